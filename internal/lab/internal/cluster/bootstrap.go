@@ -1,0 +1,160 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	rbacv1ac "k8s.io/client-go/applyconfigurations/rbac/v1"
+	storagev1ac "k8s.io/client-go/applyconfigurations/storage/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/controllers"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/layout"
+)
+
+// The service account with few rights. Its name is that of its namespace.
+const limitedAccount = "lab-limited"
+
+// limitedExpiry is how long the token of the limited account is valid.
+const limitedExpiry = 10 * 365 * 24 * time.Hour
+
+// bootstrap makes the objects a lab has from the beginning. It may run again on a lab that has them.
+func bootstrap(ctx context.Context, client kubernetes.Interface, dir layout.Dir, state *layout.State) error {
+	for i := range state.Nodes {
+		if err := ensureNode(ctx, client, i, state.KubernetesVersion); err != nil {
+			return err
+		}
+	}
+	if err := ensureStorageClasses(ctx, client); err != nil {
+		return err
+	}
+	return ensureLimitedAccount(ctx, client, dir)
+}
+
+// ensureNode makes a node of 64 CPUs, 256 GiB and 500 pods, with a range of pod addresses of its own. KWOK fills in the rest.
+func ensureNode(ctx context.Context, client kubernetes.Interface, index int, version string) error {
+	name := fmt.Sprintf("node-%d", index)
+	resources := corev1.ResourceList{
+		corev1.ResourceCPU:              resource.MustParse("64"),
+		corev1.ResourceMemory:           resource.MustParse("256Gi"),
+		corev1.ResourceEphemeralStorage: resource.MustParse("1Ti"),
+		corev1.ResourcePods:             resource.MustParse("500"),
+	}
+	podRange := fmt.Sprintf("10.%d.0.0/16", 128+index)
+	node := &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: name,
+			Labels: map[string]string{
+				corev1.LabelHostname:   name,
+				corev1.LabelOSStable:   string(corev1.Linux),
+				corev1.LabelArchStable: "amd64",
+				// Two zones, for topology spread and anti-affinity.
+				corev1.LabelTopologyZone: fmt.Sprintf("zone-%d", index%2),
+			},
+			Annotations: map[string]string{"kwok.x-k8s.io/node": "fake"},
+		},
+		Spec: corev1.NodeSpec{PodCIDR: podRange, PodCIDRs: []string{podRange}},
+		Status: corev1.NodeStatus{
+			Capacity:    resources,
+			Allocatable: resources,
+			NodeInfo: corev1.NodeSystemInfo{
+				KubeletVersion:          version,
+				ContainerRuntimeVersion: "containerd://2.1.0",
+				OperatingSystem:         string(corev1.Linux),
+				Architecture:            "amd64",
+				OSImage:                 "lab",
+			},
+		},
+	}
+	if _, err := client.CoreV1().Nodes().Create(ctx, node, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("making node %s: %w", name, err)
+	}
+	return nil
+}
+
+func ensureStorageClasses(ctx context.Context, client kubernetes.Interface) error {
+	class := func(name string, mode storagev1.VolumeBindingMode) *storagev1ac.StorageClassApplyConfiguration {
+		return storagev1ac.StorageClass(name).
+			WithProvisioner(controllers.Provisioner).
+			WithReclaimPolicy(corev1.PersistentVolumeReclaimDelete).
+			WithVolumeBindingMode(mode)
+	}
+	for _, class := range []*storagev1ac.StorageClassApplyConfiguration{
+		class("standard", storagev1.VolumeBindingImmediate).
+			WithAnnotations(map[string]string{"storageclass.kubernetes.io/is-default-class": "true"}),
+		class("slow", storagev1.VolumeBindingImmediate).
+			WithParameters(map[string]string{controllers.ParameterDelay: "5s"}),
+		class("wait", storagev1.VolumeBindingWaitForFirstConsumer),
+	} {
+		if _, err := client.StorageV1().StorageClasses().Apply(ctx, class, applyOptions()); err != nil {
+			return fmt.Errorf("making storage class %s: %w", *class.Name, err)
+		}
+	}
+	return nil
+}
+
+// ensureLimitedAccount makes a namespace whose service account may work with its ConfigMaps and Secrets, and nothing else.
+func ensureLimitedAccount(ctx context.Context, client kubernetes.Interface, dir layout.Dir) error {
+	const name = limitedAccount
+	core, rbac := client.CoreV1(), client.RbacV1()
+	if _, err := core.Namespaces().Apply(ctx, corev1ac.Namespace(name), applyOptions()); err != nil {
+		return fmt.Errorf("making namespace %s: %w", name, err)
+	}
+	if _, err := core.ServiceAccounts(name).Apply(ctx, corev1ac.ServiceAccount(name, name), applyOptions()); err != nil {
+		return fmt.Errorf("making service account %s: %w", name, err)
+	}
+	role := rbacv1ac.Role(name, name).WithRules(rbacv1ac.PolicyRule().
+		WithAPIGroups("").
+		WithResources("configmaps", "secrets").
+		WithVerbs("get", "list", "watch", "create", "patch", "delete"))
+	if _, err := rbac.Roles(name).Apply(ctx, role, applyOptions()); err != nil {
+		return fmt.Errorf("making role %s: %w", name, err)
+	}
+	binding := rbacv1ac.RoleBinding(name, name).
+		WithRoleRef(rbacv1ac.RoleRef().WithAPIGroup("rbac.authorization.k8s.io").WithKind("Role").WithName(name)).
+		WithSubjects(rbacv1ac.Subject().WithKind("ServiceAccount").WithName(name).WithNamespace(name))
+	if _, err := rbac.RoleBindings(name).Apply(ctx, binding, applyOptions()); err != nil {
+		return fmt.Errorf("binding role %s: %w", name, err)
+	}
+
+	seconds := int64(limitedExpiry / time.Second)
+	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: &seconds}}
+	token, err := core.ServiceAccounts(name).CreateToken(ctx, name, request, metav1.CreateOptions{})
+	if err != nil {
+		return fmt.Errorf("requesting a token for service account %s: %w", name, err)
+	}
+	return layout.WriteFile(dir.LimitedToken(), []byte(token.Status.Token))
+}
+
+func applyOptions() metav1.ApplyOptions { return metav1.ApplyOptions{FieldManager: "lab", Force: true} }
+
+// usable tells whether a lab can be worked with: pods can be made in namespace default and have nodes to run on.
+func usable(ctx context.Context, client kubernetes.Interface, nodes int) error {
+	if _, err := client.CoreV1().ServiceAccounts(metav1.NamespaceDefault).Get(ctx, "default", metav1.GetOptions{}); err != nil {
+		return fmt.Errorf("reading service account default of namespace default: %w", err)
+	}
+	list, err := client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return fmt.Errorf("listing the nodes: %w", err)
+	}
+	ready := 0
+	for _, node := range list.Items {
+		for _, condition := range node.Status.Conditions {
+			if condition.Type == corev1.NodeReady && condition.Status == corev1.ConditionTrue {
+				ready++
+			}
+		}
+	}
+	if ready < nodes {
+		return fmt.Errorf("%d of %d nodes are ready", ready, nodes)
+	}
+	return nil
+}

@@ -1,0 +1,54 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/layout"
+)
+
+// stopTimeout bounds the wait for processes that were killed.
+const stopTimeout = 20 * time.Second
+
+// Down stops the lab and deletes its directory. There is nothing to save, so nothing is asked to end in order.
+func (l *Lab) Down(ctx context.Context) error {
+	unlock, err := l.Dir.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	state, err := l.Dir.LoadState()
+	if err != nil && !layout.IsMissing(err) {
+		return fmt.Errorf("cannot tell which processes belong to the lab: %w", err)
+	}
+	if state != nil {
+		if err := stopAll(ctx, state); err != nil {
+			return err
+		}
+	}
+	if err := os.RemoveAll(string(l.Dir)); err != nil {
+		return fmt.Errorf("deleting the directory of the lab: %w", err)
+	}
+	return nil
+}
+
+// stopAll kills clients before servers, so that none of them fills its log with complaints.
+func stopAll(ctx context.Context, state *layout.State) error {
+	ctx, cancel := context.WithTimeout(ctx, stopTimeout)
+	defer cancel()
+	names := processes()
+	slices.Reverse(names)
+	var errs []error
+	for _, name := range names {
+		if err := state.Processes[name].Kill(ctx); err != nil {
+			errs = append(errs, fmt.Errorf("stopping %s: %w", name, err))
+			continue
+		}
+		delete(state.Processes, name)
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,44 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/layout"
+)
+
+// Status prints what runs. The error is ErrNotRunning when something that should run does not.
+func (l *Lab) Status(ctx context.Context, w io.Writer) error {
+	state, err := l.Dir.LoadState()
+	if layout.IsMissing(err) {
+		return fmt.Errorf("%w: `lab up --dir %s` has not come to its end", ErrNotRunning, l.Dir)
+	}
+	if err != nil {
+		return err
+	}
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(table, "directory\t%s\n", l.Dir)
+	fmt.Fprintf(table, "endpoint\t%s\n", endpoint(state.Ports.APIServer()))
+	fmt.Fprintf(table, "Kubernetes\t%s, %d nodes\n", state.KubernetesVersion, state.Nodes)
+	if fault, err := l.control(ctx, commandFault); err == nil {
+		fmt.Fprintf(table, "fault proxy\t%s, %s\n", endpoint(state.Ports.Fault()), fault)
+	}
+	for _, name := range processes() {
+		record, started := state.Processes[name]
+		switch {
+		case record.Alive():
+			fmt.Fprintf(table, "%s\trunning, pid %d\n", name, record.PID)
+		case started:
+			fmt.Fprintf(table, "%s\tended, see %s\n", name, l.Dir.Log(name))
+		default:
+			fmt.Fprintf(table, "%s\tnot started\n", name)
+		}
+	}
+	if err := table.Flush(); err != nil {
+		return fmt.Errorf("printing the status: %w", err)
+	}
+	_, err = l.running()
+	return err
+}

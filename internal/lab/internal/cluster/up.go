@@ -1,0 +1,203 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/layout"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/process"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/proxy"
+)
+
+// UpOptions are the choices of the first start. A lab that runs already keeps its own.
+type UpOptions struct {
+	// Nodes is the number of worker nodes; 0 leaves it to the lab.
+	Nodes int
+	// NoAudit leaves out the audit log.
+	NoAudit bool
+}
+
+// MaxNodes is how many nodes have a range of pod addresses of their own.
+const MaxNodes = 100
+
+// Up starts what does not run and returns when the lab can be used. reused tells that everything ran already.
+func (l *Lab) Up(ctx context.Context, options UpOptions) (reused bool, err error) {
+	if options.Nodes < 0 || options.Nodes > MaxNodes {
+		return false, fmt.Errorf("a lab has 1 to %d nodes, not %d", MaxNodes, options.Nodes)
+	}
+	unlock, err := l.Dir.Lock(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer unlock()
+
+	state, listeners, err := l.prepare(ctx, options)
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = listeners.Close() }()
+	client, err := serviceClient(l.Dir)
+	if err != nil {
+		return false, err
+	}
+	if state.Ready && len(l.missing(state)) == 0 && serverReady(ctx, client) == nil {
+		return true, nil
+	}
+
+	state.Ready = false
+	first := len(state.Processes) == 0
+	if err := l.start(ctx, state, listeners, client); err != nil {
+		if first {
+			err = errors.Join(err, stopAll(context.WithoutCancel(ctx), state))
+		}
+		return false, errors.Join(err, l.Dir.SaveState(state))
+	}
+	state.Ready = true
+	return false, l.Dir.SaveState(state)
+}
+
+// prepare loads the state of a lab, or makes a new one with its ports and files.
+func (l *Lab) prepare(ctx context.Context, options UpOptions) (*layout.State, layout.Listeners, error) {
+	state, err := l.Dir.LoadState()
+	if err == nil {
+		if options.Nodes != 0 && options.Nodes != state.Nodes {
+			return nil, nil, fmt.Errorf("the lab in %s has %d nodes, not %d: stop it first with `lab down --dir %s`", l.Dir, state.Nodes, options.Nodes, l.Dir)
+		}
+		return state, nil, nil
+	}
+	if !layout.IsMissing(err) {
+		return nil, nil, err
+	}
+
+	state = &layout.State{Nodes: options.Nodes, Audit: !options.NoAudit, Processes: map[string]process.Record{}}
+	if state.Nodes == 0 {
+		state.Nodes = DefaultNodes
+	}
+	ports, listeners, err := layout.ChoosePorts(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	state.Ports = ports
+	if err := writeMaterial(l.Dir, state); err != nil {
+		return nil, nil, errors.Join(err, listeners.Close())
+	}
+	if err := l.Dir.SaveState(state); err != nil {
+		return nil, nil, errors.Join(err, listeners.Close())
+	}
+	return state, listeners, nil
+}
+
+// missing names the processes that do not run.
+func (l *Lab) missing(state *layout.State) []string {
+	return slices.DeleteFunc(processes(), func(name string) bool { return state.Processes[name].Alive() })
+}
+
+// start starts the missing processes, each as soon as what it needs is there, and waits until the lab can be used.
+func (l *Lab) start(ctx context.Context, state *layout.State, listeners layout.Listeners, client kubernetes.Interface) error {
+	missing := l.missing(state)
+	for _, name := range missing {
+		delete(state.Processes, name)
+	}
+	for _, name := range missing {
+		if name == processControllerManager || name == processScheduler || name == processKwok {
+			// They give up when there is no API server.
+			if err := l.wait(ctx, state, "kube-apiserver", func(ctx context.Context) error { return serverReady(ctx, client) }); err != nil {
+				return err
+			}
+		}
+		if err := l.startOne(ctx, name, state, listeners); err != nil {
+			return err
+		}
+	}
+
+	if err := l.wait(ctx, state, "kube-apiserver", func(ctx context.Context) error { return serverReady(ctx, client) }); err != nil {
+		return err
+	}
+	version, err := client.Discovery().ServerVersion()
+	if err != nil {
+		return fmt.Errorf("reading the version of kube-apiserver: %w", err)
+	}
+	state.KubernetesVersion = version.GitVersion
+	if err := bootstrap(ctx, client, l.Dir, state); err != nil {
+		return err
+	}
+	return l.wait(ctx, state, "the lab", func(ctx context.Context) error {
+		if err := usable(ctx, client, state.Nodes); err != nil {
+			return err
+		}
+		_, err := l.control(ctx, commandReady)
+		return err
+	})
+}
+
+func (l *Lab) startOne(ctx context.Context, name string, state *layout.State, listeners layout.Listeners) error {
+	spec := process.Spec{
+		Path:    l.Executable,
+		Args:    append([]string{"run", name}, arguments(name, l.Dir, state)...),
+		Dir:     string(l.Dir),
+		LogFile: l.Dir.Log(name),
+	}
+	if name == ProcessServe {
+		spec.Args = append([]string{ProcessServe}, arguments(name, l.Dir, state)...)
+		if listeners == nil {
+			var err error
+			if listeners, err = state.Ports.Listen(ctx); err != nil {
+				return fmt.Errorf("opening the ports of the lab again: %w", err)
+			}
+			defer func() { _ = listeners.Close() }()
+		}
+		for _, listener := range listeners {
+			file, err := listener.File()
+			if err != nil {
+				return fmt.Errorf("handing over port %s: %w", listener.Addr(), err)
+			}
+			defer file.Close() //nolint:errcheck // A duplicate that was only read from.
+			spec.Files = append(spec.Files, file)
+		}
+	}
+	record, err := process.StartDetached(spec)
+	if err != nil {
+		return fmt.Errorf("starting %s: %w", name, err)
+	}
+	l.Log.DebugContext(ctx, "started", "process", name, "pid", record.PID)
+	state.Processes[name] = record
+	// Saved at once: should this command be killed, the next one knows what runs.
+	return l.Dir.SaveState(state)
+}
+
+// wait waits for something, and gives up at once when one of the lab's processes has died.
+func (l *Lab) wait(ctx context.Context, state *layout.State, what string, try func(context.Context) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	return wait(ctx, what, func(ctx context.Context) error {
+		for name, record := range state.Processes {
+			if !record.Alive() {
+				cancel(fmt.Errorf("%s has ended: see %s", name, l.Dir.Log(name)))
+			}
+		}
+		return try(ctx)
+	})
+}
+
+// control sends a command to `lab serve`. The socket is named relative to the directory of the lab: see layout.ControlSocket.
+func (l *Lab) control(ctx context.Context, words ...string) (string, error) {
+	if err := os.Chdir(string(l.Dir)); err != nil {
+		return "", fmt.Errorf("entering the directory of the lab: %w", err)
+	}
+	return proxy.Command(ctx, layout.ControlSocket, words...)
+}
+
+// Fault sends a fault to the proxy of the lab and returns what the proxy does from now on.
+func (l *Lab) Fault(ctx context.Context, words []string) (string, error) {
+	if len(words) > 0 {
+		if _, err := proxy.ParseFault(words); err != nil {
+			return "", err
+		}
+	}
+	return l.control(ctx, append([]string{commandFault}, words...)...)
+}

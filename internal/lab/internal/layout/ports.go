@@ -1,0 +1,123 @@
+package layout
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"strconv"
+)
+
+// The ports of a lab are neighbours in a block. Blocks lie below the range from which Linux, macOS and Windows take
+// the ports of outgoing connections, so that no client of the machine can sit on one by chance.
+const (
+	firstBlock    = 22000
+	blockSize     = 16
+	blocks        = 600
+	blockAttempts = 100
+)
+
+// Ports is the block of a lab, named by its first port.
+type Ports int
+
+// Fault is the port of the proxy whose connections can be cut and delayed.
+func (p Ports) Fault() int { return int(p) }
+
+// Basic is the port of the proxy that checks HTTP basic authentication.
+func (p Ports) Basic() int { return int(p) + 1 }
+
+// Kubelet is the port the API server asks for the logs of pods.
+func (p Ports) Kubelet() int { return int(p) + 2 }
+
+// APIServer is the port of kube-apiserver.
+func (p Ports) APIServer() int { return int(p) + 3 }
+
+// EtcdClient is the port etcd serves kube-apiserver on.
+func (p Ports) EtcdClient() int { return int(p) + 4 }
+
+// EtcdPeer is the port etcd would serve other members on.
+func (p Ports) EtcdPeer() int { return int(p) + 5 }
+
+// ControllerManager is the health and metrics port of kube-controller-manager.
+func (p Ports) ControllerManager() int { return int(p) + 6 }
+
+// Scheduler is the health and metrics port of kube-scheduler.
+func (p Ports) Scheduler() int { return int(p) + 7 }
+
+// Kwok is the port of KWOK's kubelet server.
+func (p Ports) Kwok() int { return int(p) + 8 }
+
+// ours are the ports that the lab itself listens on, the others are those of the programs it starts.
+func (p Ports) ours() []int { return []int{p.Fault(), p.Basic(), p.Kubelet()} }
+
+func (p Ports) theirs() []int {
+	return []int{p.APIServer(), p.EtcdClient(), p.EtcdPeer(), p.ControllerManager(), p.Scheduler(), p.Kwok()}
+}
+
+// Address is a port on the loopback interface. A lab listens nowhere else.
+func Address(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
+
+// Listeners are the open ports Fault, Basic and Kubelet, in this order.
+type Listeners []*net.TCPListener
+
+// Close closes all of them.
+func (l Listeners) Close() error {
+	var errs []error
+	for _, listener := range l {
+		errs = append(errs, listener.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// ChoosePorts finds a block of free ports. The returned listeners hold the lab's own ports of it, the first of which
+// is the claim on the block: two labs that start at the same moment cannot get the same one.
+func ChoosePorts(ctx context.Context) (Ports, Listeners, error) {
+	var errs []error
+	for range blockAttempts {
+		ports := Ports(firstBlock + blockSize*rand.IntN(blocks)) //nolint:gosec // Any number does, nobody guards against guessing it.
+		listeners, err := ports.Listen(ctx)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		if err := probe(ctx, ports.theirs()); err != nil {
+			errs = append(errs, err, listeners.Close())
+			continue
+		}
+		return ports, listeners, nil
+	}
+	return 0, nil, fmt.Errorf("no %d free ports in a row after %d attempts: %w", blockSize, blockAttempts, errors.Join(errs[:min(3, len(errs))]...))
+}
+
+// Listen opens the lab's own ports of a block.
+func (p Ports) Listen(ctx context.Context) (Listeners, error) {
+	var config net.ListenConfig
+	opened := make(Listeners, 0, len(p.ours()))
+	for _, port := range p.ours() {
+		listener, err := config.Listen(ctx, "tcp", Address(port))
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("opening port %d: %w", port, err), opened.Close())
+		}
+		tcp, ok := listener.(*net.TCPListener)
+		if !ok {
+			return nil, errors.Join(fmt.Errorf("opening port %d: a %T is no TCP listener", port, listener), listener.Close(), opened.Close())
+		}
+		opened = append(opened, tcp)
+	}
+	return opened, nil
+}
+
+func probe(ctx context.Context, ports []int) error {
+	var config net.ListenConfig
+	for _, port := range ports {
+		listener, err := config.Listen(ctx, "tcp", Address(port))
+		if err != nil {
+			return fmt.Errorf("port %d is taken: %w", port, err)
+		}
+		if err := listener.Close(); err != nil {
+			return fmt.Errorf("releasing port %d: %w", port, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,59 @@
+package layout
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/process"
+)
+
+// State is what a lab remembers between two commands.
+type State struct {
+	// Ports are chosen at the first start and kept, so that clients survive a repair.
+	Ports Ports `json:"ports"`
+	// Nodes is the number of worker nodes.
+	Nodes int `json:"nodes"`
+	// Audit tells whether kube-apiserver writes the audit log.
+	Audit bool `json:"audit"`
+	// AdminToken is the bearer token of lab-admin.
+	AdminToken string `json:"admin_token"`
+	// BasicPassword is what the basic-authentication proxy asks for.
+	BasicPassword string `json:"basic_password"`
+	// KubernetesVersion is what the server said at the last start.
+	KubernetesVersion string `json:"kubernetes_version,omitempty"`
+	// Ready is set when the last `lab up` came to its end.
+	Ready bool `json:"ready"`
+	// Processes are the programs of the lab by name.
+	Processes map[string]process.Record `json:"processes"`
+}
+
+// LoadState reads the state. A lab that was never started has none: the error is then fs.ErrNotExist.
+func (d Dir) LoadState() (*State, error) {
+	data, err := os.ReadFile(d.stateFile())
+	if err != nil {
+		return nil, fmt.Errorf("reading the state of the lab: %w", err)
+	}
+	state := &State{}
+	if err := json.Unmarshal(data, state); err != nil {
+		return nil, fmt.Errorf("reading the state of the lab from %s: %w", d.stateFile(), err)
+	}
+	if state.Processes == nil {
+		state.Processes = map[string]process.Record{}
+	}
+	return state, nil
+}
+
+// SaveState writes the state.
+func (d Dir) SaveState(state *State) error {
+	data, err := json.MarshalIndent(state, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encoding the state of the lab: %w", err)
+	}
+	return WriteFile(d.stateFile(), append(data, '\n'))
+}
+
+// IsMissing tells whether an error of LoadState means that there is no state yet.
+func IsMissing(err error) bool { return errors.Is(err, fs.ErrNotExist) }

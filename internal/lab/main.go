@@ -1,0 +1,241 @@
+// Command lab runs a Kubernetes control plane for tests and demonstrations: real etcd, kube-apiserver,
+// kube-controller-manager and kube-scheduler, nodes and pods played by KWOK, and proxies that fail or ask for a password
+// on command. See README.md.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/cluster"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/layout"
+)
+
+const usage = `usage: lab <verb> --dir <directory> ...
+
+  up      [--nodes 4] [--audit=true] [--timeout 3m]   start a lab, or what is missing of it
+  down                                                stop it and delete its directory
+  status                                              say what runs; exit code 1 when something does not
+  env     [--format json|shell]                       print endpoints, tokens and files
+  fault   [cut | delay 300ms | drop-after 10 | clear] make the connections through the fault proxy fail
+  kubectl <arguments>                                 run kubectl as lab-admin
+  run     <program> <arguments>                       run one of the linked-in programs
+
+The directory may also be given by the environment variable LAB_DIR.
+`
+
+// The exit codes besides 0.
+const (
+	exitFailure = 1
+	exitUsage   = 2
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	if len(args) == 0 {
+		fmt.Fprint(stderr, usage)
+		return exitUsage
+	}
+	verb, args := args[0], args[1:]
+	if verb == "run" {
+		if len(args) == 0 {
+			fmt.Fprint(stderr, usage)
+			return exitUsage
+		}
+		return runProgram(ctx, args[0], args[1:], stderr)
+	}
+	verbs := map[string]func(context.Context, []string, io.Writer, io.Writer) error{
+		"up": up, "down": down, "status": status, "env": env, "fault": fault, "kubectl": kubectl, cluster.ProcessServe: serve,
+	}
+	action, known := verbs[verb]
+	if !known {
+		fmt.Fprintf(stderr, "lab: unknown verb %q\n%s", verb, usage)
+		return exitUsage
+	}
+	err := action(ctx, args, stdout, stderr)
+	var exit exitCode
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &exit):
+		return int(exit)
+	case errors.Is(err, flag.ErrHelp):
+		return exitUsage
+	default:
+		fmt.Fprintf(stderr, "lab %s: %v\n", verb, err)
+		return exitFailure
+	}
+}
+
+// exitCode is the exit code of a program that has already said what was wrong.
+type exitCode int
+
+func (e exitCode) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
+
+// newFlags are the flags that every verb has.
+func newFlags(verb string, stderr io.Writer) (*flag.FlagSet, *string) {
+	flags := flag.NewFlagSet("lab "+verb, flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	return flags, flags.String("dir", os.Getenv("LAB_DIR"), "directory of the lab")
+}
+
+func open(dir string, find func(string) (layout.Dir, error), stderr io.Writer) (*cluster.Lab, error) {
+	if dir == "" {
+		return nil, errors.New("no directory given: use --dir or LAB_DIR")
+	}
+	found, err := find(dir)
+	if err != nil {
+		return nil, err
+	}
+	executable, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("finding this program's file: %w", err)
+	}
+	return &cluster.Lab{Dir: found, Executable: executable, Log: slog.New(slog.NewTextHandler(stderr, nil))}, nil
+}
+
+func up(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	flags, dir := newFlags("up", stderr)
+	nodes := flags.Int("nodes", 0, fmt.Sprintf("number of nodes (default %d)", cluster.DefaultNodes))
+	audit := flags.Bool("audit", true, "write the audit log of the API server")
+	timeout := flags.Duration("timeout", 3*time.Minute, "how long to wait until the lab can be used")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	lab, err := open(*dir, layout.Open, stderr)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, *timeout)
+	defer cancel()
+	start := time.Now()
+	reused, err := lab.Up(ctx, cluster.UpOptions{Nodes: *nodes, NoAudit: !*audit})
+	if err != nil {
+		return err
+	}
+	if reused {
+		_, err = fmt.Fprintf(stdout, "the lab in %s is running\n", lab.Dir)
+		return err
+	}
+	_, err = fmt.Fprintf(stdout, "the lab in %s is ready after %.1f s\n", lab.Dir, time.Since(start).Seconds())
+	return err
+}
+
+func down(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	flags, dir := newFlags("down", stderr)
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	lab, err := open(*dir, layout.Find, stderr)
+	if errors.Is(err, layout.ErrNoLab) {
+		_, err = fmt.Fprintln(stdout, "there is nothing to stop")
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	if err := lab.Down(ctx); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(stdout, "the lab in %s is gone\n", lab.Dir)
+	return err
+}
+
+func status(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	flags, dir := newFlags("status", stderr)
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	lab, err := open(*dir, layout.Find, stderr)
+	if err != nil {
+		return err
+	}
+	return lab.Status(ctx, stdout)
+}
+
+func env(_ context.Context, args []string, stdout, stderr io.Writer) error {
+	flags, dir := newFlags("env", stderr)
+	format := flags.String("format", "json", "json or shell")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if !slices.Contains([]string{"json", "shell"}, *format) {
+		return fmt.Errorf("unknown format %q: json or shell", *format)
+	}
+	lab, err := open(*dir, layout.Find, stderr)
+	if err != nil {
+		return err
+	}
+	environment, err := lab.Environment()
+	if err != nil {
+		return err
+	}
+	if *format == "shell" {
+		return environment.WriteShell(stdout)
+	}
+	return environment.WriteJSON(stdout)
+}
+
+func fault(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	flags, dir := newFlags("fault", stderr)
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	lab, err := open(*dir, layout.Find, stderr)
+	if err != nil {
+		return err
+	}
+	answer, err := lab.Fault(ctx, flags.Args())
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(stdout, answer)
+	return err
+}
+
+func kubectl(ctx context.Context, args []string, _, stderr io.Writer) error {
+	flags, dir := newFlags("kubectl", stderr)
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	lab, err := open(*dir, layout.Find, stderr)
+	if err != nil {
+		return err
+	}
+	environment, err := lab.Environment()
+	if err != nil {
+		return err
+	}
+	arguments := append([]string{"--kubeconfig=" + environment.Kubeconfig}, flags.Args()...)
+	if code := runProgram(ctx, "kubectl", arguments, stderr); code != 0 {
+		return exitCode(code)
+	}
+	return nil
+}
+
+func serve(ctx context.Context, args []string, _, stderr io.Writer) error {
+	flags, dir := newFlags(cluster.ProcessServe, stderr)
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	lab, err := open(*dir, layout.Find, stderr)
+	if err != nil {
+		return err
+	}
+	return lab.Serve(ctx)
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"sort"
+	"strings"
+	_ "time/tzdata" // CronJobs may name a time zone and the machine may have no database of them.
+
+	"github.com/spf13/pflag"
+	"go.etcd.io/etcd/server/v3/etcdmain"
+	"k8s.io/component-base/cli"
+	_ "k8s.io/component-base/logs/json/register"          // --logging-format=json of the Kubernetes programs.
+	_ "k8s.io/component-base/metrics/prometheus/clientgo" // client metrics of the Kubernetes programs.
+	_ "k8s.io/component-base/metrics/prometheus/version"  // build information in their metrics.
+	kubectlcmd "k8s.io/kubectl/pkg/cmd"
+	apiserver "k8s.io/kubernetes/cmd/kube-apiserver/app"
+	controllermanager "k8s.io/kubernetes/cmd/kube-controller-manager/app"
+	scheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
+	kwokconfig "sigs.k8s.io/kwok/pkg/config"
+	kwokcmd "sigs.k8s.io/kwok/pkg/kwok/cmd"
+	kwoklog "sigs.k8s.io/kwok/pkg/log"
+)
+
+// program is one of the upstream programs linked into this binary. It finds its arguments in os.Args,
+// as it would if it had been started by itself, and returns the exit code.
+type program func(ctx context.Context, stderr io.Writer) int
+
+// programs are started by `lab run <name> <arguments>`, each as a process of its own: most of them keep flags,
+// metrics and loggers in package variables and cannot share one process.
+func programs() map[string]program {
+	return map[string]program{
+		"etcd": func(context.Context, io.Writer) int {
+			etcdmain.Main(os.Args)
+			return 0
+		},
+		"kube-apiserver": func(context.Context, io.Writer) int {
+			return cli.Run(apiserver.NewAPIServerCommand())
+		},
+		"kube-controller-manager": func(context.Context, io.Writer) int {
+			return cli.Run(controllermanager.NewControllerManagerCommand())
+		},
+		"kube-scheduler": func(context.Context, io.Writer) int {
+			return cli.Run(scheduler.NewSchedulerCommand())
+		},
+		"kubectl": func(context.Context, io.Writer) int {
+			return cli.Run(kubectlcmd.NewDefaultKubectlCommand())
+		},
+		"kwok": runKwok,
+	}
+}
+
+// runProgram turns this process into the named program.
+func runProgram(ctx context.Context, name string, args []string, stderr io.Writer) int {
+	all := programs()
+	run, known := all[name]
+	if !known {
+		names := make([]string, 0, len(all))
+		for n := range all {
+			names = append(names, n)
+		}
+		sort.Strings(names)
+		fmt.Fprintf(stderr, "lab: unknown program %q: one of %s\n", name, strings.Join(names, ", "))
+		return 2
+	}
+	os.Args = append([]string{name}, args...)
+	return run(ctx, stderr)
+}
+
+func runKwok(ctx context.Context, stderr io.Writer) int {
+	flags := pflag.NewFlagSet("global", pflag.ContinueOnError)
+	flags.ParseErrorsAllowlist.UnknownFlags = true
+	flags.Usage = func() {}
+
+	ctx, _ = kwoklog.InitFlags(ctx, flags)
+	ctx, err := kwokconfig.InitFlags(ctx, flags)
+	if err != nil {
+		fmt.Fprintf(stderr, "kwok: reading the configuration: %v\n", err)
+		return 1
+	}
+	command := kwokcmd.NewCommand(ctx)
+	// component-base registers a global --version that is not a boolean; cobra expects a boolean one
+	// whenever a command has a version, and refuses to start.
+	command.Version = ""
+	command.PersistentFlags().AddFlagSet(flags)
+	if err := command.ExecuteContext(ctx); err != nil {
+		fmt.Fprintf(stderr, "kwok: %v\n", err)
+		return 1
+	}
+	return 0
+}
