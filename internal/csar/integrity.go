@@ -1,0 +1,179 @@
+package csar
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// namedFiles is how many files a finding about many files names.
+const namedFiles = 10
+
+// damage is the severity of a wrong digest and of a missing file. A signature that is
+// required would mean nothing if the content need not match what was signed.
+func (r *reader) damage() vnfm.Severity {
+	if r.o.integrity() == IntegrityWarn && !r.signatureRequired() {
+		return vnfm.SeverityWarning
+	}
+	return vnfm.SeverityError
+}
+
+// checkIntegrity compares what is listed with what is there and fills the artifacts.
+func (r *reader) checkIntegrity() {
+	listed := map[string]int{} // index in Artifacts + 1
+	for _, s := range r.sources {
+		if s.External {
+			if listed[s.Path] == 0 {
+				r.p.Artifacts = append(r.p.Artifacts, Artifact{Path: s.Path, Algorithm: s.Algorithm, Hash: s.Hash, ContentType: s.ContentType, External: true})
+				listed[s.Path] = len(r.p.Artifacts)
+			}
+			continue
+		}
+		f, ok := r.files[s.Path]
+		if !ok {
+			r.missing(s)
+			continue
+		}
+		r.checkDigest(s, f)
+		if s.Set != "" {
+			continue
+		}
+		if i := listed[s.Path]; i > 0 {
+			r.p.Artifacts[i-1].merge(s)
+			continue
+		}
+		r.p.Artifacts = append(r.p.Artifacts, Artifact{Path: s.Path, Algorithm: s.Algorithm, Hash: s.Hash, Digest: f.Digest, ContentType: s.ContentType, Size: f.Size})
+		listed[s.Path] = len(r.p.Artifacts)
+	}
+	if r.p.Manifest != nil {
+		r.checkCoverage()
+	}
+}
+
+// merge adds what a second listing of the same file says.
+func (a *Artifact) merge(s Source) {
+	if a.Hash == "" {
+		a.Algorithm, a.Hash = s.Algorithm, s.Hash
+	}
+	if a.ContentType == "" {
+		a.ContentType = s.ContentType
+	}
+}
+
+func (s Source) at() place { return place{file: s.File, line: s.Line, column: s.Column} }
+
+func (r *reader) missing(s Source) {
+	if r.isDir(s.Path) {
+		r.add(vnfm.SeverityWarning, s.at(), fmt.Sprintf("%q is a directory", s.Path), "list its files one by one")
+		return
+	}
+	r.damaged = true
+	r.add(r.damage(), s.at(), fmt.Sprintf("%q is not in the package", s.Path), r.similar(s.Path))
+}
+
+func (r *reader) checkDigest(s Source, f FileInfo) {
+	if s.Hash == "" {
+		return
+	}
+	if s.Path == r.p.ManifestFile && s.File == r.p.ManifestFile {
+		r.add(vnfm.SeverityWarning, s.at(), "the manifest holds a digest of itself", "it cannot be right and is not checked; remove Algorithm and Hash")
+		return
+	}
+	got, err := r.digest(s.Algorithm, f)
+	if err != nil {
+		r.add(vnfm.SeverityError, s.at(), fmt.Sprintf("%q cannot be read", s.Path), err.Error())
+		return
+	}
+	if got != s.Hash {
+		r.damaged = true
+		r.add(r.damage(), place{file: s.File, line: s.hashLine, column: s.hashCol}, fmt.Sprintf("%s of %q is not the one declared", s.Algorithm, s.Path),
+			fmt.Sprintf("declared %s, computed %s; the file was changed after the manifest was written, or damaged", s.Hash, got))
+	}
+}
+
+// digest returns the digest of a file of the archive in hexadecimal.
+func (r *reader) digest(algorithm string, f FileInfo) (sum string, err error) {
+	if algorithm == "SHA-256" {
+		return strings.TrimPrefix(f.Digest, "sha256:"), nil
+	}
+	in, err := r.a.Open(f.Path)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, in.Close()) }()
+	h := algorithms[algorithm].New()
+	if _, err := io.Copy(h, in); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// exempt reports files that SOL 004 does not want listed, or that cannot be covered by
+// the digests they are needed to check: the manifest, signatures and certificates.
+func (r *reader) exempt() map[string]bool {
+	exempt := map[string]bool{r.p.ManifestFile: true, r.p.Certificate: true}
+	for _, s := range r.sources {
+		exempt[s.Signature] = true
+		exempt[s.Certificate] = true
+	}
+	return exempt
+}
+
+// checkCoverage finds files that nothing protects. It is a warning, because complete lists are rare
+// in the field; where a signature is required, only what it covers counts.
+func (r *reader) checkCoverage() {
+	listed, protected := map[string]bool{}, map[string]bool{}
+	for _, s := range r.sources {
+		listed[s.Path] = true
+		// A signature of the manifest says nothing about digests that stand elsewhere.
+		if s.Hash != "" && (!r.signatureRequired() || s.File == r.p.ManifestFile) || s.Signature != "" {
+			protected[s.Path] = true
+		}
+	}
+	exempt := r.exempt()
+	var unlisted, bare []string
+	for _, f := range r.a.Files() {
+		switch {
+		// Few manifests list TOSCA.meta, and damage to it shows by itself.
+		case exempt[f.Path], f.Path == metaFile && !r.signatureRequired():
+		case !listed[f.Path]:
+			unlisted = append(unlisted, f.Path)
+		case !protected[f.Path]:
+			bare = append(bare, f.Path)
+		}
+	}
+	severity, consequence := vnfm.SeverityWarning, "nothing protects this content"
+	if r.signatureRequired() {
+		severity, consequence = vnfm.SeverityError, "the signature does not cover this content"
+	}
+	at := place{file: r.p.ManifestFile}
+	if len(unlisted) > 0 {
+		r.add(severity, at, countFiles(len(unlisted))+" not listed: "+someOf(unlisted), consequence+"; add a Source with Algorithm and Hash for each")
+	}
+	if len(bare) > 0 {
+		r.add(severity, at, countFiles(len(bare))+" listed without digest: "+someOf(bare), consequence+"; add Algorithm and Hash")
+	}
+}
+
+// signatureRequired reports that every file must be covered by the manifest's signature.
+func (r *reader) signatureRequired() bool {
+	return r.o.signature() == SignatureRequire && !r.outer
+}
+
+func countFiles(n int) string {
+	if n == 1 {
+		return "1 file is"
+	}
+	return fmt.Sprintf("%d files are", n)
+}
+
+func someOf(names []string) string {
+	if len(names) <= namedFiles {
+		return strings.Join(names, ", ")
+	}
+	return strings.Join(names[:namedFiles], ", ") + ", ..."
+}

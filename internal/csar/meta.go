@@ -1,0 +1,159 @@
+package csar
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// Canonical names of the keys in the first block of TOSCA.meta, SOL 004 clause 4.1.2.2.
+// Version 2.5.1 wrote the Entry keys without ETSI-; those are read as the same.
+const (
+	KeyMetaFileVersion  = "TOSCA-Meta-File-Version"
+	KeyCSARVersion      = "CSAR-Version"
+	KeyCreatedBy        = "Created-By"
+	KeyEntryDefinitions = "Entry-Definitions"
+	KeyOtherDefinitions = "Other-Definitions"
+	KeyManifest         = "ETSI-Entry-Manifest"
+	KeyChangeLog        = "ETSI-Entry-Change-Log"
+	KeyTests            = "ETSI-Entry-Tests"
+	KeyLicenses         = "ETSI-Entry-Licenses"
+	KeyCertificate      = "ETSI-Entry-Certificate"
+)
+
+// metaKeys maps lower-case keys to canonical ones.
+var metaKeys = func() map[string]string {
+	keys := map[string]string{"tosca-meta-version": KeyMetaFileVersion}
+	for _, key := range []string{KeyMetaFileVersion, KeyCSARVersion, KeyCreatedBy, KeyEntryDefinitions, KeyOtherDefinitions, KeyManifest, KeyChangeLog, KeyTests, KeyLicenses, KeyCertificate} {
+		keys[strings.ToLower(key)] = key
+		keys[strings.ToLower(strings.TrimPrefix(key, "ETSI-"))] = key
+	}
+	return keys
+}()
+
+// Meta is the content of TOSCA-Metadata/TOSCA.meta.
+type Meta struct {
+	// File is the path of the file in its package.
+	File string
+	// Keys holds the first block by canonical key; unknown keys are kept as written.
+	Keys map[string]string
+	// Files are the later blocks, which begin with Name, in the order of the file.
+	Files []Source
+
+	positions map[string]position
+}
+
+type position struct{ line, column int }
+
+// ParseMeta reads TOSCA.meta: a block of keys about the package, then, divided by
+// blank lines, a block for each file that begins with Name. Keys are compared without case.
+// File is the name used in the problems. The result is never nil; with an error among the problems it
+// holds what could be read.
+func ParseMeta(file string, data []byte) (*Meta, vnfm.Problems) {
+	return parseMeta(file, data, vnfm.SeverityError)
+}
+
+// parseMeta is ParseMeta with the severity of a digest that cannot be right.
+func parseMeta(file string, data []byte, damage vnfm.Severity) (*Meta, vnfm.Problems) {
+	p := &metaParser{damage: damage, findings: findings{file: file}, m: &Meta{File: file, Keys: map[string]string{}, positions: map[string]position{}}}
+	if ps := checkText(file, data); ps != nil {
+		return p.m, ps
+	}
+	for _, l := range splitLines(data) {
+		p.line(l)
+	}
+	p.finish()
+	return p.m, p.list
+}
+
+type metaParser struct {
+	findings
+	damage  vnfm.Severity
+	m       *Meta
+	current *Source
+	lastKey string
+}
+
+func (p *metaParser) line(l line) {
+	if isComment(l.text) {
+		return
+	}
+	f, ok := parseField(l)
+	if f.indented && p.lastKey != "" && (!ok || f.listItem) {
+		// A continued value, as TOSCA 1.x inherits it from the JAR manifest.
+		p.m.Keys[p.lastKey] = strings.TrimSpace(p.m.Keys[p.lastKey] + " " + strings.TrimSpace(l.text))
+		return
+	}
+	if !ok || f.listItem {
+		p.err(l.number, f.keyCol, fmt.Sprintf("line is not \"key: value\" but %q", shorten(strings.TrimSpace(l.text))), "")
+		return
+	}
+	key := strings.ToLower(f.key)
+	switch {
+	case key == "name":
+		p.lastKey = ""
+		p.m.Files = append(p.m.Files, Source{File: p.file, Line: f.line, Column: f.valueCol, given: map[string]bool{}})
+		p.current = &p.m.Files[len(p.m.Files)-1]
+		p.current.setPath(&p.findings, f)
+	case metaKeys[key] != "":
+		p.key(metaKeys[key], f)
+	case p.current == nil && (key == "algorithm" || key == "hash" || key == "content-type"):
+		p.err(f.line, f.keyCol, fmt.Sprintf("%s without a Name", f.key), "it belongs below the \"Name:\" line of its file")
+	case p.current != nil && (key == "algorithm" || key == "hash" || key == "content-type"):
+		p.current.set(&p.findings, "Name", key, f)
+	case p.current != nil:
+		// TOSCA allows further keys in the block of a file.
+	default:
+		p.key(f.key, f)
+	}
+}
+
+func (p *metaParser) key(key string, f field) {
+	if p.current != nil {
+		p.warn(f.line, f.keyCol, fmt.Sprintf("%s stands in the block of a file", f.key), "move it to the first block")
+	}
+	if at, ok := p.m.positions[key]; ok {
+		if p.m.Keys[key] == f.value {
+			p.warn(f.line, f.keyCol, fmt.Sprintf("%s is given twice", key), fmt.Sprintf("first on line %d", at.line))
+		} else {
+			p.err(f.line, f.keyCol, fmt.Sprintf("%s is given twice with different values", key), fmt.Sprintf("first on line %d", at.line))
+		}
+		return
+	}
+	p.m.Keys[key] = f.value
+	p.m.positions[key] = position{f.line, f.valueCol}
+	p.lastKey = key
+	if p.current != nil {
+		p.lastKey = ""
+	}
+}
+
+func (p *metaParser) finish() {
+	p.version(KeyMetaFileVersion, "1.0", "1.1")
+	p.version(KeyCSARVersion, "1.0", "1.1")
+	if p.m.Keys[KeyCreatedBy] == "" {
+		p.warn(1, 0, KeyCreatedBy+" is missing", "TOSCA wants the name of the tool or person that made the package")
+	}
+	if p.m.Keys[KeyEntryDefinitions] == "" {
+		p.err(max(1, p.m.positions[KeyEntryDefinitions].line), p.m.positions[KeyEntryDefinitions].column, KeyEntryDefinitions+" is missing", "it names the file where the VNFD begins, as Definitions/vnfd.yaml")
+	}
+	for i := range p.m.Files {
+		p.m.Files[i].check(&p.findings, p.damage)
+	}
+}
+
+// version demands a key with one of the values.
+func (p *metaParser) version(key string, values ...string) {
+	have, at := p.m.Keys[key], p.m.positions[key]
+	if have == "" {
+		p.err(max(1, at.line), at.column, key+" is missing", "write \""+key+": "+values[len(values)-1]+"\"")
+		return
+	}
+	for _, v := range values {
+		if have == v {
+			return
+		}
+	}
+	p.err(at.line, at.column, fmt.Sprintf("%s %q is not supported", key, have), "known are "+strings.Join(values, " and "))
+}

@@ -1,0 +1,211 @@
+package csar
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// spoolBytes is the size in bytes up to which the inner archive of option 2 is kept in
+// memory; a larger one goes to a temporary file.
+const spoolBytes = 64 << 20
+
+// Open opens a package of any form and reads it: a directory, a zip archive, or security
+// option 2, an outer zip (or directory) with the archive and its signature beside it. For
+// option 2 the archive returned is the inner one.
+//
+// What is wrong with the content is in the problems. When it could not be opened as an
+// archive at all, archive and package are nil and the problems hold an error. The error
+// is for what is not the content's fault, as a missing path or a failing disk; all else is nil then.
+// The caller closes the archive when it is not nil, whatever the problems say.
+func Open(path string, o Options, l Limits) (Archive, *Package, vnfm.Problems, error) {
+	st, err := os.Stat(path)
+	if err != nil {
+		return nil, nil, nil, fmt.Errorf("opening the package: %w", err)
+	}
+	var a Archive
+	switch {
+	case st.IsDir():
+		a, err = OpenDirectory(path, l)
+	case st.Mode().IsRegular():
+		a, err = OpenZip(path, l)
+	default:
+		return nil, nil, nil, fmt.Errorf("opening the package %q: it is neither a directory nor a regular file", path)
+	}
+	if err != nil {
+		return refused(err)
+	}
+	if outer, ok := findOuter(a); ok {
+		return outer.open(a, o, l)
+	}
+	p, problems := Read(a, o)
+	return a, p, problems, nil
+}
+
+// refused turns an error of the content into problems.
+func refused(err error) (Archive, *Package, vnfm.Problems, error) {
+	var bad *vnfm.InvalidError
+	if errors.As(err, &bad) {
+		return nil, nil, bad.Problems, nil
+	}
+	return nil, nil, nil, err
+}
+
+// outerFiles are the files of an outer archive of option 2.
+type outerFiles struct {
+	csar, cms, cert []string
+	other           []string
+}
+
+// findOuter tells an archive that holds a package beside its signature from a package.
+func findOuter(a Archive) (outerFiles, bool) {
+	var o outerFiles
+	for _, f := range a.Files() {
+		if f.Path == metaFile || !strings.Contains(f.Path, "/") && isYAML(f.Path) {
+			return outerFiles{}, false
+		}
+		ext := strings.ToLower(path.Ext(f.Path))
+		switch {
+		case strings.Contains(f.Path, "/"):
+			o.other = append(o.other, f.Path)
+		case ext == ".csar" || ext == ".zip":
+			o.csar = append(o.csar, f.Path)
+		case ext == ".cms":
+			o.cms = append(o.cms, f.Path)
+		case ext == ".cert" || ext == ".crt" || ext == ".pem":
+			o.cert = append(o.cert, f.Path)
+		default:
+			o.other = append(o.other, f.Path)
+		}
+	}
+	return o, len(o.csar) > 0
+}
+
+// open verifies the signature, opens the inner archive and reads the package in it. It
+// closes the outer archive.
+func (f outerFiles) open(outer Archive, o Options, l Limits) (a Archive, p *Package, problems vnfm.Problems, err error) {
+	defer func() { err = errors.Join(err, outer.Close()) }()
+	problems = f.check()
+	if problems.HasErrors() {
+		return nil, nil, problems, nil
+	}
+	security := f.verify(outer, o, &problems)
+	inner, err := openInner(outer, f.csar[0], l)
+	if err != nil {
+		a, p, more, err := refused(err)
+		for i := range more {
+			more[i].File = strings.TrimSuffix(f.csar[0]+"!"+more[i].File, "!")
+		}
+		return a, p, append(problems, more...), err
+	}
+	r := newReader(inner, o)
+	r.outer = true
+	r.read()
+	r.p.Security = security
+	return inner, r.p, append(problems, r.ps...), nil
+}
+
+// check holds the outer archive to SOL 004 clause 5.1: the package, the signature, at most one certificate.
+func (f outerFiles) check() vnfm.Problems {
+	var ps vnfm.Problems
+	for _, group := range []struct {
+		noun  string
+		files []string
+	}{{"packages", f.csar}, {"signatures", f.cms}, {"certificates", f.cert}} {
+		if len(group.files) > 1 {
+			ps = append(ps, vnfm.Problem{File: group.files[1], Summary: fmt.Sprintf("the archive holds %d %s: %s", len(group.files), group.noun, strings.Join(group.files, ", ")), Detail: "an archive of option 2 holds one .csar, its .cms and at most one .cert"})
+		}
+	}
+	if len(f.other) > 0 && len(ps) == 0 {
+		ps = append(ps, vnfm.Problem{File: f.other[0], Summary: "unexpected beside a package: " + someOf(f.other), Detail: "an archive of option 2 holds one .csar, its .cms and at most one .cert; or the package lacks TOSCA-Metadata/TOSCA.meta"})
+	}
+	if len(ps) > 0 {
+		return ps
+	}
+	base := baseName(f.csar[0])
+	for _, name := range slices.Concat(f.cms, f.cert) {
+		if baseName(name) != base {
+			ps = append(ps, vnfm.Problem{Severity: vnfm.SeverityWarning, File: name, Summary: fmt.Sprintf("the file is not named after %q", f.csar[0]), Detail: "SOL 004 wants " + base + path.Ext(name)})
+		}
+	}
+	return ps
+}
+
+// verify checks the signature over the whole inner archive.
+func (f outerFiles) verify(outer Archive, o Options, problems *vnfm.Problems) Security {
+	if len(f.cms) == 0 {
+		p := vnfm.Problem{Severity: vnfm.SeverityWarning, File: f.csar[0], Summary: "the package lies in another archive without a signature", Detail: "option 2 wants " + baseName(f.csar[0]) + ".cms beside it"}
+		if o.signature() == SignatureRequire {
+			p.Severity = vnfm.SeverityError
+		}
+		*problems = append(*problems, p)
+		return Security{}
+	}
+	if o.signature() == SignatureIgnore {
+		return Security{Option: SecurityOption2}
+	}
+	v := newVerifier(o)
+	s := signed{noun: fmt.Sprintf("%q", f.csar[0]), at: place{file: f.cms[0]}, open: func() (io.ReadCloser, error) { return outer.Open(f.csar[0]) }}
+	for _, file := range outer.Files() {
+		if file.Path == f.csar[0] {
+			s.size = file.Size
+		}
+	}
+	// A reader gives the same treatment to unreadable and oversized files as in a package.
+	r := newReader(outer, o)
+	if len(f.cert) > 0 {
+		s.certificates = r.certificates(v, f.cert[0], place{})
+	}
+	security := Security{Option: SecurityOption2}
+	if cms, ok := r.text(f.cms[0]); ok {
+		s.cms = cms
+		security = v.verify(s).security(SecurityOption2)
+	}
+	*problems = append(*problems, r.ps...)
+	*problems = append(*problems, v.ps...)
+	return security
+}
+
+// openInner opens an archive that is a file of another one.
+func openInner(outer Archive, name string, l Limits) (a Archive, err error) {
+	in, err := outer.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("reading the inner archive: %w", err)
+	}
+	defer func() { err = errors.Join(err, in.Close()) }()
+	st, err := in.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("reading the inner archive: %w", err)
+	}
+	if st.Size() <= spoolBytes {
+		data, err := io.ReadAll(in)
+		if err != nil {
+			return nil, fmt.Errorf("reading the inner archive: %w", err)
+		}
+		return openZip(bytes.NewReader(data), int64(len(data)), "", l, nil)
+	}
+	return openSpooled(in, st.Size(), l)
+}
+
+func openSpooled(in io.Reader, size int64, l Limits) (Archive, error) {
+	tmp, err := os.CreateTemp("", "csar-*.zip")
+	if err != nil {
+		return nil, fmt.Errorf("unpacking the inner archive: %w", err)
+	}
+	remove := func() error { return errors.Join(tmp.Close(), os.Remove(tmp.Name())) }
+	if _, err := io.Copy(tmp, in); err != nil {
+		return nil, errors.Join(fmt.Errorf("unpacking the inner archive to %s: %w", tmp.Name(), err), remove())
+	}
+	a, err := openZip(tmp, size, "", l, remove)
+	if err != nil {
+		return nil, errors.Join(err, remove())
+	}
+	return a, nil
+}

@@ -1,0 +1,173 @@
+package csar
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestOpen covers the forms of a package, option 2 above all.
+func TestOpen(t *testing.T) {
+	root := issue(t, "Root", nil, authority)
+	leaf := issue(t, "Leaf", root, nil)
+	self := issue(t, "Self", nil, nil)
+	require := Options{Signature: SignatureRequire, TrustRoots: certPEM(root.cert)}
+	good := goodPackage()
+	inner := string(zipBytes(t, good.archive()))
+	damaged := string(zipBytes(t, good.with(texts{"Files/kubernetes/service.yaml": "x"}).archive()))
+	outer := func(files texts) []byte { return zipBytes(t, files.archive()) }
+	cms := leaf.signDetached(t, inner)
+	bare := leaf.signBare(t, inner, false, true, []int{2, 16, 840, 1, 101, 3, 4, 2, 1})
+	tests := []struct {
+		name     string
+		zip      []byte
+		dir      texts
+		o        Options
+		opened   bool
+		option   string
+		verified bool
+		want     []string
+	}{
+		{name: "directory", dir: good, opened: true},
+		{name: "zip", zip: zipBytes(t, good.archive()), opened: true},
+		{name: "option 2", zip: outer(texts{"p.csar": inner, "p.cms": cms}), o: require, opened: true, option: SecurityOption2, verified: true},
+		{name: "option 2, unpacked", dir: texts{"p.csar": inner, "p.cms": cms}, o: require, opened: true, option: SecurityOption2, verified: true},
+		{name: "option 2 with a certificate file", zip: outer(texts{"p.csar": inner, "p.cms": bare, "p.cert": string(certPEM(leaf.cert))}), o: require, opened: true, option: SecurityOption2, verified: true},
+		{name: "option 2, certificate missing", zip: outer(texts{"p.csar": inner, "p.cms": bare}), o: require, opened: true, option: SecurityOption2, want: []string{
+			`error: p.cms: the certificate that signed "p.csar" is missing: it is neither in the signature nor in the package; sign with the certificate included, or name its file with ETSI-Entry-Certificate`,
+		}},
+		{name: "option 2, ignored", zip: outer(texts{"p.csar": inner, "p.cms": "nonsense"}), o: Options{Signature: SignatureIgnore}, opened: true, option: SecurityOption2},
+		{name: "option 2, tampered", zip: outer(texts{"p.csar": damaged, "p.cms": cms}), o: require, opened: true, option: SecurityOption2, want: []string{
+			`error: p.cms: the signature does not match "p.csar": the content was changed after it was signed`,
+			`error: vnfd.mf:17:7: SHA-256 of "Files/kubernetes/service.yaml" is not the one declared: declared ` + sha(serviceText) + ", computed " + sha("x") + "; the file was changed after the manifest was written, or damaged",
+		}},
+		{name: "option 2, self-signed", zip: outer(texts{"p.csar": inner, "p.cms": self.signDetached(t, inner)}), o: require, opened: true, option: SecurityOption2, want: []string{
+			`error: p.cms: the certificate "CN=Self" that signed "p.csar" is self-signed: anybody can make one; add it to the trust roots if it is the one that you expect`,
+		}},
+		{name: "option 2, signature is nonsense", zip: outer(texts{"p.csar": inner, "p.cms": "nonsense"}), o: require, opened: true, option: SecurityOption2, want: []string{
+			`error: p.cms: the signature of "p.csar" is not CMS: it must be a detached CMS SignedData, PEM or DER`,
+		}},
+		{name: "option 2, other names", zip: outer(texts{"p.csar": inner, "q.cms": cms}), o: require, opened: true, option: SecurityOption2, verified: true, want: []string{
+			`warning: q.cms: the file is not named after "p.csar": SOL 004 wants p.cms`,
+		}},
+		{name: "outer archive without signature", zip: outer(texts{"p.csar": inner}), opened: true, want: []string{
+			"warning: p.csar: the package lies in another archive without a signature: option 2 wants p.cms beside it",
+		}},
+		{name: "outer archive without signature, but required", zip: outer(texts{"p.csar": inner}), o: require, opened: true, want: []string{
+			"error: p.csar: the package lies in another archive without a signature: option 2 wants p.cms beside it",
+		}},
+		{name: "outer archive with more in it", zip: outer(texts{"p.csar": inner, "p.cms": cms, "README.md": "x", "docs/x": "x"}), want: []string{
+			"error: README.md: unexpected beside a package: README.md, docs/x: an archive of option 2 holds one .csar, its .cms and at most one .cert; or the package lacks TOSCA-Metadata/TOSCA.meta",
+		}},
+		{name: "outer archive with two of each", zip: outer(texts{"p.csar": inner, "q.csar": inner, "p.cms": cms, "q.cms": cms}), want: []string{
+			"error: q.csar: the archive holds 2 packages: p.csar, q.csar: an archive of option 2 holds one .csar, its .cms and at most one .cert",
+			"error: q.cms: the archive holds 2 signatures: p.cms, q.cms: an archive of option 2 holds one .csar, its .cms and at most one .cert",
+		}},
+		{name: "inner archive is no zip", zip: outer(texts{"p.csar": "nonsense", "p.cms": leaf.signDetached(t, "nonsense")}), o: require, want: []string{
+			"error: p.csar: the file is not a readable zip archive (zip: not a valid zip file): a package is a directory or a zip archive; check that the file is complete",
+		}},
+		{name: "inner archive is not safe", zip: outer(texts{"p.csar": string(zipOf(t, plain("../x")...)), "p.cms": cms}), o: Options{Signature: SignatureIgnore}, want: []string{
+			`error: p.csar!../x: the name leaves the package with "..": the package is refused, because tools would not agree on which file this is`,
+		}},
+		{name: "not a zip", zip: []byte("hello"), want: []string{
+			"error: p.zip: the file is not a readable zip archive (zip: not a valid zip file): a package is a directory or a zip archive; check that the file is complete",
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			path := t.TempDir()
+			if tt.dir != nil {
+				tt.dir.write(t, path)
+			} else {
+				path = filepath.Join(path, "p.zip")
+				if err := os.WriteFile(path, tt.zip, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			a, p, problems, err := Open(path, tt.o, Limits{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := tt.want
+			if want == nil {
+				want = []string{}
+			}
+			if diff := cmp.Diff(want, render(problems)); diff != "" {
+				t.Errorf("problems (-want +got):\n%s", diff)
+			}
+			if (a != nil) != tt.opened || (p != nil) != tt.opened {
+				t.Fatalf("archive %v, package %v; want opened %t", a, p, tt.opened)
+			}
+			if a == nil {
+				return
+			}
+			if p.Security.Option != tt.option || p.Security.Verified != tt.verified {
+				t.Errorf("security %+v", p.Security)
+			}
+			if p.Entry != "Definitions/vnfd.yaml" || p.Digest != ContentDigest(a) {
+				t.Errorf("entry %q, digest %s", p.Entry, p.Digest)
+			}
+			if !strings.Contains(tt.name, "tampered") && p.Digest != ContentDigest(good.archive()) {
+				t.Errorf("digest %s depends on the form", p.Digest)
+			}
+			if err := a.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestOpenSpools covers inner archives that are too large for memory.
+func TestOpenSpools(t *testing.T) {
+	tmp := t.TempDir()
+	t.Setenv("TMPDIR", tmp)
+	data := zipBytes(t, goodPackage().archive())
+	a, err := openSpooled(strings.NewReader(string(data)), int64(len(data)), Limits{}.withDefaults())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.ReadFile("vnfd.mf"); err != nil {
+		t.Error(err)
+	}
+	if err := a.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := openSpooled(strings.NewReader("nonsense"), 8, Limits{}); err == nil {
+		t.Error("nonsense was opened")
+	}
+	if left, err := os.ReadDir(tmp); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+func TestKubernetesFiles(t *testing.T) {
+	files := texts{
+		"k/b.yaml": deploymentText + "---\n" + serviceText, "k/a.yml": "# only a comment\n---\n" + serviceText + "---\n", "k/c.json": `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"x"}}`,
+		"k/values.yaml": "a: 1\n", "k/half.yaml": serviceText + "---\na: 1\n", "k/empty.yaml": "---\n", "k/broken.yaml": "a: [\n", "k/text.txt": serviceText,
+		"k/template.yaml": "apiVersion: v1\nkind: {{ .Kind }}\n", "k/kustomization.yaml": "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n", "k/kubeconfig.yaml": "apiVersion: v1\nkind: Config\n",
+		"chart/Chart.yaml": "apiVersion: v2\nname: x\n", "chart/templates/s.yaml": serviceText, "chart/crds/c.yaml": serviceText,
+		"Definitions/x.yaml": serviceText, "BaseHOT/simple/x.yaml": serviceText, "Tests/t.yaml": serviceText, "nonmano.yaml.d/n.yaml": serviceText, "k/unlisted.yaml": serviceText,
+		"s.yaml": rootText,
+	}
+	var manifest strings.Builder
+	manifest.WriteString(goodMetadata)
+	for _, name := range []string{
+		"s.yaml", "k/b.yaml", "k/a.yml", "k/c.json", "k/values.yaml", "k/half.yaml", "k/empty.yaml", "k/broken.yaml", "k/text.txt", "k/template.yaml", "k/kustomization.yaml", "k/kubeconfig.yaml",
+		"chart/Chart.yaml", "chart/templates/s.yaml", "chart/crds/c.yaml", "Definitions/x.yaml", "BaseHOT/simple/x.yaml", "Tests/t.yaml", "nonmano.yaml.d/n.yaml",
+	} {
+		manifest.WriteString(source(name, files[name]))
+	}
+	manifest.WriteString("Source: https://example.com/x.yaml\nnon_mano_artifact_sets:\n  onap_others:\n    Source: nonmano.yaml.d/n.yaml\n")
+	files["s.mf"] = manifest.String()
+	a := files.archive()
+	p, problems := Read(a, Options{})
+	if problems.HasErrors() {
+		t.Fatal(render(problems))
+	}
+	if diff := cmp.Diff([]string{"k/b.yaml", "k/a.yml", "k/c.json"}, p.KubernetesFiles(a)); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,166 @@
+package csar
+
+import (
+	"archive/zip"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// zipTime is the modification time of all entries that WriteZip writes, the earliest one
+// that the format can hold.
+var zipTime = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// WriteZip writes an archive as a zip. The output depends on the content alone: entries are
+// sorted by path, have one time and one mode.
+func WriteZip(a Archive, w io.Writer) error {
+	zw := zip.NewWriter(w)
+	for _, f := range a.Files() {
+		if err := writeEntry(zw, a, f); err != nil {
+			return fmt.Errorf("writing %q into the zip: %w", f.Path, err)
+		}
+	}
+	if err := zw.Close(); err != nil {
+		return fmt.Errorf("writing the zip: %w", err)
+	}
+	return nil
+}
+
+func writeEntry(zw *zip.Writer, a Archive, f FileInfo) (err error) {
+	in, err := a.Open(f.Path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, in.Close()) }()
+	header := &zip.FileHeader{Name: f.Path, Method: zip.Deflate, Modified: zipTime}
+	header.SetMode(0o644)
+	out, err := zw.CreateHeader(header)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return err
+}
+
+// Hash brings the manifest of an unpacked package up to date: each Source of a file in the
+// package gets its Algorithm and Hash, a Source is added for each file that is not listed, and a signature
+// is removed, since it would no longer hold. The manifest itself, signatures and certificates are not
+// given digests. An algorithm that is already there is kept; else it is SHA-256. The other lines
+// and the line ends stay as they are.
+//
+// It returns the path of the manifest in the directory. A package without manifest, or with one that cannot
+// be read, is an error.
+func Hash(dir string) (manifest string, err error) {
+	a, err := OpenDirectory(dir, Limits{})
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, a.Close()) }()
+	// Wrong digests and files that are missing from the list are what is repaired here.
+	p, problems := Read(a, Options{Integrity: IntegrityWarn, Signature: SignatureIgnore})
+	if err := problems.Err(); err != nil {
+		return "", fmt.Errorf("reading the package %q: %w", dir, err)
+	}
+	if p.Manifest == nil {
+		return "", fmt.Errorf("reading the package %q: it has no manifest; create one with its metadata and name it in TOSCA.meta with %s", dir, KeyManifest)
+	}
+	text, err := hashManifest(a, p)
+	if err != nil {
+		return "", fmt.Errorf("computing digests of the package %q: %w", dir, err)
+	}
+	target := filepath.Join(dir, filepath.FromSlash(p.ManifestFile))
+	if err := os.WriteFile(target, text, 0o644); err != nil { //nolint:gosec // a manifest is public
+		return "", fmt.Errorf("writing the manifest: %w", err)
+	}
+	return p.ManifestFile, nil
+}
+
+// hashManifest returns the text of the manifest with all digests.
+func hashManifest(a Archive, p *Package) ([]byte, error) {
+	r := newReader(a, Options{})
+	r.p, r.sources = p, append(slices.Clone(p.Manifest.Sources), p.Manifest.NonMANO...)
+	exempt := r.exempt()
+	eol := "\n"
+	if bytes.Contains(p.Manifest.Signed, []byte("\r\n")) {
+		eol = "\r\n"
+	}
+	replaced, dropped := map[int]string{}, map[int]bool{}
+	listed := map[string]bool{}
+	for _, s := range r.sources {
+		listed[s.Path] = true
+		f, ok := r.files[s.Path]
+		if s.External || !ok || s.Path == "" {
+			continue
+		}
+		dropped[s.algorithmLine], dropped[s.hashLine] = true, true
+		if exempt[s.Path] || s.Set != "" && s.Hash == "" {
+			continue
+		}
+		block, err := r.digestLines(s.declared, f, eol)
+		if err != nil {
+			return nil, err
+		}
+		replaced[s.Line] = block
+	}
+	var out bytes.Buffer
+	for _, l := range splitLines(p.Manifest.Signed) {
+		if dropped[l.number] {
+			continue
+		}
+		out.WriteString(l.text + eol)
+		if block, ok := replaced[l.number]; ok {
+			indent := l.text[:len(l.text)-len(strings.TrimLeft(l.text, " \t"))]
+			for line := range strings.SplitAfterSeq(block, eol) {
+				if line != "" {
+					out.WriteString(indent + line)
+				}
+			}
+		}
+	}
+	return r.appendUnlisted(out.Bytes(), listed, exempt, eol)
+}
+
+func (r *reader) digestLines(algorithm string, f FileInfo, eol string) (string, error) {
+	if algorithm == "" {
+		algorithm = "SHA-256"
+	}
+	sum, err := r.digest(algorithm, f)
+	if err != nil {
+		return "", err
+	}
+	return "Algorithm: " + algorithm + eol + "Hash: " + sum + eol, nil
+}
+
+// appendUnlisted adds a block for each file that is not listed, before the non-MANO sets,
+// behind which it would count as one of them.
+func (r *reader) appendUnlisted(text []byte, listed, exempt map[string]bool, eol string) ([]byte, error) {
+	var blocks strings.Builder
+	for _, f := range r.a.Files() {
+		if listed[f.Path] || exempt[f.Path] {
+			continue
+		}
+		digest, err := r.digestLines("", f, eol)
+		if err != nil {
+			return nil, err
+		}
+		blocks.WriteString(eol + "Source: " + f.Path + eol + digest)
+	}
+	if blocks.Len() == 0 {
+		return text, nil
+	}
+	at := len(text)
+	for _, l := range splitLines(text) {
+		if f, ok := parseField(l); ok && strings.EqualFold(f.key, "non_mano_artifact_sets") {
+			at = l.offset
+			blocks.WriteString(eol)
+			break
+		}
+	}
+	return slices.Concat(bytes.TrimRight(text[:at], "\r\n"), []byte(eol+blocks.String()), text[at:]), nil
+}

@@ -1,0 +1,317 @@
+package csar
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+const metaFile = "TOSCA-Metadata/TOSCA.meta"
+
+// Read checks the structure, the integrity and the authenticity of a package. The package
+// is never nil; with an error among the problems it holds what could be read. The
+// signature around an archive (option 2) is the business of Open.
+func Read(a Archive, o Options) (*Package, vnfm.Problems) {
+	r := newReader(a, o)
+	r.read()
+	return r.p, r.ps
+}
+
+type reader struct {
+	a     Archive
+	o     Options
+	p     *Package
+	ps    vnfm.Problems
+	meta  *Meta
+	files map[string]FileInfo
+	// outer is true inside an archive that a signature of option 2 covers as a whole.
+	outer bool
+	// sources is what manifest and TOSCA.meta list.
+	sources []Source
+	// damaged is true after a wrong digest or a missing file.
+	damaged bool
+}
+
+func newReader(a Archive, o Options) *reader {
+	r := &reader{a: a, o: o, files: map[string]FileInfo{}, p: &Package{Digest: ContentDigest(a), Meta: map[string]string{}, NonMANO: map[string][]string{}}}
+	for _, f := range a.Files() {
+		r.files[f.Path] = f
+	}
+	return r
+}
+
+func (r *reader) read() {
+	if len(r.files) == 0 {
+		r.ps = append(r.ps, vnfm.Problem{Summary: "the package is empty", Detail: "a package holds at least a VNFD"})
+		return
+	}
+	if _, ok := r.files[metaFile]; ok {
+		r.readMeta()
+	} else {
+		r.readRoot()
+	}
+	r.readManifest()
+	r.collectSources()
+	r.checkIntegrity()
+	r.checkAuthenticity()
+}
+
+// place is where a finding stands; line and column may be 0.
+type place struct {
+	file         string
+	line, column int
+}
+
+func (r *reader) add(s vnfm.Severity, at place, summary, detail string) {
+	r.ps = append(r.ps, vnfm.Problem{Severity: s, File: at.file, Line: at.line, Column: at.column, Summary: summary, Detail: detail})
+}
+
+// text reads a file that is about to be parsed.
+func (r *reader) text(name string) ([]byte, bool) {
+	if r.files[name].Size > maxTextBytes {
+		r.add(vnfm.SeverityError, place{file: name}, fmt.Sprintf("the file has %d bytes, more than the %d that are read as text", r.files[name].Size, maxTextBytes), "")
+		return nil, false
+	}
+	data, err := r.a.ReadFile(name)
+	if err != nil {
+		r.add(vnfm.SeverityError, place{file: name}, "the file cannot be read", err.Error())
+		return nil, false
+	}
+	return data, true
+}
+
+// metaAt is the place of the value of a key of TOSCA.meta.
+func (r *reader) metaAt(key string) place {
+	at := r.meta.positions[key]
+	return place{file: metaFile, line: at.line, column: at.column}
+}
+
+// readMeta handles a package with TOSCA-Metadata.
+func (r *reader) readMeta() {
+	r.p.MetaFile = metaFile
+	data, ok := r.text(metaFile)
+	if !ok {
+		return
+	}
+	meta, problems := parseMeta(metaFile, data, r.damage())
+	r.ps = append(r.ps, problems...)
+	r.meta, r.p.Meta = meta, meta.Keys
+	r.p.Entry = r.metaPath(KeyEntryDefinitions, vnfm.SeverityError, false)
+	if r.p.Entry != "" && !isYAML(r.p.Entry) {
+		r.add(vnfm.SeverityError, r.metaAt(KeyEntryDefinitions), fmt.Sprintf("%s %q is not a YAML file", KeyEntryDefinitions, r.p.Entry), "its name must end with .yaml or .yml")
+		r.p.Entry = ""
+	}
+	for _, name := range splitNames(meta.Keys[KeyOtherDefinitions]) {
+		if name = r.existing(KeyOtherDefinitions, name, vnfm.SeverityError, false); name != "" {
+			r.p.OtherDefinitions = append(r.p.OtherDefinitions, name)
+		}
+	}
+	r.p.ManifestFile = r.metaPath(KeyManifest, vnfm.SeverityError, false)
+	r.p.ChangeLog = r.metaPath(KeyChangeLog, vnfm.SeverityWarning, false)
+	r.p.Tests = r.metaPath(KeyTests, vnfm.SeverityWarning, true)
+	r.p.Licenses = r.metaPath(KeyLicenses, vnfm.SeverityWarning, true)
+	severity := vnfm.SeverityError
+	if r.o.signature() == SignatureIgnore {
+		severity = vnfm.SeverityWarning
+	}
+	r.p.Certificate = r.metaPath(KeyCertificate, severity, false)
+	if base := baseName(r.p.Entry); base != "" && meta.Keys[KeyManifest] == "" {
+		r.p.ManifestFile = r.ifExists(base + ".mf")
+	}
+	if base := baseName(r.p.ManifestFile); base != "" {
+		if want := baseName(r.p.Entry); want != "" && want != base {
+			r.add(vnfm.SeverityWarning, r.metaAt(KeyManifest), fmt.Sprintf("the manifest %q is not named after %q", r.p.ManifestFile, r.p.Entry), "SOL 004 wants "+want+".mf")
+		}
+		if r.p.Certificate == "" && meta.Keys[KeyCertificate] == "" {
+			r.p.Certificate = r.ifExists(base + ".cert")
+		}
+	}
+}
+
+// metaPath returns the path that a key names, "" when the key is absent or wrong.
+func (r *reader) metaPath(key string, s vnfm.Severity, dir bool) string {
+	if value := r.meta.Keys[key]; value != "" {
+		return r.existing(key, value, s, dir)
+	}
+	return ""
+}
+
+// existing checks that a path given under a key of TOSCA.meta is there.
+func (r *reader) existing(key, value string, s vnfm.Severity, dir bool) string {
+	name, err := cleanName(value)
+	if err != nil {
+		r.add(vnfm.SeverityError, r.metaAt(key), fmt.Sprintf("%s %q is not a path in the package", key, value), err.Error())
+		return ""
+	}
+	if _, ok := r.files[name]; ok {
+		return name
+	}
+	if r.isDir(name) {
+		if dir {
+			return name
+		}
+		r.add(s, r.metaAt(key), fmt.Sprintf("%s %q is a directory", key, name), "it must be a file")
+		return ""
+	}
+	r.add(s, r.metaAt(key), fmt.Sprintf("%s %q is not in the package", key, name), r.similar(name))
+	return ""
+}
+
+func (r *reader) isDir(name string) bool {
+	st, err := fs.Stat(r.a, name)
+	return err == nil && st.IsDir()
+}
+
+// similar names a file that was probably meant.
+func (r *reader) similar(name string) string {
+	for _, f := range r.a.Files() {
+		if strings.EqualFold(f.Path, name) {
+			return fmt.Sprintf("there is %q; names differ in case", f.Path)
+		}
+	}
+	for _, f := range r.a.Files() {
+		if strings.EqualFold(path.Base(f.Path), path.Base(name)) {
+			return fmt.Sprintf("there is %q; paths begin at the root of the package", f.Path)
+		}
+	}
+	return "add the file, or correct the path"
+}
+
+func (r *reader) ifExists(name string) string {
+	if _, ok := r.files[name]; ok {
+		return name
+	}
+	return ""
+}
+
+// readRoot handles a package without TOSCA-Metadata: the VNFD is the one YAML file at the root.
+func (r *reader) readRoot() {
+	var yamls, manifests []string
+	for _, f := range r.a.Files() {
+		switch {
+		case strings.Contains(f.Path, "/"):
+		case isYAML(f.Path):
+			yamls = append(yamls, f.Path)
+		case strings.EqualFold(path.Ext(f.Path), ".mf"):
+			manifests = append(manifests, f.Path)
+		}
+	}
+	r.p.ChangeLog = r.ifExists("ChangeLog.txt")
+	if r.isDir("Tests") {
+		r.p.Tests = "Tests"
+	}
+	if r.isDir("Licenses") {
+		r.p.Licenses = "Licenses"
+	}
+	if len(yamls) != 1 {
+		r.noEntry(yamls)
+		return
+	}
+	r.p.Entry = yamls[0]
+	r.checkRootTemplate()
+	base := baseName(r.p.Entry)
+	r.p.Certificate = r.ifExists(base + ".cert")
+	r.p.ManifestFile = r.ifExists(base + ".mf")
+	if r.p.ManifestFile != "" {
+		return
+	}
+	if len(manifests) > 0 {
+		r.add(vnfm.SeverityError, place{file: manifests[0]}, fmt.Sprintf("the manifest must be named %s.mf", base), fmt.Sprintf("in a package without TOSCA-Metadata it is named after %s", r.p.Entry))
+		return
+	}
+	r.add(vnfm.SeverityError, place{}, fmt.Sprintf("the package has no manifest %s.mf", base), "a package without TOSCA-Metadata needs one beside its YAML file")
+}
+
+// noEntry says why a package without TOSCA-Metadata has no VNFD, with the likely mistake.
+func (r *reader) noEntry(yamls []string) {
+	const rule = "a package has TOSCA-Metadata/TOSCA.meta, or exactly one YAML file at its root"
+	for _, f := range r.a.Files() {
+		if strings.EqualFold(f.Path, metaFile) {
+			r.add(vnfm.SeverityError, place{file: f.Path}, "the file must be named "+metaFile, "names differ in case")
+			return
+		}
+		if prefix, ok := strings.CutSuffix(f.Path, "/"+metaFile); ok {
+			r.add(vnfm.SeverityError, place{file: f.Path}, "the package lies in a folder of its archive", fmt.Sprintf("pack the content of %q, not the folder itself", prefix))
+			return
+		}
+	}
+	if len(yamls) == 0 {
+		r.add(vnfm.SeverityError, place{}, "the package has no VNFD", rule)
+		return
+	}
+	r.add(vnfm.SeverityError, place{}, fmt.Sprintf("the package has %d YAML files at its root: %s", len(yamls), strings.Join(yamls, ", ")), rule)
+}
+
+// readManifest parses the manifest, if there is one.
+func (r *reader) readManifest() {
+	if r.p.ManifestFile == "" {
+		if r.meta != nil && r.meta.Keys[KeyManifest] == "" && r.p.Entry != "" {
+			r.add(vnfm.SeverityWarning, place{file: metaFile, line: 1}, "the package has no manifest", "SOL 004 wants "+KeyManifest+"; the files listed in TOSCA.meta are taken instead")
+		}
+		return
+	}
+	data, ok := r.text(r.p.ManifestFile)
+	if !ok {
+		return
+	}
+	m, problems := parseManifest(r.p.ManifestFile, data, r.damage())
+	r.ps = append(r.ps, problems...)
+	r.p.Manifest = m
+	if m.PNF() {
+		r.add(vnfm.SeverityError, place{file: r.p.ManifestFile}, "the package describes a PNF", "a VNF manager takes VNF packages; their metadata begin with vnf_")
+	}
+}
+
+// collectSources gathers what manifest and TOSCA.meta list.
+func (r *reader) collectSources() {
+	if r.p.Manifest != nil {
+		r.sources = append(r.sources, r.p.Manifest.Sources...)
+		r.sources = append(r.sources, r.p.Manifest.NonMANO...)
+		for _, s := range r.p.Manifest.NonMANO {
+			if s.Path != "" {
+				r.p.NonMANO[s.Set] = append(r.p.NonMANO[s.Set], s.Path)
+			}
+		}
+	}
+	if r.meta != nil {
+		r.sources = append(r.sources, r.meta.Files...)
+	}
+	r.sources = slices.DeleteFunc(r.sources, func(s Source) bool { return s.Path == "" })
+}
+
+func isYAML(name string) bool {
+	ext := strings.ToLower(path.Ext(name))
+	return ext == ".yaml" || ext == ".yml"
+}
+
+// baseName is the name of a file without directory and extension.
+func baseName(name string) string {
+	if name == "" {
+		return ""
+	}
+	base := path.Base(name)
+	return strings.TrimSuffix(base, path.Ext(base))
+}
+
+// splitNames cuts a list of names, quoted ones included, at commas and spaces.
+func splitNames(value string) []string {
+	quote := rune(0)
+	cut := func(c rune) bool {
+		switch {
+		case quote != 0 && c == quote:
+			quote = 0
+			return true
+		case quote != 0:
+			return false
+		case c == '"' || c == '\'':
+			quote = c
+			return true
+		}
+		return c == ',' || c == ' ' || c == '\t'
+	}
+	return strings.FieldsFunc(value, cut)
+}

@@ -1,0 +1,124 @@
+package csar
+
+import (
+	"crypto"
+	_ "crypto/sha256" // digests of the files, SHA-224 and SHA-256
+	_ "crypto/sha512" // digests of the files, SHA-384 and SHA-512
+	"encoding/hex"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// algorithms are the digests that a manifest may use. SOL 004 has SHA-256 and SHA-512;
+// packages for Tacker also use the other two.
+var algorithms = map[string]crypto.Hash{
+	"SHA-224": crypto.SHA224,
+	"SHA-256": crypto.SHA256,
+	"SHA-384": crypto.SHA384,
+	"SHA-512": crypto.SHA512,
+}
+
+const algorithmNames = "SHA-224, SHA-256, SHA-384, SHA-512"
+
+// canonicalAlgorithm accepts any case, and the name with or without its dash.
+func canonicalAlgorithm(name string) (string, bool) {
+	upper := strings.ToUpper(name)
+	if digits, ok := strings.CutPrefix(upper, "SHA"); ok {
+		upper = "SHA-" + strings.TrimLeft(digits, "-_")
+	}
+	_, ok := algorithms[upper]
+	return upper, ok
+}
+
+// setPath takes the value of Source or Name. Only http and https stand for a file that is not
+// in the package; other schemes could reach into the machine that reads the package.
+func (s *Source) setPath(fs *findings, f field) {
+	if f.value == "" {
+		fs.err(f.line, f.valueCol, fmt.Sprintf("%s has no value", f.key), "write the path of a file of the package")
+		return
+	}
+	if scheme, _, ok := strings.Cut(f.value, "://"); ok {
+		u, err := url.Parse(f.value)
+		switch {
+		case err != nil || u.Host == "" && (u.Scheme == "http" || u.Scheme == "https"):
+			fs.err(f.line, f.valueCol, fmt.Sprintf("%q is not a valid URL", f.value), "")
+		case u.Scheme != "http" && u.Scheme != "https":
+			fs.err(f.line, f.valueCol, fmt.Sprintf("URL scheme %q is not allowed", scheme), "an external file has an http or https URL")
+		default:
+			s.Path, s.External = f.value, true
+		}
+		return
+	}
+	s.Path = cleanPath(fs, f)
+}
+
+// cleanPath returns the value as a clean path in the package, or "" after a finding.
+func cleanPath(fs *findings, f field) string {
+	name, err := cleanName(f.value)
+	if err != nil {
+		fs.err(f.line, f.valueCol, fmt.Sprintf("%q is not a path in the package", f.value), err.Error())
+		return ""
+	}
+	return name
+}
+
+// set takes one of the other keys of a block; noun is the key that begins the block.
+func (s *Source) set(fs *findings, noun, key string, f field) {
+	if s.given[key] {
+		fs.err(f.line, f.keyCol, fmt.Sprintf("%s is given twice for one %s", f.key, noun), fmt.Sprintf("the %s is on line %d", noun, s.Line))
+		return
+	}
+	s.given[key] = true
+	if f.value == "" {
+		fs.err(f.line, f.valueCol, fmt.Sprintf("%s has no value", f.key), "")
+		return
+	}
+	switch key {
+	case "algorithm":
+		s.algorithmLine, s.algorithmCol = f.line, f.valueCol
+		name, ok := canonicalAlgorithm(f.value)
+		if !ok {
+			fs.err(f.line, f.valueCol, fmt.Sprintf("digest algorithm %q is not supported", f.value), "use one of "+algorithmNames)
+			return
+		}
+		s.Algorithm, s.declared = name, name
+	case "hash":
+		s.hashLine, s.hashCol = f.line, f.valueCol
+		s.Hash = strings.ToLower(f.value)
+	case "signature":
+		s.signatureLine, s.signatureCol = f.line, f.valueCol
+		s.Signature = cleanPath(fs, f)
+	case "certificate":
+		s.certLine, s.certCol = f.line, f.valueCol
+		s.Certificate = cleanPath(fs, f)
+	case "content-type":
+		s.ContentType = f.value
+	}
+}
+
+// check looks at a whole block; damage is the severity of a digest that cannot be right. An
+// unusable digest is taken away, so that it is reported once and not again as a mismatch.
+func (s *Source) check(fs *findings, damage vnfm.Severity) {
+	switch {
+	case s.given["hash"] && !s.given["algorithm"]:
+		fs.err(s.hashLine, s.hashCol, fmt.Sprintf("Hash of %q without Algorithm", s.Path), "add an Algorithm line before it, one of "+algorithmNames)
+		s.Hash = ""
+	case s.given["algorithm"] && !s.given["hash"]:
+		fs.err(s.algorithmLine, s.algorithmCol, fmt.Sprintf("Algorithm of %q without Hash", s.Path), "add a Hash line after it")
+		s.Algorithm = ""
+	case s.Algorithm == "" || s.Hash == "":
+		s.Algorithm, s.Hash = "", ""
+	default:
+		want := algorithms[s.Algorithm].Size() * 2
+		if _, err := hex.DecodeString(s.Hash); err != nil || len(s.Hash) != want {
+			fs.add(damage, s.hashLine, s.hashCol, fmt.Sprintf("Hash of %q is not a %s digest", s.Path, s.Algorithm), fmt.Sprintf("it must have %d hexadecimal digits", want))
+			s.Algorithm, s.Hash = "", ""
+		}
+	}
+	if s.given["certificate"] && !s.given["signature"] {
+		fs.err(s.certLine, s.certCol, fmt.Sprintf("Certificate of %q without Signature", s.Path), "add a Signature line before it")
+	}
+}

@@ -1,0 +1,192 @@
+package vnfd
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// Names of the arguments that Counts and ScaleStatus find fault with.
+const (
+	attrScaleLevels = "scale_levels"
+	attrLevelID     = "instantiation_level_id"
+)
+
+// ScaleStatus returns the scale level of each aspect: scale_info of the
+// instantiation level (0 for an aspect that it leaves out) with scale merged over
+// it. An empty levelID stands for the flavour's default level.
+func ScaleStatus(f *vnfm.Flavour, levelID string, scale map[string]int) (map[string]int, vnfm.Problems) {
+	level, problems := levelOrDefault(f, levelID)
+	status := make(map[string]int, len(f.Aspects))
+	for _, a := range f.Aspects {
+		status[a.ID] = 0
+		if level != nil {
+			status[a.ID] = level.ScaleInfo[a.ID]
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(scale)) {
+		a := f.Aspect(id)
+		if a == nil {
+			problems = append(problems, vnfm.Problem{
+				Attribute: attrScaleLevels, Key: id,
+				Summary: fmt.Sprintf("the deployment flavour %q has no scaling aspect %q", f.ID, id),
+				Detail:  "it has " + quoted(aspectIDs(f)),
+			})
+			continue
+		}
+		if n := scale[id]; n < 0 || n > a.MaxLevel {
+			problems = append(problems, vnfm.Problem{
+				Attribute: attrScaleLevels, Key: id,
+				Summary: fmt.Sprintf("the scale level %d of the aspect %q is out of range", n, id),
+				Detail:  fmt.Sprintf("it goes from 0 to %d", a.MaxLevel),
+			})
+			continue
+		}
+		status[id] = scale[id]
+	}
+	return status, problems
+}
+
+// Counts returns the number of VNFCs of each VDU at an instantiation level with
+// scale levels merged over it. An empty levelID stands for the flavour's default level.
+//
+// N is the count that a VduInstantiationLevels policy gives the VDU at the level,
+// plus the deltas between the level's scale_info and the wanted scale levels.
+// Without such a count N is the formula of SOL001: the initial delta plus the
+// deltas from 0 to the wanted scale levels; a VDU without an initial delta starts
+// from min_number_of_instances.
+//
+// An unknown level or aspect, a scale level out of range, and a count outside
+// vdu_profile are errors; the counts are returned all the same.
+func Counts(f *vnfm.Flavour, levelID string, scale map[string]int) (map[string]int, vnfm.Problems) {
+	status, problems := ScaleStatus(f, levelID, scale)
+	level, _ := levelOrDefault(f, levelID)
+	counts := make(map[string]int, len(f.VDUs))
+	for i := range f.VDUs {
+		v := &f.VDUs[i]
+		n := baseOf(f, v, level)
+		for j := range f.Aspects {
+			a := &f.Aspects[j]
+			n += stepsTo(a, v.ID, status[a.ID])
+		}
+		counts[v.ID] = n
+		if p, bad := outside(v, n); bad {
+			p.Attribute = attrScaleLevels
+			if len(scale) == 0 {
+				p.Attribute = attrLevelID
+			}
+			switch text := levelsText(f, status); {
+			case text != "":
+				p.Summary += fmt.Sprintf(" at the scale levels %s", text)
+			case level != nil:
+				p.Summary += fmt.Sprintf(" at the instantiation level %s", level.ID)
+			}
+			problems = append(problems, p)
+		}
+	}
+	return counts, problems
+}
+
+// outside says when a number of instances is outside vdu_profile.
+func outside(v *vnfm.VDU, n int) (vnfm.Problem, bool) {
+	switch {
+	case n < v.MinInstances:
+		return vnfm.Problem{
+			Summary: fmt.Sprintf("the VDU %s would have %s", v.ID, instancesText(n)),
+			Detail:  fmt.Sprintf("vdu_profile allows %d at least", v.MinInstances),
+		}, true
+	case v.MaxInstances > 0 && n > v.MaxInstances:
+		return vnfm.Problem{
+			Summary: fmt.Sprintf("the VDU %s would have %s", v.ID, instancesText(n)),
+			Detail:  fmt.Sprintf("vdu_profile allows %d at most", v.MaxInstances),
+		}, true
+	}
+	return vnfm.Problem{}, false
+}
+
+func instancesText(n int) string {
+	if n == 1 {
+		return "1 instance"
+	}
+	return fmt.Sprintf("%d instances", n)
+}
+
+// levelOrDefault returns the level of that id, or the default level for an empty
+// one; nil when the flavour has no levels.
+func levelOrDefault(f *vnfm.Flavour, id string) (*vnfm.InstantiationLevel, vnfm.Problems) {
+	var problems vnfm.Problems
+	wanted := id
+	if id == "" {
+		id = f.DefaultLevelID
+	}
+	if level := f.Level(id); level != nil {
+		return level, nil
+	}
+	switch {
+	case wanted != "":
+		problems = append(problems, vnfm.Problem{
+			Attribute: attrLevelID,
+			Summary:   fmt.Sprintf("the deployment flavour %q has no instantiation level %q", f.ID, wanted),
+			Detail:    "it has " + quoted(levelIDs(f)),
+		})
+	case len(f.Levels) > 0:
+		problems = append(problems, vnfm.Problem{
+			Attribute: attrLevelID,
+			Summary:   fmt.Sprintf("the deployment flavour %q has no default instantiation level", f.ID),
+			Detail:    "name one of " + quoted(levelIDs(f)),
+		})
+	}
+	return nil, problems
+}
+
+// delta is the number of instances that the step from scale level i to i+1 adds.
+func delta(a *vnfm.ScalingAspect, vdu string, i int) int {
+	switch {
+	case len(a.StepDeltas) == 0:
+		return 0
+	case i >= len(a.StepDeltas):
+		// Uniform deltas; a list of another length is an error of the VNFD.
+		i = len(a.StepDeltas) - 1
+	}
+	return a.Deltas[a.StepDeltas[i]][vdu]
+}
+
+// stepsTo is the sum of the deltas from scale level 0 to the given one.
+func stepsTo(a *vnfm.ScalingAspect, vdu string, level int) int {
+	n := 0
+	listed := min(level, len(a.StepDeltas))
+	for i := range listed {
+		n += delta(a, vdu, i)
+	}
+	if level > listed {
+		n += (level - listed) * delta(a, vdu, listed)
+	}
+	return n
+}
+
+// formulaBase is the number of instances with all aspects at scale level 0.
+func formulaBase(v *vnfm.VDU) int {
+	if v.InitialDelta != nil {
+		return *v.InitialDelta
+	}
+	return v.MinInstances
+}
+
+// baseOf is what is left of a level's count with all aspects at scale level 0; it
+// equals formulaBase in a VNFD whose policies agree.
+func baseOf(f *vnfm.Flavour, v *vnfm.VDU, level *vnfm.InstantiationLevel) int {
+	if level == nil {
+		return formulaBase(v)
+	}
+	n, given := level.Counts[v.ID]
+	if !given {
+		return formulaBase(v)
+	}
+	for i := range f.Aspects {
+		a := &f.Aspects[i]
+		n -= stepsTo(a, v.ID, level.ScaleInfo[a.ID])
+	}
+	return n
+}

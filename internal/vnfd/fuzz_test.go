@@ -1,0 +1,70 @@
+package vnfd
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+)
+
+// FuzzParse looks for panics, endless work and positions that are not in the
+// file; whatever is read must also survive the arithmetic.
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(goodVNFD))
+	for _, tt := range badVNFDs {
+		if tt.old == "" {
+			f.Add([]byte(tt.new))
+		} else {
+			f.Add([]byte(strings.Replace(goodVNFD, tt.old, tt.new, 1)))
+		}
+	}
+	for _, pattern := range []string{"testdata/*/Definitions/*.yaml", "testdata/*/Definitions/*/*.yaml"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			f.Fatal(err)
+		}
+		for _, file := range files {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				f.Fatal(err)
+			}
+			f.Add(data)
+		}
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		start := time.Now()
+		d, problems := Parse("v.yaml", data)
+		if d == nil {
+			t.Fatal("no descriptor")
+		}
+		count := strings.Count(strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n").Replace(string(data)), "\n") + 1
+		for _, p := range problems {
+			if p.File != "v.yaml" && p.File != "" || p.Line > count+1 || p.Line < 0 || p.Column < 0 {
+				t.Errorf("position of %s in a file of %d lines", p, count)
+			}
+			if p.Summary == "" {
+				t.Error("a problem without text")
+			}
+		}
+		if problems.HasErrors() {
+			return
+		}
+		for i := range d.Flavours {
+			fl := &d.Flavours[i]
+			for _, l := range append(levelIDs(fl), "") {
+				counts, _ := Counts(fl, l, nil)
+				for _, a := range aspectIDs(fl) {
+					LevelOf(fl, a, counts)
+				}
+			}
+		}
+		if _, more := Read(fstest.MapFS{"v.yaml": {Data: data}}, "v.yaml"); len(more) == 0 && len(problems) > 0 {
+			t.Errorf("Parse found %q, Read nothing", problems)
+		}
+		if took := time.Since(start); took > 10*time.Second {
+			t.Errorf("took %s", took)
+		}
+	})
+}

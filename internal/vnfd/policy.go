@@ -1,0 +1,377 @@
+package vnfd
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// policy is one policy of a flavour.
+type policy struct {
+	entry
+	kind kind
+}
+
+// policies lists the policies of a document with what their types derive from.
+func (r *reader) policies(d *document) []policy {
+	if d.asked {
+		return d.policies
+	}
+	d.asked = true
+	var list []policy
+	for _, e := range d.section("policies") {
+		if !e.isMap() {
+			e.key.errorf("%s must be a map, not %s", e.path, kindName(orNull(e.value)))
+			continue
+		}
+		e.wantMaps("properties")
+		typ := e.get("type")
+		if !typ.ok() {
+			e.key.errorf("%s has no type", e.path)
+			continue
+		}
+		name := typ.str()
+		k := r.types.kindOf(d.scope, name)
+		if k == kindUnknown {
+			typ.warnf("the type %s of the policy %s is neither defined in the package nor one of ETSI's; the policy is ignored", name, e.name)
+		}
+		list = append(list, policy{e, k})
+	}
+	d.policies = list
+	return list
+}
+
+func (r *reader) readPolicies(f *vnfm.Flavour, t *template) {
+	list := r.policies(t.doc)
+	of := func(k kind) []policy {
+		return slices.DeleteFunc(slices.Clone(list), func(p policy) bool { return p.kind != k })
+	}
+	for _, p := range of(kindScalingAspects) {
+		r.readAspects(f, p)
+	}
+	for _, p := range of(kindScalingDeltas) {
+		r.readDeltas(f, t, p)
+	}
+	for _, p := range of(kindInitialDelta) {
+		r.readInitialDelta(f, t, p)
+	}
+	for _, p := range of(kindLevels) {
+		r.readLevels(f, p)
+	}
+	declared := len(of(kindLevels)) > 0
+	for _, p := range of(kindVDULevels) {
+		r.readVDULevels(f, t, p, declared)
+	}
+	if f.DefaultLevelID == "" && len(f.Levels) == 1 {
+		f.DefaultLevelID = f.Levels[0].ID
+	}
+	for _, p := range list {
+		if p.kind == kindAffinity || p.kind == kindAntiAffinity {
+			r.readAffinity(f, t, p)
+		}
+	}
+}
+
+func (r *reader) readAspects(f *vnfm.Flavour, p policy) {
+	aspects := p.at("properties", "aspects").entries()
+	if len(aspects) == 0 {
+		p.key.warnf("the policy %s declares no aspects", p.name)
+	}
+	for _, e := range aspects {
+		if !e.isMap() {
+			e.key.errorf("%s must be a map, not %s", e.path, kindName(orNull(e.value)))
+			continue
+		}
+		if f.Aspect(e.name) != nil {
+			e.key.errorf("the scaling aspect %q is described a second time", e.name)
+			continue
+		}
+		a := vnfm.ScalingAspect{
+			ID:          e.name,
+			Name:        e.get("name").str(),
+			Description: e.get("description").str(),
+			StepDeltas:  e.get("step_deltas").texts(),
+			Deltas:      map[string]map[string]int{},
+		}
+		highest := e.get("max_scale_level")
+		if n, ok := highest.count(); ok {
+			a.MaxLevel = n
+		} else if !highest.ok() {
+			e.key.errorf("the scaling aspect %s has no max_scale_level", e.name)
+		}
+		r.places.add(e.key, "flavour", f.ID, "aspect", a.ID)
+		r.places.add(e.get("step_deltas"), "flavour", f.ID, "aspect", a.ID, "steps")
+		f.Aspects = append(f.Aspects, a)
+	}
+}
+
+func (r *reader) readDeltas(f *vnfm.Flavour, t *template, p policy) {
+	name := p.at("properties", "aspect")
+	id, ok := name.text()
+	if !ok {
+		if !name.ok() {
+			p.key.errorf("the policy %s names no aspect", p.name)
+		}
+		return
+	}
+	a := f.Aspect(id)
+	if a == nil {
+		name.errorf("the policy %s is for the scaling aspect %q, which does not exist; there are %s", p.name, id, quoted(aspectIDs(f)))
+		return
+	}
+	targets := t.expand(p.get("targets"))
+	if len(targets) == 0 {
+		p.key.warnf("the policy %s has no targets", p.name)
+	}
+	for _, e := range p.at("properties", "deltas").entries() {
+		n, ok := instances(e)
+		if !ok {
+			continue
+		}
+		if a.Deltas[e.name] == nil {
+			a.Deltas[e.name] = map[string]int{}
+		}
+		for _, target := range targets {
+			if _, twice := a.Deltas[e.name][target.name]; twice {
+				target.at.errorf("the delta %s of the scaling aspect %s is given a second time for the VDU %s", e.name, id, target.name)
+				continue
+			}
+			a.Deltas[e.name][target.name] = n
+			r.places.add(target.at, "flavour", f.ID, "aspect", id, "delta", e.name, target.name)
+		}
+		r.places.add(e.key, "flavour", f.ID, "aspect", id, "delta", e.name)
+	}
+	if len(a.StepDeltas) == 0 && len(a.Deltas) == 1 {
+		for d := range a.Deltas {
+			a.StepDeltas = []string{d}
+			p.key.warnf("the scaling aspect %s has no step_deltas; its only delta %s is taken for each step", id, d)
+		}
+	}
+}
+
+// instances reads {number_of_instances: n}.
+func instances(e entry) (int, bool) {
+	if !e.ok() {
+		e.key.errorf("%s is missing", e.path)
+		return 0, false
+	}
+	if !e.isMap() {
+		e.key.errorf("%s must be a map with number_of_instances, not %s", e.path, kindName(orNull(e.value)))
+		return 0, false
+	}
+	n := e.get("number_of_instances")
+	if !n.ok() {
+		e.key.errorf("%s has no number_of_instances", e.path)
+		return 0, false
+	}
+	return n.count()
+}
+
+func (r *reader) readInitialDelta(f *vnfm.Flavour, t *template, p policy) {
+	delta := p.at("properties", "initial_delta")
+	n, ok := instances(entry{name: p.name, key: p.key, value: delta})
+	if !ok {
+		return
+	}
+	for _, target := range t.expand(p.get("targets")) {
+		v := f.VDU(target.name)
+		switch {
+		case v == nil:
+			target.at.errorf("the policy %s targets %q, which is no VDU of the flavour; there are %s", p.name, target.name, quoted(vduIDs(f)))
+		case v.InitialDelta != nil:
+			target.at.errorf("the policy %s gives the VDU %s a second initial delta", p.name, target.name)
+		default:
+			v.InitialDelta = &n
+			r.places.add(target.at, "flavour", f.ID, "vdu", v.ID, "initial")
+		}
+	}
+}
+
+func (r *reader) readLevels(f *vnfm.Flavour, p policy) {
+	levels := p.at("properties", "levels").entries()
+	if len(levels) == 0 {
+		p.key.warnf("the policy %s declares no levels", p.name)
+	}
+	for _, e := range levels {
+		if f.Level(e.name) != nil {
+			e.key.errorf("the instantiation level %q is described a second time", e.name)
+			continue
+		}
+		level := vnfm.InstantiationLevel{ID: e.name, ScaleInfo: map[string]int{}, Counts: map[string]int{}}
+		if e.ok() && !e.isMap() {
+			e.errorf("%s must be a map, not %s", e.path, kindName(e.node))
+			continue
+		}
+		level.Description = e.get("description").str()
+		r.places.add(e.key, "flavour", f.ID, "level", e.name)
+		for _, s := range e.get("scale_info").entries() {
+			if !s.isMap() {
+				s.key.errorf("%s must be a map with scale_level, not %s", s.path, kindName(orNull(s.value)))
+				continue
+			}
+			number := s.get("scale_level")
+			if !number.ok() {
+				s.key.errorf("%s has no scale_level", s.path)
+				continue
+			}
+			if n, ok := number.count(); ok {
+				level.ScaleInfo[s.name] = n
+				r.places.add(s.key, "flavour", f.ID, "level", e.name, "aspect", s.name)
+			}
+		}
+		f.Levels = append(f.Levels, level)
+	}
+	def := p.at("properties", "default_level")
+	if id, ok := def.text(); ok {
+		f.DefaultLevelID = id
+		r.places.add(def, "flavour", f.ID, "default")
+	}
+	r.places.add(p.key, "flavour", f.ID, "levels")
+}
+
+func (r *reader) readVDULevels(f *vnfm.Flavour, t *template, p policy, declared bool) {
+	targets := t.expand(p.get("targets"))
+	for _, e := range p.at("properties", "levels").entries() {
+		n, ok := instances(e)
+		if !ok {
+			continue
+		}
+		level := f.Level(e.name)
+		switch {
+		case level == nil && declared:
+			e.key.errorf("the policy %s is for the instantiation level %q, which does not exist; there are %s", p.name, e.name, quoted(levelIDs(f)))
+			continue
+		case level == nil:
+			e.key.warnf("no InstantiationLevels policy declares the instantiation level %q of the policy %s", e.name, p.name)
+			f.Levels = append(f.Levels, vnfm.InstantiationLevel{ID: e.name, ScaleInfo: map[string]int{}, Counts: map[string]int{}})
+			level = &f.Levels[len(f.Levels)-1]
+			r.places.add(e.key, "flavour", f.ID, "level", e.name)
+		}
+		for _, target := range targets {
+			if first, twice := level.Counts[target.name]; twice {
+				target.at.warnf("the policy %s gives the instances of the VDU %s at the instantiation level %s a second time; the first number, %d, is taken",
+					p.name, target.name, e.name, first)
+				continue
+			}
+			level.Counts[target.name] = n
+			r.places.add(e.key, "flavour", f.ID, "level", e.name, "count", target.name)
+			r.places.add(target.at, "flavour", f.ID, "level", e.name, "target", target.name)
+		}
+	}
+}
+
+func (r *reader) readAffinity(f *vnfm.Flavour, t *template, p policy) {
+	rule := vnfm.AffinityRule{
+		ID:      p.name,
+		Anti:    p.kind == kindAntiAffinity,
+		Scope:   p.at("properties", "scope").str(),
+		Targets: p.get("targets").texts(),
+	}
+	if rule.Scope == "" {
+		p.key.warnf("the policy %s has no scope", p.name)
+	}
+	for _, target := range p.get("targets").items() {
+		name := target.str()
+		if members, ok := t.groups[name]; ok {
+			if rule.Groups == nil {
+				rule.Groups = map[string][]string{}
+			}
+			rule.Groups[name] = members
+			continue
+		}
+		if name != "" && !slices.ContainsFunc(t.nodes, func(n *node) bool { return n.name == name }) {
+			target.warnf("the policy %s targets %q, which is neither a node nor a group of the flavour", p.name, name)
+		}
+	}
+	f.AffinityRules = append(f.AffinityRules, rule)
+}
+
+// packageChanges reads the VnfPackageChange policies of a document (SOL001 6.10.13).
+// Selectors that lead to different VNFDs become package changes of their own.
+func (r *reader) packageChanges(d *document) []vnfm.PackageChange {
+	var list []vnfm.PackageChange
+	for _, p := range r.policies(d) {
+		if p.kind != kindPackageChange {
+			continue
+		}
+		props := p.get("properties")
+		var mappings []vnfm.ComponentMapping
+		for _, m := range props.get("component_mappings").items() {
+			if !m.isMap() {
+				m.errorf("%s must be a map, not %s", m.path, kindName(orNull(m)))
+				continue
+			}
+			mappings = append(mappings, vnfm.ComponentMapping{
+				ComponentType: m.get("component_type").str(),
+				SourceID:      m.get("source_id").str(),
+				DestinationID: m.get("destination_id").str(),
+			})
+		}
+		first := len(list)
+		for _, s := range props.get("selector").items() {
+			if !s.isMap() {
+				s.errorf("%s must be a map, not %s", s.path, kindName(orNull(s)))
+				continue
+			}
+			destination := s.get("destination_descriptor_id").str()
+			i := slices.IndexFunc(list[first:], func(c vnfm.PackageChange) bool { return c.DestinationDescriptorID == destination })
+			if i < 0 {
+				list = append(list, vnfm.PackageChange{
+					DestinationDescriptorID: destination,
+					DestinationFlavourID:    props.get("destination_flavour_id").str(),
+					Mappings:                mappings,
+				})
+				i = len(list) - 1 - first
+			}
+			c := &list[first+i]
+			c.SourceDescriptorIDs = appendNew(c.SourceDescriptorIDs, s.get("source_descriptor_id").str())
+			c.SourceFlavourIDs = appendNew(c.SourceFlavourIDs, s.get("source_flavour_id").str())
+		}
+		if len(list) == first {
+			p.key.errorf("the policy %s has no selector", p.name)
+		}
+	}
+	return list
+}
+
+func appendNew(list []string, s string) []string {
+	if s == "" || slices.Contains(list, s) {
+		return list
+	}
+	return append(list, s)
+}
+
+func aspectIDs(f *vnfm.Flavour) []string {
+	ids := make([]string, 0, len(f.Aspects))
+	for _, a := range f.Aspects {
+		ids = append(ids, a.ID)
+	}
+	return ids
+}
+
+func levelIDs(f *vnfm.Flavour) []string {
+	ids := make([]string, 0, len(f.Levels))
+	for _, l := range f.Levels {
+		ids = append(ids, l.ID)
+	}
+	return ids
+}
+
+func vduIDs(f *vnfm.Flavour) []string {
+	ids := make([]string, 0, len(f.VDUs))
+	for _, v := range f.VDUs {
+		ids = append(ids, v.ID)
+	}
+	return ids
+}
+
+// levelsText renders scale levels for a message, in the order of the aspects.
+func levelsText(f *vnfm.Flavour, levels map[string]int) string {
+	var list []string
+	for _, a := range f.Aspects {
+		list = append(list, fmt.Sprintf("%s=%d", a.ID, levels[a.ID]))
+	}
+	return strings.Join(list, ", ")
+}

@@ -1,0 +1,50 @@
+package vnfm
+
+import "context"
+
+// Target is everything that an infra driver needs to know of an instance: the
+// state that it must bring about.
+type Target struct {
+	VIM         *VIM
+	Credentials Credentials
+	Instance    *Instance
+	Package     *Package
+	Flavour     *Flavour
+	// Counts is the number of VNFCs per VDU id, all zero when stopped.
+	Counts         map[string]int
+	ForceConflicts bool
+	AdoptExisting  bool
+	// DigestKey keys the digests of Secret data.
+	DigestKey []byte
+	// Concurrency bounds the requests in flight.
+	Concurrency int
+}
+
+// Recorder is how a driver tells the engine what it made and how far it is.
+type Recorder interface {
+	// SaveInventory stores the inventory. It is called before the objects that
+	// it names are made, and again when their UIDs are known.
+	SaveInventory(ctx context.Context, items []InventoryItem) error
+	// Progress says in one line what is being waited for.
+	Progress(ctx context.Context, line string)
+}
+
+// InfraDriver makes a VIM hold what an instance asks for. Every method can be
+// called again after it was interrupted at any instant and reaches the same end.
+type InfraDriver interface {
+	// CheckVIM reaches the VIM, authenticates and looks what it offers.
+	CheckVIM(ctx context.Context, spec VIMSpec) (VIMCheck, error)
+	// Preview renders offline: neither VIM nor Credentials of the target are used.
+	Preview(t *Target) (*Preview, Problems)
+	// Apply brings the VIM to the target (all objects, all counts), waits until
+	// it is ready and prunes what the inventory has and the target has not.
+	Apply(ctx context.Context, t *Target, r Recorder) error
+	// Scale changes the counts only and waits until they are reached.
+	Scale(ctx context.Context, t *Target, r Recorder) error
+	// Observe compares the VIM with what was applied.
+	Observe(ctx context.Context, t *Target) (*Observation, error)
+	VNFCs(ctx context.Context, t *Target) ([]VNFC, error)
+	// Terminate removes what the inventory and the instance's label name. Package
+	// and Flavour of the target are nil when the package has been lost.
+	Terminate(ctx context.Context, t *Target, s TerminateSpec, r Recorder) error
+}

@@ -1,0 +1,93 @@
+package vnfm
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// ErrNotFound is what errors.Is finds in every NotFoundError.
+var ErrNotFound = errors.New("not found")
+
+// NotFoundError says that the store has no record of an object.
+type NotFoundError struct {
+	// Kind is "VIM", "VNF package", "VNF instance", ...
+	Kind string
+	ID   string
+}
+
+func (e *NotFoundError) Error() string {
+	return fmt.Sprintf("%s %q is not in the store", e.Kind, e.ID)
+}
+
+// Is makes errors.Is(err, ErrNotFound) true.
+func (e *NotFoundError) Is(target error) bool { return target == ErrNotFound }
+
+// InUseError says that an object cannot be removed because others need it.
+type InUseError struct {
+	Kind string
+	ID   string
+	By   []string
+}
+
+func (e *InUseError) Error() string {
+	return fmt.Sprintf("%s %q is in use by %s", e.Kind, e.ID, strings.Join(e.By, ", "))
+}
+
+// ConflictError says that the name or an object belongs to somebody else.
+type ConflictError struct {
+	// Object is what was tried to make, Owner whose it is.
+	Object string
+	Owner  string
+	Detail string
+}
+
+func (e *ConflictError) Error() string {
+	msg := e.Object + " belongs to " + e.Owner
+	if e.Detail != "" {
+		msg += ": " + e.Detail
+	}
+	return msg
+}
+
+// BusyError says that another process works on the same object.
+type BusyError struct {
+	Object string
+	Holder string
+	Since  time.Time
+}
+
+func (e *BusyError) Error() string {
+	return fmt.Sprintf("%s is being worked on by %s since %s", e.Object, e.Holder, e.Since.UTC().Format(time.RFC3339))
+}
+
+// UnreachableError says that a VIM did not answer.
+type UnreachableError struct {
+	VIM string
+	Err error
+}
+
+func (e *UnreachableError) Error() string {
+	return fmt.Sprintf("VIM %q cannot be reached: %v", e.VIM, e.Err)
+}
+
+func (e *UnreachableError) Unwrap() error { return e.Err }
+
+// OperationError says that an LCM operation stopped. Instance is what exists; it
+// is nil when nothing does.
+type OperationError struct {
+	Operation Operation
+	Instance  *Instance
+	Err       error
+}
+
+func (e *OperationError) Error() string {
+	name := e.Operation.InstanceID
+	if e.Instance != nil {
+		name = e.Instance.Name
+	}
+	return fmt.Sprintf("%s of VNF instance %q is %s: %v", e.Operation.Type, name, e.Operation.State, e.Err)
+}
+
+func (e *OperationError) Unwrap() error { return e.Err }

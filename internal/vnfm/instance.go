@@ -1,0 +1,185 @@
+package vnfm
+
+import "time"
+
+// InstanceSpec is the state that a user wants a VNF instance to be in. The
+// manager derives the LCM operations that lead there.
+type InstanceSpec struct {
+	Name        string
+	Description string
+	Metadata    map[string]string
+	VIMID       string
+	PackageID   string
+	// FlavourID and LevelID may be empty: the VNFD's default is meant.
+	FlavourID string
+	LevelID   string
+	// ScaleLevels overrides the level of single scaling aspects.
+	ScaleLevels map[string]int
+	// Namespace receives namespaced objects that name none; empty means the
+	// default namespace of the VIM.
+	Namespace        string
+	AdditionalParams map[string]any
+	OperationalState OperationalState
+	OnFailure        OnFailure
+	// ForceConflicts takes fields over that another field manager owns.
+	ForceConflicts bool
+	// AdoptExisting takes objects over that exist and belong to no instance.
+	AdoptExisting bool
+	// KnownGeneration is what a record that the store has lost goes on from.
+	KnownGeneration int64
+}
+
+// OperationalState is vnfState of SOL003.
+type OperationalState string
+
+const (
+	// Started means that the VNFCs run.
+	Started OperationalState = "started"
+	// Stopped means that the instance exists and no VNFC runs.
+	Stopped OperationalState = "stopped"
+)
+
+// OnFailure says what becomes of an operation that fails after it made something.
+type OnFailure string
+
+const (
+	// OnFailureResume keeps what exists; the next apply continues.
+	OnFailureResume OnFailure = "resume"
+	// OnFailureRollback restores what was before the operation.
+	OnFailureRollback OnFailure = "rollback"
+)
+
+// InstanceStatus sums up an instance for its user.
+type InstanceStatus string
+
+const (
+	// StatusInstantiated means that the last operation is COMPLETED.
+	StatusInstantiated InstanceStatus = "INSTANTIATED"
+	// StatusFailedTemp means that the last operation stopped half-way and that
+	// the next apply continues it.
+	StatusFailedTemp InstanceStatus = "FAILED_TEMP"
+	// StatusProcessing means that an operation runs, in this or in another process.
+	StatusProcessing InstanceStatus = "PROCESSING"
+	// StatusUnknown means that the store holds no record of the instance.
+	StatusUnknown InstanceStatus = "UNKNOWN"
+)
+
+// Instance is the record of a VNF instance.
+type Instance struct {
+	ID          string            `json:"id"`
+	Name        string            `json:"name"`
+	Description string            `json:"description,omitempty"`
+	Metadata    map[string]string `json:"metadata,omitempty"`
+	VIMID       string            `json:"vim_id"`
+	Namespace   string            `json:"namespace"`
+	// PackageID is the package that the instance runs.
+	PackageID        string           `json:"package_id"`
+	VNFDID           string           `json:"vnfd_id"`
+	FlavourID        string           `json:"flavour_id"`
+	LevelID          string           `json:"level_id,omitempty"`
+	ScaleLevels      map[string]int   `json:"scale_levels,omitempty"`
+	ScaleStatus      map[string]int   `json:"scale_status,omitempty"`
+	AdditionalParams map[string]any   `json:"additional_params,omitempty"`
+	OperationalState OperationalState `json:"operational_state"`
+	OnFailure        OnFailure        `json:"on_failure"`
+	Status           InstanceStatus   `json:"status"`
+	// Generation rises with every scale, heal and package change.
+	Generation int64 `json:"generation"`
+	// Inventory lists what the driver made, for pruning and termination.
+	Inventory []InventoryItem `json:"inventory,omitempty"`
+	// Acknowledged is set once a Read has seen the instance: Terraform's state
+	// holds its id, so a later Create under the same name is somebody else's.
+	Acknowledged bool      `json:"acknowledged"`
+	CreatedAt    time.Time `json:"created_at"`
+	UpdatedAt    time.Time `json:"updated_at"`
+}
+
+// InventoryItem is one object or resource that belongs to an instance.
+type InventoryItem struct {
+	// Key is the identity as the package writes it.
+	Key string `json:"key"`
+	// Group, Version, Kind, Namespace and Name are the identity on the server.
+	Group     string `json:"group,omitempty"`
+	Version   string `json:"version"`
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"`
+	// UID is set once the object exists.
+	UID string `json:"uid,omitempty"`
+}
+
+// Preview is what an instance will consist of, computed offline.
+type Preview struct {
+	FlavourID   string
+	LevelID     string
+	VNFDID      string
+	ScaleStatus map[string]int
+	VDUs        map[string]VDUState
+	// Objects maps the identity as written, "group/version/Kind namespace/name",
+	// to the digest of the rendered object.
+	Objects map[string]string
+}
+
+// VDUState is one VDU of an instance.
+type VDUState struct {
+	Kind string `json:"kind"`
+	Name string `json:"name"`
+	// Replicas is nil when an autoscaler or the kind itself (DaemonSet) decides.
+	Replicas   *int `json:"replicas,omitempty"`
+	Autoscaled bool `json:"autoscaled"`
+}
+
+// Observation is what a driver sees of an instance on its VIM.
+type Observation struct {
+	VDUs map[string]VDUState
+	// Objects has the digest of each object that is as it was applied, or
+	// "drifted: <field paths>"; an object that is gone is absent.
+	Objects map[string]string
+}
+
+// VNFC is one VNF component: a pod, a server.
+type VNFC struct {
+	ID    string `json:"id"`
+	VDUID string `json:"vdu_id"`
+	// Resource is the name of the pod or server, Node the host it runs on.
+	Resource  string    `json:"resource"`
+	Namespace string    `json:"namespace,omitempty"`
+	Node      string    `json:"node,omitempty"`
+	Addresses []string  `json:"addresses,omitempty"`
+	State     string    `json:"state"`
+	Ready     bool      `json:"ready"`
+	Restarts  int       `json:"restarts"`
+	Message   string    `json:"message,omitempty"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// TerminationType is terminationType of SOL003.
+type TerminationType string
+
+const (
+	// Graceful lets VNFCs end by themselves within the timeout.
+	Graceful TerminationType = "graceful"
+	// Forceful ends VNFCs at once.
+	Forceful TerminationType = "forceful"
+)
+
+// VolumePolicy says what becomes of volumes when an instance is terminated.
+type VolumePolicy string
+
+const (
+	// VolumesKeep leaves persistent volume claims where they are.
+	VolumesKeep VolumePolicy = "keep"
+	// VolumesDelete deletes them with the instance.
+	VolumesDelete VolumePolicy = "delete"
+	// VolumesDeleteNew deletes those that came with the instance and leaves those
+	// that were there before it: a creation is undone that way.
+	VolumesDeleteNew VolumePolicy = "delete-new"
+)
+
+// TerminateSpec says how an instance is terminated.
+type TerminateSpec struct {
+	Type TerminationType
+	// GracePeriod bounds a graceful end; zero takes each pod's own.
+	GracePeriod time.Duration
+	Volumes     VolumePolicy
+}

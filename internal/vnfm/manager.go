@@ -1,0 +1,67 @@
+package vnfm
+
+import "context"
+
+// Manager is a VNF manager: what the Terraform objects ask for and what the
+// embedded engine, or a remote SOL003 VNFM, gives. All methods honour ctx.
+type Manager interface {
+	// CheckVIM reaches the VIM, authenticates and looks what it offers; it stores nothing.
+	CheckVIM(ctx context.Context, spec VIMSpec) (VIMCheck, error)
+	// RegisterVIM checks the VIM and stores it. With a non-empty id a VIM whose
+	// record was lost is registered again under the same id.
+	RegisterVIM(ctx context.Context, id string, spec VIMSpec) (*VIM, Problems, error)
+	// UpdateVIM checks the VIM and replaces its record and credentials.
+	UpdateVIM(ctx context.Context, id string, spec VIMSpec) (*VIM, Problems, error)
+	// VIM reads a record. It does not dial.
+	VIM(ctx context.Context, id string) (*VIM, error)
+	// CheckRegisteredVIM dials a registered VIM with its sealed credentials. When
+	// that fails the VIM is returned as UNREACHABLE together with the error.
+	CheckRegisteredVIM(ctx context.Context, id string) (*VIM, error)
+	VIMByName(ctx context.Context, name string) (*VIM, error)
+	// DeregisterVIM removes a VIM, or returns an InUseError. Not found is success.
+	DeregisterVIM(ctx context.Context, id string) error
+
+	// ReadPackage reads and verifies a package and stores nothing; instances of
+	// the same process can be previewed from it.
+	ReadPackage(ctx context.Context, spec PackageSpec) (*Package, Problems, error)
+	// OnboardPackage reads, verifies and stores a package. A non-empty wantID
+	// refuses a content that is not the planned one.
+	OnboardPackage(ctx context.Context, spec PackageSpec, wantID string) (*Package, Problems, error)
+	Package(ctx context.Context, id string) (*Package, error)
+	// PackageByName returns the version that was onboarded last.
+	PackageByName(ctx context.Context, name string) (*Package, error)
+	// DeletePackage removes the package of that id, or returns an InUseError.
+	DeletePackage(ctx context.Context, id string) error
+	// ReleasePackage forgets a superseded version as soon as no instance runs it.
+	ReleasePackage(ctx context.Context, id string) error
+
+	// PreviewInstance computes what an instance will consist of. It needs the
+	// package, not the VIM. A package that is unknown here gives ErrNotFound.
+	PreviewInstance(ctx context.Context, spec InstanceSpec) (*Preview, Problems, error)
+	// Instantiate creates and instantiates. When something exists and the
+	// operation did not complete the error is an *OperationError with Instance set.
+	Instantiate(ctx context.Context, spec InstanceSpec) (*Instance, error)
+	// Update leads an existing instance to spec: continue what was interrupted,
+	// modify, change package, operate, scale, repair drift. The record of an
+	// instance that the store has lost is rebuilt from id and spec.
+	Update(ctx context.Context, id string, spec InstanceSpec) (*Instance, error)
+	// Instance reads the record and acknowledges it; it does not dial.
+	Instance(ctx context.Context, id string) (*Instance, error)
+	InstanceByName(ctx context.Context, vimID, namespace, name string) (*Instance, error)
+	Instances(ctx context.Context, filter InstanceFilter) ([]Instance, error)
+	// Observe looks what the VIM holds of the instance.
+	Observe(ctx context.Context, id string) (*Observation, error)
+	VNFCs(ctx context.Context, id string) ([]VNFC, error)
+	Terminate(ctx context.Context, id string, spec TerminateSpec) error
+
+	// Operations lists the LCM operation occurrences of an instance, oldest first.
+	Operations(ctx context.Context, instanceID string) ([]Operation, error)
+}
+
+// InstanceFilter selects instances; empty fields select all.
+type InstanceFilter struct {
+	VIMID     string
+	Namespace string
+	PackageID string
+	Name      string
+}

@@ -1,0 +1,67 @@
+package vnfm
+
+import (
+	"io/fs"
+	"time"
+)
+
+// PackageSpec is what a user says of a VNF package.
+type PackageSpec struct {
+	// Name is the identity of the package over all its versions.
+	Name string
+	// Source is a directory, a .zip or .csar file, or an http(s) URL.
+	Source string
+	// Checksum is the expected digest of the file behind an http(s) URL or of a
+	// zip file ("sha256:<hex>"); empty expects nothing.
+	Checksum string
+	// Integrity is "enforce" or "warn"; Signature is "require",
+	// "verify_if_present" or "ignore".
+	Integrity  string
+	Signature  string
+	TrustRoots string
+}
+
+// Package is an onboarded VNF package (SOL004) with its descriptor (SOL001).
+type Package struct {
+	// ID is "<name>@<digest>": it moves with the content.
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	// Digest is "sha256:<hex>" over all paths and contents, the same for a
+	// directory and for a zip of it.
+	Digest     string      `json:"digest"`
+	Descriptor *Descriptor `json:"descriptor"`
+	// Artifacts are the listed artifacts, Files everything that the package holds.
+	Artifacts []PackageArtifact `json:"artifacts"`
+	Files     []PackageFile     `json:"files"`
+	// KubernetesFiles are the artifacts that hold Kubernetes manifests, in order.
+	KubernetesFiles []string `json:"kubernetes_files,omitempty"`
+	// SecurityOption is "", OPTION_1 or OPTION_2 (SOL004 5.1); Signer is the
+	// subject of the verified signing certificate.
+	SecurityOption string    `json:"security_option,omitempty"`
+	Signer         string    `json:"signer,omitempty"`
+	OnboardedAt    time.Time `json:"onboarded_at"`
+	// Superseded is set when a newer content took the package's place while
+	// instances still ran this one: it goes when the last of them has left.
+	Superseded bool `json:"superseded,omitempty"`
+	// Content reads the files of the package. It is never stored in a record.
+	Content fs.FS `json:"-"`
+}
+
+// PackageArtifact is one artifact that the manifest or TOSCA.meta lists.
+type PackageArtifact struct {
+	Path        string `json:"path"`
+	Digest      string `json:"digest,omitempty"`
+	ContentType string `json:"content_type,omitempty"`
+	Size        int64  `json:"size"`
+	External    bool   `json:"external,omitempty"`
+}
+
+// PackageFile is one file of the package and the digest of its content.
+type PackageFile struct {
+	Path   string `json:"path"`
+	Digest string `json:"digest"`
+	Size   int64  `json:"size"`
+}
+
+// PackageID composes the id of a package from its name and content digest.
+func PackageID(name, digest string) string { return name + "@" + digest }

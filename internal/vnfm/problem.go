@@ -1,0 +1,108 @@
+package vnfm
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Severity tells whether a Problem stops the work.
+type Severity int
+
+const (
+	// SeverityError stops: the package or the request cannot be used.
+	SeverityError Severity = iota
+	// SeverityWarning is said and worked around.
+	SeverityWarning
+)
+
+// Problem is one finding in a package, a descriptor or a request, with the place
+// where it was found as precisely as it is known.
+type Problem struct {
+	Severity Severity
+	// File is the path inside the package; Line and Column count from 1, 0 is unknown.
+	File   string
+	Line   int
+	Column int
+	// Attribute is the argument of a request that is wrong ("scale_levels"), Key
+	// the key inside it when it is a map; both empty for findings in files.
+	Attribute string
+	Key       string
+	// Summary is one clause without final period; Detail says what to do.
+	Summary string
+	Detail  string
+}
+
+// Location renders file:line:column as far as it is known.
+func (p Problem) Location() string {
+	switch {
+	case p.File == "":
+		return ""
+	case p.Line == 0:
+		return p.File
+	case p.Column == 0:
+		return fmt.Sprintf("%s:%d", p.File, p.Line)
+	default:
+		return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
+	}
+}
+
+// String renders the problem on one line.
+func (p Problem) String() string {
+	var b strings.Builder
+	if loc := p.Location(); loc != "" {
+		b.WriteString(loc)
+		b.WriteString(": ")
+	}
+	b.WriteString(p.Summary)
+	if p.Detail != "" {
+		b.WriteString(": ")
+		b.WriteString(p.Detail)
+	}
+	return b.String()
+}
+
+// Problems is a list of findings in the order of their discovery.
+type Problems []Problem
+
+// Errorf appends an error without a detail.
+func (ps *Problems) Errorf(file string, line, column int, format string, args ...any) {
+	*ps = append(*ps, Problem{File: file, Line: line, Column: column, Summary: fmt.Sprintf(format, args...)})
+}
+
+// Warnf appends a warning without a detail.
+func (ps *Problems) Warnf(file string, line, column int, format string, args ...any) {
+	*ps = append(*ps, Problem{Severity: SeverityWarning, File: file, Line: line, Column: column, Summary: fmt.Sprintf(format, args...)})
+}
+
+// HasErrors reports whether one of the problems stops the work.
+func (ps Problems) HasErrors() bool {
+	for _, p := range ps {
+		if p.Severity == SeverityError {
+			return true
+		}
+	}
+	return false
+}
+
+// Err returns the errors as one error, or nil when there is none.
+func (ps Problems) Err() error {
+	if !ps.HasErrors() {
+		return nil
+	}
+	return &InvalidError{Problems: ps}
+}
+
+// InvalidError says that a package, descriptor or request cannot be used, and why.
+type InvalidError struct {
+	Problems Problems
+}
+
+func (e *InvalidError) Error() string {
+	lines := make([]string, 0, len(e.Problems))
+	for _, p := range e.Problems {
+		if p.Severity == SeverityError {
+			lines = append(lines, p.String())
+		}
+	}
+	return strings.Join(lines, "\n")
+}

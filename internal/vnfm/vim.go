@@ -1,0 +1,126 @@
+package vnfm
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// VIMType is the kind of a virtualised infrastructure manager.
+type VIMType string
+
+const (
+	// VIMTypeKubernetes is a Kubernetes API server (ETSINFV.KUBERNETES.V_1).
+	VIMTypeKubernetes VIMType = "kubernetes"
+	// VIMTypeOpenStack is an OpenStack region and project (ETSINFV.OPENSTACK_KEYSTONE.V_3).
+	VIMTypeOpenStack VIMType = "openstack"
+)
+
+// VIM is a registered virtualised infrastructure manager, without its secrets.
+type VIM struct {
+	ID          string  `json:"id"`
+	Name        string  `json:"name"`
+	Description string  `json:"description,omitempty"`
+	Type        VIMType `json:"type"`
+	// Kubernetes is set when Type is kubernetes.
+	Kubernetes *KubernetesConnection `json:"kubernetes,omitempty"`
+	// Status, ServerVersion and APIGroups are what the last check saw.
+	Status   VIMStatus `json:"status"`
+	Endpoint string    `json:"endpoint,omitempty"`
+	// ClusterUID tells one cluster from another behind whatever endpoint; empty
+	// when the credentials do not reach that far.
+	ClusterUID    string `json:"cluster_uid,omitempty"`
+	ServerVersion string `json:"server_version,omitempty"`
+	// APIGroups are the API group/versions served, sorted.
+	APIGroups []string  `json:"api_groups,omitempty"`
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// VIMStatus is the result of the last check of a VIM.
+type VIMStatus string
+
+const (
+	// VIMReachable means that the VIM answered and accepted the credentials.
+	VIMReachable VIMStatus = "REACHABLE"
+	// VIMUnreachable means that the last check failed.
+	VIMUnreachable VIMStatus = "UNREACHABLE"
+	// VIMUnregistered means that the store holds no record of the VIM although
+	// Terraform's state does: the next apply registers it again.
+	VIMUnregistered VIMStatus = "UNREGISTERED"
+)
+
+// KubernetesConnection says where a Kubernetes API server is and how to talk to
+// it. Exactly one way of authentication is set, here or in the Credentials.
+type KubernetesConnection struct {
+	// Endpoint is the URL of the API server; empty when a kubeconfig gives it.
+	Endpoint string `json:"endpoint,omitempty"`
+	// CACertificate is a PEM bundle; empty means the system's roots.
+	CACertificate         string `json:"ca_certificate,omitempty"`
+	InsecureSkipTLSVerify bool   `json:"insecure_skip_tls_verify,omitempty"`
+	TLSServerName         string `json:"tls_server_name,omitempty"`
+	ProxyURL              string `json:"proxy_url,omitempty"`
+	// DefaultNamespace receives objects that name no namespace.
+	DefaultNamespace string `json:"default_namespace,omitempty"`
+	// Username goes with the credential "password".
+	Username string `json:"username,omitempty"`
+	// ClientCertificate is PEM and goes with the credential "client_key".
+	ClientCertificate string `json:"client_certificate,omitempty"`
+	// KubeconfigContext chooses a context of the credential "kubeconfig".
+	KubeconfigContext string `json:"kubeconfig_context,omitempty"`
+}
+
+// Names of the credentials of a Kubernetes VIM.
+const (
+	CredentialBearerToken = "bearer_token"
+	CredentialPassword    = "password"
+	CredentialClientKey   = "client_key"
+	CredentialKubeconfig  = "kubeconfig"
+)
+
+// Credentials are the secrets of a VIM by name. In the store they are sealed.
+type Credentials map[string]Secret
+
+// Secret is a text that never prints itself: formatting, JSON and logs show a
+// mask. Reveal returns the text for the one place that needs it.
+type Secret string
+
+const mask = "(sensitive)"
+
+// String returns a mask.
+func (Secret) String() string { return mask }
+
+// GoString returns a mask.
+func (Secret) GoString() string { return mask }
+
+// Format writes a mask whatever the verb is.
+func (Secret) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(mask)) }
+
+// MarshalJSON encodes a mask: sealing uses Reveal.
+func (Secret) MarshalJSON() ([]byte, error) { return json.Marshal(mask) }
+
+// Reveal returns the secret text.
+func (s Secret) Reveal() string { return string(s) }
+
+// VIMSpec is what a user says of a VIM.
+type VIMSpec struct {
+	Name        string
+	Description string
+	Type        VIMType
+	Kubernetes  *KubernetesConnection
+	Credentials Credentials
+}
+
+// VIMCheck is what an infra driver found when it checked a VIM.
+type VIMCheck struct {
+	ServerVersion string
+	APIGroups     []string
+	// Endpoint is the address that was reached, also when a kubeconfig gave it.
+	Endpoint string
+	// ClusterUID is that of the namespace kube-system, which lives as long as its
+	// cluster; empty when it may not be read.
+	ClusterUID string
+	// Problems are warnings, for example rights that an infra driver needs and
+	// the credentials do not have.
+	Problems Problems
+}
