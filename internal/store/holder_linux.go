@@ -1,0 +1,59 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"syscall"
+)
+
+func thisProcess() (process, bool) {
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return process{}, false
+	}
+	ns, err := os.Readlink("/proc/self/ns/pid")
+	if err != nil {
+		return process{}, false
+	}
+	_, start, err := processStat("self")
+	if err != nil {
+		return process{}, false
+	}
+	return process{boot: strings.TrimSpace(string(boot)), pidns: strings.Trim(strings.TrimPrefix(ns, "pid:"), "[]"), start: start}, true
+}
+
+func processGone(pid int, start string) bool {
+	state, started, err := processStat(fmt.Sprint(pid))
+	switch {
+	case err == nil:
+		// A killed process whose parent does not wait for it stays as a zombie.
+		return started != start || state == "Z" || state == "X"
+	case errors.Is(err, fs.ErrNotExist):
+		// With the mount option hidepid, /proc lacks the processes of other users.
+		return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
+	default:
+		return false
+	}
+}
+
+// processStat returns the state and the start time of a process: the fields 3 and
+// 22 of /proc/<pid>/stat (proc_pid_stat(5)). The second field is the name of the
+// program and can hold blanks and parentheses.
+func processStat(pid string) (state, start string, err error) {
+	stat, err := os.ReadFile("/proc/" + pid + "/stat")
+	if errors.Is(err, syscall.ESRCH) {
+		err = fs.ErrNotExist
+	}
+	if err != nil {
+		return "", "", err
+	}
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	if len(fields) < 20 {
+		return "", "", fmt.Errorf("/proc/%s/stat has %d fields after the name, at least 20 expected", pid, len(fields))
+	}
+	return fields[0], fields[19], nil
+}

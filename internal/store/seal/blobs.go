@@ -1,0 +1,112 @@
+package seal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+)
+
+// Blobs returns a store that keeps contents sealed in s, under the digests of their
+// plain text, and everything else as s does. The store s must implement
+// store.EncodedBlobs; contents of others are errors. Closing it closes s.
+func Blobs(s store.Store, k *Keyring) store.Store {
+	encoded, ok := s.(store.EncodedBlobs)
+	if !ok {
+		encoded = plainOnly{}
+	}
+	return &blobs{Store: s, encoded: encoded, keys: k}
+}
+
+type blobs struct {
+	store.Store
+	encoded store.EncodedBlobs
+	keys    *Keyring
+}
+
+// PutBlob seals a content on its way into the store. One that is there already is
+// read first: sealed with a lost key or damaged, it is replaced.
+func (b *blobs) PutBlob(ctx context.Context, digest string, r io.Reader) error {
+	intact, err := b.intact(ctx, digest)
+	if err != nil {
+		return err
+	}
+	if intact {
+		if err := store.CopyBlob(ctx, io.Discard, r, digest); err != nil {
+			return fmt.Errorf("storing the content %s: %w", digest, err)
+		}
+		return nil
+	}
+	return b.encoded.PutEncoded(ctx, digest, func(w io.Writer) error {
+		sealed, err := b.keys.SealWriter(w)
+		if err != nil {
+			return err
+		}
+		if err := store.CopyBlob(ctx, sealed, r, digest); err != nil {
+			return err
+		}
+		return sealed.Close()
+	})
+}
+
+// OpenBlob reads the plain text of a content and checks its digest at the end.
+func (b *blobs) OpenBlob(ctx context.Context, digest string) (io.ReadCloser, error) {
+	f, err := b.encoded.OpenEncoded(ctx, digest)
+	if err != nil {
+		return nil, err
+	}
+	plain, err := b.keys.OpenReader(f)
+	if err != nil {
+		return nil, errors.Join(corrupt(digest, err), f.Close())
+	}
+	return store.VerifyBlob(corruptReader{r: plain, digest: digest}, f, digest), nil
+}
+
+func (b *blobs) intact(ctx context.Context, digest string) (bool, error) {
+	r, err := b.OpenBlob(ctx, digest)
+	if _, wrongKey := errors.AsType[*WrongKeyError](err); wrongKey || errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrCorrupt) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer r.Close() //nolint:errcheck // A content that was only read.
+	err = store.CopyBlob(ctx, io.Discard, r, digest)
+	return err == nil, ctx.Err()
+}
+
+// corrupt makes damage of the sealed form what damage of a content is to the store.
+func corrupt(digest string, err error) error {
+	if errors.Is(err, errDamaged) {
+		return fmt.Errorf("content %s: %w: %w", digest, store.ErrCorrupt, err)
+	}
+	return fmt.Errorf("content %s: %w", digest, err)
+}
+
+type corruptReader struct {
+	r      io.Reader
+	digest string
+}
+
+func (c corruptReader) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = corrupt(c.digest, err)
+	}
+	return n, err
+}
+
+// plainOnly stands for a store that cannot keep contents in another form.
+type plainOnly struct{}
+
+var errPlainOnly = errors.New("the store cannot keep sealed contents")
+
+func (plainOnly) PutEncoded(context.Context, string, func(io.Writer) error) error {
+	return errPlainOnly
+}
+
+func (plainOnly) OpenEncoded(context.Context, string) (io.ReadCloser, error) {
+	return nil, errPlainOnly
+}

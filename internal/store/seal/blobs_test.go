@@ -1,0 +1,216 @@
+package seal_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"filippo.io/age"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store/sqlite"
+)
+
+const (
+	plantedToken   = "planted-token-5f0c1d9e-in-a-record"
+	plantedContent = "planted-password-77b1c2aa-in-a-package"
+)
+
+// TestPlantedSecretsAreNowhere greps every file below the store's directory, while
+// the database is open (its log is there) and after it was closed.
+func TestPlantedSecretsAreNowhere(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "state")
+	path := filepath.Join(dir, "store.db")
+	keys, err := seal.New(seal.Source{DefaultKeyFile: filepath.Join(dir, "key.txt")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	inner, err := sqlite.Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := seal.Blobs(inner, keys)
+	r := store.Record{Kind: store.KindVIM, ID: "vim-1", Data: []byte("readable data of the record")}
+	if r.Sealed, err = keys.Seal(r.ID, map[string]string{"token": plantedToken}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Create(t.Context(), &r); err != nil {
+		t.Fatal(err)
+	}
+	content := "apiVersion: v1\nkind: Secret\ndata: " + plantedContent + strings.Repeat("\n# padding", 10_000)
+	if err := s.PutBlob(t.Context(), store.Digest([]byte(content)), strings.NewReader(content)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.PutBlob(t.Context(), store.Digest([]byte("other")), strings.NewReader(content)); err == nil {
+		t.Fatal("PutBlob took another content")
+	}
+	if n := grep(t, dir, "readable data of the record"); n == 0 {
+		t.Error("the search does not find what is there")
+	}
+	wantNowhere(t, dir)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	wantNowhere(t, dir)
+
+	// They are there, though.
+	inner, err = sqlite.Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer inner.Close() //nolint:errcheck // The test is over.
+	stored, err := inner.Get(t.Context(), store.KindVIM, "vim-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if plain, err := keys.Open("vim-1", stored.Sealed); err != nil || plain["token"] != plantedToken {
+		t.Errorf("sealed token: %v", err)
+	}
+	blob, err := seal.Blobs(inner, keys).OpenBlob(t.Context(), store.Digest([]byte(content)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer blob.Close() //nolint:errcheck // The test is over.
+	if plain, err := io.ReadAll(blob); err != nil || string(plain) != content {
+		t.Errorf("sealed content: %d bytes, %v", len(plain), err)
+	}
+}
+
+func wantNowhere(t *testing.T, dir string) {
+	t.Helper()
+	for _, secret := range []string{plantedToken, plantedContent} {
+		// A piece from the middle, for base64 at each of its three offsets.
+		for _, form := range []string{
+			secret, hex.EncodeToString([]byte(secret)),
+			base64.StdEncoding.EncodeToString([]byte(secret))[4:20],
+			base64.StdEncoding.EncodeToString([]byte("x" + secret))[4:20],
+			base64.StdEncoding.EncodeToString([]byte("xx" + secret))[4:20],
+		} {
+			if n := grep(t, dir, form); n != 0 {
+				t.Errorf("%d files hold %q", n, form)
+			}
+		}
+	}
+}
+
+// grep counts the files below a directory that hold a text.
+func grep(t *testing.T, dir, text string) int {
+	t.Helper()
+	found, looked := 0, 0
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		looked++
+		if bytes.Contains(content, []byte(text)) {
+			found++
+		}
+		return nil
+	})
+	if err != nil || looked < 3 {
+		t.Fatalf("looked into %d files: %v", looked, err)
+	}
+	return found
+}
+
+// TestContentOfLostKey puts a content again that was sealed with a key that is gone.
+func TestContentOfLostKey(t *testing.T) {
+	s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "store.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close() //nolint:errcheck // The test is over.
+	sealed := make([]store.Store, 2)
+	for i := range sealed {
+		id, err := age.GenerateX25519Identity()
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys, err := seal.New(seal.Source{Key: id.String()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sealed[i] = seal.Blobs(s, keys)
+	}
+	digest := store.Digest([]byte("content"))
+	if err := sealed[0].PutBlob(t.Context(), digest, strings.NewReader("content")); err != nil {
+		t.Fatal(err)
+	}
+	_, err = sealed[1].OpenBlob(t.Context(), digest)
+	if _, ok := errors.AsType[*seal.WrongKeyError](err); !ok || errors.Is(err, store.ErrCorrupt) {
+		t.Errorf("OpenBlob with another key = %v, want a WrongKeyError", err)
+	}
+	if err := sealed[1].PutBlob(t.Context(), digest, strings.NewReader("content")); err != nil {
+		t.Fatal(err)
+	}
+	r, err := sealed[1].OpenBlob(t.Context(), digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close() //nolint:errcheck // The test is over.
+	if got, err := io.ReadAll(r); err != nil || string(got) != "content" {
+		t.Errorf("content = %q, %v", got, err)
+	}
+}
+
+// TestMixedUpContents puts one sealed content in the place of another: it is genuine,
+// but it is not what its name says.
+func TestMixedUpContents(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "store.db")
+	s, err := openSealed(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close() //nolint:errcheck // The test is over.
+	one, two := store.Digest([]byte("one")), store.Digest([]byte("two"))
+	for _, content := range []string{"one", "two"} {
+		if err := s.PutBlob(t.Context(), store.Digest([]byte(content)), strings.NewReader(content)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Rename(blobFile(path, two), blobFile(path, one)); err != nil {
+		t.Fatal(err)
+	}
+	r, err := s.OpenBlob(t.Context(), one)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close() //nolint:errcheck // The test is over.
+	if got, err := io.ReadAll(r); !errors.Is(err, store.ErrCorrupt) {
+		t.Errorf("content = %q, %v, want ErrCorrupt", got, err)
+	}
+}
+
+type plainStore struct{ store.Store }
+
+func TestStoreWithoutEncodedBlobs(t *testing.T) {
+	s, err := openSealed(t.Context(), filepath.Join(t.TempDir(), "store.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close() //nolint:errcheck // The test is over.
+	keys, err := seal.New(seal.Source{KeyFile: "unused"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrapped := seal.Blobs(plainStore{s}, keys)
+	digest := store.Digest([]byte("x"))
+	if err := wrapped.PutBlob(t.Context(), digest, strings.NewReader("x")); err == nil || !strings.Contains(err.Error(), "cannot keep sealed contents") {
+		t.Errorf("PutBlob = %v", err)
+	}
+	if _, err := wrapped.OpenBlob(t.Context(), digest); err == nil || !strings.Contains(err.Error(), "cannot keep sealed contents") {
+		t.Errorf("OpenBlob = %v", err)
+	}
+}

@@ -1,0 +1,54 @@
+package seal_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store/sqlite"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store/storetest"
+)
+
+// openSealed opens a store with a key file beside it.
+func openSealed(ctx context.Context, path string) (store.Store, error) {
+	s, err := sqlite.Open(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	keys, err := seal.New(seal.Source{KeyFile: filepath.Join(filepath.Dir(path), "key.txt")})
+	if err != nil {
+		return nil, err
+	}
+	return seal.Blobs(s, keys), nil
+}
+
+func blobFile(path, digest string) string {
+	sum := strings.TrimPrefix(digest, "sha256:")
+	return filepath.Join(filepath.Dir(path), "blobs", "sha256", sum[:2], sum)
+}
+
+func TestConformance(t *testing.T) {
+	storetest.Run(t, storetest.Backend{
+		New:  func(t *testing.T) string { return filepath.Join(t.TempDir(), "state", "store.db") },
+		Open: openSealed,
+		Damage: func(t *testing.T, path, digest string) {
+			t.Helper()
+			name := blobFile(path, digest)
+			content, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			content[len(content)/2] ^= 1
+			if err := os.WriteFile(name, content, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		},
+		// As sqlite.Open has it.
+		Lease: 15 * time.Second,
+	})
+}

@@ -1,0 +1,470 @@
+package seal
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"filippo.io/age"
+	"github.com/google/go-cmp/cmp"
+)
+
+func newIdentity(t *testing.T) *age.X25519Identity {
+	t.Helper()
+	id, err := age.GenerateX25519Identity()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+// ring makes a keyring of identities; the first seals.
+func ring(t *testing.T, ids ...*age.X25519Identity) *Keyring {
+	t.Helper()
+	var lines []string
+	for _, id := range ids {
+		lines = append(lines, id.String())
+	}
+	k, err := New(Source{Key: strings.Join(lines, "\n")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+func mustSeal(t *testing.T, k *Keyring, owner string, plain map[string]string) []byte {
+	t.Helper()
+	sealed, err := k.Seal(owner, plain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sealed
+}
+
+func wantError(t *testing.T, err error, parts ...string) {
+	t.Helper()
+	if err == nil {
+		t.Fatalf("no error, want one that says %q", parts)
+	}
+	for _, part := range parts {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("error does not say %q:\n%v", part, err)
+		}
+	}
+}
+
+var secrets = map[string]string{"token": "planted-token-4711", "password": "planted \"päss\"\n", "empty": ""}
+
+func TestSealOpen(t *testing.T) {
+	k := ring(t, newIdentity(t))
+	for name, plain := range map[string]map[string]string{"secrets": secrets, "empty": {}, "nil": nil, "big": {"x": strings.Repeat("y", 1<<20)}} {
+		got, err := k.Open("vim-1", mustSeal(t, k, "vim-1", plain))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if diff := cmp.Diff(plain, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	first, second := mustSeal(t, k, "vim-1", secrets), mustSeal(t, k, "vim-1", secrets)
+	if bytes.Equal(first, second) {
+		t.Error("the same secrets are sealed the same twice")
+	}
+	if text := string(first); strings.Contains(text, "planted") || strings.Contains(text, "token") || strings.Contains(text, "vim-1") {
+		t.Errorf("sealed value holds plain text: %s", text)
+	}
+}
+
+// TestForm holds the form that stored values have: later releases must open it.
+func TestForm(t *testing.T) {
+	id := newIdentity(t)
+	var form map[string]any
+	if err := json.Unmarshal(mustSeal(t, ring(t, id), "vim-1", secrets), &form); err != nil {
+		t.Fatal(err)
+	}
+	for _, field := range []string{"key", "data"} {
+		text, ok := form[field].(string)
+		if _, err := base64.StdEncoding.DecodeString(text); !ok || err != nil || text == "" {
+			t.Errorf("%s = %v, want base64", field, form[field])
+		}
+		delete(form, field)
+	}
+	want := map[string]any{"v": 1.0, "scheme": "age", "recipient": id.Recipient().String()}
+	if diff := cmp.Diff(want, form); diff != "" {
+		t.Errorf("form (-want +got):\n%s", diff)
+	}
+}
+
+// TestOpenOld opens a value that the first release sealed.
+func TestOpenOld(t *testing.T) {
+	key, err := os.ReadFile(filepath.Join("testdata", "v1.key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sealed, err := os.ReadFile(filepath.Join("testdata", "v1.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := New(Source{Key: string(key)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := k.Open("vim-1", sealed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]string{"token": "t", "password": "p"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	digestKey, err := k.DigestKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := base64.StdEncoding.EncodeToString(digestKey), "j85HRC/fdgJK0bEB84+b7kDKhKuN7QGMukZVNLHirCU="; got != want {
+		t.Errorf("digest key = %s, want %s", got, want)
+	}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	id, other := newIdentity(t), newIdentity(t)
+	k := ring(t, id)
+	sealed := mustSeal(t, k, "vim-1", secrets)
+	change := func(field string, f func(any) any) []byte {
+		var form map[string]any
+		if err := json.Unmarshal(sealed, &form); err != nil {
+			t.Fatal(err)
+		}
+		form[field] = f(form[field])
+		changed, err := json.Marshal(form)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return changed
+	}
+	flip := func(v any) any {
+		text, ok := v.(string)
+		if !ok {
+			t.Fatalf("%v is no text", v)
+		}
+		raw, err := base64.StdEncoding.DecodeString(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw[len(raw)-1] ^= 1
+		return base64.StdEncoding.EncodeToString(raw)
+	}
+	for name, test := range map[string]struct {
+		owner  string
+		sealed []byte
+		want   []string
+	}{
+		"another owner":   {"vim-2", sealed, []string{"vim-2", "another owner"}},
+		"no owner":        {"", sealed, []string{"another owner"}},
+		"changed data":    {"vim-1", change("data", flip), []string{"vim-1", "changed since it was sealed"}},
+		"changed key":     {"vim-1", change("key", flip), []string{"unwrapping the data key"}},
+		"no data":         {"vim-1", change("data", func(any) any { return "" }), []string{"changed since it was sealed"}},
+		"other recipient": {"vim-1", change("recipient", func(any) any { return other.Recipient().String() }), []string{other.Recipient().String()}},
+		"newer version":   {"vim-1", change("v", func(any) any { return 2 }), []string{"version 2", "release of the provider"}},
+		"other scheme":    {"vim-1", change("scheme", func(any) any { return "barbican" }), []string{`"barbican"`}},
+		"empty":           {"vim-1", nil, []string{"not a sealed value"}},
+		"no JSON":         {"vim-1", []byte("x"), []string{"not a sealed value"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			plain, err := k.Open(test.owner, test.sealed)
+			wantError(t, err, test.want...)
+			if plain != nil {
+				t.Errorf("plain = %v beside an error", plain)
+			}
+			if strings.Contains(err.Error(), "planted") {
+				t.Errorf("the error holds a secret: %v", err)
+			}
+		})
+	}
+}
+
+func TestWrongKey(t *testing.T) {
+	then, now := newIdentity(t), newIdentity(t)
+	sealed := mustSeal(t, ring(t, then), "vim-1", secrets)
+	_, err := ring(t, now).Open("vim-1", sealed)
+	wrong, ok := errors.AsType[*WrongKeyError](err)
+	if !ok {
+		t.Fatalf("Open = %v, want a WrongKeyError", err)
+	}
+	if diff := cmp.Diff(&WrongKeyError{Sealed: then.Recipient().String(), AtHand: []string{now.Recipient().String()}, Origin: wrong.Origin}, wrong); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	wantError(t, err, "vim-1", then.Recipient().String(), now.Recipient().String(), "encryption.key", "_wo_version")
+	if strings.Contains(err.Error(), now.String()) {
+		t.Error("the error holds the key")
+	}
+
+	// Opening makes no key file: it could not open anything.
+	file := filepath.Join(t.TempDir(), "key.txt")
+	lost, err := New(Source{KeyFile: file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = lost.Open("vim-1", sealed)
+	wantError(t, err, then.Recipient().String(), file, "does not exist", "restore it")
+	if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a key file was made: %v", err)
+	}
+}
+
+func TestRotation(t *testing.T) {
+	before, after := newIdentity(t), newIdentity(t)
+	old := mustSeal(t, ring(t, before), "vim-1", secrets)
+	both := ring(t, after, before)
+	if _, err := both.Open("vim-1", old); err != nil {
+		t.Errorf("the second key does not open: %v", err)
+	}
+	if _, err := ring(t, after).Open("vim-1", mustSeal(t, both, "vim-1", secrets)); err != nil {
+		t.Errorf("the first key does not seal: %v", err)
+	}
+}
+
+func TestDigestKey(t *testing.T) {
+	a, b := newIdentity(t), newIdentity(t)
+	key := func(k *Keyring) string {
+		got, err := k.DigestKey()
+		if err != nil || len(got) != 32 {
+			t.Fatalf("DigestKey() has %d bytes, %v", len(got), err)
+		}
+		return string(got)
+	}
+	if key(ring(t, a)) != key(ring(t, a, b)) {
+		t.Error("the digest key depends on a later identity")
+	}
+	if key(ring(t, a)) == key(ring(t, b)) {
+		t.Error("the digest key does not depend on the identity")
+	}
+}
+
+func TestSource(t *testing.T) {
+	file, env, arg := newIdentity(t), newIdentity(t), newIdentity(t)
+	path := filepath.Join(t.TempDir(), "key.txt")
+	if err := os.WriteFile(path, []byte("# a comment\n\n"+file.String()+"\r\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		src  Source
+		env  string
+		want *age.X25519Identity
+		err  string
+	}{
+		"file":                         {src: Source{KeyFile: path}, want: file},
+		"file before the environment":  {src: Source{KeyFile: path}, env: env.String(), want: file},
+		"text before the environment":  {src: Source{Key: arg.String()}, env: env.String(), want: arg},
+		"environment before a default": {src: Source{DefaultKeyFile: path}, env: env.String(), want: env},
+		"default":                      {src: Source{DefaultKeyFile: path}, want: file},
+		"file and text":                {src: Source{KeyFile: path, Key: arg.String()}, err: "given twice"},
+		"nothing":                      {err: EnvKey},
+		"no key":                       {src: Source{Key: "hunter2"}, err: "line 1 is no age identity"},
+		"public key":                   {src: Source{Key: arg.Recipient().String()}, err: "line 1 is no age identity"},
+		"comments only":                {src: Source{Key: "# nothing\n"}, err: "no age identity"},
+		"no key in the environment":    {env: arg.String() + "\nhunter2", err: EnvKey + ": line 2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv(EnvKey, test.env)
+			k, err := New(test.src)
+			if test.err != "" {
+				wantError(t, err, test.err)
+				if strings.Contains(err.Error(), "hunter2") {
+					t.Errorf("the error holds the key: %v", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			var v sealedValue
+			if err := json.Unmarshal(mustSeal(t, k, "a", secrets), &v); err != nil {
+				t.Fatal(err)
+			}
+			if v.Recipient != test.want.Recipient().String() {
+				t.Errorf("sealed for %s, want %s", v.Recipient, test.want.Recipient())
+			}
+		})
+	}
+}
+
+func TestKeyFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state", "key.txt")
+	k, err := New(Source{DefaultKeyFile: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Dir(path)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("something was made before the first use: %v", err)
+	}
+	sealed := mustSeal(t, k, "vim-1", secrets)
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Fatalf("key file: %v, %v, want the mode 0600", info, err)
+	}
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil || len(entries) != 1 {
+		t.Errorf("beside the key file: %v, %v", entries, err)
+	}
+	again, err := New(Source{KeyFile: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := again.Open("vim-1", sealed); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestKeyFileModes(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows has no mode bits")
+	}
+	for mode, ok := range map[os.FileMode]bool{0o600: true, 0o400: true, 0o640: false, 0o604: false, 0o660: false, 0o644: false, 0o602: false} {
+		path := filepath.Join(t.TempDir(), "key.txt")
+		if err := os.WriteFile(path, []byte(newIdentity(t).String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+		k, err := New(Source{KeyFile: path})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = k.Seal("a", secrets)
+		if ok && err != nil {
+			t.Errorf("mode %#o: %v", mode, err)
+		}
+		if !ok {
+			wantError(t, err, path, "open to others", "chmod 600")
+		}
+	}
+}
+
+// TestKeyFileRace lets processes and goroutines make one key file at once: all of
+// them must end up with the same key.
+func TestKeyFileRace(t *testing.T) {
+	if path := os.Getenv("SEAL_TEST_KEY_FILE"); path != "" {
+		k, err := New(Source{KeyFile: path})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = io.ReadFull(os.Stdin, make([]byte, 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sealed := mustSeal(t, k, "a", secrets)
+		if err := os.WriteFile(os.Getenv("SEAL_TEST_OUT"), sealed, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	for range 5 {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "state", "key.txt")
+		type process struct {
+			cmd *exec.Cmd
+			in  io.WriteCloser
+			out string
+		}
+		processes := make([]process, 4)
+		for i := range processes {
+			p := process{out: filepath.Join(dir, string(rune('a'+i)))}
+			p.cmd = exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestKeyFileRace$") //nolint:gosec // The test binary itself.
+			p.cmd.Env = append(os.Environ(), "SEAL_TEST_KEY_FILE="+path, "SEAL_TEST_OUT="+p.out)
+			p.cmd.Stderr = os.Stderr
+			var err error
+			if p.in, err = p.cmd.StdinPipe(); err != nil {
+				t.Fatal(err)
+			}
+			if err := p.cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			processes[i] = p
+		}
+		for _, p := range processes {
+			if _, err := p.in.Write([]byte("g")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var wg sync.WaitGroup
+		for range 8 {
+			wg.Go(func() {
+				k, err := New(Source{KeyFile: path})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if _, err := k.DigestKey(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		k, err := New(Source{KeyFile: path})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range processes {
+			if err := p.cmd.Wait(); err != nil {
+				t.Fatal(err)
+			}
+			sealed, err := os.ReadFile(p.out)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := k.Open("a", sealed); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+func TestStream(t *testing.T) {
+	k := ring(t, newIdentity(t))
+	for _, content := range []string{"", "planted", strings.Repeat("planted secret ", 50_000)} {
+		var sealed bytes.Buffer
+		w, err := k.SealWriter(&sealed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(w, content); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(sealed.String(), "planted") {
+			t.Error("the sealed stream holds plain text")
+		}
+		open := func(k *Keyring, sealed []byte) (string, error) {
+			r, err := k.OpenReader(bytes.NewReader(sealed))
+			if err != nil {
+				return "", err
+			}
+			plain, err := io.ReadAll(r)
+			return string(plain), err
+		}
+		if got, err := open(k, sealed.Bytes()); err != nil || got != content {
+			t.Errorf("%d bytes read as %d bytes, %v", len(content), len(got), err)
+		}
+		for _, n := range []int{0, 10, sealed.Len() / 2, sealed.Len() - 1} {
+			if _, err := open(k, sealed.Bytes()[:n]); !errors.Is(err, errDamaged) {
+				t.Errorf("%d of %d bytes: %v, want errDamaged", n, sealed.Len(), err)
+			}
+		}
+		_, err = open(ring(t, newIdentity(t)), sealed.Bytes())
+		if _, ok := errors.AsType[*WrongKeyError](err); !ok {
+			t.Errorf("with another key: %v, want a WrongKeyError", err)
+		}
+	}
+}

@@ -1,0 +1,100 @@
+package sqlite
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"testing"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+)
+
+// asUser gives a directory and what is in it to an ordinary user and works as that
+// user until the test ends: root may write everywhere. It does nothing for others.
+func asUser(t *testing.T, dir string) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		return
+	}
+	const nobody = 65534
+	for _, name := range []string{dir, filepath.Join(dir, "store.db")} {
+		if err := os.Chown(name, nobody, nobody); err != nil && !errors.Is(err, os.ErrNotExist) {
+			t.Fatal(err)
+		}
+	}
+	// The file system user belongs to a thread. A goroutine that ends locked takes
+	// its thread with it.
+	runtime.LockOSThread()
+	if err := syscall.Setfsuid(nobody); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Setfsuid(0); err != nil {
+			t.Fatal(err)
+		}
+		runtime.UnlockOSThread()
+	})
+}
+
+func TestReadOnlyDirectory(t *testing.T) {
+	for name, existing := range map[string]bool{"empty": false, "with a database": true} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "state")
+			path := filepath.Join(dir, "store.db")
+			if err := os.Mkdir(dir, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if existing {
+				s, err := open(t.Context(), path, quick())
+				if err != nil {
+					t.Fatal(err)
+				}
+				createVIM(t, s, "a")
+				if err := s.Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := os.Chmod(dir, 0o500); err != nil {
+				t.Fatal(err)
+			}
+			s := openAt(t, path, quick())
+			asUser(t, dir)
+			err := s.Create(t.Context(), &store.Record{Kind: store.KindVIM, ID: "b"})
+			wantError(t, err, path, "must be able to write the directory "+dir, "store = { local")
+			err = s.PutBlob(t.Context(), store.Digest([]byte("x")), bytes.NewReader([]byte("x")))
+			wantError(t, err, path, "must be able to write the directory "+dir)
+		})
+	}
+}
+
+func TestFullDisk(t *testing.T) {
+	dir := t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=512k,mode=0700"); err != nil {
+		t.Skipf("a small file system cannot be mounted: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, 0); err != nil {
+			t.Error(err)
+		}
+	})
+	s := openAt(t, filepath.Join(dir, "store.db"), quick())
+	createVIM(t, s, "a")
+	big := bytes.Repeat([]byte("0123456789abcdef"), 1<<16)
+	wantError(t, s.PutBlob(t.Context(), store.Digest(big), bytes.NewReader(big)), s.path, "the disk is full", "make room")
+	wantError(t, s.Create(t.Context(), &store.Record{Kind: store.KindVIM, ID: "b", Data: big}), s.path, "the disk is full", "make room")
+	r, err := s.Get(t.Context(), store.KindVIM, "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Data = big
+	wantError(t, s.Update(t.Context(), r), s.path, "the disk is full", "make room")
+	// What did not fit leaves nothing, so that there is room again.
+	createVIM(t, s, "c")
+	list, err := s.List(t.Context(), store.Query{})
+	if err != nil || len(list) != 2 || string(list[0].Data) != "data of a" {
+		t.Errorf("List = %d records, %v, want 2", len(list), err)
+	}
+}

@@ -1,0 +1,172 @@
+package sqlite
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+)
+
+// releaseTimeout bounds giving a lease back, which does not end with the caller's
+// context. What is not given back expires.
+const releaseTimeout = 5 * time.Second
+
+// lease is a row of the table leases that carries token.
+type lease struct {
+	s     *sqliteStore
+	name  string
+	token string
+
+	// stop ends the heartbeat.
+	stop context.CancelFunc
+
+	lostOnce sync.Once
+	lost     chan struct{}
+}
+
+// Acquire takes a lease, or returns a *store.HeldError.
+func (s *sqliteStore) Acquire(ctx context.Context, name, holder string) (store.Lease, error) {
+	if name == "" || holder == "" {
+		return nil, fmt.Errorf("a lease needs a name and a holder, got name %q and holder %q", name, holder)
+	}
+	l := &lease{s: s, name: name, token: rand.Text(), lost: make(chan struct{})}
+	var held *store.HeldError
+	var expires time.Time
+	err := s.write(ctx, fmt.Sprintf("acquiring the lease %q", name), func(db *sql.DB) error {
+		tx, err := db.BeginTx(ctx, nil)
+		if err != nil {
+			return err
+		}
+		defer tx.Rollback() //nolint:errcheck // Nothing to undo after the commit, and nothing to add to an error.
+		now := time.Now()
+		if held, err = holderOf(ctx, tx, name, now); err != nil || held != nil {
+			return err
+		}
+		expires = now.Add(s.timing.lease)
+		_, err = tx.ExecContext(ctx, `INSERT OR REPLACE INTO leases (name, token, holder, acquired_at, renewed_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)`,
+			name, l.token, holder, now.UnixNano(), now.UnixNano(), expires.UnixNano())
+		if err != nil {
+			return err
+		}
+		return tx.Commit()
+	})
+	if err != nil {
+		return nil, err
+	}
+	if held != nil {
+		return nil, held
+	}
+
+	// The lease lives until Release, not until the caller's context ends.
+	heartbeat, stop := context.WithCancel(context.WithoutCancel(ctx))
+	l.stop = stop
+	s.mu.Lock()
+	closed := s.closed
+	s.leases[l] = struct{}{}
+	s.mu.Unlock()
+	go l.renewUntilReleased(heartbeat, expires)
+	if closed {
+		return nil, errors.Join(fmt.Errorf("local store %s is closed", s.path), l.Release(ctx))
+	}
+	return l, nil
+}
+
+// holderOf returns who has a lease and is alive, or nil.
+func holderOf(ctx context.Context, tx *sql.Tx, name string, now time.Time) (*store.HeldError, error) {
+	var acquired, expires int64
+	held := &store.HeldError{Name: name}
+	err := tx.QueryRowContext(ctx, "SELECT holder, acquired_at, expires_at FROM leases WHERE name = ?", name).Scan(&held.Holder, &acquired, &expires)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if expires <= now.UnixNano() || store.HolderDead(held.Holder) {
+		return nil, nil
+	}
+	held.Since = time.Unix(0, acquired).UTC()
+	return held, nil
+}
+
+// renewUntilReleased is the heartbeat. A lease that could not be renewed is lost
+// when it expires, and at once when somebody else has taken it.
+func (l *lease) renewUntilReleased(ctx context.Context, expires time.Time) {
+	// A renewal can hang in the file system, where no context reaches it.
+	expiry := time.AfterFunc(time.Until(expires), l.lose)
+	defer expiry.Stop()
+	ticker := time.NewTicker(l.s.timing.renew)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-l.lost:
+			return
+		case <-ticker.C:
+		}
+		attempt, cancel := context.WithDeadline(ctx, expires)
+		next, taken, err := l.renew(attempt)
+		cancel()
+		switch {
+		case ctx.Err() != nil:
+			// Released meanwhile: that is why the lease was not there any more.
+			return
+		case taken:
+			l.lose()
+			return
+		case err == nil:
+			expires = next
+			expiry.Reset(time.Until(expires))
+			ticker.Reset(l.s.timing.renew)
+		default:
+			// Try again sooner: the work of the holder stands and falls with it.
+			ticker.Reset(l.s.timing.renew / 5)
+		}
+	}
+}
+
+// renew moves the expiry on. taken says that the lease is somebody else's.
+func (l *lease) renew(ctx context.Context) (expires time.Time, taken bool, err error) {
+	err = l.s.write(ctx, fmt.Sprintf("renewing the lease %q", l.name), func(db *sql.DB) error {
+		now := time.Now()
+		expires = now.Add(l.s.timing.lease)
+		res, err := db.ExecContext(ctx, "UPDATE leases SET renewed_at = ?, expires_at = ? WHERE name = ? AND token = ?",
+			now.UnixNano(), expires.UnixNano(), l.name, l.token)
+		if err != nil {
+			return err
+		}
+		n, err := res.RowsAffected()
+		taken = n == 0 && err == nil
+		return err
+	})
+	return expires, taken, err
+}
+
+func (l *lease) lose() { l.lostOnce.Do(func() { close(l.lost) }) }
+
+// Lost is closed when the lease could not be renewed in time.
+func (l *lease) Lost() <-chan struct{} { return l.lost }
+
+// Release gives the lease back, whether ctx has ended or not.
+func (l *lease) Release(ctx context.Context) error {
+	l.stop()
+	l.s.mu.Lock()
+	_, held := l.s.leases[l]
+	delete(l.s.leases, l)
+	l.s.mu.Unlock()
+	if !held {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
+	defer cancel()
+	return l.s.write(ctx, fmt.Sprintf("releasing the lease %q", l.name), func(db *sql.DB) error {
+		_, err := db.ExecContext(ctx, "DELETE FROM leases WHERE name = ? AND token = ?", l.name, l.token)
+		return err
+	})
+}

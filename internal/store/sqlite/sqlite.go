@@ -1,0 +1,222 @@
+// Package sqlite keeps the store in a directory of the local disk: records and
+// leases in a SQLite database, contents as files beside it. Several processes can
+// use it at once.
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	// The driver registers itself under the name "sqlite".
+	_ "modernc.org/sqlite"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+)
+
+const (
+	dirMode  fs.FileMode = 0o700
+	fileMode fs.FileMode = 0o600
+)
+
+// timing is how long things take; tests shorten it.
+type timing struct {
+	// lease is how long a lease lives without renewal, renew how often it is
+	// renewed.
+	lease, renew time.Duration
+	// busy is how long to wait for other processes that write to the database.
+	busy time.Duration
+}
+
+func defaultTiming() timing {
+	return timing{lease: 15 * time.Second, renew: 5 * time.Second, busy: 30 * time.Second}
+}
+
+// errAbsent says that there is no database yet, and that nothing was made.
+var errAbsent = errors.New("no database")
+
+type sqliteStore struct {
+	path   string
+	dir    string
+	timing timing
+
+	db atomic.Pointer[sql.DB]
+	// opening and writing are semaphores rather than mutexes, so that waiting for
+	// them ends with the context. Writers of one process queue here instead of
+	// polling for SQLite's lock against each other.
+	opening chan struct{}
+	writing chan struct{}
+
+	mu     sync.Mutex
+	closed bool
+	leases map[*lease]struct{}
+}
+
+var (
+	_ store.Store        = (*sqliteStore)(nil)
+	_ store.EncodedBlobs = (*sqliteStore)(nil)
+)
+
+// DefaultPath returns where the store is when nothing else is said:
+// $XDG_STATE_HOME/terraform-provider-vnf/store.db, else
+// ~/.local/state/terraform-provider-vnf/store.db.
+func DefaultPath() (string, error) {
+	// The XDG base directory specification tells to ignore a relative path.
+	state := os.Getenv("XDG_STATE_HOME")
+	if !filepath.IsAbs(state) {
+		home, err := os.UserHomeDir()
+		if err != nil || !filepath.IsAbs(home) {
+			return "", errors.New("no place for the local store: neither XDG_STATE_HOME nor HOME is set to an absolute path, " +
+				"as on remote runners such as HCP Terraform: set the provider argument store = { local = { path = \"...\" } } " +
+				"to a file that outlives the run")
+		}
+		state = filepath.Join(home, ".local", "state")
+	}
+	return filepath.Join(state, "terraform-provider-vnf", "store.db"), nil
+}
+
+// Open returns the store whose database is the file path. Nothing is read or made
+// before the first use: a store that nobody wrote to is empty and leaves no trace
+// on the disk. The returned store keeps nothing of ctx.
+func Open(ctx context.Context, path string) (store.Store, error) {
+	return open(ctx, path, defaultTiming())
+}
+
+func open(ctx context.Context, path string, t timing) (*sqliteStore, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if path == "" {
+		return nil, errors.New("the path of the local store is empty: set the provider argument store = { local = { path = \"...\" } }")
+	}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("path of the local store %q: %w", path, err)
+	}
+	if info, err := os.Stat(abs); err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("local store %s is not a file but %s: set the provider argument store = { local = { path = \"...\" } } to a file", abs, info.Mode().Type())
+	}
+	return &sqliteStore{
+		path:    abs,
+		dir:     filepath.Dir(abs),
+		timing:  t,
+		opening: make(chan struct{}, 1),
+		writing: make(chan struct{}, 1),
+		leases:  map[*lease]struct{}{},
+	}, nil
+}
+
+// Close gives back the leases that are still held and closes the database.
+func (s *sqliteStore) Close() error {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return nil
+	}
+	s.closed = true
+	held := make([]*lease, 0, len(s.leases))
+	for l := range s.leases {
+		held = append(held, l)
+	}
+	s.mu.Unlock()
+
+	var errs []error
+	for _, l := range held {
+		l.lose()
+		errs = append(errs, l.Release(context.Background()))
+	}
+	// Whoever is opening the database now sees closed afterwards.
+	s.opening <- struct{}{}
+	defer func() { <-s.opening }()
+	if db := s.db.Load(); db != nil {
+		if err := db.Close(); err != nil {
+			errs = append(errs, s.explain("closing the database", err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// database returns the open database; the first call opens it. Without create, it
+// returns errAbsent when there is none.
+func (s *sqliteStore) database(ctx context.Context, create bool) (*sql.DB, error) {
+	if db := s.db.Load(); db != nil {
+		return db, nil
+	}
+	select {
+	case s.opening <- struct{}{}:
+		defer func() { <-s.opening }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if db := s.db.Load(); db != nil {
+		return db, nil
+	}
+	s.mu.Lock()
+	closed := s.closed
+	s.mu.Unlock()
+	if closed {
+		return nil, fmt.Errorf("local store %s is closed", s.path)
+	}
+	if err := s.prepareFile(create); err != nil {
+		return nil, err
+	}
+	db, err := sql.Open("sqlite", s.dsn())
+	if err != nil {
+		return nil, s.explain("opening the database", err)
+	}
+	db.SetMaxOpenConns(4)
+	db.SetMaxIdleConns(4)
+	err = s.retry(ctx, "opening the database", func() error { return migrate(ctx, db, migrations()) })
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	s.db.Store(db)
+	return db, nil
+}
+
+// prepareFile makes the database file with the right mode before SQLite can make it
+// with another one; SQLite gives its -wal and -shm files the mode of the database.
+func (s *sqliteStore) prepareFile(create bool) error {
+	info, err := os.Stat(s.path)
+	switch {
+	case err == nil && info.Mode().Perm()&0o077 != 0:
+		if err := os.Chmod(s.path, fileMode); err != nil {
+			return s.explain("closing the database file to others (chmod 0600)", err)
+		}
+		return nil
+	case err == nil:
+		return nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return s.explain("looking for the database file", err)
+	case !create:
+		return errAbsent
+	}
+	if err := os.MkdirAll(s.dir, dirMode); err != nil {
+		return s.explain("making the directory", err)
+	}
+	f, err := os.OpenFile(s.path, os.O_CREATE|os.O_RDWR, fileMode)
+	if err != nil {
+		return s.explain("making the database file", err)
+	}
+	return f.Close()
+}
+
+func (s *sqliteStore) dsn() string {
+	path := filepath.ToSlash(s.path)
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path
+	}
+	// SQLite itself waits a moment only: it would not see the end of the context.
+	// The rest of the waiting is done by retry.
+	u := url.URL{Scheme: "file", Path: path, RawQuery: "_busy_timeout=100&_pragma=synchronous(NORMAL)&_txlock=immediate"}
+	return u.String()
+}

@@ -1,0 +1,390 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+)
+
+func tempStore(t testing.TB, timing timing) *sqliteStore {
+	t.Helper()
+	return openAt(t, filepath.Join(t.TempDir(), "state", "store.db"), timing)
+}
+
+func openAt(t testing.TB, path string, timing timing) *sqliteStore {
+	t.Helper()
+	s, err := open(t.Context(), path, timing)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func createVIM(t testing.TB, s store.Store, id string) {
+	t.Helper()
+	if err := s.Create(t.Context(), &store.Record{Kind: store.KindVIM, ID: id, Data: []byte("data of " + id)}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// wantError checks that an error says all of that.
+func wantError(t *testing.T, err error, parts ...string) {
+	t.Helper()
+	if err == nil {
+		t.Fatalf("no error, want one that says %q", parts)
+	}
+	for _, part := range parts {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("error does not say %q:\n%v", part, err)
+		}
+	}
+}
+
+func TestDefaultPath(t *testing.T) {
+	for name, test := range map[string]struct{ xdg, home, want string }{
+		"XDG":           {"/state", "/home/u", "/state/terraform-provider-vnf/store.db"},
+		"XDG alone":     {"/state", "", "/state/terraform-provider-vnf/store.db"},
+		"relative XDG":  {"state", "/home/u", "/home/u/.local/state/terraform-provider-vnf/store.db"},
+		"home":          {"", "/home/u", "/home/u/.local/state/terraform-provider-vnf/store.db"},
+		"neither":       {"", "", ""},
+		"relative both": {"x", "y", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("XDG_STATE_HOME", test.xdg)
+			t.Setenv("HOME", test.home)
+			got, err := DefaultPath()
+			if test.want == "" {
+				wantError(t, err, "HOME", "XDG_STATE_HOME", `store = { local = { path = "..." } }`)
+			} else if err != nil || got != test.want {
+				t.Errorf("DefaultPath() = %q, %v, want %q", got, err, test.want)
+			}
+		})
+	}
+}
+
+func TestUnusedStoreLeavesNoTrace(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "state")
+	s := openAt(t, filepath.Join(dir, "store.db"), quick())
+	if _, err := s.Get(t.Context(), store.KindVIM, "a"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("Get = %v, want ErrNotFound", err)
+	}
+	if list, err := s.List(t.Context(), store.Query{}); err != nil || len(list) != 0 {
+		t.Errorf("List = %v, %v", list, err)
+	}
+	if err := s.Delete(t.Context(), store.KindVIM, "a"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("Delete = %v, want ErrNotFound", err)
+	}
+	if _, err := s.OpenBlob(t.Context(), store.Digest(nil)); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("OpenBlob = %v, want ErrNotFound", err)
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the directory was made: %v", err)
+	}
+}
+
+func TestStrangePaths(t *testing.T) {
+	for _, name := range []string{"a b?mode=memory#c%20d.db", "ü'\";&=+.db"} {
+		path := filepath.Join(t.TempDir(), name)
+		createVIM(t, openAt(t, path, quick()), "a")
+		if info, err := os.Stat(path); err != nil || info.Size() == 0 {
+			t.Errorf("no database at %q: %v", path, err)
+		}
+	}
+	if _, err := Open(t.Context(), ""); err == nil {
+		t.Error("Open took an empty path")
+	}
+	_, err := Open(t.Context(), t.TempDir())
+	wantError(t, err, "is not a file")
+}
+
+func TestModes(t *testing.T) {
+	s := tempStore(t, quick())
+	createVIM(t, s, "a")
+	if err := s.PutBlob(t.Context(), store.Digest([]byte("x")), strings.NewReader("x")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Acquire(t.Context(), "a", store.Holder()); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	err := filepath.WalkDir(s.dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		want := fs.FileMode(0o600)
+		if d.IsDir() {
+			want = 0o700
+		}
+		if info.Mode().Perm() != want {
+			t.Errorf("%s has the mode %#o, want %#o", path, info.Mode().Perm(), want)
+		}
+		seen[d.Name()] = true
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"store.db", "store.db-wal", "store.db-shm", "blobs", "uploads"} {
+		if !seen[name] {
+			t.Errorf("%s was not looked at", name)
+		}
+	}
+}
+
+func TestOpenModeIsClosed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "store.db")
+	createVIM(t, openAt(t, path, quick()), "a")
+	if err := os.Chmod(path, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	createVIM(t, openAt(t, path, quick()), "b")
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode = %v, %v, want 0600", info.Mode(), err)
+	}
+}
+
+func TestUnusableDatabases(t *testing.T) {
+	for name, test := range map[string]struct {
+		make func(t *testing.T, path string)
+		want []string
+	}{
+		"no database": {
+			func(t *testing.T, path string) {
+				t.Helper()
+				writeFile(t, path, strings.Repeat("not a database\n", 1000))
+			},
+			[]string{"damaged", "move it away"},
+		},
+		"damaged pages": {
+			func(t *testing.T, path string) {
+				t.Helper()
+				s := openAt(t, path, quick())
+				for _, id := range []string{"a", "b", "c"} {
+					createVIM(t, s, id)
+				}
+				if err := s.Close(); err != nil {
+					t.Fatal(err)
+				}
+				content, err := os.ReadFile(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i := 100; i < len(content); i++ {
+					content[i] = 0xa5
+				}
+				writeFile(t, path, string(content))
+			},
+			[]string{"damaged", "move it away"},
+		},
+		"newer schema": {
+			func(t *testing.T, path string) {
+				t.Helper()
+				s := openAt(t, path, quick())
+				createVIM(t, s, "a")
+				exec(t, path, "UPDATE schema_version SET version = 99")
+			},
+			[]string{"schema version 99", "newer release of the provider", "store = { local"},
+		},
+		"other application": {
+			func(t *testing.T, path string) {
+				t.Helper()
+				exec(t, path, "CREATE TABLE bookmarks (url TEXT)")
+			},
+			[]string{"another application", "store = { local"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "store.db")
+			test.make(t, path)
+			s := openAt(t, path, quick())
+			_, err := s.Get(t.Context(), store.KindVIM, "a")
+			wantError(t, err, append(test.want, path)...)
+			wantError(t, s.Create(t.Context(), &store.Record{Kind: store.KindVIM, ID: "a"}), append(test.want, path)...)
+		})
+	}
+}
+
+func writeFile(t *testing.T, path, content string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func rawDB(t *testing.T, path string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return db
+}
+
+func exec(t *testing.T, path, statement string) {
+	t.Helper()
+	if _, err := rawDB(t, path).ExecContext(t.Context(), statement); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// lock takes SQLite's write lock and returns what gives it back.
+func lock(t *testing.T, path string) (unlock func()) {
+	t.Helper()
+	conn, err := rawDB(t, path).Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.ExecContext(t.Context(), "BEGIN IMMEDIATE"); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		_, err := conn.ExecContext(context.WithoutCancel(t.Context()), "ROLLBACK")
+		if err := errors.Join(err, conn.Close()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestLockedDatabase(t *testing.T) {
+	timing := quick()
+	timing.busy = 300 * time.Millisecond
+	s := tempStore(t, timing)
+	createVIM(t, s, "a")
+	unlock := lock(t, s.path)
+	wantError(t, s.Create(t.Context(), &store.Record{Kind: store.KindVIM, ID: "b"}), s.path, "locked", "300ms", "fuser")
+	if _, err := s.Get(t.Context(), store.KindVIM, "a"); err != nil {
+		t.Errorf("reading beside a writer: %v", err)
+	}
+	unlock()
+	createVIM(t, s, "b")
+}
+
+func TestLockedDatabaseWaitEndsWithContext(t *testing.T) {
+	s := tempStore(t, quick())
+	createVIM(t, s, "a")
+	unlock := lock(t, s.path)
+	defer unlock()
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	begin := time.Now()
+	err := s.Create(ctx, &store.Record{Kind: store.KindVIM, ID: "b"})
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("Create = %v, want the end of the context", err)
+	}
+	if took := time.Since(begin); took > 2*time.Second {
+		t.Errorf("Create took %s after the end of the context", took)
+	}
+}
+
+func TestLeaseThatCannotBeRenewedIsLost(t *testing.T) {
+	s := tempStore(t, timing{lease: time.Second, renew: 300 * time.Millisecond, busy: 30 * time.Second})
+	l, err := s.Acquire(t.Context(), "a", store.Holder())
+	if err != nil {
+		t.Fatal(err)
+	}
+	unlock := lock(t, s.path)
+	defer unlock()
+	begin := time.Now()
+	select {
+	case <-l.Lost():
+	case <-time.After(20 * time.Second):
+		t.Fatal("the lease is not lost")
+	}
+	if took := time.Since(begin); took < 300*time.Millisecond {
+		t.Errorf("lost after %s, before it expired", took)
+	}
+}
+
+func TestMigrate(t *testing.T) {
+	db := rawDB(t, filepath.Join(t.TempDir(), "store.db"))
+	steps := []string{
+		"CREATE TABLE things (name TEXT); INSERT INTO things VALUES ('old')",
+		"ALTER TABLE things ADD COLUMN size INTEGER; UPDATE things SET size = 7",
+		"INSERT INTO things VALUES ('new', 8)",
+	}
+	for _, n := range []int{1, 1, 3, 3} {
+		if err := migrate(t.Context(), db, steps[:n]); err != nil {
+			t.Fatalf("to version %d: %v", n, err)
+		}
+	}
+	var sum, version int
+	row := db.QueryRowContext(t.Context(), "SELECT sum(size), (SELECT version FROM schema_version) FROM things")
+	if err := row.Scan(&sum, &version); err != nil {
+		t.Fatal(err)
+	}
+	if sum != 15 || version != 3 {
+		t.Errorf("sum = %d, version = %d, want 15 and 3", sum, version)
+	}
+	if err := migrate(t.Context(), db, steps[:2]); !errors.Is(err, errNewerSchema) {
+		t.Errorf("migrating back = %v, want errNewerSchema", err)
+	}
+	// A step that fails leaves nothing behind.
+	if err := migrate(t.Context(), db, append(steps, "DROP TABLE things; CREATE nonsense")); err == nil {
+		t.Error("a failing step is no error")
+	}
+	if err := migrate(t.Context(), db, steps); err != nil {
+		t.Error(err)
+	}
+	if err := db.QueryRowContext(t.Context(), "SELECT count(*) FROM things").Scan(&sum); err != nil || sum != 2 {
+		t.Errorf("things = %d, %v, want 2", sum, err)
+	}
+}
+
+func TestStaleUploadsAreRemoved(t *testing.T) {
+	s := tempStore(t, quick())
+	put := func(content string) {
+		t.Helper()
+		if err := s.PutBlob(t.Context(), store.Digest([]byte(content)), strings.NewReader(content)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("a")
+	uploads := filepath.Join(s.dir, "blobs", "uploads")
+	for _, name := range []string{"stale", "fresh"} {
+		writeFile(t, filepath.Join(uploads, name), "half a conte")
+	}
+	old := time.Now().Add(-2 * staleUpload)
+	if err := os.Chtimes(filepath.Join(uploads, "stale"), old, old); err != nil {
+		t.Fatal(err)
+	}
+	put("b")
+	if err := s.PutBlob(t.Context(), store.Digest([]byte("c")), strings.NewReader("d")); err == nil {
+		t.Fatal("PutBlob took another content")
+	}
+	entries, err := os.ReadDir(uploads)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	if diff := cmp.Diff([]string{"fresh"}, names); diff != "" {
+		t.Errorf("uploads (-want +got):\n%s", diff)
+	}
+}

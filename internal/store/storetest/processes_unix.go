@@ -1,0 +1,35 @@
+//go:build !windows
+
+package storetest
+
+import (
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+)
+
+// testProcessStopped stops a holder for so long that somebody else gets the lease.
+// When it goes on, it must learn that.
+func testProcessStopped(t *testing.T, b Backend) {
+	address := b.New(t)
+	c := start(t, address, "hold")
+	if !c.out.Scan() {
+		t.Fatal("the child process ended")
+	}
+	s := b.open(t, address, 1)[0]
+	wantHeld(t, s, strings.TrimPrefix(c.out.Text(), "held by "))
+	must(t, c.cmd.Process.Signal(syscall.SIGSTOP))
+	l := acquireWithin(t, b, s, time.Now())
+	must(t, c.cmd.Process.Signal(syscall.SIGCONT))
+	c.hear(t, "lost")
+	c.wait(t)
+	// What the old holder released was not the lease any more.
+	wantHeld(t, s, store.Holder())
+	if isLost(l) {
+		t.Error("the new holder lost the lease to the old one")
+	}
+	must(t, l.Release(t.Context()))
+}
