@@ -1,0 +1,268 @@
+package kubernetes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// Apply brings the API server to the target: it writes what is missing, changed
+// or drifted, waits until everything is ready, and removes what the inventory has
+// and the target has not. An object that needs nothing is not written.
+//
+// An object that drifted and whose content the target does not change is put back
+// by force: those fields were the driver's. Fields of other managers that the
+// target changes or brings are an error unless ForceConflicts is set. Objects
+// that belong to somebody else are *vnfm.ConflictError, found before anything is
+// written.
+func (d *Driver) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) error {
+	s, err := d.open(t, r)
+	if err != nil {
+		return err
+	}
+	return s.locked(ctx, s.apply)
+}
+
+func (s *session) apply(ctx context.Context) error {
+	target, err := s.place(ctx)
+	if err != nil {
+		return err
+	}
+	if err := s.refinePaths(ctx, target); err != nil {
+		return err
+	}
+	all, err := s.placeInventory(ctx, slices.Clone(target))
+	if err != nil {
+		return err
+	}
+	if err := s.survey(ctx, all, surveyOptions{whole: hasReadiness}); err != nil {
+		return err
+	}
+	if err := s.checkOwners(target); err != nil {
+		return err
+	}
+	home, err := s.home(ctx, target)
+	if err != nil {
+		return err
+	}
+	if home != nil {
+		all = replaceHome(all, home)
+		target = append([]*placement{home}, target...)
+	}
+	if err := s.save(ctx, all, true); err != nil {
+		return err
+	}
+	old := slices.DeleteFunc(slices.Clone(all), func(p *placement) bool { return p.object != nil || p == home })
+	unscaled := slices.ContainsFunc(autoscalers(old), func(p *placement) bool { return p.live != nil })
+	if err := s.awaitEnd(ctx, target); err != nil {
+		return err
+	}
+	if err := s.applyWaves(ctx, target, old, all); err != nil {
+		return err
+	}
+	if unscaled {
+		if err := s.recount(ctx, target); err != nil {
+			return err
+		}
+	}
+	if err := s.prune(ctx, old); err != nil {
+		return err
+	}
+	if err := s.settle(ctx, target); err != nil {
+		return err
+	}
+	return s.save(ctx, target, false)
+}
+
+// applyWaves writes the waves one after the other and waits until all is ready.
+func (s *session) applyWaves(ctx context.Context, target, old, all []*placement) error {
+	counter := &counter{session: s, total: len(target)}
+	for wave := range waves {
+		batch := ofWave(target, wave)
+		if len(batch) == 0 {
+			continue
+		}
+		if wave == waveWorkload {
+			// An autoscaler that the target does not have would change the
+			// replicas back before it is pruned.
+			if err := s.prune(ctx, autoscalers(old)); err != nil {
+				return err
+			}
+		}
+		if wave == waveExtension {
+			if err := s.awaitReady(ctx, target, waveCustom); err != nil {
+				return err
+			}
+		}
+		err := s.each(ctx, len(batch), false, func(ctx context.Context, i int) error {
+			if err := s.write(ctx, batch[i]); err != nil {
+				return err
+			}
+			counter.add(ctx)
+			return nil
+		})
+		// What was made is recorded also when the wave failed or was interrupted.
+		if saveErr := s.save(context.WithoutCancel(ctx), all, true); saveErr != nil {
+			err = errors.Join(err, saveErr)
+		}
+		if err != nil {
+			return err
+		}
+		if wave == waveFoundation {
+			if err := s.awaitFoundation(ctx, target); err != nil {
+				return err
+			}
+		}
+	}
+	counter.done(ctx)
+	return s.awaitReady(ctx, target, waves)
+}
+
+func ofWave(all []*placement, wave int) []*placement {
+	var out []*placement
+	for _, p := range all {
+		if p.wave == wave {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func autoscalers(all []*placement) []*placement {
+	var out []*placement
+	for _, p := range all {
+		if isAutoscaler(&p.item) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// counter tells how many objects are done, twice a second at most.
+type counter struct {
+	session *session
+	total   int
+
+	mu    sync.Mutex
+	count int
+	said  time.Time
+}
+
+const counterEvery = 500 * time.Millisecond
+
+func (c *counter) add(ctx context.Context) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.count++
+	if now := time.Now(); now.Sub(c.said) >= counterEvery {
+		c.said = now
+		c.session.progress(ctx, "%d/%d objects applied", c.count, c.total)
+	}
+}
+
+func (c *counter) done(ctx context.Context) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.session.progress(ctx, "%d/%d objects applied", c.count, c.total)
+}
+
+// awaitEnd waits until objects that are being deleted are gone, so that they can
+// be made again.
+func (s *session) awaitEnd(ctx context.Context, target []*placement) error {
+	var refs []kube.Ref
+	var ending []*placement
+	for _, p := range target {
+		if p.live != nil && p.live.DeletionTimestamp != nil {
+			refs = append(refs, p.ref)
+			ending = append(ending, p)
+		}
+	}
+	if len(refs) == 0 {
+		return nil
+	}
+	if err := s.client.WaitGone(ctx, refs, s.waitOptions(ctx, "")); err != nil {
+		return fmt.Errorf("waiting for objects that are being deleted: %w", err)
+	}
+	for _, p := range ending {
+		p.live = nil
+	}
+	return nil
+}
+
+// awaitReady waits for all objects up to a wave.
+func (s *session) awaitReady(ctx context.Context, target []*placement, upTo int) error {
+	var refs []kube.Ref
+	for _, p := range target {
+		if p.wave <= upTo && !p.ready && p.object != nil {
+			refs = append(refs, p.ref)
+		}
+	}
+	if err := s.client.WaitReady(ctx, refs, s.waitOptions(ctx, instanceSelector(s.target.Instance.ID))); err != nil {
+		return err
+	}
+	for _, p := range target {
+		p.ready = p.ready || p.wave <= upTo
+	}
+	return nil
+}
+
+// waitOptions tell the recorder what is being waited for.
+func (s *session) waitOptions(ctx context.Context, selector string) kube.WaitOptions {
+	return kube.WaitOptions{
+		LabelSelector: selector,
+		Progress: func(ready, total int, waitingFor string) {
+			if waitingFor != "" {
+				s.progress(ctx, "%d/%d done, waiting for %s", ready, total, waitingFor)
+			}
+		},
+	}
+}
+
+// save stores the inventory when it has changed: everything that is or may be on
+// the server, or only what still is there.
+func (s *session) save(ctx context.Context, all []*placement, announce bool) error {
+	items := make([]vnfm.InventoryItem, 0, len(all))
+	for _, p := range all {
+		if announce || p.item.UID != "" {
+			items = append(items, p.item)
+		}
+	}
+	if slices.Equal(items, s.saved) {
+		return nil
+	}
+	if err := s.recorder.SaveInventory(ctx, items); err != nil {
+		return fmt.Errorf("saving the inventory: %w", err)
+	}
+	s.saved = items
+	return nil
+}
+
+// markTaken notes that an object existed before the instance took it over, until
+// settle: what fails in between must not cost the object.
+func (s *session) markTaken(ctx context.Context, p *placement) error {
+	if p.live == nil || s.belongs(p) || s.leftBehind(p) {
+		return nil
+	}
+	return s.client.PatchMetadata(ctx, p.ref, nil, map[string]*string{annotationRetained: &s.target.Instance.Name})
+}
+
+// settle ends what an apply began: objects that were taken over are the instance's
+// for good. Until now a termination would have left them behind.
+func (s *session) settle(ctx context.Context, target []*placement) error {
+	return s.each(ctx, len(target), false, func(ctx context.Context, i int) error {
+		p := target[i]
+		if p.live == nil {
+			return nil
+		}
+		if _, ok := p.live.Annotations[annotationRetained]; !ok {
+			return nil
+		}
+		return s.client.PatchMetadata(ctx, p.ref, nil, map[string]*string{annotationRetained: nil})
+	})
+}

@@ -1,0 +1,97 @@
+package kubernetes
+
+import (
+	"fmt"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// benchSizes are the numbers of objects that are measured.
+var benchSizes = []int{60, 300, 1000}
+
+// BenchmarkRender measures what every plan and every operation begins with: reading
+// the manifests, binding the VDUs, summing up the objects.
+func BenchmarkRender(b *testing.B) {
+	for _, n := range benchSizes {
+		b.Run(fmt.Sprintf("objects=%d", n), func(b *testing.B) {
+			files, vdus := sizedManifests(n, "1")
+			target := testTarget(files, vdus)
+			b.ReportAllocs()
+			for b.Loop() {
+				r, ps := render(target)
+				if ps.HasErrors() {
+					b.Fatal(ps)
+				}
+				if len(r.objects) != n {
+					b.Fatalf("rendered %d objects, want %d", len(r.objects), n)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkDrift measures the comparison of objects that are as they were applied
+// with the fields that the API server says are the driver's, without the requests.
+func BenchmarkDrift(b *testing.B) {
+	for _, n := range benchSizes {
+		b.Run(fmt.Sprintf("objects=%d", n), func(b *testing.B) {
+			files, vdus := sizedManifests(n, "1")
+			target := testTarget(files, vdus)
+			r, ps := render(target)
+			if ps.HasErrors() {
+				b.Fatal(ps)
+			}
+			s := &session{target: target, rendering: r, namespace: "core"}
+			placements := make([]*placement, 0, n)
+			for _, o := range r.objects {
+				p := &placement{object: o, ref: kube.Ref{Namespace: "core", Name: o.name}, item: vnfm.InventoryItem{Key: o.key}}
+				p.live = &live{ObjectMeta: metav1.ObjectMeta{ManagedFields: []metav1.ManagedFieldsEntry{ownedWhole(b, o.body(target, "core", nil))}}}
+				placements = append(placements, p)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				for _, p := range placements {
+					lost, err := s.lost(p)
+					if err != nil {
+						b.Fatal(err)
+					}
+					if len(lost) > 0 {
+						b.Fatalf("%s lost %s", p, lost[0].path)
+					}
+				}
+			}
+		})
+	}
+}
+
+// ownedWhole is the entry of the driver's manager that owns every field of an
+// object. Lists are owned as a whole, as the API server has it for atomic ones.
+func ownedWhole(b *testing.B, body map[string]any) metav1.ManagedFieldsEntry {
+	b.Helper()
+	set := fieldpath.NewSet()
+	var add func(at fieldpath.Path, fields map[string]any)
+	add = func(at fieldpath.Path, fields map[string]any) {
+		for name, value := range fields {
+			path := append(at.Copy(), fieldpath.FieldNameElement(name))
+			if below, ok := value.(map[string]any); ok && len(below) > 0 {
+				add(path, below)
+				continue
+			}
+			set.Insert(path)
+		}
+	}
+	add(nil, body)
+	raw, err := set.ToJSON()
+	if err != nil {
+		b.Fatal(err)
+	}
+	return metav1.ManagedFieldsEntry{
+		Manager: kube.FieldManager, Operation: metav1.ManagedFieldsOperationApply,
+		FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(string(raw)),
+	}
+}

@@ -1,0 +1,63 @@
+package kubernetes
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestDigestIsStable(t *testing.T) {
+	a := renderOne(t, "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  labels: {x: '1', y: '2'}\ndata: {k: v, l: w}\n")
+	b := renderOne(t, "# another text of the same object\nkind: ConfigMap\ndata:\n  l: 'w'\n  k: |-\n    v\nstatus: {}\nmetadata: {labels: {y: \"2\", x: \"1\"}, name: a, uid: u}\napiVersion: v1\n")
+	if a.digest != b.digest {
+		t.Errorf("the order of keys changes the digest: %s, %s", a.digest, b.digest)
+	}
+	// The digest is stored beside live objects: another value for the same object
+	// would make every object of every instance look changed.
+	if want := "sha256:ba507e04df254a8e"; a.digest != want {
+		t.Errorf("digest %s, want %s", a.digest, want)
+	}
+	c := renderOne(t, "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  labels: {x: '1', y: '2'}\ndata: {k: v, l: x}\n")
+	if a.digest == c.digest {
+		t.Error("another value has the same digest")
+	}
+}
+
+func TestDigestIsIndependentOfTheInstance(t *testing.T) {
+	target := testTarget(map[string]string{"a.yaml": deploymentAMF}, map[string]int{"amf": 1})
+	first, _ := (&Driver{}).Preview(target)
+	target.Instance.Namespace, target.Instance.ID, target.Instance.Name, target.Package.ID = "other", "i-2", "core-2", "core@sha256:2"
+	second, _ := (&Driver{}).Preview(target)
+	if diff := cmp.Diff(first.Objects, second.Objects); diff != "" {
+		t.Errorf("digests (-first +second):\n%s", diff)
+	}
+}
+
+func TestSecretDigestIsKeyed(t *testing.T) {
+	const (
+		plain = "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\nstringData: {password: hunter2}\n"
+		other = "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\nstringData: {password: hunter3}\n"
+	)
+	sum := func(text string, key []byte) string {
+		target := testTarget(map[string]string{"a.yaml": text}, nil)
+		target.DigestKey = key
+		preview, ps := (&Driver{}).Preview(target)
+		if ps.HasErrors() {
+			return ps[0].String()
+		}
+		return preview.Objects["v1/Secret a"]
+	}
+	one, two := []byte("one"), []byte("two")
+	if a, b := sum(plain, one), sum("apiVersion: v1\nkind: Secret\nmetadata: {name: a}\ndata:\n  password: >-\n    aHVud\n    GVyMg==\n", one); a != b {
+		t.Errorf("stringData and data of the same value differ: %s, %s", a, b)
+	}
+	if sum(plain, one) == sum(plain, two) {
+		t.Error("the digest of a Secret does not depend on the key")
+	}
+	if sum(plain, one) == sum(other, one) {
+		t.Error("the digest of a Secret does not depend on its value")
+	}
+	if got, want := sum(plain, nil), "a.yaml:1:1: v1/Secret a cannot be summed up without a key"; got != want {
+		t.Errorf("without a key: %s", got)
+	}
+}

@@ -1,0 +1,307 @@
+package kubernetes
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// labTimeout bounds a test against the lab.
+const labTimeout = 3 * time.Minute
+
+// meter counts the requests that go through it to the lab's API server.
+type meter struct {
+	mu       sync.Mutex
+	requests []string
+	// before is called with every request, when it is set.
+	before func(method, path string)
+}
+
+func (m *meter) note(r *http.Request) {
+	m.mu.Lock()
+	m.requests = append(m.requests, r.Method+" "+r.URL.Path)
+	before := m.before
+	m.mu.Unlock()
+	if before != nil {
+		before(r.Method, r.URL.Path)
+	}
+}
+
+// take returns the requests since the last call.
+func (m *meter) take() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	out := m.requests
+	m.requests = nil
+	return out
+}
+
+func (m *meter) hook(f func(method, path string)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.before = f
+}
+
+// writes are the requests that change objects, the Lease of the operation left out.
+func writes(requests []string) []string {
+	return slices.DeleteFunc(slices.Clone(requests), func(r string) bool {
+		return strings.HasPrefix(r, "GET ") || strings.Contains(r, "/leases")
+	})
+}
+
+// lab is an instance in a namespace of its own.
+type lab struct {
+	t         *testing.T
+	ctx       context.Context
+	env       labtest.Env
+	namespace string
+	driver    *Driver
+	target    *vnfm.Target
+	meter     *meter
+	recorder  *recorder
+}
+
+// recorder keeps the inventory as the engine would.
+type recorder struct {
+	mu        sync.Mutex
+	instance  *vnfm.Instance
+	lines     []string
+	saves     int
+	firstSave func()
+}
+
+func (r *recorder) SaveInventory(_ context.Context, items []vnfm.InventoryItem) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.instance.Inventory = slices.Clone(items)
+	r.saves++
+	if r.saves == 1 && r.firstSave != nil {
+		r.firstSave()
+	}
+	return nil
+}
+
+func (r *recorder) Progress(_ context.Context, line string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.lines = append(r.lines, line)
+}
+
+// newLab makes an instance of a package with these manifests. Its namespace exists.
+func newLab(t *testing.T, files map[string]string, counts map[string]int) *lab {
+	t.Helper()
+	env := labtest.Kubernetes(t)
+	ctx, cancel := context.WithTimeout(t.Context(), labTimeout)
+	t.Cleanup(cancel)
+	l := &lab{t: t, ctx: ctx, env: env, namespace: env.Namespace(t), driver: New("terraform-provider-vnf/test"), meter: &meter{}}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM([]byte(env.ReadFile(t, env.CAFile)))
+	endpoint, err := url.Parse(env.Endpoint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httputil.NewSingleHostReverseProxy(endpoint)
+	proxy.Transport = &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}, MaxIdleConnsPerHost: 32}
+	proxy.FlushInterval = -1
+	// Requests that end with the driver's context are part of the tests.
+	proxy.ErrorLog = log.New(io.Discard, "", 0)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		l.meter.note(r)
+		proxy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	l.target = testTarget(files, counts)
+	l.target.VIM = &vnfm.VIM{Name: "lab", Type: vnfm.VIMTypeKubernetes, Kubernetes: &vnfm.KubernetesConnection{Endpoint: server.URL}}
+	l.target.Credentials = vnfm.Credentials{vnfm.CredentialBearerToken: vnfm.Secret(env.AdminToken)}
+	l.target.Instance.ID = "i-" + l.namespace
+	l.target.Instance.Name = "core-" + l.namespace
+	l.target.Instance.Namespace = l.namespace
+	l.recorder = &recorder{instance: l.target.Instance}
+	return l
+}
+
+// setFiles replaces the package by another version of it.
+func (l *lab) setFiles(version string, files map[string]string) {
+	content := fstest.MapFS{}
+	p := *l.target.Package
+	p.ID, p.KubernetesFiles = "core@"+version, nil
+	for _, name := range sortedKeys(files) {
+		content[name] = &fstest.MapFile{Data: []byte(files[name])}
+		p.KubernetesFiles = append(p.KubernetesFiles, name)
+	}
+	p.Content = content
+	l.target.Package = &p
+}
+
+func (l *lab) apply() {
+	l.t.Helper()
+	if err := l.driver.Apply(l.ctx, l.target, l.recorder); err != nil {
+		l.t.Fatalf("apply: %v", err)
+	}
+}
+
+func (l *lab) terminate(spec vnfm.TerminateSpec) {
+	l.t.Helper()
+	if err := l.driver.Terminate(l.ctx, l.target, spec, l.recorder); err != nil {
+		l.t.Fatalf("terminate: %v", err)
+	}
+}
+
+func (l *lab) observe() *vnfm.Observation {
+	l.t.Helper()
+	o, err := l.driver.Observe(l.ctx, l.target)
+	if err != nil {
+		l.t.Fatalf("observe: %v", err)
+	}
+	return o
+}
+
+func (l *lab) preview() *vnfm.Preview {
+	l.t.Helper()
+	p, ps := l.driver.Preview(l.target)
+	if ps.HasErrors() {
+		l.t.Fatalf("preview: %v", ps)
+	}
+	return p
+}
+
+// inSync fails unless the server holds what the preview says.
+func (l *lab) inSync() {
+	l.t.Helper()
+	want, got := l.preview(), l.observe()
+	if diff := cmp.Diff(want.Objects, got.Objects); diff != "" {
+		l.t.Errorf("objects (-planned +observed):\n%s", diff)
+	}
+	if diff := cmp.Diff(want.VDUs, got.VDUs); diff != "" {
+		l.t.Errorf("VDUs (-planned +observed):\n%s", diff)
+	}
+}
+
+// differing returns the objects that are not as planned; "" stands for gone.
+func (l *lab) differing() map[string]string {
+	l.t.Helper()
+	want, got := l.preview().Objects, l.observe().Objects
+	out := map[string]string{}
+	for key, sum := range want {
+		if got[key] != sum {
+			out[key] = got[key]
+		}
+	}
+	return out
+}
+
+func (l *lab) expectDrift(want map[string]string) {
+	l.t.Helper()
+	if diff := cmp.Diff(want, l.differing()); diff != "" {
+		l.t.Errorf("differing objects (-want +got):\n%s", diff)
+	}
+}
+
+// kubectl runs kubectl in the namespace of the instance.
+func (l *lab) kubectl(args ...string) string {
+	l.t.Helper()
+	return l.env.Kubectl(l.t, append([]string{"-n", l.namespace}, args...)...)
+}
+
+// labelled lists what carries the label of the instance, in all namespaced kinds
+// that the tests use.
+func (l *lab) labelled() []string {
+	l.t.Helper()
+	out := l.kubectl("get", "all,configmap,secret,serviceaccount,role,rolebinding,pvc,pdb,ingress,networkpolicy,lease",
+		"-l", instanceSelector(l.target.Instance.ID), "-o", "name")
+	return strings.Fields(out)
+}
+
+func (l *lab) replicas(name string) int {
+	l.t.Helper()
+	var d struct {
+		Spec struct {
+			Replicas int `json:"replicas"`
+		} `json:"spec"`
+	}
+	if err := json.Unmarshal([]byte(l.kubectl("get", "deployment", name, "-o", "json")), &d); err != nil {
+		l.t.Fatal(err)
+	}
+	return d.Spec.Replicas
+}
+
+// watchReplicas follows the replicas of a Deployment until the function that it
+// returns is called, which tells the numbers that were seen.
+func (l *lab) watchReplicas(name string) func() map[int]bool {
+	l.t.Helper()
+	s, err := l.driver.connect(l.target, nil)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	request, err := http.NewRequestWithContext(l.ctx, http.MethodGet,
+		fmt.Sprintf("%s/apis/apps/v1/namespaces/%s/deployments?watch=true&fieldSelector=metadata.name=%s", s.client.Endpoint(), l.namespace, name), nil)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+l.env.AdminToken)
+	ctx, cancel := context.WithCancel(l.ctx)
+	response, err := http.DefaultClient.Do(request.WithContext(ctx)) //nolint:bodyclose // the goroutine below closes it
+	if err != nil {
+		cancel()
+		l.t.Fatal(err)
+	}
+	counts := map[int]bool{}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer func() { _ = response.Body.Close() }()
+		decoder := json.NewDecoder(response.Body)
+		for {
+			var event struct {
+				Object struct {
+					Spec struct {
+						Replicas int `json:"replicas"`
+					} `json:"spec"`
+				} `json:"object"`
+			}
+			if decoder.Decode(&event) != nil {
+				return
+			}
+			counts[event.Object.Spec.Replicas] = true
+		}
+	}()
+	return func() map[int]bool {
+		cancel()
+		<-done
+		return counts
+	}
+}
+
+// eventually waits until a condition of the lab holds.
+func (l *lab) eventually(what string, holds func() bool) {
+	l.t.Helper()
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	limit := time.After(30 * time.Second)
+	for !holds() {
+		select {
+		case <-tick.C:
+		case <-limit:
+			l.t.Fatalf("%s: not within 30 s", what)
+		}
+	}
+}

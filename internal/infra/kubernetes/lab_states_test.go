@@ -1,0 +1,185 @@
+package kubernetes
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// slowManifest is a Deployment whose pods are ready after three seconds.
+const slowManifest = `
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: slow}
+spec:
+  selector: {matchLabels: {app: slow}}
+  template:
+    metadata: {labels: {app: slow}, annotations: {lab.vnf/ready-delay: 3s}}
+    spec: {terminationGracePeriodSeconds: 1, containers: [{name: main, image: example.org/slow}]}
+`
+
+// TestLabResumeWaits checks that an apply which finds nothing to write still waits
+// for what an interrupted one has written.
+func TestLabResumeWaits(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, map[string]string{"slow.yaml": slowManifest}, map[string]int{"slow": 1})
+	short, cancel := context.WithTimeout(l.ctx, 1500*time.Millisecond)
+	err := l.driver.Apply(short, l.target, l.recorder)
+	cancel()
+	var unready *kube.NotReadyError
+	if !errors.As(err, &unready) || !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("the error of a timeout: %v", err)
+	}
+	l.meter.take()
+	l.apply()
+	if w := writes(l.meter.take()); len(w) > 0 {
+		t.Errorf("the resumed apply wrote %v", w)
+	}
+	if out := l.kubectl("get", "deployment", "slow", "-o", "jsonpath={.status.readyReplicas}"); out != "1" {
+		t.Errorf("the apply ended with %q ready replicas", out)
+	}
+	if !strings.Contains(strings.Join(l.recorder.lines, "\n"), "waiting for") {
+		t.Errorf("progress: %v", l.recorder.lines)
+	}
+}
+
+func TestLabStopAndStart(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, map[string]string{"core.yaml": coreManifests + hpaManifest}, map[string]int{"amf": 2})
+	l.apply()
+	l.eventually("the autoscaler sets 5 replicas", func() bool { return l.replicas("amf") == 5 })
+	// A real autoscaler leaves a target with no replicas alone; the lab's does not.
+	l.kubectl("annotate", "hpa", "amf", "lab.vnf/desired-replicas-")
+
+	l.target.Counts["amf"], l.target.Instance.OperationalState = 0, vnfm.Stopped
+	if err := l.driver.Scale(l.ctx, l.target, l.recorder); err != nil {
+		t.Fatal(err)
+	}
+	zero := 0
+	if diff := cmp.Diff(map[string]vnfm.VDUState{"amf": {Kind: "Deployment", Name: "amf", Autoscaled: true, Replicas: &zero}}, l.observe().VDUs); diff != "" {
+		t.Errorf("stopped VDU (-want +got):\n%s", diff)
+	}
+	if vnfcs, err := l.driver.VNFCs(l.ctx, l.target); err != nil || len(vnfcs) > 0 {
+		t.Errorf("VNFCs of a stopped instance: %v, %v", vnfcs, err)
+	}
+	l.target.Counts["amf"], l.target.Instance.OperationalState = 2, vnfm.Started
+	if err := l.driver.Scale(l.ctx, l.target, l.recorder); err != nil {
+		t.Fatal(err)
+	}
+	if n := l.replicas("amf"); n != 2 {
+		t.Errorf("%d replicas after the start", n)
+	}
+}
+
+const jobManifests = `
+apiVersion: batch/v1
+kind: Job
+metadata: {name: migrate}
+spec: {ttlSecondsAfterFinished: 0, template: {spec: {restartPolicy: Never, containers: [{name: main, image: example.org/migrate}]}}}
+---
+apiVersion: batch/v1
+kind: Job
+metadata: {name: load}
+spec: {template: {spec: {restartPolicy: Never, containers: [{name: main, image: example.org/load}]}}}
+`
+
+func TestLabJobs(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, map[string]string{"jobs.yaml": jobManifests}, nil)
+	l.apply()
+	l.eventually("the finished Job removes itself", func() bool {
+		return l.kubectl("get", "job", "migrate", "--ignore-not-found", "-o", "name") == ""
+	})
+	l.inSync()
+	// What a Job runs cannot be changed: another version is another run.
+	l.setFiles("2", map[string]string{"jobs.yaml": strings.ReplaceAll(jobManifests, "example.org/load", "example.org/load:2")})
+	l.apply()
+	l.inSync()
+	if out := l.kubectl("get", "job", "load", "-o", "jsonpath={.spec.template.spec.containers[0].image} {.status.succeeded}"); out != "example.org/load:2 1" {
+		t.Errorf("the changed Job: %s", out)
+	}
+	l.terminate(vnfm.TerminateSpec{Type: vnfm.Graceful})
+	if out := l.kubectl("get", "job,pod", "-o", "name"); out != "" {
+		t.Errorf("left behind: %s", out)
+	}
+}
+
+func TestLabLease(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, coreFiles(), map[string]int{"amf": 1})
+	now := time.Now().UTC().Format("2006-01-02T15:04:05.000000Z")
+	l.kubectl("create", "-f", l.file("apiVersion: coordination.k8s.io/v1\nkind: Lease\nmetadata: {name: vnf-"+l.target.Instance.ID+"}\nspec: {holderIdentity: somebody, leaseDurationSeconds: 15, acquireTime: "+now+", renewTime: "+now+"}\n"))
+	err := l.driver.Apply(l.ctx, l.target, l.recorder)
+	var busy *vnfm.BusyError
+	if !errors.As(err, &busy) || busy.Holder != "somebody" {
+		t.Fatalf("another machine works on the instance: %v", err)
+	}
+	l.kubectl("delete", "lease", "vnf-"+l.target.Instance.ID)
+	l.apply()
+	if out := l.kubectl("get", "lease", "-o", "name"); out != "" {
+		t.Errorf("the Lease is still there: %s", out)
+	}
+}
+
+// TestLabFewRights applies with rights on ConfigMaps and Secrets of one namespace
+// alone.
+func TestLabFewRights(t *testing.T) {
+	t.Parallel()
+	const manifests = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: NAME}\ndata: {a: b}\n---\napiVersion: v1\nkind: Secret\nmetadata: {name: NAME}\nstringData: {a: planted-secret-value}\n"
+	l := newLab(t, nil, nil)
+	l.setFiles("1", map[string]string{"a.yaml": strings.ReplaceAll(manifests, "NAME", l.namespace)})
+	l.target.Credentials = vnfm.Credentials{vnfm.CredentialBearerToken: vnfm.Secret(l.env.LimitedToken)}
+	l.target.Instance.Namespace = l.env.LimitedNamespace
+	l.apply()
+	l.inSync()
+	if !strings.Contains(strings.Join(l.recorder.lines, "\n"), "no right to make a Lease") {
+		t.Errorf("progress: %v", l.recorder.lines)
+	}
+	l.terminate(vnfm.TerminateSpec{Type: vnfm.Graceful})
+	if got := l.observe().Objects; len(got) > 0 {
+		t.Errorf("left behind: %v", got)
+	}
+	l.setFiles("2", coreFiles())
+	err := l.driver.Apply(l.ctx, l.target, l.recorder)
+	if err == nil || !strings.Contains(err.Error(), "forbidden") {
+		t.Errorf("an apply without the rights: %v", err)
+	}
+	if w := l.recorder.instance.Inventory; len(w) > 0 {
+		t.Errorf("inventory after an apply without the rights: %v", w)
+	}
+}
+
+// TestLabErrors checks that failures name the object and its place, and never
+// what a Secret holds.
+func TestLabErrors(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, nil, nil)
+	tests := map[string]struct{ text, want string }{
+		"unknown field":  {"apiVersion: v1\nkind: Service\nmetadata: {name: a}\nspec: {ports: [{port: 80}], selectr: {a: b}}\n", `v1/Service a (a.yaml:1)`},
+		"bad Secret":     {"apiVersion: v1\nkind: Secret\nmetadata: {name: a}\ntype: kubernetes.io/tls\nstringData: {tls.crt: planted-secret-value}\n", `v1/Secret a (a.yaml:1)`},
+		"bad Secret key": {"apiVersion: v1\nkind: Secret\nmetadata: {name: a}\nstringData: {'a b': planted-secret-value}\n", `v1/Secret a (a.yaml:1)`},
+		"no namespace":   {"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: " + l.namespace + "-none}\n", `v1/ConfigMap ` + l.namespace + `-none/a (a.yaml:1)`},
+		"same object":    {"apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n---\napiVersion: v1\nkind: Namespace\nmetadata: {name: a, namespace: b}\n", `v1/Namespace b/a (a.yaml:5) is the same object as v1/Namespace a`},
+		"not an object":  {"apiVersion: authorization.k8s.io/v1\nkind: SelfSubjectAccessReview\nmetadata: {name: a}\n", `does not offer delete for kind SelfSubjectAccessReview`},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			l.setFiles("1", map[string]string{"a.yaml": tt.text})
+			err := l.driver.Apply(l.ctx, l.target, l.recorder)
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Fatalf("the error does not say %q: %v", tt.want, err)
+			}
+			t.Log(err)
+			if strings.Contains(err.Error(), "planted-secret") || strings.Contains(err.Error(), "cGxhbnRlZC1zZWNyZXQ") {
+				t.Errorf("the error shows a secret: %v", err)
+			}
+		})
+	}
+}

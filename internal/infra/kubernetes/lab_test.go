@@ -1,0 +1,411 @@
+package kubernetes
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+const coreManifests = `
+apiVersion: v1
+kind: ServiceAccount
+metadata: {name: amf}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: amf-config, labels: {tier: control}}
+data: {plmn: "00101", empty: ""}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: amf-key}
+stringData: {key: planted-secret-value}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: amf}
+spec:
+  selector: {app: amf}
+  ports:
+  - {name: sbi, port: 80, targetPort: 8080}
+  - {name: ngap, port: 38412, protocol: SCTP}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: amf}
+rules:
+- {apiGroups: [""], resources: [pods], verbs: [get, list]}
+---
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata: {name: amf}
+spec:
+  podSelector: {}
+  policyTypes: [Ingress]
+  ingress: [{}]
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: amf, labels: {}, annotations: {}}
+spec:
+  replicas: 9
+  selector: {matchLabels: {app: amf}}
+  strategy: {}
+  template:
+    metadata: {labels: {app: amf}}
+    spec:
+      serviceAccountName: amf
+      terminationGracePeriodSeconds: 1
+      securityContext: {}
+      containers:
+      - name: amf
+        image: example.org/amf:1
+        args: ["-c", "/etc/amf"]
+        env: [{name: A, value: "1"}, {name: EMPTY, value: ""}]
+        ports: [{containerPort: 8080}, {containerPort: 38412, protocol: SCTP}]
+        resources: {requests: {cpu: 1000m, memory: 0.5Gi}, limits: {cpu: "1", memory: 1024Mi}}
+        volumeMounts: [{name: tmp, mountPath: /tmp}, {name: config, mountPath: /etc/amf}]
+      volumes:
+      - {name: tmp, emptyDir: {}}
+      - {name: config, configMap: {name: amf-config}}
+---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {name: amf}
+spec: {minAvailable: 1, selector: {matchLabels: {app: amf}}}
+---
+apiVersion: batch/v1
+kind: CronJob
+metadata: {name: report}
+spec:
+  schedule: "0 0 1 1 *"
+  jobTemplate: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: report, image: example.org/report}]}}}}
+`
+
+func coreFiles() map[string]string { return map[string]string{"core.yaml": coreManifests} }
+
+func TestLabLife(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, coreFiles(), map[string]int{"amf": 2})
+	l.recorder.firstSave = func() {
+		if w := writes(l.meter.take()); len(w) > 0 {
+			t.Errorf("written before the inventory was saved: %v", w)
+		}
+	}
+	l.apply()
+	objects := len(l.preview().Objects)
+	if n := len(l.meter.take()); n > objects+30 {
+		t.Errorf("the first apply of %d objects took %d requests", objects, n)
+	}
+	if got := len(l.target.Instance.Inventory); got != objects {
+		t.Errorf("the inventory has %d entries, want %d", got, objects)
+	}
+	for _, item := range l.target.Instance.Inventory {
+		if item.UID == "" || item.Namespace != l.namespace {
+			t.Errorf("inventory entry %+v", item)
+		}
+	}
+	l.inSync()
+	kinds := 9
+	if n := len(l.meter.take()); n > 10+kinds {
+		t.Errorf("an observation without drift took %d requests", n)
+	}
+	l.apply()
+	requests := l.meter.take()
+	if w := writes(requests); len(w) > 0 {
+		t.Errorf("an apply of what is there wrote %v", w)
+	}
+	if n := len(requests); n > 10+kinds {
+		t.Errorf("an apply of what is there took %d requests: %v", n, requests)
+	}
+
+	vnfcs, err := l.driver.VNFCs(l.ctx, l.target)
+	if err != nil || len(vnfcs) != 2 {
+		t.Fatalf("VNFCs: %v, %v", vnfcs, err)
+	}
+	for _, c := range vnfcs {
+		if c.VDUID != "amf" || !c.Ready || c.State != "Running" || c.Node == "" || len(c.Addresses) == 0 || c.ID != "amf-"+c.Resource || c.Namespace != l.namespace {
+			t.Errorf("VNFC %+v", c)
+		}
+	}
+
+	l.target.Counts["amf"] = 4
+	l.meter.take()
+	if err := l.driver.Scale(l.ctx, l.target, l.recorder); err != nil {
+		t.Fatal(err)
+	}
+	if w := writes(l.meter.take()); len(w) != 1 {
+		t.Errorf("a scale wrote %v", w)
+	}
+	if n := l.replicas("amf"); n != 4 {
+		t.Errorf("%d replicas after the scale", n)
+	}
+	l.inSync()
+
+	l.meter.take()
+	l.terminate(vnfm.TerminateSpec{Type: vnfm.Graceful})
+	if n := len(l.meter.take()); n > objects+kinds+10 {
+		t.Errorf("a termination of %d objects took %d requests", objects, n)
+	}
+	if left := l.labelled(); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+	if len(l.target.Instance.Inventory) > 0 {
+		t.Errorf("inventory after the end: %v", l.target.Instance.Inventory)
+	}
+	if got := l.observe(); len(got.Objects)+len(got.VDUs) > 0 {
+		t.Errorf("observed after the end: %+v", got)
+	}
+	l.terminate(vnfm.TerminateSpec{Type: vnfm.Graceful})
+}
+
+func TestLabDrift(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, coreFiles(), map[string]int{"amf": 1})
+	l.apply()
+	tests := []struct {
+		name string
+		edit [][]string
+		want map[string]string
+		vdus int
+	}{
+		{"foreign label", [][]string{{"label", "configmap", "amf-config", "foreign=1"}, {"annotate", "deployment", "amf", "foreign=1"}}, map[string]string{}, 1},
+		{"ConfigMap value", [][]string{{"patch", "configmap", "amf-config", "-p", `{"data":{"plmn":"99999","added":"x"}}`}},
+			map[string]string{"v1/ConfigMap amf-config": "drifted: data.plmn"}, 1},
+		{"value set and set back", [][]string{{"patch", "configmap", "amf-config", "-p", `{"data":{"plmn":"99999"}}`}, {"patch", "configmap", "amf-config", "-p", `{"data":{"plmn":"00101"}}`}}, map[string]string{}, 1},
+		{"label removed", [][]string{{"label", "configmap", "amf-config", "tier-"}}, map[string]string{"v1/ConfigMap amf-config": "drifted: metadata.labels.tier"}, 1},
+		{"own label removed", [][]string{{"label", "secret", "amf-key", labelInstance + "-"}},
+			map[string]string{"v1/Secret amf-key": "drifted: metadata.labels." + labelInstance}, 1},
+		{"own digest removed", [][]string{{"annotate", "secret", "amf-key", annotationDigest + "-"}},
+			map[string]string{"v1/Secret amf-key": "drifted: metadata.annotations." + annotationDigest}, 1},
+		{"Secret value", [][]string{{"patch", "secret", "amf-key", "-p", `{"stringData":{"key":"other-secret"}}`}},
+			map[string]string{"v1/Secret amf-key": "drifted: data.key"}, 1},
+		{"Service deleted", [][]string{{"delete", "service", "amf"}}, map[string]string{"v1/Service amf": ""}, 1},
+		{"Service port", [][]string{{"patch", "service", "amf", "-p", `{"spec":{"ports":[{"name":"sbi","port":80,"targetPort":9090}]}}`}},
+			map[string]string{"v1/Service amf": "drifted: spec.ports[port=80,protocol=TCP].targetPort"}, 1},
+		{"Service selector", [][]string{{"patch", "service", "amf", "-p", `{"spec":{"selector":{"more":"x"}}}`}},
+			map[string]string{"v1/Service amf": "drifted: spec.selector.more"}, 1},
+		{"Role rules", [][]string{{"patch", "role", "amf", "--type=json", "-p", `[{"op":"add","path":"/rules/-","value":{"apiGroups":[""],"resources":["secrets"],"verbs":["get"]}}]`}},
+			map[string]string{"rbac.authorization.k8s.io/v1/Role amf": "drifted: rules"}, 1},
+		{"image and argument", [][]string{{"set", "image", "deployment/amf", "amf=example.org/amf:9"}, {"patch", "deployment", "amf", "-p", `{"spec":{"template":{"spec":{"containers":[{"name":"amf","args":["-x"]}]}}}}`}},
+			map[string]string{"apps/v1/Deployment amf": "drifted: spec.template.spec.containers[name=amf].args, spec.template.spec.containers[name=amf].image"}, 1},
+		{"environment", [][]string{{"set", "env", "deployment/amf", "A-"}},
+			map[string]string{"apps/v1/Deployment amf": "drifted: spec.template.spec.containers[name=amf].env[name=A]"}, 1},
+		{"same quantity", [][]string{{"patch", "deployment", "amf", "-p", `{"spec":{"template":{"spec":{"containers":[{"name":"amf","resources":{"limits":{"memory":"1Gi"}}}]}}}}`}}, map[string]string{}, 1},
+		{"sidecar", [][]string{{"patch", "deployment", "amf", "-p", `{"spec":{"template":{"spec":{"containers":[{"name":"foreign","image":"x"}]}}}}`}}, map[string]string{}, 1},
+		{"scaled", [][]string{{"scale", "deployment", "amf", "--replicas=3"}}, map[string]string{"apps/v1/Deployment amf": "drifted: spec.replicas"}, 3},
+		{"NetworkPolicy", [][]string{{"patch", "networkpolicy", "amf", "-p", `{"spec":{"podSelector":{"matchLabels":{"app":"x"}}}}`}},
+			map[string]string{"networking.k8s.io/v1/NetworkPolicy amf": "drifted: spec.podSelector.matchLabels"}, 1},
+		{"workload deleted", [][]string{{"delete", "deployment", "amf"}}, map[string]string{"apps/v1/Deployment amf": ""}, 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			l.t = t
+			for _, args := range tt.edit {
+				l.kubectl(args...)
+			}
+			l.expectDrift(tt.want)
+			got := l.observe()
+			for _, text := range got.Objects {
+				for _, value := range []string{"99999", "other-secret", "planted-secret-value"} {
+					if strings.Contains(text, value) {
+						t.Errorf("a value is shown: %s", text)
+					}
+				}
+			}
+			if tt.vdus == 0 {
+				if len(got.VDUs) > 0 {
+					t.Errorf("VDUs: %v", got.VDUs)
+				}
+			} else if n := *got.VDUs["amf"].Replicas; n != tt.vdus {
+				t.Errorf("VDU has %d replicas, want %d", n, tt.vdus)
+			}
+			l.apply()
+			l.inSync()
+			l.meter.take()
+			l.apply()
+			if w := writes(l.meter.take()); len(w) > 0 {
+				t.Errorf("an apply after the repair wrote %v", w)
+			}
+		})
+	}
+}
+
+func TestLabChange(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, coreFiles(), map[string]int{"amf": 2})
+	l.apply()
+	old := l.preview().Objects
+	changed := strings.Replace(coreManifests, `plmn: "00101"`, `plmn: "00102"`, 1)
+	changed = strings.Replace(changed, "example.org/amf:1", "example.org/amf:2", 1)
+	changed = strings.Replace(changed, "kind: PodDisruptionBudget\nmetadata: {name: amf}", "kind: PodDisruptionBudget\nmetadata: {name: amf-renamed}", 1)
+	l.setFiles("2", map[string]string{"core.yaml": changed})
+	l.expectDrift(map[string]string{
+		"v1/ConfigMap amf-config":                   old["v1/ConfigMap amf-config"],
+		"apps/v1/Deployment amf":                    old["apps/v1/Deployment amf"],
+		"policy/v1/PodDisruptionBudget amf-renamed": "",
+	})
+	l.meter.take()
+	seen := l.watchReplicas("amf")
+	l.apply()
+	requests := l.meter.take()
+	if counts := seen(); len(counts) != 1 || !counts[2] {
+		t.Errorf("the replicas were %v while the package was changed", slices.Sorted(maps.Keys(counts)))
+	}
+	// Two changed, one new, one removed; the replicas change their owner.
+	if w := writes(requests); len(w) != 5 {
+		t.Errorf("the change wrote %v", w)
+	}
+	l.inSync()
+	if n := l.replicas("amf"); n != 2 {
+		t.Errorf("%d replicas after the change", n)
+	}
+	if out := l.kubectl("get", "pdb", "-o", "name"); strings.Contains(out, "/amf\n") {
+		t.Errorf("the object that the package does not have any more is still there: %s", out)
+	}
+	if n, want := len(l.target.Instance.Inventory), len(l.preview().Objects); n != want {
+		t.Errorf("the inventory has %d entries, want %d", n, want)
+	}
+	// The unchanged objects keep the package that last changed them.
+	if out := l.kubectl("get", "serviceaccount", "amf", "-o", "jsonpath={.metadata.annotations}"); !strings.Contains(out, "core@sha256:1") {
+		t.Errorf("annotations of an unchanged object: %s", out)
+	}
+}
+
+func TestLabConflicts(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, coreFiles(), map[string]int{"amf": 1})
+	l.kubectl("create", "configmap", "amf-config", "--from-literal=plmn=1")
+	l.kubectl("create", "serviceaccount", "amf")
+	l.kubectl("create", "service", "clusterip", "amf", "--tcp=80")
+	l.kubectl("label", "service", "amf", labelInstance+"=i-other")
+	err := l.driver.Apply(l.ctx, l.target, l.recorder)
+	if err == nil {
+		t.Fatal("objects of others were taken over")
+	}
+	for _, want := range []string{
+		"ConfigMap " + l.namespace + "/amf-config belongs to no VNF instance (written by kubectl-create): it existed before; remove it, or set adopt_existing to take it over",
+		"ServiceAccount " + l.namespace + "/amf belongs to no VNF instance",
+		"Service " + l.namespace + "/amf belongs to VNF instance i-other: an object can belong to one instance only",
+	} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("the error does not say %q:\n%v", want, err)
+		}
+	}
+	if w := writes(l.meter.take()); len(w) > 0 || l.recorder.saves > 0 {
+		t.Errorf("written although there are conflicts: %v, %d saves", w, l.recorder.saves)
+	}
+	l.target.AdoptExisting = true
+	if err := l.driver.Apply(l.ctx, l.target, l.recorder); err == nil || !strings.Contains(err.Error(), "i-other") {
+		t.Errorf("an object of another instance was adopted: %v", err)
+	}
+	l.kubectl("delete", "service", "amf")
+	if err := l.driver.Apply(l.ctx, l.target, l.recorder); err == nil || !strings.Contains(err.Error(), `.data.plmn (owned by "kubectl-create")`) {
+		t.Errorf("a field of another manager was taken over: %v", err)
+	}
+	// What was taken over outlives a creation that failed.
+	l.terminate(vnfm.TerminateSpec{Type: vnfm.Forceful, Volumes: vnfm.VolumesDelete})
+	if out := l.kubectl("get", "configmap", "amf-config", "-o", "jsonpath={.data.plmn}"); out != "1" {
+		t.Errorf("the adopted ConfigMap has the value %q after the rollback", out)
+	}
+	l.kubectl("get", "serviceaccount", "amf")
+	if left := l.labelled(); len(left) > 0 {
+		t.Errorf("labelled objects after the rollback: %v", left)
+	}
+	l.target.ForceConflicts = true
+	l.apply()
+	l.inSync()
+	l.target.AdoptExisting, l.target.ForceConflicts = false, false
+	l.terminate(vnfm.TerminateSpec{Type: vnfm.Graceful})
+	if out := l.kubectl("get", "configmap", "amf-config", "--ignore-not-found", "-o", "name"); out != "" {
+		t.Errorf("an object of the instance is left behind: %s", out)
+	}
+}
+
+func TestLabUnknownKinds(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, map[string]string{"a.yaml": "apiVersion: example.org/v1\nkind: Cell\nmetadata: {name: a}\n---\napiVersion: apps/v1\nkind: Deploymnt\nmetadata: {name: a}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"}, nil)
+	err := l.driver.Apply(l.ctx, l.target, l.recorder)
+	if err == nil {
+		t.Fatal("unknown kinds were accepted")
+	}
+	for _, want := range []string{"example.org/v1/Cell a (a.yaml:1)", "apps/v1/Deploymnt a (a.yaml:5)", "apps/v1 Deployment"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("the error does not say %q:\n%v", want, err)
+		}
+	}
+	if w := writes(l.meter.take()); len(w) > 0 {
+		t.Errorf("written although a kind is unknown: %v", w)
+	}
+	if got := l.observe(); len(got.Objects) != 0 {
+		t.Errorf("observed: %v", got.Objects)
+	}
+}
+
+const hpaManifest = `---
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: amf, annotations: {lab.vnf/desired-replicas: "5"}}
+spec:
+  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: amf}
+  minReplicas: 1
+  maxReplicas: 9
+  metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 50}}}]
+`
+
+func TestLabAutoscaler(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, map[string]string{"core.yaml": coreManifests + hpaManifest}, map[string]int{"amf": 2})
+	l.apply()
+	l.eventually("the autoscaler sets 5 replicas", func() bool { return l.replicas("amf") == 5 })
+	l.inSync()
+
+	seen := l.watchReplicas("amf")
+	changed := strings.Replace(coreManifests, "example.org/amf:1", "example.org/amf:2", 1)
+	l.setFiles("2", map[string]string{"core.yaml": changed + hpaManifest})
+	l.apply()
+	l.inSync()
+	if counts := seen(); len(counts) != 1 || !counts[5] {
+		t.Errorf("the replicas were %v while the package was changed", slices.Sorted(maps.Keys(counts)))
+	}
+
+	// Without the autoscaler the VDU's own count is back.
+	l.setFiles("3", map[string]string{"core.yaml": changed})
+	l.apply()
+	l.inSync()
+	if n := l.replicas("amf"); n != 2 {
+		t.Errorf("%d replicas without the autoscaler", n)
+	}
+	// And the other way round: the count stays until the autoscaler changes it.
+	seen = l.watchReplicas("amf")
+	changed = strings.Replace(coreManifests, "example.org/amf:1", "example.org/amf:3", 1)
+	l.setFiles("4", map[string]string{"core.yaml": changed + hpaManifest})
+	l.apply()
+	l.eventually("the autoscaler sets 5 replicas", func() bool { return l.replicas("amf") == 5 })
+	l.inSync()
+	if counts := seen(); counts[1] || counts[0] || counts[9] {
+		t.Errorf("the replicas were %v while the autoscaler took over", slices.Sorted(maps.Keys(counts)))
+	}
+}
+
+// TestLabIdleAutoscaler changes a package whose autoscaler has not written any
+// replicas yet: the first apply's number is what it wants.
+func TestLabIdleAutoscaler(t *testing.T) {
+	t.Parallel()
+	idle := strings.Replace(hpaManifest, `lab.vnf/desired-replicas: "5"`, `idle: "yes"`, 1)
+	l := newLab(t, map[string]string{"core.yaml": coreManifests + idle}, map[string]int{"amf": 3})
+	l.apply()
+	l.inSync()
+	seen := l.watchReplicas("amf")
+	for _, version := range []string{"2", "3"} {
+		l.setFiles(version, map[string]string{"core.yaml": strings.Replace(coreManifests, "amf:1", "amf:"+version, 1) + idle})
+		l.apply()
+		l.inSync()
+	}
+	if counts := seen(); len(counts) != 1 || !counts[3] {
+		t.Errorf("the replicas were %v while the package was changed", slices.Sorted(maps.Keys(counts)))
+	}
+}

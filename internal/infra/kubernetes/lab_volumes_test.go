@@ -1,0 +1,334 @@
+package kubernetes
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+const databaseManifests = `
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: shared, labels: {app: db}}
+spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: db}
+spec: {clusterIP: None, selector: {app: db}, ports: [{port: 5432}]}
+---
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: db}
+spec:
+  serviceName: db
+  podManagementPolicy: Parallel
+  selector: {matchLabels: {app: db}}
+  template:
+    metadata: {labels: {app: db}}
+    spec:
+      terminationGracePeriodSeconds: 1
+      containers: [{name: db, image: example.org/db:1, volumeMounts: [{name: data, mountPath: /data}, {name: shared, mountPath: /shared}]}]
+      volumes: [{name: shared, persistentVolumeClaim: {claimName: shared}}]
+  volumeClaimTemplates:
+  - metadata: {name: data}
+    spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
+`
+
+func (l *lab) claims() string {
+	l.t.Helper()
+	return strings.Join(strings.Fields(l.kubectl("get", "pvc", "-o", "name")), " ")
+}
+
+func TestLabVolumes(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, map[string]string{"db.yaml": databaseManifests}, map[string]int{"db": 2})
+	const all = "persistentvolumeclaim/data-db-0 persistentvolumeclaim/data-db-1 persistentvolumeclaim/shared"
+	l.apply()
+	l.inSync()
+	uid := l.kubectl("get", "pvc", "shared", "-o", "jsonpath={.metadata.uid}")
+	l.terminate(vnfm.TerminateSpec{Type: vnfm.Graceful, Volumes: vnfm.VolumesKeep})
+	if got := l.claims(); got != all {
+		t.Errorf("claims after a termination that keeps them: %s", got)
+	}
+	if left := l.labelled(); len(left) > 0 {
+		t.Errorf("labelled objects after the termination: %v", left)
+	}
+
+	// Another instance must not take them, the next of the same name does.
+	id, name := l.target.Instance.ID, l.target.Instance.Name
+	l.target.Instance.ID, l.target.Instance.Name = id+"-2", "another"
+	var conflict *vnfm.ConflictError
+	if err := l.driver.Apply(l.ctx, l.target, l.recorder); !errors.As(err, &conflict) {
+		t.Errorf("another instance took the volume: %v", err)
+	}
+	l.target.Instance.Name = name
+
+	// A creation that does not succeed must not cost the volume that it took over.
+	broken := strings.Replace(databaseManifests, "    metadata: {labels: {app: db}}\n", "    metadata: {labels: {app: db}, annotations: {lab.vnf/ready-delay: 10m}}\n", 1)
+	l.setFiles("broken", map[string]string{"db.yaml": broken})
+	short, cancel := context.WithTimeout(l.ctx, 3*time.Second)
+	err := l.driver.Apply(short, l.target, l.recorder)
+	cancel()
+	var unready *kube.NotReadyError
+	if !errors.As(err, &unready) {
+		t.Fatalf("a database that is not ready: %v", err)
+	}
+	l.terminate(vnfm.TerminateSpec{Type: vnfm.Forceful, Volumes: vnfm.VolumesDeleteNew})
+	if got := l.claims(); got != all {
+		t.Errorf("claims after the rollback: %s", got)
+	}
+
+	l.setFiles("1", map[string]string{"db.yaml": databaseManifests})
+	l.apply()
+	l.inSync()
+	if now := l.kubectl("get", "pvc", "shared", "-o", "jsonpath={.metadata.uid}"); now != uid {
+		t.Errorf("the claim is another one: %s, was %s", now, uid)
+	}
+	l.kubectl("create", "-f", l.file("apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: data-db-x}\nspec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}\n"))
+	l.terminate(vnfm.TerminateSpec{Type: vnfm.Graceful, GracePeriod: time.Second, Volumes: vnfm.VolumesDelete})
+	if got := l.claims(); got != "persistentvolumeclaim/data-db-x" {
+		t.Errorf("claims after a termination that deletes them: %s", got)
+	}
+
+	// The claims of a creation that is undone were there for it alone.
+	l.apply()
+	l.terminate(vnfm.TerminateSpec{Type: vnfm.Forceful, Volumes: vnfm.VolumesDeleteNew})
+	if got := l.claims(); got != "persistentvolumeclaim/data-db-x" {
+		t.Errorf("claims after a creation was undone: %s", got)
+	}
+}
+
+// file writes a text to a temporary file.
+func (l *lab) file(text string) string {
+	l.t.Helper()
+	name := l.t.TempDir() + "/manifest.yaml"
+	if err := writeFile(name, text); err != nil {
+		l.t.Fatal(err)
+	}
+	return name
+}
+
+func TestLabInventoryLost(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, coreFiles(), map[string]int{"amf": 1})
+	l.apply()
+	l.kubectl("label", "secret", "amf-key", labelInstance+"-")
+	l.kubectl("create", "configmap", "foreign")
+	l.terminate(vnfm.TerminateSpec{Type: vnfm.Forceful})
+	if left := l.labelled(); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+	if out := l.kubectl("get", "secret,configmap", "-o", "name"); strings.Contains(out, "amf-key") || !strings.Contains(out, "foreign") {
+		t.Errorf("after the termination there is: %s", out)
+	}
+
+	l.apply()
+	l.target.Instance.Inventory = nil
+	l.target.Package, l.target.Flavour = nil, nil
+	l.terminate(vnfm.TerminateSpec{Type: vnfm.Graceful})
+	if left := l.labelled(); len(left) > 0 {
+		t.Errorf("left behind without inventory and package: %v", left)
+	}
+}
+
+func TestLabHomeNamespace(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, map[string]string{"a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {terminationGracePeriodSeconds: 0, containers: [{name: c, image: x}]}\n"}, map[string]int{"p": 1})
+	home := l.namespace + "-home"
+	l.target.Instance.Namespace = home
+	l.deleteAtEnd("v1", "Namespace", home)
+	l.apply()
+	l.inSync()
+	if _, ok := l.preview().Objects["v1/Namespace "+home]; ok {
+		t.Error("the preview shows the namespace")
+	}
+	l.apply()
+	l.env.Kubectl(t, "-n", home, "create", "configmap", "foreign")
+	l.terminate(vnfm.TerminateSpec{Type: vnfm.Forceful})
+	if out := l.env.Kubectl(t, "-n", home, "get", "configmap", "foreign", "-o", "name"); out == "" {
+		t.Error("an object of somebody else was removed with the namespace")
+	}
+	l.env.Kubectl(t, "-n", home, "delete", "configmap", "foreign")
+	l.apply()
+	l.terminate(vnfm.TerminateSpec{Type: vnfm.Forceful})
+	if out := l.env.Kubectl(t, "get", "namespace", home, "--ignore-not-found", "-o", "name"); out != "" {
+		t.Errorf("the namespace is still there: %s", out)
+	}
+}
+
+// deleteAtEnd removes a cluster-scoped object when the test is over, however it ends.
+func (l *lab) deleteAtEnd(apiVersion, kind, name string) {
+	l.t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		defer cancel()
+		s, err := l.driver.connect(l.target, nil)
+		if err == nil {
+			var r kube.Resource
+			if r, err = s.client.Resource(ctx, schema.FromAPIVersionAndKind(apiVersion, kind)); err == nil {
+				err = s.client.Delete(ctx, kube.Ref{Resource: r, Name: name}, kube.DeleteOptions{})
+			}
+		}
+		if err != nil {
+			l.t.Logf("removing %s %s: %v", kind, name, err)
+		}
+	})
+}
+
+func TestLabDefinitions(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, nil, map[string]int{"cells": 3})
+	group := l.namespace + ".example.org"
+	l.deleteAtEnd("apiextensions.k8s.io/v1", "CustomResourceDefinition", "cells."+group)
+	crd := strings.ReplaceAll(`
+apiVersion: GROUP/v1
+kind: Cell
+metadata: {name: cells}
+spec: {size: 1, note: x}
+---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: cells.GROUP}
+spec:
+  group: GROUP
+  scope: Namespaced
+  names: {kind: Cell, plural: cells, singular: cell, listKind: CellList}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    subresources: {status: {}, scale: {specReplicasPath: .spec.size, statusReplicasPath: .status.size}}
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec: {type: object, properties: {size: {type: integer}, note: {type: string}}}
+          status: {type: object, properties: {size: {type: integer}}}
+`, "GROUP", group)
+	l.setFiles("1", map[string]string{"crd.yaml": crd})
+	l.target.Instance.AdditionalParams = map[string]any{"vdu_mapping": map[string]any{"cells": map[string]any{"kind": "Cell", "name": "cells"}}}
+	l.apply()
+	l.inSync()
+	size := func() string { return l.kubectl("get", "cells."+group, "cells", "-o", "jsonpath={.spec.size}") }
+	if size() != "3" {
+		t.Errorf("the custom resource has size %s", size())
+	}
+	l.target.Counts["cells"] = 5
+	if err := l.driver.Scale(l.ctx, l.target, l.recorder); err != nil {
+		t.Fatal(err)
+	}
+	if size() != "5" {
+		t.Errorf("the custom resource has size %s after the scale", size())
+	}
+	l.setFiles("2", map[string]string{"crd.yaml": strings.Replace(crd, "note: x", "note: y", 1)})
+	l.apply()
+	l.inSync()
+	if size() != "5" {
+		t.Errorf("the custom resource has size %s after the change", size())
+	}
+	l.kubectl("patch", "cells."+group, "cells", "--type=merge", "-p", `{"spec":{"note":"z"}}`)
+	l.expectDrift(map[string]string{group + "/v1/Cell cells": "drifted: spec.note"})
+	l.terminate(vnfm.TerminateSpec{Type: vnfm.Graceful})
+	if out := l.kubectl("get", "crd", "cells."+group, "--ignore-not-found", "-o", "name"); out != "" {
+		t.Errorf("left behind: %s", out)
+	}
+	if got := l.observe(); len(got.Objects) > 0 {
+		t.Errorf("observed without the definition: %v", got.Objects)
+	}
+}
+
+// TestLabInterrupted ends the driver's work at random requests and does it again.
+func TestLabInterrupted(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, map[string]string{"core.yaml": coreManifests + "---" + databaseManifests}, map[string]int{"amf": 2, "db": 1})
+	changed := strings.Replace(coreManifests, "example.org/amf:1", "example.org/amf:2", 1)
+	changed = strings.Replace(changed, "name: report}\nspec", "name: report2}\nspec", 1)
+	works := []struct {
+		name string
+		work func(ctx context.Context) error
+	}{
+		{"apply", func(ctx context.Context) error { return l.driver.Apply(ctx, l.target, l.recorder) }},
+		{"change", func(ctx context.Context) error {
+			l.setFiles("2", map[string]string{"core.yaml": changed + "---" + databaseManifests})
+			return l.driver.Apply(ctx, l.target, l.recorder)
+		}},
+		{"scale", func(ctx context.Context) error {
+			l.target.Counts["amf"] = 3
+			return l.driver.Scale(ctx, l.target, l.recorder)
+		}},
+		{"terminate", func(ctx context.Context) error {
+			return l.driver.Terminate(ctx, l.target, vnfm.TerminateSpec{Type: vnfm.Graceful, Volumes: vnfm.VolumesDelete}, l.recorder)
+		}},
+	}
+	for _, w := range works {
+		interrupted := 0
+		l.meter.take()
+		for round := 0; ; round++ {
+			ctx, cancel := context.WithCancel(l.ctx)
+			var left atomic.Int64
+			left.Store(int64(4*round) + rand.Int64N(4)) //nolint:gosec // any instant will do
+			l.meter.hook(func(string, string) {
+				if left.Add(-1) < 0 {
+					cancel()
+				}
+			})
+			start := time.Now()
+			err := w.work(ctx)
+			l.meter.hook(nil)
+			cancelled := ctx.Err() != nil
+			cancel()
+			if err == nil {
+				break
+			}
+			if !cancelled {
+				t.Fatalf("%s after %d interruptions: %v", w.name, interrupted, err)
+			}
+			if d := time.Since(start); d > 20*time.Second {
+				t.Errorf("%s ended %s after it began, although it was interrupted", w.name, d)
+			}
+			interrupted++
+		}
+		if interrupted == 0 {
+			t.Errorf("%s was never interrupted", w.name)
+		}
+		t.Logf("%s was interrupted %d times", w.name, interrupted)
+		if w.name != "terminate" {
+			l.inSync()
+			l.nothingUnknown()
+		}
+	}
+	if left := l.labelled(); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+	if got := l.claims(); got != "" {
+		t.Errorf("claims left behind: %s", got)
+	}
+}
+
+// nothingUnknown fails when an object with the instance's label is not in the inventory.
+func (l *lab) nothingUnknown() {
+	l.t.Helper()
+	recorded := map[string]bool{}
+	for _, item := range l.target.Instance.Inventory {
+		recorded[strings.ToLower(item.Kind)+"/"+item.Name] = true
+	}
+	found := map[string]bool{}
+	for _, name := range l.labelled() {
+		kind, rest, _ := strings.Cut(name, "/")
+		kind, _, _ = strings.Cut(kind, ".")
+		found[kind+"/"+rest] = true
+	}
+	if diff := cmp.Diff(recorded, found); diff != "" {
+		l.t.Errorf("objects (-inventory +server):\n%s", diff)
+	}
+}

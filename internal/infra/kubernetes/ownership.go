@@ -1,0 +1,78 @@
+package kubernetes
+
+import (
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// belongs reports whether a live object is the instance's. One that lost its
+// label is so when the inventory knows its UID, or had announced it and it was
+// written by a manager of ours.
+func (s *session) belongs(p *placement) bool {
+	switch id := p.live.Labels[labelInstance]; {
+	case id == s.target.Instance.ID:
+		return true
+	case id != "" || !p.recorded:
+		return false
+	case p.item.UID != "":
+		return p.item.UID == string(p.live.UID)
+	default:
+		return slices.ContainsFunc(p.live.ManagedFields, func(e metav1.ManagedFieldsEntry) bool { return e.Manager == kube.FieldManager })
+	}
+}
+
+// leftBehind reports whether a terminated instance of the same name left the
+// object for its successor.
+func (s *session) leftBehind(p *placement) bool {
+	name, ok := p.live.Annotations[annotationRetained]
+	return ok && p.live.Labels[labelInstance] == "" && name == s.target.Instance.Name
+}
+
+// checkOwners returns a *vnfm.ConflictError for every object of the target that
+// exists and is somebody else's. It is called before anything is written.
+func (s *session) checkOwners(all []*placement) error {
+	var errs []error
+	for _, p := range all {
+		if p.object == nil || p.live == nil || s.belongs(p) || s.leftBehind(p) {
+			continue
+		}
+		if id := p.live.Labels[labelInstance]; id != "" {
+			owner := "VNF instance " + id
+			if name := p.live.Annotations[annotationInstance]; name != "" {
+				owner += " (" + name + ")"
+			}
+			errs = append(errs, &vnfm.ConflictError{
+				Object: p.ref.String(), Owner: owner,
+				Detail: "an object can belong to one instance only; use another namespace, or another package",
+			})
+			continue
+		}
+		if s.target.AdoptExisting {
+			continue
+		}
+		errs = append(errs, &vnfm.ConflictError{
+			Object: p.ref.String(), Owner: "no VNF instance (" + writers(p.live.ManagedFields) + ")",
+			Detail: "it existed before; remove it, or set adopt_existing to take it over",
+		})
+	}
+	return joined(errs)
+}
+
+// writers names the field managers of an object, to say whose it may be.
+func writers(entries []metav1.ManagedFieldsEntry) string {
+	var names []string
+	for i := range entries {
+		if entries[i].Subresource == "" && !slices.Contains(names, entries[i].Manager) {
+			names = append(names, entries[i].Manager)
+		}
+	}
+	if len(names) == 0 {
+		return "of an unknown writer"
+	}
+	return "written by " + strings.Join(names, ", ")
+}

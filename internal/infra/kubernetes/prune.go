@@ -1,0 +1,176 @@
+package kubernetes
+
+import (
+	"context"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+)
+
+// prune removes objects that the inventory has and the target has not, in the
+// reverse order of the waves. Volume claims stay, for an instance of the same
+// name to take over again: what they hold may be wanted when the objects are not.
+func (s *session) prune(ctx context.Context, old []*placement) error {
+	r := removal{session: s}
+	for wave := waves - 1; wave >= 0; wave-- {
+		var batch []*placement
+		for _, p := range ofWave(old, wave) {
+			if p.live != nil && s.belongs(p) {
+				batch = append(batch, p)
+			}
+		}
+		if wave == waveFoundation {
+			var err error
+			if batch, err = s.releaseNamespaces(ctx, batch); err != nil {
+				return err
+			}
+		}
+		if len(batch) > 0 {
+			s.progress(ctx, "removing %s", listed(batch))
+		}
+		if err := r.wave(ctx, batch); err != nil {
+			return fmt.Errorf("removing objects that the package does not have any more: %w", err)
+		}
+	}
+	for _, p := range old {
+		p.live = nil
+	}
+	return nil
+}
+
+// listed names the first objects of a list.
+func listed(all []*placement) string {
+	const most = 3
+	text := ""
+	for i, p := range all {
+		if i == most {
+			return fmt.Sprintf("%s and %d more", text, len(all)-most)
+		}
+		if i > 0 {
+			text += ", "
+		}
+		text += p.String()
+	}
+	return text
+}
+
+// removal removes objects, wave by wave.
+type removal struct {
+	session *session
+	// deleteVolumes deletes volume claims instead of leaving them behind.
+	deleteVolumes bool
+	// grace is the grace period of pods in seconds; nil takes each pod's own.
+	grace *int64
+}
+
+// controllers are workloads whose pods must be gone before what they use goes.
+func isController(p *placement) bool {
+	switch p.item.Group {
+	case "apps":
+		return p.wave == waveWorkload
+	case "batch":
+		return true
+	case "":
+		return p.item.Kind == "ReplicationController"
+	default:
+		return false
+	}
+}
+
+func isClaim(p *placement) bool { return p.item.Group == "" && p.item.Kind == "PersistentVolumeClaim" }
+
+func isPod(p *placement) bool { return p.item.Group == "" && p.item.Kind == "Pod" }
+
+// wave removes the objects of one wave and waits until they are gone. All are
+// tried, also after one has failed.
+func (r *removal) wave(ctx context.Context, batch []*placement) error {
+	s := r.session
+	if err := s.each(ctx, len(batch), true, func(ctx context.Context, i int) error { return r.one(ctx, batch[i]) }); err != nil {
+		return err
+	}
+	if err := r.hurryPods(ctx, batch); err != nil {
+		return err
+	}
+	var refs []kube.Ref
+	for _, p := range batch {
+		if r.lingers(p) {
+			refs = append(refs, p.ref)
+		}
+	}
+	return s.client.WaitGone(ctx, refs, s.waitOptions(ctx, ""))
+}
+
+// stays reports whether an object is left behind for an instance of the same name:
+// a claim, unless claims are to be deleted, and everything that the instance took
+// over and that its first apply did not get to be ready with. That was there
+// before, and is not the instance's own to delete yet.
+func (r *removal) stays(p *placement) bool {
+	_, takenOver := p.live.Annotations[annotationRetained]
+	return takenOver || (isClaim(p) && !r.deleteVolumes)
+}
+
+// lingers reports whether the object may still be there after its deletion was
+// accepted. Everything else is gone with the answer.
+func (r *removal) lingers(p *placement) bool {
+	if r.stays(p) {
+		return false
+	}
+	return isController(p) || isPod(p) || isClaim(p) || p.wave == waveFoundation || len(p.live.Finalizers) > 0
+}
+
+func (r *removal) one(ctx context.Context, p *placement) error {
+	if r.stays(p) {
+		return r.session.leaveBehind(ctx, p)
+	}
+	options := kube.DeleteOptions{UID: p.live.UID, Propagation: metav1.DeletePropagationBackground}
+	if isController(p) {
+		options.Propagation = metav1.DeletePropagationForeground
+	}
+	if isPod(p) {
+		options.GracePeriod = r.grace
+	}
+	return r.session.client.Delete(ctx, p.ref, options)
+}
+
+// leaveBehind takes the instance's mark from an object and notes for whom it waits.
+func (s *session) leaveBehind(ctx context.Context, p *placement) error {
+	name := s.target.Instance.Name
+	return s.client.PatchMetadata(ctx, p.ref,
+		map[string]*string{labelInstance: nil},
+		map[string]*string{annotationRetained: &name, annotationInstance: nil, annotationPackage: nil, annotationDigest: nil, annotationKey: nil})
+}
+
+// hurryPods shortens the end of the pods of deleted workloads. A workload has no
+// grace period of its own: its pods have.
+func (r *removal) hurryPods(ctx context.Context, batch []*placement) error {
+	if r.grace == nil {
+		return nil
+	}
+	s := r.session
+	namespaces := ownersByNamespace(batch)
+	for _, namespace := range sortedKeys(namespaces) {
+		byOwner, err := s.client.PodsOf(ctx, namespace, namespaces[namespace])
+		if err != nil {
+			return err
+		}
+		var refs []kube.Ref
+		var uids []kube.DeleteOptions
+		resource, err := s.client.Resource(ctx, podKind)
+		if err != nil {
+			return err
+		}
+		for _, owner := range sortedKeys(byOwner) {
+			for i := range byOwner[owner] {
+				pod := &byOwner[owner][i]
+				refs = append(refs, kube.Ref{Resource: resource, Namespace: namespace, Name: pod.Name})
+				uids = append(uids, kube.DeleteOptions{UID: pod.UID, GracePeriod: r.grace})
+			}
+		}
+		if err := s.each(ctx, len(refs), true, func(ctx context.Context, i int) error { return s.client.Delete(ctx, refs[i], uids[i]) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,147 @@
+package kubernetes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+)
+
+// The replicas of a workload have one owner at a time. The apply that creates the
+// object carries them. From then on they belong to the scale manager, a field
+// manager of its own, or to an autoscaler, and later applies leave them out. A
+// manager that drops a field which nobody else owns resets it to its default, so
+// the scale manager takes the replicas before the main manager lets go of them:
+// the count never jumps to one in between.
+
+// setReplicas sets the replicas of an object that exists, as the scale manager.
+// The UID keeps it from making an object that has gone meanwhile. Without force
+// somebody else who sets another number is a *kube.ConflictError.
+func (s *session) setReplicas(ctx context.Context, p *placement, n int64, force bool) error {
+	meta := map[string]any{"name": p.ref.Name, "uid": string(p.live.UID)}
+	if p.ref.Namespace != "" {
+		meta["namespace"] = p.ref.Namespace
+	}
+	body := map[string]any{
+		"apiVersion": p.ref.Resource.GVK.GroupVersion().String(),
+		"kind":       p.ref.Resource.GVK.Kind,
+		"metadata":   meta,
+	}
+	setCopied(body, n, p.object.scaling.path)
+	obj, err := s.client.Apply(ctx, p.ref, body, kube.ApplyOptions{FieldManager: kube.ScaleFieldManager, Force: force})
+	if err != nil {
+		return fmt.Errorf("setting the replicas of %s to %d: %w", p, n, err)
+	}
+	p.live = liveOf(p, obj, false)
+	return nil
+}
+
+// handOver gives the replicas to the scale manager while the main manager still
+// holds them, with the number that the object is to have: that of the VDU, or
+// the one that an autoscaler has chosen.
+func (s *session) handOver(ctx context.Context, p *placement) error {
+	scaling := p.object.scaling
+	byMain, byScale, err := ownReplicas(p.live.ManagedFields, scaling.path)
+	if err != nil || !byMain || (byScale && !scaling.ours()) {
+		return err
+	}
+	if scaling.ours() {
+		return s.setReplicas(ctx, p, scaling.count, true)
+	}
+	// The autoscaler may choose another number at any moment: it wins.
+	for {
+		if p.live.replicas == nil {
+			return nil
+		}
+		err := s.setReplicas(ctx, p, *p.live.replicas, false)
+		var conflict *kube.ConflictError
+		if !errors.As(err, &conflict) {
+			return err
+		}
+		obj, err := s.client.Get(ctx, p.ref)
+		if err != nil {
+			return err
+		}
+		p.live = liveOf(p, obj, false)
+		if byMain, _, err := ownReplicas(p.live.ManagedFields, scaling.path); err != nil || !byMain {
+			return err
+		}
+	}
+}
+
+// wantsCount reports whether a live object has another number of replicas than
+// the driver is to hold it at.
+func wantsCount(p *placement) bool {
+	if p.object == nil || p.object.scaling == nil || p.live == nil {
+		return false
+	}
+	scaling, now := p.object.scaling, p.live.replicas
+	if scaling.ours() {
+		return now == nil || *now != scaling.count
+	}
+	// A stopped workload is started again; KEDA does that by itself, and may have
+	// stopped it by intent.
+	return scaling.vdu != "" && !scaling.fromZero && now != nil && *now == 0
+}
+
+// recount sets the replicas once more after an autoscaler was removed: its
+// controller may have been at work when it went, and have had the last word.
+func (s *session) recount(ctx context.Context, target []*placement) error {
+	var scaled, changed []*placement
+	for _, p := range target {
+		if isScaled(p) {
+			scaled = append(scaled, p)
+		}
+	}
+	if err := s.survey(ctx, scaled, surveyOptions{selector: instanceSelector(s.target.Instance.ID), whole: isScaled}); err != nil {
+		return err
+	}
+	for _, p := range scaled {
+		if wantsCount(p) {
+			changed = append(changed, p)
+		}
+	}
+	err := s.each(ctx, len(changed), false, func(ctx context.Context, i int) error {
+		p := changed[i]
+		err := s.setReplicas(ctx, p, p.object.scaling.count, true)
+		p.ready = err == nil && p.live.ready
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return s.awaitReady(ctx, target, waves)
+}
+
+// refinePaths finds out where custom resources hold their replicas when neither
+// their manifest nor a definition in the package tells.
+func (s *session) refinePaths(ctx context.Context, all []*placement) error {
+	for _, p := range all {
+		o := p.object
+		if o == nil || o.scaling == nil || o.scaling.written || builtIn(o.gvk.Group, o.gvk.Kind) || !p.ref.Resource.Scale ||
+			s.rendering.definitions[o.gvk.GroupKind()] != nil {
+			continue
+		}
+		r, err := s.client.Resource(ctx, schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"})
+		if err != nil {
+			return err
+		}
+		name := p.ref.Resource.GVR.Resource + "." + p.ref.Resource.GVR.Group
+		obj, err := s.client.Get(ctx, kube.Ref{Resource: r, Name: name})
+		if err != nil {
+			return fmt.Errorf("finding out where %s holds its replicas: %w", p, err)
+		}
+		path := readDefinition(obj.Object).replicas[o.gvk.Version]
+		if path == nil || slices.Equal(path, o.scaling.path) {
+			continue
+		}
+		o.scaling.path = path
+		unstructured.RemoveNestedField(o.content, path...)
+	}
+	return nil
+}

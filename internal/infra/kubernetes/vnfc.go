@@ -1,0 +1,135 @@
+package kubernetes
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+var podKind = schema.GroupVersionKind{Version: "v1", Kind: "Pod"}
+
+// VNFCs returns the pods of the VDUs' workloads, found by owner references, in
+// the order of VDU and name. A workload that is gone has none.
+func (d *Driver) VNFCs(ctx context.Context, t *vnfm.Target) ([]vnfm.VNFC, error) {
+	s, err := d.open(t, nil)
+	if err != nil {
+		return nil, err
+	}
+	workloads, err := s.workloads(ctx)
+	if err != nil {
+		return nil, err
+	}
+	options := surveyOptions{
+		selector: instanceSelector(t.Instance.ID),
+		whole:    isPod,
+		keep:     true,
+	}
+	if err := s.survey(ctx, workloads, options); err != nil {
+		return nil, err
+	}
+	vdus := map[*object]string{}
+	for id, o := range s.rendering.vdus {
+		vdus[o] = id
+	}
+	var out []vnfm.VNFC
+	owners := map[string]map[types.UID]string{}
+	for _, p := range workloads {
+		switch {
+		case p.live == nil:
+		case isPod(p):
+			pod, err := podOf(p.live.content)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, vnfcOf(vdus[p.object], pod))
+		default:
+			if owners[p.ref.Namespace] == nil {
+				owners[p.ref.Namespace] = map[types.UID]string{}
+			}
+			owners[p.ref.Namespace][p.live.UID] = vdus[p.object]
+		}
+	}
+	for namespace, byUID := range owners {
+		pods, err := s.client.PodsOf(ctx, namespace, byUID)
+		if err != nil {
+			return nil, err
+		}
+		for vdu := range pods {
+			for i := range pods[vdu] {
+				out = append(out, vnfcOf(vdu, &pods[vdu][i]))
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b vnfm.VNFC) int { return strings.Compare(a.ID+" "+a.Namespace, b.ID+" "+b.Namespace) })
+	return out, nil
+}
+
+// workloads returns the places of the VDUs' workloads. Those whose kind is gone
+// are left out.
+func (s *session) workloads(ctx context.Context) ([]*placement, error) {
+	var out []*placement
+	for _, id := range sortedKeys(s.rendering.vdus) {
+		o := s.rendering.vdus[id]
+		r, ok, err := s.resolveOld(ctx, o.gvk)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			out = append(out, s.placed(o, r))
+		}
+	}
+	return out, s.refinePaths(ctx, out)
+}
+
+func podOf(content map[string]any) (*corev1.Pod, error) {
+	pod := &corev1.Pod{}
+	err := runtime.DefaultUnstructuredConverter.FromUnstructured(content, pod)
+	return pod, err
+}
+
+// vnfcOf describes a pod as a VNF component.
+func vnfcOf(vdu string, pod *corev1.Pod) vnfm.VNFC {
+	c := vnfm.VNFC{
+		ID:        vdu + "-" + pod.Name,
+		VDUID:     vdu,
+		Resource:  pod.Name,
+		Namespace: pod.Namespace,
+		Node:      pod.Spec.NodeName,
+		State:     string(pod.Status.Phase),
+		Message:   pod.Status.Message,
+		CreatedAt: pod.CreationTimestamp.UTC(),
+	}
+	for _, ip := range pod.Status.PodIPs {
+		c.Addresses = append(c.Addresses, ip.IP)
+	}
+	for _, condition := range pod.Status.Conditions {
+		switch {
+		case condition.Type == corev1.PodReady && condition.Status == corev1.ConditionTrue:
+			c.Ready = true
+		case condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse && c.Message == "":
+			c.State, c.Message = condition.Reason, condition.Message
+		}
+	}
+	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
+		for i := range statuses {
+			c.Restarts += int(statuses[i].RestartCount)
+			if w := statuses[i].State.Waiting; w != nil && w.Reason != "" && w.Reason != "PodInitializing" {
+				c.State, c.Message = w.Reason, w.Message
+			}
+		}
+	}
+	if pod.Status.Reason != "" {
+		c.State = pod.Status.Reason
+	}
+	if pod.DeletionTimestamp != nil {
+		c.State, c.Ready = "Terminating", false
+	}
+	return c
+}

@@ -1,0 +1,265 @@
+package kube
+
+import (
+	"errors"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+func TestCheckWaysOfAuthentication(t *testing.T) {
+	t.Parallel()
+	env := labtest.Kubernetes(t)
+	ca := env.ReadFile(t, env.CAFile)
+	for name, cfg := range map[string]Config{
+		"token": labConfig(t, env),
+		"password": {
+			Connection:  vnfm.KubernetesConnection{Endpoint: env.Basic.Endpoint, CACertificate: env.ReadFile(t, env.Basic.CAFile), Username: env.Basic.Username},
+			Credentials: vnfm.Credentials{vnfm.CredentialPassword: vnfm.Secret(env.Basic.Password)},
+		},
+		"certificate": {
+			Connection:  vnfm.KubernetesConnection{Endpoint: env.Endpoint, CACertificate: ca, ClientCertificate: env.ReadFile(t, env.ClientCertificateFile)},
+			Credentials: vnfm.Credentials{vnfm.CredentialClientKey: vnfm.Secret(env.ReadFile(t, env.ClientKeyFile))},
+		},
+		"kubeconfig": {Credentials: vnfm.Credentials{vnfm.CredentialKubeconfig: vnfm.Secret(env.Kubectl(t, "config", "view", "--raw", "--flatten"))}},
+		"insecure": {
+			Connection:  vnfm.KubernetesConnection{Endpoint: env.Endpoint, InsecureSkipTLSVerify: true},
+			Credentials: vnfm.Credentials{vnfm.CredentialBearerToken: vnfm.Secret(env.AdminToken)},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			check, err := newClient(t, cfg).Check(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if check.ServerVersion != env.KubernetesVersion || len(check.Problems) != 0 || !strings.HasPrefix(check.Endpoint, "https://127.0.0.1:") {
+				t.Errorf("%+v", check)
+			}
+			if len(check.APIGroups) < 10 {
+				t.Errorf("API groups: %q", check.APIGroups)
+			}
+		})
+	}
+}
+
+func TestCheckMissingRights(t *testing.T) {
+	t.Parallel()
+	env := labtest.Kubernetes(t)
+	cfg := labConfig(t, env)
+	cfg.Connection.DefaultNamespace = env.LimitedNamespace
+	cfg.Credentials = vnfm.Credentials{vnfm.CredentialBearerToken: vnfm.Secret(env.LimitedToken)}
+	check, err := newClient(t, cfg).Check(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := map[string]bool{}
+	for _, p := range check.Problems {
+		if p.Severity != vnfm.SeverityWarning {
+			t.Errorf("not a warning: %s", p)
+		}
+		t.Log(p)
+		for _, n := range needs {
+			if strings.Contains(p.Summary, " "+n.name()+" in the namespace "+env.LimitedNamespace) {
+				said[n.name()] = true
+			}
+		}
+	}
+	for _, n := range needs {
+		limited := n.name() == "configmaps" || n.name() == "secrets"
+		if said[n.name()] == limited {
+			t.Errorf("%s: warned %t", n.name(), said[n.name()])
+		}
+	}
+}
+
+func TestCheckFailures(t *testing.T) {
+	t.Parallel()
+	env := labtest.Kubernetes(t)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed := "https://" + listener.Addr().String()
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		name        string
+		change      func(*Config)
+		unreachable bool
+		credentials bool
+		says        []string
+	}{
+		{"wrong token", func(c *Config) {
+			c.Credentials = vnfm.Credentials{vnfm.CredentialBearerToken: "planted-secret-token"}
+		}, false, true, []string{"refused the credentials", "vnf_vim", env.Endpoint}},
+		{"wrong password", func(c *Config) {
+			c.Connection.Endpoint, c.Connection.Username = env.Basic.Endpoint, env.Basic.Username
+			c.Credentials = vnfm.Credentials{vnfm.CredentialPassword: "planted-secret-password"}
+		}, false, true, []string{"refused the credentials"}},
+		{"system roots", func(c *Config) { c.Connection.CACertificate = "" }, true, false, []string{"ca_certificate", "unknown authority"}},
+		{"wrong name", func(c *Config) { c.Connection.TLSServerName = "other.example.org" }, true, false, []string{"tls_server_name"}},
+		{"nobody listens", func(c *Config) { c.Connection.Endpoint = closed }, true, false, []string{"refused", closed}},
+		{"no TLS", func(c *Config) { c.Connection.Endpoint = strings.Replace(env.Endpoint, "https", "http", 1) }, false, false, []string{"HTTPS"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			cfg := labConfig(t, env)
+			tc.change(&cfg)
+			start := time.Now()
+			_, err := newClient(t, cfg).Check(t.Context())
+			if err == nil {
+				t.Fatal("no error")
+			}
+			t.Log(err)
+			var unreachable *vnfm.UnreachableError
+			var refused *CredentialsError
+			if errors.As(err, &unreachable) != tc.unreachable || errors.As(err, &refused) != tc.credentials {
+				t.Errorf("wrong type: %v", err)
+			}
+			mustSay(t, err, tc.says...)
+			if strings.Contains(err.Error(), "planted-secret") {
+				t.Error("the error tells the secret")
+			}
+			if took := time.Since(start); took > 5*time.Second {
+				t.Errorf("took %s", took)
+			}
+		})
+	}
+}
+
+func TestLease(t *testing.T) {
+	t.Parallel()
+	env := labtest.Kubernetes(t)
+	c := labClient(t, env)
+	ns := env.Namespace(t)
+	ctx := t.Context()
+	labels := map[string]string{"vnf": "x"}
+	holder := store.Holder()
+	release, lost, err := c.AcquireLease(ctx, ns, "instance", holder, labels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, other := range []string{"pid=1 host=elsewhere", holder} {
+		_, _, err = c.AcquireLease(ctx, ns, "instance", other, labels)
+		var busy *vnfm.BusyError
+		if !errors.As(err, &busy) || busy.Holder != holder || time.Since(busy.Since).Abs() > 10*time.Second {
+			t.Fatalf("got %v, want a *vnfm.BusyError", err)
+		}
+	}
+	if err := release(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := release(ctx); err != nil {
+		t.Errorf("releasing twice: %v", err)
+	}
+	select {
+	case <-lost:
+		t.Error("the lease that was given back is lost")
+	default:
+	}
+	if out := env.Kubectl(t, "get", "leases", "-n", ns, "-o", "name"); out != "" {
+		t.Errorf("left: %s", out)
+	}
+
+	// A holder on another machine keeps a lease until it expires; here the one that
+	// stopped renewing an hour ago.
+	ref := Ref{Resource: leaseResource, Namespace: ns, Name: "old"}
+	stale := func(holder, renewed string) {
+		applied(t, c, ref, manifest(ref, map[string]any{"spec": map[string]any{"holderIdentity": holder, "leaseDurationSeconds": 15, "renewTime": renewed}}))
+	}
+	stale("pid=7 host=elsewhere", time.Now().Add(-time.Hour).UTC().Format("2006-01-02T15:04:05.000000Z"))
+	release, lost, err = c.AcquireLease(ctx, ns, "old", holder, nil)
+	if err != nil {
+		t.Fatalf("an expired lease: %v", err)
+	}
+	// Somebody takes it: the next renewal notices.
+	env.Kubectl(t, "patch", "lease", "old", "-n", ns, "--type=merge", `-p={"spec":{"holderIdentity":"pid=8 host=elsewhere"}}`)
+	select {
+	case <-lost:
+	case <-time.After(leaseDuration):
+		t.Error("the loss of the lease was not noticed")
+	}
+	if err := release(ctx); err != nil {
+		t.Error(err)
+	}
+	if out := env.Kubectl(t, "get", "lease", "old", "-n", ns, "-o", "jsonpath={.spec.holderIdentity}"); out != "pid=8 host=elsewhere" {
+		t.Errorf("the lease of somebody else is now %q", out)
+	}
+
+	// A process of this machine that is known to be dead loses it at once.
+	if dead := deadHolder(holder); dead != "" {
+		env.Kubectl(t, "patch", "lease", "old", "-n", ns, "--type=merge", `-p={"spec":{"holderIdentity":"`+dead+`","renewTime":"`+time.Now().UTC().Format("2006-01-02T15:04:05.000000Z")+`"}}`)
+		release, _, err = c.AcquireLease(ctx, ns, "old", holder, nil)
+		if err != nil {
+			t.Fatalf("the lease of a dead process: %v", err)
+		}
+		if err := release(ctx); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// deadHolder is this process as if it had started at another time: then it is gone.
+func deadHolder(holder string) string {
+	i := strings.LastIndex(holder, "start=")
+	if i < 0 {
+		return ""
+	}
+	return holder[:i] + "start=1"
+}
+
+func TestLeaseWithoutRights(t *testing.T) {
+	t.Parallel()
+	env := labtest.Kubernetes(t)
+	cfg := labConfig(t, env)
+	cfg.Credentials = vnfm.Credentials{vnfm.CredentialBearerToken: vnfm.Secret(env.LimitedToken)}
+	_, _, err := newClient(t, cfg).AcquireLease(t.Context(), env.LimitedNamespace, "instance", store.Holder(), nil)
+	if !apierrors.IsForbidden(err) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestPodsOf(t *testing.T) {
+	t.Parallel()
+	env := labtest.Kubernetes(t)
+	c := labClient(t, env)
+	ns := env.Namespace(t)
+	amf := reference(t, c, "apps/v1", "Deployment", ns, "amf")
+	// The name of the second begins like a pod of the first.
+	other := reference(t, c, "apps/v1", "Deployment", ns, "amf-0123456789-abcde")
+	applied(t, c, amf, deployment(amf, 2, nil))
+	applied(t, c, other, deployment(other, 1, nil))
+	if err := c.WaitReady(within(t, 60*time.Second), []Ref{amf, other}, WaitOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	obj, err := c.Get(t.Context(), amf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pods, err := c.PodsOf(t.Context(), ns, map[types.UID]string{obj.GetUID(): "VDU_amf"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(pods) != 1 || len(pods["VDU_amf"]) != 2 {
+		t.Errorf("%+v", pods)
+	}
+}
+
+func TestNothingOutsideIsRead(t *testing.T) {
+	env := labtest.Kubernetes(t)
+	t.Setenv("KUBECONFIG", env.Kubeconfig)
+	t.Setenv("HOME", t.TempDir())
+	_, err := New(Config{Connection: vnfm.KubernetesConnection{Endpoint: env.Endpoint}})
+	var invalid *vnfm.InvalidError
+	if !errors.As(err, &invalid) {
+		t.Errorf("got %v, want the missing credentials", err)
+	}
+}

@@ -1,0 +1,219 @@
+package kube
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// The oldest release whose server-side apply and field validation are relied on.
+const (
+	minMajor = 1
+	minMinor = 25
+)
+
+// need is a right that the drivers use in the namespaces of instances.
+type need struct {
+	group, resource, subresource string
+	verbs                        []string
+	// why ends the sentence "without it, ...".
+	why string
+}
+
+// name is how kubectl auth can-i names the resource.
+func (n need) name() string {
+	name := n.resource
+	if n.group != "" {
+		name += "." + n.group
+	}
+	if n.subresource != "" {
+		name += "/" + n.subresource
+	}
+	return name
+}
+
+var (
+	manage = []string{"get", "list", "watch", "create", "patch", "delete"}
+	needs  = []need{
+		{"apps", "deployments", "", manage, "instances with Deployments cannot be managed"},
+		{"apps", "statefulsets", "", manage, "instances with StatefulSets cannot be managed"},
+		{"apps", "replicasets", "", []string{"list"}, "the VNFCs of Deployments cannot be found"},
+		{"apps", "deployments", "scale", []string{"patch"}, "Deployments cannot be scaled"},
+		{"", "services", "", manage, "instances with Services cannot be managed"},
+		{"", "configmaps", "", manage, "instances with ConfigMaps cannot be managed"},
+		{"", "secrets", "", manage, "instances with Secrets cannot be managed"},
+		{"", "pods", "", []string{"get", "list", "delete"}, "VNFCs cannot be listed and healed"},
+		{"", "pods", "log", []string{"get"}, "errors cannot show the log of a container that crashes"},
+		{"", "events", "", []string{"list"}, "errors cannot show events"},
+		{"coordination.k8s.io", "leases", "", []string{"get", "create", "update", "delete"}, "two runs on different machines are not kept apart"},
+	}
+)
+
+// Check reaches the API server, authenticates, and looks what it offers. A server
+// that does not answer is a *vnfm.UnreachableError, refused credentials are a
+// *CredentialsError, a server before 1.25 is refused. Rights that are missing in
+// the default namespace are warnings.
+func (c *Client) Check(ctx context.Context) (vnfm.VIMCheck, error) {
+	check := vnfm.VIMCheck{Endpoint: c.endpoint.String()}
+	quick := c.retry.once()
+	res, err := c.do(ctx, request{
+		doing: "checking", object: "the API server",
+		method: http.MethodGet, path: "/version", policy: &quick,
+	})
+	if err != nil {
+		return check, err
+	}
+	var version struct {
+		Major      string `json:"major"`
+		Minor      string `json:"minor"`
+		GitVersion string `json:"gitVersion"`
+	}
+	if err := json.Unmarshal(res.body, &version); err != nil || version.GitVersion == "" {
+		return check, fmt.Errorf("checking VIM %q: %s does not answer like a Kubernetes API server: its /version has no gitVersion", c.vim, c.endpoint)
+	}
+	check.ServerVersion = version.GitVersion
+	if tooOld(version.Major, version.Minor) {
+		return check, fmt.Errorf("checking VIM %q: the API server at %s has version %s, and at least %d.%d is needed", c.vim, c.endpoint, version.GitVersion, minMajor, minMinor)
+	}
+	// /version may be open to everybody: the reviews prove who is asking.
+	namespace := orElse(c.namespace, "default")
+	missing, err := c.missingRights(ctx, namespace)
+	if err != nil {
+		return check, err
+	}
+	for _, m := range missing {
+		check.Problems = append(check.Problems, vnfm.Problem{
+			Severity: vnfm.SeverityWarning,
+			Summary:  fmt.Sprintf("the credentials of VIM %q may not %s %s in the namespace %s", c.vim, strings.Join(m.verbs, ", "), m.name(), namespace),
+			Detail:   "without it, " + m.why,
+		})
+	}
+	if check.APIGroups, err = c.GroupVersions(ctx); err != nil {
+		return check, err
+	}
+	check.ClusterUID, err = c.clusterUID(ctx)
+	return check, err
+}
+
+// clusterUID returns the UID of the namespace kube-system, or nothing where it may
+// not be read.
+func (c *Client) clusterUID(ctx context.Context) (string, error) {
+	r, err := c.Resource(ctx, schema.GroupVersionKind{Version: "v1", Kind: "Namespace"})
+	if err != nil {
+		return "", err
+	}
+	obj, err := c.Get(ctx, Ref{Resource: r, Name: metav1.NamespaceSystem})
+	if apierrors.IsForbidden(err) || apierrors.IsNotFound(err) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return string(obj.GetUID()), nil
+}
+
+// tooOld compares numbers like "1" and "27+"; what is no number is believed.
+func tooOld(major, minor string) bool {
+	a, errA := strconv.Atoi(major)
+	b, errB := strconv.Atoi(strings.TrimRight(minor, "+"))
+	if errA != nil || errB != nil {
+		return false
+	}
+	return a < minMajor || a == minMajor && b < minMinor
+}
+
+// missingRights asks once for all rules of the namespace; only an authorizer that
+// cannot list its rules is asked right by right for what is not in the list.
+func (c *Client) missingRights(ctx context.Context, namespace string) ([]need, error) {
+	review := authorizationv1.SelfSubjectRulesReview{
+		TypeMeta: metav1.TypeMeta{APIVersion: "authorization.k8s.io/v1", Kind: "SelfSubjectRulesReview"},
+		Spec:     authorizationv1.SelfSubjectRulesReviewSpec{Namespace: namespace},
+	}
+	if err := c.review(ctx, "selfsubjectrulesreviews", &review); err != nil {
+		return nil, err
+	}
+	var missing []need
+	for _, n := range needs {
+		var verbs []string
+		for _, verb := range n.verbs {
+			if allows(review.Status.ResourceRules, n, verb) {
+				continue
+			}
+			if review.Status.Incomplete {
+				allowed, err := c.mayI(ctx, namespace, n, verb)
+				if err != nil {
+					return nil, err
+				}
+				if allowed {
+					continue
+				}
+			}
+			verbs = append(verbs, verb)
+		}
+		if len(verbs) > 0 {
+			n.verbs = verbs
+			missing = append(missing, n)
+		}
+	}
+	return missing, nil
+}
+
+func allows(rules []authorizationv1.ResourceRule, n need, verb string) bool {
+	resource := n.resource
+	if n.subresource != "" {
+		resource += "/" + n.subresource
+	}
+	for _, r := range rules {
+		if len(r.ResourceNames) == 0 && has(r.Verbs, verb) && has(r.APIGroups, n.group) &&
+			(has(r.Resources, resource) || n.subresource != "" && slices.Contains(r.Resources, "*/"+n.subresource)) {
+			return true
+		}
+	}
+	return false
+}
+
+func has(list []string, want string) bool {
+	return slices.Contains(list, want) || slices.Contains(list, "*")
+}
+
+func (c *Client) mayI(ctx context.Context, namespace string, n need, verb string) (bool, error) {
+	review := authorizationv1.SelfSubjectAccessReview{
+		TypeMeta: metav1.TypeMeta{APIVersion: "authorization.k8s.io/v1", Kind: "SelfSubjectAccessReview"},
+		Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authorizationv1.ResourceAttributes{
+			Namespace: namespace, Verb: verb, Group: n.group, Resource: n.resource, Subresource: n.subresource,
+		}},
+	}
+	if err := c.review(ctx, "selfsubjectaccessreviews", &review); err != nil {
+		return false, err
+	}
+	return review.Status.Allowed, nil
+}
+
+func (c *Client) review(ctx context.Context, resource string, review any) error {
+	body, err := json.Marshal(review)
+	if err != nil {
+		return fmt.Errorf("encoding a review of the rights: %w", err)
+	}
+	res, err := c.do(ctx, request{
+		doing: "asking for", object: fmt.Sprintf("the rights on VIM %q", c.vim),
+		method: http.MethodPost, path: "/apis/authorization.k8s.io/v1/" + resource, contentType: jsonType, body: body,
+	})
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(res.body, review); err != nil {
+		return fmt.Errorf("reading the rights on VIM %q: %w", c.vim, err)
+	}
+	return nil
+}

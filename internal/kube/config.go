@@ -1,0 +1,245 @@
+package kube
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+	"unicode"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// Config says how to reach one API server.
+type Config struct {
+	// Connection and Credentials are those of the VIM. Nothing else is read: no
+	// KUBECONFIG, no file in the home directory, no service account of a pod.
+	Connection  vnfm.KubernetesConnection
+	Credentials vnfm.Credentials
+	// UserAgent is sent with every request, "terraform-provider-vnf/<version>".
+	UserAgent string
+	// VIM is the name of the VIM, for errors.
+	VIM string
+}
+
+// dialTimeout bounds the wait for an address that swallows packets.
+const dialTimeout = 10 * time.Second
+
+// access is a Config after a kubeconfig was resolved: one server and exactly one
+// way of authentication.
+type access struct {
+	endpoint      string
+	ca            []byte
+	insecure      bool
+	tlsServerName string
+	proxyURL      string
+	token         string
+	username      string
+	password      string
+	certificate   []byte
+	key           []byte
+}
+
+// restConfig checks cfg and turns it into the configuration of a transport. It
+// returns a *vnfm.InvalidError that names every wrong argument.
+func restConfig(cfg Config) (*rest.Config, *url.URL, error) {
+	var problems vnfm.Problems
+	a := resolveAccess(cfg, &problems)
+	if problems.HasErrors() {
+		return nil, nil, problems.Err()
+	}
+	endpoint := checkEndpoint(a.endpoint, &problems)
+	checkTLS(a, &problems)
+	proxy := checkProxy(a.proxyURL, &problems)
+	a.token = checkToken(a.token, &problems)
+	if problems.HasErrors() {
+		return nil, nil, problems.Err()
+	}
+	rc := &rest.Config{
+		Host:        endpoint.String(),
+		BearerToken: a.token,
+		Username:    a.username,
+		Password:    a.password,
+		UserAgent:   cfg.UserAgent,
+		// The server's own priority and fairness rules limit the rate.
+		QPS:   -1,
+		Proxy: proxy,
+		Dial:  (&net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}).DialContext,
+		TLSClientConfig: rest.TLSClientConfig{
+			Insecure:   a.insecure,
+			ServerName: a.tlsServerName,
+			CAData:     a.ca,
+			CertData:   a.certificate,
+			KeyData:    a.key,
+		},
+		DisableCompression: isLoopback(endpoint.Hostname()),
+	}
+	return rc, endpoint, nil
+}
+
+// resolveAccess merges the connection over the kubeconfig, if there is one, and
+// refuses anything but one way of authentication.
+func resolveAccess(cfg Config, problems *vnfm.Problems) access {
+	conn, creds := cfg.Connection, cfg.Credentials
+	var ways []string
+	for _, name := range []string{vnfm.CredentialBearerToken, vnfm.CredentialPassword, vnfm.CredentialClientKey, vnfm.CredentialKubeconfig} {
+		if creds[name].Reveal() != "" {
+			ways = append(ways, name)
+		}
+	}
+	switch {
+	case len(ways) == 0:
+		invalid(problems, vnfm.CredentialBearerToken, "no credentials are given",
+			"set exactly one of bearer_token, username with password, client_certificate with client_key, or kubeconfig")
+		return access{}
+	case len(ways) > 1:
+		invalid(problems, ways[1], "several ways of authentication are given: "+strings.Join(ways, ", "), "keep one of them")
+		return access{}
+	}
+	var a access
+	if ways[0] == vnfm.CredentialKubeconfig {
+		var err error
+		a, err = parseKubeconfig(creds[vnfm.CredentialKubeconfig].Reveal(), conn.KubeconfigContext)
+		if err != nil {
+			invalid(problems, vnfm.CredentialKubeconfig, "the kubeconfig cannot be used", err.Error())
+			return access{}
+		}
+	} else if conn.KubeconfigContext != "" {
+		invalid(problems, "kubeconfig_context", "a context is given without a kubeconfig", "give the kubeconfig or remove the context")
+	}
+	checkPairs(conn, ways[0], problems)
+	override(&a.endpoint, conn.Endpoint)
+	override(&a.tlsServerName, conn.TLSServerName)
+	override(&a.proxyURL, conn.ProxyURL)
+	if conn.CACertificate != "" {
+		a.ca, a.insecure = []byte(conn.CACertificate), false
+	}
+	if conn.InsecureSkipTLSVerify {
+		if conn.CACertificate != "" {
+			invalid(problems, "insecure_skip_tls_verify", "a CA certificate is given although nothing is verified", "remove one of ca_certificate and insecure_skip_tls_verify")
+		}
+		a.ca, a.insecure = nil, true
+	}
+	switch ways[0] {
+	case vnfm.CredentialBearerToken:
+		a.token = creds[vnfm.CredentialBearerToken].Reveal()
+	case vnfm.CredentialPassword:
+		a.username, a.password = conn.Username, creds[vnfm.CredentialPassword].Reveal()
+	case vnfm.CredentialClientKey:
+		a.certificate, a.key = []byte(conn.ClientCertificate), []byte(creds[vnfm.CredentialClientKey].Reveal())
+	}
+	return a
+}
+
+// checkPairs refuses halves: a user name without password, a certificate without key.
+func checkPairs(conn vnfm.KubernetesConnection, way string, problems *vnfm.Problems) {
+	if way == vnfm.CredentialPassword && conn.Username == "" {
+		invalid(problems, "username", "a password is given without a user name", "set username")
+	}
+	if way != vnfm.CredentialPassword && conn.Username != "" {
+		invalid(problems, "username", "a user name is given without a password", "set password, or remove username")
+	}
+	if way == vnfm.CredentialClientKey && conn.ClientCertificate == "" {
+		invalid(problems, "client_certificate", "a client key is given without its certificate", "set client_certificate")
+	}
+	if way != vnfm.CredentialClientKey && conn.ClientCertificate != "" {
+		invalid(problems, "client_certificate", "a client certificate is given without its key", "set client_key, or remove client_certificate")
+	}
+}
+
+func override(dst *string, src string) {
+	if src != "" {
+		*dst = src
+	}
+}
+
+func invalid(problems *vnfm.Problems, attribute, summary, detail string) {
+	*problems = append(*problems, vnfm.Problem{Attribute: attribute, Summary: summary, Detail: detail})
+}
+
+func checkEndpoint(text string, problems *vnfm.Problems) *url.URL {
+	const advice = "give the URL of the API server, for example https://10.0.0.10:6443"
+	if text == "" {
+		invalid(problems, "endpoint", "no endpoint is given", advice)
+		return nil
+	}
+	u, err := url.Parse(text)
+	switch {
+	case err != nil:
+		invalid(problems, "endpoint", "the endpoint is not a URL", bareURLError(err))
+	case u.Scheme != "https" && u.Scheme != "http" || u.Host == "":
+		invalid(problems, "endpoint", fmt.Sprintf("the endpoint %q is not an http or https URL with a host", text), advice)
+	case u.User != nil:
+		invalid(problems, "endpoint", "the endpoint contains a user name or password", "use username and password")
+	case u.RawQuery != "" || u.Fragment != "":
+		invalid(problems, "endpoint", "the endpoint has a query or a fragment", advice)
+	case u.Scheme == "http" && !isLoopback(u.Hostname()):
+		invalid(problems, "endpoint", fmt.Sprintf("the endpoint %q would carry the credentials unencrypted", text), "use https")
+	default:
+		u.Path = strings.TrimRight(u.Path, "/")
+		return u
+	}
+	return nil
+}
+
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+func checkTLS(a access, problems *vnfm.Problems) {
+	if len(a.ca) > 0 && !x509.NewCertPool().AppendCertsFromPEM(a.ca) {
+		invalid(problems, "ca_certificate", "the CA certificate holds no certificate in PEM form", "it begins with -----BEGIN CERTIFICATE-----")
+	}
+	if len(a.certificate) > 0 || len(a.key) > 0 {
+		if _, err := tls.X509KeyPair(a.certificate, a.key); err != nil {
+			invalid(problems, "client_certificate", "the client certificate and its key cannot be used", err.Error())
+		}
+	}
+}
+
+func checkProxy(text string, problems *vnfm.Problems) func(*http.Request) (*url.URL, error) {
+	if text == "" {
+		return http.ProxyFromEnvironment
+	}
+	u, err := url.Parse(text)
+	if err != nil {
+		invalid(problems, "proxy_url", "the proxy URL is not a URL", bareURLError(err))
+		return nil
+	}
+	switch u.Scheme {
+	case "http", "https", "socks5", "socks5h":
+	default:
+		invalid(problems, "proxy_url", "the proxy URL has no known scheme", "use http, https or socks5")
+		return nil
+	}
+	if u.Host == "" {
+		invalid(problems, "proxy_url", "the proxy URL has no host", "for example http://proxy.example:3128")
+		return nil
+	}
+	return http.ProxyURL(u)
+}
+
+// bareURLError leaves out the text that could not be parsed: it may hold a password.
+func bareURLError(err error) string {
+	var u *url.Error
+	if errors.As(err, &u) {
+		return u.Err.Error()
+	}
+	return "it cannot be parsed"
+}
+
+func checkToken(token string, problems *vnfm.Problems) string {
+	token = strings.TrimSpace(token)
+	if strings.ContainsFunc(token, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }) {
+		invalid(problems, vnfm.CredentialBearerToken, "the bearer token contains white space", "give the token alone, in one line")
+	}
+	return token
+}

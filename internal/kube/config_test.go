@@ -1,0 +1,198 @@
+package kube
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/pem"
+	"errors"
+	"math/big"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// newCertificate makes a self-signed certificate and its key in PEM form.
+func newCertificate(t *testing.T) (certificate, key string) {
+	t.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour)}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keyDER, err := x509.MarshalECPrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	encode := func(kind string, data []byte) string {
+		return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: data}))
+	}
+	return encode("CERTIFICATE", der), encode("EC PRIVATE KEY", keyDER)
+}
+
+func TestNewRefusals(t *testing.T) {
+	t.Parallel()
+	certificate, key := newCertificate(t)
+	_, otherKey := newCertificate(t)
+	token := vnfm.Credentials{vnfm.CredentialBearerToken: "planted-secret"}
+	const endpoint = "https://10.0.0.10:6443"
+	for _, tc := range []struct {
+		name       string
+		connection vnfm.KubernetesConnection
+		creds      vnfm.Credentials
+		// attribute is that of the first problem, empty when the client can be made.
+		attribute string
+	}{
+		{"token", vnfm.KubernetesConnection{Endpoint: endpoint}, token, ""},
+		{"certificate", vnfm.KubernetesConnection{Endpoint: endpoint, ClientCertificate: certificate}, vnfm.Credentials{vnfm.CredentialClientKey: vnfm.Secret(key)}, ""},
+		{"proxy", vnfm.KubernetesConnection{Endpoint: endpoint, ProxyURL: "socks5://proxy:1080"}, token, ""},
+		{"path", vnfm.KubernetesConnection{Endpoint: endpoint + "/k8s/clusters/c-1/"}, token, ""},
+		{"nothing", vnfm.KubernetesConnection{Endpoint: endpoint}, nil, "bearer_token"},
+		{"two ways", vnfm.KubernetesConnection{Endpoint: endpoint, Username: "u"}, vnfm.Credentials{vnfm.CredentialBearerToken: "planted-secret", vnfm.CredentialPassword: "planted-secret"}, "password"},
+		{"no endpoint", vnfm.KubernetesConnection{}, token, "endpoint"},
+		{"no scheme", vnfm.KubernetesConnection{Endpoint: "10.0.0.10:6443"}, token, "endpoint"},
+		{"no host", vnfm.KubernetesConnection{Endpoint: "https://"}, token, "endpoint"},
+		{"password in the endpoint", vnfm.KubernetesConnection{Endpoint: "https://u:planted-secret@host"}, token, "endpoint"},
+		{"password in a bad endpoint", vnfm.KubernetesConnection{Endpoint: "https://u:planted-secret@host:port"}, token, "endpoint"},
+		{"query", vnfm.KubernetesConnection{Endpoint: endpoint + "?x=y"}, token, "endpoint"},
+		{"unencrypted", vnfm.KubernetesConnection{Endpoint: "http://10.0.0.10:8080"}, token, "endpoint"},
+		{"unencrypted loopback", vnfm.KubernetesConnection{Endpoint: "http://127.0.0.1:8001"}, token, ""},
+		{"bad CA", vnfm.KubernetesConnection{Endpoint: endpoint, CACertificate: "planted-secret"}, token, "ca_certificate"},
+		{"CA and insecure", vnfm.KubernetesConnection{Endpoint: endpoint, CACertificate: certificate, InsecureSkipTLSVerify: true}, token, "insecure_skip_tls_verify"},
+		{"password without user", vnfm.KubernetesConnection{Endpoint: endpoint}, vnfm.Credentials{vnfm.CredentialPassword: "planted-secret"}, "username"},
+		{"user without password", vnfm.KubernetesConnection{Endpoint: endpoint, Username: "u"}, token, "username"},
+		{"key without certificate", vnfm.KubernetesConnection{Endpoint: endpoint}, vnfm.Credentials{vnfm.CredentialClientKey: vnfm.Secret(key)}, "client_certificate"},
+		{"certificate without key", vnfm.KubernetesConnection{Endpoint: endpoint, ClientCertificate: certificate}, token, "client_certificate"},
+		{"another key", vnfm.KubernetesConnection{Endpoint: endpoint, ClientCertificate: certificate}, vnfm.Credentials{vnfm.CredentialClientKey: vnfm.Secret(otherKey)}, "client_certificate"},
+		{"key is no key", vnfm.KubernetesConnection{Endpoint: endpoint, ClientCertificate: certificate}, vnfm.Credentials{vnfm.CredentialClientKey: "planted-secret"}, "client_certificate"},
+		{"bad proxy", vnfm.KubernetesConnection{Endpoint: endpoint, ProxyURL: "http://u:planted-secret@proxy:port"}, token, "proxy_url"},
+		{"proxy scheme", vnfm.KubernetesConnection{Endpoint: endpoint, ProxyURL: "ftp://proxy"}, token, "proxy_url"},
+		{"two lines of token", vnfm.KubernetesConnection{Endpoint: endpoint}, vnfm.Credentials{vnfm.CredentialBearerToken: "planted-secret\nx"}, "bearer_token"},
+		{"line end after token", vnfm.KubernetesConnection{Endpoint: endpoint}, vnfm.Credentials{vnfm.CredentialBearerToken: "planted-secret\n"}, ""},
+		{"context alone", vnfm.KubernetesConnection{Endpoint: endpoint, KubeconfigContext: "c"}, token, "kubeconfig_context"},
+		{"bad kubeconfig", vnfm.KubernetesConnection{}, vnfm.Credentials{vnfm.CredentialKubeconfig: "{planted-secret"}, "kubeconfig"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := New(Config{Connection: tc.connection, Credentials: tc.creds, VIM: "edge"})
+			if tc.attribute == "" {
+				if err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			var invalid *vnfm.InvalidError
+			if !errors.As(err, &invalid) {
+				t.Fatalf("got %v, want a *vnfm.InvalidError", err)
+			}
+			if got := invalid.Problems[0].Attribute; got != tc.attribute {
+				t.Errorf("attribute %q, want %q: %v", got, tc.attribute, err)
+			}
+			if strings.Contains(err.Error(), "planted-secret") {
+				t.Errorf("the error tells a secret: %v", err)
+			}
+		})
+	}
+}
+
+func kubeconfig(cluster, user string) string {
+	return `
+apiVersion: v1
+kind: Config
+current-context: one
+clusters:
+- {name: c, cluster: {server: "https://api.example.org:6443"` + cluster + `}}
+users:
+- {name: u, user: {` + user + `}}
+- {name: second, user: {username: admin, password: planted-secret}}
+contexts:
+- {name: one, context: {cluster: c, user: u}}
+- {name: two, context: {cluster: c, user: second}}
+- {name: no-cluster, context: {cluster: x, user: u}}
+- {name: no-user, context: {cluster: c, user: x}}
+`
+}
+
+func TestParseKubeconfig(t *testing.T) {
+	t.Parallel()
+	ca := base64.StdEncoding.EncodeToString([]byte("authority"))
+	for _, tc := range []struct {
+		name, text, context string
+		want                access
+	}{
+		{"current context", kubeconfig(", certificate-authority-data: "+ca, "token: t"), "", access{endpoint: "https://api.example.org:6443", ca: []byte("authority"), token: "t"}},
+		{"named context", kubeconfig("", "token: t"), "two", access{endpoint: "https://api.example.org:6443", username: "admin", password: "planted-secret"}},
+		{"connection", kubeconfig(`, tls-server-name: kube, proxy-url: "http://p:1", insecure-skip-tls-verify: true`, "token: t"), "", access{endpoint: "https://api.example.org:6443", tlsServerName: "kube", proxyURL: "http://p:1", insecure: true, token: "t"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			got, err := parseKubeconfig(tc.text, tc.context)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.want, got, cmp.AllowUnexported(access{})); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestParseKubeconfigRefusals(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ name, text, context, says string }{
+		{"not YAML", "planted-secret: [", "", "not a kubeconfig"},
+		{"empty", "", "", "no cluster"},
+		{"exec", kubeconfig("", "exec: {apiVersion: client.authentication.k8s.io/v1, command: aws}"), "", `runs the program "aws"`},
+		{"plugin", kubeconfig("", "auth-provider: {name: oidc}"), "", `"oidc" (auth-provider)`},
+		{"CA file", kubeconfig(", certificate-authority: /ca.crt", "token: t"), "", `"/ca.crt" (certificate-authority)`},
+		{"certificate file", kubeconfig("", "client-certificate: a.crt, client-key-data: eA=="), "", "client-certificate"},
+		{"key file", kubeconfig("", "client-certificate-data: eA==, client-key: a.key"), "", "client-key"},
+		{"token file", kubeconfig("", "tokenFile: /var/run/token"), "", "tokenFile"},
+		{"impersonation", kubeconfig("", "token: t, as: root"), "", "impersonates"},
+		{"no credentials", kubeconfig("", ""), "", "no credentials"},
+		{"two ways", kubeconfig("", "token: planted-secret, username: a, password: planted-secret"), "", "several ways"},
+		{"half", kubeconfig("", "username: a"), "", "without password"},
+		{"unknown context", kubeconfig("", "token: t"), "three", `no context "three"; it has no-cluster, no-user, one, two`},
+		{"unknown cluster", kubeconfig("", "token: t"), "no-cluster", `the cluster "x"`},
+		{"unknown user", kubeconfig("", "token: t"), "no-user", `the user "x"`},
+		{"no current context", strings.Replace(kubeconfig("", "token: t"), "current-context: one", "", 1), "", "kubeconfig_context"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := parseKubeconfig(tc.text, tc.context)
+			if err == nil {
+				t.Fatal("accepted")
+			}
+			mustSay(t, err, tc.says)
+			if strings.Contains(err.Error(), "planted-secret") {
+				t.Errorf("the error tells a secret: %v", err)
+			}
+		})
+	}
+}
+
+func TestConnectionOverridesKubeconfig(t *testing.T) {
+	t.Parallel()
+	certificate, _ := newCertificate(t)
+	c, err := New(Config{
+		Connection:  vnfm.KubernetesConnection{Endpoint: "https://127.0.0.1:6443", TLSServerName: "api.example.org", CACertificate: certificate},
+		Credentials: vnfm.Credentials{vnfm.CredentialKubeconfig: vnfm.Secret(kubeconfig(", insecure-skip-tls-verify: true", "token: t"))},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rc := c.RESTConfig()
+	if c.Endpoint() != "https://127.0.0.1:6443" || rc.ServerName != "api.example.org" || rc.Insecure || string(rc.CAData) != certificate || rc.BearerToken != "t" || rc.QPS != -1 {
+		t.Errorf("%s", rc)
+	}
+}

@@ -1,0 +1,352 @@
+package kube
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"sort"
+	"strings"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// aggregatedDiscovery asks for all kinds at once (since Kubernetes 1.27), and for
+// the plain list of groups from a server that cannot do that.
+const aggregatedDiscovery = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList," +
+	"application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json"
+
+// discoveryCache holds the snapshot that all callers share.
+type discoveryCache struct {
+	mu       sync.Mutex
+	snapshot *snapshot
+}
+
+// snapshot is what the server serves at one moment.
+type snapshot struct {
+	taken     time.Time
+	kinds     map[schema.GroupVersionKind]Resource
+	versions  []schema.GroupVersion
+	preferred map[string]string
+	// partial are group versions whose kinds are not known yet: the server has no
+	// aggregated discovery, or could not reach the extension that serves them.
+	partial map[schema.GroupVersion]bool
+}
+
+// Resource returns what the server says of a kind. The first call takes a snapshot
+// of everything with two requests. A kind that is not in it is looked for in a new
+// snapshot, then in its own group version, and is an *UnknownKindError if it is in
+// neither.
+func (c *Client) Resource(ctx context.Context, gvk schema.GroupVersionKind) (Resource, error) {
+	asked := time.Now()
+	c.discovery.mu.Lock()
+	defer c.discovery.mu.Unlock()
+	s, err := c.takeSnapshot(ctx)
+	if err != nil {
+		return Resource{}, err
+	}
+	if r, ok := s.kinds[gvk]; ok {
+		return r, nil
+	}
+	if s.partial[gvk.GroupVersion()] {
+		if r, ok, err := c.lookInVersion(ctx, s, gvk); ok || err != nil {
+			return r, err
+		}
+	}
+	if s.taken.Before(asked) {
+		c.discovery.snapshot = nil
+		if s, err = c.takeSnapshot(ctx); err != nil {
+			return Resource{}, err
+		}
+		if r, ok := s.kinds[gvk]; ok {
+			return r, nil
+		}
+	}
+	// A kind that a definition brought a moment ago is served under its own group
+	// version before the snapshots show it.
+	r, ok, err := c.lookInVersion(ctx, s, gvk)
+	switch {
+	case err != nil:
+		return Resource{}, err
+	case ok:
+		return r, nil
+	default:
+		return Resource{}, &UnknownKindError{GVK: gvk, Known: s.near(gvk)}
+	}
+}
+
+// RefreshDiscovery forgets the snapshot: the next call of Resource takes a new one.
+func (c *Client) RefreshDiscovery() {
+	c.discovery.mu.Lock()
+	defer c.discovery.mu.Unlock()
+	c.discovery.snapshot = nil
+}
+
+// GroupVersions lists the API group versions that the server serves, sorted, for
+// example "apps/v1" and "v1".
+func (c *Client) GroupVersions(ctx context.Context) ([]string, error) {
+	c.discovery.mu.Lock()
+	defer c.discovery.mu.Unlock()
+	s, err := c.takeSnapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, 0, len(s.versions))
+	for _, gv := range s.versions {
+		names = append(names, gv.String())
+	}
+	sort.Strings(names)
+	return names, nil
+}
+
+// PreferredVersion returns the version that the server prefers of an API group,
+// "" when it does not serve the group.
+func (c *Client) PreferredVersion(ctx context.Context, group string) (string, error) {
+	c.discovery.mu.Lock()
+	defer c.discovery.mu.Unlock()
+	s, err := c.takeSnapshot(ctx)
+	if err != nil {
+		return "", err
+	}
+	return s.preferred[group], nil
+}
+
+// takeSnapshot returns the snapshot or takes one. The caller holds the lock.
+func (c *Client) takeSnapshot(ctx context.Context) (*snapshot, error) {
+	if c.discovery.snapshot != nil {
+		return c.discovery.snapshot, nil
+	}
+	s := &snapshot{
+		taken:     time.Now(),
+		kinds:     map[schema.GroupVersionKind]Resource{},
+		preferred: map[string]string{},
+		partial:   map[schema.GroupVersion]bool{},
+	}
+	var (
+		answers [2]*response
+		errs    [2]error
+		wg      sync.WaitGroup
+	)
+	for i, path := range []string{"/api", "/apis"} {
+		wg.Go(func() {
+			answers[i], errs[i] = c.do(ctx, request{
+				doing: "asking for", object: "the kinds that the API server serves",
+				method: http.MethodGet, path: path, accept: aggregatedDiscovery,
+			})
+		})
+	}
+	wg.Wait()
+	for i, res := range answers {
+		if errs[i] != nil {
+			return nil, errs[i]
+		}
+		if err := s.add(res); err != nil {
+			return nil, fmt.Errorf("reading the discovery of %s: %w", c.endpoint, err)
+		}
+	}
+	c.discovery.snapshot = s
+	return s, nil
+}
+
+func (s *snapshot) add(res *response) error {
+	if strings.Contains(res.header.Get("Content-Type"), "as=APIGroupDiscoveryList") {
+		return s.addAggregated(res.body)
+	}
+	return s.addGroups(res.body)
+}
+
+// groupDiscoveryList is the part of apidiscovery.k8s.io/v2 that is used; v2beta1
+// has the same form.
+type groupDiscoveryList struct {
+	Items []struct {
+		Metadata metav1.ObjectMeta `json:"metadata"`
+		Versions []struct {
+			Version   string              `json:"version"`
+			Resources []resourceDiscovery `json:"resources"`
+			Freshness string              `json:"freshness"`
+		} `json:"versions"`
+	} `json:"items"`
+}
+
+type resourceDiscovery struct {
+	Resource     string                   `json:"resource"`
+	ResponseKind *metav1.GroupVersionKind `json:"responseKind"`
+	Scope        string                   `json:"scope"`
+	Verbs        []string                 `json:"verbs"`
+	Subresources []struct {
+		Subresource string `json:"subresource"`
+	} `json:"subresources"`
+}
+
+func (s *snapshot) addAggregated(body []byte) error {
+	var list groupDiscoveryList
+	if err := json.Unmarshal(body, &list); err != nil {
+		return err
+	}
+	for _, g := range list.Items {
+		for i, v := range g.Versions {
+			gv := schema.GroupVersion{Group: g.Metadata.Name, Version: v.Version}
+			s.versions = append(s.versions, gv)
+			if i == 0 {
+				s.preferred[gv.Group] = gv.Version
+			}
+			if v.Freshness == "Stale" {
+				s.partial[gv] = true
+			}
+			for _, r := range v.Resources {
+				if r.ResponseKind == nil || r.ResponseKind.Kind == "" {
+					continue
+				}
+				res := Resource{
+					// The kind of an answer may belong to another group: what a
+					// manifest names is the group that serves it.
+					GVK:        gv.WithKind(r.ResponseKind.Kind),
+					GVR:        gv.WithResource(r.Resource),
+					Namespaced: r.Scope == "Namespaced",
+					Verbs:      sorted(r.Verbs),
+				}
+				for _, sub := range r.Subresources {
+					res.Scale = res.Scale || sub.Subresource == "scale"
+				}
+				s.kinds[res.GVK] = res
+			}
+		}
+	}
+	return nil
+}
+
+// addGroups reads the answers of a server without aggregated discovery.
+func (s *snapshot) addGroups(body []byte) error {
+	var list struct {
+		Kind     string            `json:"kind"`
+		Versions []string          `json:"versions"`
+		Groups   []metav1.APIGroup `json:"groups"`
+	}
+	if err := json.Unmarshal(body, &list); err != nil {
+		return err
+	}
+	if list.Kind != "APIVersions" && list.Kind != "APIGroupList" {
+		return fmt.Errorf("the answer is of kind %q; is the endpoint an API server?", list.Kind)
+	}
+	addVersion := func(group, version string) {
+		gv := schema.GroupVersion{Group: group, Version: version}
+		s.versions = append(s.versions, gv)
+		s.partial[gv] = true
+	}
+	for _, v := range list.Versions {
+		addVersion("", v)
+		s.preferred[""] = v
+	}
+	for _, g := range list.Groups {
+		for _, v := range g.Versions {
+			addVersion(g.Name, v.Version)
+		}
+		s.preferred[g.Name] = g.PreferredVersion.Version
+	}
+	return nil
+}
+
+// lookInVersion asks for the kinds of one group version and adds them to s.
+func (c *Client) lookInVersion(ctx context.Context, s *snapshot, gvk schema.GroupVersionKind) (Resource, bool, error) {
+	gv := gvk.GroupVersion()
+	res, err := c.do(ctx, request{
+		doing: "asking for", object: "the kinds of " + gv.String(),
+		method: http.MethodGet, path: groupVersionPath(gv),
+	})
+	if apierrors.IsNotFound(err) {
+		return Resource{}, false, nil
+	}
+	if err != nil {
+		return Resource{}, false, err
+	}
+	var list metav1.APIResourceList
+	if err := json.Unmarshal(res.body, &list); err != nil {
+		return Resource{}, false, fmt.Errorf("reading the kinds of %s: %w", gv, err)
+	}
+	scaled := map[string]bool{}
+	for _, r := range list.APIResources {
+		if name, ok := strings.CutSuffix(r.Name, "/scale"); ok {
+			scaled[name] = true
+		}
+	}
+	for _, r := range list.APIResources {
+		if strings.Contains(r.Name, "/") || r.Kind == "" {
+			continue
+		}
+		s.kinds[gv.WithKind(r.Kind)] = Resource{
+			GVK: gv.WithKind(r.Kind), GVR: gv.WithResource(r.Name), Namespaced: r.Namespaced,
+			Scale: scaled[r.Name], Verbs: sorted(r.Verbs),
+		}
+	}
+	delete(s.partial, gv)
+	if !slices.Contains(s.versions, gv) {
+		s.versions = append(s.versions, gv)
+	}
+	r, ok := s.kinds[gvk]
+	return r, ok, nil
+}
+
+func sorted(in []string) []string {
+	out := slices.Clone(in)
+	sort.Strings(out)
+	return out
+}
+
+// near returns up to five served kinds that may have been meant.
+func (s *snapshot) near(gvk schema.GroupVersionKind) []string {
+	type candidate struct {
+		name     string
+		distance int
+	}
+	var found []candidate
+	for k := range s.kinds {
+		d := editDistance(strings.ToLower(k.Kind), strings.ToLower(gvk.Kind))
+		if d > 1+len(gvk.Kind)/5 {
+			continue
+		}
+		// Twice the distance of the kind, so that the same kind of another group
+		// comes before another kind of the same group.
+		d *= 2
+		if k.Group != gvk.Group {
+			d++
+		}
+		found = append(found, candidate{k.GroupVersion().String() + " " + k.Kind, d})
+	}
+	sort.Slice(found, func(i, j int) bool {
+		if found[i].distance != found[j].distance {
+			return found[i].distance < found[j].distance
+		}
+		return found[i].name < found[j].name
+	})
+	var names []string
+	for _, f := range found[:min(5, len(found))] {
+		names = append(names, f.name)
+	}
+	return names
+}
+
+// editDistance is the number of single-byte insertions, deletions and
+// replacements between two texts.
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			next := diagonal
+			if a[i] != b[j] {
+				next = 1 + min(diagonal, row[j], row[j+1])
+			}
+			diagonal, row[j+1] = row[j+1], next
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,61 @@
+package kube
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// plainJSON makes a server answer as one without aggregated discovery does.
+type plainJSON struct{ next http.RoundTripper }
+
+func (p plainJSON) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Accept", jsonType)
+	return p.next.RoundTrip(r)
+}
+
+func TestResourceWithoutAggregatedDiscovery(t *testing.T) {
+	t.Parallel()
+	env := labtest.Kubernetes(t)
+	c := labClient(t, env)
+	want := lookUp(t, c, "apps/v1", "StatefulSet")
+	groups, err := c.GroupVersions(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c = labClient(t, env)
+	c.http.Transport = plainJSON{c.http.Transport}
+	got := lookUp(t, c, "apps/v1", "StatefulSet")
+	if got.GVR != want.GVR || got.GVK != want.GVK || got.Namespaced != want.Namespaced || got.Scale != want.Scale || len(got.Verbs) != len(want.Verbs) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	if _, err := c.Resource(t.Context(), gvk("apps/v1", "StatefullSet")); !isUnknownKind(err) {
+		t.Errorf("got %v", err)
+	}
+	if plain, err := c.GroupVersions(t.Context()); err != nil || len(plain) < len(groups) {
+		t.Errorf("%d group versions (%v), want %d", len(plain), err, len(groups))
+	}
+	if v, err := c.PreferredVersion(t.Context(), "autoscaling"); err != nil || v != "v2" {
+		t.Errorf("autoscaling: %q, %v", v, err)
+	}
+}
+
+func TestWaitReadyWithoutRights(t *testing.T) {
+	t.Parallel()
+	env := labtest.Kubernetes(t)
+	cfg := labConfig(t, env)
+	cfg.Credentials = vnfm.Credentials{vnfm.CredentialBearerToken: vnfm.Secret(env.LimitedToken)}
+	c := newClient(t, cfg)
+	ref := reference(t, c, "apps/v1", "Deployment", env.LimitedNamespace, "amf")
+	e := notReady(t, c.WaitReady(within(t, 60*time.Second), []Ref{ref}, WaitOptions{}))
+	if !apierrors.IsForbidden(e) {
+		t.Errorf("%v", e.Err)
+	}
+	mustSay(t, e, "cannot list resource", "deployments")
+}

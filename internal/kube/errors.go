@@ -1,0 +1,174 @@
+package kube
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// CredentialsError says that the API server does not accept the credentials (401).
+type CredentialsError struct {
+	VIM      string
+	Endpoint string
+	Err      error
+}
+
+func (e *CredentialsError) Error() string {
+	return fmt.Sprintf("VIM %q at %s refused the credentials: %v; they are wrong or have expired: rotate them in its vnf_vim resource and apply again", e.VIM, e.Endpoint, e.Err)
+}
+
+func (e *CredentialsError) Unwrap() error { return e.Err }
+
+// UnknownKindError says that the API server does not serve a kind.
+type UnknownKindError struct {
+	GVK schema.GroupVersionKind
+	// Known are served kinds with a similar name, the nearest first, each as
+	// "group/version Kind".
+	Known []string
+}
+
+func (e *UnknownKindError) Error() string {
+	msg := fmt.Sprintf("the API server does not serve the kind %s of %s", e.GVK.Kind, e.GVK.GroupVersion())
+	if len(e.Known) > 0 {
+		msg += "; it serves " + strings.Join(e.Known, ", ")
+	}
+	return msg + "; when a CustomResourceDefinition brings the kind, apply that first"
+}
+
+// transportError says that no answer came.
+type transportError struct {
+	err       error
+	permanent bool
+}
+
+func (e *transportError) Error() string {
+	err := e.err
+	var u *url.Error
+	if errors.As(err, &u) {
+		err = u.Err
+	}
+	return err.Error() + advice(err)
+}
+
+func (e *transportError) Unwrap() error { return e.err }
+
+// advice says which argument of the VIM makes up for a failed handshake.
+func advice(err error) string {
+	var (
+		unknown  x509.UnknownAuthorityError
+		hostname x509.HostnameError
+		expired  x509.CertificateInvalidError
+		record   tls.RecordHeaderError
+	)
+	switch {
+	case errors.As(err, &unknown):
+		return "; set ca_certificate to the certificate authority of the API server"
+	case errors.As(err, &hostname):
+		return "; set tls_server_name to a name in the certificate, or the endpoint to one"
+	case errors.As(err, &expired) && expired.Reason == x509.Expired:
+		return "; renew the certificate of the API server, and check the clock here"
+	case errors.As(err, &record):
+		return "; the endpoint does not speak TLS"
+	case errors.Is(err, context.DeadlineExceeded):
+		return "; no answer came in time"
+	default:
+		return ""
+	}
+}
+
+// isPermanentTransport reports whether trying again cannot help.
+func isPermanentTransport(err error) bool {
+	var t *transportError
+	if errors.As(err, &t) && t.permanent {
+		return true
+	}
+	var (
+		unknown  x509.UnknownAuthorityError
+		hostname x509.HostnameError
+		invalid  x509.CertificateInvalidError
+		verify   *tls.CertificateVerificationError
+		record   tls.RecordHeaderError
+		alert    tls.AlertError
+	)
+	return errors.As(err, &unknown) || errors.As(err, &hostname) || errors.As(err, &invalid) ||
+		errors.As(err, &verify) || errors.As(err, &record) || errors.As(err, &alert)
+}
+
+// serverError is an answer that is not success. It unwraps to the server's Status,
+// so that the predicates of apimachinery's errors package work.
+type serverError struct {
+	*apierrors.StatusError
+	code       int
+	retryAfter time.Duration
+	// transientConflict is a 409 that comes from concurrency and not from a field
+	// that somebody else owns.
+	transientConflict bool
+	// unserved is a 404 for the path itself: the kind is not served, or not yet.
+	unserved bool
+	// noAccount is a 403 because a service account does not exist, or not yet: a
+	// controller makes that of a new namespace.
+	noAccount bool
+}
+
+func (e *serverError) Unwrap() error { return e.StatusError }
+
+func newServerError(res *http.Response, body []byte, r request) *serverError {
+	status := metav1.Status{}
+	if err := json.Unmarshal(body, &status); err != nil || status.Kind != "Status" {
+		text := strings.TrimSpace(string(body))
+		if len(text) > 200 {
+			text = text[:200] + "..."
+		}
+		status = apierrors.NewGenericServerResponse(res.StatusCode, r.method, schema.GroupResource{}, "", text, 0, true).ErrStatus
+		if text != "" {
+			status.Message = fmt.Sprintf("HTTP status %s: %s", res.Status, text)
+		}
+		if res.StatusCode >= 300 && res.StatusCode < 400 {
+			status.Message = fmt.Sprintf("the server redirects to another address (HTTP status %s); give the address of the API server itself", res.Status)
+		}
+	}
+	status.Code = int32(res.StatusCode) //nolint:gosec // three digits
+	r.sensitive.clean(&status)
+	e := &serverError{StatusError: &apierrors.StatusError{ErrStatus: status}, code: res.StatusCode}
+	if s, err := strconv.Atoi(res.Header.Get("Retry-After")); err == nil && s > 0 {
+		e.retryAfter = time.Duration(s) * time.Second
+	}
+	if r.writes {
+		e.transientConflict = status.Reason == metav1.StatusReasonConflict && len(fieldConflicts(&status)) == 0
+		e.unserved = res.StatusCode == http.StatusNotFound && (status.Details == nil || status.Details.Name == "")
+		e.noAccount = strings.Contains(status.Message, "error looking up service account") && strings.Contains(status.Message, "not found")
+	}
+	return e
+}
+
+// failure is what the caller gets: what was tried, on which object, and what the
+// other side said.
+func (c *Client) failure(r request, err error) error {
+	var transport *transportError
+	var server *serverError
+	switch {
+	case errors.As(err, &transport):
+		return fmt.Errorf("%s %s: %w", r.doing, r.object, c.unreachable(fmt.Errorf("%s: %w", c.endpoint, err)))
+	case errors.As(err, &server) && server.code == http.StatusUnauthorized:
+		return fmt.Errorf("%s %s: %w", r.doing, r.object, &CredentialsError{VIM: c.vim, Endpoint: c.endpoint.String(), Err: err})
+	default:
+		return fmt.Errorf("%s %s: %w", r.doing, r.object, err)
+	}
+}
+
+func isUnknownKind(err error) bool {
+	var unknown *UnknownKindError
+	return errors.As(err, &unknown)
+}

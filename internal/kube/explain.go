@@ -1,0 +1,375 @@
+package kube
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+const (
+	// What a diagnosis says at most of one object.
+	maxEvents   = 5
+	maxPods     = 3
+	logLines    = 10
+	maxLogBytes = 2 << 10
+	// maxExplained bounds the objects that are looked into; the others keep their
+	// condition.
+	maxExplained = 20
+)
+
+// subject is an object that is to be explained, as it was last seen.
+type subject struct {
+	ref     Ref
+	obj     *unstructured.Unstructured
+	verdict *verdict
+}
+
+// Explain says of each object what state it is in and why: its condition, its
+// last events, its pods that are not ready, and the end of the log of containers
+// that crash. It tells what it can find within ctx and never fails.
+func (c *Client) Explain(ctx context.Context, refs []Ref) []ObjectState {
+	subjects := make([]subject, len(refs))
+	var wg sync.WaitGroup
+	gate := make(chan struct{}, 8)
+	for i, ref := range refs {
+		wg.Go(func() {
+			gate <- struct{}{}
+			defer func() { <-gate }()
+			s := subject{ref: ref}
+			obj, err := c.Get(ctx, ref)
+			switch {
+			case err == nil:
+				s.obj, s.verdict = obj, judge(obj)
+			case apierrors.IsNotFound(err):
+				s.verdict = notFound
+			default:
+				s.verdict = inProgress("Unknown", err.Error())
+			}
+			subjects[i] = s
+		})
+	}
+	wg.Wait()
+	return c.explain(ctx, subjects)
+}
+
+func (c *Client) explain(ctx context.Context, subjects []subject) []ObjectState {
+	out := make([]ObjectState, len(subjects))
+	namespaces := map[string][]int{}
+	for i, s := range subjects {
+		out[i] = ObjectState{Ref: s.ref, Status: statusOf(s), Reason: s.verdict.reason, Message: s.verdict.message}
+		if s.obj != nil && i < maxExplained {
+			// Events of cluster-scoped objects are in the namespace default.
+			ns := orElse(s.ref.Namespace, "default")
+			namespaces[ns] = append(namespaces[ns], i)
+		}
+	}
+	var wg sync.WaitGroup
+	for ns, indices := range namespaces {
+		wg.Go(func() { c.explainNamespace(ctx, ns, subjects, indices, out) })
+	}
+	wg.Wait()
+	return out
+}
+
+func statusOf(s subject) string {
+	switch {
+	case s.verdict == notFound:
+		return StatusNotFound
+	case s.obj == nil:
+		return StatusUnknown
+	case s.verdict.failed:
+		return StatusFailed
+	case s.verdict.ready:
+		return StatusReady
+	case s.obj.GetDeletionTimestamp() != nil:
+		return StatusTerminating
+	default:
+		return StatusInProgress
+	}
+}
+
+// explainNamespace adds events, pods and logs to the objects of one namespace. Each
+// index is its own, so out needs no lock.
+func (c *Client) explainNamespace(ctx context.Context, namespace string, subjects []subject, indices []int, out []ObjectState) {
+	owners := map[types.UID]string{}
+	for _, i := range indices {
+		if mayHavePods(subjects[i].ref.Resource.GVK) {
+			owners[subjects[i].obj.GetUID()] = string(subjects[i].obj.GetUID())
+		}
+	}
+	var (
+		wg     sync.WaitGroup
+		pods   map[string][]corev1.Pod
+		events []corev1.Event
+	)
+	// What cannot be read, for lack of rights or of time, is left out: the state of
+	// the object is said in any case.
+	wg.Go(func() { pods, _ = c.PodsOf(ctx, namespace, owners) })
+	wg.Go(func() { events, _ = c.eventsOf(ctx, namespace, "") })
+	wg.Wait()
+	byObject := map[types.UID][]corev1.Event{}
+	for _, e := range events {
+		byObject[e.InvolvedObject.UID] = append(byObject[e.InvolvedObject.UID], e)
+	}
+	for _, i := range indices {
+		uid := subjects[i].obj.GetUID()
+		mine := byObject[uid]
+		unready := 0
+		for _, pod := range pods[string(uid)] {
+			if podReady(&pod) {
+				continue
+			}
+			if pod.UID != uid {
+				mine = append(mine, byObject[pod.UID]...)
+			}
+			if unready++; unready > maxPods {
+				continue
+			}
+			out[i].Pods = append(out[i].Pods, podState(&pod))
+		}
+		out[i].Events = lastEvents(mine, time.Now())
+		for k := range out[i].Pods {
+			p := &out[i].Pods[k]
+			if p.container != "" {
+				wg.Go(func() { p.LogTail = c.logTail(ctx, namespace, p.Name, p.container) })
+			}
+		}
+	}
+	wg.Wait()
+}
+
+// mayHavePods leaves out the built-in kinds that never own one.
+func mayHavePods(gvk schema.GroupVersionKind) bool {
+	switch gvk.Group {
+	case "":
+		return gvk.Kind == "Pod" || gvk.Kind == "ReplicationController"
+	case "apps", "batch":
+		return true
+	default:
+		return strings.Contains(gvk.Group, ".") && !strings.HasSuffix(gvk.Group, ".k8s.io")
+	}
+}
+
+func podReady(pod *corev1.Pod) bool {
+	if pod.Status.Phase == corev1.PodSucceeded {
+		return true
+	}
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodReady {
+			return c.Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}
+
+// podState says what is wrong with a pod: the first container that crashed or
+// waits, else the condition that is not met.
+func podState(pod *corev1.Pod) PodState {
+	s := PodState{Name: pod.Name, Phase: string(pod.Status.Phase), Reason: pod.Status.Reason, Message: pod.Status.Message}
+	statuses := slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses)
+	for _, cs := range statuses {
+		s.Restarts += cs.RestartCount
+	}
+	for _, cs := range statuses {
+		if reason, message, crashed, bad := containerTrouble(cs); bad {
+			s.Reason, s.Message = reason, "container "+cs.Name+": "+message
+			if crashed {
+				s.container = cs.Name
+			}
+			return s
+		}
+	}
+	if s.Reason != "" {
+		return s
+	}
+	for _, kind := range []corev1.PodConditionType{corev1.PodScheduled, corev1.PodInitialized, corev1.ContainersReady, corev1.PodReady} {
+		for _, cond := range pod.Status.Conditions {
+			if cond.Type == kind && cond.Status != corev1.ConditionTrue {
+				s.Reason, s.Message = cond.Reason, cond.Message
+				return s
+			}
+		}
+	}
+	return s
+}
+
+// containerTrouble tells a container that crashes or cannot start from one that is
+// well or is just being started.
+func containerTrouble(cs corev1.ContainerStatus) (reason, message string, crashed, bad bool) {
+	end := func(t *corev1.ContainerStateTerminated) string {
+		text := fmt.Sprintf("ended with exit code %d", t.ExitCode)
+		if t.Reason != "" {
+			text += " (" + t.Reason + ")"
+		}
+		if t.Message != "" {
+			text += ": " + t.Message
+		}
+		return text
+	}
+	last := cs.LastTerminationState.Terminated
+	switch {
+	case cs.State.Terminated != nil && cs.State.Terminated.ExitCode != 0:
+		return orElse(cs.State.Terminated.Reason, "Error"), end(cs.State.Terminated), true, true
+	case cs.State.Waiting != nil && last != nil:
+		return cs.State.Waiting.Reason, strings.TrimPrefix(cs.State.Waiting.Message+"; "+end(last), "; "), true, true
+	case cs.State.Waiting != nil && cs.State.Waiting.Reason == "CrashLoopBackOff":
+		return cs.State.Waiting.Reason, cs.State.Waiting.Message, true, true
+	case cs.State.Waiting != nil && cs.State.Waiting.Reason != "ContainerCreating" && cs.State.Waiting.Reason != "PodInitializing":
+		return cs.State.Waiting.Reason, cs.State.Waiting.Message, false, true
+	case cs.State.Running != nil && last != nil && last.ExitCode != 0 && !cs.Ready:
+		return orElse(last.Reason, "Error"), "was started again, before it " + end(last), true, true
+	default:
+		return "", "", false, false
+	}
+}
+
+// crashing names the first containers that crash, for the progress of a wait.
+func (c *Client) crashing(ctx context.Context, unready []subject) string {
+	byNamespace := map[string]map[types.UID]string{}
+	for _, s := range unready {
+		if s.obj == nil || !mayHavePods(s.ref.Resource.GVK) {
+			continue
+		}
+		if byNamespace[s.ref.Namespace] == nil {
+			byNamespace[s.ref.Namespace] = map[types.UID]string{}
+		}
+		byNamespace[s.ref.Namespace][s.obj.GetUID()] = s.ref.String()
+	}
+	for ns, owners := range byNamespace {
+		pods, err := c.PodsOf(ctx, ns, owners)
+		if err != nil {
+			continue
+		}
+		for _, list := range pods {
+			for i := range list {
+				if s := podState(&list[i]); !podReady(&list[i]) && (s.container != "" || s.Restarts > 0) {
+					return fmt.Sprintf("pod %s: %s, %d restarts: %s", s.Name, s.Reason, s.Restarts, s.Message)
+				}
+			}
+		}
+	}
+	return ""
+}
+
+var eventResource = Resource{
+	GVK:        schema.GroupVersionKind{Version: "v1", Kind: "Event"},
+	GVR:        schema.GroupVersionResource{Version: "v1", Resource: "events"},
+	Namespaced: true,
+}
+
+func (c *Client) eventsOf(ctx context.Context, namespace, selector string) ([]corev1.Event, error) {
+	var events []corev1.Event
+	_, err := c.listPages(ctx, eventResource, namespace, ListOptions{FieldSelector: selector}, jsonType, func(raw json.RawMessage) error {
+		var e corev1.Event
+		if err := json.Unmarshal(raw, &e); err != nil {
+			return err
+		}
+		events = append(events, e)
+		return nil
+	}, func() { events = nil })
+	return events, err
+}
+
+// lastEvents renders the newest events, the last one last, each message once.
+func lastEvents(events []corev1.Event, now time.Time) []string {
+	slices.SortStableFunc(events, func(a, b corev1.Event) int { return eventTime(&a).Compare(eventTime(&b)) })
+	seen := map[string]bool{}
+	var out []string
+	for _, e := range slices.Backward(events) {
+		key := e.Reason + e.Message
+		if seen[key] {
+			continue
+		}
+		seen[key] = true
+		times := ""
+		if n := eventCount(&e); n > 1 {
+			times = fmt.Sprintf(", %d times", n)
+		}
+		out = append(out, fmt.Sprintf("%s %s (%s %s ago%s): %s", e.Type, e.Reason, e.InvolvedObject.Kind+" "+e.InvolvedObject.Name,
+			now.Sub(eventTime(&e)).Round(time.Second), times, strings.TrimSpace(e.Message)))
+		if len(out) == maxEvents {
+			break
+		}
+	}
+	slices.Reverse(out)
+	return out
+}
+
+func eventTime(e *corev1.Event) time.Time {
+	switch {
+	case e.Series != nil && !e.Series.LastObservedTime.IsZero():
+		return e.Series.LastObservedTime.Time
+	case !e.LastTimestamp.IsZero():
+		return e.LastTimestamp.Time
+	case !e.EventTime.IsZero():
+		return e.EventTime.Time
+	default:
+		return e.CreationTimestamp.Time
+	}
+}
+
+func eventCount(e *corev1.Event) int32 {
+	if e.Series != nil {
+		return e.Series.Count
+	}
+	return e.Count
+}
+
+// logTail is the end of the log of a container that crashed: of the one that runs
+// or ended last, else of the one before.
+func (c *Client) logTail(ctx context.Context, namespace, pod, container string) string {
+	for _, previous := range []string{"false", "true"} {
+		if tail := c.readLog(ctx, namespace, pod, container, previous); tail != "" {
+			return tail
+		}
+	}
+	return ""
+}
+
+func (c *Client) readLog(ctx context.Context, namespace, pod, container, previous string) string {
+	path, err := Ref{Resource: podResource, Namespace: namespace, Name: pod}.path("log")
+	if err != nil {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	res, err := c.send(ctx, request{
+		doing: "reading the log of", object: "pod " + namespace + "/" + pod,
+		method: http.MethodGet, path: path, accept: "text/plain, */*",
+		query: url.Values{"container": {container}, "previous": {previous}, "tailLines": {fmt.Sprint(logLines)}},
+	})
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = res.Body.Close() }()
+	// What came until the time was over is better than nothing.
+	body, _ := io.ReadAll(io.LimitReader(res.Body, 1<<20))
+	return tail(string(body))
+}
+
+// tail keeps the last lines and bytes of a log.
+func tail(log string) string {
+	log = strings.TrimRight(strings.ToValidUTF8(log, "?"), "\n")
+	lines := strings.Split(log, "\n")
+	if len(lines) > logLines {
+		lines = lines[len(lines)-logLines:]
+	}
+	log = strings.Join(lines, "\n")
+	if len(log) > maxLogBytes {
+		log = "..." + strings.ToValidUTF8(log[len(log)-maxLogBytes+len("..."):], "")
+	}
+	return log
+}

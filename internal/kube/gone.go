@@ -1,0 +1,201 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// Standing is an object that should be gone.
+type Standing struct {
+	Ref Ref
+	// DeletionTimestamp is when the deletion was asked for; nil means that nobody did.
+	DeletionTimestamp *metav1.Time
+	// Finalizers must be removed by their controllers before the object goes.
+	Finalizers []string
+	// Owners are the objects that it belongs to, "Kind/name".
+	Owners []string
+	// Message is what the object says of its own deletion: a Namespace names what
+	// is left in it.
+	Message string
+}
+
+// StillThereError says which objects were not removed in time.
+type StillThereError struct {
+	Objects []Standing
+	Elapsed time.Duration
+	Err     error
+}
+
+func (e *StillThereError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d objects are still there after %s (%v):", len(e.Objects), e.Elapsed.Round(100*time.Millisecond), e.Err)
+	for _, s := range e.Objects[:min(len(e.Objects), maxExplained)] {
+		b.WriteString("\n* " + s.String())
+	}
+	if more := len(e.Objects) - maxExplained; more > 0 {
+		fmt.Fprintf(&b, "\n* and %d more", more)
+	}
+	return b.String()
+}
+
+func (e *StillThereError) Unwrap() error { return e.Err }
+
+// String says on one line what keeps the object.
+func (s Standing) String() string {
+	var parts []string
+	if s.DeletionTimestamp == nil {
+		parts = append(parts, "is not being deleted")
+	} else {
+		parts = append(parts, "is being deleted since "+s.DeletionTimestamp.UTC().Format(time.RFC3339))
+	}
+	if len(s.Finalizers) > 0 {
+		parts = append(parts, "waits for the finalizers "+strings.Join(s.Finalizers, ", ")+": the controller that set them has not removed them")
+	}
+	if len(s.Owners) > 0 {
+		parts = append(parts, "is owned by "+strings.Join(s.Owners, ", "))
+	}
+	if s.Message != "" {
+		parts = append(parts, s.Message)
+	}
+	return s.Ref.String() + " " + strings.Join(parts, "; ")
+}
+
+// WaitGone waits until none of the objects exists. It ends with a
+// *StillThereError when ctx does.
+func (c *Client) WaitGone(ctx context.Context, refs []Ref, o WaitOptions) error {
+	if len(refs) == 0 {
+		return nil
+	}
+	for _, ref := range refs {
+		if _, err := ref.path(""); err != nil {
+			return err
+		}
+	}
+	w := &goneWait{refs: refs, left: map[int]*unstructured.Unstructured{}, done: make(chan struct{}), o: o}
+	all := scopes(refs)
+	for _, s := range all {
+		for _, i := range s.byName {
+			w.left[i] = nil
+		}
+	}
+	w.total = len(w.left)
+	start := time.Now()
+	follow, stop := context.WithCancel(ctx)
+	defer stop()
+	watching := c.startFollow(follow, all, o.LabelSelector, func(Resource) bool { return true }, w.see)
+	select {
+	case <-w.done:
+	case <-watching.ended:
+	case <-ctx.Done():
+	}
+	stop()
+	<-watching.ended
+	if w.allGone() {
+		return nil
+	}
+	err := watching.err
+	if err == nil {
+		err = ctx.Err()
+	}
+	return &StillThereError{Objects: c.standing(ctx, w), Elapsed: time.Since(start), Err: err}
+}
+
+// goneWait is the state of one WaitGone.
+type goneWait struct {
+	refs  []Ref
+	o     WaitOptions
+	total int
+	done  chan struct{}
+
+	mu sync.Mutex
+	// left are the objects that are, or may be, still there.
+	left   map[int]*unstructured.Unstructured
+	told   time.Time
+	closed bool
+}
+
+func (w *goneWait) see(i int, obj *unstructured.Unstructured) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if obj != nil {
+		w.left[i] = obj
+		return
+	}
+	delete(w.left, i)
+	if w.o.Progress != nil && (time.Since(w.told) >= progressEvery || len(w.left) == 0) {
+		w.told = time.Now()
+		next := ""
+		for k := range w.left {
+			next = w.refs[k].String() + " to be gone"
+			break
+		}
+		w.o.Progress(w.total-len(w.left), w.total, next)
+	}
+	if len(w.left) == 0 && !w.closed {
+		w.closed = true
+		close(w.done)
+	}
+}
+
+func (w *goneWait) allGone() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.left) == 0
+}
+
+// standing describes what is left, in the order of the references.
+func (c *Client) standing(ctx context.Context, w *goneWait) []Standing {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	budget := explainAfterTimeout
+	if errors.Is(ctx.Err(), context.Canceled) {
+		budget = explainAfterCancel
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), budget)
+	defer cancel()
+	var out []Standing
+	for i, ref := range w.refs {
+		obj, left := w.left[i]
+		if !left {
+			continue
+		}
+		s := Standing{Ref: ref}
+		if obj == nil {
+			s.Message = "the API server has not told its state"
+			out = append(out, s)
+			continue
+		}
+		s.DeletionTimestamp = obj.GetDeletionTimestamp()
+		s.Finalizers = obj.GetFinalizers()
+		for _, o := range obj.GetOwnerReferences() {
+			s.Owners = append(s.Owners, o.Kind+"/"+o.Name)
+		}
+		if ref.Resource.GVK.Group == "" && ref.Resource.GVK.Kind == "Namespace" {
+			s.Message = c.namespaceLeft(ctx, ref)
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// namespaceLeft is what a Namespace says of the contents that keep it.
+func (c *Client) namespaceLeft(ctx context.Context, ref Ref) string {
+	obj, err := c.Get(ctx, ref)
+	if err != nil {
+		return ""
+	}
+	var parts []string
+	for _, cond := range conditions(obj) {
+		if cond.status == "True" && cond.message != "" {
+			parts = append(parts, cond.message)
+		}
+	}
+	return strings.Join(parts, "; ")
+}

@@ -1,0 +1,98 @@
+package kube
+
+import (
+	"context"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// scope is a kind in a namespace: what one LIST and one WATCH cover.
+type scope struct {
+	resource  Resource
+	namespace string
+	// byName are indices into the references.
+	byName map[string]int
+}
+
+// scopes sorts references by kind and namespace and leaves out repetitions.
+func scopes(refs []Ref) []*scope {
+	type key struct{ resource, namespace string }
+	index := map[key]*scope{}
+	var out []*scope
+	for i, ref := range refs {
+		k := key{ref.Resource.GVR.String(), ref.Namespace}
+		s, ok := index[k]
+		if !ok {
+			s = &scope{resource: ref.Resource, namespace: ref.Namespace, byName: map[string]int{}}
+			index[k] = s
+			out = append(out, s)
+		}
+		if _, ok := s.byName[ref.Name]; !ok {
+			s.byName[ref.Name] = i
+		}
+	}
+	return out
+}
+
+// options narrows the list down to the one object when there is only one.
+func (s *scope) options(labels string) ListOptions {
+	o := ListOptions{LabelSelector: labels}
+	if len(s.byName) == 1 {
+		for name := range s.byName {
+			o.FieldSelector = "metadata.name=" + name
+		}
+	}
+	return o
+}
+
+// following is a follow that runs in the background.
+type following struct {
+	// ended is closed at its end; err is to be read afterwards.
+	ended chan struct{}
+	err   error
+}
+
+func (c *Client) startFollow(ctx context.Context, all []*scope, labels string, metadataOnly func(Resource) bool, see func(i int, obj *unstructured.Unstructured)) *following {
+	f := &following{ended: make(chan struct{})}
+	go func() {
+		defer close(f.ended)
+		f.err = c.follow(ctx, all, labels, metadataOnly, see)
+	}()
+	return f
+}
+
+// follow runs one follower for each scope until ctx ends, and returns the first
+// error that no waiting cures. see is called for every object of refs that was
+// seen or is missing (nil), for one object by one goroutine at a time.
+func (c *Client) follow(ctx context.Context, all []*scope, labels string, metadataOnly func(Resource) bool, see func(i int, obj *unstructured.Unstructured)) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var wg sync.WaitGroup
+	for _, s := range all {
+		f := &follower{
+			client: c, resource: s.resource, namespace: s.namespace,
+			options: s.options(labels), metadataOnly: metadataOnly(s.resource),
+			listed: func(objects map[string]*unstructured.Unstructured) {
+				for name, i := range s.byName {
+					see(i, objects[name])
+				}
+			},
+			changed: func(name string, obj *unstructured.Unstructured) {
+				if i, ok := s.byName[name]; ok {
+					see(i, obj)
+				}
+			},
+		}
+		wg.Go(func() {
+			if err := f.run(ctx); err != nil {
+				cancel(err)
+			}
+		})
+	}
+	wg.Wait()
+	if cause := context.Cause(ctx); cause != ctx.Err() { //nolint:errorlint // identity tells our own cause from the end of ctx
+		return cause
+	}
+	return nil
+}

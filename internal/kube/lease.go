@@ -1,0 +1,322 @@
+package kube
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+const (
+	// leaseDuration is how long a lease lives after its last renewal, renewEvery
+	// the distance of two renewals.
+	leaseDuration = 15 * time.Second
+	renewEvery    = 4 * time.Second
+	// leaseMargin is the part of leaseDuration by which a holder that cannot renew
+	// stops before somebody else may begin.
+	leaseMargin = 3 * time.Second
+)
+
+// leaseMark begins the part of a holder's identity that AcquireLease adds.
+const leaseMark = " lease="
+
+var leaseResource = Resource{
+	GVK:        schema.GroupVersionKind{Group: "coordination.k8s.io", Version: "v1", Kind: "Lease"},
+	GVR:        schema.GroupVersionResource{Group: "coordination.k8s.io", Version: "v1", Resource: "leases"},
+	Namespaced: true,
+}
+
+// AcquireLease takes the Lease of that name for holder (see store.Holder) and
+// renews it in the background until release, which deletes it. The end of ctx does
+// not end the lease.
+//
+// A *vnfm.BusyError says that somebody has it and is alive: another process, or
+// another caller with the same holder. A holder whose
+// process on this machine is known to be dead loses it at once, any other after 15
+// seconds without renewal, by the clock of the API server. The channel is closed
+// when the lease could not be renewed in time or was taken: the work must stop.
+// Missing rights are an error for which apierrors.IsForbidden is true, a missing
+// namespace one for which apierrors.IsNotFound is.
+func (c *Client) AcquireLease(ctx context.Context, namespace, name, holder string, labels map[string]string) (release func(context.Context) error, lost <-chan struct{}, err error) {
+	ref := Ref{Resource: leaseResource, Namespace: namespace, Name: name}
+	// The mark tells this acquisition from others of the same process.
+	mark := make([]byte, 8)
+	if _, err := rand.Read(mark); err != nil {
+		return nil, nil, fmt.Errorf("acquiring %s: %w", ref, err)
+	}
+	holder += leaseMark + hex.EncodeToString(mark)
+	// Two rounds more than needed: somebody may take or give it back in between.
+	for range 4 {
+		var lease *coordinationv1.Lease
+		lease, err = c.tryLease(ctx, ref, holder, labels)
+		if err == nil {
+			k := c.keepLease(ctx, ref, holder, lease)
+			return k.release, k.lost, nil
+		}
+		if !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) {
+			return nil, nil, err
+		}
+	}
+	return nil, nil, err
+}
+
+// tryLease creates the lease or takes it over from a holder that is dead. A
+// conflict means that it changed since it was read. Nearly always there is none:
+// it is created without a look, once the server's clock is known.
+func (c *Client) tryLease(ctx context.Context, ref Ref, holder string, labels map[string]string) (*coordinationv1.Lease, error) {
+	if c.answered.Load() {
+		lease, err := c.createLease(ctx, ref, holder, labels)
+		if !apierrors.IsAlreadyExists(err) {
+			return lease, err
+		}
+	}
+	lease, err := c.readLease(ctx, ref)
+	if apierrors.IsNotFound(err) {
+		return c.createLease(ctx, ref, holder, labels)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if owner := leaseHolder(lease); owner != "" && owner != holder && !store.HolderDead(owner) && !c.leaseExpired(lease) {
+		owner, _, _ = strings.Cut(owner, leaseMark)
+		return nil, &vnfm.BusyError{Object: ref.String(), Holder: owner, Since: leaseSince(lease)}
+	}
+	if lease.Labels == nil {
+		lease.Labels = map[string]string{}
+	}
+	maps.Copy(lease.Labels, labels)
+	c.fillLease(lease, holder)
+	return c.writeLease(ctx, ref, http.MethodPut, lease)
+}
+
+func (c *Client) createLease(ctx context.Context, ref Ref, holder string, labels map[string]string) (*coordinationv1.Lease, error) {
+	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: ref.Namespace, Name: ref.Name, Labels: labels}}
+	c.fillLease(lease, holder)
+	return c.writeLease(ctx, ref, http.MethodPost, lease)
+}
+
+func (c *Client) fillLease(lease *coordinationv1.Lease, holder string) {
+	now := metav1.NewMicroTime(c.serverNow())
+	seconds := int32(leaseDuration / time.Second)
+	transitions := int32(0)
+	if lease.Spec.LeaseTransitions != nil {
+		transitions = *lease.Spec.LeaseTransitions + 1
+	}
+	lease.Spec.HolderIdentity = &holder
+	lease.Spec.LeaseDurationSeconds = &seconds
+	lease.Spec.AcquireTime = &now
+	lease.Spec.RenewTime = &now
+	lease.Spec.LeaseTransitions = &transitions
+}
+
+func leaseHolder(l *coordinationv1.Lease) string {
+	if l.Spec.HolderIdentity == nil {
+		return ""
+	}
+	return *l.Spec.HolderIdentity
+}
+
+func leaseSince(l *coordinationv1.Lease) time.Time {
+	if l.Spec.AcquireTime != nil {
+		return l.Spec.AcquireTime.Time
+	}
+	return l.CreationTimestamp.Time
+}
+
+func (c *Client) leaseExpired(l *coordinationv1.Lease) bool {
+	duration := leaseDuration
+	if l.Spec.LeaseDurationSeconds != nil {
+		duration = time.Duration(*l.Spec.LeaseDurationSeconds) * time.Second
+	}
+	return l.Spec.RenewTime == nil || c.serverNow().After(l.Spec.RenewTime.Add(duration))
+}
+
+func (c *Client) readLease(ctx context.Context, ref Ref) (*coordinationv1.Lease, error) {
+	path, err := ref.path("")
+	if err != nil {
+		return nil, err
+	}
+	res, err := c.do(ctx, request{doing: "reading", object: ref.String(), method: http.MethodGet, path: path})
+	if err != nil {
+		return nil, err
+	}
+	return decodeLease(ref, res.body)
+}
+
+func (c *Client) writeLease(ctx context.Context, ref Ref, method string, lease *coordinationv1.Lease) (*coordinationv1.Lease, error) {
+	lease.TypeMeta = metav1.TypeMeta{APIVersion: "coordination.k8s.io/v1", Kind: "Lease"}
+	lease.ManagedFields = nil
+	body, err := json.Marshal(lease)
+	if err != nil {
+		return nil, fmt.Errorf("encoding %s: %w", ref, err)
+	}
+	path := ref.Resource.collectionPath(ref.Namespace)
+	if method != http.MethodPost {
+		if path, err = ref.path(""); err != nil {
+			return nil, err
+		}
+	}
+	res, err := c.do(ctx, request{
+		doing: "writing", object: ref.String(), method: method, path: path,
+		query: url.Values{"fieldManager": {FieldManager}}, contentType: jsonType, body: body,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return decodeLease(ref, res.body)
+}
+
+func decodeLease(ref Ref, body []byte) (*coordinationv1.Lease, error) {
+	lease := &coordinationv1.Lease{}
+	if err := json.Unmarshal(body, lease); err != nil {
+		return nil, fmt.Errorf("reading the answer for %s: %w", ref, err)
+	}
+	return lease, nil
+}
+
+// leaseKeeper renews one lease.
+type leaseKeeper struct {
+	client *Client
+	ref    Ref
+	holder string
+	lost   chan struct{}
+	stop   context.CancelFunc
+	ended  chan struct{}
+
+	mu    sync.Mutex
+	lease *coordinationv1.Lease
+}
+
+func (c *Client) keepLease(ctx context.Context, ref Ref, holder string, lease *coordinationv1.Lease) *leaseKeeper {
+	background, stop := context.WithCancel(context.WithoutCancel(ctx))
+	k := &leaseKeeper{client: c, ref: ref, holder: holder, lease: lease, lost: make(chan struct{}), stop: stop, ended: make(chan struct{})}
+	go k.run(background)
+	return k
+}
+
+func (k *leaseKeeper) run(ctx context.Context) {
+	defer close(k.ended)
+	renewed := time.Now()
+	next := renewEvery
+	for {
+		if sleep(ctx, next) != nil {
+			return
+		}
+		deadline := renewed.Add(leaseDuration - leaseMargin)
+		begun := time.Now()
+		err := k.renew(ctx, deadline)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err == nil:
+			renewed, next = begun, renewEvery
+		case errors.Is(err, errLeaseTaken), !time.Now().Before(deadline):
+			close(k.lost)
+			return
+		default:
+			next = min(time.Second, time.Until(deadline))
+		}
+	}
+}
+
+// errLeaseTaken says that somebody else holds the lease, or that it was deleted.
+var errLeaseTaken = errors.New("the lease was taken by somebody else")
+
+// renew writes a new time. A lease that was changed meanwhile, by a label for
+// example, is read again.
+func (k *leaseKeeper) renew(ctx context.Context, deadline time.Time) error {
+	ctx, cancel := context.WithDeadline(ctx, deadline)
+	defer cancel()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	now := metav1.NewMicroTime(k.client.serverNow())
+	k.lease.Spec.RenewTime = &now
+	lease, err := k.client.writeLease(ctx, k.ref, http.MethodPut, k.lease)
+	switch {
+	case err == nil:
+		k.lease = lease
+		return nil
+	case apierrors.IsNotFound(err):
+		return errLeaseTaken
+	case !apierrors.IsConflict(err):
+		return err
+	}
+	if lease, err = k.client.readLease(ctx, k.ref); err != nil {
+		if apierrors.IsNotFound(err) {
+			return errLeaseTaken
+		}
+		return err
+	}
+	if leaseHolder(lease) != k.holder {
+		return errLeaseTaken
+	}
+	lease.Spec.RenewTime = &now
+	if lease, err = k.client.writeLease(ctx, k.ref, http.MethodPut, lease); err != nil {
+		return err
+	}
+	k.lease = lease
+	return nil
+}
+
+// release ends the renewals and deletes the lease, unless somebody else has it. It
+// can be called again.
+func (k *leaseKeeper) release(ctx context.Context) error {
+	k.stop()
+	<-k.ended
+	err := k.client.deleteLease(ctx, k.ref, k.lease)
+	if !apierrors.IsConflict(err) {
+		return err
+	}
+	// It is not as it was written last: somebody took it, or only labelled it.
+	lease, err := k.client.readLease(ctx, k.ref)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil
+	case err != nil:
+		return err
+	case leaseHolder(lease) != k.holder:
+		return nil
+	}
+	if err := k.client.deleteLease(ctx, k.ref, lease); !apierrors.IsConflict(err) {
+		return err
+	}
+	return nil
+}
+
+// deleteLease deletes a lease as it was read or written: the resource version keeps
+// it from deleting one that was taken in between, which is a conflict. One that is
+// gone is success.
+func (c *Client) deleteLease(ctx context.Context, ref Ref, lease *coordinationv1.Lease) error {
+	path, err := ref.path("")
+	if err != nil {
+		return err
+	}
+	body, err := json.Marshal(metav1.DeleteOptions{
+		TypeMeta:      metav1.TypeMeta{Kind: "DeleteOptions", APIVersion: "v1"},
+		Preconditions: &metav1.Preconditions{UID: &lease.UID, ResourceVersion: &lease.ResourceVersion},
+	})
+	if err != nil {
+		return fmt.Errorf("encoding the deletion of %s: %w", ref, err)
+	}
+	_, err = c.do(ctx, request{doing: "deleting", object: ref.String(), method: http.MethodDelete, path: path, contentType: jsonType, body: body})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,243 @@
+package kube
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// ApplyOptions modify a server-side apply.
+type ApplyOptions struct {
+	// FieldManager owns the fields of the object; empty means the constant FieldManager.
+	FieldManager string
+	// Force takes fields over that another manager owns.
+	Force bool
+	// DryRun lets the server do everything but store the object.
+	DryRun bool
+	// Subresource is "scale" or "status", empty for the object itself.
+	Subresource string
+}
+
+// FieldConflict is one field that somebody else owns.
+type FieldConflict struct {
+	Manager string
+	// Field is the path as the server writes it, for example ".spec.replicas".
+	Field string
+}
+
+// ConflictError says that an apply would change fields which other managers own.
+type ConflictError struct {
+	Ref       Ref
+	Conflicts []FieldConflict
+	Err       error
+}
+
+func (e *ConflictError) Error() string {
+	parts := make([]string, 0, len(e.Conflicts))
+	for _, c := range e.Conflicts {
+		parts = append(parts, fmt.Sprintf("%s (owned by %q)", c.Field, c.Manager))
+	}
+	return fmt.Sprintf("%s: other managers own fields that the manifest sets: %s; remove the fields from the manifest, or take them over with force_conflicts", e.Ref, strings.Join(parts, ", "))
+}
+
+func (e *ConflictError) Unwrap() error { return e.Err }
+
+// Apply creates or changes an object by server-side apply and returns what the
+// server then holds. Unknown and duplicate fields are refused (strict field
+// validation). Fields of other managers are a *ConflictError; failures that pass
+// by themselves are waited out within ctx.
+func (c *Client) Apply(ctx context.Context, ref Ref, obj map[string]any, o ApplyOptions) (*unstructured.Unstructured, error) {
+	path, err := ref.path(o.Subresource)
+	if err != nil {
+		return nil, err
+	}
+	body, err := json.Marshal(obj)
+	if err != nil {
+		return nil, fmt.Errorf("encoding %s: %w", ref, err)
+	}
+	manager := o.FieldManager
+	if manager == "" {
+		manager = FieldManager
+	}
+	query := url.Values{
+		"fieldManager":    {manager},
+		"force":           {strconv.FormatBool(o.Force)},
+		"fieldValidation": {metav1.FieldValidationStrict},
+	}
+	if o.DryRun {
+		query.Set("dryRun", metav1.DryRunAll)
+	}
+	res, err := c.do(ctx, request{
+		doing: "applying", object: ref.String(),
+		method: http.MethodPatch, path: path, query: query,
+		contentType: applyPatchType, body: body,
+		sensitive: secretRedactor(ref.Resource, obj), writes: true,
+	})
+	if err != nil {
+		return nil, conflictOf(ref, err)
+	}
+	return decodeObject(ref, res.body)
+}
+
+// Get reads an object.
+func (c *Client) Get(ctx context.Context, ref Ref) (*unstructured.Unstructured, error) {
+	path, err := ref.path("")
+	if err != nil {
+		return nil, err
+	}
+	res, err := c.do(ctx, request{doing: "reading", object: ref.String(), method: http.MethodGet, path: path})
+	if err != nil {
+		return nil, err
+	}
+	return decodeObject(ref, res.body)
+}
+
+func decodeObject(ref Ref, body []byte) (*unstructured.Unstructured, error) {
+	obj := &unstructured.Unstructured{}
+	if err := obj.UnmarshalJSON(body); err != nil {
+		return nil, fmt.Errorf("reading the answer for %s: %w", ref, err)
+	}
+	return obj, nil
+}
+
+// DeleteOptions modify a deletion.
+type DeleteOptions struct {
+	// UID is the object that is meant; empty means whichever has the name.
+	UID types.UID
+	// GracePeriod is in seconds; nil means the kind's default.
+	GracePeriod *int64
+	// Propagation says what happens to dependents; empty means the kind's default.
+	Propagation metav1.DeletionPropagation
+}
+
+// Delete removes an object. An object that is not there, or that has another UID
+// than the one that is meant, is success.
+func (c *Client) Delete(ctx context.Context, ref Ref, o DeleteOptions) error {
+	path, err := ref.path("")
+	if err != nil {
+		return err
+	}
+	options := metav1.DeleteOptions{
+		TypeMeta:           metav1.TypeMeta{Kind: "DeleteOptions", APIVersion: "v1"},
+		GracePeriodSeconds: o.GracePeriod,
+	}
+	if o.UID != "" {
+		options.Preconditions = &metav1.Preconditions{UID: &o.UID}
+	}
+	if o.Propagation != "" {
+		options.PropagationPolicy = &o.Propagation
+	}
+	body, err := json.Marshal(options)
+	if err != nil {
+		return fmt.Errorf("encoding the deletion of %s: %w", ref, err)
+	}
+	r := request{
+		doing: "deleting", object: ref.String(),
+		method: http.MethodDelete, path: path, contentType: jsonType, body: body,
+	}
+	for tries := 1; ; tries++ {
+		_, err = c.do(ctx, r)
+		switch {
+		case apierrors.IsNotFound(err):
+			return nil
+		case !apierrors.IsConflict(err):
+			return err
+		}
+		// The conflict is that of the UID, or one with a concurrent change.
+		if o.UID != "" {
+			same, lookErr := c.isThere(ctx, ref, o.UID)
+			if lookErr != nil || !same {
+				return lookErr
+			}
+		}
+		if tries == c.retry.attempts {
+			return err
+		}
+		if sleepErr := sleep(ctx, c.retry.backoff(tries)); sleepErr != nil {
+			return fmt.Errorf("deleting %s: %w; the last answer was: %w", ref, sleepErr, err)
+		}
+	}
+}
+
+// isThere reports whether the object of that name has that UID.
+func (c *Client) isThere(ctx context.Context, ref Ref, uid types.UID) (bool, error) {
+	obj, err := c.Get(ctx, ref)
+	if apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return obj.GetUID() == uid, nil
+}
+
+// PatchMetadata sets labels and annotations, and removes those whose value is nil.
+func (c *Client) PatchMetadata(ctx context.Context, ref Ref, labels, annotations map[string]*string) error {
+	path, err := ref.path("")
+	if err != nil {
+		return err
+	}
+	metadata := map[string]any{}
+	if len(labels) > 0 {
+		metadata["labels"] = labels
+	}
+	if len(annotations) > 0 {
+		metadata["annotations"] = annotations
+	}
+	body, err := json.Marshal(map[string]any{"metadata": metadata})
+	if err != nil {
+		return fmt.Errorf("encoding the metadata of %s: %w", ref, err)
+	}
+	_, err = c.do(ctx, request{
+		doing: "changing the metadata of", object: ref.String(),
+		method: http.MethodPatch, path: path, query: url.Values{"fieldManager": {FieldManager}},
+		contentType: mergePatchType, accept: metadataObject, body: body, writes: true,
+	})
+	return err
+}
+
+// conflictOf turns the server's report of foreign fields into a *ConflictError.
+func conflictOf(ref Ref, err error) error {
+	var server *serverError
+	if !errors.As(err, &server) {
+		return err
+	}
+	if conflicts := fieldConflicts(&server.ErrStatus); len(conflicts) > 0 {
+		return &ConflictError{Ref: ref, Conflicts: conflicts, Err: err}
+	}
+	return err
+}
+
+// conflictManager finds the manager in `conflict with "kubectl" using apps/v1`.
+var conflictManager = regexp.MustCompile(`conflict with ("(?:[^"\\]|\\.)*")`)
+
+func fieldConflicts(s *metav1.Status) []FieldConflict {
+	if s.Reason != metav1.StatusReasonConflict || s.Details == nil {
+		return nil
+	}
+	var out []FieldConflict
+	for _, cause := range s.Details.Causes {
+		if cause.Type != metav1.CauseTypeFieldManagerConflict {
+			continue
+		}
+		f := FieldConflict{Manager: "unknown", Field: cause.Field}
+		if m := conflictManager.FindStringSubmatch(cause.Message); m != nil {
+			if name, err := strconv.Unquote(m[1]); err == nil {
+				f.Manager = name
+			}
+		}
+		out = append(out, f)
+	}
+	return out
+}

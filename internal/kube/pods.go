@@ -1,0 +1,125 @@
+package kube
+
+import (
+	"context"
+	"encoding/json"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// ownerDepth bounds how many objects may stand between a workload and its pods:
+// an operator's resource, a Deployment, a ReplicaSet and some more.
+const ownerDepth = 5
+
+var podResource = Resource{
+	GVK:        schema.GroupVersionKind{Version: "v1", Kind: "Pod"},
+	GVR:        schema.GroupVersionResource{Version: "v1", Resource: "pods"},
+	Namespaced: true,
+}
+
+// PodsOf returns the pods of a namespace that belong, directly or through others,
+// to one of the owners, by the id that owners gives for its UID. Owner references
+// decide, never names; a pod may be its own owner. It takes one LIST of the pods
+// and one of each kind that stands between, usually the ReplicaSets.
+func (c *Client) PodsOf(ctx context.Context, namespace string, owners map[types.UID]string) (map[string][]corev1.Pod, error) {
+	if len(owners) == 0 {
+		return map[string][]corev1.Pod{}, nil
+	}
+	pods, err := c.listPods(ctx, namespace, ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	tree := ownerTree{client: c, namespace: namespace, parents: map[types.UID][]metav1.OwnerReference{}, listed: map[schema.GroupVersionKind]bool{}}
+	out := map[string][]corev1.Pod{}
+	for _, pod := range pods {
+		if id, ok := owners[pod.UID]; ok {
+			out[id] = append(out[id], pod)
+			continue
+		}
+		id, ok, err := tree.find(ctx, pod.OwnerReferences, owners, ownerDepth)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			out[id] = append(out[id], pod)
+		}
+	}
+	return out, nil
+}
+
+func (c *Client) listPods(ctx context.Context, namespace string, o ListOptions) ([]corev1.Pod, error) {
+	var pods []corev1.Pod
+	_, err := c.listPages(ctx, podResource, namespace, o, jsonType, func(raw json.RawMessage) error {
+		var pod corev1.Pod
+		if err := json.Unmarshal(raw, &pod); err != nil {
+			return err
+		}
+		pods = append(pods, pod)
+		return nil
+	}, func() { pods = nil })
+	return pods, err
+}
+
+// ownerTree reads the objects between workloads and pods, kind by kind, when a pod
+// names one of them.
+type ownerTree struct {
+	client    *Client
+	namespace string
+	parents   map[types.UID][]metav1.OwnerReference
+	listed    map[schema.GroupVersionKind]bool
+}
+
+func (t *ownerTree) find(ctx context.Context, refs []metav1.OwnerReference, owners map[types.UID]string, depth int) (string, bool, error) {
+	for _, ref := range refs {
+		if id, ok := owners[ref.UID]; ok {
+			return id, true, nil
+		}
+	}
+	if depth == 0 {
+		return "", false, nil
+	}
+	for _, ref := range refs {
+		if ref.Controller == nil || !*ref.Controller {
+			continue
+		}
+		if err := t.list(ctx, schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind)); err != nil {
+			return "", false, err
+		}
+		id, ok, err := t.find(ctx, t.parents[ref.UID], owners, depth-1)
+		if ok || err != nil {
+			return id, ok, err
+		}
+	}
+	return "", false, nil
+}
+
+// list reads the owners of all objects of a kind. A kind that cannot own a
+// workload's pod, or that may not be read, has none.
+func (t *ownerTree) list(ctx context.Context, gvk schema.GroupVersionKind) error {
+	if t.listed[gvk] || gvk.Kind == "Node" && gvk.Group == "" {
+		return nil
+	}
+	t.listed[gvk] = true
+	resource, err := t.client.Resource(ctx, gvk)
+	if isUnknownKind(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	items, err := t.client.ListMetadata(ctx, resource, t.namespace, ListOptions{})
+	if apierrors.IsForbidden(err) || apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for i := range items {
+		t.parents[items[i].UID] = items[i].OwnerReferences
+	}
+	return nil
+}

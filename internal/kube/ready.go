@@ -1,0 +1,296 @@
+package kube
+
+import (
+	"fmt"
+
+	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// verdict is what can be said of the readiness of one object.
+type verdict struct {
+	ready, failed   bool
+	reason, message string
+}
+
+func isReady(message string) *verdict            { return &verdict{ready: true, message: message} }
+func inProgress(reason, message string) *verdict { return &verdict{reason: reason, message: message} }
+func hasFailed(reason, message string) *verdict {
+	return &verdict{failed: true, reason: reason, message: message}
+}
+
+// rules are the kinds for which kstatus says nothing, or not what a wait needs. A
+// rule that returns nil leaves the kind to kstatus.
+var rules = map[schema.GroupKind]func(*unstructured.Unstructured) *verdict{
+	{Group: "apps", Kind: "Deployment"}:                       deploymentRule,
+	{Group: "apps", Kind: "StatefulSet"}:                      statefulSetRule,
+	{Group: "apps", Kind: "DaemonSet"}:                        daemonSetRule,
+	{Kind: "ReplicationController"}:                           replicationControllerRule,
+	{Group: "batch", Kind: "Job"}:                             jobRule,
+	{Kind: "Pod"}:                                             podRule,
+	{Kind: "PersistentVolumeClaim"}:                           claimRule,
+	{Kind: "PersistentVolume"}:                                volumeRule,
+	{Kind: "Namespace"}:                                       namespaceRule,
+	{Group: "apiregistration.k8s.io", Kind: "APIService"}:     apiServiceRule,
+	{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"}:   existsRule,
+	{Group: "policy", Kind: "PodDisruptionBudget"}:            existsRule,
+	{Group: "networking.k8s.io", Kind: "Ingress"}:             existsRule,
+	{Group: "extensions", Kind: "Ingress"}:                    existsRule,
+	{Group: "networking.k8s.io", Kind: "NetworkPolicy"}:       existsRule,
+	{Group: "scheduling.k8s.io", Kind: "PriorityClass"}:       existsRule,
+	{Group: "storage.k8s.io", Kind: "StorageClass"}:           existsRule,
+	{Group: "rbac.authorization.k8s.io", Kind: "ClusterRole"}: existsRule,
+}
+
+// Ready reports whether an object is ready, or failed for good, and why not. It
+// is kstatus plus what that lacks: a workload with no replicas is ready once its
+// controller has seen it; a Job is ready when it is complete; a bare Pod that
+// failed is failed, one that crashes or finds no node is not (it may recover); a
+// claim that lost its volume is failed; OnDelete updates are not waited for;
+// Namespace, APIService, PersistentVolume and ReplicationController are judged at
+// all; autoscalers, disruption budgets and ingresses only have to exist.
+func Ready(obj *unstructured.Unstructured) (ready, failed bool, reason, message string) {
+	v := judge(obj)
+	return v.ready, v.failed, v.reason, v.message
+}
+
+func judge(obj *unstructured.Unstructured) *verdict {
+	if obj.GetDeletionTimestamp() != nil && !cleanedUp(obj) {
+		return inProgress("Terminating", "the object is being deleted")
+	}
+	if rule, ok := rules[obj.GroupVersionKind().GroupKind()]; ok {
+		if v := rule(obj); v != nil {
+			return v
+		}
+	}
+	res, err := status.Compute(obj)
+	if err != nil {
+		return inProgress("Unknown", "the status cannot be read: "+err.Error())
+	}
+	reason := string(res.Status)
+	if len(res.Conditions) > 0 && res.Conditions[0].Reason != "" {
+		reason = res.Conditions[0].Reason
+	}
+	switch res.Status {
+	case status.CurrentStatus:
+		return isReady(res.Message)
+	case status.FailedStatus:
+		return hasFailed(reason, res.Message)
+	default:
+		return inProgress(reason, res.Message)
+	}
+}
+
+// cleanedUp reports whether an object is a Job that is complete and is being
+// deleted because of its ttlSecondsAfterFinished.
+func cleanedUp(obj *unstructured.Unstructured) bool {
+	if obj.GroupVersionKind().GroupKind() != (schema.GroupKind{Group: "batch", Kind: "Job"}) {
+		return false
+	}
+	return integer(obj, -1, "spec", "ttlSecondsAfterFinished") >= 0 && condition(obj, "Complete").status == "True"
+}
+
+func existsRule(*unstructured.Unstructured) *verdict { return isReady("exists") }
+
+// observed reports whether the controller has seen the object as it is. Unlike
+// kstatus it takes a missing observedGeneration for "not yet".
+func observed(obj *unstructured.Unstructured) bool {
+	seen, found, err := unstructured.NestedInt64(obj.Object, "status", "observedGeneration")
+	return err == nil && found && seen >= obj.GetGeneration()
+}
+
+func notObserved(obj *unstructured.Unstructured) *verdict {
+	return inProgress("LatestGenerationNotObserved", fmt.Sprintf("the controller has not seen generation %d yet", obj.GetGeneration()))
+}
+
+func integer(obj *unstructured.Unstructured, fallback int64, path ...string) int64 {
+	n, found, err := unstructured.NestedInt64(obj.Object, path...)
+	if err != nil || !found {
+		return fallback
+	}
+	return n
+}
+
+func text(obj *unstructured.Unstructured, path ...string) string {
+	s, _, _ := unstructured.NestedString(obj.Object, path...)
+	return s
+}
+
+func deploymentRule(obj *unstructured.Unstructured) *verdict {
+	if !observed(obj) {
+		return notObserved(obj)
+	}
+	if integer(obj, 1, "spec", "replicas") == 0 {
+		return drained(obj)
+	}
+	if paused, _, _ := unstructured.NestedBool(obj.Object, "spec", "paused"); paused {
+		if c := condition(obj, "Progressing"); c.reason == "DeploymentPaused" && integer(obj, 0, "status", "updatedReplicas") < integer(obj, 1, "spec", "replicas") {
+			return inProgress(c.reason, "spec.paused holds the roll-out back")
+		}
+	}
+	if c := condition(obj, "Progressing"); c.reason == "ProgressDeadlineExceeded" {
+		return hasFailed(c.reason, c.message)
+	}
+	return nil
+}
+
+// drained judges a workload that shall have no replicas.
+func drained(obj *unstructured.Unstructured) *verdict {
+	if left := integer(obj, 0, "status", "replicas"); left > 0 {
+		return inProgress("ExtraPods", fmt.Sprintf("%d replicas are still to be removed", left))
+	}
+	return isReady("0 replicas are wanted")
+}
+
+func statefulSetRule(obj *unstructured.Unstructured) *verdict {
+	if !observed(obj) {
+		return notObserved(obj)
+	}
+	wanted := integer(obj, 1, "spec", "replicas")
+	if wanted == 0 {
+		return drained(obj)
+	}
+	if text(obj, "spec", "updateStrategy", "type") != "OnDelete" {
+		return nil
+	}
+	return allReady(wanted, integer(obj, 0, "status", "replicas"), integer(obj, 0, "status", "readyReplicas"))
+}
+
+func daemonSetRule(obj *unstructured.Unstructured) *verdict {
+	if !observed(obj) {
+		return notObserved(obj)
+	}
+	if text(obj, "spec", "updateStrategy", "type") != "OnDelete" {
+		return nil
+	}
+	wanted := integer(obj, 0, "status", "desiredNumberScheduled")
+	return allReady(wanted, integer(obj, 0, "status", "currentNumberScheduled"), integer(obj, 0, "status", "numberReady"))
+}
+
+func replicationControllerRule(obj *unstructured.Unstructured) *verdict {
+	if !observed(obj) {
+		return notObserved(obj)
+	}
+	return allReady(integer(obj, 1, "spec", "replicas"), integer(obj, 0, "status", "replicas"), integer(obj, 0, "status", "readyReplicas"))
+}
+
+func allReady(wanted, there, ready int64) *verdict {
+	switch {
+	case there > wanted:
+		return inProgress("ExtraPods", fmt.Sprintf("%d replicas are still to be removed", there-wanted))
+	case ready < wanted:
+		return inProgress("LessReady", fmt.Sprintf("Ready: %d/%d", ready, wanted))
+	default:
+		return isReady(fmt.Sprintf("Ready: %d/%d", ready, wanted))
+	}
+}
+
+func jobRule(obj *unstructured.Unstructured) *verdict {
+	if c := condition(obj, "Failed"); c.status == "True" {
+		return hasFailed(orElse(c.reason, "JobFailed"), orElse(c.message, "the job has failed"))
+	}
+	succeeded := integer(obj, 0, "status", "succeeded")
+	if c := condition(obj, "Complete"); c.status == "True" {
+		return isReady(fmt.Sprintf("complete, %d succeeded", succeeded))
+	}
+	if suspended, _, _ := unstructured.NestedBool(obj.Object, "spec", "suspend"); suspended {
+		return isReady("the job is suspended")
+	}
+	wanted := integer(obj, integer(obj, 1, "spec", "parallelism"), "spec", "completions")
+	return inProgress("JobInProgress", fmt.Sprintf("succeeded: %d/%d, active: %d, failed: %d", succeeded, wanted,
+		integer(obj, 0, "status", "active"), integer(obj, 0, "status", "failed")))
+}
+
+func podRule(obj *unstructured.Unstructured) *verdict {
+	phase := text(obj, "status", "phase")
+	switch phase {
+	case "Succeeded":
+		return isReady("the pod has completed")
+	case "Failed":
+		return hasFailed(orElse(text(obj, "status", "reason"), "PodFailed"), orElse(text(obj, "status", "message"), "the pod has failed"))
+	}
+	c := condition(obj, "Ready")
+	if phase == "Running" && c.status == "True" {
+		return isReady("the pod is ready")
+	}
+	if s := condition(obj, "PodScheduled"); s.status == "False" {
+		c = s
+	}
+	return inProgress(orElse(c.reason, "PodNotReady"), orElse(c.message, "phase "+orElse(phase, "unknown")))
+}
+
+func claimRule(obj *unstructured.Unstructured) *verdict {
+	switch phase := text(obj, "status", "phase"); phase {
+	case "Bound":
+		return isReady("bound to " + text(obj, "spec", "volumeName"))
+	case "Lost":
+		return hasFailed("Lost", fmt.Sprintf("the volume %q of the claim does not exist any more", text(obj, "spec", "volumeName")))
+	default:
+		return inProgress(claimNotBound, "phase "+orElse(phase, "unknown"))
+	}
+}
+
+// claimNotBound is the reason of a claim that may be waiting for its first consumer.
+const claimNotBound = "NotBound"
+
+func volumeRule(obj *unstructured.Unstructured) *verdict {
+	switch phase := text(obj, "status", "phase"); phase {
+	case "Available", "Bound":
+		return isReady("phase " + phase)
+	case "Failed":
+		return hasFailed(orElse(text(obj, "status", "reason"), "Failed"), orElse(text(obj, "status", "message"), "the volume has failed"))
+	case "Released":
+		return inProgress(phase, "the volume still belongs to a claim that was deleted: remove spec.claimRef to use it again")
+	default:
+		return inProgress(orElse(phase, "Pending"), "phase "+orElse(phase, "unknown"))
+	}
+}
+
+func namespaceRule(obj *unstructured.Unstructured) *verdict {
+	if phase := text(obj, "status", "phase"); phase != "Active" {
+		return inProgress(orElse(phase, "Pending"), "phase "+orElse(phase, "unknown"))
+	}
+	return isReady("active")
+}
+
+func apiServiceRule(obj *unstructured.Unstructured) *verdict {
+	c := condition(obj, "Available")
+	if c.status != "True" {
+		return inProgress(orElse(c.reason, "NotAvailable"), orElse(c.message, "the extension API server has not answered yet"))
+	}
+	return isReady("available")
+}
+
+type conditionState struct{ kind, status, reason, message string }
+
+// conditions returns status.conditions in the order of the object.
+func conditions(obj *unstructured.Unstructured) []conditionState {
+	list, _, _ := unstructured.NestedSlice(obj.Object, "status", "conditions")
+	out := make([]conditionState, 0, len(list))
+	for _, item := range list {
+		fields, ok := item.(map[string]any)
+		if !ok {
+			continue
+		}
+		field := func(name string) string { s, _ := fields[name].(string); return s }
+		out = append(out, conditionState{field("type"), field("status"), field("reason"), field("message")})
+	}
+	return out
+}
+
+func condition(obj *unstructured.Unstructured, kind string) conditionState {
+	for _, c := range conditions(obj) {
+		if c.kind == kind {
+			return c
+		}
+	}
+	return conditionState{}
+}
+
+func orElse(s, fallback string) string {
+	if s == "" {
+		return fallback
+	}
+	return s
+}

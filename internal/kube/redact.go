@@ -1,0 +1,89 @@
+package kube
+
+import (
+	"encoding/base64"
+	"fmt"
+	"regexp"
+	"sort"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+const redacted = "(sensitive)"
+
+// redactor takes the data of a Secret out of what the server says of it: the
+// server quotes values that it cannot accept.
+type redactor struct {
+	values []string
+}
+
+// quoted are the forms in which an API server quotes a value of an object: texts,
+// other scalars, and whole objects, whose end cannot be told from their contents.
+var quoted = regexp.MustCompile(`(?s)((?:Invalid|Unsupported|Duplicate) value: )("(?:[^"\\]|\\.)*"|\{.*\}|\[.*\]|[^:\s]+)|(got )(&value\.valueUnstructured\{.*\}|&value\.[^,\s]*)`)
+
+// secretRedactor returns a redactor for an object that is a Secret, else nil.
+func secretRedactor(r Resource, obj map[string]any) *redactor {
+	if r.GVK.Group != "" || r.GVK.Kind != "Secret" {
+		return nil
+	}
+	seen := map[string]bool{}
+	for _, field := range []string{"data", "stringData"} {
+		leaves(obj[field], func(v any) {
+			text := fmt.Sprint(v)
+			seen[text] = true
+			if raw, err := base64.StdEncoding.DecodeString(text); err == nil && field == "data" {
+				seen[string(raw)] = true
+			}
+		})
+	}
+	red := &redactor{}
+	for text := range seen {
+		// Shorter texts are words of the message itself.
+		if len(text) > 3 {
+			red.values = append(red.values, text)
+		}
+	}
+	sort.Slice(red.values, func(i, j int) bool { return len(red.values[i]) > len(red.values[j]) })
+	return red
+}
+
+func leaves(v any, f func(any)) {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, child := range v {
+			leaves(child, f)
+		}
+	case map[string]string:
+		for _, child := range v {
+			f(child)
+		}
+	case []any:
+		for _, child := range v {
+			leaves(child, f)
+		}
+	case nil:
+	default:
+		f(v)
+	}
+}
+
+func (r *redactor) clean(s *metav1.Status) {
+	if r == nil {
+		return
+	}
+	s.Message = r.text(s.Message)
+	if s.Details == nil {
+		return
+	}
+	for i := range s.Details.Causes {
+		s.Details.Causes[i].Message = r.text(s.Details.Causes[i].Message)
+	}
+}
+
+func (r *redactor) text(msg string) string {
+	for _, v := range r.values {
+		msg = strings.ReplaceAll(msg, v, redacted)
+	}
+	return quoted.ReplaceAllString(msg, "${1}${3}"+redacted)
+}

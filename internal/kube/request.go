@@ -1,0 +1,154 @@
+package kube
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+const (
+	jsonType       = "application/json"
+	applyPatchType = "application/apply-patch+yaml"
+	mergePatchType = "application/merge-patch+json"
+	metadataList   = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+	metadataObject = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
+
+	// maxBody bounds an answer that is read into memory as a whole.
+	maxBody = 256 << 20
+)
+
+// request is one call of the API. Every one of them may be sent again.
+type request struct {
+	// doing and object say in an error what was tried: "applying", "Deployment core/amf".
+	doing, object       string
+	method, path        string
+	query               url.Values
+	contentType, accept string
+	body                []byte
+	// sensitive holds texts that must not appear in an error.
+	sensitive *redactor
+	// policy replaces the client's when it is set.
+	policy *retryPolicy
+	// writes is set when a conflict or a missing endpoint may pass by itself.
+	writes bool
+}
+
+type response struct {
+	body   []byte
+	header http.Header
+}
+
+// do sends a request until it succeeds, fails for good, or ctx ends.
+func (c *Client) do(ctx context.Context, r request) (*response, error) {
+	policy := c.retry
+	if r.policy != nil {
+		policy = *r.policy
+	}
+	start := time.Now()
+	var last error
+	for tries := 1; ; tries++ {
+		res, err := c.once(ctx, r, policy.attemptTimeout)
+		if err == nil {
+			return res, nil
+		}
+		if ctx.Err() != nil {
+			return nil, interrupted(r, ctx.Err(), last)
+		}
+		last = err
+		delay, again := policy.next(err, tries, time.Since(start), c.answered.Load())
+		if !again {
+			return nil, c.failure(r, err)
+		}
+		if sleep(ctx, delay) != nil {
+			return nil, interrupted(r, ctx.Err(), last)
+		}
+	}
+}
+
+// interrupted keeps what the server last said beside the end of the context.
+func interrupted(r request, ctxErr, last error) error {
+	if last == nil {
+		return fmt.Errorf("%s %s: %w", r.doing, r.object, ctxErr)
+	}
+	return fmt.Errorf("%s %s: %w; the last answer was: %w", r.doing, r.object, ctxErr, last)
+}
+
+// once sends a request and reads the whole answer.
+func (c *Client) once(ctx context.Context, r request, timeout time.Duration) (*response, error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	res, err := c.send(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = res.Body.Close() }()
+	body, err := io.ReadAll(io.LimitReader(res.Body, maxBody+1))
+	if err != nil {
+		return nil, &transportError{err: err}
+	}
+	if len(body) > maxBody {
+		return nil, &transportError{err: errors.New("the answer is larger than 256 MiB"), permanent: true}
+	}
+	return &response{body: body, header: res.Header}, nil
+}
+
+// send opens a request; the caller closes the body. Anything but success is an error.
+func (c *Client) send(ctx context.Context, r request) (*http.Response, error) {
+	u := *c.endpoint
+	u.RawPath = ""
+	u.Path = ""
+	target := u.String() + c.endpoint.EscapedPath() + r.path
+	if len(r.query) > 0 {
+		target += "?" + r.query.Encode()
+	}
+	req, err := http.NewRequestWithContext(ctx, r.method, target, bytes.NewReader(r.body))
+	if err != nil {
+		return nil, &transportError{err: err, permanent: true}
+	}
+	if len(r.body) == 0 {
+		req.Body, req.GetBody, req.ContentLength = http.NoBody, nil, 0
+	} else {
+		req.Header.Set("Content-Type", r.contentType)
+	}
+	accept := r.accept
+	if accept == "" {
+		accept = jsonType
+	}
+	req.Header.Set("Accept", accept)
+	sent := time.Now()
+	res, err := c.http.Do(req)
+	if err != nil {
+		return nil, &transportError{err: err}
+	}
+	c.answered.Store(true)
+	c.noteClock(res.Header, sent)
+	if res.StatusCode >= 200 && res.StatusCode < 300 {
+		return res, nil
+	}
+	defer func() { _ = res.Body.Close() }()
+	// A body that breaks off still leaves the status code to report.
+	body, _ := io.ReadAll(io.LimitReader(res.Body, 1<<20))
+	return nil, newServerError(res, body, r)
+}
+
+// noteClock remembers how far the server's clock is from ours. The Date header
+// counts in seconds, so half a second is added.
+func (c *Client) noteClock(h http.Header, sent time.Time) {
+	date, err := http.ParseTime(h.Get("Date"))
+	if err != nil {
+		return
+	}
+	now := time.Now()
+	middle := sent.Add(now.Sub(sent) / 2)
+	c.clockOffset.Store(int64(date.Add(500 * time.Millisecond).Sub(middle)))
+}
+
+// serverNow is the time of the server's clock.
+func (c *Client) serverNow() time.Time {
+	return time.Now().Add(time.Duration(c.clockOffset.Load()))
+}

@@ -1,0 +1,143 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// retryPolicy says how often one request is sent again when the failure is likely
+// to pass by itself. All requests of this package may be sent twice.
+type retryPolicy struct {
+	// base and limit bound the delay, which doubles with every attempt.
+	base, limit time.Duration
+	// window is how long the interruption of a server that has answered before,
+	// or its request to come back later, is waited out.
+	window time.Duration
+	// settle is how long a follower of another write, which is just on its way, is
+	// waited for.
+	settle time.Duration
+	// attempts bounds the tries against a server that never answered, and against
+	// one that answers with an internal error.
+	attempts int
+	// attemptTimeout bounds one try, so that a lost connection is noticed.
+	attemptTimeout time.Duration
+}
+
+func defaultRetry() retryPolicy {
+	return retryPolicy{
+		base:           100 * time.Millisecond,
+		limit:          3 * time.Second,
+		window:         45 * time.Second,
+		settle:         5 * time.Second,
+		attempts:       3,
+		attemptTimeout: 60 * time.Second,
+	}
+}
+
+// once is the policy of a check: the answer of now is what is asked for.
+func (p retryPolicy) once() retryPolicy {
+	p.attempts, p.window, p.attemptTimeout = 2, 2*time.Second, dialTimeout
+	return p
+}
+
+// next returns the delay before the next try, or false when err is final. tries
+// counts those done, elapsed is the time since the first.
+func (p retryPolicy) next(err error, tries int, elapsed time.Duration, answered bool) (time.Duration, bool) {
+	delay := p.backoff(tries)
+	var server *serverError
+	switch {
+	case errors.As(err, &server):
+		switch persistence(server) {
+		case passing:
+			if server.retryAfter > 0 {
+				delay = server.retryAfter + rand.N(p.base) //nolint:gosec // jitter needs no secrecy
+			}
+			return delay, elapsed+delay <= p.window
+		case settling:
+			return min(delay, p.settle/10), elapsed+delay <= p.settle
+		case doubtful:
+			return delay, tries < p.attempts
+		default:
+			return 0, false
+		}
+	case isPermanentTransport(err):
+		return 0, false
+	case answered:
+		return delay, elapsed+delay <= p.window
+	case isTimeout(err):
+		// The time-out was wait enough for a server that never answered.
+		return 0, false
+	default:
+		return delay, tries < p.attempts
+	}
+}
+
+// backoff doubles from base to limit with a jitter of one half.
+func (p retryPolicy) backoff(tries int) time.Duration {
+	d := p.limit
+	if tries < 16 {
+		d = min(p.base<<(tries-1), p.limit)
+	}
+	return d/2 + rand.N(d/2+1) //nolint:gosec // jitter needs no secrecy
+}
+
+// isTimeout reports whether one try ended by its own time-out.
+func isTimeout(err error) bool {
+	var timeout net.Error
+	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout()
+}
+
+type persistenceOf int
+
+const (
+	final persistenceOf = iota
+	// doubtful failures pass sometimes: a webhook that is just being restarted.
+	doubtful
+	// settling failures follow from a write whose consequences are on their way: a
+	// definition whose kind is not served yet, a namespace without its account.
+	settling
+	// passing failures are known to pass.
+	passing
+)
+
+// passingMessages are what an API server says while its storage changes leader or
+// catches up.
+var passingMessages = []string{
+	"etcdserver: leader changed",
+	"etcdserver: request timed out",
+	"etcdserver: no leader",
+	"etcdserver: too many requests",
+	"raft proposal dropped",
+	"storage is (re)initializing",
+	"connection refused",
+	"no endpoints available for service",
+	"http2: server sent GOAWAY",
+	"the server is currently unable to handle the request",
+}
+
+func persistence(e *serverError) persistenceOf {
+	switch code := e.code; {
+	case code == http.StatusTooManyRequests, code == http.StatusServiceUnavailable, code == http.StatusGatewayTimeout, code == http.StatusBadGateway:
+		return passing
+	case code == http.StatusInternalServerError:
+		for _, m := range passingMessages {
+			if strings.Contains(e.Error(), m) {
+				return passing
+			}
+		}
+		return doubtful
+	case code == http.StatusConflict && e.transientConflict:
+		return doubtful
+	case code == http.StatusNotFound && e.unserved:
+		return settling
+	case code == http.StatusForbidden && e.noAccount:
+		return settling
+	default:
+		return final
+	}
+}

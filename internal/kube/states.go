@@ -1,0 +1,107 @@
+package kube
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// The states of an object in a diagnosis.
+const (
+	StatusReady       = "Ready"
+	StatusInProgress  = "InProgress"
+	StatusFailed      = "Failed"
+	StatusTerminating = "Terminating"
+	StatusNotFound    = "NotFound"
+	// StatusUnknown means that the API server did not tell.
+	StatusUnknown = "Unknown"
+)
+
+// ObjectState is the diagnosis of one object.
+type ObjectState struct {
+	Ref     Ref
+	Status  string
+	Reason  string
+	Message string
+	// Events are the last ones of the object and of its pods that are not ready,
+	// the newest last.
+	Events []string
+	// Pods are up to three pods of the object that are not ready.
+	Pods []PodState
+}
+
+// PodState is the diagnosis of one pod.
+type PodState struct {
+	Name     string
+	Phase    string
+	Reason   string
+	Message  string
+	Restarts int32
+	// LogTail is the end of the log of a container that crashed, at most ten lines
+	// and 2 kB.
+	LogTail string
+
+	// container is the one whose log is worth reading.
+	container string
+}
+
+// String renders the diagnosis on several lines.
+func (s ObjectState) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s", s.Ref, s.Status)
+	if s.Reason != "" && s.Reason != s.Status {
+		fmt.Fprintf(&b, " (%s)", s.Reason)
+	}
+	if s.Message != "" {
+		b.WriteString(": " + s.Message)
+	}
+	for _, p := range s.Pods {
+		fmt.Fprintf(&b, "\n    pod %s: %s", p.Name, orElse(p.Phase, "phase unknown"))
+		if p.Reason != "" {
+			b.WriteString(", " + p.Reason)
+		}
+		if p.Restarts > 0 {
+			fmt.Fprintf(&b, ", %d restarts", p.Restarts)
+		}
+		if p.Message != "" {
+			b.WriteString(": " + p.Message)
+		}
+		if p.LogTail != "" {
+			b.WriteString("\n      log: " + strings.ReplaceAll(p.LogTail, "\n", "\n      log: "))
+		}
+	}
+	for _, e := range s.Events {
+		b.WriteString("\n    event: " + e)
+	}
+	return b.String()
+}
+
+// NotReadyError says which objects are not ready, and why.
+type NotReadyError struct {
+	// Objects are in the order of the references, those that failed for good first.
+	Objects []ObjectState
+	// Total is the number of objects that were waited for.
+	Total   int
+	Elapsed time.Duration
+	// Err is the end of the context, or the error that made waiting pointless; nil
+	// when an object failed for good.
+	Err error
+}
+
+func (e *NotReadyError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d of %d objects are not ready after %s", len(e.Objects), e.Total, e.Elapsed.Round(100*time.Millisecond))
+	if e.Err != nil {
+		fmt.Fprintf(&b, " (%v)", e.Err)
+	}
+	b.WriteByte(':')
+	for _, o := range e.Objects[:min(len(e.Objects), maxExplained)] {
+		b.WriteString("\n* " + o.String())
+	}
+	if more := len(e.Objects) - maxExplained; more > 0 {
+		fmt.Fprintf(&b, "\n* and %d more", more)
+	}
+	return b.String()
+}
+
+func (e *NotReadyError) Unwrap() error { return e.Err }

@@ -1,0 +1,316 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+const (
+	// explainAfterTimeout bounds the diagnosis when the time was over,
+	// explainAfterCancel when the user wants to stop now.
+	explainAfterTimeout = 10 * time.Second
+	explainAfterCancel  = 700 * time.Millisecond
+	// progressEvery is the least distance of two calls of Progress.
+	progressEvery = 500 * time.Millisecond
+	// lookAtPodsAfter is how long a wait lasts before Progress looks for crashing
+	// containers, and how often it then does.
+	lookAtPodsAfter = 5 * time.Second
+)
+
+// WaitOptions modify a wait.
+type WaitOptions struct {
+	// LabelSelector narrows what the server sends; every object that is waited for
+	// must match it.
+	LabelSelector string
+	// Progress is told how many objects are ready and what is waited for, at most
+	// twice a second, by one goroutine at a time.
+	Progress func(ready, total int, waitingFor string)
+}
+
+// alwaysThere are kinds that are ready as soon as they exist: their contents need
+// not travel, and a Secret's must not.
+func alwaysThere(r Resource) bool {
+	return r.GVK.Group == "" && (r.GVK.Kind == "ConfigMap" || r.GVK.Kind == "Secret" || r.GVK.Kind == "ServiceAccount") ||
+		r.GVK.Group == "rbac.authorization.k8s.io"
+}
+
+// WaitReady waits until all objects are ready at the same time (see Ready). It
+// uses one LIST and one WATCH for each kind and namespace, survives lost
+// connections and restarts of the server, and ends with a *NotReadyError when ctx
+// ends or an object has failed for good. An object that does not exist is waited
+// for. When ctx ends by its deadline, up to ten seconds are spent on the diagnosis;
+// when it is cancelled, less than one.
+func (c *Client) WaitReady(ctx context.Context, refs []Ref, o WaitOptions) error {
+	if len(refs) == 0 {
+		return nil
+	}
+	for _, ref := range refs {
+		if _, err := ref.path(""); err != nil {
+			return err
+		}
+	}
+	w := newReadyWait(c, refs, o)
+	start := time.Now()
+	follow, stop := context.WithCancel(ctx)
+	defer stop()
+	watching := c.startFollow(follow, w.scopes, o.LabelSelector, alwaysThere, w.see(follow))
+	var progress sync.WaitGroup
+	if o.Progress != nil {
+		progress.Go(func() { w.report(follow) })
+	}
+	select {
+	case <-w.done:
+	case <-watching.ended:
+	case <-ctx.Done():
+	}
+	stop()
+	<-watching.ended
+	progress.Wait()
+	err := watching.err
+	if err == nil && w.allReady() {
+		return c.waitServed(ctx, w.current())
+	}
+	if err == nil && !w.anyFailed() {
+		err = ctx.Err()
+	}
+	return w.notReady(ctx, err, time.Since(start))
+}
+
+// readyWait is the state of one WaitReady.
+type readyWait struct {
+	client *Client
+	refs   []Ref
+	scopes []*scope
+	o      WaitOptions
+	claims bindingModes
+
+	mu       sync.Mutex
+	objects  []*unstructured.Unstructured
+	verdicts []*verdict
+	// watched are the indices that count: repetitions in refs do not.
+	watched []int
+	// done is closed when all are ready or one has failed.
+	done   chan struct{}
+	closed bool
+	// changed wakes the reporter.
+	changed chan struct{}
+}
+
+func newReadyWait(c *Client, refs []Ref, o WaitOptions) *readyWait {
+	w := &readyWait{
+		client: c, refs: refs, scopes: scopes(refs), o: o,
+		claims:   bindingModes{client: c},
+		objects:  make([]*unstructured.Unstructured, len(refs)),
+		verdicts: make([]*verdict, len(refs)),
+		done:     make(chan struct{}),
+		changed:  make(chan struct{}, 1),
+	}
+	for _, s := range w.scopes {
+		for _, i := range s.byName {
+			w.watched = append(w.watched, i)
+		}
+	}
+	return w
+}
+
+var notFound = inProgress("NotFound", "the object does not exist")
+
+func (w *readyWait) see(ctx context.Context) func(int, *unstructured.Unstructured) {
+	return func(i int, obj *unstructured.Unstructured) {
+		v := notFound
+		if obj != nil {
+			v = judge(obj)
+			if v.reason == claimNotBound && w.claims.waitsForConsumer(ctx, obj) {
+				v = isReady("bound when a pod uses it")
+			}
+		}
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if obj == nil && w.finishedJob(i) {
+			return
+		}
+		w.objects[i], w.verdicts[i] = obj, v
+		if !w.closed && (v.failed || w.ready() == len(w.watched)) {
+			w.closed = true
+			close(w.done)
+		}
+		select {
+		case w.changed <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// finishedJob reports whether an object that has gone is a Job that was complete:
+// its ttlSecondsAfterFinished removes it.
+func (w *readyWait) finishedJob(i int) bool {
+	gk := w.refs[i].Resource.GVK.GroupKind()
+	return gk.Group == "batch" && gk.Kind == "Job" && w.verdicts[i] != nil && w.verdicts[i].ready
+}
+
+// ready counts; the caller holds the lock.
+func (w *readyWait) ready() int {
+	n := 0
+	for _, i := range w.watched {
+		if w.verdicts[i] != nil && w.verdicts[i].ready {
+			n++
+		}
+	}
+	return n
+}
+
+func (w *readyWait) allReady() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.ready() == len(w.watched)
+}
+
+func (w *readyWait) anyFailed() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.ContainsFunc(w.verdicts, func(v *verdict) bool { return v != nil && v.failed })
+}
+
+func (w *readyWait) current() []*unstructured.Unstructured {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return append([]*unstructured.Unstructured(nil), w.objects...)
+}
+
+// unready returns what is known of the objects that are not ready.
+func (w *readyWait) unready() []subject {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var out []subject
+	for i, ref := range w.refs {
+		v := w.verdicts[i]
+		switch {
+		case v == nil:
+			v = inProgress("Unknown", "the API server has not told the state of the object yet")
+			if w.duplicate(i) {
+				continue
+			}
+		case v.ready:
+			continue
+		}
+		out = append(out, subject{ref: ref, obj: w.objects[i], verdict: v})
+	}
+	// What failed for good is what the reader has to know first.
+	slices.SortStableFunc(out, func(a, b subject) int { return failedFirst(a.verdict) - failedFirst(b.verdict) })
+	return out
+}
+
+func failedFirst(v *verdict) int {
+	if v.failed {
+		return 0
+	}
+	return 1
+}
+
+func (w *readyWait) duplicate(i int) bool {
+	return !slices.Contains(w.watched, i)
+}
+
+// report calls Progress until ctx ends.
+func (w *readyWait) report(ctx context.Context) {
+	pods := time.NewTicker(lookAtPodsAfter)
+	defer pods.Stop()
+	var crashing, last string
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-pods.C:
+			crashing = w.client.crashing(ctx, w.unready())
+		case <-w.changed:
+		}
+		unready := w.unready()
+		ready, total := len(w.watched)-len(unready), len(w.watched)
+		waiting := summary(unready)
+		if crashing != "" && len(unready) > 0 {
+			waiting += "; " + crashing
+		}
+		if line := fmt.Sprint(ready, waiting); line != last {
+			last = line
+			w.o.Progress(ready, total, waiting)
+		}
+		if sleep(ctx, progressEvery) != nil {
+			return
+		}
+	}
+}
+
+// summary names the first object that is waited for, and how many more there are.
+func summary(unready []subject) string {
+	if len(unready) == 0 {
+		return ""
+	}
+	line := fmt.Sprintf("%s: %s", unready[0].ref, unready[0].verdict.message)
+	if n := len(unready) - 1; n > 0 {
+		line += fmt.Sprintf(" (and %d more)", n)
+	}
+	return line
+}
+
+func (w *readyWait) notReady(ctx context.Context, cause error, elapsed time.Duration) error {
+	budget := explainAfterTimeout
+	if errors.Is(ctx.Err(), context.Canceled) {
+		budget = explainAfterCancel
+	}
+	explain, cancel := context.WithTimeout(context.WithoutCancel(ctx), budget)
+	defer cancel()
+	return &NotReadyError{
+		Objects: w.client.explain(explain, w.unready()),
+		Total:   len(w.watched), Elapsed: elapsed, Err: cause,
+	}
+}
+
+// waitServed waits until the kinds of established definitions are really served:
+// the condition comes a moment before the paths.
+func (c *Client) waitServed(ctx context.Context, objects []*unstructured.Unstructured) error {
+	found := false
+	for _, obj := range objects {
+		if obj == nil || obj.GroupVersionKind().GroupKind().String() != "CustomResourceDefinition.apiextensions.k8s.io" {
+			continue
+		}
+		found = true
+		group, plural := text(obj, "spec", "group"), text(obj, "spec", "names", "plural")
+		versions, _, _ := unstructured.NestedSlice(obj.Object, "spec", "versions")
+		for _, v := range versions {
+			fields, ok := v.(map[string]any)
+			if name, _ := fields["name"].(string); ok && fields["served"] == true {
+				if err := c.waitPath(ctx, "/apis/"+group+"/"+name, plural, obj.GetName()); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	if found {
+		c.RefreshDiscovery()
+	}
+	return nil
+}
+
+func (c *Client) waitPath(ctx context.Context, path, plural, definition string) error {
+	for tries := 1; ; tries++ {
+		res, err := c.do(ctx, request{doing: "waiting for the kinds of", object: "CustomResourceDefinition " + definition, method: http.MethodGet, path: path})
+		var server *serverError
+		switch {
+		case err == nil && strings.Contains(string(res.body), `"name":"`+plural+`"`):
+			return nil
+		case err != nil && (!errors.As(err, &server) || server.code != http.StatusNotFound):
+			return err
+		}
+		if err := sleep(ctx, min(c.retry.backoff(tries), 250*time.Millisecond)); err != nil {
+			return fmt.Errorf("waiting for the API server to serve %s, which CustomResourceDefinition %s defines: %w", plural, definition, err)
+		}
+	}
+}

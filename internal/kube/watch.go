@@ -1,0 +1,197 @@
+package kube
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// follower keeps an eye on the objects of one kind in one namespace with one LIST
+// and one WATCH.
+type follower struct {
+	client    *Client
+	resource  Resource
+	namespace string
+	options   ListOptions
+	// metadataOnly asks for metadata instead of whole objects.
+	metadataOnly bool
+	// listed gets all objects by name, at the start and after an interruption that
+	// was too long to be caught up.
+	listed func(map[string]*unstructured.Unstructured)
+	// changed gets one object, nil when it is gone.
+	changed func(name string, obj *unstructured.Unstructured)
+}
+
+// maxWatchFailures is how often in a row a watch may fail before all is listed again.
+const maxWatchFailures = 10
+
+// errExpired says that the changes since the last known version are not kept any more.
+var errExpired = errors.New("the resource version is too old")
+
+// run follows until ctx ends, which is nil, or until an error that no waiting cures.
+func (f *follower) run(ctx context.Context) error {
+	for failures := 0; ; {
+		version, err := f.list(ctx)
+		if err == nil {
+			failures = 0
+			err = f.watch(ctx, version)
+		}
+		switch {
+		case ctx.Err() != nil:
+			return nil //nolint:nilerr // the caller reports the end of ctx with all objects
+		case errors.Is(err, errExpired):
+			continue
+		case !f.passes(err):
+			return err
+		}
+		failures++
+		if sleep(ctx, f.client.retry.backoff(failures)) != nil {
+			return nil //nolint:nilerr // as above
+		}
+	}
+}
+
+// passes reports whether a failure may pass while the wait goes on.
+func (f *follower) passes(err error) bool {
+	var unreachable *vnfm.UnreachableError
+	var server *serverError
+	switch {
+	case errors.As(err, &unreachable):
+		return !isPermanentTransport(err)
+	case errors.As(err, &server):
+		// 404: the kind is not served yet, or not any more.
+		return persistence(server) != final || server.code == http.StatusNotFound
+	default:
+		return false
+	}
+}
+
+func (f *follower) list(ctx context.Context) (string, error) {
+	objects := map[string]*unstructured.Unstructured{}
+	accept := jsonType
+	if f.metadataOnly {
+		accept = metadataList + "," + jsonType
+	}
+	version, err := f.client.listPages(ctx, f.resource, f.namespace, f.options, accept, func(raw json.RawMessage) error {
+		obj := &unstructured.Unstructured{}
+		if err := decodeItem(raw, f.resource, obj); err != nil {
+			return err
+		}
+		objects[obj.GetName()] = obj
+		return nil
+	}, func() { clear(objects) })
+	if apierrors.IsNotFound(err) {
+		f.listed(objects)
+	}
+	if err != nil {
+		return "", err
+	}
+	f.listed(objects)
+	return version, nil
+}
+
+// watch opens a watch again and again, each from where the last one ended, until
+// an error other than the end of the stream.
+func (f *follower) watch(ctx context.Context, version string) error {
+	for failures := 0; ; {
+		opened := time.Now()
+		next, err := f.stream(ctx, version)
+		if next != version {
+			version, failures = next, 0
+		}
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil && (!f.passes(err) || apierrors.IsNotFound(err)):
+			return err
+		case failures == maxWatchFailures:
+			// Perhaps it is this version that the server cannot continue from.
+			return errExpired
+		}
+		// A server that is being stopped closes streams as soon as they are opened.
+		if err == nil && time.Since(opened) > time.Second {
+			failures = 0
+			continue
+		}
+		failures++
+		if sleep(ctx, min(f.client.retry.backoff(failures), time.Second)) != nil {
+			return ctx.Err()
+		}
+	}
+}
+
+// stream reads one watch to its end and returns the last version that it saw.
+func (f *follower) stream(ctx context.Context, version string) (string, error) {
+	query := f.options.query()
+	query.Set("watch", "true")
+	query.Set("allowWatchBookmarks", "true")
+	query.Set("resourceVersion", version)
+	// Different ends for different watches, so that they are not all opened anew at once.
+	query.Set("timeoutSeconds", strconv.Itoa(240+rand.N(120))) //nolint:gosec // spreading load
+	accept := jsonType
+	if f.metadataOnly {
+		accept = metadataObject + "," + jsonType
+	}
+	r := request{
+		doing: "watching", object: "the objects of kind " + f.resource.GVK.Kind,
+		method: http.MethodGet, path: f.resource.collectionPath(f.namespace), query: query, accept: accept,
+	}
+	res, err := f.client.send(ctx, r)
+	if err != nil {
+		if apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
+			return version, errExpired
+		}
+		return version, f.client.failure(r, err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	decoder := json.NewDecoder(res.Body)
+	for {
+		var event struct {
+			Type   string          `json:"type"`
+			Object json.RawMessage `json:"object"`
+		}
+		if err := decoder.Decode(&event); err != nil {
+			// The server closes a watch when its time is over, and a connection may
+			// break: both are caught up from the last version.
+			return version, nil //nolint:nilerr // see above
+		}
+		if event.Type == "ERROR" {
+			return version, f.streamError(r, event.Object)
+		}
+		obj := &unstructured.Unstructured{}
+		if err := decodeItem(event.Object, f.resource, obj); err != nil {
+			return version, fmt.Errorf("watching the objects of kind %s: reading an event: %w", f.resource.GVK.Kind, err)
+		}
+		if v := obj.GetResourceVersion(); v != "" {
+			version = v
+		}
+		switch event.Type {
+		case "ADDED", "MODIFIED":
+			f.changed(obj.GetName(), obj)
+		case "DELETED":
+			f.changed(obj.GetName(), nil)
+		}
+	}
+}
+
+func (f *follower) streamError(r request, raw json.RawMessage) error {
+	var s metav1.Status
+	if err := json.Unmarshal(raw, &s); err != nil {
+		return fmt.Errorf("watching the objects of kind %s: reading an error: %w", f.resource.GVK.Kind, err)
+	}
+	if s.Code == http.StatusGone {
+		return errExpired
+	}
+	return f.client.failure(r, &serverError{StatusError: &apierrors.StatusError{ErrStatus: s}, code: int(s.Code)})
+}
