@@ -1,0 +1,144 @@
+// Package lcm is the embedded VNF manager: it keeps records, runs LCM operations
+// one at a time per instance and drives the infra drivers. It implements
+// vnfm.Manager and knows neither Terraform nor any VIM.
+package lcm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// Config says what an Engine stands on.
+type Config struct {
+	// OpenStore opens the store. It is called once, at the first use.
+	OpenStore func(ctx context.Context) (store.Store, error)
+	// Keyring seals credentials and package contents.
+	Keyring *seal.Keyring
+	// Drivers are the infra drivers by type of VIM.
+	Drivers map[vnfm.VIMType]vnfm.InfraDriver
+	// Concurrency bounds the requests in flight of one operation.
+	Concurrency int
+	// Progress, when set, hears every line of progress of an operation.
+	Progress func(ctx context.Context, op vnfm.Operation, line string)
+}
+
+// Engine is the embedded VNF manager. New opens nothing; the store is opened at
+// the first use. All methods are safe for concurrent use.
+type Engine struct {
+	cfg Config
+
+	openMu sync.Mutex
+	opened store.Store
+
+	// read holds the packages that this process has read, so that an instance
+	// can be previewed in the same plan that introduces its package.
+	readMu sync.Mutex
+	read   map[string]*vnfm.Package
+
+	// keeping is held by many while packages are kept and by one while a package is
+	// removed: a file that both have must not go between its writing and the record.
+	keeping sync.RWMutex
+
+	// contents are the small files of packages that this process has opened.
+	contents contentCache
+
+	// answered holds the ids of the VIMs and instances whose creation this process
+	// has answered: Terraform has heard of them although no Read has acknowledged them.
+	answered sync.Map
+}
+
+var _ vnfm.Manager = (*Engine)(nil)
+
+// New returns an Engine.
+func New(cfg Config) *Engine {
+	if cfg.Concurrency <= 0 {
+		cfg.Concurrency = 16
+	}
+	return &Engine{cfg: cfg, read: map[string]*vnfm.Package{}}
+}
+
+// Close closes the store when it was opened.
+func (e *Engine) Close() error {
+	e.openMu.Lock()
+	defer e.openMu.Unlock()
+	if e.opened == nil {
+		return nil
+	}
+	err := e.opened.Close()
+	e.opened = nil
+	return err
+}
+
+// store opens the store at the first call. A failure is not remembered: the next
+// call tries again.
+func (e *Engine) store(ctx context.Context) (store.Store, error) {
+	e.openMu.Lock()
+	defer e.openMu.Unlock()
+	if e.opened != nil {
+		return e.opened, nil
+	}
+	s, err := e.cfg.OpenStore(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("opening the store: %w", err)
+	}
+	e.opened = seal.Blobs(s, e.cfg.Keyring)
+	return e.opened, nil
+}
+
+func (e *Engine) driver(t vnfm.VIMType) (vnfm.InfraDriver, error) {
+	d, ok := e.cfg.Drivers[t]
+	if !ok {
+		return nil, fmt.Errorf("there is no infra driver for VIMs of type %q", t)
+	}
+	return d, nil
+}
+
+// errLeaseLost says that the record may be in another process's hands by now.
+var errLeaseLost = errors.New("lost the lease")
+
+// work takes the lease of that name and returns a context that ends when the
+// lease is lost, and a function that gives it back.
+func (e *Engine) work(ctx context.Context, s store.Store, name, object string) (context.Context, func(), error) {
+	lease, err := s.Acquire(ctx, name, store.Holder())
+	if err != nil {
+		var held *store.HeldError
+		if errors.As(err, &held) {
+			return nil, nil, &vnfm.BusyError{Object: object, Holder: held.Holder, Since: held.Since}
+		}
+		return nil, nil, fmt.Errorf("taking the lease of %s: %w", object, err)
+	}
+	work, cancel := context.WithCancelCause(ctx)
+	done := make(chan struct{})
+	go func() {
+		select {
+		case <-lease.Lost():
+			cancel(fmt.Errorf("%w of %s: the store could not be written in time, or another process took over; apply again", errLeaseLost, object))
+		case <-done:
+		}
+	}()
+	return work, func() {
+		close(done)
+		cancel(nil)
+		release, stop := detached(ctx)
+		defer stop()
+		// A lease that cannot be given back expires by itself.
+		_ = lease.Release(release)
+	}, nil
+}
+
+// detachedLimit bounds what is still written after the caller gave up: an
+// interrupted apply must return within two seconds.
+const detachedLimit = 1500 * time.Millisecond
+
+// detached returns a context for the last writes of an operation, which must
+// happen although ctx has ended.
+func detached(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), detachedLimit)
+}

@@ -1,0 +1,276 @@
+package lcm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// Instantiate implements vnfm.Manager. The record exists before the first request
+// to the VIM, so that a killed process leaves nothing that nobody knows of.
+func (e *Engine) Instantiate(ctx context.Context, spec vnfm.InstanceSpec) (*vnfm.Instance, error) {
+	s, r, err := e.prepare(ctx, &spec)
+	if err != nil {
+		return nil, err
+	}
+	ctx, done, err := e.work(ctx, s, "create/"+keyOf(spec), "the creation of VNF instance "+quote(spec.Name))
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	en, err := e.claim(ctx, s, spec)
+	if err != nil {
+		return nil, err
+	}
+	defer e.answered.Store(en.rec.ID, true)
+	return e.runOnInstance(ctx, s, en, func(ctx context.Context) error {
+		return e.instantiate(ctx, s, en, spec, r)
+	})
+}
+
+// prepare opens the store and looks up what a spec names. The namespace of the
+// spec is settled: it may come from the VIM.
+func (e *Engine) prepare(ctx context.Context, spec *vnfm.InstanceSpec) (store.Store, *resolution, error) {
+	s, err := e.store(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	vim, _, err := e.vimWithCredentials(ctx, spec.VIMID)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, problems, err := e.resolve(ctx, *spec)
+	if err != nil {
+		return nil, nil, err
+	}
+	spec.Namespace = namespaceOf(*spec, vim)
+	return s, r, problems.Err()
+}
+
+// claim creates the record of a new instance, or takes up that of a creation of
+// which Terraform never heard because the process was killed. A creation that this
+// process has answered is another resource's.
+func (e *Engine) claim(ctx context.Context, s store.Store, spec vnfm.InstanceSpec) (*entry[vnfm.Instance], error) {
+	found, err := list[vnfm.Instance](ctx, s, store.Query{Kind: store.KindInstance, Key: keyOf(spec)})
+	if err != nil {
+		return nil, err
+	}
+	if len(found) > 0 {
+		en := found[0]
+		if _, answered := e.answered.Load(en.rec.ID); answered || en.value.Acknowledged {
+			return nil, &vnfm.ConflictError{
+				Object: fmt.Sprintf("the name %q in namespace %q of VIM %q", spec.Name, spec.Namespace, spec.VIMID),
+				Owner:  "VNF instance " + en.value.ID,
+				Detail: "choose another name, or import that instance",
+			}
+		}
+		return en, nil
+	}
+	en := newInstance(uuid.NewString(), spec)
+	en.value.PackageID, en.value.Status = spec.PackageID, vnfm.StatusProcessing
+	return en, en.create(ctx, s)
+}
+
+// newInstance is a record that is not stored yet, with the identity that spec gives.
+func newInstance(id string, spec vnfm.InstanceSpec) *entry[vnfm.Instance] {
+	now := time.Now().UTC()
+	return &entry[vnfm.Instance]{
+		rec:   store.Record{Kind: store.KindInstance, ID: id, Key: keyOf(spec), Owner: spec.VIMID},
+		value: vnfm.Instance{ID: id, Name: spec.Name, VIMID: spec.VIMID, Namespace: spec.Namespace, CreatedAt: now, UpdatedAt: now},
+	}
+}
+
+// runOnInstance does work under the lease of an instance, on its record as it is then.
+func (e *Engine) runOnInstance(ctx context.Context, s store.Store, en *entry[vnfm.Instance], work func(ctx context.Context) error) (*vnfm.Instance, error) {
+	ctx, done, err := e.work(ctx, s, "instance/"+en.rec.ID, "VNF instance "+quote(en.value.Name))
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	fresh, err := get[vnfm.Instance](ctx, s, store.KindInstance, en.rec.ID)
+	if err != nil {
+		return nil, err
+	}
+	*en = *fresh
+	if err := work(ctx); err != nil {
+		return nil, err
+	}
+	return &en.value, nil
+}
+
+// instantiate runs, or takes up again, the INSTANTIATE operation of an instance.
+func (e *Engine) instantiate(ctx context.Context, s store.Store, en *entry[vnfm.Instance], spec vnfm.InstanceSpec, r *resolution) error {
+	op, err := e.unfinished(ctx, s, en)
+	if err != nil {
+		return err
+	}
+	if op != nil {
+		if err := op.settle(ctx); err != nil {
+			return err
+		}
+	} else {
+		op, err = e.begin(ctx, s, en, vnfm.OpInstantiate, map[string]any{
+			"flavour_id": r.flavour.ID, "instantiation_level_id": r.levelID, "package_id": r.pkg.ID,
+		})
+		if err != nil {
+			return err
+		}
+	}
+	describe(&en.value, spec, r)
+	en.value.Status = vnfm.StatusProcessing
+	if err := saveInstance(ctx, s, en); err != nil {
+		return err
+	}
+	if err := op.enter(ctx, vnfm.StateProcessing, nil); err != nil {
+		return err
+	}
+	t, d, err := e.bind(ctx, &en.value, r, spec)
+	if err != nil {
+		return e.failInstantiate(ctx, op, nil, nil, err)
+	}
+	if err := d.Apply(ctx, t, op); err != nil {
+		return e.failInstantiate(ctx, op, d, t, err)
+	}
+	en.value.Generation++
+	return e.complete(ctx, op, vnfm.StatusInstantiated)
+}
+
+// complete ends an operation that did its work. When that cannot be written the
+// instance is kept like a failed one: the objects exist, and Terraform must know.
+func (e *Engine) complete(ctx context.Context, op *operation, status vnfm.InstanceStatus) error {
+	op.instance.value.Status = status
+	if err := saveInstance(ctx, op.store, op.instance); err != nil {
+		return e.keepFailed(ctx, op, becauseOf(ctx, err))
+	}
+	if err := op.enter(ctx, vnfm.StateCompleted, nil); err != nil {
+		return e.keepFailed(ctx, op, becauseOf(ctx, err))
+	}
+	return nil
+}
+
+// failInstantiate ends a failed creation in one of three ways: nothing exists and
+// nothing is left; everything is removed again; what exists stays to be resumed.
+// Without a driver nobody can look or remove.
+func (e *Engine) failInstantiate(ctx context.Context, op *operation, d vnfm.InfraDriver, t *vnfm.Target, cause error) error {
+	cause = becauseOf(ctx, cause)
+	interrupted := errors.Is(ctx.Err(), context.Canceled)
+	if (d == nil && op.madeAnything()) || errors.Is(cause, errLeaseLost) {
+		return e.keepFailed(ctx, op, cause)
+	}
+	if !op.madeAnything() || e.nothingIsLeft(ctx, op, d, t, interrupted) {
+		last, cancel := detached(ctx)
+		defer cancel()
+		if err := e.forget(last, op.store, op.instance); err != nil {
+			return errors.Join(cause, err)
+		}
+		return cause
+	}
+	if t.Instance.OnFailure == vnfm.OnFailureRollback && !interrupted {
+		return e.rollBackInstantiate(ctx, op, d, t, cause)
+	}
+	return e.keepFailed(ctx, op, cause)
+}
+
+// keepFailed leaves an instance in FAILED_TEMP and tells what exists. It is the
+// last thing that an operation does, also when ctx has ended. A record whose lease
+// was lost is not written: another process may have brought it further.
+func (e *Engine) keepFailed(ctx context.Context, op *operation, cause error) error {
+	if errors.Is(cause, errLeaseLost) {
+		i := op.instance.value
+		i.Status = vnfm.StatusFailedTemp
+		return &vnfm.OperationError{Operation: op.snapshot(), Instance: &i, Err: cause}
+	}
+	ctx, cancel := detached(ctx)
+	defer cancel()
+	if op.state() != vnfm.StateFailedTemp {
+		if err := op.enter(ctx, vnfm.StateFailedTemp, cause); err != nil {
+			return errors.Join(cause, err)
+		}
+	}
+	op.instance.value.Status = vnfm.StatusFailedTemp
+	if err := saveInstance(ctx, op.store, op.instance); err != nil {
+		return errors.Join(cause, err)
+	}
+	i := op.instance.value
+	return &vnfm.OperationError{Operation: op.snapshot(), Instance: &i, Err: cause}
+}
+
+// nothingIsLeft reports whether the failed operation made nothing of the package,
+// and removes what it made besides, such as the namespace. When the VIM does not
+// answer something is assumed to exist: an object that is forgotten is worse than
+// a record too many. A user who interrupts is not kept waiting for a removal.
+func (e *Engine) nothingIsLeft(ctx context.Context, op *operation, d vnfm.InfraDriver, t *vnfm.Target, interrupted bool) bool {
+	look, cancel := detached(ctx)
+	defer cancel()
+	seen, err := d.Observe(look, t)
+	if err != nil || len(seen.Objects) > 0 {
+		return false
+	}
+	if interrupted {
+		return !op.knowsObjects()
+	}
+	back, stop := vnfm.Overtime(ctx, rollbackLimit)
+	defer stop()
+	return d.Terminate(back, t, removeAll, op) == nil
+}
+
+// removeAll is how what a failed creation made is removed: nobody uses it yet.
+var removeAll = vnfm.TerminateSpec{Type: vnfm.Forceful, Volumes: vnfm.VolumesDeleteNew}
+
+// rollbackLimit bounds the removal after a failed creation: the time that the
+// user gave has been spent by the creation itself.
+const rollbackLimit = 5 * time.Minute
+
+func (e *Engine) rollBackInstantiate(ctx context.Context, op *operation, d vnfm.InfraDriver, t *vnfm.Target, cause error) error {
+	ctx, cancel := vnfm.Overtime(ctx, rollbackLimit)
+	defer cancel()
+	if err := op.rollBack(ctx, cause); err != nil {
+		return errors.Join(cause, err)
+	}
+	if err := d.Terminate(ctx, t, removeAll, op); err != nil {
+		return e.keepFailed(ctx, op, errors.Join(cause, fmt.Errorf("removing what had been made: %w", err)))
+	}
+	if err := op.enter(ctx, vnfm.StateRolledBack, cause); err != nil {
+		return errors.Join(cause, err)
+	}
+	if err := e.forget(ctx, op.store, op.instance); err != nil {
+		return errors.Join(cause, err)
+	}
+	return fmt.Errorf("%w; everything that had been made was removed again (on_failure = \"rollback\")", cause)
+}
+
+// forget removes the record of an instance and its operations but the named ones.
+func (e *Engine) forget(ctx context.Context, s store.Store, en *entry[vnfm.Instance], keep ...string) error {
+	occs, err := s.List(ctx, store.Query{Kind: store.KindOperation, Owner: en.rec.ID})
+	if err != nil {
+		return fmt.Errorf("listing the operations of VNF instance %q: %w", en.value.Name, err)
+	}
+	if err := s.Delete(ctx, store.KindInstance, en.rec.ID); err != nil && !errors.Is(err, store.ErrNotFound) {
+		return fmt.Errorf("removing the record of VNF instance %q: %w", en.value.Name, err)
+	}
+	for _, occ := range occs {
+		if slices.Contains(keep, occ.ID) {
+			continue
+		}
+		if err := s.Delete(ctx, store.KindOperation, occ.ID); err != nil && !errors.Is(err, store.ErrNotFound) {
+			return fmt.Errorf("removing the operations of VNF instance %q: %w", en.value.Name, err)
+		}
+	}
+	return nil
+}
+
+// becauseOf prefers the reason for which the work was stopped over the error that
+// the stopped work returned.
+func becauseOf(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) && !errors.Is(cause, context.DeadlineExceeded) {
+		return fmt.Errorf("%w: %w", cause, err)
+	}
+	return err
+}

@@ -1,0 +1,205 @@
+package lcm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// operation is a running LCM operation occurrence. It is also the Recorder
+// through which the driver speaks to the records.
+type operation struct {
+	engine   *Engine
+	store    store.Store
+	instance *entry[vnfm.Instance]
+
+	mu  sync.Mutex
+	occ *entry[vnfm.Operation]
+	// written is when progress was stored last: it is said often and stored rarely.
+	written time.Time
+}
+
+var _ vnfm.Recorder = (*operation)(nil)
+
+// progressInterval is how often progress is written to the store.
+const progressInterval = time.Second
+
+// begin stores a new operation in STARTING, before anything is done.
+func (e *Engine) begin(ctx context.Context, s store.Store, instance *entry[vnfm.Instance], t vnfm.OperationType, params map[string]any) (*operation, error) {
+	now := time.Now().UTC()
+	occ := &entry[vnfm.Operation]{rec: store.Record{Kind: store.KindOperation, ID: uuid.NewString(), Owner: instance.value.ID}}
+	occ.value = vnfm.Operation{
+		ID: occ.rec.ID, InstanceID: instance.value.ID, Type: t, State: vnfm.StateStarting,
+		Parameters: params, StartedAt: now, StateEnteredAt: now,
+	}
+	if err := occ.create(ctx, s); err != nil {
+		return nil, err
+	}
+	return &operation{engine: e, store: s, instance: instance, occ: occ}, nil
+}
+
+// unfinished returns the operation of an instance that did not come to an end, or
+// nil. The caller holds the instance's lease, so nobody runs it any more.
+func (e *Engine) unfinished(ctx context.Context, s store.Store, instance *entry[vnfm.Instance]) (*operation, error) {
+	occs, err := list[vnfm.Operation](ctx, s, store.Query{Kind: store.KindOperation, Owner: instance.value.ID})
+	if err != nil {
+		return nil, err
+	}
+	for i := len(occs) - 1; i >= 0; i-- {
+		if !occs[i].value.State.Final() {
+			return &operation{engine: e, store: s, instance: instance, occ: occs[i]}, nil
+		}
+	}
+	return nil, nil
+}
+
+// enter moves the operation along one arrow of the state machine and stores it.
+func (o *operation) enter(ctx context.Context, next vnfm.OperationState, cause error) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	occ := &o.occ.value
+	if !occ.State.CanBecome(next) {
+		return fmt.Errorf("operation %s %s cannot go from %s to %s", occ.Type, occ.ID, occ.State, next)
+	}
+	before := *occ
+	occ.State = next
+	occ.StateEnteredAt = time.Now().UTC()
+	occ.Error = ""
+	if cause != nil {
+		occ.Error = cause.Error()
+	}
+	if next == vnfm.StateProcessing {
+		occ.Attempts++
+	}
+	if next.Final() {
+		occ.Progress = ""
+	}
+	if err := o.occ.update(ctx, o.store); err != nil {
+		*occ = before
+		return err
+	}
+	return nil
+}
+
+// rollBack takes the two arrows from PROCESSING to ROLLING_BACK.
+func (o *operation) rollBack(ctx context.Context, cause error) error {
+	if err := o.enter(ctx, vnfm.StateFailedTemp, cause); err != nil {
+		return err
+	}
+	return o.enter(ctx, vnfm.StateRollingBack, cause)
+}
+
+// settle brings an operation that was interrupted at any point to FAILED_TEMP,
+// from where it can be retried, rolled back or given up.
+func (o *operation) settle(ctx context.Context) error {
+	interrupted := fmt.Errorf("the process that ran it has ended")
+	if o.state() == vnfm.StateStarting {
+		if err := o.enter(ctx, vnfm.StateProcessing, nil); err != nil {
+			return err
+		}
+	}
+	if s := o.state(); s == vnfm.StateProcessing || s == vnfm.StateRollingBack {
+		return o.enter(ctx, vnfm.StateFailedTemp, interrupted)
+	}
+	return nil
+}
+
+func (o *operation) state() vnfm.OperationState {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.occ.value.State
+}
+
+func (o *operation) kind() vnfm.OperationType {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.occ.value.Type
+}
+
+// madeAnything reports whether a request that makes something may have been sent:
+// the inventory is saved before the first of them.
+func (o *operation) madeAnything() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.instance.value.Inventory) > 0
+}
+
+// knowsObjects reports whether an object of the inventory is known to exist.
+func (o *operation) knowsObjects() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.ContainsFunc(o.instance.value.Inventory, func(i vnfm.InventoryItem) bool { return i.UID != "" })
+}
+
+func (o *operation) snapshot() vnfm.Operation {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.occ.value
+}
+
+// SaveInventory implements vnfm.Recorder.
+func (o *operation) SaveInventory(ctx context.Context, items []vnfm.InventoryItem) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.instance.value.Inventory = items
+	return saveInstance(ctx, o.store, o.instance)
+}
+
+// saveInstance writes the record of an instance whose lease the caller holds. A
+// refresh of another process may have acknowledged the record meanwhile, which
+// takes no lease: that mark is kept and the write done again.
+func saveInstance(ctx context.Context, s store.Store, en *entry[vnfm.Instance]) error {
+	en.value.UpdatedAt = time.Now().UTC()
+	err := en.update(ctx, s)
+	if !errors.Is(err, store.ErrStale) {
+		return err
+	}
+	fresh, err := get[vnfm.Instance](ctx, s, store.KindInstance, en.rec.ID)
+	if err != nil {
+		return err
+	}
+	en.rec.Revision = fresh.rec.Revision
+	en.value.Acknowledged = fresh.value.Acknowledged
+	return en.update(ctx, s)
+}
+
+// Progress implements vnfm.Recorder.
+func (o *operation) Progress(ctx context.Context, line string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.occ.value.Progress = line
+	if o.engine.cfg.Progress != nil {
+		o.engine.cfg.Progress(ctx, o.occ.value, line)
+	}
+	if time.Since(o.written) < progressInterval {
+		return
+	}
+	o.written = time.Now()
+	// Progress is for onlookers: the operation goes on without it.
+	_ = o.occ.update(ctx, o.store)
+}
+
+// Operations implements vnfm.Manager.
+func (e *Engine) Operations(ctx context.Context, instanceID string) ([]vnfm.Operation, error) {
+	s, err := e.store(ctx)
+	if err != nil {
+		return nil, err
+	}
+	occs, err := list[vnfm.Operation](ctx, s, store.Query{Kind: store.KindOperation, Owner: instanceID})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]vnfm.Operation, 0, len(occs))
+	for _, occ := range occs {
+		out = append(out, occ.value)
+	}
+	return out, nil
+}

@@ -1,0 +1,284 @@
+package lcm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+func (e *Engine) withContent(ctx context.Context, en *entry[packageRecord]) (*vnfm.Package, error) {
+	s, err := e.store(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p := en.value.Package
+	p.Content = newContent(s, &e.contents, p.Files)
+	return &p, nil
+}
+
+// OnboardPackage implements vnfm.Manager.
+func (e *Engine) OnboardPackage(ctx context.Context, spec vnfm.PackageSpec, wantID string) (*vnfm.Package, vnfm.Problems, error) {
+	r, err := e.readSource(ctx, spec)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer r.close()
+	if r.problems.HasErrors() {
+		return nil, r.problems, nil
+	}
+	if wantID != "" && r.pkg.ID != wantID {
+		return nil, nil, fmt.Errorf("the content of package %q changed between plan and apply: planned is %s, the source now holds %s; run plan again", spec.Name, wantID, r.pkg.ID)
+	}
+	s, err := e.store(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if r.stored {
+		return r.pkg, r.problems, e.setSuperseded(ctx, s, r.pkg.ID, false)
+	}
+	e.keeping.RLock()
+	defer e.keeping.RUnlock()
+	if err := e.putFiles(ctx, s, r.pkg); err != nil {
+		return nil, nil, err
+	}
+	en := &entry[packageRecord]{rec: store.Record{Kind: store.KindPackage, ID: r.pkg.ID, Owner: spec.Name}}
+	en.value = packageRecord{Package: *r.pkg, Origin: r.origin}
+	en.value.OnboardedAt = time.Now().UTC()
+	switch err := en.create(ctx, s); {
+	case errors.Is(err, store.ErrExists):
+		if en, err = e.refreshOrigin(ctx, s, en); err != nil {
+			return nil, nil, err
+		}
+	case err != nil:
+		return nil, nil, err
+	}
+	p, err := e.withContent(ctx, en)
+	if err != nil {
+		return nil, nil, err
+	}
+	e.remember(p)
+	return p, r.problems, nil
+}
+
+// refreshOrigin notes in the record of a content that is onboarded already where
+// it was read from this time.
+func (e *Engine) refreshOrigin(ctx context.Context, s store.Store, fresh *entry[packageRecord]) (*entry[packageRecord], error) {
+	en, err := get[packageRecord](ctx, s, store.KindPackage, fresh.rec.ID)
+	if err != nil {
+		return nil, err
+	}
+	onboarded := en.value.OnboardedAt
+	en.value = fresh.value
+	en.value.OnboardedAt = onboarded
+	return en, en.update(ctx, s)
+}
+
+// putFiles keeps all files of a package, several at a time: each waits for the disk.
+func (e *Engine) putFiles(ctx context.Context, s store.Store, p *vnfm.Package) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var workers sync.WaitGroup
+	slots := make(chan struct{}, e.cfg.Concurrency)
+	for _, f := range p.Files {
+		slots <- struct{}{}
+		if ctx.Err() != nil {
+			break
+		}
+		workers.Go(func() {
+			defer func() { <-slots }()
+			if err := putFile(ctx, s, p, f); err != nil {
+				cancel(err)
+			}
+		})
+	}
+	workers.Wait()
+	return context.Cause(ctx)
+}
+
+func putFile(ctx context.Context, s store.Store, p *vnfm.Package, f vnfm.PackageFile) error {
+	file, err := p.Content.Open(f.Path)
+	if err != nil {
+		return fmt.Errorf("reading %s of package %q: %w", f.Path, p.Name, err)
+	}
+	defer func() { _ = file.Close() }()
+	if err := s.PutBlob(ctx, f.Digest, file); err != nil {
+		return fmt.Errorf("keeping %s of package %q: %w", f.Path, p.Name, err)
+	}
+	return nil
+}
+
+// Package implements vnfm.Manager.
+func (e *Engine) Package(ctx context.Context, id string) (*vnfm.Package, error) {
+	s, err := e.store(ctx)
+	if err != nil {
+		return nil, err
+	}
+	en, err := get[packageRecord](ctx, s, store.KindPackage, id)
+	if err != nil {
+		return nil, err
+	}
+	if en.value.Removing {
+		return nil, &vnfm.NotFoundError{Kind: nouns[store.KindPackage], ID: id}
+	}
+	return e.withContent(ctx, en)
+}
+
+// PackageByName implements vnfm.Manager: the version that was onboarded last.
+func (e *Engine) PackageByName(ctx context.Context, name string) (*vnfm.Package, error) {
+	s, err := e.store(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all, err := list[packageRecord](ctx, s, store.Query{Kind: store.KindPackage, Owner: name})
+	if err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(all, func(en *entry[packageRecord]) bool { return en.value.Removing })
+	if len(all) == 0 {
+		return nil, &vnfm.NotFoundError{Kind: nouns[store.KindPackage], ID: name}
+	}
+	last := all[len(all)-1]
+	for _, en := range all {
+		if last.value.Superseded || (!en.value.Superseded && en.value.OnboardedAt.After(last.value.OnboardedAt)) {
+			last = en
+		}
+	}
+	return e.withContent(ctx, last)
+}
+
+// packageOf finds a package in this process or in the store.
+func (e *Engine) packageOf(ctx context.Context, id string) (*vnfm.Package, error) {
+	if p := e.remembered(id); p != nil {
+		return p, nil
+	}
+	return e.Package(ctx, id)
+}
+
+// DeletePackage implements vnfm.Manager.
+func (e *Engine) DeletePackage(ctx context.Context, id string) error {
+	s, err := e.store(ctx)
+	if err != nil {
+		return err
+	}
+	users, err := e.packageUsers(ctx, s, id)
+	if err != nil {
+		return err
+	}
+	if len(users) > 0 {
+		return &vnfm.InUseError{Kind: nouns[store.KindPackage], ID: id, By: instanceNames(users)}
+	}
+	return e.removePackage(ctx, s, id)
+}
+
+// ReleasePackage implements vnfm.Manager.
+func (e *Engine) ReleasePackage(ctx context.Context, id string) error {
+	err := e.DeletePackage(ctx, id)
+	var inUse *vnfm.InUseError
+	if !errors.As(err, &inUse) {
+		return err
+	}
+	s, err := e.store(ctx)
+	if err != nil {
+		return err
+	}
+	return e.setSuperseded(ctx, s, id, true)
+}
+
+func (e *Engine) packageUsers(ctx context.Context, s store.Store, id string) ([]*entry[vnfm.Instance], error) {
+	all, err := list[vnfm.Instance](ctx, s, store.Query{Kind: store.KindInstance})
+	if err != nil {
+		return nil, err
+	}
+	var users []*entry[vnfm.Instance]
+	for _, en := range all {
+		if en.value.PackageID == id {
+			users = append(users, en)
+		}
+	}
+	return users, nil
+}
+
+// setSuperseded notes whether a package goes as soon as its last instance has left it.
+func (e *Engine) setSuperseded(ctx context.Context, s store.Store, id string, superseded bool) error {
+	en, err := get[packageRecord](ctx, s, store.KindPackage, id)
+	if err != nil || en.value.Superseded == superseded {
+		return err
+	}
+	en.value.Superseded = superseded
+	return en.update(ctx, s)
+}
+
+// leavePackages removes the superseded packages that no instance runs any more.
+// It looks at all of them: an operation that was interrupted may have left one
+// before the operation that comes to an end.
+func (e *Engine) leavePackages(ctx context.Context, s store.Store) error {
+	all, err := list[packageRecord](ctx, s, store.Query{Kind: store.KindPackage})
+	if err != nil {
+		return err
+	}
+	for _, en := range all {
+		if !en.value.Superseded {
+			continue
+		}
+		users, err := e.packageUsers(ctx, s, en.rec.ID)
+		if err != nil {
+			return err
+		}
+		if len(users) > 0 {
+			continue
+		}
+		if err := e.removePackage(ctx, s, en.rec.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removePackage marks the record, deletes the contents that no other package needs
+// and then the record: after a kill in between the next removal goes on.
+func (e *Engine) removePackage(ctx context.Context, s store.Store, id string) error {
+	e.keeping.Lock()
+	defer e.keeping.Unlock()
+	en, err := get[packageRecord](ctx, s, store.KindPackage, id)
+	if errors.Is(err, vnfm.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	en.value.Removing = true
+	if err := en.update(ctx, s); err != nil {
+		return err
+	}
+	others, err := list[packageRecord](ctx, s, store.Query{Kind: store.KindPackage})
+	if err != nil {
+		return err
+	}
+	needed := map[string]bool{}
+	for _, o := range others {
+		if o.value.Removing {
+			continue
+		}
+		for _, f := range o.value.Files {
+			needed[f.Digest] = true
+		}
+	}
+	for _, f := range en.value.Files {
+		if needed[f.Digest] {
+			continue
+		}
+		if err := s.DeleteBlob(ctx, f.Digest); err != nil {
+			return fmt.Errorf("removing %s of VNF package %q: %w", f.Path, id, err)
+		}
+	}
+	if err := s.Delete(ctx, store.KindPackage, id); err != nil && !errors.Is(err, store.ErrNotFound) {
+		return fmt.Errorf("removing the record of VNF package %q: %w", id, err)
+	}
+	return nil
+}

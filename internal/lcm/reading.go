@@ -1,0 +1,189 @@
+package lcm
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/csar"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfd"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// packageRecord is a package as stored: its contents are kept by digest.
+type packageRecord struct {
+	vnfm.Package
+	// Removing is set while the contents are removed: the package is gone for
+	// everybody, and whoever removes it again finds what is left.
+	Removing bool `json:"removing,omitempty"`
+	// Origin says what the package was read from and how it was verified, so
+	// that the same source need not be read twice.
+	Origin origin `json:"origin"`
+}
+
+// origin identifies one reading of a source.
+type origin struct {
+	// Source is the digest of the source: a URL can hold a token.
+	Source     string `json:"source"`
+	Checksum   string `json:"checksum,omitempty"`
+	ETag       string `json:"etag,omitempty"`
+	Integrity  string `json:"integrity"`
+	Signature  string `json:"signature"`
+	TrustRoots string `json:"trust_roots,omitempty"`
+}
+
+func originOf(spec vnfm.PackageSpec) origin {
+	sum := sha256.Sum256([]byte(spec.Source))
+	return origin{Source: hex.EncodeToString(sum[:]), Integrity: spec.Integrity, Signature: spec.Signature, TrustRoots: spec.TrustRoots}
+}
+
+// verifiedAs reports whether a package of origin o has passed the checks that spec asks for.
+func (o origin) verifiedAs(spec vnfm.PackageSpec) bool {
+	want := originOf(spec)
+	return o.Source == want.Source && o.Integrity == want.Integrity && o.Signature == want.Signature && o.TrustRoots == want.TrustRoots
+}
+
+// reading is a package that was read from its source.
+type reading struct {
+	pkg      *vnfm.Package
+	origin   origin
+	problems vnfm.Problems
+	// stored is set when the store holds this very content already.
+	stored bool
+	// close frees the archive and any download.
+	close func()
+}
+
+// ReadPackage implements vnfm.Manager.
+func (e *Engine) ReadPackage(ctx context.Context, spec vnfm.PackageSpec) (*vnfm.Package, vnfm.Problems, error) {
+	r, err := e.readSource(ctx, spec)
+	if err != nil {
+		return nil, nil, err
+	}
+	if r.problems.HasErrors() {
+		r.close()
+		return nil, r.problems, nil
+	}
+	// The archive stays open: instances of this process are previewed from it.
+	e.remember(r.pkg)
+	return r.pkg, r.problems, nil
+}
+
+func (e *Engine) remember(p *vnfm.Package) {
+	e.readMu.Lock()
+	defer e.readMu.Unlock()
+	e.read[p.ID] = p
+}
+
+func (e *Engine) remembered(id string) *vnfm.Package {
+	e.readMu.Lock()
+	defer e.readMu.Unlock()
+	return e.read[id]
+}
+
+// readSource reads a package from its source, or finds that the store has it.
+func (e *Engine) readSource(ctx context.Context, spec vnfm.PackageSpec) (*reading, error) {
+	known, err := e.knownDownload(ctx, spec)
+	if err != nil {
+		return nil, err
+	}
+	etag := ""
+	if known != nil {
+		if spec.Checksum != "" && spec.Checksum == known.value.Origin.Checksum {
+			return e.storedReading(ctx, known)
+		}
+		etag = known.value.Origin.ETag
+	}
+	f, err := fetch(ctx, spec.Source, spec.Checksum, etag)
+	if err != nil {
+		return nil, err
+	}
+	if f.unchanged {
+		return e.storedReading(ctx, known)
+	}
+	archive, parsed, problems, err := csar.Open(f.path, csar.Options{
+		Integrity:  csar.Integrity(spec.Integrity),
+		Signature:  csar.SignaturePolicy(spec.Signature),
+		TrustRoots: []byte(spec.TrustRoots),
+	}, csar.DefaultLimits())
+	if err != nil {
+		f.remove()
+		return nil, fmt.Errorf("opening the package %s: %w", redactSource(spec.Source), err)
+	}
+	// The open archive is enough: a download must not outlive the process, however
+	// that ends. Where an open file cannot be removed it goes when it is closed.
+	f.remove()
+	r := &reading{problems: problems, origin: originOf(spec), close: f.remove}
+	if archive != nil {
+		r.close = func() {
+			// Reading is over: there is nothing that a failed close could lose.
+			_ = archive.Close()
+			f.remove()
+		}
+	}
+	r.origin.Checksum, r.origin.ETag = f.checksum, f.etag
+	if problems.HasErrors() || parsed == nil {
+		return r, nil
+	}
+	descriptor, more := vnfd.Read(archive, parsed.Entry)
+	r.problems = append(r.problems, more...)
+	if r.problems.HasErrors() {
+		return r, nil
+	}
+	r.pkg = newPackage(spec.Name, archive, parsed, descriptor)
+	return r, nil
+}
+
+func newPackage(name string, archive csar.Archive, parsed *csar.Package, descriptor *vnfm.Descriptor) *vnfm.Package {
+	p := &vnfm.Package{
+		ID:              vnfm.PackageID(name, parsed.Digest),
+		Name:            name,
+		Digest:          parsed.Digest,
+		Descriptor:      descriptor,
+		KubernetesFiles: parsed.KubernetesFiles(archive),
+		SecurityOption:  parsed.Security.Option,
+		Signer:          parsed.Security.Signer,
+		Content:         archive,
+	}
+	for _, f := range archive.Files() {
+		p.Files = append(p.Files, vnfm.PackageFile{Path: f.Path, Digest: f.Digest, Size: f.Size})
+	}
+	for _, a := range parsed.Artifacts {
+		p.Artifacts = append(p.Artifacts, vnfm.PackageArtifact{
+			Path: a.Path, Digest: a.Digest, ContentType: a.ContentType, Size: a.Size, External: a.External,
+		})
+	}
+	return p
+}
+
+// knownDownload finds the stored package that came from the same URL under the
+// same policy. Paths are always read anew: that is cheap and sees every change.
+func (e *Engine) knownDownload(ctx context.Context, spec vnfm.PackageSpec) (*entry[packageRecord], error) {
+	if !isURL(spec.Source) {
+		return nil, nil
+	}
+	s, err := e.store(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all, err := list[packageRecord](ctx, s, store.Query{Kind: store.KindPackage, Owner: spec.Name})
+	if err != nil {
+		return nil, err
+	}
+	for i := len(all) - 1; i >= 0; i-- {
+		if !all[i].value.Removing && all[i].value.Origin.verifiedAs(spec) {
+			return all[i], nil
+		}
+	}
+	return nil, nil
+}
+
+func (e *Engine) storedReading(ctx context.Context, en *entry[packageRecord]) (*reading, error) {
+	p, err := e.withContent(ctx, en)
+	if err != nil {
+		return nil, err
+	}
+	return &reading{pkg: p, origin: en.value.Origin, stored: true, close: func() {}}, nil
+}

@@ -1,0 +1,80 @@
+package lcm
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// nouns name the kinds of records in errors.
+var nouns = map[store.Kind]string{
+	store.KindVIM:       "VIM",
+	store.KindPackage:   "VNF package",
+	store.KindInstance:  "VNF instance",
+	store.KindOperation: "LCM operation",
+}
+
+// entry is a decoded record together with what the store needs to replace it.
+type entry[T any] struct {
+	value T
+	rec   store.Record
+}
+
+func decode[T any](rec store.Record) (*entry[T], error) {
+	out := &entry[T]{rec: rec}
+	if err := json.Unmarshal(rec.Data, &out.value); err != nil {
+		return nil, fmt.Errorf("decoding the record of %s %q: %w", nouns[rec.Kind], rec.ID, err)
+	}
+	return out, nil
+}
+
+func get[T any](ctx context.Context, s store.Store, kind store.Kind, id string) (*entry[T], error) {
+	rec, err := s.Get(ctx, kind, id)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, &vnfm.NotFoundError{Kind: nouns[kind], ID: id}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the record of %s %q: %w", nouns[kind], id, err)
+	}
+	return decode[T](*rec)
+}
+
+func list[T any](ctx context.Context, s store.Store, q store.Query) ([]*entry[T], error) {
+	recs, err := s.List(ctx, q)
+	if err != nil {
+		return nil, fmt.Errorf("listing the %s records: %w", nouns[q.Kind], err)
+	}
+	out := make([]*entry[T], 0, len(recs))
+	for _, rec := range recs {
+		en, err := decode[T](rec)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, en)
+	}
+	return out, nil
+}
+
+func (en *entry[T]) create(ctx context.Context, s store.Store) error {
+	return en.write(ctx, s.Create)
+}
+
+func (en *entry[T]) update(ctx context.Context, s store.Store) error {
+	return en.write(ctx, s.Update)
+}
+
+func (en *entry[T]) write(ctx context.Context, put func(context.Context, *store.Record) error) error {
+	data, err := json.Marshal(en.value)
+	if err != nil {
+		return fmt.Errorf("encoding the record of %s %q: %w", nouns[en.rec.Kind], en.rec.ID, err)
+	}
+	en.rec.Data = data
+	if err := put(ctx, &en.rec); err != nil {
+		return fmt.Errorf("writing the record of %s %q: %w", nouns[en.rec.Kind], en.rec.ID, err)
+	}
+	return nil
+}

@@ -1,0 +1,175 @@
+package lcm
+
+import (
+	"context"
+	"maps"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfd"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// defaultNamespace is what Kubernetes itself takes when nobody names one.
+const defaultNamespace = "default"
+
+// resolution is a spec with everything that its package says about it.
+type resolution struct {
+	pkg         *vnfm.Package
+	flavour     *vnfm.Flavour
+	levelID     string
+	scaleStatus map[string]int
+	counts      map[string]int
+}
+
+// resolve looks up package, flavour, level and counts. It needs no VIM.
+func (e *Engine) resolve(ctx context.Context, spec vnfm.InstanceSpec) (*resolution, vnfm.Problems, error) {
+	p, err := e.packageOf(ctx, spec.PackageID)
+	if err != nil {
+		return nil, nil, err
+	}
+	r := &resolution{pkg: p}
+	var problems vnfm.Problems
+	r.flavour = chooseFlavour(p.Descriptor, spec.FlavourID, &problems)
+	if r.flavour == nil {
+		return nil, problems, nil
+	}
+	r.levelID = spec.LevelID
+	if r.levelID == "" {
+		r.levelID = r.flavour.DefaultLevelID
+	} else if r.flavour.Level(r.levelID) == nil {
+		problems = append(problems, vnfm.Problem{
+			Attribute: "instantiation_level_id",
+			Summary:   "deployment flavour " + quote(r.flavour.ID) + " has no instantiation level " + quote(r.levelID),
+			Detail:    "it has " + listOf(levelIDs(r.flavour)),
+		})
+		return nil, problems, nil
+	}
+	status, more := vnfd.ScaleStatus(r.flavour, r.levelID, spec.ScaleLevels)
+	if more.HasErrors() {
+		return nil, append(problems, attribute(more, "scale_levels")...), nil
+	}
+	counts, more := vnfd.Counts(r.flavour, r.levelID, spec.ScaleLevels)
+	problems = append(problems, attribute(more, "scale_levels")...)
+	if problems.HasErrors() {
+		return nil, problems, nil
+	}
+	r.scaleStatus, r.counts = status, counts
+	if spec.OperationalState == vnfm.Stopped {
+		r.counts = maps.Clone(counts)
+		for id := range r.counts {
+			r.counts[id] = 0
+		}
+	}
+	return r, problems, nil
+}
+
+func chooseFlavour(d *vnfm.Descriptor, id string, problems *vnfm.Problems) *vnfm.Flavour {
+	if id == "" {
+		id = d.DefaultFlavourID
+	}
+	if id == "" && len(d.Flavours) == 1 {
+		id = d.Flavours[0].ID
+	}
+	if f := d.Flavour(id); f != nil {
+		return f
+	}
+	ids := make([]string, 0, len(d.Flavours))
+	for _, f := range d.Flavours {
+		ids = append(ids, f.ID)
+	}
+	p := vnfm.Problem{Attribute: "flavour_id", Detail: "the package offers " + listOf(ids)}
+	if id == "" {
+		p.Summary = "the VNFD has several deployment flavours and no default: one must be chosen"
+	} else {
+		p.Summary = "VNFD " + quote(d.ID) + " has no deployment flavour " + quote(id)
+	}
+	*problems = append(*problems, p)
+	return nil
+}
+
+// attribute names the argument that problems without a place are about.
+func attribute(ps vnfm.Problems, name string) vnfm.Problems {
+	for i := range ps {
+		if ps[i].Attribute == "" && ps[i].File == "" {
+			ps[i].Attribute = name
+		}
+	}
+	return ps
+}
+
+// namespaceOf is the namespace of an instance: its own, that of the parameters
+// (Tacker's users give it there), the VIM's default.
+func namespaceOf(spec vnfm.InstanceSpec, vim *vnfm.VIM) string {
+	if spec.Namespace != "" {
+		return spec.Namespace
+	}
+	if ns, ok := spec.AdditionalParams["namespace"].(string); ok && ns != "" {
+		return ns
+	}
+	if vim != nil && vim.Kubernetes != nil && vim.Kubernetes.DefaultNamespace != "" {
+		return vim.Kubernetes.DefaultNamespace
+	}
+	return defaultNamespace
+}
+
+// describe writes into an instance what a spec and its resolution say. The
+// instance's identity, status and inventory are not touched.
+func describe(i *vnfm.Instance, spec vnfm.InstanceSpec, r *resolution) {
+	i.Name, i.Description, i.Metadata = spec.Name, spec.Description, spec.Metadata
+	i.PackageID, i.VNFDID = r.pkg.ID, r.pkg.Descriptor.ID
+	i.FlavourID, i.LevelID = r.flavour.ID, r.levelID
+	i.ScaleLevels, i.ScaleStatus = spec.ScaleLevels, r.scaleStatus
+	i.AdditionalParams = spec.AdditionalParams
+	i.OperationalState = spec.OperationalState
+	i.OnFailure = spec.OnFailure
+}
+
+// specOf reads the spec back out of a record.
+func specOf(i *vnfm.Instance) vnfm.InstanceSpec {
+	return vnfm.InstanceSpec{
+		Name: i.Name, Description: i.Description, Metadata: i.Metadata,
+		VIMID: i.VIMID, PackageID: i.PackageID, FlavourID: i.FlavourID, LevelID: i.LevelID,
+		ScaleLevels: i.ScaleLevels, Namespace: i.Namespace, AdditionalParams: i.AdditionalParams,
+		OperationalState: i.OperationalState, OnFailure: i.OnFailure,
+	}
+}
+
+// PreviewInstance implements vnfm.Manager.
+func (e *Engine) PreviewInstance(ctx context.Context, spec vnfm.InstanceSpec) (*vnfm.Preview, vnfm.Problems, error) {
+	r, problems, err := e.resolve(ctx, spec)
+	if err != nil || r == nil {
+		return nil, problems, err
+	}
+	// The preview needs the kind of infrastructure only, which the package
+	// decides as long as there is one infra driver for manifests.
+	d, err := e.driver(vnfm.VIMTypeKubernetes)
+	if err != nil {
+		return nil, nil, err
+	}
+	instance := &vnfm.Instance{Namespace: spec.Namespace, VIMID: spec.VIMID}
+	describe(instance, spec, r)
+	t, err := e.target(instance, r, spec)
+	if err != nil {
+		return nil, nil, err
+	}
+	preview, more := d.Preview(t)
+	problems = append(problems, more...)
+	if problems.HasErrors() {
+		return nil, problems, nil
+	}
+	preview.FlavourID, preview.LevelID = r.flavour.ID, r.levelID
+	preview.ScaleStatus, preview.VNFDID = r.scaleStatus, r.pkg.Descriptor.ID
+	return preview, problems, nil
+}
+
+// target composes what a driver needs, without the VIM.
+func (e *Engine) target(i *vnfm.Instance, r *resolution, spec vnfm.InstanceSpec) (*vnfm.Target, error) {
+	key, err := e.cfg.Keyring.DigestKey()
+	if err != nil {
+		return nil, err
+	}
+	return &vnfm.Target{
+		Instance: i, Package: r.pkg, Flavour: r.flavour, Counts: r.counts,
+		ForceConflicts: spec.ForceConflicts, AdoptExisting: spec.AdoptExisting,
+		DigestKey: key, Concurrency: e.cfg.Concurrency,
+	}, nil
+}

@@ -1,0 +1,191 @@
+package lcm_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/csar"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// shop serves one package and counts who asked for what.
+type shop struct {
+	*httptest.Server
+	content  atomic.Pointer[[]byte]
+	whole    atomic.Int64
+	upToDate atomic.Int64
+}
+
+func newShop(t *testing.T, content []byte) *shop {
+	t.Helper()
+	s := &shop{}
+	s.content.Store(&content)
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		data := *s.content.Load()
+		etag := `"` + digestOf(data)[:16] + `"`
+		w.Header().Set("ETag", etag)
+		if r.Header.Get("If-None-Match") == etag {
+			s.upToDate.Add(1)
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		s.whole.Add(1)
+		if _, err := w.Write(data); err != nil {
+			t.Log(err)
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+func digestOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+func zipped(t *testing.T, version string) []byte {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), version)
+	writePackage(t, dir, version)
+	archive, err := csar.OpenDirectory(dir, csar.DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := csar.WriteZip(archive, &out); err != nil {
+		t.Fatal(err)
+	}
+	if err := archive.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func TestDownloads(t *testing.T) {
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	w := newWorld(t)
+	first := zipped(t, "1.0")
+	s := newShop(t, first)
+	spec := vnfm.PackageSpec{Name: "remote", Source: s.URL + "/p.csar?token=hunter2-token", Integrity: "enforce", Signature: "verify_if_present"}
+
+	read, problems, err := w.ReadPackage(t.Context(), spec)
+	if err != nil || problems.HasErrors() {
+		t.Fatal(err, problems)
+	}
+	if read.Digest != w.pkg.Digest {
+		t.Errorf("the zip has the digest %s, the directory %s", read.Digest, w.pkg.Digest)
+	}
+	if data, err := fs.ReadFile(read.Content, "Files/a.yaml"); err != nil || !strings.Contains(string(data), "1.0") {
+		t.Errorf("content of a download: %q, %v", data, err)
+	}
+	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
+		t.Errorf("downloads stay in the temporary directory: %v, %v", left, err)
+	}
+
+	if _, problems, err = w.OnboardPackage(t.Context(), spec, read.ID); err != nil || problems.HasErrors() {
+		t.Fatal(err, problems)
+	}
+	if got := s.whole.Load(); got != 2 {
+		t.Errorf("%d downloads for plan and apply", got)
+	}
+	again, _, err := w.ReadPackage(t.Context(), spec)
+	if err != nil || again.ID != read.ID {
+		t.Errorf("second plan: %v, %v", again, err)
+	}
+	if s.whole.Load() != 2 || s.upToDate.Load() != 1 {
+		t.Errorf("an unchanged package was downloaded again: %d whole, %d up to date", s.whole.Load(), s.upToDate.Load())
+	}
+
+	second := zipped(t, "2.0")
+	s.content.Store(&second)
+	changed, _, err := w.ReadPackage(t.Context(), spec)
+	if err != nil || changed.ID == read.ID {
+		t.Errorf("a changed package behind the same URL: %v, %v", changed, err)
+	}
+	if _, _, err := w.OnboardPackage(t.Context(), spec, read.ID); err == nil || !strings.Contains(err.Error(), "changed between plan and apply") {
+		t.Errorf("a content that is not the planned one: %v", err)
+	}
+
+	spec.Checksum = "sha256:" + digestOf(first)
+	_, _, err = w.ReadPackage(t.Context(), spec)
+	if err != nil {
+		t.Errorf("a stored package with the wanted checksum needs no download: %v", err)
+	}
+	spec.Name = "other"
+	_, _, err = w.ReadPackage(t.Context(), spec)
+	if err == nil || !strings.Contains(err.Error(), "has the checksum sha256:"+digestOf(second)) {
+		t.Errorf("a wrong checksum: %v", err)
+	}
+	if err != nil && strings.Contains(err.Error(), "hunter2-token") {
+		t.Errorf("the query of the URL is in the error: %v", err)
+	}
+	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
+		t.Errorf("downloads stay in the temporary directory: %v, %v", left, err)
+	}
+}
+
+func TestAPackageThatComesBackIsNotSuperseded(t *testing.T) {
+	w := newWorld(t)
+	specs := make([]vnfm.PackageSpec, 2)
+	ids := make([]string, 2)
+	for i, version := range []string{"1.0", "2.0"} {
+		specs[i] = vnfm.PackageSpec{Name: "remote", Source: newShop(t, zipped(t, version)).URL + "/p.csar", Integrity: "enforce", Signature: "verify_if_present"}
+		p, problems, err := w.OnboardPackage(t.Context(), specs[i], "")
+		if err != nil || problems.HasErrors() {
+			t.Fatal(err, problems)
+		}
+		ids[i] = p.ID
+	}
+	spec := w.spec()
+	spec.PackageID = ids[0]
+	i, err := w.Instantiate(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.ReleasePackage(t.Context(), ids[0]); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := w.OnboardPackage(t.Context(), specs[0], ids[0]); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.ReleasePackage(t.Context(), ids[1]); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}); err != nil {
+		t.Fatal(err)
+	}
+	if now, err := w.PackageByName(t.Context(), "remote"); err != nil || now.ID != ids[0] {
+		t.Errorf("the package that came back: %v, %v", now, err)
+	}
+}
+
+func TestSourcesThatCannotBeFetched(t *testing.T) {
+	w := newWorld(t)
+	s := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(s.Close)
+	dir := filepath.Join(t.TempDir(), "p")
+	writePackage(t, dir, "1.0")
+	for _, tc := range []struct{ source, checksum, want string }{
+		{source: s.URL + "/p.csar", want: "downloading the package from " + s.URL + "/p.csar: the server answered 404 Not Found"},
+		{source: "file:///etc/passwd", want: `package source "file:///etc/passwd": the scheme "file" is not supported; give a path, or an http or https URL`},
+		{source: filepath.Join(dir, "missing"), want: "reading the package source: stat " + filepath.Join(dir, "missing") + ": no such file or directory"},
+		{source: dir, checksum: "sha256:00", want: `package source "` + dir + `" is a directory: a checksum can be given for a file or a URL only`},
+	} {
+		t.Run(tc.source, func(t *testing.T) {
+			_, _, err := w.ReadPackage(t.Context(), vnfm.PackageSpec{Name: "p", Source: tc.source, Checksum: tc.checksum, Integrity: "enforce", Signature: "ignore"})
+			if err == nil || err.Error() != tc.want {
+				t.Errorf("got  %v\nwant %s", err, tc.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,356 @@
+package lcm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"strings"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// Update implements vnfm.Manager.
+func (e *Engine) Update(ctx context.Context, id string, spec vnfm.InstanceSpec) (*vnfm.Instance, error) {
+	s, r, err := e.prepare(ctx, &spec)
+	if err != nil {
+		return nil, err
+	}
+	en, err := get[vnfm.Instance](ctx, s, store.KindInstance, id)
+	if errors.Is(err, vnfm.ErrNotFound) {
+		en, err = e.restore(ctx, s, id, spec, r)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := unchangeable(&en.value, spec); err != nil {
+		return nil, err
+	}
+	return e.runOnInstance(ctx, s, en, func(ctx context.Context) error {
+		u := &update{engine: e, store: s, instance: en, spec: spec, wanted: r}
+		if err := u.run(ctx); err != nil {
+			return err
+		}
+		return e.leavePackages(ctx, s)
+	})
+}
+
+// restore writes the record of an instance that Terraform knows and the store has
+// lost. What the VIM holds is found by its labels; the update that follows repairs
+// whatever differs.
+func (e *Engine) restore(ctx context.Context, s store.Store, id string, spec vnfm.InstanceSpec, r *resolution) (*entry[vnfm.Instance], error) {
+	en := newInstance(id, spec)
+	en.value.Status, en.value.Acknowledged = vnfm.StatusFailedTemp, true
+	en.value.Generation = spec.KnownGeneration
+	describe(&en.value, spec, r)
+	return en, en.create(ctx, s)
+}
+
+// update leads one instance to a spec, one LCM operation after the other.
+type update struct {
+	engine   *Engine
+	store    store.Store
+	instance *entry[vnfm.Instance]
+	spec     vnfm.InstanceSpec
+	wanted   *resolution
+	// pending is an operation that an earlier update did not finish.
+	pending *operation
+	// applied is set once all objects were applied: there is nothing to repair.
+	applied bool
+}
+
+func (u *update) run(ctx context.Context) error {
+	pending, err := u.engine.unfinished(ctx, u.store, u.instance)
+	if err != nil {
+		return err
+	}
+	if pending != nil {
+		if pending.kind() == vnfm.OpInstantiate {
+			return u.engine.instantiate(ctx, u.store, u.instance, u.spec, u.wanted)
+		}
+		if err := pending.settle(ctx); err != nil {
+			return err
+		}
+		u.pending = pending
+	}
+	for _, step := range []func(context.Context) error{u.modify, u.changePackage, u.operate, u.scale, u.repair} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	if u.pending == nil {
+		return nil
+	}
+	return u.pending.enter(ctx, vnfm.StateFailed, errors.New("the request that it served was replaced by a later one"))
+}
+
+// modify changes what only the record holds.
+func (u *update) modify(ctx context.Context) error {
+	i, want := &u.instance.value, u.spec
+	if i.Name == want.Name && i.Description == want.Description && i.OnFailure == want.OnFailure && maps.Equal(i.Metadata, want.Metadata) {
+		return nil
+	}
+	return u.operation(ctx, vnfm.OpModifyInfo, map[string]any{"name": want.Name, "description": want.Description, "metadata": want.Metadata},
+		func(context.Context, *operation) error {
+			i.Name, i.Description, i.Metadata, i.OnFailure = want.Name, want.Description, want.Metadata, want.OnFailure
+			u.instance.rec.Key = naturalKey(i.VIMID, i.Namespace, i.Name)
+			return nil
+		})
+}
+
+// changePackage applies another package, flavour or other parameters, at the
+// scale levels of now; the wanted ones follow in an operation of their own.
+func (u *update) changePackage(ctx context.Context) error {
+	i := &u.instance.value
+	if i.PackageID == u.spec.PackageID && i.FlavourID == u.wanted.flavour.ID && sameParams(i.AdditionalParams, u.spec.AdditionalParams) {
+		return nil
+	}
+	kind := vnfm.OpChangePackage
+	if i.PackageID == u.spec.PackageID && i.FlavourID != u.wanted.flavour.ID {
+		kind = vnfm.OpChangeFlavour
+	}
+	spec, r, err := u.atPresentLevels(ctx, i.OperationalState)
+	if err != nil {
+		return err
+	}
+	return u.operation(ctx, kind, map[string]any{"from_package_id": i.PackageID, "package_id": spec.PackageID, "flavour_id": r.flavour.ID},
+		func(ctx context.Context, op *operation) error {
+			next := *i
+			describe(&next, spec, r)
+			if err := u.drive(ctx, op, &next, r, vnfm.InfraDriver.Apply); err != nil {
+				return err
+			}
+			describe(i, spec, r)
+			i.Generation++
+			u.applied = true
+			return nil
+		})
+}
+
+// atPresentLevels is the wanted spec at the scale levels of now, which a scale of
+// its own changes afterwards. A new VNFD that does not know them is taken at the
+// wanted ones at once.
+func (u *update) atPresentLevels(ctx context.Context, state vnfm.OperationalState) (vnfm.InstanceSpec, *resolution, error) {
+	i, spec := &u.instance.value, u.spec
+	spec.LevelID, spec.ScaleLevels, spec.OperationalState = i.LevelID, i.ScaleLevels, state
+	r, problems, err := u.engine.resolve(ctx, spec)
+	if err != nil {
+		return spec, nil, err
+	}
+	if problems.HasErrors() {
+		return u.spec, u.wanted, nil
+	}
+	return spec, r, nil
+}
+
+// operate starts or stops the VNFCs.
+func (u *update) operate(ctx context.Context) error {
+	i := &u.instance.value
+	if i.OperationalState == u.spec.OperationalState {
+		return nil
+	}
+	spec, r, err := u.atPresentLevels(ctx, u.spec.OperationalState)
+	if err != nil {
+		return err
+	}
+	return u.operation(ctx, vnfm.OpOperate, map[string]any{"change_state_to": string(u.spec.OperationalState)},
+		func(ctx context.Context, op *operation) error { return u.count(ctx, op, spec, r) })
+}
+
+// scale brings the scaling aspects to the wanted levels.
+func (u *update) scale(ctx context.Context) error {
+	i := &u.instance.value
+	if i.LevelID == u.wanted.levelID && maps.Equal(i.ScaleStatus, u.wanted.scaleStatus) {
+		i.ScaleLevels = u.spec.ScaleLevels
+		return nil
+	}
+	kind, params := scaleRequest(i, u.wanted)
+	return u.operation(ctx, kind, params, func(ctx context.Context, op *operation) error {
+		if err := u.count(ctx, op, u.spec, u.wanted); err != nil {
+			return err
+		}
+		i.Generation++
+		return nil
+	})
+}
+
+// count brings the VDUs to the counts of a resolution.
+func (u *update) count(ctx context.Context, op *operation, spec vnfm.InstanceSpec, r *resolution) error {
+	next := u.instance.value
+	describe(&next, spec, r)
+	if err := u.drive(ctx, op, &next, r, vnfm.InfraDriver.Scale); err != nil {
+		return err
+	}
+	describe(&u.instance.value, spec, r)
+	return nil
+}
+
+// scaleRequest says what SOL003 would call the change: SCALE for steps of one
+// aspect, SCALE_TO_LEVEL for everything else.
+func scaleRequest(i *vnfm.Instance, r *resolution) (vnfm.OperationType, map[string]any) {
+	changed := map[string]int{}
+	for aspect, level := range r.scaleStatus {
+		if i.ScaleStatus[aspect] != level {
+			changed[aspect] = level - i.ScaleStatus[aspect]
+		}
+	}
+	if i.LevelID == r.levelID && len(changed) == 1 {
+		for aspect, steps := range changed {
+			direction := "SCALE_OUT"
+			if steps < 0 {
+				direction, steps = "SCALE_IN", -steps
+			}
+			return vnfm.OpScale, map[string]any{"type": direction, "aspect_id": aspect, "number_of_steps": steps}
+		}
+	}
+	return vnfm.OpScaleToLevel, map[string]any{"instantiation_level_id": r.levelID, "scale_info": r.scaleStatus}
+}
+
+// repair applies the objects that are gone or not as they were applied, and all
+// of them when the instance is not whole.
+func (u *update) repair(ctx context.Context) error {
+	if u.applied {
+		return nil
+	}
+	i := &u.instance.value
+	t, d, err := u.engine.bind(ctx, i, u.wanted, u.spec)
+	if err != nil {
+		return err
+	}
+	cause := "an operation before it was interrupted"
+	if i.Status == vnfm.StatusInstantiated && u.pending == nil {
+		differing, err := differences(ctx, d, t)
+		if err != nil {
+			return err
+		}
+		if len(differing) == 0 {
+			return nil
+		}
+		cause = "changed behind the VNF manager's back: " + strings.Join(differing, "; ")
+	}
+	return u.operation(ctx, vnfm.OpHeal, map[string]any{"cause": cause}, func(ctx context.Context, op *operation) error {
+		if err := d.Apply(ctx, t, op); err != nil {
+			return err
+		}
+		i.Generation++
+		u.applied = true
+		return nil
+	})
+}
+
+// differences names the objects of an instance that are not as they were applied.
+func differences(ctx context.Context, d vnfm.InfraDriver, t *vnfm.Target) ([]string, error) {
+	want, problems := d.Preview(t)
+	if err := problems.Err(); err != nil {
+		return nil, err
+	}
+	seen, err := d.Observe(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for key, digest := range want.Objects {
+		switch found, ok := seen.Objects[key]; {
+		case !ok:
+			out = append(out, key+" is gone")
+		case found != digest:
+			out = append(out, key+" "+found)
+		}
+	}
+	return out, nil
+}
+
+// drive composes a target for next and hands it to one method of the driver.
+func (u *update) drive(ctx context.Context, op *operation, next *vnfm.Instance, r *resolution,
+	method func(vnfm.InfraDriver, context.Context, *vnfm.Target, vnfm.Recorder) error,
+) error {
+	t, d, err := u.engine.bind(ctx, next, r, u.spec)
+	if err != nil {
+		return err
+	}
+	return method(d, ctx, t, op)
+}
+
+// operation runs one LCM operation: it takes up the pending one of that type or
+// begins a new one, and ends it.
+func (u *update) operation(ctx context.Context, kind vnfm.OperationType, params map[string]any, work func(context.Context, *operation) error) error {
+	op, err := u.takeUp(ctx, kind, params)
+	if err != nil {
+		return err
+	}
+	before := u.instance.value
+	if err := op.enter(ctx, vnfm.StateProcessing, nil); err != nil {
+		return err
+	}
+	if err := work(ctx, op); err != nil {
+		return u.fail(ctx, op, &before, becauseOf(ctx, err))
+	}
+	status := vnfm.StatusInstantiated
+	if !u.applied && (kind == vnfm.OpModifyInfo || u.pending != nil) {
+		// What an earlier operation left undone is repaired after this one only.
+		status = before.Status
+	}
+	return u.engine.complete(ctx, op, status)
+}
+
+func (u *update) takeUp(ctx context.Context, kind vnfm.OperationType, params map[string]any) (*operation, error) {
+	if u.pending != nil && u.pending.kind() == kind {
+		op := u.pending
+		u.pending = nil
+		op.occ.value.Parameters = params
+		return op, nil
+	}
+	return u.engine.begin(ctx, u.store, u.instance, kind, params)
+}
+
+// fail ends a failed operation: what was before is restored when the user wants
+// that, else the instance stays as far as it came and the next update goes on.
+func (u *update) fail(ctx context.Context, op *operation, before *vnfm.Instance, cause error) error {
+	interrupted := errors.Is(ctx.Err(), context.Canceled)
+	if u.spec.OnFailure != vnfm.OnFailureRollback || interrupted || before.PackageID == "" {
+		return u.engine.keepFailed(ctx, op, cause)
+	}
+	back, stop := vnfm.Overtime(ctx, rollbackLimit)
+	defer stop()
+	if err := op.rollBack(back, cause); err != nil {
+		return errors.Join(cause, err)
+	}
+	if err := u.goBack(back, op, before); err != nil {
+		return u.engine.keepFailed(back, op, errors.Join(cause, fmt.Errorf("returning to what was before: %w", err)))
+	}
+	u.instance.value.Status = vnfm.StatusInstantiated
+	if err := saveInstance(back, u.store, u.instance); err != nil {
+		return errors.Join(cause, err)
+	}
+	if err := op.enter(back, vnfm.StateRolledBack, cause); err != nil {
+		return errors.Join(cause, err)
+	}
+	i := u.instance.value
+	return &vnfm.OperationError{Operation: op.snapshot(), Instance: &i, Err: cause}
+}
+
+// goBack applies the instance as its record was before the operation.
+func (u *update) goBack(ctx context.Context, op *operation, before *vnfm.Instance) error {
+	spec := specOf(before)
+	spec.ForceConflicts, spec.AdoptExisting = u.spec.ForceConflicts, u.spec.AdoptExisting
+	r, problems, err := u.engine.resolve(ctx, spec)
+	if err != nil {
+		return err
+	}
+	if err := problems.Err(); err != nil {
+		return err
+	}
+	before.Inventory = u.instance.value.Inventory
+	u.instance.value = *before
+	t, d, err := u.engine.bind(ctx, &u.instance.value, r, spec)
+	if err != nil {
+		return err
+	}
+	return d.Apply(ctx, t, op)
+}
+
+func sameParams(a, b map[string]any) bool {
+	return (len(a) == 0 && len(b) == 0) || reflect.DeepEqual(normalise(a), normalise(b))
+}

@@ -1,0 +1,274 @@
+package lcm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// vimRecord is a VIM as stored.
+type vimRecord struct {
+	vnfm.VIM
+	// Acknowledged is set once a read has seen the VIM: Terraform's state holds
+	// its id. A registration that was killed before is taken up again.
+	Acknowledged bool `json:"acknowledged"`
+}
+
+// CheckVIM implements vnfm.Manager.
+func (e *Engine) CheckVIM(ctx context.Context, spec vnfm.VIMSpec) (vnfm.VIMCheck, error) {
+	d, err := e.driver(spec.Type)
+	if err != nil {
+		return vnfm.VIMCheck{}, err
+	}
+	return d.CheckVIM(ctx, spec)
+}
+
+// RegisterVIM implements vnfm.Manager.
+func (e *Engine) RegisterVIM(ctx context.Context, id string, spec vnfm.VIMSpec) (*vnfm.VIM, vnfm.Problems, error) {
+	s, err := e.store(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	known := id != ""
+	if !known {
+		interrupted, err := e.interruptedRegistration(ctx, s, spec)
+		if err != nil {
+			return nil, nil, err
+		}
+		if interrupted != "" {
+			e.answered.Store(interrupted, true)
+			return e.UpdateVIM(ctx, interrupted, spec)
+		}
+		id = uuid.NewString()
+	}
+	check, err := e.CheckVIM(ctx, spec)
+	if err != nil {
+		return nil, nil, err
+	}
+	en := &entry[vimRecord]{rec: store.Record{Kind: store.KindVIM, ID: id}}
+	en.value.ID, en.value.Acknowledged = id, known
+	en.value.CreatedAt = time.Now().UTC()
+	if err := e.fillVIM(en, spec, check); err != nil {
+		return nil, nil, err
+	}
+	// Before it can be seen: a registration beside this one must not take it up.
+	e.answered.Store(id, true)
+	if err := en.create(ctx, s); err != nil {
+		if errors.Is(err, store.ErrExists) {
+			return e.UpdateVIM(ctx, id, spec)
+		}
+		return nil, nil, err
+	}
+	return &en.value.VIM, check.Problems, nil
+}
+
+// interruptedRegistration finds the record of a registration of the same VIM that
+// Terraform never heard of.
+func (e *Engine) interruptedRegistration(ctx context.Context, s store.Store, spec vnfm.VIMSpec) (string, error) {
+	all, err := list[vimRecord](ctx, s, store.Query{Kind: store.KindVIM})
+	if err != nil {
+		return "", err
+	}
+	for _, en := range all {
+		v := en.value
+		if _, answered := e.answered.Load(v.ID); !answered && !v.Acknowledged && v.Name == spec.Name && v.Type == spec.Type && sameEndpoint(v.Kubernetes, spec.Kubernetes) {
+			return v.ID, nil
+		}
+	}
+	return "", nil
+}
+
+func sameEndpoint(a, b *vnfm.KubernetesConnection) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Endpoint == b.Endpoint && a.KubeconfigContext == b.KubeconfigContext
+}
+
+func (e *Engine) fillVIM(en *entry[vimRecord], spec vnfm.VIMSpec, check vnfm.VIMCheck) error {
+	v := &en.value.VIM
+	v.Name, v.Description, v.Type = spec.Name, spec.Description, spec.Type
+	v.Kubernetes = spec.Kubernetes
+	v.Status = vnfm.VIMReachable
+	v.ServerVersion, v.APIGroups, v.Endpoint = check.ServerVersion, check.APIGroups, check.Endpoint
+	if check.ClusterUID != "" {
+		v.ClusterUID = check.ClusterUID
+	}
+	v.UpdatedAt = time.Now().UTC()
+	plain := make(map[string]string, len(spec.Credentials))
+	for name, secret := range spec.Credentials {
+		if secret != "" {
+			plain[name] = secret.Reveal()
+		}
+	}
+	sealed, err := e.cfg.Keyring.Seal(v.ID, plain)
+	if err != nil {
+		return fmt.Errorf("sealing the credentials of VIM %q: %w", v.Name, err)
+	}
+	en.rec.Sealed = sealed
+	return nil
+}
+
+// UpdateVIM implements vnfm.Manager.
+func (e *Engine) UpdateVIM(ctx context.Context, id string, spec vnfm.VIMSpec) (*vnfm.VIM, vnfm.Problems, error) {
+	s, err := e.store(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	check, err := e.CheckVIM(ctx, spec)
+	if err != nil {
+		return nil, nil, err
+	}
+	en, err := get[vimRecord](ctx, s, store.KindVIM, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := e.staysOnItsCluster(ctx, s, &en.value.VIM, check); err != nil {
+		return nil, nil, err
+	}
+	if err := e.fillVIM(en, spec, check); err != nil {
+		return nil, nil, err
+	}
+	if err := en.update(ctx, s); err != nil {
+		return nil, nil, err
+	}
+	return &en.value.VIM, check.Problems, nil
+}
+
+// staysOnItsCluster refuses to lead a VIM to another cluster while instances are on
+// the present one: they would be taken for lost, and what they consist of orphaned.
+func (e *Engine) staysOnItsCluster(ctx context.Context, s store.Store, v *vnfm.VIM, check vnfm.VIMCheck) error {
+	if v.ClusterUID == "" || check.ClusterUID == "" || v.ClusterUID == check.ClusterUID {
+		return nil
+	}
+	users, err := list[vnfm.Instance](ctx, s, store.Query{Kind: store.KindInstance, Owner: v.ID})
+	if err != nil || len(users) == 0 {
+		return err
+	}
+	return fmt.Errorf("VIM %q now leads to another cluster, %s, and %s are on the one it was registered with: destroy them first, or register the other cluster as a VIM of its own",
+		v.Name, check.Endpoint, strings.Join(instanceNames(users), ", "))
+}
+
+// VIM implements vnfm.Manager.
+func (e *Engine) VIM(ctx context.Context, id string) (*vnfm.VIM, error) {
+	s, err := e.store(ctx)
+	if err != nil {
+		return nil, err
+	}
+	en, err := get[vimRecord](ctx, s, store.KindVIM, id)
+	if err != nil {
+		return nil, err
+	}
+	if !en.value.Acknowledged {
+		en.value.Acknowledged = true
+		// Somebody else who wrote at the same time acknowledged it as well.
+		if err := en.update(ctx, s); err != nil && !errors.Is(err, store.ErrStale) {
+			return nil, err
+		}
+	}
+	return &en.value.VIM, nil
+}
+
+// VIMByName implements vnfm.Manager. Names are not unique; an ambiguous one is an
+// error that lists the ids.
+func (e *Engine) VIMByName(ctx context.Context, name string) (*vnfm.VIM, error) {
+	s, err := e.store(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all, err := list[vimRecord](ctx, s, store.Query{Kind: store.KindVIM})
+	if err != nil {
+		return nil, err
+	}
+	var found []*vnfm.VIM
+	var ids []string
+	for _, en := range all {
+		if en.value.Name == name {
+			found, ids = append(found, &en.value.VIM), append(ids, en.value.ID)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return nil, &vnfm.NotFoundError{Kind: nouns[store.KindVIM], ID: name}
+	case 1:
+		// A look by name does not acknowledge: it may be somebody else's.
+		return found[0], nil
+	default:
+		return nil, fmt.Errorf("several VIMs are named %q (%v): give the id of one", name, ids)
+	}
+}
+
+// CheckRegisteredVIM checks a registered VIM with its sealed credentials. What it
+// saw is in the answer and not in the record; a VIM that cannot be checked is
+// returned together with the error.
+func (e *Engine) CheckRegisteredVIM(ctx context.Context, id string) (*vnfm.VIM, error) {
+	v, creds, err := e.vimWithCredentials(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	check, err := e.CheckVIM(ctx, vnfm.VIMSpec{Name: v.Name, Type: v.Type, Kubernetes: v.Kubernetes, Credentials: creds})
+	if err != nil {
+		v.Status = vnfm.VIMUnreachable
+		return v, err
+	}
+	v.Status, v.ServerVersion, v.APIGroups, v.Endpoint = vnfm.VIMReachable, check.ServerVersion, check.APIGroups, check.Endpoint
+	return v, nil
+}
+
+// vimWithCredentials reads a VIM and opens its credentials.
+func (e *Engine) vimWithCredentials(ctx context.Context, id string) (*vnfm.VIM, vnfm.Credentials, error) {
+	s, err := e.store(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	en, err := get[vimRecord](ctx, s, store.KindVIM, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	plain, err := e.cfg.Keyring.Open(id, en.rec.Sealed)
+	if err != nil {
+		return nil, nil, fmt.Errorf("opening the credentials of VIM %q: %w", en.value.Name, err)
+	}
+	creds := make(vnfm.Credentials, len(plain))
+	for name, text := range plain {
+		creds[name] = vnfm.Secret(text)
+	}
+	return &en.value.VIM, creds, nil
+}
+
+// DeregisterVIM implements vnfm.Manager.
+func (e *Engine) DeregisterVIM(ctx context.Context, id string) error {
+	s, err := e.store(ctx)
+	if err != nil {
+		return err
+	}
+	users, err := list[vnfm.Instance](ctx, s, store.Query{Kind: store.KindInstance, Owner: id})
+	if err != nil {
+		return err
+	}
+	if len(users) > 0 {
+		return &vnfm.InUseError{Kind: nouns[store.KindVIM], ID: id, By: instanceNames(users)}
+	}
+	if err := e.forgetTerminated(ctx, s, id); err != nil {
+		return err
+	}
+	if err := s.Delete(ctx, store.KindVIM, id); err != nil && !errors.Is(err, store.ErrNotFound) {
+		return fmt.Errorf("removing the record of VIM %q: %w", id, err)
+	}
+	return nil
+}
+
+func instanceNames(entries []*entry[vnfm.Instance]) []string {
+	names := make([]string, 0, len(entries))
+	for _, en := range entries {
+		names = append(names, fmt.Sprintf("VNF instance %q (%s)", en.value.Name, en.value.ID))
+	}
+	return names
+}
