@@ -1,0 +1,28 @@
+variable "kubeconfig" {
+  description = "Path of a kubeconfig for the cluster that the network function shall run on."
+  type        = string
+}
+
+variable "store" {
+  description = "Path of the provider's store; null takes the default below the home directory."
+  type        = string
+  default     = null
+}
+
+variable "namespace" {
+  description = "Namespace of the network function. It is created."
+  type        = string
+  default     = "core5g"
+}
+
+variable "flavour" {
+  description = "Deployment flavour: standard or compact."
+  type        = string
+  default     = "standard"
+}
+
+variable "scale_levels" {
+  description = "Scale level per scaling aspect: control-plane, user-plane, subscriber-data."
+  type        = map(number)
+  default     = {}
+}

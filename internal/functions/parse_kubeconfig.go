@@ -1,0 +1,114 @@
+// Package functions holds the provider functions. They are pure: they open no
+// file and reach no network, and give the same result for the same arguments.
+package functions
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/function"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/functions/kubeconfig"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
+)
+
+type parseKubeconfig struct{}
+
+var _ function.Function = parseKubeconfig{}
+
+// NewParseKubeconfig returns the function parse_kubeconfig.
+func NewParseKubeconfig() function.Function { return parseKubeconfig{} }
+
+var kubeconfigType = map[string]attr.Type{
+	"host":                   types.StringType,
+	"cluster_ca_certificate": types.StringType,
+	"insecure":               types.BoolType,
+	"tls_server_name":        types.StringType,
+	"proxy_url":              types.StringType,
+	"client_certificate":     types.StringType,
+	"client_key":             types.StringType,
+	"token":                  types.StringType,
+	"username":               types.StringType,
+	"password":               types.StringType,
+	"context":                types.StringType,
+	"namespace":              types.StringType,
+}
+
+// Metadata implements function.Function.
+func (parseKubeconfig) Metadata(_ context.Context, _ function.MetadataRequest, resp *function.MetadataResponse) {
+	resp.Name = "parse_kubeconfig"
+}
+
+// Definition implements function.Function.
+func (parseKubeconfig) Definition(_ context.Context, _ function.DefinitionRequest, resp *function.DefinitionResponse) {
+	resp.Definition = function.Definition{
+		Summary: "Parse a kubeconfig",
+		Description: "Returns what one context of a kubeconfig says: host, cluster_ca_certificate, insecure, tls_server_name, proxy_url, " +
+			"client_certificate, client_key, token, username, password, context and namespace.",
+		MarkdownDescription: "Returns what one context of a kubeconfig says, under the names that the arguments of Kubernetes providers have: " +
+			"`host`, `cluster_ca_certificate`, `insecure`, `tls_server_name`, `proxy_url`, `client_certificate`, `client_key`, `token`, `username`, `password`, `context` and `namespace`.\n\n" +
+			"Certificates and keys are decoded from base64 to PEM. What the kubeconfig does not say is null; `insecure` is false then. " +
+			"The function opens no file and runs no program: a kubeconfig that names files is refused (`kubectl config view --raw --flatten` writes one that holds everything itself), " +
+			"and one whose credentials come from an exec plugin has no credentials in the result.\n\n" +
+			"The result is as sensitive as the argument: Terraform marks it so when the argument is sensitive or ephemeral.",
+		Parameters: []function.Parameter{
+			function.StringParameter{
+				Name:                "content",
+				Description:         "The text of the kubeconfig.",
+				MarkdownDescription: "The text of the kubeconfig, for example `file(\"kubeconfig.yaml\")`.",
+			},
+		},
+		VariadicParameter: function.StringParameter{
+			Name:                "context",
+			Description:         "The name of the context, at most one; without it the current context is meant.",
+			MarkdownDescription: "The name of the context, at most one. Without it the `current-context` is meant.",
+		},
+		Return: function.ObjectReturn{AttributeTypes: kubeconfigType},
+	}
+}
+
+// Run implements function.Function.
+func (parseKubeconfig) Run(ctx context.Context, req function.RunRequest, resp *function.RunResponse) {
+	var (
+		content  string
+		contexts []string
+	)
+	resp.Error = function.ConcatFuncErrors(req.Arguments.Get(ctx, &content, &contexts))
+	if resp.Error != nil {
+		return
+	}
+	wanted := ""
+	switch len(contexts) {
+	case 0:
+	case 1:
+		wanted = contexts[0]
+	default:
+		resp.Error = function.NewArgumentFuncError(2, "At most one context can be given")
+		return
+	}
+	c, err := kubeconfig.Parse(content, wanted)
+	if err != nil {
+		resp.Error = function.NewArgumentFuncError(0, "Cannot read the kubeconfig: "+err.Error())
+		return
+	}
+	value, diags := types.ObjectValue(kubeconfigType, map[string]attr.Value{
+		"host":                   types.StringValue(c.Host),
+		"cluster_ca_certificate": tfutil.OptionalString(c.ClusterCACertificate),
+		"insecure":               types.BoolValue(c.Insecure),
+		"tls_server_name":        tfutil.OptionalString(c.TLSServerName),
+		"proxy_url":              tfutil.OptionalString(c.ProxyURL),
+		"client_certificate":     tfutil.OptionalString(c.ClientCertificate),
+		"client_key":             tfutil.OptionalString(c.ClientKey),
+		"token":                  tfutil.OptionalString(c.Token),
+		"username":               tfutil.OptionalString(c.Username),
+		"password":               tfutil.OptionalString(c.Password),
+		"context":                types.StringValue(c.Context),
+		"namespace":              tfutil.OptionalString(c.Namespace),
+	})
+	resp.Error = function.ConcatFuncErrors(resp.Error, function.FuncErrorFromDiags(ctx, diags))
+	if resp.Error != nil {
+		return
+	}
+	resp.Error = function.ConcatFuncErrors(resp.Result.Set(ctx, value))
+}

@@ -1,0 +1,97 @@
+package functions
+
+import (
+	"context"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/function"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfd"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+type parseVNFD struct{}
+
+var _ function.Function = parseVNFD{}
+
+// NewParseVNFD returns the function parse_vnfd.
+func NewParseVNFD() function.Function { return parseVNFD{} }
+
+func vnfdTypes() map[string]attr.Type {
+	return map[string]attr.Type{
+		"vnfd_id":            types.StringType,
+		"vnfd_version":       types.StringType,
+		"vnf_provider":       types.StringType,
+		"product_name":       types.StringType,
+		"software_version":   types.StringType,
+		"vnfm_info":          types.ListType{ElemType: types.StringType},
+		"default_flavour_id": types.StringType,
+		"flavours":           tfutil.FlavoursType(),
+	}
+}
+
+// Metadata implements function.Function.
+func (parseVNFD) Metadata(_ context.Context, _ function.MetadataRequest, resp *function.MetadataResponse) {
+	resp.Name = "parse_vnfd"
+}
+
+// Definition implements function.Function.
+func (parseVNFD) Definition(_ context.Context, _ function.DefinitionRequest, resp *function.DefinitionResponse) {
+	resp.Definition = function.Definition{
+		Summary: "Parse a VNFD",
+		Description: "Returns what a VNFD (ETSI GS NFV-SOL 001) says: vnfd_id, vnfd_version, vnf_provider, product_name, software_version, vnfm_info, " +
+			"default_flavour_id and flavours with their scaling aspects, instantiation levels and VDUs.",
+		MarkdownDescription: "Returns what one TOSCA document of a VNFD (ETSI GS NFV-SOL 001) says: `vnfd_id`, `vnfd_version`, `vnf_provider`, `product_name`, " +
+			"`software_version`, `vnfm_info`, `default_flavour_id` and `flavours`, a map by flavour id with `description`, `default_level_id`, `aspects`, `levels` and `vdus`.\n\n" +
+			"The function reads this one document: imports are not followed. Of a VNFD that has its deployment flavours in documents of their own, give each of these.",
+		Parameters: []function.Parameter{function.StringParameter{
+			Name:                "content",
+			Description:         "The text of the VNFD, YAML.",
+			MarkdownDescription: "The text of the VNFD, YAML.",
+		}},
+		Return: function.ObjectReturn{AttributeTypes: vnfdTypes()},
+	}
+}
+
+// Run implements function.Function.
+func (parseVNFD) Run(ctx context.Context, req function.RunRequest, resp *function.RunResponse) {
+	var content string
+	resp.Error = function.ConcatFuncErrors(req.Arguments.Get(ctx, &content))
+	if resp.Error != nil {
+		return
+	}
+	d, problems := vnfd.Parse("line", []byte(content))
+	if problems.HasErrors() {
+		resp.Error = function.NewArgumentFuncError(0, problemText("Cannot read the VNFD", problems))
+		return
+	}
+	value, diags := types.ObjectValue(vnfdTypes(), map[string]attr.Value{
+		"vnfd_id":            tfutil.OptionalString(d.ID),
+		"vnfd_version":       tfutil.OptionalString(d.Version),
+		"vnf_provider":       tfutil.OptionalString(d.Provider),
+		"product_name":       tfutil.OptionalString(d.ProductName),
+		"software_version":   tfutil.OptionalString(d.SoftwareVersion),
+		"vnfm_info":          tfutil.StringList(d.VNFMInfo),
+		"default_flavour_id": tfutil.OptionalString(d.DefaultFlavourID),
+		"flavours":           tfutil.FlavoursValue(d.Flavours),
+	})
+	resp.Error = function.ConcatFuncErrors(resp.Error, function.FuncErrorFromDiags(ctx, diags))
+	if resp.Error != nil {
+		return
+	}
+	resp.Error = function.ConcatFuncErrors(resp.Result.Set(ctx, value))
+}
+
+// problemText lists the errors among findings, one per line with its position.
+func problemText(what string, problems vnfm.Problems) string {
+	lines := []string{what + ":"}
+	for _, p := range problems {
+		if p.Severity == vnfm.SeverityError {
+			lines = append(lines, p.String())
+		}
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,112 @@
+package provider
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/provider"
+	"github.com/hashicorp/terraform-plugin-framework/provider/schema"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+)
+
+// Bounds and default of the argument concurrency.
+const (
+	minConcurrency     = 1
+	maxConcurrency     = 64
+	defaultConcurrency = 16
+)
+
+type model struct {
+	Store       types.Object `tfsdk:"store"`
+	Encryption  types.Object `tfsdk:"encryption"`
+	Concurrency types.Int64  `tfsdk:"concurrency"`
+}
+
+type storeModel struct {
+	Local types.Object `tfsdk:"local"`
+}
+
+type localStoreModel struct {
+	Path types.String `tfsdk:"path"`
+}
+
+type encryptionModel struct {
+	KeyFile types.String `tfsdk:"key_file"`
+	Key     types.String `tfsdk:"key"`
+}
+
+// Schema implements provider.Provider.
+func (p *Provider) Schema(_ context.Context, _ provider.SchemaRequest, resp *provider.SchemaResponse) {
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "A VNF manager (ETSI NFV VNFM) inside Terraform: it registers VIMs, onboards VNF packages (CSAR, SOL004) and runs the life cycle of VNF instances. " +
+			"No server has to be installed, and no argument has to be set.",
+		Attributes: map[string]schema.Attribute{
+			"store": schema.SingleNestedAttribute{
+				Optional: true,
+				MarkdownDescription: "Where the records of the VNF manager are kept: VIMs with their sealed credentials, package contents, instances and operations. " +
+					"Exactly one kind of store is set inside. Without it the local store at its default path is used.",
+				Attributes: map[string]schema.Attribute{
+					"local": schema.SingleNestedAttribute{
+						Optional:            true,
+						MarkdownDescription: "Keeps the records in an SQLite database on the local disk, package contents beside it.",
+						Attributes: map[string]schema.Attribute{
+							"path": schema.StringAttribute{
+								Optional: true,
+								MarkdownDescription: "Path of the database file. The default is `terraform-provider-vnf/store.db` under `$XDG_STATE_HOME`, that is `~/.local/state` when that is not set. " +
+									"Changing this moves nothing: the next apply builds the missing records again in the new place.",
+								Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
+							},
+						},
+					},
+				},
+			},
+			"encryption": schema.SingleNestedAttribute{
+				Optional: true,
+				MarkdownDescription: "The key that seals credentials and package contents in the store, as one or more age identities (`AGE-SECRET-KEY-1...`, one per line; the first one seals, all of them open). " +
+					"Exactly one argument is set inside. Without it the environment variable `VNF_ENCRYPTION_KEY` is used, and without that a key file that is made beside the store at the first use.",
+				Attributes: map[string]schema.Attribute{
+					"key_file": schema.StringAttribute{
+						Optional:            true,
+						MarkdownDescription: "Path of a key file in the format of `age-keygen`. Only its owner may have access to it (mode 0600).",
+						Validators: []validator.String{
+							stringvalidator.LengthAtLeast(1),
+							stringvalidator.ExactlyOneOf(path.MatchRelative().AtParent().AtName("key")),
+						},
+					},
+					"key": schema.StringAttribute{
+						Optional:            true,
+						Sensitive:           true,
+						MarkdownDescription: "The key as text. It may be an ephemeral value, for example from a secret manager.",
+						Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+					},
+				},
+			},
+			"concurrency": schema.Int64Attribute{
+				Optional:            true,
+				MarkdownDescription: "Number of requests that one operation keeps in flight, from 1 to 64. The default is 16.",
+				Validators:          []validator.Int64{int64validator.Between(minConcurrency, maxConcurrency)},
+			},
+		},
+	}
+}
+
+// ValidateConfig implements provider.ProviderWithValidateConfig.
+func (p *Provider) ValidateConfig(ctx context.Context, req provider.ValidateConfigRequest, resp *provider.ValidateConfigResponse) {
+	var m model
+	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
+	if resp.Diagnostics.HasError() || m.Store.IsNull() || m.Store.IsUnknown() {
+		return
+	}
+	var s storeModel
+	resp.Diagnostics.Append(m.Store.As(ctx, &s, asOptions)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	if s.Local.IsNull() {
+		resp.Diagnostics.AddAttributeError(path.Root("store"), "No Kind of Store",
+			"Exactly one kind of store is set inside \"store\", for example store = { local = {} }. Leave \"store\" out to use the local store at its default path.")
+	}
+}

@@ -1,0 +1,167 @@
+package provider_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+	"github.com/hashicorp/terraform-plugin-testing/tfversion"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
+)
+
+// Two age identities that protect nothing.
+const (
+	someKey  = "AGE-SECRET-KEY-1GFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPQ4EGAEX"
+	badKey   = "AGE-SECRET-KEY-1WRONG"
+	pkgBlock = "resource \"vnf_package\" \"test\" {\n name = \"hello\"\n source = %q\n}\n"
+)
+
+func hello(t *testing.T) string {
+	t.Helper()
+	return fmt.Sprintf(pkgBlock, acctest.ExamplePackage(t, "hello"))
+}
+
+// TestNoConfiguration runs the provider without a provider block: the store and
+// its key appear where they belong.
+func TestNoConfiguration(t *testing.T) {
+	acctest.PreCheck(t)
+	state := t.TempDir()
+	t.Setenv("XDG_STATE_HOME", state)
+	t.Setenv("VNF_ENCRYPTION_KEY", "")
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{{
+			Config:           hello(t),
+			ConfigPlanChecks: resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
+		}},
+	})
+	for _, name := range []string{"store.db", "key.txt"} {
+		info, err := os.Stat(filepath.Join(state, "terraform-provider-vnf", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if mode := info.Mode().Perm(); mode&0o077 != 0 {
+			t.Errorf("%s is open to others: mode %#o", name, mode)
+		}
+	}
+}
+
+// TestUnknownConfiguration configures the provider from a resource of the same
+// apply: the plan goes on without a store, and the one apply does everything.
+func TestUnknownConfiguration(t *testing.T) {
+	t.Parallel()
+	acctest.PreCheck(t)
+	s := acctest.NewStore(t)
+	config := fmt.Sprintf(`
+resource "terraform_data" "path" { input = %q }
+provider "vnf" {
+  store      = { local = { path = terraform_data.path.output } }
+  encryption = { key_file = %q }
+}
+`, s.Path, s.KeyFile) + hello(t) + `
+resource "vnf_vim" "test" {
+  count = 0
+  name  = "edge"
+  kubernetes = { endpoint = "https://127.0.0.1:1", bearer_token = "x" }
+}
+`
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{{
+			Config: config,
+			ConfigPlanChecks: resource.ConfigPlanChecks{
+				PreApply:             []plancheck.PlanCheck{plancheck.ExpectUnknownValue("vnf_package.test", tfjsonpath.New("id"))},
+				PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
+			},
+		}},
+	})
+}
+
+// TestEphemeralKey gives the encryption key as an ephemeral value, and shows that
+// another key does not open what it sealed.
+func TestEphemeralKey(t *testing.T) {
+	t.Parallel()
+	acctest.PreCheck(t)
+	s := acctest.NewStore(t)
+	variable := fmt.Sprintf("variable \"key\" {\n ephemeral = true\n default = %q\n}\n", newKey(t))
+	config := func(key string) string {
+		return variable + fmt.Sprintf("provider \"vnf\" {\n store = { local = { path = %q } }\n encryption = { %s }\n concurrency = 4\n}\n", s.Path, key)
+	}
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		TerraformVersionChecks:   []tfversion.TerraformVersionCheck{tfversion.SkipBelow(tfversion.Version1_10_0)},
+		Steps: []resource.TestStep{
+			{
+				Config:           config("key = var.key") + hello(t),
+				ConfigPlanChecks: resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
+			},
+		},
+	})
+}
+
+// newKey lets the provider make a key and returns it.
+func newKey(t *testing.T) string {
+	t.Helper()
+	s := acctest.NewStore(t)
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{{
+			Config: fmt.Sprintf("provider \"vnf\" {\n store = { local = { path = %q } }\n}\n", s.Path) + hello(t),
+		}},
+	})
+	text, err := os.ReadFile(s.KeyFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := regexp.MustCompile("AGE-SECRET-KEY-1[A-Z0-9]+").FindString(string(text))
+	if key == "" {
+		t.Fatal("the key file holds no key")
+	}
+	return key
+}
+
+func TestBadConfiguration(t *testing.T) {
+	t.Parallel()
+	acctest.PreCheck(t)
+	for name, tt := range map[string]struct{ config, want string }{
+		"empty store":      {`store = {}`, `(?s)No Kind of Store.*Exactly one kind of store`},
+		"unknown store":    {`store = { remote = {} }`, `No Kind of Store`},
+		"empty path":       {`store = { local = { path = "" } }`, `string length must be at least 1`},
+		"empty encryption": {`encryption = {}`, `Invalid Attribute Combination`},
+		"two keys":         {fmt.Sprintf("encryption = { key = %q, key_file = \"/dev/null/key\" }", someKey), `Invalid Attribute Combination`},
+		"bad key":          {fmt.Sprintf("encryption = { key = %q }", badKey), `Unusable Encryption Key`},
+		"concurrency 0":    {`concurrency = 0`, `value must be between 1 and 64`},
+		"concurrency 65":   {`concurrency = 65`, `value must be between 1 and 64`},
+		"key file gone":    {`encryption = { key_file = "/dev/null/key.txt" }`, `/dev/null/key.txt`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := acctest.NewStore(t)
+			store := ""
+			if !regexp.MustCompile("store =").MatchString(tt.config) {
+				store = fmt.Sprintf("store = { local = { path = %q } }", s.Path)
+			}
+			resource.UnitTest(t, resource.TestCase{
+				ProtoV6ProviderFactories: acctest.Factories(),
+				ErrorCheck: func(err error) error {
+					for _, key := range []string{someKey, badKey} {
+						if regexp.MustCompile(`(?m)^[^=]*` + key).MatchString(err.Error()) {
+							t.Error("the error holds the key")
+						}
+					}
+					return err
+				},
+				Steps: []resource.TestStep{{
+					Config:      fmt.Sprintf("provider \"vnf\" {\n %s\n %s\n}\n", store, tt.config) + hello(t),
+					ExpectError: regexp.MustCompile(tt.want),
+				}},
+			})
+		})
+	}
+}

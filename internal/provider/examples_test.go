@@ -1,0 +1,240 @@
+package provider_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
+)
+
+// cli runs terraform with the built provider, in a copy of the examples.
+type cli struct {
+	binary string
+	root   string
+	env    []string
+}
+
+// newCLI builds the provider and copies the examples.
+func newCLI(t *testing.T) *cli {
+	t.Helper()
+	acctest.PreCheck(t)
+	binary := os.Getenv("TF_ACC_TERRAFORM_PATH")
+	if binary == "" {
+		binary = "terraform"
+	}
+	dir := filepath.Dir(buildProvider(t))
+	rc := filepath.Join(dir, "terraformrc")
+	text := fmt.Sprintf("provider_installation {\n dev_overrides {\n \"nfv-iac/vnf\" = %q\n \"hashicorp/vnf\" = %q\n }\n direct {}\n}\n", dir, dir)
+	if err := os.WriteFile(rc, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	root := filepath.Join(dir, "examples")
+	if err := os.CopyFS(root, os.DirFS("../../examples")); err != nil {
+		t.Fatal(err)
+	}
+	env := []string{"TF_CLI_CONFIG_FILE=" + rc, "XDG_STATE_HOME=" + filepath.Join(dir, "state"), "TF_IN_AUTOMATION=1", "CHECKPOINT_DISABLE=1", "VNF_ENCRYPTION_KEY="}
+	return &cli{binary: binary, root: root, env: env}
+}
+
+// buildProvider builds the provider and returns the path of its program, in a new
+// directory.
+func buildProvider(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "terraform-provider-vnf")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", path, "../..") //nolint:gosec // a path of the test
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("building the provider: %v\n%s", err, out)
+	}
+	return path
+}
+
+func (c *cli) run(t *testing.T, example string, vars []string, args ...string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), c.binary, args...) //nolint:gosec // the terraform that the tests use
+	cmd.Dir = filepath.Join(c.root, filepath.FromSlash(example))
+	cmd.Env = slices.Concat(os.Environ(), c.env)
+	for _, v := range vars {
+		cmd.Env = append(cmd.Env, "TF_VAR_"+v)
+	}
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%s: terraform %s: %v\n%s", example, strings.Join(args, " "), err, out.String())
+	}
+	return out.String()
+}
+
+// apply applies an example, expects the second plan to be empty, and returns what
+// terraform said.
+func (c *cli) apply(t *testing.T, example string, vars ...string) string {
+	t.Helper()
+	c.run(t, example, vars, "validate")
+	out := c.run(t, example, vars, "apply", "-auto-approve", "-no-color")
+	c.run(t, example, vars, "plan", "-detailed-exitcode", "-no-color")
+	return out
+}
+
+// TestExamples applies the examples of the documentation as they stand, with the
+// built provider in a process of its own.
+func TestExamples(t *testing.T) {
+	c := newCLI(t)
+	c.run(t, "provider", nil, "validate")
+	for example, want := range map[string]string{
+		"functions/parse_kubeconfig":    "https://10.0.0.10:6443",
+		"functions/parse_vnfd":          "hello 1.0.0",
+		"functions/parse_csar_manifest": "Files/kubernetes/web.yaml",
+		"resources/vnf_package":         `"web" = 3`,
+	} {
+		if out := c.apply(t, example); !strings.Contains(out, want) {
+			t.Errorf("%s: the outputs do not hold %q:\n%s", example, want, out)
+		}
+	}
+	if out := c.apply(t, "data-sources/vnf_package", "package_name=hello"); !strings.Contains(out, "hello 1.0.0, sha256:") {
+		t.Errorf("data-sources/vnf_package:\n%s", out)
+	}
+	c.run(t, "resources/vnf_package", nil, "destroy", "-auto-approve", "-no-color")
+}
+
+// TestSecretsStayHidden applies the example of a VIM with everything logged, and
+// looks for its secrets in all that is left of the run.
+func TestSecretsStayHidden(t *testing.T) {
+	c := newCLI(t)
+	lab := labtest.Kubernetes(t)
+	log := filepath.Join(t.TempDir(), "trace.log")
+	c.env = append(c.env, "TF_LOG=TRACE", "TF_LOG_PATH="+log)
+	vars := []string{"kubeconfig=" + lab.Kubeconfig}
+	out := c.apply(t, "resources/vnf_vim", vars...)
+	if !strings.Contains(out, "runs Kubernetes "+lab.KubernetesVersion) {
+		t.Errorf("the outputs of the example are\n%s", out)
+	}
+	out += c.run(t, "resources/vnf_vim", vars, "plan", "-no-color", "-out=saved", "-var=kubeconfig="+lab.Kubeconfig)
+	if err := os.WriteFile(filepath.Join(c.root, "output.txt"), []byte(out), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out := c.apply(t, "data-sources/vnf_vim", "vim_name=edge"); !strings.Contains(out, "has_gateway_api") {
+		t.Errorf("data-sources/vnf_vim:\n%s", out)
+	}
+	written, decoded := kubeconfigSecrets(t, lab.ReadFile(t, lab.Kubeconfig))
+	store := strings.TrimPrefix(c.env[1], "XDG_STATE_HOME=")
+	for _, place := range []string{log, c.root, store} {
+		grep(t, place, written)
+	}
+	// The example gives the key to a sensitive argument as well, decoded, which
+	// Terraform keeps in its own state and nowhere else.
+	for _, place := range []string{log, filepath.Join(c.root, "output.txt"), store} {
+		grep(t, place, decoded)
+	}
+	c.run(t, "resources/vnf_vim", vars, "destroy", "-auto-approve", "-no-color")
+}
+
+// TestFewRightsAreSaid registers a VIM with narrow rights: what is missing is a
+// warning, and no obstacle.
+func TestFewRightsAreSaid(t *testing.T) {
+	c := newCLI(t)
+	lab := labtest.Kubernetes(t)
+	config := fmt.Sprintf(`
+resource "vnf_vim" "narrow" {
+  name = "narrow"
+  kubernetes = {
+    endpoint          = %q
+    ca_certificate    = file(%q)
+    bearer_token      = %q
+    default_namespace = %q
+  }
+}
+`, lab.Endpoint, lab.CAFile, lab.LimitedToken, lab.LimitedNamespace)
+	acctest.Write(t, c.root, "narrow/main.tf", config)
+	out := c.apply(t, "narrow")
+	for _, want := range []string{"Warning: ", "may not", "deployments.apps in the namespace " + lab.LimitedNamespace, "1 added"} {
+		if !strings.Contains(strings.Join(strings.Fields(out), " "), want) {
+			t.Errorf("the apply does not say %q:\n%s", want, out)
+		}
+	}
+	if strings.Contains(out, lab.LimitedToken) {
+		t.Error("the apply says the token")
+	}
+	c.run(t, "narrow", nil, "destroy", "-auto-approve", "-no-color")
+}
+
+// TestContentChangesAfterThePlan applies a saved plan after the package changed:
+// nothing may be onboarded that was not planned.
+func TestContentChangesAfterThePlan(t *testing.T) {
+	c := newCLI(t)
+	const example = "resources/vnf_package"
+	c.run(t, example, nil, "plan", "-out=saved", "-no-color")
+	acctest.Edit(t, filepath.Join(c.root, "packages", "hello"), "hello.yaml", "description: web server", "description: another web server")
+	acctest.Hash(t, filepath.Join(c.root, "packages", "hello"))
+	cmd := exec.CommandContext(t.Context(), c.binary, "apply", "-no-color", "saved") //nolint:gosec // the terraform that the tests use
+	cmd.Dir, cmd.Env = filepath.Join(c.root, filepath.FromSlash(example)), slices.Concat(os.Environ(), c.env)
+	out, err := cmd.CombinedOutput()
+	if err == nil {
+		t.Fatalf("a content that was not planned is applied:\n%s", out)
+	}
+	if !strings.Contains(string(out), "inconsistent final plan") {
+		t.Errorf("the apply is refused for another reason:\n%s", out)
+	}
+	if out := c.apply(t, example); !strings.Contains(out, "1 added") {
+		t.Errorf("something was left of the refused apply:\n%s", out)
+	}
+	c.run(t, example, nil, "destroy", "-auto-approve", "-no-color")
+}
+
+// kubeconfigSecrets returns the secrets of a kubeconfig as they are written there,
+// and lines of the decoded keys.
+func kubeconfigSecrets(t *testing.T, text string) (written, decoded []string) {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		key, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		if key != "client-key-data" {
+			continue
+		}
+		value = strings.Trim(value, `"`)
+		written = append(written, value)
+		pem, err := base64.StdEncoding.DecodeString(value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		decoded = append(decoded, strings.Split(string(pem), "\n")[1])
+	}
+	if len(written) == 0 {
+		t.Fatal("the kubeconfig of the lab holds no key")
+	}
+	return written, decoded
+}
+
+// grep fails for each file under root that holds a secret.
+func grep(t *testing.T, root string, secrets []string) {
+	t.Helper()
+	files := 0
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path) //nolint:gosec // a file of the test
+		if err != nil {
+			return err
+		}
+		files++
+		for _, secret := range secrets {
+			if bytes.Contains(data, []byte(secret)) {
+				t.Errorf("%s holds a secret", path)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if files == 0 {
+		t.Errorf("there is no file in %s", root)
+	}
+}

@@ -1,0 +1,93 @@
+// Package provider is the Terraform provider: its configuration and the list of
+// its objects, nothing else.
+package provider
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/function"
+	"github.com/hashicorp/terraform-plugin-framework/provider"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/functions"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/instance"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/vim"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/vnfpackage"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
+)
+
+// TypeName is the name of the provider and the first word of all its types.
+const TypeName = "vnf"
+
+var (
+	_ provider.Provider                   = (*Provider)(nil)
+	_ provider.ProviderWithFunctions      = (*Provider)(nil)
+	_ provider.ProviderWithValidateConfig = (*Provider)(nil)
+)
+
+// Provider implements the Terraform provider.
+type Provider struct {
+	version string
+}
+
+// New returns a constructor of the provider for providerserver.
+func New(version string) func() provider.Provider {
+	return func() provider.Provider { return &Provider{version: version} }
+}
+
+// Metadata implements provider.Provider.
+func (p *Provider) Metadata(_ context.Context, _ provider.MetadataRequest, resp *provider.MetadataResponse) {
+	resp.TypeName = TypeName
+	resp.Version = p.version
+}
+
+// Configure implements provider.Provider. It opens nothing: the store is opened
+// and VIMs are reached at the first use. While a value of the configuration is
+// unknown there is no manager, and plans go on without it.
+func (p *Provider) Configure(ctx context.Context, req provider.ConfigureRequest, resp *provider.ConfigureResponse) {
+	data := &tfutil.ProviderData{Version: p.version}
+	if req.Config.Raw.IsFullyKnown() {
+		var m model
+		resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
+		if resp.Diagnostics.HasError() {
+			return
+		}
+		data.Manager = newManager(ctx, p.version, &m, &resp.Diagnostics)
+		if resp.Diagnostics.HasError() {
+			return
+		}
+	}
+	resp.DataSourceData = data
+	resp.ResourceData = data
+	resp.EphemeralResourceData = data
+}
+
+// Resources implements provider.Provider.
+func (p *Provider) Resources(context.Context) []func() resource.Resource {
+	return []func() resource.Resource{
+		instance.NewResource,
+		vim.NewResource,
+		vnfpackage.NewResource,
+	}
+}
+
+// DataSources implements provider.Provider.
+func (p *Provider) DataSources(context.Context) []func() datasource.DataSource {
+	return []func() datasource.DataSource{
+		instance.NewDataSource,
+		instance.NewListDataSource,
+		instance.NewOperationsDataSource,
+		vim.NewDataSource,
+		vnfpackage.NewDataSource,
+	}
+}
+
+// Functions implements provider.ProviderWithFunctions.
+func (p *Provider) Functions(context.Context) []func() function.Function {
+	return []func() function.Function{
+		functions.NewParseCSARManifest,
+		functions.NewParseKubeconfig,
+		functions.NewParseVNFD,
+	}
+}

@@ -1,0 +1,283 @@
+package instance_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/compare"
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// TestAccInstance_attributesPlanned changes every argument and checks what is
+// planned: an update in place or a replacement, with an operation or without one.
+func TestAccInstance_attributesPlanned(t *testing.T) {
+	const (
+		record    = "changes the record alone"
+		operation = "changes what runs"
+		replaced  = "replaces the instance"
+	)
+	w := newWorld(t)
+	other := strings.ReplaceAll(acctest.VIM(w, w.lab, "other"), `"vnf_vim" "test"`, `"vnf_vim" "other"`)
+	second := strings.ReplaceAll(pkg(hello(t, manifests("web:1.0.0", "web:2.0.0"))), `"test"`, `"second"`)
+	base := w.store.Config(acctest.VIM(w, w.lab, "test"), other, pkg(examplePackage(t, "hello")), second)
+	steps := []resource.TestStep{{Config: base + w.instance()}}
+	for _, tc := range []struct{ argument, effect string }{
+		{`name = "renamed"`, operation},
+		{`description = "for people"`, operation},
+		{`metadata = { site = "north" }`, operation},
+		{`vim_id = vnf_vim.other.id`, replaced},
+		{`package_id = vnf_package.second.id`, operation},
+		{`flavour_id = "default"`, ""},
+		{`scale_levels = { web = 1 }`, operation},
+		{`scale_levels = { web = 0 }`, record},
+		{`namespace = "` + w.namespace + `-other"`, replaced},
+		{`additional_params = { "lcm-kubernetes-def-files" = ["` + webFile + `"] }`, operation},
+		{`additional_params = { namespace = "` + w.namespace + `" }`, operation},
+		{`operational_state = "stopped"`, operation},
+		{`on_failure = "rollback"`, record},
+		{`force_conflicts = true`, record},
+		{`adopt_existing = true`, record},
+		{`termination = { type = "forceful" }`, record},
+		{`deletion_policy = { volumes = "keep" }`, record},
+		{`timeouts = { update = "1h" }`, record},
+	} {
+		step := resource.TestStep{Config: base + w.instanceWith(tc.argument), PlanOnly: true, ExpectNonEmptyPlan: tc.effect != ""}
+		action := plancheck.ResourceActionUpdate
+		var checks []plancheck.PlanCheck
+		switch tc.effect {
+		case "":
+			action = plancheck.ResourceActionNoop
+		case replaced:
+			action = plancheck.ResourceActionDestroyBeforeCreate
+		case record:
+			checks = append(checks,
+				plancheck.ExpectKnownValue(address, tfjsonpath.New("status"), knownvalue.StringExact("INSTANTIATED")),
+				plancheck.ExpectKnownValue(address, tfjsonpath.New("generation"), knownvalue.Int64Exact(1)))
+		}
+		checks = append(checks, named{tc.argument, plancheck.ExpectResourceAction(address, action)})
+		step.ConfigPlanChecks = resource.ConfigPlanChecks{PostApplyPreRefresh: checks}
+		steps = append(steps, step)
+	}
+	w.run(t, steps...)
+}
+
+// TestAccInstance_namespaceReplaced moves an instance: nothing is left where it was.
+func TestAccInstance_namespaceReplaced(t *testing.T) {
+	w := newWorld(t)
+	target := w.lab.Namespace(t)
+	differ := statecheck.CompareValue(compare.ValuesDiffer())
+	config := func(arguments ...string) string {
+		return w.store.Config(acctest.VIM(w, w.lab, "test"), pkg(examplePackage(t, "hello")), w.instanceWith(arguments...))
+	}
+	// An argument that is not there, so that the parameter alone says the namespace.
+	byParameter := strings.Replace(config(`additional_params = { namespace = "`+target+`" }`), fmt.Sprintf("  namespace       = %q\n", w.namespace), "", 1)
+	w.run(t,
+		resource.TestStep{Config: config(), ConfigStateChecks: []statecheck.StateCheck{differ.AddStateValue(address, tfjsonpath.New("id"))}},
+		resource.TestStep{
+			Config:            byParameter,
+			ConfigPlanChecks:  planned(plancheck.ResourceActionDestroyBeforeCreate),
+			ConfigStateChecks: []statecheck.StateCheck{instantiated(), value("namespace", knownvalue.StringExact(target)), differ.AddStateValue(address, tfjsonpath.New("id"))},
+			Check: also(w.whole(), func(*terraform.State) error {
+				if left := w.owned(); len(left) > 0 {
+					return fmt.Errorf("left in the old namespace: %v", left)
+				}
+				return nil
+			}),
+		},
+	)
+}
+
+// TestAccInstance_forceConflicts changes a field that kubectl owns: an error that
+// names both, and a take-over with force_conflicts.
+func TestAccInstance_forceConflicts(t *testing.T) {
+	w := newWorld(t)
+	style := hello(t, manifests("data:\n  index.html", "data:\n  style.css: ours\n  index.html"))
+	css := func(text string) resource.TestCheckFunc {
+		return w.gets(text, "get", "configmap", "web-content", "-o", `jsonpath={.data.style\.css}`)
+	}
+	w.run(t,
+		resource.TestStep{Config: w.config("hello")},
+		resource.TestStep{
+			PreConfig: func() {
+				w.kubectl("patch", "configmap", "web-content", "--field-manager=somebody", "--type=merge", "-p", `{"data":{"style.css":"theirs"}}`)
+			},
+			Config:      w.over(style),
+			ExpectError: sentence(`Unable to Update VNF Instance "test"`, `ConfigMap `+w.namespace+`/web-content: other managers own fields that the manifest sets: .data.style.css (owned by "somebody")`, `force_conflicts`),
+		},
+		resource.TestStep{
+			PreConfig: func() {
+				if err := css("theirs")(nil); err != nil {
+					t.Error(err)
+				}
+			},
+			Config:            w.over(style, `force_conflicts = true`),
+			ConfigPlanChecks:  updates(),
+			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
+			Check:             also(w.whole(), css("ours")),
+		},
+	)
+}
+
+// TestAccInstance_params gives every additional parameter.
+func TestAccInstance_params(t *testing.T) {
+	w := newWorld(t)
+	dir := hello(t,
+		manifests("kind: Deployment\nmetadata:\n  name: web", "kind: Deployment\nmetadata:\n  name: www"),
+		with("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: more}\n"))
+	mapping := `vdu_mapping = { web = { kind = "Deployment", name = "www" } }`
+	w.run(t,
+		resource.TestStep{
+			Config: w.over(dir, params(mapping)),
+			ConfigStateChecks: []statecheck.StateCheck{
+				instantiated(), replicas("web", 1), value("objects", knownvalue.MapSizeExact(4)),
+				statecheck.ExpectKnownValue(address, tfjsonpath.New("vdus").AtMapKey("web").AtMapKey("name"), knownvalue.StringExact("www")),
+			},
+			Check: w.whole(),
+		},
+		resource.TestStep{
+			Config:           w.over(dir, params(mapping+`, "lcm-kubernetes-def-files" = ["./`+webFile+`"], namespace = "`+w.namespace+`"`)),
+			ConfigPlanChecks: updates(),
+			ConfigStateChecks: []statecheck.StateCheck{
+				instantiated(), value("objects", knownvalue.MapSizeExact(3)), value("generation", knownvalue.Int64Exact(2)),
+			},
+			Check: also(w.whole(), w.gets("", "get", "configmap", "more", "--ignore-not-found", "-o", "name")),
+		},
+		resource.TestStep{
+			// The same parameters in another order and as values of other types.
+			Config: w.over(dir, params(`namespace = "`+w.namespace+`", "lcm-kubernetes-def-files" = tolist(["./`+webFile+`"]), vdu_mapping = { web = tomap({ name = "www", kind = "Deployment" }) }`)),
+			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
+				plancheck.ExpectKnownValue(address, tfjsonpath.New("generation"), knownvalue.Int64Exact(2)),
+			}},
+			ConfigStateChecks: []statecheck.StateCheck{value("generation", knownvalue.Int64Exact(2))},
+		},
+	)
+}
+
+// podOnly makes the package hello a single Pod with a grace period of its own.
+func podOnly(t testing.TB, dir string) {
+	acctest.Write(t, dir, webFile, `apiVersion: v1
+kind: Pod
+metadata: { name: web }
+spec:
+  terminationGracePeriodSeconds: 11
+  containers: [{ name: web, image: registry.example.com/hello/web:1.0.0 }]
+`)
+}
+
+// TestAccInstance_termination looks at the grace period that the pods get.
+func TestAccInstance_termination(t *testing.T) {
+	for name, tc := range map[string]struct {
+		argument string
+		want     string
+	}{
+		"default":          {``, "11"},
+		"graceful":         {`termination = { type = "graceful" }`, "11"},
+		"graceful timeout": {`termination = { type = "graceful", graceful_timeout = "7s" }`, "7"},
+		"timeout alone":    {`termination = { graceful_timeout = "5s" }`, "5"},
+		"forceful":         {`termination = { type = "forceful" }`, "0"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			dir := hello(t, podOnly)
+			var upTo func(func(event) bool) []event
+			w.run(t, resource.TestStep{
+				Config:            w.over(dir, tc.argument),
+				ConfigStateChecks: []statecheck.StateCheck{instantiated(), replicas("web", 1)},
+				Check: func(*terraform.State) error {
+					upTo = w.watch(t, "api/v1", "pods")
+					return nil
+				},
+			})
+			got := "0"
+			for _, e := range upTo(func(e event) bool { return e.Type == "DELETED" }) {
+				if grace := e.Object.Metadata.DeletionGracePeriodSeconds; e.Type == "MODIFIED" && grace != nil && got == "0" {
+					got = fmt.Sprint(*grace)
+				}
+			}
+			if got != tc.want {
+				t.Errorf("the pod was given %s seconds, want %s", got, tc.want)
+			}
+		})
+	}
+}
+
+const claim = `apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: { name: data }
+spec:
+  accessModes: [ReadWriteOnce]
+  resources: { requests: { storage: 1Gi } }
+`
+
+// TestAccInstance_deletionPolicy keeps a volume, which the next instance of the
+// same name takes over, and deletes it.
+func TestAccInstance_deletionPolicy(t *testing.T) {
+	w := newWorld(t)
+	dir := hello(t, with(claim))
+	config := func(policy string) string {
+		return w.store.Config(acctest.VIM(w, w.lab, "test"), pkg(dir), w.instanceWith(policy))
+	}
+	without := w.store.Config(acctest.VIM(w, w.lab, "test"), pkg(dir))
+	keep, remove := `deletion_policy = {}`, `deletion_policy = { volumes = "delete" }`
+	var uid string
+	label := `jsonpath={.metadata.labels.vnf\.nfv-iac\.github\.io/instance-id}`
+	same := func(*terraform.State) error {
+		if got := w.uid("persistentvolumeclaim/data"); got != uid {
+			return fmt.Errorf("the claim is %s, want that of before, %s", got, uid)
+		}
+		return nil
+	}
+	w.run(t,
+		resource.TestStep{
+			Config:            config(keep),
+			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
+			Check: also(w.whole(), func(*terraform.State) error {
+				uid = w.uid("persistentvolumeclaim/data")
+				return nil
+			}),
+		},
+		resource.TestStep{Config: without, Check: also(same, w.gets("", "get", "pvc", "data", "-o", label), func(*terraform.State) error {
+			w.expectNothing(t)
+			return nil
+		})},
+		resource.TestStep{Config: config(remove), ConfigStateChecks: []statecheck.StateCheck{instantiated()}, Check: also(w.whole(), same)},
+		resource.TestStep{Config: without, Check: w.gets("", "get", "pvc", "--ignore-not-found", "-o", "name")},
+	)
+}
+
+// TestAccInstance_deleteTimeout cannot remove an object in time: an error that
+// says what holds it, and a record to go on from.
+func TestAccInstance_deleteTimeout(t *testing.T) {
+	w := newWorld(t)
+	config := w.config("hello", `timeouts = { delete = "15s" }`)
+	w.run(t,
+		resource.TestStep{Config: config},
+		resource.TestStep{
+			PreConfig: func() {
+				w.kubectl("patch", "configmap", "web-content", "--type=merge", "-p", `{"metadata":{"finalizers":["example.com/hold"]}}`)
+			},
+			Config:      config,
+			Destroy:     true,
+			ExpectError: sentence(`Unable to Terminate VNF Instance "test"`, `ConfigMap `+w.namespace+`/web-content`, `example.com/hold`, `apply again: the operation continues where it stopped`),
+		},
+		resource.TestStep{
+			PreConfig: func() {
+				if got := w.records(t); len(got) != 1 || got[0].Status != vnfm.StatusFailedTemp {
+					t.Errorf("records: %+v", got)
+				}
+				w.kubectl("patch", "configmap", "web-content", "--type=merge", "-p", `{"metadata":{"finalizers":null}}`)
+			},
+			Config:  config,
+			Destroy: true,
+		},
+	)
+}

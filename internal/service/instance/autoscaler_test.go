@@ -1,0 +1,78 @@
+package instance_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
+)
+
+// TestAccInstance_autoscaler leaves the replicas of an autoscaled VDU to its
+// autoscaler: they are no drift, and neither a scale of another aspect nor a
+// change of the package touches them, not even for an instant.
+func TestAccInstance_autoscaler(t *testing.T) {
+	w := newWorld(t)
+	changed := acctest.CopyPackage(t, "core5g")
+	acctest.Edit(t, changed, "Files/kubernetes/ausf.yaml", "core5g/ausf:1.4.0", "core5g/ausf:1.5.0")
+	acctest.Hash(t, changed)
+	var upTo func(func(event) bool) []event
+	desired := func(n int) {
+		w.kubectl("annotate", "--overwrite", "hpa", "ausf", fmt.Sprintf("lab.vnf/desired-replicas=%d", n))
+		w.kubectl("wait", "deployment/ausf", fmt.Sprintf("--for=jsonpath={.status.availableReplicas}=%d", n), "--timeout=120s")
+	}
+	ausf := func(want string) resource.TestCheckFunc {
+		return w.gets(want, "get", "deployment", "ausf", "-o", "jsonpath={.spec.replicas} {.spec.template.spec.containers[0].image}")
+	}
+	w.run(t,
+		resource.TestStep{
+			Config:            w.config("core5g"),
+			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
+			Check:             also(w.whole(), ausf("1 registry.example.com/core5g/ausf:1.4.0")),
+		},
+		resource.TestStep{
+			PreConfig: func() { desired(3) },
+			Config:    w.config("core5g"),
+			PlanOnly:  true,
+		},
+		resource.TestStep{
+			PreConfig:         func() { upTo = w.watch(t, "apis/apps/v1", "deployments") },
+			Config:            w.config("core5g", `scale_levels = { user-plane = 1 }`),
+			ConfigPlanChecks:  updates(),
+			ConfigStateChecks: []statecheck.StateCheck{instantiated(), replicas("upf", 2)},
+			Check:             ausf("3 registry.example.com/core5g/ausf:1.4.0"),
+		},
+		resource.TestStep{
+			Config:            w.over(changed, `scale_levels = { user-plane = 1 }`),
+			ConfigPlanChecks:  updates(),
+			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
+			Check: also(w.whole(), ausf("3 registry.example.com/core5g/ausf:1.5.0"), func(*terraform.State) error {
+				// A mark at the end of what is to be looked at.
+				w.kubectl("annotate", "deployment", "ausf", "example.com/mark=end")
+				last := w.kubectl("get", "deployment", "ausf", "-o", "jsonpath={.metadata.resourceVersion}")
+				seen := 0
+				for _, e := range upTo(func(e event) bool { return e.Object.Metadata.ResourceVersion == last }) {
+					if e.Object.Metadata.Name != "ausf" {
+						continue
+					}
+					seen++
+					if n := e.Object.Spec.Replicas; n == nil || *n != 3 {
+						return fmt.Errorf("at version %s ausf had other replicas: %+v", e.Object.Metadata.ResourceVersion, e.Object)
+					}
+				}
+				if seen < 2 {
+					return fmt.Errorf("%d changes of ausf were seen", seen)
+				}
+				return nil
+			}),
+		},
+		resource.TestStep{
+			PreConfig: func() { desired(5) },
+			Config:    w.over(changed, `scale_levels = { user-plane = 1 }`),
+			PlanOnly:  true,
+		},
+	)
+}

@@ -1,0 +1,279 @@
+package instance_test
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
+)
+
+// badInput is a vnf_instance that cannot be, and the diagnostic that says so.
+type badInput struct {
+	// source is the package; the example package hello when it is empty.
+	source    string
+	arguments string
+	// want are the texts of the diagnostic in their order.
+	want []string
+}
+
+func want(texts ...string) []string { return texts }
+
+// bothFiles is an argument that takes the file which with writes, whatever is in it.
+const bothFiles = `additional_params = { "lcm-kubernetes-def-files" = ["` + webFile + `", "Files/kubernetes/more.yaml"] }`
+
+// params is the argument additional_params.
+func params(text string) string { return `additional_params = { ` + text + ` }` }
+
+// extra is the package hello with one more manifest.
+func extra(t testing.TB, text string) string { return hello(t, with(text)) }
+
+// checkedBadInputs are refused by the schema, before anything is planned.
+func checkedBadInputs() map[string]badInput {
+	return map[string]badInput{
+		"flavour_empty":     {arguments: `flavour_id = ""`, want: want(`Attribute flavour_id string length must be at least 1, got: 0`)},
+		"level_negative":    {arguments: `scale_levels = { web = -1 }`, want: want(`Attribute scale_levels["web"] value must be at least 0, got: -1`)},
+		"level_text":        {arguments: `scale_levels = { web = "two" }`, want: want(`Inappropriate value for attribute "scale_levels": a number is required.`)},
+		"namespace_case":    {arguments: `namespace = "Core"`, want: want(`Attribute namespace must be the name of a Kubernetes namespace: at most 63 lower case letters, digits and '-', beginning and ending with a letter or digit, got: Core`)},
+		"namespace_long":    {arguments: `namespace = "` + strings.Repeat("a", 64) + `"`, want: want(`Attribute namespace must be the name of a Kubernetes namespace`)},
+		"operational_state": {arguments: `operational_state = "paused"`, want: want(`Attribute operational_state value must be one of: ["started" "stopped"], got: "paused"`)},
+		"on_failure":        {arguments: `on_failure = "ignore"`, want: want(`Attribute on_failure value must be one of: ["resume" "rollback"], got: "ignore"`)},
+		"termination_type":  {arguments: `termination = { type = "kill" }`, want: want(`Attribute termination.type value must be one of: ["graceful" "forceful"], got: "kill"`)},
+		"graceful_timeout":  {arguments: `termination = { graceful_timeout = "30" }`, want: want(`Attribute termination.graceful_timeout must be a duration such as 30s or 5m, got: 30`)},
+		"volumes":           {arguments: `deletion_policy = { volumes = "retain" }`, want: want(`Attribute deletion_policy.volumes value must be one of: ["keep" "delete"], got: "retain"`)},
+		"timeouts":          {arguments: `timeouts = { create = "soon" }`, want: want(`Invalid Attribute Value Time Duration`, `"soon"`)},
+		"force_conflicts":   {arguments: `force_conflicts = "maybe"`, want: want(`Inappropriate value for attribute "force_conflicts": a bool is required`)},
+		"metadata":          {arguments: `metadata = ["a"]`, want: want(`Inappropriate value for attribute "metadata": map of string required`)},
+		"argument_unknown":  {arguments: `replicas = 3`, want: want(`An argument named "replicas" is not expected here.`)},
+		"computed_argument": {arguments: `status = "INSTANTIATED"`, want: want(`Invalid Configuration for Read-Only Attribute`, `status`)},
+	}
+}
+
+// plannedBadInputs contradict the package, which is read at plan time.
+func plannedBadInputs(t testing.TB) map[string]badInput {
+	core := examplePackage(t, "core5g")
+	twoWorkloads := `vdu_mapping = { amf = { kind = "Deployment", name = "smf" } }`
+	return map[string]badInput{
+		"flavour_unknown": {arguments: `flavour_id = "big"`, want: want(`VNFD "0d2f8a4c-7f8e-4b2c-9a51-3f6d2c1e7a01" has no deployment flavour "big"`, `The package offers "default".`)},
+		"level_unknown":   {source: core, arguments: `instantiation_level_id = "huge"`, want: want(`Deployment flavour "standard" has no instantiation level "huge"`, `"minimal"`)},
+		"level_of_other":  {source: core, arguments: "flavour_id = \"compact\"\n  instantiation_level_id = \"regional\"", want: want(`Deployment flavour "compact" has no instantiation level "regional"`, `It has "edge"`)},
+		"aspect_unknown":  {arguments: `scale_levels = { db = 1 }`, want: want(`The deployment flavour "default" has no scaling aspect "db"`)},
+		"level_too_high":  {arguments: `scale_levels = { web = 4 }`, want: want(`The scale level 4 of the aspect "web" is out of range`)},
+		"params_list":     {arguments: `additional_params = ["a"]`, want: want(`additional_params must be an object`)},
+		"params_text":     {arguments: `additional_params = "a"`, want: want(`additional_params must be an object`)},
+		"params_unknown":  {arguments: params(`name-space = "a"`), want: want(`Additional parameter "name-space" is not known`, `The Kubernetes driver knows lcm-kubernetes-def-files, namespace, vdu_mapping.`)},
+		"params_helm":     {arguments: params(`helm_chart_path = "Files/chart"`), want: want(`Additional parameter "helm_chart_path" is not supported by the Kubernetes driver`, `Helm charts are not installed by the Kubernetes driver.`)},
+		"params_script":   {arguments: params(`lcm-operation-user-data = "./UserData/lcm.py"`), want: want(`Additional parameter "lcm-operation-user-data" is not supported by the Kubernetes driver`, `Scripts of a package are never run.`)},
+		"files_no_list":   {arguments: params(`"lcm-kubernetes-def-files" = "a.yaml"`), want: want(`Additional parameter "lcm-kubernetes-def-files" must be a list of paths in the package, with one at least`)},
+		"files_empty":     {arguments: params(`"lcm-kubernetes-def-files" = []`), want: want(`Additional parameter "lcm-kubernetes-def-files" must be a list of paths in the package, with one at least`)},
+		"files_number":    {arguments: params(`"lcm-kubernetes-def-files" = [1]`), want: want(`Additional parameter "lcm-kubernetes-def-files" must be a list of paths in the package, with one at least`)},
+		"files_missing":   {arguments: params(`"lcm-kubernetes-def-files" = ["Files/kubernetes/db.yaml"]`), want: want(`Additional parameter "lcm-kubernetes-def-files" names a file that is not in the package`, `"Files/kubernetes/db.yaml"; its Kubernetes manifests are Files/kubernetes/web.yaml.`)},
+		"files_url":       {arguments: params(`"lcm-kubernetes-def-files" = ["https://example.com/a.yaml"]`), want: want(`Additional parameter "lcm-kubernetes-def-files" names a URL`)},
+		"files_outside":   {arguments: params(`"lcm-kubernetes-def-files" = ["../a.yaml"]`), want: want(`Additional parameter "lcm-kubernetes-def-files" names a path outside of the package`)},
+		"files_twice":     {arguments: params(`"lcm-kubernetes-def-files" = ["` + webFile + `", "./` + webFile + `"]`), want: want(`Additional parameter "lcm-kubernetes-def-files" names a file twice`)},
+		"mapping_type":    {arguments: params(`vdu_mapping = "web"`), want: want(`Additional parameter "vdu_mapping" must map VDU ids to { kind, name }`)},
+		"mapping_entry":   {arguments: params(`vdu_mapping = { web = "web" }`), want: want(`Additional parameter "vdu_mapping" must be { kind, name } for VDU "web"`)},
+		"mapping_vdu":     {arguments: params(`vdu_mapping = { db = { kind = "StatefulSet", name = "db" } }`), want: want(`Additional parameter "vdu_mapping" names a VDU "db" that deployment flavour "default" does not have`, `Its VDUs are web.`)},
+		"mapping_field":   {arguments: params(`vdu_mapping = { web = { kind = "Deployment", name = "web", size = 1 } }`), want: want(`Additional parameter "vdu_mapping" has an unknown field "size" for VDU "web"`)},
+		"mapping_no_name": {arguments: params(`vdu_mapping = { web = { kind = "Deployment" } }`), want: want(`Additional parameter "vdu_mapping" must give kind and name for VDU "web"`)},
+		"mapping_nothing": {arguments: params(`vdu_mapping = { web = { kind = "StatefulSet", name = "web" } }`), want: want(`VDU "web" is mapped to StatefulSet "web", which is not in the package`, `The workloads of the package are apps/v1/Deployment web.`)},
+		"mapping_taken":   {source: core, arguments: params(twoWorkloads), want: want(`VDUs "amf" and "smf" are both apps/v1/Deployment smf`)},
+		"no_workload":     {source: hello(t, manifests("kind: Deployment\nmetadata:\n  name: web", "kind: Deployment\nmetadata:\n  name: www")), want: want(`VDU "web" has no workload: there is no Deployment, StatefulSet, DaemonSet, ReplicaSet or Pod named "web"`, `The workloads of the package are apps/v1/Deployment www; the name of the VDU`)},
+		"no_manifest":     {source: hello(t, func(t testing.TB, dir string) { acctest.Write(t, dir, webFile, "text: only\n") }), want: want(`Package "no_manifest" lists no Kubernetes manifest`, `additional_params["lcm-kubernetes-def-files"]`)},
+		"object_twice":    {source: extra(t, "apiVersion: v1\nkind: Service\nmetadata: {name: web}\n"), want: want(`v1/Service web is written twice`, `At Files/kubernetes/more.yaml:1`, `The first one is in Files/kubernetes/web.yaml:9.`)},
+		"no_kind":         {source: extra(t, "apiVersion: v1\nmetadata: {name: web}\n"), arguments: bothFiles, want: want(`Kind is missing`, `At Files/kubernetes/more.yaml:1:1.`)},
+		"no_version":      {source: extra(t, "kind: Service\nmetadata: {name: web}\n"), arguments: bothFiles, want: want(`apiVersion is missing`, `At Files/kubernetes/more.yaml:1:1.`)},
+		"bad_version":     {source: extra(t, "kind: Service\napiVersion: a/b/c\nmetadata: {name: web}\n"), arguments: bothFiles, want: want(`apiVersion "a/b/c" is not group/version`, `At Files/kubernetes/more.yaml:2:13.`)},
+		"no_metadata":     {source: extra(t, "apiVersion: v1\nkind: Service\n"), arguments: bothFiles, want: want(`metadata.name is missing`, `At Files/kubernetes/more.yaml:1:1.`)},
+		"generate_name":   {source: extra(t, "apiVersion: v1\nkind: Service\nmetadata:\n  generateName: web-\n"), arguments: bothFiles, want: want(`metadata.generateName is not supported: give metadata.name, so that the object is the same one at every apply`, `At Files/kubernetes/more.yaml:4:17.`)},
+		"label_type":      {source: extra(t, "apiVersion: v1\nkind: Service\nmetadata:\n  name: web\n  labels:\n    release: 15\n"), arguments: bothFiles, want: want(`metadata.labels must hold texts, but "release" is a number; quote it`, `At Files/kubernetes/more.yaml:6:14.`)},
+		"label_reserved":  {source: extra(t, "apiVersion: v1\nkind: Service\nmetadata:\n  name: web\n  labels:\n    vnf.nfv-iac.github.io/instance-id: x\n"), arguments: bothFiles, want: want(`metadata.labels: the prefix vnf.nfv-iac.github.io/ is kept for the VNF manager`, `At Files/kubernetes/more.yaml:6`)},
+		"yaml_invalid":    {source: extra(t, "apiVersion: v1\nkind: Service\nmetadata:\n\tname: web\n"), arguments: bothFiles, want: want(`Is not valid YAML: found character that cannot start any token`, `At Files/kubernetes/more.yaml:4`)},
+		"yaml_key_twice":  {source: extra(t, "apiVersion: v1\nkind: Service\nkind: Service\nmetadata: {name: web}\n"), arguments: bothFiles, want: want(`Key "kind" is given twice, first in line 2`, `At Files/kubernetes/more.yaml:3:1.`)},
+		"yaml_list":       {source: extra(t, "- apiVersion: v1\n"), arguments: bothFiles, want: want(`A Kubernetes object must be a mapping, not a list`, `At Files/kubernetes/more.yaml:1:1.`)},
+		"secret_data":     {source: extra(t, "apiVersion: v1\nkind: Secret\nmetadata: {name: web}\ndata: {password: plain!}\n"), arguments: bothFiles, want: want(`Data of the Secret is not base64 at key "password"; plain text belongs under stringData`, `At Files/kubernetes/more.yaml:4`)},
+		"pod_scaled": {source: hello(t, func(t testing.TB, dir string) {
+			acctest.Write(t, dir, webFile, "apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec: {containers: [{name: web, image: registry.example.com/web:1}]}\n")
+		}), arguments: `scale_levels = { web = 1 }`, want: want(`VDU "web" is a Pod and cannot have 2 instances`, `At Files/kubernetes/web.yaml:1:1.`)},
+		"pod_stopped": {source: hello(t, func(t testing.TB, dir string) {
+			acctest.Write(t, dir, webFile, "apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec: {containers: [{name: web, image: registry.example.com/web:1}]}\n")
+		}), arguments: `operational_state = "stopped"`, want: want(`VDU "web" cannot be stopped`, `v1/Pod web has no replicas that could be zero.`)},
+		"namespace_param": {arguments: params(`namespace = "a_b"`), want: want(`Additional parameter "namespace" must be the name of a namespace`, `Lower case letters, digits and hyphens, 63 at most.`)},
+		"namespace_both":  {arguments: "namespace = \"a\"\n  " + params(`namespace = "b"`), want: want(`Additional parameter "namespace" contradicts the argument namespace`, `"b" and "a"; give one of them.`)},
+	}
+}
+
+// TestAccInstance_badInput gives one plan many instances that cannot be: each has
+// exactly one error, which tells what is wrong and where, and nothing is done.
+func TestAccInstance_badInput(t *testing.T) {
+	for name, cases := range map[string]map[string]badInput{"schema": checkedBadInputs(), "package": plannedBadInputs(t)} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			said := w.plan(t, w.badConfig(cases))
+			expectErrors(t, said, cases)
+			if got := w.kubectl("get", "all", "-o", "name"); got != "" {
+				t.Errorf("made by a plan: %s", got)
+			}
+		})
+	}
+}
+
+// plan plans a configuration that cannot be, and returns what Terraform says.
+func (w *world) plan(t *testing.T, config string) error {
+	t.Helper()
+	var said error
+	w.runCase(t, resource.TestCase{
+		ErrorCheck: func(err error) error {
+			said = err
+			return nil
+		},
+		Steps: []resource.TestStep{{Config: config, PlanOnly: true}},
+	})
+	if said == nil {
+		t.Fatal("the plan succeeded")
+	}
+	return said
+}
+
+// badConfig is one configuration with all bad inputs, each with a package of its own.
+func (w *world) badConfig(cases map[string]badInput) string {
+	var config strings.Builder
+	config.WriteString(w.store.Config(acctest.VIM(w, w.lab, "test")))
+	for _, name := range slices.Sorted(maps.Keys(cases)) {
+		source := cases[name].source
+		if source == "" {
+			source = examplePackage(w, "hello")
+		}
+		fmt.Fprintf(&config, `
+resource "vnf_package" %[1]q {
+  name   = %[1]q
+  source = %[2]q
+}
+
+resource "vnf_instance" %[1]q {
+  name       = %[1]q
+  vim_id     = vnf_vim.test.id
+  package_id = vnf_package.%[1]s.id
+  %[3]s
+}
+`, name, source, cases[name].arguments)
+	}
+	return config.String()
+}
+
+var errorOf = regexp.MustCompile(`in resource "vnf_instance" "(\w+)"`)
+
+// expectErrors finds the error of every bad input.
+func expectErrors(t *testing.T, said error, cases map[string]badInput) {
+	t.Helper()
+	found := map[string][]string{}
+	for _, text := range strings.Split(said.Error(), "\nError: ")[1:] {
+		name := "unplaced"
+		if m := errorOf.FindStringSubmatch(text); m != nil {
+			name = m[1]
+		}
+		found[name] = append(found[name], text)
+	}
+	for name, c := range cases {
+		texts := found[name]
+		delete(found, name)
+		if len(texts) != 1 {
+			t.Errorf("%s: %d errors, want one: %q", name, len(texts), texts)
+			continue
+		}
+		if !sentence(c.want...).MatchString(texts[0]) {
+			t.Errorf("%s: want %q in\n%s", name, c.want, texts[0])
+		}
+	}
+	if len(found) > 0 {
+		t.Errorf("more errors: %q", found)
+	}
+}
+
+// appliedBadInput is known to be bad to the VIM alone.
+type appliedBadInput struct {
+	// prepare changes the world before the apply.
+	prepare func(w *world)
+	// vim is the VIM; one with all rights when it is nil.
+	vim func(w *world) string
+	// edits change the package hello.
+	edits     []edit
+	arguments func(w *world) string
+	want      []string
+}
+
+func appliedBadInputs() map[string]appliedBadInput {
+	return map[string]appliedBadInput{
+		"unknown kind": {
+			edits: []edit{with("apiVersion: example.com/v1\nkind: Cell\nmetadata: {name: c}\n")},
+			want:  want(`example.com/v1/Cell c (Files/kubernetes/more.yaml:1)`, `the API server does not serve the kind Cell of example.com/v1`),
+		},
+		"misspelt kind": {
+			edits: []edit{with("apiVersion: apps/v1\nkind: Deploymnet\nmetadata: {name: c}\n")},
+			want:  want(`apps/v1/Deploymnet c (Files/kubernetes/more.yaml:1)`, `the API server does not serve the kind Deploymnet of apps/v1`, `apps/v1 Deployment`),
+		},
+		"invalid field": {
+			edits: []edit{manifests("targetPort: http", "targetPort: not_a_port")},
+			want:  want(`Unable to Instantiate VNF Instance "test"`, `Service web (Files/kubernetes/web.yaml:9)`, `spec.ports[0].targetPort`, `not_a_port`),
+		},
+		"unknown field": {
+			edits: []edit{manifests("  replicas: 1\n", "  replicas: 1\n  replica: 1\n")},
+			want:  want(`Deployment web (Files/kubernetes/web.yaml:18)`, `.spec.replica`, `everything that had been made was removed again (on_failure = "rollback")`),
+		},
+		"selector": {
+			edits: []edit{manifests("matchLabels: { app.kubernetes.io/name: web }", "matchLabels: { app.kubernetes.io/name: other }")},
+			want:  want(`Deployment web (Files/kubernetes/web.yaml:18)`, `spec.template.metadata.labels`, "`selector` does not match template `labels`", `everything that had been made was removed again`),
+		},
+		"quota": {
+			prepare: func(w *world) { w.kubectl("create", "quota", "none", "--hard=count/deployments.apps=0") },
+			want:    want(`Deployment web (Files/kubernetes/web.yaml:18)`, `exceeded quota: none, requested: count/deployments.apps=1, used: count/deployments.apps=0, limited: count/deployments.apps=0`, `everything that had been made was removed again`),
+		},
+		"forbidden": {
+			vim: func(w *world) string {
+				lab := w.lab
+				lab.AdminToken = lab.LimitedToken
+				return acctest.VIM(w, lab, "test")
+			},
+			arguments: func(w *world) string { return `namespace = "` + w.lab.LimitedNamespace + `"` },
+			want:      want(`Unable to Instantiate VNF Instance "test"`, `is forbidden`, `cannot list resource`),
+		},
+		"VIM unknown": {
+			arguments: func(*world) string { return `vim_id = "3f1d8f8e-0000-4000-8000-000000000000"` },
+			want:      want(`VIM "3f1d8f8e-0000-4000-8000-000000000000" is not in the store`),
+		},
+		"package unknown": {
+			arguments: func(*world) string { return `package_id = "other@sha256:00"` },
+			want:      want(`VNF package "other@sha256:00" is not in the store`),
+		},
+	}
+}
+
+// TestAccInstance_badInputApplied meets a VIM that refuses: an error that says
+// which object and why, and nothing is left.
+func TestAccInstance_badInputApplied(t *testing.T) {
+	for name, c := range appliedBadInputs() {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			if c.prepare != nil {
+				c.prepare(w)
+			}
+			vim, arguments := acctest.VIM(w, w.lab, "test"), ""
+			if c.vim != nil {
+				vim = c.vim(w)
+			}
+			if c.arguments != nil {
+				arguments = c.arguments(w)
+			}
+			config := w.store.Config(vim, pkg(hello(t, c.edits...)), w.instanceWith(arguments, `on_failure = "rollback"`))
+			w.run(t, resource.TestStep{Config: config, ExpectError: sentence(c.want...)})
+			if got := w.kubectl("get", "services,deployments", "-o", "name"); got != "" {
+				t.Errorf("left behind: %s", got)
+			}
+		})
+	}
+}

@@ -1,0 +1,316 @@
+package instance_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+const address = "vnf_instance.test"
+
+// world is a lab, a namespace, a store and the configurations over them.
+type world struct {
+	testing.TB
+	lab       labtest.Env
+	store     acctest.Store
+	namespace string
+	heard     heard
+}
+
+func newWorld(t testing.TB) *world {
+	t.Helper()
+	lab := labtest.Kubernetes(t)
+	return &world{TB: t, lab: lab, store: acctest.NewStore(t), namespace: lab.Namespace(t)}
+}
+
+func examplePackage(t testing.TB, name string) string {
+	t.Helper()
+	path, err := filepath.Abs(filepath.Join("..", "..", "..", "examples", "packages", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// pkg returns a vnf_package "test" read from a path.
+func pkg(source string) string {
+	return fmt.Sprintf(`
+resource "vnf_package" "test" {
+  name   = "test"
+  source = %q
+}
+`, source)
+}
+
+// instance returns a vnf_instance "test" with further arguments.
+func (w *world) instance(arguments ...string) string {
+	return fmt.Sprintf(`
+resource "vnf_instance" "test" {
+  name            = "test"
+  vim_id          = vnf_vim.test.id
+  package_id      = vnf_package.test.id
+  namespace       = %q
+  deletion_policy = { volumes = "delete" }
+  %s
+}
+`, w.namespace, strings.Join(arguments, "\n  "))
+}
+
+// instanceWith returns a vnf_instance "test" whose arguments may be those that
+// instance gives, with another value.
+func (w *world) instanceWith(arguments ...string) string {
+	text := w.instance()
+	for _, a := range arguments {
+		if name, _, ok := strings.Cut(a, " "); ok {
+			text = regexp.MustCompile(`(?m)^  `+name+` += .*\n`).ReplaceAllString(text, "")
+		}
+	}
+	end := strings.LastIndex(text, "}")
+	return text[:end] + "  " + strings.Join(arguments, "\n  ") + "\n}\n"
+}
+
+// config returns a whole configuration over the example package of that name.
+func (w *world) config(example string, arguments ...string) string {
+	return w.over(examplePackage(w, example), arguments...)
+}
+
+// over returns a whole configuration over the package of that path.
+func (w *world) over(source string, arguments ...string) string {
+	return w.store.Config(acctest.VIM(w, w.lab, "test"), pkg(source), w.instance(arguments...))
+}
+
+// kubectl runs kubectl in the namespace of the world.
+func (w *world) kubectl(args ...string) string {
+	w.Helper()
+	return strings.TrimSpace(w.lab.Kubectl(w, append([]string{"-n", w.namespace}, args...)...))
+}
+
+// owned lists the objects in the namespace that carry the label of an instance.
+func (w *world) owned() []string {
+	w.Helper()
+	out := w.kubectl("get", "configmaps,secrets,services,serviceaccounts,deployments,statefulsets,jobs,cronjobs,ingresses,"+
+		"networkpolicies,horizontalpodautoscalers,poddisruptionbudgets,roles,rolebindings,persistentvolumeclaims,limitranges,resourcequotas",
+		"-l", "vnf.nfv-iac.github.io/instance-id", "-o", "name", "--ignore-not-found")
+	if out == "" {
+		return nil
+	}
+	return strings.Split(out, "\n")
+}
+
+// updates expects that the plan of a step changes the instance in place.
+func updates() resource.ConfigPlanChecks {
+	return planned(plancheck.ResourceActionUpdate)
+}
+
+func planned(action plancheck.ResourceActionType) resource.ConfigPlanChecks {
+	return resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectResourceAction(address, action)}}
+}
+
+func (w *world) run(t *testing.T, steps ...resource.TestStep) {
+	t.Helper()
+	w.runCase(t, resource.TestCase{Steps: steps})
+}
+
+// plainRun runs steps at once, before other ones that build on them.
+func (w *world) plainRun(t *testing.T, steps ...resource.TestStep) {
+	t.Helper()
+	resource.Test(t, resource.TestCase{ProtoV6ProviderFactories: w.heard.factories(), Steps: steps})
+}
+
+// runCase runs a test case, after which neither an object nor a record is left.
+func (w *world) runCase(t *testing.T, c resource.TestCase) {
+	t.Helper()
+	c.ProtoV6ProviderFactories = w.heard.factories()
+	resource.ParallelTest(t, c)
+	w.expectNothing(t)
+}
+
+// expectNothing checks that nothing is left of any instance.
+func (w *world) expectNothing(t testing.TB) {
+	t.Helper()
+	if left := w.owned(); len(left) > 0 {
+		t.Errorf("objects are left: %v", left)
+	}
+	if left := w.records(t); len(left) > 0 {
+		t.Errorf("records are left: %+v", left)
+	}
+}
+
+// records are the instances that the store knows.
+func (w *world) records(t testing.TB) []vnfm.Instance {
+	t.Helper()
+	instances, err := w.store.Manager(t).Instances(t.Context(), vnfm.InstanceFilter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return instances
+}
+
+// operations are the LCM operations of the only instance of the store, as
+// "type state".
+func (w *world) operations(t testing.TB) []string {
+	t.Helper()
+	instances := w.records(t)
+	if len(instances) != 1 {
+		t.Fatalf("the store has %d instances, want one", len(instances))
+	}
+	occs, err := w.store.Manager(t).Operations(t.Context(), instances[0].ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, occ := range occs {
+		out = append(out, string(occ.Type)+" "+string(occ.State))
+	}
+	return out
+}
+
+// edit changes the directory of a package.
+type edit func(t testing.TB, dir string)
+
+// hello returns a changed copy of the package hello.
+func hello(t testing.TB, edits ...edit) string {
+	t.Helper()
+	dir := acctest.CopyPackage(t, "hello")
+	for _, e := range edits {
+		e(t, dir)
+	}
+	acctest.Hash(t, dir)
+	return dir
+}
+
+// webFile is where the package hello has its manifests.
+const webFile = "Files/kubernetes/web.yaml"
+
+// manifests replaces text in the manifests of the package hello.
+func manifests(from, to string) edit {
+	return func(t testing.TB, dir string) { acctest.Edit(t, dir, webFile, from, to) }
+}
+
+// descriptor replaces text in the VNFD of the package hello.
+func descriptor(from, to string) edit {
+	return func(t testing.TB, dir string) { acctest.Edit(t, dir, "hello.yaml", from, to) }
+}
+
+// with adds a manifest to the package hello.
+func with(text string) edit {
+	return func(t testing.TB, dir string) { acctest.Write(t, dir, "Files/kubernetes/more.yaml", text) }
+}
+
+// failing makes the pods of the package hello fail as the lab does on demand.
+func failing(how string) edit {
+	return manifests("labels: { app.kubernetes.io/name: web }\n    spec:",
+		"labels: { app.kubernetes.io/name: web }\n      annotations: { lab.vnf/fail: "+how+" }\n    spec:")
+}
+
+// failedJob is a Job that cannot succeed: an instance with it fails as soon as
+// the cluster says so, and not after a time.
+const failedJob = `apiVersion: batch/v1
+kind: Job
+metadata: { name: migrate }
+spec:
+  backoffLimit: 0
+  template:
+    metadata: { annotations: { lab.vnf/fail: crash } }
+    spec:
+      restartPolicy: Never
+      containers: [{ name: migrate, image: registry.example.com/hello/migrate:1.0.0 }]
+`
+
+// also runs several checks of one step.
+func also(checks ...resource.TestCheckFunc) resource.TestCheckFunc {
+	return resource.ComposeAggregateTestCheckFunc(checks...)
+}
+
+// gets checks what kubectl prints.
+func (w *world) gets(want string, args ...string) resource.TestCheckFunc {
+	return func(*terraform.State) error {
+		if got := w.kubectl(args...); got != want {
+			return fmt.Errorf("kubectl %s: %q, want %q", strings.Join(args, " "), got, want)
+		}
+		return nil
+	}
+}
+
+// labelled are the objects of all kinds that carry the label of an instance and
+// that no controller made, with the identity that they were applied as.
+func (w *world) labelled(id string) map[string]string {
+	w.Helper()
+	var list struct {
+		Items []struct {
+			Kind     string `json:"kind"`
+			Metadata struct {
+				Name            string            `json:"name"`
+				Annotations     map[string]string `json:"annotations"`
+				OwnerReferences []any             `json:"ownerReferences"`
+			} `json:"metadata"`
+		} `json:"items"`
+	}
+	out := w.lab.Kubectl(w, "get", listableKinds(w, w.lab), "--all-namespaces", "-l", "vnf.nfv-iac.github.io/instance-id="+id, "-o", "json")
+	if err := json.Unmarshal([]byte(out), &list); err != nil {
+		w.Fatal(err)
+	}
+	found := map[string]string{}
+	for _, item := range list.Items {
+		key := item.Metadata.Annotations["vnf.nfv-iac.github.io/key"]
+		// The endpoints controller copies the labels of a Service to its own objects,
+		// and a namespace that was made for the instance is of no package.
+		if item.Kind == "Endpoints" || len(item.Metadata.OwnerReferences) > 0 || (item.Kind == "Namespace" && key == "") {
+			continue
+		}
+		found[key] = item.Kind + " " + item.Metadata.Name
+	}
+	return found
+}
+
+var (
+	kindsOnce sync.Once
+	kinds     string
+)
+
+// listableKinds are all kinds of the server that can be listed, as kubectl takes them.
+func listableKinds(t testing.TB, lab labtest.Env) string {
+	t.Helper()
+	kindsOnce.Do(func() {
+		out := lab.Kubectl(t, "api-resources", "--verbs=list", "-o", "name")
+		kinds = strings.Join(strings.Fields(out), ",")
+	})
+	return kinds
+}
+
+// whole checks that the objects in the state are those that the server holds.
+func (w *world) whole() resource.TestCheckFunc {
+	return func(s *terraform.State) error {
+		attributes := s.RootModule().Resources[address].Primary.Attributes
+		found := w.labelled(attributes["id"])
+		for name, digest := range attributes {
+			key, ok := strings.CutPrefix(name, "objects.")
+			if !ok || key == "%" {
+				continue
+			}
+			if !strings.HasPrefix(digest, "sha256:") {
+				return fmt.Errorf("state says of %s: %s", key, digest)
+			}
+			if _, ok := found[key]; !ok {
+				return fmt.Errorf("the server does not hold %s, which the state has; it has %v", key, found)
+			}
+			delete(found, key)
+		}
+		if len(found) > 0 {
+			return fmt.Errorf("the server holds objects of the instance that the state does not have: %v", found)
+		}
+		return nil
+	}
+}

@@ -1,0 +1,215 @@
+package instance
+
+import (
+	"context"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// model is the vnf_instance resource as Terraform has it.
+type model struct {
+	ID                   types.String   `tfsdk:"id"`
+	Name                 types.String   `tfsdk:"name"`
+	Description          types.String   `tfsdk:"description"`
+	Metadata             types.Map      `tfsdk:"metadata"`
+	VIMID                types.String   `tfsdk:"vim_id"`
+	PackageID            types.String   `tfsdk:"package_id"`
+	FlavourID            types.String   `tfsdk:"flavour_id"`
+	InstantiationLevelID types.String   `tfsdk:"instantiation_level_id"`
+	ScaleLevels          types.Map      `tfsdk:"scale_levels"`
+	Namespace            types.String   `tfsdk:"namespace"`
+	AdditionalParams     types.Dynamic  `tfsdk:"additional_params"`
+	OperationalState     types.String   `tfsdk:"operational_state"`
+	OnFailure            types.String   `tfsdk:"on_failure"`
+	ForceConflicts       types.Bool     `tfsdk:"force_conflicts"`
+	AdoptExisting        types.Bool     `tfsdk:"adopt_existing"`
+	Termination          types.Object   `tfsdk:"termination"`
+	DeletionPolicy       types.Object   `tfsdk:"deletion_policy"`
+	Timeouts             timeouts.Value `tfsdk:"timeouts"`
+
+	Status      types.String `tfsdk:"status"`
+	Generation  types.Int64  `tfsdk:"generation"`
+	VNFDID      types.String `tfsdk:"vnfd_id"`
+	ScaleStatus types.Map    `tfsdk:"scale_status"`
+	VDUs        types.Map    `tfsdk:"vdus"`
+	Objects     types.Map    `tfsdk:"objects"`
+}
+
+// terminationModel is the "termination" argument.
+type terminationModel struct {
+	Type            types.String `tfsdk:"type"`
+	GracefulTimeout types.String `tfsdk:"graceful_timeout"`
+}
+
+// deletionPolicyModel is the "deletion_policy" argument.
+type deletionPolicyModel struct {
+	Volumes types.String `tfsdk:"volumes"`
+}
+
+var vduType = types.ObjectType{AttrTypes: map[string]attr.Type{
+	"kind":       types.StringType,
+	"name":       types.StringType,
+	"replicas":   types.Int64Type,
+	"autoscaled": types.BoolType,
+}}
+
+// spec reads what the user wants. known is false when a value that decides what
+// the instance consists of is not known yet.
+func (m *model) spec(ctx context.Context, diags *diag.Diagnostics) (s vnfm.InstanceSpec, known bool) {
+	for _, v := range []attr.Value{m.Name, m.PackageID, m.ScaleLevels, m.AdditionalParams, m.OperationalState} {
+		if !tfutil.FullyKnown(ctx, v) {
+			return s, false
+		}
+	}
+	s = vnfm.InstanceSpec{
+		Name:             m.Name.ValueString(),
+		Description:      m.Description.ValueString(),
+		VIMID:            m.VIMID.ValueString(),
+		PackageID:        m.PackageID.ValueString(),
+		FlavourID:        m.FlavourID.ValueString(),
+		LevelID:          m.InstantiationLevelID.ValueString(),
+		Namespace:        m.Namespace.ValueString(),
+		OperationalState: vnfm.OperationalState(m.OperationalState.ValueString()),
+		OnFailure:        vnfm.OnFailure(m.OnFailure.ValueString()),
+		ForceConflicts:   m.ForceConflicts.ValueBool(),
+		AdoptExisting:    m.AdoptExisting.ValueBool(),
+	}
+	// Metadata decides on no object: a plan does without what is not known of it.
+	if tfutil.Set(m.Metadata) && tfutil.FullyKnown(ctx, m.Metadata) {
+		diags.Append(m.Metadata.ElementsAs(ctx, &s.Metadata, false)...)
+	}
+	if tfutil.Set(m.ScaleLevels) {
+		diags.Append(m.ScaleLevels.ElementsAs(ctx, &s.ScaleLevels, false)...)
+	}
+	params, err := tfutil.MapToGo(m.AdditionalParams)
+	if err != nil {
+		diags.AddAttributeError(path.Root("additional_params"), "Invalid Additional Parameters", "additional_params must be an object: "+err.Error()+".")
+		return s, true
+	}
+	s.AdditionalParams = params
+	return s, true
+}
+
+// terminateSpec reads how the instance is to be terminated.
+func (m *model) terminateSpec(ctx context.Context, diags *diag.Diagnostics) vnfm.TerminateSpec {
+	s := vnfm.TerminateSpec{Type: vnfm.Graceful, Volumes: vnfm.VolumesKeep}
+	if tfutil.Set(m.Termination) {
+		var t terminationModel
+		diags.Append(m.Termination.As(ctx, &t, basetypes.ObjectAsOptions{})...)
+		if tfutil.Set(t.Type) {
+			s.Type = vnfm.TerminationType(t.Type.ValueString())
+		}
+		if tfutil.Set(t.GracefulTimeout) {
+			// The validator of the schema has parsed it before.
+			s.GracePeriod, _ = time.ParseDuration(t.GracefulTimeout.ValueString())
+		}
+	}
+	if tfutil.Set(m.DeletionPolicy) {
+		var p deletionPolicyModel
+		diags.Append(m.DeletionPolicy.As(ctx, &p, basetypes.ObjectAsOptions{})...)
+		if tfutil.Set(p.Volumes) {
+			s.Volumes = vnfm.VolumePolicy(p.Volumes.ValueString())
+		}
+	}
+	return s
+}
+
+// setPreview takes over what an instance consists of.
+func (m *model) setPreview(p *vnfm.Preview) {
+	m.FlavourID = types.StringValue(p.FlavourID)
+	m.InstantiationLevelID = tfutil.OptionalString(p.LevelID)
+	m.VNFDID = types.StringValue(p.VNFDID)
+	m.ScaleStatus = tfutil.Int64Map(p.ScaleStatus)
+	m.VDUs = vduMap(p.VDUs)
+	m.Objects = stringMap(p.Objects)
+}
+
+// setPreviewUnknown says that what the instance consists of is not known yet.
+func (m *model) setPreviewUnknown(configured *model) {
+	if configured.FlavourID.IsNull() {
+		m.FlavourID = types.StringUnknown()
+	}
+	if configured.InstantiationLevelID.IsNull() {
+		m.InstantiationLevelID = types.StringUnknown()
+	}
+	m.VNFDID = types.StringUnknown()
+	m.ScaleStatus = types.MapUnknown(types.Int64Type)
+	m.VDUs = types.MapUnknown(vduType)
+	m.Objects = types.MapUnknown(types.StringType)
+}
+
+// setRecord takes over what the record of the instance says. Optional arguments
+// that were left out stay left out.
+func (m *model) setRecord(ctx context.Context, i *vnfm.Instance, diags *diag.Diagnostics) {
+	m.ID = types.StringValue(i.ID)
+	m.Name = types.StringValue(i.Name)
+	m.Description = keepNull(m.Description, i.Description)
+	m.VIMID = types.StringValue(i.VIMID)
+	m.PackageID = types.StringValue(i.PackageID)
+	m.FlavourID = types.StringValue(i.FlavourID)
+	m.InstantiationLevelID = tfutil.OptionalString(i.LevelID)
+	m.Namespace = types.StringValue(i.Namespace)
+	m.OperationalState = types.StringValue(string(i.OperationalState))
+	m.OnFailure = types.StringValue(string(i.OnFailure))
+	m.VNFDID = types.StringValue(i.VNFDID)
+	m.ScaleStatus = tfutil.Int64Map(i.ScaleStatus)
+	m.Status = types.StringValue(string(i.Status))
+	m.Generation = types.Int64Value(i.Generation)
+	if !m.Metadata.IsNull() || len(i.Metadata) > 0 {
+		m.Metadata = stringMap(i.Metadata)
+	}
+	if !m.ScaleLevels.IsNull() || len(i.ScaleLevels) > 0 {
+		m.ScaleLevels = tfutil.Int64Map(i.ScaleLevels)
+	}
+	if m.AdditionalParams.IsNull() && len(i.AdditionalParams) > 0 {
+		params, err := tfutil.DynamicFromGo(ctx, i.AdditionalParams)
+		if err != nil {
+			diags.AddAttributeError(path.Root("additional_params"), "Unreadable Additional Parameters", err.Error())
+			return
+		}
+		m.AdditionalParams = params
+	}
+}
+
+func (m *model) setObservation(o *vnfm.Observation) {
+	m.VDUs = vduMap(o.VDUs)
+	m.Objects = stringMap(o.Objects)
+}
+
+// keepNull returns null for an empty text when the argument was left out.
+func keepNull(prior types.String, text string) types.String {
+	if text == "" && prior.IsNull() {
+		return prior
+	}
+	return types.StringValue(text)
+}
+
+func vduMap(vdus map[string]vnfm.VDUState) types.Map {
+	values := make(map[string]attr.Value, len(vdus))
+	for id, v := range vdus {
+		values[id] = types.ObjectValueMust(vduType.AttrTypes, map[string]attr.Value{
+			"kind":       types.StringValue(v.Kind),
+			"name":       types.StringValue(v.Name),
+			"replicas":   tfutil.OptionalInt64(v.Replicas),
+			"autoscaled": types.BoolValue(v.Autoscaled),
+		})
+	}
+	return types.MapValueMust(vduType, values)
+}
+
+func stringMap(m map[string]string) types.Map {
+	values := make(map[string]attr.Value, len(m))
+	for k, v := range m {
+		values[k] = types.StringValue(v)
+	}
+	return types.MapValueMust(types.StringType, values)
+}

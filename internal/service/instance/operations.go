@@ -1,0 +1,115 @@
+package instance
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
+)
+
+var _ datasource.DataSourceWithConfigure = (*OperationsDataSource)(nil)
+
+// OperationsDataSource is the data source vnf_operations.
+type OperationsDataSource struct{ data *tfutil.ProviderData }
+
+// NewOperationsDataSource returns the data source vnf_operations.
+func NewOperationsDataSource() datasource.DataSource { return &OperationsDataSource{} }
+
+// operationsModel is the data source vnf_operations as Terraform has it.
+type operationsModel struct {
+	InstanceID types.String    `tfsdk:"instance_id"`
+	Operations []operationView `tfsdk:"operations"`
+}
+
+// operationView is one LCM operation occurrence.
+type operationView struct {
+	ID             types.String `tfsdk:"id"`
+	Type           types.String `tfsdk:"type"`
+	State          types.String `tfsdk:"state"`
+	Parameters     types.String `tfsdk:"parameters"`
+	Progress       types.String `tfsdk:"progress"`
+	Error          types.String `tfsdk:"error"`
+	Attempts       types.Int64  `tfsdk:"attempts"`
+	StartedAt      types.String `tfsdk:"started_at"`
+	StateEnteredAt types.String `tfsdk:"state_entered_at"`
+}
+
+// Metadata implements datasource.DataSource.
+func (d *OperationsDataSource) Metadata(_ context.Context, _ datasource.MetadataRequest, resp *datasource.MetadataResponse) {
+	resp.TypeName = "vnf_operations"
+}
+
+// Configure implements datasource.DataSourceWithConfigure.
+func (d *OperationsDataSource) Configure(_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse) {
+	d.data = tfutil.Configure(req.ProviderData, &resp.Diagnostics)
+}
+
+// Schema implements datasource.DataSource.
+func (d *OperationsDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
+	text := func(description string) schema.Attribute {
+		return schema.StringAttribute{MarkdownDescription: description, Computed: true}
+	}
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "The LCM operation occurrences of a VNF instance, oldest first.",
+		Attributes: map[string]schema.Attribute{
+			"instance_id": schema.StringAttribute{MarkdownDescription: "Id of the VNF instance.", Required: true},
+			"operations": schema.ListNestedAttribute{
+				MarkdownDescription: "The operations.",
+				Computed:            true,
+				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+					"id":               text("Id of the operation occurrence."),
+					"type":             text("`INSTANTIATE`, `SCALE`, `SCALE_TO_LEVEL`, `CHANGE_FLAVOUR`, `OPERATE`, `HEAL`, `CHANGE_VNFPKG`, `MODIFY_INFO` or `TERMINATE`."),
+					"state":            text("`STARTING`, `PROCESSING`, `COMPLETED`, `FAILED_TEMP`, `ROLLING_BACK`, `ROLLED_BACK` or `FAILED`."),
+					"parameters":       text("Parameters of the request as JSON, without secrets."),
+					"progress":         text("What an unfinished operation was last waiting for."),
+					"error":            text("Why the operation failed."),
+					"attempts":         schema.Int64Attribute{MarkdownDescription: "How often the operation was taken up.", Computed: true},
+					"started_at":       text("Start, RFC 3339."),
+					"state_entered_at": text("When the present state was entered, RFC 3339."),
+				}},
+			},
+		},
+	}
+}
+
+// Read implements datasource.DataSource.
+func (d *OperationsDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
+	var m operationsModel
+	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
+	manager := d.data.RequireManager(&resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	id := m.InstanceID.ValueString()
+	occs, err := manager.Operations(ctx, id)
+	if err != nil {
+		tfutil.AddError(&resp.Diagnostics, "List the Operations of", fmt.Sprintf("VNF Instance %q", id), err, path.Root("instance_id"))
+		return
+	}
+	m.Operations = make([]operationView, 0, len(occs))
+	for _, occ := range occs {
+		params, err := json.Marshal(occ.Parameters)
+		if err != nil {
+			tfutil.AddError(&resp.Diagnostics, "Read the Operations of", fmt.Sprintf("VNF Instance %q", id), err, path.Empty())
+			return
+		}
+		m.Operations = append(m.Operations, operationView{
+			ID:             types.StringValue(occ.ID),
+			Type:           types.StringValue(string(occ.Type)),
+			State:          types.StringValue(string(occ.State)),
+			Parameters:     types.StringValue(string(params)),
+			Progress:       tfutil.OptionalString(occ.Progress),
+			Error:          tfutil.OptionalString(occ.Error),
+			Attempts:       types.Int64Value(int64(occ.Attempts)),
+			StartedAt:      tfutil.Time(occ.StartedAt),
+			StateEnteredAt: tfutil.Time(occ.StateEnteredAt),
+		})
+	}
+	resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)
+}

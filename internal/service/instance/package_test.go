@@ -1,0 +1,232 @@
+package instance_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/compare"
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
+)
+
+// image checks the image of the Deployment and its replicas.
+func (w *world) image(want string) resource.TestCheckFunc {
+	return w.gets(want, "get", "deployment", "web", "-o", "jsonpath={.spec.replicas} {.spec.template.spec.containers[0].image}")
+}
+
+// ends checks the last operations of the only instance.
+func (w *world) ends(t testing.TB, want ...string) resource.TestCheckFunc {
+	return func(*terraform.State) error {
+		got := w.operations(t)
+		if len(got) < len(want) || !slices.Equal(got[len(got)-len(want):], want) {
+			return fmt.Errorf("operations %v, want %v at the end", got, want)
+		}
+		return nil
+	}
+}
+
+// withoutService takes the Service out of the package hello.
+func withoutService(t testing.TB, dir string) {
+	acctest.Edit(t, dir, webFile, `apiVersion: v1
+kind: Service
+metadata:
+  name: web
+spec:
+  selector: { app.kubernetes.io/name: web }
+  ports:
+    - { name: http, port: 80, targetPort: http }
+---
+`, "")
+}
+
+// TestAccInstance_packageChanged moves to a package that adds, changes and drops
+// objects and counts otherwise. What does not change is not touched, and the
+// content that nobody uses any more is released.
+func TestAccInstance_packageChanged(t *testing.T) {
+	w := newWorld(t)
+	next := hello(t, withoutService,
+		manifests("web:1.0.0", "web:2.0.0"),
+		with("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: more}\ndata: {a: b}\n"),
+		descriptor("initial_delta: { number_of_instances: 1 }", "initial_delta: { number_of_instances: 2 }"))
+	same := statecheck.CompareValue(compare.ValuesSame())
+	var content, deployment string
+	released := func(*terraform.State) error {
+		s := w.store.Records(t)
+		packages, err := s.List(t.Context(), store.Query{Kind: store.KindPackage})
+		if err != nil {
+			return err
+		}
+		if len(packages) != 1 {
+			return fmt.Errorf("%d packages are stored, want one", len(packages))
+		}
+		if blob, err := s.OpenBlob(t.Context(), content); !errors.Is(err, store.ErrNotFound) {
+			if err != nil {
+				return err
+			}
+			return errors.Join(errors.New("the old manifests are still there"), blob.Close())
+		}
+		return nil
+	}
+	w.run(t,
+		resource.TestStep{
+			Config:            w.config("hello", `scale_levels = { web = 1 }`),
+			ConfigStateChecks: []statecheck.StateCheck{same.AddStateValue(address, tfjsonpath.New("id")), replicas("web", 2)},
+			Check: also(w.whole(), func(s *terraform.State) error {
+				attributes := s.RootModule().Resources["vnf_package.test"].Primary.Attributes
+				if content = attributes["artifacts."+webFile]; content == "" {
+					return fmt.Errorf("no artifact %s in %v", webFile, attributes)
+				}
+				deployment = w.uid("deployment/web")
+				return nil
+			}),
+		},
+		resource.TestStep{
+			Config: w.over(next, `scale_levels = { web = 1 }`),
+			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
+				plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate),
+				plancheck.ExpectResourceAction("vnf_package.test", plancheck.ResourceActionUpdate),
+				plancheck.ExpectKnownValue(address, tfjsonpath.New("vdus").AtMapKey("web").AtMapKey("replicas"), knownvalue.Int64Exact(3)),
+				plancheck.ExpectKnownValue(address, tfjsonpath.New("objects"), knownvalue.MapSizeExact(3)),
+			}},
+			ConfigStateChecks: []statecheck.StateCheck{
+				instantiated(), same.AddStateValue(address, tfjsonpath.New("id")), replicas("web", 3),
+				value("generation", knownvalue.Int64Exact(2)),
+			},
+			Check: also(w.whole(), w.image("3 registry.example.com/hello/web:2.0.0"), released,
+				w.gets("", "get", "service", "web", "--ignore-not-found", "-o", "name"),
+				w.ends(t, "INSTANTIATE COMPLETED", "CHANGE_VNFPKG COMPLETED"),
+				func(*terraform.State) error {
+					if got := w.uid("deployment/web"); got != deployment {
+						return errors.New("the Deployment was made anew")
+					}
+					return nil
+				}),
+		},
+	)
+}
+
+// TestAccInstance_packageFailed moves to a package that cannot run: an error, a
+// state that says how far it came, and a way on and back.
+func TestAccInstance_packageFailed(t *testing.T) {
+	w := newWorld(t)
+	broken := hello(t, manifests("web:1.0.0", "web:2.0.0"), with(failedJob))
+	w.run(t,
+		resource.TestStep{Config: w.config("hello")},
+		resource.TestStep{
+			Config:      w.over(broken),
+			ExpectError: sentence(`Unable to Update VNF Instance "test"`, `CHANGE_VNFPKG of VNF instance`, `is FAILED_TEMP`, `migrate`, `apply again: the operation continues where it stopped`),
+		},
+		resource.TestStep{
+			RefreshState:       true,
+			ExpectNonEmptyPlan: true,
+			Check: also(resource.TestCheckResourceAttr(address, "status", "FAILED_TEMP"),
+				w.ends(t, "INSTANTIATE COMPLETED", "CHANGE_VNFPKG FAILED_TEMP")),
+		},
+		resource.TestStep{
+			Config:            w.over(hello(t, manifests("web:1.0.0", "web:3.0.0"))),
+			ConfigPlanChecks:  updates(),
+			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
+			Check: also(w.whole(), w.image("1 registry.example.com/hello/web:3.0.0"),
+				w.gets("", "get", "job", "-o", "name"), w.ends(t, "INSTANTIATE COMPLETED", "CHANGE_VNFPKG COMPLETED")),
+		},
+	)
+}
+
+// TestAccInstance_updateTimeout lets the time end while a new pod is not ready, and
+// goes on when it is.
+func TestAccInstance_updateTimeout(t *testing.T) {
+	w := newWorld(t)
+	slow := w.over(hello(t, failing("never-ready")), `timeouts = { update = "20s" }`)
+	w.run(t,
+		resource.TestStep{Config: w.config("hello")},
+		resource.TestStep{
+			Config:      slow,
+			ExpectError: sentence(`Unable to Update VNF Instance "test"`, `CHANGE_VNFPKG of VNF instance`, `is FAILED_TEMP`, `Deployment `+w.namespace+`/web`, `What exists is kept.`),
+		},
+		resource.TestStep{
+			PreConfig:         func() { w.kubectl("annotate", "pods", "--all", "lab.vnf/fail-") },
+			Config:            slow,
+			ConfigPlanChecks:  updates(),
+			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
+			Check:             also(w.whole(), w.ends(t, "INSTANTIATE COMPLETED", "CHANGE_VNFPKG COMPLETED")),
+		},
+	)
+}
+
+// TestAccInstance_packageRolledBack returns to the package that ran before.
+func TestAccInstance_packageRolledBack(t *testing.T) {
+	w := newWorld(t)
+	broken := hello(t, manifests("web:1.0.0", "web:2.0.0"), with(failedJob))
+	w.run(t,
+		resource.TestStep{Config: w.config("hello", `on_failure = "rollback"`)},
+		resource.TestStep{
+			Config:      w.over(broken, `on_failure = "rollback"`),
+			ExpectError: sentence(`CHANGE_VNFPKG of VNF instance`, `is ROLLED_BACK`, `migrate`, `What was there before the operation is restored.`),
+		},
+		resource.TestStep{
+			RefreshState:       true,
+			ExpectNonEmptyPlan: true,
+			Check: also(resource.TestCheckResourceAttr(address, "status", "INSTANTIATED"), w.whole(),
+				w.image("1 registry.example.com/hello/web:1.0.0"), w.gets("", "get", "job", "-o", "name")),
+		},
+		resource.TestStep{
+			Config: w.config("hello", `on_failure = "rollback"`),
+			Check:  also(w.whole(), w.ends(t, "INSTANTIATE COMPLETED", "CHANGE_VNFPKG ROLLED_BACK")),
+		},
+	)
+}
+
+// TestAccInstance_packageShared keeps a content until the last instance has left
+// it, whatever the package says meanwhile.
+func TestAccInstance_packageShared(t *testing.T) {
+	w := newWorld(t)
+	elsewhere := w.lab.Namespace(t)
+	dir := hello(t)
+	var first string
+	// The second instance stays with the first content, by its id.
+	held := func(id string) string {
+		text := strings.ReplaceAll(w.second(), w.namespace, elsewhere)
+		return strings.Replace(text, "vnf_package.test.id", fmt.Sprintf("%q", id), 1)
+	}
+	stored := func(n int) resource.TestCheckFunc {
+		return func(*terraform.State) error {
+			packages, err := w.store.Records(t).List(t.Context(), store.Query{Kind: store.KindPackage})
+			if err == nil && len(packages) != n {
+				err = fmt.Errorf("%d packages are stored, want %d", len(packages), n)
+			}
+			return err
+		}
+	}
+	// Configurations are composed before the steps run: the id of the content is
+	// known from another store.
+	probe := newWorld(t)
+	probe.plainRun(t, resource.TestStep{
+		Config: probe.store.Config(pkg(dir)),
+		Check: func(s *terraform.State) error {
+			first = s.RootModule().Resources["vnf_package.test"].Primary.ID
+			return nil
+		},
+	})
+	next := hello(t, manifests("web:1.0.0", "web:2.0.0"))
+	w.run(t,
+		resource.TestStep{Config: w.over(dir)},
+		resource.TestStep{Config: w.over(dir) + held(first), Check: stored(1)},
+		resource.TestStep{Config: w.over(next) + held(first), Check: also(stored(2), w.image("1 registry.example.com/hello/web:2.0.0"))},
+		resource.TestStep{
+			// The old content is enough to scale with.
+			Config: w.over(next) + strings.Replace(held(first), "  deletion_policy", "  scale_levels = { web = 1 }\n  deletion_policy", 1),
+			Check:  resource.TestCheckResourceAttr("vnf_instance.second", "vdus.web.replicas", "2"),
+		},
+		resource.TestStep{Config: w.over(next), Check: stored(1)},
+	)
+}

@@ -1,0 +1,228 @@
+package instance_test
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+)
+
+func replicas(vdu string, n int64) statecheck.StateCheck {
+	return statecheck.ExpectKnownValue(address, tfjsonpath.New("vdus").AtMapKey(vdu).AtMapKey("replicas"), knownvalue.Int64Exact(n))
+}
+
+func value(name string, v knownvalue.Check) statecheck.StateCheck {
+	return statecheck.ExpectKnownValue(address, tfjsonpath.New(name), v)
+}
+
+func instantiated() statecheck.StateCheck {
+	return value("status", knownvalue.StringExact("INSTANTIATED"))
+}
+
+// TestAccInstance_life instantiates, changes everything that can be changed, and
+// terminates.
+func TestAccInstance_life(t *testing.T) {
+	w := newWorld(t)
+	deployed := func(want string) resource.TestCheckFunc {
+		return func(*terraform.State) error {
+			if got := w.kubectl("get", "deployment", "web", "-o", "jsonpath={.spec.replicas} {.status.availableReplicas}"); got != want {
+				return fmt.Errorf("deployment has the replicas (wanted, available) %q, want %q", got, want)
+			}
+			return nil
+		}
+	}
+	w.run(t,
+		resource.TestStep{
+			Config: w.config("hello"),
+			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
+				plancheck.ExpectResourceAction(address, plancheck.ResourceActionCreate),
+				plancheck.ExpectUnknownValue(address, tfjsonpath.New("id")),
+				plancheck.ExpectUnknownValue(address, tfjsonpath.New("status")),
+				plancheck.ExpectKnownValue(address, tfjsonpath.New("vnfd_id"), knownvalue.StringExact("0d2f8a4c-7f8e-4b2c-9a51-3f6d2c1e7a01")),
+				plancheck.ExpectKnownValue(address, tfjsonpath.New("flavour_id"), knownvalue.StringExact("default")),
+				plancheck.ExpectKnownValue(address, tfjsonpath.New("scale_status"), knownvalue.MapExact(map[string]knownvalue.Check{"web": knownvalue.Int64Exact(0)})),
+				plancheck.ExpectKnownValue(address, tfjsonpath.New("vdus"), knownvalue.MapExact(map[string]knownvalue.Check{
+					"web": knownvalue.ObjectExact(map[string]knownvalue.Check{
+						"kind": knownvalue.StringExact("Deployment"), "name": knownvalue.StringExact("web"),
+						"replicas": knownvalue.Int64Exact(1), "autoscaled": knownvalue.Bool(false),
+					}),
+				})),
+				plancheck.ExpectKnownValue(address, tfjsonpath.New("objects"), knownvalue.MapExact(map[string]knownvalue.Check{
+					"v1/ConfigMap web-content": knownvalue.StringRegexp(regexp.MustCompile("^sha256:")),
+					"v1/Service web":           knownvalue.StringRegexp(regexp.MustCompile("^sha256:")),
+					"apps/v1/Deployment web":   knownvalue.StringRegexp(regexp.MustCompile("^sha256:")),
+				})),
+			}},
+			ConfigStateChecks: []statecheck.StateCheck{
+				instantiated(), replicas("web", 1),
+				value("generation", knownvalue.Int64Exact(1)),
+				value("operational_state", knownvalue.StringExact("started")),
+				value("on_failure", knownvalue.StringExact("resume")),
+				value("namespace", knownvalue.StringExact(w.namespace)),
+			},
+			Check: also(deployed("1 1"), w.whole()),
+		},
+		resource.TestStep{
+			Config:           w.config("hello", `scale_levels = { web = 2 }`),
+			ConfigPlanChecks: updates(),
+			ConfigStateChecks: []statecheck.StateCheck{
+				instantiated(), replicas("web", 3), value("generation", knownvalue.Int64Exact(2)),
+			},
+			Check: deployed("3 3"),
+		},
+		resource.TestStep{
+			Config:            w.config("hello", `description = "web of the test"`, `metadata = { site = "north" }`, `scale_levels = { web = 2 }`),
+			ConfigPlanChecks:  updates(),
+			ConfigStateChecks: []statecheck.StateCheck{instantiated(), value("generation", knownvalue.Int64Exact(2)), value("description", knownvalue.StringExact("web of the test"))},
+			Check:             deployed("3 3"),
+		},
+		resource.TestStep{
+			Config:            w.config("hello", `operational_state = "stopped"`, `scale_levels = { web = 2 }`),
+			ConfigPlanChecks:  updates(),
+			ConfigStateChecks: []statecheck.StateCheck{instantiated(), replicas("web", 0)},
+			Check:             deployed("0"),
+		},
+		resource.TestStep{
+			Config:            w.config("hello", `on_failure = "rollback"`, `force_conflicts = true`, `adopt_existing = true`, `termination = { type = "forceful" }`),
+			ConfigPlanChecks:  updates(),
+			ConfigStateChecks: []statecheck.StateCheck{instantiated(), replicas("web", 1)},
+			Check:             also(deployed("1 1"), w.whole()),
+		},
+		resource.TestStep{
+			Config:            w.config("hello", `additional_params = { "lcm-kubernetes-def-files" = ["Files/kubernetes/web.yaml"], vdu_mapping = { web = { kind = "Deployment", name = "web" } } }`, `timeouts = { create = "5m", update = "5m" }`),
+			ConfigPlanChecks:  updates(),
+			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
+		},
+		resource.TestStep{
+			ResourceName:            address,
+			ImportState:             true,
+			ImportStateVerify:       true,
+			ImportStateVerifyIgnore: []string{"deletion_policy", "timeouts"},
+		},
+		resource.TestStep{
+			ResourceName: address,
+			ImportState:  true,
+			ImportStateIdFunc: func(s *terraform.State) (string, error) {
+				a := s.RootModule().Resources[address].Primary.Attributes
+				return a["vim_id"] + "/" + a["namespace"] + "/" + a["name"], nil
+			},
+			ImportStateVerify:       true,
+			ImportStateVerifyIgnore: []string{"deletion_policy", "timeouts"},
+		},
+		resource.TestStep{
+			Config: strings.Replace(w.config("hello"), `name            = "test"`, `name            = "renamed"`, 1),
+			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
+				plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate),
+			}},
+			ConfigStateChecks: []statecheck.StateCheck{instantiated(), value("name", knownvalue.StringExact("renamed"))},
+		},
+	)
+}
+
+// TestAccInstance_core5g lives the 5G core through both flavours and compares
+// what was planned with what the server holds.
+func TestAccInstance_core5g(t *testing.T) {
+	w := newWorld(t)
+	holds := func(n int) resource.TestCheckFunc {
+		return func(*terraform.State) error {
+			if got := len(w.owned()); got != n {
+				return fmt.Errorf("the server holds %d objects of the instance, want %d", got, n)
+			}
+			return nil
+		}
+	}
+	w.run(t,
+		resource.TestStep{
+			Config: w.config("core5g"),
+			ConfigStateChecks: []statecheck.StateCheck{
+				instantiated(), replicas("amf", 2), replicas("upf", 1),
+				value("flavour_id", knownvalue.StringExact("standard")),
+				value("instantiation_level_id", knownvalue.StringExact("minimal")),
+				value("objects", knownvalue.MapSizeExact(60)),
+				statecheck.ExpectKnownValue(address, tfjsonpath.New("vdus").AtMapKey("ausf"), knownvalue.ObjectExact(map[string]knownvalue.Check{
+					"kind": knownvalue.StringExact("Deployment"), "name": knownvalue.StringExact("ausf"),
+					"replicas": knownvalue.Null(), "autoscaled": knownvalue.Bool(true),
+				})),
+			},
+			Check: also(holds(60), w.whole()),
+		},
+		resource.TestStep{
+			Config:           w.config("core5g", `instantiation_level_id = "regional"`),
+			ConfigPlanChecks: updates(),
+			ConfigStateChecks: []statecheck.StateCheck{
+				instantiated(), replicas("amf", 4), replicas("smf", 4), replicas("upf", 5), replicas("udr", 2),
+			},
+			Check: also(holds(60), w.whole()),
+		},
+		resource.TestStep{
+			Config:           w.config("core5g", `instantiation_level_id = "regional"`, `scale_levels = { user-plane = 1 }`),
+			ConfigPlanChecks: updates(),
+			ConfigStateChecks: []statecheck.StateCheck{
+				instantiated(), replicas("upf", 2), replicas("amf", 4),
+			},
+			Check: w.whole(),
+		},
+		resource.TestStep{
+			Config:           w.config("core5g", `flavour_id = "compact"`),
+			ConfigPlanChecks: updates(),
+			ConfigStateChecks: []statecheck.StateCheck{
+				instantiated(), replicas("amf", 1), replicas("upf", 1),
+				value("instantiation_level_id", knownvalue.StringExact("edge")),
+			},
+			Check: also(holds(60), w.whole()),
+		},
+	)
+}
+
+// TestAccInstance_drift changes objects behind Terraform's back and expects a
+// plan that names what was changed and an apply that puts it right.
+func TestAccInstance_drift(t *testing.T) {
+	w := newWorld(t)
+	drifted := func(key, text string) plancheck.PlanCheck {
+		return expectPrior{key: key, text: text}
+	}
+	w.run(t,
+		resource.TestStep{Config: w.config("hello", `scale_levels = { web = 1 }`)},
+		resource.TestStep{
+			PreConfig: func() {
+				w.kubectl("set", "image", "deployment/web", "web=registry.example.com/hello/web:hotfix")
+				w.kubectl("scale", "deployment/web", "--replicas=4")
+				w.kubectl("patch", "configmap", "web-content", "--type=merge", "-p", `{"data":{"index.html":"changed"}}`)
+				w.kubectl("label", "service", "web", "foreign=label")
+			},
+			Config: w.config("hello", `scale_levels = { web = 1 }`),
+			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
+				plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate),
+				drifted("apps/v1/Deployment web", "drifted: spec.replicas, spec.template.spec.containers[name=web].image"),
+				drifted("v1/ConfigMap web-content", "drifted: data.index.html"),
+				drifted("v1/Service web", "sha256:"),
+			}},
+			ConfigStateChecks: []statecheck.StateCheck{instantiated(), replicas("web", 2)},
+			Check: func(*terraform.State) error {
+				got := w.kubectl("get", "deployment", "web", "-o", "jsonpath={.spec.replicas} {.spec.template.spec.containers[0].image}")
+				if got != "2 registry.example.com/hello/web:1.0.0" {
+					return fmt.Errorf("repaired to %q", got)
+				}
+				if got := w.kubectl("get", "service", "web", "-o", "jsonpath={.metadata.labels.foreign}"); got != "label" {
+					return fmt.Errorf("the foreign label became %q", got)
+				}
+				return nil
+			},
+		},
+		resource.TestStep{
+			PreConfig: func() {
+				w.kubectl("delete", "service/web", "deployment/web", "configmap/web-content")
+			},
+			Config:            w.config("hello", `scale_levels = { web = 1 }`),
+			ConfigPlanChecks:  updates(),
+			ConfigStateChecks: []statecheck.StateCheck{instantiated(), replicas("web", 2), value("objects", knownvalue.MapSizeExact(3))},
+		},
+	)
+}

@@ -1,0 +1,231 @@
+package instance
+
+import (
+	"context"
+	"regexp"
+
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/mapvalidator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/booldefault"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringdefault"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+var (
+	// dns1123Label is what Kubernetes accepts as the name of a namespace.
+	dns1123Label = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
+	goDuration   = regexp.MustCompile(`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`)
+)
+
+// timeoutOpts are the operations of the resource that have a time limit.
+var timeoutOpts = timeouts.Opts{
+	Create: true, Read: true, Update: true, Delete: true,
+	CreateDescription: "Limit of the instantiation. When it is over the instance is kept in `FAILED_TEMP` or rolled back, see `on_failure`. The default is `30m`.",
+	ReadDescription:   "Limit of a refresh. The default is `2m`.",
+	UpdateDescription: "Limit of all operations of one update together. The default is `30m`.",
+	DeleteDescription: "Limit of the termination. The default is `15m`.",
+}
+
+func resourceSchema(ctx context.Context) schema.Schema {
+	return schema.Schema{
+		MarkdownDescription: "A VNF instance: one network function and everything it consists of, with its whole life. " +
+			"Creating instantiates it, changing `scale_levels` scales it, changing `package_id` changes its current package, and any apply puts right what was changed behind Terraform's back. " +
+			"The plan shows every object and the replicas of every VDU before anything is done, also without a connection to the VIM.",
+		Attributes: merge(identityAttributes(), lifeAttributes(), computedAttributes(), map[string]schema.Attribute{
+			"timeouts": tfutil.Timeouts(ctx, timeoutOpts),
+		}),
+	}
+}
+
+func merge(parts ...map[string]schema.Attribute) map[string]schema.Attribute {
+	all := map[string]schema.Attribute{}
+	for _, part := range parts {
+		for name, a := range part {
+			all[name] = a
+		}
+	}
+	return all
+}
+
+// identityAttributes say which network function it is and where it lives.
+func identityAttributes() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"name": schema.StringAttribute{
+			MarkdownDescription: "Name of the instance, unique in its namespace on its VIM. A change renames it in place.",
+			Required:            true,
+			Validators:          []validator.String{stringvalidator.LengthBetween(1, 253)},
+		},
+		"description": schema.StringAttribute{
+			MarkdownDescription: "Description for people. A change is made in place.",
+			Optional:            true,
+		},
+		"metadata": schema.MapAttribute{
+			MarkdownDescription: "Key-value pairs kept with the instance. A change is made in place.",
+			ElementType:         types.StringType,
+			Optional:            true,
+			Validators:          []validator.Map{mapvalidator.NoNullValues()},
+		},
+		"vim_id": schema.StringAttribute{
+			MarkdownDescription: "Id of the `vnf_vim` that the instance runs on. A change replaces the instance.",
+			Required:            true,
+			PlanModifiers:       []planmodifier.String{stringplanmodifier.RequiresReplace()},
+			Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+		},
+		"package_id": schema.StringAttribute{
+			MarkdownDescription: "Id of the `vnf_package` that describes the instance. A change is made in place: objects are added, changed and removed so that the instance becomes what the new package says.",
+			Required:            true,
+			Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+		},
+		"flavour_id": schema.StringAttribute{
+			MarkdownDescription: "Deployment flavour of the VNFD. The VNFD's only or default flavour is taken when none is given. A change is made in place.",
+			Optional:            true,
+			Computed:            true,
+			Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+		},
+		"namespace": schema.StringAttribute{
+			MarkdownDescription: "Namespace for the objects whose manifest names none. Default is `additional_params.namespace`, else the VIM's default namespace. It is created when it does not exist. A change replaces the instance.",
+			Optional:            true,
+			Computed:            true,
+			Validators: []validator.String{stringvalidator.RegexMatches(dns1123Label,
+				"must be the name of a Kubernetes namespace: at most 63 lower case letters, digits and '-', beginning and ending with a letter or digit")},
+		},
+		"additional_params": schema.DynamicAttribute{
+			MarkdownDescription: "Parameters of the infra driver, by the names that OpenStack Tacker's users know: `lcm-kubernetes-def-files` (list of manifest paths in the package; default all), `namespace`, `vdu_mapping` (VDU id to `{ kind, name }`). All of them are checked against the package at plan time. Not for secrets.",
+			Optional:            true,
+		},
+	}
+}
+
+// lifeAttributes say how it lives and dies.
+func lifeAttributes() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"instantiation_level_id": schema.StringAttribute{
+			MarkdownDescription: "Instantiation level of the flavour. The flavour's default level is taken when none is given. A change scales in place.",
+			Optional:            true,
+			Computed:            true,
+			Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+		},
+		"scale_levels": schema.MapAttribute{
+			MarkdownDescription: "Scale level per scaling aspect, over the ones of the instantiation level. A change scales in place.",
+			ElementType:         types.Int64Type,
+			Optional:            true,
+			Validators:          []validator.Map{mapvalidator.NoNullValues(), mapvalidator.ValueInt64sAre(int64validator.AtLeast(0))},
+		},
+		"operational_state": schema.StringAttribute{
+			MarkdownDescription: "`started` (default), or `stopped`: the instance stays and none of its VNFCs runs. A change is made in place.",
+			Optional:            true,
+			Computed:            true,
+			Default:             stringdefault.StaticString(string(vnfm.Started)),
+			Validators:          []validator.String{stringvalidator.OneOf(string(vnfm.Started), string(vnfm.Stopped))},
+		},
+		"on_failure": schema.StringAttribute{
+			MarkdownDescription: "What becomes of an operation that fails half-way. `resume` (default) keeps what exists, sets `status` to `FAILED_TEMP`, and the next apply continues. `rollback` restores what was before; after a failed creation everything is removed again.",
+			Optional:            true,
+			Computed:            true,
+			Default:             stringdefault.StaticString(string(vnfm.OnFailureResume)),
+			Validators:          []validator.String{stringvalidator.OneOf(string(vnfm.OnFailureResume), string(vnfm.OnFailureRollback))},
+		},
+		"force_conflicts": schema.BoolAttribute{
+			MarkdownDescription: "Take over fields that another field manager owns. Default `false`: a conflict is an error that names field and manager.",
+			Optional:            true,
+			Computed:            true,
+			Default:             booldefault.StaticBool(false),
+		},
+		"adopt_existing": schema.BoolAttribute{
+			MarkdownDescription: "Take over objects that exist and belong to no instance. Default `false`: an object that exists is an error. Objects of another instance are never taken over.",
+			Optional:            true,
+			Computed:            true,
+			Default:             booldefault.StaticBool(false),
+		},
+		"termination": schema.SingleNestedAttribute{
+			MarkdownDescription: "How the instance is terminated. A change takes effect with the termination.",
+			Optional:            true,
+			Attributes: map[string]schema.Attribute{
+				"type": schema.StringAttribute{
+					MarkdownDescription: "`graceful` (default) lets VNFCs end by themselves, `forceful` ends them at once.",
+					Optional:            true,
+					Validators:          []validator.String{stringvalidator.OneOf(string(vnfm.Graceful), string(vnfm.Forceful))},
+				},
+				"graceful_timeout": schema.StringAttribute{
+					MarkdownDescription: "Time that a VNFC has to end by itself, for example `30s`. Default is each pod's own grace period.",
+					Optional:            true,
+					Validators:          []validator.String{stringvalidator.RegexMatches(goDuration, "must be a duration such as 30s or 5m")},
+				},
+			},
+		},
+		"deletion_policy": schema.SingleNestedAttribute{
+			MarkdownDescription: "What becomes of data when the instance is terminated. A change takes effect with the termination.",
+			Optional:            true,
+			Attributes: map[string]schema.Attribute{
+				"volumes": schema.StringAttribute{
+					MarkdownDescription: "`keep` (default) leaves persistent volume claims, and a later instance of the same name takes them over; `delete` deletes them and their data.",
+					Optional:            true,
+					Validators:          []validator.String{stringvalidator.OneOf(string(vnfm.VolumesKeep), string(vnfm.VolumesDelete))},
+				},
+			},
+		},
+	}
+}
+
+func computedAttributes() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"id": schema.StringAttribute{
+			MarkdownDescription: "Id of the instance.",
+			Computed:            true,
+			PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
+		},
+		"status": schema.StringAttribute{
+			MarkdownDescription: "`INSTANTIATED` when the last operation completed; `FAILED_TEMP` when it stopped half-way, `PROCESSING` while it runs or after its process was killed, `UNKNOWN` when the store has lost the record. Whatever it is other than `INSTANTIATED`, the next apply continues. A `postcondition` on it makes such an apply fail.",
+			Computed:            true,
+		},
+		"generation": schema.Int64Attribute{
+			MarkdownDescription: "Rises with every scale, heal and package change, for others to depend on.",
+			Computed:            true,
+		},
+		"vnfd_id": schema.StringAttribute{
+			MarkdownDescription: "Id of the VNFD (`descriptor_id`) that the instance follows.",
+			Computed:            true,
+		},
+		"scale_status": schema.MapAttribute{
+			MarkdownDescription: "Scale level of every scaling aspect.",
+			ElementType:         types.Int64Type,
+			Computed:            true,
+		},
+		"vdus": schema.MapNestedAttribute{
+			MarkdownDescription: "The VDUs of the instance by their id, known at plan time.",
+			Computed:            true,
+			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+				"kind": schema.StringAttribute{
+					MarkdownDescription: "Kind of the workload object.",
+					Computed:            true,
+				},
+				"name": schema.StringAttribute{
+					MarkdownDescription: "Name of the workload object.",
+					Computed:            true,
+				},
+				"replicas": schema.Int64Attribute{
+					MarkdownDescription: "Number of VNFCs; null when an autoscaler or the kind itself (DaemonSet) decides.",
+					Computed:            true,
+				},
+				"autoscaled": schema.BoolAttribute{
+					MarkdownDescription: "Whether an autoscaler of the package owns the number of VNFCs.",
+					Computed:            true,
+				},
+			}},
+		},
+		"objects": schema.MapAttribute{
+			MarkdownDescription: "The objects of the instance: from `group/version/Kind namespace/name` as the package writes it to the digest of the rendered object, known at plan time. An object that was changed behind Terraform's back reads `drifted: <field paths>`, one that is gone is absent; the next apply puts both right.",
+			ElementType:         types.StringType,
+			Computed:            true,
+		},
+	}
+}

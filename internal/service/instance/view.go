@@ -1,0 +1,137 @@
+package instance
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// view is an instance as the data sources show it.
+type view struct {
+	ID                   types.String `tfsdk:"id"`
+	Name                 types.String `tfsdk:"name"`
+	Description          types.String `tfsdk:"description"`
+	Metadata             types.Map    `tfsdk:"metadata"`
+	VIMID                types.String `tfsdk:"vim_id"`
+	Namespace            types.String `tfsdk:"namespace"`
+	PackageID            types.String `tfsdk:"package_id"`
+	VNFDID               types.String `tfsdk:"vnfd_id"`
+	FlavourID            types.String `tfsdk:"flavour_id"`
+	InstantiationLevelID types.String `tfsdk:"instantiation_level_id"`
+	ScaleStatus          types.Map    `tfsdk:"scale_status"`
+	OperationalState     types.String `tfsdk:"operational_state"`
+	Status               types.String `tfsdk:"status"`
+	Generation           types.Int64  `tfsdk:"generation"`
+	VNFCs                []vnfcView   `tfsdk:"vnfcs"`
+}
+
+// vnfcView is one VNFC as the data sources show it.
+type vnfcView struct {
+	ID        types.String `tfsdk:"id"`
+	VDUID     types.String `tfsdk:"vdu_id"`
+	Resource  types.String `tfsdk:"resource"`
+	Namespace types.String `tfsdk:"namespace"`
+	Node      types.String `tfsdk:"node"`
+	Addresses types.List   `tfsdk:"addresses"`
+	State     types.String `tfsdk:"state"`
+	Ready     types.Bool   `tfsdk:"ready"`
+	Restarts  types.Int64  `tfsdk:"restarts"`
+	Message   types.String `tfsdk:"message"`
+	CreatedAt types.String `tfsdk:"created_at"`
+}
+
+// newView reads an instance and its VNFCs.
+func newView(ctx context.Context, m vnfm.Manager, i *vnfm.Instance) (view, error) {
+	v := view{
+		ID:                   types.StringValue(i.ID),
+		Name:                 types.StringValue(i.Name),
+		Description:          tfutil.OptionalString(i.Description),
+		Metadata:             stringMap(i.Metadata),
+		VIMID:                types.StringValue(i.VIMID),
+		Namespace:            types.StringValue(i.Namespace),
+		PackageID:            types.StringValue(i.PackageID),
+		VNFDID:               types.StringValue(i.VNFDID),
+		FlavourID:            types.StringValue(i.FlavourID),
+		InstantiationLevelID: tfutil.OptionalString(i.LevelID),
+		ScaleStatus:          tfutil.Int64Map(i.ScaleStatus),
+		OperationalState:     types.StringValue(string(i.OperationalState)),
+		Status:               types.StringValue(string(i.Status)),
+		Generation:           types.Int64Value(i.Generation),
+		VNFCs:                []vnfcView{},
+	}
+	vnfcs, err := m.VNFCs(ctx, i.ID)
+	if err != nil {
+		return v, err
+	}
+	for _, c := range vnfcs {
+		v.VNFCs = append(v.VNFCs, vnfcView{
+			ID:        types.StringValue(c.ID),
+			VDUID:     types.StringValue(c.VDUID),
+			Resource:  types.StringValue(c.Resource),
+			Namespace: tfutil.OptionalString(c.Namespace),
+			Node:      tfutil.OptionalString(c.Node),
+			Addresses: tfutil.StringList(c.Addresses),
+			State:     types.StringValue(c.State),
+			Ready:     types.BoolValue(c.Ready),
+			Restarts:  types.Int64Value(int64(c.Restarts)),
+			Message:   tfutil.OptionalString(c.Message),
+			CreatedAt: tfutil.Time(c.CreatedAt),
+		})
+	}
+	return v, nil
+}
+
+// viewAttributes describe a view; those named in lookup are arguments as well.
+func viewAttributes(lookup ...string) map[string]schema.Attribute {
+	argument := map[string]bool{}
+	for _, name := range lookup {
+		argument[name] = true
+	}
+	text := func(name, description string) schema.Attribute {
+		return schema.StringAttribute{MarkdownDescription: description, Computed: true, Optional: argument[name]}
+	}
+	return map[string]schema.Attribute{
+		"id":                     text("id", "Id of the instance."),
+		"name":                   text("name", "Name of the instance."),
+		"description":            text("description", "Description for people."),
+		"metadata":               schema.MapAttribute{MarkdownDescription: "Key-value pairs kept with the instance.", ElementType: types.StringType, Computed: true},
+		"vim_id":                 text("vim_id", "Id of the VIM that the instance runs on."),
+		"namespace":              text("namespace", "Namespace of the instance."),
+		"package_id":             text("package_id", "Id of the package that the instance runs."),
+		"vnfd_id":                text("vnfd_id", "Id of the VNFD."),
+		"flavour_id":             text("flavour_id", "Deployment flavour."),
+		"instantiation_level_id": text("instantiation_level_id", "Instantiation level."),
+		"scale_status":           schema.MapAttribute{MarkdownDescription: "Scale level of every scaling aspect.", ElementType: types.Int64Type, Computed: true},
+		"operational_state":      text("operational_state", "`started` or `stopped`."),
+		"status":                 text("status", "`INSTANTIATED`, `FAILED_TEMP` or `PROCESSING`."),
+		"generation":             schema.Int64Attribute{MarkdownDescription: "Rises with every scale, heal and package change.", Computed: true},
+		"vnfcs": schema.ListNestedAttribute{
+			MarkdownDescription: "The VNFCs as they are now.",
+			Computed:            true,
+			NestedObject:        schema.NestedAttributeObject{Attributes: vnfcAttributes()},
+		},
+	}
+}
+
+func vnfcAttributes() map[string]schema.Attribute {
+	text := func(description string) schema.Attribute {
+		return schema.StringAttribute{MarkdownDescription: description, Computed: true}
+	}
+	return map[string]schema.Attribute{
+		"id":         text("Id of the VNFC."),
+		"vdu_id":     text("Id of the VDU."),
+		"resource":   text("Name of the pod."),
+		"namespace":  text("Namespace of the pod."),
+		"node":       text("Node that the pod runs on."),
+		"addresses":  schema.ListAttribute{MarkdownDescription: "IP addresses of the pod.", ElementType: types.StringType, Computed: true},
+		"state":      text("Phase of the pod, or the reason for which a container waits."),
+		"ready":      schema.BoolAttribute{MarkdownDescription: "Whether the pod is ready.", Computed: true},
+		"restarts":   schema.Int64Attribute{MarkdownDescription: "Restarts of the pod's containers.", Computed: true},
+		"message":    text("What Kubernetes says of a pod that is not ready."),
+		"created_at": text("Time of creation, RFC 3339."),
+	}
+}

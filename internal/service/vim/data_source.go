@@ -1,0 +1,135 @@
+package vim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+var _ datasource.DataSourceWithConfigure = (*DataSource)(nil)
+
+// DataSource implements the data source vnf_vim.
+type DataSource struct {
+	data *tfutil.ProviderData
+}
+
+// NewDataSource returns the data source vnf_vim.
+func NewDataSource() datasource.DataSource { return &DataSource{} }
+
+// Metadata implements datasource.DataSource.
+func (d *DataSource) Metadata(_ context.Context, _ datasource.MetadataRequest, resp *datasource.MetadataResponse) {
+	resp.TypeName = ResourceType
+}
+
+// Configure implements datasource.DataSourceWithConfigure.
+func (d *DataSource) Configure(_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse) {
+	d.data = tfutil.Configure(req.ProviderData, &resp.Diagnostics)
+}
+
+// Schema implements datasource.DataSource.
+func (d *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
+	computed := tfutil.ComputedAttributes(attributes(), secretNames()...)
+	computed["id"] = schema.StringAttribute{
+		Optional:            true,
+		Computed:            true,
+		MarkdownDescription: "Identifier of the VIM. Exactly one of `id` and `name` is set.",
+		Validators: []validator.String{
+			stringvalidator.LengthAtLeast(1),
+			stringvalidator.ExactlyOneOf(path.MatchRoot("name")),
+		},
+	}
+	computed["name"] = schema.StringAttribute{
+		Optional:            true,
+		Computed:            true,
+		MarkdownDescription: "Name of the VIM. Exactly one of `id` and `name` is set; a name that several VIMs have is an error.",
+		Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+	}
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "Reads a VIM from the store and asks the VIM itself for its state. It never returns credentials.",
+		Attributes:          computed,
+	}
+}
+
+// secretNames are the attributes of a connection that a data source does not have.
+func secretNames() []string {
+	var names []string
+	for _, s := range secrets {
+		names = append(names, s.Name, s.Name+tfutil.WriteOnlySuffix, s.Name+tfutil.WriteOnlyVersionSuffix)
+	}
+	return names
+}
+
+// Read implements datasource.DataSource.
+func (d *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
+	var config commonModel
+	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	manager := d.data.RequireManager(&resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	v, err := lookup(ctx, manager, config.ID.ValueString(), config.Name.ValueString())
+	switch {
+	case errors.Is(err, vnfm.ErrNotFound):
+		resp.Diagnostics.AddError("VIM Not Found",
+			fmt.Sprintf("No VIM in the store of this provider configuration has the id or the name %q. A vnf_vim resource registers one.", config.ID.ValueString()+config.Name.ValueString()))
+		return
+	case err != nil:
+		tfutil.AddError(&resp.Diagnostics, "Read", object(config.ID.ValueString()+config.Name.ValueString()), err, path.Empty())
+		return
+	}
+	live, diags := look(ctx, manager, v.ID)
+	resp.Diagnostics.Append(diags...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	if live == nil {
+		live = v
+	}
+	resp.Diagnostics.Append(config.fromRecord(ctx, live)...)
+	resp.Diagnostics.Append(resp.State.Set(ctx, &config)...)
+}
+
+func lookup(ctx context.Context, manager vnfm.Manager, id, name string) (*vnfm.VIM, error) {
+	if id != "" {
+		return manager.VIM(ctx, id)
+	}
+	return manager.VIMByName(ctx, name)
+}
+
+// connectionTypes are the types of the attribute kubernetes of the data source.
+func connectionTypes() map[string]attr.Type {
+	all := kubernetesTypes()
+	for _, name := range secretNames() {
+		delete(all, name)
+	}
+	return all
+}
+
+// fromRecord fills the model of the data source.
+func (m *commonModel) fromRecord(ctx context.Context, v *vnfm.VIM) diag.Diagnostics {
+	m.ID = types.StringValue(v.ID)
+	m.Name = types.StringValue(v.Name)
+	m.Description = tfutil.OptionalString(v.Description)
+	m.Type = types.StringValue(string(v.Type))
+	m.CreatedAt = tfutil.Time(v.CreatedAt)
+	m.observed = observedOf(v)
+	m.Kubernetes = types.ObjectNull(connectionTypes())
+	if v.Kubernetes == nil {
+		return nil
+	}
+	var diags diag.Diagnostics
+	m.Kubernetes, diags = types.ObjectValueFrom(ctx, connectionTypes(), connectionOf(v.Kubernetes, types.BoolValue(false)))
+	return diags
+}

@@ -1,0 +1,75 @@
+package vim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// find returns the VIM of that id, or else of that name.
+func find(ctx context.Context, manager vnfm.Manager, idOrName string) (*vnfm.VIM, error) {
+	v, err := manager.VIM(ctx, idOrName)
+	if errors.Is(err, vnfm.ErrNotFound) {
+		return manager.VIMByName(ctx, idOrName)
+	}
+	return v, err
+}
+
+// look reads the record of a VIM and, for a short time, asks the VIM itself. It
+// returns nil when there is no record. A VIM that does not answer is a warning.
+func look(ctx context.Context, manager vnfm.Manager, id string) (*vnfm.VIM, diag.Diagnostics) {
+	var diags diag.Diagnostics
+	recorded, err := manager.VIM(ctx, id)
+	if errors.Is(err, vnfm.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		tfutil.AddError(&diags, "Read", object(id), err, path.Empty())
+		return nil, diags
+	}
+	short, cancel := context.WithTimeout(ctx, refreshTimeout)
+	defer cancel()
+	v, err := manager.CheckRegisteredVIM(short, id)
+	switch {
+	case err == nil:
+		return v, nil
+	case errors.Is(err, vnfm.ErrNotFound):
+		return nil, nil
+	case ctx.Err() != nil || v == nil:
+		tfutil.AddError(&diags, "Read", object(recorded.Name), err, path.Empty())
+		return nil, diags
+	}
+	diags.AddWarning(
+		fmt.Sprintf("VIM %q Does Not Answer", recorded.Name),
+		tfutil.ErrorDetail(err)+"\n\nThe plan goes on with what was known before; the status is UNREACHABLE until the VIM answers again.",
+	)
+	return v, diags
+}
+
+// inConnection puts the findings of a driver, which name the arguments of a
+// connection, at these arguments inside the attribute kubernetes. Findings about
+// secrets name them in their text: Terraform would quote the lines of a path.
+func inConnection(err error) error {
+	var invalid *vnfm.InvalidError
+	if !errors.As(err, &invalid) {
+		return err
+	}
+	moved := make(vnfm.Problems, 0, len(invalid.Problems))
+	for _, p := range invalid.Problems {
+		switch name := p.Attribute; {
+		case slices.Contains(secretNames(), name):
+			p.Attribute, p.Summary = "", fmt.Sprintf("kubernetes.%s: %s", name, p.Summary)
+		case name != "":
+			p.Attribute = "kubernetes." + name
+		}
+		moved = append(moved, p)
+	}
+	return &vnfm.InvalidError{Problems: moved}
+}

@@ -1,0 +1,236 @@
+package vim
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/functions/kubeconfig"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// resourceModel is the resource as Terraform sees it.
+type resourceModel struct {
+	commonModel
+	Timeouts timeouts.Value `tfsdk:"timeouts"`
+}
+
+// commonModel is what the resource and the data source share.
+type commonModel struct {
+	ID          types.String `tfsdk:"id"`
+	Name        types.String `tfsdk:"name"`
+	Description types.String `tfsdk:"description"`
+	Type        types.String `tfsdk:"type"`
+	CreatedAt   types.String `tfsdk:"created_at"`
+	Kubernetes  types.Object `tfsdk:"kubernetes"`
+	observed
+}
+
+// observed is what the VIM itself says: a change of the connection can change it.
+type observed struct {
+	Status        types.String `tfsdk:"status"`
+	Endpoint      types.String `tfsdk:"endpoint"`
+	ServerVersion types.String `tfsdk:"server_version"`
+	APIGroups     types.List   `tfsdk:"api_groups"`
+}
+
+func unknownObserved() observed {
+	return observed{
+		Status:        types.StringUnknown(),
+		Endpoint:      types.StringUnknown(),
+		ServerVersion: types.StringUnknown(),
+		APIGroups:     types.ListUnknown(types.StringType),
+	}
+}
+
+func observedOf(v *vnfm.VIM) observed {
+	return observed{
+		Status:        types.StringValue(string(v.Status)),
+		Endpoint:      tfutil.OptionalString(v.Endpoint),
+		ServerVersion: tfutil.OptionalString(v.ServerVersion),
+		APIGroups:     tfutil.StringList(v.APIGroups),
+	}
+}
+
+// connectionModel is the part of a connection that is no secret.
+type connectionModel struct {
+	Endpoint              types.String `tfsdk:"endpoint"`
+	CACertificate         types.String `tfsdk:"ca_certificate"`
+	InsecureSkipTLSVerify types.Bool   `tfsdk:"insecure_skip_tls_verify"`
+	TLSServerName         types.String `tfsdk:"tls_server_name"`
+	ProxyURL              types.String `tfsdk:"proxy_url"`
+	DefaultNamespace      types.String `tfsdk:"default_namespace"`
+	Username              types.String `tfsdk:"username"`
+	ClientCertificate     types.String `tfsdk:"client_certificate"`
+	KubeconfigContext     types.String `tfsdk:"kubeconfig_context"`
+}
+
+type kubernetesModel struct {
+	connectionModel
+	BearerToken          types.String `tfsdk:"bearer_token"`
+	BearerTokenWO        types.String `tfsdk:"bearer_token_wo"`
+	BearerTokenWOVersion types.Int64  `tfsdk:"bearer_token_wo_version"`
+	Password             types.String `tfsdk:"password"`
+	PasswordWO           types.String `tfsdk:"password_wo"`
+	PasswordWOVersion    types.Int64  `tfsdk:"password_wo_version"`
+	ClientKey            types.String `tfsdk:"client_key"`
+	ClientKeyWO          types.String `tfsdk:"client_key_wo"`
+	ClientKeyWOVersion   types.Int64  `tfsdk:"client_key_wo_version"`
+	Kubeconfig           types.String `tfsdk:"kubeconfig"`
+	KubeconfigWO         types.String `tfsdk:"kubeconfig_wo"`
+	KubeconfigWOVersion  types.Int64  `tfsdk:"kubeconfig_wo_version"`
+}
+
+// kubernetesTypes are the types of the attribute kubernetes of the resource.
+func kubernetesTypes() map[string]attr.Type {
+	return schema.SingleNestedAttribute{Attributes: kubernetesAttributes()}.GetType().(basetypes.ObjectType).AttrTypes //nolint:forcetypeassert // A nested attribute is an object.
+}
+
+func (m *commonModel) kubernetes(ctx context.Context) (*kubernetesModel, diag.Diagnostics) {
+	var k kubernetesModel
+	diags := m.Kubernetes.As(ctx, &k, basetypes.ObjectAsOptions{})
+	return &k, diags
+}
+
+// credentials maps the names of the credentials to their values, of which those
+// that are not set are null. Only a configuration holds the write-only ones.
+func (k *kubernetesModel) credentials() map[string]types.String {
+	return map[string]types.String{
+		vnfm.CredentialBearerToken: tfutil.SecretValue(k.BearerToken, k.BearerTokenWO),
+		vnfm.CredentialPassword:    tfutil.SecretValue(k.Password, k.PasswordWO),
+		vnfm.CredentialClientKey:   tfutil.SecretValue(k.ClientKey, k.ClientKeyWO),
+		vnfm.CredentialKubeconfig:  tfutil.SecretValue(k.Kubeconfig, k.KubeconfigWO),
+	}
+}
+
+// secrets returns the texts that must not show up anywhere.
+func (k *kubernetesModel) secrets() []string {
+	var texts []string
+	for name, v := range k.credentials() {
+		if tfutil.Set(v) {
+			texts = append(texts, secretTexts(name, v.ValueString())...)
+		}
+	}
+	return texts
+}
+
+// secretTexts returns a credential as it is and, of a kubeconfig, the secrets inside.
+func secretTexts(name, text string) []string {
+	if name == vnfm.CredentialKubeconfig {
+		return append(kubeconfig.Secrets(text), text)
+	}
+	return []string{text}
+}
+
+func specSecrets(spec vnfm.VIMSpec) []string {
+	var texts []string
+	for name, secret := range spec.Credentials {
+		texts = append(texts, secretTexts(name, secret.Reveal())...)
+	}
+	return texts
+}
+
+// spec returns what a configuration says of a VIM. It must be called on the
+// configuration: plan and state have no write-only values.
+func (m *commonModel) spec(ctx context.Context) (vnfm.VIMSpec, diag.Diagnostics) {
+	k, diags := m.kubernetes(ctx)
+	if diags.HasError() {
+		return vnfm.VIMSpec{}, diags
+	}
+	spec := vnfm.VIMSpec{
+		Name:        m.Name.ValueString(),
+		Description: m.Description.ValueString(),
+		Type:        vnfm.VIMTypeKubernetes,
+		Kubernetes: &vnfm.KubernetesConnection{
+			Endpoint:              k.Endpoint.ValueString(),
+			CACertificate:         k.CACertificate.ValueString(),
+			InsecureSkipTLSVerify: k.InsecureSkipTLSVerify.ValueBool(),
+			TLSServerName:         k.TLSServerName.ValueString(),
+			ProxyURL:              k.ProxyURL.ValueString(),
+			DefaultNamespace:      k.DefaultNamespace.ValueString(),
+			Username:              k.Username.ValueString(),
+			ClientCertificate:     k.ClientCertificate.ValueString(),
+			KubeconfigContext:     k.KubeconfigContext.ValueString(),
+		},
+		Credentials: vnfm.Credentials{},
+	}
+	for name, v := range k.credentials() {
+		if tfutil.Set(v) {
+			spec.Credentials[name] = vnfm.Secret(v.ValueString())
+		}
+	}
+	return spec, diags
+}
+
+// describesSame reports whether two models say the same of a VIM, whatever was seen of it.
+func (m *commonModel) describesSame(other *commonModel) bool {
+	return m.Name.Equal(other.Name) && m.Description.Equal(other.Description) && m.Kubernetes.Equal(other.Kubernetes)
+}
+
+// setComputed fills what is not known yet of a plan.
+func (m *commonModel) setComputed(v *vnfm.VIM) {
+	m.ID = types.StringValue(v.ID)
+	m.Type = types.StringValue(string(v.Type))
+	if m.CreatedAt.IsUnknown() {
+		m.CreatedAt = tfutil.Time(v.CreatedAt)
+	}
+	now := observedOf(v)
+	if m.Status.IsUnknown() {
+		m.Status = now.Status
+	}
+	if m.Endpoint.IsUnknown() {
+		m.Endpoint = now.Endpoint
+	}
+	if m.ServerVersion.IsUnknown() {
+		m.ServerVersion = now.ServerVersion
+	}
+	if m.APIGroups.IsUnknown() {
+		m.APIGroups = now.APIGroups
+	}
+}
+
+// fromVIM takes the record over. Secrets and versions stay as they are: the record
+// has none.
+func (m *resourceModel) fromVIM(ctx context.Context, v *vnfm.VIM) diag.Diagnostics {
+	m.ID = types.StringValue(v.ID)
+	m.Name = types.StringValue(v.Name)
+	m.Description = tfutil.OptionalString(v.Description)
+	m.Type = types.StringValue(string(v.Type))
+	m.CreatedAt = tfutil.Time(v.CreatedAt)
+	m.observed = observedOf(v)
+	if v.Kubernetes == nil {
+		m.Kubernetes = types.ObjectNull(kubernetesTypes())
+		return nil
+	}
+	k := &kubernetesModel{}
+	if !m.Kubernetes.IsNull() {
+		var diags diag.Diagnostics
+		if k, diags = m.kubernetes(ctx); diags.HasError() {
+			return diags
+		}
+	}
+	k.connectionModel = connectionOf(v.Kubernetes, k.InsecureSkipTLSVerify)
+	var diags diag.Diagnostics
+	m.Kubernetes, diags = types.ObjectValueFrom(ctx, kubernetesTypes(), k)
+	return diags
+}
+
+func connectionOf(c *vnfm.KubernetesConnection, priorInsecure types.Bool) connectionModel {
+	return connectionModel{
+		Endpoint:              tfutil.OptionalString(c.Endpoint),
+		CACertificate:         tfutil.OptionalString(c.CACertificate),
+		InsecureSkipTLSVerify: tfutil.OptionalBool(c.InsecureSkipTLSVerify, priorInsecure),
+		TLSServerName:         tfutil.OptionalString(c.TLSServerName),
+		ProxyURL:              tfutil.OptionalString(c.ProxyURL),
+		DefaultNamespace:      tfutil.OptionalString(c.DefaultNamespace),
+		Username:              tfutil.OptionalString(c.Username),
+		ClientCertificate:     tfutil.OptionalString(c.ClientCertificate),
+		KubeconfigContext:     tfutil.OptionalString(c.KubeconfigContext),
+	}
+}

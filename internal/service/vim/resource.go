@@ -1,0 +1,244 @@
+// Package vim holds the resource and the data source vnf_vim.
+package vim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// ResourceType is the type name of the resource and of the data source.
+const ResourceType = "vnf_vim"
+
+const (
+	// defaultTimeout bounds a registration and an update.
+	defaultTimeout = time.Minute
+	// refreshTimeout bounds the look that a refresh takes: a plan must go on when
+	// the VIM does not answer.
+	refreshTimeout = 5 * time.Second
+)
+
+var (
+	_ resource.ResourceWithConfigure      = (*Resource)(nil)
+	_ resource.ResourceWithValidateConfig = (*Resource)(nil)
+	_ resource.ResourceWithModifyPlan     = (*Resource)(nil)
+	_ resource.ResourceWithImportState    = (*Resource)(nil)
+)
+
+// Resource implements the resource vnf_vim.
+type Resource struct {
+	data *tfutil.ProviderData
+}
+
+// NewResource returns the resource vnf_vim.
+func NewResource() resource.Resource { return &Resource{} }
+
+// Metadata implements resource.Resource.
+func (r *Resource) Metadata(_ context.Context, _ resource.MetadataRequest, resp *resource.MetadataResponse) {
+	resp.TypeName = ResourceType
+}
+
+// Configure implements resource.ResourceWithConfigure.
+func (r *Resource) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
+	r.data = tfutil.Configure(req.ProviderData, &resp.Diagnostics)
+}
+
+// ValidateConfig implements resource.ResourceWithValidateConfig. It reaches no network.
+func (r *Resource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
+	var config resourceModel
+	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	if resp.Diagnostics.HasError() || !tfutil.Set(config.Kubernetes) {
+		return
+	}
+	k, diags := config.kubernetes(ctx)
+	resp.Diagnostics.Append(diags...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	resp.Diagnostics.Append(tfutil.MaskDiagnostics(k.validate(path.Root("kubernetes")), k.secrets()...)...)
+}
+
+// ModifyPlan implements resource.ResourceWithModifyPlan: a VIM whose record was
+// lost is planned to be registered again, and what the VIM itself says stays as it
+// is when nothing changes that could change it.
+func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	if req.Plan.Raw.IsNull() || req.State.Raw.IsNull() {
+		return
+	}
+	var plan, state resourceModel
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	switch {
+	case state.Status.ValueString() == string(vnfm.VIMUnregistered):
+		plan.observed = unknownObserved()
+	case plan.describesSame(&state.commonModel),
+		state.Status.ValueString() == string(vnfm.VIMReachable) && plan.Kubernetes.Equal(state.Kubernetes):
+		plan.observed = state.observed
+	default:
+		return
+	}
+	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
+}
+
+// Create implements resource.Resource. A VIM that cannot be reached is not
+// registered: the error leaves no state.
+func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	var plan, config resourceModel
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	manager := r.data.RequireManager(&resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	spec, diags := config.spec(ctx)
+	resp.Diagnostics.Append(diags...)
+	ctx, cancel := tfutil.WithTimeout(ctx, plan.Timeouts.Create, defaultTimeout, &resp.Diagnostics)
+	defer cancel()
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	secrets := specSecrets(spec)
+	ctx = tfutil.Mask(ctx, secrets...)
+	defer func() { resp.Diagnostics = tfutil.MaskDiagnostics(resp.Diagnostics, secrets...) }()
+
+	v, problems, err := manager.RegisterVIM(ctx, "", spec)
+	if err != nil {
+		tfutil.AddError(&resp.Diagnostics, "Register", object(spec.Name), inConnection(err), path.Empty())
+		return
+	}
+	resp.Diagnostics.Append(tfutil.Problems(problems, path.Empty())...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	plan.setComputed(v)
+	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
+}
+
+// Read implements resource.Resource. A missing record is never taken for a missing
+// VIM, and a VIM that does not answer does not stop a plan.
+func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	var state resourceModel
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	if resp.Diagnostics.HasError() || !r.data.Known() {
+		return
+	}
+	v, diags := look(ctx, r.data.Manager, state.ID.ValueString())
+	resp.Diagnostics.Append(diags...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	if v == nil {
+		state.Status = types.StringValue(string(vnfm.VIMUnregistered))
+		resp.Diagnostics.AddAttributeWarning(path.Root("id"), "VIM Not in the Store",
+			fmt.Sprintf("The store of this provider configuration has no record of VIM %q (%s). The VIM itself is untouched. The next apply registers it again under the same id.",
+				state.Name.ValueString(), state.ID.ValueString()))
+		resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
+		return
+	}
+	resp.Diagnostics.Append(state.fromVIM(ctx, v)...)
+	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
+}
+
+// Update implements resource.Resource.
+func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	var plan, state, config resourceModel
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	manager := r.data.RequireManager(&resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	if plan.describesSame(&state.commonModel) && !plan.Status.IsUnknown() {
+		// Only a time limit changed, which is nothing to bother the VIM with.
+		resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
+		return
+	}
+	spec, diags := config.spec(ctx)
+	resp.Diagnostics.Append(diags...)
+	ctx, cancel := tfutil.WithTimeout(ctx, plan.Timeouts.Update, defaultTimeout, &resp.Diagnostics)
+	defer cancel()
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	secrets := specSecrets(spec)
+	ctx = tfutil.Mask(ctx, secrets...)
+	defer func() { resp.Diagnostics = tfutil.MaskDiagnostics(resp.Diagnostics, secrets...) }()
+
+	id := state.ID.ValueString()
+	v, problems, err := manager.UpdateVIM(ctx, id, spec)
+	if errors.Is(err, vnfm.ErrNotFound) {
+		v, problems, err = manager.RegisterVIM(ctx, id, spec)
+	}
+	if err != nil {
+		tfutil.AddError(&resp.Diagnostics, "Update", object(spec.Name), inConnection(err), path.Empty())
+		return
+	}
+	resp.Diagnostics.Append(tfutil.Problems(problems, path.Empty())...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	plan.setComputed(v)
+	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
+}
+
+// Delete implements resource.Resource.
+func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+	var state resourceModel
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	manager := r.data.RequireManager(&resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	ctx, cancel := tfutil.WithTimeout(ctx, state.Timeouts.Delete, defaultTimeout, &resp.Diagnostics)
+	defer cancel()
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	if err := manager.DeregisterVIM(ctx, state.ID.ValueString()); err != nil && !errors.Is(err, vnfm.ErrNotFound) {
+		tfutil.AddError(&resp.Diagnostics, "Deregister", object(state.Name.ValueString()), err, path.Empty())
+	}
+}
+
+// ImportState implements resource.ResourceWithImportState, by id or by name.
+func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+	manager := r.data.RequireManager(&resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	v, err := find(ctx, manager, req.ID)
+	switch {
+	case errors.Is(err, vnfm.ErrNotFound):
+		resp.Diagnostics.AddError("VIM Not Found",
+			fmt.Sprintf("No VIM in the store has the id or the name %q. A VIM is known to the store once a vnf_vim resource has registered it.", req.ID))
+		return
+	case err != nil:
+		tfutil.AddError(&resp.Diagnostics, "Import", object(req.ID), err, path.Empty())
+		return
+	}
+	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("id"), v.ID)...)
+}
+
+func object(name string) string { return fmt.Sprintf("VIM %q", name) }
+
+// timeoutOpts are the operations of the resource that have a time limit.
+var timeoutOpts = timeouts.Opts{
+	Create:            true,
+	Update:            true,
+	Delete:            true,
+	CreateDescription: "Limit of a registration. The default is `1m`.",
+	UpdateDescription: "Limit of an update. The default is `1m`.",
+	DeleteDescription: "Limit of a removal. The default is `1m`.",
+}

@@ -1,0 +1,472 @@
+package vim_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/compare"
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+	"github.com/hashicorp/terraform-plugin-testing/tfversion"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
+)
+
+const address = "vnf_vim.test"
+
+// vimConfig is a vnf_vim "test" with these arguments of the connection.
+func vimConfig(name, more string, connection ...string) string {
+	return fmt.Sprintf("resource \"vnf_vim\" \"test\" {\n name = %q\n %s\n kubernetes = {\n  %s\n }\n}\n", name, more, strings.Join(connection, "\n  "))
+}
+
+func arg(name, value string) string { return fmt.Sprintf("%s = %q", name, value) }
+
+func file(name, path string) string { return fmt.Sprintf("%s = file(%q)", name, path) }
+
+func expect(name string, check knownvalue.Check) statecheck.StateCheck {
+	return statecheck.ExpectKnownValue(address, tfjsonpath.New(name), check)
+}
+
+func updateInPlace() resource.ConfigPlanChecks {
+	return resource.ConfigPlanChecks{
+		PreApply:             []plancheck.PlanCheck{plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate)},
+		PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
+	}
+}
+
+// gone checks that destroying left no VIM in the store.
+func gone(t *testing.T, s acctest.Store) resource.TestCheckFunc {
+	return func(*terraform.State) error {
+		records, err := s.Records(t).List(context.WithoutCancel(t.Context()), store.Query{Kind: store.KindVIM})
+		if err == nil && len(records) > 0 {
+			err = fmt.Errorf("%d VIMs are left in the store", len(records))
+		}
+		return err
+	}
+}
+
+// TestVIMAuthentication registers one VIM and moves it through every way of
+// authentication, in place and under the same id, and every other argument.
+func TestVIMAuthentication(t *testing.T) {
+	t.Parallel()
+	acctest.PreCheck(t)
+	lab := labtest.Kubernetes(t)
+	s := acctest.NewStore(t)
+	endpoint, ca := arg("endpoint", lab.Endpoint), file("ca_certificate", lab.CAFile)
+	id := statecheck.CompareValue(compare.ValuesSame())
+	created := statecheck.CompareValue(compare.ValuesSame())
+	step := func(config string) resource.TestStep {
+		return resource.TestStep{
+			Config:           s.Config(config),
+			ConfigPlanChecks: updateInPlace(),
+			ConfigStateChecks: []statecheck.StateCheck{
+				expect("status", knownvalue.StringExact("REACHABLE")),
+				id.AddStateValue(address, tfjsonpath.New("id")),
+				created.AddStateValue(address, tfjsonpath.New("created_at")),
+			},
+		}
+	}
+	proxy, tunnels := newProxy(t)
+	first := step(vimConfig("edge", "", endpoint, ca, arg("bearer_token", lab.AdminToken)))
+	first.ConfigPlanChecks = resource.ConfigPlanChecks{
+		PreApply: []plancheck.PlanCheck{
+			plancheck.ExpectUnknownValue(address, tfjsonpath.New("id")),
+			plancheck.ExpectUnknownValue(address, tfjsonpath.New("server_version")),
+		},
+		PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
+	}
+	first.ConfigStateChecks = append(first.ConfigStateChecks,
+		expect("type", knownvalue.StringExact("kubernetes")),
+		expect("endpoint", knownvalue.StringExact(lab.Endpoint)),
+		expect("server_version", knownvalue.StringExact(lab.KubernetesVersion)),
+		expect("description", knownvalue.Null()),
+		expect("api_groups", knownvalue.ListPartial(map[int]knownvalue.Check{0: knownvalue.NotNull()})),
+		statecheck.ExpectSensitiveValue(address, tfjsonpath.New("kubernetes").AtMapKey("bearer_token")),
+	)
+	renamed := step(vimConfig("edge 2", "description = \"moved\"", endpoint, ca, arg("bearer_token", lab.AdminToken)))
+	// A new name changes nothing that the VIM itself says.
+	renamed.ConfigPlanChecks.PreApply = append(renamed.ConfigPlanChecks.PreApply,
+		plancheck.ExpectKnownValue(address, tfjsonpath.New("status"), knownvalue.StringExact("REACHABLE")),
+		plancheck.ExpectKnownValue(address, tfjsonpath.New("server_version"), knownvalue.StringExact(lab.KubernetesVersion)),
+	)
+	renamed.ConfigStateChecks = append(renamed.ConfigStateChecks, expect("name", knownvalue.StringExact("edge 2")), expect("description", knownvalue.StringExact("moved")))
+	basic := step(vimConfig("edge", "", arg("endpoint", lab.Basic.Endpoint), file("ca_certificate", lab.Basic.CAFile),
+		arg("username", lab.Basic.Username), arg("password", lab.Basic.Password)))
+	basic.ConfigStateChecks = append(basic.ConfigStateChecks, expect("endpoint", knownvalue.StringExact(lab.Basic.Endpoint)))
+	kubeconfig := step(vimConfig("edge", "", file("kubeconfig", lab.Kubeconfig)))
+	kubeconfig.ConfigStateChecks = append(kubeconfig.ConfigStateChecks, expect("endpoint", knownvalue.StringExact(lab.Endpoint)))
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		CheckDestroy:             gone(t, s),
+		Steps: []resource.TestStep{
+			first,
+			renamed,
+			step(vimConfig("edge", "", endpoint, ca, file("client_certificate", lab.ClientCertificateFile), file("client_key", lab.ClientKeyFile))),
+			basic,
+			kubeconfig,
+			step(vimConfig("edge", "", file("kubeconfig", lab.Kubeconfig), arg("kubeconfig_context", currentContext(t, lab)))),
+			step(vimConfig("edge", "", endpoint, "insecure_skip_tls_verify = true", arg("bearer_token", lab.AdminToken))),
+			step(vimConfig("edge", "", endpoint, ca, arg("bearer_token", lab.AdminToken), arg("default_namespace", "kube-system"))),
+			step(vimConfig("edge", "", endpoint, ca, arg("bearer_token", lab.AdminToken), arg("tls_server_name", "localhost"))),
+			step(vimConfig("edge", "", endpoint, ca, arg("bearer_token", lab.AdminToken), arg("proxy_url", proxy.URL))),
+			step(vimConfig("edge", "timeouts = { create = \"50s\", update = \"40s\", delete = \"30s\" }", endpoint, ca, arg("bearer_token", lab.AdminToken))),
+		},
+	})
+	if tunnels.Load() == 0 {
+		t.Error("nothing went through the proxy")
+	}
+}
+
+// newProxy starts an HTTP proxy and counts its tunnels.
+func newProxy(t *testing.T) (*httptest.Server, *atomic.Int64) {
+	t.Helper()
+	var tunnels atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodConnect {
+			w.WriteHeader(http.StatusMethodNotAllowed)
+			return
+		}
+		tunnels.Add(1)
+		server, err := new(net.Dialer).DialContext(r.Context(), "tcp", r.Host)
+		if err != nil {
+			w.WriteHeader(http.StatusBadGateway)
+			return
+		}
+		defer func() { _ = server.Close() }()
+		client, buffered, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			return
+		}
+		defer func() { _ = client.Close() }()
+		if _, err := client.Write([]byte("HTTP/1.1 200 Connection established\r\n\r\n")); err != nil {
+			return
+		}
+		go func() {
+			// The end of the client's side ends the other as well.
+			_, _ = io.Copy(server, buffered)
+			_ = server.Close()
+		}()
+		_, _ = io.Copy(client, server)
+	}))
+	t.Cleanup(server.CloseClientConnections)
+	return server, &tunnels
+}
+
+func currentContext(t *testing.T, lab labtest.Env) string {
+	t.Helper()
+	m := regexp.MustCompile(`(?m)^current-context: *"?([^"\n]+)"?$`).FindStringSubmatch(lab.ReadFile(t, lab.Kubeconfig))
+	if m == nil {
+		t.Fatal("the kubeconfig of the lab has no current-context")
+	}
+	return m[1]
+}
+
+// TestVIMWriteOnly rotates write-only secrets by their version and shows that none
+// reaches the state or the plan, and that the sealed ones are those in use.
+func TestVIMWriteOnly(t *testing.T) {
+	t.Parallel()
+	acctest.PreCheck(t)
+	lab := labtest.Kubernetes(t)
+	s := acctest.NewStore(t)
+	endpoint, ca := arg("endpoint", lab.Endpoint), file("ca_certificate", lab.CAFile)
+	token := func(token, version string) string {
+		return s.Config(vimConfig("edge", "", endpoint, ca, arg("bearer_token_wo", token), "bearer_token_wo_version = "+version))
+	}
+	absent := func(secrets ...string) statecheck.StateCheck { return noSecret{secrets} }
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		TerraformVersionChecks:   []tfversion.TerraformVersionCheck{tfversion.SkipBelow(tfversion.Version1_11_0)},
+		CheckDestroy:             gone(t, s),
+		Steps: []resource.TestStep{
+			{
+				Config:            token(lab.AdminToken, "1"),
+				ConfigPlanChecks:  resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
+				ConfigStateChecks: []statecheck.StateCheck{absent(lab.AdminToken), expect("status", knownvalue.StringExact("REACHABLE"))},
+			},
+			{
+				// Another value under the same version is not sent.
+				Config:           token("not-a-token", "1"),
+				ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
+			},
+			{
+				// Under a new version it is, and refused by the server.
+				Config:      token("not-a-token", "2"),
+				ExpectError: regexp.MustCompile(`Unable to Update VIM "edge"`),
+			},
+			{
+				Config:            token(lab.AdminToken, "2"),
+				ConfigPlanChecks:  updateInPlace(),
+				ConfigStateChecks: []statecheck.StateCheck{absent(lab.AdminToken, "not-a-token"), expect("status", knownvalue.StringExact("REACHABLE"))},
+			},
+			{
+				Config: s.Config(vimConfig("edge", "", endpoint, ca, file("client_certificate", lab.ClientCertificateFile),
+					file("client_key_wo", lab.ClientKeyFile), "client_key_wo_version = 1")),
+				ConfigPlanChecks:  updateInPlace(),
+				ConfigStateChecks: []statecheck.StateCheck{absent(lab.ReadFile(t, lab.ClientKeyFile))},
+			},
+			{
+				Config: s.Config(vimConfig("edge", "", arg("endpoint", lab.Basic.Endpoint), file("ca_certificate", lab.Basic.CAFile),
+					arg("username", lab.Basic.Username), arg("password_wo", lab.Basic.Password), "password_wo_version = 7")),
+				ConfigPlanChecks:  updateInPlace(),
+				ConfigStateChecks: []statecheck.StateCheck{absent(lab.Basic.Password)},
+			},
+			{
+				Config:            s.Config(vimConfig("edge", "", file("kubeconfig_wo", lab.Kubeconfig), "kubeconfig_wo_version = 1")),
+				ConfigPlanChecks:  updateInPlace(),
+				ConfigStateChecks: []statecheck.StateCheck{absent(lab.ReadFile(t, lab.Kubeconfig))},
+			},
+			{
+				// A change of something else takes the current write-only value along.
+				Config:           s.Config(vimConfig("edge", "description = \"x\"", file("kubeconfig_wo", lab.Kubeconfig), "kubeconfig_wo_version = 1")),
+				ConfigPlanChecks: updateInPlace(),
+			},
+		},
+	})
+}
+
+// noSecret fails when a secret is anywhere in the state.
+type noSecret struct{ secrets []string }
+
+func (c noSecret) CheckState(_ context.Context, req statecheck.CheckStateRequest, resp *statecheck.CheckStateResponse) {
+	text, err := json.Marshal(req.State)
+	if err != nil {
+		resp.Error = err
+		return
+	}
+	for _, s := range c.secrets {
+		quoted, err := json.Marshal(strings.TrimSpace(s))
+		if err != nil {
+			resp.Error = err
+			return
+		}
+		if strings.Contains(string(text), strings.Trim(string(quoted), `"`)) {
+			resp.Error = fmt.Errorf("the state holds a write-only secret")
+		}
+	}
+}
+
+// TestVIMLost removes the record behind Terraform's back: the VIM is registered
+// again in place under the same id.
+func TestVIMLost(t *testing.T) {
+	t.Parallel()
+	acctest.PreCheck(t)
+	lab := labtest.Kubernetes(t)
+	s := acctest.NewStore(t)
+	id := statecheck.CompareValue(compare.ValuesSame())
+	config := s.Config(acctest.VIM(t, lab, "edge"))
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		CheckDestroy:             gone(t, s),
+		Steps: []resource.TestStep{
+			{Config: config, ConfigStateChecks: []statecheck.StateCheck{id.AddStateValue(address, tfjsonpath.New("id"))}},
+			{
+				PreConfig: func() { s.Clear(t) },
+				Config:    config,
+				ConfigPlanChecks: resource.ConfigPlanChecks{
+					PreApply: []plancheck.PlanCheck{
+						plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate),
+						plancheck.ExpectUnknownValue(address, tfjsonpath.New("status")),
+					},
+					PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
+				},
+				ConfigStateChecks: []statecheck.StateCheck{
+					id.AddStateValue(address, tfjsonpath.New("id")),
+					expect("status", knownvalue.StringExact("REACHABLE")),
+				},
+			},
+			{
+				// Refreshed away from the plan: the plan sees it from the state alone.
+				PreConfig:          func() { s.Clear(t) },
+				RefreshState:       true,
+				ExpectNonEmptyPlan: true,
+			},
+			{
+				Config:            config,
+				ConfigStateChecks: []statecheck.StateCheck{id.AddStateValue(address, tfjsonpath.New("id"))},
+			},
+			{
+				// Destroying needs no record.
+				PreConfig: func() { s.Clear(t) },
+				Config:    config,
+				Destroy:   true,
+			},
+		},
+	})
+}
+
+// TestVIMUnreachable shows that a VIM that does not answer stops no plan, and that
+// one that never answered is not registered.
+func TestVIMUnreachable(t *testing.T) {
+	acctest.PreCheck(t)
+	lab := labtest.Kubernetes(t)
+	s := acctest.NewStore(t)
+	config := s.Config(vimConfig("edge", "", arg("endpoint", lab.Faulty.Endpoint), file("ca_certificate", lab.CAFile), arg("bearer_token", lab.AdminToken)))
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		CheckDestroy:             gone(t, s),
+		Steps: []resource.TestStep{
+			{
+				PreConfig:   func() { lab.Fault(t, "cut") },
+				Config:      config,
+				ExpectError: regexp.MustCompile(`(?s)Unable to Register VIM "edge".*Check the endpoint, the\s+proxy`),
+			},
+			{
+				PreConfig:         func() { lab.Fault(t, "clear") },
+				Config:            config,
+				ConfigStateChecks: []statecheck.StateCheck{expect("status", knownvalue.StringExact("REACHABLE"))},
+			},
+			{
+				PreConfig:         func() { lab.Fault(t, "cut") },
+				Config:            config,
+				ConfigPlanChecks:  resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
+				ConfigStateChecks: []statecheck.StateCheck{expect("status", knownvalue.StringExact("UNREACHABLE")), expect("server_version", knownvalue.StringExact(lab.KubernetesVersion))},
+			},
+			{
+				// A time limit can be changed while the VIM does not answer.
+				Config:           s.Config(vimConfig("edge", "timeouts = { delete = \"20s\" }", arg("endpoint", lab.Faulty.Endpoint), file("ca_certificate", lab.CAFile), arg("bearer_token", lab.AdminToken))),
+				ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate)}},
+			},
+			{Config: config},
+			{
+				PreConfig:         func() { lab.Fault(t, "clear") },
+				Config:            config,
+				ConfigPlanChecks:  resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
+				ConfigStateChecks: []statecheck.StateCheck{expect("status", knownvalue.StringExact("REACHABLE"))},
+			},
+			{
+				PreConfig: func() { lab.Fault(t, "delay", "8s") },
+				// A refresh gives up after 5 seconds.
+				Config:            config,
+				ConfigStateChecks: []statecheck.StateCheck{expect("status", knownvalue.StringExact("UNREACHABLE"))},
+			},
+		},
+	})
+}
+
+// TestVIMImport imports by id and by name.
+func TestVIMImport(t *testing.T) {
+	t.Parallel()
+	acctest.PreCheck(t)
+	lab := labtest.Kubernetes(t)
+	s := acctest.NewStore(t)
+	config := s.Config(acctest.VIM(t, lab, "edge"))
+	ignore := []string{"kubernetes.bearer_token"}
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{
+			{Config: config},
+			{ResourceName: address, ImportState: true, ImportStateVerify: true, ImportStateVerifyIgnore: ignore},
+			{ResourceName: address, ImportState: true, ImportStateId: "edge", ImportStateVerify: true, ImportStateVerifyIgnore: ignore},
+			{ResourceName: address, ImportState: true, ImportStateId: "core", ExpectError: regexp.MustCompile(`VIM Not Found`)},
+			{
+				Config: config + `
+data "vnf_vim" "id" { id = vnf_vim.test.id }
+data "vnf_vim" "name" { name = vnf_vim.test.name }
+`,
+				ConfigStateChecks: []statecheck.StateCheck{
+					statecheck.CompareValuePairs("data.vnf_vim.id", tfjsonpath.New("api_groups"), address, tfjsonpath.New("api_groups"), compare.ValuesSame()),
+					statecheck.CompareValuePairs("data.vnf_vim.name", tfjsonpath.New("id"), address, tfjsonpath.New("id"), compare.ValuesSame()),
+					statecheck.ExpectKnownValue("data.vnf_vim.name", tfjsonpath.New("kubernetes").AtMapKey("endpoint"), knownvalue.StringExact(lab.Endpoint)),
+				},
+			},
+			{Config: config + "\ndata \"vnf_vim\" \"other\" { name = \"core\" }", ExpectError: regexp.MustCompile(`VIM Not Found`)},
+		},
+	})
+}
+
+// TestVIMFewRights registers a VIM with narrow rights: that is a warning, said
+// where the provider runs, and no obstacle.
+func TestVIMFewRights(t *testing.T) {
+	t.Parallel()
+	acctest.PreCheck(t)
+	lab := labtest.Kubernetes(t)
+	s := acctest.NewStore(t)
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{{
+			Config: s.Config(vimConfig("edge", "", arg("endpoint", lab.Endpoint), file("ca_certificate", lab.CAFile),
+				arg("bearer_token", lab.LimitedToken), arg("default_namespace", lab.LimitedNamespace))),
+			ConfigPlanChecks:  resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
+			ConfigStateChecks: []statecheck.StateCheck{expect("status", knownvalue.StringExact("REACHABLE"))},
+		}},
+	})
+}
+
+// TestVIMUnknown plans with a connection that is known at apply only.
+func TestVIMUnknown(t *testing.T) {
+	t.Parallel()
+	acctest.PreCheck(t)
+	lab := labtest.Kubernetes(t)
+	s := acctest.NewStore(t)
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{{
+			Config: s.Config(fmt.Sprintf(`
+resource "terraform_data" "token" { input = %q }
+resource "vnf_vim" "test" {
+  name = "edge"
+  kubernetes = {
+    endpoint       = %q
+    ca_certificate = file(%q)
+    bearer_token   = terraform_data.token.output
+  }
+}
+`, lab.AdminToken, lab.Endpoint, lab.CAFile)),
+			ConfigStateChecks: []statecheck.StateCheck{expect("status", knownvalue.StringExact("REACHABLE"))},
+		}},
+	})
+}
+
+// TestVIMRefused shows what a user reads when the VIM says no.
+func TestVIMRefused(t *testing.T) {
+	t.Parallel()
+	acctest.PreCheck(t)
+	lab := labtest.Kubernetes(t)
+	const secret = "geheimes-token-4711"
+	for name, tt := range map[string]struct{ connection, want string }{
+		"token":       {arg("endpoint", lab.Endpoint) + "\n" + file("ca_certificate", lab.CAFile) + "\n" + arg("bearer_token", secret), `Unable to Register VIM "edge"`},
+		"password":    {arg("endpoint", lab.Basic.Endpoint) + "\n" + file("ca_certificate", lab.Basic.CAFile) + "\n" + arg("username", "nobody") + "\n" + arg("password", secret), `Unable to Register VIM "edge"`},
+		"system CA":   {arg("endpoint", lab.Endpoint) + "\n" + arg("bearer_token", secret), `(?s)Unable to Register VIM "edge".*certificate`},
+		"dead port":   {arg("endpoint", "https://127.0.0.1:1") + "\n" + arg("bearer_token", secret), `(?s)Unable to Register VIM "edge".*connection refused`},
+		"wrong name":  {arg("endpoint", lab.Endpoint) + "\n" + file("ca_certificate", lab.CAFile) + "\n" + arg("bearer_token", secret) + "\n" + arg("tls_server_name", "example.org"), `(?s)Unable to Register VIM "edge".*example.org`},
+		"proxy":       {arg("endpoint", lab.Endpoint) + "\n" + file("ca_certificate", lab.CAFile) + "\n" + arg("bearer_token", secret) + "\n" + arg("proxy_url", "http://127.0.0.1:1"), `(?s)Unable to Register VIM "edge".*proxy`},
+		"white space": {arg("endpoint", lab.Endpoint) + "\n" + arg("bearer_token", "two words "+secret), `bearer token contains white space`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := acctest.NewStore(t)
+			resource.UnitTest(t, resource.TestCase{
+				ProtoV6ProviderFactories: acctest.Factories(),
+				ErrorCheck: func(err error) error {
+					if strings.Contains(err.Error(), secret) {
+						t.Errorf("the diagnostic holds the secret: %s", err)
+					}
+					return err
+				},
+				Steps: []resource.TestStep{{Config: s.Config(vimConfig("edge", "", tt.connection)), ExpectError: regexp.MustCompile(tt.want)}},
+			})
+			if _, err := os.Stat(s.Path); err == nil {
+				records, err := s.Records(t).List(t.Context(), store.Query{Kind: store.KindVIM})
+				if err != nil || len(records) > 0 {
+					t.Errorf("%d records, error %v: a VIM that refused is registered", len(records), err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,127 @@
+package vim
+
+import (
+	"context"
+	"regexp"
+
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// dnsLabel is a name of a namespace (RFC 1123).
+var dnsLabel = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
+
+// Schema implements resource.Resource.
+func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
+	attributes := attributes()
+	attributes["timeouts"] = tfutil.Timeouts(ctx, timeoutOpts)
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "A virtualised infrastructure manager (VIM) that VNF instances run on: a Kubernetes API server.\n\n" +
+			"Creating it reaches the VIM, authenticates, checks its version and what the credentials may do, and keeps them sealed in the store. " +
+			"A VIM that cannot be reached is not registered. Rights that are missing are a warning, because they may be narrow on purpose. " +
+			"Every change is made in place, rotated credentials included. Destroying it is refused while a VNF instance runs on it.",
+		Attributes: attributes,
+	}
+}
+
+// attributes are those that resource and data source share.
+func attributes() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"id": schema.StringAttribute{
+			Computed:            true,
+			MarkdownDescription: "Identifier of the VIM, a UUID. It stays the same when the VIM has to be registered again.",
+			PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
+		},
+		"name": schema.StringAttribute{
+			Required:            true,
+			MarkdownDescription: "Name of the VIM. Changing this renames it in place.",
+			Validators:          []validator.String{stringvalidator.LengthBetween(1, 255)},
+		},
+		"description": schema.StringAttribute{
+			Optional:            true,
+			MarkdownDescription: "Description of the VIM. Changing this updates the record in place.",
+			Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+		},
+		"type": schema.StringAttribute{
+			Computed:            true,
+			MarkdownDescription: "Type of the VIM: `kubernetes`.",
+			PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
+		},
+		"status": schema.StringAttribute{
+			Computed: true,
+			MarkdownDescription: "What the last check saw: `REACHABLE`; `UNREACHABLE` when the VIM did not answer or refused the credentials; " +
+				"`UNREGISTERED` when the store has lost its record, which the next apply puts right.",
+		},
+		"endpoint": schema.StringAttribute{
+			Computed:            true,
+			MarkdownDescription: "URL of the API server that was reached, also when a kubeconfig gave it.",
+		},
+		"server_version": schema.StringAttribute{
+			Computed:            true,
+			MarkdownDescription: "Version of the API server, for example `v1.34.1`.",
+		},
+		"api_groups": schema.ListAttribute{
+			Computed:            true,
+			ElementType:         types.StringType,
+			MarkdownDescription: "API groups with their versions that the server serves, sorted, for example `apps/v1`.",
+		},
+		"created_at": schema.StringAttribute{
+			Computed:            true,
+			MarkdownDescription: "Time of the registration (RFC 3339, UTC).",
+			PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
+		},
+		"kubernetes": schema.SingleNestedAttribute{
+			Required: true,
+			MarkdownDescription: "Connection to a Kubernetes API server, version 1.25 or later. Exactly one way of authentication is set: a bearer token, " +
+				"a username with its password, a client certificate with its key, or a whole kubeconfig, of which the other arguments replace single values. Nothing is ever read from `~/.kube/config`. " +
+				"Changing anything inside checks the connection and replaces it in place.",
+			Attributes: kubernetesAttributes(),
+		},
+	}
+}
+
+func kubernetesAttributes() map[string]schema.Attribute {
+	notEmpty := []validator.String{stringvalidator.LengthAtLeast(1)}
+	optional := func(description string) schema.StringAttribute {
+		return schema.StringAttribute{Optional: true, MarkdownDescription: description, Validators: notEmpty}
+	}
+	attributes := map[string]schema.Attribute{
+		"endpoint": optional("URL of the API server, for example `https://10.0.0.10:6443`. It is required unless a kubeconfig gives it. Changing this checks the new server and updates the VIM in place."),
+		"ca_certificate": optional("CA certificates that the certificate of the server is verified with, as PEM. Without it the roots of the system are used. " +
+			"Changing this updates the VIM in place."),
+		"insecure_skip_tls_verify": schema.BoolAttribute{
+			Optional: true,
+			MarkdownDescription: "Whether the certificate of the server is accepted without verification. The default is `false`. It cannot be `true` together with `ca_certificate`. " +
+				"Changing this updates the VIM in place.",
+		},
+		"tls_server_name": optional("Name that the certificate of the server must have, when it is not the host of the endpoint. Changing this updates the VIM in place."),
+		"proxy_url":       optional("URL of an HTTP, HTTPS or SOCKS5 proxy to the API server, without credentials. Without it the environment variables `HTTPS_PROXY` and `NO_PROXY` apply. Changing this updates the VIM in place."),
+		"username":        optional("Name for basic authentication, together with `password`. Kubernetes itself has not accepted it since 1.19; proxies in front of it do. Changing this updates the VIM in place."),
+		"client_certificate": optional("Client certificate as PEM, together with `client_key`. " +
+			"Changing this updates the VIM in place."),
+		"kubeconfig_context": optional("Name of the context of the kubeconfig. Without it the `current-context` is meant. Changing this updates the VIM in place."),
+	}
+	namespace := optional("Namespace of objects that name none, for instances that set no `namespace`. Without it that is `default`, whatever a kubeconfig says. Changing this affects instances made later.")
+	namespace.Validators = []validator.String{stringvalidator.RegexMatches(dnsLabel, "must be a name of a namespace: at most 63 lower-case letters, digits and dashes, with a letter or digit at both ends")}
+	attributes["default_namespace"] = namespace
+	for _, s := range secrets {
+		s.AddTo(attributes)
+	}
+	return attributes
+}
+
+// secrets are the secret arguments of a Kubernetes VIM.
+var secrets = []tfutil.Secret{
+	{Name: vnfm.CredentialBearerToken, Description: "Bearer token, for example of a service account."},
+	{Name: vnfm.CredentialPassword, Description: "Password for basic authentication, together with `username`."},
+	{Name: vnfm.CredentialClientKey, Description: "Private key of the client certificate, as PEM."},
+	{Name: vnfm.CredentialKubeconfig, Description: "Text of a whole kubeconfig, which must hold everything itself (`kubectl config view --raw --flatten`)."},
+}

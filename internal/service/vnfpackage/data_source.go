@@ -1,0 +1,103 @@
+package vnfpackage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+var _ datasource.DataSourceWithConfigure = (*DataSource)(nil)
+
+// DataSource implements the data source vnf_package.
+type DataSource struct {
+	data *tfutil.ProviderData
+}
+
+// NewDataSource returns the data source vnf_package.
+func NewDataSource() datasource.DataSource { return &DataSource{} }
+
+type dataSourceModel struct {
+	Name        types.String `tfsdk:"name"`
+	OnboardedAt types.String `tfsdk:"onboarded_at"`
+	described
+}
+
+// Metadata implements datasource.DataSource.
+func (d *DataSource) Metadata(_ context.Context, _ datasource.MetadataRequest, resp *datasource.MetadataResponse) {
+	resp.TypeName = ResourceType
+}
+
+// Configure implements datasource.DataSourceWithConfigure.
+func (d *DataSource) Configure(_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse) {
+	d.data = tfutil.Configure(req.ProviderData, &resp.Diagnostics)
+}
+
+// Schema implements datasource.DataSource.
+func (d *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
+	attributes := tfutil.ComputedAttributes(describedAttributes())
+	attributes["id"] = schema.StringAttribute{
+		Optional:            true,
+		Computed:            true,
+		MarkdownDescription: "Identifier of a version of the package, `<name>@<digest>`. Exactly one of `id` and `name` is set.",
+		Validators: []validator.String{
+			stringvalidator.LengthAtLeast(1),
+			stringvalidator.ExactlyOneOf(path.MatchRoot("name")),
+		},
+	}
+	attributes["name"] = schema.StringAttribute{
+		Optional:            true,
+		Computed:            true,
+		MarkdownDescription: "Name of the package; the version that was onboarded last is read. Exactly one of `id` and `name` is set.",
+		Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+	}
+	attributes["onboarded_at"] = schema.StringAttribute{
+		Computed:            true,
+		MarkdownDescription: "Time when this version was onboarded (RFC 3339, UTC).",
+	}
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "Reads a VNF package that is onboarded, with what its VNFD says.",
+		Attributes:          attributes,
+	}
+}
+
+// Read implements datasource.DataSource.
+func (d *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
+	var m dataSourceModel
+	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
+	manager := d.data.RequireManager(&resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	p, err := lookup(ctx, manager, m.ID.ValueString(), m.Name.ValueString())
+	wanted := m.ID.ValueString() + m.Name.ValueString()
+	switch {
+	case errors.Is(err, vnfm.ErrNotFound):
+		resp.Diagnostics.AddError("VNF Package Not Found",
+			fmt.Sprintf("No VNF package in the store of this provider configuration has the id or the name %q. A vnf_package resource onboards one.", wanted))
+		return
+	case err != nil:
+		tfutil.AddError(&resp.Diagnostics, "Read", object(wanted), err, path.Empty())
+		return
+	}
+	m.Name = types.StringValue(p.Name)
+	m.OnboardedAt = tfutil.Time(p.OnboardedAt)
+	m.described = describe(p)
+	resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)
+}
+
+func lookup(ctx context.Context, manager vnfm.Manager, id, name string) (*vnfm.Package, error) {
+	if id != "" {
+		return manager.Package(ctx, id)
+	}
+	return manager.PackageByName(ctx, name)
+}

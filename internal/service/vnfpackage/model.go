@@ -1,0 +1,116 @@
+package vnfpackage
+
+import (
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// The values of the attribute status.
+const (
+	statusOnboarded = "ONBOARDED"
+	statusMissing   = "MISSING"
+)
+
+// resourceModel is the resource as Terraform sees it.
+type resourceModel struct {
+	Name types.String `tfsdk:"name"`
+	inputs
+	described
+	Status   types.String   `tfsdk:"status"`
+	Timeouts timeouts.Value `tfsdk:"timeouts"`
+}
+
+// inputs are the arguments that say what is read and how it is verified.
+type inputs struct {
+	Source     types.String `tfsdk:"source"`
+	Checksum   types.String `tfsdk:"checksum"`
+	Integrity  types.String `tfsdk:"integrity"`
+	Signature  types.String `tfsdk:"signature"`
+	TrustRoots types.String `tfsdk:"trust_roots"`
+}
+
+// described is what the content of a package says of itself.
+type described struct {
+	ID               types.String `tfsdk:"id"`
+	Digest           types.String `tfsdk:"digest"`
+	VNFDID           types.String `tfsdk:"vnfd_id"`
+	VNFDVersion      types.String `tfsdk:"vnfd_version"`
+	VNFProvider      types.String `tfsdk:"vnf_provider"`
+	ProductName      types.String `tfsdk:"product_name"`
+	SoftwareVersion  types.String `tfsdk:"software_version"`
+	VNFMInfo         types.List   `tfsdk:"vnfm_info"`
+	DefaultFlavourID types.String `tfsdk:"default_flavour_id"`
+	Flavours         types.Map    `tfsdk:"flavours"`
+	Artifacts        types.Map    `tfsdk:"artifacts"`
+	SecurityOption   types.String `tfsdk:"security_option"`
+	Signer           types.String `tfsdk:"signer"`
+}
+
+func describe(p *vnfm.Package) described {
+	d := p.Descriptor
+	if d == nil {
+		d = &vnfm.Descriptor{}
+	}
+	return described{
+		ID:               types.StringValue(p.ID),
+		Digest:           types.StringValue(p.Digest),
+		VNFDID:           tfutil.OptionalString(d.ID),
+		VNFDVersion:      tfutil.OptionalString(d.Version),
+		VNFProvider:      tfutil.OptionalString(d.Provider),
+		ProductName:      tfutil.OptionalString(d.ProductName),
+		SoftwareVersion:  tfutil.OptionalString(d.SoftwareVersion),
+		VNFMInfo:         tfutil.StringList(d.VNFMInfo),
+		DefaultFlavourID: tfutil.OptionalString(d.DefaultFlavourID),
+		Flavours:         tfutil.FlavoursValue(d.Flavours),
+		Artifacts:        artifactsValue(p),
+		SecurityOption:   tfutil.OptionalString(p.SecurityOption),
+		Signer:           tfutil.OptionalString(p.Signer),
+	}
+}
+
+// artifactsValue maps artifacts to their digests: those that the package lists, else
+// those of the files. A map of texts, because the framework walks every attribute of
+// every element several times in a plan, and packages list hundreds of artifacts.
+func artifactsValue(p *vnfm.Package) types.Map {
+	files := make(map[string]string, len(p.Files))
+	for _, f := range p.Files {
+		files[f.Path] = f.Digest
+	}
+	values := make(map[string]attr.Value, len(p.Artifacts))
+	for _, a := range p.Artifacts {
+		digest := a.Digest
+		if digest == "" {
+			digest = files[a.Path]
+		}
+		values[a.Path] = types.StringValue(digest)
+	}
+	return types.MapValueMust(types.StringType, values)
+}
+
+func (m *resourceModel) spec() vnfm.PackageSpec {
+	return vnfm.PackageSpec{
+		Name:       m.Name.ValueString(),
+		Source:     m.Source.ValueString(),
+		Checksum:   m.Checksum.ValueString(),
+		Integrity:  m.Integrity.ValueString(),
+		Signature:  m.Signature.ValueString(),
+		TrustRoots: m.TrustRoots.ValueString(),
+	}
+}
+
+// known reports whether everything is known that a package is read with.
+func (m *resourceModel) known() bool {
+	for _, v := range []types.String{m.Name, m.Source, m.Checksum, m.Integrity, m.Signature, m.TrustRoots} {
+		if v.IsUnknown() {
+			return false
+		}
+	}
+	return true
+}
+
+// readsAs reports whether the same is read and verified in the same way.
+func (i inputs) readsAs(other inputs) bool { return i == other }

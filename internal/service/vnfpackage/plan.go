@@ -1,0 +1,108 @@
+package vnfpackage
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// ModifyPlan implements resource.ResourceWithModifyPlan: it reads the package and
+// plans everything that its content says, so that a changed content shows and an
+// unchanged one does not. Where something is not known yet, it stays unknown.
+func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	if req.Plan.Raw.IsNull() || !r.data.Known() {
+		return
+	}
+	var plan, state resourceModel
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	creating := req.State.Raw.IsNull()
+	if !creating {
+		resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	}
+	if resp.Diagnostics.HasError() || !plan.known() {
+		return
+	}
+	limit := plan.Timeouts.Update
+	if creating {
+		limit = plan.Timeouts.Create
+	}
+	ctx, cancel := tfutil.WithTimeout(ctx, limit, onboardTimeout, &resp.Diagnostics)
+	defer cancel()
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	p, problems, err := r.data.Manager.ReadPackage(ctx, plan.spec())
+	switch {
+	case err != nil && !creating && keeps(&plan, &state, err):
+		resp.Diagnostics.AddAttributeWarning(path.Root("source"), "Source of the Package Not Readable",
+			tfutil.ErrorDetail(err)+"\n\nThe content that was onboarded before is kept; a change of the source cannot be noticed.")
+		plan.described, plan.Status = state.described, state.Status
+	case err != nil:
+		tfutil.AddError(&resp.Diagnostics, "Read", object(plan.Name.ValueString()), err, path.Root("source"))
+		return
+	case problems.HasErrors():
+		resp.Diagnostics.Append(tfutil.Problems(problems, path.Root("source"))...)
+		return
+	default:
+		resp.Diagnostics.Append(tfutil.Problems(problems, path.Root("source"))...)
+		plan.described, plan.Status = describe(p), types.StringValue(statusOnboarded)
+	}
+	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
+}
+
+// keeps reports whether the plan goes on with the onboarded content although the
+// source cannot be read: nothing was asked to change, and what failed is reaching
+// the source, not its content.
+func keeps(plan, state *resourceModel, err error) bool {
+	var invalid *vnfm.InvalidError
+	return plan.Name.Equal(state.Name) && plan.readsAs(state.inputs) &&
+		state.Status.ValueString() == statusOnboarded &&
+		(errors.Is(err, fs.ErrNotExist) || isURL(plan.Source.ValueString())) &&
+		!errors.As(err, &invalid) && !errors.Is(err, context.Canceled)
+}
+
+func isURL(source string) bool {
+	return strings.HasPrefix(source, "http://") || strings.HasPrefix(source, "https://")
+}
+
+// ValidateConfig implements resource.ResourceWithValidateConfig. It reads nothing.
+func (r *Resource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
+	var config resourceModel
+	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	if tfutil.Set(config.Source) {
+		resp.Diagnostics.Append(validateSource(&config)...)
+	}
+	if config.Signature.ValueString() == signatureRequire && config.TrustRoots.IsNull() {
+		resp.Diagnostics.AddAttributeError(path.Root("trust_roots"), "Missing Trust Roots",
+			"signature = \"require\" needs the certificates that a signer's chain must end at.")
+	}
+	tfutil.CheckCertificates(path.Root("trust_roots"), config.TrustRoots, &resp.Diagnostics)
+}
+
+func validateSource(config *resourceModel) diag.Diagnostics {
+	var diags diag.Diagnostics
+	at, source := path.Root("source"), config.Source.ValueString()
+	if !strings.Contains(source, "://") {
+		return nil
+	}
+	if tfutil.CheckURL(at, source, true, &diags, "https", "http"); diags.HasError() {
+		return diags
+	}
+	if strings.HasPrefix(source, "http://") && config.Checksum.IsNull() && config.Signature.ValueString() != signatureRequire {
+		diags.AddAttributeWarning(at, "Unprotected Download",
+			"Over plain http anybody on the way can replace the package. Use https, set checksum, or set signature = \"require\".")
+	}
+	return diags
+}

@@ -1,0 +1,178 @@
+// Package vnfpackage holds the resource and the data source vnf_package.
+package vnfpackage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// ResourceType is the type name of the resource and of the data source.
+const ResourceType = "vnf_package"
+
+const (
+	// onboardTimeout bounds reading and onboarding: packages can hold images.
+	onboardTimeout = 20 * time.Minute
+	deleteTimeout  = 5 * time.Minute
+)
+
+var (
+	_ resource.ResourceWithConfigure      = (*Resource)(nil)
+	_ resource.ResourceWithValidateConfig = (*Resource)(nil)
+	_ resource.ResourceWithModifyPlan     = (*Resource)(nil)
+	_ resource.ResourceWithImportState    = (*Resource)(nil)
+)
+
+// timeoutOpts are the operations of the resource that have a time limit.
+var timeoutOpts = timeouts.Opts{
+	Create:            true,
+	Update:            true,
+	Delete:            true,
+	CreateDescription: "Limit of reading and onboarding the package, in the plan as well. The default is `20m`.",
+	UpdateDescription: "Limit of reading and onboarding a new version, in the plan as well. The default is `20m`.",
+	DeleteDescription: "Limit of a removal. The default is `5m`.",
+}
+
+// Resource implements the resource vnf_package.
+type Resource struct {
+	data *tfutil.ProviderData
+}
+
+// NewResource returns the resource vnf_package.
+func NewResource() resource.Resource { return &Resource{} }
+
+// Metadata implements resource.Resource.
+func (r *Resource) Metadata(_ context.Context, _ resource.MetadataRequest, resp *resource.MetadataResponse) {
+	resp.TypeName = ResourceType
+}
+
+// Configure implements resource.ResourceWithConfigure.
+func (r *Resource) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
+	r.data = tfutil.Configure(req.ProviderData, &resp.Diagnostics)
+}
+
+// Create implements resource.Resource. It refuses a content that is not the planned one.
+func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	var plan resourceModel
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	manager := r.data.RequireManager(&resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	ctx, cancel := tfutil.WithTimeout(ctx, plan.Timeouts.Create, onboardTimeout, &resp.Diagnostics)
+	defer cancel()
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	resp.Diagnostics.Append(onboard(ctx, manager, &plan)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
+}
+
+// Read implements resource.Resource. A package that the store has lost stays in
+// the state, so that the next apply onboards it again in place.
+func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	var state resourceModel
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	if resp.Diagnostics.HasError() || !r.data.Known() {
+		return
+	}
+	p, err := r.data.Manager.Package(ctx, state.ID.ValueString())
+	switch {
+	case errors.Is(err, vnfm.ErrNotFound):
+		state.Status = types.StringValue(statusMissing)
+		resp.Diagnostics.AddAttributeWarning(path.Root("id"), "VNF Package Not in the Store",
+			fmt.Sprintf("The store of this provider configuration does not have VNF package %q. The next apply onboards it again from its source.", state.ID.ValueString()))
+	case err != nil:
+		tfutil.AddError(&resp.Diagnostics, "Read", object(state.Name.ValueString()), err, path.Empty())
+		return
+	default:
+		state.Name = types.StringValue(p.Name)
+		state.described = describe(p)
+		state.Status = types.StringValue(statusOnboarded)
+	}
+	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
+}
+
+// Update implements resource.Resource: it onboards the new content and gives the
+// old one up, which stays until the last instance has left it.
+func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	var plan, state resourceModel
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	manager := r.data.RequireManager(&resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	ctx, cancel := tfutil.WithTimeout(ctx, plan.Timeouts.Update, onboardTimeout, &resp.Diagnostics)
+	defer cancel()
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	if !plan.readsAs(state.inputs) || !plan.ID.Equal(state.ID) || state.Status.ValueString() != statusOnboarded {
+		resp.Diagnostics.Append(onboard(ctx, manager, &plan)...)
+		if resp.Diagnostics.HasError() {
+			return
+		}
+	}
+	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
+	if plan.ID.Equal(state.ID) {
+		return
+	}
+	old := state.ID.ValueString()
+	if err := manager.ReleasePackage(ctx, old); err != nil && !errors.Is(err, vnfm.ErrNotFound) {
+		resp.Diagnostics.AddWarning(fmt.Sprintf("Unable to Release %s", object(old)),
+			tfutil.ErrorDetail(err)+"\n\nThe new version is onboarded. The content of the old one stays in the store.")
+	}
+}
+
+// Delete implements resource.Resource.
+func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+	var state resourceModel
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	manager := r.data.RequireManager(&resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	ctx, cancel := tfutil.WithTimeout(ctx, state.Timeouts.Delete, deleteTimeout, &resp.Diagnostics)
+	defer cancel()
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	if err := manager.DeletePackage(ctx, state.ID.ValueString()); err != nil && !errors.Is(err, vnfm.ErrNotFound) {
+		tfutil.AddError(&resp.Diagnostics, "Delete", object(state.Name.ValueString()), err, path.Empty())
+	}
+}
+
+// ImportState implements resource.ResourceWithImportState, by id or by name. The
+// source is not in the store, so the next plan sets it in place.
+func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+	manager := r.data.RequireManager(&resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	p, err := find(ctx, manager, req.ID)
+	switch {
+	case errors.Is(err, vnfm.ErrNotFound):
+		resp.Diagnostics.AddError("VNF Package Not Found",
+			fmt.Sprintf("No VNF package in the store has the id or the name %q. A package is known to the store once a vnf_package resource has onboarded it.", req.ID))
+		return
+	case err != nil:
+		tfutil.AddError(&resp.Diagnostics, "Import", object(req.ID), err, path.Empty())
+		return
+	}
+	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("id"), p.ID)...)
+}
+
+func object(name string) string { return fmt.Sprintf("VNF package %q", name) }

@@ -1,0 +1,436 @@
+package vnfpackage_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"sync/atomic"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/compare"
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
+)
+
+const address = "vnf_package.test"
+
+// packageConfig is a vnf_package named "hello" with further arguments.
+func packageConfig(source, more string) string {
+	return fmt.Sprintf(`
+resource "vnf_package" "test" {
+  name   = "hello"
+  source = %q
+  %s
+}
+`, source, more)
+}
+
+func emptyPlan() resource.ConfigPlanChecks {
+	return resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}
+}
+
+func expect(name string, check knownvalue.Check) statecheck.StateCheck {
+	return statecheck.ExpectKnownValue(address, tfjsonpath.New(name), check)
+}
+
+// gone checks that destroying left no package in the store.
+func gone(t *testing.T, s acctest.Store) resource.TestCheckFunc {
+	return func(*terraform.State) error {
+		records, err := s.Records(t).List(context.WithoutCancel(t.Context()), store.Query{Kind: store.KindPackage})
+		if err != nil {
+			return err
+		}
+		if len(records) > 0 {
+			return fmt.Errorf("%d packages are left in the store", len(records))
+		}
+		return nil
+	}
+}
+
+func TestPackageLife(t *testing.T) {
+	t.Parallel()
+	acctest.PreCheck(t)
+	s := acctest.NewStore(t)
+	dir := acctest.CopyPackage(t, "hello")
+	zip := acctest.Zip(t, dir)
+	digest := statecheck.CompareValue(compare.ValuesSame())
+	id := regexp.MustCompile(`^hello@sha256:[0-9a-f]{64}$`)
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		CheckDestroy:             gone(t, s),
+		Steps: []resource.TestStep{
+			{
+				Config: s.Config(packageConfig(dir, "")),
+				ConfigPlanChecks: resource.ConfigPlanChecks{
+					// Everything is known before anything is onboarded.
+					PreApply: []plancheck.PlanCheck{
+						plancheck.ExpectKnownValue(address, tfjsonpath.New("id"), knownvalue.StringRegexp(id)),
+						plancheck.ExpectKnownValue(address, tfjsonpath.New("status"), knownvalue.StringExact("ONBOARDED")),
+						plancheck.ExpectKnownValue(address, tfjsonpath.New("flavours").AtMapKey("default").AtMapKey("aspects").AtMapKey("web").AtMapKey("max_level"), knownvalue.Int64Exact(3)),
+					},
+					PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
+				},
+				ConfigStateChecks: []statecheck.StateCheck{
+					expect("id", knownvalue.StringRegexp(id)),
+					expect("vnfd_id", knownvalue.StringExact("0d2f8a4c-7f8e-4b2c-9a51-3f6d2c1e7a01")),
+					expect("vnfd_version", knownvalue.StringExact("1.0")),
+					expect("vnf_provider", knownvalue.StringExact("Example Networks")),
+					expect("product_name", knownvalue.StringExact("hello")),
+					expect("software_version", knownvalue.StringExact("1.0.0")),
+					expect("vnfm_info", knownvalue.ListExact([]knownvalue.Check{knownvalue.StringExact("terraform-provider-vnf")})),
+					expect("default_flavour_id", knownvalue.StringExact("default")),
+					expect("integrity", knownvalue.StringExact("enforce")),
+					expect("signature", knownvalue.StringExact("verify_if_present")),
+					expect("checksum", knownvalue.Null()),
+					expect("security_option", knownvalue.Null()),
+					expect("signer", knownvalue.Null()),
+					expect("flavours", knownvalue.MapExact(map[string]knownvalue.Check{"default": knownvalue.ObjectPartial(map[string]knownvalue.Check{
+						"description": knownvalue.StringExact("one web server"),
+						"levels":      knownvalue.MapSizeExact(0),
+						"vdus": knownvalue.MapExact(map[string]knownvalue.Check{"web": knownvalue.ObjectExact(map[string]knownvalue.Check{
+							"name":              knownvalue.StringExact("web"),
+							"description":       knownvalue.StringExact("web server"),
+							"type":              knownvalue.StringExact("tosca.nodes.nfv.Vdu.Compute"),
+							"min_instances":     knownvalue.Int64Exact(1),
+							"max_instances":     knownvalue.Int64Exact(4),
+							"initial_instances": knownvalue.Int64Exact(1),
+						})}),
+					})})),
+					expect("artifacts", knownvalue.MapPartial(map[string]knownvalue.Check{
+						"Files/kubernetes/web.yaml": knownvalue.StringExact("sha256:0755a49c59ff18160859a05fcc3c248773a61d7426a50404d95d95715ccd3fdb"),
+					})),
+					digest.AddStateValue(address, tfjsonpath.New("digest")),
+				},
+			},
+			{
+				// The same content from a zip is the same package.
+				Config: s.Config(packageConfig(zip, "")),
+				ConfigPlanChecks: resource.ConfigPlanChecks{
+					PreApply:             []plancheck.PlanCheck{plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate)},
+					PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
+				},
+				ConfigStateChecks: []statecheck.StateCheck{digest.AddStateValue(address, tfjsonpath.New("digest"))},
+			},
+			{
+				Config:           s.Config(packageConfig(zip, fmt.Sprintf("checksum = %q\n integrity = \"warn\"\n signature = \"ignore\"\n timeouts = { create = \"3m\", update = \"4m\", delete = \"2m\" }", checksum(t, zip)))),
+				ConfigPlanChecks: updateInPlace(),
+				ConfigStateChecks: []statecheck.StateCheck{
+					expect("integrity", knownvalue.StringExact("warn")),
+					expect("signature", knownvalue.StringExact("ignore")),
+					digest.AddStateValue(address, tfjsonpath.New("digest")),
+				},
+			},
+			{
+				Config:           s.Config(packageConfig(zip, "")),
+				ConfigPlanChecks: updateInPlace(),
+			},
+			{
+				ResourceName: address, ImportState: true, ImportStateId: "hello", ImportStateVerify: true,
+				ImportStateVerifyIgnore: []string{"source", "integrity", "signature"},
+			},
+			{
+				Config: s.Config(packageConfig(zip, ""), `
+data "vnf_package" "by_name" { name = vnf_package.test.name }
+data "vnf_package" "by_id" { id = vnf_package.test.id }
+`),
+				ConfigStateChecks: []statecheck.StateCheck{
+					statecheck.CompareValuePairs("data.vnf_package.by_name", tfjsonpath.New("flavours"), address, tfjsonpath.New("flavours"), compare.ValuesSame()),
+					statecheck.CompareValuePairs("data.vnf_package.by_id", tfjsonpath.New("artifacts"), address, tfjsonpath.New("artifacts"), compare.ValuesSame()),
+					statecheck.CompareValuePairs("data.vnf_package.by_name", tfjsonpath.New("id"), address, tfjsonpath.New("id"), compare.ValuesSame()),
+					statecheck.ExpectKnownValue("data.vnf_package.by_id", tfjsonpath.New("onboarded_at"), knownvalue.NotNull()),
+				},
+			},
+			{
+				// Another name is another package.
+				Config: s.Config(fmt.Sprintf("resource \"vnf_package\" \"test\" {\n name = \"other\"\n source = %q\n}", zip)),
+				ConfigPlanChecks: resource.ConfigPlanChecks{
+					PreApply: []plancheck.PlanCheck{plancheck.ExpectResourceAction(address, plancheck.ResourceActionDestroyBeforeCreate)},
+				},
+			},
+		},
+	})
+}
+
+func updateInPlace() resource.ConfigPlanChecks {
+	return resource.ConfigPlanChecks{
+		PreApply:             []plancheck.PlanCheck{plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate)},
+		PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
+	}
+}
+
+func checksum(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path) //nolint:gosec // a path of the test
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256(data)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// TestPackageContentChanges shows that a changed content is a change in place
+// without any argument that says so, and that the old version goes.
+func TestPackageContentChanges(t *testing.T) {
+	t.Parallel()
+	acctest.PreCheck(t)
+	s := acctest.NewStore(t)
+	dir := acctest.CopyPackage(t, "hello")
+	changed := statecheck.CompareValue(compare.ValuesDiffer())
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		CheckDestroy:             gone(t, s),
+		Steps: []resource.TestStep{
+			{
+				Config:            s.Config(packageConfig(dir, "")),
+				ConfigStateChecks: []statecheck.StateCheck{changed.AddStateValue(address, tfjsonpath.New("id"))},
+			},
+			{
+				PreConfig: func() {
+					acctest.Edit(t, dir, "hello.yaml", "max_scale_level: 3", "max_scale_level: 2")
+					acctest.Edit(t, dir, "hello.yaml", "max_number_of_instances: 4", "max_number_of_instances: 3")
+					acctest.Hash(t, dir)
+				},
+				Config: s.Config(packageConfig(dir, "")),
+				ConfigPlanChecks: resource.ConfigPlanChecks{
+					PreApply: []plancheck.PlanCheck{
+						plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate),
+						plancheck.ExpectKnownValue(address, tfjsonpath.New("flavours").AtMapKey("default").AtMapKey("aspects").AtMapKey("web").AtMapKey("max_level"), knownvalue.Int64Exact(2)),
+					},
+					PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
+				},
+				ConfigStateChecks: []statecheck.StateCheck{changed.AddStateValue(address, tfjsonpath.New("id"))},
+				Check: func(*terraform.State) error {
+					records, err := s.Records(t).List(t.Context(), store.Query{Kind: store.KindPackage})
+					if err == nil && len(records) != 1 {
+						err = fmt.Errorf("%d versions are in the store, not 1", len(records))
+					}
+					return err
+				},
+			},
+		},
+	})
+}
+
+// TestPackageSourceGone shows that an onboarded package outlives its source, and
+// that nothing new can be read from a source that is not there.
+func TestPackageSourceGone(t *testing.T) {
+	t.Parallel()
+	acctest.PreCheck(t)
+	s := acctest.NewStore(t)
+	dir := acctest.CopyPackage(t, "hello")
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{
+			{Config: s.Config(packageConfig(dir, ""))},
+			{
+				PreConfig: func() {
+					if err := os.Rename(dir, dir+".away"); err != nil {
+						t.Fatal(err)
+					}
+				},
+				Config:           s.Config(packageConfig(dir, "")),
+				ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
+			},
+			{
+				Config:           s.Config(packageConfig(dir, "timeouts = { delete = \"2m\" }")),
+				ConfigPlanChecks: updateInPlace(),
+			},
+			{
+				Config:      s.Config(packageConfig(dir+".elsewhere", "")),
+				PlanOnly:    true,
+				ExpectError: regexp.MustCompile(`(?s)Unable to Read VNF package "hello".*no such file`),
+			},
+		},
+	})
+}
+
+// TestPackageLost shows that a lost store is filled again in place.
+func TestPackageLost(t *testing.T) {
+	t.Parallel()
+	acctest.PreCheck(t)
+	s := acctest.NewStore(t)
+	dir := acctest.CopyPackage(t, "hello")
+	same := statecheck.CompareValue(compare.ValuesSame())
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		CheckDestroy:             gone(t, s),
+		Steps: []resource.TestStep{
+			{
+				Config:            s.Config(packageConfig(dir, "")),
+				ConfigStateChecks: []statecheck.StateCheck{same.AddStateValue(address, tfjsonpath.New("id"))},
+			},
+			{
+				PreConfig: func() { s.Clear(t) },
+				Config:    s.Config(packageConfig(dir, "")),
+				ConfigPlanChecks: resource.ConfigPlanChecks{
+					PreApply:             []plancheck.PlanCheck{plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate)},
+					PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
+				},
+				ConfigStateChecks: []statecheck.StateCheck{same.AddStateValue(address, tfjsonpath.New("id")), expect("status", knownvalue.StringExact("ONBOARDED"))},
+			},
+		},
+	})
+}
+
+// TestPackageDownload reads a package over http: unchanged content is not loaded
+// twice, a changed one shows, and the content stays when the server goes.
+func TestPackageDownload(t *testing.T) {
+	t.Parallel()
+	acctest.PreCheck(t)
+	s := acctest.NewStore(t)
+	dir := acctest.CopyPackage(t, "hello")
+	var file atomic.Value
+	file.Store(acctest.Zip(t, dir))
+	var status atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if code := int(status.Load()); code != 0 {
+			w.WriteHeader(code)
+			return
+		}
+		path, ok := file.Load().(string)
+		if !ok {
+			w.WriteHeader(http.StatusInternalServerError)
+			return
+		}
+		http.ServeFile(w, r, path)
+	}))
+	t.Cleanup(server.Close)
+	url := server.URL + "/hello.csar"
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		CheckDestroy:             gone(t, s),
+		Steps: []resource.TestStep{
+			{
+				Config:           s.Config(packageConfig(url, "")),
+				ConfigPlanChecks: emptyPlan(),
+			},
+			{
+				PreConfig: func() {
+					acctest.Edit(t, dir, "hello.yaml", "description: web server", "description: a web server")
+					acctest.Hash(t, dir)
+					file.Store(acctest.Zip(t, dir))
+				},
+				Config:           s.Config(packageConfig(url, "")),
+				ConfigPlanChecks: updateInPlace(),
+			},
+			{
+				PreConfig:        func() { status.Store(http.StatusNotFound) },
+				Config:           s.Config(packageConfig(url, "")),
+				ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
+			},
+			{
+				Config:      s.Config(packageConfig(server.URL+"/other.csar", "")),
+				PlanOnly:    true,
+				ExpectError: regexp.MustCompile(`(?s)Unable to Read VNF package "hello".*answered 404`),
+			},
+		},
+	})
+}
+
+// TestPackageUnknownSource plans with a source that is known at apply only.
+func TestPackageUnknownSource(t *testing.T) {
+	t.Parallel()
+	acctest.PreCheck(t)
+	s := acctest.NewStore(t)
+	dir := acctest.CopyPackage(t, "hello")
+	config := s.Config(fmt.Sprintf("resource \"terraform_data\" \"path\" { input = %q }", dir), `
+resource "vnf_package" "test" {
+  name   = "hello"
+  source = terraform_data.path.output
+}
+`)
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{{
+			Config: config,
+			ConfigPlanChecks: resource.ConfigPlanChecks{
+				PreApply:             []plancheck.PlanCheck{plancheck.ExpectUnknownValue(address, tfjsonpath.New("id"))},
+				PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
+			},
+		}},
+	})
+}
+
+// TestPackageBadInput shows that bad input is refused when the plan is made, with
+// the place of the fault, and leaves nothing.
+func TestPackageBadInput(t *testing.T) {
+	t.Parallel()
+	acctest.PreCheck(t)
+	good := acctest.ExamplePackage(t, "hello")
+	zip := acctest.Zip(t, acctest.CopyPackage(t, "hello"))
+	edited := func(file, from, to string, hash bool) string {
+		dir := acctest.CopyPackage(t, "hello")
+		acctest.Edit(t, dir, file, from, to)
+		if hash {
+			acctest.Hash(t, dir)
+		}
+		return dir
+	}
+	empty := t.TempDir()
+	text := filepath.Join(empty, "text.csar")
+	acctest.Write(t, empty, "text.csar", "no archive")
+	noFile := acctest.CopyPackage(t, "hello")
+	if err := os.Remove(filepath.Join(noFile, "Files", "kubernetes", "web.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		source, more string
+		want         string
+	}{
+		"no directory":        {good + "-not-there", "", `Unable to Read VNF package "hello"[\s\S]*no such file or directory`},
+		"empty source":        {"", "", `Attribute source string length must be at least 1`},
+		"file scheme":         {"file:///etc/hello.csar", "", `Invalid URL[\s\S]*begins with https:// or http://`},
+		"no host":             {"https:///hello.csar", "", `Invalid URL[\s\S]*The URL has no host`},
+		"credentials in URL":  {"https://user:geheim@example.com/hello.csar", "", `Invalid URL[\s\S]*The URL holds credentials`},
+		"checksum form":       {good, `checksum = "md5:1234"`, `must be "sha256:" and\s+64 lower-case\s+hexadecimal digits`},
+		"checksum directory":  {good, `checksum = "sha256:0000000000000000000000000000000000000000000000000000000000000000"`, `is a directory: a[\s\S]*checksum can be given for a file or a\s+URL only`},
+		"checksum mismatch":   {zip, `checksum = "sha256:0000000000000000000000000000000000000000000000000000000000000000"`, `expected is[\s\S]*sha256:0000`},
+		"integrity value":     {good, `integrity = "off"`, `Attribute integrity value must be one of`},
+		"signature value":     {good, `signature = "always"`, `Attribute signature value must be one of`},
+		"require no roots":    {good, `signature = "require"`, `Missing Trust Roots`},
+		"roots no PEM":        {good, `trust_roots = "no certificate"`, `Invalid PEM[\s\S]*A certificate as PEM is expected`},
+		"timeouts":            {good, `timeouts = { create = "soon" }`, `Invalid Attribute Value Time Duration[\s\S]*"soon"`},
+		"no archive":          {text, "", `The file is not a readable zip archive[\s\S]*At text.csar\.`},
+		"empty directory":     {t.TempDir(), "", `The package is empty[\s\S]*A package holds at least a VNFD`},
+		"digest mismatch":     {edited("Files/kubernetes/web.yaml", "kind: Deployment", "kind: StatefulSet", false), "", `SHA-256 of "Files/kubernetes/web.yaml" is not the one declared[\s\S]*At hello.mf:17:7`},
+		"listed file missing": {noFile, "", `"Files/kubernetes/web.yaml" is not in the package[\s\S]*At hello.mf:15:9\.`},
+		"algorithm":           {edited("hello.mf", "SHA-256", "MD5", false), "", `(?i)digest algorithm "MD5" is not supported[\s\S]*hello.mf:12`},
+		"no descriptor_id":    {edited("hello.yaml", "        descriptor_id: 0d2f8a4c-7f8e-4b2c-9a51-3f6d2c1e7a01\n", "", true), "", `The VNF node VNF has no descriptor_id[\s\S]*At hello.yaml:11:5\.`},
+		"broken YAML":         {edited("hello.yaml", "topology_template:", "topology_template: [", false), `integrity = "warn"`, `The file is not valid YAML[\s\S]*At hello.yaml:9\.`},
+		"unknown VDU":         {edited("hello.yaml", "targets: [web]", "targets: [db]", true), "", `targets "db", which is no VDU of the flavour; there are "web"[\s\S]*At hello.yaml:46:19\.`},
+		"name with @":         {good, "", `must hold neither "@" nor white space`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := acctest.NewStore(t)
+			config := packageConfig(tt.source, tt.more)
+			if name == "name with @" {
+				config = fmt.Sprintf("resource \"vnf_package\" \"test\" {\n name = \"a@b\"\n source = %q\n}", tt.source)
+			}
+			resource.UnitTest(t, resource.TestCase{
+				ProtoV6ProviderFactories: acctest.Factories(),
+				Steps: []resource.TestStep{{
+					Config:      s.Config(config),
+					PlanOnly:    true,
+					ExpectError: regexp.MustCompile(tt.want),
+				}},
+			})
+			if _, err := os.Stat(s.Path); err == nil {
+				t.Error("a refused plan left a store behind")
+			}
+		})
+	}
+}

@@ -1,0 +1,118 @@
+package vnfpackage
+
+import (
+	"context"
+	"regexp"
+
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringdefault"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
+)
+
+// The values of the arguments integrity and signature.
+const (
+	integrityEnforce         = "enforce"
+	integrityWarn            = "warn"
+	signatureRequire         = "require"
+	signatureVerifyIfPresent = "verify_if_present"
+	signatureIgnore          = "ignore"
+)
+
+var checksumPattern = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+
+// namePattern keeps "@" out of names: it separates the name from the digest in an id.
+var namePattern = regexp.MustCompile(`^[^@\s]+$`)
+
+// Schema implements resource.Resource.
+func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
+	attributes := describedAttributes()
+	attributes["name"] = schema.StringAttribute{
+		Required:            true,
+		MarkdownDescription: "Name of the package, its identity over all its versions. Changing this replaces the package.",
+		PlanModifiers:       []planmodifier.String{stringplanmodifier.RequiresReplace()},
+		Validators: []validator.String{
+			stringvalidator.LengthBetween(1, 253),
+			stringvalidator.RegexMatches(namePattern, "must hold neither \"@\" nor white space"),
+		},
+	}
+	attributes["source"] = schema.StringAttribute{
+		Required: true,
+		MarkdownDescription: "Where the package is: a directory, a `.zip` or `.csar` file, or an `http` or `https` URL. A relative path starts at the working directory of Terraform. " +
+			"The content is read in every plan, so a changed content shows without any hash argument. Changing the place alone, with the same content behind it, updates the record in place.",
+		Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
+	}
+	attributes["checksum"] = schema.StringAttribute{
+		Optional:            true,
+		MarkdownDescription: "Digest that the file or download must have, `sha256:` and 64 hexadecimal digits. It cannot be given for a directory. Changing this verifies the package again in place.",
+		Validators:          []validator.String{stringvalidator.RegexMatches(checksumPattern, "must be \"sha256:\" and 64 lower-case hexadecimal digits")},
+	}
+	attributes["integrity"] = schema.StringAttribute{
+		Optional: true,
+		Computed: true,
+		Default:  stringdefault.StaticString(integrityEnforce),
+		MarkdownDescription: "What a digest that does not fit, or a listed file that is missing, means: `enforce` (default) makes it an error, `warn` a warning. " +
+			"Changing this verifies the package again in place.",
+		Validators: []validator.String{stringvalidator.OneOf(integrityEnforce, integrityWarn)},
+	}
+	attributes["signature"] = schema.StringAttribute{
+		Optional: true,
+		Computed: true,
+		Default:  stringdefault.StaticString(signatureVerifyIfPresent),
+		MarkdownDescription: "What is asked of the signature of the package (SOL004 5.1, option 1 and option 2): `require` refuses a package without a valid one, `verify_if_present` (default) verifies the one that is there, " +
+			"`ignore` does not look at it. Changing this verifies the package again in place.",
+		Validators: []validator.String{stringvalidator.OneOf(signatureRequire, signatureVerifyIfPresent, signatureIgnore)},
+	}
+	attributes["trust_roots"] = schema.StringAttribute{
+		Optional:            true,
+		MarkdownDescription: "Certificates that a signer's certificate chain must end at, as PEM. It is required when `signature` is `require`. Changing this verifies the package again in place.",
+		Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+	}
+	attributes["status"] = schema.StringAttribute{
+		Computed:            true,
+		MarkdownDescription: "`ONBOARDED`; or `MISSING` when the store has lost the package, which the next apply puts right from the source.",
+	}
+	attributes["timeouts"] = tfutil.Timeouts(ctx, timeoutOpts)
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "A VNF package (CSAR, ETSI GS NFV-SOL 004) with its VNFD (SOL001).\n\n" +
+			"Creating it verifies structure, digests and signature, reads the VNFD and keeps the content in the store, so that its instances can be scaled, healed and terminated when the source has gone. " +
+			"All of that is checked when the plan is made, and all computed attributes are known in the plan. " +
+			"A changed content becomes a new version in place: `id` moves with the content, and the old content stays until the last instance has left it. Destroying it is refused while an instance uses it.\n\n" +
+			"A saved plan holds for the content that it was made for: when the content changed since, Terraform refuses the plan as inconsistent and changes nothing; plan again.",
+		Attributes: attributes,
+	}
+}
+
+// describedAttributes are what the content of a package says of itself: those that
+// resource and data source share.
+func describedAttributes() map[string]schema.Attribute {
+	text := func(description string) schema.Attribute {
+		return schema.StringAttribute{Computed: true, MarkdownDescription: description}
+	}
+	return map[string]schema.Attribute{
+		"id":                 text("Identifier of this version of the package, `<name>@<digest>`. It moves with the content, in place."),
+		"digest":             text("Digest over all paths and contents, `sha256:<hex>`. It is the same for a directory and for a zip of it."),
+		"vnfd_id":            text("Identifier of the VNFD (`descriptor_id`)."),
+		"vnfd_version":       text("Version of the VNFD (`descriptor_version`)."),
+		"vnf_provider":       text("Provider of the VNF."),
+		"product_name":       text("Product name of the VNF."),
+		"software_version":   text("Software version of the VNF."),
+		"vnfm_info":          schema.ListAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: "VNFMs that the VNFD says it works with."},
+		"default_flavour_id": text("Deployment flavour of instances that name none. Null when the VNFD has several and prefers none."),
+		"flavours":           tfutil.FlavoursAttribute(),
+		"artifacts": schema.MapAttribute{
+			Computed:    true,
+			ElementType: types.StringType,
+			MarkdownDescription: "Digest of each artifact that the manifest or TOSCA.meta lists, for example `sha256:<hex>`, by its path in the package or, for an external artifact, its URL. " +
+				"The digest of an external artifact is empty when the package lists none.",
+		},
+		"security_option": text("How the package is signed, `OPTION_1` or `OPTION_2` (SOL004 5.1). Null when it is not signed or the signature was not looked at."),
+		"signer":          text("Subject of the verified signing certificate. Null when no signature was verified."),
+	}
+}

@@ -1,0 +1,85 @@
+package acctest
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/csar"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
+)
+
+// ExamplePackage returns the path of a package under examples/packages.
+func ExamplePackage(t testing.TB, name string) string {
+	t.Helper()
+	return filepath.Join(labtest.Root(t), "examples", "packages", name)
+}
+
+// CopyPackage returns a copy of an example package that the test may change.
+func CopyPackage(t testing.TB, name string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), name)
+	if err := os.CopyFS(dir, os.DirFS(ExamplePackage(t, name))); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// Edit replaces text in a file of a package. It fails when the text is not there.
+func Edit(t testing.TB, dir, file, from, to string) {
+	t.Helper()
+	path := filepath.Join(dir, filepath.FromSlash(file))
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(data), from) {
+		t.Fatalf("%s does not hold %q", file, from)
+	}
+	Write(t, dir, file, strings.ReplaceAll(string(data), from, to))
+}
+
+// Write writes a file of a package.
+func Write(t testing.TB, dir, file, text string) {
+	t.Helper()
+	path := filepath.Join(dir, filepath.FromSlash(file))
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil { //nolint:gosec // a path of the test
+		t.Fatal(err)
+	}
+}
+
+// Hash writes the digests of all files into the manifest of a package.
+func Hash(t testing.TB, dir string) {
+	t.Helper()
+	if _, err := csar.Hash(dir); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Zip packs a directory and returns the path of the archive.
+func Zip(t testing.TB, dir string) string {
+	t.Helper()
+	archive, err := csar.OpenDirectory(dir, csar.DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), filepath.Base(dir)+".csar")
+	f, err := os.Create(path) //nolint:gosec // a path of the test
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := csar.WriteZip(archive, f); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := archive.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

@@ -1,0 +1,247 @@
+// Package labtest gives tests a running lab: a real Kubernetes control plane whose
+// pods are simulated. A test that needs it is skipped where the lab cannot run,
+// and fails there when LAB_REQUIRE is "all".
+package labtest
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// EnvDir is the environment variable that names the directory of a lab to be used
+// instead of the one that tests share.
+const EnvDir = "VNF_LAB_DIR"
+
+// envRequire is the environment variable that turns skips into failures.
+const envRequire = "LAB_REQUIRE"
+
+// startTimeout bounds the start of a lab, and is longer than a lab needs on a busy
+// machine.
+const startTimeout = 4 * time.Minute
+
+// Env is a lab that runs. The JSON keys are those of `lab env --format json`.
+type Env struct {
+	Dir string `json:"dir"`
+	// Endpoint is the API server, with a certificate of CAFile.
+	Endpoint string `json:"endpoint"`
+	CAFile   string `json:"ca_file"`
+	// Kubeconfig, AdminToken and the client certificate have all rights.
+	Kubeconfig            string `json:"kubeconfig"`
+	AdminToken            string `json:"admin_token"`
+	ClientCertificateFile string `json:"client_certificate_file"`
+	ClientKeyFile         string `json:"client_key_file"`
+	// LimitedToken has rights on ConfigMaps and Secrets of LimitedNamespace alone.
+	LimitedToken     string `json:"limited_token"`
+	LimitedNamespace string `json:"limited_namespace"`
+	// Basic is a proxy that asks for user name and password.
+	Basic Basic `json:"basic"`
+	// Faulty is a proxy whose connections Fault breaks.
+	Faulty struct {
+		Endpoint string `json:"endpoint"`
+	} `json:"fault"`
+	// AuditLog holds one JSON event for each request, empty without an audit log.
+	AuditLog          string `json:"audit_log"`
+	KubernetesVersion string `json:"kubernetes_version"`
+
+	binary string
+}
+
+// Basic is the access by user name and password.
+type Basic struct {
+	Endpoint string `json:"endpoint"`
+	Username string `json:"username"`
+	Password string `json:"password"`
+	CAFile   string `json:"ca_file"`
+}
+
+// Kubernetes returns a running lab: the one that VNF_LAB_DIR names, else the one
+// in .lab/test of the repository, which is started when it does not run and stays
+// for the next tests. Without bin/lab, or when the lab does not start, the test is
+// skipped.
+func Kubernetes(t testing.TB) Env {
+	t.Helper()
+	env, err := find()
+	if err != nil {
+		Missing(t, fmt.Sprintf("lab: %v, run make lab-up", err))
+	}
+	return env
+}
+
+// Missing skips a test because of a part that is not there, or fails it when
+// LAB_REQUIRE is "all".
+func Missing(t testing.TB, reason string) {
+	t.Helper()
+	if os.Getenv(envRequire) == "all" {
+		t.Fatal(reason)
+	}
+	t.Skip(reason)
+}
+
+// find starts a lab once in a process.
+var find = sync.OnceValues(func() (Env, error) {
+	root, err := repository()
+	if err != nil {
+		return Env{}, err
+	}
+	binary := filepath.Join(root, "bin", "lab")
+	if _, err := os.Stat(binary); errors.Is(err, fs.ErrNotExist) {
+		return Env{}, errors.New("bin/lab is not built")
+	} else if err != nil {
+		return Env{}, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+	defer cancel()
+	dir := os.Getenv(EnvDir)
+	if dir == "" {
+		dir = filepath.Join(root, ".lab", "test")
+		// One start at a time: lab up itself holds the lock of the directory, and
+		// does nothing when everything runs.
+		if err := os.MkdirAll(filepath.Dir(dir), 0o750); err != nil {
+			return Env{}, err
+		}
+		if _, err := run(ctx, binary, "up", "--dir", dir); err != nil {
+			return Env{}, err
+		}
+	}
+	out, err := run(ctx, binary, "env", "--dir", dir, "--format", "json")
+	if err != nil {
+		return Env{}, err
+	}
+	env := Env{binary: binary}
+	if err := json.Unmarshal(out, &env); err != nil {
+		return Env{}, fmt.Errorf("reading the output of lab env: %w", err)
+	}
+	env.Dir = dir
+	return env, nil
+})
+
+// Root returns the directory of the repository. Paths that the compiler knows do
+// not lead there: binaries are built with -trimpath.
+func Root(t testing.TB) string {
+	t.Helper()
+	root, err := repository()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return root
+}
+
+// repository is the directory of the module that the test belongs to.
+func repository() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for {
+		data, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+		if err == nil && bytes.HasPrefix(data, []byte("module github.com/nfv-iac/terraform-provider-vnf\n")) {
+			return dir, nil
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return "", errors.New("the test does not run inside the repository")
+		}
+		dir = parent
+	}
+}
+
+// run returns the standard output of a program; an error holds what it said.
+func run(ctx context.Context, binary string, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, binary, args...) //nolint:gosec // the lab's own program
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	// A child that the lab left behind must not keep the pipes, and so the test, open.
+	cmd.WaitDelay = 5 * time.Second
+	if err := cmd.Run(); err != nil {
+		return stdout.Bytes(), fmt.Errorf("lab %s: %w: %s", strings.Join(args[:1], " "), err, strings.TrimSpace(stderr.String()))
+	}
+	return stdout.Bytes(), nil
+}
+
+// Kubectl runs kubectl with all rights and returns its standard output.
+func (e Env) Kubectl(t testing.TB, args ...string) string {
+	t.Helper()
+	out, err := run(t.Context(), e.binary, append([]string{"kubectl", "--dir", e.Dir, "--"}, args...)...)
+	if err != nil {
+		t.Fatalf("kubectl %s: %v", strings.Join(args, " "), err)
+	}
+	return string(out)
+}
+
+// Namespace creates a namespace with a fresh name and removes it, without waiting
+// for the end, when the test is over.
+func (e Env) Namespace(t testing.TB) string {
+	t.Helper()
+	random := make([]byte, 5)
+	if _, err := rand.Read(random); err != nil {
+		t.Fatal(err)
+	}
+	name := "test-" + hex.EncodeToString(random)
+	e.Kubectl(t, "create", "namespace", name)
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		defer cancel()
+		if _, err := run(ctx, e.binary, "kubectl", "--dir", e.Dir, "--", "delete", "namespace", name, "--wait=false", "--ignore-not-found"); err != nil {
+			t.Logf("removing namespace %s: %v", name, err)
+		}
+	})
+	return name
+}
+
+// Fault makes the connections through the fault proxy fail: "cut", "delay 300ms",
+// "drop-after 10" or "clear", each word an argument. A test that uses it has the
+// proxy for itself until it ends, and leaves it clear.
+func (e Env) Fault(t testing.TB, args ...string) {
+	t.Helper()
+	e.lockFaults(t)
+	if _, err := run(t.Context(), e.binary, append([]string{"fault", "--dir", e.Dir}, args...)...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// faultOwners are the tests of this process that hold the lock of the fault proxy.
+var faultOwners sync.Map
+
+func (e Env) lockFaults(t testing.TB) {
+	t.Helper()
+	if _, held := faultOwners.LoadOrStore(t.Name(), true); held {
+		return
+	}
+	unlock, err := lockFile(t.Context(), filepath.Join(e.Dir, "fault.lock"))
+	if err != nil {
+		faultOwners.Delete(t.Name())
+		t.Fatalf("waiting for the fault proxy: %v", err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		if _, err := run(ctx, e.binary, "fault", "--dir", e.Dir, "clear"); err != nil {
+			t.Errorf("clearing the faults: %v", err)
+		}
+		faultOwners.Delete(t.Name())
+		unlock()
+	})
+}
+
+// ReadFile returns the text of one of the lab's files.
+func (e Env) ReadFile(t testing.TB, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}

@@ -1,0 +1,55 @@
+package tfutil
+
+import (
+	"fmt"
+	"slices"
+
+	dschema "github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	rschema "github.com/hashicorp/terraform-plugin-framework/resource/schema"
+)
+
+// ComputedAttributes returns the attributes of a resource as computed attributes
+// of a data source, with the same descriptions at every depth. Write-only
+// attributes and those named in omit are left out, also inside nested ones. It
+// panics on a kind of attribute that it does not know, when the schema is built.
+func ComputedAttributes(attributes map[string]rschema.Attribute, omit ...string) map[string]dschema.Attribute {
+	out := make(map[string]dschema.Attribute, len(attributes))
+	for name, a := range attributes {
+		if a.IsWriteOnly() || slices.Contains(omit, name) {
+			continue
+		}
+		out[name] = computed(name, a, omit)
+	}
+	return out
+}
+
+func computed(name string, a rschema.Attribute, omit []string) dschema.Attribute {
+	switch a := a.(type) {
+	case rschema.StringAttribute:
+		return dschema.StringAttribute{Computed: true, CustomType: a.CustomType, Sensitive: a.Sensitive, MarkdownDescription: a.MarkdownDescription}
+	case rschema.BoolAttribute:
+		return dschema.BoolAttribute{Computed: true, MarkdownDescription: a.MarkdownDescription}
+	case rschema.Int64Attribute:
+		return dschema.Int64Attribute{Computed: true, MarkdownDescription: a.MarkdownDescription}
+	case rschema.Float64Attribute:
+		return dschema.Float64Attribute{Computed: true, MarkdownDescription: a.MarkdownDescription}
+	case rschema.DynamicAttribute:
+		return dschema.DynamicAttribute{Computed: true, Sensitive: a.Sensitive, MarkdownDescription: a.MarkdownDescription}
+	case rschema.ListAttribute:
+		return dschema.ListAttribute{Computed: true, ElementType: a.ElementType, MarkdownDescription: a.MarkdownDescription}
+	case rschema.SetAttribute:
+		return dschema.SetAttribute{Computed: true, ElementType: a.ElementType, MarkdownDescription: a.MarkdownDescription}
+	case rschema.MapAttribute:
+		return dschema.MapAttribute{Computed: true, ElementType: a.ElementType, MarkdownDescription: a.MarkdownDescription}
+	case rschema.SingleNestedAttribute:
+		return dschema.SingleNestedAttribute{Computed: true, MarkdownDescription: a.MarkdownDescription, Attributes: ComputedAttributes(a.Attributes, omit...)}
+	case rschema.ListNestedAttribute:
+		return dschema.ListNestedAttribute{Computed: true, MarkdownDescription: a.MarkdownDescription,
+			NestedObject: dschema.NestedAttributeObject{Attributes: ComputedAttributes(a.NestedObject.Attributes, omit...)}}
+	case rschema.MapNestedAttribute:
+		return dschema.MapNestedAttribute{Computed: true, MarkdownDescription: a.MarkdownDescription,
+			NestedObject: dschema.NestedAttributeObject{Attributes: ComputedAttributes(a.NestedObject.Attributes, omit...)}}
+	default:
+		panic(fmt.Sprintf("attribute %q: %T has no data source form", name, a))
+	}
+}

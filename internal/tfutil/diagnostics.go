@@ -1,0 +1,167 @@
+package tfutil
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// Problems turns findings into diagnostics. A finding that names an attribute of
+// the request is put there; all others are put on the attribute at, with the file,
+// line and column in the detail. An empty at gives diagnostics of the whole object.
+func Problems(ps vnfm.Problems, at path.Path) diag.Diagnostics {
+	var diags diag.Diagnostics
+	for _, p := range ps {
+		where := at
+		if p.Attribute != "" {
+			where = attributePath(p.Attribute)
+			if p.Key != "" {
+				where = where.AtMapKey(p.Key)
+			}
+		}
+		summary, detail := sentence(p.Summary), problemDetail(p)
+		isRoot := len(where.Steps()) == 0
+		switch {
+		case p.Severity == vnfm.SeverityWarning && isRoot:
+			diags.AddWarning(summary, detail)
+		case p.Severity == vnfm.SeverityWarning:
+			diags.AddAttributeWarning(where, summary, detail)
+		case isRoot:
+			diags.AddError(summary, detail)
+		default:
+			diags.AddAttributeError(where, summary, detail)
+		}
+	}
+	return diags
+}
+
+// attributePath reads a dotted attribute name ("kubernetes.endpoint").
+func attributePath(name string) path.Path {
+	parts := strings.Split(name, ".")
+	p := path.Root(parts[0])
+	for _, part := range parts[1:] {
+		p = p.AtName(part)
+	}
+	return p
+}
+
+func problemDetail(p vnfm.Problem) string {
+	var lines []string
+	if loc := p.Location(); loc != "" {
+		lines = append(lines, "At "+loc+".")
+	}
+	if p.Detail != "" {
+		lines = append(lines, sentence(p.Detail)+period(p.Detail))
+	}
+	if len(lines) == 0 {
+		lines = append(lines, sentence(p.Summary)+period(p.Summary))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// sentence begins a text with a capital when its first word is a plain
+// lower-case one; a name such as "vnfd_id" stays as it is.
+func sentence(s string) string {
+	word, _, _ := strings.Cut(s, " ")
+	word = strings.TrimRight(word, ":,")
+	for _, r := range word {
+		if r < 'a' || r > 'z' {
+			return s
+		}
+	}
+	if word == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+func period(s string) string {
+	if strings.HasSuffix(s, ".") || strings.HasSuffix(s, "\n") || s == "" {
+		return ""
+	}
+	return "."
+}
+
+// AddError adds what the user must know of err: "Unable to <verb> <object>" and
+// what can be done. The findings of an InvalidError become one diagnostic each, at
+// their attributes or at the attribute at.
+func AddError(diags *diag.Diagnostics, verb, object string, err error, at path.Path) {
+	var invalid *vnfm.InvalidError
+	if errors.As(err, &invalid) {
+		diags.Append(Problems(invalid.Problems, at)...)
+		return
+	}
+	summary := fmt.Sprintf("Unable to %s %s", verb, object)
+	detail := ErrorDetail(err)
+	if len(at.Steps()) == 0 {
+		diags.AddError(summary, detail)
+		return
+	}
+	diags.AddAttributeError(at, summary, detail)
+}
+
+// ErrorDetail renders an error of the port for a user: what happened, and what to
+// do next.
+func ErrorDetail(err error) string {
+	text := sentence(err.Error()) + period(err.Error())
+	if advice := advice(err); advice != "" {
+		return text + "\n\n" + advice
+	}
+	return text
+}
+
+func advice(err error) string {
+	var (
+		inUse       *vnfm.InUseError
+		conflict    *vnfm.ConflictError
+		busy        *vnfm.BusyError
+		unreachable *vnfm.UnreachableError
+		notFound    *vnfm.NotFoundError
+		operation   *vnfm.OperationError
+	)
+	switch {
+	case errors.As(err, &inUse):
+		return "Nothing was removed. Destroy what uses it first, or move it elsewhere; Terraform finds the right order by itself when the other configuration refers to the id of this object."
+	case errors.As(err, &conflict):
+		return "Nothing that belongs to somebody else was changed. Choose another name or namespace, import the object into this configuration, or have its owner give it up."
+	case errors.As(err, &busy):
+		return "Wait until that run has ended and apply again. A run that was killed loses its hold by itself after a short while."
+	case errors.As(err, &unreachable):
+		return "Check the endpoint, the proxy, the CA certificate and the network between this machine and the VIM, then apply again."
+	case errors.As(err, &operation):
+		return operationAdvice(operation)
+	case errors.As(err, &notFound):
+		return "The store of this provider configuration has no such record. Check the \"store\" argument of the provider and the id; if the store was lost, terraform apply builds the record again."
+	case errors.Is(err, context.DeadlineExceeded):
+		return "The time limit was reached. Raise it in the \"timeouts\" argument when the work simply takes longer."
+	case errors.Is(err, context.Canceled):
+		return "The run was interrupted. Apply again to continue."
+	}
+	return ""
+}
+
+func operationAdvice(e *vnfm.OperationError) string {
+	var lines []string
+	if e.Operation.Progress != "" {
+		lines = append(lines, "Last progress: "+e.Operation.Progress)
+	}
+	if !e.Operation.StartedAt.IsZero() && !e.Operation.StateEnteredAt.IsZero() {
+		lines = append(lines, fmt.Sprintf("Operation %s started at %s and entered %s at %s.", e.Operation.ID,
+			e.Operation.StartedAt.UTC().Format(time.RFC3339), e.Operation.State, e.Operation.StateEnteredAt.UTC().Format(time.RFC3339)))
+	}
+	switch e.Operation.State {
+	case vnfm.StateFailedTemp, vnfm.StateProcessing, vnfm.StateStarting, vnfm.StateRollingBack:
+		lines = append(lines, "What exists is kept. Put the cause right and apply again: the operation continues where it stopped.")
+	case vnfm.StateRolledBack:
+		lines = append(lines, "What was there before the operation is restored.")
+	case vnfm.StateFailed, vnfm.StateCompleted:
+	}
+	return strings.Join(lines, "\n")
+}

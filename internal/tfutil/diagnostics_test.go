@@ -1,0 +1,100 @@
+package tfutil_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+func TestProblems(t *testing.T) {
+	t.Parallel()
+	got := tfutil.Problems(vnfm.Problems{
+		{File: "a/vnfd.yaml", Line: 3, Column: 7, Summary: "descriptor_id is missing", Detail: "add it"},
+		{Severity: vnfm.SeverityWarning, File: "a.mf", Summary: "no digest is given"},
+		{Attribute: "scale_levels", Key: "web", Summary: "the level is too high"},
+		{Attribute: "kubernetes.endpoint", Summary: "the endpoint is no URL"},
+	}, path.Root("source"))
+	want := diag.Diagnostics{
+		diag.NewAttributeErrorDiagnostic(path.Root("source"), "descriptor_id is missing", "At a/vnfd.yaml:3:7.\nAdd it."),
+		diag.NewAttributeWarningDiagnostic(path.Root("source"), "No digest is given", "At a.mf."),
+		diag.NewAttributeErrorDiagnostic(path.Root("scale_levels").AtMapKey("web"), "The level is too high", "The level is too high."),
+		diag.NewAttributeErrorDiagnostic(path.Root("kubernetes").AtName("endpoint"), "The endpoint is no URL", "The endpoint is no URL."),
+	}
+	if !got.Equal(want) {
+		t.Errorf("got %v\nwant %v", got, want)
+	}
+	whole := tfutil.Problems(vnfm.Problems{{Summary: "no way"}}, path.Empty())
+	if _, has := whole[0].(diag.DiagnosticWithPath); has {
+		t.Error("a problem of the whole object has a path")
+	}
+}
+
+func TestAddError(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for name, tt := range map[string]struct {
+		err error
+		// want are texts that the detail holds.
+		want []string
+	}{
+		"in use":      {&vnfm.InUseError{Kind: "VIM", ID: "1", By: []string{"VNF instance \"a\""}}, []string{`VIM "1" is in use by VNF instance "a".`, "Destroy what uses it first"}},
+		"conflict":    {&vnfm.ConflictError{Object: "Deployment web", Owner: "helm"}, []string{"Deployment web belongs to helm.", "import the object"}},
+		"busy":        {&vnfm.BusyError{Object: "VNF instance \"a\"", Holder: "pid 7 on host h", Since: now}, []string{"pid 7 on host h since 2026-01-02T03:04:05Z.", "Wait until that run has ended"}},
+		"unreachable": {&vnfm.UnreachableError{VIM: "edge", Err: errors.New("connection refused")}, []string{`VIM "edge" cannot be reached: connection refused.`, "Check the endpoint"}},
+		"not found":   {&vnfm.NotFoundError{Kind: "VIM", ID: "1"}, []string{`VIM "1" is not in the store.`, `Check the "store" argument`}},
+		"operation": {&vnfm.OperationError{Operation: vnfm.Operation{ID: "op", Type: vnfm.OpScale, State: vnfm.StateFailedTemp, InstanceID: "i", Progress: "waiting for web", StartedAt: now, StateEnteredAt: now},
+			Err: errors.New("timed out")}, []string{`SCALE of VNF instance "i" is FAILED_TEMP: timed out.`, "Last progress: waiting for web", "apply again"}},
+		"operation on a dead VIM": {&vnfm.OperationError{Operation: vnfm.Operation{State: vnfm.StateFailedTemp}, Err: &vnfm.UnreachableError{VIM: "edge", Err: errors.New("eof")}}, []string{"Check the endpoint"}},
+		"deadline":                {fmt.Errorf("registering: %w", context.DeadlineExceeded), []string{"Registering: context deadline exceeded.", `"timeouts"`}},
+		"cancelled":               {context.Canceled, []string{"The run was interrupted"}},
+		"plain":                   {errors.New("disk full"), []string{"Disk full."}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var diags diag.Diagnostics
+			tfutil.AddError(&diags, "Register", `VIM "edge"`, fmt.Errorf("%w", tt.err), path.Empty())
+			if len(diags) != 1 || diags[0].Summary() != `Unable to Register VIM "edge"` {
+				t.Fatalf("diagnostics %v", diags)
+			}
+			for _, want := range tt.want {
+				if !strings.Contains(diags[0].Detail(), want) {
+					t.Errorf("detail %q does not hold %q", diags[0].Detail(), want)
+				}
+			}
+		})
+	}
+	var diags diag.Diagnostics
+	tfutil.AddError(&diags, "Read", "x", fmt.Errorf("reading: %w", &vnfm.InvalidError{Problems: vnfm.Problems{{Summary: "one"}, {Summary: "two"}}}), path.Root("source"))
+	if len(diags) != 2 {
+		t.Errorf("an InvalidError of two findings gives %d diagnostics", len(diags))
+	}
+}
+
+func TestMaskDiagnostics(t *testing.T) {
+	t.Parallel()
+	const key = "-----BEGIN PRIVATE KEY-----\nMIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg\n-----END PRIVATE KEY-----\n"
+	diags := diag.Diagnostics{
+		diag.NewAttributeErrorDiagnostic(path.Root("a"), "token hunter2-long refused", `body {"password":"hunter2-long"} aHVudGVyMi1sb25n`),
+		diag.NewWarningDiagnostic("key", "line MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg, JSON -----BEGIN PRIVATE KEY-----\\nMIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg\\n-----END PRIVATE KEY-----\\n"),
+		diag.NewErrorDiagnostic("nothing", "to hide, not even a"),
+	}
+	got := tfutil.MaskDiagnostics(diags, "hunter2-long", key, "a", "")
+	want := diag.Diagnostics{
+		diag.NewAttributeErrorDiagnostic(path.Root("a"), "token (sensitive) refused", `body {"password":"(sensitive)"} (sensitive)`),
+		diag.NewWarningDiagnostic("key", "line (sensitive), JSON (sensitive)"),
+		diag.NewErrorDiagnostic("nothing", "to hide, not even a"),
+	}
+	if !got.Equal(want) {
+		t.Error(cmp.Diff(fmt.Sprint(want), fmt.Sprint(got)))
+	}
+}

@@ -1,0 +1,53 @@
+package tfutil
+
+import (
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// ProviderData is what the provider hands to its resources, data sources and
+// ephemeral resources.
+type ProviderData struct {
+	// Manager is the VNF manager. It is nil while the configuration of the
+	// provider holds a value that is not known yet.
+	Manager vnfm.Manager
+	// Version is the version of the provider.
+	Version string
+}
+
+// Configure returns the provider data of a Configure request. It is nil before
+// the provider is configured, that is during validation.
+func Configure(data any, diags *diag.Diagnostics) *ProviderData {
+	if data == nil {
+		return nil
+	}
+	pd, ok := data.(*ProviderData)
+	if !ok {
+		diags.AddError(
+			"Unexpected Provider Data",
+			fmt.Sprintf("The provider handed %T instead of *tfutil.ProviderData to one of its objects. This is always a bug in the provider and should be reported to its developers.", data),
+		)
+		return nil
+	}
+	return pd
+}
+
+// Known reports whether there is a manager to talk to.
+func (p *ProviderData) Known() bool { return p != nil && p.Manager != nil }
+
+// RequireManager returns the manager, or nil and an error diagnostic when the
+// configuration of the provider is still unknown where it is needed.
+func (p *ProviderData) RequireManager(diags *diag.Diagnostics) vnfm.Manager {
+	if !p.Known() {
+		diags.AddError(
+			"Provider Configuration Unknown",
+			"The configuration of provider \"vnf\" depends on values that are not known yet, so its store cannot be opened. "+
+				"Apply what these values come from first (terraform apply -target=...), or configure the provider with values that are known.",
+		)
+		return nil
+	}
+	return p.Manager
+}

@@ -1,0 +1,78 @@
+package tfutil
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+)
+
+// OptionalString returns a null value for the empty string: an argument that was
+// left out must read back as left out.
+func OptionalString(s string) types.String {
+	if s == "" {
+		return types.StringNull()
+	}
+	return types.StringValue(s)
+}
+
+// OptionalBool returns a null value for false when prior is null.
+func OptionalBool(b bool, prior types.Bool) types.Bool {
+	if !b && prior.IsNull() {
+		return types.BoolNull()
+	}
+	return types.BoolValue(b)
+}
+
+// StringPointer returns nil for a null or unknown value.
+func StringPointer(v types.String) *string {
+	if v.IsNull() || v.IsUnknown() {
+		return nil
+	}
+	s := v.ValueString()
+	return &s
+}
+
+// Set reports whether a value is neither null nor unknown.
+func Set(v attr.Value) bool { return !v.IsNull() && !v.IsUnknown() }
+
+// Time renders a time as RFC 3339 in UTC; the zero time is null.
+func Time(t time.Time) types.String {
+	if t.IsZero() {
+		return types.StringNull()
+	}
+	return types.StringValue(t.UTC().Format(time.RFC3339))
+}
+
+// StringList returns a list value; nil gives an empty list.
+func StringList(texts []string) types.List {
+	values := make([]attr.Value, 0, len(texts))
+	for _, s := range texts {
+		values = append(values, types.StringValue(s))
+	}
+	return types.ListValueMust(types.StringType, values)
+}
+
+// Int64Map returns a map value; nil gives an empty map.
+func Int64Map(m map[string]int) types.Map {
+	values := make(map[string]attr.Value, len(m))
+	for key, n := range m {
+		values[key] = types.Int64Value(int64(n))
+	}
+	return types.MapValueMust(types.Int64Type, values)
+}
+
+// OptionalInt64 returns a null value for nil.
+func OptionalInt64(n *int) types.Int64 {
+	if n == nil {
+		return types.Int64Null()
+	}
+	return types.Int64Value(int64(*n))
+}
+
+// SortedKeys returns the keys of a map in order.
+func SortedKeys[V any](m map[string]V) []string {
+	return slices.Sorted(maps.Keys(m))
+}
