@@ -1,0 +1,17 @@
+// Package bench measures the provider beside a bare client of the Kubernetes API,
+// in one run and on one API server: what an apply, a plan, a change, a scale and a
+// destroy of one vnf_instance cost in time, requests, CPU and memory, as ratios to
+// what the server itself makes possible. It holds benchmarks only, and none of them
+// fails because a machine is slow.
+//
+// Three lives of 60, 300 and 1,000 objects are led. BENCHFLAGS and the environment
+// choose others:
+//
+//	make bench
+//	BENCH_LIVES=5 make bench BENCHFLAGS='-bench Kubernetes/objects=300$$'
+//	BENCH_SUBJECTS=engine make bench BENCHFLAGS='-bench Kubernetes/objects=1000 -cpuprofile=cpu.out'
+//	BENCH_PROVIDER=/path/to/another/build make bench
+//
+// The command go test -bench 'Render|Drift' ./internal/infra/kubernetes measures what
+// needs no API server.
+package bench

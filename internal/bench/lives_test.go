@@ -1,0 +1,434 @@
+//go:build linux
+
+package bench
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store/sqlite"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+const (
+	engineAgent   = "bench-engine"
+	providerAgent = "terraform-provider-vnf/"
+)
+
+// stage is where lives are led: a lab with nobody else in it.
+type stage struct {
+	lab      labtest.Env
+	observer dynamic.Interface
+	audit    *audit
+	tools    tools
+	report   *report
+}
+
+// life is one network function from its first apply to its end.
+type life struct {
+	*testing.B
+	*stage
+	workload  *workload
+	row       row
+	namespace string
+}
+
+// lead leads one life in a namespace of its own.
+func (s *stage) lead(b *testing.B, w *workload, by string, work func(l *life)) {
+	b.Helper()
+	w.write(b, false)
+	name := fmt.Sprint(w.n)
+	if w.allVDUs {
+		name += ", all VDUs"
+	}
+	s.report.changed[name] = w.changed
+	l := &life{B: b, stage: s, workload: w, row: row{workload: name, n: w.n, by: by}, namespace: s.lab.Namespace(b)}
+	s.lab.Kubectl(b, "-n", l.namespace, "wait", "--for=create", "--timeout=60s", "serviceaccount/default", "configmap/kube-root-ca.crt")
+	work(l)
+	l.expectNothing()
+	s.lab.Kubectl(b, "delete", "namespace", l.namespace, "--timeout=300s")
+}
+
+// inProcess measures a step that this process does itself.
+func (l *life) inProcess(step, userAgent string, work func(ctx context.Context) error) measure {
+	l.Helper()
+	l.audit.skip(l.B)
+	debug.FreeOSMemory()
+	resetPeak()
+	cpu, begin := selfCPU(), time.Now()
+	if err := work(l.Context()); err != nil {
+		l.Fatalf("%s, %s of %s objects: %v", l.row.by, step, l.row.workload, err)
+	}
+	m := measure{wall: time.Since(begin), cpu: selfCPU() - cpu, peak: peakOf("self")}
+	m.calls = l.audit.take(l.B, userAgent)
+	return m
+}
+
+// keep adds a measure to the report.
+func (l *life) keep(step string, m measure) {
+	k := l.row
+	k.step = step
+	l.report.add(k, m)
+}
+
+// expectRolledOut fails when a Deployment is not as it should be: a client that
+// does not wait must not win.
+func (l *life) expectRolledOut() {
+	l.Helper()
+	list, err := l.observer.Resource(resources["Deployment"]).Namespace(l.namespace).List(l.Context(), metav1.ListOptions{})
+	if err != nil {
+		l.Fatal(err)
+	}
+	ready := 0
+	for i := range list.Items {
+		if isRolledOut(&list.Items[i]) {
+			ready++
+		}
+	}
+	if ready != len(l.workload.deployments) {
+		l.Fatalf("%s: %d of %d Deployments are rolled out", l.row.by, ready, len(l.workload.deployments))
+	}
+}
+
+// expectNothing fails when something of the network function is still there. What
+// the loop deleted in the background gets a moment.
+func (l *life) expectNothing() {
+	l.Helper()
+	deadline := time.Now().Add(30 * time.Second)
+	for {
+		var left []string
+		for _, share := range shares {
+			list, err := l.observer.Resource(resources[share.kind]).Namespace(l.namespace).List(l.Context(), metav1.ListOptions{})
+			if err != nil {
+				l.Fatal(err)
+			}
+			for i := range list.Items {
+				if strings.HasPrefix(list.Items[i].GetName(), strings.ToLower(share.kind)+"-") {
+					left = append(left, share.kind+"/"+list.Items[i].GetName())
+				}
+			}
+		}
+		if len(left) == 0 {
+			return
+		}
+		if l.row.by != byLoop || time.Now().After(deadline) {
+			l.Fatalf("%s left %v", l.row.by, left)
+		}
+		wait(l.B, 200*time.Millisecond)
+	}
+}
+
+// watchScale tells, after the scale, how long ago the scaled VDU was ready.
+func (l *life) watchScale(replicas int64) func(noticed time.Time) time.Duration {
+	ctx, cancel := context.WithTimeout(l.Context(), 5*time.Minute)
+	ready := make(chan time.Time, 1)
+	go func() {
+		defer cancel()
+		at, err := readyAt(ctx, l.observer, l.namespace, scaledVDU, replicas)
+		if err == nil {
+			ready <- at
+		}
+		close(ready)
+	}()
+	return func(noticed time.Time) time.Duration {
+		l.Helper()
+		at, ok := <-ready
+		if !ok {
+			l.Fatal("nobody saw that the scaled VDU was ready")
+		}
+		return noticed.Sub(at)
+	}
+}
+
+// loopLife leads the life with the bare loop.
+func loopLife(l *life) {
+	client, err := newDynamic(l.lab, loopAgent)
+	if err != nil {
+		l.Fatal(err)
+	}
+	bare := &loop{client: client, namespace: l.namespace}
+	dir := l.workload.manifests
+	step := func(name string, work func(ctx context.Context) error) {
+		l.keep(name, l.inProcess(name, loopAgent, work))
+	}
+	step(stepApply, func(ctx context.Context) error { return bare.apply(ctx, dir) })
+	l.expectRolledOut()
+	step(stepPlan, func(ctx context.Context) error { return bare.check(ctx, dir) })
+	l.workload.write(l.B, true)
+	step(stepChange, func(ctx context.Context) error { return bare.apply(ctx, dir) })
+	l.expectRolledOut()
+	lag := l.watchScale(2)
+	var noticed time.Time
+	m := l.inProcess(stepScale, loopAgent, func(ctx context.Context) error {
+		err := bare.scale(ctx, scaledVDU, 2)
+		noticed = time.Now()
+		return err
+	})
+	m.lag = new(time.Duration)
+	*m.lag = lag(noticed)
+	l.keep(stepScale, m)
+	step(stepDestroy, func(ctx context.Context) error { return bare.remove(ctx, dir) })
+}
+
+// engineLife leads the life with the VNF manager in this process, without Terraform.
+func engineLife(l *life) {
+	files := acctest.NewStore(l.B)
+	keys, err := seal.New(seal.Source{KeyFile: files.KeyFile})
+	if err != nil {
+		l.Fatal(err)
+	}
+	engine := lcm.New(lcm.Config{
+		OpenStore: func(ctx context.Context) (store.Store, error) { return sqlite.Open(ctx, files.Path) },
+		Keyring:   keys,
+		Drivers:   map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: kubernetes.New(engineAgent)},
+	})
+	defer func() {
+		if err := engine.Close(); err != nil {
+			l.Error(err)
+		}
+	}()
+	spec := vnfm.InstanceSpec{
+		Name: "bench", VIMID: l.registerVIM(engine), Namespace: l.namespace,
+		OperationalState: vnfm.Started, OnFailure: vnfm.OnFailureResume,
+	}
+	step := func(name string, work func(ctx context.Context) error) {
+		l.keep(name, l.inProcess(name, engineAgent, work))
+	}
+	onboard := func(ctx context.Context) error {
+		p, _, err := engine.OnboardPackage(ctx, vnfm.PackageSpec{Name: "bench", Source: l.workload.dir, Integrity: "enforce", Signature: "ignore"}, "")
+		if err == nil {
+			spec.PackageID = p.ID
+		}
+		return err
+	}
+	var id string
+	step(stepOnboard, onboard)
+	step(stepApply, func(ctx context.Context) error {
+		i, err := engine.Instantiate(ctx, spec)
+		if err == nil {
+			id = i.ID
+		}
+		return err
+	})
+	l.expectRolledOut()
+	step(stepPlan, func(ctx context.Context) error { return l.expectInSync(ctx, engine, id, spec) })
+	l.workload.write(l.B, true)
+	if err := onboard(l.Context()); err != nil {
+		l.Fatal(err)
+	}
+	update := func(ctx context.Context) error {
+		_, err := engine.Update(ctx, id, spec)
+		return err
+	}
+	step(stepChange, update)
+	l.expectRolledOut()
+	spec.ScaleLevels = map[string]int{aspect: 1}
+	lag := l.watchScale(2)
+	m := l.inProcess(stepScale, engineAgent, update)
+	m.lag = new(time.Duration)
+	*m.lag = lag(l.lastOperation(engine, id))
+	l.keep(stepScale, m)
+	step(stepDestroy, func(ctx context.Context) error {
+		return engine.Terminate(ctx, id, vnfm.TerminateSpec{Type: vnfm.Graceful, Volumes: vnfm.VolumesDelete})
+	})
+}
+
+func (l *life) registerVIM(engine *lcm.Engine) string {
+	l.Helper()
+	vim, _, err := engine.RegisterVIM(l.Context(), "", vnfm.VIMSpec{
+		Name: "bench", Type: vnfm.VIMTypeKubernetes,
+		Kubernetes:  &vnfm.KubernetesConnection{Endpoint: l.lab.Endpoint, CACertificate: l.lab.ReadFile(l.B, l.lab.CAFile)},
+		Credentials: vnfm.Credentials{vnfm.CredentialBearerToken: vnfm.Secret(l.lab.AdminToken)},
+	})
+	if err != nil {
+		l.Fatal(err)
+	}
+	return vim.ID
+}
+
+// expectInSync previews and observes an instance, as a plan does, and compares.
+func (l *life) expectInSync(ctx context.Context, engine *lcm.Engine, id string, spec vnfm.InstanceSpec) error {
+	want, problems, err := engine.PreviewInstance(ctx, spec)
+	if err != nil {
+		return err
+	}
+	if err := problems.Err(); err != nil {
+		return err
+	}
+	seen, err := engine.Observe(ctx, id)
+	if err != nil {
+		return err
+	}
+	for key, digest := range want.Objects {
+		if seen.Objects[key] != digest {
+			return fmt.Errorf("%s: want %s, the VIM shows %q", key, digest, seen.Objects[key])
+		}
+	}
+	return nil
+}
+
+// lastOperation returns when the last operation of an instance completed.
+func (l *life) lastOperation(m vnfm.Manager, id string) time.Time {
+	l.Helper()
+	ops, err := m.Operations(l.Context(), id)
+	if err != nil || len(ops) == 0 {
+		l.Fatalf("operations of the instance: %v, %v", ops, err)
+	}
+	last := ops[len(ops)-1]
+	if last.State != vnfm.StateCompleted {
+		l.Fatalf("the operation %s is %s: %s", last.Type, last.State, last.Error)
+	}
+	return last.StateEnteredAt
+}
+
+// tools are the programs under test and how they are called.
+type tools struct {
+	terraform string
+	// provider is a copy of the built provider that no later build replaces.
+	provider string
+	// config is a CLI configuration that takes the provider from there.
+	config string
+}
+
+func newTools(b *testing.B) tools {
+	b.Helper()
+	acctest.PreCheck(b)
+	t := tools{terraform: os.Getenv("TF_ACC_TERRAFORM_PATH")}
+	if t.terraform == "" {
+		path, err := exec.LookPath("terraform")
+		if err != nil {
+			b.Fatal(err)
+		}
+		t.terraform = path
+	}
+	built := os.Getenv(envProvider)
+	if built == "" {
+		root := filepath.Dir(filepath.Dir(filepath.Dir(acctest.ExamplePackage(b, "hello"))))
+		built = filepath.Join(root, "bin", "terraform-provider-vnf")
+	}
+	data, err := os.ReadFile(built)
+	if err != nil {
+		b.Skipf("%v: run make build", err)
+	}
+	dir := b.TempDir()
+	t.provider, t.config = filepath.Join(dir, "terraform-provider-vnf"), filepath.Join(dir, "terraform.rc")
+	if err := os.WriteFile(t.provider, data, 0o700); err != nil { //nolint:gosec // a program
+		b.Fatal(err)
+	}
+	text := fmt.Sprintf("disable_checkpoint = true\nprovider_installation {\n  dev_overrides {\n    \"nfv-iac/vnf\" = %q\n  }\n}\n", dir)
+	if err := os.WriteFile(t.config, []byte(text), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	return t
+}
+
+// module is a root module in a folder of its own.
+type module struct {
+	*testing.B
+	tools tools
+	dir   string
+	store acctest.Store
+}
+
+func (t tools) module(b *testing.B) *module {
+	return &module{B: b, tools: t, dir: b.TempDir(), store: acctest.NewStore(b)}
+}
+
+// configure writes the configuration: nothing, or the provider and the parts.
+func (m *module) configure(parts ...string) {
+	m.Helper()
+	text := ""
+	if len(parts) > 0 {
+		text = "terraform {\n  required_providers {\n    vnf = { source = \"nfv-iac/vnf\" }\n  }\n}\n" + m.store.Config(parts...)
+	}
+	acctest.Write(m.B, m.dir, "main.tf", text)
+}
+
+// run runs terraform and measures it. Counting requests is the caller's.
+func (m *module) run(args ...string) measure {
+	m.Helper()
+	cmd := exec.CommandContext(m.Context(), m.tools.terraform, args...) //nolint:gosec // the program under test
+	cmd.Dir = m.dir
+	cmd.Env = append(os.Environ(), "TF_CLI_CONFIG_FILE="+m.tools.config, "TF_IN_AUTOMATION=1", "TF_INPUT=0", "CHECKPOINT_DISABLE=1", "TF_LOG=")
+	u, err := runMeasured(m.Context(), cmd)
+	if err != nil {
+		m.Fatal(err)
+	}
+	out := measure{wall: u.wall, cpu: u.cpu, peak: u.peak, started: u.started}
+	if u.started > 0 {
+		out.provider = max(0, u.cpu-u.own)
+	}
+	if info, err := os.Stat(filepath.Join(m.dir, "terraform.tfstate")); err == nil {
+		out.state = info.Size()
+	}
+	return out
+}
+
+// terraformLife leads the life with the built provider under terraform.
+func terraformLife(l *life) {
+	m := l.tools.module(l.B)
+	run := func(args ...string) measure {
+		l.Helper()
+		l.audit.skip(l.B)
+		out := m.run(args...)
+		out.calls = l.audit.take(l.B, providerAgent)
+		return out
+	}
+	step := func(name string, args ...string) {
+		l.Helper()
+		l.keep(name, run(args...))
+	}
+	configure := func(arguments string) {
+		m.configure(acctest.VIM(l.B, l.lab, "bench"), fmt.Sprintf(`
+resource "vnf_package" "test" {
+  name   = "bench"
+  source = %q
+}
+
+resource "vnf_instance" "test" {
+  name            = "bench"
+  vim_id          = vnf_vim.test.id
+  package_id      = vnf_package.test.id
+  namespace       = %q
+  deletion_policy = { volumes = "delete" }
+  %s
+}
+`, l.workload.dir, l.namespace, arguments))
+	}
+	configure("")
+	step(stepValidate, "validate")
+	step(stepApply, "apply", "-auto-approve", "-no-color")
+	l.expectRolledOut()
+	step(stepPlan, "plan", "-detailed-exitcode", "-no-color")
+	l.workload.write(l.B, true)
+	step(stepChange, "apply", "-auto-approve", "-no-color")
+	l.expectRolledOut()
+	configure(fmt.Sprintf("scale_levels = { %s = 1 }", aspect))
+	lag := l.watchScale(2)
+	scaled := run("apply", "-auto-approve", "-no-color")
+	manager := m.store.Manager(l.B)
+	instances, err := manager.Instances(l.Context(), vnfm.InstanceFilter{})
+	if err != nil || len(instances) != 1 {
+		l.Fatalf("instances in the store: %v, %v", instances, err)
+	}
+	scaled.lag = new(time.Duration)
+	*scaled.lag = lag(l.lastOperation(manager, instances[0].ID))
+	l.keep(stepScale, scaled)
+	step(stepDestroy, "destroy", "-auto-approve", "-no-color")
+}

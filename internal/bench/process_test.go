@@ -1,0 +1,185 @@
+//go:build linux
+
+package bench
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// sampleEvery is how often a running program is looked at.
+const sampleEvery = 20 * time.Millisecond
+
+// clockTick is the unit of times in /proc: USER_HZ is 100 on every Linux.
+const clockTick = 10 * time.Millisecond
+
+// usage is what a program and the programs that it started took.
+type usage struct {
+	wall time.Duration
+	// cpu is user and system time of all, own that of the program itself.
+	cpu, own time.Duration
+	// peak is the largest VmHWM of a started program, in bytes.
+	peak int64
+	// started is how many programs it started.
+	started int
+	stdout  []byte
+}
+
+// runMeasured runs a command to its end. An error holds what the command said;
+// usage.stdout is set also then.
+func runMeasured(ctx context.Context, cmd *exec.Cmd) (usage, error) {
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	cmd.WaitDelay = 10 * time.Second
+	begin := time.Now()
+	if err := cmd.Start(); err != nil {
+		return usage{}, err
+	}
+	sampling, stop := context.WithCancel(ctx)
+	sampled := make(chan *sampler, 1)
+	go func() {
+		s := &sampler{parent: cmd.Process.Pid, foreign: map[int]bool{}, peaks: map[int]int64{}}
+		s.run(sampling)
+		sampled <- s
+	}()
+	err := cmd.Wait()
+	u := usage{wall: time.Since(begin), stdout: stdout.Bytes()}
+	stop()
+	s := <-sampled
+	if r, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+		// The usage of a child that was waited for includes its own children.
+		u.cpu = time.Duration(r.Utime.Nano() + r.Stime.Nano())
+	}
+	u.own, u.started = s.own, len(s.peaks)
+	for _, peak := range s.peaks {
+		u.peak = max(u.peak, peak)
+	}
+	if err != nil {
+		return u, fmt.Errorf("%s: %w\n%s%s", strings.Join(cmd.Args, " "), err, stdout.Bytes(), stderr.Bytes())
+	}
+	return u, nil
+}
+
+// sampler looks at a process and its children while they run.
+type sampler struct {
+	parent int
+	// foreign are processes that are known not to be children.
+	foreign map[int]bool
+	// peaks holds VmHWM by child.
+	peaks map[int]int64
+	own   time.Duration
+}
+
+func (s *sampler) run(ctx context.Context) {
+	ticker := time.NewTicker(sampleEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			s.look()
+		}
+	}
+}
+
+func (s *sampler) look() {
+	if fields := stat(s.parent); fields != nil {
+		s.own = time.Duration(number(fields[11])+number(fields[12])) * clockTick
+	}
+	proc, err := os.Open("/proc")
+	if err != nil {
+		return
+	}
+	defer func() { _ = proc.Close() }()
+	names, err := proc.Readdirnames(-1)
+	if err != nil {
+		return
+	}
+	for _, name := range names {
+		pid, err := strconv.Atoi(name)
+		if err != nil || s.foreign[pid] || pid == s.parent {
+			continue
+		}
+		if _, known := s.peaks[pid]; !known {
+			fields := stat(pid)
+			if fields == nil {
+				continue
+			}
+			if int(number(fields[1])) != s.parent {
+				s.foreign[pid] = true
+				continue
+			}
+		}
+		s.peaks[pid] = max(s.peaks[pid], peakOf(name))
+	}
+}
+
+// stat returns the fields of /proc/<pid>/stat from the state on.
+func stat(pid int) []string {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return nil
+	}
+	// The name of the program stands in parentheses and may hold anything.
+	_, rest, ok := bytes.Cut(data, []byte(") "))
+	fields := strings.Fields(string(rest))
+	if !ok || len(fields) < 15 {
+		return nil
+	}
+	return fields
+}
+
+func number(text string) int64 {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// peakOf returns the peak resident set of a process in bytes.
+func peakOf(pid string) int64 {
+	data, err := os.ReadFile("/proc/" + pid + "/status")
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := bytes.Cut(data, []byte("VmHWM:"))
+	fields := strings.Fields(string(rest[:min(len(rest), 64)]))
+	if len(fields) == 0 {
+		return 0
+	}
+	return number(fields[0]) << 10
+}
+
+// selfCPU is the user and system time of this process.
+func selfCPU() time.Duration {
+	var r syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
+		return 0
+	}
+	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
+}
+
+// resetPeak makes VmHWM of this process begin anew at what it holds now.
+func resetPeak() {
+	// Without the right to write there, the peak is that of the whole run.
+	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)
+}
+
+// loadAverage is how many programs wanted to run in the last 1, 5 and 15 minutes.
+func loadAverage() string {
+	data, err := os.ReadFile("/proc/loadavg")
+	fields := strings.Fields(string(data))
+	if err != nil || len(fields) < 3 {
+		return "unknown"
+	}
+	return strings.Join(fields[:3], " ")
+}

@@ -1,0 +1,210 @@
+package e2e_test
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
+)
+
+// request is one request of the provider that came through a gateway.
+type request struct {
+	method, uri string
+	// status is that of the answer, 0 while there is none.
+	status int
+}
+
+func (r request) String() string { return r.method + " " + r.uri }
+
+// write reports whether a request changes something on the server. Reviews of
+// one's own rights do not.
+func (r request) write() bool {
+	return r.method != http.MethodGet && !strings.HasPrefix(r.uri, "/apis/authorization.k8s.io/")
+}
+
+// gateway stands between the provider and the API server of the lab and passes
+// everything on. It sees each request when it is made, so that a test can act at
+// exactly that instant.
+type gateway struct {
+	// endpoint and caFile are what a VIM is configured with.
+	endpoint, caFile string
+
+	mu       sync.Mutex
+	seen     []*request
+	watchers []*watcher
+	trap     *trap
+}
+
+// watcher is told of the first request that matches.
+type watcher struct {
+	match func(request) bool
+	done  chan struct{}
+}
+
+// trap springs at the count-th write: before the server gets it, or when the
+// server has answered and the provider does not know yet.
+type trap struct {
+	count  int
+	before bool
+	spring func()
+	sprung bool
+}
+
+type trapKey struct{}
+
+func newGateway(t *testing.T, lab labtest.Env) *gateway {
+	t.Helper()
+	target, err := url.Parse(lab.Endpoint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM([]byte(lab.ReadFile(t, lab.CAFile))) {
+		t.Fatalf("%s holds no certificate", lab.CAFile)
+	}
+	g := &gateway{}
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}, ForceAttemptHTTP2: true}
+	quiet := log.New(io.Discard, "", 0)
+	proxy := &httputil.ReverseProxy{
+		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target); r.Out.Host = target.Host },
+		Transport:     transport,
+		FlushInterval: -1,
+		ErrorLog:      quiet,
+		ModifyResponse: func(resp *http.Response) error {
+			g.answered(resp)
+			return nil
+		},
+	}
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, ok := g.arrived(r)
+		if !ok {
+			panic(http.ErrAbortHandler)
+		}
+		proxy.ServeHTTP(w, r.WithContext(ctx)) //nolint:contextcheck // arrived derives it from that of the request
+	}))
+	server.EnableHTTP2 = true
+	server.Config.ErrorLog = quiet
+	server.StartTLS()
+	t.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
+		transport.CloseIdleConnections()
+	})
+	g.endpoint = server.URL
+	g.caFile = t.TempDir() + "/ca.pem"
+	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	if err := os.WriteFile(g.caFile, ca, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// exchange is what a request carries through the gateway.
+type exchange struct {
+	request *request
+	trap    *trap
+}
+
+// arrived notes a request. False says that it must not reach the server.
+func (g *gateway) arrived(r *http.Request) (context.Context, bool) {
+	if !strings.HasPrefix(r.UserAgent(), userAgent) {
+		return r.Context(), true
+	}
+	g.mu.Lock()
+	req := &request{method: r.Method, uri: r.URL.RequestURI()}
+	g.seen = append(g.seen, req)
+	for _, w := range g.watchers {
+		if w.match(*req) {
+			w.match = func(request) bool { return false }
+			close(w.done)
+		}
+	}
+	var sprung *trap
+	if g.trap != nil && req.write() && !g.trap.sprung {
+		g.trap.count--
+		if g.trap.count == 0 {
+			sprung = g.trap
+			sprung.sprung = true
+		}
+	}
+	g.mu.Unlock()
+	if sprung != nil && sprung.before {
+		sprung.spring()
+		return nil, false
+	}
+	return context.WithValue(r.Context(), trapKey{}, exchange{request: req, trap: sprung}), true
+}
+
+// answered notes the server's answer before the provider gets it.
+func (g *gateway) answered(resp *http.Response) {
+	x, ok := resp.Request.Context().Value(trapKey{}).(exchange)
+	if !ok {
+		return
+	}
+	if x.trap != nil {
+		x.trap.spring()
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	x.request.status = resp.StatusCode
+}
+
+// set arms a trap for the count-th write from now on.
+func (g *gateway) set(count int, before bool, spring func()) *trap {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.trap = &trap{count: count, before: before, spring: spring}
+	return g.trap
+}
+
+// sprung disarms the trap and reports whether it sprang.
+func (g *gateway) sprung() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	t := g.trap
+	g.trap = nil
+	return t != nil && t.sprung
+}
+
+// expect returns a channel that is closed with the first request that matches.
+func (g *gateway) expect(match func(request) bool) <-chan struct{} {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	w := &watcher{match: match, done: make(chan struct{})}
+	g.watchers = append(g.watchers, w)
+	return w.done
+}
+
+// requests returns what was seen from an index on.
+func (g *gateway) requests(from int) []request {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	out := make([]request, 0, len(g.seen)-from)
+	for _, r := range g.seen[from:] {
+		out = append(out, *r)
+	}
+	return out
+}
+
+// writes counts the writes from an index on.
+func (g *gateway) writes(from int) int {
+	n := 0
+	for _, r := range g.requests(from) {
+		if r.write() {
+			n++
+		}
+	}
+	return n
+}

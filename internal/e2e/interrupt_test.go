@@ -1,0 +1,149 @@
+package e2e_test
+
+import (
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+const (
+	// providerLimit is what an interrupted provider has to come to an end.
+	providerLimit = 2 * time.Second
+	// terraformLimit is what terraform has besides, on a busy machine.
+	terraformLimit = 15 * time.Second
+)
+
+// failing is the package hello whose pod behaves as the lab is asked to: "crash"
+// or "never-ready".
+func failing(t testing.TB, how string) string {
+	t.Helper()
+	dir := acctest.CopyPackage(t, "hello")
+	const labels = "    metadata:\n      labels: { app.kubernetes.io/name: web }\n"
+	acctest.Edit(t, dir, "Files/kubernetes/web.yaml", labels, labels+"      annotations: { lab.vnf/fail: "+how+" }\n")
+	acctest.Hash(t, dir)
+	return dir
+}
+
+// watching matches the watch by which the provider waits for a Deployment.
+func watching(r request) bool {
+	return strings.Contains(r.uri, "/deployments") && strings.Contains(r.uri, "watch=")
+}
+
+// interrupt starts terraform, presses Ctrl-C once it waits, and checks that
+// provider and terraform end soon.
+func (w *world) interrupt(args ...string) result {
+	w.Helper()
+	waiting := w.gateway.expect(watching)
+	run := w.start(args...)
+	select {
+	case <-waiting:
+	case <-run.done:
+		w.Fatalf("terraform ended before it waited\n%s", run.wait().output)
+	}
+	pressed := time.Now()
+	// A terminal sends Ctrl-C to all processes in the foreground.
+	if err := syscall.Kill(-run.cmd.Process.Pid, syscall.SIGINT); err != nil {
+		w.Fatal(err)
+	}
+	got := run.wait()
+	if took := time.Since(pressed); took > terraformLimit {
+		w.Errorf("terraform ended %v after the interrupt", took)
+	} else {
+		w.Logf("terraform ended %v after the interrupt", took.Round(time.Millisecond))
+	}
+	for _, op := range w.operations() {
+		if op.State.Final() {
+			continue
+		}
+		if op.State != vnfm.StateFailedTemp {
+			w.Errorf("operation %s is %s, expected FAILED_TEMP", op.Type, op.State)
+		}
+		if took := op.StateEnteredAt.Sub(pressed); took > providerLimit {
+			w.Errorf("the provider ended the operation %v after the interrupt", took)
+		} else {
+			w.Logf("the provider ended the operation %v after the interrupt", took.Round(time.Millisecond))
+		}
+	}
+	return got
+}
+
+// resumable checks that the state holds the instance as one that the next apply
+// continues in place, and returns its id.
+func (w *world) resumable() string {
+	w.Helper()
+	instance := w.resource(address)
+	if instance.tainted {
+		w.Errorf("the instance is tainted: the next apply would replace it")
+	}
+	if got := instance.text("status"); got != string(vnfm.StatusFailedTemp) {
+		w.Errorf("the instance is %s, expected FAILED_TEMP", got)
+	}
+	for _, args := range [][]string{{"-refresh=false"}, nil} {
+		actions := w.actions(args...)
+		if diff := cmp.Diff([]string{"update"}, actions[address]); diff != "" {
+			w.Errorf("plan %v of the instance, expected (-) and planned (+):\n%s", args, diff)
+		}
+	}
+	return instance.text("id")
+}
+
+// resume applies a mended package and checks that the instance is still the same.
+func (w *world) resume(id, source string, arguments ...string) {
+	w.Helper()
+	w.configure(source, arguments...)
+	w.apply()
+	w.settled()
+	w.exact()
+	if got := w.resource(address).text("id"); got != id {
+		w.Errorf("the instance %s became %s", id, got)
+	}
+}
+
+// TestAccInterrupt presses Ctrl-C while terraform waits for pods that will never
+// be ready, in an instantiation and in an update.
+func TestAccInterrupt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.configure(failing(t, "never-ready"))
+	if r := w.interrupt("apply", "-auto-approve"); r.code == 0 {
+		t.Errorf("the interrupted apply ended well\n%s", r.output)
+	}
+	id := w.resumable()
+	w.resume(id, acctest.ExamplePackage(t, "hello"))
+
+	w.configure(failing(t, "never-ready"))
+	if r := w.interrupt("apply", "-auto-approve"); r.code == 0 {
+		t.Errorf("the interrupted apply ended well\n%s", r.output)
+	}
+	if got := w.resumable(); got != id {
+		t.Errorf("the instance %s became %s", id, got)
+	}
+	w.resume(id, acctest.ExamplePackage(t, "hello"))
+	w.destroy()
+	w.destroyed()
+}
+
+// TestAccInterrupt_rollback presses Ctrl-C although the instance would be rolled
+// back after a failure: an interrupted user wants to stop now, not to wait for a
+// removal.
+func TestAccInterrupt_rollback(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.configure(failing(t, "never-ready"), `on_failure = "rollback"`)
+	if r := w.interrupt("apply", "-auto-approve"); r.code == 0 {
+		t.Errorf("the interrupted apply ended well\n%s", r.output)
+	}
+	w.resume(w.resumable(), acctest.ExamplePackage(t, "hello"), `on_failure = "rollback"`)
+	w.destroy()
+	w.destroyed()
+	if left := w.list(store.KindOperation); len(left) > 0 {
+		t.Errorf("%d operations left", len(left))
+	}
+}

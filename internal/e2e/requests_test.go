@@ -1,0 +1,50 @@
+package e2e_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
+)
+
+// TestAccRequests lives a whole life and looks at what the server answered: what
+// the provider did not expect would show there, such as a kind that was asked for
+// before it was served.
+func TestAccRequests(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.configure(acctest.ExamplePackage(t, "core5g"))
+	w.apply()
+	w.settled()
+	w.configure(nextRelease(t), `scale_levels = { control-plane = 1 }`)
+	w.apply()
+	w.settled()
+	w.kubectl("delete", "service/amf", "configmap/amf-config")
+	w.apply()
+	w.settled()
+	w.destroy()
+	w.destroyed()
+	expected := func(r request) bool {
+		switch {
+		case r.method == http.MethodGet && r.uri == "/api/v1/namespaces/"+w.namespace:
+			return true // does the namespace have to be made?
+		case strings.Contains(r.uri, "/coordination.k8s.io/v1/namespaces/"+w.namespace+"/leases"):
+			return true // without its namespace there can be no Lease
+		}
+		return false
+	}
+	// A Job whose template changes is refused first and then replaced.
+	replaced := func(r request) bool {
+		return r.method == http.MethodPatch && r.status == http.StatusUnprocessableEntity && strings.Contains(r.uri, "/jobs/db-init?")
+	}
+	all := w.gateway.requests(0)
+	statuses := map[int]int{}
+	for _, r := range all {
+		statuses[r.status]++
+		if r.status >= http.StatusBadRequest && !replaced(r) && (r.status != http.StatusNotFound || !expected(r)) {
+			t.Errorf("%s: status %d", r, r.status)
+		}
+	}
+	t.Logf("%d requests, by status: %v", len(all), statuses)
+}

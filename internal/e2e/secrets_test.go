@@ -1,0 +1,287 @@
+package e2e_test
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"math/big"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"filippo.io/age"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
+)
+
+// secretWorld is a world into which secrets are planted.
+type secretWorld struct {
+	*world
+	search *search
+	// variables are the input variables by name, given in the environment.
+	variables map[string]string
+	// current is the run that was started last.
+	current atomic.Pointer[running]
+}
+
+// plant returns a recognisable text and makes the search look for it.
+func (s *secretWorld) plant(name string, allowed ...place) string {
+	s.Helper()
+	random := make([]byte, 8)
+	if _, err := rand.Read(random); err != nil {
+		s.Fatal(err)
+	}
+	text := "planted-" + hex.EncodeToString(random)
+	s.search.add(name, text, allowed...)
+	return text
+}
+
+// run runs terraform with the variables and hands everything that came out to the
+// search.
+func (s *secretWorld) run(code int, args ...string) result {
+	s.Helper()
+	base := s.env
+	for name, value := range s.variables {
+		s.env = append(s.env, "TF_VAR_"+name+"="+value)
+	}
+	trace := filepath.Join(s.TempDir(), "trace.log")
+	s.env = append(s.env, "TF_LOG=TRACE", "TF_LOG_PATH="+trace)
+	run := s.start(args...)
+	s.current.Store(run)
+	s.env = base
+	stop := s.search.watchCommands(run)
+	got := run.wait()
+	stop()
+	if got.code != code {
+		s.Fatalf("terraform %v: exit code %d, expected %d\n%s", args, got.code, code, got.output)
+	}
+	command := strings.Join(args, " ")
+	if args[0] == "show" {
+		s.search.text(placePlan, command, got.output)
+	} else {
+		s.search.text(placeOutput, command, got.output)
+	}
+	s.search.file(placeLog, "TRACE log of "+command, trace)
+	s.search.tree(placeState, s.dir, "main.tf")
+	s.search.tree(placeStore, filepath.Dir(s.store.Path))
+	return got
+}
+
+// sources serves packages to whoever knows the token.
+func (s *secretWorld) sources(packages map[string]string) func(name string) *url.URL {
+	s.Helper()
+	token := s.plant("query token in a URL", placeState, placePlan)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		path, ok := packages[strings.TrimPrefix(r.URL.Path, "/")]
+		if r.URL.Query().Get("token") != token || !ok {
+			http.Error(w, "go away", http.StatusForbidden)
+			return
+		}
+		http.ServeFile(w, r, path)
+	}))
+	s.Cleanup(server.Close)
+	return func(name string) *url.URL {
+		u, err := url.Parse(server.URL)
+		if err != nil {
+			s.Fatal(err)
+		}
+		u.Path, u.RawQuery = "/"+name, "token="+token
+		return u
+	}
+}
+
+// withSecret packs the package hello with a Secret of the given body.
+func withSecret(t testing.TB, body string) string {
+	t.Helper()
+	dir := acctest.CopyPackage(t, "hello")
+	acctest.Write(t, dir, "Files/kubernetes/secret.yaml", "apiVersion: v1\nkind: Secret\nmetadata:\n  name: planted\n"+body+"\n")
+	acctest.Hash(t, dir)
+	return acctest.Zip(t, dir)
+}
+
+// configuration is over variables alone: what is written in a configuration file
+// is the user's own to protect.
+func (s *secretWorld) configuration() string {
+	return fmt.Sprintf(`
+variable "token" {
+  type      = string
+  ephemeral = true
+}
+variable "token_version" { type = number }
+variable "plain_token" {
+  type      = string
+  sensitive = true
+}
+variable "password" {
+  type      = string
+  ephemeral = true
+}
+variable "client_key" {
+  type      = string
+  ephemeral = true
+}
+variable "kubeconfig" {
+  type      = string
+  ephemeral = true
+}
+variable "source_url" {
+  type      = string
+  sensitive = true
+}
+variable "endpoint" { type = string }
+variable "level" { type = number }
+
+provider "vnf" {
+  store = { local = { path = %[1]q } }
+}
+
+resource "vnf_vim" "test" {
+  name = "test"
+  kubernetes = {
+    endpoint                = var.endpoint
+    ca_certificate          = file(%[2]q)
+    bearer_token_wo         = var.token
+    bearer_token_wo_version = var.token_version
+  }
+}
+
+resource "vnf_vim" "plain" {
+  name       = "plain"
+  kubernetes = { endpoint = %[3]q, ca_certificate = file(%[4]q), bearer_token = var.plain_token }
+}
+
+resource "vnf_vim" "basic" {
+  name       = "basic"
+  kubernetes = { endpoint = %[5]q, ca_certificate = file(%[6]q), username = %[7]q, password_wo = var.password, password_wo_version = 1 }
+}
+
+resource "vnf_vim" "certificate" {
+  name       = "certificate"
+  kubernetes = { endpoint = %[3]q, ca_certificate = file(%[4]q), client_certificate = file(%[8]q), client_key_wo = var.client_key, client_key_wo_version = 1 }
+}
+
+resource "vnf_vim" "kubeconfig" {
+  name       = "kubeconfig"
+  kubernetes = { kubeconfig_wo = var.kubeconfig, kubeconfig_wo_version = 1 }
+}
+
+resource "vnf_package" "test" {
+  name   = "test"
+  source = var.source_url
+}
+`, s.store.Path, s.gateway.caFile, s.lab.Endpoint, s.lab.CAFile, s.lab.Basic.Endpoint, s.lab.Basic.CAFile, s.lab.Basic.Username, s.lab.ClientCertificateFile)
+}
+
+// newSecretWorld plants the credentials of the lab and a key.
+func newSecretWorld(t *testing.T) *secretWorld {
+	t.Helper()
+	s := &secretWorld{world: newWorld(t), search: newSearch(t)}
+	key, err := age.GenerateX25519Identity()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.env = append(s.env, seal.EnvKey+"="+key.String())
+	s.search.add("encryption key", key.String())
+	s.search.add("write-only token", s.lab.AdminToken)
+	s.search.add("plain token", s.lab.LimitedToken, placeState, placePlan)
+	s.search.add("password", s.lab.Basic.Password)
+	clientKey, kubeconfig := s.lab.ReadFile(t, s.lab.ClientKeyFile), s.lab.ReadFile(t, s.lab.Kubeconfig)
+	s.search.add("client key", clientKey)
+	s.search.add("kubeconfig", kubeconfig)
+	s.variables = map[string]string{
+		"token": s.lab.AdminToken, "token_version": "1", "plain_token": s.lab.LimitedToken, "password": s.lab.Basic.Password,
+		"client_key": clientKey, "kubeconfig": kubeconfig, "endpoint": s.gateway.endpoint, "level": "0",
+	}
+	return s
+}
+
+// TestAccSecrets plants secrets wherever the provider takes them and searches
+// everything that it and terraform leave, in good runs and in bad ones.
+func TestAccSecrets(t *testing.T) {
+	t.Parallel()
+	s := newSecretWorld(t)
+	data, stringData, notBase64 := s.plant("Secret data"), s.plant("Secret stringData"), s.plant("Secret data that is not base64")
+	number, err := rand.Int(rand.Reader, big.NewInt(1e15))
+	if err != nil {
+		t.Fatal(err)
+	}
+	digits := fmt.Sprintf("7%015d", number)
+	s.search.add("number in a Secret", digits)
+	good := withSecret(t, "data:\n  key: "+base64Of(data)+"\nstringData:\n  password: "+stringData)
+	source := s.sources(map[string]string{
+		"good.csar":   good,
+		"base64.csar": withSecret(t, "data:\n  key: "+notBase64),
+		"number.csar": withSecret(t, "stringData:\n  pin: "+digits),
+		"type.csar":   withSecret(t, "type: kubernetes.io/dockerconfigjson\nstringData:\n  .dockerconfigjson: "+notBase64),
+	})
+	s.variables["source_url"] = source("good.csar").String()
+	s.write(s.configuration(), s.instance("test", `scale_levels = { web = var.level }`))
+
+	withUser := source("good.csar")
+	withUser.User = url.UserPassword("user", s.plant("user information in a URL"))
+	s.variables["source_url"] = withUser.String()
+	s.says(s.run(1, "plan"), "The URL holds credentials")
+	s.variables["source_url"] = source("good.csar").String()
+
+	plan := filepath.Join(t.TempDir(), "plan")
+	s.run(0, "plan", "-json", "-out="+plan)
+	s.search.zip(placePlan, "plan file", plan)
+	s.run(0, "show", "-json", plan)
+	s.run(0, "apply", "-json", plan)
+	if got := s.kubectl("get", "secret", "planted", "-o", "jsonpath={.data.key}"); got != base64Of(data) {
+		t.Fatalf("the Secret holds %q: nothing was planted", got)
+	}
+	s.variables["level"], s.variables["token_version"] = "1", "2"
+	s.run(0, "apply", "-auto-approve")
+	s.kubectl("patch", "secret", "planted", "--type=merge", "-p", `{"stringData":{"password":"somebody else's"}}`)
+	s.run(2, "plan", "-detailed-exitcode")
+	s.run(0, "apply", "-json", "-auto-approve")
+
+	// What terraform tells of a provider that died is output as well.
+	s.variables["level"] = "0"
+	s.gateway.set(1, true, func() {
+		for _, pid := range s.current.Load().providers() {
+			end(pid)
+		}
+	})
+	s.run(1, "apply", "-auto-approve")
+	if !s.gateway.sprung() {
+		t.Error("nothing was killed")
+	}
+	s.variables["level"] = "1"
+	s.run(0, "apply", "-json", "-auto-approve")
+
+	for _, name := range []string{"base64.csar", "number.csar", "type.csar"} {
+		s.variables["source_url"] = source(name).String()
+		s.says(s.run(1, "apply", "-json", "-auto-approve"), "Files/kubernetes/secret.yaml:")
+	}
+	s.variables["source_url"] = source("missing.csar").String()
+	s.run(1, "apply", "-json", "-auto-approve")
+	s.variables["source_url"] = source("good.csar").String()
+
+	s.variables["token"], s.variables["token_version"] = s.plant("wrong token"), "3"
+	s.says(s.run(1, "apply", "-auto-approve"), "refused the credentials: Unauthorized")
+	s.variables["token"], s.variables["endpoint"] = s.lab.AdminToken, "https://127.0.0.1:1"
+	s.says(s.run(1, "apply", "-auto-approve"), "cannot be reached")
+	s.variables["endpoint"] = s.gateway.endpoint
+	s.run(0, "apply", "-json", "-auto-approve")
+	s.run(0, "destroy", "-json", "-auto-approve")
+	s.destroyed()
+
+	left, err := os.ReadDir(s.tmp)
+	// The provider that was killed could not remove the socket that it spoke to
+	// terraform by.
+	left = slices.DeleteFunc(left, func(e os.DirEntry) bool { return e.Type() == os.ModeSocket })
+	if err != nil || len(left) > 0 {
+		t.Errorf("left in TMPDIR: %v, %v", left, err)
+	}
+	s.search.control()
+	s.search.report([]place{placeState, placePlan, placeLog, placeOutput, placeStore, placeCommand})
+}
