@@ -139,10 +139,9 @@ func TestParseKubeconfig(t *testing.T) {
 // check evaluates the output "test" of a configuration.
 func check(t *testing.T, config string, want knownvalue.Check, wantErr string) {
 	t.Helper()
-	// Terraform wraps the text of errors.
 	step := resource.TestStep{Config: config, PlanOnly: true}
 	if wantErr != "" {
-		step.ExpectError = regexp.MustCompile(strings.ReplaceAll(wantErr, " ", `\s+`))
+		step.ExpectError = acctest.Says(wantErr)
 	} else {
 		step.PlanOnly = false
 		step.ConfigPlanChecks = resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectKnownOutputValue("test", want)}}

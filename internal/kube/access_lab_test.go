@@ -1,8 +1,10 @@
 package kube
 
 import (
+	"context"
 	"errors"
 	"net"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -206,6 +208,45 @@ func TestLease(t *testing.T) {
 		}
 	}
 }
+
+// TestLeaseInterrupted stops an acquisition while its request is on the way: the
+// Lease that the server makes all the same must not stand in the way of the next.
+func TestLeaseInterrupted(t *testing.T) {
+	t.Parallel()
+	env := labtest.Kubernetes(t)
+	c := labClient(t, env)
+	ns := env.Namespace(t)
+	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
+		ctx, cancel := context.WithCancel(t.Context())
+		plain := c.http
+		c.http = &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+			if r.Method == method {
+				cancel()
+			}
+			return plain.Transport.RoundTrip(r)
+		})}
+		// The clock of the server is asked for once; each round looks anew.
+		c.answered.Store(false)
+		release, _, err := c.AcquireLease(ctx, ns, "instance", store.Holder(), nil)
+		if err == nil {
+			err = release(context.WithoutCancel(ctx))
+		} else if !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: got %v, want the end of the context", method, err)
+		}
+		if err != nil && method == http.MethodDelete {
+			t.Errorf("%s: %v", method, err)
+		}
+		c.http = plain
+		cancel()
+		if out := env.Kubectl(t, "get", "leases", "-n", ns, "-o", "name"); out != "" {
+			t.Errorf("%s: left: %s", method, out)
+		}
+	}
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // deadHolder is this process as if it had started at another time: then it is gone.
 func deadHolder(holder string) string {

@@ -28,6 +28,10 @@ const (
 	// the distance of two renewals.
 	leaseDuration = 15 * time.Second
 	renewEvery    = 4 * time.Second
+	// settleTimeout is how long the answer to an acquisition is waited for that the
+	// caller no longer wants: a Lease that the server made, and nobody knows of,
+	// would stand in the way for leaseDuration.
+	settleTimeout = time.Second
 	// leaseMargin is the part of leaseDuration by which a holder that cannot renew
 	// stops before somebody else may begin.
 	leaseMargin = 3 * time.Second
@@ -61,10 +65,19 @@ func (c *Client) AcquireLease(ctx context.Context, namespace, name, holder strin
 		return nil, nil, fmt.Errorf("acquiring %s: %w", ref, err)
 	}
 	holder += leaseMark + hex.EncodeToString(mark)
+	acquiring, cancel := outliving(ctx, settleTimeout)
+	defer cancel()
 	// Two rounds more than needed: somebody may take or give it back in between.
 	for range 4 {
 		var lease *coordinationv1.Lease
-		lease, err = c.tryLease(ctx, ref, holder, labels)
+		lease, err = c.tryLease(acquiring, ref, holder, labels)
+		if ctx.Err() != nil {
+			if err == nil {
+				// What cannot be deleted now ends by itself.
+				err = c.deleteLease(acquiring, ref, lease)
+			}
+			return nil, nil, errors.Join(fmt.Errorf("acquiring %s: %w", ref, ctx.Err()), err)
+		}
 		if err == nil {
 			k := c.keepLease(ctx, ref, holder, lease)
 			return k.release, k.lost, nil
@@ -74,6 +87,16 @@ func (c *Client) AcquireLease(ctx context.Context, namespace, name, holder strin
 		}
 	}
 	return nil, nil, err
+}
+
+// outliving returns a context that ends a while after ctx does.
+func outliving(ctx context.Context, grace time.Duration) (context.Context, context.CancelFunc) {
+	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		_ = sleep(longer, grace)
+		cancel()
+	})
+	return longer, func() { stop(); cancel() }
 }
 
 // tryLease creates the lease or takes it over from a holder that is dead. A

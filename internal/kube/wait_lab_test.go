@@ -313,7 +313,7 @@ func TestWaitReadyDefinition(t *testing.T) {
 func TestWaitSurvivesCut(t *testing.T) {
 	env := labtest.Kubernetes(t)
 	cfg := labConfig(t, env)
-	cfg.Connection.Endpoint = env.Faulty.Endpoint
+	cfg.Connection.Endpoint = env.FaultyEndpoint(t)
 	env.Fault(t, "clear")
 	c := newClient(t, cfg)
 	ns := env.Namespace(t)

@@ -159,7 +159,7 @@ func TestBadConfiguration(t *testing.T) {
 				},
 				Steps: []resource.TestStep{{
 					Config:      fmt.Sprintf("provider \"vnf\" {\n %s\n %s\n}\n", store, tt.config) + hello(t),
-					ExpectError: regexp.MustCompile(tt.want),
+					ExpectError: acctest.Says(tt.want),
 				}},
 			})
 		})

@@ -145,13 +145,9 @@ func TestAccInstance_createRollback(t *testing.T) {
 func sentence(texts ...string) *regexp.Regexp {
 	parts := make([]string, 0, len(texts))
 	for _, text := range texts {
-		words := strings.Fields(text)
-		for i := range words {
-			words[i] = regexp.QuoteMeta(words[i])
-		}
-		parts = append(parts, strings.Join(words, `\s+(?:[│|]\s+)?`))
+		parts = append(parts, regexp.QuoteMeta(strings.Join(strings.Fields(text), " ")))
 	}
-	return regexp.MustCompile(`(?s)` + strings.Join(parts, `.*`))
+	return acctest.Says(`(?s)` + strings.Join(parts, `.*`))
 }
 
 // TestAccInstance_foreignObject meets an object that nobody manages: an error
@@ -358,7 +354,7 @@ func TestAccInstance_createUnreachable(t *testing.T) {
 // faultyVIM is the VIM behind the proxy whose connections can be broken.
 func (w *world) faultyVIM() string {
 	lab := w.lab
-	lab.Endpoint = lab.Faulty.Endpoint
+	lab.Endpoint = lab.FaultyEndpoint(w)
 	return acctest.VIM(w, lab, "test")
 }
 

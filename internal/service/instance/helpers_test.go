@@ -29,7 +29,16 @@ type world struct {
 	heard     heard
 }
 
-func newWorld(t testing.TB) *world {
+// newWorld returns a world for a test that runs beside others from now on: what it
+// waits for next, such as the fault proxy, may be held by a test that runs.
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	t.Parallel()
+	return anotherWorld(t)
+}
+
+// anotherWorld returns a further world of the same test.
+func anotherWorld(t testing.TB) *world {
 	t.Helper()
 	lab := labtest.Kubernetes(t)
 	return &world{TB: t, lab: lab, store: acctest.NewStore(t), namespace: lab.Namespace(t)}
@@ -133,7 +142,7 @@ func (w *world) plainRun(t *testing.T, steps ...resource.TestStep) {
 func (w *world) runCase(t *testing.T, c resource.TestCase) {
 	t.Helper()
 	c.ProtoV6ProviderFactories = w.heard.factories()
-	resource.ParallelTest(t, c)
+	resource.Test(t, c)
 	w.expectNothing(t)
 }
 

@@ -209,7 +209,7 @@ func TestAccInstance_packageShared(t *testing.T) {
 	}
 	// Configurations are composed before the steps run: the id of the content is
 	// known from another store.
-	probe := newWorld(t)
+	probe := anotherWorld(t)
 	probe.plainRun(t, resource.TestStep{
 		Config: probe.store.Config(pkg(dir)),
 		Check: func(s *terraform.State) error {

@@ -207,7 +207,7 @@ func TestVIMWriteOnly(t *testing.T) {
 			{
 				// Under a new version it is, and refused by the server.
 				Config:      token("not-a-token", "2"),
-				ExpectError: regexp.MustCompile(`Unable to Update VIM "edge"`),
+				ExpectError: acctest.Says(`Unable to Update VIM "edge"`),
 			},
 			{
 				Config:            token(lab.AdminToken, "2"),
@@ -316,7 +316,7 @@ func TestVIMUnreachable(t *testing.T) {
 	acctest.PreCheck(t)
 	lab := labtest.Kubernetes(t)
 	s := acctest.NewStore(t)
-	config := s.Config(vimConfig("edge", "", arg("endpoint", lab.Faulty.Endpoint), file("ca_certificate", lab.CAFile), arg("bearer_token", lab.AdminToken)))
+	config := s.Config(vimConfig("edge", "", arg("endpoint", lab.FaultyEndpoint(t)), file("ca_certificate", lab.CAFile), arg("bearer_token", lab.AdminToken)))
 	resource.UnitTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		CheckDestroy:             gone(t, s),
@@ -324,7 +324,7 @@ func TestVIMUnreachable(t *testing.T) {
 			{
 				PreConfig:   func() { lab.Fault(t, "cut") },
 				Config:      config,
-				ExpectError: regexp.MustCompile(`(?s)Unable to Register VIM "edge".*Check the endpoint, the\s+proxy`),
+				ExpectError: acctest.Says(`(?s)Unable to Register VIM "edge".*Check the endpoint, the\s+proxy`),
 			},
 			{
 				PreConfig:         func() { lab.Fault(t, "clear") },
@@ -339,7 +339,7 @@ func TestVIMUnreachable(t *testing.T) {
 			},
 			{
 				// A time limit can be changed while the VIM does not answer.
-				Config:           s.Config(vimConfig("edge", "timeouts = { delete = \"20s\" }", arg("endpoint", lab.Faulty.Endpoint), file("ca_certificate", lab.CAFile), arg("bearer_token", lab.AdminToken))),
+				Config:           s.Config(vimConfig("edge", "timeouts = { delete = \"20s\" }", arg("endpoint", lab.FaultyEndpoint(t)), file("ca_certificate", lab.CAFile), arg("bearer_token", lab.AdminToken))),
 				ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate)}},
 			},
 			{Config: config},
@@ -373,7 +373,7 @@ func TestVIMImport(t *testing.T) {
 			{Config: config},
 			{ResourceName: address, ImportState: true, ImportStateVerify: true, ImportStateVerifyIgnore: ignore},
 			{ResourceName: address, ImportState: true, ImportStateId: "edge", ImportStateVerify: true, ImportStateVerifyIgnore: ignore},
-			{ResourceName: address, ImportState: true, ImportStateId: "core", ExpectError: regexp.MustCompile(`VIM Not Found`)},
+			{ResourceName: address, ImportState: true, ImportStateId: "core", ExpectError: acctest.Says(`VIM Not Found`)},
 			{
 				Config: config + `
 data "vnf_vim" "id" { id = vnf_vim.test.id }
@@ -385,7 +385,7 @@ data "vnf_vim" "name" { name = vnf_vim.test.name }
 					statecheck.ExpectKnownValue("data.vnf_vim.name", tfjsonpath.New("kubernetes").AtMapKey("endpoint"), knownvalue.StringExact(lab.Endpoint)),
 				},
 			},
-			{Config: config + "\ndata \"vnf_vim\" \"other\" { name = \"core\" }", ExpectError: regexp.MustCompile(`VIM Not Found`)},
+			{Config: config + "\ndata \"vnf_vim\" \"other\" { name = \"core\" }", ExpectError: acctest.Says(`VIM Not Found`)},
 		},
 	})
 }
@@ -459,7 +459,7 @@ func TestVIMRefused(t *testing.T) {
 					}
 					return err
 				},
-				Steps: []resource.TestStep{{Config: s.Config(vimConfig("edge", "", tt.connection)), ExpectError: regexp.MustCompile(tt.want)}},
+				Steps: []resource.TestStep{{Config: s.Config(vimConfig("edge", "", tt.connection)), ExpectError: acctest.Says(tt.want)}},
 			})
 			if _, err := os.Stat(s.Path); err == nil {
 				records, err := s.Records(t).List(t.Context(), store.Query{Kind: store.KindVIM})

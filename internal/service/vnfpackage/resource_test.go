@@ -251,7 +251,7 @@ func TestPackageSourceGone(t *testing.T) {
 			{
 				Config:      s.Config(packageConfig(dir+".elsewhere", "")),
 				PlanOnly:    true,
-				ExpectError: regexp.MustCompile(`(?s)Unable to Read VNF package "hello".*no such file`),
+				ExpectError: acctest.Says(`(?s)Unable to Read VNF package "hello".*no such file`),
 			},
 		},
 	})
@@ -334,7 +334,7 @@ func TestPackageDownload(t *testing.T) {
 			{
 				Config:      s.Config(packageConfig(server.URL+"/other.csar", "")),
 				PlanOnly:    true,
-				ExpectError: regexp.MustCompile(`(?s)Unable to Read VNF package "hello".*answered 404`),
+				ExpectError: acctest.Says(`(?s)Unable to Read VNF package "hello".*answered 404`),
 			},
 		},
 	})
@@ -425,7 +425,7 @@ func TestPackageBadInput(t *testing.T) {
 				Steps: []resource.TestStep{{
 					Config:      s.Config(config),
 					PlanOnly:    true,
-					ExpectError: regexp.MustCompile(tt.want),
+					ExpectError: acctest.Says(tt.want),
 				}},
 			})
 			if _, err := os.Stat(s.Path); err == nil {

@@ -74,7 +74,7 @@ func TestPackageSigned(t *testing.T) {
 		Steps: []resource.TestStep{
 			{
 				Config:      s.Config(packageConfig(acctest.ExamplePackage(t, "hello"), arguments(certificate))),
-				ExpectError: regexp.MustCompile(`(?i)signature|signed`),
+				ExpectError: acctest.Says(`(?i)signature|signed`),
 			},
 			{
 				Config:           s.Config(packageConfig(dir, arguments(certificate))),
@@ -87,7 +87,7 @@ func TestPackageSigned(t *testing.T) {
 			{
 				Config:      s.Config(packageConfig(dir, arguments(other))),
 				PlanOnly:    true,
-				ExpectError: regexp.MustCompile(`(?i)trust`),
+				ExpectError: acctest.Says(`(?i)trust`),
 			},
 			{
 				// The roots are given up: the same content, no longer verified.
@@ -118,11 +118,11 @@ func TestPackageInUse(t *testing.T) {
 			{Config: s.Config(base, fmt.Sprintf(instance, "vnf_vim.test.id", "vnf_package.test.id"))},
 			{
 				Config:      s.Config(packageConfig(acctest.ExamplePackage(t, "hello"), ""), apart),
-				ExpectError: regexp.MustCompile(`(?s)Unable to Deregister VIM "edge".*in use by VNF\s+instance\s+"web".*Destroy what uses it first`),
+				ExpectError: acctest.Says(`(?s)Unable to Deregister VIM "edge".*in use by VNF\s+instance\s+"web".*Destroy what uses it first`),
 			},
 			{
 				Config:      s.Config(acctest.VIM(t, lab, "edge"), apart),
-				ExpectError: regexp.MustCompile(`(?s)Unable to Delete VNF package "hello".*in use by VNF\s+instance\s+"web".*Destroy what uses it first`),
+				ExpectError: acctest.Says(`(?s)Unable to Delete VNF package "hello".*in use by VNF\s+instance\s+"web".*Destroy what uses it first`),
 			},
 			{
 				Config: s.Config(base, fmt.Sprintf(instance, "vnf_vim.test.id", "vnf_package.test.id")),

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -31,6 +32,12 @@ func Factories() map[string]func() (tfprotov6.ProviderServer, error) {
 	return map[string]func() (tfprotov6.ProviderServer, error){
 		provider.TypeName: providerserver.NewProtocol6WithError(provider.New(Version)()),
 	}
+}
+
+// Says compiles a pattern in which a space stands for any white space. Terraform
+// breaks lines at a fixed width, so where a text is broken depends on the paths in it.
+func Says(pattern string) *regexp.Regexp {
+	return regexp.MustCompile(strings.ReplaceAll(pattern, " ", `\s+(?:[│|]\s+)?`))
 }
 
 // Store is the store of one test.

@@ -48,8 +48,8 @@ type Env struct {
 	LimitedNamespace string `json:"limited_namespace"`
 	// Basic is a proxy that asks for user name and password.
 	Basic Basic `json:"basic"`
-	// Faulty is a proxy whose connections Fault breaks.
-	Faulty struct {
+	// FaultProxy is a proxy whose connections Fault breaks; tests ask FaultyEndpoint.
+	FaultProxy struct {
 		Endpoint string `json:"endpoint"`
 	} `json:"fault"`
 	// AuditLog holds one JSON event for each request, empty without an audit log.
@@ -201,9 +201,17 @@ func (e Env) Namespace(t testing.TB) string {
 	return name
 }
 
+// FaultyEndpoint is the API server behind the fault proxy. A test that asks for it
+// has the proxy for itself until it ends: no other test's faults reach it.
+func (e Env) FaultyEndpoint(t testing.TB) string {
+	t.Helper()
+	e.lockFaults(t)
+	return e.FaultProxy.Endpoint
+}
+
 // Fault makes the connections through the fault proxy fail: "cut", "delay 300ms",
-// "drop-after 10" or "clear", each word an argument. A test that uses it has the
-// proxy for itself until it ends, and leaves it clear.
+// "drop-after 10" or "clear", each word an argument. The proxy is clear again when
+// the test is over.
 func (e Env) Fault(t testing.TB, args ...string) {
 	t.Helper()
 	e.lockFaults(t)
