@@ -52,6 +52,9 @@ func (e *Engine) resolve(ctx context.Context, spec vnfm.InstanceSpec) (*resoluti
 	if problems.HasErrors() {
 		return nil, problems, nil
 	}
+	if checkHeal(r.flavour, spec.Heal, &problems); problems.HasErrors() {
+		return nil, problems, nil
+	}
 	r.scaleStatus, r.counts = status, counts
 	if spec.OperationalState == vnfm.Stopped {
 		r.counts = maps.Clone(counts)

@@ -75,7 +75,7 @@ func (u *update) run(ctx context.Context) error {
 		}
 		u.pending = pending
 	}
-	for _, step := range []func(context.Context) error{u.modify, u.changePackage, u.operate, u.scale, u.repair} {
+	for _, step := range []func(context.Context) error{u.modify, u.changePackage, u.operate, u.scale, u.heal, u.repair} {
 		if err := step(ctx); err != nil {
 			return err
 		}

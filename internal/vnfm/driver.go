@@ -41,6 +41,9 @@ type InfraDriver interface {
 	Apply(ctx context.Context, t *Target, r Recorder) error
 	// Scale changes the counts only and waits until they are reached.
 	Scale(ctx context.Context, t *Target, r Recorder) error
+	// Heal replaces VNFCs and waits until their successors are ready. A VNFC that
+	// is not there has been replaced already.
+	Heal(ctx context.Context, t *Target, h HealSpec, r Recorder) error
 	// Observe compares the VIM with what was applied.
 	Observe(ctx context.Context, t *Target) (*Observation, error)
 	VNFCs(ctx context.Context, t *Target) ([]VNFC, error)
