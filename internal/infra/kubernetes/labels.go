@@ -24,6 +24,9 @@ const (
 	// annotationHealed is set in the pod template of a workload and holds the id of
 	// the operation for which its pods were replaced last.
 	annotationHealed = prefix + "healed-by"
+	// annotationConfiguration is set in the pod template of a workload and holds the
+	// digest of the ConfigMaps and Secrets that its pods read.
+	annotationConfiguration = prefix + "configuration"
 	// annotationLastApplied is what kubectl leaves in exported manifests. It
 	// repeats the whole object, Secret data included, and is never applied.
 	annotationLastApplied = "kubectl.kubernetes.io/last-applied-configuration"

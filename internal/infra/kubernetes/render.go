@@ -77,6 +77,7 @@ func render(t *vnfm.Target) (*rendering, vnfm.Problems) {
 	}
 	r.bindVDUs(t, p.mapping, &ps)
 	r.bindAutoscaled(t)
+	r.markConfiguration(t, &ps)
 	r.setDigests(t, &ps)
 	return r, ps
 }
