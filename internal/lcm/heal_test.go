@@ -66,8 +66,8 @@ func TestHealRefusesWhatIsNotThere(t *testing.T) {
 	}
 	for want, heal := range map[string]vnfm.HealSpec{
 		`has no VNFC "VDU1-9": its VNFCs are "VDU1-1", "VDU1-2"`: {Trigger: "a", VNFCIDs: []string{"VDU1-9"}},
-		`VNFC "amf-1" is of no VDU of deployment flavour`:     {Trigger: "a", VNFCIDs: []string{"amf-1"}},
-		`has no VDU "amf": its VDUs are "VDU1"`:                {Trigger: "a", VDUIDs: []string{"amf"}},
+		`VNFC "amf-1" is of no VDU of deployment flavour`:        {Trigger: "a", VNFCIDs: []string{"amf-1"}},
+		`has no VDU "amf": its VDUs are "VDU1"`:                  {Trigger: "a", VDUIDs: []string{"amf"}},
 	} {
 		spec := w.spec()
 		spec.Heal = &heal

@@ -3,6 +3,7 @@ package lcm
 import (
 	"context"
 	"maps"
+	"slices"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfd"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -156,12 +157,28 @@ func (e *Engine) PreviewInstance(ctx context.Context, spec vnfm.InstanceSpec) (*
 	}
 	preview, more := d.Preview(t)
 	problems = append(problems, more...)
+	if !problems.HasErrors() {
+		checkReplaced(preview, spec.ReplaceObjects, &problems)
+	}
 	if problems.HasErrors() {
 		return nil, problems, nil
 	}
 	preview.FlavourID, preview.LevelID = r.flavour.ID, r.levelID
 	preview.ScaleStatus, preview.VNFDID = r.scaleStatus, r.pkg.Descriptor.ID
 	return preview, problems, nil
+}
+
+// checkReplaced finds objects that may be replaced and that there are none of.
+func checkReplaced(p *vnfm.Preview, keys []string, problems *vnfm.Problems) {
+	for _, key := range keys {
+		if _, ok := p.Objects[key]; !ok {
+			*problems = append(*problems, vnfm.Problem{
+				Attribute: "replace_objects",
+				Summary:   "the instance has no object " + quote(key),
+				Detail:    "an object is named as in the attribute objects, for example " + quote(slices.Min(slices.Collect(maps.Keys(p.Objects)))),
+			})
+		}
+	}
 }
 
 // target composes what a driver needs, without the VIM.
@@ -172,7 +189,7 @@ func (e *Engine) target(i *vnfm.Instance, r *resolution, spec vnfm.InstanceSpec)
 	}
 	return &vnfm.Target{
 		Instance: i, Package: r.pkg, Flavour: r.flavour, Counts: r.counts,
-		ForceConflicts: spec.ForceConflicts, AdoptExisting: spec.AdoptExisting,
+		ForceConflicts: spec.ForceConflicts, AdoptExisting: spec.AdoptExisting, ReplaceObjects: spec.ReplaceObjects,
 		DigestKey: key, Concurrency: e.cfg.Concurrency,
 	}, nil
 }

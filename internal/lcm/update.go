@@ -134,7 +134,8 @@ func (u *update) changePackage(ctx context.Context) error {
 // wanted ones at once.
 func (u *update) atPresentLevels(ctx context.Context, state vnfm.OperationalState) (vnfm.InstanceSpec, *resolution, error) {
 	i, spec := &u.instance.value, u.spec
-	spec.LevelID, spec.ScaleLevels, spec.OperationalState = i.LevelID, i.ScaleLevels, state
+	spec.LevelID, spec.ScaleLevels = carried(i, u.wanted.pkg.Descriptor)
+	spec.OperationalState = state
 	r, problems, err := u.engine.resolve(ctx, spec)
 	if err != nil {
 		return spec, nil, err
@@ -334,7 +335,7 @@ func (u *update) fail(ctx context.Context, op *operation, before *vnfm.Instance,
 // goBack applies the instance as its record was before the operation.
 func (u *update) goBack(ctx context.Context, op *operation, before *vnfm.Instance) error {
 	spec := specOf(before)
-	spec.ForceConflicts, spec.AdoptExisting = u.spec.ForceConflicts, u.spec.AdoptExisting
+	spec.ForceConflicts, spec.AdoptExisting, spec.ReplaceObjects = u.spec.ForceConflicts, u.spec.AdoptExisting, u.spec.ReplaceObjects
 	r, problems, err := u.engine.resolve(ctx, spec)
 	if err != nil {
 		return err

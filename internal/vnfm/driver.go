@@ -14,6 +14,7 @@ type Target struct {
 	Counts         map[string]int
 	ForceConflicts bool
 	AdoptExisting  bool
+	ReplaceObjects []string
 	// DigestKey keys the digests of Secret data.
 	DigestKey []byte
 	// Concurrency bounds the requests in flight.

@@ -25,6 +25,9 @@ type InstanceSpec struct {
 	ForceConflicts bool
 	// AdoptExisting takes objects over that exist and belong to no instance.
 	AdoptExisting bool
+	// ReplaceObjects are the objects, by their identity as written, that may be
+	// deleted and made anew when Kubernetes does not let them be changed.
+	ReplaceObjects []string
 	// Heal, when its trigger is not the last one that the instance was healed for,
 	// runs once.
 	Heal *HealSpec

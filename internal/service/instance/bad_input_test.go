@@ -108,6 +108,7 @@ func plannedBadInputs(t testing.TB) map[string]badInput {
 		"namespace_param": {arguments: params(`namespace = "a_b"`), want: want(`Additional parameter "namespace" must be the name of a namespace`, `Lower case letters, digits and hyphens, 63 at most.`)},
 		"heal_vdu":        {arguments: `heal = { trigger = "a", vdu_ids = ["db"] }`, want: want(`Deployment flavour "default" has no VDU "db"`, `Its VDUs are "web".`)},
 		"heal_vnfc":       {arguments: `heal = { trigger = "a", vnfc_ids = ["db-0"] }`, want: want(`VNFC "db-0" is of no VDU of deployment flavour "default"`, `Its VDUs are "web".`)},
+		"replace_unknown": {arguments: `replace_objects = ["apps/v1/Deployment db"]`, want: want(`The instance has no object "apps/v1/Deployment db"`, `An object is named as in the attribute objects, for example "apps/v1/Deployment web".`)},
 		"namespace_both":  {arguments: "namespace = \"a\"\n  " + params(`namespace = "b"`), want: want(`Additional parameter "namespace" contradicts the argument namespace`, `"b" and "a"; give one of them.`)},
 	}
 }

@@ -33,6 +33,7 @@ type model struct {
 	OnFailure            types.String   `tfsdk:"on_failure"`
 	ForceConflicts       types.Bool     `tfsdk:"force_conflicts"`
 	AdoptExisting        types.Bool     `tfsdk:"adopt_existing"`
+	ReplaceObjects       types.Set      `tfsdk:"replace_objects"`
 	Termination          types.Object   `tfsdk:"termination"`
 	DeletionPolicy       types.Object   `tfsdk:"deletion_policy"`
 	Timeouts             timeouts.Value `tfsdk:"timeouts"`
@@ -98,6 +99,9 @@ func (m *model) spec(ctx context.Context, diags *diag.Diagnostics) (s vnfm.Insta
 	}
 	s.AdditionalParams = params
 	s.Heal = m.healSpec(ctx, diags)
+	if tfutil.Set(m.ReplaceObjects) && tfutil.FullyKnown(ctx, m.ReplaceObjects) {
+		diags.Append(m.ReplaceObjects.ElementsAs(ctx, &s.ReplaceObjects, false)...)
+	}
 	return s, true
 }
 

@@ -175,6 +175,12 @@ func lifeAttributes() map[string]schema.Attribute {
 			Computed:            true,
 			Default:             booldefault.StaticBool(false),
 		},
+		"replace_objects": schema.SetAttribute{
+			MarkdownDescription: "Objects, named as in `objects`, that may be deleted and made anew when a change of package needs what Kubernetes does not let be changed, such as the volume claim templates of a StatefulSet. Without it such a change is an error. Jobs and bare Pods are always replaced. Persistent volume claims of a StatefulSet stay.",
+			ElementType:         types.StringType,
+			Optional:            true,
+			Validators:          []validator.Set{setvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1))},
+		},
 		"termination": schema.SingleNestedAttribute{
 			MarkdownDescription: "How the instance is terminated. A change takes effect with the termination.",
 			Optional:            true,
