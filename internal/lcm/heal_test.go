@@ -81,3 +81,37 @@ func TestHealRefusesWhatIsNotThere(t *testing.T) {
 		t.Errorf("operations: %v, heals %+v", got, w.driver.heals)
 	}
 }
+
+// TestOperationThatCannotBe is over when the driver refuses what it was given: the
+// instance is what it was, and nothing is to be continued.
+func TestOperationThatCannotBe(t *testing.T) {
+	w := newWorld(t)
+	i, err := w.Instantiate(t.Context(), w.spec())
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := w.spec()
+	spec.LevelID = "large"
+	w.driver.fail = func(point string) error {
+		if point != "scale" {
+			return nil
+		}
+		return &vnfm.InvalidError{Problems: vnfm.Problems{{Summary: "not these"}}}
+	}
+	_, err = w.Update(t.Context(), i.ID, spec)
+	var invalid *vnfm.InvalidError
+	var failed *vnfm.OperationError
+	if !errors.As(err, &invalid) || errors.As(err, &failed) {
+		t.Errorf("got %v", err)
+	}
+	after, err := w.InstanceByName(t.Context(), i.VIMID, i.Namespace, i.Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if after.Status != vnfm.StatusInstantiated || after.LevelID != i.LevelID {
+		t.Errorf("left in %s at level %q", after.Status, after.LevelID)
+	}
+	if got := w.operations(t, i.ID); !slices.Equal(got, []string{"INSTANTIATE COMPLETED", "SCALE FAILED"}) {
+		t.Errorf("operations: %v", got)
+	}
+}

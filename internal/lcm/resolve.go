@@ -190,6 +190,6 @@ func (e *Engine) target(i *vnfm.Instance, r *resolution, spec vnfm.InstanceSpec)
 	return &vnfm.Target{
 		Instance: i, Package: r.pkg, Flavour: r.flavour, Counts: r.counts,
 		ForceConflicts: spec.ForceConflicts, AdoptExisting: spec.AdoptExisting, ReplaceObjects: spec.ReplaceObjects,
-		DigestKey: key, Concurrency: e.cfg.Concurrency,
+		ScaleInVNFCIDs: spec.ScaleInVNFCIDs, DigestKey: key, Concurrency: e.cfg.Concurrency,
 	}, nil
 }

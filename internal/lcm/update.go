@@ -309,6 +309,10 @@ func (u *update) takeUp(ctx context.Context, kind vnfm.OperationType, params map
 // fail ends a failed operation: what was before is restored when the user wants
 // that, else the instance stays as far as it came and the next update goes on.
 func (u *update) fail(ctx context.Context, op *operation, before *vnfm.Instance, cause error) error {
+	var invalid *vnfm.InvalidError
+	if errors.As(cause, &invalid) {
+		return u.refuse(ctx, op, before, cause)
+	}
 	interrupted := errors.Is(ctx.Err(), context.Canceled)
 	if u.spec.OnFailure != vnfm.OnFailureRollback || interrupted || before.PackageID == "" {
 		return u.engine.keepFailed(ctx, op, cause)
@@ -330,6 +334,24 @@ func (u *update) fail(ctx context.Context, op *operation, before *vnfm.Instance,
 	}
 	i := u.instance.value
 	return &vnfm.OperationError{Operation: op.snapshot(), Instance: &i, Err: cause}
+}
+
+// refuse ends an operation that was given what cannot be done, before anything was
+// done for it: the instance is what it was.
+func (u *update) refuse(ctx context.Context, op *operation, before *vnfm.Instance, cause error) error {
+	ctx, cancel := detached(ctx)
+	defer cancel()
+	for _, next := range []vnfm.OperationState{vnfm.StateFailedTemp, vnfm.StateFailed} {
+		if err := op.enter(ctx, next, cause); err != nil {
+			return errors.Join(cause, err)
+		}
+	}
+	before.Inventory = u.instance.value.Inventory
+	u.instance.value = *before
+	if err := saveInstance(ctx, u.store, u.instance); err != nil {
+		return errors.Join(cause, err)
+	}
+	return cause
 }
 
 // goBack applies the instance as its record was before the operation.

@@ -28,6 +28,8 @@ type InstanceSpec struct {
 	// ReplaceObjects are the objects, by their identity as written, that may be
 	// deleted and made anew when Kubernetes does not let them be changed.
 	ReplaceObjects []string
+	// ScaleInVNFCIDs are the VNFCs that go when a scale takes some of their VDU away.
+	ScaleInVNFCIDs []string
 	// Heal, when its trigger is not the last one that the instance was healed for,
 	// runs once.
 	Heal *HealSpec

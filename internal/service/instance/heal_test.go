@@ -85,3 +85,45 @@ func TestAccInstance_heal(t *testing.T) {
 		resource.TestStep{PreConfig: remember, Config: config(""), Check: healed(2), ConfigStateChecks: generation(4)},
 	)
 }
+
+// TestAccInstance_scaleInVNFC names the VNFC that goes when the VDU is scaled in.
+func TestAccInstance_scaleInVNFC(t *testing.T) {
+	w := newWorld(t)
+	victims := filepath.Join(t.TempDir(), "victims")
+	var before map[string]string
+	choose := func(n int) func() {
+		return func() {
+			before = w.pods()
+			var ids []string
+			for _, name := range slices.Sorted(maps.Keys(before))[:n] {
+				ids = append(ids, "web-"+name)
+			}
+			if err := os.WriteFile(victims, []byte(strings.Join(ids, " ")), 0o600); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	config := func(level int) string {
+		return w.config("hello", fmt.Sprintf("scale_levels = { web = %d }", level), fmt.Sprintf("scale_in_vnfc_ids = split(\" \", file(%q))", victims))
+	}
+	choose(0)()
+	w.run(t,
+		resource.TestStep{Config: w.config("hello", "scale_levels = { web = 3 }")},
+		resource.TestStep{PreConfig: choose(3), Config: config(1), ExpectError: sentence(`VDU "web" loses 2 VNFCs, and 3 are named`)},
+		resource.TestStep{
+			PreConfig:         choose(2),
+			Config:            config(1),
+			ConfigPlanChecks:  updates(),
+			ConfigStateChecks: []statecheck.StateCheck{instantiated(), replicas("web", 2)},
+			Check: func(*terraform.State) error {
+				want := slices.Sorted(maps.Keys(before))[2:]
+				if got := slices.Sorted(maps.Keys(w.pods())); !slices.Equal(got, want) {
+					return fmt.Errorf("left are %v of %v, want %v", got, slices.Sorted(maps.Keys(before)), want)
+				}
+				return nil
+			},
+		},
+		resource.TestStep{Config: config(1), PlanOnly: true},
+		resource.TestStep{Config: config(0), ExpectError: sentence(`VDU "web" has no VNFC "web-`, `Its VNFCs are web-`)},
+	)
+}

@@ -26,6 +26,7 @@ type model struct {
 	FlavourID            types.String   `tfsdk:"flavour_id"`
 	InstantiationLevelID types.String   `tfsdk:"instantiation_level_id"`
 	ScaleLevels          types.Map      `tfsdk:"scale_levels"`
+	ScaleInVNFCIDs       types.Set      `tfsdk:"scale_in_vnfc_ids"`
 	Namespace            types.String   `tfsdk:"namespace"`
 	AdditionalParams     types.Dynamic  `tfsdk:"additional_params"`
 	OperationalState     types.String   `tfsdk:"operational_state"`
@@ -99,8 +100,10 @@ func (m *model) spec(ctx context.Context, diags *diag.Diagnostics) (s vnfm.Insta
 	}
 	s.AdditionalParams = params
 	s.Heal = m.healSpec(ctx, diags)
-	if tfutil.Set(m.ReplaceObjects) && tfutil.FullyKnown(ctx, m.ReplaceObjects) {
-		diags.Append(m.ReplaceObjects.ElementsAs(ctx, &s.ReplaceObjects, false)...)
+	for set, into := range map[*types.Set]*[]string{&m.ReplaceObjects: &s.ReplaceObjects, &m.ScaleInVNFCIDs: &s.ScaleInVNFCIDs} {
+		if tfutil.Set(*set) && tfutil.FullyKnown(ctx, *set) {
+			diags.Append(set.ElementsAs(ctx, into, false)...)
+		}
 	}
 	return s, true
 }

@@ -121,6 +121,12 @@ func lifeAttributes() map[string]schema.Attribute {
 			Optional:            true,
 			Validators:          []validator.Map{mapvalidator.NoNullValues(), mapvalidator.ValueInt64sAre(int64validator.AtLeast(0))},
 		},
+		"scale_in_vnfc_ids": schema.SetAttribute{
+			MarkdownDescription: "Ids of the VNFCs that are to go when a scale of this apply takes VNFCs of their VDU away, as many as go or fewer. Only Deployments and ReplicaSets let them be chosen. Without effect when nothing is scaled in.",
+			ElementType:         types.StringType,
+			Optional:            true,
+			Validators:          []validator.Set{setvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1))},
+		},
 		"operational_state": schema.StringAttribute{
 			MarkdownDescription: "`started` (default), or `stopped`: the instance stays and none of its VNFCs runs. A change is made in place.",
 			Optional:            true,
