@@ -35,18 +35,21 @@ func (c *Client) WaitReplaced(ctx context.Context, r Replacement, o WaitOptions)
 	follow, stop := context.WithCancel(ctx)
 	defer stop()
 	f := &follower{client: c, resource: podResource, namespace: r.Namespace, listed: w.list, changed: w.change}
-	ended := make(chan error, 1)
-	go func() { ended <- f.run(follow) }()
 	var err error
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		err = f.run(follow)
+	}()
 	select {
 	case <-w.done:
-		stop()
-		<-ended
-		return nil
-	case err = <-ended:
+	case <-ended:
 	case <-ctx.Done():
-		stop()
-		<-ended
+	}
+	stop()
+	<-ended
+	if w.over() {
+		return nil
 	}
 	if err == nil {
 		err = ctx.Err()
@@ -110,6 +113,13 @@ func (w *replacedWait) look() {
 	}
 	w.told = line
 	w.o.Progress(max(0, len(w.Old)-len(standing)-missing), len(w.Old), line)
+}
+
+// over reports whether all is there.
+func (w *replacedWait) over() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.closed
 }
 
 // count returns the old pods that are still there and how many ready ones are missing.

@@ -111,7 +111,7 @@ func TestOperationThatCannotBe(t *testing.T) {
 	if after.Status != vnfm.StatusInstantiated || after.LevelID != i.LevelID {
 		t.Errorf("left in %s at level %q", after.Status, after.LevelID)
 	}
-	if got := w.operations(t, i.ID); !slices.Equal(got, []string{"INSTANTIATE COMPLETED", "SCALE FAILED"}) {
+	if got := w.operations(t, i.ID); !slices.Equal(got, []string{"INSTANTIATE COMPLETED", "SCALE_TO_LEVEL FAILED"}) {
 		t.Errorf("operations: %v", got)
 	}
 }

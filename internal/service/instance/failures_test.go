@@ -166,7 +166,11 @@ func (w *world) untilRefused(token string) {
 		if res.StatusCode == http.StatusUnauthorized {
 			return
 		}
-		time.Sleep(200 * time.Millisecond)
+		select {
+		case <-w.Context().Done():
+			w.Fatal("the API server still takes the token")
+		case <-time.After(200 * time.Millisecond):
+		}
 	}
 }
 
