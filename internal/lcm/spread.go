@@ -132,7 +132,7 @@ func (s *spread) each(t *vnfm.Target, call func(i int, at *site, t *vnfm.Target)
 
 // operate makes one call per VIM that changes something.
 func (s *spread) operate(t *vnfm.Target, r vnfm.Recorder, call func(at *site, t *vnfm.Target, r vnfm.Recorder) error) error {
-	whole := &wholeRecorder{Recorder: r, items: map[string][]vnfm.InventoryItem{}}
+	whole := &wholeRecorder{to: r, items: map[string][]vnfm.InventoryItem{}}
 	for _, at := range s.sites {
 		whole.order = append(whole.order, at.connection)
 	}
@@ -146,7 +146,7 @@ func (s *spread) operate(t *vnfm.Target, r vnfm.Recorder, call func(at *site, t 
 
 // wholeRecorder keeps the inventory of all VIMs together.
 type wholeRecorder struct {
-	vnfm.Recorder
+	to vnfm.Recorder
 
 	mu    sync.Mutex
 	order []string
@@ -172,12 +172,12 @@ func (r siteRecorder) SaveInventory(ctx context.Context, items []vnfm.InventoryI
 	for _, name := range r.whole.order {
 		all = append(all, r.whole.items[name]...)
 	}
-	return r.whole.Recorder.SaveInventory(ctx, all)
+	return r.whole.to.SaveInventory(ctx, all)
 }
 
 // Progress implements vnfm.Recorder.
 func (r siteRecorder) Progress(ctx context.Context, line string) {
-	r.whole.Recorder.Progress(ctx, r.at.key(line))
+	r.whole.to.Progress(ctx, r.at.key(line))
 }
 
 // CheckVIM implements vnfm.InfraDriver.
