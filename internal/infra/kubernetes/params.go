@@ -62,9 +62,12 @@ type workloadRef struct {
 
 // params are the additional parameters as the driver understands them.
 type params struct {
-	files     []string
-	namespace string
-	mapping   map[string]workloadRef
+	// files are the manifests that are used; filesGiven is set when the instance
+	// names them.
+	files      []string
+	filesGiven bool
+	namespace  string
+	mapping    map[string]workloadRef
 }
 
 // readParams checks the additional parameters of an instance against the package.
@@ -74,7 +77,7 @@ func readParams(t *vnfm.Target, ps *vnfm.Problems) params {
 		value := t.Instance.AdditionalParams[key]
 		switch key {
 		case paramFiles:
-			out.files = readFiles(t, value, ps)
+			out.files, out.filesGiven = readFiles(t, value, ps), true
 		case paramNamespace:
 			out.namespace = readNamespace(t, value, ps)
 		case paramVDUMapping:
@@ -86,12 +89,6 @@ func readParams(t *vnfm.Target, ps *vnfm.Problems) params {
 			}
 			badParam(ps, key, "is not known", "the Kubernetes driver knows "+strings.Join([]string{paramFiles, paramNamespace, paramVDUMapping}, ", "))
 		}
-	}
-	if _, given := t.Instance.AdditionalParams[paramFiles]; !given && len(out.files) == 0 {
-		*ps = append(*ps, vnfm.Problem{
-			Summary: fmt.Sprintf("package %q lists no Kubernetes manifest", t.Package.Name),
-			Detail:  fmt.Sprintf("list the manifests as artifacts of the package, or name them in additional_params[%q]", paramFiles),
-		})
 	}
 	return out
 }

@@ -47,7 +47,7 @@ type rendering struct {
 	definitions map[schema.GroupKind]*definition
 }
 
-// render reads the manifests of a target, finds the workloads of its VDUs and
+// render makes the objects of a target, finds the workloads of its VDUs and
 // computes the digests. It needs neither the VIM nor its credentials.
 func render(t *vnfm.Target) (*rendering, vnfm.Problems) {
 	var ps vnfm.Problems
@@ -57,13 +57,7 @@ func render(t *vnfm.Target) (*rendering, vnfm.Problems) {
 	}
 	p := readParams(t, &ps)
 	r := &rendering{definitions: map[schema.GroupKind]*definition{}}
-	for _, file := range p.files {
-		for _, m := range readManifests(t.Package.Content, file, &ps) {
-			if o := renderObject(&m, &ps); o != nil {
-				r.objects = append(r.objects, o)
-			}
-		}
-	}
+	r.objects = sourceObjects(t, &p, &ps)
 	r.checkDuplicates(t, &ps)
 	for _, o := range r.objects {
 		if d := definitionOf(o); d != nil {
