@@ -7,15 +7,18 @@ import (
 )
 
 // sourceObjects makes the objects of a target from what describes them: the
-// manifests that the instance names or the package lists.
+// manifests that the instance names or the package lists, else the containers of the
+// VNFD.
 func sourceObjects(t *vnfm.Target, p *params, ps *vnfm.Problems) []*object {
 	switch {
 	case p.filesGiven || len(p.files) > 0:
 		return manifestObjects(t, p.files, ps)
+	case describesContainers(t.Flavour):
+		return translate(t, p, ps)
 	default:
 		*ps = append(*ps, vnfm.Problem{
 			Summary: fmt.Sprintf("package %q lists no Kubernetes manifest", t.Package.Name),
-			Detail:  fmt.Sprintf("list the manifests as artifacts of the package, or name them in additional_params[%q]", paramFiles),
+			Detail:  fmt.Sprintf("list the manifests as artifacts of the package, or name them in additional_params[%q]; or describe the containers of the VDUs in the VNFD", paramFiles),
 		})
 		return nil
 	}
