@@ -133,34 +133,6 @@ func specOf(i *vnfm.Instance) vnfm.InstanceSpec {
 	}
 }
 
-// PreviewInstance implements vnfm.Manager.
-func (e *Engine) PreviewInstance(ctx context.Context, spec vnfm.InstanceSpec) (*vnfm.Preview, vnfm.Problems, error) {
-	r, problems, err := e.resolve(ctx, spec)
-	if err != nil || r == nil {
-		return nil, problems, err
-	}
-	// The preview needs the kind of infrastructure only, which the package
-	// decides as long as there is one infra driver for manifests.
-	d, err := e.driver(vnfm.VIMTypeKubernetes)
-	if err != nil {
-		return nil, nil, err
-	}
-	instance := &vnfm.Instance{Namespace: spec.Namespace, VIMID: spec.VIMID}
-	describe(instance, spec, r)
-	t, err := e.target(instance, r, spec)
-	if err != nil {
-		return nil, nil, err
-	}
-	preview, more := d.Preview(t)
-	problems = append(problems, more...)
-	if problems.HasErrors() {
-		return nil, problems, nil
-	}
-	preview.FlavourID, preview.LevelID = r.flavour.ID, r.levelID
-	preview.ScaleStatus, preview.VNFDID = r.scaleStatus, r.pkg.Descriptor.ID
-	return preview, problems, nil
-}
-
 // target composes what a driver needs, without the VIM.
 func (e *Engine) target(i *vnfm.Instance, r *resolution, spec vnfm.InstanceSpec) (*vnfm.Target, error) {
 	key, err := e.cfg.Keyring.DigestKey()
