@@ -122,8 +122,9 @@ type VDU struct {
 	CPUs        float64
 	MemoryBytes int64
 	StorageIDs  []string
-	// Workload is set when the VNFD itself describes the containers of the VDU.
-	Workload *Workload
+	// Workload is set when the VNFD itself describes the containers of the VDU. Its
+	// settings may be secrets: it is never part of a record in clear.
+	Workload *Workload `json:"-"`
 	Place    Place
 }
 

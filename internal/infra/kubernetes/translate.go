@@ -96,24 +96,23 @@ func (tr *translation) vdu(v *vnfm.VDU, ref workloadRef) {
 	tr.configMaps(v, ref)
 	tr.sharedClaims(v)
 	tr.services(v, ref)
-	template := map[string]any{"metadata": tr.podMetadata(v, ref), "spec": tr.podSpec(v, ref)}
-	tr.emit(v.Place, tr.workload(v, ref, template))
+	tr.emit(v.Place, tr.workload(v, ref, tr.podMetadata(v, ref), tr.podSpec(v, ref)))
 	tr.autoscaler(v, ref)
 }
 
 // workload makes the object that runs the pods. The replicas are added when the VDU
 // is bound to it.
-func (tr *translation) workload(v *vnfm.VDU, ref workloadRef, template map[string]any) map[string]any {
+func (tr *translation) workload(v *vnfm.VDU, ref workloadRef, podMeta, podSpec map[string]any) map[string]any {
 	content := map[string]any{"apiVersion": workloadAPI[ref.kind], "kind": ref.kind, "metadata": tr.metadata(v, ref.name)}
 	if ref.kind == "Pod" {
-		content["metadata"] = merged(content["metadata"], map[string]any{"labels": template["metadata"].(map[string]any)["labels"]})
-		if annotations, ok := nested(template, "metadata", "annotations"); ok {
-			setCopied(content, annotations, []string{"metadata", "annotations"})
-		}
-		content["spec"] = template["spec"]
+		content["metadata"] = merged(content["metadata"], podMeta)
+		content["spec"] = podSpec
 		return content
 	}
-	spec := map[string]any{"selector": map[string]any{"matchLabels": selectorOf(ref.name)}, "template": template}
+	spec := map[string]any{
+		"selector": map[string]any{"matchLabels": selectorOf(ref.name)},
+		"template": map[string]any{"metadata": podMeta, "spec": podSpec},
+	}
 	switch ref.kind {
 	case "StatefulSet":
 		spec["serviceName"] = headless(ref.name)
