@@ -99,7 +99,7 @@ func identityAttributes() map[string]schema.Attribute {
 				"must be the name of a Kubernetes namespace: at most 63 lower case letters, digits and '-', beginning and ending with a letter or digit")},
 		},
 		"additional_params": schema.DynamicAttribute{
-			MarkdownDescription: "Parameters of the infra driver, by the names that OpenStack Tacker's users know: `lcm-kubernetes-def-files` (list of manifest paths in the package; default all), `namespace`, `vdu_mapping` (VDU id to `{ kind, name }`). All of them are checked against the package at plan time. Not for secrets.",
+			MarkdownDescription: "Parameters of the infra driver, by the names that OpenStack Tacker's users know: `lcm-kubernetes-def-files` (list of manifest paths in the package; default all, and the containers that the VNFD describes when there is none), `namespace`, `vdu_mapping` (VDU id to `{ kind, name }`). All of them are checked against the package at plan time. Not for secrets.",
 			Optional:            true,
 		},
 	}
