@@ -15,27 +15,32 @@ import (
 type containers struct {
 	r     *reader
 	nodes map[string]*node
-	read  map[string]vnfm.Container
+	read  map[string]readContainer
+}
+
+// readContainer is a container and what is wrong with it.
+type readContainer struct {
+	container vnfm.Container
+	problems  vnfm.Problems
 }
 
 func (r *reader) containers(t *template) *containers {
-	c := &containers{r: r, nodes: map[string]*node{}, read: map[string]vnfm.Container{}}
+	c := &containers{r: r, nodes: map[string]*node{}, read: map[string]readContainer{}}
 	for _, n := range t.of(kindContainer) {
 		c.nodes[n.name] = n
 	}
 	return c
 }
 
-// get returns the container of that node; ok is false when there is none.
-func (c *containers) get(name string) (vnfm.Container, *node, bool) {
-	n, ok := c.nodes[name]
-	if !ok {
-		return vnfm.Container{}, nil, false
+// get returns the container of a node and what is wrong with it.
+func (c *containers) get(n *node) (vnfm.Container, vnfm.Problems) {
+	if _, ok := c.read[n.name]; !ok {
+		var one readContainer
+		one.problems = c.r.aside(func() { one.container = c.r.osContainer(n) })
+		c.read[n.name] = one
 	}
-	if _, ok := c.read[name]; !ok {
-		c.read[name] = c.r.osContainer(n)
-	}
-	return c.read[name], n, true
+	one := c.read[n.name]
+	return one.container, one.problems
 }
 
 // osContainer reads a Vdu.OsContainer. SOL001 says what a container needs and not

@@ -118,33 +118,41 @@ func readServiceType(v value) string {
 // put in front of them.
 func (r *reader) readVirtualCPs(f *vnfm.Flavour, t *template) {
 	for _, n := range t.of(kindVirtualCp) {
-		var ports []vnfm.Port
-		for _, data := range n.property("additionalServiceData").items() {
-			for _, item := range data.get("portData").items() {
-				if p, ok := portData(item); ok {
-					ports = append(ports, p)
-				}
-			}
-		}
-		if len(ports) == 0 {
-			continue
-		}
 		var reached []*vnfm.VDU
 		for _, req := range n.required("target") {
 			if v := f.VDU(req.node); v != nil && v.Workload != nil {
 				reached = append(reached, v)
 			}
 		}
-		switch len(reached) {
-		case 0:
-		case 1:
-			w := reached[0].Workload
-			w.Services = append(w.Services, vnfm.Service{
-				Name: n.name, Type: readServiceType(n.property("service_type")), Ports: ports, Place: n.key.written(),
-			})
-		default:
-			n.key.errorf("the connection point %s has the VDUs %s and %s as its target; give each of them a VirtualCp of its own",
-				n.name, reached[0].ID, reached[1].ID)
+		if len(reached) == 0 {
+			continue
+		}
+		w := reached[0].Workload
+		w.Problems = append(w.Problems, r.aside(func() {
+			ports := servicePorts(n)
+			switch {
+			case len(ports) == 0:
+			case len(reached) > 1:
+				n.key.errorf("the connection point %s has the VDUs %s and %s as its target; give each of them a VirtualCp of its own",
+					n.name, reached[0].ID, reached[1].ID)
+			default:
+				w.Services = append(w.Services, vnfm.Service{
+					Name: n.name, Type: readServiceType(n.property("service_type")), Ports: ports, Place: n.key.written(),
+				})
+			}
+		})...)
+	}
+}
+
+// servicePorts reads the ports that a VirtualCp exposes.
+func servicePorts(n *node) []vnfm.Port {
+	var ports []vnfm.Port
+	for _, data := range n.property("additionalServiceData").items() {
+		for _, item := range data.get("portData").items() {
+			if p, ok := portData(item); ok {
+				ports = append(ports, p)
+			}
 		}
 	}
+	return ports
 }

@@ -1,6 +1,7 @@
 package vnfd
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -19,35 +20,56 @@ func (r *reader) readWorkloads(f *vnfm.Flavour, t *template) {
 	all := r.containers(t)
 	for _, n := range t.of(kindVDU, kindTackerVDU) {
 		v := f.VDU(n.name)
+		required := r.requiredContainers(all, v, n)
 		w := &vnfm.Workload{}
-		if n.kind == kindTackerVDU {
-			readLegacy(w, v, n)
-		} else if w.Containers = r.requiredContainers(all, v, n); len(w.Containers) == 0 {
-			w.Containers = r.computeContainer(v, n)
+		w.Problems = r.aside(func() {
+			switch {
+			case n.kind == kindTackerVDU:
+				readLegacy(w, v, n)
+			case len(required) > 0:
+				for _, at := range required {
+					c, found := all.get(at)
+					w.Containers = append(w.Containers, c)
+					r.problems = append(r.problems, found...)
+				}
+			default:
+				w.Containers = r.computeContainer(v, n)
+			}
+			if len(w.Containers) > 0 {
+				readKind(w, n)
+				readPlacement(w, n)
+				readAttachments(w, f, t, n)
+			}
+		})
+		if !charted[n.name] && len(w.Containers)+len(w.Problems) > 0 {
+			v.Workload = w
 		}
-		if len(w.Containers) == 0 || charted[n.name] {
-			continue
-		}
-		v.Workload = w
-		readKind(w, n)
-		readPlacement(w, n)
-		readAttachments(w, f, t, n)
 	}
 	r.readVirtualCPs(f, t)
 }
 
-// requiredContainers reads the containers that a VDU requires and adds up their demands.
-func (r *reader) requiredContainers(all *containers, v *vnfm.VDU, n *node) []vnfm.Container {
-	var list []vnfm.Container
+// aside runs a function and returns the problems that it finds instead of reporting them.
+func (r *reader) aside(read func()) vnfm.Problems {
+	said := len(r.problems)
+	read()
+	found := slices.Clone(r.problems[said:])
+	r.problems = r.problems[:said]
+	return found
+}
+
+// requiredContainers finds the containers that a VDU requires and adds up their demands.
+func (r *reader) requiredContainers(all *containers, v *vnfm.VDU, n *node) []*node {
+	var list []*node
 	for _, req := range n.required("container") {
-		c, at, ok := all.get(req.node)
+		c, ok := all.nodes[req.node]
 		if !ok {
 			req.errorf("the VDU %s requires the container %q, which is no OsContainer of the flavour", n.name, req.node)
 			continue
 		}
-		v.CPUs += float64(c.Resources.CPURequest) / 1000
-		v.MemoryBytes += c.Resources.MemoryRequest
-		v.SWImages = append(v.SWImages, r.images(at)...)
+		// requested_cpu_resources counts thousandths of a CPU.
+		v.CPUs += c.property("requested_cpu_resources").number() / 1000
+		v.MemoryBytes += c.property("requested_memory_resources").bytes()
+		v.SWImages = append(v.SWImages, r.images(c)...)
 		list = append(list, c)
 	}
 	return list
@@ -110,10 +132,8 @@ func readPlacement(w *vnfm.Workload, n *node) {
 			}
 		}
 	}
-	if constraints := n.property("nfvi_constraints"); constraints.isMap() {
-		for key, text := range readTexts(constraints) {
-			labels[key] = text
-		}
+	for key, text := range readLabels(n.property("nfvi_constraints")) {
+		labels[key] = text
 	}
 	if len(labels) > 0 {
 		w.NodeLabels = labels
@@ -165,20 +185,25 @@ func readAttachments(w *vnfm.Workload, f *vnfm.Flavour, t *template, n *node) {
 		if l := f.VirtualLink(cp.VirtualLinkID); l != nil && l.NetworkName != "" {
 			w.Networks = append(w.Networks, l.NetworkName)
 		}
-		at := slices.IndexFunc(t.nodes, func(m *node) bool { return m.name == cp.ID })
-		for _, item := range t.nodes[at].property("virtual_network_interface_requirements").items() {
-			for key, text := range readTexts(item.get("network_interface_requirements")) {
-				switch key {
-				case requiredNetwork:
-					w.Networks = append(w.Networks, text)
-				case requiredResource:
-					first := &w.Containers[0].Resources
-					if first.Extended == nil {
-						first.Extended = map[string]int64{}
-					}
-					first.Extended[text]++
-				}
+		at := t.nodes[slices.IndexFunc(t.nodes, func(m *node) bool { return m.name == cp.ID })]
+		wanted := map[string]string{}
+		for _, item := range at.property("virtual_network_interface_requirements").items() {
+			maps.Copy(wanted, readTexts(item.get("network_interface_requirements")))
+		}
+		if network, ok := wanted[requiredNetwork]; ok {
+			w.Networks = append(w.Networks, network)
+		}
+		device, ok := wanted[requiredResource]
+		if ok {
+			first := &w.Containers[0].Resources
+			first.Extended = maps.Clone(first.Extended)
+			if first.Extended == nil {
+				first.Extended = map[string]int64{}
 			}
+			first.Extended[device]++
+		}
+		if vnic := at.property("vnic_type"); !ok && strings.HasPrefix(vnic.str(), "direct") {
+			vnic.warnf("the connection point %s wants a device (vnic_type %s) and does not say which: name it by %s in its network_interface_requirements", cp.ID, vnic.str(), requiredResource)
 		}
 	}
 }

@@ -28,6 +28,9 @@ type Workload struct {
 	Capabilities []NodeCapability
 	// Autoscaling is set when the load decides on the number of VNFCs.
 	Autoscaling *Autoscaling
+	// Problems are what is wrong with the description. They matter to whoever uses
+	// it, and not to a package that has manifests or charts instead.
+	Problems Problems
 }
 
 // Container is one OS container: a Vdu.OsContainer node (SOL001 6.8.12), the image

@@ -45,7 +45,10 @@ func translate(t *vnfm.Target, p *params, ps *vnfm.Problems) []*object {
 				fmt.Sprintf("package %q lists no Kubernetes manifest, so that the VNFD has to describe every VDU", t.Package.Name))
 			continue
 		}
-		if ref, ok := tr.ref(v, p.mapping[v.ID]); ok {
+		for _, found := range v.Workload.Problems {
+			tr.report(found)
+		}
+		if ref, ok := tr.ref(v, p.mapping[v.ID]); ok && !v.Workload.Problems.HasErrors() {
 			tr.refs[v.ID] = ref
 		}
 	}
@@ -175,10 +178,13 @@ func plainName(written string) string {
 	return strings.ToLower(strings.NewReplacer("_", "-", " ", "-", ".", "-").Replace(written))
 }
 
-// problem reports what is wrong at a place of the VNFD, once however many objects
-// suffer from it.
+// problem reports what is wrong at a place of the VNFD.
 func (tr *translation) problem(at vnfm.Place, summary, detail string) {
-	p := vnfm.Problem{File: at.File, Line: at.Line, Column: at.Column, Summary: summary, Detail: detail}
+	tr.report(vnfm.Problem{File: at.File, Line: at.Line, Column: at.Column, Summary: summary, Detail: detail})
+}
+
+// report adds a problem once, however many objects suffer from it.
+func (tr *translation) report(p vnfm.Problem) {
 	if !slices.Contains(*tr.ps, p) {
 		*tr.ps = append(*tr.ps, p)
 	}

@@ -136,6 +136,23 @@ func TestTranslateProblems(t *testing.T) {
 	}
 }
 
+// TestTranslateWarns of a device that nobody named.
+func TestTranslateWarns(t *testing.T) {
+	target, ps := vnfdTarget(t, sol001(webVDU+nginx+`    n3:
+      type: tosca.nodes.nfv.VduCp
+      properties: { layer_protocols: [ ipv4 ], vnic_type: direct-physical }
+      requirements: [ virtual_binding: web ]
+`))
+	if ps.HasErrors() {
+		t.Fatal(ps)
+	}
+	_, ps = render(target)
+	want := `v.yaml:16:59: the connection point n3 wants a device (vnic_type direct-physical) and does not say which: name it by k8s.v1.cni.cncf.io/resourceName in its network_interface_requirements`
+	if len(ps) != 1 || ps[0].Severity != vnfm.SeverityWarning || ps[0].String() != want {
+		t.Errorf("problems %v, want %s", ps, want)
+	}
+}
+
 // TestTranslateTwice instantiates one VNFD a second time beside the first.
 func TestTranslateTwice(t *testing.T) {
 	target, ps := vnfdTarget(t, sol001(webVDU+nginx))
@@ -151,9 +168,10 @@ func TestTranslateTwice(t *testing.T) {
 	}
 }
 
-// TestManifestsBeforeContainers: a package that lists manifests is what they say.
+// TestManifestsBeforeContainers: a package that lists manifests is what they say,
+// however its VNFD describes containers.
 func TestManifestsBeforeContainers(t *testing.T) {
-	target, ps := vnfdTarget(t, sol001(webVDU+nginx))
+	target, ps := vnfdTarget(t, osContainer("ports: [ none ]"))
 	if ps.HasErrors() {
 		t.Fatal(ps)
 	}

@@ -3,6 +3,8 @@ package rendering_test
 import (
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -14,6 +16,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/rendering"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 )
@@ -215,4 +218,28 @@ func TestBadArguments(t *testing.T) {
 		ExpectError: acctest.Says(`No VNF package in the store of this provider configuration has the id "none@sha256:0"`),
 	})
 	resource.Test(t, resource.TestCase{ProtoV6ProviderFactories: acctest.Factories(), Steps: steps})
+}
+
+// TestExample runs the example of the documentation.
+func TestExample(t *testing.T) {
+	t.Parallel()
+	acctest.PreCheck(t)
+	path := filepath.Join(labtest.Root(t), "examples", "data-sources", rendering.DataSourceType, "data-source.tf")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The provider under test has no source.
+	_, example, _ := strings.Cut(string(text), "\n}\n")
+	example = strings.ReplaceAll(example, "${path.module}/../../packages", filepath.Join(labtest.Root(t), "examples", "packages"))
+	resource.Test(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{{
+			Config: acctest.NewStore(t).Config(example),
+			ConfigStateChecks: []statecheck.StateCheck{
+				statecheck.ExpectKnownOutputValue("proxies", knownvalue.Int64Exact(3)),
+				statecheck.ExpectKnownOutputValue("objects", knownvalue.MapSizeExact(9)),
+			},
+		}},
+	})
 }
