@@ -220,10 +220,16 @@ func TestLeaseInterrupted(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		plain := c.http
 		c.http = &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+			// The server gets the request, whatever becomes of its caller.
+			res, err := plain.Transport.RoundTrip(r.WithContext(context.WithoutCancel(r.Context())))
 			if r.Method == method {
 				cancel()
 			}
-			return plain.Transport.RoundTrip(r)
+			if err == nil && r.Context().Err() != nil {
+				_ = res.Body.Close()
+				return nil, r.Context().Err()
+			}
+			return res, err
 		})}
 		// The clock of the server is asked for once; each round looks anew.
 		c.answered.Store(false)

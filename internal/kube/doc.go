@@ -12,4 +12,7 @@ const (
 	FieldManager = "terraform-provider-vnf"
 	// ScaleFieldManager owns the replicas once they were handed over to scaling.
 	ScaleFieldManager = "terraform-provider-vnf-scale"
+	// RestartFieldManager owns the mark in a pod template that makes a workload
+	// replace its pods: no apply of the object itself takes the mark away again.
+	RestartFieldManager = "terraform-provider-vnf-restart"
 )

@@ -25,16 +25,17 @@ import (
 
 const (
 	// leaseDuration is how long a lease lives after its last renewal, renewEvery
-	// the distance of two renewals.
-	leaseDuration = 15 * time.Second
-	renewEvery    = 4 * time.Second
+	// the distance of two renewals. An API server that is away for half a minute, as
+	// at its own upgrade, must not cost an operation its lease.
+	leaseDuration = 60 * time.Second
+	renewEvery    = 5 * time.Second
 	// settleTimeout is how long the answer to an acquisition is waited for that the
 	// caller no longer wants: a Lease that the server made, and nobody knows of,
 	// would stand in the way for leaseDuration.
 	settleTimeout = time.Second
 	// leaseMargin is the part of leaseDuration by which a holder that cannot renew
 	// stops before somebody else may begin.
-	leaseMargin = 3 * time.Second
+	leaseMargin = 5 * time.Second
 )
 
 // leaseMark begins the part of a holder's identity that AcquireLease adds.
@@ -52,7 +53,7 @@ var leaseResource = Resource{
 //
 // A *vnfm.BusyError says that somebody has it and is alive: another process, or
 // another caller with the same holder. A holder whose
-// process on this machine is known to be dead loses it at once, any other after 15
+// process on this machine is known to be dead loses it at once, any other after 60
 // seconds without renewal, by the clock of the API server. The channel is closed
 // when the lease could not be renewed in time or was taken: the work must stop.
 // Missing rights are an error for which apierrors.IsForbidden is true, a missing

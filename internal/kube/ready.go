@@ -132,6 +132,10 @@ func deploymentRule(obj *unstructured.Unstructured) *verdict {
 	if c := condition(obj, "Progressing"); c.reason == "ProgressDeadlineExceeded" {
 		return hasFailed(c.reason, c.message)
 	}
+	// A quota, for example, keeps pods from being made: only this condition says so.
+	if c := condition(obj, "ReplicaFailure"); c.status == "True" && integer(obj, 0, "status", "readyReplicas") < integer(obj, 1, "spec", "replicas") {
+		return inProgress(c.reason, c.message)
+	}
 	return nil
 }
 

@@ -29,6 +29,7 @@ type driver struct {
 	objects map[string]string
 	counts  map[string]int
 	calls   []string
+	heals   []vnfm.HealSpec
 	cluster string
 	// fail, when set, is asked before each method and in the middle of Apply.
 	fail func(point string) error
@@ -100,13 +101,22 @@ func (d *driver) Scale(_ context.Context, t *vnfm.Target, _ vnfm.Recorder) error
 	return nil
 }
 
+func (d *driver) Heal(_ context.Context, _ *vnfm.Target, h vnfm.HealSpec, _ vnfm.Recorder) error {
+	d.mu.Lock()
+	d.heals = append(d.heals, h)
+	d.mu.Unlock()
+	return d.at("heal")
+}
+
 func (d *driver) Observe(context.Context, *vnfm.Target) (*vnfm.Observation, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return &vnfm.Observation{Objects: maps.Clone(d.objects)}, nil
 }
 
-func (d *driver) VNFCs(context.Context, *vnfm.Target) ([]vnfm.VNFC, error) { return nil, nil }
+func (d *driver) VNFCs(context.Context, *vnfm.Target) ([]vnfm.VNFC, error) {
+	return []vnfm.VNFC{{ID: "VDU1-1"}, {ID: "VDU1-2"}}, nil
+}
 
 func (d *driver) Terminate(context.Context, *vnfm.Target, vnfm.TerminateSpec, vnfm.Recorder) error {
 	if err := d.at("terminate"); err != nil {

@@ -124,6 +124,10 @@ func (e *Engine) instantiate(ctx context.Context, s store.Store, en *entry[vnfm.
 		}
 	}
 	describe(&en.value, spec, r)
+	if spec.Heal != nil {
+		// What is new has nothing to be healed of.
+		en.value.HealTrigger = spec.Heal.Trigger
+	}
 	en.value.Status = vnfm.StatusProcessing
 	if err := saveInstance(ctx, s, en); err != nil {
 		return err

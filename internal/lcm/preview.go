@@ -2,6 +2,8 @@ package lcm
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -11,7 +13,9 @@ func (e *Engine) PreviewInstance(ctx context.Context, spec vnfm.InstanceSpec) (*
 	var preview *vnfm.Preview
 	problems, err := e.offline(ctx, spec, func(d vnfm.InfraDriver, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
 		var found vnfm.Problems
-		preview, found = d.Preview(t)
+		if preview, found = d.Preview(t); !found.HasErrors() {
+			checkReplaced(preview, spec.ReplaceObjects, &found)
+		}
 		return preview, found
 	})
 	if err != nil || problems.HasErrors() {
@@ -64,4 +68,17 @@ func (e *Engine) offline(ctx context.Context, spec vnfm.InstanceSpec,
 		preview.ScaleStatus, preview.VNFDID = r.scaleStatus, r.pkg.Descriptor.ID
 	}
 	return problems, nil
+}
+
+// checkReplaced finds objects that may be replaced and that there are none of.
+func checkReplaced(p *vnfm.Preview, keys []string, problems *vnfm.Problems) {
+	for _, key := range keys {
+		if _, ok := p.Objects[key]; !ok {
+			*problems = append(*problems, vnfm.Problem{
+				Attribute: "replace_objects",
+				Summary:   "the instance has no object " + quote(key),
+				Detail:    "an object is named as in the attribute objects, for example " + quote(slices.Min(slices.Collect(maps.Keys(p.Objects)))),
+			})
+		}
+	}
 }

@@ -52,6 +52,9 @@ func (e *Engine) resolve(ctx context.Context, spec vnfm.InstanceSpec) (*resoluti
 	if problems.HasErrors() {
 		return nil, problems, nil
 	}
+	if checkHeal(r.flavour, spec.Heal, &problems); problems.HasErrors() {
+		return nil, problems, nil
+	}
 	r.scaleStatus, r.counts = status, counts
 	if spec.OperationalState == vnfm.Stopped {
 		r.counts = maps.Clone(counts)
@@ -141,7 +144,7 @@ func (e *Engine) target(i *vnfm.Instance, r *resolution, spec vnfm.InstanceSpec)
 	}
 	return &vnfm.Target{
 		Instance: i, Package: r.pkg, Flavour: r.flavour, Counts: r.counts,
-		ForceConflicts: spec.ForceConflicts, AdoptExisting: spec.AdoptExisting,
-		DigestKey: key, Concurrency: e.cfg.Concurrency,
+		ForceConflicts: spec.ForceConflicts, AdoptExisting: spec.AdoptExisting, ReplaceObjects: spec.ReplaceObjects,
+		ScaleInVNFCIDs: spec.ScaleInVNFCIDs, DigestKey: key, Concurrency: e.cfg.Concurrency,
 	}, nil
 }

@@ -75,7 +75,7 @@ func (u *update) run(ctx context.Context) error {
 		}
 		u.pending = pending
 	}
-	for _, step := range []func(context.Context) error{u.modify, u.changePackage, u.operate, u.scale, u.repair} {
+	for _, step := range []func(context.Context) error{u.modify, u.changePackage, u.operate, u.scale, u.heal, u.repair} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -134,7 +134,8 @@ func (u *update) changePackage(ctx context.Context) error {
 // wanted ones at once.
 func (u *update) atPresentLevels(ctx context.Context, state vnfm.OperationalState) (vnfm.InstanceSpec, *resolution, error) {
 	i, spec := &u.instance.value, u.spec
-	spec.LevelID, spec.ScaleLevels, spec.OperationalState = i.LevelID, i.ScaleLevels, state
+	spec.LevelID, spec.ScaleLevels = carried(i, u.wanted.pkg.Descriptor)
+	spec.OperationalState = state
 	r, problems, err := u.engine.resolve(ctx, spec)
 	if err != nil {
 		return spec, nil, err
@@ -308,6 +309,10 @@ func (u *update) takeUp(ctx context.Context, kind vnfm.OperationType, params map
 // fail ends a failed operation: what was before is restored when the user wants
 // that, else the instance stays as far as it came and the next update goes on.
 func (u *update) fail(ctx context.Context, op *operation, before *vnfm.Instance, cause error) error {
+	var invalid *vnfm.InvalidError
+	if errors.As(cause, &invalid) {
+		return u.refuse(ctx, op, before, cause)
+	}
 	interrupted := errors.Is(ctx.Err(), context.Canceled)
 	if u.spec.OnFailure != vnfm.OnFailureRollback || interrupted || before.PackageID == "" {
 		return u.engine.keepFailed(ctx, op, cause)
@@ -331,10 +336,28 @@ func (u *update) fail(ctx context.Context, op *operation, before *vnfm.Instance,
 	return &vnfm.OperationError{Operation: op.snapshot(), Instance: &i, Err: cause}
 }
 
+// refuse ends an operation that was given what cannot be done, before anything was
+// done for it: the instance is what it was.
+func (u *update) refuse(ctx context.Context, op *operation, before *vnfm.Instance, cause error) error {
+	ctx, cancel := detached(ctx)
+	defer cancel()
+	for _, next := range []vnfm.OperationState{vnfm.StateFailedTemp, vnfm.StateFailed} {
+		if err := op.enter(ctx, next, cause); err != nil {
+			return errors.Join(cause, err)
+		}
+	}
+	before.Inventory = u.instance.value.Inventory
+	u.instance.value = *before
+	if err := saveInstance(ctx, u.store, u.instance); err != nil {
+		return errors.Join(cause, err)
+	}
+	return cause
+}
+
 // goBack applies the instance as its record was before the operation.
 func (u *update) goBack(ctx context.Context, op *operation, before *vnfm.Instance) error {
 	spec := specOf(before)
-	spec.ForceConflicts, spec.AdoptExisting = u.spec.ForceConflicts, u.spec.AdoptExisting
+	spec.ForceConflicts, spec.AdoptExisting, spec.ReplaceObjects = u.spec.ForceConflicts, u.spec.AdoptExisting, u.spec.ReplaceObjects
 	r, problems, err := u.engine.resolve(ctx, spec)
 	if err != nil {
 		return err

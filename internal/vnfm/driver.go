@@ -14,6 +14,8 @@ type Target struct {
 	Counts         map[string]int
 	ForceConflicts bool
 	AdoptExisting  bool
+	ReplaceObjects []string
+	ScaleInVNFCIDs []string
 	// DigestKey keys the digests of Secret data.
 	DigestKey []byte
 	// Concurrency bounds the requests in flight.
@@ -41,8 +43,13 @@ type InfraDriver interface {
 	// Apply brings the VIM to the target (all objects, all counts), waits until
 	// it is ready and prunes what the inventory has and the target has not.
 	Apply(ctx context.Context, t *Target, r Recorder) error
-	// Scale changes the counts only and waits until they are reached.
+	// Scale changes the counts only and waits until they are reached. Of the VDUs
+	// that lose VNFCs the named ones go; when they cannot, that is an *InvalidError
+	// before anything is done.
 	Scale(ctx context.Context, t *Target, r Recorder) error
+	// Heal replaces VNFCs and waits until their successors are ready. A VNFC that
+	// is not there has been replaced already.
+	Heal(ctx context.Context, t *Target, h HealSpec, r Recorder) error
 	// Observe compares the VIM with what was applied.
 	Observe(ctx context.Context, t *Target) (*Observation, error)
 	VNFCs(ctx context.Context, t *Target) ([]VNFC, error)

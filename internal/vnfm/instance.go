@@ -25,9 +25,36 @@ type InstanceSpec struct {
 	ForceConflicts bool
 	// AdoptExisting takes objects over that exist and belong to no instance.
 	AdoptExisting bool
+	// ReplaceObjects are the objects, by their identity as written, that may be
+	// deleted and made anew when Kubernetes does not let them be changed.
+	ReplaceObjects []string
+	// ScaleInVNFCIDs are the VNFCs that go when a scale takes some of their VDU away.
+	ScaleInVNFCIDs []string
+	// Heal, when its trigger is not the last one that the instance was healed for,
+	// runs once.
+	Heal *HealSpec
 	// KnownGeneration is what a record that the store has lost goes on from.
 	KnownGeneration int64
 }
+
+// HealSpec asks for a HEAL operation (SOL003 5.4.9): some VNFCs, all of some VDUs,
+// or the whole instance.
+type HealSpec struct {
+	// Trigger is any text: the operation runs once for each new one.
+	Trigger string
+	// Cause is why, for the record of the operation.
+	Cause string
+	// VNFCIDs are VNFCs to be replaced, VDUIDs VDUs whose VNFCs are all replaced, as
+	// gently as the VDU's workload does it. Both empty means the whole instance: what
+	// it consists of is applied again, and then all VDUs are healed.
+	VNFCIDs []string
+	VDUIDs  []string
+	// ID is that of the operation: what was done for it is not done twice.
+	ID string
+}
+
+// Whole reports whether the whole instance is meant.
+func (h *HealSpec) Whole() bool { return len(h.VNFCIDs) == 0 && len(h.VDUIDs) == 0 }
 
 // OperationalState is vnfState of SOL003.
 type OperationalState string
@@ -85,6 +112,8 @@ type Instance struct {
 	Status           InstanceStatus   `json:"status"`
 	// Generation rises with every scale, heal and package change.
 	Generation int64 `json:"generation"`
+	// HealTrigger is the trigger of the last heal that was asked for.
+	HealTrigger string `json:"heal_trigger,omitempty"`
 	// Inventory lists what the driver made, for pruning and termination.
 	Inventory []InventoryItem `json:"inventory,omitempty"`
 	// Acknowledged is set once a Read has seen the instance: Terraform's state

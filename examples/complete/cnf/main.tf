@@ -14,9 +14,10 @@ resource "vnf_vim" "edge" {
 }
 
 # The VNF package: a directory here; a .csar file or an https URL works the same way.
+# Another content is another version: the instance is upgraded in place.
 resource "vnf_package" "core5g" {
   name   = "core5g"
-  source = "${path.module}/../../packages/core5g"
+  source = coalesce(var.package, "${path.module}/../../packages/core5g")
 }
 
 # The network function: 60 objects, one resource.
@@ -28,6 +29,7 @@ resource "vnf_instance" "core5g" {
   flavour_id   = var.flavour
   namespace    = var.namespace
   scale_levels = var.scale_levels
+  heal         = var.heal
 
   deletion_policy = { volumes = "delete" }
 

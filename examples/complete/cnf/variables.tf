@@ -9,6 +9,12 @@ variable "store" {
   default     = null
 }
 
+variable "package" {
+  description = "VNF package of the network function; null takes the example package."
+  type        = string
+  default     = null
+}
+
 variable "namespace" {
   description = "Namespace of the network function. It is created."
   type        = string
@@ -25,4 +31,15 @@ variable "scale_levels" {
   description = "Scale level per scaling aspect: control-plane, user-plane, subscriber-data."
   type        = map(number)
   default     = {}
+}
+
+variable "heal" {
+  description = "Replaces VNFCs once for each new trigger: those named, those of the named VDUs, or all."
+  type = object({
+    trigger  = string
+    cause    = optional(string)
+    vnfc_ids = optional(set(string))
+    vdu_ids  = optional(set(string))
+  })
+  default = null
 }

@@ -191,6 +191,14 @@ func (s *session) awaitEnd(ctx context.Context, target []*placement) error {
 	}
 	for _, p := range ending {
 		p.live = nil
+		if p.ref.Resource.GVK != namespaceKind {
+			continue
+		}
+		for _, inside := range target {
+			if inside.ref.Namespace == p.ref.Name {
+				inside.live = nil
+			}
+		}
 	}
 	return nil
 }

@@ -53,6 +53,10 @@ func (s *session) home(ctx context.Context, target []*placement) (*placement, er
 		return nil, err
 	}
 	p.live = liveOf(p, obj, false)
+	if p.live.DeletionTimestamp != nil {
+		// Whoever's it was, it takes all that is in it along, and a new one is made.
+		return p, nil
+	}
 	if !s.belongs(p) && !s.leftBehind(p) {
 		return nil, nil
 	}

@@ -21,6 +21,12 @@ const (
 	// object behind: an instance of that name takes it over again. An object that
 	// was taken over keeps it until the first apply of the instance is complete.
 	annotationRetained = prefix + "retained"
+	// annotationHealed is set in the pod template of a workload and holds the id of
+	// the operation for which its pods were replaced last.
+	annotationHealed = prefix + "healed-by"
+	// annotationConfiguration is set in the pod template of a workload and holds the
+	// digest of the ConfigMaps and Secrets that its pods read.
+	annotationConfiguration = prefix + "configuration"
 	// annotationLastApplied is what kubectl leaves in exported manifests. It
 	// repeats the whole object, Secret data included, and is never applied.
 	annotationLastApplied = "kubectl.kubernetes.io/last-applied-configuration"

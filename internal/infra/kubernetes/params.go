@@ -62,12 +62,9 @@ type workloadRef struct {
 
 // params are the additional parameters as the driver understands them.
 type params struct {
-	// files are the manifests that are used; filesGiven is set when the instance
-	// names them.
-	files      []string
-	filesGiven bool
-	namespace  string
-	mapping    map[string]workloadRef
+	files     []string
+	namespace string
+	mapping   map[string]workloadRef
 }
 
 // readParams checks the additional parameters of an instance against the package.
@@ -77,7 +74,7 @@ func readParams(t *vnfm.Target, ps *vnfm.Problems) params {
 		value := t.Instance.AdditionalParams[key]
 		switch key {
 		case paramFiles:
-			out.files, out.filesGiven = readFiles(t, value, ps), true
+			out.files = readFiles(t, value, ps)
 		case paramNamespace:
 			out.namespace = readNamespace(t, value, ps)
 		case paramVDUMapping:

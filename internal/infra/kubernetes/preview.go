@@ -20,8 +20,8 @@ func (d *Driver) Preview(t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
 }
 
 // Render is Preview with the objects as YAML, as they are applied: with the replicas
-// of their VDUs, without the driver's own labels and annotations. The values of
-// Secrets are masked.
+// of their VDUs, without the labels and annotations that tell whose they are. The
+// values of Secrets are masked.
 func (d *Driver) Render(t *vnfm.Target) (*vnfm.Rendering, vnfm.Problems) {
 	r, ps := render(t)
 	if ps.HasErrors() {

@@ -47,8 +47,8 @@ type rendering struct {
 	definitions map[schema.GroupKind]*definition
 }
 
-// render makes the objects of a target, finds the workloads of its VDUs and
-// computes the digests. It needs neither the VIM nor its credentials.
+// render takes the objects of a target from their source, finds the workloads of
+// its VDUs and computes the digests. It needs neither the VIM nor its credentials.
 func render(t *vnfm.Target) (*rendering, vnfm.Problems) {
 	var ps vnfm.Problems
 	if t.Package.Content == nil {
@@ -57,7 +57,13 @@ func render(t *vnfm.Target) (*rendering, vnfm.Problems) {
 	}
 	p := readParams(t, &ps)
 	r := &rendering{definitions: map[schema.GroupKind]*definition{}}
-	r.objects = sourceObjects(t, &p, &ps)
+	if src := sourceOf(t, &p, &ps); src != nil {
+		for _, m := range src.manifests(t, r, &ps) {
+			if o := renderObject(&m, &ps); o != nil {
+				r.objects = append(r.objects, o)
+			}
+		}
+	}
 	r.checkDuplicates(t, &ps)
 	for _, o := range r.objects {
 		if d := definitionOf(o); d != nil {
@@ -71,6 +77,7 @@ func render(t *vnfm.Target) (*rendering, vnfm.Problems) {
 	}
 	r.bindVDUs(t, p.mapping, &ps)
 	r.bindAutoscaled(t)
+	r.markConfiguration(t, &ps)
 	r.setDigests(t, &ps)
 	return r, ps
 }

@@ -19,19 +19,24 @@ import (
 // the scale manager takes the replicas before the main manager lets go of them:
 // the count never jumps to one in between.
 
-// setReplicas sets the replicas of an object that exists, as the scale manager.
-// The UID keeps it from making an object that has gone meanwhile. Without force
-// somebody else who sets another number is a *kube.ConflictError.
-func (s *session) setReplicas(ctx context.Context, p *placement, n int64, force bool) error {
+// identified is what an apply of single fields of an object that exists begins
+// with. The UID keeps it from making an object that has gone meanwhile.
+func identified(p *placement) map[string]any {
 	meta := map[string]any{"name": p.ref.Name, "uid": string(p.live.UID)}
 	if p.ref.Namespace != "" {
 		meta["namespace"] = p.ref.Namespace
 	}
-	body := map[string]any{
+	return map[string]any{
 		"apiVersion": p.ref.Resource.GVK.GroupVersion().String(),
 		"kind":       p.ref.Resource.GVK.Kind,
 		"metadata":   meta,
 	}
+}
+
+// setReplicas sets the replicas of an object that exists, as the scale manager. Without force
+// somebody else who sets another number is a *kube.ConflictError.
+func (s *session) setReplicas(ctx context.Context, p *placement, n int64, force bool) error {
+	body := identified(p)
 	setCopied(body, n, p.object.scaling.path)
 	obj, err := s.client.Apply(ctx, p.ref, body, kube.ApplyOptions{FieldManager: kube.ScaleFieldManager, Force: force})
 	if err != nil {

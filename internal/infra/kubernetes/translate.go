@@ -16,12 +16,18 @@ import (
 // a new package or another name of the instance changes.
 const labelName = "app.kubernetes.io/name"
 
+// containers are the source of objects that a VNFD is which describes the
+// containers of its VDUs.
+type containers struct {
+	params *params
+}
+
 // translation makes the objects of VDUs whose containers the VNFD itself describes.
 // Their names come from the VNFD alone, so that they are the same in every plan.
 type translation struct {
-	target  *vnfm.Target
-	ps      *vnfm.Problems
-	objects []*object
+	target *vnfm.Target
+	ps     *vnfm.Problems
+	made   []manifest
 	// refs are the objects that the VDUs are.
 	refs map[string]workloadRef
 	// claimed are the shared storages that have their claim.
@@ -33,10 +39,10 @@ func describesContainers(f *vnfm.Flavour) bool {
 	return slices.ContainsFunc(f.VDUs, func(v vnfm.VDU) bool { return v.Workload != nil })
 }
 
-// translate makes the objects of all VDUs of the flavour and notes in the parameters
+// manifests makes the objects of all VDUs of the flavour and notes in the parameters
 // which object each VDU is. vdu_mapping gives a VDU another name or kind: that way
 // one VNFD can be instantiated twice in a namespace.
-func translate(t *vnfm.Target, p *params, ps *vnfm.Problems) []*object {
+func (c *containers) manifests(t *vnfm.Target, _ *rendering, ps *vnfm.Problems) []manifest {
 	tr := &translation{target: t, ps: ps, refs: map[string]workloadRef{}, claimed: map[string]bool{}}
 	for i := range t.Flavour.VDUs {
 		v := &t.Flavour.VDUs[i]
@@ -48,7 +54,7 @@ func translate(t *vnfm.Target, p *params, ps *vnfm.Problems) []*object {
 		for _, found := range v.Workload.Problems {
 			tr.report(found)
 		}
-		if ref, ok := tr.ref(v, p.mapping[v.ID]); ok && !v.Workload.Problems.HasErrors() {
+		if ref, ok := tr.ref(v, c.params.mapping[v.ID]); ok && !v.Workload.Problems.HasErrors() {
 			tr.refs[v.ID] = ref
 		}
 	}
@@ -58,8 +64,8 @@ func translate(t *vnfm.Target, p *params, ps *vnfm.Problems) []*object {
 			tr.vdu(v, ref)
 		}
 	}
-	p.mapping = tr.refs
-	return tr.objects
+	c.params.mapping = tr.refs
+	return tr.made
 }
 
 // ref says which object a VDU is: what the instance says, else what the VNFD says,
@@ -99,7 +105,7 @@ func (tr *translation) vdu(v *vnfm.VDU, ref workloadRef) {
 	tr.configMaps(v, ref)
 	tr.sharedClaims(v)
 	tr.services(v, ref)
-	tr.emit(v.Place, tr.workload(v, ref, tr.podMetadata(v, ref), tr.podSpec(v, ref)))
+	tr.emit(v.Place, tr.workload(v, ref, tr.podMetadata(v), tr.podSpec(v, ref)))
 	tr.autoscaler(v, ref)
 }
 
@@ -192,8 +198,5 @@ func (tr *translation) report(p vnfm.Problem) {
 
 // emit adds an object that stands at a place of the VNFD.
 func (tr *translation) emit(at vnfm.Place, content map[string]any) {
-	m := &manifest{file: at.File, node: &yaml.Node{Line: at.Line, Column: at.Column}, content: content}
-	if o := renderObject(m, tr.ps); o != nil {
-		tr.objects = append(tr.objects, o)
-	}
+	tr.made = append(tr.made, manifest{file: at.File, node: &yaml.Node{Line: at.Line, Column: at.Column}, content: content})
 }

@@ -84,7 +84,7 @@ spec:
   template:
     metadata:
       labels: { app: webserver, app.kubernetes.io/name: vdu1 }
-      annotations: { checksum/config: aa1d3547c1de96ac, k8s.v1.cni.cncf.io/networks: n6 }
+      annotations: { vnf.nfv-iac.github.io/configuration: c0b6eaeaa0328e32, k8s.v1.cni.cncf.io/networks: n6 }
     spec:
       containers:
         - name: web-server

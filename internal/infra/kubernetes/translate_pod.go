@@ -1,9 +1,6 @@
 package kubernetes
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"strings"
@@ -13,40 +10,15 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-const (
-	// annotationNetworks is how pods ask Multus for further networks.
-	annotationNetworks = "k8s.v1.cni.cncf.io/networks"
-	// annotationConfig sums up the settings of a pod's containers: pods read them
-	// when they start, so that new settings take new pods.
-	annotationConfig = "checksum/config"
-)
+// annotationNetworks is how pods ask Multus for further networks.
+const annotationNetworks = "k8s.v1.cni.cncf.io/networks"
 
-func (tr *translation) podMetadata(v *vnfm.VDU, ref workloadRef) map[string]any {
+func (tr *translation) podMetadata(v *vnfm.VDU) map[string]any {
 	meta := map[string]any{"labels": tr.labels(v)}
-	annotations := map[string]any{}
 	if len(v.Workload.Networks) > 0 {
-		annotations[annotationNetworks] = strings.Join(v.Workload.Networks, ", ")
-	}
-	if sum, ok := configSum(v.Workload); ok && ref.kind != "Pod" {
-		annotations[annotationConfig] = sum
-	}
-	if len(annotations) > 0 {
-		meta["annotations"] = annotations
+		meta["annotations"] = map[string]any{annotationNetworks: strings.Join(v.Workload.Networks, ", ")}
 	}
 	return meta
-}
-
-func configSum(w *vnfm.Workload) (string, bool) {
-	all := map[string]map[string]string{}
-	for i := range w.Containers {
-		if c := &w.Containers[i]; len(c.Config) > 0 {
-			all[c.Name] = c.Config
-		}
-	}
-	// A map of texts always has a JSON form.
-	text, _ := json.Marshal(all)
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])[:digestHex], len(all) > 0
 }
 
 func (tr *translation) podSpec(v *vnfm.VDU, ref workloadRef) map[string]any {

@@ -22,25 +22,50 @@ func (d *Driver) VNFCs(ctx context.Context, t *vnfm.Target) ([]vnfm.VNFC, error)
 	if err != nil {
 		return nil, err
 	}
+	vdus, err := s.population(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []vnfm.VNFC
+	for _, v := range vdus {
+		for i := range v.pods {
+			out = append(out, vnfcOf(v.id, &v.pods[i]))
+		}
+	}
+	slices.SortFunc(out, func(a, b vnfm.VNFC) int { return strings.Compare(a.ID+" "+a.Namespace, b.ID+" "+b.Namespace) })
+	return out, nil
+}
+
+// populated is a VDU with its workload and the pods that are there of it.
+type populated struct {
+	id       string
+	workload *placement
+	pods     []corev1.Pod
+}
+
+// population looks which pods the VDUs have, in the order of the VDUs' ids.
+func (s *session) population(ctx context.Context) ([]*populated, error) {
 	workloads, err := s.workloads(ctx)
 	if err != nil {
 		return nil, err
 	}
 	options := surveyOptions{
-		selector: instanceSelector(t.Instance.ID),
+		selector: instanceSelector(s.target.Instance.ID),
 		whole:    isPod,
 		keep:     true,
 	}
 	if err := s.survey(ctx, workloads, options); err != nil {
 		return nil, err
 	}
-	vdus := map[*object]string{}
+	ids := map[*object]string{}
 	for id, o := range s.rendering.vdus {
-		vdus[o] = id
+		ids[o] = id
 	}
-	var out []vnfm.VNFC
+	var out []*populated
 	owners := map[string]map[types.UID]string{}
 	for _, p := range workloads {
+		v := &populated{id: ids[p.object], workload: p}
+		out = append(out, v)
 		switch {
 		case p.live == nil:
 		case isPod(p):
@@ -48,12 +73,12 @@ func (d *Driver) VNFCs(ctx context.Context, t *vnfm.Target) ([]vnfm.VNFC, error)
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, vnfcOf(vdus[p.object], pod))
+			v.pods = []corev1.Pod{*pod}
 		default:
 			if owners[p.ref.Namespace] == nil {
 				owners[p.ref.Namespace] = map[types.UID]string{}
 			}
-			owners[p.ref.Namespace][p.live.UID] = vdus[p.object]
+			owners[p.ref.Namespace][p.live.UID] = v.id
 		}
 	}
 	for namespace, byUID := range owners {
@@ -61,13 +86,12 @@ func (d *Driver) VNFCs(ctx context.Context, t *vnfm.Target) ([]vnfm.VNFC, error)
 		if err != nil {
 			return nil, err
 		}
-		for vdu := range pods {
-			for i := range pods[vdu] {
-				out = append(out, vnfcOf(vdu, &pods[vdu][i]))
+		for _, v := range out {
+			if v.workload.ref.Namespace == namespace {
+				v.pods = append(v.pods, pods[v.id]...)
 			}
 		}
 	}
-	slices.SortFunc(out, func(a, b vnfm.VNFC) int { return strings.Compare(a.ID+" "+a.Namespace, b.ID+" "+b.Namespace) })
 	return out, nil
 }
 
@@ -94,26 +118,34 @@ func podOf(content map[string]any) (*corev1.Pod, error) {
 	return pod, err
 }
 
+// vnfcID is the id of the VNF component that a pod is.
+func vnfcID(vdu, pod string) string { return vdu + "-" + pod }
+
+// podIsReady reports whether a pod is ready and stays.
+func podIsReady(pod *corev1.Pod) bool {
+	return pod.DeletionTimestamp == nil && slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+	})
+}
+
 // vnfcOf describes a pod as a VNF component.
 func vnfcOf(vdu string, pod *corev1.Pod) vnfm.VNFC {
 	c := vnfm.VNFC{
-		ID:        vdu + "-" + pod.Name,
+		ID:        vnfcID(vdu, pod.Name),
 		VDUID:     vdu,
 		Resource:  pod.Name,
 		Namespace: pod.Namespace,
 		Node:      pod.Spec.NodeName,
 		State:     string(pod.Status.Phase),
 		Message:   pod.Status.Message,
+		Ready:     podIsReady(pod),
 		CreatedAt: pod.CreationTimestamp.UTC(),
 	}
 	for _, ip := range pod.Status.PodIPs {
 		c.Addresses = append(c.Addresses, ip.IP)
 	}
 	for _, condition := range pod.Status.Conditions {
-		switch {
-		case condition.Type == corev1.PodReady && condition.Status == corev1.ConditionTrue:
-			c.Ready = true
-		case condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse && c.Message == "":
+		if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse && c.Message == "" {
 			c.State, c.Message = condition.Reason, condition.Message
 		}
 	}
@@ -129,7 +161,7 @@ func vnfcOf(vdu string, pod *corev1.Pod) vnfm.VNFC {
 		c.State = pod.Status.Reason
 	}
 	if pod.DeletionTimestamp != nil {
-		c.State, c.Ready = "Terminating", false
+		c.State = "Terminating"
 	}
 	return c
 }

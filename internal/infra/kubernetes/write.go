@@ -113,7 +113,7 @@ func (s *session) writeMain(ctx context.Context, p *placement, repair bool) erro
 		options.Force = true
 		obj, err = s.client.Apply(ctx, p.ref, body, options)
 	}
-	if isUnchangeable(err) && p.live != nil && replaceable(p) {
+	if isUnchangeable(err) && p.live != nil && s.replaceable(p) {
 		obj, err = s.replace(ctx, p, body, options)
 	}
 	if err != nil {
@@ -125,10 +125,10 @@ func (s *session) writeMain(ctx context.Context, p *placement, repair bool) erro
 }
 
 // replaceable reports whether an object may be deleted and made anew when it
-// cannot be changed: a Job of another version is another run, and a bare Pod
-// keeps nothing.
-func replaceable(p *placement) bool {
-	return isPod(p) || (p.item.Group == "batch" && p.item.Kind == "Job")
+// cannot be changed: a Job of another version is another run, a bare Pod keeps
+// nothing, and others are what the user says.
+func (s *session) replaceable(p *placement) bool {
+	return isPod(p) || (p.item.Group == "batch" && p.item.Kind == "Job") || slices.Contains(s.target.ReplaceObjects, p.item.Key)
 }
 
 // replace deletes an object that cannot be changed and makes it anew.
@@ -154,7 +154,7 @@ func onlyOurs(e *kube.ConflictError) bool {
 
 // unchangeable are parts of the messages by which the API server refuses to change
 // a field of an object that exists.
-var unchangeable = []string{"field is immutable", "updates to statefulset spec", "pod updates may not change", "spec is immutable"}
+var unchangeable = []string{"immutable", "updates to statefulset spec", "pod updates may not change", "may not change once set"}
 
 // isUnchangeable reports whether the API server refused to change a field of an
 // object that exists.
@@ -167,7 +167,7 @@ func isUnchangeable(err error) bool {
 func (s *session) explainWrite(p *placement, err error) error {
 	err = fmt.Errorf("%s (%s:%d): %w", p, p.object.file, p.object.line, err)
 	if p.live != nil && isUnchangeable(err) {
-		return fmt.Errorf("%w; Kubernetes does not let this field be changed: give the object another name, or delete it so that it is made anew", err)
+		return fmt.Errorf("%w; Kubernetes does not let this field be changed: give the object another name, or name it in replace_objects (%q) so that it is deleted and made anew", err, p)
 	}
 	return err
 }

@@ -49,6 +49,8 @@ func checkedBadInputs() map[string]badInput {
 		"timeouts":          {arguments: `timeouts = { create = "soon" }`, want: want(`Invalid Attribute Value Time Duration`, `"soon"`)},
 		"force_conflicts":   {arguments: `force_conflicts = "maybe"`, want: want(`Inappropriate value for attribute "force_conflicts": a bool is required`)},
 		"metadata":          {arguments: `metadata = ["a"]`, want: want(`Inappropriate value for attribute "metadata": map of string required`)},
+		"heal_no_trigger":   {arguments: `heal = { vdu_ids = ["web"] }`, want: want(`attribute "trigger" is required`)},
+		"heal_empty":        {arguments: `heal = { trigger = "a", vnfc_ids = [] }`, want: want(`Attribute heal.vnfc_ids set must contain at least 1 elements, got: 0`)},
 		"argument_unknown":  {arguments: `replicas = 3`, want: want(`An argument named "replicas" is not expected here.`)},
 		"computed_argument": {arguments: `status = "INSTANTIATED"`, want: want(`Invalid Configuration for Read-Only Attribute`, `status`)},
 	}
@@ -104,6 +106,9 @@ func plannedBadInputs(t testing.TB) map[string]badInput {
 			acctest.Write(t, dir, webFile, "apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec: {containers: [{name: web, image: registry.example.com/web:1}]}\n")
 		}), arguments: `operational_state = "stopped"`, want: want(`VDU "web" cannot be stopped`, `v1/Pod web has no replicas that could be zero.`)},
 		"namespace_param": {arguments: params(`namespace = "a_b"`), want: want(`Additional parameter "namespace" must be the name of a namespace`, `Lower case letters, digits and hyphens, 63 at most.`)},
+		"heal_vdu":        {arguments: `heal = { trigger = "a", vdu_ids = ["db"] }`, want: want(`Deployment flavour "default" has no VDU "db"`, `Its VDUs are "web".`)},
+		"heal_vnfc":       {arguments: `heal = { trigger = "a", vnfc_ids = ["db-0"] }`, want: want(`VNFC "db-0" is of no VDU of deployment flavour "default"`, `Its VDUs are "web".`)},
+		"replace_unknown": {arguments: `replace_objects = ["apps/v1/Deployment db"]`, want: want(`The instance has no object "apps/v1/Deployment db"`, `An object is named as in the attribute objects, for example "apps/v1/Deployment web".`)},
 		"namespace_both":  {arguments: "namespace = \"a\"\n  " + params(`namespace = "b"`), want: want(`Additional parameter "namespace" contradicts the argument namespace`, `"b" and "a"; give one of them.`)},
 	}
 }

@@ -26,12 +26,15 @@ type model struct {
 	FlavourID            types.String   `tfsdk:"flavour_id"`
 	InstantiationLevelID types.String   `tfsdk:"instantiation_level_id"`
 	ScaleLevels          types.Map      `tfsdk:"scale_levels"`
+	ScaleInVNFCIDs       types.Set      `tfsdk:"scale_in_vnfc_ids"`
 	Namespace            types.String   `tfsdk:"namespace"`
 	AdditionalParams     types.Dynamic  `tfsdk:"additional_params"`
 	OperationalState     types.String   `tfsdk:"operational_state"`
+	Heal                 types.Object   `tfsdk:"heal"`
 	OnFailure            types.String   `tfsdk:"on_failure"`
 	ForceConflicts       types.Bool     `tfsdk:"force_conflicts"`
 	AdoptExisting        types.Bool     `tfsdk:"adopt_existing"`
+	ReplaceObjects       types.Set      `tfsdk:"replace_objects"`
 	Termination          types.Object   `tfsdk:"termination"`
 	DeletionPolicy       types.Object   `tfsdk:"deletion_policy"`
 	Timeouts             timeouts.Value `tfsdk:"timeouts"`
@@ -89,7 +92,49 @@ func (m *model) spec(ctx context.Context, diags *diag.Diagnostics) (s vnfm.Insta
 		return s, true
 	}
 	s.AdditionalParams = params
+	s.Heal = m.healSpec(ctx, diags)
+	for set, into := range map[*types.Set]*[]string{&m.ReplaceObjects: &s.ReplaceObjects, &m.ScaleInVNFCIDs: &s.ScaleInVNFCIDs} {
+		if tfutil.Set(*set) && tfutil.FullyKnown(ctx, *set) {
+			diags.Append(set.ElementsAs(ctx, into, false)...)
+		}
+	}
 	return s, true
+}
+
+// healModel is the "heal" argument.
+type healModel struct {
+	Trigger types.String `tfsdk:"trigger"`
+	Cause   types.String `tfsdk:"cause"`
+	VNFCIDs types.Set    `tfsdk:"vnfc_ids"`
+	VDUIDs  types.Set    `tfsdk:"vdu_ids"`
+}
+
+// healSpec reads which VNFCs are to be replaced; nil while that is not known.
+func (m *model) healSpec(ctx context.Context, diags *diag.Diagnostics) *vnfm.HealSpec {
+	if !tfutil.Set(m.Heal) || !tfutil.FullyKnown(ctx, m.Heal) {
+		return nil
+	}
+	var h healModel
+	diags.Append(m.Heal.As(ctx, &h, basetypes.ObjectAsOptions{})...)
+	out := &vnfm.HealSpec{Trigger: h.Trigger.ValueString(), Cause: h.Cause.ValueString()}
+	if tfutil.Set(h.VNFCIDs) {
+		diags.Append(h.VNFCIDs.ElementsAs(ctx, &out.VNFCIDs, false)...)
+	}
+	if tfutil.Set(h.VDUIDs) {
+		diags.Append(h.VDUIDs.ElementsAs(ctx, &out.VDUIDs, false)...)
+	}
+	return out
+}
+
+// healTrigger is the trigger of the "heal" argument; null when it is left out.
+func (m *model) healTrigger() attr.Value {
+	if m.Heal.IsUnknown() {
+		return types.StringUnknown()
+	}
+	if m.Heal.IsNull() {
+		return types.StringNull()
+	}
+	return m.Heal.Attributes()["trigger"]
 }
 
 // terminateSpec reads how the instance is to be terminated.

@@ -115,6 +115,36 @@ func TestAccInstance_packageChanged(t *testing.T) {
 	)
 }
 
+// TestAccInstance_packageImmutable moves to a package that changes what Kubernetes
+// does not let be changed: an error that says how, and a replacement by permission.
+func TestAccInstance_packageImmutable(t *testing.T) {
+	w := newWorld(t)
+	next := hello(t, manifests("app.kubernetes.io/name: web }", "app.kubernetes.io/name: www }"))
+	var before string
+	w.run(t,
+		resource.TestStep{Config: w.config("hello"), Check: func(*terraform.State) error {
+			before = w.uid("deployment/web")
+			return nil
+		}},
+		resource.TestStep{
+			Config: w.over(next),
+			ExpectError: sentence(`Unable to Update VNF Instance "test"`, `apps/v1/Deployment web (Files/kubernetes/web.yaml:18)`, `field is immutable`,
+				`name it in replace_objects ("apps/v1/Deployment web")`),
+		},
+		resource.TestStep{
+			Config:            w.over(next, `replace_objects = ["apps/v1/Deployment web"]`),
+			ConfigPlanChecks:  updates(),
+			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
+			Check: also(w.whole(), func(*terraform.State) error {
+				if w.uid("deployment/web") == before {
+					return errors.New("the Deployment is still the old one")
+				}
+				return nil
+			}),
+		},
+	)
+}
+
 // TestAccInstance_packageFailed moves to a package that cannot run: an error, a
 // state that says how far it came, and a way on and back.
 func TestAccInstance_packageFailed(t *testing.T) {

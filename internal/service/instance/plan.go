@@ -37,7 +37,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	// What the user left out is computed anew, not carried on from the state: a
 	// new package may have other defaults.
 	plan.FlavourID, plan.InstantiationLevelID = config.FlavourID, config.InstantiationLevelID
-	r.planPreview(ctx, &plan, &config, &resp.Diagnostics)
+	r.planPreview(ctx, &plan, &config, state, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -47,10 +47,13 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 }
 
 // planPreview fills what the instance will consist of, or says that it is unknown.
-func (r *Resource) planPreview(ctx context.Context, plan, config *model, diags *diag.Diagnostics) {
+func (r *Resource) planPreview(ctx context.Context, plan, config, state *model, diags *diag.Diagnostics) {
 	spec, known := plan.spec(ctx, diags)
 	if diags.HasError() {
 		return
+	}
+	if state != nil && !heals(plan, state) {
+		spec.Heal = nil
 	}
 	if !known || !r.data.Known() || config.FlavourID.IsUnknown() || config.InstantiationLevelID.IsUnknown() {
 		plan.setPreviewUnknown(config)
@@ -108,8 +111,14 @@ func planProgress(ctx context.Context, plan, state *model) {
 	plan.Generation = types.Int64Unknown()
 }
 
+// heals reports whether the trigger of a heal is another one than that of the
+// state. A heal that was taken out of the configuration is over.
+func heals(plan, state *model) bool {
+	return !plan.Heal.IsNull() && !plan.healTrigger().Equal(state.healTrigger())
+}
+
 func needsOperation(ctx context.Context, plan, state *model) bool {
-	if state.Status.ValueString() != string(vnfm.StatusInstantiated) || !sameParams(ctx, plan.AdditionalParams, state.AdditionalParams) {
+	if state.Status.ValueString() != string(vnfm.StatusInstantiated) || heals(plan, state) || !sameParams(ctx, plan.AdditionalParams, state.AdditionalParams) {
 		return true
 	}
 	for _, pair := range [][2]attr.Value{

@@ -61,7 +61,7 @@ func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *r
 func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	var plan model
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
-	manager, spec := r.prepare(ctx, &plan, &resp.Diagnostics)
+	manager, spec := r.prepare(ctx, &plan, nil, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -96,9 +96,9 @@ func endCreate(spec vnfm.InstanceSpec, err error, diags *diag.Diagnostics) *vnfm
 	return failed.Instance
 }
 
-// prepare gets what Create and Update need and fills what a plan with unknown
-// values could not show.
-func (r *Resource) prepare(ctx context.Context, plan *model, diags *diag.Diagnostics) (vnfm.Manager, vnfm.InstanceSpec) {
+// prepare gets what Create, where there is no state, and Update need and fills what
+// a plan with unknown values could not show.
+func (r *Resource) prepare(ctx context.Context, plan, state *model, diags *diag.Diagnostics) (vnfm.Manager, vnfm.InstanceSpec) {
 	var spec vnfm.InstanceSpec
 	manager := r.data.RequireManager(diags)
 	if diags.HasError() {
@@ -110,6 +110,9 @@ func (r *Resource) prepare(ctx context.Context, plan *model, diags *diag.Diagnos
 	}
 	if diags.HasError() {
 		return nil, spec
+	}
+	if state != nil && !heals(plan, state) {
+		spec.Heal = nil
 	}
 	preview, problems, err := manager.PreviewInstance(ctx, spec)
 	if err != nil {
@@ -179,7 +182,7 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 	var plan, state model
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	manager, spec := r.prepare(ctx, &plan, &resp.Diagnostics)
+	manager, spec := r.prepare(ctx, &plan, &state, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/mapvalidator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/booldefault"
@@ -120,12 +121,46 @@ func lifeAttributes() map[string]schema.Attribute {
 			Optional:            true,
 			Validators:          []validator.Map{mapvalidator.NoNullValues(), mapvalidator.ValueInt64sAre(int64validator.AtLeast(0))},
 		},
+		"scale_in_vnfc_ids": schema.SetAttribute{
+			MarkdownDescription: "Ids of the VNFCs that are to go when a scale of this apply takes VNFCs of their VDU away, as many as go or fewer. Only Deployments and ReplicaSets let them be chosen. Without effect when nothing is scaled in.",
+			ElementType:         types.StringType,
+			Optional:            true,
+			Validators:          []validator.Set{setvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1))},
+		},
 		"operational_state": schema.StringAttribute{
 			MarkdownDescription: "`started` (default), or `stopped`: the instance stays and none of its VNFCs runs. A change is made in place.",
 			Optional:            true,
 			Computed:            true,
 			Default:             stringdefault.StaticString(string(vnfm.Started)),
 			Validators:          []validator.String{stringvalidator.OneOf(string(vnfm.Started), string(vnfm.Stopped))},
+		},
+		"heal": schema.SingleNestedAttribute{
+			MarkdownDescription: "Replaces VNFCs once for each new `trigger`: the named ones, all of the named VDUs, or, when none is named, applies everything again and then replaces all VNFCs. " +
+				"It runs after a change of package, state or scale of the same apply. A new instance has nothing to be healed of: its first `trigger` is only noted. Objects that are gone or were changed are put right by any apply, without this.",
+			Optional: true,
+			Attributes: map[string]schema.Attribute{
+				"trigger": schema.StringAttribute{
+					MarkdownDescription: "Any text. A change runs the healing once.",
+					Required:            true,
+					Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+				},
+				"cause": schema.StringAttribute{
+					MarkdownDescription: "Why, for the record of the operation.",
+					Optional:            true,
+				},
+				"vnfc_ids": schema.SetAttribute{
+					MarkdownDescription: "Ids of the VNFCs to be replaced, as the data source `vnf_instance` shows them. All are replaced at the same time.",
+					ElementType:         types.StringType,
+					Optional:            true,
+					Validators:          []validator.Set{setvalidator.SizeAtLeast(1), setvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1))},
+				},
+				"vdu_ids": schema.SetAttribute{
+					MarkdownDescription: "Ids of VDUs whose VNFCs are all replaced, as gently as the update strategy of the workload says.",
+					ElementType:         types.StringType,
+					Optional:            true,
+					Validators:          []validator.Set{setvalidator.SizeAtLeast(1), setvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1))},
+				},
+			},
 		},
 		"on_failure": schema.StringAttribute{
 			MarkdownDescription: "What becomes of an operation that fails half-way. `resume` (default) keeps what exists, sets `status` to `FAILED_TEMP`, and the next apply continues. `rollback` restores what was before; after a failed creation everything is removed again.",
@@ -145,6 +180,12 @@ func lifeAttributes() map[string]schema.Attribute {
 			Optional:            true,
 			Computed:            true,
 			Default:             booldefault.StaticBool(false),
+		},
+		"replace_objects": schema.SetAttribute{
+			MarkdownDescription: "Objects, named as in `objects`, that may be deleted and made anew when a change of package needs what Kubernetes does not let be changed, such as the volume claim templates of a StatefulSet. Without it such a change is an error. Jobs and bare Pods are always replaced. Persistent volume claims of a StatefulSet stay.",
+			ElementType:         types.StringType,
+			Optional:            true,
+			Validators:          []validator.Set{setvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1))},
 		},
 		"termination": schema.SingleNestedAttribute{
 			MarkdownDescription: "How the instance is terminated. A change takes effect with the termination.",

@@ -1,0 +1,109 @@
+package kubernetes
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// Pods read their ConfigMaps and Secrets when they start: whoever changes only
+// these changes nothing that runs. So the pod template of a workload carries the
+// digest of what its pods read of the package's own ConfigMaps and Secrets, and a
+// change of them is rolled out like a change of the image. The digest is part of
+// the rendered object: the plan shows the workload as one that changes.
+
+// rolling are the kinds that roll a changed pod template out. The template of a
+// Job cannot be changed.
+var rolling = map[schema.GroupKind]bool{
+	{Group: "apps", Kind: "DaemonSet"}:   true,
+	{Group: "apps", Kind: "Deployment"}:  true,
+	{Group: "apps", Kind: "StatefulSet"}: true,
+}
+
+var templateAnnotations = []string{"spec", "template", "metadata", "annotations"}
+
+// markConfiguration writes the digest of what their pods read into all workloads.
+func (r *rendering) markConfiguration(t *vnfm.Target, ps *vnfm.Problems) {
+	sources := map[identity]*object{}
+	for _, o := range r.objects {
+		if o.gvk.Group == "" && (o.gvk.Kind == "ConfigMap" || o.gvk.Kind == "Secret") {
+			sources[identity{kind: o.gvk.Kind, namespace: sameHome(t, o), name: o.name}] = o
+		}
+	}
+	for _, o := range r.objects {
+		if !rolling[o.gvk.GroupKind()] || len(sources) == 0 {
+			continue
+		}
+		template, _ := nested(o.content, "spec", "template", "spec")
+		used := map[string]any{}
+		readBy(template, func(kind, name string) {
+			if source, ok := sources[identity{kind: kind, namespace: sameHome(t, o), name: name}]; ok {
+				used[kind+" "+name] = contentOf(source, t.DigestKey)
+			}
+		})
+		if len(used) == 0 {
+			continue
+		}
+		text, err := json.Marshal(used)
+		if err != nil {
+			o.problem(ps, fmt.Sprintf("what %s reads cannot be summed up: %v", o.key, err), "")
+			continue
+		}
+		sum := sha256.Sum256(text)
+		setCopied(o.content, hex.EncodeToString(sum[:])[:digestHex], append(templateAnnotations, annotationConfiguration))
+	}
+}
+
+// contentOf is what pods see of a ConfigMap or Secret, the values of a Secret as
+// keyed digests.
+func contentOf(o *object, key []byte) []any {
+	content := o.content
+	if o.isSecret() {
+		content = keyed(content, key)
+	}
+	return []any{content["data"], content["binaryData"]}
+}
+
+// readBy calls found for every ConfigMap and Secret that a pod template reads, in
+// its environment or as a volume.
+func readBy(template any, found func(kind, name string)) {
+	text := func(value any, path ...string) string {
+		fields, _ := value.(map[string]any)
+		v, _ := nested(fields, path...)
+		s, _ := v.(string)
+		return s
+	}
+	both := func(value any, configMap, secret []string) {
+		if name := text(value, configMap...); name != "" {
+			found("ConfigMap", name)
+		}
+		if name := text(value, secret...); name != "" {
+			found("Secret", name)
+		}
+	}
+	each := func(value any, field string, call func(item any)) {
+		fields, _ := value.(map[string]any)
+		items, _ := fields[field].([]any)
+		for _, item := range items {
+			call(item)
+		}
+	}
+	for _, containers := range []string{"initContainers", "containers"} {
+		each(template, containers, func(container any) {
+			each(container, "envFrom", func(item any) { both(item, []string{"configMapRef", "name"}, []string{"secretRef", "name"}) })
+			each(container, "env", func(item any) {
+				both(item, []string{"valueFrom", "configMapKeyRef", "name"}, []string{"valueFrom", "secretKeyRef", "name"})
+			})
+		})
+	}
+	each(template, "volumes", func(volume any) {
+		both(volume, []string{"configMap", "name"}, []string{"secret", "secretName"})
+		fields, _ := volume.(map[string]any)
+		each(fields["projected"], "sources", func(item any) { both(item, []string{"configMap", "name"}, []string{"secret", "name"}) })
+	})
+}

@@ -1,0 +1,161 @@
+package kubernetes
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+const (
+	onDeleteManifests = `
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: db}
+spec:
+  serviceName: db
+  selector: {matchLabels: {app: db}}
+  updateStrategy: {type: OnDelete}
+  template:
+    metadata: {labels: {app: db}}
+    spec: {terminationGracePeriodSeconds: 1, containers: [{name: db, image: example.org/db}]}
+`
+	barePodManifest = `
+apiVersion: v1
+kind: Pod
+metadata: {name: probe, labels: {app: probe}}
+spec: {terminationGracePeriodSeconds: 1, containers: [{name: probe, image: example.org/probe}]}
+`
+)
+
+// newHealLab has a VDU of each way in which pods are replaced.
+func newHealLab(t *testing.T) *lab {
+	t.Helper()
+	l := newLab(t, map[string]string{"core.yaml": coreManifests + "---" + onDeleteManifests + "---" + barePodManifest},
+		map[string]int{"amf": 2, "db": 2, "probe": 1})
+	l.apply()
+	return l
+}
+
+// pods are the UIDs of the pods of an app by their names.
+func (l *lab) pods(app string) map[string]string {
+	l.t.Helper()
+	out := map[string]string{}
+	text := l.kubectl("get", "pods", "-l", "app="+app, "-o", `jsonpath={range .items[*]}{.metadata.name}={.metadata.uid}{"\n"}{end}`)
+	for _, line := range strings.Fields(text) {
+		name, uid, _ := strings.Cut(line, "=")
+		out[name] = uid
+	}
+	return out
+}
+
+// kept counts the pods that both have.
+func kept(before, after map[string]string) int {
+	n := 0
+	for _, uid := range before {
+		for _, other := range after {
+			if uid == other {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+func (l *lab) heal(h vnfm.HealSpec) {
+	l.t.Helper()
+	if err := l.driver.Heal(l.ctx, l.target, h, l.recorder); err != nil {
+		l.t.Fatalf("heal: %v", err)
+	}
+}
+
+// TestLabHealVNFC replaces one pod of each kind of workload and leaves the others.
+func TestLabHealVNFC(t *testing.T) {
+	t.Parallel()
+	l := newHealLab(t)
+	for app, count := range map[string]int{"amf": 2, "db": 2, "probe": 1} {
+		before := l.pods(app)
+		victim := ""
+		for name := range before {
+			victim = name
+		}
+		l.heal(vnfm.HealSpec{ID: "op-1", VNFCIDs: []string{app + "-" + victim, app + "-gone-before"}})
+		after := l.pods(app)
+		if len(after) != count || kept(before, after) != count-1 || after[victim] == before[victim] {
+			t.Errorf("%s: %v became %v", app, before, after)
+		}
+		if ready := l.kubectl("get", "pods", "-l", "app="+app, "-o", `jsonpath={.items[*].status.conditions[?(@.type=="Ready")].status}`); strings.Count(ready, "True") != count {
+			t.Errorf("%s: not waited for: %s", app, ready)
+		}
+	}
+	l.inSync()
+}
+
+// TestLabHealVDU restarts workloads by their own strategy, once for each operation,
+// and no later apply takes the mark away again.
+func TestLabHealVDU(t *testing.T) {
+	t.Parallel()
+	l := newHealLab(t)
+	apps := []string{"amf", "db", "probe"}
+	before := map[string]map[string]string{}
+	for _, app := range apps {
+		before[app] = l.pods(app)
+	}
+	l.heal(vnfm.HealSpec{ID: "op-1", VDUIDs: apps})
+	after := map[string]map[string]string{}
+	for _, app := range apps {
+		after[app] = l.pods(app)
+		if n := kept(before[app], after[app]); n != 0 || len(after[app]) < len(before[app]) {
+			t.Errorf("%s: %v became %v", app, before[app], after[app])
+		}
+	}
+	l.inSync()
+	l.eventually("old pods of amf are gone", func() bool { return len(l.pods("amf")) == 2 })
+	after["amf"] = l.pods("amf")
+	l.heal(vnfm.HealSpec{ID: "op-1", VDUIDs: []string{"amf"}})
+	l.setFiles("2", map[string]string{"core.yaml": strings.Replace(coreManifests, "labels: {}, ", "labels: {a: b}, ", 1) + "---" + onDeleteManifests + "---" + barePodManifest})
+	l.apply()
+	if now := l.pods("amf"); kept(after["amf"], now) != 2 {
+		t.Errorf("restarted again: %v became %v", after["amf"], now)
+	}
+}
+
+// TestLabHealWhole applies what is gone and replaces all pods.
+func TestLabHealWhole(t *testing.T) {
+	t.Parallel()
+	l := newHealLab(t)
+	l.kubectl("delete", "configmap", "amf-config")
+	before := l.pods("amf")
+	l.heal(vnfm.HealSpec{ID: "op-1"})
+	l.inSync()
+	if n := kept(before, l.pods("amf")); n != 0 {
+		t.Errorf("%d of the old pods are still there", n)
+	}
+}
+
+// TestLabHealNotReady says what does not come back, and why.
+func TestLabHealNotReady(t *testing.T) {
+	t.Parallel()
+	l := newHealLab(t)
+	l.kubectl("create", "quota", "none", "--hard=pods=0")
+	var victim string
+	for name := range l.pods("amf") {
+		victim = name
+	}
+	ctx, cancel := context.WithTimeout(l.ctx, 4*time.Second)
+	defer cancel()
+	err := l.driver.Heal(ctx, l.target, vnfm.HealSpec{ID: "op-1", VNFCIDs: []string{"amf-" + victim}}, l.recorder)
+	var unready *kube.NotReadyError
+	if !errors.As(err, &unready) || !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("got %v", err)
+	}
+	for _, want := range []string{"1 new pods not ready", "Deployment", "amf", "exceeded quota"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("the error does not say %q: %v", want, err)
+		}
+	}
+}

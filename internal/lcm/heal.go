@@ -1,0 +1,99 @@
+package lcm
+
+import (
+	"context"
+	"slices"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// heal replaces the VNFCs that the user names, once for each trigger. It comes
+// after everything else that the user asked for, so that what is replaced is
+// replaced by what is wanted.
+func (u *update) heal(ctx context.Context) error {
+	i, want := &u.instance.value, u.spec.Heal
+	if want == nil || want.Trigger == i.HealTrigger {
+		return nil
+	}
+	t, d, err := u.engine.bind(ctx, i, u.wanted, u.spec)
+	if err != nil {
+		return err
+	}
+	// A heal that goes on may have replaced some of them already.
+	if u.pending == nil || u.pending.kind() != vnfm.OpHeal {
+		if err := knownVNFCs(ctx, d, t, want); err != nil {
+			return err
+		}
+	}
+	params := map[string]any{"cause": want.Cause, "trigger": want.Trigger}
+	if len(want.VNFCIDs) > 0 {
+		params["vnfc_ids"] = want.VNFCIDs
+	}
+	if len(want.VDUIDs) > 0 {
+		params["vdu_ids"] = want.VDUIDs
+	}
+	return u.operation(ctx, vnfm.OpHeal, params, func(ctx context.Context, op *operation) error {
+		request := *want
+		request.ID = op.occ.rec.ID
+		if err := d.Heal(ctx, t, request, op); err != nil {
+			return err
+		}
+		i.HealTrigger = want.Trigger
+		i.Generation++
+		u.applied = u.applied || want.Whole()
+		return nil
+	})
+}
+
+// knownVNFCs checks that the instance has the VNFCs that are to be replaced.
+func knownVNFCs(ctx context.Context, d vnfm.InfraDriver, t *vnfm.Target, want *vnfm.HealSpec) error {
+	if len(want.VNFCIDs) == 0 {
+		return nil
+	}
+	vnfcs, err := d.VNFCs(ctx, t)
+	if err != nil {
+		return err
+	}
+	ids := make([]string, 0, len(vnfcs))
+	for _, c := range vnfcs {
+		ids = append(ids, c.ID)
+	}
+	var problems vnfm.Problems
+	for _, id := range want.VNFCIDs {
+		if !slices.Contains(ids, id) {
+			problems = append(problems, vnfm.Problem{
+				Attribute: attributeHeal,
+				Summary:   "the VNF instance has no VNFC " + quote(id),
+				Detail:    "its VNFCs are " + listOf(ids),
+			})
+		}
+	}
+	return problems.Err()
+}
+
+// attributeHeal is the argument that problems of a heal are about.
+const attributeHeal = "heal"
+
+// checkHeal finds what cannot be healed whatever the VIM holds.
+func checkHeal(f *vnfm.Flavour, want *vnfm.HealSpec, problems *vnfm.Problems) {
+	if want == nil {
+		return
+	}
+	vdus := make([]string, 0, len(f.VDUs))
+	for i := range f.VDUs {
+		vdus = append(vdus, f.VDUs[i].ID)
+	}
+	refuse := func(summary string) {
+		*problems = append(*problems, vnfm.Problem{Attribute: attributeHeal, Summary: summary, Detail: "its VDUs are " + listOf(vdus)})
+	}
+	for _, id := range want.VDUIDs {
+		if !slices.Contains(vdus, id) {
+			refuse("deployment flavour " + quote(f.ID) + " has no VDU " + quote(id))
+		}
+	}
+	for _, id := range want.VNFCIDs {
+		if !slices.ContainsFunc(vdus, func(vdu string) bool { return len(id) > len(vdu)+1 && id[:len(vdu)+1] == vdu+"-" }) {
+			refuse("VNFC " + quote(id) + " is of no VDU of deployment flavour " + quote(f.ID))
+		}
+	}
+}

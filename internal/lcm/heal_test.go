@@ -1,0 +1,117 @@
+package lcm_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// TestHealRunsOnceForEachTrigger follows the trigger through a creation, a failure
+// and repetitions.
+func TestHealRunsOnceForEachTrigger(t *testing.T) {
+	w := newWorld(t)
+	spec := w.spec()
+	spec.Heal = &vnfm.HealSpec{Trigger: "at birth"}
+	i, err := w.Instantiate(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Update(t.Context(), i.ID, spec); err != nil {
+		t.Fatal(err)
+	}
+	if len(w.driver.heals) != 0 {
+		t.Errorf("a new instance was healed: %+v", w.driver.heals)
+	}
+
+	spec.Heal = &vnfm.HealSpec{Trigger: "second", Cause: "it hangs", VNFCIDs: []string{"VDU1-1"}}
+	w.driver.fail = func(point string) error {
+		if point == "heal" {
+			return errBroken
+		}
+		return nil
+	}
+	if _, err := w.Update(t.Context(), i.ID, spec); !errors.Is(err, errBroken) {
+		t.Fatalf("a heal that fails: %v", err)
+	}
+	w.driver.fail = nil
+	// What was replaced already is not there any more: that is no mistake of the user's.
+	spec.Heal.VNFCIDs = []string{"VDU1-1", "VDU1-9"}
+	healed, err := w.Update(t.Context(), i.ID, spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Update(t.Context(), i.ID, spec); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(w.driver.heals); n != 2 || w.driver.heals[0].ID == "" || w.driver.heals[0].ID != w.driver.heals[1].ID {
+		t.Errorf("heals: %+v", w.driver.heals)
+	}
+	if healed.Generation != i.Generation+1 || healed.Status != vnfm.StatusInstantiated {
+		t.Errorf("healed: generation %d after %d, status %s", healed.Generation, i.Generation, healed.Status)
+	}
+	if got := w.operations(t, i.ID); !slices.Equal(got, []string{"INSTANTIATE COMPLETED", "HEAL COMPLETED"}) {
+		t.Errorf("operations: %v", got)
+	}
+}
+
+// TestHealRefusesWhatIsNotThere names what there is, and begins no operation.
+func TestHealRefusesWhatIsNotThere(t *testing.T) {
+	w := newWorld(t)
+	i, err := w.Instantiate(t.Context(), w.spec())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, heal := range map[string]vnfm.HealSpec{
+		`has no VNFC "VDU1-9": its VNFCs are "VDU1-1", "VDU1-2"`: {Trigger: "a", VNFCIDs: []string{"VDU1-9"}},
+		`VNFC "amf-1" is of no VDU of deployment flavour`:        {Trigger: "a", VNFCIDs: []string{"amf-1"}},
+		`has no VDU "amf": its VDUs are "VDU1"`:                  {Trigger: "a", VDUIDs: []string{"amf"}},
+	} {
+		spec := w.spec()
+		spec.Heal = &heal
+		_, err := w.Update(t.Context(), i.ID, spec)
+		var invalid *vnfm.InvalidError
+		if !errors.As(err, &invalid) || !strings.Contains(err.Error(), want) || invalid.Problems[0].Attribute != "heal" {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+	if got := w.operations(t, i.ID); len(got) != 1 || len(w.driver.heals) != 0 {
+		t.Errorf("operations: %v, heals %+v", got, w.driver.heals)
+	}
+}
+
+// TestOperationThatCannotBe is over when the driver refuses what it was given: the
+// instance is what it was, and nothing is to be continued.
+func TestOperationThatCannotBe(t *testing.T) {
+	w := newWorld(t)
+	i, err := w.Instantiate(t.Context(), w.spec())
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := w.spec()
+	spec.LevelID = "large"
+	w.driver.fail = func(point string) error {
+		if point != "scale" {
+			return nil
+		}
+		return &vnfm.InvalidError{Problems: vnfm.Problems{{Summary: "not these"}}}
+	}
+	_, err = w.Update(t.Context(), i.ID, spec)
+	var invalid *vnfm.InvalidError
+	var failed *vnfm.OperationError
+	if !errors.As(err, &invalid) || errors.As(err, &failed) {
+		t.Errorf("got %v", err)
+	}
+	after, err := w.InstanceByName(t.Context(), i.VIMID, i.Namespace, i.Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if after.Status != vnfm.StatusInstantiated || after.LevelID != i.LevelID {
+		t.Errorf("left in %s at level %q", after.Status, after.LevelID)
+	}
+	if got := w.operations(t, i.ID); !slices.Equal(got, []string{"INSTANTIATE COMPLETED", "SCALE_TO_LEVEL FAILED"}) {
+		t.Errorf("operations: %v", got)
+	}
+}
