@@ -179,6 +179,16 @@ func (tr *translation) name(at vnfm.Place, what, written string) (string, bool) 
 	return name, true
 }
 
+// beside returns the name of an object that belongs to a VDU and has a name of its
+// own in the VNFD. A VDU that the instance calls otherwise takes it along, so that
+// another instance can have the name.
+func (tr *translation) beside(v *vnfm.VDU, name string) string {
+	if own, ok := tr.refs[v.ID]; ok && own.name != plainName(v.Name) {
+		return own.name + "-" + name
+	}
+	return name
+}
+
 // plainName writes a name of the VNFD as Kubernetes writes names.
 func plainName(written string) string {
 	return strings.ToLower(strings.NewReplacer("_", "-", " ", "-", ".", "-").Replace(written))

@@ -17,7 +17,7 @@ func (tr *translation) services(v *vnfm.VDU, ref workloadRef) {
 		s := &v.Workload.Services[i]
 		name := ref.name
 		if s.Name != "" {
-			name, _ = tr.name(s.Place, "connection point", s.Name)
+			name, _ = tr.name(s.Place, "connection point", tr.beside(v, s.Name))
 		}
 		spec := map[string]any{"selector": selectorOf(ref.name), "ports": tr.servicePorts(v, s)}
 		if s.Type != "" {

@@ -43,7 +43,7 @@ func (tr *translation) sharedClaims(v *vnfm.VDU) {
 			continue
 		}
 		tr.claimed[s.ID] = true
-		meta := map[string]any{"name": tr.storageName(s)}
+		meta := map[string]any{"name": tr.claimName(s)}
 		if v.Workload.Namespace != "" {
 			meta["namespace"] = v.Workload.Namespace
 		}
@@ -93,6 +93,15 @@ func (tr *translation) claim(s *vnfm.Storage, access string) map[string]any {
 	return spec
 }
 
+// claimName is the name of the claim of a shared storage. The first VDU that
+// requires it has it beside it.
+func (tr *translation) claimName(s *vnfm.Storage) string {
+	vdus := tr.target.Flavour.VDUs
+	first := slices.IndexFunc(vdus, func(v vnfm.VDU) bool { return slices.Contains(v.StorageIDs, s.ID) })
+	name, _ := tr.name(s.Place, "storage", tr.beside(&vdus[first], s.ID))
+	return name
+}
+
 func (tr *translation) storageName(s *vnfm.Storage) string {
 	name, _ := tr.name(s.Place, "storage", s.ID)
 	return name
@@ -104,7 +113,7 @@ func (tr *translation) storageVolumes(v *vnfm.VDU) []any {
 	for _, s := range tr.storages(v) {
 		if !s.PerVNFC {
 			volumes = append(volumes, map[string]any{
-				"name": plainName(s.ID), "persistentVolumeClaim": map[string]any{"claimName": plainName(s.ID)},
+				"name": plainName(s.ID), "persistentVolumeClaim": map[string]any{"claimName": tr.claimName(s)},
 			})
 		}
 	}

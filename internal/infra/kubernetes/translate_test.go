@@ -155,16 +155,37 @@ func TestTranslateWarns(t *testing.T) {
 
 // TestTranslateTwice instantiates one VNFD a second time beside the first.
 func TestTranslateTwice(t *testing.T) {
-	target, ps := vnfdTarget(t, sol001(webVDU+nginx))
+	target, ps := vnfdTarget(t, sol001(strings.Replace(webVDU, "[ container: nginx ]", "[ container: nginx, virtual_storage: files ]", 1)+
+		strings.Replace(nginx, nginxImage, "      properties: { env: { A: b } }\n"+nginxImage, 1)+`    files:
+      type: tosca.nodes.nfv.Vdu.VirtualFileStorage
+      properties: { per_vnfc_instance: false, virtual_file_storage_data: { size_of_storage: 1 GB } }
+    front:
+      type: tosca.nodes.nfv.VirtualCp
+      properties: { additionalServiceData: [ { portData: [ { name: http, protocol: TCP, port: 80 } ] } ] }
+      requirements: [ target: web ]
+`))
 	if ps.HasErrors() {
 		t.Fatal(ps)
 	}
+	first := renderedText(t, target)
 	target.Instance.AdditionalParams = map[string]any{
 		"vdu_mapping": map[string]any{"web": map[string]any{"kind": "StatefulSet", "name": "web-two"}},
 	}
-	want := []string{"apps/v1/StatefulSet web-two", "v1/Service web-two-headless"}
-	if diff := cmp.Diff(want, sortedKeys(renderedText(t, target))); diff != "" {
+	second := renderedText(t, target)
+	want := []string{
+		"apps/v1/StatefulSet web-two", "v1/ConfigMap web-two-nginx", "v1/PersistentVolumeClaim web-two-files",
+		"v1/Service web-two-front", "v1/Service web-two-headless",
+	}
+	if diff := cmp.Diff(want, sortedKeys(second)); diff != "" {
 		t.Errorf("objects (-want +got):\n%s", diff)
+	}
+	for key := range first {
+		if _, both := second[key]; both {
+			t.Errorf("both instances have %s", key)
+		}
+	}
+	if text := second["apps/v1/StatefulSet web-two"]; !strings.Contains(text, "claimName: web-two-files") || !strings.Contains(text, "name: web-two-nginx") {
+		t.Errorf("the second instance uses what belongs to the first:\n%s", text)
 	}
 }
 
