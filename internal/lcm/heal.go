@@ -62,7 +62,7 @@ func knownVNFCs(ctx context.Context, d vnfm.InfraDriver, t *vnfm.Target, want *v
 	for _, id := range want.VNFCIDs {
 		if !slices.Contains(ids, id) {
 			problems = append(problems, vnfm.Problem{
-				Attribute: attributeHeal,
+				Attribute: attributeHealVNFCs,
 				Summary:   "the VNF instance has no VNFC " + quote(id),
 				Detail:    "its VNFCs are " + listOf(ids),
 			})
@@ -71,8 +71,11 @@ func knownVNFCs(ctx context.Context, d vnfm.InfraDriver, t *vnfm.Target, want *v
 	return problems.Err()
 }
 
-// attributeHeal is the argument that problems of a heal are about.
-const attributeHeal = "heal"
+// The arguments that problems of a heal are about.
+const (
+	attributeHealVNFCs = "heal.vnfc_ids"
+	attributeHealVDUs  = "heal.vdu_ids"
+)
 
 // checkHeal finds what cannot be healed whatever the VIM holds.
 func checkHeal(f *vnfm.Flavour, want *vnfm.HealSpec, problems *vnfm.Problems) {
@@ -83,17 +86,17 @@ func checkHeal(f *vnfm.Flavour, want *vnfm.HealSpec, problems *vnfm.Problems) {
 	for i := range f.VDUs {
 		vdus = append(vdus, f.VDUs[i].ID)
 	}
-	refuse := func(summary string) {
-		*problems = append(*problems, vnfm.Problem{Attribute: attributeHeal, Summary: summary, Detail: "its VDUs are " + listOf(vdus)})
+	refuse := func(attribute, summary string) {
+		*problems = append(*problems, vnfm.Problem{Attribute: attribute, Summary: summary, Detail: "its VDUs are " + listOf(vdus)})
 	}
 	for _, id := range want.VDUIDs {
 		if !slices.Contains(vdus, id) {
-			refuse("deployment flavour " + quote(f.ID) + " has no VDU " + quote(id))
+			refuse(attributeHealVDUs, "deployment flavour "+quote(f.ID)+" has no VDU "+quote(id))
 		}
 	}
 	for _, id := range want.VNFCIDs {
 		if !slices.ContainsFunc(vdus, func(vdu string) bool { return len(id) > len(vdu)+1 && id[:len(vdu)+1] == vdu+"-" }) {
-			refuse("VNFC " + quote(id) + " is of no VDU of deployment flavour " + quote(f.ID))
+			refuse(attributeHealVNFCs, "VNFC "+quote(id)+" is of no VDU of deployment flavour "+quote(f.ID))
 		}
 	}
 }

@@ -62,14 +62,14 @@ func (e *Engine) Instances(ctx context.Context, f vnfm.InstanceFilter) ([]vnfm.I
 	if err != nil {
 		return nil, err
 	}
-	all, err := list[vnfm.Instance](ctx, s, store.Query{Kind: store.KindInstance, Owner: f.VIMID})
+	all, err := list[vnfm.Instance](ctx, s, store.Query{Kind: store.KindInstance})
 	if err != nil {
 		return nil, err
 	}
 	var out []vnfm.Instance
 	for _, en := range all {
 		i := en.value
-		if (f.Namespace == "" || i.Namespace == f.Namespace) && (f.PackageID == "" || i.PackageID == f.PackageID) && (f.Name == "" || i.Name == f.Name) {
+		if (f.VIMID == "" || onVIM(&i, f.VIMID)) && (f.Namespace == "" || i.Namespace == f.Namespace) && (f.PackageID == "" || i.PackageID == f.PackageID) && (f.Name == "" || i.Name == f.Name) {
 			out = append(out, i)
 		}
 	}
@@ -115,7 +115,8 @@ func (e *Engine) load(ctx context.Context, id string) (*vnfm.Target, vnfm.InfraD
 	return e.bind(ctx, &en.value, r, spec)
 }
 
-// bind composes a target that can be carried out: with VIM and credentials.
+// bind composes a target that can be carried out, with VIM and credentials, and
+// returns the driver for all VIMs of the instance.
 func (e *Engine) bind(ctx context.Context, i *vnfm.Instance, r *resolution, spec vnfm.InstanceSpec) (*vnfm.Target, vnfm.InfraDriver, error) {
 	t, err := e.target(i, r, spec)
 	if err != nil {
@@ -128,7 +129,8 @@ func (e *Engine) bind(ctx context.Context, i *vnfm.Instance, r *resolution, spec
 	if err != nil {
 		return nil, nil, err
 	}
-	return t, d, nil
+	d, err = e.spread(ctx, d, t, true)
+	return t, d, err
 }
 
 // unchangeable checks that spec does not ask for what only a new instance can have.
@@ -139,5 +141,5 @@ func unchangeable(i *vnfm.Instance, spec vnfm.InstanceSpec) error {
 	if spec.Namespace != i.Namespace {
 		return fmt.Errorf("VNF instance %q is in namespace %q and cannot move to %q: it must be replaced", i.Name, i.Namespace, spec.Namespace)
 	}
-	return nil
+	return unmovable(i, spec)
 }

@@ -20,6 +20,9 @@ func (e *Engine) Instantiate(ctx context.Context, spec vnfm.InstanceSpec) (*vnfm
 	if err != nil {
 		return nil, err
 	}
+	if err := e.settleConnections(ctx, &spec, nil); err != nil {
+		return nil, err
+	}
 	ctx, done, err := e.work(ctx, s, "create/"+keyOf(spec), "the creation of VNF instance "+quote(spec.Name))
 	if err != nil {
 		return nil, err

@@ -61,6 +61,9 @@ func (e *Engine) offline(ctx context.Context, spec vnfm.InstanceSpec,
 	if err != nil {
 		return nil, err
 	}
+	if d, err = e.spread(ctx, d, t, false); err != nil {
+		return nil, err
+	}
 	preview, more := look(d, t)
 	problems = append(problems, more...)
 	if preview != nil {

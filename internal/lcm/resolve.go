@@ -32,6 +32,9 @@ func (e *Engine) resolve(ctx context.Context, spec vnfm.InstanceSpec) (*resoluti
 	if r.flavour == nil {
 		return nil, problems, nil
 	}
+	if checkConnections(p, r.flavour, spec.Connections, &problems); problems.HasErrors() {
+		return nil, problems, nil
+	}
 	r.levelID = spec.LevelID
 	if r.levelID == "" {
 		r.levelID = r.flavour.DefaultLevelID
@@ -105,7 +108,7 @@ func namespaceOf(spec vnfm.InstanceSpec, vim *vnfm.VIM) string {
 	if spec.Namespace != "" {
 		return spec.Namespace
 	}
-	if ns, ok := spec.AdditionalParams["namespace"].(string); ok && ns != "" {
+	if ns, ok := spec.AdditionalParams[paramNamespace].(string); ok && ns != "" {
 		return ns
 	}
 	if vim != nil && vim.Kubernetes != nil && vim.Kubernetes.DefaultNamespace != "" {
@@ -123,6 +126,7 @@ func describe(i *vnfm.Instance, spec vnfm.InstanceSpec, r *resolution) {
 	i.ScaleLevels, i.ScaleStatus = spec.ScaleLevels, r.scaleStatus
 	i.AdditionalParams = spec.AdditionalParams
 	i.OperationalState = spec.OperationalState
+	i.Connections = wantedConnections(i, spec)
 	i.OnFailure = spec.OnFailure
 }
 
@@ -131,7 +135,7 @@ func specOf(i *vnfm.Instance) vnfm.InstanceSpec {
 	return vnfm.InstanceSpec{
 		Name: i.Name, Description: i.Description, Metadata: i.Metadata,
 		VIMID: i.VIMID, PackageID: i.PackageID, FlavourID: i.FlavourID, LevelID: i.LevelID,
-		ScaleLevels: i.ScaleLevels, Namespace: i.Namespace, AdditionalParams: i.AdditionalParams,
+		Connections: i.Connections, ScaleLevels: i.ScaleLevels, Namespace: i.Namespace, AdditionalParams: i.AdditionalParams,
 		OperationalState: i.OperationalState, OnFailure: i.OnFailure,
 	}
 }

@@ -19,11 +19,21 @@ func (e *Engine) Update(ctx context.Context, id string, spec vnfm.InstanceSpec) 
 		return nil, err
 	}
 	en, err := get[vnfm.Instance](ctx, s, store.KindInstance, id)
-	if errors.Is(err, vnfm.ErrNotFound) {
-		en, err = e.restore(ctx, s, id, spec, r)
-	}
-	if err != nil {
+	lost := errors.Is(err, vnfm.ErrNotFound)
+	if err != nil && !lost {
 		return nil, err
+	}
+	var present map[string]vnfm.Connection
+	if !lost {
+		present = en.value.Connections
+	}
+	if err := e.settleConnections(ctx, &spec, present); err != nil {
+		return nil, err
+	}
+	if lost {
+		if en, err = e.restore(ctx, s, id, spec, r); err != nil {
+			return nil, err
+		}
 	}
 	if err := unchangeable(&en.value, spec); err != nil {
 		return nil, err
@@ -104,7 +114,7 @@ func (u *update) modify(ctx context.Context) error {
 // scale levels of now; the wanted ones follow in an operation of their own.
 func (u *update) changePackage(ctx context.Context) error {
 	i := &u.instance.value
-	if i.PackageID == u.spec.PackageID && i.FlavourID == u.wanted.flavour.ID && sameParams(i.AdditionalParams, u.spec.AdditionalParams) {
+	if i.PackageID == u.spec.PackageID && i.FlavourID == u.wanted.flavour.ID && sameParams(i.AdditionalParams, u.spec.AdditionalParams) && sameConnections(i, u.spec) {
 		return nil
 	}
 	kind := vnfm.OpChangePackage
@@ -119,6 +129,8 @@ func (u *update) changePackage(ctx context.Context) error {
 		func(ctx context.Context, op *operation) error {
 			next := *i
 			describe(&next, spec, r)
+			// What is made on a VIM that is new to the instance must be found there.
+			i.Connections = next.Connections
 			if err := u.drive(ctx, op, &next, r, vnfm.InfraDriver.Apply); err != nil {
 				return err
 			}
@@ -366,6 +378,7 @@ func (u *update) goBack(ctx context.Context, op *operation, before *vnfm.Instanc
 		return err
 	}
 	before.Inventory = u.instance.value.Inventory
+	before.Connections = wantedConnections(&u.instance.value, spec)
 	u.instance.value = *before
 	t, d, err := u.engine.bind(ctx, &u.instance.value, r, spec)
 	if err != nil {

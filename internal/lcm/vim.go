@@ -148,7 +148,7 @@ func (e *Engine) staysOnItsCluster(ctx context.Context, s store.Store, v *vnfm.V
 	if v.ClusterUID == "" || check.ClusterUID == "" || v.ClusterUID == check.ClusterUID {
 		return nil
 	}
-	users, err := list[vnfm.Instance](ctx, s, store.Query{Kind: store.KindInstance, Owner: v.ID})
+	users, err := instancesOn(ctx, s, v.ID)
 	if err != nil || len(users) == 0 {
 		return err
 	}
@@ -249,7 +249,7 @@ func (e *Engine) DeregisterVIM(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	users, err := list[vnfm.Instance](ctx, s, store.Query{Kind: store.KindInstance, Owner: id})
+	users, err := instancesOn(ctx, s, id)
 	if err != nil {
 		return err
 	}

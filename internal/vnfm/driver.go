@@ -10,6 +10,8 @@ type Target struct {
 	Instance    *Instance
 	Package     *Package
 	Flavour     *Flavour
+	// Part says what of the instance this VIM has; nil means everything.
+	Part *Part
 	// Counts is the number of VNFCs per VDU id, all zero when stopped.
 	Counts         map[string]int
 	ForceConflicts bool

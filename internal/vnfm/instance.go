@@ -10,6 +10,9 @@ type InstanceSpec struct {
 	Metadata    map[string]string
 	VIMID       string
 	PackageID   string
+	// Connections are further VIMs by a name that the user gives them, with the part
+	// of the instance that is there.
+	Connections map[string]Connection
 	// FlavourID and LevelID may be empty: the VNFD's default is meant.
 	FlavourID string
 	LevelID   string
@@ -100,16 +103,19 @@ type Instance struct {
 	VIMID       string            `json:"vim_id"`
 	Namespace   string            `json:"namespace"`
 	// PackageID is the package that the instance runs.
-	PackageID        string           `json:"package_id"`
-	VNFDID           string           `json:"vnfd_id"`
-	FlavourID        string           `json:"flavour_id"`
-	LevelID          string           `json:"level_id,omitempty"`
-	ScaleLevels      map[string]int   `json:"scale_levels,omitempty"`
-	ScaleStatus      map[string]int   `json:"scale_status,omitempty"`
-	AdditionalParams map[string]any   `json:"additional_params,omitempty"`
-	OperationalState OperationalState `json:"operational_state"`
-	OnFailure        OnFailure        `json:"on_failure"`
-	Status           InstanceStatus   `json:"status"`
+	PackageID        string         `json:"package_id"`
+	VNFDID           string         `json:"vnfd_id"`
+	FlavourID        string         `json:"flavour_id"`
+	LevelID          string         `json:"level_id,omitempty"`
+	ScaleLevels      map[string]int `json:"scale_levels,omitempty"`
+	ScaleStatus      map[string]int `json:"scale_status,omitempty"`
+	AdditionalParams map[string]any `json:"additional_params,omitempty"`
+	// Connections are the further VIMs by name. One without VDUs and manifests was
+	// taken away and still holds something.
+	Connections      map[string]Connection `json:"connections,omitempty"`
+	OperationalState OperationalState      `json:"operational_state"`
+	OnFailure        OnFailure             `json:"on_failure"`
+	Status           InstanceStatus        `json:"status"`
 	// Generation rises with every scale, heal and package change.
 	Generation int64 `json:"generation"`
 	// HealTrigger is the trigger of the last heal that was asked for.
@@ -133,6 +139,8 @@ type InventoryItem struct {
 	Kind      string `json:"kind"`
 	Namespace string `json:"namespace,omitempty"`
 	Name      string `json:"name"`
+	// Connection names the VIM when it is not the instance's own.
+	Connection string `json:"connection,omitempty"`
 	// UID is set once the object exists.
 	UID string `json:"uid,omitempty"`
 }

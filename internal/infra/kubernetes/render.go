@@ -79,6 +79,7 @@ func render(t *vnfm.Target) (*rendering, vnfm.Problems) {
 	r.bindAutoscaled(t)
 	r.markConfiguration(t, &ps)
 	r.setDigests(t, &ps)
+	r.keep(t)
 	return r, ps
 }
 

@@ -51,6 +51,9 @@ func checkedBadInputs() map[string]badInput {
 		"metadata":          {arguments: `metadata = ["a"]`, want: want(`Inappropriate value for attribute "metadata": map of string required`)},
 		"heal_no_trigger":   {arguments: `heal = { vdu_ids = ["web"] }`, want: want(`attribute "trigger" is required`)},
 		"heal_empty":        {arguments: `heal = { trigger = "a", vnfc_ids = [] }`, want: want(`Attribute heal.vnfc_ids set must contain at least 1 elements, got: 0`)},
+		"connection_empty":  {arguments: `vim_connections = {}`, want: want(`Attribute vim_connections map must contain at least 1 elements, got: 0`)},
+		"connection_part":   {arguments: `vim_connections = { far = { vim_id = "a" } }`, want: want(`At least one attribute out of`, `vdu_ids`, `manifests`)},
+		"connection_name":   {arguments: `vim_connections = { "a: b" = { vim_id = "a", vdu_ids = ["web"] } }`, want: want(`must be a name of letters, digits, '-', '_' and '.', got: a: b`)},
 		"argument_unknown":  {arguments: `replicas = 3`, want: want(`An argument named "replicas" is not expected here.`)},
 		"computed_argument": {arguments: `status = "INSTANTIATED"`, want: want(`Invalid Configuration for Read-Only Attribute`, `status`)},
 	}
@@ -109,6 +112,9 @@ func plannedBadInputs(t testing.TB) map[string]badInput {
 		"heal_vdu":        {arguments: `heal = { trigger = "a", vdu_ids = ["db"] }`, want: want(`Deployment flavour "default" has no VDU "db"`, `Its VDUs are "web".`)},
 		"heal_vnfc":       {arguments: `heal = { trigger = "a", vnfc_ids = ["db-0"] }`, want: want(`VNFC "db-0" is of no VDU of deployment flavour "default"`, `Its VDUs are "web".`)},
 		"replace_unknown": {arguments: `replace_objects = ["apps/v1/Deployment db"]`, want: want(`The instance has no object "apps/v1/Deployment db"`, `An object is named as in the attribute objects, for example "apps/v1/Deployment web".`)},
+		"connection_vdu":  {arguments: `vim_connections = { far = { vim_id = "a", vdu_ids = ["db"] } }`, want: want(`Deployment flavour "default" has no VDU "db"`, `Its VDUs are "web".`)},
+		"connection_file": {arguments: `vim_connections = { far = { vim_id = "a", manifests = ["db.yaml"] } }`, want: want(`The package lists no Kubernetes manifest "db.yaml"`, `Its manifests are "Files/kubernetes/web.yaml".`)},
+		"connection_both": {arguments: `vim_connections = { far = { vim_id = "a", vdu_ids = ["web"] }, out = { vim_id = "b", vdu_ids = ["web"] } }`, want: want(`VDU "web" is placed twice`, `VIM connection "far" has it too.`)},
 		"namespace_both":  {arguments: "namespace = \"a\"\n  " + params(`namespace = "b"`), want: want(`Additional parameter "namespace" contradicts the argument namespace`, `"b" and "a"; give one of them.`)},
 	}
 }

@@ -22,6 +22,7 @@ type model struct {
 	Description          types.String   `tfsdk:"description"`
 	Metadata             types.Map      `tfsdk:"metadata"`
 	VIMID                types.String   `tfsdk:"vim_id"`
+	VIMConnections       types.Map      `tfsdk:"vim_connections"`
 	PackageID            types.String   `tfsdk:"package_id"`
 	FlavourID            types.String   `tfsdk:"flavour_id"`
 	InstantiationLevelID types.String   `tfsdk:"instantiation_level_id"`
@@ -66,7 +67,12 @@ func (m *model) spec(ctx context.Context, diags *diag.Diagnostics) (s vnfm.Insta
 			return s, false
 		}
 	}
+	connections, known := m.connections(ctx, diags)
+	if !known {
+		return s, false
+	}
 	s = vnfm.InstanceSpec{
+		Connections:      connections,
 		Name:             m.Name.ValueString(),
 		Description:      m.Description.ValueString(),
 		VIMID:            m.VIMID.ValueString(),

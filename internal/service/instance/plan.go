@@ -42,6 +42,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 		return
 	}
 	planNamespace(ctx, &plan, &config, state, resp)
+	planConnections(&plan, state, resp)
 	planProgress(ctx, &plan, state)
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
 }
@@ -123,6 +124,7 @@ func needsOperation(ctx context.Context, plan, state *model) bool {
 	}
 	for _, pair := range [][2]attr.Value{
 		{plan.VIMID, state.VIMID},
+		{plan.VIMConnections, state.VIMConnections},
 		{plan.PackageID, state.PackageID},
 		{plan.FlavourID, state.FlavourID},
 		{plan.InstantiationLevelID, state.InstantiationLevelID},

@@ -81,6 +81,7 @@ func identityAttributes() map[string]schema.Attribute {
 			PlanModifiers:       []planmodifier.String{stringplanmodifier.RequiresReplace()},
 			Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
 		},
+		"vim_connections": connectionsAttribute(),
 		"package_id": schema.StringAttribute{
 			MarkdownDescription: "Id of the `vnf_package` that describes the instance. A change is made in place: objects are added, changed and removed so that the instance becomes what the new package says.",
 			Required:            true,

@@ -1,0 +1,83 @@
+package lcm_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// TestConnections places a VDU on a further VIM, fails to take it away again, and
+// keeps sight of what is there.
+func TestConnections(t *testing.T) {
+	w := newWorld(t)
+	far, _, err := w.RegisterVIM(t.Context(), "", vnfm.VIMSpec{
+		Name: "far", Type: vnfm.VIMTypeKubernetes,
+		Kubernetes:  &vnfm.KubernetesConnection{Endpoint: "https://far.example.com", DefaultNamespace: "edge"},
+		Credentials: vnfm.Credentials{vnfm.CredentialBearerToken: "token"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := w.spec()
+	spec.Connections = map[string]vnfm.Connection{"far": {VIMID: far.ID, VDUIDs: []string{"VDU1"}}}
+	i, err := w.Instantiate(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := i.Connections["far"]; c.Namespace != "edge" {
+		t.Errorf("the part is in namespace %q, want the VIM's default", c.Namespace)
+	}
+	on := func(i *vnfm.Instance) (own, further int) {
+		for _, item := range i.Inventory {
+			if item.Connection == "far" {
+				further++
+			} else {
+				own++
+			}
+		}
+		return own, further
+	}
+	if own, further := on(i); own != 2 || further != 2 {
+		t.Errorf("%d objects on the own VIM and %d on the further one", own, further)
+	}
+	var inUse *vnfm.InUseError
+	if err := w.DeregisterVIM(t.Context(), far.ID); !errors.As(err, &inUse) {
+		t.Errorf("deregistering a VIM that has a part: %v", err)
+	}
+	listed, err := w.Instances(t.Context(), vnfm.InstanceFilter{VIMID: far.ID})
+	if err != nil || len(listed) != 1 {
+		t.Errorf("instances on the further VIM: %v, %v", listed, err)
+	}
+
+	moved := w.spec()
+	moved.Connections = map[string]vnfm.Connection{"far": {VIMID: far.ID, Namespace: "elsewhere", VDUIDs: []string{"VDU1"}}}
+	if _, err := w.Update(t.Context(), i.ID, moved); err == nil || !strings.Contains(err.Error(), "give the new place another name") {
+		t.Errorf("another place under the same name: %v", err)
+	}
+
+	w.driver.fail = func(point string) error {
+		if point == "apply" {
+			return errBroken
+		}
+		return nil
+	}
+	if _, err := w.Update(t.Context(), i.ID, w.spec()); !errors.Is(err, errBroken) || !strings.Contains(err.Error(), `VIM connection "far"`) {
+		t.Fatalf("taking the part away: %v", err)
+	}
+	if err := w.DeregisterVIM(t.Context(), far.ID); !errors.As(err, &inUse) {
+		t.Errorf("deregistering a VIM that still has a part: %v", err)
+	}
+	w.driver.fail = nil
+	if err := w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(slices.DeleteFunc(slices.Clone(w.driver.calls), func(c string) bool { return c != "terminate" })); n != 2 {
+		t.Errorf("terminated on %d VIMs, want 2", n)
+	}
+	if err := w.DeregisterVIM(t.Context(), far.ID); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,295 @@
+package lcm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// spread is the infra driver of an instance whose parts are on several VIMs. It
+// hands every call to the driver of each VIM, with the part that is there, all at
+// the same time, and puts the answers together. An object on a further VIM goes by
+// "<connection>: <identity>". A failure on one VIM stops nothing on the others.
+type spread struct {
+	sites []site
+}
+
+// site is one VIM of an instance.
+type site struct {
+	// connection is empty for the instance's own VIM.
+	connection  string
+	driver      vnfm.InfraDriver
+	vim         *vnfm.VIM
+	credentials vnfm.Credentials
+	namespace   string
+	part        vnfm.Part
+}
+
+var _ vnfm.InfraDriver = (*spread)(nil)
+
+// spread returns the driver for the VIMs of an instance, given that of its own. VIMs
+// are looked up when bound is set; a preview needs none.
+func (e *Engine) spread(ctx context.Context, own vnfm.InfraDriver, t *vnfm.Target, bound bool) (vnfm.InfraDriver, error) {
+	connections := t.Instance.Connections
+	if len(connections) == 0 {
+		return own, nil
+	}
+	rest := site{driver: own, vim: t.VIM, credentials: t.Credentials, namespace: t.Instance.Namespace, part: vnfm.Part{Rest: true}}
+	var further []site
+	for _, name := range slices.Sorted(maps.Keys(connections)) {
+		c := connections[name]
+		rest.part.VDUIDs = append(rest.part.VDUIDs, c.VDUIDs...)
+		rest.part.Manifests = append(rest.part.Manifests, c.Manifests...)
+		at := site{connection: name, driver: own, namespace: c.Namespace, part: vnfm.Part{VDUIDs: c.VDUIDs, Manifests: c.Manifests}}
+		if bound {
+			var err error
+			if at.vim, at.credentials, err = e.vimWithCredentials(ctx, c.VIMID); err != nil {
+				return nil, fmt.Errorf("VIM connection %q: %w", name, err)
+			}
+			if at.driver, err = e.driver(at.vim.Type); err != nil {
+				return nil, fmt.Errorf("VIM connection %q: %w", name, err)
+			}
+		}
+		further = append(further, at)
+	}
+	return &spread{sites: append([]site{rest}, further...)}, nil
+}
+
+// target is the target of one VIM: with its part and what it has of the inventory.
+func (at *site) target(t *vnfm.Target) *vnfm.Target {
+	part, instance, out := at.part, *t.Instance, *t
+	instance.Inventory = nil
+	for _, item := range t.Instance.Inventory {
+		if item.Connection == at.connection {
+			instance.Inventory = append(instance.Inventory, item)
+		}
+	}
+	out.VIM, out.Credentials, out.Part, out.Instance = at.vim, at.credentials, &part, &instance
+	out.ReplaceObjects = nil
+	for _, key := range t.ReplaceObjects {
+		if own, ok := at.ownKey(key); ok {
+			out.ReplaceObjects = append(out.ReplaceObjects, own)
+		}
+	}
+	if at.connection != "" {
+		instance.Namespace = at.namespace
+		// The parameter means the namespace on the instance's own VIM.
+		instance.AdditionalParams = maps.Clone(t.Instance.AdditionalParams)
+		delete(instance.AdditionalParams, paramNamespace)
+	}
+	return &out
+}
+
+// paramNamespace is the additional parameter that Tacker's users know for the
+// namespace of an instance.
+const paramNamespace = "namespace"
+
+const keySeparator = ": "
+
+// key is how an object of this VIM goes by.
+func (at *site) key(own string) string {
+	if at.connection == "" {
+		return own
+	}
+	return at.connection + keySeparator + own
+}
+
+// ownKey is the key without the connection; ok is false when it is of another VIM.
+func (at *site) ownKey(key string) (own string, ok bool) {
+	if at.connection == "" {
+		return key, !strings.Contains(key, keySeparator)
+	}
+	return strings.CutPrefix(key, at.connection+keySeparator)
+}
+
+// says names the VIM in an error.
+func (at *site) says(err error) error {
+	if err == nil || at.connection == "" {
+		return err
+	}
+	return fmt.Errorf("VIM connection %q: %w", at.connection, err)
+}
+
+// each makes one call per VIM, all at the same time.
+func (s *spread) each(t *vnfm.Target, call func(i int, at *site, t *vnfm.Target) error) error {
+	errs := make([]error, len(s.sites))
+	var calls sync.WaitGroup
+	for i := range s.sites {
+		calls.Go(func() {
+			at := &s.sites[i]
+			errs[i] = at.says(call(i, at, at.target(t)))
+		})
+	}
+	calls.Wait()
+	return errors.Join(errs...)
+}
+
+// operate makes one call per VIM that changes something.
+func (s *spread) operate(t *vnfm.Target, r vnfm.Recorder, call func(at *site, t *vnfm.Target, r vnfm.Recorder) error) error {
+	whole := &wholeRecorder{Recorder: r, items: map[string][]vnfm.InventoryItem{}}
+	for _, at := range s.sites {
+		whole.order = append(whole.order, at.connection)
+	}
+	for _, item := range t.Instance.Inventory {
+		whole.items[item.Connection] = append(whole.items[item.Connection], item)
+	}
+	return s.each(t, func(_ int, at *site, t *vnfm.Target) error {
+		return call(at, t, siteRecorder{whole: whole, at: at})
+	})
+}
+
+// wholeRecorder keeps the inventory of all VIMs together.
+type wholeRecorder struct {
+	vnfm.Recorder
+
+	mu    sync.Mutex
+	order []string
+	items map[string][]vnfm.InventoryItem
+}
+
+// siteRecorder hears one VIM.
+type siteRecorder struct {
+	whole *wholeRecorder
+	at    *site
+}
+
+// SaveInventory implements vnfm.Recorder.
+func (r siteRecorder) SaveInventory(ctx context.Context, items []vnfm.InventoryItem) error {
+	mine := slices.Clone(items)
+	for i := range mine {
+		mine[i].Connection = r.at.connection
+	}
+	r.whole.mu.Lock()
+	defer r.whole.mu.Unlock()
+	r.whole.items[r.at.connection] = mine
+	var all []vnfm.InventoryItem
+	for _, name := range r.whole.order {
+		all = append(all, r.whole.items[name]...)
+	}
+	return r.whole.Recorder.SaveInventory(ctx, all)
+}
+
+// Progress implements vnfm.Recorder.
+func (r siteRecorder) Progress(ctx context.Context, line string) {
+	r.whole.Recorder.Progress(ctx, r.at.key(line))
+}
+
+// CheckVIM implements vnfm.InfraDriver.
+func (s *spread) CheckVIM(ctx context.Context, spec vnfm.VIMSpec) (vnfm.VIMCheck, error) {
+	return s.sites[0].driver.CheckVIM(ctx, spec)
+}
+
+// Preview implements vnfm.InfraDriver.
+func (s *spread) Preview(t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
+	return s.preview(t, func(at *site, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) { return at.driver.Preview(t) })
+}
+
+// Render implements vnfm.InfraDriver.
+func (s *spread) Render(t *vnfm.Target) (*vnfm.Rendering, vnfm.Problems) {
+	contents := map[string]string{}
+	whole, problems := s.preview(t, func(at *site, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
+		r, found := at.driver.Render(t)
+		if r == nil {
+			return nil, found
+		}
+		for key, text := range r.Contents {
+			contents[at.key(key)] = text
+		}
+		return &r.Preview, found
+	})
+	if whole == nil {
+		return nil, problems
+	}
+	return &vnfm.Rendering{Preview: *whole, Contents: contents}, problems
+}
+
+// preview puts together what each VIM will have. Findings of the package are the
+// same for all VIMs and are told once.
+func (s *spread) preview(t *vnfm.Target, look func(*site, *vnfm.Target) (*vnfm.Preview, vnfm.Problems)) (*vnfm.Preview, vnfm.Problems) {
+	var whole *vnfm.Preview
+	var problems vnfm.Problems
+	for i := range s.sites {
+		at := &s.sites[i]
+		p, found := look(at, at.target(t))
+		for _, f := range found {
+			if !slices.Contains(problems, f) {
+				problems = append(problems, f)
+			}
+		}
+		switch {
+		case p == nil:
+			continue
+		case whole == nil:
+			own := *p
+			own.VDUs, own.Objects = map[string]vnfm.VDUState{}, map[string]string{}
+			whole = &own
+		}
+		maps.Copy(whole.VDUs, p.VDUs)
+		for key, digest := range p.Objects {
+			whole.Objects[at.key(key)] = digest
+		}
+	}
+	if problems.HasErrors() {
+		return nil, problems
+	}
+	return whole, problems
+}
+
+// Apply implements vnfm.InfraDriver.
+func (s *spread) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) error {
+	return s.operate(t, r, func(at *site, t *vnfm.Target, r vnfm.Recorder) error { return at.driver.Apply(ctx, t, r) })
+}
+
+// Scale implements vnfm.InfraDriver.
+func (s *spread) Scale(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) error {
+	return s.operate(t, r, func(at *site, t *vnfm.Target, r vnfm.Recorder) error { return at.driver.Scale(ctx, t, r) })
+}
+
+// Heal implements vnfm.InfraDriver. VDUs and VNFCs of other VIMs are not found and
+// nothing is done about them.
+func (s *spread) Heal(ctx context.Context, t *vnfm.Target, h vnfm.HealSpec, r vnfm.Recorder) error {
+	return s.operate(t, r, func(at *site, t *vnfm.Target, r vnfm.Recorder) error { return at.driver.Heal(ctx, t, h, r) })
+}
+
+// Terminate implements vnfm.InfraDriver.
+func (s *spread) Terminate(ctx context.Context, t *vnfm.Target, spec vnfm.TerminateSpec, r vnfm.Recorder) error {
+	return s.operate(t, r, func(at *site, t *vnfm.Target, r vnfm.Recorder) error { return at.driver.Terminate(ctx, t, spec, r) })
+}
+
+// Observe implements vnfm.InfraDriver.
+func (s *spread) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observation, error) {
+	seen := make([]*vnfm.Observation, len(s.sites))
+	err := s.each(t, func(i int, at *site, t *vnfm.Target) (err error) {
+		seen[i], err = at.driver.Observe(ctx, t)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	whole := &vnfm.Observation{VDUs: map[string]vnfm.VDUState{}, Objects: map[string]string{}}
+	for i, o := range seen {
+		maps.Copy(whole.VDUs, o.VDUs)
+		for key, text := range o.Objects {
+			whole.Objects[s.sites[i].key(key)] = text
+		}
+	}
+	return whole, nil
+}
+
+// VNFCs implements vnfm.InfraDriver.
+func (s *spread) VNFCs(ctx context.Context, t *vnfm.Target) ([]vnfm.VNFC, error) {
+	found := make([][]vnfm.VNFC, len(s.sites))
+	err := s.each(t, func(i int, at *site, t *vnfm.Target) (err error) {
+		found[i], err = at.driver.VNFCs(ctx, t)
+		return err
+	})
+	all := slices.Concat(found...)
+	slices.SortFunc(all, func(a, b vnfm.VNFC) int { return strings.Compare(a.ID+" "+a.Namespace, b.ID+" "+b.Namespace) })
+	return all, err
+}

@@ -1,0 +1,125 @@
+package instance
+
+import (
+	"context"
+	"maps"
+	"regexp"
+	"slices"
+
+	"github.com/hashicorp/terraform-plugin-framework-validators/mapvalidator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// connectionModel is one entry of the argument "vim_connections".
+type connectionModel struct {
+	VIMID     types.String `tfsdk:"vim_id"`
+	Namespace types.String `tfsdk:"namespace"`
+	VDUIDs    types.Set    `tfsdk:"vdu_ids"`
+	Manifests types.Set    `tfsdk:"manifests"`
+}
+
+// connectionName is the form of a name: it stands before the identity of an object.
+var connectionName = regexp.MustCompile(`^[A-Za-z0-9][-_.A-Za-z0-9]*$`)
+
+func connectionsAttribute() schema.Attribute {
+	texts := func(description string, more ...validator.Set) schema.Attribute {
+		return schema.SetAttribute{
+			MarkdownDescription: description,
+			ElementType:         types.StringType,
+			Optional:            true,
+			Validators:          append(more, setvalidator.SizeAtLeast(1), setvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1))),
+		}
+	}
+	part := setvalidator.AtLeastOneOf(path.MatchRelative().AtParent().AtName("manifests"))
+	return schema.MapNestedAttribute{
+		MarkdownDescription: "Further VIMs by a name of your own, each with the part of the instance that is there instead of on `vim_id`. In `objects` what is there goes by `<name>: <identity>`. " +
+			"A part is moved, added and taken away in place. Another `vim_id` or `namespace` under the same name replaces the instance.",
+		Optional: true,
+		Validators: []validator.Map{
+			mapvalidator.SizeAtLeast(1),
+			mapvalidator.KeysAre(stringvalidator.RegexMatches(connectionName, "must be a name of letters, digits, '-', '_' and '.'")),
+		},
+		NestedObject: schema.NestedAttributeObject{
+			Attributes: map[string]schema.Attribute{
+				"vim_id": schema.StringAttribute{
+					MarkdownDescription: "Id of the `vnf_vim`.",
+					Required:            true,
+					Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+				},
+				"namespace": schema.StringAttribute{
+					MarkdownDescription: "Namespace for the objects whose manifest names none. Default is the VIM's default namespace. It is created when it does not exist.",
+					Optional:            true,
+					Validators:          []validator.String{stringvalidator.RegexMatches(dns1123Label, "must be the name of a Kubernetes namespace")},
+				},
+				"vdu_ids":   texts("VDUs that are there, with the Services, autoscalers and policies that are made for their pods alone. ConfigMaps, Secrets, ServiceAccounts and volume claims that their pods refer to are made there as well.", part),
+				"manifests": texts("Manifest files of the package whose objects are there."),
+			},
+		},
+	}
+}
+
+// connections reads the further VIMs. known is false when it is not known yet what
+// is where; the ids of VIMs may be unknown.
+func (m *model) connections(ctx context.Context, diags *diag.Diagnostics) (out map[string]vnfm.Connection, known bool) {
+	if m.VIMConnections.IsUnknown() {
+		return nil, false
+	}
+	if m.VIMConnections.IsNull() {
+		return nil, true
+	}
+	var entries map[string]types.Object
+	diags.Append(m.VIMConnections.ElementsAs(ctx, &entries, false)...)
+	out = make(map[string]vnfm.Connection, len(entries))
+	for name, entry := range entries {
+		var c connectionModel
+		diags.Append(entry.As(ctx, &c, basetypes.ObjectAsOptions{})...)
+		if diags.HasError() || !tfutil.FullyKnown(ctx, c.VDUIDs) || !tfutil.FullyKnown(ctx, c.Manifests) {
+			return nil, diags.HasError()
+		}
+		connection := vnfm.Connection{VIMID: c.VIMID.ValueString(), Namespace: c.Namespace.ValueString()}
+		for set, into := range map[*types.Set]*[]string{&c.VDUIDs: &connection.VDUIDs, &c.Manifests: &connection.Manifests} {
+			if !set.IsNull() {
+				diags.Append(set.ElementsAs(ctx, into, false)...)
+				slices.Sort(*into)
+			}
+		}
+		out[name] = connection
+	}
+	return out, true
+}
+
+// planConnections replaces the instance when a name stands for another place.
+func planConnections(plan, state *model, resp *resource.ModifyPlanResponse) {
+	if state == nil {
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(plan.VIMConnections.Elements())) {
+		before, there := state.VIMConnections.Elements()[name].(types.Object)
+		after, _ := plan.VIMConnections.Elements()[name].(types.Object)
+		if !there {
+			continue
+		}
+		for _, field := range []string{"vim_id", "namespace"} {
+			if !sameOrUnset(before.Attributes()[field], after.Attributes()[field]) {
+				resp.RequiresReplace.Append(path.Root("vim_connections").AtMapKey(name).AtName(field))
+			}
+		}
+	}
+}
+
+// sameOrUnset reports whether a value stays; one that is left out now stays as it is.
+func sameOrUnset(before, after attr.Value) bool {
+	return after == nil || after.IsNull() || after.Equal(before)
+}
