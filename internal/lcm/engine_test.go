@@ -61,6 +61,10 @@ func (d *driver) Preview(t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
 	return &vnfm.Preview{Objects: rendered(t)}, nil
 }
 
+func (d *driver) Render(t *vnfm.Target) (*vnfm.Rendering, vnfm.Problems) {
+	return &vnfm.Rendering{Preview: vnfm.Preview{Objects: rendered(t)}, Contents: rendered(t)}, nil
+}
+
 func (d *driver) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) error {
 	if err := d.at("apply"); err != nil {
 		return err

@@ -3,6 +3,7 @@ package lcm_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
@@ -33,8 +34,12 @@ func TestExamplePackages(t *testing.T) {
 			for _, problem := range problems {
 				t.Error(problem)
 			}
-			if p == nil || len(p.KubernetesFiles) == 0 || len(p.Descriptor.Flavours) == 0 {
-				t.Fatalf("package without manifests or flavours: %+v", p)
+			if p == nil || len(p.Descriptor.Flavours) == 0 {
+				t.Fatalf("package without flavours: %+v", p)
+			}
+			describes := func(v vnfm.VDU) bool { return v.Workload != nil }
+			if len(p.KubernetesFiles) == 0 && !slices.ContainsFunc(p.Descriptor.Flavours[0].VDUs, describes) {
+				t.Fatalf("package without manifests and containers: %+v", p)
 			}
 		})
 	}

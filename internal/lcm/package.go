@@ -17,6 +17,9 @@ func (e *Engine) withContent(ctx context.Context, en *entry[packageRecord]) (*vn
 	if err != nil {
 		return nil, err
 	}
+	if err := e.openWorkloads(en); err != nil {
+		return nil, err
+	}
 	p := en.value.Package
 	p.Content = newContent(s, &e.contents, p.Files)
 	return &p, nil
@@ -50,6 +53,9 @@ func (e *Engine) OnboardPackage(ctx context.Context, spec vnfm.PackageSpec, want
 	en := &entry[packageRecord]{rec: store.Record{Kind: store.KindPackage, ID: r.pkg.ID, Owner: spec.Name}}
 	en.value = packageRecord{Package: *r.pkg, Origin: r.origin}
 	en.value.OnboardedAt = time.Now().UTC()
+	if err := e.sealWorkloads(en); err != nil {
+		return nil, nil, err
+	}
 	switch err := en.create(ctx, s); {
 	case errors.Is(err, store.ErrExists):
 		if en, err = e.refreshOrigin(ctx, s, en); err != nil {
@@ -74,7 +80,7 @@ func (e *Engine) refreshOrigin(ctx context.Context, s store.Store, fresh *entry[
 		return nil, err
 	}
 	onboarded := en.value.OnboardedAt
-	en.value = fresh.value
+	en.value, en.rec.Sealed = fresh.value, fresh.rec.Sealed
 	en.value.OnboardedAt = onboarded
 	return en, en.update(ctx, s)
 }

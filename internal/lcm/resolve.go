@@ -3,7 +3,6 @@ package lcm
 import (
 	"context"
 	"maps"
-	"slices"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfd"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -138,53 +137,6 @@ func specOf(i *vnfm.Instance) vnfm.InstanceSpec {
 		VIMID: i.VIMID, PackageID: i.PackageID, FlavourID: i.FlavourID, LevelID: i.LevelID,
 		Connections: i.Connections, ScaleLevels: i.ScaleLevels, Namespace: i.Namespace, AdditionalParams: i.AdditionalParams,
 		OperationalState: i.OperationalState, OnFailure: i.OnFailure,
-	}
-}
-
-// PreviewInstance implements vnfm.Manager.
-func (e *Engine) PreviewInstance(ctx context.Context, spec vnfm.InstanceSpec) (*vnfm.Preview, vnfm.Problems, error) {
-	r, problems, err := e.resolve(ctx, spec)
-	if err != nil || r == nil {
-		return nil, problems, err
-	}
-	// The preview needs the kind of infrastructure only, which the package
-	// decides as long as there is one infra driver for manifests.
-	d, err := e.driver(vnfm.VIMTypeKubernetes)
-	if err != nil {
-		return nil, nil, err
-	}
-	instance := &vnfm.Instance{Namespace: spec.Namespace, VIMID: spec.VIMID}
-	describe(instance, spec, r)
-	t, err := e.target(instance, r, spec)
-	if err != nil {
-		return nil, nil, err
-	}
-	if d, err = e.spread(ctx, d, t, false); err != nil {
-		return nil, nil, err
-	}
-	preview, more := d.Preview(t)
-	problems = append(problems, more...)
-	if !problems.HasErrors() {
-		checkReplaced(preview, spec.ReplaceObjects, &problems)
-	}
-	if problems.HasErrors() {
-		return nil, problems, nil
-	}
-	preview.FlavourID, preview.LevelID = r.flavour.ID, r.levelID
-	preview.ScaleStatus, preview.VNFDID = r.scaleStatus, r.pkg.Descriptor.ID
-	return preview, problems, nil
-}
-
-// checkReplaced finds objects that may be replaced and that there are none of.
-func checkReplaced(p *vnfm.Preview, keys []string, problems *vnfm.Problems) {
-	for _, key := range keys {
-		if _, ok := p.Objects[key]; !ok {
-			*problems = append(*problems, vnfm.Problem{
-				Attribute: "replace_objects",
-				Summary:   "the instance has no object " + quote(key),
-				Detail:    "an object is named as in the attribute objects, for example " + quote(slices.Min(slices.Collect(maps.Keys(p.Objects)))),
-			})
-		}
 	}
 }
 

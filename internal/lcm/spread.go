@@ -185,14 +185,38 @@ func (s *spread) CheckVIM(ctx context.Context, spec vnfm.VIMSpec) (vnfm.VIMCheck
 	return s.sites[0].driver.CheckVIM(ctx, spec)
 }
 
-// Preview implements vnfm.InfraDriver. Findings of the package are the same for all
-// VIMs and are told once.
+// Preview implements vnfm.InfraDriver.
 func (s *spread) Preview(t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
+	return s.preview(t, func(at *site, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) { return at.driver.Preview(t) })
+}
+
+// Render implements vnfm.InfraDriver.
+func (s *spread) Render(t *vnfm.Target) (*vnfm.Rendering, vnfm.Problems) {
+	contents := map[string]string{}
+	whole, problems := s.preview(t, func(at *site, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
+		r, found := at.driver.Render(t)
+		if r == nil {
+			return nil, found
+		}
+		for key, text := range r.Contents {
+			contents[at.key(key)] = text
+		}
+		return &r.Preview, found
+	})
+	if whole == nil {
+		return nil, problems
+	}
+	return &vnfm.Rendering{Preview: *whole, Contents: contents}, problems
+}
+
+// preview puts together what each VIM will have. Findings of the package are the
+// same for all VIMs and are told once.
+func (s *spread) preview(t *vnfm.Target, look func(*site, *vnfm.Target) (*vnfm.Preview, vnfm.Problems)) (*vnfm.Preview, vnfm.Problems) {
 	var whole *vnfm.Preview
 	var problems vnfm.Problems
 	for i := range s.sites {
 		at := &s.sites[i]
-		p, found := at.driver.Preview(at.target(t))
+		p, found := look(at, at.target(t))
 		for _, f := range found {
 			if !slices.Contains(problems, f) {
 				problems = append(problems, f)

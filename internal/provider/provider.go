@@ -12,6 +12,7 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/functions"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/instance"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/rendering"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/vim"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/vnfpackage"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
@@ -78,6 +79,7 @@ func (p *Provider) DataSources(context.Context) []func() datasource.DataSource {
 		instance.NewDataSource,
 		instance.NewListDataSource,
 		instance.NewOperationsDataSource,
+		rendering.NewDataSource,
 		vim.NewDataSource,
 		vnfpackage.NewDataSource,
 	}

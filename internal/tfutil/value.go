@@ -55,6 +55,15 @@ func StringList(texts []string) types.List {
 	return types.ListValueMust(types.StringType, values)
 }
 
+// StringMap returns a map value; nil gives an empty map.
+func StringMap(m map[string]string) types.Map {
+	values := make(map[string]attr.Value, len(m))
+	for key, text := range m {
+		values[key] = types.StringValue(text)
+	}
+	return types.MapValueMust(types.StringType, values)
+}
+
 // Int64Map returns a map value; nil gives an empty map.
 func Int64Map(m map[string]int) types.Map {
 	values := make(map[string]attr.Value, len(m))

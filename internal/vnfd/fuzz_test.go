@@ -13,6 +13,7 @@ import (
 // file; whatever is read must also survive the arithmetic.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(goodVNFD))
+	f.Add([]byte(legacy))
 	for _, tt := range badVNFDs {
 		if tt.old == "" {
 			f.Add([]byte(tt.new))
@@ -20,7 +21,7 @@ func FuzzParse(f *testing.F) {
 			f.Add([]byte(strings.Replace(goodVNFD, tt.old, tt.new, 1)))
 		}
 	}
-	for _, pattern := range []string{"testdata/*/Definitions/*.yaml", "testdata/*/Definitions/*/*.yaml"} {
+	for _, pattern := range []string{"testdata/*/Definitions/*.yaml", "testdata/*/Definitions/*/*.yaml", "../../examples/packages/*/*.yaml"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil {
 			f.Fatal(err)

@@ -7,11 +7,11 @@ import (
 func (r *reader) readNetwork(f *vnfm.Flavour, t *template) {
 	offered := t.offered()
 	vdus := map[string]bool{}
-	for _, n := range t.of(kindVDU) {
+	for _, n := range t.of(kindVDU, kindTackerVDU) {
 		vdus[n.name] = true
 	}
 	for _, n := range t.nodes {
-		if n.kind != kindVduCp && n.kind != kindExtCp {
+		if n.kind != kindVduCp && n.kind != kindVirtualCp && n.kind != kindExtCp {
 			continue
 		}
 		cp := vnfm.ConnectionPoint{
@@ -25,7 +25,7 @@ func (r *reader) readNetwork(f *vnfm.Flavour, t *template) {
 		r.places.add(n.key, key...)
 		for _, req := range n.requirements() {
 			switch req.name {
-			case "virtual_binding":
+			case "virtual_binding", "virtualBinding":
 				cp.VDUID = req.node
 				r.places.add(req.value, append(key, "vdu")...)
 			case "target":
@@ -33,7 +33,7 @@ func (r *reader) readNetwork(f *vnfm.Flavour, t *template) {
 				if vdus[req.node] {
 					cp.VDUID = req.node
 				}
-			case "virtual_link", "internal_virtual_link":
+			case "virtual_link", "internal_virtual_link", "virtualLink":
 				cp.VirtualLinkID = req.node
 				r.places.add(req.value, append(key, "link")...)
 			}
@@ -41,7 +41,11 @@ func (r *reader) readNetwork(f *vnfm.Flavour, t *template) {
 		f.ConnectionPoints = append(f.ConnectionPoints, cp)
 	}
 	for _, n := range t.of(kindVirtualLink) {
-		vl := vnfm.VirtualLink{ID: n.name, Protocols: n.property("connectivity_type").get("layer_protocols").texts()}
+		vl := vnfm.VirtualLink{
+			ID:          n.name,
+			Protocols:   n.property("connectivity_type").get("layer_protocols").texts(),
+			NetworkName: n.property("network_name").str(),
+		}
 		for _, data := range n.property("vl_profile").get("virtual_link_protocol_data").items() {
 			if cidr := data.at("l3_protocol_data", "cidr").str(); cidr != "" && vl.CIDR == "" {
 				vl.CIDR = cidr

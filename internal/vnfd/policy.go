@@ -67,6 +67,9 @@ func (r *reader) readPolicies(f *vnfm.Flavour, t *template) {
 	if f.DefaultLevelID == "" && len(f.Levels) == 1 {
 		f.DefaultLevelID = f.Levels[0].ID
 	}
+	for _, p := range of(kindTackerScaling) {
+		r.readTackerScaling(f, t, p)
+	}
 	for _, p := range list {
 		if p.kind == kindAffinity || p.kind == kindAntiAffinity {
 			r.readAffinity(f, t, p)
@@ -268,6 +271,7 @@ func (r *reader) readAffinity(f *vnfm.Flavour, t *template, p policy) {
 		Anti:    p.kind == kindAntiAffinity,
 		Scope:   p.at("properties", "scope").str(),
 		Targets: p.get("targets").texts(),
+		Place:   p.key.written(),
 	}
 	if rule.Scope == "" {
 		p.key.warnf("the policy %s has no scope", p.name)

@@ -97,11 +97,11 @@ func looksLikeVNF(v value) bool {
 	return v.at("properties", "descriptor_id").ok() || v.at("properties", "flavour_id").ok()
 }
 
-// of returns the nodes of a kind.
-func (t *template) of(k kind) []*node {
+// of returns the nodes of some kinds.
+func (t *template) of(kinds ...kind) []*node {
 	var list []*node
 	for _, n := range t.nodes {
-		if n.kind == k {
+		if slices.Contains(kinds, n.kind) {
 			list = append(list, n)
 		}
 	}
@@ -216,8 +216,12 @@ func (r *reader) descriptor(entry *document) *vnfm.Descriptor {
 // the defaults of its type, or from those of the type that a flavour substitutes.
 func (r *reader) identity(d *vnfm.Descriptor, entry *document, vnf *node, templates []*template) {
 	if vnf == nil {
-		if len(templates) > 0 {
+		switch {
+		case len(templates) > 0 && templates[0].legacy():
+			r.legacyIdentity(d, entry)
+		case len(templates) > 0:
 			entry.root.errorf("the VNFD has no VNF node (tosca.nodes.nfv.VNF or a type derived from it)")
+		default:
 		}
 		return
 	}
@@ -293,6 +297,7 @@ func (r *reader) flavour(d *vnfm.Descriptor, t, top *template) {
 	r.readVDUs(&f, t)
 	r.readNetwork(&f, t)
 	r.readStorages(&f, t)
+	r.readWorkloads(&f, t)
 	r.readPolicies(&f, t)
 	r.readOperations(&f, t, top)
 	d.Flavours = append(d.Flavours, f)
@@ -322,6 +327,9 @@ func (r *reader) mapping(t *template, name string) value {
 }
 
 func (r *reader) flavourID(t *template) string {
+	if t.legacy() {
+		return legacyFlavourID
+	}
 	v := r.mapping(t, "flavour_id")
 	if v.isText() && v.node.Value != "" {
 		return v.node.Value

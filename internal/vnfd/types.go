@@ -16,10 +16,12 @@ const (
 	kindOther
 	kindVNF
 	kindVDU
+	kindTackerVDU
 	kindContainer
 	kindMciop
 	kindStorage
 	kindVduCp
+	kindVirtualCp
 	kindExtCp
 	kindVirtualLink
 	kindScalingAspects
@@ -30,12 +32,13 @@ const (
 	kindAffinity
 	kindAntiAffinity
 	kindPackageChange
+	kindTackerScaling
 	kindPlacementGroup
 	kindSWImage
 )
 
-// wellKnown are the ETSI types that mean something here, of all versions of
-// SOL001 from v2.5.1 on.
+// wellKnown are the types that mean something here: ETSI's of all versions of
+// SOL001 from v2.5.1 on, and those of the form that OpenStack Tacker had before it.
 var wellKnown = map[string]kind{
 	"tosca.nodes.nfv.VNF":                           kindVNF,
 	"tosca.nodes.nfv.Vdu.Compute":                   kindVDU,
@@ -49,9 +52,12 @@ var wellKnown = map[string]kind{
 	"tosca.nodes.nfv.VduCp":                         kindVduCp,
 	"tosca.nodes.nfv.VduSubCp":                      kindVduCp,
 	"tosca.nodes.nfv.VipCp":                         kindVduCp,
-	"tosca.nodes.nfv.VirtualCp":                     kindVduCp,
+	"tosca.nodes.nfv.VirtualCp":                     kindVirtualCp,
 	"tosca.nodes.nfv.VnfExtCp":                      kindExtCp,
 	"tosca.nodes.nfv.VnfVirtualLink":                kindVirtualLink,
+	"tosca.nodes.nfv.VDU.Tacker":                    kindTackerVDU,
+	"tosca.nodes.nfv.CP.Tacker":                     kindVduCp,
+	"tosca.nodes.nfv.VL":                            kindVirtualLink,
 
 	"tosca.policies.nfv.ScalingAspects":         kindScalingAspects,
 	"tosca.policies.nfv.VduScalingAspectDeltas": kindScalingDeltas,
@@ -61,6 +67,7 @@ var wellKnown = map[string]kind{
 	"tosca.policies.nfv.AffinityRule":           kindAffinity,
 	"tosca.policies.nfv.AntiAffinityRule":       kindAntiAffinity,
 	"tosca.policies.nfv.VnfPackageChange":       kindPackageChange,
+	"tosca.policies.tacker.Scaling":             kindTackerScaling,
 
 	"tosca.groups.nfv.PlacementGroup": kindPlacementGroup,
 	"tosca.artifacts.nfv.SwImage":     kindSWImage,

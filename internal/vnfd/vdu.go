@@ -47,17 +47,14 @@ func (n *node) required(name string) []requirement {
 }
 
 func (r *reader) readVDUs(f *vnfm.Flavour, t *template) {
-	containers := map[string]*node{}
-	for _, n := range t.of(kindContainer) {
-		containers[n.name] = n
-	}
-	for _, n := range t.of(kindVDU) {
+	for _, n := range t.of(kindVDU, kindTackerVDU) {
 		v := vnfm.VDU{
 			ID:          n.name,
 			Type:        n.typ,
 			Name:        n.property("name").str(),
 			Description: n.property("description").str(),
 			SWImages:    r.images(n),
+			Place:       n.key.written(),
 		}
 		// The name of the managed container infrastructure object is what the
 		// workload is called on Kubernetes (SOL001 v4.2.1, 6.2.71).
@@ -79,17 +76,6 @@ func (r *reader) readVDUs(f *vnfm.Flavour, t *template) {
 			v.StorageIDs = append(v.StorageIDs, req.node)
 			r.places.add(req.value, "flavour", f.ID, "vdu", n.name, "storage", req.node)
 		}
-		for _, req := range n.required("container") {
-			c, ok := containers[req.node]
-			if !ok {
-				req.errorf("the VDU %s requires the container %q, which is no OsContainer of the flavour", n.name, req.node)
-				continue
-			}
-			// requested_cpu_resources counts thousandths of a CPU.
-			v.CPUs += c.property("requested_cpu_resources").number() / 1000
-			v.MemoryBytes += c.property("requested_memory_resources").bytes()
-			v.SWImages = append(v.SWImages, r.images(c)...)
-		}
 		f.VDUs = append(f.VDUs, v)
 	}
 }
@@ -97,6 +83,10 @@ func (r *reader) readVDUs(f *vnfm.Flavour, t *template) {
 func (r *reader) readProfile(v *vnfm.VDU, f *vnfm.Flavour, n *node) {
 	v.MinInstances = 1
 	profile := n.property("vdu_profile")
+	if !profile.ok() && n.kind == kindTackerVDU {
+		// Its limits are those of a scaling policy.
+		return
+	}
 	if !profile.ok() {
 		n.key.warnf("the VDU %s has no vdu_profile; it gets at least one instance and has no upper limit", n.name)
 		return
@@ -129,6 +119,12 @@ func (r *reader) readStorages(f *vnfm.Flavour, t *template) {
 			Type:     n.typ,
 			PerVNFC:  n.property("per_vnfc_instance").flag(),
 			SWImages: r.images(n),
+			Place:    n.key.written(),
+		}
+		for _, data := range []string{"virtual_block_storage_data", "virtual_file_storage_data"} {
+			if demands := n.property(data).get("vdu_storage_requirements"); demands.ok() {
+				s.Demands = readTexts(demands)
+			}
 		}
 		for _, size := range []value{
 			n.property("virtual_block_storage_data").get("size_of_storage"),

@@ -60,6 +60,26 @@ func (f *Flavour) VDU(id string) *VDU {
 	return nil
 }
 
+// VirtualLink returns the virtual link of that id, or nil.
+func (f *Flavour) VirtualLink(id string) *VirtualLink {
+	for i := range f.VirtualLinks {
+		if f.VirtualLinks[i].ID == id {
+			return &f.VirtualLinks[i]
+		}
+	}
+	return nil
+}
+
+// Storage returns the storage of that id, or nil.
+func (f *Flavour) Storage(id string) *Storage {
+	for i := range f.Storages {
+		if f.Storages[i].ID == id {
+			return &f.Storages[i]
+		}
+	}
+	return nil
+}
+
 // Aspect returns the scaling aspect of that id, or nil.
 func (f *Flavour) Aspect(id string) *ScalingAspect {
 	for i := range f.Aspects {
@@ -102,6 +122,10 @@ type VDU struct {
 	CPUs        float64
 	MemoryBytes int64
 	StorageIDs  []string
+	// Workload is set when the VNFD itself describes the containers of the VDU. Its
+	// settings may be secrets: it is never part of a record in clear.
+	Workload *Workload `json:"-"`
+	Place    Place
 }
 
 // SWImage is a software image (tosca.artifacts.nfv.SwImage).
@@ -144,6 +168,8 @@ type VirtualLink struct {
 	Protocols []string
 	// CIDR is the first layer 3 cidr of the profile; empty when none is given.
 	CIDR string
+	// NetworkName is the network of the VIM that the link is; empty for a new one.
+	NetworkName string
 }
 
 // Storage is a Vdu.VirtualBlockStorage, VirtualObjectStorage or VirtualFileStorage node.
@@ -155,6 +181,10 @@ type Storage struct {
 	PerVNFC bool
 	// SWImages are the images that the storage is filled with, by artifact name.
 	SWImages []SWImage
+	// Demands are the platform's own words for what the storage has to be
+	// (vdu_storage_requirements).
+	Demands map[string]string
+	Place   Place
 }
 
 // ScalingAspect is one aspect of the ScalingAspects policy with the deltas that
@@ -202,6 +232,7 @@ type AffinityRule struct {
 	Targets []string
 	// Groups maps each target that is a placement group to its members.
 	Groups map[string][]string
+	Place  Place
 }
 
 // PackageChange is a VnfPackageChange policy.

@@ -40,6 +40,8 @@ type InfraDriver interface {
 	CheckVIM(ctx context.Context, spec VIMSpec) (VIMCheck, error)
 	// Preview renders offline: neither VIM nor Credentials of the target are used.
 	Preview(t *Target) (*Preview, Problems)
+	// Render is Preview with the objects themselves, which no plan needs.
+	Render(t *Target) (*Rendering, Problems)
 	// Apply brings the VIM to the target (all objects, all counts), waits until
 	// it is ready and prunes what the inventory has and the target has not.
 	Apply(ctx context.Context, t *Target, r Recorder) error

@@ -157,6 +157,14 @@ type Preview struct {
 	Objects map[string]string
 }
 
+// Rendering is a preview with the objects themselves.
+type Rendering struct {
+	Preview
+	// Contents maps the identity as written to the object as YAML, with the values
+	// of Secrets masked.
+	Contents map[string]string
+}
+
 // VDUState is one VDU of an instance.
 type VDUState struct {
 	Kind string `json:"kind"`

@@ -38,6 +38,8 @@ type Manager interface {
 	// PreviewInstance computes what an instance will consist of. It needs the
 	// package, not the VIM. A package that is unknown here gives ErrNotFound.
 	PreviewInstance(ctx context.Context, spec InstanceSpec) (*Preview, Problems, error)
+	// RenderInstance is PreviewInstance with the objects themselves.
+	RenderInstance(ctx context.Context, spec InstanceSpec) (*Rendering, Problems, error)
 	// Instantiate creates and instantiates. When something exists and the
 	// operation did not complete the error is an *OperationError with Instance set.
 	Instantiate(ctx context.Context, spec InstanceSpec) (*Instance, error)

@@ -59,13 +59,6 @@ type deletionPolicyModel struct {
 	Volumes types.String `tfsdk:"volumes"`
 }
 
-var vduType = types.ObjectType{AttrTypes: map[string]attr.Type{
-	"kind":       types.StringType,
-	"name":       types.StringType,
-	"replicas":   types.Int64Type,
-	"autoscaled": types.BoolType,
-}}
-
 // spec reads what the user wants. known is false when a value that decides what
 // the instance consists of is not known yet.
 func (m *model) spec(ctx context.Context, diags *diag.Diagnostics) (s vnfm.InstanceSpec, known bool) {
@@ -180,8 +173,8 @@ func (m *model) setPreview(p *vnfm.Preview) {
 	m.InstantiationLevelID = tfutil.OptionalString(p.LevelID)
 	m.VNFDID = types.StringValue(p.VNFDID)
 	m.ScaleStatus = tfutil.Int64Map(p.ScaleStatus)
-	m.VDUs = vduMap(p.VDUs)
-	m.Objects = stringMap(p.Objects)
+	m.VDUs = tfutil.VDUsValue(p.VDUs)
+	m.Objects = tfutil.StringMap(p.Objects)
 }
 
 // setPreviewUnknown says that what the instance consists of is not known yet.
@@ -194,7 +187,7 @@ func (m *model) setPreviewUnknown(configured *model) {
 	}
 	m.VNFDID = types.StringUnknown()
 	m.ScaleStatus = types.MapUnknown(types.Int64Type)
-	m.VDUs = types.MapUnknown(vduType)
+	m.VDUs = types.MapUnknown(tfutil.VDUType)
 	m.Objects = types.MapUnknown(types.StringType)
 }
 
@@ -216,7 +209,7 @@ func (m *model) setRecord(ctx context.Context, i *vnfm.Instance, diags *diag.Dia
 	m.Status = types.StringValue(string(i.Status))
 	m.Generation = types.Int64Value(i.Generation)
 	if !m.Metadata.IsNull() || len(i.Metadata) > 0 {
-		m.Metadata = stringMap(i.Metadata)
+		m.Metadata = tfutil.StringMap(i.Metadata)
 	}
 	if !m.ScaleLevels.IsNull() || len(i.ScaleLevels) > 0 {
 		m.ScaleLevels = tfutil.Int64Map(i.ScaleLevels)
@@ -232,8 +225,8 @@ func (m *model) setRecord(ctx context.Context, i *vnfm.Instance, diags *diag.Dia
 }
 
 func (m *model) setObservation(o *vnfm.Observation) {
-	m.VDUs = vduMap(o.VDUs)
-	m.Objects = stringMap(o.Objects)
+	m.VDUs = tfutil.VDUsValue(o.VDUs)
+	m.Objects = tfutil.StringMap(o.Objects)
 }
 
 // keepNull returns null for an empty text when the argument was left out.
@@ -242,25 +235,4 @@ func keepNull(prior types.String, text string) types.String {
 		return prior
 	}
 	return types.StringValue(text)
-}
-
-func vduMap(vdus map[string]vnfm.VDUState) types.Map {
-	values := make(map[string]attr.Value, len(vdus))
-	for id, v := range vdus {
-		values[id] = types.ObjectValueMust(vduType.AttrTypes, map[string]attr.Value{
-			"kind":       types.StringValue(v.Kind),
-			"name":       types.StringValue(v.Name),
-			"replicas":   tfutil.OptionalInt64(v.Replicas),
-			"autoscaled": types.BoolValue(v.Autoscaled),
-		})
-	}
-	return types.MapValueMust(vduType, values)
-}
-
-func stringMap(m map[string]string) types.Map {
-	values := make(map[string]attr.Value, len(m))
-	for k, v := range m {
-		values[k] = types.StringValue(v)
-	}
-	return types.MapValueMust(types.StringType, values)
 }

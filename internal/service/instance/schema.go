@@ -101,7 +101,7 @@ func identityAttributes() map[string]schema.Attribute {
 				"must be the name of a Kubernetes namespace: at most 63 lower case letters, digits and '-', beginning and ending with a letter or digit")},
 		},
 		"additional_params": schema.DynamicAttribute{
-			MarkdownDescription: "Parameters of the infra driver, by the names that OpenStack Tacker's users know: `lcm-kubernetes-def-files` (list of manifest paths in the package; default all), `namespace`, `vdu_mapping` (VDU id to `{ kind, name }`). All of them are checked against the package at plan time. Not for secrets.",
+			MarkdownDescription: "Parameters of the infra driver, by the names that OpenStack Tacker's users know: `lcm-kubernetes-def-files` (list of manifest paths in the package; default all, and the containers that the VNFD describes when there is none), `namespace`, `vdu_mapping` (VDU id to `{ kind, name }`). All of them are checked against the package at plan time. Not for secrets.",
 			Optional:            true,
 		},
 	}
@@ -242,28 +242,7 @@ func computedAttributes() map[string]schema.Attribute {
 			ElementType:         types.Int64Type,
 			Computed:            true,
 		},
-		"vdus": schema.MapNestedAttribute{
-			MarkdownDescription: "The VDUs of the instance by their id, known at plan time.",
-			Computed:            true,
-			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-				"kind": schema.StringAttribute{
-					MarkdownDescription: "Kind of the workload object.",
-					Computed:            true,
-				},
-				"name": schema.StringAttribute{
-					MarkdownDescription: "Name of the workload object.",
-					Computed:            true,
-				},
-				"replicas": schema.Int64Attribute{
-					MarkdownDescription: "Number of VNFCs; null when an autoscaler or the kind itself (DaemonSet) decides.",
-					Computed:            true,
-				},
-				"autoscaled": schema.BoolAttribute{
-					MarkdownDescription: "Whether an autoscaler of the package owns the number of VNFCs.",
-					Computed:            true,
-				},
-			}},
-		},
+		"vdus": tfutil.VDUsAttribute(),
 		"objects": schema.MapAttribute{
 			MarkdownDescription: "The objects of the instance: from `group/version/Kind namespace/name` as the package writes it to the digest of the rendered object, known at plan time. An object that was changed behind Terraform's back reads `drifted: <field paths>`, one that is gone is absent; the next apply puts both right.",
 			ElementType:         types.StringType,

@@ -50,7 +50,7 @@ func newView(ctx context.Context, m vnfm.Manager, i *vnfm.Instance) (view, error
 		ID:                   types.StringValue(i.ID),
 		Name:                 types.StringValue(i.Name),
 		Description:          tfutil.OptionalString(i.Description),
-		Metadata:             stringMap(i.Metadata),
+		Metadata:             tfutil.StringMap(i.Metadata),
 		VIMID:                types.StringValue(i.VIMID),
 		Namespace:            types.StringValue(i.Namespace),
 		PackageID:            types.StringValue(i.PackageID),

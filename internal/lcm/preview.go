@@ -1,0 +1,87 @@
+package lcm
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// PreviewInstance implements vnfm.Manager.
+func (e *Engine) PreviewInstance(ctx context.Context, spec vnfm.InstanceSpec) (*vnfm.Preview, vnfm.Problems, error) {
+	var preview *vnfm.Preview
+	problems, err := e.offline(ctx, spec, func(d vnfm.InfraDriver, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
+		var found vnfm.Problems
+		if preview, found = d.Preview(t); !found.HasErrors() {
+			checkReplaced(preview, spec.ReplaceObjects, &found)
+		}
+		return preview, found
+	})
+	if err != nil || problems.HasErrors() {
+		return nil, problems, err
+	}
+	return preview, problems, nil
+}
+
+// RenderInstance implements vnfm.Manager.
+func (e *Engine) RenderInstance(ctx context.Context, spec vnfm.InstanceSpec) (*vnfm.Rendering, vnfm.Problems, error) {
+	var rendering *vnfm.Rendering
+	problems, err := e.offline(ctx, spec, func(d vnfm.InfraDriver, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
+		var found vnfm.Problems
+		if rendering, found = d.Render(t); rendering == nil {
+			return nil, found
+		}
+		return &rendering.Preview, found
+	})
+	if err != nil || problems.HasErrors() {
+		return nil, problems, err
+	}
+	return rendering, problems, nil
+}
+
+// offline lets a driver look at what a spec asks for, without the VIM, and notes in
+// its preview what the engine knows of it.
+func (e *Engine) offline(ctx context.Context, spec vnfm.InstanceSpec,
+	look func(vnfm.InfraDriver, *vnfm.Target) (*vnfm.Preview, vnfm.Problems),
+) (vnfm.Problems, error) {
+	r, problems, err := e.resolve(ctx, spec)
+	if err != nil || r == nil {
+		return problems, err
+	}
+	// The preview needs the kind of infrastructure only, which the package
+	// decides as long as there is one infra driver for manifests.
+	d, err := e.driver(vnfm.VIMTypeKubernetes)
+	if err != nil {
+		return nil, err
+	}
+	instance := &vnfm.Instance{Namespace: spec.Namespace, VIMID: spec.VIMID}
+	describe(instance, spec, r)
+	t, err := e.target(instance, r, spec)
+	if err != nil {
+		return nil, err
+	}
+	if d, err = e.spread(ctx, d, t, false); err != nil {
+		return nil, err
+	}
+	preview, more := look(d, t)
+	problems = append(problems, more...)
+	if preview != nil {
+		preview.FlavourID, preview.LevelID = r.flavour.ID, r.levelID
+		preview.ScaleStatus, preview.VNFDID = r.scaleStatus, r.pkg.Descriptor.ID
+	}
+	return problems, nil
+}
+
+// checkReplaced finds objects that may be replaced and that there are none of.
+func checkReplaced(p *vnfm.Preview, keys []string, problems *vnfm.Problems) {
+	for _, key := range keys {
+		if _, ok := p.Objects[key]; !ok {
+			*problems = append(*problems, vnfm.Problem{
+				Attribute: "replace_objects",
+				Summary:   "the instance has no object " + quote(key),
+				Detail:    "an object is named as in the attribute objects, for example " + quote(slices.Min(slices.Collect(maps.Keys(p.Objects)))),
+			})
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package lcm_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// TestSettingsOfContainersAreSealed onboards a VNFD with a secret among the settings
+// of a container: another process has it, and whoever reads the store has not.
+func TestSettingsOfContainersAreSealed(t *testing.T) {
+	w := newWorld(t)
+	dir := filepath.Join(t.TempDir(), "gateway")
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join("..", "..", "examples", "packages", "gateway"))); err != nil {
+		t.Fatal(err)
+	}
+	const secret = "planted-among-the-settings"
+	file := filepath.Join(dir, "gateway.yaml")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, bytes.ReplaceAll(text, []byte("LOG_LEVEL: info"), []byte("PASSWORD: "+secret)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, problems, err := w.OnboardPackage(t.Context(), vnfm.PackageSpec{Name: "gateway", Source: dir, Integrity: "warn", Signature: "ignore"}, "")
+	if err != nil || problems.HasErrors() {
+		t.Fatal(err, problems)
+	}
+	again, err := w.open(t).Package(t.Context(), p.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := again.Descriptor.Flavour("default").VDU("proxy")
+	if proxy.Workload == nil || proxy.Workload.Containers[0].Config["PASSWORD"] != secret {
+		t.Errorf("another process reads of the containers: %+v", proxy.Workload)
+	}
+	err = filepath.WalkDir(w.dir, func(path string, entry os.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		if bytes.Contains(content, []byte(secret)) {
+			t.Errorf("%s holds the secret in clear", filepath.Base(path))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

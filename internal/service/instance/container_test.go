@@ -1,0 +1,204 @@
+package instance_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
+)
+
+// gateway returns a changed copy of the package gateway, which has no manifest.
+func gateway(t testing.TB, edits ...edit) string {
+	t.Helper()
+	dir := acctest.CopyPackage(t, "gateway")
+	for _, e := range edits {
+		e(t, dir)
+	}
+	acctest.Hash(t, dir)
+	return dir
+}
+
+// inVNFD replaces text in the VNFD of the package gateway.
+func inVNFD(from, to string) edit {
+	return func(t testing.TB, dir string) { acctest.Edit(t, dir, "gateway.yaml", from, to) }
+}
+
+// gatewayObjects are the objects of the package gateway.
+var gatewayObjects = []string{
+	"apps/v1/Deployment api", "apps/v1/Deployment proxy", "apps/v1/StatefulSet sessions",
+	"autoscaling/v2/HorizontalPodAutoscaler api",
+	"v1/ConfigMap api-server", "v1/ConfigMap proxy-envoy",
+	"v1/Service api-address", "v1/Service gateway", "v1/Service sessions-headless",
+}
+
+// TestContainers takes a VNF whose containers only its VNFD describes through its life.
+func TestContainers(t *testing.T) {
+	w := newWorld(t)
+	digests := map[string]knownvalue.Check{}
+	for _, key := range gatewayObjects {
+		digests[key] = knownvalue.NotNull()
+	}
+	vdu := func(kind, name string, replicas knownvalue.Check, autoscaled bool) knownvalue.Check {
+		return knownvalue.ObjectExact(map[string]knownvalue.Check{
+			"kind": knownvalue.StringExact(kind), "name": knownvalue.StringExact(name),
+			"replicas": replicas, "autoscaled": knownvalue.Bool(autoscaled),
+		})
+	}
+	first, second := gateway(t), gateway(t, inVNFD("gateway/envoy:1.0.0", "gateway/envoy:1.0.1"), inVNFD("LOG_LEVEL: info", "LOG_LEVEL: debug"))
+	noChange := resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}
+	jsonpath := "jsonpath={.spec.replicas} {.spec.template.spec.containers[0].image}"
+	var uid string
+	w.run(t,
+		resource.TestStep{
+			Config: w.over(first),
+			ConfigPlanChecks: resource.ConfigPlanChecks{
+				PreApply: []plancheck.PlanCheck{
+					plancheck.ExpectKnownValue(address, tfjsonpath.New("objects"), knownvalue.MapExact(digests)),
+					plancheck.ExpectKnownValue(address, tfjsonpath.New("vdus"), knownvalue.MapExact(map[string]knownvalue.Check{
+						"proxy":    vdu("Deployment", "proxy", knownvalue.Int64Exact(1), false),
+						"api":      vdu("Deployment", "api", knownvalue.Null(), true),
+						"sessions": vdu("StatefulSet", "sessions", knownvalue.Int64Exact(1), false),
+					})),
+				},
+				PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
+			},
+			ConfigStateChecks: []statecheck.StateCheck{
+				statecheck.ExpectKnownValue(address, tfjsonpath.New("status"), knownvalue.StringExact("INSTANTIATED")),
+			},
+			Check: also(w.whole(),
+				w.gets("Guaranteed", "get", "pods", "-l", "app.kubernetes.io/name=proxy", "-o", "jsonpath={.items[0].status.qosClass}"),
+				w.gets("1Gi", "get", "persistentvolumeclaim", "session-data-sessions-0", "-o", "jsonpath={.spec.resources.requests.storage}"),
+				func(*terraform.State) error { uid = w.uid("deployment/proxy"); return nil },
+			),
+		},
+		resource.TestStep{Config: w.over(first), ConfigPlanChecks: noChange},
+		resource.TestStep{
+			Config:           w.over(first, "scale_levels = { proxy = 2 }"),
+			ConfigPlanChecks: updates(),
+			Check: also(
+				w.gets("3 registry.example.com/gateway/envoy:1.0.0", "get", "deployment", "proxy", "-o", jsonpath),
+				func(*terraform.State) error {
+					// Rules of the VNFD keep the proxies apart.
+					nodes := map[string]bool{}
+					for _, node := range strings.Fields(w.kubectl("get", "pods", "-l", "app.kubernetes.io/name=proxy", "-o", "jsonpath={.items[*].spec.nodeName}")) {
+						nodes[node] = true
+					}
+					if len(nodes) != 3 {
+						return fmt.Errorf("three proxies run on %d nodes", len(nodes))
+					}
+					return nil
+				},
+			),
+		},
+		resource.TestStep{
+			PreConfig: func() {
+				w.kubectl("set", "image", "deployment/api", "server=registry.example.com/other:1")
+				w.kubectl("patch", "service", "gateway", "--type=json", "-p", `[{"op":"replace","path":"/spec/ports/0/targetPort","value":9}]`)
+			},
+			Config:           w.over(first, "scale_levels = { proxy = 2 }"),
+			ConfigPlanChecks: updates(),
+			Check: also(w.whole(),
+				w.gets("https", "get", "service", "gateway", "-o", "jsonpath={.spec.ports[0].targetPort}"),
+				w.gets("registry.example.com/gateway/api:1.0.0", "get", "deployment", "api", "-o", "jsonpath={.spec.template.spec.containers[0].image}"),
+			),
+		},
+		resource.TestStep{
+			Config:           w.over(second, "scale_levels = { proxy = 2 }"),
+			ConfigPlanChecks: updates(),
+			Check: also(w.whole(),
+				w.gets("3 registry.example.com/gateway/envoy:1.0.1", "get", "deployment", "proxy", "-o", jsonpath),
+				w.gets("debug", "get", "configmap", "proxy-envoy", "-o", "jsonpath={.data.LOG_LEVEL}"),
+				func(*terraform.State) error {
+					if now := w.uid("deployment/proxy"); now != uid {
+						return fmt.Errorf("the Deployment was replaced: %s is now %s", uid, now)
+					}
+					return nil
+				},
+			),
+		},
+		resource.TestStep{Config: w.over(second, "scale_levels = { proxy = 2 }"), ConfigPlanChecks: noChange},
+	)
+}
+
+// legacyVNFD is a VNFD of the form that OpenStack Tacker had before SOL001.
+const legacyVNFD = `tosca_definitions_version: tosca_simple_profile_for_nfv_1_0_0
+metadata: { template_name: legacy, template_version: "1.0", template_author: Example Networks }
+topology_template:
+  node_templates:
+    VDU1:
+      type: tosca.nodes.nfv.VDU.Tacker
+      properties:
+        mapping_ports: [ "80:8080" ]
+        labels: [ "app: webserver" ]
+        service_type: ClusterIP
+        vnfcs:
+          front_end:
+            num_cpus: 0.2
+            mem_size: 100 MB
+            image: registry.example.com/legacy/front:1.0
+            ports: [ "8080" ]
+            config: |
+              param0: key1
+  policies:
+    - SP1:
+        type: tosca.policies.tacker.Scaling
+        targets: [ VDU1 ]
+        properties: { min_instances: 1, max_instances: 3, default_instances: 2, increment: 1 }
+`
+
+// TestLegacyVNFD instantiates and scales a VNFD of Tacker's legacy form.
+func TestLegacyVNFD(t *testing.T) {
+	w := newWorld(t)
+	dir := gateway(t, func(t testing.TB, dir string) { acctest.Write(t, dir, "gateway.yaml", legacyVNFD) })
+	replicas := func(n string) resource.TestCheckFunc {
+		return w.gets(n, "get", "deployment", "vdu1", "-o", "jsonpath={.spec.replicas}")
+	}
+	w.run(t,
+		resource.TestStep{
+			Config: w.over(dir),
+			ConfigPlanChecks: resource.ConfigPlanChecks{
+				PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
+			},
+			ConfigStateChecks: []statecheck.StateCheck{
+				statecheck.ExpectKnownValue(address, tfjsonpath.New("flavour_id"), knownvalue.StringExact("default")),
+				statecheck.ExpectKnownValue(address, tfjsonpath.New("vnfd_id"), knownvalue.StringExact("legacy")),
+			},
+			Check: also(w.whole(), replicas("2"),
+				w.gets("key1", "get", "configmap", "vdu1-front-end", "-o", "jsonpath={.data.param0}"),
+				w.gets("8080", "get", "service", "vdu1", "-o", "jsonpath={.spec.ports[0].targetPort}"),
+			),
+		},
+		resource.TestStep{Config: w.over(dir, "scale_levels = { SP1 = 2 }"), ConfigPlanChecks: updates(), Check: replicas("3")},
+		resource.TestStep{Config: w.over(dir, "scale_levels = { SP1 = 0 }"), ConfigPlanChecks: updates(), Check: replicas("1")},
+	)
+}
+
+// TestBadContainers: what is wrong in a VNFD is said at plan time, with its place.
+func TestBadContainers(t *testing.T) {
+	w := newWorld(t)
+	bad := func(says, at string, edits ...edit) resource.TestStep {
+		return resource.TestStep{
+			Config: w.over(gateway(t, edits...)), PlanOnly: true,
+			ExpectError: acctest.Says(`(?is)` + says + `.*at gateway\.yaml:` + at),
+		}
+	}
+	w.run(t,
+		bad(`node_templates\.envoy\.properties\.requested_cpu_resources must be a number that is not negative, not "2 CPUs"`, `49:34`,
+			inVNFD("requested_cpu_resources: 2000", "requested_cpu_resources: 2 CPUs")),
+		bad(`the container "envoy" wants CPUs of its own and asks for 1500m`, `44:5\. Only whole CPUs can be had alone`,
+			inVNFD("requested_cpu_resources: 2000", "requested_cpu_resources: 1500")),
+		bad(`the container exporter may use less than it requests: cpu_resource_limit is 20 and requested_cpu_resources is 50`, `66:29`,
+			inVNFD("cpu_resource_limit: 50", "cpu_resource_limit: 20")),
+		bad(`the storage "session_data" has no size`, `145:5\. Give it size_of_storage`,
+			inVNFD("          size_of_storage: 1 GiB\n", "")),
+		bad(`the policy "proxies_apart" has the scope "rack"`, `153:7\. A placement on Kubernetes has one of the scopes`, inVNFD("scope: nfvi_node", "scope: rack")),
+	)
+}

@@ -1,0 +1,165 @@
+// Package rendering is the data source that shows the objects of a VNF package.
+package rendering
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/mapvalidator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	rschema "github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// DataSourceType is the name of the data source.
+const DataSourceType = "vnf_rendering"
+
+var _ datasource.DataSourceWithConfigure = (*DataSource)(nil)
+
+// DataSource implements the data source vnf_rendering.
+type DataSource struct {
+	data *tfutil.ProviderData
+}
+
+// NewDataSource returns the data source vnf_rendering.
+func NewDataSource() datasource.DataSource { return &DataSource{} }
+
+type model struct {
+	PackageID            types.String  `tfsdk:"package_id"`
+	FlavourID            types.String  `tfsdk:"flavour_id"`
+	InstantiationLevelID types.String  `tfsdk:"instantiation_level_id"`
+	ScaleLevels          types.Map     `tfsdk:"scale_levels"`
+	Namespace            types.String  `tfsdk:"namespace"`
+	AdditionalParams     types.Dynamic `tfsdk:"additional_params"`
+	ScaleStatus          types.Map     `tfsdk:"scale_status"`
+	VDUs                 types.Map     `tfsdk:"vdus"`
+	Objects              types.Map     `tfsdk:"objects"`
+}
+
+// Metadata implements datasource.DataSource.
+func (d *DataSource) Metadata(_ context.Context, _ datasource.MetadataRequest, resp *datasource.MetadataResponse) {
+	resp.TypeName = DataSourceType
+}
+
+// Configure implements datasource.DataSourceWithConfigure.
+func (d *DataSource) Configure(_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse) {
+	d.data = tfutil.Configure(req.ProviderData, &resp.Diagnostics)
+}
+
+// Schema implements datasource.DataSource.
+func (d *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
+	attributes := tfutil.ComputedAttributes(map[string]rschema.Attribute{"vdus": tfutil.VDUsAttribute()})
+	attributes["package_id"] = schema.StringAttribute{
+		MarkdownDescription: "Id of the `vnf_package`.",
+		Required:            true,
+		Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+	}
+	attributes["flavour_id"] = schema.StringAttribute{
+		MarkdownDescription: "Deployment flavour of the VNFD. The VNFD's only or default flavour is taken when none is given.",
+		Optional:            true,
+		Computed:            true,
+		Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+	}
+	attributes["instantiation_level_id"] = schema.StringAttribute{
+		MarkdownDescription: "Instantiation level of the flavour. The flavour's default level is taken when none is given.",
+		Optional:            true,
+		Computed:            true,
+		Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+	}
+	attributes["scale_levels"] = schema.MapAttribute{
+		MarkdownDescription: "Scale level per scaling aspect, over the ones of the instantiation level.",
+		ElementType:         types.Int64Type,
+		Optional:            true,
+		Validators:          []validator.Map{mapvalidator.NoNullValues(), mapvalidator.ValueInt64sAre(int64validator.AtLeast(0))},
+	}
+	attributes["namespace"] = schema.StringAttribute{
+		MarkdownDescription: "Namespace of the instance. Objects that name no namespace are shown without one all the same.",
+		Optional:            true,
+		Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+	}
+	attributes["additional_params"] = schema.DynamicAttribute{
+		MarkdownDescription: "Parameters of the infra driver, as those of `vnf_instance`.",
+		Optional:            true,
+	}
+	attributes["scale_status"] = schema.MapAttribute{
+		MarkdownDescription: "Scale level of every scaling aspect.",
+		ElementType:         types.Int64Type,
+		Computed:            true,
+	}
+	attributes["objects"] = schema.MapAttribute{
+		MarkdownDescription: "The objects as YAML, by the same keys as those of `vnf_instance`: `group/version/Kind namespace/name` as the package writes it. " +
+			"Replicas are those of the VDUs, and left out where an autoscaler decides. The values of Secrets are masked.",
+		ElementType: types.StringType,
+		Computed:    true,
+	}
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "Shows the objects that an instance of a package would consist of, whether the package has manifests or describes its containers in the VNFD. " +
+			"Nothing is applied and no VIM is needed.",
+		Attributes: attributes,
+	}
+}
+
+// Read implements datasource.DataSource.
+func (d *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
+	var m model
+	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
+	manager := d.data.RequireManager(&resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	spec := m.spec(ctx, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	rendering, problems, err := manager.RenderInstance(ctx, spec)
+	switch {
+	case errors.Is(err, vnfm.ErrNotFound):
+		resp.Diagnostics.AddAttributeError(path.Root("package_id"), "VNF Package Not Found",
+			fmt.Sprintf("No VNF package in the store of this provider configuration has the id %q. A vnf_package resource onboards one.", spec.PackageID))
+		return
+	case err != nil:
+		tfutil.AddError(&resp.Diagnostics, "Render", fmt.Sprintf("VNF Package %q", spec.PackageID), err, path.Root("package_id"))
+		return
+	}
+	resp.Diagnostics.Append(tfutil.Problems(problems, path.Root("package_id"))...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	m.FlavourID = types.StringValue(rendering.FlavourID)
+	m.InstantiationLevelID = tfutil.OptionalString(rendering.LevelID)
+	m.ScaleStatus = tfutil.Int64Map(rendering.ScaleStatus)
+	m.VDUs = tfutil.VDUsValue(rendering.VDUs)
+	m.Objects = tfutil.StringMap(rendering.Contents)
+	resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)
+}
+
+// spec reads which instance is to be rendered.
+func (m *model) spec(ctx context.Context, diags *diag.Diagnostics) vnfm.InstanceSpec {
+	s := vnfm.InstanceSpec{
+		PackageID:        m.PackageID.ValueString(),
+		FlavourID:        m.FlavourID.ValueString(),
+		LevelID:          m.InstantiationLevelID.ValueString(),
+		Namespace:        m.Namespace.ValueString(),
+		OperationalState: vnfm.Started,
+	}
+	if tfutil.Set(m.ScaleLevels) {
+		diags.Append(m.ScaleLevels.ElementsAs(ctx, &s.ScaleLevels, false)...)
+	}
+	params, err := tfutil.MapToGo(m.AdditionalParams)
+	if err != nil {
+		diags.AddAttributeError(path.Root("additional_params"), "Invalid Additional Parameters", "additional_params must be an object: "+err.Error()+".")
+		return s
+	}
+	s.AdditionalParams = params
+	return s
+}

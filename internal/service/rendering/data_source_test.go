@@ -1,0 +1,245 @@
+package rendering_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/rendering"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
+)
+
+const address = "data.vnf_rendering.test"
+
+// config renders a package, with further arguments.
+func config(source string, arguments ...string) string {
+	return fmt.Sprintf(`
+resource "vnf_package" "test" {
+  name   = "test"
+  source = %q
+}
+
+data "vnf_rendering" "test" {
+  package_id = vnf_package.test.id
+  %s
+}
+`, source, strings.Join(arguments, "\n  "))
+}
+
+// TestHeldByServer renders packages, with and without manifests, and expects every
+// rendered field in what the server holds of an instance.
+func TestHeldByServer(t *testing.T) {
+	for _, tt := range []struct{ name, scale string }{
+		{"gateway", "{ proxy = 1 }"},
+		{"hello", "{ web = 2 }"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			acctest.PreCheck(t)
+			lab, s := labtest.Kubernetes(t), acctest.NewStore(t)
+			namespace := lab.Namespace(t)
+			instance := fmt.Sprintf(`
+resource "vnf_instance" "test" {
+  name            = "test"
+  vim_id          = vnf_vim.test.id
+  package_id      = vnf_package.test.id
+  namespace       = %q
+  scale_levels    = %s
+  deletion_policy = { volumes = "delete" }
+}
+`, namespace, tt.scale)
+			scale := "scale_levels = " + tt.scale
+			resource.Test(t, resource.TestCase{
+				ProtoV6ProviderFactories: acctest.Factories(),
+				Steps: []resource.TestStep{{
+					Config: s.Config(acctest.VIM(t, lab, "test"), config(acctest.ExamplePackage(t, tt.name), scale), instance),
+					Check:  func(state *terraform.State) error { return held(t, lab, namespace, state) },
+				}},
+			})
+		})
+	}
+}
+
+// held compares each rendered object with the object of the server.
+func held(t *testing.T, lab labtest.Env, namespace string, state *terraform.State) error {
+	rendered := state.RootModule().Resources[address].Primary.Attributes
+	planned := state.RootModule().Resources["vnf_instance.test"].Primary.Attributes
+	found := 0
+	for name, text := range rendered {
+		key, ok := strings.CutPrefix(name, "objects.")
+		if !ok || key == "%" {
+			continue
+		}
+		found++
+		if planned[name] == "" {
+			return fmt.Errorf("vnf_instance has no %s", name)
+		}
+		var want, have map[string]any
+		if err := yaml.Unmarshal([]byte(text), &want); err != nil {
+			return fmt.Errorf("%s is no YAML: %w\n%s", key, err, text)
+		}
+		_, object, _ := strings.Cut(key, " ")
+		out := lab.Kubectl(t, "-n", namespace, "get", fmt.Sprint(want["kind"]), object, "-o", "json")
+		if err := json.Unmarshal([]byte(out), &have); err != nil {
+			return err
+		}
+		if path, ok := within(want, have); !ok {
+			return fmt.Errorf("%s is rendered otherwise than the server holds it at %s:\n%s\n%s", key, path, text, out)
+		}
+	}
+	if n := planned["objects.%"]; n != fmt.Sprint(found) {
+		return fmt.Errorf("%d objects are rendered, and the instance has %s", found, n)
+	}
+	return nil
+}
+
+// within reports whether everything of want is in have; else path is what is not.
+func within(want, have any) (path string, ok bool) {
+	switch w := want.(type) {
+	case map[string]any:
+		h, isMap := have.(map[string]any)
+		if !isMap {
+			return "", false
+		}
+		for key, value := range w {
+			if path, ok := within(value, h[key]); !ok {
+				return "." + key + path, false
+			}
+		}
+		return "", true
+	case []any:
+		h, isList := have.([]any)
+		if !isList || len(h) < len(w) {
+			return "", false
+		}
+		for i, value := range w {
+			if path, ok := within(value, h[i]); !ok {
+				return fmt.Sprintf("[%d]%s", i, path), false
+			}
+		}
+		return "", true
+	default:
+		return "", fmt.Sprint(want) == fmt.Sprint(have)
+	}
+}
+
+// TestOffline renders without a VIM, and shows counts and no secret.
+func TestOffline(t *testing.T) {
+	t.Parallel()
+	acctest.PreCheck(t)
+	secret := acctest.CopyPackage(t, "hello")
+	acctest.Write(t, secret, "Files/kubernetes/secret.yaml",
+		"apiVersion: v1\nkind: Secret\nmetadata: { name: key }\nstringData: { token: planted-in-the-test }\n")
+	acctest.Edit(t, secret, "hello.mf", "Source: Files/kubernetes/web.yaml", "Source: Files/kubernetes/secret.yaml\nAlgorithm: SHA-256\nHash: 0\n\nSource: Files/kubernetes/web.yaml")
+	acctest.Hash(t, secret)
+	object := func(key string, check knownvalue.Check) statecheck.StateCheck {
+		return statecheck.ExpectKnownValue(address, tfjsonpath.New("objects").AtMapKey(key), check)
+	}
+	replicas := func(vdu string, check knownvalue.Check) statecheck.StateCheck {
+		return statecheck.ExpectKnownValue(address, tfjsonpath.New("vdus").AtMapKey(vdu).AtMapKey("replicas"), check)
+	}
+	s := acctest.NewStore(t)
+	resource.Test(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{
+			{
+				Config: s.Config(config(acctest.ExamplePackage(t, "gateway"), "scale_levels = { proxy = 2 }")),
+				ConfigStateChecks: []statecheck.StateCheck{
+					replicas("proxy", knownvalue.Int64Exact(3)),
+					replicas("api", knownvalue.Null()),
+					object("apps/v1/Deployment proxy", knownvalue.StringRegexp(regexp.MustCompile(`(?m)^  replicas: 3$`))),
+					object("v1/Service gateway", knownvalue.StringExact(`apiVersion: v1
+kind: Service
+metadata:
+  labels:
+    app.kubernetes.io/name: proxy
+  name: gateway
+spec:
+  ports:
+    - name: https
+      port: 443
+      protocol: TCP
+      targetPort: https
+    - name: metrics
+      port: 9100
+      protocol: TCP
+      targetPort: metrics
+  selector:
+    app.kubernetes.io/name: proxy
+`)),
+					statecheck.ExpectKnownValue(address, tfjsonpath.New("flavour_id"), knownvalue.StringExact("default")),
+					statecheck.ExpectKnownValue(address, tfjsonpath.New("instantiation_level_id"), knownvalue.Null()),
+					statecheck.ExpectKnownValue(address, tfjsonpath.New("scale_status"), knownvalue.MapExact(map[string]knownvalue.Check{"proxy": knownvalue.Int64Exact(2)})),
+				},
+			},
+			{
+				Config: s.Config(config(secret)),
+				ConfigStateChecks: []statecheck.StateCheck{
+					object("v1/Secret key", knownvalue.StringExact("apiVersion: v1\ndata:\n  token: (sensitive)\nkind: Secret\nmetadata:\n  name: key\n")),
+				},
+			},
+		},
+	})
+}
+
+// TestBadArguments: what is wrong is said with the argument's place.
+func TestBadArguments(t *testing.T) {
+	t.Parallel()
+	acctest.PreCheck(t)
+	s := acctest.NewStore(t)
+	var steps []resource.TestStep
+	for argument, says := range map[string]string{
+		`flavour_id = "large"`:                       `VNFD "5b1f6a1e-2f3c-4d59-8a77-0c9a4be2d310" has no deployment flavour "large"`,
+		`instantiation_level_id = "big"`:             `deployment flavour "default" has no instantiation level "big"`,
+		`scale_levels = { proxy = 7 }`:               `the scale level 7 of the aspect "proxy" is out of range`,
+		`scale_levels = { proxy = -1 }`:              `must be at least 0`,
+		`additional_params = "x"`:                    `additional_params must be an object`,
+		`additional_params = { helm_chart = "x" }`:   `additional parameter "helm_chart" is not known`,
+		`additional_params = { namespace = "Core" }`: `additional parameter "namespace" must be the name of a namespace`,
+	} {
+		steps = append(steps, resource.TestStep{
+			Config: s.Config(config(acctest.ExamplePackage(t, "gateway"), argument)), ExpectError: acctest.Says(`(?i)` + regexp.QuoteMeta(says)),
+		})
+	}
+	steps = append(steps, resource.TestStep{
+		Config:      s.Config("data \"vnf_rendering\" \"test\" {\n  package_id = \"none@sha256:0\"\n}\n"),
+		ExpectError: acctest.Says(`No VNF package in the store of this provider configuration has the id "none@sha256:0"`),
+	})
+	resource.Test(t, resource.TestCase{ProtoV6ProviderFactories: acctest.Factories(), Steps: steps})
+}
+
+// TestExample runs the example of the documentation.
+func TestExample(t *testing.T) {
+	t.Parallel()
+	acctest.PreCheck(t)
+	path := filepath.Join(labtest.Root(t), "examples", "data-sources", rendering.DataSourceType, "data-source.tf")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The provider under test has no source.
+	_, example, _ := strings.Cut(string(text), "\n}\n")
+	example = strings.ReplaceAll(example, "${path.module}/../../packages", filepath.Join(labtest.Root(t), "examples", "packages"))
+	resource.Test(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{{
+			Config: acctest.NewStore(t).Config(example),
+			ConfigStateChecks: []statecheck.StateCheck{
+				statecheck.ExpectKnownOutputValue("proxies", knownvalue.Int64Exact(3)),
+				statecheck.ExpectKnownOutputValue("objects", knownvalue.MapSizeExact(9)),
+			},
+		}},
+	})
+}

@@ -1,0 +1,208 @@
+package vnfd
+
+import (
+	"math"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// legacyFlavourID is the deployment flavour of a VNFD of the form that OpenStack
+// Tacker had before SOL001, which knows none.
+const legacyFlavourID = "default"
+
+// legacy tells whether a template is of that form: Tacker's VDUs, neither a VNF
+// node nor a substitution.
+func (t *template) legacy() bool {
+	return len(t.of(kindTackerVDU)) > 0 && t.vnf() == nil && !t.topo.get("substitution_mappings").ok()
+}
+
+// legacyIdentity takes the identity from the metadata, else from the name of the file.
+func (r *reader) legacyIdentity(d *vnfm.Descriptor, entry *document) {
+	meta := entry.root.get("metadata")
+	name := meta.get("template_name").str()
+	if name == "" {
+		name = strings.TrimSuffix(path.Base(entry.file), path.Ext(entry.file))
+	}
+	d.ID, d.ProductName = name, name
+	d.Provider, d.Version = meta.get("template_author").str(), meta.get("template_version").str()
+	d.SoftwareVersion = d.Version
+	r.places.add(meta, "id")
+}
+
+// readLegacy reads a VDU.Tacker: a service in front of it and a container for each
+// entry of vnfcs.
+func readLegacy(w *vnfm.Workload, v *vnfm.VDU, n *node) {
+	w.Namespace = n.property("namespace").str()
+	w.Labels = readLabels(n.property("labels"))
+	for _, e := range n.property("vnfcs").entries() {
+		if !e.isMap() {
+			e.key.errorf("%s must be a map, not %s", e.path, kindName(orNull(e.value)))
+			continue
+		}
+		c := legacyContainer(e)
+		v.CPUs += float64(c.Resources.CPURequest) / 1000
+		v.MemoryBytes += c.Resources.MemoryRequest
+		w.Containers = append(w.Containers, c)
+	}
+	ports := n.property("mapping_ports")
+	if list := mappedPorts(ports); len(list) > 0 {
+		w.Services = append(w.Services, vnfm.Service{Type: readServiceType(n.property("service_type")), Ports: list, Place: ports.written()})
+	}
+}
+
+// legacyKeys are what an entry of vnfcs can have.
+var legacyKeys = map[string]bool{
+	"num_cpus": true, "mem_size": true, "image": true, "config": true, "command": true, "args": true, "ports": true,
+}
+
+func legacyContainer(e entry) vnfm.Container {
+	for _, field := range e.entries() {
+		if !legacyKeys[field.name] {
+			field.key.errorf("%s is not known; a container has args, command, config, image, mem_size, num_cpus and ports", field.path)
+		}
+	}
+	cpus := int64(math.Round(e.get("num_cpus").number() * 1000))
+	memory := e.get("mem_size").bytes()
+	return vnfm.Container{
+		ID:      e.name,
+		Name:    e.name,
+		Image:   e.get("image").str(),
+		Command: e.get("command").texts(),
+		Args:    e.get("args").texts(),
+		Ports:   readPorts(e.get("ports")),
+		Config:  readConfig(e.get("config")),
+		Resources: vnfm.Resources{
+			CPURequest: cpus, CPULimit: cpus, MemoryRequest: memory, MemoryLimit: memory,
+		},
+		Place: e.key.written(),
+	}
+}
+
+// readLabels reads labels: a map, or a list of texts "key: value".
+func readLabels(v value) map[string]string {
+	if v.isMap() {
+		return readTexts(v)
+	}
+	var labels map[string]string
+	for _, item := range v.items() {
+		key, text := "", ""
+		if item.isMap() {
+			for _, e := range item.entries() {
+				key, text = e.name, e.str()
+			}
+		} else {
+			line, ok := item.text()
+			if !ok {
+				continue
+			}
+			key, text, ok = strings.Cut(line, ":")
+			if !ok {
+				item.errorf("%s must be a key and a value, as in \"key: value\", not %q", item.path, line)
+				continue
+			}
+		}
+		if labels == nil {
+			labels = map[string]string{}
+		}
+		labels[strings.TrimSpace(key)] = strings.TrimSpace(text)
+	}
+	return labels
+}
+
+// readTackerScaling reads a tosca.policies.tacker.Scaling. With a target for the
+// load of the CPUs an autoscaler decides between its limits; without one the policy
+// is a scaling aspect of its name, whose step is the increment.
+func (r *reader) readTackerScaling(f *vnfm.Flavour, t *template, p policy) {
+	number := func(name string, fallback int) int {
+		if n, ok := p.at("properties", name).count(); ok {
+			return n
+		}
+		return fallback
+	}
+	lowest := number("min_instances", 1)
+	highest := number("max_instances", 0)
+	start := number("default_instances", lowest)
+	step := number("increment", 1)
+	percent := number("target_cpu_utilization_percentage", 0)
+	props := p.get("properties")
+	switch {
+	case !props.get("max_instances").ok():
+		p.key.errorf("the policy %s has no max_instances", p.name)
+		return
+	case highest < lowest || highest == 0:
+		props.get("max_instances").errorf("the policy %s allows %d at most (max_instances) and %d at least (min_instances)", p.name, highest, lowest)
+		return
+	case start < lowest || start > highest:
+		props.get("default_instances").errorf("the policy %s starts with %d (default_instances), which is not between %d and %d", p.name, start, lowest, highest)
+		return
+	case step == 0:
+		props.get("increment").errorf("the policy %s adds nothing: increment is 0", p.name)
+		return
+	case percent == 0 && props.get("target_cpu_utilization_percentage").ok():
+		props.get("target_cpu_utilization_percentage").errorf("the policy %s has a target of 0 percent", p.name)
+		return
+	}
+	level := (start - lowest) / step
+	base := start - level*step
+	aspect := vnfm.ScalingAspect{
+		ID: p.name, Name: p.name, Description: p.get("description").str(),
+		MaxLevel: (highest - base) / step, StepDeltas: []string{"step"}, Deltas: map[string]map[string]int{"step": {}},
+	}
+	for _, target := range t.expand(p.get("targets")) {
+		v := f.VDU(target.name)
+		switch {
+		case v == nil:
+			target.at.errorf("the policy %s targets %q, which is no VDU of the flavour; there are %s", p.name, target.name, quoted(vduIDs(f)))
+			continue
+		case scaledAlready(f, v):
+			target.at.errorf("the policy %s scales the VDU %s, which another policy scales already", p.name, target.name)
+			continue
+		}
+		if v.MaxInstances == 0 {
+			v.MinInstances, v.MaxInstances = lowest, highest
+		}
+		first := base
+		byLoad := percent > 0 && v.Workload != nil
+		if byLoad {
+			first = start
+		}
+		if v.InitialDelta == nil {
+			v.InitialDelta = &first
+		}
+		if byLoad {
+			v.Workload.Autoscaling = &vnfm.Autoscaling{Min: lowest, Max: highest, CPUPercent: percent, Place: p.key.written()}
+			continue
+		}
+		aspect.Deltas["step"][v.ID] = step
+	}
+	if len(aspect.Deltas["step"]) == 0 {
+		return
+	}
+	r.places.add(p.key, "flavour", f.ID, "aspect", aspect.ID)
+	f.Aspects = append(f.Aspects, aspect)
+	if level > 0 {
+		legacyLevel(f).ScaleInfo[aspect.ID] = level
+	}
+}
+
+func scaledAlready(f *vnfm.Flavour, v *vnfm.VDU) bool {
+	return v.Workload != nil && v.Workload.Autoscaling != nil ||
+		slices.ContainsFunc(f.Aspects, func(a vnfm.ScalingAspect) bool { return scales(&a, v.ID) })
+}
+
+// legacyLevel returns the instantiation level that the default_instances of all
+// scaling policies make up together.
+func legacyLevel(f *vnfm.Flavour) *vnfm.InstantiationLevel {
+	const id = "default"
+	if l := f.Level(id); l != nil {
+		return l
+	}
+	f.Levels = append(f.Levels, vnfm.InstantiationLevel{ID: id, ScaleInfo: map[string]int{}, Counts: map[string]int{}})
+	if f.DefaultLevelID == "" {
+		f.DefaultLevelID = id
+	}
+	return &f.Levels[len(f.Levels)-1]
+}
