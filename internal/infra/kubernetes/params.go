@@ -87,12 +87,6 @@ func readParams(t *vnfm.Target, ps *vnfm.Problems) params {
 			badParam(ps, key, "is not known", "the Kubernetes driver knows "+strings.Join([]string{paramFiles, paramNamespace, paramVDUMapping}, ", "))
 		}
 	}
-	if _, given := t.Instance.AdditionalParams[paramFiles]; !given && len(out.files) == 0 {
-		*ps = append(*ps, vnfm.Problem{
-			Summary: fmt.Sprintf("package %q lists no Kubernetes manifest", t.Package.Name),
-			Detail:  fmt.Sprintf("list the manifests as artifacts of the package, or name them in additional_params[%q]", paramFiles),
-		})
-	}
 	return out
 }
 

@@ -47,8 +47,8 @@ type rendering struct {
 	definitions map[schema.GroupKind]*definition
 }
 
-// render reads the manifests of a target, finds the workloads of its VDUs and
-// computes the digests. It needs neither the VIM nor its credentials.
+// render takes the objects of a target from their source, finds the workloads of
+// its VDUs and computes the digests. It needs neither the VIM nor its credentials.
 func render(t *vnfm.Target) (*rendering, vnfm.Problems) {
 	var ps vnfm.Problems
 	if t.Package.Content == nil {
@@ -57,8 +57,8 @@ func render(t *vnfm.Target) (*rendering, vnfm.Problems) {
 	}
 	p := readParams(t, &ps)
 	r := &rendering{definitions: map[schema.GroupKind]*definition{}}
-	for _, file := range p.files {
-		for _, m := range readManifests(t.Package.Content, file, &ps) {
+	if src := sourceOf(t, &p, &ps); src != nil {
+		for _, m := range src.manifests(t, r, &ps) {
 			if o := renderObject(&m, &ps); o != nil {
 				r.objects = append(r.objects, o)
 			}
