@@ -293,6 +293,7 @@ func (r *reader) flavour(d *vnfm.Descriptor, t, top *template) {
 	r.readVDUs(&f, t)
 	r.readNetwork(&f, t)
 	r.readStorages(&f, t)
+	r.readMCIOPs(&f, t)
 	r.readPolicies(&f, t)
 	r.readOperations(&f, t, top)
 	d.Flavours = append(d.Flavours, f)

@@ -32,6 +32,7 @@ const (
 	kindPackageChange
 	kindPlacementGroup
 	kindSWImage
+	kindHelmChart
 )
 
 // wellKnown are the ETSI types that mean something here, of all versions of
@@ -64,6 +65,7 @@ var wellKnown = map[string]kind{
 
 	"tosca.groups.nfv.PlacementGroup": kindPlacementGroup,
 	"tosca.artifacts.nfv.SwImage":     kindSWImage,
+	"tosca.artifacts.nfv.HelmChart":   kindHelmChart,
 }
 
 // typeSections are the sections of a document that define types.
