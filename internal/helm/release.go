@@ -28,6 +28,8 @@ const (
 	Uninstalling   = common.StatusUninstalling
 	PendingInstall = common.StatusPendingInstall
 	PendingUpgrade = common.StatusPendingUpgrade
+	// PendingRollback is never written here, and left by a Helm that was killed.
+	PendingRollback = common.StatusPendingRollback
 )
 
 // maxDescription bounds what a record says of a failure.
@@ -65,6 +67,9 @@ func (r *Release) Revision() int { return r.record.Version }
 
 // Status is the state of the revision.
 func (r *Release) Status() Status { return r.record.Info.Status }
+
+// Description says how the revision came to its state.
+func (r *Release) Description() string { return r.record.Info.Description }
 
 // FirstDeployed is when the release was first deployed.
 func (r *Release) FirstDeployed() time.Time { return r.record.Info.FirstDeployed }

@@ -42,7 +42,7 @@ type Flavour struct {
 	// the flavour is deployed from.
 	MCIOPs  []MCIOP
 	Aspects []ScalingAspect
-	Levels           []InstantiationLevel
+	Levels  []InstantiationLevel
 	// DefaultLevelID is the instantiation level used when an instance names
 	// none; empty when the flavour has no levels.
 	DefaultLevelID string

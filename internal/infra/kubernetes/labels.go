@@ -21,6 +21,9 @@ const (
 	// object behind: an instance of that name takes it over again. An object that
 	// was taken over keeps it until the first apply of the instance is complete.
 	annotationRetained = prefix + "retained"
+	// labelReleaseOf holds, on the Secrets in which Helm's records of a release are,
+	// the id of the instance whose release it is.
+	labelReleaseOf = prefix + "release-of"
 	// annotationLastApplied is what kubectl leaves in exported manifests. It
 	// repeats the whole object, Secret data included, and is never applied.
 	annotationLastApplied = "kubectl.kubernetes.io/last-applied-configuration"

@@ -16,13 +16,28 @@ func (d *Driver) Preview(t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
 		LevelID:     t.Instance.LevelID,
 		ScaleStatus: t.Instance.ScaleStatus,
 		VDUs:        r.states,
-		Objects:     make(map[string]string, len(r.objects)),
+		Objects:     r.digests(),
+
+		NamespaceNeeded: namespaceNeeded(t, r),
 	}
 	if t.Package.Descriptor != nil {
 		preview.VNFDID = t.Package.Descriptor.ID
 	}
-	for _, o := range r.objects {
-		preview.Objects[o.key] = o.digest
-	}
 	return preview, ps
+}
+
+// namespaceNeeded reports whether the objects are others as soon as the namespace of
+// the instance is known: those of a chart name it.
+func namespaceNeeded(t *vnfm.Target, r *rendering) bool {
+	_, given := t.Instance.AdditionalParams[paramNamespace]
+	return r.release != nil && !given && t.VIM == nil && t.Instance.Namespace == ""
+}
+
+// digests maps the identity of each object as written to its digest.
+func (r *rendering) digests() map[string]string {
+	out := make(map[string]string, len(r.objects))
+	for _, o := range r.objects {
+		out[o.key] = o.digest
+	}
+	return out
 }

@@ -37,11 +37,11 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	// What the user left out is computed anew, not carried on from the state: a
 	// new package may have other defaults.
 	plan.FlavourID, plan.InstantiationLevelID = config.FlavourID, config.InstantiationLevelID
+	planNamespace(ctx, &plan, &config, state, resp)
 	r.planPreview(ctx, &plan, &config, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	planNamespace(ctx, &plan, &config, state, resp)
 	planProgress(ctx, &plan, state)
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
 }
@@ -66,7 +66,11 @@ func (r *Resource) planPreview(ctx context.Context, plan, config *model, diags *
 		return
 	}
 	diags.Append(tfutil.Problems(problems, path.Root("package_id"))...)
-	if !problems.HasErrors() {
+	switch {
+	case problems.HasErrors():
+	case preview.NamespaceNeeded:
+		plan.setPreviewUnknown(config)
+	default:
 		plan.setPreview(preview)
 	}
 }
