@@ -33,8 +33,8 @@ func TestExamplePackages(t *testing.T) {
 			for _, problem := range problems {
 				t.Error(problem)
 			}
-			if p == nil || len(p.KubernetesFiles) == 0 || len(p.Descriptor.Flavours) == 0 {
-				t.Fatalf("package without manifests or flavours: %+v", p)
+			if p == nil || len(p.Descriptor.Flavours) == 0 || (len(p.KubernetesFiles) == 0 && len(p.Descriptor.Flavours[0].MCIOPs) == 0) {
+				t.Fatalf("package without flavours, or without manifests and charts: %+v", p)
 			}
 		})
 	}
