@@ -137,9 +137,12 @@ metadata: { name: {{ .Release.Name }}-numbers, annotations: { helm.sh/resource-p
 					`jsonpath={.metadata.labels.app\.kubernetes\.io/managed-by} {.metadata.annotations.meta\.helm\.sh/release-name} {.metadata.annotations.meta\.helm\.sh/release-namespace}`),
 				w.gets("", "get", "jobs,pods", "-l", "app.kubernetes.io/name=ims", "-o", "name"),
 				w.deployed(func(r *release.Release) error {
+					ran := slices.ContainsFunc(r.Hooks, func(h *release.Hook) bool {
+						return h.Name == "test-provision" && h.LastRun.Phase == release.HookPhaseSucceeded
+					})
 					if r.Chart.Metadata.Version != "1.0.0" || r.Namespace != w.namespace || !strings.Contains(r.Manifest, "name: test-hss") ||
-						r.Hooks[0].LastRun.Phase == "" || !strings.HasPrefix(r.Info.Notes, "Calls for ims.example.org go to test-cscf") {
-						return fmt.Errorf("the record does not say what was deployed: %+v, %+v", r, r.Info)
+						!ran || !strings.HasPrefix(r.Info.Notes, "Calls for ims.example.org go to test-cscf") {
+						return fmt.Errorf("the record does not say what was deployed, the hook ran %t: %+v, %+v", ran, r, r.Info)
 					}
 					return nil
 				})),
