@@ -84,7 +84,9 @@ func (r *Release) Set(status Status, description string) {
 
 // Same reports whether two revisions are of the same chart, values and objects.
 func (r *Release) Same(other *Release) bool {
-	return r.record.Manifest == other.record.Manifest && sameJSON(r.record.Config, other.record.Config) && sameJSON(r.record.Chart, other.record.Chart)
+	// Helm leaves values out of a record that has none.
+	noValues := len(r.record.Config)+len(other.record.Config) == 0
+	return r.record.Manifest == other.record.Manifest && (noValues || sameJSON(r.record.Config, other.record.Config)) && sameJSON(r.record.Chart, other.record.Chart)
 }
 
 func sameJSON(a, b any) bool {

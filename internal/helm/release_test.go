@@ -46,6 +46,14 @@ func TestReleaseSurvivesItsRecord(t *testing.T) {
 			t.Errorf("%s: %t, want %t", name, got, tt.want)
 		}
 	}
+	plain := rendered(t, core(), nil).Release(1, time.Time{}, Deployed, "")
+	text, err = plain.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := Decode(text); err != nil || !plain.Same(again) {
+		t.Errorf("a release without values is another one once it is read: %v", err)
+	}
 	want := map[string]any{"name": "site", "owner": "helm", "status": "failed", "version": "1"}
 	labels := read.Labels()
 	delete(labels, "modifiedAt")

@@ -39,6 +39,8 @@ type revision struct {
 	number int
 	status helm.Status
 	secret string
+	// adopted is set when the instance takes the release over.
+	adopted bool
 }
 
 // history reads which revisions there are; nil without a chart. A release of the
@@ -62,7 +64,9 @@ func (s *session) history(ctx context.Context) (*history, error) {
 			return nil, err
 		}
 		if number, err := strconv.Atoi(list[i].Labels["version"]); err == nil {
-			h.revisions = append(h.revisions, revision{number, helm.Status(list[i].Labels["status"]), list[i].Name})
+			h.revisions = append(h.revisions, revision{
+				number: number, status: helm.Status(list[i].Labels["status"]), secret: list[i].Name, adopted: list[i].Labels[labelReleaseOf] == "",
+			})
 		}
 	}
 	slices.SortFunc(h.revisions, func(a, b revision) int { return cmp.Compare(a.number, b.number) })
@@ -92,10 +96,11 @@ func (h *history) deployed() bool {
 
 // holds reports whether the last revision is deployed and is what is to be applied.
 func (h *history) holds(ctx context.Context) (bool, error) {
-	if len(h.revisions) == 0 || h.revisions[len(h.revisions)-1].status != helm.Deployed {
+	n := len(h.revisions)
+	if n == 0 || h.revisions[n-1].status != helm.Deployed || h.revisions[n-1].adopted {
 		return false, nil
 	}
-	last, err := h.read(ctx, h.revisions[len(h.revisions)-1])
+	last, err := h.read(ctx, h.revisions[n-1])
 	if err != nil {
 		return false, err
 	}
@@ -104,9 +109,15 @@ func (h *history) holds(ctx context.Context) (bool, error) {
 }
 
 // begin writes the record of a new revision. One before it that was never ended was
-// interrupted.
+// interrupted, and those that somebody else made are the instance's from now on.
 func (h *history) begin(ctx context.Context) error {
 	for i := range h.revisions {
+		if h.revisions[i].adopted {
+			ref := kube.Ref{Resource: h.secrets, Namespace: h.session.namespace, Name: h.revisions[i].secret}
+			if err := h.session.client.PatchMetadata(ctx, ref, map[string]*string{labelReleaseOf: &h.session.target.Instance.ID}, nil); err != nil {
+				return err
+			}
+		}
 		switch h.revisions[i].status {
 		case helm.PendingInstall, helm.PendingUpgrade, helm.PendingRollback:
 			if err := h.change(ctx, i, helm.Failed, "interrupted"); err != nil {
