@@ -15,7 +15,7 @@ import (
 )
 
 // SecretType is the type of the Secrets that Helm keeps releases in.
-const SecretType = "helm.sh/release.v1"
+const SecretType = "helm.sh/release.v1" //nolint:gosec // no credential
 
 // Status is the state of one revision of a release.
 type Status = common.Status
@@ -28,8 +28,6 @@ const (
 	Uninstalling   = common.StatusUninstalling
 	PendingInstall = common.StatusPendingInstall
 	PendingUpgrade = common.StatusPendingUpgrade
-	// PendingRollback is never written here, and left by a Helm that was killed.
-	PendingRollback = common.StatusPendingRollback
 )
 
 // maxDescription bounds what a record says of a failure.

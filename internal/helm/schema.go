@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -94,7 +95,7 @@ func valuePath(made *chart.Chart, inside []string) string {
 	for at := made; !at.IsRoot(); at = at.Parent() {
 		parents = append([]string{at.Name()}, parents...)
 	}
-	all := append(parents, inside...)
+	all := slices.Concat(parents, inside)
 	if len(all) == 0 {
 		return "values"
 	}

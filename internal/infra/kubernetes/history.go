@@ -118,8 +118,7 @@ func (h *history) begin(ctx context.Context) error {
 				return err
 			}
 		}
-		switch h.revisions[i].status {
-		case helm.PendingInstall, helm.PendingUpgrade, helm.PendingRollback:
+		if h.revisions[i].status.IsPending() {
 			if err := h.change(ctx, i, helm.Failed, "interrupted"); err != nil {
 				return err
 			}
