@@ -229,10 +229,7 @@ func namespaceOf(t *vnfm.Target) string {
 	if name, ok := t.Instance.AdditionalParams[paramNamespace].(string); ok && name != "" {
 		return name
 	}
-	if t.VIM != nil && t.VIM.Kubernetes != nil && t.VIM.Kubernetes.DefaultNamespace != "" {
-		return t.VIM.Kubernetes.DefaultNamespace
-	}
-	return "default"
+	return t.VIM.DefaultNamespace()
 }
 
 // sortedKeys returns the keys of a map in order.

@@ -1,7 +1,12 @@
 package instance_test
 
 import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -205,6 +210,91 @@ metadata: { name: {{ .Release.Name }}-numbers, annotations: { helm.sh/resource-p
 	if got := w.kubectl("get", "configmaps,secrets", "-o", "name"); got != "configmap/kube-root-ca.crt\nconfigmap/test-numbers" {
 		t.Errorf("after the termination there are: %s", got)
 	}
+}
+
+// packedChart puts the chart of the package ims-helm into an archive.
+func packedChart(t testing.TB, dir string) {
+	t.Helper()
+	var b bytes.Buffer
+	zipped := gzip.NewWriter(&b)
+	w := tar.NewWriter(zipped)
+	if err := w.AddFS(os.DirFS(filepath.Join(dir, "Artifacts", "Charts"))); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := zipped.Close(); err != nil {
+		t.Fatal(err)
+	}
+	acctest.Write(t, dir, "Files/ims.tgz", b.String())
+}
+
+// TestAccInstance_helmArchive takes the chart from an archive, by parameters alone,
+// in a namespace that only the VIM knows: the objects are known once it is there. A
+// scale that is not one of values makes no revision.
+func TestAccInstance_helmArchive(t *testing.T) {
+	w := newWorld(t)
+	vim := strings.Replace(acctest.VIM(w, w.lab, "test"), "kubernetes = {", fmt.Sprintf("kubernetes = {\n default_namespace = %q", w.namespace), 1)
+	config := func(source string, arguments ...string) string {
+		return w.store.Config(vim, pkg(source), w.instanceWith(append(arguments, "namespace = null", chartParams(`helm_chart_path = "Files/ims.tgz"`, `helm_release_name = "test"`))...))
+	}
+	archive := ims(t, packedChart)
+	w.run(t,
+		resource.TestStep{
+			Config: config(archive),
+			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
+				plancheck.ExpectUnknownValue(address, tfjsonpath.New("objects")),
+			}},
+			ConfigStateChecks: []statecheck.StateCheck{instantiated(), value("objects", knownvalue.MapSizeExact(7)), value("namespace", knownvalue.StringExact(w.namespace))},
+			Check:             also(w.whole(), w.history("1 deployed")),
+		},
+		resource.TestStep{
+			Config: config(archive, "scale_levels = { calls = 2 }"),
+			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
+				plancheck.ExpectKnownValue(address, tfjsonpath.New("objects"), knownvalue.MapSizeExact(7)),
+			}},
+			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
+			Check:             also(w.whole(), w.history("1 deployed"), w.gets("3", "get", "deployment", "test-cscf", "-o", "jsonpath={.status.readyReplicas}")),
+		},
+		resource.TestStep{
+			Config:            config(archive, `operational_state = "stopped"`),
+			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
+			Check:             also(w.whole(), w.history("1 deployed"), w.gets("0", "get", "statefulset", "test-hss", "-o", "jsonpath={.spec.replicas}")),
+		},
+	)
+	if got := w.kubectl("get", "configmaps,secrets", "-o", "name"); got != "configmap/kube-root-ca.crt" {
+		t.Errorf("after the termination there are: %s", got)
+	}
+}
+
+// TestAccInstance_helmHookFails creates an instance whose last hook fails: what
+// exists stays, and the next apply goes on.
+func TestAccInstance_helmHookFails(t *testing.T) {
+	w := newWorld(t)
+	crash := inChart("templates/provision.yaml", "    metadata:\n      labels:", "    metadata:\n      annotations: { lab.vnf/fail: crash }\n      labels:")
+	w.run(t,
+		resource.TestStep{
+			Config:             w.over(ims(t, crash), chartParams(byValue)),
+			ExpectNonEmptyPlan: true,
+			ConfigStateChecks:  []statecheck.StateCheck{failedTemp()},
+			Check: also(w.history("1 failed"), w.gets("job.batch/test-provision", "get", "jobs", "-o", "name"),
+				w.heard.warned(`(?s)Is Not Instantiated Yet: .*the post-install hook batch/v1/Job test-provision .*failed: .*panic: cannot reach database`)),
+		},
+		resource.TestStep{
+			Config:            w.over(ims(t), chartParams(byValue)),
+			ConfigPlanChecks:  updates(),
+			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
+			Check:             also(w.whole(), w.history("1 failed", "2 deployed"), w.ends(t, "INSTANTIATE COMPLETED")),
+		},
+		resource.TestStep{
+			// A new name is a new release: what was of the old one goes.
+			Config:            w.store.Config(acctest.VIM(w, w.lab, "test"), pkg(ims(t)), w.instanceWith(`name = "ims"`, chartParams(byValue))),
+			ConfigPlanChecks:  updates(),
+			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
+			Check:             also(w.whole(), w.gets("ims", "get", "secrets", "-l", "owner=helm", "-o", "jsonpath={.items[*].metadata.labels.name}")),
+		},
+	)
 }
 
 // vdu is what the attribute vdus says of one.
