@@ -33,6 +33,8 @@ type WaitOptions struct {
 	// Progress is told how many objects are ready and what is waited for, at most
 	// twice a second, by one goroutine at a time.
 	Progress func(ready, total int, waitingFor string)
+	// Ended waits until pods have done their work, and not only until they run.
+	Ended bool
 }
 
 // alwaysThere are kinds that are ready as soon as they exist: their contents need
@@ -128,6 +130,9 @@ func (w *readyWait) see(ctx context.Context) func(int, *unstructured.Unstructure
 		v := notFound
 		if obj != nil {
 			v = judge(obj)
+			if w.o.Ended && stillRuns(obj, v) {
+				v = inProgress("Running", "the pod has not ended yet")
+			}
 			if v.reason == claimNotBound && w.claims.waitsForConsumer(ctx, obj) {
 				v = isReady("bound when a pod uses it")
 			}
@@ -147,6 +152,11 @@ func (w *readyWait) see(ctx context.Context) func(int, *unstructured.Unstructure
 		default:
 		}
 	}
+}
+
+// stillRuns reports whether an object is a pod that is ready and has not ended.
+func stillRuns(obj *unstructured.Unstructured, v *verdict) bool {
+	return v.ready && obj.GroupVersionKind().GroupKind().String() == "Pod" && text(obj, "status", "phase") != "Succeeded"
 }
 
 // finishedJob reports whether an object that has gone is a Job that was complete:

@@ -21,24 +21,34 @@ type content struct {
 	store store.Store
 	files map[string]vnfm.PackageFile
 	cache *contentCache
+	// directories are found out when they are first asked for.
+	directories func() map[string][]string
 }
 
-var _ fs.ReadFileFS = (*content)(nil)
+var (
+	_ fs.ReadFileFS = (*content)(nil)
+	_ fs.ReadDirFS  = (*content)(nil)
+	_ fs.StatFS     = (*content)(nil)
+)
 
 func newContent(s store.Store, cache *contentCache, files []vnfm.PackageFile) *content {
 	c := &content{store: s, cache: cache, files: make(map[string]vnfm.PackageFile, len(files))}
 	for _, f := range files {
 		c.files[f.Path] = f
 	}
+	c.directories = sync.OnceValue(func() map[string][]string { return directoriesOf(c.files) })
 	return c
 }
 
-// Open implements fs.FS for files; directories are not needed. Small files are
-// read and unsealed once in a process.
+// Open implements fs.FS. Small files are read and unsealed once in a process.
 func (c *content) Open(name string) (fs.File, error) {
 	f, ok := c.files[name]
 	if !ok {
-		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+		entries, err := c.ReadDir(name)
+		if err != nil {
+			return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+		}
+		return &openDir{info: dirInfo(name), left: entries}, nil
 	}
 	info := contentInfo{f}
 	if data, ok := c.cache.get(f.Digest); ok {

@@ -38,8 +38,8 @@ func TestExamplePackages(t *testing.T) {
 				t.Fatalf("package without flavours: %+v", p)
 			}
 			describes := func(v vnfm.VDU) bool { return v.Workload != nil }
-			if len(p.KubernetesFiles) == 0 && !slices.ContainsFunc(p.Descriptor.Flavours[0].VDUs, describes) {
-				t.Fatalf("package without manifests and containers: %+v", p)
+			if len(p.KubernetesFiles)+len(p.Descriptor.Flavours[0].MCIOPs) == 0 && !slices.ContainsFunc(p.Descriptor.Flavours[0].VDUs, describes) {
+				t.Fatalf("package without manifests, chart and containers: %+v", p)
 			}
 		})
 	}

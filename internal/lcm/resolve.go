@@ -8,9 +8,6 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// defaultNamespace is what Kubernetes itself takes when nobody names one.
-const defaultNamespace = "default"
-
 // resolution is a spec with everything that its package says about it.
 type resolution struct {
 	pkg         *vnfm.Package
@@ -111,10 +108,7 @@ func namespaceOf(spec vnfm.InstanceSpec, vim *vnfm.VIM) string {
 	if ns, ok := spec.AdditionalParams[paramNamespace].(string); ok && ns != "" {
 		return ns
 	}
-	if vim != nil && vim.Kubernetes != nil && vim.Kubernetes.DefaultNamespace != "" {
-		return vim.Kubernetes.DefaultNamespace
-	}
-	return defaultNamespace
+	return vim.DefaultNamespace()
 }
 
 // describe writes into an instance what a spec and its resolution say. The

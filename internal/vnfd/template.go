@@ -298,6 +298,7 @@ func (r *reader) flavour(d *vnfm.Descriptor, t, top *template) {
 	r.readNetwork(&f, t)
 	r.readStorages(&f, t)
 	r.readWorkloads(&f, t)
+	r.readMCIOPs(&f, t)
 	r.readPolicies(&f, t)
 	r.readOperations(&f, t, top)
 	d.Flavours = append(d.Flavours, f)

@@ -35,6 +35,7 @@ const (
 	kindTackerScaling
 	kindPlacementGroup
 	kindSWImage
+	kindHelmChart
 )
 
 // wellKnown are the types that mean something here: ETSI's of all versions of
@@ -71,6 +72,7 @@ var wellKnown = map[string]kind{
 
 	"tosca.groups.nfv.PlacementGroup": kindPlacementGroup,
 	"tosca.artifacts.nfv.SwImage":     kindSWImage,
+	"tosca.artifacts.nfv.HelmChart":   kindHelmChart,
 }
 
 // typeSections are the sections of a document that define types.

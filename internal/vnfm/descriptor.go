@@ -38,8 +38,11 @@ type Flavour struct {
 	ConnectionPoints []ConnectionPoint
 	VirtualLinks     []VirtualLink
 	Storages         []Storage
-	Aspects          []ScalingAspect
-	Levels           []InstantiationLevel
+	// MCIOPs are the packages of managed container infrastructure objects that
+	// the flavour is deployed from.
+	MCIOPs  []MCIOP
+	Aspects []ScalingAspect
+	Levels  []InstantiationLevel
 	// DefaultLevelID is the instantiation level used when an instance names
 	// none; empty when the flavour has no levels.
 	DefaultLevelID string
@@ -185,6 +188,15 @@ type Storage struct {
 	// (vdu_storage_requirements).
 	Demands map[string]string
 	Place   Place
+}
+
+// MCIOP is an Mciop node (SOL001 6.8.13): a Helm chart that VDUs come from.
+type MCIOP struct {
+	ID string
+	// File is the path of the chart inside the package, an archive or a directory.
+	File string
+	// VDUIDs are the VDUs that the chart holds, as associatedVdu names them.
+	VDUIDs []string
 }
 
 // ScalingAspect is one aspect of the ScalingAspects policy with the deltas that

@@ -143,6 +143,9 @@ type InventoryItem struct {
 	Connection string `json:"connection,omitempty"`
 	// UID is set once the object exists.
 	UID string `json:"uid,omitempty"`
+	// Hook is set when a hook made the object: it is no object of the package's
+	// state and stays as long as the hook says, but not longer than the instance.
+	Hook bool `json:"hook,omitempty"`
 }
 
 // Preview is what an instance will consist of, computed offline.
@@ -155,6 +158,9 @@ type Preview struct {
 	// Objects maps the identity as written, "group/version/Kind namespace/name",
 	// to the digest of the rendered object.
 	Objects map[string]string
+	// NamespaceNeeded is set when objects depend on the namespace of the instance,
+	// which was not given: they are others as soon as it is known.
+	NamespaceNeeded bool
 }
 
 // Rendering is a preview with the objects themselves.

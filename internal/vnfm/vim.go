@@ -124,3 +124,12 @@ type VIMCheck struct {
 	// the credentials do not have.
 	Problems Problems
 }
+
+// DefaultNamespace is the namespace of instances that name none: that of the VIM,
+// else what Kubernetes itself takes. A VIM that is not known yet has no own.
+func (v *VIM) DefaultNamespace() string {
+	if v != nil && v.Kubernetes != nil && v.Kubernetes.DefaultNamespace != "" {
+		return v.Kubernetes.DefaultNamespace
+	}
+	return "default"
+}

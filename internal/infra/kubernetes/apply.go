@@ -37,14 +37,22 @@ func (s *session) apply(ctx context.Context) error {
 	if err := s.refinePaths(ctx, target); err != nil {
 		return err
 	}
-	all, err := s.placeInventory(ctx, slices.Clone(target))
+	hooks, err := s.placeHooks(ctx)
+	if err != nil {
+		return err
+	}
+	all, err := s.placeInventory(ctx, slices.Concat(target, hooks))
 	if err != nil {
 		return err
 	}
 	if err := s.survey(ctx, all, surveyOptions{whole: hasReadiness}); err != nil {
 		return err
 	}
-	if err := s.checkOwners(target); err != nil {
+	if err := s.checkOwners(slices.Concat(target, hooks)); err != nil {
+		return err
+	}
+	history, err := s.history(ctx)
+	if err != nil {
 		return err
 	}
 	home, err := s.home(ctx, target)
@@ -58,26 +66,30 @@ func (s *session) apply(ctx context.Context) error {
 	if err := s.save(ctx, all, true); err != nil {
 		return err
 	}
-	old := slices.DeleteFunc(slices.Clone(all), func(p *placement) bool { return p.object != nil || p == home })
+	old := slices.DeleteFunc(slices.Clone(all), func(p *placement) bool { return p.object != nil || p == home || p.item.Hook })
 	unscaled := slices.ContainsFunc(autoscalers(old), func(p *placement) bool { return p.live != nil })
 	if err := s.awaitEnd(ctx, target); err != nil {
 		return err
 	}
-	if err := s.applyWaves(ctx, target, old, all); err != nil {
-		return err
-	}
-	if unscaled {
-		if err := s.recount(ctx, target); err != nil {
+	err = s.released(ctx, history, target, func(ctx context.Context) error {
+		if err := s.applyWaves(ctx, target, old, all); err != nil {
 			return err
 		}
-	}
-	if err := s.prune(ctx, old); err != nil {
+		if unscaled {
+			if err := s.recount(ctx, target); err != nil {
+				return err
+			}
+		}
+		return s.prune(ctx, old)
+	})
+	if err != nil {
 		return err
 	}
 	if err := s.settle(ctx, target); err != nil {
 		return err
 	}
-	return s.save(ctx, target, false)
+	left := slices.DeleteFunc(all, func(p *placement) bool { return !p.item.Hook })
+	return s.save(ctx, slices.Concat(target, left), false)
 }
 
 // applyWaves writes the waves one after the other and waits until all is ready.

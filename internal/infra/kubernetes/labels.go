@@ -27,6 +27,9 @@ const (
 	// annotationConfiguration is set in the pod template of a workload and holds the
 	// digest of the ConfigMaps and Secrets that its pods read.
 	annotationConfiguration = prefix + "configuration"
+	// labelReleaseOf holds, on the Secrets in which Helm's records of a release are,
+	// the id of the instance whose release it is.
+	labelReleaseOf = prefix + "release-of"
 	// annotationLastApplied is what kubectl leaves in exported manifests. It
 	// repeats the whole object, Secret data included, and is never applied.
 	annotationLastApplied = "kubectl.kubernetes.io/last-applied-configuration"

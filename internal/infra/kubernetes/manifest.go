@@ -26,6 +26,9 @@ type manifest struct {
 	file    string
 	node    *yaml.Node
 	content map[string]any
+	// shared is set for an object that several instances use: whose it is already
+	// stays its owner.
+	shared bool
 }
 
 // readManifests reads all documents of a file of the package. JSON is read as
@@ -36,8 +39,15 @@ func readManifests(fsys fs.FS, file string, ps *vnfm.Problems) []manifest {
 		*ps = append(*ps, vnfm.Problem{File: file, Summary: "cannot be read", Detail: err.Error()})
 		return nil
 	}
+	return decodeManifests(file, text, false, ps)
+}
+
+// decodeManifests reads all documents of a text. One that was rendered has no lines
+// and columns that anybody could look up, and a key that it has twice is the last
+// one, as it is to Helm.
+func decodeManifests(file string, text []byte, rendered bool, ps *vnfm.Problems) []manifest {
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
-	c := &converter{file: file, ps: ps, budget: maxManifestValues}
+	c := &converter{file: file, ps: ps, budget: maxManifestValues, rendered: rendered}
 	var out []manifest
 	for {
 		var document yaml.Node
@@ -47,8 +57,14 @@ func readManifests(fsys fs.FS, file string, ps *vnfm.Problems) []manifest {
 		}
 		if err != nil {
 			line, message := vnfm.YAMLError(err)
+			if rendered {
+				line = 0
+			}
 			ps.Errorf(file, line, 0, "is not valid YAML: %s", message)
 			return out
+		}
+		if rendered {
+			forgetPlaces(&document)
 		}
 		if len(document.Content) == 0 {
 			continue
@@ -111,9 +127,18 @@ func (c *converter) flatten(out []manifest, node *yaml.Node, content map[string]
 // converter makes JSON values of YAML nodes: map[string]any, []any, string,
 // bool, int64, float64 and nil.
 type converter struct {
-	file   string
-	ps     *vnfm.Problems
-	budget int
+	file     string
+	ps       *vnfm.Problems
+	budget   int
+	rendered bool
+}
+
+// forgetPlaces takes line and column from a node and all below it.
+func forgetPlaces(n *yaml.Node) {
+	n.Line, n.Column = 0, 0
+	for _, child := range n.Content {
+		forgetPlaces(child)
+	}
 }
 
 func (c *converter) refuse(n *yaml.Node, format string, args ...any) bool {
@@ -181,7 +206,7 @@ func (c *converter) mapping(n *yaml.Node, depth int) (map[string]any, bool) {
 			return nil, c.refuse(keyNode, "a key must be a text, not %s", nodeKind(keyNode))
 		}
 		key := keyNode.Value
-		if line, twice := seen[key]; twice {
+		if line, twice := seen[key]; twice && !c.rendered {
 			return nil, c.refuse(keyNode, "key %q is given twice, first in line %d", key, line)
 		}
 		seen[key] = keyNode.Line

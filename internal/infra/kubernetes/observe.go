@@ -85,7 +85,7 @@ func (s *session) observeScopes(ctx context.Context, all []*placement) error {
 	}
 	var missing []*placement
 	for _, p := range all {
-		if p.live == nil && p.recorded {
+		if p.live == nil && (p.recorded || p.object.shared) {
 			missing = append(missing, p)
 		}
 	}
@@ -94,7 +94,11 @@ func (s *session) observeScopes(ctx context.Context, all []*placement) error {
 		return err
 	}
 	for _, p := range missing {
-		if p.live != nil && !s.belongs(p) {
+		switch {
+		case p.live == nil || s.belongs(p):
+		case p.object.shared:
+			p.foreign = true
+		default:
 			p.live = nil
 		}
 	}
@@ -122,6 +126,9 @@ func (s *session) compareObject(ctx context.Context, p *placement) (string, erro
 			return p.object.digest, nil
 		}
 		return "", nil
+	}
+	if p.foreign {
+		return p.object.digest, nil
 	}
 	applied := p.live.Annotations[annotationDigest]
 	if applied != "" && applied != p.object.digest {

@@ -34,11 +34,16 @@ func (s *session) leftBehind(p *placement) bool {
 }
 
 // checkOwners returns a *vnfm.ConflictError for every object of the target that
-// exists and is somebody else's. It is called before anything is written.
+// exists and is somebody else's. It is called before anything is written. A shared
+// object that somebody else brought is used as it is.
 func (s *session) checkOwners(all []*placement) error {
 	var errs []error
 	for _, p := range all {
 		if p.object == nil || p.live == nil || s.belongs(p) || s.leftBehind(p) {
+			continue
+		}
+		if p.object.shared {
+			p.foreign = true
 			continue
 		}
 		if id := p.live.Labels[labelInstance]; id != "" {

@@ -27,8 +27,8 @@ var paramsElsewhere = []struct {
 	names  []string
 }{
 	{
-		"Helm charts are not installed by the Kubernetes driver",
-		[]string{"helm_chart_path", "helm_parameters", "helm_replica_values", "helm_value_names", "use_helm", "using_helm_install_param"},
+		"charts are given by helm_chart_path, helm_parameters and helm_value_names",
+		[]string{"helm_replica_values", "use_helm", "using_helm_install_param"},
 	},
 	{"every change of the package is rolled out as the update strategy of each workload says", []string{"upgrade_type"}},
 	{"a change of the package is applied to all objects that it changes, not to named VDUs", []string{"vdu_params"}},
@@ -65,6 +65,7 @@ type params struct {
 	files     []string
 	namespace string
 	mapping   map[string]workloadRef
+	chart     chartParams
 }
 
 // readParams checks the additional parameters of an instance against the package.
@@ -80,11 +81,15 @@ func readParams(t *vnfm.Target, ps *vnfm.Problems) params {
 		case paramVDUMapping:
 			out.mapping = readMapping(t, value, ps)
 		default:
+			if out.chart.read(t, key, value, ps) {
+				continue
+			}
 			if reason, ok := notHere(key); ok {
 				badParam(ps, key, "is not supported by the Kubernetes driver", reason)
 				continue
 			}
-			badParam(ps, key, "is not known", "the Kubernetes driver knows "+strings.Join([]string{paramFiles, paramNamespace, paramVDUMapping}, ", "))
+			known := append(sortedKeys(chartParamReaders), paramFiles, paramNamespace, paramVDUMapping)
+			badParam(ps, key, "is not known", "the Kubernetes driver knows "+strings.Join(known, ", "))
 		}
 	}
 	return out
@@ -224,10 +229,7 @@ func namespaceOf(t *vnfm.Target) string {
 	if name, ok := t.Instance.AdditionalParams[paramNamespace].(string); ok && name != "" {
 		return name
 	}
-	if t.VIM != nil && t.VIM.Kubernetes != nil && t.VIM.Kubernetes.DefaultNamespace != "" {
-		return t.VIM.Kubernetes.DefaultNamespace
-	}
-	return "default"
+	return t.VIM.DefaultNamespace()
 }
 
 // sortedKeys returns the keys of a map in order.

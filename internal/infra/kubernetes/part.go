@@ -13,8 +13,16 @@ import (
 // ConfigMap, is made on its VIM as well and stays where it was: other pods may use it.
 
 // keep drops the objects of a rendering that the target's VIM does not have.
-func (r *rendering) keep(t *vnfm.Target) {
+func (r *rendering) keep(t *vnfm.Target, ps *vnfm.Problems) {
 	if t.Part == nil {
+		return
+	}
+	if r.release != nil {
+		*ps = append(*ps, vnfm.Problem{
+			Attribute: "vim_connections",
+			Summary:   "a Helm chart cannot be placed on several VIMs",
+			Detail:    "a release is in one cluster; give each VIM an instance of its own",
+		})
 		return
 	}
 	placed, referred := map[*object]bool{}, map[*object]bool{}

@@ -45,13 +45,12 @@ func (r *rendering) preview(t *vnfm.Target) *vnfm.Preview {
 		LevelID:     t.Instance.LevelID,
 		ScaleStatus: t.Instance.ScaleStatus,
 		VDUs:        r.states,
-		Objects:     make(map[string]string, len(r.objects)),
+		Objects:     r.digests(),
+
+		NamespaceNeeded: namespaceNeeded(t, r),
 	}
 	if t.Package.Descriptor != nil {
 		preview.VNFDID = t.Package.Descriptor.ID
-	}
-	for _, o := range r.objects {
-		preview.Objects[o.key] = o.digest
 	}
 	return preview
 }
@@ -77,4 +76,20 @@ func (o *object) text() (string, error) {
 		return "", fmt.Errorf("writing %s as YAML: %w", o.key, err)
 	}
 	return b.String(), encoder.Close()
+}
+
+// namespaceNeeded reports whether the objects are others as soon as the namespace of
+// the instance is known: those of a chart name it.
+func namespaceNeeded(t *vnfm.Target, r *rendering) bool {
+	_, given := t.Instance.AdditionalParams[paramNamespace]
+	return r.release != nil && !given && t.VIM == nil && t.Instance.Namespace == ""
+}
+
+// digests maps the identity of each object as written to its digest.
+func (r *rendering) digests() map[string]string {
+	out := make(map[string]string, len(r.objects))
+	for _, o := range r.objects {
+		out[o.key] = o.digest
+	}
+	return out
 }

@@ -103,12 +103,12 @@ func (r *removal) wave(ctx context.Context, batch []*placement) error {
 }
 
 // stays reports whether an object is left behind for an instance of the same name:
-// a claim, unless claims are to be deleted, and everything that the instance took
-// over and that its first apply did not get to be ready with. That was there
-// before, and is not the instance's own to delete yet.
+// a claim, unless claims are to be deleted, what its own policy keeps, and
+// everything that the instance took over and that its first apply did not get to be
+// ready with. That was there before, and is not the instance's own to delete yet.
 func (r *removal) stays(p *placement) bool {
 	_, takenOver := p.live.Annotations[annotationRetained]
-	return takenOver || (isClaim(p) && !r.deleteVolumes)
+	return takenOver || p.live.Annotations[annotationPolicy] == policyKeep || (isClaim(p) && !r.deleteVolumes)
 }
 
 // lingers reports whether the object may still be there after its deletion was

@@ -2,6 +2,7 @@ package kubernetes
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -24,12 +25,17 @@ type object struct {
 	// scaling is set when not the manifest but a VDU or an autoscaler says how
 	// many replicas there are.
 	scaling *scaling
+	// shared is set for an object that several instances use.
+	shared bool
 
 	file         string
 	line, column int
 }
 
 func (o *object) isSecret() bool { return o.gvk.Group == "" && o.gvk.Kind == "Secret" }
+
+// place is where the object is written, as precisely as that is known.
+func (o *object) place() string { return vnfm.Problem{File: o.file, Line: o.line}.Location() }
 
 // problem appends an error at the place of the object.
 func (o *object) problem(ps *vnfm.Problems, summary, detail string) {
@@ -45,6 +51,8 @@ type rendering struct {
 	states map[string]vnfm.VDUState
 	// definitions are the kinds that CustomResourceDefinitions of the package give.
 	definitions map[schema.GroupKind]*definition
+	// release is set when the source is a Helm chart.
+	release *chartRelease
 }
 
 // render takes the objects of a target from their source, finds the workloads of
@@ -79,7 +87,7 @@ func render(t *vnfm.Target) (*rendering, vnfm.Problems) {
 	r.bindAutoscaled(t)
 	r.markConfiguration(t, &ps)
 	r.setDigests(t, &ps)
-	r.keep(t)
+	r.keep(t, &ps)
 	return r, ps
 }
 
@@ -94,7 +102,7 @@ func renderObject(m *manifest, ps *vnfm.Problems) *object {
 		n := m.at(path...)
 		ps.Errorf(m.file, n.Line, n.Column, format, args...)
 	}
-	o := &object{content: m.content, file: m.file, line: m.node.Line, column: m.node.Column}
+	o := &object{content: m.content, shared: m.shared, file: m.file, line: m.node.Line, column: m.node.Column}
 	apiVersion := requiredText(m.content, "apiVersion", nil, refuse)
 	kind := requiredText(m.content, "kind", nil, refuse)
 	if apiVersion != "" {
@@ -204,13 +212,13 @@ func (r *rendering) checkDuplicates(t *vnfm.Target, ps *vnfm.Problems) {
 			seen[id] = o
 			continue
 		}
-		o.problem(ps, fmt.Sprintf("%s is written twice", o.key), fmt.Sprintf("the first one is in %s:%d", first.file, first.line))
+		o.problem(ps, fmt.Sprintf("%s is written twice", o.key), "the first one is in "+first.place())
 	}
 }
 
 // setDigests computes the digests of all objects.
 func (r *rendering) setDigests(t *vnfm.Target, ps *vnfm.Problems) {
-	for _, o := range r.objects {
+	for _, o := range slices.Concat(r.objects, r.hookObjects()) {
 		if o.isSecret() && len(t.DigestKey) == 0 {
 			o.problem(ps, fmt.Sprintf("%s cannot be summed up without a key", o.key), "")
 			continue

@@ -16,11 +16,16 @@ import (
 
 // Scale sets the replicas of the VDUs that have another number than the target
 // asks for and waits until they are reached. Nothing else is touched. Replicas
-// that an autoscaler decides on are left to it, except to stop and to start.
+// that an autoscaler decides on are left to it, except to stop and to start. Of a
+// chart whose values say the counts everything is applied: what else a chart makes
+// of a count is its own affair.
 func (d *Driver) Scale(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) error {
 	s, err := d.open(t, r)
 	if err != nil {
 		return err
+	}
+	if release := s.rendering.release; release != nil && len(release.replicas) > 0 {
+		return s.locked(ctx, s.apply)
 	}
 	return s.locked(ctx, s.scale)
 }

@@ -28,6 +28,8 @@ type session struct {
 	// unlock gives the lease back; calling it twice is harmless.
 	unlock func(ctx context.Context)
 
+	// hooks are the places of the objects that hooks make.
+	hooks []*placement
 	// saved is what the inventory was last saved as.
 	saved []vnfm.InventoryItem
 }

@@ -30,6 +30,9 @@ type placement struct {
 	recorded bool
 	// ready is set once the object was seen ready as it is wanted.
 	ready bool
+	// foreign is set for a shared object that was there before and is not the
+	// instance's: it is used and left as it is.
+	foreign bool
 	// unserved is set when the server does not know the kind yet: a definition of
 	// the package brings it, and there can be no objects of it.
 	unserved bool
@@ -110,12 +113,12 @@ func (s *session) place(ctx context.Context) ([]*placement, error) {
 			}
 			if !failed[o.gvk] {
 				failed[o.gvk] = true
-				errs = append(errs, fmt.Errorf("%s (%s:%d): %w", o.key, o.file, o.line, err))
+				errs = append(errs, fmt.Errorf("%s (%s): %w", o.key, o.place(), err))
 			}
 			continue
 		}
 		if lacking := lackingVerbs(r); lacking != "" {
-			errs = append(errs, fmt.Errorf("%s (%s:%d): the API server does not offer %s for kind %s: it cannot be part of a VNF", o.key, o.file, o.line, lacking, o.gvk.Kind))
+			errs = append(errs, fmt.Errorf("%s (%s): the API server does not offer %s for kind %s: it cannot be part of a VNF", o.key, o.place(), lacking, o.gvk.Kind))
 			continue
 		}
 		p := s.placed(o, r)
@@ -125,7 +128,7 @@ func (s *session) place(ctx context.Context) ([]*placement, error) {
 			if !r.Namespaced {
 				reason = "objects of kind " + o.gvk.Kind + " are in no namespace"
 			}
-			errs = append(errs, fmt.Errorf("%s (%s:%d) is the same object as %s: %s", o.key, o.file, o.line, first, reason))
+			errs = append(errs, fmt.Errorf("%s (%s) is the same object as %s: %s", o.key, o.place(), first, reason))
 			continue
 		}
 		taken[identityOf(&p.item)] = p

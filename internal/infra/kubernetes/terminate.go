@@ -47,10 +47,18 @@ func (s *session) terminate(ctx context.Context, spec vnfm.TerminateSpec) error 
 	if err := s.save(ctx, all, true); err != nil {
 		return err
 	}
+	end, err := s.uninstalling(ctx, spec, all)
+	if err != nil {
+		return err
+	}
 	r := removal{session: s, deleteVolumes: spec.Volumes != vnfm.VolumesKeep, grace: graceOf(spec)}
 	for wave := waves - 1; wave >= 0; wave-- {
-		batch := ofWave(all, wave)
+		// A hook of the termination may have removed its object already.
+		batch := slices.DeleteFunc(ofWave(all, wave), func(p *placement) bool { return p.live == nil })
 		if wave == waveFoundation {
+			if err := end(ctx); err != nil {
+				return err
+			}
 			if batch, err = s.releaseNamespaces(ctx, batch); err != nil {
 				return err
 			}
@@ -112,7 +120,7 @@ func (s *session) knownPlaces(ctx context.Context) ([]*placement, error) {
 	var known []*placement
 	taken := map[identity]bool{}
 	if s.rendering != nil {
-		for _, o := range s.rendering.objects {
+		for _, o := range slices.Concat(s.rendering.objects, s.rendering.hookObjects()) {
 			r, ok, err := s.resolveOld(ctx, o.gvk)
 			if err != nil {
 				return nil, err

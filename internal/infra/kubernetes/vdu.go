@@ -95,7 +95,10 @@ func (r *rendering) bindCount(t *vnfm.Target, vdu *vnfm.VDU, o *object, count in
 		return state
 	}
 	path := r.replicasPath(o)
-	_, written := nested(o.content, path...)
+	value, written := nested(o.content, path...)
+	if r.release != nil {
+		r.release.checkCount(vdu.ID, o, value, count, ps)
+	}
 	o.scaling = &scaling{vdu: vdu.ID, path: path, count: int64(count), written: written}
 	unstructured.RemoveNestedField(o.content, o.scaling.path...)
 	state.Replicas = &count
@@ -118,12 +121,24 @@ func (r *rendering) findWorkload(t *vnfm.Target, vdu *vnfm.VDU, ref workloadRef,
 	if mapped {
 		return r.pick(t, func(o *object) bool { return o.gvk.Kind == ref.kind && o.name == ref.name })
 	}
-	for _, gk := range workloadKinds {
-		if o := r.pick(t, func(o *object) bool { return o.gvk.GroupKind() == gk && o.name == vdu.Name }); o != nil {
+	names := []string{vdu.Name}
+	if r.release != nil {
+		names = r.release.names(vdu)
+	}
+	for _, name := range names {
+		for _, gk := range workloadKinds {
+			if o := r.pick(t, func(o *object) bool { return o.gvk.GroupKind() == gk && o.name == name }); o != nil {
+				return o
+			}
+		}
+		if o := r.pick(t, func(o *object) bool { return o.name == name && r.hasReplicas(o) }); o != nil {
 			return o
 		}
 	}
-	return r.pick(t, func(o *object) bool { return o.name == vdu.Name && r.hasReplicas(o) })
+	if r.release != nil {
+		return r.release.byLabel(r, vdu)
+	}
+	return nil
 }
 
 // pick returns the object that matches; one in the namespace of the instance is
@@ -175,6 +190,9 @@ func (r *rendering) noWorkload(vdu *vnfm.VDU, ref workloadRef, mapped bool) vnfm
 			Summary:   fmt.Sprintf("VDU %q is mapped to %s %q, which is not in the package", vdu.ID, ref.kind, ref.name),
 			Detail:    exist,
 		}
+	}
+	if r.release != nil {
+		exist += fmt.Sprintf("; nor is one named %s, nor does exactly one have the label %s", strings.Join(r.release.names(vdu)[1:], " or "), strings.Join(nameLabels, " or "))
 	}
 	return vnfm.Problem{
 		Summary: fmt.Sprintf("VDU %q has no workload: there is no Deployment, StatefulSet, DaemonSet, ReplicaSet or Pod named %q", vdu.ID, vdu.Name),

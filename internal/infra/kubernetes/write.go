@@ -19,6 +19,10 @@ func (s *session) write(ctx context.Context, p *placement) error {
 	if p.object == nil {
 		return s.makeHome(ctx, p)
 	}
+	if p.foreign {
+		p.ready = true
+		return nil
+	}
 	needed, repair, err := s.needsWrite(p)
 	if err != nil {
 		return err
@@ -165,7 +169,7 @@ func isUnchangeable(err error) bool {
 // explainWrite says where the object is written and, for a field that cannot be
 // changed, what to do.
 func (s *session) explainWrite(p *placement, err error) error {
-	err = fmt.Errorf("%s (%s:%d): %w", p, p.object.file, p.object.line, err)
+	err = fmt.Errorf("%s (%s): %w", p, p.object.place(), err)
 	if p.live != nil && isUnchangeable(err) {
 		return fmt.Errorf("%w; Kubernetes does not let this field be changed: give the object another name, or name it in replace_objects (%q) so that it is deleted and made anew", err, p)
 	}

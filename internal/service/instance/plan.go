@@ -37,12 +37,12 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	// What the user left out is computed anew, not carried on from the state: a
 	// new package may have other defaults.
 	plan.FlavourID, plan.InstantiationLevelID = config.FlavourID, config.InstantiationLevelID
+	planNamespace(ctx, &plan, &config, state, resp)
+	planConnections(&plan, state, resp)
 	r.planPreview(ctx, &plan, &config, state, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	planNamespace(ctx, &plan, &config, state, resp)
-	planConnections(&plan, state, resp)
 	planProgress(ctx, &plan, state)
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
 }
@@ -70,7 +70,11 @@ func (r *Resource) planPreview(ctx context.Context, plan, config, state *model, 
 		return
 	}
 	diags.Append(tfutil.Problems(problems, path.Root("package_id"))...)
-	if !problems.HasErrors() {
+	switch {
+	case problems.HasErrors():
+	case preview.NamespaceNeeded:
+		plan.setPreviewUnknown(config)
+	default:
 		plan.setPreview(preview)
 	}
 }

@@ -115,6 +115,13 @@ func (r *Resource) prepare(ctx context.Context, plan, state *model, diags *diag.
 		spec.Heal = nil
 	}
 	preview, problems, err := manager.PreviewInstance(ctx, spec)
+	if err == nil && preview != nil && preview.NamespaceNeeded {
+		var vim *vnfm.VIM
+		if vim, err = manager.VIM(ctx, spec.VIMID); err == nil {
+			spec.Namespace = vim.DefaultNamespace()
+			preview, problems, err = manager.PreviewInstance(ctx, spec)
+		}
+	}
 	if err != nil {
 		tfutil.AddError(diags, "Read the Package of", fmt.Sprintf("VNF Instance %q", spec.Name), err, path.Root("package_id"))
 		return nil, spec

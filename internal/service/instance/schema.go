@@ -101,7 +101,7 @@ func identityAttributes() map[string]schema.Attribute {
 				"must be the name of a Kubernetes namespace: at most 63 lower case letters, digits and '-', beginning and ending with a letter or digit")},
 		},
 		"additional_params": schema.DynamicAttribute{
-			MarkdownDescription: "Parameters of the infra driver, by the names that OpenStack Tacker's users know: `lcm-kubernetes-def-files` (list of manifest paths in the package; default all, and the containers that the VNFD describes when there is none), `namespace`, `vdu_mapping` (VDU id to `{ kind, name }`). All of them are checked against the package at plan time. Not for secrets.",
+			MarkdownDescription: additionalParams,
 			Optional:            true,
 		},
 	}
@@ -250,3 +250,6 @@ func computedAttributes() map[string]schema.Attribute {
 		},
 	}
 }
+
+// additionalParams describes the argument additional_params.
+const additionalParams = "Parameters of the infra driver, by the names that OpenStack Tacker's users know: `namespace`, `vdu_mapping` (VDU id to `{ kind, name }`), `lcm-kubernetes-def-files` (list of manifest paths in the package; default all, and the containers that the VNFD describes when there is none), and for a package that holds a Helm chart `helm_chart_path` (an archive or a directory in the package; default the chart of the VNFD's Mciop), `helm_parameters` (values over those of the chart; a key with a dot is a path as `helm --set` takes it), `helm_value_names` (VDU id to `{ replica = path of the value that is its count }`; a scale then renders the chart anew), `helm_release_name` (default made of the instance's name), `helm_kube_version` and `helm_api_versions` (what templates see as capabilities; default Kubernetes 1.34 and its stable API versions, whatever the cluster is, so that the plan is what is applied). All of them are checked against the package at plan time. Not for secrets."

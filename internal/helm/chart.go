@@ -1,0 +1,177 @@
+package helm
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"strings"
+
+	"helm.sh/helm/v4/pkg/chart/loader/archive"
+	chart "helm.sh/helm/v4/pkg/chart/v2"
+	"helm.sh/helm/v4/pkg/chart/v2/loader"
+	"helm.sh/helm/v4/pkg/ignore"
+)
+
+// maxChartBytes bounds the files of a chart together, as Helm does.
+const maxChartBytes = 100 << 20
+
+// Chart is a chart of a VNF package.
+type Chart struct {
+	// path is the archive or the directory inside the package.
+	path string
+	// files are read once. A chart is made of them for each rendering, which changes it.
+	files []*archive.BufferedFile
+}
+
+// IsChart reports whether a path of a package is a chart: a directory with
+// Chart.yaml, or an archive.
+func IsChart(fsys fs.FS, file string) bool {
+	info, err := fs.Stat(fsys, file)
+	if err != nil {
+		return false
+	}
+	if !info.IsDir() {
+		return isArchive(file)
+	}
+	_, err = fs.Stat(fsys, path.Join(file, "Chart.yaml"))
+	return err == nil
+}
+
+func isArchive(file string) bool {
+	return strings.HasSuffix(file, ".tgz") || strings.HasSuffix(file, ".tar.gz")
+}
+
+// Load reads the chart at a path of a package, a directory or an archive, with the
+// sub-charts that it holds.
+func Load(fsys fs.FS, file string) (*Chart, error) {
+	c := &Chart{path: file}
+	info, err := fs.Stat(fsys, file)
+	if err != nil {
+		return nil, err
+	}
+	if info.IsDir() {
+		err = c.readDirectory(fsys)
+	} else {
+		err = c.readArchive(fsys)
+	}
+	if err != nil {
+		return nil, err
+	}
+	_, err = c.assemble()
+	return c, err
+}
+
+func (c *Chart) readArchive(fsys fs.FS) error {
+	f, err := fsys.Open(c.path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }()
+	if c.files, err = archive.LoadArchiveFiles(f); err != nil {
+		return fmt.Errorf("is not an archive of a chart: %w", err)
+	}
+	return nil
+}
+
+// readDirectory reads all files of a directory that .helmignore does not exclude.
+func (c *Chart) readDirectory(fsys fs.FS) error {
+	rules, err := ignoreRules(fsys, c.path)
+	if err != nil {
+		return err
+	}
+	total := 0
+	return fs.WalkDir(fsys, c.path, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || name == c.path {
+			return err
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		relative := strings.TrimPrefix(name, c.path+"/")
+		switch {
+		case rules.Ignore(relative, info) && entry.IsDir():
+			return fs.SkipDir
+		case entry.IsDir() || rules.Ignore(relative, info):
+			return nil
+		}
+		data, err := readBounded(fsys, name, maxChartBytes-total)
+		if err != nil {
+			return err
+		}
+		total += len(data)
+		c.files = append(c.files, &archive.BufferedFile{Name: relative, Data: bytes.TrimPrefix(data, []byte("\ufeff"))})
+		return nil
+	})
+}
+
+func ignoreRules(fsys fs.FS, dir string) (*ignore.Rules, error) {
+	rules := ignore.Empty()
+	f, err := fsys.Open(path.Join(dir, ignore.HelmIgnore))
+	if err == nil {
+		defer func() { _ = f.Close() }()
+		rules, err = ignore.Parse(f)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: %w", ignore.HelmIgnore, err)
+	}
+	rules.AddDefaults()
+	return rules, nil
+}
+
+func readBounded(fsys fs.FS, name string, limit int) ([]byte, error) {
+	f, err := fsys.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	data, err := io.ReadAll(io.LimitReader(f, int64(limit)+1))
+	if err == nil && len(data) > limit {
+		err = fmt.Errorf("the files of a chart may have %d MiB together", maxChartBytes>>20)
+	}
+	return data, err
+}
+
+// assemble makes a chart of the files.
+func (c *Chart) assemble() (*chart.Chart, error) {
+	made, err := loader.LoadFiles(c.files)
+	if err != nil {
+		return nil, err
+	}
+	if made.Metadata.Type == "library" {
+		return nil, fmt.Errorf("the chart %s is a library chart, which has no objects", made.Name())
+	}
+	return made, missingParts(made)
+}
+
+// missingParts names the dependencies that a chart declares and does not hold: an
+// unpacked chart whose dependencies were never fetched.
+func missingParts(c *chart.Chart) error {
+	there := map[string]bool{}
+	for _, d := range c.Dependencies() {
+		there[d.Name()] = true
+	}
+	var missing []string
+	for _, d := range c.Metadata.Dependencies {
+		if !there[d.Name] {
+			missing = append(missing, d.Name)
+		}
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("the chart %s depends on %s, which charts/ does not hold; run helm dependency update before the package is made", c.Name(), strings.Join(missing, ", "))
+	}
+	return nil
+}
+
+// place returns the path inside the package of a file by the name that a template
+// has: the name of the chart and the path inside it.
+func (c *Chart) place(name string) string {
+	_, inside, ok := strings.Cut(name, "/")
+	if !ok {
+		return c.path
+	}
+	return path.Join(c.path, inside)
+}

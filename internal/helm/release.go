@@ -1,0 +1,158 @@
+package helm
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"helm.sh/helm/v4/pkg/release/common"
+	release "helm.sh/helm/v4/pkg/release/v1"
+)
+
+// SecretType is the type of the Secrets that Helm keeps releases in.
+const SecretType = "helm.sh/release.v1" //nolint:gosec // no credential
+
+// Status is the state of one revision of a release.
+type Status = common.Status
+
+// The states that a revision goes through.
+const (
+	Deployed       = common.StatusDeployed
+	Failed         = common.StatusFailed
+	Superseded     = common.StatusSuperseded
+	Uninstalling   = common.StatusUninstalling
+	PendingInstall = common.StatusPendingInstall
+	PendingUpgrade = common.StatusPendingUpgrade
+)
+
+// maxDescription bounds what a record says of a failure.
+const maxDescription = 1000
+
+// Release is one revision of a release, as Helm keeps it.
+type Release struct {
+	record *release.Release
+}
+
+// Release makes the record of a new revision. First is when the release was first
+// deployed, zero for now.
+func (r *Rendering) Release(revision int, first time.Time, status Status, description string) *Release {
+	now := time.Now()
+	if first.IsZero() {
+		first = now
+	}
+	return &Release{&release.Release{
+		Name:      r.options.Release,
+		Namespace: r.options.Namespace,
+		Chart:     r.chart,
+		Config:    plainMap(r.options.Values),
+		Manifest:  r.manifest(),
+		Hooks:     r.records(),
+		Version:   revision,
+		Info: &release.Info{
+			FirstDeployed: first, LastDeployed: now, Status: status, Description: description, Notes: r.notes,
+		},
+		ApplyMethod: string(release.ApplyMethodServerSideApply),
+	}}
+}
+
+// Revision is the number of the revision.
+func (r *Release) Revision() int { return r.record.Version }
+
+// Status is the state of the revision.
+func (r *Release) Status() Status { return r.record.Info.Status }
+
+// Description says how the revision came to its state.
+func (r *Release) Description() string { return r.record.Info.Description }
+
+// FirstDeployed is when the release was first deployed.
+func (r *Release) FirstDeployed() time.Time { return r.record.Info.FirstDeployed }
+
+// Set changes the state of the revision.
+func (r *Release) Set(status Status, description string) {
+	if len(description) > maxDescription {
+		description = description[:maxDescription] + "..."
+	}
+	r.record.Info.Status, r.record.Info.Description = status, description
+}
+
+// Same reports whether two revisions are of the same chart, values and objects.
+func (r *Release) Same(other *Release) bool {
+	// Helm leaves values out of a record that has none.
+	noValues := len(r.record.Config)+len(other.record.Config) == 0
+	return r.record.Manifest == other.record.Manifest && (noValues || sameJSON(r.record.Config, other.record.Config)) && sameJSON(r.record.Chart, other.record.Chart)
+}
+
+func sameJSON(a, b any) bool {
+	left, leftErr := json.Marshal(a)
+	right, rightErr := json.Marshal(b)
+	return leftErr == nil && rightErr == nil && bytes.Equal(left, right)
+}
+
+// SecretName is the name of the Secret that holds a revision.
+func SecretName(name string, revision int) string {
+	return fmt.Sprintf("sh.helm.release.v1.%s.v%d", name, revision)
+}
+
+// Labels are those by which Helm finds revisions.
+func (r *Release) Labels() map[string]any {
+	return map[string]any{
+		"name": r.record.Name, "owner": "helm", "status": r.record.Info.Status.String(), "version": strconv.Itoa(r.record.Version),
+		"modifiedAt": strconv.FormatInt(time.Now().Unix(), 10),
+	}
+}
+
+// Selector selects the Secrets of all revisions of a release.
+func Selector(name string) string { return "owner=helm,name=" + name }
+
+// Encode returns the record as the Secret holds it under the key "release": JSON,
+// compressed, in base64.
+func (r *Release) Encode() (string, error) {
+	text, err := json.Marshal(r.record)
+	if err != nil {
+		return "", fmt.Errorf("encoding revision %d of release %s: %w", r.record.Version, r.record.Name, err)
+	}
+	var b bytes.Buffer
+	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err != nil {
+		return "", err
+	}
+	if _, err := w.Write(text); err != nil {
+		return "", err
+	}
+	if err := w.Close(); err != nil {
+		return "", err
+	}
+	return base64.StdEncoding.EncodeToString(b.Bytes()), nil
+}
+
+// maxRecord bounds a record once it is unpacked.
+const maxRecord = 256 << 20
+
+// Decode reads a record.
+func Decode(text string) (*Release, error) {
+	packed, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		return nil, fmt.Errorf("not a record of a release: %w", err)
+	}
+	unpacked, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, fmt.Errorf("not a record of a release: %w", err)
+	}
+	plain, err := io.ReadAll(io.LimitReader(unpacked, maxRecord))
+	if err != nil {
+		return nil, fmt.Errorf("not a record of a release: %w", err)
+	}
+	out := &release.Release{}
+	if err := json.Unmarshal(plain, out); err != nil {
+		return nil, fmt.Errorf("not a record of a release: %w", err)
+	}
+	if out.Info == nil {
+		out.Info = &release.Info{}
+	}
+	return &Release{out}, nil
+}

@@ -1,0 +1,68 @@
+package helm
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestReleaseSurvivesItsRecord(t *testing.T) {
+	first := rendered(t, core(), map[string]any{"amf": map[string]any{"replicas": 2}}).Release(1, time.Time{}, PendingInstall, "Initial install underway")
+	first.Set(Failed, strings.Repeat("x", 5000))
+	text, err := first.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := Decode(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if read.Revision() != 1 || read.Status() != Failed || !read.FirstDeployed().Equal(first.FirstDeployed()) || len(read.record.Info.Description) > 1003 {
+		t.Errorf("read back: revision %d, %s, first deployed %s, %d characters of description", read.Revision(), read.Status(), read.FirstDeployed(), len(read.record.Info.Description))
+	}
+	if len(read.record.Hooks) != 3 || read.record.Chart.Metadata.Version != "1.2.3" || !strings.Contains(read.record.Manifest, "kind: Deployment") {
+		t.Errorf("read back: %d hooks, chart %+v, manifest:\n%s", len(read.record.Hooks), read.record.Chart.Metadata, read.record.Manifest)
+	}
+	second := rendered(t, core(), map[string]any{"amf.replicas": 2})
+	if second.Release(2, time.Time{}, PendingUpgrade, "").Same(read) {
+		t.Error("a path below the root is a value of its own name here: Values has to read it first")
+	}
+	for name, tt := range map[string]struct {
+		values map[string]any
+		file   string
+		want   bool
+	}{
+		"the same":      {values: map[string]any{"amf": map[string]any{"replicas": int64(2)}}, want: true},
+		"other values":  {values: map[string]any{"amf": map[string]any{"replicas": int64(3)}}},
+		"another chart": {values: map[string]any{"amf": map[string]any{"replicas": int64(2)}}, file: "README.md"},
+	} {
+		files := core()
+		if tt.file != "" {
+			files = with(tt.file, "text")
+		}
+		if got := rendered(t, files, tt.values).Release(2, time.Time{}, PendingUpgrade, "").Same(read); got != tt.want {
+			t.Errorf("%s: %t, want %t", name, got, tt.want)
+		}
+	}
+	plain := rendered(t, core(), nil).Release(1, time.Time{}, Deployed, "")
+	text, err = plain.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := Decode(text); err != nil || !plain.Same(again) {
+		t.Errorf("a release without values is another one once it is read: %v", err)
+	}
+	want := map[string]any{"name": "site", "owner": "helm", "status": "failed", "version": "1"}
+	labels := read.Labels()
+	delete(labels, "modifiedAt")
+	if diff := cmp.Diff(want, labels); diff != "" {
+		t.Errorf("labels (-want +got):\n%s", diff)
+	}
+	for _, bad := range []string{"", "text", "dGV4dA=="} {
+		if _, err := Decode(bad); err == nil {
+			t.Errorf("%q is a record", bad)
+		}
+	}
+}

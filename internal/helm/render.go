@@ -1,0 +1,190 @@
+package helm
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"helm.sh/helm/v4/pkg/chart/common"
+	"helm.sh/helm/v4/pkg/chart/common/util"
+	chart "helm.sh/helm/v4/pkg/chart/v2"
+	chartutil "helm.sh/helm/v4/pkg/chart/v2/util"
+	"helm.sh/helm/v4/pkg/engine"
+	release "helm.sh/helm/v4/pkg/release/v1"
+	releaseutil "helm.sh/helm/v4/pkg/release/v1/util"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// Options say what a chart is rendered as.
+type Options struct {
+	Release, Namespace string
+	// Values are laid over those of the chart.
+	Values map[string]any
+	// KubeVersion is the version of Kubernetes that templates see; empty means
+	// AssumedKubernetes. APIVersions are there besides the stable ones of Kubernetes.
+	KubeVersion string
+	APIVersions []string
+}
+
+// Manifest is one document of YAML, or one file of them, that a chart gives.
+type Manifest struct {
+	// File is the template, as a path inside the package.
+	File string
+	Text string
+}
+
+// Rendering is a chart as rendered.
+type Rendering struct {
+	options Options
+	chart   *chart.Chart
+	// CRDs are the files of the chart's crds/ directories.
+	CRDs []Manifest
+	// Manifests are the objects of the release, in the order in which Helm
+	// would install them.
+	Manifests []Manifest
+	Hooks     []*Hook
+
+	// sources are the manifests by the names of their templates, as records have them.
+	sources []releaseutil.Manifest
+	notes   string
+}
+
+// ReleaseName is the name of the release.
+func (r *Rendering) ReleaseName() string { return r.options.Release }
+
+// ChartName is the name of the chart.
+func (r *Rendering) ChartName() string { return r.chart.Name() }
+
+// Render renders the chart. Every problem is told with the file of the package, and
+// the line, as far as Helm tells them.
+func (c *Chart) Render(o Options) (*Rendering, vnfm.Problems) {
+	var ps vnfm.Problems
+	caps, err := o.capabilities()
+	if err != nil {
+		ps.Errorf(c.path, 0, 0, "%q is no version of Kubernetes", o.KubeVersion)
+		return nil, ps
+	}
+	probe := newProbe()
+	r, output := c.renderOnce(o, caps, probe, &ps)
+	if ps.HasErrors() {
+		return nil, ps
+	}
+	if used := probe.used(); len(used) > 0 {
+		again, _ := c.renderOnce(o, caps, newLaterProbe(), &ps)
+		if ps.HasErrors() {
+			return nil, ps
+		}
+		c.compare(r, again, output, used, &ps)
+	}
+	return r, ps
+}
+
+// renderOnce renders the chart once. The output is that of every template by name.
+func (c *Chart) renderOnce(o Options, caps *common.Capabilities, p *probe, ps *vnfm.Problems) (*Rendering, map[string]string) {
+	made, err := c.assemble()
+	if err != nil {
+		c.problem(ps, err)
+		return nil, nil
+	}
+	if want := made.Metadata.KubeVersion; want != "" && !chartutil.IsCompatibleRange(want, caps.KubeVersion.String()) {
+		*ps = append(*ps, vnfm.Problem{
+			File:    path.Join(c.path, "Chart.yaml"),
+			Summary: fmt.Sprintf("the chart %s is for Kubernetes %s, and is rendered for %s", made.Name(), want, caps.KubeVersion.Version),
+			Detail:  "the parameter helm_kube_version says for which version the chart is rendered",
+		})
+		return nil, nil
+	}
+	config := plainMap(o.Values)
+	if err := chartutil.ProcessDependencies(made, config); err != nil {
+		c.problem(ps, err)
+		return nil, nil
+	}
+	// What the release is does not depend on its history, which no plan knows.
+	as := common.ReleaseOptions{Name: o.Release, Namespace: o.Namespace, Revision: 1, IsInstall: true}
+	values, err := util.ToRenderValuesWithSchemaValidation(made, config, as, caps, true)
+	if err != nil {
+		c.problem(ps, err)
+		return nil, nil
+	}
+	merged, err := values.Table("Values")
+	if err != nil {
+		merged = common.Values{}
+	}
+	if c.checkSchemas(made, merged.AsMap(), ps); ps.HasErrors() {
+		return nil, nil
+	}
+	output, err := engine.Engine{CustomTemplateFuncs: p.functions()}.Render(made, values)
+	if err != nil {
+		c.problem(ps, err)
+		return nil, nil
+	}
+	r := &Rendering{options: o, chart: made}
+	r.takeNotes(output)
+	if err := r.sort(c, output); err != nil {
+		c.problem(ps, err)
+		return nil, nil
+	}
+	for _, crd := range made.CRDObjects() {
+		r.CRDs = append(r.CRDs, Manifest{File: c.place(crd.Filename), Text: string(crd.File.Data)})
+	}
+	return r, output
+}
+
+// notesFile is the template whose output is for people.
+const notesFile = "NOTES.txt"
+
+func (r *Rendering) takeNotes(output map[string]string) {
+	for name, text := range output {
+		if path.Base(name) != notesFile {
+			continue
+		}
+		if name == path.Join(r.chart.Name(), "templates", notesFile) {
+			r.notes = text
+		}
+		delete(output, name)
+	}
+}
+
+// sort tells objects from hooks, both in the order of their kinds.
+func (r *Rendering) sort(c *Chart, output map[string]string) error {
+	hooks, manifests, err := releaseutil.SortManifests(output, nil, releaseutil.InstallOrder)
+	if err != nil {
+		return err
+	}
+	r.sources = manifests
+	for _, m := range manifests {
+		r.Manifests = append(r.Manifests, Manifest{File: c.place(m.Name), Text: m.Content})
+	}
+	for _, h := range hooks {
+		r.Hooks = append(r.Hooks, newHook(c, h))
+	}
+	return nil
+}
+
+// manifest is the text that Helm keeps of the objects of a release.
+func (r *Rendering) manifest() string {
+	var b strings.Builder
+	for _, m := range r.sources {
+		fmt.Fprintf(&b, "---\n# Source: %s\n%s\n", m.Name, m.Content)
+	}
+	return b.String()
+}
+
+// records are the hooks as Helm keeps them.
+func (r *Rendering) records() []*release.Hook {
+	out := make([]*release.Hook, 0, len(r.Hooks))
+	for _, h := range r.Hooks {
+		out = append(out, h.record)
+	}
+	return out
+}
+
+// plainMap copies values.
+func plainMap(values map[string]any) map[string]any {
+	copied, _ := plain(values).(map[string]any)
+	if copied == nil {
+		return map[string]any{}
+	}
+	return copied
+}

@@ -1,0 +1,196 @@
+package helm
+
+import (
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestRender(t *testing.T) {
+	for form, files := range map[string]fstest.MapFS{"directory": core(), "archive": packed(t)} {
+		t.Run(form, func(t *testing.T) {
+			r := rendered(t, files, map[string]any{"amf": map[string]any{"replicas": float64(3)}, "db": map[string]any{"size": 1000000.0}})
+			root := "Files/core"
+			if form == "archive" {
+				root = "Files/core.tgz"
+			}
+			var got []string
+			for _, m := range r.Manifests {
+				got = append(got, m.File)
+			}
+			want := []string{root + "/charts/db/templates/a.yaml", root + "/templates/amf.yaml", root + "/templates/amf.yaml"}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("files (-want +got):\n%s", diff)
+			}
+			all := r.manifest()
+			for _, text := range []string{"replicas: 3\n", `size: "1000000"`, "name: site-db", "namespace: ran", "# Source: core/charts/db/templates/a.yaml\n"} {
+				if !strings.Contains(all, text) {
+					t.Errorf("the manifest lacks %q:\n%s", text, all)
+				}
+			}
+			if len(r.CRDs) != 1 || r.CRDs[0].File != root+"/crds/plan.yaml" {
+				t.Errorf("definitions: %v", r.CRDs)
+			}
+			if r.notes != "Installed site." {
+				t.Errorf("notes: %q", r.notes)
+			}
+		})
+	}
+}
+
+func TestSubChartIsLeftOutByItsCondition(t *testing.T) {
+	r := rendered(t, core(), map[string]any{"db": map[string]any{"enabled": false}})
+	if text := r.manifest(); strings.Contains(text, "site-db") {
+		t.Errorf("the sub-chart is rendered:\n%s", text)
+	}
+}
+
+func TestHooksRunInOrder(t *testing.T) {
+	r := rendered(t, core(), nil)
+	names := func(e Event) (out []string) {
+		for _, h := range r.HooksAt(e) {
+			out = append(out, h.record.Name)
+		}
+		return out
+	}
+	if diff := cmp.Diff([]string{"first", "second"}, names(PreInstall)); diff != "" {
+		t.Errorf("pre-install (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"second"}, names(PreUpgrade)); diff != "" {
+		t.Errorf("pre-upgrade (-want +got):\n%s", diff)
+	}
+	for _, h := range r.Hooks {
+		if h.record.Name == "test" && h.Runs() {
+			t.Error("a test is a hook that runs")
+		}
+	}
+	hooks := r.HooksAt(PreInstall)
+	if !hooks[0].Has(BeforeHookCreation) || hooks[1].Has(BeforeHookCreation) || !hooks[1].Has(HookSucceeded) {
+		t.Errorf("policies: %v, %v", hooks[0].record.DeletePolicies, hooks[1].record.DeletePolicies)
+	}
+}
+
+func TestRenderProblems(t *testing.T) {
+	const amf = "templates/amf.yaml"
+	tests := map[string]struct {
+		files  fstest.MapFS
+		values map[string]any
+		want   string
+	}{
+		"template fails": {
+			files: with(amf, "a: 1\nb: {{ .Values.amf.image.tag }}\n"),
+			want:  "Files/core/templates/amf.yaml:2:13: the template fails at <.Values.amf.image.tag>: can't evaluate field tag in type interface {}",
+		},
+		"required value": {
+			files: with(amf, "a: {{ required \"amf.plmn is needed\" .Values.amf.plmn }}\n"),
+			want:  "Files/core/templates/amf.yaml:1:6: the template fails: amf.plmn is needed",
+		},
+		"bad template": {
+			files: with(amf, "a: 1\nb: {{ if }}\n"),
+			want:  "Files/core/templates/amf.yaml:2: is no valid template: missing value for if",
+		},
+		"bad YAML": {
+			files: with(amf, "a: [\n"),
+			want:  "Files/core/templates/amf.yaml: is not valid YAML once rendered: error converting YAML to JSON: yaml: line 1: did not find expected node content",
+		},
+		"schema": {
+			files: core(), values: map[string]any{"amf": map[string]any{"replicas": "many"}},
+			want: "the value amf.replicas of the chart core is refused by Files/core/values.schema.json: got string, want integer",
+		},
+		"schema of elsewhere": {
+			files: with("values.schema.json", `{"$ref":"https://example.com/s.json"}`),
+			want:  `Files/core/values.schema.json: cannot be used as a schema: failing loading "https://example.com/s.json": it refers to https://example.com/s.json; nothing is fetched: write it into the schema`,
+		},
+		"random": {
+			files: with(amf, "apiVersion: v1\nkind: Secret\nmetadata: { name: a }\nstringData: { a: {{ randAlphaNum 8 }} }\n"),
+			want:  "Files/core/templates/amf.yaml:4: what the template gives is something else at every rendering: it uses the function randAlphaNum: what is planned would not be what is applied; give the value in helm_parameters, so that the chart need not make one up",
+		},
+		"date": {
+			files: with(amf, "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: a }\ndata: { a: {{ now | date \"2006\" | quote }} }\n"),
+			want:  "Files/core/templates/amf.yaml:4: what the template gives is something else at every rendering: it uses the function now: what is planned would not be what is applied; give the value in helm_parameters, so that the chart need not make one up",
+		},
+		"other Kubernetes": {
+			files: with("Chart.yaml", "apiVersion: v2\nname: core\nversion: 1.0.0\nkubeVersion: '< 1.20'\n"),
+			want:  "Files/core/Chart.yaml: the chart core is for Kubernetes < 1.20, and is rendered for v1.34.0: the parameter helm_kube_version says for which version the chart is rendered",
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, ps := render(t, tt.files, tt.values)
+			if len(ps) != 1 || ps[0].String() != tt.want {
+				t.Errorf("problems:\n%v\nwant\n%s", ps, tt.want)
+			}
+		})
+	}
+}
+
+func TestWhatIsMadeUpAndNotUsedIsNoProblem(t *testing.T) {
+	rendered(t, with("templates/amf.yaml", "{{- $made := randAlphaNum 8 }}\napiVersion: v1\nkind: ConfigMap\nmetadata: { name: a }\ndata: { a: {{ .Values.amf.image | default $made }} }\n"), nil)
+	rendered(t, with("templates/hooks.yaml", "apiVersion: batch/v1\nkind: Job\nmetadata: { name: a-{{ randAlphaNum 8 | lower }}, annotations: { helm.sh/hook: pre-install } }\n"), nil)
+}
+
+func TestKeysAreInOrder(t *testing.T) {
+	files := with("templates/amf.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: a }\ndata: { a: {{ keys .Values.m | join \",\" }}, b: {{ values .Values.m | join \",\" }} }\n")
+	m := map[string]any{}
+	for _, key := range strings.Split("a b c d e f g h", " ") {
+		m[key] = key
+	}
+	if text := rendered(t, files, map[string]any{"m": m}).manifest(); strings.Count(text, "a,b,c,d,e,f,g,h") != 2 {
+		t.Error(text)
+	}
+}
+
+func TestCapabilities(t *testing.T) {
+	files := with("templates/amf.yaml", `apiVersion: v1
+kind: ConfigMap
+metadata: { name: a }
+data:
+  version: {{ .Capabilities.KubeVersion.Version }}
+  has: '{{ range list "apps/v1" "policy/v1/PodDisruptionBudget" "batch/v1beta1" "monitoring.coreos.com/v1" }}{{ $.Capabilities.APIVersions.Has . }} {{ end }}'
+`)
+	c, err := Load(files, "Files/core")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		options Options
+		want    []string
+	}{
+		{Options{Release: "a"}, []string{"version: v1.34.0", "true true false false"}},
+		{Options{Release: "a", KubeVersion: "1.31.2", APIVersions: []string{"monitoring.coreos.com/v1"}}, []string{"version: v1.31.2", "true true false true"}},
+	} {
+		r, ps := c.Render(tt.options)
+		if len(ps) > 0 {
+			t.Fatal(ps)
+		}
+		for _, want := range tt.want {
+			if text := r.manifest(); !strings.Contains(text, want) {
+				t.Errorf("want %q in:\n%s", want, text)
+			}
+		}
+	}
+}
+
+func TestLoadProblems(t *testing.T) {
+	tests := map[string]struct {
+		files fstest.MapFS
+		want  string
+	}{
+		"no dependency": {with("Chart.yaml", "apiVersion: v2\nname: core\nversion: 1.0.0\ndependencies: [ { name: amf, version: 1.0.0 } ]\n"),
+			"the chart core depends on amf, which charts/ does not hold; run helm dependency update before the package is made"},
+		"library":    {with("Chart.yaml", "apiVersion: v2\nname: core\nversion: 1.0.0\ntype: library\n"), "the chart core is a library chart, which has no objects"},
+		"no version": {with("Chart.yaml", "apiVersion: v2\nname: core\n"), "validation: chart.metadata.version is required"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if _, err := Load(tt.files, "Files/core"); err == nil || err.Error() != tt.want {
+				t.Errorf("error %v, want %s", err, tt.want)
+			}
+		})
+	}
+	if _, err := Load(fstest.MapFS{"a.tgz": {Data: []byte("text")}}, "a.tgz"); err == nil || !strings.HasPrefix(err.Error(), "is not an archive of a chart") {
+		t.Errorf("text as an archive: %v", err)
+	}
+}

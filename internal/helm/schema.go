@@ -1,0 +1,103 @@
+package helm
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+	chart "helm.sh/helm/v4/pkg/chart/v2"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// schemaURL is what the schema of a chart is called by its own references.
+const schemaURL = "file:///values.schema.json"
+
+// checkSchemas checks values against the schemas of a chart and of its sub-charts.
+// It does so itself, since Helm would fetch what a schema refers to.
+func (c *Chart) checkSchemas(made *chart.Chart, values map[string]any, ps *vnfm.Problems) {
+	if len(made.Schema) > 0 {
+		c.checkSchema(made, values, ps)
+	}
+	for _, sub := range made.Dependencies() {
+		if own, ok := values[sub.Name()].(map[string]any); ok {
+			c.checkSchemas(sub, own, ps)
+		}
+	}
+}
+
+func (c *Chart) checkSchema(made *chart.Chart, values map[string]any, ps *vnfm.Problems) {
+	file := c.place(path.Join(made.ChartFullPath(), "values.schema.json"))
+	schema, err := compileSchema(made.Schema)
+	if err != nil {
+		ps.Errorf(file, 0, 0, "cannot be used as a schema: %v", err)
+		return
+	}
+	err = schema.Validate(plain(values))
+	var invalid *jsonschema.ValidationError
+	switch {
+	case err == nil:
+	case errors.As(err, &invalid):
+		for _, leaf := range leaves(invalid) {
+			*ps = append(*ps, vnfm.Problem{
+				Attribute: "additional_params", Key: "helm_parameters",
+				Summary: fmt.Sprintf("the value %s of the chart %s is refused by %s: %s", valuePath(made, leaf.InstanceLocation), made.Name(), file,
+					leaf.ErrorKind.LocalizedString(message.NewPrinter(language.English))),
+			})
+		}
+	default:
+		ps.Errorf(file, 0, 0, "cannot be checked: %v", err)
+	}
+}
+
+func compileSchema(text []byte) (*jsonschema.Schema, error) {
+	schema, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	compiler := jsonschema.NewCompiler()
+	compiler.UseLoader(noLoader{})
+	if err := compiler.AddResource(schemaURL, schema); err != nil {
+		return nil, err
+	}
+	return compiler.Compile(schemaURL)
+}
+
+// noLoader refuses what a schema refers to outside of itself.
+type noLoader struct{}
+
+// Load implements jsonschema.URLLoader.
+func (noLoader) Load(url string) (any, error) {
+	return nil, fmt.Errorf("it refers to %s; nothing is fetched: write it into the schema", url)
+}
+
+// leaves are the findings that have no cause of their own.
+func leaves(e *jsonschema.ValidationError) []*jsonschema.ValidationError {
+	if len(e.Causes) == 0 {
+		return []*jsonschema.ValidationError{e}
+	}
+	var out []*jsonschema.ValidationError
+	for _, cause := range e.Causes {
+		out = append(out, leaves(cause)...)
+	}
+	return out
+}
+
+// valuePath is the path of a value from the values of the root chart.
+func valuePath(made *chart.Chart, inside []string) string {
+	var parents []string
+	for at := made; !at.IsRoot(); at = at.Parent() {
+		parents = append([]string{at.Name()}, parents...)
+	}
+	all := slices.Concat(parents, inside)
+	if len(all) == 0 {
+		return "values"
+	}
+	return strings.Join(all, ".")
+}

@@ -1,0 +1,87 @@
+package helm
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"helm.sh/helm/v4/pkg/strvals"
+)
+
+// Values composes the values that are laid over those of the chart. A key with a
+// dot or an index is a path as `helm --set` takes it; below it keys are as they are
+// written. Paths win over what nested maps say, the more so the later they are in
+// the alphabet.
+func Values(params map[string]any) (map[string]any, error) {
+	out := map[string]any{}
+	var paths []string
+	for key, value := range params {
+		if isPath(key) {
+			paths = append(paths, key)
+			continue
+		}
+		out[key] = plain(value)
+	}
+	slices.Sort(paths)
+	for _, key := range paths {
+		if err := Set(out, key, params[key]); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func isPath(key string) bool { return strings.ContainsAny(key, ".[") }
+
+// Set sets the value at a path in the notation of `helm --set`: "a.b[0].c", with
+// "\." for a dot that is part of a key.
+func Set(values map[string]any, path string, value any) error {
+	if path == "" || strings.HasPrefix(path, ".") || strings.ContainsAny(path, "=,{}") {
+		return fmt.Errorf("%q is not a path of values such as a.b[0].c", path)
+	}
+	// The parser of `helm --set-file` takes values of any type.
+	given := func([]rune) (any, error) { return plain(value), nil }
+	if err := strvals.ParseIntoFile(path+"=x", values, given); err != nil {
+		return fmt.Errorf("%q is not a path of values such as a.b[0].c: %w", path, err)
+	}
+	return nil
+}
+
+// plain copies a value. Whole numbers are integers, wherever they come from: JSON
+// makes floats of them, which templates print as 1e+06.
+func plain(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for key, item := range v {
+			out[key] = plain(item)
+		}
+		return out
+	case []any:
+		out := make([]any, 0, len(v))
+		for _, item := range v {
+			out = append(out, plain(item))
+		}
+		return out
+	case float64:
+		if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
+			return int64(v)
+		}
+	case int:
+		return int64(v)
+	case json.Number:
+		if i, err := v.Int64(); err == nil {
+			return i
+		}
+		if f, err := v.Float64(); err == nil {
+			return f
+		}
+	}
+	return value
+}
+
+// sortedKeys returns the keys of a map in order.
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

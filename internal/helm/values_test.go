@@ -1,0 +1,58 @@
+package helm
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestValues(t *testing.T) {
+	got, err := Values(map[string]any{
+		"amf":                 map[string]any{"replicas": float64(2), "annotations": map[string]any{"a.b/c": "d"}},
+		"amf.image.tag":       "1.2,3",
+		"smf.ports[1]":        8080.0,
+		"smf.ports[0]":        1.5,
+		`smf.labels.x\.y/z`:   true,
+		"upf.args":            []any{float64(1), "two"},
+		"amf.annotations.new": "e",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]any{
+		"amf": map[string]any{
+			"replicas": int64(2), "annotations": map[string]any{"a.b/c": "d", "new": "e"}, "image": map[string]any{"tag": "1.2,3"},
+		},
+		"smf": map[string]any{"ports": []any{1.5, int64(8080)}, "labels": map[string]any{"x.y/z": true}},
+		"upf": map[string]any{"args": []any{int64(1), "two"}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("values (-want +got):\n%s", diff)
+	}
+	for _, path := range []string{"a=b.c", "a,b.c", "a.b[x]", "a..b", "a.", ".a"} {
+		if _, err := Values(map[string]any{path: "x"}); err == nil {
+			t.Errorf("the path %q is taken", path)
+		}
+	}
+	if _, err := Values(map[string]any{"a": "text", "a.b": "x"}); err == nil {
+		t.Error("a path below a text is taken")
+	}
+}
+
+func TestReleaseName(t *testing.T) {
+	for instance, want := range map[string]string{
+		"core5g":  "core5g",
+		"Core 5G": "core-5g-c360e22a",
+		"":        "vnf-e3b0c442",
+		"核心":      "vnf-",
+		"a.very.long.name.of.an.instance.that.helm.would.not.take": "a-very-long-name-of-an-instance-that-helm-wo-",
+	} {
+		got := ReleaseName(instance)
+		if !ValidReleaseName(got) || len(got) < len(want) || got[:len(want)] != want {
+			t.Errorf("the release of %q is named %q, want %q", instance, got, want)
+		}
+	}
+	if ReleaseName("a b") == ReleaseName("a_b") {
+		t.Error("two instances share a release")
+	}
+}

@@ -1,0 +1,151 @@
+package kubernetes
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/helm"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// What Helm writes on the objects of a release, so that its command can take over.
+const (
+	labelManagedBy       = "app.kubernetes.io/managed-by"
+	annotationRelease    = "meta.helm.sh/release-name"
+	annotationReleasedIn = "meta.helm.sh/release-namespace"
+	// annotationPolicy with the value policyKeep says that an object outlives its
+	// release.
+	annotationPolicy = "helm.sh/resource-policy"
+	policyKeep       = "keep"
+)
+
+// chart is a Helm chart in the package, as source of objects.
+type chart struct {
+	path   string
+	params *chartParams
+}
+
+// chartRelease is what a chart brings besides objects.
+type chartRelease struct {
+	*helm.Rendering
+	hooks []*hook
+	// replicas are the values that are the counts of VDUs.
+	replicas map[string]string
+}
+
+// hook is a hook of a chart that runs at some time, with its object.
+type hook struct {
+	*helm.Hook
+	object *object
+}
+
+func (c *chart) manifests(t *vnfm.Target, r *rendering, ps *vnfm.Problems) []manifest {
+	loaded, err := helm.Load(t.Package.Content, c.path)
+	if err != nil {
+		ps.Errorf(c.path, 0, 0, "%v", err)
+		return nil
+	}
+	options := helm.Options{
+		Release: c.params.release, Namespace: namespaceOf(t), Values: c.params.valuesFor(t, ps),
+		KubeVersion: c.params.kubeVersion, APIVersions: c.params.apiVersions,
+	}
+	if options.Release == "" {
+		options.Release = helm.ReleaseName(t.Instance.Name)
+	}
+	if ps.HasErrors() {
+		return nil
+	}
+	rendered, problems := loaded.Render(options)
+	*ps = append(*ps, problems...)
+	if rendered == nil || problems.HasErrors() {
+		return nil
+	}
+	r.release = &chartRelease{Rendering: rendered, replicas: c.params.replicas}
+	r.release.readHooks(ps)
+	var out []manifest
+	for _, definition := range rendered.CRDs {
+		for _, m := range decodeManifests(definition.File, []byte(definition.Text), true, ps) {
+			m.shared = true
+			m.annotate("annotations", map[string]any{annotationPolicy: policyKeep})
+			out = append(out, m)
+		}
+	}
+	for _, template := range rendered.Manifests {
+		for _, m := range decodeManifests(template.File, []byte(template.Text), true, ps) {
+			m.annotate("labels", map[string]any{labelManagedBy: "Helm"})
+			m.annotate("annotations", map[string]any{annotationRelease: options.Release, annotationReleasedIn: options.Namespace})
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// annotate sets labels or annotations; renderObject tells when there is no place
+// for them.
+func (m *manifest) annotate(field string, entries map[string]any) {
+	meta, ok := m.content["metadata"].(map[string]any)
+	if !ok {
+		return
+	}
+	if old, isMap := meta[field].(map[string]any); meta[field] == nil || isMap {
+		meta[field] = merged(old, entries)
+	}
+}
+
+// readHooks renders the objects of the hooks that run.
+func (c *chartRelease) readHooks(ps *vnfm.Problems) {
+	for _, h := range c.Hooks {
+		if !h.Runs() {
+			continue
+		}
+		for _, m := range decodeManifests(h.File, []byte(h.Text), true, ps) {
+			if o := renderObject(&m, ps); o != nil {
+				c.hooks = append(c.hooks, &hook{Hook: h, object: o})
+			}
+		}
+	}
+}
+
+// checkCount makes sure that the value which is to be the count of a VDU is what
+// the chart makes its replicas of.
+func (c *chartRelease) checkCount(vdu string, o *object, replicas any, count int, ps *vnfm.Problems) {
+	name, ok := c.replicas[vdu]
+	if !ok || replicas == nil || replicas == int64(count) {
+		return
+	}
+	badParam(ps, paramValueNames, fmt.Sprintf("names a value %q that is not the count of VDU %q", name, vdu),
+		fmt.Sprintf("with that value at %d, %s (%s) has %v replicas", count, o.key, o.place(), replicas))
+}
+
+// names are what the workload of a VDU may be called: its name, and the forms that
+// charts make of the name of the release.
+func (c *chartRelease) names(vdu *vnfm.VDU) []string {
+	release := c.ReleaseName()
+	out := []string{vdu.Name, release + "-" + vdu.Name, release + "-" + c.ChartName() + "-" + vdu.Name}
+	if strings.Contains(release, vdu.Name) {
+		// A chart whose name is part of that of the release does not repeat it.
+		out = append(out, release)
+	}
+	return out
+}
+
+// nameLabels are the labels by which charts tell their workloads apart.
+var nameLabels = []string{"app.kubernetes.io/component", "app.kubernetes.io/name"}
+
+// byLabel returns the only workload that a label names like a VDU, or nil.
+func (c *chartRelease) byLabel(r *rendering, vdu *vnfm.VDU) *object {
+	for _, label := range nameLabels {
+		var found []*object
+		for _, o := range r.objects {
+			value, _ := nested(o.content, "metadata", "labels", label)
+			if value == vdu.Name && (slices.Contains(workloadKinds, o.gvk.GroupKind()) || r.hasReplicas(o)) {
+				found = append(found, o)
+			}
+		}
+		if len(found) == 1 {
+			return found[0]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,239 @@
+package kubernetes
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/helm"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+var secretKind = schema.GroupVersionKind{Version: "v1", Kind: "Secret"}
+
+// maxHistory is how many revisions of a release are kept, as many as Helm keeps.
+const maxHistory = 10
+
+// history are the revisions of a release that its namespace holds: Secrets in which
+// Helm keeps its records.
+type history struct {
+	session *session
+	secrets kube.Resource
+	// revisions are in the order of their numbers.
+	revisions []revision
+	// current is the one that is being made.
+	current *helm.Release
+}
+
+// revision is one record, as its labels describe it.
+type revision struct {
+	number int
+	status helm.Status
+	secret string
+	// adopted is set when the instance takes the release over.
+	adopted bool
+}
+
+// history reads which revisions there are; nil without a chart. A release of the
+// same name that is somebody else's is a *vnfm.ConflictError.
+func (s *session) history(ctx context.Context) (*history, error) {
+	if s.rendering.release == nil {
+		return nil, nil
+	}
+	r, err := s.client.Resource(ctx, secretKind)
+	if err != nil {
+		return nil, err
+	}
+	name := s.rendering.release.ReleaseName()
+	list, err := s.listMetadata(ctx, r, s.namespace, kube.ListOptions{LabelSelector: helm.Selector(name)})
+	if err != nil {
+		return nil, fmt.Errorf("reading the history of Helm release %s: %w", name, err)
+	}
+	h := &history{session: s, secrets: r}
+	for i := range list {
+		if err := s.checkRelease(name, &list[i].ObjectMeta); err != nil {
+			return nil, err
+		}
+		if number, err := strconv.Atoi(list[i].Labels["version"]); err == nil {
+			h.revisions = append(h.revisions, revision{
+				number: number, status: helm.Status(list[i].Labels["status"]), secret: list[i].Name, adopted: list[i].Labels[labelReleaseOf] == "",
+			})
+		}
+	}
+	slices.SortFunc(h.revisions, func(a, b revision) int { return cmp.Compare(a.number, b.number) })
+	return h, nil
+}
+
+// checkRelease makes sure that a release may be the instance's.
+func (s *session) checkRelease(name string, m *metav1.ObjectMeta) error {
+	id := m.Labels[labelReleaseOf]
+	if id == s.target.Instance.ID || (id == "" && s.target.AdoptExisting) {
+		return nil
+	}
+	owner := "VNF instance " + id
+	detail := "give this instance another " + paramRelease + ", or another namespace"
+	if id == "" {
+		owner, detail = "no VNF instance", detail+", or set adopt_existing to take it over"
+	}
+	return &vnfm.ConflictError{Object: fmt.Sprintf("the Helm release %s in namespace %s", name, s.namespace), Owner: owner, Detail: detail}
+}
+
+// deployed reports whether the release has been deployed at some time.
+func (h *history) deployed() bool {
+	return slices.ContainsFunc(h.revisions, func(r revision) bool {
+		return r.status == helm.Deployed || r.status == helm.Superseded || r.status == helm.Uninstalling
+	})
+}
+
+// holds reports whether the last revision is deployed and is what is to be applied.
+func (h *history) holds(ctx context.Context) (bool, error) {
+	n := len(h.revisions)
+	if n == 0 || h.revisions[n-1].status != helm.Deployed || h.revisions[n-1].adopted {
+		return false, nil
+	}
+	last, err := h.read(ctx, h.revisions[n-1])
+	if err != nil {
+		return false, err
+	}
+	wanted := h.session.rendering.release.Release(last.Revision(), time.Time{}, helm.Deployed, "")
+	return wanted.Same(last), nil
+}
+
+// begin writes the record of a new revision. One before it that was never ended was
+// interrupted, and those that somebody else made are the instance's from now on.
+func (h *history) begin(ctx context.Context) error {
+	for i := range h.revisions {
+		if h.revisions[i].adopted {
+			ref := kube.Ref{Resource: h.secrets, Namespace: h.session.namespace, Name: h.revisions[i].secret}
+			if err := h.session.client.PatchMetadata(ctx, ref, map[string]*string{labelReleaseOf: &h.session.target.Instance.ID}, nil); err != nil {
+				return err
+			}
+		}
+		if h.revisions[i].status.IsPending() {
+			if err := h.change(ctx, i, helm.Failed, "interrupted"); err != nil {
+				return err
+			}
+		}
+	}
+	number, status, doing := 1, helm.PendingInstall, "Initial install underway"
+	var first time.Time
+	if n := len(h.revisions); n > 0 {
+		last, err := h.read(ctx, h.revisions[n-1])
+		if err != nil {
+			return err
+		}
+		number, first = last.Revision()+1, last.FirstDeployed()
+	}
+	if h.deployed() {
+		status, doing = helm.PendingUpgrade, "Preparing upgrade"
+	}
+	h.current = h.session.rendering.release.Release(number, first, status, doing)
+	return h.write(ctx, h.current)
+}
+
+// failTime bounds how long noting a failure may take, also when the user wants to
+// stop now.
+const failTime = 2 * time.Second
+
+// fail notes why the revision is not deployed.
+func (h *history) fail(ctx context.Context, cause error) error {
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), failTime)
+	defer stop()
+	h.current.Set(helm.Failed, fmt.Sprintf("Release %q failed: %v", h.session.rendering.release.ReleaseName(), cause))
+	return h.write(ctx, h.current)
+}
+
+// complete notes that the revision is deployed and that others are not any more.
+func (h *history) complete(ctx context.Context) error {
+	done := "Upgrade complete"
+	if !h.deployed() {
+		done = "Install complete"
+	}
+	h.current.Set(helm.Deployed, done)
+	if err := h.write(ctx, h.current); err != nil {
+		return err
+	}
+	for i := range h.revisions {
+		if h.revisions[i].status == helm.Deployed {
+			if err := h.change(ctx, i, helm.Superseded, ""); err != nil {
+				return err
+			}
+		}
+	}
+	for len(h.revisions) >= maxHistory {
+		ref := kube.Ref{Resource: h.secrets, Namespace: h.session.namespace, Name: h.revisions[0].secret}
+		if err := h.session.client.Delete(ctx, ref, kube.DeleteOptions{}); err != nil {
+			return fmt.Errorf("removing the oldest revision of the Helm release: %w", err)
+		}
+		h.revisions = h.revisions[1:]
+	}
+	// An instance that was renamed has a release of another name.
+	name := h.session.rendering.release.ReleaseName()
+	return h.session.forgetRecords(ctx, func(release string) bool { return release != name })
+}
+
+// mark changes the state of the last revision.
+func (h *history) mark(ctx context.Context, status helm.Status, description string) error {
+	return h.change(ctx, len(h.revisions)-1, status, description)
+}
+
+// change changes the state of a revision; an empty description leaves that as it is.
+func (h *history) change(ctx context.Context, i int, status helm.Status, description string) error {
+	r, err := h.read(ctx, h.revisions[i])
+	if err != nil {
+		return err
+	}
+	r.Set(status, cmp.Or(description, r.Description()))
+	h.revisions[i].status = status
+	return h.write(ctx, r)
+}
+
+func (h *history) read(ctx context.Context, r revision) (*helm.Release, error) {
+	obj, err := h.session.client.Get(ctx, kube.Ref{Resource: h.secrets, Namespace: h.session.namespace, Name: r.secret})
+	if err != nil {
+		return nil, fmt.Errorf("reading revision %d of the Helm release: %w", r.number, err)
+	}
+	data, _, err := unstructured.NestedString(obj.Object, "data", "release")
+	if err != nil {
+		return nil, fmt.Errorf("reading revision %d of the Helm release: %w", r.number, err)
+	}
+	text, err := base64.StdEncoding.DecodeString(data)
+	if err != nil {
+		return nil, fmt.Errorf("reading revision %d of the Helm release: %w", r.number, err)
+	}
+	out, err := helm.Decode(string(text))
+	if err != nil {
+		return nil, fmt.Errorf("reading Secret %s/%s: %w", h.session.namespace, r.secret, err)
+	}
+	return out, nil
+}
+
+func (h *history) write(ctx context.Context, r *helm.Release) error {
+	text, err := r.Encode()
+	if err != nil {
+		return err
+	}
+	name := helm.SecretName(h.session.rendering.release.ReleaseName(), r.Revision())
+	body := map[string]any{
+		"apiVersion": "v1", "kind": "Secret", "type": helm.SecretType,
+		"metadata": map[string]any{
+			"name": name, "namespace": h.session.namespace,
+			"labels": merged(r.Labels(), map[string]any{labelReleaseOf: h.session.target.Instance.ID}),
+		},
+		"data": map[string]any{"release": base64.StdEncoding.EncodeToString([]byte(text))},
+	}
+	ref := kube.Ref{Resource: h.secrets, Namespace: h.session.namespace, Name: name}
+	if _, err := h.session.client.Apply(ctx, ref, body, kube.ApplyOptions{FieldManager: kube.FieldManager, Force: true}); err != nil {
+		return fmt.Errorf("writing revision %d of the Helm release: %w", r.Revision(), err)
+	}
+	return nil
+}

@@ -1,0 +1,175 @@
+package kubernetes
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/helm"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+)
+
+// The objects of hooks are made when their moment has come, one after the other.
+// They are in the inventory from the beginning, so that none outlives the instance,
+// but they are not part of what the instance is compared with.
+
+// hookObjects are the objects of all hooks.
+func (r *rendering) hookObjects() []*object {
+	if r.release == nil {
+		return nil
+	}
+	out := make([]*object, 0, len(r.release.hooks))
+	for _, h := range r.release.hooks {
+		out = append(out, h.object)
+	}
+	return out
+}
+
+// placeHooks finds the places of the objects of hooks. Hooks that the server does
+// not know the kind of are told when they are to run: a chart may bring it.
+func (s *session) placeHooks(ctx context.Context) ([]*placement, error) {
+	var out []*placement
+	taken := map[identity]bool{}
+	for _, o := range s.rendering.hookObjects() {
+		r, ok, err := s.resolveOld(ctx, o.gvk)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			continue
+		}
+		p := s.placed(o, r)
+		p.item.Hook = true
+		if !taken[identityOf(&p.item)] {
+			taken[identityOf(&p.item)] = true
+			out = append(out, p)
+			s.hooks = append(s.hooks, p)
+		}
+	}
+	return out, nil
+}
+
+// runHooks runs the hooks of a moment, one after the other. The first that fails
+// ends it.
+func (s *session) runHooks(ctx context.Context, e helm.Event) error {
+	release := s.rendering.release
+	var done []*hook
+	for _, h := range release.HooksAt(e) {
+		for _, own := range release.hooks {
+			if own.Hook != h {
+				continue
+			}
+			s.progress(ctx, "running the %s hook %s", e, own.object.key)
+			err := s.runHook(ctx, own)
+			if err == nil {
+				done = append(done, own)
+				continue
+			}
+			err = fmt.Errorf("the %s hook %s (%s) failed: %w", e, own.object.key, own.object.place(), err)
+			if ctx.Err() == nil {
+				// What removing it says is of no interest beside why it failed.
+				_ = s.removeHooks(ctx, []*hook{own}, helm.HookFailed)
+				_ = s.removeHooks(ctx, done, helm.HookSucceeded)
+			}
+			return err
+		}
+	}
+	return s.removeHooks(ctx, done, helm.HookSucceeded)
+}
+
+// runHook makes the object of a hook and waits until it has done its work.
+func (s *session) runHook(ctx context.Context, h *hook) error {
+	p, err := s.hookPlace(ctx, h)
+	if err != nil {
+		return err
+	}
+	obj, err := s.client.Get(ctx, p.ref)
+	if err != nil && !apierrors.IsNotFound(err) {
+		return err
+	}
+	if err == nil {
+		p.live = liveOf(p, obj, false)
+		// A run that was interrupted leaves a Job or a pod that would count as this
+		// run's, whatever the policy.
+		if h.Has(helm.BeforeHookCreation) || s.replaceable(p) {
+			if err := s.removeHook(ctx, p); err != nil {
+				return err
+			}
+		}
+	}
+	h.Began()
+	if err := s.writeHook(ctx, p); err != nil {
+		h.Ended(false)
+		return err
+	}
+	options := s.waitOptions(ctx, instanceSelector(s.target.Instance.ID))
+	options.Ended = true
+	err = s.client.WaitReady(ctx, []kube.Ref{p.ref}, options)
+	h.Ended(err == nil)
+	return err
+}
+
+func (s *session) writeHook(ctx context.Context, p *placement) error {
+	body := p.object.body(s.target, p.ref.Namespace, nil)
+	obj, err := s.client.Apply(ctx, p.ref, body, kube.ApplyOptions{FieldManager: kube.FieldManager, Force: true})
+	if err != nil {
+		return err
+	}
+	p.live = liveOf(p, obj, false)
+	p.item.UID = string(p.live.UID)
+	return nil
+}
+
+// hookPlace returns the place of a hook's object.
+func (s *session) hookPlace(ctx context.Context, h *hook) (*placement, error) {
+	for _, p := range s.hooks {
+		if p.object == h.object {
+			return p, nil
+		}
+	}
+	r, _, err := s.resolveKind(ctx, h.object.gvk)
+	if err != nil {
+		return nil, err
+	}
+	p := s.placed(h.object, r)
+	p.item.Hook = true
+	s.hooks = append(s.hooks, p)
+	return p, nil
+}
+
+// removeHooks removes the objects of hooks, the last one first, as far as they have
+// one of the policies. Definitions stay, as they do with Helm: all objects of their
+// kinds would go.
+func (s *session) removeHooks(ctx context.Context, hooks []*hook, policies ...helm.Policy) error {
+	for _, h := range slices.Backward(hooks) {
+		if !slices.ContainsFunc(policies, h.Has) || h.object.gvk.Kind == "CustomResourceDefinition" {
+			continue
+		}
+		p, err := s.hookPlace(ctx, h)
+		if err != nil {
+			return err
+		}
+		if p.live == nil {
+			continue
+		}
+		if err := s.removeHook(ctx, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *session) removeHook(ctx context.Context, p *placement) error {
+	options := kube.DeleteOptions{UID: p.live.UID, Propagation: metav1.DeletePropagationForeground}
+	if err := s.client.Delete(ctx, p.ref, options); err != nil {
+		return fmt.Errorf("removing the object of hook %s: %w", p, err)
+	}
+	if err := s.client.WaitGone(ctx, []kube.Ref{p.ref}, s.waitOptions(ctx, "")); err != nil {
+		return fmt.Errorf("removing the object of hook %s: %w", p, err)
+	}
+	p.live, p.item.UID = nil, ""
+	return nil
+}

@@ -1,0 +1,272 @@
+package kubernetes
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/helm"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// newChartLab makes an instance of a package with a chart of these files.
+func newChartLab(t *testing.T, files map[string]string, counts map[string]int) *lab {
+	t.Helper()
+	l := newLab(t, nil, counts)
+	l.setChart("1", files)
+	return l
+}
+
+// setChart replaces the package by another version of it.
+func (l *lab) setChart(version string, files map[string]string) {
+	made := chartTarget(files, nil)
+	p := *made.Package
+	p.ID = "core@" + version
+	l.target.Package = &p
+	l.target.Flavour.MCIOPs = made.Flavour.MCIOPs
+}
+
+// history lists the revisions of the instance's release, as "revision status".
+func (l *lab) history() []string {
+	l.t.Helper()
+	out := l.kubectl("get", "secrets", "-l", "owner=helm", "--sort-by", ".metadata.creationTimestamp", "-o", `jsonpath={range .items[*]}{.metadata.labels.version} {.metadata.labels.status}{"\n"}{end}`)
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	slices.SortFunc(lines, func(a, b string) int {
+		return strings.Compare(fmt.Sprintf("%20s", strings.Fields(a)[0]), fmt.Sprintf("%20s", strings.Fields(b)[0]))
+	})
+	return lines
+}
+
+func (l *lab) expectHistory(want ...string) {
+	l.t.Helper()
+	if diff := cmp.Diff(want, l.history()); diff != "" {
+		l.t.Errorf("history (-want +got):\n%s", diff)
+	}
+}
+
+// ran are the hooks that ran, in their order.
+func (l *lab) ran() []string {
+	l.recorder.mu.Lock()
+	defer l.recorder.mu.Unlock()
+	var out []string
+	for _, line := range l.recorder.lines {
+		if text, ok := strings.CutPrefix(line, "running the "); ok {
+			out = append(out, text)
+		}
+	}
+	l.recorder.lines = nil
+	return out
+}
+
+func hookJob(name, annotations, pod string) string {
+	return "apiVersion: batch/v1\nkind: Job\nmetadata: { name: " + name + ", annotations: {" + annotations + "} }\n" +
+		"spec: { backoffLimit: 0, template: { metadata: { annotations: {" + pod + "} }, spec: { restartPolicy: Never, containers: [ { name: a, image: example.org/a:1 } ] } } }\n---\n"
+}
+
+const someConfig = "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: a }\ndata: { a: {{ .Values.a | default 1 | quote }} }\n---\n"
+
+func TestLabHooksRunAtTheirMoments(t *testing.T) {
+	t.Parallel()
+	l := newChartLab(t, map[string]string{
+		"templates/a.yaml": someConfig,
+		"templates/h.yaml": hookJob("late", `helm.sh/hook: "pre-install,pre-upgrade", helm.sh/hook-weight: "2"`, "") +
+			hookJob("early", `helm.sh/hook: pre-install, helm.sh/hook-weight: "-1", helm.sh/hook-delete-policy: hook-succeeded`, "") +
+			hookJob("after", `helm.sh/hook: "post-install,post-upgrade,post-delete"`, "") +
+			hookJob("bye", `helm.sh/hook: pre-delete`, "") + hookJob("test", `helm.sh/hook: test`, "") +
+			"apiVersion: v1\nkind: Pod\nmetadata: { name: once, annotations: { helm.sh/hook: post-install } }\nspec: { restartPolicy: Never, containers: [ { name: a, image: example.org/a:1 } ] }\n",
+	}, nil)
+	// A pod that never ends is not what a hook waits for: the lab ends those of Jobs.
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		l.eventually("the pod of a hook", func() bool { return strings.Contains(l.kubectl("get", "pods", "-o", "name"), "pod/once") })
+		l.kubectl("wait", "--for=jsonpath={.status.phase}=Running", "pod/once", "--timeout=60s")
+		l.kubectl("patch", "pod", "once", "--subresource=status", "-p", `{"status":{"phase":"Succeeded"}}`)
+	}()
+	l.apply()
+	<-done
+	install := []string{"pre-install hook batch/v1/Job early", "pre-install hook batch/v1/Job late", "post-install hook batch/v1/Job after", "post-install hook v1/Pod once"}
+	if diff := cmp.Diff(install, l.ran()); diff != "" {
+		t.Errorf("hooks of the installation (-want +got):\n%s", diff)
+	}
+	if got := strings.Fields(l.kubectl("get", "jobs", "-o", "name")); !slices.Equal(got, []string{"job.batch/after", "job.batch/late"}) {
+		t.Errorf("jobs that are left: %v", got)
+	}
+	l.inSync()
+	l.kubectl("patch", "configmap", "a", "-p", `{"data":{"a":"2"}}`)
+	l.apply()
+	if got := l.ran(); len(got) > 0 {
+		t.Errorf("a repair ran hooks: %v", got)
+	}
+	l.expectHistory("1 deployed")
+	l.target.Instance.AdditionalParams = map[string]any{"helm_parameters": map[string]any{"a": 2}}
+	l.apply()
+	if diff := cmp.Diff([]string{"pre-upgrade hook batch/v1/Job late", "post-upgrade hook batch/v1/Job after"}, l.ran()); diff != "" {
+		t.Errorf("hooks of the upgrade (-want +got):\n%s", diff)
+	}
+	l.terminate(vnfm.TerminateSpec{Type: vnfm.Graceful})
+	if diff := cmp.Diff([]string{"pre-delete hook batch/v1/Job bye", "post-delete hook batch/v1/Job after"}, l.ran()); diff != "" {
+		t.Errorf("hooks of the termination (-want +got):\n%s", diff)
+	}
+	if left := l.kubectl("get", "jobs,pods,secrets", "-o", "name"); left != "" {
+		t.Errorf("left: %s", left)
+	}
+	if left := l.labelled(); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+}
+
+func TestLabFailedHookIsResumed(t *testing.T) {
+	t.Parallel()
+	files := func(pod string) map[string]string {
+		return map[string]string{"templates/a.yaml": someConfig, "templates/h.yaml": hookJob("migrate", `helm.sh/hook: pre-install`, pod)}
+	}
+	l := newChartLab(t, files("lab.vnf/fail: crash"), nil)
+	err := l.driver.Apply(l.ctx, l.target, l.recorder)
+	if err == nil || !strings.Contains(err.Error(), "the pre-install hook batch/v1/Job migrate (Files/core/templates/h.yaml) failed") || !strings.Contains(err.Error(), "panic: cannot reach database") {
+		t.Errorf("error: %v", err)
+	}
+	if got := l.kubectl("get", "configmap", "a", "-o", "name", "--ignore-not-found"); got != "" {
+		t.Errorf("objects were made although the hook before them failed: %s", got)
+	}
+	l.expectHistory("1 failed")
+	l.setChart("2", files(""))
+	l.apply()
+	l.expectHistory("1 failed", "2 deployed")
+	l.inSync()
+}
+
+// TestLabKilledRevisionIsResumed cuts all connections with the first object after
+// the record of the new revision, as if the process were gone.
+func TestLabKilledRevisionIsResumed(t *testing.T) {
+	t.Parallel()
+	l := newChartLab(t, map[string]string{"templates/a.yaml": someConfig}, nil)
+	var killed atomic.Bool
+	l.meter.hook(func(method, path string) {
+		if killed.Load() {
+			panic(http.ErrAbortHandler)
+		}
+		if method == http.MethodPatch && strings.Contains(path, "/configmaps/") {
+			killed.Store(true)
+			panic(http.ErrAbortHandler)
+		}
+	})
+	ctx, cancel := context.WithTimeout(l.ctx, 5*time.Second)
+	defer cancel()
+	if err := l.driver.Apply(ctx, l.target, l.recorder); err == nil {
+		t.Fatal("an apply without connections succeeded")
+	}
+	l.meter.hook(nil)
+	l.expectHistory("1 pending-install")
+	// The holder of the Lease lives: it is this process.
+	l.kubectl("delete", "leases", "--all")
+	l.apply()
+	l.expectHistory("1 failed", "2 deployed")
+	l.inSync()
+	l.terminate(vnfm.TerminateSpec{Type: vnfm.Graceful})
+	if left := l.kubectl("get", "secrets", "-o", "name"); left != "" {
+		t.Errorf("left: %s", left)
+	}
+}
+
+func TestLabHistoryIsBounded(t *testing.T) {
+	t.Parallel()
+	l := newChartLab(t, map[string]string{"templates/a.yaml": someConfig}, nil)
+	for i := range maxHistory + 2 {
+		l.target.Instance.AdditionalParams = map[string]any{"helm_parameters": map[string]any{"a": i}}
+		l.apply()
+	}
+	got := l.history()
+	if len(got) != maxHistory || got[0] != "3 superseded" || got[maxHistory-1] != "12 deployed" {
+		t.Errorf("history: %v", got)
+	}
+}
+
+// TestLabReleaseOfAnother finds a release of the same name that is not the instance's.
+func TestLabReleaseOfAnother(t *testing.T) {
+	t.Parallel()
+	l := newChartLab(t, map[string]string{"templates/a.yaml": someConfig}, nil)
+	name := helm.ReleaseName(l.target.Instance.Name)
+	made := chartTarget(map[string]string{"templates/a.yaml": someConfig}, nil)
+	loaded, err := helm.Load(made.Package.Content, "Files/core")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rendered, ps := loaded.Render(helm.Options{Release: name, Namespace: l.namespace})
+	if len(ps) > 0 {
+		t.Fatal(ps)
+	}
+	text, err := rendered.Release(4, time.Time{}, helm.Deployed, "by hand").Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.kubectl("create", "secret", "generic", helm.SecretName(name, 4), "--type", helm.SecretType, "--from-literal=release="+text)
+	l.kubectl("label", "secret", helm.SecretName(name, 4), "owner=helm", "name="+name, "status=deployed", "version=4")
+	l.meter.take()
+	err = l.driver.Apply(l.ctx, l.target, l.recorder)
+	var conflict *vnfm.ConflictError
+	if !errors.As(err, &conflict) || conflict.Object != "the Helm release "+name+" in namespace "+l.namespace {
+		t.Errorf("error: %v", err)
+	}
+	if got := writes(l.meter.take()); len(got) > 0 {
+		t.Errorf("written in spite of the conflict: %v", got)
+	}
+	l.target.AdoptExisting = true
+	l.apply()
+	l.target.AdoptExisting = false
+	l.expectHistory("4 superseded", "5 deployed")
+	if _, err := base64.StdEncoding.DecodeString(l.kubectl("get", "secret", helm.SecretName(name, 5), "-o", "jsonpath={.data.release}")); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestLabDefinitionsAreShared lets two instances of one chart bring the same definition.
+func TestLabDefinitionsAreShared(t *testing.T) {
+	t.Parallel()
+	first := newChartLab(t, nil, nil)
+	group := first.namespace + ".example.com"
+	definition := "plans." + group
+	files := map[string]string{
+		"crds/plan.yaml": `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: { name: ` + definition + ` }
+spec:
+  group: ` + group + `
+  scope: Namespaced
+  names: { plural: plans, singular: plan, kind: Plan }
+  versions: [ { name: v1, served: true, storage: true, schema: { openAPIV3Schema: { type: object, x-kubernetes-preserve-unknown-fields: true } } } ]
+`,
+		"templates/a.yaml": "apiVersion: " + group + "/v1\nkind: Plan\nmetadata: { name: a }\nspec: { b: 1 }\n---\n" +
+			"apiVersion: v1\nkind: ConfigMap\nmetadata: { name: kept, annotations: { helm.sh/resource-policy: keep } }\n",
+	}
+	defer first.env.Kubectl(t, "delete", "crd", definition, "--ignore-not-found", "--wait=false")
+	first.setChart("1", files)
+	second := newChartLab(t, files, nil)
+	first.apply()
+	second.apply()
+	first.inSync()
+	second.inSync()
+	second.terminate(vnfm.TerminateSpec{Type: vnfm.Graceful})
+	first.inSync()
+	first.terminate(vnfm.TerminateSpec{Type: vnfm.Graceful})
+	if got := first.env.Kubectl(t, "get", "crd", definition, "-o", "name"); strings.TrimSpace(got) != "customresourcedefinition.apiextensions.k8s.io/"+definition {
+		t.Errorf("the definition is gone: %q", got)
+	}
+	if got := first.kubectl("get", "plans."+group+",configmaps", "-o", "name"); strings.Join(strings.Fields(got), " ") != "configmap/kept configmap/kube-root-ca.crt" {
+		t.Errorf("left: %s", got)
+	}
+	// An instance of the same name takes over what was kept.
+	first.target.Instance.Inventory = nil
+	first.apply()
+	first.inSync()
+	first.terminate(vnfm.TerminateSpec{Type: vnfm.Graceful})
+}

@@ -1,0 +1,137 @@
+package kubernetes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/helm"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// released does work as a revision of the chart's release: hooks before and after
+// it, and Helm's record of how it went. Without a chart, and when the release is
+// deployed as it is to be, it only does the work: a repair is no new revision.
+func (s *session) released(ctx context.Context, h *history, target []*placement, work func(context.Context) error) error {
+	if h == nil {
+		return work(ctx)
+	}
+	if err := s.prepareGround(ctx, target); err != nil {
+		return err
+	}
+	same, err := h.holds(ctx)
+	if err != nil {
+		return err
+	}
+	if same {
+		return work(ctx)
+	}
+	if err := h.begin(ctx); err != nil {
+		return err
+	}
+	before, after := helm.PreInstall, helm.PostInstall
+	if h.deployed() {
+		before, after = helm.PreUpgrade, helm.PostUpgrade
+	}
+	err = s.runHooks(ctx, before)
+	if err == nil {
+		err = work(ctx)
+	}
+	if err == nil {
+		err = s.runHooks(ctx, after)
+	}
+	if err != nil {
+		return errors.Join(err, h.fail(ctx, err))
+	}
+	return h.complete(ctx)
+}
+
+// prepareGround makes what must be there before the record of a release and its
+// first hook: the namespace, and the definitions of the chart's crds/ directory.
+func (s *session) prepareGround(ctx context.Context, target []*placement) error {
+	var ground []*placement
+	for _, p := range target {
+		home := p.ref.Resource.GVK == namespaceKind && p.ref.Name == s.namespace
+		if home || (p.object != nil && p.object.shared) {
+			ground = append(ground, p)
+		}
+	}
+	err := s.each(ctx, len(ground), false, func(ctx context.Context, i int) error { return s.write(ctx, ground[i]) })
+	if err != nil {
+		return err
+	}
+	return s.awaitReady(ctx, ground, waveFoundation)
+}
+
+// uninstalling begins the end of the release of an instance: hooks run, and the
+// record says so. What it returns ends it, after the objects have gone and before
+// the namespace goes: hooks run again, and the records are removed. A forceful
+// termination runs no hooks, and neither does one of a release that never was
+// deployed.
+func (s *session) uninstalling(ctx context.Context, spec vnfm.TerminateSpec, all []*placement) (end func(context.Context) error, err error) {
+	if s.rendering == nil || s.rendering.release == nil {
+		return s.forgetReleases, nil
+	}
+	h, err := s.history(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if spec.Type == vnfm.Forceful || !h.deployed() || len(all) == 0 {
+		return s.forgetReleases, nil
+	}
+	for _, p := range all {
+		if i := slices.IndexFunc(s.rendering.release.hooks, func(h *hook) bool { return h.object == p.object }); p.object != nil && i >= 0 {
+			p.item.Hook = true
+			s.hooks = append(s.hooks, p)
+		}
+	}
+	if err := h.mark(ctx, helm.Uninstalling, "Deletion in progress"); err != nil {
+		return nil, err
+	}
+	if err := s.runHooks(ctx, helm.PreDelete); err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context) error {
+		if err := s.runHooks(ctx, helm.PostDelete); err != nil {
+			return err
+		}
+		// What the hooks of the termination left would outlive the instance.
+		if err := s.removeHooks(ctx, s.rendering.release.hooks, helm.BeforeHookCreation, helm.HookSucceeded, helm.HookFailed); err != nil {
+			return err
+		}
+		return s.forgetReleases(ctx)
+	}, nil
+}
+
+// forgetReleases removes the records of all releases of the instance.
+func (s *session) forgetReleases(ctx context.Context) error {
+	return s.forgetRecords(ctx, func(string) bool { return true })
+}
+
+// forgetRecords removes the records of the releases of the instance that have
+// certain names.
+func (s *session) forgetRecords(ctx context.Context, named func(release string) bool) error {
+	r, err := s.client.Resource(ctx, secretKind)
+	if err != nil {
+		return err
+	}
+	list, err := s.listMetadata(ctx, r, s.namespace, kube.ListOptions{LabelSelector: labelReleaseOf + "=" + s.target.Instance.ID})
+	if apierrors.IsForbidden(err) && (s.rendering == nil || s.rendering.release == nil) {
+		// An instance without a chart needs no right to Secrets.
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("looking for the records of Helm releases: %w", err)
+	}
+	return s.each(ctx, len(list), true, func(ctx context.Context, i int) error {
+		if !named(list[i].Labels["name"]) {
+			return nil
+		}
+		ref := kube.Ref{Resource: r, Namespace: s.namespace, Name: list[i].Name}
+		return s.client.Delete(ctx, ref, kube.DeleteOptions{UID: list[i].UID})
+	})
+}

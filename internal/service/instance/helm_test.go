@@ -1,0 +1,306 @@
+package instance_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+	release "helm.sh/helm/v4/pkg/release/v1"
+	"helm.sh/helm/v4/pkg/storage"
+	"helm.sh/helm/v4/pkg/storage/driver"
+	corev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
+)
+
+// imsChart is where the package ims-helm has its chart.
+const imsChart = "Artifacts/Charts/ims/"
+
+// ims returns a changed copy of the package ims-helm.
+func ims(t testing.TB, edits ...edit) string {
+	t.Helper()
+	dir := acctest.CopyPackage(t, "ims-helm")
+	for _, e := range edits {
+		e(t, dir)
+	}
+	acctest.Hash(t, dir)
+	return dir
+}
+
+// inChart replaces text in a file of the chart.
+func inChart(file, from, to string) edit {
+	return func(t testing.TB, dir string) { acctest.Edit(t, dir, imsChart+file, from, to) }
+}
+
+// chartFile writes a file of the chart.
+func chartFile(file, text string) edit {
+	return func(t testing.TB, dir string) { acctest.Write(t, dir, imsChart+file, text) }
+}
+
+// byValue lets the count of the VDU cscf go through the values.
+const byValue = `helm_value_names = { cscf = { replica = "cscf.replicas" } }`
+
+// chartParams is the argument additional_params.
+func chartParams(fields ...string) string {
+	return "additional_params = {\n" + strings.Join(fields, "\n") + "\n}"
+}
+
+// releases reads the history of a release as Helm itself does.
+func (w *world) releases(name string) []*release.Release {
+	w.Helper()
+	config, err := clientcmd.BuildConfigFromFlags("", w.lab.Kubeconfig)
+	if err != nil {
+		w.Fatal(err)
+	}
+	client, err := corev1.NewForConfig(config)
+	if err != nil {
+		w.Fatal(err)
+	}
+	all, err := storage.Init(driver.NewSecrets(client.Secrets(w.namespace))).History(name)
+	if err != nil {
+		w.Fatal(err)
+	}
+	var out []*release.Release
+	for _, r := range all {
+		read, ok := r.(*release.Release)
+		if !ok {
+			w.Fatalf("a record of release %s is a %T", name, r)
+		}
+		out = append(out, read)
+	}
+	slices.SortFunc(out, func(a, b *release.Release) int { return a.Version - b.Version })
+	return out
+}
+
+// history checks the revisions of the release "test", as "revision status".
+func (w *world) history(want ...string) resource.TestCheckFunc {
+	return func(*terraform.State) error {
+		var got []string
+		for _, r := range w.releases("test") {
+			got = append(got, fmt.Sprintf("%d %s", r.Version, r.Info.Status))
+		}
+		if !slices.Equal(got, want) {
+			return fmt.Errorf("history of the release: %v, want %v", got, want)
+		}
+		return nil
+	}
+}
+
+// deployed checks the last revision of the release "test".
+func (w *world) deployed(check func(*release.Release) error) resource.TestCheckFunc {
+	return func(*terraform.State) error {
+		all := w.releases("test")
+		return check(all[len(all)-1])
+	}
+}
+
+// TestAccInstance_helm leads a chart through its life.
+func TestAccInstance_helm(t *testing.T) {
+	w := newWorld(t)
+	second := []edit{
+		inChart("Chart.yaml", "version: 1.0.0\nappVersion", "version: 1.1.0\nappVersion"),
+		inChart("templates/availability.yaml", "Has \"policy/v1/PodDisruptionBudget\"", "Has \"policy/v2\""),
+		chartFile("templates/policy.yaml", `apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata: { name: {{ .Release.Name }}-cscf }
+spec: { podSelector: {}, policyTypes: [Ingress] }
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: { name: {{ .Release.Name }}-numbers, annotations: { helm.sh/resource-policy: keep } }
+`),
+	}
+	crash := inChart("templates/provision.yaml", "    metadata:\n      labels:", "    metadata:\n      annotations: { lab.vnf/fail: crash }\n      labels:")
+	const deployment, policy = "apps/v1/Deployment test-cscf", "networking.k8s.io/v1/NetworkPolicy test-cscf"
+	object := func(key string) tfjsonpath.Path { return tfjsonpath.New("objects").AtMapKey(key) }
+	w.run(t,
+		resource.TestStep{
+			Config: w.over(ims(t), chartParams(byValue, `helm_parameters = { "cscf.domain" = "ims.example.org" }`)),
+			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
+				plancheck.ExpectKnownValue(address, tfjsonpath.New("objects"), knownvalue.MapSizeExact(7)),
+				plancheck.ExpectKnownValue(address, tfjsonpath.New("vdus"), knownvalue.MapExact(map[string]knownvalue.Check{
+					"cscf": vdu("Deployment", "test-cscf", 1), "hss": vdu("StatefulSet", "test-hss", 1),
+				})),
+			}},
+			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
+			Check: also(w.whole(), w.history("1 deployed"),
+				w.gets("ims.example.org", "get", "configmap", "test-cscf", "-o", "jsonpath={.data.domain}"),
+				w.gets("Helm test "+w.namespace, "get", "deployment", "test-cscf", "-o",
+					`jsonpath={.metadata.labels.app\.kubernetes\.io/managed-by} {.metadata.annotations.meta\.helm\.sh/release-name} {.metadata.annotations.meta\.helm\.sh/release-namespace}`),
+				w.gets("", "get", "jobs,pods", "-l", "app.kubernetes.io/name=ims", "-o", "name"),
+				w.deployed(func(r *release.Release) error {
+					ran := slices.ContainsFunc(r.Hooks, func(h *release.Hook) bool {
+						return h.Name == "test-provision" && h.LastRun.Phase == release.HookPhaseSucceeded
+					})
+					if r.Chart.Metadata.Version != "1.0.0" || r.Namespace != w.namespace || !strings.Contains(r.Manifest, "name: test-hss") ||
+						!ran || !strings.HasPrefix(r.Info.Notes, "Calls for ims.example.org go to test-cscf") {
+						return fmt.Errorf("the record does not say what was deployed, the hook ran %t: %+v, %+v", ran, r, r.Info)
+					}
+					return nil
+				})),
+		},
+		resource.TestStep{
+			PreConfig: func() { w.kubectl("set", "image", "deployment/test-cscf", "cscf=registry.example.com/other:1") },
+			Config:    w.over(ims(t), chartParams(byValue, `helm_parameters = { cscf = { domain = "ims.example.org" } }`)),
+			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
+				plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate),
+				expectPrior{deployment, "drifted: spec.template.spec.containers[name=cscf].image"},
+			}},
+			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
+			Check: also(w.whole(), w.history("1 deployed"),
+				w.gets("registry.example.com/ims/cscf:1.0.0", "get", "deployment", "test-cscf", "-o", "jsonpath={.spec.template.spec.containers[0].image}")),
+		},
+		resource.TestStep{
+			Config: w.over(ims(t), chartParams(byValue), "scale_levels = { calls = 2 }"),
+			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
+				plancheck.ExpectKnownValue(address, tfjsonpath.New("vdus").AtMapKey("cscf").AtMapKey("replicas"), knownvalue.Int64Exact(3)),
+			}},
+			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
+			Check: also(w.whole(), w.history("1 superseded", "2 superseded", "3 deployed"),
+				w.gets("30000", "get", "configmap", "test-cscf", "-o", "jsonpath={.data.capacity}"),
+				w.gets("3", "get", "deployment", "test-cscf", "-o", "jsonpath={.status.readyReplicas}")),
+		},
+		resource.TestStep{
+			Config: w.over(ims(t, second...), chartParams(byValue), "scale_levels = { calls = 2 }"),
+			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
+				plancheck.ExpectKnownValue(address, object(policy), knownvalue.NotNull()),
+				plancheck.ExpectKnownValue(address, tfjsonpath.New("objects"), knownvalue.MapSizeExact(8)),
+			}},
+			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
+			Check: also(w.whole(), w.history("1 superseded", "2 superseded", "3 superseded", "4 deployed"),
+				w.gets("", "get", "poddisruptionbudgets", "-o", "name"),
+				w.deployed(func(r *release.Release) error {
+					if r.Chart.Metadata.Version != "1.1.0" || strings.Contains(r.Manifest, "PodDisruptionBudget") {
+						return fmt.Errorf("revision 4 is chart %s with %s", r.Chart.Metadata.Version, r.Manifest)
+					}
+					return nil
+				})),
+		},
+		resource.TestStep{
+			Config: w.over(ims(t, append(slices.Clone(second), crash)...), chartParams(byValue), "scale_levels = { calls = 2 }"),
+			ExpectError: sentence("the post-upgrade hook batch/v1/Job test-provision ("+imsChart+"templates/provision.yaml) failed",
+				"panic: cannot reach database", "FAILED_TEMP"),
+		},
+		resource.TestStep{
+			PreConfig: func() {
+				if err := w.history("1 superseded", "2 superseded", "3 superseded", "4 deployed", "5 failed")(nil); err != nil {
+					t.Error(err)
+				}
+			},
+			Config:            w.over(ims(t, second...), chartParams(byValue), "scale_levels = { calls = 2 }"),
+			ConfigPlanChecks:  updates(),
+			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
+			Check: also(w.whole(), w.history("1 superseded", "2 superseded", "3 superseded", "4 superseded", "5 failed", "6 deployed"),
+				w.gets("", "get", "jobs", "-o", "name")),
+		},
+	)
+	if got := w.kubectl("get", "configmaps,secrets", "-o", "name"); got != "configmap/kube-root-ca.crt\nconfigmap/test-numbers" {
+		t.Errorf("after the termination there are: %s", got)
+	}
+}
+
+// packedChart puts the chart of the package ims-helm into an archive.
+func packedChart(t testing.TB, dir string) {
+	t.Helper()
+	var b bytes.Buffer
+	zipped := gzip.NewWriter(&b)
+	w := tar.NewWriter(zipped)
+	if err := w.AddFS(os.DirFS(filepath.Join(dir, "Artifacts", "Charts"))); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := zipped.Close(); err != nil {
+		t.Fatal(err)
+	}
+	acctest.Write(t, dir, "Files/ims.tgz", b.String())
+}
+
+// TestAccInstance_helmArchive takes the chart from an archive, by parameters alone,
+// in a namespace that only the VIM knows: the objects are known once it is there. A
+// scale that is not one of values makes no revision.
+func TestAccInstance_helmArchive(t *testing.T) {
+	w := newWorld(t)
+	vim := strings.Replace(acctest.VIM(w, w.lab, "test"), "kubernetes = {", fmt.Sprintf("kubernetes = {\n default_namespace = %q", w.namespace), 1)
+	config := func(source string, arguments ...string) string {
+		return w.store.Config(vim, pkg(source), w.instanceWith(append(arguments, "namespace = null", chartParams(`helm_chart_path = "Files/ims.tgz"`, `helm_release_name = "test"`))...))
+	}
+	archive := ims(t, packedChart)
+	w.run(t,
+		resource.TestStep{
+			Config: config(archive),
+			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
+				plancheck.ExpectUnknownValue(address, tfjsonpath.New("objects")),
+			}},
+			ConfigStateChecks: []statecheck.StateCheck{instantiated(), value("objects", knownvalue.MapSizeExact(7)), value("namespace", knownvalue.StringExact(w.namespace))},
+			Check:             also(w.whole(), w.history("1 deployed")),
+		},
+		resource.TestStep{
+			Config: config(archive, "scale_levels = { calls = 2 }"),
+			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
+				plancheck.ExpectKnownValue(address, tfjsonpath.New("objects"), knownvalue.MapSizeExact(7)),
+			}},
+			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
+			Check:             also(w.whole(), w.history("1 deployed"), w.gets("3", "get", "deployment", "test-cscf", "-o", "jsonpath={.status.readyReplicas}")),
+		},
+		resource.TestStep{
+			Config:            config(archive, `operational_state = "stopped"`),
+			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
+			Check:             also(w.whole(), w.history("1 deployed"), w.gets("0", "get", "statefulset", "test-hss", "-o", "jsonpath={.spec.replicas}")),
+		},
+	)
+	if got := w.kubectl("get", "configmaps,secrets", "-o", "name"); got != "configmap/kube-root-ca.crt" {
+		t.Errorf("after the termination there are: %s", got)
+	}
+}
+
+// TestAccInstance_helmHookFails creates an instance whose last hook fails: what
+// exists stays, and the next apply goes on.
+func TestAccInstance_helmHookFails(t *testing.T) {
+	w := newWorld(t)
+	crash := inChart("templates/provision.yaml", "    metadata:\n      labels:", "    metadata:\n      annotations: { lab.vnf/fail: crash }\n      labels:")
+	w.run(t,
+		resource.TestStep{
+			Config:             w.over(ims(t, crash), chartParams(byValue)),
+			ExpectNonEmptyPlan: true,
+			ConfigStateChecks:  []statecheck.StateCheck{failedTemp()},
+			Check: also(w.history("1 failed"), w.gets("job.batch/test-provision", "get", "jobs", "-o", "name"),
+				w.heard.warned(`(?s)Is Not Instantiated Yet: .*the post-install hook batch/v1/Job test-provision .*failed: .*panic: cannot reach database`)),
+		},
+		resource.TestStep{
+			Config:            w.over(ims(t), chartParams(byValue)),
+			ConfigPlanChecks:  updates(),
+			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
+			Check:             also(w.whole(), w.history("1 failed", "2 deployed"), w.ends(t, "INSTANTIATE COMPLETED")),
+		},
+		resource.TestStep{
+			// A new name is a new release: what was of the old one goes.
+			Config:            w.store.Config(acctest.VIM(w, w.lab, "test"), pkg(ims(t)), w.instanceWith(`name = "ims"`, chartParams(byValue))),
+			ConfigPlanChecks:  updates(),
+			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
+			Check:             also(w.whole(), w.gets("ims", "get", "secrets", "-l", "owner=helm", "-o", "jsonpath={.items[*].metadata.labels.name}")),
+		},
+	)
+}
+
+// vdu is what the attribute vdus says of one.
+func vdu(kind, name string, replicas int64) knownvalue.Check {
+	return knownvalue.ObjectExact(map[string]knownvalue.Check{
+		"kind": knownvalue.StringExact(kind), "name": knownvalue.StringExact(name),
+		"replicas": knownvalue.Int64Exact(replicas), "autoscaled": knownvalue.Bool(false),
+	})
+}

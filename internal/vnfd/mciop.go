@@ -1,0 +1,67 @@
+package vnfd
+
+import (
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// readMCIOPs reads the Mciop nodes: which chart each is, and which VDUs come from
+// it. One without a chart is left out: parameters of the instance may name the chart.
+func (r *reader) readMCIOPs(f *vnfm.Flavour, t *template) {
+	for _, n := range t.of(kindMciop) {
+		m := vnfm.MCIOP{ID: n.name}
+		for _, a := range n.get("artifacts").entries() {
+			if !a.isMap() || r.types.kindOf(n.doc.scope, a.get("type").str()) != kindHelmChart {
+				continue
+			}
+			if m.File != "" {
+				// SOL001 6.8.13.6: at most one.
+				a.errorf("the Mciop %s has a second Helm chart; it can have one", n.name)
+				continue
+			}
+			m.File = r.chartFile(n, a.get("file"))
+		}
+		if m.File == "" {
+			continue
+		}
+		for _, req := range n.required("associatedVdu") {
+			if f.VDU(req.node) == nil {
+				req.errorf("the Mciop %s is associated with %q, which is no VDU; the VDUs are %s", n.name, req.node, quoted(vduIDs(f)))
+				continue
+			}
+			m.VDUIDs = append(m.VDUIDs, req.node)
+		}
+		r.places.add(n.key, "flavour", f.ID, "mciop", n.name)
+		f.MCIOPs = append(f.MCIOPs, m)
+	}
+}
+
+// chartFile returns the path of a chart inside the package. TOSCA means a path
+// relative to the file that names it; packages in use also write it from the root.
+func (r *reader) chartFile(n *node, v value) string {
+	written := v.str()
+	if written == "" {
+		if !v.ok() {
+			n.key.errorf("the Helm chart of the Mciop %s has no file", n.name)
+		}
+		return ""
+	}
+	if strings.Contains(written, "://") {
+		v.errorf("the Helm chart %q of the Mciop %s is not in the package; put the file into it", written, n.name)
+		return ""
+	}
+	beside, fromRoot := path.Join(path.Dir(n.doc.file), written), path.Clean(strings.TrimPrefix(written, "/"))
+	if !r.whole() {
+		return fromRoot
+	}
+	for _, file := range []string{beside, fromRoot} {
+		if _, err := fs.Stat(r.fsys, file); fs.ValidPath(file) && err == nil {
+			return file
+		}
+	}
+	v.errorf("the Helm chart %q of the Mciop %s is not in the package", written, n.name)
+	return ""
+}
