@@ -1,6 +1,7 @@
 package vnfd
 
 import (
+	"io/fs"
 	"math"
 	"path"
 	"regexp"
@@ -189,7 +190,7 @@ func (r *reader) imageOf(n *node) string {
 	for _, scheme := range []string{"docker://", "oci://"} {
 		file = strings.TrimPrefix(file, scheme)
 	}
-	if file != "" && !isArchive(file) {
+	if file != "" && !isArchive(file) && !r.inPackage(n.doc.file, file) {
 		return file
 	}
 	if img.Name != "" && img.Version != "" && !tagged.MatchString(img.Name) {
@@ -209,6 +210,20 @@ func isArchive(file string) bool {
 	switch strings.ToLower(path.Ext(file)) {
 	case ".tar", ".gz", ".tgz", ".xz", ".zst", ".bz2", ".zip", ".img", ".raw", ".qcow2":
 		return true
+	}
+	return false
+}
+
+// inPackage tells whether there is such a file, beside the document that names it
+// or from the root of the package.
+func (r *reader) inPackage(from, file string) bool {
+	if !r.whole() {
+		return false
+	}
+	for _, at := range []string{path.Join(path.Dir(from), file), path.Clean(file)} {
+		if _, err := fs.Stat(r.fsys, at); fs.ValidPath(at) && err == nil {
+			return true
+		}
 	}
 	return false
 }

@@ -97,26 +97,3 @@ func TestLegacy(t *testing.T) {
 		t.Errorf("at first VDU1 has %d instances", counts["VDU1"])
 	}
 }
-
-// TestMciopDescribesItsVDUs: the chart of an Mciop says what its VDUs run.
-func TestMciopDescribesItsVDUs(t *testing.T) {
-	d, problems := Read(fstest.MapFS{"v.yaml": {Data: []byte(`tosca_definitions_version: tosca_simple_yaml_1_3
-topology_template:
-  node_templates:
-    VNF: { type: tosca.nodes.nfv.VNF, properties: { descriptor_id: d, descriptor_version: "1", provider: p, product_name: n, software_version: "1", flavour_id: f } }
-    a: { type: tosca.nodes.nfv.Vdu.OsContainerDeployableUnit, properties: { name: a, vdu_profile: { min_number_of_instances: 1, max_number_of_instances: 1 } }, requirements: [ container: c ] }
-    b: { type: tosca.nodes.nfv.Vdu.OsContainerDeployableUnit, properties: { name: b, vdu_profile: { min_number_of_instances: 1, max_number_of_instances: 1 } }, requirements: [ container: c ] }
-    c: { type: tosca.nodes.nfv.Vdu.OsContainer, properties: { requested_cpu_resources: 500 } }
-    m: { type: tosca.nodes.nfv.Mciop, requirements: [ associatedVdu: a ] }
-`)}}, "v.yaml")
-	if problems.HasErrors() {
-		t.Fatal(lines(problems))
-	}
-	f := &d.Flavours[0]
-	if f.VDU("a").Workload != nil || f.VDU("b").Workload == nil {
-		t.Errorf("workloads of a and b: %v, %v", f.VDU("a").Workload, f.VDU("b").Workload)
-	}
-	if f.VDU("a").CPUs != 0.5 || f.VDU("b").CPUs != 0.5 {
-		t.Errorf("CPUs of a and b: %v, %v", f.VDU("a").CPUs, f.VDU("b").CPUs)
-	}
-}
