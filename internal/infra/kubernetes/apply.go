@@ -67,6 +67,7 @@ func (s *session) apply(ctx context.Context) error {
 		return err
 	}
 	old := slices.DeleteFunc(slices.Clone(all), func(p *placement) bool { return p.object != nil || p == home || p.item.Hook })
+	wasChart := history == nil && slices.ContainsFunc(all, func(p *placement) bool { return p.live != nil && p.live.Annotations[annotationRelease] != "" })
 	unscaled := slices.ContainsFunc(autoscalers(old), func(p *placement) bool { return p.live != nil })
 	if err := s.awaitEnd(ctx, target); err != nil {
 		return err
@@ -84,6 +85,11 @@ func (s *session) apply(ctx context.Context) error {
 	})
 	if err != nil {
 		return err
+	}
+	if wasChart {
+		if err := s.forgetReleases(ctx); err != nil {
+			return err
+		}
 	}
 	if err := s.settle(ctx, target); err != nil {
 		return err

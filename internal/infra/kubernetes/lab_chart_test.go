@@ -178,6 +178,21 @@ func TestLabKilledRevisionIsResumed(t *testing.T) {
 	}
 }
 
+// TestLabChartGivesWayToManifests changes the form of a package: no release is left.
+func TestLabChartGivesWayToManifests(t *testing.T) {
+	t.Parallel()
+	l := newChartLab(t, map[string]string{"templates/a.yaml": someConfig}, nil)
+	l.apply()
+	l.expectHistory("1 deployed")
+	l.target.Flavour.MCIOPs = nil
+	l.setFiles("2", map[string]string{"a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: a }\ndata: { a: b }\n"})
+	l.apply()
+	l.inSync()
+	if left := l.kubectl("get", "secrets", "-o", "name"); left != "" {
+		t.Errorf("left: %s", left)
+	}
+}
+
 func TestLabHistoryIsBounded(t *testing.T) {
 	t.Parallel()
 	l := newChartLab(t, map[string]string{"templates/a.yaml": someConfig}, nil)
