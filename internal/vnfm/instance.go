@@ -25,6 +25,8 @@ type InstanceSpec struct {
 	ForceConflicts bool
 	// AdoptExisting takes objects over that exist and belong to no instance.
 	AdoptExisting bool
+	// Readiness says of single kinds when their objects are ready.
+	Readiness []ReadinessRule
 	// KnownGeneration is what a record that the store has lost goes on from.
 	KnownGeneration int64
 }
@@ -82,6 +84,7 @@ type Instance struct {
 	AdditionalParams map[string]any   `json:"additional_params,omitempty"`
 	OperationalState OperationalState `json:"operational_state"`
 	OnFailure        OnFailure        `json:"on_failure"`
+	Readiness        []ReadinessRule  `json:"readiness,omitempty"`
 	Status           InstanceStatus   `json:"status"`
 	// Generation rises with every scale, heal and package change.
 	Generation int64 `json:"generation"`

@@ -2,11 +2,13 @@ package kubernetes
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -24,6 +26,8 @@ type object struct {
 	// scaling is set when not the manifest but a VDU or an autoscaler says how
 	// many replicas there are.
 	scaling *scaling
+	// rule says when the object is ready; nil leaves it to its kind.
+	rule *kube.Rule
 
 	file         string
 	line, column int
@@ -77,6 +81,7 @@ func render(t *vnfm.Target) (*rendering, vnfm.Problems) {
 	}
 	r.bindVDUs(t, p.mapping, &ps)
 	r.bindAutoscaled(t)
+	r.setRules(t, &ps)
 	r.setDigests(t, &ps)
 	return r, ps
 }
@@ -118,6 +123,7 @@ func renderObject(m *manifest, ps *vnfm.Problems) *object {
 		}
 	}
 	checkMetadata(meta, refuse)
+	o.rule = annotatedRule(o.gvk.GroupKind(), meta, refuse)
 	if o.isSecret() {
 		normalizeSecret(m, refuse)
 	}
@@ -169,7 +175,8 @@ func objectName(meta map[string]any, refuse func([]string, string, ...any)) stri
 }
 
 // checkMetadata finds labels and annotations that the API server would refuse
-// for their type, the commonest mistake in YAML, and those kept for the driver.
+// for their type, the commonest mistake in YAML, and those kept for the driver,
+// which reads some annotations and sets all others.
 func checkMetadata(meta map[string]any, refuse func([]string, string, ...any)) {
 	for _, field := range []string{"labels", "annotations"} {
 		at := func(path []string, format string, args ...any) {
@@ -180,7 +187,7 @@ func checkMetadata(meta map[string]any, refuse func([]string, string, ...any)) {
 			continue
 		}
 		for _, name := range sortedKeys(entries) {
-			if strings.HasPrefix(name, prefix) {
+			if strings.HasPrefix(name, prefix) && (field == "labels" || !slices.Contains(packageAnnotations, name)) {
 				refuse([]string{"metadata", field, name}, "metadata.%s: the prefix %s is kept for the VNF manager", field, prefix)
 			}
 		}

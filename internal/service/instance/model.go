@@ -32,6 +32,7 @@ type model struct {
 	OnFailure            types.String   `tfsdk:"on_failure"`
 	ForceConflicts       types.Bool     `tfsdk:"force_conflicts"`
 	AdoptExisting        types.Bool     `tfsdk:"adopt_existing"`
+	Readiness            types.List     `tfsdk:"readiness"`
 	Termination          types.Object   `tfsdk:"termination"`
 	DeletionPolicy       types.Object   `tfsdk:"deletion_policy"`
 	Timeouts             timeouts.Value `tfsdk:"timeouts"`
@@ -82,6 +83,7 @@ func (m *model) spec(ctx context.Context, diags *diag.Diagnostics) (s vnfm.Insta
 		OnFailure:        vnfm.OnFailure(m.OnFailure.ValueString()),
 		ForceConflicts:   m.ForceConflicts.ValueBool(),
 		AdoptExisting:    m.AdoptExisting.ValueBool(),
+		Readiness:        readReadiness(ctx, m.Readiness, diags),
 	}
 	// Metadata decides on no object: a plan does without what is not known of it.
 	if tfutil.Set(m.Metadata) && tfutil.FullyKnown(ctx, m.Metadata) {
@@ -162,6 +164,7 @@ func (m *model) setRecord(ctx context.Context, i *vnfm.Instance, diags *diag.Dia
 	m.OnFailure = types.StringValue(string(i.OnFailure))
 	m.VNFDID = types.StringValue(i.VNFDID)
 	m.ScaleStatus = tfutil.Int64Map(i.ScaleStatus)
+	m.Readiness = readinessList(m.Readiness, i.Readiness)
 	m.Status = types.StringValue(string(i.Status))
 	m.Generation = types.Int64Value(i.Generation)
 	if !m.Metadata.IsNull() || len(i.Metadata) > 0 {

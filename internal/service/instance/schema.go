@@ -146,6 +146,7 @@ func lifeAttributes() map[string]schema.Attribute {
 			Computed:            true,
 			Default:             booldefault.StaticBool(false),
 		},
+		"readiness": readinessAttribute(),
 		"termination": schema.SingleNestedAttribute{
 			MarkdownDescription: "How the instance is terminated. A change takes effect with the termination.",
 			Optional:            true,
