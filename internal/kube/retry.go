@@ -122,6 +122,8 @@ var passingMessages = []string{
 
 func persistence(e *serverError) persistenceOf {
 	switch code := e.code; {
+	case e.denied:
+		return final
 	case code == http.StatusTooManyRequests, code == http.StatusServiceUnavailable, code == http.StatusGatewayTimeout, code == http.StatusBadGateway:
 		return passing
 	case code == http.StatusInternalServerError:
