@@ -60,6 +60,14 @@ func (d *driver) Preview(t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
 	return &vnfm.Preview{Objects: rendered(t)}, nil
 }
 
+func (d *driver) DryRun(_ context.Context, t *vnfm.Target, keys []string) (vnfm.Problems, error) {
+	var ps vnfm.Problems
+	for _, key := range keys {
+		ps.Warnf("", 0, 0, "%s in %s as %q", key, t.Instance.Namespace, t.Instance.ID)
+	}
+	return ps, d.at("dry run")
+}
+
 func (d *driver) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) error {
 	if err := d.at("apply"); err != nil {
 		return err

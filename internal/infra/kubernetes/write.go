@@ -167,7 +167,10 @@ func isUnchangeable(err error) bool {
 func (s *session) explainWrite(p *placement, err error) error {
 	err = fmt.Errorf("%s (%s:%d): %w", p, p.object.file, p.object.line, err)
 	if p.live != nil && isUnchangeable(err) {
-		return fmt.Errorf("%w; Kubernetes does not let this field be changed: give the object another name, or delete it so that it is made anew", err)
+		return fmt.Errorf("%w; %s", err, howToChange)
 	}
 	return err
 }
+
+// howToChange is said of a field that the API server does not let be changed.
+const howToChange = "Kubernetes does not let this field be changed: give the object another name, or delete it so that it is made anew"

@@ -32,6 +32,7 @@ type model struct {
 	OnFailure            types.String   `tfsdk:"on_failure"`
 	ForceConflicts       types.Bool     `tfsdk:"force_conflicts"`
 	AdoptExisting        types.Bool     `tfsdk:"adopt_existing"`
+	ServerDryRun         types.Bool     `tfsdk:"server_dry_run"`
 	Readiness            types.List     `tfsdk:"readiness"`
 	Termination          types.Object   `tfsdk:"termination"`
 	DeletionPolicy       types.Object   `tfsdk:"deletion_policy"`

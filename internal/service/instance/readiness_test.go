@@ -48,8 +48,12 @@ spec: { band: 1 }
 // group is an API group of this world's own: definitions are cluster-wide.
 func (w *world) group() string { return w.namespace + ".example.com" }
 
-// withCells adds a definition of this world's own group, and cells, to the package hello.
-func (w *world) withCells() edit { return with(strings.ReplaceAll(cells, "GROUP", w.group())) }
+// cells returns the definition of this world's own group, and two cells.
+func (w *world) cells() (definition, objects string) {
+	w.kinds = []string{"cells." + w.group()}
+	definition, objects, _ = strings.Cut(strings.ReplaceAll(cells, "GROUP", w.group()), "---\n")
+	return definition, objects
+}
 
 // status writes the status of a cell, as its operator would.
 func (w *world) status(cell, status string) {
@@ -61,7 +65,8 @@ func (w *world) status(cell, status string) {
 // and package, says what they lack, and changes the rules in place.
 func TestAccInstance_readiness(t *testing.T) {
 	w := newWorld(t)
-	dir := hello(t, w.withCells())
+	definition, objects := w.cells()
+	dir := hello(t, with(definition+"---\n"+objects))
 	config := func(rules, timeouts string) string {
 		return w.over(dir, `readiness = [`+rules+`]`, `timeouts = `+timeouts)
 	}

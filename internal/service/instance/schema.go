@@ -146,6 +146,12 @@ func lifeAttributes() map[string]schema.Attribute {
 			Computed:            true,
 			Default:             booldefault.StaticBool(false),
 		},
+		"server_dry_run": schema.BoolAttribute{
+			MarkdownDescription: "Have the VIM try at plan time what the plan adds or changes (server-side dry run), when it is registered and can be reached. Objects that the API server would refuse as they are written are errors of the plan; what may be different by the time of the apply (quotas, webhooks, conflicts, a VIM that does not answer) is a warning. A plan without a change asks nothing. Default `true`.",
+			Optional:            true,
+			Computed:            true,
+			Default:             booldefault.StaticBool(true),
+		},
 		"readiness": readinessAttribute(),
 		"termination": schema.SingleNestedAttribute{
 			MarkdownDescription: "How the instance is terminated. A change takes effect with the termination.",
