@@ -54,7 +54,9 @@ type terminationModel struct {
 
 // deletionPolicyModel is the "deletion_policy" argument.
 type deletionPolicyModel struct {
-	Volumes types.String `tfsdk:"volumes"`
+	Volumes   types.String `tfsdk:"volumes"`
+	Namespace types.String `tfsdk:"namespace"`
+	CRDs      types.String `tfsdk:"crds"`
 }
 
 var vduType = types.ObjectType{AttrTypes: map[string]attr.Type{
@@ -122,6 +124,7 @@ func (m *model) terminateSpec(ctx context.Context, diags *diag.Diagnostics) vnfm
 		if tfutil.Set(p.Volumes) {
 			s.Volumes = vnfm.VolumePolicy(p.Volumes.ValueString())
 		}
+		s.Namespace, s.Definitions = vnfm.SharedPolicy(p.Namespace.ValueString()), vnfm.SharedPolicy(p.CRDs.ValueString())
 	}
 	return s
 }

@@ -217,6 +217,10 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 	}
 	ctx, cancel := tfutil.WithTimeout(ctx, state.Timeouts.Delete, defaultDeleteTimeout, &resp.Diagnostics)
 	defer cancel()
+	spec.LeftBehind = func(object, reason string) {
+		resp.Diagnostics.AddWarning(fmt.Sprintf("%s Was Left Behind", object),
+			fmt.Sprintf("It belonged to VNF instance %q and is nobody's now, since %s.", state.Name.ValueString(), reason))
+	}
 	err := manager.Terminate(ctx, state.ID.ValueString(), spec)
 	var missing *vnfm.NotFoundError
 	switch {

@@ -170,13 +170,23 @@ func lifeAttributes() map[string]schema.Attribute {
 			},
 		},
 		"deletion_policy": schema.SingleNestedAttribute{
-			MarkdownDescription: "What becomes of data when the instance is terminated. A change takes effect with the termination.",
+			MarkdownDescription: "What becomes of data, and of what others may use, when the instance is terminated. A change takes effect with the termination.",
 			Optional:            true,
 			Attributes: map[string]schema.Attribute{
 				"volumes": schema.StringAttribute{
 					MarkdownDescription: "`keep` (default) leaves persistent volume claims, and a later instance of the same name takes them over; `delete` deletes them and their data.",
 					Optional:            true,
 					Validators:          []validator.String{stringvalidator.OneOf(string(vnfm.VolumesKeep), string(vnfm.VolumesDelete))},
+				},
+				"namespace": schema.StringAttribute{
+					MarkdownDescription: "Namespace that was made for the instance: `delete` (default) deletes it unless something that stays, or somebody else's object, is in it; `keep` leaves it behind, and a later instance of the same name takes it over. A namespace that the package brings is an object of the package.",
+					Optional:            true,
+					Validators:          []validator.String{stringvalidator.OneOf(string(vnfm.SharedKeep), string(vnfm.SharedDelete))},
+				},
+				"crds": schema.StringAttribute{
+					MarkdownDescription: "CustomResourceDefinitions of the package: `delete` (default) deletes one unless there are objects of its kind, in any namespace, that are not the instance's; `keep` leaves them behind, and a later instance of the same name takes them over. What stays although it was to be deleted is told in a warning.",
+					Optional:            true,
+					Validators:          []validator.String{stringvalidator.OneOf(string(vnfm.SharedKeep), string(vnfm.SharedDelete))},
 				},
 			},
 		},
