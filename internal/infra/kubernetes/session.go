@@ -94,7 +94,12 @@ func (s *session) locked(ctx context.Context, work func(context.Context) error) 
 	if _, err := s.client.GroupVersions(ctx); err != nil {
 		return err
 	}
-	release, lost, err := s.client.AcquireLease(ctx, s.namespace, name, store.Holder(), labels)
+	var release func(context.Context) error
+	var lost <-chan struct{}
+	err := vnfm.AwaitTurn(ctx, func() (err error) {
+		release, lost, err = s.client.AcquireLease(ctx, s.namespace, name, store.Holder(), labels)
+		return err
+	})
 	switch {
 	case apierrors.IsForbidden(err):
 		s.progress(ctx, "no right to make a Lease in namespace %s: other machines cannot see that this instance is being worked on", s.namespace)

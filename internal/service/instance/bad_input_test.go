@@ -47,6 +47,7 @@ func checkedBadInputs() map[string]badInput {
 		"operational_state": {arguments: `operational_state = "paused"`, want: want(`Attribute operational_state value must be one of: ["started" "stopped"], got: "paused"`)},
 		"on_failure":        {arguments: `on_failure = "ignore"`, want: want(`Attribute on_failure value must be one of: ["resume" "rollback"], got: "ignore"`)},
 		"termination_type":  {arguments: `termination = { type = "kill" }`, want: want(`Attribute termination.type value must be one of: ["graceful" "forceful"], got: "kill"`)},
+		"lock_timeout":      {arguments: `lock_timeout = "soon"`, want: want(`Attribute lock_timeout must be a duration such as 30s or 5m, got: soon`)},
 		"keep_namespace":    {arguments: `deletion_policy = { namespace = "retain" }`, want: want(`Attribute deletion_policy.namespace value must be one of: ["keep" "delete"], got: "retain"`)},
 		"keep_crds":         {arguments: `deletion_policy = { crds = "all" }`, want: want(`Attribute deletion_policy.crds value must be one of: ["keep" "delete"], got: "all"`)},
 		"graceful_timeout":  {arguments: `termination = { graceful_timeout = "30" }`, want: want(`Attribute termination.graceful_timeout must be a duration such as 30s or 5m, got: 30`)},

@@ -32,6 +32,7 @@ type model struct {
 	OnFailure            types.String   `tfsdk:"on_failure"`
 	ForceConflicts       types.Bool     `tfsdk:"force_conflicts"`
 	AdoptExisting        types.Bool     `tfsdk:"adopt_existing"`
+	LockTimeout          types.String   `tfsdk:"lock_timeout"`
 	ServerDryRun         types.Bool     `tfsdk:"server_dry_run"`
 	Readiness            types.List     `tfsdk:"readiness"`
 	Termination          types.Object   `tfsdk:"termination"`
@@ -102,6 +103,14 @@ func (m *model) spec(ctx context.Context, diags *diag.Diagnostics) (s vnfm.Insta
 	}
 	s.AdditionalParams = params
 	return s, true
+}
+
+// patient returns a context with the patience that the user has for other processes.
+func (m *model) patient(ctx context.Context) context.Context {
+	// The validator of the schema has parsed it before; without a value, as in a
+	// state that was imported by an older provider, nothing is waited for.
+	limit, _ := time.ParseDuration(m.LockTimeout.ValueString())
+	return vnfm.WithPatience(ctx, limit)
 }
 
 // terminateSpec reads how the instance is to be terminated.

@@ -146,6 +146,13 @@ func lifeAttributes() map[string]schema.Attribute {
 			Computed:            true,
 			Default:             booldefault.StaticBool(false),
 		},
+		"lock_timeout": schema.StringAttribute{
+			MarkdownDescription: "How long an operation waits for another process that works on the instance before it gives up and names that process. `0s` gives up at once. The creation of an instance that another process is just creating is never waited for. Default `30s`.",
+			Optional:            true,
+			Computed:            true,
+			Default:             stringdefault.StaticString(defaultLockTimeout),
+			Validators:          []validator.String{stringvalidator.RegexMatches(goDuration, "must be a duration such as 30s or 5m")},
+		},
 		"server_dry_run": schema.BoolAttribute{
 			MarkdownDescription: "Have the VIM try at plan time what the plan adds or changes (server-side dry run), when it is registered and can be reached. Objects that the API server would refuse as they are written are errors of the plan; what may be different by the time of the apply (quotas, webhooks, conflicts, a VIM that does not answer) is a warning. A plan without a change asks nothing. Default `true`.",
 			Optional:            true,
