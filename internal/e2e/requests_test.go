@@ -17,9 +17,16 @@ func TestAccRequests(t *testing.T) {
 	w.configure(acctest.ExamplePackage(t, "core5g"))
 	w.apply()
 	w.settled()
+	if tried := w.tried(); tried != 0 {
+		t.Errorf("%d dry runs for a VIM that was not registered before the apply, and for a plan without a change", tried)
+	}
 	w.configure(nextRelease(t), `scale_levels = { control-plane = 1 }`)
 	w.apply()
+	tried := w.tried()
 	w.settled()
+	if again := w.tried() - tried; tried == 0 || again != 0 {
+		t.Errorf("%d dry runs for a change, and %d for a plan without one", tried, again)
+	}
 	w.kubectl("delete", "service/amf", "configmap/amf-config")
 	w.apply()
 	w.settled()
@@ -47,4 +54,15 @@ func TestAccRequests(t *testing.T) {
 		}
 	}
 	t.Logf("%d requests, by status: %v", len(all), statuses)
+}
+
+// tried counts the dry runs so far.
+func (w *world) tried() int {
+	n := 0
+	for _, r := range w.gateway.requests(0) {
+		if strings.Contains(r.uri, "dryRun=All") {
+			n++
+		}
+	}
+	return n
 }

@@ -120,6 +120,10 @@ type serverError struct {
 	// noAccount is a 403 because a service account does not exist, or not yet: a
 	// controller makes that of a new namespace.
 	noAccount bool
+	// webhook is what the server could not ask; denied is the refusal of one that
+	// it did ask, whatever status code that chose.
+	webhook *silentWebhook
+	denied  bool
 }
 
 func (e *serverError) Unwrap() error { return e.StatusError }
@@ -140,8 +144,9 @@ func newServerError(res *http.Response, body []byte, r request) *serverError {
 		}
 	}
 	status.Code = int32(res.StatusCode) //nolint:gosec // three digits
+	webhook, denied := webhookIn(res.StatusCode, status.Message), deniedAdmission.MatchString(status.Message)
 	r.sensitive.clean(&status)
-	e := &serverError{StatusError: &apierrors.StatusError{ErrStatus: status}, code: res.StatusCode}
+	e := &serverError{StatusError: &apierrors.StatusError{ErrStatus: status}, code: res.StatusCode, webhook: webhook, denied: denied}
 	if s, err := strconv.Atoi(res.Header.Get("Retry-After")); err == nil && s > 0 {
 		e.retryAfter = time.Duration(s) * time.Second
 	}

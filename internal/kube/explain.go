@@ -52,7 +52,7 @@ func (c *Client) Explain(ctx context.Context, refs []Ref) []ObjectState {
 			obj, err := c.Get(ctx, ref)
 			switch {
 			case err == nil:
-				s.obj, s.verdict = obj, judge(obj)
+				s.obj, s.verdict = obj, judge(obj, nil)
 			case apierrors.IsNotFound(err):
 				s.verdict = notFound
 			default:

@@ -17,12 +17,14 @@ type Standing struct {
 	Ref Ref
 	// DeletionTimestamp is when the deletion was asked for; nil means that nobody did.
 	DeletionTimestamp *metav1.Time
+	// Age is how long ago that was by the server's clock.
+	Age time.Duration
 	// Finalizers must be removed by their controllers before the object goes.
 	Finalizers []string
 	// Owners are the objects that it belongs to, "Kind/name".
 	Owners []string
-	// Message is what the object says of its own deletion: a Namespace names what
-	// is left in it.
+	// Message is what the object says of its own deletion: a Namespace names what is
+	// left in it, a definition what is left of its kind.
 	Message string
 }
 
@@ -53,7 +55,7 @@ func (s Standing) String() string {
 	if s.DeletionTimestamp == nil {
 		parts = append(parts, "is not being deleted")
 	} else {
-		parts = append(parts, "is being deleted since "+s.DeletionTimestamp.UTC().Format(time.RFC3339))
+		parts = append(parts, fmt.Sprintf("is being deleted since %s (%s ago)", s.DeletionTimestamp.UTC().Format(time.RFC3339), s.Age.Round(time.Second)))
 	}
 	if len(s.Finalizers) > 0 {
 		parts = append(parts, "waits for the finalizers "+strings.Join(s.Finalizers, ", ")+": the controller that set them has not removed them")
@@ -172,28 +174,34 @@ func (c *Client) standing(ctx context.Context, w *goneWait) []Standing {
 			out = append(out, s)
 			continue
 		}
-		s.DeletionTimestamp = obj.GetDeletionTimestamp()
+		if s.DeletionTimestamp = obj.GetDeletionTimestamp(); s.DeletionTimestamp != nil {
+			s.Age = max(0, c.serverNow().Sub(s.DeletionTimestamp.Time))
+		}
 		s.Finalizers = obj.GetFinalizers()
 		for _, o := range obj.GetOwnerReferences() {
 			s.Owners = append(s.Owners, o.Kind+"/"+o.Name)
 		}
-		if ref.Resource.GVK.Group == "" && ref.Resource.GVK.Kind == "Namespace" {
-			s.Message = c.namespaceLeft(ctx, ref)
+		switch ref.Resource.GVK.GroupKind().String() {
+		case "Namespace":
+			s.Message = c.contentsLeft(ctx, ref, "")
+		case "CustomResourceDefinition.apiextensions.k8s.io":
+			s.Message = c.contentsLeft(ctx, ref, "Terminating")
 		}
 		out = append(out, s)
 	}
 	return out
 }
 
-// namespaceLeft is what a Namespace says of the contents that keep it.
-func (c *Client) namespaceLeft(ctx context.Context, ref Ref) string {
+// contentsLeft is what a Namespace, or a definition, says of the contents that keep
+// it, in the condition of that type or in all of them.
+func (c *Client) contentsLeft(ctx context.Context, ref Ref, kind string) string {
 	obj, err := c.Get(ctx, ref)
 	if err != nil {
 		return ""
 	}
 	var parts []string
 	for _, cond := range conditions(obj) {
-		if cond.status == "True" && cond.message != "" {
+		if cond.status == "True" && cond.message != "" && (kind == "" || cond.kind == kind) {
 			parts = append(parts, cond.message)
 		}
 	}

@@ -23,7 +23,8 @@ type ApplyOptions struct {
 	FieldManager string
 	// Force takes fields over that another manager owns.
 	Force bool
-	// DryRun lets the server do everything but store the object.
+	// DryRun lets the server do everything but store the object. Its answer of now
+	// is what is asked for: nothing is waited out for long.
 	DryRun bool
 	// Subresource is "scale" or "status", empty for the object itself.
 	Subresource string
@@ -75,15 +76,18 @@ func (c *Client) Apply(ctx context.Context, ref Ref, obj map[string]any, o Apply
 		"force":           {strconv.FormatBool(o.Force)},
 		"fieldValidation": {metav1.FieldValidationStrict},
 	}
-	if o.DryRun {
-		query.Set("dryRun", metav1.DryRunAll)
-	}
-	res, err := c.do(ctx, request{
+	r := request{
 		doing: "applying", object: ref.String(),
 		method: http.MethodPatch, path: path, query: query,
 		contentType: applyPatchType, body: body,
 		sensitive: secretRedactor(ref.Resource, obj), writes: true,
-	})
+	}
+	if o.DryRun {
+		query.Set("dryRun", metav1.DryRunAll)
+		once := c.retry.once()
+		r.policy = &once
+	}
+	res, err := c.do(ctx, r)
 	if err != nil {
 		return nil, conflictOf(ref, err)
 	}

@@ -49,15 +49,19 @@ var rules = map[schema.GroupKind]func(*unstructured.Unstructured) *verdict{
 // failed is failed, one that crashes or finds no node is not (it may recover); a
 // claim that lost its volume is failed; OnDelete updates are not waited for;
 // Namespace, APIService, PersistentVolume and ReplicationController are judged at
-// all; autoscalers, disruption budgets and ingresses only have to exist.
-func Ready(obj *unstructured.Unstructured) (ready, failed bool, reason, message string) {
-	v := judge(obj)
+// all; autoscalers, disruption budgets and ingresses only have to exist. A rule
+// that is not nil says it instead.
+func Ready(obj *unstructured.Unstructured, own *Rule) (ready, failed bool, reason, message string) {
+	v := judge(obj, own)
 	return v.ready, v.failed, v.reason, v.message
 }
 
-func judge(obj *unstructured.Unstructured) *verdict {
+func judge(obj *unstructured.Unstructured, own *Rule) *verdict {
 	if obj.GetDeletionTimestamp() != nil && !cleanedUp(obj) {
 		return inProgress("Terminating", "the object is being deleted")
+	}
+	if own != nil {
+		return own.judge(obj)
 	}
 	if rule, ok := rules[obj.GroupVersionKind().GroupKind()]; ok {
 		if v := rule(obj); v != nil {
@@ -266,7 +270,11 @@ func apiServiceRule(obj *unstructured.Unstructured) *verdict {
 	return isReady("available")
 }
 
-type conditionState struct{ kind, status, reason, message string }
+type conditionState struct {
+	kind, status, reason, message string
+	// observed is the generation that the condition speaks of, 0 when it does not say.
+	observed int64
+}
 
 // conditions returns status.conditions in the order of the object.
 func conditions(obj *unstructured.Unstructured) []conditionState {
@@ -278,7 +286,8 @@ func conditions(obj *unstructured.Unstructured) []conditionState {
 			continue
 		}
 		field := func(name string) string { s, _ := fields[name].(string); return s }
-		out = append(out, conditionState{field("type"), field("status"), field("reason"), field("message")})
+		observed, _ := fields["observedGeneration"].(int64)
+		out = append(out, conditionState{field("type"), field("status"), field("reason"), field("message"), observed})
 	}
 	return out
 }

@@ -78,7 +78,7 @@ func TestReady(t *testing.T) {
 			if err := yaml.Unmarshal([]byte(tc.object), &obj.Object); err != nil {
 				t.Fatal(err)
 			}
-			isReady, hasFailed, reason, message := Ready(obj)
+			isReady, hasFailed, reason, message := Ready(obj, nil)
 			got := not
 			switch {
 			case isReady:

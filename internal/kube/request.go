@@ -43,7 +43,8 @@ type response struct {
 	header http.Header
 }
 
-// do sends a request until it succeeds, fails for good, or ctx ends.
+// do sends a request until it succeeds, fails for good, or ctx ends. How long
+// webhooks are waited for is said by AwaitWebhooks.
 func (c *Client) do(ctx context.Context, r request) (*response, error) {
 	policy := c.retry
 	if r.policy != nil {
@@ -61,6 +62,9 @@ func (c *Client) do(ctx context.Context, r request) (*response, error) {
 		}
 		last = err
 		delay, again := policy.next(err, tries, time.Since(start), c.answered.Load())
+		if awaits(ctx, r, err) {
+			delay, again = policy.backoff(tries), true
+		}
 		if !again {
 			return nil, c.failure(r, err)
 		}

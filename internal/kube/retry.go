@@ -41,7 +41,7 @@ func defaultRetry() retryPolicy {
 
 // once is the policy of a check: the answer of now is what is asked for.
 func (p retryPolicy) once() retryPolicy {
-	p.attempts, p.window, p.attemptTimeout = 2, 2*time.Second, dialTimeout
+	p.attempts, p.window, p.settle, p.attemptTimeout = 2, 2*time.Second, 0, dialTimeout
 	return p
 }
 
@@ -122,6 +122,8 @@ var passingMessages = []string{
 
 func persistence(e *serverError) persistenceOf {
 	switch code := e.code; {
+	case e.denied:
+		return final
 	case code == http.StatusTooManyRequests, code == http.StatusServiceUnavailable, code == http.StatusGatewayTimeout, code == http.StatusBadGateway:
 		return passing
 	case code == http.StatusInternalServerError:

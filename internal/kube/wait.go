@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 const (
@@ -30,6 +31,9 @@ type WaitOptions struct {
 	// LabelSelector narrows what the server sends; every object that is waited for
 	// must match it.
 	LabelSelector string
+	// Rules say when objects are ready, by the index of their reference. A missing
+	// or nil one leaves an object to Ready. Only WaitReady uses them.
+	Rules map[int]*Rule
 	// Progress is told how many objects are ready and what is waited for, at most
 	// twice a second, by one goroutine at a time.
 	Progress func(ready, total int, waitingFor string)
@@ -37,12 +41,14 @@ type WaitOptions struct {
 	Ended bool
 }
 
-// alwaysThere are kinds that are ready as soon as they exist: their contents need
-// not travel, and a Secret's must not.
-func alwaysThere(r Resource) bool {
-	return r.GVK.Group == "" && (r.GVK.Kind == "ConfigMap" || r.GVK.Kind == "Secret" || r.GVK.Kind == "ServiceAccount") ||
-		r.GVK.Group == "rbac.authorization.k8s.io"
+// AlwaysThere reports whether objects of a kind are ready as soon as they exist,
+// whatever anybody says: their contents need not travel, and a Secret's must not.
+func AlwaysThere(gk schema.GroupKind) bool {
+	return gk.Group == "" && (gk.Kind == "ConfigMap" || gk.Kind == "Secret" || gk.Kind == "ServiceAccount") ||
+		gk.Group == "rbac.authorization.k8s.io"
 }
+
+func alwaysThere(r Resource) bool { return AlwaysThere(r.GVK.GroupKind()) }
 
 // WaitReady waits until all objects are ready at the same time (see Ready). It
 // uses one LIST and one WATCH for each kind and namespace, survives lost
@@ -129,7 +135,7 @@ func (w *readyWait) see(ctx context.Context) func(int, *unstructured.Unstructure
 	return func(i int, obj *unstructured.Unstructured) {
 		v := notFound
 		if obj != nil {
-			v = judge(obj)
+			v = judge(obj, w.o.Rules[i])
 			if w.o.Ended && stillRuns(obj, v) {
 				v = inProgress("Running", "the pod has not ended yet")
 			}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
@@ -52,6 +53,10 @@ type Engine struct {
 	// answered holds the ids of the VIMs and instances whose creation this process
 	// has answered: Terraform has heard of them although no Read has acknowledged them.
 	answered sync.Map
+
+	// applying is set once this process changes something: Terraform plans in one
+	// process and applies in another, where it plans each object once more.
+	applying atomic.Bool
 }
 
 var _ vnfm.Manager = (*Engine)(nil)
@@ -106,6 +111,7 @@ var errLeaseLost = errors.New("lost the lease")
 // work takes the lease of that name and returns a context that ends when the
 // lease is lost, and a function that gives it back.
 func (e *Engine) work(ctx context.Context, s store.Store, name, object string) (context.Context, func(), error) {
+	e.applying.Store(true)
 	lease, err := s.Acquire(ctx, name, store.Holder())
 	if err != nil {
 		var held *store.HeldError

@@ -65,6 +65,14 @@ func (d *driver) Render(t *vnfm.Target) (*vnfm.Rendering, vnfm.Problems) {
 	return &vnfm.Rendering{Preview: vnfm.Preview{Objects: rendered(t)}, Contents: rendered(t)}, nil
 }
 
+func (d *driver) DryRun(_ context.Context, t *vnfm.Target, keys []string) (vnfm.Problems, error) {
+	var ps vnfm.Problems
+	for _, key := range keys {
+		ps.Warnf("", 0, 0, "%s in %s as %q", key, t.Instance.Namespace, t.Instance.ID)
+	}
+	return ps, d.at("dry run")
+}
+
 func (d *driver) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) error {
 	if err := d.at("apply"); err != nil {
 		return err

@@ -90,9 +90,18 @@ func newInstance(id string, spec vnfm.InstanceSpec) *entry[vnfm.Instance] {
 	}
 }
 
-// runOnInstance does work under the lease of an instance, on its record as it is then.
+// runOnInstance does work under the lease of an instance, on its record as it is
+// then. The lease is waited for as long as the caller has patience. That of a
+// creation is not: who waits for a creation of the same name would take it over.
 func (e *Engine) runOnInstance(ctx context.Context, s store.Store, en *entry[vnfm.Instance], work func(ctx context.Context) error) (*vnfm.Instance, error) {
-	ctx, done, err := e.work(ctx, s, "instance/"+en.rec.ID, "VNF instance "+quote(en.value.Name))
+	var done func()
+	err := vnfm.AwaitTurn(ctx, func() error {
+		held, release, err := e.work(ctx, s, "instance/"+en.rec.ID, "VNF instance "+quote(en.value.Name))
+		if err == nil {
+			ctx, done = held, release
+		}
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}

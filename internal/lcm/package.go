@@ -27,6 +27,7 @@ func (e *Engine) withContent(ctx context.Context, en *entry[packageRecord]) (*vn
 
 // OnboardPackage implements vnfm.Manager.
 func (e *Engine) OnboardPackage(ctx context.Context, spec vnfm.PackageSpec, wantID string) (*vnfm.Package, vnfm.Problems, error) {
+	e.applying.Store(true)
 	r, err := e.readSource(ctx, spec)
 	if err != nil {
 		return nil, nil, err

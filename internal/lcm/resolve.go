@@ -121,7 +121,7 @@ func describe(i *vnfm.Instance, spec vnfm.InstanceSpec, r *resolution) {
 	i.AdditionalParams = spec.AdditionalParams
 	i.OperationalState = spec.OperationalState
 	i.Connections = wantedConnections(i, spec)
-	i.OnFailure = spec.OnFailure
+	i.OnFailure, i.Readiness = spec.OnFailure, spec.Readiness
 }
 
 // specOf reads the spec back out of a record.
@@ -130,7 +130,7 @@ func specOf(i *vnfm.Instance) vnfm.InstanceSpec {
 		Name: i.Name, Description: i.Description, Metadata: i.Metadata,
 		VIMID: i.VIMID, PackageID: i.PackageID, FlavourID: i.FlavourID, LevelID: i.LevelID,
 		Connections: i.Connections, ScaleLevels: i.ScaleLevels, Namespace: i.Namespace, AdditionalParams: i.AdditionalParams,
-		OperationalState: i.OperationalState, OnFailure: i.OnFailure,
+		OperationalState: i.OperationalState, OnFailure: i.OnFailure, Readiness: i.Readiness,
 	}
 }
 

@@ -241,6 +241,28 @@ func (s *spread) preview(t *vnfm.Target, look func(*site, *vnfm.Target) (*vnfm.P
 	return whole, problems
 }
 
+// DryRun implements vnfm.InfraDriver. What is found on a further VIM names it.
+func (s *spread) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnfm.Problems, error) {
+	found := make([]vnfm.Problems, len(s.sites))
+	err := s.each(t, func(i int, at *site, t *vnfm.Target) (err error) {
+		var own []string
+		for _, key := range keys {
+			if k, ok := at.ownKey(key); ok {
+				own = append(own, k)
+			}
+		}
+		if len(own) == 0 {
+			return nil
+		}
+		found[i], err = at.driver.DryRun(ctx, t, own)
+		for j := range found[i] {
+			found[i][j].Summary = at.key(found[i][j].Summary)
+		}
+		return err
+	})
+	return slices.Concat(found...), err
+}
+
 // Apply implements vnfm.InfraDriver.
 func (s *spread) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) error {
 	return s.operate(t, r, func(at *site, t *vnfm.Target, r vnfm.Recorder) error { return at.driver.Apply(ctx, t, r) })
@@ -259,7 +281,18 @@ func (s *spread) Heal(ctx context.Context, t *vnfm.Target, h vnfm.HealSpec, r vn
 
 // Terminate implements vnfm.InfraDriver.
 func (s *spread) Terminate(ctx context.Context, t *vnfm.Target, spec vnfm.TerminateSpec, r vnfm.Recorder) error {
-	return s.operate(t, r, func(at *site, t *vnfm.Target, r vnfm.Recorder) error { return at.driver.Terminate(ctx, t, spec, r) })
+	var one sync.Mutex
+	return s.operate(t, r, func(at *site, t *vnfm.Target, r vnfm.Recorder) error {
+		own := spec
+		if spec.LeftBehind != nil {
+			own.LeftBehind = func(object, reason string) {
+				one.Lock()
+				defer one.Unlock()
+				spec.LeftBehind(at.key(object), reason)
+			}
+		}
+		return at.driver.Terminate(ctx, t, own, r)
+	})
 }
 
 // Observe implements vnfm.InfraDriver.

@@ -28,6 +28,12 @@ func (e *Engine) Terminate(ctx context.Context, id string, spec vnfm.TerminateSp
 	_, err = e.runOnInstance(ctx, s, en, func(ctx context.Context) error {
 		return e.terminate(ctx, s, en, spec)
 	})
+	if errors.Is(err, vnfm.ErrNotFound) {
+		// Whoever was waited for may have terminated it.
+		if done, lookErr := e.terminated(ctx, s, id); done || lookErr != nil {
+			return lookErr
+		}
+	}
 	if err != nil {
 		return err
 	}

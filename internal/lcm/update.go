@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
@@ -99,22 +100,47 @@ func (u *update) run(ctx context.Context) error {
 // modify changes what only the record holds.
 func (u *update) modify(ctx context.Context) error {
 	i, want := &u.instance.value, u.spec
-	if i.Name == want.Name && i.Description == want.Description && i.OnFailure == want.OnFailure && maps.Equal(i.Metadata, want.Metadata) {
+	judged := slices.Equal(i.Readiness, want.Readiness)
+	if i.Name == want.Name && i.Description == want.Description && i.OnFailure == want.OnFailure && maps.Equal(i.Metadata, want.Metadata) && judged {
 		return nil
 	}
 	return u.operation(ctx, vnfm.OpModifyInfo, map[string]any{"name": want.Name, "description": want.Description, "metadata": want.Metadata},
-		func(context.Context, *operation) error {
-			i.Name, i.Description, i.Metadata, i.OnFailure = want.Name, want.Description, want.Metadata, want.OnFailure
+		func(ctx context.Context, op *operation) error {
+			i.Name, i.Description, i.Metadata, i.OnFailure, i.Readiness = want.Name, want.Description, want.Metadata, want.OnFailure, want.Readiness
 			u.instance.rec.Key = naturalKey(i.VIMID, i.Namespace, i.Name)
-			return nil
+			if judged {
+				return nil
+			}
+			return u.judge(ctx, op)
 		})
+}
+
+// judge waits until the objects are ready by rules that have changed; those that
+// are as they were applied are not written. A change of the package that comes
+// next waits by them itself, and the rules may speak of kinds that only it brings.
+func (u *update) judge(ctx context.Context, op *operation) error {
+	i := &u.instance.value
+	if u.packageDiffers() {
+		return nil
+	}
+	spec, r, err := u.atPresentLevels(ctx, i.OperationalState)
+	if err != nil {
+		return err
+	}
+	next := *i
+	describe(&next, spec, r)
+	if err := u.drive(ctx, op, &next, r, vnfm.InfraDriver.Apply); err != nil {
+		return err
+	}
+	u.applied = true
+	return nil
 }
 
 // changePackage applies another package, flavour or other parameters, at the
 // scale levels of now; the wanted ones follow in an operation of their own.
 func (u *update) changePackage(ctx context.Context) error {
 	i := &u.instance.value
-	if i.PackageID == u.spec.PackageID && i.FlavourID == u.wanted.flavour.ID && sameParams(i.AdditionalParams, u.spec.AdditionalParams) && sameConnections(i, u.spec) {
+	if !u.packageDiffers() {
 		return nil
 	}
 	kind := vnfm.OpChangePackage
@@ -139,6 +165,13 @@ func (u *update) changePackage(ctx context.Context) error {
 			u.applied = true
 			return nil
 		})
+}
+
+// packageDiffers reports whether package, flavour or parameters are to change.
+func (u *update) packageDiffers() bool {
+	i := &u.instance.value
+	return i.PackageID != u.spec.PackageID || i.FlavourID != u.wanted.flavour.ID ||
+		!sameParams(i.AdditionalParams, u.spec.AdditionalParams) || !sameConnections(i, u.spec)
 }
 
 // atPresentLevels is the wanted spec at the scale levels of now, which a scale of

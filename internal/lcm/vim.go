@@ -32,6 +32,7 @@ func (e *Engine) CheckVIM(ctx context.Context, spec vnfm.VIMSpec) (vnfm.VIMCheck
 
 // RegisterVIM implements vnfm.Manager.
 func (e *Engine) RegisterVIM(ctx context.Context, id string, spec vnfm.VIMSpec) (*vnfm.VIM, vnfm.Problems, error) {
+	e.applying.Store(true)
 	s, err := e.store(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -118,6 +119,7 @@ func (e *Engine) fillVIM(en *entry[vimRecord], spec vnfm.VIMSpec, check vnfm.VIM
 
 // UpdateVIM implements vnfm.Manager.
 func (e *Engine) UpdateVIM(ctx context.Context, id string, spec vnfm.VIMSpec) (*vnfm.VIM, vnfm.Problems, error) {
+	e.applying.Store(true)
 	s, err := e.store(ctx)
 	if err != nil {
 		return nil, nil, err

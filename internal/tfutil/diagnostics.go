@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -42,11 +43,16 @@ func Problems(ps vnfm.Problems, at path.Path) diag.Diagnostics {
 	return diags
 }
 
-// attributePath reads a dotted attribute name ("kubernetes.endpoint").
+// attributePath reads a dotted attribute name ("kubernetes.endpoint"), in which a
+// number is the index in a list ("readiness.0.kind").
 func attributePath(name string) path.Path {
 	parts := strings.Split(name, ".")
 	p := path.Root(parts[0])
 	for _, part := range parts[1:] {
+		if index, err := strconv.Atoi(part); err == nil {
+			p = p.AtListIndex(index)
+			continue
+		}
 		p = p.AtName(part)
 	}
 	return p

@@ -42,6 +42,11 @@ type InfraDriver interface {
 	Preview(t *Target) (*Preview, Problems)
 	// Render is Preview with the objects themselves, which no plan needs.
 	Render(t *Target) (*Rendering, Problems)
+	// DryRun asks the VIM, within a few seconds, what it would refuse of the objects
+	// with these keys, and changes nothing. What it would refuse whatever else is
+	// done is an error; what may be otherwise by then, and a VIM that does not tell,
+	// is a warning.
+	DryRun(ctx context.Context, t *Target, keys []string) (Problems, error)
 	// Apply brings the VIM to the target (all objects, all counts), waits until
 	// it is ready and prunes what the inventory has and the target has not.
 	Apply(ctx context.Context, t *Target, r Recorder) error

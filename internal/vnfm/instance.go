@@ -36,6 +36,8 @@ type InstanceSpec struct {
 	// Heal, when its trigger is not the last one that the instance was healed for,
 	// runs once.
 	Heal *HealSpec
+	// Readiness says of single kinds when their objects are ready.
+	Readiness []ReadinessRule
 	// KnownGeneration is what a record that the store has lost goes on from.
 	KnownGeneration int64
 }
@@ -115,6 +117,7 @@ type Instance struct {
 	Connections      map[string]Connection `json:"connections,omitempty"`
 	OperationalState OperationalState      `json:"operational_state"`
 	OnFailure        OnFailure             `json:"on_failure"`
+	Readiness        []ReadinessRule       `json:"readiness,omitempty"`
 	Status           InstanceStatus        `json:"status"`
 	// Generation rises with every scale, heal and package change.
 	Generation int64 `json:"generation"`
@@ -227,10 +230,29 @@ const (
 	VolumesDeleteNew VolumePolicy = "delete-new"
 )
 
+// SharedPolicy says what becomes of what others may have come to use: a namespace
+// that was made for an instance, the definition of a kind.
+type SharedPolicy string
+
+const (
+	// SharedDelete deletes it unless somebody else uses it. It is what an empty
+	// policy means.
+	SharedDelete SharedPolicy = "delete"
+	// SharedKeep leaves it behind.
+	SharedKeep SharedPolicy = "keep"
+)
+
 // TerminateSpec says how an instance is terminated.
 type TerminateSpec struct {
 	Type TerminationType
 	// GracePeriod bounds a graceful end; zero takes each pod's own.
 	GracePeriod time.Duration
 	Volumes     VolumePolicy
+	// Namespace is for the namespace that was made for the instance, Definitions for
+	// the definitions of kinds that its package brought.
+	Namespace   SharedPolicy
+	Definitions SharedPolicy
+	// LeftBehind, when set, hears which object stays although it was to be deleted,
+	// and why.
+	LeftBehind func(object, reason string)
 }

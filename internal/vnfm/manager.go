@@ -40,6 +40,11 @@ type Manager interface {
 	PreviewInstance(ctx context.Context, spec InstanceSpec) (*Preview, Problems, error)
 	// RenderInstance is PreviewInstance with the objects themselves.
 	RenderInstance(ctx context.Context, spec InstanceSpec) (*Rendering, Problems, error)
+	// DryRunInstance asks the VIM what it would refuse of the objects with these
+	// keys if the instance were led to spec; id is empty for a new instance. A VIM
+	// or package that is unknown here gives ErrNotFound. It is for plans: where the
+	// same manager has begun to apply, nothing is asked.
+	DryRunInstance(ctx context.Context, id string, spec InstanceSpec, keys []string) (Problems, error)
 	// Instantiate creates and instantiates. When something exists and the
 	// operation did not complete the error is an *OperationError with Instance set.
 	Instantiate(ctx context.Context, spec InstanceSpec) (*Instance, error)

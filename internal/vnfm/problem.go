@@ -23,8 +23,9 @@ type Problem struct {
 	File   string
 	Line   int
 	Column int
-	// Attribute is the argument of a request that is wrong ("scale_levels"), Key
-	// the key inside it when it is a map; both empty for findings in files.
+	// Attribute is the argument of a request that is wrong ("scale_levels",
+	// "readiness.0.kind"), Key the key inside it when it is a map; both empty for
+	// findings in files.
 	Attribute string
 	Key       string
 	// Summary is one clause without final period; Detail says what to do.

@@ -224,12 +224,15 @@ func (s *session) awaitEnd(ctx context.Context, target []*placement) error {
 // awaitReady waits for all objects up to a wave.
 func (s *session) awaitReady(ctx context.Context, target []*placement, upTo int) error {
 	var refs []kube.Ref
+	options := s.waitOptions(ctx, instanceSelector(s.target.Instance.ID))
+	options.Rules = map[int]*kube.Rule{}
 	for _, p := range target {
 		if p.wave <= upTo && !p.ready && p.object != nil {
+			options.Rules[len(refs)] = p.object.rule
 			refs = append(refs, p.ref)
 		}
 	}
-	if err := s.client.WaitReady(ctx, refs, s.waitOptions(ctx, instanceSelector(s.target.Instance.ID))); err != nil {
+	if err := s.client.WaitReady(ctx, refs, options); err != nil {
 		return err
 	}
 	for _, p := range target {

@@ -13,6 +13,8 @@ var defaultReplicasPath = []string{"spec", "replicas"}
 type definition struct {
 	group, kind, plural string
 	namespaced          bool
+	// storage is the version that objects are stored in.
+	storage string
 	// replicas maps the served versions to the path of the replicas of their
 	// scale subresource; the path is nil without that subresource.
 	replicas map[string][]string
@@ -45,6 +47,9 @@ func readDefinition(content map[string]any) *definition {
 	for _, item := range list {
 		version, _ := item.(map[string]any)
 		name, _ := version["name"].(string)
+		if stored, _ := version["storage"].(bool); stored {
+			d.storage = name
+		}
 		if served, _ := version["served"].(bool); !served || name == "" {
 			continue
 		}

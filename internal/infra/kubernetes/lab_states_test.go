@@ -121,8 +121,10 @@ func TestLabLease(t *testing.T) {
 	if !errors.As(err, &busy) || busy.Holder != "somebody" {
 		t.Fatalf("another machine works on the instance: %v", err)
 	}
-	l.kubectl("delete", "lease", "vnf-"+l.target.Instance.ID)
-	l.apply()
+	time.AfterFunc(time.Second, func() { l.kubectl("delete", "lease", "vnf-"+l.target.Instance.ID) })
+	if err := l.driver.Apply(vnfm.WithPatience(l.ctx, time.Minute), l.target, l.recorder); err != nil {
+		t.Fatalf("another machine has ended its work: %v", err)
+	}
 	if out := l.kubectl("get", "lease", "-o", "name"); out != "" {
 		t.Errorf("the Lease is still there: %s", out)
 	}

@@ -161,6 +161,11 @@ func TestLabHomeNamespace(t *testing.T) {
 	}
 	l.env.Kubectl(t, "-n", home, "delete", "configmap", "foreign")
 	l.apply()
+	l.terminate(vnfm.TerminateSpec{Type: vnfm.Forceful, Namespace: vnfm.SharedKeep})
+	if out := l.env.Kubectl(t, "get", "namespace", home, "-o", "jsonpath={.status.phase}"); out != "Active" {
+		t.Errorf("the namespace that was to be kept is %s", out)
+	}
+	l.apply()
 	l.terminate(vnfm.TerminateSpec{Type: vnfm.Forceful})
 	if out := l.env.Kubectl(t, "get", "namespace", home, "--ignore-not-found", "-o", "name"); out != "" {
 		t.Errorf("the namespace is still there: %s", out)

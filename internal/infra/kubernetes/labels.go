@@ -3,7 +3,7 @@ package kubernetes
 import "github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 
 // prefix is that of every label and annotation that the driver sets. Manifests
-// must not use it.
+// must not use it but for what they tell the driver, packageAnnotations.
 const prefix = "vnf.nfv-iac.github.io/"
 
 const (

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -27,28 +26,28 @@ var occupantKinds = []schema.GroupVersionKind{
 	{Group: "networking.k8s.io", Version: "v1", Kind: "Ingress"},
 }
 
-// releaseNamespaces returns the objects of the batch that can be deleted. A
-// namespace in which something stays, or something is somebody else's, loses the
-// instance's mark instead.
-func (s *session) releaseNamespaces(ctx context.Context, batch []*placement) ([]*placement, error) {
+// release returns the objects of the batch that can be deleted. What others may live
+// by, a namespace or the definition of a kind, loses the instance's mark instead when
+// it is to be kept, and when something stays in it or is somebody else's.
+func (r *removal) release(ctx context.Context, batch []*placement) ([]*placement, error) {
+	s := r.session
 	var out []*placement
 	for _, p := range batch {
-		if p.item.Group != "" || p.item.Kind != "Namespace" || p.live.DeletionTimestamp != nil {
+		keep, inUse, err := r.shared(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		if !keep && inUse == "" {
 			out = append(out, p)
 			continue
 		}
-		occupants, err := s.occupants(ctx, p)
-		switch {
-		case apierrors.IsForbidden(err):
-			// What may not be seen may be there.
-			s.progress(ctx, "namespace %s stays: it may hold what the credentials may not see: %s", p.ref.Name, err)
-		case err != nil:
-			return nil, err
-		case len(occupants) == 0:
-			out = append(out, p)
-			continue
-		default:
-			s.progress(ctx, "namespace %s stays: it holds %s", p.ref.Name, listed(occupants))
+		if keep {
+			s.progress(ctx, "%s stays as it is wanted", p)
+		} else {
+			s.progress(ctx, "%s stays: %s", p, inUse)
+			if r.leftBehind != nil {
+				r.leftBehind(p.String(), inUse)
+			}
 		}
 		if err := s.leaveBehind(ctx, p); err != nil {
 			return nil, err
@@ -56,6 +55,43 @@ func (s *session) releaseNamespaces(ctx context.Context, batch []*placement) ([]
 	}
 	return out, nil
 }
+
+// shared reports whether an object is to be kept, and by what it is in use, which
+// is empty for an object that can go.
+func (r *removal) shared(ctx context.Context, p *placement) (keep bool, inUse string, err error) {
+	var others []*placement
+	switch {
+	case p.live.DeletionTimestamp != nil:
+		return false, "", nil
+	case p.item.Group == "" && p.item.Kind == "Namespace":
+		if r.keepHome && isOwnHome(p) {
+			return true, "", nil
+		}
+		others, err = r.session.occupants(ctx, p)
+		inUse = "it holds "
+	case isDefinition(p):
+		if r.keepDefinitions {
+			return true, "", nil
+		}
+		others, err = r.session.strangers(ctx, p)
+		inUse = "there are objects of its kind that are not the instance's: "
+	}
+	if err != nil {
+		refusal, text := kube.RefusalOf(err)
+		if refusal != kube.NotAllowed && refusal != kube.RefusedForNow {
+			return false, "", err
+		}
+		// What may not be seen, or not at the moment, may be there.
+		return false, "somebody else's objects may be there that cannot be seen: " + text, nil
+	}
+	if len(others) == 0 {
+		return false, "", nil
+	}
+	return false, inUse + listed(others), nil
+}
+
+// isOwnHome reports whether a namespace was made for the instance, and by no package.
+func isOwnHome(p *placement) bool { return p.live.Annotations[annotationKey] == "" }
 
 // occupants returns what would be lost with a namespace and is not the instance's
 // to lose: volume claims, objects of other instances and, in a namespace that no
@@ -87,7 +123,7 @@ func (s *session) occupies(home *placement, kind schema.GroupVersionKind, m *met
 		return false
 	case id != "" || kind == claimKind:
 		return true
-	case home.live.Annotations[annotationKey] != "":
+	case !isOwnHome(home):
 		// The package brought the namespace, and said so that it goes with it.
 		return false
 	case kind.Kind == "ConfigMap" && m.Name == "kube-root-ca.crt":

@@ -23,7 +23,7 @@ func (s *session) prune(ctx context.Context, old []*placement) error {
 		}
 		if wave == waveFoundation {
 			var err error
-			if batch, err = s.releaseNamespaces(ctx, batch); err != nil {
+			if batch, err = r.release(ctx, batch); err != nil {
 				return err
 			}
 		}
@@ -63,6 +63,11 @@ type removal struct {
 	deleteVolumes bool
 	// grace is the grace period of pods in seconds; nil takes each pod's own.
 	grace *int64
+	// keepHome and keepDefinitions leave the instance's own namespace and the
+	// definitions of kinds behind, also when nobody else uses them.
+	keepHome, keepDefinitions bool
+	// leftBehind, when set, hears what stays although it was to be deleted.
+	leftBehind func(object, reason string)
 }
 
 // controllers are workloads whose pods must be gone before what they use goes.

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -27,6 +28,8 @@ type object struct {
 	scaling *scaling
 	// shared is set for an object that several instances use.
 	shared bool
+	// rule says when the object is ready; nil leaves it to its kind.
+	rule *kube.Rule
 
 	file         string
 	line, column int
@@ -86,6 +89,7 @@ func render(t *vnfm.Target) (*rendering, vnfm.Problems) {
 	r.bindVDUs(t, p.mapping, &ps)
 	r.bindAutoscaled(t)
 	r.markConfiguration(t, &ps)
+	r.setRules(t, &ps)
 	r.setDigests(t, &ps)
 	r.keep(t, &ps)
 	return r, ps
@@ -128,6 +132,7 @@ func renderObject(m *manifest, ps *vnfm.Problems) *object {
 		}
 	}
 	checkMetadata(meta, refuse)
+	o.rule = annotatedRule(o.gvk.GroupKind(), meta, refuse)
 	if o.isSecret() {
 		normalizeSecret(m, refuse)
 	}
@@ -179,7 +184,8 @@ func objectName(meta map[string]any, refuse func([]string, string, ...any)) stri
 }
 
 // checkMetadata finds labels and annotations that the API server would refuse
-// for their type, the commonest mistake in YAML, and those kept for the driver.
+// for their type, the commonest mistake in YAML, and those kept for the driver,
+// which reads some annotations and sets all others.
 func checkMetadata(meta map[string]any, refuse func([]string, string, ...any)) {
 	for _, field := range []string{"labels", "annotations"} {
 		at := func(path []string, format string, args ...any) {
@@ -190,7 +196,7 @@ func checkMetadata(meta map[string]any, refuse func([]string, string, ...any)) {
 			continue
 		}
 		for _, name := range sortedKeys(entries) {
-			if strings.HasPrefix(name, prefix) {
+			if strings.HasPrefix(name, prefix) && (field == "labels" || !slices.Contains(packageAnnotations, name)) {
 				refuse([]string{"metadata", field, name}, "metadata.%s: the prefix %s is kept for the VNF manager", field, prefix)
 			}
 		}

@@ -85,14 +85,23 @@ const releaseTimeout = 2 * time.Second
 // locked does work under the instance's Lease, the mark beside the objects that
 // processes on other machines see. Where there is no right to make Leases, and
 // where the namespace does not exist yet, the lock of the store has to do.
+//
+// The work has all the time that ctx gives, also for webhooks that do not answer
+// before an operator of the package runs.
 func (s *session) locked(ctx context.Context, work func(context.Context) error) error {
+	ctx = kube.AwaitWebhooks(ctx, func(waitingFor string) { s.progress(ctx, "waiting for %s", waitingFor) })
 	name := "vnf-" + s.target.Instance.ID
 	labels := map[string]string{labelInstance: s.target.Instance.ID}
 	// What the server offers is needed in any case, and the answer tells its clock.
 	if _, err := s.client.GroupVersions(ctx); err != nil {
 		return err
 	}
-	release, lost, err := s.client.AcquireLease(ctx, s.namespace, name, store.Holder(), labels)
+	var release func(context.Context) error
+	var lost <-chan struct{}
+	err := vnfm.AwaitTurn(ctx, func() (err error) {
+		release, lost, err = s.client.AcquireLease(ctx, s.namespace, name, store.Holder(), labels)
+		return err
+	})
 	switch {
 	case apierrors.IsForbidden(err):
 		s.progress(ctx, "no right to make a Lease in namespace %s: other machines cannot see that this instance is being worked on", s.namespace)

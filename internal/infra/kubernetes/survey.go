@@ -40,6 +40,14 @@ type placement struct {
 
 func (p *placement) String() string { return p.item.Key }
 
+// rule is what says in the place of its kind when the object is ready.
+func (p *placement) rule() *kube.Rule {
+	if p.object == nil {
+		return nil
+	}
+	return p.object.rule
+}
+
 // live is what is kept of an object on the server.
 type live struct {
 	metav1.ObjectMeta
@@ -297,7 +305,7 @@ func (s *session) kindIsGone(err error) bool {
 // liveOf keeps what matters of a whole object.
 func liveOf(p *placement, obj *unstructured.Unstructured, keep bool) *live {
 	l := &live{ObjectMeta: metaOf(obj)}
-	l.ready, _, _, _ = kube.Ready(obj)
+	l.ready, _, _, _ = kube.Ready(obj, p.rule())
 	if p.object != nil && p.object.scaling != nil {
 		if value, ok := nested(obj.Object, p.object.scaling.path...); ok {
 			if n, isInt := value.(int64); isInt {
@@ -355,5 +363,5 @@ var simpleKinds = map[schema.GroupKind]bool{
 
 // hasReadiness reports whether an object of the target is more than there or not.
 func hasReadiness(p *placement) bool {
-	return p.object != nil && !simpleKinds[p.object.gvk.GroupKind()]
+	return p.object != nil && (p.object.rule != nil || !simpleKinds[p.object.gvk.GroupKind()])
 }

@@ -22,8 +22,10 @@ import (
 // names it and its finalizers. Only objects of the instance are touched.
 //
 // Volume claims that stay lose the instance's label and note its name: the next
-// instance of that name takes them over. A namespace stays as long as something
-// that stays, or that is somebody else's, is in it.
+// instance of that name takes them over. So do a namespace of the
+// driver's own and the definition of a kind when the specification keeps them, and
+// whatever it says as long as something that stays, or that is somebody else's, is
+// in the one or of the other.
 func (d *Driver) Terminate(ctx context.Context, t *vnfm.Target, spec vnfm.TerminateSpec, r vnfm.Recorder) error {
 	s, err := d.connect(t, r)
 	if err != nil {
@@ -51,7 +53,11 @@ func (s *session) terminate(ctx context.Context, spec vnfm.TerminateSpec) error 
 	if err != nil {
 		return err
 	}
-	r := removal{session: s, deleteVolumes: spec.Volumes != vnfm.VolumesKeep, grace: graceOf(spec)}
+	r := removal{
+		session: s, deleteVolumes: spec.Volumes != vnfm.VolumesKeep, grace: graceOf(spec),
+		keepHome: spec.Namespace == vnfm.SharedKeep, keepDefinitions: spec.Definitions == vnfm.SharedKeep,
+		leftBehind: spec.LeftBehind,
+	}
 	for wave := waves - 1; wave >= 0; wave-- {
 		// A hook of the termination may have removed its object already.
 		batch := slices.DeleteFunc(ofWave(all, wave), func(p *placement) bool { return p.live == nil })
@@ -59,7 +65,7 @@ func (s *session) terminate(ctx context.Context, spec vnfm.TerminateSpec) error 
 			if err := end(ctx); err != nil {
 				return err
 			}
-			if batch, err = s.releaseNamespaces(ctx, batch); err != nil {
+			if batch, err = r.release(ctx, batch); err != nil {
 				return err
 			}
 			// The Lease goes before the namespace that it may be in.

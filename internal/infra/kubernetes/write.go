@@ -171,7 +171,13 @@ func isUnchangeable(err error) bool {
 func (s *session) explainWrite(p *placement, err error) error {
 	err = fmt.Errorf("%s (%s): %w", p, p.object.place(), err)
 	if p.live != nil && isUnchangeable(err) {
-		return fmt.Errorf("%w; Kubernetes does not let this field be changed: give the object another name, or name it in replace_objects (%q) so that it is deleted and made anew", err, p)
+		return fmt.Errorf("%w; %s", err, howToChange(p.item.Key))
 	}
 	return err
+}
+
+// howToChange is said of an object with a field that the API server does not let be
+// changed.
+func howToChange(key string) string {
+	return fmt.Sprintf("Kubernetes does not let this field be changed: give the object another name, or name it in replace_objects (%q) so that it is deleted and made anew", key)
 }

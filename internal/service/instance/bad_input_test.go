@@ -30,6 +30,9 @@ const bothFiles = `additional_params = { "lcm-kubernetes-def-files" = ["` + webF
 // params is the argument additional_params.
 func params(text string) string { return `additional_params = { ` + text + ` }` }
 
+// readiness is the argument readiness with one rule.
+func readiness(text string) string { return `readiness = [{ ` + text + ` }]` }
+
 // extra is the package hello with one more manifest.
 func extra(t testing.TB, text string) string { return hello(t, with(text)) }
 
@@ -44,9 +47,16 @@ func checkedBadInputs() map[string]badInput {
 		"operational_state": {arguments: `operational_state = "paused"`, want: want(`Attribute operational_state value must be one of: ["started" "stopped"], got: "paused"`)},
 		"on_failure":        {arguments: `on_failure = "ignore"`, want: want(`Attribute on_failure value must be one of: ["resume" "rollback"], got: "ignore"`)},
 		"termination_type":  {arguments: `termination = { type = "kill" }`, want: want(`Attribute termination.type value must be one of: ["graceful" "forceful"], got: "kill"`)},
+		"lock_timeout":      {arguments: `lock_timeout = "soon"`, want: want(`Attribute lock_timeout must be a duration such as 30s or 5m, got: soon`)},
+		"keep_namespace":    {arguments: `deletion_policy = { namespace = "retain" }`, want: want(`Attribute deletion_policy.namespace value must be one of: ["keep" "delete"], got: "retain"`)},
+		"keep_crds":         {arguments: `deletion_policy = { crds = "all" }`, want: want(`Attribute deletion_policy.crds value must be one of: ["keep" "delete"], got: "all"`)},
 		"graceful_timeout":  {arguments: `termination = { graceful_timeout = "30" }`, want: want(`Attribute termination.graceful_timeout must be a duration such as 30s or 5m, got: 30`)},
 		"volumes":           {arguments: `deletion_policy = { volumes = "retain" }`, want: want(`Attribute deletion_policy.volumes value must be one of: ["keep" "delete"], got: "retain"`)},
 		"timeouts":          {arguments: `timeouts = { create = "soon" }`, want: want(`Invalid Attribute Value Time Duration`, `"soon"`)},
+		"ready_by_both":     {arguments: readiness(`kind = "apps/Deployment", condition = "Available", jsonpath = "{.status.phase}", value = "Running"`), want: want(`2 attributes specified when one (and only one) of [readiness[0].condition.<.jsonpath] is required`)},
+		"ready_by_nothing":  {arguments: readiness(`kind = "apps/Deployment"`), want: want(`No attribute specified when one (and only one) of [readiness[0].condition.<.jsonpath] is required`)},
+		"ready_no_value":    {arguments: readiness(`kind = "apps/Deployment", jsonpath = "{.status.phase}"`), want: want(`Attribute "readiness[0].value" must be specified when "readiness[0].jsonpath" is specified`)},
+		"ready_kind_form":   {arguments: readiness(`kind = "Cell.example.com", condition = "Ready"`), want: want(`Attribute readiness[0].kind must be group/Kind, for example apps/Deployment, or Kind for the core group, got: Cell.example.com`)},
 		"force_conflicts":   {arguments: `force_conflicts = "maybe"`, want: want(`Inappropriate value for attribute "force_conflicts": a bool is required`)},
 		"metadata":          {arguments: `metadata = ["a"]`, want: want(`Inappropriate value for attribute "metadata": map of string required`)},
 		"heal_no_trigger":   {arguments: `heal = { vdu_ids = ["web"] }`, want: want(`attribute "trigger" is required`)},
@@ -88,6 +98,12 @@ func plannedBadInputs(t testing.TB) map[string]badInput {
 		"files_url":       {arguments: params(`"lcm-kubernetes-def-files" = ["https://example.com/a.yaml"]`), want: want(`Additional parameter "lcm-kubernetes-def-files" names a URL`)},
 		"files_outside":   {arguments: params(`"lcm-kubernetes-def-files" = ["../a.yaml"]`), want: want(`Additional parameter "lcm-kubernetes-def-files" names a path outside of the package`)},
 		"files_twice":     {arguments: params(`"lcm-kubernetes-def-files" = ["` + webFile + `", "./` + webFile + `"]`), want: want(`Additional parameter "lcm-kubernetes-def-files" names a file twice`)},
+		"ready_kind":      {arguments: readiness(`kind = "example.com/Cell", condition = "Ready"`), want: want(`The package has no object of kind example.com/Cell`, `Its kinds are Service, apps/Deployment.`)},
+		"ready_twice":     {arguments: readiness(`kind = "Service", condition = "A" }, { kind = "Service", condition = "B"`), want: want(`Kind Service has two rules of readiness`, `The first one is readiness[0].`)},
+		"ready_no_status": {arguments: readiness(`kind = "ConfigMap", condition = "Ready"`), want: want(`Objects of kind ConfigMap are ready as soon as they exist`)},
+		"ready_path":      {arguments: readiness(`kind = "Service", jsonpath = "{.status[}", value = "a"`), want: want(`The JSONPath "{.status[}" cannot be read: unterminated array`)},
+		"ready_no_path":   {arguments: readiness(`kind = "Service", jsonpath = ".status.phase", value = "a"`), want: want(`The JSONPath ".status.phase" must be in braces, for example {.status.phase}`)},
+		"ready_annotated": {source: extra(t, "apiVersion: v1\nkind: Service\nmetadata:\n  name: b\n  annotations:\n    vnf.nfv-iac.github.io/ready-jsonpath: '{.a}'\n"), arguments: bothFiles, want: want(`vnf.nfv-iac.github.io/ready-jsonpath must be a JSONPath in braces, =, and the value, for example {.status.phase}=Running`, `At Files/kubernetes/more.yaml:6`)},
 		"mapping_type":    {arguments: params(`vdu_mapping = "web"`), want: want(`Additional parameter "vdu_mapping" must map VDU ids to { kind, name }`)},
 		"mapping_entry":   {arguments: params(`vdu_mapping = { web = "web" }`), want: want(`Additional parameter "vdu_mapping" must be { kind, name } for VDU "web"`)},
 		"mapping_vdu":     {arguments: params(`vdu_mapping = { db = { kind = "StatefulSet", name = "db" } }`), want: want(`Additional parameter "vdu_mapping" names a VDU "db" that deployment flavour "default" does not have`, `Its VDUs are web.`)},

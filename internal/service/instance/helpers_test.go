@@ -28,6 +28,8 @@ type world struct {
 	store     acctest.Store
 	namespace string
 	heard     heard
+	// kinds are those that a package of this world brings, as kubectl takes them.
+	kinds []string
 }
 
 // newWorld returns a world for a test that runs beside others from now on: what it
@@ -268,7 +270,7 @@ func (w *world) labelled(id string) map[string]string {
 			} `json:"metadata"`
 		} `json:"items"`
 	}
-	out := w.lab.Kubectl(w, "get", listableKinds(w, w.lab), "--all-namespaces", "-l", "vnf.nfv-iac.github.io/instance-id="+id, "-o", "json")
+	out := w.lab.Kubectl(w, "get", strings.Join(append([]string{listableKinds(w, w.lab)}, w.kinds...), ","), "--all-namespaces", "-l", "vnf.nfv-iac.github.io/instance-id="+id, "-o", "json")
 	if err := json.Unmarshal([]byte(out), &list); err != nil {
 		w.Fatal(err)
 	}

@@ -113,6 +113,15 @@ func (l listener) ApplyResourceChange(ctx context.Context, req *tfprotov6.ApplyR
 	return resp, err
 }
 
+// PlanResourceChange implements tfprotov6.ResourceServer.
+func (l listener) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanResourceChangeRequest) (*tfprotov6.PlanResourceChangeResponse, error) {
+	resp, err := l.ProviderServer.PlanResourceChange(ctx, req)
+	if resp != nil {
+		l.heard.note(resp.Diagnostics)
+	}
+	return resp, err
+}
+
 // ReadResource implements tfprotov6.ResourceServer.
 func (l listener) ReadResource(ctx context.Context, req *tfprotov6.ReadResourceRequest) (*tfprotov6.ReadResourceResponse, error) {
 	resp, err := l.ProviderServer.ReadResource(ctx, req)

@@ -36,6 +36,9 @@ type model struct {
 	ForceConflicts       types.Bool     `tfsdk:"force_conflicts"`
 	AdoptExisting        types.Bool     `tfsdk:"adopt_existing"`
 	ReplaceObjects       types.Set      `tfsdk:"replace_objects"`
+	LockTimeout          types.String   `tfsdk:"lock_timeout"`
+	ServerDryRun         types.Bool     `tfsdk:"server_dry_run"`
+	Readiness            types.List     `tfsdk:"readiness"`
 	Termination          types.Object   `tfsdk:"termination"`
 	DeletionPolicy       types.Object   `tfsdk:"deletion_policy"`
 	Timeouts             timeouts.Value `tfsdk:"timeouts"`
@@ -56,7 +59,9 @@ type terminationModel struct {
 
 // deletionPolicyModel is the "deletion_policy" argument.
 type deletionPolicyModel struct {
-	Volumes types.String `tfsdk:"volumes"`
+	Volumes   types.String `tfsdk:"volumes"`
+	Namespace types.String `tfsdk:"namespace"`
+	CRDs      types.String `tfsdk:"crds"`
 }
 
 // spec reads what the user wants. known is false when a value that decides what
@@ -84,6 +89,7 @@ func (m *model) spec(ctx context.Context, diags *diag.Diagnostics) (s vnfm.Insta
 		OnFailure:        vnfm.OnFailure(m.OnFailure.ValueString()),
 		ForceConflicts:   m.ForceConflicts.ValueBool(),
 		AdoptExisting:    m.AdoptExisting.ValueBool(),
+		Readiness:        readReadiness(ctx, m.Readiness, diags),
 	}
 	// Metadata decides on no object: a plan does without what is not known of it.
 	if tfutil.Set(m.Metadata) && tfutil.FullyKnown(ctx, m.Metadata) {
@@ -143,6 +149,14 @@ func (m *model) healTrigger() attr.Value {
 	return m.Heal.Attributes()["trigger"]
 }
 
+// patient returns a context with the patience that the user has for other processes.
+func (m *model) patient(ctx context.Context) context.Context {
+	// The validator of the schema has parsed it before; without a value, as in a
+	// state that was imported by an older provider, nothing is waited for.
+	limit, _ := time.ParseDuration(m.LockTimeout.ValueString())
+	return vnfm.WithPatience(ctx, limit)
+}
+
 // terminateSpec reads how the instance is to be terminated.
 func (m *model) terminateSpec(ctx context.Context, diags *diag.Diagnostics) vnfm.TerminateSpec {
 	s := vnfm.TerminateSpec{Type: vnfm.Graceful, Volumes: vnfm.VolumesKeep}
@@ -163,6 +177,7 @@ func (m *model) terminateSpec(ctx context.Context, diags *diag.Diagnostics) vnfm
 		if tfutil.Set(p.Volumes) {
 			s.Volumes = vnfm.VolumePolicy(p.Volumes.ValueString())
 		}
+		s.Namespace, s.Definitions = vnfm.SharedPolicy(p.Namespace.ValueString()), vnfm.SharedPolicy(p.CRDs.ValueString())
 	}
 	return s
 }
@@ -206,6 +221,7 @@ func (m *model) setRecord(ctx context.Context, i *vnfm.Instance, diags *diag.Dia
 	m.OnFailure = types.StringValue(string(i.OnFailure))
 	m.VNFDID = types.StringValue(i.VNFDID)
 	m.ScaleStatus = tfutil.Int64Map(i.ScaleStatus)
+	m.Readiness = readinessList(m.Readiness, i.Readiness)
 	m.Status = types.StringValue(string(i.Status))
 	m.Generation = types.Int64Value(i.Generation)
 	if !m.Metadata.IsNull() || len(i.Metadata) > 0 {

@@ -18,7 +18,7 @@ import (
 
 // ModifyPlan implements resource.ResourceWithModifyPlan. It shows what the
 // instance will consist of, computed from package and arguments without any
-// request to the VIM.
+// request to the VIM, and has the VIM try what is new or changed.
 func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	if req.Plan.Raw.IsNull() {
 		return
@@ -44,6 +44,9 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 		return
 	}
 	planProgress(ctx, &plan, state)
+	if len(resp.RequiresReplace) == 0 {
+		r.dryRun(ctx, &plan, state, &resp.Diagnostics)
+	}
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
 }
 

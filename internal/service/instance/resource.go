@@ -27,6 +27,7 @@ const (
 	defaultReadTimeout   = 2 * time.Minute
 	defaultUpdateTimeout = 30 * time.Minute
 	defaultDeleteTimeout = 15 * time.Minute
+	defaultLockTimeout   = "30s"
 )
 
 var (
@@ -67,7 +68,7 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	}
 	ctx, cancel := tfutil.WithTimeout(ctx, plan.Timeouts.Create, defaultCreateTimeout, &resp.Diagnostics)
 	defer cancel()
-	instance, err := manager.Instantiate(ctx, spec)
+	instance, err := manager.Instantiate(plan.patient(ctx), spec)
 	if err != nil {
 		instance = endCreate(spec, err, &resp.Diagnostics)
 	}
@@ -196,7 +197,7 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 	ctx, cancel := tfutil.WithTimeout(ctx, plan.Timeouts.Update, defaultUpdateTimeout, &resp.Diagnostics)
 	defer cancel()
 	spec.KnownGeneration = state.Generation.ValueInt64()
-	instance, err := manager.Update(ctx, state.ID.ValueString(), spec)
+	instance, err := manager.Update(plan.patient(ctx), state.ID.ValueString(), spec)
 	if err == nil {
 		planned := plan.Generation
 		plan.setRecord(ctx, instance, &resp.Diagnostics)
@@ -227,7 +228,11 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 	}
 	ctx, cancel := tfutil.WithTimeout(ctx, state.Timeouts.Delete, defaultDeleteTimeout, &resp.Diagnostics)
 	defer cancel()
-	err := manager.Terminate(ctx, state.ID.ValueString(), spec)
+	spec.LeftBehind = func(object, reason string) {
+		resp.Diagnostics.AddWarning(fmt.Sprintf("%s Was Left Behind", object),
+			fmt.Sprintf("It belonged to VNF instance %q and is nobody's now, since %s.", state.Name.ValueString(), reason))
+	}
+	err := manager.Terminate(state.patient(ctx), state.ID.ValueString(), spec)
 	var missing *vnfm.NotFoundError
 	switch {
 	case errors.As(err, &missing) && missing.ID == state.ID.ValueString():
@@ -260,4 +265,6 @@ func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequ
 	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("id"), id)...)
 	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("force_conflicts"), false)...)
 	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("adopt_existing"), false)...)
+	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("server_dry_run"), true)...)
+	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("lock_timeout"), defaultLockTimeout)...)
 }

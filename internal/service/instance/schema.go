@@ -188,6 +188,20 @@ func lifeAttributes() map[string]schema.Attribute {
 			Optional:            true,
 			Validators:          []validator.Set{setvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1))},
 		},
+		"lock_timeout": schema.StringAttribute{
+			MarkdownDescription: "How long an operation waits for another process that works on the instance before it gives up and names that process. `0s` gives up at once. The creation of an instance that another process is just creating is never waited for. Default `30s`.",
+			Optional:            true,
+			Computed:            true,
+			Default:             stringdefault.StaticString(defaultLockTimeout),
+			Validators:          []validator.String{stringvalidator.RegexMatches(goDuration, "must be a duration such as 30s or 5m")},
+		},
+		"server_dry_run": schema.BoolAttribute{
+			MarkdownDescription: "Have the VIM try at plan time what the plan adds or changes (server-side dry run), when it is registered and can be reached. Objects that the API server would refuse as they are written are errors of the plan; what may be different by the time of the apply (quotas, webhooks, conflicts, a VIM that does not answer) is a warning. A plan without a change asks nothing. Default `true`.",
+			Optional:            true,
+			Computed:            true,
+			Default:             booldefault.StaticBool(true),
+		},
+		"readiness": readinessAttribute(),
 		"termination": schema.SingleNestedAttribute{
 			MarkdownDescription: "How the instance is terminated. A change takes effect with the termination.",
 			Optional:            true,
@@ -205,13 +219,23 @@ func lifeAttributes() map[string]schema.Attribute {
 			},
 		},
 		"deletion_policy": schema.SingleNestedAttribute{
-			MarkdownDescription: "What becomes of data when the instance is terminated. A change takes effect with the termination.",
+			MarkdownDescription: "What becomes of data, and of what others may use, when the instance is terminated. A change takes effect with the termination.",
 			Optional:            true,
 			Attributes: map[string]schema.Attribute{
 				"volumes": schema.StringAttribute{
 					MarkdownDescription: "`keep` (default) leaves persistent volume claims, and a later instance of the same name takes them over; `delete` deletes them and their data.",
 					Optional:            true,
 					Validators:          []validator.String{stringvalidator.OneOf(string(vnfm.VolumesKeep), string(vnfm.VolumesDelete))},
+				},
+				"namespace": schema.StringAttribute{
+					MarkdownDescription: "Namespace that was made for the instance: `delete` (default) deletes it unless something that stays, or somebody else's object, is in it; `keep` leaves it behind, and a later instance of the same name takes it over. A namespace that the package brings is an object of the package.",
+					Optional:            true,
+					Validators:          []validator.String{stringvalidator.OneOf(string(vnfm.SharedKeep), string(vnfm.SharedDelete))},
+				},
+				"crds": schema.StringAttribute{
+					MarkdownDescription: "CustomResourceDefinitions of the package: `delete` (default) deletes one unless there are objects of its kind, in any namespace, that are not the instance's; `keep` leaves them behind, and a later instance of the same name takes them over. What stays although it was to be deleted is told in a warning.",
+					Optional:            true,
+					Validators:          []validator.String{stringvalidator.OneOf(string(vnfm.SharedKeep), string(vnfm.SharedDelete))},
 				},
 			},
 		},

@@ -1,0 +1,188 @@
+package kubernetes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// dryRunLimit bounds a dry run: a plan must not hang on a VIM that answers slowly.
+const dryRunLimit = 10 * time.Second
+
+// DryRun applies the objects with these keys without storing them. An object is
+// left out when the API server cannot judge it yet: its kind, or the form of its
+// kind, comes with the same apply.
+func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnfm.Problems, error) {
+	s, err := d.open(t, nil)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, dryRunLimit)
+	defer cancel()
+	objects := s.judgeable(keys)
+	trial := &trial{session: s, stop: cancel, findings: make([]finding, len(objects))}
+	// The end of the time is a finding, not an error.
+	_ = s.each(ctx, len(objects), true, func(ctx context.Context, i int) error {
+		trial.try(ctx, i, objects[i])
+		return nil
+	})
+	if ctx.Err() != nil && trial.silence == "" {
+		trial.silence = fmt.Sprintf("the time of %s was over", dryRunLimit)
+	}
+	return trial.problems(objects), nil
+}
+
+// judgeable returns the objects with these keys whose kind does not change itself.
+func (s *session) judgeable(keys []string) []*object {
+	wanted := make(map[string]bool, len(keys))
+	for _, key := range keys {
+		wanted[key] = true
+	}
+	changing := map[schema.GroupKind]bool{}
+	for _, o := range s.rendering.objects {
+		if d := definitionOf(o); d != nil && wanted[o.key] {
+			changing[schema.GroupKind{Group: d.group, Kind: d.kind}] = true
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(s.rendering.objects), func(o *object) bool {
+		return !wanted[o.key] || changing[o.gvk.GroupKind()]
+	})
+}
+
+// finding is what the API server said of one object; text is empty for nothing.
+type finding struct {
+	refusal kube.Refusal
+	text    string
+}
+
+// trial collects what the API server says of objects that are tried.
+type trial struct {
+	session *session
+	// stop ends the trial: what keeps one object from being judged keeps all.
+	stop     context.CancelFunc
+	mu       sync.Mutex
+	findings []finding
+	// silence is why not all objects were judged.
+	silence string
+}
+
+func (t *trial) try(ctx context.Context, i int, o *object) {
+	err := t.session.tryObject(ctx, o)
+	if err == nil {
+		return
+	}
+	if ctx.Err() != nil {
+		return
+	}
+	refusal, text := kube.RefusalOf(err)
+	var unknown *kube.UnknownKindError
+	if errors.As(err, &unknown) {
+		refusal = kube.RefusedForNow
+	}
+	if isUnchangeable(err) {
+		text += "; " + howToChange(o.key)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if refusal == kube.Unanswered || refusal == kube.NotAllowed {
+		if t.silence == "" {
+			t.silence = text
+			t.stop()
+		}
+		return
+	}
+	t.findings[i] = finding{refusal, text}
+}
+
+// problems says what was found: an error for each object that cannot be as it is
+// written, one warning for all that cannot be as things stand, and one when not all
+// objects were judged.
+func (t *trial) problems(objects []*object) vnfm.Problems {
+	var ps vnfm.Problems
+	var forNow []string
+	for i, f := range t.findings {
+		o := objects[i]
+		switch {
+		case f.text == "":
+		case f.refusal == kube.RefusedAsWritten:
+			o.problem(&ps, o.key+" would be refused by the API server", f.text)
+		default:
+			forNow = append(forNow, fmt.Sprintf("%s (%s): %s", o.key, o.place(), f.text))
+		}
+	}
+	if len(forNow) > 0 {
+		if more := len(forNow) - maxErrors; more > 0 {
+			forNow = append(forNow[:maxErrors], fmt.Sprintf("and %d more", more))
+		}
+		ps = append(ps, vnfm.Problem{
+			Severity: vnfm.SeverityWarning,
+			Summary:  "the API server would refuse objects as things stand now",
+			Detail:   strings.Join(forNow, "\n"),
+		})
+	}
+	if t.silence != "" {
+		ps = append(ps, vnfm.Problem{
+			Severity: vnfm.SeverityWarning,
+			Summary:  "the plan was not tried on the VIM as a whole",
+			Detail:   t.silence + "\nThe apply tells what the API server refuses. To plan without asking it, set server_dry_run = false.",
+		})
+	}
+	return ps
+}
+
+// tryObject applies an object as write would, without storing it. Nothing is said
+// of an object whose namespace is missing, or which would be replaced.
+func (s *session) tryObject(ctx context.Context, o *object) error {
+	r, served, err := s.resolveKind(ctx, o.gvk)
+	if err != nil || !served {
+		return err
+	}
+	p := s.placed(o, r)
+	known := slices.ContainsFunc(s.target.Instance.Inventory, func(i vnfm.InventoryItem) bool {
+		return i.UID != "" && identityOf(&i) == identityOf(&p.item)
+	})
+	var replicas *int64
+	if o.scaling != nil && !known {
+		replicas = &o.scaling.count
+	}
+	body := o.body(s.target, p.ref.Namespace, replicas)
+	options := kube.ApplyOptions{FieldManager: kube.FieldManager, Force: s.target.ForceConflicts, DryRun: true}
+	_, err = s.client.Apply(ctx, p.ref, body, options)
+	var conflict *kube.ConflictError
+	if errors.As(err, &conflict) {
+		if ours, lookErr := s.wouldRepair(ctx, p, conflict); lookErr != nil || !ours {
+			return errors.Join(err, lookErr)
+		}
+		options.Force = true
+		_, err = s.client.Apply(ctx, p.ref, body, options)
+	}
+	switch {
+	case kube.IsNamespaceMissing(err), isUnchangeable(err) && s.replaceable(p):
+		return nil
+	default:
+		return err
+	}
+}
+
+// wouldRepair reports whether a conflict is with ourselves, or over an object that
+// drifted and that is put back by force.
+func (s *session) wouldRepair(ctx context.Context, p *placement, conflict *kube.ConflictError) (bool, error) {
+	if onlyOurs(conflict) {
+		return true, nil
+	}
+	obj, err := s.client.Get(ctx, p.ref)
+	if err != nil {
+		return false, err
+	}
+	p.live = liveOf(p, obj, false)
+	return s.belongs(p) && p.live.Annotations[annotationDigest] == p.object.digest, nil
+}

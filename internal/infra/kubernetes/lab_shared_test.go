@@ -1,0 +1,104 @@
+package kubernetes
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+const sharedDefinition = `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: cells.GROUP}
+spec:
+  group: GROUP
+  scope: Namespaced
+  names: {kind: Cell, plural: cells, singular: cell, listKind: CellList}
+  versions:
+  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}
+---
+apiVersion: GROUP/v1
+kind: Cell
+metadata: {name: own}
+`
+
+// TestLabSharedDefinition terminates an instance whose definition somebody else has
+// come to use, in another namespace and by an object of the instance's own making.
+func TestLabSharedDefinition(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, nil, nil)
+	group := l.namespace + ".example.org"
+	definition := "cells." + group
+	l.deleteAtEnd("apiextensions.k8s.io/v1", "CustomResourceDefinition", definition)
+	l.setFiles("1", map[string]string{"crd.yaml": strings.ReplaceAll(sharedDefinition, "GROUP", group)})
+	elsewhere := l.env.Namespace(t)
+	names := func() string {
+		return strings.Join(strings.Fields(l.env.Kubectl(t, "get", "crd", definition, "--ignore-not-found", "-o", "name")), " ")
+	}
+	cell := func(namespace, name, owner string) string {
+		text := "apiVersion: " + group + "/v1\nkind: Cell\nmetadata: {name: " + name + "}\n"
+		if owner != "" {
+			text = strings.Replace(text, "}", ", ownerReferences: [{apiVersion: "+group+"/v1, kind: Cell, name: own, uid: "+owner+"}]}", 1)
+		}
+		file := t.TempDir() + "/cell.yaml"
+		if err := writeFile(file, text); err != nil {
+			t.Fatal(err)
+		}
+		return l.env.Kubectl(t, "-n", namespace, "apply", "-f", file)
+	}
+	var left []string
+	spec := vnfm.TerminateSpec{Type: vnfm.Forceful, LeftBehind: func(object, reason string) { left = append(left, object+": "+reason) }}
+
+	l.apply()
+	cell(elsewhere, "foreign", "")
+	l.terminate(spec)
+	want := []string{"apiextensions.k8s.io/v1/CustomResourceDefinition " + definition + ": there are objects of its kind that are not the instance's: " + group + "/v1/Cell " + elsewhere + "/foreign"}
+	if names() == "" || !slices.Equal(left, want) {
+		t.Errorf("the definition is %q; left behind: %q, want %q", names(), left, want)
+	}
+	if got := strings.Fields(l.env.Kubectl(t, "get", definition, "--all-namespaces", "-o", "name")); len(got) != 1 {
+		t.Errorf("custom resources that are left: %v", got)
+	}
+
+	// The next instance of the name takes it over, and keeps it by its own will.
+	left = nil
+	l.env.Kubectl(t, "-n", elsewhere, "delete", definition, "foreign")
+	l.apply()
+	l.inSync()
+	l.terminate(vnfm.TerminateSpec{Type: vnfm.Forceful, Definitions: vnfm.SharedKeep, LeftBehind: spec.LeftBehind})
+	if names() == "" || len(left) > 0 {
+		t.Errorf("the definition that was to be kept is %q; left behind: %q", names(), left)
+	}
+
+	// What the instance's objects own is no reason to keep it.
+	l.apply()
+	cell(l.namespace, "made", l.kubectl("get", definition, "own", "-o", "jsonpath={.metadata.uid}"))
+	l.terminate(spec)
+	if names() != "" || len(left) > 0 {
+		t.Errorf("the definition that nobody uses is %q; left behind: %q", names(), left)
+	}
+}
+
+// TestLabPrunedDefinition moves to a package without a definition that somebody
+// else uses.
+func TestLabPrunedDefinition(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, nil, nil)
+	group := l.namespace + ".example.org"
+	l.deleteAtEnd("apiextensions.k8s.io/v1", "CustomResourceDefinition", "cells."+group)
+	settings := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
+	l.setFiles("1", map[string]string{"crd.yaml": strings.ReplaceAll(sharedDefinition, "GROUP", group) + "---\n" + settings})
+	l.apply()
+	file := t.TempDir() + "/cell.yaml"
+	if err := writeFile(file, "apiVersion: "+group+"/v1\nkind: Cell\nmetadata: {name: foreign}\n"); err != nil {
+		t.Fatal(err)
+	}
+	l.kubectl("apply", "-f", file)
+	l.setFiles("2", map[string]string{"a.yaml": settings})
+	l.apply()
+	l.inSync()
+	if got := strings.Fields(l.kubectl("get", "cells."+group, "-o", "name")); len(got) != 1 || !strings.HasSuffix(got[0], "/foreign") {
+		t.Errorf("custom resources that are left: %v", got)
+	}
+}

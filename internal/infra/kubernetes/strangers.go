@@ -1,0 +1,65 @@
+package kubernetes
+
+import (
+	"context"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+)
+
+// isDefinition reports whether an object is a CustomResourceDefinition.
+func isDefinition(p *placement) bool {
+	return p.item.Group == "apiextensions.k8s.io" && p.item.Kind == "CustomResourceDefinition"
+}
+
+// strangers returns the objects of the kind that a definition gives, in all
+// namespaces, which are not the instance's: they would be lost with the definition.
+func (s *session) strangers(ctx context.Context, p *placement) ([]*placement, error) {
+	obj, err := s.client.Get(ctx, p.ref)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	d := readDefinition(obj.Object)
+	// In the version that objects are stored in they need no conversion, for which an
+	// operator would be asked that is gone by now.
+	version := d.storage
+	if _, served := d.replicas[version]; !served && len(d.replicas) > 0 {
+		version = sortedKeys(d.replicas)[0]
+	}
+	gv := schema.GroupVersion{Group: d.group, Version: version}
+	r := kube.Resource{GVK: gv.WithKind(d.kind), GVR: gv.WithResource(d.plural), Namespaced: d.namespaced}
+	list, err := s.listMetadata(ctx, r, "", kube.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	own := map[string]bool{}
+	for i := range s.saved {
+		own[s.saved[i].UID] = true
+	}
+	// What the instance's objects own goes with them, and so does what that owns.
+	for grown := true; grown; {
+		grown = false
+		for i := range list {
+			m := &list[i].ObjectMeta
+			mine := m.Labels[labelInstance] == s.target.Instance.ID
+			for _, owner := range m.OwnerReferences {
+				mine = mine || own[string(owner.UID)]
+			}
+			if mine && !own[string(m.UID)] {
+				own[string(m.UID)], grown = true, true
+			}
+		}
+	}
+	var out []*placement
+	for i := range list {
+		if m := &list[i].ObjectMeta; m.DeletionTimestamp == nil && !own[string(m.UID)] {
+			out = append(out, s.foundPlace(kube.Ref{Resource: r, Namespace: m.Namespace}, m.Name, nil))
+		}
+	}
+	return out, nil
+}

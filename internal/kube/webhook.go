@@ -1,0 +1,68 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+)
+
+// silentWebhook is a webhook that the API server could not ask. That of an operator
+// which is just being started is asked long before it answers.
+type silentWebhook struct {
+	// name is that of an admission webhook, or says whose conversion webhook it is.
+	name  string
+	cause string
+}
+
+func (w *silentWebhook) String() string { return fmt.Sprintf("webhook %s: %s", w.name, w.cause) }
+
+var (
+	failedAdmission  = regexp.MustCompile(`failed calling webhook "([^"]+)"`)
+	failedConversion = regexp.MustCompile(`conversion webhook for (\S+, Kind=\w+) failed`)
+	deniedAdmission  = regexp.MustCompile(`admission webhook "[^"]+" denied the request`)
+	// silence is why nobody answers: no pod, no listener, no certificate yet. What
+	// else an API server says of a webhook does not pass by waiting.
+	silence = regexp.MustCompile(`no endpoints available for service "[^"]*"|service "[^"]*" not found|connection refused|connection reset by peer|no such host|no route to host|i/o timeout|context deadline exceeded|x509: certificate signed by unknown authority|EOF$`)
+)
+
+// webhookIn finds the webhook that did not answer in the message of a failure.
+func webhookIn(code int, message string) *silentWebhook {
+	if code < http.StatusInternalServerError {
+		return nil
+	}
+	cause := silence.FindString(message)
+	if cause == "" {
+		return nil
+	}
+	if m := failedAdmission.FindStringSubmatch(message); m != nil {
+		return &silentWebhook{name: m[1], cause: cause}
+	}
+	if m := failedConversion.FindStringSubmatch(message); m != nil {
+		return &silentWebhook{name: "for the conversion of " + strings.Replace(m[1], ", Kind=", " ", 1), cause: cause}
+	}
+	return nil
+}
+
+type webhookKey struct{}
+
+// AwaitWebhooks returns a context under which requests that change something wait,
+// as long as it lasts, for webhooks that do not answer yet. told hears which one
+// and why. Without it such a failure is given up after a short while.
+func AwaitWebhooks(ctx context.Context, told func(waitingFor string)) context.Context {
+	return context.WithValue(ctx, webhookKey{}, told)
+}
+
+// awaits reports whether a failed request is to be sent again because a webhook did
+// not answer, and tells so.
+func awaits(ctx context.Context, r request, err error) bool {
+	told, ok := ctx.Value(webhookKey{}).(func(string))
+	var server *serverError
+	if !ok || r.method == http.MethodGet || !errors.As(err, &server) || server.webhook == nil {
+		return false
+	}
+	told(server.webhook.String())
+	return true
+}

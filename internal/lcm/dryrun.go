@@ -1,0 +1,41 @@
+package lcm
+
+import (
+	"context"
+	"errors"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// DryRunInstance implements vnfm.Manager. It takes no lease and writes nothing: an
+// operation that runs meanwhile is not disturbed. In a process that has begun to
+// apply nothing is tried: what is planned there is done at once.
+func (e *Engine) DryRunInstance(ctx context.Context, id string, spec vnfm.InstanceSpec, keys []string) (vnfm.Problems, error) {
+	if e.applying.Load() {
+		return nil, nil
+	}
+	s, r, err := e.prepare(ctx, &spec)
+	if err != nil {
+		return nil, err
+	}
+	en := newInstance(id, spec)
+	if id != "" {
+		found, err := get[vnfm.Instance](ctx, s, store.KindInstance, id)
+		if err != nil && !errors.Is(err, vnfm.ErrNotFound) {
+			return nil, err
+		}
+		if err == nil {
+			en = found
+		}
+	}
+	if err := e.settleConnections(ctx, &spec, en.value.Connections); err != nil {
+		return nil, err
+	}
+	describe(&en.value, spec, r)
+	t, d, err := e.bind(ctx, &en.value, r, spec)
+	if err != nil {
+		return nil, err
+	}
+	return d.DryRun(ctx, t, keys)
+}

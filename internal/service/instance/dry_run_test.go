@@ -1,0 +1,155 @@
+package instance_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
+)
+
+// refusedPlans are plans that the API server refuses, against the package hello.
+func refusedPlans() map[string]struct {
+	edits []edit
+	want  []string
+} {
+	return map[string]struct {
+		edits []edit
+		want  []string
+	}{
+		"invalid": {
+			edits: []edit{manifests("targetPort: http", "targetPort: not_a_port")},
+			want:  want(`v1/Service web would be refused by the API server`, `At Files/kubernetes/web.yaml:9:1.`, `Service "web" is invalid: spec.ports[0].targetPort: Invalid value: "not_a_port"`),
+		},
+		"unknown field": {
+			edits: []edit{manifests("  replicas: 1\n", "  replicas: 1\n  replica: 1\n")},
+			want:  want(`apps/v1/Deployment web would be refused by the API server`, `At Files/kubernetes/web.yaml:18:1.`, `.spec.replica: field not declared in schema`),
+		},
+		"unchangeable": {
+			edits: []edit{
+				manifests("matchLabels: { app.kubernetes.io/name: web }", "matchLabels: { app.kubernetes.io/name: other }"),
+				manifests("labels: { app.kubernetes.io/name: web }\n    spec", "labels: { app.kubernetes.io/name: other }\n    spec"),
+			},
+			want: want(`apps/v1/Deployment web would be refused by the API server`, `spec.selector: Invalid value`, `field is immutable`, `Kubernetes does not let this field be changed: give the object another name, or delete it so that it is made anew.`),
+		},
+		"secret": {
+			edits: []edit{with("apiVersion: v1\nkind: Secret\nmetadata: {name: a}\ntype: kubernetes.io/tls\nstringData: {tls.crt: planted-secret-value}\n")},
+			want:  want(`v1/Secret a would be refused by the API server`, `At Files/kubernetes/more.yaml:1:1.`, `data[tls.key]: Required value`),
+		},
+	}
+}
+
+// TestAccInstance_dryRun plans changes that the API server refuses: the plan says
+// so, and nothing was done.
+func TestAccInstance_dryRun(t *testing.T) {
+	w := newWorld(t)
+	steps := []resource.TestStep{{Config: w.config("hello"), ConfigStateChecks: []statecheck.StateCheck{instantiated()}, Check: w.heard.silent()}}
+	for _, c := range refusedPlans() {
+		steps = append(steps, resource.TestStep{Config: w.over(hello(t, c.edits...)), PlanOnly: true, ExpectError: sentence(c.want...)})
+	}
+	bad := hello(t, manifests("targetPort: http", "targetPort: not_a_port"))
+	steps = append(steps,
+		// Without the dry run it is the apply that is refused.
+		resource.TestStep{Config: w.over(bad, `server_dry_run = false`), ExpectError: sentence(`Unable to Update VNF Instance "test"`, `not_a_port`)},
+		resource.TestStep{Config: w.config("hello"), ConfigStateChecks: []statecheck.StateCheck{instantiated()}},
+		// A new instance on the same VIM.
+		resource.TestStep{
+			Config:   w.config("hello") + strings.ReplaceAll(pkg(bad), `"test"`, `"bad"`) + strings.ReplaceAll(w.second(), "vnf_package.test.id", "vnf_package.bad.id"),
+			PlanOnly: true, ExpectError: sentence(`v1/Service web would be refused by the API server`, `with vnf_instance.second`, `not_a_port`),
+		},
+	)
+	w.run(t, steps...)
+}
+
+const job = `apiVersion: batch/v1
+kind: Job
+metadata: { name: migrate }
+spec:
+  template:
+    spec:
+      restartPolicy: Never
+      containers: [{ name: migrate, image: registry.example.com/hello/migrate:1.0.0 }]
+`
+
+// TestAccInstance_dryRunForNow plans what the API server refuses as things stand:
+// warnings, no error, and nothing of what the apply cures by itself.
+func TestAccInstance_dryRunForNow(t *testing.T) {
+	w := newWorld(t)
+	kinds, _ := w.cells()
+	cell := "---\napiVersion: " + w.group() + "/v1\nkind: Cell\nmetadata: { name: a }\nspec: { band: 1 }\n"
+	newer := strings.Replace(job, "1.0.0", "2.0.0", 1)
+	w.run(t,
+		resource.TestStep{Config: w.over(hello(t, with(job)))},
+		resource.TestStep{
+			// A Job that cannot be changed is replaced; a kind comes with its definition.
+			Config:            w.over(hello(t, with(kinds+cell+"---\n"+newer))),
+			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
+			Check:             also(w.heard.silent(), w.whole()),
+		},
+		resource.TestStep{
+			// A quota that is used up now may be raised before the apply.
+			PreConfig: func() { w.kubectl("create", "quota", "none", "--hard=count/configmaps=0") },
+			Config:    w.over(hello(t, with(kinds+cell+"---\napiVersion: v1\nkind: ConfigMap\nmetadata: { name: more }\n"))), PlanOnly: true, ExpectNonEmptyPlan: true,
+		},
+		resource.TestStep{
+			// The definition is served, and its own form changes with the resource.
+			PreConfig:         func() { w.kubectl("delete", "quota", "none") },
+			Config:            w.over(hello(t, with(strings.Replace(kinds, "band: {", "sector: { type: integer }, band: {", 1)+strings.Replace(cell, "band: 1", "band: 1, sector: 2", 1)))),
+			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
+			Check:             also(w.whole(), w.heard.warned(`(?m)^The API server would refuse objects as things stand now: v1/ConfigMap more \(Files/kubernetes/more.yaml:\d+\): [^\n]*exceeded quota: none[^\n]*\.$`)),
+		},
+		resource.TestStep{
+			Config:      w.over(hello(t, with(strings.Replace(kinds, "band: {", "sector: { type: integer }, band: {", 1)+strings.Replace(cell, "band: 1", "band: 0", 1)))),
+			PlanOnly:    true,
+			ExpectError: sentence(w.group()+`/v1/Cell a would be refused by the API server`, `spec.band: Invalid value: 0`),
+		},
+	)
+}
+
+// TestAccInstance_dryRunConflict warns of fields that somebody else owns, and not of
+// those that are only put right.
+func TestAccInstance_dryRunConflict(t *testing.T) {
+	w := newWorld(t)
+	evening := hello(t, manifests("Hello", "Good evening"))
+	foreign := func() {
+		w.kubectl("patch", "configmap", "web-content", "--field-manager=somebody", "--type=merge", "-p", `{"data":{"index.html":"mine"}}`)
+	}
+	w.run(t,
+		resource.TestStep{Config: w.config("hello")},
+		resource.TestStep{PreConfig: foreign, Config: w.config("hello"), Check: w.heard.silent()},
+		resource.TestStep{
+			PreConfig:   foreign,
+			Config:      w.over(evening),
+			ExpectError: sentence(`other managers own fields that the manifest sets: .data.index.html (owned by "somebody")`),
+		},
+		resource.TestStep{
+			Config: w.over(evening, `force_conflicts = true`),
+			Check: also(
+				w.heard.warned(`(?s)API server would refuse objects as things stand now.*v1/ConfigMap web-content \(Files/kubernetes/web.yaml:1\).*owned by "somebody"`),
+				func(*terraform.State) error { return nil }),
+		},
+	)
+}
+
+// TestAccInstance_dryRunFewRights plans with credentials that may apply nothing: one
+// warning, however many objects there are.
+func TestAccInstance_dryRunFewRights(t *testing.T) {
+	w := newWorld(t)
+	lab := w.lab
+	lab.AdminToken = lab.LimitedToken
+	vim := acctest.VIM(w, lab, "test")
+	w.run(t,
+		resource.TestStep{Config: w.store.Config(vim)},
+		resource.TestStep{
+			Config:   w.store.Config(vim, pkg(examplePackage(t, "hello")), w.instance()),
+			PlanOnly: true, ExpectNonEmptyPlan: true,
+		},
+		resource.TestStep{
+			Config: w.store.Config(vim),
+			Check:  w.heard.warned(`The plan was not tried on the VIM as a whole: [^\n]*cannot patch resource[^\n]*\n.*server_dry_run = false\.`),
+		},
+	)
+}

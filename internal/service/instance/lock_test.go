@@ -1,0 +1,55 @@
+package instance_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+)
+
+// hold takes the lease of the only instance, as a process that works on it has it.
+func (w *world) hold(t *testing.T) (release func()) {
+	t.Helper()
+	lease, err := w.store.Records(t).Acquire(t.Context(), "instance/"+w.records(t)[0].ID, "somebody")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		if err := lease.Release(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestAccInstance_lockTimeout changes and terminates an instance on which somebody
+// else works: it gives up in time, or goes on as soon as it can.
+func TestAccInstance_lockTimeout(t *testing.T) {
+	w := newWorld(t)
+	config := func(description, limit string) string {
+		return w.config("hello", `description = "`+description+`"`, `lock_timeout = "`+limit+`"`)
+	}
+	var release func()
+	held := `VNF instance "test" is being worked on by somebody since 20`
+	w.run(t,
+		resource.TestStep{Config: config("a", "0s"), ConfigStateChecks: []statecheck.StateCheck{instantiated()}},
+		resource.TestStep{
+			PreConfig:   func() { release = w.hold(t) },
+			Config:      config("b", "0s"),
+			ExpectError: sentence(`Unable to Update VNF Instance "test"`, held, `Wait until that run has ended and apply again.`),
+		},
+		resource.TestStep{Config: config("b", "2s"), ExpectError: sentence(held, `it was waited for 2s`)},
+		resource.TestStep{
+			PreConfig:         func() { time.AfterFunc(3*time.Second, release) },
+			Config:            config("b", "2m"),
+			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
+			Check:             resource.TestCheckResourceAttr(address, "description", "b"),
+		},
+		resource.TestStep{
+			PreConfig: func() { time.AfterFunc(3*time.Second, w.hold(t)) },
+			Config:    config("b", "2m"),
+			Destroy:   true,
+		},
+	)
+}

@@ -1,0 +1,145 @@
+package instance_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
+)
+
+// cells is a definition and two custom resources of it, of which the second says
+// itself when it is ready. GROUP is to be replaced.
+const cells = `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: { name: cells.GROUP }
+spec:
+  group: GROUP
+  scope: Namespaced
+  names: { kind: Cell, plural: cells, singular: cell, listKind: CellList }
+  versions:
+    - name: v1
+      served: true
+      storage: true
+      subresources: { status: {} }
+      schema:
+        openAPIV3Schema:
+          type: object
+          properties:
+            spec: { type: object, properties: { band: { type: integer, minimum: 1 } } }
+            status: { type: object, x-kubernetes-preserve-unknown-fields: true }
+---
+apiVersion: GROUP/v1
+kind: Cell
+metadata: { name: a }
+spec: { band: 1 }
+---
+apiVersion: GROUP/v1
+kind: Cell
+metadata:
+  name: b
+  annotations: { vnf.nfv-iac.github.io/ready-condition: Attached }
+spec: { band: 1 }
+`
+
+// group is an API group of this world's own: definitions are cluster-wide.
+func (w *world) group() string { return w.namespace + ".example.com" }
+
+// cells returns the definition of this world's own group, and two cells.
+func (w *world) cells() (definition, objects string) {
+	w.kinds = []string{"cells." + w.group()}
+	definition, objects, _ = strings.Cut(strings.ReplaceAll(cells, "GROUP", w.group()), "---\n")
+	return definition, objects
+}
+
+// status writes the status of a cell, as its operator would.
+func (w *world) status(cell, status string) {
+	w.Helper()
+	w.kubectl("patch", "cells."+w.group(), cell, "--subresource=status", "--type=merge", "-p", `{"status":`+status+`}`)
+}
+
+// TestAccInstance_readiness waits for custom resources by the rules of arguments
+// and package, says what they lack, and changes the rules in place.
+func TestAccInstance_readiness(t *testing.T) {
+	w := newWorld(t)
+	definition, objects := w.cells()
+	dir := hello(t, with(definition+"---\n"+objects))
+	config := func(rules, timeouts string) string {
+		return w.over(dir, `readiness = [`+rules+`]`, `timeouts = `+timeouts)
+	}
+	cell := `{ kind = "` + w.group() + `/Cell", `
+	running := cell + `jsonpath = "{.status.phase}", value = "Running" }`
+	attached := cell + `condition = "Attached" }`
+	const short, long = `{ create = "15s", update = "15s" }`, `{ create = "5m", update = "5m" }`
+	w.run(t,
+		resource.TestStep{
+			// Without a rule kstatus takes a custom resource without status for ready.
+			Config:             config(running, short),
+			Check:              w.heard.warned(`(?s)Cell ` + w.namespace + `/a: InProgress.*\.status\.phase is not set, wanted Running`),
+			ExpectNonEmptyPlan: true,
+		},
+		resource.TestStep{
+			PreConfig: func() {
+				w.status("a", `{"phase":"Pending"}`)
+				w.status("b", `{"phase":"Running","conditions":[{"type":"Attached","status":"False"}]}`)
+			},
+			Config:      config(running, short),
+			ExpectError: sentence(`1 of `, `Cell `+w.namespace+`/a: InProgress`, `.status.phase is Pending, wanted Running`),
+		},
+		resource.TestStep{
+			PreConfig:         func() { w.status("a", `{"phase":"Running"}`) },
+			Config:            config(running, long),
+			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
+			Check:             w.whole(),
+		},
+		resource.TestStep{Config: config(running, long), PlanOnly: true},
+		resource.TestStep{
+			// Another rule, and nothing else: the objects are judged anew.
+			PreConfig: func() {
+				w.status("a", `{"conditions":[{"type":"Attached","status":"False","reason":"NoRadio","message":"the radio is off"}]}`)
+			},
+			Config:           config(attached, short),
+			ConfigPlanChecks: updates(),
+			ExpectError:      sentence(`2 of `, `Cell `+w.namespace+`/a: InProgress (NoRadio): condition Attached is False: the radio is off`),
+		},
+		resource.TestStep{
+			PreConfig: func() {
+				w.status("a", `{"conditions":[{"type":"Attached","status":"True"}]}`)
+				w.status("b", `{"conditions":[{"type":"Attached","status":"True"}]}`)
+			},
+			Config:            config(attached, long),
+			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
+		},
+		resource.TestStep{
+			// The rule of the package, which the argument hid.
+			Config:            config("", long),
+			ConfigPlanChecks:  updates(),
+			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
+			Check:             w.gets("1", "get", "cells."+w.group(), "a", "-o", "jsonpath={.metadata.generation}"),
+		},
+		resource.TestStep{
+			Config:           w.over(dir, `timeouts = `+long),
+			ConfigPlanChecks: resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
+		},
+	)
+	if got := w.lab.Kubectl(t, "get", "crd", "cells."+w.group(), "--ignore-not-found", "-o", "name"); got != "" {
+		t.Errorf("left behind: %s", got)
+	}
+}
+
+// TestAccInstance_readinessImported reads the rules back from the record.
+func TestAccInstance_readinessImported(t *testing.T) {
+	w := newWorld(t)
+	config := w.store.Config(acctest.VIM(w, w.lab, "test"), pkg(examplePackage(t, "hello")),
+		w.instance(`readiness = [{ kind = "apps/Deployment", condition = "Available" }, { kind = "Service", jsonpath = "{.spec.type}", value = "ClusterIP" }]`))
+	w.run(t,
+		resource.TestStep{Config: config, ConfigStateChecks: []statecheck.StateCheck{instantiated()}},
+		resource.TestStep{
+			Config: config, ResourceName: address, ImportState: true, ImportStateVerify: true,
+			ImportStateVerifyIgnore: []string{"deletion_policy", "timeouts"},
+		},
+	)
+}

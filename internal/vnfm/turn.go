@@ -1,0 +1,46 @@
+package vnfm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// The pauses between two looks whether the other process has ended.
+const (
+	firstPause = 100 * time.Millisecond
+	maxPause   = 2 * time.Second
+)
+
+type patienceKey struct{}
+
+// WithPatience returns a context under which work waits for that long until another
+// process lets go of the same object. Without it a *BusyError is returned at once.
+func WithPatience(ctx context.Context, limit time.Duration) context.Context {
+	return context.WithValue(ctx, patienceKey{}, limit)
+}
+
+// AwaitTurn calls try until it returns something else than a *BusyError, as long as
+// the patience of ctx and ctx itself last.
+func AwaitTurn(ctx context.Context, try func() error) error {
+	limit, _ := ctx.Value(patienceKey{}).(time.Duration)
+	end := time.Now().Add(limit)
+	for pause := firstPause; ; pause = min(2*pause, maxPause) {
+		err := try()
+		if limit <= 0 || !errors.As(err, new(*BusyError)) {
+			return err
+		}
+		left := time.Until(end)
+		if left <= 0 {
+			return fmt.Errorf("%w; it was waited for %s", err, limit)
+		}
+		timer := time.NewTimer(min(pause, left))
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return fmt.Errorf("%w: %w", err, ctx.Err())
+		}
+	}
+}
