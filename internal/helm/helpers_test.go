@@ -38,7 +38,7 @@ metadata: { name: second, annotations: { helm.sh/hook: "pre-install,pre-upgrade"
 ---
 apiVersion: batch/v1
 kind: Job
-metadata: { name: first, annotations: { helm.sh/hook: pre-install, helm.sh/hook-weight: "-5" } }
+metadata: { name: zeroth, annotations: { helm.sh/hook: pre-install, helm.sh/hook-weight: "-5" } }
 ---
 apiVersion: v1
 kind: Pod

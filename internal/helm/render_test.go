@@ -55,7 +55,7 @@ func TestHooksRunInOrder(t *testing.T) {
 		}
 		return out
 	}
-	if diff := cmp.Diff([]string{"first", "second"}, names(PreInstall)); diff != "" {
+	if diff := cmp.Diff([]string{"zeroth", "second"}, names(PreInstall)); diff != "" {
 		t.Errorf("pre-install (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{"second"}, names(PreUpgrade)); diff != "" {
