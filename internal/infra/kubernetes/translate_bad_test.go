@@ -217,7 +217,7 @@ v.yaml:6:75: node_templates.VDU1.properties.vnfcs.web.mem_size: "much" is no siz
 	{
 		name: "legacy VDU that is a server",
 		vnfd: tackerVDU(`image: cirros, flavor: m1.tiny`),
-		want: `package "p" lists no Kubernetes manifest: list the manifests as artifacts of the package, or name them in additional_params["lcm-kubernetes-def-files"]; or describe the containers of the VDUs in the VNFD`,
+		want: `package "p" lists no Kubernetes manifest: list the manifests as artifacts of the package, or name them in additional_params["lcm-kubernetes-def-files"], or a chart in additional_params["helm_chart_path"]; or describe the containers of the VDUs in the VNFD`,
 	},
 }
 

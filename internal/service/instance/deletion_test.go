@@ -40,7 +40,7 @@ func TestAccInstance_deletionShared(t *testing.T) {
 			PreConfig: func() { w.kubectl("apply", "-f", foreign) },
 			Config:    without,
 			Check: also(shared(both), w.gets("cell."+w.group()+"/foreign", "get", kind, "-o", "name"),
-				w.heard.warned(`apiextensions.k8s.io/v1/CustomResourceDefinition `+kind+` Was Left Behind: It belonged to VNF instance "test" and is nobody's now, since there are objects of its kind that are not the instance's: `+w.group()+`/v1/Cell `+w.namespace+`/foreign\.`)),
+				w.heard.warned(`apiextensions.k8s.io/v1/CustomResourceDefinition `+kind+` Was Left Behind: It belonged to VNF instance "test" and stays on the VIM: there are objects of its kind that are not the instance's: `+w.group()+`/v1/Cell `+w.namespace+`/foreign\.`)),
 		},
 		resource.TestStep{
 			PreConfig:         func() { w.kubectl("delete", "-f", foreign) },

@@ -151,8 +151,8 @@ func (m *model) healTrigger() attr.Value {
 
 // patient returns a context with the patience that the user has for other processes.
 func (m *model) patient(ctx context.Context) context.Context {
-	// The validator of the schema has parsed it before; without a value, as in a
-	// state that was imported by an older provider, nothing is waited for.
+	// The validator of the schema has parsed it before. A state that has no value
+	// yet waits for nothing.
 	limit, _ := time.ParseDuration(m.LockTimeout.ValueString())
 	return vnfm.WithPatience(ctx, limit)
 }

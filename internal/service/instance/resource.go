@@ -230,7 +230,7 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 	defer cancel()
 	spec.LeftBehind = func(object, reason string) {
 		resp.Diagnostics.AddWarning(fmt.Sprintf("%s Was Left Behind", object),
-			fmt.Sprintf("It belonged to VNF instance %q and is nobody's now, since %s.", state.Name.ValueString(), reason))
+			fmt.Sprintf("It belonged to VNF instance %q and stays on the VIM: %s.", state.Name.ValueString(), reason))
 	}
 	err := manager.Terminate(state.patient(ctx), state.ID.ValueString(), spec)
 	var missing *vnfm.NotFoundError
