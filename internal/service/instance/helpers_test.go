@@ -296,18 +296,11 @@ var (
 func listableKinds(t testing.TB, lab labtest.Env) string {
 	t.Helper()
 	kindsOnce.Do(func() {
-<<<<<<< HEAD
-		out := lab.Kubectl(t, "api-resources", "--verbs=list", "-o", "name")
-		// Kinds of other tests come and go.
-		own := slices.DeleteFunc(strings.Fields(out), func(kind string) bool { return strings.Contains(kind, ".example.") })
-		kinds = strings.Join(own, ",")
-=======
-		// Those that other tests bring, in groups named after their namespaces, come and go.
-		out := slices.DeleteFunc(strings.Fields(lab.Kubectl(t, "api-resources", "--verbs=list", "-o", "name")), func(kind string) bool {
-			return strings.Contains(kind, ".test-")
+		// Those that other tests bring come and go.
+		own := slices.DeleteFunc(strings.Fields(lab.Kubectl(t, "api-resources", "--verbs=list", "-o", "name")), func(kind string) bool {
+			return strings.Contains(kind, ".example.") || strings.Contains(kind, ".test-")
 		})
-		kinds = strings.Join(out, ",")
->>>>>>> plan
+		kinds = strings.Join(own, ",")
 	})
 	return kinds
 }
