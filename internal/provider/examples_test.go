@@ -104,6 +104,31 @@ func TestExamples(t *testing.T) {
 	c.run(t, "resources/vnf_package", nil, "destroy", "-auto-approve", "-no-color")
 }
 
+// TestOperatorsExample applies the example of custom resources and a Helm chart,
+// scales a custom resource, and destroys both.
+func TestOperatorsExample(t *testing.T) {
+	c := newCLI(t)
+	lab := labtest.Kubernetes(t)
+	const example = "complete/operators"
+	vars := []string{"kubeconfig=" + lab.Kubeconfig}
+	if out := c.apply(t, example, vars...); !strings.Contains(out, "carriers = 1") || !strings.Contains(out, `"ims" = "INSTANTIATED"`) {
+		t.Errorf("the outputs of the example are\n%s", out)
+	}
+	if out := c.apply(t, example, append(vars, "capacity=2")...); !strings.Contains(out, "carriers = 3") {
+		t.Errorf("the outputs after the scale are\n%s", out)
+	}
+	if got := lab.Kubectl(t, "get", "carriergroups", "carriers", "-n", "radio", "-o", "jsonpath={.spec.carriers}"); got != "3" {
+		t.Errorf("the custom resource has %s carriers, want 3", got)
+	}
+	if out := lab.Kubectl(t, "get", "secrets", "-n", "ims", "-l", "owner=helm,status=deployed", "-o", "name"); strings.Count(out, "sh.helm.release.v1") != 1 {
+		t.Errorf("records of deployed releases: %s", out)
+	}
+	c.run(t, example, vars, "destroy", "-auto-approve", "-no-color")
+	if out := lab.Kubectl(t, "get", "crds,namespaces", "--ignore-not-found", "-o", "name"); strings.Contains(out, "radio") || strings.Contains(out, "namespace/ims") {
+		t.Errorf("left behind:\n%s", out)
+	}
+}
+
 // TestSecretsStayHidden applies the example of a VIM with everything logged, and
 // looks for its secrets in all that is left of the run.
 func TestSecretsStayHidden(t *testing.T) {

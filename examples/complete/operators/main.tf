@@ -1,0 +1,65 @@
+provider "vnf" {
+  store = { local = { path = var.store } }
+}
+
+resource "vnf_vim" "edge" {
+  name = "edge"
+
+  kubernetes = {
+    kubeconfig_wo         = file(pathexpand(var.kubeconfig))
+    kubeconfig_wo_version = 1
+  }
+}
+
+# A package of custom resources, their definitions and their operator: one apply.
+resource "vnf_package" "radio" {
+  name   = "radio"
+  source = "${path.module}/../../packages/radio"
+}
+
+resource "vnf_instance" "radio" {
+  name         = "radio"
+  vim_id       = vnf_vim.edge.id
+  package_id   = vnf_package.radio.id
+  namespace    = "radio"
+  scale_levels = { capacity = var.capacity }
+
+  # Definitions are the whole cluster's: they go with the instance as long as nobody
+  # else has objects of their kinds. With "keep" they stay in any case.
+  deletion_policy = { crds = "delete" }
+
+  lifecycle {
+    postcondition {
+      condition     = self.status == "INSTANTIATED"
+      error_message = "The radio network is ${self.status}: apply again to continue."
+    }
+  }
+}
+
+# A package that is a Helm chart.
+resource "vnf_package" "ims" {
+  name   = "ims"
+  source = "${path.module}/../../packages/ims-helm"
+}
+
+resource "vnf_instance" "ims" {
+  name         = "ims"
+  description  = "voice over generation ${vnf_instance.radio.generation} of the radio network"
+  vim_id       = vnf_vim.edge.id
+  package_id   = vnf_package.ims.id
+  namespace    = "ims"
+  scale_levels = { calls = 1 }
+
+  additional_params = {
+    helm_value_names = { cscf = { replica = "cscf.replicas" } }
+  }
+
+  deletion_policy = { volumes = "delete" }
+
+  lifecycle {
+    postcondition {
+      condition     = self.status == "INSTANTIATED"
+      error_message = "The IMS is ${self.status}: apply again to continue."
+    }
+  }
+}
