@@ -11,8 +11,8 @@ import (
 // Event is a moment in the life of a release at which hooks run.
 type Event string
 
-// The moments at which hooks run. Hooks of other moments, tests and rollbacks, are
-// kept in the record of the release and never run.
+// The moments at which hooks run. Hooks of a rollback are kept in the record of the
+// release and never run.
 const (
 	PreInstall  Event = "pre-install"
 	PostInstall Event = "post-install"
@@ -20,6 +20,8 @@ const (
 	PostUpgrade Event = "post-upgrade"
 	PreDelete   Event = "pre-delete"
 	PostDelete  Event = "post-delete"
+	// Test is the moment of `helm test`.
+	Test Event = "test"
 )
 
 // Policy says when the object of a hook is removed.
@@ -48,9 +50,9 @@ func newHook(c *Chart, h *release.Hook) *Hook {
 // At reports whether the hook runs at a moment.
 func (h *Hook) At(e Event) bool { return slices.Contains(h.record.Events, release.HookEvent(e)) }
 
-// Runs reports whether the hook ever runs: a test does not.
-func (h *Hook) Runs() bool {
-	return slices.ContainsFunc([]Event{PreInstall, PostInstall, PreUpgrade, PostUpgrade, PreDelete, PostDelete}, h.At)
+// Runs reports whether the hook ever runs; tests only do where they are asked for.
+func (h *Hook) Runs(tests bool) bool {
+	return slices.ContainsFunc([]Event{PreInstall, PostInstall, PreUpgrade, PostUpgrade, PreDelete, PostDelete}, h.At) || (tests && h.At(Test))
 }
 
 // Has reports whether the hook has a policy.

@@ -62,8 +62,8 @@ func TestHooksRunInOrder(t *testing.T) {
 		t.Errorf("pre-upgrade (-want +got):\n%s", diff)
 	}
 	for _, h := range r.Hooks {
-		if h.record.Name == "test" && h.Runs() {
-			t.Error("a test is a hook that runs")
+		if h.record.Name == "test" && (h.Runs(false) || !h.Runs(true)) {
+			t.Error("a test runs without being asked for, or not at all")
 		}
 	}
 	hooks := r.HooksAt(PreInstall)

@@ -32,6 +32,8 @@ type chartRelease struct {
 	hooks []*hook
 	// replicas are the values that are the counts of VDUs.
 	replicas map[string]string
+	// tested is set when a revision counts as deployed only after its tests.
+	tested bool
 }
 
 // hook is a hook of a chart that runs at some time, with its object.
@@ -61,7 +63,7 @@ func (c *chart) manifests(t *vnfm.Target, r *rendering, ps *vnfm.Problems) []man
 	if rendered == nil || problems.HasErrors() {
 		return nil
 	}
-	r.release = &chartRelease{Rendering: rendered, replicas: c.params.replicas}
+	r.release = &chartRelease{Rendering: rendered, replicas: c.params.replicas, tested: c.params.tested}
 	r.release.readHooks(ps)
 	var out []manifest
 	for _, definition := range rendered.CRDs {
@@ -96,7 +98,7 @@ func (m *manifest) annotate(field string, entries map[string]any) {
 // readHooks renders the objects of the hooks that run.
 func (c *chartRelease) readHooks(ps *vnfm.Problems) {
 	for _, h := range c.Hooks {
-		if !h.Runs() {
+		if !h.Runs(c.tested) {
 			continue
 		}
 		for _, m := range decodeManifests(h.File, []byte(h.Text), true, ps) {

@@ -19,6 +19,7 @@ const (
 	paramRelease     = "helm_release_name"
 	paramKubeVersion = "helm_kube_version"
 	paramAPIVersions = "helm_api_versions"
+	paramTest        = "helm_test"
 )
 
 // chartParams are the additional parameters of a Helm chart.
@@ -33,6 +34,7 @@ type chartParams struct {
 	release     string
 	kubeVersion string
 	apiVersions []string
+	tested      bool
 }
 
 // chartParamReaders read the parameters of a chart, each into its place.
@@ -43,6 +45,7 @@ var chartParamReaders = map[string]func(p *chartParams, t *vnfm.Target, value an
 	paramRelease:     (*chartParams).readRelease,
 	paramKubeVersion: (*chartParams).readKubeVersion,
 	paramAPIVersions: (*chartParams).readAPIVersions,
+	paramTest:        (*chartParams).readTest,
 }
 
 // read reads a parameter if it is one of a chart.
@@ -145,6 +148,14 @@ func (p *chartParams) readRelease(_ *vnfm.Target, value any, ps *vnfm.Problems) 
 		return
 	}
 	p.release = name
+}
+
+func (p *chartParams) readTest(_ *vnfm.Target, value any, ps *vnfm.Problems) {
+	tested, ok := value.(bool)
+	if !ok {
+		badParam(ps, paramTest, "must be true or false", "")
+	}
+	p.tested = tested
 }
 
 func (p *chartParams) readKubeVersion(_ *vnfm.Target, value any, ps *vnfm.Problems) {

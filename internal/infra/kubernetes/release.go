@@ -14,7 +14,7 @@ import (
 )
 
 // released does work as a revision of the chart's release: hooks before and after
-// it, and Helm's record of how it went. Without a chart, and when the release is
+// it, its tests where they are asked for, and Helm's record of how it went. Without a chart, and when the release is
 // deployed as it is to be, it only does the work: a repair is no new revision.
 func (s *session) released(ctx context.Context, h *history, target []*placement, work func(context.Context) error) error {
 	if h == nil {
@@ -43,6 +43,9 @@ func (s *session) released(ctx context.Context, h *history, target []*placement,
 	}
 	if err == nil {
 		err = s.runHooks(ctx, after)
+	}
+	if err == nil && s.rendering.release.tested {
+		err = s.runHooks(ctx, helm.Test)
 	}
 	if err != nil {
 		return errors.Join(err, h.fail(ctx, err))

@@ -81,7 +81,7 @@ func plannedBadInputs(t testing.TB) map[string]badInput {
 		"level_too_high":  {arguments: `scale_levels = { web = 4 }`, want: want(`The scale level 4 of the aspect "web" is out of range`)},
 		"params_list":     {arguments: `additional_params = ["a"]`, want: want(`additional_params must be an object`)},
 		"params_text":     {arguments: `additional_params = "a"`, want: want(`additional_params must be an object`)},
-		"params_unknown":  {arguments: params(`name-space = "a"`), want: want(`Additional parameter "name-space" is not known`, `The Kubernetes driver knows helm_api_versions, helm_chart_path, helm_kube_version, helm_parameters, helm_release_name, helm_value_names, lcm-kubernetes-def-files, namespace, vdu_mapping.`)},
+		"params_unknown":  {arguments: params(`name-space = "a"`), want: want(`Additional parameter "name-space" is not known`, `The Kubernetes driver knows helm_api_versions, helm_chart_path, helm_kube_version, helm_parameters, helm_release_name, helm_test, helm_value_names, lcm-kubernetes-def-files, namespace, vdu_mapping.`)},
 		"params_helm":     {arguments: params(`use_helm = "true"`), want: want(`Additional parameter "use_helm" is not supported by the Kubernetes driver`, `Charts are given by helm_chart_path, helm_parameters and helm_value_names.`)},
 		"chart_absent":    {arguments: params(`helm_chart_path = "Files/chart"`), want: want(`Additional parameter "helm_chart_path" names no chart of the package`, `"Files/chart" is neither a .tgz file nor a directory with Chart.yaml; the package has no chart.`)},
 		"chart_none":      {arguments: params(`helm_parameters = { a = 1 }`), want: want(`Additional parameter "helm_parameters" is for a chart, and the VNFD names none`)},
@@ -138,6 +138,7 @@ func plannedBadInputs(t testing.TB) map[string]badInput {
 		"connection_vdu":  {arguments: `vim_connections = { far = { vim_id = "a", vdu_ids = ["db"] } }`, want: want(`Deployment flavour "default" has no VDU "db"`, `Its VDUs are "web".`)},
 		"connection_file": {arguments: `vim_connections = { far = { vim_id = "a", manifests = ["db.yaml"] } }`, want: want(`The package lists no Kubernetes manifest "db.yaml"`, `Its manifests are "Files/kubernetes/web.yaml".`)},
 		"connection_both": {arguments: `vim_connections = { far = { vim_id = "a", vdu_ids = ["web"] }, out = { vim_id = "b", vdu_ids = ["web"] } }`, want: want(`VDU "web" is placed twice`, `VIM connection "far" has it too.`)},
+		"helm_test":       {source: examplePackage(t, "ims-helm"), arguments: chartParams(`helm_test = "yes"`), want: want(`Additional parameter "helm_test" must be true or false`)},
 		"namespace_both":  {arguments: "namespace = \"a\"\n  " + params(`namespace = "b"`), want: want(`Additional parameter "namespace" contradicts the argument namespace`, `"b" and "a"; give one of them.`)},
 	}
 }

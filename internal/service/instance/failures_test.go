@@ -24,12 +24,18 @@ func slow() edit {
 		"labels: { app.kubernetes.io/name: web }\n      annotations: { lab.vnf/ready-delay: 5s }\n    spec:")
 }
 
-// cutWhen cuts the API server off for 20 seconds as soon as something has happened,
-// which it looks for on a way of its own.
-func (w *world) cutWhen(happened func() bool) func() {
+// cutWhen cuts the API server off for 20 seconds as soon as kubectl, which has a way
+// of its own, prints something that is looked for.
+func (w *world) cutWhen(happened func(printed string) bool, args ...string) func() {
+	args = append([]string{"-n", w.namespace, "get", "--ignore-not-found"}, args...)
 	return func() {
 		go func() {
-			for !happened() {
+			for {
+				// The operation may be over before it was seen: the test ends then.
+				printed, err := w.lab.TryKubectl(w.Context(), args...)
+				if err == nil && happened(printed) {
+					break
+				}
 				select {
 				case <-w.Context().Done():
 					return
@@ -54,16 +60,14 @@ func TestAccInstance_cutOff(t *testing.T) {
 	config := func(source string, arguments ...string) string {
 		return w.store.Config(vim, pkg(source), w.instance(arguments...))
 	}
-	shows := func(want string, args ...string) func() bool {
-		return func() bool {
-			return strings.Contains(w.kubectl(append([]string{"get", "--ignore-not-found", "-o"}, args...)...), want)
-		}
+	shows := func(want string) func(string) bool {
+		return func(printed string) bool { return strings.Contains(printed, want) }
 	}
 	first, second := hello(t, slow()), hello(t, slow(), manifests("web:1.0.0", "web:2.0.0"))
 	var before map[string]string
-	step := func(happened func() bool, config string, operation string) resource.TestStep {
+	step := func(cut func(), config string, operation string) resource.TestStep {
 		return resource.TestStep{
-			PreConfig:         w.cutWhen(happened),
+			PreConfig:         cut,
 			Config:            config,
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
 			Check: also(w.whole(), w.heard.silent(), func(*terraform.State) error {
@@ -76,20 +80,20 @@ func TestAccInstance_cutOff(t *testing.T) {
 	}
 	heal := `heal = { trigger = "a", vdu_ids = ["web"] }`
 	w.run(t,
-		step(shows("web", "name", "deployments"), config(first), "INSTANTIATE"),
-		step(shows("web:2.0.0", "yaml", "deployments"), config(second), "CHANGE_VNFPKG"),
-		step(shows("replicas: 3", "yaml", "deployments"), config(second, `scale_levels = { web = 2 }`), "SCALE"),
+		step(w.cutWhen(shows("web"), "deployments", "-o", "name"), config(first), "INSTANTIATE"),
+		step(w.cutWhen(shows("web:2.0.0"), "deployments", "-o", "yaml"), config(second), "CHANGE_VNFPKG"),
+		step(w.cutWhen(shows("replicas: 3"), "deployments", "-o", "yaml"), config(second, `scale_levels = { web = 2 }`), "SCALE"),
 		resource.TestStep{PreConfig: func() { before = w.pods() }, RefreshState: true},
-		step(func() bool {
-			for name := range w.pods() {
-				if before[name] == "" {
+		step(w.cutWhen(func(printed string) bool {
+			for _, name := range strings.Fields(printed) {
+				if before[strings.TrimPrefix(name, "pod/")] == "" {
 					return true
 				}
 			}
 			return false
-		}, config(second, `scale_levels = { web = 2 }`, heal), "HEAL"),
+		}, "pods", "-o", "name"), config(second, `scale_levels = { web = 2 }`, heal), "HEAL"),
 		resource.TestStep{
-			PreConfig: w.cutWhen(shows("deletionTimestamp", "yaml", "deployments")),
+			PreConfig: w.cutWhen(shows("deletionTimestamp"), "deployments", "-o", "yaml"),
 			Config:    w.store.Config(vim, pkg(second)),
 		},
 	)

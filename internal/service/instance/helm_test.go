@@ -304,3 +304,48 @@ func vdu(kind, name string, replicas int64) knownvalue.Check {
 		"replicas": knownvalue.Int64Exact(replicas), "autoscaled": knownvalue.Bool(false),
 	})
 }
+
+// TestAccInstance_helmTested counts a revision as deployed when its tests have
+// succeeded, and goes back to the revision before when those of another one fail.
+func TestAccInstance_helmTested(t *testing.T) {
+	w := newWorld(t)
+	tested := chartParams(byValue, "helm_test = true")
+	broken := ims(t, inChart("templates/tests/register.yaml", "labels: { app.kubernetes.io/name: register }", "annotations: { lab.vnf/fail: crash }"),
+		inChart("values.yaml", "tag: 1.0.0", "tag: 2.0.0"))
+	image := func(want string) resource.TestCheckFunc {
+		return func(*terraform.State) error {
+			if got := w.kubectl("get", "deployments", "-o", "jsonpath={..image}"); !strings.Contains(got, want) {
+				return fmt.Errorf("the images are %s, want %s", got, want)
+			}
+			return nil
+		}
+	}
+	w.run(t,
+		resource.TestStep{
+			Config:            w.over(examplePackage(t, "ims-helm"), tested),
+			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
+			Check: also(w.history("1 deployed"), image("1.0.0"), w.deployed(func(r *release.Release) error {
+				for _, h := range r.Hooks {
+					if slices.Contains(h.Events, release.HookTest) && h.LastRun.Phase != release.HookPhaseSucceeded {
+						return fmt.Errorf("the test %s is %q", h.Name, h.LastRun.Phase)
+					}
+				}
+				return nil
+			})),
+		},
+		resource.TestStep{
+			Config:      w.over(broken, tested, `on_failure = "rollback"`),
+			ExpectError: sentence(`Unable to Update VNF Instance "test"`, `the test hook`, `failed`, `What was there before the operation is restored`),
+		},
+		resource.TestStep{
+			Config:             w.over(broken, tested, `on_failure = "rollback"`),
+			PlanOnly:           true,
+			ExpectNonEmptyPlan: true,
+			Check:              image("1.0.0"),
+		},
+		resource.TestStep{
+			Config: w.over(examplePackage(t, "ims-helm"), tested),
+			Check:  also(image("1.0.0"), w.history("1 superseded", "2 failed", "3 deployed")),
+		},
+	)
+}

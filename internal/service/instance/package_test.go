@@ -127,7 +127,13 @@ func TestAccInstance_packageImmutable(t *testing.T) {
 			return nil
 		}},
 		resource.TestStep{
-			Config: w.over(next),
+			Config:   w.over(next),
+			PlanOnly: true,
+			ExpectError: sentence(`apps/v1/Deployment web would be refused by the API server`, `At Files/kubernetes/web.yaml:18:1.`, `field is immutable`,
+				`name it in replace_objects ("apps/v1/Deployment web")`),
+		},
+		resource.TestStep{
+			Config: w.over(next, "server_dry_run = false"),
 			ExpectError: sentence(`Unable to Update VNF Instance "test"`, `apps/v1/Deployment web (Files/kubernetes/web.yaml:18)`, `field is immutable`,
 				`name it in replace_objects ("apps/v1/Deployment web")`),
 		},

@@ -174,11 +174,17 @@ func run(ctx context.Context, binary string, args ...string) ([]byte, error) {
 // Kubectl runs kubectl with all rights and returns its standard output.
 func (e Env) Kubectl(t testing.TB, args ...string) string {
 	t.Helper()
-	out, err := run(t.Context(), e.binary, append([]string{"kubectl", "--dir", e.Dir, "--"}, args...)...)
+	out, err := e.TryKubectl(t.Context(), args...)
 	if err != nil {
 		t.Fatalf("kubectl %s: %v", strings.Join(args, " "), err)
 	}
-	return string(out)
+	return out
+}
+
+// TryKubectl is Kubectl for what may fail, and for goroutines that may outlive their test.
+func (e Env) TryKubectl(ctx context.Context, args ...string) (string, error) {
+	out, err := run(ctx, e.binary, append([]string{"kubectl", "--dir", e.Dir, "--"}, args...)...)
+	return string(out), err
 }
 
 // Namespace creates a namespace with a fresh name and removes it, without waiting
