@@ -22,11 +22,7 @@ func checkConnections(p *vnfm.Package, f *vnfm.Flavour, connections map[string]v
 		}
 		for _, id := range connections[name].VDUIDs {
 			if f.VDU(id) == nil {
-				ids := make([]string, 0, len(f.VDUs))
-				for i := range f.VDUs {
-					ids = append(ids, f.VDUs[i].ID)
-				}
-				refuse("deployment flavour "+quote(f.ID)+" has no VDU "+quote(id), "its VDUs are "+listOf(ids))
+				refuse("deployment flavour "+quote(f.ID)+" has no VDU "+quote(id), "its VDUs are "+listOf(vduIDs(f)))
 			}
 			if other, twice := placed[id]; twice {
 				refuse("VDU "+quote(id)+" is placed twice", "VIM connection "+quote(other)+" has it too")

@@ -82,10 +82,7 @@ func checkHeal(f *vnfm.Flavour, want *vnfm.HealSpec, problems *vnfm.Problems) {
 	if want == nil {
 		return
 	}
-	vdus := make([]string, 0, len(f.VDUs))
-	for i := range f.VDUs {
-		vdus = append(vdus, f.VDUs[i].ID)
-	}
+	vdus := vduIDs(f)
 	refuse := func(attribute, summary string) {
 		*problems = append(*problems, vnfm.Problem{Attribute: attribute, Summary: summary, Detail: "its VDUs are " + listOf(vdus)})
 	}

@@ -29,3 +29,11 @@ func levelIDs(f *vnfm.Flavour) []string {
 	}
 	return ids
 }
+
+func vduIDs(f *vnfm.Flavour) []string {
+	ids := make([]string, 0, len(f.VDUs))
+	for i := range f.VDUs {
+		ids = append(ids, f.VDUs[i].ID)
+	}
+	return ids
+}

@@ -113,42 +113,6 @@ func (m *model) spec(ctx context.Context, diags *diag.Diagnostics) (s vnfm.Insta
 	return s, true
 }
 
-// healModel is the "heal" argument.
-type healModel struct {
-	Trigger types.String `tfsdk:"trigger"`
-	Cause   types.String `tfsdk:"cause"`
-	VNFCIDs types.Set    `tfsdk:"vnfc_ids"`
-	VDUIDs  types.Set    `tfsdk:"vdu_ids"`
-}
-
-// healSpec reads which VNFCs are to be replaced; nil while that is not known.
-func (m *model) healSpec(ctx context.Context, diags *diag.Diagnostics) *vnfm.HealSpec {
-	if !tfutil.Set(m.Heal) || !tfutil.FullyKnown(ctx, m.Heal) {
-		return nil
-	}
-	var h healModel
-	diags.Append(m.Heal.As(ctx, &h, basetypes.ObjectAsOptions{})...)
-	out := &vnfm.HealSpec{Trigger: h.Trigger.ValueString(), Cause: h.Cause.ValueString()}
-	if tfutil.Set(h.VNFCIDs) {
-		diags.Append(h.VNFCIDs.ElementsAs(ctx, &out.VNFCIDs, false)...)
-	}
-	if tfutil.Set(h.VDUIDs) {
-		diags.Append(h.VDUIDs.ElementsAs(ctx, &out.VDUIDs, false)...)
-	}
-	return out
-}
-
-// healTrigger is the trigger of the "heal" argument; null when it is left out.
-func (m *model) healTrigger() attr.Value {
-	if m.Heal.IsUnknown() {
-		return types.StringUnknown()
-	}
-	if m.Heal.IsNull() {
-		return types.StringNull()
-	}
-	return m.Heal.Attributes()["trigger"]
-}
-
 // patient returns a context with the patience that the user has for other processes.
 func (m *model) patient(ctx context.Context) context.Context {
 	// The validator of the schema has parsed it before. A state that has no value

@@ -119,12 +119,6 @@ func planProgress(ctx context.Context, plan, state *model) {
 	plan.Generation = types.Int64Unknown()
 }
 
-// heals reports whether the trigger of a heal is another one than that of the
-// state. A heal that was taken out of the configuration is over.
-func heals(plan, state *model) bool {
-	return !plan.Heal.IsNull() && !plan.healTrigger().Equal(state.healTrigger())
-}
-
 func needsOperation(ctx context.Context, plan, state *model) bool {
 	if state.Status.ValueString() != string(vnfm.StatusInstantiated) || heals(plan, state) || !sameParams(ctx, plan.AdditionalParams, state.AdditionalParams) {
 		return true

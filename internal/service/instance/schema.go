@@ -135,34 +135,7 @@ func lifeAttributes() map[string]schema.Attribute {
 			Default:             stringdefault.StaticString(string(vnfm.Started)),
 			Validators:          []validator.String{stringvalidator.OneOf(string(vnfm.Started), string(vnfm.Stopped))},
 		},
-		"heal": schema.SingleNestedAttribute{
-			MarkdownDescription: "Replaces VNFCs once for each new `trigger`: the named ones, all of the named VDUs, or, when none is named, applies everything again and then replaces all VNFCs. " +
-				"It runs after a change of package, state or scale of the same apply. A new instance has nothing to be healed of: its first `trigger` is only noted. Objects that are gone or were changed are put right by any apply, without this.",
-			Optional: true,
-			Attributes: map[string]schema.Attribute{
-				"trigger": schema.StringAttribute{
-					MarkdownDescription: "Any text. A change runs the healing once.",
-					Required:            true,
-					Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
-				},
-				"cause": schema.StringAttribute{
-					MarkdownDescription: "Why, for the record of the operation.",
-					Optional:            true,
-				},
-				"vnfc_ids": schema.SetAttribute{
-					MarkdownDescription: "Ids of the VNFCs to be replaced, as the data source `vnf_instance` shows them. All are replaced at the same time.",
-					ElementType:         types.StringType,
-					Optional:            true,
-					Validators:          []validator.Set{setvalidator.SizeAtLeast(1), setvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1))},
-				},
-				"vdu_ids": schema.SetAttribute{
-					MarkdownDescription: "Ids of VDUs whose VNFCs are all replaced, as gently as the update strategy of the workload says.",
-					ElementType:         types.StringType,
-					Optional:            true,
-					Validators:          []validator.Set{setvalidator.SizeAtLeast(1), setvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1))},
-				},
-			},
-		},
+		"heal": healAttribute(),
 		"on_failure": schema.StringAttribute{
 			MarkdownDescription: "What becomes of an operation that fails half-way. `resume` (default) keeps what exists, sets `status` to `FAILED_TEMP`, and the next apply continues. `rollback` restores what was before; after a failed creation everything is removed again.",
 			Optional:            true,
