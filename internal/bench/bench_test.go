@@ -50,7 +50,7 @@ func lives(b *testing.B) int {
 var sizes = []struct {
 	n       int
 	allVDUs bool
-}{{60, false}, {300, false}, {300, true}, {1000, false}}
+}{{60, false}, {100, false}, {300, false}, {300, true}, {1000, false}}
 
 // BenchmarkKubernetes measures everything that Kubernetes touches and prints one
 // table. The subjects take turns, so that a noisy neighbour meets all of them.
