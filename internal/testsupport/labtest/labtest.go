@@ -80,6 +80,19 @@ func Kubernetes(t testing.TB) Env {
 	return env
 }
 
+// Second returns another running lab, with an API server, etcd, controllers and
+// nodes of its own: whoever needs it first starts it, inside the directory of the
+// lab of Kubernetes, and `lab down` of that one stops both.
+func Second(t testing.TB) Env {
+	t.Helper()
+	Kubernetes(t)
+	env, err := findSecond()
+	if err != nil {
+		Missing(t, fmt.Sprintf("second lab: %v", err))
+	}
+	return env
+}
+
 // Missing skips a test because of a part that is not there, or fails it when
 // LAB_REQUIRE is "all".
 func Missing(t testing.TB, reason string) {
@@ -104,18 +117,44 @@ var find = sync.OnceValues(func() (Env, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
-	dir := os.Getenv(EnvDir)
-	if dir == "" {
-		dir = filepath.Join(root, ".lab", "test")
-		// One start at a time: lab up itself holds the lock of the directory, and
-		// does nothing when everything runs.
-		if err := os.MkdirAll(filepath.Dir(dir), 0o750); err != nil {
-			return Env{}, err
-		}
-		if _, err := run(ctx, binary, "up", "--dir", dir); err != nil {
-			return Env{}, err
-		}
+	if dir := os.Getenv(EnvDir); dir != "" {
+		return read(ctx, binary, dir)
 	}
+	parent := filepath.Join(root, ".lab")
+	if err := os.MkdirAll(parent, 0o750); err != nil {
+		return Env{}, err
+	}
+	return start(ctx, binary, filepath.Join(parent, "test"))
+})
+
+// findSecond starts the second lab once in a process.
+var findSecond = sync.OnceValues(func() (Env, error) {
+	first, err := find()
+	if err != nil {
+		return Env{}, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+	defer cancel()
+	return start(ctx, first.binary, filepath.Join(first.Dir, "second"))
+})
+
+// start starts the lab of a directory, or finds it running. Tests of several
+// processes may ask at the same moment, and `lab up` has no lock yet while it makes
+// the directory.
+func start(ctx context.Context, binary, dir string) (Env, error) {
+	unlock, err := lockFile(ctx, dir+".lock")
+	if err != nil {
+		return Env{}, fmt.Errorf("waiting for another test to start the lab in %s: %w", dir, err)
+	}
+	defer unlock()
+	if _, err := run(ctx, binary, "up", "--dir", dir); err != nil {
+		return Env{}, err
+	}
+	return read(ctx, binary, dir)
+}
+
+// read asks a lab that runs for its environment.
+func read(ctx context.Context, binary, dir string) (Env, error) {
 	out, err := run(ctx, binary, "env", "--dir", dir, "--format", "json")
 	if err != nil {
 		return Env{}, err
@@ -126,7 +165,7 @@ var find = sync.OnceValues(func() (Env, error) {
 	}
 	env.Dir = dir
 	return env, nil
-})
+}
 
 // Root returns the directory of the repository. Paths that the compiler knows do
 // not lead there: binaries are built with -trimpath.
@@ -208,7 +247,8 @@ func (e Env) Namespace(t testing.TB) string {
 }
 
 // FaultyEndpoint is the API server behind the fault proxy. A test that asks for it
-// has the proxy for itself until it ends: no other test's faults reach it.
+// has the proxy for itself until it ends: no other test's faults reach it. Who needs
+// that of both labs asks for the first lab's first, or two tests wait for each other.
 func (e Env) FaultyEndpoint(t testing.TB) string {
 	t.Helper()
 	e.lockFaults(t)
@@ -226,17 +266,22 @@ func (e Env) Fault(t testing.TB, args ...string) {
 	}
 }
 
-// faultOwners are the tests of this process that hold the lock of the fault proxy.
+// faultOwners are the tests of this process that hold the lock of a fault proxy, each
+// with the directory of its lab.
 var faultOwners sync.Map
+
+// faultOwner is a test and the lab whose fault proxy it has for itself.
+type faultOwner struct{ test, dir string }
 
 func (e Env) lockFaults(t testing.TB) {
 	t.Helper()
-	if _, held := faultOwners.LoadOrStore(t.Name(), true); held {
+	owner := faultOwner{test: t.Name(), dir: e.Dir}
+	if _, held := faultOwners.LoadOrStore(owner, true); held {
 		return
 	}
 	unlock, err := lockFile(t.Context(), filepath.Join(e.Dir, "fault.lock"))
 	if err != nil {
-		faultOwners.Delete(t.Name())
+		faultOwners.Delete(owner)
 		t.Fatalf("waiting for the fault proxy: %v", err)
 	}
 	t.Cleanup(func() {
@@ -245,7 +290,7 @@ func (e Env) lockFaults(t testing.TB) {
 		if _, err := run(ctx, e.binary, "fault", "--dir", e.Dir, "clear"); err != nil {
 			t.Errorf("clearing the faults: %v", err)
 		}
-		faultOwners.Delete(t.Name())
+		faultOwners.Delete(owner)
 		unlock()
 	})
 }
