@@ -55,6 +55,10 @@ type Env struct {
 	// AuditLog holds one JSON event for each request, empty without an audit log.
 	AuditLog          string `json:"audit_log"`
 	KubernetesVersion string `json:"kubernetes_version"`
+	// Management is empty in a lab without Cluster API.
+	Management Management `json:"cluster_api"`
+	// PIDs are the processes of the lab.
+	PIDs map[string]int `json:"pids"`
 
 	binary string
 }
@@ -65,6 +69,13 @@ type Basic struct {
 	Username string `json:"username"`
 	Password string `json:"password"`
 	CAFile   string `json:"ca_file"`
+}
+
+// Management is what a lab has as a management cluster of Cluster API.
+type Management struct {
+	Version string `json:"version"`
+	// ClusterClass is the manifest of class `in-memory`, see Env.ClusterClass.
+	ClusterClass string `json:"cluster_class"`
 }
 
 // Kubernetes returns a running lab: the one that VNF_LAB_DIR names, else the one

@@ -50,7 +50,7 @@ func (l *Lab) Down(ctx context.Context) error {
 func stopAll(ctx context.Context, state *layout.State) error {
 	ctx, cancel := context.WithTimeout(ctx, stopTimeout)
 	defer cancel()
-	names := processes()
+	names := append(processes(), managerNames()...)
 	slices.Reverse(names)
 	var errs []error
 	for _, name := range names {
