@@ -22,7 +22,8 @@ import (
 
 const usage = `usage: lab <verb> --dir <directory> ...
 
-  up      [--nodes 4] [--audit=true] [--timeout 3m]   start a lab, or what is missing of it
+  up      [--nodes 4] [--audit=true] [--capi] [--timeout 3m]
+                                                      start a lab, or what is missing of it
   down                                                stop it and delete its directory
   status                                              say what runs; exit code 1 when something does not
   env     [--format json|shell]                       print endpoints, tokens and files
@@ -113,6 +114,7 @@ func up(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags, dir := newFlags("up", stderr)
 	nodes := flags.Int("nodes", 0, fmt.Sprintf("number of nodes (default %d)", cluster.DefaultNodes))
 	audit := flags.Bool("audit", true, "write the audit log of the API server")
+	capi := flags.Bool("capi", false, "run Cluster API too; a lab that has it keeps it")
 	timeout := flags.Duration("timeout", 3*time.Minute, "how long to wait until the lab can be used")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -124,7 +126,7 @@ func up(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	ctx, cancel := context.WithTimeout(ctx, *timeout)
 	defer cancel()
 	start := time.Now()
-	reused, err := lab.Up(ctx, cluster.UpOptions{Nodes: *nodes, NoAudit: !*audit})
+	reused, err := lab.Up(ctx, cluster.UpOptions{Nodes: *nodes, NoAudit: !*audit, ClusterAPI: *capi})
 	if err != nil {
 		return err
 	}

@@ -55,6 +55,10 @@ type Env struct {
 	// AuditLog holds one JSON event for each request, empty without an audit log.
 	AuditLog          string `json:"audit_log"`
 	KubernetesVersion string `json:"kubernetes_version"`
+	// Management is empty in a lab without Cluster API.
+	Management Management `json:"cluster_api"`
+	// PIDs are the processes of the lab.
+	PIDs map[string]int `json:"pids"`
 
 	binary string
 }
@@ -67,6 +71,13 @@ type Basic struct {
 	CAFile   string `json:"ca_file"`
 }
 
+// Management is what a lab has as a management cluster of Cluster API.
+type Management struct {
+	Version string `json:"version"`
+	// ClusterClass is the manifest of class `in-memory`, see Env.ClusterClass.
+	ClusterClass string `json:"cluster_class"`
+}
+
 // Kubernetes returns a running lab: the one that VNF_LAB_DIR names, else the one
 // in .lab/test of the repository, which is started when it does not run and stays
 // for the next tests. Without bin/lab, or when the lab does not start, the test is
@@ -76,6 +87,19 @@ func Kubernetes(t testing.TB) Env {
 	env, err := find()
 	if err != nil {
 		Missing(t, fmt.Sprintf("lab: %v, run make lab-up", err))
+	}
+	return env
+}
+
+// Second returns another running lab, with an API server, etcd, controllers and
+// nodes of its own: whoever needs it first starts it, inside the directory of the
+// lab of Kubernetes, and `lab down` of that one stops both.
+func Second(t testing.TB) Env {
+	t.Helper()
+	Kubernetes(t)
+	env, err := findSecond()
+	if err != nil {
+		Missing(t, fmt.Sprintf("second lab: %v", err))
 	}
 	return env
 }
@@ -104,18 +128,44 @@ var find = sync.OnceValues(func() (Env, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
-	dir := os.Getenv(EnvDir)
-	if dir == "" {
-		dir = filepath.Join(root, ".lab", "test")
-		// One start at a time: lab up itself holds the lock of the directory, and
-		// does nothing when everything runs.
-		if err := os.MkdirAll(filepath.Dir(dir), 0o750); err != nil {
-			return Env{}, err
-		}
-		if _, err := run(ctx, binary, "up", "--dir", dir); err != nil {
-			return Env{}, err
-		}
+	if dir := os.Getenv(EnvDir); dir != "" {
+		return read(ctx, binary, dir)
 	}
+	parent := filepath.Join(root, ".lab")
+	if err := os.MkdirAll(parent, 0o750); err != nil {
+		return Env{}, err
+	}
+	return start(ctx, binary, filepath.Join(parent, "test"))
+})
+
+// findSecond starts the second lab once in a process.
+var findSecond = sync.OnceValues(func() (Env, error) {
+	first, err := find()
+	if err != nil {
+		return Env{}, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+	defer cancel()
+	return start(ctx, first.binary, filepath.Join(first.Dir, "second"))
+})
+
+// start starts the lab of a directory, or finds it running. Tests of several
+// processes may ask at the same moment, and `lab up` has no lock yet while it makes
+// the directory.
+func start(ctx context.Context, binary, dir string) (Env, error) {
+	unlock, err := lockFile(ctx, dir+".lock")
+	if err != nil {
+		return Env{}, fmt.Errorf("waiting for another test to start the lab in %s: %w", dir, err)
+	}
+	defer unlock()
+	if _, err := run(ctx, binary, "up", "--dir", dir); err != nil {
+		return Env{}, err
+	}
+	return read(ctx, binary, dir)
+}
+
+// read asks a lab that runs for its environment.
+func read(ctx context.Context, binary, dir string) (Env, error) {
 	out, err := run(ctx, binary, "env", "--dir", dir, "--format", "json")
 	if err != nil {
 		return Env{}, err
@@ -126,7 +176,7 @@ var find = sync.OnceValues(func() (Env, error) {
 	}
 	env.Dir = dir
 	return env, nil
-})
+}
 
 // Root returns the directory of the repository. Paths that the compiler knows do
 // not lead there: binaries are built with -trimpath.
@@ -208,7 +258,8 @@ func (e Env) Namespace(t testing.TB) string {
 }
 
 // FaultyEndpoint is the API server behind the fault proxy. A test that asks for it
-// has the proxy for itself until it ends: no other test's faults reach it.
+// has the proxy for itself until it ends: no other test's faults reach it. Who needs
+// that of both labs asks for the first lab's first, or two tests wait for each other.
 func (e Env) FaultyEndpoint(t testing.TB) string {
 	t.Helper()
 	e.lockFaults(t)
@@ -226,17 +277,22 @@ func (e Env) Fault(t testing.TB, args ...string) {
 	}
 }
 
-// faultOwners are the tests of this process that hold the lock of the fault proxy.
+// faultOwners are the tests of this process that hold the lock of a fault proxy, each
+// with the directory of its lab.
 var faultOwners sync.Map
+
+// faultOwner is a test and the lab whose fault proxy it has for itself.
+type faultOwner struct{ test, dir string }
 
 func (e Env) lockFaults(t testing.TB) {
 	t.Helper()
-	if _, held := faultOwners.LoadOrStore(t.Name(), true); held {
+	owner := faultOwner{test: t.Name(), dir: e.Dir}
+	if _, held := faultOwners.LoadOrStore(owner, true); held {
 		return
 	}
 	unlock, err := lockFile(t.Context(), filepath.Join(e.Dir, "fault.lock"))
 	if err != nil {
-		faultOwners.Delete(t.Name())
+		faultOwners.Delete(owner)
 		t.Fatalf("waiting for the fault proxy: %v", err)
 	}
 	t.Cleanup(func() {
@@ -245,7 +301,7 @@ func (e Env) lockFaults(t testing.TB) {
 		if _, err := run(ctx, e.binary, "fault", "--dir", e.Dir, "clear"); err != nil {
 			t.Errorf("clearing the faults: %v", err)
 		}
-		faultOwners.Delete(t.Name())
+		faultOwners.Delete(owner)
 		unlock()
 	})
 }

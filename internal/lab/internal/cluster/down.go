@@ -15,6 +15,7 @@ import (
 const stopTimeout = 20 * time.Second
 
 // Down stops the lab and deletes its directory. There is nothing to save, so nothing is asked to end in order.
+// Labs in directories below its own go first: with their directory would go all that tells what to stop.
 func (l *Lab) Down(ctx context.Context) error {
 	unlock, err := l.Dir.Lock(ctx)
 	if err != nil {
@@ -24,6 +25,15 @@ func (l *Lab) Down(ctx context.Context) error {
 	state, err := l.Dir.LoadState()
 	if err != nil && !layout.IsMissing(err) {
 		return fmt.Errorf("cannot tell which processes belong to the lab: %w", err)
+	}
+	inner, err := l.Dir.Inner()
+	if err != nil {
+		return err
+	}
+	for _, dir := range inner {
+		if err := (&Lab{Dir: dir, Executable: l.Executable, Log: l.Log}).Down(ctx); err != nil {
+			return fmt.Errorf("stopping the lab in %s: %w", dir, err)
+		}
 	}
 	if state != nil {
 		if err := stopAll(ctx, state); err != nil {
@@ -40,7 +50,7 @@ func (l *Lab) Down(ctx context.Context) error {
 func stopAll(ctx context.Context, state *layout.State) error {
 	ctx, cancel := context.WithTimeout(ctx, stopTimeout)
 	defer cancel()
-	names := processes()
+	names := append(processes(), managerNames()...)
 	slices.Reverse(names)
 	var errs []error
 	for _, name := range names {

@@ -29,6 +29,8 @@ type Environment struct {
 	Basic EnvironmentBasic `json:"basic"`
 	// Fault is the proxy that `lab fault` controls.
 	Fault EnvironmentFault `json:"fault"`
+	// ClusterAPI is empty while the lab does not run Cluster API.
+	ClusterAPI EnvironmentClusterAPI `json:"cluster_api"`
 	// AuditLog holds one JSON event a line; it is empty when the lab was started without it.
 	AuditLog          string         `json:"audit_log"`
 	KubernetesVersion string         `json:"kubernetes_version"`
@@ -47,6 +49,13 @@ type EnvironmentBasic struct {
 // are those of the API server.
 type EnvironmentFault struct {
 	Endpoint string `json:"endpoint"`
+}
+
+// EnvironmentClusterAPI is what there is for tests of Cluster API.
+type EnvironmentClusterAPI struct {
+	Version string `json:"version"`
+	// ClusterClass is a manifest of class `in-memory` with its templates, as its provider ships it.
+	ClusterClass string `json:"cluster_class"`
 }
 
 // ErrNotRunning says that a lab, or a part of it, does not run.
@@ -84,6 +93,13 @@ func (l *Lab) Environment() (*Environment, error) {
 	}
 	if state.Audit {
 		environment.AuditLog = l.Dir.AuditLog()
+	}
+	if l.clusterAPIRuns(state) {
+		version, err := l.clusterAPIVersion()
+		if err != nil {
+			return nil, err
+		}
+		environment.ClusterAPI = EnvironmentClusterAPI{Version: version, ClusterClass: l.clusterAPIFile("cluster-class.yaml")}
 	}
 	for name, record := range state.Processes {
 		environment.PIDs[name] = record.PID
@@ -130,6 +146,8 @@ func (e *Environment) WriteShell(w io.Writer) error {
 		{"LAB_FAULT_ENDPOINT", e.Fault.Endpoint},
 		{"LAB_AUDIT_LOG", e.AuditLog},
 		{"LAB_KUBERNETES_VERSION", e.KubernetesVersion},
+		{"LAB_CLUSTER_API_VERSION", e.ClusterAPI.Version},
+		{"LAB_CLUSTER_CLASS", e.ClusterAPI.ClusterClass},
 	} {
 		if _, err := fmt.Fprintf(w, "export %s=%s\n", variable[0], quote(variable[1])); err != nil {
 			return err

@@ -18,6 +18,7 @@ const (
 	userBasic   = "lab-basic"
 	userService = "system:lab"
 	userKwok    = "system:kwok"
+	userCAPI    = "system:cluster-api"
 
 	groupAdmins = "system:masters"
 )
@@ -27,6 +28,7 @@ const (
 	kubeconfigAdmin             = "admin"
 	kubeconfigService           = "service"
 	kubeconfigKwok              = "kwok"
+	kubeconfigClusterAPI        = "cluster-api"
 	kubeconfigControllerManager = "kube-controller-manager"
 	kubeconfigScheduler         = "kube-scheduler"
 )

@@ -604,13 +604,34 @@ func (b *bench) testRepair(t *testing.T) {
 	t.Run("basic authentication", b.testBasic)
 }
 
+// testDown also stops a second lab that was started inside the first.
 func (b *bench) testDown(t *testing.T) {
+	second := &bench{binary: b.binary, dir: filepath.Join(b.dir, "second")}
+	second.must(t, "up", "--nodes", "1")
+	if err := json.Unmarshal([]byte(second.must(t, "env")), &second.env); err != nil {
+		t.Fatal(err)
+	}
+	if second.env.Endpoint == b.env.Endpoint {
+		t.Errorf("two labs answer at %s", b.env.Endpoint)
+	}
+	b.must(t, "status")
+
 	start := time.Now()
 	b.must(t, "down")
 	t.Logf("down took %s", time.Since(start))
 	if _, err := os.Stat(b.dir); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the directory is there: %v", err)
 	}
+	b.gone(t)
+	second.gone(t)
+	if out := b.must(t, "down"); !strings.Contains(out, "nothing to stop") {
+		t.Errorf("second down says %q", out)
+	}
+}
+
+// gone checks that no process of the lab runs and that nothing answers for it.
+func (b *bench) gone(t *testing.T) {
+	t.Helper()
 	for name, pid := range b.env.PIDs {
 		command, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 		if err == nil && strings.Contains(string(command), b.dir) {
@@ -627,8 +648,5 @@ func (b *bench) testDown(t *testing.T) {
 			t.Errorf("%s still answers", text)
 			_ = conn.Close()
 		}
-	}
-	if out := b.must(t, "down"); !strings.Contains(out, "nothing to stop") {
-		t.Errorf("second down says %q", out)
 	}
 }

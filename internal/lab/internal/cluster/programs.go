@@ -45,6 +45,7 @@ rules:
   - system:kube-scheduler
   - ` + userKwok + `
   - ` + userService + `
+  - ` + userCAPI + `
 - level: None
   userGroups: [system:nodes, "system:serviceaccounts:kube-system"]
 - level: Metadata

@@ -25,7 +25,11 @@ func (l *Lab) Status(ctx context.Context, w io.Writer) error {
 	if fault, err := l.control(ctx, commandFault); err == nil {
 		fmt.Fprintf(table, "fault proxy\t%s, %s\n", endpoint(state.Ports.Fault()), fault)
 	}
-	for _, name := range processes() {
+	names := processes()
+	if state.ClusterAPI != nil {
+		names = append(names, managerNames()...)
+	}
+	for _, name := range names {
 		record, started := state.Processes[name]
 		switch {
 		case record.Alive():
@@ -39,6 +43,11 @@ func (l *Lab) Status(ctx context.Context, w io.Writer) error {
 	if err := table.Flush(); err != nil {
 		return fmt.Errorf("printing the status: %w", err)
 	}
-	_, err = l.running()
-	return err
+	if _, err := l.running(); err != nil {
+		return err
+	}
+	if state.ClusterAPI != nil && !l.clusterAPIRuns(state) {
+		return fmt.Errorf("%w: Cluster API is not complete; `lab up --dir %s` repairs it", ErrNotRunning, l.Dir)
+	}
+	return nil
 }

@@ -20,6 +20,8 @@ type UpOptions struct {
 	Nodes int
 	// NoAudit leaves out the audit log.
 	NoAudit bool
+	// ClusterAPI adds Cluster API. It can be added to a lab that runs, and stays.
+	ClusterAPI bool
 }
 
 // MaxNodes is how many nodes have a range of pod addresses of their own.
@@ -41,6 +43,15 @@ func (l *Lab) Up(ctx context.Context, options UpOptions) (reused bool, err error
 		return false, err
 	}
 	defer func() { _ = listeners.Close() }()
+	reused, err = l.upControlPlane(ctx, state, listeners)
+	if err != nil || (state.ClusterAPI == nil && !options.ClusterAPI) {
+		return reused, err
+	}
+	complete, err := l.upClusterAPI(ctx, state)
+	return reused && complete, err
+}
+
+func (l *Lab) upControlPlane(ctx context.Context, state *layout.State, listeners layout.Listeners) (reused bool, err error) {
 	client, err := serviceClient(l.Dir)
 	if err != nil {
 		return false, err

@@ -64,6 +64,21 @@ func (d Dir) IsLab() bool {
 	return err == nil
 }
 
+// Inner are the labs in directories directly below this one.
+func (d Dir) Inner() ([]Dir, error) {
+	entries, err := os.ReadDir(string(d))
+	if err != nil {
+		return nil, fmt.Errorf("looking for labs in the directory of the lab: %w", err)
+	}
+	var inner []Dir
+	for _, entry := range entries {
+		if dir := Dir(d.Path(entry.Name())); entry.IsDir() && dir.IsLab() {
+			inner = append(inner, dir)
+		}
+	}
+	return inner, nil
+}
+
 // Path is the path of something in the directory.
 func (d Dir) Path(elements ...string) string {
 	return filepath.Join(append([]string{string(d)}, elements...)...)

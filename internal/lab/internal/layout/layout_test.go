@@ -26,6 +26,39 @@ func TestOpenRefusesForeignDirectory(t *testing.T) {
 	}
 }
 
+func TestInner(t *testing.T) {
+	outer := makeLab(t, filepath.Join(t.TempDir(), "lab"))
+	if found, err := outer.Inner(); err != nil || len(found) != 0 {
+		t.Errorf("labs in a new one: %v, %v", found, err)
+	}
+	inner := makeLab(t, outer.Path("second"))
+	if err := os.WriteFile(outer.Path("notes"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	found, err := outer.Inner()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]Dir{inner}, found); diff != "" {
+		t.Errorf("labs inside (-want +got):\n%s", diff)
+	}
+}
+
+// makeLab makes the directory of a lab, which the first lock of it marks as one.
+func makeLab(t *testing.T, path string) Dir {
+	t.Helper()
+	dir, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unlock, err := dir.Lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	unlock()
+	return dir
+}
+
 func TestState(t *testing.T) {
 	dir, err := Open(filepath.Join(t.TempDir(), "lab"))
 	if err != nil {

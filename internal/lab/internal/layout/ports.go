@@ -48,11 +48,24 @@ func (p Ports) Scheduler() int { return int(p) + 7 }
 // Kwok is the port of KWOK's kubelet server.
 func (p Ports) Kwok() int { return int(p) + 8 }
 
+// Managers is how many Cluster API managers a lab has ports for.
+const Managers = 4
+
+// Manager is the port of the webhooks of a Cluster API manager.
+func (p Ports) Manager(index int) int { return int(p) + 9 + index }
+
+// InMemory is the port at which the provider of machines in memory tells what it has.
+func (p Ports) InMemory() int { return int(p) + 9 + Managers }
+
 // ours are the ports that the lab itself listens on, the others are those of the programs it starts.
 func (p Ports) ours() []int { return []int{p.Fault(), p.Basic(), p.Kubelet()} }
 
 func (p Ports) theirs() []int {
-	return []int{p.APIServer(), p.EtcdClient(), p.EtcdPeer(), p.ControllerManager(), p.Scheduler(), p.Kwok()}
+	ports := []int{p.APIServer(), p.EtcdClient(), p.EtcdPeer(), p.ControllerManager(), p.Scheduler(), p.Kwok(), p.InMemory()}
+	for i := range Managers {
+		ports = append(ports, p.Manager(i))
+	}
+	return ports
 }
 
 // Address is a port on the loopback interface. A lab listens nowhere else.
@@ -92,20 +105,28 @@ func ChoosePorts(ctx context.Context) (Ports, Listeners, error) {
 
 // Listen opens the lab's own ports of a block.
 func (p Ports) Listen(ctx context.Context) (Listeners, error) {
-	var config net.ListenConfig
 	opened := make(Listeners, 0, len(p.ours()))
 	for _, port := range p.ours() {
-		listener, err := config.Listen(ctx, "tcp", Address(port))
+		listener, err := listen(ctx, port)
 		if err != nil {
-			return nil, errors.Join(fmt.Errorf("opening port %d: %w", port, err), opened.Close())
+			return nil, errors.Join(err, opened.Close())
 		}
-		tcp, ok := listener.(*net.TCPListener)
-		if !ok {
-			return nil, errors.Join(fmt.Errorf("opening port %d: a %T is no TCP listener", port, listener), listener.Close(), opened.Close())
-		}
-		opened = append(opened, tcp)
+		opened = append(opened, listener)
 	}
 	return opened, nil
+}
+
+func listen(ctx context.Context, port int) (*net.TCPListener, error) {
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", Address(port))
+	if err != nil {
+		return nil, fmt.Errorf("opening port %d: %w", port, err)
+	}
+	tcp, ok := listener.(*net.TCPListener)
+	if !ok {
+		return nil, errors.Join(fmt.Errorf("opening port %d: a %T is no TCP listener", port, listener), listener.Close())
+	}
+	return tcp, nil
 }
 
 func probe(ctx context.Context, ports []int) error {

@@ -26,8 +26,18 @@ type State struct {
 	KubernetesVersion string `json:"kubernetes_version,omitempty"`
 	// Ready is set when the last `lab up` came to its end.
 	Ready bool `json:"ready"`
+	// ClusterAPI is there when the lab has Cluster API.
+	ClusterAPI *ClusterAPI `json:"cluster_api,omitempty"`
 	// Processes are the programs of the lab by name.
 	Processes map[string]process.Record `json:"processes"`
+}
+
+// ClusterAPI is what a lab with Cluster API remembers of it.
+type ClusterAPI struct {
+	// Workloads are the ports of the workload clusters in memory.
+	Workloads Range `json:"workloads"`
+	// Ready is set when the last `lab up` found its managers ready.
+	Ready bool `json:"ready"`
 }
 
 // LoadState reads the state. A lab that was never started has none: the error is then fs.ErrNotExist.

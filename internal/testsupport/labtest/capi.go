@@ -1,0 +1,168 @@
+package labtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// ClusterAPI returns a running lab whose cluster is a management cluster of Cluster
+// API: the lab of Kubernetes, to which the first test that needs it adds the
+// managers. Without bin/capi, or when they do not start, the test is skipped.
+//
+// Workload clusters live in namespaces as everything else does. Those in memory (the
+// kinds Dev...) answer to a client that lists nodes, not to one that deploys; those
+// of kind LabControlPlane are labs of their own. README.md of the lab tells more.
+func ClusterAPI(t testing.TB) Env {
+	t.Helper()
+	Kubernetes(t)
+	env, err := findClusterAPI()
+	if err != nil {
+		Missing(t, fmt.Sprintf("Cluster API: %v", err))
+	}
+	return env
+}
+
+// OwnClusterAPI returns a lab like that of ClusterAPI which is the test's alone, for
+// what other tests would suffer from, such as the end of a manager. It costs some
+// twenty seconds and a gigabyte of memory.
+func OwnClusterAPI(t testing.TB) Env {
+	t.Helper()
+	binary, err := clusterAPIBinary()
+	if err != nil {
+		Missing(t, fmt.Sprintf("Cluster API: %v", err))
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), startTimeout)
+	defer cancel()
+	dir := filepath.Join(t.TempDir(), "lab")
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+		defer cancel()
+		if _, err := run(ctx, binary, "down", "--dir", dir); err != nil {
+			t.Errorf("stopping the lab of the test: %v", err)
+		}
+	})
+	env, err := startClusterAPI(ctx, binary, dir)
+	if err != nil {
+		Missing(t, fmt.Sprintf("Cluster API: %v", err))
+	}
+	return env
+}
+
+// findClusterAPI adds Cluster API to the lab once in a process.
+var findClusterAPI = sync.OnceValues(func() (Env, error) {
+	lab, err := find()
+	if err != nil {
+		return Env{}, err
+	}
+	binary, err := clusterAPIBinary()
+	if err != nil {
+		return Env{}, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+	defer cancel()
+	return startClusterAPI(ctx, binary, lab.Dir)
+})
+
+func startClusterAPI(ctx context.Context, binary, dir string) (Env, error) {
+	if _, err := run(ctx, binary, "up", "--dir", dir, "--capi"); err != nil {
+		return Env{}, err
+	}
+	env, err := read(ctx, binary, dir)
+	if err == nil && env.Management.Version == "" {
+		err = errors.New("its managers have ended, see the log folder of the lab")
+	}
+	return env, err
+}
+
+// clusterAPIBinary is the lab's program, beside which Cluster API has been built.
+func clusterAPIBinary() (string, error) {
+	root, err := repository()
+	if err != nil {
+		return "", err
+	}
+	if _, err := os.Stat(filepath.Join(root, "bin", "capi", "version")); errors.Is(err, fs.ErrNotExist) {
+		return "", errors.New("bin/capi is not built, run make bin/capi")
+	} else if err != nil {
+		return "", err
+	}
+	return filepath.Join(root, "bin", "lab"), nil
+}
+
+// ClusterClass installs class `in-memory` of the provider with its templates in a
+// namespace, so that a Cluster there can name it. Its machines start within seconds.
+func (e Env) ClusterClass(t testing.TB, namespace string) {
+	t.Helper()
+	class := strings.ReplaceAll(e.ReadFile(t, e.Management.ClusterClass), `startupDuration: "10s"`, `startupDuration: "1s"`)
+	file := filepath.Join(t.TempDir(), "cluster-class.yaml")
+	if err := os.WriteFile(file, []byte(class), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e.Kubectl(t, "apply", "--server-side", "--namespace", namespace, "--filename", file)
+}
+
+// WorkloadKubeconfig returns the path of a file with the kubeconfig of a workload
+// cluster, which must be there.
+func (e Env) WorkloadKubeconfig(t testing.TB, namespace, cluster string) string {
+	t.Helper()
+	out := e.Kubectl(t, "get", "secret", cluster+"-kubeconfig", "--namespace", namespace,
+		"--output", "go-template={{ .data.value | base64decode }}")
+	file := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := os.WriteFile(file, []byte(out), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// WorkloadKubectl runs kubectl with all rights on a workload cluster and returns its
+// standard output. A workload cluster in memory knows no server-side apply.
+func (e Env) WorkloadKubectl(t testing.TB, namespace, cluster string, args ...string) string {
+	t.Helper()
+	return e.Kubectl(t, append([]string{"--kubeconfig", e.WorkloadKubeconfig(t, namespace, cluster)}, args...)...)
+}
+
+// Pause has Cluster API leave a cluster alone, or attend to it again.
+func (e Env) Pause(t testing.TB, namespace, cluster string, paused bool) {
+	t.Helper()
+	e.Kubectl(t, "patch", "clusters.cluster.x-k8s.io", cluster, "--namespace", namespace,
+		"--type", "merge", "--patch", fmt.Sprintf(`{"spec":{"paused":%t}}`, paused))
+}
+
+// Kill ends a process of the lab at once: a manager of Cluster API ("capi-core",
+// "capi-bootstrap", "capi-control-plane", or "capi-in-memory", which then forgets its
+// workload clusters) or a part of the control plane. Repair starts it again. Other
+// tests must not depend on the lab: it is one of OwnClusterAPI.
+func (e Env) Kill(t testing.TB, process string) {
+	t.Helper()
+	env, err := read(t.Context(), e.binary, e.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, known := env.PIDs[process]
+	if !known {
+		t.Fatalf("the lab has no process %q", process)
+	}
+	running, err := os.FindProcess(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := running.Kill(); err != nil {
+		t.Fatalf("ending %s: %v", process, err)
+	}
+}
+
+// Repair starts the processes of the lab that do not run.
+func (e Env) Repair(t testing.TB) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), startTimeout)
+	defer cancel()
+	if _, err := run(ctx, e.binary, "up", "--dir", e.Dir); err != nil {
+		t.Fatal(err)
+	}
+}
