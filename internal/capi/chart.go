@@ -20,7 +20,7 @@ type chart struct{ *vnfm.ClusterChart }
 
 const attributeChart = "chart"
 
-func (f chart) manifests(spec *vnfm.ClusterSpec, ps *vnfm.Problems) []byte {
+func (f chart) objects(spec *vnfm.ClusterSpec, ps *vnfm.Problems) []map[string]any {
 	fsys, path := f.locate()
 	loaded, err := helm.Load(fsys, path)
 	if err != nil {
@@ -47,7 +47,11 @@ func (f chart) manifests(spec *vnfm.ClusterSpec, ps *vnfm.Problems) []byte {
 			Detail: "hooks are for applications and are not run for a workload cluster; use a chart without them",
 		})
 	}
-	return []byte(out.String())
+	objects, err := decode(out.String())
+	if err != nil {
+		*ps = append(*ps, vnfm.Problem{Attribute: attributeChart, Summary: "what the chart renders cannot be read", Detail: err.Error()})
+	}
+	return objects
 }
 
 // locate returns the file system and the path of the chart in it.
@@ -65,9 +69,6 @@ func (f chart) values(spec *vnfm.ClusterSpec) map[string]any {
 	put(said, "kubernetesVersion", withoutV(spec.KubernetesVersion))
 	put(said, "clusterAnnotations", texts(spec.Annotations))
 	put(said, "clusterLabels", texts(spec.Labels))
-	if spec.Paused {
-		said["paused"] = true
-	}
 	put(said, "kubeNetwork", network(spec.Network))
 	controlPlane := map[string]any{}
 	putInt(controlPlane, "machineCount", spec.ControlPlane.Replicas)

@@ -31,14 +31,15 @@ func (c *cluster) because(ctx context.Context, err error) error {
 	if errors.As(err, &invalid) || errors.As(err, &conflict) {
 		return err
 	}
-	if chain := c.chain(ctx); chain != "" {
+	if chain := c.chain(ctx, err.Error()); chain != "" {
 		return fmt.Errorf("%w%s", err, chain)
 	}
 	return err
 }
 
-// chain is the worst chain of conditions, a line for each object, or nothing.
-func (c *cluster) chain(ctx context.Context) string {
+// chain is the worst chain of conditions, a line for each object that was not spoken
+// of already, or nothing.
+func (c *cluster) chain(ctx context.Context, said string) string {
 	limit := explainLimit
 	if errors.Is(ctx.Err(), context.Canceled) {
 		limit = explainQuickly
@@ -51,10 +52,11 @@ func (c *cluster) chain(ctx context.Context) string {
 	}
 	var lines []string
 	add := func(obj *unstructured.Unstructured) {
-		if obj != nil {
-			if line := worst(obj); line != "" {
-				lines = append(lines, line)
-			}
+		if obj == nil || strings.Contains(said, who(obj)) {
+			return
+		}
+		if line := worst(obj); line != "" {
+			lines = append(lines, line)
 		}
 	}
 	add(own)
@@ -109,10 +111,14 @@ var tells = []string{
 	"ScalingUp", "RollingOut", "ControlPlaneAvailable", "WorkersAvailable", "Ready", "Available",
 }
 
+func who(obj *unstructured.Unstructured) string {
+	return fmt.Sprintf("%s %s/%s", obj.GetKind(), obj.GetNamespace(), obj.GetName())
+}
+
 // worst is one line on the most telling condition of an object that is not as it
 // has to be, and whether the object is being deleted; empty when all is well.
 func worst(obj *unstructured.Unstructured) string {
-	who := fmt.Sprintf("%s %s/%s", obj.GetKind(), obj.GetNamespace(), obj.GetName())
+	who := who(obj)
 	if at := obj.GetDeletionTimestamp(); at != nil {
 		who += fmt.Sprintf(" is being deleted since %s, finalizers %s", at.UTC().Format(time.RFC3339), strings.Join(obj.GetFinalizers(), ", "))
 	}

@@ -9,19 +9,8 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// annotationReadyPath is how the manifests of a package say when an object is ready.
-const annotationReadyPath = vnfm.LabelPrefix + "ready-jsonpath"
-
 func metadata(spec *vnfm.ClusterSpec) map[string]any {
-	annotations := maps.Clone(spec.Annotations)
-	if spec.Paused {
-		// Nobody works on a paused cluster, so that waiting for more would not end.
-		if annotations == nil {
-			annotations = map[string]string{}
-		}
-		annotations[annotationReadyPath] = "{.spec.paused}=true"
-	}
-	out := labelled(spec.Labels, annotations)
+	out := labelled(spec.Labels, spec.Annotations)
 	out["name"] = spec.Name
 	put(out, "namespace", spec.Namespace)
 	return out

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"strings"
 	"time"
 
 	"sigs.k8s.io/yaml"
@@ -19,8 +20,8 @@ const manifestFile = "cluster.yaml"
 
 // form is a way in which a user describes a workload cluster.
 type form interface {
-	// manifests returns the objects as YAML documents.
-	manifests(spec *vnfm.ClusterSpec, ps *vnfm.Problems) []byte
+	// objects returns the objects of the cluster.
+	objects(spec *vnfm.ClusterSpec, ps *vnfm.Problems) []map[string]any
 }
 
 // formOf returns the one form that a specification has, or nil.
@@ -48,8 +49,16 @@ func (d *Driver) Package(spec *vnfm.ClusterSpec) (*vnfm.Package, vnfm.Problems) 
 	if check(spec, &ps); ps.HasErrors() {
 		return nil, ps
 	}
-	text := f.manifests(spec, &ps)
+	objects := f.objects(spec, &ps)
 	if ps.HasErrors() {
+		return nil, ps
+	}
+	if spec.Paused {
+		pause(objects)
+	}
+	text, err := documents(objects)
+	if err != nil {
+		ps.Errorf("", 0, 0, "%v", err)
 		return nil, ps
 	}
 	sum := sha256.Sum256(text)
@@ -68,6 +77,26 @@ func (d *Driver) Package(spec *vnfm.ClusterSpec) (*vnfm.Package, vnfm.Problems) 
 
 // flavourID is that of the only deployment flavour of a workload cluster.
 const flavourID = "default"
+
+// annotationReadyPath is how the manifests of a package say when an object is ready.
+const annotationReadyPath = vnfm.LabelPrefix + "ready-jsonpath"
+
+// pause has Cluster API leave the cluster alone. Nobody works on the objects of a
+// paused cluster, so that waiting for more than their existence would not end.
+func pause(objects []map[string]any) {
+	for _, o := range objects {
+		apiVersion, _ := o["apiVersion"].(string)
+		apiGroup, _, _ := strings.Cut(apiVersion, "/")
+		if apiGroup != group && !strings.HasSuffix(apiGroup, "."+group) {
+			continue
+		}
+		meta := child(o, "metadata")
+		child(meta, "annotations")[annotationReadyPath] = fmt.Sprintf("{.metadata.name}=%v", meta["name"])
+		if apiGroup == group && o["kind"] == "Cluster" {
+			child(o, "spec")["paused"] = true
+		}
+	}
+}
 
 // documents writes objects as YAML documents, the keys of each in order.
 func documents(objects []map[string]any) ([]byte, error) {

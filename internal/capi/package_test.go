@@ -101,7 +101,7 @@ func TestPausedClusterIsReadyAsItIs(t *testing.T) {
 	spec.Paused = true
 	c := render(t, spec)["Cluster edge"]
 	assert.Equal(t, true, at(t, c, "spec", "paused"))
-	assert.Equal(t, "{.spec.paused}=true", at(t, c, "metadata", "annotations", annotationReadyPath))
+	assert.Equal(t, "{.metadata.name}=edge", at(t, c, "metadata", "annotations", annotationReadyPath))
 }
 
 func chartSpec() *vnfm.ClusterSpec {

@@ -53,5 +53,5 @@ func (c *cluster) remove(ctx context.Context, r vnfm.Recorder) error {
 	if d := condition(last, "Deleting"); d.Message != "" || d.Reason != "" {
 		reason = fmt.Sprintf("%s: %s", d.Reason, oneLine(d.Message))
 	}
-	return fmt.Errorf("%s is still being deleted (%w); Cluster API says %s%s", c, err, reason, c.chain(ctx))
+	return fmt.Errorf("%s is still being deleted (%w); Cluster API says %s%s", c, err, reason, c.chain(ctx, ""))
 }

@@ -31,7 +31,7 @@ const (
 
 const attributeVariables = "template.variables"
 
-func (f template) manifests(spec *vnfm.ClusterSpec, ps *vnfm.Problems) []byte {
+func (f template) objects(spec *vnfm.ClusterSpec, ps *vnfm.Problems) []map[string]any {
 	used, err := variablesOf(f.Content)
 	if err != nil {
 		*ps = append(*ps, vnfm.Problem{Attribute: "template.content", Summary: "the cluster template cannot be read", Detail: err.Error()})
@@ -53,14 +53,8 @@ func (f template) manifests(spec *vnfm.ClusterSpec, ps *vnfm.Problems) []byte {
 		})
 		return nil
 	}
-	if f.complete(spec, objects, ps); ps.HasErrors() {
-		return nil
-	}
-	out, err := documents(objects)
-	if err != nil {
-		ps.Errorf("", 0, 0, "%v", err)
-	}
-	return out
+	f.complete(spec, objects, ps)
+	return objects
 }
 
 // values are those of the variables: what the arguments of the cluster say under
@@ -147,10 +141,6 @@ func (f template) complete(spec *vnfm.ClusterSpec, objects []map[string]any, ps 
 					Attribute: "template.content", Summary: fmt.Sprintf("the Cluster of the template is named %q and not %q", name, spec.Name),
 					Detail: "write ${" + varName + "} in the place of the name, here and in the names of the other objects",
 				})
-			}
-			if spec.Paused {
-				child(o, "spec")["paused"] = true
-				child(meta, "annotations")[annotationReadyPath] = "{.spec.paused}=true"
 			}
 		case "MachineDeployment":
 			groups[strings.TrimPrefix(name, spec.Name+"-")] = o

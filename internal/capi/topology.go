@@ -13,16 +13,12 @@ import (
 // topology says what is particular to it.
 type topology struct{ *vnfm.ClusterTopology }
 
-func (f topology) manifests(spec *vnfm.ClusterSpec, ps *vnfm.Problems) []byte {
+func (f topology) objects(spec *vnfm.ClusterSpec, ps *vnfm.Problems) []map[string]any {
 	if f.check(spec, ps); ps.HasErrors() {
 		return nil
 	}
 	w := writer{modern: spec.APIVersion != "v1beta1"}
-	text, err := documents([]map[string]any{w.cluster(spec, f.ClusterTopology)})
-	if err != nil {
-		ps.Errorf("", 0, 0, "%v", err)
-	}
-	return text
+	return []map[string]any{w.cluster(spec, f.ClusterTopology)}
 }
 
 // check finds what a topology has no place for.
@@ -81,9 +77,6 @@ func (w writer) cluster(spec *vnfm.ClusterSpec, t *vnfm.ClusterTopology) map[str
 	}
 	body := map[string]any{"topology": top}
 	put(body, "clusterNetwork", network(spec.Network))
-	if spec.Paused {
-		body["paused"] = true
-	}
 	return map[string]any{"apiVersion": apiVersion, "kind": "Cluster", "metadata": metadata(spec), "spec": body}
 }
 
