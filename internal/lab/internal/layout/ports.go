@@ -68,8 +68,11 @@ func (p Ports) theirs() []int {
 	return ports
 }
 
-// Address is a port on the loopback interface. A lab listens nowhere else.
-func Address(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
+// Host is the address of everything in a lab.
+const Host = "127.0.0.1"
+
+// Address is a port on the loopback interface. What belongs to the lab listens nowhere else.
+func Address(port int) string { return net.JoinHostPort(Host, strconv.Itoa(port)) }
 
 // Listeners are the open ports Fault, Basic and Kubelet, in this order.
 type Listeners []*net.TCPListener
