@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -200,7 +201,7 @@ func (l *Lab) startWorkloads(ctx context.Context, state *layout.State) error {
 	}, state)
 }
 
-// managersReady connects to the webhooks of every manager: they answer when it has started.
+// managersReady connects to the webhooks of every manager, which answer when it has started, and to the lab's own part.
 func (l *Lab) managersReady(ctx context.Context, ports layout.Ports) error {
 	roots, err := l.authorities()
 	if err != nil {
@@ -217,5 +218,12 @@ func (l *Lab) managersReady(ctx context.Context, ports layout.Ports) error {
 			return conn.Close()
 		})
 	}
+	group.Go(func() error {
+		conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", layout.Address(ports.OlderClusterAPI()))
+		if err != nil {
+			return fmt.Errorf("%s does not answer: %w", ProcessWorkloads, err)
+		}
+		return conn.Close()
+	})
 	return group.Wait()
 }

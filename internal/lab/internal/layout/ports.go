@@ -57,11 +57,14 @@ func (p Ports) Manager(index int) int { return int(p) + 9 + index }
 // InMemory is the port at which the provider of machines in memory tells what it has.
 func (p Ports) InMemory() int { return int(p) + 9 + Managers }
 
+// OlderClusterAPI is the port of the proxy that hides the newest version of Cluster API's kinds.
+func (p Ports) OlderClusterAPI() int { return p.InMemory() + 1 }
+
 // ours are the ports that the lab itself listens on, the others are those of the programs it starts.
 func (p Ports) ours() []int { return []int{p.Fault(), p.Basic(), p.Kubelet()} }
 
 func (p Ports) theirs() []int {
-	ports := []int{p.APIServer(), p.EtcdClient(), p.EtcdPeer(), p.ControllerManager(), p.Scheduler(), p.Kwok(), p.InMemory()}
+	ports := []int{p.APIServer(), p.EtcdClient(), p.EtcdPeer(), p.ControllerManager(), p.Scheduler(), p.Kwok(), p.InMemory(), p.OlderClusterAPI()}
 	for i := range Managers {
 		ports = append(ports, p.Manager(i))
 	}
