@@ -61,7 +61,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return runProgram(ctx, args[0], args[1:], stderr)
 	}
 	verbs := map[string]func(context.Context, []string, io.Writer, io.Writer) error{
-		"up": up, "down": down, "status": status, "env": env, "fault": fault, "kubectl": kubectl, cluster.ProcessServe: serve,
+		"up": up, "down": down, "status": status, "env": env, "fault": fault, "kubectl": kubectl, cluster.ProcessServe: serve, cluster.ProcessWorkloads: workloads,
 	}
 	action, known := verbs[verb]
 	if !known {
@@ -112,7 +112,7 @@ func open(dir string, find func(string) (layout.Dir, error), stderr io.Writer) (
 
 func up(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags, dir := newFlags("up", stderr)
-	nodes := flags.Int("nodes", 0, fmt.Sprintf("number of nodes (default %d)", cluster.DefaultNodes))
+	nodes := flags.Int("nodes", cluster.DefaultNodes, "number of nodes")
 	audit := flags.Bool("audit", true, "write the audit log of the API server")
 	capi := flags.Bool("capi", false, "run Cluster API too; a lab that has it keeps it")
 	timeout := flags.Duration("timeout", 3*time.Minute, "how long to wait until the lab can be used")
@@ -125,8 +125,14 @@ func up(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, *timeout)
 	defer cancel()
+	options := cluster.UpOptions{NoAudit: !*audit, ClusterAPI: *capi}
+	flags.Visit(func(given *flag.Flag) {
+		if given.Name == "nodes" {
+			options.Nodes = nodes
+		}
+	})
 	start := time.Now()
-	reused, err := lab.Up(ctx, cluster.UpOptions{Nodes: *nodes, NoAudit: !*audit, ClusterAPI: *capi})
+	reused, err := lab.Up(ctx, options)
 	if err != nil {
 		return err
 	}
@@ -240,4 +246,16 @@ func serve(ctx context.Context, args []string, _, stderr io.Writer) error {
 		return err
 	}
 	return lab.Serve(ctx)
+}
+
+func workloads(ctx context.Context, args []string, _, stderr io.Writer) error {
+	flags, dir := newFlags(cluster.ProcessWorkloads, stderr)
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	lab, err := open(*dir, layout.Find, stderr)
+	if err != nil {
+		return err
+	}
+	return lab.Workloads(ctx)
 }

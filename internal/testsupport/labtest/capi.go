@@ -10,7 +10,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
+
+// deletionTimeout bounds the deletion of a test's workload clusters.
+const deletionTimeout = 3 * time.Minute
 
 // ClusterAPI returns a running lab whose cluster is a management cluster of Cluster
 // API: the lab of Kubernetes, to which the first test that needs it adds the
@@ -93,6 +97,21 @@ func clusterAPIBinary() (string, error) {
 		return "", err
 	}
 	return filepath.Join(root, "bin", "lab"), nil
+}
+
+// ClusterNamespace is Namespace for workload clusters: they are deleted before it,
+// because what Cluster API needs to take one apart would go with the namespace.
+func (e Env) ClusterNamespace(t testing.TB) string {
+	t.Helper()
+	name := e.Namespace(t)
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), deletionTimeout)
+		defer cancel()
+		if _, err := e.TryKubectl(ctx, "delete", "clusters.cluster.x-k8s.io", "--all", "--namespace", name, "--timeout", deletionTimeout.String()); err != nil {
+			t.Logf("removing the workload clusters of namespace %s: %v", name, err)
+		}
+	})
+	return name
 }
 
 // ClusterClass installs class `in-memory` of the provider with its templates in a

@@ -74,6 +74,9 @@ type Basic struct {
 // Management is what a lab has as a management cluster of Cluster API.
 type Management struct {
 	Version string `json:"version"`
+	// OlderEndpoint is the same API server with Cluster API's kinds in v1beta1 alone,
+	// for bearer tokens.
+	OlderEndpoint string `json:"older_endpoint"`
 	// ClusterClass is the manifest of class `in-memory`, see Env.ClusterClass.
 	ClusterClass string `json:"cluster_class"`
 }

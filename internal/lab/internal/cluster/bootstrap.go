@@ -8,8 +8,6 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	rbacv1ac "k8s.io/client-go/applyconfigurations/rbac/v1"
@@ -18,6 +16,7 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/controllers"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/layout"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/nodes"
 )
 
 // The service account with few rights. Its name is that of its namespace.
@@ -29,7 +28,8 @@ const limitedExpiry = 10 * 365 * 24 * time.Hour
 // bootstrap makes the objects a lab has from the beginning. It may run again on a lab that has them.
 func bootstrap(ctx context.Context, client kubernetes.Interface, dir layout.Dir, state *layout.State) error {
 	for i := range state.Nodes {
-		if err := ensureNode(ctx, client, i, state.KubernetesVersion); err != nil {
+		node := nodes.Node{Name: fmt.Sprintf("node-%d", i), Index: i, Version: state.KubernetesVersion}
+		if err := nodes.Ensure(ctx, client, node); err != nil {
 			return err
 		}
 	}
@@ -37,47 +37,6 @@ func bootstrap(ctx context.Context, client kubernetes.Interface, dir layout.Dir,
 		return err
 	}
 	return ensureLimitedAccount(ctx, client, dir)
-}
-
-// ensureNode makes a node of 64 CPUs, 256 GiB and 500 pods, with a range of pod addresses of its own. KWOK fills in the rest.
-func ensureNode(ctx context.Context, client kubernetes.Interface, index int, version string) error {
-	name := fmt.Sprintf("node-%d", index)
-	resources := corev1.ResourceList{
-		corev1.ResourceCPU:              resource.MustParse("64"),
-		corev1.ResourceMemory:           resource.MustParse("256Gi"),
-		corev1.ResourceEphemeralStorage: resource.MustParse("1Ti"),
-		corev1.ResourcePods:             resource.MustParse("500"),
-	}
-	podRange := fmt.Sprintf("10.%d.0.0/16", 128+index)
-	node := &corev1.Node{
-		ObjectMeta: metav1.ObjectMeta{
-			Name: name,
-			Labels: map[string]string{
-				corev1.LabelHostname:   name,
-				corev1.LabelOSStable:   string(corev1.Linux),
-				corev1.LabelArchStable: "amd64",
-				// Two zones, for topology spread and anti-affinity.
-				corev1.LabelTopologyZone: fmt.Sprintf("zone-%d", index%2),
-			},
-			Annotations: map[string]string{"kwok.x-k8s.io/node": "fake"},
-		},
-		Spec: corev1.NodeSpec{PodCIDR: podRange, PodCIDRs: []string{podRange}},
-		Status: corev1.NodeStatus{
-			Capacity:    resources,
-			Allocatable: resources,
-			NodeInfo: corev1.NodeSystemInfo{
-				KubeletVersion:          version,
-				ContainerRuntimeVersion: "containerd://2.1.0",
-				OperatingSystem:         string(corev1.Linux),
-				Architecture:            "amd64",
-				OSImage:                 "lab",
-			},
-		},
-	}
-	if _, err := client.CoreV1().Nodes().Create(ctx, node, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
-		return fmt.Errorf("making node %s: %w", name, err)
-	}
-	return nil
 }
 
 func ensureStorageClasses(ctx context.Context, client kubernetes.Interface) error {
@@ -137,7 +96,7 @@ func ensureLimitedAccount(ctx context.Context, client kubernetes.Interface, dir 
 func applyOptions() metav1.ApplyOptions { return metav1.ApplyOptions{FieldManager: "lab", Force: true} }
 
 // usable tells whether a lab can be worked with: pods can be made in namespace default and have nodes to run on.
-func usable(ctx context.Context, client kubernetes.Interface, nodes int) error {
+func usable(ctx context.Context, client kubernetes.Interface, count int) error {
 	if _, err := client.CoreV1().ServiceAccounts(metav1.NamespaceDefault).Get(ctx, "default", metav1.GetOptions{}); err != nil {
 		return fmt.Errorf("reading service account default of namespace default: %w", err)
 	}
@@ -153,8 +112,8 @@ func usable(ctx context.Context, client kubernetes.Interface, nodes int) error {
 			}
 		}
 	}
-	if ready < nodes {
-		return fmt.Errorf("%d of %d nodes are ready", ready, nodes)
+	if ready < count {
+		return fmt.Errorf("%d of %d nodes are ready", ready, count)
 	}
 	return nil
 }

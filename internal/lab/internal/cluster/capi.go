@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -34,6 +35,9 @@ type manager struct {
 // managerPrefix tells the managers from the other processes of a lab.
 const managerPrefix = "capi-"
 
+// ProcessWorkloads runs the lab's own providers of workload clusters: those whose API server is a lab.
+const ProcessWorkloads = managerPrefix + "lab"
+
 // processInMemory is the provider of machines that exist in its memory alone.
 const processInMemory = managerPrefix + "in-memory"
 
@@ -49,12 +53,14 @@ func managers() [layout.Managers]manager {
 	}
 }
 
-func managerNames() []string {
+// clusterAPIProcesses are the processes of Cluster API, in the order of starting. The last one is this program: the
+// lab's own providers.
+func clusterAPIProcesses() []string {
 	var names []string
 	for _, m := range managers() {
 		names = append(names, m.process)
 	}
-	return names
+	return append(names, ProcessWorkloads)
 }
 
 func (m manager) name() string { return strings.TrimPrefix(m.process, managerPrefix) }
@@ -95,7 +101,7 @@ func (l *Lab) upClusterAPI(ctx context.Context, state *layout.State) (reused boo
 	if err := l.installClusterAPI(ctx, state); err != nil {
 		return false, err
 	}
-	missing := missingManagers(state)
+	missing := missingOfClusterAPI(state)
 	for _, name := range missing {
 		delete(state.Processes, name)
 	}
@@ -104,6 +110,11 @@ func (l *Lab) upClusterAPI(ctx context.Context, state *layout.State) (reused boo
 			continue
 		}
 		if err := l.startManager(ctx, i, m, state, claim); err != nil {
+			return false, err
+		}
+	}
+	if slices.Contains(missing, ProcessWorkloads) {
+		if err := l.startWorkloads(ctx, state); err != nil {
 			return false, err
 		}
 	}
@@ -116,12 +127,12 @@ func (l *Lab) upClusterAPI(ctx context.Context, state *layout.State) (reused boo
 
 // clusterAPIRuns tells whether the lab has Cluster API, and all of it.
 func (l *Lab) clusterAPIRuns(state *layout.State) bool {
-	return state.ClusterAPI != nil && state.ClusterAPI.Ready && len(missingManagers(state)) == 0
+	return state.ClusterAPI != nil && state.ClusterAPI.Ready && len(missingOfClusterAPI(state)) == 0
 }
 
-// missingManagers names the managers that do not run.
-func missingManagers(state *layout.State) []string {
-	return slices.DeleteFunc(managerNames(), func(name string) bool { return state.Processes[name].Alive() })
+// missingOfClusterAPI names the processes that do not run.
+func missingOfClusterAPI(state *layout.State) []string {
+	return slices.DeleteFunc(clusterAPIProcesses(), func(name string) bool { return state.Processes[name].Alive() })
 }
 
 // claimWorkloads opens the port that keeps the ports of the workload clusters for this lab, and chooses them the first
@@ -178,16 +189,19 @@ func (l *Lab) startManager(ctx context.Context, index int, m manager, state *lay
 			"--kube-api-burst=2000",
 		)
 	}
-	record, err := process.StartDetached(spec)
-	if err != nil {
-		return fmt.Errorf("starting %s: %w", m.process, err)
-	}
-	l.Log.DebugContext(ctx, "started", "process", m.process, "pid", record.PID)
-	state.Processes[m.process] = record
-	return l.Dir.SaveState(state)
+	return l.launch(ctx, m.process, spec, state)
 }
 
-// managersReady connects to the webhooks of every manager: they answer when it has started.
+func (l *Lab) startWorkloads(ctx context.Context, state *layout.State) error {
+	return l.launch(ctx, ProcessWorkloads, process.Spec{
+		Path:    l.Executable,
+		Args:    []string{ProcessWorkloads, "--dir", string(l.Dir)},
+		Dir:     string(l.Dir),
+		LogFile: l.Dir.Log(ProcessWorkloads),
+	}, state)
+}
+
+// managersReady connects to the webhooks of every manager, which answer when it has started, and to the lab's own part.
 func (l *Lab) managersReady(ctx context.Context, ports layout.Ports) error {
 	roots, err := l.authorities()
 	if err != nil {
@@ -204,5 +218,12 @@ func (l *Lab) managersReady(ctx context.Context, ports layout.Ports) error {
 			return conn.Close()
 		})
 	}
+	group.Go(func() error {
+		conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", layout.Address(ports.OlderClusterAPI()))
+		if err != nil {
+			return fmt.Errorf("%s does not answer: %w", ProcessWorkloads, err)
+		}
+		return conn.Close()
+	})
 	return group.Wait()
 }

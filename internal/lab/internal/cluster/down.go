@@ -15,7 +15,8 @@ import (
 const stopTimeout = 20 * time.Second
 
 // Down stops the lab and deletes its directory. There is nothing to save, so nothing is asked to end in order.
-// Labs in directories below its own go first: with their directory would go all that tells what to stop.
+// Labs in directories below its own go before it: with their directory would go all that tells what to stop. But Cluster
+// API, which may be about to start one, goes first.
 func (l *Lab) Down(ctx context.Context) error {
 	unlock, err := l.Dir.Lock(ctx)
 	if err != nil {
@@ -25,6 +26,11 @@ func (l *Lab) Down(ctx context.Context) error {
 	state, err := l.Dir.LoadState()
 	if err != nil && !layout.IsMissing(err) {
 		return fmt.Errorf("cannot tell which processes belong to the lab: %w", err)
+	}
+	if state != nil {
+		if err := stopAll(ctx, state, clusterAPIProcesses()); err != nil {
+			return err
+		}
 	}
 	inner, err := l.Dir.Inner()
 	if err != nil {
@@ -36,7 +42,7 @@ func (l *Lab) Down(ctx context.Context) error {
 		}
 	}
 	if state != nil {
-		if err := stopAll(ctx, state); err != nil {
+		if err := stopAll(ctx, state, processes()); err != nil {
 			return err
 		}
 	}
@@ -47,13 +53,11 @@ func (l *Lab) Down(ctx context.Context) error {
 }
 
 // stopAll kills clients before servers, so that none of them fills its log with complaints.
-func stopAll(ctx context.Context, state *layout.State) error {
+func stopAll(ctx context.Context, state *layout.State, names []string) error {
 	ctx, cancel := context.WithTimeout(ctx, stopTimeout)
 	defer cancel()
-	names := append(processes(), managerNames()...)
-	slices.Reverse(names)
 	var errs []error
-	for _, name := range names {
+	for _, name := range slices.Backward(names) {
 		if err := state.Processes[name].Kill(ctx); err != nil {
 			errs = append(errs, fmt.Errorf("stopping %s: %w", name, err))
 			continue

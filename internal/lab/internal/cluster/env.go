@@ -54,6 +54,8 @@ type EnvironmentFault struct {
 // EnvironmentClusterAPI is what there is for tests of Cluster API.
 type EnvironmentClusterAPI struct {
 	Version string `json:"version"`
+	// OlderEndpoint is the API server as one whose Cluster API knows v1beta1 alone, for bearer tokens.
+	OlderEndpoint string `json:"older_endpoint"`
 	// ClusterClass is a manifest of class `in-memory` with its templates, as its provider ships it.
 	ClusterClass string `json:"cluster_class"`
 }
@@ -99,7 +101,11 @@ func (l *Lab) Environment() (*Environment, error) {
 		if err != nil {
 			return nil, err
 		}
-		environment.ClusterAPI = EnvironmentClusterAPI{Version: version, ClusterClass: l.clusterAPIFile("cluster-class.yaml")}
+		environment.ClusterAPI = EnvironmentClusterAPI{
+			Version:       version,
+			OlderEndpoint: endpoint(state.Ports.OlderClusterAPI()),
+			ClusterClass:  l.clusterAPIFile("cluster-class.yaml"),
+		}
 	}
 	for name, record := range state.Processes {
 		environment.PIDs[name] = record.PID
@@ -147,6 +153,7 @@ func (e *Environment) WriteShell(w io.Writer) error {
 		{"LAB_AUDIT_LOG", e.AuditLog},
 		{"LAB_KUBERNETES_VERSION", e.KubernetesVersion},
 		{"LAB_CLUSTER_API_VERSION", e.ClusterAPI.Version},
+		{"LAB_CLUSTER_API_OLDER_ENDPOINT", e.ClusterAPI.OlderEndpoint},
 		{"LAB_CLUSTER_CLASS", e.ClusterAPI.ClusterClass},
 	} {
 		if _, err := fmt.Fprintf(w, "export %s=%s\n", variable[0], quote(variable[1])); err != nil {

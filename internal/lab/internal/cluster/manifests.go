@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -17,6 +18,7 @@ import (
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/dynamic"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/controllers"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/layout"
 )
 
@@ -67,7 +69,11 @@ func (l *Lab) installClusterAPI(ctx context.Context, state *layout.State) error 
 		}
 		objects = append(objects, read...)
 	}
-	return l.apply(ctx, objects)
+	own, err := parseManifests(bytes.NewReader(controllers.Definitions))
+	if err != nil {
+		return err
+	}
+	return l.apply(ctx, append(objects, own...))
 }
 
 func (l *Lab) apply(ctx context.Context, objects []*unstructured.Unstructured) error {
@@ -127,19 +133,27 @@ func readManifests(path string) ([]*unstructured.Unstructured, error) {
 		return nil, fmt.Errorf("reading the manifests of Cluster API: %w", err)
 	}
 	defer file.Close() //nolint:errcheck // It was only read from.
+	objects, err := parseManifests(file)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", path, err)
+	}
+	return objects, nil
+}
+
+func parseManifests(text io.Reader) ([]*unstructured.Unstructured, error) {
 	var objects []*unstructured.Unstructured
-	documents := utilyaml.NewYAMLReader(bufio.NewReader(file))
+	documents := utilyaml.NewYAMLReader(bufio.NewReader(text))
 	for {
 		document, err := documents.Read()
 		if errors.Is(err, io.EOF) {
 			return objects, nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("reading %s: %w", path, err)
+			return nil, fmt.Errorf("reading document %d: %w", len(objects)+1, err)
 		}
 		object := &unstructured.Unstructured{}
 		if err := utilyaml.Unmarshal(document, &object.Object); err != nil {
-			return nil, fmt.Errorf("reading document %d of %s: %w", len(objects)+1, path, err)
+			return nil, fmt.Errorf("reading document %d: %w", len(objects)+1, err)
 		}
 		if len(object.Object) > 0 {
 			objects = append(objects, object)

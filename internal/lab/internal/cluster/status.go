@@ -27,7 +27,7 @@ func (l *Lab) Status(ctx context.Context, w io.Writer) error {
 	}
 	names := processes()
 	if state.ClusterAPI != nil {
-		names = append(names, managerNames()...)
+		names = append(names, clusterAPIProcesses()...)
 	}
 	for _, name := range names {
 		record, started := state.Processes[name]

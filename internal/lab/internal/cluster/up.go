@@ -5,32 +5,31 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/layout"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/nodes"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/process"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/proxy"
 )
 
 // UpOptions are the choices of the first start. A lab that runs already keeps its own.
 type UpOptions struct {
-	// Nodes is the number of worker nodes; 0 leaves it to the lab.
-	Nodes int
+	// Nodes is the number of worker nodes; nil leaves it to the lab.
+	Nodes *int
 	// NoAudit leaves out the audit log.
 	NoAudit bool
 	// ClusterAPI adds Cluster API. It can be added to a lab that runs, and stays.
 	ClusterAPI bool
 }
 
-// MaxNodes is how many nodes have a range of pod addresses of their own.
-const MaxNodes = 100
-
 // Up starts what does not run and returns when the lab can be used. reused tells that everything ran already.
 func (l *Lab) Up(ctx context.Context, options UpOptions) (reused bool, err error) {
-	if options.Nodes < 0 || options.Nodes > MaxNodes {
-		return false, fmt.Errorf("a lab has 1 to %d nodes, not %d", MaxNodes, options.Nodes)
+	if options.Nodes != nil && (*options.Nodes < 0 || *options.Nodes > nodes.Max) {
+		return false, fmt.Errorf("a lab has 0 to %d nodes, not %d", nodes.Max, *options.Nodes)
 	}
 	unlock, err := l.Dir.Lock(ctx)
 	if err != nil {
@@ -64,7 +63,7 @@ func (l *Lab) upControlPlane(ctx context.Context, state *layout.State, listeners
 	first := len(state.Processes) == 0
 	if err := l.start(ctx, state, listeners, client); err != nil {
 		if first {
-			err = errors.Join(err, stopAll(context.WithoutCancel(ctx), state))
+			err = errors.Join(err, stopAll(context.WithoutCancel(ctx), state, processes()))
 		}
 		return false, errors.Join(err, l.Dir.SaveState(state))
 	}
@@ -76,8 +75,8 @@ func (l *Lab) upControlPlane(ctx context.Context, state *layout.State, listeners
 func (l *Lab) prepare(ctx context.Context, options UpOptions) (*layout.State, layout.Listeners, error) {
 	state, err := l.Dir.LoadState()
 	if err == nil {
-		if options.Nodes != 0 && options.Nodes != state.Nodes {
-			return nil, nil, fmt.Errorf("the lab in %s has %d nodes, not %d: stop it first with `lab down --dir %s`", l.Dir, state.Nodes, options.Nodes, l.Dir)
+		if options.Nodes != nil && *options.Nodes != state.Nodes {
+			return nil, nil, fmt.Errorf("the lab in %s has %d nodes, not %d: stop it first with `lab down --dir %s`", l.Dir, state.Nodes, *options.Nodes, l.Dir)
 		}
 		return state, nil, nil
 	}
@@ -85,9 +84,9 @@ func (l *Lab) prepare(ctx context.Context, options UpOptions) (*layout.State, la
 		return nil, nil, err
 	}
 
-	state = &layout.State{Nodes: options.Nodes, Audit: !options.NoAudit, Processes: map[string]process.Record{}}
-	if state.Nodes == 0 {
-		state.Nodes = DefaultNodes
+	state = &layout.State{Nodes: DefaultNodes, Audit: !options.NoAudit, Processes: map[string]process.Record{}}
+	if options.Nodes != nil {
+		state.Nodes = *options.Nodes
 	}
 	ports, listeners, err := layout.ChoosePorts(ctx)
 	if err != nil {
@@ -171,6 +170,11 @@ func (l *Lab) startOne(ctx context.Context, name string, state *layout.State, li
 			spec.Files = append(spec.Files, file)
 		}
 	}
+	return l.launch(ctx, name, spec, state)
+}
+
+// launch starts a process of the lab.
+func (l *Lab) launch(ctx context.Context, name string, spec process.Spec, state *layout.State) error {
 	record, err := process.StartDetached(spec)
 	if err != nil {
 		return fmt.Errorf("starting %s: %w", name, err)
@@ -195,12 +199,29 @@ func (l *Lab) wait(ctx context.Context, state *layout.State, what string, try fu
 	})
 }
 
-// control sends a command to `lab serve`. The socket is named relative to the directory of the lab: see layout.ControlSocket.
+// control sends a command to `lab serve`.
 func (l *Lab) control(ctx context.Context, words ...string) (string, error) {
+	socket, err := l.controlSocket()
+	if err != nil {
+		return "", err
+	}
+	return proxy.Command(ctx, socket, words...)
+}
+
+// controlSocket is the path of the control socket, short enough for one: relative to the working directory when the lab
+// lies below that, else to the directory of the lab, which then becomes the working directory.
+func (l *Lab) controlSocket() (string, error) {
+	working, err := os.Getwd()
+	if err != nil {
+		return "", fmt.Errorf("finding the working directory: %w", err)
+	}
+	if below, err := filepath.Rel(working, l.Dir.Path(layout.ControlSocket)); err == nil && filepath.IsLocal(below) && len(below) <= layout.SocketPath {
+		return below, nil
+	}
 	if err := os.Chdir(string(l.Dir)); err != nil {
 		return "", fmt.Errorf("entering the directory of the lab: %w", err)
 	}
-	return proxy.Command(ctx, layout.ControlSocket, words...)
+	return layout.ControlSocket, nil
 }
 
 // Fault sends a fault to the proxy of the lab and returns what the proxy does from now on.

@@ -28,7 +28,7 @@ func newFactory(t *testing.T, objects ...runtime.Object) (*fake.Clientset, infor
 	return client, informers.NewSharedInformerFactory(client, 0)
 }
 
-func sync(t *testing.T, factory informers.SharedInformerFactory) {
+func synced(t *testing.T, factory informers.SharedInformerFactory) {
 	t.Helper()
 	factory.Start(t.Context().Done())
 	for kind, done := range factory.WaitForCacheSync(t.Context().Done()) {
@@ -91,7 +91,7 @@ func TestProvision(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			sync(t, factory)
+			synced(t, factory)
 			after, err := p.provision(t.Context(), c.Namespace, c.Name)
 			if err != nil || (after > 0) != test.later {
 				t.Fatalf("again after %s, error %v", after, err)
@@ -146,7 +146,7 @@ func TestReclaim(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			sync(t, factory)
+			synced(t, factory)
 			if _, err := p.reclaim(t.Context(), "", "v"); err != nil {
 				t.Fatal(err)
 			}
@@ -211,7 +211,7 @@ func TestScale(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			sync(t, factory)
+			synced(t, factory)
 			if _, err := a.scale(t.Context(), namespace, "amf"); (err != nil) != test.refused {
 				t.Fatalf("error %v", err)
 			}

@@ -13,6 +13,9 @@ import (
 // because the path of a unix socket holds only about 100 bytes.
 const ControlSocket = "control.sock"
 
+// SocketPath is how long the path of a unix socket may be on every system.
+const SocketPath = 100
+
 // Dir is the directory of a lab. Everything the lab has lies below it.
 type Dir string
 

@@ -57,19 +57,25 @@ func (p Ports) Manager(index int) int { return int(p) + 9 + index }
 // InMemory is the port at which the provider of machines in memory tells what it has.
 func (p Ports) InMemory() int { return int(p) + 9 + Managers }
 
+// OlderClusterAPI is the port of the proxy that hides the newest version of Cluster API's kinds.
+func (p Ports) OlderClusterAPI() int { return p.InMemory() + 1 }
+
 // ours are the ports that the lab itself listens on, the others are those of the programs it starts.
 func (p Ports) ours() []int { return []int{p.Fault(), p.Basic(), p.Kubelet()} }
 
 func (p Ports) theirs() []int {
-	ports := []int{p.APIServer(), p.EtcdClient(), p.EtcdPeer(), p.ControllerManager(), p.Scheduler(), p.Kwok(), p.InMemory()}
+	ports := []int{p.APIServer(), p.EtcdClient(), p.EtcdPeer(), p.ControllerManager(), p.Scheduler(), p.Kwok(), p.InMemory(), p.OlderClusterAPI()}
 	for i := range Managers {
 		ports = append(ports, p.Manager(i))
 	}
 	return ports
 }
 
-// Address is a port on the loopback interface. A lab listens nowhere else.
-func Address(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
+// Host is the address of everything in a lab.
+const Host = "127.0.0.1"
+
+// Address is a port on the loopback interface. What belongs to the lab listens nowhere else.
+func Address(port int) string { return net.JoinHostPort(Host, strconv.Itoa(port)) }
 
 // Listeners are the open ports Fault, Basic and Kubelet, in this order.
 type Listeners []*net.TCPListener

@@ -1,0 +1,289 @@
+package cluster_test
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/cluster"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/controllers"
+)
+
+// clusterPatience is how long a change of a workload cluster may take on a busy machine. Cluster API itself looks at some
+// things twice a minute.
+const clusterPatience = 6 * time.Minute
+
+func TestClusterAPI(t *testing.T) {
+	b := &bench{binary: binary(t), dir: filepath.Join(t.TempDir(), "lab")}
+	if _, err := os.Stat(filepath.Join(filepath.Dir(b.binary), "capi", "version")); err != nil {
+		if os.Getenv("LAB_REQUIRE") == "all" {
+			t.Fatalf("Cluster API is not built: %v", err)
+		}
+		t.Skipf("Cluster API is not built, run make bin/capi first: %v", err)
+	}
+	t.Cleanup(func() {
+		if _, err := b.run(t, "down"); err != nil {
+			t.Error(err)
+		}
+	})
+	b.must(t, "up", "--nodes", "1")
+	if b.environment(t); b.env.ClusterAPI.Version != "" {
+		t.Errorf("a lab without Cluster API has %+v", b.env.ClusterAPI)
+	}
+	start := time.Now()
+	b.must(t, "up", "--capi")
+	t.Logf("adding Cluster API took %s", time.Since(start))
+	if b.environment(t); !strings.HasPrefix(b.env.ClusterAPI.Version, "v1.") {
+		t.Errorf("version %q", b.env.ClusterAPI.Version)
+	}
+	for _, args := range [][]string{nil, {"--capi"}} {
+		if out := b.must(t, "up", args...); !strings.Contains(out, "is running") {
+			t.Errorf("another up %v says %q", args, out)
+		}
+	}
+
+	t.Run("other providers", b.testOtherProviders)
+	t.Run("older version", b.testOlderVersion)
+	t.Run("clusters", func(t *testing.T) {
+		t.Run("plain", b.testPlainCluster)
+		t.Run("topology", b.testTopology)
+		t.Run("real", b.testRealCluster)
+		t.Run("hold", b.testHold)
+	})
+	t.Run("managers", b.testManagers)
+	t.Run("second lab", b.testSecondClusterAPI)
+	t.Run("down", b.testDownClusterAPI)
+}
+
+func (b *bench) environment(t *testing.T) {
+	t.Helper()
+	b.env = cluster.Environment{}
+	if err := json.Unmarshal([]byte(b.must(t, "env")), &b.env); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// kubectl runs kubectl in a namespace.
+func (b *bench) kubectl(t *testing.T, namespace string, args ...string) string {
+	t.Helper()
+	return b.must(t, "kubectl", append([]string{"--", "--namespace", namespace}, args...)...)
+}
+
+// namespaced makes a namespace that goes with the lab.
+func (b *bench) namespaced(t *testing.T, name string) string {
+	t.Helper()
+	b.must(t, "kubectl", "create", "namespace", name)
+	return name
+}
+
+// await looks at a field of an object until it is as wanted.
+func (b *bench) await(t *testing.T, namespace, object, field, want string) {
+	t.Helper()
+	b.awaitOutput(t, want, "get", object, "--namespace", namespace, "--output", "jsonpath={"+field+"}")
+}
+
+// awaitOutput repeats a command of kubectl until it prints what is wanted.
+func (b *bench) awaitOutput(t *testing.T, want string, args ...string) {
+	t.Helper()
+	deadline := time.After(clusterPatience)
+	for {
+		out, err := b.run(t, "kubectl", append([]string{"--"}, args...)...)
+		if err == nil && strings.TrimSpace(out) == want {
+			return
+		}
+		select {
+		case <-deadline:
+			t.Fatalf("kubectl %s says %q, %v; wanted %q", strings.Join(args, " "), out, err, want)
+		case <-time.After(500 * time.Millisecond):
+		}
+	}
+}
+
+const isAvailable = `.status.conditions[?(@.type=="Available")].status`
+
+// kubeconfig is a file with the kubeconfig of a workload cluster.
+func (b *bench) kubeconfig(t *testing.T, namespace, name string) string {
+	t.Helper()
+	out := b.kubectl(t, namespace, "get", "secret", name+"-kubeconfig", "--output", "go-template={{ .data.value | base64decode }}")
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := os.WriteFile(path, []byte(out), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// awaitNodes waits until the nodes of a workload cluster have these kubelet versions.
+func (b *bench) awaitNodes(t *testing.T, kubeconfig string, versions ...string) {
+	t.Helper()
+	b.awaitOutput(t, strings.Join(versions, " "), "--kubeconfig", kubeconfig, "get", "nodes",
+		"--output", "jsonpath={.items[*].status.nodeInfo.kubeletVersion}")
+}
+
+// awaitGone waits until a cluster, and with it its machines, is no more.
+func (b *bench) awaitGone(t *testing.T, namespace, name string) {
+	t.Helper()
+	b.kubectl(t, namespace, "delete", "clusters.cluster.x-k8s.io", name, "--wait=false")
+	b.awaitOutput(t, "", "get", "clusters.cluster.x-k8s.io,machines.cluster.x-k8s.io", "--namespace", namespace, "--output", "name")
+}
+
+func (b *bench) testOtherProviders(t *testing.T) {
+	namespace := b.namespaced(t, "providers")
+	b.kubectl(t, namespace, "apply", "--server-side", "--filename", "testdata/openstack.yaml")
+	_, err := b.run(t, "kubectl", "apply", "--server-side", "--namespace", namespace, "--filename", "testdata/invalid.yaml")
+	if err == nil || !strings.Contains(err.Error(), "version must be a valid semantic version") {
+		t.Errorf("the webhook of core on an invalid cluster: %v", err)
+	}
+}
+
+// testOlderVersion makes a cluster through the view of an older Cluster API, and finds it in the newer version elsewhere.
+func (b *bench) testOlderVersion(t *testing.T) {
+	namespace := b.namespaced(t, "older")
+	older := []string{"--", "--kubeconfig", os.DevNull, "--server", b.env.ClusterAPI.OlderEndpoint, "--certificate-authority", b.env.CAFile, "--token", b.env.AdminToken}
+	if out := b.must(t, "kubectl", append(older, "api-versions")...); strings.Contains(out, "cluster.x-k8s.io/v1beta2") ||
+		!strings.Contains(out, "\ncluster.x-k8s.io/v1beta1\n") || !strings.Contains(out, "\napps/v1\n") {
+		t.Errorf("the versions are\n%s", out)
+	}
+	b.must(t, "kubectl", append(older, "apply", "--server-side", "--namespace", namespace, "--filename", "testdata/older.yaml")...)
+	if _, err := b.run(t, "kubectl", append(older, "apply", "--server-side", "--namespace", namespace, "--filename", "testdata/hold.yaml")...); err == nil {
+		t.Error("an object of v1beta2 can be made")
+	}
+	if out := b.kubectl(t, namespace, "get", "clusters.v1beta2.cluster.x-k8s.io/older", "--output", "jsonpath={.spec.infrastructureRef.apiGroup}"); out != "infrastructure.cluster.x-k8s.io" {
+		t.Errorf("the cluster refers to %q", out)
+	}
+}
+
+func (b *bench) testPlainCluster(t *testing.T) {
+	t.Parallel()
+	namespace := b.namespaced(t, "plain")
+	b.kubectl(t, namespace, "apply", "--server-side", "--filename", "testdata/plain.yaml")
+	b.await(t, namespace, "cluster/plain", isAvailable, "True")
+	kubeconfig := b.kubeconfig(t, namespace, "plain")
+	b.awaitNodes(t, kubeconfig, "v1.34.0", "v1.34.0")
+
+	b.kubectl(t, namespace, "scale", "machinedeployment/plain-workers", "--replicas", "2")
+	b.awaitNodes(t, kubeconfig, "v1.34.0", "v1.34.0", "v1.34.0")
+
+	b.kubectl(t, namespace, "patch", "kubeadmcontrolplane/plain", "--type", "merge", "--patch", `{"spec":{"version":"v1.35.0"}}`)
+	b.await(t, namespace, "kubeadmcontrolplane/plain", ".status.version", "v1.35.0")
+	b.kubectl(t, namespace, "patch", "machinedeployment/plain-workers", "--type", "merge", "--patch", `{"spec":{"template":{"spec":{"version":"v1.35.0"}}}}`)
+	b.awaitNodes(t, kubeconfig, "v1.35.0", "v1.35.0", "v1.35.0")
+
+	b.awaitGone(t, namespace, "plain")
+}
+
+func (b *bench) testTopology(t *testing.T) {
+	t.Parallel()
+	namespace := b.namespaced(t, "topology")
+	b.kubectl(t, namespace, "apply", "--server-side", "--filename", b.env.ClusterAPI.ClusterClass)
+	b.kubectl(t, namespace, "apply", "--server-side", "--filename", "testdata/topology.yaml")
+	b.await(t, namespace, "cluster/topology", isAvailable, "True")
+	kubeconfig := b.kubeconfig(t, namespace, "topology")
+
+	b.kubectl(t, namespace, "patch", "cluster/topology", "--type", "json", "--patch",
+		`[{"op":"replace","path":"/spec/topology/workers/machineDeployments/0/replicas","value":2}]`)
+	b.awaitNodes(t, kubeconfig, "v1.34.0", "v1.34.0", "v1.34.0")
+
+	b.kubectl(t, namespace, "patch", "cluster/topology", "--type", "merge", "--patch", `{"spec":{"topology":{"version":"v1.35.0"}}}`)
+	b.awaitNodes(t, kubeconfig, "v1.35.0", "v1.35.0", "v1.35.0")
+
+	b.awaitGone(t, namespace, "topology")
+}
+
+func (b *bench) testRealCluster(t *testing.T) {
+	t.Parallel()
+	namespace := b.namespaced(t, "real")
+	b.kubectl(t, namespace, "apply", "--server-side", "--filename", "testdata/real.yaml")
+	b.await(t, namespace, "cluster/real", isAvailable, "True")
+	b.await(t, namespace, "cluster/real", ".status.controlPlane.replicas", "3")
+	kubeconfig := b.kubeconfig(t, namespace, "real")
+	b.awaitNodes(t, kubeconfig, "v1.36.3")
+
+	b.must(t, "kubectl", "--", "--kubeconfig", kubeconfig, "apply", "--server-side", "--filename", "testdata/deployment.yaml")
+	b.must(t, "kubectl", "--", "--kubeconfig", kubeconfig, "rollout", "status", "deployment/amf", "--timeout", "3m")
+
+	b.kubectl(t, namespace, "scale", "machinedeployment/real-workers", "--replicas", "3")
+	b.awaitNodes(t, kubeconfig, "v1.36.3", "v1.36.3", "v1.36.3")
+	b.await(t, namespace, "machinedeployment/real-workers", ".status.availableReplicas", "3")
+
+	b.kubectl(t, namespace, "patch", "labcontrolplane/real", "--type", "merge", "--patch", `{"spec":{"version":"v1.36.4"}}`)
+	b.await(t, namespace, "labcontrolplane/real", ".status.version", "v1.36.4")
+	b.kubectl(t, namespace, "patch", "machinedeployment/real-workers", "--type", "merge", "--patch", `{"spec":{"template":{"spec":{"version":"v1.36.4"}}}}`)
+	b.awaitNodes(t, kubeconfig, "v1.36.4", "v1.36.4", "v1.36.4")
+	b.must(t, "kubectl", "--", "--kubeconfig", kubeconfig, "rollout", "status", "deployment/amf", "--timeout", "3m")
+
+	b.awaitGone(t, namespace, "real")
+	if inner, err := filepath.Glob(filepath.Join(b.dir, "workload-*")); err != nil || len(inner) > 0 {
+		t.Errorf("left of the workload cluster: %v, %v", inner, err)
+	}
+}
+
+// testHold keeps the infrastructure of a cluster from coming up, and lets it.
+func (b *bench) testHold(t *testing.T) {
+	t.Parallel()
+	namespace := b.namespaced(t, "hold")
+	b.kubectl(t, namespace, "apply", "--server-side", "--filename", "testdata/hold.yaml")
+	b.await(t, namespace, "labcluster/hold", ".metadata.ownerReferences[0].name", "hold")
+	time.Sleep(3 * time.Second)
+	b.await(t, namespace, "cluster/hold", ".status.initialization.infrastructureProvisioned", "")
+	b.kubectl(t, namespace, "annotate", "labcluster/hold", controllers.HoldAnnotation+"-")
+	b.await(t, namespace, "cluster/hold", ".status.initialization.infrastructureProvisioned", "true")
+}
+
+func (b *bench) testManagers(t *testing.T) {
+	for _, name := range []string{"capi-core", "capi-in-memory", "capi-lab"} {
+		if err := syscall.Kill(b.env.PIDs[name], syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+	}
+	eventually(t, "status notices", func() error {
+		if _, err := b.run(t, "status"); err == nil {
+			return errors.New("status is content")
+		}
+		return nil
+	})
+	before := b.env
+	// The rest of the lab can be used.
+	if b.environment(t); b.env.ClusterAPI.Version != "" {
+		t.Error("the environment has Cluster API without its managers")
+	}
+	b.must(t, "up")
+	b.must(t, "status")
+	if b.environment(t); b.env.PIDs["capi-core"] == before.PIDs["capi-core"] || b.env.PIDs["capi-bootstrap"] != before.PIDs["capi-bootstrap"] {
+		t.Errorf("repaired from %v to %v", before.PIDs, b.env.PIDs)
+	}
+	namespace := b.namespaced(t, "again")
+	b.kubectl(t, namespace, "apply", "--server-side", "--filename", "testdata/plain.yaml")
+	b.await(t, namespace, "cluster/plain", ".status.phase", "Provisioned")
+}
+
+// testSecondClusterAPI runs another lab with Cluster API beside the first.
+func (b *bench) testSecondClusterAPI(t *testing.T) {
+	second := &bench{binary: b.binary, dir: filepath.Join(b.dir, "second")}
+	second.must(t, "up", "--nodes", "0", "--capi")
+	namespace := second.namespaced(t, "second")
+	second.kubectl(t, namespace, "apply", "--server-side", "--filename", "testdata/plain.yaml")
+	second.await(t, namespace, "cluster/plain", ".status.phase", "Provisioned")
+	b.must(t, "status")
+}
+
+// testDownClusterAPI leaves a workload cluster to `lab down`.
+func (b *bench) testDownClusterAPI(t *testing.T) {
+	namespace := b.namespaced(t, "left")
+	b.kubectl(t, namespace, "apply", "--server-side", "--filename", "testdata/real.yaml")
+	b.await(t, namespace, "labcontrolplane/real", ".status.initialization.controlPlaneInitialized", "true")
+	b.environment(t)
+	inner, err := filepath.Glob(filepath.Join(b.dir, "workload-*"))
+	if err != nil || len(inner) != 1 {
+		t.Fatalf("labs of workload clusters: %v, %v", inner, err)
+	}
+	workload := &bench{binary: b.binary, dir: inner[0]}
+	workload.environment(t)
+	b.must(t, "down")
+	b.gone(t)
+	workload.gone(t)
+}

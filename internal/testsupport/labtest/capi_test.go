@@ -1,0 +1,56 @@
+package labtest_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
+)
+
+// realCluster is a workload cluster whose API server is a lab, without nodes.
+const realCluster = `
+apiVersion: cluster.x-k8s.io/v1beta2
+kind: Cluster
+metadata: {name: edge}
+spec:
+  infrastructureRef: {apiGroup: infrastructure.cluster.x-k8s.io, kind: LabCluster, name: edge}
+  controlPlaneRef: {apiGroup: controlplane.cluster.x-k8s.io, kind: LabControlPlane, name: edge}
+---
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta2
+kind: LabCluster
+metadata: {name: edge}
+---
+apiVersion: controlplane.cluster.x-k8s.io/v1beta2
+kind: LabControlPlane
+metadata: {name: edge}
+spec: {version: v1.36.3}
+`
+
+func TestClusterAPI(t *testing.T) {
+	lab := labtest.ClusterAPI(t)
+	if lab.Management.Version == "" || lab.Management.OlderEndpoint == "" {
+		t.Fatalf("the lab says of Cluster API: %+v", lab.Management)
+	}
+	namespace := lab.ClusterNamespace(t)
+	lab.ClusterClass(t, namespace)
+	if out := lab.Kubectl(t, "get", "devmachinetemplates", "--namespace", namespace, "--output", "yaml"); strings.Contains(out, "10s") {
+		t.Errorf("machines take their time:\n%s", out)
+	}
+
+	file := filepath.Join(t.TempDir(), "cluster.yaml")
+	if err := os.WriteFile(file, []byte(realCluster), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	lab.Kubectl(t, "apply", "--server-side", "--namespace", namespace, "--filename", file)
+	lab.Kubectl(t, "wait", "--namespace", namespace, "cluster/edge", "--for=condition=Available", "--timeout=4m")
+	if out := lab.WorkloadKubectl(t, namespace, "edge", "get", "namespaces", "--output", "name"); !strings.Contains(out, "namespace/kube-system") {
+		t.Errorf("namespaces of the workload cluster: %s", out)
+	}
+
+	lab.Pause(t, namespace, "edge", true)
+	lab.Kubectl(t, "wait", "--namespace", namespace, "cluster/edge", "--for=condition=Paused", "--timeout=1m")
+	lab.Pause(t, namespace, "edge", false)
+	lab.Kubectl(t, "wait", "--namespace", namespace, "cluster/edge", "--for=condition=Paused=false", "--timeout=1m")
+}
