@@ -211,6 +211,28 @@ func (c *Client) PatchMetadata(ctx context.Context, ref Ref, labels, annotations
 	return err
 }
 
+// SetManagedFields says who owns which fields of an object, as it was read in that
+// version: an object that has changed since is a conflict. Nothing else changes.
+func (c *Client) SetManagedFields(ctx context.Context, ref Ref, version string, entries []metav1.ManagedFieldsEntry) error {
+	path, err := ref.path("")
+	if err != nil {
+		return err
+	}
+	body, err := json.Marshal([]map[string]any{
+		{"op": "replace", "path": "/metadata/managedFields", "value": entries},
+		{"op": "replace", "path": "/metadata/resourceVersion", "value": version},
+	})
+	if err != nil {
+		return fmt.Errorf("encoding the owners of the fields of %s: %w", ref, err)
+	}
+	_, err = c.do(ctx, request{
+		doing: "taking over fields of", object: ref.String(),
+		method: http.MethodPatch, path: path, query: url.Values{"fieldManager": {FieldManager}},
+		contentType: jsonPatchType, accept: metadataObject, body: body,
+	})
+	return err
+}
+
 // conflictOf turns the server's report of foreign fields into a *ConflictError.
 func conflictOf(ref Ref, err error) error {
 	var server *serverError

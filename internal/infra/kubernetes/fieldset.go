@@ -7,6 +7,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/value"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 )
@@ -43,6 +44,28 @@ func (p fieldPath) fields() []string {
 	for _, s := range p {
 		if s.kind == stepField {
 			out = append(out, s.field)
+		}
+	}
+	return out
+}
+
+// elements returns the path as field sets have it.
+func (p fieldPath) elements() fieldpath.Path {
+	out := make(fieldpath.Path, 0, len(p))
+	for _, s := range p {
+		switch s.kind {
+		case stepField:
+			out = append(out, fieldpath.FieldNameElement(s.field))
+		case stepKey:
+			var key []any
+			for _, name := range sortedKeys(s.key) {
+				key = append(key, name, s.key[name])
+			}
+			out = append(out, fieldpath.KeyElementByFields(key...))
+		case stepValue:
+			out = append(out, fieldpath.ValueElement(value.NewValueInterface(s.value)))
+		case stepIndex:
+			out = append(out, fieldpath.IndexElement(s.index))
 		}
 	}
 	return out

@@ -110,6 +110,11 @@ func (s *session) writeMain(ctx context.Context, p *placement, repair bool) erro
 		return err
 	}
 	options := kube.ApplyOptions{FieldManager: kube.FieldManager, Force: repair || s.target.ForceConflicts}
+	if options.Force && p.live != nil {
+		if err := s.displace(ctx, p); err != nil {
+			return s.explainWrite(p, err)
+		}
+	}
 	body := o.body(s.target, p.ref.Namespace, replicas)
 	obj, err := s.client.Apply(ctx, p.ref, body, options)
 	var conflict *kube.ConflictError
@@ -119,6 +124,9 @@ func (s *session) writeMain(ctx context.Context, p *placement, repair bool) erro
 	}
 	if isUnchangeable(err) && p.live != nil && s.replaceable(p) {
 		obj, err = s.replace(ctx, p, body, options)
+	}
+	if apierrors.IsInvalid(err) && p.live != nil && !options.Force {
+		err = s.orIntrusion(ctx, p, err)
 	}
 	if err != nil {
 		return s.explainWrite(p, err)
