@@ -242,7 +242,7 @@ func (w *walker) list(path fieldPath, items []any, set *fieldpath.Set) {
 	}
 	for i, item := range items {
 		if match[i] < 0 {
-			w.miss(path.with(guessStep(item, i)), item)
+			w.miss(path.with(guessStep(item, i, elements)), item)
 			continue
 		}
 		pe := elements[match[i]]
@@ -317,8 +317,9 @@ func stepOf(pe fieldpath.PathElement) step {
 // usualKeys are the fields by which elements of lists are usually told apart.
 var usualKeys = []string{"name", "mountPath", "devicePath", "containerPort", "port", "topologyKey", "key", "ip", "uid", "type"}
 
-// guessStep names an element of a list that no field set knows.
-func guessStep(item any, index int) step {
+// guessStep names an element of a list that no field set knows: by what elements are
+// usually told apart by, or by the key of others in the list that a set knows.
+func guessStep(item any, index int, others []fieldpath.PathElement) step {
 	fields, ok := item.(map[string]any)
 	if !ok {
 		if _, isList := item.([]any); isList {
@@ -329,6 +330,20 @@ func guessStep(item any, index int) step {
 	for _, name := range usualKeys {
 		if value, present := fields[name]; present {
 			return step{kind: stepKey, key: map[string]any{name: value}}
+		}
+	}
+	for _, pe := range others {
+		if pe.Key == nil {
+			continue
+		}
+		key := map[string]any{}
+		for _, f := range *pe.Key {
+			if value, present := fields[f.Name]; present {
+				key[f.Name] = value
+			}
+		}
+		if len(key) > 0 {
+			return step{kind: stepKey, key: key}
 		}
 	}
 	return step{kind: stepIndex, index: index}

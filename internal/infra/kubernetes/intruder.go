@@ -17,6 +17,40 @@ type intruder struct {
 	path fieldPath
 	// manager is one that owns it.
 	manager string
+	// unsaid are fields of its key of which the manifest says nothing: they were the
+	// server's defaults, and no comparison of values tells that they have changed.
+	unsaid []fieldPath
+}
+
+// byElement splits lost lists into their elements where others own elements by their
+// keys. Of a list that was lost as a whole the driver's own set does not tell what
+// kind of list it is.
+func byElement(missing []unowned, entries []metav1.ManagedFieldsEntry) ([]unowned, error) {
+	isList := func(u unowned) bool { _, ok := u.value.([]any); return ok }
+	if !slices.ContainsFunc(missing, isList) {
+		return missing, nil
+	}
+	var managers []string
+	for i := range entries {
+		managers = append(managers, entries[i].Manager)
+	}
+	all, err := owned(entries, managers...)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]unowned, 0, len(missing))
+	for _, u := range missing {
+		elements := listElements(below(all, u.path))
+		if !isList(u) || !slices.ContainsFunc(elements, func(pe fieldpath.PathElement) bool { return pe.Key != nil }) {
+			out = append(out, u)
+			continue
+		}
+		items, _ := u.value.([]any)
+		for i, item := range items {
+			out = append(out, unowned{path: u.path.with(guessStep(item, i, elements)), value: item})
+		}
+	}
+	return out, nil
 }
 
 // gap is a list that the driver has lost elements of.
@@ -98,7 +132,7 @@ func findIntruders(missing []unowned, entries []metav1.ManagedFieldsEntry, conte
 		for _, m := range pair(g, others, len(items) == 1) {
 			at := g.path.with(stepOf(m.element.element))
 			if !m.same {
-				out = append(out, intruder{path: at, manager: m.element.manager})
+				out = append(out, intruder{path: at, manager: m.element.manager, unsaid: m.unsaid(g.path)})
 				continue
 			}
 			// What only changed hands is no intruder, but what is in it may be one.
@@ -160,6 +194,22 @@ type match struct {
 	lost    map[string]any
 	element *element
 	same    bool
+}
+
+// unsaid are the fields of the key that the lost element leaves out and which are all
+// that has changed of it.
+func (m match) unsaid(list fieldPath) []fieldPath {
+	var out []fieldPath
+	for _, f := range *m.element.element.Key {
+		switch value, said := m.lost[f.Name]; {
+		case !said:
+			at := guessStep(m.lost, 0, []fieldpath.PathElement{m.element.element})
+			out = append(out, list.with(at).with(step{field: f.Name}))
+		case !sameScalar(value, f.Value.Unstructured()):
+			return nil
+		}
+	}
+	return out
 }
 
 // pair finds what stands in the place of lost elements. Single is set when the live

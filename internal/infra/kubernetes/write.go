@@ -68,9 +68,10 @@ func (s *session) lost(p *placement) ([]unowned, error) {
 		return nil, fmt.Errorf("%s: %w", p, err)
 	}
 	body := p.object.body(s.target, p.ref.Namespace, nil)
-	return slices.DeleteFunc(findUnowned(body, set), func(u unowned) bool {
+	missing := slices.DeleteFunc(findUnowned(body, set), func(u unowned) bool {
 		return s.metadataHolds(p, u)
-	}), nil
+	})
+	return byElement(missing, p.live.ManagedFields)
 }
 
 // metadataHolds reports whether a label or annotation is still what was applied.
