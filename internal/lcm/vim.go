@@ -215,7 +215,7 @@ func (e *Engine) CheckRegisteredVIM(ctx context.Context, id string) (*vnfm.VIM, 
 	if err != nil {
 		return nil, err
 	}
-	check, err := e.CheckVIM(ctx, vnfm.VIMSpec{Name: v.Name, Type: v.Type, Kubernetes: v.Kubernetes, Credentials: creds})
+	check, err := e.CheckVIM(ctx, vnfm.VIMSpec{Name: v.Name, Type: v.Type, Kubernetes: v.Kubernetes, Credentials: creds, ClusterUID: v.ClusterUID})
 	if err != nil {
 		v.Status = vnfm.VIMUnreachable
 		return v, err
