@@ -72,6 +72,9 @@ type removal struct {
 	keepHome, keepDefinitions bool
 	// leftBehind, when set, hears what stays although it was to be deleted.
 	leftBehind func(object, reason string)
+	// blind is set where pods may not be seen: workloads are then deleted in the
+	// foreground, which waits for them.
+	blind bool
 }
 
 // controllers are workloads whose pods must be gone before what they use goes.
@@ -107,15 +110,20 @@ func (r *removal) wave(ctx context.Context, batch []*placement) error {
 	if err := s.each(ctx, len(staying), true, func(ctx context.Context, i int) error { return s.leaveBehind(ctx, staying[i]) }); err != nil {
 		return err
 	}
+	members, seen, err := s.familyOf(ctx, going)
+	if err != nil {
+		return err
+	}
+	r.blind = !seen
 	if err := r.delete(ctx, going); err != nil {
 		return err
 	}
-	if err := r.hurryPods(ctx, going); err != nil {
+	if err := s.awaitPods(ctx, members, r.grace); err != nil {
 		return err
 	}
 	var refs []kube.Ref
 	for _, p := range going {
-		if lingers(p) {
+		if r.lingers(p) {
 			refs = append(refs, p.ref)
 		}
 	}
@@ -133,8 +141,8 @@ func (r *removal) stays(p *placement) bool {
 
 // lingers reports whether the object may still be there after its deletion was
 // accepted. Everything else is gone with the answer.
-func lingers(p *placement) bool {
-	return isController(p) || isPod(p) || isClaim(p) || p.wave == waveFoundation || len(p.live.Finalizers) > 0
+func (r *removal) lingers(p *placement) bool {
+	return (r.blind && isController(p)) || isPod(p) || isClaim(p) || p.wave == waveFoundation || len(p.live.Finalizers) > 0
 }
 
 // delete deletes objects: those of one kind together where that is possible, which is
@@ -181,11 +189,10 @@ func (r *removal) deleteTogether(ctx context.Context, group []*placement) (alone
 	return slices.DeleteFunc(slices.Clone(group), labelled), nil
 }
 
-// options are how objects of a kind are deleted. A workload goes after its pods, which
-// use what is removed next.
+// options are how objects of a kind are deleted.
 func (r *removal) options(p *placement) kube.DeleteOptions {
 	options := kube.DeleteOptions{Propagation: metav1.DeletePropagationBackground}
-	if isController(p) {
+	if r.blind && isController(p) {
 		options.Propagation = metav1.DeletePropagationForeground
 	}
 	if isPod(p) {
@@ -200,37 +207,4 @@ func (s *session) leaveBehind(ctx context.Context, p *placement) error {
 	return s.client.PatchMetadata(ctx, p.ref,
 		map[string]*string{labelInstance: nil},
 		map[string]*string{annotationRetained: &name, annotationInstance: nil, annotationPackage: nil, annotationDigest: nil, annotationKey: nil})
-}
-
-// hurryPods shortens the end of the pods of deleted workloads. A workload has no
-// grace period of its own: its pods have.
-func (r *removal) hurryPods(ctx context.Context, batch []*placement) error {
-	if r.grace == nil {
-		return nil
-	}
-	s := r.session
-	namespaces := ownersByNamespace(batch)
-	for _, namespace := range sortedKeys(namespaces) {
-		byOwner, err := s.client.PodsOf(ctx, namespace, namespaces[namespace])
-		if err != nil {
-			return err
-		}
-		var refs []kube.Ref
-		var uids []kube.DeleteOptions
-		resource, err := s.client.Resource(ctx, podKind)
-		if err != nil {
-			return err
-		}
-		for _, owner := range sortedKeys(byOwner) {
-			for i := range byOwner[owner] {
-				pod := &byOwner[owner][i]
-				refs = append(refs, kube.Ref{Resource: resource, Namespace: namespace, Name: pod.Name})
-				uids = append(uids, kube.DeleteOptions{UID: pod.UID, GracePeriod: r.grace})
-			}
-		}
-		if err := s.each(ctx, len(refs), true, func(ctx context.Context, i int) error { return s.client.Delete(ctx, refs[i], uids[i]) }); err != nil {
-			return err
-		}
-	}
-	return nil
 }
