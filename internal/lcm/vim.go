@@ -261,6 +261,9 @@ func (e *Engine) DeregisterVIM(ctx context.Context, id string) error {
 	if err := e.forgetTerminated(ctx, s, id); err != nil {
 		return err
 	}
+	if err := forgetTrials(ctx, s, id); err != nil {
+		return fmt.Errorf("removing what was noted of dry runs on VIM %q: %w", id, err)
+	}
 	if err := s.Delete(ctx, store.KindVIM, id); err != nil && !errors.Is(err, store.ErrNotFound) {
 		return fmt.Errorf("removing the record of VIM %q: %w", id, err)
 	}
