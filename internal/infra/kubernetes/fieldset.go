@@ -242,7 +242,7 @@ func (w *walker) list(path fieldPath, items []any, set *fieldpath.Set) {
 	}
 	for i, item := range items {
 		if match[i] < 0 {
-			w.miss(path.with(guessStep(item, i, elements)), item)
+			w.miss(path.with(guessStep(items, i, elements)), item)
 			continue
 		}
 		pe := elements[match[i]]
@@ -319,17 +319,17 @@ var usualKeys = []string{"name", "mountPath", "devicePath", "containerPort", "po
 
 // guessStep names an element of a list that no field set knows: by what elements are
 // usually told apart by, or by the key of others in the list that a set knows.
-func guessStep(item any, index int, others []fieldpath.PathElement) step {
-	fields, ok := item.(map[string]any)
+func guessStep(items []any, index int, others []fieldpath.PathElement) step {
+	fields, ok := items[index].(map[string]any)
 	if !ok {
-		if _, isList := item.([]any); isList {
+		if _, isList := items[index].([]any); isList {
 			return step{kind: stepIndex, index: index}
 		}
-		return step{kind: stepValue, value: item}
+		return step{kind: stepValue, value: items[index]}
 	}
 	for _, name := range usualKeys {
-		if value, present := fields[name]; present {
-			return step{kind: stepKey, key: map[string]any{name: value}}
+		if tellsApart(items, name) {
+			return step{kind: stepKey, key: map[string]any{name: fields[name]}}
 		}
 	}
 	for _, pe := range others {

@@ -47,7 +47,7 @@ func byElement(missing []unowned, entries []metav1.ManagedFieldsEntry) ([]unowne
 		}
 		items, _ := u.value.([]any)
 		for i, item := range items {
-			out = append(out, unowned{path: u.path.with(guessStep(item, i, elements)), value: item})
+			out = append(out, unowned{path: u.path.with(guessStep(items, i, elements)), value: item})
 		}
 	}
 	return out, nil
@@ -203,7 +203,7 @@ func (m match) unsaid(list fieldPath) []fieldPath {
 	for _, f := range *m.element.element.Key {
 		switch value, said := m.lost[f.Name]; {
 		case !said:
-			at := guessStep(m.lost, 0, []fieldpath.PathElement{m.element.element})
+			at := guessStep([]any{m.lost}, 0, []fieldpath.PathElement{m.element.element})
 			out = append(out, list.with(at).with(step{field: f.Name}))
 		case !sameScalar(value, f.Value.Unstructured()):
 			return nil
