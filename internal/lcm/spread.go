@@ -180,6 +180,14 @@ func (r siteRecorder) Progress(ctx context.Context, line string) {
 	r.whole.to.Progress(ctx, r.at.key(line))
 }
 
+// Keep implements vnfm.Recorder.
+func (r siteRecorder) Keep(ctx context.Context, key, note string) error {
+	return r.whole.to.Keep(ctx, r.at.key(key), note)
+}
+
+// Kept implements vnfm.Recorder.
+func (r siteRecorder) Kept(key string) string { return r.whole.to.Kept(r.at.key(key)) }
+
 // CheckVIM implements vnfm.InfraDriver.
 func (s *spread) CheckVIM(ctx context.Context, spec vnfm.VIMSpec) (vnfm.VIMCheck, error) {
 	return s.sites[0].driver.CheckVIM(ctx, spec)

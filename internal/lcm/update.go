@@ -276,7 +276,7 @@ func (u *update) repair(ctx context.Context) error {
 		}
 		cause = "changed behind the VNF manager's back: " + strings.Join(differing, "; ")
 	}
-	return u.operation(ctx, vnfm.OpHeal, map[string]any{"cause": cause}, func(ctx context.Context, op *operation) error {
+	return u.operation(ctx, vnfm.OpHeal, map[string]any{paramCause: cause}, func(ctx context.Context, op *operation) error {
 		if err := d.Apply(ctx, t, op); err != nil {
 			return err
 		}
@@ -342,7 +342,7 @@ func (u *update) operation(ctx context.Context, kind vnfm.OperationType, params 
 }
 
 func (u *update) takeUp(ctx context.Context, kind vnfm.OperationType, params map[string]any) (*operation, error) {
-	if u.pending != nil && u.pending.kind() == kind {
+	if u.continues(kind, params) {
 		op := u.pending
 		u.pending = nil
 		op.occ.value.Parameters = params
