@@ -62,7 +62,8 @@ type InfraDriver interface {
 	// Heal replaces VNFCs and waits until their successors are ready. A VNFC that
 	// is not there has been replaced already.
 	Heal(ctx context.Context, t *Target, h HealSpec, r Recorder) error
-	// Observe compares the VIM with what was applied.
+	// Observe compares the VIM with what was applied. With an error it returns what it
+	// could see all the same, or nil.
 	Observe(ctx context.Context, t *Target) (*Observation, error)
 	VNFCs(ctx context.Context, t *Target) ([]VNFC, error)
 	// Terminate removes what the inventory and the instance's label name. Package

@@ -189,6 +189,9 @@ type Observation struct {
 	// Objects has the digest of each object that is as it was applied, or
 	// "drifted: <field paths>"; an object that is gone is absent.
 	Objects map[string]string
+	// Unseen are the VIM connections that could not be looked at, "" for the instance's
+	// own VIM. What is there is in neither map.
+	Unseen []string
 }
 
 // VNFC is one VNF component: a pod, a server.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -374,6 +375,60 @@ func TestAccInstance_clusterUnreachable(t *testing.T) {
 			ExpectError: sentence(`Unable to Terminate VNF Instance "test"`, `TERMINATE of VNF instance "test" is FAILED_TEMP`, `VIM connection "edge"`),
 		},
 		resource.TestStep{PreConfig: mend, Config: c.store.Config(vims, pkg(next))},
+	)
+	c.nothingLeft(t)
+}
+
+// TestAccInstance_clusterUnseen cuts the second cluster off while something differs on
+// the first: that is seen, planned, refused where it cannot be, and repaired.
+func TestAccInstance_clusterUnseen(t *testing.T) {
+	c := newClusters(t)
+	vims := c.twoVIMs(c.lab.Endpoint, c.edge.FaultyEndpoint(t))
+	source := onTwo(t, "1.0.0", configMap("central", "a"), configMap("site", "a"))
+	bad := onTwo(t, "1.0.0", strings.Replace(configMap("central", "a"), "data: {", "data: { \"not a key\": b,", 1), configMap("site", "a"))
+	config := func(source string) string {
+		return c.store.Config(vims, pkg(source), c.placed(`timeouts = { update = "40s", read = "10s" }`))
+	}
+	cut := func() { c.edge.Fault(t, "cut") }
+	digest := resource.TestMatchResourceAttr
+	known := regexp.MustCompile(`^sha256:`)
+	c.run(t,
+		resource.TestStep{Config: config(source), ConfigStateChecks: []statecheck.StateCheck{instantiated()}},
+		resource.TestStep{
+			PreConfig: func() {
+				c.kubectl("delete", "configmap", "central")
+				c.there("delete", "configmap", "site")
+				cut()
+			},
+			RefreshState:       true,
+			ExpectNonEmptyPlan: true,
+			Check: also(
+				c.heard.warned(`(?s)"test" Could Not Be Looked At: .*VIM connection "edge": .*drift is not seen there`),
+				resource.TestCheckNoResourceAttr(address, "objects.v1/ConfigMap central"),
+				digest(address, "objects.apps/v1/Deployment web", known),
+				digest(address, "objects.edge: apps/v1/Deployment cache", known),
+				digest(address, "objects.edge: v1/ConfigMap site", known),
+				resource.TestCheckResourceAttr(address, "vdus.web.replicas", "1"),
+				resource.TestCheckResourceAttr(address, "vdus.cache.replicas", "1")),
+		},
+		resource.TestStep{
+			Config:      config(source),
+			ExpectError: sentence(`Unable to Update VNF Instance "test"`, `HEAL of VNF instance "test" is FAILED_TEMP`, `VIM connection "edge"`),
+		},
+		resource.TestStep{
+			PreConfig: func() {
+				if err := c.gets("a", "get", "configmap", "central", "-o", "jsonpath={.data.text}")(nil); err != nil {
+					t.Error(err)
+				}
+				c.edge.Fault(t, "clear")
+			},
+			Config:            config(source),
+			ConfigPlanChecks:  updates(),
+			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
+			Check:             also(c.whole(), c.ends(t, "HEAL COMPLETED")),
+		},
+		resource.TestStep{PreConfig: cut, Config: config(bad), PlanOnly: true, ExpectError: sentence(`ConfigMap central`, `not a key`)},
+		resource.TestStep{PreConfig: func() { c.edge.Fault(t, "clear") }, Config: config(source), PlanOnly: true},
 	)
 	c.nothingLeft(t)
 }
