@@ -34,13 +34,10 @@ func (r request) write() bool {
 	return r.method != http.MethodGet && !strings.HasPrefix(r.uri, "/apis/authorization.k8s.io/")
 }
 
-// gateway stands between the provider and the API server of the lab and passes
+// gateway stands between the provider and the API servers of labs and passes
 // everything on. It sees each request when it is made, so that a test can act at
 // exactly that instant.
 type gateway struct {
-	// endpoint and caFile are what a VIM is configured with.
-	endpoint, caFile string
-
 	mu       sync.Mutex
 	seen     []*request
 	watchers []*watcher
@@ -64,7 +61,14 @@ type trap struct {
 
 type trapKey struct{}
 
-func newGateway(t *testing.T, lab labtest.Env) *gateway {
+// way leads through a gateway to one lab.
+type way struct {
+	// endpoint and caFile are what a VIM is configured with.
+	endpoint, caFile string
+}
+
+// open returns a way to the API server of a lab.
+func (g *gateway) open(t *testing.T, lab labtest.Env) way {
 	t.Helper()
 	target, err := url.Parse(lab.Endpoint)
 	if err != nil {
@@ -74,7 +78,6 @@ func newGateway(t *testing.T, lab labtest.Env) *gateway {
 	if !roots.AppendCertsFromPEM([]byte(lab.ReadFile(t, lab.CAFile))) {
 		t.Fatalf("%s holds no certificate", lab.CAFile)
 	}
-	g := &gateway{}
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}, ForceAttemptHTTP2: true}
 	quiet := log.New(io.Discard, "", 0)
 	proxy := &httputil.ReverseProxy{
@@ -102,13 +105,12 @@ func newGateway(t *testing.T, lab labtest.Env) *gateway {
 		server.Close()
 		transport.CloseIdleConnections()
 	})
-	g.endpoint = server.URL
-	g.caFile = t.TempDir() + "/ca.pem"
+	out := way{endpoint: server.URL, caFile: t.TempDir() + "/ca.pem"}
 	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
-	if err := os.WriteFile(g.caFile, ca, 0o600); err != nil {
+	if err := os.WriteFile(out.caFile, ca, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return g
+	return out
 }
 
 // exchange is what a request carries through the gateway.

@@ -68,9 +68,12 @@ func (k *killer) instant(n, writes int, takes time.Duration) instant {
 		i.after = time.Duration(k.random.Int64N(int64(takes)))
 		return i
 	}
-	i.write = 1 + k.random.IntN(writes)
-	i.before = k.random.IntN(2) == 0
-	return i
+	return k.atWrite(n, writes)
+}
+
+// atWrite is instant for an operation with few writes: one of them springs the trap.
+func (k *killer) atWrite(n, writes int) instant {
+	return instant{terraform: n%3 == 2, write: 1 + k.random.IntN(writes), before: k.random.IntN(2) == 0}
 }
 
 // kill runs terraform and kills at the instant.

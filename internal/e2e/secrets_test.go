@@ -176,7 +176,7 @@ resource "vnf_package" "test" {
   name   = "test"
   source = var.source_url
 }
-`, s.store.Path, s.gateway.caFile, s.lab.Endpoint, s.lab.CAFile, s.lab.Basic.Endpoint, s.lab.Basic.CAFile, s.lab.Basic.Username, s.lab.ClientCertificateFile)
+`, s.store.Path, s.way.caFile, s.lab.Endpoint, s.lab.CAFile, s.lab.Basic.Endpoint, s.lab.Basic.CAFile, s.lab.Basic.Username, s.lab.ClientCertificateFile)
 }
 
 // newSecretWorld plants the credentials of the lab and a key.
@@ -197,7 +197,7 @@ func newSecretWorld(t *testing.T) *secretWorld {
 	s.search.add("kubeconfig", kubeconfig)
 	s.variables = map[string]string{
 		"token": s.lab.AdminToken, "token_version": "1", "plain_token": s.lab.LimitedToken, "password": s.lab.Basic.Password,
-		"client_key": clientKey, "kubeconfig": kubeconfig, "endpoint": s.gateway.endpoint, "level": "0",
+		"client_key": clientKey, "kubeconfig": kubeconfig, "endpoint": s.way.endpoint, "level": "0",
 	}
 	return s
 }
@@ -270,7 +270,7 @@ func TestAccSecrets(t *testing.T) {
 	s.says(s.run(1, "apply", "-auto-approve"), "refused the credentials: Unauthorized")
 	s.variables["token"], s.variables["endpoint"] = s.lab.AdminToken, "https://127.0.0.1:1"
 	s.says(s.run(1, "apply", "-auto-approve"), "cannot be reached")
-	s.variables["endpoint"] = s.gateway.endpoint
+	s.variables["endpoint"] = s.way.endpoint
 	s.run(0, "apply", "-json", "-auto-approve")
 	s.run(0, "destroy", "-json", "-auto-approve")
 	s.destroyed()

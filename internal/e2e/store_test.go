@@ -116,13 +116,13 @@ func TestAccTwoRuns(t *testing.T) {
 func TestAccTwoRuns_sameName(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.write(w.store.Provider(), w.vim(), pkg(acctest.ExamplePackage(t, "hello")))
+	w.write(w.store.Provider(), w.vims(), pkg(acctest.ExamplePackage(t, "hello")))
 	w.apply()
 	stuck := failing(t, "never-ready")
 	good := acctest.ExamplePackage(t, "hello")
 	vim := w.resource("vnf_vim.test").text("id")
 
-	other := &world{module: newModule(t, w.tools), lab: w.lab, gateway: w.gateway, store: w.store, records: w.records, namespace: w.namespace, server: w.server}
+	other := &world{module: newModule(t, w.tools), site: w.site, gateway: w.gateway, store: w.store, records: w.records, namespace: w.namespace}
 	other.write(other.store.Provider(), strings.ReplaceAll(pkg(good), `"test"`, `"other"`),
 		strings.NewReplacer("vnf_vim.test.id", `"`+vim+`"`, "vnf_package.test", "vnf_package.other").Replace(other.instance("test")))
 
@@ -169,7 +169,7 @@ func TestAccRemoteRun(t *testing.T) {
 	elsewhere := t.TempDir()
 	w.env = append(w.env, seal.EnvKey+"="+key.String(), "TF_DATA_DIR="+filepath.Join(elsewhere, "data"))
 	state, plan := "-state="+filepath.Join(elsewhere, "terraform.tfstate"), filepath.Join(elsewhere, "plan")
-	parts := []string{w.vim(), pkg(acctest.ExamplePackage(t, "hello")), w.instance("test")}
+	parts := []string{w.vims(), pkg(acctest.ExamplePackage(t, "hello")), w.instance("test")}
 
 	w.write(parts...)
 	w.says(w.must(1, "plan", state), "No Place for the Store", "neither XDG_STATE_HOME nor HOME is set", "store = { local = { path")

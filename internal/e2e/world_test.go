@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -16,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
@@ -30,53 +31,80 @@ const (
 	annotationKey = "vnf.nfv-iac.github.io/key"
 )
 
+// site is a cluster that an instance can be on.
+type site struct {
+	// connection is the VIM connection there, empty for the instance's own VIM.
+	connection string
+	lab        labtest.Env
+	way        way
+	server     *server
+}
+
+// vim is the name of the vnf_vim.
+func (s *site) vim() string { return cmp.Or(s.connection, "test") }
+
 // world is a lab with a gateway before it, a store, a namespace and one module.
 type world struct {
 	*module
-	lab       labtest.Env
+	// site is the instance's own cluster, further are the others.
+	site
+	further   []*site
 	gateway   *gateway
 	store     acctest.Store
 	records   store.Store
 	namespace string
 	// foreign is set once somebody else has made the namespace.
 	foreign bool
-	server  *server
 }
 
 // newWorld returns a world whose namespace does not exist yet.
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	lab, built := requirements(t)
-	w := &world{module: newModule(t, built), lab: lab, gateway: newGateway(t, lab), store: acctest.NewStore(t)}
+	w := &world{module: newModule(t, built), gateway: &gateway{}, store: acctest.NewStore(t)}
 	w.records = w.store.Records(t)
 	random := make([]byte, 5)
 	if _, err := rand.Read(random); err != nil {
 		t.Fatal(err)
 	}
 	w.namespace = "e2e-" + hex.EncodeToString(random)
-	w.server = newServer(t, lab)
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-		defer cancel()
-		if _, err := w.server.do(ctx, http.MethodDelete, "/api/v1/namespaces/"+w.namespace, nil); err != nil {
-			t.Logf("removing namespace %s: %v", w.namespace, err)
-		}
-	})
+	w.site = *w.reach(t, "", lab)
 	return w
 }
 
-// vim is a vnf_vim that reaches the lab through the gateway.
-func (w *world) vim() string {
-	return fmt.Sprintf(`
-resource "vnf_vim" "test" {
-  name = "test"
+// reach returns a cluster that the provider reaches through the gateway.
+func (w *world) reach(t *testing.T, connection string, lab labtest.Env) *site {
+	t.Helper()
+	s := &site{connection: connection, lab: lab, way: w.gateway.open(t, lab), server: newServer(t, lab)}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		if _, err := s.server.do(ctx, http.MethodDelete, "/api/v1/namespaces/"+w.namespace, nil); err != nil {
+			t.Logf("removing namespace %s: %v", w.namespace, err)
+		}
+	})
+	return s
+}
+
+// sites are all clusters of the world.
+func (w *world) sites() []*site { return append([]*site{&w.site}, w.further...) }
+
+// vims are the vnf_vim of all clusters, reached through the gateway.
+func (w *world) vims() string {
+	var out strings.Builder
+	for _, s := range w.sites() {
+		fmt.Fprintf(&out, `
+resource "vnf_vim" %[1]q {
+  name = %[1]q
   kubernetes = {
-    endpoint       = %q
-    ca_certificate = file(%q)
-    bearer_token   = %q
+    endpoint       = %[2]q
+    ca_certificate = file(%[3]q)
+    bearer_token   = %[4]q
   }
 }
-`, w.gateway.endpoint, w.gateway.caFile, w.lab.AdminToken)
+`, s.vim(), s.way.endpoint, s.way.caFile, s.lab.AdminToken)
+	}
+	return out.String()
 }
 
 // instance is a vnf_instance with further arguments, and the postcondition that
@@ -107,7 +135,7 @@ func pkg(source string) string {
 // configure writes a whole configuration over the package of that path.
 func (w *world) configure(source string, arguments ...string) {
 	w.Helper()
-	w.write(w.store.Provider(), w.vim(), pkg(source), w.instance("test", arguments...))
+	w.write(w.store.Provider(), w.vims(), pkg(source), w.instance("test", arguments...))
 }
 
 // uids maps each object that the provider made to its UID.
@@ -131,7 +159,7 @@ func (w *world) exact() {
 		keys = append(keys, e.key)
 	}
 	slices.Sort(keys)
-	if diff := cmp.Diff(instance.keys("objects"), keys); diff != "" {
+	if diff := gocmp.Diff(instance.keys("objects"), keys); diff != "" {
 		w.Errorf("objects of the state (-) and of the server (+) differ:\n%s", diff)
 	}
 	for _, e := range all {
@@ -142,14 +170,23 @@ func (w *world) exact() {
 			w.Errorf("%s was left behind", e)
 		}
 	}
-	for kind, address := range map[store.Kind]string{
-		store.KindVIM: "vnf_vim.test", store.KindPackage: "vnf_package.test", store.KindInstance: address,
+	var vims []string
+	for _, s := range w.sites() {
+		vims = append(vims, "vnf_vim."+s.vim())
+	}
+	for kind, addresses := range map[store.Kind][]string{
+		store.KindVIM: vims, store.KindPackage: {"vnf_package.test"}, store.KindInstance: {address},
 	} {
-		var ids []string
+		var known, ids []string
+		for _, address := range addresses {
+			known = append(known, w.resource(address).text("id"))
+		}
 		for _, r := range w.list(kind) {
 			ids = append(ids, r.ID)
 		}
-		if diff := cmp.Diff([]string{w.resource(address).text("id")}, ids); diff != "" {
+		slices.Sort(known)
+		slices.Sort(ids)
+		if diff := gocmp.Diff(known, ids); diff != "" {
 			w.Errorf("records of kind %s, state (-) and store (+) differ:\n%s", kind, diff)
 		}
 	}
@@ -186,8 +223,10 @@ func (w *world) destroyed() {
 			w.Errorf("the store holds %d records of kind %s: %s", len(left), kind, left[0].Data)
 		}
 	}
-	if status, err := w.server.do(w.Context(), http.MethodGet, "/api/v1/namespaces/"+w.namespace, nil); err != nil || (status == http.StatusOK) != w.foreign {
-		w.Errorf("namespace %s: status %d, %v; somebody else's: %t", w.namespace, status, err, w.foreign)
+	for _, s := range w.sites() {
+		if status, err := s.server.do(w.Context(), http.MethodGet, "/api/v1/namespaces/"+w.namespace, nil); err != nil || (status == http.StatusOK) != w.foreign {
+			w.Errorf("namespace %s on VIM %s: status %d, %v; somebody else's: %t", w.namespace, s.vim(), status, err, w.foreign)
+		}
 	}
 	if left := w.blobs(); len(left) > 0 {
 		w.Errorf("contents left in the store: %v", left)
@@ -214,14 +253,23 @@ func (w *world) blobs() []string {
 }
 
 // labelled lists the objects of the world's namespace that carry the label of an
-// instance, and the namespace itself.
+// instance, and the namespace itself, on all clusters.
 func (w *world) labelled() []entity {
 	w.Helper()
-	found, err := w.server.labelled(w.Context(), w.namespace)
-	if err != nil {
-		w.Fatal(err)
+	var all []entity
+	for _, s := range w.sites() {
+		found, err := s.server.labelled(w.Context(), w.namespace)
+		if err != nil {
+			w.Fatal(err)
+		}
+		for _, e := range found {
+			if s.connection != "" && e.key != "" {
+				e.key = s.connection + ": " + e.key
+			}
+			all = append(all, e)
+		}
 	}
-	return found
+	return all
 }
 
 func (w *world) list(kind store.Kind) []store.Record {

@@ -30,7 +30,9 @@ type driver struct {
 	counts  map[string]int
 	calls   []string
 	heals   []vnfm.HealSpec
-	cluster string
+	// kept are the notes that the heals found, vnfcs what there is to be healed.
+	kept, vnfcs []string
+	cluster     string
 	// fail, when set, is asked before each method and in the middle of Apply.
 	fail func(point string) error
 }
@@ -109,10 +111,14 @@ func (d *driver) Scale(_ context.Context, t *vnfm.Target, _ vnfm.Recorder) error
 	return nil
 }
 
-func (d *driver) Heal(_ context.Context, _ *vnfm.Target, h vnfm.HealSpec, _ vnfm.Recorder) error {
+func (d *driver) Heal(ctx context.Context, _ *vnfm.Target, h vnfm.HealSpec, r vnfm.Recorder) error {
 	d.mu.Lock()
 	d.heals = append(d.heals, h)
+	d.kept = append(d.kept, r.Kept("begun"))
 	d.mu.Unlock()
+	if err := r.Keep(ctx, "begun", h.ID); err != nil {
+		return err
+	}
 	return d.at("heal")
 }
 
@@ -123,7 +129,11 @@ func (d *driver) Observe(context.Context, *vnfm.Target) (*vnfm.Observation, erro
 }
 
 func (d *driver) VNFCs(context.Context, *vnfm.Target) ([]vnfm.VNFC, error) {
-	return []vnfm.VNFC{{ID: "VDU1-1"}, {ID: "VDU1-2"}}, nil
+	var out []vnfm.VNFC
+	for _, id := range d.vnfcs {
+		out = append(out, vnfm.VNFC{ID: id})
+	}
+	return out, nil
 }
 
 func (d *driver) Terminate(context.Context, *vnfm.Target, vnfm.TerminateSpec, vnfm.Recorder) error {
@@ -148,7 +158,7 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{driver: &driver{objects: map[string]string{}}, dir: t.TempDir(), sources: t.TempDir()}
+	w := &world{driver: &driver{objects: map[string]string{}, vnfcs: []string{"VDU1-1", "VDU1-2"}}, dir: t.TempDir(), sources: t.TempDir()}
 	w.Engine = w.open(t)
 	v, _, err := w.RegisterVIM(t.Context(), "", vnfm.VIMSpec{
 		Name: "edge", Type: vnfm.VIMTypeKubernetes,

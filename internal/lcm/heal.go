@@ -2,6 +2,7 @@ package lcm
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -19,18 +20,18 @@ func (u *update) heal(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// A heal that goes on may have replaced some of them already.
-	if u.pending == nil || u.pending.kind() != vnfm.OpHeal {
-		if err := knownVNFCs(ctx, d, t, want); err != nil {
-			return err
-		}
-	}
-	params := map[string]any{"cause": want.Cause, "trigger": want.Trigger}
+	params := map[string]any{paramCause: want.Cause, paramTrigger: want.Trigger}
 	if len(want.VNFCIDs) > 0 {
 		params["vnfc_ids"] = want.VNFCIDs
 	}
 	if len(want.VDUIDs) > 0 {
 		params["vdu_ids"] = want.VDUIDs
+	}
+	// A heal that goes on may have replaced some of them already.
+	if !u.continues(vnfm.OpHeal, params) {
+		if err := knownVNFCs(ctx, d, t, want); err != nil {
+			return err
+		}
 	}
 	return u.operation(ctx, vnfm.OpHeal, params, func(ctx context.Context, op *operation) error {
 		request := *want
@@ -43,6 +44,29 @@ func (u *update) heal(ctx context.Context) error {
 		u.applied = u.applied || want.Whole()
 		return nil
 	})
+}
+
+// The parameters of a HEAL operation that say whose it is. That of a repair has no
+// trigger.
+const (
+	paramCause   = "cause"
+	paramTrigger = "trigger"
+)
+
+// continues reports whether an operation of that kind takes up the pending one. What
+// was done for one heal is not done for another: with another trigger, or of other
+// VNFCs, it is an operation of its own. A repair finishes whatever was pending.
+func (u *update) continues(kind vnfm.OperationType, params map[string]any) bool {
+	if u.pending == nil || u.pending.kind() != kind {
+		return false
+	}
+	if _, asked := params[paramTrigger]; !asked {
+		return true
+	}
+	was, now := maps.Clone(u.pending.snapshot().Parameters), maps.Clone(params)
+	delete(was, paramCause)
+	delete(now, paramCause)
+	return sameParams(was, now)
 }
 
 // knownVNFCs checks that the instance has the VNFCs that are to be replaced.

@@ -38,7 +38,7 @@ func TestHealRunsOnceForEachTrigger(t *testing.T) {
 	}
 	w.driver.fail = nil
 	// What was replaced already is not there any more: that is no mistake of the user's.
-	spec.Heal.VNFCIDs = []string{"VDU1-1", "VDU1-9"}
+	w.driver.vnfcs = []string{"VDU1-2", "VDU1-3"}
 	healed, err := w.Update(t.Context(), i.ID, spec)
 	if err != nil {
 		t.Fatal(err)
@@ -49,11 +49,58 @@ func TestHealRunsOnceForEachTrigger(t *testing.T) {
 	if n := len(w.driver.heals); n != 2 || w.driver.heals[0].ID == "" || w.driver.heals[0].ID != w.driver.heals[1].ID {
 		t.Errorf("heals: %+v", w.driver.heals)
 	}
+	if want := []string{"", w.driver.heals[0].ID}; !slices.Equal(w.driver.kept, want) {
+		t.Errorf("notes that the driver found: %q, want %q", w.driver.kept, want)
+	}
 	if healed.Generation != i.Generation+1 || healed.Status != vnfm.StatusInstantiated {
 		t.Errorf("healed: generation %d after %d, status %s", healed.Generation, i.Generation, healed.Status)
 	}
 	if got := w.operations(t, i.ID); !slices.Equal(got, []string{"INSTANTIATE COMPLETED", "HEAL COMPLETED"}) {
 		t.Errorf("operations: %v", got)
+	}
+}
+
+// TestHealOfAnother fails and is followed by a heal with another trigger, or of others:
+// an operation of its own, since what was done for the first was not done for it.
+func TestHealOfAnother(t *testing.T) {
+	for name, next := range map[string]vnfm.HealSpec{
+		"trigger": {Trigger: "second", VDUIDs: []string{"VDU1"}},
+		"VNFCs":   {Trigger: "first", VNFCIDs: []string{"VDU1-2"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			i, err := w.Instantiate(t.Context(), w.spec())
+			if err != nil {
+				t.Fatal(err)
+			}
+			spec := w.spec()
+			spec.Heal = &vnfm.HealSpec{Trigger: "first", VDUIDs: []string{"VDU1"}}
+			w.driver.fail = func(point string) error {
+				if point == "heal" {
+					return errBroken
+				}
+				return nil
+			}
+			if _, err := w.Update(t.Context(), i.ID, spec); !errors.Is(err, errBroken) {
+				t.Fatalf("a heal that fails: %v", err)
+			}
+			w.driver.fail = nil
+			spec.Heal = &next
+			healed, err := w.Update(t.Context(), i.ID, spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := len(w.driver.heals); n != 2 || w.driver.heals[0].ID == w.driver.heals[1].ID || w.driver.kept[1] != "" {
+				t.Errorf("heals: %+v with the notes %q", w.driver.heals, w.driver.kept)
+			}
+			if healed.Status != vnfm.StatusInstantiated || healed.HealTrigger != next.Trigger {
+				t.Errorf("healed: %s, trigger %q", healed.Status, healed.HealTrigger)
+			}
+			// What the first left undone is finished by a repair.
+			if got := w.operations(t, i.ID); !slices.Equal(got, []string{"INSTANTIATE COMPLETED", "HEAL COMPLETED", "HEAL COMPLETED"}) {
+				t.Errorf("operations: %v", got)
+			}
+		})
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -80,7 +81,7 @@ func (o *operation) enter(ctx context.Context, next vnfm.OperationState, cause e
 		occ.Attempts++
 	}
 	if next.Final() {
-		occ.Progress = ""
+		occ.Progress, occ.Notes = "", nil
 	}
 	if err := o.occ.update(ctx, o.store); err != nil {
 		*occ = before
@@ -185,6 +186,26 @@ func (o *operation) Progress(ctx context.Context, line string) {
 	o.written = time.Now()
 	// Progress is for onlookers: the operation goes on without it.
 	_ = o.occ.update(ctx, o.store)
+}
+
+// Keep implements vnfm.Recorder.
+func (o *operation) Keep(ctx context.Context, key, note string) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	notes := maps.Clone(o.occ.value.Notes)
+	if notes == nil {
+		notes = map[string]string{}
+	}
+	notes[key] = note
+	o.occ.value.Notes = notes
+	return o.occ.update(ctx, o.store)
+}
+
+// Kept implements vnfm.Recorder.
+func (o *operation) Kept(key string) string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.occ.value.Notes[key]
 }
 
 // Operations implements vnfm.Manager.

@@ -90,22 +90,13 @@ func (at *site) target(t *vnfm.Target) *vnfm.Target {
 // namespace of an instance.
 const paramNamespace = "namespace"
 
-const keySeparator = ": "
-
 // key is how an object of this VIM goes by.
-func (at *site) key(own string) string {
-	if at.connection == "" {
-		return own
-	}
-	return at.connection + keySeparator + own
-}
+func (at *site) key(own string) string { return vnfm.ConnectionKey(at.connection, own) }
 
 // ownKey is the key without the connection; ok is false when it is of another VIM.
 func (at *site) ownKey(key string) (own string, ok bool) {
-	if at.connection == "" {
-		return key, !strings.Contains(key, keySeparator)
-	}
-	return strings.CutPrefix(key, at.connection+keySeparator)
+	connection, own := vnfm.CutConnection(key)
+	return own, connection == at.connection
 }
 
 // says names the VIM in an error.
@@ -179,6 +170,14 @@ func (r siteRecorder) SaveInventory(ctx context.Context, items []vnfm.InventoryI
 func (r siteRecorder) Progress(ctx context.Context, line string) {
 	r.whole.to.Progress(ctx, r.at.key(line))
 }
+
+// Keep implements vnfm.Recorder.
+func (r siteRecorder) Keep(ctx context.Context, key, note string) error {
+	return r.whole.to.Keep(ctx, r.at.key(key), note)
+}
+
+// Kept implements vnfm.Recorder.
+func (r siteRecorder) Kept(key string) string { return r.whole.to.Kept(r.at.key(key)) }
 
 // CheckVIM implements vnfm.InfraDriver.
 func (s *spread) CheckVIM(ctx context.Context, spec vnfm.VIMSpec) (vnfm.VIMCheck, error) {
@@ -295,24 +294,29 @@ func (s *spread) Terminate(ctx context.Context, t *vnfm.Target, spec vnfm.Termin
 	})
 }
 
-// Observe implements vnfm.InfraDriver.
+// Observe implements vnfm.InfraDriver. What was seen is returned also when a VIM could
+// not be looked at, and an error says why.
 func (s *spread) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observation, error) {
 	seen := make([]*vnfm.Observation, len(s.sites))
 	err := s.each(t, func(i int, at *site, t *vnfm.Target) (err error) {
 		seen[i], err = at.driver.Observe(ctx, t)
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
 	whole := &vnfm.Observation{VDUs: map[string]vnfm.VDUState{}, Objects: map[string]string{}}
 	for i, o := range seen {
+		if o == nil {
+			whole.Unseen = append(whole.Unseen, s.sites[i].connection)
+			continue
+		}
 		maps.Copy(whole.VDUs, o.VDUs)
 		for key, text := range o.Objects {
 			whole.Objects[s.sites[i].key(key)] = text
 		}
 	}
-	return whole, nil
+	if len(whole.Unseen) == len(s.sites) {
+		return nil, err
+	}
+	return whole, err
 }
 
 // VNFCs implements vnfm.InfraDriver.

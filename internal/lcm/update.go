@@ -276,7 +276,7 @@ func (u *update) repair(ctx context.Context) error {
 		}
 		cause = "changed behind the VNF manager's back: " + strings.Join(differing, "; ")
 	}
-	return u.operation(ctx, vnfm.OpHeal, map[string]any{"cause": cause}, func(ctx context.Context, op *operation) error {
+	return u.operation(ctx, vnfm.OpHeal, map[string]any{paramCause: cause}, func(ctx context.Context, op *operation) error {
 		if err := d.Apply(ctx, t, op); err != nil {
 			return err
 		}
@@ -286,26 +286,32 @@ func (u *update) repair(ctx context.Context) error {
 	})
 }
 
-// differences names the objects of an instance that are not as they were applied.
+// differences names the objects of an instance that are not as they were applied. A VIM
+// that cannot be looked at keeps nobody from repairing what is seen to differ elsewhere.
 func differences(ctx context.Context, d vnfm.InfraDriver, t *vnfm.Target) ([]string, error) {
 	want, problems := d.Preview(t)
 	if err := problems.Err(); err != nil {
 		return nil, err
 	}
 	seen, err := d.Observe(ctx, t)
-	if err != nil {
+	if seen == nil {
 		return nil, err
 	}
 	var out []string
 	for key, digest := range want.Objects {
+		connection, _ := vnfm.CutConnection(key)
 		switch found, ok := seen.Objects[key]; {
+		case slices.Contains(seen.Unseen, connection):
 		case !ok:
 			out = append(out, key+" is gone")
 		case found != digest:
 			out = append(out, key+" "+found)
 		}
 	}
-	return out, nil
+	if len(out) > 0 {
+		return out, nil
+	}
+	return nil, err
 }
 
 // drive composes a target for next and hands it to one method of the driver.
@@ -342,7 +348,7 @@ func (u *update) operation(ctx context.Context, kind vnfm.OperationType, params 
 }
 
 func (u *update) takeUp(ctx context.Context, kind vnfm.OperationType, params map[string]any) (*operation, error) {
-	if u.pending != nil && u.pending.kind() == kind {
+	if u.continues(kind, params) {
 		op := u.pending
 		u.pending = nil
 		op.occ.value.Parameters = params

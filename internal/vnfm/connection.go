@@ -1,5 +1,7 @@
 package vnfm
 
+import "strings"
+
 // Connection is a further VIM of an instance, an entry of vimConnectionInfo of
 // SOL003, and what of the instance is there.
 type Connection struct {
@@ -11,6 +13,27 @@ type Connection struct {
 	// files of the package whose objects are.
 	VDUIDs    []string `json:"vdu_ids,omitempty"`
 	Manifests []string `json:"manifests,omitempty"`
+}
+
+// connectionSeparator stands between the name of a VIM connection and the key of an
+// object there.
+const connectionSeparator = ": "
+
+// ConnectionKey is how an object goes by in its instance, given its key on its VIM. On
+// the instance's own VIM, whose connection is "", that is the same.
+func ConnectionKey(connection, key string) string {
+	if connection == "" {
+		return key
+	}
+	return connection + connectionSeparator + key
+}
+
+// CutConnection is the reverse of ConnectionKey.
+func CutConnection(key string) (connection, own string) {
+	if connection, own, ok := strings.Cut(key, connectionSeparator); ok {
+		return connection, own
+	}
+	return "", key
 }
 
 // Part is what one VIM has of an instance.

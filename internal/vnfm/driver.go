@@ -34,6 +34,11 @@ type Recorder interface {
 	SaveInventory(ctx context.Context, items []InventoryItem) error
 	// Progress says in one line what is being waited for.
 	Progress(ctx context.Context, line string)
+	// Keep stores a note with the operation, which Kept returns, also to who continues
+	// the operation, until it is over: what the driver has set out to do, where the VIM
+	// does not tell afterwards. Kept is empty for a key without a note.
+	Keep(ctx context.Context, key, note string) error
+	Kept(key string) string
 }
 
 // InfraDriver makes a VIM hold what an instance asks for. Every method can be
@@ -60,7 +65,8 @@ type InfraDriver interface {
 	// Heal replaces VNFCs and waits until their successors are ready. A VNFC that
 	// is not there has been replaced already.
 	Heal(ctx context.Context, t *Target, h HealSpec, r Recorder) error
-	// Observe compares the VIM with what was applied.
+	// Observe compares the VIM with what was applied. With an error it returns what it
+	// could see all the same, or nil.
 	Observe(ctx context.Context, t *Target) (*Observation, error)
 	VNFCs(ctx context.Context, t *Target) ([]VNFC, error)
 	// Terminate removes what the inventory and the instance's label name. Package

@@ -215,6 +215,9 @@ type Observation struct {
 	Objects map[string]string
 	// Cluster is set for a workload cluster that is there.
 	Cluster *ClusterState
+	// Unseen are the VIM connections that could not be looked at, "" for the instance's
+	// own VIM. What is there is in neither map.
+	Unseen []string
 }
 
 // VNFC is one VNF component: a pod, a server.

@@ -71,4 +71,6 @@ type Operation struct {
 	StateEnteredAt time.Time `json:"state_entered_at"`
 	// Attempts counts how often the operation was taken up.
 	Attempts int `json:"attempts"`
+	// Notes are what the driver keeps until the operation is over, by its own keys.
+	Notes map[string]string `json:"notes,omitempty"`
 }

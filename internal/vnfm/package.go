@@ -7,7 +7,8 @@ import (
 
 // PackageSpec is what a user says of a VNF package.
 type PackageSpec struct {
-	// Name is the identity of the package over all its versions.
+	// Name is the identity of the package over all its versions; a package that is
+	// only looked at needs none.
 	Name string
 	// Source is a directory, a .zip or .csar file, or an http(s) URL.
 	Source string

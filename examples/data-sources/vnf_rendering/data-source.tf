@@ -6,14 +6,9 @@ terraform {
   }
 }
 
-resource "vnf_package" "gateway" {
-  name   = "gateway"
-  source = "${path.module}/../../packages/gateway"
-}
-
-# What an instance of the package would consist of, before there is one.
+# What an instance would consist of, shown by terraform plan before anything is applied.
 data "vnf_rendering" "gateway" {
-  package_id   = vnf_package.gateway.id
+  source       = "${path.module}/../../packages/gateway"
   scale_levels = { proxy = 2 }
 }
 
@@ -23,4 +18,18 @@ output "objects" {
 
 output "proxies" {
   value = data.vnf_rendering.gateway.vdus["proxy"].replicas
+}
+
+# The same of a package that is onboarded.
+resource "vnf_package" "hello" {
+  name   = "hello"
+  source = "${path.module}/../../packages/hello"
+}
+
+data "vnf_rendering" "hello" {
+  package_id = vnf_package.hello.id
+}
+
+output "deployment" {
+  value = data.vnf_rendering.hello.objects["apps/v1/Deployment web"]
 }

@@ -81,9 +81,11 @@ type lab struct {
 	recorder  *recorder
 }
 
-// recorder keeps the inventory as the engine would.
+// recorder keeps the inventory, and the notes of one operation, as the engine would.
 type recorder struct {
 	mu        sync.Mutex
+	operation string
+	notes     map[string]string
 	instance  *vnfm.Instance
 	lines     []string
 	saves     int
@@ -105,6 +107,28 @@ func (r *recorder) Progress(_ context.Context, line string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.lines = append(r.lines, line)
+}
+
+func (r *recorder) Keep(_ context.Context, key, note string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.notes[key] = note
+	return nil
+}
+
+func (r *recorder) Kept(key string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.notes[key]
+}
+
+// begin forgets the notes of another operation.
+func (r *recorder) begin(operation string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.operation != operation {
+		r.operation, r.notes = operation, map[string]string{}
+	}
 }
 
 // newLab makes an instance of a package with these manifests. Its namespace exists.
@@ -136,7 +160,7 @@ func newLab(t *testing.T, files map[string]string, counts map[string]int) *lab {
 	l.target.Instance.ID = "i-" + l.namespace
 	l.target.Instance.Name = "core-" + l.namespace
 	l.target.Instance.Namespace = l.namespace
-	l.recorder = &recorder{instance: l.target.Instance}
+	l.recorder = &recorder{instance: l.target.Instance, notes: map[string]string{}}
 	return l
 }
 

@@ -152,7 +152,7 @@ func (h *history) fail(ctx context.Context, cause error) error {
 	return h.write(ctx, h.current)
 }
 
-// complete notes that the revision is deployed and that others are not any more.
+// complete notes that the revision is deployed, and ends what came before it.
 func (h *history) complete(ctx context.Context) error {
 	done := "Upgrade complete"
 	if !h.deployed() {
@@ -162,21 +162,31 @@ func (h *history) complete(ctx context.Context) error {
 	if err := h.write(ctx, h.current); err != nil {
 		return err
 	}
-	for i := range h.revisions {
+	name := helm.SecretName(h.session.rendering.release.ReleaseName(), h.current.Revision())
+	h.revisions = append(h.revisions, revision{number: h.current.Revision(), status: helm.Deployed, secret: name})
+	return h.retire(ctx)
+}
+
+// retire ends what came before the last revision, which is deployed: no other one is
+// any more, the oldest go, and so do the records under the name that the instance had
+// before. A process may be killed in the middle of it, so it is done again where there
+// is nothing else to do.
+func (h *history) retire(ctx context.Context) error {
+	last := len(h.revisions) - 1
+	for i := range h.revisions[:last] {
 		if h.revisions[i].status == helm.Deployed {
 			if err := h.change(ctx, i, helm.Superseded, ""); err != nil {
 				return err
 			}
 		}
 	}
-	for len(h.revisions) >= maxHistory {
+	for len(h.revisions) > maxHistory {
 		ref := kube.Ref{Resource: h.secrets, Namespace: h.session.namespace, Name: h.revisions[0].secret}
 		if err := h.session.client.Delete(ctx, ref, kube.DeleteOptions{}); err != nil {
 			return fmt.Errorf("removing the oldest revision of the Helm release: %w", err)
 		}
 		h.revisions = h.revisions[1:]
 	}
-	// An instance that was renamed has a release of another name.
 	name := h.session.rendering.release.ReleaseName()
 	return h.session.forgetRecords(ctx, func(release string) bool { return release != name })
 }

@@ -3,6 +3,8 @@ package kubernetes
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -68,6 +70,7 @@ func kept(before, after map[string]string) int {
 
 func (l *lab) heal(h vnfm.HealSpec) {
 	l.t.Helper()
+	l.recorder.begin(h.ID)
 	if err := l.driver.Heal(l.ctx, l.target, h, l.recorder); err != nil {
 		l.t.Fatalf("heal: %v", err)
 	}
@@ -93,6 +96,32 @@ func TestLabHealVNFC(t *testing.T) {
 		}
 	}
 	l.inSync()
+}
+
+// TestLabHealContinued goes on with heals that have replaced everything already, by
+// VNFC and by VDU: nothing is replaced twice. Another heal of the same does it again.
+func TestLabHealContinued(t *testing.T) {
+	t.Parallel()
+	l := newHealLab(t)
+	for app, count := range map[string]int{"amf": 2, "db": 2, "probe": 1} {
+		victim := slices.Min(slices.Collect(maps.Keys(l.pods(app))))
+		named := vnfm.HealSpec{ID: app + "-named", VNFCIDs: []string{app + "-" + victim}}
+		for _, h := range []vnfm.HealSpec{named, {ID: app + "-all", VDUIDs: []string{app}}} {
+			before := l.pods(app)
+			l.heal(h)
+			l.eventually("old pods are gone", func() bool { return len(l.pods(app)) == count })
+			after := l.pods(app)
+			l.heal(h)
+			if now := l.pods(app); kept(before, after) == len(before) || kept(after, now) != count {
+				t.Errorf("%s: %v became %v, and then %v", h.ID, before, after, now)
+			}
+		}
+	}
+	before := l.pods("db")
+	l.heal(vnfm.HealSpec{ID: "again", VNFCIDs: []string{"db-db-0"}})
+	if after := l.pods("db"); kept(before, after) != 1 {
+		t.Errorf("another heal: %v became %v", before, after)
+	}
 }
 
 // TestLabHealVDU restarts workloads by their own strategy, once for each operation,
@@ -137,7 +166,7 @@ func TestLabHealWhole(t *testing.T) {
 	}
 }
 
-// TestLabHealNotReady says what does not come back, and why.
+// TestLabHealNotReady says what does not come back, and why, and goes on when it can.
 func TestLabHealNotReady(t *testing.T) {
 	t.Parallel()
 	l := newHealLab(t)
@@ -148,7 +177,9 @@ func TestLabHealNotReady(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(l.ctx, 4*time.Second)
 	defer cancel()
-	err := l.driver.Heal(ctx, l.target, vnfm.HealSpec{ID: "op-1", VNFCIDs: []string{"amf-" + victim}}, l.recorder)
+	request := vnfm.HealSpec{ID: "op-1", VNFCIDs: []string{"amf-" + victim}}
+	l.recorder.begin(request.ID)
+	err := l.driver.Heal(ctx, l.target, request, l.recorder)
 	var unready *kube.NotReadyError
 	if !errors.As(err, &unready) || !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatalf("got %v", err)
@@ -157,5 +188,11 @@ func TestLabHealNotReady(t *testing.T) {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("the error does not say %q: %v", want, err)
 		}
+	}
+	// Who goes on waits for the successor, of whom the first attempt saw nothing.
+	l.kubectl("delete", "quota", "none")
+	l.heal(request)
+	if ready := l.kubectl("get", "pods", "-l", "app=amf", "-o", `jsonpath={.items[*].status.conditions[?(@.type=="Ready")].status}`); strings.Count(ready, "True") != 2 {
+		t.Errorf("not waited for: %s", ready)
 	}
 }

@@ -28,7 +28,10 @@ func (s *session) released(ctx context.Context, h *history, target []*placement,
 		return err
 	}
 	if same {
-		return work(ctx)
+		if err := work(ctx); err != nil {
+			return err
+		}
+		return h.retire(ctx)
 	}
 	if err := h.begin(ctx); err != nil {
 		return err

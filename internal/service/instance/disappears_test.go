@@ -75,7 +75,7 @@ func TestAccInstance_vimDisappears(t *testing.T) {
 	hurried := w.store.Config(w.faultyVIM(), pkg(examplePackage(t, "hello")), w.instance(`timeouts = { read = "3s" }`))
 	warned := func(why string) {
 		t.Helper()
-		if err := w.heard.warned(`VNF Instance "test" Could Not Be Looked At: (?s).*` + why + `.*The plan goes on with what was known of it; drift is not seen\.`)(nil); err != nil {
+		if err := w.heard.warned(`VNF Instance "test" Could Not Be Looked At: (?s).*` + why + `.*The plan goes on with what was known of it; drift is not seen there\.`)(nil); err != nil {
 			t.Error(err)
 		}
 		w.lab.Fault(t, "clear")

@@ -32,13 +32,11 @@ func (r *Resource) dryRun(ctx context.Context, plan, state *model, diags *diag.D
 		id = state.ID.ValueString()
 	}
 	problems, err := r.data.Manager.DryRunInstance(ctx, id, spec, keys)
-	switch {
-	case errors.Is(err, vnfm.ErrNotFound):
-		// The VIM or the package is registered by the same apply.
-	case err != nil:
+	// Of several VIMs some may have answered.
+	diags.Append(tfutil.Problems(problems, path.Root("package_id"))...)
+	// A VIM or package that is not found is registered by the same apply.
+	if err != nil && !errors.Is(err, vnfm.ErrNotFound) {
 		diags.AddAttributeWarning(path.Root("vim_id"), fmt.Sprintf("Plan of VNF Instance %q Was Not Tried on the VIM", spec.Name), tfutil.ErrorDetail(err))
-	default:
-		diags.Append(tfutil.Problems(problems, path.Root("package_id"))...)
 	}
 }
 

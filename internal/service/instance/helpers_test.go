@@ -30,6 +30,8 @@ type world struct {
 	heard     heard
 	// kinds are those that a package of this world brings, as kubectl takes them.
 	kinds []string
+	// further are the other clusters that have parts of the instance, by VIM connection.
+	further map[string]labtest.Env
 }
 
 // newWorld returns a world for a test that runs beside others from now on: what it
@@ -256,9 +258,20 @@ func (w *world) gets(want string, args ...string) resource.TestCheckFunc {
 	}
 }
 
-// labelled are the objects of all kinds that carry the label of an instance and
-// that no controller made, with the identity that they were applied as.
+// labelled are the objects of all kinds and clusters that carry the label of an
+// instance and that no controller made, with the identity that they were applied as.
 func (w *world) labelled(id string) map[string]string {
+	w.Helper()
+	found := w.labelledOn(w.lab, id)
+	for connection, lab := range w.further {
+		for key, object := range w.labelledOn(lab, id) {
+			found[connection+": "+key] = object
+		}
+	}
+	return found
+}
+
+func (w *world) labelledOn(lab labtest.Env, id string) map[string]string {
 	w.Helper()
 	var list struct {
 		Items []struct {
@@ -270,7 +283,7 @@ func (w *world) labelled(id string) map[string]string {
 			} `json:"metadata"`
 		} `json:"items"`
 	}
-	out := w.lab.Kubectl(w, "get", strings.Join(append([]string{listableKinds(w, w.lab)}, w.kinds...), ","), "--all-namespaces", "-l", "vnf.nfv-iac.github.io/instance-id="+id, "-o", "json")
+	out := lab.Kubectl(w, "get", strings.Join(append([]string{listableKinds(w, w.lab)}, w.kinds...), ","), "--all-namespaces", "-l", "vnf.nfv-iac.github.io/instance-id="+id, "-o", "json")
 	if err := json.Unmarshal([]byte(out), &list); err != nil {
 		w.Fatal(err)
 	}

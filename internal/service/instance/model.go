@@ -2,6 +2,7 @@ package instance
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
@@ -205,8 +206,28 @@ func (m *model) setRecord(ctx context.Context, i *vnfm.Instance, diags *diag.Dia
 }
 
 func (m *model) setObservation(o *vnfm.Observation) {
-	m.VDUs = tfutil.VDUsValue(o.VDUs)
-	m.Objects = tfutil.StringMap(o.Objects)
+	vdus, objects := tfutil.VDUsValue(o.VDUs), tfutil.StringMap(o.Objects)
+	if len(o.Unseen) > 0 {
+		// What could not be looked at stays as it was known.
+		vdus = united(vdus, m.VDUs, func(string) bool { return true })
+		objects = united(objects, m.Objects, func(key string) bool {
+			connection, _ := vnfm.CutConnection(key)
+			return slices.Contains(o.Unseen, connection)
+		})
+	}
+	m.VDUs, m.Objects = vdus, objects
+}
+
+// united are the elements of a map, and those that only the prior one has and that are
+// to be kept.
+func united(m, prior types.Map, keep func(key string) bool) types.Map {
+	all := m.Elements()
+	for key, v := range prior.Elements() {
+		if _, ok := all[key]; !ok && keep(key) {
+			all[key] = v
+		}
+	}
+	return types.MapValueMust(m.ElementType(context.Background()), all)
 }
 
 // keepNull returns null for an empty text when the argument was left out.

@@ -177,11 +177,14 @@ func (r *Resource) refresh(ctx context.Context, state *model, diags *diag.Diagno
 		tfutil.AddError(diags, "Read", fmt.Sprintf("VNF Instance %q", instance.Name), err, path.Empty())
 		return
 	}
-	if state.VDUs.IsNull() {
+	switch {
+	case seen != nil:
+		state.setObservation(seen)
+	case state.VDUs.IsNull():
 		state.setObservation(&vnfm.Observation{})
 	}
 	diags.AddWarning(fmt.Sprintf("VNF Instance %q Could Not Be Looked At", instance.Name),
-		tfutil.ErrorDetail(err)+"\n\nThe plan goes on with what was known of it; drift is not seen.")
+		tfutil.ErrorDetail(err)+"\n\nThe plan goes on with what was known of it; drift is not seen there.")
 }
 
 // Update implements resource.Resource. When an operation fails the state tells

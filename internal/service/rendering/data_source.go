@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/mapvalidator"
@@ -24,7 +25,10 @@ import (
 // DataSourceType is the name of the data source.
 const DataSourceType = "vnf_rendering"
 
-var _ datasource.DataSourceWithConfigure = (*DataSource)(nil)
+var (
+	_ datasource.DataSourceWithConfigure      = (*DataSource)(nil)
+	_ datasource.DataSourceWithValidateConfig = (*DataSource)(nil)
+)
 
 // DataSource implements the data source vnf_rendering.
 type DataSource struct {
@@ -36,6 +40,7 @@ func NewDataSource() datasource.DataSource { return &DataSource{} }
 
 type model struct {
 	PackageID            types.String  `tfsdk:"package_id"`
+	Source               types.String  `tfsdk:"source"`
 	FlavourID            types.String  `tfsdk:"flavour_id"`
 	InstantiationLevelID types.String  `tfsdk:"instantiation_level_id"`
 	ScaleLevels          types.Map     `tfsdk:"scale_levels"`
@@ -60,9 +65,15 @@ func (d *DataSource) Configure(_ context.Context, req datasource.ConfigureReques
 func (d *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	attributes := tfutil.ComputedAttributes(map[string]rschema.Attribute{"vdus": tfutil.VDUsAttribute()})
 	attributes["package_id"] = schema.StringAttribute{
-		MarkdownDescription: "Id of the `vnf_package`.",
-		Required:            true,
-		Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+		MarkdownDescription: "Id of the `vnf_package`. Exactly one of `package_id` and `source` must be set. Where the package is new, or changes, Terraform reads the data source when that has been applied; `source` shows it in the plan.",
+		Optional:            true,
+		Validators:          []validator.String{stringvalidator.LengthAtLeast(1), stringvalidator.ExactlyOneOf(path.MatchRoot("source"))},
+	}
+	attributes["source"] = schema.StringAttribute{
+		MarkdownDescription: "Where a package is that need not be onboarded: a directory, a `.zip` or `.csar` file, or an `http` or `https` URL. A relative path starts at the working directory of Terraform. " +
+			"It is read and verified as `vnf_package` does without further arguments, and nothing of it is kept.",
+		Optional:   true,
+		Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
 	}
 	attributes["flavour_id"] = schema.StringAttribute{
 		MarkdownDescription: "Deployment flavour of the VNFD. The VNFD's only or default flavour is taken when none is given.",
@@ -103,8 +114,8 @@ func (d *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp 
 		Computed:    true,
 	}
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Shows the objects that an instance of a package would consist of, whether the package has manifests or describes its containers in the VNFD. " +
-			"Nothing is applied and no VIM is needed.",
+		MarkdownDescription: "Shows the objects that an instance of a package would consist of, whether the package has manifests, a Helm chart, or describes its containers in the VNFD. " +
+			"Nothing is applied and no VIM is needed. With `source` not even the package is onboarded, so that it is shown before anything is applied.",
 		Attributes: attributes,
 	}
 }
@@ -121,17 +132,24 @@ func (d *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp 
 	if resp.Diagnostics.HasError() {
 		return
 	}
+	at, object := path.Root("package_id"), fmt.Sprintf("VNF Package %q", spec.PackageID)
+	if !m.Source.IsNull() {
+		at, object = path.Root("source"), "VNF Package"
+		if spec.PackageID = read(ctx, manager, m.Source.ValueString(), at, &resp.Diagnostics); resp.Diagnostics.HasError() {
+			return
+		}
+	}
 	rendering, problems, err := manager.RenderInstance(ctx, spec)
 	switch {
 	case errors.Is(err, vnfm.ErrNotFound):
-		resp.Diagnostics.AddAttributeError(path.Root("package_id"), "VNF Package Not Found",
+		resp.Diagnostics.AddAttributeError(at, "VNF Package Not Found",
 			fmt.Sprintf("No VNF package in the store of this provider configuration has the id %q. A vnf_package resource onboards one.", spec.PackageID))
 		return
 	case err != nil:
-		tfutil.AddError(&resp.Diagnostics, "Render", fmt.Sprintf("VNF Package %q", spec.PackageID), err, path.Root("package_id"))
+		tfutil.AddError(&resp.Diagnostics, "Render", object, err, at)
 		return
 	}
-	resp.Diagnostics.Append(tfutil.Problems(problems, path.Root("package_id"))...)
+	resp.Diagnostics.Append(tfutil.Problems(problems, at)...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -141,6 +159,34 @@ func (d *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp 
 	m.VDUs = tfutil.VDUsValue(rendering.VDUs)
 	m.Objects = tfutil.StringMap(rendering.Contents)
 	resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)
+}
+
+// readTimeout bounds the reading of a package, which can hold images.
+const readTimeout = 20 * time.Minute
+
+// read reads a package without onboarding it and returns the id by which this process
+// knows it.
+func read(ctx context.Context, manager vnfm.Manager, source string, at path.Path, diags *diag.Diagnostics) string {
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	p, problems, err := manager.ReadPackage(ctx, vnfm.PackageSpec{Source: source, Integrity: tfutil.IntegrityEnforce, Signature: tfutil.SignatureVerifyIfPresent})
+	if err != nil {
+		tfutil.AddError(diags, "Read", "VNF Package", err, at)
+		return ""
+	}
+	diags.Append(tfutil.Problems(problems, at)...)
+	if p == nil {
+		return ""
+	}
+	return p.ID
+}
+
+// ValidateConfig implements datasource.DataSourceWithValidateConfig. It reads nothing.
+func (d *DataSource) ValidateConfig(ctx context.Context, req datasource.ValidateConfigRequest, resp *datasource.ValidateConfigResponse) {
+	var source types.String
+	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("source"), &source)...)
+	// What is only looked at needs no protection on its way.
+	tfutil.CheckSource(path.Root("source"), source, true, &resp.Diagnostics)
 }
 
 // spec reads which instance is to be rendered.

@@ -3,20 +3,25 @@ package rendering_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/hashicorp/terraform-plugin-testing/compare"
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/rendering"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 )
@@ -194,6 +199,88 @@ spec:
 	})
 }
 
+// TestSource renders a directory, a file and a URL before anything is applied, alike,
+// and leaves no record of any of them. A package that is onboarded is shown alike.
+func TestSource(t *testing.T) {
+	t.Parallel()
+	acctest.PreCheck(t)
+	dir := acctest.ExamplePackage(t, "gateway")
+	archive := acctest.Zip(t, dir)
+	server := httptest.NewServer(http.FileServer(http.Dir(filepath.Dir(archive))))
+	t.Cleanup(server.Close)
+	s := acctest.NewStore(t)
+	var parts []string
+	for name, source := range map[string]string{"directory": dir, "file": archive, "url": server.URL + "/" + filepath.Base(archive)} {
+		parts = append(parts, fmt.Sprintf(`
+data "vnf_rendering" %[1]q {
+  source       = %[2]q
+  scale_levels = { proxy = 2 }
+}
+
+output %[1]q {
+  value = sha256(jsonencode(data.vnf_rendering.%[1]s.objects))
+}
+`, name, source))
+	}
+	same := statecheck.CompareValue(compare.ValuesSame())
+	known := func(name string) plancheck.PlanCheck {
+		return plancheck.ExpectKnownOutputValue(name, knownvalue.NotNull())
+	}
+	onboarded := config(dir, "scale_levels = { proxy = 2 }")
+	resource.Test(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{
+			{
+				Config:           s.Config(parts...),
+				ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{known("directory"), known("file"), known("url")}},
+				ConfigStateChecks: []statecheck.StateCheck{
+					same.AddStateValue("data.vnf_rendering.directory", tfjsonpath.New("objects")),
+					same.AddStateValue("data.vnf_rendering.file", tfjsonpath.New("objects")),
+					same.AddStateValue("data.vnf_rendering.url", tfjsonpath.New("objects")),
+					statecheck.ExpectKnownValue("data.vnf_rendering.directory", tfjsonpath.New("vdus").AtMapKey("proxy").AtMapKey("replicas"), knownvalue.Int64Exact(3)),
+					statecheck.ExpectKnownValue("data.vnf_rendering.directory", tfjsonpath.New("objects"), knownvalue.MapSizeExact(9)),
+				},
+				Check: func(*terraform.State) error {
+					left, err := s.Records(t).List(t.Context(), store.Query{Kind: store.KindPackage})
+					if err != nil || len(left) > 0 {
+						return fmt.Errorf("the store has %d packages, %w", len(left), err)
+					}
+					return nil
+				},
+			},
+			{
+				Config:            s.Config(append(parts, onboarded)...),
+				ConfigStateChecks: []statecheck.StateCheck{same.AddStateValue(address, tfjsonpath.New("objects"))},
+			},
+		},
+	})
+}
+
+// TestBadSource: what cannot be read is said with the place of the source.
+func TestBadSource(t *testing.T) {
+	t.Parallel()
+	acctest.PreCheck(t)
+	s := acctest.NewStore(t)
+	broken := acctest.CopyPackage(t, "gateway")
+	acctest.Edit(t, broken, "gateway.yaml", "tosca.nodes.nfv.VNF\n", "tosca.nodes.nfv.Nonsense\n")
+	var steps []resource.TestStep
+	for arguments, says := range map[string]string{
+		``: `No attribute specified when one \(and only one\) of \[source\] is required`,
+		`source = "a"` + "\n" + `package_id = "b"`: `Invalid Attribute Combination`,
+		`source = ""`:                          `string length must be at least 1`,
+		`source = "ftp://example.com/a.csar"`:  `Invalid URL.*A URL that begins with https:// or http:// is expected`,
+		`source = "https://a:b@example.com/a"`: `The URL holds credentials`,
+		`source = "no-such-package"`:           `Unable to Read VNF Package.*no-such-package.*no such file or directory`,
+		fmt.Sprintf(`source = %q`, broken):     `gateway.yaml`,
+		fmt.Sprintf("source = %q\nflavour_id = \"large\"", acctest.ExamplePackage(t, "gateway")): `has no deployment flavour "large"`,
+	} {
+		steps = append(steps, resource.TestStep{
+			Config: s.Config("data \"vnf_rendering\" \"test\" {\n" + arguments + "\n}\n"), ExpectError: acctest.Says(`(?is)` + says),
+		})
+	}
+	resource.Test(t, resource.TestCase{ProtoV6ProviderFactories: acctest.Factories(), Steps: steps})
+}
+
 // TestBadArguments: what is wrong is said with the argument's place.
 func TestBadArguments(t *testing.T) {
 	t.Parallel()
@@ -236,7 +323,11 @@ func TestExample(t *testing.T) {
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{{
 			Config: acctest.NewStore(t).Config(example),
+			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
+				plancheck.ExpectKnownOutputValue("proxies", knownvalue.Int64Exact(3)),
+			}},
 			ConfigStateChecks: []statecheck.StateCheck{
+				statecheck.ExpectKnownOutputValue("deployment", knownvalue.StringRegexp(regexp.MustCompile(`(?m)^  replicas: 1$`))),
 				statecheck.ExpectKnownOutputValue("proxies", knownvalue.Int64Exact(3)),
 				statecheck.ExpectKnownOutputValue("objects", knownvalue.MapSizeExact(9)),
 			},

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"strings"
 
-	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -81,28 +80,11 @@ func (r *Resource) ValidateConfig(ctx context.Context, req resource.ValidateConf
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	if tfutil.Set(config.Source) {
-		resp.Diagnostics.Append(validateSource(&config)...)
-	}
+	protected := !config.Checksum.IsNull() || config.Signature.ValueString() == signatureRequire
+	tfutil.CheckSource(path.Root("source"), config.Source, protected, &resp.Diagnostics)
 	if config.Signature.ValueString() == signatureRequire && config.TrustRoots.IsNull() {
 		resp.Diagnostics.AddAttributeError(path.Root("trust_roots"), "Missing Trust Roots",
 			"signature = \"require\" needs the certificates that a signer's chain must end at.")
 	}
 	tfutil.CheckCertificates(path.Root("trust_roots"), config.TrustRoots, &resp.Diagnostics)
-}
-
-func validateSource(config *resourceModel) diag.Diagnostics {
-	var diags diag.Diagnostics
-	at, source := path.Root("source"), config.Source.ValueString()
-	if !strings.Contains(source, "://") {
-		return nil
-	}
-	if tfutil.CheckURL(at, source, true, &diags, "https", "http"); diags.HasError() {
-		return diags
-	}
-	if strings.HasPrefix(source, "http://") && config.Checksum.IsNull() && config.Signature.ValueString() != signatureRequire {
-		diags.AddAttributeWarning(at, "Unprotected Download",
-			"Over plain http anybody on the way can replace the package. Use https, set checksum, or set signature = \"require\".")
-	}
-	return diags
 }

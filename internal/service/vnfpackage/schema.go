@@ -18,10 +18,10 @@ import (
 
 // The values of the arguments integrity and signature.
 const (
-	integrityEnforce         = "enforce"
+	integrityEnforce         = tfutil.IntegrityEnforce
 	integrityWarn            = "warn"
 	signatureRequire         = "require"
-	signatureVerifyIfPresent = "verify_if_present"
+	signatureVerifyIfPresent = tfutil.SignatureVerifyIfPresent
 	signatureIgnore          = "ignore"
 )
 

@@ -1,0 +1,119 @@
+package e2e_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
+)
+
+const chartDir = "Artifacts/Charts/ims/"
+
+// nextChart is the package ims-helm with another version of its chart, which drops
+// one object and brings another.
+func nextChart(t *testing.T) string {
+	t.Helper()
+	dir := acctest.CopyPackage(t, "ims-helm")
+	acctest.Edit(t, dir, chartDir+"Chart.yaml", "version: 1.0.0\nappVersion: 1.0.0", "version: 1.1.0\nappVersion: 1.1.0")
+	acctest.Edit(t, dir, chartDir+"templates/availability.yaml", `Has "policy/v1/PodDisruptionBudget"`, `Has "policy/v2"`)
+	acctest.Write(t, dir, chartDir+"templates/release.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: {{ .Release.Name }}-release }\ndata: { version: {{ .Chart.Version }} }\n")
+	acctest.Hash(t, dir)
+	return dir
+}
+
+// released checks the history of the release: what was interrupted has failed, what
+// was deployed before is superseded, and the last revision alone is deployed, with
+// that version of the chart. Hooks have left nothing.
+func (w *world) released(version string) {
+	w.Helper()
+	var numbers []int
+	var states []string
+	for _, line := range strings.Fields(w.kubectl("get", "secrets", "-l", "owner=helm,name=test",
+		"-o", `jsonpath={range .items[*]}{.metadata.labels.version}={.metadata.labels.status}{"\n"}{end}`)) {
+		var n int
+		number, state, _ := strings.Cut(line, "=")
+		if _, err := fmt.Sscan(number, &n); err != nil {
+			w.Fatalf("revision %q: %v", line, err)
+		}
+		at, _ := slices.BinarySearch(numbers, n)
+		numbers, states = slices.Insert(numbers, at, n), slices.Insert(states, at, state)
+	}
+	for i, state := range states {
+		last := i == len(states)-1
+		if (state == "deployed") != last || (!last && state != "failed" && state != "superseded") || numbers[i] != numbers[0]+i {
+			w.Errorf("the revisions %v of the release are %v", numbers, states)
+			break
+		}
+	}
+	if len(states) == 0 {
+		w.Error("the release has no revision")
+	}
+	if got := w.kubectl("get", "deployment", "test-cscf", "-o", `jsonpath={.metadata.labels.helm\.sh/chart}`); got != "ims-"+version {
+		w.Errorf("the Deployment is of chart %s, want version %s", got, version)
+	}
+	if left := w.kubectl("get", "jobs", "-o", "name"); left != "" {
+		w.Errorf("left of hooks: %s", left)
+	}
+}
+
+// TestAccKill_helm kills instantiations, changes of the package and terminations of a
+// Helm chart with hooks.
+func TestAccKill_helm(t *testing.T) {
+	t.Parallel()
+	k := newKiller(newWorld(t))
+	packages := []string{acctest.ExamplePackage(t, "ims-helm"), nextChart(t)}
+	versions := []string{"1.0.0", "1.1.0"}
+	const params = `additional_params = { helm_value_names = { cscf = { replica = "cscf.replicas" } } }`
+	apply := func(version int, run func(args ...string)) {
+		k.configure(packages[version], params)
+		run("apply", "-auto-approve")
+		k.settled()
+		k.exact()
+		k.released(versions[version])
+	}
+	gone := func() {
+		k.destroyed()
+		if left := k.kubectl("get", "secrets,jobs", "-l", "app.kubernetes.io/managed-by=Helm", "-o", "name") + k.kubectl("get", "secrets", "-l", "owner=helm", "-o", "name"); left != "" {
+			k.Errorf("left of the release: %s", left)
+		}
+	}
+	var writes [3]int
+	undisturbed := func(i int) func(...string) {
+		return func(args ...string) { writes[i], _ = k.measure(args...) }
+	}
+	apply(0, undisturbed(0))
+	apply(1, undisturbed(1))
+	undisturbed(2)("destroy", "-auto-approve")
+	gone()
+	t.Logf("undisturbed: writes %v", writes)
+	for n := range kills / 2 {
+		if n == kills/4 {
+			// From here on the namespace is somebody else's and stays.
+			k.lab.Kubectl(t, "create", "namespace", k.namespace)
+			k.foreign = true
+		}
+		for version, operation := range []string{"create", "update"} {
+			i := k.atWrite(n, writes[version])
+			if n == 0 && version == 1 {
+				// The new revision is deployed, and the one before it is not superseded yet:
+				// that and the end of the lease come last.
+				i = instant{write: writes[version] - 2}
+			}
+			k.step(operation, n, i, func() {
+				apply(version, func(args ...string) {
+					k.kill(operation, i, args...)
+					k.apply()
+				})
+			})
+		}
+		i := k.atWrite(n, writes[2])
+		k.step("destroy", n, i, func() {
+			k.kill("destroy", i, "destroy", "-auto-approve")
+			k.destroy()
+			gone()
+		})
+	}
+	k.report()
+}

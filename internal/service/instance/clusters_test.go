@@ -1,0 +1,470 @@
+package instance_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
+)
+
+// clusters is a world with an instance on two clusters: the VDU "web" on the first,
+// the VDU "cache" and the manifests of siteFile on the second, which is the VIM
+// connection "edge".
+type clusters struct {
+	*world
+	edge labtest.Env
+	// site is the namespace on the second cluster, which the instance makes.
+	site string
+}
+
+const (
+	siteFile    = "Files/kubernetes/site.yaml"
+	cacheFile   = "Files/kubernetes/cache.yaml"
+	centralFile = "Files/kubernetes/central.yaml"
+)
+
+func newClusters(t *testing.T) *clusters {
+	t.Helper()
+	w := newWorld(t)
+	edge := labtest.Second(t)
+	w.further = map[string]labtest.Env{"edge": edge}
+	c := &clusters{world: w, edge: edge, site: w.namespace + "-site"}
+	t.Cleanup(func() {
+		if _, err := edge.TryKubectl(context.WithoutCancel(t.Context()), "delete", "namespace", c.site, "--ignore-not-found", "--wait=false"); err != nil {
+			t.Logf("removing namespace %s: %v", c.site, err)
+		}
+	})
+	return c
+}
+
+// twoVIMs registers the API servers of both clusters at these endpoints.
+func (c *clusters) twoVIMs(first, second string) string {
+	one, two := c.lab, c.edge
+	one.Endpoint, two.Endpoint = first, second
+	return acctest.VIM(c, one, "test") + strings.Replace(acctest.VIM(c, two, "edge"), `"vnf_vim" "test"`, `"vnf_vim" "edge"`, 1)
+}
+
+// placed are the arguments that place the parts.
+func (c *clusters) placed(arguments ...string) string {
+	return c.instance(append(arguments, fmt.Sprintf(`vim_connections = {
+    edge = { vim_id = vnf_vim.edge.id, namespace = %q, vdu_ids = ["cache"], manifests = [%q] }
+  }`, c.site, siteFile))...)
+}
+
+// there runs kubectl in the namespace on the second cluster.
+func (c *clusters) there(args ...string) string {
+	c.Helper()
+	return strings.TrimSpace(c.edge.Kubectl(c, append([]string{"-n", c.site}, args...)...))
+}
+
+// getsThere checks what kubectl prints of the second cluster.
+func (c *clusters) getsThere(want string, args ...string) resource.TestCheckFunc {
+	return func(*terraform.State) error {
+		if got := c.there(args...); got != want {
+			return fmt.Errorf("second cluster: kubectl %s: %q, want %q", strings.Join(args, " "), got, want)
+		}
+		return nil
+	}
+}
+
+// nothingLeft checks that neither cluster has an object of any instance of the test.
+func (c *clusters) nothingLeft(t *testing.T) {
+	t.Helper()
+	c.expectNothing(t)
+	const kinds = "all,configmaps,secrets,leases,serviceaccounts,cronjobs"
+	for name, left := range map[string]string{
+		"first":  c.kubectl("get", kinds, "-l", "vnf.nfv-iac.github.io/instance-id", "-o", "name"),
+		"second": c.there("get", kinds, "-o", "name") + c.there("get", "namespace", c.site, "--ignore-not-found", "-o", "name"),
+	} {
+		if left != "" {
+			t.Errorf("left on the %s cluster: %s", name, left)
+		}
+	}
+}
+
+// configMap is the manifest of one.
+func configMap(name, text string) string {
+	return fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: { name: %s }\ndata: { text: %s }\n", name, text)
+}
+
+// cronJob is the manifest of one that never runs while a test does.
+func cronJob(name string) string {
+	return fmt.Sprintf(`apiVersion: batch/v1
+kind: CronJob
+metadata: { name: %s }
+spec:
+  schedule: "0 3 1 1 *"
+  jobTemplate:
+    spec:
+      template:
+        spec:
+          restartPolicy: Never
+          containers: [{ name: %[1]s, image: "registry.example.com/hello/%[1]s:1.0.0" }]
+`, name)
+}
+
+// cache is the manifest of the VDU "cache": a Deployment, its Service and the
+// ConfigMap that it reads.
+func cache(version string) string {
+	return configMap("cache-config", `"`+version+`"`) + `---
+apiVersion: v1
+kind: Service
+metadata: { name: cache }
+spec:
+  selector: { app.kubernetes.io/name: cache }
+  ports: [{ name: redis, port: 6379 }]
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: { name: cache }
+spec:
+  selector: { matchLabels: { app.kubernetes.io/name: cache } }
+  template:
+    metadata: { labels: { app.kubernetes.io/name: cache } }
+    spec:
+      containers:
+        - name: cache
+          image: registry.example.com/hello/cache:` + version + `
+          envFrom: [{ configMapRef: { name: cache-config } }]
+`
+}
+
+// cacheVDU adds the VDU "cache" with an aspect of its own to the VNFD of hello.
+func cacheVDU(t testing.TB, dir string) {
+	descriptor("\n  policies:\n", `
+    cache:
+      type: tosca.nodes.nfv.Vdu.Compute
+      properties:
+        name: cache
+        description: cache
+        vdu_profile: { min_number_of_instances: 1, max_number_of_instances: 4 }
+
+  policies:
+    - cache_initial_delta:
+        type: tosca.policies.nfv.VduInitialDelta
+        properties: { initial_delta: { number_of_instances: 1 } }
+        targets: [cache]
+    - cache_deltas:
+        type: tosca.policies.nfv.VduScalingAspectDeltas
+        properties: { aspect: cache, deltas: { one: { number_of_instances: 1 } } }
+        targets: [cache]
+`)(t, dir)
+	descriptor("          aspects:\n", `          aspects:
+            cache: { name: cache, description: caches, max_scale_level: 3, step_deltas: [one] }
+`)(t, dir)
+}
+
+// onTwo is a version of the package for two clusters: what is in the files of either.
+func onTwo(t testing.TB, version, central, site string, edits ...edit) string {
+	t.Helper()
+	return hello(t, append([]edit{cacheVDU, manifests("web:1.0.0", "web:"+version), func(t testing.TB, dir string) {
+		acctest.Write(t, dir, cacheFile, cache(version))
+		acctest.Write(t, dir, centralFile, central)
+		acctest.Write(t, dir, siteFile, site)
+	}}, edits...)...)
+}
+
+// TestAccInstance_clusters leads an instance on two clusters through its whole life.
+func TestAccInstance_clusters(t *testing.T) {
+	c := newClusters(t)
+	first := onTwo(t, "1.0.0", configMap("to-site", "a")+"---\n"+configMap("central", "a"), configMap("site", "a")+"---\n"+cronJob("report"))
+	// In the second version one object moves each way, one goes and one comes on each cluster.
+	second := onTwo(t, "2.0.0", cronJob("report")+"---\n"+configMap("central-next", "a"), configMap("to-site", "a")+"---\n"+configMap("site-next", "a"))
+	vims := c.twoVIMs(c.lab.Endpoint, c.edge.Endpoint)
+	config := func(source string, arguments ...string) string {
+		return c.store.Config(vims, pkg(source), c.placed(arguments...), lookups)
+	}
+	objects := func(keys ...string) statecheck.StateCheck {
+		want := map[string]knownvalue.Check{}
+		for _, key := range keys {
+			want[key] = knownvalue.NotNull()
+		}
+		return value("objects", knownvalue.MapExact(want))
+	}
+	const levels = `scale_levels = { web = 1, cache = 2 }`
+	victim := filepath.Join(t.TempDir(), "victim")
+	var before []string
+	caches := func() []string {
+		return strings.Fields(c.there("get", "pods", "-l", "app.kubernetes.io/name=cache", "-o", "jsonpath={.items[*].metadata.name}"))
+	}
+	heal := fmt.Sprintf(`heal = { trigger = "a", vnfc_ids = ["cache-${file(%q)}"] }`, victim)
+	c.run(t,
+		resource.TestStep{
+			Config: config(first),
+			ConfigStateChecks: []statecheck.StateCheck{
+				instantiated(), replicas("web", 1), replicas("cache", 1),
+				objects("v1/ConfigMap web-content", "v1/Service web", "apps/v1/Deployment web", "v1/ConfigMap to-site", "v1/ConfigMap central",
+					// The ConfigMap that the pods of a VDU refer to is with them, and stays where it was.
+					"v1/ConfigMap cache-config", "edge: v1/ConfigMap cache-config",
+					"edge: v1/Service cache", "edge: apps/v1/Deployment cache", "edge: v1/ConfigMap site", "edge: batch/v1/CronJob report"),
+			},
+			Check: also(c.whole(), c.heard.silent(),
+				resource.TestCheckTypeSetElemNestedAttrs("data.vnf_instance.by_id", "vnfcs.*", map[string]string{"vdu_id": "web", "namespace": c.namespace}),
+				resource.TestCheckTypeSetElemNestedAttrs("data.vnf_instance.by_id", "vnfcs.*", map[string]string{"vdu_id": "cache", "namespace": c.site})),
+		},
+		resource.TestStep{
+			Config:            config(first, `scale_levels = { cache = 2 }`),
+			ConfigPlanChecks:  updates(),
+			ConfigStateChecks: []statecheck.StateCheck{instantiated(), replicas("web", 1), replicas("cache", 3)},
+			Check: also(c.whole(), c.ends(t, "SCALE COMPLETED"), c.getsThere("3 3", "get", "deployment", "cache", "-o", "jsonpath={.spec.replicas} {.status.availableReplicas}"),
+				c.gets("1", "get", "deployment", "web", "-o", "jsonpath={.spec.replicas}")),
+		},
+		resource.TestStep{
+			Config:            config(first, levels),
+			ConfigPlanChecks:  updates(),
+			ConfigStateChecks: []statecheck.StateCheck{instantiated(), replicas("web", 2), replicas("cache", 3)},
+			Check:             also(c.whole(), c.gets("2 2", "get", "deployment", "web", "-o", "jsonpath={.spec.replicas} {.status.availableReplicas}")),
+		},
+		resource.TestStep{
+			PreConfig: func() {
+				c.there("set", "image", "deployment/cache", "cache=registry.example.com/hello/cache:hotfix")
+				c.there("delete", "configmap", "site")
+			},
+			RefreshState:       true,
+			ExpectNonEmptyPlan: true,
+			Check: also(
+				resource.TestCheckResourceAttr(address, "objects.edge: apps/v1/Deployment cache", "drifted: spec.template.spec.containers[name=cache].image"),
+				resource.TestCheckNoResourceAttr(address, "objects.edge: v1/ConfigMap site"),
+				resource.TestCheckResourceAttrSet(address, "objects.apps/v1/Deployment web")),
+		},
+		resource.TestStep{
+			Config: config(first, levels),
+			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
+				plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate),
+				plancheck.ExpectKnownValue(address, tfjsonpath.New("objects").AtMapKey("edge: v1/ConfigMap site"), knownvalue.NotNull()),
+			}},
+			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
+			Check: also(c.whole(), c.ends(t, "HEAL COMPLETED"), c.getsThere("registry.example.com/hello/cache:1.0.0", "get", "deployment", "cache", "-o", "jsonpath={.spec.template.spec.containers[0].image}"),
+				c.getsThere("a", "get", "configmap", "site", "-o", "jsonpath={.data.text}")),
+		},
+		resource.TestStep{
+			PreConfig: func() {
+				before = caches()
+				if err := os.WriteFile(victim, []byte(before[0]), 0o600); err != nil {
+					t.Error(err)
+				}
+			},
+			Config:            config(first, levels, heal),
+			ConfigPlanChecks:  updates(),
+			ConfigStateChecks: []statecheck.StateCheck{instantiated(), replicas("cache", 3)},
+			Check: also(c.whole(), func(*terraform.State) error {
+				after := caches()
+				kept := slices.DeleteFunc(slices.Clone(after), func(pod string) bool { return !slices.Contains(before, pod) })
+				if len(after) != 3 || len(kept) != 2 || slices.Contains(after, before[0]) {
+					return fmt.Errorf("the pods are %v, they were %v", after, before)
+				}
+				return nil
+			}),
+		},
+		resource.TestStep{
+			Config:           config(second, levels, heal),
+			ConfigPlanChecks: updates(),
+			ConfigStateChecks: []statecheck.StateCheck{
+				instantiated(), replicas("web", 2), replicas("cache", 3),
+				objects("v1/ConfigMap web-content", "v1/Service web", "apps/v1/Deployment web", "batch/v1/CronJob report", "v1/ConfigMap central-next",
+					"v1/ConfigMap cache-config", "edge: v1/ConfigMap cache-config",
+					"edge: v1/Service cache", "edge: apps/v1/Deployment cache", "edge: v1/ConfigMap to-site", "edge: v1/ConfigMap site-next"),
+			},
+			Check: also(c.whole(), c.heard.silent(), c.ends(t, "CHANGE_VNFPKG COMPLETED"),
+				c.getsThere("3 registry.example.com/hello/cache:2.0.0", "get", "deployment", "cache", "-o", "jsonpath={.status.availableReplicas} {.spec.template.spec.containers[0].image}"),
+				c.gets("2 registry.example.com/hello/web:2.0.0", "get", "deployment", "web", "-o", "jsonpath={.status.availableReplicas} {.spec.template.spec.containers[0].image}")),
+		},
+	)
+	c.nothingLeft(t)
+}
+
+// TestAccInstance_clusterUnreachable cuts the second cluster off at a refresh and in
+// the middle of operations: what can be done on the first is done, the state tells
+// the truth, and the next apply goes on.
+func TestAccInstance_clusterUnreachable(t *testing.T) {
+	c := newClusters(t)
+	vims := c.twoVIMs(c.lab.Endpoint, c.edge.FaultyEndpoint(t))
+	// The pods on the second cluster are ready late enough to be cut off before.
+	late := func(t testing.TB, dir string) {
+		acctest.Edit(t, dir, cacheFile, "metadata: { labels: { app.kubernetes.io/name: cache } }", "metadata: { labels: { app.kubernetes.io/name: cache }, annotations: { lab.vnf/ready-delay: 10s } }")
+	}
+	source := onTwo(t, "1.0.0", configMap("central", "a"), configMap("site", "a"), late)
+	next := onTwo(t, "2.0.0", configMap("central-next", "a"), configMap("site-next", "a"), late)
+	config := func(source string, arguments ...string) string {
+		return c.store.Config(vims, pkg(source), c.placed(arguments...))
+	}
+	mend := func() { c.edge.Fault(t, "clear") }
+	const short = `timeouts = { create = "40s", update = "40s", delete = "25s", read = "10s" }`
+	// reaches cuts the second cluster off as soon as the first shows something.
+	reaches := func(want string, args ...string) func() {
+		return func() {
+			go func() {
+				for {
+					printed, err := c.lab.TryKubectl(t.Context(), append([]string{"-n", c.namespace, "get", "--ignore-not-found"}, args...)...)
+					if err == nil && strings.Contains(printed, want) {
+						break
+					}
+					select {
+					case <-t.Context().Done():
+						return
+					case <-time.After(20 * time.Millisecond):
+					}
+				}
+				c.edge.Fault(t, "cut")
+			}()
+		}
+	}
+	c.run(t,
+		// Both VIMs are registered while they can be reached.
+		resource.TestStep{Config: c.store.Config(vims, pkg(source))},
+		resource.TestStep{
+			PreConfig:          func() { c.edge.Fault(t, "cut") },
+			Config:             config(source, short),
+			ExpectNonEmptyPlan: true,
+			ConfigStateChecks:  []statecheck.StateCheck{failedTemp()},
+			Check: also(c.heard.warned(`(?s)"test" Is Not Instantiated Yet: .*VIM connection "edge": .*127\.0\.0\.1`),
+				c.gets("1", "get", "deployment", "web", "-o", "jsonpath={.status.availableReplicas}")),
+		},
+		resource.TestStep{
+			PreConfig:         mend,
+			Config:            config(source, short),
+			ConfigPlanChecks:  updates(),
+			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
+			Check:             also(c.whole(), c.ends(t, "INSTANTIATE COMPLETED")),
+		},
+		// A refresh says that it could not look, and plans nothing for that.
+		resource.TestStep{
+			PreConfig: func() {
+				c.heard.take()
+				c.edge.Fault(t, "cut")
+			},
+			Config:   config(source, short),
+			PlanOnly: true,
+		},
+		resource.TestStep{
+			PreConfig: func() {
+				if err := c.heard.warned(`(?s)"test" Could Not Be Looked At: .*VIM connection "edge"`)(nil); err != nil {
+					t.Error(err)
+				}
+				mend()
+				reaches("web:2.0.0", "deployments", "-o", "yaml")()
+			},
+			Config:      config(next, short),
+			ExpectError: sentence(`Unable to Update VNF Instance "test"`, `CHANGE_VNFPKG of VNF instance "test" is FAILED_TEMP`, `VIM connection "edge"`),
+		},
+		resource.TestStep{
+			PreConfig:         mend,
+			Config:            config(next, short),
+			ConfigPlanChecks:  updates(),
+			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
+			Check:             also(c.whole(), c.ends(t, "CHANGE_VNFPKG COMPLETED")),
+		},
+		resource.TestStep{
+			PreConfig:   func() { c.edge.Fault(t, "cut") },
+			Config:      c.store.Config(vims, pkg(next)),
+			ExpectError: sentence(`Unable to Terminate VNF Instance "test"`, `TERMINATE of VNF instance "test" is FAILED_TEMP`, `VIM connection "edge"`),
+		},
+		resource.TestStep{PreConfig: mend, Config: c.store.Config(vims, pkg(next))},
+	)
+	c.nothingLeft(t)
+}
+
+// TestAccInstance_clusterUnseen cuts the second cluster off while something differs on
+// the first: that is seen, planned, refused where it cannot be, and repaired.
+func TestAccInstance_clusterUnseen(t *testing.T) {
+	c := newClusters(t)
+	vims := c.twoVIMs(c.lab.Endpoint, c.edge.FaultyEndpoint(t))
+	source := onTwo(t, "1.0.0", configMap("central", "a"), configMap("site", "a"))
+	bad := onTwo(t, "1.0.0", strings.Replace(configMap("central", "a"), "data: {", "data: { \"not a key\": b,", 1), configMap("site", "a"))
+	config := func(source string) string {
+		return c.store.Config(vims, pkg(source), c.placed(`timeouts = { update = "40s", read = "10s" }`))
+	}
+	cut := func() { c.edge.Fault(t, "cut") }
+	digest := resource.TestMatchResourceAttr
+	known := regexp.MustCompile(`^sha256:`)
+	c.run(t,
+		resource.TestStep{Config: config(source), ConfigStateChecks: []statecheck.StateCheck{instantiated()}},
+		resource.TestStep{
+			PreConfig: func() {
+				c.kubectl("delete", "configmap", "central")
+				c.there("delete", "configmap", "site")
+				cut()
+			},
+			RefreshState:       true,
+			ExpectNonEmptyPlan: true,
+			Check: also(
+				c.heard.warned(`(?s)"test" Could Not Be Looked At: .*VIM connection "edge": .*drift is not seen there`),
+				resource.TestCheckNoResourceAttr(address, "objects.v1/ConfigMap central"),
+				digest(address, "objects.apps/v1/Deployment web", known),
+				digest(address, "objects.edge: apps/v1/Deployment cache", known),
+				digest(address, "objects.edge: v1/ConfigMap site", known),
+				resource.TestCheckResourceAttr(address, "vdus.web.replicas", "1"),
+				resource.TestCheckResourceAttr(address, "vdus.cache.replicas", "1")),
+		},
+		resource.TestStep{
+			Config:      config(source),
+			ExpectError: sentence(`Unable to Update VNF Instance "test"`, `HEAL of VNF instance "test" is FAILED_TEMP`, `VIM connection "edge"`),
+		},
+		resource.TestStep{
+			PreConfig: func() {
+				if err := c.gets("a", "get", "configmap", "central", "-o", "jsonpath={.data.text}")(nil); err != nil {
+					t.Error(err)
+				}
+				c.edge.Fault(t, "clear")
+			},
+			Config:            config(source),
+			ConfigPlanChecks:  updates(),
+			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
+			Check:             also(c.whole(), c.ends(t, "HEAL COMPLETED")),
+		},
+		resource.TestStep{PreConfig: cut, Config: config(bad), PlanOnly: true, ExpectError: sentence(`ConfigMap central`, `not a key`)},
+		resource.TestStep{PreConfig: func() { c.edge.Fault(t, "clear") }, Config: config(source), PlanOnly: true},
+	)
+	c.nothingLeft(t)
+}
+
+// TestAccInstance_clusterRollback fails on the second cluster: what was done on
+// both is undone.
+func TestAccInstance_clusterRollback(t *testing.T) {
+	c := newClusters(t)
+	vims := c.twoVIMs(c.lab.Endpoint, c.edge.Endpoint)
+	good := onTwo(t, "1.0.0", configMap("central", "a"), configMap("site", "a"))
+	bad := onTwo(t, "2.0.0", configMap("central-next", "a"), configMap("site-next", "a")+"---\n"+failedJob)
+	config := func(source string) string {
+		return c.store.Config(vims, pkg(source), c.placed(`on_failure = "rollback"`))
+	}
+	c.run(t,
+		resource.TestStep{
+			Config:      config(bad),
+			ExpectError: sentence(`Unable to Instantiate VNF Instance "test"`, `VIM connection "edge"`, `Job `+c.site+`/migrate`, `everything that had been made was removed again`),
+		},
+		resource.TestStep{
+			PreConfig:         func() { c.nothingLeft(t) },
+			Config:            config(good),
+			ConfigPlanChecks:  planned(plancheck.ResourceActionCreate),
+			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
+			Check:             c.whole(),
+		},
+		resource.TestStep{
+			Config:      config(bad),
+			ExpectError: sentence(`Unable to Update VNF Instance "test"`, `CHANGE_VNFPKG of VNF instance "test" is ROLLED_BACK`, `VIM connection "edge"`, `Job `+c.site+`/migrate`),
+		},
+		resource.TestStep{
+			Config:            config(good),
+			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
+			Check: also(c.whole(), c.image("1 registry.example.com/hello/web:1.0.0"),
+				c.getsThere("registry.example.com/hello/cache:1.0.0", "get", "deployment", "cache", "-o", "jsonpath={.spec.template.spec.containers[0].image}")),
+		},
+	)
+	c.nothingLeft(t)
+}
