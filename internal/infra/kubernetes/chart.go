@@ -34,6 +34,7 @@ type chartRelease struct {
 	replicas map[string]string
 	// tested is set when a revision counts as deployed only after its tests.
 	tested bool
+	digest string
 }
 
 // hook is a hook of a chart that runs at some time, with its object.

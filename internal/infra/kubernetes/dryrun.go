@@ -176,7 +176,7 @@ func (s *session) tryObject(ctx context.Context, o *object) error {
 // wouldRepair reports whether a conflict is with ourselves, or over an object that
 // drifted and that is put back by force.
 func (s *session) wouldRepair(ctx context.Context, p *placement, conflict *kube.ConflictError) (bool, error) {
-	if onlyOurs(conflict) {
+	if s.onlyOurs(conflict) {
 		return true, nil
 	}
 	obj, err := s.client.Get(ctx, p.ref)

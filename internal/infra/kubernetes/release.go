@@ -14,8 +14,9 @@ import (
 )
 
 // released does work as a revision of the chart's release: hooks before and after
-// it, its tests where they are asked for, and Helm's record of how it went. Without a chart, and when the release is
-// deployed as it is to be, it only does the work: a repair is no new revision.
+// it, its tests where they are asked for, and Helm's record of how it went. Without a
+// chart, and when the release is deployed as it is to be, it only does the work: a
+// repair is no new revision.
 func (s *session) released(ctx context.Context, h *history, target []*placement, work func(context.Context) error) error {
 	if h == nil {
 		return work(ctx)
@@ -23,13 +24,14 @@ func (s *session) released(ctx context.Context, h *history, target []*placement,
 	if err := s.prepareGround(ctx, target); err != nil {
 		return err
 	}
-	same, err := h.holds(ctx)
+	differing, err := h.differing(ctx)
 	if err != nil {
 		return err
 	}
-	if same {
+	if len(differing) == 0 {
 		return work(ctx)
 	}
+	h.survived = slices.ContainsFunc(target, s.survives)
 	if err := h.begin(ctx); err != nil {
 		return err
 	}
@@ -75,15 +77,8 @@ func (s *session) prepareGround(ctx context.Context, target []*placement) error 
 // the namespace goes: hooks run again, and the records are removed. A forceful
 // termination runs no hooks, and neither does one of a release that never was
 // deployed.
-func (s *session) uninstalling(ctx context.Context, spec vnfm.TerminateSpec, all []*placement) (end func(context.Context) error, err error) {
-	if s.rendering == nil || s.rendering.release == nil {
-		return s.forgetReleases, nil
-	}
-	h, err := s.history(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if spec.Type == vnfm.Forceful || !h.deployed() || len(all) == 0 {
+func (s *session) uninstalling(ctx context.Context, spec vnfm.TerminateSpec, h *history, all []*placement) (end func(context.Context) error, err error) {
+	if h == nil || spec.Type == vnfm.Forceful || !h.ours() || !h.deployed() || len(all) == 0 {
 		return s.forgetReleases, nil
 	}
 	for _, p := range all {
