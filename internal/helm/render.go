@@ -53,8 +53,20 @@ type Rendering struct {
 // ReleaseName is the name of the release.
 func (r *Rendering) ReleaseName() string { return r.options.Release }
 
-// ChartName is the name of the chart.
-func (r *Rendering) ChartName() string { return r.chart.Name() }
+// ChartNames are the names of the chart and of its sub-charts that are enabled, the
+// outer ones first, as their templates see them.
+func (r *Rendering) ChartNames() []string {
+	var names []string
+	for level := []*chart.Chart{r.chart}; len(level) > 0; {
+		var next []*chart.Chart
+		for _, c := range level {
+			names = append(names, c.Name())
+			next = append(next, c.Dependencies()...)
+		}
+		level = next
+	}
+	return names
+}
 
 // Render renders the chart. Every problem is told with the file of the package, and
 // the line, as far as Helm tells them.

@@ -96,6 +96,36 @@ func TestWorkloadsOfCharts(t *testing.T) {
 	}
 }
 
+// TestVDUsOfSubCharts finds VDUs in charts below the chart: by the name of the
+// sub-chart, its alias, and further down; not in one that is disabled.
+func TestVDUsOfSubCharts(t *testing.T) {
+	named := deploymentOf(`{{ .Release.Name }}-{{ .Chart.Name }}-{{ .Values.part | default "worker" }}`, "")
+	files := map[string]string{
+		"Chart.yaml": "apiVersion: v2\nname: core\nversion: 1.0.0\ndependencies:\n" +
+			"- { name: upf, version: 1.0.0 }\n- { name: upf, version: 1.0.0, alias: edge }\n- { name: spare, version: 1.0.0, condition: spare.enabled }\n",
+		"values.yaml":                              "upf: { part: forwarder, meter: { part: counter } }\nedge: { part: router, meter: { part: gauge } }\nspare: { enabled: false }\n",
+		"charts/upf/Chart.yaml":                    "apiVersion: v2\nname: upf\nversion: 1.0.0\ndependencies: [ { name: meter, version: 1.0.0 } ]\n",
+		"charts/upf/templates/a.yaml":              named,
+		"charts/upf/charts/meter/Chart.yaml":       "apiVersion: v2\nname: meter\nversion: 1.0.0\n",
+		"charts/upf/charts/meter/templates/a.yaml": named,
+		"charts/spare/Chart.yaml":                  "apiVersion: v2\nname: spare\nversion: 1.0.0\n",
+		"charts/spare/templates/a.yaml":            named,
+	}
+	target := chartTarget(files, map[string]int{"forwarder": 2, "router": 3, "counter": 1, "gauge": 1})
+	r, ps := render(target)
+	if len(ps) > 0 {
+		t.Fatal(ps)
+	}
+	for id, want := range map[string]string{"forwarder": "core-1-upf-forwarder", "router": "core-1-edge-router", "counter": "core-1-meter-counter", "gauge": "core-1-meter-gauge"} {
+		if o := r.vdus[id]; o == nil || o.name != want {
+			t.Errorf("the workload of %s is %+v, want %s", id, o, want)
+		}
+	}
+	if diff := cmp.Diff([]string{"core", "upf", "edge", "meter", "meter"}, r.release.ChartNames()); diff != "" {
+		t.Errorf("charts (-want +got):\n%s", diff)
+	}
+}
+
 func TestCountsGoIntoValues(t *testing.T) {
 	files := map[string]string{
 		"values.yaml":      "amf: { replicas: 1 }\n",

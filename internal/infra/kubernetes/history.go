@@ -196,7 +196,8 @@ func (h *history) complete(ctx context.Context) error {
 		return err
 	}
 	for i := range h.revisions {
-		if h.revisions[i].status == helm.Deployed {
+		// One whose termination was given up is not being uninstalled any more.
+		if status := h.revisions[i].status; status == helm.Deployed || status == helm.Uninstalling {
 			if err := h.change(ctx, i, helm.Superseded, ""); err != nil {
 				return err
 			}

@@ -72,6 +72,9 @@ func (s *session) prepareGround(ctx context.Context, target []*placement) error 
 	return s.awaitReady(ctx, ground, waveFoundation)
 }
 
+// withoutHooks is how to be rid of an instance whose hooks do not let it go.
+const withoutHooks = "a forceful termination runs no hooks: apply with termination.type = \"forceful\", then destroy"
+
 // uninstalling begins the end of the release of an instance: hooks run, and the
 // record says so. What it returns ends it, after the objects have gone and before
 // the namespace goes: hooks run again, and the records are removed. A forceful
@@ -91,11 +94,11 @@ func (s *session) uninstalling(ctx context.Context, spec vnfm.TerminateSpec, h *
 		return nil, err
 	}
 	if err := s.runHooks(ctx, helm.PreDelete); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w; %s", err, withoutHooks)
 	}
 	return func(ctx context.Context) error {
 		if err := s.runHooks(ctx, helm.PostDelete); err != nil {
-			return err
+			return fmt.Errorf("%w; %s", err, withoutHooks)
 		}
 		// What the hooks of the termination left would outlive the instance.
 		if err := s.removeHooks(ctx, s.rendering.release.hooks, helm.BeforeHookCreation, helm.HookSucceeded, helm.HookFailed); err != nil {

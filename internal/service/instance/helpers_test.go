@@ -278,8 +278,9 @@ func (w *world) labelled(id string) map[string]string {
 	for _, item := range list.Items {
 		key := item.Metadata.Annotations["vnf.nfv-iac.github.io/key"]
 		// The endpoints controller copies the labels of a Service to its own objects,
-		// and a namespace that was made for the instance is of no package.
-		if item.Kind == "Endpoints" || len(item.Metadata.OwnerReferences) > 0 || (item.Kind == "Namespace" && key == "") {
+		// and a namespace that was made for the instance is of no package. What a hook has
+		// made is in the inventory alone.
+		if item.Kind == "Endpoints" || item.Metadata.Annotations["helm.sh/hook"] != "" || len(item.Metadata.OwnerReferences) > 0 || (item.Kind == "Namespace" && key == "") {
 			continue
 		}
 		found[key] = item.Kind + " " + item.Metadata.Name
