@@ -85,7 +85,7 @@ func TestAccInstance_helmHookNeverEnds(t *testing.T) {
 			ConfigStateChecks:  []statecheck.StateCheck{failedTemp()},
 			Check: also(w.history("1 failed"), w.gets("job.batch/test-migrate", "get", "jobs", "-o", "name"),
 				func(*terraform.State) error { first = w.uid("job/test-migrate"); return nil },
-				w.heard.warned(`(?s)Is Not Instantiated Yet: .*the pre-install hook batch/v1/Job test-migrate .*failed: .*not ready after 20s .*pod test-migrate-\w+: Running, ContainersNotReady.*entered FAILED_TEMP`)),
+				w.heard.warned(`(?s)Is Not Instantiated Yet: .*the pre-install hook batch/v1/Job test-migrate .*failed: .*not ready after [0-9.]+s .*pod test-migrate-\w+: Running, ContainersNotReady.*entered FAILED_TEMP`)),
 		},
 		resource.TestStep{
 			Config:            config(""),
