@@ -55,6 +55,9 @@ func (s *session) apply(ctx context.Context) error {
 	if err := history.checkOwner(); err != nil {
 		return err
 	}
+	if err := s.checkServer(ctx, history); err != nil {
+		return err
+	}
 	all = append(all, strays...)
 	if err := s.checkOwners(slices.Concat(target, hooks)); err != nil {
 		return err

@@ -38,7 +38,14 @@ func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnf
 	if ctx.Err() != nil && trial.silence == "" {
 		trial.silence = fmt.Sprintf("the time of %s was over", dryRunLimit)
 	}
-	return trial.problems(objects), nil
+	problems := trial.problems(objects)
+	if release := s.rendering.release; release != nil && slices.Contains(keys, release.key()) {
+		// That the server does not answer has been told.
+		if p, err := s.unfit(ctx); err == nil && p != nil {
+			problems = append(problems, *p)
+		}
+	}
+	return problems, nil
 }
 
 // judgeable returns the objects with these keys whose kind does not change itself.

@@ -55,6 +55,36 @@ func (s *session) released(ctx context.Context, h *history, target []*placement,
 	return h.complete(ctx)
 }
 
+// checkServer refuses a new revision of a chart that is not for the version of
+// Kubernetes which the VIM has. What is deployed is repaired all the same: a cluster
+// may have grown out of the range of its charts.
+func (s *session) checkServer(ctx context.Context, h *history) error {
+	if h == nil {
+		return nil
+	}
+	differing, err := h.differing(ctx)
+	if err != nil || len(differing) == 0 {
+		return err
+	}
+	p, err := s.unfit(ctx)
+	if err != nil || p == nil {
+		return err
+	}
+	return vnfm.Problems{*p}.Err()
+}
+
+// unfit says that the chart is not for the version that the VIM has.
+func (s *session) unfit(ctx context.Context) (*vnfm.Problem, error) {
+	if s.rendering.release == nil || !s.rendering.release.Demands() {
+		return nil, nil
+	}
+	version, err := s.client.ServerVersion(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s.rendering.release.CheckServer(s.target.VIM.Name, version), nil
+}
+
 // prepareGround makes what must be there before the record of a release and its
 // first hook: the namespace, and the definitions of the chart's crds/ directory.
 func (s *session) prepareGround(ctx context.Context, target []*placement) error {
