@@ -154,6 +154,48 @@ func withMore(t testing.TB) string {
 	), filepath.FromSlash(imsChart))
 }
 
+// letGo checks that Helm's command owns no field of what the instance consists of.
+func (c command) letGo(*terraform.State) error {
+	managers := strings.Fields(c.world.kubectl("get", "deployments,configmaps,services,serviceaccounts,statefulsets,poddisruptionbudgets",
+		"-l", "vnf.nfv-iac.github.io/instance-id", "--show-managed-fields", "-o", "jsonpath={.items[*].metadata.managedFields[*].manager}"))
+	if len(managers) == 0 || slices.Contains(managers, "helm") {
+		return fmt.Errorf("the managers are %v", managers)
+	}
+	return nil
+}
+
+// TestAccInstance_helmAdopts makes an instance of a release that Helm has installed:
+// its revisions go on, and nothing is made anew.
+func TestAccInstance_helmAdopts(t *testing.T) {
+	w := newWorld(t)
+	helm := newCommand(w)
+	source := ims(t)
+	next := `helm_parameters = { "cscf.domain" = "ims.example.org" }`
+	var before string
+	w.run(t,
+		resource.TestStep{
+			PreConfig: func() {
+				helm.Run(t, "install", "test", filepath.Join(source, filepath.FromSlash(imsChart)))
+				before = w.uid("deployment/test-cscf")
+			},
+			Config:      w.over(source, chartParams(byValue)),
+			ExpectError: sentence("The Helm release test in namespace "+w.namespace+" belongs to no VNF instance", "set adopt_existing to take it over"),
+		},
+		resource.TestStep{
+			Config:            w.over(source, chartParams(byValue, next), "adopt_existing = true"),
+			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
+			Check: also(w.whole(), helm.letGo, w.history("1 superseded", "2 deployed"),
+				w.gets("ims.example.org", "get", "configmap", "test-cscf", "-o", "jsonpath={.data.domain}"),
+				func(*terraform.State) error {
+					if got := w.uid("deployment/test-cscf"); got != before {
+						return fmt.Errorf("the Deployment was made anew")
+					}
+					return nil
+				}),
+		},
+	)
+}
+
 // TestAccInstance_helmBehindOurBack lets somebody use Helm's command on the release:
 // the next plan shows it, and the next apply makes a revision that puts it right.
 func TestAccInstance_helmBehindOurBack(t *testing.T) {
@@ -169,14 +211,6 @@ func TestAccInstance_helmBehindOurBack(t *testing.T) {
 	deployment := func(want string) resource.TestCheckFunc {
 		return w.gets(want, "get", "deployment", "test-cscf", "-o", "jsonpath={.spec.replicas} {.spec.template.spec.containers[0].image} {.spec.template.spec.containers[0].env}")
 	}
-	// Nobody but the VNF manager owns fields of what was applied.
-	soleOwner := func(*terraform.State) error {
-		managers := strings.Fields(w.kubectl("get", "deployments,configmaps,services,statefulsets", "-l", "vnf.nfv-iac.github.io/instance-id", "--show-managed-fields", "-o", "jsonpath={.items[*].metadata.managedFields[*].manager}"))
-		if slices.Contains(managers, "helm") {
-			return fmt.Errorf("the managers are %v", managers)
-		}
-		return nil
-	}
 	const whole = "2 registry.example.com/ims/cscf:1.0.0"
 	var failed error
 	w.run(t,
@@ -191,7 +225,7 @@ func TestAccInstance_helmBehindOurBack(t *testing.T) {
 				expectPrior{"v1/ConfigMap test-cscf", "drifted: data.domain"},
 			}},
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check: also(w.whole(), domain("two.example.org"), deployment(whole), soleOwner,
+			Check: also(w.whole(), domain("two.example.org"), deployment(whole), helm.letGo,
 				w.history("1 superseded", "2 superseded", "3 superseded", "4 deployed")),
 		},
 		resource.TestStep{
@@ -204,7 +238,7 @@ func TestAccInstance_helmBehindOurBack(t *testing.T) {
 				expectPrior{"v1/ConfigMap test-cscf", "sha256:"},
 			}},
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check: also(w.whole(), domain("two.example.org"), soleOwner,
+			Check: also(w.whole(), domain("two.example.org"), helm.letGo,
 				w.history("1 superseded", "2 superseded", "3 superseded", "4 superseded", "5 failed", "6 deployed"),
 				func(*terraform.State) error {
 					if failed == nil || !strings.Contains(failed.Error(), `conflict with "terraform-provider-vnf": .data.domain`) {
@@ -224,7 +258,7 @@ func TestAccInstance_helmBehindOurBack(t *testing.T) {
 				expectPrior{"apps/v1/Deployment test-cscf", "drifted: spec.replicas, spec.template.spec.containers[name=cscf].image"},
 			}},
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check: also(w.whole(), deployment(whole), soleOwner, w.gets("", "get", "configmap", "test-more", "--ignore-not-found", "-o", "name"),
+			Check: also(w.whole(), deployment(whole), helm.letGo, w.gets("", "get", "configmap", "test-more", "--ignore-not-found", "-o", "name"),
 				helm.says(`[{"name": "test", "revision": "8", "status": "deployed"}]`, "list")),
 		},
 		resource.TestStep{
