@@ -106,10 +106,10 @@ func (h *history) checkOwner() error {
 // its records: what prepares an installation must not run over its data.
 func (h *history) deployed() bool {
 	for _, r := range slices.Backward(h.revisions) {
-		switch r.status {
-		case helm.Uninstalled:
+		if r.status == helm.Uninstalled {
 			return false
-		case helm.Deployed, helm.Superseded, helm.Uninstalling:
+		}
+		if r.status == helm.Deployed || r.status == helm.Superseded || r.status == helm.Uninstalling {
 			return true
 		}
 	}
