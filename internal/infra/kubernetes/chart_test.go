@@ -147,6 +147,39 @@ func TestCountsGoIntoValues(t *testing.T) {
 	}
 }
 
+// TestAutoscalersOfCharts leaves replicas to an autoscaler, though they go through a
+// value: in the chart itself and in a sub-chart.
+func TestAutoscalersOfCharts(t *testing.T) {
+	const (
+		hpa  = "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: { name: a }\nspec: { scaleTargetRef: { apiVersion: apps/v1, kind: Deployment, name: core-1-amf } }\n"
+		keda = "apiVersion: keda.sh/v1alpha1\nkind: ScaledObject\nmetadata: { name: a }\nspec: { scaleTargetRef: { name: core-1-amf } }\n"
+	)
+	for name, tt := range map[string]struct {
+		file, autoscaler string
+		fromZero         bool
+	}{
+		"HPA": {"templates/b.yaml", hpa, false}, "KEDA": {"templates/b.yaml", keda, true}, "KEDA of a sub-chart": {"charts/scaler/templates/b.yaml", keda, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			target := chartTarget(map[string]string{
+				"Chart.yaml":               "apiVersion: v2\nname: core\nversion: 1.0.0\ndependencies: [ { name: scaler, version: 1.0.0 } ]\n",
+				"charts/scaler/Chart.yaml": "apiVersion: v2\nname: scaler\nversion: 1.0.0\n",
+				"templates/a.yaml":         deploymentOf("{{ .Release.Name }}-amf", ""),
+				tt.file:                    tt.autoscaler,
+			}, map[string]int{"amf": 3})
+			target.Instance.AdditionalParams = map[string]any{"helm_value_names": map[string]any{"amf": map[string]any{"replica": "replicas"}}}
+			r, ps := render(target)
+			if len(ps) > 0 {
+				t.Fatal(ps)
+			}
+			state, scaling := r.states["amf"], r.vdus["amf"].scaling
+			if !state.Autoscaled || state.Replicas != nil || scaling.ours() || scaling.fromZero != tt.fromZero || scaling.count != 3 {
+				t.Errorf("state %+v, scaling %+v", state, scaling)
+			}
+		})
+	}
+}
+
 func TestChartProblems(t *testing.T) {
 	const amf = "apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: amf }\nspec: { replicas: 1 }\n"
 	tests := map[string]struct {
