@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -166,23 +167,26 @@ func (r *Release) Encode() (string, error) {
 // maxRecord bounds a record once it is unpacked.
 const maxRecord = 256 << 20
 
+// ErrNoRecord is what errors.Is finds in the errors of Decode.
+var ErrNoRecord = errors.New("not a record of a release")
+
 // Decode reads a record.
 func Decode(text string) (*Release, error) {
 	packed, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {
-		return nil, fmt.Errorf("not a record of a release: %w", err)
+		return nil, fmt.Errorf("%w: %w", ErrNoRecord, err)
 	}
 	unpacked, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
-		return nil, fmt.Errorf("not a record of a release: %w", err)
+		return nil, fmt.Errorf("%w: %w", ErrNoRecord, err)
 	}
 	plain, err := io.ReadAll(io.LimitReader(unpacked, maxRecord))
 	if err != nil {
-		return nil, fmt.Errorf("not a record of a release: %w", err)
+		return nil, fmt.Errorf("%w: %w", ErrNoRecord, err)
 	}
 	out := &release.Release{}
 	if err := json.Unmarshal(plain, out); err != nil {
-		return nil, fmt.Errorf("not a record of a release: %w", err)
+		return nil, fmt.Errorf("%w: %w", ErrNoRecord, err)
 	}
 	if out.Info == nil {
 		out.Info = &release.Info{}

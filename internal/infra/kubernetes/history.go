@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -131,6 +132,9 @@ func (h *history) differing(ctx context.Context) ([]string, error) {
 		return []string{fmt.Sprintf("revision %d is of no VNF instance", last.number)}, nil
 	}
 	record, err := h.read(ctx, n-1)
+	if errors.Is(err, helm.ErrNoRecord) {
+		return []string{fmt.Sprintf("revision %d cannot be read", last.number)}, nil
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -161,10 +165,12 @@ func (h *history) begin(ctx context.Context) error {
 	var first time.Time
 	if n := len(h.revisions); n > 0 {
 		last, err := h.read(ctx, n-1)
-		if err != nil {
+		if err != nil && !errors.Is(err, helm.ErrNoRecord) {
 			return err
 		}
-		number, first = last.Revision()+1, last.FirstDeployed()
+		if number = h.revisions[n-1].number + 1; err == nil {
+			first = last.FirstDeployed()
+		}
 	}
 	if h.deployed() {
 		status, doing = helm.PendingUpgrade, "Preparing upgrade"
@@ -221,8 +227,12 @@ func (h *history) mark(ctx context.Context, status helm.Status, description stri
 }
 
 // change changes the state of a revision; an empty description leaves that as it is.
+// A record that somebody has spoilt is of no use to anybody and goes.
 func (h *history) change(ctx context.Context, i int, status helm.Status, description string) error {
 	r, err := h.read(ctx, i)
+	if errors.Is(err, helm.ErrNoRecord) {
+		return h.session.client.Delete(ctx, kube.Ref{Resource: h.secrets, Namespace: h.session.namespace, Name: h.revisions[i].secret}, kube.DeleteOptions{})
+	}
 	if err != nil {
 		return err
 	}

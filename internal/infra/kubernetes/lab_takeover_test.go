@@ -86,3 +86,25 @@ func TestLabStraysOfHelm(t *testing.T) {
 	}
 	l.terminate(vnfm.TerminateSpec{Type: vnfm.Graceful})
 }
+
+// TestLabSpoiltRecord spoils the record of the release: that is drift, the next apply
+// writes another one, and a termination is not kept up by it.
+func TestLabSpoiltRecord(t *testing.T) {
+	t.Parallel()
+	l := newChartLab(t, map[string]string{"templates/a.yaml": someConfig}, nil)
+	l.apply()
+	name := helm.ReleaseName(l.target.Instance.Name)
+	spoil := func(revision int) {
+		l.kubectl("patch", "secret", helm.SecretName(name, revision), "-p", `{"stringData":{"release":"x"}}`)
+	}
+	spoil(1)
+	l.expectDrift(map[string]string{"helm.sh/v1/Release " + name: "drifted: revision 1 cannot be read"})
+	l.apply()
+	l.inSync()
+	l.expectHistory("2 deployed")
+	spoil(2)
+	l.terminate(vnfm.TerminateSpec{Type: vnfm.Graceful})
+	if left := l.kubectl("get", "secrets,configmaps", "-o", "name"); strings.TrimSpace(left) != "configmap/kube-root-ca.crt" {
+		t.Errorf("left: %s", left)
+	}
+}

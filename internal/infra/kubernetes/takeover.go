@@ -2,6 +2,7 @@ package kubernetes
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -46,6 +47,10 @@ func (s *session) strays(ctx context.Context, h *history, known []*placement) ([
 			continue
 		}
 		record, err := h.read(ctx, i)
+		if errors.Is(err, helm.ErrNoRecord) {
+			// Somebody has spoilt it, which must not keep the instance from going.
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
