@@ -43,7 +43,7 @@ func (f chart) objects(spec *vnfm.ClusterSpec, ps *vnfm.Problems) []map[string]a
 	}
 	if len(rendered.Hooks) > 0 {
 		*ps = append(*ps, vnfm.Problem{
-			Attribute: attributeChart, Summary: fmt.Sprintf("the chart %s has hooks", rendered.ChartName()),
+			Attribute: attributeChart, Summary: "the chart has hooks",
 			Detail: "hooks are for applications and are not run for a workload cluster; use a chart without them",
 		})
 	}

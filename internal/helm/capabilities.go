@@ -1,12 +1,18 @@
 package helm
 
 import (
+	"fmt"
+	"path"
 	"regexp"
 	"slices"
 	"sync"
 
 	"helm.sh/helm/v4/pkg/chart/common"
+	chart "helm.sh/helm/v4/pkg/chart/v2"
+	chartutil "helm.sh/helm/v4/pkg/chart/v2/util"
 	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 // AssumedKubernetes is the version that charts are rendered for when nobody says
@@ -52,4 +58,31 @@ func (o *Options) capabilities() (*common.Capabilities, error) {
 func ValidKubeVersion(version string) bool {
 	_, err := common.ParseKubeVersion(version)
 	return err == nil
+}
+
+// unfit says that a chart is not for a version of Kubernetes; nil when it is.
+func (c *Chart) unfit(made *chart.Chart, version, where string) *vnfm.Problem {
+	want := made.Metadata.KubeVersion
+	kube, err := common.ParseKubeVersion(version)
+	// What a vendor adds to a version is no pre-release.
+	if want == "" || (err == nil && chartutil.IsCompatibleRange(want, kube.String())) {
+		return nil
+	}
+	return &vnfm.Problem{
+		File:    path.Join(c.path, "Chart.yaml"),
+		Summary: fmt.Sprintf("the chart %s is for Kubernetes %s, and %s", made.Name(), want, where),
+	}
+}
+
+// Demands reports whether the chart is for certain versions of Kubernetes only.
+func (r *Rendering) Demands() bool { return r.chart.Metadata.KubeVersion != "" }
+
+// CheckServer says that the chart is not for the version that an API server has; nil
+// when it is. What the chart is rendered for is not looked at.
+func (r *Rendering) CheckServer(vim, version string) *vnfm.Problem {
+	p := r.source.unfit(r.chart, version, fmt.Sprintf("VIM %q has %s", vim, version))
+	if p != nil {
+		p.Detail = "update the cluster, or take a package whose chart is for it"
+	}
+	return p
 }

@@ -34,6 +34,8 @@ const later = 400*24*time.Hour + time.Hour + time.Minute + time.Second
 type probe struct {
 	mu    sync.Mutex
 	names map[string]bool
+	// looked is set when a template has called lookup.
+	looked bool
 	// shift is how far the clock is ahead.
 	shift time.Duration
 }
@@ -50,6 +52,13 @@ func (p *probe) functions() template.FuncMap {
 		if f, ok := all[name]; ok {
 			out[name] = p.noted(name, reflect.ValueOf(f))
 		}
+	}
+	// The answer is that of `helm template`, which does not ask the cluster either.
+	out["lookup"] = func(_, _, _, _ string) map[string]any {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.looked = true
+		return map[string]any{}
 	}
 	out["now"] = func() time.Time { p.note("now"); return time.Now().Add(p.shift) }
 	return out
@@ -100,7 +109,12 @@ func orderedValues(dict map[string]any) []any {
 
 // compare refuses templates whose objects are others at every rendering. Hooks may
 // be: they are made anew each time and are not part of the plan.
-func (c *Chart) compare(first, second *Rendering, output map[string]string, used []string, ps *vnfm.Problems) {
+func (c *Chart) compare(first, second *Rendering, output map[string]string, p *probe, ps *vnfm.Problems) {
+	used := p.used()
+	detail := "what is planned would not be what is applied; give the value in helm_parameters, so that the chart need not make one up"
+	if p.looked {
+		detail += "; lookup finds nothing, since a chart is rendered without a look at the cluster"
+	}
 	texts := func(r *Rendering) map[string]string {
 		out := map[string]string{}
 		for _, m := range r.sources {
@@ -117,7 +131,7 @@ func (c *Chart) compare(first, second *Rendering, output map[string]string, used
 		*ps = append(*ps, vnfm.Problem{
 			File: file, Line: line,
 			Summary: fmt.Sprintf("what the template gives is something else at every rendering: it uses the function %s", function),
-			Detail:  "what is planned would not be what is applied; give the value in helm_parameters, so that the chart need not make one up",
+			Detail:  detail,
 		})
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -25,6 +26,7 @@ const (
 	Deployed       = common.StatusDeployed
 	Failed         = common.StatusFailed
 	Superseded     = common.StatusSuperseded
+	Uninstalled    = common.StatusUninstalled
 	Uninstalling   = common.StatusUninstalling
 	PendingInstall = common.StatusPendingInstall
 	PendingUpgrade = common.StatusPendingUpgrade
@@ -80,17 +82,49 @@ func (r *Release) Set(status Status, description string) {
 	r.record.Info.Status, r.record.Info.Description = status, description
 }
 
-// Same reports whether two revisions are of the same chart, values and objects.
-func (r *Release) Same(other *Release) bool {
-	// Helm leaves values out of a record that has none.
-	noValues := len(r.record.Config)+len(other.record.Config) == 0
-	return r.record.Manifest == other.record.Manifest && (noValues || sameJSON(r.record.Config, other.record.Config)) && sameJSON(r.record.Chart, other.record.Chart)
+// Manifest is the text of the objects of the revision.
+func (r *Release) Manifest() string { return r.record.Manifest }
+
+// part is something that a revision is of.
+type part struct {
+	name  string
+	value any
 }
 
-func sameJSON(a, b any) bool {
-	left, leftErr := json.Marshal(a)
-	right, rightErr := json.Marshal(b)
-	return leftErr == nil && rightErr == nil && bytes.Equal(left, right)
+// parts are what a revision is of, by the names that Helm's users know.
+func (r *Release) parts() []part {
+	values := r.record.Config
+	if len(values) == 0 {
+		// Helm leaves values out of a record that has none.
+		values = nil
+	}
+	return []part{{"chart", r.record.Chart}, {"values", values}, {"manifest", r.record.Manifest}}
+}
+
+// Differing names what two revisions do not have in common: chart, values, manifest.
+func (r *Release) Differing(other *Release) []string {
+	var out []string
+	theirs := other.parts()
+	for i, p := range r.parts() {
+		left, leftErr := json.Marshal(p.value)
+		right, rightErr := json.Marshal(theirs[i].value)
+		if leftErr != nil || rightErr != nil || !bytes.Equal(left, right) {
+			out = append(out, p.name)
+		}
+	}
+	return out
+}
+
+// Content is what the revision is of, for sums of it: two revisions that do not
+// differ have the same. It holds values, which may be secrets.
+func (r *Release) Content() ([]byte, error) {
+	var b bytes.Buffer
+	for _, p := range r.parts() {
+		if err := json.NewEncoder(&b).Encode(p.value); err != nil {
+			return nil, fmt.Errorf("summing up the %s of release %s: %w", p.name, r.record.Name, err)
+		}
+	}
+	return b.Bytes(), nil
 }
 
 // SecretName is the name of the Secret that holds a revision.
@@ -133,23 +167,26 @@ func (r *Release) Encode() (string, error) {
 // maxRecord bounds a record once it is unpacked.
 const maxRecord = 256 << 20
 
+// ErrNoRecord is what errors.Is finds in the errors of Decode.
+var ErrNoRecord = errors.New("not a record of a release")
+
 // Decode reads a record.
 func Decode(text string) (*Release, error) {
 	packed, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {
-		return nil, fmt.Errorf("not a record of a release: %w", err)
+		return nil, fmt.Errorf("%w: %w", ErrNoRecord, err)
 	}
 	unpacked, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
-		return nil, fmt.Errorf("not a record of a release: %w", err)
+		return nil, fmt.Errorf("%w: %w", ErrNoRecord, err)
 	}
 	plain, err := io.ReadAll(io.LimitReader(unpacked, maxRecord))
 	if err != nil {
-		return nil, fmt.Errorf("not a record of a release: %w", err)
+		return nil, fmt.Errorf("%w: %w", ErrNoRecord, err)
 	}
 	out := &release.Release{}
 	if err := json.Unmarshal(plain, out); err != nil {
-		return nil, fmt.Errorf("not a record of a release: %w", err)
+		return nil, fmt.Errorf("%w: %w", ErrNoRecord, err)
 	}
 	if out.Info == nil {
 		out.Info = &release.Info{}

@@ -37,6 +37,7 @@ type Manifest struct {
 // Rendering is a chart as rendered.
 type Rendering struct {
 	options Options
+	source  *Chart
 	chart   *chart.Chart
 	// CRDs are the files of the chart's crds/ directories.
 	CRDs []Manifest
@@ -53,8 +54,20 @@ type Rendering struct {
 // ReleaseName is the name of the release.
 func (r *Rendering) ReleaseName() string { return r.options.Release }
 
-// ChartName is the name of the chart.
-func (r *Rendering) ChartName() string { return r.chart.Name() }
+// ChartNames are the names of the chart and of its sub-charts that are enabled, the
+// outer ones first, as their templates see them.
+func (r *Rendering) ChartNames() []string {
+	var names []string
+	for level := []*chart.Chart{r.chart}; len(level) > 0; {
+		var next []*chart.Chart
+		for _, c := range level {
+			names = append(names, c.Name())
+			next = append(next, c.Dependencies()...)
+		}
+		level = next
+	}
+	return names
+}
 
 // Render renders the chart. Every problem is told with the file of the package, and
 // the line, as far as Helm tells them.
@@ -70,12 +83,12 @@ func (c *Chart) Render(o Options) (*Rendering, vnfm.Problems) {
 	if ps.HasErrors() {
 		return nil, ps
 	}
-	if used := probe.used(); len(used) > 0 {
+	if len(probe.used()) > 0 {
 		again, _ := c.renderOnce(o, caps, newLaterProbe(), &ps)
 		if ps.HasErrors() {
 			return nil, ps
 		}
-		c.compare(r, again, output, used, &ps)
+		c.compare(r, again, output, probe, &ps)
 	}
 	return r, ps
 }
@@ -87,12 +100,9 @@ func (c *Chart) renderOnce(o Options, caps *common.Capabilities, p *probe, ps *v
 		c.problem(ps, err)
 		return nil, nil
 	}
-	if want := made.Metadata.KubeVersion; want != "" && !chartutil.IsCompatibleRange(want, caps.KubeVersion.String()) {
-		*ps = append(*ps, vnfm.Problem{
-			File:    path.Join(c.path, "Chart.yaml"),
-			Summary: fmt.Sprintf("the chart %s is for Kubernetes %s, and is rendered for %s", made.Name(), want, caps.KubeVersion.Version),
-			Detail:  "the parameter helm_kube_version says for which version the chart is rendered",
-		})
+	if p := c.unfit(made, caps.KubeVersion.Version, "is rendered for "+caps.KubeVersion.Version); p != nil {
+		p.Detail = "the parameter helm_kube_version says for which version the chart is rendered"
+		*ps = append(*ps, *p)
 		return nil, nil
 	}
 	config := plainMap(o.Values)
@@ -119,7 +129,7 @@ func (c *Chart) renderOnce(o Options, caps *common.Capabilities, p *probe, ps *v
 		c.problem(ps, err)
 		return nil, nil
 	}
-	r := &Rendering{options: o, chart: made}
+	r := &Rendering{options: o, chart: made, source: c}
 	r.takeNotes(output)
 	if err := r.sort(c, output); err != nil {
 		c.problem(ps, err)

@@ -1,6 +1,9 @@
 package helm
 
 import (
+	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -111,6 +114,10 @@ func TestRenderProblems(t *testing.T) {
 			files: with(amf, "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: a }\ndata: { a: {{ now | date \"2006\" | quote }} }\n"),
 			want:  "Files/core/templates/amf.yaml:4: what the template gives is something else at every rendering: it uses the function now: what is planned would not be what is applied; give the value in helm_parameters, so that the chart need not make one up",
 		},
+		"password of before": {
+			files: with(amf, "{{ $old := lookup \"v1\" \"Secret\" .Release.Namespace \"a\" }}\napiVersion: v1\nkind: Secret\nmetadata: { name: a }\ndata: { a: {{ dig \"data\" \"a\" (randAlphaNum 8) $old | b64enc }} }\n"),
+			want:  "Files/core/templates/amf.yaml:5: what the template gives is something else at every rendering: it uses the function randAlphaNum: what is planned would not be what is applied; give the value in helm_parameters, so that the chart need not make one up; lookup finds nothing, since a chart is rendered without a look at the cluster",
+		},
 		"other Kubernetes": {
 			files: with("Chart.yaml", "apiVersion: v2\nname: core\nversion: 1.0.0\nkubeVersion: '< 1.20'\n"),
 			want:  "Files/core/Chart.yaml: the chart core is for Kubernetes < 1.20, and is rendered for v1.34.0: the parameter helm_kube_version says for which version the chart is rendered",
@@ -169,6 +176,85 @@ data:
 			if text := r.manifest(); !strings.Contains(text, want) {
 				t.Errorf("want %q in:\n%s", want, text)
 			}
+		}
+	}
+}
+
+func TestChartMayDemandAVersion(t *testing.T) {
+	c, err := Load(with("Chart.yaml", "apiVersion: v2\nname: core\nversion: 1.0.0\nkubeVersion: '>= 1.30.2 < 1.36'\n"), "Files/core")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, ps := c.Render(Options{Release: "a"})
+	if len(ps) > 0 {
+		t.Fatal(ps)
+	}
+	const refused = `Files/core/Chart.yaml: the chart core is for Kubernetes >= 1.30.2 < 1.36, and VIM "edge" has %s: update the cluster, or take a package whose chart is for it`
+	for version, fits := range map[string]bool{
+		"v1.30.2": true, "v1.33.4-gke.1245000": true, "v1.30.2+k3s1": true, "v1.35.0-eks-1": true, "v1.30.1": false, "v1.36.3": false, "unheard of": false,
+	} {
+		p := r.CheckServer("edge", version)
+		if fits != (p == nil) || (p != nil && p.String() != fmt.Sprintf(refused, version)) {
+			t.Errorf("%s: %v", version, p)
+		}
+	}
+}
+
+// TestPartsOfCharts takes sub-charts in and out as `helm install` does: by tags, which
+// conditions overrule, by values of theirs that the parent imports, and by aliases.
+func TestPartsOfCharts(t *testing.T) {
+	config := func(more string) *fstest.MapFile {
+		return &fstest.MapFile{Data: []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: { name: '{{ .Chart.Name }}' }\ndata: {" + more + "}\n")}
+	}
+	files := fstest.MapFS{
+		"c/Chart.yaml": {Data: []byte(`apiVersion: v2
+name: core
+version: 1.0.0
+dependencies:
+  - { name: amf, version: 1.0.0, tags: [control], import-values: [ports] }
+  - { name: smf, version: 1.0.0, tags: [control], condition: smf.enabled }
+  - { name: upf, version: ">= 1.0.0", alias: edge, tags: [user] }
+  - { name: upf, version: ">= 1.0.0", alias: central, tags: [user] }
+`)},
+		"c/values.yaml":      {Data: []byte("tags: { control: true, user: false }\nglobal: { plmn: '00101' }\n")},
+		"c/templates/a.yaml": config(" port: '{{ .Values.sbi }}' "),
+	}
+	for _, name := range []string{"amf", "smf", "upf"} {
+		files["c/charts/"+name+"/Chart.yaml"] = &fstest.MapFile{Data: []byte("apiVersion: v2\nname: " + name + "\nversion: 1.2.0\n")}
+		files["c/charts/"+name+"/values.yaml"] = &fstest.MapFile{Data: []byte("exports: { ports: { sbi: 7777 } }\n")}
+		files["c/charts/"+name+"/templates/a.yaml"] = config(" plmn: '{{ .Values.global.plmn }}' ")
+		files["c/charts/"+name+"/crds/a.yaml"] = &fstest.MapFile{Data: []byte("# of " + name + "\n")}
+	}
+	c, err := Load(files, "c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		values map[string]any
+		want   []string
+	}{
+		"as they are":          {want: []string{"amf", "core", "smf"}},
+		"another tag":          {values: map[string]any{"tags": map[string]any{"user": true}}, want: []string{"amf", "central", "core", "edge", "smf"}},
+		"no tag":               {values: map[string]any{"tags": map[string]any{"control": false}}, want: []string{"core"}},
+		"condition goes first": {values: map[string]any{"tags": map[string]any{"control": false}, "smf": map[string]any{"enabled": true}}, want: []string{"core", "smf"}},
+	} {
+		r, ps := c.Render(Options{Release: "a", Namespace: "ran", Values: tt.values})
+		if len(ps) > 0 {
+			t.Fatal(name, ps)
+		}
+		var got []string
+		for _, m := range regexp.MustCompile(`name: '(\w+)'`).FindAllStringSubmatch(r.manifest(), -1) {
+			got = append(got, m[1])
+		}
+		slices.Sort(got)
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s: charts (-want +got):\n%s", name, diff)
+		}
+		if text := r.manifest(); slices.Contains(tt.want, "amf") && (!strings.Contains(text, "port: '7777'") || !strings.Contains(text, "plmn: '00101'")) {
+			t.Errorf("%s: values did not reach the parent, or a sub-chart:\n%s", name, text)
+		}
+		if len(r.CRDs) != len(tt.want)-1 {
+			t.Errorf("%s: definitions: %v", name, r.CRDs)
 		}
 	}
 }

@@ -67,20 +67,9 @@ var (
 func (c *Client) Check(ctx context.Context) (vnfm.VIMCheck, error) {
 	check := vnfm.VIMCheck{Endpoint: c.endpoint.String()}
 	quick := c.retry.once()
-	res, err := c.do(ctx, request{
-		doing: "checking", object: "the API server",
-		method: http.MethodGet, path: "/version", policy: &quick,
-	})
+	version, err := c.version(ctx, &quick)
 	if err != nil {
 		return check, err
-	}
-	var version struct {
-		Major      string `json:"major"`
-		Minor      string `json:"minor"`
-		GitVersion string `json:"gitVersion"`
-	}
-	if err := json.Unmarshal(res.body, &version); err != nil || version.GitVersion == "" {
-		return check, fmt.Errorf("checking VIM %q: %s does not answer like a Kubernetes API server: its /version has no gitVersion", c.vim, c.endpoint)
 	}
 	check.ServerVersion = version.GitVersion
 	if tooOld(version.Major, version.Minor) {
@@ -101,6 +90,33 @@ func (c *Client) Check(ctx context.Context) (vnfm.VIMCheck, error) {
 	}
 	check.APIGroups, err = c.GroupVersions(ctx)
 	return check, err
+}
+
+// serverVersion is what an API server says of itself.
+type serverVersion struct {
+	Major      string `json:"major"`
+	Minor      string `json:"minor"`
+	GitVersion string `json:"gitVersion"`
+}
+
+func (c *Client) version(ctx context.Context, policy *retryPolicy) (v serverVersion, err error) {
+	res, err := c.do(ctx, request{
+		doing: "checking", object: "the API server",
+		method: http.MethodGet, path: "/version", policy: policy,
+	})
+	if err != nil {
+		return v, err
+	}
+	if err := json.Unmarshal(res.body, &v); err != nil || v.GitVersion == "" {
+		return v, fmt.Errorf("checking VIM %q: %s does not answer like a Kubernetes API server: its /version has no gitVersion", c.vim, c.endpoint)
+	}
+	return v, nil
+}
+
+// ServerVersion returns the version of Kubernetes that the API server has now.
+func (c *Client) ServerVersion(ctx context.Context) (string, error) {
+	v, err := c.version(ctx, nil)
+	return v.GitVersion, err
 }
 
 // ClusterUID returns the UID of the namespace kube-system, or nothing where it may

@@ -48,11 +48,18 @@ func (s *session) apply(ctx context.Context) error {
 	if err := s.survey(ctx, all, surveyOptions{whole: hasReadiness}); err != nil {
 		return err
 	}
-	if err := s.checkOwners(slices.Concat(target, hooks)); err != nil {
+	history, strays, err := s.takeUp(ctx, all)
+	if err != nil {
 		return err
 	}
-	history, err := s.history(ctx)
-	if err != nil {
+	if err := history.checkOwner(); err != nil {
+		return err
+	}
+	if err := s.checkServer(ctx, history); err != nil {
+		return err
+	}
+	all = append(all, strays...)
+	if err := s.checkOwners(slices.Concat(target, hooks)); err != nil {
 		return err
 	}
 	home, err := s.home(ctx, target)

@@ -34,6 +34,7 @@ type chartRelease struct {
 	replicas map[string]string
 	// tested is set when a revision counts as deployed only after its tests.
 	tested bool
+	digest string
 }
 
 // hook is a hook of a chart that runs at some time, with its object.
@@ -121,10 +122,15 @@ func (c *chartRelease) checkCount(vdu string, o *object, replicas any, count int
 }
 
 // names are what the workload of a VDU may be called: its name, and the forms that
-// charts make of the name of the release.
+// the chart and its sub-charts make of the name of the release.
 func (c *chartRelease) names(vdu *vnfm.VDU) []string {
 	release := c.ReleaseName()
-	out := []string{vdu.Name, release + "-" + vdu.Name, release + "-" + c.ChartName() + "-" + vdu.Name}
+	out := []string{vdu.Name, release + "-" + vdu.Name}
+	for _, chart := range c.ChartNames() {
+		if name := release + "-" + chart + "-" + vdu.Name; !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
 	if strings.Contains(release, vdu.Name) {
 		// A chart whose name is part of that of the release does not repeat it.
 		out = append(out, release)

@@ -96,6 +96,36 @@ func TestWorkloadsOfCharts(t *testing.T) {
 	}
 }
 
+// TestVDUsOfSubCharts finds VDUs in charts below the chart: by the name of the
+// sub-chart, its alias, and further down; not in one that is disabled.
+func TestVDUsOfSubCharts(t *testing.T) {
+	named := deploymentOf(`{{ .Release.Name }}-{{ .Chart.Name }}-{{ .Values.part | default "worker" }}`, "")
+	files := map[string]string{
+		"Chart.yaml": "apiVersion: v2\nname: core\nversion: 1.0.0\ndependencies:\n" +
+			"- { name: upf, version: 1.0.0 }\n- { name: upf, version: 1.0.0, alias: edge }\n- { name: spare, version: 1.0.0, condition: spare.enabled }\n",
+		"values.yaml":                              "upf: { part: forwarder, meter: { part: counter } }\nedge: { part: router, meter: { part: gauge } }\nspare: { enabled: false }\n",
+		"charts/upf/Chart.yaml":                    "apiVersion: v2\nname: upf\nversion: 1.0.0\ndependencies: [ { name: meter, version: 1.0.0 } ]\n",
+		"charts/upf/templates/a.yaml":              named,
+		"charts/upf/charts/meter/Chart.yaml":       "apiVersion: v2\nname: meter\nversion: 1.0.0\n",
+		"charts/upf/charts/meter/templates/a.yaml": named,
+		"charts/spare/Chart.yaml":                  "apiVersion: v2\nname: spare\nversion: 1.0.0\n",
+		"charts/spare/templates/a.yaml":            named,
+	}
+	target := chartTarget(files, map[string]int{"forwarder": 2, "router": 3, "counter": 1, "gauge": 1})
+	r, ps := render(target)
+	if len(ps) > 0 {
+		t.Fatal(ps)
+	}
+	for id, want := range map[string]string{"forwarder": "core-1-upf-forwarder", "router": "core-1-edge-router", "counter": "core-1-meter-counter", "gauge": "core-1-meter-gauge"} {
+		if o := r.vdus[id]; o == nil || o.name != want {
+			t.Errorf("the workload of %s is %+v, want %s", id, o, want)
+		}
+	}
+	if diff := cmp.Diff([]string{"core", "upf", "edge", "meter", "meter"}, r.release.ChartNames()); diff != "" {
+		t.Errorf("charts (-want +got):\n%s", diff)
+	}
+}
+
 func TestCountsGoIntoValues(t *testing.T) {
 	files := map[string]string{
 		"values.yaml":      "amf: { replicas: 1 }\n",
@@ -114,6 +144,39 @@ func TestCountsGoIntoValues(t *testing.T) {
 	const says = `additional parameter "helm_value_names" names a value "amf.count" that is not the count of VDU "amf": with that value at 3, apps/v1/Deployment amf (Files/core/templates/a.yaml) has 1 replicas`
 	if _, ps = render(target); len(ps) != 1 || ps[0].String() != says {
 		t.Errorf("problems: %v", ps)
+	}
+}
+
+// TestAutoscalersOfCharts leaves replicas to an autoscaler, though they go through a
+// value: in the chart itself and in a sub-chart.
+func TestAutoscalersOfCharts(t *testing.T) {
+	const (
+		hpa  = "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: { name: a }\nspec: { scaleTargetRef: { apiVersion: apps/v1, kind: Deployment, name: core-1-amf } }\n"
+		keda = "apiVersion: keda.sh/v1alpha1\nkind: ScaledObject\nmetadata: { name: a }\nspec: { scaleTargetRef: { name: core-1-amf } }\n"
+	)
+	for name, tt := range map[string]struct {
+		file, autoscaler string
+		fromZero         bool
+	}{
+		"HPA": {"templates/b.yaml", hpa, false}, "KEDA": {"templates/b.yaml", keda, true}, "KEDA of a sub-chart": {"charts/scaler/templates/b.yaml", keda, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			target := chartTarget(map[string]string{
+				"Chart.yaml":               "apiVersion: v2\nname: core\nversion: 1.0.0\ndependencies: [ { name: scaler, version: 1.0.0 } ]\n",
+				"charts/scaler/Chart.yaml": "apiVersion: v2\nname: scaler\nversion: 1.0.0\n",
+				"templates/a.yaml":         deploymentOf("{{ .Release.Name }}-amf", ""),
+				tt.file:                    tt.autoscaler,
+			}, map[string]int{"amf": 3})
+			target.Instance.AdditionalParams = map[string]any{"helm_value_names": map[string]any{"amf": map[string]any{"replica": "replicas"}}}
+			r, ps := render(target)
+			if len(ps) > 0 {
+				t.Fatal(ps)
+			}
+			state, scaling := r.states["amf"], r.vdus["amf"].scaling
+			if !state.Autoscaled || state.Replicas != nil || scaling.ours() || scaling.fromZero != tt.fromZero || scaling.count != 3 {
+				t.Errorf("state %+v, scaling %+v", state, scaling)
+			}
+		})
 	}
 }
 

@@ -39,7 +39,14 @@ func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnf
 	if ctx.Err() != nil && trial.silence == "" {
 		trial.silence = fmt.Sprintf("the time of %s was over", dryRunLimit)
 	}
-	return trial.problems(objects), nil
+	problems := trial.problems(objects)
+	if release := s.rendering.release; release != nil && slices.Contains(keys, release.key()) {
+		// That the server does not answer has been told.
+		if p, err := s.unfit(ctx); err == nil && p != nil {
+			problems = append(problems, *p)
+		}
+	}
+	return problems, nil
 }
 
 // judgeable returns the objects with these keys whose kind does not change itself.
@@ -184,7 +191,7 @@ func (s *session) tryObject(ctx context.Context, o *object) error {
 // wouldRepair reports whether a conflict is with ourselves, or over an object that
 // drifted and that is put back by force.
 func (s *session) wouldRepair(ctx context.Context, p *placement, conflict *kube.ConflictError) (bool, error) {
-	if onlyOurs(conflict) {
+	if s.onlyOurs(conflict) {
 		return true, nil
 	}
 	obj, err := s.client.Get(ctx, p.ref)

@@ -136,13 +136,14 @@ func ownsPath(entries []metav1.ManagedFieldsEntry, path []string, managers ...st
 	return set.Has(p), nil
 }
 
-// ownReplicas reports whether a manager of the driver owns the replicas.
-func ownReplicas(entries []metav1.ManagedFieldsEntry, path []string) (byMain, byScale bool, err error) {
-	if byMain, err = ownsPath(entries, path, kube.FieldManager); err != nil {
+// ownReplicas reports whether a manager owns the replicas, and whether the scale
+// manager does.
+func ownReplicas(entries []metav1.ManagedFieldsEntry, path []string, manager string) (held, byScale bool, err error) {
+	if held, err = ownsPath(entries, path, manager); err != nil {
 		return false, false, err
 	}
 	byScale, err = ownsPath(entries, path, kube.ScaleFieldManager)
-	return byMain, byScale, err
+	return held, byScale, err
 }
 
 // findUnowned walks an object that was applied and returns its fields that are

@@ -143,7 +143,7 @@ func TestOwned(t *testing.T) {
 		"updates": {[]metav1.ManagedFieldsEntry{{Manager: kube.FieldManager, Operation: metav1.ManagedFieldsOperationUpdate, FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:replicas":{}}}`)}, scale}, true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			byMain, byScale, err := ownReplicas(tt.entries, defaultReplicasPath)
+			byMain, byScale, err := ownReplicas(tt.entries, defaultReplicasPath, kube.FieldManager)
 			if err != nil || byMain != tt.byMain || byScale != tt.byScale {
 				t.Errorf("replicas are owned by main %t, scale %t (%v)", byMain, byScale, err)
 			}

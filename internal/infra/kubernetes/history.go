@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -30,6 +30,9 @@ type history struct {
 	secrets kube.Resource
 	// revisions are in the order of their numbers.
 	revisions []revision
+	// survived is set when objects of the release are there, whatever became of its
+	// records.
+	survived bool
 	// current is the one that is being made.
 	current *helm.Release
 }
@@ -39,14 +42,16 @@ type revision struct {
 	number int
 	status helm.Status
 	secret string
-	// adopted is set when the instance takes the release over.
-	adopted bool
+	// owner is the id of the instance whose release it is; empty when the revision
+	// is of no instance.
+	owner string
+	// record is the revision once it was read.
+	record *helm.Release
 }
 
-// history reads which revisions there are; nil without a chart. A release of the
-// same name that is somebody else's is a *vnfm.ConflictError.
+// history reads which revisions there are; nil without a chart.
 func (s *session) history(ctx context.Context) (*history, error) {
-	if s.rendering.release == nil {
+	if s.rendering == nil || s.rendering.release == nil {
 		return nil, nil
 	}
 	r, err := s.client.Resource(ctx, secretKind)
@@ -60,12 +65,9 @@ func (s *session) history(ctx context.Context) (*history, error) {
 	}
 	h := &history{session: s, secrets: r}
 	for i := range list {
-		if err := s.checkRelease(name, &list[i].ObjectMeta); err != nil {
-			return nil, err
-		}
 		if number, err := strconv.Atoi(list[i].Labels["version"]); err == nil {
 			h.revisions = append(h.revisions, revision{
-				number: number, status: helm.Status(list[i].Labels["status"]), secret: list[i].Name, adopted: list[i].Labels[labelReleaseOf] == "",
+				number: number, status: helm.Status(list[i].Labels["status"]), secret: list[i].Name, owner: list[i].Labels[labelReleaseOf],
 			})
 		}
 	}
@@ -73,46 +75,81 @@ func (s *session) history(ctx context.Context) (*history, error) {
 	return h, nil
 }
 
-// checkRelease makes sure that a release may be the instance's.
-func (s *session) checkRelease(name string, m *metav1.ObjectMeta) error {
-	id := m.Labels[labelReleaseOf]
-	if id == s.target.Instance.ID || (id == "" && s.target.AdoptExisting) {
+// ours reports whether the release is the instance's. A revision that Helm's command
+// has made of it is, be it marked or not.
+func (h *history) ours() bool {
+	return slices.ContainsFunc(h.revisions, func(r revision) bool { return r.owner == h.session.target.Instance.ID })
+}
+
+// checkOwner makes sure that the release may be the instance's: one of the same name
+// that is somebody else's is a *vnfm.ConflictError.
+func (h *history) checkOwner() error {
+	if h == nil {
 		return nil
 	}
-	owner := "VNF instance " + id
-	detail := "give this instance another " + paramRelease + ", or another namespace"
-	if id == "" {
-		owner, detail = "no VNF instance", detail+", or set adopt_existing to take it over"
+	s := h.session
+	for _, r := range h.revisions {
+		if r.owner == s.target.Instance.ID || (r.owner == "" && (s.target.AdoptExisting || h.ours())) {
+			continue
+		}
+		owner := "VNF instance " + r.owner
+		detail := "give this instance another " + paramRelease + ", or another namespace"
+		if r.owner == "" {
+			owner, detail = "no VNF instance", detail+", or set adopt_existing to take it over"
+		}
+		return &vnfm.ConflictError{Object: fmt.Sprintf("the Helm release %s in namespace %s", s.rendering.release.ReleaseName(), s.namespace), Owner: owner, Detail: detail}
 	}
-	return &vnfm.ConflictError{Object: fmt.Sprintf("the Helm release %s in namespace %s", name, s.namespace), Owner: owner, Detail: detail}
+	return nil
 }
 
-// deployed reports whether the release has been deployed at some time.
+// deployed reports whether the release is there: it was deployed at some time and not
+// uninstalled since. One whose objects are there was, also when somebody has removed
+// its records: what prepares an installation must not run over its data.
 func (h *history) deployed() bool {
-	return slices.ContainsFunc(h.revisions, func(r revision) bool {
-		return r.status == helm.Deployed || r.status == helm.Superseded || r.status == helm.Uninstalling
-	})
+	for _, r := range slices.Backward(h.revisions) {
+		if r.status == helm.Uninstalled {
+			return false
+		}
+		if r.status == helm.Deployed || r.status == helm.Superseded || r.status == helm.Uninstalling {
+			return true
+		}
+	}
+	return len(h.revisions) == 0 && h.survived
 }
 
-// holds reports whether the last revision is deployed and is what is to be applied.
-func (h *history) holds(ctx context.Context) (bool, error) {
+// differing says in what the last revision is not what is to be applied; nothing when
+// it is deployed as it is to be.
+func (h *history) differing(ctx context.Context) ([]string, error) {
 	n := len(h.revisions)
-	if n == 0 || h.revisions[n-1].status != helm.Deployed || h.revisions[n-1].adopted {
-		return false, nil
+	if n == 0 {
+		return []string{"no revision"}, nil
 	}
-	last, err := h.read(ctx, h.revisions[n-1])
+	last := &h.revisions[n-1]
+	if last.status != helm.Deployed {
+		return []string{fmt.Sprintf("revision %d is %s", last.number, last.status)}, nil
+	}
+	if last.owner == "" {
+		return []string{fmt.Sprintf("revision %d is of no VNF instance", last.number)}, nil
+	}
+	record, err := h.read(ctx, n-1)
+	if errors.Is(err, helm.ErrNoRecord) {
+		return []string{fmt.Sprintf("revision %d cannot be read", last.number)}, nil
+	}
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	wanted := h.session.rendering.release.Release(last.Revision(), time.Time{}, helm.Deployed, "")
-	return wanted.Same(last), nil
+	var out []string
+	for _, part := range h.session.rendering.release.wanted().Differing(record) {
+		out = append(out, fmt.Sprintf("%s of revision %d", part, last.number))
+	}
+	return out, nil
 }
 
 // begin writes the record of a new revision. One before it that was never ended was
 // interrupted, and those that somebody else made are the instance's from now on.
 func (h *history) begin(ctx context.Context) error {
 	for i := range h.revisions {
-		if h.revisions[i].adopted {
+		if h.revisions[i].owner == "" {
 			ref := kube.Ref{Resource: h.secrets, Namespace: h.session.namespace, Name: h.revisions[i].secret}
 			if err := h.session.client.PatchMetadata(ctx, ref, map[string]*string{labelReleaseOf: &h.session.target.Instance.ID}, nil); err != nil {
 				return err
@@ -127,11 +164,13 @@ func (h *history) begin(ctx context.Context) error {
 	number, status, doing := 1, helm.PendingInstall, "Initial install underway"
 	var first time.Time
 	if n := len(h.revisions); n > 0 {
-		last, err := h.read(ctx, h.revisions[n-1])
-		if err != nil {
+		last, err := h.read(ctx, n-1)
+		if err != nil && !errors.Is(err, helm.ErrNoRecord) {
 			return err
 		}
-		number, first = last.Revision()+1, last.FirstDeployed()
+		if number = h.revisions[n-1].number + 1; err == nil {
+			first = last.FirstDeployed()
+		}
 	}
 	if h.deployed() {
 		status, doing = helm.PendingUpgrade, "Preparing upgrade"
@@ -174,7 +213,8 @@ func (h *history) complete(ctx context.Context) error {
 func (h *history) retire(ctx context.Context) error {
 	last := len(h.revisions) - 1
 	for i := range h.revisions[:last] {
-		if h.revisions[i].status == helm.Deployed {
+		// One whose termination was given up is not being uninstalled any more.
+		if status := h.revisions[i].status; status == helm.Deployed || status == helm.Uninstalling {
 			if err := h.change(ctx, i, helm.Superseded, ""); err != nil {
 				return err
 			}
@@ -197,8 +237,12 @@ func (h *history) mark(ctx context.Context, status helm.Status, description stri
 }
 
 // change changes the state of a revision; an empty description leaves that as it is.
+// A record that somebody has spoilt is of no use to anybody and goes.
 func (h *history) change(ctx context.Context, i int, status helm.Status, description string) error {
-	r, err := h.read(ctx, h.revisions[i])
+	r, err := h.read(ctx, i)
+	if errors.Is(err, helm.ErrNoRecord) {
+		return h.session.client.Delete(ctx, kube.Ref{Resource: h.secrets, Namespace: h.session.namespace, Name: h.revisions[i].secret}, kube.DeleteOptions{})
+	}
 	if err != nil {
 		return err
 	}
@@ -207,7 +251,12 @@ func (h *history) change(ctx context.Context, i int, status helm.Status, descrip
 	return h.write(ctx, r)
 }
 
-func (h *history) read(ctx context.Context, r revision) (*helm.Release, error) {
+// read reads the record of a revision, once.
+func (h *history) read(ctx context.Context, i int) (*helm.Release, error) {
+	r := &h.revisions[i]
+	if r.record != nil {
+		return r.record, nil
+	}
 	obj, err := h.session.client.Get(ctx, kube.Ref{Resource: h.secrets, Namespace: h.session.namespace, Name: r.secret})
 	if err != nil {
 		return nil, fmt.Errorf("reading revision %d of the Helm release: %w", r.number, err)
@@ -224,6 +273,7 @@ func (h *history) read(ctx context.Context, r revision) (*helm.Release, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading Secret %s/%s: %w", h.session.namespace, r.secret, err)
 	}
+	r.record = out
 	return out, nil
 }
 

@@ -206,28 +206,37 @@ func TestLabHistoryIsBounded(t *testing.T) {
 	}
 }
 
+// recordRevision writes the record of a revision as Helm's command would: deployed, and
+// with the labels that the release has.
+func (l *lab) recordRevision(target *vnfm.Target, number int) {
+	l.t.Helper()
+	name := helm.ReleaseName(l.target.Instance.Name)
+	loaded, err := helm.Load(target.Package.Content, "Files/core")
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	rendered, ps := loaded.Render(helm.Options{Release: name, Namespace: l.namespace})
+	if len(ps) > 0 {
+		l.t.Fatal(ps)
+	}
+	text, err := rendered.Release(number, time.Time{}, helm.Deployed, "by hand").Encode()
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	secret := helm.SecretName(name, number)
+	l.kubectl("create", "secret", "generic", secret, "--type", helm.SecretType, "--from-literal=release="+text)
+	l.kubectl("label", "secret", secret, "owner=helm", "name="+name, "status=deployed", fmt.Sprintf("version=%d", number), labelReleaseOf+"="+l.target.Instance.ID)
+}
+
 // TestLabReleaseOfAnother finds a release of the same name that is not the instance's.
 func TestLabReleaseOfAnother(t *testing.T) {
 	t.Parallel()
 	l := newChartLab(t, map[string]string{"templates/a.yaml": someConfig}, nil)
 	name := helm.ReleaseName(l.target.Instance.Name)
-	made := chartTarget(map[string]string{"templates/a.yaml": someConfig}, nil)
-	loaded, err := helm.Load(made.Package.Content, "Files/core")
-	if err != nil {
-		t.Fatal(err)
-	}
-	rendered, ps := loaded.Render(helm.Options{Release: name, Namespace: l.namespace})
-	if len(ps) > 0 {
-		t.Fatal(ps)
-	}
-	text, err := rendered.Release(4, time.Time{}, helm.Deployed, "by hand").Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.kubectl("create", "secret", "generic", helm.SecretName(name, 4), "--type", helm.SecretType, "--from-literal=release="+text)
-	l.kubectl("label", "secret", helm.SecretName(name, 4), "owner=helm", "name="+name, "status=deployed", "version=4")
+	l.recordRevision(chartTarget(map[string]string{"templates/a.yaml": someConfig}, nil), 4)
+	l.kubectl("label", "secret", helm.SecretName(name, 4), labelReleaseOf+"-")
 	l.meter.take()
-	err = l.driver.Apply(l.ctx, l.target, l.recorder)
+	err := l.driver.Apply(l.ctx, l.target, l.recorder)
 	var conflict *vnfm.ConflictError
 	if !errors.As(err, &conflict) || conflict.Object != "the Helm release "+name+" in namespace "+l.namespace {
 		t.Errorf("error: %v", err)

@@ -40,6 +40,15 @@ func (d *Driver) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observation
 	for id, o := range s.rendering.vdus {
 		vdus[o] = id
 	}
+	if release := s.rendering.release; release != nil {
+		text, err := s.observeRelease(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if text != "" {
+			out.Objects[release.key()] = text
+		}
+	}
 	for i, p := range all {
 		if found[i] != "" {
 			out.Objects[p.object.key] = found[i]

@@ -12,10 +12,11 @@ import (
 
 // belongs reports whether a live object is the instance's. One that lost its
 // label is so when the inventory knows its UID, or had announced it and it was
-// written by a manager of ours.
+// written by a manager of ours; and so is what Helm's command made of the
+// instance's release.
 func (s *session) belongs(p *placement) bool {
 	switch id := p.live.Labels[labelInstance]; {
-	case id == s.target.Instance.ID:
+	case id == s.target.Instance.ID, id == "" && s.releaseOurs && s.ofRelease(p):
 		return true
 	case id != "" || !p.recorded:
 		return false

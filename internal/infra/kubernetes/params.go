@@ -195,7 +195,11 @@ func readMapping(t *vnfm.Target, value any, ps *vnfm.Problems) map[string]worklo
 		valid := true
 		for _, field := range sortedKeys(fields) {
 			if field != "kind" && field != "name" {
-				badParam(ps, paramVDUMapping, fmt.Sprintf("has an unknown field %q for VDU %q", field, id), "only kind and name are known")
+				detail := "only kind and name are known"
+				if field == "helmreleasename" {
+					detail += "; the name of the release is " + paramRelease
+				}
+				badParam(ps, paramVDUMapping, fmt.Sprintf("has an unknown field %q for VDU %q", field, id), detail)
 				valid = false
 			}
 		}

@@ -38,11 +38,15 @@ func namespaceNeeded(t *vnfm.Target, r *rendering) bool {
 	return r.release != nil && !given && t.VIM == nil && t.Instance.Namespace == ""
 }
 
-// digests maps the identity of each object as written to its digest.
+// digests maps the identity of each object as written to its digest, and so it does
+// with the release of a chart.
 func (r *rendering) digests() map[string]string {
-	out := make(map[string]string, len(r.objects))
+	out := make(map[string]string, len(r.objects)+1)
 	for _, o := range r.objects {
 		out[o.key] = o.digest
+	}
+	if r.release != nil {
+		out[r.release.key()] = r.release.digest
 	}
 	return out
 }

@@ -14,8 +14,9 @@ import (
 )
 
 // released does work as a revision of the chart's release: hooks before and after
-// it, its tests where they are asked for, and Helm's record of how it went. Without a chart, and when the release is
-// deployed as it is to be, it only does the work: a repair is no new revision.
+// it, its tests where they are asked for, and Helm's record of how it went. Without a
+// chart, and when the release is deployed as it is to be, it only does the work: a
+// repair is no new revision.
 func (s *session) released(ctx context.Context, h *history, target []*placement, work func(context.Context) error) error {
 	if h == nil {
 		return work(ctx)
@@ -23,16 +24,17 @@ func (s *session) released(ctx context.Context, h *history, target []*placement,
 	if err := s.prepareGround(ctx, target); err != nil {
 		return err
 	}
-	same, err := h.holds(ctx)
+	differing, err := h.differing(ctx)
 	if err != nil {
 		return err
 	}
-	if same {
+	if len(differing) == 0 {
 		if err := work(ctx); err != nil {
 			return err
 		}
 		return h.retire(ctx)
 	}
+	h.survived = slices.ContainsFunc(target, s.survives)
 	if err := h.begin(ctx); err != nil {
 		return err
 	}
@@ -56,6 +58,36 @@ func (s *session) released(ctx context.Context, h *history, target []*placement,
 	return h.complete(ctx)
 }
 
+// checkServer refuses a new revision of a chart that is not for the version of
+// Kubernetes which the VIM has. What is deployed is repaired all the same: a cluster
+// may have grown out of the range of its charts.
+func (s *session) checkServer(ctx context.Context, h *history) error {
+	if h == nil {
+		return nil
+	}
+	differing, err := h.differing(ctx)
+	if err != nil || len(differing) == 0 {
+		return err
+	}
+	p, err := s.unfit(ctx)
+	if err != nil || p == nil {
+		return err
+	}
+	return vnfm.Problems{*p}.Err()
+}
+
+// unfit says that the chart is not for the version that the VIM has.
+func (s *session) unfit(ctx context.Context) (*vnfm.Problem, error) {
+	if s.rendering.release == nil || !s.rendering.release.Demands() {
+		return nil, nil
+	}
+	version, err := s.client.ServerVersion(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s.rendering.release.CheckServer(s.target.VIM.Name, version), nil
+}
+
 // prepareGround makes what must be there before the record of a release and its
 // first hook: the namespace, and the definitions of the chart's crds/ directory.
 func (s *session) prepareGround(ctx context.Context, target []*placement) error {
@@ -73,20 +105,16 @@ func (s *session) prepareGround(ctx context.Context, target []*placement) error 
 	return s.awaitReady(ctx, ground, waveFoundation)
 }
 
+// withoutHooks is how to be rid of an instance whose hooks do not let it go.
+const withoutHooks = "a forceful termination runs no hooks: apply with termination.type = \"forceful\", then destroy"
+
 // uninstalling begins the end of the release of an instance: hooks run, and the
 // record says so. What it returns ends it, after the objects have gone and before
 // the namespace goes: hooks run again, and the records are removed. A forceful
 // termination runs no hooks, and neither does one of a release that never was
 // deployed.
-func (s *session) uninstalling(ctx context.Context, spec vnfm.TerminateSpec, all []*placement) (end func(context.Context) error, err error) {
-	if s.rendering == nil || s.rendering.release == nil {
-		return s.forgetReleases, nil
-	}
-	h, err := s.history(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if spec.Type == vnfm.Forceful || !h.deployed() || len(all) == 0 {
+func (s *session) uninstalling(ctx context.Context, spec vnfm.TerminateSpec, h *history, all []*placement) (end func(context.Context) error, err error) {
+	if h == nil || spec.Type == vnfm.Forceful || !h.ours() || !h.deployed() || len(all) == 0 {
 		return s.forgetReleases, nil
 	}
 	for _, p := range all {
@@ -99,11 +127,11 @@ func (s *session) uninstalling(ctx context.Context, spec vnfm.TerminateSpec, all
 		return nil, err
 	}
 	if err := s.runHooks(ctx, helm.PreDelete); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w; %s", err, withoutHooks)
 	}
 	return func(ctx context.Context) error {
 		if err := s.runHooks(ctx, helm.PostDelete); err != nil {
-			return err
+			return fmt.Errorf("%w; %s", err, withoutHooks)
 		}
 		// What the hooks of the termination left would outlive the instance.
 		if err := s.removeHooks(ctx, s.rendering.release.hooks, helm.BeforeHookCreation, helm.HookSucceeded, helm.HookFailed); err != nil {

@@ -236,6 +236,12 @@ func (r *rendering) setDigests(t *vnfm.Target, ps *vnfm.Problems) {
 		}
 		o.digest = sum
 	}
+	if r.release == nil || len(t.DigestKey) == 0 {
+		return
+	}
+	if err := r.release.sumUp(t.DigestKey); err != nil {
+		ps.Errorf("", 0, 0, "%v", err)
+	}
 }
 
 // body returns what is sent to the server: the rendered object in its namespace,

@@ -46,13 +46,13 @@ func (s *session) setReplicas(ctx context.Context, p *placement, n int64, force 
 	return nil
 }
 
-// handOver gives the replicas to the scale manager while the main manager still
-// holds them, with the number that the object is to have: that of the VDU, or
-// the one that an autoscaler has chosen.
-func (s *session) handOver(ctx context.Context, p *placement) error {
+// handOver gives the replicas to the scale manager while a manager that is going to
+// let go of them still holds them, with the number that the object is to have: that
+// of the VDU, or the one that an autoscaler has chosen.
+func (s *session) handOver(ctx context.Context, p *placement, from string) error {
 	scaling := p.object.scaling
-	byMain, byScale, err := ownReplicas(p.live.ManagedFields, scaling.path)
-	if err != nil || !byMain || (byScale && !scaling.ours()) {
+	held, byScale, err := ownReplicas(p.live.ManagedFields, scaling.path, from)
+	if err != nil || !held || (byScale && !scaling.ours()) {
 		return err
 	}
 	if scaling.ours() {
@@ -73,7 +73,7 @@ func (s *session) handOver(ctx context.Context, p *placement) error {
 			return err
 		}
 		p.live = liveOf(p, obj, false)
-		if byMain, _, err := ownReplicas(p.live.ManagedFields, scaling.path); err != nil || !byMain {
+		if held, _, err := ownReplicas(p.live.ManagedFields, scaling.path, from); err != nil || !held {
 			return err
 		}
 	}

@@ -30,6 +30,9 @@ type session struct {
 
 	// hooks are the places of the objects that hooks make.
 	hooks []*placement
+	// releaseOurs is set once the history has shown that the release of the chart is
+	// the instance's.
+	releaseOurs bool
 	// saved is what the inventory was last saved as.
 	saved []vnfm.InventoryItem
 }

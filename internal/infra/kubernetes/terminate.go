@@ -45,11 +45,16 @@ func (s *session) terminate(ctx context.Context, spec vnfm.TerminateSpec) error 
 	if err != nil {
 		return err
 	}
+	history, strays, err := s.takeUp(ctx, all)
+	if err != nil {
+		return err
+	}
+	all = append(all, strays...)
 	s.saved = slices.Clone(s.target.Instance.Inventory)
 	if err := s.save(ctx, all, true); err != nil {
 		return err
 	}
-	end, err := s.uninstalling(ctx, spec, all)
+	end, err := s.uninstalling(ctx, spec, history, all)
 	if err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ func (s *session) write(ctx context.Context, p *placement) error {
 		p.ready = !hasReadiness(p) || p.live.ready
 	}
 	p.item.UID = string(p.live.UID)
-	return nil
+	return s.disown(ctx, p)
 }
 
 // needsWrite reports whether an object has to be written. It is a repair when its
@@ -103,7 +103,7 @@ func (s *session) writeMain(ctx context.Context, p *placement, repair bool) erro
 	if o.scaling != nil {
 		if p.live == nil {
 			replicas = &o.scaling.count
-		} else if err := s.handOver(ctx, p); err != nil {
+		} else if err := s.handOver(ctx, p, kube.FieldManager); err != nil {
 			return err
 		}
 	}
@@ -119,7 +119,7 @@ func (s *session) writeMain(ctx context.Context, p *placement, repair bool) erro
 	body := o.body(s.target, p.ref.Namespace, replicas)
 	obj, err := s.client.Apply(ctx, p.ref, body, options)
 	var conflict *kube.ConflictError
-	if errors.As(err, &conflict) && onlyOurs(conflict) {
+	if errors.As(err, &conflict) && s.onlyOurs(conflict) {
 		options.Force = true
 		obj, err = s.client.Apply(ctx, p.ref, body, options)
 	}
@@ -158,10 +158,12 @@ func (s *session) replace(ctx context.Context, p *placement, body map[string]any
 
 // onlyOurs reports whether all conflicting fields are those of a manager of ours:
 // replicas that the VNFD does not decide on any more, or what an admission
-// webhook changed in a request of ours.
-func onlyOurs(e *kube.ConflictError) bool {
+// webhook changed in a request of ours. Helm's command is no stranger to the
+// objects of a chart.
+func (s *session) onlyOurs(e *kube.ConflictError) bool {
 	return len(e.Conflicts) > 0 && !slices.ContainsFunc(e.Conflicts, func(c kube.FieldConflict) bool {
-		return c.Manager != kube.FieldManager && c.Manager != kube.ScaleFieldManager
+		ours := c.Manager == kube.FieldManager || c.Manager == kube.ScaleFieldManager || (c.Manager == helmManager && s.rendering.release != nil)
+		return !ours
 	})
 }
 

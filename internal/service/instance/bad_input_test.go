@@ -83,13 +83,6 @@ func plannedBadInputs(t testing.TB) map[string]badInput {
 		"params_text":     {arguments: `additional_params = "a"`, want: want(`additional_params must be an object`)},
 		"params_unknown":  {arguments: params(`name-space = "a"`), want: want(`Additional parameter "name-space" is not known`, `The Kubernetes driver knows helm_api_versions, helm_chart_path, helm_kube_version, helm_parameters, helm_release_name, helm_test, helm_value_names, lcm-kubernetes-def-files, namespace, vdu_mapping.`)},
 		"params_helm":     {arguments: params(`use_helm = "true"`), want: want(`Additional parameter "use_helm" is not supported by the Kubernetes driver`, `Charts are given by helm_chart_path, helm_parameters and helm_value_names.`)},
-		"chart_absent":    {arguments: params(`helm_chart_path = "Files/chart"`), want: want(`Additional parameter "helm_chart_path" names no chart of the package`, `"Files/chart" is neither a .tgz file nor a directory with Chart.yaml; the package has no chart.`)},
-		"chart_none":      {arguments: params(`helm_parameters = { a = 1 }`), want: want(`Additional parameter "helm_parameters" is for a chart, and the VNFD names none`)},
-		"chart_schema":    {source: ims(t), arguments: params(`helm_parameters = { "cscf.domain" = "IMS" }`), want: want(`The value cscf.domain of the chart ims is refused by ` + imsChart + `values.schema.json: 'IMS' does not match pattern`)},
-		"chart_value":     {source: ims(t), arguments: params(`helm_parameters = { "cscf.size" = 1 }`), want: want(`The value cscf of the chart ims is refused by`, `additional properties 'size' not allowed`)},
-		"chart_name":      {source: ims(t), arguments: params(`helm_value_names = { cscf = { replica = "hss.replicas" } }`) + "\n  scale_levels = { calls = 1 }", want: want(`Additional parameter "helm_value_names" names a value "hss.replicas" that is not the count of VDU "cscf"`, `-cscf (`+imsChart+`templates/cscf.yaml) has 1 replicas.`)},
-		"chart_template":  {source: ims(t, inChart("templates/cscf.yaml", "name: {{ .Release.Name }}-cscf\n  labels", "name: {{ required \"a name is needed\" .Values.cscf.name }}\n  labels")), want: want(`The template fails: a name is needed`, `At `+imsChart+`templates/cscf.yaml:4:11.`)},
-		"chart_random":    {source: ims(t, inChart("templates/cscf.yaml", "domain: {{ .Values.cscf.domain }}", "domain: {{ .Values.cscf.domain }}\n  salt: {{ randAlphaNum 9 }}")), want: want(`What the template gives is something else at every rendering: it uses the function randAlphaNum`, `At `+imsChart+`templates/cscf.yaml:14`)},
 		"params_script":   {arguments: params(`lcm-operation-user-data = "./UserData/lcm.py"`), want: want(`Additional parameter "lcm-operation-user-data" is not supported by the Kubernetes driver`, `Scripts of a package are never run.`)},
 		"files_no_list":   {arguments: params(`"lcm-kubernetes-def-files" = "a.yaml"`), want: want(`Additional parameter "lcm-kubernetes-def-files" must be a list of paths in the package, with one at least`)},
 		"files_empty":     {arguments: params(`"lcm-kubernetes-def-files" = []`), want: want(`Additional parameter "lcm-kubernetes-def-files" must be a list of paths in the package, with one at least`)},
@@ -138,7 +131,6 @@ func plannedBadInputs(t testing.TB) map[string]badInput {
 		"connection_vdu":  {arguments: `vim_connections = { far = { vim_id = "a", vdu_ids = ["db"] } }`, want: want(`Deployment flavour "default" has no VDU "db"`, `Its VDUs are "web".`)},
 		"connection_file": {arguments: `vim_connections = { far = { vim_id = "a", manifests = ["db.yaml"] } }`, want: want(`The package lists no Kubernetes manifest "db.yaml"`, `Its manifests are "Files/kubernetes/web.yaml".`)},
 		"connection_both": {arguments: `vim_connections = { far = { vim_id = "a", vdu_ids = ["web"] }, out = { vim_id = "b", vdu_ids = ["web"] } }`, want: want(`VDU "web" is placed twice`, `VIM connection "far" has it too.`)},
-		"helm_test":       {source: examplePackage(t, "ims-helm"), arguments: chartParams(`helm_test = "yes"`), want: want(`Additional parameter "helm_test" must be true or false`)},
 		"namespace_both":  {arguments: "namespace = \"a\"\n  " + params(`namespace = "b"`), want: want(`Additional parameter "namespace" contradicts the argument namespace`, `"b" and "a"; give one of them.`)},
 	}
 }
@@ -146,7 +138,7 @@ func plannedBadInputs(t testing.TB) map[string]badInput {
 // TestAccInstance_badInput gives one plan many instances that cannot be: each has
 // exactly one error, which tells what is wrong and where, and nothing is done.
 func TestAccInstance_badInput(t *testing.T) {
-	for name, cases := range map[string]map[string]badInput{"schema": checkedBadInputs(), "package": plannedBadInputs(t)} {
+	for name, cases := range map[string]map[string]badInput{"schema": checkedBadInputs(), "package": plannedBadInputs(t), "chart": chartBadInputs(t)} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			said := w.plan(t, w.badConfig(cases))

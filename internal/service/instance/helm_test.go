@@ -130,7 +130,7 @@ metadata: { name: {{ .Release.Name }}-numbers, annotations: { helm.sh/resource-p
 		resource.TestStep{
 			Config: w.over(ims(t), chartParams(byValue, `helm_parameters = { "cscf.domain" = "ims.example.org" }`)),
 			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
-				plancheck.ExpectKnownValue(address, tfjsonpath.New("objects"), knownvalue.MapSizeExact(7)),
+				plancheck.ExpectKnownValue(address, tfjsonpath.New("objects"), knownvalue.MapSizeExact(8)),
 				plancheck.ExpectKnownValue(address, tfjsonpath.New("vdus"), knownvalue.MapExact(map[string]knownvalue.Check{
 					"cscf": vdu("Deployment", "test-cscf", 1), "hss": vdu("StatefulSet", "test-hss", 1),
 				})),
@@ -177,7 +177,7 @@ metadata: { name: {{ .Release.Name }}-numbers, annotations: { helm.sh/resource-p
 			Config: w.over(ims(t, second...), chartParams(byValue), "scale_levels = { calls = 2 }"),
 			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
 				plancheck.ExpectKnownValue(address, object(policy), knownvalue.NotNull()),
-				plancheck.ExpectKnownValue(address, tfjsonpath.New("objects"), knownvalue.MapSizeExact(8)),
+				plancheck.ExpectKnownValue(address, tfjsonpath.New("objects"), knownvalue.MapSizeExact(9)),
 			}},
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
 			Check: also(w.whole(), w.history("1 superseded", "2 superseded", "3 superseded", "4 deployed"),
@@ -246,13 +246,13 @@ func TestAccInstance_helmArchive(t *testing.T) {
 			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
 				plancheck.ExpectUnknownValue(address, tfjsonpath.New("objects")),
 			}},
-			ConfigStateChecks: []statecheck.StateCheck{instantiated(), value("objects", knownvalue.MapSizeExact(7)), value("namespace", knownvalue.StringExact(w.namespace))},
+			ConfigStateChecks: []statecheck.StateCheck{instantiated(), value("objects", knownvalue.MapSizeExact(8)), value("namespace", knownvalue.StringExact(w.namespace))},
 			Check:             also(w.whole(), w.history("1 deployed")),
 		},
 		resource.TestStep{
 			Config: config(archive, "scale_levels = { calls = 2 }"),
 			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
-				plancheck.ExpectKnownValue(address, tfjsonpath.New("objects"), knownvalue.MapSizeExact(7)),
+				plancheck.ExpectKnownValue(address, tfjsonpath.New("objects"), knownvalue.MapSizeExact(8)),
 			}},
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
 			Check:             also(w.whole(), w.history("1 deployed"), w.gets("3", "get", "deployment", "test-cscf", "-o", "jsonpath={.status.readyReplicas}")),

@@ -291,8 +291,9 @@ func (w *world) labelledOn(lab labtest.Env, id string) map[string]string {
 	for _, item := range list.Items {
 		key := item.Metadata.Annotations["vnf.nfv-iac.github.io/key"]
 		// The endpoints controller copies the labels of a Service to its own objects,
-		// and a namespace that was made for the instance is of no package.
-		if item.Kind == "Endpoints" || len(item.Metadata.OwnerReferences) > 0 || (item.Kind == "Namespace" && key == "") {
+		// and a namespace that was made for the instance is of no package. What a hook has
+		// made is in the inventory alone.
+		if item.Kind == "Endpoints" || item.Metadata.Annotations["helm.sh/hook"] != "" || len(item.Metadata.OwnerReferences) > 0 || (item.Kind == "Namespace" && key == "") {
 			continue
 		}
 		found[key] = item.Kind + " " + item.Metadata.Name
@@ -330,6 +331,10 @@ func (w *world) whole() resource.TestCheckFunc {
 			}
 			if !strings.HasPrefix(digest, "sha256:") {
 				return fmt.Errorf("state says of %s: %s", key, digest)
+			}
+			if strings.HasPrefix(key, "helm.sh/v1/Release ") {
+				// Not an object: its history is.
+				continue
 			}
 			if _, ok := found[key]; !ok {
 				return fmt.Errorf("the server does not hold %s, which the state has; it has %v", key, found)

@@ -180,7 +180,7 @@ func lifeAttributes() map[string]schema.Attribute {
 			Optional:            true,
 			Attributes: map[string]schema.Attribute{
 				"type": schema.StringAttribute{
-					MarkdownDescription: "`graceful` (default) lets VNFCs end by themselves, `forceful` ends them at once.",
+					MarkdownDescription: "`graceful` (default) lets VNFCs end by themselves, `forceful` ends them at once and runs no hooks of a Helm chart.",
 					Optional:            true,
 					Validators:          []validator.String{stringvalidator.OneOf(string(vnfm.Graceful), string(vnfm.Forceful))},
 				},
@@ -241,7 +241,7 @@ func computedAttributes() map[string]schema.Attribute {
 		},
 		"vdus": tfutil.VDUsAttribute(),
 		"objects": schema.MapAttribute{
-			MarkdownDescription: "The objects of the instance: from `group/version/Kind namespace/name` as the package writes it to the digest of the rendered object, known at plan time. An object that was changed behind Terraform's back reads `drifted: <field paths>`, one that is gone is absent; the next apply puts both right.",
+			MarkdownDescription: "The objects of the instance: from `group/version/Kind namespace/name` as the package writes it to the digest of the rendered object, known at plan time. An object that was changed behind Terraform's back reads `drifted: <field paths>`, one that is gone is absent; the next apply puts both right. The release of a Helm chart is listed as `helm.sh/v1/Release <name>`.",
 			ElementType:         types.StringType,
 			Computed:            true,
 		},

@@ -1,0 +1,110 @@
+package kubernetes
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/helm"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// asHelm applies an object as Helm's command does that is told to force.
+func (l *lab) asHelm(text string) {
+	l.t.Helper()
+	file := filepath.Join(l.t.TempDir(), "object.yaml")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		l.t.Fatal(err)
+	}
+	l.kubectl("apply", "--server-side", "--force-conflicts", "--field-manager", helmManager, "-f", file)
+}
+
+// TestLabHelmLetsGo takes fields back that Helm's command has applied. What it alone
+// has set goes, but for replicas that an autoscaler decides on: the count that there
+// is stays, without another one in between.
+func TestLabHelmLetsGo(t *testing.T) {
+	t.Parallel()
+	const amf = `apiVersion: apps/v1
+kind: Deployment
+metadata: { name: amf }
+spec:
+  replicas: 1
+  selector: { matchLabels: { a: b } }
+  template:
+    metadata: { labels: { a: b } }
+    spec: { containers: [ { name: amf, image: "example.org/amf:1"ENV } ] }
+`
+	autoscaler := `apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: { name: amf }
+spec: { scaleTargetRef: { apiVersion: apps/v1, kind: Deployment, name: amf }, minReplicas: 1, maxReplicas: 9 }
+`
+	l := newChartLab(t, map[string]string{
+		"templates/amf.yaml": strings.ReplaceAll(amf, "ENV", ""), "templates/hpa.yaml": autoscaler,
+	}, map[string]int{"amf": 1})
+	l.apply()
+	counts := l.watchReplicas("amf")
+	l.asHelm(strings.NewReplacer("ENV", ", env: [ { name: DEBUG, value: all } ]", "replicas: 1", "replicas: 4").Replace(amf))
+	l.apply()
+	l.inSync()
+	l.expectHistory("1 deployed")
+	got := strings.TrimSpace(l.kubectl("get", "deployment", "amf", "--show-managed-fields", "-o", "jsonpath={.spec.replicas} {.spec.template.spec.containers[0].env} {.metadata.managedFields[*].manager}"))
+	if !strings.HasPrefix(got, "4  terraform-provider-vnf") || strings.Contains(got, helmManager+" ") || strings.HasSuffix(got, helmManager) {
+		t.Errorf("replicas, environment and managers: %s", got)
+	}
+	l.kubectl("annotate", "deployment", "amf", "example.com/mark=end")
+	if seen := counts(); !seen[4] || len(seen) > 2 || !seen[1] && len(seen) > 1 {
+		t.Errorf("replicas that were seen: %v", seen)
+	}
+}
+
+// TestLabStraysOfHelm removes what Helm's command has made of the release, and nothing
+// that only says so.
+func TestLabStraysOfHelm(t *testing.T) {
+	t.Parallel()
+	l := newChartLab(t, map[string]string{"templates/a.yaml": someConfig}, nil)
+	l.apply()
+	name := helm.ReleaseName(l.target.Instance.Name)
+	object := func(object, release, more string) string {
+		return "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: " + object + ", annotations: { meta.helm.sh/release-name: " + release + ", meta.helm.sh/release-namespace: " + l.namespace + more + " } }\n"
+	}
+	// The next revision is made by somebody else, and its record carries the labels on.
+	later := chartTarget(map[string]string{
+		"templates/a.yaml": someConfig,
+		"templates/b.yaml": object("stray", name, "") + "---\n" + object("kept", name, ", helm.sh/resource-policy: keep") + "---\n" + object("foreign", "other", "") + "---\n" + object("never-made", name, ""),
+	}, nil)
+	l.recordRevision(later, 2)
+	for _, text := range []string{object("stray", name, ""), object("kept", name, ", helm.sh/resource-policy: keep"), object("foreign", "other", ""), object("unlisted", name, "")} {
+		l.asHelm(text)
+	}
+	l.apply()
+	l.inSync()
+	l.expectHistory("1 superseded", "2 superseded", "3 deployed")
+	if got := strings.Fields(l.kubectl("get", "configmaps", "-o", "name")); strings.Join(got, " ") != "configmap/a configmap/foreign configmap/kept configmap/kube-root-ca.crt configmap/unlisted" {
+		t.Errorf("there are: %v", got)
+	}
+	l.terminate(vnfm.TerminateSpec{Type: vnfm.Graceful})
+}
+
+// TestLabSpoiltRecord spoils the record of the release: that is drift, the next apply
+// writes another one, and a termination is not kept up by it.
+func TestLabSpoiltRecord(t *testing.T) {
+	t.Parallel()
+	l := newChartLab(t, map[string]string{"templates/a.yaml": someConfig}, nil)
+	l.apply()
+	name := helm.ReleaseName(l.target.Instance.Name)
+	spoil := func(revision int) {
+		l.kubectl("patch", "secret", helm.SecretName(name, revision), "-p", `{"stringData":{"release":"x"}}`)
+	}
+	spoil(1)
+	l.expectDrift(map[string]string{"helm.sh/v1/Release " + name: "drifted: revision 1 cannot be read"})
+	l.apply()
+	l.inSync()
+	l.expectHistory("2 deployed")
+	spoil(2)
+	l.terminate(vnfm.TerminateSpec{Type: vnfm.Graceful})
+	if left := l.kubectl("get", "secrets,configmaps", "-o", "name"); strings.TrimSpace(left) != "configmap/kube-root-ca.crt" {
+		t.Errorf("left: %s", left)
+	}
+}

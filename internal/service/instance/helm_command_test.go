@@ -1,0 +1,294 @@
+package instance_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
+)
+
+// releaseKey is how the release of the chart is listed among the objects.
+const releaseKey = "helm.sh/v1/Release test"
+
+// command is Helm's own command beside a world.
+type command struct {
+	labtest.Helm
+	world *world
+}
+
+func newCommand(w *world) command {
+	w.Helper()
+	return command{w.lab.Helm(w, w.namespace), w}
+}
+
+// says checks what the command prints as JSON, as far as want has it.
+func (c command) says(want string, args ...string) resource.TestCheckFunc {
+	return func(*terraform.State) error {
+		out, err := c.Try(c.world.Context(), append(args, "-o", "json")...)
+		if err != nil {
+			return err
+		}
+		var got, wanted any
+		if err := json.Unmarshal([]byte(out), &got); err != nil {
+			return fmt.Errorf("helm %s: %w: %s", strings.Join(args, " "), err, out)
+		}
+		if err := json.Unmarshal([]byte(want), &wanted); err != nil {
+			return err
+		}
+		if diff := cmp.Diff(wanted, part(got, wanted)); diff != "" {
+			return fmt.Errorf("helm %s (-want +got):\n%s", strings.Join(args, " "), diff)
+		}
+		return nil
+	}
+}
+
+// part is what of a value another one has the fields of.
+func part(value, like any) any {
+	switch like := like.(type) {
+	case map[string]any:
+		fields, ok := value.(map[string]any)
+		if !ok {
+			return value
+		}
+		out := map[string]any{}
+		for name := range like {
+			if field, present := fields[name]; present {
+				out[name] = part(field, like[name])
+			}
+		}
+		return out
+	case []any:
+		items, ok := value.([]any)
+		if !ok || len(items) != len(like) {
+			return value
+		}
+		out := make([]any, 0, len(items))
+		for i := range items {
+			out = append(out, part(items[i], like[i]))
+		}
+		return out
+	default:
+		return value
+	}
+}
+
+// prints checks that the output of the command holds texts.
+func (c command) prints(args []string, want ...string) resource.TestCheckFunc {
+	return func(*terraform.State) error {
+		out, err := c.Try(c.world.Context(), args...)
+		if err != nil {
+			return err
+		}
+		for _, text := range want {
+			if !strings.Contains(out, text) {
+				return fmt.Errorf("helm %s does not say %q:\n%s", strings.Join(args, " "), text, out)
+			}
+		}
+		return nil
+	}
+}
+
+// TestAccInstance_helmCommand looks at a release with Helm's own command: it shows
+// what it would show of one that it had made.
+func TestAccInstance_helmCommand(t *testing.T) {
+	w := newWorld(t)
+	helm := newCommand(w)
+	next := inChart("Chart.yaml", "version: 1.0.0\nappVersion: 1.0.0", "version: 1.1.0\nappVersion: 2.0.0")
+	domain := `helm_parameters = { "cscf.domain" = "ims.example.org" }`
+	w.run(t,
+		resource.TestStep{
+			Config:            w.over(ims(t), chartParams(byValue)),
+			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
+			Check: also(
+				helm.says(`[{"name": "test", "namespace": "`+w.namespace+`", "revision": "1", "status": "deployed", "chart": "ims-1.0.0", "app_version": "1.0.0"}]`, "list"),
+				helm.says(`[{"revision": 1, "status": "deployed", "chart": "ims-1.0.0", "app_version": "1.0.0", "description": "Install complete"}]`, "history", "test"),
+				helm.says(`{"cscf": {"replicas": 1}}`, "get", "values", "test")),
+		},
+		resource.TestStep{
+			Config:            w.over(ims(t), chartParams(byValue, domain)),
+			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
+			Check: also(
+				helm.says(`[{"name": "test", "revision": "2", "status": "deployed"}]`, "list"),
+				helm.says(`{"cscf": {"replicas": 1, "domain": "ims.example.org"}}`, "get", "values", "test"),
+				helm.says(`{"cscf": {"replicas": 1, "domain": "ims.example.org", "registrations": 10000}, "hss": {"enabled": true, "replicas": 1}}`, "get", "values", "test", "--all")),
+		},
+		resource.TestStep{
+			Config:            w.over(ims(t, next), chartParams(byValue, domain), "scale_levels = { calls = 1 }"),
+			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
+			Check: also(
+				helm.says(`[{"name": "test", "revision": "4", "status": "deployed", "chart": "ims-1.1.0", "app_version": "2.0.0"}]`, "list"),
+				helm.says(`[
+					{"revision": 1, "status": "superseded", "chart": "ims-1.0.0", "app_version": "1.0.0"},
+					{"revision": 2, "status": "superseded", "chart": "ims-1.0.0", "description": "Upgrade complete"},
+					{"revision": 3, "status": "superseded", "chart": "ims-1.1.0", "app_version": "2.0.0"},
+					{"revision": 4, "status": "deployed", "chart": "ims-1.1.0", "app_version": "2.0.0", "description": "Upgrade complete"}]`, "history", "test"),
+				helm.says(`{"name": "test", "version": 4, "namespace": "`+w.namespace+`", "config": {"cscf": {"replicas": 2}},
+					"info": {"status": "deployed", "description": "Upgrade complete", "notes": "Calls for ims.example.org go to test-cscf.`+w.namespace+`.svc.\n"}}`, "status", "test"),
+				helm.prints([]string{"get", "manifest", "test"}, "# Source: ims/templates/cscf.yaml", "# Source: ims/charts/hss/templates/hss.yaml", "replicas: 2"),
+				helm.prints([]string{"get", "manifest", "test", "--revision", "1"}, "domain: ims.example.com", "replicas: 1"),
+				helm.prints([]string{"get", "hooks", "test"}, "name: test-provision", "name: test-register"),
+				helm.prints([]string{"status", "test"}, "STATUS: deployed", "REVISION: 4", "Calls for ims.example.org"),
+				// Helm waits that long for the end of a Job that there never was.
+				helm.prints([]string{"test", "test", "--timeout", "30s"}, "TEST SUITE:     test-register", "Phase:          Succeeded"),
+				w.gets("job.batch/test-register", "get", "jobs", "-o", "name")),
+		},
+	)
+}
+
+// withMore adds objects and fields to the chart that only Helm's command knows.
+func withMore(t testing.TB) string {
+	t.Helper()
+	return filepath.Join(ims(t,
+		chartFile("templates/more.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: {{ .Release.Name }}-more }\n"),
+		inChart("templates/cscf.yaml", "          envFrom:", "          env:\n            - { name: DEBUG, value: all }\n          envFrom:"),
+	), filepath.FromSlash(imsChart))
+}
+
+// letGo checks that Helm's command owns no field of what the instance consists of.
+func (c command) letGo(*terraform.State) error {
+	managers := strings.Fields(c.world.kubectl("get", "deployments,configmaps,services,serviceaccounts,statefulsets,poddisruptionbudgets",
+		"-l", "vnf.nfv-iac.github.io/instance-id", "--show-managed-fields", "-o", "jsonpath={.items[*].metadata.managedFields[*].manager}"))
+	if len(managers) == 0 || slices.Contains(managers, "helm") {
+		return fmt.Errorf("the managers are %v", managers)
+	}
+	return nil
+}
+
+// TestAccInstance_helmAdopts makes an instance of a release that Helm has installed:
+// its revisions go on, and nothing is made anew.
+func TestAccInstance_helmAdopts(t *testing.T) {
+	w := newWorld(t)
+	helm := newCommand(w)
+	source := ims(t)
+	next := `helm_parameters = { "cscf.domain" = "ims.example.org" }`
+	var before string
+	w.run(t,
+		resource.TestStep{
+			PreConfig: func() {
+				helm.Run(t, "install", "test", filepath.Join(source, filepath.FromSlash(imsChart)))
+				before = w.uid("deployment/test-cscf")
+			},
+			Config:      w.over(source, chartParams(byValue)),
+			ExpectError: sentence("The Helm release test in namespace "+w.namespace+" belongs to no VNF instance", "set adopt_existing to take it over"),
+		},
+		resource.TestStep{
+			Config:            w.over(source, chartParams(byValue, next), "adopt_existing = true"),
+			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
+			Check: also(w.whole(), helm.letGo, w.history("1 superseded", "2 deployed"),
+				w.gets("ims.example.org", "get", "configmap", "test-cscf", "-o", "jsonpath={.data.domain}"),
+				func(*terraform.State) error {
+					if got := w.uid("deployment/test-cscf"); got != before {
+						return fmt.Errorf("the Deployment was made anew")
+					}
+					return nil
+				}),
+		},
+	)
+}
+
+// TestAccInstance_helmBehindOurBack lets somebody use Helm's command on the release:
+// the next plan shows it, and the next apply makes a revision that puts it right.
+func TestAccInstance_helmBehindOurBack(t *testing.T) {
+	w := newWorld(t)
+	helm := newCommand(w)
+	source := ims(t)
+	config := func(domain string) string {
+		return w.over(source, chartParams(byValue, fmt.Sprintf(`helm_parameters = { "cscf.domain" = %q }`, domain)), "scale_levels = { calls = 1 }")
+	}
+	domain := func(want string) resource.TestCheckFunc {
+		return w.gets(want, "get", "configmap", "test-cscf", "-o", "jsonpath={.data.domain}")
+	}
+	deployment := func(want string) resource.TestCheckFunc {
+		return w.gets(want, "get", "deployment", "test-cscf", "-o", "jsonpath={.spec.replicas} {.spec.template.spec.containers[0].image} {.spec.template.spec.containers[0].env}")
+	}
+	const whole = "2 registry.example.com/ims/cscf:1.0.0"
+	var failed error
+	w.run(t,
+		resource.TestStep{Config: config("one.example.org"), Check: w.history("1 deployed")},
+		resource.TestStep{Config: config("two.example.org"), Check: also(domain("two.example.org"), w.history("1 superseded", "2 deployed"))},
+		resource.TestStep{
+			PreConfig: func() { helm.Run(t, "rollback", "test", "1", "--force-conflicts") },
+			Config:    config("two.example.org"),
+			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
+				plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate),
+				expectPrior{releaseKey, "drifted: manifest of revision 3, values of revision 3"},
+				expectPrior{"v1/ConfigMap test-cscf", "drifted: data.domain"},
+			}},
+			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
+			Check: also(w.whole(), domain("two.example.org"), deployment(whole), helm.letGo,
+				w.history("1 superseded", "2 superseded", "3 superseded", "4 deployed")),
+		},
+		resource.TestStep{
+			// Fields are guarded by who owns them: without force nothing is changed.
+			PreConfig: func() { _, failed = helm.Try(t.Context(), "rollback", "test", "1") },
+			Config:    config("two.example.org"),
+			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
+				plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate),
+				expectPrior{releaseKey, "drifted: revision 5 is failed"},
+				expectPrior{"v1/ConfigMap test-cscf", "sha256:"},
+			}},
+			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
+			Check: also(w.whole(), domain("two.example.org"), helm.letGo,
+				w.history("1 superseded", "2 superseded", "3 superseded", "4 superseded", "5 failed", "6 deployed"),
+				func(*terraform.State) error {
+					if failed == nil || !strings.Contains(failed.Error(), `conflict with "terraform-provider-vnf": .data.domain`) {
+						return fmt.Errorf("helm rollback: %w", failed)
+					}
+					return nil
+				}),
+		},
+		resource.TestStep{
+			PreConfig: func() {
+				helm.Run(t, "upgrade", "test", withMore(t), "--reuse-values", "--set", "cscf.replicas=4,image.tag=9.0.0", "--force-conflicts")
+			},
+			Config: config("two.example.org"),
+			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
+				plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate),
+				expectPrior{releaseKey, "drifted: chart of revision 7, manifest of revision 7, values of revision 7"},
+				expectPrior{"apps/v1/Deployment test-cscf", "drifted: spec.replicas, spec.template.spec.containers[name=cscf].image"},
+			}},
+			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
+			Check: also(w.whole(), deployment(whole), helm.letGo, w.gets("", "get", "configmap", "test-more", "--ignore-not-found", "-o", "name"),
+				helm.says(`[{"name": "test", "revision": "8", "status": "deployed"}]`, "list")),
+		},
+		resource.TestStep{
+			PreConfig: func() { helm.Run(t, "uninstall", "test", "--keep-history") },
+			Config:    config("two.example.org"),
+			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
+				plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate),
+				expectPrior{releaseKey, "drifted: revision 8 is uninstalled"},
+			}},
+			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
+			Check: also(w.whole(), deployment(whole),
+				helm.says(`[{"name": "test", "revision": "9", "status": "deployed"}]`, "list"),
+				helm.prints([]string{"history", "test", "--max", "1"}, "Install complete")),
+		},
+		resource.TestStep{
+			PreConfig:         func() { helm.Run(t, "uninstall", "test") },
+			Config:            config("two.example.org"),
+			ConfigPlanChecks:  updates(),
+			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
+			Check:             also(w.whole(), deployment(whole), w.history("1 deployed")),
+		},
+		resource.TestStep{
+			// What Helm's command has made goes with the instance, also when no apply
+			// has seen it.
+			PreConfig: func() { helm.Run(t, "upgrade", "test", withMore(t), "--reuse-values", "--force-conflicts") },
+			Config:    config("two.example.org"),
+			Destroy:   true,
+		},
+	)
+	if got := w.kubectl("get", "configmaps,secrets,deployments", "-o", "name"); got != "configmap/kube-root-ca.crt" {
+		t.Errorf("after the termination there are: %s", got)
+	}
+}

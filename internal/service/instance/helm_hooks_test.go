@@ -1,0 +1,133 @@
+package instance_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
+)
+
+// withHook adds a Job to the chart of the package ims-helm which is a hook, and whose
+// pod does what the lab is told.
+func withHook(name, annotations, how string) edit {
+	return chartFile("templates/"+name+".yaml", fmt.Sprintf(`apiVersion: batch/v1
+kind: Job
+metadata: { name: {{ .Release.Name }}-%[1]s, annotations: { %[2]s } }
+spec:
+  backoffLimit: 0
+  template:
+    metadata: { annotations: { %[3]s } }
+    spec:
+      restartPolicy: Never
+      containers: [ { name: %[1]s, image: registry.example.com/ims/%[1]s:1.0.0 } ]
+`, name, annotations, how))
+}
+
+const (
+	fails     = "lab.vnf/fail: crash"
+	neverEnds = "lab.vnf/fail: never-ready"
+)
+
+// TestAccInstance_helmHookBefore creates an instance whose first hook fails: nothing
+// of the chart is made, the instance says why, and the next apply goes on.
+func TestAccInstance_helmHookBefore(t *testing.T) {
+	w := newWorld(t)
+	const when = `helm.sh/hook: "pre-install,pre-upgrade", helm.sh/hook-delete-policy: "hook-failed,before-hook-creation"`
+	w.run(t,
+		resource.TestStep{
+			Config:             w.over(ims(t, withHook("migrate", when, fails)), chartParams(byValue)),
+			ExpectNonEmptyPlan: true,
+			ConfigStateChecks:  []statecheck.StateCheck{failedTemp()},
+			Check: also(w.history("1 failed"), w.gets("", "get", "deployments,jobs", "-o", "name"),
+				w.heard.warned(`(?s)Is Not Instantiated Yet: .*the pre-install hook batch/v1/Job test-migrate \(`+imsChart+`templates/migrate.yaml\) failed: .*BackoffLimitExceeded.*panic: cannot reach database.*entered FAILED_TEMP`)),
+		},
+		resource.TestStep{
+			Config:            w.over(ims(t, withHook("migrate", when, "")), chartParams(byValue)),
+			ConfigPlanChecks:  updates(),
+			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
+			Check: also(w.whole(), w.history("1 failed", "2 deployed"), w.ends(t, "INSTANTIATE COMPLETED"),
+				w.gets("job.batch/test-migrate", "get", "jobs", "-o", "name")),
+		},
+	)
+}
+
+// TestAccInstance_helmHookRollback removes everything when a hook of the creation
+// fails, also what hooks have made.
+func TestAccInstance_helmHookRollback(t *testing.T) {
+	w := newWorld(t)
+	w.runCase(t, resource.TestCase{Steps: []resource.TestStep{
+		{
+			Config: w.over(ims(t, withHook("prepare", "helm.sh/hook: pre-install", ""), withHook("check", "helm.sh/hook: post-install", fails)), `on_failure = "rollback"`),
+			ExpectError: sentence(`Unable to Instantiate VNF Instance "test"`, "post-install hook batch/v1/Job test-check", "failed",
+				"panic: cannot reach database", `everything that had been made was removed again (on_failure = "rollback")`),
+		},
+	}})
+	if got := w.kubectl("get", "configmaps,secrets,jobs,deployments,statefulsets", "-o", "name"); got != "configmap/kube-root-ca.crt" {
+		t.Errorf("after the rollback there are: %s", got)
+	}
+}
+
+// TestAccInstance_helmHookNeverEnds lets the time of the operation end while a hook
+// runs: the instance says which one, and the next apply runs it again.
+func TestAccInstance_helmHookNeverEnds(t *testing.T) {
+	w := newWorld(t)
+	config := func(how string) string {
+		return w.over(ims(t, withHook("migrate", "helm.sh/hook: pre-install", how)), chartParams(byValue), `timeouts = { create = "20s" }`)
+	}
+	var first string
+	w.run(t,
+		resource.TestStep{
+			Config:             config(neverEnds),
+			ExpectNonEmptyPlan: true,
+			ConfigStateChecks:  []statecheck.StateCheck{failedTemp()},
+			Check: also(w.history("1 failed"), w.gets("job.batch/test-migrate", "get", "jobs", "-o", "name"),
+				func(*terraform.State) error { first = w.uid("job/test-migrate"); return nil },
+				w.heard.warned(`(?s)Is Not Instantiated Yet: .*the pre-install hook batch/v1/Job test-migrate .*failed: .*not ready after [0-9.]+s .*pod test-migrate-\w+: Running, ContainersNotReady.*entered FAILED_TEMP`)),
+		},
+		resource.TestStep{
+			Config:            config(""),
+			ConfigPlanChecks:  updates(),
+			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
+			Check: also(w.whole(), w.history("1 failed", "2 deployed"), func(*terraform.State) error {
+				if w.uid("job/test-migrate") == first {
+					return fmt.Errorf("the hook that was interrupted was not run again")
+				}
+				return nil
+			}),
+		},
+	)
+}
+
+// TestAccInstance_helmForceful terminates an instance whose hooks do not let it go.
+func TestAccInstance_helmForceful(t *testing.T) {
+	w := newWorld(t)
+	config := func(arguments ...string) string {
+		return w.over(ims(t, withHook("bye", `helm.sh/hook: "pre-delete,post-delete"`, fails)), append(arguments, chartParams(byValue))...)
+	}
+	w.run(t,
+		resource.TestStep{Config: config(), ConfigStateChecks: []statecheck.StateCheck{instantiated()}},
+		resource.TestStep{
+			Config:  config(),
+			Destroy: true,
+			ExpectError: sentence(`Unable to Terminate VNF Instance "test"`, "pre-delete hook batch/v1/Job test-bye", "failed", "panic: cannot reach database",
+				`a forceful termination runs no hooks: apply with termination.type = "forceful", then destroy`),
+		},
+		resource.TestStep{
+			PreConfig: func() {
+				if err := also(w.history("1 uninstalling"), w.gets("deployment.apps/test-cscf", "get", "deployments", "-o", "name"))(nil); err != nil {
+					t.Error(err)
+				}
+			},
+			Config:            config(`termination = { type = "forceful" }`),
+			ConfigPlanChecks:  updates(),
+			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
+			Check:             also(w.whole(), w.history("1 superseded", "2 deployed")),
+		},
+	)
+	if got := strings.Fields(w.kubectl("get", "deployments,jobs,secrets", "-o", "name")); len(got) > 0 {
+		t.Errorf("after the forceful termination there are: %v", got)
+	}
+}

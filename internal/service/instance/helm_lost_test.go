@@ -1,0 +1,97 @@
+package instance_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+)
+
+// loseEverything empties the store of a world.
+func (w *world) loseEverything() {
+	w.Helper()
+	s := w.store.Records(w)
+	for _, kind := range []store.Kind{store.KindInstance, store.KindPackage, store.KindVIM, store.KindOperation} {
+		records, err := s.List(w.Context(), store.Query{Kind: kind})
+		if err != nil {
+			w.Fatal(err)
+		}
+		for _, r := range records {
+			if err := s.Delete(w.Context(), kind, r.ID); err != nil {
+				w.Fatal(err)
+			}
+		}
+	}
+}
+
+// TestAccInstance_helmStoreLost loses the store with an instance made from a chart:
+// the next apply goes on with the release as it is, and no hook runs again.
+func TestAccInstance_helmStoreLost(t *testing.T) {
+	w := newWorld(t)
+	source := ims(t, withHook("prepare", "helm.sh/hook: pre-install", ""), withHook("migrate", "helm.sh/hook: pre-upgrade", ""), withHook("bye", "helm.sh/hook: pre-delete", ""))
+	config := func(domain string) string {
+		return w.over(source, chartParams(byValue, fmt.Sprintf(`helm_parameters = { "cscf.domain" = %q }`, domain)), "scale_levels = { calls = 1 }")
+	}
+	var before []string
+	objects := func() []string {
+		return []string{w.uid("job/test-prepare"), w.uid("deployment/test-cscf"), w.uid("job/test-migrate")}
+	}
+	// The first n of them are what they were.
+	same := func(n int) resource.TestCheckFunc {
+		return func(*terraform.State) error {
+			if got := objects(); !slices.Equal(got[:n], before[:n]) {
+				return fmt.Errorf("a hook ran again, or the objects were made anew: %v, before %v", got, before)
+			}
+			return nil
+		}
+	}
+	w.run(t,
+		resource.TestStep{Config: config("one.example.org"), Check: w.history("1 deployed")},
+		resource.TestStep{
+			Config: config("two.example.org"),
+			Check: also(w.whole(), w.history("1 superseded", "2 deployed"), func(*terraform.State) error {
+				before = objects()
+				return nil
+			}),
+		},
+		resource.TestStep{
+			PreConfig:          w.loseEverything,
+			RefreshState:       true,
+			ExpectNonEmptyPlan: true,
+			Check:              resource.TestCheckResourceAttr(address, "status", "UNKNOWN"),
+		},
+		resource.TestStep{
+			Config: config("two.example.org"),
+			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
+				plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate),
+			}},
+			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
+			Check:             also(w.whole(), w.history("1 superseded", "2 deployed"), same(3)),
+		},
+		resource.TestStep{
+			// Somebody removed Helm's records: what prepares an installation must not run
+			// over its data.
+			PreConfig: func() { w.kubectl("delete", "secrets", "-l", "owner=helm") },
+			Config:    config("two.example.org"),
+			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
+				plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate),
+			}},
+			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
+			Check:             also(w.whole(), w.history("1 deployed"), same(2)),
+		},
+		resource.TestStep{
+			Config:            config("three.example.org"),
+			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
+			Check:             also(w.whole(), w.history("1 superseded", "2 deployed"), same(2)),
+		},
+	)
+	if got := w.kubectl("get", "secrets,jobs,deployments", "-o", "name"); got != "" {
+		t.Errorf("after the termination there are: %s", got)
+	}
+}

@@ -1,0 +1,111 @@
+package instance_test
+
+import (
+	"regexp"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
+)
+
+// chartBadInputs are refused by the chart or are no parameters of one, among them
+// those that Tacker has and the Kubernetes driver has not.
+func chartBadInputs(t testing.TB) map[string]badInput {
+	source := examplePackage(t, "ims-helm")
+	chart := func(param string, texts ...string) badInput {
+		return badInput{source: source, arguments: params(param), want: texts}
+	}
+	return map[string]badInput{
+		"absent":     {arguments: params(`helm_chart_path = "Files/chart"`), want: want(`Additional parameter "helm_chart_path" names no chart of the package`, `"Files/chart" is neither a .tgz file nor a directory with Chart.yaml; the package has no chart.`)},
+		"none":       {arguments: params(`helm_parameters = { a = 1 }`), want: want(`Additional parameter "helm_parameters" is for a chart, and the VNFD names none`)},
+		"schema":     {source: ims(t), arguments: params(`helm_parameters = { "cscf.domain" = "IMS" }`), want: want(`The value cscf.domain of the chart ims is refused by ` + imsChart + `values.schema.json: 'IMS' does not match pattern`)},
+		"value":      {source: ims(t), arguments: params(`helm_parameters = { "cscf.size" = 1 }`), want: want(`The value cscf of the chart ims is refused by`, `additional properties 'size' not allowed`)},
+		"name":       {source: ims(t), arguments: params(`helm_value_names = { cscf = { replica = "hss.replicas" } }`) + "\n  scale_levels = { calls = 1 }", want: want(`Additional parameter "helm_value_names" names a value "hss.replicas" that is not the count of VDU "cscf"`, `-cscf (`+imsChart+`templates/cscf.yaml) has 1 replicas.`)},
+		"template":   {source: ims(t, inChart("templates/cscf.yaml", "name: {{ .Release.Name }}-cscf\n  labels", "name: {{ required \"a name is needed\" .Values.cscf.name }}\n  labels")), want: want(`The template fails: a name is needed`, `At `+imsChart+`templates/cscf.yaml:4:11.`)},
+		"random":     {source: ims(t, inChart("templates/cscf.yaml", "domain: {{ .Values.cscf.domain }}", "domain: {{ .Values.cscf.domain }}\n  salt: {{ randAlphaNum 9 }}")), want: want(`What the template gives is something else at every rendering: it uses the function randAlphaNum`, `At `+imsChart+`templates/cscf.yaml:14`)},
+		"test":       chart(`helm_test = "yes"`, `Additional parameter "helm_test" must be true or false`),
+		"path":       chart(`helm_chart_path = "Files/ims.tgz"`, `Additional parameter "helm_chart_path" names no chart of the package`, `"Files/ims.tgz" is neither a .tgz file nor a directory with Chart.yaml; its charts are Artifacts/Charts/ims.`),
+		"url":        chart(`helm_chart_path = "https://charts.example.com/ims.tgz"`, `Additional parameter "helm_chart_path" names a URL`, `Put the chart behind "https://charts.example.com/ims.tgz" into the package.`),
+		"values":     chart(`helm_parameters = "cscf.replicas=2"`, `Additional parameter "helm_parameters" must map values of the chart, or their paths, to what they shall be`),
+		"type":       chart(`helm_parameters = { "cscf.registrations" = "2" }`, `The value cscf.registrations of the chart ims is refused by Artifacts/Charts/ims/values.schema.json: got string, want integer`),
+		"names":      chart(`helm_value_names = { sbc = { replica = "sbc.replicas" } }`, `Additional parameter "helm_value_names" names a VDU "sbc" that deployment flavour "default" does not have`, `Its VDUs are cscf, hss.`),
+		"replica":    chart(`helm_value_names = { cscf = { count = "cscf.replicas" } }`, `Additional parameter "helm_value_names" must be { replica = path of a value } for VDU "cscf"`),
+		"count":      chart(`helm_value_names = { hss = { replica = "cscf.registrations" } }, helm_parameters = { "hss.replicas" = 3 }`, `Additional parameter "helm_value_names" names a value "cscf.registrations" that is not the count of VDU "hss"`, `With that value at 1, apps/v1/StatefulSet `, `-hss (Artifacts/Charts/ims/charts/hss/templates/hss.yaml) has 3 replicas.`),
+		"v1_values":  chart(`helm_replica_values = { calls = "cscf.replicas" }`, `Additional parameter "helm_replica_values" is not supported by the Kubernetes driver`, `Charts are given by helm_chart_path, helm_parameters and helm_value_names.`),
+		"v1_charts":  chart(`using_helm_install_param = [{ exthelmchart = "false", helmchartfile_path = "Artifacts/Charts/ims" }]`, `Additional parameter "using_helm_install_param" is not supported by the Kubernetes driver`),
+		"v1_mapping": chart(`vdu_mapping = { cscf = { kind = "Deployment", name = "test-cscf", helmreleasename = "test" } }`, `Additional parameter "vdu_mapping" has an unknown field "helmreleasename" for VDU "cscf"`, `Only kind and name are known; the name of the release is helm_release_name.`),
+		"version":    chart(`helm_kube_version = "1.24.0"`, `The chart ims is for Kubernetes >= 1.25.0-0, and is rendered for v1.24.0`, `At Artifacts/Charts/ims/Chart.yaml.`, `The parameter helm_kube_version says for which version the chart is rendered.`),
+	}
+}
+
+// TestAccInstance_helmTackerParams gives a chart's parameters as Tacker's users know
+// them: a chart of the package, values by their paths, and the counts of two VDUs, one
+// of them in a sub-chart.
+func TestAccInstance_helmTackerParams(t *testing.T) {
+	w := newWorld(t)
+	replicas := func(vdu string, n int64) plancheck.PlanCheck {
+		return plancheck.ExpectKnownValue(address, tfjsonpath.New("vdus").AtMapKey(vdu).AtMapKey("replicas"), knownvalue.Int64Exact(n))
+	}
+	config := func(arguments ...string) string {
+		return w.store.Config(acctest.VIM(w, w.lab, "test"), pkg(ims(t, packedChart)), w.instanceWith(append(arguments, "namespace = null", `additional_params = {
+			namespace        = "`+w.namespace+`"
+			helm_chart_path  = "Files/ims.tgz"
+			helm_parameters  = { "cscf.domain" = "ims.example.org", "cscf.registrations" = 500, "image.tag" = "2.0.0", "hss.image" = "registry.example.com/hss:3" }
+			helm_value_names = { cscf = { replica = "cscf.replicas" }, hss = { replica = "hss.replicas" } }
+			vdu_mapping      = { cscf = { kind = "Deployment", name = "test-cscf" } }
+		}`)...))
+	}
+	w.run(t,
+		resource.TestStep{
+			Config:            config(),
+			ConfigPlanChecks:  resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{replicas("cscf", 1), replicas("hss", 1)}},
+			ConfigStateChecks: []statecheck.StateCheck{instantiated(), value("namespace", knownvalue.StringExact(w.namespace))},
+			Check: also(w.whole(), w.history("1 deployed"),
+				w.gets("ims.example.org 500", "get", "configmap", "test-cscf", "-o", "jsonpath={.data.domain} {.data.capacity}"),
+				w.gets("registry.example.com/ims/cscf:2.0.0", "get", "deployment", "test-cscf", "-o", "jsonpath={.spec.template.spec.containers[0].image}"),
+				w.gets("registry.example.com/hss:3", "get", "statefulset", "test-hss", "-o", "jsonpath={.spec.template.spec.containers[0].image}")),
+		},
+		resource.TestStep{
+			Config:            config("scale_levels = { calls = 3 }"),
+			ConfigPlanChecks:  resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{replicas("cscf", 4), replicas("hss", 1)}},
+			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
+			Check: also(w.whole(), w.history("1 superseded", "2 deployed"),
+				w.gets("2000", "get", "configmap", "test-cscf", "-o", "jsonpath={.data.capacity}"),
+				w.gets("4", "get", "deployment", "test-cscf", "-o", "jsonpath={.status.readyReplicas}")),
+		},
+	)
+}
+
+// TestAccInstance_helmServerVersion plans and applies a chart that is for another
+// version of Kubernetes than the VIM has, though it is rendered for one of its own.
+func TestAccInstance_helmServerVersion(t *testing.T) {
+	w := newWorld(t)
+	source := ims(t, inChart("Chart.yaml", ">= 1.25.0-0", ">= 1.99.0-0"))
+	newer := chartParams(`helm_kube_version = "1.99.0"`)
+	refused := func() *regexp.Regexp {
+		return sentence("The chart ims is for Kubernetes >= 1.99.0-0, and VIM \"test\" has "+w.lab.KubernetesVersion, "Update the cluster, or take a package whose chart is for it")
+	}
+	w.run(t,
+		// Before there is a VIM nobody can be asked.
+		resource.TestStep{Config: w.over(source, newer), ExpectError: refused()},
+		resource.TestStep{Config: w.over(source, newer, "server_dry_run = false"), ExpectError: refused()},
+		resource.TestStep{
+			Config:      w.over(source, newer),
+			PlanOnly:    true,
+			ExpectError: sentence("The chart ims is for Kubernetes >= 1.99.0-0", "At "+imsChart+"Chart.yaml"),
+		},
+		resource.TestStep{
+			Config:            w.over(ims(t), chartParams()),
+			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
+			Check:             w.history("1 deployed"),
+		},
+		resource.TestStep{Config: w.over(source, newer), ExpectError: refused()},
+		// What is deployed is repaired, and plans that change nothing ask nothing.
+		resource.TestStep{Config: w.over(ims(t), chartParams()), Check: w.history("1 deployed")},
+	)
+}
