@@ -1,0 +1,39 @@
+# A topology of a ClusterClass.
+resource "vnf_capi_workload_cluster" "edge" {
+  vim_id             = vnf_vim.management.id
+  namespace          = "edge"
+  name               = "edge-1"
+  kubernetes_version = "1.34.0"
+
+  topology = {
+    class     = "openstack"
+    variables = { imageName = "ubuntu-24.04-kube-v1.34.0", nodeFlavor = { name = "m1.large" } }
+  }
+
+  network       = { pod_cidrs = ["192.168.0.0/16"], service_cidrs = ["10.128.0.0/12"] }
+  control_plane = { replicas = 3 }
+
+  node_groups = {
+    workers = {
+      class    = "default-worker"
+      replicas = 3
+      deletion = { node_drain_timeout = 600 }
+    }
+    # Here an autoscaler decides on the number of nodes.
+    user-plane = {
+      class  = "default-worker"
+      min    = 1
+      max    = 10
+      taints = [{ key = "dedicated", value = "user-plane", effect = "NoSchedule" }]
+    }
+  }
+
+  # A creation that stops half-way is kept and continued by the next apply. This makes
+  # such an apply red and holds back whatever depends on the cluster.
+  lifecycle {
+    postcondition {
+      condition     = self.status == "INSTANTIATED"
+      error_message = "The cluster is ${self.status}: apply again to continue."
+    }
+  }
+}
