@@ -228,10 +228,13 @@ func (b *bench) testHold(t *testing.T) {
 	namespace := b.namespaced(t, "hold")
 	b.kubectl(t, namespace, "apply", "--server-side", "--filename", "testdata/hold.yaml")
 	b.await(t, namespace, "labcluster/hold", ".metadata.ownerReferences[0].name", "hold")
-	time.Sleep(3 * time.Second)
-	b.await(t, namespace, "cluster/hold", ".status.initialization.infrastructureProvisioned", "")
+	select {
+	case <-t.Context().Done():
+	case <-time.After(3 * time.Second):
+	}
+	b.await(t, namespace, "labcluster/hold", ".status", "")
 	b.kubectl(t, namespace, "annotate", "labcluster/hold", controllers.HoldAnnotation+"-")
-	b.await(t, namespace, "cluster/hold", ".status.initialization.infrastructureProvisioned", "true")
+	b.await(t, namespace, "labcluster/hold", ".status.initialization.provisioned", "true")
 }
 
 func (b *bench) testManagers(t *testing.T) {
