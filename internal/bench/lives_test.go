@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
@@ -196,7 +197,7 @@ func engineLife(l *life) {
 	engine := lcm.New(lcm.Config{
 		OpenStore: func(ctx context.Context) (store.Store, error) { return sqlite.Open(ctx, files.Path) },
 		Keyring:   keys,
-		Drivers:   map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: kubernetes.New(engineAgent)},
+		Drivers:   map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: kubernetes.New(kube.NewPool(engineAgent))},
 	})
 	defer func() {
 		if err := engine.Close(); err != nil {

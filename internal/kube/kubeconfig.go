@@ -1,6 +1,8 @@
 package kube
 
 import (
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"sort"
@@ -8,7 +10,28 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/yaml"
 	clientcmdv1 "k8s.io/client-go/tools/clientcmd/api/v1"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
+
+// ReadKubeconfig returns what the current context of a kubeconfig says. Everything
+// must be in the text itself.
+func ReadKubeconfig(text string) (*vnfm.Kubeconfig, error) {
+	a, err := parseKubeconfig(text, "")
+	if err != nil {
+		return nil, err
+	}
+	k := &vnfm.Kubeconfig{
+		Raw: vnfm.Secret(text), Host: a.endpoint, CACertificate: string(a.ca),
+		ClientCertificate: string(a.certificate), ClientKey: vnfm.Secret(a.key), Token: vnfm.Secret(a.token),
+	}
+	if block, _ := pem.Decode(a.certificate); block != nil {
+		if cert, err := x509.ParseCertificate(block.Bytes); err == nil {
+			k.NotAfter = cert.NotAfter
+		}
+	}
+	return k, nil
+}
 
 // parseKubeconfig resolves one context of a kubeconfig, the current one when none
 // is named. Everything must be in the text itself: whatever would make the

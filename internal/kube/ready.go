@@ -2,6 +2,7 @@ package kube
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -41,6 +42,18 @@ var rules = map[schema.GroupKind]func(*unstructured.Unstructured) *verdict{
 	{Group: "scheduling.k8s.io", Kind: "PriorityClass"}:       existsRule,
 	{Group: "storage.k8s.io", Kind: "StorageClass"}:           existsRule,
 	{Group: "rbac.authorization.k8s.io", Kind: "ClusterRole"}: existsRule,
+	{Group: clusterGroup, Kind: "Cluster"}:                    clusterRule,
+	{Group: clusterGroup, Kind: "MachineDeployment"}:          machinesRule,
+	{Group: clusterGroup, Kind: "MachinePool"}:                machinesRule,
+	{Group: clusterGroup, Kind: "MachineSet"}:                 machinesRule,
+}
+
+// ruleOf is the rule for a kind, nil for one that kstatus judges.
+func ruleOf(gk schema.GroupKind) func(*unstructured.Unstructured) *verdict {
+	if gk.Group == controlPlaneGroup && !strings.HasSuffix(gk.Kind, "Template") {
+		return machinesRule
+	}
+	return rules[gk]
 }
 
 // Ready reports whether an object is ready, or failed for good, and why not. It
@@ -49,8 +62,9 @@ var rules = map[schema.GroupKind]func(*unstructured.Unstructured) *verdict{
 // failed is failed, one that crashes or finds no node is not (it may recover); a
 // claim that lost its volume is failed; OnDelete updates are not waited for;
 // Namespace, APIService, PersistentVolume and ReplicationController are judged at
-// all; autoscalers, disruption budgets and ingresses only have to exist. A rule
-// that is not nil says it instead.
+// all; autoscalers, disruption budgets and ingresses only have to exist; what
+// Cluster API makes is as it shall be only when all its machines are. A rule that
+// is not nil says it instead.
 func Ready(obj *unstructured.Unstructured, own *Rule) (ready, failed bool, reason, message string) {
 	v := judge(obj, own)
 	return v.ready, v.failed, v.reason, v.message
@@ -63,7 +77,7 @@ func judge(obj *unstructured.Unstructured, own *Rule) *verdict {
 	if own != nil {
 		return own.judge(obj)
 	}
-	if rule, ok := rules[obj.GroupVersionKind().GroupKind()]; ok {
+	if rule := ruleOf(obj.GroupVersionKind().GroupKind()); rule != nil {
 		if v := rule(obj); v != nil {
 			return v
 		}

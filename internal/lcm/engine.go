@@ -24,6 +24,8 @@ type Config struct {
 	Keyring *seal.Keyring
 	// Drivers are the infra drivers by type of VIM.
 	Drivers map[vnfm.VIMType]vnfm.InfraDriver
+	// Clusters makes workload clusters through Cluster API; nil makes none.
+	Clusters vnfm.ClusterDriver
 	// Concurrency bounds the requests in flight of one operation.
 	Concurrency int
 	// Progress, when set, hears every line of progress of an operation.

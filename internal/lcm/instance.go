@@ -16,7 +16,12 @@ func naturalKey(vimID, namespace, name string) string {
 
 // keyOf is the natural key of a prepared spec.
 func keyOf(spec vnfm.InstanceSpec) string {
-	return naturalKey(spec.VIMID, spec.Namespace, spec.Name)
+	key := naturalKey(spec.VIMID, spec.Namespace, spec.Name)
+	if spec.Cluster != nil {
+		// A workload cluster and a VNF instance may have the same name.
+		return clusterGroup + ":" + key
+	}
+	return key
 }
 
 // Instance implements vnfm.Manager.
@@ -129,6 +134,9 @@ func (e *Engine) bind(ctx context.Context, i *vnfm.Instance, r *resolution, spec
 	if err != nil {
 		return nil, nil, err
 	}
+	if d, err = e.over(d, i); err != nil {
+		return nil, nil, err
+	}
 	d, err = e.spread(ctx, d, t, true)
 	return t, d, err
 }
@@ -136,10 +144,10 @@ func (e *Engine) bind(ctx context.Context, i *vnfm.Instance, r *resolution, spec
 // unchangeable checks that spec does not ask for what only a new instance can have.
 func unchangeable(i *vnfm.Instance, spec vnfm.InstanceSpec) error {
 	if spec.VIMID != i.VIMID {
-		return fmt.Errorf("VNF instance %q is on VIM %q and cannot move to VIM %q: it must be replaced", i.Name, i.VIMID, spec.VIMID)
+		return fmt.Errorf("%s %q is on VIM %q and cannot move to VIM %q: it must be replaced", i.Noun(), i.Name, i.VIMID, spec.VIMID)
 	}
 	if spec.Namespace != i.Namespace {
-		return fmt.Errorf("VNF instance %q is in namespace %q and cannot move to %q: it must be replaced", i.Name, i.Namespace, spec.Namespace)
+		return fmt.Errorf("%s %q is in namespace %q and cannot move to %q: it must be replaced", i.Noun(), i.Name, i.Namespace, spec.Namespace)
 	}
 	return unmovable(i, spec)
 }

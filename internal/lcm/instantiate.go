@@ -23,7 +23,7 @@ func (e *Engine) Instantiate(ctx context.Context, spec vnfm.InstanceSpec) (*vnfm
 	if err := e.settleConnections(ctx, &spec, nil); err != nil {
 		return nil, err
 	}
-	ctx, done, err := e.work(ctx, s, "create/"+keyOf(spec), "the creation of VNF instance "+quote(spec.Name))
+	ctx, done, err := e.work(ctx, s, "create/"+keyOf(spec), "the creation of "+spec.Noun()+" "+quote(spec.Name))
 	if err != nil {
 		return nil, err
 	}
@@ -49,12 +49,18 @@ func (e *Engine) prepare(ctx context.Context, spec *vnfm.InstanceSpec) (store.St
 	if err != nil {
 		return nil, nil, err
 	}
+	if err := e.settleCluster(ctx, spec, true); err != nil {
+		return nil, nil, err
+	}
 	r, problems, err := e.resolve(ctx, *spec)
 	if err != nil {
 		return nil, nil, err
 	}
-	spec.Namespace = namespaceOf(*spec, vim)
-	return s, r, problems.Err()
+	if err := problems.Err(); err != nil {
+		return nil, nil, err
+	}
+	spec.Namespace, spec.PackageID = namespaceOf(*spec, vim), r.pkg.ID
+	return s, r, nil
 }
 
 // claim creates the record of a new instance, or takes up that of a creation of
@@ -70,7 +76,7 @@ func (e *Engine) claim(ctx context.Context, s store.Store, spec vnfm.InstanceSpe
 		if _, answered := e.answered.Load(en.rec.ID); answered || en.value.Acknowledged {
 			return nil, &vnfm.ConflictError{
 				Object: fmt.Sprintf("the name %q in namespace %q of VIM %q", spec.Name, spec.Namespace, spec.VIMID),
-				Owner:  "VNF instance " + en.value.ID,
+				Owner:  en.value.Noun() + " " + en.value.ID,
 				Detail: "choose another name, or import that instance",
 			}
 		}
@@ -86,7 +92,7 @@ func newInstance(id string, spec vnfm.InstanceSpec) *entry[vnfm.Instance] {
 	now := time.Now().UTC()
 	return &entry[vnfm.Instance]{
 		rec:   store.Record{Kind: store.KindInstance, ID: id, Key: keyOf(spec), Owner: spec.VIMID},
-		value: vnfm.Instance{ID: id, Name: spec.Name, VIMID: spec.VIMID, Namespace: spec.Namespace, CreatedAt: now, UpdatedAt: now},
+		value: vnfm.Instance{ID: id, Name: spec.Name, VIMID: spec.VIMID, Namespace: spec.Namespace, Cluster: spec.Cluster, CreatedAt: now, UpdatedAt: now},
 	}
 }
 
@@ -96,7 +102,7 @@ func newInstance(id string, spec vnfm.InstanceSpec) *entry[vnfm.Instance] {
 func (e *Engine) runOnInstance(ctx context.Context, s store.Store, en *entry[vnfm.Instance], work func(ctx context.Context) error) (*vnfm.Instance, error) {
 	var done func()
 	err := vnfm.AwaitTurn(ctx, func() error {
-		held, release, err := e.work(ctx, s, "instance/"+en.rec.ID, "VNF instance "+quote(en.value.Name))
+		held, release, err := e.work(ctx, s, "instance/"+en.rec.ID, en.value.Noun()+" "+quote(en.value.Name))
 		if err == nil {
 			ctx, done = held, release
 		}

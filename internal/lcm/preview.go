@@ -45,6 +45,9 @@ func (e *Engine) RenderInstance(ctx context.Context, spec vnfm.InstanceSpec) (*v
 func (e *Engine) offline(ctx context.Context, spec vnfm.InstanceSpec,
 	look func(vnfm.InfraDriver, *vnfm.Target) (*vnfm.Preview, vnfm.Problems),
 ) (vnfm.Problems, error) {
+	if err := e.settleCluster(ctx, &spec, false); err != nil {
+		return nil, err
+	}
 	r, problems, err := e.resolve(ctx, spec)
 	if err != nil || r == nil {
 		return problems, err
@@ -59,6 +62,9 @@ func (e *Engine) offline(ctx context.Context, spec vnfm.InstanceSpec,
 	describe(instance, spec, r)
 	t, err := e.target(instance, r, spec)
 	if err != nil {
+		return nil, err
+	}
+	if d, err = e.over(d, instance); err != nil {
 		return nil, err
 	}
 	if d, err = e.spread(ctx, d, t, false); err != nil {

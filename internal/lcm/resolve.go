@@ -19,12 +19,11 @@ type resolution struct {
 
 // resolve looks up package, flavour, level and counts. It needs no VIM.
 func (e *Engine) resolve(ctx context.Context, spec vnfm.InstanceSpec) (*resolution, vnfm.Problems, error) {
-	p, err := e.packageOf(ctx, spec.PackageID)
-	if err != nil {
-		return nil, nil, err
+	p, problems, err := e.packageFor(ctx, spec)
+	if err != nil || problems.HasErrors() {
+		return nil, problems, err
 	}
 	r := &resolution{pkg: p}
-	var problems vnfm.Problems
 	r.flavour = chooseFlavour(p.Descriptor, spec.FlavourID, &problems)
 	if r.flavour == nil {
 		return nil, problems, nil
@@ -115,7 +114,7 @@ func namespaceOf(spec vnfm.InstanceSpec, vim *vnfm.VIM) string {
 // instance's identity, status and inventory are not touched.
 func describe(i *vnfm.Instance, spec vnfm.InstanceSpec, r *resolution) {
 	i.Name, i.Description, i.Metadata = spec.Name, spec.Description, spec.Metadata
-	i.PackageID, i.VNFDID = r.pkg.ID, r.pkg.Descriptor.ID
+	i.PackageID, i.VNFDID, i.Cluster = r.pkg.ID, r.pkg.Descriptor.ID, spec.Cluster
 	i.FlavourID, i.LevelID = r.flavour.ID, r.levelID
 	i.ScaleLevels, i.ScaleStatus = spec.ScaleLevels, r.scaleStatus
 	i.AdditionalParams = spec.AdditionalParams
@@ -128,7 +127,7 @@ func describe(i *vnfm.Instance, spec vnfm.InstanceSpec, r *resolution) {
 func specOf(i *vnfm.Instance) vnfm.InstanceSpec {
 	return vnfm.InstanceSpec{
 		Name: i.Name, Description: i.Description, Metadata: i.Metadata,
-		VIMID: i.VIMID, PackageID: i.PackageID, FlavourID: i.FlavourID, LevelID: i.LevelID,
+		VIMID: i.VIMID, PackageID: i.PackageID, Cluster: i.Cluster, FlavourID: i.FlavourID, LevelID: i.LevelID,
 		Connections: i.Connections, ScaleLevels: i.ScaleLevels, Namespace: i.Namespace, AdditionalParams: i.AdditionalParams,
 		OperationalState: i.OperationalState, OnFailure: i.OnFailure, Readiness: i.Readiness,
 	}

@@ -107,7 +107,7 @@ func (u *update) modify(ctx context.Context) error {
 	return u.operation(ctx, vnfm.OpModifyInfo, map[string]any{"name": want.Name, "description": want.Description, "metadata": want.Metadata},
 		func(ctx context.Context, op *operation) error {
 			i.Name, i.Description, i.Metadata, i.OnFailure, i.Readiness = want.Name, want.Description, want.Metadata, want.OnFailure, want.Readiness
-			u.instance.rec.Key = naturalKey(i.VIMID, i.Namespace, i.Name)
+			u.instance.rec.Key = keyOf(specOf(i))
 			if judged {
 				return nil
 			}

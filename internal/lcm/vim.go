@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"time"
 
@@ -25,6 +26,9 @@ type vimRecord struct {
 func (e *Engine) CheckVIM(ctx context.Context, spec vnfm.VIMSpec) (vnfm.VIMCheck, error) {
 	d, err := e.driver(spec.Type)
 	if err != nil {
+		return vnfm.VIMCheck{}, err
+	}
+	if spec.Credentials, err = e.liveCredentials(ctx, spec.Kubernetes, spec.Credentials); err != nil {
 		return vnfm.VIMCheck{}, err
 	}
 	return d.CheckVIM(ctx, spec)
@@ -90,7 +94,7 @@ func sameEndpoint(a, b *vnfm.KubernetesConnection) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
-	return a.Endpoint == b.Endpoint && a.KubeconfigContext == b.KubeconfigContext
+	return a.Endpoint == b.Endpoint && a.KubeconfigContext == b.KubeconfigContext && reflect.DeepEqual(a.CAPICluster, b.CAPICluster)
 }
 
 func (e *Engine) fillVIM(en *entry[vimRecord], spec vnfm.VIMSpec, check vnfm.VIMCheck) error {
@@ -242,7 +246,21 @@ func (e *Engine) vimWithCredentials(ctx context.Context, id string) (*vnfm.VIM, 
 	for name, text := range plain {
 		creds[name] = vnfm.Secret(text)
 	}
-	return &en.value.VIM, creds, nil
+	creds, err = e.liveCredentials(ctx, en.value.Kubernetes, creds)
+	return &en.value.VIM, creds, err
+}
+
+// liveCredentials returns the credentials of a connection. Those of a workload
+// cluster are read from its management cluster, so that a rotation is followed.
+func (e *Engine) liveCredentials(ctx context.Context, c *vnfm.KubernetesConnection, creds vnfm.Credentials) (vnfm.Credentials, error) {
+	if c == nil || c.CAPICluster == nil || creds[vnfm.CredentialKubeconfig] != "" {
+		return creds, nil
+	}
+	k, err := e.WorkloadKubeconfig(ctx, *c.CAPICluster, vnfm.KubeconfigSpec{})
+	if err != nil {
+		return nil, fmt.Errorf("reading the kubeconfig of workload cluster %s/%s from its management cluster: %w", c.CAPICluster.Namespace, c.CAPICluster.Name, err)
+	}
+	return vnfm.Credentials{vnfm.CredentialKubeconfig: k.Raw}, nil
 }
 
 // DeregisterVIM implements vnfm.Manager.
@@ -270,7 +288,7 @@ func (e *Engine) DeregisterVIM(ctx context.Context, id string) error {
 func instanceNames(entries []*entry[vnfm.Instance]) []string {
 	names := make([]string, 0, len(entries))
 	for _, en := range entries {
-		names = append(names, fmt.Sprintf("VNF instance %q (%s)", en.value.Name, en.value.ID))
+		names = append(names, fmt.Sprintf("%s %q (%s)", en.value.Noun(), en.value.Name, en.value.ID))
 	}
 	return names
 }

@@ -73,10 +73,12 @@ func newManager(ctx context.Context, version string, m *model, diags *diag.Diagn
 		diags.AddAttributeError(path.Root("encryption"), "Unusable Encryption Key", tfutil.ErrorDetail(err))
 		return nil
 	}
+	infra, clusters := drivers(version)
 	return lcm.New(lcm.Config{
 		OpenStore:   func(ctx context.Context) (store.Store, error) { return sqlite.Open(ctx, s.storePath) },
 		Keyring:     keyring,
-		Drivers:     drivers(version),
+		Drivers:     infra,
+		Clusters:    clusters,
 		Concurrency: s.concurrency,
 		Progress: func(ctx context.Context, op vnfm.Operation, line string) {
 			tflog.Info(ctx, "LCM operation", map[string]any{

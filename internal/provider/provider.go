@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
 	"github.com/hashicorp/terraform-plugin-framework/function"
 	"github.com/hashicorp/terraform-plugin-framework/provider"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -15,6 +16,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/rendering"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/vim"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/vnfpackage"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/workloadcluster"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 )
 
@@ -22,9 +24,10 @@ import (
 const TypeName = "vnf"
 
 var (
-	_ provider.Provider                   = (*Provider)(nil)
-	_ provider.ProviderWithFunctions      = (*Provider)(nil)
-	_ provider.ProviderWithValidateConfig = (*Provider)(nil)
+	_ provider.Provider                       = (*Provider)(nil)
+	_ provider.ProviderWithFunctions          = (*Provider)(nil)
+	_ provider.ProviderWithEphemeralResources = (*Provider)(nil)
+	_ provider.ProviderWithValidateConfig     = (*Provider)(nil)
 )
 
 // Provider implements the Terraform provider.
@@ -70,6 +73,7 @@ func (p *Provider) Resources(context.Context) []func() resource.Resource {
 		instance.NewResource,
 		vim.NewResource,
 		vnfpackage.NewResource,
+		workloadcluster.NewResource,
 	}
 }
 
@@ -82,6 +86,14 @@ func (p *Provider) DataSources(context.Context) []func() datasource.DataSource {
 		rendering.NewDataSource,
 		vim.NewDataSource,
 		vnfpackage.NewDataSource,
+		workloadcluster.NewKubeconfigDataSource,
+	}
+}
+
+// EphemeralResources implements provider.ProviderWithEphemeralResources.
+func (p *Provider) EphemeralResources(context.Context) []func() ephemeral.EphemeralResource {
+	return []func() ephemeral.EphemeralResource{
+		workloadcluster.NewKubeconfigEphemeral,
 	}
 }
 

@@ -89,7 +89,7 @@ func sentence(s string) string {
 }
 
 func period(s string) string {
-	if strings.HasSuffix(s, ".") || strings.HasSuffix(s, "\n") || s == "" {
+	if strings.HasSuffix(s, ".") || strings.HasSuffix(s, "?") || strings.HasSuffix(s, "\n") || s == "" {
 		return ""
 	}
 	return "."

@@ -22,6 +22,9 @@ type Target struct {
 	DigestKey []byte
 	// Concurrency bounds the requests in flight.
 	Concurrency int
+	// Settled, when set, is called once everything is applied and ready by itself, and
+	// before what the target has no longer is removed: the last word on readiness.
+	Settled func(ctx context.Context) error
 }
 
 // Recorder is how a driver tells the engine what it made and how far it is.

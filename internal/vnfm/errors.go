@@ -83,11 +83,11 @@ type OperationError struct {
 }
 
 func (e *OperationError) Error() string {
-	name := e.Operation.InstanceID
+	noun, name := nounOf(nil), e.Operation.InstanceID
 	if e.Instance != nil {
-		name = e.Instance.Name
+		noun, name = e.Instance.Noun(), e.Instance.Name
 	}
-	return fmt.Sprintf("%s of VNF instance %q is %s: %v", e.Operation.Type, name, e.Operation.State, e.Err)
+	return fmt.Sprintf("%s of %s %q is %s: %v", e.Operation.Type, noun, name, e.Operation.State, e.Err)
 }
 
 func (e *OperationError) Unwrap() error { return e.Err }

@@ -2,6 +2,13 @@ package vnfm
 
 import "time"
 
+// LabelPrefix is that of every label and annotation that drivers set, and
+// InstanceLabel the label that holds the id of the instance that an object is of.
+const (
+	LabelPrefix   = "vnf.nfv-iac.github.io/"
+	InstanceLabel = LabelPrefix + "instance-id"
+)
+
 // InstanceSpec is the state that a user wants a VNF instance to be in. The
 // manager derives the LCM operations that lead there.
 type InstanceSpec struct {
@@ -10,6 +17,8 @@ type InstanceSpec struct {
 	Metadata    map[string]string
 	VIMID       string
 	PackageID   string
+	// Cluster is set for a workload cluster, which has no package of its own.
+	Cluster *ClusterSpec
 	// Connections are further VIMs by a name that the user gives them, with the part
 	// of the instance that is there.
 	Connections map[string]Connection
@@ -40,6 +49,16 @@ type InstanceSpec struct {
 	Readiness []ReadinessRule
 	// KnownGeneration is what a record that the store has lost goes on from.
 	KnownGeneration int64
+}
+
+// Noun names what the specification is of, in texts for people.
+func (s *InstanceSpec) Noun() string { return nounOf(s.Cluster) }
+
+func nounOf(c *ClusterSpec) string {
+	if c != nil {
+		return "workload cluster"
+	}
+	return "VNF instance"
 }
 
 // HealSpec asks for a HEAL operation (SOL003 5.4.9): some VNFCs, all of some VDUs,
@@ -105,7 +124,9 @@ type Instance struct {
 	VIMID       string            `json:"vim_id"`
 	Namespace   string            `json:"namespace"`
 	// PackageID is the package that the instance runs.
-	PackageID        string         `json:"package_id"`
+	PackageID string `json:"package_id"`
+	// Cluster is set for a workload cluster, whose package is made of it.
+	Cluster          *ClusterSpec   `json:"cluster,omitempty"`
 	VNFDID           string         `json:"vnfd_id"`
 	FlavourID        string         `json:"flavour_id"`
 	LevelID          string         `json:"level_id,omitempty"`
@@ -131,6 +152,9 @@ type Instance struct {
 	CreatedAt    time.Time `json:"created_at"`
 	UpdatedAt    time.Time `json:"updated_at"`
 }
+
+// Noun names what the record is of, in texts for people.
+func (i *Instance) Noun() string { return nounOf(i.Cluster) }
 
 // InventoryItem is one object or resource that belongs to an instance.
 type InventoryItem struct {
@@ -189,6 +213,8 @@ type Observation struct {
 	// Objects has the digest of each object that is as it was applied, or
 	// "drifted: <field paths>"; an object that is gone is absent.
 	Objects map[string]string
+	// Cluster is set for a workload cluster that is there.
+	Cluster *ClusterState
 }
 
 // VNFC is one VNF component: a pod, a server.

@@ -68,6 +68,9 @@ type KubernetesConnection struct {
 	ClientCertificate string `json:"client_certificate,omitempty"`
 	// KubeconfigContext chooses a context of the credential "kubeconfig".
 	KubeconfigContext string `json:"kubeconfig_context,omitempty"`
+	// CAPICluster names the workload cluster that the VIM is. Its credentials are read
+	// from its management cluster at each use, and none are kept.
+	CAPICluster *ClusterRef `json:"capi_cluster,omitempty"`
 }
 
 // Names of the credentials of a Kubernetes VIM.

@@ -81,6 +81,11 @@ func (s *session) apply(ctx context.Context) error {
 				return err
 			}
 		}
+		if s.target.Settled != nil {
+			if err := s.target.Settled(ctx); err != nil {
+				return err
+			}
+		}
 		return s.prune(ctx, old)
 	})
 	if err != nil {

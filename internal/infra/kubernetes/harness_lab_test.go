@@ -21,6 +21,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -112,7 +113,7 @@ func newLab(t *testing.T, files map[string]string, counts map[string]int) *lab {
 	env := labtest.Kubernetes(t)
 	ctx, cancel := context.WithTimeout(t.Context(), labTimeout)
 	t.Cleanup(cancel)
-	l := &lab{t: t, ctx: ctx, env: env, namespace: env.Namespace(t), driver: New("terraform-provider-vnf/test"), meter: &meter{}}
+	l := &lab{t: t, ctx: ctx, env: env, namespace: env.Namespace(t), driver: New(kube.NewPool("terraform-provider-vnf/test")), meter: &meter{}}
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM([]byte(env.ReadFile(t, env.CAFile)))
 	endpoint, err := url.Parse(env.Endpoint)

@@ -4,11 +4,11 @@ import "github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 
 // prefix is that of every label and annotation that the driver sets. Manifests
 // must not use it but for what they tell the driver, packageAnnotations.
-const prefix = "vnf.nfv-iac.github.io/"
+const prefix = vnfm.LabelPrefix
 
 const (
 	// labelInstance holds the id of the instance that an object belongs to.
-	labelInstance = prefix + "instance-id"
+	labelInstance = vnfm.InstanceLabel
 	// annotationInstance holds the name of that instance.
 	annotationInstance = prefix + "instance"
 	// annotationPackage holds the id of the package that last changed the object.

@@ -53,7 +53,7 @@ func (d *Driver) connect(t *vnfm.Target, r vnfm.Recorder) (*session, error) {
 	if t.VIM == nil {
 		return nil, fmt.Errorf("VNF instance %q has no VIM", t.Instance.Name)
 	}
-	client, err := d.client(t.VIM.Name, t.VIM.Kubernetes, t.Credentials)
+	client, err := d.clients.Client(t.VIM.Name, t.VIM.Kubernetes, t.Credentials)
 	if err != nil {
 		return nil, err
 	}

@@ -69,6 +69,7 @@ type connectionModel struct {
 	Username              types.String `tfsdk:"username"`
 	ClientCertificate     types.String `tfsdk:"client_certificate"`
 	KubeconfigContext     types.String `tfsdk:"kubeconfig_context"`
+	CAPICluster           types.Object `tfsdk:"capi_cluster"`
 }
 
 type kubernetesModel struct {
@@ -157,6 +158,7 @@ func (m *commonModel) spec(ctx context.Context) (vnfm.VIMSpec, diag.Diagnostics)
 			Username:              k.Username.ValueString(),
 			ClientCertificate:     k.ClientCertificate.ValueString(),
 			KubeconfigContext:     k.KubeconfigContext.ValueString(),
+			CAPICluster:           tfutil.ClusterRef(k.CAPICluster),
 		},
 		Credentials: vnfm.Credentials{},
 	}
@@ -232,5 +234,6 @@ func connectionOf(c *vnfm.KubernetesConnection, priorInsecure types.Bool) connec
 		Username:              tfutil.OptionalString(c.Username),
 		ClientCertificate:     tfutil.OptionalString(c.ClientCertificate),
 		KubeconfigContext:     tfutil.OptionalString(c.KubeconfigContext),
+		CAPICluster:           tfutil.ClusterRefValue(c.CAPICluster),
 	}
 }

@@ -81,7 +81,7 @@ func attributes() map[string]schema.Attribute {
 		"kubernetes": schema.SingleNestedAttribute{
 			Required: true,
 			MarkdownDescription: "Connection to a Kubernetes API server, version 1.25 or later. Exactly one way of authentication is set: a bearer token, " +
-				"a username with its password, a client certificate with its key, or a whole kubeconfig, of which the other arguments replace single values. Nothing is ever read from `~/.kube/config`. " +
+				"a username with its password, a client certificate with its key, a whole kubeconfig, of which the other arguments replace single values, or a workload cluster of Cluster API. Nothing is ever read from `~/.kube/config`. " +
 				"Changing anything inside checks the connection and replaces it in place.",
 			Attributes: kubernetesAttributes(),
 		},
@@ -112,6 +112,16 @@ func kubernetesAttributes() map[string]schema.Attribute {
 	namespace := optional("Namespace of objects that name none, for instances that set no `namespace`. Without it that is `default`, whatever a kubeconfig says. Changing this affects instances made later.")
 	namespace.Validators = []validator.String{stringvalidator.RegexMatches(dnsLabel, "must be a name of a namespace: at most 63 lower-case letters, digits and dashes, with a letter or digit at both ends")}
 	attributes["default_namespace"] = namespace
+	attributes["capi_cluster"] = schema.SingleNestedAttribute{
+		Optional: true,
+		MarkdownDescription: "A workload cluster of Cluster API that is the VIM, for example `vnf_capi_workload_cluster.edge.kubeconfig_ref`. " +
+			"Its credentials are read from its management cluster at each use: none are stored, and a rotation is followed. Changing this checks the cluster and updates the VIM in place.",
+		Attributes: map[string]schema.Attribute{
+			"vim_id":    schema.StringAttribute{Required: true, MarkdownDescription: "Id of the `vnf_vim` that is the management cluster.", Validators: notEmpty},
+			"namespace": schema.StringAttribute{Required: true, MarkdownDescription: "Namespace of the cluster on its management cluster.", Validators: notEmpty},
+			"name":      schema.StringAttribute{Required: true, MarkdownDescription: "Name of the cluster.", Validators: notEmpty},
+		},
+	}
 	for _, s := range secrets {
 		s.AddTo(attributes)
 	}

@@ -1,0 +1,55 @@
+provider "vnf" {
+  store = { local = { path = var.store } }
+}
+
+# The management cluster: Cluster API and its providers run on it.
+resource "vnf_vim" "management" {
+  name = "management"
+
+  kubernetes = {
+    kubeconfig_wo         = file(pathexpand(var.kubeconfig))
+    kubeconfig_wo_version = 1
+  }
+}
+
+resource "vnf_capi_workload_cluster" "edge" {
+  vim_id             = vnf_vim.management.id
+  namespace          = var.namespace
+  name               = "edge"
+  kubernetes_version = var.kubernetes_version
+  chart              = { name = "in-memory" }
+  control_plane      = { replicas = 1 }
+
+  node_groups = merge(
+    { workers = { replicas = var.workers } },
+    # The number of these nodes is an autoscaler's, and no drift whatever it is.
+    var.burst ? { burst = { min = 1, max = 5 } } : {},
+  )
+
+  # A creation that stops half-way is kept and continued by the next apply. This makes
+  # such an apply red and holds back whatever depends on the cluster.
+  lifecycle {
+    postcondition {
+      condition     = self.status == "INSTANTIATED"
+      error_message = "The cluster is ${self.status}: apply again to continue."
+    }
+  }
+}
+
+# The kubeconfig, read when it is needed and kept nowhere. What refers to it may be the
+# configuration of another provider, or a write-only argument.
+ephemeral "vnf_capi_workload_kubeconfig" "edge" {
+  vim_id    = vnf_capi_workload_cluster.edge.kubeconfig_ref.vim_id
+  namespace = vnf_capi_workload_cluster.edge.kubeconfig_ref.namespace
+  name      = vnf_capi_workload_cluster.edge.kubeconfig_ref.name
+
+  # A certificate of its own for a day, in the place of the administrator's for a year.
+  mint = { common_name = "pipeline", organizations = ["system:masters"], ttl = "24h" }
+
+  lifecycle {
+    postcondition {
+      condition     = self.host == vnf_capi_workload_cluster.edge.endpoint
+      error_message = "The kubeconfig leads to ${self.host}."
+    }
+  }
+}

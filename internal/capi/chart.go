@@ -1,0 +1,158 @@
+package capi
+
+import (
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/helm"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// chart is the form of a Helm chart. What the arguments of a cluster say becomes
+// values by the names that the chart "openstack-cluster" of capi-helm-charts has, so
+// that either that chart or the embedded one takes them.
+type chart struct{ *vnfm.ClusterChart }
+
+const attributeChart = "chart"
+
+func (f chart) objects(spec *vnfm.ClusterSpec, ps *vnfm.Problems) []map[string]any {
+	fsys, path := f.locate()
+	loaded, err := helm.Load(fsys, path)
+	if err != nil {
+		*ps = append(*ps, vnfm.Problem{Attribute: attributeChart, Summary: "the chart cannot be read", Detail: err.Error()})
+		return nil
+	}
+	rendered, problems := loaded.Render(helm.Options{Release: spec.Name, Namespace: spec.Namespace, Values: f.values(spec)})
+	for _, p := range problems {
+		if p.Attribute == "" {
+			p.Attribute = attributeChart
+		}
+		*ps = append(*ps, p)
+	}
+	if ps.HasErrors() {
+		return nil
+	}
+	var out strings.Builder
+	for _, m := range slices.Concat(rendered.CRDs, rendered.Manifests) {
+		fmt.Fprintf(&out, "---\n%s\n", strings.TrimPrefix(m.Text, "---\n"))
+	}
+	if len(rendered.Hooks) > 0 {
+		*ps = append(*ps, vnfm.Problem{
+			Attribute: attributeChart, Summary: fmt.Sprintf("the chart %s has hooks", rendered.ChartName()),
+			Detail: "hooks are for applications and are not run for a workload cluster; use a chart without them",
+		})
+	}
+	objects, err := decode(out.String())
+	if err != nil {
+		*ps = append(*ps, vnfm.Problem{Attribute: attributeChart, Summary: "what the chart renders cannot be read", Detail: err.Error()})
+	}
+	return objects
+}
+
+// locate returns the file system and the path of the chart in it.
+func (f chart) locate() (fs.FS, string) {
+	if f.Name != "" {
+		return embedded, "charts/" + f.Name
+	}
+	clean := filepath.Clean(f.Path)
+	return os.DirFS(filepath.Dir(clean)), filepath.Base(clean)
+}
+
+// values are the user's, and over them those that the arguments of the cluster say.
+func (f chart) values(spec *vnfm.ClusterSpec) map[string]any {
+	said := map[string]any{}
+	put(said, "kubernetesVersion", withoutV(spec.KubernetesVersion))
+	put(said, "clusterAnnotations", texts(spec.Annotations))
+	put(said, "clusterLabels", texts(spec.Labels))
+	put(said, "kubeNetwork", network(spec.Network))
+	controlPlane := map[string]any{}
+	putInt(controlPlane, "machineCount", spec.ControlPlane.Replicas)
+	put(controlPlane, "machineFlavor", spec.ControlPlane.Flavour)
+	put(controlPlane, "rolloutAfter", spec.RolloutAfter)
+	chartHealthCheck(controlPlane, spec.ControlPlane.HealthCheck)
+	chartDeletion(controlPlane, spec.ControlPlane.Deletion)
+	put(said, "controlPlane", controlPlane)
+	var groups []any
+	for _, name := range slices.Sorted(maps.Keys(spec.NodeGroups)) {
+		groups = append(groups, chartGroup(spec, name))
+	}
+	put(said, "nodeGroups", groups)
+	return laidOver(f.Values, said)
+}
+
+func chartGroup(spec *vnfm.ClusterSpec, name string) map[string]any {
+	g := spec.NodeGroups[name]
+	out := map[string]any{"name": name}
+	if g.Autoscaled() {
+		out["autoscale"], out["machineCountMin"], out["machineCountMax"] = true, *g.Min, *g.Max
+	} else {
+		putInt(out, "machineCount", g.Replicas)
+	}
+	put(out, "machineFlavor", g.Flavour)
+	put(out, "failureDomain", g.FailureDomain)
+	put(out, "nodeLabels", texts(g.Labels))
+	put(out, "rolloutAfter", spec.RolloutAfter)
+	if len(g.Taints) > 0 {
+		out["nodeTaints"] = taints(g.Taints)
+	}
+	chartHealthCheck(out, g.HealthCheck)
+	chartDeletion(out, g.Deletion)
+	if r := g.Rollout; r != nil {
+		strategy := map[string]any{}
+		put(strategy, "type", r.Type)
+		rolling := map[string]any{}
+		put(rolling, "maxSurge", intOrPercent(r.MaxSurge))
+		put(rolling, "maxUnavailable", intOrPercent(r.MaxUnavailable))
+		put(strategy, "rollingUpdate", rolling)
+		put(out, "rolloutStrategy", strategy)
+	}
+	return out
+}
+
+func chartHealthCheck(out map[string]any, h *vnfm.HealthCheck) {
+	if h == nil {
+		return
+	}
+	spec := map[string]any{}
+	put(spec, "maxUnhealthy", intOrPercent(h.MaxUnhealthy))
+	putSeconds(spec, "nodeStartupTimeout", h.NodeStartupTimeout)
+	putSeconds(spec, "unhealthyTimeout", h.UnhealthyTimeout)
+	check := map[string]any{"enabled": h.Enabled}
+	put(check, "spec", spec)
+	out["healthCheck"] = check
+}
+
+func chartDeletion(out map[string]any, d *vnfm.MachineDeletion) {
+	if d == nil {
+		return
+	}
+	for name, seconds := range map[string]*int64{
+		"nodeDrainTimeout": d.NodeDrainTimeout, "nodeVolumeDetachTimeout": d.NodeVolumeDetachTimeout, "nodeDeletionTimeout": d.NodeDeletionTimeout,
+	} {
+		if seconds != nil {
+			out[name] = fmt.Sprintf("%ds", *seconds)
+		}
+	}
+}
+
+// laidOver lays values over others: maps are merged, all else is replaced.
+func laidOver(base, over map[string]any) map[string]any {
+	out := maps.Clone(base)
+	if out == nil {
+		out = map[string]any{}
+	}
+	for key, value := range over {
+		below, wasMap := out[key].(map[string]any)
+		above, isMap := value.(map[string]any)
+		if wasMap && isMap {
+			value = laidOver(below, above)
+		}
+		out[key] = value
+	}
+	return out
+}

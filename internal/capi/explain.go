@@ -1,0 +1,152 @@
+package capi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+const (
+	// explainLimit bounds the diagnosis after a time-out, and explainQuickly the one
+	// after an interrupt, which must not keep its user waiting.
+	explainLimit   = 10 * time.Second
+	explainQuickly = 700 * time.Millisecond
+	// maxMachines is how many machines a diagnosis names.
+	maxMachines = 3
+)
+
+// because adds to an error of an operation what keeps the cluster from being as it
+// shall be, from the Cluster down to the machine that is worst off.
+func (c *cluster) because(ctx context.Context, err error) error {
+	var invalid *vnfm.InvalidError
+	var conflict *vnfm.ConflictError
+	if errors.As(err, &invalid) || errors.As(err, &conflict) {
+		return err
+	}
+	if chain := c.chain(ctx, err.Error()); chain != "" {
+		return fmt.Errorf("%w%s", err, chain)
+	}
+	return err
+}
+
+// chain is the worst chain of conditions, a line for each object that was not spoken
+// of already, or nothing.
+func (c *cluster) chain(ctx context.Context, said string) string {
+	limit := explainLimit
+	if errors.Is(ctx.Err(), context.Canceled) {
+		limit = explainQuickly
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
+	defer cancel()
+	own, err := c.own(ctx)
+	if err != nil || own == nil {
+		return ""
+	}
+	var lines []string
+	add := func(obj *unstructured.Unstructured) {
+		if obj == nil || strings.Contains(said, who(obj)) {
+			return
+		}
+		if line := worst(obj); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	add(own)
+	if infrastructure, err := c.referred(ctx, own, "spec", "infrastructureRef"); err == nil {
+		add(infrastructure)
+	}
+	if controlPlane, err := c.referred(ctx, own, "spec", "controlPlaneRef"); err == nil {
+		add(controlPlane)
+	}
+	groups, err := c.listOf(ctx, "MachineDeployment")
+	if err == nil {
+		for i := range groups {
+			add(&groups[i])
+		}
+	}
+	machines, err := c.listOf(ctx, "Machine")
+	if err == nil {
+		for _, m := range unhealthyMachines(machines) {
+			add(m)
+			if infrastructure, err := c.referred(ctx, m, "spec", "infrastructureRef"); err == nil {
+				add(infrastructure)
+			}
+		}
+	}
+	if len(lines) == 0 {
+		return ""
+	}
+	return "\n* " + strings.Join(lines, "\n* ")
+}
+
+// unhealthyMachines are the first machines that are not available, the oldest first:
+// those that wait longest.
+func unhealthyMachines(all []unstructured.Unstructured) []*unstructured.Unstructured {
+	var out []*unstructured.Unstructured
+	for i := range all {
+		if condition(&all[i], "Available").Status != "True" || all[i].GetDeletionTimestamp() != nil {
+			out = append(out, &all[i])
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *unstructured.Unstructured) int {
+		return a.GetCreationTimestamp().Compare(b.GetCreationTimestamp().Time)
+	})
+	return out[:min(len(out), maxMachines)]
+}
+
+// tells are the conditions that tell why, the most telling first. Summaries such as
+// Available repeat what others say.
+var tells = []string{
+	"Deleting", "Paused", "TopologyReconciled", "OpenStackAuthenticationSucceeded", "InstanceReady",
+	"BootstrapConfigReady", "InfrastructureReady", "CertificatesAvailable", "Initialized", "ControlPlaneInitialized",
+	"NodeHealthy", "EtcdClusterHealthy", "ControlPlaneComponentsHealthy", "MachinesReady", "RemoteConnectionProbe",
+	"ScalingUp", "RollingOut", "ControlPlaneAvailable", "WorkersAvailable", "Ready", "Available",
+}
+
+func who(obj *unstructured.Unstructured) string {
+	return fmt.Sprintf("%s %s/%s", obj.GetKind(), obj.GetNamespace(), obj.GetName())
+}
+
+// worst is one line on the most telling condition of an object that is not as it
+// has to be, and whether the object is being deleted; empty when all is well.
+func worst(obj *unstructured.Unstructured) string {
+	who := who(obj)
+	if at := obj.GetDeletionTimestamp(); at != nil {
+		who += fmt.Sprintf(" is being deleted since %s, finalizers %s", at.UTC().Format(time.RFC3339), strings.Join(obj.GetFinalizers(), ", "))
+	}
+	conditions := map[string]vnfm.Condition{}
+	for _, c := range kube.ClusterConditions(obj) {
+		conditions[c.Type] = c
+	}
+	for _, kind := range tells {
+		c, ok := conditions[kind]
+		if ok && c.Status == badWhen(kind) && (c.Message != "" || c.Reason != "") {
+			return fmt.Sprintf("%s: %s is %s (%s): %s", who, c.Type, c.Status, c.Reason, oneLine(c.Message))
+		}
+	}
+	if message := text(obj, "status", "failureMessage"); message != "" {
+		return who + ": " + oneLine(message)
+	}
+	if obj.GetDeletionTimestamp() != nil {
+		return who
+	}
+	return ""
+}
+
+// badWhen is the status in which a condition tells that something is not done.
+func badWhen(kind string) string {
+	if slices.Contains([]string{"Deleting", "Paused", "ScalingUp", "ScalingDown", "RollingOut", "Remediating"}, kind) {
+		return "True"
+	}
+	return "False"
+}
+
+func oneLine(message string) string { return strings.Join(strings.Fields(message), " ") }

@@ -1,0 +1,183 @@
+package capi
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// The Secrets that Cluster API keeps for a cluster are named <cluster>-<purpose>
+// (contract "Cluster kubeconfig management").
+const (
+	purposeKubeconfig = "kubeconfig"
+	purposeCA         = "ca"
+)
+
+// namespaces is a kind that every workload API serves, so that it need not be looked up.
+var namespaces = kube.Resource{
+	GVK: schema.GroupVersionKind{Version: "v1", Kind: "Namespace"},
+	GVR: schema.GroupVersionResource{Version: "v1", Resource: "namespaces"},
+}
+
+// Kubeconfig implements vnfm.ClusterDriver.
+func (d *Driver) Kubeconfig(ctx context.Context, management *vnfm.VIM, credentials vnfm.Credentials, ref vnfm.ClusterRef, spec vnfm.KubeconfigSpec) (*vnfm.Kubeconfig, error) {
+	c, err := d.referred(management, credentials, ref)
+	if err != nil {
+		return nil, err
+	}
+	var k *vnfm.Kubeconfig
+	if spec.Wait > 0 {
+		ctx, cancel := context.WithTimeout(ctx, spec.Wait)
+		defer cancel()
+		k, err = c.awaitKubeconfig(ctx, func(error) {})
+	} else if k, err = c.readKubeconfig(ctx); isGone(err) {
+		err = &vnfm.NotFoundError{Kind: "kubeconfig of workload cluster", ID: ref.Namespace + "/" + ref.Name}
+	}
+	if err != nil || spec.Mint == nil {
+		return k, err
+	}
+	return c.mint(ctx, k, spec.Mint)
+}
+
+// RegenerateKubeconfig implements vnfm.ClusterDriver.
+func (d *Driver) RegenerateKubeconfig(ctx context.Context, management *vnfm.VIM, credentials vnfm.Credentials, ref vnfm.ClusterRef) error {
+	c, err := d.referred(management, credentials, ref)
+	if err != nil {
+		return err
+	}
+	secret, err := c.secret(ctx, purposeKubeconfig)
+	var before types.UID
+	switch {
+	case err == nil:
+		before = secret.GetUID()
+		at, refErr := c.secretRef(ctx, purposeKubeconfig)
+		if refErr != nil {
+			return refErr
+		}
+		if err := c.client.Delete(ctx, at, kube.DeleteOptions{UID: before}); err != nil {
+			return err
+		}
+	case !isGone(err):
+		return err
+	}
+	at, err := c.secretRef(ctx, purposeKubeconfig)
+	if err != nil {
+		return err
+	}
+	err = c.client.Until(ctx, []kube.Selection{selectOne(at)}, func(objects []map[string]*unstructured.Unstructured) (bool, error) {
+		obj := objects[0][at.Name]
+		return obj != nil && obj.GetUID() != before, nil
+	})
+	if err != nil {
+		return fmt.Errorf("waiting for Cluster API to make Secret %s/%s anew: %w; only the control plane provider that made it makes it again", at.Namespace, at.Name, err)
+	}
+	return nil
+}
+
+func (d *Driver) referred(management *vnfm.VIM, credentials vnfm.Credentials, ref vnfm.ClusterRef) (*cluster, error) {
+	client, err := d.clients.Client(management.Name, management.Kubernetes, credentials)
+	if err != nil {
+		return nil, err
+	}
+	return &cluster{client: client, namespace: ref.Namespace, name: ref.Name, spec: &vnfm.ClusterSpec{Name: ref.Name, Namespace: ref.Namespace}}, nil
+}
+
+func (c *cluster) secretRef(ctx context.Context, purpose string) (kube.Ref, error) {
+	r, err := c.client.Resource(ctx, schema.GroupVersionKind{Version: "v1", Kind: "Secret"})
+	return kube.Ref{Resource: r, Namespace: c.namespace, Name: c.name + "-" + purpose}, err
+}
+
+func (c *cluster) secret(ctx context.Context, purpose string) (*unstructured.Unstructured, error) {
+	ref, err := c.secretRef(ctx, purpose)
+	if err != nil {
+		return nil, err
+	}
+	return c.client.Get(ctx, ref)
+}
+
+// value returns one decoded value of a Secret.
+func value(secret *unstructured.Unstructured, key string) (string, error) {
+	encoded := text(secret, "data", key)
+	plain, err := base64.StdEncoding.DecodeString(encoded)
+	if err != nil || len(plain) == 0 {
+		return "", fmt.Errorf("Secret %s/%s has no usable value %q", secret.GetNamespace(), secret.GetName(), key) //nolint:staticcheck,revive // the name of a kind
+	}
+	return string(plain), nil
+}
+
+// readKubeconfig reads the kubeconfig as it is now.
+func (c *cluster) readKubeconfig(ctx context.Context) (*vnfm.Kubeconfig, error) {
+	secret, err := c.secret(ctx, purposeKubeconfig)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := value(secret, "value")
+	if err != nil {
+		return nil, err
+	}
+	k, err := kube.ReadKubeconfig(raw)
+	if err != nil {
+		return nil, fmt.Errorf("the kubeconfig in Secret %s/%s cannot be used: %w", secret.GetNamespace(), secret.GetName(), err)
+	}
+	return k, nil
+}
+
+// awaitKubeconfig waits until there is a kubeconfig and the workload API answers with
+// it. The Secret comes well before the API: it is made as soon as the endpoint and
+// the CA are known.
+func (c *cluster) awaitKubeconfig(ctx context.Context, waiting func(error)) (*vnfm.Kubeconfig, error) {
+	said := ""
+	for {
+		k, err := c.tryKubeconfig(ctx)
+		if err == nil {
+			return k, nil
+		}
+		if text := err.Error(); text != said && ctx.Err() == nil {
+			said = text
+			waiting(err)
+		}
+		timer := time.NewTimer(answerEvery)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return nil, fmt.Errorf("the workload API of %s does not answer: %w; the last try: %s", c, ctx.Err(), said)
+		}
+	}
+}
+
+func (c *cluster) tryKubeconfig(ctx context.Context) (*vnfm.Kubeconfig, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerLimit)
+	defer cancel()
+	k, err := c.readKubeconfig(ctx)
+	if isGone(err) {
+		return nil, errors.New("there is no kubeconfig yet")
+	}
+	if err != nil {
+		return nil, err
+	}
+	client, err := kube.New(kube.Config{
+		Connection:  vnfm.KubernetesConnection{},
+		Credentials: vnfm.Credentials{vnfm.CredentialKubeconfig: k.Raw},
+		VIM:         c.name,
+	})
+	if err != nil {
+		return nil, err
+	}
+	// Any answer about an object is one: there need not be such a namespace.
+	_, err = client.Get(ctx, kube.Ref{Resource: namespaces, Name: "kube-system"})
+	if err != nil && !isGone(err) {
+		return nil, err
+	}
+	return k, nil
+}

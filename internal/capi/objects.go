@@ -1,0 +1,121 @@
+package capi
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// group is the API group of Cluster API's own kinds.
+const group = "cluster.x-k8s.io"
+
+// The labels by which Cluster API marks what belongs to a cluster, and which node
+// group of a topology a MachineDeployment is.
+const (
+	labelCluster   = "cluster.x-k8s.io/cluster-name"
+	labelNodeGroup = "topology.cluster.x-k8s.io/deployment-name"
+	labelControl   = "cluster.x-k8s.io/control-plane"
+	labelOfGroup   = "cluster.x-k8s.io/deployment-name"
+)
+
+// kind looks up a kind in the version that the management cluster prefers.
+func (c *cluster) kind(ctx context.Context, apiGroup, kind string) (kube.Resource, error) {
+	version, err := c.client.PreferredVersion(ctx, apiGroup)
+	if err != nil {
+		return kube.Resource{}, fmt.Errorf("looking up the kind %s of %s: %w", kind, apiGroup, err)
+	}
+	return c.client.Resource(ctx, schema.GroupVersionKind{Group: apiGroup, Version: version, Kind: kind})
+}
+
+// own is the Cluster; nil when there is none.
+func (c *cluster) own(ctx context.Context) (*unstructured.Unstructured, error) {
+	r, err := c.kind(ctx, group, "Cluster")
+	if err != nil {
+		return nil, err
+	}
+	obj, err := c.client.Get(ctx, kube.Ref{Resource: r, Namespace: c.namespace, Name: c.name})
+	if isGone(err) {
+		return nil, nil
+	}
+	return obj, err
+}
+
+// ref is a reference of an object to another one, of either form.
+func (c *cluster) ref(ctx context.Context, obj *unstructured.Unstructured, path ...string) (kube.Ref, bool, error) {
+	fields, found, _ := unstructured.NestedStringMap(obj.Object, path...)
+	if !found || fields["name"] == "" {
+		return kube.Ref{}, false, nil
+	}
+	apiGroup := fields["apiGroup"]
+	if gv, err := schema.ParseGroupVersion(fields["apiVersion"]); err == nil && apiGroup == "" {
+		apiGroup = gv.Group
+	}
+	r, err := c.kind(ctx, apiGroup, fields["kind"])
+	if err != nil {
+		return kube.Ref{}, false, err
+	}
+	return kube.Ref{Resource: r, Namespace: c.namespace, Name: fields["name"]}, true, nil
+}
+
+// referred reads the object that another one refers to; nil when it is not there.
+func (c *cluster) referred(ctx context.Context, obj *unstructured.Unstructured, path ...string) (*unstructured.Unstructured, error) {
+	ref, ok, err := c.ref(ctx, obj, path...)
+	if err != nil || !ok {
+		return nil, err
+	}
+	other, err := c.client.Get(ctx, ref)
+	if isGone(err) {
+		return nil, nil
+	}
+	return other, err
+}
+
+// ofCluster selects the objects of a kind that belong to the cluster.
+func (c *cluster) ofCluster(ctx context.Context, kind string) (kube.Selection, error) {
+	r, err := c.kind(ctx, group, kind)
+	if err != nil {
+		return kube.Selection{}, err
+	}
+	return kube.Selection{Resource: r, Namespace: c.namespace, Options: kube.ListOptions{LabelSelector: labelCluster + "=" + c.name}}, nil
+}
+
+func (c *cluster) listOf(ctx context.Context, kind string) ([]unstructured.Unstructured, error) {
+	s, err := c.ofCluster(ctx, kind)
+	if err != nil {
+		return nil, err
+	}
+	return c.client.List(ctx, s.Resource, s.Namespace, s.Options)
+}
+
+// nodeGroupOf is the name of the node group that a MachineDeployment is: what the
+// topology calls it, else its own name without that of the cluster.
+func (c *cluster) nodeGroupOf(obj *unstructured.Unstructured) string {
+	if name := obj.GetLabels()[labelNodeGroup]; name != "" {
+		return name
+	}
+	name := obj.GetName()
+	if prefix := c.name + "-"; len(name) > len(prefix) && name[:len(prefix)] == prefix {
+		return name[len(prefix):]
+	}
+	return name
+}
+
+func text(obj *unstructured.Unstructured, path ...string) string {
+	s, _, _ := unstructured.NestedString(obj.Object, path...)
+	return s
+}
+
+// condition returns one condition of an object, empty when it has none of that type.
+func condition(obj *unstructured.Unstructured, kind string) vnfm.Condition {
+	for _, c := range kube.ClusterConditions(obj) {
+		if c.Type == kind {
+			return c
+		}
+	}
+	return vnfm.Condition{}
+}

@@ -1,0 +1,250 @@
+package capi
+
+import (
+	"io/fs"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+func number(n int64) *int64 { return &n }
+
+// render returns the objects of a specification by kind and name.
+func render(t *testing.T, spec *vnfm.ClusterSpec) map[string]map[string]any {
+	t.Helper()
+	p, problems := New(nil).Package(spec)
+	require.Empty(t, problems)
+	text, err := fs.ReadFile(p.Content, p.KubernetesFiles[0])
+	require.NoError(t, err)
+	objects, err := decode(string(text))
+	require.NoError(t, err)
+	out := map[string]map[string]any{}
+	for _, o := range objects {
+		out[o["kind"].(string)+" "+o["metadata"].(map[string]any)["name"].(string)] = o
+	}
+	return out
+}
+
+// at follows fields and indices.
+func at(t *testing.T, v any, path ...any) any {
+	t.Helper()
+	for _, step := range path {
+		switch step := step.(type) {
+		case string:
+			m, ok := v.(map[string]any)
+			require.True(t, ok, "%v is no object at %v", v, step)
+			v = m[step]
+		case int:
+			l, ok := v.([]any)
+			require.True(t, ok && step < len(l), "%v has no element %d", v, step)
+			v = l[step]
+		}
+	}
+	return v
+}
+
+func topologySpec(version string) *vnfm.ClusterSpec {
+	return &vnfm.ClusterSpec{
+		Name: "edge", Namespace: "core", APIVersion: version, KubernetesVersion: "1.34.0",
+		Topology: &vnfm.ClusterTopology{Class: "small", ClassNamespace: "classes", Variables: map[string]any{"size": 3, "zone": map[string]any{"name": "a"}}},
+		Network:  &vnfm.ClusterNetwork{PodCIDRs: []string{"10.0.0.0/16"}},
+		ControlPlane: vnfm.ClusterControlPlane{
+			Replicas: number(3), Deletion: &vnfm.MachineDeletion{NodeDrainTimeout: number(90)},
+			HealthCheck: &vnfm.HealthCheck{Enabled: true, NodeStartupTimeout: 600, UnhealthyTimeout: 120, MaxUnhealthy: "1"},
+		},
+		NodeGroups: map[string]vnfm.NodeGroup{
+			"fixed": {Class: "w", Replicas: number(2), Rollout: &vnfm.NodeRollout{Type: "RollingUpdate", MaxSurge: "1", MaxUnavailable: "20%"}},
+			"auto":  {Class: "w", Min: number(1), Max: number(5), Annotations: map[string]string{"a": "b"}},
+		},
+		RolloutAfter: "2026-01-02T03:04:05Z",
+	}
+}
+
+func TestTopologyInTheNewerVersion(t *testing.T) {
+	c := render(t, topologySpec("v1beta2"))["Cluster edge"]
+	assert.Equal(t, "cluster.x-k8s.io/v1beta2", c["apiVersion"])
+	top := at(t, c, "spec", "topology")
+	assert.Equal(t, map[string]any{"name": "small", "namespace": "classes"}, at(t, top, "classRef"))
+	assert.Equal(t, "v1.34.0", at(t, top, "version"))
+	assert.Equal(t, "size", at(t, top, "variables", 0, "name"))
+	assert.EqualValues(t, 90, at(t, top, "controlPlane", "deletion", "nodeDrainTimeoutSeconds"))
+	assert.Equal(t, "2026-01-02T03:04:05Z", at(t, top, "controlPlane", "rollout", "after"))
+	assert.EqualValues(t, 120, at(t, top, "controlPlane", "healthCheck", "checks", "unhealthyNodeConditions", 0, "timeoutSeconds"))
+	assert.EqualValues(t, 1, at(t, top, "controlPlane", "healthCheck", "remediation", "triggerIf", "unhealthyLessThanOrEqualTo"))
+	auto, fixed := at(t, top, "workers", "machineDeployments", 0), at(t, top, "workers", "machineDeployments", 1)
+	assert.Equal(t, "20%", at(t, fixed, "rollout", "strategy", "rollingUpdate", "maxUnavailable"))
+	assert.EqualValues(t, 2, at(t, fixed, "replicas"))
+	assert.NotContains(t, auto, "replicas", "an autoscaler decides")
+	assert.Equal(t, map[string]any{"a": "b", annotationMin: "1", annotationMax: "5"}, at(t, auto, "metadata", "annotations"))
+}
+
+func TestTopologyInTheOlderVersion(t *testing.T) {
+	c := render(t, topologySpec("v1beta1"))["Cluster edge"]
+	assert.Equal(t, "cluster.x-k8s.io/v1beta1", c["apiVersion"])
+	top := at(t, c, "spec", "topology")
+	assert.Equal(t, "small", at(t, top, "class"))
+	assert.Equal(t, "classes", at(t, top, "classNamespace"))
+	assert.NotContains(t, top, "classRef")
+	assert.Equal(t, "2026-01-02T03:04:05Z", at(t, top, "rolloutAfter"))
+	assert.Equal(t, "90s", at(t, top, "controlPlane", "nodeDrainTimeout"))
+	assert.Equal(t, true, at(t, top, "controlPlane", "machineHealthCheck", "enable"))
+	assert.Equal(t, "120s", at(t, top, "controlPlane", "machineHealthCheck", "unhealthyConditions", 0, "timeout"))
+	assert.Equal(t, "20%", at(t, top, "workers", "machineDeployments", 1, "strategy", "rollingUpdate", "maxUnavailable"))
+}
+
+func TestPausedClusterIsReadyAsItIs(t *testing.T) {
+	spec := topologySpec("v1beta2")
+	spec.Paused = true
+	c := render(t, spec)["Cluster edge"]
+	assert.Equal(t, true, at(t, c, "spec", "paused"))
+	assert.Equal(t, "{.metadata.name}=edge", at(t, c, "metadata", "annotations", annotationReadyPath))
+}
+
+func chartSpec() *vnfm.ClusterSpec {
+	return &vnfm.ClusterSpec{
+		Name: "edge", Namespace: "core", KubernetesVersion: "v1.34.0", Chart: &vnfm.ClusterChart{Name: "in-memory"},
+		ControlPlane: vnfm.ClusterControlPlane{Replicas: number(3)},
+		NodeGroups: map[string]vnfm.NodeGroup{
+			"a": {Replicas: number(2), Labels: map[string]string{"node-role.kubernetes.io/core": ""}},
+			"b": {Min: number(1), Max: number(3), HealthCheck: &vnfm.HealthCheck{Enabled: true, UnhealthyTimeout: 60, MaxUnhealthy: "40%"}},
+		},
+	}
+}
+
+func TestEmbeddedChart(t *testing.T) {
+	objects := render(t, chartSpec())
+	assert.Equal(t, "edge-control-plane", at(t, objects["Cluster edge"], "spec", "controlPlaneRef", "name"))
+	assert.EqualValues(t, 3, at(t, objects["KubeadmControlPlane edge-control-plane"], "spec", "replicas"))
+	assert.Equal(t, "v1.34.0", at(t, objects["KubeadmControlPlane edge-control-plane"], "spec", "version"))
+	a, b := objects["MachineDeployment edge-a"], objects["MachineDeployment edge-b"]
+	assert.EqualValues(t, 2, at(t, a, "spec", "replicas"))
+	assert.Contains(t, at(t, a, "spec", "template", "metadata", "labels"), "node-role.kubernetes.io/core")
+	assert.NotContains(t, at(t, b, "spec"), "replicas")
+	assert.Equal(t, "3", at(t, b, "metadata", "annotations", annotationMax))
+	assert.EqualValues(t, 60, at(t, objects["MachineHealthCheck edge-b"], "spec", "checks", "unhealthyNodeConditions", 0, "timeoutSeconds"))
+	assert.Equal(t, "40%", at(t, objects["MachineHealthCheck edge-b"], "spec", "remediation", "triggerIf", "unhealthyLessThanOrEqualTo"))
+	assert.NotContains(t, objects, "MachineHealthCheck edge-a")
+}
+
+func TestValuesAreLaidUnderTheArguments(t *testing.T) {
+	spec := chartSpec()
+	spec.Chart.Values = map[string]any{
+		"provisioning": map[string]any{"startupDuration": "9s"}, "controlPlane": map[string]any{"machineCount": 1, "nodeDrainTimeout": "1m"},
+	}
+	objects := render(t, spec)
+	assert.EqualValues(t, 3, at(t, objects["KubeadmControlPlane edge-control-plane"], "spec", "replicas"), "the argument wins")
+	assert.EqualValues(t, 60, at(t, objects["KubeadmControlPlane edge-control-plane"], "spec", "machineTemplate", "spec", "deletion", "nodeDrainTimeoutSeconds"))
+	before := names(render(t, chartSpec()), "DevMachineTemplate")
+	after := names(objects, "DevMachineTemplate")
+	assert.NotEqual(t, before, after, "an immutable template with another content has another name")
+}
+
+func names(objects map[string]map[string]any, kind string) []string {
+	var out []string
+	for _, key := range sortedKeys(objects) {
+		if strings.HasPrefix(key, kind+" ") {
+			out = append(out, key)
+		}
+	}
+	return out
+}
+
+const clusterTemplate = `
+apiVersion: cluster.x-k8s.io/v1beta2
+kind: Cluster
+metadata:
+  name: ${CLUSTER_NAME}
+  namespace: ${NAMESPACE}
+  labels: {zone: "${ZONE:=a}"}
+---
+apiVersion: controlplane.cluster.x-k8s.io/v1beta2
+kind: KubeadmControlPlane
+metadata: {name: "${CLUSTER_NAME}-control-plane"}
+spec: {replicas: ${CONTROL_PLANE_MACHINE_COUNT}, version: "${KUBERNETES_VERSION}"}
+---
+apiVersion: cluster.x-k8s.io/v1beta2
+kind: MachineDeployment
+metadata: {name: "${CLUSTER_NAME}-md-0"}
+spec: {replicas: ${WORKER_MACHINE_COUNT}, clusterName: "${CLUSTER_NAME}"}
+`
+
+func templateSpec() *vnfm.ClusterSpec {
+	return &vnfm.ClusterSpec{
+		Name: "edge", Namespace: "core", KubernetesVersion: "1.34.0", Template: &vnfm.ClusterTemplate{Content: clusterTemplate},
+		ControlPlane: vnfm.ClusterControlPlane{Replicas: number(1)},
+		NodeGroups:   map[string]vnfm.NodeGroup{"md-0": {Replicas: number(4)}},
+	}
+}
+
+func TestTemplate(t *testing.T) {
+	objects := render(t, templateSpec())
+	assert.Equal(t, "core", at(t, objects["Cluster edge"], "metadata", "namespace"))
+	assert.Equal(t, "a", at(t, objects["Cluster edge"], "metadata", "labels", "zone"))
+	assert.Equal(t, "v1.34.0", at(t, objects["KubeadmControlPlane edge-control-plane"], "spec", "version"))
+	assert.EqualValues(t, 4, at(t, objects["MachineDeployment edge-md-0"], "spec", "replicas"))
+
+	spec := templateSpec()
+	spec.NodeGroups["md-0"] = vnfm.NodeGroup{Min: number(2), Max: number(3)}
+	group := render(t, spec)["MachineDeployment edge-md-0"]
+	assert.NotContains(t, at(t, group, "spec"), "replicas")
+	assert.Equal(t, "2", at(t, group, "metadata", "annotations", annotationMin))
+}
+
+func TestPackageProblems(t *testing.T) {
+	for name, c := range map[string]struct {
+		spec   *vnfm.ClusterSpec
+		change func(*vnfm.ClusterSpec)
+		want   string
+		at     string
+	}{
+		"no form":                 {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.Topology = nil }, "neither a topology nor a chart nor a template", ""},
+		"no version":              {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.KubernetesVersion = "latest" }, `"latest" is no version of Kubernetes`, "kubernetes_version"},
+		"even control plane":      {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.ControlPlane.Replicas = number(2) }, "a control plane cannot have 2 machines", "control_plane.replicas"},
+		"limits and number":       {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", Replicas: number(1), Min: number(1), Max: number(2)}), "has a number of nodes and limits", "node_groups"},
+		"one limit":               {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", Min: number(1)}), "has one limit of an autoscaler only", "node_groups"},
+		"limits the wrong way":    {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", Min: number(3), Max: number(2)}), "more nodes at least (3) than at most (2)", "node_groups"},
+		"no class":                {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Replicas: number(1)}), `node group "g" has no class`, "node_groups"},
+		"flavour of a topology":   {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.ControlPlane.Flavour = "big" }, "a topology has no flavour", "control_plane.flavour"},
+		"taints in v1beta1":       {topologySpec("v1beta1"), withGroup(vnfm.NodeGroup{Class: "w", Taints: []vnfm.NodeTaint{{Key: "k", Effect: "NoExecute"}}}), "does not know", "node_groups"},
+		"chart that is not there": {chartSpec(), func(s *vnfm.ClusterSpec) { s.Chart = &vnfm.ClusterChart{Path: "/nowhere/chart"} }, "the chart cannot be read", "chart"},
+		"missing variable":        {templateSpec(), func(s *vnfm.ClusterSpec) { s.NodeGroups = nil }, "needs values for WORKER_MACHINE_COUNT", attributeVariables},
+		"unknown variable":        {templateSpec(), func(s *vnfm.ClusterSpec) { s.Template.Variables = map[string]string{"COLOUR": "blue"} }, "has no ${COLOUR}", attributeVariables},
+		"variable of an argument": {templateSpec(), func(s *vnfm.ClusterSpec) { s.Template.Variables = map[string]string{varName: "x"} }, "is set by the arguments", attributeVariables},
+		"unknown node group":      {templateSpec(), func(s *vnfm.ClusterSpec) { s.NodeGroups["md-1"] = vnfm.NodeGroup{Replicas: number(1)}; s.Template.Variables = map[string]string{varWorkers: "1"} }, "has no MachineDeployment edge-md-1", "node_groups"},
+		"fixed version": {templateSpec(), func(s *vnfm.ClusterSpec) {
+			s.Template.Content = strings.ReplaceAll(s.Template.Content, "${KUBERNETES_VERSION}", "v1.34.0")
+		}, "has no ${KUBERNETES_VERSION}", "kubernetes_version"},
+		"another name": {templateSpec(), func(s *vnfm.ClusterSpec) {
+			s.Template.Content = strings.Replace(s.Template.Content, "name: ${CLUSTER_NAME}", "name: fixed", 1)
+		}, `is named "fixed" and not "edge"`, "template.content"},
+		"no YAML": {templateSpec(), func(s *vnfm.ClusterSpec) { s.Template.Content = "a: [" + s.Template.Content }, "is not valid YAML", "template.content"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.change(c.spec)
+			_, problems := New(nil).Package(c.spec)
+			require.True(t, problems.HasErrors())
+			assert.Contains(t, problems[0].Summary, c.want)
+			assert.Equal(t, c.at, problems[0].Attribute)
+		})
+	}
+}
+
+func withGroup(g vnfm.NodeGroup) func(*vnfm.ClusterSpec) {
+	return func(s *vnfm.ClusterSpec) { s.NodeGroups = map[string]vnfm.NodeGroup{"g": g} }
+}
+
+func TestPackageIsTheSameForTheSameSpecification(t *testing.T) {
+	for _, spec := range []func() *vnfm.ClusterSpec{func() *vnfm.ClusterSpec { return topologySpec("v1beta2") }, chartSpec, templateSpec} {
+		first, _ := New(nil).Package(spec())
+		second, _ := New(nil).Package(spec())
+		assert.Equal(t, first.ID, second.ID)
+		other := spec()
+		other.KubernetesVersion = "1.34.1"
+		third, _ := New(nil).Package(other)
+		assert.NotEqual(t, first.ID, third.ID)
+	}
+}

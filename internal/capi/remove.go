@@ -1,0 +1,57 @@
+package capi
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// remove deletes the Cluster and waits until it is gone. A Cluster that is somebody
+// else's is left alone, and so is one that is not there.
+func (c *cluster) remove(ctx context.Context, r vnfm.Recorder) error {
+	own, err := c.own(ctx)
+	if err != nil || own == nil {
+		return err
+	}
+	if own.GetLabels()[vnfm.InstanceLabel] != c.instance {
+		return nil
+	}
+	if paused, _, _ := unstructured.NestedBool(own.Object, "spec", "paused"); paused {
+		return fmt.Errorf("%s is paused, and Cluster API removes nothing of a paused cluster: set paused = false, apply, and destroy then", c)
+	}
+	resource, err := c.kind(ctx, group, "Cluster")
+	if err != nil {
+		return err
+	}
+	ref := kube.Ref{Resource: resource, Namespace: c.namespace, Name: c.name}
+	r.Progress(ctx, "removing "+c.String())
+	if err := c.client.Delete(ctx, ref, kube.DeleteOptions{UID: own.GetUID()}); err != nil {
+		return err
+	}
+	last := own
+	said := ""
+	err = c.client.Until(ctx, []kube.Selection{selectOne(ref)}, func(objects []map[string]*unstructured.Unstructured) (bool, error) {
+		obj := objects[0][c.name]
+		if obj == nil || obj.GetUID() != own.GetUID() {
+			return true, nil
+		}
+		last = obj
+		if d := condition(obj, "Deleting"); d.Message != "" && d.Message != said {
+			said = d.Message
+			r.Progress(ctx, "removing "+c.String()+": "+oneLine(d.Message))
+		}
+		return false, nil
+	})
+	if err == nil {
+		return nil
+	}
+	reason := "it does not say what it waits for"
+	if d := condition(last, "Deleting"); d.Message != "" || d.Reason != "" {
+		reason = fmt.Sprintf("%s: %s", d.Reason, oneLine(d.Message))
+	}
+	return fmt.Errorf("%s is still being deleted (%w); Cluster API says %s%s", c, err, reason, c.chain(ctx, ""))
+}

@@ -1,0 +1,198 @@
+package capi
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// settled waits until the cluster is as its specification says: the Cluster, its
+// control plane and every node group are ready by the rules of their kinds, have the
+// version and number of machines that were asked for, and the workload API answers.
+// The condition Available of the Cluster alone says none of that: it stays True all
+// through a rolling upgrade.
+func (c *cluster) settled(ctx context.Context, r vnfm.Recorder) error {
+	if c.spec.Paused {
+		return nil
+	}
+	own, err := c.awaitReferences(ctx)
+	if err != nil {
+		return err
+	}
+	selections := []kube.Selection{own.selection}
+	groups, err := c.ofCluster(ctx, "MachineDeployment")
+	if err != nil {
+		return err
+	}
+	selections = append(selections, groups)
+	if own.controlPlane != nil {
+		selections = append(selections, selectOne(*own.controlPlane))
+	}
+	last := ""
+	err = c.client.Until(ctx, selections, func(objects []map[string]*unstructured.Unstructured) (bool, error) {
+		waiting := c.waitsFor(objects)
+		if waiting == "" {
+			return true, nil
+		}
+		if waiting != last {
+			last = waiting
+			r.Progress(ctx, "waiting for "+waiting)
+		}
+		return false, nil
+	})
+	if err != nil {
+		return fmt.Errorf("waiting for %s: %w", c, err)
+	}
+	return c.awaitAnswer(ctx, r)
+}
+
+// references are what a Cluster refers to.
+type references struct {
+	selection    kube.Selection
+	controlPlane *kube.Ref
+}
+
+// awaitReferences waits until it is known what the control plane of the cluster is.
+// That of a topology is made by its controller; a cluster may also have none.
+func (c *cluster) awaitReferences(ctx context.Context) (references, error) {
+	r, err := c.kind(ctx, group, "Cluster")
+	if err != nil {
+		return references{}, err
+	}
+	out := references{selection: selectOne(kube.Ref{Resource: r, Namespace: c.namespace, Name: c.name})}
+	err = c.client.Until(ctx, []kube.Selection{out.selection}, func(objects []map[string]*unstructured.Unstructured) (bool, error) {
+		own := objects[0][c.name]
+		if own == nil {
+			return false, nil
+		}
+		ref, ok, err := c.ref(ctx, own, "spec", "controlPlaneRef")
+		if err != nil {
+			return false, err
+		}
+		if ok {
+			out.controlPlane = &ref
+			return true, nil
+		}
+		_, isTopology, _ := unstructured.NestedMap(own.Object, "spec", "topology")
+		return !isTopology, nil
+	})
+	if err != nil {
+		return out, fmt.Errorf("waiting for the control plane of %s: %w", c, err)
+	}
+	return out, nil
+}
+
+func selectOne(ref kube.Ref) kube.Selection {
+	return kube.Selection{Resource: ref.Resource, Namespace: ref.Namespace, Options: kube.ListOptions{FieldSelector: "metadata.name=" + ref.Name}}
+}
+
+// waitsFor names the first thing that is not as it shall be; empty for none. The
+// objects are the Cluster, the node groups and the control plane.
+func (c *cluster) waitsFor(objects []map[string]*unstructured.Unstructured) string {
+	own := objects[0][c.name]
+	if own == nil {
+		return fmt.Sprintf("Cluster %s/%s", c.namespace, c.name)
+	}
+	if len(objects) > 2 {
+		if s := c.controlPlaneLacks(objects[2]); s != "" {
+			return s
+		}
+	}
+	if s := c.groupsLack(objects[1]); s != "" {
+		return s
+	}
+	return unready(own)
+}
+
+func unready(obj *unstructured.Unstructured) string {
+	ready, _, _, message := kube.Ready(obj, nil)
+	if ready {
+		return ""
+	}
+	return fmt.Sprintf("%s %s/%s: %s", obj.GetKind(), obj.GetNamespace(), obj.GetName(), message)
+}
+
+func (c *cluster) controlPlaneLacks(objects map[string]*unstructured.Unstructured) string {
+	for _, obj := range objects {
+		if s := versionLags(obj, withV(c.spec.KubernetesVersion), "spec", "version"); s != "" {
+			return s
+		}
+		if n := c.spec.ControlPlane.Replicas; n != nil {
+			if s := countLags(obj, *n); s != "" {
+				return s
+			}
+		}
+		return unready(obj)
+	}
+	return "the control plane to be made"
+}
+
+func (c *cluster) groupsLack(objects map[string]*unstructured.Unstructured) string {
+	byName := map[string]*unstructured.Unstructured{}
+	for _, obj := range objects {
+		byName[c.nodeGroupOf(obj)] = obj
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.spec.NodeGroups)) {
+		g, obj := c.spec.NodeGroups[name], byName[name]
+		if obj == nil {
+			return fmt.Sprintf("node group %q to be made", name)
+		}
+		if s := versionLags(obj, withV(c.spec.KubernetesVersion), "spec", "template", "spec", "version"); s != "" {
+			return s
+		}
+		if g.Replicas != nil {
+			if s := countLags(obj, *g.Replicas); s != "" {
+				return s
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
+		_, wanted := c.spec.NodeGroups[name]
+		if c.spec.Topology != nil && !wanted {
+			return fmt.Sprintf("node group %q to be removed", name)
+		}
+		if s := unready(byName[name]); s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+func versionLags(obj *unstructured.Unstructured, want string, path ...string) string {
+	if has := text(obj, path...); want != "" && has != want {
+		return fmt.Sprintf("%s %s/%s: its version is %s and becomes %s", obj.GetKind(), obj.GetNamespace(), obj.GetName(), has, want)
+	}
+	return ""
+}
+
+func countLags(obj *unstructured.Unstructured, want int64) string {
+	has, _, _ := unstructured.NestedInt64(obj.Object, "spec", "replicas")
+	if has != want {
+		return fmt.Sprintf("%s %s/%s: it has %d replicas and gets %d", obj.GetKind(), obj.GetNamespace(), obj.GetName(), has, want)
+	}
+	return ""
+}
+
+const (
+	// answerEvery is how often a workload API that does not answer is asked again.
+	answerEvery = time.Second
+	// answerLimit bounds one try.
+	answerLimit = 10 * time.Second
+)
+
+// awaitAnswer waits until the workload API answers with the cluster's kubeconfig.
+func (c *cluster) awaitAnswer(ctx context.Context, r vnfm.Recorder) error {
+	_, err := c.awaitKubeconfig(ctx, func(err error) {
+		if r != nil {
+			r.Progress(ctx, fmt.Sprintf("waiting for the workload API of %s: %v", c, err))
+		}
+	})
+	return err
+}

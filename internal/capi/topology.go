@@ -1,0 +1,204 @@
+package capi
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// topology is the form of a cluster that a ClusterClass describes: one Cluster, whose
+// topology says what is particular to it.
+type topology struct{ *vnfm.ClusterTopology }
+
+func (f topology) objects(spec *vnfm.ClusterSpec, ps *vnfm.Problems) []map[string]any {
+	if f.check(spec, ps); ps.HasErrors() {
+		return nil
+	}
+	w := writer{modern: spec.APIVersion != "v1beta1"}
+	return []map[string]any{w.cluster(spec, f.ClusterTopology)}
+}
+
+// check finds what a topology has no place for.
+func (f topology) check(spec *vnfm.ClusterSpec, ps *vnfm.Problems) {
+	refuse := func(attribute, key, summary, detail string) {
+		*ps = append(*ps, vnfm.Problem{Attribute: attribute, Key: key, Summary: summary, Detail: detail})
+	}
+	if spec.KubernetesVersion == "" {
+		refuse("kubernetes_version", "", "a topology needs the version of Kubernetes", "for example kubernetes_version = \"1.34.0\"")
+	}
+	const flavourDetail = "a ClusterClass has variables for that: name the one of this class under variables"
+	if spec.ControlPlane.Flavour != "" {
+		refuse("control_plane.flavour", "", "a topology has no flavour of machines", flavourDetail)
+	}
+	for _, name := range slices.Sorted(maps.Keys(spec.NodeGroups)) {
+		g := spec.NodeGroups[name]
+		if g.Class == "" {
+			refuse("node_groups", name, fmt.Sprintf("node group %q has no class", name), "class names one of the worker classes of the ClusterClass")
+		}
+		if g.Flavour != "" {
+			refuse("node_groups", name, fmt.Sprintf("node group %q has a flavour, and a topology has none", name), flavourDetail)
+		}
+		if spec.APIVersion == "v1beta1" && len(g.Taints) > 0 {
+			refuse("node_groups", name, fmt.Sprintf("node group %q has taints, which version v1beta1 of Cluster API does not know", name),
+				"put them into the bootstrap template of the class")
+		}
+	}
+}
+
+// writer writes a Cluster in one of the two versions of its API.
+type writer struct{ modern bool }
+
+func (w writer) cluster(spec *vnfm.ClusterSpec, t *vnfm.ClusterTopology) map[string]any {
+	apiVersion := group + "/v1beta2"
+	if !w.modern {
+		apiVersion = group + "/v1beta1"
+	}
+	top := map[string]any{"version": withV(spec.KubernetesVersion)}
+	if w.modern {
+		ref := map[string]any{"name": t.Class}
+		put(ref, "namespace", t.ClassNamespace)
+		top["classRef"] = ref
+	} else {
+		top["class"] = t.Class
+		put(top, "classNamespace", t.ClassNamespace)
+		put(top, "rolloutAfter", spec.RolloutAfter)
+	}
+	put(top, "variables", variables(t.Variables))
+	put(top, "controlPlane", w.controlPlane(spec))
+	var groups []any
+	for _, name := range slices.Sorted(maps.Keys(spec.NodeGroups)) {
+		groups = append(groups, w.nodeGroup(spec, name))
+	}
+	if len(groups) > 0 {
+		top["workers"] = map[string]any{"machineDeployments": groups}
+	}
+	body := map[string]any{"topology": top}
+	put(body, "clusterNetwork", network(spec.Network))
+	return map[string]any{"apiVersion": apiVersion, "kind": "Cluster", "metadata": metadata(spec), "spec": body}
+}
+
+func (w writer) controlPlane(spec *vnfm.ClusterSpec) map[string]any {
+	cp := &spec.ControlPlane
+	out := map[string]any{}
+	putInt(out, "replicas", cp.Replicas)
+	put(out, "metadata", labelled(cp.Labels, cp.Annotations))
+	if w.modern && spec.RolloutAfter != "" {
+		out["rollout"] = map[string]any{"after": spec.RolloutAfter}
+	}
+	put(out, "variables", overrides(cp.Variables))
+	w.deletion(out, cp.Deletion)
+	w.healthCheck(out, cp.HealthCheck)
+	return out
+}
+
+// The annotations by which an autoscaler knows the limits of a node group.
+const (
+	annotationMin = "cluster.x-k8s.io/cluster-api-autoscaler-node-group-min-size"
+	annotationMax = "cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size"
+)
+
+func (w writer) nodeGroup(spec *vnfm.ClusterSpec, name string) map[string]any {
+	g := spec.NodeGroups[name]
+	out := map[string]any{"class": g.Class, "name": name}
+	annotations := maps.Clone(g.Annotations)
+	if g.Autoscaled() {
+		// The limits come in the write that leaves the replicas out: without them an
+		// omitted number would be taken for one node.
+		if annotations == nil {
+			annotations = map[string]string{}
+		}
+		annotations[annotationMin] = strconv.FormatInt(*g.Min, 10)
+		annotations[annotationMax] = strconv.FormatInt(*g.Max, 10)
+	} else {
+		putInt(out, "replicas", g.Replicas)
+	}
+	put(out, "metadata", labelled(g.Labels, annotations))
+	put(out, "failureDomain", g.FailureDomain)
+	put(out, "variables", overrides(g.Variables))
+	if len(g.Taints) > 0 {
+		out["taints"] = taints(g.Taints)
+	}
+	w.deletion(out, g.Deletion)
+	w.healthCheck(out, g.HealthCheck)
+	w.rollout(out, g.Rollout, spec.RolloutAfter)
+	return out
+}
+
+func (w writer) rollout(out map[string]any, r *vnfm.NodeRollout, after string) {
+	strategy := map[string]any{}
+	if r != nil {
+		put(strategy, "type", r.Type)
+		rolling := map[string]any{}
+		put(rolling, "maxSurge", intOrPercent(r.MaxSurge))
+		put(rolling, "maxUnavailable", intOrPercent(r.MaxUnavailable))
+		put(strategy, "rollingUpdate", rolling)
+	}
+	if !w.modern {
+		put(out, "strategy", strategy)
+		return
+	}
+	rollout := map[string]any{}
+	put(rollout, "strategy", strategy)
+	put(rollout, "after", after)
+	put(out, "rollout", rollout)
+}
+
+func (w writer) deletion(out map[string]any, d *vnfm.MachineDeletion) {
+	if d == nil {
+		return
+	}
+	modern := map[string]any{}
+	for name, seconds := range map[string]*int64{
+		"nodeDrainTimeout": d.NodeDrainTimeout, "nodeVolumeDetachTimeout": d.NodeVolumeDetachTimeout, "nodeDeletionTimeout": d.NodeDeletionTimeout,
+	} {
+		switch {
+		case seconds == nil:
+		case w.modern:
+			modern[name+"Seconds"] = *seconds
+		default:
+			out[name] = strconv.FormatInt(*seconds, 10) + "s"
+		}
+	}
+	put(out, "deletion", modern)
+}
+
+func (w writer) healthCheck(out map[string]any, h *vnfm.HealthCheck) {
+	if h == nil {
+		return
+	}
+	if !w.modern {
+		check := map[string]any{"enable": h.Enabled}
+		putSeconds(check, "nodeStartupTimeout", h.NodeStartupTimeout)
+		if h.UnhealthyTimeout > 0 {
+			check["unhealthyConditions"] = unhealthy("timeout", strconv.FormatInt(h.UnhealthyTimeout, 10)+"s")
+		}
+		put(check, "maxUnhealthy", intOrPercent(h.MaxUnhealthy))
+		out["machineHealthCheck"] = check
+		return
+	}
+	check := map[string]any{"enabled": h.Enabled}
+	checks := map[string]any{}
+	if h.NodeStartupTimeout > 0 {
+		checks["nodeStartupTimeoutSeconds"] = h.NodeStartupTimeout
+	}
+	if h.UnhealthyTimeout > 0 {
+		checks["unhealthyNodeConditions"] = unhealthy("timeoutSeconds", h.UnhealthyTimeout)
+	}
+	put(check, "checks", checks)
+	if h.MaxUnhealthy != "" {
+		check["remediation"] = map[string]any{"triggerIf": map[string]any{"unhealthyLessThanOrEqualTo": intOrPercent(h.MaxUnhealthy)}}
+	}
+	out["healthCheck"] = check
+}
+
+// unhealthy are the conditions under which a node is taken for lost after a while.
+func unhealthy(field string, limit any) []any {
+	var out []any
+	for _, status := range []string{"Unknown", "False"} {
+		out = append(out, map[string]any{"type": "Ready", "status": status, field: limit})
+	}
+	return out
+}

@@ -1,0 +1,205 @@
+package kube
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// The API groups of Cluster API. Control planes are of any kind of theirs.
+const (
+	clusterGroup      = "cluster.x-k8s.io"
+	controlPlaneGroup = "controlplane.cluster.x-k8s.io"
+)
+
+// modernConditions is the part of the status that an object of an older version
+// keeps the conditions and counters of the present generation in.
+const modernConditions = "v1beta2"
+
+// ClusterConditions reads the conditions of an object of Cluster API: those of the
+// present generation, which lie elsewhere in an object of version v1beta1, or the
+// older ones where there are no others.
+func ClusterConditions(obj *unstructured.Unstructured) []vnfm.Condition {
+	list, found, _ := unstructured.NestedSlice(obj.Object, "status", modernConditions, "conditions")
+	if !found {
+		list, _, _ = unstructured.NestedSlice(obj.Object, "status", "conditions")
+	}
+	out := make([]vnfm.Condition, 0, len(list))
+	for _, item := range list {
+		fields, ok := item.(map[string]any)
+		if !ok {
+			continue
+		}
+		field := func(name string) string { s, _ := fields[name].(string); return s }
+		out = append(out, vnfm.Condition{Type: field("type"), Status: field("status"), Reason: field("reason"), Message: field("message")})
+	}
+	return out
+}
+
+func clusterCondition(obj *unstructured.Unstructured, kind string) vnfm.Condition {
+	for _, c := range ClusterConditions(obj) {
+		if c.Type == kind {
+			return c
+		}
+	}
+	return vnfm.Condition{}
+}
+
+// lacks says that a condition is not as it has to be, or nil.
+func lacks(obj *unstructured.Unstructured, kind, want string) *verdict {
+	c := clusterCondition(obj, kind)
+	if c.Type == "" || c.Status == want {
+		return nil
+	}
+	return inProgress(orElse(c.Reason, kind), oneLine(orElse(c.Message, kind+" is "+c.Status)))
+}
+
+// oneLine folds the lists that Cluster API's messages are made of.
+func oneLine(message string) string {
+	return strings.Join(strings.Fields(message), " ")
+}
+
+// MachineCounts reads how many machines a control plane or a set of machines wants
+// and has. Those of the present generation have it in other fields than older ones.
+func MachineCounts(obj *unstructured.Unstructured) vnfm.GroupState {
+	s := vnfm.GroupState{Desired: integer(obj, 1, "spec", "replicas"), Replicas: integer(obj, 0, "status", "replicas")}
+	modern := obj.GroupVersionKind().Version != "v1beta1"
+	count := func(name, older string) int64 {
+		switch {
+		case modern:
+			return integer(obj, 0, "status", name)
+		default:
+			return integer(obj, integer(obj, 0, "status", older), "status", modernConditions, name)
+		}
+	}
+	s.Ready = count("readyReplicas", "readyReplicas")
+	s.UpToDate = count("upToDateReplicas", "updatedReplicas")
+	// Control planes of the older generation count the ready ones only.
+	s.Available = count("availableReplicas", "readyReplicas")
+	return s
+}
+
+// machinesRule judges control planes and sets of machines: every machine that is
+// wanted exists, is available and is as the specification says.
+func machinesRule(obj *unstructured.Unstructured) *verdict {
+	if !observed(obj) && obj.GroupVersionKind().Group == clusterGroup {
+		return notObserved(obj)
+	}
+	if seen, found, _ := unstructured.NestedInt64(obj.Object, "status", "observedGeneration"); found && seen < obj.GetGeneration() {
+		return notObserved(obj)
+	}
+	if v := paused(obj); v != nil {
+		return v
+	}
+	s := MachineCounts(obj)
+	onDelete := text(obj, "spec", "rollout", "strategy", "type") == "OnDelete" || text(obj, "spec", "strategy", "type") == "OnDelete"
+	switch {
+	case s.Replicas != s.Desired:
+		return machinesWait(obj, s, "ScalingUp", "ScalingDown", "RollingOut")
+	case s.UpToDate < s.Desired && !onDelete && obj.GetKind() != "MachineSet":
+		return machinesWait(obj, s, "RollingOut", "MachinesUpToDate")
+	case s.Available < s.Desired:
+		return machinesWait(obj, s, "Available", "MachinesReady")
+	}
+	if onDelete {
+		return isReady("machines are replaced as they are deleted")
+	}
+	for _, kind := range []string{"RollingOut", "ScalingUp", "ScalingDown", "Deleting"} {
+		if v := lacks(obj, kind, "False"); v != nil {
+			return v
+		}
+	}
+	return isReady(fmt.Sprintf("%d machines are available and up to date", s.Available))
+}
+
+// machinesWait counts, and says what one of the conditions has to say.
+func machinesWait(obj *unstructured.Unstructured, s vnfm.GroupState, kinds ...string) *verdict {
+	v := inProgress("MachinesNotReady", fmt.Sprintf("%d of %d machines are up to date, %d are available, %d exist", s.UpToDate, s.Desired, s.Available, s.Replicas))
+	for _, kind := range kinds {
+		if c := clusterCondition(obj, kind); c.Message != "" && badWhen(kind) == c.Status {
+			v.reason, v.message = orElse(c.Reason, kind), v.message+"; "+oneLine(c.Message)
+			break
+		}
+	}
+	return v
+}
+
+// badWhen is the status in which a condition tells of something that is not done.
+func badWhen(kind string) string {
+	switch kind {
+	case "RollingOut", "ScalingUp", "ScalingDown", "Deleting", "Remediating", "Paused":
+		return "True"
+	}
+	return "False"
+}
+
+func paused(obj *unstructured.Unstructured) *verdict {
+	if c := clusterCondition(obj, "Paused"); c.Status == "True" {
+		return inProgress("Paused", oneLine(orElse(c.Message, "the object is paused")))
+	}
+	return nil
+}
+
+// clusterRule judges a Cluster. Its condition Available stays True all through a
+// rolling upgrade, so the counts of its machines have to agree as well, and of a
+// topology its controller must have said that all of it is handed on.
+func clusterRule(obj *unstructured.Unstructured) *verdict {
+	if !observed(obj) {
+		return notObserved(obj)
+	}
+	if v := paused(obj); v != nil {
+		return v
+	}
+	_, topology, _ := unstructured.NestedMap(obj.Object, "spec", "topology")
+	_, controlPlane, _ := unstructured.NestedMap(obj.Object, "spec", "controlPlaneRef")
+	if topology && clusterCondition(obj, "TopologyReconciled").Type == "" {
+		return inProgress("TopologyReconciled", "the topology has not been reconciled yet")
+	}
+	steps := []string{"TopologyReconciled", "InfrastructureReady", "ControlPlaneInitialized", "ControlPlaneAvailable", "WorkersAvailable", "Available"}
+	for _, kind := range steps {
+		if !controlPlane && !topology && strings.HasPrefix(kind, "ControlPlane") {
+			continue
+		}
+		if v := lacks(obj, kind, "True"); v != nil {
+			return v
+		}
+	}
+	if clusterCondition(obj, "Available").Type == "" && text(obj, "status", "phase") != "Provisioned" {
+		return inProgress("Provisioning", "the phase is "+orElse(text(obj, "status", "phase"), "not set yet"))
+	}
+	if clusterCondition(obj, "Available").Type == "" {
+		if v := lacks(obj, "Ready", "True"); v != nil {
+			return v
+		}
+	}
+	for _, part := range []struct{ field, name string }{{"controlPlane", "the control plane"}, {"workers", "the node groups"}} {
+		if v := countsOf(obj, part.field, part.name); v != nil {
+			return v
+		}
+	}
+	for _, kind := range []string{"RollingOut", "ScalingUp", "ScalingDown", "Deleting"} {
+		if v := lacks(obj, kind, "False"); v != nil {
+			return v
+		}
+	}
+	return isReady("the cluster is available")
+}
+
+// countsOf judges the machines of one part of a Cluster, as far as it counts them.
+func countsOf(obj *unstructured.Unstructured, field, name string) *verdict {
+	status := []string{"status", field}
+	if obj.GroupVersionKind().Version == "v1beta1" {
+		status = []string{"status", modernConditions, field}
+	}
+	at := func(leaf string) int64 { return integer(obj, 0, append(append([]string{}, status...), leaf)...) }
+	desired := at("desiredReplicas")
+	for _, leaf := range []string{"replicas", "upToDateReplicas", "availableReplicas"} {
+		if n := at(leaf); n != desired {
+			return inProgress("MachinesNotReady", fmt.Sprintf("%s: %s is %d of %d", name, leaf, n, desired))
+		}
+	}
+	return nil
+}

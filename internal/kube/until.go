@@ -1,0 +1,116 @@
+package kube
+
+import (
+	"context"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// Selection is the objects of one kind in a namespace that match the options.
+type Selection struct {
+	Resource  Resource
+	Namespace string
+	Options   ListOptions
+}
+
+// Until follows the objects of all selections, with one LIST and one WATCH for each,
+// and calls look with them, by selection and name: when all have been listed, and
+// after every change. It ends when look says that it is done, with the error of
+// look, with the error of a selection that cannot be followed, or with that of ctx.
+// The objects must not be changed.
+func (c *Client) Until(ctx context.Context, all []Selection, look func([]map[string]*unstructured.Unstructured) (done bool, err error)) error {
+	follow, stop := context.WithCancel(ctx)
+	u := &untilWait{objects: make([]map[string]*unstructured.Unstructured, len(all)), changed: make(chan struct{}, 1)}
+	failed := make(chan error, len(all))
+	var followers sync.WaitGroup
+	defer func() {
+		stop()
+		followers.Wait()
+	}()
+	for i, s := range all {
+		followers.Go(func() {
+			f := &follower{
+				client: c, resource: s.Resource, namespace: s.Namespace, options: s.Options,
+				listed:  func(objects map[string]*unstructured.Unstructured) { u.list(i, objects) },
+				changed: func(name string, obj *unstructured.Unstructured) { u.change(i, name, obj) },
+			}
+			if err := f.run(follow); err != nil {
+				failed <- err
+			}
+		})
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case err := <-failed:
+			return err
+		case <-u.changed:
+		}
+		objects, complete := u.current()
+		if !complete {
+			continue
+		}
+		if done, err := look(objects); done || err != nil {
+			return err
+		}
+	}
+}
+
+// untilWait is what is known of the objects.
+type untilWait struct {
+	mu sync.Mutex
+	// objects are nil for a selection that has not been listed yet.
+	objects []map[string]*unstructured.Unstructured
+	changed chan struct{}
+}
+
+func (u *untilWait) list(i int, objects map[string]*unstructured.Unstructured) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	// The follower goes on using its own map.
+	own := make(map[string]*unstructured.Unstructured, len(objects))
+	for name, obj := range objects {
+		own[name] = obj
+	}
+	u.objects[i] = own
+	u.wake()
+}
+
+func (u *untilWait) change(i int, name string, obj *unstructured.Unstructured) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.objects[i] == nil {
+		u.objects[i] = map[string]*unstructured.Unstructured{}
+	}
+	if obj == nil {
+		delete(u.objects[i], name)
+	} else {
+		u.objects[i][name] = obj
+	}
+	u.wake()
+}
+
+func (u *untilWait) wake() {
+	select {
+	case u.changed <- struct{}{}:
+	default:
+	}
+}
+
+// current returns a copy of what is known, and whether everything was listed.
+func (u *untilWait) current() (objects []map[string]*unstructured.Unstructured, complete bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	complete = true
+	for _, of := range u.objects {
+		complete = complete && of != nil
+		own := make(map[string]*unstructured.Unstructured, len(of))
+		for name, obj := range of {
+			own[name] = obj
+		}
+		objects = append(objects, own)
+	}
+	return objects, complete
+}

@@ -1,0 +1,126 @@
+package lcm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// clusterGroup is the API group of Cluster API's own kinds, and clusterVersions its
+// versions that are known, the preferred one first.
+const clusterGroup = "cluster.x-k8s.io"
+
+var clusterVersions = []string{"v1beta2", "v1beta1"}
+
+// packageFor returns the package of a spec: the one that was onboarded, or, for a
+// workload cluster, the one that is made of its specification.
+func (e *Engine) packageFor(ctx context.Context, spec vnfm.InstanceSpec) (*vnfm.Package, vnfm.Problems, error) {
+	if spec.Cluster == nil {
+		p, err := e.packageOf(ctx, spec.PackageID)
+		return p, nil, err
+	}
+	d, err := e.clusters()
+	if err != nil {
+		return nil, nil, err
+	}
+	p, problems := d.Package(spec.Cluster)
+	return p, problems, nil
+}
+
+func (e *Engine) clusters() (vnfm.ClusterDriver, error) {
+	if e.cfg.Clusters == nil {
+		return nil, errors.New("there is no driver for workload clusters")
+	}
+	return e.cfg.Clusters, nil
+}
+
+// over returns the driver of an instance given that of its VIM: a workload cluster is
+// made with it, and is more than its objects.
+func (e *Engine) over(d vnfm.InfraDriver, i *vnfm.Instance) (vnfm.InfraDriver, error) {
+	if i.Cluster == nil {
+		return d, nil
+	}
+	clusters, err := e.clusters()
+	if err != nil {
+		return nil, err
+	}
+	return clusters.Over(d), nil
+}
+
+// settleCluster fills what a workload cluster's specification leaves to its
+// management cluster: the namespace, and the version of Cluster API that generated
+// objects are written in. That is looked up in the record of the VIM, and, where that knows no Cluster API
+// and the VIM may be asked, there: it may have come after the registration. Without
+// an answer the VIM is reported as not found, so that a plan can go on without it.
+func (e *Engine) settleCluster(ctx context.Context, spec *vnfm.InstanceSpec, ask bool) error {
+	if spec.Cluster == nil {
+		return nil
+	}
+	vim, creds, err := e.vimWithCredentials(ctx, spec.VIMID)
+	if err != nil {
+		return err
+	}
+	settled := *spec.Cluster
+	spec.Cluster = &settled
+	spec.Namespace = namespaceOf(*spec, vim)
+	settled.Namespace = spec.Namespace
+	if settled.APIVersion != "" {
+		return nil
+	}
+	version := servedClusterVersion(vim.APIGroups)
+	if version == "" {
+		if !ask {
+			return &vnfm.NotFoundError{Kind: "Cluster API on VIM", ID: vim.ID}
+		}
+		check, err := e.CheckVIM(ctx, vnfm.VIMSpec{Name: vim.Name, Type: vim.Type, Kubernetes: vim.Kubernetes, Credentials: creds})
+		if err != nil {
+			return err
+		}
+		if version = servedClusterVersion(check.APIGroups); version == "" {
+			return fmt.Errorf("VIM %q is no management cluster: it serves no version of %s that is known here (%s); install Cluster API there first, for example with a VNF package",
+				vim.Name, clusterGroup, strings.Join(clusterVersions, ", "))
+		}
+	}
+	settled.APIVersion = version
+	return nil
+}
+
+func servedClusterVersion(groups []string) string {
+	for _, v := range clusterVersions {
+		if slices.Contains(groups, clusterGroup+"/"+v) {
+			return v
+		}
+	}
+	return ""
+}
+
+// WorkloadKubeconfig implements vnfm.Manager.
+func (e *Engine) WorkloadKubeconfig(ctx context.Context, ref vnfm.ClusterRef, spec vnfm.KubeconfigSpec) (*vnfm.Kubeconfig, error) {
+	d, err := e.clusters()
+	if err != nil {
+		return nil, err
+	}
+	vim, creds, err := e.vimWithCredentials(ctx, ref.VIMID)
+	if err != nil {
+		return nil, err
+	}
+	return d.Kubeconfig(ctx, vim, creds, ref, spec)
+}
+
+// RegenerateKubeconfig implements vnfm.Manager.
+func (e *Engine) RegenerateKubeconfig(ctx context.Context, ref vnfm.ClusterRef) error {
+	d, err := e.clusters()
+	if err != nil {
+		return err
+	}
+	vim, creds, err := e.vimWithCredentials(ctx, ref.VIMID)
+	if err != nil {
+		return err
+	}
+	e.applying.Store(true)
+	return d.RegenerateKubeconfig(ctx, vim, creds, ref)
+}

@@ -1,0 +1,147 @@
+package workloadcluster
+
+import (
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// computedAttributes are what the management cluster says.
+func computedAttributes() map[string]schema.Attribute {
+	text := func(description string) schema.Attribute {
+		return schema.StringAttribute{MarkdownDescription: description, Computed: true}
+	}
+	return map[string]schema.Attribute{
+		"id": schema.StringAttribute{
+			MarkdownDescription: "Id of the cluster in the store.",
+			Computed:            true,
+			PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
+		},
+		"api_version": text("Version of Cluster API that objects are written in, `v1beta1` or `v1beta2`: the newest that the management cluster served when the cluster was made."),
+		"status": text("`INSTANTIATED` when the last operation completed; `FAILED_TEMP` when it stopped half-way, `PROCESSING` while it runs or after its process was killed, `UNKNOWN` when the store has lost the record. " +
+			"Whatever it is other than `INSTANTIATED`, the next apply continues. A `postcondition` on it makes such an apply fail."),
+		"generation": schema.Int64Attribute{MarkdownDescription: "Rises with every change, for others to depend on.", Computed: true},
+		"objects": schema.MapAttribute{
+			MarkdownDescription: "The objects on the management cluster: from `group/version/Kind namespace/name` as written to the digest of the object, known at plan time. " +
+				"An object that was changed behind Terraform's back reads `drifted: <field paths>`, one that is gone is absent; the next apply puts both right.",
+			ElementType: types.StringType,
+			Computed:    true,
+		},
+		"phase":           text("Phase of the Cluster: `Pending`, `Provisioning`, `Provisioned`, `Deleting`."),
+		"available":       schema.BoolAttribute{MarkdownDescription: "Whether Cluster API says that the cluster is available.", Computed: true},
+		"endpoint":        text("URL of the workload API."),
+		"ca_certificate":  text("CA certificate of the workload API, as PEM."),
+		"running_version": text("Lowest version of Kubernetes that a machine of the control plane runs."),
+		"failure_domains": schema.ListAttribute{MarkdownDescription: "Failure domains of the cluster.", ElementType: types.StringType, Computed: true},
+		"conditions": schema.MapNestedAttribute{
+			MarkdownDescription: "Conditions of the Cluster by type, as they were at the last refresh.",
+			Computed:            true,
+			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+				"status":  text("`True`, `False` or `Unknown`."),
+				"reason":  text("Reason, one word."),
+				"message": text("Message for people."),
+			}},
+		},
+		"control_plane_status": schema.SingleNestedAttribute{
+			MarkdownDescription: "Machines of the control plane at the last refresh.", Computed: true, Attributes: countAttributes(),
+		},
+		"node_group_status": schema.MapNestedAttribute{
+			MarkdownDescription: "Machines of each node group at the last refresh.",
+			Computed:            true,
+			NestedObject:        schema.NestedAttributeObject{Attributes: countAttributes()},
+		},
+		"kubeconfig_not_after": text("Time at which the client certificate of the kubeconfig expires (RFC 3339)."),
+		"kubeconfig_ref": schema.SingleNestedAttribute{
+			MarkdownDescription: "Where the kubeconfig is, once the cluster has been ready: for the ephemeral resource and the data source `vnf_capi_workload_kubeconfig`, and for `capi_cluster` of `vnf_vim`. Until then it is unknown, so that nothing reads a kubeconfig too early.",
+			Computed:            true,
+			Attributes: map[string]schema.Attribute{
+				"vim_id":    text("Id of the management cluster."),
+				"namespace": text("Namespace of the cluster."),
+				"name":      text("Name of the cluster."),
+			},
+		},
+	}
+}
+
+func countAttributes() map[string]schema.Attribute {
+	number := func(description string) schema.Attribute {
+		return schema.Int64Attribute{MarkdownDescription: description, Computed: true}
+	}
+	return map[string]schema.Attribute{
+		"desired":    number("Number of machines that are wanted."),
+		"replicas":   number("Number of machines that exist."),
+		"ready":      number("Number of machines that are ready."),
+		"available":  number("Number of machines that are available."),
+		"up_to_date": number("Number of machines that are as described."),
+		"version":    schema.StringAttribute{MarkdownDescription: "Version of Kubernetes that is wanted.", Computed: true},
+	}
+}
+
+var (
+	countType = types.ObjectType{AttrTypes: map[string]attr.Type{
+		"desired": types.Int64Type, "replicas": types.Int64Type, "ready": types.Int64Type,
+		"available": types.Int64Type, "up_to_date": types.Int64Type, "version": types.StringType,
+	}}
+	conditionType = types.ObjectType{AttrTypes: map[string]attr.Type{
+		"status": types.StringType, "reason": types.StringType, "message": types.StringType,
+	}}
+)
+
+// observed are the attributes that are read from the management cluster.
+type observed struct {
+	Phase              types.String `tfsdk:"phase"`
+	Available          types.Bool   `tfsdk:"available"`
+	Endpoint           types.String `tfsdk:"endpoint"`
+	CACertificate      types.String `tfsdk:"ca_certificate"`
+	RunningVersion     types.String `tfsdk:"running_version"`
+	FailureDomains     types.List   `tfsdk:"failure_domains"`
+	Conditions         types.Map    `tfsdk:"conditions"`
+	ControlPlaneStatus types.Object `tfsdk:"control_plane_status"`
+	NodeGroupStatus    types.Map    `tfsdk:"node_group_status"`
+	KubeconfigNotAfter types.String `tfsdk:"kubeconfig_not_after"`
+}
+
+// unknownObserved is what is known of a cluster before an operation has ended.
+func unknownObserved() observed {
+	return observed{
+		Phase: types.StringUnknown(), Available: types.BoolUnknown(), Endpoint: types.StringUnknown(), CACertificate: types.StringUnknown(),
+		RunningVersion: types.StringUnknown(), FailureDomains: types.ListUnknown(types.StringType), Conditions: types.MapUnknown(conditionType),
+		ControlPlaneStatus: types.ObjectUnknown(countType.AttrTypes), NodeGroupStatus: types.MapUnknown(countType), KubeconfigNotAfter: types.StringUnknown(),
+	}
+}
+
+// newObserved renders what the management cluster says; nil is a cluster that is not there.
+func newObserved(s *vnfm.ClusterState) observed {
+	if s == nil {
+		s = &vnfm.ClusterState{}
+	}
+	conditions := map[string]attr.Value{}
+	for _, c := range s.Conditions {
+		conditions[c.Type] = types.ObjectValueMust(conditionType.AttrTypes, map[string]attr.Value{
+			"status": types.StringValue(c.Status), "reason": types.StringValue(c.Reason), "message": types.StringValue(c.Message),
+		})
+	}
+	groups := map[string]attr.Value{}
+	for name, g := range s.NodeGroups {
+		groups[name] = counts(g)
+	}
+	return observed{
+		Phase: tfutil.OptionalString(s.Phase), Available: types.BoolValue(s.Available), Endpoint: tfutil.OptionalString(s.Endpoint),
+		CACertificate: tfutil.OptionalString(s.CACertificate), RunningVersion: tfutil.OptionalString(s.Version),
+		FailureDomains: tfutil.StringList(s.FailureDomains), Conditions: types.MapValueMust(conditionType, conditions),
+		ControlPlaneStatus: counts(s.ControlPlane), NodeGroupStatus: types.MapValueMust(countType, groups),
+		KubeconfigNotAfter: tfutil.Time(s.KubeconfigNotAfter),
+	}
+}
+
+func counts(g vnfm.GroupState) types.Object {
+	return types.ObjectValueMust(countType.AttrTypes, map[string]attr.Value{
+		"desired": types.Int64Value(g.Desired), "replicas": types.Int64Value(g.Replicas), "ready": types.Int64Value(g.Ready),
+		"available": types.Int64Value(g.Available), "up_to_date": types.Int64Value(g.UpToDate), "version": tfutil.OptionalString(g.Version),
+	})
+}

@@ -1,0 +1,96 @@
+package workloadcluster_test
+
+import (
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
+)
+
+// Infrastructure that does not come up in time leaves a cluster that the next apply
+// continues, in place.
+func TestAccWorkloadCluster_resumes(t *testing.T) {
+	w := newWorld(t)
+	slow := func(limit string) string {
+		return `
+  kubernetes_version = "1.34.0"
+  chart              = { name = "in-memory", values = { provisioning = { startupDuration = "15s" } } }
+  node_groups        = { a = { replicas = 1 } }
+  timeouts           = { create = "` + limit + `", update = "10m" }
+`
+	}
+	w.run(t,
+		resource.TestStep{
+			Config:             w.config(slow("5s")),
+			ConfigStateChecks:  []statecheck.StateCheck{status("FAILED_TEMP")},
+			ExpectNonEmptyPlan: true,
+		},
+		resource.TestStep{
+			Config:            w.config(slow("5s")),
+			ConfigPlanChecks:  updates(),
+			ConfigStateChecks: []statecheck.StateCheck{status("INSTANTIATED"), groupHas("a", "available", 1)},
+		},
+	)
+}
+
+// A creation that fails and is to be undone says what kept the cluster from coming up,
+// from the Cluster down to the machine.
+func TestAccWorkloadCluster_rollsBack(t *testing.T) {
+	w := newWorld(t)
+	w.run(t, resource.TestStep{
+		Config: w.config(`
+  kubernetes_version = "1.34.0"
+  chart              = { name = "in-memory", values = { provisioning = { startupDuration = "20m" } } }
+  node_groups        = { a = { replicas = 1 } }
+  on_failure         = "rollback"
+  timeouts           = { create = "40s" }
+`),
+		ExpectError: acctest.Says(`(?s)Cluster \S+/edge: InProgress.*Machine \S+/edge-control-plane-.*DevMachine \S+/edge-control-plane-.*everything that had been made was removed again`),
+	})
+}
+
+// A paused cluster is made and not waited for; what was paused behind Terraform's back
+// cannot be removed, and Terraform says so instead of waiting.
+func TestAccWorkloadCluster_paused(t *testing.T) {
+	w := newWorld(t)
+	w.run(t,
+		resource.TestStep{
+			Config:            w.config(inMemory("1.34.0", `a = { replicas = 1 }`) + "\n  paused = true"),
+			ConfigStateChecks: []statecheck.StateCheck{status("INSTANTIATED")},
+		},
+		resource.TestStep{
+			Config:            w.config(inMemory("1.34.0", `a = { replicas = 1 }`)),
+			ConfigPlanChecks:  updates(),
+			ConfigStateChecks: []statecheck.StateCheck{groupHas("a", "available", 1)},
+		},
+		resource.TestStep{
+			PreConfig:   func() { w.lab.Pause(t, w.namespace, "edge", true) },
+			Config:      w.config(inMemory("1.34.0", `a = { replicas = 1 }`)),
+			Destroy:     true,
+			ExpectError: acctest.Says(`is paused, and Cluster API removes nothing of a paused cluster`),
+		},
+		resource.TestStep{
+			// The pause is drift, and goes with the next apply.
+			Config:           w.config(inMemory("1.34.0", `a = { replicas = 1 }`)),
+			PreConfig:        func() { w.lab.Pause(t, w.namespace, "edge", false) },
+			ConfigPlanChecks: resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
+		},
+	)
+}
+
+// A cluster that somebody else removed is made again.
+func TestAccWorkloadCluster_disappears(t *testing.T) {
+	w := newWorld(t)
+	w.run(t,
+		resource.TestStep{Config: w.config(inMemory("1.34.0", `a = { replicas = 1 }`))},
+		resource.TestStep{
+			PreConfig:         func() { w.kubectl("delete", "cluster", "edge", "--timeout=3m") },
+			Config:            w.config(inMemory("1.34.0", `a = { replicas = 1 }`)),
+			ConfigPlanChecks:  updates(),
+			ConfigStateChecks: []statecheck.StateCheck{status("INSTANTIATED"), groupHas("a", "available", 1)},
+		},
+	)
+}

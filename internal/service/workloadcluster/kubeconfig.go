@@ -1,0 +1,85 @@
+package workloadcluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// KubeconfigType is the type name of the data source and of the ephemeral resource.
+const KubeconfigType = "vnf_capi_workload_kubeconfig"
+
+// expiryWarning is how long before the expiry of a kubeconfig its reader is warned.
+// Cluster API renews one in the second half of its year, so that this is not normal.
+const expiryWarning = 7 * 24 * time.Hour
+
+// kubeconfigModel is what data source and ephemeral resource share.
+type kubeconfigModel struct {
+	VIMID     types.String `tfsdk:"vim_id"`
+	Namespace types.String `tfsdk:"namespace"`
+	Name      types.String `tfsdk:"name"`
+	Wait      types.String `tfsdk:"wait"`
+
+	Kubeconfig        types.String `tfsdk:"kubeconfig"`
+	Host              types.String `tfsdk:"host"`
+	CACertificate     types.String `tfsdk:"cluster_ca_certificate"`
+	ClientCertificate types.String `tfsdk:"client_certificate"`
+	ClientKey         types.String `tfsdk:"client_key"`
+	Token             types.String `tfsdk:"token"`
+	NotAfter          types.String `tfsdk:"not_after"`
+}
+
+// The descriptions that data source and ephemeral resource share, by attribute.
+var kubeconfigTexts = map[string]string{
+	"vim_id":    "Id of the `vnf_vim` that is the management cluster.",
+	"namespace": "Namespace of the cluster on the management cluster.",
+	"name":      "Name of the cluster.",
+	"wait": "How long it is waited until there is a kubeconfig and the workload API answers with it, for example `10m`. Without it what there is is taken. " +
+		"A plan waits as well: do not wait where the plan itself would repair the cluster, and refer to `kubeconfig_ref` of the cluster, which is unknown until the cluster is ready.",
+	"kubeconfig":             "The whole kubeconfig, as Cluster API wrote it.",
+	"host":                   "URL of the workload API.",
+	"cluster_ca_certificate": "CA certificate of the workload API, as PEM.",
+	"client_certificate":     "Client certificate, as PEM.",
+	"client_key":             "Private key of the client certificate, as PEM.",
+	"token":                  "Bearer token, for control planes that give one instead of a certificate.",
+	"not_after":              "Time at which the client certificate expires (RFC 3339).",
+}
+
+// sensitiveKubeconfig are the attributes that hold secrets.
+var sensitiveKubeconfig = map[string]bool{"kubeconfig": true, "client_key": true, "token": true}
+
+// read fills the model from the management cluster.
+func (m *kubeconfigModel) read(ctx context.Context, manager vnfm.Manager, mint *vnfm.MintSpec, diags *diag.Diagnostics) {
+	spec := vnfm.KubeconfigSpec{Mint: mint}
+	if tfutil.Set(m.Wait) {
+		// The validator of the schema has parsed it before.
+		spec.Wait, _ = time.ParseDuration(m.Wait.ValueString())
+	}
+	ref := vnfm.ClusterRef{VIMID: m.VIMID.ValueString(), Namespace: m.Namespace.ValueString(), Name: m.Name.ValueString()}
+	k, err := manager.WorkloadKubeconfig(ctx, ref, spec)
+	if errors.Is(err, vnfm.ErrNotFound) && k == nil {
+		diags.AddError("Kubeconfig Not Found", tfutil.ErrorDetail(fmt.Errorf("reading the kubeconfig of workload cluster %s/%s: %w", ref.Namespace, ref.Name, err))+
+			"\n\nCluster API writes it as soon as the endpoint of the cluster is known. Check the names, or set wait.")
+		return
+	}
+	if err != nil {
+		tfutil.AddError(diags, "Read the Kubeconfig of", titled(ref.Name), err, path.Empty())
+		return
+	}
+	m.Kubeconfig, m.Host, m.CACertificate = types.StringValue(k.Raw.Reveal()), types.StringValue(k.Host), tfutil.OptionalString(k.CACertificate)
+	m.ClientCertificate, m.ClientKey = tfutil.OptionalString(k.ClientCertificate), tfutil.OptionalString(k.ClientKey.Reveal())
+	m.Token, m.NotAfter = tfutil.OptionalString(k.Token.Reveal()), tfutil.Time(k.NotAfter)
+	if mint == nil && !k.NotAfter.IsZero() && time.Until(k.NotAfter) < expiryWarning {
+		diags.AddWarning(fmt.Sprintf("Kubeconfig of %s Expires Soon", titled(ref.Name)),
+			fmt.Sprintf("Its client certificate is valid until %s. Cluster API renews a kubeconfig long before that when it made it itself; change regenerate_kubeconfig of the cluster, or have its control plane provider look after it.",
+				k.NotAfter.UTC().Format(time.RFC3339)))
+	}
+}

@@ -1,0 +1,66 @@
+package workloadcluster
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
+)
+
+var _ datasource.DataSourceWithConfigure = (*KubeconfigDataSource)(nil)
+
+// KubeconfigDataSource is the data source vnf_capi_workload_kubeconfig.
+type KubeconfigDataSource struct{ data *tfutil.ProviderData }
+
+// NewKubeconfigDataSource returns the data source.
+func NewKubeconfigDataSource() datasource.DataSource { return &KubeconfigDataSource{} }
+
+// Metadata implements datasource.DataSource.
+func (d *KubeconfigDataSource) Metadata(_ context.Context, _ datasource.MetadataRequest, resp *datasource.MetadataResponse) {
+	resp.TypeName = KubeconfigType
+}
+
+// Configure implements datasource.DataSourceWithConfigure.
+func (d *KubeconfigDataSource) Configure(_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse) {
+	d.data = tfutil.Configure(req.ProviderData, &resp.Diagnostics)
+}
+
+// Schema implements datasource.DataSource.
+func (d *KubeconfigDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
+	attributes := map[string]schema.Attribute{}
+	for name, description := range kubeconfigTexts {
+		attributes[name] = schema.StringAttribute{Computed: true, Sensitive: sensitiveKubeconfig[name], MarkdownDescription: description}
+	}
+	for _, name := range []string{"vim_id", "namespace", "name"} {
+		attributes[name] = schema.StringAttribute{
+			Required: true, MarkdownDescription: kubeconfigTexts[name], Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
+		}
+	}
+	attributes["wait"] = schema.StringAttribute{
+		Optional: true, MarkdownDescription: kubeconfigTexts["wait"],
+		Validators: []validator.String{stringvalidator.RegexMatches(goDuration, durationRule)},
+	}
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "The kubeconfig of a workload cluster, read from the management cluster at each refresh. It gives full rights on the cluster, and **its values are kept in the state**: " +
+			"with Terraform 1.10 or later use the ephemeral resource of the same name, and for `vnf_vim` its argument `capi_cluster`, which keep nothing.",
+		Attributes: attributes,
+	}
+}
+
+// Read implements datasource.DataSource.
+func (d *KubeconfigDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
+	var config kubeconfigModel
+	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	manager := d.data.RequireManager(&resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	if config.read(ctx, manager, nil, &resp.Diagnostics); resp.Diagnostics.HasError() {
+		return
+	}
+	resp.Diagnostics.Append(resp.State.Set(ctx, &config)...)
+}

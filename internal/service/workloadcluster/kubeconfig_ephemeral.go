@@ -1,0 +1,116 @@
+package workloadcluster
+
+import (
+	"context"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
+	"github.com/hashicorp/terraform-plugin-framework/ephemeral/schema"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+var _ ephemeral.EphemeralResourceWithConfigure = (*KubeconfigEphemeral)(nil)
+
+// KubeconfigEphemeral is the ephemeral resource vnf_capi_workload_kubeconfig.
+type KubeconfigEphemeral struct{ data *tfutil.ProviderData }
+
+// NewKubeconfigEphemeral returns the ephemeral resource.
+func NewKubeconfigEphemeral() ephemeral.EphemeralResource { return &KubeconfigEphemeral{} }
+
+// ephemeralModel is the ephemeral resource as Terraform has it.
+type ephemeralModel struct {
+	kubeconfigModel
+	Mint types.Object `tfsdk:"mint"`
+}
+
+// mintModel is the argument mint.
+type mintModel struct {
+	CommonName    types.String `tfsdk:"common_name"`
+	Organizations types.List   `tfsdk:"organizations"`
+	TTL           types.String `tfsdk:"ttl"`
+}
+
+// Metadata implements ephemeral.EphemeralResource.
+func (e *KubeconfigEphemeral) Metadata(_ context.Context, _ ephemeral.MetadataRequest, resp *ephemeral.MetadataResponse) {
+	resp.TypeName = KubeconfigType
+}
+
+// Configure implements ephemeral.EphemeralResourceWithConfigure.
+func (e *KubeconfigEphemeral) Configure(_ context.Context, req ephemeral.ConfigureRequest, resp *ephemeral.ConfigureResponse) {
+	e.data = tfutil.Configure(req.ProviderData, &resp.Diagnostics)
+}
+
+// Schema implements ephemeral.EphemeralResource.
+func (e *KubeconfigEphemeral) Schema(_ context.Context, _ ephemeral.SchemaRequest, resp *ephemeral.SchemaResponse) {
+	attributes := map[string]schema.Attribute{}
+	for name, description := range kubeconfigTexts {
+		attributes[name] = schema.StringAttribute{Computed: true, Sensitive: sensitiveKubeconfig[name], MarkdownDescription: description}
+	}
+	for _, name := range []string{"vim_id", "namespace", "name"} {
+		attributes[name] = schema.StringAttribute{
+			Required: true, MarkdownDescription: kubeconfigTexts[name], Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
+		}
+	}
+	attributes["wait"] = schema.StringAttribute{
+		Optional: true, MarkdownDescription: kubeconfigTexts["wait"],
+		Validators: []validator.String{stringvalidator.RegexMatches(goDuration, durationRule)},
+	}
+	attributes["mint"] = schema.SingleNestedAttribute{
+		Optional: true,
+		MarkdownDescription: "Sign a client certificate of its own with the CA of the cluster, in the place of the administrator's: short-lived, and with the rights that RBAC gives to its name and organisations. " +
+			"Each opening signs a new one. It cannot be revoked before it expires.",
+		Attributes: map[string]schema.Attribute{
+			"common_name": schema.StringAttribute{
+				Required: true, MarkdownDescription: "Name of the user.", Validators: []validator.String{stringvalidator.LengthBetween(1, 64)},
+			},
+			"organizations": schema.ListAttribute{Optional: true, ElementType: types.StringType, MarkdownDescription: "Groups of the user."},
+			"ttl": schema.StringAttribute{
+				Required: true, MarkdownDescription: "How long the certificate is valid, for example `1h`, but no longer than the CA.",
+				Validators: []validator.String{stringvalidator.RegexMatches(goDuration, durationRule)},
+			},
+		},
+	}
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "The kubeconfig of a workload cluster, read from the management cluster when Terraform opens it and kept nowhere: neither in the state nor in a plan. " +
+			"Terraform opens it in the plan and again in the apply.",
+		Attributes: attributes,
+	}
+}
+
+// Open implements ephemeral.EphemeralResource.
+func (e *KubeconfigEphemeral) Open(ctx context.Context, req ephemeral.OpenRequest, resp *ephemeral.OpenResponse) {
+	var config ephemeralModel
+	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	manager := e.data.RequireManager(&resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	var mint *vnfm.MintSpec
+	if tfutil.Set(config.Mint) {
+		var m mintModel
+		resp.Diagnostics.Append(config.Mint.As(ctx, &m, basetypes.ObjectAsOptions{})...)
+		// The validator of the schema has parsed it before.
+		ttl, _ := time.ParseDuration(m.TTL.ValueString())
+		mint = &vnfm.MintSpec{CommonName: m.CommonName.ValueString(), TTL: ttl}
+		if tfutil.Set(m.Organizations) {
+			resp.Diagnostics.Append(m.Organizations.ElementsAs(ctx, &mint.Organizations, false)...)
+		}
+		if ttl <= 0 {
+			resp.Diagnostics.AddAttributeError(path.Root("mint").AtName("ttl"), "No Time to Live", "The certificate must be valid for some time; write for example ttl = \"1h\".")
+		}
+	}
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	if config.read(ctx, manager, mint, &resp.Diagnostics); resp.Diagnostics.HasError() {
+		return
+	}
+	resp.Diagnostics.Append(resp.Result.Set(ctx, &config)...)
+}

@@ -1,0 +1,276 @@
+package workloadcluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// model is the resource as Terraform has it.
+type model struct {
+	observed
+
+	ID                types.String `tfsdk:"id"`
+	VIMID             types.String `tfsdk:"vim_id"`
+	Namespace         types.String `tfsdk:"namespace"`
+	Name              types.String `tfsdk:"name"`
+	KubernetesVersion types.String `tfsdk:"kubernetes_version"`
+
+	Topology types.Object `tfsdk:"topology"`
+	Chart    types.Object `tfsdk:"chart"`
+	Template types.Object `tfsdk:"template"`
+
+	Labels       types.Map    `tfsdk:"labels"`
+	Annotations  types.Map    `tfsdk:"annotations"`
+	Network      types.Object `tfsdk:"network"`
+	ControlPlane types.Object `tfsdk:"control_plane"`
+	NodeGroups   types.Map    `tfsdk:"node_groups"`
+	Paused       types.Bool   `tfsdk:"paused"`
+	RolloutAfter types.String `tfsdk:"rollout_after"`
+
+	OnFailure      types.String `tfsdk:"on_failure"`
+	ForceConflicts types.Bool   `tfsdk:"force_conflicts"`
+	AdoptExisting  types.Bool   `tfsdk:"adopt_existing"`
+	ServerDryRun   types.Bool   `tfsdk:"server_dry_run"`
+	LockTimeout    types.String `tfsdk:"lock_timeout"`
+
+	APIVersion    types.String   `tfsdk:"api_version"`
+	Status        types.String   `tfsdk:"status"`
+	Generation    types.Int64    `tfsdk:"generation"`
+	Objects       types.Map      `tfsdk:"objects"`
+	KubeconfigRef types.Object   `tfsdk:"kubeconfig_ref"`
+	Timeouts      timeouts.Value `tfsdk:"timeouts"`
+}
+
+// spec composes what the plan asks for. It is not known while an argument is not.
+func (m *model) spec(ctx context.Context, diags *diag.Diagnostics) (vnfm.InstanceSpec, bool) {
+	for _, v := range []attr.Value{
+		m.VIMID, m.Name, m.KubernetesVersion, m.Topology, m.Chart, m.Template, m.Labels, m.Annotations, m.Network,
+		m.ControlPlane, m.NodeGroups, m.Paused, m.RolloutAfter, m.OnFailure, m.ForceConflicts, m.AdoptExisting,
+	} {
+		if !tfutil.FullyKnown(ctx, v) {
+			return vnfm.InstanceSpec{}, false
+		}
+	}
+	r := reader{diags: diags}
+	cluster := &vnfm.ClusterSpec{
+		Name: m.Name.ValueString(), Namespace: m.Namespace.ValueString(), KubernetesVersion: m.KubernetesVersion.ValueString(),
+		Labels: texts(m.Labels), Annotations: texts(m.Annotations), Paused: m.Paused.ValueBool(), RolloutAfter: m.RolloutAfter.ValueString(),
+	}
+	if tfutil.Set(m.APIVersion) {
+		cluster.APIVersion = m.APIVersion.ValueString()
+	}
+	if o := fieldsOf(m.Topology); o != nil {
+		cluster.Topology = &vnfm.ClusterTopology{
+			Class: o.text("class"), ClassNamespace: o.text("class_namespace"), Variables: r.object(path.Root("topology").AtName("variables"), o["variables"]),
+		}
+	}
+	if o := fieldsOf(m.Chart); o != nil {
+		cluster.Chart = &vnfm.ClusterChart{Name: o.text("name"), Path: o.text("path"), Values: r.object(path.Root("chart").AtName("values"), o["values"])}
+	}
+	if o := fieldsOf(m.Template); o != nil {
+		cluster.Template = &vnfm.ClusterTemplate{Content: o.text("content"), Variables: o.texts("variables")}
+	}
+	if o := fieldsOf(m.Network); o != nil {
+		cluster.Network = &vnfm.ClusterNetwork{
+			PodCIDRs: o.list("pod_cidrs"), ServiceCIDRs: o.list("service_cidrs"), ServiceDomain: o.text("service_domain"), APIServerPort: int(o.number("api_server_port")),
+		}
+	}
+	if o := fieldsOf(m.ControlPlane); o != nil {
+		cluster.ControlPlane = vnfm.ClusterControlPlane{
+			Replicas: o.optional("replicas"), Flavour: o.text("flavour"), Labels: o.texts("labels"), Annotations: o.texts("annotations"),
+			Variables: r.object(path.Root("control_plane").AtName("variables"), o["variables"]), HealthCheck: o.healthCheck(), Deletion: o.deletion(),
+		}
+	}
+	cluster.NodeGroups = r.nodeGroups(m.NodeGroups)
+	return vnfm.InstanceSpec{
+		Name: cluster.Name, VIMID: m.VIMID.ValueString(), Namespace: m.Namespace.ValueString(), Cluster: cluster,
+		OperationalState: vnfm.Started, OnFailure: vnfm.OnFailure(m.OnFailure.ValueString()),
+		ForceConflicts: m.ForceConflicts.ValueBool(), AdoptExisting: m.AdoptExisting.ValueBool(),
+	}, true
+}
+
+// reader reads values that may be wrong.
+type reader struct{ diags *diag.Diagnostics }
+
+func (r reader) object(at path.Path, v attr.Value) map[string]any {
+	if v == nil || v.IsNull() {
+		return nil
+	}
+	m, err := tfutil.MapToGo(v)
+	if err != nil {
+		r.diags.AddAttributeError(at, "Not an Object", tfutil.ErrorDetail(fmt.Errorf("%s: %w", at, err)))
+	}
+	return m
+}
+
+func (r reader) nodeGroups(all types.Map) map[string]vnfm.NodeGroup {
+	if len(all.Elements()) == 0 {
+		return nil
+	}
+	out := map[string]vnfm.NodeGroup{}
+	for name, element := range all.Elements() {
+		object, _ := element.(types.Object)
+		o := fieldsOf(object)
+		g := vnfm.NodeGroup{
+			Class: o.text("class"), Replicas: o.optional("replicas"), Min: o.optional("min"), Max: o.optional("max"), Flavour: o.text("flavour"),
+			Labels: o.texts("labels"), Annotations: o.texts("annotations"), FailureDomain: o.text("failure_domain"),
+			HealthCheck: o.healthCheck(), Deletion: o.deletion(),
+		}
+		if t := o.nested("rollout"); t != nil {
+			g.Rollout = &vnfm.NodeRollout{Type: t.text("type"), MaxSurge: t.text("max_surge"), MaxUnavailable: t.text("max_unavailable")}
+		}
+		if list, ok := o["taints"].(types.List); ok {
+			for _, element := range list.Elements() {
+				object, _ := element.(types.Object)
+				t := fieldsOf(object)
+				g.Taints = append(g.Taints, vnfm.NodeTaint{Key: t.text("key"), Value: t.text("value"), Effect: t.text("effect"), Propagation: t.text("propagation")})
+			}
+		}
+		for variable, text := range o.texts("variables") {
+			var value any
+			decoder := json.NewDecoder(strings.NewReader(text))
+			decoder.UseNumber()
+			if err := decoder.Decode(&value); err != nil {
+				r.diags.AddAttributeError(path.Root("node_groups").AtMapKey(name).AtName("variables").AtMapKey(variable), "Not JSON",
+					fmt.Sprintf("The value of variable %q of node group %q is not JSON: %s. Write jsonencode(...) around it.", variable, name, err))
+				continue
+			}
+			if g.Variables == nil {
+				g.Variables = map[string]any{}
+			}
+			g.Variables[variable] = value
+		}
+		out[name] = g
+	}
+	return out
+}
+
+// fields are the attributes of an object.
+type fields map[string]attr.Value
+
+// fieldsOf returns nil for an object that is null.
+func fieldsOf(o types.Object) fields {
+	if !tfutil.Set(o) {
+		return nil
+	}
+	return o.Attributes()
+}
+
+func (f fields) nested(name string) fields {
+	o, ok := f[name].(types.Object)
+	if !ok {
+		return nil
+	}
+	return fieldsOf(o)
+}
+
+func (f fields) text(name string) string {
+	v, _ := f[name].(types.String)
+	return v.ValueString()
+}
+
+func (f fields) number(name string) int64 {
+	v, _ := f[name].(types.Int64)
+	return v.ValueInt64()
+}
+
+func (f fields) optional(name string) *int64 {
+	v, ok := f[name].(types.Int64)
+	if !ok || !tfutil.Set(v) {
+		return nil
+	}
+	n := v.ValueInt64()
+	return &n
+}
+
+func (f fields) list(name string) []string {
+	v, _ := f[name].(types.List)
+	var out []string
+	for _, e := range v.Elements() {
+		if s, ok := e.(types.String); ok {
+			out = append(out, s.ValueString())
+		}
+	}
+	return out
+}
+
+func (f fields) texts(name string) map[string]string {
+	v, _ := f[name].(types.Map)
+	return texts(v)
+}
+
+func (f fields) healthCheck() *vnfm.HealthCheck {
+	h := f.nested("health_check")
+	if h == nil {
+		return nil
+	}
+	enabled, _ := h["enabled"].(types.Bool)
+	return &vnfm.HealthCheck{
+		Enabled: enabled.ValueBool(), NodeStartupTimeout: h.number("node_startup_timeout"),
+		UnhealthyTimeout: h.number("unhealthy_timeout"), MaxUnhealthy: h.text("max_unhealthy"),
+	}
+}
+
+func (f fields) deletion() *vnfm.MachineDeletion {
+	d := f.nested("deletion")
+	if d == nil {
+		return nil
+	}
+	return &vnfm.MachineDeletion{
+		NodeDrainTimeout: d.optional("node_drain_timeout"), NodeVolumeDetachTimeout: d.optional("node_volume_detach_timeout"),
+		NodeDeletionTimeout: d.optional("node_deletion_timeout"),
+	}
+}
+
+// texts reads a map of texts; one without entries is nil.
+func texts(m types.Map) map[string]string {
+	if len(m.Elements()) == 0 {
+		return nil
+	}
+	out := make(map[string]string, len(m.Elements()))
+	for key, v := range m.Elements() {
+		if text, ok := v.(types.String); ok {
+			out[key] = text.ValueString()
+		}
+	}
+	return out
+}
+
+// patient gives ctx the patience of lock_timeout.
+func (m *model) patient(ctx context.Context) context.Context {
+	limit, err := time.ParseDuration(m.LockTimeout.ValueString())
+	if err != nil {
+		return ctx
+	}
+	return vnfm.WithPatience(ctx, limit)
+}
+
+// setRecord takes over what the record says.
+func (m *model) setRecord(i *vnfm.Instance) {
+	m.ID, m.VIMID, m.Namespace, m.Name = types.StringValue(i.ID), types.StringValue(i.VIMID), types.StringValue(i.Namespace), types.StringValue(i.Name)
+	m.Status, m.Generation = types.StringValue(string(i.Status)), types.Int64Value(i.Generation)
+	m.OnFailure = types.StringValue(string(i.OnFailure))
+	if i.Cluster != nil {
+		m.APIVersion = tfutil.OptionalString(i.Cluster.APIVersion)
+	}
+	if i.Status == vnfm.StatusInstantiated {
+		m.KubeconfigRef = tfutil.ClusterRefValue(&vnfm.ClusterRef{VIMID: i.VIMID, Namespace: i.Namespace, Name: i.Name})
+	} else if m.KubeconfigRef.IsUnknown() {
+		m.KubeconfigRef = types.ObjectNull(tfutil.ClusterRefType.AttrTypes)
+	}
+}
+
+var errUnknown = errors.New("the arguments are not known during apply")

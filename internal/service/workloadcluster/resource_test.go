@@ -1,0 +1,173 @@
+package workloadcluster_test
+
+import (
+	"regexp"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
+)
+
+func status(want string) statecheck.StateCheck {
+	return statecheck.ExpectKnownValue(address, tfjsonpath.New("status"), knownvalue.StringExact(want))
+}
+
+func groupHas(group, field string, want int64) statecheck.StateCheck {
+	return statecheck.ExpectKnownValue(address, tfjsonpath.New("node_group_status").AtMapKey(group).AtMapKey(field), knownvalue.Int64Exact(want))
+}
+
+// A cluster of the embedded chart: created, resized, a group added and one removed,
+// upgraded, and removed, with nothing of its kubeconfig in the state.
+func TestAccWorkloadCluster_chart(t *testing.T) {
+	w := newWorld(t)
+	ephemeral := `
+ephemeral "vnf_capi_workload_kubeconfig" "test" {
+  vim_id    = vnf_capi_workload_cluster.test.kubeconfig_ref.vim_id
+  namespace = vnf_capi_workload_cluster.test.kubeconfig_ref.namespace
+  name      = vnf_capi_workload_cluster.test.kubeconfig_ref.name
+  wait      = "2m"
+}
+`
+	empty := resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}
+	w.run(t,
+		resource.TestStep{
+			Config:           w.config(inMemory("1.34.0", `a = { replicas = 1 }`), ephemeral),
+			ConfigPlanChecks: planned(plancheck.ResourceActionCreate),
+			ConfigStateChecks: []statecheck.StateCheck{
+				status("INSTANTIATED"), groupHas("a", "available", 1),
+				statecheck.ExpectKnownValue(address, tfjsonpath.New("phase"), knownvalue.StringExact("Provisioned")),
+				statecheck.ExpectKnownValue(address, tfjsonpath.New("available"), knownvalue.Bool(true)),
+				statecheck.ExpectKnownValue(address, tfjsonpath.New("running_version"), knownvalue.StringExact("v1.34.0")),
+				statecheck.ExpectKnownValue(address, tfjsonpath.New("api_version"), knownvalue.StringExact("v1beta2")),
+				statecheck.ExpectKnownValue(address, tfjsonpath.New("endpoint"), knownvalue.StringRegexp(regexp.MustCompile(`^https://`))),
+				statecheck.ExpectKnownValue(address, tfjsonpath.New("ca_certificate"), knownvalue.StringRegexp(regexp.MustCompile(`BEGIN CERTIFICATE`))),
+				statecheck.ExpectKnownValue(address, tfjsonpath.New("kubeconfig_not_after"), knownvalue.NotNull()),
+				statecheck.ExpectKnownValue(address, tfjsonpath.New("conditions").AtMapKey("Available").AtMapKey("status"), knownvalue.StringExact("True")),
+				statecheck.ExpectKnownValue(address, tfjsonpath.New("kubeconfig_ref").AtMapKey("name"), knownvalue.StringExact("edge")),
+				statecheck.ExpectKnownValue(address, tfjsonpath.New("objects"), knownvalue.MapPartial(map[string]knownvalue.Check{
+					"cluster.x-k8s.io/v1beta2/Cluster edge":             knownvalue.StringRegexp(regexp.MustCompile(`^sha256:`)),
+					"cluster.x-k8s.io/v1beta2/MachineDeployment edge-a": knownvalue.StringRegexp(regexp.MustCompile(`^sha256:`)),
+				})),
+			},
+			Check: w.holdsNoKubeconfig(),
+		},
+		resource.TestStep{Config: w.config(inMemory("1.34.0", `a = { replicas = 1 }`), ephemeral), ConfigPlanChecks: empty},
+		resource.TestStep{
+			// One group is resized, one comes.
+			Config:            w.config(inMemory("1.34.0", `a = { replicas = 2 }, b = { min = 1, max = 3 }`)),
+			ConfigPlanChecks:  updates(),
+			ConfigStateChecks: []statecheck.StateCheck{groupHas("a", "available", 2), groupHas("b", "available", 1)},
+		},
+		resource.TestStep{
+			// An autoscaler's number is no drift.
+			PreConfig:        func() { w.kubectl("scale", "machinedeployment/edge-b", "--replicas=2") },
+			Config:           w.config(inMemory("1.34.0", `a = { replicas = 2 }, b = { min = 1, max = 3 }`)),
+			ConfigPlanChecks: empty,
+		},
+		resource.TestStep{
+			// One group goes, and all is upgraded.
+			Config:           w.config(inMemory("1.35.0", `b = { min = 1, max = 3 }`)),
+			ConfigPlanChecks: updates(),
+			ConfigStateChecks: []statecheck.StateCheck{
+				statecheck.ExpectKnownValue(address, tfjsonpath.New("running_version"), knownvalue.StringExact("v1.35.0")),
+				statecheck.ExpectKnownValue(address, tfjsonpath.New("node_group_status"), knownvalue.MapSizeExact(1)),
+				statecheck.ExpectKnownValue(address, tfjsonpath.New("node_group_status").AtMapKey("b").AtMapKey("version"), knownvalue.StringExact("v1.35.0")),
+			},
+		},
+		resource.TestStep{Config: w.config(inMemory("1.35.0", `b = { min = 1, max = 3 }`)), ConfigPlanChecks: empty},
+		resource.TestStep{
+			Config:      w.config(inMemory("1.34.0", `b = { min = 1, max = 3 }`)),
+			ExpectError: acctest.Says(`Kubernetes supports no downgrade`),
+		},
+		resource.TestStep{
+			Config:      w.config(inMemory("1.37.0", `b = { min = 1, max = 3 }`)),
+			ExpectError: acctest.Says(`one minor version at a time: to 1\.36 first`),
+		},
+	)
+}
+
+// A topology of a ClusterClass is one object, of which Cluster API makes the others.
+func TestAccWorkloadCluster_topology(t *testing.T) {
+	w := newWorld(t)
+	w.lab.ClusterClass(t, w.namespace)
+	arguments := func(groups string) string {
+		return `
+  kubernetes_version = "1.34.0"
+  topology           = { class = "in-memory" }
+  network            = { pod_cidrs = ["192.168.0.0/16"], service_cidrs = ["10.128.0.0/12"], service_domain = "cluster.local" }
+  control_plane      = { replicas = 1 }
+  node_groups        = { ` + groups + ` }
+`
+	}
+	w.run(t,
+		resource.TestStep{
+			Config:            w.config(arguments(`a = { class = "default-worker", replicas = 1 }`)),
+			ConfigStateChecks: []statecheck.StateCheck{status("INSTANTIATED"), groupHas("a", "up_to_date", 1)},
+		},
+		resource.TestStep{
+			Config:           w.config(arguments(`a = { class = "default-worker", replicas = 1 }`)),
+			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
+		},
+		resource.TestStep{
+			// What the management cluster would refuse is an error of the plan.
+			Config:      w.config(arguments(`a = { class = "no-such-worker", replicas = 1 }`)),
+			PlanOnly:    true,
+			ExpectError: acctest.Says(`no-such-worker`),
+		},
+		resource.TestStep{
+			// Behind Terraform's back, through the topology itself.
+			PreConfig: func() {
+				w.kubectl("patch", "cluster", "edge", "--type=json", `-p=[{"op":"replace","path":"/spec/topology/workers/machineDeployments/0/replicas","value":3}]`)
+			},
+			Config:            w.config(arguments(`a = { class = "default-worker", replicas = 1 }`)),
+			ConfigPlanChecks:  updates(),
+			ConfigStateChecks: []statecheck.StateCheck{groupHas("a", "replicas", 1)},
+		},
+		resource.TestStep{
+			Config:            w.config(arguments(`a = { class = "default-worker", replicas = 1 }, b = { class = "default-worker", replicas = 1 }`)),
+			ConfigPlanChecks:  updates(),
+			ConfigStateChecks: []statecheck.StateCheck{groupHas("b", "available", 1)},
+		},
+		resource.TestStep{
+			Config:            w.config(arguments(`b = { class = "default-worker", replicas = 1 }`)),
+			ConfigPlanChecks:  updates(),
+			ConfigStateChecks: []statecheck.StateCheck{statecheck.ExpectKnownValue(address, tfjsonpath.New("node_group_status"), knownvalue.MapSizeExact(1))},
+		},
+	)
+}
+
+// The bad inputs of the arguments, each with what the user reads.
+func TestAccWorkloadCluster_badInput(t *testing.T) {
+	w := newWorld(t)
+	for name, c := range map[string]struct{ arguments, want string }{
+		"no form":        {``, `No attribute specified when one \(and only one\) of`},
+		"two forms":      {`chart = { name = "in-memory" }` + "\n" + `template = { content = "x" }`, `2 attributes specified when one \(and only one\)`},
+		"two charts":     {`chart = { name = "in-memory", path = "x" }`, `2 attributes specified when one`},
+		"unknown chart":  {`chart = { name = "openshift" }`, `chart\.name value must be one of`},
+		"even":           {`chart = { name = "in-memory" }` + "\n" + `kubernetes_version = "1.34.0"` + "\n" + `control_plane = { replicas = 2 }`, `cannot have 2 machines`},
+		"version":        {`chart = { name = "in-memory" }` + "\n" + `kubernetes_version = "newest"`, `"newest" is no version of Kubernetes`},
+		"missing":        {`chart = { name = "in-memory" }`, `kubernetesVersion is required`},
+		"rollout after":  {`chart = { name = "in-memory" }` + "\n" + `rollout_after = "now"`, `must be a time such as`},
+		"taint":          {`topology = { class = "x" }` + "\n" + `node_groups = { a = { class = "w", taints = [{ key = "k", effect = "Never" }] } }`, `value must be one of`},
+		"variable":       {`topology = { class = "x" }` + "\n" + `kubernetes_version = "1.34.0"` + "\n" + `node_groups = { a = { class = "w", variables = { x = "not json" } } }`, `is not JSON`},
+		"template's own": {`template = { content = "a: $${FOO}" }`, `needs values for FOO`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inner := *w
+			inner.TB = t
+			resource.Test(t, resource.TestCase{
+				ProtoV6ProviderFactories: acctest.Factories(),
+				Steps: []resource.TestStep{
+					{Config: inner.store.Config(acctest.VIM(t, w.lab, "test"))},
+					{Config: inner.config(c.arguments), PlanOnly: true, ExpectError: acctest.Says(c.want)},
+					{Config: inner.store.Config(acctest.VIM(t, w.lab, "test"))},
+				},
+			})
+		})
+	}
+}

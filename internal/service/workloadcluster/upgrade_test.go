@@ -1,0 +1,42 @@
+package workloadcluster
+
+import (
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/stretchr/testify/assert"
+)
+
+func TestUpgradePath(t *testing.T) {
+	for name, c := range map[string]struct{ from, to, want string }{
+		"same":           {"1.34.0", "1.34.0", ""},
+		"patch":          {"1.34.0", "v1.34.2", ""},
+		"next minor":     {"v1.34.2", "1.35.0", ""},
+		"minor skipped":  {"1.33.1", "1.35.0", "Minor Version Skipped"},
+		"patch back":     {"1.34.2", "1.34.1", "Downgrade of Kubernetes"},
+		"minor back":     {"1.35.0", "1.34.9", "Downgrade of Kubernetes"},
+		"major":          {"1.35.0", "2.0.0", "Minor Version Skipped"},
+		"not a version":  {"1.34.0", "latest", ""},
+		"was none":       {"", "1.34.0", ""},
+		"ten after nine": {"1.9.0", "1.10.0", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var diags diag.Diagnostics
+			m := func(version string) *model {
+				m := &model{Name: types.StringValue("edge"), KubernetesVersion: types.StringValue(version)}
+				if version == "" {
+					m.KubernetesVersion = types.StringNull()
+				}
+				return m
+			}
+			checkUpgrade(m(c.to), m(c.from), &diags)
+			if c.want == "" {
+				assert.False(t, diags.HasError(), "%v", diags)
+				return
+			}
+			assert.Equal(t, 1, diags.ErrorsCount())
+			assert.Equal(t, c.want, diags[0].Summary())
+		})
+	}
+}

@@ -1,0 +1,229 @@
+package vnfm
+
+import (
+	"context"
+	"time"
+)
+
+// ClusterSpec is what a user wants a workload cluster of Cluster API to be. To the
+// manager a workload cluster is an instance whose package is made of this: its
+// objects are on the management cluster, which is the instance's VIM.
+type ClusterSpec struct {
+	Name      string `json:"name"`
+	Namespace string `json:"namespace"`
+	// APIVersion is the version of the group cluster.x-k8s.io that generated objects
+	// are written in, "v1beta1" or "v1beta2".
+	APIVersion string `json:"api_version,omitempty"`
+	// KubernetesVersion is that of control plane and nodes, "v1.34.0".
+	KubernetesVersion string `json:"kubernetes_version,omitempty"`
+
+	// Exactly one of the forms is set.
+	Topology *ClusterTopology `json:"topology,omitempty"`
+	Chart    *ClusterChart    `json:"chart,omitempty"`
+	Template *ClusterTemplate `json:"template,omitempty"`
+
+	Labels       map[string]string    `json:"labels,omitempty"`
+	Annotations  map[string]string    `json:"annotations,omitempty"`
+	Network      *ClusterNetwork      `json:"network,omitempty"`
+	ControlPlane ClusterControlPlane  `json:"control_plane"`
+	NodeGroups   map[string]NodeGroup `json:"node_groups,omitempty"`
+	// Paused stops all controllers of Cluster API from working on the cluster.
+	Paused bool `json:"paused,omitempty"`
+	// RolloutAfter, a time in RFC 3339, makes control plane and nodes be replaced
+	// that are older.
+	RolloutAfter string `json:"rollout_after,omitempty"`
+}
+
+// ClusterTopology is the form of a cluster that a ClusterClass describes.
+type ClusterTopology struct {
+	Class string `json:"class"`
+	// ClassNamespace is that of the ClusterClass; empty means the cluster's own.
+	ClassNamespace string         `json:"class_namespace,omitempty"`
+	Variables      map[string]any `json:"variables,omitempty"`
+}
+
+// ClusterChart is the form of a cluster that a Helm chart describes, with the names
+// of values that the chart "openstack-cluster" of capi-helm-charts has.
+type ClusterChart struct {
+	// Name is that of an embedded chart, "openstack" or "in-memory"; Path that of a
+	// directory or archive. One of them is set.
+	Name   string         `json:"name,omitempty"`
+	Path   string         `json:"path,omitempty"`
+	Values map[string]any `json:"values,omitempty"`
+}
+
+// ClusterTemplate is the form of a cluster template of clusterctl: YAML with
+// ${VARIABLES}.
+type ClusterTemplate struct {
+	Content   string            `json:"content"`
+	Variables map[string]string `json:"variables,omitempty"`
+}
+
+// ClusterNetwork is clusterNetwork of a Cluster.
+type ClusterNetwork struct {
+	PodCIDRs      []string `json:"pod_cidrs,omitempty"`
+	ServiceCIDRs  []string `json:"service_cidrs,omitempty"`
+	ServiceDomain string   `json:"service_domain,omitempty"`
+	APIServerPort int      `json:"api_server_port,omitempty"`
+}
+
+// ClusterControlPlane is what a user says of the control plane. A nil pointer leaves
+// to the form what it says.
+type ClusterControlPlane struct {
+	Replicas    *int64            `json:"replicas,omitempty"`
+	Flavour     string            `json:"flavour,omitempty"`
+	Labels      map[string]string `json:"labels,omitempty"`
+	Annotations map[string]string `json:"annotations,omitempty"`
+	Variables   map[string]any    `json:"variables,omitempty"`
+	HealthCheck *HealthCheck      `json:"health_check,omitempty"`
+	Deletion    *MachineDeletion  `json:"deletion,omitempty"`
+}
+
+// NodeGroup is a MachineDeployment of a workload cluster.
+type NodeGroup struct {
+	// Class is the worker class of a ClusterClass.
+	Class string `json:"class,omitempty"`
+	// Replicas is nil for a group that Min and Max leave to an autoscaler.
+	Replicas *int64 `json:"replicas,omitempty"`
+	Min      *int64 `json:"min,omitempty"`
+	Max      *int64 `json:"max,omitempty"`
+	Flavour  string `json:"flavour,omitempty"`
+	// Labels are those of the nodes, as far as Cluster API carries them over.
+	Labels        map[string]string `json:"labels,omitempty"`
+	Annotations   map[string]string `json:"annotations,omitempty"`
+	Taints        []NodeTaint       `json:"taints,omitempty"`
+	FailureDomain string            `json:"failure_domain,omitempty"`
+	Variables     map[string]any    `json:"variables,omitempty"`
+	HealthCheck   *HealthCheck      `json:"health_check,omitempty"`
+	Rollout       *NodeRollout      `json:"rollout,omitempty"`
+	Deletion      *MachineDeletion  `json:"deletion,omitempty"`
+}
+
+// Autoscaled reports whether an autoscaler decides on the number of nodes.
+func (g *NodeGroup) Autoscaled() bool { return g.Min != nil || g.Max != nil }
+
+// NodeTaint is a taint of the nodes of a group.
+type NodeTaint struct {
+	Key    string `json:"key"`
+	Value  string `json:"value,omitempty"`
+	Effect string `json:"effect"`
+	// Propagation is "Always" or "OnInitialization".
+	Propagation string `json:"propagation,omitempty"`
+}
+
+// HealthCheck has unhealthy machines be replaced (MachineHealthCheck).
+type HealthCheck struct {
+	Enabled bool `json:"enabled"`
+	// NodeStartupTimeout and UnhealthyTimeout are in seconds; zero is the form's.
+	NodeStartupTimeout int64 `json:"node_startup_timeout,omitempty"`
+	UnhealthyTimeout   int64 `json:"unhealthy_timeout,omitempty"`
+	// MaxUnhealthy is a number or a percentage above which nothing is replaced.
+	MaxUnhealthy string `json:"max_unhealthy,omitempty"`
+}
+
+// NodeRollout says how the nodes of a group are replaced.
+type NodeRollout struct {
+	// Type is "RollingUpdate" or "OnDelete".
+	Type           string `json:"type,omitempty"`
+	MaxSurge       string `json:"max_surge,omitempty"`
+	MaxUnavailable string `json:"max_unavailable,omitempty"`
+}
+
+// MachineDeletion bounds the steps of a machine's deletion, in seconds. Nil leaves a
+// bound to the form.
+type MachineDeletion struct {
+	NodeDrainTimeout        *int64 `json:"node_drain_timeout,omitempty"`
+	NodeVolumeDetachTimeout *int64 `json:"node_volume_detach_timeout,omitempty"`
+	NodeDeletionTimeout     *int64 `json:"node_deletion_timeout,omitempty"`
+}
+
+// ClusterState is what a management cluster says of a workload cluster.
+type ClusterState struct {
+	// Phase is that of the Cluster: Pending, Provisioning, Provisioned, Deleting.
+	Phase     string
+	Available bool
+	Paused    bool
+	// Endpoint is the URL of the workload API, CACertificate its CA as PEM.
+	Endpoint      string
+	CACertificate string
+	// Version is the lowest version that a machine of the control plane has.
+	Version        string
+	ControlPlane   GroupState
+	NodeGroups     map[string]GroupState
+	FailureDomains []string
+	Conditions     []Condition
+	// KubeconfigNotAfter is when the client certificate of the kubeconfig expires;
+	// zero when there is none.
+	KubeconfigNotAfter time.Time
+}
+
+// GroupState counts the machines of a control plane or node group.
+type GroupState struct {
+	Desired   int64
+	Replicas  int64
+	Ready     int64
+	Available int64
+	UpToDate  int64
+	Version   string
+}
+
+// Condition is a condition of an object.
+type Condition struct {
+	Type    string
+	Status  string
+	Reason  string
+	Message string
+}
+
+// ClusterRef names a workload cluster on its management cluster.
+type ClusterRef struct {
+	VIMID     string `json:"vim_id"`
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+}
+
+// KubeconfigSpec says which kubeconfig of a workload cluster is wanted.
+type KubeconfigSpec struct {
+	// Wait is how long it is waited until the workload API answers with it; zero
+	// takes what there is.
+	Wait time.Duration
+	// Mint, when set, signs a client certificate of its own with the cluster's CA.
+	Mint *MintSpec
+}
+
+// MintSpec describes a client certificate.
+type MintSpec struct {
+	CommonName    string
+	Organizations []string
+	TTL           time.Duration
+}
+
+// Kubeconfig gives access to a workload cluster.
+type Kubeconfig struct {
+	// Raw is the whole kubeconfig.
+	Raw Secret
+	// Host is the URL of the API server. CACertificate and ClientCertificate are PEM.
+	Host              string
+	CACertificate     string
+	ClientCertificate string
+	ClientKey         Secret
+	Token             Secret
+	// NotAfter is when the client certificate expires; zero when there is none.
+	NotAfter time.Time
+}
+
+// ClusterDriver knows Cluster API. It stands on the infra driver of the management
+// cluster, which makes and compares the objects.
+type ClusterDriver interface {
+	// Package renders the objects of a workload cluster as a package with one file of
+	// manifests. It is the same for the same specification.
+	Package(spec *ClusterSpec) (*Package, Problems)
+	// Over returns an infra driver that makes what Package renders with another one,
+	// and knows when a workload cluster is ready and how it is removed.
+	Over(infra InfraDriver) InfraDriver
+	// Kubeconfig reads the kubeconfig of a workload cluster from its Secret.
+	Kubeconfig(ctx context.Context, management *VIM, credentials Credentials, ref ClusterRef, spec KubeconfigSpec) (*Kubeconfig, error)
+	// RegenerateKubeconfig has the kubeconfig made anew and waits for it. The old one
+	// stays valid until its certificate expires.
+	RegenerateKubeconfig(ctx context.Context, management *VIM, credentials Credentials, ref ClusterRef) error
+}
