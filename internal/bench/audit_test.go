@@ -107,6 +107,15 @@ func (a *audit) take(b *testing.B, userAgent string) calls {
 	}
 }
 
+// and counts both together.
+func (c calls) and(more calls) calls {
+	out := calls{total: c.total + more.total, refused: c.refused + more.refused, by: maps.Clone(c.by)}
+	for what, n := range more.by {
+		out.by[what] += n
+	}
+	return out
+}
+
 // String lists the requests, the most frequent first.
 func (c calls) String() string {
 	keys := slices.Collect(maps.Keys(c.by))

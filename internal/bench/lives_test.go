@@ -418,7 +418,12 @@ resource "vnf_instance" "test" {
 	l.expectRolledOut()
 	step(stepPlan, "plan", "-detailed-exitcode", "-no-color")
 	l.workload.write(l.B, true)
-	step(stepChange, "apply", "-auto-approve", "-no-color")
+	// The plan tries each changed object on the API server, the apply does not do so again.
+	planned := run("plan", "-out=change.tfplan", "-no-color")
+	applied := run("apply", "-no-color", "change.tfplan")
+	l.keep(stepChangePlan, planned)
+	l.keep(stepChangeApply, applied)
+	l.keep(stepChange, planned.and(applied))
 	l.expectRolledOut()
 	configure(fmt.Sprintf("scale_levels = { %s = 1 }", aspect))
 	lag := l.watchScale(2)

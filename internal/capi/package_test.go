@@ -214,7 +214,10 @@ func TestPackageProblems(t *testing.T) {
 		"missing variable":        {templateSpec(), func(s *vnfm.ClusterSpec) { s.NodeGroups = nil }, "needs values for WORKER_MACHINE_COUNT", attributeVariables},
 		"unknown variable":        {templateSpec(), func(s *vnfm.ClusterSpec) { s.Template.Variables = map[string]string{"COLOUR": "blue"} }, "has no ${COLOUR}", attributeVariables},
 		"variable of an argument": {templateSpec(), func(s *vnfm.ClusterSpec) { s.Template.Variables = map[string]string{varName: "x"} }, "is set by the arguments", attributeVariables},
-		"unknown node group":      {templateSpec(), func(s *vnfm.ClusterSpec) { s.NodeGroups["md-1"] = vnfm.NodeGroup{Replicas: number(1)}; s.Template.Variables = map[string]string{varWorkers: "1"} }, "has no MachineDeployment edge-md-1", "node_groups"},
+		"unknown node group": {templateSpec(), func(s *vnfm.ClusterSpec) {
+			s.NodeGroups["md-1"] = vnfm.NodeGroup{Replicas: number(1)}
+			s.Template.Variables = map[string]string{varWorkers: "1"}
+		}, "has no MachineDeployment edge-md-1", "node_groups"},
 		"fixed version": {templateSpec(), func(s *vnfm.ClusterSpec) {
 			s.Template.Content = strings.ReplaceAll(s.Template.Content, "${KUBERNETES_VERSION}", "v1.34.0")
 		}, "has no ${KUBERNETES_VERSION}", "kubernetes_version"},

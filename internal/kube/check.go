@@ -99,16 +99,13 @@ func (c *Client) Check(ctx context.Context) (vnfm.VIMCheck, error) {
 			Detail:   "without it, " + m.why,
 		})
 	}
-	if check.APIGroups, err = c.GroupVersions(ctx); err != nil {
-		return check, err
-	}
-	check.ClusterUID, err = c.clusterUID(ctx)
+	check.APIGroups, err = c.GroupVersions(ctx)
 	return check, err
 }
 
-// clusterUID returns the UID of the namespace kube-system, or nothing where it may
+// ClusterUID returns the UID of the namespace kube-system, or nothing where it may
 // not be read.
-func (c *Client) clusterUID(ctx context.Context) (string, error) {
+func (c *Client) ClusterUID(ctx context.Context) (string, error) {
 	r, err := c.Resource(ctx, schema.GroupVersionKind{Version: "v1", Kind: "Namespace"})
 	if err != nil {
 		return "", err

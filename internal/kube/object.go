@@ -125,13 +125,8 @@ type DeleteOptions struct {
 	Propagation metav1.DeletionPropagation
 }
 
-// Delete removes an object. An object that is not there, or that has another UID
-// than the one that is meant, is success.
-func (c *Client) Delete(ctx context.Context, ref Ref, o DeleteOptions) error {
-	path, err := ref.path("")
-	if err != nil {
-		return err
-	}
+// encode is what is sent to the server.
+func (o DeleteOptions) encode() ([]byte, error) {
 	options := metav1.DeleteOptions{
 		TypeMeta:           metav1.TypeMeta{Kind: "DeleteOptions", APIVersion: "v1"},
 		GracePeriodSeconds: o.GracePeriod,
@@ -142,7 +137,17 @@ func (c *Client) Delete(ctx context.Context, ref Ref, o DeleteOptions) error {
 	if o.Propagation != "" {
 		options.PropagationPolicy = &o.Propagation
 	}
-	body, err := json.Marshal(options)
+	return json.Marshal(options)
+}
+
+// Delete removes an object. An object that is not there, or that has another UID
+// than the one that is meant, is success.
+func (c *Client) Delete(ctx context.Context, ref Ref, o DeleteOptions) error {
+	path, err := ref.path("")
+	if err != nil {
+		return err
+	}
+	body, err := o.encode()
 	if err != nil {
 		return fmt.Errorf("encoding the deletion of %s: %w", ref, err)
 	}
@@ -172,6 +177,22 @@ func (c *Client) Delete(ctx context.Context, ref Ref, o DeleteOptions) error {
 			return fmt.Errorf("deleting %s: %w; the last answer was: %w", ref, sleepErr, err)
 		}
 	}
+}
+
+// DeleteCollection removes the objects of a kind in a namespace that match a selector,
+// with one request. It may have removed some of them when it fails.
+func (c *Client) DeleteCollection(ctx context.Context, r Resource, namespace, labelSelector string, o DeleteOptions) error {
+	body, err := o.encode()
+	if err != nil {
+		return fmt.Errorf("encoding the deletion of objects of kind %s: %w", r.GVK.Kind, err)
+	}
+	_, err = c.do(ctx, request{
+		doing: "deleting", object: "the objects of kind " + r.GVK.Kind,
+		method: http.MethodDelete, path: r.collectionPath(namespace), query: url.Values{"labelSelector": {labelSelector}},
+		// The answer is the objects: their contents need not travel, and a Secret's must not.
+		contentType: jsonType, accept: metadataList + "," + jsonType, body: body,
+	})
+	return err
 }
 
 // isThere reports whether the object of that name has that UID.
@@ -207,6 +228,28 @@ func (c *Client) PatchMetadata(ctx context.Context, ref Ref, labels, annotations
 		doing: "changing the metadata of", object: ref.String(),
 		method: http.MethodPatch, path: path, query: url.Values{"fieldManager": {FieldManager}},
 		contentType: mergePatchType, accept: metadataObject, body: body, writes: true,
+	})
+	return err
+}
+
+// SetManagedFields says who owns which fields of an object, as it was read in that
+// version: an object that has changed since is a conflict. Nothing else changes.
+func (c *Client) SetManagedFields(ctx context.Context, ref Ref, version string, entries []metav1.ManagedFieldsEntry) error {
+	path, err := ref.path("")
+	if err != nil {
+		return err
+	}
+	body, err := json.Marshal([]map[string]any{
+		{"op": "replace", "path": "/metadata/managedFields", "value": entries},
+		{"op": "replace", "path": "/metadata/resourceVersion", "value": version},
+	})
+	if err != nil {
+		return fmt.Errorf("encoding the owners of the fields of %s: %w", ref, err)
+	}
+	_, err = c.do(ctx, request{
+		doing: "taking over fields of", object: ref.String(),
+		method: http.MethodPatch, path: path, query: url.Values{"fieldManager": {FieldManager}},
+		contentType: jsonPatchType, accept: metadataObject, body: body,
 	})
 	return err
 }

@@ -15,6 +15,7 @@ const (
 	jsonType       = "application/json"
 	applyPatchType = "application/apply-patch+yaml"
 	mergePatchType = "application/merge-patch+json"
+	jsonPatchType  = "application/json-patch+json"
 	metadataList   = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 	metadataObject = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 

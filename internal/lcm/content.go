@@ -20,7 +20,10 @@ import (
 type content struct {
 	store store.Store
 	files map[string]vnfm.PackageFile
-	cache *contentCache
+	// bundle is the digest of the content in which the small files are, empty for a
+	// package whose files are all contents of their own.
+	bundle string
+	cache  *contentCache
 	// directories are found out when they are first asked for.
 	directories func() map[string][]string
 }
@@ -31,8 +34,8 @@ var (
 	_ fs.StatFS     = (*content)(nil)
 )
 
-func newContent(s store.Store, cache *contentCache, files []vnfm.PackageFile) *content {
-	c := &content{store: s, cache: cache, files: make(map[string]vnfm.PackageFile, len(files))}
+func newContent(s store.Store, cache *contentCache, files []vnfm.PackageFile, bundle string) *content {
+	c := &content{store: s, cache: cache, bundle: bundle, files: make(map[string]vnfm.PackageFile, len(files))}
 	for _, f := range files {
 		c.files[f.Path] = f
 	}
@@ -51,25 +54,58 @@ func (c *content) Open(name string) (fs.File, error) {
 		return &openDir{info: dirInfo(name), left: entries}, nil
 	}
 	info := contentInfo{f}
-	if data, ok := c.cache.get(f.Digest); ok {
-		return &contentFile{ReadCloser: io.NopCloser(bytes.NewReader(data)), info: info}, nil
-	}
-	r, err := c.store.OpenBlob(context.Background(), f.Digest)
-	if err != nil {
-		return nil, fmt.Errorf("the content of %s is damaged or lost; apply the package again: %w", name, err)
+	if c.bundle != "" && f.Size <= maxBundled {
+		files, err := c.cache.files(c.bundle, func() (map[string][]byte, error) {
+			text, err := c.read(c.bundle)
+			if err != nil {
+				return nil, err
+			}
+			return readBundle(text)
+		})
+		if err != nil {
+			return nil, fmt.Errorf("reading %s: %w", name, err)
+		}
+		if data, ok := files[f.Digest]; ok {
+			return &contentFile{ReadCloser: io.NopCloser(bytes.NewReader(data)), info: info}, nil
+		}
 	}
 	if f.Size > maxCachedFile {
+		r, err := c.open(f.Digest)
+		if err != nil {
+			return nil, fmt.Errorf("reading %s: %w", name, err)
+		}
 		return &contentFile{ReadCloser: r, info: info}, nil
 	}
-	data, err := io.ReadAll(r)
-	if closeErr := r.Close(); err == nil {
-		err = closeErr
-	}
+	files, err := c.cache.files(f.Digest, func() (map[string][]byte, error) {
+		text, err := c.read(f.Digest)
+		return map[string][]byte{f.Digest: text}, err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", name, err)
 	}
-	c.cache.put(f.Digest, data)
-	return &contentFile{ReadCloser: io.NopCloser(bytes.NewReader(data)), info: info}, nil
+	return &contentFile{ReadCloser: io.NopCloser(bytes.NewReader(files[f.Digest])), info: info}, nil
+}
+
+// open opens a content of the store.
+func (c *content) open(digest string) (io.ReadCloser, error) {
+	r, err := c.store.OpenBlob(context.Background(), digest)
+	if err != nil {
+		return nil, fmt.Errorf("the content is damaged or lost; apply the package again: %w", err)
+	}
+	return r, nil
+}
+
+// read reads a content of the store as a whole.
+func (c *content) read(digest string) ([]byte, error) {
+	r, err := c.open(digest)
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(r)
+	if closeErr := r.Close(); err == nil {
+		err = closeErr
+	}
+	return text, err
 }
 
 // ReadFile implements fs.ReadFileFS.
@@ -93,35 +129,50 @@ const (
 	maxCached     = 16 << 20
 )
 
-// contentCache keeps small contents by digest as long as the process runs. One
-// apply renders the same manifests several times, and each sealed file costs an
-// exchange of keys to open. It is safe for concurrent use; nobody changes what it
-// gives.
+// contentCache keeps small contents, and the files of bundles, as long as the process
+// runs and there is room: one apply renders the same manifests several times. It is
+// safe for concurrent use; nobody changes what it gives.
 type contentCache struct {
-	mu    sync.Mutex
-	byKey map[string][]byte
-	size  int
+	mu sync.Mutex
+	// kept is in the order in which it came; the first goes when there is no room.
+	kept []cachedContent
 }
 
-func (c *contentCache) get(digest string) ([]byte, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	data, ok := c.byKey[digest]
-	return data, ok
+// cachedContent is the files of a content by their digests.
+type cachedContent struct {
+	digest string
+	files  map[string][]byte
+	size   int
 }
 
-// put keeps a content unless there is too much already.
-func (c *contentCache) put(digest string, data []byte) {
+// files returns the files of a content, and reads it unless it is kept.
+func (c *contentCache) files(digest string, read func() (map[string][]byte, error)) (map[string][]byte, error) {
+	// Held while it is read: others that wait want the same.
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if _, ok := c.byKey[digest]; ok || c.size+len(data) > maxCached {
-		return
+	for i := range c.kept {
+		if c.kept[i].digest == digest {
+			return c.kept[i].files, nil
+		}
 	}
-	if c.byKey == nil {
-		c.byKey = map[string][]byte{}
+	files, err := read()
+	if err != nil {
+		return nil, err
 	}
-	c.byKey[digest] = data
-	c.size += len(data)
+	fresh := cachedContent{digest: digest, files: files}
+	for _, data := range files {
+		fresh.size += len(data)
+	}
+	c.kept = append(c.kept, fresh)
+	total := 0
+	for i := range c.kept {
+		total += c.kept[i].size
+	}
+	for total > maxCached && len(c.kept) > 1 {
+		total -= c.kept[0].size
+		c.kept = c.kept[1:]
+	}
+	return files, nil
 }
 
 type contentFile struct {

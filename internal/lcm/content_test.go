@@ -26,7 +26,7 @@ func TestContentIsAFileSystem(t *testing.T) {
 		}
 		files = append(files, vnfm.PackageFile{Path: name, Digest: digest, Size: int64(len(name))})
 	}
-	if err := fstest.TestFS(newContent(s, &contentCache{}, files), names...); err != nil {
+	if err := fstest.TestFS(newContent(s, &contentCache{}, files, ""), names...); err != nil {
 		t.Error(err)
 	}
 }

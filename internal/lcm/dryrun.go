@@ -8,9 +8,10 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// DryRunInstance implements vnfm.Manager. It takes no lease and writes nothing: an
-// operation that runs meanwhile is not disturbed. In a process that has begun to
-// apply nothing is tried: what is planned there is done at once.
+// DryRunInstance implements vnfm.Manager. It takes no lease and writes no record of the
+// instance: an operation that runs meanwhile is not disturbed. In a process that has
+// begun to apply, or that plans again what another one of the same run has tried,
+// nothing is: what is planned there is done at once.
 func (e *Engine) DryRunInstance(ctx context.Context, id string, spec vnfm.InstanceSpec, keys []string) (vnfm.Problems, error) {
 	if e.applying.Load() {
 		return nil, nil
@@ -18,6 +19,13 @@ func (e *Engine) DryRunInstance(ctx context.Context, id string, spec vnfm.Instan
 	s, r, err := e.prepare(ctx, &spec)
 	if err != nil {
 		return nil, err
+	}
+	asked, err := e.newTrial(id, spec, keys)
+	if err != nil {
+		return nil, err
+	}
+	if e.tried(ctx, s, asked) {
+		return nil, nil
 	}
 	en := newInstance(id, spec)
 	if id != "" {
@@ -37,5 +45,9 @@ func (e *Engine) DryRunInstance(ctx context.Context, id string, spec vnfm.Instan
 	if err != nil {
 		return nil, err
 	}
-	return d.DryRun(ctx, t, keys)
+	problems, err := d.DryRun(ctx, t, keys)
+	if err == nil && !problems.HasErrors() {
+		noteTrial(ctx, s, asked)
+	}
+	return problems, err
 }

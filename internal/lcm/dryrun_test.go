@@ -2,9 +2,13 @@ package lcm_test
 
 import (
 	"errors"
+	"path/filepath"
 	"slices"
 	"testing"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store/sqlite"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -44,4 +48,55 @@ func TestDryRun(t *testing.T) {
 	spec.VIMID = w.vimID
 	planning = w.Engine
 	try(i.ID)
+}
+
+// TestDryRunOnce asks once for the plan and the apply of one run of Terraform, and
+// again for another plan, another question, or another run.
+func TestDryRunOnce(t *testing.T) {
+	w := newWorld(t)
+	spec := w.spec()
+	asks := func(e *lcm.Engine, keys ...string) bool {
+		t.Helper()
+		ps, err := e.DryRunInstance(t.Context(), "", spec, keys)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(ps) > 0
+	}
+	for _, step := range []struct {
+		by   *lcm.Engine
+		keys []string
+		want bool
+	}{
+		{w.open(t), []string{"a"}, true},
+		{w.open(t), []string{"a"}, false}, // The apply of that plan.
+		{w.open(t), []string{"a"}, true},
+		{w.open(t), []string{"a", "b"}, true}, // Another plan in between.
+		{w.open(t), []string{"a", "b"}, false},
+	} {
+		if got := asks(step.by, step.keys...); got != step.want {
+			t.Errorf("asked for %v: %t, want %t", step.keys, got, step.want)
+		}
+	}
+	planning := w.open(t)
+	for range 2 {
+		if !asks(planning, "a") {
+			t.Error("one process must ask whenever it plans")
+		}
+	}
+	s, err := sqlite.Open(t.Context(), filepath.Join(w.dir, "store.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close() //nolint:errcheck // The test is over.
+	notes, err := s.List(t.Context(), store.Query{Kind: store.KindTrial})
+	if err != nil || len(notes) != 1 {
+		t.Fatalf("notes: %v, %v", notes, err)
+	}
+	if err := w.DeregisterVIM(t.Context(), w.vimID); err != nil {
+		t.Fatal(err)
+	}
+	if notes, err := s.List(t.Context(), store.Query{Kind: store.KindTrial}); err != nil || len(notes) != 0 {
+		t.Errorf("notes after the VIM was deregistered: %v, %v", notes, err)
+	}
 }

@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -36,6 +38,8 @@ type Config struct {
 // the first use. All methods are safe for concurrent use.
 type Engine struct {
 	cfg Config
+	// id tells this engine from those of other processes.
+	id string
 
 	openMu sync.Mutex
 	opened store.Store
@@ -68,7 +72,7 @@ func New(cfg Config) *Engine {
 	if cfg.Concurrency <= 0 {
 		cfg.Concurrency = 16
 	}
-	return &Engine{cfg: cfg, read: map[string]*vnfm.Package{}}
+	return &Engine{cfg: cfg, id: uuid.NewString(), read: map[string]*vnfm.Package{}}
 }
 
 // Close closes the store when it was opened.

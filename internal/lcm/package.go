@@ -21,7 +21,7 @@ func (e *Engine) withContent(ctx context.Context, en *entry[packageRecord]) (*vn
 		return nil, err
 	}
 	p := en.value.Package
-	p.Content = newContent(s, &e.contents, p.Files)
+	p.Content = newContent(s, &e.contents, p.Files, en.value.Bundle)
 	return &p, nil
 }
 
@@ -48,11 +48,12 @@ func (e *Engine) OnboardPackage(ctx context.Context, spec vnfm.PackageSpec, want
 	}
 	e.keeping.RLock()
 	defer e.keeping.RUnlock()
-	if err := e.putFiles(ctx, s, r.pkg); err != nil {
+	bundle, err := e.putFiles(ctx, s, r.pkg)
+	if err != nil {
 		return nil, nil, err
 	}
 	en := &entry[packageRecord]{rec: store.Record{Kind: store.KindPackage, ID: r.pkg.ID, Owner: spec.Name}}
-	en.value = packageRecord{Package: *r.pkg, Origin: r.origin}
+	en.value = packageRecord{Package: *r.pkg, Origin: r.origin, Bundle: bundle}
 	en.value.OnboardedAt = time.Now().UTC()
 	if err := e.sealWorkloads(en); err != nil {
 		return nil, nil, err
@@ -86,13 +87,18 @@ func (e *Engine) refreshOrigin(ctx context.Context, s store.Store, fresh *entry[
 	return en, en.update(ctx, s)
 }
 
-// putFiles keeps all files of a package, several at a time: each waits for the disk.
-func (e *Engine) putFiles(ctx context.Context, s store.Store, p *vnfm.Package) error {
+// putFiles keeps all files of a package: the small ones in a bundle, of which it
+// returns the digest, and the others several at a time, since each waits for the disk.
+func (e *Engine) putFiles(ctx context.Context, s store.Store, p *vnfm.Package) (bundle string, err error) {
+	bundle, rest, err := putBundle(ctx, s, p)
+	if err != nil {
+		return "", err
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var workers sync.WaitGroup
 	slots := make(chan struct{}, e.cfg.Concurrency)
-	for _, f := range p.Files {
+	for _, f := range rest {
 		slots <- struct{}{}
 		if ctx.Err() != nil {
 			break
@@ -105,7 +111,7 @@ func (e *Engine) putFiles(ctx context.Context, s store.Store, p *vnfm.Package) e
 		})
 	}
 	workers.Wait()
-	return context.Cause(ctx)
+	return bundle, context.Cause(ctx)
 }
 
 func putFile(ctx context.Context, s store.Store, p *vnfm.Package, f vnfm.PackageFile) error {
@@ -272,16 +278,16 @@ func (e *Engine) removePackage(ctx context.Context, s store.Store, id string) er
 		if o.value.Removing {
 			continue
 		}
-		for _, f := range o.value.Files {
-			needed[f.Digest] = true
+		for _, digest := range o.value.contents() {
+			needed[digest] = true
 		}
 	}
-	for _, f := range en.value.Files {
-		if needed[f.Digest] {
+	for _, digest := range en.value.contents() {
+		if needed[digest] {
 			continue
 		}
-		if err := s.DeleteBlob(ctx, f.Digest); err != nil {
-			return fmt.Errorf("removing %s of VNF package %q: %w", f.Path, id, err)
+		if err := s.DeleteBlob(ctx, digest); err != nil {
+			return fmt.Errorf("removing the content %s of VNF package %q: %w", digest, id, err)
 		}
 	}
 	if err := s.Delete(ctx, store.KindPackage, id); err != nil && !errors.Is(err, store.ErrNotFound) {

@@ -18,9 +18,24 @@ type packageRecord struct {
 	// Removing is set while the contents are removed: the package is gone for
 	// everybody, and whoever removes it again finds what is left.
 	Removing bool `json:"removing,omitempty"`
+	// Bundle is the digest of the content that holds the small files.
+	Bundle string `json:"bundle,omitempty"`
 	// Origin says what the package was read from and how it was verified, so
 	// that the same source need not be read twice.
 	Origin origin `json:"origin"`
+}
+
+// contents are the digests of all contents that the package may have in the store.
+// Which files are in its bundle is the bundle's matter.
+func (r *packageRecord) contents() []string {
+	out := make([]string, 0, len(r.Files)+1)
+	if r.Bundle != "" {
+		out = append(out, r.Bundle)
+	}
+	for _, f := range r.Files {
+		out = append(out, f.Digest)
+	}
+	return out
 }
 
 // origin identifies one reading of a source.

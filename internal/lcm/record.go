@@ -16,6 +16,7 @@ var nouns = map[store.Kind]string{
 	store.KindPackage:   "VNF package",
 	store.KindInstance:  "VNF instance",
 	store.KindOperation: "LCM operation",
+	store.KindTrial:     "dry run",
 }
 
 // entry is a decoded record together with what the store needs to replace it.

@@ -219,7 +219,7 @@ func (e *Engine) CheckRegisteredVIM(ctx context.Context, id string) (*vnfm.VIM, 
 	if err != nil {
 		return nil, err
 	}
-	check, err := e.CheckVIM(ctx, vnfm.VIMSpec{Name: v.Name, Type: v.Type, Kubernetes: v.Kubernetes, Credentials: creds})
+	check, err := e.CheckVIM(ctx, vnfm.VIMSpec{Name: v.Name, Type: v.Type, Kubernetes: v.Kubernetes, Credentials: creds, ClusterUID: v.ClusterUID})
 	if err != nil {
 		v.Status = vnfm.VIMUnreachable
 		return v, err
@@ -278,6 +278,9 @@ func (e *Engine) DeregisterVIM(ctx context.Context, id string) error {
 	}
 	if err := e.forgetTerminated(ctx, s, id); err != nil {
 		return err
+	}
+	if err := forgetTrials(ctx, s, id); err != nil {
+		return fmt.Errorf("removing what was noted of dry runs on VIM %q: %w", id, err)
 	}
 	if err := s.Delete(ctx, store.KindVIM, id); err != nil && !errors.Is(err, store.ErrNotFound) {
 		return fmt.Errorf("removing the record of VIM %q: %w", id, err)

@@ -21,6 +21,7 @@ const (
 	KindPackage   Kind = "package"
 	KindInstance  Kind = "instance"
 	KindOperation Kind = "operation"
+	KindTrial     Kind = "trial"
 )
 
 var (

@@ -112,6 +112,9 @@ type VIMSpec struct {
 	Type        VIMType
 	Kubernetes  *KubernetesConnection
 	Credentials Credentials
+	// ClusterUID is what a check found of a VIM that is registered; one that knows it
+	// does not ask for it again.
+	ClusterUID string
 }
 
 // VIMCheck is what an infra driver found when it checked a VIM.

@@ -26,5 +26,9 @@ func (d *Driver) CheckVIM(ctx context.Context, spec vnfm.VIMSpec) (vnfm.VIMCheck
 	if err != nil {
 		return vnfm.VIMCheck{}, err
 	}
-	return client.Check(ctx)
+	check, err := client.Check(ctx)
+	if check.ClusterUID = spec.ClusterUID; err == nil && check.ClusterUID == "" {
+		check.ClusterUID, err = client.ClusterUID(ctx)
+	}
+	return check, err
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
@@ -165,6 +166,13 @@ func (s *session) tryObject(ctx context.Context, o *object) error {
 		options.Force = true
 		_, err = s.client.Apply(ctx, p.ref, body, options)
 	}
+	if apierrors.IsInvalid(err) && known {
+		err = s.orIntrusion(ctx, p, err)
+		if errors.As(err, &conflict) && (s.target.ForceConflicts || s.repairs(p)) {
+			// The apply displaces it first, which cannot be tried.
+			return nil
+		}
+	}
 	switch {
 	case kube.IsNamespaceMissing(err), isUnchangeable(err) && s.replaceable(p):
 		return nil
@@ -184,5 +192,11 @@ func (s *session) wouldRepair(ctx context.Context, p *placement, conflict *kube.
 		return false, err
 	}
 	p.live = liveOf(p, obj, false)
-	return s.belongs(p) && p.live.Annotations[annotationDigest] == p.object.digest, nil
+	return s.repairs(p), nil
+}
+
+// repairs reports whether a write of a live object would put back what was applied
+// last.
+func (s *session) repairs(p *placement) bool {
+	return s.belongs(p) && p.live.Annotations[annotationDigest] == p.object.digest
 }

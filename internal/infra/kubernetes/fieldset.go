@@ -7,6 +7,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/value"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 )
@@ -43,6 +44,28 @@ func (p fieldPath) fields() []string {
 	for _, s := range p {
 		if s.kind == stepField {
 			out = append(out, s.field)
+		}
+	}
+	return out
+}
+
+// elements returns the path as field sets have it.
+func (p fieldPath) elements() fieldpath.Path {
+	out := make(fieldpath.Path, 0, len(p))
+	for _, s := range p {
+		switch s.kind {
+		case stepField:
+			out = append(out, fieldpath.FieldNameElement(s.field))
+		case stepKey:
+			var key []any
+			for _, name := range sortedKeys(s.key) {
+				key = append(key, name, s.key[name])
+			}
+			out = append(out, fieldpath.KeyElementByFields(key...))
+		case stepValue:
+			out = append(out, fieldpath.ValueElement(value.NewValueInterface(s.value)))
+		case stepIndex:
+			out = append(out, fieldpath.IndexElement(s.index))
 		}
 	}
 	return out
@@ -219,7 +242,7 @@ func (w *walker) list(path fieldPath, items []any, set *fieldpath.Set) {
 	}
 	for i, item := range items {
 		if match[i] < 0 {
-			w.miss(path.with(guessStep(item, i)), item)
+			w.miss(path.with(guessStep(items, i, elements)), item)
 			continue
 		}
 		pe := elements[match[i]]
@@ -294,18 +317,33 @@ func stepOf(pe fieldpath.PathElement) step {
 // usualKeys are the fields by which elements of lists are usually told apart.
 var usualKeys = []string{"name", "mountPath", "devicePath", "containerPort", "port", "topologyKey", "key", "ip", "uid", "type"}
 
-// guessStep names an element of a list that no field set knows.
-func guessStep(item any, index int) step {
-	fields, ok := item.(map[string]any)
+// guessStep names an element of a list that no field set knows: by what elements are
+// usually told apart by, or by the key of others in the list that a set knows.
+func guessStep(items []any, index int, others []fieldpath.PathElement) step {
+	fields, ok := items[index].(map[string]any)
 	if !ok {
-		if _, isList := item.([]any); isList {
+		if _, isList := items[index].([]any); isList {
 			return step{kind: stepIndex, index: index}
 		}
-		return step{kind: stepValue, value: item}
+		return step{kind: stepValue, value: items[index]}
 	}
 	for _, name := range usualKeys {
-		if value, present := fields[name]; present {
-			return step{kind: stepKey, key: map[string]any{name: value}}
+		if tellsApart(items, name) {
+			return step{kind: stepKey, key: map[string]any{name: fields[name]}}
+		}
+	}
+	for _, pe := range others {
+		if pe.Key == nil {
+			continue
+		}
+		key := map[string]any{}
+		for _, f := range *pe.Key {
+			if value, present := fields[f.Name]; present {
+				key[f.Name] = value
+			}
+		}
+		if len(key) > 0 {
+			return step{kind: stepKey, key: key}
 		}
 	}
 	return step{kind: stepIndex, index: index}

@@ -88,7 +88,7 @@ func TestLabRequests(t *testing.T) {
 	}
 	within("scale", 10)
 	l.terminate(vnfm.TerminateSpec{Type: vnfm.Graceful})
-	within("termination", n+kinds+10)
+	within("termination", 4*kinds)
 	if left := l.labelled(); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}

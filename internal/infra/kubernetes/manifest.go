@@ -39,7 +39,7 @@ func readManifests(fsys fs.FS, file string, ps *vnfm.Problems) []manifest {
 		*ps = append(*ps, vnfm.Problem{File: file, Summary: "cannot be read", Detail: err.Error()})
 		return nil
 	}
-	return decodeManifests(file, text, false, ps)
+	return decoded.manifests(file, text, ps)
 }
 
 // decodeManifests reads all documents of a text. One that was rendered has no lines

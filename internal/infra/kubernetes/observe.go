@@ -176,6 +176,15 @@ func (s *session) confirmed(ctx context.Context, p *placement, candidates []unow
 		}
 		content = obj.Object
 	}
+	intruders, err := findIntruders(rest, p.live.ManagedFields, content)
+	if err != nil {
+		return nil, fmt.Errorf("comparing %s: %w", p, err)
+	}
+	for _, i := range intruders {
+		for _, path := range i.unsaid {
+			different = append(different, path.String())
+		}
+	}
 	return append(different, confirm(rest, content)...), nil
 }
 

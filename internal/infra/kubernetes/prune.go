@@ -3,6 +3,7 @@ package kubernetes
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -59,6 +60,9 @@ func listed(all []*placement) string {
 // removal removes objects, wave by wave.
 type removal struct {
 	session *session
+	// all is set when everything goes that carries the instance's label: objects of
+	// one kind may then be removed together.
+	all bool
 	// deleteVolumes deletes volume claims instead of leaving them behind.
 	deleteVolumes bool
 	// grace is the grace period of pods in seconds; nil takes each pod's own.
@@ -68,6 +72,9 @@ type removal struct {
 	keepHome, keepDefinitions bool
 	// leftBehind, when set, hears what stays although it was to be deleted.
 	leftBehind func(object, reason string)
+	// blind is set where pods may not be seen: workloads are then deleted in the
+	// foreground, which waits for them.
+	blind bool
 }
 
 // controllers are workloads whose pods must be gone before what they use goes.
@@ -89,17 +96,33 @@ func isClaim(p *placement) bool { return p.item.Group == "" && p.item.Kind == "P
 func isPod(p *placement) bool { return p.item.Group == "" && p.item.Kind == "Pod" }
 
 // wave removes the objects of one wave and waits until they are gone. All are
-// tried, also after one has failed.
+// tried, also after one has failed. What stays loses its label before anything goes.
 func (r *removal) wave(ctx context.Context, batch []*placement) error {
 	s := r.session
-	if err := s.each(ctx, len(batch), true, func(ctx context.Context, i int) error { return r.one(ctx, batch[i]) }); err != nil {
+	var staying, going []*placement
+	for _, p := range batch {
+		if r.stays(p) {
+			staying = append(staying, p)
+		} else {
+			going = append(going, p)
+		}
+	}
+	if err := s.each(ctx, len(staying), true, func(ctx context.Context, i int) error { return s.leaveBehind(ctx, staying[i]) }); err != nil {
 		return err
 	}
-	if err := r.hurryPods(ctx, batch); err != nil {
+	members, seen, err := s.familyOf(ctx, going)
+	if err != nil {
+		return err
+	}
+	r.blind = !seen
+	if err := r.delete(ctx, going); err != nil {
+		return err
+	}
+	if err := s.awaitPods(ctx, members, r.grace); err != nil {
 		return err
 	}
 	var refs []kube.Ref
-	for _, p := range batch {
+	for _, p := range going {
 		if r.lingers(p) {
 			refs = append(refs, p.ref)
 		}
@@ -119,24 +142,63 @@ func (r *removal) stays(p *placement) bool {
 // lingers reports whether the object may still be there after its deletion was
 // accepted. Everything else is gone with the answer.
 func (r *removal) lingers(p *placement) bool {
-	if r.stays(p) {
-		return false
-	}
-	return isController(p) || isPod(p) || isClaim(p) || p.wave == waveFoundation || len(p.live.Finalizers) > 0
+	return (r.blind && isController(p)) || isPod(p) || isClaim(p) || p.wave == waveFoundation || len(p.live.Finalizers) > 0
 }
 
-func (r *removal) one(ctx context.Context, p *placement) error {
-	if r.stays(p) {
-		return r.session.leaveBehind(ctx, p)
+// delete deletes objects: those of one kind together where that is possible, which is
+// one request for all of them, and the others one by one.
+func (r *removal) delete(ctx context.Context, going []*placement) error {
+	s := r.session
+	order, groups := scopesOf(going)
+	alone := make([][]*placement, len(order))
+	err := s.each(ctx, len(order), true, func(ctx context.Context, i int) error {
+		var err error
+		alone[i], err = r.deleteTogether(ctx, groups[order[i]])
+		return err
+	})
+	if err != nil {
+		return err
 	}
-	options := kube.DeleteOptions{UID: p.live.UID, Propagation: metav1.DeletePropagationBackground}
-	if isController(p) {
+	rest := slices.Concat(alone...)
+	return s.each(ctx, len(rest), true, func(ctx context.Context, i int) error {
+		options := r.options(rest[i])
+		options.UID = rest[i].live.UID
+		return s.client.Delete(ctx, rest[i].ref, options)
+	})
+}
+
+// deleteTogether deletes the objects of one kind and namespace by the instance's
+// label and returns those that have to be deleted one by one. That the server does
+// not offer or allow it, or could not do it to the end, is no failure.
+func (r *removal) deleteTogether(ctx context.Context, group []*placement) (alone []*placement, err error) {
+	s, first := r.session, group[0]
+	labelled := func(p *placement) bool { return p.live.Labels[labelInstance] == s.target.Instance.ID }
+	together := slices.DeleteFunc(slices.Clone(group), func(p *placement) bool { return !labelled(p) })
+	// A Lease of the instance's label is the one under which it is worked on.
+	if !r.all || len(together) < 2 || first.wave == waveFoundation || first.item.Kind == "Lease" ||
+		!slices.Contains(first.ref.Resource.Verbs, "deletecollection") {
+		return group, nil
+	}
+	err = s.client.DeleteCollection(ctx, first.ref.Resource, first.ref.Namespace, instanceSelector(s.target.Instance.ID), r.options(first))
+	if ctx.Err() != nil {
+		return nil, err
+	}
+	if err != nil {
+		return group, nil //nolint:nilerr // each object tells what is wrong with it
+	}
+	return slices.DeleteFunc(slices.Clone(group), labelled), nil
+}
+
+// options are how objects of a kind are deleted.
+func (r *removal) options(p *placement) kube.DeleteOptions {
+	options := kube.DeleteOptions{Propagation: metav1.DeletePropagationBackground}
+	if r.blind && isController(p) {
 		options.Propagation = metav1.DeletePropagationForeground
 	}
 	if isPod(p) {
 		options.GracePeriod = r.grace
 	}
-	return r.session.client.Delete(ctx, p.ref, options)
+	return options
 }
 
 // leaveBehind takes the instance's mark from an object and notes for whom it waits.
@@ -145,37 +207,4 @@ func (s *session) leaveBehind(ctx context.Context, p *placement) error {
 	return s.client.PatchMetadata(ctx, p.ref,
 		map[string]*string{labelInstance: nil},
 		map[string]*string{annotationRetained: &name, annotationInstance: nil, annotationPackage: nil, annotationDigest: nil, annotationKey: nil})
-}
-
-// hurryPods shortens the end of the pods of deleted workloads. A workload has no
-// grace period of its own: its pods have.
-func (r *removal) hurryPods(ctx context.Context, batch []*placement) error {
-	if r.grace == nil {
-		return nil
-	}
-	s := r.session
-	namespaces := ownersByNamespace(batch)
-	for _, namespace := range sortedKeys(namespaces) {
-		byOwner, err := s.client.PodsOf(ctx, namespace, namespaces[namespace])
-		if err != nil {
-			return err
-		}
-		var refs []kube.Ref
-		var uids []kube.DeleteOptions
-		resource, err := s.client.Resource(ctx, podKind)
-		if err != nil {
-			return err
-		}
-		for _, owner := range sortedKeys(byOwner) {
-			for i := range byOwner[owner] {
-				pod := &byOwner[owner][i]
-				refs = append(refs, kube.Ref{Resource: resource, Namespace: namespace, Name: pod.Name})
-				uids = append(uids, kube.DeleteOptions{UID: pod.UID, GracePeriod: r.grace})
-			}
-		}
-		if err := s.each(ctx, len(refs), true, func(ctx context.Context, i int) error { return s.client.Delete(ctx, refs[i], uids[i]) }); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -124,24 +124,23 @@ func (s *session) recount(ctx context.Context, target []*placement) error {
 }
 
 // refinePaths finds out where custom resources hold their replicas when neither
-// their manifest nor a definition in the package tells.
+// their manifest nor a definition in the package tells. Each kind is asked for once.
 func (s *session) refinePaths(ctx context.Context, all []*placement) error {
+	paths := map[schema.GroupVersionKind][]string{}
 	for _, p := range all {
 		o := p.object
 		if o == nil || o.scaling == nil || o.scaling.written || builtIn(o.gvk.Group, o.gvk.Kind) || !p.ref.Resource.Scale ||
 			s.rendering.definitions[o.gvk.GroupKind()] != nil {
 			continue
 		}
-		r, err := s.client.Resource(ctx, schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"})
-		if err != nil {
-			return err
+		path, known := paths[o.gvk]
+		if !known {
+			var err error
+			if path, err = s.replicasOf(ctx, p.ref.Resource); err != nil {
+				return fmt.Errorf("finding out where %s holds its replicas: %w", p, err)
+			}
+			paths[o.gvk] = path
 		}
-		name := p.ref.Resource.GVR.Resource + "." + p.ref.Resource.GVR.Group
-		obj, err := s.client.Get(ctx, kube.Ref{Resource: r, Name: name})
-		if err != nil {
-			return fmt.Errorf("finding out where %s holds its replicas: %w", p, err)
-		}
-		path := readDefinition(obj.Object).replicas[o.gvk.Version]
 		if path == nil || slices.Equal(path, o.scaling.path) {
 			continue
 		}
@@ -149,4 +148,17 @@ func (s *session) refinePaths(ctx context.Context, all []*placement) error {
 		unstructured.RemoveNestedField(o.content, path...)
 	}
 	return nil
+}
+
+// replicasOf asks the definition of a kind where its objects hold their replicas.
+func (s *session) replicasOf(ctx context.Context, kind kube.Resource) ([]string, error) {
+	r, err := s.client.Resource(ctx, schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"})
+	if err != nil {
+		return nil, err
+	}
+	obj, err := s.client.Get(ctx, kube.Ref{Resource: r, Name: kind.GVR.Resource + "." + kind.GVR.Group})
+	if err != nil {
+		return nil, err
+	}
+	return readDefinition(obj.Object).replicas[kind.GVK.Version], nil
 }

@@ -54,7 +54,7 @@ func (s *session) terminate(ctx context.Context, spec vnfm.TerminateSpec) error 
 		return err
 	}
 	r := removal{
-		session: s, deleteVolumes: spec.Volumes != vnfm.VolumesKeep, grace: graceOf(spec),
+		session: s, all: true, deleteVolumes: spec.Volumes != vnfm.VolumesKeep, grace: graceOf(spec),
 		keepHome: spec.Namespace == vnfm.SharedKeep, keepDefinitions: spec.Definitions == vnfm.SharedKeep,
 		leftBehind: spec.LeftBehind,
 	}

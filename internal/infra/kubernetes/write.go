@@ -68,9 +68,10 @@ func (s *session) lost(p *placement) ([]unowned, error) {
 		return nil, fmt.Errorf("%s: %w", p, err)
 	}
 	body := p.object.body(s.target, p.ref.Namespace, nil)
-	return slices.DeleteFunc(findUnowned(body, set), func(u unowned) bool {
+	missing := slices.DeleteFunc(findUnowned(body, set), func(u unowned) bool {
 		return s.metadataHolds(p, u)
-	}), nil
+	})
+	return byElement(missing, p.live.ManagedFields)
 }
 
 // metadataHolds reports whether a label or annotation is still what was applied.
@@ -110,6 +111,11 @@ func (s *session) writeMain(ctx context.Context, p *placement, repair bool) erro
 		return err
 	}
 	options := kube.ApplyOptions{FieldManager: kube.FieldManager, Force: repair || s.target.ForceConflicts}
+	if options.Force && p.live != nil {
+		if err := s.displace(ctx, p); err != nil {
+			return s.explainWrite(p, err)
+		}
+	}
 	body := o.body(s.target, p.ref.Namespace, replicas)
 	obj, err := s.client.Apply(ctx, p.ref, body, options)
 	var conflict *kube.ConflictError
@@ -119,6 +125,9 @@ func (s *session) writeMain(ctx context.Context, p *placement, repair bool) erro
 	}
 	if isUnchangeable(err) && p.live != nil && s.replaceable(p) {
 		obj, err = s.replace(ctx, p, body, options)
+	}
+	if apierrors.IsInvalid(err) && p.live != nil && !options.Force {
+		err = s.orIntrusion(ctx, p, err)
 	}
 	if err != nil {
 		return s.explainWrite(p, err)

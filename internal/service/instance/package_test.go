@@ -1,6 +1,7 @@
 package instance_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -81,13 +82,25 @@ func TestAccInstance_packageChanged(t *testing.T) {
 		resource.TestStep{
 			Config:            w.config("hello", `scale_levels = { web = 1 }`),
 			ConfigStateChecks: []statecheck.StateCheck{same.AddStateValue(address, tfjsonpath.New("id")), replicas("web", 2)},
-			Check: also(w.whole(), func(s *terraform.State) error {
-				attributes := s.RootModule().Resources["vnf_package.test"].Primary.Attributes
-				if content = attributes["artifacts."+webFile]; content == "" {
-					return fmt.Errorf("no artifact %s in %v", webFile, attributes)
+			Check: also(w.whole(), func(*terraform.State) error {
+				s := w.store.Records(t)
+				packages, err := s.List(t.Context(), store.Query{Kind: store.KindPackage})
+				if err != nil {
+					return err
 				}
+				var record struct {
+					Bundle string `json:"bundle"`
+				}
+				if err := json.Unmarshal(packages[0].Data, &record); err != nil {
+					return err
+				}
+				content = record.Bundle
 				deployment = w.uid("deployment/web")
-				return nil
+				blob, err := s.OpenBlob(t.Context(), content)
+				if err != nil {
+					return fmt.Errorf("the manifests are not in the store: %w", err)
+				}
+				return blob.Close()
 			}),
 		},
 		resource.TestStep{

@@ -169,7 +169,7 @@ func lifeAttributes() map[string]schema.Attribute {
 			Validators:          []validator.String{stringvalidator.RegexMatches(goDuration, "must be a duration such as 30s or 5m")},
 		},
 		"server_dry_run": schema.BoolAttribute{
-			MarkdownDescription: "Have the VIM try at plan time what the plan adds or changes (server-side dry run), when it is registered and can be reached. Objects that the API server would refuse as they are written are errors of the plan; what may be different by the time of the apply (quotas, webhooks, conflicts, a VIM that does not answer) is a warning. A plan without a change asks nothing. Default `true`.",
+			MarkdownDescription: "Have the VIM try at plan time what the plan adds or changes (server-side dry run), when it is registered and can be reached. Objects that the API server would refuse as they are written are errors of the plan; what may be different by the time of the apply (quotas, webhooks, conflicts, a VIM that does not answer) is a warning. That is one request for each object that is new or changed; a plan without a change asks nothing. Default `true`.",
 			Optional:            true,
 			Computed:            true,
 			Default:             booldefault.StaticBool(true),
