@@ -99,7 +99,7 @@ func (b *bench) awaitOutput(t *testing.T, want string, args ...string) {
 		select {
 		case <-deadline:
 			t.Fatalf("kubectl %s says %q, %v; wanted %q", strings.Join(args, " "), out, err, want)
-		case <-time.After(500 * time.Millisecond):
+		case <-time.After(2 * time.Second):
 		}
 	}
 }
