@@ -23,47 +23,32 @@ import (
 // providers and the version of them all.
 const clusterAPIFolder = "capi"
 
-// manager is a Cluster API manager.
-type manager struct {
-	// process is its name among the processes of the lab; the rest of it after the prefix is that of its program and of
-	// its manifests.
-	process string
-	// gates are the features that it knows and that are switched on.
-	gates string
-}
+// clusterAPIFeatures are those that are switched on; every manager knows all of them.
+const clusterAPIFeatures = "ClusterTopology=true,MachinePool=true,RuntimeSDK=true"
 
-// managerPrefix tells the managers from the other processes of a lab.
+// managerPrefix and the name of its program are the name of a manager among the processes of a lab.
 const managerPrefix = "capi-"
 
-// ProcessWorkloads runs the lab's own providers of workload clusters: those whose API server is a lab.
+// inMemory is the provider of machines that exist in its memory alone.
+const inMemory = "in-memory"
+
+// ProcessWorkloads runs the lab's own part of Cluster API, above all the providers of workload clusters whose API server
+// is a lab.
 const ProcessWorkloads = managerPrefix + "lab"
 
-// processInMemory is the provider of machines that exist in its memory alone.
-const processInMemory = managerPrefix + "in-memory"
-
-// managers are in the order of starting, which is also that of their ports. All but the last are the programs of a
-// release of Cluster API.
-func managers() [layout.Managers]manager {
-	const gates = "ClusterTopology=true,MachinePool=true,RuntimeSDK=true"
-	return [...]manager{
-		{process: managerPrefix + "core", gates: gates},
-		{process: managerPrefix + "bootstrap", gates: gates},
-		{process: managerPrefix + "control-plane", gates: gates},
-		{process: processInMemory, gates: gates},
-	}
+// managers are the programs of Cluster API, and their manifests, in the order of starting and of their ports.
+func managers() [layout.Managers]string {
+	return [...]string{"core", "bootstrap", "control-plane", inMemory}
 }
 
-// clusterAPIProcesses are the processes of Cluster API, in the order of starting. The last one is this program: the
-// lab's own providers.
+// clusterAPIProcesses are the processes of Cluster API, in the order of starting.
 func clusterAPIProcesses() []string {
 	var names []string
-	for _, m := range managers() {
-		names = append(names, m.process)
+	for _, manager := range managers() {
+		names = append(names, managerPrefix+manager)
 	}
 	return append(names, ProcessWorkloads)
 }
-
-func (m manager) name() string { return strings.TrimPrefix(m.process, managerPrefix) }
 
 // clusterAPIFile is a file of Cluster API.
 func (l *Lab) clusterAPIFile(name string) string {
@@ -105,11 +90,11 @@ func (l *Lab) upClusterAPI(ctx context.Context, state *layout.State) (reused boo
 	for _, name := range missing {
 		delete(state.Processes, name)
 	}
-	for i, m := range managers() {
-		if !slices.Contains(missing, m.process) {
+	for i, manager := range managers() {
+		if !slices.Contains(missing, managerPrefix+manager) {
 			continue
 		}
-		if err := l.startManager(ctx, i, m, state, claim); err != nil {
+		if err := l.startManager(ctx, i, manager, state, claim); err != nil {
 			return false, err
 		}
 	}
@@ -138,7 +123,7 @@ func missingOfClusterAPI(state *layout.State) []string {
 // claimWorkloads opens the port that keeps the ports of the workload clusters for this lab, and chooses them the first
 // time. The provider in memory inherits it; there is nothing to claim while that one runs.
 func (l *Lab) claimWorkloads(ctx context.Context, state *layout.State) (*os.File, error) {
-	if state.Processes[processInMemory].Alive() {
+	if state.Processes[managerPrefix+inMemory].Alive() {
 		return nil, nil //nolint:nilnil // Nothing to claim.
 	}
 	if state.ClusterAPI == nil {
@@ -158,21 +143,21 @@ func (l *Lab) claimWorkloads(ctx context.Context, state *layout.State) (*os.File
 	return listener.File()
 }
 
-func (l *Lab) startManager(ctx context.Context, index int, m manager, state *layout.State, claim *os.File) error {
+func (l *Lab) startManager(ctx context.Context, index int, manager string, state *layout.State, claim *os.File) error {
 	spec := process.Spec{
-		Path: l.clusterAPIFile(m.name()),
+		Path: l.clusterAPIFile(manager),
 		Args: []string{
 			"--kubeconfig=" + l.Dir.Kubeconfig(kubeconfigClusterAPI),
 			"--webhook-port=" + strconv.Itoa(state.Ports.Manager(index)),
 			"--webhook-cert-dir=" + l.Dir.Path("pki"),
 			"--webhook-cert-name=webhooks.crt",
 			"--webhook-key-name=webhooks.key",
-			"--feature-gates=" + m.gates,
+			"--feature-gates=" + clusterAPIFeatures,
 		},
 		Dir:     string(l.Dir),
-		LogFile: l.Dir.Log(m.process),
+		LogFile: l.Dir.Log(managerPrefix + manager),
 	}
-	if m.process == processInMemory {
+	if manager == inMemory {
 		spec.Args = append(spec.Args,
 			"--debug-port="+strconv.Itoa(state.Ports.InMemory()),
 			"--first-port="+strconv.Itoa(state.ClusterAPI.Workloads.First()),
@@ -189,7 +174,7 @@ func (l *Lab) startManager(ctx context.Context, index int, m manager, state *lay
 			"--kube-api-burst=2000",
 		)
 	}
-	return l.launch(ctx, m.process, spec, state)
+	return l.launch(ctx, managerPrefix+manager, spec, state)
 }
 
 func (l *Lab) startWorkloads(ctx context.Context, state *layout.State) error {
@@ -208,12 +193,12 @@ func (l *Lab) managersReady(ctx context.Context, ports layout.Ports) error {
 		return err
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	for i, m := range managers() {
+	for i, manager := range managers() {
 		group.Go(func() error {
 			dialer := tls.Dialer{Config: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots, ServerName: "localhost"}}
 			conn, err := dialer.DialContext(ctx, "tcp", layout.Address(ports.Manager(i)))
 			if err != nil {
-				return fmt.Errorf("%s does not answer: %w", m.process, err)
+				return fmt.Errorf("%s%s does not answer: %w", managerPrefix, manager, err)
 			}
 			return conn.Close()
 		})

@@ -47,8 +47,8 @@ func (l *Lab) installClusterAPI(ctx context.Context, state *layout.State) error 
 		return err
 	}
 	var objects []*unstructured.Unstructured
-	for i, m := range managers() {
-		read, err := readManifests(l.clusterAPIFile(m.name() + ".yaml"))
+	for i, manager := range managers() {
+		read, err := readManifests(l.clusterAPIFile(manager + ".yaml"))
 		if err != nil {
 			return err
 		}
