@@ -205,12 +205,12 @@ func (m *model) setRecord(ctx context.Context, i *vnfm.Instance, diags *diag.Dia
 	}
 }
 
-func (m *model) setObservation(o *vnfm.Observation) {
+func (m *model) setObservation(ctx context.Context, o *vnfm.Observation) {
 	vdus, objects := tfutil.VDUsValue(o.VDUs), tfutil.StringMap(o.Objects)
 	if len(o.Unseen) > 0 {
 		// What could not be looked at stays as it was known.
-		vdus = united(vdus, m.VDUs, func(string) bool { return true })
-		objects = united(objects, m.Objects, func(key string) bool {
+		vdus = united(ctx, vdus, m.VDUs, func(string) bool { return true })
+		objects = united(ctx, objects, m.Objects, func(key string) bool {
 			connection, _ := vnfm.CutConnection(key)
 			return slices.Contains(o.Unseen, connection)
 		})
@@ -220,14 +220,14 @@ func (m *model) setObservation(o *vnfm.Observation) {
 
 // united are the elements of a map, and those that only the prior one has and that are
 // to be kept.
-func united(m, prior types.Map, keep func(key string) bool) types.Map {
+func united(ctx context.Context, m, prior types.Map, keep func(key string) bool) types.Map {
 	all := m.Elements()
 	for key, v := range prior.Elements() {
 		if _, ok := all[key]; !ok && keep(key) {
 			all[key] = v
 		}
 	}
-	return types.MapValueMust(m.ElementType(context.Background()), all)
+	return types.MapValueMust(m.ElementType(ctx), all)
 }
 
 // keepNull returns null for an empty text when the argument was left out.

@@ -168,7 +168,7 @@ func (r *Resource) refresh(ctx context.Context, state *model, diags *diag.Diagno
 	state.setRecord(ctx, instance, diags)
 	seen, err := r.data.Manager.Observe(ctx, id)
 	if err == nil {
-		state.setObservation(seen)
+		state.setObservation(ctx, seen)
 		return
 	}
 	// A VIM that answers too late is one that does not answer; only the user ends
@@ -179,9 +179,9 @@ func (r *Resource) refresh(ctx context.Context, state *model, diags *diag.Diagno
 	}
 	switch {
 	case seen != nil:
-		state.setObservation(seen)
+		state.setObservation(ctx, seen)
 	case state.VDUs.IsNull():
-		state.setObservation(&vnfm.Observation{})
+		state.setObservation(ctx, &vnfm.Observation{})
 	}
 	diags.AddWarning(fmt.Sprintf("VNF Instance %q Could Not Be Looked At", instance.Name),
 		tfutil.ErrorDetail(err)+"\n\nThe plan goes on with what was known of it; drift is not seen there.")
