@@ -11,6 +11,7 @@
 //	BENCH_LIVES=5 make bench BENCHFLAGS='-bench Kubernetes/objects=300$$'
 //	BENCH_SUBJECTS=engine make bench BENCHFLAGS='-bench Kubernetes/objects=1000 -cpuprofile=cpu.out'
 //	BENCH_PROVIDER=/path/to/another/build make bench
+//	BENCH_AGENT=terraform-provider-vnf/1.2.3 make bench
 //
 // The command go test -bench 'Render|Drift' ./internal/infra/kubernetes measures what
 // needs no API server.

@@ -27,10 +27,15 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-const (
-	engineAgent   = "bench-engine"
-	providerAgent = "terraform-provider-vnf/"
-)
+const engineAgent = "bench-engine"
+
+// providerAgent is the user agent of the provider under test, or how it begins.
+func providerAgent() string {
+	if agent := os.Getenv(envAgent); agent != "" {
+		return agent
+	}
+	return "terraform-provider-vnf/"
+}
 
 // stage is where lives are led: a lab with nobody else in it.
 type stage struct {
@@ -388,7 +393,7 @@ func terraformLife(l *life) {
 		l.Helper()
 		l.audit.skip(l.B)
 		out := m.run(args...)
-		out.calls = l.audit.take(l.B, providerAgent)
+		out.calls = l.audit.take(l.B, providerAgent())
 		return out
 	}
 	step := func(name string, args ...string) {

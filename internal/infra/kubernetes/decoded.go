@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"sync"
 
+	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -55,10 +56,23 @@ func (d *decodedTexts) manifests(file string, text []byte, ps *vnfm.Problems) []
 		d.byID = map[decodedID][]manifest{}
 	}
 	if _, twice := d.byID[id]; !twice {
-		d.byID[id] = copied(out)
+		d.byID[id] = lean(file, text, copied(out))
 		d.size += len(text)
 	}
 	return out
+}
+
+// lean leaves the nodes out, which take more room than all else and are needed to
+// tell the place of a problem only. Then the text is read again.
+func lean(file string, text []byte, all []manifest) []manifest {
+	for i := range all {
+		all[i].node = &yaml.Node{Kind: all[i].node.Kind, Line: all[i].node.Line, Column: all[i].node.Column}
+		all[i].whole = func() *yaml.Node {
+			var ps vnfm.Problems
+			return decodeManifests(file, text, false, &ps)[i].node
+		}
+	}
+	return all
 }
 
 // copied copies manifests, but not the nodes that only tell their places.

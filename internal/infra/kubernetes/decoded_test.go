@@ -31,6 +31,12 @@ func TestDecodedOnce(t *testing.T) {
 		}
 		again[0].content["a"] = nil
 	}
+	for range 2 {
+		again, _ := read(text)
+		if n := again[1].at("d"); n.Line != 3 || n.Column != 4 || again[1].node.Line != 3 {
+			t.Errorf("the place of d is %d:%d", n.Line, n.Column)
+		}
+	}
 	if len(d.byID) != 1 || d.size != len(text) {
 		t.Errorf("%d texts of %d bytes are kept", len(d.byID), d.size)
 	}

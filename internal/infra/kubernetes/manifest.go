@@ -29,6 +29,8 @@ type manifest struct {
 	// shared is set for an object that several instances use: whose it is already
 	// stays its owner.
 	shared bool
+	// whole, when set, finds the node with all that is below it; node tells its place.
+	whole func() *yaml.Node
 }
 
 // readManifests reads all documents of a file of the package. JSON is read as
@@ -328,6 +330,9 @@ func child(n *yaml.Node, key string) *yaml.Node {
 // the path that exists.
 func (m *manifest) at(path ...string) *yaml.Node {
 	n := m.node
+	if m.whole != nil {
+		n = m.whole()
+	}
 	for _, p := range path {
 		next := child(n, p)
 		if next == nil {
