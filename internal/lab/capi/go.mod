@@ -8,7 +8,7 @@ replace (
 	sigs.k8s.io/cluster-api/api => sigs.k8s.io/cluster-api/api v1.14.2
 )
 
-// The versions of the lab's go.mod: what both modules need is then compiled once.
+// The versions of the lab's go.mod: what both modules need is then downloaded once.
 replace (
 	cel.dev/expr => cel.dev/expr v0.25.1
 	github.com/antlr4-go/antlr/v4 => github.com/antlr4-go/antlr/v4 v4.13.0
