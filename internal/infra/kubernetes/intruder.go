@@ -127,7 +127,7 @@ func findIntruders(missing []unowned, entries []metav1.ManagedFieldsEntry, conte
 		}
 		var others []*element
 		for _, manager := range sortedKeys(foreign) {
-			others = append(others, foreignElements(g.path, items, below(foreign[manager], g.path), below(own, g.path), manager, others)...)
+			others = append(others, foreignElements(items, below(foreign[manager], g.path), below(own, g.path), manager, others)...)
 		}
 		for _, m := range pair(g, others, len(items) == 1) {
 			at := g.path.with(stepOf(m.element.element))
@@ -170,7 +170,7 @@ func (e *element) hasKey(name string) bool {
 
 // foreignElements returns the elements of a list that are in a set of somebody else's
 // and not in the driver's own, and that are not known yet.
-func foreignElements(path fieldPath, items []any, set, own *fieldpath.Set, manager string, known []*element) []*element {
+func foreignElements(items []any, set, own *fieldpath.Set, manager string, known []*element) []*element {
 	mine := listElements(own)
 	var out []*element
 	for _, pe := range listElements(set) {
