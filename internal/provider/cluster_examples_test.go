@@ -18,7 +18,7 @@ func TestClusterExample(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "trace.log")
 	c.env = append(c.env, "TF_LOG=TRACE", "TF_LOG_PATH="+log)
 	const example = "complete/capi/cluster"
-	namespace := lab.Namespace(t)
+	namespace := lab.ClusterNamespace(t)
 	vars := []string{"kubeconfig=" + lab.Kubeconfig, "namespace=" + namespace}
 	out := c.apply(t, example, vars...)
 	for _, want := range []string{`"burst" = 1`, `"workers" = 1`, `version = "v1.34.0"`, "ephemeral.vnf_capi_workload_kubeconfig.edge: Opening complete"} {
@@ -45,7 +45,7 @@ func TestNetworkFunctionOnAClusterExample(t *testing.T) {
 	c := newCLI(t)
 	lab := labtest.ClusterAPI(t)
 	const example = "complete/capi/cnf"
-	namespace := lab.Namespace(t)
+	namespace := lab.ClusterNamespace(t)
 	vars := []string{"kubeconfig=" + lab.Kubeconfig, "namespace=" + namespace}
 	out := c.apply(t, example, vars...)
 	if !strings.Contains(out, `status = "INSTANTIATED"`) || !strings.Contains(out, "5 added") {

@@ -30,7 +30,7 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	t.Parallel()
 	lab := labtest.ClusterAPI(t)
-	return &world{TB: t, lab: lab, store: acctest.NewStore(t), namespace: lab.Namespace(t)}
+	return &world{TB: t, lab: lab, store: acctest.NewStore(t), namespace: lab.ClusterNamespace(t)}
 }
 
 // config returns a configuration with a workload cluster "test" and further parts.
