@@ -1,0 +1,96 @@
+package e2e_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
+)
+
+const clusterAddress = "vnf_capi_workload_cluster.test"
+
+// workloadCluster writes a configuration with a workload cluster of that version and
+// number of nodes.
+func (w *world) workloadCluster(version string, nodes int) {
+	w.Helper()
+	w.write(w.store.Provider(), w.vims(), fmt.Sprintf(`
+resource "vnf_capi_workload_cluster" "test" {
+  vim_id             = vnf_vim.test.id
+  namespace          = %q
+  name               = "edge"
+  kubernetes_version = %q
+  chart              = { name = "in-memory", values = { provisioning = { startupDuration = "1s" } } }
+  control_plane      = { replicas = 1 }
+  node_groups        = { workers = { replicas = %d } }
+  lifecycle {
+    postcondition {
+      condition     = self.status == "INSTANTIATED"
+      error_message = "The cluster is ${self.status}: apply again to continue."
+    }
+  }
+}
+`, w.namespace, version, nodes))
+}
+
+// machines expects the machines of the workload cluster to be of one version.
+func (w *world) machines(version string, nodes int) {
+	w.Helper()
+	w.settled()
+	got := strings.Fields(w.lab.Kubectl(w, "get", "machines.cluster.x-k8s.io", "-n", w.namespace, "-o", "jsonpath={.items[*].spec.version}"))
+	want := strings.Fields(strings.Repeat("v"+version+" ", nodes+1))
+	if strings.Join(got, " ") != strings.Join(want, " ") {
+		w.Errorf("the machines have the versions %v, and should have %v", got, want)
+	}
+	// An old template goes when no machine is made of it any more, and not before.
+	templates := strings.Fields(w.lab.Kubectl(w, "get", "devmachinetemplates", "-n", w.namespace, "-o", "name"))
+	if len(templates) != 2 {
+		w.Errorf("the machine templates are %v", templates)
+	}
+	if n := len(w.list(store.KindInstance)); n != 1 {
+		w.Errorf("the store has %d records of instances", n)
+	}
+}
+
+// TestAccKill_workloadCluster kills the creation, the upgrade and the removal of a
+// workload cluster of Cluster API at a request. What follows must end as if nothing
+// had happened.
+func TestAccKill_workloadCluster(t *testing.T) {
+	t.Parallel()
+	labtest.ClusterAPI(t)
+	k := newKiller(newWorld(t))
+	// The writes of each operation: objects, the Lease, marks; a creation also makes the
+	// namespace. An upgrade changes two objects.
+	const creates, updates, destroys = 10, 3, 3
+	for n := range 2 {
+		k.workloadCluster("1.34.0", 1)
+		i := k.atWrite(n, creates)
+		k.step("create", n, i, func() {
+			k.kill("create", i, "apply", "-auto-approve")
+			k.apply()
+			k.machines("1.34.0", 1)
+		})
+		id := k.resource(clusterAddress).text("id")
+		k.workloadCluster("1.35.0", 2)
+		i = k.atWrite(n, updates)
+		k.step("update", n, i, func() {
+			k.kill("update", i, "apply", "-auto-approve")
+			k.apply()
+			k.machines("1.35.0", 2)
+			if got := k.resource(clusterAddress).text("id"); got != id {
+				k.Errorf("the cluster %s became %s", id, got)
+			}
+		})
+		i = k.atWrite(n, destroys)
+		k.step("destroy", n, i, func() {
+			k.kill("destroy", i, "destroy", "-auto-approve")
+			k.destroy()
+			left := k.lab.Kubectl(t, "get", "clusters,machines,kubeadmcontrolplanes,devmachinetemplates", "-n", k.namespace, "-o", "name", "--ignore-not-found")
+			if left != "" {
+				k.Errorf("left behind: %s", left)
+			}
+		})
+	}
+	k.report()
+}
