@@ -1,6 +1,7 @@
 package capi
 
 import (
+	"fmt"
 	"io/fs"
 	"strings"
 	"testing"
@@ -24,7 +25,7 @@ func render(t *testing.T, spec *vnfm.ClusterSpec) map[string]map[string]any {
 	require.NoError(t, err)
 	out := map[string]map[string]any{}
 	for _, o := range objects {
-		out[o["kind"].(string)+" "+o["metadata"].(map[string]any)["name"].(string)] = o
+		out[fmt.Sprint(o["kind"], " ", at(t, o, "metadata", "name"))] = o
 	}
 	return out
 }
