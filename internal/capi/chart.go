@@ -27,7 +27,9 @@ func (f chart) objects(spec *vnfm.ClusterSpec, ps *vnfm.Problems) []map[string]a
 		*ps = append(*ps, vnfm.Problem{Attribute: attributeChart, Summary: "the chart cannot be read", Detail: err.Error()})
 		return nil
 	}
-	rendered, problems := loaded.Render(helm.Options{Release: spec.Name, Namespace: spec.Namespace, Values: f.values(spec)})
+	rendered, problems := loaded.Render(helm.Options{
+		Release: spec.Name, Namespace: spec.Namespace, Values: f.values(spec), Attribute: attributeChart + ".values",
+	})
 	for _, p := range problems {
 		if p.Attribute == "" {
 			p.Attribute = attributeChart

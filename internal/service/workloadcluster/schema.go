@@ -128,10 +128,10 @@ func formAttributes() map[string]schema.Attribute {
 			Optional:            true,
 			Attributes: map[string]schema.Attribute{
 				"name": schema.StringAttribute{
-					MarkdownDescription: "An embedded chart: `in-memory`, a cluster of machines that exist in the memory of Cluster API's development provider only.",
+					MarkdownDescription: "An embedded chart: `openstack`, a cluster on servers of OpenStack (v1beta1 of Cluster API Provider OpenStack, v1beta2 of Cluster API), or `in-memory`, a cluster of machines that exist in the memory of Cluster API's development provider only.",
 					Optional:            true,
 					Validators: []validator.String{
-						stringvalidator.OneOf("in-memory"),
+						stringvalidator.OneOf("openstack", "in-memory"),
 						stringvalidator.ExactlyOneOf(path.MatchRelative().AtParent().AtName("path"), path.MatchRelative().AtParent().AtName("name")),
 					},
 				},
