@@ -27,7 +27,9 @@ func (f chart) objects(spec *vnfm.ClusterSpec, ps *vnfm.Problems) []map[string]a
 		*ps = append(*ps, vnfm.Problem{Attribute: attributeChart, Summary: "the chart cannot be read", Detail: err.Error()})
 		return nil
 	}
-	rendered, problems := loaded.Render(helm.Options{Release: spec.Name, Namespace: spec.Namespace, Values: f.values(spec)})
+	rendered, problems := loaded.Render(helm.Options{
+		Release: spec.Name, Namespace: spec.Namespace, Values: f.values(spec), Attribute: attributeChart + ".values",
+	})
 	for _, p := range problems {
 		if p.Attribute == "" {
 			p.Attribute = attributeChart
@@ -82,7 +84,7 @@ func (f chart) values(spec *vnfm.ClusterSpec) map[string]any {
 		groups = append(groups, chartGroup(spec, name))
 	}
 	put(said, "nodeGroups", groups)
-	return laidOver(f.Values, said)
+	return vnfm.LaidOver(f.Values, said)
 }
 
 func chartGroup(spec *vnfm.ClusterSpec, name string) map[string]any {
@@ -138,21 +140,4 @@ func chartDeletion(out map[string]any, d *vnfm.MachineDeletion) {
 			out[name] = fmt.Sprintf("%ds", *seconds)
 		}
 	}
-}
-
-// laidOver lays values over others: maps are merged, all else is replaced.
-func laidOver(base, over map[string]any) map[string]any {
-	out := maps.Clone(base)
-	if out == nil {
-		out = map[string]any{}
-	}
-	for key, value := range over {
-		below, wasMap := out[key].(map[string]any)
-		above, isMap := value.(map[string]any)
-		if wasMap && isMap {
-			value = laidOver(below, above)
-		}
-		out[key] = value
-	}
-	return out
 }

@@ -21,6 +21,8 @@ type Options struct {
 	Release, Namespace string
 	// Values are laid over those of the chart.
 	Values map[string]any
+	// Attribute and Key are the argument that gives Values, for what is wrong with them.
+	Attribute, Key string
 	// KubeVersion is the version of Kubernetes that templates see; empty means
 	// AssumedKubernetes. APIVersions are there besides the stable ones of Kubernetes.
 	KubeVersion string
@@ -121,7 +123,7 @@ func (c *Chart) renderOnce(o Options, caps *common.Capabilities, p *probe, ps *v
 	if err != nil {
 		merged = common.Values{}
 	}
-	if c.checkSchemas(made, merged.AsMap(), ps); ps.HasErrors() {
+	if c.checkSchemas(made, o, merged.AsMap(), ps); ps.HasErrors() {
 		return nil, nil
 	}
 	output, err := engine.Engine{CustomTemplateFuncs: p.functions()}.Render(made, values)

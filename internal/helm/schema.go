@@ -21,18 +21,18 @@ const schemaURL = "file:///values.schema.json"
 
 // checkSchemas checks values against the schemas of a chart and of its sub-charts.
 // It does so itself, since Helm would fetch what a schema refers to.
-func (c *Chart) checkSchemas(made *chart.Chart, values map[string]any, ps *vnfm.Problems) {
+func (c *Chart) checkSchemas(made *chart.Chart, o Options, values map[string]any, ps *vnfm.Problems) {
 	if len(made.Schema) > 0 {
-		c.checkSchema(made, values, ps)
+		c.checkSchema(made, o, values, ps)
 	}
 	for _, sub := range made.Dependencies() {
 		if own, ok := values[sub.Name()].(map[string]any); ok {
-			c.checkSchemas(sub, own, ps)
+			c.checkSchemas(sub, o, own, ps)
 		}
 	}
 }
 
-func (c *Chart) checkSchema(made *chart.Chart, values map[string]any, ps *vnfm.Problems) {
+func (c *Chart) checkSchema(made *chart.Chart, o Options, values map[string]any, ps *vnfm.Problems) {
 	file := c.place(path.Join(made.ChartFullPath(), "values.schema.json"))
 	schema, err := compileSchema(made.Schema)
 	if err != nil {
@@ -46,7 +46,7 @@ func (c *Chart) checkSchema(made *chart.Chart, values map[string]any, ps *vnfm.P
 	case errors.As(err, &invalid):
 		for _, leaf := range leaves(invalid) {
 			*ps = append(*ps, vnfm.Problem{
-				Attribute: "additional_params", Key: "helm_parameters",
+				Attribute: o.Attribute, Key: o.Key,
 				Summary: fmt.Sprintf("the value %s of the chart %s is refused by %s: %s", valuePath(made, leaf.InstanceLocation), made.Name(), file,
 					leaf.ErrorKind.LocalizedString(message.NewPrinter(language.English))),
 			})

@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/functions"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/clustertemplate"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/instance"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/rendering"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/vim"
@@ -70,6 +71,7 @@ func (p *Provider) Configure(ctx context.Context, req provider.ConfigureRequest,
 // Resources implements provider.Provider.
 func (p *Provider) Resources(context.Context) []func() resource.Resource {
 	return []func() resource.Resource{
+		clustertemplate.NewResource,
 		instance.NewResource,
 		vim.NewResource,
 		vnfpackage.NewResource,

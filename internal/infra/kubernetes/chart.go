@@ -52,6 +52,7 @@ func (c *chart) manifests(t *vnfm.Target, r *rendering, ps *vnfm.Problems) []man
 	options := helm.Options{
 		Release: c.params.release, Namespace: namespaceOf(t), Values: c.params.valuesFor(t, ps),
 		KubeVersion: c.params.kubeVersion, APIVersions: c.params.apiVersions,
+		Attribute: "additional_params", Key: paramValues,
 	}
 	if options.Release == "" {
 		options.Release = helm.ReleaseName(t.Instance.Name)

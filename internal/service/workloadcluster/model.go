@@ -28,9 +28,10 @@ type model struct {
 	Name              types.String `tfsdk:"name"`
 	KubernetesVersion types.String `tfsdk:"kubernetes_version"`
 
-	Topology types.Object `tfsdk:"topology"`
-	Chart    types.Object `tfsdk:"chart"`
-	Template types.Object `tfsdk:"template"`
+	Topology        types.Object `tfsdk:"topology"`
+	Chart           types.Object `tfsdk:"chart"`
+	Template        types.Object `tfsdk:"template"`
+	ClusterTemplate types.Object `tfsdk:"cluster_template"`
 
 	Labels       types.Map    `tfsdk:"labels"`
 	Annotations  types.Map    `tfsdk:"annotations"`
@@ -57,7 +58,7 @@ type model struct {
 // spec composes what the plan asks for. It is not known while an argument is not.
 func (m *model) spec(ctx context.Context, diags *diag.Diagnostics) (vnfm.InstanceSpec, bool) {
 	for _, v := range []attr.Value{
-		m.VIMID, m.Name, m.KubernetesVersion, m.Topology, m.Chart, m.Template, m.Labels, m.Annotations, m.Network,
+		m.VIMID, m.Name, m.KubernetesVersion, m.Topology, m.Chart, m.Template, m.ClusterTemplate, m.Labels, m.Annotations, m.Network,
 		m.ControlPlane, m.NodeGroups, m.Paused, m.RolloutAfter, m.OnFailure, m.ForceConflicts, m.AdoptExisting,
 	} {
 		if !tfutil.FullyKnown(ctx, v) {
@@ -95,6 +96,7 @@ func (m *model) spec(ctx context.Context, diags *diag.Diagnostics) (vnfm.Instanc
 		}
 	}
 	cluster.NodeGroups = r.nodeGroups(m.NodeGroups)
+	m.fromTemplate(cluster, diags)
 	return vnfm.InstanceSpec{
 		Name: cluster.Name, VIMID: m.VIMID.ValueString(), Namespace: m.Namespace.ValueString(), Cluster: cluster,
 		OperationalState: vnfm.Started, OnFailure: vnfm.OnFailure(m.OnFailure.ValueString()),

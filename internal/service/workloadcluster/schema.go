@@ -49,7 +49,7 @@ var timeoutOpts = timeouts.Opts{
 func resourceSchema(ctx context.Context) schema.Schema {
 	return schema.Schema{
 		MarkdownDescription: "A Kubernetes workload cluster that Cluster API makes and keeps: the Cluster, its control plane and its node groups, on the management cluster that `vim_id` names. " +
-			"It is described in one of three forms: a `topology` of a ClusterClass, a Helm `chart`, or a cluster `template` of clusterctl. " +
+			"It is described in one of four forms: a `topology` of a ClusterClass, a Helm `chart`, a cluster `template` of clusterctl, or a `cluster_template` as OpenStack Magnum has it. " +
 			"Creating it waits until the control plane and all nodes are there and the workload API answers. Node groups are resized, added and removed in place, a change of `kubernetes_version` upgrades in place, the control plane first. " +
 			"The kubeconfig of the cluster never enters the state: read it with the ephemeral resource `vnf_capi_workload_kubeconfig`.",
 		Attributes: merge(identityAttributes(), formAttributes(), shapeAttributes(), lifeAttributes(), computedAttributes(), map[string]schema.Attribute{
@@ -91,21 +91,21 @@ func identityAttributes() map[string]schema.Attribute {
 			Validators:          []validator.String{stringvalidator.RegexMatches(dnsLabel, labelRule)},
 		},
 		"kubernetes_version": schema.StringAttribute{
-			MarkdownDescription: "Version of Kubernetes of control plane and nodes, for example `1.34.0`. A change upgrades in place: the control plane first, then the node groups. A version below the present one, or more than one minor version above it, is an error of the plan. A cluster template may have a fixed version in its place.",
+			MarkdownDescription: "Version of Kubernetes of control plane and nodes, for example `1.34.0`. A change upgrades in place: the control plane first, then the node groups. A version below the present one, or more than one minor version above it, is an error of the plan. A template of clusterctl may have a fixed version in its place; with `cluster_template` the version is that of the template, and need not be given.",
 			Optional:            true,
 			Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
 		},
 	}
 }
 
-// formAttributes are the three forms, of which one is given.
+// formAttributes are the four forms, of which one is given.
 func formAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"topology": schema.SingleNestedAttribute{
-			MarkdownDescription: "The cluster as a topology of a ClusterClass. Exactly one of `topology`, `chart` and `template` is given; a change from one to another is made in place as far as Cluster API lets it.",
+			MarkdownDescription: "The cluster as a topology of a ClusterClass. Exactly one of `topology`, `chart`, `template` and `cluster_template` is given; a change from one to another is made in place as far as Cluster API lets it.",
 			Optional:            true,
 			Validators: []validator.Object{objectvalidator.ExactlyOneOf(
-				path.MatchRoot("topology"), path.MatchRoot("chart"), path.MatchRoot("template"))},
+				path.MatchRoot("topology"), path.MatchRoot("chart"), path.MatchRoot("template"), path.MatchRoot("cluster_template"))},
 			Attributes: map[string]schema.Attribute{
 				"class": schema.StringAttribute{
 					MarkdownDescription: "Name of the ClusterClass. A change rebases the cluster in place.",
@@ -128,10 +128,10 @@ func formAttributes() map[string]schema.Attribute {
 			Optional:            true,
 			Attributes: map[string]schema.Attribute{
 				"name": schema.StringAttribute{
-					MarkdownDescription: "An embedded chart: `in-memory`, a cluster of machines that exist in the memory of Cluster API's development provider only.",
+					MarkdownDescription: "An embedded chart: `openstack`, a cluster on servers of OpenStack (v1beta1 of Cluster API Provider OpenStack, v1beta2 of Cluster API), or `in-memory`, a cluster of machines that exist in the memory of Cluster API's development provider only.",
 					Optional:            true,
 					Validators: []validator.String{
-						stringvalidator.OneOf("in-memory"),
+						stringvalidator.OneOf("openstack", "in-memory"),
 						stringvalidator.ExactlyOneOf(path.MatchRelative().AtParent().AtName("path"), path.MatchRelative().AtParent().AtName("name")),
 					},
 				},
@@ -146,6 +146,7 @@ func formAttributes() map[string]schema.Attribute {
 				},
 			},
 		},
+		"cluster_template": clusterTemplateAttribute(),
 		"template": schema.SingleNestedAttribute{
 			MarkdownDescription: "The cluster as a cluster template of clusterctl.",
 			Optional:            true,
@@ -169,10 +170,10 @@ func formAttributes() map[string]schema.Attribute {
 // shapeAttributes say what the cluster consists of.
 func shapeAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"labels":      textMap("Labels of the Cluster, for topology and chart. A change is made in place."),
-		"annotations": textMap("Annotations of the Cluster, for topology and chart. A change is made in place."),
+		"labels":      textMap("Labels of the Cluster, for topology, chart and cluster template. A change is made in place."),
+		"annotations": textMap("Annotations of the Cluster, for topology, chart and cluster template. A change is made in place."),
 		"network": schema.SingleNestedAttribute{
-			MarkdownDescription: "The network inside the cluster, for topology and chart. Cluster API does not change it later.",
+			MarkdownDescription: "The network inside the cluster, for topology, chart and cluster template. Cluster API does not change it later.",
 			Optional:            true,
 			Attributes: map[string]schema.Attribute{
 				"pod_cidrs":       cidrs("Addresses of the pods, as CIDR blocks."),
@@ -208,7 +209,7 @@ func shapeAttributes() map[string]schema.Attribute {
 			Default:             booldefault.StaticBool(false),
 		},
 		"rollout_after": schema.StringAttribute{
-			MarkdownDescription: "A time in RFC 3339. All machines that were made before it are replaced one after the other, which renews their certificates. A change does so in place. For topology and chart.",
+			MarkdownDescription: "A time in RFC 3339. All machines that were made before it are replaced one after the other, which renews their certificates. A change does so in place. For topology, chart and cluster template.",
 			Optional:            true,
 			Validators:          []validator.String{stringvalidator.RegexMatches(rfc3339, "must be a time such as 2026-11-22T10:00:00Z")},
 		},
@@ -233,7 +234,7 @@ func cidrs(description string) schema.Attribute {
 func machineAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"flavour": schema.StringAttribute{
-			MarkdownDescription: "Flavour of the machines, for a chart. A ClusterClass has a variable for it. A change replaces the machines one after the other.",
+			MarkdownDescription: "Flavour of the machines, for chart and cluster template. A ClusterClass has a variable for it. A change replaces the machines one after the other.",
 			Optional:            true,
 			Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
 		},

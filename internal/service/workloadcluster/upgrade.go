@@ -6,31 +6,31 @@ import (
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/path"
-
-	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 )
 
 // checkUpgrade refuses a change of version that Kubernetes does not support (its
-// version skew policy): back, or over a minor version.
+// version skew policy): back, or over a minor version. Versions are those of the
+// arguments or of the cluster's template.
 func checkUpgrade(plan, state *model, diags *diag.Diagnostics) {
-	if state == nil || !tfutil.Set(plan.KubernetesVersion) || !tfutil.Set(state.KubernetesVersion) {
+	if state == nil {
 		return
 	}
-	from, to := parseVersion(state.KubernetesVersion.ValueString()), parseVersion(plan.KubernetesVersion.ValueString())
-	if from == nil || to == nil || plan.KubernetesVersion.Equal(state.KubernetesVersion) {
+	wanted, at := plan.version()
+	present, _ := state.version()
+	from, to := parseVersion(present), parseVersion(wanted)
+	if from == nil || to == nil {
 		return
 	}
 	refuse := func(summary, detail string) {
-		diags.AddAttributeError(path.Root("kubernetes_version"), summary, detail)
+		diags.AddAttributeError(at, summary, detail)
 	}
 	switch {
 	case less(to, from):
 		refuse("Downgrade of Kubernetes", fmt.Sprintf("Workload cluster %q has version %s and cannot go back to %s: Kubernetes supports no downgrade. Write the present version or a later one.",
-			plan.Name.ValueString(), state.KubernetesVersion.ValueString(), plan.KubernetesVersion.ValueString()))
+			plan.Name.ValueString(), present, wanted))
 	case to[0] != from[0] || to[1] > from[1]+1:
 		refuse("Minor Version Skipped", fmt.Sprintf("Workload cluster %q has version %s, and an upgrade goes over one minor version at a time: to %d.%d first, and to %s after that.",
-			plan.Name.ValueString(), state.KubernetesVersion.ValueString(), from[0], from[1]+1, plan.KubernetesVersion.ValueString()))
+			plan.Name.ValueString(), present, from[0], from[1]+1, wanted))
 	}
 }
 

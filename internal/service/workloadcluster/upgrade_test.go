@@ -3,12 +3,23 @@ package workloadcluster
 import (
 	"testing"
 
+	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/magnum"
 )
 
 func TestUpgradePath(t *testing.T) {
+	templates := func(version string) *model {
+		template := magnum.Template{Image: magnum.Image{KubeVersion: version}}
+		definition, err := template.Definition()
+		require.NoError(t, err)
+		return &model{Name: types.StringValue("edge"), KubernetesVersion: types.StringNull(), ClusterTemplate: types.ObjectValueMust(
+			map[string]attr.Type{"definition": types.StringType}, map[string]attr.Value{"definition": types.StringValue(definition)})}
+	}
 	for name, c := range map[string]struct{ from, to, want string }{
 		"same":           {"1.34.0", "1.34.0", ""},
 		"patch":          {"1.34.0", "v1.34.2", ""},
@@ -35,6 +46,12 @@ func TestUpgradePath(t *testing.T) {
 				assert.False(t, diags.HasError(), "%v", diags)
 				return
 			}
+			assert.Equal(t, 1, diags.ErrorsCount())
+			assert.Equal(t, c.want, diags[0].Summary())
+
+			// The same of the versions of cluster templates.
+			diags = nil
+			checkUpgrade(templates(c.to), templates(c.from), &diags)
 			assert.Equal(t, 1, diags.ErrorsCount())
 			assert.Equal(t, c.want, diags[0].Summary())
 		})

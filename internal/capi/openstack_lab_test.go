@@ -1,0 +1,42 @@
+package capi
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
+)
+
+// Every object of the chart is one that Cluster API and CAPO know, with no field that
+// they would drop.
+func TestOpenStackObjectsAreAccepted(t *testing.T) {
+	t.Parallel()
+	lab := labtest.ClusterAPI(t)
+	namespace := lab.Namespace(t)
+	flatcar := everything()
+	flatcar["osDistro"], flatcar["additionalPackages"] = "flatcar", nil
+	for name, values := range map[string]map[string]any{"least": nil, "everything": everything(), "flatcar": flatcar} {
+		t.Run(name, func(t *testing.T) {
+			spec := openstackSpec(values)
+			spec.Namespace = namespace
+			p, problems := New(nil).Package(spec)
+			require.Empty(t, problems)
+			text, err := fs.ReadFile(p.Content, p.KubernetesFiles[0])
+			require.NoError(t, err)
+			file := filepath.Join(t.TempDir(), manifestFile)
+			require.NoError(t, os.WriteFile(file, text, 0o600))
+			_, err = lab.TryKubectl(t.Context(), "apply", "--server-side", "--dry-run=server", "--validate=strict", "--namespace", namespace, "--filename", file)
+			if name == "flatcar" {
+				// The fields are known, and the feature is off in the lab as it is by default.
+				require.ErrorContains(t, err, "feature gate is enabled")
+				require.NotRegexp(t, `unknown field|Required value|Unsupported value|Invalid value`, err.Error())
+				return
+			}
+			require.NoError(t, err)
+		})
+	}
+}

@@ -1,0 +1,189 @@
+package capi
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+const uuid = "e63ca1a0-f69d-4fbf-b306-310857b1afe5"
+
+// openstackSpec is a cluster of the embedded chart "openstack" with values over the
+// least that it needs.
+func openstackSpec(values map[string]any) *vnfm.ClusterSpec {
+	least := map[string]any{
+		"cloudCredentialsSecretName": "cloud", "machineImageId": uuid,
+		"controlPlane": map[string]any{"machineFlavor": "m1.large"}, "nodeGroupDefaults": map[string]any{"machineFlavor": "m1.medium"},
+	}
+	return &vnfm.ClusterSpec{
+		Name: "edge", Namespace: "core", KubernetesVersion: "v1.34.0",
+		Chart:      &vnfm.ClusterChart{Name: "openstack", Values: vnfm.LaidOver(least, values)},
+		NodeGroups: map[string]vnfm.NodeGroup{"upf": {Replicas: number(2)}},
+	}
+}
+
+// everything are values that use all of the chart at once.
+func everything() map[string]any {
+	return map[string]any{
+		"machineImageId": nil, "machineImage": "node-1.34", "machineSSHKeyName": "ops", "machineMetadata": map[string]any{"owner": "core"},
+		"workloadManifests":   map[string]any{"calico": "kind: Namespace\napiVersion: v1\nmetadata: {name: calico}\n"},
+		"workloadSecretNames": []any{"cloud-config"},
+		"clusterNetworking": map[string]any{
+			"externalNetworkId": "public", "internalNetwork": map[string]any{"networkFilter": map[string]any{"name": "tenant"}, "subnetFilter": map[string]any{"id": uuid}},
+		},
+		"registryMirrors": map[string]any{
+			"docker.io": []any{"https://mirror.example/v2/hub"},
+			"quay.io":   map[string]any{"mirrors": []any{map[string]any{"url": "https://mirror.example", "skipVerify": true, "capabilities": []any{"pull"}}}},
+		},
+		"trustedCAs": map[string]any{"corporate": "-----BEGIN CERTIFICATE-----\n"}, "additionalPackages": []any{"nfs-common", "jq"},
+		"etcd": map[string]any{"blockDevice": map[string]any{"size": 10, "volumeType": "fast", "availabilityZone": "nova"}},
+		"apiServer": map[string]any{
+			"loadBalancerProvider": "ovn", "allowedCIDRs": []any{"10.0.0.0/8"}, "associateFloatingIP": false, "fixedIP": "10.0.0.10", "port": 443,
+		},
+		"controlPlane": map[string]any{
+			"omitFailureDomain": false, "failureDomains": []any{"a", "b"}, "certificatesExpiryDays": 30, "serverGroupId": uuid,
+			"machineRootVolume": map[string]any{"diskSize": 40, "volumeType": "fast", "availabilityZone": "nova"}, "nodeDrainTimeout": "1h30m",
+		},
+		"nodeGroupDefaults": map[string]any{
+			"machineNetworking": map[string]any{"ports": []any{map[string]any{}, map[string]any{"network": map[string]any{"filter": map[string]any{"name": "storage"}}, "securityGroups": []any{}}}},
+			"rolloutStrategy":   map[string]any{"rollingUpdate": map[string]any{"deletePolicy": "Oldest"}},
+			"failureDomain":     "nova",
+		},
+	}
+}
+
+// prefixed returns the only object of a kind whose name begins with a prefix.
+func prefixed(t *testing.T, objects map[string]map[string]any, kind, prefix string) map[string]any {
+	t.Helper()
+	var found []string
+	for _, key := range names(objects, kind) {
+		if strings.HasPrefix(key, kind+" "+prefix) {
+			found = append(found, key)
+		}
+	}
+	require.Len(t, found, 1)
+	return objects[found[0]]
+}
+
+func TestOpenStackLeast(t *testing.T) {
+	objects := render(t, openstackSpec(nil))
+	assert.Len(t, objects, 9)
+	c := objects["OpenStackCluster edge"]
+	assert.Equal(t, "infrastructure.cluster.x-k8s.io/v1beta1", c["apiVersion"])
+	assert.Equal(t, map[string]any{
+		"identityRef":                      map[string]any{"name": "cloud", "cloudName": "openstack"},
+		"managedSubnets":                   []any{map[string]any{"cidr": "192.168.3.0/24"}},
+		"managedSecurityGroups":            map[string]any{"allowAllInClusterTraffic": true},
+		"apiServerLoadBalancer":            map[string]any{"enabled": true},
+		"apiServerPort":                    float64(6443),
+		"disableAPIServerFloatingIP":       false,
+		"controlPlaneOmitAvailabilityZone": true,
+	}, c["spec"])
+	machine := prefixed(t, objects, "OpenStackMachineTemplate", "edge-upf-")
+	assert.Equal(t, map[string]any{"flavor": "m1.medium", "image": map[string]any{"id": uuid}}, at(t, machine, "spec", "template", "spec"))
+	assert.Contains(t, at(t, machine, "metadata", "labels"), "clusterctl.cluster.x-k8s.io/move")
+	assert.Equal(t, machine["metadata"].(map[string]any)["name"],
+		at(t, objects["MachineDeployment edge-upf"], "spec", "template", "spec", "infrastructureRef", "name"))
+	kcp := objects["KubeadmControlPlane edge-control-plane"]
+	assert.EqualValues(t, 3, at(t, kcp, "spec", "replicas"))
+	assert.Equal(t, "{{ local_hostname }}", at(t, kcp, "spec", "kubeadmConfigSpec", "initConfiguration", "nodeRegistration", "name"))
+	assert.EqualValues(t, 1200, at(t, kcp, "spec", "remediation", "retryPeriodSeconds"))
+	assert.EqualValues(t, 300, at(t, kcp, "spec", "machineTemplate", "spec", "deletion", "nodeDrainTimeoutSeconds"))
+}
+
+func TestOpenStackEverything(t *testing.T) {
+	objects := render(t, openstackSpec(everything()))
+	c := objects["OpenStackCluster edge"]
+	assert.Equal(t, map[string]any{"filter": map[string]any{"name": "public"}}, at(t, c, "spec", "externalNetwork"))
+	assert.Equal(t, map[string]any{"filter": map[string]any{"name": "tenant"}}, at(t, c, "spec", "network"))
+	assert.Equal(t, []any{map[string]any{"id": uuid}}, at(t, c, "spec", "subnets"))
+	assert.NotContains(t, c["spec"], "managedSubnets")
+	assert.Equal(t, map[string]any{"enabled": true, "provider": "ovn", "allowedCIDRs": []any{"10.0.0.0/8"}}, at(t, c, "spec", "apiServerLoadBalancer"))
+	assert.Equal(t, true, at(t, c, "spec", "disableAPIServerFloatingIP"))
+
+	spec := at(t, prefixed(t, objects, "OpenStackMachineTemplate", "edge-control-plane-"), "spec", "template", "spec")
+	assert.Equal(t, "node-1.34", at(t, spec, "image", "filter", "name"))
+	assert.Equal(t, map[string]any{"sizeGiB": float64(40), "type": "fast", "availabilityZone": map[string]any{"from": "Name", "name": "nova"}}, at(t, spec, "rootVolume"))
+	assert.Equal(t, "fast", at(t, spec, "additionalBlockDevices", 0, "storage", "volume", "type"))
+	worker := at(t, prefixed(t, objects, "OpenStackMachineTemplate", "edge-upf-"), "spec", "template", "spec")
+	assert.Equal(t, []any{map[string]any{}, map[string]any{"network": map[string]any{"filter": map[string]any{"name": "storage"}}, "securityGroups": []any{}}}, at(t, worker, "ports"))
+	assert.NotContains(t, worker, "additionalBlockDevices", "etcd runs on the control plane alone")
+
+	kubeadm := at(t, objects["KubeadmControlPlane edge-control-plane"], "spec", "kubeadmConfigSpec")
+	assert.Equal(t, "/var/lib/etcd/data", at(t, kubeadm, "clusterConfiguration", "etcd", "local", "dataDir"))
+	assert.Equal(t, []any{"LABEL=etcd", "/var/lib/etcd"}, at(t, kubeadm, "mounts", 0))
+	assert.Equal(t, "/etc/containerd/certs.d/docker.io/hosts.toml", at(t, kubeadm, "files", 0, "path"))
+	assert.Equal(t, "server = \"https://registry-1.docker.io\"\n\n[host.\"https://mirror.example/v2/hub\"]\ncapabilities = [\"pull\",\"resolve\"]\noverride_path = true", at(t, kubeadm, "files", 0, "content"))
+	assert.Contains(t, at(t, kubeadm, "preKubeadmCommands"), "DEBIAN_FRONTEND=noninteractive apt-get install --yes nfs-common jq")
+	assert.EqualValues(t, 5400, at(t, objects["KubeadmControlPlane edge-control-plane"], "spec", "machineTemplate", "spec", "deletion", "nodeDrainTimeoutSeconds"))
+	assert.Equal(t, "Oldest", at(t, objects["MachineDeployment edge-upf"], "spec", "deletion", "order"))
+
+	set := objects["ClusterResourceSet edge"]
+	assert.Equal(t, []any{map[string]any{"kind": "Secret", "name": "cloud-config"}, map[string]any{"kind": "ConfigMap", "name": "edge-calico"}}, at(t, set, "spec", "resources"))
+	label := at(t, set, "spec", "clusterSelector", "matchLabels").(map[string]any)
+	for key, value := range label {
+		assert.Equal(t, value, at(t, objects["Cluster edge"], "metadata", "labels", key), "the set finds the cluster")
+	}
+}
+
+func TestOpenStackFlatcar(t *testing.T) {
+	kubeadm := at(t, render(t, openstackSpec(map[string]any{"osDistro": "flatcar"}))["KubeadmControlPlane edge-control-plane"], "spec", "kubeadmConfigSpec")
+	assert.Equal(t, "ignition", at(t, kubeadm, "format"))
+	assert.Equal(t, "${COREOS_OPENSTACK_HOSTNAME}", at(t, kubeadm, "joinConfiguration", "nodeRegistration", "name"))
+	assert.Contains(t, at(t, kubeadm, "preKubeadmCommands"), "envsubst < /etc/kubeadm.yml > /etc/kubeadm.yml.tmp")
+}
+
+// Machines are replaced when, and only when, their description changes.
+func TestOpenStackTemplatesAreNamedByContent(t *testing.T) {
+	before := render(t, openstackSpec(nil))
+	for name, c := range map[string]struct {
+		values    map[string]any
+		machines  bool
+		bootstrap bool
+	}{
+		"key":          {map[string]any{"machineSSHKeyName": "other"}, true, false},
+		"trusted CA":   {map[string]any{"trustedCAs": map[string]any{"a": "pem"}}, false, true},
+		"health check": {map[string]any{"nodeGroupDefaults": map[string]any{"healthCheck": map[string]any{"enabled": false}}}, false, false},
+		"credentials":  {map[string]any{"cloudCredentialsSecretName": "rotated"}, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			after := render(t, openstackSpec(c.values))
+			assert.Equal(t, c.machines, !assert.ObjectsAreEqual(names(before, "OpenStackMachineTemplate"), names(after, "OpenStackMachineTemplate")))
+			assert.Equal(t, c.bootstrap, !assert.ObjectsAreEqual(names(before, "KubeadmConfigTemplate"), names(after, "KubeadmConfigTemplate")))
+		})
+	}
+}
+
+func TestOpenStackProblems(t *testing.T) {
+	for name, c := range map[string]struct {
+		values map[string]any
+		want   string
+	}{
+		"unknown":             {map[string]any{"colour": "blue"}, `additional properties 'colour' not allowed`},
+		"not served":          {map[string]any{"addons": map[string]any{"enabled": true}}, `additional properties 'addons' not allowed`},
+		"old spelling":        {map[string]any{"apiServer": map[string]any{"allowedCidrs": []any{"10.0.0.0/8"}}}, `additional properties 'allowedCidrs' not allowed`},
+		"distribution":        {map[string]any{"osDistro": "fedora-coreos"}, `value must be one of 'ubuntu', 'flatcar'`},
+		"credentials":         {map[string]any{"clouds": map[string]any{"openstack": map[string]any{}}}, `create a Secret with clouds.yaml and cacert`},
+		"registry passwords":  {map[string]any{"registryAuth": map[string]any{"a": map[string]any{}}}, `registryAuth would put passwords into the values`},
+		"no credentials":      {map[string]any{"cloudCredentialsSecretName": nil}, `cloudCredentialsSecretName is required`},
+		"no image":            {map[string]any{"machineImageId": nil}, `machineImage or machineImageId is required`},
+		"no flavour":          {map[string]any{"nodeGroupDefaults": map[string]any{"machineFlavor": nil}}, `node group "upf" needs machineFlavor`},
+		"volume without size": {map[string]any{"controlPlane": map[string]any{"machineRootVolume": map[string]any{"volumeType": "fast"}}}, `has a machineRootVolume without diskSize`},
+		"local volume type":   {map[string]any{"etcd": map[string]any{"blockDevice": map[string]any{"size": 1, "type": "Local", "volumeType": "fast"}}}, `its type is Local`},
+		"no load balancer":    {map[string]any{"apiServer": map[string]any{"enableLoadBalancer": false, "allowedCIDRs": []any{"10.0.0.0/8"}}}, `apiServer.enableLoadBalancer is false`},
+		"flatcar packages":    {map[string]any{"osDistro": "flatcar", "additionalPackages": []any{"jq"}}, `flatcar has no package manager`},
+		"package and command": {map[string]any{"additionalPackages": []any{"jq; reboot"}}, `does not match pattern`},
+		"duration":            {map[string]any{"controlPlane": map[string]any{"nodeDrainTimeout": "500ms"}}, `does not match pattern`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, problems := New(nil).Package(openstackSpec(c.values))
+			require.True(t, problems.HasErrors())
+			assert.Contains(t, problems[0].String(), c.want)
+			assert.True(t, strings.HasPrefix(problems[0].Attribute, attributeChart), problems[0].Attribute)
+		})
+	}
+}

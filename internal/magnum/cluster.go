@@ -1,0 +1,83 @@
+package magnum
+
+import (
+	"fmt"
+	"maps"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// DefaultGroup is the node group of a cluster that names none.
+const DefaultGroup = "default-worker"
+
+// attributeChoices is where a cluster has its labels.
+const attributeChoices = "cluster_template.labels"
+
+// Complete makes the specification of a cluster one of a chart: it fills in what the
+// cluster leaves to its template.
+func (t *Template) Complete(spec *vnfm.ClusterSpec, c Choices, ps *vnfm.Problems) {
+	refuse := func(attribute, key, summary, detail string) {
+		*ps = append(*ps, vnfm.Problem{Attribute: attribute, Key: key, Summary: summary, Detail: detail})
+	}
+	if v := spec.KubernetesVersion; v != "" && withoutV(v) != t.Version() {
+		refuse("kubernetes_version", "", fmt.Sprintf("the cluster template has Kubernetes %s, not %s", t.Version(), withoutV(v)),
+			"a cluster has the version of its template, and is upgraded by another template; leave kubernetes_version out")
+	}
+	spec.KubernetesVersion = t.Version()
+	l := ReadLabels(c.Labels, attributeChoices, ps).over(ReadLabels(t.Labels, attributeLabels, &vnfm.Problems{}))
+	t.checkLabels(l, attributeChoices, ps)
+
+	one := int64(1)
+	if spec.ControlPlane.Replicas == nil {
+		spec.ControlPlane.Replicas = &one
+	}
+	spec.ControlPlane.Flavour = first(spec.ControlPlane.Flavour, t.ControlPlaneFlavour)
+	groups := maps.Clone(spec.NodeGroups)
+	if len(groups) == 0 {
+		groups = map[string]vnfm.NodeGroup{DefaultGroup: {}}
+	}
+	for name := range sorted(groups) {
+		g := groups[name]
+		g.Flavour = first(g.Flavour, t.NodeFlavour)
+		if g.Replicas == nil && !g.Autoscaled() {
+			g.Replicas = &one
+		}
+		autoscale(name, &g, l, ps)
+		groups[name] = g
+	}
+	spec.NodeGroups = groups
+	spec.Chart = &vnfm.ClusterChart{Name: t.Chart.Name, Path: t.Chart.Path, Values: vnfm.LaidOver(t.values(spec.Name, c, l), t.Chart.Values)}
+}
+
+// autoscale leaves a group to an autoscaler as far as its limits or, for the default
+// group, the labels say so. Limits that are the same leave it nothing to decide.
+func autoscale(name string, g *vnfm.NodeGroup, l Labels, ps *vnfm.Problems) {
+	refuse := func(summary, detail string) {
+		*ps = append(*ps, vnfm.Problem{Attribute: "node_groups", Key: name, Summary: fmt.Sprintf("node group %q %s", name, summary), Detail: detail})
+	}
+	enabled := l.boolean("auto_scaling_enabled", false)
+	if _, said := l["auto_scaling_enabled"]; said && !enabled && g.Autoscaled() {
+		refuse("has limits of an autoscaler, and the label auto_scaling_enabled is false", "leave one of them out")
+		return
+	}
+	if g.Autoscaled() {
+		if g.Min != nil && *g.Min < 1 {
+			refuse("has no least node", "Cluster API Provider OpenStack does not scale a group from zero: min is 1 at least")
+		}
+		return
+	}
+	if !enabled || name != DefaultGroup {
+		return
+	}
+	least, most := l.count("min_node_count", *g.Replicas), l.count("max_node_count", *g.Replicas)
+	switch {
+	case least < 1:
+		refuse("has no least node", "the label min_node_count is 1 at least")
+	case least > *g.Replicas:
+		refuse(fmt.Sprintf("has %d nodes, and min_node_count is %d", *g.Replicas, least), "the label min_node_count is at most the number of nodes")
+	case most < least:
+		refuse(fmt.Sprintf("has more nodes at least (%d) than at most (%d)", least, most), "the label max_node_count must not be below min_node_count")
+	case least != most:
+		g.Min, g.Max, g.Replicas = &least, &most, nil
+	}
+}

@@ -1,0 +1,108 @@
+package magnum
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// Template is a cluster template.
+type Template struct {
+	Image Image `json:"image"`
+	// KubernetesVersion is that of the image; empty leaves it to the image.
+	KubernetesVersion string            `json:"kubernetes_version,omitempty"`
+	Chart             vnfm.ClusterChart `json:"chart"`
+	// The flavours are for machines of which the cluster says none.
+	ControlPlaneFlavour string `json:"control_plane_flavour,omitempty"`
+	NodeFlavour         string `json:"node_flavour,omitempty"`
+	Keypair             string `json:"keypair,omitempty"`
+	// Networks and subnet are ids or names.
+	ExternalNetwork string   `json:"external_network,omitempty"`
+	FixedNetwork    string   `json:"fixed_network,omitempty"`
+	FixedSubnet     string   `json:"fixed_subnet,omitempty"`
+	DNSNameservers  []string `json:"dns_nameservers,omitempty"`
+	NetworkDriver   string   `json:"network_driver,omitempty"`
+	// VolumeTypes are Cinder's, of which storage classes are made; the first is the default.
+	VolumeTypes []string          `json:"volume_types,omitempty"`
+	Keystone    *Keystone         `json:"keystone,omitempty"`
+	Labels      map[string]string `json:"labels,omitempty"`
+}
+
+// Image is the image of the machines, by its id or name, and its properties.
+type Image struct {
+	ID          string `json:"id,omitempty"`
+	Name        string `json:"name,omitempty"`
+	KubeVersion string `json:"kube_version"`
+	OSDistro    string `json:"os_distro"`
+}
+
+// Keystone is what authentication against Keystone asks.
+type Keystone struct {
+	AuthURL   string `json:"auth_url"`
+	ProjectID string `json:"project_id"`
+}
+
+// Version is the version of Kubernetes, without v.
+func (t *Template) Version() string {
+	if t.KubernetesVersion != "" {
+		return withoutV(t.KubernetesVersion)
+	}
+	return withoutV(t.Image.KubeVersion)
+}
+
+func withoutV(version string) string { return strings.TrimPrefix(version, "v") }
+
+// Definition writes a template as one text, which is the same for the same template.
+func (t *Template) Definition() (string, error) {
+	text, err := json.Marshal(t)
+	if err != nil {
+		return "", fmt.Errorf("writing the cluster template: %w", err)
+	}
+	return string(text), nil
+}
+
+// Parse reads a definition. It refuses fields that it does not know: a definition of
+// another version of the provider means something that would be lost.
+func Parse(definition string) (*Template, error) {
+	decoder := json.NewDecoder(strings.NewReader(definition))
+	decoder.DisallowUnknownFields()
+	decoder.UseNumber()
+	t := &Template{}
+	if err := decoder.Decode(t); err != nil {
+		return nil, err
+	}
+	t.Chart.Values, _ = whole(t.Chart.Values).(map[string]any)
+	return t, nil
+}
+
+// whole makes numbers of a decoder what they are in a configuration: integers as far
+// as they are.
+func whole(v any) any {
+	switch v := v.(type) {
+	case json.Number:
+		if n, err := v.Int64(); err == nil {
+			return n
+		}
+		f, _ := v.Float64()
+		return f
+	case map[string]any:
+		for key, e := range v {
+			v[key] = whole(e)
+		}
+	case []any:
+		for i, e := range v {
+			v[i] = whole(e)
+		}
+	}
+	return v
+}
+
+// ID names a definition by its content.
+func ID(name, definition string) string {
+	sum := sha256.Sum256([]byte(definition))
+	return vnfm.PackageID(name, "sha256:"+hex.EncodeToString(sum[:]))
+}

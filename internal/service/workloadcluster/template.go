@@ -1,0 +1,84 @@
+package workloadcluster
+
+import (
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/magnum"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// definitionPath is where a cluster has the definition of its template.
+var definitionPath = path.Root("cluster_template").AtName("definition")
+
+// clusterTemplateAttribute is the form of a template of Magnum.
+func clusterTemplateAttribute() schema.Attribute {
+	optional := func(description string) schema.Attribute {
+		return schema.StringAttribute{MarkdownDescription: description, Optional: true, Validators: []validator.String{stringvalidator.LengthAtLeast(1)}}
+	}
+	return schema.SingleNestedAttribute{
+		MarkdownDescription: "The cluster as `vnf_capi_cluster_template` describes it, and what is its own. Version, flavours and the number of machines that the cluster leaves out are those of the template; " +
+			"one machine of the control plane and, without `node_groups`, the node group `" + magnum.DefaultGroup + "` with one node where that says none either. A template that changes upgrades the cluster in place.",
+		Optional: true,
+		Attributes: map[string]schema.Attribute{
+			"definition": schema.StringAttribute{
+				MarkdownDescription: "The template: `vnf_capi_cluster_template.<name>.definition`.",
+				Required:            true,
+				Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+			},
+			"keypair":            optional("Name of the SSH key pair, over that of the template."),
+			"fixed_network":      optional("Network of the machines, by id or name, over that of the template."),
+			"fixed_subnet":       optional("Subnet of the machines, by id or name, over that of the template."),
+			"credentials_secret": optional("Secret in the cluster's namespace with `clouds.yaml` and, if the cloud needs it, `cacert`. Default is `<name of the cluster>-cloud-credentials`."),
+			"labels":             textMap("Labels of Magnum, over those of the template."),
+		},
+	}
+}
+
+// templateOf reads the template of a cluster; nil when it has none, or when it is not known.
+func (m *model) templateOf(diags *diag.Diagnostics) *magnum.Template {
+	o := fieldsOf(m.ClusterTemplate)
+	if o == nil || o["definition"].IsUnknown() {
+		return nil
+	}
+	template, err := magnum.Parse(o.text("definition"))
+	if err != nil {
+		diags.AddAttributeError(definitionPath, "Not the Definition of a Cluster Template",
+			fmt.Sprintf("It cannot be read: %s. Write definition = vnf_capi_cluster_template.<name>.definition.", err))
+		return nil
+	}
+	return template
+}
+
+// fromTemplate completes the specification of a cluster that has a template.
+func (m *model) fromTemplate(cluster *vnfm.ClusterSpec, diags *diag.Diagnostics) {
+	template := m.templateOf(diags)
+	if template == nil {
+		return
+	}
+	o := fieldsOf(m.ClusterTemplate)
+	var problems vnfm.Problems
+	template.Complete(cluster, magnum.Choices{
+		Keypair: o.text("keypair"), FixedNetwork: o.text("fixed_network"), FixedSubnet: o.text("fixed_subnet"),
+		CredentialsSecret: o.text("credentials_secret"), Labels: o.texts("labels"),
+	}, &problems)
+	diags.Append(tfutil.Problems(problems, path.Empty())...)
+}
+
+// version is the version of Kubernetes that the arguments say, themselves or through
+// the template, and where; empty when they say none that is known or can be read.
+func (m *model) version() (string, path.Path) {
+	if tfutil.Set(m.KubernetesVersion) {
+		return m.KubernetesVersion.ValueString(), path.Root("kubernetes_version")
+	}
+	if template := m.templateOf(&diag.Diagnostics{}); template != nil {
+		return template.Version(), definitionPath
+	}
+	return "", path.Empty()
+}

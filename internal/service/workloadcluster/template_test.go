@@ -1,0 +1,165 @@
+package workloadcluster_test
+
+import (
+	"fmt"
+	"regexp"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+	"github.com/stretchr/testify/assert"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
+)
+
+// clusterTemplate is a template "standard" of some version and arguments.
+func clusterTemplate(version, arguments string) string {
+	return fmt.Sprintf(`
+resource "vnf_capi_cluster_template" "standard" {
+  name  = "standard"
+  image = { name = "node-%[1]s", kube_version = "v%[1]s", os_distro = "ubuntu" }
+%[2]s
+}
+`, version, arguments)
+}
+
+const (
+	fromTemplate   = `cluster_template = { definition = vnf_capi_cluster_template.standard.definition }`
+	memoryTemplate = `  chart = { name = "in-memory", values = { provisioning = { startupDuration = "1s" } } }`
+)
+
+// A cluster of a template that is new in the same configuration is planned whole, comes
+// up, is the same without the store's records, and is upgraded by the template.
+func TestAccWorkloadCluster_clusterTemplate(t *testing.T) {
+	w := newWorld(t)
+	digest := knownvalue.StringRegexp(regexp.MustCompile(`^sha256:`))
+	w.run(t,
+		resource.TestStep{Config: w.store.Config(acctest.VIM(t, w.lab, "test"))},
+		resource.TestStep{
+			Config: w.config(fromTemplate, clusterTemplate("1.34.0", memoryTemplate)),
+			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
+				plancheck.ExpectResourceAction(address, plancheck.ResourceActionCreate),
+				plancheck.ExpectKnownValue(address, tfjsonpath.New("objects"), knownvalue.MapPartial(map[string]knownvalue.Check{
+					"cluster.x-k8s.io/v1beta2/MachineDeployment edge-default-worker": digest,
+				})),
+			}},
+			ConfigStateChecks: []statecheck.StateCheck{
+				status("INSTANTIATED"), groupHas("default-worker", "available", 1),
+				statecheck.ExpectKnownValue(address, tfjsonpath.New("running_version"), knownvalue.StringExact("v1.34.0")),
+			},
+		},
+		resource.TestStep{
+			Config:           w.config(fromTemplate, clusterTemplate("1.34.0", memoryTemplate)),
+			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
+		},
+		resource.TestStep{
+			Config:      w.config(fromTemplate, clusterTemplate("1.36.0", memoryTemplate)),
+			PlanOnly:    true,
+			ExpectError: acctest.Says(`one minor version at a time: to 1\.35 first`),
+		},
+		resource.TestStep{
+			Config:           w.config(fromTemplate, clusterTemplate("1.35.0", memoryTemplate)),
+			ConfigPlanChecks: updates(),
+			ConfigStateChecks: []statecheck.StateCheck{
+				status("INSTANTIATED"),
+				statecheck.ExpectKnownValue(address, tfjsonpath.New("running_version"), knownvalue.StringExact("v1.35.0")),
+				statecheck.ExpectKnownValue(address, tfjsonpath.New("node_group_status").AtMapKey("default-worker").AtMapKey("version"), knownvalue.StringExact("v1.35.0")),
+			},
+		},
+		resource.TestStep{
+			Config:      w.config(fromTemplate, clusterTemplate("1.34.0", memoryTemplate)),
+			PlanOnly:    true,
+			ExpectError: acctest.Says(`Kubernetes supports no downgrade`),
+		},
+		resource.TestStep{
+			PreConfig:         func() { w.store.Clear(t) },
+			Config:            w.config(fromTemplate, clusterTemplate("1.35.0", memoryTemplate)),
+			ConfigPlanChecks:  resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
+			ConfigStateChecks: []statecheck.StateCheck{status("INSTANTIATED")},
+		},
+	)
+}
+
+// Without the managers of OpenStack nothing comes up: the objects are those of the plan,
+// the next plan resumes, and all is removed again.
+func TestAccWorkloadCluster_openstack(t *testing.T) {
+	w := newWorld(t)
+	template := clusterTemplate("1.34.0", `
+  control_plane_flavour = "m1.large"
+  node_flavour          = "m1.medium"
+  external_network      = "public"
+  labels                = { octavia_provider = "ovn", etcd_volume_size = "10", boot_volume_size = "40" }
+`)
+	arguments := `
+  cluster_template = {
+    definition         = vnf_capi_cluster_template.standard.definition
+    keypair            = "ops"
+    credentials_secret = "cloud"
+    labels             = { boot_volume_size = "50" }
+  }
+  node_groups = { upf = { replicas = 2, flavour = "m1.fast" } }
+  timeouts    = { create = "10s", update = "10s" }
+`
+	digest := knownvalue.StringRegexp(regexp.MustCompile(`^sha256:`))
+	planned := knownvalue.MapPartial(map[string]knownvalue.Check{
+		"infrastructure.cluster.x-k8s.io/v1beta1/OpenStackCluster edge":                digest,
+		"controlplane.cluster.x-k8s.io/v1beta2/KubeadmControlPlane edge-control-plane": digest,
+		"cluster.x-k8s.io/v1beta2/MachineDeployment edge-upf":                          digest,
+	})
+	w.run(t,
+		resource.TestStep{Config: w.store.Config(acctest.VIM(t, w.lab, "test"))},
+		resource.TestStep{
+			Config: w.config(arguments, template),
+			ConfigPlanChecks: resource.ConfigPlanChecks{
+				PreApply: []plancheck.PlanCheck{plancheck.ExpectKnownValue(address, tfjsonpath.New("objects"), planned)},
+				// Resuming changes nothing of what there is.
+				PostApplyPostRefresh: []plancheck.PlanCheck{
+					plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate),
+					plancheck.ExpectKnownValue(address, tfjsonpath.New("objects"), planned),
+				},
+			},
+			ConfigStateChecks:  []statecheck.StateCheck{status("FAILED_TEMP"), statecheck.ExpectKnownValue(address, tfjsonpath.New("objects"), planned)},
+			ExpectNonEmptyPlan: true,
+		},
+		resource.TestStep{
+			PreConfig: func() {
+				assert.Equal(t, "cloud ovn public", w.kubectl("get", "openstackcluster", "edge", "-o",
+					"jsonpath={.spec.identityRef.name} {.spec.apiServerLoadBalancer.provider} {.spec.externalNetwork.filter.name}"))
+				worker := w.kubectl("get", "machinedeployment", "edge-upf", "-o", "jsonpath={.spec.template.spec.infrastructureRef.name}")
+				assert.Equal(t, "m1.fast ops 50", w.kubectl("get", "openstackmachinetemplate", worker, "-o",
+					"jsonpath={.spec.template.spec.flavor} {.spec.template.spec.sshKeyName} {.spec.template.spec.rootVolume.sizeGiB}"))
+			},
+			Config:      w.config(arguments, template),
+			ExpectError: acctest.Says(`Unable to Update Workload Cluster "edge"`),
+		},
+	)
+	assert.Empty(t, w.kubectl("get", "openstackclusters,openstackmachinetemplates,kubeadmconfigtemplates,machinehealthchecks", "-o", "name", "--ignore-not-found"))
+}
+
+// What template and cluster say must go together.
+func TestAccWorkloadCluster_badTemplate(t *testing.T) {
+	w := newWorld(t)
+	for name, c := range map[string]struct{ arguments, want string }{
+		"two forms":  {fromTemplate + "\n" + `chart = { name = "in-memory" }`, `2 attributes specified when one`},
+		"definition": {`cluster_template = { definition = "standard" }`, `Write definition = vnf_capi_cluster_template`},
+		"version":    {fromTemplate + "\n" + `kubernetes_version = "1.33.0"`, `The cluster template has Kubernetes 1\.34\.0, not 1\.33\.0`},
+		"label":      {`cluster_template = { definition = vnf_capi_cluster_template.standard.definition, labels = { colour = "blue" } }`, `There is no label "colour" here`},
+		"flavour":    {fromTemplate, `needs machineFlavor`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inner := *w
+			inner.TB = t
+			resource.Test(t, resource.TestCase{
+				ProtoV6ProviderFactories: acctest.Factories(),
+				Steps: []resource.TestStep{
+					{Config: inner.store.Config(acctest.VIM(t, w.lab, "test"))},
+					{Config: inner.config(c.arguments, clusterTemplate("1.34.0", "")), PlanOnly: true, ExpectError: acctest.Says(c.want)},
+					{Config: inner.store.Config(acctest.VIM(t, w.lab, "test"))},
+				},
+			})
+		})
+	}
+}
