@@ -110,17 +110,3 @@ func (e *Engine) WorkloadKubeconfig(ctx context.Context, ref vnfm.ClusterRef, sp
 	}
 	return d.Kubeconfig(ctx, vim, creds, ref, spec)
 }
-
-// RegenerateKubeconfig implements vnfm.Manager.
-func (e *Engine) RegenerateKubeconfig(ctx context.Context, ref vnfm.ClusterRef) error {
-	d, err := e.clusters()
-	if err != nil {
-		return err
-	}
-	vim, creds, err := e.vimWithCredentials(ctx, ref.VIMID)
-	if err != nil {
-		return err
-	}
-	e.applying.Store(true)
-	return d.RegenerateKubeconfig(ctx, vim, creds, ref)
-}

@@ -144,6 +144,8 @@ type world struct {
 	vimID   string
 	pkg     *vnfm.Package
 	sources string
+	// clusters, when set, makes workload clusters.
+	clusters vnfm.ClusterDriver
 }
 
 func newWorld(t *testing.T) *world {
@@ -179,8 +181,9 @@ func (w *world) openWith(t *testing.T, drivers map[vnfm.VIMType]vnfm.InfraDriver
 		OpenStore: func(ctx context.Context) (store.Store, error) {
 			return sqlite.Open(ctx, filepath.Join(w.dir, "store.db"))
 		},
-		Keyring: keys,
-		Drivers: drivers,
+		Keyring:  keys,
+		Drivers:  drivers,
+		Clusters: w.clusters,
 	})
 	t.Cleanup(func() {
 		if err := e.Close(); err != nil {

@@ -146,6 +146,9 @@ func (e *Engine) instantiate(ctx context.Context, s store.Store, en *entry[vnfm.
 		// What is new has nothing to be healed of.
 		en.value.HealTrigger = spec.Heal.Trigger
 	}
+	if spec.RotationTrigger != "" {
+		en.value.Rotation = &vnfm.Rotation{Trigger: spec.RotationTrigger, Done: true}
+	}
 	en.value.Status = vnfm.StatusProcessing
 	if err := saveInstance(ctx, s, en); err != nil {
 		return err

@@ -64,9 +64,6 @@ type Manager interface {
 	// WorkloadKubeconfig reads the kubeconfig of a workload cluster from the
 	// management cluster. Nothing of it is kept.
 	WorkloadKubeconfig(ctx context.Context, ref ClusterRef, spec KubeconfigSpec) (*Kubeconfig, error)
-	// RegenerateKubeconfig has Cluster API make the kubeconfig of a workload cluster
-	// anew and waits for it.
-	RegenerateKubeconfig(ctx context.Context, ref ClusterRef) error
 
 	// Operations lists the LCM operation occurrences of an instance, oldest first.
 	Operations(ctx context.Context, instanceID string) ([]Operation, error)

@@ -17,10 +17,6 @@ import (
 // KubeconfigType is the type name of the data source and of the ephemeral resource.
 const KubeconfigType = "vnf_capi_workload_kubeconfig"
 
-// expiryWarning is how long before the expiry of a kubeconfig its reader is warned.
-// Cluster API renews one in the second half of its year, so that this is not normal.
-const expiryWarning = 7 * 24 * time.Hour
-
 // kubeconfigModel is what data source and ephemeral resource share.
 type kubeconfigModel struct {
 	VIMID     types.String `tfsdk:"vim_id"`
@@ -77,9 +73,7 @@ func (m *kubeconfigModel) read(ctx context.Context, manager vnfm.Manager, mint *
 	m.Kubeconfig, m.Host, m.CACertificate = types.StringValue(k.Raw.Reveal()), types.StringValue(k.Host), tfutil.OptionalString(k.CACertificate)
 	m.ClientCertificate, m.ClientKey = tfutil.OptionalString(k.ClientCertificate), tfutil.OptionalString(k.ClientKey.Reveal())
 	m.Token, m.NotAfter = tfutil.OptionalString(k.Token.Reveal()), tfutil.Time(k.NotAfter)
-	if mint == nil && !k.NotAfter.IsZero() && time.Until(k.NotAfter) < expiryWarning {
-		diags.AddWarning(fmt.Sprintf("Kubeconfig of %s Expires Soon", titled(ref.Name)),
-			fmt.Sprintf("Its client certificate is valid until %s. Cluster API renews a kubeconfig long before that when it made it itself; change regenerate_kubeconfig of the cluster, or have its control plane provider look after it.",
-				k.NotAfter.UTC().Format(time.RFC3339)))
+	if mint == nil {
+		warnOfExpiry(ref.Name, k.NotAfter, diags)
 	}
 }

@@ -39,6 +39,7 @@ type model struct {
 	NodeGroups   types.Map    `tfsdk:"node_groups"`
 	Paused       types.Bool   `tfsdk:"paused"`
 	RolloutAfter types.String `tfsdk:"rollout_after"`
+	Regenerate   types.String `tfsdk:"regenerate_kubeconfig"`
 
 	OnFailure      types.String `tfsdk:"on_failure"`
 	ForceConflicts types.Bool   `tfsdk:"force_conflicts"`
@@ -99,6 +100,7 @@ func (m *model) spec(ctx context.Context, diags *diag.Diagnostics) (vnfm.Instanc
 		Name: cluster.Name, VIMID: m.VIMID.ValueString(), Namespace: m.Namespace.ValueString(), Cluster: cluster,
 		OperationalState: vnfm.Started, OnFailure: vnfm.OnFailure(m.OnFailure.ValueString()),
 		ForceConflicts: m.ForceConflicts.ValueBool(), AdoptExisting: m.AdoptExisting.ValueBool(),
+		RotationTrigger: m.Regenerate.ValueString(),
 	}, true
 }
 

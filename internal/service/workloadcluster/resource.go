@@ -170,6 +170,9 @@ func (r *Resource) refresh(ctx context.Context, state *model, diags *diag.Diagno
 	seen, err := r.data.Manager.Observe(ctx, id)
 	if err == nil {
 		state.observed, state.Objects = newObserved(seen.Cluster), tfutil.StringMap(seen.Objects)
+		if seen.Cluster != nil {
+			warnOfExpiry(instance.Name, seen.Cluster.KubeconfigNotAfter, diags)
+		}
 		return
 	}
 	if errors.Is(ctx.Err(), context.Canceled) {
@@ -199,6 +202,9 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 	ctx, cancel := tfutil.WithTimeout(ctx, plan.Timeouts.Update, defaultUpdateTimeout, &resp.Diagnostics)
 	defer cancel()
 	spec.KnownGeneration = state.Generation.ValueInt64()
+	if !regenerates(&plan, &state) {
+		spec.RotationTrigger = ""
+	}
 	instance, err := manager.Update(plan.patient(ctx), state.ID.ValueString(), spec)
 	if err == nil {
 		r.finishUpdate(ctx, manager, &plan, instance, &resp.Diagnostics)
