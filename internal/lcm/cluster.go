@@ -98,6 +98,19 @@ func servedClusterVersion(groups []string) string {
 	return ""
 }
 
+// WorkloadCluster implements vnfm.Manager.
+func (e *Engine) WorkloadCluster(ctx context.Context, ref vnfm.ClusterRef) (*vnfm.ClusterState, []vnfm.VNFC, error) {
+	d, err := e.clusters()
+	if err != nil {
+		return nil, nil, err
+	}
+	vim, creds, err := e.vimWithCredentials(ctx, ref.VIMID)
+	if err != nil {
+		return nil, nil, err
+	}
+	return d.Look(ctx, vim, creds, ref)
+}
+
 // WorkloadKubeconfig implements vnfm.Manager.
 func (e *Engine) WorkloadKubeconfig(ctx context.Context, ref vnfm.ClusterRef, spec vnfm.KubeconfigSpec) (*vnfm.Kubeconfig, error) {
 	d, err := e.clusters()

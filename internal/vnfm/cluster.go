@@ -234,6 +234,9 @@ type ClusterDriver interface {
 	// Over returns an infra driver that makes what Package renders with another one,
 	// and knows when a workload cluster is ready and how it is removed.
 	Over(infra InfraDriver) InfraDriver
+	// Look reads what the management cluster says of a workload cluster, and its
+	// machines. One that is not there gives ErrNotFound.
+	Look(ctx context.Context, management *VIM, credentials Credentials, ref ClusterRef) (*ClusterState, []VNFC, error)
 	// Kubeconfig reads the kubeconfig of a workload cluster from its Secret.
 	Kubeconfig(ctx context.Context, management *VIM, credentials Credentials, ref ClusterRef, spec KubeconfigSpec) (*Kubeconfig, error)
 	// RegenerateKubeconfig has the kubeconfig of that id made anew and waits until the

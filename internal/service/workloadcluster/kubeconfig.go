@@ -61,9 +61,10 @@ func (m *kubeconfigModel) read(ctx context.Context, manager vnfm.Manager, mint *
 	}
 	ref := vnfm.ClusterRef{VIMID: m.VIMID.ValueString(), Namespace: m.Namespace.ValueString(), Name: m.Name.ValueString()}
 	k, err := manager.WorkloadKubeconfig(ctx, ref, spec)
-	if errors.Is(err, vnfm.ErrNotFound) && k == nil {
-		diags.AddError("Kubeconfig Not Found", tfutil.ErrorDetail(fmt.Errorf("reading the kubeconfig of workload cluster %s/%s: %w", ref.Namespace, ref.Name, err))+
-			"\n\nCluster API writes it as soon as the endpoint of the cluster is known. Check the names, or set wait.")
+	var missing *vnfm.NotFoundError
+	if errors.As(err, &missing) && missing.ID != ref.VIMID {
+		diags.AddError("Kubeconfig Not Found", fmt.Sprintf("The management cluster has no Secret %q in namespace %q. "+
+			"Cluster API writes it as soon as the endpoint of the cluster is known. Check the names, and that vim_id is the management cluster, or set wait.", ref.Name+"-kubeconfig", ref.Namespace))
 		return
 	}
 	if err != nil {
