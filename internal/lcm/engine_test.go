@@ -144,8 +144,9 @@ type world struct {
 	vimID   string
 	pkg     *vnfm.Package
 	sources string
-	// clusters, when set, makes workload clusters.
-	clusters vnfm.ClusterDriver
+	// clusters, when set, makes workload clusters, and management runs at hooks.
+	clusters   vnfm.ClusterDriver
+	management map[string]vnfm.ManagementDriver
 }
 
 func newWorld(t *testing.T) *world {
@@ -184,6 +185,8 @@ func (w *world) openWith(t *testing.T, drivers map[vnfm.VIMType]vnfm.InfraDriver
 		Keyring:  keys,
 		Drivers:  drivers,
 		Clusters: w.clusters,
+
+		Management: w.management,
 	})
 	t.Cleanup(func() {
 		if err := e.Close(); err != nil {

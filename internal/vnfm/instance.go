@@ -48,6 +48,8 @@ type InstanceSpec struct {
 	// RotationTrigger, when it is not the last one, has the kubeconfig of a workload
 	// cluster made anew once.
 	RotationTrigger string
+	// Sink, when set, is sent the kubeconfigs of workload clusters.
+	Sink *CredentialsSink
 	// Readiness says of single kinds when their objects are ready.
 	Readiness []ReadinessRule
 	// KnownGeneration is what a record that the store has lost goes on from.
@@ -149,6 +151,9 @@ type Instance struct {
 	HealTrigger string `json:"heal_trigger,omitempty"`
 	// Rotation is the last replacement of a workload cluster's kubeconfig.
 	Rotation *Rotation `json:"rotation,omitempty"`
+	// Deliveries are what a credentials sink was sent last, by namespace and name of the
+	// workload cluster.
+	Deliveries map[string]Delivery `json:"deliveries,omitempty"`
 	// Inventory lists what the driver made, for pruning and termination.
 	Inventory []InventoryItem `json:"inventory,omitempty"`
 	// Acknowledged is set once a Read has seen the instance: Terraform's state

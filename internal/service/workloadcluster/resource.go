@@ -65,6 +65,7 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	var plan model
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	manager, spec := r.prepare(ctx, &plan, &resp.Diagnostics)
+	ctx = tfutil.WithSink(ctx, req.Config, &spec, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -196,6 +197,7 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	manager, spec := r.prepare(ctx, &plan, &resp.Diagnostics)
+	ctx = tfutil.WithSink(ctx, req.Config, &spec, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
