@@ -140,7 +140,7 @@ func (w *world) onboardHooked(t *testing.T, version, driver string) *vnfm.Packag
 	dir := filepath.Join(w.sources, version)
 	writePackage(t, dir, version)
 	addHooks(t, dir, driver)
-	p, problems, err := w.OnboardPackage(t.Context(), vnfm.PackageSpec{Name: "test", Source: dir, Integrity: "off", Signature: "verify_if_present"}, "")
+	p, problems, err := w.OnboardPackage(t.Context(), vnfm.PackageSpec{Name: "test", Source: dir, Integrity: "enforce", Signature: "verify_if_present"}, "")
 	if err != nil || problems.HasErrors() {
 		t.Fatal(err, problems)
 	}

@@ -177,4 +177,3 @@ func (v certificates) MarkdownDescription(ctx context.Context) string { return v
 func (certificates) ValidateString(_ context.Context, req validator.StringRequest, resp *validator.StringResponse) {
 	CheckCertificates(req.Path, req.ConfigValue, &resp.Diagnostics)
 }
-
