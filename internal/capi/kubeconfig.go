@@ -9,7 +9,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -46,41 +45,6 @@ func (d *Driver) Kubeconfig(ctx context.Context, management *vnfm.VIM, credentia
 		return k, err
 	}
 	return c.mint(ctx, k, spec.Mint)
-}
-
-// RegenerateKubeconfig implements vnfm.ClusterDriver.
-func (d *Driver) RegenerateKubeconfig(ctx context.Context, management *vnfm.VIM, credentials vnfm.Credentials, ref vnfm.ClusterRef) error {
-	c, err := d.referred(management, credentials, ref)
-	if err != nil {
-		return err
-	}
-	secret, err := c.secret(ctx, purposeKubeconfig)
-	var before types.UID
-	switch {
-	case err == nil:
-		before = secret.GetUID()
-		at, refErr := c.secretRef(ctx, purposeKubeconfig)
-		if refErr != nil {
-			return refErr
-		}
-		if err := c.client.Delete(ctx, at, kube.DeleteOptions{UID: before}); err != nil {
-			return err
-		}
-	case !isGone(err):
-		return err
-	}
-	at, err := c.secretRef(ctx, purposeKubeconfig)
-	if err != nil {
-		return err
-	}
-	err = c.client.Until(ctx, []kube.Selection{selectOne(at)}, func(objects []map[string]*unstructured.Unstructured) (bool, error) {
-		obj := objects[0][at.Name]
-		return obj != nil && obj.GetUID() != before, nil
-	})
-	if err != nil {
-		return fmt.Errorf("waiting for Cluster API to make Secret %s/%s anew: %w; only the control plane provider that made it makes it again", at.Namespace, at.Name, err)
-	}
-	return nil
 }
 
 func (d *Driver) referred(management *vnfm.VIM, credentials vnfm.Credentials, ref vnfm.ClusterRef) (*cluster, error) {
@@ -128,6 +92,7 @@ func (c *cluster) readKubeconfig(ctx context.Context) (*vnfm.Kubeconfig, error) 
 	if err != nil {
 		return nil, fmt.Errorf("the kubeconfig in Secret %s/%s cannot be used: %w", secret.GetNamespace(), secret.GetName(), err)
 	}
+	k.ID = string(secret.GetUID())
 	return k, nil
 }
 

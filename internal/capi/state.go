@@ -12,6 +12,23 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
+// Look implements vnfm.ClusterDriver.
+func (d *Driver) Look(ctx context.Context, management *vnfm.VIM, credentials vnfm.Credentials, ref vnfm.ClusterRef) (*vnfm.ClusterState, []vnfm.VNFC, error) {
+	c, err := d.referred(management, credentials, ref)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := c.state(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if s == nil {
+		return nil, nil, &vnfm.NotFoundError{Kind: "workload cluster", ID: ref.Namespace + "/" + ref.Name}
+	}
+	machines, err := c.machines(ctx)
+	return s, machines, err
+}
+
 // state reads what the management cluster says of the workload cluster; nil when
 // there is none.
 func (c *cluster) state(ctx context.Context) (*vnfm.ClusterState, error) {

@@ -98,6 +98,19 @@ func servedClusterVersion(groups []string) string {
 	return ""
 }
 
+// WorkloadCluster implements vnfm.Manager.
+func (e *Engine) WorkloadCluster(ctx context.Context, ref vnfm.ClusterRef) (*vnfm.ClusterState, []vnfm.VNFC, error) {
+	d, err := e.clusters()
+	if err != nil {
+		return nil, nil, err
+	}
+	vim, creds, err := e.vimWithCredentials(ctx, ref.VIMID)
+	if err != nil {
+		return nil, nil, err
+	}
+	return d.Look(ctx, vim, creds, ref)
+}
+
 // WorkloadKubeconfig implements vnfm.Manager.
 func (e *Engine) WorkloadKubeconfig(ctx context.Context, ref vnfm.ClusterRef, spec vnfm.KubeconfigSpec) (*vnfm.Kubeconfig, error) {
 	d, err := e.clusters()
@@ -109,18 +122,4 @@ func (e *Engine) WorkloadKubeconfig(ctx context.Context, ref vnfm.ClusterRef, sp
 		return nil, err
 	}
 	return d.Kubeconfig(ctx, vim, creds, ref, spec)
-}
-
-// RegenerateKubeconfig implements vnfm.Manager.
-func (e *Engine) RegenerateKubeconfig(ctx context.Context, ref vnfm.ClusterRef) error {
-	d, err := e.clusters()
-	if err != nil {
-		return err
-	}
-	vim, creds, err := e.vimWithCredentials(ctx, ref.VIMID)
-	if err != nil {
-		return err
-	}
-	e.applying.Store(true)
-	return d.RegenerateKubeconfig(ctx, vim, creds, ref)
 }

@@ -28,6 +28,8 @@ type Config struct {
 	Drivers map[vnfm.VIMType]vnfm.InfraDriver
 	// Clusters makes workload clusters through Cluster API; nil makes none.
 	Clusters vnfm.ClusterDriver
+	// Management are the management drivers by the name that a VNFD gives.
+	Management map[string]vnfm.ManagementDriver
 	// Concurrency bounds the requests in flight of one operation.
 	Concurrency int
 	// Progress, when set, hears every line of progress of an operation.

@@ -154,6 +154,9 @@ type world struct {
 	vimID   string
 	pkg     *vnfm.Package
 	sources string
+	// clusters, when set, makes workload clusters, and management runs at hooks.
+	clusters   vnfm.ClusterDriver
+	management map[string]vnfm.ManagementDriver
 }
 
 func newWorld(t *testing.T) *world {
@@ -189,8 +192,11 @@ func (w *world) openWith(t *testing.T, drivers map[vnfm.VIMType]vnfm.InfraDriver
 		OpenStore: func(ctx context.Context) (store.Store, error) {
 			return sqlite.Open(ctx, filepath.Join(w.dir, "store.db"))
 		},
-		Keyring: keys,
-		Drivers: drivers,
+		Keyring:  keys,
+		Drivers:  drivers,
+		Clusters: w.clusters,
+
+		Management: w.management,
 	})
 	t.Cleanup(func() {
 		if err := e.Close(); err != nil {

@@ -56,6 +56,9 @@ func (e *Engine) prepare(ctx context.Context, spec *vnfm.InstanceSpec) (store.St
 	if err != nil {
 		return nil, nil, err
 	}
+	if r != nil {
+		e.checkHooks(r.flavour, spec, &problems)
+	}
 	if err := problems.Err(); err != nil {
 		return nil, nil, err
 	}
@@ -146,6 +149,9 @@ func (e *Engine) instantiate(ctx context.Context, s store.Store, en *entry[vnfm.
 		// What is new has nothing to be healed of.
 		en.value.HealTrigger = spec.Heal.Trigger
 	}
+	if spec.RotationTrigger != "" {
+		en.value.Rotation = &vnfm.Rotation{Trigger: spec.RotationTrigger, Done: true}
+	}
 	en.value.Status = vnfm.StatusProcessing
 	if err := saveInstance(ctx, s, en); err != nil {
 		return err
@@ -157,7 +163,13 @@ func (e *Engine) instantiate(ctx context.Context, s store.Store, en *entry[vnfm.
 	if err != nil {
 		return e.failInstantiate(ctx, op, nil, nil, err)
 	}
+	if err := e.hook(ctx, op, r.flavour, spec, false); err != nil {
+		return e.failInstantiate(ctx, op, d, t, err)
+	}
 	if err := d.Apply(ctx, t, op); err != nil {
+		return e.failInstantiate(ctx, op, d, t, err)
+	}
+	if err := e.hook(ctx, op, r.flavour, spec, true); err != nil {
 		return e.failInstantiate(ctx, op, d, t, err)
 	}
 	en.value.Generation++

@@ -133,5 +133,11 @@ func (e *Engine) remove(ctx context.Context, en *entry[vnfm.Instance], spec vnfm
 	if err != nil {
 		return err
 	}
-	return d.Terminate(ctx, t, spec, op)
+	if err := e.hook(ctx, op, r.flavour, want, false); err != nil {
+		return err
+	}
+	if err := d.Terminate(ctx, t, spec, op); err != nil {
+		return err
+	}
+	return e.hook(ctx, op, r.flavour, want, true)
 }

@@ -86,7 +86,7 @@ func (u *update) run(ctx context.Context) error {
 		}
 		u.pending = pending
 	}
-	for _, step := range []func(context.Context) error{u.modify, u.changePackage, u.operate, u.scale, u.heal, u.repair} {
+	for _, step := range []func(context.Context) error{u.modify, u.changePackage, u.operate, u.scale, u.heal, u.repair, u.rotate, u.deliver} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -336,7 +336,7 @@ func (u *update) operation(ctx context.Context, kind vnfm.OperationType, params 
 	if err := op.enter(ctx, vnfm.StateProcessing, nil); err != nil {
 		return err
 	}
-	if err := work(ctx, op); err != nil {
+	if err := u.hooked(ctx, op, work); err != nil {
 		return u.fail(ctx, op, &before, becauseOf(ctx, err))
 	}
 	status := vnfm.StatusInstantiated
@@ -345,6 +345,17 @@ func (u *update) operation(ctx context.Context, kind vnfm.OperationType, params 
 		status = before.Status
 	}
 	return u.engine.complete(ctx, op, status)
+}
+
+// hooked does work between the hooks of its operation.
+func (u *update) hooked(ctx context.Context, op *operation, work func(context.Context, *operation) error) error {
+	if err := u.engine.hook(ctx, op, u.wanted.flavour, u.spec, false); err != nil {
+		return err
+	}
+	if err := work(ctx, op); err != nil {
+		return err
+	}
+	return u.engine.hook(ctx, op, u.wanted.flavour, u.spec, true)
 }
 
 func (u *update) takeUp(ctx context.Context, kind vnfm.OperationType, params map[string]any) (*operation, error) {

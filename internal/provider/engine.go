@@ -79,6 +79,7 @@ func newManager(ctx context.Context, version string, m *model, diags *diag.Diagn
 		Keyring:     keyring,
 		Drivers:     infra,
 		Clusters:    clusters,
+		Management:  management(),
 		Concurrency: s.concurrency,
 		Progress: func(ctx context.Context, op vnfm.Operation, line string) {
 			tflog.Info(ctx, "LCM operation", map[string]any{

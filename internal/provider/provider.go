@@ -88,6 +88,7 @@ func (p *Provider) DataSources(context.Context) []func() datasource.DataSource {
 		rendering.NewDataSource,
 		vim.NewDataSource,
 		vnfpackage.NewDataSource,
+		workloadcluster.NewDataSource,
 		workloadcluster.NewKubeconfigDataSource,
 	}
 }

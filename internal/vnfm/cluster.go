@@ -210,6 +210,19 @@ type Kubeconfig struct {
 	Token             Secret
 	// NotAfter is when the client certificate expires; zero when there is none.
 	NotAfter time.Time
+	// ID tells one kubeconfig of a cluster from the one that took its place.
+	ID string
+}
+
+// Rotation is the last replacement of a workload cluster's kubeconfig.
+type Rotation struct {
+	// Trigger is the text for which it was asked for.
+	Trigger string `json:"trigger"`
+	// Before is the id of the kubeconfig that goes: when it is gone already, nothing is
+	// replaced a second time. Empty when there was none.
+	Before string `json:"before,omitempty"`
+	// Done is set once there was another kubeconfig and the workload API answered with it.
+	Done bool `json:"done,omitempty"`
 }
 
 // ClusterDriver knows Cluster API. It stands on the infra driver of the management
@@ -221,9 +234,13 @@ type ClusterDriver interface {
 	// Over returns an infra driver that makes what Package renders with another one,
 	// and knows when a workload cluster is ready and how it is removed.
 	Over(infra InfraDriver) InfraDriver
+	// Look reads what the management cluster says of a workload cluster, and its
+	// machines. One that is not there gives ErrNotFound.
+	Look(ctx context.Context, management *VIM, credentials Credentials, ref ClusterRef) (*ClusterState, []VNFC, error)
 	// Kubeconfig reads the kubeconfig of a workload cluster from its Secret.
 	Kubeconfig(ctx context.Context, management *VIM, credentials Credentials, ref ClusterRef, spec KubeconfigSpec) (*Kubeconfig, error)
-	// RegenerateKubeconfig has the kubeconfig made anew and waits for it. The old one
-	// stays valid until its certificate expires.
-	RegenerateKubeconfig(ctx context.Context, management *VIM, credentials Credentials, ref ClusterRef) error
+	// RegenerateKubeconfig has the kubeconfig of that id made anew and waits until the
+	// workload API answers with another one. One that has gone already is not replaced
+	// again. The old one stays valid until its certificate expires.
+	RegenerateKubeconfig(ctx context.Context, management *VIM, credentials Credentials, ref ClusterRef, before string, r Recorder) error
 }

@@ -45,6 +45,11 @@ type InstanceSpec struct {
 	// Heal, when its trigger is not the last one that the instance was healed for,
 	// runs once.
 	Heal *HealSpec
+	// RotationTrigger, when it is not the last one, has the kubeconfig of a workload
+	// cluster made anew once.
+	RotationTrigger string
+	// Sink, when set, is sent the kubeconfigs of workload clusters.
+	Sink *CredentialsSink
 	// Readiness says of single kinds when their objects are ready.
 	Readiness []ReadinessRule
 	// KnownGeneration is what a record that the store has lost goes on from.
@@ -144,6 +149,11 @@ type Instance struct {
 	Generation int64 `json:"generation"`
 	// HealTrigger is the trigger of the last heal that was asked for.
 	HealTrigger string `json:"heal_trigger,omitempty"`
+	// Rotation is the last replacement of a workload cluster's kubeconfig.
+	Rotation *Rotation `json:"rotation,omitempty"`
+	// Deliveries are what a credentials sink was sent last, by namespace and name of the
+	// workload cluster.
+	Deliveries map[string]Delivery `json:"deliveries,omitempty"`
 	// Inventory lists what the driver made, for pruning and termination.
 	Inventory []InventoryItem `json:"inventory,omitempty"`
 	// Acknowledged is set once a Read has seen the instance: Terraform's state

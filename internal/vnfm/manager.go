@@ -61,12 +61,12 @@ type Manager interface {
 	VNFCs(ctx context.Context, id string) ([]VNFC, error)
 	Terminate(ctx context.Context, id string, spec TerminateSpec) error
 
+	// WorkloadCluster reads what a management cluster says of a workload cluster, whoever
+	// made it, and its machines. One that is not there gives ErrNotFound.
+	WorkloadCluster(ctx context.Context, ref ClusterRef) (*ClusterState, []VNFC, error)
 	// WorkloadKubeconfig reads the kubeconfig of a workload cluster from the
 	// management cluster. Nothing of it is kept.
 	WorkloadKubeconfig(ctx context.Context, ref ClusterRef, spec KubeconfigSpec) (*Kubeconfig, error)
-	// RegenerateKubeconfig has Cluster API make the kubeconfig of a workload cluster
-	// anew and waits for it.
-	RegenerateKubeconfig(ctx context.Context, ref ClusterRef) error
 
 	// Operations lists the LCM operation occurrences of an instance, oldest first.
 	Operations(ctx context.Context, instanceID string) ([]Operation, error)

@@ -42,6 +42,7 @@ type model struct {
 	Readiness            types.List     `tfsdk:"readiness"`
 	Termination          types.Object   `tfsdk:"termination"`
 	DeletionPolicy       types.Object   `tfsdk:"deletion_policy"`
+	CredentialsSink      types.Object   `tfsdk:"credentials_sink"`
 	Timeouts             timeouts.Value `tfsdk:"timeouts"`
 
 	Status      types.String `tfsdk:"status"`
@@ -91,6 +92,7 @@ func (m *model) spec(ctx context.Context, diags *diag.Diagnostics) (s vnfm.Insta
 		ForceConflicts:   m.ForceConflicts.ValueBool(),
 		AdoptExisting:    m.AdoptExisting.ValueBool(),
 		Readiness:        readReadiness(ctx, m.Readiness, diags),
+		Sink:             tfutil.Sink(m.CredentialsSink),
 	}
 	// Metadata decides on no object: a plan does without what is not known of it.
 	if tfutil.Set(m.Metadata) && tfutil.FullyKnown(ctx, m.Metadata) {

@@ -120,7 +120,7 @@ func planProgress(ctx context.Context, plan, state *model) {
 }
 
 func needsOperation(ctx context.Context, plan, state *model) bool {
-	if state.Status.ValueString() != string(vnfm.StatusInstantiated) || heals(plan, state) || !sameParams(ctx, plan.AdditionalParams, state.AdditionalParams) {
+	if state.Status.ValueString() != string(vnfm.StatusInstantiated) || heals(plan, state) || tfutil.SinkMoved(plan.CredentialsSink, state.CredentialsSink) || !sameParams(ctx, plan.AdditionalParams, state.AdditionalParams) {
 		return true
 	}
 	for _, pair := range [][2]attr.Value{

@@ -63,6 +63,7 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	var plan model
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	manager, spec := r.prepare(ctx, &plan, nil, &resp.Diagnostics)
+	ctx = tfutil.WithSink(ctx, req.Config, &spec, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -194,6 +195,7 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	manager, spec := r.prepare(ctx, &plan, &state, &resp.Diagnostics)
+	ctx = tfutil.WithSink(ctx, req.Config, &spec, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}

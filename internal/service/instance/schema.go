@@ -175,6 +175,8 @@ func lifeAttributes() map[string]schema.Attribute {
 			Default:             booldefault.StaticBool(true),
 		},
 		"readiness": readinessAttribute(),
+		tfutil.SinkAttribute: tfutil.SinkSchema("A web server that is sent the kubeconfigs of the workload clusters that the instance consists of: every Cluster of Cluster API in its package. A VNFD that names the management driver `" +
+			vnfm.CredentialsSender + "` for a hook of its interface Vnflcm needs it; a package without that may have it as well."),
 		"termination": schema.SingleNestedAttribute{
 			MarkdownDescription: "How the instance is terminated. A change takes effect with the termination.",
 			Optional:            true,

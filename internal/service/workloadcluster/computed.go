@@ -57,7 +57,7 @@ func computedAttributes() map[string]schema.Attribute {
 		},
 		"kubeconfig_not_after": text("Time at which the client certificate of the kubeconfig expires (RFC 3339)."),
 		"kubeconfig_ref": schema.SingleNestedAttribute{
-			MarkdownDescription: "Where the kubeconfig is, once the cluster has been ready: for the ephemeral resource and the data source `vnf_capi_workload_kubeconfig`, and for `capi_cluster` of `vnf_vim`. Until then it is unknown, so that nothing reads a kubeconfig too early.",
+			MarkdownDescription: "Where the kubeconfig is, once the cluster has been ready, or, for the data source, once there is one: for the ephemeral resource and the data source `vnf_capi_workload_kubeconfig`, and for `capi_cluster` of `vnf_vim`. Until then it is unknown in plans, so that nothing reads a kubeconfig too early.",
 			Computed:            true,
 			Attributes: map[string]schema.Attribute{
 				"vim_id":    text("Id of the management cluster."),

@@ -2,6 +2,7 @@ package workloadcluster_test
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -104,4 +105,11 @@ func (w *world) holdsNoKubeconfig() resource.TestCheckFunc {
 		}
 		return nil
 	}
+}
+
+// file writes a file for a configuration and returns its path.
+func (w *world) file(name, text string) string {
+	path := w.TempDir() + "/" + name
+	require.NoError(w, os.WriteFile(path, []byte(text), 0o600))
+	return path
 }

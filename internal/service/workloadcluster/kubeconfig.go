@@ -17,10 +17,6 @@ import (
 // KubeconfigType is the type name of the data source and of the ephemeral resource.
 const KubeconfigType = "vnf_capi_workload_kubeconfig"
 
-// expiryWarning is how long before the expiry of a kubeconfig its reader is warned.
-// Cluster API renews one in the second half of its year, so that this is not normal.
-const expiryWarning = 7 * 24 * time.Hour
-
 // kubeconfigModel is what data source and ephemeral resource share.
 type kubeconfigModel struct {
 	VIMID     types.String `tfsdk:"vim_id"`
@@ -65,9 +61,10 @@ func (m *kubeconfigModel) read(ctx context.Context, manager vnfm.Manager, mint *
 	}
 	ref := vnfm.ClusterRef{VIMID: m.VIMID.ValueString(), Namespace: m.Namespace.ValueString(), Name: m.Name.ValueString()}
 	k, err := manager.WorkloadKubeconfig(ctx, ref, spec)
-	if errors.Is(err, vnfm.ErrNotFound) && k == nil {
-		diags.AddError("Kubeconfig Not Found", tfutil.ErrorDetail(fmt.Errorf("reading the kubeconfig of workload cluster %s/%s: %w", ref.Namespace, ref.Name, err))+
-			"\n\nCluster API writes it as soon as the endpoint of the cluster is known. Check the names, or set wait.")
+	var missing *vnfm.NotFoundError
+	if errors.As(err, &missing) && missing.ID != ref.VIMID {
+		diags.AddError("Kubeconfig Not Found", fmt.Sprintf("The management cluster has no Secret %q in namespace %q. "+
+			"Cluster API writes it as soon as the endpoint of the cluster is known. Check the names, and that vim_id is the management cluster, or set wait.", ref.Name+"-kubeconfig", ref.Namespace))
 		return
 	}
 	if err != nil {
@@ -77,9 +74,7 @@ func (m *kubeconfigModel) read(ctx context.Context, manager vnfm.Manager, mint *
 	m.Kubeconfig, m.Host, m.CACertificate = types.StringValue(k.Raw.Reveal()), types.StringValue(k.Host), tfutil.OptionalString(k.CACertificate)
 	m.ClientCertificate, m.ClientKey = tfutil.OptionalString(k.ClientCertificate), tfutil.OptionalString(k.ClientKey.Reveal())
 	m.Token, m.NotAfter = tfutil.OptionalString(k.Token.Reveal()), tfutil.Time(k.NotAfter)
-	if mint == nil && !k.NotAfter.IsZero() && time.Until(k.NotAfter) < expiryWarning {
-		diags.AddWarning(fmt.Sprintf("Kubeconfig of %s Expires Soon", titled(ref.Name)),
-			fmt.Sprintf("Its client certificate is valid until %s. Cluster API renews a kubeconfig long before that when it made it itself; change regenerate_kubeconfig of the cluster, or have its control plane provider look after it.",
-				k.NotAfter.UTC().Format(time.RFC3339)))
+	if mint == nil {
+		warnOfExpiry(ref.Name, k.NotAfter, diags)
 	}
 }

@@ -40,6 +40,8 @@ type model struct {
 	NodeGroups   types.Map    `tfsdk:"node_groups"`
 	Paused       types.Bool   `tfsdk:"paused"`
 	RolloutAfter types.String `tfsdk:"rollout_after"`
+	Regenerate   types.String `tfsdk:"regenerate_kubeconfig"`
+	Sink         types.Object `tfsdk:"credentials_sink"`
 
 	OnFailure      types.String `tfsdk:"on_failure"`
 	ForceConflicts types.Bool   `tfsdk:"force_conflicts"`
@@ -101,6 +103,7 @@ func (m *model) spec(ctx context.Context, diags *diag.Diagnostics) (vnfm.Instanc
 		Name: cluster.Name, VIMID: m.VIMID.ValueString(), Namespace: m.Namespace.ValueString(), Cluster: cluster,
 		OperationalState: vnfm.Started, OnFailure: vnfm.OnFailure(m.OnFailure.ValueString()),
 		ForceConflicts: m.ForceConflicts.ValueBool(), AdoptExisting: m.AdoptExisting.ValueBool(),
+		RotationTrigger: m.Regenerate.ValueString(), Sink: tfutil.Sink(m.Sink),
 	}, true
 }
 

@@ -65,6 +65,7 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	var plan model
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	manager, spec := r.prepare(ctx, &plan, &resp.Diagnostics)
+	ctx = tfutil.WithSink(ctx, req.Config, &spec, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -170,6 +171,9 @@ func (r *Resource) refresh(ctx context.Context, state *model, diags *diag.Diagno
 	seen, err := r.data.Manager.Observe(ctx, id)
 	if err == nil {
 		state.observed, state.Objects = newObserved(seen.Cluster), tfutil.StringMap(seen.Objects)
+		if seen.Cluster != nil {
+			warnOfExpiry(instance.Name, seen.Cluster.KubeconfigNotAfter, diags)
+		}
 		return
 	}
 	if errors.Is(ctx.Err(), context.Canceled) {
@@ -193,12 +197,16 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	manager, spec := r.prepare(ctx, &plan, &resp.Diagnostics)
+	ctx = tfutil.WithSink(ctx, req.Config, &spec, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
 	ctx, cancel := tfutil.WithTimeout(ctx, plan.Timeouts.Update, defaultUpdateTimeout, &resp.Diagnostics)
 	defer cancel()
 	spec.KnownGeneration = state.Generation.ValueInt64()
+	if !regenerates(&plan, &state) {
+		spec.RotationTrigger = ""
+	}
 	instance, err := manager.Update(plan.patient(ctx), state.ID.ValueString(), spec)
 	if err == nil {
 		r.finishUpdate(ctx, manager, &plan, instance, &resp.Diagnostics)

@@ -1,0 +1,61 @@
+package capi
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// RegenerateKubeconfig implements vnfm.ClusterDriver.
+func (d *Driver) RegenerateKubeconfig(ctx context.Context, management *vnfm.VIM, credentials vnfm.Credentials, ref vnfm.ClusterRef, before string, r vnfm.Recorder) error {
+	c, err := d.referred(management, credentials, ref)
+	if err != nil {
+		return err
+	}
+	at, err := c.secretRef(ctx, purposeKubeconfig)
+	if err != nil {
+		return err
+	}
+	if before != "" {
+		if err := c.client.Delete(ctx, at, kube.DeleteOptions{UID: types.UID(before)}); err != nil {
+			return err
+		}
+	}
+	if err := c.nudge(ctx, before); err != nil {
+		return err
+	}
+	r.Progress(ctx, fmt.Sprintf("waiting for Cluster API to make Secret %s/%s anew", at.Namespace, at.Name))
+	err = c.client.Until(ctx, []kube.Selection{selectOne(at)}, func(objects []map[string]*unstructured.Unstructured) (bool, error) {
+		obj := objects[0][at.Name]
+		return obj != nil && string(obj.GetUID()) != before, nil
+	})
+	if err != nil {
+		return fmt.Errorf("waiting for Cluster API to make Secret %s/%s anew: %w; only the control plane provider that made it makes it again", at.Namespace, at.Name, err)
+	}
+	return c.awaitAnswer(ctx, r)
+}
+
+// annotationRegenerated holds the id of the kubeconfig that was taken away last.
+const annotationRegenerated = vnfm.LabelPrefix + "regenerated-kubeconfig"
+
+// nudge has the control plane provider look at its control plane now: it does not
+// follow the Secrets that it makes, and would find the loss minutes later.
+func (c *cluster) nudge(ctx context.Context, before string) error {
+	own, err := c.own(ctx)
+	if err != nil {
+		return err
+	}
+	if own == nil {
+		return fmt.Errorf("there is no Cluster %s/%s", c.namespace, c.name)
+	}
+	ref, found, err := c.ref(ctx, own, "spec", "controlPlaneRef")
+	if err != nil || !found {
+		return err
+	}
+	return c.client.PatchMetadata(ctx, ref, nil, map[string]*string{annotationRegenerated: &before})
+}

@@ -1,0 +1,163 @@
+package lcm_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// sender is a management driver that notes its calls, and in the record what it was
+// sent like the real one.
+type sender struct {
+	calls []string
+	fail  error
+}
+
+func (s *sender) Check(request *vnfm.InstanceSpec) vnfm.Problems {
+	if request.Sink != nil {
+		return nil
+	}
+	return vnfm.Problems{{Attribute: "credentials_sink", Summary: "a sink is missing"}}
+}
+
+func (s *sender) Run(ctx context.Context, call *vnfm.HookCall) error {
+	line := fmt.Sprintf("%s end=%t", call.Operation, call.End)
+	if call.Instance.Cluster != nil && call.End {
+		k, err := call.Kubeconfig(ctx, vnfm.ClusterRef{VIMID: call.Instance.VIMID})
+		if err != nil {
+			return err
+		}
+		line += " " + k.Raw.Reveal()
+	}
+	s.calls = append(s.calls, line)
+	if s.fail != nil {
+		return s.fail
+	}
+	if call.Request.Sink != nil && call.End {
+		call.Instance.Deliveries = map[string]vnfm.Delivery{"edge": {URL: call.Request.Sink.URL, Digest: line}}
+	}
+	return nil
+}
+
+// A sink gets what there is after each operation; a failure is that of the operation
+// and is tried again by the next update.
+func TestSinkOfAWorkloadCluster(t *testing.T) {
+	w, c := newClusterWorld(t)
+	s := &sender{}
+	w.management = map[string]vnfm.ManagementDriver{vnfm.CredentialsSender: s}
+	w.Engine = w.open(t)
+	spec := w.clusterSpec()
+	spec.Sink = &vnfm.CredentialsSink{URL: "https://one.example.org"}
+	s.fail = errBroken
+	_, err := w.Instantiate(t.Context(), spec)
+	var failed *vnfm.OperationError
+	if !errors.As(err, &failed) || failed.Instance == nil || failed.Instance.Status != vnfm.StatusFailedTemp ||
+		!strings.Contains(err.Error(), `management driver "mgmt-drivers-credentials-sender" at hook instantiate_end`) {
+		t.Fatalf("a creation whose credentials are refused: %v", err)
+	}
+	id := failed.Instance.ID
+	s.fail = nil
+	update := func() *vnfm.Instance {
+		t.Helper()
+		i, err := w.Update(t.Context(), id, spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return i
+	}
+	if i := update(); i.Status != vnfm.StatusInstantiated {
+		t.Errorf("resumed: %s", i.Status)
+	}
+	update()
+	spec.RotationTrigger = "leaked"
+	update()
+	spec.Sink = &vnfm.CredentialsSink{URL: "https://two.example.org"}
+	update()
+	update()
+	if c.number != 2 {
+		t.Errorf("the kubeconfig was replaced %d times", c.number-1)
+	}
+	want := []string{
+		"INSTANTIATE end=true kubeconfig 1", "INSTANTIATE end=true kubeconfig 1", "HEAL end=true kubeconfig 2", "MODIFY_INFO end=true kubeconfig 2",
+	}
+	if !slices.Equal(s.calls, want) {
+		t.Errorf("calls %q, want %q", s.calls, want)
+	}
+}
+
+// The hooks of a VNFD run their drivers, before and after; one that nobody knows is an
+// error of the plan, and so is what its driver lacks.
+func TestHooksOfAVNFD(t *testing.T) {
+	w := newWorld(t)
+	s := &sender{}
+	w.management = map[string]vnfm.ManagementDriver{vnfm.CredentialsSender: s}
+	w.Engine = w.open(t)
+	hooked := func(version, driver string) vnfm.InstanceSpec {
+		spec := w.spec()
+		spec.PackageID = w.onboardHooked(t, version, driver).ID
+		return spec
+	}
+	for want, spec := range map[string]vnfm.InstanceSpec{
+		`names the management driver "mgmt-drivers-ansible" for hook instantiate_end, which is not known`: hooked("2.0", "mgmt-drivers-ansible"),
+		"a sink is missing": hooked("3.0", vnfm.CredentialsSender),
+	} {
+		_, problems, err := w.PreviewInstance(t.Context(), spec)
+		if err != nil || !strings.Contains(fmt.Sprint(problems.Err()), want) {
+			t.Errorf("%v, %v, want %s", err, problems, want)
+		}
+		if _, err := w.Instantiate(t.Context(), spec); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	spec := hooked("3.0", vnfm.CredentialsSender)
+	spec.Sink = &vnfm.CredentialsSink{URL: "https://one.example.org"}
+	i, err := w.Instantiate(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The record alone is enough for what asks nothing of a sink.
+	if _, err := w.Observe(t.Context(), i.ID); err != nil {
+		t.Error(err)
+	}
+	if err := w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"INSTANTIATE end=true", "TERMINATE end=false"}; !slices.Equal(s.calls, want) {
+		t.Errorf("calls %q, want %q", s.calls, want)
+	}
+}
+
+// onboardHooked onboards a version of the test's package with hooks.
+func (w *world) onboardHooked(t *testing.T, version, driver string) *vnfm.Package {
+	t.Helper()
+	dir := filepath.Join(w.sources, version)
+	writePackage(t, dir, version)
+	addHooks(t, dir, driver)
+	p, problems, err := w.OnboardPackage(t.Context(), vnfm.PackageSpec{Name: "test", Source: dir, Integrity: "enforce", Signature: "verify_if_present"}, "")
+	if err != nil || problems.HasErrors() {
+		t.Fatal(err, problems)
+	}
+	return p
+}
+
+func addHooks(t *testing.T, dir, driver string) {
+	t.Helper()
+	path := filepath.Join(dir, "Definitions", "vnfd.yaml")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const before = "    VDU1:\n"
+	hooks := "      interfaces:\n        Vnflcm:\n          type: tosca.interfaces.nfv.Vnflcm\n          instantiate: []\n          instantiate_end: {implementation: " + driver +
+		"}\n          terminate_start: {implementation: " + driver + "}\n          heal_end: []\n"
+	if err := os.WriteFile(path, []byte(strings.Replace(string(data), before, hooks+before, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

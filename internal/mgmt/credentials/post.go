@@ -1,0 +1,109 @@
+package credentials
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/hashicorp/go-retryablehttp"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+const (
+	defaultTimeout  = 30 * time.Second
+	defaultAttempts = 5
+	// maxDrained bounds what is read of an answer, of which nothing is used.
+	maxDrained = 64 << 10
+)
+
+// post sends one body. A server that does not answer, or says that it cannot now (429
+// or 5xx), is asked again; a certificate that cannot be verified and any other answer
+// end it at once. What the server says is not repeated: it may be what it was sent.
+func (s *Sender) post(ctx context.Context, sink *vnfm.CredentialsSink, body []byte, key string) error {
+	transport, err := transportFor(sink)
+	if err != nil {
+		return err
+	}
+	defer transport.CloseIdleConnections()
+	client := s.client(sink, transport)
+	req, err := retryablehttp.NewRequestWithContext(ctx, http.MethodPost, sink.URL, body)
+	if err != nil {
+		return errors.New("the url of credentials_sink is not a usable URL")
+	}
+	for name, value := range sink.Headers {
+		req.Header.Set(name, value.Reveal())
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Idempotency-Key", key)
+	resp, err := client.Do(req)
+	if err != nil {
+		var failed *url.Error
+		if errors.As(err, &failed) {
+			// Its own text repeats the URL.
+			err = failed.Err
+		}
+		return fmt.Errorf("%w; nothing was accepted in %d tries", err, client.RetryMax+1)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, maxDrained))
+	switch {
+	case resp.StatusCode >= 300 && resp.StatusCode < 400:
+		return fmt.Errorf("the server answered %s: credentials are sent to the configured URL and follow no redirect", resp.Status)
+	case resp.StatusCode >= 300:
+		return fmt.Errorf("the server answered %s", resp.Status)
+	}
+	return nil
+}
+
+func (s *Sender) client(sink *vnfm.CredentialsSink, transport http.RoundTripper) *retryablehttp.Client {
+	client := retryablehttp.NewClient()
+	client.Logger = nil
+	client.RetryWaitMin, client.RetryWaitMax = s.waitMin, s.waitMax
+	client.RetryMax = defaultAttempts - 1
+	if sink.Attempts > 0 {
+		client.RetryMax = sink.Attempts - 1
+	}
+	timeout := sink.Timeout
+	if timeout <= 0 {
+		timeout = defaultTimeout
+	}
+	client.HTTPClient = &http.Client{
+		Transport: transport, Timeout: timeout,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	// The last answer is judged like the only one.
+	client.ErrorHandler = retryablehttp.PassthroughErrorHandler
+	return client
+}
+
+func transportFor(sink *vnfm.CredentialsSink) (*http.Transport, error) {
+	base, ok := http.DefaultTransport.(*http.Transport)
+	if !ok {
+		return nil, errors.New("there is no usable HTTP transport")
+	}
+	transport := base.Clone()
+	transport.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12}
+	if sink.CACertificate != "" {
+		roots := x509.NewCertPool()
+		if !roots.AppendCertsFromPEM([]byte(sink.CACertificate)) {
+			return nil, errors.New("ca_certificate of credentials_sink holds no certificate")
+		}
+		transport.TLSClientConfig.RootCAs = roots
+	}
+	return transport, nil
+}
+
+// hostOf names a server without path and query, which may say more than its name.
+func hostOf(text string) string {
+	if u, err := url.Parse(text); err == nil && u.Host != "" {
+		return u.Host
+	}
+	return "the credentials sink"
+}

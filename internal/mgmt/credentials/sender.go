@@ -1,0 +1,127 @@
+// Package credentials is the management driver that sends the kubeconfigs of workload
+// clusters to a web server of the user's.
+package credentials
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// clusterGroup is the API group of the kind Cluster of Cluster API.
+const clusterGroup = "cluster.x-k8s.io"
+
+// Sender is the management driver. It is safe for concurrent use.
+type Sender struct {
+	// waitMin and waitMax bound the time between two tries.
+	waitMin, waitMax time.Duration
+}
+
+var _ vnfm.ManagementDriver = (*Sender)(nil)
+
+// New returns the driver.
+func New() *Sender { return &Sender{waitMin: time.Second, waitMax: 30 * time.Second} }
+
+// Check implements vnfm.ManagementDriver.
+func (s *Sender) Check(request *vnfm.InstanceSpec) vnfm.Problems {
+	if request.Sink != nil {
+		return nil
+	}
+	return vnfm.Problems{{
+		Attribute: "credentials_sink",
+		Summary:   "credentials_sink is missing",
+		Detail:    fmt.Sprintf("the VNFD names the management driver %q, which sends the kubeconfig of the workload cluster to a web server; credentials_sink says to which", vnfm.CredentialsSender),
+	}}
+}
+
+// Run implements vnfm.ManagementDriver. At the end of every operation but a
+// termination it sends each kubeconfig that is not the one that was sent last.
+func (s *Sender) Run(ctx context.Context, call *vnfm.HookCall) error {
+	if !call.End || call.Operation == vnfm.OpTerminate || call.Request.Sink == nil {
+		return nil
+	}
+	refs := clusters(call.Instance)
+	if len(refs) == 0 {
+		return fmt.Errorf("the instance has no Cluster of %s, so that there are no credentials to send", clusterGroup)
+	}
+	for _, ref := range refs {
+		if err := s.deliver(ctx, call, ref); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// deliver sends the kubeconfig of one workload cluster unless the sink has it. Between
+// the sending and its record the process may end: the same is then sent again, under
+// the same idempotency key.
+func (s *Sender) deliver(ctx context.Context, call *vnfm.HookCall, ref vnfm.ClusterRef) error {
+	k, err := call.Kubeconfig(ctx, ref)
+	if errors.Is(err, vnfm.ErrNotFound) {
+		if call.Instance.Cluster != nil && call.Instance.Cluster.Paused {
+			// It is sent by the operation that ends the pause.
+			return nil
+		}
+		return fmt.Errorf("workload cluster %s/%s has no kubeconfig yet, so that there is nothing to send", ref.Namespace, ref.Name)
+	}
+	if err != nil {
+		return fmt.Errorf("reading the kubeconfig of workload cluster %s/%s: %w", ref.Namespace, ref.Name, err)
+	}
+	sink, id := call.Request.Sink, ref.Namespace+"/"+ref.Name
+	digest := keyed(call.DigestKey, call.Instance.ID, id, sink.URL, k.Raw.Reveal())
+	if call.Instance.Deliveries[id].Digest == digest {
+		return nil
+	}
+	body, err := json.Marshal(newPayload(ref, k))
+	if err != nil {
+		return fmt.Errorf("encoding the credentials of workload cluster %s: %w", id, err)
+	}
+	if call.Recorder != nil {
+		call.Recorder.Progress(ctx, "sending the kubeconfig of workload cluster "+id)
+	}
+	if err := s.post(ctx, sink, body, digest); err != nil {
+		return fmt.Errorf("sending the kubeconfig of workload cluster %s to %s: %w", id, hostOf(sink.URL), err)
+	}
+	if call.Instance.Deliveries == nil {
+		call.Instance.Deliveries = map[string]vnfm.Delivery{}
+	}
+	call.Instance.Deliveries[id] = vnfm.Delivery{URL: sink.URL, Digest: digest, SentAt: time.Now().UTC()}
+	return nil
+}
+
+// clusters are the workload clusters of an instance: what it is itself, or the
+// Clusters that its package brought.
+func clusters(i *vnfm.Instance) []vnfm.ClusterRef {
+	if i.Cluster != nil {
+		return []vnfm.ClusterRef{{VIMID: i.VIMID, Namespace: i.Namespace, Name: i.Cluster.Name}}
+	}
+	var out []vnfm.ClusterRef
+	for _, item := range i.Inventory {
+		if item.Group != clusterGroup || item.Kind != "Cluster" || item.Hook {
+			continue
+		}
+		vim := i.VIMID
+		if item.Connection != "" {
+			vim = i.Connections[item.Connection].VIMID
+		}
+		out = append(out, vnfm.ClusterRef{VIMID: vim, Namespace: item.Namespace, Name: item.Name})
+	}
+	return out
+}
+
+// keyed is a digest from which its texts cannot be guessed.
+func keyed(key []byte, texts ...string) string {
+	h := hmac.New(sha256.New, key)
+	for _, text := range texts {
+		// Hash.Write returns no error.
+		_, _ = fmt.Fprintf(h, "%d:%s", len(text), text)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}

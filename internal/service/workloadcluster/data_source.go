@@ -1,0 +1,140 @@
+package workloadcluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+var _ datasource.DataSourceWithConfigure = (*DataSource)(nil)
+
+// DataSource is the data source vnf_capi_workload_cluster.
+type DataSource struct{ data *tfutil.ProviderData }
+
+// NewDataSource returns the data source.
+func NewDataSource() datasource.DataSource { return &DataSource{} }
+
+// clusterView is a workload cluster as the data source shows it.
+type clusterView struct {
+	observed
+
+	VIMID         types.String  `tfsdk:"vim_id"`
+	Namespace     types.String  `tfsdk:"namespace"`
+	Name          types.String  `tfsdk:"name"`
+	Paused        types.Bool    `tfsdk:"paused"`
+	KubeconfigRef types.Object  `tfsdk:"kubeconfig_ref"`
+	Machines      []machineView `tfsdk:"machines"`
+}
+
+// machineView is one machine as the data source shows it.
+type machineView struct {
+	Name      types.String `tfsdk:"name"`
+	Group     types.String `tfsdk:"group"`
+	Node      types.String `tfsdk:"node"`
+	Addresses types.List   `tfsdk:"addresses"`
+	Phase     types.String `tfsdk:"phase"`
+	Ready     types.Bool   `tfsdk:"ready"`
+	Message   types.String `tfsdk:"message"`
+	CreatedAt types.String `tfsdk:"created_at"`
+}
+
+// Metadata implements datasource.DataSource.
+func (d *DataSource) Metadata(_ context.Context, _ datasource.MetadataRequest, resp *datasource.MetadataResponse) {
+	resp.TypeName = ResourceType
+}
+
+// Configure implements datasource.DataSourceWithConfigure.
+func (d *DataSource) Configure(_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse) {
+	d.data = tfutil.Configure(req.ProviderData, &resp.Diagnostics)
+}
+
+// Schema implements datasource.DataSource.
+func (d *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
+	attributes := tfutil.ComputedAttributes(computedAttributes())
+	for _, name := range []string{"id", "api_version", "status", "generation", "objects"} {
+		// These are of the record, which a cluster of somebody else does not have.
+		delete(attributes, name)
+	}
+	for name, description := range map[string]string{
+		"vim_id":    "Id of the `vnf_vim` that is the management cluster.",
+		"namespace": "Namespace of the cluster on the management cluster.",
+		"name":      "Name of the cluster.",
+	} {
+		attributes[name] = schema.StringAttribute{
+			Required: true, MarkdownDescription: description, Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
+		}
+	}
+	attributes["paused"] = schema.BoolAttribute{MarkdownDescription: "Whether Cluster API leaves the cluster alone.", Computed: true}
+	attributes["machines"] = schema.ListNestedAttribute{
+		MarkdownDescription: "The machines of control plane and node groups.",
+		Computed:            true,
+		NestedObject:        schema.NestedAttributeObject{Attributes: machineViewAttributes()},
+	}
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "A workload cluster of Cluster API as its management cluster shows it now, also one that another configuration or tool has made. " +
+			"It holds no secret: read the kubeconfig with the ephemeral resource `vnf_capi_workload_kubeconfig`.",
+		Attributes: attributes,
+	}
+}
+
+func machineViewAttributes() map[string]schema.Attribute {
+	text := func(description string) schema.Attribute {
+		return schema.StringAttribute{MarkdownDescription: description, Computed: true}
+	}
+	return map[string]schema.Attribute{
+		"name":       text("Name of the Machine."),
+		"group":      text("Node group of the machine, `control-plane` for one of the control plane."),
+		"node":       text("Node that the machine has become."),
+		"addresses":  schema.ListAttribute{MarkdownDescription: "Addresses of the machine.", ElementType: types.StringType, Computed: true},
+		"phase":      text("Phase of the Machine, for example `Provisioning` or `Running`."),
+		"ready":      schema.BoolAttribute{MarkdownDescription: "Whether the machine is ready.", Computed: true},
+		"message":    text("What Cluster API says of a machine that is not ready."),
+		"created_at": text("Time of creation, RFC 3339."),
+	}
+}
+
+// Read implements datasource.DataSource.
+func (d *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
+	var v clusterView
+	resp.Diagnostics.Append(req.Config.Get(ctx, &v)...)
+	manager := d.data.RequireManager(&resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	ref := vnfm.ClusterRef{VIMID: v.VIMID.ValueString(), Namespace: v.Namespace.ValueString(), Name: v.Name.ValueString()}
+	s, machines, err := manager.WorkloadCluster(ctx, ref)
+	var missing *vnfm.NotFoundError
+	switch {
+	case errors.As(err, &missing) && missing.ID != ref.VIMID:
+		resp.Diagnostics.AddError("Workload Cluster Not Found",
+			fmt.Sprintf("The management cluster has no Cluster %q in namespace %q. Check the names, and that vim_id is the management cluster.", ref.Name, ref.Namespace))
+		return
+	case err != nil:
+		tfutil.AddError(&resp.Diagnostics, "Read", titled(ref.Name), err, path.Empty())
+		return
+	}
+	v.observed, v.Paused = newObserved(s), types.BoolValue(s.Paused)
+	v.KubeconfigRef = types.ObjectNull(tfutil.ClusterRefType.AttrTypes)
+	if s.CACertificate != "" {
+		v.KubeconfigRef = tfutil.ClusterRefValue(&ref)
+	}
+	v.Machines = make([]machineView, 0, len(machines))
+	for _, m := range machines {
+		v.Machines = append(v.Machines, machineView{
+			Name: types.StringValue(m.ID), Group: types.StringValue(m.VDUID), Node: tfutil.OptionalString(m.Node),
+			Addresses: tfutil.StringList(m.Addresses), Phase: tfutil.OptionalString(m.State), Ready: types.BoolValue(m.Ready),
+			Message: tfutil.OptionalString(m.Message), CreatedAt: tfutil.Time(m.CreatedAt),
+		})
+	}
+	resp.Diagnostics.Append(resp.State.Set(ctx, &v)...)
+}
