@@ -47,6 +47,7 @@ func everything() map[string]any {
 		"controlPlane": map[string]any{
 			"omitFailureDomain": false, "failureDomains": []any{"a", "b"}, "certificatesExpiryDays": 30, "serverGroupId": uuid,
 			"machineRootVolume": map[string]any{"diskSize": 40, "volumeType": "fast", "availabilityZone": "nova"}, "nodeDrainTimeout": "1h30m",
+			"machineFlavor": uuid,
 		},
 		"nodeGroupDefaults": map[string]any{
 			"machineNetworking": map[string]any{"ports": []any{map[string]any{}, map[string]any{"network": map[string]any{"filter": map[string]any{"name": "storage"}}, "securityGroups": []any{}}}},
@@ -86,7 +87,7 @@ func TestOpenStackLeast(t *testing.T) {
 	machine := prefixed(t, objects, "OpenStackMachineTemplate", "edge-upf-")
 	assert.Equal(t, map[string]any{"flavor": "m1.medium", "image": map[string]any{"id": uuid}}, at(t, machine, "spec", "template", "spec"))
 	assert.Contains(t, at(t, machine, "metadata", "labels"), "clusterctl.cluster.x-k8s.io/move")
-	assert.Equal(t, machine["metadata"].(map[string]any)["name"],
+	assert.Equal(t, at(t, machine, "metadata", "name"),
 		at(t, objects["MachineDeployment edge-upf"], "spec", "template", "spec", "infrastructureRef", "name"))
 	kcp := objects["KubeadmControlPlane edge-control-plane"]
 	assert.EqualValues(t, 3, at(t, kcp, "spec", "replicas"))
@@ -107,6 +108,8 @@ func TestOpenStackEverything(t *testing.T) {
 
 	spec := at(t, prefixed(t, objects, "OpenStackMachineTemplate", "edge-control-plane-"), "spec", "template", "spec")
 	assert.Equal(t, "node-1.34", at(t, spec, "image", "filter", "name"))
+	assert.Equal(t, uuid, at(t, spec, "flavorID"))
+	assert.NotContains(t, spec, "flavor")
 	assert.Equal(t, map[string]any{"sizeGiB": float64(40), "type": "fast", "availabilityZone": map[string]any{"from": "Name", "name": "nova"}}, at(t, spec, "rootVolume"))
 	assert.Equal(t, "fast", at(t, spec, "additionalBlockDevices", 0, "storage", "volume", "type"))
 	worker := at(t, prefixed(t, objects, "OpenStackMachineTemplate", "edge-upf-"), "spec", "template", "spec")
@@ -124,8 +127,7 @@ func TestOpenStackEverything(t *testing.T) {
 
 	set := objects["ClusterResourceSet edge"]
 	assert.Equal(t, []any{map[string]any{"kind": "Secret", "name": "cloud-config"}, map[string]any{"kind": "ConfigMap", "name": "edge-calico"}}, at(t, set, "spec", "resources"))
-	label := at(t, set, "spec", "clusterSelector", "matchLabels").(map[string]any)
-	for key, value := range label {
+	for key, value := range child(child(child(set, "spec"), "clusterSelector"), "matchLabels") {
 		assert.Equal(t, value, at(t, objects["Cluster edge"], "metadata", "labels", key), "the set finds the cluster")
 	}
 }

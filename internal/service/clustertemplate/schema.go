@@ -72,8 +72,8 @@ func machineAttributes() map[string]schema.Attribute {
 		},
 		"kubernetes_version": optional("Version of Kubernetes. It is that of the image, and need not be given; when it is, the two must agree. " +
 			"A template with another version upgrades its clusters; back, or over a minor version, is an error of the plan."),
-		"control_plane_flavour": optional("Flavour of the machines of a control plane, by name or id, for clusters that name none."),
-		"node_flavour":          optional("Flavour of the nodes, for node groups that name none."),
+		"control_plane_flavour": optional("Flavour of the machines of a control plane, by name, or by id when that is a UUID, for clusters that name none."),
+		"node_flavour":          optional("Flavour of the nodes, likewise, for node groups that name none."),
 		"keypair":               optional("Name of the SSH key pair of the machines, for clusters that name none."),
 	}
 }

@@ -64,6 +64,11 @@ func (m *model) fromTemplate(cluster *vnfm.ClusterSpec, diags *diag.Diagnostics)
 	}
 	o := fieldsOf(m.ClusterTemplate)
 	var problems vnfm.Problems
+	// A definition need not be that of a resource, which has been checked.
+	template.Check(&problems)
+	for i := range problems {
+		problems[i].Attribute, problems[i].Key = definitionPath.String(), ""
+	}
 	template.Complete(cluster, magnum.Choices{
 		Keypair: o.text("keypair"), FixedNetwork: o.text("fixed_network"), FixedSubnet: o.text("fixed_subnet"),
 		CredentialsSecret: o.text("credentials_secret"), Labels: o.texts("labels"),

@@ -145,9 +145,11 @@ func TestAccWorkloadCluster_badTemplate(t *testing.T) {
 	for name, c := range map[string]struct{ arguments, want string }{
 		"two forms":  {fromTemplate + "\n" + `chart = { name = "in-memory" }`, `2 attributes specified when one`},
 		"definition": {`cluster_template = { definition = "standard" }`, `Write definition = vnf_capi_cluster_template`},
-		"version":    {fromTemplate + "\n" + `kubernetes_version = "1.33.0"`, `The cluster template has Kubernetes 1\.34\.0, not 1\.33\.0`},
-		"label":      {`cluster_template = { definition = vnf_capi_cluster_template.standard.definition, labels = { colour = "blue" } }`, `There is no label "colour" here`},
-		"flavour":    {fromTemplate, `needs machineFlavor`},
+		"hand-made": {`cluster_template = { definition = jsonencode({ chart = { name = "openstack" }, image = { name = "n", kube_version = "1.34.0", os_distro = "coreos" } }) }`,
+			`Nodes cannot be made of "coreos"`},
+		"version": {fromTemplate + "\n" + `kubernetes_version = "1.33.0"`, `The cluster template has Kubernetes 1\.34\.0, not 1\.33\.0`},
+		"label":   {`cluster_template = { definition = vnf_capi_cluster_template.standard.definition, labels = { colour = "blue" } }`, `There is no label "colour" here`},
+		"flavour": {fromTemplate, `needs machineFlavor`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inner := *w

@@ -46,10 +46,14 @@ remediation:
 {{- if .id }}{{ dict "id" .id | toJson }}{{ else }}{{ dict "filter" . | toJson }}{{ end -}}
 {{- end }}
 
-{{/* The same for a text that is an id or a name. */}}
+{{/* Whether a text is an id of OpenStack, and not a name. */}}
+{{- define "openstack.is-id" -}}
+{{- regexMatch "^[0-9a-fA-F]{8}-?([0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}$" . -}}
+{{- end }}
+
+{{/* What CAPO finds something by, given its id or name. */}}
 {{- define "openstack.by-text" -}}
-{{- $isID := regexMatch "^[0-9a-fA-F]{8}-?([0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}$" . -}}
-{{- include "openstack.by" (ternary (dict "id" .) (dict "name" .) $isID) -}}
+{{- include "openstack.by" (ternary (dict "id" .) (dict "name" .) (eq (include "openstack.is-id" .) "true")) -}}
 {{- end }}
 
 {{/* Values whose content is secret, and what to use instead: they would be readable in state, plan and record. */}}

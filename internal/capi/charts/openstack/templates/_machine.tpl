@@ -3,7 +3,7 @@
 {{- $root := .root }}{{- $who := .who }}{{- $volumes := .volumes }}
 {{- with .machine }}
 {{- $flavour := required (printf "%s needs machineFlavor" $who) .machineFlavor }}
-flavor: {{ $flavour | quote }}
+{{ ternary "flavorID" "flavor" (eq (include "openstack.is-id" $flavour) "true") }}: {{ $flavour | quote }}
 {{- $id := .machineImageId | default $root.Values.machineImageId }}
 {{- $image := .machineImage | default $root.Values.machineImage }}
 {{- if .machineImage }}{{ $id = .machineImageId }}{{ end }}
