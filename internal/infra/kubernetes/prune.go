@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 )
@@ -110,6 +111,17 @@ func (r *removal) wave(ctx context.Context, batch []*placement) error {
 	if err := s.each(ctx, len(staying), true, func(ctx context.Context, i int) error { return s.leaveBehind(ctx, staying[i]) }); err != nil {
 		return err
 	}
+	heads, owned := headsOf(going)
+	if err := r.remove(ctx, heads); err != nil {
+		return err
+	}
+	return r.remove(ctx, owned)
+}
+
+// remove deletes objects and waits until they, and the pods of workloads among them,
+// are gone.
+func (r *removal) remove(ctx context.Context, going []*placement) error {
+	s := r.session
 	members, seen, err := s.familyOf(ctx, going)
 	if err != nil {
 		return err
@@ -128,6 +140,26 @@ func (r *removal) wave(ctx context.Context, batch []*placement) error {
 		}
 	}
 	return s.client.WaitGone(ctx, refs, s.waitOptions(ctx, ""))
+}
+
+// headsOf tells the objects of a batch that none of the others owns from those that
+// one does. The controller of an owner may need what it owns until it has done with
+// it: a Cluster of Cluster API that loses its machine templates, or its control plane
+// before its nodes, is stranded. So what is owned goes after its owner, with which most
+// of it has gone by then.
+func headsOf(batch []*placement) (heads, owned []*placement) {
+	uids := make(map[types.UID]bool, len(batch))
+	for _, p := range batch {
+		uids[p.live.UID] = true
+	}
+	for _, p := range batch {
+		if slices.ContainsFunc(p.live.OwnerReferences, func(o metav1.OwnerReference) bool { return uids[o.UID] && o.UID != p.live.UID }) {
+			owned = append(owned, p)
+		} else {
+			heads = append(heads, p)
+		}
+	}
+	return heads, owned
 }
 
 // stays reports whether an object is left behind for an instance of the same name:
