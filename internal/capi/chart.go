@@ -21,6 +21,13 @@ type chart struct{ *vnfm.ClusterChart }
 const attributeChart = "chart"
 
 func (f chart) objects(spec *vnfm.ClusterSpec, ps *vnfm.Problems) []map[string]any {
+	if f.Name != "" && spec.APIVersion == "v1beta1" {
+		*ps = append(*ps, vnfm.Problem{
+			Attribute: attributeChart, Summary: fmt.Sprintf("the embedded chart %q is for v1beta2 of Cluster API, and the management cluster serves v1beta1 alone", f.Name),
+			Detail: "upgrade Cluster API to 1.11 or later, or give a chart of that version as path",
+		})
+		return nil
+	}
 	fsys, path := f.locate()
 	loaded, err := helm.Load(fsys, path)
 	if err != nil {

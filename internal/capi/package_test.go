@@ -211,6 +211,7 @@ func TestPackageProblems(t *testing.T) {
 		"no class":                {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Replicas: number(1)}), `node group "g" has no class`, "node_groups"},
 		"flavour of a topology":   {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.ControlPlane.Flavour = "big" }, "a topology has no flavour", "control_plane.flavour"},
 		"taints in v1beta1":       {topologySpec("v1beta1"), withGroup(vnfm.NodeGroup{Class: "w", Taints: []vnfm.NodeTaint{{Key: "k", Effect: "NoExecute"}}}), "does not know", "node_groups"},
+		"chart in v1beta1":        {chartSpec(), func(s *vnfm.ClusterSpec) { s.APIVersion = "v1beta1" }, "the management cluster serves v1beta1 alone", "chart"},
 		"chart that is not there": {chartSpec(), func(s *vnfm.ClusterSpec) { s.Chart = &vnfm.ClusterChart{Path: "/nowhere/chart"} }, "the chart cannot be read", "chart"},
 		"missing variable":        {templateSpec(), func(s *vnfm.ClusterSpec) { s.NodeGroups = nil }, "needs values for WORKER_MACHINE_COUNT", attributeVariables},
 		"unknown variable":        {templateSpec(), func(s *vnfm.ClusterSpec) { s.Template.Variables = map[string]string{"COLOUR": "blue"} }, "has no ${COLOUR}", attributeVariables},

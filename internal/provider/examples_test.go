@@ -93,6 +93,8 @@ func TestExamples(t *testing.T) {
 		"functions/parse_vnfd":          "hello 1.0.0",
 		"functions/parse_csar_manifest": "Files/kubernetes/web.yaml",
 		"resources/vnf_package":         `"web" = 3`,
+
+		"resources/vnf_capi_cluster_template": `"octavia_provider"`,
 	} {
 		if out := c.apply(t, example); !strings.Contains(out, want) {
 			t.Errorf("%s: the outputs do not hold %q:\n%s", example, want, out)
