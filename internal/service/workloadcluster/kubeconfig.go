@@ -34,7 +34,7 @@ type kubeconfigModel struct {
 }
 
 // The descriptions that data source and ephemeral resource share, by attribute.
-var kubeconfigTexts = map[string]string{
+var kubeconfigTexts = map[string]string{ //nolint:gosec // descriptions
 	"vim_id":    "Id of the `vnf_vim` that is the management cluster.",
 	"namespace": "Namespace of the cluster on the management cluster.",
 	"name":      "Name of the cluster.",
