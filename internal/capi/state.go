@@ -148,7 +148,7 @@ func (c *cluster) machines(ctx context.Context) ([]vnfm.VNFC, error) {
 func (c *cluster) groupOfMachine(m *unstructured.Unstructured) string {
 	labels := m.GetLabels()
 	if _, ok := labels[labelControl]; ok {
-		return "control-plane"
+		return groupControlPlane
 	}
 	if name := labels[labelNodeGroup]; name != "" {
 		return name

@@ -35,7 +35,7 @@ func (u *update) heal(ctx context.Context) error {
 	}
 	return u.operation(ctx, vnfm.OpHeal, params, func(ctx context.Context, op *operation) error {
 		request := *want
-		request.ID = op.occ.rec.ID
+		request.ID, request.Began = op.occ.rec.ID, op.occ.value.StartedAt
 		if err := d.Heal(ctx, t, request, op); err != nil {
 			return err
 		}
@@ -82,13 +82,17 @@ func knownVNFCs(ctx context.Context, d vnfm.InfraDriver, t *vnfm.Target, want *v
 	for _, c := range vnfcs {
 		ids = append(ids, c.ID)
 	}
+	attribute, kind := attributeHealVNFCs, "VNFC"
+	if t.Instance.Cluster != nil {
+		attribute, kind = attributeHealMachines, "machine"
+	}
 	var problems vnfm.Problems
 	for _, id := range want.VNFCIDs {
 		if !slices.Contains(ids, id) {
 			problems = append(problems, vnfm.Problem{
-				Attribute: attributeHealVNFCs,
-				Summary:   "the VNF instance has no VNFC " + quote(id),
-				Detail:    "its VNFCs are " + listOf(ids),
+				Attribute: attribute,
+				Summary:   "the " + t.Instance.Noun() + " has no " + kind + " " + quote(id),
+				Detail:    "its " + kind + "s are " + listOf(ids),
 			})
 		}
 	}
@@ -97,8 +101,9 @@ func knownVNFCs(ctx context.Context, d vnfm.InfraDriver, t *vnfm.Target, want *v
 
 // The arguments that problems of a heal are about.
 const (
-	attributeHealVNFCs = "heal.vnfc_ids"
-	attributeHealVDUs  = "heal.vdu_ids"
+	attributeHealVNFCs    = "heal.vnfc_ids"
+	attributeHealVDUs     = "heal.vdu_ids"
+	attributeHealMachines = "heal.machines"
 )
 
 // checkHeal finds what cannot be healed whatever the VIM holds.

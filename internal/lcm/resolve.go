@@ -51,7 +51,11 @@ func (e *Engine) resolve(ctx context.Context, spec vnfm.InstanceSpec) (*resoluti
 	if problems.HasErrors() {
 		return nil, problems, nil
 	}
-	if checkHeal(r.flavour, spec.Heal, &problems); problems.HasErrors() {
+	if spec.Cluster == nil {
+		// The names of a cluster's machines tell nothing.
+		checkHeal(r.flavour, spec.Heal, &problems)
+	}
+	if problems.HasErrors() {
 		return nil, problems, nil
 	}
 	r.scaleStatus, r.counts = status, counts

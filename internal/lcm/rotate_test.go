@@ -14,7 +14,6 @@ import (
 // number is its id. Real ones are driven in the tests of the resource; here faults are
 // made at exact points.
 type clusters struct {
-	infra  vnfm.InfraDriver
 	number int
 	// rotated, when set, is asked once the kubeconfig has been replaced.
 	rotated func() error

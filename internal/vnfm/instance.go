@@ -78,8 +78,10 @@ type HealSpec struct {
 	// it consists of is applied again, and then all VDUs are healed.
 	VNFCIDs []string
 	VDUIDs  []string
-	// ID is that of the operation: what was done for it is not done twice.
-	ID string
+	// ID is that of the operation, which began at Began: what was done for it is not
+	// done twice.
+	ID    string
+	Began time.Time
 }
 
 // Whole reports whether the whole instance is meant.

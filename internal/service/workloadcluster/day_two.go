@@ -21,6 +21,7 @@ func dayTwoAttributes() map[string]schema.Attribute {
 			Optional:   true,
 			Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
 		},
+		"heal":               healAttribute(),
 		tfutil.SinkAttribute: tfutil.SinkSchema("A web server that is sent the kubeconfig of the cluster."),
 	}
 }

@@ -41,6 +41,7 @@ type model struct {
 	Paused       types.Bool   `tfsdk:"paused"`
 	RolloutAfter types.String `tfsdk:"rollout_after"`
 	Regenerate   types.String `tfsdk:"regenerate_kubeconfig"`
+	Heal         types.Object `tfsdk:"heal"`
 	Sink         types.Object `tfsdk:"credentials_sink"`
 
 	OnFailure      types.String `tfsdk:"on_failure"`
@@ -103,7 +104,7 @@ func (m *model) spec(ctx context.Context, diags *diag.Diagnostics) (vnfm.Instanc
 		Name: cluster.Name, VIMID: m.VIMID.ValueString(), Namespace: m.Namespace.ValueString(), Cluster: cluster,
 		OperationalState: vnfm.Started, OnFailure: vnfm.OnFailure(m.OnFailure.ValueString()),
 		ForceConflicts: m.ForceConflicts.ValueBool(), AdoptExisting: m.AdoptExisting.ValueBool(),
-		RotationTrigger: m.Regenerate.ValueString(), Sink: tfutil.Sink(m.Sink),
+		RotationTrigger: m.Regenerate.ValueString(), Heal: m.healSpec(ctx, diags), Sink: tfutil.Sink(m.Sink),
 	}, true
 }
 

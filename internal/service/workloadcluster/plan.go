@@ -112,7 +112,7 @@ func planProgress(ctx context.Context, plan, state *model) {
 }
 
 func needsOperation(_ context.Context, plan, state *model) bool {
-	if state.Status.ValueString() != string(vnfm.StatusInstantiated) || regenerates(plan, state) || tfutil.SinkMoved(plan.Sink, state.Sink) {
+	if state.Status.ValueString() != string(vnfm.StatusInstantiated) || regenerates(plan, state) || heals(plan, state) || tfutil.SinkMoved(plan.Sink, state.Sink) {
 		return true
 	}
 	for _, pair := range [][2]attr.Value{

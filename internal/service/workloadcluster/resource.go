@@ -207,6 +207,9 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 	if !regenerates(&plan, &state) {
 		spec.RotationTrigger = ""
 	}
+	if !heals(&plan, &state) {
+		spec.Heal = nil
+	}
 	instance, err := manager.Update(plan.patient(ctx), state.ID.ValueString(), spec)
 	if err == nil {
 		r.finishUpdate(ctx, manager, &plan, instance, &resp.Diagnostics)

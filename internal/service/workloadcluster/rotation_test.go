@@ -20,7 +20,7 @@ func TestAccWorkloadCluster_regeneratesKubeconfig(t *testing.T) {
 	first := ""
 	uid := func() string { return w.kubectl("get", "secret", "edge-kubeconfig", "-o", "jsonpath={.metadata.uid}") }
 	delivered := func(count int) resource.TestCheckFunc {
-		return func(state *terraform.State) error {
+		return func(*terraform.State) error {
 			live := w.kubectl("get", "secret", "edge-kubeconfig", "-o", "go-template={{ .data.value | base64decode }}")
 			got, err := s.last(count)
 			if err == nil && got.kubeconfig != live+"\n" && got.kubeconfig != live {

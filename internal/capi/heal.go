@@ -1,0 +1,178 @@
+package capi
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// groupControlPlane is what machines of the control plane have in the place of the name
+// of a node group.
+const groupControlPlane = "control-plane"
+
+// Heal replaces the named machines, or, when none is named, applies everything again
+// and has all machines replaced that are older than the operation.
+func (o *overlay) Heal(ctx context.Context, t *vnfm.Target, h vnfm.HealSpec, r vnfm.Recorder) error {
+	c, err := o.cluster(t)
+	if err != nil {
+		return err
+	}
+	if h.Whole() {
+		if err := o.Apply(ctx, t, r); err != nil {
+			return err
+		}
+		err = c.rollOut(ctx, h.Began, r)
+	} else {
+		err = c.replace(ctx, h.VNFCIDs, r)
+	}
+	if err != nil {
+		return c.because(ctx, err)
+	}
+	return nil
+}
+
+// replace deletes machines, for which their owners make others: those of node groups
+// at the same time, those of the control plane one after the other, which must keep its
+// majority. A machine that is not there has been replaced already.
+func (c *cluster) replace(ctx context.Context, names []string, r vnfm.Recorder) error {
+	machines, err := c.listOf(ctx, "Machine")
+	if err != nil {
+		return err
+	}
+	var workers, masters []*unstructured.Unstructured
+	count := 0
+	for i := range machines {
+		m := &machines[i]
+		named, isMaster := slices.Contains(names, m.GetName()), c.groupOfMachine(m) == groupControlPlane
+		if isMaster {
+			count++
+		}
+		switch {
+		case named && isMaster:
+			masters = append(masters, m)
+		case named:
+			workers = append(workers, m)
+		}
+	}
+	if len(masters) > 0 && count == 1 {
+		return &vnfm.InvalidError{Problems: vnfm.Problems{{
+			Attribute: "heal.machines",
+			Summary:   fmt.Sprintf("machine %q is the whole control plane", masters[0].GetName()),
+			Detail:    "deleting it would delete what the cluster has stored; a heal that names no machine replaces it after another one has joined",
+		}}}
+	}
+	if err := c.removeMachines(ctx, workers, r); err != nil {
+		return err
+	}
+	for _, m := range masters {
+		if err := c.removeMachines(ctx, []*unstructured.Unstructured{m}, r); err != nil {
+			return err
+		}
+	}
+	// What was interrupted before may have something left to wait for.
+	return c.settled(ctx, r)
+}
+
+// removeMachines deletes machines, and waits until they are gone and the cluster is as
+// it shall be without them.
+func (c *cluster) removeMachines(ctx context.Context, machines []*unstructured.Unstructured, r vnfm.Recorder) error {
+	if len(machines) == 0 {
+		return nil
+	}
+	all, err := c.ofCluster(ctx, "Machine")
+	if err != nil {
+		return err
+	}
+	for _, m := range machines {
+		ref := kube.Ref{Resource: all.Resource, Namespace: c.namespace, Name: m.GetName()}
+		if err := c.client.Delete(ctx, ref, kube.DeleteOptions{UID: m.GetUID()}); err != nil {
+			return err
+		}
+	}
+	r.Progress(ctx, fmt.Sprintf("waiting for %d machines of %s to be replaced", len(machines), c))
+	err = c.client.Until(ctx, []kube.Selection{all}, func(objects []map[string]*unstructured.Unstructured) (bool, error) {
+		return !slices.ContainsFunc(machines, func(m *unstructured.Unstructured) bool { return objects[0][m.GetName()] != nil }), nil
+	})
+	if err != nil {
+		return fmt.Errorf("waiting for machines of %s to be removed: %w", c, err)
+	}
+	return c.settled(ctx, r)
+}
+
+// rollOut has control plane and node groups replace the machines that are older than
+// the time, gently as their strategies say. A group that replaces machines only when
+// somebody deletes them keeps them.
+func (c *cluster) rollOut(ctx context.Context, after time.Time, r vnfm.Recorder) error {
+	own, err := c.own(ctx)
+	if err != nil {
+		return err
+	}
+	if own == nil {
+		return fmt.Errorf("there is no Cluster %s/%s", c.namespace, c.name)
+	}
+	after = after.UTC().Truncate(time.Second)
+	if ref, found, err := c.ref(ctx, own, "spec", "controlPlaneRef"); err != nil {
+		return err
+	} else if found {
+		if err := c.setRollout(ctx, ref, after); err != nil {
+			return err
+		}
+	}
+	groups, err := c.listOf(ctx, "MachineDeployment")
+	if err != nil {
+		return err
+	}
+	resource, err := c.kind(ctx, group, "MachineDeployment")
+	if err != nil {
+		return err
+	}
+	for i := range groups {
+		if err := c.setRollout(ctx, kube.Ref{Resource: resource, Namespace: c.namespace, Name: groups[i].GetName()}, after); err != nil {
+			return err
+		}
+	}
+	all, err := c.ofCluster(ctx, "Machine")
+	if err != nil {
+		return err
+	}
+	r.Progress(ctx, fmt.Sprintf("waiting for all machines of %s to be replaced", c))
+	err = c.client.Until(ctx, []kube.Selection{all}, func(objects []map[string]*unstructured.Unstructured) (bool, error) {
+		for _, m := range objects[0] {
+			if m.GetCreationTimestamp().Time.Before(after) && !c.keepsMachines(c.groupOfMachine(m)) {
+				return false, nil
+			}
+		}
+		return true, nil
+	})
+	if err != nil {
+		return fmt.Errorf("waiting for the machines of %s that were made before %s to be replaced: %w", c, after.Format(time.RFC3339), err)
+	}
+	return c.settled(ctx, r)
+}
+
+// setRollout writes the time under the manager of restarts, so that no later apply
+// takes it away.
+func (c *cluster) setRollout(ctx context.Context, ref kube.Ref, after time.Time) error {
+	spec := map[string]any{"rollout": map[string]any{"after": after.Format(time.RFC3339)}}
+	if ref.Resource.GVK.Version == "v1beta1" {
+		spec = map[string]any{"rolloutAfter": after.Format(time.RFC3339)}
+	}
+	version, kind := ref.Resource.GVK.ToAPIVersionAndKind()
+	_, err := c.client.Apply(ctx, ref, map[string]any{
+		"apiVersion": version, "kind": kind, "metadata": map[string]any{"namespace": ref.Namespace, "name": ref.Name}, "spec": spec,
+	}, kube.ApplyOptions{FieldManager: kube.RestartFieldManager, Force: true})
+	return err
+}
+
+// keepsMachines reports whether a node group replaces its machines only when they are
+// deleted.
+func (c *cluster) keepsMachines(name string) bool {
+	g := c.spec.NodeGroups[name]
+	return g.Rollout != nil && g.Rollout.Type == "OnDelete"
+}

@@ -1,0 +1,91 @@
+package workloadcluster_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/config"
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
+)
+
+// A named machine is replaced and no other; the only one of a control plane is not;
+// without a name all are.
+func TestAccWorkloadCluster_heals(t *testing.T) {
+	w := newWorld(t)
+	configured := func(heal string) string {
+		return w.config(inMemory("1.34.0", `a = { replicas = 2 }`)+"  heal = "+heal+"\n", `
+variable "machine" {
+  type    = string
+  default = ""
+}
+`)
+	}
+	machines := func() []string {
+		return strings.Fields(w.kubectl("get", "machines", "-o", "jsonpath={.items[*].metadata.name}"))
+	}
+	var before []string
+	// The names are known once the cluster is there.
+	worker, master := config.Variables{}, config.Variables{}
+	w.run(t,
+		resource.TestStep{
+			Config: configured(`{ trigger = "at birth" }`),
+			Check: func(*terraform.State) error {
+				before = machines()
+				for _, name := range before {
+					if strings.Contains(name, "control-plane") {
+						master["machine"] = config.StringVariable(name)
+					} else {
+						worker["machine"] = config.StringVariable(name)
+					}
+				}
+				return nil
+			},
+		},
+		resource.TestStep{
+			Config:      configured(`{ trigger = "one", machines = ["edge-nobody"] }`),
+			ExpectError: acctest.Says(`workload cluster has no machine "edge-nobody"`),
+		},
+		resource.TestStep{
+			Config:          configured(`{ trigger = "one", machines = [var.machine] }`),
+			ConfigVariables: master,
+			ExpectError:     acctest.Says(`Machine "edge-control-plane-\S+" is the whole control plane`),
+		},
+		resource.TestStep{
+			Config:            configured(`{ trigger = "one", machines = [var.machine] }`),
+			ConfigVariables:   worker,
+			ConfigPlanChecks:  resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate)}},
+			ConfigStateChecks: []statecheck.StateCheck{status("INSTANTIATED"), groupHas("a", "available", 2)},
+			Check: func(*terraform.State) error {
+				now := machines()
+				kept := slices.DeleteFunc(slices.Clone(before), func(name string) bool { return !slices.Contains(now, name) })
+				if len(now) != 3 || len(kept) != 2 {
+					return fmt.Errorf("the machines were %v and are %v", before, now)
+				}
+				return nil
+			},
+		},
+		resource.TestStep{
+			Config:      strings.Replace(configured(`{ trigger = "all" }`), "heal = ", "rollout_after = \"2026-01-01T00:00:00Z\"\n  heal = ", 1),
+			ExpectError: acctest.Says(`Two Times of a Rollout`),
+		},
+		resource.TestStep{
+			PreConfig:         func() { before = machines() },
+			Config:            configured(`{ trigger = "all" }`),
+			ConfigStateChecks: []statecheck.StateCheck{status("INSTANTIATED"), groupHas("a", "available", 2)},
+			Check: func(*terraform.State) error {
+				now := machines()
+				if len(now) != 3 || slices.ContainsFunc(now, func(name string) bool { return slices.Contains(before, name) }) {
+					return fmt.Errorf("the machines were %v and are %v", before, now)
+				}
+				return nil
+			},
+		},
+	)
+}
