@@ -231,6 +231,7 @@ func TestAccWorkloadCluster_dataSource(t *testing.T) {
 		return statecheck.ExpectKnownValue(address, tfjsonpath.New(name), want)
 	}
 	whole, _ := w.kubeconfig(time.Now().Add(1000 * time.Hour))
+	t.Cleanup(func() { w.uproot("machine", "edge-1") })
 	w.look(t,
 		resource.TestStep{
 			Config:      w.looks(w.lookup(dataCluster, "")),

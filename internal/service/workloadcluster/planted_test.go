@@ -33,17 +33,21 @@ spec:
   controlPlaneEndpoint: {host: 127.0.0.1, port: 6443}
   infrastructureRef: {apiGroup: infrastructure.cluster.x-k8s.io, kind: LabCluster, name: %[1]s}
 `, name))
-	w.Cleanup(func() {
-		// The context of the test has ended.
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-		defer cancel()
-		for _, args := range [][]string{
-			{"delete", "cluster", name, "--wait=false", "--ignore-not-found"},
-			{"patch", "cluster", name, "--type=merge", "--patch", `{"metadata":{"finalizers":null}}`},
-		} {
-			_, _ = w.lab.TryKubectl(ctx, append([]string{"--namespace", w.namespace}, args...)...)
-		}
-	})
+	w.Cleanup(func() { w.uproot("cluster", name) })
+}
+
+// uproot removes an object that Cluster API, which leaves it alone, would keep for ever.
+func (w *world) uproot(kind, name string) {
+	// The context of the test has ended.
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	for _, args := range [][]string{
+		{"delete", kind, name, "--wait=false", "--ignore-not-found"},
+		{"patch", kind, name, "--type=merge", "--patch", `{"metadata":{"finalizers":null}}`},
+	} {
+		// The second finds nothing where the first was enough.
+		_, _ = w.lab.TryKubectl(ctx, append([]string{"--namespace", w.namespace}, args...)...)
+	}
 }
 
 // plantSecret makes a Secret as Cluster API keeps it.
