@@ -45,32 +45,32 @@ func (c *cluster) replace(ctx context.Context, names []string, r vnfm.Recorder) 
 	if err != nil {
 		return err
 	}
-	var workers, masters []*unstructured.Unstructured
+	var workers, control []*unstructured.Unstructured
 	count := 0
 	for i := range machines {
 		m := &machines[i]
-		named, isMaster := slices.Contains(names, m.GetName()), c.groupOfMachine(m) == groupControlPlane
-		if isMaster {
+		named, ofControlPlane := slices.Contains(names, m.GetName()), c.groupOfMachine(m) == groupControlPlane
+		if ofControlPlane {
 			count++
 		}
 		switch {
-		case named && isMaster:
-			masters = append(masters, m)
+		case named && ofControlPlane:
+			control = append(control, m)
 		case named:
 			workers = append(workers, m)
 		}
 	}
-	if len(masters) > 0 && count == 1 {
+	if len(control) > 0 && count == 1 {
 		return &vnfm.InvalidError{Problems: vnfm.Problems{{
 			Attribute: "heal.machines",
-			Summary:   fmt.Sprintf("machine %q is the whole control plane", masters[0].GetName()),
+			Summary:   fmt.Sprintf("machine %q is the whole control plane", control[0].GetName()),
 			Detail:    "deleting it would delete what the cluster has stored; a heal that names no machine replaces it after another one has joined",
 		}}}
 	}
 	if err := c.removeMachines(ctx, workers, r); err != nil {
 		return err
 	}
-	for _, m := range masters {
+	for _, m := range control {
 		if err := c.removeMachines(ctx, []*unstructured.Unstructured{m}, r); err != nil {
 			return err
 		}

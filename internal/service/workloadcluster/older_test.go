@@ -1,0 +1,60 @@
+package workloadcluster_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+)
+
+// A management cluster whose Cluster API serves v1beta1 alone: a topology is written in
+// that version, and its conditions and counters are read where that version has them.
+func TestAccWorkloadCluster_olderVersion(t *testing.T) {
+	w := newWorld(t)
+	w.lab.ClusterClass(t, w.namespace)
+	vim := fmt.Sprintf(`
+resource "vnf_vim" "test" {
+  name = "older"
+  kubernetes = {
+    endpoint       = %q
+    ca_certificate = file(%q)
+    bearer_token   = %q
+  }
+}
+`, w.lab.Management.OlderEndpoint, w.lab.CAFile, w.lab.AdminToken)
+	config := func(nodes int) string {
+		return w.store.Config(vim, w.cluster(fmt.Sprintf(`
+  kubernetes_version = "1.34.0"
+  topology           = { class = "in-memory" }
+  control_plane      = { replicas = 1, deletion = { node_drain_timeout = 60 } }
+  node_groups        = { a = { class = "default-worker", replicas = %d, health_check = { enabled = true, unhealthy_timeout = 300, max_unhealthy = "40%%" } } }
+`, nodes)))
+	}
+	w.run(t,
+		resource.TestStep{
+			Config: config(1),
+			ConfigStateChecks: []statecheck.StateCheck{
+				status("INSTANTIATED"), groupHas("a", "available", 1), groupHas("a", "up_to_date", 1),
+				statecheck.ExpectKnownValue(address, tfjsonpath.New("api_version"), knownvalue.StringExact("v1beta1")),
+				statecheck.ExpectKnownValue(address, tfjsonpath.New("available"), knownvalue.Bool(true)),
+				statecheck.ExpectKnownValue(address, tfjsonpath.New("running_version"), knownvalue.StringExact("v1.34.0")),
+				statecheck.ExpectKnownValue(address, tfjsonpath.New("objects"), knownvalue.MapPartial(map[string]knownvalue.Check{
+					"cluster.x-k8s.io/v1beta1/Cluster " + w.namespace + "/edge": knownvalue.NotNull(),
+				})),
+			},
+		},
+		resource.TestStep{
+			Config:           config(1),
+			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
+		},
+		resource.TestStep{
+			Config:            config(2),
+			ConfigPlanChecks:  updates(),
+			ConfigStateChecks: []statecheck.StateCheck{groupHas("a", "available", 2)},
+		},
+	)
+}
