@@ -82,7 +82,7 @@ func TestCredentialsOfAWorkloadCluster(t *testing.T) {
 		}
 	})
 	ca := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}))
-	w.write(w.store.Provider(), w.vim(), fmt.Sprintf(`
+	w.write(w.store.Provider(), w.vims(), fmt.Sprintf(`
 variable "header" {
   type      = string
   ephemeral = true

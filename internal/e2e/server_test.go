@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 )
@@ -72,6 +73,18 @@ func (s *server) do(ctx context.Context, method, path string, out any) (status i
 // get is do for a GET that must succeed.
 func (s *server) get(ctx context.Context, path string, out any) error {
 	status, err := s.do(ctx, http.MethodGet, path, out)
+	for range 60 {
+		if err != nil || status != http.StatusTooManyRequests {
+			break
+		}
+		// The API server is just beginning to serve a kind that another test brings.
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(500 * time.Millisecond):
+		}
+		status, err = s.do(ctx, http.MethodGet, path, out)
+	}
 	if err != nil {
 		return fmt.Errorf("GET %s: %w", path, err)
 	}
