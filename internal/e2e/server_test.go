@@ -105,8 +105,8 @@ func (s *server) discover(ctx context.Context) ([]kind, error) {
 	}
 	paths := []string{"/api/v1"}
 	for _, g := range groups.Groups {
-		if strings.Contains(g.PreferredVersion.GroupVersion, "example.") {
-			// Kinds that other tests bring come and go.
+		if slices.ContainsFunc([]string{"example.", "cluster.x-k8s.io", ".k-orc."}, func(part string) bool { return strings.Contains(g.PreferredVersion.GroupVersion, part) }) {
+			// Kinds that other tests bring come and go, Cluster API among them.
 			continue
 		}
 		paths = append(paths, "/apis/"+g.PreferredVersion.GroupVersion)
