@@ -92,7 +92,7 @@ func (c *cluster) chain(ctx context.Context, said string) string {
 func unhealthyMachines(all []unstructured.Unstructured) []*unstructured.Unstructured {
 	var out []*unstructured.Unstructured
 	for i := range all {
-		if condition(&all[i], "Available").Status != "True" || all[i].GetDeletionTimestamp() != nil {
+		if kube.ClusterCondition(&all[i], "Available").Status != "True" || all[i].GetDeletionTimestamp() != nil {
 			out = append(out, &all[i])
 		}
 	}
@@ -128,25 +128,15 @@ func worst(obj *unstructured.Unstructured) string {
 	}
 	for _, kind := range tells {
 		c, ok := conditions[kind]
-		if ok && c.Status == badWhen(kind) && (c.Message != "" || c.Reason != "") {
-			return fmt.Sprintf("%s: %s is %s (%s): %s", who, c.Type, c.Status, c.Reason, oneLine(c.Message))
+		if ok && c.Status == kube.BadWhen(kind) && (c.Message != "" || c.Reason != "") {
+			return fmt.Sprintf("%s: %s is %s (%s): %s", who, c.Type, c.Status, c.Reason, kube.OneLine(c.Message))
 		}
 	}
 	if message := text(obj, "status", "failureMessage"); message != "" {
-		return who + ": " + oneLine(message)
+		return who + ": " + kube.OneLine(message)
 	}
 	if obj.GetDeletionTimestamp() != nil {
 		return who
 	}
 	return ""
 }
-
-// badWhen is the status in which a condition tells that something is not done.
-func badWhen(kind string) string {
-	if slices.Contains([]string{"Deleting", "Paused", "ScalingUp", "ScalingDown", "RollingOut", "Remediating"}, kind) {
-		return "True"
-	}
-	return "False"
-}
-
-func oneLine(message string) string { return strings.Join(strings.Fields(message), " ") }

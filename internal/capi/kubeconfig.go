@@ -52,7 +52,7 @@ func (d *Driver) referred(management *vnfm.VIM, credentials vnfm.Credentials, re
 	if err != nil {
 		return nil, err
 	}
-	return &cluster{client: client, namespace: ref.Namespace, name: ref.Name, spec: &vnfm.ClusterSpec{Name: ref.Name, Namespace: ref.Namespace}}, nil
+	return &cluster{client: client, clients: d.clients, namespace: ref.Namespace, name: ref.Name, spec: &vnfm.ClusterSpec{Name: ref.Name, Namespace: ref.Namespace}}, nil
 }
 
 func (c *cluster) secretRef(ctx context.Context, purpose string) (kube.Ref, error) {
@@ -130,11 +130,7 @@ func (c *cluster) tryKubeconfig(ctx context.Context) (*vnfm.Kubeconfig, error) {
 	if err != nil {
 		return nil, err
 	}
-	client, err := kube.New(kube.Config{
-		Connection:  vnfm.KubernetesConnection{},
-		Credentials: vnfm.Credentials{vnfm.CredentialKubeconfig: k.Raw},
-		VIM:         c.name,
-	})
+	client, err := c.clients.Client(c.name, &vnfm.KubernetesConnection{}, vnfm.Credentials{vnfm.CredentialKubeconfig: k.Raw})
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 // group is the API group of Cluster API's own kinds.
@@ -108,14 +107,4 @@ func (c *cluster) nodeGroupOf(obj *unstructured.Unstructured) string {
 func text(obj *unstructured.Unstructured, path ...string) string {
 	s, _, _ := unstructured.NestedString(obj.Object, path...)
 	return s
-}
-
-// condition returns one condition of an object, empty when it has none of that type.
-func condition(obj *unstructured.Unstructured, kind string) vnfm.Condition {
-	for _, c := range kube.ClusterConditions(obj) {
-		if c.Type == kind {
-			return c
-		}
-	}
-	return vnfm.Condition{}
 }

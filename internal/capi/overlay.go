@@ -74,7 +74,9 @@ func (o *overlay) Terminate(ctx context.Context, t *vnfm.Target, spec vnfm.Termi
 // cluster is one workload cluster on its management cluster.
 type cluster struct {
 	client *kube.Client
-	spec   *vnfm.ClusterSpec
+	// clients has those of workload APIs.
+	clients *kube.Pool
+	spec    *vnfm.ClusterSpec
 	// instance is the id that objects of the cluster are labelled with.
 	instance  string
 	namespace string
@@ -90,7 +92,7 @@ func (o *overlay) cluster(t *vnfm.Target) (*cluster, error) {
 		return nil, err
 	}
 	return &cluster{
-		client: client, spec: t.Instance.Cluster, instance: t.Instance.ID,
+		client: client, clients: o.clients, spec: t.Instance.Cluster, instance: t.Instance.ID,
 		namespace: t.Instance.Namespace, name: t.Instance.Cluster.Name,
 	}, nil
 }

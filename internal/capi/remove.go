@@ -40,9 +40,9 @@ func (c *cluster) remove(ctx context.Context, r vnfm.Recorder) error {
 			return true, nil
 		}
 		last = obj
-		if d := condition(obj, "Deleting"); d.Message != "" && d.Message != said {
+		if d := kube.ClusterCondition(obj, "Deleting"); d.Message != "" && d.Message != said {
 			said = d.Message
-			r.Progress(ctx, "removing "+c.String()+": "+oneLine(d.Message))
+			r.Progress(ctx, "removing "+c.String()+": "+kube.OneLine(d.Message))
 		}
 		return false, nil
 	})
@@ -50,8 +50,8 @@ func (c *cluster) remove(ctx context.Context, r vnfm.Recorder) error {
 		return nil
 	}
 	reason := "it does not say what it waits for"
-	if d := condition(last, "Deleting"); d.Message != "" || d.Reason != "" {
-		reason = fmt.Sprintf("%s: %s", d.Reason, oneLine(d.Message))
+	if d := kube.ClusterCondition(last, "Deleting"); d.Message != "" || d.Reason != "" {
+		reason = fmt.Sprintf("%s: %s", d.Reason, kube.OneLine(d.Message))
 	}
 	return fmt.Errorf("%s is still being deleted (%w); Cluster API says %s%s", c, err, reason, c.chain(ctx, ""))
 }

@@ -37,8 +37,8 @@ func (c *cluster) state(ctx context.Context) (*vnfm.ClusterState, error) {
 		return nil, err
 	}
 	s := &vnfm.ClusterState{
-		Phase: text(own, "status", "phase"), Available: condition(own, "Available").Status == "True",
-		Paused: condition(own, "Paused").Status == "True", Endpoint: endpoint(own),
+		Phase: text(own, "status", "phase"), Available: kube.ClusterCondition(own, "Available").Status == "True",
+		Paused: kube.ClusterCondition(own, "Paused").Status == "True", Endpoint: endpoint(own),
 		Conditions: kube.ClusterConditions(own), NodeGroups: map[string]vnfm.GroupState{}, FailureDomains: failureDomains(own),
 	}
 	if specPaused, _, _ := unstructured.NestedBool(own.Object, "spec", "paused"); specPaused {
@@ -123,7 +123,7 @@ func (c *cluster) machines(ctx context.Context) ([]vnfm.VNFC, error) {
 	out := make([]vnfm.VNFC, 0, len(list))
 	for i := range list {
 		m := &list[i]
-		ready := condition(m, "Ready")
+		ready := kube.ClusterCondition(m, "Ready")
 		v := vnfm.VNFC{
 			ID: m.GetName(), VDUID: c.groupOfMachine(m), Resource: m.GetName(), Namespace: m.GetNamespace(),
 			Node: text(m, "status", "nodeRef", "name"), State: text(m, "status", "phase"),

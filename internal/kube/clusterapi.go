@@ -39,7 +39,9 @@ func ClusterConditions(obj *unstructured.Unstructured) []vnfm.Condition {
 	return out
 }
 
-func clusterCondition(obj *unstructured.Unstructured, kind string) vnfm.Condition {
+// ClusterCondition returns one condition of an object of Cluster API, empty when it has
+// none of that type.
+func ClusterCondition(obj *unstructured.Unstructured, kind string) vnfm.Condition {
 	for _, c := range ClusterConditions(obj) {
 		if c.Type == kind {
 			return c
@@ -50,15 +52,15 @@ func clusterCondition(obj *unstructured.Unstructured, kind string) vnfm.Conditio
 
 // lacks says that a condition is not as it has to be, or nil.
 func lacks(obj *unstructured.Unstructured, kind, want string) *verdict {
-	c := clusterCondition(obj, kind)
+	c := ClusterCondition(obj, kind)
 	if c.Type == "" || c.Status == want {
 		return nil
 	}
-	return inProgress(orElse(c.Reason, kind), oneLine(orElse(c.Message, kind+" is "+c.Status)))
+	return inProgress(orElse(c.Reason, kind), OneLine(orElse(c.Message, kind+" is "+c.Status)))
 }
 
-// oneLine folds the lists that Cluster API's messages are made of.
-func oneLine(message string) string {
+// OneLine folds the lists that Cluster API's messages are made of.
+func OneLine(message string) string {
 	return strings.Join(strings.Fields(message), " ")
 }
 
@@ -119,16 +121,17 @@ func machinesRule(obj *unstructured.Unstructured) *verdict {
 func machinesWait(obj *unstructured.Unstructured, s vnfm.GroupState, kinds ...string) *verdict {
 	v := inProgress("MachinesNotReady", fmt.Sprintf("%d of %d machines are up to date, %d are available, %d exist", s.UpToDate, s.Desired, s.Available, s.Replicas))
 	for _, kind := range kinds {
-		if c := clusterCondition(obj, kind); c.Message != "" && badWhen(kind) == c.Status {
-			v.reason, v.message = orElse(c.Reason, kind), v.message+"; "+oneLine(c.Message)
+		if c := ClusterCondition(obj, kind); c.Message != "" && BadWhen(kind) == c.Status {
+			v.reason, v.message = orElse(c.Reason, kind), v.message+"; "+OneLine(c.Message)
 			break
 		}
 	}
 	return v
 }
 
-// badWhen is the status in which a condition tells of something that is not done.
-func badWhen(kind string) string {
+// BadWhen is the status in which a condition of Cluster API tells of something that is
+// not done.
+func BadWhen(kind string) string {
 	switch kind {
 	case "RollingOut", "ScalingUp", "ScalingDown", "Deleting", "Remediating", "Paused":
 		return "True"
@@ -137,8 +140,8 @@ func badWhen(kind string) string {
 }
 
 func paused(obj *unstructured.Unstructured) *verdict {
-	if c := clusterCondition(obj, "Paused"); c.Status == "True" {
-		return inProgress("Paused", oneLine(orElse(c.Message, "the object is paused")))
+	if c := ClusterCondition(obj, "Paused"); c.Status == "True" {
+		return inProgress("Paused", OneLine(orElse(c.Message, "the object is paused")))
 	}
 	return nil
 }
@@ -155,7 +158,7 @@ func clusterRule(obj *unstructured.Unstructured) *verdict {
 	}
 	_, topology, _ := unstructured.NestedMap(obj.Object, "spec", "topology")
 	_, controlPlane, _ := unstructured.NestedMap(obj.Object, "spec", "controlPlaneRef")
-	if topology && clusterCondition(obj, "TopologyReconciled").Type == "" {
+	if topology && ClusterCondition(obj, "TopologyReconciled").Type == "" {
 		return inProgress("TopologyReconciled", "the topology has not been reconciled yet")
 	}
 	steps := []string{"TopologyReconciled", "InfrastructureReady", "ControlPlaneInitialized", "ControlPlaneAvailable", "WorkersAvailable", "Available"}
@@ -167,10 +170,10 @@ func clusterRule(obj *unstructured.Unstructured) *verdict {
 			return v
 		}
 	}
-	if clusterCondition(obj, "Available").Type == "" && text(obj, "status", "phase") != "Provisioned" {
+	if ClusterCondition(obj, "Available").Type == "" && text(obj, "status", "phase") != "Provisioned" {
 		return inProgress("Provisioning", "the phase is "+orElse(text(obj, "status", "phase"), "not set yet"))
 	}
-	if clusterCondition(obj, "Available").Type == "" {
+	if ClusterCondition(obj, "Available").Type == "" {
 		if v := lacks(obj, "Ready", "True"); v != nil {
 			return v
 		}

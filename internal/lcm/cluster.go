@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -60,10 +61,17 @@ func (e *Engine) settleCluster(ctx context.Context, spec *vnfm.InstanceSpec, ask
 	if spec.Cluster == nil {
 		return nil
 	}
-	vim, creds, err := e.vimWithCredentials(ctx, spec.VIMID)
+	s, err := e.store(ctx)
 	if err != nil {
 		return err
 	}
+	// The record alone: a preview must not need the credentials, which may be a workload
+	// cluster's and live on another one.
+	en, err := get[vimRecord](ctx, s, store.KindVIM, spec.VIMID)
+	if err != nil {
+		return err
+	}
+	vim := &en.value.VIM
 	settled := *spec.Cluster
 	spec.Cluster = &settled
 	spec.Namespace = namespaceOf(*spec, vim)
@@ -76,11 +84,11 @@ func (e *Engine) settleCluster(ctx context.Context, spec *vnfm.InstanceSpec, ask
 		if !ask {
 			return &vnfm.NotFoundError{Kind: "Cluster API on VIM", ID: vim.ID}
 		}
-		check, err := e.CheckVIM(ctx, vnfm.VIMSpec{Name: vim.Name, Type: vim.Type, Kubernetes: vim.Kubernetes, Credentials: creds})
+		live, err := e.CheckRegisteredVIM(ctx, vim.ID)
 		if err != nil {
 			return err
 		}
-		if version = servedClusterVersion(check.APIGroups); version == "" {
+		if version = servedClusterVersion(live.APIGroups); version == "" {
 			return fmt.Errorf("VIM %q is no management cluster: it serves no version of %s that is known here (%s); install Cluster API there first, for example with a VNF package",
 				vim.Name, clusterGroup, strings.Join(clusterVersions, ", "))
 		}
