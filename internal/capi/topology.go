@@ -36,13 +36,13 @@ func (f topology) check(spec *vnfm.ClusterSpec, ps *vnfm.Problems) {
 	for _, name := range slices.Sorted(maps.Keys(spec.NodeGroups)) {
 		g := spec.NodeGroups[name]
 		if g.Class == "" {
-			refuse("node_groups", name, fmt.Sprintf("node group %q has no class", name), "class names one of the worker classes of the ClusterClass")
+			refuse(attributeNodeGroups, name, fmt.Sprintf("node group %q has no class", name), "class names one of the worker classes of the ClusterClass")
 		}
 		if g.Flavour != "" {
-			refuse("node_groups", name, fmt.Sprintf("node group %q has a flavour, and a topology has none", name), flavourDetail)
+			refuse(attributeNodeGroups, name, fmt.Sprintf("node group %q has a flavour, and a topology has none", name), flavourDetail)
 		}
 		if spec.APIVersion == "v1beta1" && len(g.Taints) > 0 {
-			refuse("node_groups", name, fmt.Sprintf("node group %q has taints, which version v1beta1 of Cluster API does not know", name),
+			refuse(attributeNodeGroups, name, fmt.Sprintf("node group %q has taints, which version v1beta1 of Cluster API does not know", name),
 				"put them into the bootstrap template of the class")
 		}
 	}

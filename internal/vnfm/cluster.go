@@ -97,6 +97,8 @@ type NodeGroup struct {
 	HealthCheck   *HealthCheck      `json:"health_check,omitempty"`
 	Rollout       *NodeRollout      `json:"rollout,omitempty"`
 	Deletion      *MachineDeletion  `json:"deletion,omitempty"`
+	// RemoveMachines are those that go when the group gets smaller.
+	RemoveMachines []string `json:"remove_machines,omitempty"`
 }
 
 // Autoscaled reports whether an autoscaler decides on the number of nodes.

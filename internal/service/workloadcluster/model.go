@@ -84,6 +84,8 @@ func (m *model) Spec(ctx context.Context, state *model, diags *diag.Diagnostics)
 		}
 	}
 	cluster.NodeGroups = r.nodeGroups(m.NodeGroups)
+	withoutDone(cluster.NodeGroups, state)
+	checkRemovals(cluster.NodeGroups, state, diags)
 	m.fromTemplate(cluster, diags)
 	spec := m.BaseSpec(ctx, healMachines, "", diags)
 	spec.Cluster, spec.OperationalState = cluster, vnfm.Started
@@ -122,7 +124,7 @@ func (r reader) nodeGroups(all types.Map) map[string]vnfm.NodeGroup {
 		g := vnfm.NodeGroup{
 			Class: o.text("class"), Replicas: o.optional("replicas"), Min: o.optional("min"), Max: o.optional("max"), Flavour: o.text("flavour"),
 			Labels: o.texts("labels"), Annotations: o.texts("annotations"), FailureDomain: o.text("failure_domain"),
-			HealthCheck: o.healthCheck(), Deletion: o.deletion(),
+			HealthCheck: o.healthCheck(), Deletion: o.deletion(), RemoveMachines: o.set(removeMachines),
 		}
 		if t := o.nested("rollout"); t != nil {
 			g.Rollout = &vnfm.NodeRollout{Type: t.text("type"), MaxSurge: t.text("max_surge"), MaxUnavailable: t.text("max_unavailable")}
@@ -193,8 +195,17 @@ func (f fields) optional(name string) *int64 {
 
 func (f fields) list(name string) []string {
 	v, _ := f[name].(types.List)
+	return textsOf(v.Elements())
+}
+
+func (f fields) set(name string) []string {
+	v, _ := f[name].(types.Set)
+	return textsOf(v.Elements())
+}
+
+func textsOf(elements []attr.Value) []string {
 	var out []string
-	for _, e := range v.Elements() {
+	for _, e := range elements {
 		if s, ok := e.(types.String); ok {
 			out = append(out, s.ValueString())
 		}

@@ -263,6 +263,7 @@ func nodeGroupAttributes() map[string]schema.Attribute {
 			Optional:            true,
 			Validators:          []validator.Int64{int64validator.AtLeast(0)},
 		},
+		removeMachines: removalAttribute(),
 		"min": schema.Int64Attribute{
 			MarkdownDescription: "Least number of nodes of an autoscaler (cluster-autoscaler with Cluster API as its provider). With `min` and `max` the number of nodes is the autoscaler's, and no drift.",
 			Optional:            true,
