@@ -149,6 +149,8 @@ type ClusterState struct {
 	// KubeconfigNotAfter is when the client certificate of the kubeconfig expires;
 	// zero when there is none.
 	KubeconfigNotAfter time.Time
+	// InstanceID is that of the instance whose label the Cluster has; empty for none.
+	InstanceID string
 }
 
 // GroupState counts the machines of a control plane or node group.
@@ -208,6 +210,14 @@ type Kubeconfig struct {
 	NotAfter time.Time
 	// ID tells one kubeconfig of a cluster from the one that took its place.
 	ID string
+}
+
+// Expired returns an ExpiredError when the kubeconfig of a cluster gives access no more.
+func (k *Kubeconfig) Expired(ref ClusterRef) error {
+	if k.NotAfter.IsZero() || time.Now().Before(k.NotAfter) {
+		return nil
+	}
+	return &ExpiredError{Cluster: ref.Namespace + "/" + ref.Name, At: k.NotAfter}
 }
 
 // Rotation is the last replacement of a workload cluster's kubeconfig.

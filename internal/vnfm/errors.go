@@ -74,6 +74,17 @@ func (e *UnreachableError) Error() string {
 
 func (e *UnreachableError) Unwrap() error { return e.Err }
 
+// ExpiredError says that the credentials of a workload cluster were valid once.
+type ExpiredError struct {
+	// Cluster is "<namespace>/<name>" on its management cluster.
+	Cluster string
+	At      time.Time
+}
+
+func (e *ExpiredError) Error() string {
+	return fmt.Sprintf("the client certificate in the kubeconfig of workload cluster %s expired at %s", e.Cluster, e.At.UTC().Format(time.RFC3339))
+}
+
 // OperationError says that an LCM operation stopped. Instance is what exists; it
 // is nil when nothing does.
 type OperationError struct {

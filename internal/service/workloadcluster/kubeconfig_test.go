@@ -113,8 +113,22 @@ func TestAccWorkloadKubeconfig_dataSource(t *testing.T) {
 			Config:    w.looks(w.lookup(dataKubeconfig, "")),
 		},
 		resource.TestStep{
-			Config:      w.looks(w.lookup(dataKubeconfig, `wait = "3s"`)),
-			ExpectError: acctest.Says(`workload API of workload cluster .*/edge does not answer`),
+			// Who asks is told at once, and what to do.
+			Config:      w.looks(w.lookup(dataKubeconfig, `wait = "10m"`)),
+			ExpectError: acctest.Says(`(?s)client certificate in the kubeconfig of workload cluster ` + w.namespace + `/edge expired at .*Change regenerate_kubeconfig of the vnf_capi_workload_cluster`),
+		},
+		resource.TestStep{
+			Config:      w.looks(w.lookup(ephemeralKubeconfig, `wait = "10m"`)),
+			ExpectError: acctest.Says(`(?s)client certificate in the kubeconfig of workload cluster ` + w.namespace + `/edge expired at .*Change regenerate_kubeconfig of the vnf_capi_workload_cluster`),
+		},
+		resource.TestStep{
+			Config: w.looks(fmt.Sprintf(`
+resource "vnf_vim" "edge" {
+  name       = "edge"
+  kubernetes = { capi_cluster = { vim_id = vnf_vim.test.id, namespace = %q, name = "edge" } }
+}
+`, w.namespace)),
+			ExpectError: acctest.Says(`(?s)client certificate in the kubeconfig of workload cluster ` + w.namespace + `/edge expired at .*Change regenerate_kubeconfig of the vnf_capi_workload_cluster`),
 		},
 		resource.TestStep{
 			PreConfig:   func() { w.plantSecret("edge-kubeconfig", map[string]string{"value": "users: [top secret text"}) },

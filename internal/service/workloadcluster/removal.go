@@ -3,6 +3,7 @@ package workloadcluster
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -56,8 +57,8 @@ func checkRemovals(groups map[string]vnfm.NodeGroup, state *model, diags *diag.D
 		had := before.number("replicas")
 		if lost := max(had-*after, 0); int64(len(g.RemoveMachines)) > lost {
 			diags.AddAttributeError(path.Root("node_groups").AtMapKey(name).AtName(removeMachines), "More Machines Named Than Go",
-				fmt.Sprintf("Node group %q goes from %d machines to %d and loses %d, and %d are named: %q. Name as many as go, or fewer, and lower replicas in the same apply.",
-					name, had, *after, lost, len(g.RemoveMachines), g.RemoveMachines))
+				fmt.Sprintf("Node group %q goes from %d machines to %d and loses %d, and %d are named: %s. Name as many as go, or fewer, and lower replicas in the same apply.",
+					name, had, *after, lost, len(g.RemoveMachines), strings.Join(g.RemoveMachines, ", ")))
 		}
 	}
 }
