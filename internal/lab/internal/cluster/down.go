@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/controllers"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/layout"
 )
 
@@ -15,8 +16,8 @@ import (
 const stopTimeout = 20 * time.Second
 
 // Down stops the lab and deletes its directory. There is nothing to save, so nothing is asked to end in order.
-// Labs in directories below its own go before it: with their directory would go all that tells what to stop. But Cluster
-// API, which may be about to start one, goes first.
+// Labs in directories below its own go before it: with their directory would go all that tells what to stop. But what
+// starts such labs, and the programs of pods, goes first.
 func (l *Lab) Down(ctx context.Context) error {
 	unlock, err := l.Dir.Lock(ctx)
 	if err != nil {
@@ -28,7 +29,11 @@ func (l *Lab) Down(ctx context.Context) error {
 		return fmt.Errorf("cannot tell which processes belong to the lab: %w", err)
 	}
 	if state != nil {
-		if err := stopAll(ctx, state, clusterAPIProcesses()); err != nil {
+		// Whoever may be about to start something goes before it.
+		if err := stopAll(ctx, state, []string{ProcessServe, ProcessWorkloads}); err != nil {
+			return err
+		}
+		if err := controllers.StopPrograms(ctx, l.Dir); err != nil {
 			return err
 		}
 	}

@@ -107,7 +107,7 @@ func (l *Lab) Environment() (*Environment, error) {
 			ClusterClass:  l.clusterAPIFile("cluster-class.yaml"),
 		}
 	}
-	for name, record := range state.Processes {
+	for name, record := range l.allProcesses(state) {
 		environment.PIDs[name] = record.PID
 	}
 	return environment, nil

@@ -25,12 +25,12 @@ func (l *Lab) Status(ctx context.Context, w io.Writer) error {
 	if fault, err := l.control(ctx, commandFault); err == nil {
 		fmt.Fprintf(table, "fault proxy\t%s, %s\n", endpoint(state.Ports.Fault()), fault)
 	}
-	names := processes()
+	names, all := processes(), l.allProcesses(state)
 	if state.ClusterAPI != nil {
 		names = append(names, clusterAPIProcesses()...)
 	}
 	for _, name := range names {
-		record, started := state.Processes[name]
+		record, started := all[name]
 		switch {
 		case record.Alive():
 			fmt.Fprintf(table, "%s\trunning, pid %d\n", name, record.PID)
