@@ -60,6 +60,15 @@ func OwnClusterAPI(t testing.TB) Env {
 	return env
 }
 
+// NeedsClusterAPI skips a test that starts managers of Cluster API by itself, in a lab
+// that is not of ClusterAPI, where they have not been built.
+func NeedsClusterAPI(t testing.TB) {
+	t.Helper()
+	if _, err := clusterAPIBinary(); err != nil {
+		Missing(t, fmt.Sprintf("Cluster API: %v", err))
+	}
+}
+
 // findClusterAPI adds Cluster API to the lab once in a process.
 var findClusterAPI = sync.OnceValues(func() (Env, error) {
 	lab, err := find()

@@ -68,6 +68,9 @@ func (l *Lab) upClusterAPI(ctx context.Context, state *layout.State) (reused boo
 	if l.clusterAPIRuns(state) {
 		return true, nil
 	}
+	if state.Nodes == 0 {
+		return false, fmt.Errorf("the lab in %s has no nodes: the managers of Cluster API are pods, and need one", l.Dir)
+	}
 	if state.ClusterAPI == nil {
 		state.ClusterAPI = &layout.ClusterAPI{}
 	}

@@ -286,7 +286,11 @@ func (b *bench) testManagers(t *testing.T) {
 // testSecondClusterAPI runs another lab with Cluster API beside the first.
 func (b *bench) testSecondClusterAPI(t *testing.T) {
 	second := &bench{binary: b.binary, dir: filepath.Join(b.dir, "second")}
-	second.must(t, "up", "--nodes", "0", "--capi")
+	if _, err := second.run(t, "up", "--nodes", "0", "--capi"); err == nil || !strings.Contains(err.Error(), "has no nodes") {
+		t.Errorf("Cluster API without nodes: %v", err)
+	}
+	second.must(t, "down")
+	second.must(t, "up", "--nodes", "1", "--capi")
 	namespace := second.namespaced(t, "second")
 	second.kubectl(t, namespace, "apply", "--server-side", "--filename", "testdata/plain.yaml")
 	second.await(t, namespace, "cluster/plain", ".status.phase", "Provisioned")
