@@ -37,11 +37,16 @@ const (
 type Chart struct {
 	Name, Version string
 	Templates     map[string]string
+	// Packed, when set, is the archive.
+	Packed []byte
 }
 
 // Archive packs the chart.
 func (c Chart) Archive(t testing.TB) []byte {
 	t.Helper()
+	if c.Packed != nil {
+		return c.Packed
+	}
 	var out bytes.Buffer
 	zipped := gzip.NewWriter(&out)
 	packed := tar.NewWriter(zipped)
