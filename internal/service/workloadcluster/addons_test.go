@@ -72,8 +72,13 @@ func (w *world) letNodesUp(ctx context.Context) error {
 		if _, err := w.lab.TryKubectl(ctx, "--kubeconfig", file, "get", "configmap", "settings", "-n", "kube-system"); err != nil {
 			continue
 		}
-		_, err = w.lab.TryKubectl(ctx, "annotate", "labmachines", "--all", "-n", w.namespace, "lab.vnf/hold-")
-		return err
+		if _, err := w.lab.TryKubectl(ctx, "annotate", "labmachines", "--all", "-n", w.namespace, "lab.vnf/hold-"); err != nil {
+			return err
+		}
+		up, err := w.lab.TryKubectl(ctx, "get", "labmachines", "-n", w.namespace, "-o", "jsonpath={.items[*].spec.providerID}")
+		if err != nil || up != "" {
+			return err
+		}
 	}
 	return ctx.Err()
 }
