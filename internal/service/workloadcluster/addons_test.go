@@ -146,8 +146,9 @@ func TestAccWorkloadCluster_addons(t *testing.T) {
 				is("network", "status", "deployed"), is("network", "app_version", "app-1.0.3"), is("cloud", "status", "deployed"),
 				is("network", "digest", charttest.Digest(network("1.0.3").Archive(t))),
 			},
-			Check: resource.ComposeTestCheckFunc(releases(`network\s+kube-system\s+1\s.*deployed\s+network-1\.0\.3`, `cloud\s+cloud\s+1\s.*deployed\s+cloud-0\.1\.0`), func(*terraform.State) error {
+			Check: resource.ComposeTestCheckFunc(releases(`network\s+kube-system\s+1\s.*deployed\s+network-1\.0\.3`, `cloud\s+cloud\s+1\s.*deployed\s+cloud-0\.1\.0`), func(s *terraform.State) error {
 				asked = count()
+				assert.NotContains(t, fmt.Sprint(s.RootModule().Resources[address].Primary.Attributes), charttest.Password)
 				assert.Equal(t, "tunnel", workload("get", "configmap", "settings", "-n", "kube-system", "-o", "jsonpath={.data.mode}"))
 				return <-nodes
 			}),
