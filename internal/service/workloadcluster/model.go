@@ -22,6 +22,7 @@ import (
 type model struct {
 	lifecycle.Life
 	observed
+	charted
 
 	KubernetesVersion types.String `tfsdk:"kubernetes_version"`
 
@@ -46,7 +47,7 @@ type model struct {
 // Spec implements lifecycle.Model.
 func (m *model) Spec(ctx context.Context, state *model, diags *diag.Diagnostics) (vnfm.InstanceSpec, bool) {
 	for _, v := range []attr.Value{
-		m.VIMID, m.Name, m.KubernetesVersion, m.Topology, m.Chart, m.Template, m.ClusterTemplate, m.Labels, m.Annotations, m.Network,
+		m.VIMID, m.Name, m.KubernetesVersion, m.Topology, m.Chart, m.Template, m.ClusterTemplate, m.Addons, m.Labels, m.Annotations, m.Network,
 		m.ControlPlane, m.NodeGroups, m.Paused, m.RolloutAfter, m.OnFailure, m.ForceConflicts, m.AdoptExisting,
 	} {
 		if !tfutil.FullyKnown(ctx, v) {
@@ -67,7 +68,8 @@ func (m *model) Spec(ctx context.Context, state *model, diags *diag.Diagnostics)
 		}
 	}
 	if o := fieldsOf(m.Chart); o != nil {
-		cluster.Chart = &vnfm.ClusterChart{ChartSource: vnfm.ChartSource{Name: o.text("name"), Path: o.text("path")}, Values: r.object(path.Root("chart").AtName("values"), o["values"])}
+		cluster.Chart = &vnfm.ClusterChart{ChartSource: o.source(), Values: r.object(path.Root("chart").AtName("values"), o["values"])}
+		cluster.Chart.Chart = chartOf(fieldsOf(m.ChartStatus))
 	}
 	if o := fieldsOf(m.Template); o != nil {
 		cluster.Template = &vnfm.ClusterTemplate{Content: o.text("content"), Variables: o.texts("variables")}
@@ -83,7 +85,7 @@ func (m *model) Spec(ctx context.Context, state *model, diags *diag.Diagnostics)
 			Variables: r.object(path.Root("control_plane").AtName("variables"), o["variables"]), HealthCheck: o.healthCheck(), Deletion: o.deletion(),
 		}
 	}
-	cluster.NodeGroups = r.nodeGroups(m.NodeGroups)
+	cluster.NodeGroups, cluster.Addons = r.nodeGroups(m.NodeGroups), m.addons(ctx, r)
 	withoutDone(cluster.NodeGroups, state)
 	checkRemovals(cluster.NodeGroups, state, diags)
 	m.fromTemplate(cluster, diags)
@@ -242,7 +244,8 @@ func (f fields) deletion() *vnfm.MachineDeletion {
 }
 
 // Prepare implements lifecycle.Model.
-func (m *model) Prepare(ctx context.Context, manager vnfm.Manager, spec *vnfm.InstanceSpec, diags *diag.Diagnostics) {
+func (m *model) Prepare(ctx context.Context, manager vnfm.Manager, config *model, spec *vnfm.InstanceSpec, diags *diag.Diagnostics) {
+	m.prepareCharts(ctx, manager, config, spec.Cluster, diags)
 	if spec.Namespace != "" {
 		return
 	}
@@ -265,6 +268,7 @@ func (m *model) SetRecord(_ context.Context, i *vnfm.Instance, _ *diag.Diagnosti
 	m.SetBase(i)
 	if i.Cluster != nil {
 		m.APIVersion = tfutil.OptionalString(i.Cluster.APIVersion)
+		m.recordCharts(i.Cluster)
 		if m.Paused.IsNull() {
 			m.Paused = types.BoolValue(i.Cluster.Paused)
 		}
@@ -277,8 +281,9 @@ func (m *model) SetRecord(_ context.Context, i *vnfm.Instance, _ *diag.Diagnosti
 }
 
 // SetObservation implements lifecycle.Model.
-func (m *model) SetObservation(_ context.Context, o *vnfm.Observation, diags *diag.Diagnostics) {
-	m.observed, m.Objects = newObserved(o.Cluster), tfutil.StringMap(o.Objects)
+func (m *model) SetObservation(ctx context.Context, o *vnfm.Observation, diags *diag.Diagnostics) {
+	m.observed, m.Objects = newObserved(o.Cluster), lifecycle.WithUnseen(ctx, tfutil.StringMap(o.Objects), m.Objects, o.Unseen)
+	m.seeStatus(tfutil.Texts(m.Objects))
 	if o.Cluster != nil {
 		warnOfExpiry(m.Name.ValueString(), o.Cluster.KubeconfigNotAfter, diags)
 	}
@@ -305,8 +310,12 @@ func (m *model) Finish(ctx context.Context, manager vnfm.Manager, i *vnfm.Instan
 	if !m.Phase.IsUnknown() {
 		return
 	}
-	m.observed = newObserved(nil)
-	if seen, err := manager.Observe(ctx, i.ID); err == nil {
-		m.observed = newObserved(seen.Cluster)
+	seen, err := manager.Observe(ctx, i.ID)
+	if seen == nil {
+		seen = &vnfm.Observation{}
+	}
+	m.observed = newObserved(seen.Cluster)
+	if m.seeStatus(seen.Objects); err != nil {
+		m.mapStatus(func(string, types.String) types.String { return types.StringValue(addonUnknown) })
 	}
 }

@@ -43,7 +43,7 @@ func resourceSchema(ctx context.Context) schema.Schema {
 			"It is described in one of four forms: a `topology` of a ClusterClass, a Helm `chart`, a cluster `template` of clusterctl, or a `cluster_template` as OpenStack Magnum has it. " +
 			"Creating it waits until the control plane and all nodes are there and the workload API answers. Node groups are resized, added and removed in place, a change of `kubernetes_version` upgrades in place, the control plane first. " +
 			"The kubeconfig of the cluster never enters the state: read it with the ephemeral resource `vnf_capi_workload_kubeconfig`.",
-		Attributes: tfutil.Merged(identityAttributes(), formAttributes(), shapeAttributes(), dayTwoAttributes(), computedAttributes(), map[string]schema.Attribute{
+		Attributes: tfutil.Merged(identityAttributes(), formAttributes(), shapeAttributes(), addonAttributes(), dayTwoAttributes(), computedAttributes(), map[string]schema.Attribute{
 			"timeouts": tfutil.Timeouts(ctx, timeoutOpts),
 		}),
 	}
@@ -107,25 +107,13 @@ func formAttributes() map[string]schema.Attribute {
 		"chart": schema.SingleNestedAttribute{
 			MarkdownDescription: "The cluster as a Helm chart, whose values have the names of the chart `openstack-cluster` of capi-helm-charts. What the other arguments of the cluster say is laid over `values`.",
 			Optional:            true,
-			Attributes: map[string]schema.Attribute{
-				"name": schema.StringAttribute{
-					MarkdownDescription: "An embedded chart: `openstack`, a cluster on servers of OpenStack (v1beta1 of Cluster API Provider OpenStack, v1beta2 of Cluster API), or `in-memory`, a cluster of machines that exist in the memory of Cluster API's development provider only.",
-					Optional:            true,
-					Validators: []validator.String{
-						stringvalidator.OneOf("openstack", "in-memory"),
-						stringvalidator.ExactlyOneOf(path.MatchRelative().AtParent().AtName("path"), path.MatchRelative().AtParent().AtName("name")),
-					},
-				},
-				"path": schema.StringAttribute{
-					MarkdownDescription: "A chart on the machine that Terraform runs on, a directory or an archive.",
-					Optional:            true,
-					Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
-				},
+			Validators:          []validator.Object{sourceRules{embedded: embeddedCharts}},
+			Attributes: tfutil.Merged(chartSource(embeddedCharts...), map[string]schema.Attribute{
 				"values": schema.DynamicAttribute{
 					MarkdownDescription: "Values over those of the chart, an object. Not for secrets.",
 					Optional:            true,
 				},
-			},
+			}),
 		},
 		"cluster_template": clusterTemplateAttribute(),
 		"template": schema.SingleNestedAttribute{
