@@ -77,12 +77,14 @@ func (m *model) Spec(ctx context.Context, state *model, diags *diag.Diagnostics)
 	if o := fieldsOf(m.Network); o != nil {
 		cluster.Network = &vnfm.ClusterNetwork{
 			PodCIDRs: o.list("pod_cidrs"), ServiceCIDRs: o.list("service_cidrs"), ServiceDomain: o.text("service_domain"), APIServerPort: int(o.number("api_server_port")),
+			Internal: o.nested("internal").resource(), Subnet: o.nested("internal_subnet").resource(), External: o.text("external"),
 		}
 	}
 	if o := fieldsOf(m.ControlPlane); o != nil {
 		cluster.ControlPlane = vnfm.ClusterControlPlane{
 			Replicas: o.optional("replicas"), Flavour: o.text("flavour"), Labels: o.texts("labels"), Annotations: o.texts("annotations"),
 			Variables: r.object(path.Root("control_plane").AtName("variables"), o["variables"]), HealthCheck: o.healthCheck(), Deletion: o.deletion(),
+			FailureDomains: o.list("failure_domains"), MachinePlace: o.place(),
 		}
 	}
 	cluster.NodeGroups, cluster.Addons = r.nodeGroups(m.NodeGroups), m.addons(ctx, r)
@@ -127,6 +129,7 @@ func (r reader) nodeGroups(all types.Map) map[string]vnfm.NodeGroup {
 			Class: o.text("class"), Replicas: o.optional("replicas"), Min: o.optional("min"), Max: o.optional("max"), Flavour: o.text("flavour"),
 			Labels: o.texts("labels"), Annotations: o.texts("annotations"), FailureDomain: o.text("failure_domain"),
 			HealthCheck: o.healthCheck(), Deletion: o.deletion(), RemoveMachines: o.set(removeMachines),
+			MachinePlace: o.place(),
 		}
 		if t := o.nested("rollout"); t != nil {
 			g.Rollout = &vnfm.NodeRollout{Type: t.text("type"), MaxSurge: t.text("max_surge"), MaxUnavailable: t.text("max_unavailable")}
