@@ -27,6 +27,8 @@ type ClusterSpec struct {
 	Network      *ClusterNetwork      `json:"network,omitempty"`
 	ControlPlane ClusterControlPlane  `json:"control_plane"`
 	NodeGroups   map[string]NodeGroup `json:"node_groups,omitempty"`
+	// OpenStack, when set, gives the cluster an application credential of its own.
+	OpenStack *ClusterOpenStack `json:"openstack,omitempty"`
 	// Paused stops all controllers of Cluster API from working on the cluster.
 	Paused bool `json:"paused,omitempty"`
 	// RolloutAfter, a time in RFC 3339, makes control plane and nodes be replaced
@@ -155,6 +157,9 @@ type ClusterState struct {
 	// KubeconfigNotAfter is when the client certificate of the kubeconfig expires;
 	// zero when there is none.
 	KubeconfigNotAfter time.Time
+	// ApplicationCredentialID is that of the cluster's own application credential; empty
+	// when it has none.
+	ApplicationCredentialID string
 }
 
 // GroupState counts the machines of a control plane or node group.
