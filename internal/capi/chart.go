@@ -21,7 +21,7 @@ type chart struct{ *vnfm.ClusterChart }
 const attributeChart = "chart"
 
 func (f chart) objects(spec *vnfm.ClusterSpec, ps *vnfm.Problems) []map[string]any {
-	if f.Name != "" && spec.APIVersion == "v1beta1" {
+	if f.Name != "" && !f.Fetched() && spec.APIVersion == "v1beta1" {
 		*ps = append(*ps, vnfm.Problem{
 			Attribute: attributeChart, Summary: fmt.Sprintf("the embedded chart %q is for v1beta2 of Cluster API, and the management cluster serves v1beta1 alone", f.Name),
 			Detail: "upgrade Cluster API to 1.11 or later, or give a chart of that version as path",
@@ -65,7 +65,10 @@ func (f chart) objects(spec *vnfm.ClusterSpec, ps *vnfm.Problems) []map[string]a
 
 // locate returns the file system and the path of the chart in it.
 func (f chart) locate() (fs.FS, string) {
-	if f.Name != "" {
+	switch {
+	case f.Archive != nil:
+		return f.Archive, f.File
+	case f.Name != "":
 		return embedded, "charts/" + f.Name
 	}
 	clean := filepath.Clean(f.Path)

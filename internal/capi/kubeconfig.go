@@ -37,7 +37,11 @@ func (d *Driver) Kubeconfig(ctx context.Context, management *vnfm.VIM, credentia
 	if spec.Wait > 0 {
 		ctx, cancel := context.WithTimeout(ctx, spec.Wait)
 		defer cancel()
-		k, err = c.awaitKubeconfig(ctx, func(error) {})
+		waiting := spec.Waiting
+		if waiting == nil {
+			waiting = func(error) {}
+		}
+		k, err = c.awaitKubeconfig(ctx, waiting)
 	} else if k, err = c.readKubeconfig(ctx); isGone(err) {
 		err = &vnfm.NotFoundError{Kind: "kubeconfig of workload cluster", ID: ref.Namespace + "/" + ref.Name}
 	}

@@ -107,7 +107,7 @@ func TestPausedClusterIsReadyAsItIs(t *testing.T) {
 
 func chartSpec() *vnfm.ClusterSpec {
 	return &vnfm.ClusterSpec{
-		Name: "edge", Namespace: "core", KubernetesVersion: "v1.34.0", Chart: &vnfm.ClusterChart{Name: "in-memory"},
+		Name: "edge", Namespace: "core", KubernetesVersion: "v1.34.0", Chart: &vnfm.ClusterChart{ChartSource: vnfm.ChartSource{Name: "in-memory"}},
 		ControlPlane: vnfm.ClusterControlPlane{Replicas: number(3)},
 		NodeGroups: map[string]vnfm.NodeGroup{
 			"a": {Replicas: number(2), Labels: map[string]string{"node-role.kubernetes.io/core": ""}},
@@ -202,17 +202,19 @@ func TestPackageProblems(t *testing.T) {
 		want   string
 		at     string
 	}{
-		"no form":                 {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.Topology = nil }, "neither a topology nor a chart nor a template", ""},
-		"no version":              {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.KubernetesVersion = "latest" }, `"latest" is no version of Kubernetes`, "kubernetes_version"},
-		"even control plane":      {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.ControlPlane.Replicas = number(2) }, "a control plane cannot have 2 machines", "control_plane.replicas"},
-		"limits and number":       {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", Replicas: number(1), Min: number(1), Max: number(2)}), "has a number of nodes and limits", "node_groups"},
-		"one limit":               {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", Min: number(1)}), "has one limit of an autoscaler only", "node_groups"},
-		"limits the wrong way":    {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", Min: number(3), Max: number(2)}), "more nodes at least (3) than at most (2)", "node_groups"},
-		"no class":                {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Replicas: number(1)}), `node group "g" has no class`, "node_groups"},
-		"flavour of a topology":   {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.ControlPlane.Flavour = "big" }, "a topology has no flavour", "control_plane.flavour"},
-		"taints in v1beta1":       {topologySpec("v1beta1"), withGroup(vnfm.NodeGroup{Class: "w", Taints: []vnfm.NodeTaint{{Key: "k", Effect: "NoExecute"}}}), "does not know", "node_groups"},
-		"chart in v1beta1":        {chartSpec(), func(s *vnfm.ClusterSpec) { s.APIVersion = "v1beta1" }, "the management cluster serves v1beta1 alone", "chart"},
-		"chart that is not there": {chartSpec(), func(s *vnfm.ClusterSpec) { s.Chart = &vnfm.ClusterChart{Path: "/nowhere/chart"} }, "the chart cannot be read", "chart"},
+		"no form":               {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.Topology = nil }, "neither a topology nor a chart nor a template", ""},
+		"no version":            {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.KubernetesVersion = "latest" }, `"latest" is no version of Kubernetes`, "kubernetes_version"},
+		"even control plane":    {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.ControlPlane.Replicas = number(2) }, "a control plane cannot have 2 machines", "control_plane.replicas"},
+		"limits and number":     {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", Replicas: number(1), Min: number(1), Max: number(2)}), "has a number of nodes and limits", "node_groups"},
+		"one limit":             {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", Min: number(1)}), "has one limit of an autoscaler only", "node_groups"},
+		"limits the wrong way":  {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", Min: number(3), Max: number(2)}), "more nodes at least (3) than at most (2)", "node_groups"},
+		"no class":              {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Replicas: number(1)}), `node group "g" has no class`, "node_groups"},
+		"flavour of a topology": {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.ControlPlane.Flavour = "big" }, "a topology has no flavour", "control_plane.flavour"},
+		"taints in v1beta1":     {topologySpec("v1beta1"), withGroup(vnfm.NodeGroup{Class: "w", Taints: []vnfm.NodeTaint{{Key: "k", Effect: "NoExecute"}}}), "does not know", "node_groups"},
+		"chart in v1beta1":      {chartSpec(), func(s *vnfm.ClusterSpec) { s.APIVersion = "v1beta1" }, "the management cluster serves v1beta1 alone", "chart"},
+		"chart that is not there": {chartSpec(), func(s *vnfm.ClusterSpec) {
+			s.Chart = &vnfm.ClusterChart{ChartSource: vnfm.ChartSource{Path: "/nowhere/chart"}}
+		}, "the chart cannot be read", "chart"},
 		"missing variable":        {templateSpec(), func(s *vnfm.ClusterSpec) { s.NodeGroups = nil }, "needs values for WORKER_MACHINE_COUNT", attributeVariables},
 		"unknown variable":        {templateSpec(), func(s *vnfm.ClusterSpec) { s.Template.Variables = map[string]string{"COLOUR": "blue"} }, "has no ${COLOUR}", attributeVariables},
 		"variable of an argument": {templateSpec(), func(s *vnfm.ClusterSpec) { s.Template.Variables = map[string]string{varName: "x"} }, "is set by the arguments", attributeVariables},

@@ -31,8 +31,17 @@ func (e *Engine) packageFor(ctx context.Context, spec vnfm.InstanceSpec) (*vnfm.
 	if err != nil {
 		return nil, nil, err
 	}
-	p, problems := d.Package(spec.Cluster)
-	return p, problems, nil
+	cluster := *spec.Cluster
+	if c := cluster.Chart; c != nil && c.Fetched() {
+		whole := *c
+		if whole.Archive, _, err = e.chartContent(ctx, &c.ChartSource); err != nil {
+			return nil, nil, err
+		}
+		whole.File = archiveName
+		cluster.Chart = &whole
+	}
+	p, problems := d.Package(&cluster)
+	return p, append(problems, vnfm.CheckAddons(wanted(cluster.Addons))...), nil
 }
 
 func (e *Engine) clusters() (vnfm.ClusterDriver, error) {
@@ -44,7 +53,7 @@ func (e *Engine) clusters() (vnfm.ClusterDriver, error) {
 
 // over returns the driver of an instance given that of its VIM: a workload cluster is
 // made with it, and is more than its objects.
-func (e *Engine) over(d vnfm.InfraDriver, i *vnfm.Instance) (vnfm.InfraDriver, error) {
+func (e *Engine) over(ctx context.Context, d vnfm.InfraDriver, i *vnfm.Instance) (vnfm.InfraDriver, error) {
 	if i.Cluster == nil {
 		return d, nil
 	}
@@ -52,7 +61,7 @@ func (e *Engine) over(d vnfm.InfraDriver, i *vnfm.Instance) (vnfm.InfraDriver, e
 	if err != nil {
 		return nil, err
 	}
-	return clusters.Over(d), nil
+	return e.furnish(ctx, clusters.Over(d), i)
 }
 
 // settleCluster fills what a workload cluster's specification leaves to its

@@ -76,6 +76,10 @@ func (e *Engine) settleConnections(ctx context.Context, spec *vnfm.InstanceSpec,
 // something.
 func wantedConnections(i *vnfm.Instance, spec vnfm.InstanceSpec) map[string]vnfm.Connection {
 	out := maps.Clone(spec.Connections)
+	if spec.Cluster != nil {
+		// The parts of a workload cluster are its add-ons.
+		return out
+	}
 	for _, item := range i.Inventory {
 		if _, wanted := out[item.Connection]; wanted || item.Connection == "" {
 			continue

@@ -135,7 +135,7 @@ func (e *Engine) bind(ctx context.Context, i *vnfm.Instance, r *resolution, spec
 	if err != nil {
 		return nil, nil, err
 	}
-	if d, err = e.over(d, i); err != nil {
+	if d, err = e.over(ctx, d, i); err != nil {
 		return nil, nil, err
 	}
 	d, err = e.spread(ctx, d, t, true)

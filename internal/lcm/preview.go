@@ -65,7 +65,7 @@ func (e *Engine) offline(ctx context.Context, spec vnfm.InstanceSpec,
 	if err != nil {
 		return nil, err
 	}
-	if d, err = e.over(d, instance); err != nil {
+	if d, err = e.over(ctx, d, instance); err != nil {
 		return nil, err
 	}
 	if d, err = e.spread(ctx, d, t, false); err != nil {

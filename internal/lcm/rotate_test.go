@@ -20,8 +20,12 @@ type clusters struct {
 }
 
 func (c *clusters) Package(spec *vnfm.ClusterSpec) (*vnfm.Package, vnfm.Problems) {
+	id := "cluster:" + spec.Name
+	if spec.Paused {
+		id += ":paused"
+	}
 	return &vnfm.Package{
-		ID: "cluster:" + spec.Name, Name: spec.Name, Digest: "sha256:0123456789",
+		ID: id, Name: spec.Name, Digest: "sha256:0123456789",
 		Descriptor: &vnfm.Descriptor{ID: "cluster", Flavours: []vnfm.Flavour{{ID: "default"}}},
 	}, nil
 }

@@ -37,7 +37,10 @@ func (e *Engine) Terminate(ctx context.Context, id string, spec vnfm.TerminateSp
 	if err != nil {
 		return err
 	}
-	return e.leavePackages(ctx, s)
+	if err := e.leavePackages(ctx, s); err != nil {
+		return err
+	}
+	return e.leaveCharts(ctx, s)
 }
 
 func (e *Engine) terminate(ctx context.Context, s store.Store, en *entry[vnfm.Instance], spec vnfm.TerminateSpec) error {

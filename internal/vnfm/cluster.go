@@ -29,6 +29,8 @@ type ClusterSpec struct {
 	NodeGroups   map[string]NodeGroup `json:"node_groups,omitempty"`
 	// OpenStack, when set, gives the cluster an application credential of its own.
 	OpenStack *ClusterOpenStack `json:"openstack,omitempty"`
+	// Addons are charts on the workload cluster, by name.
+	Addons map[string]Addon `json:"addons,omitempty"`
 	// Paused stops all controllers of Cluster API from working on the cluster.
 	Paused bool `json:"paused,omitempty"`
 	// RolloutAfter, a time in RFC 3339, makes control plane and nodes be replaced
@@ -42,16 +44,6 @@ type ClusterTopology struct {
 	// ClassNamespace is that of the ClusterClass; empty means the cluster's own.
 	ClassNamespace string         `json:"class_namespace,omitempty"`
 	Variables      map[string]any `json:"variables,omitempty"`
-}
-
-// ClusterChart is the form of a cluster that a Helm chart describes, with the names
-// of values that the chart "openstack-cluster" of capi-helm-charts has.
-type ClusterChart struct {
-	// Name is that of an embedded chart, "openstack" or "in-memory"; Path that of a
-	// directory or archive. One of them is set.
-	Name   string         `json:"name,omitempty"`
-	Path   string         `json:"path,omitempty"`
-	Values map[string]any `json:"values,omitempty"`
 }
 
 // ClusterTemplate is the form of a cluster template of clusterctl: YAML with
@@ -192,6 +184,8 @@ type KubeconfigSpec struct {
 	// Wait is how long it is waited until the workload API answers with it; zero
 	// takes what there is.
 	Wait time.Duration
+	// Waiting, when set, hears why it is still waited.
+	Waiting func(reason error)
 	// Mint, when set, signs a client certificate of its own with the cluster's CA.
 	Mint *MintSpec
 }

@@ -27,6 +27,9 @@ type Target struct {
 	// Founded, when set, is called once the namespaces and definitions are there that
 	// everything else stands on, and before that is made.
 	Founded func(ctx context.Context) error
+	// Written, when set, is called once everything is written, and before it is waited for
+	// until it is ready: what is done there may be what the objects wait for.
+	Written func(ctx context.Context) error
 	// Settled, when set, is called once everything is applied and ready by itself, and
 	// before what the target has no longer is removed: the last word on readiness.
 	Settled func(ctx context.Context) error

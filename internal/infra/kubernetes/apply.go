@@ -156,6 +156,11 @@ func (s *session) applyWaves(ctx context.Context, target, old, all []*placement)
 		}
 	}
 	counter.done(ctx)
+	if s.target.Written != nil {
+		if err := s.target.Written(ctx); err != nil {
+			return err
+		}
+	}
 	return s.awaitReady(ctx, target, waves)
 }
 
