@@ -82,7 +82,7 @@ func (f chart) values(spec *vnfm.ClusterSpec) map[string]any {
 	put(said, "clusterAnnotations", texts(spec.Annotations))
 	put(said, "clusterLabels", texts(spec.Labels))
 	put(said, "kubeNetwork", network(spec.Network))
-	if cloud := spec.OpenStack; cloud != nil {
+	if cloud := spec.OwnCredential(); cloud != nil {
 		said["cloudCredentialsSecretName"], said["cloudName"] = cloud.SecretName, cloud.CloudName
 	}
 	controlPlane := map[string]any{}

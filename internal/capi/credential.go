@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -39,7 +40,7 @@ const (
 
 // credentialKey is how the application credential goes by among a cluster's objects.
 func credentialKey(cluster string) string {
-	return groupKeystone + "/v3/" + kindCredential + " " + cluster
+	return vnfm.GroupKeystone + "/v3/" + kindCredential + " " + cluster
 }
 
 // credentialText is what the digest of a cluster has of its part in an OpenStack.
@@ -62,13 +63,13 @@ func credentialDigest(spec *vnfm.ClusterOpenStack) string {
 
 // madeFor sums up for what an application credential is made.
 func madeFor(spec *vnfm.ClusterOpenStack) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q", append([]string{spec.VIMID, spec.UserID, spec.ProjectID, spec.Rotate}, spec.Roles...)))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q", append([]string{spec.VIMID, spec.UserID, spec.ProjectID, spec.Credential.Rotate}, spec.Credential.Roles...)))
 	return hex.EncodeToString(sum[:8])
 }
 
 // checkCredential finds what stands in the way of the Secret.
 func checkCredential(spec *vnfm.ClusterSpec, objects []map[string]any, ps *vnfm.Problems) {
-	cloud := spec.OpenStack
+	cloud := spec.OwnCredential()
 	if cloud == nil {
 		return
 	}
@@ -76,7 +77,7 @@ func checkCredential(spec *vnfm.ClusterSpec, objects []map[string]any, ps *vnfm.
 		meta, _ := o["metadata"].(map[string]any)
 		if o["apiVersion"] == "v1" && o["kind"] == "Secret" && meta["name"] == cloud.SecretName {
 			*ps = append(*ps, vnfm.Problem{
-				Attribute: "openstack.secret_name", Summary: fmt.Sprintf("the cluster brings the Secret %q itself", cloud.SecretName),
+				Attribute: "openstack.application_credential.secret_name", Summary: fmt.Sprintf("the cluster brings the Secret %q itself", cloud.SecretName),
 				Detail: "the application credential would be written over it: take it out of the cluster's objects, or choose another secret_name",
 			})
 		}
@@ -93,10 +94,16 @@ type credential struct {
 	wanted *vnfm.ClusterOpenStack
 	// current is the id of the one that is in use, once that is known.
 	current string
+	// vimID is the VIM that made what there is, once that is known.
+	vimID string
 }
 
 func (o *overlay) credential(c *cluster, t *vnfm.Target, l *ledger) *credential {
-	return &credential{cluster: c, clouds: o.clouds, target: t, ledger: l, wanted: t.Instance.Cluster.OpenStack}
+	a := &credential{cluster: c, clouds: o.clouds, target: t, ledger: l}
+	if c.spec.OwnCredential() != nil {
+		a.wanted, a.vimID = c.spec.OpenStack, c.spec.OpenStack.VIMID
+	}
+	return a
 }
 
 // prefix is what the names of the cluster's application credentials begin with. A process
@@ -133,7 +140,7 @@ func (a *credential) read(ctx context.Context) (*held, error) {
 	if err != nil {
 		return nil, err
 	}
-	obj, err := a.client.Get(ctx, kube.Ref{Resource: r, Namespace: a.namespace, Name: a.wanted.SecretName})
+	obj, err := a.client.Get(ctx, kube.Ref{Resource: r, Namespace: a.namespace, Name: a.wanted.Credential.SecretName})
 	if isGone(err) {
 		return nil, nil
 	}
@@ -148,7 +155,7 @@ func (a *credential) readSecret(obj *unstructured.Unstructured) *held {
 	h.madeFor, h.vimID = obj.GetAnnotations()[annotationMadeFor], obj.GetAnnotations()[annotationCloud]
 	if clouds, err := value(obj, openstack.FileClouds); err == nil && a.wanted != nil {
 		// One that cannot be read holds nothing that can be used.
-		h.id, h.secret, _ = openstack.ReadCloudsYAML(clouds, a.wanted.CloudName)
+		h.id, h.secret, _ = openstack.ReadCloudsYAML(clouds, a.wanted.Credential.CloudName)
 	}
 	return h
 }
@@ -171,8 +178,8 @@ func (a *credential) ensure(ctx context.Context) error {
 	}
 	if h != nil && !h.own && !a.target.AdoptExisting {
 		return &vnfm.ConflictError{
-			Object: fmt.Sprintf("Secret %s/%s", a.namespace, a.wanted.SecretName), Owner: "somebody else",
-			Detail: "choose another openstack.secret_name, or take it over with adopt_existing",
+			Object: fmt.Sprintf("Secret %s/%s", a.namespace, a.wanted.Credential.SecretName), Owner: "somebody else",
+			Detail: "choose another openstack.application_credential.secret_name, or take it over with adopt_existing",
 		}
 	}
 	good, err := a.isGood(ctx, client, h)
@@ -222,7 +229,7 @@ func (a *credential) replace(ctx context.Context, client *openstack.Client, old 
 		return nil, err
 	}
 	a.ledger.Progress(ctx, "making an application credential for "+a.String())
-	made, err := client.CreateApplicationCredential(ctx, name, fmt.Sprintf("Workload cluster %s/%s of Cluster API", a.namespace, a.name), a.wanted.Roles)
+	made, err := client.CreateApplicationCredential(ctx, name, fmt.Sprintf("Workload cluster %s/%s of Cluster API", a.namespace, a.name), a.wanted.Credential.Roles)
 	if err != nil {
 		return nil, err
 	}
@@ -246,7 +253,7 @@ func unique() string {
 // wantedSecret is the Secret with an application credential.
 func (a *credential) wantedSecret(client *openstack.Client, h *held) (map[string]any, error) {
 	at := client.Connection()
-	clouds, err := openstack.CloudsYAML(a.wanted.CloudName, at, h.id, h.secret)
+	clouds, err := openstack.CloudsYAML(a.wanted.Credential.CloudName, at, h.id, h.secret)
 	if err != nil {
 		return nil, err
 	}
@@ -257,7 +264,7 @@ func (a *credential) wantedSecret(client *openstack.Client, h *held) (map[string
 	return map[string]any{
 		"apiVersion": "v1", "kind": "Secret",
 		"metadata": map[string]any{
-			"name": a.wanted.SecretName, "namespace": a.namespace,
+			"name": a.wanted.Credential.SecretName, "namespace": a.namespace,
 			"labels":      map[string]any{labelMove: "", labelCluster: a.name, labelCredential: "", vnfm.InstanceLabel: a.instance},
 			"annotations": map[string]any{annotationMadeFor: madeFor(a.wanted), annotationCloud: a.wanted.VIMID},
 		},
@@ -275,7 +282,7 @@ func (a *credential) write(ctx context.Context, client *openstack.Client, h *hel
 	if err != nil {
 		return err
 	}
-	_, err = a.client.Apply(ctx, kube.Ref{Resource: r, Namespace: a.namespace, Name: a.wanted.SecretName}, secret, kube.ApplyOptions{Force: true})
+	_, err = a.client.Apply(ctx, kube.Ref{Resource: r, Namespace: a.namespace, Name: a.wanted.Credential.SecretName}, secret, kube.ApplyOptions{Force: true})
 	if err != nil {
 		return fmt.Errorf("writing the application credential of %s: %w", a.cluster, err)
 	}
@@ -307,25 +314,11 @@ func (a *credential) retire(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	vimID := ""
-	for _, h := range secrets {
-		vimID = h.vimID
+	former := slices.DeleteFunc(secrets, func(h *held) bool { return a.wanted != nil && h.object.GetName() == a.wanted.Credential.SecretName })
+	if err := a.removeSecrets(ctx, former); err != nil || a.vimID == "" {
+		return err
 	}
-	if a.wanted != nil {
-		vimID = a.wanted.VIMID
-	}
-	for _, h := range secrets {
-		if a.wanted != nil && h.object.GetName() == a.wanted.SecretName {
-			continue
-		}
-		if err := a.removeSecret(ctx, h); err != nil {
-			return err
-		}
-	}
-	if vimID == "" {
-		return nil
-	}
-	client, err := a.cloud(ctx, vimID)
+	client, err := a.cloud(ctx, a.vimID)
 	if err != nil {
 		return err
 	}
@@ -345,21 +338,27 @@ func (a *credential) ownSecrets(ctx context.Context) ([]*held, error) {
 	}
 	out := make([]*held, 0, len(all))
 	for i := range all {
-		out = append(out, a.readSecret(&all[i]))
+		h := a.readSecret(&all[i])
+		if a.vimID == "" {
+			a.vimID = h.vimID
+		}
+		out = append(out, h)
 	}
 	return out, nil
 }
 
-func (a *credential) removeSecret(ctx context.Context, h *held) error {
+func (a *credential) removeSecrets(ctx context.Context, secrets []*held) error {
 	r, err := a.secretKind(ctx)
 	if err != nil {
 		return err
 	}
-	err = a.client.Delete(ctx, kube.Ref{Resource: r, Namespace: a.namespace, Name: h.object.GetName()}, kube.DeleteOptions{UID: h.object.GetUID()})
-	if isGone(err) {
-		return nil
+	for _, h := range secrets {
+		ref := kube.Ref{Resource: r, Namespace: a.namespace, Name: h.object.GetName()}
+		if err := a.client.Delete(ctx, ref, kube.DeleteOptions{UID: h.object.GetUID()}); err != nil && !isGone(err) {
+			return err
+		}
 	}
-	return err
+	return nil
 }
 
 // removeOwn removes the application credentials of the cluster that belong to the client's

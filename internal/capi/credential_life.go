@@ -19,9 +19,6 @@ func (a *credential) observe(ctx context.Context, seen *vnfm.Observation) error 
 		return err
 	}
 	key := credentialKey(a.name)
-	if seen.Cluster != nil {
-		seen.Cluster.ApplicationCredentialID = h.id
-	}
 	seen.Objects[key] = credentialDigest(a.wanted)
 	client, err := a.cloud(ctx, a.wanted.VIMID)
 	if err != nil {
@@ -29,7 +26,7 @@ func (a *credential) observe(ctx context.Context, seen *vnfm.Observation) error 
 		return nil //nolint:nilerr // see above
 	}
 	if wrong := a.wrong(ctx, client, h); wrong != "" {
-		seen.Objects[key] = "drifted: " + wrong
+		seen.Objects[key] = vnfm.Drifted + wrong
 	}
 	return nil
 }
@@ -65,25 +62,20 @@ func (a *credential) withdraw(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, h := range secrets {
-		if err := a.removeSecret(ctx, h); err != nil {
-			return err
-		}
-	}
-	return nil
+	return a.removeSecrets(ctx, secrets)
 }
 
 // end removes the application credentials of a cluster that is gone. Those that the VIM's
 // user may not remove, or cannot because it is refused itself, are left behind: nothing
 // uses them, and the cluster would never go otherwise.
 func (a *credential) end(ctx context.Context, leftBehind func(object, reason string)) error {
-	if a.wanted == nil {
+	if a.vimID == "" {
 		return nil
 	}
 	if leftBehind == nil {
 		leftBehind = func(string, string) {}
 	}
-	client, err := a.cloud(ctx, a.wanted.VIMID)
+	client, err := a.cloud(ctx, a.vimID)
 	if err != nil {
 		return err
 	}

@@ -8,10 +8,6 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// groupKeystone is the group of what an inventory has of Keystone, beside the objects of
-// the management cluster.
-const groupKeystone = "keystone"
-
 // ledger keeps the application credentials of a cluster in its inventory. The infra driver
 // below does not know them: what it saves is completed, and it gets a target without them.
 type ledger struct {
@@ -22,7 +18,7 @@ type ledger struct {
 	others []vnfm.InventoryItem
 }
 
-func isCredential(i vnfm.InventoryItem) bool { return i.Group == groupKeystone }
+func isCredential(i vnfm.InventoryItem) bool { return i.Group == vnfm.GroupKeystone }
 
 // newLedger reads the inventory of a target.
 func newLedger(t *vnfm.Target, r vnfm.Recorder) *ledger {
@@ -63,7 +59,7 @@ func (l *ledger) note(ctx context.Context, cluster, userID, name, id string) err
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	item := vnfm.InventoryItem{
-		Key: credentialKey(cluster), Group: groupKeystone, Version: "v3", Kind: kindCredential, Namespace: userID, Name: name, UID: id,
+		Key: credentialKey(cluster), Group: vnfm.GroupKeystone, Version: "v3", Kind: kindCredential, Namespace: userID, Name: name, UID: id,
 	}
 	if at := slices.IndexFunc(l.own, func(i vnfm.InventoryItem) bool { return i.Name == name }); at >= 0 {
 		if l.own[at] == item {

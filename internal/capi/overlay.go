@@ -36,7 +36,7 @@ func (o *overlay) Render(t *vnfm.Target) (*vnfm.Rendering, vnfm.Problems) {
 }
 
 func addCredential(p *vnfm.Preview, t *vnfm.Target) {
-	if spec := t.Instance.Cluster; p != nil && spec.OpenStack != nil {
+	if spec := t.Instance.Cluster; p != nil && spec.OwnCredential() != nil {
 		p.Objects[credentialKey(spec.Name)] = credentialDigest(spec.OpenStack)
 	}
 }

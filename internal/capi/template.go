@@ -96,7 +96,7 @@ func (f template) values(spec *vnfm.ClusterSpec, used map[string]bool, ps *vnfm.
 			}
 		}
 	}
-	if cloud := spec.OpenStack; cloud != nil {
+	if cloud := spec.OwnCredential(); cloud != nil {
 		for name, value := range map[string]string{varCloud: cloud.CloudName, varCloudSecret: cloud.SecretName} {
 			if _, hasVariable := used[name]; hasVariable {
 				values[name] = value

@@ -27,7 +27,7 @@ type ClusterSpec struct {
 	Network      *ClusterNetwork      `json:"network,omitempty"`
 	ControlPlane ClusterControlPlane  `json:"control_plane"`
 	NodeGroups   map[string]NodeGroup `json:"node_groups,omitempty"`
-	// OpenStack, when set, gives the cluster an application credential of its own.
+	// OpenStack is the cloud of the machines, for those forms that have one.
 	OpenStack *ClusterOpenStack `json:"openstack,omitempty"`
 	// Addons are charts on the workload cluster, by name.
 	Addons map[string]Addon `json:"addons,omitempty"`
@@ -149,9 +149,6 @@ type ClusterState struct {
 	// KubeconfigNotAfter is when the client certificate of the kubeconfig expires;
 	// zero when there is none.
 	KubeconfigNotAfter time.Time
-	// ApplicationCredentialID is that of the cluster's own application credential; empty
-	// when it has none.
-	ApplicationCredentialID string
 }
 
 // GroupState counts the machines of a control plane or node group.

@@ -57,17 +57,12 @@ type OpenStackService struct {
 	Microversion string `json:"microversion,omitempty"`
 }
 
-// ClusterOpenStack is what a workload cluster has of an OpenStack VIM: an application
-// credential of its own, which its machines are made with.
+// ClusterOpenStack is the part that an OpenStack VIM has in a workload cluster, whose
+// machines are there.
 type ClusterOpenStack struct {
 	VIMID string `json:"vim_id"`
-	// SecretName is that of the Secret with clouds.yaml, CloudName its cloud.
-	SecretName string `json:"secret_name"`
-	CloudName  string `json:"cloud_name"`
-	// Roles are those of the application credential; empty means all that its owner has.
-	Roles []string `json:"roles,omitempty"`
-	// Rotate is any text: another one has another application credential made.
-	Rotate string `json:"rotate,omitempty"`
+	// Credential, when set, gives the cluster an application credential of its own.
+	Credential *ClusterCredential `json:"credential,omitempty"`
 	// UserID and ProjectID are the owner and the place of the application credential,
 	// Access sums up how Keystone is reached. The manager takes them from the VIM.
 	UserID    string `json:"user_id,omitempty"`
@@ -75,6 +70,42 @@ type ClusterOpenStack struct {
 	Access    string `json:"access,omitempty"`
 	// Cleanup says what of the cloud provider of the cluster goes with it.
 	Cleanup CloudCleanup `json:"cleanup,omitzero"`
+}
+
+// ClusterCredential is an application credential that is made for a cluster.
+type ClusterCredential struct {
+	// SecretName is that of the Secret with clouds.yaml, CloudName its cloud.
+	SecretName string `json:"secret_name"`
+	CloudName  string `json:"cloud_name"`
+	// Roles are those of the application credential; empty means all that its owner has.
+	Roles []string `json:"roles,omitempty"`
+	// Rotate is any text: another one has another application credential made.
+	Rotate string `json:"rotate,omitempty"`
+}
+
+// OwnCredential is the application credential that is made for the cluster; nil when it
+// has none of its own.
+func (s *ClusterSpec) OwnCredential() *ClusterCredential {
+	if s.OpenStack == nil {
+		return nil
+	}
+	return s.OpenStack.Credential
+}
+
+// GroupKeystone is the group of what an inventory has of Keystone.
+const GroupKeystone = "keystone"
+
+// ApplicationCredentialID is that of the application credential that the instance has;
+// empty when it has none.
+func (i *Instance) ApplicationCredentialID() string {
+	id := ""
+	for _, item := range i.Inventory {
+		// The last one is the newest: former ones may still be there.
+		if item.Group == GroupKeystone && item.UID != "" {
+			id = item.UID
+		}
+	}
+	return id
 }
 
 // CloudCleanup says what a cloud provider left behind is removed with its cluster.

@@ -50,6 +50,8 @@ type Cloud struct {
 	requests []string
 	// Refuse, when set, answers requests in the place of the cloud: it returns true then.
 	refuse func(w http.ResponseWriter, r *http.Request) bool
+	// lose, when set, tells of which requests the answer is lost.
+	lose func(r *http.Request) bool
 	// collections are what the other services have, by path.
 	collections map[string][]map[string]any
 }
@@ -136,6 +138,10 @@ func (c *Cloud) Has(collection string) []map[string]any {
 	return slices.Clone(c.collections[collection])
 }
 
+// Lose has the cloud do what it is asked and break the connection before it answers, for
+// those requests for which f is true; nil ends that.
+func (c *Cloud) Lose(f func(r *http.Request) bool) { c.Change(func() { c.lose = f }) }
+
 func hex() string { return strings.ReplaceAll(uuid.NewString(), "-", "") }
 
 func answer(w http.ResponseWriter, code int, body any) {
@@ -159,6 +165,14 @@ func (c *Cloud) serve(w http.ResponseWriter, r *http.Request) {
 	if c.refuse != nil && c.refuse(w, r) {
 		return
 	}
+	if c.lose != nil && c.lose(r) {
+		c.handle(httptest.NewRecorder(), r)
+		panic(http.ErrAbortHandler)
+	}
+	c.handle(w, r)
+}
+
+func (c *Cloud) handle(w http.ResponseWriter, r *http.Request) {
 	switch path := r.URL.Path; {
 	case path == "/":
 		answer(w, http.StatusMultipleChoices, map[string]any{"versions": map[string]any{"values": []any{
