@@ -370,7 +370,8 @@ func (c *Cloud) collection(w http.ResponseWriter, r *http.Request) {
 	if objects, ok := c.collections[path]; ok || isCollection(key) {
 		found := []any{}
 		for _, o := range objects {
-			if name := r.URL.Query().Get("name"); name == "" || o["name"] == name {
+			name, id := r.URL.Query().Get("name"), r.URL.Query().Get("id")
+			if (name == "" || o["name"] == name) && (id == "" || o["id"] == id) {
 				found = append(found, o)
 			}
 		}
