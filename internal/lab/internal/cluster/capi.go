@@ -117,7 +117,7 @@ func (l *Lab) clusterAPIRuns(state *layout.State) bool {
 
 // missingOfClusterAPI names the processes that do not run.
 func missingOfClusterAPI(state *layout.State) []string {
-	return slices.DeleteFunc(clusterAPIProcesses(), func(name string) bool { return state.Processes[name].Alive() })
+	return state.Processes.Missing(clusterAPIProcesses())
 }
 
 // claimWorkloads opens the port that keeps the ports of the workload clusters for this lab, and chooses them the first

@@ -20,6 +20,7 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/controllers"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/layout"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/poll"
 )
 
 // installers is how many objects of the manifests are applied at once.
@@ -101,7 +102,7 @@ func (l *Lab) apply(ctx context.Context, objects []*unstructured.Unstructured) e
 				return nil
 			}
 			// A manager gives up when a kind that it asks for is not there.
-			return wait(ctx, "kind "+object.GetName(), func(ctx context.Context) error {
+			return poll.Until(ctx, "kind "+object.GetName(), func(ctx context.Context) error {
 				live, err := client.Resource(resource).Get(ctx, object.GetName(), metav1.GetOptions{})
 				if err != nil {
 					return err

@@ -22,6 +22,7 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/controllers"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/layout"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/poll"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/proxy"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/stages"
 )
@@ -76,7 +77,7 @@ func (l *Lab) Serve(ctx context.Context) error {
 		return (&proxy.Control{Log: l.Log, Handle: handler(faulty, &ready)}).Serve(ctx, control)
 	})
 	group.Go(func() error {
-		if err := wait(ctx, "kube-apiserver", func(ctx context.Context) error { return serverReady(ctx, client) }); err != nil {
+		if err := poll.Until(ctx, "kube-apiserver", func(ctx context.Context) error { return serverReady(ctx, client) }); err != nil {
 			return err
 		}
 		return controllers.Run(ctx, client, l.Log, func() { ready.Store(true) })

@@ -29,17 +29,7 @@ func (l *Lab) Status(ctx context.Context, w io.Writer) error {
 	if state.ClusterAPI != nil {
 		names = append(names, clusterAPIProcesses()...)
 	}
-	for _, name := range names {
-		record, started := state.Processes[name]
-		switch {
-		case record.Alive():
-			fmt.Fprintf(table, "%s\trunning, pid %d\n", name, record.PID)
-		case started:
-			fmt.Fprintf(table, "%s\tended, see %s\n", name, l.Dir.Log(name))
-		default:
-			fmt.Fprintf(table, "%s\tnot started\n", name)
-		}
-	}
+	state.Processes.Report(table, names, l.Dir.Log)
 	if err := table.Flush(); err != nil {
 		return fmt.Errorf("printing the status: %w", err)
 	}

@@ -19,9 +19,12 @@ const SocketPath = 100
 // Dir is the directory of a lab. Everything the lab has lies below it.
 type Dir string
 
-// Open makes the directory when it is missing, and refuses one that holds something else than a lab: `lab down` deletes
-// the whole directory.
-func Open(path string) (Dir, error) {
+// Open makes the directory of a Kubernetes lab when it is missing.
+func Open(path string) (Dir, error) { return open(path, "pki", "log", "podlog", "etcd") }
+
+// open makes a directory with its folders when it is missing, and refuses one that holds something else than a lab:
+// `lab down` deletes the whole directory.
+func open(path string, folders ...string) (Dir, error) {
 	absolute, err := filepath.Abs(path)
 	if err != nil {
 		return "", fmt.Errorf("finding the directory %q: %w", path, err)
@@ -37,8 +40,8 @@ func Open(path string) (Dir, error) {
 	if len(entries) > 0 && !dir.IsLab() {
 		return "", fmt.Errorf("%s holds other files than a lab's: name an empty or new directory", absolute)
 	}
-	for _, sub := range []string{"pki", "log", "podlog", "etcd"} {
-		if err := os.MkdirAll(dir.Path(sub), 0o700); err != nil {
+	for _, folder := range folders {
+		if err := os.MkdirAll(dir.Path(folder), 0o700); err != nil {
 			return "", fmt.Errorf("making the directory of the lab: %w", err)
 		}
 	}

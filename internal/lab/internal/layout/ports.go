@@ -92,15 +92,20 @@ func (l Listeners) Close() error {
 // ChoosePorts finds a block of free ports. The returned listeners hold the lab's own ports of it, the first of which
 // is the claim on the block: two labs that start at the same moment cannot get the same one.
 func ChoosePorts(ctx context.Context) (Ports, Listeners, error) {
+	return chooseBlock(ctx, Ports.Listen, Ports.theirs)
+}
+
+// chooseBlock finds a block of free ports: some it opens with claim, the others it finds closed.
+func chooseBlock[P ~int](ctx context.Context, claim func(P, context.Context) (Listeners, error), others func(P) []int) (P, Listeners, error) {
 	var errs []error
 	for range blockAttempts {
-		ports := Ports(firstBlock + blockSize*rand.IntN(blocks)) //nolint:gosec // Any number does, nobody guards against guessing it.
-		listeners, err := ports.Listen(ctx)
+		ports := P(firstBlock + blockSize*rand.IntN(blocks)) //nolint:gosec // Any number does, nobody guards against guessing it.
+		listeners, err := claim(ports, ctx)
 		if err != nil {
 			errs = append(errs, err)
 			continue
 		}
-		if err := probe(ctx, ports.theirs()); err != nil {
+		if err := probe(ctx, others(ports)); err != nil {
 			errs = append(errs, err, listeners.Close())
 			continue
 		}
@@ -110,9 +115,11 @@ func ChoosePorts(ctx context.Context) (Ports, Listeners, error) {
 }
 
 // Listen opens the lab's own ports of a block.
-func (p Ports) Listen(ctx context.Context) (Listeners, error) {
-	opened := make(Listeners, 0, len(p.ours()))
-	for _, port := range p.ours() {
+func (p Ports) Listen(ctx context.Context) (Listeners, error) { return listenAll(ctx, p.ours()) }
+
+func listenAll(ctx context.Context, ports []int) (Listeners, error) {
+	opened := make(Listeners, 0, len(ports))
+	for _, port := range ports {
 		listener, err := listen(ctx, port)
 		if err != nil {
 			return nil, errors.Join(err, opened.Close())

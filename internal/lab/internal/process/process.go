@@ -32,6 +32,9 @@ type Spec struct {
 	LogFile string
 	// Files are inherited as descriptors 3, 4, ...
 	Files []*os.File
+	// Isolated gives the program a tree of mounts and of processes of its own: what it mounts nobody else sees, and the
+	// kernel ends its children with it, however it ends. Linux only, with the rights of root.
+	Isolated bool
 }
 
 // StartDetached starts a program in a session of its own, so that neither the end of the caller nor a Ctrl-C at its
@@ -50,6 +53,9 @@ func StartDetached(spec Spec) (Record, error) {
 	command.Stdout, command.Stderr = log, log
 	command.ExtraFiles = spec.Files
 	command.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if spec.Isolated {
+		Isolate(command)
+	}
 	if err := command.Start(); err != nil {
 		return Record{}, fmt.Errorf("starting %s: %w", strings.Join(spec.Args, " "), err)
 	}
