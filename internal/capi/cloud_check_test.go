@@ -10,6 +10,7 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/cloudtest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -130,4 +131,31 @@ func TestCloudDoesNotAnswer(t *testing.T) {
 	assert.Equal(t, vnfm.SeverityWarning, problems[0].Severity)
 	assert.Equal(t, "openstack", problems[0].Attribute)
 	assert.Contains(t, problems[0].String(), "500 Internal Server Error")
+}
+
+// The real Glance tells which version of Kubernetes an image has.
+func TestGlanceTellsTheVersion(t *testing.T) {
+	t.Parallel()
+	env := labtest.OpenStack(t)
+	user := env.NewUser(t, "member")
+	q := func(version, image string) vnfm.Problems {
+		client, err := openstack.New(openstack.Config{
+			VIM:         "cloud",
+			Connection:  vnfm.OpenStackConnection{AuthURL: env.AuthURL, Region: env.Region, Username: user.Name, ProjectName: user.Project},
+			Credentials: vnfm.Credentials{vnfm.CredentialPassword: vnfm.Secret(user.Password)},
+		})
+		require.NoError(t, err)
+		q := &cloudQuestion{ctx: t.Context(), client: client, spec: &vnfm.ClusterSpec{KubernetesVersion: version}}
+		id := env.Images[image]
+		for _, by := range [][2]string{{id, ""}, {"", image}} {
+			require.NoError(t, lookFor(q, "image", by[0], by[1], q.form(), client.Images, q.image))
+		}
+		return q.problems
+	}
+	const node = "ubuntu-2204-kube-v1.33.1"
+	assert.Empty(t, q("v1.33.1", node))
+	problems := q("v1.34.0", node)
+	require.Len(t, problems, 1, "said once, however it was found")
+	assert.Contains(t, problems[0].String(), `image "`+node+`" has Kubernetes 1.33.1, not 1.34.0`)
+	assert.Contains(t, q("v1.34.0", "ubuntu-22.04")[0].String(), "does not say which version")
 }

@@ -48,29 +48,41 @@ type credentialWorld struct {
 	clients   *kube.Client
 	clouds    *openstack.Pool
 	namespace string
-	user      string
-	spec      vnfm.ClusterSpec
-	tape      *tape
+	// connection and password are those of the VIM.
+	connection vnfm.OpenStackConnection
+	password   string
+	spec       vnfm.ClusterSpec
+	tape       *tape
 }
 
+// newCredentialWorld has a cloud in the memory of the test.
 func newCredentialWorld(t *testing.T) *credentialWorld {
 	t.Helper()
+	w := bareCredentialWorld(t)
+	w.cloud = cloudtest.New(t)
+	w.cloud.AddUser("successor", "devstack")
+	w.connection = vnfm.OpenStackConnection{AuthURL: w.cloud.URL, ProjectName: cloudtest.Project, Region: cloudtest.Region}
+	w.password, w.spec.OpenStack.ProjectID = "devstack", cloudtest.ProjectID
+	w.as("nfv_user")
+	return w
+}
+
+func bareCredentialWorld(t *testing.T) *credentialWorld {
+	t.Helper()
 	lab := labtest.Kubernetes(t)
-	w := &credentialWorld{T: t, cloud: cloudtest.New(t), lab: lab, clouds: openstack.NewPool("test/1"), namespace: lab.Namespace(t), user: "nfv_user", tape: &tape{}}
+	w := &credentialWorld{T: t, lab: lab, clouds: openstack.NewPool("test/1"), namespace: lab.Namespace(t), tape: &tape{}}
 	client, err := kube.NewPool("test/1").Client("lab", &vnfm.KubernetesConnection{Endpoint: lab.Endpoint, CACertificate: lab.ReadFile(t, lab.CAFile)}, vnfm.Credentials{vnfm.CredentialBearerToken: vnfm.Secret(lab.AdminToken)})
 	require.NoError(t, err)
 	w.clients = client
-	w.cloud.AddUser("successor", "devstack")
 	w.spec = vnfm.ClusterSpec{Name: "edge", Namespace: w.namespace, OpenStack: &vnfm.ClusterOpenStack{
-		VIMID: "cloud", UserID: w.cloud.User("nfv_user").ID, ProjectID: cloudtest.ProjectID,
-		Credential: &vnfm.ClusterCredential{SecretName: "edge-cloud", CloudName: "openstack"},
+		VIMID: "cloud", Credential: &vnfm.ClusterCredential{SecretName: "edge-cloud", CloudName: "openstack"},
 	}}
 	return w
 }
 
 // as has the VIM be another user's.
 func (w *credentialWorld) as(user string) {
-	w.user, w.spec.OpenStack.UserID = user, w.cloud.User(user).ID
+	w.connection.Username, w.spec.OpenStack.UserID = user, w.cloud.User(user).ID
 }
 
 // credential is one that a new process works on.
@@ -78,8 +90,8 @@ func (w *credentialWorld) credential() *credential {
 	target := &vnfm.Target{
 		VIM: &vnfm.VIM{Name: "cloud"}, Instance: &vnfm.Instance{ID: "0815", Name: "edge", Cluster: &w.spec, Inventory: w.tape.items},
 		Access: func(context.Context, string) (*vnfm.VIM, vnfm.Credentials, error) {
-			return &vnfm.VIM{Name: "cloud", OpenStack: &vnfm.OpenStackConnection{AuthURL: w.cloud.URL, Username: w.user, ProjectName: cloudtest.Project, Region: cloudtest.Region}},
-				vnfm.Credentials{vnfm.CredentialPassword: "devstack"}, nil
+			connection := w.connection
+			return &vnfm.VIM{Name: "cloud", OpenStack: &connection}, vnfm.Credentials{vnfm.CredentialPassword: vnfm.Secret(w.password)}, nil
 		},
 	}
 	c := &cluster{client: w.clients, spec: &w.spec, instance: "0815", namespace: w.namespace, name: "edge"}
@@ -106,7 +118,9 @@ func (w *credentialWorld) inUse(others int) string {
 	client, err := a.cloud(w.Context(), "cloud")
 	require.NoError(w, err)
 	require.NoError(w, w.clouds.Try(w.Context(), "cloud", client.Connection(), h.id, h.secret))
-	assert.Len(w, w.cloud.CredentialNames(), 1+others)
+	if w.cloud != nil {
+		assert.Len(w, w.cloud.CredentialNames(), 1+others)
+	}
 	require.Len(w, w.tape.items, 1+others)
 	assert.Equal(w, h.id, w.tape.items[others].UID)
 	return h.id

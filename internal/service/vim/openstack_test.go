@@ -2,6 +2,7 @@ package vim_test
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -178,4 +179,47 @@ func TestVIMOpenStackRefused(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestVIMRealOpenStack registers the laboratory's OpenStack, and follows what happens to
+// its user.
+func TestVIMRealOpenStack(t *testing.T) {
+	t.Parallel()
+	acctest.PreCheck(t)
+	env := labtest.OpenStack(t)
+	user := env.NewUser(t, "member")
+	s := acctest.NewStore(t)
+	config := func(password string, version int) string {
+		return s.Config(cloudConfig("", arg("auth_url", env.AuthURL), arg("region", env.Region), arg("username", user.Name), arg("user_domain_name", env.Domain),
+			arg("project_name", user.Project), arg("project_domain_name", env.Domain), arg("password_wo", password), fmt.Sprintf("password_wo_version = %d", version)))
+	}
+	service := func(name string) statecheck.StateCheck {
+		return statecheck.ExpectKnownValue(address, tfjsonpath.New("services").AtMapKey(name).AtMapKey("version"), knownvalue.StringRegexp(regexp.MustCompile(`^v[0-9.]+$`)))
+	}
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		TerraformVersionChecks:   []tfversion.TerraformVersionCheck{tfversion.SkipBelow(tfversion.Version1_11_0)},
+		CheckDestroy:             gone(t, s),
+		Steps: []resource.TestStep{
+			{Config: config("wrong", 1), ExpectError: acctest.Says(`(?s)Unable to Register VIM "cloud".*401 Unauthorized: The request you have made requires authentication`)},
+			{
+				Config:           config(user.Password, 1),
+				ConfigPlanChecks: resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
+				ConfigStateChecks: []statecheck.StateCheck{
+					expect("user_id", knownvalue.StringExact(user.ID)), expect("project_name", knownvalue.StringExact(user.Project)),
+					service("identity"), service("image"), noSecret{[]string{user.Password}},
+				},
+			},
+			{
+				PreConfig: func() { env.SetPassword(t, user, "rotated-0815") },
+				Config:    config("rotated-0815", 2), ConfigPlanChecks: updateInPlace(),
+				ConfigStateChecks: []statecheck.StateCheck{expect("status", knownvalue.StringExact("REACHABLE")), noSecret{[]string{"rotated-0815"}}},
+			},
+			{
+				PreConfig:         func() { env.DisableUser(t, user) },
+				Config:            config("rotated-0815", 2),
+				ConfigStateChecks: []statecheck.StateCheck{expect("status", knownvalue.StringExact("UNREACHABLE"))},
+			},
+		},
+	})
 }
