@@ -135,7 +135,6 @@ func TestCloudDoesNotAnswer(t *testing.T) {
 
 // The real Glance tells which version of Kubernetes an image has.
 func TestGlanceTellsTheVersion(t *testing.T) {
-	t.Parallel()
 	env := labtest.OpenStack(t)
 	user := env.NewUser(t, "member")
 	q := func(version, image string) vnfm.Problems {

@@ -1,7 +1,6 @@
 package capi
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -27,7 +26,6 @@ func (w *credentialWorld) login(env labtest.OpenStackEnv, user labtest.OpenStack
 
 // The real Keystone says what happens to an application credential when its user changes.
 func TestCredentialWithKeystone(t *testing.T) {
-	t.Parallel()
 	env := labtest.OpenStack(t)
 	w := bareCredentialWorld(t)
 	user := env.NewUser(t, "member", "reader")
@@ -93,7 +91,6 @@ func TestCredentialWithKeystone(t *testing.T) {
 // An application credential that is restricted makes no other, and Keystone's refusal says
 // what helps.
 func TestRestrictedCredentialMakesNone(t *testing.T) {
-	t.Parallel()
 	env := labtest.OpenStack(t)
 	w := bareCredentialWorld(t)
 	made, err := w.login(env, env.NewUser(t, "member")).CreateApplicationCredential(t.Context(), "restricted", "", nil)
@@ -103,9 +100,7 @@ func TestRestrictedCredentialMakesNone(t *testing.T) {
 		Credentials: vnfm.Credentials{vnfm.CredentialApplicationSecret: made.Secret},
 	})
 	require.NoError(t, err)
-	for roles, want := range map[string]string{"": "400 Bad Request", "member": "403 Forbidden"} {
-		_, err = client.CreateApplicationCredential(t.Context(), "more", "", strings.Fields(roles))
-		require.ErrorContains(t, err, want)
-		require.ErrorContains(t, err, "--unrestricted")
-	}
+	_, err = client.CreateApplicationCredential(t.Context(), "more", "", nil)
+	require.ErrorContains(t, err, "403 Forbidden")
+	require.ErrorContains(t, err, "--unrestricted")
 }

@@ -61,10 +61,8 @@ func (c *Client) CreateApplicationCredential(ctx context.Context, name, descript
 		method: http.MethodPost, path: credentialsPath(id.user.ID), ok: []int{http.StatusCreated},
 		body: map[string]any{"application_credential": wanted}, out: &answer,
 	})
-	if (IsForbidden(err) || hasCode(err, http.StatusBadRequest)) && c.access.secret != "" {
-		// Roles that others imply are in the token, and no assignment: Keystone refuses to
-		// hand them on, before it says that a restricted one hands on nothing.
-		return nil, fmt.Errorf("%w; VIM %q itself authenticates with an application credential: one that makes others was made with --unrestricted, and the roles that they have are named; give the VIM a password where that is not wanted", err, c.vim)
+	if IsForbidden(err) && c.access.secret != "" {
+		return nil, fmt.Errorf("%w; VIM %q itself authenticates with an application credential, and one that is restricted makes no others: give the VIM one that was made with --unrestricted, or a password", err, c.vim)
 	}
 	if err != nil {
 		return nil, err
