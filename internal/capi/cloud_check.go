@@ -28,10 +28,16 @@ const groupInfrastructure = "infrastructure." + group
 // DryRun asks the management cluster, and the OpenStack for what the objects name there.
 func (o *overlay) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnfm.Problems, error) {
 	problems, err := o.InfraDriver.DryRun(ctx, newLedger(t, nil).below(t), keys)
-	if t.Instance.Cluster.OpenStack == nil || t.Package == nil {
+	if t.Package == nil {
 		return problems, err
 	}
-	return append(problems, o.askCloud(ctx, t)...), err
+	if c, clientErr := o.cluster(t); clientErr == nil && !problems.HasErrors() {
+		problems = append(problems, c.fixed(ctx, t)...)
+	}
+	if t.Instance.Cluster.OpenStack != nil {
+		problems = append(problems, o.askCloud(ctx, t)...)
+	}
+	return problems, err
 }
 
 // askCloud looks for what the objects of a cluster name in its OpenStack. What has a name
