@@ -103,9 +103,11 @@ func (o *overlay) Terminate(ctx context.Context, t *vnfm.Target, spec vnfm.Termi
 	}
 	l := newLedger(t, r)
 	a := o.credential(c, t, l)
-	if err := c.remove(ctx, l); err != nil {
+	rest := newCleanup(a, spec.LeftBehind)
+	if err := c.remove(ctx, l, rest.begin); err != nil {
 		return err
 	}
+	rest.finish(ctx)
 	if err := a.withdraw(ctx); err != nil {
 		return err
 	}
