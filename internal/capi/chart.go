@@ -86,6 +86,9 @@ func (f chart) values(spec *vnfm.ClusterSpec) map[string]any {
 	put(said, "clusterLabels", texts(spec.Labels))
 	put(said, "kubeNetwork", network(spec.Network))
 	put(said, "clusterNetworking", chartNetworking(spec.Network))
+	if cloud := spec.OwnCredential(); cloud != nil {
+		said["cloudCredentialsSecretName"], said["cloudName"] = cloud.SecretName, cloud.CloudName
+	}
 	controlPlane := map[string]any{}
 	putInt(controlPlane, "machineCount", spec.ControlPlane.Replicas)
 	put(controlPlane, "machineFlavor", spec.ControlPlane.Flavour)

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -176,25 +175,15 @@ func (c *cluster) awaitCondemned(ctx context.Context, r vnfm.Recorder) error {
 	return c.mark(ctx, left, nil, annotationDelete)
 }
 
-// lookLimit bounds what a plan looks up.
-const lookLimit = 10 * time.Second
-
-// DryRun adds what is wrong with the names of machines. Those of an operation that is
-// gone on with may be gone.
-func (o *overlay) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnfm.Problems, error) {
-	problems, err := o.InfraDriver.DryRun(ctx, t, keys)
-	if err != nil || t.Instance.Status != vnfm.StatusInstantiated {
-		return problems, err
+// unknownMachines finds the names of machines that their groups do not have. Those of an
+// operation that is gone on with may be gone.
+func (c *cluster) unknownMachines(ctx context.Context, i *vnfm.Instance) (problems vnfm.Problems, err error) {
+	if i.Status != vnfm.StatusInstantiated || !c.namesRemovals() {
+		return nil, nil
 	}
-	c, err := o.cluster(t)
-	if err != nil || !c.namesRemovals() {
-		return problems, err
-	}
-	ctx, cancel := context.WithTimeout(ctx, lookLimit)
-	defer cancel()
 	machines, err := c.byGroup(ctx)
 	if err != nil {
-		return problems, err
+		return nil, err
 	}
 	for _, name := range sortedKeys(c.spec.NodeGroups) {
 		var has []string

@@ -25,7 +25,7 @@ func TestOpenStackObjectsAreAccepted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			spec.Namespace = namespace
-			p, problems := New(nil).Package(spec)
+			p, problems := New(nil, nil).Package(spec)
 			require.Empty(t, problems)
 			text, err := fs.ReadFile(p.Content, p.KubernetesFiles[0])
 			require.NoError(t, err)

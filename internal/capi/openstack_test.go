@@ -227,7 +227,7 @@ func TestOpenStackProblems(t *testing.T) {
 		"duration":            {map[string]any{"controlPlane": map[string]any{"nodeDrainTimeout": "500ms"}}, `does not match pattern`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, problems := New(nil).Package(openstackSpec(c.values))
+			_, problems := New(nil, nil).Package(openstackSpec(c.values))
 			require.True(t, problems.HasErrors())
 			assert.Contains(t, problems[0].String(), c.want)
 			assert.True(t, strings.HasPrefix(problems[0].Attribute, attributeChart), problems[0].Attribute)

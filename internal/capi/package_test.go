@@ -17,7 +17,7 @@ func number(n int64) *int64 { return &n }
 // render returns the objects of a specification by kind and name.
 func render(t *testing.T, spec *vnfm.ClusterSpec) map[string]map[string]any {
 	t.Helper()
-	p, problems := New(nil).Package(spec)
+	p, problems := New(nil, nil).Package(spec)
 	require.Empty(t, problems)
 	text, err := fs.ReadFile(p.Content, p.KubernetesFiles[0])
 	require.NoError(t, err)
@@ -243,7 +243,7 @@ func TestPackageProblems(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.change(c.spec)
-			_, problems := New(nil).Package(c.spec)
+			_, problems := New(nil, nil).Package(c.spec)
 			require.True(t, problems.HasErrors())
 			assert.Contains(t, problems[0].Summary, c.want)
 			assert.Equal(t, c.at, problems[0].Attribute)
@@ -257,12 +257,12 @@ func withGroup(g vnfm.NodeGroup) func(*vnfm.ClusterSpec) {
 
 func TestPackageIsTheSameForTheSameSpecification(t *testing.T) {
 	for _, spec := range []func() *vnfm.ClusterSpec{func() *vnfm.ClusterSpec { return topologySpec("v1beta2") }, chartSpec, templateSpec} {
-		first, _ := New(nil).Package(spec())
-		second, _ := New(nil).Package(spec())
+		first, _ := New(nil, nil).Package(spec())
+		second, _ := New(nil, nil).Package(spec())
 		assert.Equal(t, first.ID, second.ID)
 		other := spec()
 		other.KubernetesVersion = "1.34.1"
-		third, _ := New(nil).Package(other)
+		third, _ := New(nil, nil).Package(other)
 		assert.NotEqual(t, first.ID, third.ID)
 	}
 }

@@ -29,6 +29,14 @@ const (
 	varWorkers       = "WORKER_MACHINE_COUNT"
 )
 
+// The variables that a cluster with an application credential of its own fills: that of
+// the templates of Cluster API Provider OpenStack, and one for the Secret, which they name
+// "${CLUSTER_NAME}-cloud-config".
+const (
+	varCloud       = "OPENSTACK_CLOUD"
+	varCloudSecret = "OPENSTACK_CLOUD_SECRET_NAME" //nolint:gosec // a name
+)
+
 const attributeVariables = "template.variables"
 
 func (f template) objects(spec *vnfm.ClusterSpec, ps *vnfm.Problems) []map[string]any {
@@ -108,6 +116,13 @@ func (f template) values(spec *vnfm.ClusterSpec, used map[string]bool, ps *vnfm.
 				values[varWorkers] = strconv.FormatInt(*g.Replicas, 10)
 			} else if g.Min != nil {
 				values[varWorkers] = strconv.FormatInt(*g.Min, 10)
+			}
+		}
+	}
+	if cloud := spec.OwnCredential(); cloud != nil {
+		for name, value := range map[string]string{varCloud: cloud.CloudName, varCloudSecret: cloud.SecretName} {
+			if _, hasVariable := used[name]; hasVariable {
+				values[name] = value
 			}
 		}
 	}

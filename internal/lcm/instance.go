@@ -130,6 +130,7 @@ func (e *Engine) bind(ctx context.Context, i *vnfm.Instance, r *resolution, spec
 	if t.VIM, t.Credentials, err = e.vimWithCredentials(ctx, i.VIMID); err != nil {
 		return nil, nil, err
 	}
+	t.Access = e.vimWithCredentials
 	d, err := e.driver(t.VIM.Type)
 	if err != nil {
 		return nil, nil, err

@@ -27,6 +27,8 @@ type ClusterSpec struct {
 	Network      *ClusterNetwork      `json:"network,omitempty"`
 	ControlPlane ClusterControlPlane  `json:"control_plane"`
 	NodeGroups   map[string]NodeGroup `json:"node_groups,omitempty"`
+	// OpenStack is the cloud of the machines, for those forms that have one.
+	OpenStack *ClusterOpenStack `json:"openstack,omitempty"`
 	// Addons are charts on the workload cluster, by name.
 	Addons map[string]Addon `json:"addons,omitempty"`
 	// Paused stops all controllers of Cluster API from working on the cluster.

@@ -22,6 +22,11 @@ type Target struct {
 	DigestKey []byte
 	// Concurrency bounds the requests in flight.
 	Concurrency int
+	// Access opens a further VIM that the target names.
+	Access func(ctx context.Context, vimID string) (*VIM, Credentials, error)
+	// Founded, when set, is called once the namespaces and definitions are there that
+	// everything else stands on, and before that is made.
+	Founded func(ctx context.Context) error
 	// Written, when set, is called once everything is written, and before it is waited for
 	// until it is ready: what is done there may be what the objects wait for.
 	Written func(ctx context.Context) error
@@ -44,11 +49,16 @@ type Recorder interface {
 	Kept(key string) string
 }
 
+// VIMDriver knows one type of VIM.
+type VIMDriver interface {
+	// CheckVIM reaches the VIM, authenticates and looks what it offers.
+	CheckVIM(ctx context.Context, spec VIMSpec) (VIMCheck, error)
+}
+
 // InfraDriver makes a VIM hold what an instance asks for. Every method can be
 // called again after it was interrupted at any instant and reaches the same end.
 type InfraDriver interface {
-	// CheckVIM reaches the VIM, authenticates and looks what it offers.
-	CheckVIM(ctx context.Context, spec VIMSpec) (VIMCheck, error)
+	VIMDriver
 	// Preview renders offline: neither VIM nor Credentials of the target are used.
 	Preview(t *Target) (*Preview, Problems)
 	// Render is Preview with the objects themselves, which no plan needs.

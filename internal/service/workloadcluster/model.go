@@ -39,6 +39,9 @@ type model struct {
 	Paused       types.Bool   `tfsdk:"paused"`
 	RolloutAfter types.String `tfsdk:"rollout_after"`
 	Regenerate   types.String `tfsdk:"regenerate_kubeconfig"`
+	OpenStack    types.Object `tfsdk:"openstack"`
+
+	ApplicationCredentialID types.String `tfsdk:"application_credential_id"`
 
 	APIVersion    types.String `tfsdk:"api_version"`
 	KubeconfigRef types.Object `tfsdk:"kubeconfig_ref"`
@@ -48,7 +51,7 @@ type model struct {
 func (m *model) Spec(ctx context.Context, state *model, diags *diag.Diagnostics) (vnfm.InstanceSpec, bool) {
 	for _, v := range []attr.Value{
 		m.VIMID, m.Name, m.KubernetesVersion, m.Topology, m.Chart, m.Template, m.ClusterTemplate, m.Addons, m.Labels, m.Annotations, m.Network,
-		m.ControlPlane, m.NodeGroups, m.Paused, m.RolloutAfter, m.OnFailure, m.ForceConflicts, m.AdoptExisting,
+		m.ControlPlane, m.NodeGroups, m.Paused, m.RolloutAfter, m.OnFailure, m.ForceConflicts, m.AdoptExisting, m.OpenStack,
 	} {
 		if !tfutil.FullyKnown(ctx, v) {
 			return vnfm.InstanceSpec{}, false
@@ -90,6 +93,7 @@ func (m *model) Spec(ctx context.Context, state *model, diags *diag.Diagnostics)
 	cluster.NodeGroups, cluster.Addons = r.nodeGroups(m.NodeGroups), m.addons(ctx, r)
 	withoutDone(cluster.NodeGroups, state)
 	checkRemovals(cluster.NodeGroups, state, diags)
+	cluster.OpenStack = m.openstack(cluster, diags)
 	m.fromTemplate(cluster, diags)
 	spec := m.BaseSpec(ctx, healMachines, "", diags)
 	spec.Cluster, spec.OperationalState = cluster, vnfm.Started
@@ -269,6 +273,7 @@ func (m *model) TerminateSpec(context.Context, *diag.Diagnostics) vnfm.Terminate
 // SetRecord implements lifecycle.Model.
 func (m *model) SetRecord(_ context.Context, i *vnfm.Instance, _ *diag.Diagnostics) {
 	m.SetBase(i)
+	m.setCredential(i)
 	if i.Cluster != nil {
 		m.APIVersion = tfutil.OptionalString(i.Cluster.APIVersion)
 		m.recordCharts(i.Cluster)

@@ -58,10 +58,11 @@ func (m *model) Differs(_ context.Context, state *model) bool {
 // PlanProgress implements lifecycle.Model.
 func (m *model) PlanProgress(state *model, runs bool) {
 	if !runs {
-		m.observed, m.KubeconfigRef = state.observed, state.KubeconfigRef
+		m.observed, m.KubeconfigRef, m.ApplicationCredentialID = state.observed, state.KubeconfigRef, state.ApplicationCredentialID
 		return
 	}
 	m.awaitStatus()
+	m.ApplicationCredentialID = types.StringUnknown()
 	m.observed, m.KubeconfigRef = unknownObserved(), types.ObjectUnknown(tfutil.ClusterRefType.AttrTypes)
 	if state != nil && tfutil.Set(state.KubeconfigRef) {
 		// Once the cluster was ready its kubeconfig can be read, whatever happens to it:

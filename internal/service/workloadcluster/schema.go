@@ -43,7 +43,7 @@ func resourceSchema(ctx context.Context) schema.Schema {
 			"It is described in one of four forms: a `topology` of a ClusterClass, a Helm `chart`, a cluster `template` of clusterctl, or a `cluster_template` as OpenStack Magnum has it. " +
 			"Creating it waits until the control plane and all nodes are there and the workload API answers. Node groups are resized, added and removed in place, a change of `kubernetes_version` upgrades in place, the control plane first. " +
 			"The kubeconfig of the cluster never enters the state: read it with the ephemeral resource `vnf_capi_workload_kubeconfig`.",
-		Attributes: tfutil.Merged(identityAttributes(), formAttributes(), shapeAttributes(), addonAttributes(), dayTwoAttributes(), computedAttributes(), map[string]schema.Attribute{
+		Attributes: tfutil.Merged(identityAttributes(), formAttributes(), shapeAttributes(), addonAttributes(), dayTwoAttributes(), cloudAttributes(), computedAttributes(), map[string]schema.Attribute{
 			"timeouts": tfutil.Timeouts(ctx, timeoutOpts),
 		}),
 	}
