@@ -1,6 +1,7 @@
 package workloadcluster_test
 
 import (
+	"fmt"
 	"regexp"
 	"testing"
 
@@ -137,6 +138,52 @@ func TestAccWorkloadCluster_topology(t *testing.T) {
 			Config:            w.config(arguments(`b = { class = "default-worker", replicas = 1 }`)),
 			ConfigPlanChecks:  updates(),
 			ConfigStateChecks: []statecheck.StateCheck{statecheck.ExpectKnownValue(address, tfjsonpath.New("node_group_status"), knownvalue.MapSizeExact(1))},
+		},
+	)
+}
+
+// A topology whose workload API is a real one: the cluster becomes a VIM in the same
+// apply, with what a network function needs of it.
+func TestAccWorkloadCluster_topologyOfARealCluster(t *testing.T) {
+	w := newWorld(t)
+	w.lab.LabClass(t, w.namespace)
+	config := func(replicas int) string {
+		return w.config(fmt.Sprintf(`
+  kubernetes_version = "1.36.3"
+  topology           = { class = "lab" }
+  control_plane      = { replicas = 1 }
+  node_groups        = { a = { class = "worker", replicas = %d } }
+`, replicas), fmt.Sprintf(`
+resource "vnf_vim" "edge" {
+  name       = "edge"
+  kubernetes = { capi_cluster = vnf_capi_workload_cluster.test.kubeconfig_ref }
+}
+
+resource "vnf_package" "hello" {
+  name   = "hello"
+  source = %q
+}
+
+resource "vnf_instance" "hello" {
+  name       = "hello"
+  vim_id     = vnf_vim.edge.id
+  package_id = vnf_package.hello.id
+  namespace  = "hello"
+}
+`, acctest.ExamplePackage(w, "hello")))
+	}
+	w.run(t,
+		resource.TestStep{
+			Config: config(1),
+			ConfigStateChecks: []statecheck.StateCheck{
+				status("INSTANTIATED"), groupHas("a", "available", 1),
+				statecheck.ExpectKnownValue("vnf_instance.hello", tfjsonpath.New("status"), knownvalue.StringExact("INSTANTIATED")),
+			},
+		},
+		resource.TestStep{
+			Config:            config(2),
+			ConfigPlanChecks:  updates(),
+			ConfigStateChecks: []statecheck.StateCheck{groupHas("a", "available", 2)},
 		},
 	)
 }

@@ -2,6 +2,7 @@ package labtest
 
 import (
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -128,9 +129,23 @@ func (e Env) ClusterNamespace(t testing.TB) string {
 // namespace, so that a Cluster there can name it. Its machines start within seconds.
 func (e Env) ClusterClass(t testing.TB, namespace string) {
 	t.Helper()
-	class := strings.ReplaceAll(e.ReadFile(t, e.Management.ClusterClass), `startupDuration: "10s"`, `startupDuration: "1s"`)
-	file := filepath.Join(t.TempDir(), "cluster-class.yaml")
-	if err := os.WriteFile(file, []byte(class), 0o600); err != nil {
+	e.apply(t, namespace, strings.ReplaceAll(e.ReadFile(t, e.Management.ClusterClass), `startupDuration: "10s"`, `startupDuration: "1s"`))
+}
+
+// LabClass installs class `lab` in a namespace, with the worker class `worker`: the
+// API server of a Cluster of it is a lab.
+func (e Env) LabClass(t testing.TB, namespace string) {
+	t.Helper()
+	e.apply(t, namespace, labClass)
+}
+
+//go:embed labclass.yaml
+var labClass string
+
+func (e Env) apply(t testing.TB, namespace, manifest string) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "manifest.yaml")
+	if err := os.WriteFile(file, []byte(manifest), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	e.Kubectl(t, "apply", "--server-side", "--namespace", namespace, "--filename", file)

@@ -54,8 +54,12 @@ func TestClusterAPI(t *testing.T) {
 		t.Run("plain", b.testPlainCluster)
 		t.Run("topology", b.testTopology)
 		t.Run("real", b.testRealCluster)
+		t.Run("real topology", b.testRealTopology)
 		t.Run("hold", b.testHold)
 	})
+	if inner, err := filepath.Glob(filepath.Join(b.dir, "workload-*")); err != nil || len(inner) > 0 {
+		t.Errorf("left of the workload clusters: %v, %v", inner, err)
+	}
 	t.Run("managers", b.testManagers)
 	t.Run("second lab", b.testSecondClusterAPI)
 	t.Run("down", b.testDownClusterAPI)
@@ -218,9 +222,15 @@ func (b *bench) testRealCluster(t *testing.T) {
 	b.must(t, "kubectl", "--", "--kubeconfig", kubeconfig, "rollout", "status", "deployment/amf", "--timeout", "3m")
 
 	b.awaitGone(t, namespace, "real")
-	if inner, err := filepath.Glob(filepath.Join(b.dir, "workload-*")); err != nil || len(inner) > 0 {
-		t.Errorf("left of the workload cluster: %v, %v", inner, err)
-	}
+}
+
+func (b *bench) testRealTopology(t *testing.T) {
+	t.Parallel()
+	namespace := b.namespaced(t, "real-topology")
+	b.kubectl(t, namespace, "apply", "--server-side", "--filename", "testdata/real-topology.yaml")
+	b.await(t, namespace, "cluster/edge", isAvailable, "True")
+	b.awaitNodes(t, b.kubeconfig(t, namespace, "edge"), "v1.36.3")
+	b.awaitGone(t, namespace, "edge")
 }
 
 // testHold keeps the infrastructure of a cluster from coming up, and lets it.

@@ -13,7 +13,7 @@ func TestDefinitions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(objects) != 4 {
+	if len(objects) != 8 {
 		t.Errorf("%d kinds", len(objects))
 	}
 	for _, object := range objects {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"text/tabwriter"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/layout"
@@ -28,6 +30,11 @@ func (l *Lab) Status(ctx context.Context, w io.Writer) error {
 	names, all := processes(), l.allProcesses(state)
 	if state.ClusterAPI != nil {
 		names = append(names, clusterAPIProcesses()...)
+	}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
 	}
 	all.Report(table, names, l.Dir.Log)
 	if err := table.Flush(); err != nil {
