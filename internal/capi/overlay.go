@@ -24,8 +24,16 @@ func (o *overlay) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) er
 	if err != nil {
 		return err
 	}
+	if err := c.condemn(ctx); err != nil {
+		return err
+	}
 	target := *t
-	target.Settled = func(ctx context.Context) error { return c.settled(ctx, r) }
+	target.Settled = func(ctx context.Context) error {
+		if err := c.settled(ctx, r); err != nil {
+			return err
+		}
+		return c.awaitCondemned(ctx, r)
+	}
 	if err := o.InfraDriver.Apply(ctx, &target, r); err != nil {
 		return c.because(ctx, err)
 	}

@@ -12,12 +12,12 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
-	"slices"
 	"syscall"
 	"time"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/cluster"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/layout"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/openstack"
 )
 
 const usage = `usage: lab <verb> --dir <directory> ...
@@ -29,7 +29,9 @@ const usage = `usage: lab <verb> --dir <directory> ...
   env     [--format json|shell]                       print endpoints, tokens and files
   fault   [cut | delay 300ms | drop-after 10 | clear] make the connections through the fault proxy fail
   kubectl <arguments>                                 run kubectl as lab-admin
+  components --out <directory>                        write the manifests of a management cluster of Cluster API
   run     <program> <arguments>                       run one of the linked-in programs
+  openstack <verb> ...                                the same for a lab of OpenStack: up, down, status, env
 
 The directory may also be given by the environment variable LAB_DIR.
 `
@@ -61,7 +63,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return runProgram(ctx, args[0], args[1:], stderr)
 	}
 	verbs := map[string]func(context.Context, []string, io.Writer, io.Writer) error{
-		"up": up, "down": down, "status": status, "env": env, "fault": fault, "kubectl": kubectl, cluster.ProcessServe: serve, cluster.ProcessWorkloads: workloads,
+		"up": up, "down": down, "status": status, "env": env, "fault": fault, "kubectl": kubectl, "components": components,
+		"openstack": openStack, openstack.ProcessEnter: enter, cluster.ProcessServe: serve, cluster.ProcessWorkloads: workloads,
 	}
 	action, known := verbs[verb]
 	if !known {
@@ -95,9 +98,11 @@ func newFlags(verb string, stderr io.Writer) (*flag.FlagSet, *string) {
 	return flags, flags.String("dir", os.Getenv("LAB_DIR"), "directory of the lab")
 }
 
+var errNoDirectory = errors.New("no directory given: use --dir or LAB_DIR")
+
 func open(dir string, find func(string) (layout.Dir, error), stderr io.Writer) (*cluster.Lab, error) {
 	if dir == "" {
-		return nil, errors.New("no directory given: use --dir or LAB_DIR")
+		return nil, errNoDirectory
 	}
 	found, err := find(dir)
 	if err != nil {
@@ -178,12 +183,9 @@ func status(ctx context.Context, args []string, stdout, stderr io.Writer) error 
 
 func env(_ context.Context, args []string, stdout, stderr io.Writer) error {
 	flags, dir := newFlags("env", stderr)
-	format := flags.String("format", "json", "json or shell")
+	format := formatFlag(flags)
 	if err := flags.Parse(args); err != nil {
 		return err
-	}
-	if !slices.Contains([]string{"json", "shell"}, *format) {
-		return fmt.Errorf("unknown format %q: json or shell", *format)
 	}
 	lab, err := open(*dir, layout.Find, stderr)
 	if err != nil {
@@ -193,7 +195,34 @@ func env(_ context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if *format == "shell" {
+	return write(environment, *format, stdout)
+}
+
+// The formats of an environment.
+const (
+	formatJSON  = "json"
+	formatShell = "shell"
+)
+
+func formatFlag(flags *flag.FlagSet) *string {
+	format := formatJSON
+	flags.Func("format", "json or shell (default json)", func(given string) error {
+		if given != formatJSON && given != formatShell {
+			return errors.New("json or shell")
+		}
+		format = given
+		return nil
+	})
+	return &format
+}
+
+// write prints an environment.
+func write(environment interface {
+	WriteJSON(w io.Writer) error
+	WriteShell(w io.Writer) error
+}, format string, stdout io.Writer,
+) error {
+	if format == formatShell {
 		return environment.WriteShell(stdout)
 	}
 	return environment.WriteJSON(stdout)
@@ -234,6 +263,23 @@ func kubectl(ctx context.Context, args []string, _, stderr io.Writer) error {
 		return exitCode(code)
 	}
 	return nil
+}
+
+func components(_ context.Context, args []string, _, stderr io.Writer) error {
+	flags := flag.NewFlagSet("lab components", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	out := flags.String("out", "", "folder of the manifests")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if *out == "" {
+		return errors.New("no folder given: use --out")
+	}
+	executable, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("finding this program's file: %w", err)
+	}
+	return (&cluster.Lab{Executable: executable}).WriteComponents(*out)
 }
 
 func serve(ctx context.Context, args []string, _, stderr io.Writer) error {

@@ -228,6 +228,12 @@ func (f *furnished) Heal(ctx context.Context, t *vnfm.Target, h vnfm.HealSpec, r
 	return f.operate(t, r, func(t *vnfm.Target, r vnfm.Recorder) error { return f.InfraDriver.Heal(ctx, t, h, r) })
 }
 
+// CheckTermination implements vnfm.InfraDriver. What is on the workload cluster goes
+// with it, whoever would have finished it.
+func (f *furnished) CheckTermination(ctx context.Context, t *vnfm.Target, spec vnfm.TerminateSpec) error {
+	return f.InfraDriver.CheckTermination(ctx, f.cluster(t), spec)
+}
+
 // Terminate implements vnfm.InfraDriver. Add-ons go with the machines that they are on.
 func (f *furnished) Terminate(ctx context.Context, t *vnfm.Target, spec vnfm.TerminateSpec, r vnfm.Recorder) error {
 	return f.InfraDriver.Terminate(ctx, f.cluster(t), spec, newWholeRecorder(r, t.Instance.Inventory).of(""))

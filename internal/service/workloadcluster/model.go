@@ -77,15 +77,19 @@ func (m *model) Spec(ctx context.Context, state *model, diags *diag.Diagnostics)
 	if o := fieldsOf(m.Network); o != nil {
 		cluster.Network = &vnfm.ClusterNetwork{
 			PodCIDRs: o.list("pod_cidrs"), ServiceCIDRs: o.list("service_cidrs"), ServiceDomain: o.text("service_domain"), APIServerPort: int(o.number("api_server_port")),
+			Internal: o.nested("internal").resource(), Subnet: o.nested("internal_subnet").resource(), External: o.text("external"),
 		}
 	}
 	if o := fieldsOf(m.ControlPlane); o != nil {
 		cluster.ControlPlane = vnfm.ClusterControlPlane{
 			Replicas: o.optional("replicas"), Flavour: o.text("flavour"), Labels: o.texts("labels"), Annotations: o.texts("annotations"),
 			Variables: r.object(path.Root("control_plane").AtName("variables"), o["variables"]), HealthCheck: o.healthCheck(), Deletion: o.deletion(),
+			FailureDomains: o.list("failure_domains"), MachinePlace: o.place(),
 		}
 	}
 	cluster.NodeGroups, cluster.Addons = r.nodeGroups(m.NodeGroups), m.addons(ctx, r)
+	withoutDone(cluster.NodeGroups, state)
+	checkRemovals(cluster.NodeGroups, state, diags)
 	m.fromTemplate(cluster, diags)
 	spec := m.BaseSpec(ctx, healMachines, "", diags)
 	spec.Cluster, spec.OperationalState = cluster, vnfm.Started
@@ -124,7 +128,8 @@ func (r reader) nodeGroups(all types.Map) map[string]vnfm.NodeGroup {
 		g := vnfm.NodeGroup{
 			Class: o.text("class"), Replicas: o.optional("replicas"), Min: o.optional("min"), Max: o.optional("max"), Flavour: o.text("flavour"),
 			Labels: o.texts("labels"), Annotations: o.texts("annotations"), FailureDomain: o.text("failure_domain"),
-			HealthCheck: o.healthCheck(), Deletion: o.deletion(),
+			HealthCheck: o.healthCheck(), Deletion: o.deletion(), RemoveMachines: o.set(removeMachines),
+			MachinePlace: o.place(),
 		}
 		if t := o.nested("rollout"); t != nil {
 			g.Rollout = &vnfm.NodeRollout{Type: t.text("type"), MaxSurge: t.text("max_surge"), MaxUnavailable: t.text("max_unavailable")}
@@ -195,8 +200,17 @@ func (f fields) optional(name string) *int64 {
 
 func (f fields) list(name string) []string {
 	v, _ := f[name].(types.List)
+	return textsOf(v.Elements())
+}
+
+func (f fields) set(name string) []string {
+	v, _ := f[name].(types.Set)
+	return textsOf(v.Elements())
+}
+
+func textsOf(elements []attr.Value) []string {
 	var out []string
-	for _, e := range v.Elements() {
+	for _, e := range elements {
 		if s, ok := e.(types.String); ok {
 			out = append(out, s.ValueString())
 		}

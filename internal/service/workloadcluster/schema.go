@@ -142,19 +142,25 @@ func shapeAttributes() map[string]schema.Attribute {
 		"labels":      textMap("Labels of the Cluster, for topology, chart and cluster template. A change is made in place."),
 		"annotations": textMap("Annotations of the Cluster, for topology, chart and cluster template. A change is made in place."),
 		"network": schema.SingleNestedAttribute{
-			MarkdownDescription: "The network inside the cluster, for topology, chart and cluster template. Cluster API does not change it later.",
+			MarkdownDescription: "The network inside the cluster, and those of the cloud that it is in, for topology, chart and cluster template. Cluster API does not change it later.",
 			Optional:            true,
-			Attributes: map[string]schema.Attribute{
+			Attributes: tfutil.Merged(cloudNetworkAttributes(), map[string]schema.Attribute{
 				"pod_cidrs":       cidrs("Addresses of the pods, as CIDR blocks."),
 				"service_cidrs":   cidrs("Addresses of the services, as CIDR blocks."),
 				"service_domain":  schema.StringAttribute{MarkdownDescription: "Domain of the services, for example `cluster.local`.", Optional: true},
 				"api_server_port": schema.Int64Attribute{MarkdownDescription: "Port of the API server.", Optional: true, Validators: []validator.Int64{int64validator.Between(1, 65535)}},
-			},
+			}),
 		},
 		"control_plane": schema.SingleNestedAttribute{
 			MarkdownDescription: "The control plane.",
 			Optional:            true,
-			Attributes: tfutil.Merged(machineAttributes(), map[string]schema.Attribute{
+			Attributes: tfutil.Merged(machineAttributes(), placeAttributes(), map[string]schema.Attribute{
+				"failure_domains": schema.ListAttribute{
+					MarkdownDescription: "Failure domains (availability zones) that the machines are spread over. A change replaces the machines that are elsewhere." + forCharts,
+					ElementType:         types.StringType,
+					Optional:            true,
+					Validators:          []validator.List{listvalidator.SizeAtLeast(1), listvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1))},
+				},
 				"replicas": schema.Int64Attribute{
 					MarkdownDescription: "Number of machines, an odd one. A change is made in place.",
 					Optional:            true,
@@ -240,7 +246,7 @@ func seconds(description string) schema.Attribute {
 }
 
 func nodeGroupAttributes() map[string]schema.Attribute {
-	return tfutil.Merged(machineAttributes(), map[string]schema.Attribute{
+	return tfutil.Merged(machineAttributes(), placeAttributes(), map[string]schema.Attribute{
 		"class": schema.StringAttribute{
 			MarkdownDescription: "Worker class of the ClusterClass, for a topology, which needs it.",
 			Optional:            true,
@@ -251,6 +257,7 @@ func nodeGroupAttributes() map[string]schema.Attribute {
 			Optional:            true,
 			Validators:          []validator.Int64{int64validator.AtLeast(0)},
 		},
+		removeMachines: removalAttribute(),
 		"min": schema.Int64Attribute{
 			MarkdownDescription: "Least number of nodes of an autoscaler (cluster-autoscaler with Cluster API as its provider). With `min` and `max` the number of nodes is the autoscaler's, and no drift.",
 			Optional:            true,

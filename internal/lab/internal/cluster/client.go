@@ -3,7 +3,6 @@ package cluster
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -11,9 +10,6 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/layout"
 )
-
-// readyInterval is how often something that is about to come up is looked at.
-const readyInterval = 100 * time.Millisecond
 
 // serviceConfig is how the lab itself reaches the API server, without a client-side limit.
 func serviceConfig(dir layout.Dir) (*rest.Config, error) {
@@ -44,21 +40,4 @@ func serverReady(ctx context.Context, client kubernetes.Interface) error {
 		return fmt.Errorf("kube-apiserver is not ready: %w", err)
 	}
 	return nil
-}
-
-// wait tries until there is no error, and returns the last one when ctx ends.
-func wait(ctx context.Context, what string, try func(context.Context) error) error {
-	ticker := time.NewTicker(readyInterval)
-	defer ticker.Stop()
-	for {
-		err := try(ctx)
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("waiting for %s: %w: %w", what, context.Cause(ctx), err)
-		case <-ticker.C:
-		}
-	}
 }

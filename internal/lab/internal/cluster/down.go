@@ -2,22 +2,21 @@ package cluster
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
-	"slices"
-	"time"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/controllers"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/layout"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/openstack"
 )
 
-// stopTimeout bounds the wait for processes that were killed.
-const stopTimeout = 20 * time.Second
-
 // Down stops the lab and deletes its directory. There is nothing to save, so nothing is asked to end in order.
-// Labs in directories below its own go before it: with their directory would go all that tells what to stop. But Cluster
-// API, which may be about to start one, goes first.
+// Labs in directories below its own go before it: with their directory would go all that tells what to stop. But what
+// starts such labs, and the programs of pods, goes first.
 func (l *Lab) Down(ctx context.Context) error {
+	if l.Dir.IsOpenStack() {
+		return fmt.Errorf("the lab in %s is one of OpenStack: stop it with `lab openstack down --dir %s`", l.Dir, l.Dir)
+	}
 	unlock, err := l.Dir.Lock(ctx)
 	if err != nil {
 		return err
@@ -28,7 +27,11 @@ func (l *Lab) Down(ctx context.Context) error {
 		return fmt.Errorf("cannot tell which processes belong to the lab: %w", err)
 	}
 	if state != nil {
-		if err := stopAll(ctx, state, clusterAPIProcesses()); err != nil {
+		// Whoever may be about to start something goes before it.
+		if err := state.Processes.Stop(ctx, []string{ProcessServe, ProcessWorkloads}); err != nil {
+			return err
+		}
+		if err := controllers.StopPrograms(ctx, l.Dir); err != nil {
 			return err
 		}
 	}
@@ -37,12 +40,12 @@ func (l *Lab) Down(ctx context.Context) error {
 		return err
 	}
 	for _, dir := range inner {
-		if err := (&Lab{Dir: dir, Executable: l.Executable, Log: l.Log}).Down(ctx); err != nil {
+		if err := l.inner(dir).Down(ctx); err != nil {
 			return fmt.Errorf("stopping the lab in %s: %w", dir, err)
 		}
 	}
 	if state != nil {
-		if err := stopAll(ctx, state, processes()); err != nil {
+		if err := state.Processes.Stop(ctx, processes()); err != nil {
 			return err
 		}
 	}
@@ -52,17 +55,12 @@ func (l *Lab) Down(ctx context.Context) error {
 	return nil
 }
 
-// stopAll kills clients before servers, so that none of them fills its log with complaints.
-func stopAll(ctx context.Context, state *layout.State, names []string) error {
-	ctx, cancel := context.WithTimeout(ctx, stopTimeout)
-	defer cancel()
-	var errs []error
-	for _, name := range slices.Backward(names) {
-		if err := state.Processes[name].Kill(ctx); err != nil {
-			errs = append(errs, fmt.Errorf("stopping %s: %w", name, err))
-			continue
-		}
-		delete(state.Processes, name)
+// inner is the lab of a directory below this one.
+func (l *Lab) inner(dir layout.Dir) interface {
+	Down(ctx context.Context) error
+} {
+	if dir.IsOpenStack() {
+		return &openstack.Lab{Dir: dir, Executable: l.Executable, Log: l.Log}
 	}
-	return errors.Join(errs...)
+	return &Lab{Dir: dir, Executable: l.Executable, Log: l.Log}
 }

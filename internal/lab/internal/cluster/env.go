@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/layout"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/shell"
 )
 
 // Environment is everything a client of the lab needs to know. The JSON keys are stable.
@@ -91,7 +92,7 @@ func (l *Lab) Environment() (*Environment, error) {
 		},
 		Fault:             EnvironmentFault{Endpoint: endpoint(state.Ports.Fault())},
 		KubernetesVersion: state.KubernetesVersion,
-		PIDs:              map[string]int{},
+		PIDs:              l.allProcesses(state).PIDs(),
 	}
 	if state.Audit {
 		environment.AuditLog = l.Dir.AuditLog()
@@ -106,9 +107,6 @@ func (l *Lab) Environment() (*Environment, error) {
 			OlderEndpoint: endpoint(state.Ports.OlderClusterAPI()),
 			ClusterClass:  l.clusterAPIFile("cluster-class.yaml"),
 		}
-	}
-	for name, record := range state.Processes {
-		environment.PIDs[name] = record.PID
 	}
 	return environment, nil
 }
@@ -136,7 +134,7 @@ func (e *Environment) WriteJSON(w io.Writer) error {
 
 // WriteShell prints the environment as shell assignments, to be read with eval.
 func (e *Environment) WriteShell(w io.Writer) error {
-	for _, variable := range [][2]string{
+	return shell.Export(w, [][2]string{
 		{"KUBECONFIG", e.Kubeconfig},
 		{"LAB_DIR", e.Dir},
 		{"LAB_ENDPOINT", e.Endpoint},
@@ -155,13 +153,5 @@ func (e *Environment) WriteShell(w io.Writer) error {
 		{"LAB_CLUSTER_API_VERSION", e.ClusterAPI.Version},
 		{"LAB_CLUSTER_API_OLDER_ENDPOINT", e.ClusterAPI.OlderEndpoint},
 		{"LAB_CLUSTER_CLASS", e.ClusterAPI.ClusterClass},
-	} {
-		if _, err := fmt.Fprintf(w, "export %s=%s\n", variable[0], quote(variable[1])); err != nil {
-			return err
-		}
-	}
-	return nil
+	})
 }
-
-// quote makes one word of a text for any POSIX shell.
-func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }

@@ -25,21 +25,11 @@ func (l *Lab) Status(ctx context.Context, w io.Writer) error {
 	if fault, err := l.control(ctx, commandFault); err == nil {
 		fmt.Fprintf(table, "fault proxy\t%s, %s\n", endpoint(state.Ports.Fault()), fault)
 	}
-	names := processes()
+	names, all := processes(), l.allProcesses(state)
 	if state.ClusterAPI != nil {
 		names = append(names, clusterAPIProcesses()...)
 	}
-	for _, name := range names {
-		record, started := state.Processes[name]
-		switch {
-		case record.Alive():
-			fmt.Fprintf(table, "%s\trunning, pid %d\n", name, record.PID)
-		case started:
-			fmt.Fprintf(table, "%s\tended, see %s\n", name, l.Dir.Log(name))
-		default:
-			fmt.Fprintf(table, "%s\tnot started\n", name)
-		}
-	}
+	all.Report(table, names, l.Dir.Log)
 	if err := table.Flush(); err != nil {
 		return fmt.Errorf("printing the status: %w", err)
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"k8s.io/client-go/kubernetes"
 
@@ -63,7 +62,7 @@ func (l *Lab) upControlPlane(ctx context.Context, state *layout.State, listeners
 	first := len(state.Processes) == 0
 	if err := l.start(ctx, state, listeners, client); err != nil {
 		if first {
-			err = errors.Join(err, stopAll(context.WithoutCancel(ctx), state, processes()))
+			err = errors.Join(err, state.Processes.Stop(context.WithoutCancel(ctx), processes()))
 		}
 		return false, errors.Join(err, l.Dir.SaveState(state))
 	}
@@ -84,7 +83,7 @@ func (l *Lab) prepare(ctx context.Context, options UpOptions) (*layout.State, la
 		return nil, nil, err
 	}
 
-	state = &layout.State{Nodes: DefaultNodes, Audit: !options.NoAudit, Processes: map[string]process.Record{}}
+	state = &layout.State{Nodes: DefaultNodes, Audit: !options.NoAudit, Processes: process.Set{}}
 	if options.Nodes != nil {
 		state.Nodes = *options.Nodes
 	}
@@ -104,7 +103,7 @@ func (l *Lab) prepare(ctx context.Context, options UpOptions) (*layout.State, la
 
 // missing names the processes that do not run.
 func (l *Lab) missing(state *layout.State) []string {
-	return slices.DeleteFunc(processes(), func(name string) bool { return state.Processes[name].Alive() })
+	return state.Processes.Missing(processes())
 }
 
 // start starts the missing processes, each as soon as what it needs is there, and waits until the lab can be used.
@@ -187,16 +186,7 @@ func (l *Lab) launch(ctx context.Context, name string, spec process.Spec, state 
 
 // wait waits for something, and gives up at once when one of the lab's processes has died.
 func (l *Lab) wait(ctx context.Context, state *layout.State, what string, try func(context.Context) error) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	return wait(ctx, what, func(ctx context.Context) error {
-		for name, record := range state.Processes {
-			if !record.Alive() {
-				cancel(fmt.Errorf("%s has ended: see %s", name, l.Dir.Log(name)))
-			}
-		}
-		return try(ctx)
-	})
+	return state.Processes.Until(ctx, what, l.Dir.Log, try)
 }
 
 // control sends a command to `lab serve`.

@@ -9,9 +9,13 @@ import (
 	"path/filepath"
 )
 
-// ControlSocket is the name of the unix socket of the lab's services. It is used relative to the directory of the lab,
-// because the path of a unix socket holds only about 100 bytes.
-const ControlSocket = "control.sock"
+// The names of the unix sockets of the lab's services: that of the commands, and the way of the API server into the
+// cluster. They are used relative to the directory of the lab, because the path of a unix socket holds only about 100
+// bytes.
+const (
+	ControlSocket = "control.sock"
+	EgressSocket  = "egress.sock"
+)
 
 // SocketPath is how long the path of a unix socket may be on every system.
 const SocketPath = 100
@@ -19,9 +23,12 @@ const SocketPath = 100
 // Dir is the directory of a lab. Everything the lab has lies below it.
 type Dir string
 
-// Open makes the directory when it is missing, and refuses one that holds something else than a lab: `lab down` deletes
-// the whole directory.
-func Open(path string) (Dir, error) {
+// Open makes the directory of a Kubernetes lab when it is missing.
+func Open(path string) (Dir, error) { return open(path, "pki", "log", "podlog", "etcd") }
+
+// open makes a directory with its folders when it is missing, and refuses one that holds something else than a lab:
+// `lab down` deletes the whole directory.
+func open(path string, folders ...string) (Dir, error) {
 	absolute, err := filepath.Abs(path)
 	if err != nil {
 		return "", fmt.Errorf("finding the directory %q: %w", path, err)
@@ -37,8 +44,8 @@ func Open(path string) (Dir, error) {
 	if len(entries) > 0 && !dir.IsLab() {
 		return "", fmt.Errorf("%s holds other files than a lab's: name an empty or new directory", absolute)
 	}
-	for _, sub := range []string{"pki", "log", "podlog", "etcd"} {
-		if err := os.MkdirAll(dir.Path(sub), 0o700); err != nil {
+	for _, folder := range folders {
+		if err := os.MkdirAll(dir.Path(folder), 0o700); err != nil {
 			return "", fmt.Errorf("making the directory of the lab: %w", err)
 		}
 	}

@@ -48,27 +48,14 @@ func (p Ports) Scheduler() int { return int(p) + 7 }
 // Kwok is the port of KWOK's kubelet server.
 func (p Ports) Kwok() int { return int(p) + 8 }
 
-// Managers is how many Cluster API managers a lab has ports for.
-const Managers = 4
-
-// Manager is the port of the webhooks of a Cluster API manager.
-func (p Ports) Manager(index int) int { return int(p) + 9 + index }
-
-// InMemory is the port at which the provider of machines in memory tells what it has.
-func (p Ports) InMemory() int { return int(p) + 9 + Managers }
-
 // OlderClusterAPI is the port of the proxy that hides the newest version of Cluster API's kinds.
-func (p Ports) OlderClusterAPI() int { return p.InMemory() + 1 }
+func (p Ports) OlderClusterAPI() int { return int(p) + 9 }
 
 // ours are the ports that the lab itself listens on, the others are those of the programs it starts.
 func (p Ports) ours() []int { return []int{p.Fault(), p.Basic(), p.Kubelet()} }
 
 func (p Ports) theirs() []int {
-	ports := []int{p.APIServer(), p.EtcdClient(), p.EtcdPeer(), p.ControllerManager(), p.Scheduler(), p.Kwok(), p.InMemory(), p.OlderClusterAPI()}
-	for i := range Managers {
-		ports = append(ports, p.Manager(i))
-	}
-	return ports
+	return []int{p.APIServer(), p.EtcdClient(), p.EtcdPeer(), p.ControllerManager(), p.Scheduler(), p.Kwok(), p.OlderClusterAPI()}
 }
 
 // Host is the address of everything in a lab.
@@ -92,15 +79,20 @@ func (l Listeners) Close() error {
 // ChoosePorts finds a block of free ports. The returned listeners hold the lab's own ports of it, the first of which
 // is the claim on the block: two labs that start at the same moment cannot get the same one.
 func ChoosePorts(ctx context.Context) (Ports, Listeners, error) {
+	return chooseBlock(ctx, Ports.Listen, Ports.theirs)
+}
+
+// chooseBlock finds a block of free ports: some it opens with claim, the others it finds closed.
+func chooseBlock[P ~int](ctx context.Context, claim func(P, context.Context) (Listeners, error), others func(P) []int) (P, Listeners, error) {
 	var errs []error
 	for range blockAttempts {
-		ports := Ports(firstBlock + blockSize*rand.IntN(blocks)) //nolint:gosec // Any number does, nobody guards against guessing it.
-		listeners, err := ports.Listen(ctx)
+		ports := P(firstBlock + blockSize*rand.IntN(blocks)) //nolint:gosec // Any number does, nobody guards against guessing it.
+		listeners, err := claim(ports, ctx)
 		if err != nil {
 			errs = append(errs, err)
 			continue
 		}
-		if err := probe(ctx, ports.theirs()); err != nil {
+		if err := probe(ctx, others(ports)); err != nil {
 			errs = append(errs, err, listeners.Close())
 			continue
 		}
@@ -110,9 +102,11 @@ func ChoosePorts(ctx context.Context) (Ports, Listeners, error) {
 }
 
 // Listen opens the lab's own ports of a block.
-func (p Ports) Listen(ctx context.Context) (Listeners, error) {
-	opened := make(Listeners, 0, len(p.ours()))
-	for _, port := range p.ours() {
+func (p Ports) Listen(ctx context.Context) (Listeners, error) { return listenAll(ctx, p.ours()) }
+
+func listenAll(ctx context.Context, ports []int) (Listeners, error) {
+	opened := make(Listeners, 0, len(ports))
+	for _, port := range ports {
 		listener, err := listen(ctx, port)
 		if err != nil {
 			return nil, errors.Join(err, opened.Close())
@@ -120,6 +114,26 @@ func (p Ports) Listen(ctx context.Context) (Listeners, error) {
 		opened = append(opened, listener)
 	}
 	return opened, nil
+}
+
+// FreePorts returns ports that nobody listens on at the moment. Somebody may by the time they are used: who uses them
+// tries again then.
+func FreePorts(ctx context.Context, count int) ([]int, error) {
+	ports := make([]int, 0, count)
+	for range count {
+		listener, err := listen(ctx, 0)
+		if err != nil {
+			return nil, err
+		}
+		// Kept open meanwhile, so that none comes twice.
+		defer listener.Close() //nolint:errcheck // Nothing was accepted on it.
+		address, ok := listener.Addr().(*net.TCPAddr)
+		if !ok {
+			return nil, fmt.Errorf("%s is no TCP address", listener.Addr())
+		}
+		ports = append(ports, address.Port)
+	}
+	return ports, nil
 }
 
 func listen(ctx context.Context, port int) (*net.TCPListener, error) {

@@ -29,40 +29,47 @@ type State struct {
 	// ClusterAPI is there when the lab has Cluster API.
 	ClusterAPI *ClusterAPI `json:"cluster_api,omitempty"`
 	// Processes are the programs of the lab by name.
-	Processes map[string]process.Record `json:"processes"`
+	Processes process.Set `json:"processes"`
 }
 
 // ClusterAPI is what a lab with Cluster API remembers of it.
 type ClusterAPI struct {
-	// Workloads are the ports of the workload clusters in memory.
-	Workloads Range `json:"workloads"`
 	// Ready is set when the last `lab up` found its managers ready.
 	Ready bool `json:"ready"`
 }
 
 // LoadState reads the state. A lab that was never started has none: the error is then fs.ErrNotExist.
 func (d Dir) LoadState() (*State, error) {
-	data, err := os.ReadFile(d.stateFile())
-	if err != nil {
-		return nil, fmt.Errorf("reading the state of the lab: %w", err)
-	}
 	state := &State{}
-	if err := json.Unmarshal(data, state); err != nil {
-		return nil, fmt.Errorf("reading the state of the lab from %s: %w", d.stateFile(), err)
+	if err := load(d.stateFile(), state); err != nil {
+		return nil, err
 	}
 	if state.Processes == nil {
-		state.Processes = map[string]process.Record{}
+		state.Processes = process.Set{}
 	}
 	return state, nil
 }
 
 // SaveState writes the state.
-func (d Dir) SaveState(state *State) error {
+func (d Dir) SaveState(state *State) error { return save(d.stateFile(), state) }
+
+func load(path string, state any) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("reading the state of the lab: %w", err)
+	}
+	if err := json.Unmarshal(data, state); err != nil {
+		return fmt.Errorf("reading the state of the lab from %s: %w", path, err)
+	}
+	return nil
+}
+
+func save(path string, state any) error {
 	data, err := json.MarshalIndent(state, "", "  ")
 	if err != nil {
 		return fmt.Errorf("encoding the state of the lab: %w", err)
 	}
-	return WriteFile(d.stateFile(), append(data, '\n'))
+	return WriteFile(path, append(data, '\n'))
 }
 
 // IsMissing tells whether an error of LoadState means that there is no state yet.

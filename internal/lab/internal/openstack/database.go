@@ -1,0 +1,95 @@
+package openstack
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/layout"
+)
+
+// The database listens on a socket in the directory of its lab alone; who reaches that is root and needs no password.
+const (
+	databaseUser   = "lab"
+	databaseFolder = "mysql"
+	databaseSocket = "mysql.sock"
+	databaseInit   = "catalogue.sql"
+)
+
+// databaseURL is how a service reaches its database.
+func databaseURL(name string) string {
+	return "mysql+pymysql://" + databaseUser + "@localhost/" + name + "?unix_socket=" + filepath.Join(inside, "run", databaseSocket)
+}
+
+// databaseCommand is the database server. It does not wait for the disk: a lab is thrown away.
+func databaseCommand(more ...string) []string {
+	return append([]string{
+		"mariadbd", "--no-defaults", "--user=root",
+		"--datadir=" + filepath.Join(inside, "data", databaseFolder),
+		"--innodb-flush-log-at-trx-commit=0", "--innodb-flush-method=nosync", "--skip-innodb-doublewrite", "--skip-log-bin",
+		"--innodb-log-file-size=8M", "--innodb-buffer-pool-size=64M", "--performance-schema=OFF",
+		"--character-set-server=utf8mb3", "--skip-networking", "--max-connections=1000",
+	}, more...)
+}
+
+// databaseServer is the command of a database that serves.
+func databaseServer() []string {
+	return databaseCommand(
+		"--socket="+filepath.Join(inside, "run", databaseSocket),
+		"--pid-file="+filepath.Join(inside, "run", "mysql.pid"),
+	)
+}
+
+// createDatabases makes the data folder of a database server, with its user and empty databases.
+func (r root) createDatabases(ctx context.Context, dir layout.Dir, chosen []service) error {
+	if err := os.MkdirAll(dir.Path("data", databaseFolder), 0o700); err != nil {
+		return fmt.Errorf("making the folder of the database: %w", err)
+	}
+	script := bytes.NewBufferString("CREATE DATABASE mysql;\nUSE mysql;\n")
+	for _, name := range []string{"mysql_system_tables.sql", "mysql_performance_tables.sql", "mysql_system_tables_data.sql"} {
+		text, err := os.ReadFile(r.path("usr", "share", "mysql", name))
+		if err != nil {
+			return fmt.Errorf("reading the tables of the database server: %w", err)
+		}
+		script.Write(text)
+		script.WriteByte('\n')
+	}
+	// The server takes one statement a line.
+	script.WriteString("FLUSH PRIVILEGES;\n")
+	fmt.Fprintf(script, "CREATE USER %s@localhost;\nGRANT ALL ON *.* TO %s@localhost;\n", databaseUser, databaseUser)
+	for _, s := range chosen {
+		for _, name := range s.databases {
+			fmt.Fprintf(script, "CREATE DATABASE %s;\n", name)
+		}
+	}
+	return r.run(ctx, dir, script.Bytes(), databaseCommand("--bootstrap")...)
+}
+
+// catalogueSQL has the catalogue of a lab that was copied tell the lab's own addresses. The server reads it at each start.
+func catalogueSQL(state *layout.OpenStack, chosen []service) []byte {
+	var script bytes.Buffer
+	for _, s := range chosen {
+		fmt.Fprintf(&script, "UPDATE keystone.endpoint SET url = '%s' WHERE service_id IN (SELECT id FROM keystone.service WHERE type = '%s');\n",
+			endpoint(state.Ports, s), s.kind)
+	}
+	return script.Bytes()
+}
+
+// databaseReady connects to the database server of a lab.
+func databaseReady(ctx context.Context, dir layout.Dir) error {
+	path := dir.Path("run", databaseSocket)
+	// The path of a socket may be longer than a socket's name: it is reached through the folder's descriptor.
+	folder, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return fmt.Errorf("the database has not started: %w", err)
+	}
+	defer folder.Close() //nolint:errcheck // It was only looked up.
+	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", fmt.Sprintf("/proc/self/fd/%d/%s", folder.Fd(), databaseSocket))
+	if err != nil {
+		return fmt.Errorf("the database does not answer: %w", err)
+	}
+	return conn.Close()
+}

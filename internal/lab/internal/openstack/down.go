@@ -1,0 +1,80 @@
+package openstack
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/layout"
+)
+
+// Down stops the lab and deletes its directory. There is nothing to save, so nothing is asked to end in order, and what
+// is shared with other labs stays. No mount is left: each process has taken its own with it.
+func (l *Lab) Down(ctx context.Context) error {
+	unlock, err := l.Dir.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	state, err := l.Dir.LoadOpenStack()
+	if err != nil && !layout.IsMissing(err) {
+		return fmt.Errorf("cannot tell which processes belong to the lab: %w", err)
+	}
+	if state != nil {
+		if err := state.Processes.Stop(ctx, processesOf(services())); err != nil {
+			return err
+		}
+	}
+	if err := os.RemoveAll(string(l.Dir)); err != nil {
+		return fmt.Errorf("deleting the directory of the lab: %w", err)
+	}
+	return nil
+}
+
+// Status prints what runs. The error is ErrNotRunning when something that should run does not.
+func (l *Lab) Status(_ context.Context, w io.Writer) error {
+	state, err := l.Dir.LoadOpenStack()
+	if layout.IsMissing(err) {
+		return fmt.Errorf("%w: `lab openstack up --dir %s` has not come to its end", ErrNotRunning, l.Dir)
+	}
+	if err != nil {
+		return err
+	}
+	chosen, err := choose(state.Services)
+	if err != nil {
+		return err
+	}
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(table, "directory\t%s\n", l.Dir)
+	for _, s := range chosen {
+		fmt.Fprintf(table, "%s\t%s\n", s.kind, endpoint(state.Ports, s))
+	}
+	state.Processes.Report(table, processesOf(chosen), l.Dir.Log)
+	if err := table.Flush(); err != nil {
+		return fmt.Errorf("printing the status: %w", err)
+	}
+	_, _, err = l.running()
+	return err
+}
+
+// running loads the state of a lab that runs. The error is ErrNotRunning for one that does not.
+func (l *Lab) running() (*layout.OpenStack, []service, error) {
+	state, err := l.Dir.LoadOpenStack()
+	if layout.IsMissing(err) {
+		return nil, nil, fmt.Errorf("%w: `lab openstack up --dir %s` has not come to its end", ErrNotRunning, l.Dir)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	chosen, err := choose(state.Services)
+	if err != nil {
+		return nil, nil, err
+	}
+	if missing := state.Processes.Missing(processesOf(chosen)); !state.Ready || len(missing) > 0 {
+		return nil, nil, fmt.Errorf("%w: missing %s; `lab openstack up --dir %s` repairs it", ErrNotRunning, strings.Join(missing, ", "), l.Dir)
+	}
+	return state, chosen, nil
+}

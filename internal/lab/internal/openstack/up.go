@@ -1,0 +1,222 @@
+package openstack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/layout"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/process"
+)
+
+// UpOptions are the choices of the first start. A lab that runs already keeps its own.
+type UpOptions struct {
+	// Services are the kinds of the services; those that they need come by themselves. None leaves it to the lab.
+	Services []string
+}
+
+// ProcessEnter is the verb by which this program becomes another one, see Enter.
+const ProcessEnter = "enter"
+
+// Up starts what does not run and returns when the lab can be used. reused tells that everything ran already.
+func (l *Lab) Up(ctx context.Context, options UpOptions) (reused bool, err error) {
+	if err := able(); err != nil {
+		return false, err
+	}
+	unlock, err := l.Dir.Lock(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer unlock()
+	state, claim, err := l.prepare(ctx, options)
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = claim.Close() }()
+	chosen, err := choose(state.Services)
+	if err != nil {
+		return false, err
+	}
+	if state.Ready && len(state.Processes.Missing(processesOf(chosen))) == 0 {
+		return true, nil
+	}
+
+	state.Ready = false
+	first := len(state.Processes) == 0
+	if err := l.start(ctx, state, chosen, claim); err != nil {
+		if first {
+			err = errors.Join(err, state.Processes.Stop(context.WithoutCancel(ctx), processesOf(chosen)))
+		}
+		return false, errors.Join(err, l.Dir.SaveOpenStack(state))
+	}
+	state.Ready = true
+	if err := environment(l.Dir, state, chosen).writeClouds(); err != nil {
+		return false, err
+	}
+	return false, l.Dir.SaveOpenStack(state)
+}
+
+// prepare loads the state of a lab, or makes a new one with its ports.
+func (l *Lab) prepare(ctx context.Context, options UpOptions) (*layout.OpenStack, layout.Listeners, error) {
+	kinds := options.Services
+	if len(kinds) == 0 {
+		kinds = Kinds()
+	}
+	chosen, err := choose(kinds)
+	if err != nil {
+		return nil, nil, err
+	}
+	state, err := l.Dir.LoadOpenStack()
+	if err == nil {
+		if lacking := slices.DeleteFunc(slices.Clone(options.Services), func(kind string) bool { return slices.Contains(state.Services, kind) }); len(lacking) > 0 {
+			return nil, nil, fmt.Errorf("the lab in %s has %s, and not %s: stop it first with `lab openstack down --dir %s`",
+				l.Dir, strings.Join(state.Services, ", "), strings.Join(lacking, ", "), l.Dir)
+		}
+		return state, nil, nil
+	}
+	if !layout.IsMissing(err) {
+		return nil, nil, err
+	}
+
+	ports, claim, err := layout.ChooseOpenStackPorts(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	state = &layout.OpenStack{Ports: ports, Services: kindsOf(chosen), Processes: process.Set{}}
+	if err := l.Dir.SaveOpenStack(state); err != nil {
+		return nil, nil, errors.Join(err, claim.Close())
+	}
+	return state, claim, nil
+}
+
+// start starts the missing processes and returns when all services answer.
+func (l *Lab) start(ctx context.Context, state *layout.OpenStack, chosen []service, claim layout.Listeners) error {
+	r, err := l.provide(ctx, state, chosen)
+	if err != nil {
+		return err
+	}
+	missing := state.Processes.Missing(processesOf(chosen))
+	for _, name := range missing {
+		delete(state.Processes, name)
+	}
+	if slices.Contains(missing, processDatabase) {
+		init := "--init-file=" + filepath.Join(inside, "etc", databaseInit)
+		if err := l.startDatabase(ctx, r, state, claim, init); err != nil {
+			return err
+		}
+	}
+	return l.startServices(ctx, r, state, chosen, missing, func() error { return nil })
+}
+
+// provide sees to the packages, and to what is made once for the lab: its data and its configuration.
+func (l *Lab) provide(ctx context.Context, state *layout.OpenStack, chosen []service) (root, error) {
+	r := root{cache: l.cache(), lab: l}
+	if err := os.MkdirAll(r.cache, 0o755); err != nil { //nolint:gosec // Packages are no secret.
+		return r, fmt.Errorf("making the cache: %w", err)
+	}
+	// Other labs wait for the packages instead of fetching them too.
+	unlock, err := layout.Dir(r.cache).Lock(ctx)
+	if err != nil {
+		return r, err
+	}
+	defer unlock()
+	if err := r.ensure(ctx, packagesOf(chosen)); err != nil {
+		return r, err
+	}
+	if state.Template == "" {
+		t, err := newTemplate(r, chosen)
+		if err != nil {
+			return r, err
+		}
+		if err := t.ensure(ctx); err != nil {
+			return r, err
+		}
+		if err := t.copyTo(l.Dir, state); err != nil {
+			return r, err
+		}
+	}
+	return r, configure(l.Dir, state, chosen)
+}
+
+// startDatabase starts the database, which keeps the claim on the ports, and returns when it answers.
+func (l *Lab) startDatabase(ctx context.Context, r root, state *layout.OpenStack, claim layout.Listeners, options ...string) error {
+	if claim == nil {
+		var err error
+		if claim, err = state.Ports.Claim(ctx); err != nil {
+			return fmt.Errorf("claiming the ports of the lab again: %w", err)
+		}
+		defer func() { _ = claim.Close() }()
+	}
+	file, err := claim[0].File()
+	if err != nil {
+		return fmt.Errorf("handing over port %s: %w", claim[0].Addr(), err)
+	}
+	defer file.Close() //nolint:errcheck // A duplicate that was only read from.
+	if err := l.launch(ctx, r, processDatabase, append(databaseServer(), options...), state, file); err != nil {
+		return err
+	}
+	return l.until(ctx, state, "the database", func(ctx context.Context) error { return databaseReady(ctx, l.Dir) })
+}
+
+// startServices starts those of some programs that are missing and returns when all services answer. The others start
+// when Keystone answers, and identified has been called: some of them give up without it.
+func (l *Lab) startServices(ctx context.Context, r root, state *layout.OpenStack, chosen []service, missing []string, identified func() error) error {
+	for _, s := range chosen {
+		for _, program := range s.programs {
+			if !slices.Contains(missing, program.name) {
+				continue
+			}
+			command := program.command(layout.Address(port(state.Ports, s.kind)))
+			if err := l.launch(ctx, r, program.name, command, state); err != nil {
+				return err
+			}
+		}
+		if s.kind != Identity {
+			continue
+		}
+		if err := l.answering(ctx, state, s); err != nil {
+			return err
+		}
+		if err := identified(); err != nil {
+			return err
+		}
+	}
+	for _, s := range chosen {
+		if err := l.answering(ctx, state, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// answering waits until a service answers.
+func (l *Lab) answering(ctx context.Context, state *layout.OpenStack, s service) error {
+	return l.until(ctx, state, s.name, func(ctx context.Context) error { return answers(ctx, address(state.Ports, s.kind)) })
+}
+
+// launch starts a process of the lab.
+func (l *Lab) launch(ctx context.Context, r root, name string, command []string, state *layout.OpenStack, files ...*os.File) error {
+	record, err := process.StartDetached(process.Spec{
+		Path:     l.Executable,
+		Args:     r.enter(l.Dir, command),
+		Dir:      string(l.Dir),
+		LogFile:  l.Dir.Log(name),
+		Files:    files,
+		Isolated: true,
+	})
+	if err != nil {
+		return fmt.Errorf("starting %s: %w", name, err)
+	}
+	l.Log.DebugContext(ctx, "started", "process", name, "pid", record.PID)
+	state.Processes[name] = record
+	// Saved at once: should this command be killed, the next one knows what runs.
+	return l.Dir.SaveOpenStack(state)
+}
+
+func (l *Lab) until(ctx context.Context, state *layout.OpenStack, what string, try func(context.Context) error) error {
+	return state.Processes.Until(ctx, what, l.Dir.Log, try)
+}
