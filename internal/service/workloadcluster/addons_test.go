@@ -220,7 +220,7 @@ func TestAccWorkloadCluster_badAddons(t *testing.T) {
 		{`a = { chart = { repository = "https://r.example" }, namespace = "a" }`, "A repository has many charts: name says which one is meant."},
 		{`a = { chart = { path = "x", version = "1.0.0" }, namespace = "a" }`, "version is for a chart from a repository or registry."},
 		{`a = { chart = { oci = "oci://r.example/c:1.0" }, namespace = "a" }`, "must be oci://<registry>/<path>, without a tag or digest"},
-		{`a = { chart = { path = "/nowhere/chart" }, namespace = "a" }`, "The chart cannot be read"},
+		{`a = { chart = { path = "/nowhere/chart" }, namespace = "a" }`, `add-on "a": the chart cannot be read`},
 		{`a = { chart = { ` + strings.Replace(good, `"network"`, `"flannel"`, 1) + ` }, namespace = "a" }`, `has no chart "flannel"`},
 		{`a = { chart = { ` + good + `, version = "new" }, namespace = "a" }`, `"new" is neither a version nor a range of versions`},
 		{`a = { chart = { ` + good + `, version = ">=2" }, namespace = "a" }`, `has no version ">=2"`},
