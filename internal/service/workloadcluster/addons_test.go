@@ -63,7 +63,14 @@ func (w *world) realCluster(addons string) string {
 // letNodesUp does what a network plugin does: once its settings are on the workload
 // cluster, nodes become ready.
 func (w *world) letNodesUp(ctx context.Context) error {
-	for ; ctx.Err() == nil; time.Sleep(time.Second) {
+	again := time.NewTicker(time.Second)
+	defer again.Stop()
+	for {
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 		kubeconfig, err := w.lab.TryKubectl(ctx, "get", "secret", "edge-kubeconfig", "-n", w.namespace, "-o", "go-template={{ .data.value | base64decode }}")
 		if err != nil {
 			continue
@@ -80,7 +87,6 @@ func (w *world) letNodesUp(ctx context.Context) error {
 			return err
 		}
 	}
-	return ctx.Err()
 }
 
 // from is a source of charts with all that it takes to get in.
