@@ -1,7 +1,6 @@
 package charts_test
 
 import (
-	"errors"
 	"strings"
 	"testing"
 
@@ -85,7 +84,7 @@ func TestRefusals(t *testing.T) {
 			assert.NotContains(t, err.Error(), charttest.Password)
 			var invalid *vnfm.InvalidError
 			if attribute == "" {
-				assert.False(t, errors.As(err, &invalid), "%s: %s", where, name)
+				assert.NotErrorAs(t, err, &invalid, "%s: %s", where, name)
 				return
 			}
 			require.ErrorAs(t, err, &invalid, "%s: %s", where, name)

@@ -15,16 +15,16 @@ import (
 // How often, and with which pauses, a request is tried again that got no answer, or one
 // that may be another one later.
 const (
-	retries = 4
-	waitMin = 500 * time.Millisecond
-	waitMax = 10 * time.Second
+	retries  = 4
+	shortest = 500 * time.Millisecond
+	longest  = 10 * time.Second
 )
 
 // Client returns a client that tries again, and trusts the servers that the access says.
 func Client(access *vnfm.ChartAccess) (*retryablehttp.Client, error) {
 	client := retryablehttp.NewClient()
 	client.Logger = nil
-	client.RetryMax, client.RetryWaitMin, client.RetryWaitMax = retries, waitMin, waitMax
+	client.RetryMax, client.RetryWaitMin, client.RetryWaitMax = retries, shortest, longest
 	// The last answer is judged like the only one.
 	client.ErrorHandler = retryablehttp.PassthroughErrorHandler
 	if access == nil || (access.CACertificate == "" && !access.InsecureSkipTLSVerify) {

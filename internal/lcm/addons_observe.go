@@ -96,7 +96,8 @@ const summedDigits = 16
 func sumUp(objects map[string]string) string {
 	h := sha256.New()
 	for _, key := range slices.Sorted(maps.Keys(objects)) {
-		fmt.Fprintf(h, "%s %s\n", key, objects[key])
+		// A hash takes everything.
+		_, _ = fmt.Fprintf(h, "%s %s\n", key, objects[key])
 	}
 	return "sha256:" + hex.EncodeToString(h.Sum(nil))[:summedDigits]
 }

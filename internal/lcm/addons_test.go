@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/charttest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -343,4 +344,28 @@ func TestChartIsKept(t *testing.T) {
 		})
 	}
 	wait.Wait()
+}
+
+// TestRangeIsFoundOnce has a plan and its apply, which is another process, mean the same
+// chart by a range of versions, whatever is published between them.
+func TestRangeIsFoundOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	repository := charttest.Repository(t, charttest.Chart{Name: "plugin", Version: "1.0.0"})
+	source := vnfm.ChartSource{Repository: repository.URL, Name: "plugin", Version: "^1", Access: &vnfm.ChartAccess{
+		Username: charttest.Username, Password: charttest.Password, CACertificate: repository.CA,
+	}}
+	first, err := w.ResolveChart(t.Context(), source)
+	if err != nil || first.Version != "1.0.0" {
+		t.Fatalf("the chart is %+v, %v", first, err)
+	}
+	asked := repository.Requests.Load()
+	again, err := w.open(t).ResolveChart(t.Context(), source)
+	if err != nil || *again != *first || repository.Requests.Load() != asked {
+		t.Errorf("the apply finds %+v with %d requests more, %v", again, repository.Requests.Load()-asked, err)
+	}
+	source.Version = "1.0.0"
+	if _, err := w.ResolveChart(t.Context(), source); err != nil || repository.Requests.Load() == asked {
+		t.Errorf("another source is not asked for: %v", err)
+	}
 }

@@ -3,9 +3,11 @@ package lcm
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,6 +23,8 @@ import (
 type chartRecord struct {
 	vnfm.Chart
 	Size int64 `json:"size"`
+	// Found says when each source was found to be the chart.
+	Found map[string]time.Time `json:"found,omitempty"`
 	// Removing is set while the content is removed: the chart is gone for everybody.
 	Removing bool `json:"removing,omitempty"`
 }
@@ -39,6 +43,11 @@ func (e *Engine) ResolveChart(ctx context.Context, source vnfm.ChartSource) (*vn
 			return nil, err
 		}
 	}
+	if source.Chart == nil && source.Fetched() {
+		if chart, err := foundLately(ctx, s, &source); chart != nil || err != nil {
+			return chart, err
+		}
+	}
 	archive, err := archiveOf(ctx, &source)
 	if err != nil {
 		return nil, err
@@ -49,6 +58,37 @@ func (e *Engine) ResolveChart(ctx context.Context, source vnfm.ChartSource) (*vn
 			&source, source.Chart.Version, digest, source.Chart.Digest)
 	}
 	return e.keepChart(ctx, s, &source, archive, digest)
+}
+
+// lately is how long the chart that a source was found to be is taken for the one that it
+// means: Terraform asks once when it plans and once more when it applies.
+const lately = time.Hour
+
+// foundLately returns the chart that a source was found to be a short while ago; nil when
+// it has to be asked.
+func foundLately(ctx context.Context, s store.Store, source *vnfm.ChartSource) (*vnfm.Chart, error) {
+	all, err := list[chartRecord](ctx, s, store.Query{Kind: store.KindChart})
+	if err != nil {
+		return nil, err
+	}
+	var newest time.Time
+	var chart *vnfm.Chart
+	for _, en := range all {
+		at := en.value.Found[sourceKey(source)]
+		if !en.value.Removing && time.Since(at) < lately && at.After(newest) {
+			newest, chart = at, &en.value.Chart
+		}
+	}
+	return chart, nil
+}
+
+// sourceKey identifies what a user says of a source.
+func sourceKey(source *vnfm.ChartSource) string {
+	said := *source
+	said.Chart = nil
+	// Texts alone: it can be written.
+	text, _ := json.Marshal(said)
+	return store.Digest(text)
 }
 
 // archiveOf reads the archive that a source leads to. A directory is packed.
@@ -87,6 +127,10 @@ func (e *Engine) keepChart(ctx context.Context, s store.Store, source *vnfm.Char
 		return nil, unreadable("", fmt.Errorf("%s: %w", source, err))
 	}
 	en.value.Digest, en.value.Size = digest, int64(len(archive))
+	en.value.Found = map[string]time.Time{}
+	if source.Chart == nil {
+		en.value.Found[sourceKey(source)] = time.Now().UTC()
+	}
 	e.keeping.RLock()
 	defer e.keeping.RUnlock()
 	if err := s.PutBlob(ctx, digest, bytes.NewReader(archive)); err != nil {
@@ -96,6 +140,9 @@ func (e *Engine) keepChart(ctx context.Context, s store.Store, source *vnfm.Char
 	if errors.Is(err, store.ErrExists) {
 		var found *entry[chartRecord]
 		if found, err = get[chartRecord](ctx, s, store.KindChart, digest); err == nil {
+			before := laterThan(found.value.Found, lately)
+			maps.Copy(before, en.value.Found)
+			en.value.Found = before
 			found.value = en.value
 			err = found.update(ctx, s)
 		}
@@ -105,6 +152,17 @@ func (e *Engine) keepChart(ctx context.Context, s store.Store, source *vnfm.Char
 		}
 	}
 	return &en.value.Chart, err
+}
+
+// laterThan are the entries that are not older than an age.
+func laterThan(all map[string]time.Time, age time.Duration) map[string]time.Time {
+	out := map[string]time.Time{}
+	for key, at := range all {
+		if time.Since(at) < age {
+			out[key] = at
+		}
+	}
+	return out
 }
 
 // keptChart is the record of a chart whose archive is there.

@@ -63,7 +63,14 @@ func (w *world) realCluster(addons string) string {
 // letNodesUp does what a network plugin does: once its settings are on the workload
 // cluster, nodes become ready.
 func (w *world) letNodesUp(ctx context.Context) error {
-	for ; ctx.Err() == nil; time.Sleep(time.Second) {
+	again := time.NewTicker(time.Second)
+	defer again.Stop()
+	for {
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 		kubeconfig, err := w.lab.TryKubectl(ctx, "get", "secret", "edge-kubeconfig", "-n", w.namespace, "-o", "go-template={{ .data.value | base64decode }}")
 		if err != nil {
 			continue
@@ -80,7 +87,6 @@ func (w *world) letNodesUp(ctx context.Context) error {
 			return err
 		}
 	}
-	return ctx.Err()
 }
 
 // from is a source of charts with all that it takes to get in.
@@ -220,7 +226,7 @@ func TestAccWorkloadCluster_badAddons(t *testing.T) {
 		{`a = { chart = { repository = "https://r.example" }, namespace = "a" }`, "A repository has many charts: name says which one is meant."},
 		{`a = { chart = { path = "x", version = "1.0.0" }, namespace = "a" }`, "version is for a chart from a repository or registry."},
 		{`a = { chart = { oci = "oci://r.example/c:1.0" }, namespace = "a" }`, "must be oci://<registry>/<path>, without a tag or digest"},
-		{`a = { chart = { path = "/nowhere/chart" }, namespace = "a" }`, "The chart cannot be read"},
+		{`a = { chart = { path = "/nowhere/chart" }, namespace = "a" }`, `add-on "a": the chart cannot be read`},
 		{`a = { chart = { ` + strings.Replace(good, `"network"`, `"flannel"`, 1) + ` }, namespace = "a" }`, `has no chart "flannel"`},
 		{`a = { chart = { ` + good + `, version = "new" }, namespace = "a" }`, `"new" is neither a version nor a range of versions`},
 		{`a = { chart = { ` + good + `, version = ">=2" }, namespace = "a" }`, `has no version ">=2"`},

@@ -198,6 +198,10 @@ func resolveChart(ctx context.Context, manager vnfm.Manager, at path.Path, sourc
 	}
 	for _, p := range invalid.Problems {
 		p.Attribute = ""
+		if steps := at.Steps(); len(steps) > 1 {
+			// Terraform shows where the add-ons begin, and not which one it is.
+			p.Summary = fmt.Sprintf("add-on %s: %s", strings.Trim(steps[1].String(), "[]"), p.Summary)
+		}
 		diags.Append(tfutil.Problems(vnfm.Problems{p}, written(at))...)
 	}
 	return nil

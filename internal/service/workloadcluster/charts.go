@@ -21,7 +21,6 @@ import (
 
 var (
 	chartTypes      = map[string]attr.Type{"chart": types.StringType, "version": types.StringType, "app_version": types.StringType, "digest": types.StringType}
-	chartStatusType = types.ObjectType{AttrTypes: chartTypes}
 	addonStatusType = types.ObjectType{AttrTypes: tfutil.Merged(chartTypes, map[string]attr.Type{"status": types.StringType})}
 )
 

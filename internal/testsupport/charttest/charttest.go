@@ -13,9 +13,11 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"path"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -41,7 +43,7 @@ type Chart struct {
 	Packed []byte
 }
 
-// Archive packs the chart.
+// Archive packs the chart, always alike.
 func (c Chart) Archive(t testing.TB) []byte {
 	t.Helper()
 	if c.Packed != nil {
@@ -56,8 +58,8 @@ func (c Chart) Archive(t testing.TB) []byte {
 		require.NoError(t, err)
 	}
 	write("Chart.yaml", fmt.Sprintf("apiVersion: v2\nname: %s\nversion: %s\nappVersion: app-%s\n", c.Name, c.Version, c.Version))
-	for name, text := range c.Templates {
-		write("templates/"+name, text)
+	for _, name := range slices.Sorted(maps.Keys(c.Templates)) {
+		write("templates/"+name, c.Templates[name])
 	}
 	require.NoError(t, packed.Close())
 	require.NoError(t, zipped.Close())
