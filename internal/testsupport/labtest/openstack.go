@@ -28,7 +28,7 @@ const EnvOpenStackDir = "VNF_LAB_OPENSTACK_DIR"
 const openStackTimeout = 15 * time.Minute
 
 // The users of an OpenStack lab. Each has a project of his own, in which the last two
-// have the roles member and reader.
+// have the roles member and reader; nfv_user may also make secrets and stacks.
 const (
 	OpenStackAdmin = "admin"
 	OpenStackNFV   = "nfv_user"
@@ -49,6 +49,10 @@ type OpenStackEnv struct {
 	// Images are the identifiers of the public images by name. Two of them have the
 	// property kube_version.
 	Images map[string]string `json:"images"`
+	// Flavors and Networks are those that all projects may use, in a lab of
+	// OpenStackCompute; net0, net1 and net_mgmt are shared, public is external.
+	Flavors  map[string]string `json:"flavors"`
+	Networks map[string]string `json:"networks"`
 	// Endpoints are the services of the catalogue by their kind, such as "image".
 	Endpoints map[string]string `json:"endpoints"`
 	// Clouds is a clouds.yaml: cloud "lab" is that of nfv_user.
@@ -67,25 +71,53 @@ type OpenStackUser struct {
 	projectID string
 }
 
-// OpenStack returns a running OpenStack lab, real Keystone and Glance: the one that
-// VNF_LAB_OPENSTACK_DIR names, else one inside the directory of the lab of
+// OpenStack returns a running OpenStack lab with real Keystone and Glance: the one
+// that VNF_LAB_OPENSTACK_DIR names, else one inside the directory of the lab of
 // Kubernetes, which the first test that needs it starts and which ends with that
 // one. It needs Linux, root and Debian's packages; where it does not start, the test
 // is skipped.
 func OpenStack(t testing.TB) OpenStackEnv {
 	t.Helper()
+	return openStack(t, findOpenStack)
+}
+
+// OpenStackCompute is OpenStack for a lab that has all services, Nova and Neutron and
+// those around them. It is another one, which takes longer to start and 2 GiB of
+// memory.
+func OpenStackCompute(t testing.TB) OpenStackEnv {
+	t.Helper()
+	env := openStack(t, findOpenStackCompute)
+	if env.Endpoints["compute"] == "" {
+		Missing(t, "OpenStack lab: the one in "+env.Dir+" has no compute service")
+	}
+	return env
+}
+
+func openStack(t testing.TB, find func() (OpenStackEnv, error)) OpenStackEnv {
+	t.Helper()
 	if os.Getenv(EnvOpenStackDir) == "" {
 		Kubernetes(t)
 	}
-	env, err := findOpenStack()
+	env, err := find()
 	if err != nil {
 		Missing(t, fmt.Sprintf("OpenStack lab: %v", err))
 	}
 	return env
 }
 
-// findOpenStack starts the OpenStack lab once in a process.
-var findOpenStack = sync.OnceValues(func() (OpenStackEnv, error) {
+// The OpenStack labs are started once in a process.
+var (
+	findOpenStack = sync.OnceValues(func() (OpenStackEnv, error) {
+		return startOpenStack("openstack", "--services", "identity,image")
+	})
+	findOpenStackCompute = sync.OnceValues(func() (OpenStackEnv, error) {
+		return startOpenStack("openstack-compute")
+	})
+)
+
+// startOpenStack starts the OpenStack lab of a directory in that of the lab of
+// Kubernetes, or finds it running.
+func startOpenStack(name string, args ...string) (OpenStackEnv, error) {
 	root, err := repository()
 	if err != nil {
 		return OpenStackEnv{}, err
@@ -105,17 +137,17 @@ var findOpenStack = sync.OnceValues(func() (OpenStackEnv, error) {
 	if err != nil {
 		return OpenStackEnv{}, err
 	}
-	dir := filepath.Join(lab.Dir, "openstack")
+	dir := filepath.Join(lab.Dir, name)
 	unlock, err := lockFile(ctx, dir+".lock")
 	if err != nil {
 		return OpenStackEnv{}, fmt.Errorf("waiting for another test to start the lab in %s: %w", dir, err)
 	}
 	defer unlock()
-	if _, err := run(ctx, binary, "openstack", "up", "--dir", dir); err != nil {
+	if _, err := run(ctx, binary, append([]string{"openstack", "up", "--dir", dir}, args...)...); err != nil {
 		return OpenStackEnv{}, err
 	}
 	return readOpenStack(ctx, binary, dir)
-})
+}
 
 func readOpenStack(ctx context.Context, binary, dir string) (OpenStackEnv, error) {
 	out, err := run(ctx, binary, "openstack", "env", "--dir", dir, "--format", "json")
@@ -196,7 +228,8 @@ func (e OpenStackEnv) RevokeRole(t testing.TB, user OpenStackUser, role string) 
 }
 
 // Get asks a service of the catalogue as the administrator and reads its JSON: kind
-// is "identity" or "image", path what follows its address in Endpoints.
+// is "identity" or "image", for example, and path what follows its address in
+// Endpoints.
 func (e OpenStackEnv) Get(t testing.TB, kind, path string, out any) {
 	t.Helper()
 	admin := e.login(t, e.Users[OpenStackAdmin])

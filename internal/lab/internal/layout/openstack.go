@@ -30,8 +30,10 @@ type OpenStack struct {
 	Template string `json:"template,omitempty"`
 	// Passwords are those of the users by name.
 	Passwords map[string]string `json:"passwords"`
-	// Images are the identifiers of the images by name.
-	Images map[string]string `json:"images,omitempty"`
+	// Images, Flavors and Networks are the identifiers of what there is from the beginning by name.
+	Images   map[string]string `json:"images,omitempty"`
+	Flavors  map[string]string `json:"flavors,omitempty"`
+	Networks map[string]string `json:"networks,omitempty"`
 	// Ready is set when the last `lab openstack up` came to its end.
 	Ready bool `json:"ready"`
 	// Processes are the programs of the lab by name.

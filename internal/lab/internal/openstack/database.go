@@ -72,6 +72,9 @@ func (r root) createDatabases(ctx context.Context, dir layout.Dir, chosen []serv
 func catalogueSQL(state *layout.OpenStack, chosen []service) []byte {
 	var script bytes.Buffer
 	for _, s := range chosen {
+		if s.internal {
+			continue
+		}
 		fmt.Fprintf(&script, "UPDATE keystone.endpoint SET url = '%s' WHERE service_id IN (SELECT id FROM keystone.service WHERE type = '%s');\n",
 			endpoint(state.Ports, s), s.kind)
 	}

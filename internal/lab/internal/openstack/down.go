@@ -50,6 +50,9 @@ func (l *Lab) Status(_ context.Context, w io.Writer) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(table, "directory\t%s\n", l.Dir)
 	for _, s := range chosen {
+		if s.internal {
+			continue
+		}
 		fmt.Fprintf(table, "%s\t%s\n", s.kind, endpoint(state.Ports, s))
 	}
 	state.Processes.Report(table, processesOf(chosen), l.Dir.Log)

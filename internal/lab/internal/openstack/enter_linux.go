@@ -45,7 +45,7 @@ func Enter(root, dir string, command []string) error {
 	if err != nil {
 		return fmt.Errorf("finding %s in %s: %w", command[0], root, err)
 	}
-	environment := []string{"PATH=" + path, "HOME=/root", "LC_ALL=C.UTF-8"}
+	environment := []string{"PATH=" + path, "HOME=/root", "LC_ALL=C.UTF-8", "PYTHONPATH=" + filepath.Join(inside, "etc", pythonFolder)}
 	if err := syscall.Exec(program, command, environment); err != nil { //nolint:gosec // A program of the lab.
 		return fmt.Errorf("starting %s in %s: %w", command[0], root, err)
 	}

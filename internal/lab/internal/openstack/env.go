@@ -24,8 +24,10 @@ type Environment struct {
 	Domain string `json:"domain"`
 	// Users are those of a lab by name.
 	Users map[string]EnvironmentUser `json:"users"`
-	// Images are the identifiers of the public images by name.
-	Images map[string]string `json:"images"`
+	// Images, Flavors and Networks are the identifiers of what all projects can use by name.
+	Images   map[string]string `json:"images"`
+	Flavors  map[string]string `json:"flavors"`
+	Networks map[string]string `json:"networks"`
 	// Endpoints are the services of the catalogue by their kind.
 	Endpoints map[string]string `json:"endpoints"`
 	// Clouds is a clouds.yaml with an entry for each user.
@@ -57,6 +59,8 @@ func environment(dir layout.Dir, state *layout.OpenStack, chosen []service) *Env
 		Domain:    DomainName,
 		Users:     map[string]EnvironmentUser{},
 		Images:    state.Images,
+		Flavors:   state.Flavors,
+		Networks:  state.Networks,
 		Endpoints: map[string]string{},
 		Clouds:    dir.Path("clouds.yaml"),
 		PIDs:      state.Processes.PIDs(),
@@ -67,7 +71,9 @@ func environment(dir layout.Dir, state *layout.OpenStack, chosen []service) *Env
 		}
 	}
 	for _, s := range chosen {
-		e.Endpoints[s.kind] = endpoint(state.Ports, s)
+		if !s.internal {
+			e.Endpoints[s.kind] = endpoint(state.Ports, s)
+		}
 	}
 	return e
 }

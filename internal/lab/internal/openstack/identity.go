@@ -40,7 +40,7 @@ func accounts() []account {
 	return []account{
 		{User: UserAdmin, Project: "admin", roles: []string{"admin"}},
 		{User: userService, Project: projectService, roles: []string{"admin", "service"}},
-		{User: UserNFV, Project: "nfv", roles: []string{"member", "reader"}},
+		{User: UserNFV, Project: "nfv", roles: []string{"member", "reader", "creator", "heat_stack_owner"}},
 		{User: UserOther, Project: "other", roles: []string{"member", "reader"}},
 	}
 }
@@ -77,7 +77,7 @@ func fillIdentity(ctx context.Context, c *client, state *layout.OpenStack, chose
 		}
 	}
 	for _, s := range chosen {
-		if s.kind == Identity {
+		if s.kind == Identity || s.internal {
 			continue
 		}
 		if err := enterCatalogue(ctx, c, state, s); err != nil {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-
-	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/layout"
 )
 
 // PropertyKubernetes is the property of an image that says which Kubernetes its nodes bring.
@@ -26,14 +24,14 @@ func images() []image {
 }
 
 // fillImages makes the images of a lab.
-func fillImages(ctx context.Context, admin *client, state *layout.OpenStack) error {
-	state.Images = map[string]string{}
+func fillImages(ctx context.Context, f *filling) error {
+	f.state.Images = map[string]string{}
 	for _, image := range images() {
-		id, err := makeImage(ctx, admin, address(state.Ports, Image)+"/v2/images", image)
+		id, err := makeImage(ctx, f.admin, address(f.state.Ports, Image)+"/v2/images", image)
 		if err != nil {
 			return fmt.Errorf("making image %s: %w", image.name, err)
 		}
-		state.Images[image.name] = id
+		f.state.Images[image.name] = id
 	}
 	return nil
 }
@@ -43,9 +41,7 @@ func makeImage(ctx context.Context, c *client, collection string, image image) (
 	if image.kubernetes != "" {
 		object[PropertyKubernetes] = image.kubernetes
 	}
-	var made struct {
-		ID string `json:"id"`
-	}
+	var made identified
 	if _, err := c.call(ctx, http.MethodPost, collection, object, &made); err != nil {
 		return "", err
 	}

@@ -21,7 +21,7 @@ import (
 
 // root is a directory with Debian's packages, kept in the cache and shared by all labs. It is not a system that was
 // installed: the packages are unpacked and none of their scripts is run, so that nothing is started, asked or set up
-// for a machine that is not there. What of that OpenStack needs, prepare does.
+// for a machine that is not there. What of that OpenStack needs, prepare and links do.
 type root struct {
 	cache string
 	lab   *Lab
@@ -73,7 +73,9 @@ func (r root) ensure(ctx context.Context, packages []string) error {
 	if err := r.unpackAll(ctx, archives); err != nil {
 		return err
 	}
-	return r.finish(ctx)
+	// The index of the shared libraries, which the script of a package would make.
+	_, err = output(exec.CommandContext(ctx, "ldconfig", "-r", r.path())) //nolint:gosec // A folder of the cache.
+	return err
 }
 
 // complete tells whether all packages are there.
@@ -216,24 +218,24 @@ func (r root) unpack(ctx context.Context, archive string) ([]byte, error) {
 	return control, errors.Join(err, read.Wait())
 }
 
-// finish does what the scripts of the packages would have done for the programs: the index of the shared libraries, and
-// the places where services look for their configuration by themselves.
-func (r root) finish(ctx context.Context) error {
+// links leads services to their configuration in the directory of a lab, from where they look for it by themselves.
+func (r root) links() error {
 	for _, s := range services() {
 		folder := r.path("etc", s.name)
 		if err := os.MkdirAll(folder, 0o755); err != nil { //nolint:gosec // As in any system.
 			return fmt.Errorf("preparing the root of the packages: %w", err)
 		}
-		file := s.name + ".conf"
-		if s.kind == Image {
-			file = "glance-api.conf"
+		if err := link(filepath.Join(inside, "etc", s.config), filepath.Join(folder, s.config)); err != nil {
+			return err
 		}
-		if err := link(filepath.Join(inside, "etc", s.name+".conf"), filepath.Join(folder, file)); err != nil {
+		if s.paste == "" {
+			continue
+		}
+		if err := link(s.paste, filepath.Join(folder, filepath.Base(s.paste))); err != nil {
 			return err
 		}
 	}
-	_, err := output(exec.CommandContext(ctx, "ldconfig", "-r", r.path()))
-	return err
+	return nil
 }
 
 // link makes a symbolic link, unless it is there: programs of labs may be using it.

@@ -14,12 +14,16 @@ import (
 type service struct {
 	// kind is its type in the catalogue, by which it is asked for.
 	kind string
-	// name is that of the project that makes it, and of its configuration: name.conf.
+	// name is that of the project that makes it, and of the folder of its configuration.
 	name string
+	// internal is one that is in no catalogue, and that nobody asks for.
+	internal bool
 	// needs are the kinds of services it does not work without.
 	needs []string
 	// packages are Debian's.
 	packages []string
+	// config is the name of its configuration; paste is the file of a package that stands beside it, empty for none.
+	config, paste string
 	// databases are made before its tables.
 	databases []string
 	// tables are the commands that make its tables, in this order.
@@ -29,39 +33,107 @@ type service struct {
 	// programs are its processes.
 	programs []program
 	// fill makes what there is of it from the beginning; nil for nothing.
-	fill func(ctx context.Context, admin *client, state *layout.OpenStack) error
+	fill func(ctx context.Context, f *filling) error
+	// ready tells whether it can be used, beyond that it answers; nil for no more than that.
+	ready func(ctx context.Context, admin *client, state *layout.OpenStack) error
 }
 
 // program is a process of a service.
 type program struct {
 	name    string
-	command func(listen string) []string
+	command func(ports layout.OpenStackPorts, listen string) []string
 }
 
 // The kinds of services.
 const (
-	Identity = "identity"
-	Image    = "image"
+	Identity      = "identity"
+	Image         = "image"
+	KeyManager    = "key-manager"
+	Placement     = "placement"
+	Network       = "network"
+	Compute       = "compute"
+	Orchestration = "orchestration"
+	queue         = "queue"
 )
 
 // services are all that the lab knows, in the order of starting. The place of a service is also that of its port.
 func services() []service {
 	return []service{
 		{
-			kind: Identity, name: "keystone",
+			kind: queue, name: "rabbitmq", config: "rabbitmq.conf", internal: true,
+			packages: []string{"rabbitmq-server", "hostname", "procps"},
+			programs: []program{{"rabbitmq", queueServer}},
+		},
+		{
+			kind: Identity, name: "keystone", config: "keystone.conf",
 			packages:  []string{"keystone"},
 			databases: []string{"keystone"},
 			tables:    [][]string{{"keystone-manage", "db_sync"}},
 			programs:  []program{{"keystone", wsgi("/usr/bin/keystone-wsgi-public", identityThreads)}},
 		},
 		{
-			kind: Image, name: "glance", needs: []string{Identity},
+			kind: Image, name: "glance", config: "glance-api.conf", paste: "/usr/share/glance-common/glance-api-paste.ini",
+			needs:     []string{Identity},
 			packages:  []string{"glance-api"},
 			databases: []string{"glance"},
 			tables:    [][]string{{"glance-manage", "db_sync"}},
 			// By itself and not below a web server: that of Debian takes no upload whose length is unknown.
-			programs: []program{{"glance", func(string) []string { return []string{"glance-api"} }}},
+			programs: []program{{"glance", by("glance-api")}},
 			fill:     fillImages,
+		},
+		{
+			kind: KeyManager, name: "barbican", config: "barbican.conf", paste: "/usr/share/barbican-common/barbican-api-paste.ini",
+			needs:     []string{Identity},
+			packages:  []string{"barbican-common"},
+			databases: []string{"barbican"},
+			tables:    [][]string{{"barbican-manage", "db", "upgrade"}},
+			programs:  []program{{"barbican", wsgi("/usr/bin/barbican-wsgi-api", 2)}},
+		},
+		{
+			kind: Placement, name: "placement", config: "placement.conf",
+			needs:     []string{Identity},
+			packages:  []string{"python3-placement"},
+			databases: []string{"placement"},
+			tables:    [][]string{{"placement-manage", "db", "sync"}},
+			programs:  []program{{"placement", wsgi("/usr/bin/placement-api", 2)}},
+		},
+		{
+			kind: Network, name: "neutron", config: "neutron.conf", paste: "/usr/share/neutron-common/api-paste.ini",
+			needs:     []string{Identity, queue},
+			packages:  []string{"neutron-common"},
+			databases: []string{"neutron"},
+			tables:    [][]string{{"neutron-db-manage", "upgrade", "heads"}},
+			programs:  []program{{"neutron", by("neutron-server", "--config-file", "/etc/neutron/neutron.conf")}},
+			fill:      fillNetworks,
+		},
+		{
+			kind: Compute, name: "nova", config: "nova.conf", paste: "/usr/share/nova-common/api-paste.ini",
+			needs:     []string{Identity, Image, Placement, Network, queue},
+			packages:  []string{"nova-common", "python3-nova"},
+			databases: []string{"nova", "nova_api", "nova_cell0"},
+			tables:    novaTables(),
+			path:      "/v2.1",
+			programs: []program{
+				{"nova-api", nova("api_os_compute")},
+				{"nova-conductor", nova("conductor")},
+				{"nova-scheduler", nova("scheduler")},
+				{"nova-compute", nova("compute")},
+			},
+			fill:  fillCompute,
+			ready: computeReady,
+		},
+		{
+			kind: Orchestration, name: "heat", config: "heat.conf",
+			needs:     []string{Identity, Compute, Network, KeyManager, queue},
+			packages:  []string{"heat-engine", "heat-common"},
+			databases: []string{"heat"},
+			tables:    [][]string{{"heat-manage", "db_sync"}},
+			path:      "/v1/%(tenant_id)s",
+			programs: []program{
+				{"heat-api", wsgi("/usr/bin/heat-wsgi-api", 4)},
+				{"heat-engine", by("heat-engine")},
+			},
+			fill: fillOrchestration,
 		},
 	}
 }
@@ -75,9 +147,14 @@ func basePackages() []string {
 // identityThreads is how many requests Keystone answers at once; every other service asks it about each of its own.
 const identityThreads = 8
 
+// by is a program that finds all it needs in its configuration.
+func by(command ...string) func(layout.OpenStackPorts, string) []string {
+	return func(layout.OpenStackPorts, string) []string { return command }
+}
+
 // wsgi is a program that needs a web server.
-func wsgi(script string, threads int) func(string) []string {
-	return func(listen string) []string {
+func wsgi(script string, threads int) func(layout.OpenStackPorts, string) []string {
+	return func(_ layout.OpenStackPorts, listen string) []string {
 		return []string{
 			"uwsgi-core", "--plugin", "python311", "--http-socket", listen, "--wsgi-file", script,
 			"--enable-threads", "--threads", strconv.Itoa(threads), "--buffer-size", "65535",
@@ -95,7 +172,7 @@ func choose(kinds []string) ([]service, error) {
 	for len(queue) > 0 {
 		kind := queue[0]
 		queue = queue[1:]
-		at := slices.IndexFunc(services(), func(s service) bool { return s.kind == kind })
+		at := place(kind)
 		if at < 0 {
 			return nil, fmt.Errorf("unknown service %q: one of %s", kind, strings.Join(Kinds(), ", "))
 		}
@@ -112,8 +189,10 @@ func choose(kinds []string) ([]service, error) {
 	return slices.DeleteFunc(services(), func(s service) bool { return !wanted[s.kind] }), nil
 }
 
-// Kinds are the kinds of all services.
-func Kinds() []string { return kindsOf(services()) }
+// Kinds are the kinds of all services that can be asked for.
+func Kinds() []string {
+	return kindsOf(slices.DeleteFunc(services(), func(s service) bool { return s.internal }))
+}
 
 func kindsOf(chosen []service) []string {
 	var kinds []string
@@ -148,7 +227,12 @@ func processesOf(chosen []service) []string {
 
 // port is the port of a service.
 func port(ports layout.OpenStackPorts, kind string) int {
-	return ports.Service(1 + slices.Index(Kinds(), kind))
+	return ports.Service(1 + place(kind))
+}
+
+// place is where a service stands among all; negative for none.
+func place(kind string) int {
+	return slices.IndexFunc(services(), func(s service) bool { return s.kind == kind })
 }
 
 // address is the URL of a service.

@@ -34,7 +34,7 @@ func newTemplate(r root, chosen []service) (template, error) {
 		return template{}, fmt.Errorf("reading the list of packages: %w", err)
 	}
 	hash := sha256.New()
-	fmt.Fprintln(hash, kindsOf(chosen), databaseServer(), accounts(), images())
+	fmt.Fprintln(hash, kindsOf(chosen), databaseServer(), accounts(), images(), flavors(), networks())
 	for _, s := range chosen {
 		fmt.Fprintln(hash, s.databases, s.tables, s.path)
 		text, err := configFiles.ReadFile(configFile(s))
@@ -97,10 +97,10 @@ func (t template) make(ctx context.Context, l *Lab) (err error) {
 	for _, account := range accounts() {
 		state.Passwords[account.User] = rand.Text()
 	}
-	if err := configure(l.Dir, state, t.chosen); err != nil {
+	if err := writeKeys(l.Dir); err != nil {
 		return err
 	}
-	if err := writeKeys(l.Dir); err != nil {
+	if err := configure(l.Dir, state, t.chosen); err != nil {
 		return err
 	}
 	if err := t.root.createDatabases(ctx, l.Dir, t.chosen); err != nil {
@@ -158,15 +158,27 @@ func (t template) fill(ctx context.Context, l *Lab, state *layout.OpenStack) err
 	if err != nil {
 		return err
 	}
+	f := &filling{
+		admin: admin, state: state,
+		run: func(ctx context.Context, command ...string) error { return t.root.run(ctx, l.Dir, nil, command...) },
+	}
 	for _, s := range t.chosen {
 		if s.fill == nil {
 			continue
 		}
-		if err := s.fill(ctx, admin, state); err != nil {
+		if err := s.fill(ctx, f); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// filling is what the making of a lab's first objects has at hand.
+type filling struct {
+	admin *client
+	state *layout.OpenStack
+	// run runs a program in the root.
+	run func(ctx context.Context, command ...string) error
 }
 
 // copyTo gives a lab the data and what has been remembered of it.
@@ -182,6 +194,7 @@ func (t template) copyTo(dir layout.Dir, state *layout.OpenStack) error {
 	if err := os.CopyFS(target, os.DirFS(t.dir().Path("data"))); err != nil {
 		return fmt.Errorf("copying the template of the lab: %w", err)
 	}
-	state.Template, state.Passwords, state.Images = t.key, filled.Passwords, filled.Images
+	state.Template, state.Passwords = t.key, filled.Passwords
+	state.Images, state.Flavors, state.Networks = filled.Images, filled.Flavors, filled.Networks
 	return dir.SaveOpenStack(state)
 }

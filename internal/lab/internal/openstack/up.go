@@ -109,7 +109,10 @@ func (l *Lab) start(ctx context.Context, state *layout.OpenStack, chosen []servi
 			return err
 		}
 	}
-	return l.startServices(ctx, r, state, chosen, missing, func() error { return nil })
+	if err := l.startServices(ctx, r, state, chosen, missing, func() error { return nil }); err != nil {
+		return err
+	}
+	return l.ready(ctx, state, chosen)
 }
 
 // provide sees to the packages, and to what is made once for the lab: its data and its configuration.
@@ -125,6 +128,9 @@ func (l *Lab) provide(ctx context.Context, state *layout.OpenStack, chosen []ser
 	}
 	defer unlock()
 	if err := r.ensure(ctx, packagesOf(chosen)); err != nil {
+		return r, err
+	}
+	if err := r.links(); err != nil {
 		return r, err
 	}
 	if state.Template == "" {
@@ -170,7 +176,7 @@ func (l *Lab) startServices(ctx context.Context, r root, state *layout.OpenStack
 			if !slices.Contains(missing, program.name) {
 				continue
 			}
-			command := program.command(layout.Address(port(state.Ports, s.kind)))
+			command := program.command(state.Ports, layout.Address(port(state.Ports, s.kind)))
 			if err := l.launch(ctx, r, program.name, command, state); err != nil {
 				return err
 			}
@@ -193,8 +199,28 @@ func (l *Lab) startServices(ctx context.Context, r root, state *layout.OpenStack
 	return nil
 }
 
+// ready waits until all services can be used.
+func (l *Lab) ready(ctx context.Context, state *layout.OpenStack, chosen []service) error {
+	admin, err := login(ctx, address(state.Ports, Identity), UserAdmin, state.Passwords[UserAdmin], "admin")
+	if err != nil {
+		return err
+	}
+	for _, s := range chosen {
+		if s.ready == nil {
+			continue
+		}
+		if err := l.until(ctx, state, s.name, func(ctx context.Context) error { return s.ready(ctx, admin, state) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // answering waits until a service answers.
 func (l *Lab) answering(ctx context.Context, state *layout.OpenStack, s service) error {
+	if s.internal {
+		return nil
+	}
 	return l.until(ctx, state, s.name, func(ctx context.Context) error { return answers(ctx, address(state.Ports, s.kind)) })
 }
 

@@ -1,0 +1,90 @@
+package openstack
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/layout"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/poll"
+)
+
+// nova is one of Nova's programs; Debian has them in packages that bring hypervisors too.
+func nova(command string) func(layout.OpenStackPorts, string) []string {
+	return by("python3", "-c", "import sys; sys.argv = ['nova-"+command+"']; from nova.cmd."+command+" import main; sys.exit(main())")
+}
+
+func novaTables() [][]string {
+	manage := func(words ...string) []string { return append([]string{"nova-manage"}, words...) }
+	return [][]string{
+		manage("api_db", "sync"),
+		manage("cell_v2", "map_cell0", "--database_connection", databaseURL("nova_cell0")),
+		// The queue of a lab that was copied is another one: Nova takes it from its configuration.
+		manage("cell_v2", "create_cell", "--name", "cell1", "--transport-url", "{scheme}://{username}:{password}@{hostname}:{port}/"),
+		manage("db", "sync"),
+	}
+}
+
+// flavor is a size of servers.
+type flavor struct {
+	name              string
+	cpus, memory, gib int
+}
+
+func flavors() []flavor {
+	return []flavor{
+		{"m1.tiny", 1, 512, 1},
+		{"m1.small", 1, 2048, 20},
+		{"m1.medium", 2, 4096, 40},
+		{"m1.large", 4, 8192, 80},
+	}
+}
+
+// fillCompute makes flavours, lifts the quotas of the projects, and has Nova know its one host.
+func fillCompute(ctx context.Context, f *filling) error {
+	base := address(f.state.Ports, Compute) + "/v2.1"
+	f.state.Flavors = map[string]string{}
+	for i, flavor := range flavors() {
+		id := fmt.Sprint(i + 1)
+		_, err := f.admin.call(ctx, http.MethodPost, base+"/flavors", map[string]any{"flavor": map[string]any{
+			"id": id, "name": flavor.name, "vcpus": flavor.cpus, "ram": flavor.memory, "disk": flavor.gib,
+		}}, nil)
+		if err != nil {
+			return fmt.Errorf("making flavour %s: %w", flavor.name, err)
+		}
+		f.state.Flavors[flavor.name] = id
+	}
+	quotas := map[string]any{"quota_class_set": map[string]any{"instances": -1, "cores": -1, "ram": -1, "server_groups": -1, "server_group_members": -1, "key_pairs": -1}}
+	if _, err := f.admin.call(ctx, http.MethodPut, base+"/os-quota-class-sets/default", quotas, nil); err != nil {
+		return fmt.Errorf("lifting the quotas of servers: %w", err)
+	}
+	return poll.Until(ctx, "Nova's host", func(ctx context.Context) error {
+		if err := computeReady(ctx, f.admin, f.state); err != nil {
+			return err
+		}
+		return f.run(ctx, "nova-manage", "cell_v2", "discover_hosts")
+	})
+}
+
+// computeReady tells whether all of Nova's processes have reported.
+func computeReady(ctx context.Context, admin *client, state *layout.OpenStack) error {
+	var list struct {
+		Services []struct {
+			Binary string `json:"binary"`
+			State  string `json:"state"`
+		} `json:"services"`
+	}
+	if _, err := admin.call(ctx, http.MethodGet, address(state.Ports, Compute)+"/v2.1/os-services", nil, &list); err != nil {
+		return err
+	}
+	up := map[string]bool{}
+	for _, s := range list.Services {
+		up[s.Binary] = s.State == "up"
+	}
+	for _, name := range []string{"nova-conductor", "nova-scheduler", "nova-compute"} {
+		if !up[name] {
+			return fmt.Errorf("%s has not reported", name)
+		}
+	}
+	return nil
+}
