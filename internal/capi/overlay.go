@@ -28,6 +28,14 @@ func (o *overlay) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) er
 		return err
 	}
 	target := *t
+	upgrading, err := c.upgradesNodes(ctx)
+	if err != nil {
+		return err
+	}
+	if upgrading {
+		target.Later = isNodeGroup
+		target.Turn = func(ctx context.Context) error { return c.awaitControlPlane(ctx, r) }
+	}
 	target.Settled = func(ctx context.Context) error {
 		if err := c.settled(ctx, r); err != nil {
 			return err
