@@ -30,6 +30,10 @@ type Target struct {
 	// Written, when set, is called once everything is written, and before it is waited for
 	// until it is ready: what is done there may be what the objects wait for.
 	Written func(ctx context.Context) error
+	// Later, when set, says which of the objects that exist already are changed only once
+	// Turn has returned, which is called when all others of their wave are written.
+	Later func(item *InventoryItem) bool
+	Turn  func(ctx context.Context) error
 	// Settled, when set, is called once everything is applied and ready by itself, and
 	// before what the target has no longer is removed: the last word on readiness.
 	Settled func(ctx context.Context) error

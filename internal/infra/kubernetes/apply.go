@@ -135,13 +135,13 @@ func (s *session) applyWaves(ctx context.Context, target, old, all []*placement)
 				return err
 			}
 		}
-		err := s.each(ctx, len(batch), false, func(ctx context.Context, i int) error {
-			if err := s.write(ctx, batch[i]); err != nil {
-				return err
+		now, later := s.inTurn(batch)
+		err := s.writeAll(ctx, now, counter)
+		if err == nil && len(later) > 0 {
+			if err = s.target.Turn(ctx); err == nil {
+				err = s.writeAll(ctx, later, counter)
 			}
-			counter.add(ctx)
-			return nil
-		})
+		}
 		// What was made is recorded also when the wave failed or was interrupted.
 		if saveErr := s.save(context.WithoutCancel(ctx), all, true); saveErr != nil {
 			err = errors.Join(err, saveErr)
@@ -162,6 +162,29 @@ func (s *session) applyWaves(ctx context.Context, target, old, all []*placement)
 		}
 	}
 	return s.awaitReady(ctx, target, waves)
+}
+
+// inTurn splits a wave into the objects that are written now and those whose change has to
+// wait for these.
+func (s *session) inTurn(batch []*placement) (now, later []*placement) {
+	for _, p := range batch {
+		if s.target.Later != nil && p.live != nil && s.target.Later(&p.item) {
+			later = append(later, p)
+		} else {
+			now = append(now, p)
+		}
+	}
+	return now, later
+}
+
+func (s *session) writeAll(ctx context.Context, batch []*placement, done *counter) error {
+	return s.each(ctx, len(batch), false, func(ctx context.Context, i int) error {
+		if err := s.write(ctx, batch[i]); err != nil {
+			return err
+		}
+		done.add(ctx)
+		return nil
+	})
 }
 
 func ofWave(all []*placement, wave int) []*placement {

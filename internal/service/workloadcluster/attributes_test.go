@@ -37,7 +37,6 @@ func TestAccWorkloadCluster_everyAttribute(t *testing.T) {
     a = {
       replicas       = 2
       labels         = { "node-role.kubernetes.io/upf" = "yes" }
-      taints         = [{ key = "dedicated", value = "upf", effect = "NoSchedule" }]
       failure_domain = "z1"
       health_check   = { enabled = true, unhealthy_timeout = 300 }
       deletion       = { node_drain_timeout = 60 }
@@ -94,7 +93,7 @@ variable "machine" {
 				assert.Equal(t, "3 3", read("kubeadmcontrolplane/edge-control-plane", ".spec.replicas} {.status.availableReplicas"))
 				assert.Equal(t, "yes 60", read("kubeadmcontrolplane/edge-control-plane", `.spec.machineTemplate.metadata.labels.node-role\.kubernetes\.io/core} {.spec.machineTemplate.spec.deletion.nodeDrainTimeoutSeconds`))
 				assert.Equal(t, "1 600", read("machinehealthcheck/edge-control-plane", ".spec.remediation.triggerIf.unhealthyLessThanOrEqualTo} {.spec.checks.nodeStartupTimeoutSeconds"))
-				assert.Equal(t, "z1 dedicated 60", read("machinedeployment/edge-a", ".spec.template.spec.failureDomain} {.spec.template.spec.taints[0].key} {.spec.template.spec.deletion.nodeDrainTimeoutSeconds"))
+				assert.Equal(t, "z1 60", read("machinedeployment/edge-a", ".spec.template.spec.failureDomain} {.spec.template.spec.deletion.nodeDrainTimeoutSeconds"))
 				assert.Equal(t, "yes 2 50%", read("machinedeployment/edge-a", `.spec.template.metadata.labels.node-role\.kubernetes\.io/upf} {.spec.rollout.strategy.rollingUpdate.maxSurge} {.spec.rollout.strategy.rollingUpdate.maxUnavailable`))
 				assert.NotEmpty(t, read("machinehealthcheck/edge-a", ".spec.checks.unhealthyNodeConditions"))
 				before = control()

@@ -4,12 +4,15 @@ import (
 	"fmt"
 	"regexp"
 	"testing"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
 	"github.com/hashicorp/terraform-plugin-testing/plancheck"
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
 )
@@ -74,6 +77,7 @@ ephemeral "vnf_capi_workload_kubeconfig" "test" {
 			// One group goes, and all is upgraded.
 			Config:           w.config(inMemory("1.35.0", `b = { min = 1, max = 3 }`)),
 			ConfigPlanChecks: updates(),
+			Check:            func(*terraform.State) error { return w.upgradedInOrder("b") },
 			ConfigStateChecks: []statecheck.StateCheck{
 				statecheck.ExpectKnownValue(address, tfjsonpath.New("running_version"), knownvalue.StringExact("v1.35.0")),
 				statecheck.ExpectKnownValue(address, tfjsonpath.New("node_group_status"), knownvalue.MapSizeExact(1)),
@@ -90,6 +94,21 @@ ephemeral "vnf_capi_workload_kubeconfig" "test" {
 			ExpectError: acctest.Says(`one minor version at a time: to 1\.36 first`),
 		},
 	)
+}
+
+// upgradedInOrder checks that a node group was told of a version after the control plane
+// had replaced its machines.
+func (w *world) upgradedInOrder(group string) error {
+	over := w.kubectl("get", "kubeadmcontrolplane/edge-control-plane", "-o", `jsonpath={.status.conditions[?(@.type=="RollingOut")].lastTransitionTime}`)
+	told := w.kubectl("get", "machinedeployment/edge-"+group, "--show-managed-fields", "-o", `jsonpath={.metadata.managedFields[?(@.manager=="terraform-provider-vnf")].time}`)
+	end, err := time.Parse(time.RFC3339, over)
+	require.NoError(w, err)
+	began, err := time.Parse(time.RFC3339, told)
+	require.NoError(w, err)
+	if began.Before(end) {
+		return fmt.Errorf("the control plane had replaced its machines at %s, and the node group was told at %s", over, told)
+	}
+	return nil
 }
 
 // A topology of a ClusterClass is one object, of which Cluster API makes the others.

@@ -274,7 +274,7 @@ func nodeGroupAttributes() map[string]schema.Attribute {
 			Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
 		},
 		"taints": schema.ListNestedAttribute{
-			MarkdownDescription: "Taints of the nodes, for version v1beta2 of Cluster API.",
+			MarkdownDescription: "Taints of the nodes, for version v1beta2 of Cluster API with its feature gate `MachineTaintPropagation`.",
 			Optional:            true,
 			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 				"key":   schema.StringAttribute{MarkdownDescription: "Key of the taint.", Required: true},
