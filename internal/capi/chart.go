@@ -28,6 +28,9 @@ func (f chart) objects(spec *vnfm.ClusterSpec, ps *vnfm.Problems) []map[string]a
 		})
 		return nil
 	}
+	if f.check(spec, ps); ps.HasErrors() {
+		return nil
+	}
 	fsys, path := f.locate()
 	loaded, err := helm.Load(fsys, path)
 	if err != nil {
@@ -85,12 +88,19 @@ func (f chart) values(spec *vnfm.ClusterSpec) map[string]any {
 	if cloud := spec.OwnCredential(); cloud != nil {
 		said["cloudCredentialsSecretName"], said["cloudName"] = cloud.SecretName, cloud.CloudName
 	}
+	put(said, "clusterNetworking", chartNetworking(spec.Network))
 	controlPlane := map[string]any{}
 	putInt(controlPlane, "machineCount", spec.ControlPlane.Replicas)
 	put(controlPlane, "machineFlavor", spec.ControlPlane.Flavour)
 	put(controlPlane, "rolloutAfter", spec.RolloutAfter)
 	chartHealthCheck(controlPlane, spec.ControlPlane.HealthCheck)
 	chartDeletion(controlPlane, spec.ControlPlane.Deletion)
+	put(controlPlane, "nodeLabels", texts(spec.ControlPlane.Labels))
+	chartPlace(controlPlane, &spec.ControlPlane.MachinePlace)
+	if domains := spec.ControlPlane.FailureDomains; len(domains) > 0 {
+		// They mean nothing to the chart while the cloud is left to choose.
+		controlPlane["failureDomains"], controlPlane["omitFailureDomain"] = listed(domains), false
+	}
 	put(said, "controlPlane", controlPlane)
 	var groups []any
 	for _, name := range slices.Sorted(maps.Keys(spec.NodeGroups)) {
@@ -98,6 +108,17 @@ func (f chart) values(spec *vnfm.ClusterSpec) map[string]any {
 	}
 	put(said, "nodeGroups", groups)
 	return vnfm.LaidOver(f.Values, said)
+}
+
+// check finds what the values of no chart say.
+func (f chart) check(spec *vnfm.ClusterSpec, ps *vnfm.Problems) {
+	u := unserved{ps: ps, form: "a chart", detail: "give what the chart has for it under chart.values"}
+	cp := &spec.ControlPlane
+	u.cluster("control_plane", map[string]bool{"annotations": len(cp.Annotations) > 0, "variables": len(cp.Variables) > 0})
+	for _, name := range sortedKeys(spec.NodeGroups) {
+		g := spec.NodeGroups[name]
+		u.group(name, map[string]bool{"class": g.Class != "", "annotations": len(g.Annotations) > 0, "variables": len(g.Variables) > 0})
+	}
 }
 
 func chartGroup(spec *vnfm.ClusterSpec, name string) map[string]any {
@@ -117,6 +138,7 @@ func chartGroup(spec *vnfm.ClusterSpec, name string) map[string]any {
 	}
 	chartHealthCheck(out, g.HealthCheck)
 	chartDeletion(out, g.Deletion)
+	chartPlace(out, &g.MachinePlace)
 	if r := g.Rollout; r != nil {
 		strategy := map[string]any{}
 		put(strategy, "type", r.Type)

@@ -25,21 +25,6 @@ const (
 // groupInfrastructure is the API group of the infrastructure providers.
 const groupInfrastructure = "infrastructure." + group
 
-// DryRun asks the management cluster, and the OpenStack for what the objects name there.
-func (o *overlay) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnfm.Problems, error) {
-	problems, err := o.InfraDriver.DryRun(ctx, newLedger(t, nil).below(t), keys)
-	if t.Package == nil {
-		return problems, err
-	}
-	if c, clientErr := o.cluster(t); clientErr == nil && !problems.HasErrors() {
-		problems = append(problems, c.fixed(ctx, t)...)
-	}
-	if t.Instance.Cluster.OpenStack != nil {
-		problems = append(problems, o.askCloud(ctx, t)...)
-	}
-	return problems, err
-}
-
 // askCloud looks for what the objects of a cluster name in its OpenStack. What has a name
 // may be made by the same apply, so that it is a warning when it is not there; what has an
 // id has been made already. A cloud that does not answer is one warning.
@@ -166,24 +151,36 @@ func (q *cloudQuestion) flavourAt(m machines) where {
 }
 
 func (q *cloudQuestion) cluster(spec map[string]any) error {
-	for _, field := range []string{"externalNetwork", "network"} {
-		if err := q.network(spec[field]); err != nil {
-			return err
+	given := q.spec.Network
+	if given == nil {
+		given = &vnfm.ClusterNetwork{}
+	}
+	// at is the argument of the network that has something, or else the form.
+	at := func(name string, isGiven bool) where {
+		if isGiven {
+			return where{attribute: "network." + name}
 		}
+		return q.form()
+	}
+	if err := q.network(spec["externalNetwork"], at("external", given.External != "")); err != nil {
+		return err
+	}
+	if err := q.network(spec["network"], at("internal", given.Internal != nil)); err != nil {
+		return err
 	}
 	subnets, _ := spec["subnets"].([]any)
 	for _, each := range subnets {
 		id, name := byOf(each)
-		if err := lookFor(q, "subnet", id, name, q.form(), q.client.Subnets, nil); err != nil {
+		if err := lookFor(q, "subnet", id, name, at("internal_subnet", given.Subnet != nil), q.client.Subnets, nil); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (q *cloudQuestion) network(param any) error {
+func (q *cloudQuestion) network(param any, at where) error {
 	id, name := byOf(param)
-	return lookFor(q, "network", id, name, q.form(), q.client.Networks, nil)
+	return lookFor(q, "network", id, name, at, q.client.Networks, nil)
 }
 
 func (q *cloudQuestion) machine(who machines, spec map[string]any) error {
@@ -212,7 +209,7 @@ func (q *cloudQuestion) machine(who machines, spec map[string]any) error {
 	ports, _ := spec["ports"].([]any)
 	for _, each := range ports {
 		port, _ := each.(map[string]any)
-		if err := q.network(port["network"]); err != nil {
+		if err := q.network(port["network"], q.form()); err != nil {
 			return err
 		}
 	}
@@ -257,10 +254,13 @@ func lookFor[T any](q *cloudQuestion, kind, id, name string, at where, look func
 }
 
 // byOf is what a parameter of Cluster API Provider OpenStack finds something by. Other
-// filters than a name are its own affair.
+// filters than a name alone are its own affair.
 func byOf(param any) (id, name string) {
 	p, _ := param.(map[string]any)
-	return stringAt(p, "id"), stringAt(p, "filter", "name")
+	if filter, _ := p["filter"].(map[string]any); len(filter) == 1 {
+		name = stringAt(filter, "name")
+	}
+	return stringAt(p, "id"), name
 }
 
 // stringAt is the text at a path of fields; empty when there is none.

@@ -49,6 +49,9 @@ func (o *overlay) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) er
 	if err != nil {
 		return err
 	}
+	if err := c.condemn(ctx); err != nil {
+		return err
+	}
 	l := newLedger(t, r)
 	a := o.credential(c, t, l)
 	target := l.below(t)
@@ -57,12 +60,42 @@ func (o *overlay) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) er
 		if err := c.settled(ctx, l); err != nil {
 			return err
 		}
+		if err := c.awaitCondemned(ctx, l); err != nil {
+			return err
+		}
 		return a.retire(ctx)
 	}
 	if err := o.InfraDriver.Apply(ctx, target, l); err != nil {
 		return c.because(ctx, err)
 	}
 	return nil
+}
+
+// DryRun asks the management cluster, and adds what only Cluster API and the OpenStack of
+// the machines know.
+func (o *overlay) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnfm.Problems, error) {
+	problems, err := o.InfraDriver.DryRun(ctx, newLedger(t, nil).below(t), keys)
+	if err != nil || t.Package == nil {
+		return problems, err
+	}
+	c, err := o.cluster(t)
+	if err != nil {
+		return problems, err
+	}
+	if t.Instance.Status == vnfm.StatusInstantiated {
+		// The machines of an operation that is gone on with may be gone.
+		found, err := c.misnamed(ctx)
+		if problems = append(problems, found...); err != nil {
+			return problems, err
+		}
+	}
+	if !problems.HasErrors() {
+		problems = append(problems, c.fixed(ctx, t)...)
+	}
+	if c.spec.OpenStack != nil {
+		problems = append(problems, o.askCloud(ctx, t)...)
+	}
+	return problems, nil
 }
 
 // Observe adds what the management cluster says of the workload cluster, and what Keystone

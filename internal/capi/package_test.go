@@ -209,7 +209,7 @@ func TestPackageProblems(t *testing.T) {
 		"one limit":             {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", Min: number(1)}), "has one limit of an autoscaler only", "node_groups"},
 		"limits the wrong way":  {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", Min: number(3), Max: number(2)}), "more nodes at least (3) than at most (2)", "node_groups"},
 		"no class":              {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Replicas: number(1)}), `node group "g" has no class`, "node_groups"},
-		"flavour of a topology": {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.ControlPlane.Flavour = "big" }, "a topology has no flavour", "control_plane.flavour"},
+		"flavour of a topology": {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.ControlPlane.Flavour = "big" }, "a topology has no place for control_plane.flavour", "control_plane.flavour"},
 		"taints in v1beta1":     {topologySpec("v1beta1"), withGroup(vnfm.NodeGroup{Class: "w", Taints: []vnfm.NodeTaint{{Key: "k", Effect: "NoExecute"}}}), "does not know", "node_groups"},
 		"chart in v1beta1":      {chartSpec(), func(s *vnfm.ClusterSpec) { s.APIVersion = "v1beta1" }, "the management cluster serves v1beta1 alone", "chart"},
 		"chart that is not there": {chartSpec(), func(s *vnfm.ClusterSpec) {
@@ -228,7 +228,18 @@ func TestPackageProblems(t *testing.T) {
 		"another name": {templateSpec(), func(s *vnfm.ClusterSpec) {
 			s.Template.Content = strings.Replace(s.Template.Content, "name: ${CLUSTER_NAME}", "name: fixed", 1)
 		}, `is named "fixed" and not "edge"`, "template.content"},
-		"no YAML": {templateSpec(), func(s *vnfm.ClusterSpec) { s.Template.Content = "a: [" + s.Template.Content }, "is not valid YAML", "template.content"},
+		"volume of a topology":  {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.ControlPlane.RootVolume = &vnfm.RootVolume{SizeGiB: 1} }, "a topology has no place for control_plane.root_volume", "control_plane.root_volume"},
+		"network of a topology": {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.Network = &vnfm.ClusterNetwork{External: "public"} }, "a topology has no place for network.external", "network.external"},
+		"ports of a topology": {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", MachinePlace: vnfm.MachinePlace{Networks: []vnfm.MachineNetwork{{}}}}),
+			`a topology has no place for networks of node group "g"`, "node_groups"},
+		"class of a chart": {chartSpec(), withGroup(vnfm.NodeGroup{Class: "w", Replicas: number(1)}), `a chart has no place for class of node group "g"`, "node_groups"},
+		"taints of a template": {templateSpec(), func(s *vnfm.ClusterSpec) {
+			s.NodeGroups["md-0"] = vnfm.NodeGroup{Replicas: number(1), Taints: []vnfm.NodeTaint{{Key: "k", Effect: "NoExecute"}}}
+		}, `a cluster template of clusterctl has no place for taints of node group "md-0"`, "node_groups"},
+		"labels of a template": {templateSpec(), func(s *vnfm.ClusterSpec) { s.Labels = map[string]string{"a": "b"} }, "a cluster template of clusterctl has no place for labels", "labels"},
+		"names and autoscaler": {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", Min: number(1), Max: number(2), RemoveMachines: []string{"m"}}), "and an autoscaler sizes it", "node_groups"},
+		"names and no number":  {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", RemoveMachines: []string{"m"}}), "replicas does not say how many stay", "node_groups"},
+		"no YAML":              {templateSpec(), func(s *vnfm.ClusterSpec) { s.Template.Content = "a: [" + s.Template.Content }, "is not valid YAML", "template.content"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.change(c.spec)

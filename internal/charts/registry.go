@@ -131,6 +131,8 @@ func explained(source *vnfm.ChartSource, want wanted, err error) error {
 			return invalid("digest", fmt.Sprintf("registry has no chart %s with the digest %s", source, source.Digest), "check address and digest")
 		}
 		return invalid("oci", fmt.Sprintf("registry has no chart %s of version %q", source, want.text), "check address and version, and whether it is open to whom username and password name")
+	case errors.Is(err, auth.ErrBasicCredentialNotFound):
+		return fmt.Errorf("fetching chart %s: the registry answered 401 Unauthorized: it asks for username and password", source)
 	case errors.As(err, &answer):
 		return fmt.Errorf("fetching chart %s: the registry answered %d %s: %s", source, answer.StatusCode, http.StatusText(answer.StatusCode), answer.Errors.Error())
 	default:

@@ -39,15 +39,9 @@ type addon struct {
 	lost error
 }
 
-const (
-	// listedAddon begins the key of an add-on among the objects of its cluster: what it
-	// consists of is summed up in one entry.
-	listedAddon = "add-on"
-	// inventoryAddon begins the name under which its objects are in the inventory.
-	inventoryAddon = listedAddon + " "
-)
+// inventoryAddon begins the connection that the objects of an add-on have in the inventory.
+const inventoryAddon = vnfm.ListedAddons + " "
 
-func (a *addon) key() string        { return vnfm.ConnectionKey(listedAddon, a.name) }
 func (a *addon) connection() string { return inventoryAddon + a.name }
 
 // says names the add-on in an error. What is wrong with it is wrong in the middle of an
@@ -193,7 +187,7 @@ func (f *furnished) listed(t *vnfm.Target) (map[string]string, vnfm.Problems) {
 			problems = append(problems, a.problem(problem))
 		}
 		if p != nil {
-			out[a.key()] = sumUp(p.Objects)
+			out[vnfm.AddonKey(a.name)] = sumUp(p.Objects)
 		}
 	}
 	return out, problems
@@ -211,7 +205,7 @@ func (a *addon) problem(p vnfm.Problem) vnfm.Problem {
 func (f *furnished) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnfm.Problems, error) {
 	own := slices.DeleteFunc(slices.Clone(keys), func(key string) bool {
 		connection, _ := vnfm.CutConnection(key)
-		return connection == listedAddon
+		return connection == vnfm.ListedAddons
 	})
 	if len(own) == 0 {
 		return nil, nil
@@ -232,6 +226,12 @@ func (f *furnished) Scale(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) 
 // Heal implements vnfm.InfraDriver: one of the whole cluster applies the add-ons again.
 func (f *furnished) Heal(ctx context.Context, t *vnfm.Target, h vnfm.HealSpec, r vnfm.Recorder) error {
 	return f.operate(t, r, func(t *vnfm.Target, r vnfm.Recorder) error { return f.InfraDriver.Heal(ctx, t, h, r) })
+}
+
+// CheckTermination implements vnfm.InfraDriver. What is on the workload cluster goes
+// with it, whoever would have finished it.
+func (f *furnished) CheckTermination(ctx context.Context, t *vnfm.Target, spec vnfm.TerminateSpec) error {
+	return f.InfraDriver.CheckTermination(ctx, f.cluster(t), spec)
 }
 
 // Terminate implements vnfm.InfraDriver. Add-ons go with the machines that they are on.

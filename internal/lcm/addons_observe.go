@@ -22,7 +22,7 @@ func (f *furnished) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observat
 	}
 	listed, err := f.observed(ctx, t)
 	if err != nil {
-		seen.Unseen = append(seen.Unseen, listedAddon)
+		seen.Unseen = append(seen.Unseen, vnfm.ListedAddons)
 		return seen, fmt.Errorf("looking at the add-ons: %w", err)
 	}
 	maps.Copy(seen.Objects, listed)
@@ -45,7 +45,7 @@ func (f *furnished) observed(ctx context.Context, t *vnfm.Target) (map[string]st
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		out[a.key()] = text
+		out[vnfm.AddonKey(a.name)] = text
 		return nil
 	})
 	return out, err

@@ -204,6 +204,17 @@ func TestAddonsAreInstalledBeforeTheClusterIsAwaited(t *testing.T) {
 		t.Errorf("the record has %+v of %+v", i.Inventory, i.Cluster.Addons)
 	}
 
+	// A store that was lost finds its objects again: nothing is made a second time.
+	lost := newWorld(t)
+	lost.clusters = c
+	lost.Engine = lost.openWith(t, map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: y})
+	again := spec
+	again.VIMID, again.Namespace = lost.vimID, i.Namespace
+	if _, err := lost.Update(t.Context(), i.ID, again); err != nil || len(y.objects) != 2 {
+		t.Errorf("without its record the cluster has %+v, %v", y.objects, err)
+	}
+	y.said()
+
 	// They go with the cluster.
 	if err := w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{Type: vnfm.Graceful}); err != nil {
 		t.Fatal(err)

@@ -15,7 +15,7 @@ func (e *Engine) PreviewInstance(ctx context.Context, spec vnfm.InstanceSpec) (*
 		var found vnfm.Problems
 		if preview, found = d.Preview(t); !found.HasErrors() {
 			checkReplaced(preview, spec.ReplaceObjects, &found)
-			e.checkHooks(t.Flavour, &spec, &found)
+			e.checkHooks(t.Flavour, &spec, preview, &found)
 		}
 		return preview, found
 	})

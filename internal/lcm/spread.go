@@ -225,6 +225,12 @@ func (s *spread) Heal(ctx context.Context, t *vnfm.Target, h vnfm.HealSpec, r vn
 	return s.operate(t, r, func(at *site, t *vnfm.Target, r vnfm.Recorder) error { return at.driver.Heal(ctx, t, h, r) })
 }
 
+// CheckTermination implements vnfm.InfraDriver: nothing goes anywhere as long as
+// something stands against it on one of the VIMs.
+func (s *spread) CheckTermination(ctx context.Context, t *vnfm.Target, spec vnfm.TerminateSpec) error {
+	return s.each(t, func(_ int, at *site, t *vnfm.Target) error { return at.driver.CheckTermination(ctx, t, spec) })
+}
+
 // Terminate implements vnfm.InfraDriver.
 func (s *spread) Terminate(ctx context.Context, t *vnfm.Target, spec vnfm.TerminateSpec, r vnfm.Recorder) error {
 	var one sync.Mutex

@@ -89,7 +89,7 @@ func (u *update) run(ctx context.Context) error {
 		}
 		u.pending = pending
 	}
-	for _, step := range []func(context.Context) error{u.modify, u.changePackage, u.operate, u.scale, u.heal, u.repair, u.rotate, u.deliver} {
+	for _, step := range []func(context.Context) error{u.rotateExpired, u.modify, u.changePackage, u.operate, u.scale, u.heal, u.repair, u.rotate, u.deliver} {
 		if err := step(ctx); err != nil {
 			return err
 		}

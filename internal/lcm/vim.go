@@ -255,6 +255,9 @@ func (e *Engine) liveCredentials(ctx context.Context, c *vnfm.KubernetesConnecti
 	if err != nil {
 		return nil, fmt.Errorf("reading the kubeconfig of workload cluster %s/%s from its management cluster: %w", c.CAPICluster.Namespace, c.CAPICluster.Name, err)
 	}
+	if err := k.Expired(*c.CAPICluster); err != nil {
+		return nil, err
+	}
 	return vnfm.Credentials{vnfm.CredentialKubeconfig: k.Raw}, nil
 }
 

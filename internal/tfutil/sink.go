@@ -161,7 +161,9 @@ func (sinkURL) ValidateString(_ context.Context, req validator.StringRequest, re
 	}
 }
 
-// certificates is the rule for certificates as PEM.
+// Certificates is the rule for certificates as PEM.
+func Certificates() validator.String { return certificates{} }
+
 type certificates struct{}
 
 // Description implements validator.Describer.

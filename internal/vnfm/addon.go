@@ -27,6 +27,13 @@ type Addon struct {
 // AttributeAddons is the argument that the add-ons of a workload cluster are.
 const AttributeAddons = "addons"
 
+// ListedAddons is the connection under which add-ons are listed among the objects of their
+// cluster, where one entry sums up what an add-on consists of.
+const ListedAddons = "add-on"
+
+// AddonKey is how an add-on goes by among the objects of its cluster.
+func AddonKey(name string) string { return ConnectionKey(ListedAddons, name) }
+
 // releaseName is what Helm takes for the name of a release, and what a name must be that
 // stands in keys and labels.
 var releaseName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,51}[a-z0-9])?$`)

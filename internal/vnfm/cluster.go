@@ -59,6 +59,39 @@ type ClusterNetwork struct {
 	ServiceCIDRs  []string `json:"service_cidrs,omitempty"`
 	ServiceDomain string   `json:"service_domain,omitempty"`
 	APIServerPort int      `json:"api_server_port,omitempty"`
+	// Internal is the network of the machines, Subnet the one of it that they are in;
+	// External, by id or name, the network that floating IPs come from.
+	Internal *CloudResource `json:"internal,omitempty"`
+	Subnet   *CloudResource `json:"subnet,omitempty"`
+	External string         `json:"external,omitempty"`
+}
+
+// CloudResource is what is in a cloud already, by its id or by what it is found by.
+type CloudResource struct {
+	ID   string   `json:"id,omitempty"`
+	Name string   `json:"name,omitempty"`
+	Tags []string `json:"tags,omitempty"`
+}
+
+// RootVolume is a volume that a machine starts from, in the place of the disk of its
+// flavour.
+type RootVolume struct {
+	SizeGiB          int64  `json:"size"`
+	Type             string `json:"type,omitempty"`
+	AvailabilityZone string `json:"availability_zone,omitempty"`
+}
+
+// MachineNetwork is a network that machines have a port in. Without anything it is the
+// internal network of the cluster.
+type MachineNetwork struct {
+	CloudResource
+	Subnet *CloudResource `json:"subnet,omitempty"`
+}
+
+// MachinePlace is what machines are made of and where they are, on a cloud.
+type MachinePlace struct {
+	RootVolume *RootVolume      `json:"root_volume,omitempty"`
+	Networks   []MachineNetwork `json:"networks,omitempty"`
 }
 
 // ClusterControlPlane is what a user says of the control plane. A nil pointer leaves
@@ -71,6 +104,9 @@ type ClusterControlPlane struct {
 	Variables   map[string]any    `json:"variables,omitempty"`
 	HealthCheck *HealthCheck      `json:"health_check,omitempty"`
 	Deletion    *MachineDeletion  `json:"deletion,omitempty"`
+	// FailureDomains are those that the machines are spread over.
+	FailureDomains []string `json:"failure_domains,omitempty"`
+	MachinePlace
 }
 
 // NodeGroup is a MachineDeployment of a workload cluster.
@@ -91,6 +127,9 @@ type NodeGroup struct {
 	HealthCheck   *HealthCheck      `json:"health_check,omitempty"`
 	Rollout       *NodeRollout      `json:"rollout,omitempty"`
 	Deletion      *MachineDeletion  `json:"deletion,omitempty"`
+	// RemoveMachines are those that go when the group gets smaller.
+	RemoveMachines []string `json:"remove_machines,omitempty"`
+	MachinePlace
 }
 
 // Autoscaled reports whether an autoscaler decides on the number of nodes.
@@ -149,6 +188,8 @@ type ClusterState struct {
 	// KubeconfigNotAfter is when the client certificate of the kubeconfig expires;
 	// zero when there is none.
 	KubeconfigNotAfter time.Time
+	// InstanceID is that of the instance whose label the Cluster has; empty for none.
+	InstanceID string
 }
 
 // GroupState counts the machines of a control plane or node group.
@@ -208,6 +249,14 @@ type Kubeconfig struct {
 	NotAfter time.Time
 	// ID tells one kubeconfig of a cluster from the one that took its place.
 	ID string
+}
+
+// Expired returns an ExpiredError when the kubeconfig of a cluster gives access no more.
+func (k *Kubeconfig) Expired(ref ClusterRef) error {
+	if k.NotAfter.IsZero() || time.Now().Before(k.NotAfter) {
+		return nil
+	}
+	return &ExpiredError{Cluster: ref.Namespace + "/" + ref.Name, At: k.NotAfter}
 }
 
 // Rotation is the last replacement of a workload cluster's kubeconfig.

@@ -82,6 +82,10 @@ type InfraDriver interface {
 	// could see all the same, or nil.
 	Observe(ctx context.Context, t *Target) (*Observation, error)
 	VNFCs(ctx context.Context, t *Target) ([]VNFC, error)
+	// CheckTermination is a *StrandedError when objects of others could not live, and
+	// not go either, without the instance. It changes nothing; whether the rest of a
+	// termination succeeds it does not tell.
+	CheckTermination(ctx context.Context, t *Target, s TerminateSpec) error
 	// Terminate removes what the inventory and the instance's label name. Package
 	// and Flavour of the target are nil when the package has been lost.
 	Terminate(ctx context.Context, t *Target, s TerminateSpec, r Recorder) error

@@ -3,7 +3,6 @@ package instance
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
@@ -93,7 +92,7 @@ func (m *model) Spec(ctx context.Context, _ *model, diags *diag.Diagnostics) (s 
 }
 
 // Prepare implements lifecycle.Model.
-func (m *model) Prepare(ctx context.Context, manager vnfm.Manager, spec *vnfm.InstanceSpec, diags *diag.Diagnostics) {
+func (m *model) Prepare(ctx context.Context, manager vnfm.Manager, _ *model, spec *vnfm.InstanceSpec, diags *diag.Diagnostics) {
 	preview, problems, err := manager.PreviewInstance(ctx, *spec)
 	if err == nil && preview != nil && preview.NamespaceNeeded {
 		var vim *vnfm.VIM
@@ -193,29 +192,14 @@ func (m *model) SetObservation(ctx context.Context, o *vnfm.Observation, _ *diag
 	vdus, objects := tfutil.VDUsValue(o.VDUs), tfutil.StringMap(o.Objects)
 	if len(o.Unseen) > 0 {
 		// What could not be looked at stays as it was known.
-		vdus = united(ctx, vdus, m.VDUs, func(string) bool { return true })
-		objects = united(ctx, objects, m.Objects, func(key string) bool {
-			connection, _ := vnfm.CutConnection(key)
-			return slices.Contains(o.Unseen, connection)
-		})
+		vdus = lifecycle.United(ctx, vdus, m.VDUs, func(string) bool { return true })
+		objects = lifecycle.WithUnseen(ctx, objects, m.Objects, o.Unseen)
 	}
 	m.VDUs, m.Objects = vdus, objects
 }
 
 // Finish implements lifecycle.Model: preview and record say all.
 func (m *model) Finish(context.Context, vnfm.Manager, *vnfm.Instance, *diag.Diagnostics) {}
-
-// united are the elements of a map, and those that only the prior one has and that are
-// to be kept.
-func united(ctx context.Context, m, prior types.Map, keep func(key string) bool) types.Map {
-	all := m.Elements()
-	for key, v := range prior.Elements() {
-		if _, ok := all[key]; !ok && keep(key) {
-			all[key] = v
-		}
-	}
-	return types.MapValueMust(m.ElementType(ctx), all)
-}
 
 // keepNull returns null for an empty text when the argument was left out.
 func keepNull(prior types.String, text string) types.String {

@@ -157,7 +157,7 @@ func lifeAttributes() map[string]schema.Attribute {
 					Validators:          []validator.String{stringvalidator.OneOf(string(vnfm.SharedKeep), string(vnfm.SharedDelete))},
 				},
 				"crds": schema.StringAttribute{
-					MarkdownDescription: "CustomResourceDefinitions of the package: `delete` (default) deletes one unless there are objects of its kind, in any namespace, that are not the instance's; `keep` leaves them behind, and a later instance of the same name takes them over. What stays although it was to be deleted is told in a warning.",
+					MarkdownDescription: "CustomResourceDefinitions of the package: `delete` (default) deletes one unless there are objects of its kind, in any namespace, that are not the instance's; `keep` leaves them behind, and a later instance of the same name takes them over. What stays although it was to be deleted is told in a warning. With `delete`, an instance that brings controllers beside its definitions is not terminated as long as objects of these kinds that are not the instance's carry finalizers: nobody would be left to remove them. A forceful termination does it all the same.",
 					Optional:            true,
 					Validators:          []validator.String{stringvalidator.OneOf(string(vnfm.SharedKeep), string(vnfm.SharedDelete))},
 				},

@@ -71,7 +71,11 @@ func (r *Resource[M, P]) prepare(ctx context.Context, plan, state *M, config tfs
 	if diags.HasError() {
 		return ctx, nil, spec
 	}
-	P(plan).Prepare(ctx, manager, &spec, diags)
+	var configured M
+	if diags.Append(config.Get(ctx, &configured)...); diags.HasError() {
+		return ctx, nil, spec
+	}
+	P(plan).Prepare(ctx, manager, &configured, &spec, diags)
 	return tfutil.WithSink(ctx, config, &spec, diags), manager, spec
 }
 

@@ -65,8 +65,9 @@ type Model[M any] interface {
 	// none runs, that it stays.
 	PlanProgress(state *M, runs bool)
 
-	// Prepare completes a specification before an operation.
-	Prepare(ctx context.Context, manager vnfm.Manager, spec *vnfm.InstanceSpec, diags *diag.Diagnostics)
+	// Prepare completes a specification before an operation. Only the configuration has the
+	// write-only arguments.
+	Prepare(ctx context.Context, manager vnfm.Manager, config *M, spec *vnfm.InstanceSpec, diags *diag.Diagnostics)
 	// SetRecord takes over what the record says. Optional arguments that were left out
 	// stay left out.
 	SetRecord(ctx context.Context, i *vnfm.Instance, diags *diag.Diagnostics)

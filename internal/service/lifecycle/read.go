@@ -68,6 +68,13 @@ func (r *Resource[M, P]) refresh(ctx context.Context, state P, diags *diag.Diagn
 		tfutil.ErrorDetail(err)+"\n\nThe plan goes on with what was known of it; drift is not seen there.")
 }
 
+// Adopter is a model of what can be taken over although no record is of it.
+type Adopter interface {
+	// Adopt fills the state with what stands on the VIM. It returns ErrNotFound when
+	// nothing does.
+	Adopt(ctx context.Context, manager vnfm.Manager, vimID, namespace, name string) error
+}
+
 // ImportState implements resource.ResourceWithImportState. The id is that of the
 // instance, or <vim id>/<namespace>/<name>.
 func (r *Resource[M, P]) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
@@ -75,17 +82,29 @@ func (r *Resource[M, P]) ImportState(ctx context.Context, req resource.ImportSta
 	if resp.Diagnostics.HasError() {
 		return
 	}
+	// The defaults of arguments that no record holds.
+	for name, value := range map[string]any{
+		"force_conflicts": false, "adopt_existing": false, "server_dry_run": true, "lock_timeout": defaultLockTimeout,
+	} {
+		resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root(name), value)...)
+	}
+	var state M
+	resp.Diagnostics.Append(resp.State.Get(ctx, &state)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
 	instance, err := r.find(ctx, manager, req.ID)
+	adopter, adopts := any(P(&state)).(Adopter)
+	if parts := strings.Split(req.ID, "/"); adopts && errors.Is(err, vnfm.ErrNotFound) && len(parts) == 3 {
+		err = adopter.Adopt(ctx, manager, parts[0], parts[1], parts[2])
+	} else if err == nil {
+		P(&state).Common().ID = types.StringValue(instance.ID)
+	}
 	if err != nil {
 		tfutil.AddError(&resp.Diagnostics, "Import", r.kind.titled(req.ID), err, path.Empty())
 		return
 	}
-	// The defaults of arguments that no record holds.
-	for name, value := range map[string]any{
-		"id": instance.ID, "force_conflicts": false, "adopt_existing": false, "server_dry_run": true, "lock_timeout": defaultLockTimeout,
-	} {
-		resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root(name), value)...)
-	}
+	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
 }
 
 // find looks a record of the kind up by its id, or by "<vim id>/<namespace>/<name>".

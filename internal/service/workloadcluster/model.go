@@ -22,6 +22,7 @@ import (
 type model struct {
 	lifecycle.Life
 	observed
+	charted
 
 	KubernetesVersion types.String `tfsdk:"kubernetes_version"`
 
@@ -49,7 +50,7 @@ type model struct {
 // Spec implements lifecycle.Model.
 func (m *model) Spec(ctx context.Context, state *model, diags *diag.Diagnostics) (vnfm.InstanceSpec, bool) {
 	for _, v := range []attr.Value{
-		m.VIMID, m.Name, m.KubernetesVersion, m.Topology, m.Chart, m.Template, m.ClusterTemplate, m.Labels, m.Annotations, m.Network,
+		m.VIMID, m.Name, m.KubernetesVersion, m.Topology, m.Chart, m.Template, m.ClusterTemplate, m.Addons, m.Labels, m.Annotations, m.Network,
 		m.ControlPlane, m.NodeGroups, m.Paused, m.RolloutAfter, m.OnFailure, m.ForceConflicts, m.AdoptExisting, m.OpenStack,
 	} {
 		if !tfutil.FullyKnown(ctx, v) {
@@ -70,7 +71,8 @@ func (m *model) Spec(ctx context.Context, state *model, diags *diag.Diagnostics)
 		}
 	}
 	if o := fieldsOf(m.Chart); o != nil {
-		cluster.Chart = &vnfm.ClusterChart{ChartSource: vnfm.ChartSource{Name: o.text("name"), Path: o.text("path")}, Values: r.object(path.Root("chart").AtName("values"), o["values"])}
+		cluster.Chart = &vnfm.ClusterChart{ChartSource: o.source(), Values: r.object(path.Root("chart").AtName("values"), o["values"])}
+		cluster.Chart.Chart = chartOf(fieldsOf(m.ChartStatus))
 	}
 	if o := fieldsOf(m.Template); o != nil {
 		cluster.Template = &vnfm.ClusterTemplate{Content: o.text("content"), Variables: o.texts("variables")}
@@ -78,15 +80,19 @@ func (m *model) Spec(ctx context.Context, state *model, diags *diag.Diagnostics)
 	if o := fieldsOf(m.Network); o != nil {
 		cluster.Network = &vnfm.ClusterNetwork{
 			PodCIDRs: o.list("pod_cidrs"), ServiceCIDRs: o.list("service_cidrs"), ServiceDomain: o.text("service_domain"), APIServerPort: int(o.number("api_server_port")),
+			Internal: o.nested("internal").resource(), Subnet: o.nested("internal_subnet").resource(), External: o.text("external"),
 		}
 	}
 	if o := fieldsOf(m.ControlPlane); o != nil {
 		cluster.ControlPlane = vnfm.ClusterControlPlane{
 			Replicas: o.optional("replicas"), Flavour: o.text("flavour"), Labels: o.texts("labels"), Annotations: o.texts("annotations"),
 			Variables: r.object(path.Root("control_plane").AtName("variables"), o["variables"]), HealthCheck: o.healthCheck(), Deletion: o.deletion(),
+			FailureDomains: o.list("failure_domains"), MachinePlace: o.place(),
 		}
 	}
-	cluster.NodeGroups = r.nodeGroups(m.NodeGroups)
+	cluster.NodeGroups, cluster.Addons = r.nodeGroups(m.NodeGroups), m.addons(ctx, r)
+	withoutDone(cluster.NodeGroups, state)
+	checkRemovals(cluster.NodeGroups, state, diags)
 	cluster.OpenStack = m.openstack(cluster, diags)
 	m.fromTemplate(cluster, diags)
 	spec := m.BaseSpec(ctx, healMachines, "", diags)
@@ -126,7 +132,8 @@ func (r reader) nodeGroups(all types.Map) map[string]vnfm.NodeGroup {
 		g := vnfm.NodeGroup{
 			Class: o.text("class"), Replicas: o.optional("replicas"), Min: o.optional("min"), Max: o.optional("max"), Flavour: o.text("flavour"),
 			Labels: o.texts("labels"), Annotations: o.texts("annotations"), FailureDomain: o.text("failure_domain"),
-			HealthCheck: o.healthCheck(), Deletion: o.deletion(),
+			HealthCheck: o.healthCheck(), Deletion: o.deletion(), RemoveMachines: o.set(removeMachines),
+			MachinePlace: o.place(),
 		}
 		if t := o.nested("rollout"); t != nil {
 			g.Rollout = &vnfm.NodeRollout{Type: t.text("type"), MaxSurge: t.text("max_surge"), MaxUnavailable: t.text("max_unavailable")}
@@ -197,8 +204,17 @@ func (f fields) optional(name string) *int64 {
 
 func (f fields) list(name string) []string {
 	v, _ := f[name].(types.List)
+	return textsOf(v.Elements())
+}
+
+func (f fields) set(name string) []string {
+	v, _ := f[name].(types.Set)
+	return textsOf(v.Elements())
+}
+
+func textsOf(elements []attr.Value) []string {
 	var out []string
-	for _, e := range v.Elements() {
+	for _, e := range elements {
 		if s, ok := e.(types.String); ok {
 			out = append(out, s.ValueString())
 		}
@@ -235,7 +251,8 @@ func (f fields) deletion() *vnfm.MachineDeletion {
 }
 
 // Prepare implements lifecycle.Model.
-func (m *model) Prepare(ctx context.Context, manager vnfm.Manager, spec *vnfm.InstanceSpec, diags *diag.Diagnostics) {
+func (m *model) Prepare(ctx context.Context, manager vnfm.Manager, config *model, spec *vnfm.InstanceSpec, diags *diag.Diagnostics) {
+	m.prepareCharts(ctx, manager, config, spec.Cluster, diags)
 	if spec.Namespace != "" {
 		return
 	}
@@ -259,6 +276,7 @@ func (m *model) SetRecord(_ context.Context, i *vnfm.Instance, _ *diag.Diagnosti
 	m.setCredential(i)
 	if i.Cluster != nil {
 		m.APIVersion = tfutil.OptionalString(i.Cluster.APIVersion)
+		m.recordCharts(i.Cluster)
 		if m.Paused.IsNull() {
 			m.Paused = types.BoolValue(i.Cluster.Paused)
 		}
@@ -271,8 +289,9 @@ func (m *model) SetRecord(_ context.Context, i *vnfm.Instance, _ *diag.Diagnosti
 }
 
 // SetObservation implements lifecycle.Model.
-func (m *model) SetObservation(_ context.Context, o *vnfm.Observation, diags *diag.Diagnostics) {
-	m.observed, m.Objects = newObserved(o.Cluster), tfutil.StringMap(o.Objects)
+func (m *model) SetObservation(ctx context.Context, o *vnfm.Observation, diags *diag.Diagnostics) {
+	m.observed, m.Objects = newObserved(o.Cluster), lifecycle.WithUnseen(ctx, tfutil.StringMap(o.Objects), m.Objects, o.Unseen)
+	m.seeStatus(tfutil.Texts(m.Objects))
 	if o.Cluster != nil {
 		warnOfExpiry(m.Name.ValueString(), o.Cluster.KubeconfigNotAfter, diags)
 	}
@@ -299,8 +318,12 @@ func (m *model) Finish(ctx context.Context, manager vnfm.Manager, i *vnfm.Instan
 	if !m.Phase.IsUnknown() {
 		return
 	}
-	m.observed = newObserved(nil)
-	if seen, err := manager.Observe(ctx, i.ID); err == nil {
-		m.observed = newObserved(seen.Cluster)
+	seen, err := manager.Observe(ctx, i.ID)
+	if seen == nil {
+		seen = &vnfm.Observation{}
+	}
+	m.observed = newObserved(seen.Cluster)
+	if m.seeStatus(seen.Objects); err != nil {
+		m.mapStatus(func(string, types.String) types.String { return types.StringValue(addonUnknown) })
 	}
 }

@@ -20,6 +20,7 @@ func (m *model) PlanArguments(ctx context.Context, manager vnfm.Manager, config,
 		m.APIVersion = state.APIVersion
 	}
 	checkUpgrade(m, state, &resp.Diagnostics)
+	m.planCharts(ctx, manager, config, state, &resp.Diagnostics)
 	return !m.Namespace.IsUnknown()
 }
 
@@ -50,6 +51,7 @@ func (m *model) Differs(_ context.Context, state *model) bool {
 	return regenerates(m, state) || !lifecycle.Same([][2]attr.Value{
 		{m.Name, state.Name}, {m.KubernetesVersion, state.KubernetesVersion}, {m.ControlPlane, state.ControlPlane},
 		{m.NodeGroups, state.NodeGroups}, {m.Paused, state.Paused}, {m.OnFailure, state.OnFailure},
+		{m.AddonsStatus, state.AddonsStatus}, {m.ChartStatus, state.ChartStatus},
 	})
 }
 
@@ -60,6 +62,7 @@ func (m *model) PlanProgress(state *model, runs bool) {
 		return
 	}
 	m.ApplicationCredentialID = types.StringUnknown()
+	m.awaitStatus()
 	m.observed, m.KubeconfigRef = unknownObserved(), types.ObjectUnknown(tfutil.ClusterRefType.AttrTypes)
 	if state != nil && tfutil.Set(state.KubeconfigRef) {
 		// Once the cluster was ready its kubeconfig can be read, whatever happens to it:

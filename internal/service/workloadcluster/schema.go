@@ -43,7 +43,7 @@ func resourceSchema(ctx context.Context) schema.Schema {
 			"It is described in one of four forms: a `topology` of a ClusterClass, a Helm `chart`, a cluster `template` of clusterctl, or a `cluster_template` as OpenStack Magnum has it. " +
 			"Creating it waits until the control plane and all nodes are there and the workload API answers. Node groups are resized, added and removed in place, a change of `kubernetes_version` upgrades in place, the control plane first. " +
 			"The kubeconfig of the cluster never enters the state: read it with the ephemeral resource `vnf_capi_workload_kubeconfig`.",
-		Attributes: tfutil.Merged(identityAttributes(), formAttributes(), shapeAttributes(), dayTwoAttributes(), cloudAttributes(), computedAttributes(), map[string]schema.Attribute{
+		Attributes: tfutil.Merged(identityAttributes(), formAttributes(), shapeAttributes(), addonAttributes(), dayTwoAttributes(), cloudAttributes(), computedAttributes(), map[string]schema.Attribute{
 			"timeouts": tfutil.Timeouts(ctx, timeoutOpts),
 		}),
 	}
@@ -107,25 +107,13 @@ func formAttributes() map[string]schema.Attribute {
 		"chart": schema.SingleNestedAttribute{
 			MarkdownDescription: "The cluster as a Helm chart, whose values have the names of the chart `openstack-cluster` of capi-helm-charts. What the other arguments of the cluster say is laid over `values`.",
 			Optional:            true,
-			Attributes: map[string]schema.Attribute{
-				"name": schema.StringAttribute{
-					MarkdownDescription: "An embedded chart: `openstack`, a cluster on servers of OpenStack (v1beta1 of Cluster API Provider OpenStack, v1beta2 of Cluster API), or `in-memory`, a cluster of machines that exist in the memory of Cluster API's development provider only.",
-					Optional:            true,
-					Validators: []validator.String{
-						stringvalidator.OneOf("openstack", "in-memory"),
-						stringvalidator.ExactlyOneOf(path.MatchRelative().AtParent().AtName("path"), path.MatchRelative().AtParent().AtName("name")),
-					},
-				},
-				"path": schema.StringAttribute{
-					MarkdownDescription: "A chart on the machine that Terraform runs on, a directory or an archive.",
-					Optional:            true,
-					Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
-				},
+			Validators:          []validator.Object{sourceRules{embedded: embeddedCharts}},
+			Attributes: tfutil.Merged(chartSource(embeddedCharts...), map[string]schema.Attribute{
 				"values": schema.DynamicAttribute{
 					MarkdownDescription: "Values over those of the chart, an object. Not for secrets.",
 					Optional:            true,
 				},
-			},
+			}),
 		},
 		"cluster_template": clusterTemplateAttribute(),
 		"template": schema.SingleNestedAttribute{
@@ -154,19 +142,25 @@ func shapeAttributes() map[string]schema.Attribute {
 		"labels":      textMap("Labels of the Cluster, for topology, chart and cluster template. A change is made in place."),
 		"annotations": textMap("Annotations of the Cluster, for topology, chart and cluster template. A change is made in place."),
 		"network": schema.SingleNestedAttribute{
-			MarkdownDescription: "The network inside the cluster, for topology, chart and cluster template. Cluster API does not change it later.",
+			MarkdownDescription: "The network inside the cluster, and those of the cloud that it is in, for topology, chart and cluster template. Cluster API does not change it later.",
 			Optional:            true,
-			Attributes: map[string]schema.Attribute{
+			Attributes: tfutil.Merged(cloudNetworkAttributes(), map[string]schema.Attribute{
 				"pod_cidrs":       cidrs("Addresses of the pods, as CIDR blocks."),
 				"service_cidrs":   cidrs("Addresses of the services, as CIDR blocks."),
 				"service_domain":  schema.StringAttribute{MarkdownDescription: "Domain of the services, for example `cluster.local`.", Optional: true},
 				"api_server_port": schema.Int64Attribute{MarkdownDescription: "Port of the API server.", Optional: true, Validators: []validator.Int64{int64validator.Between(1, 65535)}},
-			},
+			}),
 		},
 		"control_plane": schema.SingleNestedAttribute{
 			MarkdownDescription: "The control plane.",
 			Optional:            true,
-			Attributes: tfutil.Merged(machineAttributes(), map[string]schema.Attribute{
+			Attributes: tfutil.Merged(machineAttributes(), placeAttributes(), map[string]schema.Attribute{
+				"failure_domains": schema.ListAttribute{
+					MarkdownDescription: "Failure domains (availability zones) that the machines are spread over. A change replaces the machines that are elsewhere." + forCharts,
+					ElementType:         types.StringType,
+					Optional:            true,
+					Validators:          []validator.List{listvalidator.SizeAtLeast(1), listvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1))},
+				},
 				"replicas": schema.Int64Attribute{
 					MarkdownDescription: "Number of machines, an odd one. A change is made in place.",
 					Optional:            true,
@@ -252,7 +246,7 @@ func seconds(description string) schema.Attribute {
 }
 
 func nodeGroupAttributes() map[string]schema.Attribute {
-	return tfutil.Merged(machineAttributes(), map[string]schema.Attribute{
+	return tfutil.Merged(machineAttributes(), placeAttributes(), map[string]schema.Attribute{
 		"class": schema.StringAttribute{
 			MarkdownDescription: "Worker class of the ClusterClass, for a topology, which needs it.",
 			Optional:            true,
@@ -263,6 +257,7 @@ func nodeGroupAttributes() map[string]schema.Attribute {
 			Optional:            true,
 			Validators:          []validator.Int64{int64validator.AtLeast(0)},
 		},
+		removeMachines: removalAttribute(),
 		"min": schema.Int64Attribute{
 			MarkdownDescription: "Least number of nodes of an autoscaler (cluster-autoscaler with Cluster API as its provider). With `min` and `max` the number of nodes is the autoscaler's, and no drift.",
 			Optional:            true,

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -57,6 +58,15 @@ func OwnClusterAPI(t testing.TB) Env {
 		Missing(t, fmt.Sprintf("Cluster API: %v", err))
 	}
 	return env
+}
+
+// NeedsClusterAPI skips a test that starts managers of Cluster API by itself, in a lab
+// that is not of ClusterAPI, where they have not been built.
+func NeedsClusterAPI(t testing.TB) {
+	t.Helper()
+	if _, err := clusterAPIBinary(); err != nil {
+		Missing(t, fmt.Sprintf("Cluster API: %v", err))
+	}
 }
 
 // findClusterAPI adds Cluster API to the lab once in a process.
@@ -153,35 +163,12 @@ func (e Env) Pause(t testing.TB, namespace, cluster string, paused bool) {
 		"--type", "merge", "--patch", fmt.Sprintf(`{"spec":{"paused":%t}}`, paused))
 }
 
-// Kill ends a process of the lab at once: a manager of Cluster API ("capi-core",
-// "capi-bootstrap", "capi-control-plane", or "capi-in-memory", which then forgets its
-// workload clusters) or a part of the control plane. Repair starts it again. Other
-// tests must not depend on the lab: it is one of OwnClusterAPI.
-func (e Env) Kill(t testing.TB, process string) {
+// Scale gives a Deployment another number of pods and waits until they are there, or
+// gone. The managers of Cluster API are such: one without pods has ended, and the one
+// in memory then forgets its workload clusters. Other tests must not depend on the
+// lab: it is one of OwnClusterAPI.
+func (e Env) Scale(t testing.TB, namespace, deployment string, replicas int) {
 	t.Helper()
-	env, err := read(t.Context(), e.binary, e.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pid, known := env.PIDs[process]
-	if !known {
-		t.Fatalf("the lab has no process %q", process)
-	}
-	running, err := os.FindProcess(pid)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := running.Kill(); err != nil {
-		t.Fatalf("ending %s: %v", process, err)
-	}
-}
-
-// Repair starts the processes of the lab that do not run.
-func (e Env) Repair(t testing.TB) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), startTimeout)
-	defer cancel()
-	if _, err := run(ctx, e.binary, "up", "--dir", e.Dir); err != nil {
-		t.Fatal(err)
-	}
+	e.Kubectl(t, "scale", "deployment", deployment, "--namespace", namespace, "--replicas", strconv.Itoa(replicas))
+	e.Kubectl(t, "rollout", "status", "deployment", deployment, "--namespace", namespace, "--timeout", startTimeout.String())
 }

@@ -25,11 +25,11 @@ func (l *Lab) Status(ctx context.Context, w io.Writer) error {
 	if fault, err := l.control(ctx, commandFault); err == nil {
 		fmt.Fprintf(table, "fault proxy\t%s, %s\n", endpoint(state.Ports.Fault()), fault)
 	}
-	names := processes()
+	names, all := processes(), l.allProcesses(state)
 	if state.ClusterAPI != nil {
 		names = append(names, clusterAPIProcesses()...)
 	}
-	state.Processes.Report(table, names, l.Dir.Log)
+	all.Report(table, names, l.Dir.Log)
 	if err := table.Flush(); err != nil {
 		return fmt.Errorf("printing the status: %w", err)
 	}

@@ -28,8 +28,6 @@ type OpenStack struct {
 	Services []string `json:"services"`
 	// Template is the template its databases were copied from; empty until they were.
 	Template string `json:"template,omitempty"`
-	// Bootstrapped is set when the first user has been made.
-	Bootstrapped bool `json:"bootstrapped"`
 	// Passwords are those of the users by name.
 	Passwords map[string]string `json:"passwords"`
 	// Images are the identifiers of the images by name.

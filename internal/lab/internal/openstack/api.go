@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -96,29 +95,33 @@ func (c *client) call(ctx context.Context, method, address string, in, out any) 
 	return response.Header, nil
 }
 
-// ensure finds an object of a collection by what identifies it, or makes it, and returns its identifier. collection is a
-// URL; plural and singular are the names of the list and of the object in JSON.
-func (c *client) ensure(ctx context.Context, collection, plural, singular string, key url.Values, object map[string]any) (string, error) {
-	type found struct {
-		ID string `json:"id"`
-	}
+// ensure finds an object of Keystone's by its name, or makes it, and returns its identifier. where says where to look.
+func (c *client) ensure(ctx context.Context, kind string, where url.Values, object map[string]any) (string, error) {
+	where.Set("name", fmt.Sprint(object["name"]))
 	var list map[string]json.RawMessage
-	if _, err := c.call(ctx, http.MethodGet, collection+"?"+key.Encode(), nil, &list); err != nil {
+	if _, err := c.call(ctx, http.MethodGet, c.identity+"/v3/"+kind+"s?"+where.Encode(), nil, &list); err != nil {
 		return "", err
 	}
-	var present []found
-	if err := json.Unmarshal(list[plural], &present); err != nil {
-		return "", fmt.Errorf("reading the list of %s: %w", plural, err)
+	var present []identified
+	if err := json.Unmarshal(list[kind+"s"], &present); err != nil {
+		return "", fmt.Errorf("reading the list of %ss: %w", kind, err)
 	}
 	if len(present) > 0 {
 		return present[0].ID, nil
 	}
-	var made map[string]found
-	if _, err := c.call(ctx, http.MethodPost, collection, map[string]any{singular: object}, &made); err != nil {
+	return c.create(ctx, kind, object)
+}
+
+// create makes an object of Keystone's and returns its identifier.
+func (c *client) create(ctx context.Context, kind string, object map[string]any) (string, error) {
+	var made map[string]identified
+	if _, err := c.call(ctx, http.MethodPost, c.identity+"/v3/"+kind+"s", map[string]any{kind: object}, &made); err != nil {
 		return "", err
 	}
-	if made[singular].ID == "" {
-		return "", errors.New("the answer to making a " + singular + " holds none")
-	}
-	return made[singular].ID, nil
+	return made[kind].ID, nil
+}
+
+// identified is what is common to the objects of all services.
+type identified struct {
+	ID string `json:"id"`
 }

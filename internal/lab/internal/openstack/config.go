@@ -9,7 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"text/template"
+	texttemplate "text/template"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/layout"
 )
@@ -19,7 +19,7 @@ var configFiles embed.FS
 
 // configure writes the configuration of services.
 func configure(dir layout.Dir, state *layout.OpenStack, chosen []service) error {
-	root := template.New("config").Option("missingkey=error").Funcs(template.FuncMap{
+	root := texttemplate.New("config").Option("missingkey=error").Funcs(texttemplate.FuncMap{
 		"url":             func(kind string) string { return address(state.Ports, kind) },
 		"port":            func(kind string) int { return port(state.Ports, kind) },
 		"database":        databaseURL,
@@ -40,11 +40,14 @@ func configure(dir layout.Dir, state *layout.OpenStack, chosen []service) error 
 			return err
 		}
 	}
-	return writeKeys(dir)
+	return layout.WriteFile(dir.Path("etc", databaseInit), catalogueSQL(state, chosen))
 }
 
+// configFile is the name of a service's configuration among those of the lab.
+func configFile(s service) string { return "config/" + s.name + ".conf" }
+
 // writeKeys makes the keys with which Keystone makes tokens and keeps credentials: each repository holds one in use and
-// the one that would follow it. Those that are there stay.
+// the one that would follow it.
 func writeKeys(dir layout.Dir) error {
 	for _, repository := range []string{"fernet-keys", "credential-keys"} {
 		folder := dir.Path("data", repository)
@@ -53,9 +56,6 @@ func writeKeys(dir layout.Dir) error {
 		}
 		for i := range 2 {
 			path := filepath.Join(folder, strconv.Itoa(i))
-			if _, err := os.Stat(path); err == nil {
-				continue
-			}
 			key := make([]byte, 32)
 			if _, err := rand.Read(key); err != nil {
 				return fmt.Errorf("making a key for Keystone: %w", err)

@@ -16,6 +16,7 @@ const (
 	databaseUser   = "lab"
 	databaseFolder = "mysql"
 	databaseSocket = "mysql.sock"
+	databaseInit   = "catalogue.sql"
 )
 
 // databaseURL is how a service reaches its database.
@@ -65,6 +66,16 @@ func (r root) createDatabases(ctx context.Context, dir layout.Dir, chosen []serv
 		}
 	}
 	return r.run(ctx, dir, script.Bytes(), databaseCommand("--bootstrap")...)
+}
+
+// catalogueSQL has the catalogue of a lab that was copied tell the lab's own addresses. The server reads it at each start.
+func catalogueSQL(state *layout.OpenStack, chosen []service) []byte {
+	var script bytes.Buffer
+	for _, s := range chosen {
+		fmt.Fprintf(&script, "UPDATE keystone.endpoint SET url = '%s' WHERE service_id IN (SELECT id FROM keystone.service WHERE type = '%s');\n",
+			endpoint(state.Ports, s), s.kind)
+	}
+	return script.Bytes()
 }
 
 // databaseReady connects to the database server of a lab.

@@ -50,7 +50,7 @@ func (l *Lab) Status(_ context.Context, w io.Writer) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(table, "directory\t%s\n", l.Dir)
 	for _, s := range chosen {
-		fmt.Fprintf(table, "%s\t%s\n", s.kind, address(state.Ports, s.kind)+s.path)
+		fmt.Fprintf(table, "%s\t%s\n", s.kind, endpoint(state.Ports, s))
 	}
 	state.Processes.Report(table, processesOf(chosen), l.Dir.Log)
 	if err := table.Flush(); err != nil {

@@ -67,7 +67,7 @@ func environment(dir layout.Dir, state *layout.OpenStack, chosen []service) *Env
 		}
 	}
 	for _, s := range chosen {
-		e.Endpoints[s.kind] = address(state.Ports, s.kind) + s.path
+		e.Endpoints[s.kind] = endpoint(state.Ports, s)
 	}
 	return e
 }

@@ -46,7 +46,7 @@ func accounts() []account {
 }
 
 // bootstrapIdentity makes the first user, who can make everything else, the common roles, and Keystone's entry in the
-// catalogue. What is there stays, but for the password.
+// catalogue.
 func (r root) bootstrapIdentity(ctx context.Context, dir layout.Dir, state *layout.OpenStack) error {
 	identity := address(state.Ports, Identity)
 	return r.run(ctx, dir, nil, "keystone-manage", "bootstrap",
@@ -56,12 +56,15 @@ func (r root) bootstrapIdentity(ctx context.Context, dir layout.Dir, state *layo
 		"--bootstrap-public-url", identity, "--bootstrap-internal-url", identity, "--bootstrap-admin-url", identity)
 }
 
-// fillIdentity makes the projects and users of a lab, and the catalogue. It may run again on a lab that has them.
+// fillIdentity makes the projects and users of a lab, and the catalogue.
 func fillIdentity(ctx context.Context, c *client, state *layout.OpenStack, chosen []service) error {
 	roles := map[string]string{}
 	for _, account := range accounts() {
 		for _, role := range account.roles {
-			id, err := c.ensure(ctx, c.identity+"/v3/roles", "roles", "role", url.Values{"name": {role}}, map[string]any{"name": role})
+			if roles[role] != "" {
+				continue
+			}
+			id, err := c.ensure(ctx, "role", url.Values{}, map[string]any{"name": role})
 			if err != nil {
 				return fmt.Errorf("making role %s: %w", role, err)
 			}
@@ -69,26 +72,28 @@ func fillIdentity(ctx context.Context, c *client, state *layout.OpenStack, chose
 		}
 	}
 	for _, account := range accounts() {
-		if err := ensureAccount(ctx, c, account, state.Passwords[account.User], roles); err != nil {
+		if err := makeAccount(ctx, c, account, state.Passwords[account.User], roles); err != nil {
 			return fmt.Errorf("making user %s: %w", account.User, err)
 		}
 	}
 	for _, s := range chosen {
-		if err := ensureCatalogue(ctx, c, state, s); err != nil {
+		if s.kind == Identity {
+			continue
+		}
+		if err := enterCatalogue(ctx, c, state, s); err != nil {
 			return fmt.Errorf("entering %s into the catalogue: %w", s.name, err)
 		}
 	}
 	return nil
 }
 
-func ensureAccount(ctx context.Context, c *client, account account, password string, roles map[string]string) error {
-	named := func(name string) url.Values { return url.Values{"name": {name}, "domain_id": {domainID}} }
-	project, err := c.ensure(ctx, c.identity+"/v3/projects", "projects", "project", named(account.Project),
-		map[string]any{"name": account.Project, "domain_id": domainID})
+func makeAccount(ctx context.Context, c *client, account account, password string, roles map[string]string) error {
+	domain := url.Values{"domain_id": {domainID}}
+	project, err := c.ensure(ctx, "project", domain, map[string]any{"name": account.Project, "domain_id": domainID})
 	if err != nil {
 		return err
 	}
-	user, err := c.ensure(ctx, c.identity+"/v3/users", "users", "user", named(account.User),
+	user, err := c.ensure(ctx, "user", domain,
 		map[string]any{"name": account.User, "domain_id": domainID, "password": password, "default_project_id": project})
 	if err != nil {
 		return err
@@ -102,17 +107,15 @@ func ensureAccount(ctx context.Context, c *client, account account, password str
 	return nil
 }
 
-// ensureCatalogue enters a service and its address into the catalogue.
-func ensureCatalogue(ctx context.Context, c *client, state *layout.OpenStack, s service) error {
-	id, err := c.ensure(ctx, c.identity+"/v3/services", "services", "service", url.Values{"type": {s.kind}},
-		map[string]any{"type": s.kind, "name": s.name})
+// enterCatalogue enters a service and its address into the catalogue.
+func enterCatalogue(ctx context.Context, c *client, state *layout.OpenStack, s service) error {
+	id, err := c.create(ctx, "service", map[string]any{"type": s.kind, "name": s.name})
 	if err != nil {
 		return err
 	}
 	for _, side := range []string{"public", "internal", "admin"} {
-		_, err := c.ensure(ctx, c.identity+"/v3/endpoints", "endpoints", "endpoint",
-			url.Values{"service_id": {id}, "interface": {side}},
-			map[string]any{"service_id": id, "interface": side, "region_id": Region, "url": address(state.Ports, s.kind) + s.path})
+		_, err := c.create(ctx, "endpoint",
+			map[string]any{"service_id": id, "interface": side, "region_id": Region, "url": endpoint(state.Ports, s)})
 		if err != nil {
 			return err
 		}

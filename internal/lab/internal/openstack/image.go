@@ -4,7 +4,8 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"net/url"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/layout"
 )
 
 // PropertyKubernetes is the property of an image that says which Kubernetes its nodes bring.
@@ -24,45 +25,30 @@ func images() []image {
 	}
 }
 
-// fillImages makes the images of a lab and returns their identifiers by name. It may run again on a lab that has them.
-func fillImages(ctx context.Context, c *client, glance string) (map[string]string, error) {
-	made := map[string]string{}
+// fillImages makes the images of a lab.
+func fillImages(ctx context.Context, admin *client, state *layout.OpenStack) error {
+	state.Images = map[string]string{}
 	for _, image := range images() {
-		id, err := ensureImage(ctx, c, glance, image)
+		id, err := makeImage(ctx, admin, address(state.Ports, Image)+"/v2/images", image)
 		if err != nil {
-			return nil, fmt.Errorf("making image %s: %w", image.name, err)
+			return fmt.Errorf("making image %s: %w", image.name, err)
 		}
-		made[image.name] = id
+		state.Images[image.name] = id
 	}
-	return made, nil
+	return nil
 }
 
-func ensureImage(ctx context.Context, c *client, glance string, image image) (string, error) {
-	type found struct {
-		ID     string `json:"id"`
-		Status string `json:"status"`
+func makeImage(ctx context.Context, c *client, collection string, image image) (string, error) {
+	object := map[string]any{"name": image.name, "disk_format": "raw", "container_format": "bare", "visibility": "public"}
+	if image.kubernetes != "" {
+		object[PropertyKubernetes] = image.kubernetes
 	}
-	var list struct {
-		Images []found `json:"images"`
+	var made struct {
+		ID string `json:"id"`
 	}
-	if _, err := c.call(ctx, http.MethodGet, glance+"/v2/images?"+url.Values{"name": {image.name}}.Encode(), nil, &list); err != nil {
+	if _, err := c.call(ctx, http.MethodPost, collection, object, &made); err != nil {
 		return "", err
 	}
-	var present found
-	if len(list.Images) > 0 {
-		present = list.Images[0]
-	} else {
-		object := map[string]any{"name": image.name, "disk_format": "raw", "container_format": "bare", "visibility": "public"}
-		if image.kubernetes != "" {
-			object[PropertyKubernetes] = image.kubernetes
-		}
-		if _, err := c.call(ctx, http.MethodPost, glance+"/v2/images", object, &present); err != nil {
-			return "", err
-		}
-	}
-	if present.Status != "queued" {
-		return present.ID, nil
-	}
-	_, err := c.call(ctx, http.MethodPut, glance+"/v2/images/"+present.ID+"/file", []byte("the lab's "+image.name+"\n"), nil)
-	return present.ID, err
+	_, err := c.call(ctx, http.MethodPut, collection+"/"+made.ID+"/file", []byte("the lab's "+image.name+"\n"), nil)
+	return made.ID, err
 }

@@ -1,6 +1,7 @@
 package openstack
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -27,6 +28,8 @@ type service struct {
 	path string
 	// programs are its processes.
 	programs []program
+	// fill makes what there is of it from the beginning; nil for nothing.
+	fill func(ctx context.Context, admin *client, state *layout.OpenStack) error
 }
 
 // program is a process of a service.
@@ -58,6 +61,7 @@ func services() []service {
 			tables:    [][]string{{"glance-manage", "db_sync"}},
 			// By itself and not below a web server: that of Debian takes no upload whose length is unknown.
 			programs: []program{{"glance", func(string) []string { return []string{"glance-api"} }}},
+			fill:     fillImages,
 		},
 	}
 }
@@ -151,3 +155,6 @@ func port(ports layout.OpenStackPorts, kind string) int {
 func address(ports layout.OpenStackPorts, kind string) string {
 	return "http://" + layout.Address(port(ports, kind))
 }
+
+// endpoint is what the catalogue says of a service.
+func endpoint(ports layout.OpenStackPorts, s service) string { return address(ports, s.kind) + s.path }

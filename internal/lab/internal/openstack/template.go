@@ -2,48 +2,51 @@ package openstack
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/layout"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/poll"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/process"
 )
 
-// databaseTemplate are databases with all tables and nearly no rows, made once for each choice of services and copied to each
-// lab: making the tables takes longer than everything else in the start of a lab.
-type databaseTemplate struct {
+// template is the data of a lab that was filled and stopped, made once for each choice of services. New labs begin with a
+// copy: to make tables, users and images takes longer than everything else in the start of a lab.
+type template struct {
 	root   root
 	chosen []service
 	// key tells templates apart: what they were made of.
 	key string
 }
 
-func newTemplate(r root, chosen []service) (databaseTemplate, error) {
+func newTemplate(r root, chosen []service) (template, error) {
 	packages, err := os.ReadFile(r.status())
 	if err != nil {
-		return databaseTemplate{}, fmt.Errorf("reading the list of packages: %w", err)
+		return template{}, fmt.Errorf("reading the list of packages: %w", err)
 	}
 	hash := sha256.New()
-	fmt.Fprintln(hash, strings.Join(kindsOf(chosen), ","), databaseServer())
+	fmt.Fprintln(hash, kindsOf(chosen), databaseServer(), accounts(), images())
 	for _, s := range chosen {
-		fmt.Fprintln(hash, s.databases, s.tables)
+		fmt.Fprintln(hash, s.databases, s.tables, s.path)
+		text, err := configFiles.ReadFile(configFile(s))
+		if err != nil {
+			return template{}, fmt.Errorf("reading the configuration of %s: %w", s.name, err)
+		}
+		fmt.Fprintln(hash, string(text))
 		for _, name := range s.packages {
 			fmt.Fprintln(hash, name, version(string(packages), name))
 		}
 	}
-	return databaseTemplate{root: r, chosen: chosen, key: hex.EncodeToString(hash.Sum(nil))[:12]}, nil
+	return template{root: r, chosen: chosen, key: hex.EncodeToString(hash.Sum(nil))[:12]}, nil
 }
 
 // version is that of a package in apt's list.
@@ -55,16 +58,16 @@ func version(status, name string) string {
 	return found
 }
 
-func (t databaseTemplate) path() string { return filepath.Join(t.root.cache, "template-"+t.key) }
+func (t template) dir() layout.Dir { return layout.Dir(filepath.Join(t.root.cache, "template-"+t.key)) }
 
 // ensure makes the template when it is missing.
-func (t databaseTemplate) ensure(ctx context.Context) error {
-	if _, err := os.Stat(t.path()); err == nil {
+func (t template) ensure(ctx context.Context) error {
+	if _, err := os.Stat(string(t.dir())); err == nil {
 		return nil
 	} else if !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("looking for the template of the databases: %w", err)
+		return fmt.Errorf("looking for the template of the lab: %w", err)
 	}
-	work := t.path() + ".new"
+	work := string(t.dir()) + ".new"
 	if err := os.RemoveAll(work); err != nil {
 		return fmt.Errorf("removing a half-made template: %w", err)
 	}
@@ -73,45 +76,59 @@ func (t databaseTemplate) ensure(ctx context.Context) error {
 		return err
 	}
 	start := time.Now()
-	if err := t.fill(ctx, dir); err != nil {
-		return fmt.Errorf("making the databases: %w", err)
+	if err := t.make(ctx, &Lab{Dir: dir, Executable: t.root.lab.Executable, Log: t.root.lab.Log}); err != nil {
+		return fmt.Errorf("making the template of the lab in %s: %w", work, err)
 	}
-	if err := os.Rename(dir.Path("data", databaseFolder), t.path()); err != nil {
-		return fmt.Errorf("keeping the template of the databases: %w", err)
+	if err := os.Rename(work, string(t.dir())); err != nil {
+		return fmt.Errorf("keeping the template of the lab: %w", err)
 	}
-	t.root.lab.Log.InfoContext(ctx, "made the databases", "took", time.Since(start).Round(time.Second))
-	if err := os.RemoveAll(work); err != nil {
-		return fmt.Errorf("removing what made the template: %w", err)
-	}
+	t.root.lab.Log.InfoContext(ctx, "made the template of the lab", "took", time.Since(start).Round(time.Second))
 	return nil
 }
 
-// fill makes the databases in the directory of a lab that is none: nothing but the database runs there.
-func (t databaseTemplate) fill(ctx context.Context, dir layout.Dir) error {
-	if err := configure(dir, &layout.OpenStack{}, t.chosen); err != nil {
+// make runs a lab from nothing, fills it and stops it.
+func (t template) make(ctx context.Context, l *Lab) (err error) {
+	ports, claim, err := layout.ChooseOpenStackPorts(ctx)
+	if err != nil {
 		return err
 	}
-	if err := t.root.createDatabases(ctx, dir, t.chosen); err != nil {
+	defer func() { _ = claim.Close() }()
+	state := &layout.OpenStack{Ports: ports, Services: kindsOf(t.chosen), Passwords: map[string]string{}, Processes: process.Set{}}
+	for _, account := range accounts() {
+		state.Passwords[account.User] = rand.Text()
+	}
+	if err := configure(l.Dir, state, t.chosen); err != nil {
 		return err
 	}
-	server := exec.CommandContext(ctx, t.root.lab.Executable, t.root.enter(dir, databaseServer())...) //nolint:gosec // This program.
-	process.Isolate(server)
-	// It writes down what it holds, which a kill would not let it.
-	server.Cancel = func() error { return server.Process.Signal(syscall.SIGTERM) }
-	server.WaitDelay = time.Minute
-	if err := server.Start(); err != nil {
-		return fmt.Errorf("starting the database: %w", err)
+	if err := writeKeys(l.Dir); err != nil {
+		return err
 	}
-	err := t.tables(ctx, dir)
-	stop := server.Process.Signal(syscall.SIGTERM)
-	return errors.Join(err, stop, server.Wait())
+	if err := t.root.createDatabases(ctx, l.Dir, t.chosen); err != nil {
+		return err
+	}
+	defer func() {
+		err = errors.Join(err, state.Processes.Stop(context.WithoutCancel(ctx), processesOf(t.chosen)), l.Dir.SaveOpenStack(state))
+	}()
+	if err := l.startDatabase(ctx, t.root, state, claim); err != nil {
+		return err
+	}
+	if err := t.tables(ctx, l.Dir); err != nil {
+		return err
+	}
+	if err := t.root.bootstrapIdentity(ctx, l.Dir, state); err != nil {
+		return err
+	}
+	if err := t.fill(ctx, l, state); err != nil {
+		return err
+	}
+	database := state.Processes[processDatabase]
+	services := processesOf(t.chosen)[1:]
+	// The database writes down what it holds, which a kill would not let it.
+	return errors.Join(state.Processes.Stop(ctx, services), database.Terminate(ctx))
 }
 
 // tables makes the tables of all services, two services at a time.
-func (t databaseTemplate) tables(ctx context.Context, dir layout.Dir) error {
-	if err := poll.Until(ctx, "the database", func(ctx context.Context) error { return databaseReady(ctx, dir) }); err != nil {
-		return err
-	}
+func (t template) tables(ctx context.Context, dir layout.Dir) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(2)
 	for _, s := range t.chosen {
@@ -127,14 +144,44 @@ func (t databaseTemplate) tables(ctx context.Context, dir layout.Dir) error {
 	return group.Wait()
 }
 
-// copyTo gives a lab the databases.
-func (t databaseTemplate) copyTo(dir layout.Dir) error {
-	target := dir.Path("data", databaseFolder)
-	if err := os.RemoveAll(target); err != nil {
-		return fmt.Errorf("removing a database that was half copied: %w", err)
+// fill makes what a lab has from the beginning: the other services do not start without Keystone's part of it.
+func (t template) fill(ctx context.Context, l *Lab, state *layout.OpenStack) error {
+	var admin *client
+	all := processesOf(t.chosen)
+	err := l.startServices(ctx, t.root, state, t.chosen, all, func() (err error) {
+		admin, err = login(ctx, address(state.Ports, Identity), UserAdmin, state.Passwords[UserAdmin], "admin")
+		if err != nil {
+			return err
+		}
+		return fillIdentity(ctx, admin, state, t.chosen)
+	})
+	if err != nil {
+		return err
 	}
-	if err := os.CopyFS(target, os.DirFS(t.path())); err != nil {
-		return fmt.Errorf("copying the databases: %w", err)
+	for _, s := range t.chosen {
+		if s.fill == nil {
+			continue
+		}
+		if err := s.fill(ctx, admin, state); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// copyTo gives a lab the data and what has been remembered of it.
+func (t template) copyTo(dir layout.Dir, state *layout.OpenStack) error {
+	filled, err := t.dir().LoadOpenStack()
+	if err != nil {
+		return err
+	}
+	target := dir.Path("data")
+	if err := os.RemoveAll(target); err != nil {
+		return fmt.Errorf("removing data that were half copied: %w", err)
+	}
+	if err := os.CopyFS(target, os.DirFS(t.dir().Path("data"))); err != nil {
+		return fmt.Errorf("copying the template of the lab: %w", err)
+	}
+	state.Template, state.Passwords, state.Images = t.key, filled.Passwords, filled.Images
+	return dir.SaveOpenStack(state)
 }

@@ -2,10 +2,10 @@ package openstack
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -60,7 +60,7 @@ func (l *Lab) Up(ctx context.Context, options UpOptions) (reused bool, err error
 	return false, l.Dir.SaveOpenStack(state)
 }
 
-// prepare loads the state of a lab, or makes a new one with its ports and passwords.
+// prepare loads the state of a lab, or makes a new one with its ports.
 func (l *Lab) prepare(ctx context.Context, options UpOptions) (*layout.OpenStack, layout.Listeners, error) {
 	kinds := options.Services
 	if len(kinds) == 0 {
@@ -86,17 +86,14 @@ func (l *Lab) prepare(ctx context.Context, options UpOptions) (*layout.OpenStack
 	if err != nil {
 		return nil, nil, err
 	}
-	state = &layout.OpenStack{Ports: ports, Services: kindsOf(chosen), Passwords: map[string]string{}, Processes: process.Set{}}
-	for _, account := range accounts() {
-		state.Passwords[account.User] = rand.Text()
-	}
+	state = &layout.OpenStack{Ports: ports, Services: kindsOf(chosen), Processes: process.Set{}}
 	if err := l.Dir.SaveOpenStack(state); err != nil {
 		return nil, nil, errors.Join(err, claim.Close())
 	}
 	return state, claim, nil
 }
 
-// start starts the missing processes and fills the lab.
+// start starts the missing processes and returns when all services answer.
 func (l *Lab) start(ctx context.Context, state *layout.OpenStack, chosen []service, claim layout.Listeners) error {
 	r, err := l.provide(ctx, state, chosen)
 	if err != nil {
@@ -107,20 +104,15 @@ func (l *Lab) start(ctx context.Context, state *layout.OpenStack, chosen []servi
 		delete(state.Processes, name)
 	}
 	if slices.Contains(missing, processDatabase) {
-		if err := l.startDatabase(ctx, r, state, claim); err != nil {
+		init := "--init-file=" + filepath.Join(inside, "etc", databaseInit)
+		if err := l.startDatabase(ctx, r, state, claim, init); err != nil {
 			return err
 		}
 	}
-	if err := l.until(ctx, state, "the database", func(ctx context.Context) error { return databaseReady(ctx, l.Dir) }); err != nil {
-		return err
-	}
-	if err := l.startServices(ctx, r, state, chosen, missing); err != nil {
-		return err
-	}
-	return l.fill(ctx, state, chosen)
+	return l.startServices(ctx, r, state, chosen, missing, func() error { return nil })
 }
 
-// provide sees to the packages, and to what is made once for the lab: its configuration and its databases.
+// provide sees to the packages, and to what is made once for the lab: its data and its configuration.
 func (l *Lab) provide(ctx context.Context, state *layout.OpenStack, chosen []service) (root, error) {
 	r := root{cache: l.cache(), lab: l}
 	if err := os.MkdirAll(r.cache, 0o755); err != nil { //nolint:gosec // Packages are no secret.
@@ -135,28 +127,23 @@ func (l *Lab) provide(ctx context.Context, state *layout.OpenStack, chosen []ser
 	if err := r.ensure(ctx, packagesOf(chosen)); err != nil {
 		return r, err
 	}
-	if err := configure(l.Dir, state, chosen); err != nil {
-		return r, err
+	if state.Template == "" {
+		t, err := newTemplate(r, chosen)
+		if err != nil {
+			return r, err
+		}
+		if err := t.ensure(ctx); err != nil {
+			return r, err
+		}
+		if err := t.copyTo(l.Dir, state); err != nil {
+			return r, err
+		}
 	}
-	if state.Template != "" {
-		return r, nil
-	}
-	t, err := newTemplate(r, chosen)
-	if err != nil {
-		return r, err
-	}
-	if err := t.ensure(ctx); err != nil {
-		return r, err
-	}
-	if err := t.copyTo(l.Dir); err != nil {
-		return r, err
-	}
-	state.Template = t.key
-	return r, l.Dir.SaveOpenStack(state)
+	return r, configure(l.Dir, state, chosen)
 }
 
-// startDatabase starts the database, which keeps the claim on the ports.
-func (l *Lab) startDatabase(ctx context.Context, r root, state *layout.OpenStack, claim layout.Listeners) error {
+// startDatabase starts the database, which keeps the claim on the ports, and returns when it answers.
+func (l *Lab) startDatabase(ctx context.Context, r root, state *layout.OpenStack, claim layout.Listeners, options ...string) error {
 	if claim == nil {
 		var err error
 		if claim, err = state.Ports.Claim(ctx); err != nil {
@@ -169,17 +156,15 @@ func (l *Lab) startDatabase(ctx context.Context, r root, state *layout.OpenStack
 		return fmt.Errorf("handing over port %s: %w", claim[0].Addr(), err)
 	}
 	defer file.Close() //nolint:errcheck // A duplicate that was only read from.
-	return l.launch(ctx, r, processDatabase, databaseServer(), state, file)
+	if err := l.launch(ctx, r, processDatabase, append(databaseServer(), options...), state, file); err != nil {
+		return err
+	}
+	return l.until(ctx, state, "the database", func(ctx context.Context) error { return databaseReady(ctx, l.Dir) })
 }
 
-// startServices starts programs that do not run. The first ones wait for Keystone's first user.
-func (l *Lab) startServices(ctx context.Context, r root, state *layout.OpenStack, chosen []service, missing []string) error {
-	if !state.Bootstrapped {
-		if err := r.bootstrapIdentity(ctx, l.Dir, state); err != nil {
-			return err
-		}
-		state.Bootstrapped = true
-	}
+// startServices starts those of some programs that are missing and returns when all services answer. The others start
+// when Keystone answers, and identified has been called: some of them give up without it.
+func (l *Lab) startServices(ctx context.Context, r root, state *layout.OpenStack, chosen []service, missing []string, identified func() error) error {
 	for _, s := range chosen {
 		for _, program := range s.programs {
 			if !slices.Contains(missing, program.name) {
@@ -190,8 +175,27 @@ func (l *Lab) startServices(ctx context.Context, r root, state *layout.OpenStack
 				return err
 			}
 		}
+		if s.kind != Identity {
+			continue
+		}
+		if err := l.answering(ctx, state, s); err != nil {
+			return err
+		}
+		if err := identified(); err != nil {
+			return err
+		}
+	}
+	for _, s := range chosen {
+		if err := l.answering(ctx, state, s); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// answering waits until a service answers.
+func (l *Lab) answering(ctx context.Context, state *layout.OpenStack, s service) error {
+	return l.until(ctx, state, s.name, func(ctx context.Context) error { return answers(ctx, address(state.Ports, s.kind)) })
 }
 
 // launch starts a process of the lab.
@@ -211,34 +215,6 @@ func (l *Lab) launch(ctx context.Context, r root, name string, command []string,
 	state.Processes[name] = record
 	// Saved at once: should this command be killed, the next one knows what runs.
 	return l.Dir.SaveOpenStack(state)
-}
-
-// fill makes what a lab has from the beginning, each as soon as its service answers.
-func (l *Lab) fill(ctx context.Context, state *layout.OpenStack, chosen []service) error {
-	identity := address(state.Ports, Identity)
-	var admin *client
-	err := l.until(ctx, state, "Keystone", func(ctx context.Context) (err error) {
-		admin, err = login(ctx, identity, UserAdmin, state.Passwords[UserAdmin], "admin")
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	if err := fillIdentity(ctx, admin, state, chosen); err != nil {
-		return err
-	}
-	for _, s := range chosen {
-		if err := l.until(ctx, state, s.name, func(ctx context.Context) error { return answers(ctx, address(state.Ports, s.kind)) }); err != nil {
-			return err
-		}
-		if s.kind != Image {
-			continue
-		}
-		if state.Images, err = fillImages(ctx, admin, address(state.Ports, Image)); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func (l *Lab) until(ctx context.Context, state *layout.OpenStack, what string, try func(context.Context) error) error {

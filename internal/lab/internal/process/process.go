@@ -80,19 +80,24 @@ func (r Record) Alive() bool {
 
 // Kill ends the recorded process at once and waits until it is gone. It does nothing when the process has gone, or when
 // its id now belongs to another one.
-func (r Record) Kill(ctx context.Context) error {
+func (r Record) Kill(ctx context.Context) error { return r.end(ctx, syscall.SIGKILL) }
+
+// Terminate is Kill for a process that is to end in order.
+func (r Record) Terminate(ctx context.Context) error { return r.end(ctx, syscall.SIGTERM) }
+
+func (r Record) end(ctx context.Context, signal syscall.Signal) error {
 	if !r.Alive() {
 		return nil
 	}
-	if err := syscall.Kill(r.PID, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
-		return fmt.Errorf("killing process %d: %w", r.PID, err)
+	if err := syscall.Kill(r.PID, signal); err != nil && !errors.Is(err, syscall.ESRCH) {
+		return fmt.Errorf("ending process %d: %w", r.PID, err)
 	}
 	ticker := time.NewTicker(pollInterval)
 	defer ticker.Stop()
 	for r.Alive() {
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("process %d was killed and is still there: %w", r.PID, ctx.Err())
+			return fmt.Errorf("process %d was told to end (%s) and is still there: %w", r.PID, signal, ctx.Err())
 		case <-ticker.C:
 		}
 	}
