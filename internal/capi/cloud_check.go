@@ -7,10 +7,14 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
+
+// cloudLimit bounds the look at an OpenStack that a plan takes.
+const cloudLimit = 10 * time.Second
 
 // What kubeadm needs of a machine.
 const (
@@ -25,6 +29,8 @@ const groupInfrastructure = "infrastructure." + group
 // may be made by the same apply, so that it is a warning when it is not there; what has an
 // id has been made already. A cloud that does not answer is one warning.
 func (o *overlay) askCloud(ctx context.Context, t *vnfm.Target) vnfm.Problems {
+	ctx, cancel := context.WithTimeout(ctx, cloudLimit)
+	defer cancel()
 	spec := t.Instance.Cluster
 	vim, creds, err := t.Access(ctx, spec.OpenStack.VIMID)
 	if errors.Is(err, vnfm.ErrNotFound) {
@@ -145,24 +151,36 @@ func (q *cloudQuestion) flavourAt(m machines) where {
 }
 
 func (q *cloudQuestion) cluster(spec map[string]any) error {
-	for _, field := range []string{"externalNetwork", "network"} {
-		if err := q.network(spec[field]); err != nil {
-			return err
+	given := q.spec.Network
+	if given == nil {
+		given = &vnfm.ClusterNetwork{}
+	}
+	// at is the argument of the network that has something, or else the form.
+	at := func(name string, isGiven bool) where {
+		if isGiven {
+			return where{attribute: "network." + name}
 		}
+		return q.form()
+	}
+	if err := q.network(spec["externalNetwork"], at("external", given.External != "")); err != nil {
+		return err
+	}
+	if err := q.network(spec["network"], at("internal", given.Internal != nil)); err != nil {
+		return err
 	}
 	subnets, _ := spec["subnets"].([]any)
 	for _, each := range subnets {
 		id, name := byOf(each)
-		if err := lookFor(q, "subnet", id, name, q.form(), q.client.Subnets, nil); err != nil {
+		if err := lookFor(q, "subnet", id, name, at("internal_subnet", given.Subnet != nil), q.client.Subnets, nil); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (q *cloudQuestion) network(param any) error {
+func (q *cloudQuestion) network(param any, at where) error {
 	id, name := byOf(param)
-	return lookFor(q, "network", id, name, q.form(), q.client.Networks, nil)
+	return lookFor(q, "network", id, name, at, q.client.Networks, nil)
 }
 
 func (q *cloudQuestion) machine(who machines, spec map[string]any) error {
@@ -191,7 +209,7 @@ func (q *cloudQuestion) machine(who machines, spec map[string]any) error {
 	ports, _ := spec["ports"].([]any)
 	for _, each := range ports {
 		port, _ := each.(map[string]any)
-		if err := q.network(port["network"]); err != nil {
+		if err := q.network(port["network"], q.form()); err != nil {
 			return err
 		}
 	}
@@ -236,10 +254,13 @@ func lookFor[T any](q *cloudQuestion, kind, id, name string, at where, look func
 }
 
 // byOf is what a parameter of Cluster API Provider OpenStack finds something by. Other
-// filters than a name are its own affair.
+// filters than a name alone are its own affair.
 func byOf(param any) (id, name string) {
 	p, _ := param.(map[string]any)
-	return stringAt(p, "id"), stringAt(p, "filter", "name")
+	if filter, _ := p["filter"].(map[string]any); len(filter) == 1 {
+		name = stringAt(filter, "name")
+	}
+	return stringAt(p, "id"), name
 }
 
 // stringAt is the text at a path of fields; empty when there is none.

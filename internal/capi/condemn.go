@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -175,16 +176,21 @@ func (c *cluster) awaitCondemned(ctx context.Context, r vnfm.Recorder) error {
 	return c.mark(ctx, left, nil, annotationDelete)
 }
 
-// unknownMachines finds the names of machines that their groups do not have. Those of an
-// operation that is gone on with may be gone.
-func (c *cluster) unknownMachines(ctx context.Context, i *vnfm.Instance) (problems vnfm.Problems, err error) {
-	if i.Status != vnfm.StatusInstantiated || !c.namesRemovals() {
+// lookLimit bounds what a plan looks up.
+const lookLimit = 10 * time.Second
+
+// misnamed finds names of machines that are wrong.
+func (c *cluster) misnamed(ctx context.Context) (vnfm.Problems, error) {
+	if !c.namesRemovals() {
 		return nil, nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, lookLimit)
+	defer cancel()
 	machines, err := c.byGroup(ctx)
 	if err != nil {
 		return nil, err
 	}
+	var problems vnfm.Problems
 	for _, name := range sortedKeys(c.spec.NodeGroups) {
 		var has []string
 		for _, m := range machines[name] {

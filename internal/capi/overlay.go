@@ -3,7 +3,6 @@ package capi
 import (
 	"context"
 	"fmt"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -42,43 +41,6 @@ func addCredential(p *vnfm.Preview, t *vnfm.Target) {
 	}
 }
 
-// lookLimit bounds what a plan looks up itself.
-const lookLimit = 10 * time.Second
-
-// DryRun asks the management cluster, also for what cannot be changed and for machines that
-// are named, and the OpenStack for what the objects name there.
-func (o *overlay) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnfm.Problems, error) {
-	problems, err := o.InfraDriver.DryRun(ctx, newLedger(t, nil).below(t), keys)
-	if t.Package == nil {
-		return problems, err
-	}
-	looking, cancel := context.WithTimeout(ctx, lookLimit)
-	defer cancel()
-	if err == nil {
-		var found vnfm.Problems
-		found, err = o.tryMachines(looking, t, !problems.HasErrors())
-		problems = append(problems, found...)
-	}
-	if t.Instance.Cluster.OpenStack != nil {
-		problems = append(problems, o.askCloud(looking, t)...)
-	}
-	return problems, err
-}
-
-// tryMachines finds what is wrong with what is written of the machines, and, when the
-// objects are there to be compared, what of them cannot be changed.
-func (o *overlay) tryMachines(ctx context.Context, t *vnfm.Target, compare bool) (vnfm.Problems, error) {
-	c, err := o.cluster(t)
-	if err != nil {
-		return nil, err
-	}
-	problems, err := c.unknownMachines(ctx, t.Instance)
-	if compare {
-		problems = append(problems, c.fixed(ctx, t)...)
-	}
-	return problems, err
-}
-
 // Apply brings the management cluster to the target and waits until the workload
 // cluster is as it shall be and its API answers. The application credential is there
 // before what needs it, and a former one goes when nothing does any more.
@@ -115,6 +77,33 @@ func (o *overlay) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) er
 		return c.because(ctx, err)
 	}
 	return nil
+}
+
+// DryRun asks the management cluster, and adds what only Cluster API and the OpenStack of
+// the machines know.
+func (o *overlay) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnfm.Problems, error) {
+	problems, err := o.InfraDriver.DryRun(ctx, newLedger(t, nil).below(t), keys)
+	if err != nil || t.Package == nil {
+		return problems, err
+	}
+	c, err := o.cluster(t)
+	if err != nil {
+		return problems, err
+	}
+	if t.Instance.Status == vnfm.StatusInstantiated {
+		// The machines of an operation that is gone on with may be gone.
+		found, err := c.misnamed(ctx)
+		if problems = append(problems, found...); err != nil {
+			return problems, err
+		}
+	}
+	if !problems.HasErrors() {
+		problems = append(problems, c.fixed(ctx, t)...)
+	}
+	if c.spec.OpenStack != nil {
+		problems = append(problems, o.askCloud(ctx, t)...)
+	}
+	return problems, nil
 }
 
 // Observe adds what the management cluster says of the workload cluster, and what Keystone

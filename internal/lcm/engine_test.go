@@ -164,7 +164,9 @@ type world struct {
 	pkg     *vnfm.Package
 	sources string
 	// clusters, when set, makes workload clusters, and management runs at hooks.
-	clusters   vnfm.ClusterDriver
+	clusters vnfm.ClusterDriver
+	// vims are drivers of VIMs that nothing is made on.
+	vims       map[vnfm.VIMType]vnfm.VIMDriver
 	management map[string]vnfm.ManagementDriver
 }
 
@@ -204,6 +206,7 @@ func (w *world) openWith(t *testing.T, drivers map[vnfm.VIMType]vnfm.InfraDriver
 		Keyring:  keys,
 		Drivers:  drivers,
 		Clusters: w.clusters,
+		VIMs:     w.vims,
 
 		Management: w.management,
 	})

@@ -20,12 +20,17 @@ type clusters struct {
 	expired int
 	// rotated, when set, is asked once the kubeconfig has been replaced.
 	rotated func() error
+	// owner has the owner of an application credential be part of what a cluster is.
+	owner bool
 }
 
 func (c *clusters) Package(spec *vnfm.ClusterSpec) (*vnfm.Package, vnfm.Problems) {
 	id := "cluster:" + spec.Name
 	if spec.Paused {
 		id += ":paused"
+	}
+	if c.owner {
+		id += ":" + spec.OpenStack.UserID
 	}
 	return &vnfm.Package{
 		ID: id, Name: spec.Name, Digest: "sha256:0123456789",

@@ -1,0 +1,41 @@
+# A cluster on an OpenStack, with an application credential of its own.
+variable "openstack_password" {
+  type      = string
+  ephemeral = true
+}
+
+resource "vnf_vim" "cloud" {
+  name = "cloud"
+
+  openstack = {
+    auth_url            = "https://cloud.example:5000/v3"
+    region              = "RegionOne"
+    username            = "nfv"
+    project_name        = "edge"
+    password_wo         = var.openstack_password
+    password_wo_version = 1
+  }
+}
+
+resource "vnf_capi_workload_cluster" "on_openstack" {
+  vim_id             = vnf_vim.management.id
+  namespace          = "edge"
+  name               = "edge-2"
+  kubernetes_version = "1.34.0"
+
+  chart = {
+    name   = "openstack"
+    values = { machineImage = "ubuntu-2404-kube-v1.34.0", clusterNetworking = { externalNetworkId = "public" } }
+  }
+
+  # The credential is made, tried, and written into the Secret edge-2-cloud-credentials before the cluster, and removed
+  # after it. It follows the user of the VIM; a new text of rotate makes another one in place.
+  openstack = {
+    vim_id                 = vnf_vim.cloud.id
+    application_credential = { roles = ["member"], rotate = "2026-11" }
+    cleanup                = { load_balancers = true }
+  }
+
+  control_plane = { replicas = 3, flavour = "m1.large" }
+  node_groups   = { workers = { replicas = 3, flavour = "m1.medium" } }
+}

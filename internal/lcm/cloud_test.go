@@ -1,0 +1,101 @@
+package lcm_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// cloudDriver checks OpenStack VIMs: it says whose they are.
+type cloudDriver struct{ user, project string }
+
+func (c *cloudDriver) CheckVIM(context.Context, vnfm.VIMSpec) (vnfm.VIMCheck, error) {
+	return vnfm.VIMCheck{
+		Endpoint: "https://cloud.example", ClusterUID: c.project,
+		Cloud: &vnfm.OpenStackState{UserID: c.user, ProjectID: c.project, ProjectName: c.project},
+	}, nil
+}
+
+// A workload cluster takes the owner of its application credential from its OpenStack VIM,
+// and keeps that VIM from going, and from going elsewhere.
+func TestClusterOnAnOpenStack(t *testing.T) {
+	w, cluster := newClusterWorld(t)
+	cloud := &cloudDriver{user: "u1", project: "p1"}
+	w.vims = map[vnfm.VIMType]vnfm.VIMDriver{vnfm.VIMTypeOpenStack: cloud}
+	w.Engine = w.open(t)
+	vimSpec := vnfm.VIMSpec{
+		Name: "cloud", Type: vnfm.VIMTypeOpenStack, OpenStack: &vnfm.OpenStackConnection{AuthURL: "https://cloud.example"},
+		Credentials: vnfm.Credentials{vnfm.CredentialPassword: "p4ssword-of-the-test"},
+	}
+	v, _, err := w.RegisterVIM(t.Context(), "", vimSpec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := w.clusterSpec()
+	ownedBy := func(i *vnfm.Instance) string { return i.Cluster.OpenStack.UserID + "@" + i.Cluster.OpenStack.ProjectID }
+
+	// A VIM of another type is an error that names the argument; one that is not there yet
+	// keeps no plan from going on.
+	spec.Cluster.OpenStack = &vnfm.ClusterOpenStack{VIMID: w.vimID, Credential: &vnfm.ClusterCredential{SecretName: "s", CloudName: "c"}}
+	var invalid *vnfm.InvalidError
+	if _, _, err := w.PreviewInstance(t.Context(), spec); !errors.As(err, &invalid) || invalid.Problems[0].Attribute != "openstack.vim_id" {
+		t.Errorf("a Kubernetes VIM as OpenStack: %v", err)
+	}
+	spec.Cluster.OpenStack.VIMID = "unknown"
+	if _, _, err := w.PreviewInstance(t.Context(), spec); !errors.Is(err, vnfm.ErrNotFound) {
+		t.Errorf("a VIM that is not registered yet: %v", err)
+	}
+
+	spec.Cluster.OpenStack.VIMID = v.ID
+	i, err := w.Instantiate(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := ownedBy(i); got != "u1@p1" {
+		t.Errorf("the credential is of %s", got)
+	}
+	access := i.Cluster.OpenStack.Access
+
+	var used *vnfm.InUseError
+	if err := w.DeregisterVIM(t.Context(), v.ID); !errors.As(err, &used) || !strings.Contains(err.Error(), i.ID) {
+		t.Errorf("the VIM goes while a cluster uses it: %v", err)
+	}
+	cloud.project = "p2"
+	if _, _, err := w.UpdateVIM(t.Context(), v.ID, vimSpec); err == nil || !strings.Contains(err.Error(), "leads to another project") {
+		t.Errorf("the VIM goes to another project: %v", err)
+	}
+	cloud.project, cloud.user, vimSpec.OpenStack.Interface = "p1", "u2", "internal"
+	if _, _, err := w.UpdateVIM(t.Context(), v.ID, vimSpec); err != nil {
+		t.Fatal(err)
+	}
+	// The driver is told by what the cluster consists of.
+	cluster.owner = true
+	i, err = w.Update(t.Context(), i.ID, spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := ownedBy(i); got != "u2@p1" || i.Cluster.OpenStack.Access == access {
+		t.Errorf("the credential is of %s, reached as before: %v", got, i.Cluster.OpenStack.Access == access)
+	}
+}
+
+// Nothing is made on a VIM that no infra driver is for.
+func TestNothingIsMadeWithoutAnInfraDriver(t *testing.T) {
+	w := newWorld(t)
+	w.vims = map[vnfm.VIMType]vnfm.VIMDriver{vnfm.VIMTypeOpenStack: &cloudDriver{"u1", "p1"}}
+	w.Engine = w.open(t)
+	v, _, err := w.RegisterVIM(t.Context(), "", vnfm.VIMSpec{Name: "cloud", Type: vnfm.VIMTypeOpenStack, OpenStack: &vnfm.OpenStackConnection{AuthURL: "https://cloud.example"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := vnfm.InstanceSpec{Name: "core", VIMID: v.ID, PackageID: w.pkg.ID, OperationalState: vnfm.Started, OnFailure: vnfm.OnFailureResume}
+	if _, err := w.Instantiate(t.Context(), spec); err == nil || !strings.Contains(err.Error(), `no infra driver for VIMs of type "openstack"`) {
+		t.Errorf("%v", err)
+	}
+	if all, err := w.Instances(t.Context(), vnfm.InstanceFilter{}); err != nil || len(all) > 0 {
+		t.Errorf("%d records, error %v", len(all), err)
+	}
+}
