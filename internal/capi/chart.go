@@ -21,11 +21,14 @@ type chart struct{ *vnfm.ClusterChart }
 const attributeChart = "chart"
 
 func (f chart) objects(spec *vnfm.ClusterSpec, ps *vnfm.Problems) []map[string]any {
-	if f.Name != "" && spec.APIVersion == "v1beta1" {
+	if f.Name != "" && !f.Fetched() && spec.APIVersion == "v1beta1" {
 		*ps = append(*ps, vnfm.Problem{
 			Attribute: attributeChart, Summary: fmt.Sprintf("the embedded chart %q is for v1beta2 of Cluster API, and the management cluster serves v1beta1 alone", f.Name),
 			Detail: "upgrade Cluster API to 1.11 or later, or give a chart of that version as path",
 		})
+		return nil
+	}
+	if f.check(spec, ps); ps.HasErrors() {
 		return nil
 	}
 	fsys, path := f.locate()
@@ -65,7 +68,10 @@ func (f chart) objects(spec *vnfm.ClusterSpec, ps *vnfm.Problems) []map[string]a
 
 // locate returns the file system and the path of the chart in it.
 func (f chart) locate() (fs.FS, string) {
-	if f.Name != "" {
+	switch {
+	case f.Archive != nil:
+		return f.Archive, f.File
+	case f.Name != "":
 		return embedded, "charts/" + f.Name
 	}
 	clean := filepath.Clean(f.Path)
@@ -79,12 +85,22 @@ func (f chart) values(spec *vnfm.ClusterSpec) map[string]any {
 	put(said, "clusterAnnotations", texts(spec.Annotations))
 	put(said, "clusterLabels", texts(spec.Labels))
 	put(said, "kubeNetwork", network(spec.Network))
+	put(said, "clusterNetworking", chartNetworking(spec.Network))
+	if cloud := spec.OwnCredential(); cloud != nil {
+		said["cloudCredentialsSecretName"], said["cloudName"] = cloud.SecretName, cloud.CloudName
+	}
 	controlPlane := map[string]any{}
 	putInt(controlPlane, "machineCount", spec.ControlPlane.Replicas)
 	put(controlPlane, "machineFlavor", spec.ControlPlane.Flavour)
 	put(controlPlane, "rolloutAfter", spec.RolloutAfter)
 	chartHealthCheck(controlPlane, spec.ControlPlane.HealthCheck)
 	chartDeletion(controlPlane, spec.ControlPlane.Deletion)
+	put(controlPlane, "nodeLabels", texts(spec.ControlPlane.Labels))
+	chartPlace(controlPlane, &spec.ControlPlane.MachinePlace)
+	if domains := spec.ControlPlane.FailureDomains; len(domains) > 0 {
+		// They mean nothing to the chart while the cloud is left to choose.
+		controlPlane["failureDomains"], controlPlane["omitFailureDomain"] = listed(domains), false
+	}
 	put(said, "controlPlane", controlPlane)
 	var groups []any
 	for _, name := range slices.Sorted(maps.Keys(spec.NodeGroups)) {
@@ -92,6 +108,17 @@ func (f chart) values(spec *vnfm.ClusterSpec) map[string]any {
 	}
 	put(said, "nodeGroups", groups)
 	return vnfm.LaidOver(f.Values, said)
+}
+
+// check finds what the values of no chart say.
+func (f chart) check(spec *vnfm.ClusterSpec, ps *vnfm.Problems) {
+	u := unserved{ps: ps, form: "a chart", detail: "give what the chart has for it under chart.values"}
+	cp := &spec.ControlPlane
+	u.cluster("control_plane", map[string]bool{"annotations": len(cp.Annotations) > 0, "variables": len(cp.Variables) > 0})
+	for _, name := range sortedKeys(spec.NodeGroups) {
+		g := spec.NodeGroups[name]
+		u.group(name, map[string]bool{"class": g.Class != "", "annotations": len(g.Annotations) > 0, "variables": len(g.Variables) > 0})
+	}
 }
 
 func chartGroup(spec *vnfm.ClusterSpec, name string) map[string]any {
@@ -111,6 +138,7 @@ func chartGroup(spec *vnfm.ClusterSpec, name string) map[string]any {
 	}
 	chartHealthCheck(out, g.HealthCheck)
 	chartDeletion(out, g.Deletion)
+	chartPlace(out, &g.MachinePlace)
 	if r := g.Rollout; r != nil {
 		strategy := map[string]any{}
 		put(strategy, "type", r.Type)

@@ -105,7 +105,7 @@ func unhealthyMachines(all []unstructured.Unstructured) []*unstructured.Unstruct
 // tells are the conditions that tell why, the most telling first. Summaries such as
 // Available repeat what others say.
 var tells = []string{
-	"Deleting", "Paused", "TopologyReconciled", "OpenStackAuthenticationSucceeded", "InstanceReady",
+	"Deleting", "Paused", "OwnerRemediated", "TopologyReconciled", "OpenStackAuthenticationSucceeded", "InstanceReady",
 	"BootstrapConfigReady", "InfrastructureReady", "CertificatesAvailable", "Initialized", "ControlPlaneInitialized",
 	"NodeHealthy", "EtcdClusterHealthy", "ControlPlaneComponentsHealthy", "MachinesReady", "RemoteConnectionProbe",
 	"ScalingUp", "RollingOut", "ControlPlaneAvailable", "WorkersAvailable", "Ready", "Available",

@@ -31,6 +31,15 @@ func texts(m map[string]string) map[string]any {
 	return out
 }
 
+// listed makes values of texts: the schema of a chart knows no other lists.
+func listed(texts []string) []any {
+	var out []any
+	for _, s := range texts {
+		out = append(out, s)
+	}
+	return out
+}
+
 func network(n *vnfm.ClusterNetwork) map[string]any {
 	out := map[string]any{}
 	if n == nil {
@@ -38,7 +47,7 @@ func network(n *vnfm.ClusterNetwork) map[string]any {
 	}
 	for field, blocks := range map[string][]string{"pods": n.PodCIDRs, "services": n.ServiceCIDRs} {
 		if len(blocks) > 0 {
-			out[field] = map[string]any{"cidrBlocks": blocks}
+			out[field] = map[string]any{"cidrBlocks": listed(blocks)}
 		}
 	}
 	put(out, "serviceDomain", n.ServiceDomain)

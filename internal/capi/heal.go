@@ -6,7 +6,10 @@ import (
 	"slices"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -37,7 +40,7 @@ func (o *overlay) Heal(ctx context.Context, t *vnfm.Target, h vnfm.HealSpec, r v
 	return nil
 }
 
-// replace deletes machines, for which their owners make others: those of node groups
+// replace has the owners of machines make others for them: those of node groups
 // at the same time, those of the control plane one after the other, which must keep its
 // majority. A machine that is not there has been replaced already.
 func (c *cluster) replace(ctx context.Context, names []string, r vnfm.Recorder) error {
@@ -90,8 +93,7 @@ func (c *cluster) removeMachines(ctx context.Context, machines []*unstructured.U
 		return err
 	}
 	for _, m := range machines {
-		ref := kube.Ref{Resource: all.Resource, Namespace: c.namespace, Name: m.GetName()}
-		if err := c.client.Delete(ctx, ref, kube.DeleteOptions{UID: m.GetUID()}); err != nil {
+		if err := c.giveUp(ctx, all.Resource, m); err != nil {
 			return err
 		}
 	}
@@ -103,6 +105,37 @@ func (c *cluster) removeMachines(ctx context.Context, machines []*unstructured.U
 		return fmt.Errorf("waiting for machines of %s to be removed: %w", c, err)
 	}
 	return c.settled(ctx, r)
+}
+
+// giveUp has the owner of a machine make another one. That of a control plane is asked to,
+// where a MachineHealthCheck is there to hand the wish on: it waits until etcd can do without
+// the member, and moves its leadership. A node group would do nothing but delete the
+// machine, if the limits of its health check let it.
+func (c *cluster) giveUp(ctx context.Context, resource kube.Resource, m *unstructured.Unstructured) error {
+	if c.groupOfMachine(m) == groupControlPlane {
+		checks, err := c.listOf(ctx, "MachineHealthCheck")
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(checks, func(check unstructured.Unstructured) bool { return watches(&check, m) }) {
+			return c.mark(ctx, []*unstructured.Unstructured{m}, &c.instance, annotationRemediate)
+		}
+	}
+	return c.client.Delete(ctx, kube.Ref{Resource: resource, Namespace: c.namespace, Name: m.GetName()}, kube.DeleteOptions{UID: m.GetUID()})
+}
+
+// watches reports whether a MachineHealthCheck selects a machine.
+func watches(check, m *unstructured.Unstructured) bool {
+	given, found, err := unstructured.NestedMap(check.Object, "spec", "selector")
+	if !found || err != nil {
+		return false
+	}
+	var s metav1.LabelSelector
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(given, &s); err != nil {
+		return false
+	}
+	selector, err := metav1.LabelSelectorAsSelector(&s)
+	return err == nil && !selector.Empty() && selector.Matches(labels.Set(m.GetLabels()))
 }
 
 // rollOut has control plane and node groups replace the machines that are older than

@@ -2,11 +2,13 @@ package capi
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/base64"
 	"errors"
 	"fmt"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -37,7 +39,16 @@ func (d *Driver) Kubeconfig(ctx context.Context, management *vnfm.VIM, credentia
 	if spec.Wait > 0 {
 		ctx, cancel := context.WithTimeout(ctx, spec.Wait)
 		defer cancel()
-		k, err = c.awaitKubeconfig(ctx, func(error) {})
+		waiting := spec.Waiting
+		if waiting == nil {
+			waiting = func(error) {}
+		}
+		k, err = c.awaitKubeconfig(ctx, waiting)
+		var expired *vnfm.ExpiredError
+		if spec.Mint != nil && errors.As(err, &expired) {
+			// What is minted has an end of its own.
+			err = nil
+		}
 	} else if k, err = c.readKubeconfig(ctx); isGone(err) {
 		err = &vnfm.NotFoundError{Kind: "kubeconfig of workload cluster", ID: ref.Namespace + "/" + ref.Name}
 	}
@@ -98,13 +109,15 @@ func (c *cluster) readKubeconfig(ctx context.Context) (*vnfm.Kubeconfig, error) 
 
 // awaitKubeconfig waits until there is a kubeconfig and the workload API answers with
 // it. The Secret comes well before the API: it is made as soon as the endpoint and
-// the CA are known.
+// the CA are known. One that the API refuses since it has expired is returned with an
+// ExpiredError: nothing makes it valid again.
 func (c *cluster) awaitKubeconfig(ctx context.Context, waiting func(error)) (*vnfm.Kubeconfig, error) {
 	said := ""
 	for {
 		k, err := c.tryKubeconfig(ctx)
-		if err == nil {
-			return k, nil
+		var expired *vnfm.ExpiredError
+		if err == nil || errors.As(err, &expired) {
+			return k, err
 		}
 		if text := err.Error(); text != said && ctx.Err() == nil {
 			said = text
@@ -136,8 +149,18 @@ func (c *cluster) tryKubeconfig(ctx context.Context) (*vnfm.Kubeconfig, error) {
 	}
 	// Any answer about an object is one: there need not be such a namespace.
 	_, err = client.Get(ctx, kube.Ref{Resource: namespaces, Name: "kube-system"})
-	if err != nil && !isGone(err) {
-		return nil, err
+	if err == nil || isGone(err) {
+		return k, nil
 	}
-	return k, nil
+	if expired := k.Expired(vnfm.ClusterRef{Namespace: c.namespace, Name: c.name}); expired != nil && refusesCertificate(err) {
+		return k, expired
+	}
+	return nil, err
+}
+
+// refusesCertificate reports whether an API server has answered that it does not take the
+// client certificate, in HTTP or before that in TLS.
+func refusesCertificate(err error) bool {
+	var alert tls.AlertError
+	return apierrors.IsUnauthorized(err) || errors.As(err, &alert)
 }

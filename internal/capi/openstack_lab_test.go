@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 // Every object of the chart is one that Cluster API and CAPO know, with no field that
@@ -19,11 +20,12 @@ func TestOpenStackObjectsAreAccepted(t *testing.T) {
 	namespace := lab.Namespace(t)
 	flatcar := everything()
 	flatcar["osDistro"], flatcar["additionalPackages"] = "flatcar", nil
-	for name, values := range map[string]map[string]any{"least": nil, "everything": everything(), "flatcar": flatcar} {
+	for name, spec := range map[string]*vnfm.ClusterSpec{
+		"least": openstackSpec(nil), "everything": openstackSpec(everything()), "flatcar": openstackSpec(flatcar), "places": placed(openstackSpec(nil)),
+	} {
 		t.Run(name, func(t *testing.T) {
-			spec := openstackSpec(values)
 			spec.Namespace = namespace
-			p, problems := New(nil).Package(spec)
+			p, problems := New(nil, nil).Package(spec)
 			require.Empty(t, problems)
 			text, err := fs.ReadFile(p.Content, p.KubernetesFiles[0])
 			require.NoError(t, err)

@@ -21,7 +21,7 @@ func openstackSpec(values map[string]any) *vnfm.ClusterSpec {
 	}
 	return &vnfm.ClusterSpec{
 		Name: "edge", Namespace: "core", KubernetesVersion: "v1.34.0",
-		Chart:      &vnfm.ClusterChart{Name: "openstack", Values: vnfm.LaidOver(least, values)},
+		Chart:      &vnfm.ClusterChart{ChartSource: vnfm.ChartSource{Name: "openstack"}, Values: vnfm.LaidOver(least, values)},
 		NodeGroups: map[string]vnfm.NodeGroup{"upf": {Replicas: number(2)}},
 	}
 }
@@ -55,6 +55,51 @@ func everything() map[string]any {
 			"failureDomain":     "nova",
 		},
 	}
+}
+
+// placed are arguments that say all that there is to say of volumes and networks.
+func placed(spec *vnfm.ClusterSpec) *vnfm.ClusterSpec {
+	spec.Network = &vnfm.ClusterNetwork{
+		PodCIDRs: []string{"10.0.0.0/12"}, Internal: &vnfm.CloudResource{Name: "tenant", Tags: []string{"core", "edge"}}, Subnet: &vnfm.CloudResource{ID: uuid}, External: "public",
+	}
+	spec.ControlPlane.FailureDomains = []string{"a", "b"}
+	spec.ControlPlane.Labels = map[string]string{"node-role.kubernetes.io/core": ""}
+	spec.ControlPlane.RootVolume = &vnfm.RootVolume{SizeGiB: 40, Type: "fast", AvailabilityZone: "nova"}
+	g := spec.NodeGroups["upf"]
+	g.FailureDomain, g.RootVolume = "nova", &vnfm.RootVolume{SizeGiB: 20}
+	g.Networks = []vnfm.MachineNetwork{
+		{},
+		{CloudResource: vnfm.CloudResource{ID: uuid}},
+		{CloudResource: vnfm.CloudResource{Name: "n6", Tags: []string{"external"}}, Subnet: &vnfm.CloudResource{Name: "n6-v4"}},
+	}
+	spec.NodeGroups["upf"] = g
+	return spec
+}
+
+func TestOpenStackPlaces(t *testing.T) {
+	objects := render(t, placed(openstackSpec(nil)))
+	c := objects["OpenStackCluster edge"]
+	assert.Equal(t, map[string]any{"filter": map[string]any{"name": "tenant", "tags": []any{"core", "edge"}}}, at(t, c, "spec", "network"))
+	assert.Equal(t, []any{"10.0.0.0/12"}, at(t, objects["Cluster edge"], "spec", "clusterNetwork", "pods", "cidrBlocks"))
+	assert.Equal(t, []any{map[string]any{"id": uuid}}, at(t, c, "spec", "subnets"))
+	assert.Equal(t, map[string]any{"filter": map[string]any{"name": "public"}}, at(t, c, "spec", "externalNetwork"))
+	assert.Equal(t, false, at(t, c, "spec", "controlPlaneOmitAvailabilityZone"))
+	assert.Equal(t, []any{"a", "b"}, at(t, c, "spec", "controlPlaneAvailabilityZones"))
+	assert.Equal(t, "", at(t, objects["KubeadmControlPlane edge-control-plane"], "spec", "machineTemplate", "metadata", "labels", "node-role.kubernetes.io/core"))
+	control := at(t, prefixed(t, objects, "OpenStackMachineTemplate", "edge-control-plane-"), "spec", "template", "spec")
+	assert.Equal(t, map[string]any{"sizeGiB": float64(40), "type": "fast", "availabilityZone": map[string]any{"from": "Name", "name": "nova"}}, at(t, control, "rootVolume"))
+	assert.NotContains(t, control, "ports")
+	worker := at(t, prefixed(t, objects, "OpenStackMachineTemplate", "edge-upf-"), "spec", "template", "spec")
+	assert.Equal(t, map[string]any{"sizeGiB": float64(20)}, at(t, worker, "rootVolume"))
+	assert.Equal(t, []any{
+		map[string]any{},
+		map[string]any{"network": map[string]any{"id": uuid}},
+		map[string]any{
+			"network":  map[string]any{"filter": map[string]any{"name": "n6", "tags": []any{"external"}}},
+			"fixedIPs": []any{map[string]any{"subnet": map[string]any{"filter": map[string]any{"name": "n6-v4"}}}},
+		},
+	}, at(t, worker, "ports"))
+	assert.Equal(t, "nova", at(t, objects["MachineDeployment edge-upf"], "spec", "template", "spec", "failureDomain"))
 }
 
 // prefixed returns the only object of a kind whose name begins with a prefix.
@@ -182,7 +227,7 @@ func TestOpenStackProblems(t *testing.T) {
 		"duration":            {map[string]any{"controlPlane": map[string]any{"nodeDrainTimeout": "500ms"}}, `does not match pattern`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, problems := New(nil).Package(openstackSpec(c.values))
+			_, problems := New(nil, nil).Package(openstackSpec(c.values))
 			require.True(t, problems.HasErrors())
 			assert.Contains(t, problems[0].String(), c.want)
 			assert.True(t, strings.HasPrefix(problems[0].Attribute, attributeChart), problems[0].Attribute)

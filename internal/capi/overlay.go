@@ -3,10 +3,12 @@ package capi
 import (
 	"context"
 	"fmt"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -15,26 +17,103 @@ import (
 type overlay struct {
 	vnfm.InfraDriver
 	clients *kube.Pool
+	clouds  *openstack.Pool
+}
+
+// Preview adds the application credential.
+func (o *overlay) Preview(t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
+	preview, problems := o.InfraDriver.Preview(t)
+	addCredential(preview, t)
+	return preview, problems
+}
+
+// Render adds the application credential, of which there is nothing to show.
+func (o *overlay) Render(t *vnfm.Target) (*vnfm.Rendering, vnfm.Problems) {
+	rendering, problems := o.InfraDriver.Render(t)
+	if rendering != nil {
+		addCredential(&rendering.Preview, t)
+	}
+	return rendering, problems
+}
+
+func addCredential(p *vnfm.Preview, t *vnfm.Target) {
+	if spec := t.Instance.Cluster; p != nil && spec.OwnCredential() != nil {
+		p.Objects[credentialKey(spec.Name)] = credentialDigest(spec.OpenStack)
+	}
+}
+
+// lookLimit bounds what a plan looks up itself.
+const lookLimit = 10 * time.Second
+
+// DryRun asks the management cluster, also for what cannot be changed and for machines that
+// are named, and the OpenStack for what the objects name there.
+func (o *overlay) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnfm.Problems, error) {
+	problems, err := o.InfraDriver.DryRun(ctx, newLedger(t, nil).below(t), keys)
+	if t.Package == nil {
+		return problems, err
+	}
+	looking, cancel := context.WithTimeout(ctx, lookLimit)
+	defer cancel()
+	if err == nil {
+		var found vnfm.Problems
+		found, err = o.tryMachines(looking, t, !problems.HasErrors())
+		problems = append(problems, found...)
+	}
+	if t.Instance.Cluster.OpenStack != nil {
+		problems = append(problems, o.askCloud(looking, t)...)
+	}
+	return problems, err
+}
+
+// tryMachines finds what is wrong with what is written of the machines, and, when the
+// objects are there to be compared, what of them cannot be changed.
+func (o *overlay) tryMachines(ctx context.Context, t *vnfm.Target, compare bool) (vnfm.Problems, error) {
+	c, err := o.cluster(t)
+	if err != nil {
+		return nil, err
+	}
+	problems, err := c.unknownMachines(ctx, t.Instance)
+	if compare {
+		problems = append(problems, c.fixed(ctx, t)...)
+	}
+	return problems, err
 }
 
 // Apply brings the management cluster to the target and waits until the workload
-// cluster is as it shall be and its API answers.
+// cluster is as it shall be and its API answers. The application credential is there
+// before what needs it, and a former one goes when nothing does any more.
 func (o *overlay) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) error {
 	c, err := o.cluster(t)
 	if err != nil {
 		return err
 	}
-	target := *t
-	target.Settled = func(ctx context.Context) error { return c.settled(ctx, r) }
-	if err := o.InfraDriver.Apply(ctx, &target, r); err != nil {
+	if err := c.condemn(ctx); err != nil {
+		return err
+	}
+	l := newLedger(t, r)
+	a := o.credential(c, t, l)
+	target := l.below(t)
+	target.Founded = a.ensure
+	target.Settled = func(ctx context.Context) error {
+		if err := c.settled(ctx, l); err != nil {
+			return err
+		}
+		if err := c.awaitCondemned(ctx, l); err != nil {
+			return err
+		}
+		return a.retire(ctx)
+	}
+	if err := o.InfraDriver.Apply(ctx, target, l); err != nil {
 		return c.because(ctx, err)
 	}
 	return nil
 }
 
-// Observe adds what the management cluster says of the workload cluster.
+// Observe adds what the management cluster says of the workload cluster, and what Keystone
+// says of its application credential.
 func (o *overlay) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observation, error) {
-	seen, err := o.InfraDriver.Observe(ctx, t)
+	l := newLedger(t, nil)
+	seen, err := o.InfraDriver.Observe(ctx, l.below(t))
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +124,7 @@ func (o *overlay) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observatio
 	if seen.Cluster, err = c.state(ctx); err != nil {
 		return nil, err
 	}
-	return seen, nil
+	return seen, o.credential(c, t, l).observe(ctx, seen)
 }
 
 // VNFCs are the machines of the workload cluster.
@@ -58,17 +137,28 @@ func (o *overlay) VNFCs(ctx context.Context, t *vnfm.Target) ([]vnfm.VNFC, error
 }
 
 // Terminate removes the Cluster and waits until Cluster API has removed all that
-// hangs on it, in its own order; what is left then is removed like any object.
-// Children or credentials that go first would strand the Cluster.
+// hangs on it, in its own order; what is left then is removed like any object, and its
+// application credential last. Children or credentials that go first would strand the
+// Cluster.
 func (o *overlay) Terminate(ctx context.Context, t *vnfm.Target, spec vnfm.TerminateSpec, r vnfm.Recorder) error {
 	c, err := o.cluster(t)
 	if err != nil {
 		return err
 	}
-	if err := c.remove(ctx, r); err != nil {
+	l := newLedger(t, r)
+	a := o.credential(c, t, l)
+	rest := newCleanup(a, spec.LeftBehind)
+	if err := c.remove(ctx, l, rest.begin); err != nil {
 		return err
 	}
-	return o.InfraDriver.Terminate(ctx, t, spec, r)
+	rest.finish(ctx)
+	if err := a.withdraw(ctx); err != nil {
+		return err
+	}
+	if err := o.InfraDriver.Terminate(ctx, l.below(t), spec, l); err != nil {
+		return err
+	}
+	return a.end(ctx, spec.LeftBehind)
 }
 
 // cluster is one workload cluster on its management cluster.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"strings"
 	"time"
 
@@ -50,6 +51,7 @@ func (d *Driver) Package(spec *vnfm.ClusterSpec) (*vnfm.Package, vnfm.Problems) 
 		return nil, ps
 	}
 	objects := f.objects(spec, &ps)
+	checkCredential(spec, objects, &ps)
 	if ps.HasErrors() {
 		return nil, ps
 	}
@@ -61,7 +63,8 @@ func (d *Driver) Package(spec *vnfm.ClusterSpec) (*vnfm.Package, vnfm.Problems) 
 		ps.Errorf("", 0, 0, "%v", err)
 		return nil, ps
 	}
-	sum := sha256.Sum256(text)
+	// What a cluster has besides its objects is part of what it consists of.
+	sum := sha256.Sum256(slices.Concat(text, credentialText(spec.OpenStack)))
 	digest := "sha256:" + hex.EncodeToString(sum[:])
 	name := "workload-cluster/" + spec.Name
 	return &vnfm.Package{

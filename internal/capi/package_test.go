@@ -17,7 +17,7 @@ func number(n int64) *int64 { return &n }
 // render returns the objects of a specification by kind and name.
 func render(t *testing.T, spec *vnfm.ClusterSpec) map[string]map[string]any {
 	t.Helper()
-	p, problems := New(nil).Package(spec)
+	p, problems := New(nil, nil).Package(spec)
 	require.Empty(t, problems)
 	text, err := fs.ReadFile(p.Content, p.KubernetesFiles[0])
 	require.NoError(t, err)
@@ -107,7 +107,7 @@ func TestPausedClusterIsReadyAsItIs(t *testing.T) {
 
 func chartSpec() *vnfm.ClusterSpec {
 	return &vnfm.ClusterSpec{
-		Name: "edge", Namespace: "core", KubernetesVersion: "v1.34.0", Chart: &vnfm.ClusterChart{Name: "in-memory"},
+		Name: "edge", Namespace: "core", KubernetesVersion: "v1.34.0", Chart: &vnfm.ClusterChart{ChartSource: vnfm.ChartSource{Name: "in-memory"}},
 		ControlPlane: vnfm.ClusterControlPlane{Replicas: number(3)},
 		NodeGroups: map[string]vnfm.NodeGroup{
 			"a": {Replicas: number(2), Labels: map[string]string{"node-role.kubernetes.io/core": ""}},
@@ -202,17 +202,19 @@ func TestPackageProblems(t *testing.T) {
 		want   string
 		at     string
 	}{
-		"no form":                 {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.Topology = nil }, "neither a topology nor a chart nor a template", ""},
-		"no version":              {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.KubernetesVersion = "latest" }, `"latest" is no version of Kubernetes`, "kubernetes_version"},
-		"even control plane":      {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.ControlPlane.Replicas = number(2) }, "a control plane cannot have 2 machines", "control_plane.replicas"},
-		"limits and number":       {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", Replicas: number(1), Min: number(1), Max: number(2)}), "has a number of nodes and limits", "node_groups"},
-		"one limit":               {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", Min: number(1)}), "has one limit of an autoscaler only", "node_groups"},
-		"limits the wrong way":    {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", Min: number(3), Max: number(2)}), "more nodes at least (3) than at most (2)", "node_groups"},
-		"no class":                {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Replicas: number(1)}), `node group "g" has no class`, "node_groups"},
-		"flavour of a topology":   {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.ControlPlane.Flavour = "big" }, "a topology has no flavour", "control_plane.flavour"},
-		"taints in v1beta1":       {topologySpec("v1beta1"), withGroup(vnfm.NodeGroup{Class: "w", Taints: []vnfm.NodeTaint{{Key: "k", Effect: "NoExecute"}}}), "does not know", "node_groups"},
-		"chart in v1beta1":        {chartSpec(), func(s *vnfm.ClusterSpec) { s.APIVersion = "v1beta1" }, "the management cluster serves v1beta1 alone", "chart"},
-		"chart that is not there": {chartSpec(), func(s *vnfm.ClusterSpec) { s.Chart = &vnfm.ClusterChart{Path: "/nowhere/chart"} }, "the chart cannot be read", "chart"},
+		"no form":               {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.Topology = nil }, "neither a topology nor a chart nor a template", ""},
+		"no version":            {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.KubernetesVersion = "latest" }, `"latest" is no version of Kubernetes`, "kubernetes_version"},
+		"even control plane":    {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.ControlPlane.Replicas = number(2) }, "a control plane cannot have 2 machines", "control_plane.replicas"},
+		"limits and number":     {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", Replicas: number(1), Min: number(1), Max: number(2)}), "has a number of nodes and limits", "node_groups"},
+		"one limit":             {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", Min: number(1)}), "has one limit of an autoscaler only", "node_groups"},
+		"limits the wrong way":  {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", Min: number(3), Max: number(2)}), "more nodes at least (3) than at most (2)", "node_groups"},
+		"no class":              {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Replicas: number(1)}), `node group "g" has no class`, "node_groups"},
+		"flavour of a topology": {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.ControlPlane.Flavour = "big" }, "a topology has no place for control_plane.flavour", "control_plane.flavour"},
+		"taints in v1beta1":     {topologySpec("v1beta1"), withGroup(vnfm.NodeGroup{Class: "w", Taints: []vnfm.NodeTaint{{Key: "k", Effect: "NoExecute"}}}), "does not know", "node_groups"},
+		"chart in v1beta1":      {chartSpec(), func(s *vnfm.ClusterSpec) { s.APIVersion = "v1beta1" }, "the management cluster serves v1beta1 alone", "chart"},
+		"chart that is not there": {chartSpec(), func(s *vnfm.ClusterSpec) {
+			s.Chart = &vnfm.ClusterChart{ChartSource: vnfm.ChartSource{Path: "/nowhere/chart"}}
+		}, "the chart cannot be read", "chart"},
 		"missing variable":        {templateSpec(), func(s *vnfm.ClusterSpec) { s.NodeGroups = nil }, "needs values for WORKER_MACHINE_COUNT", attributeVariables},
 		"unknown variable":        {templateSpec(), func(s *vnfm.ClusterSpec) { s.Template.Variables = map[string]string{"COLOUR": "blue"} }, "has no ${COLOUR}", attributeVariables},
 		"variable of an argument": {templateSpec(), func(s *vnfm.ClusterSpec) { s.Template.Variables = map[string]string{varName: "x"} }, "is set by the arguments", attributeVariables},
@@ -226,11 +228,22 @@ func TestPackageProblems(t *testing.T) {
 		"another name": {templateSpec(), func(s *vnfm.ClusterSpec) {
 			s.Template.Content = strings.Replace(s.Template.Content, "name: ${CLUSTER_NAME}", "name: fixed", 1)
 		}, `is named "fixed" and not "edge"`, "template.content"},
-		"no YAML": {templateSpec(), func(s *vnfm.ClusterSpec) { s.Template.Content = "a: [" + s.Template.Content }, "is not valid YAML", "template.content"},
+		"volume of a topology":  {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.ControlPlane.RootVolume = &vnfm.RootVolume{SizeGiB: 1} }, "a topology has no place for control_plane.root_volume", "control_plane.root_volume"},
+		"network of a topology": {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.Network = &vnfm.ClusterNetwork{External: "public"} }, "a topology has no place for network.external", "network.external"},
+		"ports of a topology": {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", MachinePlace: vnfm.MachinePlace{Networks: []vnfm.MachineNetwork{{}}}}),
+			`a topology has no place for networks of node group "g"`, "node_groups"},
+		"class of a chart": {chartSpec(), withGroup(vnfm.NodeGroup{Class: "w", Replicas: number(1)}), `a chart has no place for class of node group "g"`, "node_groups"},
+		"taints of a template": {templateSpec(), func(s *vnfm.ClusterSpec) {
+			s.NodeGroups["md-0"] = vnfm.NodeGroup{Replicas: number(1), Taints: []vnfm.NodeTaint{{Key: "k", Effect: "NoExecute"}}}
+		}, `a cluster template of clusterctl has no place for taints of node group "md-0"`, "node_groups"},
+		"labels of a template": {templateSpec(), func(s *vnfm.ClusterSpec) { s.Labels = map[string]string{"a": "b"} }, "a cluster template of clusterctl has no place for labels", "labels"},
+		"names and autoscaler": {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", Min: number(1), Max: number(2), RemoveMachines: []string{"m"}}), "and an autoscaler sizes it", "node_groups"},
+		"names and no number":  {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", RemoveMachines: []string{"m"}}), "replicas does not say how many stay", "node_groups"},
+		"no YAML":              {templateSpec(), func(s *vnfm.ClusterSpec) { s.Template.Content = "a: [" + s.Template.Content }, "is not valid YAML", "template.content"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.change(c.spec)
-			_, problems := New(nil).Package(c.spec)
+			_, problems := New(nil, nil).Package(c.spec)
 			require.True(t, problems.HasErrors())
 			assert.Contains(t, problems[0].Summary, c.want)
 			assert.Equal(t, c.at, problems[0].Attribute)
@@ -244,12 +257,12 @@ func withGroup(g vnfm.NodeGroup) func(*vnfm.ClusterSpec) {
 
 func TestPackageIsTheSameForTheSameSpecification(t *testing.T) {
 	for _, spec := range []func() *vnfm.ClusterSpec{func() *vnfm.ClusterSpec { return topologySpec("v1beta2") }, chartSpec, templateSpec} {
-		first, _ := New(nil).Package(spec())
-		second, _ := New(nil).Package(spec())
+		first, _ := New(nil, nil).Package(spec())
+		second, _ := New(nil, nil).Package(spec())
 		assert.Equal(t, first.ID, second.ID)
 		other := spec()
 		other.KubernetesVersion = "1.34.1"
-		third, _ := New(nil).Package(other)
+		third, _ := New(nil, nil).Package(other)
 		assert.NotEqual(t, first.ID, third.ID)
 	}
 }

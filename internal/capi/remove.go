@@ -10,9 +10,14 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
+// reasonInfrastructure is what a Cluster that is deleted says once its machines are gone,
+// and its infrastructure is not yet.
+const reasonInfrastructure = "WaitingForInfrastructureDeletion"
+
 // remove deletes the Cluster and waits until it is gone. A Cluster that is somebody
-// else's is left alone, and so is one that is not there.
-func (c *cluster) remove(ctx context.Context, r vnfm.Recorder) error {
+// else's is left alone, and so is one that is not there. When the machines are gone and
+// the infrastructure is not, machinesGone is called, once.
+func (c *cluster) remove(ctx context.Context, r vnfm.Recorder, machinesGone func(context.Context)) error {
 	own, err := c.own(ctx)
 	if err != nil || own == nil {
 		return err
@@ -43,6 +48,10 @@ func (c *cluster) remove(ctx context.Context, r vnfm.Recorder) error {
 		if d := kube.ClusterCondition(obj, "Deleting"); d.Message != "" && d.Message != said {
 			said = d.Message
 			r.Progress(ctx, "removing "+c.String()+": "+kube.OneLine(d.Message))
+		}
+		if machinesGone != nil && kube.ClusterCondition(obj, "Deleting").Reason == reasonInfrastructure {
+			machinesGone(ctx)
+			machinesGone = nil
 		}
 		return false, nil
 	})

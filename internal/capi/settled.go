@@ -2,6 +2,7 @@ package capi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -187,12 +188,18 @@ const (
 	answerLimit = 10 * time.Second
 )
 
-// awaitAnswer waits until the workload API answers with the cluster's kubeconfig.
+// awaitAnswer waits until the workload API answers with the cluster's kubeconfig. That it
+// refuses one that has expired is an answer as well: the cluster is no worse for it, and
+// whoever reads the kubeconfig is told.
 func (c *cluster) awaitAnswer(ctx context.Context, r vnfm.Recorder) error {
 	_, err := c.awaitKubeconfig(ctx, func(err error) {
 		if r != nil {
 			r.Progress(ctx, fmt.Sprintf("waiting for the workload API of %s: %v", c, err))
 		}
 	})
+	var expired *vnfm.ExpiredError
+	if errors.As(err, &expired) {
+		return nil
+	}
 	return err
 }

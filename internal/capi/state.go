@@ -40,6 +40,7 @@ func (c *cluster) state(ctx context.Context) (*vnfm.ClusterState, error) {
 		Phase: text(own, "status", "phase"), Available: kube.ClusterCondition(own, "Available").Status == "True",
 		Paused: kube.ClusterCondition(own, "Paused").Status == "True", Endpoint: endpoint(own),
 		Conditions: kube.ClusterConditions(own), NodeGroups: map[string]vnfm.GroupState{}, FailureDomains: failureDomains(own),
+		InstanceID: own.GetLabels()[vnfm.InstanceLabel],
 	}
 	if specPaused, _, _ := unstructured.NestedBool(own.Object, "spec", "paused"); specPaused {
 		s.Paused = true

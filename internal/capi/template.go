@@ -29,9 +29,18 @@ const (
 	varWorkers       = "WORKER_MACHINE_COUNT"
 )
 
+// The variables that a cluster with an application credential of its own fills: that of
+// the templates of Cluster API Provider OpenStack, and one for the Secret, which they name
+// "${CLUSTER_NAME}-cloud-config".
+const (
+	varCloud       = "OPENSTACK_CLOUD"
+	varCloudSecret = "OPENSTACK_CLOUD_SECRET_NAME" //nolint:gosec // a name
+)
+
 const attributeVariables = "template.variables"
 
 func (f template) objects(spec *vnfm.ClusterSpec, ps *vnfm.Problems) []map[string]any {
+	f.check(spec, ps)
 	used, err := variablesOf(f.Content)
 	if err != nil {
 		*ps = append(*ps, vnfm.Problem{Attribute: "template.content", Summary: "the cluster template cannot be read", Detail: err.Error()})
@@ -55,6 +64,28 @@ func (f template) objects(spec *vnfm.ClusterSpec, ps *vnfm.Problems) []map[strin
 	}
 	f.complete(spec, objects, ps)
 	return objects
+}
+
+// check finds what a cluster template says itself.
+func (f template) check(spec *vnfm.ClusterSpec, ps *vnfm.Problems) {
+	u := unserved{ps: ps, form: "a cluster template of clusterctl", detail: "write it into the template, with a variable of template.variables where it changes"}
+	u.cluster("", map[string]bool{
+		"labels": len(spec.Labels) > 0, "annotations": len(spec.Annotations) > 0, "network": spec.Network != nil, "rollout_after": spec.RolloutAfter != "",
+	})
+	cp := &spec.ControlPlane
+	u.cluster("control_plane", map[string]bool{
+		"flavour": cp.Flavour != "", "labels": len(cp.Labels) > 0, "annotations": len(cp.Annotations) > 0, "variables": len(cp.Variables) > 0,
+		"health_check": cp.HealthCheck != nil, "deletion": cp.Deletion != nil, "failure_domains": cp.FailureDomains != nil,
+		"root_volume": cp.RootVolume != nil, "networks": cp.Networks != nil,
+	})
+	for _, name := range sortedKeys(spec.NodeGroups) {
+		g := spec.NodeGroups[name]
+		u.group(name, map[string]bool{
+			"class": g.Class != "", "flavour": g.Flavour != "", "labels": len(g.Labels) > 0, "annotations": len(g.Annotations) > 0, "taints": len(g.Taints) > 0,
+			"failure_domain": g.FailureDomain != "", "variables": len(g.Variables) > 0, "health_check": g.HealthCheck != nil, "rollout": g.Rollout != nil,
+			"deletion": g.Deletion != nil, "root_volume": g.RootVolume != nil, "networks": g.Networks != nil,
+		})
+	}
 }
 
 // values are those of the variables: what the arguments of the cluster say under
@@ -85,6 +116,13 @@ func (f template) values(spec *vnfm.ClusterSpec, used map[string]bool, ps *vnfm.
 				values[varWorkers] = strconv.FormatInt(*g.Replicas, 10)
 			} else if g.Min != nil {
 				values[varWorkers] = strconv.FormatInt(*g.Min, 10)
+			}
+		}
+	}
+	if cloud := spec.OwnCredential(); cloud != nil {
+		for name, value := range map[string]string{varCloud: cloud.CloudName, varCloudSecret: cloud.SecretName} {
+			if _, hasVariable := used[name]; hasVariable {
+				values[name] = value
 			}
 		}
 	}
@@ -156,7 +194,7 @@ func (f template) complete(spec *vnfm.ClusterSpec, objects []map[string]any, ps 
 		o, ok := groups[name]
 		if !ok {
 			*ps = append(*ps, vnfm.Problem{
-				Attribute: "node_groups", Key: name, Summary: fmt.Sprintf("the cluster template has no MachineDeployment %s-%s", spec.Name, name),
+				Attribute: attributeNodeGroups, Key: name, Summary: fmt.Sprintf("the cluster template has no MachineDeployment %s-%s", spec.Name, name),
 				Detail: "its node groups are " + strings.Join(slices.Sorted(maps.Keys(groups)), ", "),
 			})
 			continue

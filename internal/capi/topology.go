@@ -29,20 +29,20 @@ func (f topology) check(spec *vnfm.ClusterSpec, ps *vnfm.Problems) {
 	if spec.KubernetesVersion == "" {
 		refuse("kubernetes_version", "", "a topology needs the version of Kubernetes", "for example kubernetes_version = \"1.34.0\"")
 	}
-	const flavourDetail = "a ClusterClass has variables for that: name the one of this class under variables"
-	if spec.ControlPlane.Flavour != "" {
-		refuse("control_plane.flavour", "", "a topology has no flavour of machines", flavourDetail)
-	}
+	u := unserved{ps: ps, form: "a topology", detail: "a ClusterClass has variables for that: name the one of this class under variables"}
+	u.cluster("network", cloudNetworks(spec.Network))
+	cp := &spec.ControlPlane
+	u.cluster("control_plane", map[string]bool{
+		"flavour": cp.Flavour != "", "root_volume": cp.RootVolume != nil, "networks": cp.Networks != nil, "failure_domains": cp.FailureDomains != nil,
+	})
 	for _, name := range slices.Sorted(maps.Keys(spec.NodeGroups)) {
 		g := spec.NodeGroups[name]
 		if g.Class == "" {
-			refuse("node_groups", name, fmt.Sprintf("node group %q has no class", name), "class names one of the worker classes of the ClusterClass")
+			refuse(attributeNodeGroups, name, fmt.Sprintf("node group %q has no class", name), "class names one of the worker classes of the ClusterClass")
 		}
-		if g.Flavour != "" {
-			refuse("node_groups", name, fmt.Sprintf("node group %q has a flavour, and a topology has none", name), flavourDetail)
-		}
+		u.group(name, map[string]bool{"flavour": g.Flavour != "", "root_volume": g.RootVolume != nil, "networks": g.Networks != nil})
 		if spec.APIVersion == "v1beta1" && len(g.Taints) > 0 {
-			refuse("node_groups", name, fmt.Sprintf("node group %q has taints, which version v1beta1 of Cluster API does not know", name),
+			refuse(attributeNodeGroups, name, fmt.Sprintf("node group %q has taints, which version v1beta1 of Cluster API does not know", name),
 				"put them into the bootstrap template of the class")
 		}
 	}

@@ -15,6 +15,13 @@ const clusterAddress = "vnf_capi_workload_cluster.test"
 // number of nodes.
 func (w *world) workloadCluster(version string, nodes int) {
 	w.Helper()
+	w.workloadClusterOf(version, fmt.Sprintf("workers = { replicas = %d }", nodes), "")
+}
+
+// workloadClusterOf writes a configuration with a workload cluster of those node groups and
+// further arguments.
+func (w *world) workloadClusterOf(version, groups, more string) {
+	w.Helper()
 	w.write(w.store.Provider(), w.vims(), fmt.Sprintf(`
 resource "vnf_capi_workload_cluster" "test" {
   vim_id             = vnf_vim.test.id
@@ -23,7 +30,8 @@ resource "vnf_capi_workload_cluster" "test" {
   kubernetes_version = %q
   chart              = { name = "in-memory", values = { provisioning = { startupDuration = "1s" } } }
   control_plane      = { replicas = 1 }
-  node_groups        = { workers = { replicas = %d } }
+  node_groups        = { %s }
+  %s
   lifecycle {
     postcondition {
       condition     = self.status == "INSTANTIATED"
@@ -31,7 +39,7 @@ resource "vnf_capi_workload_cluster" "test" {
     }
   }
 }
-`, w.namespace, version, nodes))
+`, w.namespace, version, groups, more))
 }
 
 // machines expects the machines of the workload cluster to be of one version.

@@ -64,13 +64,28 @@ func Load(fsys fs.FS, file string) (*Chart, error) {
 	return c, err
 }
 
+// LoadArchive reads the chart of an archive that is in no package. The name is what
+// problems call it.
+func LoadArchive(r io.Reader, name string) (*Chart, error) {
+	c := &Chart{path: name}
+	if err := c.unpack(r); err != nil {
+		return nil, err
+	}
+	_, err := c.assemble()
+	return c, err
+}
+
 func (c *Chart) readArchive(fsys fs.FS) error {
 	f, err := fsys.Open(c.path)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = f.Close() }()
-	if c.files, err = archive.LoadArchiveFiles(f); err != nil {
+	return c.unpack(f)
+}
+
+func (c *Chart) unpack(r io.Reader) (err error) {
+	if c.files, err = archive.LoadArchiveFiles(r); err != nil {
 		return fmt.Errorf("is not an archive of a chart: %w", err)
 	}
 	return nil

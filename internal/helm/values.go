@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"helm.sh/helm/v4/pkg/chart/common"
 	"helm.sh/helm/v4/pkg/strvals"
 )
 
@@ -31,6 +32,16 @@ func Values(params map[string]any) (map[string]any, error) {
 			return nil, err
 		}
 	}
+	return out, nil
+}
+
+// ReadValues reads values as YAML or JSON, as a file of values has them.
+func ReadValues(text string) (map[string]any, error) {
+	read, err := common.ReadValues([]byte(text))
+	if err != nil {
+		return nil, err
+	}
+	out, _ := plain(map[string]any(read)).(map[string]any)
 	return out, nil
 }
 

@@ -5,11 +5,13 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/yaml"
 	clientcmdv1 "k8s.io/client-go/tools/clientcmd/api/v1"
+	kyaml "sigs.k8s.io/yaml"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -31,6 +33,30 @@ func ReadKubeconfig(text string) (*vnfm.Kubeconfig, error) {
 		}
 	}
 	return k, nil
+}
+
+// KubeconfigFor writes the kubeconfig of another user, who has a client certificate, for
+// the cluster of the current context of one: whatever that says of the way there stays.
+func KubeconfigFor(text, user string, certificate, key []byte) (string, error) {
+	if _, err := ReadKubeconfig(text); err != nil {
+		return "", err
+	}
+	var kc clientcmdv1.Config
+	if err := yaml.Unmarshal([]byte(text), &kc); err != nil {
+		return "", errors.New("it is not a kubeconfig in YAML or JSON")
+	}
+	kctx, err := pickContext(kc.Contexts, kc.CurrentContext)
+	if err != nil {
+		return "", err
+	}
+	name := user + "@" + kctx.Cluster
+	kctx.AuthInfo = user
+	kc.Clusters = slices.DeleteFunc(kc.Clusters, func(c clientcmdv1.NamedCluster) bool { return c.Name != kctx.Cluster })
+	kc.AuthInfos = []clientcmdv1.NamedAuthInfo{{Name: user, AuthInfo: clientcmdv1.AuthInfo{ClientCertificateData: certificate, ClientKeyData: key}}}
+	kc.Contexts, kc.CurrentContext = []clientcmdv1.NamedContext{{Name: name, Context: kctx}}, name
+	kc.APIVersion, kc.Kind = "v1", "Config"
+	out, err := kyaml.Marshal(kc)
+	return string(out), err
 }
 
 // parseKubeconfig resolves one context of a kubeconfig, the current one when none

@@ -29,6 +29,7 @@ const usage = `usage: lab <verb> --dir <directory> ...
   env     [--format json|shell]                       print endpoints, tokens and files
   fault   [cut | delay 300ms | drop-after 10 | clear] make the connections through the fault proxy fail
   kubectl <arguments>                                 run kubectl as lab-admin
+  components --out <directory>                        write the manifests of a management cluster of Cluster API
   run     <program> <arguments>                       run one of the linked-in programs
   openstack <verb> ...                                the same for a lab of OpenStack: up, down, status, env
 
@@ -62,8 +63,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return runProgram(ctx, args[0], args[1:], stderr)
 	}
 	verbs := map[string]func(context.Context, []string, io.Writer, io.Writer) error{
-		"up": up, "down": down, "status": status, "env": env, "fault": fault, "kubectl": kubectl, cluster.ProcessServe: serve, cluster.ProcessWorkloads: workloads,
-		"openstack": openStack, openstack.ProcessEnter: enter,
+		"up": up, "down": down, "status": status, "env": env, "fault": fault, "kubectl": kubectl, "components": components,
+		"openstack": openStack, openstack.ProcessEnter: enter, cluster.ProcessServe: serve, cluster.ProcessWorkloads: workloads,
 	}
 	action, known := verbs[verb]
 	if !known {
@@ -262,6 +263,23 @@ func kubectl(ctx context.Context, args []string, _, stderr io.Writer) error {
 		return exitCode(code)
 	}
 	return nil
+}
+
+func components(_ context.Context, args []string, _, stderr io.Writer) error {
+	flags := flag.NewFlagSet("lab components", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	out := flags.String("out", "", "folder of the manifests")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if *out == "" {
+		return errors.New("no folder given: use --out")
+	}
+	executable, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("finding this program's file: %w", err)
+	}
+	return (&cluster.Lab{Executable: executable}).WriteComponents(*out)
 }
 
 func serve(ctx context.Context, args []string, _, stderr io.Writer) error {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 	"go.etcd.io/etcd/server/v3/etcdmain"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/component-base/cli"
 	_ "k8s.io/component-base/logs/json/register"          // --logging-format=json of the Kubernetes programs.
 	_ "k8s.io/component-base/metrics/prometheus/clientgo" // client metrics of the Kubernetes programs.
@@ -22,6 +23,7 @@ import (
 	kwokconfig "sigs.k8s.io/kwok/pkg/config"
 	kwokcmd "sigs.k8s.io/kwok/pkg/kwok/cmd"
 	kwoklog "sigs.k8s.io/kwok/pkg/log"
+	"sigs.k8s.io/kwok/pkg/utils/cel"
 )
 
 // program is one of the upstream programs linked into this binary. It finds its arguments in os.Args,
@@ -74,6 +76,10 @@ func runKwok(ctx context.Context, stderr io.Writer) int {
 	flags.ParseErrorsAllowlist.UnknownFlags = true
 	flags.Usage = func() {}
 
+	if err := warmUpKwok(); err != nil {
+		fmt.Fprintf(stderr, "kwok: preparing its expressions: %v\n", err)
+		return 1
+	}
 	ctx, _ = kwoklog.InitFlags(ctx, flags)
 	ctx, err := kwokconfig.InitFlags(ctx, flags)
 	if err != nil {
@@ -90,4 +96,17 @@ func runKwok(ctx context.Context, stderr io.Writer) int {
 		return 1
 	}
 	return 0
+}
+
+// warmUpKwok has KWOK's expressions learn their types. They are kept in maps without a lock, and the workers that play
+// the first nodes and pods at the same moment would all write to them.
+func warmUpKwok() error {
+	_, err := cel.NewEnvironment(cel.EnvironmentConfig{
+		Types:       cel.DefaultTypes,
+		Conversions: cel.DefaultConversions,
+		Methods:     cel.FuncsToMethods(cel.DefaultFuncs),
+		Funcs:       cel.DefaultFuncs,
+		Vars:        map[string]any{"node": (*corev1.Node)(nil), "pod": (*corev1.Pod)(nil)},
+	})
+	return err
 }

@@ -2,9 +2,12 @@ package lcm
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
@@ -28,8 +31,17 @@ func (e *Engine) packageFor(ctx context.Context, spec vnfm.InstanceSpec) (*vnfm.
 	if err != nil {
 		return nil, nil, err
 	}
-	p, problems := d.Package(spec.Cluster)
-	return p, problems, nil
+	cluster := *spec.Cluster
+	if c := cluster.Chart; c != nil && c.Fetched() {
+		whole := *c
+		if whole.Archive, _, err = e.chartContent(ctx, &c.ChartSource); err != nil {
+			return nil, nil, err
+		}
+		whole.File = archiveName
+		cluster.Chart = &whole
+	}
+	p, problems := d.Package(&cluster)
+	return p, append(problems, vnfm.CheckAddons(wanted(cluster.Addons))...), nil
 }
 
 func (e *Engine) clusters() (vnfm.ClusterDriver, error) {
@@ -41,7 +53,7 @@ func (e *Engine) clusters() (vnfm.ClusterDriver, error) {
 
 // over returns the driver of an instance given that of its VIM: a workload cluster is
 // made with it, and is more than its objects.
-func (e *Engine) over(d vnfm.InfraDriver, i *vnfm.Instance) (vnfm.InfraDriver, error) {
+func (e *Engine) over(ctx context.Context, d vnfm.InfraDriver, i *vnfm.Instance) (vnfm.InfraDriver, error) {
 	if i.Cluster == nil {
 		return d, nil
 	}
@@ -49,7 +61,7 @@ func (e *Engine) over(d vnfm.InfraDriver, i *vnfm.Instance) (vnfm.InfraDriver, e
 	if err != nil {
 		return nil, err
 	}
-	return clusters.Over(d), nil
+	return e.furnish(ctx, clusters.Over(d), i)
 }
 
 // settleCluster fills what a workload cluster's specification leaves to its
@@ -76,6 +88,9 @@ func (e *Engine) settleCluster(ctx context.Context, spec *vnfm.InstanceSpec, ask
 	spec.Cluster = &settled
 	spec.Namespace = namespaceOf(*spec, vim)
 	settled.Namespace = spec.Namespace
+	if settled.OpenStack, err = settleCloud(ctx, s, settled.OpenStack); err != nil {
+		return err
+	}
 	if settled.APIVersion != "" {
 		return nil
 	}
@@ -95,6 +110,30 @@ func (e *Engine) settleCluster(ctx context.Context, spec *vnfm.InstanceSpec, ask
 	}
 	settled.APIVersion = version
 	return nil
+}
+
+// settleCloud fills what a workload cluster's part in an OpenStack leaves to the VIM: the
+// owner of its application credential, and how Keystone is reached.
+func settleCloud(ctx context.Context, s store.Store, spec *vnfm.ClusterOpenStack) (*vnfm.ClusterOpenStack, error) {
+	if spec == nil {
+		return nil, nil
+	}
+	en, err := get[vimRecord](ctx, s, store.KindVIM, spec.VIMID)
+	if err != nil {
+		return nil, err
+	}
+	vim := &en.value.VIM
+	if vim.OpenStack == nil || vim.Cloud == nil {
+		return nil, &vnfm.InvalidError{Problems: vnfm.Problems{{
+			Attribute: "openstack.vim_id", Summary: "VIM " + quote(vim.Name) + " is no OpenStack", Detail: "give the id of a vnf_vim with the argument openstack",
+		}}}
+	}
+	settled := *spec
+	settled.UserID, settled.ProjectID = vim.Cloud.UserID, vim.Cloud.ProjectID
+	at := vim.OpenStack
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q", []string{vim.Endpoint, vim.Cloud.Region, at.Interface, at.CACertificate, strconv.FormatBool(at.InsecureSkipTLSVerify)}))
+	settled.Access = hex.EncodeToString(sum[:8])
+	return &settled, nil
 }
 
 func servedClusterVersion(groups []string) string {

@@ -76,6 +76,10 @@ func (e *Engine) settleConnections(ctx context.Context, spec *vnfm.InstanceSpec,
 // something.
 func wantedConnections(i *vnfm.Instance, spec vnfm.InstanceSpec) map[string]vnfm.Connection {
 	out := maps.Clone(spec.Connections)
+	if spec.Cluster != nil {
+		// The parts of a workload cluster are its add-ons.
+		return out
+	}
 	for _, item := range i.Inventory {
 		if _, wanted := out[item.Connection]; wanted || item.Connection == "" {
 			continue
@@ -95,8 +99,11 @@ func sameConnections(i *vnfm.Instance, spec vnfm.InstanceSpec) bool {
 	return len(i.Connections) == len(want) && (len(want) == 0 || reflect.DeepEqual(i.Connections, want))
 }
 
-// onVIM reports whether a part of an instance is on a VIM.
+// onVIM reports whether a part of an instance is on a VIM, or made with its credentials.
 func onVIM(i *vnfm.Instance, vimID string) bool {
+	if i.Cluster != nil && i.Cluster.OpenStack != nil && i.Cluster.OpenStack.VIMID == vimID {
+		return true
+	}
 	return i.VIMID == vimID || slices.ContainsFunc(slices.Collect(maps.Values(i.Connections)), func(c vnfm.Connection) bool { return c.VIMID == vimID })
 }
 

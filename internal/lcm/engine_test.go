@@ -33,6 +33,8 @@ type driver struct {
 	// kept are the notes that the heals found, vnfcs what there is to be healed.
 	kept, vnfcs []string
 	cluster     string
+	// stranded are objects that stand against a termination.
+	stranded []string
 	// fail, when set, is asked before each method and in the middle of Apply.
 	fail func(point string) error
 }
@@ -134,6 +136,13 @@ func (d *driver) VNFCs(context.Context, *vnfm.Target) ([]vnfm.VNFC, error) {
 		out = append(out, vnfm.VNFC{ID: id})
 	}
 	return out, nil
+}
+
+func (d *driver) CheckTermination(_ context.Context, t *vnfm.Target, _ vnfm.TerminateSpec) error {
+	if len(d.stranded) > 0 {
+		return &vnfm.StrandedError{Instance: t.Instance.Name, Objects: d.stranded}
+	}
+	return nil
 }
 
 func (d *driver) Terminate(context.Context, *vnfm.Target, vnfm.TerminateSpec, vnfm.Recorder) error {
@@ -365,6 +374,14 @@ func TestLifeOfAnInstance(t *testing.T) {
 	if err := w.DeletePackage(t.Context(), spec.PackageID); !errors.As(err, new(*vnfm.InUseError)) {
 		t.Errorf("deleting a package in use: %v", err)
 	}
+	w.driver.stranded = []string{"example.org/v1/Cell far/a"}
+	if err := w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}); !errors.As(err, new(*vnfm.StrandedError)) || !strings.Contains(err.Error(), "still there: example.org/v1/Cell far/a; delete") {
+		t.Errorf("terminating what others wait for: %v", err)
+	}
+	if again, err := w.Instance(t.Context(), i.ID); err != nil || again.Status != vnfm.StatusInstantiated || len(w.operations(t, i.ID)) != len(want) {
+		t.Errorf("after a termination that was refused: %+v, %v", again, err)
+	}
+	w.driver.stranded = nil
 	if err := w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}); err != nil {
 		t.Fatal(err)
 	}

@@ -64,8 +64,8 @@ func (e *Engine) hook(ctx context.Context, op *operation, f *vnfm.Flavour, reque
 }
 
 // checkHooks finds hooks whose management driver is not known, and what a request
-// lacks for those that are.
-func (e *Engine) checkHooks(f *vnfm.Flavour, request *vnfm.InstanceSpec, problems *vnfm.Problems) {
+// and the planned instance lack for those that are.
+func (e *Engine) checkHooks(f *vnfm.Flavour, request *vnfm.InstanceSpec, planned *vnfm.Preview, problems *vnfm.Problems) {
 	needed := map[string]bool{}
 	for _, hook := range slices.Sorted(maps.Keys(f.Operations)) {
 		artifact := f.Operations[hook].Artifact
@@ -86,7 +86,7 @@ func (e *Engine) checkHooks(f *vnfm.Flavour, request *vnfm.InstanceSpec, problem
 	}
 	for _, artifact := range slices.Sorted(maps.Keys(needed)) {
 		if d, ok := e.cfg.Management[artifact]; ok {
-			*problems = append(*problems, d.Check(request)...)
+			*problems = append(*problems, d.Check(request, planned)...)
 		}
 	}
 }

@@ -20,7 +20,7 @@ type sender struct {
 	fail  error
 }
 
-func (s *sender) Check(request *vnfm.InstanceSpec) vnfm.Problems {
+func (s *sender) Check(request *vnfm.InstanceSpec, _ *vnfm.Preview) vnfm.Problems {
 	if request.Sink != nil {
 		return nil
 	}

@@ -130,11 +130,12 @@ func (e *Engine) bind(ctx context.Context, i *vnfm.Instance, r *resolution, spec
 	if t.VIM, t.Credentials, err = e.vimWithCredentials(ctx, i.VIMID); err != nil {
 		return nil, nil, err
 	}
+	t.Access = e.vimWithCredentials
 	d, err := e.driver(t.VIM.Type)
 	if err != nil {
 		return nil, nil, err
 	}
-	if d, err = e.over(d, i); err != nil {
+	if d, err = e.over(ctx, d, i); err != nil {
 		return nil, nil, err
 	}
 	d, err = e.spread(ctx, d, t, true)

@@ -57,7 +57,7 @@ func (e *Engine) prepare(ctx context.Context, spec *vnfm.InstanceSpec) (store.St
 		return nil, nil, err
 	}
 	if r != nil {
-		e.checkHooks(r.flavour, spec, &problems)
+		e.checkHooks(r.flavour, spec, nil, &problems)
 	}
 	if err := problems.Err(); err != nil {
 		return nil, nil, err

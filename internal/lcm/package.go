@@ -269,18 +269,9 @@ func (e *Engine) removePackage(ctx context.Context, s store.Store, id string) er
 	if err := en.update(ctx, s); err != nil {
 		return err
 	}
-	others, err := list[packageRecord](ctx, s, store.Query{Kind: store.KindPackage})
+	needed, err := neededContents(ctx, s)
 	if err != nil {
 		return err
-	}
-	needed := map[string]bool{}
-	for _, o := range others {
-		if o.value.Removing {
-			continue
-		}
-		for _, digest := range o.value.contents() {
-			needed[digest] = true
-		}
 	}
 	for _, digest := range en.value.contents() {
 		if needed[digest] {
@@ -294,4 +285,29 @@ func (e *Engine) removePackage(ctx context.Context, s store.Store, id string) er
 		return fmt.Errorf("removing the record of VNF package %q: %w", id, err)
 	}
 	return nil
+}
+
+// neededContents are the digests of the contents that packages and charts have.
+func neededContents(ctx context.Context, s store.Store) (map[string]bool, error) {
+	packages, err := list[packageRecord](ctx, s, store.Query{Kind: store.KindPackage})
+	if err != nil {
+		return nil, err
+	}
+	charts, err := list[chartRecord](ctx, s, store.Query{Kind: store.KindChart})
+	if err != nil {
+		return nil, err
+	}
+	needed := map[string]bool{}
+	for _, p := range packages {
+		if p.value.Removing {
+			continue
+		}
+		for _, digest := range p.value.contents() {
+			needed[digest] = true
+		}
+	}
+	for _, c := range charts {
+		needed[c.value.Digest] = needed[c.value.Digest] || !c.value.Removing
+	}
+	return needed, nil
 }

@@ -15,7 +15,7 @@ func (e *Engine) PreviewInstance(ctx context.Context, spec vnfm.InstanceSpec) (*
 		var found vnfm.Problems
 		if preview, found = d.Preview(t); !found.HasErrors() {
 			checkReplaced(preview, spec.ReplaceObjects, &found)
-			e.checkHooks(t.Flavour, &spec, &found)
+			e.checkHooks(t.Flavour, &spec, preview, &found)
 		}
 		return preview, found
 	})
@@ -65,7 +65,7 @@ func (e *Engine) offline(ctx context.Context, spec vnfm.InstanceSpec,
 	if err != nil {
 		return nil, err
 	}
-	if d, err = e.over(d, instance); err != nil {
+	if d, err = e.over(ctx, d, instance); err != nil {
 		return nil, err
 	}
 	if d, err = e.spread(ctx, d, t, false); err != nil {

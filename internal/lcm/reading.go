@@ -111,7 +111,7 @@ func (e *Engine) readSource(ctx context.Context, spec vnfm.PackageSpec) (*readin
 		}
 		etag = known.value.Origin.ETag
 	}
-	f, err := fetch(ctx, spec.Source, spec.Checksum, etag)
+	f, err := obtain(ctx, spec.Source, spec.Checksum, etag)
 	if err != nil {
 		return nil, err
 	}

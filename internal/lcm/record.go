@@ -17,6 +17,7 @@ var nouns = map[store.Kind]string{
 	store.KindInstance:  "VNF instance",
 	store.KindOperation: "LCM operation",
 	store.KindTrial:     "dry run",
+	store.KindChart:     "Helm chart",
 }
 
 // entry is a decoded record together with what the store needs to replace it.

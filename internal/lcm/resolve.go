@@ -118,7 +118,7 @@ func namespaceOf(spec vnfm.InstanceSpec, vim *vnfm.VIM) string {
 // instance's identity, status and inventory are not touched.
 func describe(i *vnfm.Instance, spec vnfm.InstanceSpec, r *resolution) {
 	i.Name, i.Description, i.Metadata = spec.Name, spec.Description, spec.Metadata
-	i.PackageID, i.VNFDID, i.Cluster = r.pkg.ID, r.pkg.Descriptor.ID, spec.Cluster
+	i.PackageID, i.VNFDID, i.Cluster = r.pkg.ID, r.pkg.Descriptor.ID, wantedCluster(i, spec.Cluster)
 	i.FlavourID, i.LevelID = r.flavour.ID, r.levelID
 	i.ScaleLevels, i.ScaleStatus = spec.ScaleLevels, r.scaleStatus
 	i.AdditionalParams = spec.AdditionalParams

@@ -49,6 +49,21 @@ func (u *update) rotate(ctx context.Context) error {
 	})
 }
 
+// rotateExpired is rotate before all else, where the kubeconfig has expired: nothing that
+// has to reach the workload API would come to an end with it.
+func (u *update) rotateExpired(ctx context.Context) error {
+	i, trigger := &u.instance.value, u.spec.RotationTrigger
+	if trigger == "" || i.Cluster == nil || (i.Rotation != nil && i.Rotation.Trigger == trigger) {
+		return nil
+	}
+	k, err := u.engine.WorkloadKubeconfig(ctx, clusterRef(i), vnfm.KubeconfigSpec{})
+	if err != nil || k.Expired(clusterRef(i)) == nil {
+		// Whatever is wrong with it is told where it is needed.
+		return nil //nolint:nilerr // see above
+	}
+	return u.rotate(ctx)
+}
+
 // clusterRef names the workload cluster that an instance is.
 func clusterRef(i *vnfm.Instance) vnfm.ClusterRef {
 	return vnfm.ClusterRef{VIMID: i.VIMID, Namespace: i.Namespace, Name: i.Cluster.Name}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -15,13 +16,19 @@ import (
 // made at exact points.
 type clusters struct {
 	number int
+	// expired is the number of one that is valid no more.
+	expired int
 	// rotated, when set, is asked once the kubeconfig has been replaced.
 	rotated func() error
 }
 
 func (c *clusters) Package(spec *vnfm.ClusterSpec) (*vnfm.Package, vnfm.Problems) {
+	id := "cluster:" + spec.Name
+	if spec.Paused {
+		id += ":paused"
+	}
 	return &vnfm.Package{
-		ID: "cluster:" + spec.Name, Name: spec.Name, Digest: "sha256:0123456789",
+		ID: id, Name: spec.Name, Digest: "sha256:0123456789",
 		Descriptor: &vnfm.Descriptor{ID: "cluster", Flavours: []vnfm.Flavour{{ID: "default"}}},
 	}, nil
 }
@@ -32,7 +39,11 @@ func (c *clusters) Kubeconfig(context.Context, *vnfm.VIM, vnfm.Credentials, vnfm
 	if c.number == 0 {
 		return nil, &vnfm.NotFoundError{Kind: "kubeconfig", ID: "edge"}
 	}
-	return &vnfm.Kubeconfig{ID: fmt.Sprint(c.number), Raw: vnfm.Secret(fmt.Sprintf("kubeconfig %d", c.number)), Host: "https://edge.example.org:6443"}, nil
+	k := &vnfm.Kubeconfig{ID: fmt.Sprint(c.number), Raw: vnfm.Secret(fmt.Sprintf("kubeconfig %d", c.number)), Host: "https://edge.example.org:6443"}
+	if c.number == c.expired {
+		k.NotAfter = time.Now().Add(-time.Hour)
+	}
+	return k, nil
 }
 
 func (c *clusters) RegenerateKubeconfig(_ context.Context, _ *vnfm.VIM, _ vnfm.Credentials, _ vnfm.ClusterRef, before string, _ vnfm.Recorder) error {
@@ -109,5 +120,31 @@ func TestRotationRunsOnceForEachTrigger(t *testing.T) {
 	spec.RotationTrigger = "leaked again"
 	if _, err := w.Update(t.Context(), i.ID, spec); err != nil || c.number != 3 {
 		t.Errorf("another trigger: %v, kubeconfig %d", err, c.number)
+	}
+}
+
+// TestExpiredKubeconfigIsReplacedFirst has a change whose application needs the workload
+// API, as that of an add-on does.
+func TestExpiredKubeconfigIsReplacedFirst(t *testing.T) {
+	w, c := newClusterWorld(t)
+	spec := w.clusterSpec()
+	i, err := w.Instantiate(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.expired = c.number
+	w.driver.fail = func(string) error {
+		if c.number == c.expired {
+			return errBroken
+		}
+		return nil
+	}
+	spec.Cluster.Paused = true
+	if _, err := w.Update(t.Context(), i.ID, spec); !errors.Is(err, errBroken) {
+		t.Fatalf("a change with a kubeconfig that has expired: %v", err)
+	}
+	spec.RotationTrigger = "expired"
+	if _, err := w.Update(t.Context(), i.ID, spec); err != nil || c.number != 2 {
+		t.Errorf("with the trigger: %v, kubeconfig %d", err, c.number)
 	}
 }

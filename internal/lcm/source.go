@@ -4,17 +4,14 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
-	"github.com/hashicorp/go-retryablehttp"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/fetch"
 )
 
 // maxDownload bounds a package behind a URL: images make packages large, an
@@ -37,8 +34,8 @@ func isURL(source string) bool {
 	return strings.HasPrefix(source, "http://") || strings.HasPrefix(source, "https://")
 }
 
-// fetch makes a source available as a path. etag may be that of an earlier fetch.
-func fetch(ctx context.Context, source, checksum, etag string) (*fetched, error) {
+// obtain makes a source available as a path. etag may be that of an earlier fetch.
+func obtain(ctx context.Context, source, checksum, etag string) (*fetched, error) {
 	f := &fetched{path: source, remove: func() {}}
 	if isURL(source) {
 		if err := f.download(ctx, source, etag); err != nil {
@@ -48,7 +45,7 @@ func fetch(ctx context.Context, source, checksum, etag string) (*fetched, error)
 			return f, nil
 		}
 	} else if scheme, _, ok := strings.Cut(source, "://"); ok {
-		return nil, fmt.Errorf("package source %q: the scheme %q is not supported; give a path, or an http or https URL", redactURL(source), scheme)
+		return nil, fmt.Errorf("package source %q: the scheme %q is not supported; give a path, or an http or https URL", fetch.Redact(source), scheme)
 	}
 	info, err := os.Stat(f.path)
 	if err != nil {
@@ -86,57 +83,19 @@ func fileDigest(path string) (string, error) {
 	return "sha256:" + hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// redactURL drops user information and query from a URL for messages: both are
-// places where people put tokens.
-func redactURL(raw string) string {
-	u, err := url.Parse(raw)
-	if err != nil {
-		return "(URL)"
-	}
-	u.User = nil
-	if u.RawQuery != "" {
-		u.RawQuery = "..."
-	}
-	return u.String()
-}
-
 func redactSource(source string) string {
 	if isURL(source) {
-		return redactURL(source)
+		return fetch.Redact(source)
 	}
 	return source
 }
 
 func (f *fetched) download(ctx context.Context, source, etag string) (err error) {
-	client := retryablehttp.NewClient()
-	client.Logger = nil
-	client.RetryMax = 4
-	client.RetryWaitMin = 500 * time.Millisecond
-	client.RetryWaitMax = 10 * time.Second
-	req, err := retryablehttp.NewRequestWithContext(ctx, http.MethodGet, source, nil)
-	if err != nil {
-		return fmt.Errorf("package source %s is not a usable URL", redactURL(source))
+	extension := ""
+	if u, err := url.Parse(source); err == nil {
+		extension = filepath.Ext(u.Path)
 	}
-	if etag != "" {
-		req.Header.Set("If-None-Match", etag)
-	}
-	resp, err := client.Do(req)
-	if err != nil {
-		var ue *url.Error
-		if errors.As(err, &ue) {
-			err = ue.Err
-		}
-		return fmt.Errorf("downloading the package from %s: %w", redactURL(source), err)
-	}
-	defer func() { _ = resp.Body.Close() }()
-	switch {
-	case resp.StatusCode == http.StatusNotModified && etag != "":
-		f.unchanged, f.etag = true, etag
-		return nil
-	case resp.StatusCode != http.StatusOK:
-		return fmt.Errorf("downloading the package from %s: the server answered %s", redactURL(source), resp.Status)
-	}
-	file, err := os.CreateTemp("", "vnf-package-*"+filepath.Ext(req.URL.Path))
+	file, err := os.CreateTemp("", "vnf-package-*"+extension)
 	if err != nil {
 		return fmt.Errorf("keeping the downloaded package: %w", err)
 	}
@@ -146,19 +105,14 @@ func (f *fetched) download(ctx context.Context, source, etag string) (err error)
 		if closeErr := file.Close(); err == nil && closeErr != nil {
 			err = fmt.Errorf("keeping the downloaded package: %w", closeErr)
 		}
-		if err != nil {
+		if err != nil || f.unchanged {
 			f.remove()
 		}
 	}()
-	h := sha256.New()
-	n, err := io.Copy(io.MultiWriter(file, h), io.LimitReader(resp.Body, maxDownload+1))
+	answer, err := fetch.Get(ctx, fetch.Request{URL: source, What: "the package", ETag: etag, Limit: maxDownload}, file)
 	if err != nil {
-		return fmt.Errorf("downloading the package from %s: the transfer broke after %d bytes: %w", redactURL(source), n, err)
+		return err
 	}
-	if n > maxDownload {
-		return fmt.Errorf("downloading the package from %s: it is larger than %d bytes", redactURL(source), int64(maxDownload))
-	}
-	f.checksum = "sha256:" + hex.EncodeToString(h.Sum(nil))
-	f.etag = resp.Header.Get("ETag")
+	f.unchanged, f.checksum, f.etag = answer.Unchanged, answer.Checksum, answer.ETag
 	return nil
 }

@@ -64,12 +64,7 @@ func (e *Engine) spread(ctx context.Context, own vnfm.InfraDriver, t *vnfm.Targe
 // target is the target of one VIM: with its part and what it has of the inventory.
 func (at *site) target(t *vnfm.Target) *vnfm.Target {
 	part, instance, out := at.part, *t.Instance, *t
-	instance.Inventory = nil
-	for _, item := range t.Instance.Inventory {
-		if item.Connection == at.connection {
-			instance.Inventory = append(instance.Inventory, item)
-		}
-	}
+	instance.Inventory = inventoryOf(t.Instance, at.connection)
 	out.VIM, out.Credentials, out.Part, out.Instance = at.vim, at.credentials, &part, &instance
 	out.ReplaceObjects = nil
 	for _, key := range t.ReplaceObjects {
@@ -123,61 +118,13 @@ func (s *spread) each(t *vnfm.Target, call func(i int, at *site, t *vnfm.Target)
 
 // operate makes one call per VIM that changes something.
 func (s *spread) operate(t *vnfm.Target, r vnfm.Recorder, call func(at *site, t *vnfm.Target, r vnfm.Recorder) error) error {
-	whole := &wholeRecorder{to: r, items: map[string][]vnfm.InventoryItem{}}
-	for _, at := range s.sites {
-		whole.order = append(whole.order, at.connection)
+	whole := newWholeRecorder(r, t.Instance.Inventory)
+	parts := make([]vnfm.Recorder, len(s.sites))
+	for i, at := range s.sites {
+		parts[i] = whole.of(at.connection)
 	}
-	for _, item := range t.Instance.Inventory {
-		whole.items[item.Connection] = append(whole.items[item.Connection], item)
-	}
-	return s.each(t, func(_ int, at *site, t *vnfm.Target) error {
-		return call(at, t, siteRecorder{whole: whole, at: at})
-	})
+	return s.each(t, func(i int, at *site, t *vnfm.Target) error { return call(at, t, parts[i]) })
 }
-
-// wholeRecorder keeps the inventory of all VIMs together.
-type wholeRecorder struct {
-	to vnfm.Recorder
-
-	mu    sync.Mutex
-	order []string
-	items map[string][]vnfm.InventoryItem
-}
-
-// siteRecorder hears one VIM.
-type siteRecorder struct {
-	whole *wholeRecorder
-	at    *site
-}
-
-// SaveInventory implements vnfm.Recorder.
-func (r siteRecorder) SaveInventory(ctx context.Context, items []vnfm.InventoryItem) error {
-	mine := slices.Clone(items)
-	for i := range mine {
-		mine[i].Connection = r.at.connection
-	}
-	r.whole.mu.Lock()
-	defer r.whole.mu.Unlock()
-	r.whole.items[r.at.connection] = mine
-	var all []vnfm.InventoryItem
-	for _, name := range r.whole.order {
-		all = append(all, r.whole.items[name]...)
-	}
-	return r.whole.to.SaveInventory(ctx, all)
-}
-
-// Progress implements vnfm.Recorder.
-func (r siteRecorder) Progress(ctx context.Context, line string) {
-	r.whole.to.Progress(ctx, r.at.key(line))
-}
-
-// Keep implements vnfm.Recorder.
-func (r siteRecorder) Keep(ctx context.Context, key, note string) error {
-	return r.whole.to.Keep(ctx, r.at.key(key), note)
-}
-
-// Kept implements vnfm.Recorder.
-func (r siteRecorder) Kept(key string) string { return r.whole.to.Kept(r.at.key(key)) }
 
 // CheckVIM implements vnfm.InfraDriver.
 func (s *spread) CheckVIM(ctx context.Context, spec vnfm.VIMSpec) (vnfm.VIMCheck, error) {
@@ -276,6 +223,12 @@ func (s *spread) Scale(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) err
 // nothing is done about them.
 func (s *spread) Heal(ctx context.Context, t *vnfm.Target, h vnfm.HealSpec, r vnfm.Recorder) error {
 	return s.operate(t, r, func(at *site, t *vnfm.Target, r vnfm.Recorder) error { return at.driver.Heal(ctx, t, h, r) })
+}
+
+// CheckTermination implements vnfm.InfraDriver: nothing goes anywhere as long as
+// something stands against it on one of the VIMs.
+func (s *spread) CheckTermination(ctx context.Context, t *vnfm.Target, spec vnfm.TerminateSpec) error {
+	return s.each(t, func(_ int, at *site, t *vnfm.Target) error { return at.driver.CheckTermination(ctx, t, spec) })
 }
 
 // Terminate implements vnfm.InfraDriver.

@@ -37,10 +37,21 @@ func (e *Engine) Terminate(ctx context.Context, id string, spec vnfm.TerminateSp
 	if err != nil {
 		return err
 	}
-	return e.leavePackages(ctx, s)
+	if err := e.leavePackages(ctx, s); err != nil {
+		return err
+	}
+	return e.leaveCharts(ctx, s)
 }
 
 func (e *Engine) terminate(ctx context.Context, s store.Store, en *entry[vnfm.Instance], spec vnfm.TerminateSpec) error {
+	end, err := e.terminator(ctx, en)
+	if err != nil {
+		return err
+	}
+	// What else may be wrong is for the operation to find out, and to note.
+	if err := end.driver.CheckTermination(ctx, end.target, spec); errors.As(err, new(*vnfm.StrandedError)) {
+		return err
+	}
 	op, err := e.unfinished(ctx, s, en)
 	if err != nil {
 		return err
@@ -67,7 +78,7 @@ func (e *Engine) terminate(ctx context.Context, s store.Store, en *entry[vnfm.In
 	if err := op.enter(ctx, vnfm.StateProcessing, nil); err != nil {
 		return err
 	}
-	if err := e.remove(ctx, en, spec, op); err != nil {
+	if err := e.remove(ctx, end, spec, op); err != nil {
 		return e.keepFailed(ctx, op, becauseOf(ctx, err))
 	}
 	if err := op.enter(ctx, vnfm.StateCompleted, nil); err != nil {
@@ -118,26 +129,40 @@ func (e *Engine) forgetTerminated(ctx context.Context, s store.Store, vimID stri
 	return nil
 }
 
-// remove lets the driver terminate. The package may have been lost with the store:
-// inventory and labels are enough to find what must go.
-func (e *Engine) remove(ctx context.Context, en *entry[vnfm.Instance], spec vnfm.TerminateSpec, op *operation) error {
+// terminator is what ends an instance.
+type terminator struct {
+	driver vnfm.InfraDriver
+	target *vnfm.Target
+	spec   vnfm.InstanceSpec
+	// flavour is nil when the package has been lost.
+	flavour *vnfm.Flavour
+}
+
+// terminator finds what ends an instance. The package may have been lost with the
+// store: inventory and labels are enough to find what must go.
+func (e *Engine) terminator(ctx context.Context, en *entry[vnfm.Instance]) (*terminator, error) {
 	want := specOf(&en.value)
 	r, problems, err := e.resolve(ctx, want)
 	if err != nil && !errors.Is(err, vnfm.ErrNotFound) {
-		return err
+		return nil, err
 	}
 	if r == nil || problems.HasErrors() || err != nil {
 		r = &resolution{}
 	}
 	t, d, err := e.bind(ctx, &en.value, r, want)
 	if err != nil {
+		return nil, err
+	}
+	return &terminator{driver: d, target: t, spec: want, flavour: r.flavour}, nil
+}
+
+// remove lets the driver terminate, between the hooks of the VNFD.
+func (e *Engine) remove(ctx context.Context, end *terminator, spec vnfm.TerminateSpec, op *operation) error {
+	if err := e.hook(ctx, op, end.flavour, end.spec, false); err != nil {
 		return err
 	}
-	if err := e.hook(ctx, op, r.flavour, want, false); err != nil {
+	if err := end.driver.Terminate(ctx, end.target, spec, op); err != nil {
 		return err
 	}
-	if err := d.Terminate(ctx, t, spec, op); err != nil {
-		return err
-	}
-	return e.hook(ctx, op, r.flavour, want, true)
+	return e.hook(ctx, op, end.flavour, end.spec, true)
 }

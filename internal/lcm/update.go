@@ -44,7 +44,10 @@ func (e *Engine) Update(ctx context.Context, id string, spec vnfm.InstanceSpec) 
 		if err := u.run(ctx); err != nil {
 			return err
 		}
-		return e.leavePackages(ctx, s)
+		if err := e.leavePackages(ctx, s); err != nil {
+			return err
+		}
+		return e.leaveCharts(ctx, s)
 	})
 }
 
@@ -86,7 +89,7 @@ func (u *update) run(ctx context.Context) error {
 		}
 		u.pending = pending
 	}
-	for _, step := range []func(context.Context) error{u.modify, u.changePackage, u.operate, u.scale, u.heal, u.repair, u.rotate, u.deliver} {
+	for _, step := range []func(context.Context) error{u.rotateExpired, u.modify, u.changePackage, u.operate, u.scale, u.heal, u.repair, u.rotate, u.deliver} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -156,7 +159,7 @@ func (u *update) changePackage(ctx context.Context) error {
 			next := *i
 			describe(&next, spec, r)
 			// What is made on a VIM that is new to the instance must be found there.
-			i.Connections = next.Connections
+			i.Connections, i.Cluster = next.Connections, announced(i.Cluster, next.Cluster)
 			if err := u.drive(ctx, op, &next, r, vnfm.InfraDriver.Apply); err != nil {
 				return err
 			}
@@ -171,7 +174,7 @@ func (u *update) changePackage(ctx context.Context) error {
 func (u *update) packageDiffers() bool {
 	i := &u.instance.value
 	return i.PackageID != u.spec.PackageID || i.FlavourID != u.wanted.flavour.ID ||
-		!sameParams(i.AdditionalParams, u.spec.AdditionalParams) || !sameConnections(i, u.spec)
+		!sameParams(i.AdditionalParams, u.spec.AdditionalParams) || !sameConnections(i, u.spec) || !sameAddons(i, u.spec)
 }
 
 // atPresentLevels is the wanted spec at the scale levels of now, which a scale of
@@ -429,6 +432,7 @@ func (u *update) goBack(ctx context.Context, op *operation, before *vnfm.Instanc
 	}
 	before.Inventory = u.instance.value.Inventory
 	before.Connections = wantedConnections(&u.instance.value, spec)
+	before.Cluster = wantedCluster(&u.instance.value, spec.Cluster)
 	u.instance.value = *before
 	t, d, err := u.engine.bind(ctx, &u.instance.value, r, spec)
 	if err != nil {

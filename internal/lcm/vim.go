@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"strings"
 	"time"
 
@@ -24,7 +23,7 @@ type vimRecord struct {
 
 // CheckVIM implements vnfm.Manager.
 func (e *Engine) CheckVIM(ctx context.Context, spec vnfm.VIMSpec) (vnfm.VIMCheck, error) {
-	d, err := e.driver(spec.Type)
+	d, err := e.vimDriver(spec.Type)
 	if err != nil {
 		return vnfm.VIMCheck{}, err
 	}
@@ -83,26 +82,18 @@ func (e *Engine) interruptedRegistration(ctx context.Context, s store.Store, spe
 	}
 	for _, en := range all {
 		v := en.value
-		if _, answered := e.answered.Load(v.ID); !answered && !v.Acknowledged && v.Name == spec.Name && v.Type == spec.Type && sameEndpoint(v.Kubernetes, spec.Kubernetes) {
+		if _, answered := e.answered.Load(v.ID); !answered && !v.Acknowledged && v.Name == spec.Name && v.SameServer(spec) {
 			return v.ID, nil
 		}
 	}
 	return "", nil
 }
 
-func sameEndpoint(a, b *vnfm.KubernetesConnection) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return a.Endpoint == b.Endpoint && a.KubeconfigContext == b.KubeconfigContext && reflect.DeepEqual(a.CAPICluster, b.CAPICluster)
-}
-
 func (e *Engine) fillVIM(en *entry[vimRecord], spec vnfm.VIMSpec, check vnfm.VIMCheck) error {
 	v := &en.value.VIM
 	v.Name, v.Description, v.Type = spec.Name, spec.Description, spec.Type
-	v.Kubernetes = spec.Kubernetes
-	v.Status = vnfm.VIMReachable
-	v.ServerVersion, v.APIGroups, v.Endpoint = check.ServerVersion, check.APIGroups, check.Endpoint
+	v.Kubernetes, v.OpenStack = spec.Kubernetes, spec.OpenStack
+	v.Saw(check)
 	if check.ClusterUID != "" {
 		v.ClusterUID = check.ClusterUID
 	}
@@ -148,8 +139,8 @@ func (e *Engine) UpdateVIM(ctx context.Context, id string, spec vnfm.VIMSpec) (*
 	return &en.value.VIM, check.Problems, nil
 }
 
-// staysOnItsCluster refuses to lead a VIM to another cluster while instances are on
-// the present one: they would be taken for lost, and what they consist of orphaned.
+// staysOnItsCluster refuses to lead a VIM to another cluster or project while instances
+// are on the present one: they would be taken for lost, and what they consist of orphaned.
 func (e *Engine) staysOnItsCluster(ctx context.Context, s store.Store, v *vnfm.VIM, check vnfm.VIMCheck) error {
 	if v.ClusterUID == "" || check.ClusterUID == "" || v.ClusterUID == check.ClusterUID {
 		return nil
@@ -158,8 +149,12 @@ func (e *Engine) staysOnItsCluster(ctx context.Context, s store.Store, v *vnfm.V
 	if err != nil || len(users) == 0 {
 		return err
 	}
-	return fmt.Errorf("VIM %q now leads to another cluster, %s, and %s are on the one it was registered with: destroy them first, or register the other cluster as a VIM of its own",
-		v.Name, check.Endpoint, strings.Join(instanceNames(users), ", "))
+	place, other := "cluster", check.Endpoint
+	if check.Cloud != nil {
+		place, other = "project", fmt.Sprintf("%s of %s", quote(check.Cloud.ProjectName), check.Endpoint)
+	}
+	return fmt.Errorf("VIM %q now leads to another %s, %s, and %s are on the one it was registered with: destroy them first, or register the other %s as a VIM of its own",
+		v.Name, place, other, strings.Join(instanceNames(users), ", "), place)
 }
 
 // VIM implements vnfm.Manager.
@@ -219,12 +214,12 @@ func (e *Engine) CheckRegisteredVIM(ctx context.Context, id string) (*vnfm.VIM, 
 	if err != nil {
 		return nil, err
 	}
-	check, err := e.CheckVIM(ctx, vnfm.VIMSpec{Name: v.Name, Type: v.Type, Kubernetes: v.Kubernetes, Credentials: creds, ClusterUID: v.ClusterUID})
+	check, err := e.CheckVIM(ctx, v.Spec(creds))
 	if err != nil {
 		v.Status = vnfm.VIMUnreachable
 		return v, err
 	}
-	v.Status, v.ServerVersion, v.APIGroups, v.Endpoint = vnfm.VIMReachable, check.ServerVersion, check.APIGroups, check.Endpoint
+	v.Saw(check)
 	return v, nil
 }
 
@@ -259,6 +254,9 @@ func (e *Engine) liveCredentials(ctx context.Context, c *vnfm.KubernetesConnecti
 	k, err := e.WorkloadKubeconfig(ctx, *c.CAPICluster, vnfm.KubeconfigSpec{})
 	if err != nil {
 		return nil, fmt.Errorf("reading the kubeconfig of workload cluster %s/%s from its management cluster: %w", c.CAPICluster.Namespace, c.CAPICluster.Name, err)
+	}
+	if err := k.Expired(*c.CAPICluster); err != nil {
+		return nil, err
 	}
 	return vnfm.Credentials{vnfm.CredentialKubeconfig: k.Raw}, nil
 }

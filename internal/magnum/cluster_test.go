@@ -49,7 +49,7 @@ func TestAutoscaling(t *testing.T) {
 }
 
 func TestProblemsOfTemplates(t *testing.T) {
-	embedded := func(t *Template) { t.Chart = vnfm.ClusterChart{Name: "openstack"} }
+	embedded := func(t *Template) { t.Chart = vnfm.ClusterChart{ChartSource: vnfm.ChartSource{Name: "openstack"}} }
 	labelled := func(name, value string) func(*Template) {
 		return func(t *Template) { t.Labels = map[string]string{name: value} }
 	}

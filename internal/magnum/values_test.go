@@ -16,7 +16,7 @@ const uuid = "e63ca1a0-f69d-4fbf-b306-310857b1afe5"
 func outside() *Template {
 	return &Template{
 		Image: Image{ID: uuid, KubeVersion: "v1.34.2", OSDistro: "ubuntu"},
-		Chart: vnfm.ClusterChart{Path: "charts/openstack-cluster"}, ControlPlaneFlavour: "m1.large", NodeFlavour: "m1.medium",
+		Chart: vnfm.ClusterChart{ChartSource: vnfm.ChartSource{Path: "charts/openstack-cluster"}}, ControlPlaneFlavour: "m1.large", NodeFlavour: "m1.medium",
 	}
 }
 
@@ -118,7 +118,7 @@ func TestValues(t *testing.T) {
 			t.Chart.Values = values{"apiServer": values{"loadBalancerProvider": "f5"}}
 		}, values{"apiServer.loadBalancerProvider": "f5", "apiServer.associateFloatingIP": true}},
 		"embedded chart": {func(t *Template, _ *Choices) {
-			t.Chart = vnfm.ClusterChart{Name: "openstack"}
+			t.Chart = vnfm.ClusterChart{ChartSource: vnfm.ChartSource{Name: "openstack"}}
 			t.Labels = map[string]string{"kube_dashboard_enabled": "false"}
 		}, values{"addons": nil}},
 	} {

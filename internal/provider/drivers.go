@@ -4,15 +4,21 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/capi"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/credentials"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// drivers are the infra drivers by type of VIM, and the one for workload clusters.
-// They share their clients.
-func drivers(version string) (map[vnfm.VIMType]vnfm.InfraDriver, vnfm.ClusterDriver) {
-	clients := kube.NewPool("terraform-provider-vnf/" + version)
-	return map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: kubernetes.New(clients)}, capi.New(clients)
+// drivers gives the manager its infra drivers by type of VIM, the drivers of those VIMs
+// that no infra driver is for, and the one for workload clusters. They share their
+// clients.
+func drivers(version string, cfg *lcm.Config) {
+	agent := "terraform-provider-vnf/" + version
+	clients, clouds := kube.NewPool(agent), openstack.NewPool(agent)
+	cfg.Drivers = map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: kubernetes.New(clients)}
+	cfg.VIMs = map[vnfm.VIMType]vnfm.VIMDriver{vnfm.VIMTypeOpenStack: openstack.NewDriver(clouds)}
+	cfg.Clusters = capi.New(clients, clouds)
 }
 
 // management are the management drivers by the name that a VNFD gives.

@@ -73,12 +73,9 @@ func newManager(ctx context.Context, version string, m *model, diags *diag.Diagn
 		diags.AddAttributeError(path.Root("encryption"), "Unusable Encryption Key", tfutil.ErrorDetail(err))
 		return nil
 	}
-	infra, clusters := drivers(version)
-	return lcm.New(lcm.Config{
+	cfg := lcm.Config{
 		OpenStore:   func(ctx context.Context) (store.Store, error) { return sqlite.Open(ctx, s.storePath) },
 		Keyring:     keyring,
-		Drivers:     infra,
-		Clusters:    clusters,
 		Management:  management(),
 		Concurrency: s.concurrency,
 		Progress: func(ctx context.Context, op vnfm.Operation, line string) {
@@ -86,5 +83,7 @@ func newManager(ctx context.Context, version string, m *model, diags *diag.Diagn
 				"instance_id": op.InstanceID, "operation_id": op.ID, "type": string(op.Type), "state": string(op.State), "progress": line,
 			})
 		},
-	})
+	}
+	drivers(version, &cfg)
+	return lcm.New(cfg)
 }

@@ -22,6 +22,7 @@ const (
 	KindInstance  Kind = "instance"
 	KindOperation Kind = "operation"
 	KindTrial     Kind = "trial"
+	KindChart     Kind = "chart"
 )
 
 var (

@@ -131,8 +131,11 @@ func advice(err error) string {
 		unreachable *vnfm.UnreachableError
 		notFound    *vnfm.NotFoundError
 		operation   *vnfm.OperationError
+		expired     *vnfm.ExpiredError
 	)
 	switch {
+	case errors.As(err, &expired):
+		return "Change regenerate_kubeconfig of the vnf_capi_workload_cluster to any other text and apply: Cluster API makes a new kubeconfig. Where no configuration has the cluster, delete its Secret <name>-kubeconfig on the management cluster; only the control plane provider that made it makes it again."
 	case errors.As(err, &inUse):
 		return "Nothing was removed. Destroy what uses it first, or move it elsewhere; Terraform finds the right order by itself when the other configuration refers to the id of this object."
 	case errors.As(err, &conflict):

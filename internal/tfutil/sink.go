@@ -23,11 +23,8 @@ import (
 // SinkAttribute is the name of the argument that SinkSchema describes.
 const SinkAttribute = "credentials_sink"
 
-var (
-	// headerName is a name of a header (RFC 9110) but those that a delivery sets itself.
-	headerName   = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
-	sinkDuration = regexp.MustCompile(`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`)
-)
+// headerName is a name of a header (RFC 9110) but those that a delivery sets itself.
+var headerName = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
 
 // SinkSchema describes a web server that is sent kubeconfigs; when says on what.
 func SinkSchema(when string) schema.Attribute {
@@ -75,7 +72,7 @@ func SinkSchema(when string) schema.Attribute {
 			"timeout": schema.StringAttribute{
 				MarkdownDescription: "Limit of one try. Default `30s`.",
 				Optional:            true,
-				Validators:          []validator.String{stringvalidator.RegexMatches(sinkDuration, "must be a duration such as 30s or 5m")},
+				Validators:          []validator.String{Duration()},
 			},
 			"attempts": schema.Int64Attribute{
 				MarkdownDescription: "Number of tries. Default 5.",
@@ -164,7 +161,9 @@ func (sinkURL) ValidateString(_ context.Context, req validator.StringRequest, re
 	}
 }
 
-// certificates is the rule for certificates as PEM.
+// Certificates is the rule for certificates as PEM.
+func Certificates() validator.String { return certificates{} }
+
 type certificates struct{}
 
 // Description implements validator.Describer.

@@ -5,13 +5,36 @@ import (
 	"encoding/pem"
 	"fmt"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
+
+var (
+	goDuration = regexp.MustCompile(`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`)
+	dnsLabel   = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
+)
+
+// Duration is the rule for a duration, which time.ParseDuration reads.
+func Duration() validator.String {
+	return stringvalidator.RegexMatches(goDuration, "must be a duration such as 30s or 5m")
+}
+
+// DNSLabel is the rule for a name that can be part of others (RFC 1123).
+func DNSLabel() validator.String { return dnsLabelOf("") }
+
+// Namespace is the rule for the name of a Kubernetes namespace.
+func Namespace() validator.String { return dnsLabelOf("the name of a Kubernetes namespace: ") }
+
+func dnsLabelOf(what string) validator.String {
+	return stringvalidator.RegexMatches(dnsLabel, "must be "+what+"at most 63 lower case letters, digits and '-', beginning and ending with a letter or digit")
+}
 
 // CheckURL adds an error when text is not an absolute URL of one of the schemes. A
 // query is allowed where query is true. The URL is not repeated: it may hold

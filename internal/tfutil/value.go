@@ -64,6 +64,20 @@ func StringMap(m map[string]string) types.Map {
 	return types.MapValueMust(types.StringType, values)
 }
 
+// Texts reads a map of texts; one without entries is nil.
+func Texts(m types.Map) map[string]string {
+	if len(m.Elements()) == 0 {
+		return nil
+	}
+	out := make(map[string]string, len(m.Elements()))
+	for key, v := range m.Elements() {
+		if text, ok := v.(types.String); ok {
+			out[key] = text.ValueString()
+		}
+	}
+	return out
+}
+
 // Int64Map returns a map value; nil gives an empty map.
 func Int64Map(m map[string]int) types.Map {
 	values := make(map[string]attr.Value, len(m))
@@ -84,4 +98,13 @@ func OptionalInt64(n *int) types.Int64 {
 // SortedKeys returns the keys of a map in order.
 func SortedKeys[V any](m map[string]V) []string {
 	return slices.Sorted(maps.Keys(m))
+}
+
+// Merged are the entries of several maps, of which later ones win.
+func Merged[V any](parts ...map[string]V) map[string]V {
+	all := map[string]V{}
+	for _, part := range parts {
+		maps.Copy(all, part)
+	}
+	return all
 }

@@ -27,6 +27,10 @@ type ClusterSpec struct {
 	Network      *ClusterNetwork      `json:"network,omitempty"`
 	ControlPlane ClusterControlPlane  `json:"control_plane"`
 	NodeGroups   map[string]NodeGroup `json:"node_groups,omitempty"`
+	// OpenStack is the cloud of the machines, for those forms that have one.
+	OpenStack *ClusterOpenStack `json:"openstack,omitempty"`
+	// Addons are charts on the workload cluster, by name.
+	Addons map[string]Addon `json:"addons,omitempty"`
 	// Paused stops all controllers of Cluster API from working on the cluster.
 	Paused bool `json:"paused,omitempty"`
 	// RolloutAfter, a time in RFC 3339, makes control plane and nodes be replaced
@@ -42,16 +46,6 @@ type ClusterTopology struct {
 	Variables      map[string]any `json:"variables,omitempty"`
 }
 
-// ClusterChart is the form of a cluster that a Helm chart describes, with the names
-// of values that the chart "openstack-cluster" of capi-helm-charts has.
-type ClusterChart struct {
-	// Name is that of an embedded chart, "openstack" or "in-memory"; Path that of a
-	// directory or archive. One of them is set.
-	Name   string         `json:"name,omitempty"`
-	Path   string         `json:"path,omitempty"`
-	Values map[string]any `json:"values,omitempty"`
-}
-
 // ClusterTemplate is the form of a cluster template of clusterctl: YAML with
 // ${VARIABLES}.
 type ClusterTemplate struct {
@@ -65,6 +59,39 @@ type ClusterNetwork struct {
 	ServiceCIDRs  []string `json:"service_cidrs,omitempty"`
 	ServiceDomain string   `json:"service_domain,omitempty"`
 	APIServerPort int      `json:"api_server_port,omitempty"`
+	// Internal is the network of the machines, Subnet the one of it that they are in;
+	// External, by id or name, the network that floating IPs come from.
+	Internal *CloudResource `json:"internal,omitempty"`
+	Subnet   *CloudResource `json:"subnet,omitempty"`
+	External string         `json:"external,omitempty"`
+}
+
+// CloudResource is what is in a cloud already, by its id or by what it is found by.
+type CloudResource struct {
+	ID   string   `json:"id,omitempty"`
+	Name string   `json:"name,omitempty"`
+	Tags []string `json:"tags,omitempty"`
+}
+
+// RootVolume is a volume that a machine starts from, in the place of the disk of its
+// flavour.
+type RootVolume struct {
+	SizeGiB          int64  `json:"size"`
+	Type             string `json:"type,omitempty"`
+	AvailabilityZone string `json:"availability_zone,omitempty"`
+}
+
+// MachineNetwork is a network that machines have a port in. Without anything it is the
+// internal network of the cluster.
+type MachineNetwork struct {
+	CloudResource
+	Subnet *CloudResource `json:"subnet,omitempty"`
+}
+
+// MachinePlace is what machines are made of and where they are, on a cloud.
+type MachinePlace struct {
+	RootVolume *RootVolume      `json:"root_volume,omitempty"`
+	Networks   []MachineNetwork `json:"networks,omitempty"`
 }
 
 // ClusterControlPlane is what a user says of the control plane. A nil pointer leaves
@@ -77,6 +104,9 @@ type ClusterControlPlane struct {
 	Variables   map[string]any    `json:"variables,omitempty"`
 	HealthCheck *HealthCheck      `json:"health_check,omitempty"`
 	Deletion    *MachineDeletion  `json:"deletion,omitempty"`
+	// FailureDomains are those that the machines are spread over.
+	FailureDomains []string `json:"failure_domains,omitempty"`
+	MachinePlace
 }
 
 // NodeGroup is a MachineDeployment of a workload cluster.
@@ -97,6 +127,9 @@ type NodeGroup struct {
 	HealthCheck   *HealthCheck      `json:"health_check,omitempty"`
 	Rollout       *NodeRollout      `json:"rollout,omitempty"`
 	Deletion      *MachineDeletion  `json:"deletion,omitempty"`
+	// RemoveMachines are those that go when the group gets smaller.
+	RemoveMachines []string `json:"remove_machines,omitempty"`
+	MachinePlace
 }
 
 // Autoscaled reports whether an autoscaler decides on the number of nodes.
@@ -155,6 +188,8 @@ type ClusterState struct {
 	// KubeconfigNotAfter is when the client certificate of the kubeconfig expires;
 	// zero when there is none.
 	KubeconfigNotAfter time.Time
+	// InstanceID is that of the instance whose label the Cluster has; empty for none.
+	InstanceID string
 }
 
 // GroupState counts the machines of a control plane or node group.
@@ -187,6 +222,8 @@ type KubeconfigSpec struct {
 	// Wait is how long it is waited until the workload API answers with it; zero
 	// takes what there is.
 	Wait time.Duration
+	// Waiting, when set, hears why it is still waited.
+	Waiting func(reason error)
 	// Mint, when set, signs a client certificate of its own with the cluster's CA.
 	Mint *MintSpec
 }
@@ -212,6 +249,14 @@ type Kubeconfig struct {
 	NotAfter time.Time
 	// ID tells one kubeconfig of a cluster from the one that took its place.
 	ID string
+}
+
+// Expired returns an ExpiredError when the kubeconfig of a cluster gives access no more.
+func (k *Kubeconfig) Expired(ref ClusterRef) error {
+	if k.NotAfter.IsZero() || time.Now().Before(k.NotAfter) {
+		return nil
+	}
+	return &ExpiredError{Cluster: ref.Namespace + "/" + ref.Name, At: k.NotAfter}
 }
 
 // Rotation is the last replacement of a workload cluster's kubeconfig.

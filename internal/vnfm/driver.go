@@ -22,6 +22,14 @@ type Target struct {
 	DigestKey []byte
 	// Concurrency bounds the requests in flight.
 	Concurrency int
+	// Access opens a further VIM that the target names.
+	Access func(ctx context.Context, vimID string) (*VIM, Credentials, error)
+	// Founded, when set, is called once the namespaces and definitions are there that
+	// everything else stands on, and before that is made.
+	Founded func(ctx context.Context) error
+	// Written, when set, is called once everything is written, and before it is waited for
+	// until it is ready: what is done there may be what the objects wait for.
+	Written func(ctx context.Context) error
 	// Settled, when set, is called once everything is applied and ready by itself, and
 	// before what the target has no longer is removed: the last word on readiness.
 	Settled func(ctx context.Context) error
@@ -41,11 +49,16 @@ type Recorder interface {
 	Kept(key string) string
 }
 
+// VIMDriver knows one type of VIM.
+type VIMDriver interface {
+	// CheckVIM reaches the VIM, authenticates and looks what it offers.
+	CheckVIM(ctx context.Context, spec VIMSpec) (VIMCheck, error)
+}
+
 // InfraDriver makes a VIM hold what an instance asks for. Every method can be
 // called again after it was interrupted at any instant and reaches the same end.
 type InfraDriver interface {
-	// CheckVIM reaches the VIM, authenticates and looks what it offers.
-	CheckVIM(ctx context.Context, spec VIMSpec) (VIMCheck, error)
+	VIMDriver
 	// Preview renders offline: neither VIM nor Credentials of the target are used.
 	Preview(t *Target) (*Preview, Problems)
 	// Render is Preview with the objects themselves, which no plan needs.
@@ -69,6 +82,10 @@ type InfraDriver interface {
 	// could see all the same, or nil.
 	Observe(ctx context.Context, t *Target) (*Observation, error)
 	VNFCs(ctx context.Context, t *Target) ([]VNFC, error)
+	// CheckTermination is a *StrandedError when objects of others could not live, and
+	// not go either, without the instance. It changes nothing; whether the rest of a
+	// termination succeeds it does not tell.
+	CheckTermination(ctx context.Context, t *Target, s TerminateSpec) error
 	// Terminate removes what the inventory and the instance's label name. Package
 	// and Flavour of the target are nil when the package has been lost.
 	Terminate(ctx context.Context, t *Target, s TerminateSpec, r Recorder) error

@@ -35,6 +35,25 @@ func (e *InUseError) Error() string {
 	return fmt.Sprintf("%s %q is in use by %s", e.Kind, e.ID, strings.Join(e.By, ", "))
 }
 
+// StrandedError says that an instance is not terminated, since objects of others wait
+// for its VNFCs: nobody else would do what their finalizers stand for, and they would
+// never go.
+type StrandedError struct {
+	Instance string
+	Objects  []string
+}
+
+func (e *StrandedError) Error() string {
+	const most = 5
+	objects := strings.Join(e.Objects[:min(most, len(e.Objects))], ", ")
+	if more := len(e.Objects) - most; more > 0 {
+		objects += fmt.Sprintf(" and %d more", more)
+	}
+	return fmt.Sprintf("nothing has been removed: objects of kinds that VNF instance %q brings, and that only its own VNFCs can remove, are still there: %s; "+
+		"delete them first and terminate then; to leave them behind with their kinds, set deletion_policy = { crds = \"keep\" } or termination = { type = \"forceful\" }, apply, and terminate then",
+		e.Instance, objects)
+}
+
 // ConflictError says that the name or an object belongs to somebody else.
 type ConflictError struct {
 	// Object is what was tried to make, Owner whose it is.
@@ -73,6 +92,17 @@ func (e *UnreachableError) Error() string {
 }
 
 func (e *UnreachableError) Unwrap() error { return e.Err }
+
+// ExpiredError says that the credentials of a workload cluster were valid once.
+type ExpiredError struct {
+	// Cluster is "<namespace>/<name>" on its management cluster.
+	Cluster string
+	At      time.Time
+}
+
+func (e *ExpiredError) Error() string {
+	return fmt.Sprintf("the client certificate in the kubeconfig of workload cluster %s expired at %s", e.Cluster, e.At.UTC().Format(time.RFC3339))
+}
 
 // OperationError says that an LCM operation stopped. Instance is what exists; it
 // is nil when nothing does.

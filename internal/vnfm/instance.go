@@ -219,6 +219,9 @@ type VDUState struct {
 	Autoscaled bool `json:"autoscaled"`
 }
 
+// Drifted begins what is said of an object that is not as it was applied.
+const Drifted = "drifted: "
+
 // Observation is what a driver sees of an instance on its VIM.
 type Observation struct {
 	VDUs map[string]VDUState

@@ -12,8 +12,9 @@ const CredentialsSender = "mgmt-drivers-credentials-sender" //nolint:gosec // a 
 // ManagementDriver does at hooks around an operation what no infra driver does. It is
 // chosen by the name that a VNFD gives in its interface Vnflcm.
 type ManagementDriver interface {
-	// Check finds, without asking anybody, what a request lacks for the driver.
-	Check(request *InstanceSpec) Problems
+	// Check finds, without asking anybody, what a request lacks for the driver, and what
+	// the instance that it leads to lacks, unless that is nil.
+	Check(request *InstanceSpec, planned *Preview) Problems
 	// Run works at one hook. It can be called again after it was interrupted at any
 	// instant and reaches the same end; an error is that of the operation.
 	Run(ctx context.Context, call *HookCall) error

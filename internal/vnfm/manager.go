@@ -61,6 +61,10 @@ type Manager interface {
 	VNFCs(ctx context.Context, id string) ([]VNFC, error)
 	Terminate(ctx context.Context, id string, spec TerminateSpec) error
 
+	// ResolveChart finds the chart that a source means, in its exact version, and keeps
+	// its archive: instances that name it need the source no more.
+	ResolveChart(ctx context.Context, source ChartSource) (*Chart, error)
+
 	// WorkloadCluster reads what a management cluster says of a workload cluster, whoever
 	// made it, and its machines. One that is not there gives ErrNotFound.
 	WorkloadCluster(ctx context.Context, ref ClusterRef) (*ClusterState, []VNFC, error)

@@ -3,6 +3,7 @@ package vnfm
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"time"
 )
 
@@ -24,17 +25,50 @@ type VIM struct {
 	Type        VIMType `json:"type"`
 	// Kubernetes is set when Type is kubernetes.
 	Kubernetes *KubernetesConnection `json:"kubernetes,omitempty"`
-	// Status, ServerVersion and APIGroups are what the last check saw.
+	// OpenStack is set when Type is openstack.
+	OpenStack *OpenStackConnection `json:"openstack,omitempty"`
+	// Status and what follows it are what the last check saw.
 	Status   VIMStatus `json:"status"`
 	Endpoint string    `json:"endpoint,omitempty"`
-	// ClusterUID tells one cluster from another behind whatever endpoint; empty
-	// when the credentials do not reach that far.
+	// ClusterUID tells one cluster, or one project, from another behind whatever
+	// endpoint; empty when the credentials do not reach that far.
 	ClusterUID    string `json:"cluster_uid,omitempty"`
 	ServerVersion string `json:"server_version,omitempty"`
 	// APIGroups are the API group/versions served, sorted.
-	APIGroups []string  `json:"api_groups,omitempty"`
-	CreatedAt time.Time `json:"created_at"`
-	UpdatedAt time.Time `json:"updated_at"`
+	APIGroups []string `json:"api_groups,omitempty"`
+	// Cloud is what an OpenStack VIM was seen to be.
+	Cloud     *OpenStackState `json:"cloud,omitempty"`
+	CreatedAt time.Time       `json:"created_at"`
+	UpdatedAt time.Time       `json:"updated_at"`
+}
+
+// Spec is what was said of the VIM when it was registered, for a check of it as it is.
+func (v *VIM) Spec(credentials Credentials) VIMSpec {
+	return VIMSpec{
+		Name: v.Name, Description: v.Description, Type: v.Type, Kubernetes: v.Kubernetes, OpenStack: v.OpenStack,
+		Credentials: credentials, ClusterUID: v.ClusterUID,
+	}
+}
+
+// SameServer reports whether a specification names the server that the VIM is
+// registered with.
+func (v *VIM) SameServer(spec VIMSpec) bool {
+	if v.Type != spec.Type || (v.Kubernetes == nil) != (spec.Kubernetes == nil) || (v.OpenStack == nil) != (spec.OpenStack == nil) {
+		return false
+	}
+	if a, b := v.Kubernetes, spec.Kubernetes; a != nil && (a.Endpoint != b.Endpoint || a.KubeconfigContext != b.KubeconfigContext || !reflect.DeepEqual(a.CAPICluster, b.CAPICluster)) {
+		return false
+	}
+	if a, b := v.OpenStack, spec.OpenStack; a != nil && (a.AuthURL != b.AuthURL || a.Region != b.Region || a.Cloud != b.Cloud) {
+		return false
+	}
+	return true
+}
+
+// Saw takes over what a check saw.
+func (v *VIM) Saw(check VIMCheck) {
+	v.Status = VIMReachable
+	v.ServerVersion, v.APIGroups, v.Endpoint, v.Cloud = check.ServerVersion, check.APIGroups, check.Endpoint, check.Cloud
 }
 
 // VIMStatus is the result of the last check of a VIM.
@@ -111,6 +145,7 @@ type VIMSpec struct {
 	Description string
 	Type        VIMType
 	Kubernetes  *KubernetesConnection
+	OpenStack   *OpenStackConnection
 	Credentials Credentials
 	// ClusterUID is what a check found of a VIM that is registered; one that knows it
 	// does not ask for it again.
@@ -124,8 +159,10 @@ type VIMCheck struct {
 	// Endpoint is the address that was reached, also when a kubeconfig gave it.
 	Endpoint string
 	// ClusterUID is that of the namespace kube-system, which lives as long as its
-	// cluster; empty when it may not be read.
+	// cluster, or the project; empty when it may not be read.
 	ClusterUID string
+	// Cloud is set for an OpenStack VIM.
+	Cloud *OpenStackState
 	// Problems are warnings, for example rights that an infra driver needs and
 	// the credentials do not have.
 	Problems Problems

@@ -28,6 +28,20 @@ resource "vnf_capi_workload_cluster" "edge" {
     }
   }
 
+  # Installed as soon as the API answers: without a network plugin no node is ready.
+  addons = {
+    network = {
+      chart     = { repository = "https://helm.cilium.io", name = "cilium", version = "~1.16.0" }
+      namespace = "kube-system"
+      values    = [yamlencode({ ipam = { mode = "kubernetes" } })]
+    }
+    monitoring = {
+      chart     = { path = "${path.module}/charts/monitoring" }
+      namespace = "monitoring"
+      after     = ["network"]
+    }
+  }
+
   # A creation that stops half-way is kept and continued by the next apply. This makes
   # such an apply red and holds back whatever depends on the cluster.
   lifecycle {

@@ -114,6 +114,11 @@ func (s *session) apply(ctx context.Context) error {
 func (s *session) applyWaves(ctx context.Context, target, old, all []*placement) error {
 	counter := &counter{session: s, total: len(target)}
 	for wave := range waves {
+		if wave == waveFoundation+1 && s.target.Founded != nil {
+			if err := s.target.Founded(ctx); err != nil {
+				return err
+			}
+		}
 		batch := ofWave(target, wave)
 		if len(batch) == 0 {
 			continue
@@ -151,6 +156,11 @@ func (s *session) applyWaves(ctx context.Context, target, old, all []*placement)
 		}
 	}
 	counter.done(ctx)
+	if s.target.Written != nil {
+		if err := s.target.Written(ctx); err != nil {
+			return err
+		}
+	}
 	return s.awaitReady(ctx, target, waves)
 }
 

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 // maxDriftPaths is how many fields the text about a drifted object names.
@@ -22,7 +24,7 @@ func driftText(paths []string) string {
 		more = fmt.Sprintf(" and %d more", n)
 		paths = paths[:maxDriftPaths]
 	}
-	return "drifted: " + strings.Join(paths, ", ") + more
+	return vnfm.Drifted + strings.Join(paths, ", ") + more
 }
 
 // confirm compares fields that the driver does not own any more with the live

@@ -2,6 +2,7 @@ package kubernetes
 
 import (
 	"context"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -17,6 +18,13 @@ func isDefinition(p *placement) bool {
 // strangers returns the objects of the kind that a definition gives, in all
 // namespaces, which are not the instance's: they would be lost with the definition.
 func (s *session) strangers(ctx context.Context, p *placement) ([]*placement, error) {
+	all, err := s.others(ctx, p)
+	return slices.DeleteFunc(all, func(p *placement) bool { return p.live.DeletionTimestamp != nil }), err
+}
+
+// others returns the objects of the kind that a definition gives, in all namespaces,
+// which are not the instance's, also those that are being deleted.
+func (s *session) others(ctx context.Context, p *placement) ([]*placement, error) {
 	obj, err := s.client.Get(ctx, p.ref)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
@@ -57,8 +65,10 @@ func (s *session) strangers(ctx context.Context, p *placement) ([]*placement, er
 	}
 	var out []*placement
 	for i := range list {
-		if m := &list[i].ObjectMeta; m.DeletionTimestamp == nil && !own[string(m.UID)] {
-			out = append(out, s.foundPlace(kube.Ref{Resource: r, Namespace: m.Namespace}, m.Name, nil))
+		if m := &list[i].ObjectMeta; !own[string(m.UID)] {
+			other := s.foundPlace(kube.Ref{Resource: r, Namespace: m.Namespace}, m.Name, nil)
+			other.live = &live{ObjectMeta: *m}
+			out = append(out, other)
 		}
 	}
 	return out, nil

@@ -10,6 +10,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -30,15 +33,34 @@ var _ vnfm.ManagementDriver = (*Sender)(nil)
 func New() *Sender { return &Sender{waitMin: time.Second, waitMax: 30 * time.Second} }
 
 // Check implements vnfm.ManagementDriver.
-func (s *Sender) Check(request *vnfm.InstanceSpec) vnfm.Problems {
-	if request.Sink != nil {
+func (s *Sender) Check(request *vnfm.InstanceSpec, planned *vnfm.Preview) vnfm.Problems {
+	if request.Sink == nil {
+		return vnfm.Problems{{
+			Attribute: sinkAttribute,
+			Summary:   "credentials_sink is missing",
+			Detail:    fmt.Sprintf("the VNFD names the management driver %q, which sends the kubeconfig of the workload cluster to a web server; credentials_sink says to which", vnfm.CredentialsSender),
+		}}
+	}
+	if request.Cluster != nil || planned == nil || slices.ContainsFunc(slices.Collect(maps.Keys(planned.Objects)), isCluster) {
 		return nil
 	}
 	return vnfm.Problems{{
-		Attribute: "credentials_sink",
-		Summary:   "credentials_sink is missing",
-		Detail:    fmt.Sprintf("the VNFD names the management driver %q, which sends the kubeconfig of the workload cluster to a web server; credentials_sink says to which", vnfm.CredentialsSender),
+		Attribute: sinkAttribute,
+		Summary:   "there are no credentials to send",
+		Detail:    fmt.Sprintf("a credentials sink is sent the kubeconfigs of the workload clusters of an instance, and none of the objects of this one is a Cluster of %s", clusterGroup),
 	}}
+}
+
+// sinkAttribute is the argument that says where credentials are sent.
+const sinkAttribute = "credentials_sink"
+
+// isCluster reports whether an object, by its identity as the package writes it, is a
+// Cluster of Cluster API.
+func isCluster(key string) bool {
+	_, key = vnfm.CutConnection(key)
+	kind, _, _ := strings.Cut(key, " ")
+	group, kind, _ := strings.Cut(kind, "/")
+	return group == clusterGroup && strings.HasSuffix(kind, "/Cluster")
 }
 
 // Run implements vnfm.ManagementDriver. At the end of every operation but a

@@ -211,9 +211,25 @@ func TestSlow(t *testing.T) {
 }
 
 func TestCheck(t *testing.T) {
-	found := New().Check(&vnfm.InstanceSpec{})
+	planned := func(keys ...string) *vnfm.Preview {
+		p := &vnfm.Preview{Objects: map[string]string{}}
+		for _, key := range keys {
+			p.Objects[key] = "sha256:1"
+		}
+		return p
+	}
+	found := New().Check(&vnfm.InstanceSpec{}, planned("cluster.x-k8s.io/v1beta2/Cluster edge"))
 	require.Len(t, found, 1)
 	assert.Equal(t, "credentials_sink", found[0].Attribute)
 	assert.Contains(t, found[0].Detail, vnfm.CredentialsSender)
-	assert.Empty(t, New().Check(&vnfm.InstanceSpec{Sink: &vnfm.CredentialsSink{}}))
+
+	sink := &vnfm.CredentialsSink{}
+	assert.Empty(t, New().Check(&vnfm.InstanceSpec{Sink: sink}, planned("cluster.x-k8s.io/v1beta1/Cluster far/edge", "v1/Secret a")))
+	assert.Empty(t, New().Check(&vnfm.InstanceSpec{Sink: sink}, planned(vnfm.ConnectionKey("east", "cluster.x-k8s.io/v1beta2/Cluster edge"))))
+	assert.Empty(t, New().Check(&vnfm.InstanceSpec{Sink: sink, Cluster: &vnfm.ClusterSpec{}}, planned()))
+
+	found = New().Check(&vnfm.InstanceSpec{Sink: sink}, planned("example.org/v1/Cluster edge", "cluster.x-k8s.io/v1beta2/ClusterClass a"))
+	require.Len(t, found, 1)
+	assert.Equal(t, "credentials_sink", found[0].Attribute)
+	assert.Equal(t, "there are no credentials to send", found[0].Summary)
 }

@@ -54,7 +54,7 @@ func (m *model) template(ctx context.Context, diags *diag.Diagnostics) (*magnum.
 		Image: magnum.Image{
 			ID: text(image["id"]), Name: text(image["name"]), KubeVersion: text(image["kube_version"]), OSDistro: text(image["os_distro"]),
 		},
-		KubernetesVersion: m.KubernetesVersion.ValueString(), Chart: vnfm.ClusterChart{Name: defaultChart},
+		KubernetesVersion: m.KubernetesVersion.ValueString(), Chart: vnfm.ClusterChart{ChartSource: vnfm.ChartSource{Name: defaultChart}},
 		ControlPlaneFlavour: m.ControlPlaneFlavour.ValueString(), NodeFlavour: m.NodeFlavour.ValueString(), Keypair: m.Keypair.ValueString(),
 		ExternalNetwork: m.ExternalNetwork.ValueString(), FixedNetwork: m.FixedNetwork.ValueString(), FixedSubnet: m.FixedSubnet.ValueString(),
 		NetworkDriver: m.NetworkDriver.ValueString(),

@@ -79,6 +79,7 @@ func plannedBadInputs(t testing.TB) map[string]badInput {
 		"level_of_other":  {source: core, arguments: "flavour_id = \"compact\"\n  instantiation_level_id = \"regional\"", want: want(`Deployment flavour "compact" has no instantiation level "regional"`, `It has "edge"`)},
 		"aspect_unknown":  {arguments: `scale_levels = { db = 1 }`, want: want(`The deployment flavour "default" has no scaling aspect "db"`)},
 		"level_too_high":  {arguments: `scale_levels = { web = 4 }`, want: want(`The scale level 4 of the aspect "web" is out of range`)},
+		"sink_no_cluster": {arguments: `credentials_sink = { url = "https://clusters.example.com" }`, want: want(`There are no credentials to send`, `A credentials sink is sent the kubeconfigs of the workload clusters of an instance, and none of the objects of this one is a Cluster of cluster.x-k8s.io.`)},
 		"params_list":     {arguments: `additional_params = ["a"]`, want: want(`additional_params must be an object`)},
 		"params_text":     {arguments: `additional_params = "a"`, want: want(`additional_params must be an object`)},
 		"params_unknown":  {arguments: params(`name-space = "a"`), want: want(`Additional parameter "name-space" is not known`, `The Kubernetes driver knows helm_api_versions, helm_chart_path, helm_kube_version, helm_parameters, helm_release_name, helm_test, helm_value_names, lcm-kubernetes-def-files, namespace, vdu_mapping.`)},

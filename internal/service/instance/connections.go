@@ -61,7 +61,7 @@ func connectionsAttribute() schema.Attribute {
 				"namespace": schema.StringAttribute{
 					MarkdownDescription: "Namespace for the objects whose manifest names none. Default is the VIM's default namespace. It is created when it does not exist.",
 					Optional:            true,
-					Validators:          []validator.String{stringvalidator.RegexMatches(dns1123Label, "must be the name of a Kubernetes namespace")},
+					Validators:          []validator.String{tfutil.Namespace()},
 				},
 				"vdu_ids":   texts("VDUs that are there, with the Services, autoscalers and policies that are made for their pods alone. ConfigMaps, Secrets, ServiceAccounts and volume claims that their pods refer to are made there as well.", part),
 				"manifests": texts("Manifest files of the package whose objects are there."),

@@ -2,55 +2,42 @@ package instance
 
 import (
 	"context"
-	"slices"
+	"fmt"
 	"time"
 
-	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/lifecycle"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 // model is the vnf_instance resource as Terraform has it.
 type model struct {
-	ID                   types.String   `tfsdk:"id"`
-	Name                 types.String   `tfsdk:"name"`
-	Description          types.String   `tfsdk:"description"`
-	Metadata             types.Map      `tfsdk:"metadata"`
-	VIMID                types.String   `tfsdk:"vim_id"`
-	VIMConnections       types.Map      `tfsdk:"vim_connections"`
-	PackageID            types.String   `tfsdk:"package_id"`
-	FlavourID            types.String   `tfsdk:"flavour_id"`
-	InstantiationLevelID types.String   `tfsdk:"instantiation_level_id"`
-	ScaleLevels          types.Map      `tfsdk:"scale_levels"`
-	ScaleInVNFCIDs       types.Set      `tfsdk:"scale_in_vnfc_ids"`
-	Namespace            types.String   `tfsdk:"namespace"`
-	AdditionalParams     types.Dynamic  `tfsdk:"additional_params"`
-	OperationalState     types.String   `tfsdk:"operational_state"`
-	Heal                 types.Object   `tfsdk:"heal"`
-	OnFailure            types.String   `tfsdk:"on_failure"`
-	ForceConflicts       types.Bool     `tfsdk:"force_conflicts"`
-	AdoptExisting        types.Bool     `tfsdk:"adopt_existing"`
-	ReplaceObjects       types.Set      `tfsdk:"replace_objects"`
-	LockTimeout          types.String   `tfsdk:"lock_timeout"`
-	ServerDryRun         types.Bool     `tfsdk:"server_dry_run"`
-	Readiness            types.List     `tfsdk:"readiness"`
-	Termination          types.Object   `tfsdk:"termination"`
-	DeletionPolicy       types.Object   `tfsdk:"deletion_policy"`
-	CredentialsSink      types.Object   `tfsdk:"credentials_sink"`
-	Timeouts             timeouts.Value `tfsdk:"timeouts"`
+	lifecycle.Life
 
-	Status      types.String `tfsdk:"status"`
-	Generation  types.Int64  `tfsdk:"generation"`
+	Description          types.String  `tfsdk:"description"`
+	Metadata             types.Map     `tfsdk:"metadata"`
+	VIMConnections       types.Map     `tfsdk:"vim_connections"`
+	PackageID            types.String  `tfsdk:"package_id"`
+	FlavourID            types.String  `tfsdk:"flavour_id"`
+	InstantiationLevelID types.String  `tfsdk:"instantiation_level_id"`
+	ScaleLevels          types.Map     `tfsdk:"scale_levels"`
+	ScaleInVNFCIDs       types.Set     `tfsdk:"scale_in_vnfc_ids"`
+	AdditionalParams     types.Dynamic `tfsdk:"additional_params"`
+	OperationalState     types.String  `tfsdk:"operational_state"`
+	ReplaceObjects       types.Set     `tfsdk:"replace_objects"`
+	Readiness            types.List    `tfsdk:"readiness"`
+	Termination          types.Object  `tfsdk:"termination"`
+	DeletionPolicy       types.Object  `tfsdk:"deletion_policy"`
+
 	VNFDID      types.String `tfsdk:"vnfd_id"`
 	ScaleStatus types.Map    `tfsdk:"scale_status"`
 	VDUs        types.Map    `tfsdk:"vdus"`
-	Objects     types.Map    `tfsdk:"objects"`
 }
 
 // terminationModel is the "termination" argument.
@@ -66,9 +53,8 @@ type deletionPolicyModel struct {
 	CRDs      types.String `tfsdk:"crds"`
 }
 
-// spec reads what the user wants. known is false when a value that decides what
-// the instance consists of is not known yet.
-func (m *model) spec(ctx context.Context, diags *diag.Diagnostics) (s vnfm.InstanceSpec, known bool) {
+// Spec implements lifecycle.Model.
+func (m *model) Spec(ctx context.Context, _ *model, diags *diag.Diagnostics) (s vnfm.InstanceSpec, known bool) {
 	for _, v := range []attr.Value{m.Name, m.PackageID, m.ScaleLevels, m.AdditionalParams, m.OperationalState} {
 		if !tfutil.FullyKnown(ctx, v) {
 			return s, false
@@ -78,22 +64,12 @@ func (m *model) spec(ctx context.Context, diags *diag.Diagnostics) (s vnfm.Insta
 	if !known {
 		return s, false
 	}
-	s = vnfm.InstanceSpec{
-		Connections:      connections,
-		Name:             m.Name.ValueString(),
-		Description:      m.Description.ValueString(),
-		VIMID:            m.VIMID.ValueString(),
-		PackageID:        m.PackageID.ValueString(),
-		FlavourID:        m.FlavourID.ValueString(),
-		LevelID:          m.InstantiationLevelID.ValueString(),
-		Namespace:        m.Namespace.ValueString(),
-		OperationalState: vnfm.OperationalState(m.OperationalState.ValueString()),
-		OnFailure:        vnfm.OnFailure(m.OnFailure.ValueString()),
-		ForceConflicts:   m.ForceConflicts.ValueBool(),
-		AdoptExisting:    m.AdoptExisting.ValueBool(),
-		Readiness:        readReadiness(ctx, m.Readiness, diags),
-		Sink:             tfutil.Sink(m.CredentialsSink),
-	}
+	s = m.BaseSpec(ctx, healVNFCs, healVDUs, diags)
+	s.Connections = connections
+	s.Description, s.PackageID = m.Description.ValueString(), m.PackageID.ValueString()
+	s.FlavourID, s.LevelID = m.FlavourID.ValueString(), m.InstantiationLevelID.ValueString()
+	s.OperationalState = vnfm.OperationalState(m.OperationalState.ValueString())
+	s.Readiness = readReadiness(ctx, m.Readiness, diags)
 	// Metadata decides on no object: a plan does without what is not known of it.
 	if tfutil.Set(m.Metadata) && tfutil.FullyKnown(ctx, m.Metadata) {
 		diags.Append(m.Metadata.ElementsAs(ctx, &s.Metadata, false)...)
@@ -107,7 +83,6 @@ func (m *model) spec(ctx context.Context, diags *diag.Diagnostics) (s vnfm.Insta
 		return s, true
 	}
 	s.AdditionalParams = params
-	s.Heal = m.healSpec(ctx, diags)
 	for set, into := range map[*types.Set]*[]string{&m.ReplaceObjects: &s.ReplaceObjects, &m.ScaleInVNFCIDs: &s.ScaleInVNFCIDs} {
 		if tfutil.Set(*set) && tfutil.FullyKnown(ctx, *set) {
 			diags.Append(set.ElementsAs(ctx, into, false)...)
@@ -116,16 +91,28 @@ func (m *model) spec(ctx context.Context, diags *diag.Diagnostics) (s vnfm.Insta
 	return s, true
 }
 
-// patient returns a context with the patience that the user has for other processes.
-func (m *model) patient(ctx context.Context) context.Context {
-	// The validator of the schema has parsed it before. A state that has no value
-	// yet waits for nothing.
-	limit, _ := time.ParseDuration(m.LockTimeout.ValueString())
-	return vnfm.WithPatience(ctx, limit)
+// Prepare implements lifecycle.Model.
+func (m *model) Prepare(ctx context.Context, manager vnfm.Manager, _ *model, spec *vnfm.InstanceSpec, diags *diag.Diagnostics) {
+	preview, problems, err := manager.PreviewInstance(ctx, *spec)
+	if err == nil && preview != nil && preview.NamespaceNeeded {
+		var vim *vnfm.VIM
+		if vim, err = manager.VIM(ctx, spec.VIMID); err == nil {
+			spec.Namespace = vim.DefaultNamespace()
+			preview, problems, err = manager.PreviewInstance(ctx, *spec)
+		}
+	}
+	switch {
+	case err != nil:
+		tfutil.AddError(diags, "Read the Package of", fmt.Sprintf("VNF Instance %q", spec.Name), err, path.Root("package_id"))
+	case problems.HasErrors():
+		diags.Append(tfutil.Problems(problems, path.Root("package_id"))...)
+	default:
+		m.SetPreview(preview)
+	}
 }
 
-// terminateSpec reads how the instance is to be terminated.
-func (m *model) terminateSpec(ctx context.Context, diags *diag.Diagnostics) vnfm.TerminateSpec {
+// TerminateSpec implements lifecycle.Model.
+func (m *model) TerminateSpec(ctx context.Context, diags *diag.Diagnostics) vnfm.TerminateSpec {
 	s := vnfm.TerminateSpec{Type: vnfm.Graceful, Volumes: vnfm.VolumesKeep}
 	if tfutil.Set(m.Termination) {
 		var t terminationModel
@@ -149,8 +136,8 @@ func (m *model) terminateSpec(ctx context.Context, diags *diag.Diagnostics) vnfm
 	return s
 }
 
-// setPreview takes over what an instance consists of.
-func (m *model) setPreview(p *vnfm.Preview) {
+// SetPreview implements lifecycle.Model.
+func (m *model) SetPreview(p *vnfm.Preview) {
 	m.FlavourID = types.StringValue(p.FlavourID)
 	m.InstantiationLevelID = tfutil.OptionalString(p.LevelID)
 	m.VNFDID = types.StringValue(p.VNFDID)
@@ -159,8 +146,8 @@ func (m *model) setPreview(p *vnfm.Preview) {
 	m.Objects = tfutil.StringMap(p.Objects)
 }
 
-// setPreviewUnknown says that what the instance consists of is not known yet.
-func (m *model) setPreviewUnknown(configured *model) {
+// SetPreviewUnknown implements lifecycle.Model.
+func (m *model) SetPreviewUnknown(configured *model) {
 	if configured.FlavourID.IsNull() {
 		m.FlavourID = types.StringUnknown()
 	}
@@ -173,24 +160,17 @@ func (m *model) setPreviewUnknown(configured *model) {
 	m.Objects = types.MapUnknown(types.StringType)
 }
 
-// setRecord takes over what the record of the instance says. Optional arguments
-// that were left out stay left out.
-func (m *model) setRecord(ctx context.Context, i *vnfm.Instance, diags *diag.Diagnostics) {
-	m.ID = types.StringValue(i.ID)
-	m.Name = types.StringValue(i.Name)
+// SetRecord implements lifecycle.Model.
+func (m *model) SetRecord(ctx context.Context, i *vnfm.Instance, diags *diag.Diagnostics) {
+	m.SetBase(i)
 	m.Description = keepNull(m.Description, i.Description)
-	m.VIMID = types.StringValue(i.VIMID)
 	m.PackageID = types.StringValue(i.PackageID)
 	m.FlavourID = types.StringValue(i.FlavourID)
 	m.InstantiationLevelID = tfutil.OptionalString(i.LevelID)
-	m.Namespace = types.StringValue(i.Namespace)
 	m.OperationalState = types.StringValue(string(i.OperationalState))
-	m.OnFailure = types.StringValue(string(i.OnFailure))
 	m.VNFDID = types.StringValue(i.VNFDID)
 	m.ScaleStatus = tfutil.Int64Map(i.ScaleStatus)
 	m.Readiness = readinessList(m.Readiness, i.Readiness)
-	m.Status = types.StringValue(string(i.Status))
-	m.Generation = types.Int64Value(i.Generation)
 	if !m.Metadata.IsNull() || len(i.Metadata) > 0 {
 		m.Metadata = tfutil.StringMap(i.Metadata)
 	}
@@ -207,30 +187,19 @@ func (m *model) setRecord(ctx context.Context, i *vnfm.Instance, diags *diag.Dia
 	}
 }
 
-func (m *model) setObservation(ctx context.Context, o *vnfm.Observation) {
+// SetObservation implements lifecycle.Model.
+func (m *model) SetObservation(ctx context.Context, o *vnfm.Observation, _ *diag.Diagnostics) {
 	vdus, objects := tfutil.VDUsValue(o.VDUs), tfutil.StringMap(o.Objects)
 	if len(o.Unseen) > 0 {
 		// What could not be looked at stays as it was known.
-		vdus = united(ctx, vdus, m.VDUs, func(string) bool { return true })
-		objects = united(ctx, objects, m.Objects, func(key string) bool {
-			connection, _ := vnfm.CutConnection(key)
-			return slices.Contains(o.Unseen, connection)
-		})
+		vdus = lifecycle.United(ctx, vdus, m.VDUs, func(string) bool { return true })
+		objects = lifecycle.WithUnseen(ctx, objects, m.Objects, o.Unseen)
 	}
 	m.VDUs, m.Objects = vdus, objects
 }
 
-// united are the elements of a map, and those that only the prior one has and that are
-// to be kept.
-func united(ctx context.Context, m, prior types.Map, keep func(key string) bool) types.Map {
-	all := m.Elements()
-	for key, v := range prior.Elements() {
-		if _, ok := all[key]; !ok && keep(key) {
-			all[key] = v
-		}
-	}
-	return types.MapValueMust(m.ElementType(ctx), all)
-}
+// Finish implements lifecycle.Model: preview and record say all.
+func (m *model) Finish(context.Context, vnfm.Manager, *vnfm.Instance, *diag.Diagnostics) {}
 
 // keepNull returns null for an empty text when the argument was left out.
 func keepNull(prior types.String, text string) types.String {

@@ -2,7 +2,6 @@ package instance
 
 import (
 	"context"
-	"regexp"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
@@ -10,7 +9,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/booldefault"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringdefault"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
@@ -19,12 +17,6 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
-)
-
-var (
-	// dns1123Label is what Kubernetes accepts as the name of a namespace.
-	dns1123Label = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
-	goDuration   = regexp.MustCompile(`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`)
 )
 
 // timeoutOpts are the operations of the resource that have a time limit.
@@ -41,20 +33,10 @@ func resourceSchema(ctx context.Context) schema.Schema {
 		MarkdownDescription: "A VNF instance: one network function and everything it consists of, with its whole life. " +
 			"Creating instantiates it, changing `scale_levels` scales it, changing `package_id` changes its current package, and any apply puts right what was changed behind Terraform's back. " +
 			"The plan shows every object and the replicas of every VDU before anything is done, also without a connection to the VIM.",
-		Attributes: merge(identityAttributes(), lifeAttributes(), computedAttributes(), map[string]schema.Attribute{
+		Attributes: tfutil.Merged(identityAttributes(), lifeAttributes(), computedAttributes(), map[string]schema.Attribute{
 			"timeouts": tfutil.Timeouts(ctx, timeoutOpts),
 		}),
 	}
-}
-
-func merge(parts ...map[string]schema.Attribute) map[string]schema.Attribute {
-	all := map[string]schema.Attribute{}
-	for _, part := range parts {
-		for name, a := range part {
-			all[name] = a
-		}
-	}
-	return all
 }
 
 // identityAttributes say which network function it is and where it lives.
@@ -97,8 +79,7 @@ func identityAttributes() map[string]schema.Attribute {
 			MarkdownDescription: "Namespace for the objects whose manifest names none. Default is `additional_params.namespace`, else the VIM's default namespace. It is created when it does not exist. A change replaces the instance.",
 			Optional:            true,
 			Computed:            true,
-			Validators: []validator.String{stringvalidator.RegexMatches(dns1123Label,
-				"must be the name of a Kubernetes namespace: at most 63 lower case letters, digits and '-', beginning and ending with a letter or digit")},
+			Validators:          []validator.String{tfutil.Namespace()},
 		},
 		"additional_params": schema.DynamicAttribute{
 			MarkdownDescription: additionalParams,
@@ -136,43 +117,11 @@ func lifeAttributes() map[string]schema.Attribute {
 			Validators:          []validator.String{stringvalidator.OneOf(string(vnfm.Started), string(vnfm.Stopped))},
 		},
 		"heal": healAttribute(),
-		"on_failure": schema.StringAttribute{
-			MarkdownDescription: "What becomes of an operation that fails half-way. `resume` (default) keeps what exists, sets `status` to `FAILED_TEMP`, and the next apply continues. `rollback` restores what was before; after a failed creation everything is removed again.",
-			Optional:            true,
-			Computed:            true,
-			Default:             stringdefault.StaticString(string(vnfm.OnFailureResume)),
-			Validators:          []validator.String{stringvalidator.OneOf(string(vnfm.OnFailureResume), string(vnfm.OnFailureRollback))},
-		},
-		"force_conflicts": schema.BoolAttribute{
-			MarkdownDescription: "Take over fields that another field manager owns. Default `false`: a conflict is an error that names field and manager.",
-			Optional:            true,
-			Computed:            true,
-			Default:             booldefault.StaticBool(false),
-		},
-		"adopt_existing": schema.BoolAttribute{
-			MarkdownDescription: "Take over objects that exist and belong to no instance. Default `false`: an object that exists is an error. Objects of another instance are never taken over.",
-			Optional:            true,
-			Computed:            true,
-			Default:             booldefault.StaticBool(false),
-		},
 		"replace_objects": schema.SetAttribute{
 			MarkdownDescription: "Objects, named as in `objects`, that may be deleted and made anew when a change of package needs what Kubernetes does not let be changed, such as the volume claim templates of a StatefulSet. Without it such a change is an error. Jobs and bare Pods are always replaced. Persistent volume claims of a StatefulSet stay.",
 			ElementType:         types.StringType,
 			Optional:            true,
 			Validators:          []validator.Set{setvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1))},
-		},
-		"lock_timeout": schema.StringAttribute{
-			MarkdownDescription: "How long an operation waits for another process that works on the instance before it gives up and names that process. `0s` gives up at once. The creation of an instance that another process is just creating is never waited for. Default `30s`.",
-			Optional:            true,
-			Computed:            true,
-			Default:             stringdefault.StaticString(defaultLockTimeout),
-			Validators:          []validator.String{stringvalidator.RegexMatches(goDuration, "must be a duration such as 30s or 5m")},
-		},
-		"server_dry_run": schema.BoolAttribute{
-			MarkdownDescription: "Have the VIM try at plan time what the plan adds or changes (server-side dry run), when it is registered and can be reached. Objects that the API server would refuse as they are written are errors of the plan; what may be different by the time of the apply (quotas, webhooks, conflicts, a VIM that does not answer) is a warning. That is one request for each object that is new or changed; a plan without a change asks nothing. Default `true`.",
-			Optional:            true,
-			Computed:            true,
-			Default:             booldefault.StaticBool(true),
 		},
 		"readiness": readinessAttribute(),
 		tfutil.SinkAttribute: tfutil.SinkSchema("A web server that is sent the kubeconfigs of the workload clusters that the instance consists of: every Cluster of Cluster API in its package. A VNFD that names the management driver `" +
@@ -189,7 +138,7 @@ func lifeAttributes() map[string]schema.Attribute {
 				"graceful_timeout": schema.StringAttribute{
 					MarkdownDescription: "Time that a VNFC has to end by itself, for example `30s`. Default is each pod's own grace period.",
 					Optional:            true,
-					Validators:          []validator.String{stringvalidator.RegexMatches(goDuration, "must be a duration such as 30s or 5m")},
+					Validators:          []validator.String{tfutil.Duration()},
 				},
 			},
 		},
@@ -208,7 +157,7 @@ func lifeAttributes() map[string]schema.Attribute {
 					Validators:          []validator.String{stringvalidator.OneOf(string(vnfm.SharedKeep), string(vnfm.SharedDelete))},
 				},
 				"crds": schema.StringAttribute{
-					MarkdownDescription: "CustomResourceDefinitions of the package: `delete` (default) deletes one unless there are objects of its kind, in any namespace, that are not the instance's; `keep` leaves them behind, and a later instance of the same name takes them over. What stays although it was to be deleted is told in a warning.",
+					MarkdownDescription: "CustomResourceDefinitions of the package: `delete` (default) deletes one unless there are objects of its kind, in any namespace, that are not the instance's; `keep` leaves them behind, and a later instance of the same name takes them over. What stays although it was to be deleted is told in a warning. With `delete`, an instance that brings controllers beside its definitions is not terminated as long as objects of these kinds that are not the instance's carry finalizers: nobody would be left to remove them. A forceful termination does it all the same.",
 					Optional:            true,
 					Validators:          []validator.String{stringvalidator.OneOf(string(vnfm.SharedKeep), string(vnfm.SharedDelete))},
 				},
@@ -219,15 +168,6 @@ func lifeAttributes() map[string]schema.Attribute {
 
 func computedAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"id": schema.StringAttribute{
-			MarkdownDescription: "Id of the instance.",
-			Computed:            true,
-			PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
-		},
-		"status": schema.StringAttribute{
-			MarkdownDescription: "`INSTANTIATED` when the last operation completed; `FAILED_TEMP` when it stopped half-way, `PROCESSING` while it runs or after its process was killed, `UNKNOWN` when the store has lost the record. Whatever it is other than `INSTANTIATED`, the next apply continues. A `postcondition` on it makes such an apply fail.",
-			Computed:            true,
-		},
 		"generation": schema.Int64Attribute{
 			MarkdownDescription: "Rises with every scale, heal and package change, for others to depend on.",
 			Computed:            true,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
@@ -65,7 +66,7 @@ func (d *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp 
 // secretNames are the attributes of a connection that a data source does not have.
 func secretNames() []string {
 	var names []string
-	for _, s := range secrets {
+	for _, s := range slices.Concat(kubernetesSecrets, openstackSecrets) {
 		names = append(names, s.Name, s.Name+tfutil.WriteOnlySuffix, s.Name+tfutil.WriteOnlyVersionSuffix)
 	}
 	return names
@@ -108,9 +109,9 @@ func lookup(ctx context.Context, manager vnfm.Manager, id, name string) (*vnfm.V
 	return manager.VIMByName(ctx, name)
 }
 
-// connectionTypes are the types of the attribute kubernetes of the data source.
-func connectionTypes() map[string]attr.Type {
-	all := kubernetesTypes()
+// withoutSecrets are the types of a connection of the data source, given those of the
+// resource.
+func withoutSecrets(all map[string]attr.Type) map[string]attr.Type {
 	for _, name := range secretNames() {
 		delete(all, name)
 	}
@@ -125,11 +126,14 @@ func (m *commonModel) fromRecord(ctx context.Context, v *vnfm.VIM) diag.Diagnost
 	m.Type = types.StringValue(string(v.Type))
 	m.CreatedAt = tfutil.Time(v.CreatedAt)
 	m.observed = observedOf(v)
-	m.Kubernetes = types.ObjectNull(connectionTypes())
+	connectionTypes := withoutSecrets(kubernetesTypes())
+	m.Kubernetes = types.ObjectNull(connectionTypes)
+	openstackTypes := withoutSecrets(openstackTypes())
+	m.OpenStack = openstackValue(v.OpenStack, types.ObjectNull(openstackTypes), openstackTypes)
 	if v.Kubernetes == nil {
 		return nil
 	}
 	var diags diag.Diagnostics
-	m.Kubernetes, diags = types.ObjectValueFrom(ctx, connectionTypes(), connectionOf(v.Kubernetes, types.BoolValue(false)))
+	m.Kubernetes, diags = types.ObjectValueFrom(ctx, connectionTypes, connectionOf(v.Kubernetes, types.BoolValue(false)))
 	return diags
 }

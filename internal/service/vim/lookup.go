@@ -54,9 +54,10 @@ func look(ctx context.Context, manager vnfm.Manager, id string) (*vnfm.VIM, diag
 }
 
 // inConnection puts the findings of a driver, which name the arguments of a
-// connection, at these arguments inside the attribute kubernetes. Findings about
-// secrets name them in their text: Terraform would quote the lines of a path.
-func inConnection(err error) error {
+// connection, at these arguments inside the attribute that is named after the type of the
+// VIM. Findings about secrets name them in their text: Terraform would quote the lines of
+// a path.
+func inConnection(spec vnfm.VIMSpec, err error) error {
 	var invalid *vnfm.InvalidError
 	if !errors.As(err, &invalid) {
 		return err
@@ -65,9 +66,9 @@ func inConnection(err error) error {
 	for _, p := range invalid.Problems {
 		switch name := p.Attribute; {
 		case slices.Contains(secretNames(), name):
-			p.Attribute, p.Summary = "", fmt.Sprintf("kubernetes.%s: %s", name, p.Summary)
+			p.Attribute, p.Summary = "", fmt.Sprintf("%s.%s: %s", spec.Type, name, p.Summary)
 		case name != "":
-			p.Attribute = "kubernetes." + name
+			p.Attribute = string(spec.Type) + "." + name
 		}
 		moved = append(moved, p)
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/functions/kubeconfig"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -29,33 +28,8 @@ type commonModel struct {
 	Type        types.String `tfsdk:"type"`
 	CreatedAt   types.String `tfsdk:"created_at"`
 	Kubernetes  types.Object `tfsdk:"kubernetes"`
+	OpenStack   types.Object `tfsdk:"openstack"`
 	observed
-}
-
-// observed is what the VIM itself says: a change of the connection can change it.
-type observed struct {
-	Status        types.String `tfsdk:"status"`
-	Endpoint      types.String `tfsdk:"endpoint"`
-	ServerVersion types.String `tfsdk:"server_version"`
-	APIGroups     types.List   `tfsdk:"api_groups"`
-}
-
-func unknownObserved() observed {
-	return observed{
-		Status:        types.StringUnknown(),
-		Endpoint:      types.StringUnknown(),
-		ServerVersion: types.StringUnknown(),
-		APIGroups:     types.ListUnknown(types.StringType),
-	}
-}
-
-func observedOf(v *vnfm.VIM) observed {
-	return observed{
-		Status:        types.StringValue(string(v.Status)),
-		Endpoint:      tfutil.OptionalString(v.Endpoint),
-		ServerVersion: tfutil.OptionalString(v.ServerVersion),
-		APIGroups:     tfutil.StringList(v.APIGroups),
-	}
 }
 
 // connectionModel is the part of a connection that is no secret.
@@ -99,8 +73,7 @@ func (m *commonModel) kubernetes(ctx context.Context) (*kubernetesModel, diag.Di
 	return &k, diags
 }
 
-// credentials maps the names of the credentials to their values, of which those
-// that are not set are null. Only a configuration holds the write-only ones.
+// credentials implements connection.
 func (k *kubernetesModel) credentials() map[string]types.String {
 	return map[string]types.String{
 		vnfm.CredentialBearerToken: tfutil.SecretValue(k.BearerToken, k.BearerTokenWO),
@@ -110,69 +83,44 @@ func (k *kubernetesModel) credentials() map[string]types.String {
 	}
 }
 
-// secrets returns the texts that must not show up anywhere.
-func (k *kubernetesModel) secrets() []string {
-	var texts []string
-	for name, v := range k.credentials() {
-		if tfutil.Set(v) {
-			texts = append(texts, secretTexts(name, v.ValueString())...)
-		}
+// fill implements connection.
+func (k *kubernetesModel) fill(spec *vnfm.VIMSpec) {
+	spec.Type = vnfm.VIMTypeKubernetes
+	spec.Kubernetes = &vnfm.KubernetesConnection{
+		Endpoint:              k.Endpoint.ValueString(),
+		CACertificate:         k.CACertificate.ValueString(),
+		InsecureSkipTLSVerify: k.InsecureSkipTLSVerify.ValueBool(),
+		TLSServerName:         k.TLSServerName.ValueString(),
+		ProxyURL:              k.ProxyURL.ValueString(),
+		DefaultNamespace:      k.DefaultNamespace.ValueString(),
+		Username:              k.Username.ValueString(),
+		ClientCertificate:     k.ClientCertificate.ValueString(),
+		KubeconfigContext:     k.KubeconfigContext.ValueString(),
+		CAPICluster:           tfutil.ClusterRef(k.CAPICluster),
 	}
-	return texts
-}
-
-// secretTexts returns a credential as it is and, of a kubeconfig, the secrets inside.
-func secretTexts(name, text string) []string {
-	if name == vnfm.CredentialKubeconfig {
-		return append(kubeconfig.Secrets(text), text)
-	}
-	return []string{text}
-}
-
-func specSecrets(spec vnfm.VIMSpec) []string {
-	var texts []string
-	for name, secret := range spec.Credentials {
-		texts = append(texts, secretTexts(name, secret.Reveal())...)
-	}
-	return texts
 }
 
 // spec returns what a configuration says of a VIM. It must be called on the
 // configuration: plan and state have no write-only values.
 func (m *commonModel) spec(ctx context.Context) (vnfm.VIMSpec, diag.Diagnostics) {
-	k, diags := m.kubernetes(ctx)
-	if diags.HasError() {
-		return vnfm.VIMSpec{}, diags
+	spec := vnfm.VIMSpec{Name: m.Name.ValueString(), Description: m.Description.ValueString()}
+	c, _, diags := m.connection(ctx)
+	if diags.HasError() || c == nil {
+		return spec, diags
 	}
-	spec := vnfm.VIMSpec{
-		Name:        m.Name.ValueString(),
-		Description: m.Description.ValueString(),
-		Type:        vnfm.VIMTypeKubernetes,
-		Kubernetes: &vnfm.KubernetesConnection{
-			Endpoint:              k.Endpoint.ValueString(),
-			CACertificate:         k.CACertificate.ValueString(),
-			InsecureSkipTLSVerify: k.InsecureSkipTLSVerify.ValueBool(),
-			TLSServerName:         k.TLSServerName.ValueString(),
-			ProxyURL:              k.ProxyURL.ValueString(),
-			DefaultNamespace:      k.DefaultNamespace.ValueString(),
-			Username:              k.Username.ValueString(),
-			ClientCertificate:     k.ClientCertificate.ValueString(),
-			KubeconfigContext:     k.KubeconfigContext.ValueString(),
-			CAPICluster:           tfutil.ClusterRef(k.CAPICluster),
-		},
-		Credentials: vnfm.Credentials{},
-	}
-	for name, v := range k.credentials() {
-		if tfutil.Set(v) {
-			spec.Credentials[name] = vnfm.Secret(v.ValueString())
-		}
-	}
+	c.fill(&spec)
+	spec.Credentials = known(c.credentials())
 	return spec, diags
 }
 
 // describesSame reports whether two models say the same of a VIM, whatever was seen of it.
 func (m *commonModel) describesSame(other *commonModel) bool {
-	return m.Name.Equal(other.Name) && m.Description.Equal(other.Description) && m.Kubernetes.Equal(other.Kubernetes)
+	return m.Name.Equal(other.Name) && m.Description.Equal(other.Description) && m.connectsSame(other)
+}
+
+// connectsSame reports whether two models say the same of where a VIM is.
+func (m *commonModel) connectsSame(other *commonModel) bool {
+	return m.Kubernetes.Equal(other.Kubernetes) && m.OpenStack.Equal(other.OpenStack)
 }
 
 // setComputed fills what is not known yet of a plan.
@@ -182,19 +130,7 @@ func (m *commonModel) setComputed(v *vnfm.VIM) {
 	if m.CreatedAt.IsUnknown() {
 		m.CreatedAt = tfutil.Time(v.CreatedAt)
 	}
-	now := observedOf(v)
-	if m.Status.IsUnknown() {
-		m.Status = now.Status
-	}
-	if m.Endpoint.IsUnknown() {
-		m.Endpoint = now.Endpoint
-	}
-	if m.ServerVersion.IsUnknown() {
-		m.ServerVersion = now.ServerVersion
-	}
-	if m.APIGroups.IsUnknown() {
-		m.APIGroups = now.APIGroups
-	}
+	m.fillUnknown(v)
 }
 
 // fromVIM takes the record over. Secrets and versions stay as they are: the record
@@ -206,6 +142,7 @@ func (m *resourceModel) fromVIM(ctx context.Context, v *vnfm.VIM) diag.Diagnosti
 	m.Type = types.StringValue(string(v.Type))
 	m.CreatedAt = tfutil.Time(v.CreatedAt)
 	m.observed = observedOf(v)
+	m.OpenStack = openstackValue(v.OpenStack, m.OpenStack, openstackTypes())
 	if v.Kubernetes == nil {
 		m.Kubernetes = types.ObjectNull(kubernetesTypes())
 		return nil

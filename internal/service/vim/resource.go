@@ -56,15 +56,15 @@ func (r *Resource) Configure(_ context.Context, req resource.ConfigureRequest, r
 func (r *Resource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
 	var config resourceModel
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
-	if resp.Diagnostics.HasError() || !tfutil.Set(config.Kubernetes) {
-		return
-	}
-	k, diags := config.kubernetes(ctx)
-	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	resp.Diagnostics.Append(tfutil.MaskDiagnostics(k.validate(path.Root("kubernetes")), k.secrets()...)...)
+	c, at, diags := config.connection(ctx)
+	resp.Diagnostics.Append(diags...)
+	if resp.Diagnostics.HasError() || c == nil {
+		return
+	}
+	resp.Diagnostics.Append(tfutil.MaskDiagnostics(c.validate(at), secretsOf(known(c.credentials()))...)...)
 }
 
 // ModifyPlan implements resource.ResourceWithModifyPlan: a VIM whose record was
@@ -80,11 +80,16 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	if resp.Diagnostics.HasError() {
 		return
 	}
+	if !state.Kubernetes.IsNull() && plan.Kubernetes.IsNull() || !state.OpenStack.IsNull() && plan.OpenStack.IsNull() {
+		// What is on the one cannot be on the other.
+		resp.RequiresReplace.Append(path.Root(string(vnfm.VIMTypeKubernetes)), path.Root(string(vnfm.VIMTypeOpenStack)))
+		return
+	}
 	switch {
 	case state.Status.ValueString() == string(vnfm.VIMUnregistered):
 		plan.observed = unknownObserved()
 	case plan.describesSame(&state.commonModel),
-		state.Status.ValueString() == string(vnfm.VIMReachable) && plan.Kubernetes.Equal(state.Kubernetes):
+		state.Status.ValueString() == string(vnfm.VIMReachable) && plan.connectsSame(&state.commonModel):
 		plan.observed = state.observed
 	default:
 		return
@@ -109,13 +114,13 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	secrets := specSecrets(spec)
+	secrets := secretsOf(spec.Credentials)
 	ctx = tfutil.Mask(ctx, secrets...)
 	defer func() { resp.Diagnostics = tfutil.MaskDiagnostics(resp.Diagnostics, secrets...) }()
 
 	v, problems, err := manager.RegisterVIM(ctx, "", spec)
 	if err != nil {
-		tfutil.AddError(&resp.Diagnostics, "Register", object(spec.Name), inConnection(err), path.Empty())
+		tfutil.AddError(&resp.Diagnostics, "Register", object(spec.Name), inConnection(spec, err), path.Empty())
 		return
 	}
 	resp.Diagnostics.Append(tfutil.Problems(problems, path.Empty())...)
@@ -173,7 +178,7 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	secrets := specSecrets(spec)
+	secrets := secretsOf(spec.Credentials)
 	ctx = tfutil.Mask(ctx, secrets...)
 	defer func() { resp.Diagnostics = tfutil.MaskDiagnostics(resp.Diagnostics, secrets...) }()
 
@@ -183,7 +188,7 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 		v, problems, err = manager.RegisterVIM(ctx, id, spec)
 	}
 	if err != nil {
-		tfutil.AddError(&resp.Diagnostics, "Update", object(spec.Name), inConnection(err), path.Empty())
+		tfutil.AddError(&resp.Diagnostics, "Update", object(spec.Name), inConnection(spec, err), path.Empty())
 		return
 	}
 	resp.Diagnostics.Append(tfutil.Problems(problems, path.Empty())...)

@@ -2,15 +2,17 @@ package vim
 
 import (
 	"context"
+	"maps"
 	"regexp"
 
+	"github.com/hashicorp/terraform-plugin-framework-validators/objectvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -24,7 +26,7 @@ func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *r
 	attributes := attributes()
 	attributes["timeouts"] = tfutil.Timeouts(ctx, timeoutOpts)
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "A virtualised infrastructure manager (VIM) that VNF instances run on: a Kubernetes API server.\n\n" +
+		MarkdownDescription: "A virtualised infrastructure manager (VIM): a Kubernetes API server that VNF instances and workload clusters are on, or a region and project of an OpenStack that workload clusters have their machines in.\n\n" +
 			"Creating it reaches the VIM, authenticates, checks its version and what the credentials may do, and keeps them sealed in the store. " +
 			"A VIM that cannot be reached is not registered. Rights that are missing are a warning, because they may be narrow on purpose. " +
 			"Every change is made in place, rotated credentials included. Destroying it is refused while a VNF instance runs on it.",
@@ -34,7 +36,7 @@ func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *r
 
 // attributes are those that resource and data source share.
 func attributes() map[string]schema.Attribute {
-	return map[string]schema.Attribute{
+	all := map[string]schema.Attribute{
 		"id": schema.StringAttribute{
 			Computed:            true,
 			MarkdownDescription: "Identifier of the VIM, a UUID. It stays the same when the VIM has to be registered again.",
@@ -52,26 +54,8 @@ func attributes() map[string]schema.Attribute {
 		},
 		"type": schema.StringAttribute{
 			Computed:            true,
-			MarkdownDescription: "Type of the VIM: `kubernetes`.",
+			MarkdownDescription: "Type of the VIM: `kubernetes` or `openstack`.",
 			PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
-		},
-		"status": schema.StringAttribute{
-			Computed: true,
-			MarkdownDescription: "What the last check saw: `REACHABLE`; `UNREACHABLE` when the VIM did not answer or refused the credentials; " +
-				"`UNREGISTERED` when the store has lost its record, which the next apply puts right.",
-		},
-		"endpoint": schema.StringAttribute{
-			Computed:            true,
-			MarkdownDescription: "URL of the API server that was reached, also when a kubeconfig gave it.",
-		},
-		"server_version": schema.StringAttribute{
-			Computed:            true,
-			MarkdownDescription: "Version of the API server, for example `v1.34.1`.",
-		},
-		"api_groups": schema.ListAttribute{
-			Computed:            true,
-			ElementType:         types.StringType,
-			MarkdownDescription: "API groups with their versions that the server serves, sorted, for example `apps/v1`.",
 		},
 		"created_at": schema.StringAttribute{
 			Computed:            true,
@@ -79,13 +63,18 @@ func attributes() map[string]schema.Attribute {
 			PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
 		},
 		"kubernetes": schema.SingleNestedAttribute{
-			Required: true,
-			MarkdownDescription: "Connection to a Kubernetes API server, version 1.25 or later. Exactly one way of authentication is set: a bearer token, " +
+			Optional: true,
+			Validators: []validator.Object{objectvalidator.ExactlyOneOf(
+				path.MatchRoot(string(vnfm.VIMTypeKubernetes)), path.MatchRoot(string(vnfm.VIMTypeOpenStack)))},
+			MarkdownDescription: "Connection to a Kubernetes API server, version 1.25 or later. Exactly one of `kubernetes` and `openstack` is set; a change from one to the other replaces the VIM. Exactly one way of authentication is set: a bearer token, " +
 				"a username with its password, a client certificate with its key, a whole kubeconfig, of which the other arguments replace single values, or a workload cluster of Cluster API. Nothing is ever read from `~/.kube/config`. " +
 				"Changing anything inside checks the connection and replaces it in place.",
 			Attributes: kubernetesAttributes(),
 		},
+		"openstack": openstackAttribute(),
 	}
+	maps.Copy(all, observedAttributes())
+	return all
 }
 
 func kubernetesAttributes() map[string]schema.Attribute {
@@ -122,14 +111,14 @@ func kubernetesAttributes() map[string]schema.Attribute {
 			"name":      schema.StringAttribute{Required: true, MarkdownDescription: "Name of the cluster.", Validators: notEmpty},
 		},
 	}
-	for _, s := range secrets {
+	for _, s := range kubernetesSecrets {
 		s.AddTo(attributes)
 	}
 	return attributes
 }
 
-// secrets are the secret arguments of a Kubernetes VIM.
-var secrets = []tfutil.Secret{
+// kubernetesSecrets are the secret arguments of a Kubernetes VIM.
+var kubernetesSecrets = []tfutil.Secret{
 	{Name: vnfm.CredentialBearerToken, Description: "Bearer token, for example of a service account."},
 	{Name: vnfm.CredentialPassword, Description: "Password for basic authentication, together with `username`."},
 	{Name: vnfm.CredentialClientKey, Description: "Private key of the client certificate, as PEM."},

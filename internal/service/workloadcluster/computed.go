@@ -3,8 +3,6 @@ package workloadcluster
 import (
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
@@ -17,15 +15,8 @@ func computedAttributes() map[string]schema.Attribute {
 		return schema.StringAttribute{MarkdownDescription: description, Computed: true}
 	}
 	return map[string]schema.Attribute{
-		"id": schema.StringAttribute{
-			MarkdownDescription: "Id of the cluster in the store.",
-			Computed:            true,
-			PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
-		},
 		"api_version": text("Version of Cluster API that objects are written in, `v1beta1` or `v1beta2`: the newest that the management cluster served when the cluster was made."),
-		"status": text("`INSTANTIATED` when the last operation completed; `FAILED_TEMP` when it stopped half-way, `PROCESSING` while it runs or after its process was killed, `UNKNOWN` when the store has lost the record. " +
-			"Whatever it is other than `INSTANTIATED`, the next apply continues. A `postcondition` on it makes such an apply fail."),
-		"generation": schema.Int64Attribute{MarkdownDescription: "Rises with every change, for others to depend on.", Computed: true},
+		"generation":  schema.Int64Attribute{MarkdownDescription: "Rises with every change, for others to depend on.", Computed: true},
 		"objects": schema.MapAttribute{
 			MarkdownDescription: "The objects on the management cluster: from `group/version/Kind namespace/name` as written to the digest of the object, known at plan time. " +
 				"An object that was changed behind Terraform's back reads `drifted: <field paths>`, one that is gone is absent; the next apply puts both right.",

@@ -61,7 +61,7 @@ func (d *DataSource) Configure(_ context.Context, req datasource.ConfigureReques
 // Schema implements datasource.DataSource.
 func (d *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	attributes := tfutil.ComputedAttributes(computedAttributes())
-	for _, name := range []string{"id", "api_version", "status", "generation", "objects"} {
+	for _, name := range []string{"api_version", "generation", "objects"} {
 		// These are of the record, which a cluster of somebody else does not have.
 		delete(attributes, name)
 	}

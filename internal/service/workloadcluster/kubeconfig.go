@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
@@ -33,24 +36,37 @@ type kubeconfigModel struct {
 	NotAfter          types.String `tfsdk:"not_after"`
 }
 
-// The descriptions that data source and ephemeral resource share, by attribute.
-var kubeconfigTexts = map[string]string{ //nolint:gosec // descriptions of credentials
-	"vim_id":    "Id of the `vnf_vim` that is the management cluster.",
-	"namespace": "Namespace of the cluster on the management cluster.",
-	"name":      "Name of the cluster.",
-	"wait": "How long it is waited until there is a kubeconfig and the workload API answers with it, for example `10m`. Without it what there is is taken. " +
-		"A plan waits as well: do not wait where the plan itself would repair the cluster, and refer to `kubeconfig_ref` of the cluster, which is unknown until the cluster is ready.",
-	"kubeconfig":             "The whole kubeconfig, as Cluster API wrote it.",
-	"host":                   "URL of the workload API.",
-	"cluster_ca_certificate": "CA certificate of the workload API, as PEM.",
-	"client_certificate":     "Client certificate, as PEM.",
-	"client_key":             "Private key of the client certificate, as PEM.",
-	"token":                  "Bearer token, for control planes that give one instead of a certificate.",
-	"not_after":              "Time at which the client certificate expires (RFC 3339).",
+// kubeconfigAttributes are those of the data source. The ephemeral resource has the same:
+// its type of attribute is another one with the same fields.
+func kubeconfigAttributes() map[string]schema.StringAttribute {
+	named := func(description string) schema.StringAttribute {
+		return schema.StringAttribute{Required: true, MarkdownDescription: description, Validators: []validator.String{stringvalidator.LengthAtLeast(1)}}
+	}
+	read := func(description string) schema.StringAttribute {
+		return schema.StringAttribute{Computed: true, MarkdownDescription: description}
+	}
+	secret := func(description string) schema.StringAttribute {
+		return schema.StringAttribute{Computed: true, Sensitive: true, MarkdownDescription: description}
+	}
+	return map[string]schema.StringAttribute{
+		"vim_id":    named("Id of the `vnf_vim` that is the management cluster."),
+		"namespace": named("Namespace of the cluster on the management cluster."),
+		"name":      named("Name of the cluster."),
+		"wait": {
+			MarkdownDescription: "How long it is waited until there is a kubeconfig and the workload API answers with it, for example `10m`. Without it what there is is taken. " +
+				"A plan waits as well: do not wait where the plan itself would repair the cluster, and refer to `kubeconfig_ref` of the cluster, which is unknown until the cluster is ready.",
+			Optional:   true,
+			Validators: []validator.String{tfutil.Duration()},
+		},
+		"kubeconfig":             secret("The whole kubeconfig, as Cluster API wrote it."),
+		"host":                   read("URL of the workload API."),
+		"cluster_ca_certificate": read("CA certificate of the workload API, as PEM."),
+		"client_certificate":     read("Client certificate, as PEM."),
+		"client_key":             secret("Private key of the client certificate, as PEM."),
+		"token":                  secret("Bearer token, for control planes that give one instead of a certificate."),
+		"not_after":              read("Time at which the client certificate expires (RFC 3339)."),
+	}
 }
-
-// sensitiveKubeconfig are the attributes that hold secrets.
-var sensitiveKubeconfig = map[string]bool{"kubeconfig": true, "client_key": true, "token": true}
 
 // read fills the model from the management cluster.
 func (m *kubeconfigModel) read(ctx context.Context, manager vnfm.Manager, mint *vnfm.MintSpec, diags *diag.Diagnostics) {

@@ -3,10 +3,8 @@ package workloadcluster
 import (
 	"context"
 
-	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 )
@@ -32,17 +30,8 @@ func (d *KubeconfigDataSource) Configure(_ context.Context, req datasource.Confi
 // Schema implements datasource.DataSource.
 func (d *KubeconfigDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	attributes := map[string]schema.Attribute{}
-	for name, description := range kubeconfigTexts {
-		attributes[name] = schema.StringAttribute{Computed: true, Sensitive: sensitiveKubeconfig[name], MarkdownDescription: description}
-	}
-	for _, name := range []string{"vim_id", "namespace", "name"} {
-		attributes[name] = schema.StringAttribute{
-			Required: true, MarkdownDescription: kubeconfigTexts[name], Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
-		}
-	}
-	attributes["wait"] = schema.StringAttribute{
-		Optional: true, MarkdownDescription: kubeconfigTexts["wait"],
-		Validators: []validator.String{stringvalidator.RegexMatches(goDuration, durationRule)},
+	for name, a := range kubeconfigAttributes() {
+		attributes[name] = a
 	}
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "The kubeconfig of a workload cluster, read from the management cluster at each refresh. It gives full rights on the cluster, and **its values are kept in the state**: " +

@@ -50,17 +50,8 @@ func (e *KubeconfigEphemeral) Configure(_ context.Context, req ephemeral.Configu
 // Schema implements ephemeral.EphemeralResource.
 func (e *KubeconfigEphemeral) Schema(_ context.Context, _ ephemeral.SchemaRequest, resp *ephemeral.SchemaResponse) {
 	attributes := map[string]schema.Attribute{}
-	for name, description := range kubeconfigTexts {
-		attributes[name] = schema.StringAttribute{Computed: true, Sensitive: sensitiveKubeconfig[name], MarkdownDescription: description}
-	}
-	for _, name := range []string{"vim_id", "namespace", "name"} {
-		attributes[name] = schema.StringAttribute{
-			Required: true, MarkdownDescription: kubeconfigTexts[name], Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
-		}
-	}
-	attributes["wait"] = schema.StringAttribute{
-		Optional: true, MarkdownDescription: kubeconfigTexts["wait"],
-		Validators: []validator.String{stringvalidator.RegexMatches(goDuration, durationRule)},
+	for name, a := range kubeconfigAttributes() {
+		attributes[name] = schema.StringAttribute(a)
 	}
 	attributes["mint"] = schema.SingleNestedAttribute{
 		Optional: true,
@@ -73,7 +64,7 @@ func (e *KubeconfigEphemeral) Schema(_ context.Context, _ ephemeral.SchemaReques
 			"organizations": schema.ListAttribute{Optional: true, ElementType: types.StringType, MarkdownDescription: "Groups of the user."},
 			"ttl": schema.StringAttribute{
 				Required: true, MarkdownDescription: "How long the certificate is valid, for example `1h`, but no longer than the CA.",
-				Validators: []validator.String{stringvalidator.RegexMatches(goDuration, durationRule)},
+				Validators: []validator.String{tfutil.Duration()},
 			},
 		},
 	}

@@ -5,11 +5,14 @@ import (
 	"encoding/pem"
 	"fmt"
 	"net/http"
+	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/hashicorp/terraform-plugin-testing/config"
 	"github.com/hashicorp/terraform-plugin-testing/echoprovider"
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
@@ -21,7 +24,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/workloadcluster"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -113,8 +118,22 @@ func TestAccWorkloadKubeconfig_dataSource(t *testing.T) {
 			Config:    w.looks(w.lookup(dataKubeconfig, "")),
 		},
 		resource.TestStep{
-			Config:      w.looks(w.lookup(dataKubeconfig, `wait = "3s"`)),
-			ExpectError: acctest.Says(`workload API of workload cluster .*/edge does not answer`),
+			// Who asks is told at once, and what to do.
+			Config:      w.looks(w.lookup(dataKubeconfig, `wait = "10m"`)),
+			ExpectError: acctest.Says(`(?s)client certificate in the kubeconfig of workload cluster ` + w.namespace + `/edge expired at .*Change regenerate_kubeconfig of the vnf_capi_workload_cluster`),
+		},
+		resource.TestStep{
+			Config:      w.looks(w.lookup(ephemeralKubeconfig, `wait = "10m"`)),
+			ExpectError: acctest.Says(`(?s)client certificate in the kubeconfig of workload cluster ` + w.namespace + `/edge expired at .*Change regenerate_kubeconfig of the vnf_capi_workload_cluster`),
+		},
+		resource.TestStep{
+			Config: w.looks(fmt.Sprintf(`
+resource "vnf_vim" "edge" {
+  name       = "edge"
+  kubernetes = { capi_cluster = { vim_id = vnf_vim.test.id, namespace = %q, name = "edge" } }
+}
+`, w.namespace)),
+			ExpectError: acctest.Says(`(?s)client certificate in the kubeconfig of workload cluster ` + w.namespace + `/edge expired at .*Change regenerate_kubeconfig of the vnf_capi_workload_cluster`),
 		},
 		resource.TestStep{
 			PreConfig:   func() { w.plantSecret("edge-kubeconfig", map[string]string{"value": "users: [top secret text"}) },
@@ -232,6 +251,8 @@ func TestAccWorkloadCluster_dataSource(t *testing.T) {
 	}
 	whole, _ := w.kubeconfig(time.Now().Add(1000 * time.Hour))
 	t.Cleanup(func() { w.uproot("machine", "edge-1") })
+	// The id is known once the VIM is there.
+	management := config.Variables{}
 	w.look(t,
 		resource.TestStep{
 			Config:      w.looks(w.lookup(dataCluster, "")),
@@ -266,6 +287,23 @@ spec:
 					"name": knownvalue.StringExact("edge-1"), "group": knownvalue.StringExact("a"), "ready": knownvalue.Bool(false),
 				})})),
 			},
+			Check: func(s *terraform.State) error {
+				management["management_cluster_id"] = config.StringVariable(s.RootModule().Resources["vnf_vim.test"].Primary.ID)
+				return nil
+			},
+		},
+		resource.TestStep{
+			Config:            w.looks(w.example()),
+			ConfigVariables:   management,
+			ConfigStateChecks: []statecheck.StateCheck{statecheck.ExpectKnownOutputValue("unready", knownvalue.MapSizeExact(1))},
 		},
 	)
+}
+
+// example is the example of the data source, for the namespace of the test.
+func (w *world) example() string {
+	w.Helper()
+	text := w.lab.ReadFile(w, filepath.Join(labtest.Root(w), "examples", "data-sources", workloadcluster.ResourceType, "data-source.tf"))
+	require.Contains(w, text, `"edges"`)
+	return strings.Replace(text, `"edges"`, strconv.Quote(w.namespace), 1)
 }

@@ -8,24 +8,22 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/lifecycle"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 // model is the resource as Terraform has it.
 type model struct {
+	lifecycle.Life
 	observed
+	charted
 
-	ID                types.String `tfsdk:"id"`
-	VIMID             types.String `tfsdk:"vim_id"`
-	Namespace         types.String `tfsdk:"namespace"`
-	Name              types.String `tfsdk:"name"`
 	KubernetesVersion types.String `tfsdk:"kubernetes_version"`
 
 	Topology        types.Object `tfsdk:"topology"`
@@ -41,28 +39,19 @@ type model struct {
 	Paused       types.Bool   `tfsdk:"paused"`
 	RolloutAfter types.String `tfsdk:"rollout_after"`
 	Regenerate   types.String `tfsdk:"regenerate_kubeconfig"`
-	Heal         types.Object `tfsdk:"heal"`
-	Sink         types.Object `tfsdk:"credentials_sink"`
+	OpenStack    types.Object `tfsdk:"openstack"`
 
-	OnFailure      types.String `tfsdk:"on_failure"`
-	ForceConflicts types.Bool   `tfsdk:"force_conflicts"`
-	AdoptExisting  types.Bool   `tfsdk:"adopt_existing"`
-	ServerDryRun   types.Bool   `tfsdk:"server_dry_run"`
-	LockTimeout    types.String `tfsdk:"lock_timeout"`
+	ApplicationCredentialID types.String `tfsdk:"application_credential_id"`
 
-	APIVersion    types.String   `tfsdk:"api_version"`
-	Status        types.String   `tfsdk:"status"`
-	Generation    types.Int64    `tfsdk:"generation"`
-	Objects       types.Map      `tfsdk:"objects"`
-	KubeconfigRef types.Object   `tfsdk:"kubeconfig_ref"`
-	Timeouts      timeouts.Value `tfsdk:"timeouts"`
+	APIVersion    types.String `tfsdk:"api_version"`
+	KubeconfigRef types.Object `tfsdk:"kubeconfig_ref"`
 }
 
-// spec composes what the plan asks for. It is not known while an argument is not.
-func (m *model) spec(ctx context.Context, diags *diag.Diagnostics) (vnfm.InstanceSpec, bool) {
+// Spec implements lifecycle.Model.
+func (m *model) Spec(ctx context.Context, state *model, diags *diag.Diagnostics) (vnfm.InstanceSpec, bool) {
 	for _, v := range []attr.Value{
-		m.VIMID, m.Name, m.KubernetesVersion, m.Topology, m.Chart, m.Template, m.ClusterTemplate, m.Labels, m.Annotations, m.Network,
-		m.ControlPlane, m.NodeGroups, m.Paused, m.RolloutAfter, m.OnFailure, m.ForceConflicts, m.AdoptExisting,
+		m.VIMID, m.Name, m.KubernetesVersion, m.Topology, m.Chart, m.Template, m.ClusterTemplate, m.Addons, m.Labels, m.Annotations, m.Network,
+		m.ControlPlane, m.NodeGroups, m.Paused, m.RolloutAfter, m.OnFailure, m.ForceConflicts, m.AdoptExisting, m.OpenStack,
 	} {
 		if !tfutil.FullyKnown(ctx, v) {
 			return vnfm.InstanceSpec{}, false
@@ -71,7 +60,7 @@ func (m *model) spec(ctx context.Context, diags *diag.Diagnostics) (vnfm.Instanc
 	r := reader{diags: diags}
 	cluster := &vnfm.ClusterSpec{
 		Name: m.Name.ValueString(), Namespace: m.Namespace.ValueString(), KubernetesVersion: m.KubernetesVersion.ValueString(),
-		Labels: texts(m.Labels), Annotations: texts(m.Annotations), Paused: m.Paused.ValueBool(), RolloutAfter: m.RolloutAfter.ValueString(),
+		Labels: tfutil.Texts(m.Labels), Annotations: tfutil.Texts(m.Annotations), Paused: m.Paused.ValueBool(), RolloutAfter: m.RolloutAfter.ValueString(),
 	}
 	if tfutil.Set(m.APIVersion) {
 		cluster.APIVersion = m.APIVersion.ValueString()
@@ -82,7 +71,8 @@ func (m *model) spec(ctx context.Context, diags *diag.Diagnostics) (vnfm.Instanc
 		}
 	}
 	if o := fieldsOf(m.Chart); o != nil {
-		cluster.Chart = &vnfm.ClusterChart{Name: o.text("name"), Path: o.text("path"), Values: r.object(path.Root("chart").AtName("values"), o["values"])}
+		cluster.Chart = &vnfm.ClusterChart{ChartSource: o.source(), Values: r.object(path.Root("chart").AtName("values"), o["values"])}
+		cluster.Chart.Chart = chartOf(fieldsOf(m.ChartStatus))
 	}
 	if o := fieldsOf(m.Template); o != nil {
 		cluster.Template = &vnfm.ClusterTemplate{Content: o.text("content"), Variables: o.texts("variables")}
@@ -90,22 +80,31 @@ func (m *model) spec(ctx context.Context, diags *diag.Diagnostics) (vnfm.Instanc
 	if o := fieldsOf(m.Network); o != nil {
 		cluster.Network = &vnfm.ClusterNetwork{
 			PodCIDRs: o.list("pod_cidrs"), ServiceCIDRs: o.list("service_cidrs"), ServiceDomain: o.text("service_domain"), APIServerPort: int(o.number("api_server_port")),
+			Internal: o.nested("internal").resource(), Subnet: o.nested("internal_subnet").resource(), External: o.text("external"),
 		}
 	}
 	if o := fieldsOf(m.ControlPlane); o != nil {
 		cluster.ControlPlane = vnfm.ClusterControlPlane{
 			Replicas: o.optional("replicas"), Flavour: o.text("flavour"), Labels: o.texts("labels"), Annotations: o.texts("annotations"),
 			Variables: r.object(path.Root("control_plane").AtName("variables"), o["variables"]), HealthCheck: o.healthCheck(), Deletion: o.deletion(),
+			FailureDomains: o.list("failure_domains"), MachinePlace: o.place(),
 		}
 	}
-	cluster.NodeGroups = r.nodeGroups(m.NodeGroups)
+	cluster.NodeGroups, cluster.Addons = r.nodeGroups(m.NodeGroups), m.addons(ctx, r)
+	withoutDone(cluster.NodeGroups, state)
+	checkRemovals(cluster.NodeGroups, state, diags)
+	cluster.OpenStack = m.openstack(cluster, diags)
 	m.fromTemplate(cluster, diags)
-	return vnfm.InstanceSpec{
-		Name: cluster.Name, VIMID: m.VIMID.ValueString(), Namespace: m.Namespace.ValueString(), Cluster: cluster,
-		OperationalState: vnfm.Started, OnFailure: vnfm.OnFailure(m.OnFailure.ValueString()),
-		ForceConflicts: m.ForceConflicts.ValueBool(), AdoptExisting: m.AdoptExisting.ValueBool(),
-		RotationTrigger: m.Regenerate.ValueString(), Heal: m.healSpec(ctx, diags), Sink: tfutil.Sink(m.Sink),
-	}, true
+	spec := m.BaseSpec(ctx, healMachines, "", diags)
+	spec.Cluster, spec.OperationalState = cluster, vnfm.Started
+	if spec.Heal != nil && spec.Heal.Whole() && tfutil.Set(m.RolloutAfter) {
+		diags.AddAttributeError(path.Root("heal"), "Two Times of a Rollout",
+			"A heal that names no machine has everything replaced that is older than the operation, and rollout_after says another time. Change rollout_after instead, or name the machines.")
+	}
+	if state == nil || regenerates(m, state) {
+		spec.RotationTrigger = m.Regenerate.ValueString()
+	}
+	return spec, true
 }
 
 // reader reads values that may be wrong.
@@ -133,7 +132,8 @@ func (r reader) nodeGroups(all types.Map) map[string]vnfm.NodeGroup {
 		g := vnfm.NodeGroup{
 			Class: o.text("class"), Replicas: o.optional("replicas"), Min: o.optional("min"), Max: o.optional("max"), Flavour: o.text("flavour"),
 			Labels: o.texts("labels"), Annotations: o.texts("annotations"), FailureDomain: o.text("failure_domain"),
-			HealthCheck: o.healthCheck(), Deletion: o.deletion(),
+			HealthCheck: o.healthCheck(), Deletion: o.deletion(), RemoveMachines: o.set(removeMachines),
+			MachinePlace: o.place(),
 		}
 		if t := o.nested("rollout"); t != nil {
 			g.Rollout = &vnfm.NodeRollout{Type: t.text("type"), MaxSurge: t.text("max_surge"), MaxUnavailable: t.text("max_unavailable")}
@@ -204,8 +204,17 @@ func (f fields) optional(name string) *int64 {
 
 func (f fields) list(name string) []string {
 	v, _ := f[name].(types.List)
+	return textsOf(v.Elements())
+}
+
+func (f fields) set(name string) []string {
+	v, _ := f[name].(types.Set)
+	return textsOf(v.Elements())
+}
+
+func textsOf(elements []attr.Value) []string {
 	var out []string
-	for _, e := range v.Elements() {
+	for _, e := range elements {
 		if s, ok := e.(types.String); ok {
 			out = append(out, s.ValueString())
 		}
@@ -215,7 +224,7 @@ func (f fields) list(name string) []string {
 
 func (f fields) texts(name string) map[string]string {
 	v, _ := f[name].(types.Map)
-	return texts(v)
+	return tfutil.Texts(v)
 }
 
 func (f fields) healthCheck() *vnfm.HealthCheck {
@@ -241,36 +250,36 @@ func (f fields) deletion() *vnfm.MachineDeletion {
 	}
 }
 
-// texts reads a map of texts; one without entries is nil.
-func texts(m types.Map) map[string]string {
-	if len(m.Elements()) == 0 {
-		return nil
+// Prepare implements lifecycle.Model.
+func (m *model) Prepare(ctx context.Context, manager vnfm.Manager, config *model, spec *vnfm.InstanceSpec, diags *diag.Diagnostics) {
+	m.prepareCharts(ctx, manager, config, spec.Cluster, diags)
+	if spec.Namespace != "" {
+		return
 	}
-	out := make(map[string]string, len(m.Elements()))
-	for key, v := range m.Elements() {
-		if text, ok := v.(types.String); ok {
-			out[key] = text.ValueString()
-		}
-	}
-	return out
-}
-
-// patient gives ctx the patience of lock_timeout.
-func (m *model) patient(ctx context.Context) context.Context {
-	limit, err := time.ParseDuration(m.LockTimeout.ValueString())
+	vim, err := manager.VIM(ctx, spec.VIMID)
 	if err != nil {
-		return ctx
+		tfutil.AddError(diags, "Read the Management Cluster of", titled(spec.Name), err, path.Root("vim_id"))
+		return
 	}
-	return vnfm.WithPatience(ctx, limit)
+	spec.Namespace = vim.DefaultNamespace()
+	spec.Cluster.Namespace = spec.Namespace
 }
 
-// setRecord takes over what the record says.
-func (m *model) setRecord(i *vnfm.Instance) {
-	m.ID, m.VIMID, m.Namespace, m.Name = types.StringValue(i.ID), types.StringValue(i.VIMID), types.StringValue(i.Namespace), types.StringValue(i.Name)
-	m.Status, m.Generation = types.StringValue(string(i.Status)), types.Int64Value(i.Generation)
-	m.OnFailure = types.StringValue(string(i.OnFailure))
+// TerminateSpec implements lifecycle.Model.
+func (m *model) TerminateSpec(context.Context, *diag.Diagnostics) vnfm.TerminateSpec {
+	return vnfm.TerminateSpec{Type: vnfm.Graceful, Volumes: vnfm.VolumesKeep}
+}
+
+// SetRecord implements lifecycle.Model.
+func (m *model) SetRecord(_ context.Context, i *vnfm.Instance, _ *diag.Diagnostics) {
+	m.SetBase(i)
+	m.setCredential(i)
 	if i.Cluster != nil {
 		m.APIVersion = tfutil.OptionalString(i.Cluster.APIVersion)
+		m.recordCharts(i.Cluster)
+		if m.Paused.IsNull() {
+			m.Paused = types.BoolValue(i.Cluster.Paused)
+		}
 	}
 	if i.Status == vnfm.StatusInstantiated {
 		m.KubeconfigRef = tfutil.ClusterRefValue(&vnfm.ClusterRef{VIMID: i.VIMID, Namespace: i.Namespace, Name: i.Name})
@@ -279,4 +288,42 @@ func (m *model) setRecord(i *vnfm.Instance) {
 	}
 }
 
-var errUnknown = errors.New("the arguments are not known during apply")
+// SetObservation implements lifecycle.Model.
+func (m *model) SetObservation(ctx context.Context, o *vnfm.Observation, diags *diag.Diagnostics) {
+	m.observed, m.Objects = newObserved(o.Cluster), lifecycle.WithUnseen(ctx, tfutil.StringMap(o.Objects), m.Objects, o.Unseen)
+	m.seeStatus(tfutil.Texts(m.Objects))
+	if o.Cluster != nil {
+		warnOfExpiry(m.Name.ValueString(), o.Cluster.KubeconfigNotAfter, diags)
+	}
+}
+
+// Finish implements lifecycle.Model. What was planned stays: Terraform holds a provider
+// to it, and the next refresh shows what has changed since. What cannot be looked at is
+// left for that, too.
+func (m *model) Finish(ctx context.Context, manager vnfm.Manager, i *vnfm.Instance, diags *diag.Diagnostics) {
+	limit := time.Minute
+	if errors.Is(ctx.Err(), context.Canceled) {
+		limit = time.Second
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
+	defer cancel()
+	if m.Objects.IsUnknown() {
+		m.Objects = tfutil.StringMap(nil)
+		if spec, known := m.Spec(ctx, nil, diags); known {
+			if preview, _, err := manager.PreviewInstance(ctx, spec); err == nil && preview != nil {
+				m.SetPreview(preview)
+			}
+		}
+	}
+	if !m.Phase.IsUnknown() {
+		return
+	}
+	seen, err := manager.Observe(ctx, i.ID)
+	if seen == nil {
+		seen = &vnfm.Observation{}
+	}
+	m.observed = newObserved(seen.Cluster)
+	if m.seeStatus(seen.Objects); err != nil {
+		m.mapStatus(func(string, types.String) types.String { return types.StringValue(addonUnknown) })
+	}
+}

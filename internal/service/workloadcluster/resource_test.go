@@ -1,6 +1,7 @@
 package workloadcluster_test
 
 import (
+	"fmt"
 	"regexp"
 	"testing"
 
@@ -141,21 +142,71 @@ func TestAccWorkloadCluster_topology(t *testing.T) {
 	)
 }
 
+// A topology whose workload API is a real one: the cluster becomes a VIM in the same
+// apply, with what a network function needs of it.
+func TestAccWorkloadCluster_topologyOfARealCluster(t *testing.T) {
+	w := newWorld(t)
+	w.lab.LabClass(t, w.namespace)
+	config := func(replicas int) string {
+		return w.config(fmt.Sprintf(`
+  kubernetes_version = "1.36.3"
+  topology           = { class = "lab" }
+  control_plane      = { replicas = 1 }
+  node_groups        = { a = { class = "worker", replicas = %d } }
+`, replicas), fmt.Sprintf(`
+resource "vnf_vim" "edge" {
+  name       = "edge"
+  kubernetes = { capi_cluster = vnf_capi_workload_cluster.test.kubeconfig_ref }
+}
+
+resource "vnf_package" "hello" {
+  name   = "hello"
+  source = %q
+}
+
+resource "vnf_instance" "hello" {
+  name       = "hello"
+  vim_id     = vnf_vim.edge.id
+  package_id = vnf_package.hello.id
+  namespace  = "hello"
+}
+`, acctest.ExamplePackage(w, "hello")))
+	}
+	w.run(t,
+		resource.TestStep{
+			Config: config(1),
+			ConfigStateChecks: []statecheck.StateCheck{
+				status("INSTANTIATED"), groupHas("a", "available", 1),
+				statecheck.ExpectKnownValue("vnf_instance.hello", tfjsonpath.New("status"), knownvalue.StringExact("INSTANTIATED")),
+			},
+		},
+		resource.TestStep{
+			Config:            config(2),
+			ConfigPlanChecks:  updates(),
+			ConfigStateChecks: []statecheck.StateCheck{groupHas("a", "available", 2)},
+		},
+	)
+}
+
 // The bad inputs of the arguments, each with what the user reads.
 func TestAccWorkloadCluster_badInput(t *testing.T) {
 	w := newWorld(t)
 	for name, c := range map[string]struct{ arguments, want string }{
-		"no form":        {``, `No attribute specified when one \(and only one\) of`},
-		"two forms":      {`chart = { name = "in-memory" }` + "\n" + `template = { content = "x" }`, `2 attributes specified when one \(and only one\)`},
-		"two charts":     {`chart = { name = "in-memory", path = "x" }`, `2 attributes specified when one`},
-		"unknown chart":  {`chart = { name = "openshift" }`, `chart\.name value must be one of`},
-		"even":           {`chart = { name = "in-memory" }` + "\n" + `kubernetes_version = "1.34.0"` + "\n" + `control_plane = { replicas = 2 }`, `cannot have 2 machines`},
-		"version":        {`chart = { name = "in-memory" }` + "\n" + `kubernetes_version = "newest"`, `"newest" is no version of Kubernetes`},
-		"missing":        {`chart = { name = "in-memory" }`, `kubernetesVersion is required`},
-		"rollout after":  {`chart = { name = "in-memory" }` + "\n" + `rollout_after = "now"`, `must be a time such as`},
-		"taint":          {`topology = { class = "x" }` + "\n" + `node_groups = { a = { class = "w", taints = [{ key = "k", effect = "Never" }] } }`, `value must be one of`},
-		"variable":       {`topology = { class = "x" }` + "\n" + `kubernetes_version = "1.34.0"` + "\n" + `node_groups = { a = { class = "w", variables = { x = "not json" } } }`, `is not JSON`},
-		"template's own": {`template = { content = "a: $${FOO}" }`, `needs values for FOO`},
+		"no form":       {``, `No attribute specified when one \(and only one\) of`},
+		"two forms":     {`chart = { name = "in-memory" }` + "\n" + `template = { content = "x" }`, `2 attributes specified when one \(and only one\)`},
+		"two charts":    {`chart = { name = "in-memory", path = "x" }`, `2 attributes specified when one`},
+		"unknown chart": {`chart = { name = "openshift" }`, `chart\.name value must be one of`},
+		"even":          {`chart = { name = "in-memory" }` + "\n" + `kubernetes_version = "1.34.0"` + "\n" + `control_plane = { replicas = 2 }`, `cannot have 2 machines`},
+		"version":       {`chart = { name = "in-memory" }` + "\n" + `kubernetes_version = "newest"`, `"newest" is no version of Kubernetes`},
+		"missing":       {`chart = { name = "in-memory" }`, `kubernetesVersion is required`},
+		"rollout after": {`chart = { name = "in-memory" }` + "\n" + `rollout_after = "now"`, `must be a time such as`},
+		"taint":         {`topology = { class = "x" }` + "\n" + `node_groups = { a = { class = "w", taints = [{ key = "k", effect = "Never" }] } }`, `value must be one of`},
+		"variable":      {`topology = { class = "x" }` + "\n" + `kubernetes_version = "1.34.0"` + "\n" + `node_groups = { a = { class = "w", variables = { x = "not json" } } }`, `is not JSON`},
+		"volume": {`topology = { class = "x" }` + "\n" + `kubernetes_version = "1.34.0"` + "\n" + `node_groups = { a = { class = "w", root_volume = { size = 20 } } }`,
+			`(?s)topology has no place for root_volume of node group "a".*A ClusterClass has variables for that`},
+		"network by two":    {`chart = { name = "openstack" }` + "\n" + `node_groups = { a = { networks = [{ id = "x", name = "y" }] } }`, `(?s)networks\[0\]\.\w+"? cannot be specified when`},
+		"subnet by nothing": {`chart = { name = "openstack" }` + "\n" + `network = { internal_subnet = {} }`, `(?s)At least one attribute out of.*internal_subnet`},
+		"template's own":    {`template = { content = "a: $${FOO}" }`, `needs values for FOO`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inner := *w

@@ -14,28 +14,19 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/booldefault"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringdefault"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 var (
-	// dnsLabel is a name that can be part of others (RFC 1123).
-	dnsLabel   = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
-	goDuration = regexp.MustCompile(`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`)
-	rfc3339    = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(Z|[+-][0-9]{2}:[0-9]{2})$`)
-	amount     = regexp.MustCompile(`^([0-9]+|[0-9]+%)$`)
+	rfc3339 = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(Z|[+-][0-9]{2}:[0-9]{2})$`)
+	amount  = regexp.MustCompile(`^([0-9]+|[0-9]+%)$`)
 )
 
-const (
-	labelRule    = "must be at most 63 lower case letters, digits and '-', beginning and ending with a letter or digit"
-	durationRule = "must be a duration such as 30s or 5m"
-	amountRule   = "must be a number or a percentage, for example 1 or 40%"
-)
+const amountRule = "must be a number or a percentage, for example 1 or 40%"
 
 // timeoutOpts are the operations of the resource that have a time limit.
 var timeoutOpts = timeouts.Opts{
@@ -52,20 +43,10 @@ func resourceSchema(ctx context.Context) schema.Schema {
 			"It is described in one of four forms: a `topology` of a ClusterClass, a Helm `chart`, a cluster `template` of clusterctl, or a `cluster_template` as OpenStack Magnum has it. " +
 			"Creating it waits until the control plane and all nodes are there and the workload API answers. Node groups are resized, added and removed in place, a change of `kubernetes_version` upgrades in place, the control plane first. " +
 			"The kubeconfig of the cluster never enters the state: read it with the ephemeral resource `vnf_capi_workload_kubeconfig`.",
-		Attributes: merge(identityAttributes(), formAttributes(), shapeAttributes(), dayTwoAttributes(), lifeAttributes(), computedAttributes(), map[string]schema.Attribute{
+		Attributes: tfutil.Merged(identityAttributes(), formAttributes(), shapeAttributes(), addonAttributes(), dayTwoAttributes(), cloudAttributes(), computedAttributes(), map[string]schema.Attribute{
 			"timeouts": tfutil.Timeouts(ctx, timeoutOpts),
 		}),
 	}
-}
-
-func merge(parts ...map[string]schema.Attribute) map[string]schema.Attribute {
-	all := map[string]schema.Attribute{}
-	for _, part := range parts {
-		for name, a := range part {
-			all[name] = a
-		}
-	}
-	return all
 }
 
 // identityAttributes say which cluster it is and where it is kept.
@@ -82,13 +63,13 @@ func identityAttributes() map[string]schema.Attribute {
 			MarkdownDescription: "Namespace of the cluster on the management cluster. Default is that of the VIM. It is created when it does not exist. A change replaces the cluster.",
 			Optional:            true,
 			Computed:            true,
-			Validators:          []validator.String{stringvalidator.RegexMatches(dnsLabel, labelRule)},
+			Validators:          []validator.String{tfutil.DNSLabel()},
 		},
 		"name": schema.StringAttribute{
 			MarkdownDescription: "Name of the cluster, the same as that of the object Cluster. A change replaces the cluster.",
 			Required:            true,
 			PlanModifiers:       replaced,
-			Validators:          []validator.String{stringvalidator.RegexMatches(dnsLabel, labelRule)},
+			Validators:          []validator.String{tfutil.DNSLabel()},
 		},
 		"kubernetes_version": schema.StringAttribute{
 			MarkdownDescription: "Version of Kubernetes of control plane and nodes, for example `1.34.0`. A change upgrades in place: the control plane first, then the node groups. A version below the present one, or more than one minor version above it, is an error of the plan. A template of clusterctl may have a fixed version in its place; with `cluster_template` the version is that of the template, and need not be given.",
@@ -115,7 +96,7 @@ func formAttributes() map[string]schema.Attribute {
 				"class_namespace": schema.StringAttribute{
 					MarkdownDescription: "Namespace of the ClusterClass. Default is that of the cluster.",
 					Optional:            true,
-					Validators:          []validator.String{stringvalidator.RegexMatches(dnsLabel, labelRule)},
+					Validators:          []validator.String{tfutil.DNSLabel()},
 				},
 				"variables": schema.DynamicAttribute{
 					MarkdownDescription: "Values of the class's variables, an object by their names. They are checked against the schemas of the class at plan time, when the management cluster can be reached. A change is made in place. Not for secrets.",
@@ -126,25 +107,13 @@ func formAttributes() map[string]schema.Attribute {
 		"chart": schema.SingleNestedAttribute{
 			MarkdownDescription: "The cluster as a Helm chart, whose values have the names of the chart `openstack-cluster` of capi-helm-charts. What the other arguments of the cluster say is laid over `values`.",
 			Optional:            true,
-			Attributes: map[string]schema.Attribute{
-				"name": schema.StringAttribute{
-					MarkdownDescription: "An embedded chart: `openstack`, a cluster on servers of OpenStack (v1beta1 of Cluster API Provider OpenStack, v1beta2 of Cluster API), or `in-memory`, a cluster of machines that exist in the memory of Cluster API's development provider only.",
-					Optional:            true,
-					Validators: []validator.String{
-						stringvalidator.OneOf("openstack", "in-memory"),
-						stringvalidator.ExactlyOneOf(path.MatchRelative().AtParent().AtName("path"), path.MatchRelative().AtParent().AtName("name")),
-					},
-				},
-				"path": schema.StringAttribute{
-					MarkdownDescription: "A chart on the machine that Terraform runs on, a directory or an archive.",
-					Optional:            true,
-					Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
-				},
+			Validators:          []validator.Object{sourceRules{embedded: embeddedCharts}},
+			Attributes: tfutil.Merged(chartSource(embeddedCharts...), map[string]schema.Attribute{
 				"values": schema.DynamicAttribute{
 					MarkdownDescription: "Values over those of the chart, an object. Not for secrets.",
 					Optional:            true,
 				},
-			},
+			}),
 		},
 		"cluster_template": clusterTemplateAttribute(),
 		"template": schema.SingleNestedAttribute{
@@ -173,19 +142,25 @@ func shapeAttributes() map[string]schema.Attribute {
 		"labels":      textMap("Labels of the Cluster, for topology, chart and cluster template. A change is made in place."),
 		"annotations": textMap("Annotations of the Cluster, for topology, chart and cluster template. A change is made in place."),
 		"network": schema.SingleNestedAttribute{
-			MarkdownDescription: "The network inside the cluster, for topology, chart and cluster template. Cluster API does not change it later.",
+			MarkdownDescription: "The network inside the cluster, and those of the cloud that it is in, for topology, chart and cluster template. Cluster API does not change it later.",
 			Optional:            true,
-			Attributes: map[string]schema.Attribute{
+			Attributes: tfutil.Merged(cloudNetworkAttributes(), map[string]schema.Attribute{
 				"pod_cidrs":       cidrs("Addresses of the pods, as CIDR blocks."),
 				"service_cidrs":   cidrs("Addresses of the services, as CIDR blocks."),
 				"service_domain":  schema.StringAttribute{MarkdownDescription: "Domain of the services, for example `cluster.local`.", Optional: true},
 				"api_server_port": schema.Int64Attribute{MarkdownDescription: "Port of the API server.", Optional: true, Validators: []validator.Int64{int64validator.Between(1, 65535)}},
-			},
+			}),
 		},
 		"control_plane": schema.SingleNestedAttribute{
 			MarkdownDescription: "The control plane.",
 			Optional:            true,
-			Attributes: merge(machineAttributes(), map[string]schema.Attribute{
+			Attributes: tfutil.Merged(machineAttributes(), placeAttributes(), map[string]schema.Attribute{
+				"failure_domains": schema.ListAttribute{
+					MarkdownDescription: "Failure domains (availability zones) that the machines are spread over. A change replaces the machines that are elsewhere." + forCharts,
+					ElementType:         types.StringType,
+					Optional:            true,
+					Validators:          []validator.List{listvalidator.SizeAtLeast(1), listvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1))},
+				},
 				"replicas": schema.Int64Attribute{
 					MarkdownDescription: "Number of machines, an odd one. A change is made in place.",
 					Optional:            true,
@@ -271,7 +246,7 @@ func seconds(description string) schema.Attribute {
 }
 
 func nodeGroupAttributes() map[string]schema.Attribute {
-	return merge(machineAttributes(), map[string]schema.Attribute{
+	return tfutil.Merged(machineAttributes(), placeAttributes(), map[string]schema.Attribute{
 		"class": schema.StringAttribute{
 			MarkdownDescription: "Worker class of the ClusterClass, for a topology, which needs it.",
 			Optional:            true,
@@ -282,6 +257,7 @@ func nodeGroupAttributes() map[string]schema.Attribute {
 			Optional:            true,
 			Validators:          []validator.Int64{int64validator.AtLeast(0)},
 		},
+		removeMachines: removalAttribute(),
 		"min": schema.Int64Attribute{
 			MarkdownDescription: "Least number of nodes of an autoscaler (cluster-autoscaler with Cluster API as its provider). With `min` and `max` the number of nodes is the autoscaler's, and no drift.",
 			Optional:            true,
@@ -339,43 +315,5 @@ func amountOf(description string) schema.Attribute {
 	return schema.StringAttribute{
 		MarkdownDescription: description, Optional: true,
 		Validators: []validator.String{stringvalidator.RegexMatches(amount, amountRule)},
-	}
-}
-
-// lifeAttributes say how operations go.
-func lifeAttributes() map[string]schema.Attribute {
-	return map[string]schema.Attribute{
-		"on_failure": schema.StringAttribute{
-			MarkdownDescription: "What becomes of an operation that fails half-way. `resume` (default) keeps what exists, sets `status` to `FAILED_TEMP`, and the next apply continues. `rollback` restores what was before; after a failed creation everything is removed again.",
-			Optional:            true,
-			Computed:            true,
-			Default:             stringdefault.StaticString(string(vnfm.OnFailureResume)),
-			Validators:          []validator.String{stringvalidator.OneOf(string(vnfm.OnFailureResume), string(vnfm.OnFailureRollback))},
-		},
-		"force_conflicts": schema.BoolAttribute{
-			MarkdownDescription: "Take over fields that another field manager owns. Default `false`: a conflict is an error that names field and manager.",
-			Optional:            true,
-			Computed:            true,
-			Default:             booldefault.StaticBool(false),
-		},
-		"adopt_existing": schema.BoolAttribute{
-			MarkdownDescription: "Take over a cluster that exists and that no configuration has. Default `false`: what exists is an error.",
-			Optional:            true,
-			Computed:            true,
-			Default:             booldefault.StaticBool(false),
-		},
-		"server_dry_run": schema.BoolAttribute{
-			MarkdownDescription: "Have the management cluster try at plan time what the plan adds or changes, when it is registered and can be reached. Default `true`.",
-			Optional:            true,
-			Computed:            true,
-			Default:             booldefault.StaticBool(true),
-		},
-		"lock_timeout": schema.StringAttribute{
-			MarkdownDescription: "How long an operation waits for another process that works on the cluster before it gives up and names that process. Default `30s`.",
-			Optional:            true,
-			Computed:            true,
-			Default:             stringdefault.StaticString(defaultLockTimeout),
-			Validators:          []validator.String{stringvalidator.RegexMatches(goDuration, durationRule)},
-		},
 	}
 }

@@ -100,7 +100,15 @@ func TestAccWorkloadCluster_openstack(t *testing.T) {
     credentials_secret = "cloud"
     labels             = { boot_volume_size = "50" }
   }
-  node_groups = { upf = { replicas = 2, flavour = "m1.fast" } }
+  network     = { external = "internet" }
+  node_groups = {
+    upf = {
+      replicas    = 2
+      flavour     = "m1.fast"
+      root_volume = { size = 60, type = "fast" }
+      networks    = [{}, { name = "n6", tags = ["external"], subnet = { id = "e63ca1a0-f69d-4fbf-b306-310857b1afe5" } }]
+    }
+  }
   timeouts    = { create = "10s", update = "10s" }
 `
 	digest := knownvalue.StringRegexp(regexp.MustCompile(`^sha256:`))
@@ -126,11 +134,12 @@ func TestAccWorkloadCluster_openstack(t *testing.T) {
 		},
 		resource.TestStep{
 			PreConfig: func() {
-				assert.Equal(t, "cloud ovn public", w.kubectl("get", "openstackcluster", "edge", "-o",
+				assert.Equal(t, "cloud ovn internet", w.kubectl("get", "openstackcluster", "edge", "-o",
 					"jsonpath={.spec.identityRef.name} {.spec.apiServerLoadBalancer.provider} {.spec.externalNetwork.filter.name}"))
 				worker := w.kubectl("get", "machinedeployment", "edge-upf", "-o", "jsonpath={.spec.template.spec.infrastructureRef.name}")
-				assert.Equal(t, "m1.fast ops 50", w.kubectl("get", "openstackmachinetemplate", worker, "-o",
-					"jsonpath={.spec.template.spec.flavor} {.spec.template.spec.sshKeyName} {.spec.template.spec.rootVolume.sizeGiB}"))
+				assert.Equal(t, `m1.fast ops {"sizeGiB":60,"type":"fast"} [{},{"fixedIPs":[{"subnet":{"id":"e63ca1a0-f69d-4fbf-b306-310857b1afe5"}}],"network":{"filter":{"name":"n6","tags":["external"]}}}]`,
+					w.kubectl("get", "openstackmachinetemplate", worker, "-o",
+						"jsonpath={.spec.template.spec.flavor} {.spec.template.spec.sshKeyName} {.spec.template.spec.rootVolume} {.spec.template.spec.ports}"))
 			},
 			Config:      w.config(arguments, template),
 			ExpectError: acctest.Says(`Unable to Update Workload Cluster "edge"`),

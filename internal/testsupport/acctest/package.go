@@ -2,6 +2,7 @@ package acctest
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -82,4 +83,17 @@ func Zip(t testing.TB, dir string) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// ManagementClusterPackage returns the example package management-cluster, made whole
+// with the manifests of Cluster API. Where that has not been built the test is skipped.
+func ManagementClusterPackage(t testing.TB) string {
+	t.Helper()
+	labtest.NeedsClusterAPI(t)
+	dir := filepath.Join(t.TempDir(), "management-cluster")
+	cmd := exec.CommandContext(t.Context(), filepath.Join(labtest.Root(t), "scripts", "management-cluster-package"), dir) //nolint:gosec // a script of the repository
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("making the package: %v: %s", err, out)
+	}
+	return dir
 }

@@ -2,11 +2,13 @@ package labtest
 
 import (
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -57,6 +59,15 @@ func OwnClusterAPI(t testing.TB) Env {
 		Missing(t, fmt.Sprintf("Cluster API: %v", err))
 	}
 	return env
+}
+
+// NeedsClusterAPI skips a test that starts managers of Cluster API by itself, in a lab
+// that is not of ClusterAPI, where they have not been built.
+func NeedsClusterAPI(t testing.TB) {
+	t.Helper()
+	if _, err := clusterAPIBinary(); err != nil {
+		Missing(t, fmt.Sprintf("Cluster API: %v", err))
+	}
 }
 
 // findClusterAPI adds Cluster API to the lab once in a process.
@@ -118,9 +129,23 @@ func (e Env) ClusterNamespace(t testing.TB) string {
 // namespace, so that a Cluster there can name it. Its machines start within seconds.
 func (e Env) ClusterClass(t testing.TB, namespace string) {
 	t.Helper()
-	class := strings.ReplaceAll(e.ReadFile(t, e.Management.ClusterClass), `startupDuration: "10s"`, `startupDuration: "1s"`)
-	file := filepath.Join(t.TempDir(), "cluster-class.yaml")
-	if err := os.WriteFile(file, []byte(class), 0o600); err != nil {
+	e.apply(t, namespace, strings.ReplaceAll(e.ReadFile(t, e.Management.ClusterClass), `startupDuration: "10s"`, `startupDuration: "1s"`))
+}
+
+// LabClass installs class `lab` in a namespace, with the worker class `worker`: the
+// API server of a Cluster of it is a lab.
+func (e Env) LabClass(t testing.TB, namespace string) {
+	t.Helper()
+	e.apply(t, namespace, labClass)
+}
+
+//go:embed labclass.yaml
+var labClass string
+
+func (e Env) apply(t testing.TB, namespace, manifest string) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "manifest.yaml")
+	if err := os.WriteFile(file, []byte(manifest), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	e.Kubectl(t, "apply", "--server-side", "--namespace", namespace, "--filename", file)
@@ -153,35 +178,12 @@ func (e Env) Pause(t testing.TB, namespace, cluster string, paused bool) {
 		"--type", "merge", "--patch", fmt.Sprintf(`{"spec":{"paused":%t}}`, paused))
 }
 
-// Kill ends a process of the lab at once: a manager of Cluster API ("capi-core",
-// "capi-bootstrap", "capi-control-plane", or "capi-in-memory", which then forgets its
-// workload clusters) or a part of the control plane. Repair starts it again. Other
-// tests must not depend on the lab: it is one of OwnClusterAPI.
-func (e Env) Kill(t testing.TB, process string) {
+// Scale gives a Deployment another number of pods and waits until they are there, or
+// gone. The managers of Cluster API are such: one without pods has ended, and the one
+// in memory then forgets its workload clusters. Other tests must not depend on the
+// lab: it is one of OwnClusterAPI.
+func (e Env) Scale(t testing.TB, namespace, deployment string, replicas int) {
 	t.Helper()
-	env, err := read(t.Context(), e.binary, e.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pid, known := env.PIDs[process]
-	if !known {
-		t.Fatalf("the lab has no process %q", process)
-	}
-	running, err := os.FindProcess(pid)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := running.Kill(); err != nil {
-		t.Fatalf("ending %s: %v", process, err)
-	}
-}
-
-// Repair starts the processes of the lab that do not run.
-func (e Env) Repair(t testing.TB) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), startTimeout)
-	defer cancel()
-	if _, err := run(ctx, e.binary, "up", "--dir", e.Dir); err != nil {
-		t.Fatal(err)
-	}
+	e.Kubectl(t, "scale", "deployment", deployment, "--namespace", namespace, "--replicas", strconv.Itoa(replicas))
+	e.Kubectl(t, "rollout", "status", "deployment", deployment, "--namespace", namespace, "--timeout", startTimeout.String())
 }

@@ -58,13 +58,13 @@ func TestClusterAPI(t *testing.T) {
 // TestOwnClusterAPI ends a manager, which no other test must notice.
 func TestOwnClusterAPI(t *testing.T) {
 	own := labtest.OwnClusterAPI(t)
-	own.Kill(t, "capi-core")
+	own.Scale(t, "capi-system", "capi-controller-manager", 0)
 	// The rest of the lab goes on, but without core nothing judges a Cluster.
 	namespace := own.Namespace(t)
 	class := []string{"apply", "--server-side", "--namespace", namespace, "--filename", own.Management.ClusterClass}
 	if out, err := own.TryKubectl(t.Context(), class...); err == nil || !strings.Contains(err.Error(), "failed calling webhook") {
 		t.Errorf("without core a ClusterClass is made: %s, %v", out, err)
 	}
-	own.Repair(t)
+	own.Scale(t, "capi-system", "capi-controller-manager", 1)
 	own.Kubectl(t, class...)
 }

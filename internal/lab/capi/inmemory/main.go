@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 
@@ -31,6 +32,7 @@ const workers = 10
 // options are the flags. Those that the other managers have too bear the same names.
 type options struct {
 	kubeconfig          string
+	healthAddr          string
 	webhookPort         int
 	webhookCertDir      string
 	webhookCertName     string
@@ -51,6 +53,12 @@ func main() {
 	flags.Int32Var(&o.debugPort, "debug-port", inmemoryserver.DefaultDebugPort, "port that tells which workload clusters there are")
 	flags.Int32Var(&o.firstPort, "first-port", inmemoryserver.DefaultMinPort, "port of the first workload cluster")
 	flags.Int32Var(&o.lastPort, "last-port", inmemoryserver.DefaultMaxPort, "port of the last workload cluster")
+	flags.StringVar(&o.healthAddr, "health-addr", ":9440", "address of the health checks")
+	for _, name := range []string{"diagnostics-address", "insecure-diagnostics", "leader-elect"} {
+		flags.String(name, "", "of upstream's program; without effect")
+		flags.Lookup(name).NoOptDefVal = "true"
+	}
+	flags.IntP("v", "v", 0, "of upstream's program; without effect")
 	feature.MutableGates.AddFlag(flags)
 	_ = flags.Parse(os.Args[1:]) // pflag.ExitOnError: there is no error to return.
 
@@ -89,6 +97,10 @@ func run(ctx context.Context, o options) error {
 	}
 	if err := addWebhooks(manager); err != nil {
 		return err
+	}
+	answers := manager.GetWebhookServer().StartedChecker()
+	if err := errors.Join(manager.AddReadyzCheck("webhook", answers), manager.AddHealthzCheck("webhook", answers)); err != nil {
+		return fmt.Errorf("adding the health checks: %w", err)
 	}
 	return manager.Start(ctx)
 }

@@ -45,7 +45,7 @@ func newManager(o options) (ctrl.Manager, error) {
 	}
 	manager, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:                 scheme,
-		HealthProbeBindAddress: "0",
+		HealthProbeBindAddress: o.healthAddr,
 		Metrics:                metricsserver.Options{BindAddress: "0"},
 		Cache: cache.Options{ByObject: map[client.Object]cache.ByObject{
 			&corev1.Secret{}: {Label: labels.NewSelector().Add(*ofCluster)},

@@ -2,49 +2,40 @@ package cluster
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 
-	"golang.org/x/sync/errgroup"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/controllers"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/layout"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/process"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/stages"
 )
 
 // clusterAPIFolder is the folder, beside the lab's own program, of the Cluster API managers, the manifests of their
 // providers and the version of them all.
 const clusterAPIFolder = "capi"
 
-// clusterAPIFeatures are those that are switched on; every manager knows all of them.
-const clusterAPIFeatures = "ClusterTopology=true,MachinePool=true,RuntimeSDK=true"
-
 // managerPrefix and the name of its program are the name of a manager among the processes of a lab.
 const managerPrefix = "capi-"
-
-// inMemory is the provider of machines that exist in its memory alone.
-const inMemory = "in-memory"
 
 // ProcessWorkloads runs the lab's own part of Cluster API, above all the providers of workload clusters whose API server
 // is a lab.
 const ProcessWorkloads = managerPrefix + "lab"
 
-// managers are the programs of Cluster API, and their manifests, in the order of starting and of their ports.
-func managers() [layout.Managers]string {
-	return [...]string{"core", "bootstrap", "control-plane", inMemory}
-}
-
-// clusterAPIProcesses are the processes of Cluster API, in the order of starting.
+// clusterAPIProcesses are the processes of Cluster API.
 func clusterAPIProcesses() []string {
 	var names []string
-	for _, manager := range managers() {
+	for _, manager := range stages.Programs() {
 		names = append(names, managerPrefix+manager)
 	}
 	return append(names, ProcessWorkloads)
@@ -67,8 +58,8 @@ func (l *Lab) clusterAPIVersion() (string, error) {
 	return strings.TrimSpace(string(data)), nil
 }
 
-// upClusterAPI starts the managers that do not run and returns when their webhooks answer. reused tells that all of them
-// did already. The rest of the lab can be used meanwhile, and when it fails.
+// upClusterAPI makes the lab a management cluster and returns when it can be used as one. reused tells that it could be
+// already. The rest of the lab can be used meanwhile, and when it fails.
 func (l *Lab) upClusterAPI(ctx context.Context, state *layout.State) (reused bool, err error) {
 	if _, err := l.clusterAPIVersion(); err != nil {
 		return false, err
@@ -76,34 +67,32 @@ func (l *Lab) upClusterAPI(ctx context.Context, state *layout.State) (reused boo
 	if l.clusterAPIRuns(state) {
 		return true, nil
 	}
-	claim, err := l.claimWorkloads(ctx, state)
+	if state.Nodes == 0 {
+		return false, fmt.Errorf("the lab in %s has no nodes: the managers of Cluster API are pods, and need one", l.Dir)
+	}
+	if state.ClusterAPI == nil {
+		state.ClusterAPI = &layout.ClusterAPI{}
+	}
+	deployments, err := l.installClusterAPI(ctx)
 	if err != nil {
 		return false, err
 	}
-	if claim != nil {
-		defer claim.Close() //nolint:errcheck // The manager has its own copy.
-	}
-	if err := l.installClusterAPI(ctx, state); err != nil {
-		return false, err
-	}
-	missing := missingOfClusterAPI(state)
-	for _, name := range missing {
-		delete(state.Processes, name)
-	}
-	for i, manager := range managers() {
-		if !slices.Contains(missing, managerPrefix+manager) {
-			continue
-		}
-		if err := l.startManager(ctx, i, manager, state, claim); err != nil {
-			return false, err
-		}
-	}
-	if slices.Contains(missing, ProcessWorkloads) {
+	if !state.Processes[ProcessWorkloads].Alive() {
+		delete(state.Processes, ProcessWorkloads)
 		if err := l.startWorkloads(ctx, state); err != nil {
 			return false, err
 		}
 	}
-	if err := l.wait(ctx, state, "Cluster API", func(ctx context.Context) error { return l.managersReady(ctx, state.Ports) }); err != nil {
+	client, err := serviceClient(l.Dir)
+	if err != nil {
+		return false, err
+	}
+	if err := l.wait(ctx, state, "Cluster API", func(ctx context.Context) error {
+		if err := managersReady(ctx, client, deployments); err != nil {
+			return err
+		}
+		return workloadsReady(ctx, state.Ports)
+	}); err != nil {
 		return false, err
 	}
 	state.ClusterAPI.Ready = true
@@ -112,69 +101,20 @@ func (l *Lab) upClusterAPI(ctx context.Context, state *layout.State) (reused boo
 
 // clusterAPIRuns tells whether the lab has Cluster API, and all of it.
 func (l *Lab) clusterAPIRuns(state *layout.State) bool {
-	return state.ClusterAPI != nil && state.ClusterAPI.Ready && len(missingOfClusterAPI(state)) == 0
+	return state.ClusterAPI != nil && state.ClusterAPI.Ready && len(l.allProcesses(state).Missing(clusterAPIProcesses())) == 0
 }
 
-// missingOfClusterAPI names the processes that do not run.
-func missingOfClusterAPI(state *layout.State) []string {
-	return state.Processes.Missing(clusterAPIProcesses())
-}
-
-// claimWorkloads opens the port that keeps the ports of the workload clusters for this lab, and chooses them the first
-// time. The provider in memory inherits it; there is nothing to claim while that one runs.
-func (l *Lab) claimWorkloads(ctx context.Context, state *layout.State) (*os.File, error) {
-	if state.Processes[managerPrefix+inMemory].Alive() {
-		return nil, nil //nolint:nilnil // Nothing to claim.
-	}
-	if state.ClusterAPI == nil {
-		ports, listener, err := layout.ChooseRange(ctx)
-		if err != nil {
-			return nil, err
+// allProcesses are the processes of a lab by name: those that `lab up` has started, and the programs of pods.
+func (l *Lab) allProcesses(state *layout.State) process.Set {
+	all := maps.Clone(state.Processes)
+	// What cannot be read does not run.
+	programs, _ := controllers.ListPrograms(l.Dir)
+	for _, program := range programs {
+		if name := managerPrefix + program.Name; !all[name].Alive() {
+			all[name] = program.Process
 		}
-		defer listener.Close() //nolint:errcheck // The file is a copy.
-		state.ClusterAPI = &layout.ClusterAPI{Workloads: ports}
-		return listener.File()
 	}
-	listener, err := state.ClusterAPI.Workloads.Claim(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("claiming the ports of the workload clusters in memory again: %w", err)
-	}
-	defer listener.Close() //nolint:errcheck // The file is a copy.
-	return listener.File()
-}
-
-func (l *Lab) startManager(ctx context.Context, index int, manager string, state *layout.State, claim *os.File) error {
-	spec := process.Spec{
-		Path: l.clusterAPIFile(manager),
-		Args: []string{
-			"--kubeconfig=" + l.Dir.Kubeconfig(kubeconfigClusterAPI),
-			"--webhook-port=" + strconv.Itoa(state.Ports.Manager(index)),
-			"--webhook-cert-dir=" + l.Dir.Path("pki"),
-			"--webhook-cert-name=webhooks.crt",
-			"--webhook-key-name=webhooks.key",
-			"--feature-gates=" + clusterAPIFeatures,
-		},
-		Dir:     string(l.Dir),
-		LogFile: l.Dir.Log(managerPrefix + manager),
-	}
-	if manager == inMemory {
-		spec.Args = append(spec.Args,
-			"--debug-port="+strconv.Itoa(state.Ports.InMemory()),
-			"--first-port="+strconv.Itoa(state.ClusterAPI.Workloads.First()),
-			"--last-port="+strconv.Itoa(state.ClusterAPI.Workloads.Last()),
-		)
-		spec.Files = []*os.File{claim}
-	} else {
-		spec.Args = append(spec.Args,
-			"--leader-elect=false",
-			// Nobody asks for their health and their metrics: those ports stay closed.
-			"--health-addr=0",
-			"--diagnostics-address=0",
-			"--kube-api-qps=1000",
-			"--kube-api-burst=2000",
-		)
-	}
-	return l.launch(ctx, managerPrefix+manager, spec, state)
+	return all
 }
 
 func (l *Lab) startWorkloads(ctx context.Context, state *layout.State) error {
@@ -186,29 +126,26 @@ func (l *Lab) startWorkloads(ctx context.Context, state *layout.State) error {
 	}, state)
 }
 
-// managersReady connects to the webhooks of every manager, which answer when it has started, and to the lab's own part.
-func (l *Lab) managersReady(ctx context.Context, ports layout.Ports) error {
-	roots, err := l.authorities()
-	if err != nil {
-		return err
-	}
-	group, ctx := errgroup.WithContext(ctx)
-	for i, manager := range managers() {
-		group.Go(func() error {
-			dialer := tls.Dialer{Config: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots, ServerName: "localhost"}}
-			conn, err := dialer.DialContext(ctx, "tcp", layout.Address(ports.Manager(i)))
-			if err != nil {
-				return fmt.Errorf("%s%s does not answer: %w", managerPrefix, manager, err)
-			}
-			return conn.Close()
-		})
-	}
-	group.Go(func() error {
-		conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", layout.Address(ports.OlderClusterAPI()))
+// managersReady tells whether the pods of the managers answer.
+func managersReady(ctx context.Context, client kubernetes.Interface, deployments []types.NamespacedName) error {
+	for _, name := range deployments {
+		deployment, err := client.AppsV1().Deployments(name.Namespace).Get(ctx, name.Name, metav1.GetOptions{})
 		if err != nil {
-			return fmt.Errorf("%s does not answer: %w", ProcessWorkloads, err)
+			return fmt.Errorf("reading deployment %s: %w", name, err)
 		}
-		return conn.Close()
-	})
-	return group.Wait()
+		status := &deployment.Status
+		if status.ObservedGeneration < deployment.Generation || status.UpdatedReplicas == 0 || status.ReadyReplicas < status.Replicas {
+			return fmt.Errorf("%d of %d pods of deployment %s answer", status.ReadyReplicas, status.Replicas, name)
+		}
+	}
+	return nil
+}
+
+// workloadsReady connects to the lab's own part of Cluster API.
+func workloadsReady(ctx context.Context, ports layout.Ports) error {
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", layout.Address(ports.OlderClusterAPI()))
+	if err != nil {
+		return fmt.Errorf("%s does not answer: %w", ProcessWorkloads, err)
+	}
+	return conn.Close()
 }

@@ -3,6 +3,7 @@ package cluster_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -53,8 +54,12 @@ func TestClusterAPI(t *testing.T) {
 		t.Run("plain", b.testPlainCluster)
 		t.Run("topology", b.testTopology)
 		t.Run("real", b.testRealCluster)
+		t.Run("real topology", b.testRealTopology)
 		t.Run("hold", b.testHold)
 	})
+	if inner, err := filepath.Glob(filepath.Join(b.dir, "workload-*")); err != nil || len(inner) > 0 {
+		t.Errorf("left of the workload clusters: %v, %v", inner, err)
+	}
 	t.Run("managers", b.testManagers)
 	t.Run("second lab", b.testSecondClusterAPI)
 	t.Run("down", b.testDownClusterAPI)
@@ -217,9 +222,15 @@ func (b *bench) testRealCluster(t *testing.T) {
 	b.must(t, "kubectl", "--", "--kubeconfig", kubeconfig, "rollout", "status", "deployment/amf", "--timeout", "3m")
 
 	b.awaitGone(t, namespace, "real")
-	if inner, err := filepath.Glob(filepath.Join(b.dir, "workload-*")); err != nil || len(inner) > 0 {
-		t.Errorf("left of the workload cluster: %v, %v", inner, err)
-	}
+}
+
+func (b *bench) testRealTopology(t *testing.T) {
+	t.Parallel()
+	namespace := b.namespaced(t, "real-topology")
+	b.kubectl(t, namespace, "apply", "--server-side", "--filename", "testdata/real-topology.yaml")
+	b.await(t, namespace, "cluster/edge", isAvailable, "True")
+	b.awaitNodes(t, b.kubeconfig(t, namespace, "edge"), "v1.36.3")
+	b.awaitGone(t, namespace, "edge")
 }
 
 // testHold keeps the infrastructure of a cluster from coming up, and lets it.
@@ -237,8 +248,9 @@ func (b *bench) testHold(t *testing.T) {
 	b.await(t, namespace, "labcluster/hold", ".status.initialization.provisioned", "true")
 }
 
+// testManagers ends managers: their pods start them again, as long as there are such.
 func (b *bench) testManagers(t *testing.T) {
-	for _, name := range []string{"capi-core", "capi-in-memory", "capi-lab"} {
+	for _, name := range []string{"capi-core", "capi-lab"} {
 		if err := syscall.Kill(b.env.PIDs[name], syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
@@ -252,22 +264,43 @@ func (b *bench) testManagers(t *testing.T) {
 	before := b.env
 	// The rest of the lab can be used.
 	if b.environment(t); b.env.ClusterAPI.Version != "" {
-		t.Error("the environment has Cluster API without its managers")
+		t.Error("the environment has Cluster API without all of its processes")
 	}
 	b.must(t, "up")
 	b.must(t, "status")
 	if b.environment(t); b.env.PIDs["capi-core"] == before.PIDs["capi-core"] || b.env.PIDs["capi-bootstrap"] != before.PIDs["capi-bootstrap"] {
 		t.Errorf("repaired from %v to %v", before.PIDs, b.env.PIDs)
 	}
+
+	b.kubectl(t, "capd-system", "scale", "deployment/capd-controller-manager", "--replicas", "0")
+	eventually(t, "the manager ends with its pod", func() error {
+		if b.environment(t); b.env.PIDs["capi-in-memory"] != 0 {
+			return fmt.Errorf("the processes are %v", b.env.PIDs)
+		}
+		return nil
+	})
 	namespace := b.namespaced(t, "again")
-	b.kubectl(t, namespace, "apply", "--server-side", "--filename", "testdata/plain.yaml")
+	apply := []string{"apply", "--server-side", "--namespace", namespace, "--filename", "testdata/plain.yaml"}
+	if _, err := b.run(t, "kubectl", apply...); err == nil || !strings.Contains(err.Error(), "no pod of service capd-system/capd-webhook-service is ready") {
+		t.Errorf("without the manager of DevClusters: %v", err)
+	}
+	b.kubectl(t, "capd-system", "scale", "deployment/capd-controller-manager", "--replicas", "1")
+	b.kubectl(t, "capd-system", "rollout", "status", "deployment/capd-controller-manager", "--timeout", "3m")
+	if log := b.kubectl(t, "capd-system", "logs", "deployment/capd-controller-manager", "--tail", "5"); strings.Count(log, "\n") != 5 || strings.Contains(log, "listening") {
+		t.Errorf("the end of its log is %q", log)
+	}
+	b.must(t, "kubectl", apply...)
 	b.await(t, namespace, "cluster/plain", ".status.phase", "Provisioned")
 }
 
 // testSecondClusterAPI runs another lab with Cluster API beside the first.
 func (b *bench) testSecondClusterAPI(t *testing.T) {
 	second := &bench{binary: b.binary, dir: filepath.Join(b.dir, "second")}
-	second.must(t, "up", "--nodes", "0", "--capi")
+	if _, err := second.run(t, "up", "--nodes", "0", "--capi"); err == nil || !strings.Contains(err.Error(), "has no nodes") {
+		t.Errorf("Cluster API without nodes: %v", err)
+	}
+	second.must(t, "down")
+	second.must(t, "up", "--nodes", "1", "--capi")
 	namespace := second.namespaced(t, "second")
 	second.kubectl(t, namespace, "apply", "--server-side", "--filename", "testdata/plain.yaml")
 	second.await(t, namespace, "cluster/plain", ".status.phase", "Provisioned")

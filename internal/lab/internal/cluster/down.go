@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/controllers"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/layout"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/openstack"
 )
 
 // Down stops the lab and deletes its directory. There is nothing to save, so nothing is asked to end in order.
-// Labs in directories below its own go before it: with their directory would go all that tells what to stop. But Cluster
-// API, which may be about to start one, goes first.
+// Labs in directories below its own go before it: with their directory would go all that tells what to stop. But what
+// starts such labs, and the programs of pods, goes first.
 func (l *Lab) Down(ctx context.Context) error {
 	if l.Dir.IsOpenStack() {
 		return fmt.Errorf("the lab in %s is one of OpenStack: stop it with `lab openstack down --dir %s`", l.Dir, l.Dir)
@@ -26,7 +27,11 @@ func (l *Lab) Down(ctx context.Context) error {
 		return fmt.Errorf("cannot tell which processes belong to the lab: %w", err)
 	}
 	if state != nil {
-		if err := state.Processes.Stop(ctx, clusterAPIProcesses()); err != nil {
+		// Whoever may be about to start something goes before it.
+		if err := state.Processes.Stop(ctx, []string{ProcessServe, ProcessWorkloads}); err != nil {
+			return err
+		}
+		if err := controllers.StopPrograms(ctx, l.Dir); err != nil {
 			return err
 		}
 	}

@@ -92,7 +92,7 @@ func (l *Lab) Environment() (*Environment, error) {
 		},
 		Fault:             EnvironmentFault{Endpoint: endpoint(state.Ports.Fault())},
 		KubernetesVersion: state.KubernetesVersion,
-		PIDs:              state.Processes.PIDs(),
+		PIDs:              l.allProcesses(state).PIDs(),
 	}
 	if state.Audit {
 		environment.AuditLog = l.Dir.AuditLog()

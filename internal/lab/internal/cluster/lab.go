@@ -18,7 +18,6 @@ const (
 	userBasic   = "lab-basic"
 	userService = "system:lab"
 	userKwok    = "system:kwok"
-	userCAPI    = "system:cluster-api"
 
 	groupAdmins = "system:masters"
 )
@@ -28,7 +27,6 @@ const (
 	kubeconfigAdmin             = "admin"
 	kubeconfigService           = "service"
 	kubeconfigKwok              = "kwok"
-	kubeconfigClusterAPI        = "cluster-api"
 	kubeconfigControllerManager = "kube-controller-manager"
 	kubeconfigScheduler         = "kube-scheduler"
 )

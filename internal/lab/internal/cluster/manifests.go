@@ -4,23 +4,23 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"strings"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/dynamic"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/controllers"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/layout"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/poll"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/stages"
 )
 
 // installers is how many objects of the manifests are applied at once.
@@ -29,41 +29,55 @@ const installers = 8
 // definitions are the manifests whose kinds have no manager in the lab: objects of them can be made, and stay as they are.
 func definitions() []string { return []string{"openstack", "openstack-resources"} }
 
-// kindDefinition is the kind of the objects that add kinds to the API server.
-const kindDefinition = "CustomResourceDefinition"
+// The kinds of the manifests that the lab does not treat like any other.
+const (
+	kindDefinition = "CustomResourceDefinition"
+	kindDeployment = "Deployment"
+	kindNamespace  = "Namespace"
+)
 
 // resources are those of the kinds that the manifests hold.
 func resources() map[string]schema.GroupVersionResource {
+	rights := schema.GroupVersion{Group: "rbac.authorization.k8s.io", Version: "v1"}
+	webhooks := schema.GroupVersion{Group: "admissionregistration.k8s.io", Version: "v1"}
 	return map[string]schema.GroupVersionResource{
 		kindDefinition:                   {Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"},
-		"MutatingWebhookConfiguration":   {Group: "admissionregistration.k8s.io", Version: "v1", Resource: "mutatingwebhookconfigurations"},
-		"ValidatingWebhookConfiguration": {Group: "admissionregistration.k8s.io", Version: "v1", Resource: "validatingwebhookconfigurations"},
+		kindDeployment:                   {Group: "apps", Version: "v1", Resource: "deployments"},
+		kindNamespace:                    {Version: "v1", Resource: "namespaces"},
+		"Secret":                         {Version: "v1", Resource: "secrets"},
+		"Service":                        {Version: "v1", Resource: "services"},
+		"ServiceAccount":                 {Version: "v1", Resource: "serviceaccounts"},
+		"Role":                           rights.WithResource("roles"),
+		"RoleBinding":                    rights.WithResource("rolebindings"),
+		"ClusterRole":                    rights.WithResource("clusterroles"),
+		"ClusterRoleBinding":             rights.WithResource("clusterrolebindings"),
+		"MutatingWebhookConfiguration":   webhooks.WithResource("mutatingwebhookconfigurations"),
+		"ValidatingWebhookConfiguration": webhooks.WithResource("validatingwebhookconfigurations"),
 	}
 }
 
-// installClusterAPI applies the manifests of the providers, with their webhooks where this lab's managers serve them.
-func (l *Lab) installClusterAPI(ctx context.Context, state *layout.State) error {
-	authority, err := readPEM(l.Dir.PKI("ca.crt"))
+// installClusterAPI applies the manifests of the providers, and returns the Deployments of their managers.
+func (l *Lab) installClusterAPI(ctx context.Context) (deployments []types.NamespacedName, err error) {
+	config, err := serviceConfig(l.Dir)
 	if err != nil {
-		return err
+		return nil, err
+	}
+	client, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("making the lab's client: %w", err)
 	}
 	var objects []*unstructured.Unstructured
-	for i, manager := range managers() {
-		read, err := readManifests(l.clusterAPIFile(manager + ".yaml"))
+	for _, manager := range stages.Programs() {
+		certified, err := l.component(manager, presentPairs(ctx, client))
 		if err != nil {
-			return err
+			return nil, err
 		}
-		for _, object := range read {
-			if err := serveWebhooks(object, state.Ports.Manager(i), authority); err != nil {
-				return fmt.Errorf("%s %s: %w", object.GetKind(), object.GetName(), err)
-			}
-		}
-		objects = append(objects, read...)
+		objects = append(objects, certified...)
 	}
 	for _, name := range definitions() {
 		read, err := readManifests(l.clusterAPIFile(name + ".yaml"))
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for _, object := range read {
 			unstructured.RemoveNestedField(object.Object, "spec", "conversion")
@@ -72,20 +86,25 @@ func (l *Lab) installClusterAPI(ctx context.Context, state *layout.State) error 
 	}
 	own, err := parseManifests(bytes.NewReader(controllers.Definitions))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return l.apply(ctx, append(objects, own...))
+	objects = append(objects, own...)
+	for _, object := range objects {
+		if object.GetKind() == kindDeployment {
+			deployments = append(deployments, types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetName()})
+		}
+	}
+	// What others live in or are kinds of is there first.
+	foundation := func(object *unstructured.Unstructured) bool {
+		return object.GetKind() == kindDefinition || object.GetKind() == kindNamespace
+	}
+	if err := apply(ctx, client, slices.DeleteFunc(slices.Clone(objects), func(o *unstructured.Unstructured) bool { return !foundation(o) })); err != nil {
+		return nil, err
+	}
+	return deployments, apply(ctx, client, slices.DeleteFunc(objects, foundation))
 }
 
-func (l *Lab) apply(ctx context.Context, objects []*unstructured.Unstructured) error {
-	config, err := serviceConfig(l.Dir)
-	if err != nil {
-		return err
-	}
-	client, err := dynamic.NewForConfig(config)
-	if err != nil {
-		return fmt.Errorf("making the lab's client: %w", err)
-	}
+func apply(ctx context.Context, client dynamic.Interface, objects []*unstructured.Unstructured) error {
 	known := resources()
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(installers)
@@ -95,7 +114,7 @@ func (l *Lab) apply(ctx context.Context, objects []*unstructured.Unstructured) e
 			return fmt.Errorf("the manifests of Cluster API hold an object of kind %s, which the lab does not expect", object.GetKind())
 		}
 		group.Go(func() error {
-			if _, err := client.Resource(resource).Apply(ctx, object.GetName(), object, applyOptions()); err != nil {
+			if _, err := client.Resource(resource).Namespace(object.GetNamespace()).Apply(ctx, object.GetName(), object, applyOptions()); err != nil {
 				return fmt.Errorf("applying %s %s: %w", object.GetKind(), object.GetName(), err)
 			}
 			if object.GetKind() != kindDefinition {
@@ -160,42 +179,4 @@ func parseManifests(text io.Reader) ([]*unstructured.Unstructured, error) {
 			objects = append(objects, object)
 		}
 	}
-}
-
-// serveWebhooks has the API server find the webhooks of an object, of which the manifests say that they are behind a
-// service, at a port of this machine. The certificate there is the lab's: nothing is left for cert-manager to do.
-func serveWebhooks(object *unstructured.Unstructured, port int, authority []byte) error {
-	unstructured.RemoveNestedField(object.Object, "metadata", "annotations", "cert-manager.io/inject-ca-from")
-	if object.GetKind() == kindDefinition {
-		client, found, err := unstructured.NestedMap(object.Object, "spec", "conversion", "webhook", "clientConfig")
-		if err != nil || !found {
-			return err
-		}
-		serveWebhook(client, port, authority)
-		return unstructured.SetNestedMap(object.Object, client, "spec", "conversion", "webhook", "clientConfig")
-	}
-	webhooks, _, err := unstructured.NestedSlice(object.Object, "webhooks")
-	if err != nil {
-		return err
-	}
-	for i := range webhooks {
-		webhook, ok := webhooks[i].(map[string]any)
-		if !ok {
-			return fmt.Errorf("webhook %d is a %T", i, webhooks[i])
-		}
-		client, _, err := unstructured.NestedMap(webhook, "clientConfig")
-		if err != nil {
-			return err
-		}
-		serveWebhook(client, port, authority)
-		webhook["clientConfig"] = client
-	}
-	return unstructured.SetNestedSlice(object.Object, webhooks, "webhooks")
-}
-
-func serveWebhook(client map[string]any, port int, authority []byte) {
-	path, _, _ := unstructured.NestedString(client, "service", "path")
-	delete(client, "service")
-	client["url"] = endpoint(port) + "/" + strings.TrimPrefix(path, "/")
-	client["caBundle"] = base64.StdEncoding.EncodeToString(authority)
 }

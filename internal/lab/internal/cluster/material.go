@@ -38,6 +38,9 @@ func writeMaterial(dir layout.Dir, state *layout.State) error {
 	if err := layout.WriteFile(dir.Path(auditPolicyFile), []byte(auditPolicy)); err != nil {
 		return err
 	}
+	if err := layout.WriteFile(dir.Path(egressFile), []byte(egressConfig)); err != nil {
+		return err
+	}
 	return writeStages(dir)
 }
 
@@ -68,7 +71,7 @@ func writePKI(dir layout.Dir, authority *pki.Pair) error {
 		"kubelet":            {authority, pki.Request{CommonName: "lab-kubelet", Names: []string{"localhost"}, Addresses: loopback()}},
 		"kubelet-client":     {authority, pki.Request{CommonName: "kube-apiserver-kubelet-client", Organizations: []string{groupAdmins}}},
 		"basic":              {authority, pki.Request{CommonName: "lab-basic-proxy", Names: []string{"localhost"}, Addresses: loopback()}},
-		"webhooks":           {authority, pki.Request{CommonName: "lab-webhooks", Names: []string{"localhost"}, Addresses: loopback()}},
+		"older":              {authority, pki.Request{CommonName: "lab-older-cluster-api", Names: []string{"localhost"}, Addresses: loopback()}},
 		"client":             {authority, pki.Request{CommonName: userClient, Organizations: []string{groupAdmins}}},
 		"front-proxy-client": {frontProxy, pki.Request{CommonName: frontProxyUser}},
 	} {
@@ -97,7 +100,6 @@ func writeKubeconfigs(dir layout.Dir, authority *pki.Pair, server string) error 
 		kubeconfigAdmin:             {CommonName: userAdmin, Organizations: []string{groupAdmins}},
 		kubeconfigService:           {CommonName: userService, Organizations: []string{groupAdmins}},
 		kubeconfigKwok:              {CommonName: userKwok, Organizations: []string{groupAdmins}},
-		kubeconfigClusterAPI:        {CommonName: userCAPI, Organizations: []string{groupAdmins}},
 		kubeconfigControllerManager: {CommonName: "system:kube-controller-manager"},
 		kubeconfigScheduler:         {CommonName: "system:kube-scheduler"},
 	} {

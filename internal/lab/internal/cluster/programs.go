@@ -25,6 +25,7 @@ func processes() []string {
 
 const (
 	auditPolicyFile = "audit-policy.yaml"
+	egressFile      = "egress.yaml"
 	kwokFile        = "kwok.yaml"
 
 	serviceRange   = "10.96.0.0/16"
@@ -45,10 +46,26 @@ rules:
   - system:kube-scheduler
   - ` + userKwok + `
   - ` + userService + `
-  - ` + userCAPI + `
 - level: None
-  userGroups: [system:nodes, "system:serviceaccounts:kube-system"]
+  userGroups:
+  - system:nodes
+  - system:serviceaccounts:kube-system
+  - system:serviceaccounts:capi-system
+  - system:serviceaccounts:capi-kubeadm-bootstrap-system
+  - system:serviceaccounts:capi-kubeadm-control-plane-system
+  - system:serviceaccounts:capd-system
 - level: Metadata
+`
+
+// egressConfig sends the API server to the lab's egress proxy for everything that is in the cluster. The programs of a
+// lab run in its directory: so does this name.
+const egressConfig = `apiVersion: apiserver.k8s.io/v1beta1
+kind: EgressSelectorConfiguration
+egressSelections:
+- name: cluster
+  connection:
+    proxyProtocol: HTTPConnect
+    transport: {uds: {udsName: ` + layout.EgressSocket + `}}
 `
 
 // arguments are the flags of a program, after its name.
@@ -128,6 +145,7 @@ func apiServerArguments(dir layout.Dir, state *layout.State) []string {
 		"--kubelet-client-certificate=" + dir.PKI("kubelet-client.crt"),
 		"--kubelet-client-key=" + dir.PKI("kubelet-client.key"),
 		"--kubelet-preferred-address-types=InternalIP",
+		"--egress-selector-config-file=" + dir.Path(egressFile),
 
 		"--requestheader-client-ca-file=" + dir.PKI("front-proxy-ca.crt"),
 		"--requestheader-allowed-names=" + frontProxyUser,

@@ -59,11 +59,19 @@ func (l *Lab) Serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	kubelet, err := l.podLogs(state, client)
+	programs, err := l.programs(state, client)
 	if err != nil {
 		return err
 	}
-	control, err := listenControl(ctx)
+	kubelet, err := l.podLogs(state, client, programs)
+	if err != nil {
+		return err
+	}
+	control, err := listenSocket(ctx, layout.ControlSocket)
+	if err != nil {
+		return err
+	}
+	egress, err := listenSocket(ctx, layout.EgressSocket)
 	if err != nil {
 		return err
 	}
@@ -77,12 +85,28 @@ func (l *Lab) Serve(ctx context.Context) error {
 		return (&proxy.Control{Log: l.Log, Handle: handler(faulty, &ready)}).Serve(ctx, control)
 	})
 	group.Go(func() error {
+		return serveHTTP(ctx, egress, l.httpServer((&proxy.Egress{Find: programs.Find, Log: l.Log}).Handler(), nil))
+	})
+	group.Go(func() error {
 		if err := poll.Until(ctx, "kube-apiserver", func(ctx context.Context) error { return serverReady(ctx, client) }); err != nil {
 			return err
 		}
+		group.Go(func() error { return programs.Run(ctx) })
 		return controllers.Run(ctx, client, l.Log, func() { ready.Store(true) })
 	})
 	return group.Wait()
+}
+
+// programs runs the pods whose programs the lab has.
+func (l *Lab) programs(state *layout.State, client kubernetes.Interface) (*controllers.Programs, error) {
+	authority, err := readPEM(l.Dir.PKI("ca.crt"))
+	if err != nil {
+		return nil, err
+	}
+	return controllers.NewPrograms(controllers.ProgramsConfig{
+		Client: client, Dir: l.Dir, Folder: l.clusterAPIFile(""),
+		Server: endpoint(state.Ports.APIServer()), Authority: authority, Log: l.Log,
+	})
 }
 
 // handler carries out the commands of the control socket.
@@ -135,7 +159,7 @@ func (l *Lab) basicProxy(state *layout.State) (*http.Server, error) {
 	return l.httpServer(handler, &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{server}}), nil
 }
 
-func (l *Lab) podLogs(state *layout.State, client kubernetes.Interface) (*http.Server, error) {
+func (l *Lab) podLogs(state *layout.State, client kubernetes.Interface, programs *controllers.Programs) (*http.Server, error) {
 	kwok, err := url.Parse("http://" + layout.Address(state.Ports.Kwok()))
 	if err != nil {
 		return nil, fmt.Errorf("building the URL of KWOK: %w", err)
@@ -148,7 +172,7 @@ func (l *Lab) podLogs(state *layout.State, client kubernetes.Interface) (*http.S
 	if err != nil {
 		return nil, err
 	}
-	handler := (&proxy.PodLogs{Kwok: kwok, Log: l.Log, Model: func(ctx context.Context, namespace, name, container string) (string, string, error) {
+	handler := (&proxy.PodLogs{Kwok: kwok, Log: l.Log, File: programs.LogFile, Model: func(ctx context.Context, namespace, name, container string) (string, string, error) {
 		pod, err := client.CoreV1().Pods(namespace).Get(ctx, name, metav1.GetOptions{})
 		if err != nil {
 			return "", "", fmt.Errorf("reading pod %s/%s: %w", namespace, name, err)
@@ -203,6 +227,15 @@ func serveHTTPS(ctx context.Context, listener net.Listener, server *http.Server)
 	return nil
 }
 
+func serveHTTP(ctx context.Context, listener net.Listener, server *http.Server) error {
+	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
+	defer stop()
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serving on %s: %w", listener.Addr(), err)
+	}
+	return nil
+}
+
 // inherited takes over the listeners that `lab up` has opened.
 func inherited(names ...string) ([]net.Listener, error) {
 	listeners := make([]net.Listener, 0, len(names))
@@ -220,18 +253,18 @@ func inherited(names ...string) ([]net.Listener, error) {
 	return listeners, nil
 }
 
-// listenControl opens the control socket, in the place of one that a killed predecessor has left.
-func listenControl(ctx context.Context) (net.Listener, error) {
-	if err := os.Remove(layout.ControlSocket); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("removing the old control socket: %w", err)
+// listenSocket opens a socket in the working directory, in the place of one that a killed predecessor has left.
+func listenSocket(ctx context.Context, name string) (net.Listener, error) {
+	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("removing the old %s: %w", name, err)
 	}
 	var config net.ListenConfig
-	listener, err := config.Listen(ctx, "unix", layout.ControlSocket)
+	listener, err := config.Listen(ctx, "unix", name)
 	if err != nil {
-		return nil, fmt.Errorf("opening the control socket: %w", err)
+		return nil, fmt.Errorf("opening %s: %w", name, err)
 	}
-	if err := os.Chmod(layout.ControlSocket, 0o600); err != nil {
-		return nil, errors.Join(fmt.Errorf("protecting the control socket: %w", err), listener.Close())
+	if err := os.Chmod(name, 0o600); err != nil {
+		return nil, errors.Join(fmt.Errorf("protecting %s: %w", name, err), listener.Close())
 	}
 	return listener, nil
 }

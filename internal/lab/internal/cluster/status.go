@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"text/tabwriter"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/layout"
@@ -25,11 +27,16 @@ func (l *Lab) Status(ctx context.Context, w io.Writer) error {
 	if fault, err := l.control(ctx, commandFault); err == nil {
 		fmt.Fprintf(table, "fault proxy\t%s, %s\n", endpoint(state.Ports.Fault()), fault)
 	}
-	names := processes()
+	names, all := processes(), l.allProcesses(state)
 	if state.ClusterAPI != nil {
 		names = append(names, clusterAPIProcesses()...)
 	}
-	state.Processes.Report(table, names, l.Dir.Log)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	all.Report(table, names, l.Dir.Log)
 	if err := table.Flush(); err != nil {
 		return fmt.Errorf("printing the status: %w", err)
 	}

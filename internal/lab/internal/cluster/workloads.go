@@ -74,7 +74,7 @@ func (l *Lab) olderClusterAPI(state *layout.State) (*http.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	server, err := l.pair("webhooks")
+	server, err := l.pair("older")
 	if err != nil {
 		return nil, err
 	}

@@ -49,6 +49,7 @@ const (
 	groupCore           = "cluster.x-k8s.io"
 	groupInfrastructure = "infrastructure.cluster.x-k8s.io"
 	groupControlPlane   = "controlplane.cluster.x-k8s.io"
+	groupBootstrap      = "bootstrap.cluster.x-k8s.io"
 )
 
 // Workload is the lab that a control plane of Cluster API stands for.
@@ -85,6 +86,7 @@ func RunWorkloads(ctx context.Context, client kubernetes.Interface, object dynam
 	}{
 		{resourceOf(groupInfrastructure, "labclusters"), w.cluster},
 		{resourceOf(groupInfrastructure, "labmachines"), w.machine},
+		{resourceOf(groupBootstrap, "labconfigs"), w.config},
 		{resourceOf(groupControlPlane, "labcontrolplanes"), w.controlPlane},
 	} {
 		informer := factory.ForResource(kind.resource)
@@ -122,6 +124,22 @@ func (w *workloads) cluster(ctx context.Context, object *unstructured.Unstructur
 	}
 	return 0, w.report(ctx, resourceOf(groupInfrastructure, "labclusters"), object, map[string]any{
 		"initialization": map[string]any{"provisioned": true},
+		"conditions":     []any{condition(object, "Ready")},
+	})
+}
+
+// noBootstrap is the name of the Secret that a node of a lab would read to join: it reads none.
+const noBootstrap = "none"
+
+// config reports a LabConfig as done: there is nothing to do.
+func (w *workloads) config(ctx context.Context, object *unstructured.Unstructured) (time.Duration, error) {
+	owner, err := w.owner(ctx, object, "Machine", "machines")
+	if err != nil || owner == nil {
+		return 0, err
+	}
+	return 0, w.report(ctx, resourceOf(groupBootstrap, "labconfigs"), object, map[string]any{
+		"initialization": map[string]any{"dataSecretCreated": true},
+		"dataSecretName": noBootstrap,
 		"conditions":     []any{condition(object, "Ready")},
 	})
 }

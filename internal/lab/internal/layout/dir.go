@@ -9,9 +9,13 @@ import (
 	"path/filepath"
 )
 
-// ControlSocket is the name of the unix socket of the lab's services. It is used relative to the directory of the lab,
-// because the path of a unix socket holds only about 100 bytes.
-const ControlSocket = "control.sock"
+// The names of the unix sockets of the lab's services: that of the commands, and the way of the API server into the
+// cluster. They are used relative to the directory of the lab, because the path of a unix socket holds only about 100
+// bytes.
+const (
+	ControlSocket = "control.sock"
+	EgressSocket  = "egress.sock"
+)
 
 // SocketPath is how long the path of a unix socket may be on every system.
 const SocketPath = 100

@@ -48,27 +48,14 @@ func (p Ports) Scheduler() int { return int(p) + 7 }
 // Kwok is the port of KWOK's kubelet server.
 func (p Ports) Kwok() int { return int(p) + 8 }
 
-// Managers is how many Cluster API managers a lab has ports for.
-const Managers = 4
-
-// Manager is the port of the webhooks of a Cluster API manager.
-func (p Ports) Manager(index int) int { return int(p) + 9 + index }
-
-// InMemory is the port at which the provider of machines in memory tells what it has.
-func (p Ports) InMemory() int { return int(p) + 9 + Managers }
-
 // OlderClusterAPI is the port of the proxy that hides the newest version of Cluster API's kinds.
-func (p Ports) OlderClusterAPI() int { return p.InMemory() + 1 }
+func (p Ports) OlderClusterAPI() int { return int(p) + 9 }
 
 // ours are the ports that the lab itself listens on, the others are those of the programs it starts.
 func (p Ports) ours() []int { return []int{p.Fault(), p.Basic(), p.Kubelet()} }
 
 func (p Ports) theirs() []int {
-	ports := []int{p.APIServer(), p.EtcdClient(), p.EtcdPeer(), p.ControllerManager(), p.Scheduler(), p.Kwok(), p.InMemory(), p.OlderClusterAPI()}
-	for i := range Managers {
-		ports = append(ports, p.Manager(i))
-	}
-	return ports
+	return []int{p.APIServer(), p.EtcdClient(), p.EtcdPeer(), p.ControllerManager(), p.Scheduler(), p.Kwok(), p.OlderClusterAPI()}
 }
 
 // Host is the address of everything in a lab.
@@ -127,6 +114,26 @@ func listenAll(ctx context.Context, ports []int) (Listeners, error) {
 		opened = append(opened, listener)
 	}
 	return opened, nil
+}
+
+// FreePorts returns ports that nobody listens on at the moment. Somebody may by the time they are used: who uses them
+// tries again then.
+func FreePorts(ctx context.Context, count int) ([]int, error) {
+	ports := make([]int, 0, count)
+	for range count {
+		listener, err := listen(ctx, 0)
+		if err != nil {
+			return nil, err
+		}
+		// Kept open meanwhile, so that none comes twice.
+		defer listener.Close() //nolint:errcheck // Nothing was accepted on it.
+		address, ok := listener.Addr().(*net.TCPAddr)
+		if !ok {
+			return nil, fmt.Errorf("%s is no TCP address", listener.Addr())
+		}
+		ports = append(ports, address.Port)
+	}
+	return ports, nil
 }
 
 func listen(ctx context.Context, port int) (*net.TCPListener, error) {

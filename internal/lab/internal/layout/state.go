@@ -34,8 +34,6 @@ type State struct {
 
 // ClusterAPI is what a lab with Cluster API remembers of it.
 type ClusterAPI struct {
-	// Workloads are the ports of the workload clusters in memory.
-	Workloads Range `json:"workloads"`
 	// Ready is set when the last `lab up` found its managers ready.
 	Ready bool `json:"ready"`
 }

@@ -1,11 +1,14 @@
 package proxy
 
 import (
+	"bytes"
 	"context"
 	"log/slog"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"os"
+	"strconv"
 	"strings"
 )
 
@@ -17,7 +20,9 @@ type PodLogs struct {
 	Kwok *url.URL
 	// Model names the model pod of a pod. Its error is the answer to the client.
 	Model func(ctx context.Context, namespace, pod, container string) (modelNamespace, modelName string, err error)
-	Log   *slog.Logger
+	// File names the log of a pod whose program really runs; it is empty for all others.
+	File func(namespace, pod string) string
+	Log  *slog.Logger
 }
 
 // containerLogs is the kubelet's path of logs: /containerLogs/<namespace>/<pod>/<container>.
@@ -33,6 +38,10 @@ func (p *PodLogs) Handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 		if len(parts) == 4 && parts[0] == containerLogs {
+			if file := p.File(parts[1], parts[2]); file != "" {
+				tail(w, file, r.URL.Query().Get("tailLines"))
+				return
+			}
 			namespace, name, err := p.Model(r.Context(), parts[1], parts[2], parts[3])
 			if err != nil {
 				p.Log.WarnContext(r.Context(), "no log", "namespace", parts[1], "pod", parts[2], "error", err)
@@ -45,4 +54,18 @@ func (p *PodLogs) Handler() http.Handler {
 		}
 		forward.ServeHTTP(w, r)
 	})
+}
+
+// tail answers with the last lines of a file, or all of them when their number is not given.
+func tail(w http.ResponseWriter, file, lines string) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	if count, err := strconv.Atoi(lines); err == nil {
+		all := bytes.SplitAfter(bytes.TrimSuffix(data, []byte("\n")), []byte("\n"))
+		data = append(bytes.Join(all[max(0, len(all)-count):], nil), '\n')
+	}
+	_, _ = w.Write(data)
 }

@@ -13,6 +13,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -340,7 +341,17 @@ func TestPodLogs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	handler := (&PodLogs{Kwok: target, Log: slog.New(slog.DiscardHandler), Model: func(_ context.Context, namespace, name, _ string) (string, string, error) {
+	program := filepath.Join(t.TempDir(), "program.log")
+	if err := os.WriteFile(program, []byte("one\ntwo\nthree\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	file := func(_, name string) string {
+		if name == "program" {
+			return program
+		}
+		return ""
+	}
+	handler := (&PodLogs{Kwok: target, Log: slog.New(slog.DiscardHandler), File: file, Model: func(_ context.Context, namespace, name, _ string) (string, string, error) {
 		if name == "gone" {
 			return "", "", errors.New("there is none")
 		}
@@ -352,6 +363,8 @@ func TestPodLogs(t *testing.T) {
 		code       int
 	}{
 		"logs":  {path: "/containerLogs/core/amf-0/amf?tailLines=3", want: "/containerLogs/models/core-amf-0/amf?tailLines=3", code: http.StatusOK},
+		"real":  {path: "/containerLogs/core/program/amf", want: "one\ntwo\nthree\n", code: http.StatusOK},
+		"tail":  {path: "/containerLogs/core/program/amf?tailLines=2", want: "two\nthree\n", code: http.StatusOK},
 		"gone":  {path: "/containerLogs/core/gone/amf", code: http.StatusBadRequest},
 		"other": {path: "/exec/core/amf-0/amf?command=ls", want: "/exec/core/amf-0/amf?command=ls", code: http.StatusOK},
 	}
@@ -363,5 +376,43 @@ func TestPodLogs(t *testing.T) {
 				t.Errorf("status %d, body %q", recorder.Code, recorder.Body)
 			}
 		})
+	}
+}
+
+// TestEgress is the API server on its way into the cluster.
+func TestEgress(t *testing.T) {
+	target := echo(t)
+	handler := (&Egress{Log: slog.New(slog.DiscardHandler), Find: func(_ context.Context, address string) (string, error) {
+		if address == "10.96.0.7:443" {
+			return target, nil
+		}
+		return "", errors.New("nothing has the address " + address)
+	}}).Handler()
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	connect := func(address string) (*client, string) {
+		c := dial(t, server.Listener.Addr().String())
+		if _, err := io.WriteString(c, "CONNECT "+address+" HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		status, err := c.lines.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.lines.ReadString('\n'); err != nil {
+			t.Fatal(err)
+		}
+		return c, strings.TrimSpace(status)
+	}
+	c, status := connect("10.96.0.7:443")
+	if status != "HTTP/1.1 200 OK" {
+		t.Errorf("the answer is %q", status)
+	}
+	if err := c.ask("hello"); err != nil {
+		t.Error(err)
+	}
+	c, status = connect("10.96.0.8:443")
+	if status != "HTTP/1.1 503 nothing has the address 10.96.0.8:443" || !c.broken() {
+		t.Errorf("the answer is %q", status)
 	}
 }

@@ -45,6 +45,9 @@ var files embed.FS
 func Render(logFile func(model string) string) ([]byte, error) {
 	root := template.New("stages").Delims("[[", "]]").Option("missingkey=error")
 	root.Funcs(template.FuncMap{
+		"programLabel":      func() string { return ProgramLabel },
+		"programImages":     programImages,
+		"answersAnnotation": func() string { return AnswersAnnotation },
 		// nested expands a part and indents every line but the first, which stands where the action stands.
 		"nested": func(name string, spaces int) (string, error) {
 			var out bytes.Buffer

@@ -286,6 +286,51 @@ func TestPodRecovers(t *testing.T) {
 	}
 }
 
+func program(pod *corev1.Pod) {
+	pod.Labels = map[string]string{ProgramLabel: "cluster-api"}
+	pod.Spec.Containers[0].Image = "registry.k8s.io/cluster-api/cluster-api-controller:v1.14.2"
+}
+
+// TestProgramAnswers has a pod whose program is run become Ready when that answers, and no longer.
+func TestProgramAnswers(t *testing.T) {
+	p := newPlayer(t, newPod(program))
+	if name, container := ProgramOf(p.pod); name != "core" || container.Name != "amf" {
+		t.Errorf("the program is %q of container %+v", name, container)
+	}
+	if diff := cmp.Diff([]string{"pod-start"}, p.settle(t)); diff != "" {
+		t.Errorf("before it answers (-want +got):\n%s", diff)
+	}
+	for _, step := range []struct{ answers, stage string }{
+		{answers: "true", stage: "pod-becomes-ready"},
+		{answers: "false", stage: "pod-becomes-unready"},
+	} {
+		p.pod.Annotations = map[string]string{AnswersAnnotation: step.answers}
+		if got, _ := p.step(t); got != step.stage {
+			t.Errorf("with answers %q: stage %q, want %q", step.answers, got, step.stage)
+		}
+	}
+	if p.condition(corev1.PodReady) != corev1.ConditionFalse {
+		t.Errorf("in the end: %+v", p.pod.Status)
+	}
+}
+
+func TestProgramOf(t *testing.T) {
+	for image, want := range map[string]string{
+		"registry.k8s.io/cluster-api/kubeadm-control-plane-controller:v1.14.2": "control-plane",
+		"mirror.example.com:5000/capd-manager@sha256:0123":                     "in-memory",
+		"registry.example.com/cluster-api-controller-exporter:1":               "",
+	} {
+		pod := newPod(program)
+		pod.Spec.Containers[0].Image = image
+		if got, _ := ProgramOf(pod); got != want {
+			t.Errorf("image %s is program %q, want %q", image, got, want)
+		}
+	}
+	if got, _ := ProgramOf(newPod(func(pod *corev1.Pod) { program(pod); pod.Labels = nil })); got != "" {
+		t.Errorf("without the label it is program %q", got)
+	}
+}
+
 func TestReadyDelay(t *testing.T) {
 	p := newPlayer(t, newPod(annotate(ReadyDelayAnnotation, "5s")))
 	p.step(t)

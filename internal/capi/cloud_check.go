@@ -1,0 +1,252 @@
+package capi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// What kubeadm needs of a machine.
+const (
+	leastVCPUs = 2
+	leastRAM   = 2048
+)
+
+// groupInfrastructure is the API group of the infrastructure providers.
+const groupInfrastructure = "infrastructure." + group
+
+// askCloud looks for what the objects of a cluster name in its OpenStack. What has a name
+// may be made by the same apply, so that it is a warning when it is not there; what has an
+// id has been made already. A cloud that does not answer is one warning.
+func (o *overlay) askCloud(ctx context.Context, t *vnfm.Target) vnfm.Problems {
+	spec := t.Instance.Cluster
+	vim, creds, err := t.Access(ctx, spec.OpenStack.VIMID)
+	if errors.Is(err, vnfm.ErrNotFound) {
+		return nil
+	}
+	q := &cloudQuestion{ctx: ctx, spec: spec}
+	if err == nil {
+		q.client, err = o.clouds.Client(vim.Name, vim.OpenStack, creds)
+	}
+	if err == nil {
+		var text []byte
+		if text, err = fs.ReadFile(t.Package.Content, manifestFile); err == nil {
+			q.objects, err = decode(string(text))
+		}
+	}
+	if err == nil {
+		err = q.ask()
+	}
+	if err != nil {
+		return append(q.problems, vnfm.Problem{
+			Severity: vnfm.SeverityWarning, Attribute: "openstack",
+			Summary: fmt.Sprintf("workload cluster %q was not tried on its OpenStack", spec.Name), Detail: err.Error(),
+		})
+	}
+	return q.problems
+}
+
+// cloudQuestion collects what an OpenStack says of the objects of a cluster.
+type cloudQuestion struct {
+	ctx      context.Context //nolint:containedctx // It lives as long as one call.
+	client   *openstack.Client
+	spec     *vnfm.ClusterSpec
+	objects  []map[string]any
+	problems vnfm.Problems
+}
+
+// ask looks for everything that is named, each thing once.
+func (q *cloudQuestion) ask() error {
+	for _, o := range q.objects {
+		if !strings.HasPrefix(stringAt(o, "apiVersion"), groupInfrastructure+"/") {
+			continue
+		}
+		var err error
+		switch spec, _ := o["spec"].(map[string]any); o["kind"] {
+		case "OpenStackCluster":
+			err = q.cluster(spec)
+		case "OpenStackMachineTemplate":
+			err = q.machine(q.machinesOf(stringAt(o, "metadata", "name")), child(child(spec, "template"), "spec"))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// where is the argument that something comes from.
+type where struct{ attribute, key string }
+
+// form is the argument in which the form of the cluster is.
+func (q *cloudQuestion) form() where {
+	switch {
+	case q.spec.Template != nil:
+		return where{attribute: "template.content"}
+	case q.spec.Chart != nil:
+		return where{attribute: "chart.values"}
+	default:
+		return where{attribute: "topology"}
+	}
+}
+
+func (q *cloudQuestion) say(severity vnfm.Severity, at where, summary, detail string) {
+	p := vnfm.Problem{Severity: severity, Attribute: at.attribute, Key: at.key, Summary: summary, Detail: detail}
+	if !slices.Contains(q.problems, p) {
+		q.problems = append(q.problems, p)
+	}
+}
+
+// machines are those that one template is for.
+type machines struct {
+	// controlPlane is set for the control plane, else group is the name of a node group;
+	// it is empty when no object refers to the template.
+	controlPlane bool
+	group        string
+}
+
+func (m machines) String() string {
+	if m.controlPlane {
+		return "the control plane"
+	}
+	return fmt.Sprintf("node group %q", m.group)
+}
+
+// machinesOf are those whose template has a name.
+func (q *cloudQuestion) machinesOf(template string) machines {
+	for _, o := range q.objects {
+		switch {
+		case o["kind"] == "KubeadmControlPlane" &&
+			(stringAt(o, "spec", "machineTemplate", "spec", "infrastructureRef", "name") == template || stringAt(o, "spec", "machineTemplate", "infrastructureRef", "name") == template):
+			return machines{controlPlane: true}
+		case o["kind"] == "MachineDeployment" && stringAt(o, "spec", "template", "spec", "infrastructureRef", "name") == template:
+			return machines{group: strings.TrimPrefix(stringAt(o, "metadata", "name"), q.spec.Name+"-")}
+		}
+	}
+	return machines{}
+}
+
+// flavourAt is the argument that has the flavour of machines.
+func (q *cloudQuestion) flavourAt(m machines) where {
+	switch {
+	case m.controlPlane && q.spec.ControlPlane.Flavour != "":
+		return where{attribute: "control_plane.flavour"}
+	case q.spec.NodeGroups[m.group].Flavour != "":
+		return where{attribute: "node_groups", key: m.group}
+	default:
+		return q.form()
+	}
+}
+
+func (q *cloudQuestion) cluster(spec map[string]any) error {
+	for _, field := range []string{"externalNetwork", "network"} {
+		if err := q.network(spec[field]); err != nil {
+			return err
+		}
+	}
+	subnets, _ := spec["subnets"].([]any)
+	for _, each := range subnets {
+		id, name := byOf(each)
+		if err := lookFor(q, "subnet", id, name, q.form(), q.client.Subnets, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (q *cloudQuestion) network(param any) error {
+	id, name := byOf(param)
+	return lookFor(q, "network", id, name, q.form(), q.client.Networks, nil)
+}
+
+func (q *cloudQuestion) machine(who machines, spec map[string]any) error {
+	at := q.flavourAt(who)
+	err := lookFor(q, "flavour", stringAt(spec, "flavorID"), stringAt(spec, "flavor"), at, q.client.Flavours, func(f openstack.Flavour) {
+		if f.VCPUs < leastVCPUs || f.RAM < leastRAM {
+			q.say(vnfm.SeverityWarning, at, fmt.Sprintf("flavour %q of %s has %d vCPU and %d MiB of memory", f.Name, who, f.VCPUs, f.RAM),
+				fmt.Sprintf("kubeadm refuses a control plane of less than %d vCPU, and needs %d MiB for any machine", leastVCPUs, leastRAM))
+		}
+	})
+	if err != nil {
+		return err
+	}
+	id, name := byOf(spec["image"])
+	if err := lookFor(q, "image", id, name, q.form(), q.client.Images, q.image); err != nil {
+		return err
+	}
+	if key := stringAt(spec, "sshKeyName"); key != "" {
+		err := lookFor(q, "key pair", "", key, q.form(), func(ctx context.Context, _, name string) ([]openstack.Named, error) {
+			return q.client.Keypairs(ctx, name)
+		}, nil)
+		if err != nil {
+			return err
+		}
+	}
+	ports, _ := spec["ports"].([]any)
+	for _, each := range ports {
+		port, _ := each.(map[string]any)
+		if err := q.network(port["network"]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// image compares the version of Kubernetes that an image says with the cluster's.
+func (q *cloudQuestion) image(i openstack.Image) {
+	wanted := withoutV(q.spec.KubernetesVersion)
+	switch {
+	case i.Status != "" && i.Status != "active":
+		q.say(vnfm.SeverityWarning, q.form(), fmt.Sprintf("image %q is %s", i.Name, i.Status), "no machine can be made of it until it is active")
+	case wanted == "":
+	case i.KubeVersion == "":
+		q.say(vnfm.SeverityWarning, q.form(), fmt.Sprintf("image %q does not say which version of Kubernetes it has", i.Name),
+			fmt.Sprintf("its property kube_version is missing, so that nobody can tell whether it has %s", wanted))
+	case withoutV(i.KubeVersion) != wanted:
+		q.say(vnfm.SeverityError, where{attribute: "kubernetes_version"}, fmt.Sprintf("image %q has Kubernetes %s, not %s", i.Name, withoutV(i.KubeVersion), wanted),
+			"kubelet and kubeadm come with the image: name one whose property kube_version is kubernetes_version")
+	}
+}
+
+// lookFor finds one thing, and hands it to then.
+func lookFor[T any](q *cloudQuestion, kind, id, name string, at where, look func(ctx context.Context, id, name string) ([]T, error), then func(T)) error {
+	if id == "" && name == "" {
+		return nil
+	}
+	all, err := look(q.ctx, id, name)
+	switch {
+	case err != nil:
+		return err
+	case len(all) > 1:
+		q.say(vnfm.SeverityError, at, fmt.Sprintf("there are %d of the %s %q", len(all), kind, name), "give the id of the one that is meant")
+	case len(all) == 1 && then != nil:
+		then(all[0])
+	case len(all) == 0 && id != "":
+		q.say(vnfm.SeverityError, at, fmt.Sprintf("there is no %s with the id %s in the OpenStack", kind, id), "check the id, and that the project may see it")
+	case len(all) == 0:
+		q.say(vnfm.SeverityWarning, at, fmt.Sprintf("there is no %s %q in the OpenStack", kind, name), "check the name, unless the same apply makes it: without it no machine comes up")
+	}
+	return nil
+}
+
+// byOf is what a parameter of Cluster API Provider OpenStack finds something by. Other
+// filters than a name are its own affair.
+func byOf(param any) (id, name string) {
+	p, _ := param.(map[string]any)
+	return stringAt(p, "id"), stringAt(p, "filter", "name")
+}
+
+// stringAt is the text at a path of fields; empty when there is none.
+func stringAt(o map[string]any, path ...string) string {
+	for _, field := range path[:len(path)-1] {
+		o, _ = o[field].(map[string]any)
+	}
+	s, _ := o[path[len(path)-1]].(string)
+	return s
+}

@@ -1,0 +1,160 @@
+package capi
+
+import (
+	"context"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/cloudtest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// stocked is a cloud that has what openstackSpec and everything name.
+func stocked(t *testing.T) *cloudtest.Cloud {
+	t.Helper()
+	cloud := cloudtest.New(t)
+	for _, i := range []map[string]any{
+		{"id": uuid, "name": "by-id", "status": "active", "kube_version": "v1.34.0", "os_distro": "ubuntu"},
+		{"id": "1", "name": "node-1.34", "status": "active", "kube_version": "1.34.0"},
+		{"id": "2", "name": "node-1.33", "status": "active", "kube_version": "v1.33.4"},
+		{"id": "3", "name": "plain", "status": "active"},
+		{"id": "4", "name": "twin", "status": "active", "kube_version": "1.34.0"},
+		{"id": "5", "name": "twin", "status": "active", "kube_version": "1.34.0"},
+		{"id": "6", "name": "queued", "status": "queued", "kube_version": "1.34.0"},
+	} {
+		cloud.Put("/image/v2/images", i)
+	}
+	for _, f := range []map[string]any{
+		{"id": uuid, "name": "by-id", "vcpus": 4, "ram": 8192, "disk": 40},
+		{"id": "1", "name": "m1.large", "vcpus": 4, "ram": 8192, "disk": 80},
+		{"id": "2", "name": "m1.medium", "vcpus": 2, "ram": 4096, "disk": 40},
+		{"id": "3", "name": "m1.tiny", "vcpus": 1, "ram": 512, "disk": 1},
+	} {
+		cloud.Put("/compute/v2.1/flavors", f)
+	}
+	cloud.Put("/compute/v2.1/os-keypairs", map[string]any{"name": "ops", "fingerprint": "aa:bb"})
+	for _, name := range []string{"public", "tenant", "storage"} {
+		cloud.Put("/network/v2.0/networks", map[string]any{"id": name + "-id", "name": name})
+	}
+	cloud.Put("/network/v2.0/subnets", map[string]any{"id": uuid, "name": "nodes"})
+	return cloud
+}
+
+// asked are the problems that a plan of a cluster shows of its OpenStack.
+func asked(t *testing.T, cloud *cloudtest.Cloud, spec *vnfm.ClusterSpec) vnfm.Problems {
+	t.Helper()
+	spec.OpenStack = &vnfm.ClusterOpenStack{VIMID: "cloud"}
+	p, problems := New(nil, nil).Package(spec)
+	require.Empty(t, problems)
+	o := &overlay{clouds: openstack.NewPool("test/1")}
+	return o.askCloud(t.Context(), &vnfm.Target{
+		Package: p, Instance: &vnfm.Instance{Cluster: spec},
+		Access: func(context.Context, string) (*vnfm.VIM, vnfm.Credentials, error) {
+			return &vnfm.VIM{Name: "cloud", OpenStack: &vnfm.OpenStackConnection{AuthURL: cloud.URL, Username: "nfv_user", ProjectName: cloudtest.Project}},
+				vnfm.Credentials{vnfm.CredentialPassword: "devstack"}, nil
+		},
+	})
+}
+
+func TestCloudHasWhatIsNamed(t *testing.T) {
+	cloud := stocked(t)
+	assert.Empty(t, asked(t, cloud, openstackSpec(nil)))
+	all := openstackSpec(everything())
+	all.NodeGroups["upf"] = vnfm.NodeGroup{Replicas: number(1), Flavour: "m1.medium"}
+	assert.Empty(t, asked(t, cloud, all))
+}
+
+func TestCloudHasNot(t *testing.T) {
+	other := "00000000-0000-0000-0000-000000000000"
+	byName := func(image string) map[string]any { return map[string]any{"machineImageId": nil, "machineImage": image} }
+	internal := func(what string, filter map[string]any) map[string]any {
+		return map[string]any{"clusterNetworking": map[string]any{"internalNetwork": map[string]any{what: filter}}}
+	}
+	for name, c := range map[string]struct {
+		values   map[string]any
+		change   func(*vnfm.ClusterSpec)
+		severity vnfm.Severity
+		at       string
+		want     string
+	}{
+		"image by id":        {map[string]any{"machineImageId": other}, nil, vnfm.SeverityError, "chart.values", "there is no image with the id " + other},
+		"image by name":      {byName("none"), nil, vnfm.SeverityWarning, "chart.values", `there is no image "none"`},
+		"two images":         {byName("twin"), nil, vnfm.SeverityError, "chart.values", `there are 2 of the image "twin"`},
+		"version":            {byName("node-1.33"), nil, vnfm.SeverityError, "kubernetes_version", `image "node-1.33" has Kubernetes 1.33.4, not 1.34.0`},
+		"no version":         {byName("plain"), nil, vnfm.SeverityWarning, "chart.values", `does not say which version of Kubernetes`},
+		"not active":         {byName("queued"), nil, vnfm.SeverityWarning, "chart.values", `image "queued" is queued`},
+		"key pair":           {map[string]any{"machineSSHKeyName": "lost"}, nil, vnfm.SeverityWarning, "chart.values", `there is no key pair "lost"`},
+		"network":            {internal("networkFilter", map[string]any{"id": other}), nil, vnfm.SeverityError, "chart.values", "there is no network with the id"},
+		"subnet":             {internal("subnetFilter", map[string]any{"name": "none"}), nil, vnfm.SeverityWarning, "chart.values", `there is no subnet "none"`},
+		"external network":   {map[string]any{"clusterNetworking": map[string]any{"externalNetworkId": "none"}}, nil, vnfm.SeverityWarning, "chart.values", `there is no network "none"`},
+		"flavour of a group": {nil, func(s *vnfm.ClusterSpec) { s.NodeGroups["upf"] = vnfm.NodeGroup{Replicas: number(1), Flavour: "none"} }, vnfm.SeverityWarning, "node_groups upf", `there is no flavour "none"`},
+		"small flavour": {
+			nil, func(s *vnfm.ClusterSpec) { s.ControlPlane.Flavour = "m1.tiny" }, vnfm.SeverityWarning, "control_plane.flavour",
+			`flavour "m1.tiny" of the control plane has 1 vCPU and 512 MiB of memory: kubeadm refuses a control plane of less than 2 vCPU`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			spec := openstackSpec(c.values)
+			if c.change != nil {
+				c.change(spec)
+			}
+			problems := asked(t, stocked(t), spec)
+			require.Len(t, problems, 1, "%v", problems)
+			p := problems[0]
+			assert.Equal(t, c.severity, p.Severity)
+			assert.Contains(t, p.String(), c.want)
+			if p.Key != "" {
+				p.Attribute += " " + p.Key
+			}
+			assert.Equal(t, c.at, p.Attribute)
+		})
+	}
+}
+
+// A cloud that does not answer is told once, and stops no plan.
+func TestCloudDoesNotAnswer(t *testing.T) {
+	cloud := stocked(t)
+	cloud.Refuse(func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path == "/v3/auth/tokens" {
+			return false
+		}
+		w.WriteHeader(http.StatusInternalServerError)
+		return true
+	})
+	problems := asked(t, cloud, openstackSpec(nil))
+	require.Len(t, problems, 1)
+	assert.Equal(t, vnfm.SeverityWarning, problems[0].Severity)
+	assert.Equal(t, "openstack", problems[0].Attribute)
+	assert.Contains(t, problems[0].String(), "500 Internal Server Error")
+}
+
+// The real Glance tells which version of Kubernetes an image has.
+func TestGlanceTellsTheVersion(t *testing.T) {
+	env := labtest.OpenStack(t)
+	user := env.NewUser(t, "member")
+	q := func(version, image string) vnfm.Problems {
+		client, err := openstack.New(openstack.Config{
+			VIM:         "cloud",
+			Connection:  vnfm.OpenStackConnection{AuthURL: env.AuthURL, Region: env.Region, Username: user.Name, ProjectName: user.Project},
+			Credentials: vnfm.Credentials{vnfm.CredentialPassword: vnfm.Secret(user.Password)},
+		})
+		require.NoError(t, err)
+		q := &cloudQuestion{ctx: t.Context(), client: client, spec: &vnfm.ClusterSpec{KubernetesVersion: version}}
+		id := env.Images[image]
+		for _, by := range [][2]string{{id, ""}, {"", image}} {
+			require.NoError(t, lookFor(q, "image", by[0], by[1], q.form(), client.Images, q.image))
+		}
+		return q.problems
+	}
+	const node = "ubuntu-2204-kube-v1.33.1"
+	assert.Empty(t, q("v1.33.1", node))
+	problems := q("v1.34.0", node)
+	require.Len(t, problems, 1, "said once, however it was found")
+	assert.Contains(t, problems[0].String(), `image "`+node+`" has Kubernetes 1.33.1, not 1.34.0`)
+	assert.Contains(t, q("v1.34.0", "ubuntu-22.04")[0].String(), "does not say which version")
+}

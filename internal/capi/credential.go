@@ -1,0 +1,413 @@
+package capi
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// An application credential belongs to its cluster like an object does: it is made before
+// the objects that need it, read back as they are, and removed after them. Its secret is
+// only in the Secret on the management cluster, from where Cluster API Provider OpenStack
+// reads it; Keystone tells it once. A rotation changes the content of the Secret and
+// leaves its name, so that no machine is replaced.
+
+const (
+	kindCredential = "ApplicationCredential"
+	// labelMove has clusterctl take the Secret along when the cluster is moved.
+	labelMove = "clusterctl.cluster.x-k8s.io/move"
+	// labelCredential marks the Secrets that hold an application credential.
+	labelCredential = vnfm.LabelPrefix + "application-credential"
+	// annotationMadeFor sums up what the credential was made for: another owner, other
+	// roles or another trigger need another one.
+	annotationMadeFor = vnfm.LabelPrefix + "made-for"
+	// annotationCloud is the id of the VIM that it was made with.
+	annotationCloud = vnfm.LabelPrefix + "openstack-vim"
+)
+
+// credentialKey is how the application credential goes by among a cluster's objects.
+func credentialKey(cluster string) string {
+	return vnfm.GroupKeystone + "/v3/" + kindCredential + " " + cluster
+}
+
+// credentialText is what the digest of a cluster has of its part in an OpenStack.
+func credentialText(spec *vnfm.ClusterOpenStack) []byte {
+	if spec == nil {
+		return nil
+	}
+	// The specification has only texts and truth values.
+	text, _ := json.Marshal(spec)
+	return text
+}
+
+// credentialDigest is that of the application credential in a plan.
+func credentialDigest(spec *vnfm.ClusterOpenStack) string {
+	wanted := *spec
+	wanted.Cleanup = vnfm.CloudCleanup{}
+	sum := sha256.Sum256(credentialText(&wanted))
+	return "sha256:" + hex.EncodeToString(sum[:8])
+}
+
+// madeFor sums up for what an application credential is made.
+func madeFor(spec *vnfm.ClusterOpenStack) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q", append([]string{spec.VIMID, spec.UserID, spec.ProjectID, spec.Credential.Rotate}, spec.Credential.Roles...)))
+	return hex.EncodeToString(sum[:8])
+}
+
+// checkCredential finds what stands in the way of the Secret.
+func checkCredential(spec *vnfm.ClusterSpec, objects []map[string]any, ps *vnfm.Problems) {
+	cloud := spec.OwnCredential()
+	if cloud == nil {
+		return
+	}
+	for _, o := range objects {
+		meta, _ := o["metadata"].(map[string]any)
+		if o["apiVersion"] == "v1" && o["kind"] == "Secret" && meta["name"] == cloud.SecretName {
+			*ps = append(*ps, vnfm.Problem{
+				Attribute: "openstack.application_credential.secret_name", Summary: fmt.Sprintf("the cluster brings the Secret %q itself", cloud.SecretName),
+				Detail: "the application credential would be written over it: take it out of the cluster's objects, or choose another secret_name",
+			})
+		}
+	}
+}
+
+// credential is the application credential of one cluster.
+type credential struct {
+	*cluster
+	clouds *openstack.Pool
+	target *vnfm.Target
+	ledger *ledger
+	// wanted is nil for a cluster that has none, or none any more.
+	wanted *vnfm.ClusterOpenStack
+	// current is the id of the one that is in use, once that is known.
+	current string
+	// vimID is the VIM that made what there is, once that is known.
+	vimID string
+}
+
+func (o *overlay) credential(c *cluster, t *vnfm.Target, l *ledger) *credential {
+	a := &credential{cluster: c, clouds: o.clouds, target: t, ledger: l}
+	if c.spec.OwnCredential() != nil {
+		a.wanted, a.vimID = c.spec.OpenStack, c.spec.OpenStack.VIMID
+	}
+	return a
+}
+
+// prefix is what the names of the cluster's application credentials begin with. A process
+// that was killed finds its own by it.
+func (a *credential) prefix() string { return a.name + "-" + a.instance + "-" }
+
+// cloud returns the client of an OpenStack VIM.
+func (a *credential) cloud(ctx context.Context, vimID string) (*openstack.Client, error) {
+	vim, creds, err := a.target.Access(ctx, vimID)
+	if err != nil {
+		return nil, fmt.Errorf("the OpenStack VIM of %s: %w", a.cluster, err)
+	}
+	return a.clouds.Client(vim.Name, vim.OpenStack, creds)
+}
+
+// held is what the Secret on the management cluster has.
+type held struct {
+	object  *unstructured.Unstructured
+	id      string
+	secret  vnfm.Secret
+	madeFor string
+	vimID   string
+	// own is false for a Secret of somebody else.
+	own bool
+}
+
+func (a *credential) secretKind(ctx context.Context) (kube.Resource, error) {
+	return a.client.Resource(ctx, schema.GroupVersionKind{Version: "v1", Kind: "Secret"})
+}
+
+// read returns what the Secret has; nil when there is none.
+func (a *credential) read(ctx context.Context) (*held, error) {
+	r, err := a.secretKind(ctx)
+	if err != nil {
+		return nil, err
+	}
+	obj, err := a.client.Get(ctx, kube.Ref{Resource: r, Namespace: a.namespace, Name: a.wanted.Credential.SecretName})
+	if isGone(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return a.readSecret(obj), nil
+}
+
+func (a *credential) readSecret(obj *unstructured.Unstructured) *held {
+	h := &held{object: obj, own: obj.GetLabels()[vnfm.InstanceLabel] == a.instance}
+	h.madeFor, h.vimID = obj.GetAnnotations()[annotationMadeFor], obj.GetAnnotations()[annotationCloud]
+	if clouds, err := value(obj, openstack.FileClouds); err == nil && a.wanted != nil {
+		// One that cannot be read holds nothing that can be used.
+		h.id, h.secret, _ = openstack.ReadCloudsYAML(clouds, a.wanted.Credential.CloudName)
+	}
+	return h
+}
+
+// ensure has the Secret hold an application credential that works and is made for what is
+// wanted. It comes before the objects that need it. A new one is tried before it is
+// written, so that none that does not work ever takes the place of one that does; the old
+// one stays until the cluster is settled.
+func (a *credential) ensure(ctx context.Context) error {
+	if a.wanted == nil {
+		return nil
+	}
+	client, err := a.cloud(ctx, a.wanted.VIMID)
+	if err != nil {
+		return err
+	}
+	h, err := a.read(ctx)
+	if err != nil {
+		return err
+	}
+	if h != nil && !h.own && !a.target.AdoptExisting {
+		return &vnfm.ConflictError{
+			Object: fmt.Sprintf("Secret %s/%s", a.namespace, a.wanted.Credential.SecretName), Owner: "somebody else",
+			Detail: "choose another openstack.application_credential.secret_name, or take it over with adopt_existing",
+		}
+	}
+	good, err := a.isGood(ctx, client, h)
+	if err != nil {
+		return err
+	}
+	if !good {
+		if h, err = a.replace(ctx, client, h); err != nil {
+			return err
+		}
+	}
+	a.current = h.id
+	return a.write(ctx, client, h)
+}
+
+// isGood reports whether what the Secret has is made for what is wanted, and works.
+func (a *credential) isGood(ctx context.Context, client *openstack.Client, h *held) (bool, error) {
+	if h == nil || !h.own || h.id == "" || h.madeFor != madeFor(a.wanted) {
+		return false, nil
+	}
+	err := a.clouds.Try(ctx, a.target.VIM.Name, client.Connection(), h.id, h.secret)
+	if openstack.IsRefused(err) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// replace makes another application credential. Those of earlier tries, whose secret
+// nobody knows any more, go first.
+func (a *credential) replace(ctx context.Context, client *openstack.Client, old *held) (*held, error) {
+	keep := ""
+	if old != nil {
+		keep = old.id
+	}
+	if err := a.removeOwn(ctx, client, keep); err != nil {
+		return nil, err
+	}
+	userID, projectID, err := client.Owner(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if projectID != a.wanted.ProjectID {
+		return nil, fmt.Errorf("the OpenStack VIM of %s is project %s now and was project %s when it was registered: apply the vnf_vim first", a.cluster, projectID, a.wanted.ProjectID)
+	}
+	name := a.prefix() + unique()
+	if err := a.ledger.note(ctx, a.name, userID, name, ""); err != nil {
+		return nil, err
+	}
+	a.ledger.Progress(ctx, "making an application credential for "+a.String())
+	made, err := client.CreateApplicationCredential(ctx, name, fmt.Sprintf("Workload cluster %s/%s of Cluster API", a.namespace, a.name), a.wanted.Credential.Roles)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.ledger.note(ctx, a.name, userID, name, made.ID); err != nil {
+		return nil, err
+	}
+	if err := a.clouds.Try(ctx, a.target.VIM.Name, client.Connection(), made.ID, made.Secret); err != nil {
+		return nil, fmt.Errorf("trying the new application credential %q: %w", name, err)
+	}
+	return &held{id: made.ID, secret: made.Secret}, nil
+}
+
+// unique tells the names of one cluster's application credentials apart.
+func unique() string {
+	text := make([]byte, 4)
+	// crypto/rand does not fail.
+	_, _ = rand.Read(text)
+	return hex.EncodeToString(text)
+}
+
+// wantedSecret is the Secret with an application credential.
+func (a *credential) wantedSecret(client *openstack.Client, h *held) (map[string]any, error) {
+	at := client.Connection()
+	clouds, err := openstack.CloudsYAML(a.wanted.Credential.CloudName, at, h.id, h.secret)
+	if err != nil {
+		return nil, err
+	}
+	data := map[string]any{openstack.FileClouds: base64.StdEncoding.EncodeToString([]byte(clouds.Reveal()))}
+	if at.CACertificate != "" {
+		data[openstack.FileCA] = base64.StdEncoding.EncodeToString([]byte(at.CACertificate))
+	}
+	return map[string]any{
+		"apiVersion": "v1", "kind": "Secret",
+		"metadata": map[string]any{
+			"name": a.wanted.Credential.SecretName, "namespace": a.namespace,
+			"labels":      map[string]any{labelMove: "", labelCluster: a.name, labelCredential: "", vnfm.InstanceLabel: a.instance},
+			"annotations": map[string]any{annotationMadeFor: madeFor(a.wanted), annotationCloud: a.wanted.VIMID},
+		},
+		"data": data,
+	}, nil
+}
+
+// write brings the Secret to what it shall be, unless it is.
+func (a *credential) write(ctx context.Context, client *openstack.Client, h *held) error {
+	secret, err := a.wantedSecret(client, h)
+	if err != nil || (h.object != nil && holds(h.object.Object, secret)) {
+		return err
+	}
+	r, err := a.secretKind(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = a.client.Apply(ctx, kube.Ref{Resource: r, Namespace: a.namespace, Name: a.wanted.Credential.SecretName}, secret, kube.ApplyOptions{Force: true})
+	if err != nil {
+		return fmt.Errorf("writing the application credential of %s: %w", a.cluster, err)
+	}
+	return nil
+}
+
+// holds reports whether an object has all fields of another one.
+func holds(object, fields map[string]any) bool {
+	for name, want := range fields {
+		if children, isMap := want.(map[string]any); isMap {
+			inner, _ := object[name].(map[string]any)
+			if !holds(inner, children) {
+				return false
+			}
+		} else if object[name] != want {
+			return false
+		}
+	}
+	return true
+}
+
+// retire removes what the cluster does not use any more, now that it is settled: former
+// application credentials, and Secrets of another name.
+func (a *credential) retire(ctx context.Context) error {
+	if a.wanted == nil && len(a.ledger.noted()) == 0 {
+		return nil
+	}
+	secrets, err := a.ownSecrets(ctx)
+	if err != nil {
+		return err
+	}
+	former := slices.DeleteFunc(secrets, func(h *held) bool { return a.wanted != nil && h.object.GetName() == a.wanted.Credential.SecretName })
+	if err := a.removeSecrets(ctx, former); err != nil || a.vimID == "" {
+		return err
+	}
+	client, err := a.cloud(ctx, a.vimID)
+	if err != nil {
+		return err
+	}
+	_, err = a.discard(ctx, client, a.current)
+	return err
+}
+
+// ownSecrets are the Secrets with application credentials of the cluster.
+func (a *credential) ownSecrets(ctx context.Context) ([]*held, error) {
+	r, err := a.secretKind(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all, err := a.client.List(ctx, r, a.namespace, kube.ListOptions{LabelSelector: labelCredential + "," + vnfm.InstanceLabel + "=" + a.instance})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*held, 0, len(all))
+	for i := range all {
+		h := a.readSecret(&all[i])
+		if a.vimID == "" {
+			a.vimID = h.vimID
+		}
+		out = append(out, h)
+	}
+	return out, nil
+}
+
+func (a *credential) removeSecrets(ctx context.Context, secrets []*held) error {
+	r, err := a.secretKind(ctx)
+	if err != nil {
+		return err
+	}
+	for _, h := range secrets {
+		ref := kube.Ref{Resource: r, Namespace: a.namespace, Name: h.object.GetName()}
+		if err := a.client.Delete(ctx, ref, kube.DeleteOptions{UID: h.object.GetUID()}); err != nil && !isGone(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeOwn removes the application credentials of the cluster that belong to the client's
+// user, but for the one with the id keep.
+func (a *credential) removeOwn(ctx context.Context, client *openstack.Client, keep string) error {
+	all, err := client.ApplicationCredentials(ctx)
+	if err != nil {
+		return err
+	}
+	for _, each := range all {
+		if each.ID == keep || !strings.HasPrefix(each.Name, a.prefix()) {
+			continue
+		}
+		if err := client.DeleteApplicationCredential(ctx, each.UserID, each.ID); err != nil {
+			return err
+		}
+		if err := a.ledger.strike(ctx, func(i vnfm.InventoryItem) bool { return i.UID == each.ID }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// discard removes all application credentials of the cluster but one. What belongs to a
+// former user that Keystone protects from the present one is returned, and stays noted.
+func (a *credential) discard(ctx context.Context, client *openstack.Client, keep string) (left []string, err error) {
+	if err := a.removeOwn(ctx, client, keep); err != nil {
+		return nil, err
+	}
+	userID, _, err := client.Owner(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, item := range a.ledger.noted() {
+		if item.UID == keep && keep != "" {
+			continue
+		}
+		if item.UID != "" && item.Namespace != userID {
+			switch err := client.DeleteApplicationCredential(ctx, item.Namespace, item.UID); {
+			case openstack.IsForbidden(err):
+				left = append(left, fmt.Sprintf("application credential %q of user %s", item.Name, item.Namespace))
+				continue
+			case err != nil:
+				return left, err
+			}
+		}
+		if err := a.ledger.strike(ctx, func(i vnfm.InventoryItem) bool { return i == item }); err != nil {
+			return left, err
+		}
+	}
+	return left, nil
+}

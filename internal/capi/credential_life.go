@@ -1,0 +1,94 @@
+package capi
+
+import (
+	"context"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// observe adds the application credential to what is seen of the cluster: its digest when
+// it is what was made and works, else what is wrong with it, so that the plan shows that it
+// is made anew. A Keystone that does not answer says nothing against it.
+func (a *credential) observe(ctx context.Context, seen *vnfm.Observation) error {
+	if a.wanted == nil {
+		return nil
+	}
+	h, err := a.read(ctx)
+	if err != nil || h == nil {
+		return err
+	}
+	key := credentialKey(a.name)
+	seen.Objects[key] = credentialDigest(a.wanted)
+	client, err := a.cloud(ctx, a.wanted.VIMID)
+	if err != nil {
+		// What is wrong with the VIM is told where it is read.
+		return nil //nolint:nilerr // see above
+	}
+	if wrong := a.wrong(ctx, client, h); wrong != "" {
+		seen.Objects[key] = vnfm.Drifted + wrong
+	}
+	return nil
+}
+
+// wrong says why an application credential has to be made, or written, anew.
+func (a *credential) wrong(ctx context.Context, client *openstack.Client, h *held) string {
+	switch {
+	case !h.own:
+		return "the Secret is somebody else's"
+	case h.id == "":
+		return "the Secret holds no application credential"
+	case h.madeFor != madeFor(a.wanted):
+		return "it was made for something else"
+	}
+	if err := a.clouds.Try(ctx, a.target.VIM.Name, client.Connection(), h.id, h.secret); openstack.IsRefused(err) {
+		return "Keystone refuses it"
+	}
+	if secret, err := a.wantedSecret(client, h); err == nil && !holds(h.object.Object, secret) {
+		return "the Secret is not as it was written"
+	}
+	return ""
+}
+
+// withdraw removes the Secret, once there is no Cluster any more that needs it.
+func (a *credential) withdraw(ctx context.Context) error {
+	if a.wanted == nil && len(a.ledger.noted()) == 0 {
+		return nil
+	}
+	secrets, err := a.ownSecrets(ctx)
+	if isGone(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return a.removeSecrets(ctx, secrets)
+}
+
+// end removes the application credentials of a cluster that is gone. Those that the VIM's
+// user may not remove, or cannot because it is refused itself, are left behind: nothing
+// uses them, and the cluster would never go otherwise.
+func (a *credential) end(ctx context.Context, leftBehind func(object, reason string)) error {
+	if a.vimID == "" {
+		return nil
+	}
+	if leftBehind == nil {
+		leftBehind = func(string, string) {}
+	}
+	client, err := a.cloud(ctx, a.vimID)
+	if err != nil {
+		return err
+	}
+	a.ledger.Progress(ctx, "removing the application credential of "+a.String())
+	left, err := a.discard(ctx, client, "")
+	switch {
+	case openstack.IsRefused(err), openstack.IsForbidden(err):
+		leftBehind("The application credential of "+a.String(), err.Error())
+	case err != nil:
+		return err
+	}
+	for _, each := range left {
+		leftBehind(each, "the user of the VIM may not remove what belongs to another user")
+	}
+	return a.ledger.strike(ctx, isCredential)
+}

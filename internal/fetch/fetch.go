@@ -1,0 +1,110 @@
+// Package fetch downloads over HTTP, for packages and charts alike: with retries, a
+// bound, a digest of what came, and no secret in what it says.
+package fetch
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+
+	"github.com/hashicorp/go-retryablehttp"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// Request is what is to be downloaded.
+type Request struct {
+	URL string
+	// What names it in errors: "the package".
+	What string
+	// ETag is that of an earlier download, which need not be repeated.
+	ETag string
+	// Limit is how many bytes there may be.
+	Limit int64
+	// Access is how one gets in; nil for what is open to all.
+	Access *vnfm.ChartAccess
+}
+
+// Answer is what a server gave.
+type Answer struct {
+	// Checksum is the digest of the content, "sha256:<hex>".
+	Checksum string
+	ETag     string
+	// Unchanged is set when the content of the request's ETag is current: nothing came.
+	Unchanged bool
+}
+
+// Get writes what is behind a URL to w. When it fails, w may have got a part.
+func Get(ctx context.Context, r Request, w io.Writer) (*Answer, error) {
+	from := fmt.Sprintf("downloading %s from %s", r.What, Redact(r.URL))
+	client, err := Client(r.Access)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", from, err)
+	}
+	req, err := retryablehttp.NewRequestWithContext(ctx, http.MethodGet, r.URL, nil)
+	if err != nil {
+		return nil, fmt.Errorf("%s: it is not a usable URL", from)
+	}
+	if r.ETag != "" {
+		req.Header.Set("If-None-Match", r.ETag)
+	}
+	if r.Access != nil && r.Access.Password != "" {
+		req.SetBasicAuth(r.Access.Username, r.Access.Password.Reveal())
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", from, WithoutURL(err))
+	}
+	defer func() { _ = resp.Body.Close() }()
+	switch {
+	case resp.StatusCode == http.StatusNotModified && r.ETag != "":
+		return &Answer{Unchanged: true, ETag: r.ETag}, nil
+	case resp.StatusCode != http.StatusOK:
+		return nil, fmt.Errorf("%s: %w", from, &StatusError{Code: resp.StatusCode, Status: resp.Status})
+	}
+	h := sha256.New()
+	n, err := io.Copy(io.MultiWriter(w, h), io.LimitReader(resp.Body, r.Limit+1))
+	if err != nil {
+		return nil, fmt.Errorf("%s: the transfer broke after %d bytes: %w", from, n, err)
+	}
+	if n > r.Limit {
+		return nil, fmt.Errorf("%s: it is larger than %d bytes", from, r.Limit)
+	}
+	return &Answer{Checksum: "sha256:" + hex.EncodeToString(h.Sum(nil)), ETag: resp.Header.Get("ETag")}, nil
+}
+
+// StatusError says that a server answered, and refused.
+type StatusError struct {
+	Code   int
+	Status string
+}
+
+func (e *StatusError) Error() string { return "the server answered " + e.Status }
+
+// Redact drops user information and query from a URL for messages: both are places
+// where people put tokens.
+func Redact(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return "(URL)"
+	}
+	u.User = nil
+	if u.RawQuery != "" {
+		u.RawQuery = "..."
+	}
+	return u.String()
+}
+
+// WithoutURL is an error of a request without the URL that it repeats.
+func WithoutURL(err error) error {
+	var failed *url.Error
+	if errors.As(err, &failed) {
+		return failed.Err
+	}
+	return err
+}

@@ -1,0 +1,371 @@
+package lcm_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/charttest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// yard is an infra driver that has objects by the instance that they are of: a workload
+// cluster and its add-ons. It says what it did, in order.
+type yard struct {
+	driver
+	done    []string
+	objects map[string]map[string]string
+	// broken names an instance whose Apply fails after it made something.
+	broken string
+}
+
+func (y *yard) say(format string, args ...any) {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	y.done = append(y.done, fmt.Sprintf(format, args...))
+}
+
+// said returns what was done since it was asked last.
+func (y *yard) said() string {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	out := strings.Join(y.done, ", ")
+	y.done = nil
+	return out
+}
+
+func wants(t *vnfm.Target) map[string]string {
+	return map[string]string{"v1/ConfigMap " + t.Instance.Name: fmt.Sprint(t.Package.Digest, t.Instance.AdditionalParams["helm_parameters"])}
+}
+
+func (y *yard) Preview(t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
+	if values, _ := t.Instance.AdditionalParams["helm_parameters"].(map[string]any); values["refuse"] != nil {
+		return nil, vnfm.Problems{{Attribute: "additional_params", Key: "helm_parameters", Summary: "value refuse is not allowed"}}
+	}
+	return &vnfm.Preview{Objects: wants(t)}, nil
+}
+
+func (y *yard) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) error {
+	name := t.Instance.Name
+	for _, item := range t.Instance.Inventory {
+		if item.Name != name {
+			return fmt.Errorf("the inventory of %s has %s", name, item.Name)
+		}
+	}
+	if err := r.SaveInventory(ctx, []vnfm.InventoryItem{{Kind: "ConfigMap", Name: name, UID: "1"}}); err != nil {
+		return err
+	}
+	y.say("make %s", name)
+	y.mu.Lock()
+	y.objects[t.Instance.ID] = wants(t)
+	y.mu.Unlock()
+	if t.Written != nil {
+		if err := t.Written(ctx); err != nil {
+			return err
+		}
+		y.say("await %s", name)
+	}
+	if y.broken == name {
+		return errors.New("is broken")
+	}
+	return nil
+}
+
+func (y *yard) Observe(_ context.Context, t *vnfm.Target) (*vnfm.Observation, error) {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	return &vnfm.Observation{Objects: maps.Clone(y.objects[t.Instance.ID])}, nil
+}
+
+func (y *yard) Terminate(ctx context.Context, t *vnfm.Target, _ vnfm.TerminateSpec, r vnfm.Recorder) error {
+	withChart := ""
+	if t.Package != nil {
+		withChart = " by its chart"
+	}
+	y.say("remove %s in %q%s", t.Instance.Name, t.Instance.Namespace, withChart)
+	y.mu.Lock()
+	delete(y.objects, t.Instance.ID)
+	y.mu.Unlock()
+	return r.SaveInventory(ctx, nil)
+}
+
+// newYard is a world whose workload clusters have add-ons.
+func newYard(t *testing.T) (*world, *yard, *clusters) {
+	t.Helper()
+	w, c := newClusterWorld(t)
+	y := &yard{objects: map[string]map[string]string{}}
+	w.Engine = w.openWith(t, map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: y})
+	return w, y, c
+}
+
+// chartAt writes a chart and returns its source.
+func chartAt(t *testing.T, dir, version string) vnfm.ChartSource {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Join(dir, "templates"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"Chart.yaml":        "apiVersion: v2\nname: plugin\nversion: " + version + "\n",
+		"templates/cm.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: x }\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return vnfm.ChartSource{Path: dir}
+}
+
+// TestAddonsAreInstalledBeforeTheClusterIsAwaited follows two add-ons through the life of
+// their cluster.
+func TestAddonsAreInstalledBeforeTheClusterIsAwaited(t *testing.T) {
+	t.Parallel()
+	w, y, c := newYard(t)
+	source := chartAt(t, t.TempDir(), "1.0.0")
+	spec := w.clusterSpec()
+	spec.Cluster.Addons = map[string]vnfm.Addon{
+		"cni": {Source: source, Namespace: "kube-system", After: []string{"ccm"}},
+		"ccm": {Source: source, Namespace: "kube-system"},
+	}
+	i, err := w.Instantiate(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := y.said(), "make edge, make ccm, make cni, await edge"; got != want {
+		t.Errorf("done: %s, want %s", got, want)
+	}
+	preview, _, err := w.PreviewInstance(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	look := func() map[string]string {
+		t.Helper()
+		seen, err := w.Observe(t.Context(), i.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return seen.Objects
+	}
+	if diff := cmp.Diff(preview.Objects, look()); diff != "" || len(preview.Objects) != 3 {
+		t.Errorf("what is there is not what was planned:\n%s", diff)
+	}
+	if _, err := w.Update(t.Context(), i.ID, spec); err != nil || y.said() != "" {
+		t.Errorf("an update without a change: %v", err)
+	}
+
+	// Somebody changes one object and deletes all of an add-on.
+	for id, objects := range y.objects {
+		if objects["v1/ConfigMap cni"] != "" {
+			y.objects[id] = map[string]string{"v1/ConfigMap cni": "drifted: data.x"}
+		}
+		if objects["v1/ConfigMap ccm"] != "" {
+			delete(y.objects, id)
+		}
+	}
+	seen := look()
+	if got, want := seen["add-on: cni"], "drifted: v1/ConfigMap cni data.x"; got != want {
+		t.Errorf("the add-on is %q, want %q", got, want)
+	}
+	if _, there := seen["add-on: ccm"]; there {
+		t.Error("an add-on that is gone is listed")
+	}
+	if _, err := w.Update(t.Context(), i.ID, spec); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(preview.Objects, look()); diff != "" {
+		t.Errorf("after the repair:\n%s", diff)
+	}
+	y.said()
+
+	// A workload API that is away hides the add-ons and nothing else.
+	c.number = 0
+	away, err := w.Observe(t.Context(), i.ID)
+	if err == nil || len(away.Objects) != 1 || !slices.Equal(away.Unseen, []string{"add-on"}) {
+		t.Errorf("without a workload API: %+v, %v", away, err)
+	}
+	c.number = 1
+
+	// One is taken out, the other one changed.
+	spec.Cluster.Addons = map[string]vnfm.Addon{"ccm": {Source: source, Namespace: "kube-system", Values: map[string]any{"replicas": 2}}}
+	if i, err = w.Update(t.Context(), i.ID, spec); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := y.said(), `make edge, remove cni in "kube-system" by its chart, make ccm, await edge`; got != want {
+		t.Errorf("done: %s, want %s", got, want)
+	}
+	if len(i.Inventory) != 2 || len(i.Cluster.Addons) != 1 {
+		t.Errorf("the record has %+v of %+v", i.Inventory, i.Cluster.Addons)
+	}
+
+	// A store that was lost finds its objects again: nothing is made a second time.
+	lost := newWorld(t)
+	lost.clusters = c
+	lost.Engine = lost.openWith(t, map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: y})
+	again := spec
+	again.VIMID, again.Namespace = lost.vimID, i.Namespace
+	if _, err := lost.Update(t.Context(), i.ID, again); err != nil || len(y.objects) != 2 {
+		t.Errorf("without its record the cluster has %+v, %v", y.objects, err)
+	}
+	y.said()
+
+	// They go with the cluster.
+	if err := w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{Type: vnfm.Graceful}); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := y.said(), `remove edge in "default" by its chart`; got != want {
+		t.Errorf("done: %s, want %s", got, want)
+	}
+}
+
+// TestAddonThatFailed has one fail in an update: what comes after it is not begun, the
+// next update goes on, and one that is taken out in the meantime is removed.
+func TestAddonThatFailed(t *testing.T) {
+	t.Parallel()
+	w, y, _ := newYard(t)
+	source := chartAt(t, t.TempDir(), "1.0.0")
+	spec := w.clusterSpec()
+	i, err := w.Instantiate(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y.said()
+	y.broken = "ccm"
+	spec.Cluster.Addons = map[string]vnfm.Addon{
+		"cni": {Source: source, Namespace: "kube-system", After: []string{"ccm"}},
+		"ccm": {Source: source, Namespace: "cloud"},
+	}
+	_, err = w.Update(t.Context(), i.ID, spec)
+	var failed *vnfm.OperationError
+	if !errors.As(err, &failed) || !strings.Contains(err.Error(), `add-on "ccm": is broken`) {
+		t.Fatalf("the update: %v", err)
+	}
+	if got, want := y.said(), "make edge, make ccm"; got != want {
+		t.Errorf("done: %s, want %s", got, want)
+	}
+	y.broken = ""
+	delete(spec.Cluster.Addons, "ccm")
+	spec.Cluster.Addons["cni"] = vnfm.Addon{Source: source, Namespace: "kube-system"}
+	if i, err = w.Update(t.Context(), i.ID, spec); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := y.said(), `make edge, remove ccm in "cloud" by its chart, make cni, await edge`; got != want {
+		t.Errorf("done: %s, want %s", got, want)
+	}
+	operations, err := w.Operations(t.Context(), i.ID)
+	if err != nil || len(operations) != 2 || operations[1].State != vnfm.StateCompleted {
+		t.Errorf("the operations are %+v, %v", operations, err)
+	}
+}
+
+// TestAddonsThatCannotBe finds what is wrong before anything is made.
+func TestAddonsThatCannotBe(t *testing.T) {
+	t.Parallel()
+	w, y, _ := newYard(t)
+	source := chartAt(t, t.TempDir(), "1.0.0")
+	for name, test := range map[string]struct {
+		addons map[string]vnfm.Addon
+		want   string
+	}{
+		"circle":     {map[string]vnfm.Addon{"a": {Source: source, After: []string{"b"}}, "b": {Source: source, After: []string{"a"}}}, "the order of the add-ons goes in a circle"},
+		"unknown":    {map[string]vnfm.Addon{"a": {Source: source, After: []string{"b"}}}, `add-on "a" comes after "b", which is no add-on`},
+		"bad name":   {map[string]vnfm.Addon{"A b": {Source: source}}, `"A b" is no name of an add-on`},
+		"bad values": {map[string]vnfm.Addon{"a": {Source: source, Values: map[string]any{"refuse": true}}}, `add-on "a": value refuse is not allowed`},
+		"no chart":   {map[string]vnfm.Addon{"a": {Source: vnfm.ChartSource{Path: "/nowhere/chart"}}}, `add-on "a": its chart cannot be had`},
+	} {
+		spec := w.clusterSpec()
+		spec.Cluster.Addons = test.addons
+		_, problems, err := w.PreviewInstance(t.Context(), spec)
+		if err != nil || len(problems) == 0 || problems[0].Summary != test.want || problems[0].Attribute != "addons" || problems[0].Key == "" {
+			t.Errorf("%s: %v, %v", name, problems, err)
+		}
+		if _, err := w.Instantiate(t.Context(), spec); err == nil || y.said() != "" {
+			t.Errorf("%s: the creation: %v", name, err)
+		}
+	}
+}
+
+// TestPausedClusterIsLeftAlone leaves the add-ons of a paused cluster as they are.
+func TestPausedClusterIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	w, y, c := newYard(t)
+	c.number = 0
+	spec := w.clusterSpec()
+	spec.Cluster.Paused = true
+	spec.Cluster.Addons = map[string]vnfm.Addon{"cni": {Source: chartAt(t, t.TempDir(), "1.0.0"), Namespace: "kube-system"}}
+	i, err := w.Instantiate(t.Context(), spec)
+	if err != nil || y.said() != "make edge" {
+		t.Fatal(err)
+	}
+	if seen, err := w.Observe(t.Context(), i.ID); err != nil || len(seen.Objects) != 1 {
+		t.Errorf("a paused cluster shows %+v, %v", seen, err)
+	}
+	c.number, spec.Cluster.Paused = 1, false
+	if _, err := w.Update(t.Context(), i.ID, spec); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := y.said(), "make edge, make cni, await edge"; got != want {
+		t.Errorf("done: %s, want %s", got, want)
+	}
+}
+
+// TestChartIsKept has a chart found and kept once, and read no more until it changes.
+func TestChartIsKept(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	dir := t.TempDir()
+	source := chartAt(t, dir, "1.0.0")
+	first, err := w.ResolveChart(t.Context(), source)
+	if err != nil || first.Name != "plugin" || first.Version != "1.0.0" || !strings.HasPrefix(first.Digest, "sha256:") {
+		t.Fatalf("the chart is %+v, %v", first, err)
+	}
+	chartAt(t, dir, "1.1.0")
+	second, err := w.ResolveChart(t.Context(), source)
+	if err != nil || second.Version != "1.1.0" || second.Digest == first.Digest {
+		t.Fatalf("the changed chart is %+v, %v", second, err)
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	source.Chart = first
+	var wait sync.WaitGroup
+	for range 4 {
+		wait.Go(func() {
+			if again, err := w.open(t).ResolveChart(t.Context(), source); err != nil || *again != *first {
+				t.Errorf("the chart that is kept is %+v, %v", again, err)
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// TestRangeIsFoundOnce has a plan and its apply, which is another process, mean the same
+// chart by a range of versions, whatever is published between them.
+func TestRangeIsFoundOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	repository := charttest.Repository(t, charttest.Chart{Name: "plugin", Version: "1.0.0"})
+	source := vnfm.ChartSource{Repository: repository.URL, Name: "plugin", Version: "^1", Access: &vnfm.ChartAccess{
+		Username: charttest.Username, Password: charttest.Password, CACertificate: repository.CA,
+	}}
+	first, err := w.ResolveChart(t.Context(), source)
+	if err != nil || first.Version != "1.0.0" {
+		t.Fatalf("the chart is %+v, %v", first, err)
+	}
+	asked := repository.Requests.Load()
+	again, err := w.open(t).ResolveChart(t.Context(), source)
+	if err != nil || *again != *first || repository.Requests.Load() != asked {
+		t.Errorf("the apply finds %+v with %d requests more, %v", again, repository.Requests.Load()-asked, err)
+	}
+	source.Version = "1.0.0"
+	if _, err := w.ResolveChart(t.Context(), source); err != nil || repository.Requests.Load() == asked {
+		t.Errorf("another source is not asked for: %v", err)
+	}
+}

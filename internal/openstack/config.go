@@ -1,0 +1,199 @@
+package openstack
+
+import (
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/gophercloud/gophercloud/v2"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// Config says how to reach one OpenStack, and as whom.
+type Config struct {
+	// Connection and Credentials are those of the VIM. Nothing else is read: no OS_
+	// variables, no clouds.yaml of the home directory.
+	Connection  vnfm.OpenStackConnection
+	Credentials vnfm.Credentials
+	// UserAgent is sent with every request, "terraform-provider-vnf/<version>".
+	UserAgent string
+	// VIM is the name of the VIM, for errors.
+	VIM string
+}
+
+// defaultDomain is the id of the domain of users and projects that name none.
+const defaultDomain = "default"
+
+// interfaces are those of the catalogue that can be asked for.
+var interfaces = []string{"public", "internal", "admin"}
+
+// access is a Config after a clouds.yaml was resolved: one Keystone and exactly one way
+// of authentication.
+type access struct {
+	vnfm.OpenStackConnection
+	password, secret, token string
+}
+
+// resolve lays the connection over a clouds.yaml, if there is one, and checks what
+// comes of it. It returns a *vnfm.InvalidError that names every wrong argument.
+func resolve(cfg Config) (*access, error) {
+	var problems vnfm.Problems
+	a := &access{OpenStackConnection: cfg.Connection}
+	a.password = cfg.Credentials[vnfm.CredentialPassword].Reveal()
+	a.secret = cfg.Credentials[vnfm.CredentialApplicationSecret].Reveal()
+	a.token = strings.TrimSpace(cfg.Credentials[vnfm.CredentialToken].Reveal())
+	if text := cfg.Credentials[vnfm.CredentialCloudsYAML].Reveal(); text != "" {
+		cloud, err := parseClouds(text, cfg.Connection.Cloud)
+		if err != nil {
+			invalid(&problems, vnfm.CredentialCloudsYAML, "the clouds.yaml cannot be used", err.Error())
+			return nil, problems.Err()
+		}
+		a.fillFrom(cloud)
+	}
+	a.AuthURL = checkAuthURL(a.AuthURL, &problems)
+	a.checkWays(&problems)
+	if a.Interface == "" {
+		a.Interface = interfaces[0]
+	}
+	a.Interface = strings.TrimSuffix(a.Interface, "URL")
+	if !slices.Contains(interfaces, a.Interface) {
+		invalid(&problems, "interface", fmt.Sprintf("there is no interface %q", a.Interface), "the interfaces of a catalogue are "+strings.Join(interfaces, ", "))
+	}
+	if a.CACertificate != "" && !x509.NewCertPool().AppendCertsFromPEM([]byte(a.CACertificate)) {
+		invalid(&problems, "ca_certificate", "the CA certificate holds no certificate in PEM form", "it begins with -----BEGIN CERTIFICATE-----")
+	}
+	if a.CACertificate != "" && a.InsecureSkipTLSVerify {
+		invalid(&problems, "insecure_skip_tls_verify", "a CA certificate is given although nothing is verified", "remove one of ca_certificate and insecure_skip_tls_verify")
+	}
+	return a, problems.Err()
+}
+
+func invalid(problems *vnfm.Problems, attribute, summary, detail string) {
+	*problems = append(*problems, vnfm.Problem{Attribute: attribute, Summary: summary, Detail: detail})
+}
+
+// checkWays refuses anything but one way of authentication, and halves of one.
+func (a *access) checkWays(problems *vnfm.Problems) {
+	var ways []string
+	for name, value := range map[string]string{
+		vnfm.CredentialPassword: a.password, vnfm.CredentialApplicationSecret: a.secret, vnfm.CredentialToken: a.token,
+	} {
+		if value != "" {
+			ways = append(ways, name)
+		}
+	}
+	slices.Sort(ways)
+	switch {
+	case len(ways) == 0:
+		invalid(problems, vnfm.CredentialPassword, "no credentials are given",
+			"set exactly one of username with password, an application credential with its secret, token, or clouds_yaml")
+		return
+	case len(ways) > 1:
+		invalid(problems, ways[1], "several ways of authentication are given: "+strings.Join(ways, ", "), "keep one of them")
+		return
+	}
+	hasUser, hasProject := a.Username != "" || a.UserID != "", a.ProjectName != "" || a.ProjectID != ""
+	switch ways[0] {
+	case vnfm.CredentialPassword:
+		if !hasUser {
+			invalid(problems, "username", "a password is given without a user", "set username or user_id")
+		}
+		if !hasProject {
+			invalid(problems, "project_name", "no project is given", "set project_name or project_id: what is made belongs to a project")
+		}
+	case vnfm.CredentialApplicationSecret:
+		switch {
+		case a.ApplicationCredentialID == "" && a.ApplicationCredentialName == "":
+			invalid(problems, "application_credential_id", "a secret is given without its application credential", "set application_credential_id, or application_credential_name with the user")
+		case a.ApplicationCredentialID == "" && !hasUser:
+			invalid(problems, "username", "an application credential is named without its user", "set username or user_id, or give application_credential_id in the place of the name")
+		case hasProject:
+			invalid(problems, "project_name", "a project is given with an application credential", "an application credential is for the project that it was made in; leave the project out")
+		}
+	}
+}
+
+func checkAuthURL(text string, problems *vnfm.Problems) string {
+	const advice = "give the URL of Keystone, for example https://cloud.example:5000/v3"
+	if text == "" {
+		invalid(problems, "auth_url", "no auth_url is given", advice)
+		return ""
+	}
+	u, err := url.Parse(text)
+	switch {
+	case err != nil:
+		invalid(problems, "auth_url", "the auth_url is not a URL", bareURLError(err))
+	case u.Scheme != "https" && u.Scheme != "http" || u.Host == "":
+		invalid(problems, "auth_url", fmt.Sprintf("the auth_url %q is not an http or https URL with a host", text), advice)
+	case u.User != nil:
+		invalid(problems, "auth_url", "the auth_url contains a user name or password", "use username and password")
+	case u.RawQuery != "" || u.Fragment != "":
+		invalid(problems, "auth_url", "the auth_url has a query or a fragment", advice)
+	case strings.HasSuffix(strings.TrimRight(u.Path, "/"), "/v2.0"):
+		invalid(problems, "auth_url", "the auth_url is that of version 2 of Keystone, which is no more", "give that of version 3, or leave the version out")
+	case u.Scheme == "http" && !isLoopback(u.Hostname()):
+		invalid(problems, "auth_url", fmt.Sprintf("the auth_url %q would carry the credentials unencrypted", text), "use https")
+	}
+	return text
+}
+
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// bareURLError leaves out the text that could not be parsed: it may hold a password.
+func bareURLError(err error) string {
+	var u *url.Error
+	if errors.As(err, &u) {
+		return u.Err.Error()
+	}
+	return "it cannot be parsed"
+}
+
+// options are what gophercloud authenticates with.
+func (a *access) options() *gophercloud.AuthOptions {
+	o := &gophercloud.AuthOptions{
+		IdentityEndpoint: a.AuthURL,
+		Password:         a.password, TokenID: a.token,
+		ApplicationCredentialID: a.ApplicationCredentialID, ApplicationCredentialName: a.ApplicationCredentialName, ApplicationCredentialSecret: a.secret,
+		AllowReauth: a.token == "",
+	}
+	if a.token == "" && a.ApplicationCredentialID == "" {
+		o.Username, o.UserID = a.Username, a.UserID
+		if a.UserID == "" {
+			o.DomainID, o.DomainName = domain(a.UserDomainID, a.UserDomainName)
+		} else {
+			o.Username = ""
+		}
+	}
+	switch {
+	case a.secret != "":
+	case a.ProjectID != "":
+		o.Scope = &gophercloud.AuthScope{ProjectID: a.ProjectID}
+	case a.ProjectName != "":
+		o.Scope = &gophercloud.AuthScope{ProjectName: a.ProjectName}
+		o.Scope.DomainID, o.Scope.DomainName = domain(a.ProjectDomainID, a.ProjectDomainName)
+	}
+	return o
+}
+
+// domain is one of the two by which a domain is named, the default one when neither is.
+func domain(id, name string) (byID, byName string) {
+	switch {
+	case id != "":
+		return id, ""
+	case name != "":
+		return "", name
+	default:
+		return defaultDomain, ""
+	}
+}
+
+// secrets are the texts that must not show up anywhere.
+func (a *access) secrets() []string { return []string{a.password, a.secret, a.token} }

@@ -1,0 +1,192 @@
+package openstack
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/gophercloud/gophercloud/v2"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// CredentialsError says that Keystone does not accept the credentials (401).
+type CredentialsError struct {
+	VIM     string
+	AuthURL string
+	Err     error
+}
+
+func (e *CredentialsError) Error() string {
+	return fmt.Sprintf("VIM %q at %s refused the credentials: %v; they are wrong, or have expired, or the user or project is disabled: put that right in its vnf_vim resource and apply again", e.VIM, e.AuthURL, e.Err)
+}
+
+func (e *CredentialsError) Unwrap() error { return e.Err }
+
+// answerError is an answer that is not success.
+type answerError struct {
+	code    int
+	host    string
+	message string
+	// request is the id under which the logs of the service have the request.
+	request string
+}
+
+func (e *answerError) Error() string {
+	text := fmt.Sprintf("%s answered %d %s", e.host, e.code, http.StatusText(e.code))
+	if e.message != "" {
+		text += ": " + e.message
+	}
+	if e.request != "" {
+		text += " (" + e.request + ")"
+	}
+	return text
+}
+
+// IsNotFound reports whether a service said that something is not there.
+func IsNotFound(err error) bool { return hasCode(err, http.StatusNotFound) }
+
+// IsForbidden reports whether a service said that the user may not do that.
+func IsForbidden(err error) bool { return hasCode(err, http.StatusForbidden) }
+
+// IsConflict reports whether a service said that something has a name already, or is in
+// a state in which that cannot be done.
+func IsConflict(err error) bool { return hasCode(err, http.StatusConflict) }
+
+func hasCode(err error, code int) bool {
+	var a *answerError
+	return errors.As(err, &a) && a.code == code
+}
+
+// IsRefused reports whether Keystone refused the credentials themselves.
+func IsRefused(err error) bool {
+	var c *CredentialsError
+	return errors.As(err, &c)
+}
+
+// failure is what the caller gets: what was tried, where, and what the other side said.
+// Nothing of a secret is in it, whatever a service repeats.
+func (c *Client) failure(doing string, err error) error {
+	if errors.Is(err, context.Canceled) {
+		return fmt.Errorf("%s: %w", doing, context.Canceled)
+	}
+	var answer gophercloud.ErrUnexpectedResponseCode
+	if !errors.As(err, &answer) {
+		if again := (*gophercloud.ErrUnableToReauthenticate)(nil); errors.As(err, &again) {
+			return c.failure("authenticating again for "+doing, again.ErrReauth)
+		}
+		if again := (*gophercloud.ErrErrorAfterReauthentication)(nil); errors.As(err, &again) {
+			return c.failure(doing, again.ErrOriginal)
+		}
+		return fmt.Errorf("%s: %w", doing, &vnfm.UnreachableError{VIM: c.vim, Err: c.transport(err)})
+	}
+	said := &answerError{code: answer.Actual, host: hostOf(answer.URL), message: c.redacted(messageOf(answer.Body)), request: answer.ResponseHeader.Get("X-Openstack-Request-Id")}
+	switch {
+	case answer.Actual >= 300 && answer.Actual < 400:
+		said.message = "it redirects to another address, and none is followed; give the address of the service itself"
+	case answer.Actual == http.StatusUnauthorized:
+		return fmt.Errorf("%s: %w", doing, &CredentialsError{VIM: c.vim, AuthURL: c.access.AuthURL, Err: said})
+	case answer.Actual == http.StatusNotFound && isTokens(answer.URL):
+		said.message = strings.TrimPrefix(said.message+"; is the auth_url that of Keystone?", "; ")
+	}
+	return fmt.Errorf("%s: %w", doing, said)
+}
+
+func isTokens(target string) bool { return strings.HasSuffix(target, "/v3/auth/tokens") }
+
+// transport says without the URL why no answer came, and what to do about it.
+func (c *Client) transport(err error) error {
+	var u *url.Error
+	host := hostOf(c.access.AuthURL)
+	if errors.As(err, &u) {
+		host, err = hostOf(u.URL), u.Err
+	}
+	var (
+		unknown  x509.UnknownAuthorityError
+		hostname x509.HostnameError
+		record   tls.RecordHeaderError
+	)
+	advice := ""
+	switch {
+	case errors.As(err, &unknown):
+		advice = "; set ca_certificate to the certificate authority of the cloud"
+	case errors.As(err, &hostname):
+		advice = "; the certificate is for another name"
+	case errors.As(err, &record):
+		advice = "; the service does not speak TLS"
+	case errors.Is(err, context.DeadlineExceeded):
+		advice = "; no answer came in time"
+	}
+	return fmt.Errorf("%s: %w%s", host, err, advice)
+}
+
+// isPermanentTransport reports whether trying again cannot help.
+func isPermanentTransport(err error) bool {
+	var (
+		verify *tls.CertificateVerificationError
+		record tls.RecordHeaderError
+		alert  tls.AlertError
+	)
+	return errors.As(err, &verify) || errors.As(err, &record) || errors.As(err, &alert) || errors.Is(err, context.Canceled)
+}
+
+func hostOf(text string) string {
+	if u, err := url.Parse(text); err == nil && u.Host != "" {
+		return u.Scheme + "://" + u.Host
+	}
+	return "the service"
+}
+
+// maxMessage bounds what is repeated of an answer.
+const maxMessage = 400
+
+// messageOf finds the text for people in an answer. Each service wraps it in its own way.
+func messageOf(body []byte) string {
+	var answer any
+	text := strings.TrimSpace(string(body))
+	if json.Unmarshal(body, &answer) == nil {
+		text = messageIn(answer)
+	} else if strings.HasPrefix(text, "<") {
+		text = ""
+	}
+	text = strings.Join(strings.Fields(text), " ")
+	if len(text) > maxMessage {
+		text = text[:maxMessage] + "..."
+	}
+	return text
+}
+
+func messageIn(v any) string {
+	m, ok := v.(map[string]any)
+	if !ok {
+		return ""
+	}
+	for _, name := range []string{"message", "faultstring", "description"} {
+		if text, isText := m[name].(string); isText && text != "" {
+			return text
+		}
+	}
+	for _, child := range m {
+		if text := messageIn(child); text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+// redacted takes the secrets of the client out of a text.
+func (c *Client) redacted(text string) string {
+	for _, secret := range append(c.access.secrets(), c.session.Token()) {
+		// Shorter texts are words of the message itself.
+		if len(secret) > 3 {
+			text = strings.ReplaceAll(text, secret, "(sensitive)")
+		}
+	}
+	return text
+}

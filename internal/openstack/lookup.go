@@ -1,0 +1,111 @@
+package openstack
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+)
+
+// What is looked up is found by its id, or else by its name. What is not there gives no
+// result and no error.
+
+// Image is an image of Glance.
+type Image struct {
+	ID     string `json:"id"`
+	Name   string `json:"name"`
+	Status string `json:"status"`
+	// KubeVersion and OSDistro are properties by which an image says what nodes it makes.
+	KubeVersion string `json:"kube_version"`
+	OSDistro    string `json:"os_distro"`
+}
+
+// Flavour is a flavour of Nova.
+type Flavour struct {
+	ID    string `json:"id"`
+	Name  string `json:"name"`
+	RAM   int    `json:"ram"`
+	VCPUs int    `json:"vcpus"`
+	Disk  int    `json:"disk"`
+}
+
+// Named is something that is known by id and name alone.
+type Named struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+}
+
+// Images finds images.
+func (c *Client) Images(ctx context.Context, id, name string) ([]Image, error) {
+	doing := looking("image", id, name)
+	if id != "" {
+		var one Image
+		return found(&one, c.do(ctx, call{doing: doing, service: ServiceImage, path: "/images/" + url.PathEscape(id), out: &one}))
+	}
+	return list[Image](ctx, c, call{doing: doing, service: ServiceImage, path: "/images", query: url.Values{"name": {name}}}, "images")
+}
+
+// Flavours finds flavours. Nova has no search for a name.
+func (c *Client) Flavours(ctx context.Context, id, name string) ([]Flavour, error) {
+	doing := looking("flavour", id, name)
+	if id != "" {
+		var one struct {
+			Flavour Flavour `json:"flavor"`
+		}
+		err := c.do(ctx, call{doing: doing, service: ServiceCompute, path: "/flavors/" + url.PathEscape(id), out: &one})
+		return found(&one.Flavour, err)
+	}
+	all, err := list[Flavour](ctx, c, call{doing: doing, service: ServiceCompute, path: "/flavors/detail"}, "flavors")
+	var out []Flavour
+	for _, f := range all {
+		if f.Name == name {
+			out = append(out, f)
+		}
+	}
+	return out, err
+}
+
+// Keypairs finds key pairs of the user.
+func (c *Client) Keypairs(ctx context.Context, name string) ([]Named, error) {
+	var one struct {
+		Keypair Named `json:"keypair"`
+	}
+	err := c.do(ctx, call{doing: looking("key pair", "", name), service: ServiceCompute, path: "/os-keypairs/" + url.PathEscape(name), out: &one})
+	return found(&one.Keypair, err)
+}
+
+// Networks finds networks.
+func (c *Client) Networks(ctx context.Context, id, name string) ([]Named, error) {
+	return c.neutron(ctx, "network", id, name)
+}
+
+// Subnets finds subnets.
+func (c *Client) Subnets(ctx context.Context, id, name string) ([]Named, error) {
+	return c.neutron(ctx, "subnet", id, name)
+}
+
+func (c *Client) neutron(ctx context.Context, kind, id, name string) ([]Named, error) {
+	query := url.Values{"name": {name}}
+	if id != "" {
+		// Neutron answers a search, so that what is not there is no error.
+		query = url.Values{"id": {id}}
+	}
+	return list[Named](ctx, c, call{doing: looking(kind, id, name), service: ServiceNetwork, path: "/" + kind + "s", query: query}, kind+"s")
+}
+
+func looking(kind, id, name string) string {
+	if id != "" {
+		return fmt.Sprintf("looking for %s %s", kind, id)
+	}
+	return fmt.Sprintf("looking for %s %q", kind, name)
+}
+
+// found makes a list of one, or none when it is not there.
+func found[T any](one *T, err error) ([]T, error) {
+	if IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return []T{*one}, nil
+}

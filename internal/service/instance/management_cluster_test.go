@@ -1,0 +1,86 @@
+package instance_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// foreign is a workload cluster of somebody else, whose infrastructure never comes.
+const foreign = `apiVersion: cluster.x-k8s.io/v1beta2
+kind: Cluster
+metadata: { name: foreign }
+spec:
+  infrastructureRef: { apiGroup: infrastructure.cluster.x-k8s.io, kind: DevCluster, name: foreign }
+`
+
+// Cluster API as a network function: a plain cluster becomes a management cluster by a
+// package, and a workload cluster is made through it in the same apply. It does not go
+// as long as there are Clusters of others, and goes after those of the configuration.
+func TestAccInstance_managementCluster(t *testing.T) {
+	t.Parallel()
+	source := acctest.ManagementClusterPackage(t)
+	lab := labtest.Second(t)
+	w := &world{TB: t, lab: lab, store: acctest.NewStore(t), namespace: lab.Namespace(t)}
+	cluster := fmt.Sprintf(`
+resource "vnf_capi_workload_cluster" "test" {
+  vim_id             = vnf_vim.test.id
+  namespace          = %q
+  name               = "edge"
+  kubernetes_version = "1.34.0"
+  chart              = { name = "in-memory", values = { provisioning = { startupDuration = "1s" } } }
+  control_plane      = { replicas = 1 }
+  node_groups        = { workers = { replicas = 1 } }
+  depends_on         = [vnf_instance.test]
+}
+`, w.namespace)
+	without := w.store.Config(acctest.VIM(w, w.lab, "test"), pkg(source))
+	file := filepath.Join(t.TempDir(), "foreign.yaml")
+	acctest.Write(t, filepath.Dir(file), filepath.Base(file), foreign)
+	managers := func(*terraform.State) error {
+		if got := w.kubectl("get", "deployments", "-A", "-l", "cluster.x-k8s.io/provider", "-o", "jsonpath={.items[*].status.readyReplicas}"); got != "1 1 1 1" {
+			return fmt.Errorf("ready pods of the managers: %q", got)
+		}
+		return nil
+	}
+	w.run(t,
+		resource.TestStep{
+			Config: w.over(source) + cluster,
+			Check: also(
+				resource.TestCheckResourceAttr(address, "status", "INSTANTIATED"),
+				resource.TestCheckResourceAttr(address, "vdus.core.replicas", "1"),
+				resource.TestCheckResourceAttr("vnf_capi_workload_cluster.test", "status", "INSTANTIATED"),
+				resource.TestCheckResourceAttr("vnf_capi_workload_cluster.test", "node_group_status.workers.available", "1"),
+				managers,
+			),
+		},
+		resource.TestStep{
+			// The workload cluster of the configuration goes, and nothing of the instance.
+			PreConfig: func() {
+				w.kubectl("apply", "-f", file)
+				w.kubectl("wait", "cluster/foreign", "--for=jsonpath={.metadata.finalizers[0]}=cluster.cluster.x-k8s.io", "--timeout=2m")
+			},
+			Config: without,
+			ExpectError: acctest.Says(`Nothing has been removed: objects of kinds that VNF instance "test" brings, and that only its own VNFCs can remove, are still there: ` +
+				`cluster\.x-k8s\.io/v1beta2/Cluster ` + w.namespace + `/foreign; delete them first`),
+		},
+		resource.TestStep{
+			PreConfig: func() {
+				if got := w.records(t); len(got) != 1 || got[0].Status != vnfm.StatusInstantiated {
+					t.Errorf("the records are %+v", got)
+				}
+				// Somebody is still there to do it.
+				w.kubectl("delete", "cluster/foreign", "--timeout=2m")
+			},
+			Config: without,
+			Check:  w.gets("", "get", "crd,namespaces,clusterroles,validatingwebhookconfigurations", "-l", "cluster.x-k8s.io/provider", "-o", "name", "--ignore-not-found"),
+		},
+	)
+}

@@ -1,0 +1,152 @@
+package lifecycle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// Create implements resource.Resource. How it can end, and what state that leaves, is
+// described at endCreate.
+func (r *Resource[M, P]) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	var plan M
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	ctx, manager, spec := r.prepare(ctx, &plan, nil, req.Config, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	m := P(&plan)
+	ctx, cancel := tfutil.WithTimeout(ctx, m.Common().Timeouts.Create, r.kind.CreateLimit, &resp.Diagnostics)
+	defer cancel()
+	instance, err := manager.Instantiate(m.Common().patient(ctx), spec)
+	if err != nil {
+		instance = r.endCreate(spec, err, &resp.Diagnostics)
+	}
+	if instance == nil {
+		return
+	}
+	m.SetRecord(ctx, instance, &resp.Diagnostics)
+	m.Finish(ctx, manager, instance, &resp.Diagnostics)
+	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
+}
+
+// endCreate says how a creation that failed ends. Nothing exists: an error and no
+// state. Something exists and the user wants to resume: a warning and state, since
+// an error with state would taint the resource and the next apply would destroy
+// it. Something exists although it should have been rolled back: an error and state.
+func (r *Resource[M, P]) endCreate(spec vnfm.InstanceSpec, err error, diags *diag.Diagnostics) *vnfm.Instance {
+	var failed *vnfm.OperationError
+	if !errors.As(err, &failed) || failed.Instance == nil {
+		tfutil.AddError(diags, r.kind.Create, r.kind.titled(spec.Name), err, path.Empty())
+		return nil
+	}
+	if spec.OnFailure == vnfm.OnFailureRollback && !errors.Is(err, context.Canceled) {
+		tfutil.AddError(diags, r.kind.Create, r.kind.titled(spec.Name), err, path.Empty())
+		return failed.Instance
+	}
+	diags.AddWarning(r.kind.titled(spec.Name)+" "+r.kind.Unfinished, tfutil.ErrorDetail(err))
+	return failed.Instance
+}
+
+// prepare gets what Create, where there is no state, and Update need, fills what a plan
+// with unknown values could not show, and masks the secrets of the configuration.
+func (r *Resource[M, P]) prepare(ctx context.Context, plan, state *M, config tfsdk.Config, diags *diag.Diagnostics) (context.Context, vnfm.Manager, vnfm.InstanceSpec) {
+	var spec vnfm.InstanceSpec
+	manager := r.data.RequireManager(diags)
+	if diags.HasError() {
+		return ctx, nil, spec
+	}
+	spec, known := r.spec(ctx, plan, state, diags)
+	if !known {
+		diags.AddError("Unknown Values", fmt.Sprintf("The arguments of the %s are not known during apply. This is always a bug in the provider and should be reported to its developers.", r.kind.Noun))
+	}
+	if diags.HasError() {
+		return ctx, nil, spec
+	}
+	var configured M
+	if diags.Append(config.Get(ctx, &configured)...); diags.HasError() {
+		return ctx, nil, spec
+	}
+	P(plan).Prepare(ctx, manager, &configured, &spec, diags)
+	return tfutil.WithSink(ctx, config, &spec, diags), manager, spec
+}
+
+// spec reads what the user wants, without a heal that was run already.
+func (r *Resource[M, P]) spec(ctx context.Context, plan, state *M, diags *diag.Diagnostics) (vnfm.InstanceSpec, bool) {
+	spec, known := P(plan).Spec(ctx, state, diags)
+	if state != nil && !P(plan).Common().heals(P(state).Common()) {
+		spec.Heal = nil
+	}
+	return spec, known
+}
+
+// Update implements resource.Resource. When an operation fails the state tells
+// how far the instance came, and the next apply goes on from there.
+func (r *Resource[M, P]) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	var plan, state M
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	ctx, manager, spec := r.prepare(ctx, &plan, &state, req.Config, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	m, before := P(&plan), P(&state)
+	ctx, cancel := tfutil.WithTimeout(ctx, m.Common().Timeouts.Update, r.kind.UpdateLimit, &resp.Diagnostics)
+	defer cancel()
+	spec.KnownGeneration = before.Common().Generation.ValueInt64()
+	instance, err := manager.Update(m.Common().patient(ctx), before.Common().ID.ValueString(), spec)
+	if err == nil {
+		planned := m.Common().Generation
+		m.SetRecord(ctx, instance, &resp.Diagnostics)
+		m.Finish(ctx, manager, instance, &resp.Diagnostics)
+		if !planned.IsUnknown() {
+			// Something drifted after the plan and was put right by the way. Terraform
+			// holds a provider to the plan; the next refresh shows the generation.
+			m.Common().Generation = planned
+		}
+		resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
+		return
+	}
+	tfutil.AddError(&resp.Diagnostics, "Update", r.kind.titled(spec.Name), err, path.Empty())
+	var failed *vnfm.OperationError
+	if errors.As(err, &failed) && failed.Instance != nil {
+		before.SetRecord(ctx, failed.Instance, &resp.Diagnostics)
+		resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
+	}
+}
+
+// Delete implements resource.Resource.
+func (r *Resource[M, P]) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+	var state M
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	manager := r.data.RequireManager(&resp.Diagnostics)
+	spec := P(&state).TerminateSpec(ctx, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	life := P(&state).Common()
+	id, name := life.ID.ValueString(), life.Name.ValueString()
+	ctx, cancel := tfutil.WithTimeout(ctx, life.Timeouts.Delete, r.kind.DeleteLimit, &resp.Diagnostics)
+	defer cancel()
+	spec.LeftBehind = func(object, reason string) {
+		resp.Diagnostics.AddWarning(fmt.Sprintf("%s Was Left Behind", object),
+			fmt.Sprintf("It belonged to %s %q and stays on the %s: %s.", r.kind.Noun, name, r.kind.Place, reason))
+	}
+	err := manager.Terminate(life.patient(ctx), id, spec)
+	var missing *vnfm.NotFoundError
+	switch {
+	case errors.As(err, &missing) && missing.ID == id:
+		resp.Diagnostics.AddError(fmt.Sprintf("Record of %s Is Missing", r.kind.titled(name)),
+			tfutil.ErrorDetail(err)+fmt.Sprintf("\n\nWhat the %s consists of may still stand on the %s, and without its record nothing can be removed. Run terraform apply first: it writes the record again. Then destroy.", r.kind.Noun, r.kind.Place))
+	case err != nil:
+		tfutil.AddError(&resp.Diagnostics, r.kind.Remove, r.kind.titled(name), err, path.Empty())
+	}
+}

@@ -1,0 +1,154 @@
+package lifecycle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// ModifyPlan implements resource.ResourceWithModifyPlan. It shows what the
+// instance will consist of, computed from the arguments without any request to the
+// VIM, and has the VIM try what is new or changed.
+func (r *Resource[M, P]) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	if req.Plan.Raw.IsNull() {
+		return
+	}
+	var plan, config M
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	var state *M
+	if !req.State.Raw.IsNull() {
+		state = new(M)
+		resp.Diagnostics.Append(req.State.Get(ctx, state)...)
+	}
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	m := P(&plan)
+	var manager vnfm.Manager
+	if r.data.Known() {
+		manager = r.data.Manager
+	}
+	enough := m.PlanArguments(ctx, manager, &config, state, resp)
+	if state != nil && !m.Common().Namespace.IsUnknown() && !m.Common().Namespace.Equal(P(state).Common().Namespace) {
+		resp.RequiresReplace.Append(path.Root("namespace"))
+	}
+	spec, known := r.spec(ctx, &plan, state, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	m.SetPreviewUnknown(&config)
+	if known && enough && manager != nil {
+		r.preview(ctx, m, spec, &resp.Diagnostics)
+	}
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	runs := state == nil || r.needsOperation(ctx, m, state)
+	planProgress(m.Common(), priorLife[M, P](state), runs)
+	m.PlanProgress(state, runs)
+	if manager != nil && len(resp.RequiresReplace) == 0 {
+		r.dryRun(ctx, m.Common(), priorLife[M, P](state), spec, &resp.Diagnostics)
+	}
+	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
+}
+
+// priorLife is what a state holds of a Life; nil without a state.
+func priorLife[M any, P Model[M]](state *M) *Life {
+	if state == nil {
+		return nil
+	}
+	return P(state).Common()
+}
+
+// preview fills what the instance will consist of. What is not found is registered by
+// the same apply.
+func (r *Resource[M, P]) preview(ctx context.Context, plan P, spec vnfm.InstanceSpec, diags *diag.Diagnostics) {
+	preview, problems, err := r.data.Manager.PreviewInstance(ctx, spec)
+	if errors.Is(err, vnfm.ErrNotFound) {
+		return
+	}
+	if err != nil {
+		tfutil.AddError(diags, "Preview", r.kind.titled(spec.Name), err, r.kind.Content)
+		return
+	}
+	diags.Append(tfutil.Problems(problems, r.kind.Content)...)
+	if !problems.HasErrors() && !preview.NamespaceNeeded {
+		plan.SetPreview(preview)
+	}
+}
+
+// planProgress marks status and generation unknown when an operation will run.
+// The framework does that only when something else differs already, which is not
+// so when an interrupted operation is to be resumed.
+func planProgress(plan, state *Life, runs bool) {
+	if runs {
+		plan.Status, plan.Generation = types.StringUnknown(), types.Int64Unknown()
+		return
+	}
+	plan.Status, plan.Generation = state.Status, state.Generation
+}
+
+func (r *Resource[M, P]) needsOperation(ctx context.Context, m P, state *M) bool {
+	plan, before := m.Common(), P(state).Common()
+	if before.Status.ValueString() != string(vnfm.StatusInstantiated) || plan.heals(before) || tfutil.SinkMoved(plan.Sink, before.Sink) {
+		return true
+	}
+	return !Same([][2]attr.Value{{plan.VIMID, before.VIMID}, {plan.Namespace, before.Namespace}, {plan.Objects, before.Objects}}) || m.Differs(ctx, state)
+}
+
+// Same reports whether the values of each pair are equal.
+func Same(pairs [][2]attr.Value) bool {
+	return !slices.ContainsFunc(pairs, func(pair [2]attr.Value) bool { return !pair[0].Equal(pair[1]) })
+}
+
+// dryRun has the VIM try the objects that the plan adds or changes. Where the VIM or
+// the objects are not known yet there is nothing to try, and a plan that changes no
+// object asks for nothing.
+func (r *Resource[M, P]) dryRun(ctx context.Context, plan, state *Life, spec vnfm.InstanceSpec, diags *diag.Diagnostics) {
+	if !plan.ServerDryRun.ValueBool() || !tfutil.Set(plan.VIMID) || !tfutil.Set(plan.Objects) || (state != nil && !plan.VIMID.Equal(state.VIMID)) {
+		return
+	}
+	id := ""
+	if state != nil {
+		id = state.ID.ValueString()
+	}
+	keys := changedObjects(plan, state)
+	if len(keys) == 0 {
+		return
+	}
+	problems, err := r.data.Manager.DryRunInstance(ctx, id, spec, keys)
+	// Of several VIMs some may have answered.
+	diags.Append(tfutil.Problems(problems, r.kind.Content)...)
+	// A VIM or package that is not found is registered by the same apply.
+	if err != nil && !errors.Is(err, vnfm.ErrNotFound) {
+		diags.AddAttributeWarning(path.Root("vim_id"), fmt.Sprintf("Plan of %s Was Not Tried on the VIM", r.kind.titled(spec.Name)), tfutil.ErrorDetail(err))
+	}
+}
+
+// changedObjects are the keys of the planned objects that are not in the state, or
+// otherwise: another digest, or drifted.
+func changedObjects(plan, state *Life) []string {
+	var before map[string]string
+	if state != nil {
+		before = tfutil.Texts(state.Objects)
+	}
+	var keys []string
+	for key, digest := range tfutil.Texts(plan.Objects) {
+		if before[key] != digest {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	return keys
+}

@@ -1,0 +1,115 @@
+package vim
+
+import (
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// observed is what the VIM itself says: a change of the connection can change it.
+type observed struct {
+	Status        types.String `tfsdk:"status"`
+	Endpoint      types.String `tfsdk:"endpoint"`
+	ServerVersion types.String `tfsdk:"server_version"`
+	APIGroups     types.List   `tfsdk:"api_groups"`
+	UserID        types.String `tfsdk:"user_id"`
+	ProjectID     types.String `tfsdk:"project_id"`
+	ProjectName   types.String `tfsdk:"project_name"`
+	Region        types.String `tfsdk:"region"`
+	Services      types.Map    `tfsdk:"services"`
+}
+
+// observedAttributes are the attributes that the VIM itself says.
+func observedAttributes() map[string]schema.Attribute {
+	text := func(description string) schema.Attribute {
+		return schema.StringAttribute{Computed: true, MarkdownDescription: description}
+	}
+	return map[string]schema.Attribute{
+		"status": text("What the last check saw: `REACHABLE`; `UNREACHABLE` when the VIM did not answer or refused the credentials; " +
+			"`UNREGISTERED` when the store has lost its record, which the next apply puts right."),
+		"endpoint":       text("URL of the API server, or of Keystone, that was reached, also when a kubeconfig or a clouds.yaml gave it."),
+		"server_version": text("Version of the API server, for example `v1.34.1`, or of Keystone's API."),
+		"api_groups": schema.ListAttribute{
+			Computed:            true,
+			ElementType:         types.StringType,
+			MarkdownDescription: "API groups with their versions that the server serves, sorted, for example `apps/v1`. Empty for an OpenStack.",
+		},
+		"user_id":      text("Id of the user of an OpenStack as whom the VIM is used."),
+		"project_id":   text("Id of the project of an OpenStack that the VIM is."),
+		"project_name": text("Name of that project."),
+		"region":       text("Region of an OpenStack that the VIM is."),
+		"services": schema.MapNestedAttribute{
+			Computed: true,
+			MarkdownDescription: "Services of the catalogue of an OpenStack by their type, for example `compute`, `network`, `image`, `orchestration`, `key-manager`, as far as they have an endpoint for region and interface. " +
+				"Null for Kubernetes.",
+			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+				"endpoint":     text("URL of the service."),
+				"version":      text("Current version of its API, for example `v2.1`, as far as the service says it."),
+				"microversion": text("Newest microversion, where the service has them."),
+			}},
+		},
+	}
+}
+
+var serviceType = types.ObjectType{AttrTypes: map[string]attr.Type{
+	"endpoint": types.StringType, "version": types.StringType, "microversion": types.StringType,
+}}
+
+func unknownObserved() observed {
+	return observed{
+		Status:        types.StringUnknown(),
+		Endpoint:      types.StringUnknown(),
+		ServerVersion: types.StringUnknown(),
+		APIGroups:     types.ListUnknown(types.StringType),
+		UserID:        types.StringUnknown(),
+		ProjectID:     types.StringUnknown(),
+		ProjectName:   types.StringUnknown(),
+		Region:        types.StringUnknown(),
+		Services:      types.MapUnknown(serviceType),
+	}
+}
+
+func observedOf(v *vnfm.VIM) observed {
+	o := observed{
+		Status:        types.StringValue(string(v.Status)),
+		Endpoint:      tfutil.OptionalString(v.Endpoint),
+		ServerVersion: tfutil.OptionalString(v.ServerVersion),
+		APIGroups:     tfutil.StringList(v.APIGroups),
+		Services:      types.MapNull(serviceType),
+	}
+	if v.Cloud == nil {
+		return o
+	}
+	o.UserID, o.ProjectID = tfutil.OptionalString(v.Cloud.UserID), tfutil.OptionalString(v.Cloud.ProjectID)
+	o.ProjectName, o.Region = tfutil.OptionalString(v.Cloud.ProjectName), tfutil.OptionalString(v.Cloud.Region)
+	services := make(map[string]attr.Value, len(v.Cloud.Services))
+	for kind, s := range v.Cloud.Services {
+		services[kind] = types.ObjectValueMust(serviceType.AttrTypes, map[string]attr.Value{
+			"endpoint": tfutil.OptionalString(s.Endpoint), "version": tfutil.OptionalString(s.Version), "microversion": tfutil.OptionalString(s.Microversion),
+		})
+	}
+	o.Services = types.MapValueMust(serviceType, services)
+	return o
+}
+
+// fillUnknown fills what is not known yet of a plan.
+func (o *observed) fillUnknown(v *vnfm.VIM) {
+	now := observedOf(v)
+	for _, pair := range []struct{ planned, seen *types.String }{
+		{&o.Status, &now.Status}, {&o.Endpoint, &now.Endpoint}, {&o.ServerVersion, &now.ServerVersion},
+		{&o.UserID, &now.UserID}, {&o.ProjectID, &now.ProjectID}, {&o.ProjectName, &now.ProjectName}, {&o.Region, &now.Region},
+	} {
+		if pair.planned.IsUnknown() {
+			*pair.planned = *pair.seen
+		}
+	}
+	if o.APIGroups.IsUnknown() {
+		o.APIGroups = now.APIGroups
+	}
+	if o.Services.IsUnknown() {
+		o.Services = now.Services
+	}
+}

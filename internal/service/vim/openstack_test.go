@@ -1,0 +1,225 @@
+package vim_test
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/compare"
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+	"github.com/hashicorp/terraform-plugin-testing/tfversion"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/cloudtest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// cloudConfig is a vnf_vim "test" with these arguments of the connection to an OpenStack.
+func cloudConfig(more string, connection ...string) string {
+	return fmt.Sprintf("resource \"vnf_vim\" \"test\" {\n name = \"cloud\"\n %s\n openstack = {\n  %s\n }\n}\n", more, strings.Join(connection, "\n  "))
+}
+
+func user(cloud *cloudtest.Cloud) []string {
+	return []string{arg("auth_url", cloud.URL), arg("username", "nfv_user"), arg("project_name", cloudtest.Project), arg("region", cloudtest.Region)}
+}
+
+// TestVIMOpenStack registers an OpenStack and moves it through ways of authentication, in
+// place and under the same id.
+func TestVIMOpenStack(t *testing.T) {
+	t.Parallel()
+	acctest.PreCheck(t)
+	cloud := cloudtest.New(t)
+	s := acctest.NewStore(t)
+	client, err := openstack.New(openstack.Config{
+		Connection:  vnfm.OpenStackConnection{AuthURL: cloud.URL, Username: "nfv_user", ProjectName: cloudtest.Project},
+		Credentials: vnfm.Credentials{vnfm.CredentialPassword: "devstack"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err := client.CreateApplicationCredential(t.Context(), "tf", "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := statecheck.CompareValue(compare.ValuesSame())
+	same := func() statecheck.StateCheck { return id.AddStateValue(address, tfjsonpath.New("id")) }
+	service := func(name string, check knownvalue.Check) statecheck.StateCheck {
+		return statecheck.ExpectKnownValue(address, tfjsonpath.New("services").AtMapKey(name).AtMapKey("version"), check)
+	}
+	byPassword := s.Config(cloudConfig("", append(user(cloud), arg("password", "devstack"))...))
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		TerraformVersionChecks:   []tfversion.TerraformVersionCheck{tfversion.SkipBelow(tfversion.Version1_11_0)},
+		CheckDestroy:             gone(t, s),
+		Steps: []resource.TestStep{
+			{
+				Config: byPassword,
+				ConfigPlanChecks: resource.ConfigPlanChecks{
+					PreApply:             []plancheck.PlanCheck{plancheck.ExpectUnknownValue(address, tfjsonpath.New("services"))},
+					PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
+				},
+				ConfigStateChecks: []statecheck.StateCheck{
+					same(),
+					expect("type", knownvalue.StringExact("openstack")),
+					expect("status", knownvalue.StringExact("REACHABLE")),
+					expect("endpoint", knownvalue.StringExact(cloud.URL)),
+					expect("project_id", knownvalue.StringExact(cloudtest.ProjectID)),
+					expect("project_name", knownvalue.StringExact(cloudtest.Project)),
+					expect("user_id", knownvalue.StringExact(cloud.User("nfv_user").ID)),
+					expect("region", knownvalue.StringExact(cloudtest.Region)),
+					expect("kubernetes", knownvalue.Null()),
+					service("compute", knownvalue.StringExact("v2.1")),
+					service("network", knownvalue.StringExact("v2.0")),
+					service("image", knownvalue.Null()),
+					statecheck.ExpectSensitiveValue(address, tfjsonpath.New("openstack").AtMapKey("password")),
+				},
+			},
+			{
+				Config: s.Config(cloudConfig("description = \"x\"", arg("auth_url", cloud.URL+"/v3"), arg("application_credential_id", made.ID),
+					arg("application_credential_secret_wo", made.Secret.Reveal()), "application_credential_secret_wo_version = 1")),
+				ConfigPlanChecks: updateInPlace(),
+				ConfigStateChecks: []statecheck.StateCheck{
+					same(), expect("region", knownvalue.StringExact(cloudtest.Region)), noSecret{[]string{made.Secret.Reveal(), "devstack"}},
+				},
+			},
+			{Config: byPassword, ConfigPlanChecks: updateInPlace(), ConfigStateChecks: []statecheck.StateCheck{same()}},
+			{ResourceName: address, ImportState: true, ImportStateId: "cloud", ImportStateVerify: true, ImportStateVerifyIgnore: []string{"openstack.password"}},
+			{
+				Config: byPassword + "\ndata \"vnf_vim\" \"other\" { id = vnf_vim.test.id }\n",
+				ConfigStateChecks: []statecheck.StateCheck{
+					statecheck.CompareValuePairs("data.vnf_vim.other", tfjsonpath.New("services"), address, tfjsonpath.New("services"), compare.ValuesSame()),
+					statecheck.ExpectKnownValue("data.vnf_vim.other", tfjsonpath.New("openstack").AtMapKey("username"), knownvalue.StringExact("nfv_user")),
+				},
+			},
+			{
+				// The user is disabled behind Terraform's back: that stops no plan, and is seen.
+				PreConfig:         func() { cloud.Disable("nfv_user", true) },
+				Config:            byPassword,
+				ConfigPlanChecks:  resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
+				ConfigStateChecks: []statecheck.StateCheck{expect("status", knownvalue.StringExact("UNREACHABLE")), expect("project_name", knownvalue.StringExact(cloudtest.Project))},
+			},
+			{
+				PreConfig:         func() { cloud.Disable("nfv_user", false) },
+				Config:            byPassword,
+				ConfigStateChecks: []statecheck.StateCheck{expect("status", knownvalue.StringExact("REACHABLE"))},
+			},
+			{
+				// The store is lost: the VIM is registered again under its id.
+				PreConfig:         func() { s.Clear(t) },
+				Config:            byPassword,
+				ConfigPlanChecks:  updateInPlace(),
+				ConfigStateChecks: []statecheck.StateCheck{same(), service("compute", knownvalue.StringExact("v2.1"))},
+			},
+		},
+	})
+}
+
+// TestVIMTypeChanges replaces a VIM that becomes one of another type.
+func TestVIMTypeChanges(t *testing.T) {
+	t.Parallel()
+	acctest.PreCheck(t)
+	cloud, lab := cloudtest.New(t), labtest.Kubernetes(t)
+	s := acctest.NewStore(t)
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		CheckDestroy:             gone(t, s),
+		Steps: []resource.TestStep{
+			{Config: s.Config(cloudConfig("", append(user(cloud), arg("password", "devstack"))...))},
+			{
+				Config: s.Config(acctest.VIM(t, lab, "edge")),
+				ConfigPlanChecks: resource.ConfigPlanChecks{
+					PreApply:             []plancheck.PlanCheck{plancheck.ExpectResourceAction(address, plancheck.ResourceActionReplace)},
+					PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
+				},
+				ConfigStateChecks: []statecheck.StateCheck{expect("type", knownvalue.StringExact("kubernetes")), expect("services", knownvalue.Null()), expect("project_id", knownvalue.Null())},
+			},
+		},
+	})
+}
+
+// TestVIMOpenStackRefused shows what a user reads at plan and at apply, never with the secret.
+func TestVIMOpenStackRefused(t *testing.T) {
+	t.Parallel()
+	acctest.PreCheck(t)
+	cloud := cloudtest.New(t)
+	const secret = "geheimes-wort-4711"
+	for name, tt := range map[string]struct {
+		connection []string
+		want       string
+	}{
+		"password":       {append(user(cloud), arg("password", secret)), `(?s)Unable to Register VIM "cloud".*401 Unauthorized`},
+		"dead port":      {[]string{arg("auth_url", "https://127.0.0.1:1"), arg("token", secret)}, `(?s)Unable to Register VIM "cloud".*connection refused.*Check the endpoint`},
+		"region":         {[]string{arg("auth_url", cloud.URL), arg("username", "nfv_user"), arg("project_name", "nfv"), arg("region", "Mars"), arg("password", "devstack")}, `nothing for region "Mars" with the interface "public"(?s).*Its regions are RegionOne`},
+		"no credentials": {[]string{arg("auth_url", cloud.URL)}, `openstack.password: no credentials are given`},
+		"two ways":       {append(user(cloud), arg("password", secret), arg("token", secret)), `several ways of authentication are given: password, token`},
+		"two forms":      {append(user(cloud), arg("password", secret), arg("password_wo", secret)), `they are two forms of one secret`},
+		"old Keystone":   {[]string{arg("auth_url", "https://k:5000/v2.0"), arg("token", secret)}, `The auth_url is that of version 2 of Keystone`},
+		"clouds.yaml":    {[]string{arg("clouds_yaml", "clouds: {a: {auth: {password: "+secret+"}}, b: {}}")}, `several clouds, and cloud names none of them: a, b`},
+		"both":           {append(user(cloud), arg("password", secret), "}\n kubernetes = {\n"+arg("endpoint", "https://h")), `(?s)kubernetes.*openstack`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := acctest.NewStore(t)
+			resource.UnitTest(t, resource.TestCase{
+				ProtoV6ProviderFactories: acctest.Factories(),
+				ErrorCheck: func(err error) error {
+					if strings.Contains(err.Error(), secret) {
+						t.Errorf("the diagnostic holds the secret: %s", err)
+					}
+					return err
+				},
+				Steps: []resource.TestStep{{Config: s.Config(cloudConfig("", tt.connection...)), ExpectError: acctest.Says(tt.want)}},
+			})
+		})
+	}
+}
+
+// TestVIMRealOpenStack registers the laboratory's OpenStack, and follows what happens to
+// its user.
+func TestVIMRealOpenStack(t *testing.T) {
+	t.Parallel()
+	acctest.PreCheck(t)
+	env := labtest.OpenStack(t)
+	user := env.NewUser(t, "member")
+	s := acctest.NewStore(t)
+	config := func(password string, version int) string {
+		return s.Config(cloudConfig("", arg("auth_url", env.AuthURL), arg("region", env.Region), arg("username", user.Name), arg("user_domain_name", env.Domain),
+			arg("project_name", user.Project), arg("project_domain_name", env.Domain), arg("password_wo", password), fmt.Sprintf("password_wo_version = %d", version)))
+	}
+	service := func(name string) statecheck.StateCheck {
+		return statecheck.ExpectKnownValue(address, tfjsonpath.New("services").AtMapKey(name).AtMapKey("version"), knownvalue.StringRegexp(regexp.MustCompile(`^v[0-9.]+$`)))
+	}
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		TerraformVersionChecks:   []tfversion.TerraformVersionCheck{tfversion.SkipBelow(tfversion.Version1_11_0)},
+		CheckDestroy:             gone(t, s),
+		Steps: []resource.TestStep{
+			{Config: config("wrong", 1), ExpectError: acctest.Says(`(?s)Unable to Register VIM "cloud".*401 Unauthorized: The request you have made requires authentication`)},
+			{
+				Config:           config(user.Password, 1),
+				ConfigPlanChecks: resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
+				ConfigStateChecks: []statecheck.StateCheck{
+					expect("user_id", knownvalue.StringExact(user.ID)), expect("project_name", knownvalue.StringExact(user.Project)),
+					service("identity"), service("image"), noSecret{[]string{user.Password}},
+				},
+			},
+			{
+				PreConfig: func() { env.SetPassword(t, user, "rotated-0815") },
+				Config:    config("rotated-0815", 2), ConfigPlanChecks: updateInPlace(),
+				ConfigStateChecks: []statecheck.StateCheck{expect("status", knownvalue.StringExact("REACHABLE")), noSecret{[]string{"rotated-0815"}}},
+			},
+			{
+				PreConfig:         func() { env.DisableUser(t, user) },
+				Config:            config("rotated-0815", 2),
+				ConfigStateChecks: []statecheck.StateCheck{expect("status", knownvalue.StringExact("UNREACHABLE"))},
+			},
+		},
+	})
+}

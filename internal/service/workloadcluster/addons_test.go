@@ -1,0 +1,295 @@
+package workloadcluster_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/helm"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/charttest"
+)
+
+// network is a chart with a DaemonSet, as a network plugin has one, and its settings.
+func network(version string) charttest.Chart {
+	return charttest.Chart{Name: "network", Version: version, Templates: map[string]string{
+		"settings.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: settings }\ndata: { mode: {{ .Values.mode.name }}, of: {{ .Chart.Version | quote }} }\n",
+		"agent.yaml": `apiVersion: apps/v1
+kind: DaemonSet
+metadata: { name: agent }
+spec:
+  selector: { matchLabels: { app: agent } }
+  template:
+    metadata: { labels: { app: agent } }
+    spec: { containers: [{ name: agent, image: "registry.example/agent:{{ .Chart.Version }}" }] }
+`,
+	}}
+}
+
+// cloud is a chart of settings alone.
+var cloud = charttest.Chart{Name: "cloud", Version: "0.1.0", Templates: map[string]string{
+	"cloud.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: cloud }\n",
+}}
+
+// realCluster are the arguments of a cluster whose workload API is a real API server, and
+// whose one node is held back until somebody lets it come up.
+func (w *world) realCluster(addons string) string {
+	text, err := os.ReadFile("../../../examples/complete/capi/cnf/cluster-template.yaml")
+	require.NoError(w, err)
+	template := strings.Replace(string(text), "    spec: {}\n", "    metadata: { annotations: { lab.vnf/hold: \"true\" } }\n    spec: {}\n", 1)
+	require.NotEqual(w, string(text), template)
+	return fmt.Sprintf(`
+  kubernetes_version = "1.36.3"
+  template           = { content = %q }
+  control_plane      = { replicas = 1 }
+  node_groups        = { workers = { replicas = 1 } }
+%s
+`, strings.ReplaceAll(template, "${", "$${"), addons)
+}
+
+// letNodesUp does what a network plugin does: once its settings are on the workload
+// cluster, nodes become ready.
+func (w *world) letNodesUp(ctx context.Context) error {
+	again := time.NewTicker(time.Second)
+	defer again.Stop()
+	for {
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		kubeconfig, err := w.lab.TryKubectl(ctx, "get", "secret", "edge-kubeconfig", "-n", w.namespace, "-o", "go-template={{ .data.value | base64decode }}")
+		if err != nil {
+			continue
+		}
+		file := w.file("workload.kubeconfig", kubeconfig)
+		if _, err := w.lab.TryKubectl(ctx, "--kubeconfig", file, "get", "configmap", "settings", "-n", "kube-system"); err != nil {
+			continue
+		}
+		if _, err := w.lab.TryKubectl(ctx, "annotate", "labmachines", "--all", "-n", w.namespace, "lab.vnf/hold-"); err != nil {
+			return err
+		}
+		up, err := w.lab.TryKubectl(ctx, "get", "labmachines", "-n", w.namespace, "-o", "jsonpath={.items[*].spec.providerID}")
+		if err != nil || up != "" {
+			return err
+		}
+	}
+}
+
+// from is a source of charts with all that it takes to get in.
+func from(s *charttest.Server, where string) string {
+	return fmt.Sprintf(`%s, username = %q, password_wo = %q, password_wo_version = 1, ca_certificate = %q`, where, charttest.Username, charttest.Password, s.CA)
+}
+
+// Add-ons are installed before the nodes of their cluster are waited for, in their order;
+// one is upgraded, one taken out, and what somebody deletes is put right.
+func TestAccWorkloadCluster_addons(t *testing.T) {
+	w := newWorld(t)
+	repository, registry := charttest.Repository(t, network("1.0.0"), network("1.0.3"), network("1.1.0")), charttest.Registry(t, cloud)
+	cni := func(version, after string) string {
+		return fmt.Sprintf(`network = {
+      chart     = { %s }
+      namespace = "kube-system"
+      values    = [yamlencode({ mode = { name = "bridge", mtu = 1500 } }), "mode: { name: tunnel }"]
+      %s
+    }`, from(repository, fmt.Sprintf("repository = %q, name = \"network\", version = %q", repository.URL, version)), after)
+	}
+	ccm := fmt.Sprintf(`cloud = { chart = { %s }, namespace = "cloud" }`, from(registry, fmt.Sprintf("oci = \"oci://%s/charts/cloud\"", registry.Host)))
+	both := w.config(w.realCluster("addons = {\n" + cni("~1.0.0", `after = ["cloud"]`) + "\n" + ccm + "\n}"))
+	upgraded := w.config(w.realCluster("addons = {\n" + cni("~1.1", `after = ["cloud"]`) + "\n" + ccm + "\n}"))
+	one := w.config(w.realCluster("addons = {\n" + cni("~1.1", "") + "\n}"))
+
+	at := func(name, field string) tfjsonpath.Path {
+		return tfjsonpath.New("addons_status").AtMapKey(name).AtMapKey(field)
+	}
+	is := func(name, field, want string) statecheck.StateCheck {
+		return statecheck.ExpectKnownValue(address, at(name, field), knownvalue.StringExact(want))
+	}
+	workload := func(args ...string) string {
+		return strings.TrimSpace(w.lab.WorkloadKubectl(t, w.namespace, "edge", args...))
+	}
+	releases := func(want ...string) resource.TestCheckFunc {
+		return func(*terraform.State) error {
+			edge := w.lab
+			edge.Kubeconfig = w.lab.WorkloadKubeconfig(t, w.namespace, "edge")
+			out := edge.Helm(t, "kube-system").Run(t, "list", "--all-namespaces", "--no-headers")
+			assert.Len(t, strings.Split(strings.TrimSpace(out), "\n"), len(want), out)
+			for _, release := range want {
+				assert.Regexp(t, release, out)
+			}
+			return nil
+		}
+	}
+	var nodes chan error
+	var asked int64
+	count := func() int64 { return repository.Requests.Load() + registry.Requests.Load() }
+	w.run(t,
+		resource.TestStep{
+			PreConfig: func() {
+				nodes = make(chan error, 1)
+				go func() { nodes <- w.letNodesUp(t.Context()) }()
+			},
+			Config: both,
+			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
+				plancheck.ExpectKnownValue(address, at("network", "version"), knownvalue.StringExact("1.0.3")),
+				plancheck.ExpectKnownValue(address, at("cloud", "chart"), knownvalue.StringExact("cloud")),
+			}},
+			ConfigStateChecks: []statecheck.StateCheck{
+				status("INSTANTIATED"), groupHas("workers", "available", 1),
+				is("network", "status", "deployed"), is("network", "app_version", "app-1.0.3"), is("cloud", "status", "deployed"),
+				is("network", "digest", charttest.Digest(network("1.0.3").Archive(t))),
+			},
+			Check: resource.ComposeTestCheckFunc(releases(`network\s+kube-system\s+1\s.*deployed\s+network-1\.0\.3`, `cloud\s+cloud\s+1\s.*deployed\s+cloud-0\.1\.0`), func(s *terraform.State) error {
+				asked = count()
+				assert.NotContains(t, fmt.Sprint(s.RootModule().Resources[address].Primary.Attributes), charttest.Password)
+				assert.Equal(t, "tunnel", workload("get", "configmap", "settings", "-n", "kube-system", "-o", "jsonpath={.data.mode}"))
+				return <-nodes
+			}),
+		},
+		resource.TestStep{
+			// The charts are kept: nobody is asked again.
+			Config:           both,
+			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
+			Check: func(*terraform.State) error {
+				assert.Equal(t, asked, count(), "requests to repository and registry")
+				return nil
+			},
+		},
+		resource.TestStep{
+			Config: upgraded,
+			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
+				plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate),
+				plancheck.ExpectKnownValue(address, at("network", "version"), knownvalue.StringExact("1.1.0")),
+			}},
+			ConfigStateChecks: []statecheck.StateCheck{status("INSTANTIATED"), is("network", "version", "1.1.0")},
+			Check:             releases(`network\s+kube-system\s+2\s.*network-1\.1\.0`, `cloud\s+cloud\s+1\s`),
+		},
+		resource.TestStep{
+			PreConfig:          func() { workload("delete", "configmap", "settings", "-n", "kube-system") },
+			RefreshState:       true,
+			RefreshPlanChecks:  resource.RefreshPlanChecks{PostRefresh: []plancheck.PlanCheck{updates().PreApply[0]}},
+			ExpectNonEmptyPlan: true,
+			Check:              resource.TestMatchResourceAttr(address, "addons_status.network.status", regexp.MustCompile(`^drifted: v1/ConfigMap settings is gone$`)),
+		},
+		resource.TestStep{
+			Config:            upgraded,
+			ConfigPlanChecks:  updates(),
+			ConfigStateChecks: []statecheck.StateCheck{is("network", "status", "deployed")},
+			Check: func(*terraform.State) error {
+				assert.Equal(t, "1.1.0", workload("get", "configmap", "settings", "-n", "kube-system", "-o", "jsonpath={.data.of}"))
+				return nil
+			},
+		},
+		resource.TestStep{
+			Config:           one,
+			ConfigPlanChecks: updates(),
+			ConfigStateChecks: []statecheck.StateCheck{
+				statecheck.ExpectKnownValue(address, tfjsonpath.New("addons_status"), knownvalue.MapSizeExact(1)), is("network", "status", "deployed"),
+			},
+			Check: resource.ComposeTestCheckFunc(releases(`network\s+kube-system\s+2\s`), func(*terraform.State) error {
+				assert.Empty(t, workload("get", "namespace", "cloud", "-o", "name", "--ignore-not-found"))
+				return nil
+			}),
+		},
+		resource.TestStep{Config: one, ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}},
+		resource.TestStep{
+			Config:      strings.Replace(one, `namespace = "kube-system"`, `namespace = "elsewhere"`, 1),
+			PlanOnly:    true,
+			ExpectError: acctest.Says(`Add-on "network" is in namespace "kube-system". Take it out, apply, and add it again in the other namespace.`),
+		},
+	)
+}
+
+// What is wrong with an add-on is told by the plan, where it is written.
+func TestAccWorkloadCluster_badAddons(t *testing.T) {
+	w := newWorld(t)
+	s := charttest.Repository(t, network("1.0.0"))
+	good := from(s, fmt.Sprintf("repository = %q, name = \"network\"", s.URL))
+	var steps []resource.TestStep
+	for _, bad := range []struct{ addons, want string }{
+		{`a = { chart = { path = "x", oci = "oci://r.example/c" }, namespace = "a" }`, "path and oci are two sources: give one of them."},
+		{`a = { chart = {}, namespace = "a" }`, "Give one of path, repository and oci."},
+		{`a = { chart = { name = "openstack" }, namespace = "a" }`, "name is of a chart in a repository: give repository as well."},
+		{`a = { chart = { repository = "https://r.example" }, namespace = "a" }`, "A repository has many charts: name says which one is meant."},
+		{`a = { chart = { path = "x", version = "1.0.0" }, namespace = "a" }`, "version is for a chart from a repository or registry."},
+		{`a = { chart = { oci = "oci://r.example/c:1.0" }, namespace = "a" }`, "must be oci://<registry>/<path>, without a tag or digest"},
+		{`a = { chart = { path = "/nowhere/chart" }, namespace = "a" }`, `add-on "a": the chart cannot be read`},
+		{`a = { chart = { ` + strings.Replace(good, `"network"`, `"flannel"`, 1) + ` }, namespace = "a" }`, `has no chart "flannel"`},
+		{`a = { chart = { ` + good + `, version = "new" }, namespace = "a" }`, `"new" is neither a version nor a range of versions`},
+		{`a = { chart = { ` + good + `, version = ">=2" }, namespace = "a" }`, `has no version ">=2"`},
+		{`a = { chart = { ` + strings.Replace(good, charttest.Password, "wrong", 1) + ` }, namespace = "a" }`, "the server answered 401 Unauthorized"},
+		{`a = { chart = { ` + good + ` }, namespace = "a", values = ["- a"] }`, `Text 1 of the values of add-on "a" is no object in YAML`},
+		{`a = { chart = { ` + good + ` }, namespace = "a", values = ["mode: 1"] }`, `add-on "a":`},
+		{`a = { chart = { ` + good + ` }, namespace = "a", after = ["b"] }`, `add-on "a" comes after "b", which is no add-on`},
+		{`A = { chart = { ` + good + ` }, namespace = "a" }`, `"A" is no name of an add-on`},
+		{`a = { chart = { ` + good + ` }, namespace = "a", after = ["b"] }, b = { chart = { ` + good + ` }, namespace = "a", after = ["a"] }`,
+			"The order of the add-ons goes in a circle"},
+	} {
+		steps = append(steps, resource.TestStep{
+			Config: w.config(inMemory("1.34.0", "") + "addons = { " + bad.addons + " }"), PlanOnly: true, ExpectError: acctest.Says(bad.want),
+		})
+	}
+	// The management cluster is registered first, so that the charts are rendered by the plan.
+	w.run(t, append([]resource.TestStep{{Config: w.store.Config(acctest.VIM(w, w.lab, "test"))}}, steps...)...)
+}
+
+// A chart of a cluster comes from a repository: the version that a range was resolved to
+// stays, and is not asked for again.
+func TestAccWorkloadCluster_chartOfRepository(t *testing.T) {
+	w := newWorld(t)
+	loaded, err := helm.Load(os.DirFS("../../capi/charts"), "in-memory")
+	require.NoError(t, err)
+	found, err := loaded.Describe()
+	require.NoError(t, err)
+	archive, err := loaded.Archive()
+	require.NoError(t, err)
+	s := charttest.Repository(t, charttest.Chart{Name: found.Name, Version: found.Version, Packed: archive})
+	config := func(version string) string {
+		source := from(s, fmt.Sprintf("repository = %q, name = %q, version = %q", s.URL, found.Name, version))
+		embedded := inMemory("1.34.0", "")
+		return w.config(strings.Replace(embedded, `name = "in-memory"`, source, 1))
+	}
+	var asked int64
+	w.run(t,
+		resource.TestStep{
+			Config: config(">=0.0.1"),
+			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
+				plancheck.ExpectKnownValue(address, tfjsonpath.New("chart_status").AtMapKey("version"), knownvalue.StringExact(found.Version)),
+			}},
+			ConfigStateChecks: []statecheck.StateCheck{
+				status("INSTANTIATED"),
+				statecheck.ExpectKnownValue(address, tfjsonpath.New("chart_status").AtMapKey("digest"), knownvalue.StringExact(charttest.Digest(archive))),
+			},
+			Check: func(*terraform.State) error {
+				asked = s.Requests.Load()
+				return nil
+			},
+		},
+		resource.TestStep{
+			Config:           config(">=0.0.1"),
+			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
+			Check: func(*terraform.State) error {
+				assert.Equal(t, asked, s.Requests.Load(), "requests to the repository")
+				return nil
+			},
+		},
+		resource.TestStep{
+			Config:      config("9.9.9"),
+			PlanOnly:    true,
+			ExpectError: acctest.Says(`has no version "9.9.9"`),
+		},
+	)
+}

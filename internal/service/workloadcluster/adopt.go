@@ -1,0 +1,38 @@
+package workloadcluster
+
+import (
+	"context"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/lifecycle"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+var _ lifecycle.Adopter = (*model)(nil)
+
+// Adopt implements lifecycle.Adopter. Which form and which arguments make the cluster what
+// it is cannot be told from what stands: the configuration says it, and the next apply
+// compares. The id is the one that the Cluster is labelled with, so that a cluster whose
+// store was lost is the same again.
+func (m *model) Adopt(ctx context.Context, manager vnfm.Manager, vimID, namespace, name string) error {
+	ref := vnfm.ClusterRef{VIMID: vimID, Namespace: namespace, Name: name}
+	s, _, err := manager.WorkloadCluster(ctx, ref)
+	if err != nil {
+		return err
+	}
+	id := s.InstanceID
+	if id == "" {
+		id = uuid.NewString()
+	}
+	m.SetBase(&vnfm.Instance{ID: id, VIMID: vimID, Namespace: namespace, Name: name, OnFailure: vnfm.OnFailureResume, Status: vnfm.StatusUnknown})
+	m.observed, m.Paused = newObserved(s), types.BoolValue(s.Paused)
+	m.KubernetesVersion = tfutil.OptionalString(strings.TrimPrefix(s.Version, "v"))
+	if s.CACertificate != "" {
+		m.KubeconfigRef = tfutil.ClusterRefValue(&ref)
+	}
+	return nil
+}

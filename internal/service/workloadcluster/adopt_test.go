@@ -1,0 +1,91 @@
+package workloadcluster_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
+)
+
+// A cluster that somebody made by hand is imported, although no record is of it, and taken
+// over by the next apply, which asks for the argument that allows it and replaces no
+// machine.
+func TestAccWorkloadCluster_importsWhatNobodyHas(t *testing.T) {
+	w := newWorld(t)
+	w.lab.ClusterClass(t, w.namespace)
+	w.apply(`
+apiVersion: cluster.x-k8s.io/v1beta2
+kind: Cluster
+metadata: {name: edge}
+spec:
+  clusterNetwork: {pods: {cidrBlocks: [192.168.0.0/16]}, services: {cidrBlocks: [10.128.0.0/12]}, serviceDomain: cluster.local}
+  topology:
+    classRef: {name: in-memory}
+    version: v1.34.0
+    controlPlane: {replicas: 1}
+    workers: {machineDeployments: [{class: default-worker, name: a, replicas: 1}]}
+`)
+	configured := func(more string) string {
+		return w.config(`
+  kubernetes_version = "1.34.0"
+  topology           = { class = "in-memory" }
+  network            = { pod_cidrs = ["192.168.0.0/16"], service_cidrs = ["10.128.0.0/12"], service_domain = "cluster.local" }
+  control_plane      = { replicas = 1 }
+  node_groups        = { a = { class = "default-worker", replicas = 2 } }
+` + more)
+	}
+	by := func(name string) resource.ImportStateIdFunc {
+		return func(s *terraform.State) (string, error) {
+			return s.RootModule().Resources["vnf_vim.test"].Primary.ID + "/" + w.namespace + "/" + name, nil
+		}
+	}
+	var before []string
+	w.run(t,
+		resource.TestStep{Config: w.store.Config(acctest.VIM(w, w.lab, "test"))},
+		resource.TestStep{
+			Config: configured(""), ImportState: true, ResourceName: address, ImportStateIdFunc: by("nobody"),
+			ExpectError: acctest.Says(`(?s)Unable to Import Workload Cluster ".*nobody"`),
+		},
+		resource.TestStep{
+			PreConfig: func() {
+				w.kubectl("wait", "cluster/edge", "--for=condition=Available", "--timeout=5m")
+				before = strings.Fields(w.kubectl("get", "machines", "-o", "jsonpath={.items[*].metadata.name}"))
+			},
+			Config: configured(""), ImportState: true, ResourceName: address, ImportStateIdFunc: by("edge"), ImportStatePersist: true,
+		},
+		resource.TestStep{
+			Config:      configured(""),
+			ExpectError: acctest.Says(`(?s)Cluster ` + w.namespace + `/edge.*set adopt_existing to take it over`),
+		},
+		resource.TestStep{
+			Config:           configured("  adopt_existing = true\n  force_conflicts = true\n"),
+			ConfigPlanChecks: updates(),
+			ConfigStateChecks: []statecheck.StateCheck{
+				status("INSTANTIATED"), groupHas("a", "available", 2),
+				statecheck.ExpectKnownValue(address, tfjsonpath.New("running_version"), knownvalue.StringExact("v1.34.0")),
+			},
+			Check: func(*terraform.State) error {
+				now := strings.Fields(w.kubectl("get", "machines", "-o", "jsonpath={.items[*].metadata.name}"))
+				for _, name := range before {
+					if !slices.Contains(now, name) {
+						return fmt.Errorf("the machines were %v and are %v", before, now)
+					}
+				}
+				return nil
+			},
+		},
+		resource.TestStep{
+			Config:           configured("  adopt_existing = true\n  force_conflicts = true\n"),
+			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
+		},
+	)
+}

@@ -1,0 +1,143 @@
+package workloadcluster
+
+import (
+	"fmt"
+	"regexp"
+
+	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+const (
+	// secretSuffix ends the name of the Secret when none is given, as Magnum's does.
+	secretSuffix = "-cloud-credentials"
+	defaultCloud = "openstack"
+)
+
+// dnsSubdomain is a name of an object (RFC 1123).
+var dnsSubdomain = regexp.MustCompile(`^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$`)
+
+// cloudAttributes are about the OpenStack that the machines are in.
+func cloudAttributes() map[string]schema.Attribute {
+	notEmpty := []validator.String{stringvalidator.LengthAtLeast(1)}
+	flag := func(description string) schema.Attribute {
+		return schema.BoolAttribute{Optional: true, MarkdownDescription: description + " Default `false`."}
+	}
+	return map[string]schema.Attribute{
+		"openstack": schema.SingleNestedAttribute{
+			Optional: true,
+			MarkdownDescription: "The OpenStack that the machines of the cluster are in. At plan time it is asked, when it can be reached, for the image, flavours, key pair and networks that the cluster names, " +
+				"and whether the image has the version of Kubernetes.",
+			Attributes: map[string]schema.Attribute{
+				"vim_id": schema.StringAttribute{
+					Required:            true,
+					MarkdownDescription: "Id of the `vnf_vim` that is the OpenStack. A change to another user of the same project makes a new application credential, in place.",
+					Validators:          notEmpty,
+				},
+				"application_credential": schema.SingleNestedAttribute{
+					Optional: true,
+					MarkdownDescription: "Gives the cluster an application credential of its own, `application_credential = {}` one with all roles of the VIM's user. It is made with the authentication of the VIM, tried, and written into a Secret on the management cluster " +
+						"(`clouds.yaml`, `cacert`), from where Cluster API Provider OpenStack reads it, before the objects of the cluster are made; it is removed after them. Its secret is in the Secret alone: in no state, plan or log. " +
+						"Charts and cluster templates are told the name of the Secret. A template of clusterctl has it as `${OPENSTACK_CLOUD_SECRET_NAME}`, and the cloud as `${OPENSTACK_CLOUD}`; a topology names it in the variables of its class. " +
+						"A new one takes the place of the old one in place, without replacing machines, when `rotate` changes, when the VIM has another user, or when Keystone refuses the present one, which a refresh finds out and the plan shows: made, tried, written, and the old one removed once the cluster is ready. " +
+						"What copied the credential into the cluster, such as the cloud provider, follows in its own time.",
+					Attributes: map[string]schema.Attribute{
+						"roles": schema.ListAttribute{
+							Optional: true, ElementType: types.StringType,
+							MarkdownDescription: "Names of the roles that the application credential has. Default are all that the VIM's user has in the project. A change makes a new one.",
+							Validators:          []validator.List{listvalidator.SizeAtLeast(1), listvalidator.UniqueValues(), listvalidator.NoNullValues()},
+						},
+						"rotate": schema.StringAttribute{
+							Optional:            true,
+							MarkdownDescription: "Any text, for example a date. A change makes a new application credential.",
+							Validators:          notEmpty,
+						},
+						"secret_name": schema.StringAttribute{
+							Optional:            true,
+							MarkdownDescription: "Name of the Secret in the namespace of the cluster. Default is `<name of the cluster>-cloud-credentials`.",
+							Validators:          []validator.String{stringvalidator.RegexMatches(dnsSubdomain, "must be a name of an object: lower case letters, digits, '-' and '.'")},
+						},
+						"cloud_name": schema.StringAttribute{
+							Optional:            true,
+							MarkdownDescription: "Name of the cloud in the clouds.yaml. Default is `openstack`.",
+							Validators:          notEmpty,
+						},
+					},
+				},
+				"cleanup": schema.SingleNestedAttribute{
+					Optional: true,
+					MarkdownDescription: "What OpenStack's cloud provider in the cluster made and nobody removes, is removed when the cluster is destroyed, once its machines are gone, as far as the time of the destroy reaches. " +
+						"It is found by the names and marks that the cloud provider gives it, which have the cluster's name as `--cluster-name` tells it.",
+					Attributes: map[string]schema.Attribute{
+						"load_balancers": flag("Whether load balancers of Services are removed (`kube_service_<cluster>_…`), with their floating addresses."),
+						"volumes":        flag("Whether volumes of the storage driver are removed (metadata `cinder.csi.openstack.org/cluster`). **What is on them is lost.**"),
+					},
+				},
+			},
+		},
+		"application_credential_id": schema.StringAttribute{
+			Computed:            true,
+			MarkdownDescription: "Id of the application credential of the cluster; null when it has none of its own.",
+		},
+	}
+}
+
+// openstack reads the OpenStack of a cluster; nil when it has none.
+func (m *model) openstack(cluster *vnfm.ClusterSpec, diags *diag.Diagnostics) *vnfm.ClusterOpenStack {
+	o := fieldsOf(m.OpenStack)
+	if o == nil {
+		return nil
+	}
+	cloud := &vnfm.ClusterOpenStack{VIMID: o.text("vim_id")}
+	if c := o.nested("cleanup"); c != nil {
+		balancers, _ := c["load_balancers"].(types.Bool)
+		volumes, _ := c["volumes"].(types.Bool)
+		cloud.Cleanup = vnfm.CloudCleanup{LoadBalancers: balancers.ValueBool(), Volumes: volumes.ValueBool()}
+	}
+	c := o.nested("application_credential")
+	if c == nil {
+		return cloud
+	}
+	cloud.Credential = &vnfm.ClusterCredential{
+		SecretName: c.text("secret_name"), CloudName: c.text("cloud_name"), Roles: c.list("roles"), Rotate: c.text("rotate"),
+	}
+	if cloud.Credential.SecretName == "" {
+		cloud.Credential.SecretName = cluster.Name + secretSuffix
+	}
+	if cloud.Credential.CloudName == "" {
+		cloud.Credential.CloudName = defaultCloud
+	}
+	m.checkSecret(cluster, cloud.Credential.SecretName, diags)
+	return cloud
+}
+
+// checkSecret finds another Secret that the form of the cluster names.
+func (m *model) checkSecret(cluster *vnfm.ClusterSpec, secret string, diags *diag.Diagnostics) {
+	refuse := func(at path.Path, other string) {
+		diags.AddAttributeError(at, "Two Secrets with Credentials",
+			fmt.Sprintf("openstack.application_credential writes the credentials of the cluster into the Secret %q, and the Secret %q is named here. Leave this out, or give the same name as openstack.application_credential.secret_name.", secret, other))
+	}
+	if o := fieldsOf(m.ClusterTemplate); o != nil {
+		if other := o.text("credentials_secret"); other != "" && other != secret {
+			refuse(path.Root("cluster_template").AtName("credentials_secret"), other)
+		}
+	}
+	if cluster.Chart != nil {
+		if other, ok := cluster.Chart.Values["cloudCredentialsSecretName"].(string); ok && other != secret {
+			refuse(path.Root("chart").AtName("values"), other)
+		}
+	}
+}
+
+// setCredential takes over which application credential the record has.
+func (m *model) setCredential(i *vnfm.Instance) {
+	m.ApplicationCredentialID = tfutil.OptionalString(i.ApplicationCredentialID())
+}

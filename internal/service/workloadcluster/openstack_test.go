@@ -1,0 +1,168 @@
+package workloadcluster_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+	"github.com/stretchr/testify/require"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/cloudtest"
+)
+
+const credentialObject = "keystone/v3/ApplicationCredential edge"
+
+// cloudVIM is a vnf_vim "cloud" for a user of a cloud.
+func cloudVIM(cloud *cloudtest.Cloud, user string) string {
+	return fmt.Sprintf(`
+resource "vnf_vim" "cloud" {
+  name = "cloud"
+  openstack = {
+    auth_url            = %q
+    region              = %q
+    username            = %q
+    project_name        = %q
+    password_wo         = "devstack"
+    password_wo_version = 1
+  }
+}
+`, cloud.URL, cloudtest.Region, user, cloudtest.Project)
+}
+
+// ownCredential is the argument openstack with an application credential.
+func ownCredential(arguments string) string {
+	return fmt.Sprintf("  openstack = { vim_id = vnf_vim.cloud.id, application_credential = { %s } }\n", arguments)
+}
+
+// The application credential of a cluster, from its birth to its end: the form of the
+// cluster does not matter to it.
+func TestAccWorkloadCluster_applicationCredential(t *testing.T) {
+	w := newWorld(t)
+	cloud := cloudtest.New(t)
+	cloud.AddUser("successor", "devstack")
+	config := func(arguments, user string) string {
+		return w.config(inMemory("1.34.0", "")+ownCredential(arguments), cloudVIM(cloud, user))
+	}
+	secret := func(path string) string { return w.kubectl("get", "secret", "edge-cloud-credentials", "-o", path) }
+	var id, uid, machines string
+	// look remembers what there is, and checks that it is one credential in use.
+	look := func(rotated bool, others int) resource.TestCheckFunc {
+		return func(s *terraform.State) error {
+			was := id
+			id = s.RootModule().Resources[address].Primary.Attributes["application_credential_id"]
+			clouds := secret("go-template={{ index .data \"clouds.yaml\" | base64decode }}")
+			switch names := cloud.CredentialNames(); {
+			case !strings.Contains(clouds, id) || id == "":
+				return fmt.Errorf("the Secret does not hold application credential %q", id)
+			case len(names) != 1+others:
+				return fmt.Errorf("Keystone has the application credentials %v", names)
+			case was != "" && rotated == (was == id):
+				return fmt.Errorf("application credential %s follows %s", id, was)
+			}
+			// The Secret and the machines stay as they are.
+			nowUID, nowMachines := secret("jsonpath={.metadata.uid}"), w.kubectl("get", "machines", "-o", "name")
+			if uid != "" && (nowUID != uid || nowMachines != machines) {
+				return fmt.Errorf("the Secret or the machines were replaced")
+			}
+			uid, machines = nowUID, nowMachines
+			text, err := json.Marshal(s.Modules)
+			if err != nil {
+				return err
+			}
+			at := strings.Index(clouds, "application_credential_secret: ")
+			require.Positive(t, at)
+			if hidden := strings.Fields(clouds[at:])[1]; strings.Contains(string(text), hidden) || strings.Contains(string(text), "devstack") {
+				return fmt.Errorf("the state holds a secret")
+			}
+			return nil
+		}
+	}
+	object := tfjsonpath.New("objects").AtMapKey(credentialObject)
+	rotates := resource.ConfigPlanChecks{
+		PreApply: []plancheck.PlanCheck{
+			plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate),
+			plancheck.ExpectUnknownValue(address, tfjsonpath.New("application_credential_id")),
+		},
+		PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
+	}
+	w.run(t,
+		resource.TestStep{
+			Config:           config("", "nfv_user"),
+			ConfigPlanChecks: resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
+			ConfigStateChecks: []statecheck.StateCheck{
+				status("INSTANTIATED"), statecheck.ExpectKnownValue(address, object, knownvalue.NotNull()),
+			},
+			Check: resource.ComposeTestCheckFunc(look(false, 0), func(*terraform.State) error {
+				made, cluster := secret("jsonpath={.metadata.creationTimestamp}"), w.kubectl("get", "cluster", "edge", "-o", "jsonpath={.metadata.creationTimestamp}")
+				if made > cluster {
+					return fmt.Errorf("the Secret was made at %s, and the Cluster at %s", made, cluster)
+				}
+				return nil
+			}),
+		},
+		resource.TestStep{Config: config("rotate = \"leaked\", roles = [\"member\"]", "nfv_user"), ConfigPlanChecks: rotates, Check: look(true, 0)},
+		resource.TestStep{
+			// It stops working behind Terraform's back: the plan shows it.
+			PreConfig: func() {
+				owner := cloud.User("nfv_user")
+				cloud.Change(func() { clear(owner.Credentials) })
+			},
+			Config:           config("rotate = \"leaked\", roles = [\"member\"]", "nfv_user"),
+			ConfigPlanChecks: rotates,
+			Check:            look(true, 0),
+		},
+		resource.TestStep{
+			// The VIM gets another user. The cluster follows with the next apply.
+			Config:             config("rotate = \"leaked\", roles = [\"member\"]", "successor"),
+			ExpectNonEmptyPlan: true,
+		},
+		resource.TestStep{Config: config("rotate = \"leaked\", roles = [\"member\"]", "successor"), ConfigPlanChecks: rotates, Check: look(true, 1)},
+		resource.TestStep{
+			// At the end nothing of the cluster is there any more when the credential goes.
+			PreConfig: func() {
+				cloud.Refuse(func(_ http.ResponseWriter, r *http.Request) bool {
+					if r.Method == http.MethodDelete {
+						if left := w.kubectl("get", "clusters,machines,devclusters", "-o", "name", "--ignore-not-found"); left != "" {
+							t.Errorf("the application credential goes before %s", left)
+						}
+					}
+					return false
+				})
+			},
+			Config:  config("rotate = \"leaked\", roles = [\"member\"]", "successor"),
+			Destroy: true,
+		},
+	)
+	require.Len(t, cloud.CredentialNames(), 1, "that of the former user is left behind")
+	require.Empty(t, cloud.User("successor").Credentials)
+}
+
+// What is wrong with the argument is said at plan time, or before anything is made.
+func TestAccWorkloadCluster_badOpenStack(t *testing.T) {
+	w := newWorld(t)
+	cloud := cloudtest.New(t)
+	steps := []resource.TestStep{}
+	for _, c := range []struct{ config, want string }{
+		{w.config(inMemory("1.34.0", "")+"openstack = { vim_id = vnf_vim.test.id }\n", cloudVIM(cloud, "nfv_user")), `VIM "test" is no OpenStack`},
+		{
+			w.config("  kubernetes_version = \"1.34.0\"\n  chart = { name = \"in-memory\", values = { cloudCredentialsSecretName = \"mine\" } }\n"+ownCredential(""), cloudVIM(cloud, "nfv_user")),
+			`(?s)Two Secrets with Credentials.*"edge-cloud-credentials", and the Secret "mine" is named here`,
+		},
+		{w.config(inMemory("1.34.0", "")+ownCredential("secret_name = \"Mine\""), cloudVIM(cloud, "nfv_user")), `must be a name of an object`},
+		{w.config(inMemory("1.34.0", "")+ownCredential("roles = []"), cloudVIM(cloud, "nfv_user")), `must contain at least 1`},
+		{w.config(inMemory("1.34.0", "")+ownCredential("roles = [\"king\"]"), cloudVIM(cloud, "nfv_user")), `Could not find role: king`},
+	} {
+		steps = append(steps, resource.TestStep{Config: c.config, ExpectError: acctest.Says(c.want)})
+	}
+	w.run(t, steps...)
+	require.Empty(t, cloud.CredentialNames())
+}
