@@ -168,7 +168,11 @@ func (e OpenStackEnv) NewUser(t testing.TB, roles ...string) OpenStackUser {
 		Name: "test-" + strings.ToLower(rand.Text()[:10]), Password: rand.Text(), Project: project,
 		projectID: admin.find(t, "projects", project),
 	}
-	var made struct{ User struct{ ID string } }
+	var made struct {
+		User struct {
+			ID string `json:"id"`
+		} `json:"user"`
+	}
 	admin.call(t, http.MethodPost, "/users", map[string]any{"user": map[string]any{
 		"name": user.Name, "password": user.Password, "domain_id": "default", "default_project_id": user.projectID,
 	}}, &made)

@@ -40,7 +40,9 @@ func (c openStackClient) find(t testing.TB, collection, name string) string {
 	t.Helper()
 	var list map[string]json.RawMessage
 	c.call(t, http.MethodGet, "/"+collection+"?name="+url.QueryEscape(name), nil, &list)
-	var found []struct{ ID string }
+	var found []struct {
+		ID string `json:"id"`
+	}
 	if err := json.Unmarshal(list[collection], &found); err != nil || len(found) != 1 {
 		t.Fatalf("looking for %q among the %s: %d found, %v", name, collection, len(found), err)
 	}

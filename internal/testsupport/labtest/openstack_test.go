@@ -67,7 +67,7 @@ func TestOpenStackCompute(t *testing.T) {
 	}}, &made)
 	path := "/servers/" + made.Server.ID
 	t.Cleanup(func() { lab.Delete(t, "compute", path) })
-	for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(time.Second) {
+	for deadline := time.Now().Add(5 * time.Minute); ; <-time.After(time.Second) {
 		var got struct {
 			Server struct {
 				Status    string
