@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 )
@@ -51,6 +52,40 @@ func TestOpenStack(t *testing.T) {
 		t.Errorf("a user without roles gets %d for a token", code)
 	}
 	lab.DeleteUser(t, user)
+}
+
+// TestOpenStackCompute has a server run, as Nova and Neutron see it.
+func TestOpenStackCompute(t *testing.T) {
+	lab := labtest.OpenStackCompute(t)
+	if len(lab.Flavors) < 4 || lab.Flavors["m1.small"] == "" {
+		t.Errorf("the lab has flavours %v", lab.Flavors)
+	}
+	var made struct{ Server struct{ ID string } }
+	lab.Post(t, "compute", "/servers", map[string]any{"server": map[string]any{
+		"name": "labtest", "flavorRef": lab.Flavors["m1.small"], "imageRef": lab.Images["ubuntu-22.04"],
+		"networks": []any{map[string]any{"uuid": lab.Networks["net0"]}},
+	}}, &made)
+	path := "/servers/" + made.Server.ID
+	t.Cleanup(func() { lab.Delete(t, "compute", path) })
+	for deadline := time.Now().Add(5 * time.Minute); ; <-time.After(time.Second) {
+		var got struct {
+			Server struct {
+				Status    string
+				Fault     any
+				Addresses map[string][]struct{ Addr string }
+			}
+		}
+		lab.Get(t, "compute", path, &got)
+		if got.Server.Status == "ACTIVE" {
+			if addresses := got.Server.Addresses["net0"]; len(addresses) != 1 || !strings.HasPrefix(addresses[0].Addr, "10.77.0.") {
+				t.Errorf("the server has addresses %v", got.Server.Addresses)
+			}
+			return
+		}
+		if got.Server.Status != "BUILD" || time.Now().After(deadline) {
+			t.Fatalf("the server is %s: %v", got.Server.Status, got.Server.Fault)
+		}
+	}
 }
 
 // token asks for a token and returns the status.

@@ -76,7 +76,7 @@ func writePython(dir layout.Dir) error {
 // The repositories of keys.
 const (
 	tokenKeys      = "fernet-keys"
-	credentialKeys = "credential-keys"
+	credentialKeys = "credential-keys" //nolint:gosec // The name of a folder.
 	secretKeys     = "secret-keys"
 )
 

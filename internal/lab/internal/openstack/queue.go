@@ -7,8 +7,9 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/layout"
 )
 
-// The ports of RabbitMQ beside that of its clients: the ends of the block, which no service takes.
+// The ports of RabbitMQ, at the end of the block: those of its clients, of other nodes and of their directory.
 const (
+	queueClients      = 13
 	queueDistribution = 14
 	queueDirectory    = 15
 )

@@ -56,7 +56,8 @@ const (
 	queue         = "queue"
 )
 
-// services are all that the lab knows, in the order of starting. The place of a service is also that of its port.
+// services are all that the lab knows, in the order of starting. The place of a service in the catalogue is also that of
+// its port.
 func services() []service {
 	return []service{
 		{
@@ -227,7 +228,10 @@ func processesOf(chosen []service) []string {
 
 // port is the port of a service.
 func port(ports layout.OpenStackPorts, kind string) int {
-	return ports.Service(1 + place(kind))
+	if kind == queue {
+		return ports.Service(queueClients)
+	}
+	return ports.Service(1 + slices.Index(Kinds(), kind))
 }
 
 // place is where a service stands among all; negative for none.

@@ -87,11 +87,11 @@ func TestConfigure(t *testing.T) {
 	}
 	for file, want := range map[string][]string{
 		"keystone.conf":   {"connection = mysql+pymysql://lab@localhost/keystone?unix_socket=/lab/run/mysql.sock\n"},
-		"glance-api.conf": {"bind_port = 22019\n", "auth_url = http://127.0.0.1:22018/v3\n", "password = hush\n", "token_cache_time = -1\n"},
-		"nova.conf":       {"transport_url = rabbit://svc:hush@127.0.0.1:22017/\n"},
+		"glance-api.conf": {"bind_port = 22018\n", "auth_url = http://127.0.0.1:22017/v3\n", "password = hush\n", "token_cache_time = -1\n"},
+		"nova.conf":       {"transport_url = rabbit://svc:hush@127.0.0.1:22029/\n"},
 		"catalogue.sql": {
-			"SET url = 'http://127.0.0.1:22019' WHERE service_id IN (SELECT id FROM keystone.service WHERE type = 'image');\n",
-			"SET url = 'http://127.0.0.1:22024/v1/%(tenant_id)s' WHERE service_id IN (SELECT id FROM keystone.service WHERE type = 'orchestration');\n",
+			"SET url = 'http://127.0.0.1:22018' WHERE service_id IN (SELECT id FROM keystone.service WHERE type = 'image');\n",
+			"SET url = 'http://127.0.0.1:22023/v1/%(tenant_id)s' WHERE service_id IN (SELECT id FROM keystone.service WHERE type = 'orchestration');\n",
 		},
 		"python/lab_ml2.py": {"class LabMechanismDriver"},
 	} {
