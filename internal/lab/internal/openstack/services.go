@@ -70,7 +70,7 @@ func services() []service {
 			packages:  []string{"keystone"},
 			databases: []string{"keystone"},
 			tables:    [][]string{{"keystone-manage", "db_sync"}},
-			programs:  []program{{"keystone", wsgi("/usr/bin/keystone-wsgi-public", identityThreads)}},
+			programs:  []program{{"keystone", wsgi("/usr/bin/keystone-wsgi-public", identityProcesses)}},
 		},
 		{
 			kind: Image, name: "glance", config: "glance-api.conf", paste: "/usr/share/glance-common/glance-api-paste.ini",
@@ -88,7 +88,7 @@ func services() []service {
 			packages:  []string{"barbican-common"},
 			databases: []string{"barbican"},
 			tables:    [][]string{{"barbican-manage", "db", "upgrade"}},
-			programs:  []program{{"barbican", wsgi("/usr/bin/barbican-wsgi-api", 2)}},
+			programs:  []program{{"barbican", wsgi("/usr/bin/barbican-wsgi-api", 1)}},
 		},
 		{
 			kind: Placement, name: "placement", config: "placement.conf",
@@ -96,7 +96,7 @@ func services() []service {
 			packages:  []string{"python3-placement"},
 			databases: []string{"placement"},
 			tables:    [][]string{{"placement-manage", "db", "sync"}},
-			programs:  []program{{"placement", wsgi("/usr/bin/placement-api", 2)}},
+			programs:  []program{{"placement", wsgi("/usr/bin/placement-api", 1)}},
 		},
 		{
 			kind: Network, name: "neutron", config: "neutron.conf", paste: "/usr/share/neutron-common/api-paste.ini",
@@ -131,7 +131,7 @@ func services() []service {
 			tables:    [][]string{{"heat-manage", "db_sync"}},
 			path:      "/v1/%(tenant_id)s",
 			programs: []program{
-				{"heat-api", wsgi("/usr/bin/heat-wsgi-api", 4)},
+				{"heat-api", wsgi("/usr/bin/heat-wsgi-api", 2)},
 				{"heat-engine", by("heat-engine")},
 			},
 			fill: fillOrchestration,
@@ -145,20 +145,22 @@ func basePackages() []string {
 	return []string{"base-files", "bash", "coreutils", "dash", "grep", "libc-bin", "mariadb-server-core", "python3-pymysql", "uwsgi-core", "uwsgi-plugin-python3"}
 }
 
-// identityThreads is how many requests Keystone answers at once; every other service asks it about each of its own.
-const identityThreads = 8
+// identityProcesses is how many requests Keystone answers at once; every other service asks it about each of its own.
+const identityProcesses = 3
 
 // by is a program that finds all it needs in its configuration.
 func by(command ...string) func(layout.OpenStackPorts, string) []string {
 	return func(layout.OpenStackPorts, string) []string { return command }
 }
 
-// wsgi is a program that needs a web server.
-func wsgi(script string, threads int) func(layout.OpenStackPorts, string) []string {
+// wsgi is a program that needs a web server, and answers as many requests at once as it has processes. Each loads the
+// program itself, for connections to the database are not shared. Threads will not do: Keystone in threads takes the
+// roles of one request for those of another.
+func wsgi(script string, processes int) func(layout.OpenStackPorts, string) []string {
 	return func(_ layout.OpenStackPorts, listen string) []string {
 		return []string{
 			"uwsgi-core", "--plugin", "python311", "--http-socket", listen, "--wsgi-file", script,
-			"--enable-threads", "--threads", strconv.Itoa(threads), "--buffer-size", "65535",
+			"--enable-threads", "--lazy-apps", "--processes", strconv.Itoa(processes), "--buffer-size", "65535",
 			"--need-app", "--disable-logging",
 			// It answers one request a connection, and must tell.
 			"--add-header", "Connection: close",
