@@ -196,7 +196,7 @@ metadata: {name: gate, annotations: {vnf.nfv-iac.github.io/ready-jsonpath: "{.sp
 spec: {selector: {app: gate}, ports: [{port: 80}]}
 `}, nil)
 	l.target.Written = func(context.Context) error {
-		l.kubectl("patch", "service", "gate", "--type", "merge", "--patch", `{"spec":{"sessionAffinity":"ClientIP"}}`)
+		l.kubectl("patch", "service", "gate", "--type", "merge", "--patch", `{"spec":{"sessionAffinity":"ClientIP"}}`) //nolint:contextcheck // that of the test will do
 		return nil
 	}
 	l.apply()

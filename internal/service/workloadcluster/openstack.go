@@ -18,7 +18,7 @@ import (
 
 const (
 	// secretSuffix ends the name of the Secret when none is given, as Magnum's does.
-	secretSuffix = "-cloud-credentials"
+	secretSuffix = "-cloud-credentials" //nolint:gosec // no credential
 	defaultCloud = "openstack"
 )
 
