@@ -47,7 +47,7 @@ func TestAccInstance_createTimeout(t *testing.T) {
 							w.heard.warned(`VNF Instance "test" Is Not Instantiated Yet: (?s).*Deployment `+w.namespace+`/web.*Operation .* entered FAILED_TEMP.*apply again: the operation continues where it stopped`)),
 					},
 					{
-						PreConfig: func() { w.kubectl("annotate", "pods", "--all", "lab.vnf/fail-") },
+						PreConfig: w.cure,
 						Config:    config,
 						ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
 							plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate),
@@ -90,7 +90,7 @@ func TestAccInstance_createInterrupted(t *testing.T) {
 				resource.TestStep{
 					PreConfig: func() {
 						w.kubectl("wait", "--for=create", "pods", "-l", "app.kubernetes.io/name=web", "--timeout=120s")
-						w.kubectl("annotate", "pods", "--all", "lab.vnf/fail-")
+						w.cure()
 					},
 					Config:            config,
 					ConfigPlanChecks:  updates(),

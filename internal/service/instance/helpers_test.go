@@ -111,6 +111,18 @@ func (w *world) kubectl(args ...string) string {
 	return strings.TrimSpace(w.lab.Kubectl(w, append([]string{"-n", w.namespace}, args...)...))
 }
 
+// cure lets the pods run that the lab holds back. Some of those that are listed may go
+// meanwhile, which is an error to kubectl.
+func (w *world) cure() {
+	w.Helper()
+	for range 10 {
+		if _, err := w.lab.TryKubectl(w.Context(), "-n", w.namespace, "annotate", "pods", "--all", "lab.vnf/fail-"); err == nil {
+			return
+		}
+	}
+	w.Fatalf("the pods in %s cannot be cured", w.namespace)
+}
+
 // owned lists the objects in the namespace that carry the label of an instance.
 func (w *world) owned() []string {
 	w.Helper()

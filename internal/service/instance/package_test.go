@@ -203,7 +203,7 @@ func TestAccInstance_updateTimeout(t *testing.T) {
 			ExpectError: sentence(`Unable to Update VNF Instance "test"`, `CHANGE_VNFPKG of VNF instance`, `is FAILED_TEMP`, `Deployment `+w.namespace+`/web`, `What exists is kept.`),
 		},
 		resource.TestStep{
-			PreConfig:         func() { w.kubectl("annotate", "pods", "--all", "lab.vnf/fail-") },
+			PreConfig:         w.cure,
 			Config:            slow,
 			ConfigPlanChecks:  updates(),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
