@@ -34,7 +34,8 @@ func ClusterConditions(obj *unstructured.Unstructured) []vnfm.Condition {
 			continue
 		}
 		field := func(name string) string { s, _ := fields[name].(string); return s }
-		out = append(out, vnfm.Condition{Type: field("type"), Status: field("status"), Reason: field("reason"), Message: field("message")})
+		generation, _ := fields["observedGeneration"].(int64)
+		out = append(out, vnfm.Condition{Type: field("type"), Status: field("status"), Reason: field("reason"), Message: field("message"), Generation: generation})
 	}
 	return out
 }
@@ -158,8 +159,10 @@ func clusterRule(obj *unstructured.Unstructured) *verdict {
 	}
 	_, topology, _ := unstructured.NestedMap(obj.Object, "spec", "topology")
 	_, controlPlane, _ := unstructured.NestedMap(obj.Object, "spec", "controlPlaneRef")
-	if topology && ClusterCondition(obj, "TopologyReconciled").Type == "" {
-		return inProgress("TopologyReconciled", "the topology has not been reconciled yet")
+	if topology {
+		if v := topologySeen(obj); v != nil {
+			return v
+		}
 	}
 	steps := []string{"TopologyReconciled", "InfrastructureReady", "ControlPlaneInitialized", "ControlPlaneAvailable", "WorkersAvailable", "Available"}
 	for _, kind := range steps {
@@ -189,6 +192,20 @@ func clusterRule(obj *unstructured.Unstructured) *verdict {
 		}
 	}
 	return isReady("the cluster is available")
+}
+
+// topologySeen says that the controller of topologies has not come to the present
+// generation of a Cluster yet. The generation of the whole status is that of another
+// controller.
+func topologySeen(obj *unstructured.Unstructured) *verdict {
+	c := ClusterCondition(obj, "TopologyReconciled")
+	switch {
+	case c.Type == "":
+		return inProgress("TopologyReconciled", "the topology has not been reconciled yet")
+	case c.Generation != 0 && c.Generation < obj.GetGeneration():
+		return inProgress("TopologyReconciled", "the last change of the topology has not been reconciled yet")
+	}
+	return nil
 }
 
 // countsOf judges the machines of one part of a Cluster, as far as it counts them.

@@ -208,6 +208,8 @@ type Condition struct {
 	Status  string
 	Reason  string
 	Message string
+	// Generation is that of the object which the condition is about; 0 when it does not say.
+	Generation int64
 }
 
 // ClusterRef names a workload cluster on its management cluster.

@@ -213,7 +213,7 @@ func TestAccWorkloadCluster_badInput(t *testing.T) {
 	for name, c := range map[string]struct{ arguments, want string }{
 		"no form":       {``, `No attribute specified when one \(and only one\) of`},
 		"two forms":     {`chart = { name = "in-memory" }` + "\n" + `template = { content = "x" }`, `2 attributes specified when one \(and only one\)`},
-		"two charts":    {`chart = { name = "in-memory", path = "x" }`, `2 attributes specified when one`},
+		"two charts":    {`chart = { name = "in-memory", path = "x" }`, `and path is another source: give one of them`},
 		"unknown chart": {`chart = { name = "openshift" }`, `There is no embedded chart "openshift", only openstack and in-memory`},
 		"even":          {`chart = { name = "in-memory" }` + "\n" + `kubernetes_version = "1.34.0"` + "\n" + `control_plane = { replicas = 2 }`, `cannot have 2 machines`},
 		"version":       {`chart = { name = "in-memory" }` + "\n" + `kubernetes_version = "newest"`, `"newest" is no version of Kubernetes`},
