@@ -135,9 +135,8 @@ func TestAccInstance_namespaceTerminating(t *testing.T) {
 	release := func() {
 		w.kubectl("patch", "configmap", "stuck", "--type=merge", "-p", `{"metadata":{"finalizers":null}}`)
 	}
-	config := w.config("hello", `timeouts = { create = "20s" }`)
 	w.run(t,
-		resource.TestStep{Config: config, ExpectError: sentence(`Unable to Instantiate VNF Instance "test"`, `Namespace `+w.namespace, `is being deleted since`, `example.com/never`)},
+		resource.TestStep{Config: w.config("hello", `timeouts = { create = "20s" }`), ExpectError: sentence(`Unable to Instantiate VNF Instance "test"`, `Namespace `+w.namespace, `is being deleted since`, `example.com/never`)},
 		resource.TestStep{
 			PreConfig: func() {
 				if left := w.records(t); len(left) > 0 {
@@ -145,7 +144,7 @@ func TestAccInstance_namespaceTerminating(t *testing.T) {
 				}
 				release()
 			},
-			Config:            config,
+			Config:            w.config("hello"),
 			ConfigPlanChecks:  planned(plancheck.ResourceActionCreate),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
 			Check:             w.whole(),
