@@ -32,7 +32,11 @@ func (c *cluster) settled(ctx context.Context, r vnfm.Recorder) error {
 	if err != nil {
 		return err
 	}
-	selections = append(selections, groups)
+	machines, err := c.ofCluster(ctx, "Machine")
+	if err != nil {
+		return err
+	}
+	selections = append(selections, groups, machines)
 	if own.controlPlane != nil {
 		selections = append(selections, selectOne(*own.controlPlane))
 	}
@@ -95,18 +99,21 @@ func selectOne(ref kube.Ref) kube.Selection {
 }
 
 // waitsFor names the first thing that is not as it shall be; empty for none. The
-// objects are the Cluster, the node groups and the control plane.
+// objects are the Cluster, the node groups, the machines and the control plane.
 func (c *cluster) waitsFor(objects []map[string]*unstructured.Unstructured) string {
 	own := objects[0][c.name]
 	if own == nil {
 		return fmt.Sprintf("Cluster %s/%s", c.namespace, c.name)
 	}
-	if len(objects) > 2 {
-		if s := c.controlPlaneLacks(objects[2]); s != "" {
+	if len(objects) > 3 {
+		if s := c.controlPlaneLacks(objects[3]); s != "" {
 			return s
 		}
 	}
 	if s := c.groupsLack(objects[1]); s != "" {
+		return s
+	}
+	if s := c.machinesLag(objects[2]); s != "" {
 		return s
 	}
 	return unready(own)
@@ -160,6 +167,21 @@ func (c *cluster) groupsLack(objects map[string]*unstructured.Unstructured) stri
 			return fmt.Sprintf("node group %q to be removed", name)
 		}
 		if s := unready(byName[name]); s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// machinesLag finds a machine of a node group that has another version. The counts of a
+// group that was told of a version a moment ago are still those of before.
+func (c *cluster) machinesLag(machines map[string]*unstructured.Unstructured) string {
+	for _, name := range sortedKeys(machines) {
+		group := c.groupOfMachine(machines[name])
+		if _, ours := c.spec.NodeGroups[group]; !ours || c.keepsMachines(group) {
+			continue
+		}
+		if s := versionLags(machines[name], withV(c.spec.KubernetesVersion), "spec", "version"); s != "" {
 			return s
 		}
 	}
