@@ -1,0 +1,45 @@
+package capi
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// machine is one of a group; that of a control plane when there is none.
+func machine(name, group, version string) *unstructured.Unstructured {
+	labels := map[string]any{labelControl: ""}
+	if group != "" {
+		labels = map[string]any{labelNodeGroup: group}
+	}
+	return &unstructured.Unstructured{Object: map[string]any{
+		"kind": "Machine", "metadata": map[string]any{"name": name, "namespace": "core", "labels": labels},
+		"spec": map[string]any{"version": version},
+	}}
+}
+
+// Whatever the counts of a node group say, an upgrade is not done as long as one of its
+// machines has the version of before.
+func TestMachinesLag(t *testing.T) {
+	t.Parallel()
+	const lags = "Machine core/a-1: its version is v1.34.0 and becomes v1.35.0"
+	for name, c := range map[string]struct {
+		version string
+		group   vnfm.NodeGroup
+		machine *unstructured.Unstructured
+		want    string
+	}{
+		"of before":             {"1.35.0", vnfm.NodeGroup{}, machine("a-1", "a", "v1.34.0"), lags},
+		"as it shall be":        {"1.35.0", vnfm.NodeGroup{}, machine("a-1", "a", "v1.35.0"), ""},
+		"replaced when deleted": {"1.35.0", vnfm.NodeGroup{Rollout: &vnfm.NodeRollout{Type: "OnDelete"}}, machine("a-1", "a", "v1.34.0"), ""},
+		"of the control plane":  {"1.35.0", vnfm.NodeGroup{}, machine("a-1", "", "v1.34.0"), ""},
+		"of a group of others":  {"1.35.0", vnfm.NodeGroup{}, machine("a-1", "b", "v1.34.0"), ""},
+		"version of a template": {"", vnfm.NodeGroup{}, machine("a-1", "a", "v1.34.0"), ""},
+	} {
+		cl := &cluster{name: "edge", namespace: "core", spec: &vnfm.ClusterSpec{KubernetesVersion: c.version, NodeGroups: map[string]vnfm.NodeGroup{"a": c.group}}}
+		assert.Equal(t, c.want, cl.machinesLag(map[string]*unstructured.Unstructured{"a-1": c.machine}), name)
+	}
+}
