@@ -1,62 +1,28 @@
 package kube
 
 import (
-	"crypto/sha256"
-	"encoding/json"
 	"fmt"
-	"sync"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 // Pool keeps one client per VIM and credentials, and with it one connection and one
-// look at what the server offers, as long as the process runs. All that work on the
-// same VIM share one. It is safe for concurrent use.
+// look at what the server offers. It is safe for concurrent use.
 type Pool struct {
 	userAgent string
-
-	mu      sync.Mutex
-	clients map[[sha256.Size]byte]*Client
+	clients   vnfm.Clients[*Client]
 }
 
 // NewPool returns an empty pool. The user agent is sent with every request,
 // "terraform-provider-vnf/<version>".
-func NewPool(userAgent string) *Pool {
-	return &Pool{userAgent: userAgent, clients: map[[sha256.Size]byte]*Client{}}
-}
+func NewPool(userAgent string) *Pool { return &Pool{userAgent: userAgent} }
 
 // Client returns the client of a VIM. It sends no request.
 func (p *Pool) Client(vim string, connection *vnfm.KubernetesConnection, credentials vnfm.Credentials) (*Client, error) {
 	if connection == nil {
 		return nil, fmt.Errorf("VIM %q has no connection to a Kubernetes API server", vim)
 	}
-	key, err := clientKey(vim, connection, credentials)
-	if err != nil {
-		return nil, fmt.Errorf("VIM %q: %w", vim, err)
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if c, ok := p.clients[key]; ok {
-		return c, nil
-	}
-	c, err := New(Config{Connection: *connection, Credentials: credentials, UserAgent: p.userAgent, VIM: vim})
-	if err != nil {
-		return nil, err
-	}
-	p.clients[key] = c
-	return c, nil
-}
-
-// clientKey sums up all that makes a client. Secrets enter in clear into the sum
-// only: a rotated one makes another client.
-func clientKey(vim string, connection *vnfm.KubernetesConnection, credentials vnfm.Credentials) ([sha256.Size]byte, error) {
-	secrets := make(map[string]string, len(credentials))
-	for name, secret := range credentials {
-		secrets[name] = secret.Reveal()
-	}
-	text, err := json.Marshal([]any{vim, connection, secrets})
-	if err != nil {
-		return [sha256.Size]byte{}, err
-	}
-	return sha256.Sum256(text), nil
+	return p.clients.Get(vim, connection, credentials, func() (*Client, error) {
+		return New(Config{Connection: *connection, Credentials: credentials, UserAgent: p.userAgent, VIM: vim})
+	})
 }

@@ -9,7 +9,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"os/signal"
 	"syscall"
@@ -63,7 +62,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return runProgram(ctx, args[0], args[1:], stderr)
 	}
 	verbs := map[string]func(context.Context, []string, io.Writer, io.Writer) error{
-		"up": up, "down": down, "status": status, "env": env, "fault": fault, "kubectl": kubectl, "components": components,
+		"up": up, "down": kubernetes.down, "status": kubernetes.status, "env": kubernetes.env, "fault": fault, "kubectl": kubectl, "components": components,
 		"openstack": openStack, openstack.ProcessEnter: enter, cluster.ProcessServe: serve, cluster.ProcessWorkloads: workloads,
 	}
 	action, known := verbs[verb]
@@ -91,28 +90,15 @@ type exitCode int
 
 func (e exitCode) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
-// newFlags are the flags that every verb has.
-func newFlags(verb string, stderr io.Writer) (*flag.FlagSet, *string) {
-	flags := flag.NewFlagSet("lab "+verb, flag.ContinueOnError)
-	flags.SetOutput(stderr)
-	return flags, flags.String("dir", os.Getenv("LAB_DIR"), "directory of the lab")
+// kubernetes are the labs that the verbs without another word are about.
+var kubernetes = kind{
+	open: func(p *place) lab { return (*cluster.Lab)(p) },
+	tell: func(p *place) (environment, error) { return (*cluster.Lab)(p).Environment() },
 }
 
-var errNoDirectory = errors.New("no directory given: use --dir or LAB_DIR")
-
 func open(dir string, find func(string) (layout.Dir, error), stderr io.Writer) (*cluster.Lab, error) {
-	if dir == "" {
-		return nil, errNoDirectory
-	}
-	found, err := find(dir)
-	if err != nil {
-		return nil, err
-	}
-	executable, err := os.Executable()
-	if err != nil {
-		return nil, fmt.Errorf("finding this program's file: %w", err)
-	}
-	return &cluster.Lab{Dir: found, Executable: executable, Log: slog.New(slog.NewTextHandler(stderr, nil))}, nil
+	p, err := placeOf(dir, find, stderr)
+	return (*cluster.Lab)(p), err
 }
 
 func up(ctx context.Context, args []string, stdout, stderr io.Writer) error {
@@ -136,96 +122,7 @@ func up(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 			options.Nodes = nodes
 		}
 	})
-	start := time.Now()
-	reused, err := lab.Up(ctx, options)
-	if err != nil {
-		return err
-	}
-	if reused {
-		_, err = fmt.Fprintf(stdout, "the lab in %s is running\n", lab.Dir)
-		return err
-	}
-	_, err = fmt.Fprintf(stdout, "the lab in %s is ready after %.1f s\n", lab.Dir, time.Since(start).Seconds())
-	return err
-}
-
-func down(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	flags, dir := newFlags("down", stderr)
-	if err := flags.Parse(args); err != nil {
-		return err
-	}
-	lab, err := open(*dir, layout.Find, stderr)
-	if errors.Is(err, layout.ErrNoLab) {
-		_, err = fmt.Fprintln(stdout, "there is nothing to stop")
-		return err
-	}
-	if err != nil {
-		return err
-	}
-	if err := lab.Down(ctx); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(stdout, "the lab in %s is gone\n", lab.Dir)
-	return err
-}
-
-func status(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	flags, dir := newFlags("status", stderr)
-	if err := flags.Parse(args); err != nil {
-		return err
-	}
-	lab, err := open(*dir, layout.Find, stderr)
-	if err != nil {
-		return err
-	}
-	return lab.Status(ctx, stdout)
-}
-
-func env(_ context.Context, args []string, stdout, stderr io.Writer) error {
-	flags, dir := newFlags("env", stderr)
-	format := formatFlag(flags)
-	if err := flags.Parse(args); err != nil {
-		return err
-	}
-	lab, err := open(*dir, layout.Find, stderr)
-	if err != nil {
-		return err
-	}
-	environment, err := lab.Environment()
-	if err != nil {
-		return err
-	}
-	return write(environment, *format, stdout)
-}
-
-// The formats of an environment.
-const (
-	formatJSON  = "json"
-	formatShell = "shell"
-)
-
-func formatFlag(flags *flag.FlagSet) *string {
-	format := formatJSON
-	flags.Func("format", "json or shell (default json)", func(given string) error {
-		if given != formatJSON && given != formatShell {
-			return errors.New("json or shell")
-		}
-		format = given
-		return nil
-	})
-	return &format
-}
-
-// write prints an environment.
-func write(environment interface {
-	WriteJSON(w io.Writer) error
-	WriteShell(w io.Writer) error
-}, format string, stdout io.Writer,
-) error {
-	if format == formatShell {
-		return environment.WriteShell(stdout)
-	}
-	return environment.WriteJSON(stdout)
+	return started(lab.Dir, stdout, func() (reused bool, err error) { return lab.Up(ctx, options) })
 }
 
 func fault(ctx context.Context, args []string, stdout, stderr io.Writer) error {

@@ -6,8 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"log/slog"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -28,7 +26,7 @@ const openStackUsage = `usage: lab openstack <verb> --dir <directory> ...
 // openStack carries out the verbs of the OpenStack lab.
 func openStack(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	verbs := map[string]func(context.Context, []string, io.Writer, io.Writer) error{
-		"up": openStackUp, "down": openStackDown, "status": openStackStatus, "env": openStackEnv,
+		"up": openStackUp, "down": openStackLabs.down, "status": openStackLabs.status, "env": openStackLabs.env,
 	}
 	if len(args) == 0 || verbs[args[0]] == nil {
 		fmt.Fprint(stderr, openStackUsage)
@@ -37,20 +35,11 @@ func openStack(ctx context.Context, args []string, stdout, stderr io.Writer) err
 	return verbs[args[0]](ctx, args[1:], stdout, stderr)
 }
 
-// openOpenStack finds, or makes, the lab of a directory.
-func openOpenStack(dir string, find func(string) (layout.Dir, error), stderr io.Writer) (*openstack.Lab, error) {
-	if dir == "" {
-		return nil, errNoDirectory
-	}
-	found, err := find(dir)
-	if err != nil {
-		return nil, err
-	}
-	executable, err := os.Executable()
-	if err != nil {
-		return nil, fmt.Errorf("finding this program's file: %w", err)
-	}
-	return &openstack.Lab{Dir: found, Executable: executable, Log: slog.New(slog.NewTextHandler(stderr, nil))}, nil
+// openStackLabs are the labs of OpenStack.
+var openStackLabs = kind{
+	prefix: "openstack ",
+	open:   func(p *place) lab { return (*openstack.Lab)(p) },
+	tell:   func(p *place) (environment, error) { return (*openstack.Lab)(p).Environment() },
 }
 
 func openStackUp(ctx context.Context, args []string, stdout, stderr io.Writer) error {
@@ -60,73 +49,16 @@ func openStackUp(ctx context.Context, args []string, stdout, stderr io.Writer) e
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	lab, err := openOpenStack(*dir, layout.OpenOpenStack, stderr)
+	p, err := placeOf(*dir, layout.OpenOpenStack, stderr)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, *timeout)
 	defer cancel()
 	kinds := slices.DeleteFunc(strings.Split(*services, ","), func(kind string) bool { return kind == "" })
-	start := time.Now()
-	reused, err := lab.Up(ctx, openstack.UpOptions{Services: kinds})
-	if err != nil {
-		return err
-	}
-	if reused {
-		_, err = fmt.Fprintf(stdout, "the lab in %s is running\n", lab.Dir)
-		return err
-	}
-	_, err = fmt.Fprintf(stdout, "the lab in %s is ready after %.1f s\n", lab.Dir, time.Since(start).Seconds())
-	return err
-}
-
-func openStackDown(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	flags, dir := newFlags("openstack down", stderr)
-	if err := flags.Parse(args); err != nil {
-		return err
-	}
-	lab, err := openOpenStack(*dir, layout.Find, stderr)
-	if errors.Is(err, layout.ErrNoLab) {
-		_, err = fmt.Fprintln(stdout, "there is nothing to stop")
-		return err
-	}
-	if err != nil {
-		return err
-	}
-	if err := lab.Down(ctx); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(stdout, "the lab in %s is gone\n", lab.Dir)
-	return err
-}
-
-func openStackStatus(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	flags, dir := newFlags("openstack status", stderr)
-	if err := flags.Parse(args); err != nil {
-		return err
-	}
-	lab, err := openOpenStack(*dir, layout.Find, stderr)
-	if err != nil {
-		return err
-	}
-	return lab.Status(ctx, stdout)
-}
-
-func openStackEnv(_ context.Context, args []string, stdout, stderr io.Writer) error {
-	flags, dir := newFlags("openstack env", stderr)
-	format := formatFlag(flags)
-	if err := flags.Parse(args); err != nil {
-		return err
-	}
-	lab, err := openOpenStack(*dir, layout.Find, stderr)
-	if err != nil {
-		return err
-	}
-	environment, err := lab.Environment()
-	if err != nil {
-		return err
-	}
-	return write(environment, *format, stdout)
+	return started(p.Dir, stdout, func() (reused bool, err error) {
+		return (*openstack.Lab)(p).Up(ctx, openstack.UpOptions{Services: kinds})
+	})
 }
 
 // enter is not for people: the lab starts its programs with it.

@@ -1,0 +1,40 @@
+package vnfm_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// TestClients has one client for one VIM and its credentials, and another one for others.
+func TestClients(t *testing.T) {
+	t.Parallel()
+	var clients vnfm.Clients[int]
+	made := 0
+	get := func(vim, endpoint, token string) int {
+		t.Helper()
+		n, err := clients.Get(vim, &vnfm.KubernetesConnection{Endpoint: endpoint}, vnfm.Credentials{"token": vnfm.Secret(token)}, func() (int, error) {
+			made++
+			return made, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	for i, want := range []int{get("a", "x", "1"), get("b", "x", "1"), get("a", "y", "1"), get("a", "x", "2")} {
+		if want != i+1 {
+			t.Errorf("client %d is number %d", i, want)
+		}
+	}
+	if n := get("a", "x", "1"); n != 1 || made != 4 {
+		t.Errorf("the first client again is number %d of %d", n, made)
+	}
+	failed := errors.New("no certificate")
+	for range 2 {
+		if _, err := clients.Get("c", "x", nil, func() (int, error) { return 0, failed }); !errors.Is(err, failed) {
+			t.Errorf("a client that cannot be made: %v", err)
+		}
+	}
+}
