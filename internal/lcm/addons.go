@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -154,9 +155,7 @@ func (f *furnished) Preview(t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
 	if problems = append(problems, more...); problems.HasErrors() {
 		return nil, problems
 	}
-	for key, digest := range listed {
-		preview.Objects[key] = digest
-	}
+	maps.Copy(preview.Objects, listed)
 	return preview, problems
 }
 
@@ -167,9 +166,7 @@ func (f *furnished) Render(t *vnfm.Target) (*vnfm.Rendering, vnfm.Problems) {
 	if problems = append(problems, more...); problems.HasErrors() {
 		return nil, problems
 	}
-	for key, digest := range listed {
-		rendering.Objects[key] = digest
-	}
+	maps.Copy(rendering.Objects, listed)
 	return rendering, problems
 }
 

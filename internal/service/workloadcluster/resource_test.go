@@ -3,6 +3,7 @@ package workloadcluster_test
 import (
 	"fmt"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -77,7 +78,7 @@ ephemeral "vnf_capi_workload_kubeconfig" "test" {
 			// One group goes, and all is upgraded.
 			Config:           w.config(inMemory("1.35.0", `b = { min = 1, max = 3 }`)),
 			ConfigPlanChecks: updates(),
-			Check:            func(*terraform.State) error { return w.upgradedInOrder("b") },
+			Check:            func(*terraform.State) error { return w.upgradedInOrder("b", "v1.35.0") },
 			ConfigStateChecks: []statecheck.StateCheck{
 				statecheck.ExpectKnownValue(address, tfjsonpath.New("running_version"), knownvalue.StringExact("v1.35.0")),
 				statecheck.ExpectKnownValue(address, tfjsonpath.New("node_group_status"), knownvalue.MapSizeExact(1)),
@@ -97,8 +98,13 @@ ephemeral "vnf_capi_workload_kubeconfig" "test" {
 }
 
 // upgradedInOrder checks that a node group was told of a version after the control plane
-// had replaced its machines.
-func (w *world) upgradedInOrder(group string) error {
+// had replaced its machines, and that no machine is left of another version.
+func (w *world) upgradedInOrder(group, version string) error {
+	for _, has := range strings.Fields(w.kubectl("get", "machines", "-o", "jsonpath={.items[*].spec.version}")) {
+		if has != version {
+			return fmt.Errorf("a machine has version %s after the upgrade to %s", has, version)
+		}
+	}
 	over := w.kubectl("get", "kubeadmcontrolplane/edge-control-plane", "-o", `jsonpath={.status.conditions[?(@.type=="RollingOut")].lastTransitionTime}`)
 	told := w.kubectl("get", "machinedeployment/edge-"+group, "--show-managed-fields", "-o", `jsonpath={.metadata.managedFields[?(@.manager=="terraform-provider-vnf")].time}`)
 	end, err := time.Parse(time.RFC3339, over)
