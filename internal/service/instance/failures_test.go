@@ -129,9 +129,7 @@ func TestAccInstance_namespaceTerminating(t *testing.T) {
 	w.kubectl("patch", "configmap", "stuck", "--type=merge", "-p", `{"metadata":{"finalizers":["example.com/never"]}}`)
 	w.kubectl("delete", "namespace", w.namespace, "--wait=false")
 	// What keeps a namespace is said by its controller, which has other work to do.
-	for !strings.Contains(w.kubectl("get", "namespace", w.namespace, "-o", "jsonpath={.status.conditions}"), "example.com/never") {
-		time.Sleep(time.Second)
-	}
+	w.kubectl("wait", "namespace/"+w.namespace, "--for=condition=NamespaceFinalizersRemaining", "--timeout=120s")
 	release := func() {
 		w.kubectl("patch", "configmap", "stuck", "--type=merge", "-p", `{"metadata":{"finalizers":null}}`)
 	}
