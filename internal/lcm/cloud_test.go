@@ -9,8 +9,11 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// cloudDriver checks OpenStack VIMs: it says whose they are.
-type cloudDriver struct{ user, project string }
+// cloudDriver checks OpenStack VIMs: it says whose they are, and makes nothing on them.
+type cloudDriver struct {
+	vnfm.InfraDriver
+	user, project string
+}
 
 func (c *cloudDriver) CheckVIM(context.Context, vnfm.VIMSpec) (vnfm.VIMCheck, error) {
 	return vnfm.VIMCheck{
@@ -24,7 +27,7 @@ func (c *cloudDriver) CheckVIM(context.Context, vnfm.VIMSpec) (vnfm.VIMCheck, er
 func TestClusterOnAnOpenStack(t *testing.T) {
 	w, cluster := newClusterWorld(t)
 	cloud := &cloudDriver{user: "u1", project: "p1"}
-	w.vims = map[vnfm.VIMType]vnfm.VIMDriver{vnfm.VIMTypeOpenStack: cloud}
+	w.cloud = cloud
 	w.Engine = w.open(t)
 	vimSpec := vnfm.VIMSpec{
 		Name: "cloud", Type: vnfm.VIMTypeOpenStack, OpenStack: &vnfm.OpenStackConnection{AuthURL: "https://cloud.example"},
@@ -85,7 +88,7 @@ func TestClusterOnAnOpenStack(t *testing.T) {
 // Nothing is made on a VIM that no infra driver is for.
 func TestNothingIsMadeWithoutAnInfraDriver(t *testing.T) {
 	w := newWorld(t)
-	w.vims = map[vnfm.VIMType]vnfm.VIMDriver{vnfm.VIMTypeOpenStack: &cloudDriver{"u1", "p1"}}
+	w.cloud = &cloudDriver{user: "u1", project: "p1"}
 	w.Engine = w.open(t)
 	v, _, err := w.RegisterVIM(t.Context(), "", vnfm.VIMSpec{Name: "cloud", Type: vnfm.VIMTypeOpenStack, OpenStack: &vnfm.OpenStackConnection{AuthURL: "https://cloud.example"}})
 	if err != nil {

@@ -26,8 +26,6 @@ type Config struct {
 	Keyring *seal.Keyring
 	// Drivers are the infra drivers by type of VIM.
 	Drivers map[vnfm.VIMType]vnfm.InfraDriver
-	// VIMs are the drivers of those types of VIM that no infra driver is for.
-	VIMs map[vnfm.VIMType]vnfm.VIMDriver
 	// Clusters makes workload clusters through Cluster API; nil makes none.
 	Clusters vnfm.ClusterDriver
 	// Management are the management drivers by the name that a VNFD gives.
@@ -113,14 +111,6 @@ func (e *Engine) driver(t vnfm.VIMType) (vnfm.InfraDriver, error) {
 		return nil, fmt.Errorf("there is no infra driver for VIMs of type %q", t)
 	}
 	return d, nil
-}
-
-// vimDriver returns who checks VIMs of a type, also where nothing can be made on them.
-func (e *Engine) vimDriver(t vnfm.VIMType) (vnfm.VIMDriver, error) {
-	if d, ok := e.cfg.VIMs[t]; ok {
-		return d, nil
-	}
-	return e.driver(t)
 }
 
 // errLeaseLost says that the record may be in another process's hands by now.

@@ -165,8 +165,8 @@ type world struct {
 	sources string
 	// clusters, when set, makes workload clusters, and management runs at hooks.
 	clusters vnfm.ClusterDriver
-	// vims are drivers of VIMs that nothing is made on.
-	vims       map[vnfm.VIMType]vnfm.VIMDriver
+	// cloud, when set, is the driver of OpenStack VIMs.
+	cloud      vnfm.InfraDriver
 	management map[string]vnfm.ManagementDriver
 }
 
@@ -195,6 +195,9 @@ func (w *world) open(t *testing.T) *lcm.Engine {
 
 func (w *world) openWith(t *testing.T, drivers map[vnfm.VIMType]vnfm.InfraDriver) *lcm.Engine {
 	t.Helper()
+	if w.cloud != nil {
+		drivers[vnfm.VIMTypeOpenStack] = w.cloud
+	}
 	keys, err := seal.New(seal.Source{DefaultKeyFile: filepath.Join(w.dir, "key.txt")})
 	if err != nil {
 		t.Fatal(err)
@@ -206,7 +209,6 @@ func (w *world) openWith(t *testing.T, drivers map[vnfm.VIMType]vnfm.InfraDriver
 		Keyring:  keys,
 		Drivers:  drivers,
 		Clusters: w.clusters,
-		VIMs:     w.vims,
 
 		Management: w.management,
 	})

@@ -53,9 +53,7 @@ func (e *Engine) offline(ctx context.Context, spec vnfm.InstanceSpec,
 	if err != nil || r == nil {
 		return problems, err
 	}
-	// The preview needs the kind of infrastructure only, which the package
-	// decides as long as there is one infra driver for manifests.
-	d, err := e.driver(vnfm.VIMTypeKubernetes)
+	d, err := e.infrastructure(ctx, spec, r)
 	if err != nil {
 		return nil, err
 	}

@@ -28,6 +28,7 @@ func (e *Engine) resolve(ctx context.Context, spec vnfm.InstanceSpec) (*resoluti
 	if r.flavour == nil {
 		return nil, problems, nil
 	}
+	checkLinks(r.flavour, spec.Links, &problems)
 	if checkConnections(p, r.flavour, spec.Connections, &problems); problems.HasErrors() {
 		return nil, problems, nil
 	}
@@ -123,7 +124,7 @@ func describe(i *vnfm.Instance, spec vnfm.InstanceSpec, r *resolution) {
 	i.ScaleLevels, i.ScaleStatus = spec.ScaleLevels, r.scaleStatus
 	i.AdditionalParams = spec.AdditionalParams
 	i.OperationalState = spec.OperationalState
-	i.Connections = wantedConnections(i, spec)
+	i.Connections, i.Links = wantedConnections(i, spec), spec.Links
 	i.OnFailure, i.Readiness = spec.OnFailure, spec.Readiness
 }
 
@@ -132,7 +133,7 @@ func specOf(i *vnfm.Instance) vnfm.InstanceSpec {
 	return vnfm.InstanceSpec{
 		Name: i.Name, Description: i.Description, Metadata: i.Metadata,
 		VIMID: i.VIMID, PackageID: i.PackageID, Cluster: i.Cluster, FlavourID: i.FlavourID, LevelID: i.LevelID,
-		Connections: i.Connections, ScaleLevels: i.ScaleLevels, Namespace: i.Namespace, AdditionalParams: i.AdditionalParams,
+		Connections: i.Connections, Links: i.Links, ScaleLevels: i.ScaleLevels, Namespace: i.Namespace, AdditionalParams: i.AdditionalParams,
 		OperationalState: i.OperationalState, OnFailure: i.OnFailure, Readiness: i.Readiness,
 	}
 }

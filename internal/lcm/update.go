@@ -89,7 +89,7 @@ func (u *update) run(ctx context.Context) error {
 		}
 		u.pending = pending
 	}
-	for _, step := range []func(context.Context) error{u.rotateExpired, u.modify, u.changePackage, u.operate, u.scale, u.heal, u.repair, u.rotate, u.deliver} {
+	for _, step := range []func(context.Context) error{u.rotateExpired, u.modify, u.changePackage, u.connect, u.operate, u.scale, u.heal, u.repair, u.rotate, u.deliver} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -174,7 +174,8 @@ func (u *update) changePackage(ctx context.Context) error {
 func (u *update) packageDiffers() bool {
 	i := &u.instance.value
 	return i.PackageID != u.spec.PackageID || i.FlavourID != u.wanted.flavour.ID ||
-		!sameParams(i.AdditionalParams, u.spec.AdditionalParams) || !sameConnections(i, u.spec) || !sameAddons(i, u.spec)
+		!sameParams(i.AdditionalParams, u.spec.AdditionalParams) || !sameConnections(i, u.spec) || !sameAddons(i, u.spec) ||
+		!maps.Equal(i.Links.Managed, u.spec.Links.Managed)
 }
 
 // atPresentLevels is the wanted spec at the scale levels of now, which a scale of

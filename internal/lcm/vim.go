@@ -23,7 +23,7 @@ type vimRecord struct {
 
 // CheckVIM implements vnfm.Manager.
 func (e *Engine) CheckVIM(ctx context.Context, spec vnfm.VIMSpec) (vnfm.VIMCheck, error) {
-	d, err := e.vimDriver(spec.Type)
+	d, err := e.driver(spec.Type)
 	if err != nil {
 		return vnfm.VIMCheck{}, err
 	}

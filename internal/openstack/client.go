@@ -147,6 +147,8 @@ const (
 	ServiceNetwork      = "network"
 	ServiceVolume       = "block-storage"
 	ServiceLoadBalancer = "load-balancer"
+
+	ServiceOrchestration = "orchestration"
 )
 
 // endpoint finds a service in the catalogue; empty when it is not there.
@@ -178,7 +180,9 @@ type call struct {
 	method  string
 	path    string
 	query   url.Values
-	body    any
+	// microversion is that of the API which the request needs; empty for the oldest.
+	microversion string
+	body         any
 	// out takes the answer; ok are the codes that are success.
 	out any
 	ok  []int
@@ -226,7 +230,11 @@ func (c *Client) do(ctx context.Context, r call) error {
 	if method == "" {
 		method = http.MethodGet
 	}
-	resp, err := c.session.Request(ctx, method, target, &gophercloud.RequestOpts{JSONBody: r.body, JSONResponse: r.out, OkCodes: r.ok})
+	options := &gophercloud.RequestOpts{JSONBody: r.body, JSONResponse: r.out, OkCodes: r.ok}
+	if r.microversion != "" {
+		options.MoreHeaders = map[string]string{"OpenStack-API-Version": r.service + " " + r.microversion}
+	}
+	resp, err := c.session.Request(ctx, method, target, options)
 	if err != nil {
 		return c.failure(r.doing, err)
 	}

@@ -52,6 +52,9 @@ func (e *answerError) Error() string {
 // IsNotFound reports whether a service said that something is not there.
 func IsNotFound(err error) bool { return hasCode(err, http.StatusNotFound) }
 
+// IsBadRequest reports whether a service said that it cannot make sense of a request.
+func IsBadRequest(err error) bool { return hasCode(err, http.StatusBadRequest) }
+
 // IsForbidden reports whether a service said that the user may not do that.
 func IsForbidden(err error) bool { return hasCode(err, http.StatusForbidden) }
 
@@ -62,6 +65,19 @@ func IsConflict(err error) bool { return hasCode(err, http.StatusConflict) }
 func hasCode(err error, code int) bool {
 	var a *answerError
 	return errors.As(err, &a) && a.code == code
+}
+
+// IsUnavailable reports whether a service did not answer, or answered that it cannot just
+// now: that may pass by itself.
+func IsUnavailable(err error) bool {
+	var (
+		away *vnfm.UnreachableError
+		a    *answerError
+	)
+	if errors.As(err, &away) {
+		return true
+	}
+	return errors.As(err, &a) && (a.code >= http.StatusInternalServerError || a.code == http.StatusTooManyRequests)
 }
 
 // IsRefused reports whether Keystone refused the credentials themselves.

@@ -26,6 +26,8 @@ type Flavour struct {
 	RAM   int    `json:"ram"`
 	VCPUs int    `json:"vcpus"`
 	Disk  int    `json:"disk"`
+	// ExtraSpecs are there where AllFlavours made it.
+	ExtraSpecs map[string]string `json:"extra_specs"`
 }
 
 // Named is something that is known by id and name alone.

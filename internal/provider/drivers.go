@@ -2,6 +2,7 @@ package provider
 
 import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/capi"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/heat"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
@@ -10,14 +11,12 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// drivers gives the manager its infra drivers by type of VIM, the drivers of those VIMs
-// that no infra driver is for, and the one for workload clusters. They share their
-// clients.
+// drivers gives the manager its infra drivers by type of VIM and the one for workload
+// clusters. They share their clients.
 func drivers(version string, cfg *lcm.Config) {
 	agent := "terraform-provider-vnf/" + version
 	clients, clouds := kube.NewPool(agent), openstack.NewPool(agent)
-	cfg.Drivers = map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: kubernetes.New(clients)}
-	cfg.VIMs = map[vnfm.VIMType]vnfm.VIMDriver{vnfm.VIMTypeOpenStack: openstack.NewDriver(clouds)}
+	cfg.Drivers = map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: kubernetes.New(clients), vnfm.VIMTypeOpenStack: heat.New(clouds)}
 	cfg.Clusters = capi.New(clients, clouds)
 }
 

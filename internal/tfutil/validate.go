@@ -1,9 +1,11 @@
 package tfutil
 
 import (
+	"context"
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
+	"net/netip"
 	"net/url"
 	"regexp"
 	"slices"
@@ -80,5 +82,23 @@ func CheckCertificates(at path.Path, v types.String, diags *diag.Diagnostics) {
 			diags.AddAttributeError(at, "Invalid Certificate", fmt.Sprintf("Block %d cannot be read: %s.", n, err))
 			return
 		}
+	}
+}
+
+// Address accepts an IP address.
+func Address() validator.String { return address{} }
+
+type address struct{}
+
+func (address) Description(context.Context) string { return "must be an IP address" }
+
+func (a address) MarkdownDescription(ctx context.Context) string { return a.Description(ctx) }
+
+func (address) ValidateString(_ context.Context, req validator.StringRequest, resp *validator.StringResponse) {
+	if req.ConfigValue.IsNull() || req.ConfigValue.IsUnknown() {
+		return
+	}
+	if _, err := netip.ParseAddr(req.ConfigValue.ValueString()); err != nil {
+		resp.Diagnostics.AddAttributeError(req.Path, "Invalid Address", fmt.Sprintf("%q is no IP address.", req.ConfigValue.ValueString()))
 	}
 }

@@ -22,6 +22,8 @@ type InstanceSpec struct {
 	// Connections are further VIMs by a name that the user gives them, with the part
 	// of the instance that is there.
 	Connections map[string]Connection
+	// Links are the networks that the instance is given.
+	Links Links
 	// FlavourID and LevelID may be empty: the VNFD's default is meant.
 	FlavourID string
 	LevelID   string
@@ -143,6 +145,7 @@ type Instance struct {
 	// Connections are the further VIMs by name. One without VDUs and manifests was
 	// taken away and still holds something.
 	Connections      map[string]Connection `json:"connections,omitempty"`
+	Links            Links                 `json:"links,omitzero"`
 	OperationalState OperationalState      `json:"operational_state"`
 	OnFailure        OnFailure             `json:"on_failure"`
 	Readiness        []ReadinessRule       `json:"readiness,omitempty"`

@@ -169,8 +169,12 @@ type VIMCheck struct {
 }
 
 // DefaultNamespace is the namespace of instances that name none: that of the VIM,
-// else what Kubernetes itself takes. A VIM that is not known yet has no own.
+// else what Kubernetes itself takes. A VIM that is not known yet has no own, and an
+// OpenStack has no namespaces at all.
 func (v *VIM) DefaultNamespace() string {
+	if v != nil && v.Type == VIMTypeOpenStack {
+		return ""
+	}
 	if v != nil && v.Kubernetes != nil && v.Kubernetes.DefaultNamespace != "" {
 		return v.Kubernetes.DefaultNamespace
 	}

@@ -20,20 +20,22 @@ import (
 type model struct {
 	lifecycle.Life
 
-	Description          types.String  `tfsdk:"description"`
-	Metadata             types.Map     `tfsdk:"metadata"`
-	VIMConnections       types.Map     `tfsdk:"vim_connections"`
-	PackageID            types.String  `tfsdk:"package_id"`
-	FlavourID            types.String  `tfsdk:"flavour_id"`
-	InstantiationLevelID types.String  `tfsdk:"instantiation_level_id"`
-	ScaleLevels          types.Map     `tfsdk:"scale_levels"`
-	ScaleInVNFCIDs       types.Set     `tfsdk:"scale_in_vnfc_ids"`
-	AdditionalParams     types.Dynamic `tfsdk:"additional_params"`
-	OperationalState     types.String  `tfsdk:"operational_state"`
-	ReplaceObjects       types.Set     `tfsdk:"replace_objects"`
-	Readiness            types.List    `tfsdk:"readiness"`
-	Termination          types.Object  `tfsdk:"termination"`
-	DeletionPolicy       types.Object  `tfsdk:"deletion_policy"`
+	Description            types.String  `tfsdk:"description"`
+	Metadata               types.Map     `tfsdk:"metadata"`
+	VIMConnections         types.Map     `tfsdk:"vim_connections"`
+	ExtVirtualLinks        types.Map     `tfsdk:"ext_virtual_links"`
+	ExtManagedVirtualLinks types.Map     `tfsdk:"ext_managed_virtual_links"`
+	PackageID              types.String  `tfsdk:"package_id"`
+	FlavourID              types.String  `tfsdk:"flavour_id"`
+	InstantiationLevelID   types.String  `tfsdk:"instantiation_level_id"`
+	ScaleLevels            types.Map     `tfsdk:"scale_levels"`
+	ScaleInVNFCIDs         types.Set     `tfsdk:"scale_in_vnfc_ids"`
+	AdditionalParams       types.Dynamic `tfsdk:"additional_params"`
+	OperationalState       types.String  `tfsdk:"operational_state"`
+	ReplaceObjects         types.Set     `tfsdk:"replace_objects"`
+	Readiness              types.List    `tfsdk:"readiness"`
+	Termination            types.Object  `tfsdk:"termination"`
+	DeletionPolicy         types.Object  `tfsdk:"deletion_policy"`
 
 	VNFDID      types.String `tfsdk:"vnfd_id"`
 	ScaleStatus types.Map    `tfsdk:"scale_status"`
@@ -55,7 +57,7 @@ type deletionPolicyModel struct {
 
 // Spec implements lifecycle.Model.
 func (m *model) Spec(ctx context.Context, _ *model, diags *diag.Diagnostics) (s vnfm.InstanceSpec, known bool) {
-	for _, v := range []attr.Value{m.Name, m.PackageID, m.ScaleLevels, m.AdditionalParams, m.OperationalState} {
+	for _, v := range []attr.Value{m.Name, m.PackageID, m.ScaleLevels, m.AdditionalParams, m.OperationalState, m.ExtVirtualLinks, m.ExtManagedVirtualLinks} {
 		if !tfutil.FullyKnown(ctx, v) {
 			return s, false
 		}
@@ -65,7 +67,7 @@ func (m *model) Spec(ctx context.Context, _ *model, diags *diag.Diagnostics) (s 
 		return s, false
 	}
 	s = m.BaseSpec(ctx, healVNFCs, healVDUs, diags)
-	s.Connections = connections
+	s.Connections, s.Links = connections, m.links(ctx, diags)
 	s.Description, s.PackageID = m.Description.ValueString(), m.PackageID.ValueString()
 	s.FlavourID, s.LevelID = m.FlavourID.ValueString(), m.InstantiationLevelID.ValueString()
 	s.OperationalState = vnfm.OperationalState(m.OperationalState.ValueString())

@@ -46,6 +46,8 @@ func plannedNamespace(ctx context.Context, plan, config, state *model) types.Str
 func (m *model) Differs(ctx context.Context, state *model) bool {
 	return !sameParams(ctx, m.AdditionalParams, state.AdditionalParams) || !lifecycle.Same([][2]attr.Value{
 		{m.VIMConnections, state.VIMConnections},
+		{m.ExtVirtualLinks, state.ExtVirtualLinks},
+		{m.ExtManagedVirtualLinks, state.ExtManagedVirtualLinks},
 		{m.PackageID, state.PackageID},
 		{m.FlavourID, state.FlavourID},
 		{m.InstantiationLevelID, state.InstantiationLevelID},

@@ -33,7 +33,7 @@ func resourceSchema(ctx context.Context) schema.Schema {
 		MarkdownDescription: "A VNF instance: one network function and everything it consists of, with its whole life. " +
 			"Creating instantiates it, changing `scale_levels` scales it, changing `package_id` changes its current package, and any apply puts right what was changed behind Terraform's back. " +
 			"The plan shows every object and the replicas of every VDU before anything is done, also without a connection to the VIM.",
-		Attributes: tfutil.Merged(identityAttributes(), lifeAttributes(), computedAttributes(), map[string]schema.Attribute{
+		Attributes: tfutil.Merged(identityAttributes(), linkAttributes(), lifeAttributes(), computedAttributes(), map[string]schema.Attribute{
 			"timeouts": tfutil.Timeouts(ctx, timeoutOpts),
 		}),
 	}

@@ -1,0 +1,321 @@
+package heat
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/hot"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// Apply creates the stack or makes it what the target asks for, and waits until Heat and
+// Nova are done. A stack on which Heat is at work is waited for first; one that failed
+// half-way is continued; servers that are gone or in ERROR are replaced.
+func (d *Driver) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) error {
+	s, err := d.open(t, r)
+	if err != nil {
+		return err
+	}
+	return s.apply(ctx)
+}
+
+// Scale implements vnfm.InfraDriver. VNFCs that are not named go newest first.
+func (d *Driver) Scale(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) error {
+	return d.Apply(ctx, t, r)
+}
+
+func (s *session) apply(ctx context.Context) error {
+	l, err := s.settled(ctx)
+	if err != nil {
+		return err
+	}
+	leaving, err := s.leaving(l)
+	if err != nil {
+		return err
+	}
+	request, chosen, err := s.wanted(ctx, l, leaving)
+	if err != nil {
+		return err
+	}
+	if err := s.save(ctx, l); err != nil {
+		return err
+	}
+	if l == nil {
+		id, err := s.client.CreateStack(ctx, *request)
+		if err != nil {
+			return err
+		}
+		l = &live{stack: &openstack.Stack{ID: id, Name: request.Name}}
+		if err := s.save(ctx, l); err != nil {
+			return err
+		}
+	} else {
+		marked, err := s.mark(ctx, l, leaving)
+		if err != nil {
+			return err
+		}
+		if marked || s.differs(l, chosen) {
+			if err := s.update(ctx, l, request); err != nil {
+				return err
+			}
+		}
+	}
+	if err := s.await(ctx, l.stack); err != nil {
+		return err
+	}
+	if err := s.power(ctx, l.stack); err != nil {
+		return err
+	}
+	if s.target.Settled != nil {
+		return s.target.Settled(ctx)
+	}
+	return nil
+}
+
+// settled returns the stack when Heat is done with whatever it was at; nil when there is
+// none.
+func (s *session) settled(ctx context.Context) (*live, error) {
+	stack, err := s.client.FindStack(ctx, stackName(s.target.Instance))
+	if err != nil || stack == nil {
+		return nil, err
+	}
+	if stack.InProgress() {
+		// How it ends is seen afterwards: what failed is continued.
+		if err := s.await(ctx, stack); err != nil && !errors.As(err, new(*stackError)) {
+			return nil, err
+		}
+		if stack, err = s.client.FindStack(ctx, stack.Name); err != nil || stack == nil {
+			return nil, err
+		}
+	}
+	return s.readLive(ctx, stack)
+}
+
+// save notes the stack in the inventory: before it is made, and with its id afterwards.
+func (s *session) save(ctx context.Context, l *live) error {
+	item := vnfm.InventoryItem{
+		Key: stackKey(s.target.Instance), Group: "orchestration", Version: "v1", Kind: "Stack", Name: stackName(s.target.Instance),
+	}
+	if l != nil {
+		item.UID = l.stack.ID
+	}
+	return s.recorder.SaveInventory(ctx, []vnfm.InventoryItem{item})
+}
+
+// wanted is the stack of the target, with the VNFCs that the live one has as far as they
+// are to stay, and the note that goes with it.
+func (s *session) wanted(ctx context.Context, l *live, leaving map[string][]*component) (*openstack.StackRequest, *note, error) {
+	before := map[string]hot.Asset{}
+	if l != nil {
+		before = l.note.Assets
+	}
+	assets, problems, err := s.assets(ctx, before)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := problems.Err(); err != nil {
+		return nil, nil, err
+	}
+	request := s.request
+	request.Assets, request.VNFCs = assets, map[string][]int{}
+	for id, vdu := range s.source.VDUs {
+		if vdu.Form != hot.Copied {
+			continue
+		}
+		var gone []int
+		for _, c := range leaving[id] {
+			if n, ok := numberOf(c.root); ok {
+				gone = append(gone, n)
+			}
+		}
+		request.VNFCs[id] = chooseNumbers(l.copies(vdu), request.Counts[id], gone)
+	}
+	stack, problems := s.source.Stack(request)
+	if err := problems.Err(); err != nil {
+		return nil, nil, err
+	}
+	out := &openstack.StackRequest{
+		Name: stackName(s.target.Instance), Tags: tagsOf(s.target.Instance), Minutes: minutesLeft(ctx),
+		StackContent: openstack.StackContent{Template: stack.Template, Files: stack.Files, Parameters: stack.Parameters},
+	}
+	n := &note{Package: s.target.Package.Digest, Objects: s.objects, Assets: map[string]hot.Asset{}}
+	for key, asset := range assets {
+		n.Assets[assetName(key)] = asset
+	}
+	if n.Content, err = digestOf(&out.StackContent); err != nil {
+		return nil, nil, err
+	}
+	out.Notes, err = n.values()
+	return out, n, err
+}
+
+// minutesLeft is the limit that Heat gets: a little more than the operation has, which
+// then says itself what was not ready. Without one, Heat's own holds.
+func minutesLeft(ctx context.Context) int {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return 0
+	}
+	return int(time.Until(deadline)/time.Minute) + 2
+}
+
+// differs reports whether the stack has to be updated.
+func (s *session) differs(l *live, want *note) bool {
+	return !l.noted || l.stack.Failed() || l.note.Content != want.Content || !maps.Equal(l.note.Objects, want.Objects) || l.note.Package != want.Package
+}
+
+// update has Heat make the stack into what is wanted. When Heat has just begun with
+// something itself, that is waited for.
+func (s *session) update(ctx context.Context, l *live, want *openstack.StackRequest) error {
+	for {
+		err := s.client.UpdateStack(ctx, l.stack.ID, *want)
+		if !openstack.IsConflict(err) {
+			return err
+		}
+		if err := s.await(ctx, l.stack); err != nil && !errors.As(err, new(*stackError)) {
+			return err
+		}
+	}
+}
+
+// leaving are the VNFCs that a scale takes away, by VDU: those that failed already, then
+// those that the user names, then the newest. Names that the instance does not have are
+// an error before anything is done.
+func (s *session) leaving(l *live) (map[string][]*component, error) {
+	byVDU := map[string][]*component{}
+	known := map[string]bool{}
+	for _, c := range s.components(l) {
+		byVDU[c.vdu] = append(byVDU[c.vdu], c)
+		known[c.id()] = true
+	}
+	out := map[string][]*component{}
+	for id, all := range byVDU {
+		surplus := len(all) - s.request.Counts[id]
+		if surplus <= 0 {
+			continue
+		}
+		rank := func(c *component) int {
+			switch {
+			case slices.Contains(s.target.ScaleInVNFCIDs, c.id()):
+				return 0
+			case c.resource.Failed():
+				return 1
+			default:
+				return 2
+			}
+		}
+		slices.Reverse(all)
+		slices.SortStableFunc(all, func(a, b *component) int { return rank(a) - rank(b) })
+		out[id] = all[:surplus]
+	}
+	return out, s.checkLeaving(l, out)
+}
+
+func (s *session) checkLeaving(l *live, leaving map[string][]*component) error {
+	if l == nil || len(leaving) == 0 {
+		return nil
+	}
+	var problems vnfm.Problems
+	for id, all := range leaving {
+		named := 0
+		for _, c := range s.components(l) {
+			if c.vdu == id && slices.Contains(s.target.ScaleInVNFCIDs, c.id()) {
+				named++
+			}
+		}
+		if named > len(all) {
+			problems = append(problems, vnfm.Problem{
+				Attribute: "scale_in_vnfc_ids",
+				Summary:   fmt.Sprintf("%d VNFCs of VDU %q are named, and %d of them go", named, id, len(all)),
+				Detail:    "name no more of them than the scale takes away",
+			})
+		}
+	}
+	return problems.Err()
+}
+
+// numberOf is the number in the name of a copy.
+func numberOf(resource string) (int, bool) {
+	_, text, ok := cutLast(resource, "-")
+	n := 0
+	if _, err := fmt.Sscanf(text, "%d", &n); !ok || err != nil {
+		return 0, false
+	}
+	return n, true
+}
+
+// mark has Heat replace the servers that are gone or in ERROR, and take away those of a
+// group that leave: a group lets go of what is unhealthy first. A server that Heat knows
+// itself to have failed needs no mark.
+func (s *session) mark(ctx context.Context, l *live, leaving map[string][]*component) (bool, error) {
+	var unhealthy []*component
+	for _, c := range s.components(l) {
+		grouped := s.source.VDUs[c.vdu].Form == hot.Grouped
+		leaves := slices.ContainsFunc(leaving[c.vdu], func(other *component) bool { return other.id() == c.id() })
+		switch {
+		case c.resource.PhysicalID == "" || c.resource.Failed():
+		case leaves && grouped, !leaves && c.broken() != "":
+			unhealthy = append(unhealthy, c)
+		}
+	}
+	for _, c := range unhealthy {
+		reason := c.broken()
+		if reason == "" {
+			reason = "it leaves with a scale-in"
+		}
+		if err := s.replace(ctx, l, c, reason); err != nil {
+			return false, err
+		}
+	}
+	return len(unhealthy) > 0, nil
+}
+
+// replace marks a VNFC. The member of a group that it is, or is in, is marked as well: a
+// group looks at its members alone.
+func (s *session) replace(ctx context.Context, l *live, c *component, reason string) error {
+	if err := s.client.MarkUnhealthy(ctx, c.resource, reason); err != nil {
+		return err
+	}
+	if s.source.VDUs[c.vdu].Form != hot.Grouped {
+		return nil
+	}
+	group := l.nested(c.root)
+	for r := c.resource; r != nil && group != ""; r = l.holder(r.StackID()) {
+		if r.StackID() == group {
+			if r == c.resource {
+				return nil
+			}
+			return s.client.MarkUnhealthy(ctx, r, reason)
+		}
+	}
+	return nil
+}
+
+// nested is the id of the stack that a resource of the top-level stack is.
+func (l *live) nested(root string) string {
+	for i := range l.resources {
+		if r := &l.resources[i]; r.Name == root && r.StackID() == l.stack.ID {
+			return r.PhysicalID
+		}
+	}
+	return ""
+}
+
+// broken says what is wrong with a VNFC; empty when nothing is that a replacement cures.
+func (c *component) broken() string {
+	switch {
+	case c.resource.PhysicalID == "":
+		return ""
+	case c.server == nil:
+		return "its server is gone"
+	case c.server.Status == openstack.ServerError:
+		return "its server is in ERROR"
+	default:
+		return ""
+	}
+}

@@ -1,0 +1,87 @@
+package heat
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// keptServers is the note of a heal: the servers that it replaces.
+const keptServers = "servers"
+
+// Heal replaces VNFCs: their servers, which keep their ports, and with them their
+// addresses, and their volumes as long as those are resources of their own. Of each VDU
+// one VNFC goes at a time. A whole instance is applied first.
+func (d *Driver) Heal(ctx context.Context, t *vnfm.Target, h vnfm.HealSpec, r vnfm.Recorder) error {
+	s, err := d.open(t, r)
+	if err != nil {
+		return err
+	}
+	if h.Whole() {
+		if err := s.apply(ctx); err != nil {
+			return err
+		}
+	}
+	l, err := s.settled(ctx)
+	if err != nil {
+		return err
+	}
+	if l == nil {
+		return fmt.Errorf("there is no stack %s to be healed: apply again, which makes it anew", stackName(t.Instance))
+	}
+	doomed, err := s.doomed(ctx, l, &h)
+	if err != nil {
+		return err
+	}
+	for {
+		var round []*component
+		chosen := map[string]bool{}
+		for _, c := range s.components(l) {
+			if slices.Contains(doomed, c.resource.PhysicalID) && !chosen[c.vdu] {
+				chosen[c.vdu] = true
+				round = append(round, c)
+			}
+		}
+		if len(round) == 0 {
+			return s.apply(ctx)
+		}
+		for _, c := range round {
+			s.progress(ctx, "replacing VNFC "+c.id())
+			if err := s.replace(ctx, l, c, "replaced by a heal: "+h.Cause); err != nil {
+				return err
+			}
+		}
+		if err := s.apply(ctx); err != nil {
+			return err
+		}
+		if l, err = s.settled(ctx); err != nil {
+			return err
+		}
+		if l == nil {
+			return fmt.Errorf("stack %s was deleted while it was healed", stackName(t.Instance))
+		}
+	}
+}
+
+// doomed are the servers that a heal replaces. They are noted before the first one goes:
+// whoever continues the operation replaces no successor.
+func (s *session) doomed(ctx context.Context, l *live, h *vnfm.HealSpec) ([]string, error) {
+	var ids []string
+	if kept := s.recorder.Kept(keptServers); kept != "" {
+		err := json.Unmarshal([]byte(kept), &ids)
+		return ids, err
+	}
+	for _, c := range s.components(l) {
+		if c.resource.PhysicalID != "" && (h.Whole() || slices.Contains(h.VDUIDs, c.vdu) || slices.Contains(h.VNFCIDs, c.id())) {
+			ids = append(ids, c.resource.PhysicalID)
+		}
+	}
+	text, err := json.Marshal(ids)
+	if err != nil {
+		return nil, err
+	}
+	return ids, s.recorder.Keep(ctx, keptServers, string(text))
+}

@@ -1,0 +1,92 @@
+package heat
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"strings"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// Observe compares the stack with what was applied: whether somebody has changed it since,
+// how Heat's last action on it went, and whether its servers are there and as they are to
+// be. It takes six requests, however large the stack is.
+func (d *Driver) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observation, error) {
+	s, err := d.open(t, nil)
+	if err != nil {
+		return nil, err
+	}
+	out := &vnfm.Observation{VDUs: map[string]vnfm.VDUState{}, Objects: map[string]string{}}
+	l, err := s.look(ctx)
+	if err != nil || l == nil {
+		return out, err
+	}
+	components := s.components(l)
+	maps.Copy(out.Objects, l.note.Objects)
+	key := stackKey(t.Instance)
+	if text := l.state(); text != "" {
+		out.Objects[key] = vnfm.Drifted + text
+	} else if out.Objects[key] == "" {
+		// A stack without a note is one that the driver has not finished.
+		out.Objects[key] = vnfm.Drifted + "not complete"
+	}
+	sick := map[string][]string{}
+	running := map[string]int{}
+	for _, c := range components {
+		if text := c.drift(t.Instance.OperationalState); text != "" {
+			sick[c.vdu] = append(sick[c.vdu], text)
+		}
+		if c.server != nil && (t.Instance.OperationalState != vnfm.Stopped || c.server.Status != openstack.ServerShutoff) {
+			running[c.vdu]++
+		}
+	}
+	for id := range s.source.VDUs {
+		if len(components) > 0 || l.stack.ID != "" {
+			out.VDUs[id] = vduState(t.Flavour, id, running[id])
+		}
+		if texts := sick[id]; len(texts) > 0 {
+			out.Objects[s.objectOf(id, key)] = vnfm.Drifted + strings.Join(texts, ", ")
+		}
+	}
+	return out, nil
+}
+
+// state says in which way the stack is not as it was left; empty when it is.
+func (l *live) state() string {
+	var texts []string
+	if !l.noted {
+		texts = append(texts, "template, files or parameters")
+	}
+	if l.stack.Failed() || l.stack.InProgress() {
+		texts = append(texts, l.stack.Status)
+	}
+	return strings.Join(texts, ", ")
+}
+
+// objectOf is the object that a VDU is among those of the instance; that of the stack when
+// it is none of its own.
+func (s *session) objectOf(vdu, fallback string) string {
+	name := s.source.VDUs[vdu].Resource
+	for key := range s.objects {
+		if _, own, ok := strings.Cut(key, " "); ok && own == name {
+			return key
+		}
+	}
+	return fallback
+}
+
+// drift says what is wrong with a VNFC; empty when nothing is.
+func (c *component) drift(state vnfm.OperationalState) string {
+	if text := c.broken(); text != "" {
+		return c.resource.PhysicalID + ": " + text
+	}
+	if c.resource.Failed() {
+		return fmt.Sprintf("%s: %s", c.resource.PhysicalID, c.resource.Status)
+	}
+	if c.server != nil && c.server.Status == openstack.ServerShutoff && state != vnfm.Stopped {
+		return c.server.Name + " is " + c.server.Status
+	}
+	return ""
+}

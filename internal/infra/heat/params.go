@@ -1,0 +1,69 @@
+package heat
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// paramNFV is the additional parameter that is merged over the computed one of that name.
+const paramNFV = "nfv"
+
+// params are the additional parameters as the driver understands them.
+type params struct {
+	nfv map[string]any
+	// stack are values for parameters that a template of the package declares itself.
+	stack map[string]any
+}
+
+// paramsIgnored are names that users of Tacker give and that need nothing to be done,
+// with the reason.
+var paramsIgnored = map[string]string{
+	"lcm-operation-user-data":                "scripts of a package are never run: the parameters of its templates are computed from the VNFD and nfv",
+	"lcm-operation-user-data-class":          "scripts of a package are never run: the parameters of its templates are computed from the VNFD and nfv",
+	"lcm-operation-coordinate-new-vnf":       "scripts of a package are never run",
+	"lcm-operation-coordinate-new-vnf-class": "scripts of a package are never run",
+	"lcm-operation-coordinate-old-vnf":       "scripts of a package are never run",
+	"lcm-operation-coordinate-old-vnf-class": "scripts of a package are never run",
+	"upgrade_type":                           "a change of the package is always made VNFC by VNFC",
+	"vdu_params":                             "a change of the package is made to all VDUs that it changes",
+}
+
+// paramsElsewhere are names that mean something to another driver only.
+var paramsElsewhere = []string{
+	"lcm-kubernetes-def-files", "namespace", "vdu_mapping", "helm_chart_path", "helm_parameters", "helm_value_names",
+	"helm_replica_values", "use_helm", "using_helm_install_param",
+}
+
+// readParams checks the additional parameters of an instance. Those that the driver does
+// not know are for the templates of the package, which say whether they have them.
+func readParams(t *vnfm.Target, ps *vnfm.Problems) params {
+	out := params{stack: map[string]any{}}
+	problem := func(severity vnfm.Severity, key, summary, detail string) {
+		*ps = append(*ps, vnfm.Problem{
+			Severity: severity, Attribute: "additional_params", Key: key,
+			Summary: fmt.Sprintf("additional parameter %q %s", key, summary), Detail: detail,
+		})
+	}
+	for _, key := range slices.Sorted(maps.Keys(t.Instance.AdditionalParams)) {
+		value := t.Instance.AdditionalParams[key]
+		reason, ignored := paramsIgnored[key]
+		switch {
+		case key == paramNFV:
+			nfv, ok := value.(map[string]any)
+			if !ok {
+				problem(vnfm.SeverityError, key, "must be a map", "for example { VDU = { VDU1 = { computeFlavourId = \"m1.small\" } } }")
+			}
+			out.nfv = nfv
+		case ignored:
+			problem(vnfm.SeverityWarning, key, "is ignored", reason)
+		case slices.Contains(paramsElsewhere, key):
+			problem(vnfm.SeverityError, key, "is not supported by the OpenStack driver", "it is for instances on Kubernetes")
+		default:
+			out.stack[key] = value
+		}
+	}
+	return out
+}

@@ -1,0 +1,165 @@
+package heat
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/hot"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfd"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// rendering is a target without anything that only the VIM knows.
+type rendering struct {
+	source  *hot.Source
+	request hot.Request
+	stack   *hot.Stack
+	objects map[string]string
+}
+
+// render makes the stack of a target offline.
+func render(t *vnfm.Target) (*rendering, vnfm.Problems) {
+	var ps vnfm.Problems
+	if t.Instance.Namespace != "" {
+		ps = append(ps, vnfm.Problem{Attribute: "namespace", Summary: "an OpenStack has no namespaces", Detail: "leave the argument out: the project of the VIM is where the instance is"})
+	}
+	if t.Part != nil {
+		ps = append(ps, vnfm.Problem{Attribute: "vim_connections", Summary: "a stack cannot be spread over several VIMs", Detail: "give each VIM an instance of its own"})
+	}
+	p := readParams(t, &ps)
+	if ps.HasErrors() {
+		return nil, ps
+	}
+	source, more := hot.Load(t.Package, t.Flavour)
+	if ps = append(ps, more...); ps.HasErrors() {
+		return nil, ps
+	}
+	out := &rendering{source: source}
+	out.request = hot.Request{Flavour: t.Flavour, Counts: countsOf(t), NFV: p.nfv, Parameters: p.stack, VNFCs: map[string][]int{}}
+	out.request.Links = linksOf(t.Instance.Links)
+	for id, vdu := range source.VDUs {
+		if vdu.Form == hot.Copied {
+			out.request.VNFCs[id] = chooseNumbers(nil, out.request.Counts[id], nil)
+		}
+	}
+	out.stack, more = source.Stack(out.request)
+	if ps = append(ps, more...); ps.HasErrors() {
+		return nil, ps
+	}
+	out.objects, more = source.Objects(out.request)
+	if ps = append(ps, more...); ps.HasErrors() {
+		return nil, ps
+	}
+	rest := maps.Clone(out.stack.Template)
+	delete(rest, "resources")
+	digest, err := digestOf(rest)
+	if err != nil {
+		ps = append(ps, vnfm.Problem{Summary: "the template cannot be written as JSON", Detail: err.Error()})
+		return nil, ps
+	}
+	out.objects[stackKey(t.Instance)] = digest
+	return out, ps
+}
+
+// linksOf are the networks of an instance by what they are for: a connection point or an
+// internal virtual link.
+func linksOf(l vnfm.Links) map[string]hot.Link {
+	out := map[string]hot.Link{}
+	for _, external := range l.External {
+		for id, cp := range external.ExtCPs {
+			out[id] = hot.Link{NetworkID: external.ResourceID, SubnetID: cp.SubnetID, Addresses: cp.FixedAddresses, PortID: cp.LinkPortID, MAC: cp.MACAddress}
+		}
+	}
+	for id, network := range l.Managed {
+		out[id] = hot.Link{NetworkID: network}
+	}
+	return out
+}
+
+// countsOf are the numbers of VNFCs that the stack has: an instance that is stopped keeps
+// its servers.
+func countsOf(t *vnfm.Target) map[string]int {
+	if t.Instance.OperationalState != vnfm.Stopped {
+		return t.Counts
+	}
+	counts, problems := vnfd.Counts(t.Flavour, t.Instance.LevelID, t.Instance.ScaleLevels)
+	if problems.HasErrors() {
+		return t.Counts
+	}
+	return counts
+}
+
+// digestOf is "sha256:<hex>" over a value as JSON, in which the keys of maps are in order.
+func digestOf(v any) (string, error) {
+	if content, ok := v.(*openstack.StackContent); ok {
+		v = []any{content.Template, content.Files, content.Parameters}
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return "", fmt.Errorf("taking a digest: %w", err)
+	}
+	sum := sha256.Sum256(text)
+	return "sha256:" + hex.EncodeToString(sum[:]), nil
+}
+
+// Preview implements vnfm.InfraDriver.
+func (d *Driver) Preview(t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
+	r, ps := render(t)
+	if ps.HasErrors() {
+		return nil, ps
+	}
+	preview := r.preview(t)
+	return &preview, ps
+}
+
+func (r *rendering) preview(t *vnfm.Target) vnfm.Preview {
+	preview := vnfm.Preview{
+		FlavourID: t.Flavour.ID, LevelID: t.Instance.LevelID, ScaleStatus: t.Instance.ScaleStatus,
+		VDUs: map[string]vnfm.VDUState{}, Objects: r.objects,
+	}
+	if t.Package.Descriptor != nil {
+		preview.VNFDID = t.Package.Descriptor.ID
+	}
+	for id := range r.source.VDUs {
+		preview.VDUs[id] = vduState(t.Flavour, id, t.Counts[id])
+	}
+	return preview
+}
+
+func vduState(f *vnfm.Flavour, id string, count int) vnfm.VDUState {
+	state := vnfm.VDUState{Kind: serverType, Name: id, Replicas: &count}
+	if vdu := f.VDU(id); vdu != nil && vdu.Name != "" {
+		state.Name = vdu.Name
+	}
+	return state
+}
+
+// Render implements vnfm.InfraDriver: the template of the stack, and the nested ones and
+// the parameters behind it.
+func (d *Driver) Render(t *vnfm.Target) (*vnfm.Rendering, vnfm.Problems) {
+	r, ps := render(t)
+	if ps.HasErrors() {
+		return nil, ps
+	}
+	documents := []any{r.stack.Template, map[string]any{"parameters": r.stack.Parameters}}
+	text := ""
+	for _, document := range documents {
+		part, err := yaml.Marshal(document)
+		if err != nil {
+			ps = append(ps, vnfm.Problem{Summary: "the template cannot be written as YAML", Detail: err.Error()})
+			return nil, ps
+		}
+		text += string(part) + "---\n"
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.stack.Files)) {
+		text += "# " + name + "\n" + r.stack.Files[name] + "---\n"
+	}
+	return &vnfm.Rendering{Preview: r.preview(t), Contents: map[string]string{stackKey(t.Instance): text}}, ps
+}

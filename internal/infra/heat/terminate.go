@@ -1,0 +1,98 @@
+package heat
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// gracePeriod is how long servers have to end by themselves when nothing else is said:
+// Nova's own limit (shutdown_timeout).
+const gracePeriod = 60 * time.Second
+
+// Terminate deletes the stack with everything in it. A graceful end lets the systems on
+// the servers shut down before. What a template keeps by its deletion_policy stays.
+func (d *Driver) Terminate(ctx context.Context, t *vnfm.Target, spec vnfm.TerminateSpec, r vnfm.Recorder) error {
+	s, err := d.open(t, r)
+	if err != nil {
+		return err
+	}
+	stack, err := s.client.FindStack(ctx, stackName(t.Instance))
+	if err != nil || stack == nil {
+		return err
+	}
+	if spec.Type == vnfm.Graceful && !isDeleting(stack) {
+		if err := s.shutDown(ctx, stack, spec.GracePeriod); err != nil {
+			return err
+		}
+	}
+	// A resource of which its service says that it is still in use is often free when Heat
+	// tries again.
+	const tries = 2
+	for try := range tries {
+		if err := s.client.DeleteStack(ctx, stack.Name, stack.ID); err != nil {
+			return err
+		}
+		gone, err := s.awaitGone(ctx, stack)
+		if err != nil || gone {
+			return err
+		}
+		if try == tries-1 {
+			failed, err := s.client.StackByID(ctx, stack.Name, stack.ID)
+			if err != nil || failed == nil {
+				return err
+			}
+			return fmt.Errorf("deleting the stack: %w", s.failure(ctx, failed))
+		}
+	}
+	return nil
+}
+
+func isDeleting(stack *openstack.Stack) bool {
+	return stack.Status == "DELETE_IN_PROGRESS" || stack.Status == "DELETE_FAILED"
+}
+
+// shutDown stops the servers and waits for that as long as they are given. One that does
+// not end goes with the stack.
+func (s *session) shutDown(ctx context.Context, stack *openstack.Stack, limit time.Duration) error {
+	if limit <= 0 {
+		limit = gracePeriod
+	}
+	bounded, stop := context.WithTimeout(ctx, limit)
+	defer stop()
+	err := s.turn(bounded, stack, openstack.ServerShutoff, s.client.StopServer)
+	if bounded.Err() != nil && ctx.Err() == nil {
+		s.progress(ctx, fmt.Sprintf("not all servers have ended within %s; they are deleted all the same", limit))
+		return nil
+	}
+	if err != nil && ctx.Err() == nil {
+		// A server in ERROR cannot be stopped, and needs not.
+		s.progress(ctx, "deleting although not all servers could be stopped: "+err.Error())
+		return nil
+	}
+	return err
+}
+
+// awaitGone waits until a stack is deleted, or its deletion has failed.
+func (s *session) awaitGone(ctx context.Context, stack *openstack.Stack) (bool, error) {
+	events := &eventReader{session: s, stack: stack}
+	gone := false
+	err := poll(ctx, func(ctx context.Context) (bool, error) {
+		found, err := s.client.StackByID(ctx, stack.Name, stack.ID)
+		if err != nil {
+			return false, err
+		}
+		if gone = found == nil; gone || found.Status == "DELETE_FAILED" {
+			return true, nil
+		}
+		events.tell(ctx)
+		return false, nil
+	})
+	if err != nil && ctx.Err() != nil {
+		return false, s.unfinished(ctx, stack, err)
+	}
+	return gone, err
+}

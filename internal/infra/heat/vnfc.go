@@ -1,0 +1,162 @@
+package heat
+
+import (
+	"context"
+
+	"slices"
+	"strings"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/hot"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// serverType is the type of resource that a VNFC is.
+const serverType = "OS::Nova::Server"
+
+// component is a VNFC: a server of the stack.
+type component struct {
+	vdu string
+	// resource is the server's in its stack, root the resource of the top-level stack that
+	// it is, or is below.
+	resource *openstack.StackResource
+	root     string
+	// server is nil when Nova does not have it (any more).
+	server *openstack.Server
+}
+
+// id is that of the VNFC, as Tacker's users know it.
+func (c *component) id() string { return c.vdu + "-" + c.resource.PhysicalID }
+
+// components finds the VNFCs of the VDUs in the order of VDU, age and id. A resource that
+// has no server yet, or none any more by Heat's own knowledge, is one without a server.
+func (s *session) components(l *live) []*component {
+	if l == nil || s.source == nil {
+		return nil
+	}
+	vdus := l.owners(s.source)
+	var out []*component
+	for i := range l.resources {
+		r := &l.resources[i]
+		if r.Type != serverType {
+			continue
+		}
+		root := l.rootOf(r)
+		vdu, ok := vdus(root, r)
+		if !ok {
+			continue
+		}
+		out = append(out, &component{vdu: vdu, resource: r, root: root, server: l.servers[r.PhysicalID]})
+	}
+	slices.SortFunc(out, func(a, b *component) int {
+		if order := strings.Compare(a.vdu, b.vdu); order != 0 {
+			return order
+		}
+		if order := a.resource.CreatedAt.Compare(b.resource.CreatedAt.Time); order != 0 {
+			return order
+		}
+		return strings.Compare(a.id(), b.id())
+	})
+	return out
+}
+
+// owners tells which VDU a server is of, by the resource of the top-level stack that it is
+// in: a copy of the VDU, or its group. A group with several VDUs in its members has their
+// servers by their names.
+func (l *live) owners(source *hot.Source) func(root string, server *openstack.StackResource) (string, bool) {
+	byRoot := map[string][]string{}
+	for id, vdu := range source.VDUs {
+		if vdu.Form == hot.Grouped {
+			byRoot[vdu.Resource] = append(byRoot[vdu.Resource], id)
+		}
+	}
+	return func(root string, server *openstack.StackResource) (string, bool) {
+		switch grouped := byRoot[root]; {
+		case len(grouped) == 1:
+			return grouped[0], true
+		case len(grouped) > 1:
+			return server.Name, slices.Contains(grouped, server.Name)
+		}
+		stem, number, ok := cutLast(root, "-")
+		if !ok || strings.Trim(number, "0123456789") != "" {
+			return "", false
+		}
+		for id, vdu := range source.VDUs {
+			if vdu.Form == hot.Copied && vdu.Resource == stem {
+				return id, true
+			}
+		}
+		return "", false
+	}
+}
+
+func cutLast(text, separator string) (before, after string, ok bool) {
+	i := strings.LastIndex(text, separator)
+	if i < 0 {
+		return text, "", false
+	}
+	return text[:i], text[i+len(separator):], true
+}
+
+// rootOf is the name of the resource of the top-level stack that a resource is, or is in.
+func (l *live) rootOf(r *openstack.StackResource) string {
+	for range 10 {
+		if r.StackID() == l.stack.ID {
+			return r.Name
+		}
+		above := l.holder(r.StackID())
+		if above == nil {
+			break
+		}
+		r = above
+	}
+	return ""
+}
+
+// holder is the resource that a nested stack is.
+func (l *live) holder(stackID string) *openstack.StackResource {
+	for i := range l.resources {
+		if l.resources[i].PhysicalID == stackID {
+			return &l.resources[i]
+		}
+	}
+	return nil
+}
+
+// VNFCs returns the servers of the VDUs, in the order of VDU and age.
+func (d *Driver) VNFCs(ctx context.Context, t *vnfm.Target) ([]vnfm.VNFC, error) {
+	s, err := d.open(t, nil)
+	if err != nil {
+		return nil, err
+	}
+	stack, err := s.client.FindStack(ctx, stackName(t.Instance))
+	if err != nil || stack == nil {
+		return nil, err
+	}
+	l := &live{stack: stack}
+	if err := s.survey(ctx, l); err != nil {
+		return nil, err
+	}
+	var out []vnfm.VNFC
+	for _, c := range s.components(l) {
+		out = append(out, c.vnfc())
+	}
+	return out, nil
+}
+
+func (c *component) vnfc() vnfm.VNFC {
+	out := vnfm.VNFC{ID: c.id(), VDUID: c.vdu, Resource: c.resource.Name, State: c.resource.Status, Message: c.resource.Reason, CreatedAt: c.resource.CreatedAt.Time}
+	if c.server == nil {
+		if c.resource.PhysicalID != "" {
+			out.State, out.Message = "GONE", "Nova does not have the server any more"
+		}
+		return out
+	}
+	out.Resource, out.State, out.Message = c.server.Name, c.server.Status, c.server.Fault.Message
+	out.Node, out.Addresses = c.server.Zone, append(c.server.Fixed(), c.server.Floating()...)
+	if c.server.Host != "" {
+		out.Node = c.server.Host
+	}
+	out.Ready = c.server.Status == openstack.ServerActive && !c.resource.Failed()
+	return out
+}

@@ -1,0 +1,211 @@
+package heat
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// The stack is looked at after a tenth of the time that has passed: what is done soon is
+// noticed soon, and what takes long is asked for seldom. The number of requests does not
+// depend on the size of the stack.
+const (
+	shortestPause = 250 * time.Millisecond
+	longestPause  = 3 * time.Second
+	pauseShare    = 10
+	// told is how often the user hears how far it is.
+	told = 2 * time.Second
+)
+
+// poll calls look until it is done, with pauses that grow. An unreachable service is asked
+// again as long as the operation has time: Heat goes on meanwhile.
+func poll(ctx context.Context, look func(ctx context.Context) (done bool, err error)) error {
+	began := time.Now()
+	var unreachable error
+	for {
+		done, err := look(ctx)
+		switch {
+		case ctx.Err() != nil:
+			if unreachable != nil {
+				return unreachable
+			}
+			return ctx.Err()
+		case isPassing(err):
+			unreachable = err
+		case err != nil || done:
+			return err
+		default:
+			unreachable = nil
+		}
+		timer := time.NewTimer(min(max(time.Since(began)/pauseShare, shortestPause), longestPause))
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+		case <-timer.C:
+		}
+	}
+}
+
+// isPassing reports whether a service may answer by and by.
+func isPassing(err error) bool {
+	return openstack.IsUnavailable(err)
+}
+
+// await waits until Heat is done with what it is at. What failed is a *stackError that
+// says why; when the time is over, the error says what Heat was still at.
+func (s *session) await(ctx context.Context, stack *openstack.Stack) error {
+	events := &eventReader{session: s, stack: stack}
+	var last *openstack.Stack
+	err := poll(ctx, func(ctx context.Context) (bool, error) {
+		found, err := s.client.StackByID(ctx, stack.Name, stack.ID)
+		if err != nil {
+			return false, err
+		}
+		if found == nil {
+			last = nil
+			return true, nil
+		}
+		last = found
+		if !found.InProgress() {
+			return true, nil
+		}
+		events.tell(ctx)
+		return false, nil
+	})
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return s.unfinished(ctx, stack, err)
+	case err != nil:
+		return err
+	case last == nil:
+		return fmt.Errorf("stack %s was deleted while it was waited for", stack.Name)
+	case last.Failed():
+		return s.failure(ctx, last)
+	default:
+		return nil
+	}
+}
+
+// eventReader tells the user what happens in a stack.
+type eventReader struct {
+	session *session
+	stack   *openstack.Stack
+	last    string
+	next    time.Time
+}
+
+func (e *eventReader) tell(ctx context.Context) {
+	if e.session.recorder == nil || time.Now().Before(e.next) {
+		return
+	}
+	e.next = time.Now().Add(told)
+	events, err := e.session.client.StackEvents(ctx, e.stack, e.last)
+	if err != nil || len(events) == 0 {
+		// It is for onlookers.
+		return
+	}
+	latest := events[len(events)-1]
+	e.last = latest.ID
+	e.session.progress(ctx, fmt.Sprintf("Heat: %s of stack %s is %s", latest.Resource, e.stack.Name, latest.Status))
+}
+
+// stackError says that an action on a stack failed.
+type stackError struct {
+	stack   *openstack.Stack
+	reasons []string
+}
+
+func (e *stackError) Error() string {
+	text := fmt.Sprintf("stack %s is %s", e.stack.Name, e.stack.Status)
+	if len(e.reasons) == 0 {
+		return text + ": " + e.stack.Reason
+	}
+	return text + ":\n" + strings.Join(e.reasons, "\n")
+}
+
+// maxReasons bounds how many resources an error tells of.
+const maxReasons = 5
+
+// failure says why the last action on a stack failed: what its resources say that failed
+// by themselves. Those above them only repeat it.
+func (s *session) failure(ctx context.Context, stack *openstack.Stack) error {
+	out := &stackError{stack: stack}
+	resources, err := s.client.StackResources(ctx, stack)
+	if err != nil {
+		// What the stack itself says is still true.
+		return out
+	}
+	l := &live{stack: stack, resources: resources}
+	above := map[string]bool{}
+	for i := range resources {
+		if resources[i].Failed() {
+			above[resources[i].StackID()] = true
+		}
+	}
+	for i := range resources {
+		r := &resources[i]
+		if !r.Failed() || above[r.PhysicalID] {
+			continue
+		}
+		out.reasons = append(out.reasons, fmt.Sprintf("%s %s is %s: %s", r.Type, l.pathOf(r), r.Status, r.Reason))
+	}
+	slices.Sort(out.reasons)
+	if more := len(out.reasons) - maxReasons; more > 0 {
+		out.reasons = append(out.reasons[:maxReasons], fmt.Sprintf("and %d more", more))
+	}
+	return out
+}
+
+// pathOf names a resource by those that it is in.
+func (l *live) pathOf(r *openstack.StackResource) string {
+	path := r.Name
+	for range 10 {
+		if r.StackID() == l.stack.ID {
+			break
+		}
+		if r = l.holder(r.StackID()); r == nil {
+			break
+		}
+		path = r.Name + "/" + path
+	}
+	return path
+}
+
+// overtime bounds what is still asked when the time of an operation is over, so that its
+// error can say what was not ready.
+const overtime = time.Second
+
+// unfinished says what Heat was still at when the time was over.
+func (s *session) unfinished(ctx context.Context, stack *openstack.Stack, cause error) error {
+	late, stop := vnfm.Overtime(ctx, overtime)
+	defer stop()
+	resources, err := s.client.StackResources(late, stack)
+	if err != nil {
+		return fmt.Errorf("waiting for stack %s: %w", stack.Name, cause)
+	}
+	l := &live{stack: stack, resources: resources}
+	above := map[string]bool{}
+	for i := range resources {
+		above[resources[i].StackID()] = true
+	}
+	var pending []string
+	for i := range resources {
+		r := &resources[i]
+		if strings.HasSuffix(r.Status, "_IN_PROGRESS") && !above[r.PhysicalID] {
+			pending = append(pending, fmt.Sprintf("%s %s is %s", r.Type, l.pathOf(r), r.Status))
+		}
+	}
+	slices.Sort(pending)
+	if more := len(pending) - maxReasons; more > 0 {
+		pending = append(pending[:maxReasons], fmt.Sprintf("and %d more", more))
+	}
+	if len(pending) == 0 {
+		return fmt.Errorf("waiting for stack %s: %w", stack.Name, cause)
+	}
+	return fmt.Errorf("waiting for stack %s: %w; Heat goes on, and was at:\n%s", stack.Name, cause, strings.Join(pending, "\n"))
+}

@@ -1,0 +1,80 @@
+package lcm
+
+import (
+	"context"
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// The arguments that problems of networks are about.
+const (
+	attributeExternalLinks = "ext_virtual_links"
+	attributeManagedLinks  = "ext_managed_virtual_links"
+)
+
+// checkLinks finds connection points and virtual links that the flavour does not have.
+func checkLinks(f *vnfm.Flavour, links vnfm.Links, problems *vnfm.Problems) {
+	var points, internal []string
+	for _, cp := range f.ConnectionPoints {
+		if cp.External {
+			points = append(points, cp.ID)
+		}
+	}
+	for _, vl := range f.VirtualLinks {
+		internal = append(internal, vl.ID)
+	}
+	connected := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(links.External)) {
+		refuse := func(summary, detail string) {
+			*problems = append(*problems, vnfm.Problem{Attribute: attributeExternalLinks, Key: name, Summary: summary, Detail: detail})
+		}
+		for _, cp := range slices.Sorted(maps.Keys(links.External[name].ExtCPs)) {
+			if !slices.Contains(points, cp) {
+				refuse("deployment flavour "+quote(f.ID)+" has no external connection point "+quote(cp), "its external connection points are "+listOf(points))
+			}
+			if other, twice := connected[cp]; twice {
+				refuse("connection point "+quote(cp)+" is connected twice", "external virtual link "+quote(other)+" has it too")
+			}
+			connected[cp] = name
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(links.Managed)) {
+		if !slices.Contains(internal, id) {
+			*problems = append(*problems, vnfm.Problem{
+				Attribute: attributeManagedLinks, Key: id,
+				Summary: "deployment flavour " + quote(f.ID) + " has no virtual link " + quote(id), Detail: "its virtual links are " + listOf(internal),
+			})
+		}
+	}
+}
+
+func sameExternal(a, b vnfm.Links) bool {
+	return len(a.External)+len(b.External) == 0 || reflect.DeepEqual(a.External, b.External)
+}
+
+// connect changes to which networks the external connection points lead.
+func (u *update) connect(ctx context.Context) error {
+	i := &u.instance.value
+	if sameExternal(i.Links, u.spec.Links) {
+		return nil
+	}
+	spec, r, err := u.atPresentLevels(ctx, i.OperationalState)
+	if err != nil {
+		return err
+	}
+	return u.operation(ctx, vnfm.OpChangeExtConn, map[string]any{"ext_virtual_links": u.spec.Links.External},
+		func(ctx context.Context, op *operation) error {
+			next := *i
+			describe(&next, spec, r)
+			if err := u.drive(ctx, op, &next, r, vnfm.InfraDriver.Apply); err != nil {
+				return err
+			}
+			describe(i, spec, r)
+			i.Generation++
+			u.applied = true
+			return nil
+		})
+}

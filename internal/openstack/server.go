@@ -1,0 +1,118 @@
+package openstack
+
+import (
+	"context"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Server is a server of Nova.
+type Server struct {
+	ID     string `json:"id"`
+	Name   string `json:"name"`
+	Status string `json:"status"`
+	// Task is what Nova is doing with it; empty for nothing.
+	Task      string               `json:"OS-EXT-STS:task_state"`
+	Zone      string               `json:"OS-EXT-AZ:availability_zone"`
+	Host      string               `json:"OS-EXT-SRV-ATTR:host"`
+	HostID    string               `json:"hostId"`
+	CreatedAt time.Time            `json:"created"`
+	Addresses map[string][]Address `json:"addresses"`
+	// Fault is why the status is ERROR.
+	Fault Fault `json:"fault"`
+}
+
+// Address is one of a server's.
+type Address struct {
+	Address string `json:"addr"`
+	Version int    `json:"version"`
+	MAC     string `json:"OS-EXT-IPS-MAC:mac_addr"`
+	// Type is "fixed" or "floating".
+	Type string `json:"OS-EXT-IPS:type"`
+}
+
+// Fault is what Nova says of a server that it could not bring up.
+type Fault struct {
+	Code    int    `json:"code"`
+	Message string `json:"message"`
+}
+
+// Statuses of servers that the driver looks for.
+const (
+	ServerActive  = "ACTIVE"
+	ServerShutoff = "SHUTOFF"
+	ServerError   = "ERROR"
+)
+
+// Servers returns the servers of the project by id: one request for each thousand.
+func (c *Client) Servers(ctx context.Context) (map[string]*Server, error) {
+	all, err := list[Server](ctx, c, call{doing: "listing the servers", service: ServiceCompute, path: "/servers/detail", query: url.Values{"limit": {"1000"}}}, "servers")
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string]*Server, len(all))
+	for i := range all {
+		out[all[i].ID] = &all[i]
+	}
+	return out, nil
+}
+
+// StartServer turns a server on, by and by. One that runs is left alone.
+func (c *Client) StartServer(ctx context.Context, s *Server) error {
+	return c.act(ctx, "starting server "+s.Name, s.ID, "os-start")
+}
+
+// StopServer has the system on a server end, by and by. One that does not run is left alone.
+func (c *Client) StopServer(ctx context.Context, s *Server) error {
+	return c.act(ctx, "stopping server "+s.Name, s.ID, "os-stop")
+}
+
+func (c *Client) act(ctx context.Context, doing, id, action string) error {
+	err := c.do(ctx, call{
+		doing: doing, service: ServiceCompute, method: http.MethodPost, path: "/servers/" + url.PathEscape(id) + "/action",
+		body: map[string]any{action: nil}, ok: []int{http.StatusAccepted},
+	})
+	if IsConflict(err) || IsNotFound(err) {
+		// It is in that state already, or on its way, or gone; whoever waits will see.
+		return nil
+	}
+	return err
+}
+
+// specsMicroversion is the first one in which the list of flavours has their extra specs.
+const specsMicroversion = "2.61"
+
+// AllFlavours returns the flavours that the project may use, with their extra specs.
+func (c *Client) AllFlavours(ctx context.Context) ([]Flavour, error) {
+	return list[Flavour](ctx, c, call{doing: "listing the flavours", service: ServiceCompute, path: "/flavors/detail", microversion: specsMicroversion}, "flavors")
+}
+
+// Fixed are the addresses of the server that are its ports' own, in order.
+func (s *Server) Fixed() []string { return s.addresses("fixed") }
+
+// Floating are those that lead to it from elsewhere.
+func (s *Server) Floating() []string { return s.addresses("floating") }
+
+func (s *Server) addresses(kind string) []string {
+	var out []string
+	for _, each := range s.Addresses {
+		for _, a := range each {
+			if a.Type == kind {
+				out = append(out, a.Address)
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b string) int {
+		x, errX := netip.ParseAddr(a)
+		y, errY := netip.ParseAddr(b)
+		if errX != nil || errY != nil {
+			return strings.Compare(a, b)
+		}
+		return x.Compare(y)
+	})
+	return out
+}

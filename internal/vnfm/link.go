@@ -1,0 +1,32 @@
+package vnfm
+
+// ExtVirtualLink is a network of the VIM that external connection points of an instance
+// are connected to (ExtVirtualLinkData of SOL003).
+type ExtVirtualLink struct {
+	// ResourceID is that of the network on the VIM.
+	ResourceID string `json:"resource_id"`
+	// ExtCPs are the external connection points that are connected to it, by cpdId.
+	ExtCPs map[string]ExtCP `json:"ext_cps"`
+}
+
+// ExtCP says how an external connection point is connected (VnfExtCpConfig of SOL003).
+// Empty leaves everything to the VIM.
+type ExtCP struct {
+	SubnetID string `json:"subnet_id,omitempty"`
+	// FixedAddresses are given to the VNFCs in turn. One MAC address or port is for one VNFC.
+	FixedAddresses []string `json:"fixed_addresses,omitempty"`
+	MACAddress     string   `json:"mac_address,omitempty"`
+	// LinkPortID is an existing port of the network.
+	LinkPortID string `json:"link_port_id,omitempty"`
+}
+
+// Links are the networks that an instance is given instead of making its own.
+type Links struct {
+	// External are by a name that the user gives, Managed by the id of the internal virtual
+	// link that the network is: the id of a network on the VIM.
+	External map[string]ExtVirtualLink `json:"external,omitempty"`
+	Managed  map[string]string         `json:"managed,omitempty"`
+}
+
+// Empty reports whether the instance is given none.
+func (l Links) Empty() bool { return len(l.External)+len(l.Managed) == 0 }
