@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -183,6 +184,8 @@ type call struct {
 	// microversion is that of the API which the request needs; empty for the oldest.
 	microversion string
 	body         any
+	// content is sent as it is in the place of body.
+	content io.Reader
 	// out takes the answer; ok are the codes that are success.
 	out any
 	ok  []int
@@ -231,8 +234,11 @@ func (c *Client) do(ctx context.Context, r call) error {
 		method = http.MethodGet
 	}
 	options := &gophercloud.RequestOpts{JSONBody: r.body, JSONResponse: r.out, OkCodes: r.ok}
-	if r.microversion != "" {
+	switch {
+	case r.microversion != "":
 		options.MoreHeaders = map[string]string{"OpenStack-API-Version": r.service + " " + r.microversion}
+	case r.content != nil:
+		options.RawBody, options.MoreHeaders = r.content, map[string]string{"Content-Type": "application/octet-stream"}
 	}
 	resp, err := c.session.Request(ctx, method, target, options)
 	if err != nil {

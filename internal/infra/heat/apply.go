@@ -38,11 +38,11 @@ func (s *session) apply(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	request, chosen, err := s.wanted(ctx, l, leaving)
-	if err != nil {
+	if err := s.save(ctx, l); err != nil {
 		return err
 	}
-	if err := s.save(ctx, l); err != nil {
+	request, chosen, err := s.wanted(ctx, l, leaving)
+	if err != nil {
 		return err
 	}
 	if l == nil {
@@ -72,9 +72,11 @@ func (s *session) apply(ctx context.Context) error {
 		return err
 	}
 	if s.target.Settled != nil {
-		return s.target.Settled(ctx)
+		if err := s.target.Settled(ctx); err != nil {
+			return err
+		}
 	}
-	return nil
+	return s.leaveImages(ctx, chosen.images())
 }
 
 // settled returns the stack when Heat is done with whatever it was at; nil when there is
@@ -114,7 +116,7 @@ func (s *session) wanted(ctx context.Context, l *live, leaving map[string][]*com
 	if l != nil {
 		before = l.note.Assets
 	}
-	assets, problems, err := s.assets(ctx, before)
+	assets, problems, err := s.assets(ctx, before, false)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -152,6 +154,15 @@ func (s *session) wanted(ctx context.Context, l *live, leaving map[string][]*com
 	}
 	out.Notes, err = n.values()
 	return out, n, err
+}
+
+// images are the ids of those that were chosen.
+func (n *note) images() []string {
+	var out []string
+	for _, asset := range n.Assets {
+		out = append(out, asset.ImageID)
+	}
+	return out
 }
 
 // minutesLeft is the limit that Heat gets: a little more than the operation has, which

@@ -15,7 +15,8 @@ import (
 
 // assets finds what the VIM has for the demands of the stack. What was chosen before is
 // chosen again as long as it fits: a cloud that gets a smaller flavour moves no server.
-func (s *session) assets(ctx context.Context, before map[string]hot.Asset) (map[hot.DemandKey]hot.Asset, vnfm.Problems, error) {
+// An image that the package brings is uploaded unless dry is set.
+func (s *session) assets(ctx context.Context, before map[string]hot.Asset, dry bool) (map[hot.DemandKey]hot.Asset, vnfm.Problems, error) {
 	var ps vnfm.Problems
 	out := map[hot.DemandKey]hot.Asset{}
 	demands := s.source.Demands(s.request)
@@ -35,6 +36,17 @@ func (s *session) assets(ctx context.Context, before map[string]hot.Asset) (map[
 			}
 		}
 		if demand.Image != nil {
+			if file := bundled(s.target.Package, demand.Image); file != nil {
+				var err error
+				if !dry {
+					asset.ImageID, err = s.provideImage(ctx, demand.Image, file)
+				}
+				if err != nil {
+					return nil, nil, err
+				}
+				out[key] = asset
+				continue
+			}
 			found, asked := images[demand.Image.Name]
 			if !asked {
 				var err error
@@ -170,7 +182,7 @@ func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnf
 	if err != nil {
 		return nil, err
 	}
-	assets, ps, err := s.assets(ctx, nil)
+	assets, ps, err := s.assets(ctx, nil, true)
 	if err != nil {
 		return nil, err
 	}

@@ -21,8 +21,11 @@ func (d *Driver) Terminate(ctx context.Context, t *vnfm.Target, spec vnfm.Termin
 		return err
 	}
 	stack, err := s.client.FindStack(ctx, stackName(t.Instance))
-	if err != nil || stack == nil {
+	if err != nil {
 		return err
+	}
+	if stack == nil {
+		return s.leaveImages(ctx, nil)
 	}
 	if spec.Type == vnfm.Graceful && !isDeleting(stack) {
 		if err := s.shutDown(ctx, stack, spec.GracePeriod); err != nil {
@@ -37,8 +40,11 @@ func (d *Driver) Terminate(ctx context.Context, t *vnfm.Target, spec vnfm.Termin
 			return err
 		}
 		gone, err := s.awaitGone(ctx, stack)
-		if err != nil || gone {
+		if err != nil {
 			return err
+		}
+		if gone {
+			return s.leaveImages(ctx, nil)
 		}
 		if try == tries-1 {
 			failed, err := s.client.StackByID(ctx, stack.Name, stack.ID)

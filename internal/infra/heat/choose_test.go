@@ -1,0 +1,63 @@
+package heat
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/hot"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
+)
+
+func TestChooseNumbers(t *testing.T) {
+	for name, c := range map[string]struct {
+		have    []int
+		count   int
+		leaving []int
+		want    []int
+	}{
+		"new":                      {nil, 3, nil, []int{0, 1, 2}},
+		"none":                     {nil, 0, nil, nil},
+		"as it is":                 {[]int{2, 0}, 2, nil, []int{0, 2}},
+		"more":                     {[]int{0, 1}, 3, nil, []int{0, 1, 2}},
+		"a gap is filled":          {[]int{0, 2}, 4, nil, []int{0, 1, 2, 3}},
+		"the newest goes":          {[]int{1, 2, 0}, 2, nil, []int{1, 2}},
+		"the named goes":           {[]int{0, 1, 2}, 2, []int{0}, []int{1, 2}},
+		"the named and the newest": {[]int{0, 1, 2, 3}, 2, []int{1}, []int{0, 2}},
+		"nobody leaves":            {[]int{0, 1}, 2, []int{0}, []int{0, 1}},
+		"all":                      {[]int{0, 1}, 0, nil, nil},
+	} {
+		if got := chooseNumbers(c.have, c.count, c.leaving); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+func TestChooseFlavour(t *testing.T) {
+	all := []openstack.Flavour{
+		{ID: "5", Name: "large", VCPUs: 4, RAM: 8192, Disk: 80},
+		{ID: "4", Name: "pinned", VCPUs: 2, RAM: 4096, Disk: 40, ExtraSpecs: map[string]string{"hw:cpu_policy": "dedicated"}},
+		{ID: "3", Name: "medium", VCPUs: 2, RAM: 4096, Disk: 40},
+		{ID: "2", Name: "small", VCPUs: 1, RAM: 2048, Disk: 20},
+	}
+	for name, c := range map[string]struct {
+		demand hot.Demand
+		before string
+		want   string
+	}{
+		"by name":                    {hot.Demand{FlavourName: "large", CPUs: 1}, "", "5"},
+		"by id":                      {hot.Demand{FlavourName: "3"}, "", "3"},
+		"a name that is not there":   {hot.Demand{FlavourName: "huge"}, "", ""},
+		"the smallest":               {hot.Demand{CPUs: 1, MemoryBytes: 1 << 30}, "", "2"},
+		"by CPUs, nothing special":   {hot.Demand{CPUs: 2}, "", "3"},
+		"by memory":                  {hot.Demand{CPUs: 1, MemoryBytes: 4<<30 + 1}, "", "5"},
+		"by disk":                    {hot.Demand{CPUs: 1, StorageBytes: 21 << 30}, "", "3"},
+		"something special":          {hot.Demand{CPUs: 1, ExtraSpecs: map[string]string{"hw:cpu_policy": "dedicated"}}, "", "4"},
+		"the one before, if it fits": {hot.Demand{CPUs: 1}, "5", "5"},
+		"not if it does not":         {hot.Demand{CPUs: 2}, "2", "3"},
+		"none":                       {hot.Demand{CPUs: 8}, "", ""},
+	} {
+		if got := chooseFlavour(all, &c.demand, c.before); got != c.want {
+			t.Errorf("%s: flavour %q", name, got)
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package heat
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// An image that a package brings is in Glance once for all instances of the project: it is
+// found by the digest of its content. Each instance that uses it leaves a tag, and who
+// takes the last tag away deletes the image.
+const (
+	imageDigestPrefix = "vnf-image:"
+	imageUserPrefix   = "vnf-instance:"
+)
+
+func digestTag(digest string) string { return imageDigestPrefix + digest }
+
+func userTag(i *vnfm.Instance) string { return imageUserPrefix + i.ID }
+
+// bundled is the file of the package that an image is; nil when it is none.
+func bundled(p *vnfm.Package, image *vnfm.SWImage) *vnfm.PackageFile {
+	if image.File == "" || strings.Contains(image.File, "://") {
+		return nil
+	}
+	// A path in a VNFD is relative to the VNFD or to the package: packages do both.
+	clean := strings.TrimLeft(path.Clean(image.File), "./")
+	for i := range p.Files {
+		if f := &p.Files[i]; f.Path == clean || strings.HasSuffix(f.Path, "/"+clean) {
+			return f
+		}
+	}
+	return nil
+}
+
+// provideImage returns the id of the image in Glance that is a file of the package, and
+// uploads it when it is not there. An upload that broke off left an image that is not
+// active, which is removed.
+func (s *session) provideImage(ctx context.Context, image *vnfm.SWImage, file *vnfm.PackageFile) (string, error) {
+	tag, user := digestTag(file.Digest), userTag(s.target.Instance)
+	found, err := s.client.TaggedImages(ctx, tag)
+	if err != nil {
+		return "", err
+	}
+	for _, each := range found {
+		switch {
+		case each.Status == openstack.ImageActive:
+			if slices.Contains(each.Tags, user) {
+				return each.ID, nil
+			}
+			return each.ID, s.client.TagImage(ctx, each.ID, user)
+		case slices.Contains(each.Tags, user):
+			if err := s.client.DeleteImage(ctx, each.ID); err != nil {
+				return "", err
+			}
+		}
+	}
+	content, err := s.target.Package.Content.Open(file.Path)
+	if err != nil {
+		return "", fmt.Errorf("reading image %s of the package: %w", file.Path, err)
+	}
+	defer content.Close() //nolint:errcheck // A file that was only read.
+	s.progress(ctx, fmt.Sprintf("uploading image %s (%d MiB)", image.Name, file.Size/mebibyte))
+	id, err := s.client.CreateImage(ctx, openstack.NewImage{
+		Name: image.Name, ContainerFormat: orElse(strings.ToLower(image.ContainerFormat), "bare"), DiskFormat: orElse(strings.ToLower(image.DiskFormat), "qcow2"),
+		MinDiskGiB: int((image.MinDiskBytes + gibibyte - 1) / gibibyte), MinRAMMiB: int((image.MinRAMBytes + mebibyte - 1) / mebibyte),
+		Tags: []string{tag, user},
+	})
+	if err != nil {
+		return "", err
+	}
+	return id, s.client.UploadImage(ctx, id, image.Name, content)
+}
+
+func orElse(text, other string) string {
+	if text == "" {
+		return other
+	}
+	return text
+}
+
+// leaveImages gives up the images that the instance uses, or those but some: the last one
+// to leave deletes.
+func (s *session) leaveImages(ctx context.Context, keep []string) error {
+	user := userTag(s.target.Instance)
+	found, err := s.client.TaggedImages(ctx, user)
+	if err != nil {
+		return err
+	}
+	for _, each := range found {
+		if slices.Contains(keep, each.ID) {
+			continue
+		}
+		others := slices.ContainsFunc(each.Tags, func(tag string) bool { return strings.HasPrefix(tag, imageUserPrefix) && tag != user })
+		if others {
+			err = s.client.UntagImage(ctx, each.ID, user)
+		} else {
+			err = s.client.DeleteImage(ctx, each.ID)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
