@@ -1,0 +1,54 @@
+provider "vnf" {
+  store = { local = { path = var.store } }
+}
+
+resource "vnf_vim" "cloud" {
+  name = "cloud"
+
+  # The name of a cloud in clouds.yaml; its password reaches neither plan nor state.
+  openstack = {
+    clouds_yaml_wo         = file(pathexpand(var.clouds))
+    clouds_yaml_wo_version = 1
+    cloud                  = var.cloud
+  }
+}
+
+resource "vnf_package" "firewall" {
+  name   = "firewall"
+  source = "${path.module}/../../packages/firewall"
+}
+
+resource "vnf_instance" "firewall" {
+  name         = "firewall"
+  vim_id       = vnf_vim.cloud.id
+  package_id   = vnf_package.firewall.id
+  flavour_id   = var.flavour
+  scale_levels = { fw = var.level }
+
+  ext_virtual_links = {
+    management = {
+      resource_id = var.management_network
+      ext_cps     = { FW_MGMT = {} }
+    }
+    outside = {
+      resource_id = var.outside_network
+      ext_cps     = { FW_OUT = {} }
+    }
+  }
+
+  termination = { graceful_timeout = "20s" }
+
+  lifecycle {
+    postcondition {
+      condition     = self.status == "INSTANTIATED"
+      error_message = "The firewall is ${self.status}: apply again to continue."
+    }
+  }
+}
+
+data "vnf_instance" "firewall" {
+  id = vnf_instance.firewall.id
+
+  # Read again after each scale, heal and change of package.
+  depends_on = [vnf_instance.firewall]
+}
