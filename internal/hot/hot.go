@@ -35,6 +35,13 @@ type Source struct {
 	VDUs map[string]VDU
 	// Translated is set when the package brings no template and the VNFD was translated.
 	Translated bool
+
+	// top and nested are the templates with their places, nested ones by the name that
+	// they are referred to by.
+	top    *template
+	nested map[string]*template
+	// copies are the top-level resources that stand once for each VNFC of a VDU.
+	copies map[string]string
 }
 
 // Link is a network of the VIM that takes the place of a virtual link, or that an

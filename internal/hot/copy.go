@@ -1,0 +1,257 @@
+package hot
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// vnfc is one VNFC of a copied VDU.
+type vnfc struct {
+	vdu    string
+	number int
+}
+
+// numbered is the name of a resource, connection point or storage for one VNFC, as
+// Tacker's Standard class has it.
+func numbered(name string, number int) string { return name + "-" + strconv.Itoa(number) }
+
+// expand makes the resources and outputs of the stack: what stands for the managed
+// virtual links goes, the resources of copied VDUs stand once for each VNFC.
+func (b *builder) expand() map[string]any {
+	body := mapOf(clone(b.s.Top))
+	b.takeLinks(body)
+	out := map[string]any{}
+	for name, resource := range mapOf(body["resources"]) {
+		id := b.s.copies[name]
+		if id == "" {
+			out[name] = b.resource(name, mapOf(resource), nil)
+			continue
+		}
+		for _, number := range b.r.VNFCs[id] {
+			out[numbered(name, number)] = b.resource(name, mapOf(resource), &vnfc{id, number})
+		}
+	}
+	for id, v := range b.s.VDUs {
+		if v.Form == Grouped {
+			b.size(id, v.Resource, mapOf(out[v.Resource]))
+		}
+	}
+	body["resources"] = out
+	if outputs, ok := body["outputs"]; ok {
+		body["outputs"] = b.all(outputs)
+	}
+	return body
+}
+
+// resource makes one resource of the stack; self is the VNFC that it is for, if it is a copy.
+func (b *builder) resource(name string, resource map[string]any, self *vnfc) map[string]any {
+	out := map[string]any{}
+	for key, v := range resource {
+		switch key {
+		case "depends_on":
+			var names []string
+			for _, other := range dependsOn(resource) {
+				names = append(names, b.namesOf(other, self)...)
+			}
+			if len(names) > 0 {
+				out[key] = listOf(names)
+			}
+		default:
+			out[key] = b.refer(name, v, self)
+		}
+	}
+	return out
+}
+
+// namesOf lists what a resource is called in the stack: itself, its copy for the same
+// VNFC, or all copies.
+func (b *builder) namesOf(name string, self *vnfc) []string {
+	id := b.s.copies[name]
+	switch {
+	case id == "":
+		return []string{name}
+	case self != nil && self.vdu == id:
+		return []string{numbered(name, self.number)}
+	}
+	names := []string{}
+	for _, number := range b.r.VNFCs[id] {
+		names = append(names, numbered(name, number))
+	}
+	return names
+}
+
+// refer renames what a definition refers to.
+func (b *builder) refer(in string, v any, self *vnfc) any {
+	switch name, arg := function(v); name {
+	case fnParam:
+		return map[string]any{fnParam: b.number(arg, self)}
+	case fnResource, fnAttr:
+		if names := b.namesOf(target(arg), self); len(names) == 1 {
+			return renamed(name, arg, names[0])
+		} else if len(names) > 1 {
+			b.errorAt(b.s.top.place("resources", in), "the resource %s refers to %s, of which there are %d", in, target(arg), len(names))
+		} else {
+			b.errorAt(b.s.top.place("resources", in), "the resource %s refers to %s, of which there is none, since its VDU has no VNFC", in, target(arg))
+		}
+		return nil
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for key, item := range v {
+			out[key] = b.refer(in, item, self)
+		}
+		return out
+	case []any:
+		out := []any{}
+		for _, item := range v {
+			if name, arg := function(item); (name == fnResource || name == fnAttr) && b.s.copies[target(arg)] != "" {
+				for _, other := range b.namesOf(target(arg), self) {
+					out = append(out, renamed(name, arg, other))
+				}
+				continue
+			}
+			out = append(out, b.refer(in, item, self))
+		}
+		return out
+	default:
+		return v
+	}
+}
+
+// all rewrites outputs: one that refers to a copied resource becomes a list, with an
+// item for each VNFC.
+func (b *builder) all(v any) any {
+	return rewrite(v, func(name string, arg any) (any, bool) {
+		if (name != fnResource && name != fnAttr) || b.s.copies[target(arg)] == "" {
+			return nil, false
+		}
+		list := []any{}
+		for _, other := range b.namesOf(target(arg), nil) {
+			list = append(list, renamed(name, arg, other))
+		}
+		return list, true
+	})
+}
+
+// renamed is a call that refers to another resource.
+func renamed(function string, arg any, name string) map[string]any {
+	if list, ok := arg.([]any); ok {
+		list = slices.Clone(list)
+		list[0] = name
+		return map[string]any{function: list}
+	}
+	return map[string]any{function: name}
+}
+
+// number gives the name in a path below nfv the number of the VNFC.
+func (b *builder) number(arg any, self *vnfc) any {
+	list, ok := arg.([]any)
+	if !ok || self == nil || len(list) < 3 || textOf(list[0]) != nfv || textOf(list[2]) == "" {
+		return arg
+	}
+	list = slices.Clone(list)
+	name := textOf(list[2])
+	list[2] = numbered(name, self.number)
+	b.names[textOf(list[2])] = numberedName{name, self.number}
+	return list
+}
+
+// size makes a group as large as the VDU has VNFCs, where its template says otherwise.
+func (b *builder) size(id, name string, group map[string]any) {
+	kind := groups[textOf(group["type"])]
+	properties := mapOf(group["properties"])
+	if properties == nil {
+		return
+	}
+	count := b.r.Counts[id]
+	if len(sizedBy(properties[kind.size])) == 0 {
+		properties[kind.size] = count
+	}
+	at := b.s.top.place("resources", name)
+	if most, ok := properties["max_size"].(int64); ok && int64(count) > most {
+		b.errorAt(at, "the VDU %s is to have %d VNFCs, and its group %s has %d at most (max_size)", id, count, name, most)
+	}
+	if least, ok := properties["min_size"].(int64); ok && int64(count) < least {
+		b.errorAt(at, "the VDU %s is to have %d VNFCs, and its group %s has %d at least (min_size)", id, count, name, least)
+	}
+	for _, other := range sorted(b.s.VDUs) {
+		if other > id && b.s.VDUs[other].Resource == name && b.r.Counts[other] != count {
+			b.errorAt(at, "the group %s makes the VDUs %s and %s, which are to have %d and %d VNFCs", name, id, other, count, b.r.Counts[other])
+		}
+	}
+}
+
+// takeLinks puts the networks of managed virtual links into the place of the resources
+// that the template has for them: these and their subnets go.
+func (b *builder) takeLinks(body map[string]any) {
+	resources := mapOf(body["resources"])
+	gone := map[string]string{}
+	for _, vl := range b.r.Flavour.VirtualLinks {
+		link, ok := b.r.Links[vl.ID]
+		if !ok || resources[vl.ID] == nil {
+			continue
+		}
+		gone[vl.ID] = link.NetworkID
+		for name, resource := range resources {
+			properties := mapOf(mapOf(resource)["properties"])
+			if textOf(mapOf(resource)["type"]) != "OS::Neutron::Subnet" {
+				continue
+			}
+			for _, key := range []string{"network", "network_id"} {
+				if slices.Contains(references(properties[key]), vl.ID) {
+					gone[name] = link.SubnetID
+				}
+			}
+		}
+	}
+	if len(gone) == 0 {
+		return
+	}
+	for name := range gone {
+		delete(resources, name)
+	}
+	for _, name := range sorted(resources) {
+		resource := mapOf(resources[name])
+		needs := dependsOn(resource)
+		kept := slices.DeleteFunc(slices.Clone(needs), func(n string) bool { _, ok := gone[n]; return ok })
+		if len(kept) < len(needs) {
+			resource["depends_on"] = listOf(kept)
+		}
+		if properties, ok := resource["properties"]; ok {
+			resource["properties"] = b.taken(properties, gone, b.s.top.place("resources", name))
+		}
+	}
+	outputs := mapOf(body["outputs"])
+	for name, out := range outputs {
+		if slices.ContainsFunc(references(out), func(n string) bool { _, ok := gone[n]; return ok }) {
+			delete(outputs, name)
+		}
+	}
+}
+
+// taken replaces references to what a managed virtual link has taken the place of.
+func (b *builder) taken(v any, gone map[string]string, at vnfm.Place) any {
+	return rewrite(v, func(name string, arg any) (any, bool) {
+		id, ok := gone[target(arg)]
+		switch {
+		case !ok || name != fnResource && name != fnAttr:
+			return nil, false
+		case name == fnAttr:
+			b.errorAt(at, "an attribute of %s is asked for, in whose place there is a network of the VIM", target(arg))
+		case id == "":
+			b.errorAt(at, "%s is referred to, in whose place there is a network of the VIM of which no subnet is given", target(arg))
+		}
+		return id, true
+	})
+}
+
+func (b *builder) errorAt(at vnfm.Place, format string, args ...any) {
+	p := vnfm.Problem{File: at.File, Line: at.Line, Column: at.Column, Summary: fmt.Sprintf(format, args...)}
+	if !slices.Contains(b.problems, p) {
+		b.problems = append(b.problems, p)
+	}
+}

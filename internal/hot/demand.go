@@ -1,0 +1,131 @@
+package hot
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// The leaves that an asset of the VIM is for: those of Tacker's API version 2, and of
+// version 1.
+func asksFlavour(l *leaf) bool {
+	return l.section() == "VDU" && (l.key() == "computeFlavourId" || l.key() == "flavor")
+}
+
+func asksImage(l *leaf) bool {
+	return l.section() == "VDU" && (l.key() == "vcImageId" || l.key() == "image")
+}
+
+// Demands lists what the templates ask the VIM for and the request does not give. A
+// demand for an image alone says nothing of CPUs, memory and flavour.
+func (s *Source) Demands(r Request) map[DemandKey]Demand {
+	out := map[DemandKey]Demand{}
+	for _, l := range s.leaves() {
+		flavour, image := asksFlavour(&l), asksImage(&l)
+		if _, given := lookUp(r.NFV, l.path); given || !flavour && !image {
+			continue
+		}
+		key, ok := demandKey(r.Flavour, l.name)
+		if !ok {
+			continue
+		}
+		whole := demandOf(r.Flavour, key)
+		d, seen := out[key]
+		if !seen {
+			d = Demand{VDUID: key.VDUID, Storage: key.Storage}
+		}
+		switch {
+		case image:
+			d.Image = whole.Image
+		case key.Storage == "":
+			whole.Image = d.Image
+			d = whole
+		}
+		out[key] = d
+	}
+	return out
+}
+
+// demandKey finds the VDU or the storage that a leaf names.
+func demandKey(f *vnfm.Flavour, name string) (DemandKey, bool) {
+	if v := vduNamed(f, name); v != nil {
+		return DemandKey{VDUID: v.ID}, true
+	}
+	if f.Storage(name) != nil {
+		return DemandKey{VDUID: owner(f, name), Storage: name}, true
+	}
+	return DemandKey{}, false
+}
+
+// vduNamed finds a VDU by its id, or else its name.
+func vduNamed(f *vnfm.Flavour, name string) *vnfm.VDU {
+	if v := f.VDU(name); v != nil {
+		return v
+	}
+	for i := range f.VDUs {
+		if f.VDUs[i].Name == name {
+			return &f.VDUs[i]
+		}
+	}
+	return nil
+}
+
+// demandOf is all that the VNFD demands for a VDU or a storage.
+func demandOf(f *vnfm.Flavour, key DemandKey) Demand {
+	d := Demand{VDUID: key.VDUID, Storage: key.Storage}
+	if key.Storage != "" {
+		d.Image = firstImage(f.Storage(key.Storage).SWImages)
+		return d
+	}
+	v := f.VDU(key.VDUID)
+	d.Image = firstImage(v.SWImages)
+	d.CPUs, d.MemoryBytes = int(v.CPUs), v.MemoryBytes
+	return d
+}
+
+func firstImage(images []vnfm.SWImage) *vnfm.SWImage {
+	if len(images) == 0 {
+		return nil
+	}
+	return &images[0]
+}
+
+// The units in which Nova counts memory and disks.
+const mib, gib = 1 << 20, 1 << 30
+
+// flavourText stands for the flavour while the VIM was not asked.
+func (d *Demand) flavourText() string {
+	parts := []string{"a flavour"}
+	if d.FlavourName != "" {
+		parts = []string{"flavour " + d.FlavourName}
+	} else {
+		for _, p := range []struct {
+			n    int64
+			text string
+		}{{int64(d.CPUs), "vCPU"}, {units(d.MemoryBytes, mib), "MiB of memory"}, {units(d.StorageBytes, gib), "GiB of disk"}} {
+			if p.n > 0 {
+				parts = append(parts, fmt.Sprintf("%d %s", p.n, p.text))
+			}
+		}
+	}
+	for _, key := range sorted(d.ExtraSpecs) {
+		parts = append(parts, key+"="+d.ExtraSpecs[key])
+	}
+	return strings.Join(parts, ", ")
+}
+
+// imageText stands for the image while the VIM was not asked.
+func (d *Demand) imageText() string {
+	text := "image " + d.Image.Name
+	if d.Image.Name == "" {
+		text += d.Image.ID
+	}
+	if d.Image.Version != "" {
+		text += ", version " + d.Image.Version
+	}
+	if d.Image.ChecksumHash != "" {
+		text += ", " + d.Image.ChecksumAlgo + " " + d.Image.ChecksumHash
+	}
+	return text
+}

@@ -1,0 +1,123 @@
+package hot
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+)
+
+// The functions of HOT that name something else.
+const (
+	fnParam    = "get_param"
+	fnAttr     = "get_attr"
+	fnResource = "get_resource"
+	fnFile     = "get_file"
+)
+
+// function returns the function and the argument of a value that is a call.
+func function(v any) (name string, arg any) {
+	m, ok := v.(map[string]any)
+	if !ok || len(m) != 1 {
+		return "", nil
+	}
+	for name, arg = range m {
+		switch name {
+		case fnParam, fnAttr, fnResource, fnFile:
+			return name, arg
+		}
+	}
+	return "", nil
+}
+
+// visit calls do for each call of a function within a value, with the way to it.
+func visit(v any, at string, do func(at, name string, arg any)) {
+	if name, arg := function(v); name != "" {
+		do(at, name, arg)
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			visit(v[key], join(at, key), do)
+		}
+	case []any:
+		for i, item := range v {
+			visit(item, join(at, strconv.Itoa(i)), do)
+		}
+	}
+}
+
+// rewrite copies a value and puts what change gives into the place of calls; change
+// returns false for those that stay.
+func rewrite(v any, change func(name string, arg any) (any, bool)) any {
+	if name, arg := function(v); name != "" {
+		if out, ok := change(name, arg); ok {
+			return out
+		}
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for key, item := range v {
+			out[key] = rewrite(item, change)
+		}
+		return out
+	case []any:
+		out := make([]any, 0, len(v))
+		for _, item := range v {
+			out = append(out, rewrite(item, change))
+		}
+		return out
+	default:
+		return v
+	}
+}
+
+// clone copies a value.
+func clone(v any) any {
+	return rewrite(v, func(string, any) (any, bool) { return nil, false })
+}
+
+// target is the resource or the parameter that a call names: the argument, or its
+// first item.
+func target(arg any) string {
+	if list, ok := arg.([]any); ok && len(list) > 0 {
+		return textOf(list[0])
+	}
+	return textOf(arg)
+}
+
+// references lists the resources that a value refers to.
+func references(v any) []string {
+	var names []string
+	visit(v, "", func(_, name string, arg any) {
+		if (name == fnResource || name == fnAttr) && target(arg) != "" {
+			names = append(names, target(arg))
+		}
+	})
+	return names
+}
+
+// dependsOn lists the names in depends_on, which is text or a list.
+func dependsOn(resource map[string]any) []string {
+	switch v := resource["depends_on"].(type) {
+	case string:
+		return []string{v}
+	case []any:
+		names := make([]string, 0, len(v))
+		for _, item := range v {
+			names = append(names, textOf(item))
+		}
+		return names
+	default:
+		return nil
+	}
+}
+
+// listOf is a list of texts as a template has it.
+func listOf(texts []string) []any {
+	list := make([]any, 0, len(texts))
+	for _, text := range texts {
+		list = append(list, text)
+	}
+	return list
+}

@@ -1,0 +1,243 @@
+package hot
+
+import (
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+const (
+	directory       = "BaseHOT"
+	nestedDirectory = "nested"
+	// nfv is the parameter that is computed.
+	nfv = "nfv"
+)
+
+// Load reads the templates that a package brings for a deployment flavour, where
+// OpenStack Tacker has them: the top-level one in BaseHOT/<flavour id>, nested ones in
+// its directory nested. Without them the VNFD is translated.
+func Load(p *vnfm.Package, f *vnfm.Flavour) (*Source, vnfm.Problems) {
+	var ps vnfm.Problems
+	dir := path.Join(directory, f.ID)
+	top, found := topTemplate(p, dir, &ps)
+	if ps.HasErrors() {
+		return nil, ps
+	}
+	if !found {
+		return translate(p, f)
+	}
+	l := loader{p: p, dir: dir, ps: &ps, nested: map[string]*template{}, others: map[string]string{}}
+	t := l.read(top)
+	if t == nil {
+		return nil, ps
+	}
+	l.references(t)
+	if ps.HasErrors() {
+		return nil, ps
+	}
+	s := &Source{Top: t.body, Files: l.others, VDUs: map[string]VDU{}, top: t, nested: l.nested}
+	for name, n := range l.nested {
+		s.Files[name] = n.text
+	}
+	s.findVDUs(f, &ps)
+	s.findCopies(f, &ps)
+	if ps.HasErrors() {
+		return nil, ps
+	}
+	return s, ps
+}
+
+// topTemplate finds the one template of a flavour.
+func topTemplate(p *vnfm.Package, dir string, ps *vnfm.Problems) (file string, found bool) {
+	if p.Content == nil {
+		return "", false
+	}
+	entries, err := fs.ReadDir(p.Content, dir)
+	if err != nil {
+		return "", false
+	}
+	var files []string
+	for _, e := range entries {
+		if !e.IsDir() && isTemplate(e.Name()) {
+			files = append(files, path.Join(dir, e.Name()))
+		}
+	}
+	switch len(files) {
+	case 0:
+		ps.Errorf(dir, 0, 0, "the directory holds no template; a flavour with BaseHOT has one file *.yaml here, and nested templates in %s", path.Join(dir, nestedDirectory))
+	case 1:
+		return files[0], true
+	default:
+		ps.Errorf(files[1], 0, 0, "%s is a template of the same flavour; one of them is at the top, the others belong in %s", files[0], path.Join(dir, nestedDirectory))
+	}
+	return "", false
+}
+
+func isTemplate(name string) bool {
+	return strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml")
+}
+
+// loader follows references from file to file.
+type loader struct {
+	p   *vnfm.Package
+	dir string
+	ps  *vnfm.Problems
+	// nested are the templates by the name that they are referred to by, nil while
+	// they are read or when they cannot be; others are the files of get_file.
+	nested map[string]*template
+	others map[string]string
+}
+
+func (l *loader) read(file string) *template {
+	data, err := fs.ReadFile(l.p.Content, file)
+	if err != nil {
+		l.ps.Errorf(file, 0, 0, "the template cannot be read: %v", err)
+		return nil
+	}
+	t := parse(file, data, l.ps)
+	if t == nil {
+		return nil
+	}
+	if t.body["heat_template_version"] == nil {
+		l.ps.Errorf(file, 1, 0, "the template has no heat_template_version")
+		return nil
+	}
+	for _, name := range []string{"parameters", "resources", "outputs", "conditions"} {
+		if _, ok := t.body[name].(map[string]any); t.body[name] != nil && !ok {
+			errorAt(l.ps, t.place(name), "%s must be a map", name)
+			return nil
+		}
+	}
+	for _, name := range sorted(t.section("resources")) {
+		if textOf(mapOf(t.section("resources")[name])["type"]) == "" {
+			errorAt(l.ps, t.place("resources", name), "the resource %s has no type", name)
+			return nil
+		}
+	}
+	l.declared(t)
+	return t
+}
+
+// declared reports parameters that the template uses and does not declare.
+func (l *loader) declared(t *template) {
+	for _, section := range []string{"resources", "outputs", "conditions"} {
+		visit(t.body[section], section, func(at, name string, arg any) {
+			p := target(arg)
+			if name != fnParam || p == "" || strings.HasPrefix(p, "OS::") {
+				return
+			}
+			if _, ok := t.section("parameters")[p]; !ok {
+				errorAt(l.ps, t.at[at], "get_param names %q, which is not among the parameters of the template", p)
+			}
+		})
+	}
+}
+
+// references follows what a template refers to.
+func (l *loader) references(t *template) {
+	for _, name := range sorted(t.section("resources")) {
+		resource := mapOf(t.section("resources")[name])
+		l.typeOf(t, []string{"resources", name, "type"}, resource)
+		properties := mapOf(resource["properties"])
+		for _, key := range memberKeys {
+			if member := mapOf(properties[key]); textOf(member["type"]) != "" {
+				l.typeOf(t, []string{"resources", name, "properties", key, "type"}, member)
+			}
+		}
+	}
+	for _, section := range []string{"resources", "outputs"} {
+		visit(t.body[section], section, func(at, name string, arg any) {
+			if name == fnFile {
+				l.file(t.at[at], textOf(arg))
+			}
+		})
+	}
+}
+
+// typeOf reads the template that a definition has as its type, and compares the
+// properties with what that one declares.
+func (l *loader) typeOf(t *template, keys []string, definition map[string]any) {
+	name, at := textOf(definition["type"]), t.place(keys...)
+	if strings.Contains(name, "://") {
+		errorAt(l.ps, at, "the type %s is an address; a nested template is a file of the package, in %s", name, path.Join(l.dir, nestedDirectory))
+		return
+	}
+	if !isTemplate(name) {
+		return
+	}
+	nested, seen := l.nested[name]
+	if !seen {
+		l.nested[name] = nil
+		file := l.find(name)
+		if file == "" {
+			errorAt(l.ps, at, "the nested template %s is not in %s", name, path.Join(l.dir, nestedDirectory))
+			return
+		}
+		nested = l.read(file)
+		l.nested[name] = nested
+		if nested != nil {
+			l.references(nested)
+		}
+	}
+	if nested == nil {
+		return
+	}
+	given := mapOf(definition["properties"])
+	parameters := nested.section("parameters")
+	keys = append(slices.Clone(keys[:len(keys)-1]), "properties")
+	for _, p := range sorted(given) {
+		if _, ok := parameters[p]; !ok {
+			errorAt(l.ps, t.place(append(keys, p)...), "the nested template %s has no parameter %q", nested.file, p)
+		}
+	}
+	for _, p := range sorted(parameters) {
+		_, hasDefault := mapOf(parameters[p])["default"]
+		if _, ok := given[p]; !ok && !hasDefault {
+			errorAt(l.ps, at, "the parameter %q of the nested template %s has no default and is not given", p, nested.file)
+		}
+	}
+}
+
+// find returns the file that a name means: beside the nested templates, else beside
+// the top-level one; empty when there is none in BaseHOT.
+func (l *loader) find(name string) string {
+	for _, dir := range []string{path.Join(l.dir, nestedDirectory), l.dir} {
+		file := path.Join(dir, name)
+		if !strings.HasPrefix(file, directory+"/") || path.IsAbs(name) {
+			continue
+		}
+		if info, err := fs.Stat(l.p.Content, file); err == nil && info.Mode().IsRegular() {
+			return file
+		}
+	}
+	return ""
+}
+
+// file takes a file that get_file names.
+func (l *loader) file(at vnfm.Place, name string) {
+	if _, seen := l.others[name]; seen {
+		return
+	}
+	file := l.find(name)
+	if file == "" {
+		*l.ps = append(*l.ps, vnfm.Problem{
+			File: at.File, Line: at.Line, Column: at.Column,
+			Summary: fmt.Sprintf("get_file names %q, which is no file in %s", name, l.dir),
+			Detail:  "Files of templates are those in the directory " + directory + " of the package, and are named from " + l.dir + " on.",
+		})
+		return
+	}
+	data, err := fs.ReadFile(l.p.Content, file)
+	if err != nil {
+		errorAt(l.ps, at, "%s cannot be read: %v", file, err)
+		return
+	}
+	l.others[name] = string(data)
+}
+
+func sorted[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,341 @@
+package hot
+
+import (
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// copied is a BaseHOT in the style of Tacker's Standard class: VDU1 by a nested
+// template, VDU2 with its port and its volume beside it.
+const copied = `-- simple/top.yaml --
+heat_template_version: 2021-04-16
+parameters:
+  nfv: { type: json }
+  key: { type: string, default: none }
+  secret: { type: string, hidden: true, default: "" }
+resources:
+  VDU1:
+    type: VDU1.yaml
+    depends_on: [ inner, inner_subnet ]
+    properties:
+      flavor: { get_param: [nfv, VDU, VDU1, computeFlavourId] }
+      image: { get_param: [nfv, VDU, VDU1, vcImageId] }
+      zone: { get_param: [nfv, VDU, VDU1, locationConstraints] }
+      net: { get_param: [nfv, CP, CP1, network] }
+      address: { get_param: [nfv, CP, CP1, fixed_ips, 0, ip_address] }
+      subnet: { get_param: [nfv, CP, CP1, fixed_ips, 0, subnet] }
+      inner: { get_resource: inner }
+  VDU2:
+    type: OS::Nova::Server
+    depends_on: VDU1
+    properties:
+      flavor: { get_param: [nfv, VDU, VDU2, computeFlavourId] }
+      key_name: { get_param: key }
+      networks: [ { port: { get_resource: CP2 } } ]
+      block_device_mapping_v2: [ { volume_id: { get_resource: disk }, boot_index: 0 } ]
+      metadata: { peers: [ { get_resource: VDU1 }, other ] }
+  CP2: { type: OS::Neutron::Port, properties: { network: { get_resource: inner } } }
+  disk: { type: OS::Cinder::Volume, properties: { size: 1, image: { get_param: [nfv, VDU, disk, vcImageId] } } }
+  floating: { type: OS::Neutron::FloatingIP, properties: { port_id: { get_resource: CP2 } } }
+  inner: { type: OS::Neutron::Net }
+  inner_subnet: { type: OS::Neutron::Subnet, properties: { network: { get_resource: inner }, cidr: 192.0.2.0/24 } }
+outputs:
+  front: { value: { get_attr: [VDU1, address] } }
+  inside: { value: { get_resource: inner } }
+-- simple/nested/VDU1.yaml --
+heat_template_version: 2021-04-16
+parameters:
+  flavor: { type: string }
+  image: { type: string }
+  zone: { type: string }
+  net: { type: string }
+  address: { type: string }
+  subnet: { type: string }
+  inner: { type: string }
+resources:
+  VDU1: { type: OS::Nova::Server, properties: { flavor: { get_param: flavor }, image: { get_param: image } } }
+`
+
+// request is one for the flavour of router.
+func request() Request {
+	return Request{
+		Flavour: router(),
+		VNFCs:   map[string][]int{"VDU1": {0, 2}, "VDU2": {0}},
+		Counts:  map[string]int{"VDU1": 2, "VDU2": 1},
+		Links:   map[string]Link{"CP1": {NetworkID: "net-1", SubnetID: "subnet-1", Addresses: []string{"198.51.100.1", "198.51.100.2", "198.51.100.3"}}},
+		Assets: map[DemandKey]Asset{
+			{"VDU1", ""}:     {FlavourID: "flavour-1", ImageID: "image-1", Zone: "east"},
+			{"VDU2", ""}:     {FlavourID: "flavour-2"},
+			{"VDU2", "disk"}: {ImageID: "image-2"},
+		},
+	}
+}
+
+func stackOf(t *testing.T, s *Source, r Request) *Stack {
+	t.Helper()
+	stack, ps := s.Stack(r)
+	if len(ps) > 0 {
+		t.Fatal(lines(ps))
+	}
+	return stack
+}
+
+// TestCopied: the stack of a BaseHOT whose VDUs are copied.
+func TestCopied(t *testing.T) {
+	s := mustLoad(t, files(copied), router())
+	golden(t, "copied", stackOf(t, s, request()))
+
+	managed := request()
+	managed.Links["inner"] = Link{NetworkID: "net-2"}
+	golden(t, "copied_managed", stackOf(t, s, managed).Template)
+
+	none := request()
+	none.VNFCs, none.Counts = map[string][]int{"VDU2": {0}}, map[string]int{"VDU2": 1}
+	resources := mapOf(stackOf(t, s, none).Template["resources"])
+	if diff := cmp.Diff([]string{"CP2-0", "VDU2-0", "disk-0", "floating-0", "inner", "inner_subnet"}, sorted(resources)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestOffline: without assets, what stands in their place says what is asked for.
+func TestOffline(t *testing.T) {
+	s := mustLoad(t, files(copied), router())
+	r := request()
+	r.Assets = nil
+	vdus := mapOf(mapOf(stackOf(t, s, r).Parameters[nfv])["VDU"])
+	want := map[string]any{
+		"VDU1-0": map[string]any{"computeFlavourId": "a flavour, 2 vCPU, 1024 MiB of memory", "vcImageId": "image cirros", "locationConstraints": ""},
+		"VDU1-2": map[string]any{"computeFlavourId": "a flavour, 2 vCPU, 1024 MiB of memory", "vcImageId": "image cirros", "locationConstraints": ""},
+		"VDU2-0": map[string]any{"computeFlavourId": "a flavour, 1 vCPU"},
+		"disk-0": map[string]any{"vcImageId": "image system, version 1"},
+	}
+	if diff := cmp.Diff(want, vdus); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestDemands: what the VIM is asked for is what the template asks for and the request
+// does not give.
+func TestDemands(t *testing.T) {
+	s := mustLoad(t, files(copied), router())
+	r := request()
+	cirros, system := &r.Flavour.VDUs[0].SWImages[0], &r.Flavour.Storages[0].SWImages[0]
+	want := map[DemandKey]Demand{
+		{"VDU1", ""}:     {VDUID: "VDU1", CPUs: 2, MemoryBytes: 1 << 30, Image: cirros},
+		{"VDU2", ""}:     {VDUID: "VDU2", CPUs: 1},
+		{"VDU2", "disk"}: {VDUID: "VDU2", Storage: "disk", Image: system},
+	}
+	if diff := cmp.Diff(want, s.Demands(r)); diff != "" {
+		t.Error(diff)
+	}
+	r.NFV = map[string]any{"VDU": map[string]any{
+		"VDU1": map[string]any{"computeFlavourId": "mine"}, "VDU2": map[string]any{"computeFlavourId": "mine"}, "disk-0": map[string]any{"vcImageId": "mine"},
+	}}
+	delete(want, DemandKey{"VDU2", ""})
+	want[DemandKey{"VDU1", ""}] = Demand{VDUID: "VDU1", Image: cirros}
+	if diff := cmp.Diff(want, s.Demands(r)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestOverrides: what the user gives is laid over what is computed, for all VNFCs of a
+// VDU under its name, for one under that with the number.
+func TestOverrides(t *testing.T) {
+	s := mustLoad(t, files(copied), router())
+	r := request()
+	r.NFV = map[string]any{
+		"VDU": map[string]any{
+			"VDU1":   map[string]any{"computeFlavourId": "all", "locationConstraints": "west"},
+			"VDU1-2": map[string]any{"computeFlavourId": "third"},
+		},
+		"CP": map[string]any{"CP1-0": map[string]any{"fixed_ips": []any{map[string]any{"ip_address": "198.51.100.9", "subnet": "other"}}}},
+	}
+	r.Parameters = map[string]any{"key": "mine"}
+	got := stackOf(t, s, r).Parameters
+	want := map[string]any{
+		"key": "mine",
+		nfv: map[string]any{
+			"VDU": map[string]any{
+				"VDU1-0": map[string]any{"computeFlavourId": "all", "vcImageId": "image-1", "locationConstraints": "west"},
+				"VDU1-2": map[string]any{"computeFlavourId": "third", "vcImageId": "image-1", "locationConstraints": "west"},
+				"VDU2-0": map[string]any{"computeFlavourId": "flavour-2"},
+				"disk-0": map[string]any{"vcImageId": "image-2"},
+			},
+			"CP": map[string]any{
+				"CP1-0": map[string]any{"network": "net-1", "fixed_ips": []any{map[string]any{"ip_address": "198.51.100.9", "subnet": "other"}}},
+				"CP1-2": map[string]any{"network": "net-1", "fixed_ips": []any{map[string]any{"ip_address": "198.51.100.3", "subnet": "subnet-1"}}},
+			},
+		},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// grouped is a BaseHOT in the style of Tacker's Default class.
+const grouped = `-- simple/top.yaml --
+heat_template_version: 2013-05-23
+parameters: { nfv: { type: json } }
+resources:
+  VDU1_group:
+    type: OS::Heat::AutoScalingGroup
+    properties:
+      min_size: 1
+      max_size: 3
+      desired_capacity: { get_param: [nfv, VDU, VDU1, desired_capacity] }
+      resource:
+        type: VDU1.yaml
+        properties: { flavor: { get_param: [nfv, VDU, VDU1, computeFlavourId] }, net: { get_param: [nfv, CP, CP1, network] } }
+  VDU2:
+    type: OS::Heat::ResourceGroup
+    properties: { count: 1, resource_def: { type: OS::Nova::Server, properties: { flavor: { get_param: [nfv, VDU, VDU2, flavor] } } } }
+-- simple/nested/VDU1.yaml --
+heat_template_version: 2013-05-23
+parameters: { flavor: { type: string }, net: { type: string } }
+resources: { VDU1: { type: OS::Nova::Server, properties: { flavor: { get_param: flavor } } } }
+`
+
+// TestGrouped: the size of a group is the number of VNFCs, however its template gives it.
+func TestGrouped(t *testing.T) {
+	s := mustLoad(t, files(grouped), router())
+	r := request()
+	r.VNFCs, r.Counts["VDU2"] = nil, 2
+	golden(t, "grouped", stackOf(t, s, r))
+}
+
+// TestBadRequests: what a request lacks, and what it has too much of.
+func TestBadRequests(t *testing.T) {
+	const top = "BaseHOT/simple/top.yaml"
+	for _, c := range []struct {
+		name, files string
+		change      func(*Request)
+		want        string
+	}{
+		{"no network", copied, func(r *Request) { r.Links = nil },
+			top + ":15:7: the template asks for nfv.CP.CP1.fixed_ips.0.ip_address, which nothing gives: Give CP1 a fixed address in its external virtual link. Or set additional_params.nfv.CP.CP1.fixed_ips.0.ip_address.\n" +
+				top + ":16:7: the template asks for nfv.CP.CP1.fixed_ips.0.subnet, which nothing gives: Give the external virtual link of CP1 a subnet. Or set additional_params.nfv.CP.CP1.fixed_ips.0.subnet.\n" +
+				top + ":14:7: the template asks for nfv.CP.CP1.network, which nothing gives: Connect CP1 by an external virtual link. Or set additional_params.nfv.CP.CP1.network.\n"},
+		{"no asset", copied, func(r *Request) { delete(r.Assets, DemandKey{"VDU2", ""}) },
+			top + ":22:7: the template asks for nfv.VDU.VDU2.computeFlavourId, which nothing gives: Set additional_params.nfv.VDU.VDU2.computeFlavourId.\n"},
+		{"no image", copied, func(r *Request) { r.Flavour.VDUs[0].SWImages = nil },
+			top + ":12:7: the template asks for nfv.VDU.VDU1.vcImageId, which nothing gives: The VNFD gives VDU1 no software image. Or set additional_params.nfv.VDU.VDU1.vcImageId.\n"},
+		{"an address too few", copied, func(r *Request) {
+			r.Links = map[string]Link{"CP1": {NetworkID: "n", SubnetID: "s", Addresses: []string{"198.51.100.1", "198.51.100.2"}}}
+		}, top + ":15:7: CP1 has 2 fixed addresses, and the VNFC VDU1-2 has none of them\n"},
+		{"a parameter that nobody asks for", copied, func(r *Request) { r.Parameters = map[string]any{"keys": "a"} },
+			"the template " + top + " has no parameter \"keys\"\n"},
+		{"nfv among the parameters", copied, func(r *Request) { r.Parameters = map[string]any{nfv: "a"} },
+			"the template " + top + " has no parameter \"nfv\"\n"},
+		{"a misspelt leaf", copied, func(r *Request) {
+			r.NFV = map[string]any{"VDU": map[string]any{"VDU1-7": map[string]any{"computeFlavorId": "a", "vcImageId": "b"}}, "CP": map[string]any{"CP9": "x"}}
+		}, "warning the template " + top + " does not ask for nfv.CP.CP9: The value has no effect.\n" +
+			"warning the template " + top + " does not ask for nfv.VDU.VDU1-7.computeFlavorId: The value has no effect.\n"},
+		{"a required parameter", "-- simple/top.yaml --\nheat_template_version: wallaby\nparameters: { key: { type: string } }\nresources: { VDU1: { type: OS::Nova::Server }, VDU2: { type: OS::Nova::Server } }\n",
+			func(r *Request) { r.NFV = map[string]any{"VDU": map[string]any{}} },
+			top + ":2:15: the template has the parameter \"key\", which has no default and is not given: Set additional_params.key.\n" +
+				"the template " + top + " has no parameter nfv\n"},
+		{"a group too small", grouped, func(r *Request) { r.Counts["VDU1"] = 4 },
+			top + ":4:3: the VDU VDU1 is to have 4 VNFCs, and its group VDU1_group has 3 at most (max_size)\n"},
+		{"a group too large", grouped, func(r *Request) { r.Counts["VDU1"] = 0 },
+			top + ":4:3: the VDU VDU1 is to have 0 VNFCs, and its group VDU1_group has 1 at least (min_size)\n"},
+		{"a size that is given", grouped, func(r *Request) {
+			r.NFV = map[string]any{"VDU": map[string]any{"VDU1": map[string]any{"desired_capacity": 2}}}
+		}, "nfv.VDU.VDU1.desired_capacity is given, which the scale levels decide on: Set scale_levels or the instantiation level.\n"},
+		{"a managed link without its subnet", strings.Replace(copied, "Port, properties: {", "Port, properties: { fixed_ips: [ { subnet: { get_resource: inner_subnet } } ],", 1), func(r *Request) {
+			r.Links["inner"] = Link{NetworkID: "n"}
+		}, top + ":27:3: inner_subnet is referred to, in whose place there is a network of the VIM of which no subnet is given\n"},
+		{"an attribute of a managed link", strings.Replace(copied, "network: { get_resource: inner } } }\n  disk", "network: { get_attr: [inner, show] } } }\n  disk", 1), func(r *Request) {
+			r.Links["inner"] = Link{NetworkID: "n"}
+		}, top + ":27:3: an attribute of inner is asked for, in whose place there is a network of the VIM\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := mustLoad(t, files(c.files), router())
+			r := request()
+			c.change(&r)
+			_, ps := s.Stack(r)
+			if diff := cmp.Diff(c.want, lines(ps)); diff != "" {
+				t.Errorf("problems (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestObjects: a digest is that of what a resource is to be, whatever the number of
+// VNFCs and whatever the VIM has for its demands.
+func TestObjects(t *testing.T) {
+	s := mustLoad(t, files(copied), router())
+	objects := func(change func(*Request)) map[string]string {
+		r := request()
+		r.Parameters = map[string]any{"key": "k"}
+		change(&r)
+		got, ps := s.Objects(r)
+		if len(ps) > 0 {
+			t.Fatal(lines(ps))
+		}
+		return got
+	}
+	base := objects(func(*Request) {})
+	want := []string{
+		"OS::Cinder::Volume disk", "OS::Neutron::FloatingIP floating", "OS::Neutron::Net inner", "OS::Neutron::Port CP2",
+		"OS::Neutron::Subnet inner_subnet", "OS::Nova::Server VDU1", "OS::Nova::Server VDU2",
+	}
+	if diff := cmp.Diff(want, sorted(base)); diff != "" {
+		t.Fatal(diff)
+	}
+	front, back, disk := want[5], want[6], want[0]
+	for _, c := range []struct {
+		name    string
+		changed []string
+		change  func(*Request)
+	}{
+		{"counts", nil, func(r *Request) { r.VNFCs, r.Counts = map[string][]int{"VDU1": {0}}, map[string]int{"VDU1": 1} }},
+		{"assets", nil, func(r *Request) { r.Assets = nil }},
+		{"hidden parameter", nil, func(r *Request) { r.Parameters["secret"] = "x" }},
+		{"demand", []string{front}, func(r *Request) { r.Flavour.VDUs[0].CPUs = 4 }},
+		{"image", []string{disk}, func(r *Request) { r.Flavour.Storages[0].SWImages[0].Version = "2" }},
+		{"network", []string{front}, func(r *Request) {
+			r.Links["CP1"] = Link{NetworkID: "other", SubnetID: "s", Addresses: []string{"a", "b", "c"}}
+		}},
+		{"addresses", []string{front}, func(r *Request) {
+			l := r.Links["CP1"]
+			l.Addresses = []string{"198.51.100.7"}
+			r.Links["CP1"] = l
+		}},
+		{"parameter", []string{back}, func(r *Request) { r.Parameters["key"] = "other" }},
+		{"override", []string{back}, func(r *Request) {
+			r.NFV = map[string]any{"VDU": map[string]any{"VDU2": map[string]any{"computeFlavourId": "mine"}}}
+		}},
+		{"override of one VNFC", []string{front}, func(r *Request) {
+			r.NFV = map[string]any{"VDU": map[string]any{"VDU1-2": map[string]any{"computeFlavourId": "mine"}}}
+		}},
+		{"managed link", []string{"OS::Neutron::Net inner", "OS::Neutron::Port CP2", "OS::Neutron::Subnet inner_subnet", front}, func(r *Request) {
+			r.Links["inner"] = Link{NetworkID: "net-2"}
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := objects(c.change)
+			var changed []string
+			for _, name := range sorted(base) {
+				if got[name] != base[name] {
+					changed = append(changed, name)
+				}
+			}
+			if diff := cmp.Diff(c.changed, changed); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+	t.Run("nested file", func(t *testing.T) {
+		before := maps.Clone(base)
+		s = mustLoad(t, files(copied+"# more\n"), router())
+		after := objects(func(*Request) {})
+		for _, name := range sorted(before) {
+			if changed := before[name] != after[name]; changed != (name == front) {
+				t.Errorf("%s changed: %v", name, changed)
+			}
+		}
+	})
+}

@@ -1,0 +1,217 @@
+package hot
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// answer is what is computed for a leaf: a value, or what to do so that there is one,
+// or what is wrong.
+type answer struct {
+	value         any
+	advice, wrong string
+}
+
+// compute gives the value of a leaf from the VNFD, the numbers of VNFCs, the networks
+// and the assets.
+func (b *builder) compute(l *leaf) answer {
+	switch l.section() {
+	case "VDU":
+		return b.computeVDU(l)
+	case "CP":
+		return b.computeCP(l)
+	default:
+		return answer{}
+	}
+}
+
+func (b *builder) computeVDU(l *leaf) answer {
+	f := b.r.Flavour
+	key, ok := demandKey(f, l.name)
+	if !ok {
+		return answer{advice: "The VNFD has no VDU and no storage of that name."}
+	}
+	d := demandOf(f, key)
+	asset, known := b.r.Assets[key]
+	offline := b.describes || b.r.Assets == nil
+	switch {
+	case asksFlavour(l) && key.Storage != "":
+		return answer{advice: "A storage has no flavour."}
+	case asksFlavour(l) && offline:
+		return answer{value: d.flavourText()}
+	case asksFlavour(l) && known && asset.FlavourID != "":
+		return answer{value: asset.FlavourID}
+	case asksImage(l) && d.Image == nil:
+		return answer{advice: "The VNFD gives " + l.name + " no software image."}
+	case asksImage(l) && offline:
+		return answer{value: d.imageText()}
+	case asksImage(l) && known && asset.ImageID != "":
+		return answer{value: asset.ImageID}
+	case (l.key() == "locationConstraints" || l.key() == "zone") && offline:
+		// Heat and Nova take an empty zone for none.
+		return answer{value: ""}
+	case l.key() == "locationConstraints" || l.key() == "zone":
+		return answer{value: asset.Zone}
+	case l.key() == capacity && b.describes:
+		return answer{value: "as many as there are VNFCs"}
+	case l.key() == capacity:
+		return answer{value: b.r.Counts[key.VDUID]}
+	case l.key() == "name" && key.Storage == "" && l.number >= 0:
+		return answer{value: numbered(f.VDU(key.VDUID).Name, l.number)}
+	case l.key() == "name" && key.Storage == "":
+		return answer{value: f.VDU(key.VDUID).Name}
+	}
+	if keys := l.keys(); len(keys) == 2 && textOf(keys[0]) == "flavor" && key.Storage == "" {
+		return flavourPart(&d, textOf(keys[1]))
+	}
+	return answer{}
+}
+
+// flavourPart is what a template that makes its own flavour asks for.
+func flavourPart(d *Demand, part string) answer {
+	switch part {
+	case "vcpus":
+		return answer{value: d.CPUs}
+	case "ram":
+		return answer{value: units(d.MemoryBytes, mib)}
+	case "disk":
+		return answer{value: units(d.StorageBytes, gib)}
+	default:
+		return answer{}
+	}
+}
+
+// units counts the units that are needed for so many bytes.
+func units(size, unit int64) int64 { return (size + unit - 1) / unit }
+
+// connection is a connection point with the network of the VIM that it is connected to.
+type connection struct {
+	cp   vnfm.ConnectionPoint
+	link Link
+	ok   bool
+}
+
+// connectionOf finds the network of a connection point: its own, or that of its
+// virtual link.
+func (b *builder) connectionOf(id string) connection {
+	c := connection{cp: vnfm.ConnectionPoint{ID: id}}
+	for _, cp := range b.r.Flavour.ConnectionPoints {
+		if cp.ID == id {
+			c.cp = cp
+		}
+	}
+	if c.link, c.ok = b.r.Links[id]; !c.ok && c.cp.VirtualLinkID != "" {
+		c.link, c.ok = b.r.Links[c.cp.VirtualLinkID]
+	}
+	return c
+}
+
+func (b *builder) computeCP(l *leaf) answer {
+	c := b.connectionOf(l.name)
+	keys := l.keys()
+	what := ""
+	switch {
+	case l.key() != "":
+		what = l.key()
+	case len(keys) == 3 && textOf(keys[0]) == fixedIPs:
+		what = textOf(keys[2])
+		if keys[1] != int64(0) {
+			return answer{advice: "An external virtual link gives each connection point one address and one subnet."}
+		}
+	default:
+		return answer{}
+	}
+	switch what {
+	case "network":
+		return text(c.link.NetworkID, "Connect "+l.name+" by an external virtual link.")
+	case "subnet":
+		return text(c.link.SubnetID, "Give the external virtual link of "+l.name+" a subnet.")
+	case "ip_address":
+		address, wrong := b.address(&c, l)
+		if wrong != "" {
+			return answer{wrong: wrong}
+		}
+		return text(address, "Give "+l.name+" a fixed address in its external virtual link.")
+	case fixedIPs:
+		return b.fixedIPs(&c, l)
+	case "mac_address":
+		return b.single(&c, c.link.MAC, "MAC address", text(c.link.MAC, "Give "+l.name+" a MAC address in its external virtual link."))
+	case "port":
+		a := text(c.link.PortID, "Give "+l.name+" a port in its external virtual link.")
+		if b.s.Translated {
+			a.advice = ""
+			a.value = c.link.PortID
+		}
+		return b.single(&c, c.link.PortID, "port", a)
+	case valueSpecs:
+		specs := map[string]any{}
+		if c.link.MAC != "" {
+			specs["mac_address"] = c.link.MAC
+		}
+		return b.single(&c, c.link.MAC, "MAC address", answer{value: specs})
+	default:
+		return answer{}
+	}
+}
+
+// The leaves of a connection point that a translated VNFD asks for besides Tacker's.
+const (
+	fixedIPs   = "fixed_ips"
+	valueSpecs = "value_specs"
+)
+
+func text(v, advice string) answer {
+	if v == "" {
+		return answer{advice: advice}
+	}
+	return answer{value: v}
+}
+
+// single refuses what cannot be that of several VNFCs.
+func (b *builder) single(c *connection, given, what string, a answer) answer {
+	if count := b.r.Counts[c.cp.VDUID]; given != "" && count > 1 && !b.describes {
+		return answer{wrong: fmt.Sprintf("%s is given one %s, and its VDU %s is to have %d VNFCs", c.cp.ID, what, c.cp.VDUID, count)}
+	}
+	return a
+}
+
+// address is the fixed address of a VNFC. Addresses belong to the numbers of VNFCs, so
+// that none moves when another VNFC goes.
+func (b *builder) address(c *connection, l *leaf) (address, wrong string) {
+	given := c.link.Addresses
+	switch count := b.r.Counts[c.cp.VDUID]; {
+	case b.describes:
+		return strings.Join(given, ", "), ""
+	case len(given) == 0:
+		return "", ""
+	case l.number < 0 && count > 1:
+		return "", fmt.Sprintf("the template gives all VNFCs of %s the same fixed address at %s, and there are to be %d", c.cp.VDUID, l.name, count)
+	case l.number < 0:
+		return given[0], ""
+	case l.number >= len(given):
+		return "", fmt.Sprintf("%s has %d fixed addresses, and the VNFC %s has none of them", l.name, len(given), numbered(c.cp.VDUID, l.number))
+	default:
+		return given[l.number], ""
+	}
+}
+
+// fixedIPs is the whole list; an empty one lets Neutron choose.
+func (b *builder) fixedIPs(c *connection, l *leaf) answer {
+	address, wrong := b.address(c, l)
+	if wrong != "" {
+		return answer{wrong: wrong}
+	}
+	one := map[string]any{}
+	if c.link.SubnetID != "" {
+		one["subnet"] = c.link.SubnetID
+	}
+	if address != "" {
+		one["ip_address"] = address
+	}
+	if len(one) == 0 {
+		return answer{value: []any{}}
+	}
+	return answer{value: []any{one}}
+}
