@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/hot"
@@ -48,7 +49,7 @@ func (s *session) apply(ctx context.Context) error {
 	if l == nil {
 		id, err := s.client.CreateStack(ctx, *request)
 		if err != nil {
-			return err
+			return errors.Join(explained(err), s.giveUpImages(ctx))
 		}
 		l = &live{stack: &openstack.Stack{ID: id, Name: request.Name}}
 		if err := s.save(ctx, l); err != nil {
@@ -77,6 +78,22 @@ func (s *session) apply(ctx context.Context) error {
 		}
 	}
 	return s.leaveImages(ctx, chosen.images())
+}
+
+// giveUpImages leaves no image behind for a stack that Heat did not take.
+func (s *session) giveUpImages(ctx context.Context) error {
+	late, stop := vnfm.Overtime(ctx, overtime)
+	defer stop()
+	return s.leaveImages(late, nil)
+}
+
+// explained adds what is known of an error that Heat does not explain: Keystone forbids
+// trusts to who came with an application credential, which Heat says as an error of its own.
+func explained(err error) error {
+	if openstack.IsUnavailable(err) && strings.Contains(err.Error(), "trust") {
+		return fmt.Errorf("%w; Heat makes a trust for each stack (deferred_auth_method), which Keystone forbids to an application credential: give the VIM a user and password", err)
+	}
+	return err
 }
 
 // settled returns the stack when Heat is done with whatever it was at; nil when there is

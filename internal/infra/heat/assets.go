@@ -38,10 +38,7 @@ func (s *session) assets(ctx context.Context, before map[string]hot.Asset, dry b
 		if demand.Image != nil {
 			if file := bundled(s.target.Package, demand.Image); file != nil {
 				var err error
-				if !dry {
-					asset.ImageID, err = s.provideImage(ctx, demand.Image, file)
-				}
-				if err != nil {
+				if asset.ImageID, err = s.provideImage(ctx, demand.Image, file, dry); err != nil {
 					return nil, nil, err
 				}
 				out[key] = asset
@@ -192,6 +189,12 @@ func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnf
 	if len(ps) > 0 {
 		// Heat looks for them too, and would say the same in other words.
 		return ps, nil
+	}
+	for _, asset := range assets {
+		if asset == (hot.Asset{}) {
+			// An image that the package brings is not there yet: Heat would refuse that.
+			return nil, nil
+		}
 	}
 	s.request.Assets = assets
 	stack, problems := s.source.Stack(s.request)

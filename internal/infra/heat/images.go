@@ -40,8 +40,9 @@ func bundled(p *vnfm.Package, image *vnfm.SWImage) *vnfm.PackageFile {
 
 // provideImage returns the id of the image in Glance that is a file of the package, and
 // uploads it when it is not there. An upload that broke off left an image that is not
-// active, which is removed.
-func (s *session) provideImage(ctx context.Context, image *vnfm.SWImage, file *vnfm.PackageFile) (string, error) {
+// active, which is removed. With dry, nothing is changed, and an image that is not there
+// has no id.
+func (s *session) provideImage(ctx context.Context, image *vnfm.SWImage, file *vnfm.PackageFile, dry bool) (string, error) {
 	tag, user := digestTag(file.Digest), userTag(s.target.Instance)
 	found, err := s.client.TaggedImages(ctx, tag)
 	if err != nil {
@@ -50,15 +51,18 @@ func (s *session) provideImage(ctx context.Context, image *vnfm.SWImage, file *v
 	for _, each := range found {
 		switch {
 		case each.Status == openstack.ImageActive:
-			if slices.Contains(each.Tags, user) {
+			if dry || slices.Contains(each.Tags, user) {
 				return each.ID, nil
 			}
 			return each.ID, s.client.TagImage(ctx, each.ID, user)
-		case slices.Contains(each.Tags, user):
+		case slices.Contains(each.Tags, user) && !dry:
 			if err := s.client.DeleteImage(ctx, each.ID); err != nil {
 				return "", err
 			}
 		}
+	}
+	if dry {
+		return "", nil
 	}
 	content, err := s.target.Package.Content.Open(file.Path)
 	if err != nil {
