@@ -16,6 +16,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/heat"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
@@ -93,6 +94,11 @@ resource "vnf_instance" "test" {
 `, flavour, links, strings.Join(arguments, "\n  ")))
 }
 
+// manager can look at what the instance has on the cloud.
+func (c *cloud) manager() vnfm.Manager {
+	return c.store.Manager(c, map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeOpenStack: heat.New(openstack.NewPool("test"))})
+}
+
 // stack is the stack of the only instance of the store; nil when there is none.
 func (c *cloud) stack(ctx context.Context) *openstack.Stack {
 	c.Helper()
@@ -114,7 +120,7 @@ func (c *cloud) vnfcs() map[string][]vnfm.VNFC {
 	if err != nil || len(all) != 1 {
 		c.Fatalf("the store has %d instances: %v", len(all), err)
 	}
-	list, err := c.store.Manager(c).VNFCs(c.Context(), all[0].ID)
+	list, err := c.manager().VNFCs(c.Context(), all[0].ID)
 	if err != nil {
 		c.Fatal(err)
 	}
@@ -265,7 +271,9 @@ func TestAccInstance_openStack(t *testing.T) {
 					remember()
 					id := strings.TrimPrefix(before["FW"][0].ID, "FW-")
 					c.env.Post(c, "compute", "/servers/"+id+"/action", map[string]any{"os-stop": nil}, nil)
-					c.until("the server to be off", func(s map[string]*openstack.Server) bool { return s[id] != nil && s[id].Status == openstack.ServerShutoff })
+					c.until("the server to be off", func(s map[string]*openstack.Server) bool {
+						return s[id] != nil && s[id].Status == openstack.ServerShutoff
+					})
 				},
 				Config:           c.firewall("simple", level(1)),
 				ConfigPlanChecks: update(),

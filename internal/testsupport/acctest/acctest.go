@@ -5,6 +5,7 @@ package acctest
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -87,9 +88,13 @@ func (s Store) Config(parts ...string) string {
 }
 
 // Manager returns a VNF manager over the store, to look at the records or change
-// them behind Terraform's back. It has no infra driver.
-func (s Store) Manager(t testing.TB) vnfm.Manager {
+// them behind Terraform's back. It has no infra driver but those that are given.
+func (s Store) Manager(t testing.TB, drivers ...map[vnfm.VIMType]vnfm.InfraDriver) vnfm.Manager {
 	t.Helper()
+	all := map[vnfm.VIMType]vnfm.InfraDriver{}
+	for _, each := range drivers {
+		maps.Copy(all, each)
+	}
 	keys, err := seal.New(seal.Source{KeyFile: s.KeyFile})
 	if err != nil {
 		t.Fatal(err)
@@ -97,6 +102,7 @@ func (s Store) Manager(t testing.TB) vnfm.Manager {
 	engine := lcm.New(lcm.Config{
 		OpenStore: func(ctx context.Context) (store.Store, error) { return sqlite.Open(ctx, s.Path) },
 		Keyring:   keys,
+		Drivers:   all,
 	})
 	t.Cleanup(func() {
 		if err := engine.Close(); err != nil {
