@@ -76,6 +76,7 @@ func (r *reader) readPolicies(f *vnfm.Flavour, t *template) {
 			r.readAffinity(f, t, p)
 		case kindSecurityRule:
 			r.readSecurityRule(f, t, p)
+		default:
 		}
 	}
 }
