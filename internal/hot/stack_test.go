@@ -233,8 +233,10 @@ func TestBadRequests(t *testing.T) {
 			r.NFV = map[string]any{"VDU": map[string]any{"VDU1-7": map[string]any{"computeFlavorId": "a", "vcImageId": "b"}}, "CP": map[string]any{"CP9": "x"}}
 		}, "warning the template " + top + " does not ask for nfv.CP.CP9: The value has no effect.\n" +
 			"warning the template " + top + " does not ask for nfv.VDU.VDU1-7.computeFlavorId: The value has no effect.\n"},
+		{"a network that nobody asks for", copied, func(r *Request) { r.Links["CP7"] = Link{NetworkID: "n"} },
+			"warning the template " + top + " has no place for the network of CP7: It asks for networks by { get_param: [nfv, CP, <connection point>, network] }, or has a resource by the name of the virtual link.\n"},
 		{"a required parameter", "-- simple/top.yaml --\nheat_template_version: wallaby\nparameters: { key: { type: string } }\nresources: { VDU1: { type: OS::Nova::Server }, VDU2: { type: OS::Nova::Server } }\n",
-			func(r *Request) { r.NFV = map[string]any{"VDU": map[string]any{}} },
+			func(r *Request) { r.NFV, r.Links = map[string]any{"VDU": map[string]any{}}, nil },
 			top + ":2:15: the template has the parameter \"key\", which has no default and is not given: Set additional_params.key.\n" +
 				"the template " + top + " has no parameter nfv\n"},
 		{"a group too small", grouped, func(r *Request) { r.Counts["VDU1"] = 4 },
