@@ -2,6 +2,9 @@ package hot
 
 import (
 	"fmt"
+	"math"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -80,8 +83,56 @@ func demandOf(f *vnfm.Flavour, key DemandKey) Demand {
 	}
 	v := f.VDU(key.VDUID)
 	d.Image = firstImage(v.SWImages)
-	d.CPUs, d.MemoryBytes = int(v.CPUs), v.MemoryBytes
+	d.CPUs, d.MemoryBytes = int(math.Ceil(v.CPUs)), v.MemoryBytes
+	if v.Compute != nil {
+		d.FlavourName, d.StorageBytes = v.Compute.FlavourName, v.Compute.DiskBytes
+		d.ExtraSpecs = extraSpecs(v.Compute)
+	}
+	// A server that boots from a volume has its system there.
+	if d.Image != nil && len(bootIndex(f, v)) == 0 {
+		d.MemoryBytes = max(d.MemoryBytes, d.Image.MinRAMBytes)
+		d.StorageBytes = max(d.StorageBytes, d.Image.MinDiskBytes)
+	}
 	return d
+}
+
+// specWords are demands in the words that VNFDs have for extra specs of flavours.
+var specWords = []string{
+	"cpu_cores", "cpu_policy", "cpu_sockets", "cpu_thread_policy", "cpu_threads", "emulator_threads_policy",
+	"mem_page_size", "numa_nodes", "pci_numa_affinity_policy",
+}
+
+// extraSpecs are the demands that flavours of Nova meet by extra specs.
+func extraSpecs(c *vnfm.Compute) map[string]string {
+	specs := map[string]string{}
+	if c.PinnedCPUs {
+		specs["hw:cpu_policy"] = "dedicated"
+	}
+	if c.NUMA {
+		specs["hw:numa_nodes"] = "1"
+	}
+	if len(c.HugePages) > 0 {
+		specs["hw:mem_page_size"] = strconv.FormatInt(units(c.HugePages[0].PageSize, 1<<10), 10)
+	}
+	for key, value := range c.Requirements {
+		switch {
+		case strings.Contains(key, ":"):
+			specs[key] = value
+		case slices.Contains(specWords, key):
+			specs["hw:"+key] = value
+		}
+	}
+	if len(specs) == 0 {
+		return nil
+	}
+	return specs
+}
+
+// unknownDemands are those that no extra spec is known for.
+func unknownDemands(c *vnfm.Compute) []string {
+	return slices.DeleteFunc(sorted(c.Requirements), func(key string) bool {
+		return strings.Contains(key, ":") || slices.Contains(specWords, key)
+	})
 }
 
 func firstImage(images []vnfm.SWImage) *vnfm.SWImage {

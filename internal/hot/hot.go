@@ -1,6 +1,13 @@
 // Package hot makes Heat stacks of VNF packages: the templates that a package brings
 // (BaseHOT), or else those that its VNFD amounts to, with one resource for each VNFC and
 // the parameters that they ask for. It is pure: what only the VIM knows is handed in.
+//
+// A copied resource of the top-level template takes along what is named after the
+// connection points and storages of its VDU, and what refers to one of them: each stands
+// once for each VNFC, and refers to its own. Others refer to all VNFCs at once, from an
+// item of a list, from depends_on or from an output, which becomes a list. Values below
+// nfv have the names of copied resources, VDU1-0 and CP1-0; what a user gives under the
+// plain name holds for all VNFCs, and over it what is given for one.
 package hot
 
 import "github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"

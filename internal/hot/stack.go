@@ -34,6 +34,7 @@ func (s *Source) Stack(r Request) (*Stack, vnfm.Problems) {
 		b.refuse(nfv, vnfm.SeverityError, vnfm.Place{}, "the template "+s.top.file+" has no parameter nfv", "")
 	}
 	b.checkUse()
+	b.checkLinks()
 	return out, b.problems
 }
 
@@ -181,6 +182,29 @@ func (b *builder) checkUse() {
 				l := leaf{path: path}
 				b.refuse(nfv, vnfm.SeverityWarning, vnfm.Place{}, "the template "+b.s.top.file+" does not ask for "+l.String(), "The value has no effect.")
 			}
+		}
+	}
+}
+
+// checkLinks warns of networks that the template has no place for.
+func (b *builder) checkLinks() {
+	if b.s.wholesale() {
+		return
+	}
+	used := map[string]bool{}
+	for _, l := range b.s.leaves() {
+		if l.section() == "CP" {
+			used[l.name] = true
+			used[b.connectionOf(l.name).cp.VirtualLinkID] = true
+		}
+	}
+	for _, id := range sorted(b.r.Links) {
+		if b.s.top.section("resources")[id] == nil && !used[id] {
+			b.problems = append(b.problems, vnfm.Problem{
+				Severity: vnfm.SeverityWarning,
+				Summary:  "the template " + b.s.top.file + " has no place for the network of " + id,
+				Detail:   "It asks for networks by { get_param: [nfv, CP, <connection point>, network] }, or has a resource by the name of the virtual link.",
+			})
 		}
 	}
 }

@@ -233,8 +233,10 @@ func TestBadRequests(t *testing.T) {
 			r.NFV = map[string]any{"VDU": map[string]any{"VDU1-7": map[string]any{"computeFlavorId": "a", "vcImageId": "b"}}, "CP": map[string]any{"CP9": "x"}}
 		}, "warning the template " + top + " does not ask for nfv.CP.CP9: The value has no effect.\n" +
 			"warning the template " + top + " does not ask for nfv.VDU.VDU1-7.computeFlavorId: The value has no effect.\n"},
+		{"a network that nobody asks for", copied, func(r *Request) { r.Links["CP7"] = Link{NetworkID: "n"} },
+			"warning the template " + top + " has no place for the network of CP7: It asks for networks by { get_param: [nfv, CP, <connection point>, network] }, or has a resource by the name of the virtual link.\n"},
 		{"a required parameter", "-- simple/top.yaml --\nheat_template_version: wallaby\nparameters: { key: { type: string } }\nresources: { VDU1: { type: OS::Nova::Server }, VDU2: { type: OS::Nova::Server } }\n",
-			func(r *Request) { r.NFV = map[string]any{"VDU": map[string]any{}} },
+			func(r *Request) { r.NFV, r.Links = map[string]any{"VDU": map[string]any{}}, nil },
 			top + ":2:15: the template has the parameter \"key\", which has no default and is not given: Set additional_params.key.\n" +
 				"the template " + top + " has no parameter nfv\n"},
 		{"a group too small", grouped, func(r *Request) { r.Counts["VDU1"] = 4 },
@@ -338,4 +340,58 @@ func TestObjects(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestCompanions: what belongs to a VNFC stands beside it under its number, and what
+// refers to that follows; what refers to all from a list stays one.
+func TestCompanions(t *testing.T) {
+	s := mustLoad(t, files(`-- simple/top.yaml --
+heat_template_version: 2021-04-16
+parameters: { nfv: { type: json } }
+resources:
+  VDU1: { type: OS::Nova::Server, properties: { networks: [ { port: { get_resource: CP1 } } ] } }
+  CP1: { type: OS::Neutron::Port, properties: { network: { get_param: [nfv, CP, CP1, network] } } }
+  floating: { type: OS::Neutron::FloatingIP, depends_on: VDU1, properties: { port_id: { get_resource: CP1 } } }
+  all: { type: OS::Heat::Value, properties: { value: [ { get_attr: [floating, floating_ip_address] } ] } }
+  VDU2: { type: OS::Nova::Server }
+`), router())
+	want := map[string]any{"VDU2-0": map[string]any{"type": "OS::Nova::Server"}}
+	var addresses []any
+	for _, n := range []string{"0", "2"} {
+		want["VDU1-"+n] = map[string]any{"type": "OS::Nova::Server", "properties": map[string]any{
+			"networks": []any{map[string]any{"port": map[string]any{fnResource: "CP1-" + n}}},
+		}}
+		want["CP1-"+n] = map[string]any{"type": "OS::Neutron::Port", "properties": map[string]any{
+			"network": map[string]any{fnParam: []any{nfv, "CP", "CP1-" + n, "network"}},
+		}}
+		want["floating-"+n] = map[string]any{"type": "OS::Neutron::FloatingIP", "depends_on": []any{"VDU1-" + n}, "properties": map[string]any{
+			"port_id": map[string]any{fnResource: "CP1-" + n},
+		}}
+		addresses = append(addresses, map[string]any{fnAttr: []any{"floating-" + n, "floating_ip_address"}})
+	}
+	want["all"] = map[string]any{"type": "OS::Heat::Value", "properties": map[string]any{"value": addresses}}
+	if diff := cmp.Diff(want, stackOf(t, s, request()).Template["resources"]); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestObjectsOfGroups: the size of a group is no part of what it is, be it given by the
+// template or asked for.
+func TestObjectsOfGroups(t *testing.T) {
+	objects := func(template string, count int) map[string]string {
+		r := request()
+		r.VNFCs, r.Counts = nil, map[string]int{"VDU1": count, "VDU2": count}
+		got, ps := mustLoad(t, files(template), router()).Objects(r)
+		if len(ps) > 0 {
+			t.Fatal(lines(ps))
+		}
+		return got
+	}
+	base := objects(grouped, 1)
+	if diff := cmp.Diff([]string{"OS::Heat::AutoScalingGroup VDU1_group", "OS::Heat::ResourceGroup VDU2"}, sorted(base)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(base, objects(strings.Replace(grouped, "count: 1", "count: 2", 1), 2)); diff != "" {
+		t.Error(diff)
+	}
 }

@@ -125,6 +125,9 @@ func (b *builder) computeCP(l *leaf) answer {
 	}
 	switch what {
 	case "network":
+		if b.s.Translated && c.link.PortID != "" {
+			return answer{value: c.link.NetworkID}
+		}
 		return text(c.link.NetworkID, "Connect "+l.name+" by an external virtual link.")
 	case "subnet":
 		return text(c.link.SubnetID, "Give the external virtual link of "+l.name+" a subnet.")

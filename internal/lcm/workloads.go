@@ -7,38 +7,59 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// sealedWorkloads is the sealed value of a package record that has the workloads.
-const sealedWorkloads = "workloads"
+// The sealed values of a package record: what its VNFD says of containers, and of the
+// data that servers boot with.
+const (
+	sealedWorkloads = "workloads"
+	sealedBootData  = "boot_data"
+)
 
-// workloads are those of a descriptor by flavour and VDU.
-type workloads map[string]map[string]*vnfm.Workload
+// byVDU are parts of a descriptor by flavour and VDU.
+type byVDU[T any] map[string]map[string]*T
 
-func workloadsOf(d *vnfm.Descriptor) workloads {
-	all := workloads{}
+func partsOf[T any](d *vnfm.Descriptor, of func(*vnfm.VDU) *T) byVDU[T] {
+	all := byVDU[T]{}
 	for i := range d.Flavours {
 		f := &d.Flavours[i]
 		for j := range f.VDUs {
-			if v := &f.VDUs[j]; v.Workload != nil {
-				if all[f.ID] == nil {
-					all[f.ID] = map[string]*vnfm.Workload{}
-				}
-				all[f.ID][v.ID] = v.Workload
+			part := of(&f.VDUs[j])
+			if part == nil {
+				continue
 			}
+			if all[f.ID] == nil {
+				all[f.ID] = map[string]*T{}
+			}
+			all[f.ID][f.VDUs[j].ID] = part
 		}
 	}
 	return all
 }
 
-// sealWorkloads seals what a VNFD says of its containers, which the record itself
-// leaves out: their settings may be as secret as the content that they stand in.
-func (e *Engine) sealWorkloads(en *entry[packageRecord]) error {
-	all := workloadsOf(en.value.Descriptor)
-	if len(all) == 0 {
-		return nil
+func (all byVDU[T]) putBack(d *vnfm.Descriptor, to func(*vnfm.VDU, *T)) {
+	for id, vdus := range all {
+		f := d.Flavour(id)
+		for vdu, part := range vdus {
+			to(f.VDU(vdu), part)
+		}
 	}
-	text, err := json.Marshal(all)
+}
+
+// sealWorkloads seals what a VNFD says of its containers and of what servers boot with,
+// which the record itself leaves out: it may be as secret as the content that it stands in.
+func (e *Engine) sealWorkloads(en *entry[packageRecord]) error {
+	d := en.value.Descriptor
+	plain := map[string]string{}
+	err := addSealed(plain, sealedWorkloads, partsOf(d, func(v *vnfm.VDU) *vnfm.Workload { return v.Workload }))
 	if err == nil {
-		en.rec.Sealed, err = e.cfg.Keyring.Seal(en.rec.ID, map[string]string{sealedWorkloads: string(text)})
+		err = addSealed(plain, sealedBootData, partsOf(d, func(v *vnfm.VDU) *vnfm.BootData {
+			if v.Compute == nil {
+				return nil
+			}
+			return v.Compute.BootData
+		}))
+	}
+	if err == nil && len(plain) > 0 {
+		en.rec.Sealed, err = e.cfg.Keyring.Seal(en.rec.ID, plain)
 	}
 	if err != nil {
 		return fmt.Errorf("sealing the containers of VNF package %q: %w", en.rec.ID, err)
@@ -46,24 +67,33 @@ func (e *Engine) sealWorkloads(en *entry[packageRecord]) error {
 	return nil
 }
 
+func addSealed[T any](plain map[string]string, name string, parts byVDU[T]) error {
+	if len(parts) == 0 {
+		return nil
+	}
+	text, err := json.Marshal(parts)
+	plain[name] = string(text)
+	return err
+}
+
 // openWorkloads puts back what sealWorkloads sealed.
 func (e *Engine) openWorkloads(en *entry[packageRecord]) error {
 	if len(en.rec.Sealed) == 0 || en.value.Descriptor == nil {
 		return nil
 	}
-	var all workloads
 	plain, err := e.cfg.Keyring.Open(en.rec.ID, en.rec.Sealed)
-	if err == nil {
-		err = json.Unmarshal([]byte(plain[sealedWorkloads]), &all)
+	if text := plain[sealedWorkloads]; err == nil && text != "" {
+		var all byVDU[vnfm.Workload]
+		err = json.Unmarshal([]byte(text), &all)
+		all.putBack(en.value.Descriptor, func(v *vnfm.VDU, w *vnfm.Workload) { v.Workload = w })
+	}
+	if text := plain[sealedBootData]; err == nil && text != "" {
+		var all byVDU[vnfm.BootData]
+		err = json.Unmarshal([]byte(text), &all)
+		all.putBack(en.value.Descriptor, func(v *vnfm.VDU, b *vnfm.BootData) { v.Compute.BootData = b })
 	}
 	if err != nil {
 		return fmt.Errorf("opening the containers of VNF package %q: %w", en.rec.ID, err)
-	}
-	for id, vdus := range all {
-		f := en.value.Descriptor.Flavour(id)
-		for vdu, w := range vdus {
-			f.VDU(vdu).Workload = w
-		}
 	}
 	return nil
 }

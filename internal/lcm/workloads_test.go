@@ -10,7 +10,7 @@ import (
 )
 
 // TestSettingsOfContainersAreSealed onboards a VNFD with a secret among the settings
-// of a container: another process has it, and whoever reads the store has not.
+// of a container and in the boot data of a server: another process has it, and whoever reads the store has not.
 func TestSettingsOfContainersAreSealed(t *testing.T) {
 	w := newWorld(t)
 	dir := filepath.Join(t.TempDir(), "gateway")
@@ -23,7 +23,13 @@ func TestSettingsOfContainersAreSealed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(file, bytes.ReplaceAll(text, []byte("LOG_LEVEL: info"), []byte("PASSWORD: "+secret)), 0o600); err != nil {
+	text = bytes.ReplaceAll(text, []byte("LOG_LEVEL: info"), []byte("PASSWORD: "+secret))
+	text = bytes.Replace(text, []byte("  node_templates:\n"), []byte(`  node_templates:
+    server:
+      type: tosca.nodes.nfv.Vdu.Compute
+      properties: { name: server, boot_data: '`+secret+`', vdu_profile: { min_number_of_instances: 1, max_number_of_instances: 1 } }
+`), 1)
+	if err := os.WriteFile(file, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	p, problems, err := w.OnboardPackage(t.Context(), vnfm.PackageSpec{Name: "gateway", Source: dir, Integrity: "warn", Signature: "ignore"}, "")
@@ -37,6 +43,10 @@ func TestSettingsOfContainersAreSealed(t *testing.T) {
 	proxy := again.Descriptor.Flavour("default").VDU("proxy")
 	if proxy.Workload == nil || proxy.Workload.Containers[0].Config["PASSWORD"] != secret {
 		t.Errorf("another process reads of the containers: %+v", proxy.Workload)
+	}
+	server := again.Descriptor.Flavour("default").VDU("server")
+	if server.Compute == nil || server.Compute.BootData == nil || server.Compute.BootData.Content != secret {
+		t.Errorf("another process reads of the server: %+v", server.Compute)
 	}
 	err = filepath.WalkDir(w.dir, func(path string, entry os.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {

@@ -19,6 +19,7 @@ func (r *reader) readNetwork(f *vnfm.Flavour, t *template) {
 			Type:      n.typ,
 			External:  n.kind == kindExtCp || offered[n.name],
 			Protocols: n.property("layer_protocols").texts(),
+			VNICType:  n.property("vnic_type").str(),
 		}
 		cp.Order, _ = n.property("order").count()
 		key := []string{"flavour", f.ID, "cp", n.name}
@@ -46,11 +47,7 @@ func (r *reader) readNetwork(f *vnfm.Flavour, t *template) {
 			Protocols:   n.property("connectivity_type").get("layer_protocols").texts(),
 			NetworkName: n.property("network_name").str(),
 		}
-		for _, data := range n.property("vl_profile").get("virtual_link_protocol_data").items() {
-			if cidr := data.at("l3_protocol_data", "cidr").str(); cidr != "" && vl.CIDR == "" {
-				vl.CIDR = cidr
-			}
-		}
+		readSubnets(&vl, n)
 		r.places.add(n.key, "flavour", f.ID, "link", n.name)
 		f.VirtualLinks = append(f.VirtualLinks, vl)
 	}

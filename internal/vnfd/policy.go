@@ -71,8 +71,12 @@ func (r *reader) readPolicies(f *vnfm.Flavour, t *template) {
 		r.readTackerScaling(f, t, p)
 	}
 	for _, p := range list {
-		if p.kind == kindAffinity || p.kind == kindAntiAffinity {
+		switch p.kind {
+		case kindAffinity, kindAntiAffinity:
 			r.readAffinity(f, t, p)
+		case kindSecurityRule:
+			r.readSecurityRule(f, t, p)
+		default:
 		}
 	}
 }

@@ -37,6 +37,7 @@ func TestReadSeveralFiles(t *testing.T) {
 	want := `warning Definitions/edge_top.yaml:6:5: the import etsi_nfv_sol001_common_types.yaml is not in the package; the ETSI types are known
 warning Definitions/edge_top.yaml:7:5: the import https://example.com/types/etsi_nfv_sol001_vnfd_types_v2.6.1.yaml is not fetched; the ETSI types are known
 warning Definitions/edge_base.yaml:5:18: the import edge_types.yaml closes a circle: Definitions/edge_top.yaml -> Definitions/edge_types.yaml -> Definitions/edge_base.yaml -> Definitions/edge_types.yaml
+warning Definitions/flavours/edge_large.yaml:99:20: the policy security targets "media", which is no connection point of the flavour
 `
 	if diff := cmp.Diff(want, lines(problems)); diff != "" {
 		t.Errorf("problems (-want +got):\n%s", diff)
@@ -101,7 +102,7 @@ func edge() *vnfm.Descriptor {
 				VDUs: []vnfm.VDU{{
 					ID: "signal", Name: "signal", Description: "signalling", Type: "tosca.nodes.nfv.Vdu.Compute",
 					MinInstances: 1, MaxInstances: 3, InitialDelta: ptr(1), CPUs: 2, MemoryBytes: 2 << 30,
-					StorageIDs: []string{"signal_disk", "shared_disk"},
+					StorageIDs: []string{"signal_disk", "shared_disk"}, Compute: &vnfm.Compute{BootOrder: []string{"signal_disk"}},
 					SWImages: []vnfm.SWImage{{
 						ID: "sw_image", Name: "signal-image", Version: "1.20", File: "../Files/images/signal.qcow2",
 						ContainerFormat: "bare", DiskFormat: "qcow2", ChecksumAlgo: "sha-256", ChecksumHash: "0123",
@@ -112,7 +113,7 @@ func edge() *vnfm.Descriptor {
 					{ID: "signal_cp0", Type: "tosca.nodes.nfv.VduCp", VDUID: "signal", External: true, Protocols: []string{"ipv4"}},
 					{ID: "signal_cp1", Type: "tosca.nodes.nfv.VduCp", VDUID: "signal", VirtualLinkID: "internal", Order: 1, Protocols: []string{"ipv4", "ipv6"}},
 				},
-				VirtualLinks: []vnfm.VirtualLink{{ID: "internal", Protocols: []string{"ipv4"}, CIDR: "10.0.0.0/24"}},
+				VirtualLinks: []vnfm.VirtualLink{{ID: "internal", Protocols: []string{"ipv4"}, CIDR: "10.0.0.0/24", Subnets: []vnfm.Subnet{{CIDR: "10.0.0.0/24"}}}},
 				Storages: []vnfm.Storage{
 					{
 						ID: "signal_disk", Type: "tosca.nodes.nfv.Vdu.VirtualBlockStorage", SizeBytes: 10e9, PerVNFC: true,
@@ -157,6 +158,7 @@ func edge() *vnfm.Descriptor {
 					{ID: "spread", Anti: true, Scope: "nfvi_node", Targets: []string{"both"}, Groups: map[string][]string{"both": {"media", "signal"}}},
 					{ID: "together", Scope: "zone", Targets: []string{"media"}},
 				},
+				SecurityGroupRules: []vnfm.SecurityGroupRule{{ID: "security", Protocol: "tcp", PortMax: 65535}},
 			},
 		},
 		PackageChanges: []vnfm.PackageChange{

@@ -31,6 +31,7 @@ const (
 	kindVDULevels
 	kindAffinity
 	kindAntiAffinity
+	kindSecurityRule
 	kindPackageChange
 	kindTackerScaling
 	kindPlacementGroup
@@ -67,6 +68,7 @@ var wellKnown = map[string]kind{
 	"tosca.policies.nfv.VduInstantiationLevels": kindVDULevels,
 	"tosca.policies.nfv.AffinityRule":           kindAffinity,
 	"tosca.policies.nfv.AntiAffinityRule":       kindAntiAffinity,
+	"tosca.policies.nfv.SecurityGroupRule":      kindSecurityRule,
 	"tosca.policies.nfv.VnfPackageChange":       kindPackageChange,
 	"tosca.policies.tacker.Scaling":             kindTackerScaling,
 

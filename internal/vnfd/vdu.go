@@ -76,6 +76,7 @@ func (r *reader) readVDUs(f *vnfm.Flavour, t *template) {
 			v.StorageIDs = append(v.StorageIDs, req.node)
 			r.places.add(req.value, "flavour", f.ID, "vdu", n.name, "storage", req.node)
 		}
+		v.Compute = r.readCompute(&v, n)
 		f.VDUs = append(f.VDUs, v)
 	}
 }

@@ -52,7 +52,8 @@ func (r *reader) readWorkloads(f *vnfm.Flavour, t *template) {
 func (r *reader) aside(read func()) vnfm.Problems {
 	said := len(r.problems)
 	read()
-	found := slices.Clone(r.problems[said:])
+	var found vnfm.Problems
+	found = append(found, r.problems[said:]...)
 	r.problems = r.problems[:said]
 	return found
 }

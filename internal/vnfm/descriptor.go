@@ -50,7 +50,8 @@ type Flavour struct {
 	// (instantiate_start, scale, ...) to the implementation that the VNFD names.
 	Operations map[string]Implementation
 	// AffinityRules holds both affinity and anti-affinity policies.
-	AffinityRules []AffinityRule
+	AffinityRules      []AffinityRule
+	SecurityGroupRules []SecurityGroupRule
 }
 
 // VDU returns the VDU with that node template name, or nil.
@@ -125,6 +126,8 @@ type VDU struct {
 	CPUs        float64
 	MemoryBytes int64
 	StorageIDs  []string
+	// Compute is set when the VNFD says more of the VDU's server.
+	Compute *Compute
 	// Workload is set when the VNFD itself describes the containers of the VDU. Its
 	// settings may be secrets: it is never part of a record in clear.
 	Workload *Workload `json:"-"`
@@ -163,6 +166,8 @@ type ConnectionPoint struct {
 	// Order is the order of the network interface in its VDU, from 0 on.
 	Order     int
 	Protocols []string
+	// VNICType is vnic_type; empty for the VIM's default.
+	VNICType string
 }
 
 // VirtualLink is a VnfVirtualLink node.
@@ -170,7 +175,10 @@ type VirtualLink struct {
 	ID        string
 	Protocols []string
 	// CIDR is the first layer 3 cidr of the profile; empty when none is given.
-	CIDR string
+	CIDR    string
+	Subnets []Subnet
+	// MTU is that of the layer 2 protocol; 0 for the VIM's default.
+	MTU int
 	// NetworkName is the network of the VIM that the link is; empty for a new one.
 	NetworkName string
 }
