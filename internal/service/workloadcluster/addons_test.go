@@ -246,19 +246,26 @@ func TestAccWorkloadCluster_badAddons(t *testing.T) {
 	w.run(t, append([]resource.TestStep{{Config: w.store.Config(acctest.VIM(w, w.lab, "test"))}}, steps...)...)
 }
 
-// A chart of a cluster comes from a repository: the version that a range was resolved to
-// stays, and is not asked for again.
-func TestAccWorkloadCluster_chartOfRepository(t *testing.T) {
-	w := newWorld(t)
+// packedInMemory is the embedded chart "in-memory", for repositories and registries.
+func packedInMemory(t *testing.T) charttest.Chart {
+	t.Helper()
 	loaded, err := helm.Load(os.DirFS("../../capi/charts"), "in-memory")
 	require.NoError(t, err)
 	found, err := loaded.Describe()
 	require.NoError(t, err)
 	archive, err := loaded.Archive()
 	require.NoError(t, err)
-	s := charttest.Repository(t, charttest.Chart{Name: found.Name, Version: found.Version, Packed: archive})
+	return charttest.Chart{Name: found.Name, Version: found.Version, Packed: archive}
+}
+
+// A chart of a cluster comes from a repository: the version that a range was resolved to
+// stays, and is not asked for again.
+func TestAccWorkloadCluster_chartOfRepository(t *testing.T) {
+	w := newWorld(t)
+	chart := packedInMemory(t)
+	s := charttest.Repository(t, chart)
 	config := func(version string) string {
-		source := from(s, fmt.Sprintf("repository = %q, name = %q, version = %q", s.URL, found.Name, version))
+		source := from(s, fmt.Sprintf("repository = %q, name = %q, version = %q", s.URL, chart.Name, version))
 		embedded := inMemory("1.34.0", "")
 		return w.config(strings.Replace(embedded, `name = "in-memory"`, source, 1))
 	}
@@ -267,11 +274,11 @@ func TestAccWorkloadCluster_chartOfRepository(t *testing.T) {
 		resource.TestStep{
 			Config: config(">=0.0.1"),
 			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
-				plancheck.ExpectKnownValue(address, tfjsonpath.New("chart_status").AtMapKey("version"), knownvalue.StringExact(found.Version)),
+				plancheck.ExpectKnownValue(address, tfjsonpath.New("chart_status").AtMapKey("version"), knownvalue.StringExact(chart.Version)),
 			}},
 			ConfigStateChecks: []statecheck.StateCheck{
 				status("INSTANTIATED"),
-				statecheck.ExpectKnownValue(address, tfjsonpath.New("chart_status").AtMapKey("digest"), knownvalue.StringExact(charttest.Digest(archive))),
+				statecheck.ExpectKnownValue(address, tfjsonpath.New("chart_status").AtMapKey("digest"), knownvalue.StringExact(charttest.Digest(chart.Packed))),
 			},
 			Check: func(*terraform.State) error {
 				asked = s.Requests.Load()

@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/chartsource"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/lifecycle"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -71,7 +72,7 @@ func (m *model) Spec(ctx context.Context, state *model, diags *diag.Diagnostics)
 		}
 	}
 	if o := fieldsOf(m.Chart); o != nil {
-		cluster.Chart = &vnfm.ClusterChart{ChartSource: o.source(), Values: r.object(path.Root("chart").AtName("values"), o["values"])}
+		cluster.Chart = &vnfm.ClusterChart{ChartSource: chartsource.Of(o), Values: r.object(path.Root("chart").AtName("values"), o["values"])}
 		cluster.Chart.Chart = chartOf(fieldsOf(m.ChartStatus))
 	}
 	if o := fieldsOf(m.Template); o != nil {
@@ -182,6 +183,9 @@ func (f fields) nested(name string) fields {
 	}
 	return fieldsOf(o)
 }
+
+// given reports whether an argument was not left out.
+func (f fields) given(name string) bool { return f[name] != nil && !f[name].IsNull() }
 
 func (f fields) text(name string) string {
 	v, _ := f[name].(types.String)

@@ -18,6 +18,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/chartsource"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 )
 
@@ -107,8 +108,8 @@ func formAttributes() map[string]schema.Attribute {
 		"chart": schema.SingleNestedAttribute{
 			MarkdownDescription: "The cluster as a Helm chart, whose values have the names of the chart `openstack-cluster` of capi-helm-charts. What the other arguments of the cluster say is laid over `values`.",
 			Optional:            true,
-			Validators:          []validator.Object{sourceRules{embedded: embeddedCharts}},
-			Attributes: tfutil.Merged(chartSource(embeddedCharts...), map[string]schema.Attribute{
+			Validators:          []validator.Object{chartsource.Rules{Embedded: chartsource.Embedded}},
+			Attributes: tfutil.Merged(chartsource.Attributes(chartsource.Embedded...), chartsource.Login(), map[string]schema.Attribute{
 				"values": schema.DynamicAttribute{
 					MarkdownDescription: "Values over those of the chart, an object. Not for secrets.",
 					Optional:            true,

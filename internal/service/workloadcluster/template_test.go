@@ -3,16 +3,19 @@ package workloadcluster_test
 import (
 	"fmt"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
 	"github.com/hashicorp/terraform-plugin-testing/plancheck"
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 	"github.com/stretchr/testify/assert"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/charttest"
 )
 
 // clusterTemplate is a template "standard" of some version and arguments.
@@ -26,15 +29,21 @@ resource "vnf_capi_cluster_template" "standard" {
 `, version, arguments)
 }
 
-const (
-	fromTemplate   = `cluster_template = { definition = vnf_capi_cluster_template.standard.definition }`
-	memoryTemplate = `  chart = { name = "in-memory", values = { provisioning = { startupDuration = "1s" } } }`
-)
+const fromTemplate = `cluster_template = { definition = vnf_capi_cluster_template.standard.definition }`
 
 // A cluster of a template that is new in the same configuration is planned whole, comes
-// up, is the same without the store's records, and is upgraded by the template.
+// up, is the same without the store's records, and is upgraded by the template. The chart
+// of the template is in a registry, for which the cluster has the password.
 func TestAccWorkloadCluster_clusterTemplate(t *testing.T) {
 	w := newWorld(t)
+	chart := packedInMemory(t)
+	registry := charttest.Registry(t, chart)
+	memoryTemplate := fmt.Sprintf(`  chart = { oci = "oci://%s/charts/%s", version = ">=0.0.1", ca_certificate = %q, values = { provisioning = { startupDuration = "1s" } } }`, registry.Host, chart.Name, registry.CA)
+	fromTemplate := fmt.Sprintf(`cluster_template = {
+    definition        = vnf_capi_cluster_template.standard.definition
+    chart_credentials = { username = %q, password_wo = %q, password_wo_version = 1 }
+  }`, charttest.Username, charttest.Password)
+	var asked int64
 	digest := knownvalue.StringRegexp(regexp.MustCompile(`^sha256:`))
 	w.run(t,
 		resource.TestStep{Config: w.store.Config(acctest.VIM(t, w.lab, "test"))},
@@ -45,15 +54,31 @@ func TestAccWorkloadCluster_clusterTemplate(t *testing.T) {
 				plancheck.ExpectKnownValue(address, tfjsonpath.New("objects"), knownvalue.MapPartial(map[string]knownvalue.Check{
 					"cluster.x-k8s.io/v1beta2/MachineDeployment edge-default-worker": digest,
 				})),
+				plancheck.ExpectKnownValue(address, tfjsonpath.New("chart_status").AtMapKey("version"), knownvalue.StringExact(chart.Version)),
 			}},
 			ConfigStateChecks: []statecheck.StateCheck{
 				status("INSTANTIATED"), groupHas("default-worker", "available", 1),
 				statecheck.ExpectKnownValue(address, tfjsonpath.New("running_version"), knownvalue.StringExact("v1.34.0")),
+				statecheck.ExpectKnownValue(address, tfjsonpath.New("chart_status").AtMapKey("digest"), knownvalue.StringExact(charttest.Digest(chart.Packed))),
+			},
+			Check: func(s *terraform.State) error {
+				asked = registry.Requests.Load()
+				assert.NotContains(t, fmt.Sprint(s.RootModule().Resources), charttest.Password)
+				return nil
 			},
 		},
 		resource.TestStep{
 			Config:           w.config(fromTemplate, clusterTemplate("1.34.0", memoryTemplate)),
 			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
+			Check: func(*terraform.State) error {
+				assert.Equal(t, asked, registry.Requests.Load(), "requests to the registry")
+				return nil
+			},
+		},
+		resource.TestStep{
+			Config:      w.config(fromTemplate, clusterTemplate("1.34.0", strings.Replace(memoryTemplate, ">=0.0.1", "9.9.9", 1))),
+			PlanOnly:    true,
+			ExpectError: acctest.Says(`has no chart .* of version "9\.9\.9"`),
 		},
 		resource.TestStep{
 			Config:      w.config(fromTemplate, clusterTemplate("1.36.0", memoryTemplate)),
@@ -159,6 +184,8 @@ func TestAccWorkloadCluster_badTemplate(t *testing.T) {
 		"version": {fromTemplate + "\n" + `kubernetes_version = "1.33.0"`, `The cluster template has Kubernetes 1\.34\.0, not 1\.33\.0`},
 		"label":   {`cluster_template = { definition = vnf_capi_cluster_template.standard.definition, labels = { colour = "blue" } }`, `There is no label "colour" here`},
 		"flavour": {fromTemplate, `needs machineFlavor`},
+		"credentials": {`cluster_template = { definition = vnf_capi_cluster_template.standard.definition, chart_credentials = { username = "me" } }`,
+			`chart_credentials are for a chart from a repository or registry, and that of the template is openstack`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inner := *w
