@@ -9,8 +9,8 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// machineTemplate is a template of a class, with the patches of one definition for it.
-func machineTemplate() *patched {
+// workerTemplate is a template of a class, with the patches of one definition for it.
+func workerTemplate() *patched {
 	return &patched{
 		object: map[string]any{
 			"apiVersion": "infrastructure.cluster.x-k8s.io/v1beta1", "kind": "OpenStackMachineTemplate",
@@ -27,7 +27,7 @@ func following(t *testing.T, patch string) map[string]any {
 	objects, err := decode(patch)
 	require.NoError(t, err)
 	require.Len(t, objects, 1)
-	p := machineTemplate()
+	p := workerTemplate()
 	p.follow([]any{objects[0]})
 	return child(p.object, "spec")
 }
@@ -58,7 +58,7 @@ func TestPatchesAreFollowed(t *testing.T) {
 		"other kind": {`definitions: [{selector: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: OpenStackClusterTemplate, matchResources: {infrastructureCluster: true}}, jsonPatches: [{op: remove, path: /spec/flavor}]}]`, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			want := child(machineTemplate().object, "spec")
+			want := child(workerTemplate().object, "spec")
 			if c.want != nil {
 				c.want(want)
 			}
@@ -90,7 +90,9 @@ func TestIdentities(t *testing.T) {
 			"spec": map[string]any{"template": map[string]any{"spec": map[string]any{"identityRef": ref}}},
 		}
 	}
-	ref := func(name, cloud string) map[string]any { return map[string]any{"identityRef": map[string]any{"name": name, "cloudName": cloud}} }
+	ref := func(name, cloud string) map[string]any {
+		return map[string]any{"identityRef": map[string]any{"name": name, "cloudName": cloud}}
+	}
 	for name, c := range map[string]struct {
 		object map[string]any
 		want   string

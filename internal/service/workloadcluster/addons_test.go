@@ -111,6 +111,11 @@ func TestAccWorkloadCluster_addons(t *testing.T) {
 	both := w.config(w.realCluster("addons = {\n" + cni("~1.0.0", `after = ["cloud"]`) + "\n" + ccm + "\n}"))
 	upgraded := w.config(w.realCluster("addons = {\n" + cni("~1.1", `after = ["cloud"]`) + "\n" + ccm + "\n}"))
 	one := w.config(w.realCluster("addons = {\n" + cni("~1.1", "") + "\n}"))
+	// The machines are described in another way: by a template of another name.
+	described := strings.Replace(one, "lab.vnf/hold: ", "lab.vnf/held: ", 1)
+	machineTemplates := func() string {
+		return w.kubectl("get", "labmachinetemplates", "-o", "jsonpath={.items[*].metadata.name}")
+	}
 
 	at := func(name, field string) tfjsonpath.Path {
 		return tfjsonpath.New("addons_status").AtMapKey(name).AtMapKey(field)
@@ -134,6 +139,7 @@ func TestAccWorkloadCluster_addons(t *testing.T) {
 		}
 	}
 	var nodes chan error
+	var machine string
 	var asked int64
 	count := func() int64 { return repository.Requests.Load() + registry.Requests.Load() }
 	w.run(t,
@@ -206,7 +212,36 @@ func TestAccWorkloadCluster_addons(t *testing.T) {
 		},
 		resource.TestStep{Config: one, ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}},
 		resource.TestStep{
-			Config:      strings.Replace(one, `namespace = "kube-system"`, `namespace = "elsewhere"`, 1),
+			PreConfig: func() {
+				machine = w.kubectl("get", "labmachines", "-o", "name")
+				assert.Equal(t, "edge-workers", machineTemplates())
+			},
+			Config: described,
+			ConfigPlanChecks: resource.ConfigPlanChecks{
+				PreApply:             []plancheck.PlanCheck{plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate)},
+				PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
+			},
+			ConfigStateChecks: []statecheck.StateCheck{status("INSTANTIATED"), groupHas("workers", "available", 1)},
+			Check: func(*terraform.State) error {
+				assert.Regexp(t, `^edge-workers-[0-9a-f]{8}$`, machineTemplates(), "the old template goes once no machine is made of it")
+				assert.NotEqual(t, machine, w.kubectl("get", "labmachines", "-o", "name"))
+				machine = w.kubectl("get", "labmachines", "-o", "name")
+				return nil
+			},
+		},
+		resource.TestStep{
+			// The name stays when the record of the cluster is lost.
+			PreConfig:         func() { w.store.Clear(t) },
+			Config:            described,
+			ConfigPlanChecks:  resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
+			ConfigStateChecks: []statecheck.StateCheck{status("INSTANTIATED")},
+			Check: func(*terraform.State) error {
+				assert.Equal(t, machine, w.kubectl("get", "labmachines", "-o", "name"))
+				return nil
+			},
+		},
+		resource.TestStep{
+			Config:      strings.Replace(described, `namespace = "kube-system"`, `namespace = "elsewhere"`, 1),
 			PlanOnly:    true,
 			ExpectError: acctest.Says(`Add-on "network" is in namespace "kube-system". Take it out, apply, and add it again in the other namespace.`),
 		},

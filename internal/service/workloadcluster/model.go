@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -77,6 +79,9 @@ func (m *model) Spec(ctx context.Context, state *model, diags *diag.Diagnostics)
 	}
 	if o := fieldsOf(m.Template); o != nil {
 		cluster.Template = &vnfm.ClusterTemplate{Content: o.text("content"), Variables: o.texts("variables")}
+		if state != nil {
+			cluster.Template.Known = slices.Collect(maps.Keys(tfutil.Texts(state.Objects)))
+		}
 	}
 	if o := fieldsOf(m.Network); o != nil {
 		cluster.Network = &vnfm.ClusterNetwork{
