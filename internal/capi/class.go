@@ -77,10 +77,13 @@ func (f *follower) template(ctx context.Context, part map[string]any) (map[strin
 	if !ok {
 		ref, _ = part["ref"].(map[string]any)
 	}
-	gv, err := schema.ParseGroupVersion(stringAt(ref, "apiVersion"))
-	kind := stringAt(ref, "kind")
-	if err != nil || gv.Group != groupInfrastructure || (kind != "OpenStackClusterTemplate" && kind != "OpenStackMachineTemplate") {
+	apiVersion, kind := stringAt(ref, "apiVersion"), stringAt(ref, "kind")
+	if groupOf(apiVersion) != groupInfrastructure || (kind != "OpenStackClusterTemplate" && kind != "OpenStackMachineTemplate") {
 		return nil, nil
+	}
+	gv, err := schema.ParseGroupVersion(apiVersion)
+	if err != nil {
+		return nil, err
 	}
 	r, err := f.client.Resource(ctx, gv.WithKind(kind))
 	if err != nil {

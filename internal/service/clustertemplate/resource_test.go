@@ -109,7 +109,6 @@ func TestAccClusterTemplate_badInput(t *testing.T) {
 		"chart":          {image, `chart = { name = "openshift" }`, `There is no embedded chart "openshift"`},
 		"no chart there": {image, `chart = { repository = "https://charts.example" }`, `A repository has many charts: name says which one is meant`},
 		"chart version":  {image, `chart = { version = "0.1.0" }`, `version is for a chart from a repository or registry`},
-		"password":       {image, `chart = { oci = "oci://r.example/c", password = "x" }`, `password`},
 		"values":         {image, `chart = { values = ["a"] }`, `an object is expected, not a list`},
 		"version":        {image, `kubernetes_version = "1.35.0"`, `The image has Kubernetes 1\.34\.0, not 1\.35\.0`},
 		"image version":  {`name = "n", kube_version = "new", os_distro = "ubuntu"`, ``, `"new" is no version of Kubernetes`},

@@ -67,7 +67,7 @@ func addonAttributes() map[string]schema.Attribute {
 			})},
 		},
 		"chart_status": schema.SingleNestedAttribute{
-			MarkdownDescription: "The `chart` of the cluster when it is from a repository or registry. It is known at plan time.",
+			MarkdownDescription: "The `chart` of the cluster, or that of its `cluster_template`, when it is from a repository or registry. It is known at plan time.",
 			Computed:            true,
 			Attributes:          tfutil.Merged(found, map[string]schema.Attribute{"chart": text("Name of the chart.")}),
 		},

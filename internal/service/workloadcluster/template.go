@@ -17,7 +17,7 @@ import (
 
 // chartCredentials are the arguments of a cluster with which the chart of its template is
 // fetched.
-const chartCredentials = "chart_credentials"
+const chartCredentials = "chart_credentials" //nolint:gosec // a name
 
 // definitionPath is where a cluster has the definition of its template.
 var definitionPath = path.Root("cluster_template").AtName("definition")
