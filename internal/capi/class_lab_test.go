@@ -23,7 +23,7 @@ func TestCloudOfATopology(t *testing.T) {
 	lab.OpenStackClass(t, namespace)
 	cloud := stocked(t)
 	o := &overlay{clients: kube.NewPool("test/1"), clouds: openstack.NewPool("test/1")}
-	look := func(t *testing.T, class string, variables, ofGroup map[string]any) vnfm.Problems {
+	look := func(t *testing.T, endpoint, class string, variables, ofGroup map[string]any) vnfm.Problems {
 		t.Helper()
 		spec := &vnfm.ClusterSpec{
 			Name: "edge", Namespace: namespace, KubernetesVersion: "1.34.0", Topology: &vnfm.ClusterTopology{Class: class, Variables: variables},
@@ -31,7 +31,7 @@ func TestCloudOfATopology(t *testing.T) {
 			OpenStack:  &vnfm.ClusterOpenStack{VIMID: "cloud", Credential: &vnfm.ClusterCredential{SecretName: "edge-cloud-credentials", CloudName: "openstack"}},
 		}
 		return o.askCloud(t.Context(), &vnfm.Target{
-			VIM:         &vnfm.VIM{Name: "lab", Kubernetes: &vnfm.KubernetesConnection{Endpoint: lab.Endpoint, CACertificate: lab.ReadFile(t, lab.CAFile)}},
+			VIM:         &vnfm.VIM{Name: endpoint, Kubernetes: &vnfm.KubernetesConnection{Endpoint: endpoint, CACertificate: lab.ReadFile(t, lab.CAFile)}},
 			Credentials: vnfm.Credentials{vnfm.CredentialBearerToken: vnfm.Secret(lab.AdminToken)},
 			Instance:    &vnfm.Instance{ID: "0815", Namespace: namespace, Cluster: spec},
 			Access: func(context.Context, string) (*vnfm.VIM, vnfm.Credentials, error) {
@@ -65,15 +65,18 @@ func TestCloudOfATopology(t *testing.T) {
 			if c.class == "" {
 				c.class = "openstack"
 			}
-			problems := look(t, c.class, c.variables, c.group)
-			if c.want == "" {
-				require.Empty(t, problems)
-				return
+			// A management cluster that serves v1beta1 alone has the class in another form.
+			for _, endpoint := range []string{lab.Endpoint, lab.Management.OlderEndpoint} {
+				problems := look(t, endpoint, c.class, c.variables, c.group)
+				if c.want == "" {
+					require.Empty(t, problems)
+					continue
+				}
+				require.Len(t, problems, 1)
+				assert.Equal(t, c.severity, problems[0].Severity)
+				assert.Equal(t, "topology", problems[0].Attribute)
+				assert.Contains(t, problems[0].String(), c.want)
 			}
-			require.Len(t, problems, 1)
-			assert.Equal(t, c.severity, problems[0].Severity)
-			assert.Equal(t, "topology", problems[0].Attribute)
-			assert.Contains(t, problems[0].String(), c.want)
 		})
 	}
 }

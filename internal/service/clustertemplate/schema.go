@@ -81,7 +81,7 @@ func networkAttributes() map[string]schema.Attribute {
 			MarkdownDescription: "Name servers of the networks that are made for clusters.", Optional: true, ElementType: types.StringType,
 			Validators: []validator.List{listvalidator.SizeAtLeast(1)},
 		},
-		"network_driver": optional("The network driver that the chart installs, for example `calico`. It needs a chart with addons, which those that are embedded are not; the embedded chart takes manifests in `chart.values.workloadManifests`."),
+		"network_driver": optional("The network driver that the chart installs, for example `calico`. It needs a chart with addons, which the embedded ones have not; these take manifests in `chart.values.workloadManifests`."),
 	}
 }
 
