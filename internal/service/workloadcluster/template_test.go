@@ -43,6 +43,8 @@ func TestAccWorkloadCluster_clusterTemplate(t *testing.T) {
     definition        = vnf_capi_cluster_template.standard.definition
     chart_credentials = { username = %q, password_wo = %q, password_wo_version = 1 }
   }`, charttest.Username, charttest.Password)
+	// Another source is looked for anew, and is an upgrade like anything else of the template.
+	exactly := strings.Replace(memoryTemplate, ">=0.0.1", chart.Version, 1)
 	var asked int64
 	digest := knownvalue.StringRegexp(regexp.MustCompile(`^sha256:`))
 	w.run(t,
@@ -86,22 +88,27 @@ func TestAccWorkloadCluster_clusterTemplate(t *testing.T) {
 			ExpectError: acctest.Says(`one minor version at a time: to 1\.35 first`),
 		},
 		resource.TestStep{
-			Config:           w.config(fromTemplate, clusterTemplate("1.35.0", memoryTemplate)),
+			PreConfig:        func() { asked = registry.Requests.Load() },
+			Config:           w.config(fromTemplate, clusterTemplate("1.35.0", exactly)),
 			ConfigPlanChecks: updates(),
 			ConfigStateChecks: []statecheck.StateCheck{
 				status("INSTANTIATED"),
 				statecheck.ExpectKnownValue(address, tfjsonpath.New("running_version"), knownvalue.StringExact("v1.35.0")),
 				statecheck.ExpectKnownValue(address, tfjsonpath.New("node_group_status").AtMapKey("default-worker").AtMapKey("version"), knownvalue.StringExact("v1.35.0")),
 			},
+			Check: func(*terraform.State) error {
+				assert.Greater(t, registry.Requests.Load(), asked, "requests to the registry")
+				return nil
+			},
 		},
 		resource.TestStep{
-			Config:      w.config(fromTemplate, clusterTemplate("1.34.0", memoryTemplate)),
+			Config:      w.config(fromTemplate, clusterTemplate("1.34.0", exactly)),
 			PlanOnly:    true,
 			ExpectError: acctest.Says(`Kubernetes supports no downgrade`),
 		},
 		resource.TestStep{
 			PreConfig:         func() { w.store.Clear(t) },
-			Config:            w.config(fromTemplate, clusterTemplate("1.35.0", memoryTemplate)),
+			Config:            w.config(fromTemplate, clusterTemplate("1.35.0", exactly)),
 			ConfigPlanChecks:  resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
 			ConfigStateChecks: []statecheck.StateCheck{status("INSTANTIATED")},
 		},
