@@ -32,18 +32,18 @@ func (o *overlay) askCloud(ctx context.Context, t *vnfm.Target) vnfm.Problems {
 	ctx, cancel := context.WithTimeout(ctx, cloudLimit)
 	defer cancel()
 	spec := t.Instance.Cluster
-	vim, creds, err := t.Access(ctx, spec.OpenStack.VIMID)
-	if errors.Is(err, vnfm.ErrNotFound) {
-		return nil
-	}
 	q := &cloudQuestion{ctx: ctx, spec: spec}
-	if err == nil {
-		q.client, err = o.clouds.Client(vim.Name, vim.OpenStack, creds)
-	}
-	if err == nil {
-		var text []byte
-		if text, err = fs.ReadFile(t.Package.Content, manifestFile); err == nil {
-			q.objects, err = decode(string(text))
+	var err error
+	if q.objects, err = o.cloudObjects(ctx, t); err == nil {
+		q.identities()
+		var vim *vnfm.VIM
+		var creds vnfm.Credentials
+		if vim, creds, err = t.Access(ctx, spec.OpenStack.VIMID); errors.Is(err, vnfm.ErrNotFound) {
+			// It is registered by the same apply.
+			return q.problems
+		}
+		if err == nil {
+			q.client, err = o.clouds.Client(vim.Name, vim.OpenStack, creds)
 		}
 	}
 	if err == nil {
@@ -58,6 +58,23 @@ func (o *overlay) askCloud(ctx context.Context, t *vnfm.Target) vnfm.Problems {
 	return q.problems
 }
 
+// cloudObjects are the objects of a cluster that name what is in its OpenStack: its own,
+// or those that Cluster API makes of its topology.
+func (o *overlay) cloudObjects(ctx context.Context, t *vnfm.Target) ([]map[string]any, error) {
+	if t.Instance.Cluster.Topology != nil {
+		c, err := o.cluster(t)
+		if err != nil {
+			return nil, err
+		}
+		return c.ofClass(ctx)
+	}
+	text, err := fs.ReadFile(t.Package.Content, manifestFile)
+	if err != nil {
+		return nil, err
+	}
+	return decode(string(text))
+}
+
 // cloudQuestion collects what an OpenStack says of the objects of a cluster.
 type cloudQuestion struct {
 	ctx      context.Context //nolint:containedctx // It lives as long as one call.
@@ -70,7 +87,7 @@ type cloudQuestion struct {
 // ask looks for everything that is named, each thing once.
 func (q *cloudQuestion) ask() error {
 	for _, o := range q.objects {
-		if !strings.HasPrefix(stringAt(o, "apiVersion"), groupInfrastructure+"/") {
+		if groupOf(stringAt(o, "apiVersion")) != groupInfrastructure {
 			continue
 		}
 		var err error

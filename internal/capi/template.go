@@ -40,6 +40,11 @@ const (
 const attributeVariables = "template.variables"
 
 func (f template) objects(spec *vnfm.ClusterSpec, ps *vnfm.Problems) []map[string]any {
+	return f.named(f.written(spec, ps))
+}
+
+// written are the objects under the names that the template gives them.
+func (f template) written(spec *vnfm.ClusterSpec, ps *vnfm.Problems) []map[string]any {
 	f.check(spec, ps)
 	used, err := variablesOf(f.Content)
 	if err != nil {

@@ -85,6 +85,35 @@ func TestClusterOnAnOpenStack(t *testing.T) {
 	}
 }
 
+// Plan and apply settle the names of a cluster's objects against the same record: the one
+// that is there under the name of the cluster.
+func TestNamesAreSettledAgainstTheRecord(t *testing.T) {
+	w, cluster := newClusterWorld(t)
+	spec := w.clusterSpec()
+	i, err := w.Instantiate(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec.Cluster.Template = &vnfm.ClusterTemplate{Content: "another"}
+	if _, _, err := w.PreviewInstance(t.Context(), spec); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Update(t.Context(), i.ID, spec); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(cluster.presents, " "); got != "none {} {}" {
+		t.Errorf("settled against %s", got)
+	}
+	other := w.clusterSpec()
+	other.Name, other.Cluster.Name, cluster.presents = "core", "core", nil
+	if _, _, err := w.PreviewInstance(t.Context(), other); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(cluster.presents, " "); got != "none" {
+		t.Errorf("another cluster is settled against %s", got)
+	}
+}
+
 // Nothing is made on a VIM that no infra driver is for.
 func TestNothingIsMadeWithoutAnInfraDriver(t *testing.T) {
 	w := newWorld(t)

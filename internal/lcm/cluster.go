@@ -91,6 +91,9 @@ func (e *Engine) settleCluster(ctx context.Context, spec *vnfm.InstanceSpec, ask
 	if settled.OpenStack, err = settleCloud(ctx, s, settled.OpenStack); err != nil {
 		return err
 	}
+	if err := e.settleNames(ctx, s, spec); err != nil {
+		return err
+	}
 	if settled.APIVersion != "" {
 		return nil
 	}
@@ -134,6 +137,24 @@ func settleCloud(ctx context.Context, s store.Store, spec *vnfm.ClusterOpenStack
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q", []string{vim.Endpoint, vim.Cloud.Region, at.Interface, at.CACertificate, strconv.FormatBool(at.InsecureSkipTLSVerify)}))
 	settled.Access = hex.EncodeToString(sum[:8])
 	return &settled, nil
+}
+
+// settleNames tells a workload cluster's specification how the cluster is at present.
+func (e *Engine) settleNames(ctx context.Context, s store.Store, spec *vnfm.InstanceSpec) error {
+	d, err := e.clusters()
+	if err != nil {
+		return err
+	}
+	found, err := list[vnfm.Instance](ctx, s, store.Query{Kind: store.KindInstance, Key: keyOf(*spec)})
+	if err != nil {
+		return err
+	}
+	var present *vnfm.ClusterSpec
+	if len(found) > 0 {
+		present = found[0].value.Cluster
+	}
+	d.Settle(spec.Cluster, present)
+	return nil
 }
 
 func servedClusterVersion(groups []string) string {

@@ -22,6 +22,16 @@ type clusters struct {
 	rotated func() error
 	// owner has the owner of an application credential be part of what a cluster is.
 	owner bool
+	// presents are the templates that specifications were settled against.
+	presents []string
+}
+
+func (c *clusters) Settle(_, present *vnfm.ClusterSpec) {
+	if present == nil {
+		c.presents = append(c.presents, "none")
+		return
+	}
+	c.presents = append(c.presents, present.Template.Content)
 }
 
 func (c *clusters) Package(spec *vnfm.ClusterSpec) (*vnfm.Package, vnfm.Problems) {

@@ -35,16 +35,16 @@ func (t *Template) Check(ps *vnfm.Problems) {
 	if !slices.Contains(distributions, t.Image.OSDistro) {
 		refuse("image.os_distro", fmt.Sprintf("nodes cannot be made of %q", t.Image.OSDistro), "the property os_distro of the image is "+strings.Join(distributions, " or "))
 	}
-	if t.ExternalNetwork != "" && t.Chart.Path != "" && !uuidForm.MatchString(t.ExternalNetwork) {
+	if t.ExternalNetwork != "" && !t.isEmbedded() && !uuidForm.MatchString(t.ExternalNetwork) {
 		refuse("external_network", "the chart takes the external network by its id alone", fmt.Sprintf("give the id of the network %q", t.ExternalNetwork))
 	}
 	if t.NetworkDriver != "" && !t.hasAddons() {
 		refuse("network_driver", fmt.Sprintf("the embedded chart %q installs no network driver", t.Chart.Name),
-			"give its manifests in chart.values.workloadManifests, or use a chart with addons through chart.path")
+			"give its manifests in chart.values.workloadManifests, or use a chart with addons: chart.path, chart.repository or chart.oci")
 	}
 	if len(t.VolumeTypes) > 0 && !t.hasAddons() {
 		refuse("volume_types", fmt.Sprintf("the embedded chart %q installs no storage driver", t.Chart.Name),
-			"give its manifests in chart.values.workloadManifests, or use a chart with addons through chart.path")
+			"give its manifests in chart.values.workloadManifests, or use a chart with addons: chart.path, chart.repository or chart.oci")
 	}
 	given := ReadLabels(t.Labels, attributeLabels, ps)
 	if _, ok := given["fixed_subnet_cidr"]; ok && (t.FixedNetwork != "" || t.FixedSubnet != "") {
@@ -56,9 +56,12 @@ func (t *Template) Check(ps *vnfm.Problems) {
 	t.checkLabels(given, attributeLabels, ps)
 }
 
+// isEmbedded reports whether the chart is one of those that need no download.
+func (t *Template) isEmbedded() bool { return t.Chart.Path == "" && !t.Chart.Fetched() }
+
 // hasAddons reports whether the chart installs applications on the cluster. Those that
 // are embedded do not.
-func (t *Template) hasAddons() bool { return t.Chart.Path != "" }
+func (t *Template) hasAddons() bool { return !t.isEmbedded() }
 
 // checkLabels finds labels that do not go together, or not with the chart.
 func (t *Template) checkLabels(l Labels, attribute string, ps *vnfm.Problems) {
@@ -72,7 +75,7 @@ func (t *Template) checkLabels(l Labels, attribute string, ps *vnfm.Problems) {
 		}
 		if wanted, isBoolean := parseBool(l[name]); known.off == "" || !isBoolean || wanted {
 			refuse(name, fmt.Sprintf("the embedded chart %q has no addons, which label %q is about", t.Chart.Name, name),
-				"leave it out, or use a chart with addons through chart.path")
+				"leave it out, or use a chart with addons: chart.path, chart.repository or chart.oci")
 		}
 	}
 	size := l.count("etcd_blockdevice_size", 0)

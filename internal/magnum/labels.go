@@ -57,7 +57,7 @@ var labels = map[string]label{
 
 // replaced are labels of Magnum that an argument stands for here.
 var replaced = map[string]string{
-	"capi_helm_chart_version": "the version of a chart is that of the one at chart.path",
+	"capi_helm_chart_version": "the version of a chart is chart.version, or that of the one at chart.path",
 	"kube_tag":                "the version of Kubernetes is kubernetes_version and image.kube_version",
 	"availability_zone":       "the zone of machines is failure_domain of the cluster's node groups",
 }

@@ -16,6 +16,8 @@ type Template struct {
 	// KubernetesVersion is that of the image; empty leaves it to the image.
 	KubernetesVersion string            `json:"kubernetes_version,omitempty"`
 	Chart             vnfm.ClusterChart `json:"chart"`
+	// ChartServer is how the server of a chart that is fetched is spoken to.
+	ChartServer *ChartServer `json:"chart_server,omitempty"`
 	// The flavours are for machines of which the cluster says none.
 	ControlPlaneFlavour string `json:"control_plane_flavour,omitempty"`
 	NodeFlavour         string `json:"node_flavour,omitempty"`
@@ -44,6 +46,23 @@ type Image struct {
 type Keystone struct {
 	AuthURL   string `json:"auth_url"`
 	ProjectID string `json:"project_id"`
+}
+
+// ChartServer says how a repository or registry is spoken to. Who asks it says each
+// cluster: a template holds no secrets.
+type ChartServer struct {
+	CACertificate         string `json:"ca_certificate,omitempty"`
+	InsecureSkipTLSVerify bool   `json:"insecure_skip_tls_verify,omitempty"`
+	PlainHTTP             bool   `json:"plain_http,omitempty"`
+}
+
+// Access is how somebody gets to the chart.
+func (s *ChartServer) Access(username string, password vnfm.Secret) *vnfm.ChartAccess {
+	access := &vnfm.ChartAccess{Username: username, Password: password}
+	if s != nil {
+		access.CACertificate, access.InsecureSkipTLSVerify, access.PlainHTTP = s.CACertificate, s.InsecureSkipTLSVerify, s.PlainHTTP
+	}
+	return access
 }
 
 // Version is the version of Kubernetes, without v.

@@ -145,3 +145,21 @@ func class(name, kind, fstype string) map[string]any {
 		"allowVolumeExpansion": true, "fstype": fstype, "availabilityZone": "nova",
 	}
 }
+
+// A chart that is fetched has addons like one at a path, and its definition says all but
+// who asks for it.
+func TestChartOfRepository(t *testing.T) {
+	fetched := outside()
+	fetched.Chart.ChartSource = vnfm.ChartSource{Repository: "https://charts.example", Name: "openstack-cluster", Version: "~0.27"}
+	fetched.ChartServer = &ChartServer{CACertificate: "pem"}
+	definition, err := fetched.Definition()
+	require.NoError(t, err)
+	assert.Contains(t, definition, `"chart":{"name":"openstack-cluster","repository":"https://charts.example","version":"~0.27"},"chart_server":{"ca_certificate":"pem"}`)
+	read, err := Parse(definition)
+	require.NoError(t, err)
+	spec := complete(t, read, Choices{}, &vnfm.ClusterSpec{Name: "edge"})
+	assert.Equal(t, fetched.Chart.ChartSource, spec.Chart.ChartSource)
+	assert.NotNil(t, at(spec.Chart.Values, "addons"))
+	assert.Equal(t, &vnfm.ChartAccess{Username: "u", Password: "p", CACertificate: "pem"}, read.ChartServer.Access("u", "p"))
+	assert.Equal(t, &vnfm.ChartAccess{Username: "u"}, (*ChartServer)(nil).Access("u", ""))
+}

@@ -51,6 +51,12 @@ type ClusterTopology struct {
 type ClusterTemplate struct {
 	Content   string            `json:"content"`
 	Variables map[string]string `json:"variables,omitempty"`
+	// First has the digests of the contents for which templates of machines have the names
+	// that Content gives them. With another content they have another name.
+	First map[string]string `json:"first,omitempty"`
+	// Known are the objects that the cluster was last seen to have, for one whose record
+	// was lost. They are never kept.
+	Known []string `json:"-"`
 }
 
 // ClusterNetwork is clusterNetwork of a Cluster.
@@ -278,6 +284,9 @@ type ClusterDriver interface {
 	// Package renders the objects of a workload cluster as a package with one file of
 	// manifests. It is the same for the same specification.
 	Package(spec *ClusterSpec) (*Package, Problems)
+	// Settle fills into a wanted specification what the names of its objects depend on: how
+	// the cluster is at present, which is nil for one without a record.
+	Settle(wanted, present *ClusterSpec)
 	// Over returns an infra driver that makes what Package renders with another one,
 	// and knows when a workload cluster is ready and how it is removed.
 	Over(infra InfraDriver) InfraDriver

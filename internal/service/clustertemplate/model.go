@@ -10,12 +10,10 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/magnum"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/chartsource"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
-
-// defaultChart is the embedded chart that a template has which names none.
-const defaultChart = "openstack"
 
 // model is the resource as Terraform has it.
 type model struct {
@@ -54,7 +52,7 @@ func (m *model) template(ctx context.Context, diags *diag.Diagnostics) (*magnum.
 		Image: magnum.Image{
 			ID: text(image["id"]), Name: text(image["name"]), KubeVersion: text(image["kube_version"]), OSDistro: text(image["os_distro"]),
 		},
-		KubernetesVersion: m.KubernetesVersion.ValueString(), Chart: vnfm.ClusterChart{ChartSource: vnfm.ChartSource{Name: defaultChart}},
+		KubernetesVersion: m.KubernetesVersion.ValueString(), Chart: vnfm.ClusterChart{ChartSource: vnfm.ChartSource{Name: chartsource.Embedded[0]}},
 		ControlPlaneFlavour: m.ControlPlaneFlavour.ValueString(), NodeFlavour: m.NodeFlavour.ValueString(), Keypair: m.Keypair.ValueString(),
 		ExternalNetwork: m.ExternalNetwork.ValueString(), FixedNetwork: m.FixedNetwork.ValueString(), FixedSubnet: m.FixedSubnet.ValueString(),
 		NetworkDriver: m.NetworkDriver.ValueString(),
@@ -68,10 +66,10 @@ func (m *model) template(ctx context.Context, diags *diag.Diagnostics) (*magnum.
 	}
 	if tfutil.Set(m.Chart) {
 		c := m.Chart.Attributes()
-		t.Chart.Path = text(c["path"])
-		if t.Chart.Name = text(c["name"]); t.Chart.Name == "" && t.Chart.Path == "" {
-			t.Chart.Name = defaultChart
+		if source := chartsource.Of(c); source != (vnfm.ChartSource{}) {
+			t.Chart.ChartSource = source
 		}
+		t.ChartServer = serverOf(c)
 		values, err := tfutil.MapToGo(c["values"])
 		if err != nil {
 			at := path.Root("chart").AtName("values")
@@ -80,6 +78,16 @@ func (m *model) template(ctx context.Context, diags *diag.Diagnostics) (*magnum.
 		t.Chart.Values = values
 	}
 	return t, true
+}
+
+// serverOf reads how the server of the chart is spoken to; nil when that is not said.
+func serverOf(chart map[string]attr.Value) *magnum.ChartServer {
+	access, _ := chartsource.Access(chart)
+	server := magnum.ChartServer{CACertificate: access.CACertificate, InsecureSkipTLSVerify: access.InsecureSkipTLSVerify, PlainHTTP: access.PlainHTTP}
+	if server == (magnum.ChartServer{}) {
+		return nil
+	}
+	return &server
 }
 
 func text(v attr.Value) string {

@@ -2,6 +2,7 @@ package clustertemplate_test
 
 import (
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-testing/compare"
@@ -81,6 +82,19 @@ func TestAccClusterTemplate(t *testing.T) {
 						`"dns_nameservers":["1.1.1.1"],"network_driver":"calico","volume_types":["fast"],`+
 						`"keystone":{"auth_url":"https://keystone.example:5000/v3","project_id":"p"},"labels":{"octavia_provider":"ovn"}}`))},
 			},
+			{
+				// A chart of a repository is fetched by those who take the template.
+				Config: template(image, `chart = { repository = "https://charts.example", name = "openstack-cluster", version = "~0.27", insecure_skip_tls_verify = true, values = { a = 1 } }`),
+				ConfigStateChecks: []statecheck.StateCheck{watch(), statecheck.ExpectKnownValue(address, tfjsonpath.New("definition"), knownvalue.StringExact(
+					`{"image":{"name":"node","kube_version":"v1.34.0","os_distro":"ubuntu"},`+
+						`"chart":{"name":"openstack-cluster","repository":"https://charts.example","version":"~0.27","values":{"a":1}},"chart_server":{"insecure_skip_tls_verify":true}}`))},
+			},
+			{
+				Config: template(image, `chart = { oci = "oci://charts.example/openstack-cluster", digest = "sha256:`+strings.Repeat("0", 64)+`" }`),
+				ConfigStateChecks: []statecheck.StateCheck{watch(), statecheck.ExpectKnownValue(address, tfjsonpath.New("definition"), knownvalue.StringExact(
+					`{"image":{"name":"node","kube_version":"v1.34.0","os_distro":"ubuntu"},`+
+						`"chart":{"oci":"oci://charts.example/openstack-cluster","digest":"sha256:`+strings.Repeat("0", 64)+`"}}`))},
+			},
 		},
 	})
 }
@@ -89,17 +103,19 @@ func TestAccClusterTemplate_badInput(t *testing.T) {
 	t.Parallel()
 	acctest.PreCheck(t)
 	for name, c := range map[string]struct{ image, arguments, want string }{
-		"no image":      {`kube_version = "v1.34.0", os_distro = "ubuntu"`, ``, `No attribute specified when one \(and only one\) of`},
-		"two images":    {image + `, id = "x"`, ``, `2 attributes specified when one`},
-		"two charts":    {image, `chart = { name = "openstack", path = "x" }`, `cannot be specified when`},
-		"chart":         {image, `chart = { name = "openshift" }`, `chart\.name value must be one of`},
-		"values":        {image, `chart = { values = ["a"] }`, `an object is expected, not a list`},
-		"version":       {image, `kubernetes_version = "1.35.0"`, `The image has Kubernetes 1\.34\.0, not 1\.35\.0`},
-		"image version": {`name = "n", kube_version = "new", os_distro = "ubuntu"`, ``, `"new" is no version of Kubernetes`},
-		"distribution":  {`name = "n", kube_version = "1.34.0", os_distro = "coreos"`, ``, `Nodes cannot be made of "coreos"`},
-		"label":         {image, `labels = { colour = "blue" }`, `There is no label "colour" here.*The known labels are api_master_lb_allowed_cidrs`},
-		"addon":         {image, `labels = { monitoring_enabled = "true" }`, `has no addons, which label "monitoring_enabled" is about`},
-		"keystone":      {image, `keystone = { auth_url = "https://user:pass@keystone", project_id = "p" }`, `must be a URL that begins with`},
+		"no image":       {`kube_version = "v1.34.0", os_distro = "ubuntu"`, ``, `No attribute specified when one \(and only one\) of`},
+		"two images":     {image + `, id = "x"`, ``, `2 attributes specified when one`},
+		"two charts":     {image, `chart = { name = "openstack", path = "x" }`, `name is of a chart in a repository, or of an embedded one, and path is another source`},
+		"chart":          {image, `chart = { name = "openshift" }`, `There is no embedded chart "openshift"`},
+		"no chart there": {image, `chart = { repository = "https://charts.example" }`, `A repository has many charts: name says which one is meant`},
+		"chart version":  {image, `chart = { version = "0.1.0" }`, `version is for a chart from a repository or registry`},
+		"values":         {image, `chart = { values = ["a"] }`, `an object is expected, not a list`},
+		"version":        {image, `kubernetes_version = "1.35.0"`, `The image has Kubernetes 1\.34\.0, not 1\.35\.0`},
+		"image version":  {`name = "n", kube_version = "new", os_distro = "ubuntu"`, ``, `"new" is no version of Kubernetes`},
+		"distribution":   {`name = "n", kube_version = "1.34.0", os_distro = "coreos"`, ``, `Nodes cannot be made of "coreos"`},
+		"label":          {image, `labels = { colour = "blue" }`, `There is no label "colour" here.*The known labels are api_master_lb_allowed_cidrs`},
+		"addon":          {image, `labels = { monitoring_enabled = "true" }`, `has no addons, which label "monitoring_enabled" is about`},
+		"keystone":       {image, `keystone = { auth_url = "https://user:pass@keystone", project_id = "p" }`, `must be a URL that begins with`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			resource.Test(t, resource.TestCase{

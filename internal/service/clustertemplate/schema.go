@@ -10,6 +10,9 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/chartsource"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 )
 
 // url is the form of an address of Keystone.
@@ -20,7 +23,7 @@ func resourceSchema() schema.Schema {
 		MarkdownDescription: "What OpenStack Magnum calls a cluster template: image, version, flavours, networks and labels that clusters have in common. " +
 			"It is nowhere but in the configuration: `vnf_capi_workload_cluster` takes its `definition`, and a template that changes is the upgrade, in place, of each cluster that does. " +
 			"The guide for people who come from Magnum has the names of both.",
-		Attributes: merge(
+		Attributes: tfutil.Merged(
 			map[string]schema.Attribute{
 				"id":         schema.StringAttribute{MarkdownDescription: "Name of the template and digest of its definition. Another content is another id.", Computed: true},
 				"definition": schema.StringAttribute{MarkdownDescription: "The whole template as JSON, for `cluster_template.definition` of `vnf_capi_workload_cluster`. It is known at plan time.", Computed: true},
@@ -33,16 +36,6 @@ func resourceSchema() schema.Schema {
 			machineAttributes(), networkAttributes(), chartAttributes(),
 		),
 	}
-}
-
-func merge(parts ...map[string]schema.Attribute) map[string]schema.Attribute {
-	all := map[string]schema.Attribute{}
-	for _, part := range parts {
-		for name, a := range part {
-			all[name] = a
-		}
-	}
-	return all
 }
 
 func optional(description string, validators ...validator.String) schema.Attribute {
@@ -81,14 +74,14 @@ func machineAttributes() map[string]schema.Attribute {
 // networkAttributes say where machines are.
 func networkAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"external_network": optional("External network, by id or name; a chart at `chart.path` takes an id. Without it the only one that there is."),
+		"external_network": optional("External network, by id or name; a chart that is not embedded takes an id. Without it the only one that there is."),
 		"fixed_network":    optional("Network of the machines, by id or name. Without it each cluster gets one of its own."),
 		"fixed_subnet":     optional("Subnet of the machines, by id or name."),
 		"dns_nameservers": schema.ListAttribute{
 			MarkdownDescription: "Name servers of the networks that are made for clusters.", Optional: true, ElementType: types.StringType,
 			Validators: []validator.List{listvalidator.SizeAtLeast(1)},
 		},
-		"network_driver": optional("The network driver that the chart installs, for example `calico`. It needs a chart with addons, through `chart.path`; the embedded chart takes manifests in `chart.values.workloadManifests`."),
+		"network_driver": optional("The network driver that the chart installs, for example `calico`. It needs a chart with addons, which the embedded ones have not; these take manifests in `chart.values.workloadManifests`."),
 	}
 }
 
@@ -96,17 +89,16 @@ func networkAttributes() map[string]schema.Attribute {
 func chartAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"chart": schema.SingleNestedAttribute{
-			MarkdownDescription: "The Helm chart whose values the template becomes. Default is the embedded chart `openstack`.",
-			Optional:            true,
-			Attributes: map[string]schema.Attribute{
-				"name": optional("An embedded chart: `openstack`, or `in-memory`, which makes machines in the memory of Cluster API's development provider only.",
-					stringvalidator.OneOf("openstack", "in-memory"), stringvalidator.ConflictsWith(path.MatchRelative().AtParent().AtName("path"))),
-				"path": optional("A chart on the machine that Terraform runs on, a directory or an archive: `openstack-cluster` of capi-helm-charts, or one with its names of values."),
+			MarkdownDescription: "The Helm chart whose values the template becomes: an embedded one, or `openstack-cluster` of capi-helm-charts, or one with its names of values, from a path, a repository or a registry. Default is the embedded chart `openstack`. " +
+				"Each cluster fetches it, with its own `cluster_template.chart_credentials`: the template holds no password. A range of versions is resolved for each cluster, when it takes the template first and when the source changes.",
+			Optional:   true,
+			Validators: []validator.Object{chartsource.Rules{Embedded: chartsource.Embedded, Optional: true}},
+			Attributes: tfutil.Merged(chartsource.Attributes(chartsource.Embedded...), map[string]schema.Attribute{
 				"values": schema.DynamicAttribute{
 					MarkdownDescription: "Values over those that template and labels become, an object. What a cluster says of its flavours and counts goes over them. Not for secrets.",
 					Optional:            true,
 				},
-			},
+			}),
 		},
 		"volume_types": schema.ListAttribute{
 			MarkdownDescription: "Volume types of Cinder, for each of which the chart makes a storage class; the first is the default one. It needs a chart with addons.",

@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/helm"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/chartsource"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -37,8 +38,8 @@ func addonAttributes() map[string]schema.Attribute {
 				"chart": schema.SingleNestedAttribute{
 					MarkdownDescription: "Where the chart comes from: `path`, or `repository` and `name`, or `oci`. A change upgrades in place.",
 					Required:            true,
-					Validators:          []validator.Object{sourceRules{}},
-					Attributes:          chartSource(),
+					Validators:          []validator.Object{chartsource.Rules{}},
+					Attributes:          tfutil.Merged(chartsource.Attributes(), chartsource.Login()),
 				},
 				"namespace": schema.StringAttribute{
 					MarkdownDescription: "Namespace of the release on the workload cluster. It is created when it does not exist. It cannot change: take the add-on out, apply, and add it again in the other namespace.",
@@ -66,7 +67,7 @@ func addonAttributes() map[string]schema.Attribute {
 			})},
 		},
 		"chart_status": schema.SingleNestedAttribute{
-			MarkdownDescription: "The `chart` of the cluster when it is from a repository or registry. It is known at plan time.",
+			MarkdownDescription: "The `chart` of the cluster, or that of its `cluster_template`, when it is from a repository or registry. It is known at plan time.",
 			Computed:            true,
 			Attributes:          tfutil.Merged(found, map[string]schema.Attribute{"chart": text("Name of the chart.")}),
 		},
@@ -81,7 +82,7 @@ func (m *model) addons(ctx context.Context, r reader) map[string]vnfm.Addon {
 	out := map[string]vnfm.Addon{}
 	for name, element := range m.Addons.Elements() {
 		o := fieldsOfValue(element)
-		a := vnfm.Addon{Source: o.nested("chart").source(), Namespace: o.text("namespace")}
+		a := vnfm.Addon{Source: chartsource.Of(o.nested("chart")), Namespace: o.text("namespace")}
 		a.Source.Chart = chartOf(fieldsOfValue(m.AddonsStatus.Elements()[name]))
 		if after, ok := o["after"].(types.Set); ok && tfutil.Set(after) {
 			r.diags.Append(after.ElementsAs(ctx, &a.After, false)...)

@@ -111,6 +111,11 @@ func TestAccWorkloadCluster_addons(t *testing.T) {
 	both := w.config(w.realCluster("addons = {\n" + cni("~1.0.0", `after = ["cloud"]`) + "\n" + ccm + "\n}"))
 	upgraded := w.config(w.realCluster("addons = {\n" + cni("~1.1", `after = ["cloud"]`) + "\n" + ccm + "\n}"))
 	one := w.config(w.realCluster("addons = {\n" + cni("~1.1", "") + "\n}"))
+	// The machines are described in another way: by a template of another name.
+	described := strings.Replace(one, "lab.vnf/hold: ", "lab.vnf/held: ", 1)
+	machineTemplates := func() string {
+		return w.kubectl("get", "labmachinetemplates", "-o", "jsonpath={.items[*].metadata.name}")
+	}
 
 	at := func(name, field string) tfjsonpath.Path {
 		return tfjsonpath.New("addons_status").AtMapKey(name).AtMapKey(field)
@@ -134,6 +139,7 @@ func TestAccWorkloadCluster_addons(t *testing.T) {
 		}
 	}
 	var nodes chan error
+	var machine string
 	var asked int64
 	count := func() int64 { return repository.Requests.Load() + registry.Requests.Load() }
 	w.run(t,
@@ -206,7 +212,36 @@ func TestAccWorkloadCluster_addons(t *testing.T) {
 		},
 		resource.TestStep{Config: one, ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}},
 		resource.TestStep{
-			Config:      strings.Replace(one, `namespace = "kube-system"`, `namespace = "elsewhere"`, 1),
+			PreConfig: func() {
+				machine = w.kubectl("get", "labmachines", "-o", "name")
+				assert.Equal(t, "edge-workers", machineTemplates())
+			},
+			Config: described,
+			ConfigPlanChecks: resource.ConfigPlanChecks{
+				PreApply:             []plancheck.PlanCheck{plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate)},
+				PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
+			},
+			ConfigStateChecks: []statecheck.StateCheck{status("INSTANTIATED"), groupHas("workers", "available", 1)},
+			Check: func(*terraform.State) error {
+				assert.Regexp(t, `^edge-workers-[0-9a-f]{8}$`, machineTemplates(), "the old template goes once no machine is made of it")
+				assert.NotEqual(t, machine, w.kubectl("get", "labmachines", "-o", "name"))
+				machine = w.kubectl("get", "labmachines", "-o", "name")
+				return nil
+			},
+		},
+		resource.TestStep{
+			// The name stays when the record of the cluster is lost.
+			PreConfig:         func() { w.store.Clear(t) },
+			Config:            described,
+			ConfigPlanChecks:  resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
+			ConfigStateChecks: []statecheck.StateCheck{status("INSTANTIATED")},
+			Check: func(*terraform.State) error {
+				assert.Equal(t, machine, w.kubectl("get", "labmachines", "-o", "name"))
+				return nil
+			},
+		},
+		resource.TestStep{
+			Config:      strings.Replace(described, `namespace = "kube-system"`, `namespace = "elsewhere"`, 1),
 			PlanOnly:    true,
 			ExpectError: acctest.Says(`Add-on "network" is in namespace "kube-system". Take it out, apply, and add it again in the other namespace.`),
 		},
@@ -246,19 +281,26 @@ func TestAccWorkloadCluster_badAddons(t *testing.T) {
 	w.run(t, append([]resource.TestStep{{Config: w.store.Config(acctest.VIM(w, w.lab, "test"))}}, steps...)...)
 }
 
-// A chart of a cluster comes from a repository: the version that a range was resolved to
-// stays, and is not asked for again.
-func TestAccWorkloadCluster_chartOfRepository(t *testing.T) {
-	w := newWorld(t)
+// packedInMemory is the embedded chart "in-memory", for repositories and registries.
+func packedInMemory(t *testing.T) charttest.Chart {
+	t.Helper()
 	loaded, err := helm.Load(os.DirFS("../../capi/charts"), "in-memory")
 	require.NoError(t, err)
 	found, err := loaded.Describe()
 	require.NoError(t, err)
 	archive, err := loaded.Archive()
 	require.NoError(t, err)
-	s := charttest.Repository(t, charttest.Chart{Name: found.Name, Version: found.Version, Packed: archive})
+	return charttest.Chart{Name: found.Name, Version: found.Version, Packed: archive}
+}
+
+// A chart of a cluster comes from a repository: the version that a range was resolved to
+// stays, and is not asked for again.
+func TestAccWorkloadCluster_chartOfRepository(t *testing.T) {
+	w := newWorld(t)
+	chart := packedInMemory(t)
+	s := charttest.Repository(t, chart)
 	config := func(version string) string {
-		source := from(s, fmt.Sprintf("repository = %q, name = %q, version = %q", s.URL, found.Name, version))
+		source := from(s, fmt.Sprintf("repository = %q, name = %q, version = %q", s.URL, chart.Name, version))
 		embedded := inMemory("1.34.0", "")
 		return w.config(strings.Replace(embedded, `name = "in-memory"`, source, 1))
 	}
@@ -267,11 +309,11 @@ func TestAccWorkloadCluster_chartOfRepository(t *testing.T) {
 		resource.TestStep{
 			Config: config(">=0.0.1"),
 			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
-				plancheck.ExpectKnownValue(address, tfjsonpath.New("chart_status").AtMapKey("version"), knownvalue.StringExact(found.Version)),
+				plancheck.ExpectKnownValue(address, tfjsonpath.New("chart_status").AtMapKey("version"), knownvalue.StringExact(chart.Version)),
 			}},
 			ConfigStateChecks: []statecheck.StateCheck{
 				status("INSTANTIATED"),
-				statecheck.ExpectKnownValue(address, tfjsonpath.New("chart_status").AtMapKey("digest"), knownvalue.StringExact(charttest.Digest(archive))),
+				statecheck.ExpectKnownValue(address, tfjsonpath.New("chart_status").AtMapKey("digest"), knownvalue.StringExact(charttest.Digest(chart.Packed))),
 			},
 			Check: func(*terraform.State) error {
 				asked = s.Requests.Load()

@@ -75,25 +75,18 @@ func (m *model) planCharts(ctx context.Context, manager vnfm.Manager, config, st
 		state = &model{}
 	}
 	m.checkMoves(state, diags)
-	find := func(at path.Path, plan, config, before types.Object, known fields) *vnfm.Chart {
-		access, accessKnown := fieldsOf(config).access()
-		if manager == nil || !accessKnown || !tfutil.FullyKnown(ctx, plan) {
+	find := func(wanted, before *origin, known fields) *vnfm.Chart {
+		if manager == nil || wanted.access == nil {
 			return nil
 		}
-		source, old := fieldsOf(plan).source(), fieldsOf(before).source()
-		if source == old && source.Fetched() {
+		source := wanted.source
+		if before != nil && source == before.source && source.Fetched() {
 			source.Chart = chartOf(known)
 		}
-		source.Access = access
-		return resolveChart(ctx, manager, at, source, diags)
+		source.Access = wanted.access
+		return resolveChart(ctx, manager, wanted.at, source, diags)
 	}
-	m.ChartStatus = types.ObjectNull(chartTypes)
-	if o := fieldsOf(m.Chart); m.Chart.IsUnknown() || o.given("repository") || o.given("oci") {
-		m.ChartStatus = types.ObjectUnknown(chartTypes)
-		if c := find(path.Root("chart"), m.Chart, config.Chart, state.Chart, fieldsOf(state.ChartStatus)); c != nil {
-			m.ChartStatus = types.ObjectValueMust(chartTypes, chartValues(c))
-		}
-	}
+	m.planChart(ctx, find, config, state)
 	if m.Addons.IsUnknown() {
 		m.AddonsStatus = types.MapUnknown(addonStatusType)
 		return
@@ -105,39 +98,65 @@ func (m *model) planCharts(ctx context.Context, manager vnfm.Manager, config, st
 	entries := map[string]attr.Value{}
 	for name, element := range m.Addons.Elements() {
 		entries[name] = types.ObjectUnknown(addonStatusType.AttrTypes)
-		chart := func(all types.Map) types.Object {
-			o, _ := fieldsOfValue(all.Elements()[name])["chart"].(types.Object)
-			return o
-		}
-		known := fieldsOfValue(state.AddonsStatus.Elements()[name])
-		if fieldsOfValue(element) == nil {
+		wanted := m.addonOrigin(ctx, name, config)
+		if fieldsOfValue(element) == nil || wanted == nil {
 			continue
 		}
-		if c := find(path.Root(vnfm.AttributeAddons).AtMapKey(name), chart(m.Addons), chart(config.Addons), chart(state.Addons), known); c != nil {
+		if c := find(wanted, state.addonOrigin(ctx, name, state), fieldsOfValue(state.AddonsStatus.Elements()[name])); c != nil {
 			entries[name] = statusOf(c, status)
 		}
 	}
 	m.AddonsStatus = types.MapValueMust(addonStatusType, entries)
 }
 
+// planChart finds the chart that the cluster is made of, when it is fetched.
+func (m *model) planChart(ctx context.Context, find func(wanted, before *origin, known fields) *vnfm.Chart, config, state *model) {
+	m.ChartStatus = types.ObjectNull(chartTypes)
+	wanted := m.chartOrigin(ctx, config)
+	switch {
+	case wanted == nil && m.chartToCome():
+		m.ChartStatus = types.ObjectUnknown(chartTypes)
+	case wanted != nil && wanted.source.Fetched():
+		m.ChartStatus = types.ObjectUnknown(chartTypes)
+		if c := find(wanted, state.chartOrigin(ctx, state), fieldsOf(state.ChartStatus)); c != nil {
+			m.ChartStatus = types.ObjectValueMust(chartTypes, chartValues(c))
+		}
+	}
+}
+
+// chartToCome reports whether the cluster may have a chart that is fetched once more is known.
+func (m *model) chartToCome() bool {
+	if m.Chart.IsUnknown() || m.ClusterTemplate.IsUnknown() {
+		return true
+	}
+	if o := fieldsOf(m.Chart); o != nil {
+		return o.given("repository") || o.given("oci")
+	}
+	o := fieldsOf(m.ClusterTemplate)
+	return o != nil && o["definition"].IsUnknown()
+}
+
 // prepareCharts completes the sources of a specification before an operation: with what
 // only the configuration has, and with what no plan could find out.
 func (m *model) prepareCharts(ctx context.Context, manager vnfm.Manager, config *model, cluster *vnfm.ClusterSpec, diags *diag.Diagnostics) {
-	complete := func(at path.Path, source *vnfm.ChartSource, config fields) {
-		source.Access, _ = config.access()
+	complete := func(from *origin, source *vnfm.ChartSource) {
+		if from == nil {
+			return
+		}
+		source.Access = from.access
 		if source.Chart == nil {
-			source.Chart = resolveChart(ctx, manager, at, *source, diags)
+			source.Chart = resolveChart(ctx, manager, from.at, *source, diags)
 		}
 	}
 	if cluster.Chart != nil && cluster.Chart.Fetched() {
-		if complete(path.Root("chart"), &cluster.Chart.ChartSource, fieldsOf(config.Chart)); cluster.Chart.Chart != nil {
+		if complete(m.chartOrigin(ctx, config), &cluster.Chart.ChartSource); cluster.Chart.Chart != nil {
 			m.ChartStatus = types.ObjectValueMust(chartTypes, chartValues(cluster.Chart.Chart))
 		}
 	}
 	entries := map[string]attr.Value{}
 	for name, a := range cluster.Addons {
 		entries[name] = m.AddonsStatus.Elements()[name]
-		complete(path.Root(vnfm.AttributeAddons).AtMapKey(name), &a.Source, fieldsOfValue(config.Addons.Elements()[name]).nested("chart"))
+		complete(m.addonOrigin(ctx, name, config), &a.Source)
 		if cluster.Addons[name] = a; a.Source.Chart != nil && chartOf(fieldsOfValue(entries[name])) == nil {
 			entries[name] = statusOf(a.Source.Chart, "")
 		}

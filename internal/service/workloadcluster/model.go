@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +15,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/chartsource"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/lifecycle"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -71,11 +74,14 @@ func (m *model) Spec(ctx context.Context, state *model, diags *diag.Diagnostics)
 		}
 	}
 	if o := fieldsOf(m.Chart); o != nil {
-		cluster.Chart = &vnfm.ClusterChart{ChartSource: o.source(), Values: r.object(path.Root("chart").AtName("values"), o["values"])}
+		cluster.Chart = &vnfm.ClusterChart{ChartSource: chartsource.Of(o), Values: r.object(path.Root("chart").AtName("values"), o["values"])}
 		cluster.Chart.Chart = chartOf(fieldsOf(m.ChartStatus))
 	}
 	if o := fieldsOf(m.Template); o != nil {
 		cluster.Template = &vnfm.ClusterTemplate{Content: o.text("content"), Variables: o.texts("variables")}
+		if state != nil {
+			cluster.Template.Known = slices.Collect(maps.Keys(tfutil.Texts(state.Objects)))
+		}
 	}
 	if o := fieldsOf(m.Network); o != nil {
 		cluster.Network = &vnfm.ClusterNetwork{
@@ -182,6 +188,9 @@ func (f fields) nested(name string) fields {
 	}
 	return fieldsOf(o)
 }
+
+// given reports whether an argument was not left out.
+func (f fields) given(name string) bool { return f[name] != nil && !f[name].IsNull() }
 
 func (f fields) text(name string) string {
 	v, _ := f[name].(types.String)

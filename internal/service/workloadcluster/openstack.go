@@ -35,7 +35,7 @@ func cloudAttributes() map[string]schema.Attribute {
 		"openstack": schema.SingleNestedAttribute{
 			Optional: true,
 			MarkdownDescription: "The OpenStack that the machines of the cluster are in. At plan time it is asked, when it can be reached, for the image, flavours, key pair and networks that the cluster names, " +
-				"and whether the image has the version of Kubernetes.",
+				"and whether the image has the version of Kubernetes. Of a `topology` these are what its class makes of the variables, as far as the management cluster can be asked and the patches of the class are inline.",
 			Attributes: map[string]schema.Attribute{
 				"vim_id": schema.StringAttribute{
 					Required:            true,
@@ -46,7 +46,7 @@ func cloudAttributes() map[string]schema.Attribute {
 					Optional: true,
 					MarkdownDescription: "Gives the cluster an application credential of its own, `application_credential = {}` one with all roles of the VIM's user. It is made with the authentication of the VIM, tried, and written into a Secret on the management cluster " +
 						"(`clouds.yaml`, `cacert`), from where Cluster API Provider OpenStack reads it, before the objects of the cluster are made; it is removed after them. Its secret is in the Secret alone: in no state, plan or log. " +
-						"Charts and cluster templates are told the name of the Secret. A template of clusterctl has it as `${OPENSTACK_CLOUD_SECRET_NAME}`, and the cloud as `${OPENSTACK_CLOUD}`; a topology names it in the variables of its class. " +
+						"Charts and cluster templates are told the name of the Secret. A template of clusterctl has it as `${OPENSTACK_CLOUD_SECRET_NAME}`, and the cloud as `${OPENSTACK_CLOUD}`; a topology names it in the variable of its class that becomes `identityRef`: `{ name = \"<name of the cluster>-cloud-credentials\", cloudName = \"openstack\" }`. The plan warns where objects of the cluster name another Secret. " +
 						"A new one takes the place of the old one in place, without replacing machines, when `rotate` changes, when the VIM has another user, or when Keystone refuses the present one, which a refresh finds out and the plan shows: made, tried, written, and the old one removed once the cluster is ready. " +
 						"What copied the credential into the cluster, such as the cloud provider, follows in its own time.",
 					Attributes: map[string]schema.Attribute{

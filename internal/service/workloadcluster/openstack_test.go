@@ -163,6 +163,17 @@ func TestAccWorkloadCluster_badOpenStack(t *testing.T) {
 	} {
 		steps = append(steps, resource.TestStep{Config: c.config, ExpectError: acctest.Says(c.want)})
 	}
+	// What a class makes of its variables is looked for as well, once the VIMs are known.
+	w.lab.OpenStackClass(t, w.namespace)
+	steps = append(steps, resource.TestStep{Config: w.store.Config(acctest.VIM(t, w.lab, "test"), cloudVIM(cloud, "nfv_user"))}, resource.TestStep{
+		Config: w.config(`
+  kubernetes_version = "1.34.0"
+  topology           = { class = "openstack", variables = { imageID = "00000000-0000-0000-0000-000000000000", credentials = { name = "edge-cloud-credentials" } } }
+  node_groups        = { workers = { class = "worker", replicas = 1 } }
+`+ownCredential(""), cloudVIM(cloud, "nfv_user")),
+		PlanOnly:    true,
+		ExpectError: acctest.Says(`There is no image with the id 00000000-0000-0000-0000-000000000000 in the OpenStack`),
+	})
 	w.run(t, steps...)
 	require.Empty(t, cloud.CredentialNames())
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/chartsource"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 )
 
@@ -99,7 +100,7 @@ func formAttributes() map[string]schema.Attribute {
 					Validators:          []validator.String{tfutil.DNSLabel()},
 				},
 				"variables": schema.DynamicAttribute{
-					MarkdownDescription: "Values of the class's variables, an object by their names. They are checked against the schemas of the class at plan time, when the management cluster can be reached. A change is made in place. Not for secrets.",
+					MarkdownDescription: "Values of the class's variables, an object by their names. They are checked against the schemas of the class at plan time, when the management cluster can be reached. A change is made in place. Not for secrets. With `openstack`, what the class makes of them is looked for there.",
 					Optional:            true,
 				},
 			},
@@ -107,8 +108,8 @@ func formAttributes() map[string]schema.Attribute {
 		"chart": schema.SingleNestedAttribute{
 			MarkdownDescription: "The cluster as a Helm chart, whose values have the names of the chart `openstack-cluster` of capi-helm-charts. What the other arguments of the cluster say is laid over `values`.",
 			Optional:            true,
-			Validators:          []validator.Object{sourceRules{embedded: embeddedCharts}},
-			Attributes: tfutil.Merged(chartSource(embeddedCharts...), map[string]schema.Attribute{
+			Validators:          []validator.Object{chartsource.Rules{Embedded: chartsource.Embedded}},
+			Attributes: tfutil.Merged(chartsource.Attributes(chartsource.Embedded...), chartsource.Login(), map[string]schema.Attribute{
 				"values": schema.DynamicAttribute{
 					MarkdownDescription: "Values over those of the chart, an object. Not for secrets.",
 					Optional:            true,
@@ -117,13 +118,14 @@ func formAttributes() map[string]schema.Attribute {
 		},
 		"cluster_template": clusterTemplateAttribute(),
 		"template": schema.SingleNestedAttribute{
-			MarkdownDescription: "The cluster as a cluster template of clusterctl.",
+			MarkdownDescription: "The cluster as a cluster template of clusterctl. A change is made in place; the machines that it is about are replaced one after the other.",
 			Optional:            true,
 			Attributes: map[string]schema.Attribute{
 				"content": schema.StringAttribute{
-					MarkdownDescription: "The template: YAML with `${VARIABLE}` and `${VARIABLE:=default}`, for example `file(\"cluster-template.yaml\")`. `CLUSTER_NAME` and `NAMESPACE` are set, `KUBERNETES_VERSION`, `CONTROL_PLANE_MACHINE_COUNT` and `WORKER_MACHINE_COUNT` come from the arguments of the cluster.",
-					Required:            true,
-					Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+					MarkdownDescription: "The template: YAML with `${VARIABLE}` and `${VARIABLE:=default}`, for example `file(\"cluster-template.yaml\")`. `CLUSTER_NAME` and `NAMESPACE` are set, `KUBERNETES_VERSION`, `CONTROL_PLANE_MACHINE_COUNT` and `WORKER_MACHINE_COUNT` come from the arguments of the cluster. " +
+						"A template of machines or of their bootstrap configuration that control plane or node groups refer to has the name that is written for it as long as its content is that of the beginning; another content has a digest at the end of the name, here and in what refers to it, so that the machines are replaced one after the other, and the old one goes after them.",
+					Required:   true,
+					Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
 				},
 				"variables": schema.MapAttribute{
 					MarkdownDescription: "Values of the template's other variables. Not for secrets.",

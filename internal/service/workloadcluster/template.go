@@ -10,9 +10,14 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/magnum"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/chartsource"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
+
+// chartCredentials are the arguments of a cluster with which the chart of its template is
+// fetched.
+const chartCredentials = "chart_credentials" //nolint:gosec // a name
 
 // definitionPath is where a cluster has the definition of its template.
 var definitionPath = path.Root("cluster_template").AtName("definition")
@@ -37,6 +42,11 @@ func clusterTemplateAttribute() schema.Attribute {
 			"fixed_subnet":       optional("Subnet of the machines, by id or name, over that of the template."),
 			"credentials_secret": optional("Secret in the cluster's namespace with `clouds.yaml` and, if the cloud needs it, `cacert`. Default is `<name of the cluster>-cloud-credentials`."),
 			"labels":             textMap("Labels of Magnum, over those of the template."),
+			chartCredentials: schema.SingleNestedAttribute{
+				MarkdownDescription: "Who asks the repository or registry of the template's chart, where it asks for that. They are the cluster's and not the template's, whose definition is in plan and state.",
+				Optional:            true,
+				Attributes:          chartsource.Login(),
+			},
 		},
 	}
 }
@@ -73,6 +83,12 @@ func (m *model) fromTemplate(cluster *vnfm.ClusterSpec, diags *diag.Diagnostics)
 		Keypair: o.text("keypair"), FixedNetwork: o.text("fixed_network"), FixedSubnet: o.text("fixed_subnet"),
 		CredentialsSecret: o.text("credentials_secret"), Labels: o.texts("labels"),
 	}, &problems)
+	// A range of versions is resolved for each cluster.
+	cluster.Chart.Chart = chartOf(fieldsOf(m.ChartStatus))
+	if o.given(chartCredentials) && !cluster.Chart.Fetched() {
+		diags.AddAttributeError(definitionPath.ParentPath(), "Not for This Source",
+			fmt.Sprintf("%s are for a chart from a repository or registry, and that of the template is %s. Leave them out.", chartCredentials, &cluster.Chart.ChartSource))
+	}
 	diags.Append(tfutil.Problems(problems, path.Empty())...)
 }
 

@@ -3,16 +3,19 @@ package workloadcluster_test
 import (
 	"fmt"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
 	"github.com/hashicorp/terraform-plugin-testing/plancheck"
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 	"github.com/stretchr/testify/assert"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/charttest"
 )
 
 // clusterTemplate is a template "standard" of some version and arguments.
@@ -26,15 +29,23 @@ resource "vnf_capi_cluster_template" "standard" {
 `, version, arguments)
 }
 
-const (
-	fromTemplate   = `cluster_template = { definition = vnf_capi_cluster_template.standard.definition }`
-	memoryTemplate = `  chart = { name = "in-memory", values = { provisioning = { startupDuration = "1s" } } }`
-)
+const fromTemplate = `cluster_template = { definition = vnf_capi_cluster_template.standard.definition }`
 
 // A cluster of a template that is new in the same configuration is planned whole, comes
-// up, is the same without the store's records, and is upgraded by the template.
+// up, is the same without the store's records, and is upgraded by the template. The chart
+// of the template is in a registry, for which the cluster has the password.
 func TestAccWorkloadCluster_clusterTemplate(t *testing.T) {
 	w := newWorld(t)
+	chart := packedInMemory(t)
+	registry := charttest.Registry(t, chart)
+	memoryTemplate := fmt.Sprintf(`  chart = { oci = "oci://%s/charts/%s", version = ">=0.0.1", ca_certificate = %q, values = { provisioning = { startupDuration = "1s" } } }`, registry.Host, chart.Name, registry.CA)
+	fromTemplate := fmt.Sprintf(`cluster_template = {
+    definition        = vnf_capi_cluster_template.standard.definition
+    chart_credentials = { username = %q, password_wo = %q, password_wo_version = 1 }
+  }`, charttest.Username, charttest.Password)
+	// Another source is looked for anew, and is an upgrade like anything else of the template.
+	exactly := strings.Replace(memoryTemplate, ">=0.0.1", chart.Version, 1)
+	var asked int64
 	digest := knownvalue.StringRegexp(regexp.MustCompile(`^sha256:`))
 	w.run(t,
 		resource.TestStep{Config: w.store.Config(acctest.VIM(t, w.lab, "test"))},
@@ -45,15 +56,31 @@ func TestAccWorkloadCluster_clusterTemplate(t *testing.T) {
 				plancheck.ExpectKnownValue(address, tfjsonpath.New("objects"), knownvalue.MapPartial(map[string]knownvalue.Check{
 					"cluster.x-k8s.io/v1beta2/MachineDeployment edge-default-worker": digest,
 				})),
+				plancheck.ExpectKnownValue(address, tfjsonpath.New("chart_status").AtMapKey("version"), knownvalue.StringExact(chart.Version)),
 			}},
 			ConfigStateChecks: []statecheck.StateCheck{
 				status("INSTANTIATED"), groupHas("default-worker", "available", 1),
 				statecheck.ExpectKnownValue(address, tfjsonpath.New("running_version"), knownvalue.StringExact("v1.34.0")),
+				statecheck.ExpectKnownValue(address, tfjsonpath.New("chart_status").AtMapKey("digest"), knownvalue.StringExact(charttest.Digest(chart.Packed))),
+			},
+			Check: func(s *terraform.State) error {
+				asked = registry.Requests.Load()
+				assert.NotContains(t, fmt.Sprint(s.RootModule().Resources), charttest.Password)
+				return nil
 			},
 		},
 		resource.TestStep{
 			Config:           w.config(fromTemplate, clusterTemplate("1.34.0", memoryTemplate)),
 			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
+			Check: func(*terraform.State) error {
+				assert.Equal(t, asked, registry.Requests.Load(), "requests to the registry")
+				return nil
+			},
+		},
+		resource.TestStep{
+			Config:      w.config(fromTemplate, clusterTemplate("1.34.0", strings.Replace(memoryTemplate, ">=0.0.1", "9.9.9", 1))),
+			PlanOnly:    true,
+			ExpectError: acctest.Says(`has no chart .* of version "9\.9\.9"`),
 		},
 		resource.TestStep{
 			Config:      w.config(fromTemplate, clusterTemplate("1.36.0", memoryTemplate)),
@@ -61,22 +88,27 @@ func TestAccWorkloadCluster_clusterTemplate(t *testing.T) {
 			ExpectError: acctest.Says(`one minor version at a time: to 1\.35 first`),
 		},
 		resource.TestStep{
-			Config:           w.config(fromTemplate, clusterTemplate("1.35.0", memoryTemplate)),
+			PreConfig:        func() { asked = registry.Requests.Load() },
+			Config:           w.config(fromTemplate, clusterTemplate("1.35.0", exactly)),
 			ConfigPlanChecks: updates(),
 			ConfigStateChecks: []statecheck.StateCheck{
 				status("INSTANTIATED"),
 				statecheck.ExpectKnownValue(address, tfjsonpath.New("running_version"), knownvalue.StringExact("v1.35.0")),
 				statecheck.ExpectKnownValue(address, tfjsonpath.New("node_group_status").AtMapKey("default-worker").AtMapKey("version"), knownvalue.StringExact("v1.35.0")),
 			},
+			Check: func(*terraform.State) error {
+				assert.Greater(t, registry.Requests.Load(), asked, "requests to the registry")
+				return nil
+			},
 		},
 		resource.TestStep{
-			Config:      w.config(fromTemplate, clusterTemplate("1.34.0", memoryTemplate)),
+			Config:      w.config(fromTemplate, clusterTemplate("1.34.0", exactly)),
 			PlanOnly:    true,
 			ExpectError: acctest.Says(`Kubernetes supports no downgrade`),
 		},
 		resource.TestStep{
 			PreConfig:         func() { w.store.Clear(t) },
-			Config:            w.config(fromTemplate, clusterTemplate("1.35.0", memoryTemplate)),
+			Config:            w.config(fromTemplate, clusterTemplate("1.35.0", exactly)),
 			ConfigPlanChecks:  resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
 			ConfigStateChecks: []statecheck.StateCheck{status("INSTANTIATED")},
 		},
@@ -159,6 +191,8 @@ func TestAccWorkloadCluster_badTemplate(t *testing.T) {
 		"version": {fromTemplate + "\n" + `kubernetes_version = "1.33.0"`, `The cluster template has Kubernetes 1\.34\.0, not 1\.33\.0`},
 		"label":   {`cluster_template = { definition = vnf_capi_cluster_template.standard.definition, labels = { colour = "blue" } }`, `There is no label "colour" here`},
 		"flavour": {fromTemplate, `needs machineFlavor`},
+		"credentials": {`cluster_template = { definition = vnf_capi_cluster_template.standard.definition, chart_credentials = { username = "me" } }`,
+			`chart_credentials are for a chart from a repository or registry, and that of the template is openstack`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inner := *w

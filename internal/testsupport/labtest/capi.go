@@ -142,6 +142,16 @@ func (e Env) LabClass(t testing.TB, namespace string) {
 //go:embed labclass.yaml
 var labClass string
 
+// OpenStackClass installs class `openstack` in a namespace, with the worker class
+// `worker`: what machines are made of are variables of it.
+func (e Env) OpenStackClass(t testing.TB, namespace string) {
+	t.Helper()
+	e.apply(t, namespace, openStackClass)
+}
+
+//go:embed openstackclass.yaml
+var openStackClass string
+
 func (e Env) apply(t testing.TB, namespace, manifest string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "manifest.yaml")
