@@ -17,6 +17,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/cluster"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/layout"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/openstack"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/servers"
 )
 
 const usage = `usage: lab <verb> --dir <directory> ...
@@ -64,6 +65,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	verbs := map[string]func(context.Context, []string, io.Writer, io.Writer) error{
 		"up": up, "down": kubernetes.down, "status": kubernetes.status, "env": kubernetes.env, "fault": fault, "kubectl": kubectl, "components": components,
 		"openstack": openStack, openstack.ProcessEnter: enter, cluster.ProcessServe: serve, cluster.ProcessWorkloads: workloads,
+		servers.ProcessHost: serveServers, servers.ProcessProbe: probeServers, servers.ProcessBoot: bootServer,
 	}
 	action, known := verbs[verb]
 	if !known {

@@ -50,6 +50,9 @@ type OpenStackEnv struct {
 	// OpenStackCompute; net0, net1 and net_mgmt are shared, public is external.
 	Flavors  map[string]string `json:"flavors"`
 	Networks map[string]string `json:"networks"`
+	// Servers says what is behind the servers of Nova, ServersReason why it is nothing.
+	Servers       string `json:"servers"`
+	ServersReason string `json:"servers_reason"`
 	// Endpoints are the services of the catalogue by their kind, such as "image".
 	Endpoints map[string]string `json:"endpoints"`
 	// Clouds is a clouds.yaml: cloud "lab" is that of nfv_user.
@@ -86,6 +89,19 @@ func OpenStackCompute(t testing.TB) OpenStackEnv {
 	env := openStack(t, findOpenStackCompute)
 	if env.Endpoints["compute"] == "" {
 		Missing(t, "OpenStack lab: the one in "+env.Dir+" has no compute service")
+	}
+	return env
+}
+
+// OpenStackServers is OpenStackCompute for a lab whose servers are reached over SSH at
+// their addresses, from the machine of the test: ubuntu with the password ubuntu, or with
+// the server's key, and root with its adminPass. It needs a kernel with overlayfs, network
+// namespaces and bridges.
+func OpenStackServers(t testing.TB) OpenStackEnv {
+	t.Helper()
+	env := OpenStackCompute(t)
+	if env.Servers != "containers" {
+		Missing(t, "OpenStack lab: nothing is behind its servers: "+env.ServersReason)
 	}
 	return env
 }

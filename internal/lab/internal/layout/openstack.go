@@ -34,6 +34,11 @@ type OpenStack struct {
 	Images   map[string]string `json:"images,omitempty"`
 	Flavors  map[string]string `json:"flavors,omitempty"`
 	Networks map[string]string `json:"networks,omitempty"`
+	// Servers says what is behind the servers of a lab that has Nova, and ServersReason why it is nothing.
+	Servers       string `json:"servers,omitempty"`
+	ServersReason string `json:"servers_reason,omitempty"`
+	// Octet is the second one of the addresses of its networks, zero until it was chosen.
+	Octet int `json:"octet,omitempty"`
 	// Ready is set when the last `lab openstack up` came to its end.
 	Ready bool `json:"ready"`
 	// Processes are the programs of the lab by name.

@@ -29,14 +29,20 @@ func novaTables() [][]string {
 type flavor struct {
 	name              string
 	cpus, memory, gib int
+	// specs are its extra specs: those of the lab are understood by its driver, see config/python/lab_virt.py.
+	specs map[string]string
 }
 
 func flavors() []flavor {
 	return []flavor{
-		{"m1.tiny", 1, 512, 1},
-		{"m1.small", 1, 2048, 20},
-		{"m1.medium", 2, 4096, 40},
-		{"m1.large", 4, 8192, 80},
+		{name: "m1.tiny", cpus: 1, memory: 512, gib: 1},
+		{name: "m1.small", cpus: 1, memory: 2048, gib: 20},
+		{name: "m1.medium", cpus: 2, memory: 4096, gib: 40},
+		{name: "m1.large", cpus: 4, memory: 8192, gib: 80},
+		{name: "lab.slow", cpus: 1, memory: 512, gib: 1, specs: map[string]string{"lab:delay": "15"}},
+		{name: "lab.fault", cpus: 1, memory: 512, gib: 1, specs: map[string]string{"lab:fault": "the flavour lab.fault has no server start"}},
+		// More memory than the one host has.
+		{name: "lab.huge", cpus: 1, memory: 1 << 20, gib: 1},
 	}
 }
 
@@ -53,6 +59,13 @@ func fillCompute(ctx context.Context, f *filling) error {
 			return fmt.Errorf("making flavour %s: %w", flavor.name, err)
 		}
 		f.state.Flavors[flavor.name] = id
+		if flavor.specs == nil {
+			continue
+		}
+		specs := map[string]any{"extra_specs": flavor.specs}
+		if _, err := f.admin.call(ctx, http.MethodPost, base+"/flavors/"+id+"/os-extra_specs", specs, nil); err != nil {
+			return fmt.Errorf("making flavour %s: %w", flavor.name, err)
+		}
 	}
 	quotas := map[string]any{"quota_class_set": map[string]any{"instances": -1, "cores": -1, "ram": -1, "server_groups": -1, "server_group_members": -1, "key_pairs": -1}}
 	if _, err := f.admin.call(ctx, http.MethodPut, base+"/os-quota-class-sets/default", quotas, nil); err != nil {

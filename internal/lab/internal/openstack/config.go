@@ -32,6 +32,7 @@ func configure(dir layout.Dir, state *layout.OpenStack, chosen []service) error 
 		"queue":           func() string { return queueURL(state) },
 		"secretKey":       func() (string, error) { return secretKey(dir) },
 		"serviceProject":  func() string { return projectService },
+		"computeDriver":   func() string { return computeDriver(state) },
 	})
 	if _, err := root.ParseFS(configFiles, "config/*.conf", "config/*.tmpl"); err != nil {
 		return fmt.Errorf("parsing the configuration of OpenStack: %w", err)
@@ -48,7 +49,7 @@ func configure(dir layout.Dir, state *layout.OpenStack, chosen []service) error 
 	if err := writePython(dir); err != nil {
 		return err
 	}
-	return layout.WriteFile(dir.Path("etc", databaseInit), catalogueSQL(state, chosen))
+	return layout.WriteFile(dir.Path("etc", databaseInit), append(catalogueSQL(state, chosen), networksSQL(state, chosen)...))
 }
 
 // configFile is the name of a service's configuration among those of the lab.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 
@@ -16,7 +15,7 @@ const (
 	databaseUser   = "lab"
 	databaseFolder = "mysql"
 	databaseSocket = "mysql.sock"
-	databaseInit   = "catalogue.sql"
+	databaseInit   = "init.sql"
 )
 
 // databaseURL is how a service reaches its database.
@@ -83,14 +82,7 @@ func catalogueSQL(state *layout.OpenStack, chosen []service) []byte {
 
 // databaseReady connects to the database server of a lab.
 func databaseReady(ctx context.Context, dir layout.Dir) error {
-	path := dir.Path("run", databaseSocket)
-	// The path of a socket may be longer than a socket's name: it is reached through the folder's descriptor.
-	folder, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return fmt.Errorf("the database has not started: %w", err)
-	}
-	defer folder.Close() //nolint:errcheck // It was only looked up.
-	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", fmt.Sprintf("/proc/self/fd/%d/%s", folder.Fd(), databaseSocket))
+	conn, err := dialSocket(ctx, dir.Path("run", databaseSocket))
 	if err != nil {
 		return fmt.Errorf("the database does not answer: %w", err)
 	}

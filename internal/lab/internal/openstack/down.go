@@ -24,7 +24,7 @@ func (l *Lab) Down(ctx context.Context) error {
 		return fmt.Errorf("cannot tell which processes belong to the lab: %w", err)
 	}
 	if state != nil {
-		if err := state.Processes.Stop(ctx, processesOf(services())); err != nil {
+		if err := state.Processes.Stop(ctx, processesOf(state, services())); err != nil {
 			return err
 		}
 	}
@@ -55,7 +55,10 @@ func (l *Lab) Status(_ context.Context, w io.Writer) error {
 		}
 		fmt.Fprintf(table, "%s\t%s\n", s.kind, endpoint(state.Ports, s))
 	}
-	state.Processes.Report(table, processesOf(chosen), l.Dir.Log)
+	if state.Servers != "" {
+		fmt.Fprintf(table, "servers\t%s\n", strings.TrimSuffix(state.Servers+": "+state.ServersReason, ": "))
+	}
+	state.Processes.Report(table, processesOf(state, chosen), l.Dir.Log)
 	if err := table.Flush(); err != nil {
 		return fmt.Errorf("printing the status: %w", err)
 	}
@@ -76,7 +79,7 @@ func (l *Lab) running() (*layout.OpenStack, []service, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if missing := state.Processes.Missing(processesOf(chosen)); !state.Ready || len(missing) > 0 {
+	if missing := state.Processes.Missing(processesOf(state, chosen)); !state.Ready || len(missing) > 0 {
 		return nil, nil, fmt.Errorf("%w: missing %s; `lab openstack up --dir %s` repairs it", ErrNotRunning, strings.Join(missing, ", "), l.Dir)
 	}
 	return state, chosen, nil

@@ -28,6 +28,9 @@ type Environment struct {
 	Images   map[string]string `json:"images"`
 	Flavors  map[string]string `json:"flavors"`
 	Networks map[string]string `json:"networks"`
+	// Servers says what is behind the servers of Nova, ServersReason why it is nothing.
+	Servers       string `json:"servers,omitempty"`
+	ServersReason string `json:"servers_reason,omitempty"`
 	// Endpoints are the services of the catalogue by their kind.
 	Endpoints map[string]string `json:"endpoints"`
 	// Clouds is a clouds.yaml with an entry for each user.
@@ -53,14 +56,17 @@ func (l *Lab) Environment() (*Environment, error) {
 
 func environment(dir layout.Dir, state *layout.OpenStack, chosen []service) *Environment {
 	e := &Environment{
-		Dir:       string(dir),
-		AuthURL:   address(state.Ports, Identity) + "/v3",
-		Region:    Region,
-		Domain:    DomainName,
-		Users:     map[string]EnvironmentUser{},
-		Images:    state.Images,
-		Flavors:   state.Flavors,
-		Networks:  state.Networks,
+		Dir:      string(dir),
+		AuthURL:  address(state.Ports, Identity) + "/v3",
+		Region:   Region,
+		Domain:   DomainName,
+		Users:    map[string]EnvironmentUser{},
+		Images:   state.Images,
+		Flavors:  state.Flavors,
+		Networks: state.Networks,
+
+		Servers: state.Servers, ServersReason: state.ServersReason,
+
 		Endpoints: map[string]string{},
 		Clouds:    dir.Path("clouds.yaml"),
 		PIDs:      state.Processes.PIDs(),

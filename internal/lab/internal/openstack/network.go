@@ -1,9 +1,14 @@
 package openstack
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/layout"
 )
 
 // network is a network of a lab with its one subnet.
@@ -13,14 +18,41 @@ type network struct {
 	external bool
 }
 
+// networks are on the addresses that a lab has when no other on the machine has them: see networksSQL.
 func networks() []network {
 	return []network{
 		{name: "net0", cidr: "10.77.0.0/24", gateway: "10.77.0.1"},
 		{name: "net1", cidr: "10.77.1.0/24", gateway: "10.77.1.1"},
 		{name: "net_mgmt", cidr: "10.77.2.0/24", gateway: "10.77.2.1"},
-		{name: "public", cidr: "172.24.4.0/24", gateway: "172.24.4.1", external: true},
+		{name: "public", cidr: "10.77.4.0/24", gateway: "10.77.4.1", external: true},
 	}
 }
+
+// networksSQL moves the networks of a lab that was copied to the addresses that the lab has on the machine.
+func networksSQL(state *layout.OpenStack, chosen []service) []byte {
+	if state.Octet == 0 || !slices.ContainsFunc(chosen, func(s service) bool { return s.kind == Network }) {
+		return nil
+	}
+	var names []string
+	for _, network := range networks() {
+		names = append(names, "'"+network.subnet()+"'")
+	}
+	ours := "SELECT id FROM neutron.subnets WHERE name IN (" + strings.Join(names, ", ") + ")"
+	var script bytes.Buffer
+	move := func(table, where string, columns ...string) {
+		for i, column := range columns {
+			columns[i] = fmt.Sprintf("%s = REGEXP_REPLACE(%s, '^10[.][0-9]+[.]', '10.%d.')", column, column, state.Octet)
+		}
+		fmt.Fprintf(&script, "UPDATE neutron.%s SET %s WHERE %s;\n", table, strings.Join(columns, ", "), where)
+	}
+	move("subnets", "name IN ("+strings.Join(names, ", ")+")", "cidr", "gateway_ip")
+	move("ipallocationpools", "subnet_id IN ("+ours+")", "first_ip", "last_ip")
+	move("ipamallocationpools", "ipam_subnet_id IN (SELECT id FROM neutron.ipamsubnets WHERE neutron_subnet_id IN ("+ours+"))", "first_ip", "last_ip")
+	return script.Bytes()
+}
+
+// subnet is the name of its subnet.
+func (n network) subnet() string { return n.name + "-subnet" }
 
 // fillNetworks makes the networks of a lab, which all projects may use.
 func fillNetworks(ctx context.Context, f *filling) error {
@@ -38,7 +70,7 @@ func fillNetworks(ctx context.Context, f *filling) error {
 			return fmt.Errorf("making network %s: %w", network.name, err)
 		}
 		subnet := map[string]any{
-			"name": network.name + "-subnet", "network_id": made.Network.ID, "ip_version": 4,
+			"name": network.subnet(), "network_id": made.Network.ID, "ip_version": 4,
 			"cidr": network.cidr, "gateway_ip": network.gateway, "enable_dhcp": false,
 		}
 		if _, err := f.admin.call(ctx, http.MethodPost, base+"/subnets", map[string]any{"subnet": subnet}, nil); err != nil {

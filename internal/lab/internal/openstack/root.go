@@ -24,15 +24,27 @@ import (
 // for a machine that is not there. What of that OpenStack needs, prepare and links do.
 type root struct {
 	cache string
+	// lists is the folder of apt's lists of what there is, which all roots share.
+	lists string
 	lab   *Lab
+}
+
+// serviceRoot is that of OpenStack's services.
+func (l *Lab) serviceRoot() root {
+	return root{cache: l.cache(), lists: filepath.Join(l.cache(), "apt", "lists"), lab: l}
 }
 
 func (r root) path(elements ...string) string {
 	return filepath.Join(append([]string{r.cache, "root"}, elements...)...)
 }
 
+// home is the path of something of apt's.
+func (r root) home(elements ...string) string {
+	return filepath.Join(append([]string{r.cache, "apt"}, elements...)...)
+}
+
 // status is apt's list of the packages that are there.
-func (r root) status() string { return filepath.Join(r.cache, "apt", "status") }
+func (r root) status() string { return r.home("status") }
 
 // unwanted is what of the packages is not unpacked.
 func unwanted() []string {
@@ -49,8 +61,8 @@ func (r root) ensure(ctx context.Context, packages []string) error {
 			return fmt.Errorf("%w: they are Debian's packages, and this machine has no %s", ErrUnable, program)
 		}
 	}
-	for _, folder := range []string{"state", "lists/partial", "archives/partial"} {
-		if err := os.MkdirAll(filepath.Join(r.cache, "apt", folder), 0o755); err != nil { //nolint:gosec // Packages are no secret.
+	for _, folder := range []string{r.home("state"), r.home("archives", "partial"), filepath.Join(r.lists, "partial")} {
+		if err := os.MkdirAll(folder, 0o755); err != nil { //nolint:gosec // Packages are no secret.
 			return fmt.Errorf("making the cache: %w", err)
 		}
 	}
@@ -62,7 +74,7 @@ func (r root) ensure(ctx context.Context, packages []string) error {
 	if err := r.download(ctx, packages); err != nil {
 		return err
 	}
-	archives, err := filepath.Glob(filepath.Join(r.cache, "apt", "archives", "*.deb"))
+	archives, err := filepath.Glob(r.home("archives", "*.deb"))
 	if err != nil {
 		return fmt.Errorf("looking for the packages: %w", err)
 	}
@@ -105,7 +117,7 @@ func (r root) download(ctx context.Context, packages []string) error {
 		return fmt.Errorf("making the list of packages: %w", err)
 	}
 	install := append([]string{"install", "--yes", "--download-only"}, packages...)
-	lists, err := filepath.Glob(filepath.Join(r.cache, "apt", "lists", "*_Packages*"))
+	lists, err := filepath.Glob(filepath.Join(r.lists, "*_Packages*"))
 	if err != nil {
 		return fmt.Errorf("looking for the lists of packages: %w", err)
 	}
@@ -121,13 +133,12 @@ func (r root) download(ctx context.Context, packages []string) error {
 
 // apt runs apt-get with the machine's sources and with state of its own.
 func (r root) apt(ctx context.Context, args ...string) error {
-	home := filepath.Join(r.cache, "apt")
 	options := []string{
 		"-q",
-		"-o", "Dir::State=" + filepath.Join(home, "state"),
-		"-o", "Dir::State::lists=" + filepath.Join(home, "lists"),
+		"-o", "Dir::State=" + r.home("state"),
+		"-o", "Dir::State::lists=" + r.lists,
 		"-o", "Dir::State::status=" + r.status(),
-		"-o", "Dir::Cache=" + home,
+		"-o", "Dir::Cache=" + r.home(),
 		"-o", "APT::Install-Recommends=false",
 		"-o", "APT::Sandbox::User=root",
 		"-o", "Acquire::Languages=none",
@@ -235,7 +246,12 @@ func (r root) links() error {
 			return err
 		}
 	}
-	return nil
+	// Nova looks for drivers among its own modules alone.
+	drivers := r.path("usr", "lib", "python3", "dist-packages", "nova", "virt")
+	if _, err := os.Stat(drivers); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return link(filepath.Join(inside, "etc", pythonFolder, "lab_virt.py"), filepath.Join(drivers, "lab.py"))
 }
 
 // link makes a symbolic link, unless it is there: programs of labs may be using it.

@@ -214,12 +214,16 @@ func packagesOf(chosen []service) []string {
 	return packages
 }
 
-// processDatabase is the process of the database, the first to be started.
+// processDatabase is the process of the database, the first of the services to be started.
 const processDatabase = "mariadb"
 
-// processesOf are the processes of services in the order of starting; they are stopped in the opposite one.
-func processesOf(chosen []service) []string {
-	names := []string{processDatabase}
+// processesOf are the processes of a lab in the order of starting; they are stopped in the opposite one.
+func processesOf(state *layout.OpenStack, chosen []service) []string {
+	var names []string
+	if state.Servers == ServersContainers {
+		names = append(names, processServers)
+	}
+	names = append(names, processDatabase)
 	for _, s := range chosen {
 		for _, p := range s.programs {
 			names = append(names, p.name)

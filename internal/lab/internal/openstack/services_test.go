@@ -81,19 +81,21 @@ func TestConfigure(t *testing.T) {
 	if err := writeKeys(dir); err != nil {
 		t.Fatal(err)
 	}
-	state := &layout.OpenStack{Ports: 22016, Passwords: map[string]string{userService: "hush"}}
+	state := &layout.OpenStack{Ports: 22016, Passwords: map[string]string{userService: "hush"}, Servers: ServersContainers, Octet: 78}
 	if err := configure(dir, state, services()); err != nil {
 		t.Fatal(err)
 	}
 	for file, want := range map[string][]string{
 		"keystone.conf":   {"connection = mysql+pymysql://lab@localhost/keystone?unix_socket=/lab/run/mysql.sock\n"},
 		"glance-api.conf": {"bind_port = 22018\n", "auth_url = http://127.0.0.1:22017/v3\n", "password = hush\n", "token_cache_time = -1\n"},
-		"nova.conf":       {"transport_url = rabbit://svc:hush@127.0.0.1:22029/\n"},
-		"catalogue.sql": {
+		"nova.conf":       {"transport_url = rabbit://svc:hush@127.0.0.1:22029/\n", "compute_driver = lab.ContainerDriver\n"},
+		"init.sql": {
 			"SET url = 'http://127.0.0.1:22018' WHERE service_id IN (SELECT id FROM keystone.service WHERE type = 'image');\n",
 			"SET url = 'http://127.0.0.1:22023/v1/%(tenant_id)s' WHERE service_id IN (SELECT id FROM keystone.service WHERE type = 'orchestration');\n",
+			"UPDATE neutron.subnets SET cidr = REGEXP_REPLACE(cidr, '^10[.][0-9]+[.]', '10.78.'), gateway_ip = ",
 		},
-		"python/lab_ml2.py": {"class LabMechanismDriver"},
+		"python/lab_ml2.py":  {"class LabMechanismDriver"},
+		"python/lab_virt.py": {"class ContainerDriver"},
 	} {
 		text, err := os.ReadFile(dir.Path("etc", file))
 		if err != nil {

@@ -107,7 +107,7 @@ func (t template) make(ctx context.Context, l *Lab) (err error) {
 		return err
 	}
 	defer func() {
-		err = errors.Join(err, state.Processes.Stop(context.WithoutCancel(ctx), processesOf(t.chosen)), l.Dir.SaveOpenStack(state))
+		err = errors.Join(err, state.Processes.Stop(context.WithoutCancel(ctx), processesOf(state, t.chosen)), l.Dir.SaveOpenStack(state))
 	}()
 	if err := l.startDatabase(ctx, t.root, state, claim); err != nil {
 		return err
@@ -122,7 +122,7 @@ func (t template) make(ctx context.Context, l *Lab) (err error) {
 		return err
 	}
 	database := state.Processes[processDatabase]
-	services := processesOf(t.chosen)[1:]
+	services := processesOf(state, t.chosen)[1:]
 	// The database writes down what it holds, which a kill would not let it.
 	return errors.Join(state.Processes.Stop(ctx, services), database.Terminate(ctx))
 }
@@ -147,7 +147,7 @@ func (t template) tables(ctx context.Context, dir layout.Dir) error {
 // fill makes what a lab has from the beginning: the other services do not start without Keystone's part of it.
 func (t template) fill(ctx context.Context, l *Lab, state *layout.OpenStack) error {
 	var admin *client
-	all := processesOf(t.chosen)
+	all := processesOf(state, t.chosen)
 	err := l.startServices(ctx, t.root, state, t.chosen, all, func() (err error) {
 		admin, err = login(ctx, address(state.Ports, Identity), UserAdmin, state.Passwords[UserAdmin], "admin")
 		if err != nil {

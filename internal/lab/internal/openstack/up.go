@@ -41,7 +41,10 @@ func (l *Lab) Up(ctx context.Context, options UpOptions) (reused bool, err error
 	if err != nil {
 		return false, err
 	}
-	if state.Ready && len(state.Processes.Missing(processesOf(chosen))) == 0 {
+	if err := l.decideServers(ctx, state, chosen); err != nil {
+		return false, err
+	}
+	if state.Ready && len(state.Processes.Missing(processesOf(state, chosen))) == 0 {
 		return true, nil
 	}
 
@@ -49,7 +52,7 @@ func (l *Lab) Up(ctx context.Context, options UpOptions) (reused bool, err error
 	first := len(state.Processes) == 0
 	if err := l.start(ctx, state, chosen, claim); err != nil {
 		if first {
-			err = errors.Join(err, state.Processes.Stop(context.WithoutCancel(ctx), processesOf(chosen)))
+			err = errors.Join(err, state.Processes.Stop(context.WithoutCancel(ctx), processesOf(state, chosen)))
 		}
 		return false, errors.Join(err, l.Dir.SaveOpenStack(state))
 	}
@@ -99,9 +102,17 @@ func (l *Lab) start(ctx context.Context, state *layout.OpenStack, chosen []servi
 	if err != nil {
 		return err
 	}
-	missing := state.Processes.Missing(processesOf(chosen))
+	missing := state.Processes.Missing(processesOf(state, chosen))
 	for _, name := range missing {
 		delete(state.Processes, name)
+	}
+	if slices.Contains(missing, processServers) {
+		if err := l.startServers(ctx, state); err != nil {
+			return err
+		}
+	}
+	if err := configure(l.Dir, state, chosen); err != nil {
+		return err
 	}
 	if slices.Contains(missing, processDatabase) {
 		init := "--init-file=" + filepath.Join(inside, "etc", databaseInit)
@@ -115,9 +126,9 @@ func (l *Lab) start(ctx context.Context, state *layout.OpenStack, chosen []servi
 	return l.ready(ctx, state, chosen)
 }
 
-// provide sees to the packages, and to what is made once for the lab: its data and its configuration.
+// provide sees to the packages, and to what is made once for the lab: its data.
 func (l *Lab) provide(ctx context.Context, state *layout.OpenStack, chosen []service) (root, error) {
-	r := root{cache: l.cache(), lab: l}
+	r := l.serviceRoot()
 	if err := os.MkdirAll(r.cache, 0o755); err != nil { //nolint:gosec // Packages are no secret.
 		return r, fmt.Errorf("making the cache: %w", err)
 	}
@@ -145,7 +156,7 @@ func (l *Lab) provide(ctx context.Context, state *layout.OpenStack, chosen []ser
 			return r, err
 		}
 	}
-	return r, configure(l.Dir, state, chosen)
+	return r, l.provideServers(ctx, state)
 }
 
 // startDatabase starts the database, which keeps the claim on the ports, and returns when it answers.
@@ -162,7 +173,7 @@ func (l *Lab) startDatabase(ctx context.Context, r root, state *layout.OpenStack
 		return fmt.Errorf("handing over port %s: %w", claim[0].Addr(), err)
 	}
 	defer file.Close() //nolint:errcheck // A duplicate that was only read from.
-	if err := l.launch(ctx, r, processDatabase, append(databaseServer(), options...), state, file); err != nil {
+	if err := l.launch(ctx, processDatabase, r.enter(l.Dir, append(databaseServer(), options...)), state, file); err != nil {
 		return err
 	}
 	return l.until(ctx, state, "the database", func(ctx context.Context) error { return databaseReady(ctx, l.Dir) })
@@ -177,7 +188,7 @@ func (l *Lab) startServices(ctx context.Context, r root, state *layout.OpenStack
 				continue
 			}
 			command := program.command(state.Ports, layout.Address(port(state.Ports, s.kind)))
-			if err := l.launch(ctx, r, program.name, command, state); err != nil {
+			if err := l.launch(ctx, program.name, r.enter(l.Dir, command), state); err != nil {
 				return err
 			}
 		}
@@ -224,11 +235,11 @@ func (l *Lab) answering(ctx context.Context, state *layout.OpenStack, s service)
 	return l.until(ctx, state, s.name, func(ctx context.Context) error { return answers(ctx, address(state.Ports, s.kind)) })
 }
 
-// launch starts a process of the lab.
-func (l *Lab) launch(ctx context.Context, r root, name string, command []string, state *layout.OpenStack, files ...*os.File) error {
+// launch starts a process of the lab: this program, as something else.
+func (l *Lab) launch(ctx context.Context, name string, args []string, state *layout.OpenStack, files ...*os.File) error {
 	record, err := process.StartDetached(process.Spec{
 		Path:     l.Executable,
-		Args:     r.enter(l.Dir, command),
+		Args:     args,
 		Dir:      string(l.Dir),
 		LogFile:  l.Dir.Log(name),
 		Files:    files,

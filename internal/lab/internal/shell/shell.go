@@ -10,12 +10,12 @@ import (
 // Export prints variables with their values as assignments, to be read with eval.
 func Export(w io.Writer, variables [][2]string) error {
 	for _, variable := range variables {
-		if _, err := fmt.Fprintf(w, "export %s=%s\n", variable[0], quote(variable[1])); err != nil {
+		if _, err := fmt.Fprintf(w, "export %s=%s\n", variable[0], Quote(variable[1])); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// quote makes one word of a text.
-func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+// Quote makes one word of a text.
+func Quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }

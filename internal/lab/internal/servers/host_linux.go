@@ -1,0 +1,204 @@
+package servers
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"syscall"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/layout"
+)
+
+// Options are what a host is told.
+type Options struct {
+	// Socket is where it is asked, Data the folder of its servers, Image the root that servers share.
+	Socket, Data, Image string
+	// Octet is that of the lab when it was started before, see Networks.
+	Octet int
+	Log   *slog.Logger
+}
+
+// host runs servers.
+type host struct {
+	Options
+	networks *networks
+
+	mu      sync.Mutex
+	servers map[string]*server
+}
+
+// definitionFile is the name of the file of a server's definition, in its folder.
+const definitionFile = "server.json"
+
+// Serve runs servers until ctx ends. This process must be the first one of a process namespace, and have a mount namespace:
+// with it end all servers.
+func Serve(ctx context.Context, options Options) error {
+	if err := own(); err != nil {
+		return err
+	}
+	networks, err := newNetworks(ctx, options.Octet)
+	if err != nil {
+		return err
+	}
+	h := &host{Options: options, networks: networks, servers: map[string]*server{}}
+	if err := h.load(); err != nil { //nolint:contextcheck // What is done with a server is not given up when the one who asked is gone.
+		return err
+	}
+	if err := os.Remove(h.Socket); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("removing the socket of an earlier host: %w", err)
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "unix", h.Socket)
+	if err != nil {
+		return fmt.Errorf("opening the socket of the host: %w", err)
+	}
+	web := &http.Server{Handler: h.handler(), ReadHeaderTimeout: requestTimeout}
+	stop := context.AfterFunc(ctx, func() { _ = web.Close() })
+	defer stop()
+	if err := web.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serving the host of servers: %w", err)
+	}
+	return nil
+}
+
+// own keeps mounts to this process, and shows it the processes of its namespace.
+func own() error {
+	if err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
+		return fmt.Errorf("%w: keeping mounts to this process: %w", ErrUnable, err)
+	}
+	if err := syscall.Mount("proc", "/proc", "proc", 0, ""); err != nil {
+		return fmt.Errorf("%w: showing its processes to the host of servers: %w", ErrUnable, err)
+	}
+	return nil
+}
+
+// load finds the servers of a host that has ended, and starts those again that ran.
+func (h *host) load() error {
+	files, err := filepath.Glob(filepath.Join(h.Data, "*", definitionFile))
+	if err != nil {
+		return fmt.Errorf("looking for servers: %w", err)
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return fmt.Errorf("reading a server: %w", err)
+		}
+		s := &server{host: h}
+		if err := json.Unmarshal(data, &s.definition); err != nil {
+			return fmt.Errorf("reading %s: %w", file, err)
+		}
+		h.servers[s.definition.ID] = s
+		if !s.definition.Running {
+			continue
+		}
+		if err := s.start(); err != nil {
+			h.Log.Error("cannot start a server again", "server", s.definition.ID, "error", err)
+		}
+	}
+	return nil
+}
+
+// define makes a server, which does not run yet.
+func (h *host) define(definition Definition) error {
+	definition.Booted, definition.Running = false, false
+	if err := definition.check(); err != nil {
+		return &problem{http.StatusBadRequest, err}
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.servers[definition.ID] != nil {
+		return &problem{http.StatusConflict, fmt.Errorf("server %s is there already", definition.ID)}
+	}
+	s := &server{host: h, definition: definition}
+	if err := os.MkdirAll(s.folder(), 0o700); err != nil {
+		return fmt.Errorf("making the folder of the server: %w", err)
+	}
+	if err := s.save(); err != nil {
+		return err
+	}
+	h.servers[definition.ID] = s
+	return nil
+}
+
+// find is the server of an identifier.
+func (h *host) find(id string) (*server, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if s := h.servers[id]; s != nil {
+		return s, nil
+	}
+	return nil, &problem{http.StatusNotFound, fmt.Errorf("there is no server %s", id)}
+}
+
+// remove ends a server and deletes what there is of it. None is left of it where there was none.
+func (h *host) remove(id string) error {
+	s, err := h.find(id)
+	if err != nil {
+		return nil //nolint:nilerr // It is gone.
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.stop(0); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(s.folder()); err != nil {
+		return fmt.Errorf("deleting the folder of server %s: %w", id, err)
+	}
+	h.mu.Lock()
+	delete(h.servers, id)
+	h.mu.Unlock()
+	return h.leave(s.definition.Interfaces)
+}
+
+// leave removes the bridges of networks that no server is on any more.
+func (h *host) leave(cards []Interface) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	used := map[string]bool{}
+	for _, s := range h.servers {
+		for _, card := range s.definition.Interfaces {
+			used[card.Network] = true
+		}
+	}
+	for _, card := range cards {
+		if used[card.Network] {
+			continue
+		}
+		if err := h.networks.drop(card); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// list is all servers in the order of their names.
+func (h *host) list() []Status {
+	h.mu.Lock()
+	servers := slices.Collect(maps.Values(h.servers))
+	h.mu.Unlock()
+	list := []Status{}
+	for _, s := range servers {
+		list = append(list, s.status())
+	}
+	slices.SortFunc(list, func(a, b Status) int { return compare(a.Name, b.Name) })
+	return list
+}
+
+func (s *server) folder() string { return folder(s.host.Data, s.definition.ID) }
+
+func (s *server) save() error {
+	data, err := json.Marshal(s.definition)
+	if err != nil {
+		return fmt.Errorf("encoding the server: %w", err)
+	}
+	return layout.WriteFile(filepath.Join(s.folder(), definitionFile), data)
+}

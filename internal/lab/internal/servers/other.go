@@ -1,0 +1,24 @@
+//go:build !linux
+
+package servers
+
+import (
+	"context"
+	"log/slog"
+)
+
+// Options are what a host is told.
+type Options struct {
+	Socket, Data, Image string
+	Octet               int
+	Log                 *slog.Logger
+}
+
+// Serve fails: only Linux has what servers need.
+func Serve(context.Context, Options) error { return ErrUnable }
+
+// Probe fails: only Linux has what servers need.
+func Probe(string) error { return ErrUnable }
+
+// Boot fails: only Linux has what servers need.
+func Boot(string, string, string) error { return ErrUnable }

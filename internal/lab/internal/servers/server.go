@@ -1,0 +1,142 @@
+// Package servers is what is behind the servers of an OpenStack lab: trees of processes in namespaces of their own, each
+// with a root of its own over an image that all share, at the addresses that Neutron gave. One process, the host, starts
+// them and has their networks; with it, however it ends, they end too, and nothing of them is left on the machine but files
+// in the directory of the lab.
+package servers
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"path/filepath"
+	"regexp"
+)
+
+// The verbs by which this program becomes the host of servers, tries whether it could, and becomes the first process of a
+// server.
+const (
+	ProcessHost  = "servers"
+	ProcessProbe = "servers-probe"
+	ProcessBoot  = "servers-boot"
+)
+
+// Socket is the name of the host's socket among those of the lab.
+const Socket = "servers.sock"
+
+// ErrUnable says that the machine cannot run servers.
+var ErrUnable = errors.New("servers cannot run here")
+
+// Definition is a server as Nova wants it.
+type Definition struct {
+	// ID is Nova's.
+	ID string `json:"id"`
+	// Name is the name of the instance in Nova's own lists.
+	Name     string `json:"name"`
+	Hostname string `json:"hostname"`
+	// Key is a line of authorized_keys; empty for none.
+	Key string `json:"key,omitempty"`
+	// UserData is what its user gave for the first boot.
+	UserData []byte `json:"user_data,omitempty"`
+	// Interfaces are its network cards, eth0 and so on.
+	Interfaces []Interface `json:"interfaces"`
+	// Booted is set when it has been started, Running while it is to run: after an end of the host, it does again.
+	Booted  bool `json:"booted"`
+	Running bool `json:"running"`
+}
+
+// Interface is a network card.
+type Interface struct {
+	// Port and Network are the identifiers that Neutron gave.
+	Port    string `json:"port"`
+	Network string `json:"network"`
+	MAC     string `json:"mac"`
+	MTU     int    `json:"mtu,omitempty"`
+	// Addresses are those of the port, with the length of their subnet's prefix.
+	Addresses []netip.Prefix `json:"addresses"`
+	// Gateways are those of the subnets, as the addresses that the bridge of the network has.
+	Gateways []netip.Prefix `json:"gateways"`
+}
+
+// Status is what the host says of a server.
+type Status struct {
+	ID      string `json:"id"`
+	Name    string `json:"name"`
+	Running bool   `json:"running"`
+}
+
+// Place is what the host says of itself.
+type Place struct {
+	// Octet is the second octet of the addresses that are this lab's on the machine, see Networks.
+	Octet int `json:"octet"`
+}
+
+// identifier is a name that is safe as one of a folder, and of a host.
+var identifier = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+
+// check refuses what cannot be made.
+func (d *Definition) check() error {
+	for what, value := range map[string]string{"id": d.ID, "name": d.Name, "hostname": d.Hostname} {
+		if !identifier.MatchString(value) {
+			return fmt.Errorf("a server cannot have the %s %q", what, value)
+		}
+	}
+	for _, card := range d.Interfaces {
+		if err := card.check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (i Interface) check() error {
+	if len(i.Port) < linkID || len(i.Network) < linkID || !identifier.MatchString(i.Port) || !identifier.MatchString(i.Network) {
+		return fmt.Errorf("an interface cannot have port %q and network %q", i.Port, i.Network)
+	}
+	if _, err := net.ParseMAC(i.MAC); err != nil {
+		return fmt.Errorf("the interface of port %s: %w", i.Port, err)
+	}
+	return nil
+}
+
+// linkID is how much of an identifier goes into the name of a link, which is short.
+const linkID = 11
+
+// tap is the name of the host's end of an interface, bridge that of its network.
+func (i Interface) tap() string { return "tap" + i.Port[:linkID] }
+
+func (i Interface) bridge() string { return "brq" + i.Network[:linkID] }
+
+// gateway is where an interface's default route leads; not valid for none.
+func (i Interface) gateway() netip.Addr {
+	for _, gateway := range i.Gateways {
+		if gateway.Addr().Is4() {
+			return gateway.Addr()
+		}
+	}
+	return netip.Addr{}
+}
+
+// folder is where the server of an identifier has its files.
+func folder(data, id string) string { return filepath.Join(data, id) }
+
+// The addresses of a lab's own networks begin with these octets; of labs that run side by side each has another second one.
+const (
+	firstOctet  = 10
+	FirstChoice = 77
+	lastChoice  = 127
+)
+
+// Networks are all addresses of a lab's own networks.
+func Networks(octet int) netip.Prefix {
+	return netip.PrefixFrom(netip.AddrFrom4([4]byte{firstOctet, byte(octet), 0, 0}), 16) //nolint:gosec // An octet.
+}
+
+// hostAddress and networkAddress are the ends of the link between the machine and the networks of a lab.
+func hostAddress(octet int) netip.Prefix { return linkAddress(octet, 1) }
+
+func networkAddress(octet int) netip.Prefix { return linkAddress(octet, 2) }
+
+func linkAddress(octet int, end byte) netip.Prefix {
+	return netip.PrefixFrom(netip.AddrFrom4([4]byte{firstOctet, byte(octet), 255, end}), 30) //nolint:gosec // An octet.
+}
