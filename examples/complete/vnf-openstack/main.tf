@@ -26,13 +26,13 @@ resource "vnf_instance" "firewall" {
   scale_levels = { fw = var.level }
 
   ext_virtual_links = {
-    management = {
-      resource_id = var.management_network
-      ext_cps     = { FW_MGMT = {} }
+    control = {
+      resource_id = var.control_network
+      ext_cps     = { TG_CP1 = {} }
     }
     outside = {
       resource_id = var.outside_network
-      ext_cps     = { FW_OUT = {} }
+      ext_cps     = { FW_CP1 = {} }
     }
   }
 

@@ -9,8 +9,8 @@ variable "cloud" {
   type        = string
 }
 
-variable "management_network" {
-  description = "Id of the network that the management ports of the firewall are connected to."
+variable "control_network" {
+  description = "Id of the network from which the traffic source is controlled."
   type        = string
 }
 

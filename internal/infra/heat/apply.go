@@ -192,8 +192,12 @@ func minutesLeft(ctx context.Context) int {
 	return int(time.Until(deadline)/time.Minute) + 2
 }
 
-// differs reports whether the stack has to be updated.
+// differs reports whether the stack has to be updated: it is not what is wanted, or has
+// resources that Heat is to replace.
 func (s *session) differs(l *live, want *note) bool {
+	if slices.ContainsFunc(l.resources, func(r openstack.StackResource) bool { return r.Failed() }) {
+		return true
+	}
 	return !l.noted || l.stack.Failed() || l.note.Content != want.Content || !maps.Equal(l.note.Objects, want.Objects) || l.note.Package != want.Package
 }
 

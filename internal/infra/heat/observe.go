@@ -62,6 +62,12 @@ func (l *live) state() string {
 	if l.stack.Failed() || l.stack.InProgress() {
 		texts = append(texts, l.stack.Status)
 	}
+	for i := range l.resources {
+		// Servers are told of with their VDUs.
+		if r := &l.resources[i]; r.Failed() && r.Type != serverType {
+			texts = append(texts, l.pathOf(r)+" is "+r.Status)
+		}
+	}
 	return strings.Join(texts, ", ")
 }
 

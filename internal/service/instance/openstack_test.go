@@ -77,7 +77,7 @@ func (c *cloud) firewall(flavour string, arguments ...string) string {
 
 // link connects the external connection points to networks of the cloud.
 func (c *cloud) link(management, outside string) string {
-	return fmt.Sprintf("ext_virtual_links = {\n    management = { resource_id = %q, ext_cps = { FW_MGMT = {} } }\n    outside = { resource_id = %q, ext_cps = { FW_OUT = {} } }\n  }",
+	return fmt.Sprintf("ext_virtual_links = {\n    control = { resource_id = %q, ext_cps = { TG_CP1 = {} } }\n    outside = { resource_id = %q, ext_cps = { FW_CP1 = {} } }\n  }",
 		c.env.Networks[management], c.env.Networks[outside])
 }
 
