@@ -17,22 +17,28 @@ func (e *Engine) infrastructure(ctx context.Context, spec vnfm.InstanceSpec, r *
 	if spec.Cluster != nil {
 		return e.driver(vnfm.VIMTypeKubernetes)
 	}
-	s, err := e.store(ctx)
-	if err != nil {
-		return nil, err
-	}
-	vim, err := get[vimRecord](ctx, s, store.KindVIM, spec.VIMID)
-	if err == nil {
-		return e.driver(vim.value.Type)
-	}
+	d, err := e.registeredDriver(ctx, spec.VIMID)
 	if !errors.Is(err, vnfm.ErrNotFound) {
-		return nil, err
+		return d, err
 	}
 	types := typesFor(r)
 	if len(types) > 1 {
 		return nil, err
 	}
 	return e.driver(types[0])
+}
+
+// registeredDriver is the infra driver for a VIM, by its record alone.
+func (e *Engine) registeredDriver(ctx context.Context, vimID string) (vnfm.InfraDriver, error) {
+	s, err := e.store(ctx)
+	if err != nil {
+		return nil, err
+	}
+	vim, err := get[vimRecord](ctx, s, store.KindVIM, vimID)
+	if err != nil {
+		return nil, err
+	}
+	return e.driver(vim.value.Type)
 }
 
 // baseHOT is the folder of a package that has its Heat templates, by flavour.

@@ -34,7 +34,8 @@ type site struct {
 var _ vnfm.InfraDriver = (*spread)(nil)
 
 // spread returns the driver for the VIMs of an instance, given that of its own. VIMs
-// are looked up when bound is set; a preview needs none.
+// are looked up when bound is set; a preview needs their types alone, and takes a VIM that
+// is not registered yet for one of the same type.
 func (e *Engine) spread(ctx context.Context, own vnfm.InfraDriver, t *vnfm.Target, bound bool) (vnfm.InfraDriver, error) {
 	connections := t.Instance.Connections
 	if len(connections) == 0 {
@@ -55,6 +56,10 @@ func (e *Engine) spread(ctx context.Context, own vnfm.InfraDriver, t *vnfm.Targe
 			if at.driver, err = e.driver(at.vim.Type); err != nil {
 				return nil, fmt.Errorf("VIM connection %q: %w", name, err)
 			}
+		} else if d, err := e.registeredDriver(ctx, c.VIMID); err == nil {
+			at.driver = d
+		} else if !errors.Is(err, vnfm.ErrNotFound) {
+			return nil, fmt.Errorf("VIM connection %q: %w", name, err)
 		}
 		further = append(further, at)
 	}

@@ -1,6 +1,9 @@
 package vnfm
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Connection is a further VIM of an instance, an entry of vimConnectionInfo of
 // SOL003, and what of the instance is there.
@@ -43,4 +46,12 @@ type Part struct {
 	Rest      bool
 	VDUIDs    []string
 	Manifests []string
+}
+
+// Has reports whether a VDU is on the VIM; nil has all of them.
+func (p *Part) Has(vdu string) bool {
+	if p == nil {
+		return true
+	}
+	return p.Rest != slices.Contains(p.VDUIDs, vdu)
 }

@@ -43,7 +43,7 @@ func (d *Driver) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observation
 		}
 	}
 	for id := range s.source.VDUs {
-		if len(components) > 0 || l.stack.ID != "" {
+		if t.Part.Has(id) {
 			out.VDUs[id] = vduState(t.Flavour, id, running[id])
 		}
 		if texts := sick[id]; len(texts) > 0 {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -30,19 +31,17 @@ func render(t *vnfm.Target) (*rendering, vnfm.Problems) {
 	if t.Instance.Namespace != "" {
 		ps = append(ps, vnfm.Problem{Attribute: "namespace", Summary: "an OpenStack has no namespaces", Detail: "leave the argument out: the project of the VIM is where the instance is"})
 	}
-	if t.Part != nil {
-		ps = append(ps, vnfm.Problem{Attribute: "vim_connections", Summary: "a stack cannot be spread over several VIMs", Detail: "give each VIM an instance of its own"})
-	}
 	p := readParams(t, &ps)
 	if ps.HasErrors() {
 		return nil, ps
 	}
-	source, more := hot.Load(t.Package, t.Flavour)
+	flavour := machinesHere(t)
+	source, more := hot.Load(t.Package, flavour)
 	if ps = append(ps, more...); ps.HasErrors() {
 		return nil, ps
 	}
 	out := &rendering{source: source}
-	out.request = hot.Request{Flavour: t.Flavour, Counts: countsOf(t), NFV: p.nfv, Parameters: p.stack, VNFCs: map[string][]int{}}
+	out.request = hot.Request{Flavour: flavour, Counts: countsOf(t), NFV: p.nfv, Parameters: p.stack, VNFCs: map[string][]int{}}
 	out.request.Links = linksOf(t.Instance.Links)
 	for id, vdu := range source.VDUs {
 		if vdu.Form == hot.Copied {
@@ -57,6 +56,7 @@ func render(t *vnfm.Target) (*rendering, vnfm.Problems) {
 	if ps = append(ps, more...); ps.HasErrors() {
 		return nil, ps
 	}
+	leaveOut(out, t)
 	rest := maps.Clone(out.stack.Template)
 	delete(rest, "resources")
 	digest, err := digestOf(rest)
@@ -66,6 +66,29 @@ func render(t *vnfm.Target) (*rendering, vnfm.Problems) {
 	}
 	out.objects[stackKey(t.Instance)] = digest
 	return out, ps
+}
+
+// machinesHere is the flavour without the VDUs that are containers on another VIM: no
+// template has them.
+func machinesHere(t *vnfm.Target) *vnfm.Flavour {
+	out := *t.Flavour
+	out.VDUs = slices.DeleteFunc(slices.Clone(t.Flavour.VDUs), func(v vnfm.VDU) bool { return v.Workload != nil && !t.Part.Has(v.ID) })
+	return &out
+}
+
+// leaveOut takes the VDUs out of the objects that are on another VIM: of them the stack
+// has no VNFC.
+func leaveOut(r *rendering, t *vnfm.Target) {
+	for id, vdu := range r.source.VDUs {
+		if t.Part.Has(id) {
+			continue
+		}
+		for key := range r.objects {
+			if _, name, _ := strings.Cut(key, " "); name == vdu.Resource {
+				delete(r.objects, key)
+			}
+		}
+	}
 }
 
 // linksOf are the networks of an instance by what they are for: a connection point or an
@@ -86,14 +109,19 @@ func linksOf(l vnfm.Links) map[string]hot.Link {
 // countsOf are the numbers of VNFCs that the stack has: an instance that is stopped keeps
 // its servers.
 func countsOf(t *vnfm.Target) map[string]int {
-	if t.Instance.OperationalState != vnfm.Stopped {
-		return t.Counts
+	counts := t.Counts
+	if t.Instance.OperationalState == vnfm.Stopped {
+		if all, problems := vnfd.Counts(t.Flavour, t.Instance.LevelID, t.Instance.ScaleLevels); !problems.HasErrors() {
+			counts = all
+		}
 	}
-	counts, problems := vnfd.Counts(t.Flavour, t.Instance.LevelID, t.Instance.ScaleLevels)
-	if problems.HasErrors() {
-		return t.Counts
+	out := make(map[string]int, len(counts))
+	for id, n := range counts {
+		if t.Part.Has(id) {
+			out[id] = n
+		}
 	}
-	return counts
+	return out
 }
 
 // digestOf is "sha256:<hex>" over a value as JSON, in which the keys of maps are in order.
@@ -128,7 +156,9 @@ func (r *rendering) preview(t *vnfm.Target) vnfm.Preview {
 		preview.VNFDID = t.Package.Descriptor.ID
 	}
 	for id := range r.source.VDUs {
-		preview.VDUs[id] = vduState(t.Flavour, id, t.Counts[id])
+		if t.Part.Has(id) {
+			preview.VDUs[id] = vduState(t.Flavour, id, t.Counts[id])
+		}
 	}
 	return preview
 }

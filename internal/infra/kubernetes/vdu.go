@@ -52,7 +52,10 @@ func (r *rendering) bindVDUs(t *vnfm.Target, mapping map[string]workloadRef, ps 
 		ref, mapped := mapping[vdu.ID]
 		o := r.findWorkload(t, vdu, ref, mapped)
 		if o == nil {
-			*ps = append(*ps, r.noWorkload(vdu, ref, mapped))
+			// A VDU that is elsewhere may be something else altogether there.
+			if t.Part.Has(vdu.ID) {
+				*ps = append(*ps, r.noWorkload(vdu, ref, mapped))
+			}
 			continue
 		}
 		if other, twice := taken[o]; twice {
