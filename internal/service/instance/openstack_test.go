@@ -76,9 +76,16 @@ func (c *cloud) firewall(flavour string, arguments ...string) string {
 }
 
 // link connects the external connection points to networks of the cloud.
-func (c *cloud) link(management, outside string) string {
+func (c *cloud) link(control, outside string) string {
+	return c.linkIDs(c.env.Networks[control], c.env.Networks[outside])
+}
+
+// links connects the firewall to a network by its id.
+func (c *cloud) links(outside string) string { return c.linkIDs(c.env.Networks["net_mgmt"], outside) }
+
+func (c *cloud) linkIDs(control, outside string) string {
 	return fmt.Sprintf("ext_virtual_links = {\n    control = { resource_id = %q, ext_cps = { TG_CP1 = {} } }\n    outside = { resource_id = %q, ext_cps = { FW_CP1 = {} } }\n  }",
-		c.env.Networks[management], c.env.Networks[outside])
+		control, outside)
 }
 
 func (c *cloud) over(source, flavour, links string, arguments ...string) string {
@@ -99,26 +106,22 @@ func (c *cloud) manager() vnfm.Manager {
 	return c.store.Manager(c, map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeOpenStack: heat.New(openstack.NewPool("test"))})
 }
 
-// stack is the stack of the only instance of the store; nil when there is none.
-func (c *cloud) stack(ctx context.Context) *openstack.Stack {
+// records are the instances that the store knows.
+func (c *cloud) records() []vnfm.Instance {
 	c.Helper()
-	all, err := c.store.Manager(c).Instances(ctx, vnfm.InstanceFilter{})
-	if err != nil || len(all) != 1 {
-		c.Fatalf("the store has %d instances: %v", len(all), err)
-	}
-	stack, err := c.client.FindStack(ctx, "vnf-"+all[0].ID)
+	all, err := c.store.Manager(c).Instances(c.Context(), vnfm.InstanceFilter{})
 	if err != nil {
 		c.Fatal(err)
 	}
-	return stack
+	return all
 }
 
 // vnfcs are the servers of the instance by VDU.
 func (c *cloud) vnfcs() map[string][]vnfm.VNFC {
 	c.Helper()
-	all, err := c.store.Manager(c).Instances(c.Context(), vnfm.InstanceFilter{})
-	if err != nil || len(all) != 1 {
-		c.Fatalf("the store has %d instances: %v", len(all), err)
+	all := c.records()
+	if len(all) != 1 {
+		c.Fatalf("the store has %d instances", len(all))
 	}
 	list, err := c.manager().VNFCs(c.Context(), all[0].ID)
 	if err != nil {
@@ -153,6 +156,15 @@ func (c *cloud) whole(counts map[string]int) resource.TestCheckFunc {
 		}
 		return nil
 	}
+}
+
+// nothingIsLeft checks that neither the stack of an instance nor a record is there.
+func (c *cloud) nothingIsLeft(id string) error {
+	stack, err := c.client.FindStack(context.WithoutCancel(c.Context()), "vnf-"+id)
+	if err == nil && stack != nil {
+		err = fmt.Errorf("stack %s is %s", stack.Name, stack.Status)
+	}
+	return err
 }
 
 // deleteServer deletes a server behind the back of Heat and waits until it is gone.
@@ -195,6 +207,7 @@ func TestAccInstance_openStack(t *testing.T) {
 		checks = append(checks, plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate))
 		return resource.ConfigPlanChecks{PreApply: checks, PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}
 	}
+	var id string
 	var before map[string][]vnfm.VNFC
 	remember := func() { before = c.vnfcs() }
 	survivors := func(vdu string, n int) resource.TestCheckFunc {
@@ -213,15 +226,7 @@ func TestAccInstance_openStack(t *testing.T) {
 	}
 	resource.Test(t, resource.TestCase{
 		ProtoV6ProviderFactories: c.heard.factories(),
-		CheckDestroy: func(*terraform.State) error {
-			servers, err := c.client.Servers(context.WithoutCancel(t.Context()))
-			for _, s := range servers {
-				if strings.HasPrefix(s.Name, "vnf-") {
-					t.Logf("server %s is there", s.Name)
-				}
-			}
-			return err
-		},
+		CheckDestroy: func(*terraform.State) error { return c.nothingIsLeft(id) },
 		Steps: []resource.TestStep{
 			{
 				Config: c.firewall("simple"),
@@ -233,7 +238,10 @@ func TestAccInstance_openStack(t *testing.T) {
 					statecheck.ExpectKnownValue(address, tfjsonpath.New("status"), knownvalue.StringExact("INSTANTIATED")),
 					statecheck.ExpectKnownValue(address, tfjsonpath.New("namespace"), knownvalue.StringExact("")),
 				},
-				Check: c.whole(map[string]int{"FW": 1, "TG": 1}),
+				Check: also(c.whole(map[string]int{"FW": 1, "TG": 1}), func(*terraform.State) error {
+					id = c.records()[0].ID
+					return nil
+				}),
 			},
 			{
 				PreConfig:        remember,

@@ -1,0 +1,108 @@
+package instance_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
+)
+
+// override gives a VDU of the package firewall another flavour or image than the VNFD.
+func override(vdu, name, value string) string {
+	return fmt.Sprintf("additional_params = { nfv = { VDU = { %s = { %s = %q } } } }", vdu, name, value)
+}
+
+// TestAccInstance_openStackFailures fails as clouds do, after something was made: the
+// reason is that of the resource which failed, what exists stays, and the next apply with
+// what was wrong put right goes on.
+func TestAccInstance_openStackFailures(t *testing.T) {
+	c := newCloud(t)
+	failed := []statecheck.StateCheck{statecheck.ExpectKnownValue(address, tfjsonpath.New("status"), knownvalue.StringExact("FAILED_TEMP"))}
+	resource.Test(t, resource.TestCase{
+		ProtoV6ProviderFactories: c.heard.factories(),
+		Steps: []resource.TestStep{
+			{
+				// A flavour whose servers end in ERROR.
+				Config:             c.firewall("simple", override("FW", "computeFlavourId", "lab.fault")),
+				ExpectNonEmptyPlan: true,
+				ConfigStateChecks:  failed,
+				Check:              c.heard.warned(`Is Not Instantiated Yet: (?s).*OS::Nova::Server FW-0/FW is CREATE_FAILED.*ERROR`),
+			},
+			{
+				// One that no host can hold.
+				Config:             c.firewall("simple", override("FW", "computeFlavourId", "lab.huge")),
+				ExpectError:        acctest.Says(`OS::Nova::Server FW-0/FW is \w+_FAILED: .*No valid host`),
+				ExpectNonEmptyPlan: true,
+			},
+			{
+				Config:           c.firewall("simple"),
+				ConfigPlanChecks: updates(),
+				Check:            c.whole(map[string]int{"FW": 1, "TG": 1}),
+			},
+			{
+				// What fails in an update stays too, and the rest of the VNF with it.
+				Config:      c.over(examplePackage(c, "firewall"), "simple", c.links("no-such-network")),
+				ExpectError: acctest.Says(`(?s)network.*no-such-network`),
+			},
+			{
+				Config: c.firewall("simple"),
+				Check:  c.whole(map[string]int{"FW": 1, "TG": 1}),
+			},
+			{
+				// A time that is too short says what Heat was still at.
+				Config:      c.firewall("simple", override("FW", "computeFlavourId", "lab.slow"), `timeouts = { update = "12s" }`),
+				ExpectError: acctest.Says(`(?s)waiting for stack vnf-.*Heat goes on`),
+			},
+			{
+				Config:           c.firewall("simple", override("FW", "computeFlavourId", "lab.slow")),
+				ConfigPlanChecks: updates(),
+				Check:            c.whole(map[string]int{"FW": 1, "TG": 1}),
+			},
+		},
+	})
+}
+
+// TestAccInstance_openStackRollback undoes a creation that fails.
+func TestAccInstance_openStackRollback(t *testing.T) {
+	c := newCloud(t)
+	resource.Test(t, resource.TestCase{
+		ProtoV6ProviderFactories: c.heard.factories(),
+		Steps: []resource.TestStep{{
+			Config:      c.firewall("simple", override("FW", "computeFlavourId", "lab.fault"), `on_failure = "rollback"`),
+			ExpectError: acctest.Says(`(?s)OS::Nova::Server FW-0/FW is CREATE_FAILED`),
+		}},
+	})
+	if left := c.records(); len(left) > 0 {
+		t.Errorf("records are left: %+v", left)
+	}
+}
+
+// TestAccInstance_badOpenStack has inputs that cannot be used on an OpenStack: errors of
+// the plan that name the argument.
+func TestAccInstance_badOpenStack(t *testing.T) {
+	c := newCloud(t)
+	source := examplePackage(t, "firewall")
+	linked := c.link("net_mgmt", "net0")
+	for name, bad := range map[string]struct{ config, want string }{
+		"namespace":      {c.firewall("simple", `namespace = "x"`), `an OpenStack has no namespaces`},
+		"no network":     {c.over(source, "simple", ""), `nfv\.CP\.FW_CP1\.network, which nothing gives`},
+		"point":          {c.over(source, "simple", fmt.Sprintf(`ext_virtual_links = { x = { resource_id = %q, ext_cps = { FW_CP9 = {} } } }`, c.env.Networks["net0"])), `no external connection point "FW_CP9"`},
+		"parameter":      {c.over(source, "simple", linked, `additional_params = { colour = "red" }`), `has no parameter "colour"`},
+		"kubernetes":     {c.over(source, "simple", linked, `additional_params = { helm_chart_path = "x" }`), `"helm_chart_path" is not supported by the OpenStack driver`},
+		"address":        {c.over(source, "simple", fmt.Sprintf(`ext_virtual_links = { x = { resource_id = %q, ext_cps = { FW_CP1 = { fixed_addresses = ["10.0.0"] } } } }`, c.env.Networks["net0"])), `"10\.0\.0" is no IP address`},
+		"nfv of no form": {c.over(source, "simple", linked, `additional_params = { nfv = 1 }`), `"nfv" must be a map`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			resource.Test(t, resource.TestCase{
+				ProtoV6ProviderFactories: c.heard.factories(),
+				Steps:                    []resource.TestStep{{Config: bad.config, PlanOnly: true, ExpectError: acctest.Says(bad.want)}},
+			})
+		})
+	}
+}
