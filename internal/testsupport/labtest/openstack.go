@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -54,9 +55,6 @@ type OpenStackEnv struct {
 	// Clouds is a clouds.yaml: cloud "lab" is that of nfv_user.
 	Clouds string         `json:"clouds_file"`
 	PIDs   map[string]int `json:"pids"`
-
-	// actor is who asks services, when that is not the administrator.
-	actor OpenStackUser
 }
 
 // OpenStackUser is a user of the lab.
@@ -166,12 +164,10 @@ func (e OpenStackEnv) NewUser(t testing.TB, roles ...string) OpenStackUser {
 	t.Helper()
 	admin := e.login(t, e.Users[OpenStackAdmin])
 	project := e.Users[OpenStackNFV].Project
-	return e.newUser(t, admin, project, admin.find(t, "projects", project), roles)
-}
-
-func (e OpenStackEnv) newUser(t testing.TB, admin openStackClient, project, projectID string, roles []string) OpenStackUser {
-	t.Helper()
-	user := OpenStackUser{Name: testName(), Password: rand.Text(), Project: project, projectID: projectID}
+	user := OpenStackUser{
+		Name: "test-" + strings.ToLower(rand.Text()[:10]), Password: rand.Text(), Project: project,
+		projectID: admin.find(t, "projects", project),
+	}
 	var made struct {
 		User struct {
 			ID string `json:"id"`
@@ -232,27 +228,22 @@ func (e OpenStackEnv) RevokeRole(t testing.TB, user OpenStackUser, role string) 
 	admin.call(t, http.MethodDelete, admin.grant(t, user, role), nil, nil)
 }
 
-// Get asks a service of the catalogue as the administrator, or as the user of As, and
-// reads its JSON: kind is "identity" or "image", for example, and path what follows its
-// address in Endpoints.
+// Get asks a service of the catalogue as the administrator and reads its JSON: kind
+// is "identity" or "image", for example, and path what follows its address in
+// Endpoints.
 func (e OpenStackEnv) Get(t testing.TB, kind, path string, out any) {
 	t.Helper()
 	e.at(t, kind).call(t, http.MethodGet, path, nil, out)
 }
 
-// Post sends an object to a service and reads what comes back.
+// Post sends an object to a service as the administrator and reads what comes back.
 func (e OpenStackEnv) Post(t testing.TB, kind, path string, in, out any) {
 	t.Helper()
 	e.at(t, kind).call(t, http.MethodPost, path, in, out)
 }
 
-// Put writes an object of a service and reads what comes back.
-func (e OpenStackEnv) Put(t testing.TB, kind, path string, in, out any) {
-	t.Helper()
-	e.at(t, kind).call(t, http.MethodPut, path, in, out)
-}
-
-// Delete deletes an object of a service, if it is there; a test that ends may use it too.
+// Delete deletes an object of a service as the administrator, if it is there; a test
+// that ends may use it too.
 func (e OpenStackEnv) Delete(t testing.TB, kind, path string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), openStackRequest)
@@ -262,14 +253,10 @@ func (e OpenStackEnv) Delete(t testing.TB, kind, path string) {
 	}
 }
 
-// at is a client of a service.
+// at is a client of a service, as the administrator.
 func (e OpenStackEnv) at(t testing.TB, kind string) openStackClient {
 	t.Helper()
-	user := e.actor
-	if user.Name == "" {
-		user = e.Users[OpenStackAdmin]
-	}
-	c := e.login(t, user)
+	c := e.login(t, e.Users[OpenStackAdmin])
 	c.base = e.Endpoints[kind]
 	return c
 }
