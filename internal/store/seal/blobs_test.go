@@ -37,9 +37,9 @@ func TestPlantedSecretsAreNowhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := seal.Blobs(inner, keys)
+	s := seal.NewStore(inner, keys)
 	r := store.Record{Kind: store.KindVIM, ID: "vim-1", Data: []byte("readable data of the record")}
-	if r.Sealed, err = keys.Seal(r.ID, map[string]string{"token": plantedToken}); err != nil {
+	if r.Sealed, err = keys.Seal(t.Context(), r.ID, nil, map[string]string{"token": plantedToken}); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Create(t.Context(), &r); err != nil {
@@ -71,10 +71,10 @@ func TestPlantedSecretsAreNowhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if plain, err := keys.Open("vim-1", stored.Sealed); err != nil || plain["token"] != plantedToken {
+	if plain, err := keys.Open(t.Context(), "vim-1", stored.Sealed); err != nil || plain["token"] != plantedToken {
 		t.Errorf("sealed token: %v", err)
 	}
-	blob, err := seal.Blobs(inner, keys).OpenBlob(t.Context(), store.Digest([]byte(content)))
+	blob, err := seal.NewStore(inner, keys).OpenBlob(t.Context(), store.Digest([]byte(content)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func TestContentOfLostKey(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sealed[i] = seal.Blobs(s, keys)
+		sealed[i] = seal.NewStore(s, keys)
 	}
 	digest := store.Digest([]byte("content"))
 	if err := sealed[0].PutBlob(t.Context(), digest, strings.NewReader("content")); err != nil {
@@ -205,7 +205,7 @@ func TestStoreWithoutEncodedBlobs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wrapped := seal.Blobs(plainStore{s}, keys)
+	wrapped := seal.NewStore(plainStore{s}, keys)
 	digest := store.Digest([]byte("x"))
 	if err := wrapped.PutBlob(t.Context(), digest, strings.NewReader("x")); err == nil || !strings.Contains(err.Error(), "cannot keep sealed contents") {
 		t.Errorf("PutBlob = %v", err)
