@@ -26,6 +26,16 @@ func (e *Engine) sealCredentials(ctx context.Context, en *entry[vimRecord], cred
 
 // vimWithCredentials reads a VIM and opens its credentials.
 func (e *Engine) vimWithCredentials(ctx context.Context, id string) (*vnfm.VIM, vnfm.Credentials, error) {
+	v, creds, err := e.openVIM(ctx, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	creds, err = e.liveCredentials(ctx, v.Kubernetes, creds)
+	return v, creds, err
+}
+
+// openVIM reads a VIM and the credentials that are in its record.
+func (e *Engine) openVIM(ctx context.Context, id string) (*vnfm.VIM, vnfm.Credentials, error) {
 	s, err := e.store(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -42,8 +52,7 @@ func (e *Engine) vimWithCredentials(ctx context.Context, id string) (*vnfm.VIM, 
 	for name, text := range plain {
 		creds[name] = vnfm.Secret(text)
 	}
-	creds, err = e.liveCredentials(ctx, en.value.Kubernetes, creds)
-	return &en.value.VIM, creds, err
+	return &en.value.VIM, creds, nil
 }
 
 // liveCredentials returns the credentials of a connection. Those of a workload

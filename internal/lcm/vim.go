@@ -221,10 +221,19 @@ func (e *Engine) VIMByName(ctx context.Context, name string) (*vnfm.VIM, error) 
 
 // CheckRegisteredVIM checks a registered VIM with its sealed credentials. What it
 // saw is in the answer and not in the record; a VIM that cannot be checked is
-// returned together with the error.
-func (e *Engine) CheckRegisteredVIM(ctx context.Context, id string) (*vnfm.VIM, error) {
-	v, creds, err := e.vimWithCredentials(ctx, id)
+// returned together with the error. The limit is the VIM's: the key of its credentials
+// may be somewhere else.
+func (e *Engine) CheckRegisteredVIM(ctx context.Context, id string, limit time.Duration) (*vnfm.VIM, error) {
+	v, creds, err := e.openVIM(ctx, id)
 	if err != nil {
+		return nil, err
+	}
+	if limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, limit)
+		defer cancel()
+	}
+	if creds, err = e.liveCredentials(ctx, v.Kubernetes, creds); err != nil {
 		return nil, err
 	}
 	check, err := e.CheckVIM(ctx, v.Spec(creds))

@@ -8,13 +8,13 @@ import (
 	"net/url"
 	"path"
 	"regexp"
-	"time"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// keyManagerTimeout bounds what is asked of Barbican at once: a plan waits for it.
-const keyManagerTimeout = 30 * time.Second
+// keyManagerTimeout bounds what is asked of Barbican at once, with authentication and what
+// is tried again: a plan waits for it.
+const keyManagerTimeout = requestTimeout
 
 // KeyManager keeps secrets in Barbican, each under an id and a name. It is safe for
 // concurrent use.

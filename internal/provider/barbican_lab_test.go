@@ -171,13 +171,14 @@ func TestAccBarbican(t *testing.T) {
 	acctest.PreCheck(t)
 	b := newBarbican(t)
 	s := acctest.NewStore(t)
-	edge := b.env.NewUser(t, "member")
+	edge := labtest.Kubernetes(t)
 	vim := fmt.Sprintf(`
 resource "vnf_vim" "test" {
-  name      = "edge"
-  openstack = { auth_url = %q, username = %q, project_name = %q, password = %q }
+  name       = "edge"
+  kubernetes = { endpoint = %q, ca_certificate = file(%q), bearer_token = %q }
+  timeouts   = { create = "15m", update = "15m", delete = "15m" }
 }
-`, b.env.AuthURL, edge.Name, edge.Project, edge.Password)
+`, edge.Endpoint, edge.CAFile, edge.AdminToken)
 	config := func(encryption string) string {
 		return fmt.Sprintf("provider \"vnf\" {\n  store = { local = { path = %q } }\n  %s\n}\n", s.Path, encryption) + vim + hello(t)
 	}
@@ -193,7 +194,7 @@ resource "vnf_vim" "test" {
 			return fmt.Errorf("VIM %s has the secrets %v, and had %v", id, now, former)
 		}
 		former = now
-		nowhere(t, filepath.Dir(s.Path), edge.Password, b.user.Password, "AGE-SECRET-KEY-1")
+		nowhere(t, filepath.Dir(s.Path), edge.AdminToken, b.user.Password, "AGE-SECRET-KEY-1")
 		return nil
 	}
 	outage := func(set func()) func() { return func() { set(); b.requests.Store(0) } }
@@ -212,7 +213,7 @@ resource "vnf_vim" "test" {
 				// Nothing is registered while Barbican is away.
 				PreConfig:   outage(func() { b.status.Store(http.StatusServiceUnavailable) }),
 				Config:      config(b.encryption(`rotation = "one"`, "")),
-				ExpectError: acctest.Says(`(?s)sealing the credentials of VIM "edge": sealing the secrets of [0-9a-f-]+: looking in Barbican for the secrets terraform-provider-vnf/[0-9a-f-]+: ` + b.gate + ` answered 503 Service Unavailable`),
+				ExpectError: acctest.Says(`(?s)Sealing the credentials of VIM "edge": sealing the secrets of [0-9a-f-]+: looking in Barbican for the secrets terraform-provider-vnf/[0-9a-f-]+: ` + b.gate + ` answered 503 Service Unavailable`),
 			},
 			{
 				PreConfig: func() {

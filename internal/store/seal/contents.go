@@ -151,7 +151,7 @@ func (s *Store) fillContents(ctx context.Context, rec *store.Record, owner strin
 	plain := map[string]string{sealedIdentities: strings.Join(lines, "\n"), sealedDigestKey: base64.StdEncoding.EncodeToString(key)}
 	sealed, err := s.keys.Seal(ctx, owner, rec.Sealed, plain)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("making it: %w", err)
 	}
 	written, err := s.replace(ctx, rec, sealed)
 	if err != nil || written {

@@ -3,7 +3,6 @@ package seal_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
@@ -16,137 +15,26 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/sqlite"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/vaulttest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
-
-// memory is a vault in memory. What a real one cannot be made to do is done here: it
-// stops at a chosen request, before or after it has done what it was asked.
-type memory struct {
-	mu      sync.Mutex
-	made    int
-	names   map[string]string
-	texts   map[string]vnfm.Secret
-	reads   map[string]int
-	budget  *budget
-	outage  error
-	deleted []string
-}
-
-func newMemory() *memory {
-	return &memory{names: map[string]string{}, texts: map[string]vnfm.Secret{}, reads: map[string]int{}}
-}
-
-// budget is how many steps a process does until it is killed.
-type budget struct {
-	mu   sync.Mutex
-	left int
-}
-
-var errKilled = errors.New("killed")
-
-func (b *budget) spend() error {
-	if b == nil {
-		return nil
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.left--
-	if b.left < 0 {
-		return errKilled
-	}
-	return nil
-}
-
-func (m *memory) String() string { return "the vault of the test" }
-
-func (m *memory) enter() (func(), error) {
-	m.mu.Lock()
-	if m.outage != nil {
-		return m.mu.Unlock, m.outage
-	}
-	return m.mu.Unlock, m.budget.spend()
-}
-
-func (m *memory) Find(_ context.Context, name string) ([]string, error) {
-	leave, err := m.enter()
-	defer leave()
-	if err != nil {
-		return nil, err
-	}
-	var ids []string
-	for id, each := range m.names {
-		if each == name {
-			ids = append(ids, id)
-		}
-	}
-	slices.Sort(ids)
-	return ids, nil
-}
-
-func (m *memory) Read(_ context.Context, id string) (vnfm.Secret, bool, error) {
-	leave, err := m.enter()
-	defer leave()
-	if err != nil {
-		return "", false, err
-	}
-	m.reads[id]++
-	text, ok := m.texts[id]
-	return text, ok, nil
-}
-
-func (m *memory) Create(_ context.Context, name string, text vnfm.Secret) (string, error) {
-	leave, err := m.enter()
-	defer leave()
-	if err != nil {
-		return "", err
-	}
-	m.made++
-	id := fmt.Sprintf("secret-%03d", m.made)
-	m.names[id], m.texts[id] = name, text
-	// The answer may be lost as well.
-	return id, m.budget.spend()
-}
-
-func (m *memory) Delete(_ context.Context, id string) error {
-	leave, err := m.enter()
-	defer leave()
-	if err != nil {
-		return err
-	}
-	delete(m.names, id)
-	delete(m.texts, id)
-	m.deleted = append(m.deleted, id)
-	return m.budget.spend()
-}
-
-// secrets are the names of what is in the vault.
-func (m *memory) secrets() []string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	var out []string
-	for _, name := range m.names {
-		out = append(out, name)
-	}
-	slices.Sort(out)
-	return out
-}
 
 // mortal is a store whose process is killed.
 type mortal struct {
 	store.Store
 	store.EncodedBlobs
-	budget *budget
+	budget *vaulttest.Budget
 }
 
 func (s mortal) Create(ctx context.Context, r *store.Record) error {
-	if err := s.budget.spend(); err != nil {
+	if err := s.budget.Spend(); err != nil {
 		return err
 	}
 	return s.Store.Create(ctx, r)
 }
 
 func (s mortal) Update(ctx context.Context, r *store.Record) error {
-	if err := s.budget.spend(); err != nil {
+	if err := s.budget.Spend(); err != nil {
 		return err
 	}
 	return s.Store.Update(ctx, r)
@@ -156,7 +44,7 @@ func (s mortal) Update(ctx context.Context, r *store.Record) error {
 type site struct {
 	*testing.T
 	inner store.Store
-	vault *memory
+	vault *vaulttest.Vault
 	file  string
 }
 
@@ -168,13 +56,13 @@ func newSite(t *testing.T) *site {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = inner.Close() })
-	return &site{T: t, inner: inner, vault: newMemory(), file: filepath.Join(dir, "key.txt")}
+	return &site{T: t, inner: inner, vault: vaulttest.New(), file: filepath.Join(dir, "key.txt")}
 }
 
 // process is what one process has. A nil budget lets it live.
-func (s *site) process(src seal.Source, b *budget) (*seal.Store, *seal.Keyring) {
+func (s *site) process(src seal.Source, b *vaulttest.Budget) (*seal.Store, *seal.Keyring) {
 	s.Helper()
-	s.vault.budget = b
+	s.vault.Budget = b
 	src.DefaultKeyFile = s.file
 	keys, err := seal.New(src)
 	if err != nil {
@@ -218,7 +106,7 @@ func (s *site) open(in *seal.Store) (string, error) {
 
 // use does what a plan does: it opens the credentials, reads a content and asks for the
 // key of digests.
-func (s *site) use(src seal.Source, b *budget) (digestKey string, err error) {
+func (s *site) use(src seal.Source, b *vaulttest.Budget) (digestKey string, err error) {
 	s.Helper()
 	in, _ := s.process(src, b)
 	got, err := s.open(in)
@@ -259,18 +147,18 @@ func TestVaultHasAKeyForEachOwner(t *testing.T) {
 	s := newSite(t)
 	s.register(s.withVault(""))
 	s.must(s.withVault(""))
-	found := s.vault.secrets()
+	found := s.vault.Names()
 	if len(found) != 2 || !slices.Contains(found, "terraform-provider-vnf/vim-1") {
 		t.Fatalf("secrets = %v, want that of vim-1 and that of the contents", found)
 	}
-	for id, text := range s.vault.texts {
+	for id, text := range s.vault.Texts {
 		if !strings.Contains(text.Reveal(), "\nAGE-SECRET-KEY-1") {
 			t.Errorf("secret %s holds no identity", id)
 		}
 	}
 
 	// Each is read once in a process, however often it is used.
-	s.vault.reads = map[string]int{}
+	s.vault.Reads = map[string]int{}
 	in, keys := s.process(s.withVault(""), nil)
 	for range 3 {
 		if _, err := s.open(in); err != nil {
@@ -282,7 +170,7 @@ func TestVaultHasAKeyForEachOwner(t *testing.T) {
 		}
 		_ = r.Close()
 	}
-	for id, n := range s.vault.reads {
+	for id, n := range s.vault.Reads {
 		if n != 1 {
 			t.Errorf("secret %s was read %d times", id, n)
 		}
@@ -291,7 +179,7 @@ func TestVaultHasAKeyForEachOwner(t *testing.T) {
 	if err := keys.Forget(t.Context(), "vim-1"); err != nil {
 		t.Fatal(err)
 	}
-	if found := s.vault.secrets(); len(found) != 1 {
+	if found := s.vault.Names(); len(found) != 1 {
 		t.Errorf("secrets after the VIM is gone: %v", found)
 	}
 	_, err := s.use(s.withVault(""), nil)
@@ -308,27 +196,27 @@ func TestVaultRotationIsKilled(t *testing.T) {
 		s := newSite(t)
 		s.register(s.withVault("one"))
 		digests := s.must(s.withVault("one"))
-		before := s.vault.secrets()
-		old := slices.Collect(keysOf(s.vault.texts))
-		_, err := s.use(s.withVault("two"), &budget{left: n})
-		if err != nil && !errors.Is(err, errKilled) {
+		before := s.vault.Names()
+		old := slices.Collect(keysOf(s.vault.Texts))
+		_, err := s.use(s.withVault("two"), vaulttest.Steps(n))
+		if err != nil && !errors.Is(err, vaulttest.ErrKilled) {
 			t.Fatalf("after %d steps: %v", n, err)
 		}
 		done := err == nil
 		if !done {
 			killed++
-			if _, err := s.use(s.withVault("two"), &budget{left: n / 2}); err != nil && !errors.Is(err, errKilled) {
+			if _, err := s.use(s.withVault("two"), vaulttest.Steps(n/2)); err != nil && !errors.Is(err, vaulttest.ErrKilled) {
 				t.Fatalf("after %d and %d steps: %v", n, n/2, err)
 			}
 		}
 		if got := s.must(s.withVault("two")); got != digests {
 			t.Errorf("after %d steps digests have another key", n)
 		}
-		if got := s.vault.secrets(); !slices.Equal(got, before) {
+		if got := s.vault.Names(); !slices.Equal(got, before) {
 			t.Errorf("after %d steps the vault has %v, want %v", n, got, before)
 		}
 		for _, id := range old {
-			if _, there := s.vault.texts[id]; there {
+			if _, there := s.vault.Texts[id]; there {
 				t.Errorf("after %d steps the former key %s is there", n, id)
 			}
 		}
@@ -358,9 +246,9 @@ func TestVaultFirstUseIsKilled(t *testing.T) {
 	for n := range 100 {
 		s := newSite(t)
 		s.register(s.withVault(""))
-		_, err := s.use(s.withVault(""), &budget{left: n})
+		_, err := s.use(s.withVault(""), vaulttest.Steps(n))
 		s.must(s.withVault(""))
-		if got := s.vault.secrets(); len(got) != 2 {
+		if got := s.vault.Names(); len(got) != 2 {
 			t.Errorf("after %d steps the vault has %v", n, got)
 		}
 		if err == nil {
@@ -387,7 +275,7 @@ func TestMovingToAVaultAndBack(t *testing.T) {
 	if _, wrong := errors.AsType[*seal.WrongKeyError](err); !wrong {
 		t.Fatalf("opened without the key file: %v", err)
 	}
-	if got := s.vault.secrets(); len(got) != 0 {
+	if got := s.vault.Names(); len(got) != 0 {
 		t.Errorf("made for nothing: %v", got)
 	}
 	if got := s.must(s.withVault("")); got != digests {
@@ -396,7 +284,7 @@ func TestMovingToAVaultAndBack(t *testing.T) {
 	if got := s.must(foreign(s.withVault(""))); got != digests {
 		t.Error("digests have another key without the key file")
 	}
-	if got := s.vault.secrets(); len(got) != 2 {
+	if got := s.vault.Names(); len(got) != 2 {
 		t.Fatalf("secrets = %v", got)
 	}
 
@@ -408,7 +296,7 @@ func TestMovingToAVaultAndBack(t *testing.T) {
 	if got := s.must(back); got != digests {
 		t.Error("digests have another key on the way back")
 	}
-	if got := s.vault.secrets(); len(got) != 0 {
+	if got := s.vault.Names(); len(got) != 0 {
 		t.Errorf("left in the vault: %v", got)
 	}
 	if got := s.must(seal.Source{}); got != digests {
@@ -421,23 +309,23 @@ func TestVaultOutage(t *testing.T) {
 	s := newSite(t)
 	s.register(s.withVault("one"))
 	s.must(s.withVault("one"))
-	before := s.vault.secrets()
-	s.vault.outage = errors.New("the vault is away")
+	before := s.vault.Names()
+	s.vault.Outage = errors.New("the vault is away")
 	for name, src := range map[string]seal.Source{"as it was": s.withVault("one"), "rotated": s.withVault("two"), "on the way back": {Vault: s.vault, VaultOpensOnly: true}} {
-		if _, err := s.use(src, nil); !errors.Is(err, s.vault.outage) || strings.Contains(err.Error(), planted) {
+		if _, err := s.use(src, nil); !errors.Is(err, s.vault.Outage) || strings.Contains(err.Error(), planted) {
 			t.Errorf("%s: %v", name, err)
 		}
 		in, keys := s.process(src, nil)
-		if err := keys.Forget(t.Context(), "vim-1"); !errors.Is(err, s.vault.outage) {
+		if err := keys.Forget(t.Context(), "vim-1"); !errors.Is(err, s.vault.Outage) {
 			t.Errorf("%s: Forget = %v", name, err)
 		}
-		if err := in.PutBlob(t.Context(), store.Digest([]byte("content")), strings.NewReader("content")); !errors.Is(err, s.vault.outage) {
+		if err := in.PutBlob(t.Context(), store.Digest([]byte("content")), strings.NewReader("content")); !errors.Is(err, s.vault.Outage) {
 			t.Errorf("%s: PutBlob = %v", name, err)
 		}
 	}
-	s.vault.outage = nil
+	s.vault.Outage = nil
 	s.must(s.withVault("one"))
-	if got := s.vault.secrets(); !slices.Equal(got, before) {
+	if got := s.vault.Names(); !slices.Equal(got, before) {
 		t.Errorf("the vault has %v, want %v", got, before)
 	}
 }
@@ -447,10 +335,10 @@ func TestContentsKeyIsLost(t *testing.T) {
 	s := newSite(t)
 	s.register(seal.Source{})
 	s.must(s.withVault("one"))
-	for id, name := range s.vault.names {
+	for id, name := range s.vault.NameOf {
 		if name != "terraform-provider-vnf/vim-1" {
-			delete(s.vault.names, id)
-			delete(s.vault.texts, id)
+			delete(s.vault.NameOf, id)
+			delete(s.vault.Texts, id)
 		}
 	}
 	_, err := s.use(s.withVault("one"), nil)
@@ -485,7 +373,7 @@ func TestVaultAtOnce(t *testing.T) {
 	s.must(s.withVault("two"))
 	// What the slower ones made goes with the next rotation at the latest.
 	s.must(s.withVault("three"))
-	if got := s.vault.secrets(); len(got) != 2 {
+	if got := s.vault.Names(); len(got) != 2 {
 		t.Errorf("the vault has %v", got)
 	}
 }
