@@ -91,8 +91,16 @@ func barbicanAuthAttributes() map[string]schema.Attribute {
 
 func envOf(s tfutil.Secret) string { return barbicanEnv + strings.ToUpper(s.Name) }
 
-// fill writes into a source what the configuration says of Barbican. It sends no request.
-func (m *barbicanModel) fill(src *seal.Source, userAgent string, diags *diag.Diagnostics) {
+// readBarbican writes into a source what the argument barbican says. It sends no request.
+func readBarbican(ctx context.Context, value types.Object, src *seal.Source, userAgent string, diags *diag.Diagnostics) {
+	if value.IsNull() {
+		return
+	}
+	var m barbicanModel
+	diags.Append(value.As(ctx, &m, asOptions)...)
+	if diags.HasError() {
+		return
+	}
 	connection, credentials := readAuth(m.Auth.Attributes())
 	keys, err := openstack.NewKeyManager(openstack.Config{
 		Connection: connection, Credentials: credentials, UserAgent: userAgent,
@@ -105,6 +113,8 @@ func (m *barbicanModel) fill(src *seal.Source, userAgent string, diags *diag.Dia
 	src.Vault, src.Rotation, src.VaultOpensOnly = keys, m.Rotation.ValueString(), m.OpensOnly.ValueBool()
 }
 
+// readAuth reads a connection. Its secrets are those of the configuration, or those of
+// the environment when it has none.
 func readAuth(auth map[string]attr.Value) (connection vnfm.OpenStackConnection, credentials vnfm.Credentials) {
 	text := func(name string) string {
 		v, _ := auth[name].(types.String)
@@ -148,17 +158,4 @@ func authProblems(err error) diag.Diagnostics {
 		placed = append(placed, p)
 	}
 	return tfutil.Problems(placed, path.Empty())
-}
-
-// readBarbican reads the argument barbican into a source.
-func readBarbican(ctx context.Context, value types.Object, src *seal.Source, userAgent string, diags *diag.Diagnostics) {
-	if value.IsNull() {
-		return
-	}
-	var m barbicanModel
-	diags.Append(value.As(ctx, &m, asOptions)...)
-	if diags.HasError() {
-		return
-	}
-	m.fill(src, userAgent, diags)
 }

@@ -48,7 +48,9 @@ func newPlace(t *testing.T, src seal.Source) string {
 		if err != nil {
 			return
 		}
-		var owner struct{ Owner string }
+		var owner struct {
+			Owner string `json:"owner"`
+		}
 		keys, err := seal.New(src)
 		if err == nil {
 			err = json.Unmarshal(rec.Data, &owner)

@@ -132,9 +132,9 @@ func (k *Keyring) open(ctx context.Context, owner string, sealed []byte) (map[st
 	case v.Scheme == schemeAge:
 		id, err = k.local.opening(v.Recipient)
 	case k.vault == nil:
-		err = fmt.Errorf("sealed with a key that is in Barbican, as secret %s: set encryption.barbican of the provider, with opens_only = true when it is to seal no more", v.Secret)
+		err = fmt.Errorf("sealed with a key that is in Barbican, as secret %s: set encryption.barbican of the provider, with opens_only = true when it is to seal no more", v.VaultID)
 	default:
-		id, err = k.vault.opening(ctx, v.Secret, v.Recipient)
+		id, err = k.vault.opening(ctx, v.VaultID, v.Recipient)
 	}
 	if err != nil {
 		return nil, err

@@ -35,9 +35,9 @@ type sealedValue struct {
 	Scheme  string `json:"scheme"`
 	// Recipient (age1...) names the identity that unwraps Key.
 	Recipient string `json:"recipient"`
-	// Secret is the id under which a vault has the identity, Rotation the text that
+	// VaultID is the id under which a vault has the identity, Rotation the text that
 	// was configured when it was made.
-	Secret   string `json:"secret,omitempty"`
+	VaultID  string `json:"vault_id,omitempty"`
 	Rotation string `json:"rotation,omitempty"`
 	// Former are secrets of the vault that this value took the place of and that are
 	// still to be removed.
@@ -56,7 +56,7 @@ func seal(owner string, with key, plain map[string]string) ([]byte, error) {
 	}
 	dataKey := make([]byte, dataKeySize)
 	rand.Read(dataKey) //nolint:errcheck,gosec // crypto/rand.Read never returns an error.
-	v := sealedValue{Version: version, Scheme: with.scheme(), Recipient: with.recipient(), Secret: with.secret, Rotation: with.rotation, Former: with.former}
+	v := sealedValue{Version: version, Scheme: with.scheme(), Recipient: with.recipient(), VaultID: with.secret, Rotation: with.rotation, Former: with.former}
 	if v.Key, err = wrap(dataKey, with.identity); err != nil {
 		return nil, err
 	}

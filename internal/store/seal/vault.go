@@ -123,11 +123,11 @@ func (v *vaultKeys) opening(ctx context.Context, id, recipient string) (*age.X25
 // use it, or a new one.
 func (v *vaultKeys) sealing(ctx context.Context, owner string, before *sealedValue) (key, error) {
 	if before.Scheme == schemeBarbican && before.Rotation == v.rotation {
-		k, err := v.get(ctx, before.Secret)
+		k, err := v.get(ctx, before.VaultID)
 		_, lost := errors.AsType[*LostKeyError](err)
 		switch {
 		case err == nil:
-			return key{identity: k.identity, secret: before.Secret, rotation: v.rotation, former: before.Former}, nil
+			return key{identity: k.identity, secret: before.VaultID, rotation: v.rotation, former: before.Former}, nil
 		case !lost:
 			return key{}, err
 		}
