@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
@@ -140,22 +139,18 @@ func readAuth(auth map[string]attr.Value) (connection vnfm.OpenStackConnection, 
 	return connection, configured
 }
 
-// authProblems puts what is wrong with a connection at its arguments. A secret is named in
-// the text alone: Terraform would quote the lines of a path.
+// authProblems names the argument in the text of each finding about a connection. None has
+// a path: Terraform would quote its lines, which may hold a secret.
 func authProblems(err error) diag.Diagnostics {
 	var invalid *vnfm.InvalidError
 	if !errors.As(err, &invalid) {
-		return diag.Diagnostics{diag.NewAttributeErrorDiagnostic(path.Root("encryption"), "Unusable Connection to Barbican", tfutil.ErrorDetail(err))}
+		return diag.Diagnostics{diag.NewErrorDiagnostic("Unusable Connection to Barbican", tfutil.ErrorDetail(err))}
 	}
-	placed := make(vnfm.Problems, 0, len(invalid.Problems))
+	named := make(vnfm.Problems, 0, len(invalid.Problems))
 	for _, p := range invalid.Problems {
-		name := barbicanAuth + "." + p.Attribute
-		if slices.ContainsFunc(tfutil.OpenStackSecrets(), func(s tfutil.Secret) bool { return s.Name == p.Attribute }) {
-			p.Attribute, p.Summary = "", fmt.Sprintf("%s: %s", name, p.Summary)
-		} else {
-			p.Attribute = name
-		}
-		placed = append(placed, p)
+		p.Summary = fmt.Sprintf("%s.%s: %s", barbicanAuth, p.Attribute, p.Summary)
+		p.Attribute = ""
+		named = append(named, p)
 	}
-	return tfutil.Problems(placed, path.Empty())
+	return tfutil.Problems(named, path.Empty())
 }
