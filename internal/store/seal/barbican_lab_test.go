@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
@@ -88,18 +90,18 @@ func TestBarbicanConformance(t *testing.T) {
 
 // TestBarbicanPlantedSecretsAreNowhere is the search with keys in Barbican.
 func TestBarbicanPlantedSecretsAreNowhere(t *testing.T) {
-	src := inBarbican(t)
+	src, vim := inBarbican(t), uuid.NewString()
 	t.Cleanup(func() {
 		keys, err := seal.New(src)
 		if err == nil {
-			err = keys.Forget(context.WithoutCancel(t.Context()), "planted-vim")
+			err = keys.Forget(context.WithoutCancel(t.Context()), vim)
 		}
 		if err != nil {
 			t.Error(err)
 		}
 	})
 	path := newPlace(t, src)
-	plantAndSearch(t, path, src, "planted-vim")
+	plantAndSearch(t, path, src, vim)
 	if n := grep(t, filepath.Dir(path), "AGE-SECRET-KEY-1"); n != 0 {
 		t.Errorf("%d files hold a key", n)
 	}
