@@ -168,6 +168,8 @@ type world struct {
 	// vims are drivers of VIMs that nothing is made on.
 	vims       map[vnfm.VIMType]vnfm.VIMDriver
 	management map[string]vnfm.ManagementDriver
+	// vault, when set, keeps the keys.
+	vault seal.Vault
 }
 
 func newWorld(t *testing.T) *world {
@@ -195,7 +197,7 @@ func (w *world) open(t *testing.T) *lcm.Engine {
 
 func (w *world) openWith(t *testing.T, drivers map[vnfm.VIMType]vnfm.InfraDriver) *lcm.Engine {
 	t.Helper()
-	keys, err := seal.New(seal.Source{DefaultKeyFile: filepath.Join(w.dir, "key.txt")})
+	keys, err := seal.New(seal.Source{DefaultKeyFile: filepath.Join(w.dir, "key.txt"), Vault: w.vault})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,9 +1,11 @@
 package lcm
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -31,14 +33,14 @@ func workloadsOf(d *vnfm.Descriptor) workloads {
 
 // sealWorkloads seals what a VNFD says of its containers, which the record itself
 // leaves out: their settings may be as secret as the content that they stand in.
-func (e *Engine) sealWorkloads(en *entry[packageRecord]) error {
+func sealWorkloads(ctx context.Context, s *seal.Store, en *entry[packageRecord]) error {
 	all := workloadsOf(en.value.Descriptor)
 	if len(all) == 0 {
 		return nil
 	}
 	text, err := json.Marshal(all)
 	if err == nil {
-		en.rec.Sealed, err = e.cfg.Keyring.Seal(en.rec.ID, map[string]string{sealedWorkloads: string(text)})
+		en.rec.Sealed, err = s.Seal(ctx, en.rec.ID, map[string]string{sealedWorkloads: string(text)})
 	}
 	if err != nil {
 		return fmt.Errorf("sealing the containers of VNF package %q: %w", en.rec.ID, err)
@@ -47,12 +49,12 @@ func (e *Engine) sealWorkloads(en *entry[packageRecord]) error {
 }
 
 // openWorkloads puts back what sealWorkloads sealed.
-func (e *Engine) openWorkloads(en *entry[packageRecord]) error {
+func openWorkloads(ctx context.Context, s *seal.Store, en *entry[packageRecord]) error {
 	if len(en.rec.Sealed) == 0 || en.value.Descriptor == nil {
 		return nil
 	}
 	var all workloads
-	plain, err := e.cfg.Keyring.Open(en.rec.ID, en.rec.Sealed)
+	plain, err := s.Open(ctx, en.rec.ID, en.rec.Sealed)
 	if err == nil {
 		err = json.Unmarshal([]byte(plain[sealedWorkloads]), &all)
 	}

@@ -13,9 +13,8 @@ import (
 // drivers gives the manager its infra drivers by type of VIM, the drivers of those VIMs
 // that no infra driver is for, and the one for workload clusters. They share their
 // clients.
-func drivers(version string, cfg *lcm.Config) {
-	agent := "terraform-provider-vnf/" + version
-	clients, clouds := kube.NewPool(agent), openstack.NewPool(agent)
+func drivers(userAgent string, cfg *lcm.Config) {
+	clients, clouds := kube.NewPool(userAgent), openstack.NewPool(userAgent)
 	cfg.Drivers = map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: kubernetes.New(clients)}
 	cfg.VIMs = map[vnfm.VIMType]vnfm.VIMDriver{vnfm.VIMTypeOpenStack: openstack.NewDriver(clouds)}
 	cfg.Clusters = capi.New(clients, clouds)
