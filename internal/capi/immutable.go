@@ -77,7 +77,8 @@ func (c *cluster) fixedOne(ctx context.Context, gvk schema.GroupVersionKind, o m
 	meta["namespace"] = c.namespace
 	body := maps.Clone(o)
 	body["metadata"] = meta
-	before, wanted := below(live.Object, "spec"), map[string]any{}
+	before := below(live.Object, "spec")
+	var wanted map[string]any
 	after, err := c.client.Apply(ctx, ref, body, kube.ApplyOptions{Force: true, DryRun: true})
 	if err == nil {
 		wanted = below(after.Object, "spec")
