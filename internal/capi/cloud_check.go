@@ -29,18 +29,49 @@ const groupInfrastructure = "infrastructure." + group
 // may be made by the same apply, so that it is a warning when it is not there; what has an
 // id has been made already. A cloud that does not answer is one warning.
 func (o *overlay) askCloud(ctx context.Context, t *vnfm.Target) vnfm.Problems {
+	problems, err := o.consult(ctx, t, false)
+	if err != nil {
+		return append(problems, vnfm.Problem{
+			Severity: vnfm.SeverityWarning, Attribute: "openstack",
+			Summary: fmt.Sprintf("workload cluster %q was not tried on its OpenStack", t.Instance.Cluster.Name), Detail: err.Error(),
+		})
+	}
+	return problems
+}
+
+// missing adds to an error of an operation what the OpenStack has not. Of an image or a
+// flavour that went after the plan Cluster API Provider OpenStack tells in its log alone,
+// and of credentials that are refused as well.
+func (o *overlay) missing(ctx context.Context, t *vnfm.Target, err error) error {
+	if t.Instance.Cluster.OpenStack == nil || errors.Is(ctx.Err(), context.Canceled) || saysItself(err) {
+		return err
+	}
+	problems, silence := o.consult(context.WithoutCancel(ctx), t, true)
+	for _, p := range problems {
+		err = fmt.Errorf("%w\n* %s: %s", err, p.Summary, p.Detail)
+	}
+	if silence != nil {
+		err = fmt.Errorf("%w\n* its OpenStack does not answer: %s", err, silence.Error())
+	}
+	return err
+}
+
+// consult asks the OpenStack of a cluster, or only for what is absent there.
+func (o *overlay) consult(ctx context.Context, t *vnfm.Target, absentOnly bool) (vnfm.Problems, error) {
 	ctx, cancel := context.WithTimeout(ctx, cloudLimit)
 	defer cancel()
 	spec := t.Instance.Cluster
-	q := &cloudQuestion{ctx: ctx, spec: spec}
+	q := &cloudQuestion{ctx: ctx, spec: spec, absentOnly: absentOnly}
 	var err error
 	if q.objects, err = o.cloudObjects(ctx, t); err == nil {
-		q.identities()
+		if !absentOnly {
+			q.identities()
+		}
 		var vim *vnfm.VIM
 		var creds vnfm.Credentials
 		if vim, creds, err = t.Access(ctx, spec.OpenStack.VIMID); errors.Is(err, vnfm.ErrNotFound) {
 			// It is registered by the same apply.
-			return q.problems
+			return q.problems, nil
 		}
 		if err == nil {
 			q.client, err = o.clouds.Client(vim.Name, vim.OpenStack, creds)
@@ -49,13 +80,7 @@ func (o *overlay) askCloud(ctx context.Context, t *vnfm.Target) vnfm.Problems {
 	if err == nil {
 		err = q.ask()
 	}
-	if err != nil {
-		return append(q.problems, vnfm.Problem{
-			Severity: vnfm.SeverityWarning, Attribute: "openstack",
-			Summary: fmt.Sprintf("workload cluster %q was not tried on its OpenStack", spec.Name), Detail: err.Error(),
-		})
-	}
-	return q.problems
+	return q.problems, err
 }
 
 // cloudObjects are the objects of a cluster that name what is in its OpenStack: its own,
@@ -82,6 +107,8 @@ type cloudQuestion struct {
 	spec     *vnfm.ClusterSpec
 	objects  []map[string]any
 	problems vnfm.Problems
+	// absentOnly leaves out how what is there suits the cluster.
+	absentOnly bool
 }
 
 // ask looks for everything that is named, each thing once.
@@ -260,7 +287,7 @@ func lookFor[T any](q *cloudQuestion, kind, id, name string, at where, look func
 		return err
 	case len(all) > 1:
 		q.say(vnfm.SeverityError, at, fmt.Sprintf("there are %d of the %s %q", len(all), kind, name), "give the id of the one that is meant")
-	case len(all) == 1 && then != nil:
+	case len(all) == 1 && then != nil && !q.absentOnly:
 		then(all[0])
 	case len(all) == 0 && id != "":
 		q.say(vnfm.SeverityError, at, fmt.Sprintf("there is no %s with the id %s in the OpenStack", kind, id), "check the id, and that the project may see it")

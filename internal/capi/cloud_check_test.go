@@ -2,7 +2,9 @@ package capi
 
 import (
 	"context"
+	"errors"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -48,17 +50,23 @@ func stocked(t *testing.T) *cloudtest.Cloud {
 // asked are the problems that a plan of a cluster shows of its OpenStack.
 func asked(t *testing.T, cloud *cloudtest.Cloud, spec *vnfm.ClusterSpec) vnfm.Problems {
 	t.Helper()
+	o, target := onCloud(t, cloud, spec)
+	return o.askCloud(t.Context(), target)
+}
+
+// onCloud is a cluster on an OpenStack, without a management cluster.
+func onCloud(t *testing.T, cloud *cloudtest.Cloud, spec *vnfm.ClusterSpec) (*overlay, *vnfm.Target) {
+	t.Helper()
 	spec.OpenStack = &vnfm.ClusterOpenStack{VIMID: "cloud"}
 	p, problems := New(nil, nil).Package(spec)
 	require.Empty(t, problems)
-	o := &overlay{clouds: openstack.NewPool("test/1")}
-	return o.askCloud(t.Context(), &vnfm.Target{
+	return &overlay{clouds: openstack.NewPool("test/1")}, &vnfm.Target{
 		Package: p, Instance: &vnfm.Instance{Cluster: spec},
 		Access: func(context.Context, string) (*vnfm.VIM, vnfm.Credentials, error) {
 			return &vnfm.VIM{Name: "cloud", OpenStack: &vnfm.OpenStackConnection{AuthURL: cloud.URL, Username: "nfv_user", ProjectName: cloudtest.Project}},
 				vnfm.Credentials{vnfm.CredentialPassword: "devstack"}, nil
 		},
-	})
+	}
 }
 
 func TestCloudHasWhatIsNamed(t *testing.T) {
@@ -103,7 +111,8 @@ func TestCloudHasNot(t *testing.T) {
 			if c.change != nil {
 				c.change(spec)
 			}
-			problems := asked(t, stocked(t), spec)
+			cloud := stocked(t)
+			problems := asked(t, cloud, spec)
 			require.Len(t, problems, 1, "%v", problems)
 			p := problems[0]
 			assert.Equal(t, c.severity, p.Severity)
@@ -112,6 +121,17 @@ func TestCloudHasNot(t *testing.T) {
 				p.Attribute += " " + p.Key
 			}
 			assert.Equal(t, c.at, p.Attribute)
+
+			// What is there and does not suit was for the plan to tell.
+			o, target := onCloud(t, cloud, spec)
+			failed := errors.New("failed")
+			err := o.missing(t.Context(), target, failed)
+			require.ErrorIs(t, err, failed)
+			if !strings.HasPrefix(p.Summary, "there ") {
+				assert.EqualError(t, err, "failed")
+				return
+			}
+			assert.ErrorContains(t, err, "\n* "+p.Summary)
 		})
 	}
 }
@@ -131,6 +151,16 @@ func TestCloudDoesNotAnswer(t *testing.T) {
 	assert.Equal(t, vnfm.SeverityWarning, problems[0].Severity)
 	assert.Equal(t, "openstack", problems[0].Attribute)
 	assert.Contains(t, problems[0].String(), "500 Internal Server Error")
+
+	// After an operation that failed it is told as well.
+	o, target := onCloud(t, cloud, openstackSpec(nil))
+	failed := errors.New("failed")
+	require.ErrorContains(t, o.missing(t.Context(), target, failed), "failed\n* its OpenStack does not answer: ")
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	assert.Equal(t, failed, o.missing(ended, target, failed), "an interrupt waits for nothing")
+	refused := &vnfm.InvalidError{}
+	assert.Equal(t, error(refused), o.missing(t.Context(), target, refused))
 }
 
 // The real Glance tells which version of Kubernetes an image has.

@@ -26,15 +26,21 @@ const (
 // because adds to an error of an operation what keeps the cluster from being as it
 // shall be, from the Cluster down to the machine that is worst off.
 func (c *cluster) because(ctx context.Context, err error) error {
-	var invalid *vnfm.InvalidError
-	var conflict *vnfm.ConflictError
-	if errors.As(err, &invalid) || errors.As(err, &conflict) {
+	if saysItself(err) {
 		return err
 	}
 	if chain := c.chain(ctx, err.Error()); chain != "" {
 		return fmt.Errorf("%w%s", err, chain)
 	}
 	return err
+}
+
+// saysItself reports whether an error needs no explanation: it is not the cluster that
+// does not come up.
+func saysItself(err error) bool {
+	var invalid *vnfm.InvalidError
+	var conflict *vnfm.ConflictError
+	return errors.As(err, &invalid) || errors.As(err, &conflict)
 }
 
 // chain is the worst chain of conditions, a line for each object that was not spoken
@@ -78,6 +84,7 @@ func (c *cluster) chain(ctx context.Context, said string) string {
 			add(m)
 			if infrastructure, err := c.referred(ctx, m, "spec", "infrastructureRef"); err == nil {
 				add(infrastructure)
+				add(c.serverOf(ctx, infrastructure))
 			}
 		}
 	}
@@ -85,6 +92,23 @@ func (c *cluster) chain(ctx context.Context, said string) string {
 		return ""
 	}
 	return "\n* " + strings.Join(lines, "\n* ")
+}
+
+// serverOf is what Cluster API Provider OpenStack makes of a machine, and says there alone
+// what Nova has refused; nil for machines of other providers.
+func (c *cluster) serverOf(ctx context.Context, machine *unstructured.Unstructured) *unstructured.Unstructured {
+	if machine == nil || machine.GetKind() != "OpenStackMachine" {
+		return nil
+	}
+	r, err := c.kind(ctx, groupInfrastructure, "OpenStackServer")
+	if err != nil {
+		return nil
+	}
+	server, err := c.client.Get(ctx, kube.Ref{Resource: r, Namespace: machine.GetNamespace(), Name: machine.GetName()})
+	if err != nil {
+		return nil
+	}
+	return server
 }
 
 // unhealthyMachines are the first machines that are not available, the oldest first:

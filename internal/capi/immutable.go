@@ -32,8 +32,8 @@ var changeable = []string{
 var settable = []string{"controlPlaneEndpoint", "apiServerFixedIP", "apiServerPort", "managedSecurityGroups"}
 
 // fixed finds changes of objects that their provider refuses. The API server is asked what
-// would become of each object: who owns which field is its affair. What it refuses itself
-// is told elsewhere.
+// would become of each object: who owns which field is its affair. What it refuses itself,
+// and not by the webhook of the provider, is told elsewhere.
 func (c *cluster) fixed(ctx context.Context, t *vnfm.Target) vnfm.Problems {
 	text, err := fs.ReadFile(t.Package.Content, manifestFile)
 	if err != nil {
@@ -77,12 +77,19 @@ func (c *cluster) fixedOne(ctx context.Context, gvk schema.GroupVersionKind, o m
 	meta["namespace"] = c.namespace
 	body := maps.Clone(o)
 	body["metadata"] = meta
+	before := below(live.Object, "spec")
+	var wanted map[string]any
 	after, err := c.client.Apply(ctx, ref, body, kube.ApplyOptions{Force: true, DryRun: true})
-	if err != nil {
-		return nil
+	if err == nil {
+		wanted = below(after.Object, "spec")
+	} else {
+		// The webhook of the provider says that the specification cannot be modified, and
+		// not what of it would be.
+		if refusal, _ := kube.RefusalOf(err); refusal != kube.RefusedForNow {
+			return nil
+		}
+		before, wanted = foreseen(live, below(o, "spec"))
 	}
-	before, _ := live.Object["spec"].(map[string]any)
-	wanted, _ := after.Object["spec"].(map[string]any)
 	var refused []string
 	for _, d := range differences("", before, wanted) {
 		if gvk.Kind == "OpenStackMachineTemplate" || !d.allowed() {

@@ -15,7 +15,8 @@ import (
 )
 
 // What the provider's webhook would refuse is an error of the plan that names the field,
-// and what it lets be changed is none. The laboratory has no such webhook.
+// and what it lets be changed is none. The webhook is there and says that "spec" cannot be
+// modified, no more.
 func TestFixedFields(t *testing.T) {
 	t.Parallel()
 	lab := labtest.ClusterAPI(t)

@@ -24,11 +24,11 @@ const (
 
 // kind looks up a kind in the version that the management cluster prefers.
 func (c *cluster) kind(ctx context.Context, apiGroup, kind string) (kube.Resource, error) {
-	version, err := c.client.PreferredVersion(ctx, apiGroup)
+	r, err := c.client.Kind(ctx, schema.GroupKind{Group: apiGroup, Kind: kind})
 	if err != nil {
-		return kube.Resource{}, fmt.Errorf("looking up the kind %s of %s: %w", kind, apiGroup, err)
+		return r, fmt.Errorf("looking up the kind %s of %s: %w", kind, apiGroup, err)
 	}
-	return c.client.Resource(ctx, schema.GroupVersionKind{Group: apiGroup, Version: version, Kind: kind})
+	return r, nil
 }
 
 // own is the Cluster; nil when there is none.

@@ -74,7 +74,7 @@ func (o *overlay) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) er
 		return a.retire(ctx)
 	}
 	if err := o.InfraDriver.Apply(ctx, target, l); err != nil {
-		return c.because(ctx, err)
+		return o.missing(ctx, t, c.because(ctx, err))
 	}
 	return nil
 }

@@ -36,7 +36,11 @@ func (c *cluster) settled(ctx context.Context, r vnfm.Recorder) error {
 	if err != nil {
 		return err
 	}
-	selections = append(selections, groups, machines)
+	sets, err := c.ofCluster(ctx, "MachineSet")
+	if err != nil {
+		return err
+	}
+	selections = append(selections, groups, machines, sets)
 	if own.controlPlane != nil {
 		selections = append(selections, selectOne(*own.controlPlane))
 	}
@@ -99,14 +103,14 @@ func selectOne(ref kube.Ref) kube.Selection {
 }
 
 // waitsFor names the first thing that is not as it shall be; empty for none. The
-// objects are the Cluster, the node groups, the machines and the control plane.
+// objects are the Cluster, the node groups, the machines, their sets and the control plane.
 func (c *cluster) waitsFor(objects []map[string]*unstructured.Unstructured) string {
 	own := objects[0][c.name]
 	if own == nil {
 		return fmt.Sprintf("Cluster %s/%s", c.namespace, c.name)
 	}
-	if len(objects) > 3 {
-		if s := c.controlPlaneLacks(objects[3]); s != "" {
+	if len(objects) > 4 {
+		if s := c.controlPlaneLacks(objects[4]); s != "" {
 			return s
 		}
 	}
@@ -114,6 +118,9 @@ func (c *cluster) waitsFor(objects []map[string]*unstructured.Unstructured) stri
 		return s
 	}
 	if s := c.machinesLag(objects[2]); s != "" {
+		return s
+	}
+	if s := c.setsLag(objects[1], objects[3]); s != "" {
 		return s
 	}
 	return unready(own)
@@ -183,6 +190,28 @@ func (c *cluster) machinesLag(machines map[string]*unstructured.Unstructured) st
 		}
 		if s := versionLags(machines[name], withV(c.spec.KubernetesVersion), "spec", "version"); s != "" {
 			return s
+		}
+	}
+	return ""
+}
+
+// setsLag finds machines of a node group that are still made of another template than the
+// group names: it was told of the new one a moment ago, and its counts are those of before.
+func (c *cluster) setsLag(groups, sets map[string]*unstructured.Unstructured) string {
+	for _, name := range sortedKeys(sets) {
+		set := sets[name]
+		group := c.groupOfMachine(set)
+		if _, ours := c.spec.NodeGroups[group]; !ours || c.keepsMachines(group) || set.GetDeletionTimestamp() != nil {
+			continue
+		}
+		if n, _, _ := unstructured.NestedInt64(set.Object, "spec", "replicas"); n == 0 {
+			continue
+		}
+		for _, obj := range groups {
+			path := []string{"spec", "template", "spec", "infrastructureRef", "name"}
+			if has, wants := text(set, path...), text(obj, path...); c.nodeGroupOf(obj) == group && has != wants {
+				return fmt.Sprintf("%s %s/%s: its machines are made of template %s and become ones of %s", obj.GetKind(), obj.GetNamespace(), obj.GetName(), has, wants)
+			}
 		}
 	}
 	return ""

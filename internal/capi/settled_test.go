@@ -43,3 +43,28 @@ func TestMachinesLag(t *testing.T) {
 		assert.Equal(t, c.want, cl.machinesLag(map[string]*unstructured.Unstructured{"a-1": c.machine}), name)
 	}
 }
+
+// made is a group, or one of its sets, whose machines are made of a template.
+func made(kind, name, template string, replicas int64) *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{
+		"kind": kind, "metadata": map[string]any{"name": name, "namespace": "core", "labels": map[string]any{labelNodeGroup: "a"}},
+		"spec": map[string]any{"replicas": replicas, "template": map[string]any{"spec": map[string]any{"infrastructureRef": map[string]any{"name": template}}}},
+	}}
+}
+
+// A group is not as it shall be as long as it has machines of the template of before.
+func TestSetsLag(t *testing.T) {
+	t.Parallel()
+	groups := map[string]*unstructured.Unstructured{"edge-a": made("MachineDeployment", "edge-a", "new", 1)}
+	cl := &cluster{name: "edge", namespace: "core", spec: &vnfm.ClusterSpec{NodeGroups: map[string]vnfm.NodeGroup{"a": {}}}}
+	for name, c := range map[string]struct {
+		set  *unstructured.Unstructured
+		want string
+	}{
+		"of before":        {made("MachineSet", "edge-a-1", "old", 1), "MachineDeployment core/edge-a: its machines are made of template old and become ones of new"},
+		"of before, empty": {made("MachineSet", "edge-a-1", "old", 0), ""},
+		"as it shall be":   {made("MachineSet", "edge-a-2", "new", 1), ""},
+	} {
+		assert.Equal(t, c.want, cl.setsLag(groups, map[string]*unstructured.Unstructured{"set": c.set}), name)
+	}
+}

@@ -29,10 +29,10 @@ type discoveryCache struct {
 
 // snapshot is what the server serves at one moment.
 type snapshot struct {
-	taken     time.Time
-	kinds     map[schema.GroupVersionKind]Resource
-	versions  []schema.GroupVersion
-	preferred map[string]string
+	taken time.Time
+	kinds map[schema.GroupVersionKind]Resource
+	// versions are those of each group in the order of the server's preference.
+	versions []schema.GroupVersion
 	// partial are group versions whose kinds are not known yet: the server has no
 	// aggregated discovery, or could not reach the extension that serves them.
 	partial map[schema.GroupVersion]bool
@@ -104,16 +104,47 @@ func (c *Client) GroupVersions(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
-// PreferredVersion returns the version that the server prefers of an API group,
-// "" when it does not serve the group.
-func (c *Client) PreferredVersion(ctx context.Context, group string) (string, error) {
+// Kind is Resource for a kind of which any version will do: it takes the one that the
+// server prefers of those that have the kind. Kinds of one group may come from several
+// definitions, so that the newest version of the group need not have all of them.
+func (c *Client) Kind(ctx context.Context, gk schema.GroupKind) (Resource, error) {
+	asked := time.Now()
 	c.discovery.mu.Lock()
 	defer c.discovery.mu.Unlock()
-	s, err := c.takeSnapshot(ctx)
-	if err != nil {
-		return "", err
+	for {
+		s, err := c.takeSnapshot(ctx)
+		if err != nil {
+			return Resource{}, err
+		}
+		if r, ok, err := c.lookInGroup(ctx, s, gk); ok || err != nil {
+			return r, err
+		}
+		if !s.taken.Before(asked) {
+			gvk := gk.WithVersion("")
+			return Resource{}, &UnknownKindError{GVK: gvk, Known: s.near(gvk)}
+		}
+		c.discovery.snapshot = nil
 	}
-	return s.preferred[group], nil
+}
+
+// lookInGroup finds a kind in the versions of its group, which a snapshot has in the
+// order of the server's preference.
+func (c *Client) lookInGroup(ctx context.Context, s *snapshot, gk schema.GroupKind) (Resource, bool, error) {
+	for _, gv := range slices.Clone(s.versions) {
+		if gv.Group != gk.Group {
+			continue
+		}
+		gvk := gv.WithKind(gk.Kind)
+		if r, ok := s.kinds[gvk]; ok {
+			return r, true, nil
+		}
+		if s.partial[gv] {
+			if r, ok, err := c.lookInVersion(ctx, s, gvk); ok || err != nil {
+				return r, ok, err
+			}
+		}
+	}
+	return Resource{}, false, nil
 }
 
 // takeSnapshot returns the snapshot or takes one. The caller holds the lock.
@@ -122,10 +153,9 @@ func (c *Client) takeSnapshot(ctx context.Context) (*snapshot, error) {
 		return c.discovery.snapshot, nil
 	}
 	s := &snapshot{
-		taken:     time.Now(),
-		kinds:     map[schema.GroupVersionKind]Resource{},
-		preferred: map[string]string{},
-		partial:   map[schema.GroupVersion]bool{},
+		taken:   time.Now(),
+		kinds:   map[schema.GroupVersionKind]Resource{},
+		partial: map[schema.GroupVersion]bool{},
 	}
 	var (
 		answers [2]*response
@@ -189,12 +219,9 @@ func (s *snapshot) addAggregated(body []byte) error {
 		return err
 	}
 	for _, g := range list.Items {
-		for i, v := range g.Versions {
+		for _, v := range g.Versions {
 			gv := schema.GroupVersion{Group: g.Metadata.Name, Version: v.Version}
 			s.versions = append(s.versions, gv)
-			if i == 0 {
-				s.preferred[gv.Group] = gv.Version
-			}
 			if v.Freshness == "Stale" {
 				s.partial[gv] = true
 			}
@@ -240,13 +267,11 @@ func (s *snapshot) addGroups(body []byte) error {
 	}
 	for _, v := range list.Versions {
 		addVersion("", v)
-		s.preferred[""] = v
 	}
 	for _, g := range list.Groups {
 		for _, v := range g.Versions {
 			addVersion(g.Name, v.Version)
 		}
-		s.preferred[g.Name] = g.PreferredVersion.Version
 	}
 	return nil
 }

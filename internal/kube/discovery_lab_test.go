@@ -6,6 +6,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -41,8 +42,8 @@ func TestResourceWithoutAggregatedDiscovery(t *testing.T) {
 	if plain, err := c.GroupVersions(t.Context()); err != nil || len(plain) < len(groups) {
 		t.Errorf("%d group versions (%v), want %d", len(plain), err, len(groups))
 	}
-	if v, err := c.PreferredVersion(t.Context(), "autoscaling"); err != nil || v != "v2" {
-		t.Errorf("autoscaling: %q, %v", v, err)
+	if r, err := c.Kind(t.Context(), schema.GroupKind{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"}); err != nil || r.GVK.Version != "v2" {
+		t.Errorf("%+v, %v", r, err)
 	}
 }
 

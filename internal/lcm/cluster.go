@@ -102,7 +102,7 @@ func (e *Engine) settleCluster(ctx context.Context, spec *vnfm.InstanceSpec, ask
 		if !ask {
 			return &vnfm.NotFoundError{Kind: "Cluster API on VIM", ID: vim.ID}
 		}
-		live, err := e.CheckRegisteredVIM(ctx, vim.ID)
+		live, err := e.CheckRegisteredVIM(ctx, vim.ID, 0)
 		if err != nil {
 			return err
 		}

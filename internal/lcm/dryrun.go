@@ -20,7 +20,7 @@ func (e *Engine) DryRunInstance(ctx context.Context, id string, spec vnfm.Instan
 	if err != nil {
 		return nil, err
 	}
-	asked, err := e.newTrial(id, spec, keys)
+	asked, err := e.newTrial(ctx, id, spec, keys)
 	if err != nil {
 		return nil, err
 	}

@@ -44,7 +44,7 @@ type Engine struct {
 	id string
 
 	openMu sync.Mutex
-	opened store.Store
+	opened *seal.Store
 
 	// read holds the packages that this process has read, so that an instance
 	// can be previewed in the same plan that introduces its package.
@@ -91,7 +91,7 @@ func (e *Engine) Close() error {
 
 // store opens the store at the first call. A failure is not remembered: the next
 // call tries again.
-func (e *Engine) store(ctx context.Context) (store.Store, error) {
+func (e *Engine) store(ctx context.Context) (*seal.Store, error) {
 	e.openMu.Lock()
 	defer e.openMu.Unlock()
 	if e.opened != nil {
@@ -101,8 +101,17 @@ func (e *Engine) store(ctx context.Context) (store.Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the store: %w", err)
 	}
-	e.opened = seal.Blobs(s, e.cfg.Keyring)
+	e.opened = seal.NewStore(s, e.cfg.Keyring)
 	return e.opened, nil
+}
+
+// digestKey keys the digests of secrets.
+func (e *Engine) digestKey(ctx context.Context) ([]byte, error) {
+	s, err := e.store(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s.DigestKey(ctx)
 }
 
 func (e *Engine) driver(t vnfm.VIMType) (vnfm.InfraDriver, error) {

@@ -168,6 +168,8 @@ type world struct {
 	// cloud, when set, is the driver of OpenStack VIMs.
 	cloud      vnfm.InfraDriver
 	management map[string]vnfm.ManagementDriver
+	// vault, when set, keeps the keys.
+	vault seal.Vault
 }
 
 func newWorld(t *testing.T) *world {
@@ -198,7 +200,7 @@ func (w *world) openWith(t *testing.T, drivers map[vnfm.VIMType]vnfm.InfraDriver
 	if w.cloud != nil {
 		drivers[vnfm.VIMTypeOpenStack] = w.cloud
 	}
-	keys, err := seal.New(seal.Source{DefaultKeyFile: filepath.Join(w.dir, "key.txt")})
+	keys, err := seal.New(seal.Source{DefaultKeyFile: filepath.Join(w.dir, "key.txt"), Vault: w.vault})
 	if err != nil {
 		t.Fatal(err)
 	}

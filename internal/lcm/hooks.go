@@ -41,7 +41,7 @@ func (e *Engine) hook(ctx context.Context, op *operation, f *vnfm.Flavour, reque
 	if len(drivers) == 0 {
 		return nil
 	}
-	key, err := e.cfg.Keyring.DigestKey()
+	key, err := e.digestKey(ctx)
 	if err != nil {
 		return err
 	}

@@ -123,7 +123,7 @@ func (e *Engine) load(ctx context.Context, id string) (*vnfm.Target, vnfm.InfraD
 // bind composes a target that can be carried out, with VIM and credentials, and
 // returns the driver for all VIMs of the instance.
 func (e *Engine) bind(ctx context.Context, i *vnfm.Instance, r *resolution, spec vnfm.InstanceSpec) (*vnfm.Target, vnfm.InfraDriver, error) {
-	t, err := e.target(i, r, spec)
+	t, err := e.target(ctx, i, r, spec)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -17,7 +17,7 @@ func (e *Engine) withContent(ctx context.Context, en *entry[packageRecord]) (*vn
 	if err != nil {
 		return nil, err
 	}
-	if err := e.openWorkloads(en); err != nil {
+	if err := openWorkloads(ctx, s, en); err != nil {
 		return nil, err
 	}
 	p := en.value.Package
@@ -55,7 +55,7 @@ func (e *Engine) OnboardPackage(ctx context.Context, spec vnfm.PackageSpec, want
 	en := &entry[packageRecord]{rec: store.Record{Kind: store.KindPackage, ID: r.pkg.ID, Owner: spec.Name}}
 	en.value = packageRecord{Package: *r.pkg, Origin: r.origin, Bundle: bundle}
 	en.value.OnboardedAt = time.Now().UTC()
-	if err := e.sealWorkloads(en); err != nil {
+	if err := sealWorkloads(ctx, s, en); err != nil {
 		return nil, nil, err
 	}
 	switch err := en.create(ctx, s); {

@@ -59,7 +59,7 @@ func (e *Engine) offline(ctx context.Context, spec vnfm.InstanceSpec,
 	}
 	instance := &vnfm.Instance{Namespace: spec.Namespace, VIMID: spec.VIMID}
 	describe(instance, spec, r)
-	t, err := e.target(instance, r, spec)
+	t, err := e.target(ctx, instance, r, spec)
 	if err != nil {
 		return nil, err
 	}

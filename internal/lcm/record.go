@@ -18,6 +18,7 @@ var nouns = map[store.Kind]string{
 	store.KindOperation: "LCM operation",
 	store.KindTrial:     "dry run",
 	store.KindChart:     "Helm chart",
+	store.KindKey:       "key",
 }
 
 // entry is a decoded record together with what the store needs to replace it.

@@ -139,8 +139,8 @@ func specOf(i *vnfm.Instance) vnfm.InstanceSpec {
 }
 
 // target composes what a driver needs, without the VIM.
-func (e *Engine) target(i *vnfm.Instance, r *resolution, spec vnfm.InstanceSpec) (*vnfm.Target, error) {
-	key, err := e.cfg.Keyring.DigestKey()
+func (e *Engine) target(ctx context.Context, i *vnfm.Instance, r *resolution, spec vnfm.InstanceSpec) (*vnfm.Target, error) {
+	key, err := e.digestKey(ctx)
 	if err != nil {
 		return nil, err
 	}

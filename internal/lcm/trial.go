@@ -33,12 +33,12 @@ type trial struct {
 }
 
 // newTrial composes the note of a question.
-func (e *Engine) newTrial(id string, spec vnfm.InstanceSpec, keys []string) (*entry[trial], error) {
+func (e *Engine) newTrial(ctx context.Context, id string, spec vnfm.InstanceSpec, keys []string) (*entry[trial], error) {
 	text, err := json.Marshal([]any{id, spec, keys})
 	if err != nil {
 		return nil, err
 	}
-	key, err := e.cfg.Keyring.DigestKey()
+	key, err := e.digestKey(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -59,18 +60,41 @@ func (e *Engine) RegisterVIM(ctx context.Context, id string, spec vnfm.VIMSpec) 
 	en := &entry[vimRecord]{rec: store.Record{Kind: store.KindVIM, ID: id}}
 	en.value.ID, en.value.Acknowledged = id, known
 	en.value.CreatedAt = time.Now().UTC()
-	if err := e.fillVIM(en, spec, check); err != nil {
-		return nil, nil, err
-	}
+	describeVIM(&en.value.VIM, spec, check)
 	// Before it can be seen: a registration beside this one must not take it up.
 	e.answered.Store(id, true)
+	// The record comes before the key that is made for it in a vault: who is killed in
+	// between leaves a key that is found again by the id.
 	if err := en.create(ctx, s); err != nil {
 		if errors.Is(err, store.ErrExists) {
 			return e.UpdateVIM(ctx, id, spec)
 		}
 		return nil, nil, err
 	}
+	if err := e.sealCredentials(ctx, en, spec.Credentials); err != nil {
+		_, inDoubt := errors.AsType[*seal.InDoubtError](err)
+		return nil, nil, e.giveUpVIM(ctx, s, id, err, inDoubt)
+	}
+	if err := en.update(ctx, s); err != nil {
+		return nil, nil, e.giveUpVIM(ctx, s, id, err, true)
+	}
 	return &en.value.VIM, check.Problems, nil
+}
+
+// giveUpVIM takes back what a registration that failed has written. While a key may be
+// in the vault that cannot be removed, the record stays, and the next registration of
+// the VIM goes on with both.
+func (e *Engine) giveUpVIM(ctx context.Context, s store.Store, id string, failure error, keyed bool) error {
+	after, stop := detached(ctx)
+	defer stop()
+	if keyed && e.cfg.Keyring.Forget(after, id) != nil {
+		e.answered.Delete(id)
+		return failure
+	}
+	if err := s.Delete(after, store.KindVIM, id); err != nil {
+		return errors.Join(failure, fmt.Errorf("removing the record of VIM %q again: %w", id, err))
+	}
+	return failure
 }
 
 // interruptedRegistration finds the record of a registration of the same VIM that
@@ -89,8 +113,8 @@ func (e *Engine) interruptedRegistration(ctx context.Context, s store.Store, spe
 	return "", nil
 }
 
-func (e *Engine) fillVIM(en *entry[vimRecord], spec vnfm.VIMSpec, check vnfm.VIMCheck) error {
-	v := &en.value.VIM
+// describeVIM writes into a VIM what a spec and a check say of it.
+func describeVIM(v *vnfm.VIM, spec vnfm.VIMSpec, check vnfm.VIMCheck) {
 	v.Name, v.Description, v.Type = spec.Name, spec.Description, spec.Type
 	v.Kubernetes, v.OpenStack = spec.Kubernetes, spec.OpenStack
 	v.Saw(check)
@@ -98,18 +122,6 @@ func (e *Engine) fillVIM(en *entry[vimRecord], spec vnfm.VIMSpec, check vnfm.VIM
 		v.ClusterUID = check.ClusterUID
 	}
 	v.UpdatedAt = time.Now().UTC()
-	plain := make(map[string]string, len(spec.Credentials))
-	for name, secret := range spec.Credentials {
-		if secret != "" {
-			plain[name] = secret.Reveal()
-		}
-	}
-	sealed, err := e.cfg.Keyring.Seal(v.ID, plain)
-	if err != nil {
-		return fmt.Errorf("sealing the credentials of VIM %q: %w", v.Name, err)
-	}
-	en.rec.Sealed = sealed
-	return nil
 }
 
 // UpdateVIM implements vnfm.Manager.
@@ -130,7 +142,8 @@ func (e *Engine) UpdateVIM(ctx context.Context, id string, spec vnfm.VIMSpec) (*
 	if err := e.staysOnItsCluster(ctx, s, &en.value.VIM, check); err != nil {
 		return nil, nil, err
 	}
-	if err := e.fillVIM(en, spec, check); err != nil {
+	describeVIM(&en.value.VIM, spec, check)
+	if err := e.sealCredentials(ctx, en, spec.Credentials); err != nil {
 		return nil, nil, err
 	}
 	if err := en.update(ctx, s); err != nil {
@@ -208,10 +221,19 @@ func (e *Engine) VIMByName(ctx context.Context, name string) (*vnfm.VIM, error) 
 
 // CheckRegisteredVIM checks a registered VIM with its sealed credentials. What it
 // saw is in the answer and not in the record; a VIM that cannot be checked is
-// returned together with the error.
-func (e *Engine) CheckRegisteredVIM(ctx context.Context, id string) (*vnfm.VIM, error) {
-	v, creds, err := e.vimWithCredentials(ctx, id)
+// returned together with the error. The limit is the VIM's: the key of its credentials
+// may be somewhere else.
+func (e *Engine) CheckRegisteredVIM(ctx context.Context, id string, limit time.Duration) (*vnfm.VIM, error) {
+	v, creds, err := e.openVIM(ctx, id)
 	if err != nil {
+		return nil, err
+	}
+	if limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, limit)
+		defer cancel()
+	}
+	if creds, err = e.liveCredentials(ctx, v.Kubernetes, creds); err != nil {
 		return nil, err
 	}
 	check, err := e.CheckVIM(ctx, v.Spec(creds))
@@ -221,44 +243,6 @@ func (e *Engine) CheckRegisteredVIM(ctx context.Context, id string) (*vnfm.VIM, 
 	}
 	v.Saw(check)
 	return v, nil
-}
-
-// vimWithCredentials reads a VIM and opens its credentials.
-func (e *Engine) vimWithCredentials(ctx context.Context, id string) (*vnfm.VIM, vnfm.Credentials, error) {
-	s, err := e.store(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	en, err := get[vimRecord](ctx, s, store.KindVIM, id)
-	if err != nil {
-		return nil, nil, err
-	}
-	plain, err := e.cfg.Keyring.Open(id, en.rec.Sealed)
-	if err != nil {
-		return nil, nil, fmt.Errorf("opening the credentials of VIM %q: %w", en.value.Name, err)
-	}
-	creds := make(vnfm.Credentials, len(plain))
-	for name, text := range plain {
-		creds[name] = vnfm.Secret(text)
-	}
-	creds, err = e.liveCredentials(ctx, en.value.Kubernetes, creds)
-	return &en.value.VIM, creds, err
-}
-
-// liveCredentials returns the credentials of a connection. Those of a workload
-// cluster are read from its management cluster, so that a rotation is followed.
-func (e *Engine) liveCredentials(ctx context.Context, c *vnfm.KubernetesConnection, creds vnfm.Credentials) (vnfm.Credentials, error) {
-	if c == nil || c.CAPICluster == nil || creds[vnfm.CredentialKubeconfig] != "" {
-		return creds, nil
-	}
-	k, err := e.WorkloadKubeconfig(ctx, *c.CAPICluster, vnfm.KubeconfigSpec{})
-	if err != nil {
-		return nil, fmt.Errorf("reading the kubeconfig of workload cluster %s/%s from its management cluster: %w", c.CAPICluster.Namespace, c.CAPICluster.Name, err)
-	}
-	if err := k.Expired(*c.CAPICluster); err != nil {
-		return nil, err
-	}
-	return vnfm.Credentials{vnfm.CredentialKubeconfig: k.Raw}, nil
 }
 
 // DeregisterVIM implements vnfm.Manager.
@@ -282,6 +266,11 @@ func (e *Engine) DeregisterVIM(ctx context.Context, id string) error {
 	}
 	if err := s.Delete(ctx, store.KindVIM, id); err != nil && !errors.Is(err, store.ErrNotFound) {
 		return fmt.Errorf("removing the record of VIM %q: %w", id, err)
+	}
+	// Last, since nothing opens the credentials without it. Who is stopped before it
+	// comes by here once more.
+	if err := e.cfg.Keyring.Forget(ctx, id); err != nil {
+		return fmt.Errorf("the record of VIM %q is removed, the key of its credentials is not: %w", id, err)
 	}
 	return nil
 }

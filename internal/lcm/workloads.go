@@ -1,9 +1,11 @@
 package lcm
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -46,7 +48,7 @@ func (all byVDU[T]) putBack(d *vnfm.Descriptor, to func(*vnfm.VDU, *T)) {
 
 // sealWorkloads seals what a VNFD says of its containers and of what servers boot with,
 // which the record itself leaves out: it may be as secret as the content that it stands in.
-func (e *Engine) sealWorkloads(en *entry[packageRecord]) error {
+func sealWorkloads(ctx context.Context, s *seal.Store, en *entry[packageRecord]) error {
 	d := en.value.Descriptor
 	plain := map[string]string{}
 	err := addSealed(plain, sealedWorkloads, partsOf(d, func(v *vnfm.VDU) *vnfm.Workload { return v.Workload }))
@@ -59,7 +61,7 @@ func (e *Engine) sealWorkloads(en *entry[packageRecord]) error {
 		}))
 	}
 	if err == nil && len(plain) > 0 {
-		en.rec.Sealed, err = e.cfg.Keyring.Seal(en.rec.ID, plain)
+		en.rec.Sealed, err = s.Seal(ctx, en.rec.ID, plain)
 	}
 	if err != nil {
 		return fmt.Errorf("sealing the containers of VNF package %q: %w", en.rec.ID, err)
@@ -77,11 +79,11 @@ func addSealed[T any](plain map[string]string, name string, parts byVDU[T]) erro
 }
 
 // openWorkloads puts back what sealWorkloads sealed.
-func (e *Engine) openWorkloads(en *entry[packageRecord]) error {
+func openWorkloads(ctx context.Context, s *seal.Store, en *entry[packageRecord]) error {
 	if len(en.rec.Sealed) == 0 || en.value.Descriptor == nil {
 		return nil
 	}
-	plain, err := e.cfg.Keyring.Open(en.rec.ID, en.rec.Sealed)
+	plain, err := s.Open(ctx, en.rec.ID, en.rec.Sealed)
 	if text := plain[sealedWorkloads]; err == nil && text != "" {
 		var all byVDU[vnfm.Workload]
 		err = json.Unmarshal([]byte(text), &all)

@@ -207,7 +207,7 @@ func (c *Client) readQuotas(ctx context.Context, id *identity) vnfm.Problems {
 		if err != nil {
 			problems = append(problems, vnfm.Problem{
 				Severity: vnfm.SeverityWarning,
-				Summary:  fmt.Sprintf("the quotas of %s cannot be read on VIM %q", quotas[i].service, c.vim),
+				Summary:  fmt.Sprintf("the quotas of %s cannot be read on %s", quotas[i].service, c.peer.Name),
 				Detail:   err.Error() + "; without them, nobody is told before a quota is exceeded",
 			})
 		}

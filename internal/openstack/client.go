@@ -34,7 +34,7 @@ const (
 // Client talks to the services of one OpenStack as one user, in one project. It is safe
 // for concurrent use, and authenticates at the first request.
 type Client struct {
-	vim     string
+	peer    Peer
 	access  *access
 	retry   retryPolicy
 	session *gophercloud.ProviderClient
@@ -59,9 +59,9 @@ func New(cfg Config) (*Client, error) {
 	}
 	session, err := gopherstack.NewClient(a.AuthURL)
 	if err != nil {
-		return nil, fmt.Errorf("preparing the connection to VIM %q: %s", cfg.VIM, bareURLError(err))
+		return nil, fmt.Errorf("preparing the connection to %s: %s", cfg.peer().Name, bareURLError(err))
 	}
-	c := &Client{vim: cfg.VIM, access: a, retry: defaultRetry(), session: session}
+	c := &Client{peer: cfg.peer(), access: a, retry: defaultRetry(), session: session}
 	session.HTTPClient = http.Client{
 		Transport: transport(a), Timeout: requestTimeout,
 		// A redirect is not followed: the token would go to wherever it points.
@@ -110,7 +110,7 @@ func (c *Client) authenticated(ctx context.Context) (*identity, error) {
 	}
 	id, err := readIdentity(c.session.GetAuthResult())
 	if err != nil {
-		return nil, fmt.Errorf("%s with VIM %q at %s: %w", doing, c.vim, c.access.AuthURL, err)
+		return nil, fmt.Errorf("%s with %s at %s: %w", doing, c.peer.Name, c.access.AuthURL, err)
 	}
 	c.identity = id
 	return id, nil
@@ -148,6 +148,7 @@ const (
 	ServiceNetwork      = "network"
 	ServiceVolume       = "block-storage"
 	ServiceLoadBalancer = "load-balancer"
+	ServiceKeyManager   = "key-manager"
 
 	ServiceOrchestration = "orchestration"
 )
@@ -171,7 +172,10 @@ func (c *Client) endpoint(id *identity, service string) string {
 
 // versioned are the services whose endpoints stand in catalogues with and without their
 // version, and the version that is spoken with them here.
-var versioned = map[string]string{ServiceIdentity: "/v3", ServiceImage: "/v2", ServiceNetwork: "/v2.0", ServiceLoadBalancer: "/v2"}
+var versioned = map[string]string{ServiceIdentity: "/v3", ServiceImage: "/v2", ServiceNetwork: "/v2.0", ServiceLoadBalancer: "/v2", ServiceKeyManager: "/v1"}
+
+// maxText bounds an answer that is no JSON.
+const maxText = 1 << 20
 
 // call is one request to a service.
 type call struct {
@@ -186,14 +190,15 @@ type call struct {
 	body         any
 	// content is sent as it is in the place of body.
 	content io.Reader
-	// out takes the answer; ok are the codes that are success.
-	out any
-	ok  []int
+	// out takes the answer, text one that is no JSON; ok are the codes that are success.
+	out  any
+	text *string
+	ok   []int
 }
 
 // MissingServiceError says that the catalogue does not have a service.
 type MissingServiceError struct {
-	VIM, Service, Region, Interface string
+	Peer, Service, Region, Interface string
 }
 
 func (e *MissingServiceError) Error() string {
@@ -201,7 +206,7 @@ func (e *MissingServiceError) Error() string {
 	if e.Region != "" {
 		where = fmt.Sprintf("its catalogue for region %q", e.Region)
 	}
-	return fmt.Sprintf("VIM %q has no service of type %q with the interface %q in %s", e.VIM, e.Service, e.Interface, where)
+	return fmt.Sprintf("%s has no service of type %q with the interface %q in %s", e.Peer, e.Service, e.Interface, where)
 }
 
 // do sends a request to a service of the catalogue. Keystone itself is asked where the
@@ -216,7 +221,7 @@ func (c *Client) do(ctx context.Context, r call) error {
 		base = c.access.AuthURL
 	}
 	if base == "" {
-		return fmt.Errorf("%s: %w", r.doing, &MissingServiceError{VIM: c.vim, Service: r.service, Region: c.access.Region, Interface: c.access.Interface})
+		return fmt.Errorf("%s: %w", r.doing, &MissingServiceError{Peer: c.peer.Name, Service: r.service, Region: c.access.Region, Interface: c.access.Interface})
 	}
 	if version := versioned[r.service]; version != "" {
 		if base, err = utils.BaseEndpoint(base); err != nil {
@@ -233,18 +238,28 @@ func (c *Client) do(ctx context.Context, r call) error {
 	if method == "" {
 		method = http.MethodGet
 	}
-	options := &gophercloud.RequestOpts{JSONBody: r.body, JSONResponse: r.out, OkCodes: r.ok}
+	opts := &gophercloud.RequestOpts{JSONBody: r.body, JSONResponse: r.out, OkCodes: r.ok}
 	switch {
 	case r.microversion != "":
-		options.MoreHeaders = map[string]string{"OpenStack-API-Version": r.service + " " + r.microversion}
+		opts.MoreHeaders = map[string]string{"OpenStack-API-Version": r.service + " " + r.microversion}
 	case r.content != nil:
-		options.RawBody, options.MoreHeaders = r.content, map[string]string{"Content-Type": "application/octet-stream"}
+		opts.RawBody, opts.MoreHeaders = r.content, map[string]string{"Content-Type": "application/octet-stream"}
+	case r.text != nil:
+		opts.KeepResponseBody, opts.MoreHeaders = true, map[string]string{"Accept": "text/plain"}
 	}
-	resp, err := c.session.Request(ctx, method, target, options)
+	resp, err := c.session.Request(ctx, method, target, opts)
 	if err != nil {
 		return c.failure(r.doing, err)
 	}
-	_ = resp.Body.Close()
+	defer resp.Body.Close() //nolint:errcheck // An answer that was only read.
+	if r.text == nil {
+		return nil
+	}
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxText))
+	if err != nil {
+		return c.failure(r.doing, err)
+	}
+	*r.text = string(text)
 	return nil
 }
 

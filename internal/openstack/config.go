@@ -24,6 +24,20 @@ type Config struct {
 	UserAgent string
 	// VIM is the name of the VIM, for errors.
 	VIM string
+	// Peer is set for what is no VIM.
+	Peer Peer
+}
+
+// Peer says in errors whom a client speaks to, and where that is configured.
+type Peer struct {
+	Name, Settings string
+}
+
+func (c Config) peer() Peer {
+	if c.Peer != (Peer{}) {
+		return c.Peer
+	}
+	return Peer{Name: fmt.Sprintf("VIM %q", c.VIM), Settings: "its vnf_vim resource"}
 }
 
 // defaultDomain is the id of the domain of users and projects that name none.

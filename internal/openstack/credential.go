@@ -62,7 +62,7 @@ func (c *Client) CreateApplicationCredential(ctx context.Context, name, descript
 		body: map[string]any{"application_credential": wanted}, out: &answer,
 	})
 	if IsForbidden(err) && c.access.secret != "" {
-		return nil, fmt.Errorf("%w; VIM %q itself authenticates with an application credential, and one that is restricted makes no others: give the VIM one that was made with --unrestricted, or a password", err, c.vim)
+		return nil, fmt.Errorf("%w; %s itself authenticates with an application credential, and one that is restricted makes no others: give the VIM one that was made with --unrestricted, or a password", err, c.peer.Name)
 	}
 	if err != nil {
 		return nil, err

@@ -18,13 +18,13 @@ import (
 
 // CredentialsError says that Keystone does not accept the credentials (401).
 type CredentialsError struct {
-	VIM     string
+	Peer    Peer
 	AuthURL string
 	Err     error
 }
 
 func (e *CredentialsError) Error() string {
-	return fmt.Sprintf("VIM %q at %s refused the credentials: %v; they are wrong, or have expired, or the user or project is disabled: put that right in its vnf_vim resource and apply again", e.VIM, e.AuthURL, e.Err)
+	return fmt.Sprintf("%s at %s refused the credentials: %v; they are wrong, or have expired, or the user or project is disabled: put that right in %s and apply again", e.Peer.Name, e.AuthURL, e.Err, e.Peer.Settings)
 }
 
 func (e *CredentialsError) Unwrap() error { return e.Err }
@@ -100,14 +100,14 @@ func (c *Client) failure(doing string, err error) error {
 		if again := (*gophercloud.ErrErrorAfterReauthentication)(nil); errors.As(err, &again) {
 			return c.failure(doing, again.ErrOriginal)
 		}
-		return fmt.Errorf("%s: %w", doing, &vnfm.UnreachableError{VIM: c.vim, Err: c.transport(err)})
+		return fmt.Errorf("%s: %w", doing, &vnfm.UnreachableError{Peer: c.peer.Name, Err: c.transport(err)})
 	}
 	said := &answerError{code: answer.Actual, host: hostOf(answer.URL), message: c.redacted(messageOf(answer.Body)), request: answer.ResponseHeader.Get("X-Openstack-Request-Id")}
 	switch {
 	case answer.Actual >= 300 && answer.Actual < 400:
 		said.message = "it redirects to another address, and none is followed; give the address of the service itself"
 	case answer.Actual == http.StatusUnauthorized:
-		return fmt.Errorf("%s: %w", doing, &CredentialsError{VIM: c.vim, AuthURL: c.access.AuthURL, Err: said})
+		return fmt.Errorf("%s: %w", doing, &CredentialsError{Peer: c.peer, AuthURL: c.access.AuthURL, Err: said})
 	case answer.Actual == http.StatusNotFound && isTokens(answer.URL):
 		said.message = strings.TrimPrefix(said.message+"; is the auth_url that of Keystone?", "; ")
 	}

@@ -34,8 +34,9 @@ type localStoreModel struct {
 }
 
 type encryptionModel struct {
-	KeyFile types.String `tfsdk:"key_file"`
-	Key     types.String `tfsdk:"key"`
+	KeyFile  types.String `tfsdk:"key_file"`
+	Key      types.String `tfsdk:"key"`
+	Barbican types.Object `tfsdk:"barbican"`
 }
 
 // Schema implements provider.Provider.
@@ -65,15 +66,17 @@ func (p *Provider) Schema(_ context.Context, _ provider.SchemaRequest, resp *pro
 			},
 			"encryption": schema.SingleNestedAttribute{
 				Optional: true,
-				MarkdownDescription: "The key that seals credentials and package contents in the store, as one or more age identities (`AGE-SECRET-KEY-1...`, one per line; the first one seals, all of them open). " +
-					"Exactly one argument is set inside. Without it the environment variable `VNF_ENCRYPTION_KEY` is used, and without that a key file that is made beside the store at the first use.",
+				MarkdownDescription: "The key that seals credentials and package contents in the store: one or more age identities (`AGE-SECRET-KEY-1...`, one per line; the first one seals, all of them open), or keys in Barbican. " +
+					"Credentials that are opened and were sealed with another key than the one that seals at present are sealed with that one. " +
+					"At least one argument is set inside. Without it the environment variable `VNF_ENCRYPTION_KEY` is used, and without that a key file that is made beside the store at the first use.",
 				Attributes: map[string]schema.Attribute{
 					"key_file": schema.StringAttribute{
 						Optional:            true,
 						MarkdownDescription: "Path of a key file in the format of `age-keygen`. Only its owner may have access to it (mode 0600).",
 						Validators: []validator.String{
 							stringvalidator.LengthAtLeast(1),
-							stringvalidator.ExactlyOneOf(path.MatchRelative().AtParent().AtName("key")),
+							stringvalidator.ConflictsWith(path.MatchRelative().AtParent().AtName("key")),
+							stringvalidator.AtLeastOneOf(path.MatchRelative().AtParent().AtName("key"), path.MatchRelative().AtParent().AtName("barbican")),
 						},
 					},
 					"key": schema.StringAttribute{
@@ -82,6 +85,7 @@ func (p *Provider) Schema(_ context.Context, _ provider.SchemaRequest, resp *pro
 						MarkdownDescription: "The key as text. It may be an ephemeral value, for example from a secret manager.",
 						Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
 					},
+					"barbican": barbicanAttribute(),
 				},
 			},
 			"concurrency": schema.Int64Attribute{

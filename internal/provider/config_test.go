@@ -130,15 +130,21 @@ func TestBadConfiguration(t *testing.T) {
 	t.Parallel()
 	acctest.PreCheck(t)
 	for name, tt := range map[string]struct{ config, want string }{
-		"empty store":      {`store = {}`, `(?s)No Kind of Store.*Exactly one kind of store`},
-		"unknown store":    {`store = { remote = {} }`, `No Kind of Store`},
-		"empty path":       {`store = { local = { path = "" } }`, `string length must be at least 1`},
-		"empty encryption": {`encryption = {}`, `Invalid Attribute Combination`},
-		"two keys":         {fmt.Sprintf("encryption = { key = %q, key_file = \"/dev/null/key\" }", someKey), `Invalid Attribute Combination`},
-		"bad key":          {fmt.Sprintf("encryption = { key = %q }", badKey), `Unusable Encryption Key`},
-		"concurrency 0":    {`concurrency = 0`, `value must be between 1 and 64`},
-		"concurrency 65":   {`concurrency = 65`, `value must be between 1 and 64`},
-		"key file gone":    {`encryption = { key_file = "/dev/null/key.txt" }`, `/dev/null/key.txt`},
+		"empty store":                  {`store = {}`, `(?s)No Kind of Store.*Exactly one kind of store`},
+		"unknown store":                {`store = { remote = {} }`, `No Kind of Store`},
+		"empty path":                   {`store = { local = { path = "" } }`, `string length must be at least 1`},
+		"empty encryption":             {`encryption = {}`, `Invalid Attribute Combination`},
+		"two keys":                     {fmt.Sprintf("encryption = { key = %q, key_file = \"/dev/null/key\" }", someKey), `Invalid Attribute Combination`},
+		"bad key":                      {fmt.Sprintf("encryption = { key = %q }", badKey), `Unusable Encryption Key`},
+		"concurrency 0":                {`concurrency = 0`, `value must be between 1 and 64`},
+		"concurrency 65":               {`concurrency = 65`, `value must be between 1 and 64`},
+		"Barbican without auth":        {`encryption = { barbican = {} }`, `attribute "auth" is required`},
+		"Barbican without credentials": {`encryption = { barbican = { auth = { auth_url = "https://cloud.example:5000" } } }`, `(?s)encryption\.barbican\.auth\.password: no credentials are given.*Set exactly one of`},
+		"Barbican unencrypted":         {`encryption = { barbican = { auth = { auth_url = "http://cloud.example:5000", token = "t0ken" } } }`, `encryption\.barbican\.auth\.auth_url: the auth_url "http://cloud\.example:5000" would carry the credentials unencrypted`},
+		"Barbican by half":             {`encryption = { barbican = { auth = { auth_url = "https://cloud.example:5000", password = "hunter2" } } }`, `(?s)encryption\.barbican\.auth\.username: a password is given without a user.*encryption\.barbican\.auth\.project_name: no project is given`},
+		"empty rotation":               {`encryption = { barbican = { auth = { auth_url = "https://cloud.example:5000" }, rotation = "" } }`, `string length must be between 1 and 255`},
+		"two keys beside Barbican":     {fmt.Sprintf(`encryption = { barbican = { auth = {} }, key = %q, key_file = "/dev/null/key" }`, someKey), `Invalid Attribute Combination`},
+		"key file gone":                {`encryption = { key_file = "/dev/null/key.txt" }`, `/dev/null/key.txt`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -150,7 +156,7 @@ func TestBadConfiguration(t *testing.T) {
 			resource.UnitTest(t, resource.TestCase{
 				ProtoV6ProviderFactories: acctest.Factories(),
 				ErrorCheck: func(err error) error {
-					for _, key := range []string{someKey, badKey} {
+					for _, key := range []string{someKey, badKey, "hunter2", "t0ken"} {
 						if regexp.MustCompile(`(?m)^[^=]*` + key).MatchString(err.Error()) {
 							t.Error("the error holds the key")
 						}

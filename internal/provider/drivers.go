@@ -13,9 +13,8 @@ import (
 
 // drivers gives the manager its infra drivers by type of VIM and the one for workload
 // clusters. They share their clients.
-func drivers(version string, cfg *lcm.Config) {
-	agent := "terraform-provider-vnf/" + version
-	clients, clouds := kube.NewPool(agent), openstack.NewPool(agent)
+func drivers(userAgent string, cfg *lcm.Config) {
+	clients, clouds := kube.NewPool(userAgent), openstack.NewPool(userAgent)
 	cfg.Drivers = map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: kubernetes.New(clients), vnfm.VIMTypeOpenStack: heat.New(clouds)}
 	cfg.Clusters = capi.New(clients, clouds)
 }

@@ -30,7 +30,7 @@ type settings struct {
 	concurrency int
 }
 
-func (m *model) settings(ctx context.Context, diags *diag.Diagnostics) settings {
+func (m *model) settings(ctx context.Context, userAgent string, diags *diag.Diagnostics) settings {
 	s := settings{concurrency: defaultConcurrency}
 	if !m.Concurrency.IsNull() {
 		s.concurrency = int(m.Concurrency.ValueInt64())
@@ -48,13 +48,15 @@ func (m *model) settings(ctx context.Context, diags *diag.Diagnostics) settings 
 		var e encryptionModel
 		diags.Append(m.Encryption.As(ctx, &e, asOptions)...)
 		s.key.KeyFile, s.key.Key = e.KeyFile.ValueString(), e.Key.ValueString()
+		readBarbican(ctx, e.Barbican, &s.key, userAgent, diags)
 	}
 	return s
 }
 
 // newManager builds the embedded VNF manager. It opens nothing.
 func newManager(ctx context.Context, version string, m *model, diags *diag.Diagnostics) vnfm.Manager {
-	s := m.settings(ctx, diags)
+	userAgent := "terraform-provider-vnf/" + version
+	s := m.settings(ctx, userAgent, diags)
 	if diags.HasError() {
 		return nil
 	}
@@ -84,6 +86,6 @@ func newManager(ctx context.Context, version string, m *model, diags *diag.Diagn
 			})
 		},
 	}
-	drivers(version, &cfg)
+	drivers(userAgent, &cfg)
 	return lcm.New(cfg)
 }

@@ -88,6 +88,7 @@ func (c *cli) apply(t *testing.T, example string, vars ...string) string {
 func TestExamples(t *testing.T) {
 	c := newCLI(t)
 	c.run(t, "provider", nil, "validate")
+	c.run(t, "provider/barbican", nil, "validate")
 	for example, want := range map[string]string{
 		"functions/parse_kubeconfig":    "https://10.0.0.10:6443",
 		"functions/parse_vnfd":          "hello 1.0.0",

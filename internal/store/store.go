@@ -23,6 +23,8 @@ const (
 	KindOperation Kind = "operation"
 	KindTrial     Kind = "trial"
 	KindChart     Kind = "chart"
+	// KindKey is a key that is kept sealed.
+	KindKey Kind = "key"
 )
 
 var (

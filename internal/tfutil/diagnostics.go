@@ -143,7 +143,7 @@ func advice(err error) string {
 	case errors.As(err, &busy):
 		return "Wait until that run has ended and apply again. A run that was killed loses its hold by itself after a short while."
 	case errors.As(err, &unreachable):
-		return "Check the endpoint, the proxy, the CA certificate and the network between this machine and the VIM, then apply again."
+		return "Check the endpoint, the proxy, the CA certificate and the network between this machine and the other side, then apply again."
 	case errors.As(err, &operation):
 		return operationAdvice(operation)
 	case errors.As(err, &notFound):

@@ -81,13 +81,17 @@ func (e *BusyError) Error() string {
 	return fmt.Sprintf("%s is being worked on by %s since %s", e.Object, e.Holder, e.Since.UTC().Format(time.RFC3339))
 }
 
-// UnreachableError says that a VIM did not answer.
+// UnreachableError says that a VIM did not answer, or whatever else Peer names.
 type UnreachableError struct {
-	VIM string
-	Err error
+	VIM  string
+	Peer string
+	Err  error
 }
 
 func (e *UnreachableError) Error() string {
+	if e.Peer != "" {
+		return fmt.Sprintf("%s cannot be reached: %v", e.Peer, e.Err)
+	}
 	return fmt.Sprintf("VIM %q cannot be reached: %v", e.VIM, e.Err)
 }
 

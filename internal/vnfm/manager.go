@@ -1,6 +1,9 @@
 package vnfm
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Manager is a VNF manager: what the Terraform objects ask for and what the
 // embedded engine, or a remote SOL003 VNFM, gives. All methods honour ctx.
@@ -15,8 +18,9 @@ type Manager interface {
 	// VIM reads a record. It does not dial.
 	VIM(ctx context.Context, id string) (*VIM, error)
 	// CheckRegisteredVIM dials a registered VIM with its sealed credentials. When
-	// that fails the VIM is returned as UNREACHABLE together with the error.
-	CheckRegisteredVIM(ctx context.Context, id string) (*VIM, error)
+	// that fails the VIM is returned as UNREACHABLE together with the error. A limit
+	// that is not 0 is the time that the VIM has to answer.
+	CheckRegisteredVIM(ctx context.Context, id string, limit time.Duration) (*VIM, error)
 	VIMByName(ctx context.Context, name string) (*VIM, error)
 	// DeregisterVIM removes a VIM, or returns an InUseError. Not found is success.
 	DeregisterVIM(ctx context.Context, id string) error

@@ -90,12 +90,7 @@ func (s *session) resolveOld(ctx context.Context, gvk schema.GroupVersionKind) (
 	if !errors.As(err, &unknown) {
 		return r, false, err
 	}
-	version, err := s.client.PreferredVersion(ctx, gvk.Group)
-	if err != nil || version == "" || version == gvk.Version {
-		return r, false, err
-	}
-	gvk.Version = version
-	r, err = s.client.Resource(ctx, gvk)
+	r, err = s.client.Kind(ctx, gvk.GroupKind())
 	if errors.As(err, &unknown) {
 		return r, false, nil
 	}

@@ -168,15 +168,8 @@ func (s *session) searchScopes(ctx context.Context, known []*placement) ([]*plac
 		return out, nil
 	}
 	for _, group := range sortedKeys(waveOfKind) {
-		version, err := s.client.PreferredVersion(ctx, group)
-		if err != nil {
-			return nil, err
-		}
-		if version == "" {
-			continue
-		}
 		for _, kind := range sortedKeys(waveOfKind[group]) {
-			r, err := s.client.Resource(ctx, schema.GroupVersionKind{Group: group, Version: version, Kind: kind})
+			r, err := s.client.Kind(ctx, schema.GroupKind{Group: group, Kind: kind})
 			var unknown *kube.UnknownKindError
 			if errors.As(err, &unknown) || (err == nil && lackingVerbs(r) != "") {
 				continue

@@ -1,6 +1,6 @@
 //go:build modules
 
-// Package capi is empty: it keeps in go.mod the modules of which only the custom resource definitions are used.
+// Package capi is empty: it keeps in go.mod the modules of which only manifests are used.
 package capi
 
 import (

@@ -226,7 +226,7 @@ func TestAccInstance_openStack(t *testing.T) {
 	}
 	resource.Test(t, resource.TestCase{
 		ProtoV6ProviderFactories: c.heard.factories(),
-		CheckDestroy: func(*terraform.State) error { return c.nothingIsLeft(id) },
+		CheckDestroy:             func(*terraform.State) error { return c.nothingIsLeft(id) },
 		Steps: []resource.TestStep{
 			{
 				Config: c.firewall("simple"),

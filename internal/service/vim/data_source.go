@@ -66,7 +66,7 @@ func (d *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp 
 // secretNames are the attributes of a connection that a data source does not have.
 func secretNames() []string {
 	var names []string
-	for _, s := range slices.Concat(kubernetesSecrets, openstackSecrets) {
+	for _, s := range slices.Concat(kubernetesSecrets, tfutil.OpenStackSecrets()) {
 		names = append(names, s.Name, s.Name+tfutil.WriteOnlySuffix, s.Name+tfutil.WriteOnlyVersionSuffix)
 	}
 	return names

@@ -34,9 +34,7 @@ func look(ctx context.Context, manager vnfm.Manager, id string) (*vnfm.VIM, diag
 		tfutil.AddError(&diags, "Read", object(id), err, path.Empty())
 		return nil, diags
 	}
-	short, cancel := context.WithTimeout(ctx, refreshTimeout)
-	defer cancel()
-	v, err := manager.CheckRegisteredVIM(short, id)
+	v, err := manager.CheckRegisteredVIM(ctx, id, refreshTimeout)
 	switch {
 	case err == nil:
 		return v, nil

@@ -115,7 +115,7 @@ func TestAccWorkloadCluster_clusterTemplate(t *testing.T) {
 	)
 }
 
-// Without the managers of OpenStack nothing comes up: the objects are those of the plan,
+// Without credentials for an OpenStack nothing comes up: the objects are those of the plan,
 // the next plan resumes, and all is removed again.
 func TestAccWorkloadCluster_openstack(t *testing.T) {
 	w := newWorld(t)

@@ -23,7 +23,7 @@ func benchRing(b *testing.B) *Keyring {
 func BenchmarkSeal(b *testing.B) {
 	k := benchRing(b)
 	for b.Loop() {
-		if _, err := k.Seal("vim-1", secrets); err != nil {
+		if _, err := k.Seal(b.Context(), "vim-1", nil, secrets); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -31,23 +31,23 @@ func BenchmarkSeal(b *testing.B) {
 
 func BenchmarkOpen(b *testing.B) {
 	k := benchRing(b)
-	sealed, err := k.Seal("vim-1", secrets)
+	sealed, err := k.Seal(b.Context(), "vim-1", nil, secrets)
 	if err != nil {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		if _, err := k.Open("vim-1", sealed); err != nil {
+		if _, err := k.Open(b.Context(), "vim-1", sealed); err != nil {
 			b.Fatal(err)
 		}
 	}
 }
 
 func BenchmarkSealWriter(b *testing.B) {
-	k := benchRing(b)
+	s := NewStore(noRecords{}, benchRing(b))
 	content := make([]byte, 16<<20)
 	b.SetBytes(int64(len(content)))
 	for b.Loop() {
-		w, err := k.SealWriter(io.Discard)
+		w, err := s.sealWriter(b.Context(), io.Discard)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -9,27 +9,10 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 )
 
-// Blobs returns a store that keeps contents sealed in s, under the digests of their
-// plain text, and everything else as s does. The store s must implement
-// store.EncodedBlobs; contents of others are errors. Closing it closes s.
-func Blobs(s store.Store, k *Keyring) store.Store {
-	encoded, ok := s.(store.EncodedBlobs)
-	if !ok {
-		encoded = plainOnly{}
-	}
-	return &blobs{Store: s, encoded: encoded, keys: k}
-}
-
-type blobs struct {
-	store.Store
-	encoded store.EncodedBlobs
-	keys    *Keyring
-}
-
 // PutBlob seals a content on its way into the store. One that is there already is
 // read first: sealed with a lost key or damaged, it is replaced.
-func (b *blobs) PutBlob(ctx context.Context, digest string, r io.Reader) error {
-	intact, err := b.intact(ctx, digest)
+func (s *Store) PutBlob(ctx context.Context, digest string, r io.Reader) error {
+	intact, err := s.intact(ctx, digest)
 	if err != nil {
 		return err
 	}
@@ -39,8 +22,8 @@ func (b *blobs) PutBlob(ctx context.Context, digest string, r io.Reader) error {
 		}
 		return nil
 	}
-	return b.encoded.PutEncoded(ctx, digest, func(w io.Writer) error {
-		sealed, err := b.keys.SealWriter(w)
+	return s.encoded.PutEncoded(ctx, digest, func(w io.Writer) error {
+		sealed, err := s.sealWriter(ctx, w)
 		if err != nil {
 			return err
 		}
@@ -52,20 +35,20 @@ func (b *blobs) PutBlob(ctx context.Context, digest string, r io.Reader) error {
 }
 
 // OpenBlob reads the plain text of a content and checks its digest at the end.
-func (b *blobs) OpenBlob(ctx context.Context, digest string) (io.ReadCloser, error) {
-	f, err := b.encoded.OpenEncoded(ctx, digest)
+func (s *Store) OpenBlob(ctx context.Context, digest string) (io.ReadCloser, error) {
+	f, err := s.encoded.OpenEncoded(ctx, digest)
 	if err != nil {
 		return nil, err
 	}
-	plain, err := b.keys.OpenReader(f)
+	plain, err := s.openReader(ctx, f)
 	if err != nil {
 		return nil, errors.Join(corrupt(digest, err), f.Close())
 	}
 	return store.VerifyBlob(corruptReader{r: plain, digest: digest}, f, digest), nil
 }
 
-func (b *blobs) intact(ctx context.Context, digest string) (bool, error) {
-	r, err := b.OpenBlob(ctx, digest)
+func (s *Store) intact(ctx context.Context, digest string) (bool, error) {
+	r, err := s.OpenBlob(ctx, digest)
 	if _, wrongKey := errors.AsType[*WrongKeyError](err); wrongKey || errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrCorrupt) {
 		return false, nil
 	}

@@ -24,7 +24,7 @@ func openSealed(ctx context.Context, path string) (store.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return seal.Blobs(s, keys), nil
+	return seal.NewStore(s, keys), nil
 }
 
 func blobFile(path, digest string) string {

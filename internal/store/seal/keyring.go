@@ -1,17 +1,16 @@
 // Package seal keeps secrets unreadable in the store: it encrypts small values and
-// whole contents with data keys of their own, which an age identity wraps. Who
-// reads the store without the identity learns owners and sizes, nothing else.
+// whole contents with data keys of their own, which age identities wrap. The
+// identities are in a key file or, one for each VIM, in a vault. Who reads the store
+// without them learns owners and sizes, nothing else.
 package seal
 
 import (
+	"context"
 	"crypto/hkdf"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
-	"slices"
-	"strings"
-	"sync"
 
 	"filippo.io/age"
 )
@@ -19,7 +18,7 @@ import (
 // EnvKey is the environment variable that gives the key as text.
 const EnvKey = "VNF_ENCRYPTION_KEY"
 
-// Source says where the key is. KeyFile and Key exclude each other; without both it
+// Source says where the keys are. KeyFile and Key exclude each other; without both it
 // is the environment variable EnvKey, and without that DefaultKeyFile.
 type Source struct {
 	// KeyFile is a file in the format of age-keygen, readable by its owner only.
@@ -28,145 +27,183 @@ type Source struct {
 	Key string
 	// DefaultKeyFile is the file that is used when nothing else is said.
 	DefaultKeyFile string
+	// Vault, when set, seals in the place of the keys above, which then only open
+	// what they sealed before. No key file is made.
+	Vault Vault
+	// Rotation is any text: with another one, the vault gets other keys.
+	Rotation string
+	// VaultOpensOnly turns the places round: the vault opens what it sealed before.
+	VaultOpensOnly bool
 }
 
-// Keyring holds one or more identities (AGE-SECRET-KEY-1..., one per line). The
-// first seals, all of them open: a new key is put before the old ones. It is safe
-// for concurrent use.
+// Keyring is all keys that are configured, of which those of one place seal and all
+// open. It is safe for concurrent use.
 type Keyring struct {
-	// origin says where the identities come from, for errors.
-	origin string
-	// file is empty when the identities came as text.
-	file string
-
-	mu         sync.Mutex
-	identities []*age.X25519Identity
+	local *localKeys
+	// vault is nil without one.
+	vault      *vaultKeys
+	vaultSeals bool
 }
 
 // New returns the keyring of a source. A key given as text is checked here; a file
-// is read at the first use, and made at the first sealing if there is none.
+// is read at the first use, and made at the first sealing if there is none. The vault
+// is asked for a key when something is sealed or opened with it.
 func New(src Source) (*Keyring, error) {
+	local, err := localSource(src)
+	if err != nil {
+		return nil, err
+	}
+	k := &Keyring{local: local}
+	if src.Vault != nil {
+		k.vault = newVaultKeys(src.Vault, src.Rotation)
+		k.vaultSeals = !src.VaultOpensOnly
+	}
+	return k, nil
+}
+
+func localSource(src Source) (*localKeys, error) {
 	switch {
 	case src.KeyFile != "" && src.Key != "":
 		return nil, errors.New("the encryption key is given twice: set either the provider argument encryption.key_file or encryption.key")
 	case src.KeyFile != "":
-		return &Keyring{origin: "the key file " + src.KeyFile, file: src.KeyFile}, nil
+		return keysFromFile(src.KeyFile), nil
 	case src.Key != "":
-		return fromText("the provider argument encryption.key", src.Key)
+		return keysFromText("the provider argument encryption.key", src.Key)
 	}
 	if text := os.Getenv(EnvKey); text != "" {
-		return fromText("the environment variable "+EnvKey, text)
+		return keysFromText("the environment variable "+EnvKey, text)
 	}
 	if src.DefaultKeyFile == "" {
 		return nil, fmt.Errorf("no encryption key: set the provider argument encryption.key_file or encryption.key, or the environment variable %s", EnvKey)
 	}
-	return &Keyring{origin: "the key file " + src.DefaultKeyFile, file: src.DefaultKeyFile}, nil
+	return keysFromFile(src.DefaultKeyFile), nil
 }
 
-func fromText(origin, text string) (*Keyring, error) {
-	identities, err := parseIdentities(text)
+// key is what seals: an identity and, when it is in a vault, where.
+type key struct {
+	identity         *age.X25519Identity
+	secret, rotation string
+	// former are the secrets of the owner that this one takes the place of.
+	former []string
+}
+
+func (k key) scheme() string {
+	if k.secret != "" {
+		return schemeBarbican
+	}
+	return schemeAge
+}
+
+func (k key) recipient() string { return k.identity.Recipient().String() }
+
+// Seal encrypts the values for their owner: the id of the object that they belong
+// to, without which they cannot be opened. In a vault each owner has a key of its own;
+// a key that is missing there, or a missing key file, is made. The value before, nil
+// for none, names the key that the owner has.
+func (k *Keyring) Seal(ctx context.Context, owner string, before []byte, plain map[string]string) ([]byte, error) {
+	with, err := k.sealing(ctx, owner, before)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", origin, err)
+		return nil, fmt.Errorf("sealing the secrets of %s: %w", owner, err)
 	}
-	return &Keyring{origin: origin, identities: identities}, nil
+	sealed, err := seal(owner, with, plain)
+	if err != nil {
+		return nil, fmt.Errorf("sealing the secrets of %s: %w", owner, err)
+	}
+	return sealed, nil
 }
 
-// parseIdentities reads one identity per line; empty lines and lines with # are
-// comments. No error holds a part of the text.
-func parseIdentities(text string) ([]*age.X25519Identity, error) {
-	var identities []*age.X25519Identity
-	number := 0
-	for line := range strings.Lines(text) {
-		number++
-		line = strings.TrimSpace(line)
-		if line == "" || strings.HasPrefix(line, "#") {
-			continue
-		}
-		id, err := age.ParseX25519Identity(line)
-		if err != nil {
-			// The error of age is left out: it can quote the line.
-			return nil, fmt.Errorf("line %d is no age identity (AGE-SECRET-KEY-1...): make one with age-keygen", number)
-		}
-		identities = append(identities, id)
+// Open decrypts what Seal made for the same owner. It returns a *WrongKeyError or a
+// *LostKeyError when there is no key that fits.
+func (k *Keyring) Open(ctx context.Context, owner string, sealed []byte) (map[string]string, error) {
+	plain, err := k.open(ctx, owner, sealed)
+	if err != nil {
+		return nil, fmt.Errorf("opening the sealed secrets of %s: %w", owner, err)
 	}
-	if len(identities) == 0 {
-		return nil, errors.New("there is no age identity (AGE-SECRET-KEY-1...) in it: make one with age-keygen")
-	}
-	return identities, nil
+	return plain, nil
 }
 
-// DigestKey returns 32 bytes for keyed digests of secrets. They depend on the first
-// identity only, are the same in every process that has it, and tell nothing about
-// it. A missing key file is made.
-func (k *Keyring) DigestKey() ([]byte, error) {
-	id, err := k.sealing()
+func (k *Keyring) open(ctx context.Context, owner string, sealed []byte) (map[string]string, error) {
+	v, err := parseValue(sealed)
 	if err != nil {
 		return nil, err
 	}
+	var id *age.X25519Identity
+	switch {
+	case v.Scheme == schemeAge:
+		id, err = k.local.opening(v.Recipient)
+	case k.vault == nil:
+		err = fmt.Errorf("sealed with a key that is in Barbican, as secret %s: set encryption.barbican of the provider, with opens_only = true when it is to seal no more", v.VaultID)
+	default:
+		id, err = k.vault.opening(ctx, v.VaultID, v.Recipient)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return v.open(owner, id)
+}
+
+// Forget removes the keys that an owner has in the vault. None is success.
+func (k *Keyring) Forget(ctx context.Context, owner string) error {
+	if k.vault == nil {
+		return nil
+	}
+	ids, err := k.vault.in.Find(ctx, vaultName(owner))
+	if err != nil {
+		return err
+	}
+	return k.vault.remove(ctx, ids)
+}
+
+// sealing returns the key that seals for an owner.
+func (k *Keyring) sealing(ctx context.Context, owner string, before []byte) (key, error) {
+	// What cannot be read is nothing that could be gone on with.
+	prior, err := parseValue(before)
+	if err != nil {
+		prior = &sealedValue{}
+	}
+	if k.vaultSeals {
+		return k.vault.sealing(ctx, owner, prior)
+	}
+	id, err := k.local.sealing()
+	if err != nil {
+		return key{}, err
+	}
+	with := key{identity: id}
+	if k.vault != nil && prior.Scheme == schemeBarbican {
+		with.former, err = k.vault.in.Find(ctx, vaultName(owner))
+	}
+	return with, err
+}
+
+// settled reports whether a value is sealed with the key that seals at present, and no
+// other is left of its owner. What cannot be told is left as it is.
+func (k *Keyring) settled(sealed []byte) bool {
+	v, err := parseValue(sealed)
+	if err != nil || len(v.Former) > 0 {
+		return err != nil || k.vault == nil
+	}
+	return k.present(v)
+}
+
+// present reports whether a value is sealed with the key that seals at present.
+func (k *Keyring) present(v *sealedValue) bool {
+	if k.vaultSeals {
+		return v.Scheme == schemeBarbican && v.Rotation == k.vault.rotation
+	}
+	all, err := k.local.load(false)
+	if err != nil {
+		// A key file that is not there yet has sealed nothing.
+		return !errors.Is(err, errNoKeyFile)
+	}
+	return v.Scheme == schemeAge && v.Recipient == all[0].Recipient().String()
+}
+
+// digestKey derives 32 bytes for keyed digests of secrets from an identity. They are the
+// same in every process that has it, and tell nothing about it.
+func digestKey(id *age.X25519Identity) ([]byte, error) {
 	key, err := hkdf.Key(sha256.New, []byte(id.String()), nil, "terraform-provider-vnf/v1 digest of secrets", sha256.Size)
 	if err != nil {
 		return nil, fmt.Errorf("deriving the digest key: %w", err)
 	}
 	return key, nil
-}
-
-// sealing returns the identity that seals; a missing key file is made.
-func (k *Keyring) sealing() (*age.X25519Identity, error) {
-	all, err := k.load(true)
-	if err != nil {
-		return nil, err
-	}
-	return all[0], nil
-}
-
-// opening returns the identity of a recipient, or a *WrongKeyError.
-func (k *Keyring) opening(recipient string) (*age.X25519Identity, error) {
-	all, err := k.load(false)
-	if errors.Is(err, errNoKeyFile) {
-		return nil, &WrongKeyError{Sealed: recipient, Origin: k.origin}
-	}
-	if err != nil {
-		return nil, fmt.Errorf("sealed for the recipient %s: %w", recipient, err)
-	}
-	i := slices.IndexFunc(all, func(id *age.X25519Identity) bool { return id.Recipient().String() == recipient })
-	if i < 0 {
-		wrong := &WrongKeyError{Sealed: recipient, Origin: k.origin}
-		for _, id := range all {
-			wrong.AtHand = append(wrong.AtHand, id.Recipient().String())
-		}
-		return nil, wrong
-	}
-	return all[i], nil
-}
-
-func (k *Keyring) load(create bool) ([]*age.X25519Identity, error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.identities == nil {
-		identities, err := readKeyFile(k.file, create)
-		if err != nil {
-			return nil, err
-		}
-		k.identities = identities
-	}
-	return k.identities, nil
-}
-
-// WrongKeyError says that something was sealed for another key than those at hand.
-type WrongKeyError struct {
-	// Sealed is the recipient (age1...) that it was sealed for, AtHand those of the
-	// keyring; none when there is no key file.
-	Sealed string
-	AtHand []string
-	// Origin says where the keys at hand come from.
-	Origin string
-}
-
-func (e *WrongKeyError) Error() string {
-	const lost = "or, when it is lost, give the secrets again by raising their *_wo_version"
-	if len(e.AtHand) == 0 {
-		return fmt.Sprintf("sealed for the recipient %s, but %s does not exist: restore it, %s", e.Sealed, e.Origin, lost)
-	}
-	return fmt.Sprintf("sealed for the recipient %s, but %s has the key of %s: put the identity of %s (AGE-SECRET-KEY-1...) on a line after the first one there, %s",
-		e.Sealed, e.Origin, strings.Join(e.AtHand, " and "), e.Sealed, lost)
 }

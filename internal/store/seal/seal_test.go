@@ -2,6 +2,7 @@ package seal
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -16,6 +17,8 @@ import (
 
 	"filippo.io/age"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 )
 
 func newIdentity(t *testing.T) *age.X25519Identity {
@@ -43,7 +46,7 @@ func ring(t *testing.T, ids ...*age.X25519Identity) *Keyring {
 
 func mustSeal(t *testing.T, k *Keyring, owner string, plain map[string]string) []byte {
 	t.Helper()
-	sealed, err := k.Seal(owner, plain)
+	sealed, err := k.Seal(t.Context(), owner, nil, plain)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,12 +65,19 @@ func wantError(t *testing.T, err error, parts ...string) {
 	}
 }
 
+// noRecords is a store that has no records.
+type noRecords struct{ store.Store }
+
+func (noRecords) Get(context.Context, store.Kind, string) (*store.Record, error) {
+	return nil, store.ErrNotFound
+}
+
 var secrets = map[string]string{"token": "planted-token-4711", "password": "planted \"päss\"\n", "empty": ""}
 
 func TestSealOpen(t *testing.T) {
 	k := ring(t, newIdentity(t))
 	for name, plain := range map[string]map[string]string{"secrets": secrets, "empty": {}, "nil": nil, "big": {"x": strings.Repeat("y", 1<<20)}} {
-		got, err := k.Open("vim-1", mustSeal(t, k, "vim-1", plain))
+		got, err := k.Open(t.Context(), "vim-1", mustSeal(t, k, "vim-1", plain))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -118,14 +128,14 @@ func TestOpenOld(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := k.Open("vim-1", sealed)
+	got, err := k.Open(t.Context(), "vim-1", sealed)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(map[string]string{"token": "t", "password": "p"}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	digestKey, err := k.DigestKey()
+	digestKey, err := NewStore(noRecords{}, k).DigestKey(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,12 +184,13 @@ func TestOpenRefuses(t *testing.T) {
 		"no data":         {"vim-1", change("data", func(any) any { return "" }), []string{"changed since it was sealed"}},
 		"other recipient": {"vim-1", change("recipient", func(any) any { return other.Recipient().String() }), []string{other.Recipient().String()}},
 		"newer version":   {"vim-1", change("v", func(any) any { return 2 }), []string{"version 2", "release of the provider"}},
-		"other scheme":    {"vim-1", change("scheme", func(any) any { return "barbican" }), []string{`"barbican"`}},
+		"other scheme":    {"vim-1", change("scheme", func(any) any { return "vault" }), []string{`"vault"`, "age and barbican"}},
+		"in a vault":      {"vim-1", change("scheme", func(any) any { return schemeBarbican }), []string{"set encryption.barbican", "opens_only"}},
 		"empty":           {"vim-1", nil, []string{"not a sealed value"}},
 		"no JSON":         {"vim-1", []byte("x"), []string{"not a sealed value"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			plain, err := k.Open(test.owner, test.sealed)
+			plain, err := k.Open(t.Context(), test.owner, test.sealed)
 			wantError(t, err, test.want...)
 			if plain != nil {
 				t.Errorf("plain = %v beside an error", plain)
@@ -194,7 +205,7 @@ func TestOpenRefuses(t *testing.T) {
 func TestWrongKey(t *testing.T) {
 	then, now := newIdentity(t), newIdentity(t)
 	sealed := mustSeal(t, ring(t, then), "vim-1", secrets)
-	_, err := ring(t, now).Open("vim-1", sealed)
+	_, err := ring(t, now).Open(t.Context(), "vim-1", sealed)
 	wrong, ok := errors.AsType[*WrongKeyError](err)
 	if !ok {
 		t.Fatalf("Open = %v, want a WrongKeyError", err)
@@ -213,7 +224,7 @@ func TestWrongKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = lost.Open("vim-1", sealed)
+	_, err = lost.Open(t.Context(), "vim-1", sealed)
 	wantError(t, err, then.Recipient().String(), file, "does not exist", "restore it")
 	if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a key file was made: %v", err)
@@ -224,10 +235,10 @@ func TestRotation(t *testing.T) {
 	before, after := newIdentity(t), newIdentity(t)
 	old := mustSeal(t, ring(t, before), "vim-1", secrets)
 	both := ring(t, after, before)
-	if _, err := both.Open("vim-1", old); err != nil {
+	if _, err := both.Open(t.Context(), "vim-1", old); err != nil {
 		t.Errorf("the second key does not open: %v", err)
 	}
-	if _, err := ring(t, after).Open("vim-1", mustSeal(t, both, "vim-1", secrets)); err != nil {
+	if _, err := ring(t, after).Open(t.Context(), "vim-1", mustSeal(t, both, "vim-1", secrets)); err != nil {
 		t.Errorf("the first key does not seal: %v", err)
 	}
 }
@@ -235,9 +246,9 @@ func TestRotation(t *testing.T) {
 func TestDigestKey(t *testing.T) {
 	a, b := newIdentity(t), newIdentity(t)
 	key := func(k *Keyring) string {
-		got, err := k.DigestKey()
+		got, err := NewStore(noRecords{}, k).DigestKey(t.Context())
 		if err != nil || len(got) != 32 {
-			t.Fatalf("DigestKey() has %d bytes, %v", len(got), err)
+			t.Fatalf("DigestKey has %d bytes, %v", len(got), err)
 		}
 		return string(got)
 	}
@@ -319,7 +330,7 @@ func TestKeyFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := again.Open("vim-1", sealed); err != nil {
+	if _, err := again.Open(t.Context(), "vim-1", sealed); err != nil {
 		t.Error(err)
 	}
 }
@@ -340,7 +351,7 @@ func TestKeyFileModes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = k.Seal("a", secrets)
+		_, err = k.Seal(t.Context(), "a", nil, secrets)
 		if ok && err != nil {
 			t.Errorf("mode %#o: %v", mode, err)
 		}
@@ -404,7 +415,7 @@ func TestKeyFileRace(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				if _, err := k.DigestKey(); err != nil {
+				if _, err := NewStore(noRecords{}, k).DigestKey(t.Context()); err != nil {
 					t.Error(err)
 				}
 			})
@@ -422,7 +433,7 @@ func TestKeyFileRace(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := k.Open("a", sealed); err != nil {
+			if _, err := k.Open(t.Context(), "a", sealed); err != nil {
 				t.Error(err)
 			}
 		}
@@ -433,7 +444,7 @@ func TestStream(t *testing.T) {
 	k := ring(t, newIdentity(t))
 	for _, content := range []string{"", "planted", strings.Repeat("planted secret ", 50_000)} {
 		var sealed bytes.Buffer
-		w, err := k.SealWriter(&sealed)
+		w, err := NewStore(noRecords{}, k).sealWriter(t.Context(), &sealed)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -447,7 +458,7 @@ func TestStream(t *testing.T) {
 			t.Error("the sealed stream holds plain text")
 		}
 		open := func(k *Keyring, sealed []byte) (string, error) {
-			r, err := k.OpenReader(bytes.NewReader(sealed))
+			r, err := NewStore(noRecords{}, k).openReader(t.Context(), bytes.NewReader(sealed))
 			if err != nil {
 				return "", err
 			}

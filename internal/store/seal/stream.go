@@ -2,6 +2,7 @@ package seal
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,10 +23,10 @@ type streamHeader struct {
 	Recipient string `json:"recipient"`
 }
 
-// SealWriter returns a writer that writes what is written to it to w, sealed. It is
-// complete after Close, which does not close w. A missing key file is made.
-func (k *Keyring) SealWriter(w io.Writer) (io.WriteCloser, error) {
-	id, err := k.sealing()
+// sealWriter returns a writer that writes what is written to it to w, sealed. It is
+// complete after Close, which does not close w. A missing key is made.
+func (s *Store) sealWriter(ctx context.Context, w io.Writer) (io.WriteCloser, error) {
+	id, err := s.sealing(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -43,10 +44,10 @@ func (k *Keyring) SealWriter(w io.Writer) (io.WriteCloser, error) {
 	return sealed, nil
 }
 
-// OpenReader returns a reader of the plain text of what SealWriter wrote. It returns
-// a *WrongKeyError when no key of the ring fits. What was read is genuine also
-// before the end is reached.
-func (k *Keyring) OpenReader(r io.Reader) (io.Reader, error) {
+// openReader returns a reader of the plain text of what sealWriter wrote. It returns
+// a *WrongKeyError when no key fits. What was read is genuine also before the end is
+// reached.
+func (s *Store) openReader(ctx context.Context, r io.Reader) (io.Reader, error) {
 	buffered := bufio.NewReaderSize(r, maxHeader)
 	line, err := buffered.ReadSlice('\n')
 	if err != nil {
@@ -56,10 +57,10 @@ func (k *Keyring) OpenReader(r io.Reader) (io.Reader, error) {
 	if err := json.Unmarshal(line, &h); err != nil {
 		return nil, fmt.Errorf("%w: no header of a sealed content: %w", errDamaged, err)
 	}
-	if err := checkForm(h.Version, h.Scheme); err != nil {
+	if err := checkForm(h.Version, h.Scheme, schemeAge); err != nil {
 		return nil, err
 	}
-	id, err := k.opening(h.Recipient)
+	id, err := s.opening(ctx, h.Recipient)
 	if err != nil {
 		return nil, err
 	}

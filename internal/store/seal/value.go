@@ -9,13 +9,20 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"filippo.io/age"
 )
 
+// The schemes say where the key is that unwraps: at hand, or in a vault.
 const (
-	version   = 1
-	schemeAge = "age"
+	schemeAge      = "age"
+	schemeBarbican = "barbican"
+)
+
+const (
+	version = 1
 	// dataKeySize makes it AES-256-GCM.
 	dataKeySize = 32
 )
@@ -26,58 +33,44 @@ const (
 type sealedValue struct {
 	Version int    `json:"v"`
 	Scheme  string `json:"scheme"`
-	// Recipient names the key that unwraps Key: for the scheme "age" a recipient
-	// (age1...).
+	// Recipient (age1...) names the identity that unwraps Key.
 	Recipient string `json:"recipient"`
-	Key       []byte `json:"key"`
+	// VaultID is the id under which a vault has the identity, Rotation the text that
+	// was configured when it was made.
+	VaultID  string `json:"vault_id,omitempty"`
+	Rotation string `json:"rotation,omitempty"`
+	// Former are secrets of the vault that this value took the place of and that are
+	// still to be removed.
+	Former []string `json:"former,omitempty"`
+	Key    []byte   `json:"key"`
 	// Data is nonce, cipher text and tag.
 	Data []byte `json:"data"`
 }
 
-// Seal encrypts the values for their owner: the id of the object that they belong
-// to, without which they cannot be opened. A missing key file is made.
-func (k *Keyring) Seal(owner string, plain map[string]string) ([]byte, error) {
+// seal encrypts the values for their owner with a key: without the owner, the id of the
+// object that they belong to, they cannot be opened.
+func seal(owner string, with key, plain map[string]string) ([]byte, error) {
 	text, err := json.Marshal(plain)
 	if err != nil {
-		return nil, fmt.Errorf("sealing the secrets of %s: %w", owner, err)
+		return nil, err
 	}
 	dataKey := make([]byte, dataKeySize)
 	rand.Read(dataKey) //nolint:errcheck,gosec // crypto/rand.Read never returns an error.
-	v := sealedValue{Version: version, Scheme: schemeAge}
-	if v.Recipient, v.Key, err = k.wrap(dataKey); err != nil {
-		return nil, fmt.Errorf("sealing the secrets of %s: %w", owner, err)
+	v := sealedValue{Version: version, Scheme: with.scheme(), Recipient: with.recipient(), VaultID: with.secret, Rotation: with.rotation, Former: with.former}
+	if v.Key, err = wrap(dataKey, with.identity); err != nil {
+		return nil, err
 	}
 	aead, err := newAEAD(dataKey)
 	if err != nil {
-		return nil, fmt.Errorf("sealing the secrets of %s: %w", owner, err)
-	}
-	v.Data = aead.Seal(nil, nil, text, associatedData(owner)) //nolint:gosec // this AEAD makes a random nonce itself and wants none
-	sealed, err := json.Marshal(v)
-	if err != nil {
-		return nil, fmt.Errorf("sealing the secrets of %s: %w", owner, err)
-	}
-	return sealed, nil
-}
-
-// Open decrypts what Seal made for the same owner. It returns a *WrongKeyError when
-// no key of the ring fits.
-func (k *Keyring) Open(owner string, sealed []byte) (map[string]string, error) {
-	plain, err := k.open(owner, sealed)
-	if err != nil {
-		return nil, fmt.Errorf("opening the sealed secrets of %s: %w", owner, err)
-	}
-	return plain, nil
-}
-
-func (k *Keyring) open(owner string, sealed []byte) (map[string]string, error) {
-	var v sealedValue
-	if err := json.Unmarshal(sealed, &v); err != nil {
-		return nil, fmt.Errorf("not a sealed value: %w", err)
-	}
-	if err := checkForm(v.Version, v.Scheme); err != nil {
 		return nil, err
 	}
-	dataKey, err := k.unwrap(v.Recipient, v.Key)
+	v.Data = aead.Seal(nil, nil, text, associatedData(owner)) //nolint:gosec // this AEAD makes a random nonce itself and wants none
+	return json.Marshal(v)
+}
+
+// open decrypts a value of the owner with the identity that it was sealed for.
+func (v *sealedValue) open(owner string, id *age.X25519Identity) (map[string]string, error) {
+	dataKey, err := unwrap(v.Key, id)
 	if err != nil {
 		return nil, err
 	}
@@ -97,32 +90,39 @@ func (k *Keyring) open(owner string, sealed []byte) (map[string]string, error) {
 	return plain, nil
 }
 
-// wrap encrypts a data key for the key that seals and names that key.
-func (k *Keyring) wrap(dataKey []byte) (recipient string, wrapped []byte, err error) {
-	id, err := k.sealing()
-	if err != nil {
-		return "", nil, err
+// parseValue reads the form of a sealed value.
+func parseValue(sealed []byte) (*sealedValue, error) {
+	var v sealedValue
+	if len(sealed) == 0 {
+		return nil, errors.New("not a sealed value: there is nothing; a run that was to seal it has been interrupted, apply again")
 	}
+	if err := json.Unmarshal(sealed, &v); err != nil {
+		return nil, fmt.Errorf("not a sealed value: %w", err)
+	}
+	if err := checkForm(v.Version, v.Scheme, schemeAge, schemeBarbican); err != nil {
+		return nil, err
+	}
+	return &v, nil
+}
+
+// wrap encrypts a data key for an identity.
+func wrap(dataKey []byte, id *age.X25519Identity) ([]byte, error) {
 	var out bytes.Buffer
 	w, err := age.Encrypt(&out, id.Recipient())
 	if err != nil {
-		return "", nil, fmt.Errorf("wrapping the data key: %w", err)
+		return nil, fmt.Errorf("wrapping the data key: %w", err)
 	}
 	if _, err := w.Write(dataKey); err != nil {
-		return "", nil, fmt.Errorf("wrapping the data key: %w", err)
+		return nil, fmt.Errorf("wrapping the data key: %w", err)
 	}
 	if err := w.Close(); err != nil {
-		return "", nil, fmt.Errorf("wrapping the data key: %w", err)
+		return nil, fmt.Errorf("wrapping the data key: %w", err)
 	}
-	return id.Recipient().String(), out.Bytes(), nil
+	return out.Bytes(), nil
 }
 
 // unwrap is the inverse of wrap.
-func (k *Keyring) unwrap(recipient string, wrapped []byte) ([]byte, error) {
-	id, err := k.opening(recipient)
-	if err != nil {
-		return nil, err
-	}
+func unwrap(wrapped []byte, id *age.X25519Identity) ([]byte, error) {
 	r, err := age.Decrypt(bytes.NewReader(wrapped), id)
 	if err != nil {
 		return nil, fmt.Errorf("unwrapping the data key: %w", err)
@@ -137,9 +137,10 @@ func (k *Keyring) unwrap(recipient string, wrapped []byte) ([]byte, error) {
 	return dataKey, nil
 }
 
-func checkForm(v int, scheme string) error {
-	if v != version || scheme != schemeAge {
-		return fmt.Errorf("sealed in version %d of the scheme %q, this release opens version %d of %q: use the release of the provider that sealed it", v, scheme, version, schemeAge)
+// checkForm refuses a form that this release does not open.
+func checkForm(v int, scheme string, opened ...string) error {
+	if v != version || !slices.Contains(opened, scheme) {
+		return fmt.Errorf("sealed in version %d of the scheme %q, this release opens version %d of %s: use the release of the provider that sealed it", v, scheme, version, strings.Join(opened, " and "))
 	}
 	return nil
 }

@@ -244,6 +244,13 @@ func (e OpenStackEnv) RevokeRole(t testing.TB, user OpenStackUser, role string) 
 	admin.call(t, http.MethodDelete, admin.grant(t, user, role), nil, nil)
 }
 
+// GrantRole gives a user of NewUser a role in his project.
+func (e OpenStackEnv) GrantRole(t testing.TB, user OpenStackUser, role string) {
+	t.Helper()
+	admin := e.login(t, e.Users[OpenStackAdmin])
+	admin.call(t, http.MethodPut, admin.grant(t, user, role), nil, nil)
+}
+
 // Get asks a service of the catalogue as the administrator and reads its JSON: kind
 // is "identity" or "image", for example, and path what follows its address in
 // Endpoints.

@@ -79,6 +79,8 @@ func release(document []byte, version string) []byte {
 		"gcr.io/k8s-staging-cluster-api/capd-manager:main", "gcr.io/k8s-staging-cluster-api/capd-manager:"+version,
 		"gcr.io/k8s-staging-cluster-api/", "registry.k8s.io/cluster-api/",
 		":main", ":"+version,
+		"gcr.io/k8s-staging-capi-openstack/", "registry.k8s.io/capi-openstack/",
+		"capi-openstack-controller:dev", "capi-openstack-controller:"+version,
 		"imagePullPolicy: Always", "imagePullPolicy: IfNotPresent",
 	).Replace(string(document))
 	return []byte(text)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/cluster"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/controllers"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/layout"
 )
 
 // clusterPatience is how long a change of a workload cluster may take on a busy machine. Cluster API itself looks at some
@@ -103,9 +104,23 @@ func (b *bench) awaitOutput(t *testing.T, want string, args ...string) {
 		}
 		select {
 		case <-deadline:
+			b.explain(t)
 			t.Fatalf("kubectl %s says %q, %v; wanted %q", strings.Join(args, " "), out, err, want)
 		case <-time.After(2 * time.Second):
 		}
+	}
+}
+
+// explain shows how far the clusters are, and the ends of the logs of those who should bring them further.
+func (b *bench) explain(t *testing.T) {
+	t.Helper()
+	const lines = 25
+	state, err := b.run(t, "kubectl", "--", "get", "clusters,devclusters,kubeadmcontrolplanes,leases", "--all-namespaces", "--output", "wide")
+	t.Logf("%s\n%v", state, err)
+	for _, name := range []string{"capi-core", "capi-in-memory"} {
+		text, err := os.ReadFile(layout.Dir(b.dir).Log(name))
+		all := strings.Split(strings.TrimSpace(string(text)), "\n")
+		t.Logf("%s: %v\n%s", name, err, strings.Join(all[max(0, len(all)-lines):], "\n"))
 	}
 }
 

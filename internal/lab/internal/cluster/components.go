@@ -31,7 +31,8 @@ const authorityKey = "ca.crt"
 type pairs func(namespace, secret string, names []string) (map[string][]byte, error)
 
 // WriteComponents writes the manifests of Cluster API's managers, one file for each, with certificates made for the
-// occasion: what a cluster without cert-manager needs to become a management cluster.
+// occasion: what a cluster without cert-manager needs to become a management cluster. The provider of OpenStack is left
+// out: what needs no OpenStack works without it.
 func (l *Lab) WriteComponents(folder string) error {
 	if _, err := l.clusterAPIVersion(); err != nil {
 		return err
@@ -40,6 +41,9 @@ func (l *Lab) WriteComponents(folder string) error {
 		return fmt.Errorf("making the folder of the components: %w", err)
 	}
 	for _, name := range stages.Programs() {
+		if name == stages.ProgramOpenStack {
+			continue
+		}
 		objects, err := l.component(name, newPairs)
 		if err != nil {
 			return err

@@ -27,7 +27,7 @@ import (
 const installers = 8
 
 // definitions are the manifests whose kinds have no manager in the lab: objects of them can be made, and stay as they are.
-func definitions() []string { return []string{"openstack", "openstack-resources"} }
+func definitions() []string { return []string{"openstack-resources"} }
 
 // The kinds of the manifests that the lab does not treat like any other.
 const (

@@ -54,6 +54,7 @@ rules:
   - system:serviceaccounts:capi-kubeadm-bootstrap-system
   - system:serviceaccounts:capi-kubeadm-control-plane-system
   - system:serviceaccounts:capd-system
+  - system:serviceaccounts:capo-system
 - level: Metadata
 `
 

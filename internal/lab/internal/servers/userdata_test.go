@@ -77,6 +77,9 @@ func TestUserData(t *testing.T) {
 func TestWriteFiles(t *testing.T) {
 	shell, err := exec.LookPath("sh")
 	if err != nil {
+		if os.Getenv("LAB_REQUIRE") == "all" {
+			t.Fatal(err)
+		}
 		t.Skip("there is no shell")
 	}
 	dir := t.TempDir()

@@ -26,10 +26,15 @@ var programs = map[string]string{
 	"kubeadm-bootstrap-controller":     "bootstrap",
 	"kubeadm-control-plane-controller": "control-plane",
 	"capd-manager":                     ProgramInMemory,
+	"capi-openstack-controller":        ProgramOpenStack,
 }
 
-// ProgramInMemory is the provider of machines that exist in its memory alone.
-const ProgramInMemory = "in-memory"
+const (
+	// ProgramInMemory is the provider of machines that exist in its memory alone.
+	ProgramInMemory = "in-memory"
+	// ProgramOpenStack is the provider of machines that are servers of an OpenStack.
+	ProgramOpenStack = "openstack"
+)
 
 // Programs names the programs.
 func Programs() []string { return slices.Sorted(maps.Values(programs)) }

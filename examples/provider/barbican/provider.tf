@@ -1,0 +1,24 @@
+terraform {
+  required_providers {
+    vnf = {
+      source = "nfv-iac/vnf"
+    }
+  }
+}
+
+# The keys are in Barbican, what they seal is in the store. The secret of the
+# application credential comes from VNF_BARBICAN_APPLICATION_CREDENTIAL_SECRET.
+provider "vnf" {
+  encryption = {
+    barbican = {
+      auth = {
+        auth_url                  = "https://cloud.example:5000/v3"
+        region                    = "RegionOne"
+        application_credential_id = "0e1f7c2b9d3a4c6fb0a1d2e3f4a5b6c7"
+      }
+
+      # Another text has all keys replaced.
+      rotation = "2026-11"
+    }
+  }
+}
