@@ -83,9 +83,9 @@ type Demand struct {
 
 // Asset is what the VIM has for a demand.
 type Asset struct {
-	FlavourID string
-	ImageID   string
-	Zone      string
+	FlavourID string `json:"flavourId,omitempty"`
+	ImageID   string `json:"imageId,omitempty"`
+	Zone      string `json:"zone,omitempty"`
 }
 
 // Request says what the stack of an instance is to be.

@@ -2,7 +2,6 @@ package heat
 
 import (
 	"context"
-
 	"slices"
 	"strings"
 
