@@ -21,12 +21,15 @@ const openStackUsage = `usage: lab openstack <verb> --dir <directory> ...
   down                               stop it and delete its directory
   status                             say what runs; exit code 1 when something does not
   env     [--format json|shell]      print endpoints, users and files
+  request [--user nfv_user] METHOD SERVICE PATH [BODY]
+                                     call a service, for example GET compute /servers, and print its answer
 `
 
 // openStack carries out the verbs of the OpenStack lab.
 func openStack(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	verbs := map[string]func(context.Context, []string, io.Writer, io.Writer) error{
 		"up": openStackUp, "down": openStackLabs.down, "status": openStackLabs.status, "env": openStackLabs.env,
+		"request": openStackRequest,
 	}
 	if len(args) == 0 || verbs[args[0]] == nil {
 		fmt.Fprint(stderr, openStackUsage)
@@ -59,6 +62,25 @@ func openStackUp(ctx context.Context, args []string, stdout, stderr io.Writer) e
 	return started(p.Dir, stdout, func() (reused bool, err error) {
 		return (*openstack.Lab)(p).Up(ctx, openstack.UpOptions{Services: kinds})
 	})
+}
+
+func openStackRequest(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	flags, dir := newFlags("openstack request", stderr)
+	user := flags.String("user", openstack.UserNFV, "who asks")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	const least, most = 3, 4
+	if n := flags.NArg(); n < least || n > most {
+		return errors.New("give METHOD SERVICE PATH and perhaps BODY, for example GET compute /servers")
+	}
+	p, err := placeOf(*dir, layout.Find, stderr)
+	if err != nil {
+		return err
+	}
+	return (*openstack.Lab)(p).Request(ctx, openstack.Request{
+		User: *user, Method: flags.Arg(0), Service: flags.Arg(1), Path: flags.Arg(2), Body: flags.Arg(least),
+	}, stdout)
 }
 
 // enter is not for people: the lab starts its programs with it.

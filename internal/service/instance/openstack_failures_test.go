@@ -89,7 +89,7 @@ func TestAccInstance_badOpenStack(t *testing.T) {
 	source := examplePackage(t, "firewall")
 	linked := c.link("net_mgmt", "net0")
 	for name, bad := range map[string]struct{ config, want string }{
-		"namespace":      {c.firewall("simple", `namespace = "x"`), `an OpenStack has no namespaces`},
+		"namespace":      {c.firewall("simple", `namespace = "x"`), `An OpenStack has no namespaces`},
 		"no network":     {c.over(source, "simple", ""), `nfv\.CP\.FW_CP1\.network, which nothing gives`},
 		"point":          {c.over(source, "simple", fmt.Sprintf(`ext_virtual_links = { x = { resource_id = %q, ext_cps = { FW_CP9 = {} } } }`, c.env.Networks["net0"])), `no external connection point "FW_CP9"`},
 		"parameter":      {c.over(source, "simple", linked, `additional_params = { colour = "red" }`), `has no parameter "colour"`},

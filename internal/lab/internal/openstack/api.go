@@ -51,7 +51,8 @@ func login(ctx context.Context, identity, user, password, project string) (*clie
 	return c, nil
 }
 
-// call sends a request with a JSON body, or with a body of bytes as they are, and reads the JSON that comes back.
+// call sends a request with a JSON body, or with a body of bytes as they are, and reads the JSON that comes back, if any
+// does.
 func (c *client) call(ctx context.Context, method, address string, in, out any) (http.Header, error) {
 	var body io.Reader
 	kind := "application/json"
@@ -86,7 +87,7 @@ func (c *client) call(ctx context.Context, method, address string, in, out any) 
 	if response.StatusCode >= http.StatusBadRequest {
 		return nil, &statusError{method: method, url: address, code: response.StatusCode, said: string(data)}
 	}
-	if out == nil {
+	if out == nil || len(data) == 0 {
 		return response.Header, nil
 	}
 	if err := json.Unmarshal(data, out); err != nil {
