@@ -190,8 +190,8 @@ func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnf
 		// Heat looks for them too, and would say the same in other words.
 		return ps, nil
 	}
-	for _, asset := range assets {
-		if asset == (hot.Asset{}) {
+	for key, demand := range s.source.Demands(s.request) {
+		if demand.Image != nil && assets[key].ImageID == "" {
 			// An image that the package brings is not there yet: Heat would refuse that.
 			return nil, nil
 		}

@@ -152,13 +152,23 @@ func (s *session) failure(ctx context.Context, stack *openstack.Stack) error {
 		if !r.Failed() || above[r.PhysicalID] {
 			continue
 		}
-		out.reasons = append(out.reasons, fmt.Sprintf("%s %s is %s: %s", r.Type, l.pathOf(r), r.Status, r.Reason))
+		out.reasons = append(out.reasons, fmt.Sprintf("%s %s is %s: %s%s", r.Type, l.pathOf(r), r.Status, r.Reason, hint(r.Reason)))
 	}
 	slices.Sort(out.reasons)
 	if more := len(out.reasons) - maxReasons; more > 0 {
 		out.reasons = append(out.reasons[:maxReasons], fmt.Sprintf("and %d more", more))
 	}
 	return out
+}
+
+// hint adds to a reason what to do, where it does not tell by itself: Heat takes the
+// addresses from a port before it replaces it, which Neutron's default policy allows only
+// to the owner of the network.
+func hint(reason string) string {
+	if strings.Contains(reason, "update_port:fixed_ips") {
+		return "; Heat replaces a port that moves to another network, for which the project has to own the network it leaves, or Neutron's policy update_port:fixed_ips has to allow it"
+	}
+	return ""
 }
 
 // pathOf names a resource by those that it is in.

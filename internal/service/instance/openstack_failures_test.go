@@ -1,14 +1,20 @@
 package instance_test
 
 import (
+	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
 )
 
@@ -40,6 +46,20 @@ func TestAccInstance_openStackFailures(t *testing.T) {
 				ExpectNonEmptyPlan: true,
 			},
 			{
+				// A quota that the project has used up.
+				PreConfig:          func() { c.env.Limit(t, c.user, "instances", 1) },
+				Config:             c.firewall("simple"),
+				ExpectError:        acctest.Says(`OS::Nova::Server \S+ is \w+_FAILED: .*Quota exceeded for instances`),
+				ExpectNonEmptyPlan: true,
+			},
+			{
+				// An image that nobody has, by its name.
+				Config:             c.firewall("simple", override("FW", "vcImageId", "no-such-image")),
+				ExpectError:        acctest.Says(`no-such-image`),
+				ExpectNonEmptyPlan: true,
+			},
+			{
+				PreConfig:        func() { c.env.Limit(t, c.user, "instances", 20) },
 				Config:           c.firewall("simple"),
 				ConfigPlanChecks: updates(),
 				Check:            c.whole(map[string]int{"FW": 1, "TG": 1}),
@@ -82,12 +102,46 @@ func TestAccInstance_openStackRollback(t *testing.T) {
 	}
 }
 
+// TestAccInstance_openStackImages has packages that bring the image of their servers: it is
+// in Glance once for two instances, and goes with the last one.
+func TestAccInstance_openStackImages(t *testing.T) {
+	c := newCloud(t)
+	dir := acctest.CopyPackage(t, "firewall")
+	acctest.Write(t, dir, "Files/images/firewall.img", "an image of "+c.user.Name)
+	acctest.Edit(t, dir, "Definitions/firewall_df_simple.yaml", "      capabilities:\n        virtual_compute:",
+		"      artifacts:\n        sw_image: { type: tosca.artifacts.nfv.SwImage, file: ../Files/images/firewall.img }\n      capabilities:\n        virtual_compute:")
+	acctest.Hash(t, dir)
+	second := strings.NewReplacer(`"test" {
+  name       = "fw"`, `"second" {
+  name       = "fw2"`).Replace
+	first := c.over(dir, "simple", c.links(c.env.Networks["net0"]))
+	both := first + second(first[strings.Index(first, `resource "vnf_instance"`):])
+	images := func(n int) resource.TestCheckFunc {
+		return func(*terraform.State) error {
+			found, err := c.client.Images(context.WithoutCancel(t.Context()), "", "ubuntu-22.04")
+			own := slices.DeleteFunc(found, func(i openstack.Image) bool { return i.ID == c.env.Images["ubuntu-22.04"] })
+			if err == nil && len(own) != n {
+				err = fmt.Errorf("the project has %d images of the package, want %d: %+v", len(own), n, own)
+			}
+			return err
+		}
+	}
+	resource.Test(t, resource.TestCase{
+		ProtoV6ProviderFactories: c.heard.factories(),
+		CheckDestroy:             images(0),
+		Steps: []resource.TestStep{
+			{Config: both, ConfigPlanChecks: resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}, Check: images(1)},
+			{Config: first, Check: images(1)},
+		},
+	})
+}
+
 // TestAccInstance_badOpenStack has inputs that cannot be used on an OpenStack: errors of
 // the plan that name the argument.
 func TestAccInstance_badOpenStack(t *testing.T) {
 	c := newCloud(t)
 	source := examplePackage(t, "firewall")
-	linked := c.link("net_mgmt", "net0")
+	linked := c.links(c.env.Networks["net0"])
 	for name, bad := range map[string]struct{ config, want string }{
 		"namespace":      {c.firewall("simple", `namespace = "x"`), `An OpenStack has no namespaces`},
 		"no network":     {c.over(source, "simple", ""), `nfv\.CP\.FW_CP1\.network, which nothing gives`},

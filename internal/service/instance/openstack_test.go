@@ -26,10 +26,14 @@ import (
 // cloud is an OpenStack with all its services, a store, and the configurations over them.
 type cloud struct {
 	testing.TB
-	env    labtest.OpenStackEnv
+	env labtest.OpenStackEnv
+	// user is the only one of a project that the test has for itself.
+	user   labtest.OpenStackUser
 	store  acctest.Store
 	client *openstack.Client
 	heard  heard
+	// before are the VNFCs that there were when the test looked last.
+	before map[string][]vnfm.VNFC
 }
 
 func newCloud(t *testing.T) *cloud {
@@ -37,7 +41,7 @@ func newCloud(t *testing.T) *cloud {
 	t.Parallel()
 	acctest.PreCheck(t)
 	env := labtest.OpenStackCompute(t)
-	user := env.Users[labtest.OpenStackNFV]
+	user := env.NewProject(t)
 	client, err := openstack.New(openstack.Config{
 		VIM: "cloud",
 		Connection: vnfm.OpenStackConnection{
@@ -48,12 +52,11 @@ func newCloud(t *testing.T) *cloud {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &cloud{TB: t, env: env, store: acctest.NewStore(t), client: client}
+	return &cloud{TB: t, env: env, user: user, store: acctest.NewStore(t), client: client}
 }
 
 // vim is a vnf_vim "test" that is the cloud.
 func (c *cloud) vim() string {
-	user := c.env.Users[labtest.OpenStackNFV]
 	return fmt.Sprintf(`
 resource "vnf_vim" "test" {
   name = "cloud"
@@ -67,25 +70,19 @@ resource "vnf_vim" "test" {
     project_domain_name = %q
   }
 }
-`, c.env.AuthURL, c.env.Region, user.Name, user.Password, user.Project, c.env.Domain, c.env.Domain)
+`, c.env.AuthURL, c.env.Region, c.user.Name, c.user.Password, c.user.Project, c.env.Domain, c.env.Domain)
 }
 
 // firewall is a whole configuration over the example package "firewall".
 func (c *cloud) firewall(flavour string, arguments ...string) string {
-	return c.over(examplePackage(c, "firewall"), flavour, c.link("net_mgmt", "net0"), arguments...)
+	return c.over(examplePackage(c, "firewall"), flavour, c.links(c.env.Networks["net0"]), arguments...)
 }
 
-// link connects the external connection points to networks of the cloud.
-func (c *cloud) link(control, outside string) string {
-	return c.linkIDs(c.env.Networks[control], c.env.Networks[outside])
-}
-
-// links connects the firewall to a network by its id.
-func (c *cloud) links(outside string) string { return c.linkIDs(c.env.Networks["net_mgmt"], outside) }
-
-func (c *cloud) linkIDs(control, outside string) string {
+// links connects the external connection points to networks of the cloud: that of the
+// firewall to the one with the id.
+func (c *cloud) links(outside string) string {
 	return fmt.Sprintf("ext_virtual_links = {\n    control = { resource_id = %q, ext_cps = { TG_CP1 = {} } }\n    outside = { resource_id = %q, ext_cps = { FW_CP1 = {} } }\n  }",
-		control, outside)
+		c.env.Networks["net_mgmt"], outside)
 }
 
 func (c *cloud) over(source, flavour, links string, arguments ...string) string {
@@ -195,41 +192,54 @@ func (c *cloud) until(what string, done func(map[string]*openstack.Server) bool)
 	}
 }
 
-// TestAccInstance_openStack takes a VNF of servers through its life, in both styles of
-// template and without any.
+// level is the scale level of the firewall, less one the number of its VNFCs.
+func level(n int) string { return fmt.Sprintf("scale_levels = { fw = %d }", n) }
+
+// replicas checks how many VNFCs of a VDU the plan announces.
+func replicas(vdu string, n int64) plancheck.PlanCheck {
+	return plancheck.ExpectKnownValue(address, tfjsonpath.New("vdus").AtMapKey(vdu).AtMapKey("replicas"), knownvalue.Int64Exact(n))
+}
+
+// inPlace checks that the plan updates the instance, and that nothing is left to be done afterwards.
+func inPlace(checks ...plancheck.PlanCheck) resource.ConfigPlanChecks {
+	checks = append(checks, plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate))
+	return resource.ConfigPlanChecks{PreApply: checks, PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}
+}
+
+// remember notes which VNFCs there are, for survivors.
+func (c *cloud) remember() { c.before = c.vnfcs() }
+
+// survivors checks how many VNFCs of a VDU are what they were at remember.
+func (c *cloud) survivors(vdu string, n int) resource.TestCheckFunc {
+	return func(*terraform.State) error {
+		var stay []string
+		for _, v := range c.vnfcs()[vdu] {
+			if slices.ContainsFunc(c.before[vdu], func(b vnfm.VNFC) bool { return b.ID == v.ID }) {
+				stay = append(stay, v.ID)
+			}
+		}
+		if len(stay) != n {
+			return fmt.Errorf("of VDU %s %v are what they were, want %d; before: %+v", vdu, stay, n, c.before[vdu])
+		}
+		return nil
+	}
+}
+
+// TestAccInstance_openStack takes a VNF of servers through its life.
 func TestAccInstance_openStack(t *testing.T) {
 	c := newCloud(t)
-	level := func(n int) string { return fmt.Sprintf("scale_levels = { fw = %d }", n) }
-	replicas := func(vdu string, n int64) plancheck.PlanCheck {
-		return plancheck.ExpectKnownValue(address, tfjsonpath.New("vdus").AtMapKey(vdu).AtMapKey("replicas"), knownvalue.Int64Exact(n))
-	}
-	update := func(checks ...plancheck.PlanCheck) resource.ConfigPlanChecks {
-		checks = append(checks, plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate))
-		return resource.ConfigPlanChecks{PreApply: checks, PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}
+	// Heat empties a port that it replaces, which Neutron allows in networks of one's own.
+	outside, other := c.env.NewNetwork(t, c.user, "10.78.0.0/24"), c.env.NewNetwork(t, c.user, "10.78.1.0/24")
+	firewall := func(arguments ...string) string {
+		return c.over(examplePackage(c, "firewall"), "simple", c.links(outside), arguments...)
 	}
 	var id string
-	var before map[string][]vnfm.VNFC
-	remember := func() { before = c.vnfcs() }
-	survivors := func(vdu string, n int) resource.TestCheckFunc {
-		return func(*terraform.State) error {
-			var stay []string
-			for _, v := range c.vnfcs()[vdu] {
-				if slices.ContainsFunc(before[vdu], func(b vnfm.VNFC) bool { return b.ID == v.ID }) {
-					stay = append(stay, v.ID)
-				}
-			}
-			if len(stay) != n {
-				return fmt.Errorf("of VDU %s %v are what they were, want %d; before: %+v", vdu, stay, n, before[vdu])
-			}
-			return nil
-		}
-	}
 	resource.Test(t, resource.TestCase{
 		ProtoV6ProviderFactories: c.heard.factories(),
 		CheckDestroy:             func(*terraform.State) error { return c.nothingIsLeft(id) },
 		Steps: []resource.TestStep{
 			{
-				Config: c.firewall("simple"),
+				Config: firewall(),
 				ConfigPlanChecks: resource.ConfigPlanChecks{
 					PreApply:             []plancheck.PlanCheck{replicas("FW", 1), replicas("TG", 1)},
 					PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
@@ -244,29 +254,29 @@ func TestAccInstance_openStack(t *testing.T) {
 				}),
 			},
 			{
-				PreConfig:        remember,
-				Config:           c.firewall("simple", level(2)),
-				ConfigPlanChecks: update(replicas("FW", 3)),
-				Check:            also(c.whole(map[string]int{"FW": 3, "TG": 1}), survivors("FW", 1), survivors("TG", 1)),
+				PreConfig:        c.remember,
+				Config:           firewall(level(2)),
+				ConfigPlanChecks: inPlace(replicas("FW", 3)),
+				Check:            also(c.whole(map[string]int{"FW": 3, "TG": 1}), c.survivors("FW", 1), c.survivors("TG", 1)),
 			},
 			{
 				// The newest goes.
-				PreConfig:        remember,
-				Config:           c.firewall("simple", level(1)),
-				ConfigPlanChecks: update(replicas("FW", 2)),
-				Check:            also(c.whole(map[string]int{"FW": 2, "TG": 1}), survivors("FW", 2)),
+				PreConfig:        c.remember,
+				Config:           firewall(level(1)),
+				ConfigPlanChecks: inPlace(replicas("FW", 2)),
+				Check:            also(c.whole(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 2)),
 			},
 			{
 				// A server that somebody deletes is replaced, with its addresses.
 				PreConfig: func() {
-					remember()
-					c.deleteServer(strings.TrimPrefix(before["FW"][0].ID, "FW-"))
+					c.remember()
+					c.deleteServer(strings.TrimPrefix(c.before["FW"][0].ID, "FW-"))
 				},
-				Config:           c.firewall("simple", level(1)),
-				ConfigPlanChecks: update(),
-				Check: also(c.whole(map[string]int{"FW": 2, "TG": 1}), survivors("FW", 1), func(*terraform.State) error {
+				Config:           firewall(level(1)),
+				ConfigPlanChecks: inPlace(),
+				Check: also(c.whole(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 1), func(*terraform.State) error {
 					for _, v := range c.vnfcs()["FW"] {
-						if !slices.ContainsFunc(before["FW"], func(b vnfm.VNFC) bool { return slices.Equal(b.Addresses, v.Addresses) }) {
+						if !slices.ContainsFunc(c.before["FW"], func(b vnfm.VNFC) bool { return slices.Equal(b.Addresses, v.Addresses) }) {
 							return fmt.Errorf("VNFC %s has the addresses %v", v.ID, v.Addresses)
 						}
 					}
@@ -276,65 +286,75 @@ func TestAccInstance_openStack(t *testing.T) {
 			{
 				// One that somebody turns off is turned on.
 				PreConfig: func() {
-					remember()
-					id := strings.TrimPrefix(before["FW"][0].ID, "FW-")
+					c.remember()
+					id := strings.TrimPrefix(c.before["FW"][0].ID, "FW-")
 					c.env.Post(c, "compute", "/servers/"+id+"/action", map[string]any{"os-stop": nil}, nil)
 					c.until("the server to be off", func(s map[string]*openstack.Server) bool {
 						return s[id] != nil && s[id].Status == openstack.ServerShutoff
 					})
 				},
-				Config:           c.firewall("simple", level(1)),
-				ConfigPlanChecks: update(),
-				Check:            also(c.whole(map[string]int{"FW": 2, "TG": 1}), survivors("FW", 2)),
+				Config:           firewall(level(1)),
+				ConfigPlanChecks: inPlace(),
+				Check:            also(c.whole(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 2)),
 			},
 			{
-				PreConfig:        remember,
-				Config:           c.firewall("simple", level(1), `heal = { trigger = "1", vdu_ids = ["FW"] }`),
-				ConfigPlanChecks: update(),
-				Check:            also(c.whole(map[string]int{"FW": 2, "TG": 1}), survivors("FW", 0), survivors("TG", 1)),
+				PreConfig:        c.remember,
+				Config:           firewall(level(1), `heal = { trigger = "1", vdu_ids = ["FW"] }`),
+				ConfigPlanChecks: inPlace(),
+				Check:            also(c.whole(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 0), c.survivors("TG", 1)),
 			},
 			{
-				PreConfig:        remember,
-				Config:           c.firewall("simple", level(1), `operational_state = "stopped"`),
-				ConfigPlanChecks: update(replicas("FW", 0)),
+				PreConfig:        c.remember,
+				Config:           firewall(level(1), `operational_state = "stopped"`),
+				ConfigPlanChecks: inPlace(replicas("FW", 0)),
 				Check: func(*terraform.State) error {
 					for _, v := range c.vnfcs()["FW"] {
 						if v.State != openstack.ServerShutoff {
 							return fmt.Errorf("VNFC %s is %s", v.ID, v.State)
 						}
 					}
-					return survivors("FW", 2)(nil)
+					return c.survivors("FW", 2)(nil)
 				},
 			},
 			{
-				Config:           c.firewall("simple", level(1)),
-				ConfigPlanChecks: update(replicas("FW", 2)),
-				Check:            also(c.whole(map[string]int{"FW": 2, "TG": 1}), survivors("FW", 2)),
+				Config:           firewall(level(1)),
+				ConfigPlanChecks: inPlace(replicas("FW", 2)),
+				Check:            also(c.whole(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 2)),
 			},
 			{
 				// External connection points move to other networks.
-				Config:           c.over(examplePackage(c, "firewall"), "simple", c.link("net_mgmt", "net1"), level(1)),
-				ConfigPlanChecks: update(),
+				Config:           c.over(examplePackage(c, "firewall"), "simple", c.links(other), level(1)),
+				ConfigPlanChecks: inPlace(),
 				Check:            c.whole(map[string]int{"FW": 2, "TG": 1}),
 			},
+		},
+	})
+}
+
+// TestAccInstance_openStackForms has the same VNF out of an auto-scaling group, and without
+// any template.
+func TestAccInstance_openStackForms(t *testing.T) {
+	c := newCloud(t)
+	resource.Test(t, resource.TestCase{
+		ProtoV6ProviderFactories: c.heard.factories(),
+		Steps: []resource.TestStep{
 			{
-				// The same VNF out of a group.
 				Config:           c.firewall("group", level(1)),
-				ConfigPlanChecks: update(replicas("FW", 2)),
+				ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{replicas("FW", 2)}, PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
 				Check:            c.whole(map[string]int{"FW": 2, "TG": 1}),
 			},
 			{
-				PreConfig:        remember,
+				PreConfig:        c.remember,
 				Config:           c.firewall("group", level(2)),
-				ConfigPlanChecks: update(replicas("FW", 3)),
-				Check:            also(c.whole(map[string]int{"FW": 3, "TG": 1}), survivors("FW", 2)),
+				ConfigPlanChecks: inPlace(replicas("FW", 3)),
+				Check:            also(c.whole(map[string]int{"FW": 3, "TG": 1}), c.survivors("FW", 2)),
 			},
 			{
-				PreConfig:        remember,
+				PreConfig:        c.remember,
 				Config:           c.firewall("group", level(1)),
-				ConfigPlanChecks: update(replicas("FW", 2)),
-				Check: also(c.whole(map[string]int{"FW": 2, "TG": 1}), survivors("FW", 2), func(*terraform.State) error {
-					newest := before["FW"][2].ID
+				ConfigPlanChecks: inPlace(replicas("FW", 2)),
+				Check: also(c.whole(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 2), func(*terraform.State) error {
+					newest := c.before["FW"][2].ID
 					if slices.ContainsFunc(c.vnfcs()["FW"], func(v vnfm.VNFC) bool { return v.ID == newest }) {
 						return fmt.Errorf("the newest VNFC %s is still there", newest)
 					}
@@ -344,7 +364,7 @@ func TestAccInstance_openStack(t *testing.T) {
 			{
 				// Without a template the VNFD says it all.
 				Config:           c.firewall("plain", level(1)),
-				ConfigPlanChecks: update(replicas("FW", 2)),
+				ConfigPlanChecks: inPlace(replicas("FW", 2)),
 				Check:            c.whole(map[string]int{"FW": 2, "TG": 1}),
 			},
 			{

@@ -180,30 +180,40 @@ func (e OpenStackEnv) NewUser(t testing.TB, roles ...string) OpenStackUser {
 	t.Helper()
 	admin := e.login(t, e.Users[OpenStackAdmin])
 	project := e.Users[OpenStackNFV].Project
-	user := OpenStackUser{
-		Name: "test-" + strings.ToLower(rand.Text()[:10]), Password: rand.Text(), Project: project,
-		projectID: admin.find(t, "projects", project),
-	}
-	var made struct {
-		User struct {
-			ID string `json:"id"`
-		} `json:"user"`
-	}
-	admin.call(t, http.MethodPost, "/users", map[string]any{"user": map[string]any{
-		"name": user.Name, "password": user.Password, "domain_id": "default", "default_project_id": user.projectID,
-	}}, &made)
-	user.ID = made.User.ID
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), openStackRequest)
-		defer cancel()
-		if _, err := admin.try(ctx, http.MethodDelete, "/users/"+user.ID, nil, nil); err != nil && !isStatus(err, http.StatusNotFound) {
-			t.Logf("removing user %s: %v", user.Name, err)
-		}
-	})
-	for _, role := range roles {
-		admin.call(t, http.MethodPut, admin.grant(t, user, role), nil, nil)
-	}
-	return user
+	return admin.newUser(t, project, admin.find(t, "projects", project), roles)
+}
+
+// NewProject makes a project with a user who may do there what nfv_user may in his. Both
+// are gone when the test is over; what the project holds is the test's own to remove.
+func (e OpenStackEnv) NewProject(t testing.TB) OpenStackUser {
+	t.Helper()
+	admin := e.login(t, e.Users[OpenStackAdmin])
+	name := "test-" + strings.ToLower(rand.Text()[:10])
+	var made struct{ Project struct{ ID string } }
+	admin.call(t, http.MethodPost, "/projects", map[string]any{"project": map[string]any{"name": name, "domain_id": "default"}}, &made)
+	admin.removeLater(t, "/projects/"+made.Project.ID)
+	return admin.newUser(t, name, made.Project.ID, []string{"member", "reader", "creator", "heat_stack_owner"})
+}
+
+// Limit gives the project of a user of NewProject a quota of a resource of Nova, such as
+// "instances".
+func (e OpenStackEnv) Limit(t testing.TB, user OpenStackUser, resource string, limit int) {
+	t.Helper()
+	e.at(t, "compute").call(t, http.MethodPut, "/os-quota-sets/"+user.projectID, map[string]any{"quota_set": map[string]any{resource: limit}}, nil)
+}
+
+// NewNetwork makes a network with a subnet of IPv4 that belongs to the project of a user
+// of NewProject, and returns its identifier. It is gone when the test is over.
+func (e OpenStackEnv) NewNetwork(t testing.TB, user OpenStackUser, cidr string) string {
+	t.Helper()
+	admin := e.at(t, "network")
+	var made struct{ Network struct{ ID string } }
+	admin.call(t, http.MethodPost, "/v2.0/networks", map[string]any{"network": map[string]any{"name": "test", "project_id": user.projectID}}, &made)
+	admin.removeLater(t, "/v2.0/networks/"+made.Network.ID)
+	admin.call(t, http.MethodPost, "/v2.0/subnets", map[string]any{"subnet": map[string]any{
+		"network_id": made.Network.ID, "project_id": user.projectID, "cidr": cidr, "ip_version": 4,
+	}}, nil)
+	return made.Network.ID
 }
 
 // DisableUser locks a user of NewUser out; EnableUser lets him in again.

@@ -3,12 +3,14 @@ package labtest
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 )
@@ -53,6 +55,33 @@ func (c openStackClient) find(t testing.TB, collection, name string) string {
 func (c openStackClient) grant(t testing.TB, user OpenStackUser, role string) string {
 	t.Helper()
 	return fmt.Sprintf("/projects/%s/users/%s/roles/%s", user.projectID, user.ID, c.find(t, "roles", role))
+}
+
+// newUser makes a user with roles in a project.
+func (c openStackClient) newUser(t testing.TB, project, projectID string, roles []string) OpenStackUser {
+	t.Helper()
+	user := OpenStackUser{Name: "test-" + strings.ToLower(rand.Text()[:10]), Password: rand.Text(), Project: project, projectID: projectID}
+	var made struct{ User struct{ ID string } }
+	c.call(t, http.MethodPost, "/users", map[string]any{"user": map[string]any{
+		"name": user.Name, "password": user.Password, "domain_id": "default", "default_project_id": projectID,
+	}}, &made)
+	user.ID = made.User.ID
+	c.removeLater(t, "/users/"+user.ID)
+	for _, role := range roles {
+		c.call(t, http.MethodPut, c.grant(t, user, role), nil, nil)
+	}
+	return user
+}
+
+// removeLater deletes an object when the test is over.
+func (c openStackClient) removeLater(t testing.TB, path string) {
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), openStackRequest)
+		defer cancel()
+		if _, err := c.try(ctx, http.MethodDelete, path, nil, nil); err != nil && !isStatus(err, http.StatusNotFound) {
+			t.Logf("removing %s: %v", path, err)
+		}
+	})
 }
 
 // call is try for what must succeed, also in the cleanup of a test.
