@@ -195,8 +195,8 @@ func (c *cloud) until(what string, done func(map[string]*openstack.Server) bool)
 // level is the scale level of the firewall, less one the number of its VNFCs.
 func level(n int) string { return fmt.Sprintf("scale_levels = { fw = %d }", n) }
 
-// replicas checks how many VNFCs of a VDU the plan announces.
-func replicas(vdu string, n int64) plancheck.PlanCheck {
+// countOf checks how many VNFCs of a VDU the plan announces.
+func countOf(vdu string, n int64) plancheck.PlanCheck {
 	return plancheck.ExpectKnownValue(address, tfjsonpath.New("vdus").AtMapKey(vdu).AtMapKey("replicas"), knownvalue.Int64Exact(n))
 }
 
@@ -241,7 +241,7 @@ func TestAccInstance_openStack(t *testing.T) {
 			{
 				Config: firewall(),
 				ConfigPlanChecks: resource.ConfigPlanChecks{
-					PreApply:             []plancheck.PlanCheck{replicas("FW", 1), replicas("TG", 1)},
+					PreApply:             []plancheck.PlanCheck{countOf("FW", 1), countOf("TG", 1)},
 					PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
 				},
 				ConfigStateChecks: []statecheck.StateCheck{
@@ -256,14 +256,14 @@ func TestAccInstance_openStack(t *testing.T) {
 			{
 				PreConfig:        c.remember,
 				Config:           firewall(level(2)),
-				ConfigPlanChecks: inPlace(replicas("FW", 3)),
+				ConfigPlanChecks: inPlace(countOf("FW", 3)),
 				Check:            also(c.whole(map[string]int{"FW": 3, "TG": 1}), c.survivors("FW", 1), c.survivors("TG", 1)),
 			},
 			{
 				// The newest goes.
 				PreConfig:        c.remember,
 				Config:           firewall(level(1)),
-				ConfigPlanChecks: inPlace(replicas("FW", 2)),
+				ConfigPlanChecks: inPlace(countOf("FW", 2)),
 				Check:            also(c.whole(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 2)),
 			},
 			{
@@ -306,7 +306,7 @@ func TestAccInstance_openStack(t *testing.T) {
 			{
 				PreConfig:        c.remember,
 				Config:           firewall(level(1), `operational_state = "stopped"`),
-				ConfigPlanChecks: inPlace(replicas("FW", 0)),
+				ConfigPlanChecks: inPlace(countOf("FW", 0)),
 				Check: func(*terraform.State) error {
 					for _, v := range c.vnfcs()["FW"] {
 						if v.State != openstack.ServerShutoff {
@@ -318,7 +318,7 @@ func TestAccInstance_openStack(t *testing.T) {
 			},
 			{
 				Config:           firewall(level(1)),
-				ConfigPlanChecks: inPlace(replicas("FW", 2)),
+				ConfigPlanChecks: inPlace(countOf("FW", 2)),
 				Check:            also(c.whole(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 2)),
 			},
 			{
@@ -340,19 +340,19 @@ func TestAccInstance_openStackForms(t *testing.T) {
 		Steps: []resource.TestStep{
 			{
 				Config:           c.firewall("group", level(1)),
-				ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{replicas("FW", 2)}, PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
+				ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{countOf("FW", 2)}, PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
 				Check:            c.whole(map[string]int{"FW": 2, "TG": 1}),
 			},
 			{
 				PreConfig:        c.remember,
 				Config:           c.firewall("group", level(2)),
-				ConfigPlanChecks: inPlace(replicas("FW", 3)),
+				ConfigPlanChecks: inPlace(countOf("FW", 3)),
 				Check:            also(c.whole(map[string]int{"FW": 3, "TG": 1}), c.survivors("FW", 2)),
 			},
 			{
 				PreConfig:        c.remember,
 				Config:           c.firewall("group", level(1)),
-				ConfigPlanChecks: inPlace(replicas("FW", 2)),
+				ConfigPlanChecks: inPlace(countOf("FW", 2)),
 				Check: also(c.whole(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 2), func(*terraform.State) error {
 					newest := c.before["FW"][2].ID
 					if slices.ContainsFunc(c.vnfcs()["FW"], func(v vnfm.VNFC) bool { return v.ID == newest }) {
@@ -364,7 +364,7 @@ func TestAccInstance_openStackForms(t *testing.T) {
 			{
 				// Without a template the VNFD says it all.
 				Config:           c.firewall("plain", level(1)),
-				ConfigPlanChecks: inPlace(replicas("FW", 2)),
+				ConfigPlanChecks: inPlace(countOf("FW", 2)),
 				Check:            c.whole(map[string]int{"FW": 2, "TG": 1}),
 			},
 			{
