@@ -66,7 +66,7 @@ func (s *session) apply(ctx context.Context) error {
 			}
 		}
 	}
-	if err := s.await(ctx, l.stack); err != nil {
+	if err := s.finish(ctx, l.stack, request); err != nil {
 		return err
 	}
 	if err := s.power(ctx, l.stack); err != nil {
@@ -105,7 +105,7 @@ func (s *session) settled(ctx context.Context) (*live, error) {
 	}
 	if stack.InProgress() {
 		// How it ends is seen afterwards: what failed is continued.
-		if err := s.await(ctx, stack); err != nil && !errors.As(err, new(*stackError)) {
+		if err := s.outcome(ctx, stack); err != nil {
 			return nil, err
 		}
 		if stack, err = s.client.FindStack(ctx, stack.Name); err != nil || stack == nil {
@@ -192,13 +192,13 @@ func minutesLeft(ctx context.Context) int {
 	return int(time.Until(deadline)/time.Minute) + 2
 }
 
-// differs reports whether the stack has to be updated: it is not what is wanted, or has
-// resources that Heat is to replace.
+// differs reports whether the stack has to be updated: it is not what is wanted, Heat has
+// stopped before it was, or it has resources that Heat is to replace.
 func (s *session) differs(l *live, want *note) bool {
 	if slices.ContainsFunc(l.resources, func(r openstack.StackResource) bool { return r.Failed() }) {
 		return true
 	}
-	return !l.noted || l.stack.Failed() || l.note.Content != want.Content || !maps.Equal(l.note.Objects, want.Objects) || l.note.Package != want.Package
+	return !l.noted || l.stack.Failed() || l.stack.InProgress() || l.note.Content != want.Content || !maps.Equal(l.note.Objects, want.Objects) || l.note.Package != want.Package
 }
 
 // update has Heat make the stack into what is wanted. When Heat has just begun with
@@ -209,7 +209,21 @@ func (s *session) update(ctx context.Context, l *live, want *openstack.StackRequ
 		if !openstack.IsConflict(err) {
 			return err
 		}
-		if err := s.await(ctx, l.stack); err != nil && !errors.As(err, new(*stackError)) {
+		if err := s.outcome(ctx, l.stack); err != nil {
+			return err
+		}
+	}
+}
+
+// finish waits until Heat has made the stack, and asks it again when it has stopped.
+func (s *session) finish(ctx context.Context, stack *openstack.Stack, want *openstack.StackRequest) error {
+	for {
+		err := s.await(ctx, stack)
+		if !errors.Is(err, errSilent) {
+			return err
+		}
+		s.progress(ctx, fmt.Sprintf("nothing has happened in stack %s for %s: Heat is asked again", stack.Name, silence))
+		if err := s.client.UpdateStack(ctx, stack.ID, *want); err != nil && !openstack.IsConflict(err) {
 			return err
 		}
 	}

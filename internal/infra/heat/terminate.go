@@ -82,9 +82,10 @@ func (s *session) shutDown(ctx context.Context, stack *openstack.Stack, limit ti
 	return err
 }
 
-// awaitGone waits until a stack is deleted, or its deletion has failed.
+// awaitGone waits until a stack is deleted, or its deletion has failed. Heat is asked again
+// when it has stopped.
 func (s *session) awaitGone(ctx context.Context, stack *openstack.Stack) (bool, error) {
-	events := &eventReader{session: s, stack: stack}
+	events := s.events(stack)
 	gone := false
 	err := poll(ctx, func(ctx context.Context) (bool, error) {
 		found, err := s.client.StackByID(ctx, stack.Name, stack.ID)
@@ -95,6 +96,10 @@ func (s *session) awaitGone(ctx context.Context, stack *openstack.Stack) (bool, 
 			return true, nil
 		}
 		events.tell(ctx)
+		if events.silent() {
+			events = s.events(stack)
+			return false, s.client.DeleteStack(ctx, stack.Name, stack.ID)
+		}
 		return false, nil
 	})
 	if err != nil && ctx.Err() != nil {

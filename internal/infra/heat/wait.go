@@ -2,6 +2,7 @@ package heat
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,7 +21,14 @@ const (
 	pauseShare    = 10
 	// told is how often the user hears how far it is.
 	told = 2 * time.Second
+	// silence is how long nothing may happen in a stack that Heat is at work on, until Heat is
+	// asked again: an engine that ends forgets what it was at, and no other one goes on with
+	// it. Where nothing was forgotten, asking again changes nothing.
+	silence = 2 * time.Minute
 )
+
+// errSilent says that nothing has happened in a stack for as long as silence.
+var errSilent = errors.New("nothing has happened for " + silence.String())
 
 // poll calls look until it is done, with pauses that grow. An unreachable service is asked
 // again as long as the operation has time: Heat goes on meanwhile.
@@ -57,9 +65,10 @@ func isPassing(err error) bool {
 }
 
 // await waits until Heat is done with what it is at. What failed is a *stackError that
-// says why; when the time is over, the error says what Heat was still at.
+// says why; when the time is over, the error says what Heat was still at; when Heat has
+// stopped, it is errSilent.
 func (s *session) await(ctx context.Context, stack *openstack.Stack) error {
-	events := &eventReader{session: s, stack: stack}
+	events := s.events(stack)
 	var last *openstack.Stack
 	err := poll(ctx, func(ctx context.Context) (bool, error) {
 		found, err := s.client.StackByID(ctx, stack.Name, stack.ID)
@@ -75,6 +84,9 @@ func (s *session) await(ctx context.Context, stack *openstack.Stack) error {
 			return true, nil
 		}
 		events.tell(ctx)
+		if events.silent() {
+			return false, errSilent
+		}
 		return false, nil
 	})
 	switch {
@@ -91,24 +103,46 @@ func (s *session) await(ctx context.Context, stack *openstack.Stack) error {
 	}
 }
 
+// outcome waits as await does, for what comes next whichever way it ends: it fails only
+// when that cannot be known.
+func (s *session) outcome(ctx context.Context, stack *openstack.Stack) error {
+	err := s.await(ctx, stack)
+	if errors.As(err, new(*stackError)) || errors.Is(err, errSilent) {
+		return nil
+	}
+	return err
+}
+
 // eventReader tells the user what happens in a stack.
 type eventReader struct {
 	session *session
 	stack   *openstack.Stack
 	last    string
 	next    time.Time
+	heard   time.Time
 }
 
+func (s *session) events(stack *openstack.Stack) *eventReader {
+	return &eventReader{session: s, stack: stack, heard: time.Now()}
+}
+
+func (e *eventReader) silent() bool { return time.Since(e.heard) > silence }
+
 func (e *eventReader) tell(ctx context.Context) {
-	if e.session.recorder == nil || time.Now().Before(e.next) {
+	if time.Now().Before(e.next) {
 		return
 	}
 	e.next = time.Now().Add(told)
 	events, err := e.session.client.StackEvents(ctx, e.stack, e.last)
-	if err != nil || len(events) == 0 {
-		// It is for onlookers.
+	if err != nil {
+		// It is for onlookers; and what cannot be heard is no silence.
+		e.heard = time.Now()
 		return
 	}
+	if len(events) == 0 {
+		return
+	}
+	e.heard = time.Now()
 	latest := events[len(events)-1]
 	e.last = latest.ID
 	e.session.progress(ctx, fmt.Sprintf("Heat: %s of stack %s is %s", latest.Resource, e.stack.Name, latest.Status))

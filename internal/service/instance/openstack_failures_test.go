@@ -42,14 +42,14 @@ func TestAccInstance_openStackFailures(t *testing.T) {
 			{
 				// One that no host can hold.
 				Config:             c.firewall("simple", override("FW", "computeFlavourId", "lab.huge")),
-				ExpectError:        acctest.Says(`OS::Nova::Server FW-0/FW is \w+_FAILED: .*No valid host`),
+				ExpectError:        acctest.Says(`(?s)OS::Nova::Server FW-0/FW is \w+_FAILED: .*No valid host`),
 				ExpectNonEmptyPlan: true,
 			},
 			{
 				// A quota that the project has used up.
 				PreConfig:          func() { c.env.Limit(t, c.user, "instances", 1) },
 				Config:             c.firewall("simple"),
-				ExpectError:        acctest.Says(`OS::Nova::Server \S+ is \w+_FAILED: .*Quota exceeded for instances`),
+				ExpectError:        acctest.Says(`(?s)OS::Nova::Server \S+ is \w+_FAILED: .*Quota exceeded for instances`),
 				ExpectNonEmptyPlan: true,
 			},
 			{

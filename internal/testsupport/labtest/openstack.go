@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -78,15 +79,21 @@ type OpenStackUser struct {
 // is skipped.
 func OpenStack(t testing.TB) OpenStackEnv {
 	t.Helper()
-	return openStack(t, findOpenStack)
+	if os.Getenv(EnvOpenStackDir) == "" {
+		Kubernetes(t)
+	}
+	env, err := findOpenStack()
+	if err != nil {
+		Missing(t, fmt.Sprintf("OpenStack lab: %v", err))
+	}
+	return env
 }
 
-// OpenStackCompute is OpenStack for a lab that has all services, Nova and Neutron and
-// those around them. It is another one, which takes longer to start and 2 GiB of
-// memory.
+// OpenStackCompute is OpenStack for a lab that has all services, Nova, Neutron and Heat
+// among them. One that a variable names may have some only.
 func OpenStackCompute(t testing.TB) OpenStackEnv {
 	t.Helper()
-	env := openStack(t, findOpenStackCompute)
+	env := OpenStack(t)
 	if env.Endpoints["compute"] == "" {
 		Missing(t, "OpenStack lab: the one in "+env.Dir+" has no compute service")
 	}
@@ -106,31 +113,34 @@ func OpenStackServers(t testing.TB) OpenStackEnv {
 	return env
 }
 
-func openStack(t testing.TB, find func() (OpenStackEnv, error)) OpenStackEnv {
+// findOpenStack starts the lab, or finds it, once in a process.
+var findOpenStack = sync.OnceValues(func() (OpenStackEnv, error) {
+	return withLab(func(ctx context.Context, binary string) (OpenStackEnv, error) {
+		if dir := os.Getenv(EnvOpenStackDir); dir != "" {
+			return readOpenStack(ctx, binary, dir)
+		}
+		lab, err := find()
+		if err != nil {
+			return OpenStackEnv{}, err
+		}
+		return startOpenStack(ctx, binary, filepath.Join(lab.Dir, "openstack"))
+	})
+})
+
+// Restart ends a program of the lab as a failure of its machine would, and starts it again.
+func (e OpenStackEnv) Restart(t testing.TB, program string) {
 	t.Helper()
-	if os.Getenv(EnvOpenStackDir) == "" {
-		Kubernetes(t)
+	if err := syscall.Kill(e.PIDs[program], syscall.SIGKILL); err != nil {
+		t.Fatalf("ending %s: %v", program, err)
 	}
-	env, err := find()
+	_, err := withLab(func(ctx context.Context, binary string) (OpenStackEnv, error) { return startOpenStack(ctx, binary, e.Dir) })
 	if err != nil {
-		Missing(t, fmt.Sprintf("OpenStack lab: %v", err))
+		t.Fatalf("starting %s again: %v", program, err)
 	}
-	return env
 }
 
-// The OpenStack labs are started once in a process.
-var (
-	findOpenStack = sync.OnceValues(func() (OpenStackEnv, error) {
-		return startOpenStack("openstack", "--services", "identity,image")
-	})
-	findOpenStackCompute = sync.OnceValues(func() (OpenStackEnv, error) {
-		return startOpenStack("openstack-compute")
-	})
-)
-
-// startOpenStack starts the OpenStack lab of a directory in that of the lab of
-// Kubernetes, or finds it running.
-func startOpenStack(name string, args ...string) (OpenStackEnv, error) {
+// withLab calls with the lab's program, for as long as a start may take.
+func withLab(do func(ctx context.Context, binary string) (OpenStackEnv, error)) (OpenStackEnv, error) {
 	root, err := repository()
 	if err != nil {
 		return OpenStackEnv{}, err
@@ -143,20 +153,18 @@ func startOpenStack(name string, args ...string) (OpenStackEnv, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), openStackTimeout)
 	defer cancel()
-	if dir := os.Getenv(EnvOpenStackDir); dir != "" {
-		return readOpenStack(ctx, binary, dir)
-	}
-	lab, err := find()
-	if err != nil {
-		return OpenStackEnv{}, err
-	}
-	dir := filepath.Join(lab.Dir, name)
+	return do(ctx, binary)
+}
+
+// startOpenStack starts the OpenStack lab of a directory, or what is missing of it, or
+// finds it running.
+func startOpenStack(ctx context.Context, binary, dir string) (OpenStackEnv, error) {
 	unlock, err := lockFile(ctx, dir+".lock")
 	if err != nil {
 		return OpenStackEnv{}, fmt.Errorf("waiting for another test to start the lab in %s: %w", dir, err)
 	}
 	defer unlock()
-	if _, err := run(ctx, binary, append([]string{"openstack", "up", "--dir", dir}, args...)...); err != nil {
+	if _, err := run(ctx, binary, "openstack", "up", "--dir", dir); err != nil {
 		return OpenStackEnv{}, err
 	}
 	return readOpenStack(ctx, binary, dir)
