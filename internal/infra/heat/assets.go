@@ -38,7 +38,12 @@ func (s *session) assets(ctx context.Context, before map[string]hot.Asset, dry b
 		if demand.Image != nil {
 			if file := bundled(s.target.Package, demand.Image); file != nil {
 				var err error
-				if asset.ImageID, err = s.provideImage(ctx, demand.Image, file, dry); err != nil {
+				if dry {
+					asset.ImageID, err = s.findImage(ctx, file)
+				} else {
+					asset.ImageID, err = s.provideImage(ctx, demand.Image, file)
+				}
+				if err != nil {
 					return nil, nil, err
 				}
 				out[key] = asset

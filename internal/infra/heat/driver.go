@@ -12,6 +12,8 @@ import (
 type Driver struct {
 	vnfm.VIMDriver
 	clients *openstack.Pool
+	// images are those that are being uploaded or deleted.
+	images turns
 }
 
 var _ vnfm.InfraDriver = (*Driver)(nil)
@@ -26,6 +28,7 @@ type session struct {
 	target   *vnfm.Target
 	recorder vnfm.Recorder
 	client   *openstack.Client
+	images   *turns
 	// source is what the stack is made of; nil when the package has been lost.
 	source  *hot.Source
 	request hot.Request
@@ -36,7 +39,7 @@ type session struct {
 // open prepares a call. It sends no request. Without a package only what the VIM has can
 // be looked at and removed.
 func (d *Driver) open(t *vnfm.Target, r vnfm.Recorder) (*session, error) {
-	s := &session{target: t, recorder: r}
+	s := &session{target: t, recorder: r, images: &d.images}
 	var err error
 	if s.client, err = d.clients.Client(t.VIM.Name, t.VIM.OpenStack, t.Credentials); err != nil {
 		return nil, err

@@ -38,31 +38,50 @@ func bundled(p *vnfm.Package, image *vnfm.SWImage) *vnfm.PackageFile {
 	return nil
 }
 
-// provideImage returns the id of the image in Glance that is a file of the package, and
-// uploads it when it is not there. An upload that broke off left an image that is not
-// active, which is removed. With dry, nothing is changed, and an image that is not there
-// has no id.
-func (s *session) provideImage(ctx context.Context, image *vnfm.SWImage, file *vnfm.PackageFile, dry bool) (string, error) {
+// takeImage waits until no other instance of this process uploads or deletes the image with
+// a digest tag on the VIM.
+func (s *session) takeImage(ctx context.Context, tag string) (leave func(), err error) {
+	return s.images.take(ctx, s.target.VIM.ID+" "+tag)
+}
+
+// findImage returns the id of the image in Glance that is a file of the package; empty when
+// it is not there.
+func (s *session) findImage(ctx context.Context, file *vnfm.PackageFile) (string, error) {
+	found, err := s.client.TaggedImages(ctx, digestTag(file.Digest))
+	if i := slices.IndexFunc(found, isActive); i >= 0 {
+		return found[i].ID, err
+	}
+	return "", err
+}
+
+func isActive(i openstack.StoredImage) bool { return i.Status == openstack.ImageActive }
+
+// provideImage returns the id of the image in Glance that is a file of the package, noted as
+// one that the instance uses, and uploads it when it is not there. An upload that broke off
+// left an image that is not active, which is removed. Of several instances in one apply the
+// first one uploads.
+func (s *session) provideImage(ctx context.Context, image *vnfm.SWImage, file *vnfm.PackageFile) (string, error) {
 	tag, user := digestTag(file.Digest), userTag(s.target.Instance)
+	leave, err := s.takeImage(ctx, tag)
+	if err != nil {
+		return "", fmt.Errorf("waiting for image %s, which another instance uploads: %w", image.Name, err)
+	}
+	defer leave()
 	found, err := s.client.TaggedImages(ctx, tag)
 	if err != nil {
 		return "", err
 	}
 	for _, each := range found {
-		switch {
-		case each.Status == openstack.ImageActive:
-			if dry || slices.Contains(each.Tags, user) {
-				return each.ID, nil
-			}
+		switch used := slices.Contains(each.Tags, user); {
+		case isActive(each) && used:
+			return each.ID, nil
+		case isActive(each):
 			return each.ID, s.client.TagImage(ctx, each.ID, user)
-		case slices.Contains(each.Tags, user) && !dry:
+		case used:
 			if err := s.client.DeleteImage(ctx, each.ID); err != nil {
 				return "", err
 			}
 		}
-	}
-	if dry {
-		return "", nil
 	}
 	content, err := s.target.Package.Content.Open(file.Path)
 	if err != nil {
@@ -91,24 +110,39 @@ func orElse(text, other string) string {
 // leaveImages gives up the images that the instance uses, or those but some: the last one
 // to leave deletes.
 func (s *session) leaveImages(ctx context.Context, keep []string) error {
-	user := userTag(s.target.Instance)
-	found, err := s.client.TaggedImages(ctx, user)
+	found, err := s.client.TaggedImages(ctx, userTag(s.target.Instance))
 	if err != nil {
 		return err
 	}
 	for _, each := range found {
-		if slices.Contains(keep, each.ID) {
+		i := slices.IndexFunc(each.Tags, func(tag string) bool { return strings.HasPrefix(tag, imageDigestPrefix) })
+		if i < 0 || slices.Contains(keep, each.ID) {
 			continue
 		}
-		others := slices.ContainsFunc(each.Tags, func(tag string) bool { return strings.HasPrefix(tag, imageUserPrefix) && tag != user })
-		if others {
-			err = s.client.UntagImage(ctx, each.ID, user)
-		} else {
-			err = s.client.DeleteImage(ctx, each.ID)
-		}
-		if err != nil {
+		if err := s.leaveImage(ctx, each.ID, each.Tags[i]); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (s *session) leaveImage(ctx context.Context, id, tag string) error {
+	leave, err := s.takeImage(ctx, tag)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	found, err := s.client.TaggedImages(ctx, tag)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(found, func(i openstack.StoredImage) bool { return i.ID == id })
+	if i < 0 {
+		return nil
+	}
+	user := userTag(s.target.Instance)
+	if slices.ContainsFunc(found[i].Tags, func(tag string) bool { return strings.HasPrefix(tag, imageUserPrefix) && tag != user }) {
+		return s.client.UntagImage(ctx, id, user)
+	}
+	return s.client.DeleteImage(ctx, id)
 }
