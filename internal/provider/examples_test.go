@@ -132,6 +132,25 @@ func TestOperatorsExample(t *testing.T) {
 	}
 }
 
+// TestOpenStackExample applies the example of a VNF of servers, scales it, and destroys it.
+func TestOpenStackExample(t *testing.T) {
+	c := newCLI(t)
+	lab := labtest.OpenStackCompute(t)
+	const example = "complete/vnf-openstack"
+	vars := []string{
+		"clouds=" + lab.Clouds, "cloud=" + labtest.OpenStackNFV,
+		"control_network=" + lab.Networks["net_mgmt"], "outside_network=" + lab.Networks["net0"],
+	}
+	if out := c.apply(t, example, vars...); !strings.Contains(out, `status  = "INSTANTIATED"`) || strings.Count(out, "-FW-") != 1 {
+		t.Errorf("the outputs of the example are\n%s", out)
+	}
+	vars = append(vars, "level=1", "flavour=group")
+	if out := c.apply(t, example, vars...); strings.Count(out, "tolist([") != 3 {
+		t.Errorf("the outputs after the change are\n%s", out)
+	}
+	c.run(t, example, vars, "destroy", "-auto-approve", "-no-color")
+}
+
 // TestSecretsStayHidden applies the example of a VIM with everything logged, and
 // looks for its secrets in all that is left of the run.
 func TestSecretsStayHidden(t *testing.T) {
