@@ -115,7 +115,8 @@ func TestAccInstance_openStackImages(t *testing.T) {
   name       = "fw"`, `"second" {
   name       = "fw2"`).Replace
 	first := c.over(dir, "simple", c.links(c.env.Networks["net0"]))
-	both := first + second(first[strings.Index(first, `resource "vnf_instance"`):])
+	_, instance, _ := strings.Cut(first, `resource "vnf_instance"`)
+	both := first + second(`resource "vnf_instance"`+instance)
 	images := func(n int) resource.TestCheckFunc {
 		return func(*terraform.State) error {
 			found, err := c.client.Images(context.WithoutCancel(t.Context()), "", "ubuntu-22.04")

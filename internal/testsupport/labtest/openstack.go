@@ -133,7 +133,9 @@ func (e OpenStackEnv) Restart(t testing.TB, program string) {
 	if err := syscall.Kill(e.PIDs[program], syscall.SIGKILL); err != nil {
 		t.Fatalf("ending %s: %v", program, err)
 	}
-	_, err := withLab(func(ctx context.Context, binary string) (OpenStackEnv, error) { return startOpenStack(ctx, binary, e.Dir) })
+	_, err := withLab(func(ctx context.Context, binary string) (OpenStackEnv, error) {
+		return startOpenStack(ctx, binary, e.Dir)
+	})
 	if err != nil {
 		t.Fatalf("starting %s again: %v", program, err)
 	}
@@ -207,7 +209,7 @@ func (e OpenStackEnv) NewProject(t testing.TB) OpenStackUser {
 // "instances".
 func (e OpenStackEnv) Limit(t testing.TB, user OpenStackUser, resource string, limit int) {
 	t.Helper()
-	e.at(t, "compute").call(t, http.MethodPut, "/os-quota-sets/"+user.projectID, map[string]any{"quota_set": map[string]any{resource: limit}}, nil)
+	e.at(t, "compute").call(t, http.MethodPut, "/os-quota-sets/"+user.projectID, map[string]any{"quota_set": map[string]any{resource: limit, "force": true}}, nil)
 }
 
 // NewNetwork makes a network with a subnet of IPv4 that belongs to the project of a user

@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"os"
 	"runtime"
+	"slices"
 
 	"github.com/vishvananda/netlink"
 	"github.com/vishvananda/netns"
@@ -183,7 +184,7 @@ func free(all netip.Prefix) error {
 }
 
 // plug connects a network card of the process that has the namespace.
-func (n *networks) plug(card Interface, name string, space netns.NsHandle) error {
+func (n *networks) plug(card Interface, space netns.NsHandle) error {
 	bridge, err := n.bridge(card)
 	if err != nil {
 		return err
@@ -196,6 +197,15 @@ func (n *networks) plug(card Interface, name string, space netns.NsHandle) error
 	if err != nil {
 		return fmt.Errorf("reading the address of port %s: %w", card.Port, err)
 	}
+	server, err := netlink.NewHandleAt(space)
+	if err != nil {
+		return fmt.Errorf("reaching the network of a server: %w", err)
+	}
+	defer server.Close()
+	name, err := freeName(server)
+	if err != nil {
+		return err
+	}
 	link := &netlink.Veth{
 		LinkAttrs: netlink.LinkAttrs{Name: card.tap(), MasterIndex: bridge.Attrs().Index, TxQLen: -1, MTU: card.MTU},
 		PeerName:  name, PeerHardwareAddr: mac, PeerNamespace: netlink.NsFd(int(space)), PeerMTU: uint32(max(card.MTU, 0)), //nolint:gosec // Never negative.
@@ -206,11 +216,6 @@ func (n *networks) plug(card Interface, name string, space netns.NsHandle) error
 	if err := n.inside.LinkSetUp(link); err != nil {
 		return fmt.Errorf("starting the link of port %s: %w", card.Port, err)
 	}
-	server, err := netlink.NewHandleAt(space)
-	if err != nil {
-		return fmt.Errorf("reaching the network of a server: %w", err)
-	}
-	defer server.Close()
 	peer, err := server.LinkByName(name)
 	if err != nil {
 		return fmt.Errorf("finding the interface of port %s: %w", card.Port, err)
@@ -226,6 +231,21 @@ func (n *networks) plug(card Interface, name string, space netns.NsHandle) error
 		}
 	}
 	return nil
+}
+
+// freeName is the first name of an interface that a server does not have: the cards of one that boots are numbered in
+// their order, and one that comes later takes the place of one that has gone.
+func freeName(server *netlink.Handle) (string, error) {
+	links, err := server.LinkList()
+	if err != nil {
+		return "", fmt.Errorf("listing the interfaces of a server: %w", err)
+	}
+	for place := 0; ; place++ {
+		name := fmt.Sprintf("eth%d", place)
+		if !slices.ContainsFunc(links, func(l netlink.Link) bool { return l.Attrs().Name == name }) {
+			return name, nil
+		}
+	}
 }
 
 // unplug takes a network card away.

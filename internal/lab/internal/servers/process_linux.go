@@ -129,19 +129,19 @@ func (s *server) connect(process *running) error {
 		return fmt.Errorf("finding the network of the server: %w", err)
 	}
 	defer space.Close() //nolint:errcheck // It was only reached through.
-	for i, card := range s.definition.Interfaces {
-		if err := s.host.plug(card, i, space); err != nil {
+	for _, card := range s.definition.Interfaces {
+		if err := s.host.plug(card, space); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// plug connects the card of a place, one at a time: two might make the bridge of their network.
-func (h *host) plug(card Interface, place int, space netns.NsHandle) error {
+// plug connects a card, one at a time: two might make the bridge of their network.
+func (h *host) plug(card Interface, space netns.NsHandle) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.networks.plug(card, fmt.Sprintf("eth%d", place), space)
+	return h.networks.plug(card, space)
 }
 
 // kill ends a process that nobody watches yet.
@@ -215,7 +215,7 @@ func (s *server) attach(card Interface) error {
 			return fmt.Errorf("finding the network of the server: %w", err)
 		}
 		defer space.Close() //nolint:errcheck // It was only reached through.
-		if err := s.host.plug(card, len(s.definition.Interfaces), space); err != nil {
+		if err := s.host.plug(card, space); err != nil {
 			return err
 		}
 	}
