@@ -70,6 +70,9 @@ func (e *Engine) spread(ctx context.Context, own vnfm.InfraDriver, t *vnfm.Targe
 func (at *site) target(t *vnfm.Target) *vnfm.Target {
 	part, instance, out := at.part, *t.Instance, *t
 	instance.Inventory = inventoryOf(t.Instance, at.connection)
+	if t.Flavour != nil {
+		instance.Links = linksOfPart(t.Flavour, &part, t.Instance.Links)
+	}
 	out.VIM, out.Credentials, out.Part, out.Instance = at.vim, at.credentials, &part, &instance
 	out.ReplaceObjects = nil
 	for _, key := range t.ReplaceObjects {

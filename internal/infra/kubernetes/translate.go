@@ -47,8 +47,11 @@ func (c *containers) manifests(t *vnfm.Target, _ *rendering, ps *vnfm.Problems) 
 	for i := range t.Flavour.VDUs {
 		v := &t.Flavour.VDUs[i]
 		if v.Workload == nil {
-			tr.problem(v.Place, fmt.Sprintf("the VNFD describes no container of VDU %q", v.ID),
-				fmt.Sprintf("package %q lists no Kubernetes manifest, so that the VNFD has to describe every VDU", t.Package.Name))
+			// One that is on another VIM need not be of containers.
+			if t.Part.Has(v.ID) {
+				tr.problem(v.Place, fmt.Sprintf("the VNFD describes no container of VDU %q", v.ID),
+					fmt.Sprintf("package %q lists no Kubernetes manifest, so that the VNFD has to describe every VDU", t.Package.Name))
+			}
 			continue
 		}
 		for _, found := range v.Workload.Problems {

@@ -54,12 +54,12 @@ func TestAccInstance_openStackFailures(t *testing.T) {
 			},
 			{
 				// An image that nobody has, by its name.
+				PreConfig:          func() { c.env.Limit(t, c.user, "instances", 20) },
 				Config:             c.firewall("simple", override("FW", "vcImageId", "no-such-image")),
 				ExpectError:        acctest.Says(`no-such-image`),
 				ExpectNonEmptyPlan: true,
 			},
 			{
-				PreConfig:        func() { c.env.Limit(t, c.user, "instances", 20) },
 				Config:           c.firewall("simple"),
 				ConfigPlanChecks: updates(),
 				Check:            c.whole(map[string]int{"FW": 1, "TG": 1}),
