@@ -113,21 +113,3 @@ func TestNamesAreSettledAgainstTheRecord(t *testing.T) {
 		t.Errorf("another cluster is settled against %s", got)
 	}
 }
-
-// Nothing is made on a VIM that no infra driver is for.
-func TestNothingIsMadeWithoutAnInfraDriver(t *testing.T) {
-	w := newWorld(t)
-	w.cloud = &cloudDriver{user: "u1", project: "p1"}
-	w.Engine = w.open(t)
-	v, _, err := w.RegisterVIM(t.Context(), "", vnfm.VIMSpec{Name: "cloud", Type: vnfm.VIMTypeOpenStack, OpenStack: &vnfm.OpenStackConnection{AuthURL: "https://cloud.example"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	spec := vnfm.InstanceSpec{Name: "core", VIMID: v.ID, PackageID: w.pkg.ID, OperationalState: vnfm.Started, OnFailure: vnfm.OnFailureResume}
-	if _, err := w.Instantiate(t.Context(), spec); err == nil || !strings.Contains(err.Error(), `no infra driver for VIMs of type "openstack"`) {
-		t.Errorf("%v", err)
-	}
-	if all, err := w.Instances(t.Context(), vnfm.InstanceFilter{}); err != nil || len(all) > 0 {
-		t.Errorf("%d records, error %v", len(all), err)
-	}
-}

@@ -17,6 +17,8 @@ type Stack struct {
 	Status string   `json:"stack_status"`
 	Reason string   `json:"stack_status_reason"`
 	Tags   []string `json:"tags"`
+	// UpdatedAt is when the last update began; zero for a stack that had none.
+	UpdatedAt Timestamp `json:"updated_time"`
 }
 
 // InProgress reports whether Heat is at work on the stack.
@@ -44,6 +46,8 @@ type StackResource struct {
 	Status     string    `json:"resource_status"`
 	Reason     string    `json:"resource_status_reason"`
 	CreatedAt  Timestamp `json:"creation_time"`
+	// UpdatedAt is when its status changed last.
+	UpdatedAt Timestamp `json:"updated_time"`
 	// Parent is the resource of the stack above whose nested stack the resource is in.
 	Parent string `json:"parent_resource"`
 	Links  []link `json:"links"`

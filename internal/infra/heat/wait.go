@@ -165,8 +165,7 @@ func (e *stackError) Error() string {
 // maxReasons bounds how many resources an error tells of.
 const maxReasons = 5
 
-// failure says why the last action on a stack failed: what its resources say that failed
-// by themselves. Those above them only repeat it.
+// failure says why the last action on a stack failed, in the words of its resources.
 func (s *session) failure(ctx context.Context, stack *openstack.Stack) error {
 	out := &stackError{stack: stack}
 	resources, err := s.client.StackResources(ctx, stack)
@@ -175,17 +174,7 @@ func (s *session) failure(ctx context.Context, stack *openstack.Stack) error {
 		return out
 	}
 	l := &live{stack: stack, resources: resources}
-	above := map[string]bool{}
-	for i := range resources {
-		if resources[i].Failed() {
-			above[resources[i].StackID()] = true
-		}
-	}
-	for i := range resources {
-		r := &resources[i]
-		if !r.Failed() || above[r.PhysicalID] {
-			continue
-		}
+	for _, r := range culprits(stack, resources) {
 		out.reasons = append(out.reasons, fmt.Sprintf("%s %s is %s: %s%s", r.Type, l.pathOf(r), r.Status, r.Reason, hint(r.Reason)))
 	}
 	slices.Sort(out.reasons)
@@ -193,6 +182,29 @@ func (s *session) failure(ctx context.Context, stack *openstack.Stack) error {
 		out.reasons = append(out.reasons[:maxReasons], fmt.Sprintf("and %d more", more))
 	}
 	return out
+}
+
+// culprits are the resources that failed by themselves in the last action: those above them
+// only repeat it, and what failed in an action before says nothing of this one, which may
+// not have come to it. When nothing has failed since, all are told.
+func culprits(stack *openstack.Stack, resources []openstack.StackResource) []*openstack.StackResource {
+	var failed, now []*openstack.StackResource
+	for i := range resources {
+		if r := &resources[i]; r.Failed() {
+			failed = append(failed, r)
+			if !r.UpdatedAt.Before(stack.UpdatedAt.Time) {
+				now = append(now, r)
+			}
+		}
+	}
+	if len(now) > 0 {
+		failed = now
+	}
+	above := map[string]bool{}
+	for _, r := range failed {
+		above[r.StackID()] = true
+	}
+	return slices.DeleteFunc(failed, func(r *openstack.StackResource) bool { return above[r.PhysicalID] })
 }
 
 // hint adds to a reason what to do, where it does not tell by itself: Heat takes the

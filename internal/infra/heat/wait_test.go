@@ -1,0 +1,61 @@
+package heat
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
+)
+
+// resourcesOf reads resources as Heat lists them.
+func resourcesOf(t *testing.T, text string) []openstack.StackResource {
+	t.Helper()
+	var out []openstack.StackResource
+	if err := json.Unmarshal([]byte(text), &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func TestCulprits(t *testing.T) {
+	t.Parallel()
+	const (
+		top    = `"links": [{"rel": "stack", "href": "http://heat/v1/p/stacks/vnf/top"}]`
+		nested = `"links": [{"rel": "stack", "href": "http://heat/v1/p/stacks/vnf-FW-0/inner"}]`
+	)
+	member := `{"resource_name": "FW-0", "resource_type": "FW.yaml", "physical_resource_id": "inner", "resource_status": "UPDATE_FAILED", "updated_time": "2026-01-01T10:05:01Z", ` + top + `}`
+	other := `{"resource_name": "TG-0", "resource_type": "TG.yaml", "physical_resource_id": "i2", "resource_status": "UPDATE_COMPLETE", "updated_time": "2026-01-01T10:05:01Z", ` + top + `}`
+	server := func(at string) string {
+		return `{"resource_name": "FW", "resource_type": "OS::Nova::Server", "physical_resource_id": "s1", "resource_status": "CREATE_FAILED", "updated_time": "` + at + `", ` + nested + `}`
+	}
+	for name, test := range map[string]struct {
+		updated, resources string
+		want               []string
+	}{
+		"the one below":               {"2026-01-01T10:05:00Z", member + "," + other + "," + server("2026-01-01T10:05:02Z"), []string{"FW"}},
+		"the one above fails itself":  {"2026-01-01T10:05:00Z", member + "," + other + "," + server("2026-01-01T10:01:00Z"), []string{"FW-0"}},
+		"a creation":                  {"", member + "," + server("2026-01-01T10:01:00Z"), []string{"FW"}},
+		"nothing has failed since":    {"2026-01-01T10:06:00Z", member + "," + server("2026-01-01T10:01:00Z"), []string{"FW"}},
+		"nothing has failed that way": {"2026-01-01T10:05:00Z", other, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var stack openstack.Stack
+			text := `{"updated_time": null}`
+			if test.updated != "" {
+				text = `{"updated_time": "` + test.updated + `"}`
+			}
+			if err := json.Unmarshal([]byte(text), &stack); err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, r := range culprits(&stack, resourcesOf(t, "["+test.resources+"]")) {
+				got = append(got, r.Name)
+			}
+			if !slices.Equal(got, test.want) {
+				t.Errorf("%v, want %v", got, test.want)
+			}
+		})
+	}
+}
