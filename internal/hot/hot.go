@@ -95,6 +95,8 @@ type Request struct {
 	// VDU1-2. Counts is how many there are of each VDU, in whatever form.
 	VNFCs  map[string][]int
 	Counts map[string]int
+	// DigestKey keys the digests of objects.
+	DigestKey []byte
 	// Links are by the id of a connection point or, for managed ones, of a virtual link.
 	Links map[string]Link
 	// NFV is additional_params.nfv, merged over what is computed (RFC 7396). Parameters are

@@ -1,6 +1,7 @@
 package hot
 
 import (
+	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -38,10 +39,21 @@ func (s *Source) Objects(r Request) (map[string]string, vnfm.Problems) {
 			errorAt(&b.problems, s.top.place("resources", name), "the resource %s has no canonical form: %v", name, err)
 			continue
 		}
-		sum := sha256.Sum256(text)
-		out[s.kindOf(textOf(resource["type"]))+" "+name] = "sha256:" + hex.EncodeToString(sum[:])
+		out[s.kindOf(textOf(resource["type"]))+" "+name] = Digest(r.DigestKey, text)
 	}
 	return out, b.problems
+}
+
+// digestHex is how many hexadecimal digits a digest shows.
+const digestHex = 16
+
+// Digest sums up a part of a stack for a plan: "sha256:" and 16 hexadecimal digits of its
+// HMAC-SHA256. Values of parameters are in it, and without the key nobody can try guesses
+// of what they are.
+func Digest(key, text []byte) string {
+	mac := hmac.New(sha256.New, key)
+	mac.Write(text)
+	return "sha256:" + hex.EncodeToString(mac.Sum(nil))[:digestHex]
 }
 
 // kindOf is what a resource of some type is: that type, or of a nested template the

@@ -293,6 +293,7 @@ func TestObjects(t *testing.T) {
 		changed []string
 		change  func(*Request)
 	}{
+		{"key", want, func(r *Request) { r.DigestKey = []byte("another") }},
 		{"counts", nil, func(r *Request) { r.VNFCs, r.Counts = map[string][]int{"VDU1": {0}}, map[string]int{"VDU1": 1} }},
 		{"assets", nil, func(r *Request) { r.Assets = nil }},
 		{"hidden parameter", nil, func(r *Request) { r.Parameters["secret"] = "x" }},

@@ -41,7 +41,7 @@ func render(t *vnfm.Target) (*rendering, vnfm.Problems) {
 		return nil, ps
 	}
 	out := &rendering{source: source}
-	out.request = hot.Request{Flavour: flavour, Counts: countsOf(t), NFV: p.nfv, Parameters: p.stack, VNFCs: map[string][]int{}}
+	out.request = hot.Request{Flavour: flavour, Counts: countsOf(t), NFV: p.nfv, Parameters: p.stack, VNFCs: map[string][]int{}, DigestKey: t.DigestKey}
 	out.request.Links = linksOf(t.Instance.Links)
 	for id, vdu := range source.VDUs {
 		if vdu.Form == hot.Copied {
@@ -59,12 +59,12 @@ func render(t *vnfm.Target) (*rendering, vnfm.Problems) {
 	leaveOut(out, t)
 	rest := maps.Clone(out.stack.Template)
 	delete(rest, "resources")
-	digest, err := digestOf(rest)
+	text, err := json.Marshal(rest)
 	if err != nil {
 		ps = append(ps, vnfm.Problem{Summary: "the template cannot be written as JSON", Detail: err.Error()})
 		return nil, ps
 	}
-	out.objects[stackKey(t.Instance)] = digest
+	out.objects[stackKey(t.Instance)] = hot.Digest(t.DigestKey, text)
 	return out, ps
 }
 
@@ -124,12 +124,10 @@ func countsOf(t *vnfm.Target) map[string]int {
 	return out
 }
 
-// digestOf is "sha256:<hex>" over a value as JSON, in which the keys of maps are in order.
-func digestOf(v any) (string, error) {
-	if content, ok := v.(*openstack.StackContent); ok {
-		v = []any{content.Template, content.Files, content.Parameters}
-	}
-	text, err := json.Marshal(v)
+// digestOf is "sha256:<hex>" over the content of a stack as JSON, in which the keys of maps
+// are in order. It stays in the stack, beside what it is of.
+func digestOf(content *openstack.StackContent) (string, error) {
+	text, err := json.Marshal([]any{content.Template, content.Files, content.Parameters})
 	if err != nil {
 		return "", fmt.Errorf("taking a digest: %w", err)
 	}
