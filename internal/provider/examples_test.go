@@ -141,7 +141,7 @@ func TestOpenStackExample(t *testing.T) {
 		"clouds=" + lab.Clouds, "cloud=" + labtest.OpenStackNFV,
 		"control_network=" + lab.Networks["net_mgmt"], "outside_network=" + lab.Networks["net0"],
 	}
-	if out := c.apply(t, example, vars...); !strings.Contains(out, `status  = "INSTANTIATED"`) || strings.Count(out, "-FW-") != 1 {
+	if out := c.apply(t, example, vars...); !strings.Contains(out, `status  = "INSTANTIATED"`) || strings.Count(out, "tolist([") != 2 {
 		t.Errorf("the outputs of the example are\n%s", out)
 	}
 	vars = append(vars, "level=1", "flavour=group")
