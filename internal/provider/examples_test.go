@@ -141,13 +141,17 @@ func TestOpenStackExample(t *testing.T) {
 		"clouds=" + lab.Clouds, "cloud=" + labtest.OpenStackNFV,
 		"control_network=" + lab.Networks["net_mgmt"], "outside_network=" + lab.Networks["net0"],
 	}
-	if out := c.apply(t, example, vars...); !strings.Contains(out, `status  = "INSTANTIATED"`) || strings.Count(out, "tolist([") != 2 {
-		t.Errorf("the outputs of the example are\n%s", out)
+	servers := func(want int) {
+		t.Helper()
+		c.apply(t, example, vars...)
+		out := c.run(t, example, vars, "output", "-no-color")
+		if !strings.Contains(out, `status = "INSTANTIATED"`) || strings.Count(out, "tolist([") != want {
+			t.Errorf("want %d servers; the outputs of the example are\n%s", want, out)
+		}
 	}
+	servers(2)
 	vars = append(vars, "level=1", "flavour=group")
-	if out := c.apply(t, example, vars...); strings.Count(out, "tolist([") != 3 {
-		t.Errorf("the outputs after the change are\n%s", out)
-	}
+	servers(3)
 	c.run(t, example, vars, "destroy", "-auto-approve", "-no-color")
 }
 
