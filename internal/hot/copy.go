@@ -30,8 +30,13 @@ func (b *builder) expand() map[string]any {
 			out[name] = b.resource(name, mapOf(resource), nil)
 			continue
 		}
-		for _, number := range b.r.VNFCs[id] {
-			out[numbered(name, number)] = b.resource(name, mapOf(resource), &vnfc{id, number})
+		numbers := b.r.VNFCs[id]
+		for i, number := range numbers {
+			made := b.resource(name, mapOf(resource), &vnfc{id, number})
+			if b.r.InTurn && i > 0 && name == b.s.VDUs[id].Resource {
+				made["depends_on"] = listOf(append(dependsOn(made), numbered(name, numbers[i-1])))
+			}
+			out[numbered(name, number)] = made
 		}
 	}
 	for id, v := range b.s.VDUs {

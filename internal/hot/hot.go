@@ -95,6 +95,9 @@ type Request struct {
 	// VDU1-2. Counts is how many there are of each VDU, in whatever form.
 	VNFCs  map[string][]int
 	Counts map[string]int
+	// InTurn has Heat begin with a VNFC of a copied VDU only when it is done with the one
+	// before. A group says that itself (rolling_updates).
+	InTurn bool
 	// DigestKey keys the digests of objects.
 	DigestKey []byte
 	// Links are by the id of a connection point or, for managed ones, of a virtual link.

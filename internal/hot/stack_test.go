@@ -2,6 +2,7 @@ package hot
 
 import (
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -97,6 +98,28 @@ func TestCopied(t *testing.T) {
 	resources := mapOf(stackOf(t, s, none).Template["resources"])
 	if diff := cmp.Diff([]string{"CP2-0", "VDU2-0", "disk-0", "floating-0", "inner", "inner_subnet"}, sorted(resources)); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestInTurn: each VNFC of a copied VDU waits for the one before, and for nothing else.
+func TestInTurn(t *testing.T) {
+	s := mustLoad(t, files(copied), router())
+	r := request()
+	r.VNFCs["VDU1"], r.Counts["VDU1"] = []int{0, 1, 2}, 3
+	before := mapOf(stackOf(t, s, r).Template["resources"])
+	r.InTurn = true
+	after := mapOf(stackOf(t, s, r).Template["resources"])
+	waits := func(name string) []string { return dependsOn(mapOf(before[name])) }
+	for name, want := range map[string][]string{
+		"VDU1-0": waits("VDU1-0"),
+		"VDU1-1": append(waits("VDU1-1"), "VDU1-0"),
+		"VDU1-2": append(waits("VDU1-2"), "VDU1-1"),
+		"VDU2-0": waits("VDU2-0"),
+		"disk-0": waits("disk-0"),
+	} {
+		if got := dependsOn(mapOf(after[name])); !slices.Equal(got, want) {
+			t.Errorf("%s waits for %v, want %v", name, got, want)
+		}
 	}
 }
 

@@ -154,6 +154,7 @@ func (s *session) wanted(ctx context.Context, l *live, leaving map[string][]*com
 		}
 		request.VNFCs[id] = chooseNumbers(l.copies(vdu), request.Counts[id], gone)
 	}
+	request.InTurn = s.inTurn(l, request.VNFCs)
 	stack, problems := s.source.Stack(request)
 	if err := problems.Err(); err != nil {
 		return nil, nil, err
@@ -162,7 +163,7 @@ func (s *session) wanted(ctx context.Context, l *live, leaving map[string][]*com
 		Name: stackName(s.target.Instance), Tags: tagsOf(s.target.Instance), Minutes: minutesLeft(ctx),
 		StackContent: openstack.StackContent{Template: stack.Template, Files: stack.Files, Parameters: stack.Parameters},
 	}
-	n := &note{Package: s.target.Package.Digest, Objects: s.objects, Assets: map[string]hot.Asset{}}
+	n := &note{Package: s.target.Package.Digest, Objects: s.objects, InTurn: request.InTurn, Assets: map[string]hot.Asset{}}
 	for key, asset := range assets {
 		n.Assets[assetName(key)] = asset
 	}
@@ -171,6 +172,26 @@ func (s *session) wanted(ctx context.Context, l *live, leaving map[string][]*com
 	}
 	out.Notes, err = n.values()
 	return out, n, err
+}
+
+// inTurn reports whether Heat is to go through the copies of a VDU one after the other: a
+// change of VNFCs that are there leaves the others at work. A stack that was changed so
+// stays so, which costs no update, until its VNFCs are others.
+func (s *session) inTurn(l *live, numbers map[string][]int) bool {
+	if l == nil {
+		return false
+	}
+	same := true
+	for id, vdu := range s.source.VDUs {
+		if vdu.Form != hot.Copied {
+			continue
+		}
+		if key := s.objectOf(id, ""); l.note.Objects[key] != s.objects[key] {
+			return true
+		}
+		same = same && slices.Equal(slices.Sorted(slices.Values(l.copies(vdu))), numbers[id])
+	}
+	return same && l.note.InTurn
 }
 
 // images are the ids of those that were chosen.

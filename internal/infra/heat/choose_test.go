@@ -61,3 +61,43 @@ func TestChooseFlavour(t *testing.T) {
 		}
 	}
 }
+
+// TestInTurn: VNFCs that are there are changed one after the other; what is only more or
+// fewer is not, and a stack that was changed so is left as it is.
+func TestInTurn(t *testing.T) {
+	t.Parallel()
+	const key = "OS::Nova::Server FW"
+	source := &hot.Source{VDUs: map[string]hot.VDU{"FW": {Resource: "FW", Form: hot.Copied}}}
+	stack := func(inTurn bool, copies ...string) *live {
+		resources := map[string]any{}
+		for _, name := range copies {
+			resources[name] = map[string]any{}
+		}
+		return &live{
+			stack: &openstack.Stack{}, content: &openstack.StackContent{Template: map[string]any{"resources": resources}},
+			note: note{Objects: map[string]string{key: "a"}, InTurn: inTurn},
+		}
+	}
+	for name, test := range map[string]struct {
+		live    *live
+		digest  string
+		numbers []int
+		want    bool
+	}{
+		"a creation":                     {nil, "a", []int{0, 1}, false},
+		"a scale":                        {stack(false, "FW-0"), "a", []int{0, 1}, false},
+		"a change":                       {stack(false, "FW-0", "FW-1"), "b", []int{0, 1}, true},
+		"nothing after a change":         {stack(true, "FW-0", "FW-1"), "a", []int{0, 1}, true},
+		"a scale after a change":         {stack(true, "FW-0", "FW-1"), "a", []int{0}, false},
+		"a scale and a change":           {stack(true, "FW-0", "FW-1"), "b", []int{0}, true},
+		"nothing after an ordinary time": {stack(false, "FW-0", "FW-1"), "a", []int{0, 1}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := &session{source: source, objects: map[string]string{key: test.digest}}
+			if got := s.inTurn(test.live, map[string][]int{"FW": test.numbers}); got != test.want {
+				t.Errorf("%t, want %t", got, test.want)
+			}
+		})
+	}
+}

@@ -83,6 +83,8 @@ type note struct {
 	Content string `json:"content"`
 	// Objects are the digests of what the stack consists of, as a plan shows them.
 	Objects map[string]string `json:"objects"`
+	// InTurn says that the stack has its copies made one after the other.
+	InTurn bool `json:"inTurn,omitempty"`
 	// Assets are what was chosen of the VIM, so that it is chosen again as long as it fits.
 	Assets map[string]hot.Asset `json:"assets,omitempty"`
 }

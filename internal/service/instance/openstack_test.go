@@ -171,6 +171,28 @@ func (c *cloud) deleteServer(id string) {
 	c.until("the server to be gone", func(servers map[string]*openstack.Server) bool { return servers[id] == nil })
 }
 
+// intrude adds a resource to the stack, as somebody with Heat's own tools would.
+func (c *cloud) intrude() {
+	c.Helper()
+	stack, err := c.client.FindStack(c.Context(), "vnf-"+c.records()[0].ID)
+	if err != nil {
+		c.Fatal(err)
+	}
+	content, err := c.client.ReadStack(c.Context(), stack)
+	if err != nil {
+		c.Fatal(err)
+	}
+	resources, _ := content.Template["resources"].(map[string]any)
+	resources["intruder"] = map[string]any{"type": "OS::Heat::RandomString"}
+	if err := c.client.UpdateStack(c.Context(), stack.ID, openstack.StackRequest{Name: stack.Name, StackContent: *content}); err != nil {
+		c.Fatal(err)
+	}
+	c.until("the end of the update", func(map[string]*openstack.Server) bool {
+		now, err := c.client.FindStack(c.Context(), stack.Name)
+		return err == nil && !now.InProgress() && now.UpdatedAt != stack.UpdatedAt
+	})
+}
+
 // until waits for something that Nova does.
 func (c *cloud) until(what string, done func(map[string]*openstack.Server) bool) {
 	c.Helper()
@@ -225,6 +247,51 @@ func (c *cloud) survivors(vdu string, n int) resource.TestCheckFunc {
 	}
 }
 
+// gone checks that a VNFC of a VDU is not there, by its place in the order of age at
+// remember.
+func (c *cloud) gone(vdu string, place int) resource.TestCheckFunc {
+	return func(*terraform.State) error {
+		id := c.before[vdu][place].ID
+		if slices.ContainsFunc(c.vnfcs()[vdu], func(v vnfm.VNFC) bool { return v.ID == id }) {
+			return fmt.Errorf("VNFC %s is still there", id)
+		}
+		return nil
+	}
+}
+
+// watch looks from now on how many servers of a VDU are at work, and the check that it
+// returns expects at least so many at every moment.
+func (c *cloud) watch(vdu string, least int) resource.TestCheckFunc {
+	ctx, stop := context.WithCancel(context.WithoutCancel(c.Context()))
+	fewest := make(chan int, 1)
+	go func() {
+		found := 1 << 10
+		for ctx.Err() == nil {
+			if servers, err := c.client.Servers(ctx); err == nil {
+				active := 0
+				for _, s := range servers {
+					if strings.Contains(s.Name, "-"+vdu+"-") && s.Status == openstack.ServerActive && s.Task == "" {
+						active++
+					}
+				}
+				found = min(found, active)
+			}
+			select {
+			case <-ctx.Done():
+			case <-time.After(300 * time.Millisecond):
+			}
+		}
+		fewest <- found
+	}()
+	return func(*terraform.State) error {
+		stop()
+		if found := <-fewest; found < least {
+			return fmt.Errorf("of VDU %s %d servers were at work at some time, and at least %d should be", vdu, found, least)
+		}
+		return nil
+	}
+}
+
 // TestAccInstance_openStack takes a VNF of servers through its life.
 func TestAccInstance_openStack(t *testing.T) {
 	c := newCloud(t)
@@ -234,6 +301,13 @@ func TestAccInstance_openStack(t *testing.T) {
 		return c.over(examplePackage(c, "firewall"), "simple", c.links(outside), arguments...)
 	}
 	var id string
+	var working resource.TestCheckFunc
+	next := acctest.CopyPackage(t, "firewall")
+	acctest.Edit(t, next, "BaseHOT/simple/nested/FW.yaml", "      image: { get_param: image }\n", "      image: { get_param: image }\n      user_data: next\n")
+	acctest.Edit(t, next, "Definitions/firewall.yaml", `software_version: "1.0.0"`, `software_version: "1.1.0"`)
+	acctest.Hash(t, next)
+	leaving := t.TempDir()
+	acctest.Write(t, leaving, "ids.json", "[]")
 	resource.Test(t, resource.TestCase{
 		ProtoV6ProviderFactories: c.heard.factories(),
 		CheckDestroy:             func(*terraform.State) error { return c.nothingIsLeft(id) },
@@ -260,11 +334,14 @@ func TestAccInstance_openStack(t *testing.T) {
 				Check:            also(c.whole(map[string]int{"FW": 3, "TG": 1}), c.survivors("FW", 1), c.survivors("TG", 1)),
 			},
 			{
-				// The newest goes.
-				PreConfig:        c.remember,
-				Config:           firewall(level(1)),
+				// The one that is named goes, and not the newest.
+				PreConfig: func() {
+					c.remember()
+					acctest.Write(t, leaving, "ids.json", fmt.Sprintf("[%q]", c.before["FW"][0].ID))
+				},
+				Config:           firewall(level(1), fmt.Sprintf(`scale_in_vnfc_ids = jsondecode(file("%s/ids.json"))`, leaving)),
 				ConfigPlanChecks: inPlace(countOf("FW", 2)),
-				Check:            also(c.whole(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 2)),
+				Check:            also(c.whole(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 2), c.gone("FW", 0)),
 			},
 			{
 				// A server that somebody deletes is replaced, with its addresses.
@@ -327,6 +404,24 @@ func TestAccInstance_openStack(t *testing.T) {
 				ConfigPlanChecks: inPlace(),
 				Check:            c.whole(map[string]int{"FW": 2, "TG": 1}),
 			},
+			{
+				// Somebody updates the stack by other means.
+				PreConfig: func() {
+					c.remember()
+					c.intrude()
+				},
+				Config:           c.over(examplePackage(c, "firewall"), "simple", c.links(other), level(1)),
+				ConfigPlanChecks: inPlace(),
+				Check:            also(c.whole(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 2)),
+			},
+			{
+				// The next package has other boot data: its VNFCs are replaced one after the other.
+				PreConfig:        func() { c.remember(); working = c.watch("FW", 1) },
+				Config:           c.over(next, "simple", c.links(other), level(1)),
+				ConfigPlanChecks: inPlace(),
+				Check: also(func(s *terraform.State) error { return working(s) },
+					c.whole(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 0), c.survivors("TG", 1)),
+			},
 		},
 	})
 }
@@ -353,13 +448,7 @@ func TestAccInstance_openStackForms(t *testing.T) {
 				PreConfig:        c.remember,
 				Config:           c.firewall("group", level(1)),
 				ConfigPlanChecks: inPlace(countOf("FW", 2)),
-				Check: also(c.whole(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 2), func(*terraform.State) error {
-					newest := c.before["FW"][2].ID
-					if slices.ContainsFunc(c.vnfcs()["FW"], func(v vnfm.VNFC) bool { return v.ID == newest }) {
-						return fmt.Errorf("the newest VNFC %s is still there", newest)
-					}
-					return nil
-				}),
+				Check:            also(c.whole(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 2), c.gone("FW", 2)),
 			},
 			{
 				// Without a template the VNFD says it all.
