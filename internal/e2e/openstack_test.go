@@ -32,6 +32,9 @@ type cloudWorld struct {
 	// authURL leads to Keystone by a way that can be shut.
 	authURL string
 	shut    atomic.Bool
+	// token is the last one that Keystone gave on that way, logins how many it gave.
+	token  atomic.Value
+	logins atomic.Int32
 }
 
 func newCloudWorld(t *testing.T) *cloudWorld {
@@ -47,6 +50,13 @@ func newCloudWorld(t *testing.T) *cloudWorld {
 	proxy := &httputil.ReverseProxy{
 		Rewrite:  func(r *httputil.ProxyRequest) { r.SetURL(&url.URL{Scheme: target.Scheme, Host: target.Host}) },
 		ErrorLog: log.New(io.Discard, "", 0),
+		ModifyResponse: func(r *http.Response) error {
+			if token := r.Header.Get("X-Subject-Token"); token != "" && r.Request.Method == http.MethodPost {
+				w.token.Store(token)
+				w.logins.Add(1)
+			}
+			return nil
+		},
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		if w.shut.Load() {
@@ -140,6 +150,26 @@ func (w *cloudWorld) during(act func(*running), args ...string) result {
 	}
 }
 
+// revoke has Keystone take back the token that the provider works with.
+func (w *cloudWorld) revoke() {
+	w.Helper()
+	token, _ := w.token.Load().(string)
+	req, err := http.NewRequestWithContext(w.Context(), http.MethodDelete, w.env.AuthURL+"/auth/tokens", http.NoBody)
+	if err != nil {
+		w.Fatal(err)
+	}
+	req.Header.Set("X-Auth-Token", token)
+	req.Header.Set("X-Subject-Token", token)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		w.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode != http.StatusNoContent {
+		w.Fatalf("revoking the token: %s", resp.Status)
+	}
+}
+
 func killProvider(r *running) {
 	for _, pid := range r.providers() {
 		end(pid)
@@ -166,8 +196,8 @@ func (w *cloudWorld) holds(count int) {
 }
 
 // TestAccOpenStack_interrupted kills the provider while Heat is at work, keeps Keystone away
-// from it for 20 seconds, and ends the engine of Heat in the middle: what was begun is gone
-// on with, on the same stack.
+// from it for 20 seconds, revokes its token, and ends the engine of Heat in the middle: what
+// was begun is gone on with, on the same stack.
 func TestAccOpenStack_interrupted(t *testing.T) {
 	t.Parallel()
 	w := newCloudWorld(t)
@@ -195,6 +225,17 @@ func TestAccOpenStack_interrupted(t *testing.T) {
 		t.Errorf("Keystone was away for 20 s:\n%s", r.output)
 	}
 	w.holds(4)
+
+	w.level(1)
+	before := int32(0)
+	r = w.during(func(*running) {
+		before = w.logins.Load()
+		w.revoke()
+	}, "apply", "-auto-approve")
+	if r.code != 0 || w.logins.Load() == before {
+		t.Errorf("the token was revoked, and there were %d logins after that:\n%s", w.logins.Load()-before, r.output)
+	}
+	w.holds(3)
 
 	w.level(0)
 	if r := w.during(func(*running) { w.env.Restart(t, "heat-engine") }, "apply", "-auto-approve"); r.code != 0 {
