@@ -32,8 +32,9 @@ type cloud struct {
 	store  acctest.Store
 	client *openstack.Client
 	heard  heard
-	// before are the VNFCs that there were when the test looked last.
+	// before are the VNFCs that there were when the test looked last, disks the volumes of the firewalls.
 	before map[string][]vnfm.VNFC
+	disks  []string
 }
 
 func newCloud(t *testing.T) *cloud {
@@ -146,6 +147,9 @@ func (c *cloud) whole(counts map[string]int) resource.TestCheckFunc {
 		if !maps.Equal(found, counts) {
 			return fmt.Errorf("VNFCs: %v, want %v", found, counts)
 		}
+		if disks := c.volumes(); len(disks) != counts["FW"] {
+			return fmt.Errorf("the firewalls have volumes %v, and not one each", disks)
+		}
 		for key, digest := range state.RootModule().Resources[address].Primary.Attributes {
 			if strings.HasPrefix(key, "objects.OS::") && !strings.HasPrefix(digest, "sha256:") {
 				return fmt.Errorf("%s is %s", key, digest)
@@ -229,7 +233,30 @@ func inPlace(checks ...plancheck.PlanCheck) resource.ConfigPlanChecks {
 }
 
 // remember notes which VNFCs there are, for survivors.
-func (c *cloud) remember() { c.before = c.vnfcs() }
+func (c *cloud) remember() { c.before, c.disks = c.vnfcs(), c.volumes() }
+
+// volumes are those of the firewalls.
+func (c *cloud) volumes() []string {
+	c.Helper()
+	var ids []string
+	for _, v := range c.vnfcs()["FW"] {
+		var list struct{ VolumeAttachments []struct{ VolumeID string } }
+		c.env.Get(c, "compute", "/servers/"+strings.TrimPrefix(v.ID, "FW-")+"/os-volume_attachments", &list)
+		for _, attachment := range list.VolumeAttachments {
+			ids = append(ids, attachment.VolumeID)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// sameVolumes checks that the firewalls have the volumes that they had at remember.
+func (c *cloud) sameVolumes(*terraform.State) error {
+	if now := c.volumes(); !slices.Equal(now, c.disks) {
+		return fmt.Errorf("the firewalls have volumes %v, and had %v", now, c.disks)
+	}
+	return nil
+}
 
 // survivors checks how many VNFCs of a VDU are what they were at remember.
 func (c *cloud) survivors(vdu string, n int) resource.TestCheckFunc {
@@ -378,7 +405,7 @@ func TestAccInstance_openStack(t *testing.T) {
 				PreConfig:        c.remember,
 				Config:           firewall(level(1), `heal = { trigger = "1", vdu_ids = ["FW"] }`),
 				ConfigPlanChecks: inPlace(),
-				Check:            also(c.whole(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 0), c.survivors("TG", 1)),
+				Check:            also(c.whole(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 0), c.survivors("TG", 1), c.sameVolumes),
 			},
 			{
 				PreConfig:        c.remember,
@@ -457,10 +484,16 @@ func TestAccInstance_openStackForms(t *testing.T) {
 				Check:            c.whole(map[string]int{"FW": 2, "TG": 1}),
 			},
 			{
+				PreConfig:        c.remember,
+				Config:           c.firewall("plain", level(1), `heal = { trigger = "1", vdu_ids = ["FW"] }`),
+				ConfigPlanChecks: inPlace(),
+				Check:            also(c.whole(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 0), c.sameVolumes),
+			},
+			{
 				ResourceName:            address,
 				ImportState:             true,
 				ImportStateVerify:       true,
-				ImportStateVerifyIgnore: []string{"scale_levels", "ext_virtual_links", "timeouts"},
+				ImportStateVerifyIgnore: []string{"scale_levels", "ext_virtual_links", "timeouts", "heal"},
 			},
 		},
 	})
