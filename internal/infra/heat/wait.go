@@ -234,7 +234,7 @@ func (l *live) pathOf(r *openstack.StackResource) string {
 
 // overtime bounds what is still asked when the time of an operation is over, so that its
 // error can say what was not ready.
-const overtime = time.Second
+const overtime = 10 * time.Second
 
 // unfinished says what Heat was still at when the time was over.
 func (s *session) unfinished(ctx context.Context, stack *openstack.Stack, cause error) error {
