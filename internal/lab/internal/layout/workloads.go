@@ -55,7 +55,7 @@ func ChooseRange(ctx context.Context) (Range, *net.TCPListener, error) {
 // KeepRange claims the range that a lab had before, or chooses one. Clusters that outlive their manager keep their ports, and
 // upstream's next one goes on above the highest of them: in another range there may be none left.
 func KeepRange(ctx context.Context, dir Dir) (Range, *net.TCPListener, error) {
-	file := dir.Path("workload-ports")
+	file := dir.Path("in-memory-ports")
 	data, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return 0, nil, fmt.Errorf("reading which ports workload clusters in memory have: %w", err)
