@@ -278,7 +278,7 @@ func (c *cloud) watch(vdu string, least int) resource.TestCheckFunc {
 			}
 			select {
 			case <-ctx.Done():
-			case <-time.After(300 * time.Millisecond):
+			case <-time.After(time.Second):
 			}
 		}
 		fewest <- found
