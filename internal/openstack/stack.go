@@ -185,7 +185,7 @@ func (c *Client) ValidateStack(ctx context.Context, r StackRequest) error {
 	for _, name := range []string{"stack_name", "tags", "disable_rollback"} {
 		delete(body, name)
 	}
-	return c.do(ctx, call{doing: "validating the template", service: ServiceOrchestration, method: http.MethodPost, path: "/validate", body: body})
+	return c.do(ctx, call{doing: "validating the template", service: ServiceOrchestration, method: http.MethodPost, path: "/validate", body: body, ok: []int{http.StatusOK}})
 }
 
 // ReadStack returns what a stack was made of last.

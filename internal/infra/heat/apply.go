@@ -236,18 +236,31 @@ func (s *session) update(ctx context.Context, l *live, want *openstack.StackRequ
 	}
 }
 
-// finish waits until Heat has made the stack, and asks it again when it has stopped.
+// finish waits until Heat has made the stack, and asks it again when it has stopped, and
+// once when its token was revoked meanwhile: Heat works with the token of who asked.
 func (s *session) finish(ctx context.Context, stack *openstack.Stack, want *openstack.StackRequest) error {
+	renewed := false
 	for {
 		err := s.await(ctx, stack)
-		if !errors.Is(err, errSilent) {
+		switch {
+		case errors.Is(err, errSilent):
+			s.progress(ctx, fmt.Sprintf("nothing has happened in stack %s for %s: Heat is asked again", stack.Name, silence))
+		case !renewed && lostToken(err):
+			renewed = true
+			s.progress(ctx, fmt.Sprintf("the token that Heat has for stack %s is not valid any more: Heat is asked again", stack.Name))
+		default:
 			return err
 		}
-		s.progress(ctx, fmt.Sprintf("nothing has happened in stack %s for %s: Heat is asked again", stack.Name, silence))
 		if err := s.client.UpdateStack(ctx, stack.ID, *want); err != nil && !openstack.IsConflict(err) {
 			return err
 		}
 	}
+}
+
+// lostToken reports whether a stack failed because a service has not accepted Heat's token.
+func lostToken(err error) bool {
+	var failed *stackError
+	return errors.As(err, &failed) && slices.ContainsFunc(failed.reasons, func(reason string) bool { return strings.Contains(reason, "(HTTP 401)") })
 }
 
 // leaving are the VNFCs that a scale takes away, by VDU: those that failed already, then

@@ -322,7 +322,7 @@ func TestAccInstance_openStack(t *testing.T) {
 					statecheck.ExpectKnownValue(address, tfjsonpath.New("status"), knownvalue.StringExact("INSTANTIATED")),
 					statecheck.ExpectKnownValue(address, tfjsonpath.New("namespace"), knownvalue.StringExact("")),
 				},
-				Check: also(c.whole(map[string]int{"FW": 1, "TG": 1}), func(*terraform.State) error {
+				Check: also(c.whole(map[string]int{"FW": 1, "TG": 1}), c.heard.silent(), func(*terraform.State) error {
 					id = c.records()[0].ID
 					return nil
 				}),
@@ -331,7 +331,7 @@ func TestAccInstance_openStack(t *testing.T) {
 				PreConfig:        c.remember,
 				Config:           firewall(level(2)),
 				ConfigPlanChecks: inPlace(countOf("FW", 3)),
-				Check:            also(c.whole(map[string]int{"FW": 3, "TG": 1}), c.survivors("FW", 1), c.survivors("TG", 1)),
+				Check:            also(c.whole(map[string]int{"FW": 3, "TG": 1}), c.survivors("FW", 1), c.survivors("TG", 1), c.heard.silent()),
 			},
 			{
 				// The one that is named goes, and not the newest.
