@@ -263,15 +263,13 @@ func lostToken(err error) bool {
 	return errors.As(err, &failed) && slices.ContainsFunc(failed.reasons, func(reason string) bool { return strings.Contains(reason, "(HTTP 401)") })
 }
 
-// leaving are the VNFCs that a scale takes away, by VDU: those that failed already, then
-// those that the user names, then the newest. Names that the instance does not have are
-// an error before anything is done.
+// leaving are the VNFCs that a scale takes away, by VDU: those that the user names, then
+// those that failed already, then the newest. More names than go are an error before
+// anything is done; one that is not there has gone already, with a scale that is continued.
 func (s *session) leaving(l *live) (map[string][]*component, error) {
 	byVDU := map[string][]*component{}
-	known := map[string]bool{}
 	for _, c := range s.components(l) {
 		byVDU[c.vdu] = append(byVDU[c.vdu], c)
-		known[c.id()] = true
 	}
 	out := map[string][]*component{}
 	for id, all := range byVDU {

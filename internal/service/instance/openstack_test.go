@@ -262,7 +262,7 @@ func (c *cloud) gone(vdu string, place int) resource.TestCheckFunc {
 // watch looks from now on how many servers of a VDU are at work, and the check that it
 // returns expects at least so many at every moment.
 func (c *cloud) watch(vdu string, least int) resource.TestCheckFunc {
-	ctx, stop := context.WithCancel(context.WithoutCancel(c.Context()))
+	ctx, stop := context.WithCancel(c.Context())
 	fewest := make(chan int, 1)
 	go func() {
 		found := 1 << 10
