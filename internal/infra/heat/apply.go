@@ -237,17 +237,18 @@ func (s *session) update(ctx context.Context, l *live, want *openstack.StackRequ
 }
 
 // finish waits until Heat has made the stack, and asks it again when it has stopped, and
-// once when its token was revoked meanwhile: Heat works with the token of who asked.
+// once for each failure that another try mends.
 func (s *session) finish(ctx context.Context, stack *openstack.Stack, want *openstack.StackRequest) error {
-	renewed := false
+	tried := map[string]bool{}
 	for {
 		err := s.await(ctx, stack)
+		passing := passingFailure(err)
 		switch {
 		case errors.Is(err, errSilent):
 			s.progress(ctx, fmt.Sprintf("nothing has happened in stack %s for %s: Heat is asked again", stack.Name, silence))
-		case !renewed && lostToken(err):
-			renewed = true
-			s.progress(ctx, fmt.Sprintf("the token that Heat has for stack %s is not valid any more: Heat is asked again", stack.Name))
+		case passing != "" && !tried[passing]:
+			tried[passing] = true
+			s.progress(ctx, fmt.Sprintf("stack %s: %s: Heat is asked again", stack.Name, passing))
 		default:
 			return err
 		}
@@ -257,10 +258,26 @@ func (s *session) finish(ctx context.Context, stack *openstack.Stack, want *open
 	}
 }
 
-// lostToken reports whether a stack failed because a service has not accepted Heat's token.
-func lostToken(err error) bool {
+// passingFailures are, by a part of the reason, those that are over when Heat is asked
+// again. Heat works with the token of who asked, which may have been revoked; and Nova lets
+// go of the port of a server some time after it has said that the server is gone.
+var passingFailures = map[string]string{
+	"(HTTP 401)":      "the token that Heat has is not valid any more",
+	"is still in use": "a service says that what it was to use is still in use",
+}
+
+// passingFailure says what another try mends, when that is why a stack failed.
+func passingFailure(err error) string {
 	var failed *stackError
-	return errors.As(err, &failed) && slices.ContainsFunc(failed.reasons, func(reason string) bool { return strings.Contains(reason, "(HTTP 401)") })
+	if !errors.As(err, &failed) {
+		return ""
+	}
+	for part, what := range passingFailures {
+		if slices.ContainsFunc(failed.reasons, func(reason string) bool { return strings.Contains(reason, part) }) {
+			return what
+		}
+	}
+	return ""
 }
 
 // leaving are the VNFCs that a scale takes away, by VDU: those that the user names, then
