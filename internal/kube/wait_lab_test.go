@@ -345,10 +345,16 @@ func TestWaitSurvivesCut(t *testing.T) {
 	if !errors.As(err, &unreachable) || unreachable.VIM != "lab" || time.Since(start) > 5*time.Second {
 		t.Errorf("a server that never answered: %v after %s", err, time.Since(start))
 	}
-	time.AfterFunc(time.Second, func() { env.Fault(t, "clear") })
+	cleared := make(chan struct{})
+	time.AfterFunc(time.Second, func() {
+		defer close(cleared)
+		env.Fault(t, "clear")
+	})
 	if err := c.Delete(t.Context(), ref, DeleteOptions{}); err != nil {
 		t.Errorf("a server that answered before: %v", err)
 	}
+	// With the end of the test the one who clears would be ended as well.
+	<-cleared
 }
 
 func TestWaitGone(t *testing.T) {

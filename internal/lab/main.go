@@ -10,7 +10,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 	"time"
 
@@ -144,7 +146,7 @@ func fault(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return err
 }
 
-func kubectl(ctx context.Context, args []string, _, stderr io.Writer) error {
+func kubectl(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags, dir := newFlags("kubectl", stderr)
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -157,12 +159,22 @@ func kubectl(ctx context.Context, args []string, _, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	arguments := append([]string{"--kubeconfig=" + environment.Kubeconfig}, flags.Args()...)
-	if code := runProgram(ctx, "kubectl", arguments, stderr); code != 0 {
-		return exitCode(code)
+	executable, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("finding this program's file: %w", err)
 	}
-	return nil
+	arguments := append([]string{"--kubeconfig=" + environment.Kubeconfig}, flags.Args()...)
+	command := exec.CommandContext(ctx, filepath.Join(filepath.Dir(executable), kubectlProgram), arguments...) //nolint:gosec // Built beside this one.
+	command.Stdin, command.Stdout, command.Stderr = os.Stdin, stdout, stderr
+	err = command.Run()
+	if ended := (*exec.ExitError)(nil); errors.As(err, &ended) {
+		return exitCode(ended.ExitCode())
+	}
+	return err
 }
+
+// kubectlProgram is the name of kubectl's own file, beside that of the lab.
+const kubectlProgram = "lab-kubectl"
 
 func components(_ context.Context, args []string, _, stderr io.Writer) error {
 	flags := flag.NewFlagSet("lab components", flag.ContinueOnError)

@@ -17,7 +17,6 @@ import (
 	_ "k8s.io/component-base/logs/json/register"          // --logging-format=json of the Kubernetes programs.
 	_ "k8s.io/component-base/metrics/prometheus/clientgo" // client metrics of the Kubernetes programs.
 	_ "k8s.io/component-base/metrics/prometheus/version"  // build information in their metrics.
-	kubectlcmd "k8s.io/kubectl/pkg/cmd"
 	apiserver "k8s.io/kubernetes/cmd/kube-apiserver/app"
 	controllermanager "k8s.io/kubernetes/cmd/kube-controller-manager/app"
 	scheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
@@ -54,9 +53,6 @@ func programs() map[string]program {
 		},
 		"kube-scheduler": func(context.Context, io.Writer) int {
 			return cli.Run(scheduler.NewSchedulerCommand())
-		},
-		"kubectl": func(context.Context, io.Writer) int {
-			return cli.Run(kubectlcmd.NewDefaultKubectlCommand())
 		},
 		"kwok": runKwok,
 	}

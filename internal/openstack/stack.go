@@ -24,6 +24,9 @@ type Stack struct {
 // InProgress reports whether Heat is at work on the stack.
 func (s *Stack) InProgress() bool { return strings.HasSuffix(s.Status, "_IN_PROGRESS") }
 
+// deleted reports whether the stack is only remembered.
+func (s *Stack) deleted() bool { return s.Status == "DELETE_COMPLETE" }
+
 // Failed reports whether the last action on the stack did not succeed.
 func (s *Stack) Failed() bool { return strings.HasSuffix(s.Status, "_FAILED") }
 
@@ -106,10 +109,16 @@ type StackEvent struct {
 func (c *Client) FindStack(ctx context.Context, name string) (*Stack, error) {
 	// A stack is looked for in the list: asked for by its name alone, Heat redirects.
 	found, err := list[Stack](ctx, c, call{doing: "looking for stack " + name, service: ServiceOrchestration, path: "/stacks", query: url.Values{"name": {name}}}, "stacks")
-	if err != nil || len(found) == 0 {
+	if err != nil {
 		return nil, err
 	}
-	return &found[0], nil
+	for i := range found {
+		// The list is read before its stacks: one that has gone meanwhile is shown as deleted.
+		if !found[i].deleted() {
+			return &found[i], nil
+		}
+	}
+	return nil, nil
 }
 
 // StackByID returns a stack, or nil when it is gone.
@@ -118,7 +127,7 @@ func (c *Client) StackByID(ctx context.Context, name, id string) (*Stack, error)
 		Stack Stack `json:"stack"`
 	}
 	err := c.do(ctx, call{doing: "looking at stack " + name, service: ServiceOrchestration, path: stackPath(name, id), query: url.Values{"resolve_outputs": {"false"}}, out: &out})
-	if IsNotFound(err) || (err == nil && out.Stack.Status == "DELETE_COMPLETE") {
+	if IsNotFound(err) || (err == nil && out.Stack.deleted()) {
 		return nil, nil
 	}
 	if err != nil {
@@ -185,7 +194,7 @@ func (c *Client) ValidateStack(ctx context.Context, r StackRequest) error {
 	for _, name := range []string{"stack_name", "tags", "disable_rollback"} {
 		delete(body, name)
 	}
-	return c.do(ctx, call{doing: "validating the template", service: ServiceOrchestration, method: http.MethodPost, path: "/validate", body: body})
+	return c.do(ctx, call{doing: "validating the template", service: ServiceOrchestration, method: http.MethodPost, path: "/validate", body: body, ok: []int{http.StatusOK}})
 }
 
 // ReadStack returns what a stack was made of last.

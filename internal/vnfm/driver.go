@@ -75,7 +75,8 @@ type InfraDriver interface {
 	// Apply brings the VIM to the target (all objects, all counts), waits until
 	// it is ready and prunes what the inventory has and the target has not.
 	Apply(ctx context.Context, t *Target, r Recorder) error
-	// Scale changes the counts only and waits until they are reached. Of the VDUs
+	// Scale changes the counts only and waits until they are reached. What is gone behind
+	// the manager's back it may leave to an Apply, which follows. Of the VDUs
 	// that lose VNFCs the named ones go; when they cannot, that is an *InvalidError
 	// before anything is done.
 	Scale(ctx context.Context, t *Target, r Recorder) error

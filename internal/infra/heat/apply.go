@@ -236,29 +236,57 @@ func (s *session) update(ctx context.Context, l *live, want *openstack.StackRequ
 	}
 }
 
-// finish waits until Heat has made the stack, and asks it again when it has stopped.
+// finish waits until Heat has made the stack, and asks it again when it has stopped, and
+// once for each failure that another try mends.
 func (s *session) finish(ctx context.Context, stack *openstack.Stack, want *openstack.StackRequest) error {
+	tried := map[string]bool{}
 	for {
 		err := s.await(ctx, stack)
-		if !errors.Is(err, errSilent) {
+		passing := passingFailure(err)
+		switch {
+		case errors.Is(err, errSilent):
+			s.progress(ctx, fmt.Sprintf("nothing has happened in stack %s for %s: Heat is asked again", stack.Name, silence))
+		case passing != "" && !tried[passing]:
+			tried[passing] = true
+			s.progress(ctx, fmt.Sprintf("stack %s: %s: Heat is asked again", stack.Name, passing))
+		default:
 			return err
 		}
-		s.progress(ctx, fmt.Sprintf("nothing has happened in stack %s for %s: Heat is asked again", stack.Name, silence))
 		if err := s.client.UpdateStack(ctx, stack.ID, *want); err != nil && !openstack.IsConflict(err) {
 			return err
 		}
 	}
 }
 
-// leaving are the VNFCs that a scale takes away, by VDU: those that failed already, then
-// those that the user names, then the newest. Names that the instance does not have are
-// an error before anything is done.
+// passingFailures are, by a part of the reason, those that are over when Heat is asked
+// again. Heat works with the token of who asked, which may have been revoked; and Nova lets
+// go of the port of a server some time after it has said that the server is gone.
+var passingFailures = map[string]string{
+	"(HTTP 401)":      "the token that Heat has is not valid any more",
+	"is still in use": "a service says that what it was to use is still in use",
+}
+
+// passingFailure says what another try mends, when that is why a stack failed.
+func passingFailure(err error) string {
+	var failed *stackError
+	if !errors.As(err, &failed) {
+		return ""
+	}
+	for part, what := range passingFailures {
+		if slices.ContainsFunc(failed.reasons, func(reason string) bool { return strings.Contains(reason, part) }) {
+			return what
+		}
+	}
+	return ""
+}
+
+// leaving are the VNFCs that a scale takes away, by VDU: those that the user names, then
+// those that failed already, then the newest. More names than go are an error before
+// anything is done; one that is not there has gone already, with a scale that is continued.
 func (s *session) leaving(l *live) (map[string][]*component, error) {
 	byVDU := map[string][]*component{}
-	known := map[string]bool{}
 	for _, c := range s.components(l) {
 		byVDU[c.vdu] = append(byVDU[c.vdu], c)
-		known[c.id()] = true
 	}
 	out := map[string][]*component{}
 	for id, all := range byVDU {

@@ -57,7 +57,8 @@ func render(t *vnfm.Target) (*rendering, vnfm.Problems) {
 		return nil, ps
 	}
 	leaveOut(out, t)
-	rest := maps.Clone(out.stack.Template)
+	// As the package has it: the stack lists its copies in its outputs.
+	rest := maps.Clone(source.Top)
 	delete(rest, "resources")
 	text, err := json.Marshal(rest)
 	if err != nil {

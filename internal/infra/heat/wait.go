@@ -188,23 +188,26 @@ func (s *session) failure(ctx context.Context, stack *openstack.Stack) error {
 // only repeat it, and what failed in an action before says nothing of this one, which may
 // not have come to it. When nothing has failed since, all are told.
 func culprits(stack *openstack.Stack, resources []openstack.StackResource) []*openstack.StackResource {
-	var failed, now []*openstack.StackResource
+	now := lowest(resources, func(r *openstack.StackResource) bool {
+		return r.Failed() && !r.UpdatedAt.Before(stack.UpdatedAt.Time)
+	})
+	if len(now) > 0 {
+		return now
+	}
+	return lowest(resources, (*openstack.StackResource).Failed)
+}
+
+// lowest are the chosen resources, without those that only hold others of them.
+func lowest(resources []openstack.StackResource, chosen func(*openstack.StackResource) bool) []*openstack.StackResource {
+	var out []*openstack.StackResource
+	above := map[string]bool{}
 	for i := range resources {
-		if r := &resources[i]; r.Failed() {
-			failed = append(failed, r)
-			if !r.UpdatedAt.Before(stack.UpdatedAt.Time) {
-				now = append(now, r)
-			}
+		if r := &resources[i]; chosen(r) {
+			out = append(out, r)
+			above[r.StackID()] = true
 		}
 	}
-	if len(now) > 0 {
-		failed = now
-	}
-	above := map[string]bool{}
-	for _, r := range failed {
-		above[r.StackID()] = true
-	}
-	return slices.DeleteFunc(failed, func(r *openstack.StackResource) bool { return above[r.PhysicalID] })
+	return slices.DeleteFunc(out, func(r *openstack.StackResource) bool { return above[r.PhysicalID] })
 }
 
 // hint adds to a reason what to do, where it does not tell by itself: Heat takes the
@@ -234,7 +237,7 @@ func (l *live) pathOf(r *openstack.StackResource) string {
 
 // overtime bounds what is still asked when the time of an operation is over, so that its
 // error can say what was not ready.
-const overtime = time.Second
+const overtime = 10 * time.Second
 
 // unfinished says what Heat was still at when the time was over.
 func (s *session) unfinished(ctx context.Context, stack *openstack.Stack, cause error) error {
@@ -245,16 +248,9 @@ func (s *session) unfinished(ctx context.Context, stack *openstack.Stack, cause 
 		return fmt.Errorf("waiting for stack %s: %w", stack.Name, cause)
 	}
 	l := &live{stack: stack, resources: resources}
-	above := map[string]bool{}
-	for i := range resources {
-		above[resources[i].StackID()] = true
-	}
 	var pending []string
-	for i := range resources {
-		r := &resources[i]
-		if strings.HasSuffix(r.Status, "_IN_PROGRESS") && !above[r.PhysicalID] {
-			pending = append(pending, fmt.Sprintf("%s %s is %s", r.Type, l.pathOf(r), r.Status))
-		}
+	for _, r := range lowest(resources, func(r *openstack.StackResource) bool { return strings.HasSuffix(r.Status, "_IN_PROGRESS") }) {
+		pending = append(pending, fmt.Sprintf("%s %s is %s", r.Type, l.pathOf(r), r.Status))
 	}
 	slices.Sort(pending)
 	if more := len(pending) - maxReasons; more > 0 {

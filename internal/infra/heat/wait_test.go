@@ -2,6 +2,8 @@ package heat
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -57,5 +59,47 @@ func TestCulprits(t *testing.T) {
 				t.Errorf("%v, want %v", got, test.want)
 			}
 		})
+	}
+}
+
+func TestLowest(t *testing.T) {
+	t.Parallel()
+	resources := resourcesOf(t, `[
+		{"resource_name": "FW-0", "physical_resource_id": "inner", "resource_status": "UPDATE_IN_PROGRESS", "links": [{"rel": "stack", "href": "http://heat/v1/p/stacks/vnf/top"}]},
+		{"resource_name": "FW", "physical_resource_id": "s1", "resource_status": "CREATE_COMPLETE", "links": [{"rel": "stack", "href": "http://heat/v1/p/stacks/vnf-FW-0/inner"}]}
+	]`)
+	names := func(status string) []string {
+		var out []string
+		for _, r := range lowest(resources, func(r *openstack.StackResource) bool { return r.Status == status }) {
+			out = append(out, r.Name)
+		}
+		return out
+	}
+	// What holds it is told as long as none of what it holds is.
+	if got := names("UPDATE_IN_PROGRESS"); !slices.Equal(got, []string{"FW-0"}) {
+		t.Errorf("the stack alone: %v", got)
+	}
+	resources[1].Status = "UPDATE_IN_PROGRESS"
+	if got := names("UPDATE_IN_PROGRESS"); !slices.Equal(got, []string{"FW"}) {
+		t.Errorf("a server in it: %v", got)
+	}
+}
+
+func TestPassingFailure(t *testing.T) {
+	t.Parallel()
+	failed := func(reason string) error {
+		return fmt.Errorf("healing: %w", &stackError{stack: &openstack.Stack{}, reasons: []string{"OS::Nova::Server FW-0/FW is CREATE_FAILED: " + reason}})
+	}
+	for reason, passes := range map[string]bool{
+		"Conflict: resources.FW: Port 2ba73092 is still in use. (HTTP 409)":          true,
+		"Unauthorized: resources.FW: The request requires authentication (HTTP 401)": true,
+		"ResourceInError: resources.FW: Went to status ERROR":                        false,
+	} {
+		if got := passingFailure(failed(reason)) != ""; got != passes {
+			t.Errorf("%s: %v", reason, got)
+		}
+	}
+	if passingFailure(errors.New("is still in use")) != "" {
+		t.Error("what is not said of a stack was taken for a failure of it")
 	}
 }

@@ -2,9 +2,9 @@ package kubernetes
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -39,18 +39,13 @@ func (s *session) scale(ctx context.Context) error {
 	if err := s.survey(ctx, workloads, options); err != nil {
 		return err
 	}
-	var errs []error
+	// What is gone comes back, at its count, with the repair that follows.
+	workloads = slices.DeleteFunc(workloads, func(p *placement) bool { return p.live == nil })
 	var changed []*placement
 	for _, p := range workloads {
-		switch {
-		case p.live == nil:
-			errs = append(errs, fmt.Errorf("%s is not there any more: a scale changes replicas only; apply again to repair the instance", p))
-		case wantsCount(p):
+		if wantsCount(p) {
 			changed = append(changed, p)
 		}
-	}
-	if len(errs) > 0 {
-		return errors.Join(errs...)
 	}
 	if err := s.condemn(ctx, changed); err != nil {
 		return err

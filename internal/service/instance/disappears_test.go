@@ -42,6 +42,14 @@ func TestAccInstance_objectDisappears(t *testing.T) {
 				return nil
 			}),
 		},
+		resource.TestStep{
+			// A workload comes back at the count that is wanted by now.
+			PreConfig:         func() { w.kubectl("delete", "deployment", "web") },
+			Config:            w.config("hello", `scale_levels = { web = 2 }`),
+			ConfigPlanChecks:  updates(),
+			ConfigStateChecks: []statecheck.StateCheck{instantiated(), replicas("web", 3)},
+			Check:             also(w.whole(), w.ends(t, "INSTANTIATE COMPLETED", "HEAL COMPLETED", "SCALE COMPLETED", "HEAL COMPLETED")),
+		},
 	)
 }
 

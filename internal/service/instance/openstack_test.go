@@ -289,7 +289,7 @@ func (c *cloud) gone(vdu string, place int) resource.TestCheckFunc {
 // watch looks from now on how many servers of a VDU are at work, and the check that it
 // returns expects at least so many at every moment.
 func (c *cloud) watch(vdu string, least int) resource.TestCheckFunc {
-	ctx, stop := context.WithCancel(context.WithoutCancel(c.Context()))
+	ctx, stop := context.WithCancel(c.Context())
 	fewest := make(chan int, 1)
 	go func() {
 		found := 1 << 10
@@ -305,7 +305,7 @@ func (c *cloud) watch(vdu string, least int) resource.TestCheckFunc {
 			}
 			select {
 			case <-ctx.Done():
-			case <-time.After(300 * time.Millisecond):
+			case <-time.After(time.Second):
 			}
 		}
 		fewest <- found
@@ -349,7 +349,7 @@ func TestAccInstance_openStack(t *testing.T) {
 					statecheck.ExpectKnownValue(address, tfjsonpath.New("status"), knownvalue.StringExact("INSTANTIATED")),
 					statecheck.ExpectKnownValue(address, tfjsonpath.New("namespace"), knownvalue.StringExact("")),
 				},
-				Check: also(c.whole(map[string]int{"FW": 1, "TG": 1}), func(*terraform.State) error {
+				Check: also(c.whole(map[string]int{"FW": 1, "TG": 1}), c.heard.silent(), func(*terraform.State) error {
 					id = c.records()[0].ID
 					return nil
 				}),
@@ -358,7 +358,7 @@ func TestAccInstance_openStack(t *testing.T) {
 				PreConfig:        c.remember,
 				Config:           firewall(level(2)),
 				ConfigPlanChecks: inPlace(countOf("FW", 3)),
-				Check:            also(c.whole(map[string]int{"FW": 3, "TG": 1}), c.survivors("FW", 1), c.survivors("TG", 1)),
+				Check:            also(c.whole(map[string]int{"FW": 3, "TG": 1}), c.survivors("FW", 1), c.survivors("TG", 1), c.heard.silent()),
 			},
 			{
 				// The one that is named goes, and not the newest.

@@ -43,7 +43,7 @@ func resourceSchema(ctx context.Context) schema.Schema {
 func identityAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"name": schema.StringAttribute{
-			MarkdownDescription: "Name of the instance, unique in its namespace on its VIM. A change renames it in place.",
+			MarkdownDescription: "Name of the instance, unique on its VIM, on Kubernetes in its namespace. A change renames it in place.",
 			Required:            true,
 			Validators:          []validator.String{stringvalidator.LengthBetween(1, 253)},
 		},
@@ -76,7 +76,7 @@ func identityAttributes() map[string]schema.Attribute {
 			Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
 		},
 		"namespace": schema.StringAttribute{
-			MarkdownDescription: "Namespace for the objects whose manifest names none. Default is `additional_params.namespace`, else the VIM's default namespace. It is created when it does not exist. A change replaces the instance.",
+			MarkdownDescription: "Namespace for the objects whose manifest names none. Default is `additional_params.namespace`, else the VIM's default namespace. It is created when it does not exist. An OpenStack has none. A change replaces the instance.",
 			Optional:            true,
 			Computed:            true,
 			Validators:          []validator.String{tfutil.Namespace()},
@@ -104,7 +104,7 @@ func lifeAttributes() map[string]schema.Attribute {
 			Validators:          []validator.Map{mapvalidator.NoNullValues(), mapvalidator.ValueInt64sAre(int64validator.AtLeast(0))},
 		},
 		"scale_in_vnfc_ids": schema.SetAttribute{
-			MarkdownDescription: "Ids of the VNFCs that are to go when a scale of this apply takes VNFCs of their VDU away, as many as go or fewer. Only Deployments and ReplicaSets let them be chosen. Without effect when nothing is scaled in.",
+			MarkdownDescription: "Ids of the VNFCs that are to go when a scale of this apply takes VNFCs of their VDU away, as many as go or fewer. On Kubernetes only Deployments and ReplicaSets let them be chosen. Without effect when nothing is scaled in.",
 			ElementType:         types.StringType,
 			Optional:            true,
 			Validators:          []validator.Set{setvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1))},
@@ -136,7 +136,7 @@ func lifeAttributes() map[string]schema.Attribute {
 					Validators:          []validator.String{stringvalidator.OneOf(string(vnfm.Graceful), string(vnfm.Forceful))},
 				},
 				"graceful_timeout": schema.StringAttribute{
-					MarkdownDescription: "Time that a VNFC has to end by itself, for example `30s`. Default is each pod's own grace period.",
+					MarkdownDescription: "Time that a VNFC has to end by itself, for example `30s`. Default is each pod's own grace period, and one minute for servers, which are shut down before the stack is deleted.",
 					Optional:            true,
 					Validators:          []validator.String{tfutil.Duration()},
 				},
@@ -147,7 +147,7 @@ func lifeAttributes() map[string]schema.Attribute {
 			Optional:            true,
 			Attributes: map[string]schema.Attribute{
 				"volumes": schema.StringAttribute{
-					MarkdownDescription: "`keep` (default) leaves persistent volume claims, and a later instance of the same name takes them over; `delete` deletes them and their data.",
+					MarkdownDescription: "`keep` (default) leaves persistent volume claims, and a later instance of the same name takes them over; `delete` deletes them and their data. On OpenStack volumes go with the stack, unless its template keeps them by their own `deletion_policy`.",
 					Optional:            true,
 					Validators:          []validator.String{stringvalidator.OneOf(string(vnfm.VolumesKeep), string(vnfm.VolumesDelete))},
 				},
@@ -183,7 +183,7 @@ func computedAttributes() map[string]schema.Attribute {
 		},
 		"vdus": tfutil.VDUsAttribute(),
 		"objects": schema.MapAttribute{
-			MarkdownDescription: "The objects of the instance: from `group/version/Kind namespace/name` as the package writes it to the digest of the rendered object, known at plan time. An object that was changed behind Terraform's back reads `drifted: <field paths>`, one that is gone is absent; the next apply puts both right. The release of a Helm chart is listed as `helm.sh/v1/Release <name>`.",
+			MarkdownDescription: "The objects of the instance: from `group/version/Kind namespace/name` as the package writes it to the digest of the rendered object, known at plan time. An object that was changed behind Terraform's back reads `drifted: <field paths>`, one that is gone is absent; the next apply puts both right. The release of a Helm chart is listed as `helm.sh/v1/Release <name>`. On OpenStack they are the resources of the stack, `<type> <name>`, one for all copies of a VDU, and `OS::Heat::Stack <name>`.",
 			ElementType:         types.StringType,
 			Computed:            true,
 		},
@@ -191,4 +191,4 @@ func computedAttributes() map[string]schema.Attribute {
 }
 
 // additionalParams describes the argument additional_params.
-const additionalParams = "Parameters of the infra driver, by the names that OpenStack Tacker's users know: `namespace`, `vdu_mapping` (VDU id to `{ kind, name }`), `lcm-kubernetes-def-files` (list of manifest paths in the package; default all, and the containers that the VNFD describes when there is none), and for a package that holds a Helm chart `helm_chart_path` (an archive or a directory in the package; default the chart of the VNFD's Mciop), `helm_parameters` (values over those of the chart; a key with a dot is a path as `helm --set` takes it), `helm_value_names` (VDU id to `{ replica = path of the value that is its count }`; a scale then renders the chart anew), `helm_release_name` (default made of the instance's name), `helm_test` (with `true` a revision counts as deployed only when the chart's tests have succeeded), `helm_kube_version` and `helm_api_versions` (what templates see as capabilities; default Kubernetes 1.34 and its stable API versions, whatever the cluster is, so that the plan is what is applied). All of them are checked against the package at plan time. Not for secrets."
+const additionalParams = "Parameters of the infra driver, by the names that OpenStack Tacker's users know: `namespace`, `vdu_mapping` (VDU id to `{ kind, name }`), `lcm-kubernetes-def-files` (list of manifest paths in the package; default all, and the containers that the VNFD describes when there is none), and for a package that holds a Helm chart `helm_chart_path` (an archive or a directory in the package; default the chart of the VNFD's Mciop), `helm_parameters` (values over those of the chart; a key with a dot is a path as `helm --set` takes it), `helm_value_names` (VDU id to `{ replica = path of the value that is its count }`; a scale then renders the chart anew), `helm_release_name` (default made of the instance's name), `helm_test` (with `true` a revision counts as deployed only when the chart's tests have succeeded), `helm_kube_version` and `helm_api_versions` (what templates see as capabilities; default Kubernetes 1.34 and its stable API versions, whatever the cluster is, so that the plan is what is applied). All of them are checked against the package at plan time. On OpenStack: `nfv`, which is laid over the parameter of that name that is computed for Heat templates (see the guide), and the parameters that the package's template declares itself. Not for secrets."

@@ -124,14 +124,14 @@ func vnfcAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"id":         text("Id of the VNFC."),
 		"vdu_id":     text("Id of the VDU."),
-		"resource":   text("Name of the pod."),
-		"namespace":  text("Namespace of the pod."),
-		"node":       text("Node that the pod runs on."),
-		"addresses":  schema.ListAttribute{MarkdownDescription: "IP addresses of the pod.", ElementType: types.StringType, Computed: true},
-		"state":      text("Phase of the pod, or the reason for which a container waits."),
-		"ready":      schema.BoolAttribute{MarkdownDescription: "Whether the pod is ready.", Computed: true},
-		"restarts":   schema.Int64Attribute{MarkdownDescription: "Restarts of the pod's containers.", Computed: true},
-		"message":    text("What Kubernetes says of a pod that is not ready."),
+		"resource":   text("Name of the pod or server."),
+		"namespace":  text("Namespace of the pod; empty for a server."),
+		"node":       text("Node that the pod runs on; for a server its host where that may be seen, else its availability zone."),
+		"addresses":  schema.ListAttribute{MarkdownDescription: "IP addresses of the pod or server, floating ones last.", ElementType: types.StringType, Computed: true},
+		"state":      text("Phase of the pod, or the reason for which a container waits; status of the server."),
+		"ready":      schema.BoolAttribute{MarkdownDescription: "Whether the pod is ready, or the server `ACTIVE`.", Computed: true},
+		"restarts":   schema.Int64Attribute{MarkdownDescription: "Restarts of the pod's containers; of a server none are known.", Computed: true},
+		"message":    text("What Kubernetes says of a pod that is not ready, or Nova of a fault."),
 		"created_at": text("Time of creation, RFC 3339."),
 	}
 }

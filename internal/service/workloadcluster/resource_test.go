@@ -149,6 +149,7 @@ func TestAccWorkloadCluster_topology(t *testing.T) {
 			// Behind Terraform's back, through the topology itself.
 			PreConfig: func() {
 				w.kubectl("patch", "cluster", "edge", "--type=json", `-p=[{"op":"replace","path":"/spec/topology/workers/machineDeployments/0/replicas","value":3}]`)
+				w.kubectl("wait", "machinedeployments", "--all", "--for=jsonpath={.spec.replicas}=3", "--timeout=2m")
 			},
 			Config:            w.config(arguments(`a = { class = "default-worker", replicas = 1 }`)),
 			ConfigPlanChecks:  updates(),

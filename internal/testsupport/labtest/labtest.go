@@ -219,7 +219,7 @@ func run(ctx context.Context, binary string, args ...string) ([]byte, error) {
 	// A child that the lab left behind must not keep the pipes, and so the test, open.
 	cmd.WaitDelay = 5 * time.Second
 	if err := cmd.Run(); err != nil {
-		return stdout.Bytes(), fmt.Errorf("lab %s: %w: %s", strings.Join(args[:1], " "), err, strings.TrimSpace(stderr.String()))
+		return stdout.Bytes(), fmt.Errorf("%s %s: %w: %s", filepath.Base(binary), args[0], err, strings.TrimSpace(stderr.String()))
 	}
 	return stdout.Bytes(), nil
 }
@@ -236,7 +236,7 @@ func (e Env) Kubectl(t testing.TB, args ...string) string {
 
 // TryKubectl is Kubectl for what may fail, and for goroutines that may outlive their test.
 func (e Env) TryKubectl(ctx context.Context, args ...string) (string, error) {
-	out, err := run(ctx, e.binary, append([]string{"kubectl", "--dir", e.Dir, "--"}, args...)...)
+	out, err := run(ctx, filepath.Join(filepath.Dir(e.binary), "lab-kubectl"), append([]string{"--kubeconfig", e.Kubeconfig}, args...)...)
 	return string(out), err
 }
 
@@ -253,7 +253,7 @@ func (e Env) Namespace(t testing.TB) string {
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
-		if _, err := run(ctx, e.binary, "kubectl", "--dir", e.Dir, "--", "delete", "namespace", name, "--wait=false", "--ignore-not-found"); err != nil {
+		if _, err := e.TryKubectl(ctx, "delete", "namespace", name, "--wait=false", "--ignore-not-found"); err != nil {
 			t.Logf("removing namespace %s: %v", name, err)
 		}
 	})

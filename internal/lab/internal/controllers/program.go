@@ -138,7 +138,7 @@ func (p *Programs) start(ctx context.Context, pod *corev1.Pod, name string, cont
 		LogFile: p.Dir.Log(logName(name)),
 	}
 	if name == stages.ProgramInMemory {
-		workloads, claim, err := layout.ChooseRange(ctx)
+		workloads, claim, err := layout.KeepRange(ctx, p.Dir)
 		if err != nil {
 			return nil, err
 		}

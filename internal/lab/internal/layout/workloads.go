@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"net"
+	"os"
+	"strconv"
 )
 
 // The API servers of workload clusters in memory take one port after the other, and none twice. Their ranges lie below
@@ -47,4 +50,28 @@ func ChooseRange(ctx context.Context) (Range, *net.TCPListener, error) {
 		return r, claim, nil
 	}
 	return 0, nil, fmt.Errorf("all %d ranges of ports for workload clusters in memory are taken: %w", ranges, errors.Join(errs...))
+}
+
+// KeepRange claims the range that a lab had before, or chooses one. Clusters that outlive their manager keep their ports, and
+// upstream's next one goes on above the highest of them: in another range there may be none left.
+func KeepRange(ctx context.Context, dir Dir) (Range, *net.TCPListener, error) {
+	file := dir.Path("in-memory-ports")
+	data, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return 0, nil, fmt.Errorf("reading which ports workload clusters in memory have: %w", err)
+	}
+	if n, err := strconv.Atoi(string(data)); err == nil {
+		if claim, err := Range(n).Claim(ctx); err == nil {
+			return Range(n), claim, nil
+		}
+		// Another lab has taken it meanwhile.
+	}
+	r, claim, err := ChooseRange(ctx)
+	if err != nil {
+		return 0, nil, err
+	}
+	if err := WriteFile(file, []byte(strconv.Itoa(int(r)))); err != nil {
+		return 0, nil, errors.Join(err, claim.Close())
+	}
+	return r, claim, nil
 }

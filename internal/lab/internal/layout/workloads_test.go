@@ -34,3 +34,37 @@ func TestPortsAreDistinct(t *testing.T) {
 		seen[port] = true
 	}
 }
+
+// A lab keeps its range, unless another one has taken it meanwhile.
+func TestKeepRange(t *testing.T) {
+	dir := Dir(t.TempDir())
+	keep := func() (Range, func()) {
+		t.Helper()
+		r, claim, err := KeepRange(t.Context(), dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r, func() {
+			if err := claim.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	first, leave := keep()
+	leave()
+	for range 5 {
+		again, leave := keep()
+		if leave(); again != first {
+			t.Errorf("the range is %d, and was %d", again, first)
+		}
+	}
+	taken, err := first.Claim(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close() //nolint:errcheck // The end of the test closes it as well.
+	other, leave := keep()
+	if leave(); other == first {
+		t.Errorf("the range %d is another lab's", other)
+	}
+}
