@@ -144,6 +144,11 @@ func vnfcOf(vdu string, pod *corev1.Pod) vnfm.VNFC {
 	for _, ip := range pod.Status.PodIPs {
 		c.Addresses = append(c.Addresses, ip.IP)
 	}
+	for i := range pod.Spec.Volumes {
+		if claim := pod.Spec.Volumes[i].PersistentVolumeClaim; claim != nil {
+			c.Volumes = append(c.Volumes, claim.ClaimName)
+		}
+	}
 	for _, condition := range pod.Status.Conditions {
 		if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse && c.Message == "" {
 			c.State, c.Message = condition.Reason, condition.Message

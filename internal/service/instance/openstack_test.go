@@ -142,6 +142,9 @@ func (c *cloud) whole(counts map[string]int) resource.TestCheckFunc {
 				if !v.Ready || len(v.Addresses) == 0 {
 					return fmt.Errorf("VNFC %s is %s (%s) at %v", v.ID, v.State, v.Message, v.Addresses)
 				}
+				if err := addressed(v); err != nil {
+					return err
+				}
 			}
 		}
 		if !maps.Equal(found, counts) {
@@ -157,6 +160,21 @@ func (c *cloud) whole(counts map[string]int) resource.TestCheckFunc {
 		}
 		return nil
 	}
+}
+
+// addressed checks that the addresses of a VNFC are those of its connection points.
+func addressed(v vnfm.VNFC) error {
+	var all []string
+	for point, addresses := range v.ConnectionPoints {
+		if !strings.HasPrefix(point, v.VDUID+"_CP") || len(addresses) == 0 {
+			return fmt.Errorf("connection point %s of VNFC %s has %v", point, v.ID, addresses)
+		}
+		all = append(all, addresses...)
+	}
+	if slices.Sort(all); !slices.Equal(all, slices.Sorted(slices.Values(v.Addresses))) {
+		return fmt.Errorf("VNFC %s has the addresses %v, and at its connection points %v", v.ID, v.Addresses, v.ConnectionPoints)
+	}
+	return nil
 }
 
 // nothingIsLeft checks that neither the stack of an instance nor a record is there.
@@ -240,14 +258,47 @@ func (c *cloud) volumes() []string {
 	c.Helper()
 	var ids []string
 	for _, v := range c.vnfcs()["FW"] {
-		var list struct{ VolumeAttachments []struct{ VolumeID string } }
-		c.env.Get(c, "compute", "/servers/"+strings.TrimPrefix(v.ID, "FW-")+"/os-volume_attachments", &list)
-		for _, attachment := range list.VolumeAttachments {
-			ids = append(ids, attachment.VolumeID)
-		}
+		ids = append(ids, v.Volumes...)
 	}
 	slices.Sort(ids)
 	return ids
+}
+
+// otherVolumes checks that the firewalls have none of the volumes that they had at remember,
+// and that those are gone.
+func (c *cloud) otherVolumes(*terraform.State) error {
+	there := c.allVolumes()
+	for _, id := range c.disks {
+		if there[id] != "" {
+			return fmt.Errorf("volume %s is still %s", id, there[id])
+		}
+	}
+	return nil
+}
+
+// volumesAreLeft checks that the volumes of the firewalls that there were at remember outlive
+// the stack, and deletes them.
+func (c *cloud) volumesAreLeft() error {
+	there := c.allVolumes()
+	for _, id := range c.disks {
+		if there[id] != "available" {
+			return fmt.Errorf("volume %s was to be kept and is %q", id, there[id])
+		}
+		c.env.Delete(c, "block-storage", "/volumes/"+id)
+	}
+	return nil
+}
+
+// allVolumes are the statuses of the volumes that Cinder has, by id.
+func (c *cloud) allVolumes() map[string]string {
+	c.Helper()
+	var list struct{ Volumes []struct{ ID, Status string } }
+	c.env.Get(c, "block-storage", "/volumes/detail?all_tenants=1", &list)
+	out := map[string]string{}
+	for _, v := range list.Volumes {
+		out[v.ID] = v.Status
+	}
+	return out
 }
 
 // sameVolumes checks that the firewalls have the volumes that they had at remember.
@@ -361,6 +412,10 @@ func TestAccInstance_openStack(t *testing.T) {
 				Check:            also(c.whole(map[string]int{"FW": 3, "TG": 1}), c.survivors("FW", 1), c.survivors("TG", 1), c.heard.silent()),
 			},
 			{
+				Config:      firewall(level(1), `scale_in_vnfc_ids = ["FW-gone-long-ago"]`),
+				ExpectError: acctest.Says(`VDU "FW" has no VNFC "FW-gone-long-ago". Its VNFCs are "FW-`),
+			},
+			{
 				// The one that is named goes, and not the newest.
 				PreConfig: func() {
 					c.remember()
@@ -459,6 +514,7 @@ func TestAccInstance_openStackForms(t *testing.T) {
 	c := newCloud(t)
 	resource.Test(t, resource.TestCase{
 		ProtoV6ProviderFactories: c.heard.factories(),
+		CheckDestroy:             func(*terraform.State) error { return c.volumesAreLeft() },
 		Steps: []resource.TestStep{
 			{
 				Config:           c.firewall("group", level(1)),
@@ -485,15 +541,15 @@ func TestAccInstance_openStackForms(t *testing.T) {
 			},
 			{
 				PreConfig:        c.remember,
-				Config:           c.firewall("plain", level(1), `heal = { trigger = "1", vdu_ids = ["FW"] }`),
+				Config:           c.firewall("plain", level(1), `heal = { trigger = "1", vdu_ids = ["FW"], storage = true }`, `deletion_policy = { volumes = "keep" }`),
 				ConfigPlanChecks: inPlace(),
-				Check:            also(c.whole(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 0), c.sameVolumes),
+				Check:            also(c.whole(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 0), c.otherVolumes, func(*terraform.State) error { c.remember(); return nil }),
 			},
 			{
 				ResourceName:            address,
 				ImportState:             true,
 				ImportStateVerify:       true,
-				ImportStateVerifyIgnore: []string{"scale_levels", "ext_virtual_links", "timeouts", "heal"},
+				ImportStateVerifyIgnore: []string{"scale_levels", "ext_virtual_links", "timeouts", "heal", "deletion_policy"},
 			},
 		},
 	})
