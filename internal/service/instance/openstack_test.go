@@ -32,6 +32,8 @@ type cloud struct {
 	store  acctest.Store
 	client *openstack.Client
 	heard  heard
+	// meter counts what the provider asks of the cloud.
+	meter *labtest.OpenStackMeter
 	// before are the VNFCs that there were when the test looked last, disks the volumes of the firewalls.
 	before map[string][]vnfm.VNFC
 	disks  []string
@@ -53,7 +55,7 @@ func newCloud(t *testing.T) *cloud {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &cloud{TB: t, env: env, user: user, store: acctest.NewStore(t), client: client}
+	return &cloud{TB: t, env: env, user: user, store: acctest.NewStore(t), client: client, meter: env.Meter(t)}
 }
 
 // vim is a vnf_vim "test" that is the cloud.
@@ -71,7 +73,7 @@ resource "vnf_vim" "test" {
     project_domain_name = %q
   }
 }
-`, c.env.AuthURL, c.env.Region, c.user.Name, c.user.Password, c.user.Project, c.env.Domain, c.env.Domain)
+`, c.meter.AuthURL, c.env.Region, c.user.Name, c.user.Password, c.user.Project, c.env.Domain, c.env.Domain)
 }
 
 // firewall is a whole configuration over the example package "firewall".
@@ -380,6 +382,21 @@ func TestAccInstance_openStack(t *testing.T) {
 	}
 	var id string
 	var working resource.TestCheckFunc
+	// asked tells how many requests an operation has taken, with the plans before and after it.
+	asked := func(doing string) resource.TestCheckFunc {
+		return func(*terraform.State) error {
+			t.Logf("%s: %v", doing, c.meter.Take())
+			return nil
+		}
+	}
+	remember := func() {
+		c.remember()
+		c.meter.Take()
+	}
+	refresh := func(config string) resource.TestStep {
+		return resource.TestStep{PreConfig: func() { c.meter.Take() }, Config: config, PlanOnly: true}
+	}
+	var small map[string]int
 	next := acctest.CopyPackage(t, "firewall")
 	acctest.Edit(t, next, "BaseHOT/simple/nested/FW.yaml", "      image: { get_param: image }\n", "      image: { get_param: image }\n      user_data: next\n")
 	acctest.Edit(t, next, "Definitions/firewall.yaml", `software_version: "1.0.0"`, `software_version: "1.1.0"`)
@@ -400,30 +417,41 @@ func TestAccInstance_openStack(t *testing.T) {
 					statecheck.ExpectKnownValue(address, tfjsonpath.New("status"), knownvalue.StringExact("INSTANTIATED")),
 					statecheck.ExpectKnownValue(address, tfjsonpath.New("namespace"), knownvalue.StringExact("")),
 				},
-				Check: also(c.whole(map[string]int{"FW": 1, "TG": 1}), c.heard.silent(), func(*terraform.State) error {
+				Check: also(asked("instantiation"), c.whole(map[string]int{"FW": 1, "TG": 1}), c.heard.silent(), func(*terraform.State) error {
 					id = c.records()[0].ID
 					return nil
 				}),
 			},
+			refresh(firewall()),
 			{
-				PreConfig:        c.remember,
+				PreConfig: func() {
+					small = c.meter.Take()
+					remember()
+				},
 				Config:           firewall(level(2)),
 				ConfigPlanChecks: inPlace(countOf("FW", 3)),
-				Check:            also(c.whole(map[string]int{"FW": 3, "TG": 1}), c.survivors("FW", 1), c.survivors("TG", 1), c.heard.silent()),
+				Check:            also(asked("scaling out"), c.whole(map[string]int{"FW": 3, "TG": 1}), c.survivors("FW", 1), c.survivors("TG", 1), c.heard.silent()),
 			},
+			refresh(firewall(level(2))),
 			{
+				// A look at a larger VNF takes no more requests than one at a small one.
+				PreConfig: func() {
+					if large := c.meter.Take(); !maps.Equal(large, small) || len(small) == 0 {
+						t.Errorf("two plans of 2 servers took %v requests, and of 4 %v", small, large)
+					}
+				},
 				Config:      firewall(level(1), `scale_in_vnfc_ids = ["FW-gone-long-ago"]`),
-				ExpectError: acctest.Says(`VDU "FW" has no VNFC "FW-gone-long-ago". Its VNFCs are "FW-`),
+				ExpectError: sentence(`VDU "FW" has no VNFC "FW-gone-long-ago"`, `Its VNFCs are "FW-`),
 			},
 			{
 				// The one that is named goes, and not the newest.
 				PreConfig: func() {
-					c.remember()
+					remember()
 					acctest.Write(t, leaving, "ids.json", fmt.Sprintf("[%q]", c.before["FW"][0].ID))
 				},
 				Config:           firewall(level(1), fmt.Sprintf(`scale_in_vnfc_ids = jsondecode(file("%s/ids.json"))`, leaving)),
 				ConfigPlanChecks: inPlace(countOf("FW", 2)),
-				Check:            also(c.whole(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 2), c.gone("FW", 0)),
+				Check:            also(asked("scaling in"), c.whole(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 2), c.gone("FW", 0)),
 			},
 			{
 				// A server that somebody deletes is replaced, with its addresses.
@@ -457,10 +485,10 @@ func TestAccInstance_openStack(t *testing.T) {
 				Check:            also(c.whole(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 2)),
 			},
 			{
-				PreConfig:        c.remember,
+				PreConfig:        remember,
 				Config:           firewall(level(1), `heal = { trigger = "1", vdu_ids = ["FW"] }`),
 				ConfigPlanChecks: inPlace(),
-				Check:            also(c.whole(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 0), c.survivors("TG", 1), c.sameVolumes),
+				Check:            also(asked("healing two servers"), c.whole(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 0), c.survivors("TG", 1), c.sameVolumes),
 			},
 			{
 				PreConfig:        c.remember,
