@@ -93,12 +93,12 @@ func known(ctx context.Context, d vnfm.InfraDriver, t *vnfm.Target, ids []string
 	if len(ids) == 0 {
 		return nil
 	}
-	vnfcs, err := d.VNFCs(ctx, t)
+	has, err := d.Resources(ctx, t)
 	if err != nil {
 		return err
 	}
-	there := make([]string, 0, len(vnfcs))
-	for _, c := range vnfcs {
+	there := make([]string, 0, len(has.VNFCs))
+	for _, c := range has.VNFCs {
 		there = append(there, c.ID)
 	}
 	var problems vnfm.Problems

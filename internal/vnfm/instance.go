@@ -261,6 +261,15 @@ type VNFC struct {
 	CreatedAt time.Time `json:"created_at"`
 }
 
+// ResourceInfo is what an instance consists of on its VIMs now (vnfcResourceInfo and
+// vnfVirtualLinkResourceInfo of SOL003).
+type ResourceInfo struct {
+	VNFCs []VNFC
+	// VirtualLinks are the ids of networks by the internal virtual link that they are, as far
+	// as the VIM has networks.
+	VirtualLinks map[string]string
+}
+
 // TerminationType is terminationType of SOL003.
 type TerminationType string
 

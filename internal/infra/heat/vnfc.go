@@ -2,6 +2,7 @@ package heat
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -125,16 +126,21 @@ func (l *live) holder(stackID string) *openstack.StackResource {
 // portType is the type of resource that a connection point of a VNFC is.
 const portType = "OS::Neutron::Port"
 
-// VNFCs returns the servers of the VDUs, in the order of VDU and age. It takes four requests,
+// networkType is the type of resource that an internal virtual link is.
+const networkType = "OS::Neutron::Net"
+
+// Resources implements vnfm.InfraDriver: the servers of the VDUs in the order of VDU and age,
+// and the networks of the stack and those that its internal virtual links were given. It takes four requests,
 // however many there are.
-func (d *Driver) VNFCs(ctx context.Context, t *vnfm.Target) ([]vnfm.VNFC, error) {
+func (d *Driver) Resources(ctx context.Context, t *vnfm.Target) (*vnfm.ResourceInfo, error) {
 	s, err := d.open(t, nil)
 	if err != nil {
 		return nil, err
 	}
+	out := &vnfm.ResourceInfo{}
 	stack, err := s.client.FindStack(ctx, stackName(t.Instance))
 	if err != nil || stack == nil {
-		return nil, err
+		return out, err
 	}
 	l := &live{stack: stack}
 	if err := s.survey(ctx, l); err != nil {
@@ -145,11 +151,19 @@ func (d *Driver) VNFCs(ctx context.Context, t *vnfm.Target) ([]vnfm.VNFC, error)
 		return nil, err
 	}
 	points := l.connectionPoints(ports)
-	var out []vnfm.VNFC
 	for _, c := range s.components(l) {
 		v := c.vnfc()
 		v.ConnectionPoints = points[c.resource.PhysicalID]
-		out = append(out, v)
+		out.VNFCs = append(out.VNFCs, v)
+	}
+	out.VirtualLinks = maps.Clone(t.Instance.Links.Managed)
+	for i := range l.resources {
+		if r := &l.resources[i]; r.Type == networkType && r.PhysicalID != "" {
+			if out.VirtualLinks == nil {
+				out.VirtualLinks = map[string]string{}
+			}
+			out.VirtualLinks[r.Name] = r.PhysicalID
+		}
 	}
 	return out, nil
 }

@@ -15,9 +15,9 @@ import (
 
 var podKind = schema.GroupVersionKind{Version: "v1", Kind: "Pod"}
 
-// VNFCs returns the pods of the VDUs' workloads, found by owner references, in
+// Resources implements vnfm.InfraDriver: the pods of the VDUs' workloads, found by owner references, in
 // the order of VDU and name. A workload that is gone has none.
-func (d *Driver) VNFCs(ctx context.Context, t *vnfm.Target) ([]vnfm.VNFC, error) {
+func (d *Driver) Resources(ctx context.Context, t *vnfm.Target) (*vnfm.ResourceInfo, error) {
 	s, err := d.open(t, nil)
 	if err != nil {
 		return nil, err
@@ -26,13 +26,13 @@ func (d *Driver) VNFCs(ctx context.Context, t *vnfm.Target) ([]vnfm.VNFC, error)
 	if err != nil {
 		return nil, err
 	}
-	var out []vnfm.VNFC
+	out := &vnfm.ResourceInfo{}
 	for _, v := range vdus {
 		for i := range v.pods {
-			out = append(out, vnfcOf(v.id, &v.pods[i]))
+			out.VNFCs = append(out.VNFCs, vnfcOf(v.id, &v.pods[i]))
 		}
 	}
-	slices.SortFunc(out, func(a, b vnfm.VNFC) int { return strings.Compare(a.ID+" "+a.Namespace, b.ID+" "+b.Namespace) })
+	slices.SortFunc(out.VNFCs, func(a, b vnfm.VNFC) int { return strings.Compare(a.ID+" "+a.Namespace, b.ID+" "+b.Namespace) })
 	return out, nil
 }
 

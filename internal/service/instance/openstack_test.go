@@ -123,12 +123,12 @@ func (c *cloud) vnfcs() map[string][]vnfm.VNFC {
 	if len(all) != 1 {
 		c.Fatalf("the store has %d instances", len(all))
 	}
-	list, err := c.manager().VNFCs(c.Context(), all[0].ID)
+	has, err := c.manager().Resources(c.Context(), all[0].ID)
 	if err != nil {
 		c.Fatal(err)
 	}
 	out := map[string][]vnfm.VNFC{}
-	for _, v := range list {
+	for _, v := range has.VNFCs {
 		out[v.VDUID] = append(out[v.VDUID], v)
 	}
 	return out
@@ -177,6 +177,22 @@ func addressed(v vnfm.VNFC) error {
 		return fmt.Errorf("VNFC %s has the addresses %v, and at its connection points %v", v.ID, v.Addresses, v.ConnectionPoints)
 	}
 	return nil
+}
+
+// linked checks that the internal network of the VNF is one that Neutron has.
+func (c *cloud) linked(*terraform.State) error {
+	has, err := c.manager().Resources(c.Context(), c.records()[0].ID)
+	if err != nil {
+		return err
+	}
+	var list struct{ Networks []struct{ ID, Name string } }
+	c.env.Get(c, "network", "/networks", &list)
+	for _, n := range list.Networks {
+		if id := has.VirtualLinks["inside"]; id != "" && n.ID == id {
+			return nil
+		}
+	}
+	return fmt.Errorf("of the virtual links %v Neutron has none, but %v", has.VirtualLinks, list.Networks)
 }
 
 // nothingIsLeft checks that neither the stack of an instance nor a record is there.
@@ -417,7 +433,7 @@ func TestAccInstance_openStack(t *testing.T) {
 					statecheck.ExpectKnownValue(address, tfjsonpath.New("status"), knownvalue.StringExact("INSTANTIATED")),
 					statecheck.ExpectKnownValue(address, tfjsonpath.New("namespace"), knownvalue.StringExact("")),
 				},
-				Check: also(asked("instantiation"), c.whole(map[string]int{"FW": 1, "TG": 1}), c.heard.silent(), func(*terraform.State) error {
+				Check: also(asked("instantiation"), c.whole(map[string]int{"FW": 1, "TG": 1}), c.linked, c.heard.silent(), func(*terraform.State) error {
 					id = c.records()[0].ID
 					return nil
 				}),

@@ -27,6 +27,7 @@ type view struct {
 	Status               types.String `tfsdk:"status"`
 	Generation           types.Int64  `tfsdk:"generation"`
 	VNFCs                []vnfcView   `tfsdk:"vnfcs"`
+	VirtualLinks         types.Map    `tfsdk:"virtual_links"`
 }
 
 // vnfcView is one VNFC as the data sources show it.
@@ -64,12 +65,14 @@ func newView(ctx context.Context, m vnfm.Manager, i *vnfm.Instance) (view, error
 		Status:               types.StringValue(string(i.Status)),
 		Generation:           types.Int64Value(i.Generation),
 		VNFCs:                []vnfcView{},
+		VirtualLinks:         tfutil.StringMap(nil),
 	}
-	vnfcs, err := m.VNFCs(ctx, i.ID)
+	has, err := m.Resources(ctx, i.ID)
 	if err != nil {
 		return v, err
 	}
-	for _, c := range vnfcs {
+	v.VirtualLinks = tfutil.StringMap(has.VirtualLinks)
+	for _, c := range has.VNFCs {
 		v.VNFCs = append(v.VNFCs, vnfcView{
 			ID:        types.StringValue(c.ID),
 			VDUID:     types.StringValue(c.VDUID),
@@ -117,6 +120,10 @@ func viewAttributes(lookup ...string) map[string]schema.Attribute {
 			MarkdownDescription: "The VNFCs as they are now.",
 			Computed:            true,
 			NestedObject:        schema.NestedAttributeObject{Attributes: vnfcAttributes()},
+		},
+		"virtual_links": schema.MapAttribute{
+			MarkdownDescription: "On OpenStack, the ids of the networks by the internal virtual link that they are, as the VNFD or the template calls it.",
+			ElementType:         types.StringType, Computed: true,
 		},
 	}
 }
