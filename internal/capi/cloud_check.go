@@ -188,7 +188,19 @@ func (q *cloudQuestion) flavourAt(m machines) where {
 	case m.controlPlane && q.spec.ControlPlane.Flavour != "":
 		return where{attribute: "control_plane.flavour"}
 	case q.spec.NodeGroups[m.group].Flavour != "":
-		return where{attribute: "node_groups", key: m.group}
+		return where{attribute: attributeNodeGroups, key: m.group}
+	default:
+		return q.form()
+	}
+}
+
+// networksAt is the argument that has the networks of machines.
+func (q *cloudQuestion) networksAt(m machines) where {
+	switch {
+	case m.controlPlane && len(q.spec.ControlPlane.Networks) > 0:
+		return where{attribute: "control_plane.networks"}
+	case len(q.spec.NodeGroups[m.group].Networks) > 0:
+		return where{attribute: attributeNodeGroups, key: m.group}
 	default:
 		return q.form()
 	}
@@ -206,25 +218,53 @@ func (q *cloudQuestion) cluster(spec map[string]any) error {
 		}
 		return q.form()
 	}
-	if err := q.network(spec["externalNetwork"], at("external", given.External != "")); err != nil {
+	if err := q.external(spec["externalNetwork"], at("external", given.External != "")); err != nil {
 		return err
 	}
-	if err := q.network(spec["network"], at("internal", given.Internal != nil)); err != nil {
+	network, err := q.network(spec["network"], at("internal", given.Internal != nil))
+	if err != nil {
 		return err
 	}
 	subnets, _ := spec["subnets"].([]any)
 	for _, each := range subnets {
 		id, name := byOf(each)
-		if err := lookFor(q, "subnet", id, name, at("internal_subnet", given.Subnet != nil), q.client.Subnets, nil); err != nil {
+		if id == "" && network == "" && spec["network"] != nil {
+			// Its name is one in a network that is not known here.
+			continue
+		}
+		look := func(ctx context.Context, id, name string) ([]openstack.Named, error) {
+			return q.client.Subnets(ctx, network, id, name)
+		}
+		if err := lookFor(q, "subnet", id, name, at("internal_subnet", given.Subnet != nil), look, nil); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (q *cloudQuestion) network(param any, at where) error {
+// external looks for the network that floating IPs come from. By a name Cluster API Provider
+// OpenStack finds external ones only, by an id any.
+func (q *cloudQuestion) external(param any, at where) error {
 	id, name := byOf(param)
-	return lookFor(q, "network", id, name, at, q.client.Networks, nil)
+	if id != "" {
+		_, err := q.network(param, at)
+		return err
+	}
+	return lookFor(q, "external network", "", name, at, q.client.ExternalNetworks, nil)
+}
+
+// network looks for a network, and returns its id when there is one.
+func (q *cloudQuestion) network(param any, at where) (string, error) {
+	id, name := byOf(param)
+	found := ""
+	err := lookFor(q, "network", id, name, at, func(ctx context.Context, id, name string) ([]openstack.Named, error) {
+		all, err := q.client.Networks(ctx, id, name)
+		if len(all) == 1 {
+			found = all[0].ID
+		}
+		return all, err
+	}, nil)
+	return found, err
 }
 
 func (q *cloudQuestion) machine(who machines, spec map[string]any) error {
@@ -253,7 +293,7 @@ func (q *cloudQuestion) machine(who machines, spec map[string]any) error {
 	ports, _ := spec["ports"].([]any)
 	for _, each := range ports {
 		port, _ := each.(map[string]any)
-		if err := q.network(port["network"], q.form()); err != nil {
+		if _, err := q.network(port["network"], q.networksAt(who)); err != nil {
 			return err
 		}
 	}
