@@ -80,6 +80,10 @@ func (o *overlay) consult(ctx context.Context, t *vnfm.Target, absentOnly bool) 
 	if err == nil {
 		err = q.ask()
 	}
+	if err == nil && !absentOnly && q.instances > 0 && t.Instance.ID == "" && !t.AdoptExisting {
+		// Machines of a cluster that is there are among what is used.
+		err = q.quota()
+	}
 	return q.problems, err
 }
 
@@ -109,6 +113,8 @@ type cloudQuestion struct {
 	problems vnfm.Problems
 	// absentOnly leaves out how what is there suits the cluster.
 	absentOnly bool
+	// The machines need these, as far as it is known.
+	instances, vcpus, ram int
 }
 
 // ask looks for everything that is named, each thing once.
@@ -180,6 +186,59 @@ func (q *cloudQuestion) machinesOf(template string) machines {
 		}
 	}
 	return machines{}
+}
+
+// numberOf is how many machines there shall be at first.
+func (q *cloudQuestion) numberOf(m machines) int {
+	kind, name, wanted := "KubeadmControlPlane", "", q.spec.ControlPlane.Replicas
+	if !m.controlPlane {
+		g := q.spec.NodeGroups[m.group]
+		kind, name, wanted = "MachineDeployment", q.spec.Name+"-"+m.group, g.Replicas
+		if wanted == nil {
+			wanted = g.Min
+		}
+	}
+	if wanted != nil {
+		return int(*wanted)
+	}
+	for _, o := range q.objects {
+		if o["kind"] == kind && (m.controlPlane || stringAt(o, "metadata", "name") == name) {
+			switch n := child(o, "spec")["replicas"].(type) {
+			case int64:
+				return int(n)
+			case float64:
+				return int(n)
+			}
+			return 1
+		}
+	}
+	return 0
+}
+
+// quota compares what a new cluster needs with what is left to the project. Where the user
+// may not read it, registering the VIM has told.
+func (q *cloudQuestion) quota() error {
+	has, err := q.client.Quota(q.ctx)
+	if openstack.IsForbidden(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, each := range []struct {
+		what  string
+		room  openstack.Room
+		needs int
+	}{
+		{"instances", has.Instances, q.instances}, {"vCPUs", has.VCPUs, q.vcpus}, {"MiB of memory", has.RAM, q.ram},
+	} {
+		if left := max(each.room.Most-each.room.Used, 0); each.room.Most >= 0 && each.needs > left {
+			q.say(vnfm.SeverityWarning, where{attribute: "openstack"},
+				fmt.Sprintf("the machines need %d %s, and the quota of the project has %d left", each.needs, each.what, left),
+				fmt.Sprintf("%d of %d are used: Nova refuses what is above the quota, unless it is raised or others are gone by then", each.room.Used, each.room.Most))
+		}
+	}
+	return nil
 }
 
 // flavourAt is the argument that has the flavour of machines.
@@ -269,7 +328,11 @@ func (q *cloudQuestion) network(param any, at where) (string, error) {
 
 func (q *cloudQuestion) machine(who machines, spec map[string]any) error {
 	at := q.flavourAt(who)
+	number := q.numberOf(who)
+	q.instances += number
 	err := lookFor(q, "flavour", stringAt(spec, "flavorID"), stringAt(spec, "flavor"), at, q.client.Flavours, func(f openstack.Flavour) {
+		q.vcpus += number * f.VCPUs
+		q.ram += number * f.RAM
 		if f.VCPUs < leastVCPUs || f.RAM < leastRAM {
 			q.say(vnfm.SeverityWarning, at, fmt.Sprintf("flavour %q of %s has %d vCPU and %d MiB of memory", f.Name, who, f.VCPUs, f.RAM),
 				fmt.Sprintf("kubeadm refuses a control plane of less than %d vCPU, and needs %d MiB for any machine", leastVCPUs, leastRAM))

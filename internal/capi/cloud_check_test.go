@@ -162,6 +162,45 @@ func TestCloudHasNot(t *testing.T) {
 	}
 }
 
+// What a new cluster needs is compared with what the quota leaves.
+func TestCloudQuota(t *testing.T) {
+	cloud := stocked(t)
+	code := http.StatusOK
+	cloud.Refuse(func(w http.ResponseWriter, r *http.Request) bool {
+		if !strings.HasSuffix(r.URL.Path, "/limits") {
+			return false
+		}
+		w.WriteHeader(code)
+		_, _ = w.Write([]byte(`{"limits": {"rate": [], "absolute": {"maxTotalInstances": 10, "totalInstancesUsed": 7,
+			"maxTotalCores": -1, "totalCoresUsed": 28, "maxTotalRAMSize": 50000, "totalRAMUsed": 20000}}}`))
+		return true
+	})
+	problems := asked(t, cloud, openstackSpec(nil))
+	require.Len(t, problems, 2, "three machines of m1.large and two of m1.medium")
+	for i, want := range []string{
+		"the machines need 5 instances, and the quota of the project has 3 left: 7 of 10 are used",
+		"the machines need 32768 MiB of memory, and the quota of the project has 30000 left: 20000 of 50000 are used",
+	} {
+		assert.Equal(t, vnfm.SeverityWarning, problems[i].Severity)
+		assert.Equal(t, "openstack", problems[i].Attribute)
+		assert.Contains(t, problems[i].String(), want)
+	}
+
+	fits := openstackSpec(nil)
+	fits.ControlPlane.Replicas, fits.NodeGroups["upf"] = number(1), vnfm.NodeGroup{Min: number(2), Max: number(9)}
+	assert.Empty(t, asked(t, cloud, fits), "an autoscaler begins with the least")
+
+	o, target := onCloud(t, cloud, openstackSpec(nil))
+	target.Instance.ID = "0815"
+	assert.Empty(t, o.askCloud(t.Context(), target), "its machines are among what is used")
+	o, target = onCloud(t, cloud, openstackSpec(nil))
+	target.AdoptExisting = true
+	assert.Empty(t, o.askCloud(t.Context(), target))
+
+	code = http.StatusForbidden
+	assert.Empty(t, asked(t, cloud, openstackSpec(nil)))
+}
+
 // A cloud that does not answer is told once, and stops no plan.
 func TestCloudDoesNotAnswer(t *testing.T) {
 	cloud := stocked(t)

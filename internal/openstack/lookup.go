@@ -79,6 +79,40 @@ func (c *Client) Keypairs(ctx context.Context, name string) ([]Named, error) {
 	return found(&Named{Name: one.Keypair.Name}, err)
 }
 
+// Room is how much of something a project may have, and has. Without a limit Most is below
+// zero.
+type Room struct{ Most, Used int }
+
+// Quota is what servers need of the quota of their project.
+type Quota struct {
+	// RAM is in MiB.
+	Instances, VCPUs, RAM Room
+}
+
+// Quota reads the quota of Nova and what of it is used.
+func (c *Client) Quota(ctx context.Context) (*Quota, error) {
+	var got struct {
+		Limits struct {
+			Absolute map[string]int `json:"absolute"`
+		} `json:"limits"`
+	}
+	if err := c.do(ctx, call{doing: "reading the quota", service: ServiceCompute, path: "/limits", out: &got}); err != nil {
+		return nil, err
+	}
+	room := func(most, used string) Room {
+		r := Room{Most: -1, Used: got.Limits.Absolute[used]}
+		if m, ok := got.Limits.Absolute[most]; ok {
+			r.Most = m
+		}
+		return r
+	}
+	return &Quota{
+		Instances: room("maxTotalInstances", "totalInstancesUsed"),
+		VCPUs:     room("maxTotalCores", "totalCoresUsed"),
+		RAM:       room("maxTotalRAMSize", "totalRAMUsed"),
+	}, nil
+}
+
 // Networks finds networks.
 func (c *Client) Networks(ctx context.Context, id, name string) ([]Named, error) {
 	return c.neutron(ctx, "network", id, name, nil)

@@ -134,6 +134,7 @@ func TestAccWorkloadCluster_capoPlans(t *testing.T) {
 	const lost = "00000000-0000-0000-0000-000000000000"
 	const byName = "Check the name, unless the same apply makes it: without it no machine comes up."
 	const byID = " in the OpenStack: Check the id, and that the project may see it."
+	const above = "Nova refuses what is above the quota, unless it is raised or others are gone by then."
 	steps := []resource.TestStep{{
 		// Only a VIM that is registered is asked.
 		Config: w.store.Config(acctest.VIM(t, w.lab, "test"), labCloudVIM(cloud, user)),
@@ -142,6 +143,8 @@ func TestAccWorkloadCluster_capoPlans(t *testing.T) {
 		name string
 		// changes are texts of the configuration, each with what is in its place.
 		changes []string
+		// prepare, when set, changes the cloud before.
+		prepare func()
 		// said is all that the plan says.
 		said []string
 	}{
@@ -207,15 +210,31 @@ func TestAccWorkloadCluster_capoPlans(t *testing.T) {
 				`WARNING chart.values: Image "ubuntu-22.04" does not say which version of Kubernetes it has: Its property kube_version is missing, so that nobody can tell whether it has 1.33.1.`,
 			},
 		},
+		{
+			name: "quota",
+			prepare: func() {
+				cloud.Limit(t, user, "instances", 2)
+				cloud.Limit(t, user, "cores", 5)
+			},
+			said: []string{
+				`WARNING openstack: The machines need 3 instances, and the quota of the project has 2 left: 0 of 2 are used: ` + above,
+				`WARNING openstack: The machines need 6 vCPUs, and the quota of the project has 5 left: 0 of 5 are used: ` + above,
+			},
+		},
 	}
 	for _, c := range cases {
 		for i := 0; i < len(c.changes); i += 2 {
 			require.Contains(t, least, c.changes[i])
 		}
 		step := resource.TestStep{
-			PreConfig: func() { w.heard.at(c.name) },
-			Config:    w.config(strings.NewReplacer(c.changes...).Replace(least), labCloudVIM(cloud, user)),
-			PlanOnly:  true, ExpectNonEmptyPlan: true,
+			PreConfig: func() {
+				if c.prepare != nil {
+					c.prepare()
+				}
+				w.heard.at(c.name)
+			},
+			Config:   w.config(strings.NewReplacer(c.changes...).Replace(least), labCloudVIM(cloud, user)),
+			PlanOnly: true, ExpectNonEmptyPlan: true,
 		}
 		if len(c.said) > 0 && strings.HasPrefix(c.said[0], "ERROR") {
 			step.ExpectNonEmptyPlan = false
