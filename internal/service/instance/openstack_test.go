@@ -392,7 +392,7 @@ func (c *cloud) watch(vdu string, least int) resource.TestCheckFunc {
 func TestAccInstance_openStack(t *testing.T) {
 	c := newCloud(t)
 	// Heat empties a port that it replaces, which Neutron allows in networks of one's own.
-	outside, other := c.env.NewNetwork(t, c.user, "10.78.0.0/24"), c.env.NewNetwork(t, c.user, "10.78.1.0/24")
+	outside, other := c.env.NewNetwork(t, c.user, "outside", "10.78.0.0/24"), c.env.NewNetwork(t, c.user, "other", "10.78.1.0/24")
 	firewall := func(arguments ...string) string {
 		return c.over(examplePackage(c, "firewall"), "simple", c.links(outside), arguments...)
 	}
