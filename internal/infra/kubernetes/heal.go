@@ -43,7 +43,7 @@ func (s *session) heal(ctx context.Context, h *vnfm.HealSpec) error {
 			// It is gone altogether, which an apply puts right and not a heal.
 		case h.Whole() || slices.Contains(h.VDUIDs, v.id):
 			// A restart leaves the claims of the pods alone.
-			if restartable(v.workload) && !(h.Storage && v.workload.item.Kind == setKind.Kind) {
+			if restartable(v.workload) && (!h.Storage || v.workload.item.Kind != setKind.Kind) {
 				restarted = append(restarted, v)
 			} else {
 				replaced = append(replaced, v)
