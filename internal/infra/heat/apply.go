@@ -237,18 +237,19 @@ func (s *session) update(ctx context.Context, l *live, want *openstack.StackRequ
 }
 
 // finish waits until Heat has made the stack, and asks it again when it has stopped, and
-// once for each failure that another try mends.
+// once for each reason to fail that is over then.
 func (s *session) finish(ctx context.Context, stack *openstack.Stack, want *openstack.StackRequest) error {
 	tried := map[string]bool{}
 	for {
+		token := s.client.Token()
 		err := s.await(ctx, stack)
-		passing := passingFailure(err)
+		passed := s.passed(ctx, err, token)
 		switch {
 		case errors.Is(err, errSilent):
 			s.progress(ctx, fmt.Sprintf("nothing has happened in stack %s for %s: Heat is asked again", stack.Name, silence))
-		case passing != "" && !tried[passing]:
-			tried[passing] = true
-			s.progress(ctx, fmt.Sprintf("stack %s: %s: Heat is asked again", stack.Name, passing))
+		case passed != "" && !tried[passed]:
+			tried[passed] = true
+			s.progress(ctx, fmt.Sprintf("stack %s has failed, and %s: Heat is asked again", stack.Name, passed))
 		default:
 			return err
 		}
@@ -258,24 +259,24 @@ func (s *session) finish(ctx context.Context, stack *openstack.Stack, want *open
 	}
 }
 
-// passingFailures are, by a part of the reason, those that are over when Heat is asked
-// again. Heat works with the token of who asked, which may have been revoked; and Nova lets
-// go of the port of a server some time after it has said that the server is gone.
-var passingFailures = map[string]string{
-	"(HTTP 401)":      "the token that Heat has is not valid any more",
-	"is still in use": "a service says that what it was to use is still in use",
-}
-
-// passingFailure says what another try mends, when that is why a stack failed.
-func passingFailure(err error) string {
+// passed says what made a stack fail that is over when Heat is asked again; empty when
+// nothing is known to be. Heat works with the token of who asked, whose end its resources
+// tell of in words of their own. And Nova lets go of the port of a server some time after it
+// has said that the server is gone.
+func (s *session) passed(ctx context.Context, err error, token string) string {
 	var failed *stackError
 	if !errors.As(err, &failed) {
 		return ""
 	}
-	for part, what := range passingFailures {
-		if slices.ContainsFunc(failed.reasons, func(reason string) bool { return strings.Contains(reason, part) }) {
-			return what
-		}
+	if inUse(failed) {
+		return "a service says that what it was to use is still in use"
+	}
+	if valid, err := s.client.IsValid(ctx, token); err == nil && !valid {
+		return "the token that Heat was asked with is not valid any more"
 	}
 	return ""
+}
+
+func inUse(failed *stackError) bool {
+	return slices.ContainsFunc(failed.reasons, func(reason string) bool { return strings.Contains(reason, "is still in use") })
 }
