@@ -57,7 +57,7 @@ func TestCloudOfATopology(t *testing.T) {
 		"flavour":                  {variables: with(map[string]any{"flavour": "none"}), severity: vnfm.SeverityWarning, want: `there is no flavour "none"`},
 		"small flavour of a group": {variables: with(nil), group: map[string]any{"flavour": "m1.tiny"}, severity: vnfm.SeverityWarning, want: `flavour "m1.tiny" of node group "upf" has 1 vCPU`},
 		"key pair":                 {variables: with(map[string]any{"keypair": "lost"}), severity: vnfm.SeverityWarning, want: `there is no key pair "lost"`},
-		"network":                  {variables: with(map[string]any{"network": "none"}), severity: vnfm.SeverityWarning, want: `there is no network "none"`},
+		"network":                  {variables: with(map[string]any{"network": "none"}), severity: vnfm.SeverityWarning, want: `there is no external network "none"`},
 		"image by id":              {variables: with(map[string]any{"imageID": "00000000-0000-0000-0000-000000000000"}), severity: vnfm.SeverityError, want: `there is no image with the id 00000000`},
 		"no class":                 {class: "none"},
 	} {

@@ -80,6 +80,10 @@ func (o *overlay) consult(ctx context.Context, t *vnfm.Target, absentOnly bool) 
 	if err == nil {
 		err = q.ask()
 	}
+	if err == nil && !absentOnly && q.instances > 0 && t.Instance.ID == "" && !t.AdoptExisting {
+		// Machines of a cluster that is there are among what is used.
+		err = q.quota()
+	}
 	return q.problems, err
 }
 
@@ -109,6 +113,8 @@ type cloudQuestion struct {
 	problems vnfm.Problems
 	// absentOnly leaves out how what is there suits the cluster.
 	absentOnly bool
+	// The machines need these, as far as it is known.
+	instances, vcpus, ram int
 }
 
 // ask looks for everything that is named, each thing once.
@@ -182,13 +188,78 @@ func (q *cloudQuestion) machinesOf(template string) machines {
 	return machines{}
 }
 
+// numberOf is how many machines there shall be at first.
+func (q *cloudQuestion) numberOf(m machines) int {
+	kind, name, wanted := "KubeadmControlPlane", "", q.spec.ControlPlane.Replicas
+	if !m.controlPlane {
+		g := q.spec.NodeGroups[m.group]
+		kind, name, wanted = "MachineDeployment", q.spec.Name+"-"+m.group, g.Replicas
+		if wanted == nil {
+			wanted = g.Min
+		}
+	}
+	if wanted != nil {
+		return int(*wanted)
+	}
+	for _, o := range q.objects {
+		if o["kind"] == kind && (m.controlPlane || stringAt(o, "metadata", "name") == name) {
+			switch n := child(o, "spec")["replicas"].(type) {
+			case int64:
+				return int(n)
+			case float64:
+				return int(n)
+			}
+			return 1
+		}
+	}
+	return 0
+}
+
+// quota compares what a new cluster needs with what is left to the project. Where the user
+// may not read it, registering the VIM has told.
+func (q *cloudQuestion) quota() error {
+	has, err := q.client.Quota(q.ctx)
+	if openstack.IsForbidden(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, each := range []struct {
+		what  string
+		room  openstack.Room
+		needs int
+	}{
+		{"instances", has.Instances, q.instances}, {"vCPUs", has.VCPUs, q.vcpus}, {"MiB of memory", has.RAM, q.ram},
+	} {
+		if left := max(each.room.Most-each.room.Used, 0); each.room.Most >= 0 && each.needs > left {
+			q.say(vnfm.SeverityWarning, where{attribute: "openstack"},
+				fmt.Sprintf("the machines need %d %s, and the quota of the project has %d left", each.needs, each.what, left),
+				fmt.Sprintf("%d of %d are used: Nova refuses what is above the quota, unless it is raised or others are gone by then", each.room.Used, each.room.Most))
+		}
+	}
+	return nil
+}
+
 // flavourAt is the argument that has the flavour of machines.
 func (q *cloudQuestion) flavourAt(m machines) where {
 	switch {
 	case m.controlPlane && q.spec.ControlPlane.Flavour != "":
 		return where{attribute: "control_plane.flavour"}
 	case q.spec.NodeGroups[m.group].Flavour != "":
-		return where{attribute: "node_groups", key: m.group}
+		return where{attribute: attributeNodeGroups, key: m.group}
+	default:
+		return q.form()
+	}
+}
+
+// networksAt is the argument that has the networks of machines.
+func (q *cloudQuestion) networksAt(m machines) where {
+	switch {
+	case m.controlPlane && len(q.spec.ControlPlane.Networks) > 0:
+		return where{attribute: "control_plane.networks"}
+	case len(q.spec.NodeGroups[m.group].Networks) > 0:
+		return where{attribute: attributeNodeGroups, key: m.group}
 	default:
 		return q.form()
 	}
@@ -206,30 +277,62 @@ func (q *cloudQuestion) cluster(spec map[string]any) error {
 		}
 		return q.form()
 	}
-	if err := q.network(spec["externalNetwork"], at("external", given.External != "")); err != nil {
+	if err := q.external(spec["externalNetwork"], at("external", given.External != "")); err != nil {
 		return err
 	}
-	if err := q.network(spec["network"], at("internal", given.Internal != nil)); err != nil {
+	network, err := q.network(spec["network"], at("internal", given.Internal != nil))
+	if err != nil {
 		return err
 	}
 	subnets, _ := spec["subnets"].([]any)
 	for _, each := range subnets {
 		id, name := byOf(each)
-		if err := lookFor(q, "subnet", id, name, at("internal_subnet", given.Subnet != nil), q.client.Subnets, nil); err != nil {
+		if id == "" && network == "" && spec["network"] != nil {
+			// Its name is one in a network that is not known here.
+			continue
+		}
+		look := func(ctx context.Context, id, name string) ([]openstack.Named, error) {
+			return q.client.Subnets(ctx, network, id, name)
+		}
+		if err := lookFor(q, "subnet", id, name, at("internal_subnet", given.Subnet != nil), look, nil); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (q *cloudQuestion) network(param any, at where) error {
+// external looks for the network that floating IPs come from. By a name Cluster API Provider
+// OpenStack finds external ones only, by an id any.
+func (q *cloudQuestion) external(param any, at where) error {
 	id, name := byOf(param)
-	return lookFor(q, "network", id, name, at, q.client.Networks, nil)
+	if id != "" {
+		_, err := q.network(param, at)
+		return err
+	}
+	return lookFor(q, "external network", "", name, at, q.client.ExternalNetworks, nil)
+}
+
+// network looks for a network, and returns its id when there is one.
+func (q *cloudQuestion) network(param any, at where) (string, error) {
+	id, name := byOf(param)
+	found := ""
+	err := lookFor(q, "network", id, name, at, func(ctx context.Context, id, name string) ([]openstack.Named, error) {
+		all, err := q.client.Networks(ctx, id, name)
+		if len(all) == 1 {
+			found = all[0].ID
+		}
+		return all, err
+	}, nil)
+	return found, err
 }
 
 func (q *cloudQuestion) machine(who machines, spec map[string]any) error {
 	at := q.flavourAt(who)
+	number := q.numberOf(who)
+	q.instances += number
 	err := lookFor(q, "flavour", stringAt(spec, "flavorID"), stringAt(spec, "flavor"), at, q.client.Flavours, func(f openstack.Flavour) {
+		q.vcpus += number * f.VCPUs
+		q.ram += number * f.RAM
 		if f.VCPUs < leastVCPUs || f.RAM < leastRAM {
 			q.say(vnfm.SeverityWarning, at, fmt.Sprintf("flavour %q of %s has %d vCPU and %d MiB of memory", f.Name, who, f.VCPUs, f.RAM),
 				fmt.Sprintf("kubeadm refuses a control plane of less than %d vCPU, and needs %d MiB for any machine", leastVCPUs, leastRAM))
@@ -253,7 +356,7 @@ func (q *cloudQuestion) machine(who machines, spec map[string]any) error {
 	ports, _ := spec["ports"].([]any)
 	for _, each := range ports {
 		port, _ := each.(map[string]any)
-		if err := q.network(port["network"], q.form()); err != nil {
+		if _, err := q.network(port["network"], q.networksAt(who)); err != nil {
 			return err
 		}
 	}

@@ -39,11 +39,13 @@ func stocked(t *testing.T) *cloudtest.Cloud {
 	} {
 		cloud.Put("/compute/v2.1/flavors", f)
 	}
-	cloud.Put("/compute/v2.1/os-keypairs", map[string]any{"name": "ops", "fingerprint": "aa:bb"})
+	cloud.Put("/compute/v2.1/os-keypairs", map[string]any{"id": 7, "name": "ops", "fingerprint": "aa:bb"})
 	for _, name := range []string{"public", "tenant", "storage"} {
-		cloud.Put("/network/v2.0/networks", map[string]any{"id": name + "-id", "name": name})
+		cloud.Put("/network/v2.0/networks", map[string]any{"id": name + "-id", "name": name, "router:external": name == "public"})
 	}
-	cloud.Put("/network/v2.0/subnets", map[string]any{"id": uuid, "name": "nodes"})
+	cloud.Put("/network/v2.0/networks", map[string]any{"id": "inner-id", "name": "public", "router:external": false})
+	cloud.Put("/network/v2.0/subnets", map[string]any{"id": uuid, "name": "nodes", "network_id": "tenant-id"})
+	cloud.Put("/network/v2.0/subnets", map[string]any{"id": "other-nodes-id", "name": "nodes", "network_id": "storage-id"})
 	return cloud
 }
 
@@ -75,6 +77,13 @@ func TestCloudHasWhatIsNamed(t *testing.T) {
 	all := openstackSpec(everything())
 	all.NodeGroups["upf"] = vnfm.NodeGroup{Replicas: number(1), Flavour: "m1.medium"}
 	assert.Empty(t, asked(t, cloud, all))
+
+	// A name of a subnet is one inside its network, also where that is not looked for.
+	for _, network := range []*vnfm.CloudResource{{Name: "storage"}, {Tags: []string{"core"}}} {
+		spec := openstackSpec(nil)
+		spec.Network = &vnfm.ClusterNetwork{Internal: network, Subnet: &vnfm.CloudResource{Name: "nodes"}}
+		assert.Empty(t, asked(t, cloud, spec), "%v", network)
+	}
 }
 
 func TestCloudHasNot(t *testing.T) {
@@ -90,17 +99,34 @@ func TestCloudHasNot(t *testing.T) {
 		at       string
 		want     string
 	}{
-		"image by id":        {map[string]any{"machineImageId": other}, nil, vnfm.SeverityError, "chart.values", "there is no image with the id " + other},
-		"image by name":      {byName("none"), nil, vnfm.SeverityWarning, "chart.values", `there is no image "none"`},
-		"two images":         {byName("twin"), nil, vnfm.SeverityError, "chart.values", `there are 2 of the image "twin"`},
-		"version":            {byName("node-1.33"), nil, vnfm.SeverityError, "kubernetes_version", `image "node-1.33" has Kubernetes 1.33.4, not 1.34.0`},
-		"no version":         {byName("plain"), nil, vnfm.SeverityWarning, "chart.values", `does not say which version of Kubernetes`},
-		"not active":         {byName("queued"), nil, vnfm.SeverityWarning, "chart.values", `image "queued" is queued`},
-		"key pair":           {map[string]any{"machineSSHKeyName": "lost"}, nil, vnfm.SeverityWarning, "chart.values", `there is no key pair "lost"`},
-		"network":            {internal("networkFilter", map[string]any{"id": other}), nil, vnfm.SeverityError, "chart.values", "there is no network with the id"},
-		"subnet":             {internal("subnetFilter", map[string]any{"name": "none"}), nil, vnfm.SeverityWarning, "chart.values", `there is no subnet "none"`},
-		"external network":   {map[string]any{"clusterNetworking": map[string]any{"externalNetworkId": "none"}}, nil, vnfm.SeverityWarning, "chart.values", `there is no network "none"`},
+		"image by id":      {map[string]any{"machineImageId": other}, nil, vnfm.SeverityError, "chart.values", "there is no image with the id " + other},
+		"image by name":    {byName("none"), nil, vnfm.SeverityWarning, "chart.values", `there is no image "none"`},
+		"two images":       {byName("twin"), nil, vnfm.SeverityError, "chart.values", `there are 2 of the image "twin"`},
+		"version":          {byName("node-1.33"), nil, vnfm.SeverityError, "kubernetes_version", `image "node-1.33" has Kubernetes 1.33.4, not 1.34.0`},
+		"no version":       {byName("plain"), nil, vnfm.SeverityWarning, "chart.values", `does not say which version of Kubernetes`},
+		"not active":       {byName("queued"), nil, vnfm.SeverityWarning, "chart.values", `image "queued" is queued`},
+		"key pair":         {map[string]any{"machineSSHKeyName": "lost"}, nil, vnfm.SeverityWarning, "chart.values", `there is no key pair "lost"`},
+		"network":          {internal("networkFilter", map[string]any{"id": other}), nil, vnfm.SeverityError, "chart.values", "there is no network with the id"},
+		"subnet":           {internal("subnetFilter", map[string]any{"name": "none"}), nil, vnfm.SeverityWarning, "chart.values", `there is no subnet "none"`},
+		"external network": {map[string]any{"clusterNetworking": map[string]any{"externalNetworkId": "none"}}, nil, vnfm.SeverityWarning, "chart.values", `there is no external network "none"`},
+		"not external":     {map[string]any{"clusterNetworking": map[string]any{"externalNetworkId": "tenant"}}, nil, vnfm.SeverityWarning, "chart.values", `there is no external network "tenant"`},
+		"subnets":          {internal("subnetFilter", map[string]any{"name": "nodes"}), nil, vnfm.SeverityError, "chart.values", `there are 2 of the subnet "nodes"`},
+		"subnet elsewhere": {
+			nil, func(s *vnfm.ClusterSpec) {
+				s.Network = &vnfm.ClusterNetwork{Internal: &vnfm.CloudResource{Name: "storage"}, Subnet: &vnfm.CloudResource{ID: uuid}}
+			}, vnfm.SeverityError, "network.internal_subnet", "there is no subnet with the id " + uuid,
+		},
 		"flavour of a group": {nil, func(s *vnfm.ClusterSpec) { s.NodeGroups["upf"] = vnfm.NodeGroup{Replicas: number(1), Flavour: "none"} }, vnfm.SeverityWarning, "node_groups upf", `there is no flavour "none"`},
+		"network of a group": {
+			nil, func(s *vnfm.ClusterSpec) {
+				s.NodeGroups["upf"] = vnfm.NodeGroup{Replicas: number(1), MachinePlace: vnfm.MachinePlace{Networks: []vnfm.MachineNetwork{{CloudResource: vnfm.CloudResource{Name: "none"}}}}}
+			}, vnfm.SeverityWarning, "node_groups upf", `there is no network "none"`,
+		},
+		"network of the control plane": {
+			nil, func(s *vnfm.ClusterSpec) {
+				s.ControlPlane.Networks = []vnfm.MachineNetwork{{CloudResource: vnfm.CloudResource{Name: "none"}}}
+			}, vnfm.SeverityWarning, "control_plane.networks", `there is no network "none"`,
+		},
 		"small flavour": {
 			nil, func(s *vnfm.ClusterSpec) { s.ControlPlane.Flavour = "m1.tiny" }, vnfm.SeverityWarning, "control_plane.flavour",
 			`flavour "m1.tiny" of the control plane has 1 vCPU and 512 MiB of memory: kubeadm refuses a control plane of less than 2 vCPU`,
@@ -134,6 +160,45 @@ func TestCloudHasNot(t *testing.T) {
 			assert.ErrorContains(t, err, "\n* "+p.Summary)
 		})
 	}
+}
+
+// What a new cluster needs is compared with what the quota leaves.
+func TestCloudQuota(t *testing.T) {
+	cloud := stocked(t)
+	code := http.StatusOK
+	cloud.Refuse(func(w http.ResponseWriter, r *http.Request) bool {
+		if !strings.HasSuffix(r.URL.Path, "/limits") {
+			return false
+		}
+		w.WriteHeader(code)
+		_, _ = w.Write([]byte(`{"limits": {"rate": [], "absolute": {"maxTotalInstances": 10, "totalInstancesUsed": 7,
+			"maxTotalCores": -1, "totalCoresUsed": 28, "maxTotalRAMSize": 50000, "totalRAMUsed": 20000}}}`))
+		return true
+	})
+	problems := asked(t, cloud, openstackSpec(nil))
+	require.Len(t, problems, 2, "three machines of m1.large and two of m1.medium")
+	for i, want := range []string{
+		"the machines need 5 instances, and the quota of the project has 3 left: 7 of 10 are used",
+		"the machines need 32768 MiB of memory, and the quota of the project has 30000 left: 20000 of 50000 are used",
+	} {
+		assert.Equal(t, vnfm.SeverityWarning, problems[i].Severity)
+		assert.Equal(t, "openstack", problems[i].Attribute)
+		assert.Contains(t, problems[i].String(), want)
+	}
+
+	fits := openstackSpec(nil)
+	fits.ControlPlane.Replicas, fits.NodeGroups["upf"] = number(1), vnfm.NodeGroup{Min: number(2), Max: number(9)}
+	assert.Empty(t, asked(t, cloud, fits), "an autoscaler begins with the least")
+
+	o, target := onCloud(t, cloud, openstackSpec(nil))
+	target.Instance.ID = "0815"
+	assert.Empty(t, o.askCloud(t.Context(), target), "its machines are among what is used")
+	o, target = onCloud(t, cloud, openstackSpec(nil))
+	target.AdoptExisting = true
+	assert.Empty(t, o.askCloud(t.Context(), target))
+
+	code = http.StatusForbidden
+	assert.Empty(t, asked(t, cloud, openstackSpec(nil)))
 }
 
 // A cloud that does not answer is told once, and stops no plan.

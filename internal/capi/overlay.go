@@ -125,12 +125,13 @@ func (o *overlay) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observatio
 }
 
 // VNFCs are the machines of the workload cluster.
-func (o *overlay) VNFCs(ctx context.Context, t *vnfm.Target) ([]vnfm.VNFC, error) {
+func (o *overlay) Resources(ctx context.Context, t *vnfm.Target) (*vnfm.ResourceInfo, error) {
 	c, err := o.cluster(t)
 	if err != nil {
 		return nil, err
 	}
-	return c.machines(ctx)
+	machines, err := c.machines(ctx)
+	return &vnfm.ResourceInfo{VNFCs: machines}, err
 }
 
 // Terminate removes the Cluster and waits until Cluster API has removed all that

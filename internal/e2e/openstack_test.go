@@ -8,6 +8,8 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -83,7 +85,13 @@ func (w *cloudWorld) connection(authURL string) vnfm.OpenStackConnection {
 // level configures the firewall at a scale level.
 func (w *cloudWorld) level(level int) {
 	w.Helper()
-	w.write(w.store.Provider(), fmt.Sprintf(`
+	w.write(w.firewall(level)...)
+}
+
+// firewall are the parts of a configuration of the firewall at a scale level.
+func (w *cloudWorld) firewall(level int, arguments ...string) []string {
+	w.Helper()
+	return []string{w.store.Provider(), fmt.Sprintf(`
 resource "vnf_vim" "test" {
   name = "cloud"
   openstack = {
@@ -103,6 +111,7 @@ resource "vnf_instance" "test" {
   package_id   = vnf_package.test.id
   flavour_id   = "simple"
   scale_levels = { fw = %d }
+  %s
   ext_virtual_links = {
     control = { resource_id = %q, ext_cps = { TG_CP1 = {} } }
     outside = { resource_id = %q, ext_cps = { FW_CP1 = {} } }
@@ -114,7 +123,24 @@ resource "vnf_instance" "test" {
     }
   }
 }
-`, level, w.env.Networks["net_mgmt"], w.env.Networks["net0"]))
+`, level, strings.Join(arguments, "\n  "), w.env.Networks["net_mgmt"], w.env.Networks["net0"])}
+}
+
+// another runs terraform apply in a directory of its own with a copy of the state, as
+// somebody does who does not know that another run is on its way, and who does not wait.
+func (w *cloudWorld) another(level int) result {
+	w.Helper()
+	other := newModule(w, w.tools)
+	other.write(w.firewall(level, `lock_timeout = "0s"`)...)
+	const state = "terraform.tfstate"
+	text, err := os.ReadFile(filepath.Join(w.dir, state))
+	if err != nil {
+		w.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(other.dir, state), text, 0o600); err != nil {
+		w.Fatal(err)
+	}
+	return other.run("apply", "-auto-approve", "-refresh=false")
 }
 
 // stack is the one of the instance that the store knows; nil when there is none.
@@ -196,8 +222,8 @@ func (w *cloudWorld) holds(count int) {
 }
 
 // TestAccOpenStack_interrupted kills the provider while Heat is at work, keeps Keystone away
-// from it for 20 seconds, revokes its token, and ends the engine of Heat in the middle: what
-// was begun is gone on with, on the same stack.
+// from it for 20 seconds with another process beside it, revokes its token, and ends the
+// engine of Heat in the middle: what was begun is gone on with, on the same stack.
 func TestAccOpenStack_interrupted(t *testing.T) {
 	t.Parallel()
 	w := newCloudWorld(t)
@@ -217,12 +243,17 @@ func TestAccOpenStack_interrupted(t *testing.T) {
 	w.holds(3)
 
 	w.level(2)
+	var other result
 	r := w.during(func(*running) {
 		w.shut.Store(true)
 		time.AfterFunc(20*time.Second, func() { w.shut.Store(false) })
+		other = w.another(0)
 	}, "apply", "-auto-approve")
 	if r.code != 0 {
-		t.Errorf("Keystone was away for 20 s:\n%s", r.output)
+		t.Errorf("Keystone was away for 20 s, with another process beside it:\n%s", r.output)
+	}
+	if other.code == 0 || !strings.Contains(other.text(), `VNF instance "fw" is being worked on by`) {
+		t.Errorf("beside another process:\n%s", other.output)
 	}
 	w.holds(4)
 

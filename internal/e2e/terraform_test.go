@@ -32,7 +32,7 @@ type module struct {
 	tmp string
 }
 
-func newModule(t *testing.T, built tools) *module {
+func newModule(t testing.TB, built tools) *module {
 	t.Helper()
 	m := &module{TB: t, tools: built, dir: t.TempDir(), tmp: t.TempDir()}
 	m.env = []string{

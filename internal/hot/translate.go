@@ -152,6 +152,7 @@ func (tr *translation) server(v *vnfm.VDU, file string) string {
 func (tr *translation) disks(u *unit, v *vnfm.VDU, server map[string]any) {
 	index := bootIndex(tr.f, v)
 	var devices []any
+	before := ""
 	for _, id := range v.StorageIDs {
 		st := tr.f.Storage(id)
 		if st == nil || !tr.isBlock(v, st) {
@@ -170,11 +171,21 @@ func (tr *translation) disks(u *unit, v *vnfm.VDU, server map[string]any) {
 			}
 			volume = u.parameter("volume-"+id, "string", map[string]any{fnResource: id})
 		}
-		at, boots := index[id]
-		if !boots {
-			at = -1
+		if at, boots := index[id]; boots {
+			devices = append(devices, map[string]any{"volume_id": volume, "boot_index": at})
+			continue
 		}
-		devices = append(devices, map[string]any{"volume_id": volume, "boot_index": at})
+		// Not one of the server's block devices: when the server is replaced, an attachment takes the
+		// volume along, while Nova refuses a server with a volume that the one before still has.
+		attachment := map[string]any{"type": "OS::Cinder::VolumeAttachment", "properties": map[string]any{
+			"instance_uuid": map[string]any{fnResource: v.ID}, "volume_id": volume,
+		}}
+		// One after the other: Nova names the devices in the order in which it is asked.
+		if before != "" {
+			attachment["depends_on"] = before
+		}
+		before = "attachment-" + id
+		u.resources[before] = attachment
 	}
 	if len(devices) > 0 {
 		server["block_device_mapping_v2"] = devices

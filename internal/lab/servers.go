@@ -45,8 +45,9 @@ func bootServer(_ context.Context, args []string, _, stderr io.Writer) error {
 	image := flags.String("image", "", "root that servers share")
 	folder := flags.String("folder", "", "folder of the server")
 	hostname := flags.String("hostname", "", "its name")
+	disks := flags.String("disks", "", "names and numbers of its disks")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	return servers.Boot(*image, *folder, *hostname)
+	return servers.Boot(*image, *folder, *hostname, *disks)
 }

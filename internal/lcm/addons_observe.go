@@ -102,7 +102,7 @@ func sumUp(objects map[string]string) string {
 	return "sha256:" + hex.EncodeToString(h.Sum(nil))[:summedDigits]
 }
 
-// VNFCs implements vnfm.InfraDriver: the machines, as without add-ons.
-func (f *furnished) VNFCs(ctx context.Context, t *vnfm.Target) ([]vnfm.VNFC, error) {
-	return f.InfraDriver.VNFCs(ctx, f.cluster(t))
+// Resources implements vnfm.InfraDriver: the machines, as without add-ons.
+func (f *furnished) Resources(ctx context.Context, t *vnfm.Target) (*vnfm.ResourceInfo, error) {
+	return f.InfraDriver.Resources(ctx, f.cluster(t))
 }

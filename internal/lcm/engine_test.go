@@ -130,10 +130,10 @@ func (d *driver) Observe(context.Context, *vnfm.Target) (*vnfm.Observation, erro
 	return &vnfm.Observation{Objects: maps.Clone(d.objects)}, nil
 }
 
-func (d *driver) VNFCs(context.Context, *vnfm.Target) ([]vnfm.VNFC, error) {
-	var out []vnfm.VNFC
+func (d *driver) Resources(context.Context, *vnfm.Target) (*vnfm.ResourceInfo, error) {
+	out := &vnfm.ResourceInfo{}
 	for _, id := range d.vnfcs {
-		out = append(out, vnfm.VNFC{ID: id})
+		out.VNFCs = append(out.VNFCs, vnfm.VNFC{ID: id})
 	}
 	return out, nil
 }

@@ -27,6 +27,9 @@ func (u *update) heal(ctx context.Context) error {
 	if len(want.VDUIDs) > 0 {
 		params["vdu_ids"] = want.VDUIDs
 	}
+	if want.Storage {
+		params["storage"] = true
+	}
 	// A heal that goes on may have replaced some of them already.
 	if !u.continues(vnfm.OpHeal, params) {
 		if err := knownVNFCs(ctx, d, t, want); err != nil {
@@ -71,29 +74,37 @@ func (u *update) continues(kind vnfm.OperationType, params map[string]any) bool 
 
 // knownVNFCs checks that the instance has the VNFCs that are to be replaced.
 func knownVNFCs(ctx context.Context, d vnfm.InfraDriver, t *vnfm.Target, want *vnfm.HealSpec) error {
-	if len(want.VNFCIDs) == 0 {
-		return nil
-	}
-	vnfcs, err := d.VNFCs(ctx, t)
-	if err != nil {
-		return err
-	}
-	ids := make([]string, 0, len(vnfcs))
-	for _, c := range vnfcs {
-		ids = append(ids, c.ID)
-	}
 	attribute, kind := attributeHealVNFCs, "VNFC"
 	if t.Instance.Cluster != nil {
 		attribute, kind = attributeHealMachines, "machine"
 	}
+	return known(ctx, d, t, want.VNFCIDs, func(id string, there []string) vnfm.Problem {
+		return vnfm.Problem{
+			Attribute: attribute,
+			Summary:   "the " + t.Instance.Noun() + " has no " + kind + " " + quote(id),
+			Detail:    "its " + kind + "s are " + listOf(there),
+		}
+	})
+}
+
+// known checks that the instance has VNFCs of these ids; refuse says what is wrong when one
+// is none of those that are there.
+func known(ctx context.Context, d vnfm.InfraDriver, t *vnfm.Target, ids []string, refuse func(id string, there []string) vnfm.Problem) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	has, err := d.Resources(ctx, t)
+	if err != nil {
+		return err
+	}
+	there := make([]string, 0, len(has.VNFCs))
+	for _, c := range has.VNFCs {
+		there = append(there, c.ID)
+	}
 	var problems vnfm.Problems
-	for _, id := range want.VNFCIDs {
-		if !slices.Contains(ids, id) {
-			problems = append(problems, vnfm.Problem{
-				Attribute: attribute,
-				Summary:   "the " + t.Instance.Noun() + " has no " + kind + " " + quote(id),
-				Detail:    "its " + kind + "s are " + listOf(ids),
-			})
+	for _, id := range ids {
+		if !slices.Contains(there, id) {
+			problems = append(problems, refuse(id, there))
 		}
 	}
 	return problems.Err()

@@ -90,13 +90,13 @@ func (e *Engine) Observe(ctx context.Context, id string) (*vnfm.Observation, err
 	return d.Observe(ctx, t)
 }
 
-// VNFCs implements vnfm.Manager.
-func (e *Engine) VNFCs(ctx context.Context, id string) ([]vnfm.VNFC, error) {
+// Resources implements vnfm.Manager.
+func (e *Engine) Resources(ctx context.Context, id string) (*vnfm.ResourceInfo, error) {
 	t, d, err := e.load(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	return d.VNFCs(ctx, t)
+	return d.Resources(ctx, t)
 }
 
 // load composes the target of an instance as its record stands.

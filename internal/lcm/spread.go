@@ -280,14 +280,20 @@ func (s *spread) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observation
 	return whole, err
 }
 
-// VNFCs implements vnfm.InfraDriver.
-func (s *spread) VNFCs(ctx context.Context, t *vnfm.Target) ([]vnfm.VNFC, error) {
-	found := make([][]vnfm.VNFC, len(s.sites))
+// Resources implements vnfm.InfraDriver.
+func (s *spread) Resources(ctx context.Context, t *vnfm.Target) (*vnfm.ResourceInfo, error) {
+	found := make([]*vnfm.ResourceInfo, len(s.sites))
 	err := s.each(t, func(i int, at *site, t *vnfm.Target) (err error) {
-		found[i], err = at.driver.VNFCs(ctx, t)
+		found[i], err = at.driver.Resources(ctx, t)
 		return err
 	})
-	all := slices.Concat(found...)
-	slices.SortFunc(all, func(a, b vnfm.VNFC) int { return strings.Compare(a.ID+" "+a.Namespace, b.ID+" "+b.Namespace) })
+	all := &vnfm.ResourceInfo{VirtualLinks: map[string]string{}}
+	for _, one := range found {
+		if one != nil {
+			all.VNFCs = append(all.VNFCs, one.VNFCs...)
+			maps.Copy(all.VirtualLinks, one.VirtualLinks)
+		}
+	}
+	slices.SortFunc(all.VNFCs, func(a, b vnfm.VNFC) int { return strings.Compare(a.ID+" "+a.Namespace, b.ID+" "+b.Namespace) })
 	return all, err
 }

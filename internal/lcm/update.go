@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfd"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -217,6 +218,12 @@ func (u *update) scale(ctx context.Context) error {
 		return nil
 	}
 	kind, params := scaleRequest(i, u.wanted)
+	// A scale that goes on may have taken some of them away already.
+	if !u.continues(kind, params) {
+		if err := u.knownVictims(ctx); err != nil {
+			return err
+		}
+	}
 	return u.operation(ctx, kind, params, func(ctx context.Context, op *operation) error {
 		if err := u.count(ctx, op, u.spec, u.wanted); err != nil {
 			return err
@@ -224,6 +231,48 @@ func (u *update) scale(ctx context.Context) error {
 		i.Generation++
 		return nil
 	})
+}
+
+// knownVictims checks that the VNFCs exist that the user names to go with a scale. Those of
+// a VDU that loses none say nothing.
+func (u *update) knownVictims(ctx context.Context) error {
+	i := &u.instance.value
+	if len(u.spec.ScaleInVNFCIDs) == 0 || i.OperationalState == vnfm.Stopped {
+		return nil
+	}
+	now, problems := vnfd.Counts(u.wanted.flavour, i.LevelID, i.ScaleLevels)
+	if problems.HasErrors() {
+		return nil
+	}
+	var victims []string
+	for _, id := range u.spec.ScaleInVNFCIDs {
+		if vdu := vduOf(id, u.wanted.flavour); u.wanted.counts[vdu] < now[vdu] {
+			victims = append(victims, id)
+		}
+	}
+	t, d, err := u.engine.bind(ctx, i, u.wanted, u.spec)
+	if err != nil {
+		return err
+	}
+	return known(ctx, d, t, victims, func(id string, there []string) vnfm.Problem {
+		vdu := vduOf(id, u.wanted.flavour)
+		there = slices.DeleteFunc(there, func(other string) bool { return vduOf(other, u.wanted.flavour) != vdu })
+		return vnfm.Problem{
+			Attribute: "scale_in_vnfc_ids", Summary: "VDU " + quote(vdu) + " has no VNFC " + quote(id), Detail: "its VNFCs are " + listOf(there),
+		}
+	})
+}
+
+// vduOf is the VDU that a VNFC is of, by its id: of several VDUs whose ids begin alike the
+// one with the longest.
+func vduOf(vnfc string, f *vnfm.Flavour) string {
+	found := ""
+	for _, id := range vduIDs(f) {
+		if len(id) > len(found) && strings.HasPrefix(vnfc, id+"-") {
+			found = id
+		}
+	}
+	return found
 }
 
 // count brings the VDUs to the counts of a resolution.

@@ -132,6 +132,20 @@ func readIdentity(result gophercloud.AuthResult) (*identity, error) {
 	return &identity{user: token.User, project: token.Project, catalog: token.Catalog}, nil
 }
 
+// Token is the one that the client works with; empty before the first request. A service that
+// goes on with something later may use the one that it was asked with.
+func (c *Client) Token() string { return c.session.Token() }
+
+// IsValid asks Keystone whether a token is one still: it may have been revoked, or its time
+// may be over.
+func (c *Client) IsValid(ctx context.Context, token string) (bool, error) {
+	err := c.do(ctx, call{doing: "asking whether a token is valid", service: ServiceIdentity, path: "/auth/tokens", query: url.Values{"nocatalog": {""}}, subject: token})
+	if IsNotFound(err) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // typesOf are the names that a type of service has in catalogues, the present one first.
 func typesOf(service string) []string {
 	if service == ServiceVolume {
@@ -185,6 +199,8 @@ type call struct {
 	method  string
 	path    string
 	query   url.Values
+	// subject is the token that is asked about.
+	subject string
 	// microversion is that of the API which the request needs; empty for the oldest.
 	microversion string
 	body         any
@@ -240,6 +256,8 @@ func (c *Client) do(ctx context.Context, r call) error {
 	}
 	opts := &gophercloud.RequestOpts{JSONBody: r.body, JSONResponse: r.out, OkCodes: r.ok}
 	switch {
+	case r.subject != "":
+		opts.MoreHeaders = map[string]string{"X-Subject-Token": r.subject}
 	case r.microversion != "":
 		opts.MoreHeaders = map[string]string{"OpenStack-API-Version": r.service + " " + r.microversion}
 	case r.content != nil:

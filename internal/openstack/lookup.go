@@ -3,6 +3,7 @@ package openstack
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/url"
 )
 
@@ -68,29 +69,76 @@ func (c *Client) Flavours(ctx context.Context, id, name string) ([]Flavour, erro
 
 // Keypairs finds key pairs of the user.
 func (c *Client) Keypairs(ctx context.Context, name string) ([]Named, error) {
+	// Its id is a number, and nothing is found by it.
 	var one struct {
-		Keypair Named `json:"keypair"`
+		Keypair struct {
+			Name string `json:"name"`
+		} `json:"keypair"`
 	}
 	err := c.do(ctx, call{doing: looking("key pair", "", name), service: ServiceCompute, path: "/os-keypairs/" + url.PathEscape(name), out: &one})
-	return found(&one.Keypair, err)
+	return found(&Named{Name: one.Keypair.Name}, err)
+}
+
+// Room is how much of something a project may have, and has. Without a limit Most is below
+// zero.
+type Room struct{ Most, Used int }
+
+// Quota is what servers need of the quota of their project.
+type Quota struct {
+	// RAM is in MiB.
+	Instances, VCPUs, RAM Room
+}
+
+// Quota reads the quota of Nova and what of it is used.
+func (c *Client) Quota(ctx context.Context) (*Quota, error) {
+	var got struct {
+		Limits struct {
+			Absolute map[string]int `json:"absolute"`
+		} `json:"limits"`
+	}
+	if err := c.do(ctx, call{doing: "reading the quota", service: ServiceCompute, path: "/limits", out: &got}); err != nil {
+		return nil, err
+	}
+	room := func(most, used string) Room {
+		r := Room{Most: -1, Used: got.Limits.Absolute[used]}
+		if m, ok := got.Limits.Absolute[most]; ok {
+			r.Most = m
+		}
+		return r
+	}
+	return &Quota{
+		Instances: room("maxTotalInstances", "totalInstancesUsed"),
+		VCPUs:     room("maxTotalCores", "totalCoresUsed"),
+		RAM:       room("maxTotalRAMSize", "totalRAMUsed"),
+	}, nil
 }
 
 // Networks finds networks.
 func (c *Client) Networks(ctx context.Context, id, name string) ([]Named, error) {
-	return c.neutron(ctx, "network", id, name)
+	return c.neutron(ctx, "network", id, name, nil)
 }
 
-// Subnets finds subnets.
-func (c *Client) Subnets(ctx context.Context, id, name string) ([]Named, error) {
-	return c.neutron(ctx, "subnet", id, name)
+// ExternalNetworks finds networks that floating IPs come from.
+func (c *Client) ExternalNetworks(ctx context.Context, id, name string) ([]Named, error) {
+	return c.neutron(ctx, "network", id, name, url.Values{"router:external": {"true"}})
 }
 
-func (c *Client) neutron(ctx context.Context, kind, id, name string) ([]Named, error) {
+// Subnets finds subnets of a network, or of all networks when that is empty.
+func (c *Client) Subnets(ctx context.Context, network, id, name string) ([]Named, error) {
+	query := url.Values{}
+	if network != "" {
+		query.Set("network_id", network)
+	}
+	return c.neutron(ctx, "subnet", id, name, query)
+}
+
+func (c *Client) neutron(ctx context.Context, kind, id, name string, more url.Values) ([]Named, error) {
 	query := url.Values{"name": {name}}
 	if id != "" {
 		// Neutron answers a search, so that what is not there is no error.
 		query = url.Values{"id": {id}}
 	}
+	maps.Copy(query, more)
 	return list[Named](ctx, c, call{doing: looking(kind, id, name), service: ServiceNetwork, path: "/" + kind + "s", query: query}, kind+"s")
 }
 

@@ -22,6 +22,10 @@ type Server struct {
 	HostID    string               `json:"hostId"`
 	CreatedAt time.Time            `json:"created"`
 	Addresses map[string][]Address `json:"addresses"`
+	// Volumes are those that are attached to it.
+	Volumes []struct {
+		ID string `json:"id"`
+	} `json:"os-extended-volumes:volumes_attached"`
 	// Fault is why the status is ERROR.
 	Fault Fault `json:"fault"`
 }
@@ -55,6 +59,35 @@ func (c *Client) Servers(ctx context.Context) (map[string]*Server, error) {
 		return nil, err
 	}
 	out := make(map[string]*Server, len(all))
+	for i := range all {
+		out[all[i].ID] = &all[i]
+	}
+	return out, nil
+}
+
+// Port is a port of Neutron.
+type Port struct {
+	ID string `json:"id"`
+	// Device is the id of the server that it belongs to; empty for none.
+	Device string `json:"device_id"`
+	Fixed  []struct {
+		Address string `json:"ip_address"`
+	} `json:"fixed_ips"`
+}
+
+// Ports returns the ports of the project by id: one request for each page of Neutron's.
+func (c *Client) Ports(ctx context.Context) (map[string]*Port, error) {
+	own, err := c.authenticated(ctx)
+	if err != nil {
+		return nil, err
+	}
+	// Whoever is an administrator would be told of the ports of all projects.
+	query := url.Values{"project_id": {own.project.ID}, "fields": {"id", "device_id", "fixed_ips"}, "limit": {"1000"}}
+	all, err := list[Port](ctx, c, call{doing: "listing the ports", service: ServiceNetwork, path: "/ports", query: query}, "ports")
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string]*Port, len(all))
 	for i := range all {
 		out[all[i].ID] = &all[i]
 	}

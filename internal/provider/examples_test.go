@@ -145,7 +145,7 @@ func TestOpenStackExample(t *testing.T) {
 		t.Helper()
 		c.apply(t, example, vars...)
 		out := c.run(t, example, vars, "output", "-no-color")
-		if !strings.Contains(out, `status = "INSTANTIATED"`) || strings.Count(out, "tolist([") != want {
+		if !strings.Contains(out, `status = "INSTANTIATED"`) || strings.Count(out, "tomap({") != want {
 			t.Errorf("want %d servers; the outputs of the example are\n%s", want, out)
 		}
 	}

@@ -55,6 +55,15 @@ func StringList(texts []string) types.List {
 	return types.ListValueMust(types.StringType, values)
 }
 
+// StringLists returns a map of lists; nil gives an empty map.
+func StringLists(m map[string][]string) types.Map {
+	values := make(map[string]attr.Value, len(m))
+	for key, texts := range m {
+		values[key] = StringList(texts)
+	}
+	return types.MapValueMust(types.ListType{ElemType: types.StringType}, values)
+}
+
 // StringMap returns a map value; nil gives an empty map.
 func StringMap(m map[string]string) types.Map {
 	values := make(map[string]attr.Value, len(m))

@@ -86,7 +86,8 @@ type InfraDriver interface {
 	// Observe compares the VIM with what was applied. With an error it returns what it
 	// could see all the same, or nil.
 	Observe(ctx context.Context, t *Target) (*Observation, error)
-	VNFCs(ctx context.Context, t *Target) ([]VNFC, error)
+	// Resources looks what the instance has. An instance of which nothing is there has none.
+	Resources(ctx context.Context, t *Target) (*ResourceInfo, error)
 	// CheckTermination is a *StrandedError when objects of others could not live, and
 	// not go either, without the instance. It changes nothing; whether the rest of a
 	// termination succeeds it does not tell.

@@ -80,6 +80,8 @@ type HealSpec struct {
 	// it consists of is applied again, and then all VDUs are healed.
 	VNFCIDs []string
 	VDUIDs  []string
+	// Storage replaces the volumes that the VNFCs have to themselves, too. Their data is lost.
+	Storage bool
 	// ID is that of the operation, which began at Began: what was done for it is not
 	// done twice.
 	ID    string
@@ -243,15 +245,29 @@ type VNFC struct {
 	ID    string `json:"id"`
 	VDUID string `json:"vdu_id"`
 	// Resource is the name of the pod or server, Node the host it runs on.
-	Resource  string    `json:"resource"`
-	Namespace string    `json:"namespace,omitempty"`
-	Node      string    `json:"node,omitempty"`
-	Addresses []string  `json:"addresses,omitempty"`
+	Resource  string   `json:"resource"`
+	Namespace string   `json:"namespace,omitempty"`
+	Node      string   `json:"node,omitempty"`
+	Addresses []string `json:"addresses,omitempty"`
+	// ConnectionPoints are the addresses by connection point (vnfcCpInfo of SOL003), as far as
+	// the VIM tells them apart.
+	ConnectionPoints map[string][]string `json:"connection_points,omitempty"`
+	// Volumes are the ids of volumes, or the names of persistent volume claims.
+	Volumes   []string  `json:"volumes,omitempty"`
 	State     string    `json:"state"`
 	Ready     bool      `json:"ready"`
 	Restarts  int       `json:"restarts"`
 	Message   string    `json:"message,omitempty"`
 	CreatedAt time.Time `json:"created_at"`
+}
+
+// ResourceInfo is what an instance consists of on its VIMs now (vnfcResourceInfo and
+// vnfVirtualLinkResourceInfo of SOL003).
+type ResourceInfo struct {
+	VNFCs []VNFC
+	// VirtualLinks are the ids of networks by the internal virtual link that they are, as far
+	// as the VIM has networks.
+	VirtualLinks map[string]string
 }
 
 // TerminationType is terminationType of SOL003.
@@ -268,7 +284,10 @@ const (
 type VolumePolicy string
 
 const (
-	// VolumesKeep leaves persistent volume claims where they are.
+	// VolumesUsual is what is usual on the VIM: on Kubernetes volumes stay, on OpenStack they
+	// go with the stack unless its template keeps them.
+	VolumesUsual VolumePolicy = ""
+	// VolumesKeep leaves them where they are.
 	VolumesKeep VolumePolicy = "keep"
 	// VolumesDelete deletes them with the instance.
 	VolumesDelete VolumePolicy = "delete"

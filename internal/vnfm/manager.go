@@ -62,7 +62,7 @@ type Manager interface {
 	Instances(ctx context.Context, filter InstanceFilter) ([]Instance, error)
 	// Observe looks what the VIM holds of the instance.
 	Observe(ctx context.Context, id string) (*Observation, error)
-	VNFCs(ctx context.Context, id string) ([]VNFC, error)
+	Resources(ctx context.Context, id string) (*ResourceInfo, error)
 	Terminate(ctx context.Context, id string, spec TerminateSpec) error
 
 	// ResolveChart finds the chart that a source means, in its exact version, and keeps

@@ -4,6 +4,6 @@ output "status" {
 }
 
 output "servers" {
-  description = "The servers with their addresses."
-  value       = { for v in data.vnf_instance.firewall.vnfcs : v.resource => v.addresses }
+  description = "The servers with their addresses, by connection point."
+  value       = { for v in data.vnf_instance.firewall.vnfcs : v.resource => v.connection_points }
 }

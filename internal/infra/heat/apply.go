@@ -237,18 +237,19 @@ func (s *session) update(ctx context.Context, l *live, want *openstack.StackRequ
 }
 
 // finish waits until Heat has made the stack, and asks it again when it has stopped, and
-// once for each failure that another try mends.
+// once for each reason to fail that is over then.
 func (s *session) finish(ctx context.Context, stack *openstack.Stack, want *openstack.StackRequest) error {
 	tried := map[string]bool{}
 	for {
+		token := s.client.Token()
 		err := s.await(ctx, stack)
-		passing := passingFailure(err)
+		passed := s.passed(ctx, err, token)
 		switch {
 		case errors.Is(err, errSilent):
 			s.progress(ctx, fmt.Sprintf("nothing has happened in stack %s for %s: Heat is asked again", stack.Name, silence))
-		case passing != "" && !tried[passing]:
-			tried[passing] = true
-			s.progress(ctx, fmt.Sprintf("stack %s: %s: Heat is asked again", stack.Name, passing))
+		case passed != "" && !tried[passed]:
+			tried[passed] = true
+			s.progress(ctx, fmt.Sprintf("stack %s has failed, and %s: Heat is asked again", stack.Name, passed))
 		default:
 			return err
 		}
@@ -258,159 +259,24 @@ func (s *session) finish(ctx context.Context, stack *openstack.Stack, want *open
 	}
 }
 
-// passingFailures are, by a part of the reason, those that are over when Heat is asked
-// again. Heat works with the token of who asked, which may have been revoked; and Nova lets
-// go of the port of a server some time after it has said that the server is gone.
-var passingFailures = map[string]string{
-	"(HTTP 401)":      "the token that Heat has is not valid any more",
-	"is still in use": "a service says that what it was to use is still in use",
-}
-
-// passingFailure says what another try mends, when that is why a stack failed.
-func passingFailure(err error) string {
+// passed says what made a stack fail that is over when Heat is asked again; empty when
+// nothing is known to be. Heat works with the token of who asked, whose end its resources
+// tell of in words of their own. And Nova lets go of the port of a server some time after it
+// has said that the server is gone.
+func (s *session) passed(ctx context.Context, err error, token string) string {
 	var failed *stackError
 	if !errors.As(err, &failed) {
 		return ""
 	}
-	for part, what := range passingFailures {
-		if slices.ContainsFunc(failed.reasons, func(reason string) bool { return strings.Contains(reason, part) }) {
-			return what
-		}
+	if inUse(failed) {
+		return "a service says that what it was to use is still in use"
+	}
+	if valid, err := s.client.IsValid(ctx, token); err == nil && !valid {
+		return "the token that Heat was asked with is not valid any more"
 	}
 	return ""
 }
 
-// leaving are the VNFCs that a scale takes away, by VDU: those that the user names, then
-// those that failed already, then the newest. More names than go are an error before
-// anything is done; one that is not there has gone already, with a scale that is continued.
-func (s *session) leaving(l *live) (map[string][]*component, error) {
-	byVDU := map[string][]*component{}
-	for _, c := range s.components(l) {
-		byVDU[c.vdu] = append(byVDU[c.vdu], c)
-	}
-	out := map[string][]*component{}
-	for id, all := range byVDU {
-		surplus := len(all) - s.request.Counts[id]
-		if surplus <= 0 {
-			continue
-		}
-		rank := func(c *component) int {
-			switch {
-			case slices.Contains(s.target.ScaleInVNFCIDs, c.id()):
-				return 0
-			case c.resource.Failed():
-				return 1
-			default:
-				return 2
-			}
-		}
-		slices.Reverse(all)
-		slices.SortStableFunc(all, func(a, b *component) int { return rank(a) - rank(b) })
-		out[id] = all[:surplus]
-	}
-	return out, s.checkLeaving(l, out)
-}
-
-func (s *session) checkLeaving(l *live, leaving map[string][]*component) error {
-	if l == nil || len(leaving) == 0 {
-		return nil
-	}
-	var problems vnfm.Problems
-	for id, all := range leaving {
-		named := 0
-		for _, c := range s.components(l) {
-			if c.vdu == id && slices.Contains(s.target.ScaleInVNFCIDs, c.id()) {
-				named++
-			}
-		}
-		if named > len(all) {
-			problems = append(problems, vnfm.Problem{
-				Attribute: "scale_in_vnfc_ids",
-				Summary:   fmt.Sprintf("%d VNFCs of VDU %q are named, and %d of them go", named, id, len(all)),
-				Detail:    "name no more of them than the scale takes away",
-			})
-		}
-	}
-	return problems.Err()
-}
-
-// numberOf is the number in the name of a copy.
-func numberOf(resource string) (int, bool) {
-	_, text, ok := cutLast(resource, "-")
-	n := 0
-	if _, err := fmt.Sscanf(text, "%d", &n); !ok || err != nil {
-		return 0, false
-	}
-	return n, true
-}
-
-// mark has Heat replace the servers that are gone or in ERROR, and take away those of a
-// group that leave: a group lets go of what is unhealthy first. A server that Heat knows
-// itself to have failed needs no mark.
-func (s *session) mark(ctx context.Context, l *live, leaving map[string][]*component) (bool, error) {
-	var unhealthy []*component
-	for _, c := range s.components(l) {
-		grouped := s.source.VDUs[c.vdu].Form == hot.Grouped
-		leaves := slices.ContainsFunc(leaving[c.vdu], func(other *component) bool { return other.id() == c.id() })
-		switch {
-		case c.resource.PhysicalID == "" || c.resource.Failed():
-		case leaves && grouped, !leaves && c.broken() != "":
-			unhealthy = append(unhealthy, c)
-		}
-	}
-	for _, c := range unhealthy {
-		reason := c.broken()
-		if reason == "" {
-			reason = "it leaves with a scale-in"
-		}
-		if err := s.replace(ctx, l, c, reason); err != nil {
-			return false, err
-		}
-	}
-	return len(unhealthy) > 0, nil
-}
-
-// replace marks a VNFC. The member of a group that it is, or is in, is marked as well: a
-// group looks at its members alone.
-func (s *session) replace(ctx context.Context, l *live, c *component, reason string) error {
-	if err := s.client.MarkUnhealthy(ctx, c.resource, reason); err != nil {
-		return err
-	}
-	if s.source.VDUs[c.vdu].Form != hot.Grouped {
-		return nil
-	}
-	group := l.nested(c.root)
-	for r := c.resource; r != nil && group != ""; r = l.holder(r.StackID()) {
-		if r.StackID() == group {
-			if r == c.resource {
-				return nil
-			}
-			return s.client.MarkUnhealthy(ctx, r, reason)
-		}
-	}
-	return nil
-}
-
-// nested is the id of the stack that a resource of the top-level stack is.
-func (l *live) nested(root string) string {
-	for i := range l.resources {
-		if r := &l.resources[i]; r.Name == root && r.StackID() == l.stack.ID {
-			return r.PhysicalID
-		}
-	}
-	return ""
-}
-
-// broken says what is wrong with a VNFC; empty when nothing is that a replacement cures.
-func (c *component) broken() string {
-	switch {
-	case c.resource.PhysicalID == "":
-		return ""
-	case c.server == nil:
-		return "its server is gone"
-	case c.server.Status == openstack.ServerError:
-		return "its server is in ERROR"
-	default:
-		return ""
-	}
+func inUse(failed *stackError) bool {
+	return slices.ContainsFunc(failed.reasons, func(reason string) bool { return strings.Contains(reason, "is still in use") })
 }

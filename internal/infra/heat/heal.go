@@ -13,7 +13,7 @@ import (
 const keptServers = "servers"
 
 // Heal replaces VNFCs: their servers, which keep their ports, and with them their
-// addresses, and their volumes as long as those are resources of their own. Of each VDU
+// addresses, and their volumes unless those are to be replaced as well. Of each VDU
 // one VNFC goes at a time. A whole instance is applied first.
 func (d *Driver) Heal(ctx context.Context, t *vnfm.Target, h vnfm.HealSpec, r vnfm.Recorder) error {
 	s, err := d.open(t, r)
@@ -50,6 +50,11 @@ func (d *Driver) Heal(ctx context.Context, t *vnfm.Target, h vnfm.HealSpec, r vn
 		}
 		for _, c := range round {
 			s.progress(ctx, "replacing VNFC "+c.id())
+			if h.Storage {
+				if err := s.replaceVolumes(ctx, l, c, "replaced by a heal: "+h.Cause); err != nil {
+					return err
+				}
+			}
 			if err := s.replace(ctx, l, c, "replaced by a heal: "+h.Cause); err != nil {
 				return err
 			}
@@ -84,4 +89,23 @@ func (s *session) doomed(ctx context.Context, l *live, h *vnfm.HealSpec) ([]stri
 		return nil, err
 	}
 	return ids, s.recorder.Keep(ctx, keptServers, string(text))
+}
+
+// replaceVolumes marks the volumes of a VNFC: those that are in the same template as its
+// server. They go in the update that replaces the server.
+func (s *session) replaceVolumes(ctx context.Context, l *live, c *component, reason string) error {
+	if c.resource.StackID() == l.stack.ID {
+		// In the template of the whole VNF nothing says whose a volume is.
+		return nil
+	}
+	for i := range l.resources {
+		r := &l.resources[i]
+		if r.Type != volumeType || r.StackID() != c.resource.StackID() {
+			continue
+		}
+		if err := s.client.MarkUnhealthy(ctx, r, reason); err != nil {
+			return err
+		}
+	}
+	return nil
 }

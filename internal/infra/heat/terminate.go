@@ -14,7 +14,8 @@ import (
 const gracePeriod = 60 * time.Second
 
 // Terminate deletes the stack with everything in it. A graceful end lets the systems on
-// the servers shut down before. What a template keeps by its deletion_policy stays.
+// the servers shut down before. Volumes go with it unless they are to be kept, or the
+// template keeps them by its own deletion_policy and nothing is said of them.
 func (d *Driver) Terminate(ctx context.Context, t *vnfm.Target, spec vnfm.TerminateSpec, r vnfm.Recorder) error {
 	s, err := d.open(t, r)
 	if err != nil {
@@ -26,6 +27,11 @@ func (d *Driver) Terminate(ctx context.Context, t *vnfm.Target, spec vnfm.Termin
 	}
 	if stack == nil {
 		return s.leaveImages(ctx, nil)
+	}
+	if !isDeleting(stack) {
+		if err := s.decideVolumes(ctx, spec.Volumes); err != nil {
+			return err
+		}
 	}
 	if spec.Type == vnfm.Graceful && !isDeleting(stack) {
 		if err := s.shutDown(ctx, stack, spec.GracePeriod); err != nil {

@@ -2,6 +2,7 @@ package heat
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -122,25 +123,71 @@ func (l *live) holder(stackID string) *openstack.StackResource {
 	return nil
 }
 
-// VNFCs returns the servers of the VDUs, in the order of VDU and age.
-func (d *Driver) VNFCs(ctx context.Context, t *vnfm.Target) ([]vnfm.VNFC, error) {
+// portType is the type of resource that a connection point of a VNFC is.
+const portType = "OS::Neutron::Port"
+
+// networkType is the type of resource that an internal virtual link is.
+const networkType = "OS::Neutron::Net"
+
+// Resources implements vnfm.InfraDriver: the servers of the VDUs in the order of VDU and age,
+// and the networks of the stack and those that its internal virtual links were given. It takes four requests,
+// however many there are.
+func (d *Driver) Resources(ctx context.Context, t *vnfm.Target) (*vnfm.ResourceInfo, error) {
 	s, err := d.open(t, nil)
 	if err != nil {
 		return nil, err
 	}
+	out := &vnfm.ResourceInfo{}
 	stack, err := s.client.FindStack(ctx, stackName(t.Instance))
 	if err != nil || stack == nil {
-		return nil, err
+		return out, err
 	}
 	l := &live{stack: stack}
 	if err := s.survey(ctx, l); err != nil {
 		return nil, err
 	}
-	var out []vnfm.VNFC
+	ports, err := s.client.Ports(ctx)
+	if err != nil {
+		return nil, err
+	}
+	points := l.connectionPoints(ports)
 	for _, c := range s.components(l) {
-		out = append(out, c.vnfc())
+		v := c.vnfc()
+		v.ConnectionPoints = points[c.resource.PhysicalID]
+		out.VNFCs = append(out.VNFCs, v)
+	}
+	out.VirtualLinks = maps.Clone(t.Instance.Links.Managed)
+	for i := range l.resources {
+		if r := &l.resources[i]; r.Type == networkType && r.PhysicalID != "" {
+			if out.VirtualLinks == nil {
+				out.VirtualLinks = map[string]string{}
+			}
+			out.VirtualLinks[r.Name] = r.PhysicalID
+		}
 	}
 	return out, nil
+}
+
+// connectionPoints are the addresses of the ports that are resources of the stack, by
+// server and by the name of the resource, which is the connection point's.
+func (l *live) connectionPoints(ports map[string]*openstack.Port) map[string]map[string][]string {
+	out := map[string]map[string][]string{}
+	for i := range l.resources {
+		r := &l.resources[i]
+		port := ports[r.PhysicalID]
+		if r.Type != portType || port == nil || port.Device == "" {
+			continue
+		}
+		if out[port.Device] == nil {
+			out[port.Device] = map[string][]string{}
+		}
+		addresses := []string{}
+		for _, fixed := range port.Fixed {
+			addresses = append(addresses, fixed.Address)
+		}
+		out[port.Device][r.Name] = addresses
+	}
+	return out
 }
 
 func (c *component) vnfc() vnfm.VNFC {
@@ -155,6 +202,9 @@ func (c *component) vnfc() vnfm.VNFC {
 	out.Node, out.Addresses = c.server.Zone, append(c.server.Fixed(), c.server.Floating()...)
 	if c.server.Host != "" {
 		out.Node = c.server.Host
+	}
+	for _, volume := range c.server.Volumes {
+		out.Volumes = append(out.Volumes, volume.ID)
 	}
 	out.Ready = c.server.Status == openstack.ServerActive && !c.resource.Failed()
 	return out

@@ -16,7 +16,8 @@ import (
 // from the package, never from what the server holds.
 //
 // Named VNFCs are replaced at the same time. A VDU is restarted as its workload's
-// update strategy says; one whose kind has none loses one pod after the other.
+// update strategy says; one whose kind has none loses one pod after the other, and so
+// does a StatefulSet whose claims are to be replaced as well.
 func (d *Driver) Heal(ctx context.Context, t *vnfm.Target, h vnfm.HealSpec, r vnfm.Recorder) error {
 	s, err := d.open(t, r)
 	if err != nil {
@@ -41,13 +42,14 @@ func (s *session) heal(ctx context.Context, h *vnfm.HealSpec) error {
 		case v.workload.live == nil:
 			// It is gone altogether, which an apply puts right and not a heal.
 		case h.Whole() || slices.Contains(h.VDUIDs, v.id):
-			if restartable(v.workload) {
+			// A restart leaves the claims of the pods alone.
+			if restartable(v.workload) && (!h.Storage || v.workload.item.Kind != setKind.Kind) {
 				restarted = append(restarted, v)
 			} else {
 				replaced = append(replaced, v)
 			}
 		default:
-			o, err := s.outgoing(ctx, v, func(pod *corev1.Pod) bool { return slices.Contains(h.VNFCIDs, vnfcID(v.id, pod.Name)) })
+			o, err := s.outgoing(ctx, v, h.Storage, func(pod *corev1.Pod) bool { return slices.Contains(h.VNFCIDs, vnfcID(v.id, pod.Name)) })
 			if err != nil {
 				return err
 			}
@@ -60,7 +62,7 @@ func (s *session) heal(ctx context.Context, h *vnfm.HealSpec) error {
 		return err
 	}
 	for _, v := range replaced {
-		if err := s.replaceOneByOne(ctx, v); err != nil {
+		if err := s.replaceOneByOne(ctx, v, h.Storage); err != nil {
 			return err
 		}
 	}

@@ -24,13 +24,15 @@ type outgoing struct {
 	// that generation of the workload: a later one may have other controllers.
 	Ready      map[types.UID]int `json:"ready,omitempty"`
 	Generation int64             `json:"generation"`
+	// Storage says that the claims which a StatefulSet made for them go as well.
+	Storage bool `json:"storage,omitempty"`
 	// continued is set when the heal began earlier.
 	continued bool
 }
 
 // outgoing returns the pods of a VDU that the heal has set out to replace: those that
 // are chosen now, unless it is continued.
-func (s *session) outgoing(ctx context.Context, v *populated, chosen func(*corev1.Pod) bool) (*outgoing, error) {
+func (s *session) outgoing(ctx context.Context, v *populated, storage bool, chosen func(*corev1.Pod) bool) (*outgoing, error) {
 	key := "replaced " + v.id
 	if note := s.recorder.Kept(key); note != "" {
 		o := &outgoing{continued: true}
@@ -39,7 +41,7 @@ func (s *session) outgoing(ctx context.Context, v *populated, chosen func(*corev
 		}
 		return o, nil
 	}
-	o := &outgoing{Pods: map[types.UID]string{}, Generation: v.workload.live.Generation}
+	o := &outgoing{Pods: map[types.UID]string{}, Generation: v.workload.live.Generation, Storage: storage}
 	for i := range v.pods {
 		if chosen(&v.pods[i]) {
 			o.Pods[v.pods[i].UID] = v.pods[i].Name
@@ -68,13 +70,13 @@ func (o *outgoing) standing(v *populated) []corev1.Pod {
 }
 
 // replaceOneByOne replaces all pods of a VDU whose kind has no way to do it itself.
-func (s *session) replaceOneByOne(ctx context.Context, v *populated) error {
-	o, err := s.outgoing(ctx, v, func(*corev1.Pod) bool { return true })
+func (s *session) replaceOneByOne(ctx context.Context, v *populated, storage bool) error {
+	o, err := s.outgoing(ctx, v, storage, func(*corev1.Pod) bool { return true })
 	if err != nil {
 		return err
 	}
 	for _, pod := range o.standing(v) {
-		one := &outgoing{Pods: map[types.UID]string{pod.UID: pod.Name}, Generation: o.Generation}
+		one := &outgoing{Pods: map[types.UID]string{pod.UID: pod.Name}, Generation: o.Generation, Storage: o.Storage}
 		one.Ready = expected(v.pods, one.Pods)
 		if err := s.replacePods(ctx, v, one, []corev1.Pod{pod}); err != nil {
 			return err
@@ -103,6 +105,11 @@ func (s *session) replacePods(ctx context.Context, v *populated, o *outgoing, st
 	}
 	err = s.each(ctx, len(standing), true, func(ctx context.Context, i int) error {
 		s.progress(ctx, "replacing pod %s/%s of VDU %s", standing[i].Namespace, standing[i].Name, v.id)
+		if o.Storage {
+			if err := s.deleteClaims(ctx, &standing[i]); err != nil {
+				return err
+			}
+		}
 		return s.client.Delete(ctx, kube.Ref{Resource: resource, Namespace: standing[i].Namespace, Name: standing[i].Name}, kube.DeleteOptions{UID: standing[i].UID})
 	})
 	if err != nil {
@@ -118,6 +125,29 @@ func (s *session) replacePods(ctx context.Context, v *populated, o *outgoing, st
 		return err
 	}
 	return s.awaitWorkload(ctx, v.workload)
+}
+
+// deleteClaims deletes the claims that a StatefulSet has made for a pod. They go once the
+// pod is gone, and the StatefulSet makes no pod before it has made new ones.
+func (s *session) deleteClaims(ctx context.Context, pod *corev1.Pod) error {
+	if owner := metav1.GetControllerOf(pod); owner == nil || owner.Kind != setKind.Kind {
+		return nil
+	}
+	resource, err := s.client.Resource(ctx, claimKind)
+	if err != nil {
+		return err
+	}
+	for i := range pod.Spec.Volumes {
+		volume := &pod.Spec.Volumes[i]
+		// The name by which a StatefulSet makes a claim of a template; others are shared.
+		if volume.PersistentVolumeClaim == nil || volume.PersistentVolumeClaim.ClaimName != volume.Name+"-"+pod.Name {
+			continue
+		}
+		if err := s.client.Delete(ctx, kube.Ref{Resource: resource, Namespace: pod.Namespace, Name: volume.PersistentVolumeClaim.ClaimName}, kube.DeleteOptions{}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // awaitWorkload waits until a workload is ready.

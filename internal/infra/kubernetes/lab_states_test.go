@@ -66,8 +66,8 @@ func TestLabStopAndStart(t *testing.T) {
 	if diff := cmp.Diff(map[string]vnfm.VDUState{"amf": {Kind: "Deployment", Name: "amf", Autoscaled: true, Replicas: &zero}}, l.observe().VDUs); diff != "" {
 		t.Errorf("stopped VDU (-want +got):\n%s", diff)
 	}
-	if vnfcs, err := l.driver.VNFCs(l.ctx, l.target); err != nil || len(vnfcs) > 0 {
-		t.Errorf("VNFCs of a stopped instance: %v, %v", vnfcs, err)
+	if has, err := l.driver.Resources(l.ctx, l.target); err != nil || len(has.VNFCs) > 0 {
+		t.Errorf("VNFCs of a stopped instance: %v, %v", has, err)
 	}
 	l.target.Counts["amf"], l.target.Instance.OperationalState = 2, vnfm.Started
 	if err := l.driver.Scale(l.ctx, l.target, l.recorder); err != nil {

@@ -122,11 +122,11 @@ func TestLabLife(t *testing.T) {
 		t.Errorf("an apply of what is there took %d requests: %v", n, requests)
 	}
 
-	vnfcs, err := l.driver.VNFCs(l.ctx, l.target)
-	if err != nil || len(vnfcs) != 2 {
-		t.Fatalf("VNFCs: %v, %v", vnfcs, err)
+	has, err := l.driver.Resources(l.ctx, l.target)
+	if err != nil || len(has.VNFCs) != 2 {
+		t.Fatalf("resources: %v, %v", has, err)
 	}
-	for _, c := range vnfcs {
+	for _, c := range has.VNFCs {
 		if c.VDUID != "amf" || !c.Ready || c.State != "Running" || c.Node == "" || len(c.Addresses) == 0 || c.ID != "amf-"+c.Resource || c.Namespace != l.namespace {
 			t.Errorf("VNFC %+v", c)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -336,4 +337,38 @@ func (l *lab) nothingUnknown() {
 	if diff := cmp.Diff(recorded, found); diff != "" {
 		l.t.Errorf("objects (-inventory +server):\n%s", diff)
 	}
+}
+
+// TestLabHealStorage replaces the claims that a StatefulSet made for its pods when a heal asks
+// for it, of one pod and of all, and never one that they share.
+func TestLabHealStorage(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, map[string]string{"db.yaml": databaseManifests}, map[string]int{"db": 2})
+	l.apply()
+	uids := func() map[string]string {
+		out := map[string]string{}
+		for _, pair := range strings.Fields(l.kubectl("get", "pvc", "-o", `jsonpath={range .items[*]}{.metadata.name}={.metadata.uid} {end}`)) {
+			name, uid, _ := strings.Cut(pair, "=")
+			out[name] = uid
+		}
+		return out
+	}
+	for _, step := range []struct {
+		heal vnfm.HealSpec
+		goes []string
+	}{
+		{vnfm.HealSpec{ID: "without", VDUIDs: []string{"db"}}, nil},
+		{vnfm.HealSpec{ID: "one", VNFCIDs: []string{"db-db-0"}, Storage: true}, []string{"data-db-0"}},
+		{vnfm.HealSpec{ID: "all", VDUIDs: []string{"db"}, Storage: true}, []string{"data-db-0", "data-db-1"}},
+	} {
+		before := uids()
+		l.heal(step.heal)
+		after := uids()
+		for name, uid := range before {
+			if replaced := after[name] != uid; replaced != slices.Contains(step.goes, name) || after[name] == "" {
+				t.Errorf("%s: claim %s was %s and is %s", step.heal.ID, name, uid, after[name])
+			}
+		}
+	}
+	l.inSync()
 }

@@ -129,12 +129,10 @@ func (s *session) victims(v *populated, lost int64, problems *vnfm.Problems) []*
 		if s.vduOf(id) != v.id {
 			continue
 		}
-		pod, ok := there[id]
-		if !ok {
-			refuse(fmt.Sprintf("VDU %q has no VNFC %q", v.id, id), "its VNFCs are "+strings.Join(sortedKeys(there), ", "))
-			continue
+		// One that is not there has gone already, with a scale that is continued.
+		if pod, ok := there[id]; ok {
+			out = append(out, pod)
 		}
-		out = append(out, pod)
 	}
 	kind := v.workload.item.Kind
 	switch {

@@ -59,7 +59,7 @@ func (s *session) terminate(ctx context.Context, spec vnfm.TerminateSpec) error 
 		return err
 	}
 	r := removal{
-		session: s, all: true, deleteVolumes: spec.Volumes != vnfm.VolumesKeep, grace: graceOf(spec),
+		session: s, all: true, deleteVolumes: deletes(spec.Volumes), grace: graceOf(spec),
 		keepHome: spec.Namespace == vnfm.SharedKeep, keepDefinitions: spec.Definitions == vnfm.SharedKeep,
 		leftBehind: spec.LeftBehind,
 	}
@@ -116,7 +116,7 @@ func (s *session) find(ctx context.Context, volumes vnfm.VolumePolicy) ([]*place
 	if err != nil {
 		return nil, err
 	}
-	if volumes != vnfm.VolumesKeep {
+	if deletes(volumes) {
 		made, err := s.claimsOfSets(ctx, all, volumes == vnfm.VolumesDeleteNew)
 		if err != nil {
 			return nil, err
@@ -352,4 +352,9 @@ func hasLabels(labels map[string]string, want any) bool {
 		}
 	}
 	return true
+}
+
+// deletes reports whether volume claims go with the instance.
+func deletes(p vnfm.VolumePolicy) bool {
+	return p == vnfm.VolumesDelete || p == vnfm.VolumesDeleteNew
 }

@@ -15,9 +15,9 @@ import (
 
 var podKind = schema.GroupVersionKind{Version: "v1", Kind: "Pod"}
 
-// VNFCs returns the pods of the VDUs' workloads, found by owner references, in
+// Resources implements vnfm.InfraDriver: the pods of the VDUs' workloads, found by owner references, in
 // the order of VDU and name. A workload that is gone has none.
-func (d *Driver) VNFCs(ctx context.Context, t *vnfm.Target) ([]vnfm.VNFC, error) {
+func (d *Driver) Resources(ctx context.Context, t *vnfm.Target) (*vnfm.ResourceInfo, error) {
 	s, err := d.open(t, nil)
 	if err != nil {
 		return nil, err
@@ -26,13 +26,13 @@ func (d *Driver) VNFCs(ctx context.Context, t *vnfm.Target) ([]vnfm.VNFC, error)
 	if err != nil {
 		return nil, err
 	}
-	var out []vnfm.VNFC
+	out := &vnfm.ResourceInfo{}
 	for _, v := range vdus {
 		for i := range v.pods {
-			out = append(out, vnfcOf(v.id, &v.pods[i]))
+			out.VNFCs = append(out.VNFCs, vnfcOf(v.id, &v.pods[i]))
 		}
 	}
-	slices.SortFunc(out, func(a, b vnfm.VNFC) int { return strings.Compare(a.ID+" "+a.Namespace, b.ID+" "+b.Namespace) })
+	slices.SortFunc(out.VNFCs, func(a, b vnfm.VNFC) int { return strings.Compare(a.ID+" "+a.Namespace, b.ID+" "+b.Namespace) })
 	return out, nil
 }
 
@@ -143,6 +143,11 @@ func vnfcOf(vdu string, pod *corev1.Pod) vnfm.VNFC {
 	}
 	for _, ip := range pod.Status.PodIPs {
 		c.Addresses = append(c.Addresses, ip.IP)
+	}
+	for i := range pod.Spec.Volumes {
+		if claim := pod.Spec.Volumes[i].PersistentVolumeClaim; claim != nil {
+			c.Volumes = append(c.Volumes, claim.ClaimName)
+		}
 	}
 	for _, condition := range pod.Status.Conditions {
 		if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse && c.Message == "" {

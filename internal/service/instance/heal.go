@@ -6,10 +6,11 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/lifecycle"
 )
 
-// The attributes of the argument heal that name what is replaced.
+// The attributes of the argument heal that say what is replaced.
 const (
-	healVNFCs = "vnfc_ids"
-	healVDUs  = "vdu_ids"
+	healVNFCs   = "vnfc_ids"
+	healVDUs    = "vdu_ids"
+	healStorage = "storage"
 )
 
 func healAttribute() schema.Attribute {
@@ -18,5 +19,9 @@ func healAttribute() schema.Attribute {
 		map[string]schema.Attribute{
 			healVNFCs: lifecycle.Names("Ids of the VNFCs to be replaced, as the data source `vnf_instance` shows them. All are replaced at the same time."),
 			healVDUs:  lifecycle.Names("Ids of VDUs whose VNFCs are all replaced, as gently as the update strategy of the workload says."),
+			healStorage: schema.BoolAttribute{
+				MarkdownDescription: "`true` replaces the volumes that these VNFCs have to themselves as well, and their data is lost: on Kubernetes the claims that a StatefulSet makes for each pod, whose pods go one after the other then; on OpenStack the volumes in the nested template of the VDU. Without it volumes stay.",
+				Optional:            true,
+			},
 		})
 }

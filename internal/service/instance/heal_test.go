@@ -124,6 +124,6 @@ func TestAccInstance_scaleInVNFC(t *testing.T) {
 			},
 		},
 		resource.TestStep{Config: config(1), PlanOnly: true},
-		resource.TestStep{Config: config(0), ExpectError: sentence(`VDU "web" has no VNFC "web-`, `Its VNFCs are web-`)},
+		resource.TestStep{Config: config(0), ExpectError: sentence(`VDU "web" has no VNFC "web-`, `Its VNFCs are "web-`)},
 	)
 }

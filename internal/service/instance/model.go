@@ -67,6 +67,10 @@ func (m *model) Spec(ctx context.Context, _ *model, diags *diag.Diagnostics) (s 
 		return s, false
 	}
 	s = m.BaseSpec(ctx, healVNFCs, healVDUs, diags)
+	if s.Heal != nil {
+		storage, _ := m.Heal.Attributes()[healStorage].(types.Bool)
+		s.Heal.Storage = storage.ValueBool()
+	}
 	s.Connections, s.Links = connections, m.links(ctx, diags)
 	s.Description, s.PackageID = m.Description.ValueString(), m.PackageID.ValueString()
 	s.FlavourID, s.LevelID = m.FlavourID.ValueString(), m.InstantiationLevelID.ValueString()
@@ -115,7 +119,7 @@ func (m *model) Prepare(ctx context.Context, manager vnfm.Manager, _ *model, spe
 
 // TerminateSpec implements lifecycle.Model.
 func (m *model) TerminateSpec(ctx context.Context, diags *diag.Diagnostics) vnfm.TerminateSpec {
-	s := vnfm.TerminateSpec{Type: vnfm.Graceful, Volumes: vnfm.VolumesKeep}
+	s := vnfm.TerminateSpec{Type: vnfm.Graceful, Volumes: vnfm.VolumesUsual}
 	if tfutil.Set(m.Termination) {
 		var t terminationModel
 		diags.Append(m.Termination.As(ctx, &t, basetypes.ObjectAsOptions{})...)

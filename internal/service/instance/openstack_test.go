@@ -32,8 +32,11 @@ type cloud struct {
 	store  acctest.Store
 	client *openstack.Client
 	heard  heard
-	// before are the VNFCs that there were when the test looked last.
+	// meter counts what the provider asks of the cloud.
+	meter *labtest.OpenStackMeter
+	// before are the VNFCs that there were when the test looked last, disks the volumes of the firewalls.
 	before map[string][]vnfm.VNFC
+	disks  []string
 }
 
 func newCloud(t *testing.T) *cloud {
@@ -52,7 +55,7 @@ func newCloud(t *testing.T) *cloud {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &cloud{TB: t, env: env, user: user, store: acctest.NewStore(t), client: client}
+	return &cloud{TB: t, env: env, user: user, store: acctest.NewStore(t), client: client, meter: env.Meter(t)}
 }
 
 // vim is a vnf_vim "test" that is the cloud.
@@ -70,7 +73,7 @@ resource "vnf_vim" "test" {
     project_domain_name = %q
   }
 }
-`, c.env.AuthURL, c.env.Region, c.user.Name, c.user.Password, c.user.Project, c.env.Domain, c.env.Domain)
+`, c.meter.AuthURL, c.env.Region, c.user.Name, c.user.Password, c.user.Project, c.env.Domain, c.env.Domain)
 }
 
 // firewall is a whole configuration over the example package "firewall".
@@ -120,12 +123,12 @@ func (c *cloud) vnfcs() map[string][]vnfm.VNFC {
 	if len(all) != 1 {
 		c.Fatalf("the store has %d instances", len(all))
 	}
-	list, err := c.manager().VNFCs(c.Context(), all[0].ID)
+	has, err := c.manager().Resources(c.Context(), all[0].ID)
 	if err != nil {
 		c.Fatal(err)
 	}
 	out := map[string][]vnfm.VNFC{}
-	for _, v := range list {
+	for _, v := range has.VNFCs {
 		out[v.VDUID] = append(out[v.VDUID], v)
 	}
 	return out
@@ -141,10 +144,16 @@ func (c *cloud) whole(counts map[string]int) resource.TestCheckFunc {
 				if !v.Ready || len(v.Addresses) == 0 {
 					return fmt.Errorf("VNFC %s is %s (%s) at %v", v.ID, v.State, v.Message, v.Addresses)
 				}
+				if err := addressed(v); err != nil {
+					return err
+				}
 			}
 		}
 		if !maps.Equal(found, counts) {
 			return fmt.Errorf("VNFCs: %v, want %v", found, counts)
+		}
+		if disks := c.volumes(); len(disks) != counts["FW"] {
+			return fmt.Errorf("the firewalls have volumes %v, and not one each", disks)
 		}
 		for key, digest := range state.RootModule().Resources[address].Primary.Attributes {
 			if strings.HasPrefix(key, "objects.OS::") && !strings.HasPrefix(digest, "sha256:") {
@@ -153,6 +162,37 @@ func (c *cloud) whole(counts map[string]int) resource.TestCheckFunc {
 		}
 		return nil
 	}
+}
+
+// addressed checks that the addresses of a VNFC are those of its connection points.
+func addressed(v vnfm.VNFC) error {
+	var all []string
+	for point, addresses := range v.ConnectionPoints {
+		if !strings.HasPrefix(point, v.VDUID+"_CP") || len(addresses) == 0 {
+			return fmt.Errorf("connection point %s of VNFC %s has %v", point, v.ID, addresses)
+		}
+		all = append(all, addresses...)
+	}
+	if slices.Sort(all); !slices.Equal(all, slices.Sorted(slices.Values(v.Addresses))) {
+		return fmt.Errorf("VNFC %s has the addresses %v, and at its connection points %v", v.ID, v.Addresses, v.ConnectionPoints)
+	}
+	return nil
+}
+
+// linked checks that the internal network of the VNF is one that Neutron has.
+func (c *cloud) linked(*terraform.State) error {
+	has, err := c.manager().Resources(c.Context(), c.records()[0].ID)
+	if err != nil {
+		return err
+	}
+	var list struct{ Networks []struct{ ID, Name string } }
+	c.env.Get(c, "network", "/networks", &list)
+	for _, n := range list.Networks {
+		if id := has.VirtualLinks["inside"]; id != "" && n.ID == id {
+			return nil
+		}
+	}
+	return fmt.Errorf("of the virtual links %v Neutron has none, but %v", has.VirtualLinks, list.Networks)
 }
 
 // nothingIsLeft checks that neither the stack of an instance nor a record is there.
@@ -229,7 +269,63 @@ func inPlace(checks ...plancheck.PlanCheck) resource.ConfigPlanChecks {
 }
 
 // remember notes which VNFCs there are, for survivors.
-func (c *cloud) remember() { c.before = c.vnfcs() }
+func (c *cloud) remember() { c.before, c.disks = c.vnfcs(), c.volumes() }
+
+// volumes are those of the firewalls.
+func (c *cloud) volumes() []string {
+	c.Helper()
+	var ids []string
+	for _, v := range c.vnfcs()["FW"] {
+		ids = append(ids, v.Volumes...)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// otherVolumes checks that the firewalls have none of the volumes that they had at remember,
+// and that those are gone.
+func (c *cloud) otherVolumes(*terraform.State) error {
+	there := c.allVolumes()
+	for _, id := range c.disks {
+		if there[id] != "" {
+			return fmt.Errorf("volume %s is still %s", id, there[id])
+		}
+	}
+	return nil
+}
+
+// volumesAreLeft checks that the volumes of the firewalls that there were at remember outlive
+// the stack, and deletes them.
+func (c *cloud) volumesAreLeft() error {
+	there := c.allVolumes()
+	for _, id := range c.disks {
+		if there[id] != "available" {
+			return fmt.Errorf("volume %s was to be kept and is %q", id, there[id])
+		}
+		c.env.Delete(c, "block-storage", "/volumes/"+id)
+	}
+	return nil
+}
+
+// allVolumes are the statuses of the volumes that Cinder has, by id.
+func (c *cloud) allVolumes() map[string]string {
+	c.Helper()
+	var list struct{ Volumes []struct{ ID, Status string } }
+	c.env.Get(c, "block-storage", "/volumes/detail?all_tenants=1", &list)
+	out := map[string]string{}
+	for _, v := range list.Volumes {
+		out[v.ID] = v.Status
+	}
+	return out
+}
+
+// sameVolumes checks that the firewalls have the volumes that they had at remember.
+func (c *cloud) sameVolumes(*terraform.State) error {
+	if now := c.volumes(); !slices.Equal(now, c.disks) {
+		return fmt.Errorf("the firewalls have volumes %v, and had %v", now, c.disks)
+	}
+	return nil
+}
 
 // survivors checks how many VNFCs of a VDU are what they were at remember.
 func (c *cloud) survivors(vdu string, n int) resource.TestCheckFunc {
@@ -296,12 +392,27 @@ func (c *cloud) watch(vdu string, least int) resource.TestCheckFunc {
 func TestAccInstance_openStack(t *testing.T) {
 	c := newCloud(t)
 	// Heat empties a port that it replaces, which Neutron allows in networks of one's own.
-	outside, other := c.env.NewNetwork(t, c.user, "10.78.0.0/24"), c.env.NewNetwork(t, c.user, "10.78.1.0/24")
+	outside, other := c.env.NewNetwork(t, c.user, "outside", "10.78.0.0/24"), c.env.NewNetwork(t, c.user, "other", "10.78.1.0/24")
 	firewall := func(arguments ...string) string {
 		return c.over(examplePackage(c, "firewall"), "simple", c.links(outside), arguments...)
 	}
 	var id string
 	var working resource.TestCheckFunc
+	// asked tells how many requests an operation has taken, with the plans before and after it.
+	asked := func(doing string) resource.TestCheckFunc {
+		return func(*terraform.State) error {
+			t.Logf("%s: %v", doing, c.meter.Take())
+			return nil
+		}
+	}
+	remember := func() {
+		c.remember()
+		c.meter.Take()
+	}
+	refresh := func(config string) resource.TestStep {
+		return resource.TestStep{PreConfig: func() { c.meter.Take() }, Config: config, PlanOnly: true}
+	}
+	var small map[string]int
 	next := acctest.CopyPackage(t, "firewall")
 	acctest.Edit(t, next, "BaseHOT/simple/nested/FW.yaml", "      image: { get_param: image }\n", "      image: { get_param: image }\n      user_data: next\n")
 	acctest.Edit(t, next, "Definitions/firewall.yaml", `software_version: "1.0.0"`, `software_version: "1.1.0"`)
@@ -322,26 +433,41 @@ func TestAccInstance_openStack(t *testing.T) {
 					statecheck.ExpectKnownValue(address, tfjsonpath.New("status"), knownvalue.StringExact("INSTANTIATED")),
 					statecheck.ExpectKnownValue(address, tfjsonpath.New("namespace"), knownvalue.StringExact("")),
 				},
-				Check: also(c.whole(map[string]int{"FW": 1, "TG": 1}), c.heard.silent(), func(*terraform.State) error {
+				Check: also(asked("instantiation"), c.whole(map[string]int{"FW": 1, "TG": 1}), c.linked, c.heard.silent(), func(*terraform.State) error {
 					id = c.records()[0].ID
 					return nil
 				}),
 			},
+			refresh(firewall()),
 			{
-				PreConfig:        c.remember,
+				PreConfig: func() {
+					small = c.meter.Take()
+					remember()
+				},
 				Config:           firewall(level(2)),
 				ConfigPlanChecks: inPlace(countOf("FW", 3)),
-				Check:            also(c.whole(map[string]int{"FW": 3, "TG": 1}), c.survivors("FW", 1), c.survivors("TG", 1), c.heard.silent()),
+				Check:            also(asked("scaling out"), c.whole(map[string]int{"FW": 3, "TG": 1}), c.survivors("FW", 1), c.survivors("TG", 1), c.heard.silent()),
+			},
+			refresh(firewall(level(2))),
+			{
+				// A look at a larger VNF takes no more requests than one at a small one.
+				PreConfig: func() {
+					if large := c.meter.Take(); !maps.Equal(large, small) || len(small) == 0 {
+						t.Errorf("two plans of 2 servers took %v requests, and of 4 %v", small, large)
+					}
+				},
+				Config:      firewall(level(1), `scale_in_vnfc_ids = ["FW-gone-long-ago"]`),
+				ExpectError: sentence(`VDU "FW" has no VNFC "FW-gone-long-ago"`, `Its VNFCs are "FW-`),
 			},
 			{
 				// The one that is named goes, and not the newest.
 				PreConfig: func() {
-					c.remember()
+					remember()
 					acctest.Write(t, leaving, "ids.json", fmt.Sprintf("[%q]", c.before["FW"][0].ID))
 				},
 				Config:           firewall(level(1), fmt.Sprintf(`scale_in_vnfc_ids = jsondecode(file("%s/ids.json"))`, leaving)),
 				ConfigPlanChecks: inPlace(countOf("FW", 2)),
-				Check:            also(c.whole(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 2), c.gone("FW", 0)),
+				Check:            also(asked("scaling in"), c.whole(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 2), c.gone("FW", 0)),
 			},
 			{
 				// A server that somebody deletes is replaced, with its addresses.
@@ -375,10 +501,10 @@ func TestAccInstance_openStack(t *testing.T) {
 				Check:            also(c.whole(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 2)),
 			},
 			{
-				PreConfig:        c.remember,
+				PreConfig:        remember,
 				Config:           firewall(level(1), `heal = { trigger = "1", vdu_ids = ["FW"] }`),
 				ConfigPlanChecks: inPlace(),
-				Check:            also(c.whole(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 0), c.survivors("TG", 1)),
+				Check:            also(asked("healing two servers"), c.whole(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 0), c.survivors("TG", 1), c.sameVolumes),
 			},
 			{
 				PreConfig:        c.remember,
@@ -432,6 +558,7 @@ func TestAccInstance_openStackForms(t *testing.T) {
 	c := newCloud(t)
 	resource.Test(t, resource.TestCase{
 		ProtoV6ProviderFactories: c.heard.factories(),
+		CheckDestroy:             func(*terraform.State) error { return c.volumesAreLeft() },
 		Steps: []resource.TestStep{
 			{
 				Config:           c.firewall("group", level(1)),
@@ -457,10 +584,16 @@ func TestAccInstance_openStackForms(t *testing.T) {
 				Check:            c.whole(map[string]int{"FW": 2, "TG": 1}),
 			},
 			{
+				PreConfig:        c.remember,
+				Config:           c.firewall("plain", level(1), `heal = { trigger = "1", vdu_ids = ["FW"], storage = true }`, `deletion_policy = { volumes = "keep" }`),
+				ConfigPlanChecks: inPlace(),
+				Check:            also(c.whole(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 0), c.otherVolumes, func(*terraform.State) error { c.remember(); return nil }),
+			},
+			{
 				ResourceName:            address,
 				ImportState:             true,
 				ImportStateVerify:       true,
-				ImportStateVerifyIgnore: []string{"scale_levels", "ext_virtual_links", "timeouts"},
+				ImportStateVerifyIgnore: []string{"scale_levels", "ext_virtual_links", "timeouts", "heal", "deletion_policy"},
 			},
 		},
 	})

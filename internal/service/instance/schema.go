@@ -147,7 +147,7 @@ func lifeAttributes() map[string]schema.Attribute {
 			Optional:            true,
 			Attributes: map[string]schema.Attribute{
 				"volumes": schema.StringAttribute{
-					MarkdownDescription: "`keep` (default) leaves persistent volume claims, and a later instance of the same name takes them over; `delete` deletes them and their data. On OpenStack volumes go with the stack, unless its template keeps them by their own `deletion_policy`.",
+					MarkdownDescription: "`keep` leaves volumes behind, `delete` deletes them and their data. Default is what is usual on the VIM: on Kubernetes persistent volume claims stay, and a later instance of the same name takes them over; on OpenStack volumes go with the stack, unless its template keeps them by their own `deletion_policy`.",
 					Optional:            true,
 					Validators:          []validator.String{stringvalidator.OneOf(string(vnfm.VolumesKeep), string(vnfm.VolumesDelete))},
 				},

@@ -27,6 +27,7 @@ type view struct {
 	Status               types.String `tfsdk:"status"`
 	Generation           types.Int64  `tfsdk:"generation"`
 	VNFCs                []vnfcView   `tfsdk:"vnfcs"`
+	VirtualLinks         types.Map    `tfsdk:"virtual_links"`
 }
 
 // vnfcView is one VNFC as the data sources show it.
@@ -37,6 +38,8 @@ type vnfcView struct {
 	Namespace types.String `tfsdk:"namespace"`
 	Node      types.String `tfsdk:"node"`
 	Addresses types.List   `tfsdk:"addresses"`
+	Points    types.Map    `tfsdk:"connection_points"`
+	Volumes   types.List   `tfsdk:"volumes"`
 	State     types.String `tfsdk:"state"`
 	Ready     types.Bool   `tfsdk:"ready"`
 	Restarts  types.Int64  `tfsdk:"restarts"`
@@ -62,12 +65,14 @@ func newView(ctx context.Context, m vnfm.Manager, i *vnfm.Instance) (view, error
 		Status:               types.StringValue(string(i.Status)),
 		Generation:           types.Int64Value(i.Generation),
 		VNFCs:                []vnfcView{},
+		VirtualLinks:         tfutil.StringMap(nil),
 	}
-	vnfcs, err := m.VNFCs(ctx, i.ID)
+	has, err := m.Resources(ctx, i.ID)
 	if err != nil {
 		return v, err
 	}
-	for _, c := range vnfcs {
+	v.VirtualLinks = tfutil.StringMap(has.VirtualLinks)
+	for _, c := range has.VNFCs {
 		v.VNFCs = append(v.VNFCs, vnfcView{
 			ID:        types.StringValue(c.ID),
 			VDUID:     types.StringValue(c.VDUID),
@@ -75,6 +80,8 @@ func newView(ctx context.Context, m vnfm.Manager, i *vnfm.Instance) (view, error
 			Namespace: tfutil.OptionalString(c.Namespace),
 			Node:      tfutil.OptionalString(c.Node),
 			Addresses: tfutil.StringList(c.Addresses),
+			Points:    tfutil.StringLists(c.ConnectionPoints),
+			Volumes:   tfutil.StringList(c.Volumes),
 			State:     types.StringValue(c.State),
 			Ready:     types.BoolValue(c.Ready),
 			Restarts:  types.Int64Value(int64(c.Restarts)),
@@ -114,6 +121,10 @@ func viewAttributes(lookup ...string) map[string]schema.Attribute {
 			Computed:            true,
 			NestedObject:        schema.NestedAttributeObject{Attributes: vnfcAttributes()},
 		},
+		"virtual_links": schema.MapAttribute{
+			MarkdownDescription: "On OpenStack, the ids of the networks by the internal virtual link that they are, as the VNFD or the template calls it.",
+			ElementType:         types.StringType, Computed: true,
+		},
 	}
 }
 
@@ -122,16 +133,18 @@ func vnfcAttributes() map[string]schema.Attribute {
 		return schema.StringAttribute{MarkdownDescription: description, Computed: true}
 	}
 	return map[string]schema.Attribute{
-		"id":         text("Id of the VNFC."),
-		"vdu_id":     text("Id of the VDU."),
-		"resource":   text("Name of the pod or server."),
-		"namespace":  text("Namespace of the pod; empty for a server."),
-		"node":       text("Node that the pod runs on; for a server its host where that may be seen, else its availability zone."),
-		"addresses":  schema.ListAttribute{MarkdownDescription: "IP addresses of the pod or server, floating ones last.", ElementType: types.StringType, Computed: true},
-		"state":      text("Phase of the pod, or the reason for which a container waits; status of the server."),
-		"ready":      schema.BoolAttribute{MarkdownDescription: "Whether the pod is ready, or the server `ACTIVE`.", Computed: true},
-		"restarts":   schema.Int64Attribute{MarkdownDescription: "Restarts of the pod's containers; of a server none are known.", Computed: true},
-		"message":    text("What Kubernetes says of a pod that is not ready, or Nova of a fault."),
-		"created_at": text("Time of creation, RFC 3339."),
+		"id":                text("Id of the VNFC."),
+		"vdu_id":            text("Id of the VDU."),
+		"resource":          text("Name of the pod or server."),
+		"namespace":         text("Namespace of the pod; empty for a server."),
+		"node":              text("Node that the pod runs on; for a server its host where that may be seen, else its availability zone."),
+		"addresses":         schema.ListAttribute{MarkdownDescription: "IP addresses of the pod or server, floating ones last.", ElementType: types.StringType, Computed: true},
+		"connection_points": schema.MapAttribute{MarkdownDescription: "IP addresses of a server by connection point, as the VNFD calls it; empty for a pod.", ElementType: types.ListType{ElemType: types.StringType}, Computed: true},
+		"volumes":           schema.ListAttribute{MarkdownDescription: "Ids of the server's volumes; names of the pod's persistent volume claims.", ElementType: types.StringType, Computed: true},
+		"state":             text("Phase of the pod, or the reason for which a container waits; status of the server."),
+		"ready":             schema.BoolAttribute{MarkdownDescription: "Whether the pod is ready, or the server `ACTIVE`.", Computed: true},
+		"restarts":          schema.Int64Attribute{MarkdownDescription: "Restarts of the pod's containers; of a server none are known.", Computed: true},
+		"message":           text("What Kubernetes says of a pod that is not ready, or Nova of a fault."),
+		"created_at":        text("Time of creation, RFC 3339."),
 	}
 }

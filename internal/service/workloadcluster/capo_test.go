@@ -2,6 +2,7 @@ package workloadcluster_test
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
@@ -16,6 +18,25 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
+
+// labCloudVIM is a vnf_vim "cloud" for a user of the lab's OpenStack.
+func labCloudVIM(cloud labtest.OpenStackEnv, user labtest.OpenStackUser) string {
+	return fmt.Sprintf(`
+resource "vnf_vim" "cloud" {
+  name = "cloud"
+  openstack = {
+    auth_url            = %q
+    region              = %q
+    username            = %q
+    password_wo         = %q
+    password_wo_version = 1
+    project_name        = %q
+    user_domain_name    = %[6]q
+    project_domain_name = %[6]q
+  }
+}
+`, cloud.AuthURL, cloud.Region, user.Name, user.Password, user.Project, cloud.Domain)
+}
 
 // TestAccWorkloadCluster_capo makes a cluster of the embedded chart for OpenStack with the
 // real Cluster API Provider OpenStack, over real Keystone, Nova, Neutron and Glance, and an
@@ -48,21 +69,7 @@ func TestAccWorkloadCluster_capo(t *testing.T) {
   node_groups   = { workers = { replicas = 1, flavour = "m1.small" } }
   openstack     = { vim_id = vnf_vim.cloud.id, application_credential = {} }
   timeouts      = { create = "20s" }
-`, cloud.Networks["public"]), fmt.Sprintf(`
-resource "vnf_vim" "cloud" {
-  name = "cloud"
-  openstack = {
-    auth_url            = %q
-    region              = %q
-    username            = %q
-    password_wo         = %q
-    password_wo_version = 1
-    project_name        = %q
-    user_domain_name    = %[6]q
-    project_domain_name = %[6]q
-  }
-}
-`, cloud.AuthURL, cloud.Region, user.Name, user.Password, user.Project, cloud.Domain))
+`, cloud.Networks["public"]), labCloudVIM(cloud, user))
 	servers := func() map[string]*openstack.Server {
 		all, err := client.Servers(t.Context())
 		require.NoError(t, err)
@@ -99,4 +106,144 @@ resource "vnf_vim" "cloud" {
 		},
 	)
 	require.Empty(t, servers())
+}
+
+// TestAccWorkloadCluster_capoPlans has plans ask the real Keystone, Nova, Neutron and Glance
+// for what a cluster names there. Nothing but the VIMs is ever made.
+func TestAccWorkloadCluster_capoPlans(t *testing.T) {
+	w := newWorld(t)
+	w.heard = &heard{}
+	cloud := labtest.OpenStackCompute(t)
+	user := cloud.NewProject(t)
+	cloud.NewKeypair(t, user, "ops")
+	nodes := cloud.NewNetwork(t, user, "twin", "10.79.0.0/24")
+	cloud.NewNetwork(t, user, "twin", "10.79.1.0/24")
+	// One of the project's own beside the external one of the same name.
+	cloud.NewNetwork(t, user, "public", "10.79.2.0/24")
+	const least = `
+  kubernetes_version = "1.33.1"
+  chart = {
+    name   = "openstack"
+    values = { machineImage = "ubuntu-2204-kube-v1.33.1", machineSSHKeyName = "ops" }
+  }
+  network       = { external = "public" }
+  control_plane = { replicas = 1, flavour = "m1.medium" }
+  node_groups   = { workers = { replicas = 2, flavour = "m1.medium" } }
+  openstack     = { vim_id = vnf_vim.cloud.id, application_credential = {} }
+`
+	const lost = "00000000-0000-0000-0000-000000000000"
+	const byName = "Check the name, unless the same apply makes it: without it no machine comes up."
+	const byID = " in the OpenStack: Check the id, and that the project may see it."
+	const above = "Nova refuses what is above the quota, unless it is raised or others are gone by then."
+	steps := []resource.TestStep{{
+		// Only a VIM that is registered is asked.
+		Config: w.store.Config(acctest.VIM(t, w.lab, "test"), labCloudVIM(cloud, user)),
+	}}
+	cases := []struct {
+		name string
+		// changes are texts of the configuration, each with what is in its place.
+		changes []string
+		// prepare, when set, changes the cloud before.
+		prepare func()
+		// said is all that the plan says.
+		said []string
+	}{
+		{
+			// Its subnet has the name of one of another network, and the external network
+			// that of an internal one.
+			name:    "all is there",
+			changes: []string{`"public"`, fmt.Sprintf(`"public", internal = { id = %q }, internal_subnet = { name = "twin" }`, nodes)},
+		},
+		{
+			// What has a name may be made by the same apply.
+			name: "not there by name",
+			changes: []string{
+				`"ops"`, `"lost-key"`, `"ubuntu-2204-kube-v1.33.1"`, `"lost-image"`, `1, flavour = "m1.medium"`, `1, flavour = "lost-flavour"`,
+				`2, flavour = "m1.medium"`, `2, flavour = "lost-worker"`, `"public"`, `"net0", internal = { name = "lost-network" }`,
+			},
+			said: []string{
+				`WARNING network.external: There is no external network "net0" in the OpenStack: ` + byName,
+				`WARNING network.internal: There is no network "lost-network" in the OpenStack: ` + byName,
+				`WARNING control_plane.flavour: There is no flavour "lost-flavour" in the OpenStack: ` + byName,
+				`WARNING chart.values: There is no image "lost-image" in the OpenStack: ` + byName,
+				`WARNING chart.values: There is no key pair "lost-key" in the OpenStack: ` + byName,
+				`WARNING node_groups.workers: There is no flavour "lost-worker" in the OpenStack: ` + byName,
+			},
+		},
+		{
+			name: "not there by id",
+			changes: []string{
+				`machineImage = "ubuntu-2204-kube-v1.33.1"`, `machineImageId = "` + lost + `"`, `1, flavour = "m1.medium"`, `1, flavour = "` + lost + `"`,
+				`2, flavour`, fmt.Sprintf(`2, networks = [{}, { id = %q }], flavour`, lost),
+				`"public"`, fmt.Sprintf(`%q, internal = { id = %[1]q }, internal_subnet = { id = %[1]q }`, lost),
+			},
+			said: []string{
+				`ERROR network.external: There is no network with the id ` + lost + byID,
+				`ERROR network.internal: There is no network with the id ` + lost + byID,
+				`ERROR network.internal_subnet: There is no subnet with the id ` + lost + byID,
+				`ERROR control_plane.flavour: There is no flavour with the id ` + lost + byID,
+				`ERROR chart.values: There is no image with the id ` + lost + byID,
+				`ERROR node_groups.workers: There is no network with the id ` + lost + byID,
+			},
+		},
+		{
+			name:    "several networks",
+			changes: []string{`"public"`, `"public", internal = { name = "twin" }`, `1, flavour`, `1, networks = [{}, { name = "public" }], flavour`},
+			said: []string{
+				`ERROR network.internal: There are 2 of the network "twin": Give the id of the one that is meant.`,
+				`ERROR control_plane.networks: There are 2 of the network "public": Give the id of the one that is meant.`,
+			},
+		},
+		{
+			name:    "several subnets, another version",
+			changes: []string{`"public"`, `"public", internal_subnet = { name = "twin" }`, `"1.33.1"`, `"1.32.5"`},
+			said: []string{
+				`ERROR network.internal_subnet: There are 2 of the subnet "twin": Give the id of the one that is meant.`,
+				`ERROR kubernetes_version: Image "ubuntu-2204-kube-v1.33.1" has Kubernetes 1.33.1, not 1.32.5: Kubelet and kubeadm come with the image: name one whose property kube_version is kubernetes_version.`,
+			},
+		},
+		{
+			name:    "no version, small flavour",
+			changes: []string{`"ubuntu-2204-kube-v1.33.1"`, `"ubuntu-22.04"`, `1, flavour = "m1.medium"`, `1, flavour = "m1.tiny"`},
+			said: []string{
+				`WARNING control_plane.flavour: Flavour "m1.tiny" of the control plane has 1 vCPU and 512 MiB of memory: Kubeadm refuses a control plane of less than 2 vCPU, and needs 2048 MiB for any machine.`,
+				`WARNING chart.values: Image "ubuntu-22.04" does not say which version of Kubernetes it has: Its property kube_version is missing, so that nobody can tell whether it has 1.33.1.`,
+			},
+		},
+		{
+			name: "quota",
+			prepare: func() {
+				cloud.Limit(t, user, "instances", 2)
+				cloud.Limit(t, user, "cores", 5)
+			},
+			said: []string{
+				`WARNING openstack: The machines need 3 instances, and the quota of the project has 2 left: 0 of 2 are used: ` + above,
+				`WARNING openstack: The machines need 6 vCPUs, and the quota of the project has 5 left: 0 of 5 are used: ` + above,
+			},
+		},
+	}
+	for _, c := range cases {
+		for i := 0; i < len(c.changes); i += 2 {
+			require.Contains(t, least, c.changes[i])
+		}
+		step := resource.TestStep{
+			PreConfig: func() {
+				if c.prepare != nil {
+					c.prepare()
+				}
+				w.heard.at(c.name)
+			},
+			Config:   w.config(strings.NewReplacer(c.changes...).Replace(least), labCloudVIM(cloud, user)),
+			PlanOnly: true, ExpectNonEmptyPlan: true,
+		}
+		if len(c.said) > 0 && strings.HasPrefix(c.said[0], "ERROR") {
+			step.ExpectNonEmptyPlan = false
+			step.ExpectError = acctest.Says("Error: " + regexp.QuoteMeta(strings.Split(c.said[0], ": ")[1]))
+		}
+		steps = append(steps, step)
+	}
+	w.run(t, steps...)
+	for _, c := range cases {
+		assert.Equal(t, c.said, w.heard.in(c.name), c.name)
+	}
 }

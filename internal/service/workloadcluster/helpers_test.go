@@ -24,6 +24,8 @@ type world struct {
 	lab       labtest.Env
 	store     acctest.Store
 	namespace string
+	// heard, when set, listens to the plans.
+	heard *heard
 }
 
 func newWorld(t *testing.T) *world {
@@ -67,8 +69,12 @@ func (w *world) kubectl(args ...string) string {
 func (w *world) run(t *testing.T, steps ...resource.TestStep) {
 	t.Helper()
 	acctest.PreCheck(t)
+	factories := acctest.Factories()
+	if w.heard != nil {
+		factories = w.heard.factories()
+	}
 	resource.Test(t, resource.TestCase{
-		ProtoV6ProviderFactories: acctest.Factories(),
+		ProtoV6ProviderFactories: factories,
 		TerraformVersionChecks:   []tfversion.TerraformVersionCheck{tfversion.SkipBelow(tfversion.Version1_11_0)},
 		Steps:                    steps,
 		CheckDestroy: func(*terraform.State) error {

@@ -35,7 +35,7 @@ func cloudAttributes() map[string]schema.Attribute {
 		"openstack": schema.SingleNestedAttribute{
 			Optional: true,
 			MarkdownDescription: "The OpenStack that the machines of the cluster are in. At plan time it is asked, when it can be reached, for the image, flavours, key pair and networks that the cluster names, " +
-				"and whether the image has the version of Kubernetes. Of a `topology` these are what its class makes of the variables, as far as the management cluster can be asked and the patches of the class are inline.",
+				"whether the image has the version of Kubernetes, and whether the quota of Nova has room for a new cluster. Of a `topology` these are what its class makes of the variables, as far as the management cluster can be asked and the patches of the class are inline.",
 			Attributes: map[string]schema.Attribute{
 				"vim_id": schema.StringAttribute{
 					Required:            true,

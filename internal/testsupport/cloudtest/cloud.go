@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -370,8 +371,7 @@ func (c *Cloud) collection(w http.ResponseWriter, r *http.Request) {
 	if objects, ok := c.collections[path]; ok || isCollection(key) {
 		found := []any{}
 		for _, o := range objects {
-			name, id := r.URL.Query().Get("name"), r.URL.Query().Get("id")
-			if (name == "" || o["name"] == name) && (id == "" || o["id"] == id) {
+			if fits(o, r.URL.Query()) {
 				found = append(found, o)
 			}
 		}
@@ -399,6 +399,16 @@ func (c *Cloud) collection(w http.ResponseWriter, r *http.Request) {
 	}
 	name := parts[len(parts)-2]
 	answer(w, http.StatusOK, map[string]any{strings.TrimPrefix(strings.TrimSuffix(name, "s"), "os-"): o})
+}
+
+// fits reports whether an object is what a query searches for.
+func fits(o map[string]any, query url.Values) bool {
+	for _, field := range []string{"name", "id", "network_id", "router:external"} {
+		if wanted := query.Get(field); wanted != "" && fmt.Sprint(o[field]) != wanted {
+			return false
+		}
+	}
+	return true
 }
 
 func isCollection(key string) bool {

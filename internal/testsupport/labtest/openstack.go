@@ -212,18 +212,28 @@ func (e OpenStackEnv) Limit(t testing.TB, user OpenStackUser, resource string, l
 	e.at(t, "compute").call(t, http.MethodPut, "/os-quota-sets/"+user.projectID, map[string]any{"quota_set": map[string]any{resource: limit, "force": true}}, nil)
 }
 
-// NewNetwork makes a network with a subnet of IPv4 that belongs to the project of a user
-// of NewProject, and returns its identifier. It is gone when the test is over.
-func (e OpenStackEnv) NewNetwork(t testing.TB, user OpenStackUser, cidr string) string {
+// NewNetwork makes a network that belongs to the project of a user of NewProject, with a
+// subnet of IPv4 and of the same name, and returns its identifier. It is gone when the test
+// is over.
+func (e OpenStackEnv) NewNetwork(t testing.TB, user OpenStackUser, name, cidr string) string {
 	t.Helper()
 	admin := e.at(t, "network")
 	var made struct{ Network struct{ ID string } }
-	admin.call(t, http.MethodPost, "/v2.0/networks", map[string]any{"network": map[string]any{"name": "test", "project_id": user.projectID}}, &made)
+	admin.call(t, http.MethodPost, "/v2.0/networks", map[string]any{"network": map[string]any{"name": name, "project_id": user.projectID}}, &made)
 	admin.removeLater(t, "/v2.0/networks/"+made.Network.ID)
 	admin.call(t, http.MethodPost, "/v2.0/subnets", map[string]any{"subnet": map[string]any{
-		"network_id": made.Network.ID, "project_id": user.projectID, "cidr": cidr, "ip_version": 4,
+		"name": name, "network_id": made.Network.ID, "project_id": user.projectID, "cidr": cidr, "ip_version": 4,
 	}}, nil)
 	return made.Network.ID
+}
+
+// NewKeypair makes a key pair of a user. It is gone when the test is over.
+func (e OpenStackEnv) NewKeypair(t testing.TB, user OpenStackUser, name string) {
+	t.Helper()
+	c := e.login(t, user)
+	c.base = e.Endpoints["compute"]
+	c.call(t, http.MethodPost, "/os-keypairs", map[string]any{"keypair": map[string]any{"name": name}}, nil)
+	c.removeLater(t, "/os-keypairs/"+name)
 }
 
 // DisableUser locks a user of NewUser out; EnableUser lets him in again.

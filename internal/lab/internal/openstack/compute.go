@@ -11,7 +11,7 @@ import (
 
 // nova is one of Nova's programs; Debian has them in packages that bring hypervisors too.
 func nova(command string) func(layout.OpenStackPorts, string) []string {
-	return by("python3", "-c", "import sys; sys.argv = ['nova-"+command+"']; from nova.cmd."+command+" import main; sys.exit(main())")
+	return module("nova", command)
 }
 
 func novaTables() [][]string {

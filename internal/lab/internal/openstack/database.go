@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/layout"
 )
@@ -74,8 +75,8 @@ func catalogueSQL(state *layout.OpenStack, chosen []service) []byte {
 		if s.internal {
 			continue
 		}
-		fmt.Fprintf(&script, "UPDATE keystone.endpoint SET url = '%s' WHERE service_id IN (SELECT id FROM keystone.service WHERE type = '%s');\n",
-			endpoint(state.Ports, s), s.kind)
+		fmt.Fprintf(&script, "UPDATE keystone.endpoint SET url = '%s' WHERE service_id IN (SELECT id FROM keystone.service WHERE type IN ('%s'));\n",
+			endpoint(state.Ports, s), strings.Join(s.kinds(), "', '"))
 	}
 	return script.Bytes()
 }

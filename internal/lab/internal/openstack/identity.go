@@ -80,8 +80,10 @@ func fillIdentity(ctx context.Context, c *client, state *layout.OpenStack, chose
 		if s.kind == Identity || s.internal {
 			continue
 		}
-		if err := enterCatalogue(ctx, c, state, s); err != nil {
-			return fmt.Errorf("entering %s into the catalogue: %w", s.name, err)
+		for _, kind := range s.kinds() {
+			if err := enterCatalogue(ctx, c, state, s, kind); err != nil {
+				return fmt.Errorf("entering %s into the catalogue: %w", s.name, err)
+			}
 		}
 	}
 	return nil
@@ -107,9 +109,9 @@ func makeAccount(ctx context.Context, c *client, account account, password strin
 	return nil
 }
 
-// enterCatalogue enters a service and its address into the catalogue.
-func enterCatalogue(ctx context.Context, c *client, state *layout.OpenStack, s service) error {
-	id, err := c.create(ctx, "service", map[string]any{"type": s.kind, "name": s.name})
+// enterCatalogue enters a service and its address into the catalogue, as one of a kind.
+func enterCatalogue(ctx context.Context, c *client, state *layout.OpenStack, s service, kind string) error {
+	id, err := c.create(ctx, "service", map[string]any{"type": kind, "name": s.name})
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -15,16 +16,17 @@ import (
 	"time"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/openstack"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/poll"
 )
 
 // patience is how long a lab may take to start on a busy machine that has to fetch the packages first.
 const patience = 20 * time.Minute
 
-// TestLifecycle starts Keystone and Glance, asks for a token and the images, loses a process and has it repaired, and
-// stops them: no process and no mount is left.
+// TestLifecycle starts Keystone, Glance and Cinder, asks for a token and the images, makes a volume, loses all processes and
+// has them repaired, and stops them: no process and no mount is left.
 func TestLifecycle(t *testing.T) {
 	lab := bench{binary: binary(t), dir: filepath.Join(t.TempDir(), "cloud")}
-	if out, err := lab.run(t, "up", "--services", "image"); err != nil {
+	if out, err := lab.run(t, "up", "--services", "block-storage"); err != nil {
 		if strings.Contains(err.Error(), openstack.ErrUnable.Error()) {
 			missing(t, err.Error())
 		}
@@ -39,6 +41,7 @@ func TestLifecycle(t *testing.T) {
 	if count := lab.images(t, env); count != 3 {
 		t.Errorf("the lab shows %d images, not 3", count)
 	}
+	id := lab.volume(t)
 	if mounts := lab.mounts(t); mounts != "" {
 		t.Errorf("mounts of the lab are to be seen outside of it:\n%s", mounts)
 	}
@@ -64,6 +67,15 @@ func TestLifecycle(t *testing.T) {
 	if count := lab.images(t, repaired); count != 3 {
 		t.Errorf("the repaired lab shows %d images, not 3", count)
 	}
+	if out, err := lab.run(t, "request", "DELETE", openstack.Volume, "/volumes/"+id); err != nil {
+		t.Errorf("deleting the volume in the repaired lab: %v\n%s", err, out)
+	}
+	lab.until(t, "the end of the volume", func() error {
+		if _, err := os.Stat(lab.volumeFile(id)); err == nil {
+			return errors.New("its file is there")
+		}
+		return nil
+	})
 
 	if out, err := lab.run(t, "down"); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -184,6 +196,47 @@ func (b bench) images(t *testing.T, env openstack.Environment) int {
 	}
 	t.Fatal("the catalogue has no images")
 	return 0
+}
+
+// volume has Cinder make a volume, which takes no room.
+func (b bench) volume(t *testing.T) string {
+	t.Helper()
+	out, err := b.run(t, "request", "POST", openstack.Volume, "/volumes", `{"volume": {"size": 5}}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var made struct{ Volume struct{ ID string } }
+	if err := json.Unmarshal([]byte(out), &made); err != nil {
+		t.Fatalf("reading %q: %v", out, err)
+	}
+	b.until(t, "the volume", func() error {
+		out, err := b.run(t, "request", "GET", openstack.Volume, "/volumes/"+made.Volume.ID)
+		if err == nil && !strings.Contains(out, `"status": "available"`) {
+			err = fmt.Errorf("it is %s", out)
+		}
+		return err
+	})
+	info, err := os.Stat(b.volumeFile(made.Volume.ID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if stat, ok := info.Sys().(*syscall.Stat_t); !ok || info.Size() != 5<<30 || stat.Blocks != 0 {
+		t.Errorf("the file of the volume has %d bytes: %+v", info.Size(), info.Sys())
+	}
+	return made.Volume.ID
+}
+
+func (b bench) volumeFile(id string) string {
+	return filepath.Join(b.dir, "data", "volumes", "volume-"+id)
+}
+
+func (b bench) until(t *testing.T, what string, try func() error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if err := poll.Until(ctx, what, func(context.Context) error { return try() }); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func call(t *testing.T, method, url, token, body string, out any) http.Header {

@@ -127,7 +127,8 @@ func (l *Lab) ServeServers(ctx context.Context, image string, octet int) error {
 		return fmt.Errorf("entering the directory of the lab: %w", err)
 	}
 	return servers.Serve(ctx, servers.Options{
-		Socket: filepath.Join("run", servers.Socket), Data: l.Dir.Path("data", serversFolder), Image: image, Octet: octet, Log: l.Log,
+		Socket: filepath.Join("run", servers.Socket), Data: l.Dir.Path("data", serversFolder), Volumes: l.Dir.Path("data", volumesFolder),
+		Image: image, Octet: octet, Log: l.Log,
 	})
 }
 

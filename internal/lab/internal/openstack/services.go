@@ -12,8 +12,9 @@ import (
 
 // service is one of OpenStack's.
 type service struct {
-	// kind is its type in the catalogue, by which it is asked for.
-	kind string
+	// kind is its type in the catalogue, by which it is asked for; aliases are further ones under which others look for it.
+	kind    string
+	aliases []string
 	// name is that of the project that makes it, and of the folder of its configuration.
 	name string
 	// internal is one that is in no catalogue, and that nobody asks for.
@@ -48,6 +49,7 @@ type program struct {
 const (
 	Identity      = "identity"
 	Image         = "image"
+	Volume        = "block-storage"
 	KeyManager    = "key-manager"
 	Placement     = "placement"
 	Network       = "network"
@@ -83,6 +85,21 @@ func services() []service {
 			fill:     fillImages,
 		},
 		{
+			// Nova and Heat look for the version that they speak.
+			kind: Volume, aliases: []string{"volumev3"}, name: "cinder", config: "cinder.conf", paste: "/usr/share/cinder-common/api-paste.ini",
+			needs:     []string{Identity, Image, queue},
+			packages:  []string{"cinder-common"},
+			databases: []string{"cinder"},
+			tables:    [][]string{{"cinder-manage", "db", "sync"}},
+			path:      "/v3",
+			programs: []program{
+				{"cinder-api", wsgi("/usr/bin/cinder-wsgi", 1)},
+				{"cinder-scheduler", cinder("scheduler")},
+				{"cinder-volume", cinder("volume")},
+			},
+			ready: volumeReady,
+		},
+		{
 			kind: KeyManager, name: "barbican", config: "barbican.conf", paste: "/usr/share/barbican-common/barbican-api-paste.ini",
 			needs:     []string{Identity},
 			packages:  []string{"barbican-common"},
@@ -109,7 +126,7 @@ func services() []service {
 		},
 		{
 			kind: Compute, name: "nova", config: "nova.conf", paste: "/usr/share/nova-common/api-paste.ini",
-			needs:     []string{Identity, Image, Placement, Network, queue},
+			needs:     []string{Identity, Image, Volume, Placement, Network, queue},
 			packages:  []string{"nova-common", "python3-nova"},
 			databases: []string{"nova", "nova_api", "nova_cell0"},
 			tables:    novaTables(),
@@ -125,7 +142,7 @@ func services() []service {
 		},
 		{
 			kind: Orchestration, name: "heat", config: "heat.conf",
-			needs:     []string{Identity, Compute, Network, KeyManager, queue},
+			needs:     []string{Identity, Compute, Volume, Network, KeyManager, queue},
 			packages:  []string{"heat-engine", "heat-common"},
 			databases: []string{"heat"},
 			tables:    [][]string{{"heat-manage", "db_sync"}},
@@ -152,6 +169,11 @@ const identityProcesses = 1
 // by is a program that finds all it needs in its configuration.
 func by(command ...string) func(layout.OpenStackPorts, string) []string {
 	return func(layout.OpenStackPorts, string) []string { return command }
+}
+
+// module is a program of a project that is started as the module of a command.
+func module(project, command string) func(layout.OpenStackPorts, string) []string {
+	return by("python3", "-c", "import sys; sys.argv = ['"+project+"-"+command+"']; from "+project+".cmd."+command+" import main; sys.exit(main())")
 }
 
 // wsgi is a program that needs a web server, and answers as many requests at once as it has processes. Each loads the
@@ -250,6 +272,9 @@ func place(kind string) int {
 func address(ports layout.OpenStackPorts, kind string) string {
 	return "http://" + layout.Address(port(ports, kind))
 }
+
+// kinds are all types that a service has in the catalogue.
+func (s service) kinds() []string { return append([]string{s.kind}, s.aliases...) }
 
 // endpoint is what the catalogue says of a service.
 func endpoint(ports layout.OpenStackPorts, s service) string { return address(ports, s.kind) + s.path }

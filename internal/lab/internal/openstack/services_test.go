@@ -18,9 +18,9 @@ func TestChoose(t *testing.T) {
 	}{
 		"one":              {kinds: []string{Identity}, want: []string{Identity}},
 		"with its need":    {kinds: []string{Image}, want: []string{Identity, Image}},
-		"needs of a need":  {kinds: []string{Compute}, want: []string{queue, Identity, Image, Placement, Network, Compute}},
+		"needs of a need":  {kinds: []string{Compute}, want: []string{queue, Identity, Image, Volume, Placement, Network, Compute}},
 		"in any order":     {kinds: []string{KeyManager, Image}, want: []string{Identity, Image, KeyManager}},
-		"unknown":          {kinds: []string{Identity, "volumes"}, problem: `unknown service "volumes": one of identity, image, key-manager, placement, network, compute, orchestration`},
+		"unknown":          {kinds: []string{Identity, "volumes"}, problem: `unknown service "volumes": one of identity, image, block-storage, key-manager, placement, network, compute, orchestration`},
 		"none":             {problem: "no service named"},
 		"all that are one": {kinds: Kinds(), want: kindsOf(services())},
 	} {
@@ -88,14 +88,17 @@ func TestConfigure(t *testing.T) {
 	for file, want := range map[string][]string{
 		"keystone.conf":   {"connection = mysql+pymysql://lab@localhost/keystone?unix_socket=/lab/run/mysql.sock\n"},
 		"glance-api.conf": {"bind_port = 22018\n", "auth_url = http://127.0.0.1:22017/v3\n", "password = hush\n", "token_cache_time = -1\n"},
-		"nova.conf":       {"transport_url = rabbit://svc:hush@127.0.0.1:22029/\n", "compute_driver = lab.ContainerDriver\n"},
+		"nova.conf":       {"transport_url = rabbit://svc:hush@127.0.0.1:22029/\n", "compute_driver = lab.ContainerDriver\n", "[service_user]\nsend_service_user_token = true\nauth_type = password\n"},
+		"cinder.conf":     {"glance_api_servers = http://127.0.0.1:22018\n", "volume_driver = lab_volume.FileDriver\n"},
 		"init.sql": {
-			"SET url = 'http://127.0.0.1:22018' WHERE service_id IN (SELECT id FROM keystone.service WHERE type = 'image');\n",
-			"SET url = 'http://127.0.0.1:22023/v1/%(tenant_id)s' WHERE service_id IN (SELECT id FROM keystone.service WHERE type = 'orchestration');\n",
+			"SET url = 'http://127.0.0.1:22018' WHERE service_id IN (SELECT id FROM keystone.service WHERE type IN ('image'));\n",
+			"SET url = 'http://127.0.0.1:22024/v1/%(tenant_id)s' WHERE service_id IN (SELECT id FROM keystone.service WHERE type IN ('orchestration'));\n",
+			"SET url = 'http://127.0.0.1:22019/v3' WHERE service_id IN (SELECT id FROM keystone.service WHERE type IN ('block-storage', 'volumev3'));\n",
 			"UPDATE neutron.subnets SET cidr = REGEXP_REPLACE(cidr, '^10[.][0-9]+[.]', '10.78.'), gateway_ip = ",
 		},
-		"python/lab_ml2.py":  {"class LabMechanismDriver"},
-		"python/lab_virt.py": {"class ContainerDriver"},
+		"python/lab_ml2.py":    {"class LabMechanismDriver"},
+		"python/lab_virt.py":   {"class ContainerDriver"},
+		"python/lab_volume.py": {"class FileDriver"},
 	} {
 		text, err := os.ReadFile(dir.Path("etc", file))
 		if err != nil {

@@ -36,7 +36,7 @@ func newTemplate(r root, chosen []service) (template, error) {
 	hash := sha256.New()
 	fmt.Fprintln(hash, kindsOf(chosen), databaseServer(), accounts(), images(), flavors(), networks())
 	for _, s := range chosen {
-		fmt.Fprintln(hash, s.databases, s.tables, s.path)
+		fmt.Fprintln(hash, s.aliases, s.databases, s.tables, s.path)
 		text, err := configFiles.ReadFile(configFile(s))
 		if err != nil {
 			return template{}, fmt.Errorf("reading the configuration of %s: %w", s.name, err)

@@ -68,6 +68,20 @@ func (h *host) handler() http.Handler {
 	h.with(mux, "DELETE /servers/{id}/interfaces/{port}", func(s *server, r *http.Request) (any, error) {
 		return nil, s.detach(r.PathValue("port"))
 	})
+	h.with(mux, "PUT /servers/{id}/volumes/{file}", func(s *server, r *http.Request) (any, error) {
+		var volume Volume
+		if err := read(r, &volume); err != nil {
+			return nil, err
+		}
+		volume.File = r.PathValue("file")
+		return nil, s.attachVolume(volume)
+	})
+	h.with(mux, "DELETE /servers/{id}/volumes/{file}", func(s *server, r *http.Request) (any, error) {
+		return nil, s.detachVolume(r.PathValue("file"))
+	})
+	h.with(mux, "POST /servers/{id}/volumes/{file}/resize", func(s *server, r *http.Request) (any, error) {
+		return nil, s.resizeVolume(r.PathValue("file"))
+	})
 	h.with(mux, "GET /servers/{id}/console", func(s *server, _ *http.Request) (any, error) { return s.console() })
 	return mux
 }

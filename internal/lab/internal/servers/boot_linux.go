@@ -25,19 +25,22 @@ const initProgram = "/sbin/lab-init"
 const ready = 3
 
 // Boot turns this process, which has namespaces of its own, into the first one of a server. Standard input ends when its
-// network is there.
-func Boot(image, folder, hostname string) error {
+// network is there. disks are those of nodesFlag.
+func Boot(image, folder, hostname, disks string) error {
 	syscall.CloseOnExec(ready)
-	err := boot(image, folder, hostname)
+	err := boot(image, folder, hostname, disks)
 	if _, lost := io.WriteString(os.NewFile(ready, "ready"), err.Error()); lost != nil {
 		return fmt.Errorf("%w (and could not say so: %w)", err, lost)
 	}
 	return err
 }
 
-func boot(image, folder, hostname string) error {
+func boot(image, folder, hostname, disks string) error {
 	root := filepath.Join(folder, folderRoot)
 	if err := mountAll(image, folder, root); err != nil {
+		return err
+	}
+	if err := makeNodes(filepath.Join(root, "dev"), disks); err != nil {
 		return err
 	}
 	if err := enter(root); err != nil {

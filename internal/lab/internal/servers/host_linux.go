@@ -21,8 +21,9 @@ import (
 
 // Options are what a host is told.
 type Options struct {
-	// Socket is where it is asked, Data the folder of its servers, Image the root that servers share.
-	Socket, Data, Image string
+	// Socket is where it is asked, Data the folder of its servers, Volumes that of their volumes, Image the root that servers
+	// share.
+	Socket, Data, Volumes, Image string
 	// Octet is that of the lab when it was started before, see Networks.
 	Octet int
 	Log   *slog.Logger

@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 	case args[0] == "sh":
 		os.Exit(beServer())
 	case args[1] == ProcessBoot:
-		fmt.Fprintln(os.Stderr, Boot(args[3], args[5], args[7]))
+		fmt.Fprintln(os.Stderr, Boot(args[3], args[5], args[7], args[9]))
 		os.Exit(1)
 	case args[1] == ProcessProbe:
 		if err := Probe(args[2]); err != nil {
@@ -48,7 +48,7 @@ func TestMain(m *testing.M) {
 		octet, _ := strconv.Atoi(args[3])
 		_ = os.Chdir(args[2])
 		fmt.Fprintln(os.Stderr, Serve(context.Background(), Options{
-			Socket: Socket, Data: filepath.Join(args[2], "data"), Image: filepath.Join(args[2], "image"), Octet: octet,
+			Socket: Socket, Data: filepath.Join(args[2], "data"), Volumes: filepath.Join(args[2], "volumes"), Image: filepath.Join(args[2], "image"), Octet: octet,
 			Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
 		}))
 		os.Exit(1)
@@ -57,7 +57,8 @@ func TestMain(m *testing.M) {
 }
 
 // beServer is the first process of a server: it counts its starts in a file, and tells who connects how many there were and
-// what it is named. "reach <address>" has it connect to another one, "reboot" end as one that is to be started again.
+// what it is named. "reach <address>" has it connect to another one, "reboot" end as one that is to be started again,
+// "write <device> <text>" and "read <device>" use a disk of it.
 func beServer() int {
 	starts, _ := os.ReadFile("/starts")
 	starts = append(starts, '.')
@@ -84,6 +85,8 @@ func beServer() int {
 				os.Exit(restarts)
 			case "reach":
 				fmt.Fprint(conn, ask(argument, "hello"))
+			case "write", "read":
+				fmt.Fprint(conn, useDisk(command, argument))
 			default:
 				fmt.Fprintf(conn, "%s %d", name, len(starts))
 			}
@@ -93,6 +96,31 @@ func beServer() int {
 	fmt.Println("listening")
 	<-ends
 	return 0
+}
+
+// useDisk writes a text to the beginning of a disk, or reads what is there up to the first zero, and says how large it is.
+func useDisk(command, argument string) string {
+	name, text, _ := strings.Cut(argument, " ")
+	disk, err := os.OpenFile(filepath.Join("/dev", name), os.O_RDWR, 0)
+	if err != nil {
+		return err.Error()
+	}
+	defer disk.Close() //nolint:errcheck // It was written.
+	if command == "write" {
+		if _, err := disk.WriteAt([]byte(text), 0); err != nil {
+			return err.Error()
+		}
+	}
+	begin := make([]byte, 512)
+	if _, err := disk.ReadAt(begin, 0); err != nil {
+		return err.Error()
+	}
+	size, err := disk.Seek(0, io.SeekEnd)
+	if err != nil {
+		return err.Error()
+	}
+	begin, _, _ = bytes.Cut(begin, []byte{0})
+	return fmt.Sprintf("%s %d", begin, size)
 }
 
 // ask sends a line to the server of an address and returns what it says.
@@ -196,6 +224,118 @@ func TestHost(t *testing.T) {
 	if mounts, err := os.ReadFile("/proc/self/mounts"); err != nil || strings.Contains(string(mounts), b.dir) {
 		t.Errorf("mounts of servers are to be seen outside: %v\n%s", err, mounts)
 	}
+}
+
+// TestVolumes gives a server disks before and while it runs, writes to them in the server, and finds that in their files;
+// no loop device is left of a disk that was taken away, nor of a host that was killed.
+func TestVolumes(t *testing.T) {
+	b := newBench(t)
+	b.needLoops(t)
+	b.start(t, 0)
+	first, second := b.volume(t, "volume-one"), b.volume(t, "volume-two")
+	definition := b.definition("one", 5)
+	definition.Volumes = []Volume{{File: "volume-one"}}
+	b.call(t, http.MethodPut, "/servers/one", definition, nil)
+	b.call(t, http.MethodPost, "/servers/one/start", nil, nil)
+	server := b.address(0, 5)
+	b.says(t, server, "write vdb hello", "hello 1048576")
+	b.says(t, server, "read vdc", "open /dev/vdc: no such file or directory")
+
+	for path, volume := range map[string]Volume{"volume-two": {Device: "vdb"}, "volume-three": {}, ".hidden": {}, "volume-two/": {}} {
+		if code := b.try(t, http.MethodPut, "/servers/one/volumes/"+path, volume, nil); code < http.StatusBadRequest {
+			t.Errorf("%s is attached as %q: %d", path, volume.Device, code)
+		}
+	}
+	b.call(t, http.MethodPut, "/servers/one/volumes/volume-two", Volume{Device: "vdc"}, nil)
+	b.call(t, http.MethodPut, "/servers/one/volumes/volume-two", Volume{Device: "vdc"}, nil)
+	b.says(t, server, "write vdc again", "again 1048576")
+	if err := os.Truncate(second, 2<<20); err != nil {
+		t.Fatal(err)
+	}
+	b.call(t, http.MethodPost, "/servers/one/volumes/volume-two/resize", nil, nil)
+	b.says(t, server, "read vdc", "again 2097152")
+
+	// The disks come back with the server, whoever starts it again.
+	b.call(t, http.MethodPost, "/servers/one/stop", nil, nil)
+	b.loops(t, 0)
+	b.call(t, http.MethodPost, "/servers/one/start", nil, nil)
+	b.says(t, server, "read vdb", "hello 1048576")
+	b.says(t, server, "reboot", "")
+	b.says(t, server, "read vdc", "again 2097152")
+	b.loops(t, 2)
+
+	b.call(t, http.MethodDelete, "/servers/one/volumes/volume-one", nil, nil)
+	b.call(t, http.MethodDelete, "/servers/one/volumes/volume-one", nil, nil)
+	b.says(t, server, "read vdb", "open /dev/vdb: no such file or directory")
+	if text, err := os.ReadFile(first); err != nil || !bytes.HasPrefix(text, []byte("hello\x00")) {
+		t.Errorf("the file of a volume that was detached begins with %.10q, %v", text, err)
+	}
+	b.loops(t, 1)
+	b.says(t, server, "write vdc later", "later 2097152")
+
+	if err := b.record.Kill(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	b.loops(t, 0)
+	b.start(t, b.octet)
+	b.says(t, server, "read vdc", "later 2097152")
+	b.call(t, http.MethodDelete, "/servers/one", nil, nil)
+	b.loops(t, 0)
+	if text, err := os.ReadFile(second); err != nil || !bytes.HasPrefix(text, []byte("later\x00")) {
+		t.Errorf("the file of a volume whose server was deleted begins with %.10q, %v", text, err)
+	}
+}
+
+// needLoops skips the test where the machine has no loop devices, unless LAB_REQUIRE=all.
+func (b *bench) needLoops(t *testing.T) {
+	t.Helper()
+	disk, err := openLoop(b.volume(t, "probe"), b.dir)
+	if err == nil {
+		err = disk.Close()
+	}
+	if err != nil && os.Getenv("LAB_REQUIRE") != "all" {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// volume makes a file of a MiB among the volumes.
+func (b *bench) volume(t *testing.T, name string) string {
+	t.Helper()
+	path := filepath.Join(b.dir, "volumes", name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(path, 1<<20); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// loops waits until so many loop devices have files of the host.
+func (b *bench) loops(t *testing.T, want int) {
+	t.Helper()
+	b.until(t, "the loop devices", func() error {
+		files, err := filepath.Glob("/sys/block/loop*/loop/backing_file")
+		if err != nil {
+			return err
+		}
+		found := 0
+		for _, file := range files {
+			if text, err := os.ReadFile(file); err == nil && strings.HasPrefix(string(text), b.dir+"/") {
+				found++
+			}
+		}
+		if found != want {
+			return fmt.Errorf("%d have files of the host, not %d", found, want)
+		}
+		return nil
+	})
 }
 
 // newBench prepares a host. Where the machine cannot run servers, the test is skipped, unless LAB_REQUIRE=all.

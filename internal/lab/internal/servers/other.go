@@ -9,9 +9,9 @@ import (
 
 // Options are what a host is told.
 type Options struct {
-	Socket, Data, Image string
-	Octet               int
-	Log                 *slog.Logger
+	Socket, Data, Volumes, Image string
+	Octet                        int
+	Log                          *slog.Logger
 }
 
 // Serve fails: only Linux has what servers need.
@@ -21,4 +21,4 @@ func Serve(context.Context, Options) error { return ErrUnable }
 func Probe(string) error { return ErrUnable }
 
 // Boot fails: only Linux has what servers need.
-func Boot(string, string, string) error { return ErrUnable }
+func Boot(string, string, string, string) error { return ErrUnable }

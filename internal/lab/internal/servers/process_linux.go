@@ -33,6 +33,8 @@ type running struct {
 	command *exec.Cmd
 	// ended is closed when it has, and all that it started with it.
 	ended chan struct{}
+	// disks are those of the server's volumes.
+	disks disks
 }
 
 // restarts is the exit code with which a server asks to be started again.
@@ -94,9 +96,15 @@ func (s *server) launch() (_ *running, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("making a pipe: %w", err)
 	}
-	defer said.Close()                                     //nolint:errcheck // It was read.
+	defer said.Close() //nolint:errcheck // It was read.
+	process := &running{ended: make(chan struct{})}
+	for _, volume := range s.definition.Volumes {
+		if err := process.disks.open(s.host, volume); err != nil {
+			return nil, errors.Join(err, say.Close(), process.disks.closeAll())
+		}
+	}
 	command := exec.Command("/proc/self/exe", ProcessBoot, //nolint:gosec,noctx // This program, which outlives the request.
-		"--image", s.host.Image, "--folder", s.folder(), "--hostname", s.definition.Hostname)
+		"--image", s.host.Image, "--folder", s.folder(), "--hostname", s.definition.Hostname, "--disks", process.disks.nodesFlag(s.definition.Volumes))
 	command.Stdout, command.Stderr, command.ExtraFiles = log, log, []*os.File{say}
 	command.SysProcAttr = &syscall.SysProcAttr{
 		Setsid:     true,
@@ -104,14 +112,14 @@ func (s *server) launch() (_ *running, err error) {
 	}
 	hold, err := command.StdinPipe()
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("making a pipe: %w", err), say.Close())
+		return nil, errors.Join(fmt.Errorf("making a pipe: %w", err), say.Close(), process.disks.closeAll())
 	}
 	err = command.Start()
 	_ = say.Close()
 	if err != nil {
-		return nil, fmt.Errorf("starting the server: %w", err)
+		return nil, errors.Join(fmt.Errorf("starting the server: %w", err), process.disks.closeAll())
 	}
-	process := &running{command: command, ended: make(chan struct{})}
+	process.command = command
 	if err := s.connect(process); err != nil {
 		return nil, errors.Join(err, process.kill())
 	}
@@ -148,12 +156,15 @@ func (h *host) plug(card Interface, space netns.NsHandle) error {
 func (r *running) kill() error {
 	err := r.command.Process.Kill()
 	_ = r.command.Wait()
-	return err
+	return errors.Join(err, r.disks.closeAll())
 }
 
 // watch waits for the end of a server, and starts one again that asked for it.
 func (s *server) watch(process *running) {
 	_ = process.command.Wait()
+	if err := process.disks.closeAll(); err != nil {
+		s.host.Log.Error("cannot put the volumes of a server away", "server", s.definition.ID, "error", err)
+	}
 	s.state.Lock()
 	asked := s.process == process
 	if asked {

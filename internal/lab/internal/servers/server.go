@@ -11,6 +11,7 @@ import (
 	"net/netip"
 	"path/filepath"
 	"regexp"
+	"slices"
 )
 
 // The verbs by which this program becomes the host of servers, tries whether it could, and becomes the first process of a
@@ -40,6 +41,8 @@ type Definition struct {
 	UserData []byte `json:"user_data,omitempty"`
 	// Interfaces are its network cards, eth0 and so on.
 	Interfaces []Interface `json:"interfaces"`
+	// Volumes are its disks beside its root.
+	Volumes []Volume `json:"volumes,omitempty"`
 	// Booted is set when it has been started, Running while it is to run: after an end of the host, it does again.
 	Booted  bool `json:"booted"`
 	Running bool `json:"running"`
@@ -58,6 +61,14 @@ type Interface struct {
 	Gateways []netip.Prefix `json:"gateways"`
 }
 
+// Volume is a disk: a file that Cinder made.
+type Volume struct {
+	// File is its name in the folder of volumes.
+	File string `json:"file"`
+	// Device is the name that it has below /dev; empty for the next one that is free.
+	Device string `json:"device"`
+}
+
 // Status is what the host says of a server.
 type Status struct {
 	ID      string `json:"id"`
@@ -74,7 +85,7 @@ type Place struct {
 // identifier is a name that is safe as one of a folder, and of a host.
 var identifier = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 
-// check refuses what cannot be made.
+// check refuses what cannot be made, and names the devices of volumes.
 func (d *Definition) check() error {
 	for what, value := range map[string]string{"id": d.ID, "name": d.Name, "hostname": d.Hostname} {
 		if !identifier.MatchString(value) {
@@ -86,7 +97,45 @@ func (d *Definition) check() error {
 			return err
 		}
 	}
+	volumes := d.Volumes
+	d.Volumes = nil
+	for _, volume := range volumes {
+		if err := d.add(volume); err != nil {
+			return err
+		}
+	}
 	return nil
+}
+
+// deviceName is the name of a disk.
+var deviceName = regexp.MustCompile(`^(v|s|xv|h)d[a-z]{1,2}$`)
+
+// add gives a server that does not have it a volume, with a device of its own.
+func (d *Definition) add(volume Volume) error {
+	if !identifier.MatchString(volume.File) {
+		return fmt.Errorf("a volume cannot be the file %q", volume.File)
+	}
+	// The root of a server is no disk, but it has the name of the first one in a real server, and in Nova's books.
+	for letter := 'b'; volume.Device == "" && letter <= 'z'; letter++ {
+		if device := "vd" + string(letter); !d.has(device) {
+			volume.Device = device
+		}
+	}
+	if !deviceName.MatchString(volume.Device) || d.has(volume.Device) {
+		return fmt.Errorf("a volume cannot be the device %q of server %s", volume.Device, d.ID)
+	}
+	d.Volumes = append(slices.Clone(d.Volumes), volume)
+	return nil
+}
+
+// has tells whether a server has a device.
+func (d *Definition) has(device string) bool {
+	return slices.ContainsFunc(d.Volumes, func(volume Volume) bool { return volume.Device == device })
+}
+
+// volume is where a server has a volume among its own; negative for none.
+func (d *Definition) volume(file string) int {
+	return slices.IndexFunc(d.Volumes, func(volume Volume) bool { return volume.File == file })
 }
 
 func (i Interface) check() error {

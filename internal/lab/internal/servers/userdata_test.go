@@ -128,6 +128,9 @@ func TestDefinitionCheck(t *testing.T) {
 		"no hostname":    {change: func(d *Definition) { d.Hostname = "" }, problem: `cannot have the hostname ""`},
 		"short port":     {change: func(d *Definition) { d.Interfaces[0].Port = "a" }, problem: `port "a"`},
 		"no MAC address": {change: func(d *Definition) { d.Interfaces[0].MAC = "x" }, problem: "invalid MAC address"},
+		"path as volume": {change: func(d *Definition) { d.Volumes = []Volume{{File: "../x"}} }, problem: `cannot be the file "../x"`},
+		"path as device": {change: func(d *Definition) { d.Volumes = []Volume{{File: "x", Device: "../x"}} }, problem: `cannot be the device "../x"`},
+		"device for two": {change: func(d *Definition) { d.Volumes = []Volume{{File: "x"}, {File: "y", Device: "vdb"}} }, problem: `cannot be the device "vdb"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := Definition{ID: "a", Name: "instance-1", Hostname: "web", Interfaces: []Interface{card}}

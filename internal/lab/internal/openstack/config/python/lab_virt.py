@@ -7,6 +7,7 @@ import time
 
 from nova import exception
 from nova.compute import power_state
+from nova.virt import driver
 from nova.virt import fake
 from nova.virt import hardware
 
@@ -32,6 +33,10 @@ class Driver(fake.FakeDriver):
     def begin(self, context, instance, *args, **kwargs):
         super().spawn(context, instance, *args, **kwargs)
 
+    def default_root_device_name(self, instance, image_meta, root_bdm):
+        # After it Nova names the others.
+        return "/dev/vda"
+
 
 class ContainerDriver(Driver):
     """Asks the lab's host of servers for each of them. What the fake driver keeps of them are their names alone."""
@@ -47,6 +52,9 @@ class ContainerDriver(Driver):
 
     def begin(self, context, instance, image_meta, injected_files, admin_password, allocations,
               network_info=None, block_device_info=None, power_on=True, accel_info=None):
+        if not instance.image_ref:
+            # The images of the lab boot nothing, and what servers have in the place of a disk's system is a folder.
+            raise Fault(reason="a server of the lab does not boot from a volume, but from an image: give its volumes no boot index")
         try:
             if instance.uuid not in self.instances:
                 ask("PUT", path(instance), {
@@ -56,6 +64,8 @@ class ContainerDriver(Driver):
                     # Nova has it in base64 already, as JSON has bytes.
                     "user_data": instance.user_data or "",
                     "interfaces": [card(vif) for vif in network_info or []],
+                    "volumes": [disk(mapping["connection_info"], mapping["mount_device"])
+                                for mapping in driver.block_device_info_get_mapping(block_device_info)],
                 })
                 self._remember(instance.uuid, instance.name, False)
             if power_on:
@@ -112,6 +122,23 @@ class ContainerDriver(Driver):
         except Refused:
             raise exception.InterfaceDetachFailed(instance_uuid=instance.uuid)
 
+    def attach_volume(self, context, connection_info, instance, mountpoint,
+                      disk_bus=None, device_type=None, encryption=None):
+        volume = disk(connection_info, mountpoint)
+        try:
+            ask("PUT", path(instance, "volumes", volume["file"]), volume)
+        except Refused as e:
+            raise exception.VolumeAttachFailed(volume_id=connection_info["serial"], reason=str(e))
+
+    def detach_volume(self, context, connection_info, instance, mountpoint, encryption=None):
+        try:
+            ask("DELETE", path(instance, "volumes", connection_info["data"]["file"]))
+        except Refused as e:
+            raise exception.DeviceDetachFailed(device=mountpoint, reason=str(e))
+
+    def extend_volume(self, context, connection_info, instance, requested_size):
+        ask("POST", path(instance, "volumes", connection_info["data"]["file"], "resize"))
+
     def get_console_output(self, context, instance):
         return ask("GET", path(instance, "console")).encode()
 
@@ -137,6 +164,11 @@ def card(vif):
         "addresses": addresses,
         "gateways": gateways,
     }
+
+
+def disk(connection_info, mountpoint):
+    """The disk of a volume, as the host of servers wants it."""
+    return {"file": connection_info["data"]["file"], "device": mountpoint.rpartition("/")[2]}
 
 
 class Refused(Exception):
