@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/layout"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/poll"
@@ -72,32 +73,14 @@ func fillCompute(ctx context.Context, f *filling) error {
 		return fmt.Errorf("lifting the quotas of servers: %w", err)
 	}
 	return poll.Until(ctx, "Nova's host", func(ctx context.Context) error {
-		if err := computeReady(ctx, f.admin, f.state); err != nil {
+		if err := computeReady(ctx, f.admin, f.state, time.Time{}); err != nil {
 			return err
 		}
 		return f.run(ctx, "nova-manage", "cell_v2", "discover_hosts")
 	})
 }
 
-// computeReady tells whether all of Nova's processes have reported.
-func computeReady(ctx context.Context, admin *client, state *layout.OpenStack) error {
-	var list struct {
-		Services []struct {
-			Binary string `json:"binary"`
-			State  string `json:"state"`
-		} `json:"services"`
-	}
-	if _, err := admin.call(ctx, http.MethodGet, address(state.Ports, Compute)+"/v2.1/os-services", nil, &list); err != nil {
-		return err
-	}
-	up := map[string]bool{}
-	for _, s := range list.Services {
-		up[s.Binary] = s.State == "up"
-	}
-	for _, name := range []string{"nova-conductor", "nova-scheduler", "nova-compute"} {
-		if !up[name] {
-			return fmt.Errorf("%s has not reported", name)
-		}
-	}
-	return nil
+// computeReady tells whether all of Nova's processes have reported since a moment.
+func computeReady(ctx context.Context, admin *client, state *layout.OpenStack, since time.Time) error {
+	return reported(ctx, admin, address(state.Ports, Compute)+"/v2.1/os-services", since, "nova-conductor", "nova-scheduler", "nova-compute")
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/layout"
 )
@@ -35,8 +36,9 @@ type service struct {
 	programs []program
 	// fill makes what there is of it from the beginning; nil for nothing.
 	fill func(ctx context.Context, f *filling) error
-	// ready tells whether it can be used, beyond that it answers; nil for no more than that.
-	ready func(ctx context.Context, admin *client, state *layout.OpenStack) error
+	// ready tells whether it can be used, beyond that it answers, when some of its processes
+	// were started since a moment; nil for no more than that.
+	ready func(ctx context.Context, admin *client, state *layout.OpenStack, since time.Time) error
 }
 
 // program is a process of a service.

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/layout"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/process"
@@ -103,6 +104,10 @@ func (l *Lab) start(ctx context.Context, state *layout.OpenStack, chosen []servi
 		return err
 	}
 	missing := state.Processes.Missing(processesOf(state, chosen))
+	var since time.Time
+	if len(missing) > 0 {
+		since = time.Now()
+	}
 	for _, name := range missing {
 		delete(state.Processes, name)
 	}
@@ -123,7 +128,7 @@ func (l *Lab) start(ctx context.Context, state *layout.OpenStack, chosen []servi
 	if err := l.startServices(ctx, r, state, chosen, missing, func() error { return nil }); err != nil {
 		return err
 	}
-	return l.ready(ctx, state, chosen)
+	return l.ready(ctx, state, chosen, since)
 }
 
 // provide sees to the packages, and to what is made once for the lab: its data.
@@ -210,8 +215,8 @@ func (l *Lab) startServices(ctx context.Context, r root, state *layout.OpenStack
 	return nil
 }
 
-// ready waits until all services can be used.
-func (l *Lab) ready(ctx context.Context, state *layout.OpenStack, chosen []service) error {
+// ready waits until all services can be used, of which processes were started since a moment.
+func (l *Lab) ready(ctx context.Context, state *layout.OpenStack, chosen []service, since time.Time) error {
 	admin, err := login(ctx, address(state.Ports, Identity), UserAdmin, state.Passwords[UserAdmin], "admin")
 	if err != nil {
 		return err
@@ -220,7 +225,7 @@ func (l *Lab) ready(ctx context.Context, state *layout.OpenStack, chosen []servi
 		if s.ready == nil {
 			continue
 		}
-		if err := l.until(ctx, state, s.name, func(ctx context.Context) error { return s.ready(ctx, admin, state) }); err != nil {
+		if err := l.until(ctx, state, s.name, func(ctx context.Context) error { return s.ready(ctx, admin, state, since) }); err != nil {
 			return err
 		}
 	}
