@@ -205,7 +205,11 @@ func (b bench) volume(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var made struct{ Volume struct{ ID string } }
+	var made struct {
+		Volume struct {
+			ID string `json:"id"`
+		} `json:"volume"`
+	}
 	if err := json.Unmarshal([]byte(out), &made); err != nil {
 		t.Fatalf("reading %q: %v", out, err)
 	}
