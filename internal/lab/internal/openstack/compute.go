@@ -73,14 +73,12 @@ func fillCompute(ctx context.Context, f *filling) error {
 		return fmt.Errorf("lifting the quotas of servers: %w", err)
 	}
 	return poll.Until(ctx, "Nova's host", func(ctx context.Context) error {
-		if err := computeReady(ctx, f.admin, f.state, time.Time{}); err != nil {
+		if err := computeReports.look(ctx, f.admin, address(f.state.Ports, Compute), nil, time.Time{}); err != nil {
 			return err
 		}
 		return f.run(ctx, "nova-manage", "cell_v2", "discover_hosts")
 	})
 }
 
-// computeReady tells whether all of Nova's processes have reported since a moment.
-func computeReady(ctx context.Context, admin *client, state *layout.OpenStack, since time.Time) error {
-	return reported(ctx, admin, address(state.Ports, Compute)+"/v2.1/os-services", since, "nova-conductor", "nova-scheduler", "nova-compute")
-}
+// computeReports are those of Nova's processes.
+var computeReports = &reports{path: "/v2.1/os-services", programs: []string{"nova-conductor", "nova-scheduler", "nova-compute"}}

@@ -7,10 +7,19 @@ import (
 	"time"
 )
 
-// reported reads when the processes of a service have said last that they run. What one said
-// that was killed counts for a while: what its successor is asked for before it listens is
-// lost, so that only a report since its start tells that it does.
-func reported(ctx context.Context, admin *client, url string, since time.Time, programs ...string) error {
+// reports are what the processes of a service write into its database, every few seconds, so
+// that others know that they run.
+type reports struct {
+	// path is where they are read from.
+	path     string
+	programs []string
+}
+
+// look tells whether all processes that were started since a moment listen. What one said
+// that was killed counts for a while, and the first that its successor writes is its version,
+// before it listens: what it is asked for until then is lost. So it takes two reports; seen
+// has the first ones. Without a moment any report will do.
+func (r *reports) look(ctx context.Context, admin *client, base string, seen map[string]time.Time, since time.Time) error {
 	var list struct {
 		Services []struct {
 			Binary  string `json:"binary"`
@@ -18,17 +27,24 @@ func reported(ctx context.Context, admin *client, url string, since time.Time, p
 			Updated string `json:"updated_at"`
 		} `json:"services"`
 	}
-	if _, err := admin.call(ctx, http.MethodGet, url, nil, &list); err != nil {
+	if _, err := admin.call(ctx, http.MethodGet, base+r.path, nil, &list); err != nil {
 		return err
 	}
-	up := map[string]bool{}
+	listens := map[string]bool{}
 	for _, s := range list.Services {
 		// In UTC, without saying so.
 		at, err := time.Parse("2006-01-02T15:04:05.999999", s.Updated)
-		up[s.Binary] = err == nil && s.State == "up" && at.After(since)
+		if err != nil || s.State != "up" || !at.After(since) {
+			continue
+		}
+		first, known := seen[s.Binary]
+		if !known && seen != nil {
+			seen[s.Binary] = at
+		}
+		listens[s.Binary] = since.IsZero() || (known && at.After(first))
 	}
-	for _, name := range programs {
-		if !up[name] {
+	for _, name := range r.programs {
+		if !listens[name] {
 			return fmt.Errorf("%s has not reported", name)
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/layout"
 )
@@ -36,9 +35,8 @@ type service struct {
 	programs []program
 	// fill makes what there is of it from the beginning; nil for nothing.
 	fill func(ctx context.Context, f *filling) error
-	// ready tells whether it can be used, beyond that it answers, when some of its processes
-	// were started since a moment; nil for no more than that.
-	ready func(ctx context.Context, admin *client, state *layout.OpenStack, since time.Time) error
+	// reports say whether it can be used, beyond that it answers; nil for no more than that.
+	reports *reports
 }
 
 // program is a process of a service.
@@ -99,7 +97,7 @@ func services() []service {
 				{"cinder-scheduler", cinder("scheduler")},
 				{"cinder-volume", cinder("volume")},
 			},
-			ready: volumeReady,
+			reports: volumeReports,
 		},
 		{
 			kind: KeyManager, name: "barbican", config: "barbican.conf", paste: "/usr/share/barbican-common/barbican-api-paste.ini",
@@ -139,8 +137,8 @@ func services() []service {
 				{"nova-scheduler", nova("scheduler")},
 				{"nova-compute", nova("compute")},
 			},
-			fill:  fillCompute,
-			ready: computeReady,
+			fill:    fillCompute,
+			reports: computeReports,
 		},
 		{
 			kind: Orchestration, name: "heat", config: "heat.conf",

@@ -222,10 +222,11 @@ func (l *Lab) ready(ctx context.Context, state *layout.OpenStack, chosen []servi
 		return err
 	}
 	for _, s := range chosen {
-		if s.ready == nil {
+		if s.reports == nil {
 			continue
 		}
-		if err := l.until(ctx, state, s.name, func(ctx context.Context) error { return s.ready(ctx, admin, state, since) }); err != nil {
+		base, seen := address(state.Ports, s.kind), map[string]time.Time{}
+		if err := l.until(ctx, state, s.name, func(ctx context.Context) error { return s.reports.look(ctx, admin, base, seen, since) }); err != nil {
 			return err
 		}
 	}

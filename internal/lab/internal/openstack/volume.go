@@ -1,11 +1,6 @@
 package openstack
 
-import (
-	"context"
-	"time"
-
-	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/layout"
-)
+import "github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/layout"
 
 // volumesFolder is the folder of volumes in the data of a lab, see config/python/lab_volume.py.
 const volumesFolder = "volumes"
@@ -15,7 +10,5 @@ func cinder(command string) func(layout.OpenStackPorts, string) []string {
 	return module("cinder", command)
 }
 
-// volumeReady tells whether all of Cinder's processes have reported since a moment.
-func volumeReady(ctx context.Context, admin *client, state *layout.OpenStack, since time.Time) error {
-	return reported(ctx, admin, address(state.Ports, Volume)+"/v3/os-services", since, "cinder-scheduler", "cinder-volume")
-}
+// volumeReports are those of Cinder's processes.
+var volumeReports = &reports{path: "/v3/os-services", programs: []string{"cinder-scheduler", "cinder-volume"}}
