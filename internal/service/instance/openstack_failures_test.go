@@ -75,7 +75,7 @@ func TestAccInstance_openStackFailures(t *testing.T) {
 			},
 			{
 				// A time that is too short says what Heat was still at.
-				Config:      c.firewall("simple", override("FW", "computeFlavourId", "lab.slow"), `timeouts = { update = "12s" }`),
+				Config:      c.firewall("simple", override("FW", "computeFlavourId", "lab.slow"), `timeouts = { update = "30s" }`),
 				ExpectError: acctest.Says(`(?s)waiting for stack vnf-.*Heat goes on`),
 			},
 			{

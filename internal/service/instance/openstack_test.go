@@ -186,7 +186,7 @@ func (c *cloud) linked(*terraform.State) error {
 		return err
 	}
 	var list struct{ Networks []struct{ ID, Name string } }
-	c.env.Get(c, "network", "/networks", &list)
+	c.env.Get(c, "network", "/v2.0/networks", &list)
 	for _, n := range list.Networks {
 		if id := has.VirtualLinks["inside"]; id != "" && n.ID == id {
 			return nil

@@ -40,7 +40,7 @@ func flavors() []flavor {
 		{name: "m1.small", cpus: 1, memory: 2048, gib: 20},
 		{name: "m1.medium", cpus: 2, memory: 4096, gib: 40},
 		{name: "m1.large", cpus: 4, memory: 8192, gib: 80},
-		{name: "lab.slow", cpus: 1, memory: 512, gib: 1, specs: map[string]string{"lab:delay": "15"}},
+		{name: "lab.slow", cpus: 1, memory: 512, gib: 1, specs: map[string]string{"lab:delay": "40"}},
 		{name: "lab.fault", cpus: 1, memory: 512, gib: 1, specs: map[string]string{"lab:fault": "the flavour lab.fault has no server start"}},
 		// More memory than the one host has.
 		{name: "lab.huge", cpus: 1, memory: 1 << 20, gib: 1},
