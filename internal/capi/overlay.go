@@ -124,7 +124,7 @@ func (o *overlay) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observatio
 	return seen, o.credential(c, t, l).observe(ctx, seen)
 }
 
-// VNFCs are the machines of the workload cluster.
+// Resources implements vnfm.InfraDriver: the machines of the workload cluster.
 func (o *overlay) Resources(ctx context.Context, t *vnfm.Target) (*vnfm.ResourceInfo, error) {
 	c, err := o.cluster(t)
 	if err != nil {

@@ -130,8 +130,8 @@ const portType = "OS::Neutron::Port"
 const networkType = "OS::Neutron::Net"
 
 // Resources implements vnfm.InfraDriver: the servers of the VDUs in the order of VDU and age,
-// and the networks of the stack and those that its internal virtual links were given. It takes four requests,
-// however many there are.
+// and the networks of the stack and those that its internal virtual links were given. It
+// takes four requests, however many there are.
 func (d *Driver) Resources(ctx context.Context, t *vnfm.Target) (*vnfm.ResourceInfo, error) {
 	s, err := d.open(t, nil)
 	if err != nil {
