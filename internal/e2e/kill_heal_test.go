@@ -63,12 +63,7 @@ func (w *world) census() *census {
 	w.Helper()
 	ctx, cancel := context.WithCancel(w.Context())
 	c := &census{world: w, stop: cancel, done: make(chan struct{}), seen: map[string]string{}}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, w.server.endpoint+"/api/v1/namespaces/"+w.namespace+"/pods?watch=true", http.NoBody)
-	if err != nil {
-		w.Fatal(err)
-	}
-	req.Header.Set("Authorization", "Bearer "+w.server.token)
-	resp, err := w.server.client.Do(req) //nolint:bodyclose // the goroutine below closes it
+	resp, err := w.server.Request(ctx, http.MethodGet, "/api/v1/namespaces/"+w.namespace+"/pods?watch=true", "", nil) //nolint:bodyclose // the goroutine below closes it
 	if err != nil {
 		cancel()
 		w.Fatal(err)

@@ -37,7 +37,7 @@ type site struct {
 	connection string
 	lab        labtest.Env
 	way        way
-	server     *server
+	server     *labtest.Server
 }
 
 // vim is the name of the vnf_vim.
@@ -75,11 +75,11 @@ func newWorld(t *testing.T) *world {
 // reach returns a cluster that the provider reaches through the gateway.
 func (w *world) reach(t *testing.T, connection string, lab labtest.Env) *site {
 	t.Helper()
-	s := &site{connection: connection, lab: lab, way: w.gateway.open(t, lab), server: newServer(t, lab)}
+	s := &site{connection: connection, lab: lab, way: w.gateway.open(t, lab), server: lab.Server(t)}
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
-		if _, err := s.server.do(ctx, http.MethodDelete, "/api/v1/namespaces/"+w.namespace, nil); err != nil {
+		if _, err := s.server.Do(ctx, http.MethodDelete, "/api/v1/namespaces/"+w.namespace, ""); err != nil {
 			t.Logf("removing namespace %s: %v", w.namespace, err)
 		}
 	})
@@ -226,7 +226,7 @@ func (w *world) destroyed() {
 		}
 	}
 	for _, s := range w.sites() {
-		if status, err := s.server.do(w.Context(), http.MethodGet, "/api/v1/namespaces/"+w.namespace, nil); err != nil || (status == http.StatusOK) != w.foreign {
+		if status, err := s.server.Do(w.Context(), http.MethodGet, "/api/v1/namespaces/"+w.namespace, ""); err != nil || (status == http.StatusOK) != w.foreign {
 			w.Errorf("namespace %s on VIM %s: status %d, %v; somebody else's: %t", w.namespace, s.vim(), status, err, w.foreign)
 		}
 	}
@@ -254,17 +254,33 @@ func (w *world) blobs() []string {
 	return out
 }
 
+// entity is an object on the server.
+type entity struct {
+	kind, name, uid string
+	// key is the identity as the package writes it, empty for what the server
+	// derived from other objects. instance is the id in the label.
+	key, instance string
+}
+
+func (e entity) String() string { return e.kind + " " + e.name }
+
+// made are the entities that the provider made as objects of a package.
+func made(all []entity) []entity {
+	return slices.DeleteFunc(slices.Clone(all), func(e entity) bool { return e.key == "" })
+}
+
 // labelled lists the objects of the world's namespace that carry the label of an
 // instance, and the namespace itself, on all clusters.
 func (w *world) labelled() []entity {
 	w.Helper()
 	var all []entity
 	for _, s := range w.sites() {
-		found, err := s.server.labelled(w.Context(), w.namespace)
+		found, err := s.server.Labelled(w.Context(), w.namespace, labelInstance)
 		if err != nil {
 			w.Fatal(err)
 		}
-		for _, e := range found {
+		for _, o := range found {
+			e := entity{kind: o.GroupVersion + "/" + o.Kind, name: o.Name, uid: o.UID, key: o.Annotations[annotationKey], instance: o.Labels[labelInstance]}
 			if s.connection != "" && e.key != "" {
 				e.key = s.connection + ": " + e.key
 			}

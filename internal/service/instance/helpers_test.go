@@ -1,13 +1,11 @@
 package instance_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
@@ -19,7 +17,10 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-const address = "vnf_instance.test"
+const (
+	address       = "vnf_instance.test"
+	labelInstance = "vnf.nfv-iac.github.io/instance-id"
+)
 
 // world is a lab, a namespace, a store and the configurations over them.
 type world struct {
@@ -28,8 +29,6 @@ type world struct {
 	store     acctest.Store
 	namespace string
 	heard     heard
-	// kinds are those that a package of this world brings, as kubectl takes them.
-	kinds []string
 	// further are the other clusters that have parts of the instance, by VIM connection.
 	further map[string]labtest.Env
 }
@@ -124,15 +123,21 @@ func (w *world) cure() {
 }
 
 // owned lists the objects in the namespace that carry the label of an instance.
-func (w *world) owned() []string {
+func (w *world) owned() []labtest.Object {
 	w.Helper()
-	out := w.kubectl("get", "configmaps,secrets,services,serviceaccounts,deployments,statefulsets,jobs,cronjobs,ingresses,"+
-		"networkpolicies,horizontalpodautoscalers,poddisruptionbudgets,roles,rolebindings,persistentvolumeclaims,limitranges,resourcequotas",
-		"-l", "vnf.nfv-iac.github.io/instance-id", "-o", "name", "--ignore-not-found")
-	if out == "" {
-		return nil
+	return objects(w, w.lab, w.namespace, labelInstance)
+}
+
+// objects lists the objects with a label that no controller made; a namespace that is
+// empty stands for all.
+func objects(t testing.TB, lab labtest.Env, namespace, selector string) []labtest.Object {
+	t.Helper()
+	found, err := lab.Server(t).Labelled(t.Context(), namespace, selector)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return strings.Split(out, "\n")
+	// The endpoints controller copies the labels of a Service to its own objects.
+	return slices.DeleteFunc(found, func(o labtest.Object) bool { return o.Owned || o.Kind == "Endpoints" })
 }
 
 // updates expects that the plan of a step changes the instance in place.
@@ -285,51 +290,17 @@ func (w *world) labelled(id string) map[string]string {
 
 func (w *world) labelledOn(lab labtest.Env, id string) map[string]string {
 	w.Helper()
-	var list struct {
-		Items []struct {
-			Kind     string `json:"kind"`
-			Metadata struct {
-				Name            string            `json:"name"`
-				Annotations     map[string]string `json:"annotations"`
-				OwnerReferences []any             `json:"ownerReferences"`
-			} `json:"metadata"`
-		} `json:"items"`
-	}
-	out := lab.Kubectl(w, "get", strings.Join(append([]string{listableKinds(w, w.lab)}, w.kinds...), ","), "--all-namespaces", "-l", "vnf.nfv-iac.github.io/instance-id="+id, "-o", "json")
-	if err := json.Unmarshal([]byte(out), &list); err != nil {
-		w.Fatal(err)
-	}
 	found := map[string]string{}
-	for _, item := range list.Items {
-		key := item.Metadata.Annotations["vnf.nfv-iac.github.io/key"]
-		// The endpoints controller copies the labels of a Service to its own objects,
-		// and a namespace that was made for the instance is of no package. What a hook has
-		// made is in the inventory alone.
-		if item.Kind == "Endpoints" || item.Metadata.Annotations["helm.sh/hook"] != "" || len(item.Metadata.OwnerReferences) > 0 || (item.Kind == "Namespace" && key == "") {
+	for _, o := range objects(w, lab, "", labelInstance+"="+id) {
+		key := o.Annotations["vnf.nfv-iac.github.io/key"]
+		// A namespace that was made for the instance is of no package. What a hook has made
+		// is in the inventory alone.
+		if o.Annotations["helm.sh/hook"] != "" || (o.Kind == "Namespace" && key == "") {
 			continue
 		}
-		found[key] = item.Kind + " " + item.Metadata.Name
+		found[key] = o.Kind + " " + o.Name
 	}
 	return found
-}
-
-var (
-	kindsOnce sync.Once
-	kinds     string
-)
-
-// listableKinds are all kinds of the server that can be listed, as kubectl takes them.
-func listableKinds(t testing.TB, lab labtest.Env) string {
-	t.Helper()
-	kindsOnce.Do(func() {
-		// Those that other tests bring come and go, and Cluster API comes with the first
-		// test that needs it, to one lab of several.
-		own := slices.DeleteFunc(strings.Fields(lab.Kubectl(t, "api-resources", "--verbs=list", "-o", "name")), func(kind string) bool {
-			return slices.ContainsFunc([]string{".example.", ".test-", "cluster.x-k8s.io", ".k-orc."}, func(part string) bool { return strings.Contains(kind, part) })
-		})
-		kinds = strings.Join(own, ",")
-	})
-	return kinds
 }
 
 // whole checks that the objects in the state are those that the server holds.

@@ -65,7 +65,6 @@ spec: { neighbours: [{ id: 1, address: north }, { id: 2, address: south }] }
 func TestAccInstance_keyedLists(t *testing.T) {
 	w := newWorld(t)
 	mesh := "meshes." + w.group()
-	w.kinds = []string{mesh}
 	source := hello(t, with(strings.ReplaceAll(keyed, "GROUP", w.group())))
 	patch := func(object, operations string) { w.kubectl("patch", object, "--type=json", "-p", operations) }
 	const container = "/spec/template/spec/containers/0"

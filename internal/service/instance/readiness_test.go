@@ -50,7 +50,6 @@ func (w *world) group() string { return w.namespace + ".example.com" }
 
 // cells returns the definition of this world's own group, and two cells.
 func (w *world) cells() (definition, objects string) {
-	w.kinds = []string{"cells." + w.group()}
 	definition, objects, _ = strings.Cut(strings.ReplaceAll(cells, "GROUP", w.group()), "---\n")
 	return definition, objects
 }

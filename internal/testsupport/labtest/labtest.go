@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -249,12 +250,15 @@ func (e Env) Namespace(t testing.TB) string {
 		t.Fatal(err)
 	}
 	name := "test-" + hex.EncodeToString(random)
-	e.Kubectl(t, "create", "namespace", name)
+	server := e.Server(t)
+	if status, err := server.Do(t.Context(), http.MethodPost, "/api/v1/namespaces", `{"metadata":{"name":"`+name+`"}}`); err != nil || status != http.StatusCreated {
+		t.Fatalf("creating namespace %s: status %d, %v", name, status, err)
+	}
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
-		if _, err := e.TryKubectl(ctx, "delete", "namespace", name, "--wait=false", "--ignore-not-found"); err != nil {
-			t.Logf("removing namespace %s: %v", name, err)
+		if status, err := server.Do(ctx, http.MethodDelete, "/api/v1/namespaces/"+name, ""); err != nil || (status != http.StatusOK && status != http.StatusNotFound) {
+			t.Logf("removing namespace %s: status %d, %v", name, status, err)
 		}
 	})
 	return name
