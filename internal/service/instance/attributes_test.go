@@ -175,6 +175,7 @@ spec:
 
 // TestAccInstance_termination looks at the grace period that the pods get.
 func TestAccInstance_termination(t *testing.T) {
+	t.Parallel()
 	for name, tc := range map[string]struct {
 		argument string
 		want     string

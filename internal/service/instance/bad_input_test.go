@@ -139,6 +139,7 @@ func plannedBadInputs(t testing.TB) map[string]badInput {
 // TestAccInstance_badInput gives one plan many instances that cannot be: each has
 // exactly one error, which tells what is wrong and where, and nothing is done.
 func TestAccInstance_badInput(t *testing.T) {
+	t.Parallel()
 	for name, cases := range map[string]map[string]badInput{"schema": checkedBadInputs(), "package": plannedBadInputs(t), "chart": chartBadInputs(t)} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
@@ -284,6 +285,7 @@ func appliedBadInputs() map[string]appliedBadInput {
 // TestAccInstance_badInputApplied meets a VIM that refuses: an error that says
 // which object and why, and nothing is left.
 func TestAccInstance_badInputApplied(t *testing.T) {
+	t.Parallel()
 	for name, c := range appliedBadInputs() {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)

@@ -28,6 +28,7 @@ func failedTemp() statecheck.StateCheck {
 // warning that names it, a state that tells the truth, and a plan that resumes,
 // with a refresh and without one.
 func TestAccInstance_createTimeout(t *testing.T) {
+	t.Parallel()
 	for name, noRefresh := range map[string]bool{"refresh": false, "no refresh": true} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
@@ -73,6 +74,7 @@ func TestAccInstance_createTimeout(t *testing.T) {
 // TestAccInstance_createInterrupted stops a creation as Ctrl-C does: what exists
 // stays, also when a failure would be rolled back, and the next apply goes on.
 func TestAccInstance_createInterrupted(t *testing.T) {
+	t.Parallel()
 	for _, onFailure := range []string{"resume", "rollback"} {
 		t.Run(onFailure, func(t *testing.T) {
 			w := newWorld(t)
@@ -249,6 +251,7 @@ func TestAccInstance_objectOfAnother(t *testing.T) {
 // TestAccInstance_nameTaken refuses a second instance of one name, whether the
 // first one is older or made by the same apply.
 func TestAccInstance_nameTaken(t *testing.T) {
+	t.Parallel()
 	taken := func(w *world) *regexp.Regexp {
 		return sentence(`Unable to Instantiate VNF Instance "test"`, `name "test" in namespace "`+w.namespace+`" of VIM`, `belongs to VNF instance`, `choose another name, or import that instance`)
 	}

@@ -25,6 +25,7 @@ func unknown(names ...string) []plancheck.PlanCheck {
 // TestAccInstance_unknown plans while a value is not known yet: what depends on it
 // is unknown and nothing is guessed, the rest is shown, and the apply is whole.
 func TestAccInstance_unknown(t *testing.T) {
+	t.Parallel()
 	const later = `
 resource "terraform_data" "later" {
   input = %s
