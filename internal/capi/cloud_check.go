@@ -14,7 +14,7 @@ import (
 )
 
 // cloudLimit bounds the look at an OpenStack that a plan takes.
-const cloudLimit = 10 * time.Second
+const cloudLimit = 20 * time.Second
 
 // What kubeadm needs of a machine.
 const (
