@@ -41,7 +41,7 @@ type cloudWorld struct {
 
 func newCloudWorld(t *testing.T) *cloudWorld {
 	t.Helper()
-	env := labtest.OpenStackCompute(t)
+	env := labtest.OpenStackStacks(t)
 	_, built := requirements(t)
 	w := &cloudWorld{module: newModule(t, built), env: env, user: env.NewProject(t), store: acctest.NewStore(t)}
 	w.records = w.store.Records(t)

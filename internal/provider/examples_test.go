@@ -135,7 +135,7 @@ func TestOperatorsExample(t *testing.T) {
 // TestOpenStackExample applies the example of a VNF of servers, scales it, and destroys it.
 func TestOpenStackExample(t *testing.T) {
 	c := newCLI(t)
-	lab := labtest.OpenStackCompute(t)
+	lab := labtest.OpenStackStacks(t)
 	const example = "complete/vnf-openstack"
 	vars := []string{
 		"clouds=" + lab.Clouds, "cloud=" + labtest.OpenStackNFV,

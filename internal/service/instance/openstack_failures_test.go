@@ -140,7 +140,6 @@ func TestAccInstance_openStackImages(t *testing.T) {
 // TestAccInstance_badOpenStack has inputs that cannot be used on an OpenStack: errors of
 // the plan that name the argument.
 func TestAccInstance_badOpenStack(t *testing.T) {
-	t.Parallel()
 	c := newCloud(t)
 	source := examplePackage(t, "firewall")
 	linked := c.links(c.env.Networks["net0"])

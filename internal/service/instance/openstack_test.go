@@ -43,7 +43,7 @@ func newCloud(t *testing.T) *cloud {
 	t.Helper()
 	t.Parallel()
 	acctest.PreCheck(t)
-	env := labtest.OpenStackCompute(t)
+	env := labtest.OpenStackStacks(t)
 	user := env.NewProject(t)
 	client, err := openstack.New(openstack.Config{
 		VIM: "cloud",

@@ -5,4 +5,4 @@ package labtest
 import "context"
 
 // lockFile does nothing: the lab runs on unix systems only.
-func lockFile(context.Context, string) (unlock func(), err error) { return func() {}, nil }
+func lockFile(context.Context, ...string) (unlock func(), err error) { return func() {}, nil }

@@ -9,22 +9,24 @@ import (
 	"time"
 )
 
-// lockFile waits for the lock of a file, which the operating system gives back
-// when the process ends in whatever way.
-func lockFile(ctx context.Context, path string) (unlock func(), err error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600) //nolint:gosec // a path of the lab
-	if err != nil {
-		return nil, err
-	}
+// lockFile waits for the lock of one of some files, which the operating system gives
+// back when the process ends in whatever way.
+func lockFile(ctx context.Context, paths ...string) (unlock func(), err error) {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
-			return func() { _ = f.Close() }, nil
+		for _, path := range paths {
+			f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600) //nolint:gosec // a path of the lab
+			if err != nil {
+				return nil, err
+			}
+			if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
+				return func() { _ = f.Close() }, nil
+			}
+			_ = f.Close()
 		}
 		select {
 		case <-ctx.Done():
-			_ = f.Close()
 			return nil, ctx.Err()
 		case <-tick.C:
 		}

@@ -100,6 +100,20 @@ func OpenStackCompute(t testing.TB) OpenStackEnv {
 	return env
 }
 
+// OpenStackStacks is OpenStackCompute for a test that has Heat make stacks. Two of them are
+// at work at a time, in all processes together: Heat asks for what it waits for each
+// second, and with three of them the services do little else than answer.
+func OpenStackStacks(t testing.TB) OpenStackEnv {
+	t.Helper()
+	env := OpenStackCompute(t)
+	unlock, err := lockFile(t.Context(), filepath.Join(env.Dir, "stacks.1.lock"), filepath.Join(env.Dir, "stacks.2.lock"))
+	if err != nil {
+		t.Fatalf("waiting for other tests that make stacks: %v", err)
+	}
+	t.Cleanup(unlock)
+	return env
+}
+
 // OpenStackServers is OpenStackCompute for a lab whose servers are reached over SSH at
 // their addresses, from the machine of the test: ubuntu with the password ubuntu, or with
 // the server's key, and root with its adminPass. It needs a kernel with overlayfs, network
