@@ -149,6 +149,10 @@ func (s *Server) listable(ctx context.Context) ([]kind, error) {
 			}
 		}
 	}
+	if len(out) == 0 {
+		// Whoever looks for what is left would find nothing, whatever there is.
+		return nil, fmt.Errorf("the API server at %s names no kind that it lists", s.endpoint)
+	}
 	return out, nil
 }
 
