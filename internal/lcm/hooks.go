@@ -117,11 +117,13 @@ func (e *Engine) runHooks(ctx context.Context, op *operation, a around, drivers 
 		err := h.driver.Run(ctx, &vnfm.HookCall{
 			Hook: h.hook, Operation: a.kind, End: end, Params: ownParams(h.driver, a.request.Management), Instance: &op.instance.value, Request: &a.request,
 			Package: a.pkg, Flavour: a.flavour, Leaving: leaving, Forceful: a.forceful, DigestKey: key, Recorder: op,
-			Resources:  func(ctx context.Context) (*vnfm.ResourceInfo, error) { return e.resourcesOf(ctx, &op.instance.value) },
-			VIMs:       e,
-			HostKeys:   hostKeys{op},
-			State:      driverState{operation: op, driver: h.name},
-			Kubeconfig: func(ctx context.Context, ref vnfm.ClusterRef) (*vnfm.Kubeconfig, error) { return e.WorkloadKubeconfig(ctx, ref, vnfm.KubeconfigSpec{}) },
+			Resources: func(ctx context.Context) (*vnfm.ResourceInfo, error) { return e.resourcesOf(ctx, &op.instance.value) },
+			VIMs:      e,
+			HostKeys:  hostKeys{op},
+			State:     driverState{operation: op, driver: h.name},
+			Kubeconfig: func(ctx context.Context, ref vnfm.ClusterRef) (*vnfm.Kubeconfig, error) {
+				return e.WorkloadKubeconfig(ctx, ref, vnfm.KubeconfigSpec{})
+			},
 		})
 		switch {
 		case err == nil:

@@ -51,10 +51,10 @@ func (e *Engine) splitParams(f *vnfm.Flavour, spec *vnfm.InstanceSpec, problems 
 			infra[name] = value
 		}
 	}
-	if clear := secretsIn(management, ""); len(clear) > 0 {
+	if shown := secretsIn(management, ""); len(shown) > 0 {
 		*problems = append(*problems, vnfm.Problem{
 			Severity: vnfm.SeverityWarning, Attribute: attributeParams,
-			Summary: "additional_params shows secrets: " + strings.Join(clear, ", "),
+			Summary: "additional_params shows secrets: " + strings.Join(shown, ", "),
 			Detail:  "plan and state have them in clear; give them in additional_params_wo, which is laid over additional_params and reaches neither",
 		})
 	}
@@ -181,4 +181,3 @@ func (e *Engine) openParams(ctx context.Context, en *entry[vnfm.Instance]) (map[
 	}
 	return out, nil
 }
-
