@@ -163,7 +163,11 @@ while :; do sleep 0.1; done
 // runFamily runs it, and calls end when all of it is there.
 func runFamily(ctx context.Context, t *testing.T, c *remote.Client, command remote.Command, end func()) (string, error) {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "pids")
+	folder, err := os.MkdirTemp("", "remote-") //nolint:usetesting // Other users must get there.
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(folder) })
+	require.NoError(t, os.Chmod(folder, 0o755))
+	file := filepath.Join(folder, "pids")
 	require.NoError(t, os.WriteFile(file, nil, 0o666))
 	require.NoError(t, os.Chmod(file, 0o666))
 	command.What, command.Script, command.Args = "living", family, []string{file}
@@ -172,7 +176,7 @@ func runFamily(ctx context.Context, t *testing.T, c *remote.Client, command remo
 			go end()
 		}
 	}
-	_, err := c.Run(ctx, command)
+	_, err = c.Run(ctx, command)
 	return file, err
 }
 
