@@ -69,7 +69,7 @@ func OpenSSH(t testing.TB, accounts ...Account) *Daemon {
 			hidden = ""
 		}
 	}
-	cmd := exec.Command("unshare", "--mount", "--propagation", "private", "/bin/sh", "-c", enter, "sh", folder, hidden) //nolint:noctx // It is ended below.
+	cmd := exec.Command("unshare", "--mount", "--propagation", "private", "/bin/sh", "-c", enter, "sh", folder, hidden) //nolint:gosec,noctx // The folder is the test's, and it is ended below.
 	cmd.Stdout, cmd.Stderr = d.Log, d.Log
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
