@@ -34,7 +34,7 @@ func (i *installer) inventory(c *cluster.Cluster, all []*cluster.Node) ([]byte, 
 	members := func(nodes []*cluster.Node) *group {
 		out := &group{Hosts: map[string]map[string]any{}}
 		for _, n := range nodes {
-			out.Hosts[n.Name] = nil
+			out.Hosts[n.Name] = map[string]any{}
 		}
 		return out
 	}

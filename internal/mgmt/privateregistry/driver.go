@@ -63,7 +63,7 @@ func read(values map[string]any, later bool, p *vnfm.Package, f *vnfm.Flavour, p
 	spec := vnfm.RegistrySpec{
 		Name: o.Text("container_name"), Runtime: o.Text("runtime"), Image: o.Text("image"), ImagePath: o.Text("image_path"),
 		Port: o.Int("port_no", registry.DefaultPort, 1, 65535), StoragePath: o.Text("storage_path"),
-		Certificate: file("certificate_path"), Key: o.Secret("private_key_pem"),
+		Certificate: file("certificate_path"), Key: o.Secret("key"),
 	}
 	if users := o.Object("users"); users != nil {
 		spec.Users = map[string]vnfm.Secret{}
