@@ -49,9 +49,9 @@ const (
 func (c *Client) ReadFile(ctx context.Context, path string, sudo bool) ([]byte, error) {
 	// A login shell may print something before.
 	marker := "content-" + rand.Text()
-	stdout, stderr := &limited{limit: readLimit + 64<<10}, &limited{limit: tailSize}
+	stdout, stderr := &limited{limit: readLimit + tailSize}, &limited{limit: tailSize}
 	what := "reading " + path
-	err := c.stream(ctx, Command{What: what, Script: readScript, Args: []string{path, marker}, Sudo: sudo}, nil, 0, stdout, stderr)
+	err := c.stream(ctx, Command{What: what, Script: readScript, Args: []string{path, marker, strconv.Itoa(readLimit + 1)}, Sudo: sudo}, nil, 0, stdout, stderr)
 	var failed *StatusError
 	if errors.As(err, &failed) {
 		failed.Result.Stderr = c.mask().hide(stderr.String())
@@ -69,7 +69,7 @@ func (c *Client) ReadFile(ctx context.Context, path string, sudo bool) ([]byte, 
 	if !found {
 		return nil, fmt.Errorf("%s on %s: the login shell swallowed the answer: %q", what, c.name, lastLines(stdout.String(), 3))
 	}
-	if stdout.over || len(content) > readLimit {
+	if len(content) > readLimit {
 		return nil, fmt.Errorf("%s on %s: it has more than %d MiB", what, c.name, readLimit>>20)
 	}
 	return content, nil
@@ -79,12 +79,10 @@ func (c *Client) ReadFile(ctx context.Context, path string, sudo bool) ([]byte, 
 type limited struct {
 	bytes.Buffer
 	limit int
-	over  bool
 }
 
 func (l *limited) Write(p []byte) (int, error) {
 	if left := l.limit - l.Len(); len(p) > left {
-		l.over = true
 		l.Buffer.Write(p[:left])
 		return len(p), nil
 	}

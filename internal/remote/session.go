@@ -20,6 +20,8 @@ const (
 	// drainPatience is how long a command's output stays open without a word after its
 	// end: what it left running in the background holds it open for ever.
 	drainPatience = 2 * time.Second
+	// openPatience is how long a host may open no session while none of ours runs.
+	openPatience = 5 * time.Second
 	// sessionsAtOnce is below MaxSessions of OpenSSH, 10 unless somebody changed it.
 	sessionsAtOnce = 8
 )
@@ -31,6 +33,9 @@ type execution struct {
 	content        io.Reader
 	stdout, stderr io.Writer
 }
+
+// errNoCommands is a host that refuses the command line.
+var errNoCommands = errors.New("the host runs no commands for this user (a forced command, or no shell)")
 
 // errNoStatus is a session that ended and did not say how.
 var errNoStatus = errors.New("the host ended the session without telling the exit status")
@@ -103,8 +108,30 @@ func (c *Client) execute(ctx context.Context, e execution) (int, error) {
 	return code, err
 }
 
-// open begins a session. What a silent host leaves open closes with the connection.
+// open begins a session. A host that opens no more is asked again: it takes a moment to
+// forget one that has ended.
 func (c *Client) open(ctx context.Context) (ssh.Channel, <-chan *ssh.Request, error) {
+	for began := time.Now(); ; {
+		channel, requests, err := c.openOnce(ctx)
+		var refused *ssh.OpenChannelError
+		if !errors.As(err, &refused) {
+			return channel, requests, err
+		}
+		if time.Since(began) > openPatience && len(c.sessions) < 2 {
+			return nil, nil, fmt.Errorf("the host opens no session (%s): sshd may allow none (MaxSessions)", strings.TrimSpace(refused.Message))
+		}
+		timer := time.NewTimer(100 * time.Millisecond)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+		case <-timer.C:
+		}
+	}
+}
+
+// openOnce tries to begin a session. What a silent host leaves open closes with the
+// connection.
+func (c *Client) openOnce(ctx context.Context) (ssh.Channel, <-chan *ssh.Request, error) {
 	type opened struct {
 		channel  ssh.Channel
 		requests <-chan *ssh.Request
@@ -118,7 +145,7 @@ func (c *Client) open(ctx context.Context) (ssh.Channel, <-chan *ssh.Request, er
 			var accepted bool
 			accepted, o.err = o.channel.SendRequest("exec", true, ssh.Marshal(struct{ Command string }{commandLine}))
 			if o.err == nil && !accepted {
-				o.err = errors.New("the host runs no commands for this user (a forced command, or no shell)")
+				o.err = errNoCommands
 			}
 			if o.err != nil || ctx.Err() != nil {
 				_ = o.channel.Close()
@@ -128,10 +155,11 @@ func (c *Client) open(ctx context.Context) (ssh.Channel, <-chan *ssh.Request, er
 	}()
 	select {
 	case o := <-answer:
-		if o.err != nil {
-			return nil, nil, c.explain(o.err)
+		var refused *ssh.OpenChannelError
+		if o.err != nil && !errors.As(o.err, &refused) && !errors.Is(o.err, errNoCommands) {
+			o.err = c.explain(o.err)
 		}
-		return o.channel, o.requests, nil
+		return o.channel, o.requests, o.err
 	case <-ctx.Done():
 		return nil, nil, context.Cause(ctx)
 	}
@@ -140,10 +168,6 @@ func (c *Client) open(ctx context.Context) (ssh.Channel, <-chan *ssh.Request, er
 // explain puts the reason for which the connection ended in the place of what a session
 // says of it.
 func (c *Client) explain(err error) error {
-	var refused *ssh.OpenChannelError
-	if errors.As(err, &refused) {
-		return fmt.Errorf("the host opens no session: %s; MaxSessions of its sshd may be lower than %d", strings.TrimSpace(refused.Message), sessionsAtOnce)
-	}
 	timer := time.NewTimer(time.Second)
 	defer timer.Stop()
 	select {
