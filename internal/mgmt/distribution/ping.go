@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -35,9 +36,17 @@ type Endpoint struct {
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
-// Ping asks for /v2/, where every registry says that it is one, and returns the HTTP status:
-// 200, or 401 when it wants a user. Any other status is an error, like no answer.
-func (e Endpoint) Ping(ctx context.Context) (status int, err error) {
+// Answer is what a registry says to a client.
+type Answer struct {
+	// Status is 200, or 401 when it wants another user, or a user at all.
+	Status int
+	// Tokens says that it wants a token of another server, for which users log in there.
+	Tokens bool
+}
+
+// Ping asks for /v2/, where every registry says that it is one. Any status but 200 and 401
+// is an error, like no answer.
+func (e Endpoint) Ping(ctx context.Context) (answer Answer, err error) {
 	scheme := "http"
 	if e.TLS != nil {
 		scheme = "https"
@@ -47,7 +56,7 @@ func (e Endpoint) Ping(ctx context.Context) (status int, err error) {
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {
-		return 0, fmt.Errorf("%s is not a usable address: %w", address, err)
+		return Answer{}, fmt.Errorf("%s is not a usable address: %w", address, err)
 	}
 	if e.Username != "" {
 		request.SetBasicAuth(e.Username, e.Password.Reveal())
@@ -61,17 +70,18 @@ func (e Endpoint) Ping(ctx context.Context) (status int, err error) {
 		if errors.As(err, &failed) {
 			err = failed.Err
 		}
-		return 0, fmt.Errorf("%s does not answer: %w", address, err)
+		return Answer{}, fmt.Errorf("%s does not answer: %w", address, err)
 	}
 	defer func() { _ = response.Body.Close() }()
 	_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, maxDrained))
 	switch response.StatusCode {
 	case http.StatusOK, http.StatusUnauthorized:
-		return response.StatusCode, nil
+		challenge := strings.ToLower(response.Header.Get("WWW-Authenticate"))
+		return Answer{Status: response.StatusCode, Tokens: strings.HasPrefix(challenge, "bearer")}, nil
 	case http.StatusBadRequest:
 		if e.TLS == nil {
-			return 0, fmt.Errorf("%s answers %s: the server may speak HTTPS", address, response.Status)
+			return Answer{}, fmt.Errorf("%s answers %s: the server may speak HTTPS", address, response.Status)
 		}
 	}
-	return 0, fmt.Errorf("%s answers %s, as no registry does", address, response.Status)
+	return Answer{}, fmt.Errorf("%s answers %s, as no registry does", address, response.Status)
 }

@@ -3,12 +3,12 @@ package registry
 import (
 	"context"
 	_ "embed" // the scripts
-	"errors"
 	"fmt"
-	"io"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/shell"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -53,43 +53,24 @@ type call struct {
 	// function and its arguments, none of them secret.
 	function []string
 	env      map[string]string
-	stdin    io.Reader
 	timeout  time.Duration
 	secrets  []vnfm.Secret
-	output   func(line string)
 }
 
-// run runs a function with the scripts of an engine. Its error ends with what the host said.
-func (e engine) run(ctx context.Context, client *remote.Client, c call) (string, error) {
-	timeout := c.timeout
-	if timeout == 0 {
-		timeout = callTimeout
+// command is what runs a function with the scripts of an engine.
+func (e engine) command(c call) remote.Command {
+	if c.timeout == 0 {
+		c.timeout = callTimeout
 	}
-	result, err := client.Run(ctx, remote.Command{
-		What: c.what, Script: commonScript + packagesScript + e.script + "\n\"$@\"\n", Args: c.function, Env: c.env, Stdin: c.stdin,
-		Sudo: true, Timeout: timeout, Secrets: c.secrets, Output: c.output,
-	})
-	return result.Stdout, err
+	return remote.Command{
+		What: c.what, Script: commonScript + packagesScript + e.script + "\n\"$@\"\n", Args: c.function, Env: c.env,
+		Sudo: true, Timeout: c.timeout, Secrets: c.secrets,
+	}
 }
 
-// said is the end of what a command that failed wrote; empty for other errors.
-func said(err error) string {
-	var status *remote.StatusError
-	if !errors.As(err, &status) {
-		return ""
-	}
-	text := strings.TrimSpace(status.Result.Stderr)
-	if text == "" {
-		text = strings.TrimSpace(status.Result.Stdout)
-	}
-	return lastLines(text, errorLines)
-}
-
-// errorLines are the lines of the host that an error repeats.
-const errorLines = 20
-
+// lastLines are the last lines of a text.
 func lastLines(text string, n int) string {
-	lines := strings.Split(text, "\n")
+	lines := strings.Split(strings.TrimSpace(text), "\n")
 	return strings.Join(lines[max(0, len(lines)-n):], "\n")
 }
 
@@ -113,7 +94,7 @@ type survey struct {
 
 // look surveys a host.
 func (e engine) look(ctx context.Context, client *remote.Client, c Config) (*survey, error) {
-	out, err := e.run(ctx, client, call{what: "look for the registry", function: []string{"survey", c.Name, c.folder(), fmt.Sprint(c.Port), c.unit()}})
+	out, err := shell.Ask(ctx, client, e.command(call{what: "look for the registry", function: []string{"survey", c.Name, c.folder(), strconv.Itoa(c.Port), c.unit()}}))
 	if err != nil {
 		return nil, fmt.Errorf("looking at what is on %s: %w", client.Name(), err)
 	}

@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/shell"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -104,7 +104,7 @@ func (i *installer) read(ctx context.Context, name string) ([]byte, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", name, err)
+		return nil, err
 	}
 	return content, nil
 }
@@ -127,14 +127,28 @@ func (s *survey) supported(host string) error {
 	return nil
 }
 
-// do runs a function of the scripts and puts what the host said under what was tried.
-func (i *installer) do(ctx context.Context, c call) (string, error) {
-	out, err := i.run(ctx, i.client, c)
-	if text := said(err); text != "" {
-		return out, fmt.Errorf("%w: %s", err, text)
-	}
-	return out, err
+// do runs a function of the scripts.
+func (i *installer) do(ctx context.Context, c call) error {
+	_, err := i.client.Run(ctx, i.command(c))
+	return err
 }
+
+// ask runs a function of the scripts and returns its answer.
+func (i *installer) ask(ctx context.Context, what string, function ...string) (string, error) {
+	return shell.Ask(ctx, i.client, i.command(call{what: what, function: function}))
+}
+
+// log runs a function that prints a log, and returns its end as the end of an error.
+func (i *installer) log(ctx context.Context, otherwise string, function ...string) string {
+	result, err := i.client.Run(ctx, i.command(call{what: "read a log", function: append(function, strconv.Itoa(logLines)), secrets: i.secrets()}))
+	if err != nil || strings.TrimSpace(result.Stdout) == "" {
+		return otherwise
+	}
+	return "; the end of its log:\n" + lastLines(result.Stdout, logLines)
+}
+
+// logLines are the lines of a log that an error repeats.
+const logLines = 20
 
 // installEngine installs the engine where there is none, leads it to its proxy and starts it.
 func (i *installer) installEngine(ctx context.Context) error {
@@ -144,7 +158,7 @@ func (i *installer) installEngine(ctx context.Context) error {
 	}
 	if !i.found.present {
 		i.report(fmt.Sprintf("installing %s by apt-get", i.Runtime))
-		_, err := i.do(ctx, call{
+		err := i.do(ctx, call{
 			what:     fmt.Sprintf("install the packages of %s", i.Runtime),
 			function: append([]string{"install_packages", strconv.Itoa(int(lockPatience.Seconds()))}, i.packages...),
 			env:      i.Proxy.environment(), secrets: i.secrets(), timeout: packagesTimeout,
@@ -154,7 +168,7 @@ func (i *installer) installEngine(ctx context.Context) error {
 		}
 	} else if restart && i.found.version != "" {
 		i.report("starting docker anew, with its proxy")
-		if _, err := i.do(ctx, call{what: "start Docker anew with its proxy", function: []string{"systemctl", "restart", "docker.service"}}); err != nil {
+		if err := i.do(ctx, call{what: "start Docker anew with its proxy", function: []string{"systemctl", "restart", "docker.service"}}); err != nil {
 			return err
 		}
 	}
@@ -168,7 +182,7 @@ func (i *installer) installEngine(ctx context.Context) error {
 func (i *installer) startEngine(ctx context.Context) error {
 	if i.service != "" {
 		i.report("starting " + i.service)
-		if _, err := i.do(ctx, call{what: "start " + i.service, function: []string{"service", i.service}}); err != nil {
+		if err := i.do(ctx, call{what: "start " + i.service, function: []string{"service", i.service}}); err != nil {
 			return fmt.Errorf("%s does not start: %w%s", i.service, err, i.serviceLog(ctx))
 		}
 	}
@@ -187,11 +201,7 @@ func (i *installer) serviceLog(ctx context.Context) string {
 	if i.service == "" {
 		return ""
 	}
-	logs, err := i.run(ctx, i.client, call{what: "read the log of " + i.service, function: []string{"unit_logs", i.service, strconv.Itoa(errorLines)}})
-	if err != nil {
-		return ""
-	}
-	return "; the end of its log:\n" + strings.TrimSpace(logs)
+	return i.log(ctx, "", "unit_logs", i.service)
 }
 
 // environment is that of programs which fetch something.
@@ -217,7 +227,7 @@ func (i *installer) writeProxy(ctx context.Context) (restart bool, err error) {
 		if i.found.files[fileProxy] == "" {
 			return false, nil
 		}
-		if _, err := i.do(ctx, call{what: "take the proxy from Docker", function: []string{"forget", i.dropIn(), i.file(fileProxy)}}); err != nil {
+		if err := i.do(ctx, call{what: "take the proxy from Docker", function: []string{"forget", i.dropIn(), i.file(fileProxy)}}); err != nil {
 			return false, err
 		}
 		return true, nil
@@ -234,9 +244,9 @@ func (i *installer) writeProxy(ctx context.Context) (restart bool, err error) {
 		Path: i.dropIn(), Content: []byte("[Service]\nEnvironmentFile=" + i.file(fileProxy) + "\n"), Mode: 0o644, Sudo: true, MkdirAll: true,
 	})
 	if err != nil {
-		return false, fmt.Errorf("writing %s: %w", i.dropIn(), err)
+		return false, err
 	}
-	if _, err := i.do(ctx, call{what: "have systemd read its units", function: []string{"systemctl", "daemon-reload"}}); err != nil && (changed || dropped) {
+	if err := i.do(ctx, call{what: "have systemd read its units", function: []string{"systemctl", "daemon-reload"}}); err != nil && (changed || dropped) {
 		return false, err
 	}
 	return changed || dropped, nil
@@ -246,7 +256,7 @@ func (i *installer) writeProxy(ctx context.Context) (restart bool, err error) {
 func (i *installer) write(ctx context.Context, name string, content []byte) (changed bool, err error) {
 	changed, err = i.client.WriteFile(ctx, remote.File{Path: name, Content: content, Mode: 0o600, Sudo: true, MkdirAll: true})
 	if err != nil {
-		return false, fmt.Errorf("writing %s: %w", name, err)
+		return false, err
 	}
 	return changed, nil
 }
@@ -285,7 +295,7 @@ func (i *installer) writeFiles(ctx context.Context) (map[string]string, error) {
 	}
 	for name := range attributes {
 		if _, ok := wanted[name]; !ok && i.found.files[name] != "" {
-			if _, err := i.do(ctx, call{what: "remove " + i.file(name), function: []string{"rm", "-f", i.file(name)}}); err != nil {
+			if err := i.do(ctx, call{what: "remove " + i.file(name), function: []string{"rm", "-f", i.file(name)}}); err != nil {
 				return nil, err
 			}
 		}
@@ -327,17 +337,22 @@ func (i *installer) runContainer(ctx context.Context, files map[string]string) e
 		}
 	}
 	if i.found.digest == digest && i.found.running {
-		return nil
+		if i.note.Container != nil && i.note.Container.digest() == digest {
+			return nil
+		}
+		// Somebody has lost the note.
+		i.note.Container = &wanted
+		return i.writeNote(ctx)
 	}
 	if err := i.freePort(); err != nil {
 		return err
 	}
 	if i.found.digest == digest {
 		i.report("starting the container " + i.Name)
-		_, err := i.do(ctx, call{what: "start the container " + i.Name, function: []string{"begin", i.Name, i.unit()}})
+		err := i.do(ctx, call{what: "start the container " + i.Name, function: []string{"begin", i.Name, i.unit()}})
 		return err
 	}
-	if _, err := i.do(ctx, call{what: "make the folder " + i.StoragePath, function: []string{"mkdir", "-p", "-m", "0700", i.StoragePath}}); err != nil {
+	if err := i.do(ctx, call{what: "make the folder " + i.StoragePath, function: []string{"mkdir", "-p", "-m", "0700", i.StoragePath}}); err != nil {
 		return err
 	}
 	if err := i.removeOld(ctx); err != nil {
@@ -349,16 +364,16 @@ func (i *installer) runContainer(ctx context.Context, files map[string]string) e
 	}
 	i.report("making the container " + i.Name)
 	if i.Runtime == Docker {
-		if _, err := i.do(ctx, call{what: "make the container " + i.Name, function: append([]string{"create"}, i.dockerArguments(wanted, digest)...)}); err != nil {
+		if err := i.do(ctx, call{what: "make the container " + i.Name, function: append([]string{"create"}, i.dockerArguments(wanted, digest)...)}); err != nil {
 			return err
 		}
 	} else {
 		_, err := i.client.WriteFile(ctx, remote.File{Path: i.unitFile(), Content: i.unitText(wanted, digest), Mode: 0o644, Sudo: true, MkdirAll: true})
 		if err != nil {
-			return fmt.Errorf("writing %s: %w", i.unitFile(), err)
+			return err
 		}
 	}
-	_, err := i.do(ctx, call{what: "start the container " + i.Name, function: []string{"begin", i.Name, i.unit()}})
+	err := i.do(ctx, call{what: "start the container " + i.Name, function: []string{"begin", i.Name, i.unit()}})
 	return err
 }
 
@@ -373,7 +388,7 @@ func (i *installer) removeOld(ctx context.Context) error {
 			continue
 		}
 		i.report("removing the former container " + i.Name)
-		if err := remove(ctx, i.client, i.Config, engines[runtime]); err != nil {
+		if err := i.removeContainer(ctx, engines[runtime]); err != nil {
 			return err
 		}
 	}
@@ -389,19 +404,4 @@ func (i *installer) freePort() error {
 		return nil
 	}
 	return fmt.Errorf("port %d of %s is in use by %s: end that program, or give the registry another port", i.Port, i.client.Name(), i.found.listener)
-}
-
-// space is where the engine keeps its images, and how many bytes are free there; -1 is not
-// known.
-func (i *installer) space(ctx context.Context) (folder string, free int64) {
-	out, err := i.run(ctx, i.client, call{what: "ask how much space there is", function: []string{"engine_space"}})
-	if err != nil {
-		return "", -1
-	}
-	values := pairs(out)
-	free, err = strconv.ParseInt(values["space"], 10, 64)
-	if err != nil {
-		return "", -1
-	}
-	return path.Clean(values["folder"]), free
 }

@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/distribution"
@@ -25,7 +24,6 @@ const (
 	// maxRestarts is how often its engine may have started it in vain before it is called
 	// broken.
 	maxRestarts = 3
-	logLines    = 20
 )
 
 // ready waits until the registry answers. A container that ends again and again is an error
@@ -73,11 +71,7 @@ func (i *installer) ready(ctx context.Context) error {
 
 // containerLog is the end of the log of the registry, as the end of an error.
 func (i *installer) containerLog(ctx context.Context) string {
-	logs, err := i.run(ctx, i.client, call{what: "read the log of " + i.Name, function: []string{"logs", i.Name, i.unit(), strconv.Itoa(logLines)}, secrets: i.secrets()})
-	if err != nil || strings.TrimSpace(logs) == "" {
-		return "; it has written no log"
-	}
-	return "; the end of its log:\n" + lastLines(strings.TrimSpace(logs), logLines)
+	return i.log(ctx, "; it has written no log", "logs", i.Name, i.unit())
 }
 
 // wrongAnswerError is a registry that runs and is not the one that was configured: waiting
@@ -96,24 +90,24 @@ func (c Config) answers(ctx context.Context, client *remote.Client) error {
 		}
 		endpoint.TLS = exactly(own)
 	}
-	status, err := endpoint.Ping(ctx)
+	answer, err := endpoint.Ping(ctx)
 	if err != nil {
 		return err
 	}
 	users := slices.Sorted(maps.Keys(c.Users))
 	switch {
-	case len(users) == 0 && status == http.StatusUnauthorized:
+	case len(users) == 0 && answer.Status == http.StatusUnauthorized:
 		return &wrongAnswerError{"the registry wants a user, and none is configured: another program may answer on its port"}
-	case len(users) > 0 && status == http.StatusOK:
+	case len(users) > 0 && answer.Status == http.StatusOK:
 		return &wrongAnswerError{"the registry answers everybody, although it has users: another program may answer on its port, or its image does not read REGISTRY_AUTH"}
 	case len(users) == 0 || c.Users[users[0]] == "":
 		return nil
 	}
 	endpoint.Username, endpoint.Password = users[0], c.Users[users[0]]
-	if status, err = endpoint.Ping(ctx); err != nil {
+	if answer, err = endpoint.Ping(ctx); err != nil {
 		return err
 	}
-	if status != http.StatusOK {
+	if answer.Status != http.StatusOK {
 		return &wrongAnswerError{fmt.Sprintf("the registry refuses its user %q", users[0])}
 	}
 	return nil

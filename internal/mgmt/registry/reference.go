@@ -24,6 +24,9 @@ func checkReference(ref string) error {
 // canonical writes out what Docker understands of itself and the other engines do not: the
 // registry docker.io, its folder library and the tag latest.
 func canonical(ref string) string {
+	if rest, ok := strings.CutPrefix(ref, "index.docker.io/"); ok {
+		ref = "docker.io/" + rest
+	}
 	first, _, hasSlash := strings.Cut(ref, "/")
 	switch {
 	case !hasSlash:

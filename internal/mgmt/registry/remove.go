@@ -32,28 +32,32 @@ func (i *installer) remove(ctx context.Context, removeData bool) error {
 	}
 	if last := i.note.Container; last != nil && last.Runtime != i.Runtime {
 		// An update to another engine has not come far.
-		if err := remove(ctx, i.client, i.Config, engines[last.Runtime]); err != nil {
+		if err := i.removeContainer(ctx, engines[last.Runtime]); err != nil {
 			return err
 		}
 	}
 	if i.found.container && i.found.digest != "" {
-		if err := remove(ctx, i.client, i.Config, i.engine); err != nil {
+		if err := i.removeContainer(ctx, i.engine); err != nil {
 			return err
 		}
 	}
 	if i.found.version != "" && i.note.Image != "" {
-		if _, err := i.do(ctx, call{what: "remove the image " + i.note.Reference, function: []string{"forget_image", i.note.lookup(i.Runtime)}}); err != nil {
+		if err := i.do(ctx, call{what: "remove the image " + i.note.Reference, function: []string{"forget_image", i.note.lookup(i.Runtime)}}); err != nil {
 			return err
 		}
 	}
 	if removeData {
 		// What is not the registry's stays, and the folder with it, which may be the root of a volume.
-		_, err := i.do(ctx, call{what: "remove the images in " + i.StoragePath, function: []string{"remove_data", i.StoragePath}})
+		err := i.do(ctx, call{what: "remove the images in " + i.StoragePath, function: []string{"remove_data", i.StoragePath}})
 		if err != nil {
 			return err
 		}
 	}
-	files := []string{i.dropIn()}
-	_, err := i.do(ctx, call{what: "remove " + i.folder(), function: append([]string{"remove_folder", i.folder(), path.Dir(i.folder())}, files...)})
+	return i.do(ctx, call{what: "remove " + i.folder(), function: []string{"remove_folder", i.folder(), path.Dir(i.folder()), i.dropIn()}})
+}
+
+// removeContainer removes the container of an engine, and its unit.
+func (i *installer) removeContainer(ctx context.Context, e engine) error {
+	_, err := i.client.Run(ctx, e.command(call{what: "remove the container " + i.Name, function: []string{"remove", i.Name, i.unit(), i.unitFile()}}))
 	return err
 }

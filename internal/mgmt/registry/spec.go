@@ -129,7 +129,7 @@ func (c Config) unitText(s spec, digest string) []byte {
 			"-" + ctr + "tasks kill --signal SIGKILL " + c.Name, "-" + ctr + "tasks delete --force " + c.Name,
 			"-" + ctr + "containers delete " + c.Name, "-" + ctr + "snapshots remove " + c.Name,
 		}
-		start = []string{"ctr", "--namespace", "private-registry", "run", "--rm", "--net-host", "--user", "0:0", "--label", labelDigest + "=" + digest,
+		start = []string{"ctr", "--namespace", "private-registry", "run", "--rm", "--net-host", "--label", labelDigest + "=" + digest,
 			"--mount", "type=bind,src=" + c.StoragePath + ",dst=" + insideStorage + ",options=rbind:rw",
 			"--mount", "type=bind,src=" + c.folder() + ",dst=" + insideFolder + ",options=rbind:ro"}
 		for _, variable := range s.Environment {

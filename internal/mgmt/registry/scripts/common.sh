@@ -34,13 +34,41 @@ files() {
 # space PATH tells how many bytes are free in the file system of a folder, or of the one above it.
 space() {
   folder=$1
+  echo "folder=$folder"
   while [ ! -d "$folder" ]; do folder=$(dirname "$folder"); done
-  echo "space=$(df -Pk "$folder" | awk 'NR == 2 { printf "%.0f", $4 * 1024 }')"
-  echo "folder=$1"
+  # Blocks that are free, and the size of one.
+  # shellcheck disable=SC2046
+  set -- $(stat -f -c '%a %S' "$folder")
+  echo "space=$(($1 * $2))"
 }
 
 # engine_space tells how much is free where the engine keeps its images.
 engine_space() { space "$(data)"; }
+
+# receive FOLDER NAME DIGEST makes an empty folder for an archive, unless the whole of it is there already.
+receive() {
+  if [ -f "$1/$2" ] && is_whole "$@"; then
+    echo whole
+    return 0
+  fi
+  rm -rf "$1"
+  mkdir -m 0700 "$1"
+}
+
+is_whole() { [ "sha256:$(sha256sum <"$1/$2" | cut -d ' ' -f 1)" = "$3" ]; }
+
+# load_archive FOLDER NAME DIGEST has the engine read an archive, which is removed then.
+load_archive() {
+  if ! is_whole "$@"; then
+    rm -rf "$1"
+    echo "the archive on the host has not the digest $3 of the one in the package" >&2
+    return 1
+  fi
+  load "$1/$2"
+  status=$?
+  rm -rf "$1"
+  return "$status"
+}
 
 # forget FILE... removes files of which systemd has read.
 forget() {

@@ -8,7 +8,7 @@ data() { command containerd config dump 2>/dev/null | sed -n "s/^root *= *[\"']\
 
 image() { ctr images list "name==$1" | awk 'NR > 1 { print $3; exit }'; }
 
-load() { ctr images import - >/dev/null; }
+load() { ctr images import "$1" >/dev/null; }
 
 pull() { ctr images pull "$1" >/dev/null; }
 

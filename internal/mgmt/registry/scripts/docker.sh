@@ -6,7 +6,7 @@ data() { docker info --format '{{.DockerRootDir}}'; }
 
 image() { docker image inspect --format '{{.Id}}' "$1" 2>/dev/null || true; }
 
-load() { docker load >/dev/null; }
+load() { docker load --input "$1" >/dev/null; }
 
 pull() { docker pull --quiet "$1" >/dev/null; }
 

@@ -6,7 +6,7 @@ data() { podman info --format '{{.Store.GraphRoot}}'; }
 
 image() { podman image inspect --format '{{.Id}}' "$1" 2>/dev/null || true; }
 
-load() { podman load >/dev/null; }
+load() { podman load --input "$1" >/dev/null; }
 
 pull() { podman pull --quiet "$1" >/dev/null; }
 
