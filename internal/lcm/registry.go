@@ -251,6 +251,9 @@ func (e *Engine) registryContent(ctx context.Context, spec *vnfm.RegistrySpec) (
 	if spec.ImagePath == "" {
 		return nil, nil
 	}
+	if filepath.IsAbs(spec.ImagePath) {
+		return localFile{FS: os.DirFS(filepath.Dir(spec.ImagePath)), path: spec.ImagePath}, nil
+	}
 	id := spec.PackageID
 	if id == "" && spec.InstanceID != "" {
 		i, err := e.instanceRecord(ctx, spec.InstanceID)
@@ -259,15 +262,14 @@ func (e *Engine) registryContent(ctx context.Context, spec *vnfm.RegistrySpec) (
 		}
 		id = i.PackageID
 	}
-	if id != "" {
-		p, err := e.packageOf(ctx, id)
-		if err != nil {
-			return nil, err
-		}
-		return p.Content, nil
+	if id == "" {
+		return nil, fmt.Errorf("image_path %s is relative, and there is no package that it could be a file of: give package_id, or an absolute path of this machine", spec.ImagePath)
 	}
-	root := filepath.Dir(spec.ImagePath)
-	return localFile{FS: os.DirFS(root), path: spec.ImagePath}, nil
+	p, err := e.packageOf(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return p.Content, nil
 }
 
 // localFile is one file of this machine under the path by which it was given.

@@ -48,8 +48,8 @@ type RegistrySpec struct {
 	SSH             SSHAccess `json:"ssh"`
 	InstanceID      string    `json:"instance_id,omitempty"`
 	ConnectionPoint string    `json:"connection_point,omitempty"`
-	// PackageID is the package that ImagePath is a file of; without one it is that of the
-	// instance, and without an instance ImagePath is a file of this machine.
+	// ImagePath is a file of the package, or, when it is absolute, of this machine. Without
+	// PackageID the package is that of the instance.
 	PackageID string `json:"package_id,omitempty"`
 	ImagePath string `json:"image_path,omitempty"`
 	// Image is pulled, or chosen of several in the file.

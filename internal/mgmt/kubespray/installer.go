@@ -65,7 +65,7 @@ func (i *installer) Prepare(ctx context.Context, c *cluster.Cluster) error {
 		return err
 	}
 	passwords := c.Settings.Master.Access.Login.Password != "" || c.Settings.Worker.Access.Login.Password != ""
-	err := ansible.Preflight(ctx, i.client, ansible.Needs{
+	_, err := ansible.Preflight(ctx, i.client, ansible.Needs{
 		Dir: c.Ansible.Root, Playbooks: []string{"cluster.yml", "scale.yml", "remove-node.yml"}, Passwords: passwords,
 	})
 	if err != nil {

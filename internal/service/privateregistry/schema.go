@@ -123,7 +123,7 @@ func sshAttributes() map[string]schema.Attribute {
 // imageAttributes say what is run.
 func imageAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"image_path": optional("Path of a file that `docker save` wrote: in the package `package_id`, or that of the instance, or else on the machine that runs Terraform. Without it the image is pulled. A change is made in place."),
+		"image_path": optional("Path of a file that `docker save` wrote: an absolute path on the machine that runs Terraform, or a path in a VNF package. Without it the image is pulled. A change is made in place."),
 		"package_id": optional("Id of the `vnf_package` that `image_path` is a file of. Default is the package of the instance. A change is made in place.",
 			stringvalidator.AlsoRequires(path.MatchRoot("image_path"))),
 		"image": optional("Image that is pulled, or chosen of several in the file. Default is the distribution registry. A change is made in place."),
