@@ -68,6 +68,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		"up": up, "down": kubernetes.down, "status": kubernetes.status, "env": kubernetes.env, "fault": fault, "kubectl": kubectl, "components": components,
 		"openstack": openStack, openstack.ProcessEnter: enter, cluster.ProcessServe: serve, cluster.ProcessWorkloads: workloads,
 		servers.ProcessHost: serveServers, servers.ProcessProbe: probeServers, servers.ProcessBoot: bootServer,
+		servers.ProcessSweep: sweepServers,
 	}
 	action, known := verbs[verb]
 	if !known {

@@ -12,11 +12,12 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/layout"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/openstack"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/servers"
 )
 
 const openStackUsage = `usage: lab openstack <verb> --dir <directory> ...
 
-  up      [--services identity,image,...] [--timeout 15m]
+  up      [--services identity,image,...] [--systems docker,ansible] [--timeout 15m]
                                      start an OpenStack lab, or what is missing of it
   down                               stop it and delete its directory
   status                             say what runs; exit code 1 when something does not
@@ -48,6 +49,7 @@ var openStackLabs = kind{
 func openStackUp(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags, dir := newFlags("openstack up", stderr)
 	services := flags.String("services", "", "some of "+strings.Join(openstack.Kinds(), ",")+"; all when not given")
+	systems := flags.String("systems", "", "further systems of servers, some of "+strings.Join(servers.Systems(), ",")+"; a lab that has some keeps them")
 	timeout := flags.Duration("timeout", 15*time.Minute, "how long to wait until the lab can be used; the first start installs it")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -58,10 +60,14 @@ func openStackUp(ctx context.Context, args []string, stdout, stderr io.Writer) e
 	}
 	ctx, cancel := context.WithTimeout(ctx, *timeout)
 	defer cancel()
-	kinds := slices.DeleteFunc(strings.Split(*services, ","), func(kind string) bool { return kind == "" })
 	return started(p.Dir, stdout, func() (reused bool, err error) {
-		return (*openstack.Lab)(p).Up(ctx, openstack.UpOptions{Services: kinds})
+		return (*openstack.Lab)(p).Up(ctx, openstack.UpOptions{Services: words(*services), Systems: words(*systems)})
 	})
+}
+
+// words are those of a list, none of which is empty.
+func words(list string) []string {
+	return slices.DeleteFunc(strings.Split(list, ","), func(word string) bool { return word == "" })
 }
 
 func openStackRequest(ctx context.Context, args []string, stdout, stderr io.Writer) error {

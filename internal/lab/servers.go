@@ -16,6 +16,7 @@ import (
 func serveServers(ctx context.Context, args []string, _, stderr io.Writer) error {
 	flags, dir := newFlags(servers.ProcessHost, stderr)
 	image := flags.String("image", "", "root that servers share")
+	systems := flags.String("systems", "", "folder of the layers of systems")
 	octet := flags.Int("octet", 0, "second octet of the lab's addresses, zero for any")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -24,16 +25,20 @@ func serveServers(ctx context.Context, args []string, _, stderr io.Writer) error
 	if err != nil {
 		return err
 	}
-	return (*openstack.Lab)(p).ServeServers(ctx, *image, *octet)
+	return (*openstack.Lab)(p).ServeServers(ctx, *image, *systems, *octet)
 }
 
 // probeServers tries whether this machine can run servers.
-func probeServers(_ context.Context, args []string, _, stderr io.Writer) error {
+func probeServers(ctx context.Context, args []string, _, stderr io.Writer) error {
 	flags := flag.NewFlagSet("lab "+servers.ProcessProbe, flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	folder := flags.String("folder", "", "where to try it")
+	managed := flags.Bool("managed", false, "try what servers with systemd need beyond what the others do")
 	if err := flags.Parse(args); err != nil {
 		return err
+	}
+	if *managed {
+		return servers.ProbeManaged(ctx)
 	}
 	return servers.Probe(*folder)
 }
@@ -42,12 +47,26 @@ func probeServers(_ context.Context, args []string, _, stderr io.Writer) error {
 func bootServer(_ context.Context, args []string, _, stderr io.Writer) error {
 	flags := flag.NewFlagSet("lab "+servers.ProcessBoot, flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	image := flags.String("image", "", "root that servers share")
-	folder := flags.String("folder", "", "folder of the server")
-	hostname := flags.String("hostname", "", "its name")
-	disks := flags.String("disks", "", "names and numbers of its disks")
+	var options servers.BootOptions
+	flags.StringVar(&options.Folder, "folder", "", "folder of the server")
+	flags.StringVar(&options.Hostname, "hostname", "", "its name")
+	flags.StringVar(&options.System, "system", "", "its system, empty for the plain one")
+	flags.StringVar(&options.Disks, "disks", "", "names and numbers of its disks")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	return servers.Boot(*image, *folder, *hostname, *disks)
+	options.Layers = flags.Args()
+	return servers.Boot(options)
+}
+
+// sweepServers removes what a host of servers could not.
+func sweepServers(ctx context.Context, args []string, _, stderr io.Writer) error {
+	flags := flag.NewFlagSet("lab "+servers.ProcessSweep, flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	lock := flags.String("lock", "", "file that the host has locked as long as it runs")
+	octet := flags.Int("octet", 0, "second octet of the lab's addresses")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	return servers.Sweep(ctx, *lock, *octet)
 }

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -24,6 +25,16 @@ const EnvOpenStackDir = "VNF_LAB_OPENSTACK_DIR"
 // openStackTimeout bounds the start of an OpenStack lab, whose first start in a
 // checkout fetches and unpacks its packages.
 const openStackTimeout = 15 * time.Minute
+
+// The systems that servers of an OpenStack lab can have in the place of the plain one, and
+// the images whose servers have them.
+const (
+	OpenStackDocker  = "docker"
+	OpenStackAnsible = "ansible"
+
+	OpenStackDockerImage  = "ubuntu-22.04-docker"
+	OpenStackAnsibleImage = "ubuntu-22.04-ansible"
+)
 
 // The users of an OpenStack lab. Each has a project of his own, in which the last two
 // have the roles member and reader; nfv_user may also make secrets and stacks.
@@ -54,6 +65,14 @@ type OpenStackEnv struct {
 	// Servers says what is behind the servers of Nova, ServersReason why it is nothing.
 	Servers       string `json:"servers"`
 	ServersReason string `json:"servers_reason"`
+	// Systems are those of OpenStackSystems that its servers can have.
+	Systems []string `json:"systems"`
+	// RegistryArchive and SampleArchive are files as `docker save` writes them, in a lab
+	// with OpenStackDocker: `registry:latest`, the distribution's registry, which listens
+	// on port 5000, keeps its data in /var/lib/registry and takes variables REGISTRY_*, and
+	// `sample:latest`, a shell of two megabytes.
+	RegistryArchive string `json:"registry_archive"`
+	SampleArchive   string `json:"sample_archive"`
 	// Endpoints are the services of the catalogue by their kind, such as "image".
 	Endpoints map[string]string `json:"endpoints"`
 	// Clouds is a clouds.yaml: cloud "lab" is that of nfv_user.
@@ -127,6 +146,28 @@ func OpenStackServers(t testing.TB) OpenStackEnv {
 	return env
 }
 
+// OpenStackSystems is OpenStackServers for a lab whose servers can have some systems: the
+// first test that needs one has the lab fetch it. A server of OpenStackDockerImage has
+// systemd as its first process, Docker, which runs, and HAProxy, which does not; the program
+// of the lab is /usr/local/bin/lab there, with etcd, kube-apiserver and
+// kube-controller-manager beside it, and its kubectl as lab-kubectl. One of
+// OpenStackAnsibleImage has ansible-core and sshpass. OpenStackDocker needs a kernel with
+// control groups of version 2.
+func OpenStackSystems(t testing.TB, systems ...string) OpenStackEnv {
+	t.Helper()
+	env := OpenStackServers(t)
+	if !slices.ContainsFunc(systems, func(system string) bool { return !slices.Contains(env.Systems, system) }) {
+		return env
+	}
+	env, err := withLab(func(ctx context.Context, binary string) (OpenStackEnv, error) {
+		return startOpenStack(ctx, binary, env.Dir, "--systems", strings.Join(systems, ","))
+	})
+	if err != nil {
+		Missing(t, fmt.Sprintf("OpenStack lab: %v", err))
+	}
+	return env
+}
+
 // findOpenStack starts the lab, or finds it, once in a process.
 var findOpenStack = sync.OnceValues(func() (OpenStackEnv, error) {
 	return withLab(func(ctx context.Context, binary string) (OpenStackEnv, error) {
@@ -174,13 +215,13 @@ func withLab(do func(ctx context.Context, binary string) (OpenStackEnv, error)) 
 
 // startOpenStack starts the OpenStack lab of a directory, or what is missing of it, or
 // finds it running.
-func startOpenStack(ctx context.Context, binary, dir string) (OpenStackEnv, error) {
+func startOpenStack(ctx context.Context, binary, dir string, options ...string) (OpenStackEnv, error) {
 	unlock, err := lockFile(ctx, dir+".lock")
 	if err != nil {
 		return OpenStackEnv{}, fmt.Errorf("waiting for another test to start the lab in %s: %w", dir, err)
 	}
 	defer unlock()
-	if _, err := run(ctx, binary, "openstack", "up", "--dir", dir); err != nil {
+	if _, err := run(ctx, binary, append([]string{"openstack", "up", "--dir", dir}, options...)...); err != nil {
 		return OpenStackEnv{}, err
 	}
 	return readOpenStack(ctx, binary, dir)

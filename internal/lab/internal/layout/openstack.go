@@ -37,6 +37,10 @@ type OpenStack struct {
 	// Servers says what is behind the servers of a lab that has Nova, and ServersReason why it is nothing.
 	Servers       string `json:"servers,omitempty"`
 	ServersReason string `json:"servers_reason,omitempty"`
+	// Systems are those that servers can have beside the plain one.
+	Systems []string `json:"systems,omitempty"`
+	// Sweeper is the process that removes what is left of servers when the one that runs them has ended.
+	Sweeper process.Record `json:"sweeper"`
 	// Octet is the second one of the addresses of its networks, zero until it was chosen.
 	Octet int `json:"octet,omitempty"`
 	// Ready is set when the last `lab openstack up` came to its end.

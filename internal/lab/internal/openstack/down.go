@@ -27,6 +27,9 @@ func (l *Lab) Down(ctx context.Context) error {
 		if err := state.Processes.Stop(ctx, processesOf(state, services())); err != nil {
 			return err
 		}
+		if err := l.sweep(ctx, state); err != nil {
+			return err
+		}
 	}
 	if err := os.RemoveAll(string(l.Dir)); err != nil {
 		return fmt.Errorf("deleting the directory of the lab: %w", err)

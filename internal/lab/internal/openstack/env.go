@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/layout"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/servers"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/shell"
 )
 
@@ -31,6 +33,11 @@ type Environment struct {
 	// Servers says what is behind the servers of Nova, ServersReason why it is nothing.
 	Servers       string `json:"servers,omitempty"`
 	ServersReason string `json:"servers_reason,omitempty"`
+	// Systems are those that its servers can have beside the plain one.
+	Systems []string `json:"systems,omitempty"`
+	// RegistryArchive and SampleArchive are images for Docker, see archives.
+	RegistryArchive string `json:"registry_archive,omitempty"`
+	SampleArchive   string `json:"sample_archive,omitempty"`
 	// Endpoints are the services of the catalogue by their kind.
 	Endpoints map[string]string `json:"endpoints"`
 	// Clouds is a clouds.yaml with an entry for each user.
@@ -65,11 +72,14 @@ func environment(dir layout.Dir, state *layout.OpenStack, chosen []service) *Env
 		Flavors:  state.Flavors,
 		Networks: state.Networks,
 
-		Servers: state.Servers, ServersReason: state.ServersReason,
+		Servers: state.Servers, ServersReason: state.ServersReason, Systems: state.Systems,
 
 		Endpoints: map[string]string{},
 		Clouds:    dir.Path("clouds.yaml"),
 		PIDs:      state.Processes.PIDs(),
+	}
+	if slices.Contains(state.Systems, servers.SystemDocker) {
+		e.RegistryArchive, e.SampleArchive = dir.Path(systemsFolder, registryArchive), dir.Path(systemsFolder, sampleArchive)
 	}
 	for _, account := range accounts() {
 		if account.User != userService {

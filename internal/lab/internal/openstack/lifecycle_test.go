@@ -38,8 +38,8 @@ func TestLifecycle(t *testing.T) {
 		}
 	})
 	env := lab.env(t)
-	if count := lab.images(t, env); count != 3 {
-		t.Errorf("the lab shows %d images, not 3", count)
+	if count := lab.images(t, env); count != 5 {
+		t.Errorf("the lab shows %d images, not 5", count)
 	}
 	id := lab.volume(t)
 	if mounts := lab.mounts(t); mounts != "" {
@@ -64,8 +64,8 @@ func TestLifecycle(t *testing.T) {
 	if repaired.AuthURL != env.AuthURL {
 		t.Errorf("the repaired lab is at %s, not at %s", repaired.AuthURL, env.AuthURL)
 	}
-	if count := lab.images(t, repaired); count != 3 {
-		t.Errorf("the repaired lab shows %d images, not 3", count)
+	if count := lab.images(t, repaired); count != 5 {
+		t.Errorf("the repaired lab shows %d images, not 5", count)
 	}
 	if out, err := lab.run(t, "request", "DELETE", openstack.Volume, "/volumes/"+id); err != nil {
 		t.Errorf("deleting the volume in the repaired lab: %v\n%s", err, out)

@@ -26,6 +26,8 @@ type root struct {
 	cache string
 	// lists is the folder of apt's lists of what there is, which all roots share.
 	lists string
+	// under is the list of the packages of the root that this one lies above; empty for none.
+	under string
 	lab   *Lab
 }
 
@@ -66,6 +68,9 @@ func (r root) ensure(ctx context.Context, packages []string) error {
 			return fmt.Errorf("making the cache: %w", err)
 		}
 	}
+	if err := r.begin(); err != nil {
+		return err
+	}
 	complete, err := r.complete(packages)
 	if err != nil || complete {
 		return err
@@ -85,9 +90,25 @@ func (r root) ensure(ctx context.Context, packages []string) error {
 	if err := r.unpackAll(ctx, archives); err != nil {
 		return err
 	}
+	if r.under != "" {
+		// The root below has an index, without these libraries, which are where programs look without one.
+		return nil
+	}
 	// The index of the shared libraries, which the script of a package would make.
 	_, err = output(exec.CommandContext(ctx, "ldconfig", "-r", r.path())) //nolint:gosec // A folder of the cache.
 	return err
+}
+
+// begin begins the list of packages of a root that lies above another one with those that are there.
+func (r root) begin() error {
+	if _, err := os.Stat(r.status()); r.under == "" || err == nil {
+		return nil
+	}
+	packages, err := os.ReadFile(r.under)
+	if err != nil {
+		return fmt.Errorf("reading the list of packages: %w", err)
+	}
+	return layout.WriteFile(r.status(), packages)
 }
 
 // complete tells whether all packages are there.
@@ -160,6 +181,9 @@ func (r root) prepare() error {
 		if err := link(filepath.Join("usr", folder), r.path(folder)); err != nil {
 			return err
 		}
+	}
+	if r.under != "" {
+		return nil
 	}
 	for name, text := range map[string]string{ //nolint:gosec // No password: the names of users.
 		"passwd": "root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n",

@@ -64,18 +64,21 @@ func (l *Lab) provideServers(ctx context.Context, state *layout.OpenStack) error
 	if err := image.ensure(ctx, servers.Packages()); err != nil {
 		return err
 	}
-	return servers.WriteImage(image.path())
+	if err := servers.WriteImage(image.path()); err != nil {
+		return err
+	}
+	return l.provideSystems(ctx, state.Systems)
 }
 
 // startServers starts what runs servers, and learns which addresses are the lab's.
 func (l *Lab) startServers(ctx context.Context, state *layout.OpenStack) error {
 	command := []string{
-		servers.ProcessHost, "--dir", string(l.Dir), "--image", l.imageRoot().path(), "--octet", strconv.Itoa(state.Octet),
+		servers.ProcessHost, "--dir", string(l.Dir), "--image", l.imageRoot().path(), "--systems", l.systemsFolder(), "--octet", strconv.Itoa(state.Octet),
 	}
 	if err := l.launch(ctx, processServers, command, state); err != nil {
 		return err
 	}
-	return l.until(ctx, state, "the host of servers", func(ctx context.Context) error {
+	err := l.until(ctx, state, "the host of servers", func(ctx context.Context) error {
 		place, err := l.askServers(ctx)
 		if err != nil {
 			return err
@@ -83,6 +86,10 @@ func (l *Lab) startServers(ctx context.Context, state *layout.OpenStack) error {
 		state.Octet = place.Octet
 		return l.Dir.SaveOpenStack(state)
 	})
+	if err != nil || len(state.Systems) == 0 {
+		return err
+	}
+	return l.startSweeper(state)
 }
 
 // askServers asks what runs servers where it is.
@@ -121,14 +128,14 @@ func dialSocket(ctx context.Context, path string) (net.Conn, error) {
 }
 
 // ServeServers runs the servers of a lab until ctx ends: this process is then processServers.
-func (l *Lab) ServeServers(ctx context.Context, image string, octet int) error {
+func (l *Lab) ServeServers(ctx context.Context, image, systems string, octet int) error {
 	// Relative, for the path of a socket is short.
 	if err := os.Chdir(string(l.Dir)); err != nil {
 		return fmt.Errorf("entering the directory of the lab: %w", err)
 	}
 	return servers.Serve(ctx, servers.Options{
 		Socket: filepath.Join("run", servers.Socket), Data: l.Dir.Path("data", serversFolder), Volumes: l.Dir.Path("data", volumesFolder),
-		Image: image, Octet: octet, Log: l.Log,
+		Image: image, Systems: systems, Octet: octet, Log: l.Log,
 	})
 }
 

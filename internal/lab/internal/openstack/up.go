@@ -18,6 +18,8 @@ import (
 type UpOptions struct {
 	// Services are the kinds of the services; those that they need come by themselves. None leaves it to the lab.
 	Services []string
+	// Systems are those of servers beside the plain one that the lab is to have. One that runs gets those that it lacks.
+	Systems []string
 }
 
 // ProcessEnter is the verb by which this program becomes another one, see Enter.
@@ -45,9 +47,13 @@ func (l *Lab) Up(ctx context.Context, options UpOptions) (reused bool, err error
 	if err := l.decideServers(ctx, state, chosen); err != nil {
 		return false, err
 	}
-	if state.Ready && len(state.Processes.Missing(processesOf(state, chosen))) == 0 {
-		return true, nil
+	if err := l.decideSystems(ctx, state, options.Systems); err != nil {
+		return false, err
 	}
+	if state.Ready && len(state.Processes.Missing(processesOf(state, chosen))) == 0 {
+		return l.extend(ctx, state, options.Systems)
+	}
+	state.Systems = union(state.Systems, options.Systems)
 
 	state.Ready = false
 	first := len(state.Processes) == 0
@@ -134,11 +140,7 @@ func (l *Lab) start(ctx context.Context, state *layout.OpenStack, chosen []servi
 // provide sees to the packages, and to what is made once for the lab: its data.
 func (l *Lab) provide(ctx context.Context, state *layout.OpenStack, chosen []service) (root, error) {
 	r := l.serviceRoot()
-	if err := os.MkdirAll(r.cache, 0o755); err != nil { //nolint:gosec // Packages are no secret.
-		return r, fmt.Errorf("making the cache: %w", err)
-	}
-	// Other labs wait for the packages instead of fetching them too.
-	unlock, err := layout.Dir(r.cache).Lock(ctx)
+	unlock, err := l.lockCache(ctx)
 	if err != nil {
 		return r, err
 	}
@@ -162,6 +164,14 @@ func (l *Lab) provide(ctx context.Context, state *layout.OpenStack, chosen []ser
 		}
 	}
 	return r, l.provideServers(ctx, state)
+}
+
+// lockCache makes the cache, and has other labs wait for what is fetched instead of fetching it too.
+func (l *Lab) lockCache(ctx context.Context) (unlock func(), err error) {
+	if err := os.MkdirAll(l.cache(), 0o755); err != nil { //nolint:gosec // Packages are no secret.
+		return nil, fmt.Errorf("making the cache: %w", err)
+	}
+	return layout.Dir(l.cache()).Lock(ctx)
 }
 
 // startDatabase starts the database, which keeps the claim on the ports, and returns when it answers.

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 
@@ -25,28 +26,43 @@ const initProgram = "/sbin/lab-init"
 const ready = 3
 
 // Boot turns this process, which has namespaces of its own, into the first one of a server. Standard input ends when its
-// network is there. disks are those of nodesFlag.
-func Boot(image, folder, hostname, disks string) error {
+// network is there.
+func Boot(options BootOptions) error {
+	// What is a thread's own must be that of the thread that becomes the server.
+	runtime.LockOSThread()
 	syscall.CloseOnExec(ready)
-	err := boot(image, folder, hostname, disks)
+	err := boot(options)
 	if _, lost := io.WriteString(os.NewFile(ready, "ready"), err.Error()); lost != nil {
 		return fmt.Errorf("%w (and could not say so: %w)", err, lost)
 	}
 	return err
 }
 
-func boot(image, folder, hostname, disks string) error {
-	root := filepath.Join(folder, folderRoot)
-	if err := mountAll(image, folder, root); err != nil {
+func boot(options BootOptions) error {
+	first := []string{"/bin/sh", initProgram}
+	root := filepath.Join(options.Folder, folderRoot)
+	if err := mountAll(options, root); err != nil {
 		return err
 	}
-	if err := makeNodes(filepath.Join(root, "dev"), disks); err != nil {
+	if options.System != "" {
+		s, err := findSystem(options.System)
+		if err != nil {
+			return err
+		}
+		if s.managed {
+			first = []string{"/sbin/init"}
+			if err := mountManaged(options.Folder, root); err != nil {
+				return err
+			}
+		}
+	}
+	if err := makeNodes(filepath.Join(root, "dev"), options.Disks); err != nil {
 		return err
 	}
 	if err := enter(root); err != nil {
 		return err
 	}
-	if err := syscall.Sethostname([]byte(hostname)); err != nil {
+	if err := syscall.Sethostname([]byte(options.Hostname)); err != nil {
 		return fmt.Errorf("naming the server: %w", err)
 	}
 	for name, value := range map[string]string{
@@ -72,18 +88,18 @@ func boot(image, folder, hostname, disks string) error {
 		return fmt.Errorf("giving the server its input: %w", err)
 	}
 	environment := []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "LANG=C.UTF-8", "container=lab"}
-	if err := syscall.Exec("/bin/sh", []string{"sh", initProgram}, environment); err != nil {
-		return fmt.Errorf("starting %s of the server: %w", initProgram, err)
+	if err := syscall.Exec(first[0], first, environment); err != nil { //nolint:gosec // A program of the image.
+		return fmt.Errorf("starting %s of the server: %w", strings.Join(first, " "), err)
 	}
 	return nil
 }
 
-// mountAll makes the root of a server over the image.
-func mountAll(image, folder, root string) error {
+// mountAll makes the root of a server over its layers.
+func mountAll(options BootOptions, root string) error {
 	if err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("%w: keeping mounts to this process: %w", ErrUnable, err)
 	}
-	if err := overlay(image, folder, root); err != nil {
+	if err := overlay(options.Layers, options.Folder, root); err != nil {
 		return err
 	}
 	const quiet = syscall.MS_NOSUID | syscall.MS_NOEXEC | syscall.MS_NODEV
@@ -110,8 +126,8 @@ func mountAll(image, folder, root string) error {
 	return devices(filepath.Join(root, "dev"))
 }
 
-// overlay mounts the root of a server: the image, with what the server writes above it.
-func overlay(image, folder, root string) error {
+// overlay mounts the root of a server: the layers of its image, the uppermost first, with what the server writes above them.
+func overlay(layers []string, folder, root string) error {
 	written, work := filepath.Join(folder, folderWritten), filepath.Join(folder, folderWork)
 	for _, path := range []string{written, work, root} {
 		if err := os.MkdirAll(path, 0o755); err != nil { //nolint:gosec // Others than root use a server, too.
@@ -119,7 +135,11 @@ func overlay(image, folder, root string) error {
 		}
 	}
 	escape := strings.NewReplacer(`\`, `\\`, ":", `\:`, ",", `\,`).Replace
-	options := "lowerdir=" + escape(image) + ",upperdir=" + escape(written) + ",workdir=" + escape(work)
+	var lower []string
+	for _, layer := range layers {
+		lower = append(lower, escape(layer))
+	}
+	options := "lowerdir=" + strings.Join(lower, ":") + ",upperdir=" + escape(written) + ",workdir=" + escape(work)
 	if err := syscall.Mount("overlay", root, "overlay", 0, options); err != nil {
 		return fmt.Errorf("%w: mounting a root over the image: %w", ErrUnable, err)
 	}

@@ -22,8 +22,8 @@ import (
 // Options are what a host is told.
 type Options struct {
 	// Socket is where it is asked, Data the folder of its servers, Volumes that of their volumes, Image the root that servers
-	// share.
-	Socket, Data, Volumes, Image string
+	// share. Systems is a folder with a link to the layer of each system that servers can have.
+	Socket, Data, Volumes, Image, Systems string
 	// Octet is that of the lab when it was started before, see Networks.
 	Octet int
 	Log   *slog.Logger
@@ -33,6 +33,7 @@ type Options struct {
 type host struct {
 	Options
 	networks *networks
+	groups   *controlGroups
 
 	mu      sync.Mutex
 	servers map[string]*server
@@ -47,11 +48,17 @@ func Serve(ctx context.Context, options Options) error {
 	if err := own(); err != nil {
 		return err
 	}
+	// Whoever waits for it knows that this host has ended; before that, what is left of an earlier one is removed.
+	lock, err := lockFile(filepath.Join(filepath.Dir(options.Socket), LockFile))
+	if err != nil {
+		return err
+	}
+	defer lock.Close() //nolint:errcheck // It was only locked.
 	networks, err := newNetworks(ctx, options.Octet)
 	if err != nil {
 		return err
 	}
-	h := &host{Options: options, networks: networks, servers: map[string]*server{}}
+	h := &host{Options: options, networks: networks, groups: &controlGroups{name: uplinkName(networks.octet)}, servers: map[string]*server{}}
 	if err := h.load(); err != nil { //nolint:contextcheck // What is done with a server is not given up when the one who asked is gone.
 		return err
 	}
@@ -114,6 +121,9 @@ func (h *host) define(definition Definition) error {
 	if err := definition.check(); err != nil {
 		return &problem{http.StatusBadRequest, err}
 	}
+	if _, err := h.layers(definition.System); err != nil {
+		return &problem{http.StatusBadRequest, err}
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.servers[definition.ID] != nil {
@@ -128,6 +138,21 @@ func (h *host) define(definition Definition) error {
 	}
 	h.servers[definition.ID] = s
 	return nil
+}
+
+// layers are the folders of which the root of a server of a system is made, the uppermost first.
+func (h *host) layers(system string) ([]string, error) {
+	if system == "" {
+		return []string{h.Image}, nil
+	}
+	layer, err := os.Readlink(filepath.Join(h.Systems, system))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("the lab does not have the system %q of the image: `lab openstack up --systems %s` fetches it", system, system)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("finding the system of the image: %w", err)
+	}
+	return []string{layer, h.Image}, nil
 }
 
 // find is the server of an identifier.

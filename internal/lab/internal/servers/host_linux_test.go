@@ -33,11 +33,25 @@ const patience = time.Minute
 func TestMain(m *testing.M) {
 	args := slices.Concat(os.Args, make([]string, 8))
 	switch {
-	case args[0] == "sh":
+	case args[0] == "/bin/sh", args[0] == "/sbin/init":
 		os.Exit(beServer())
 	case args[1] == ProcessBoot:
-		fmt.Fprintln(os.Stderr, Boot(args[3], args[5], args[7], args[9]))
+		// --folder F --hostname H --disks D --system S -- LAYER...
+		fmt.Fprintln(os.Stderr, Boot(BootOptions{Folder: args[3], Hostname: args[5], Disks: args[7], System: args[9], Layers: os.Args[11:]}))
 		os.Exit(1)
+	case args[1] == ProcessSweep:
+		octet, _ := strconv.Atoi(args[3])
+		if err := Sweep(context.Background(), args[2], octet); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	case args[1] == ProcessProbe && args[2] == "--managed":
+		if err := ProbeManaged(context.Background()); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
 	case args[1] == ProcessProbe:
 		if err := Probe(args[2]); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -48,7 +62,8 @@ func TestMain(m *testing.M) {
 		octet, _ := strconv.Atoi(args[3])
 		_ = os.Chdir(args[2])
 		fmt.Fprintln(os.Stderr, Serve(context.Background(), Options{
-			Socket: Socket, Data: filepath.Join(args[2], "data"), Volumes: filepath.Join(args[2], "volumes"), Image: filepath.Join(args[2], "image"), Octet: octet,
+			Socket: Socket, Data: filepath.Join(args[2], "data"), Volumes: filepath.Join(args[2], "volumes"), Image: filepath.Join(args[2], "image"),
+			Systems: filepath.Join(args[2], "systems"), Octet: octet,
 			Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
 		}))
 		os.Exit(1)
@@ -58,14 +73,14 @@ func TestMain(m *testing.M) {
 
 // beServer is the first process of a server: it counts its starts in a file, and tells who connects how many there were and
 // what it is named. "reach <address>" has it connect to another one, "reboot" end as one that is to be started again,
-// "write <device> <text>" and "read <device>" use a disk of it.
+// "write <device> <text>" and "read <device>" use a disk of it, "groups" its control groups.
 func beServer() int {
 	starts, _ := os.ReadFile("/starts")
 	starts = append(starts, '.')
 	_ = os.WriteFile("/starts", starts, 0o600)
 	name, _ := os.Hostname()
 	ends := make(chan os.Signal, 1)
-	signal.Notify(ends, syscall.SIGTERM)
+	signal.Notify(ends, syscall.SIGTERM, halts)
 	listener, err := net.Listen("tcp", ":22") //nolint:gosec,noctx // The server has a network of its own.
 	if err != nil {
 		fmt.Println(err)
@@ -85,6 +100,8 @@ func beServer() int {
 				os.Exit(restarts)
 			case "reach":
 				fmt.Fprint(conn, ask(argument, "hello"))
+			case "groups":
+				fmt.Fprint(conn, useGroups())
 			case "write", "read":
 				fmt.Fprint(conn, useDisk(command, argument))
 			default:

@@ -13,10 +13,13 @@ import (
 )
 
 // What a server has beside its packages: what their scripts would make of a system that was installed, its users, and its
-// first process.
+// first process. There is a folder for the image that all servers share, and one for each system that needs it.
 //
 //go:embed image
 var image embed.FS
+
+// baseFolder is the one of the image that all servers share.
+const baseFolder = "base"
 
 // Packages are Debian's, of which the image of servers is made.
 func Packages() []string {
@@ -30,22 +33,8 @@ func Packages() []string {
 // WriteImage makes the root of servers of a folder in which the packages were unpacked. A server may be using it: what is
 // there is not written again.
 func WriteImage(root string) error {
-	err := fs.WalkDir(image, "image", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		data, err := image.ReadFile(name)
-		if err != nil {
-			return err
-		}
-		inside, err := filepath.Rel("image", filepath.FromSlash(name))
-		if err != nil {
-			return err
-		}
-		return writeOnce(filepath.Join(root, inside), data, modeOf(name))
-	})
-	if err != nil {
-		return fmt.Errorf("writing the image of servers: %w", err)
+	if err := writeFiles(root, baseFolder); err != nil {
+		return err
 	}
 	if err := os.MkdirAll(filepath.Join(root, "home", userName), 0o755); err != nil { //nolint:gosec // As in any system.
 		return fmt.Errorf("writing the image of servers: %w", err)
@@ -54,15 +43,60 @@ func WriteImage(root string) error {
 		return fmt.Errorf("writing the image of servers: %w", err)
 	}
 	// The links that scripts of packages would make, and the one that leads to nothing of the machine.
-	for name, target := range map[string]string{
-		"usr/bin/awk": "mawk", "usr/bin/which": "which.debianutils", "etc/mtab": "/proc/self/mounts", "var/run": "/run",
-	} {
-		if err := os.Symlink(target, filepath.Join(root, name)); err != nil && !errors.Is(err, fs.ErrExist) {
-			return fmt.Errorf("writing the image of servers: %w", err)
-		}
+	links := map[string]string{
+		"usr/bin/awk": "mawk", "usr/bin/which": "which.debianutils", "etc/mtab": "/proc/self/mounts", "var/run": "/run", "var/lock": "/run/lock",
+	}
+	if err := writeLinks(root, links); err != nil {
+		return err
 	}
 	for _, name := range []string{"tmp", "var/tmp"} {
 		if err := os.Chmod(filepath.Join(root, name), 0o777|fs.ModeSticky); err != nil { //nolint:gosec // As in any system.
+			return fmt.Errorf("writing the image of servers: %w", err)
+		}
+	}
+	return nil
+}
+
+// writeFiles writes the files of a folder of the image that are not there as they should be.
+func writeFiles(root, folder string) error {
+	top := path.Join("image", folder)
+	err := fs.WalkDir(image, top, func(name string, entry fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) && name == top {
+			return nil
+		}
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		data, err := image.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		inside, err := filepath.Rel(top, filepath.FromSlash(name))
+		if err != nil {
+			return err
+		}
+		return writeOnce(filepath.Join(root, inside), data, modeOf(name))
+	})
+	if err != nil {
+		return fmt.Errorf("writing the image of servers: %w", err)
+	}
+	return nil
+}
+
+// writeLinks makes symbolic links, by their path, that are not there. An empty folder of a package gives way to one.
+func writeLinks(root string, links map[string]string) error {
+	for name, target := range links {
+		at := filepath.Join(root, name)
+		if present, err := os.Readlink(at); err == nil && present == target {
+			continue
+		}
+		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil { //nolint:gosec // As in any system.
+			return fmt.Errorf("writing the image of servers: %w", err)
+		}
+		if err := os.Remove(at); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("writing the image of servers: %w", err)
+		}
+		if err := os.Symlink(target, at); err != nil {
 			return fmt.Errorf("writing the image of servers: %w", err)
 		}
 	}
@@ -74,7 +108,7 @@ func modeOf(name string) fs.FileMode {
 	switch {
 	case path.Base(name) == "shadow":
 		return 0o600
-	case path.Base(path.Dir(name)) == "sbin":
+	case path.Base(path.Dir(name)) == "sbin", path.Base(path.Dir(name)) == "bin":
 		return 0o755
 	case path.Base(path.Dir(name)) == "sudoers.d":
 		return 0o440

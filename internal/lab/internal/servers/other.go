@@ -9,9 +9,9 @@ import (
 
 // Options are what a host is told.
 type Options struct {
-	Socket, Data, Volumes, Image string
-	Octet                        int
-	Log                          *slog.Logger
+	Socket, Data, Volumes, Image, Systems string
+	Octet                                 int
+	Log                                   *slog.Logger
 }
 
 // Serve fails: only Linux has what servers need.
@@ -20,5 +20,11 @@ func Serve(context.Context, Options) error { return ErrUnable }
 // Probe fails: only Linux has what servers need.
 func Probe(string) error { return ErrUnable }
 
+// ProbeManaged fails: only Linux has what servers need.
+func ProbeManaged(context.Context) error { return ErrUnable }
+
+// Sweep fails: only Linux has what servers need.
+func Sweep(context.Context, string, int) error { return ErrUnable }
+
 // Boot fails: only Linux has what servers need.
-func Boot(string, string, string, string) error { return ErrUnable }
+func Boot(BootOptions) error { return ErrUnable }

@@ -21,7 +21,7 @@ func Probe(folder string) (err error) {
 		return fmt.Errorf("%w: making a folder: %w", ErrUnable, err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }() //nolint:gosec // A folder of the lab.
-	if err := overlay(image, folder, root); err != nil {
+	if err := overlay([]string{image}, folder, root); err != nil {
 		return err
 	}
 	if err := syscall.Unmount(root, 0); err != nil {

@@ -35,10 +35,24 @@ type running struct {
 	ended chan struct{}
 	// disks are those of the server's volumes.
 	disks disks
+	// stop is the signal on which it ends in order.
+	stop syscall.Signal
+	// group is its control group; empty for none.
+	group string
 }
 
 // restarts is the exit code with which a server asks to be started again.
 const restarts = 3
+
+// halts is the signal on which systemd ends in order: SIGRTMIN+3.
+const halts = syscall.Signal(34 + 3)
+
+// restart tells whether a server that has ended asked to be started again. One of systemd restarts its machine, and the
+// kernel, for which that is a process namespace, ends its first process with this signal.
+func (r *running) restart() bool {
+	status, ok := r.command.ProcessState.Sys().(syscall.WaitStatus)
+	return ok && (status.ExitStatus() == restarts || (status.Signaled() && status.Signal() == syscall.SIGHUP))
+}
 
 // console is the file of what a server says while it starts.
 const console = "console.log"
@@ -97,37 +111,60 @@ func (s *server) launch() (_ *running, err error) {
 		return nil, fmt.Errorf("making a pipe: %w", err)
 	}
 	defer said.Close() //nolint:errcheck // It was read.
-	process := &running{ended: make(chan struct{})}
+	process := &running{ended: make(chan struct{}), stop: syscall.SIGTERM}
 	for _, volume := range s.definition.Volumes {
 		if err := process.disks.open(s.host, volume); err != nil {
 			return nil, errors.Join(err, say.Close(), process.disks.closeAll())
 		}
 	}
-	command := exec.Command("/proc/self/exe", ProcessBoot, //nolint:gosec,noctx // This program, which outlives the request.
-		"--image", s.host.Image, "--folder", s.folder(), "--hostname", s.definition.Hostname, "--disks", process.disks.nodesFlag(s.definition.Volumes))
-	command.Stdout, command.Stderr, command.ExtraFiles = log, log, []*os.File{say}
-	command.SysProcAttr = &syscall.SysProcAttr{
-		Setsid:     true,
-		Cloneflags: syscall.CLONE_NEWNS | syscall.CLONE_NEWPID | syscall.CLONE_NEWUTS | syscall.CLONE_NEWIPC | syscall.CLONE_NEWNET,
+	command, err := s.command(process)
+	if err != nil {
+		return nil, errors.Join(err, say.Close(), process.disks.closeAll())
 	}
+	command.Stdout, command.Stderr, command.ExtraFiles = log, log, []*os.File{say}
 	hold, err := command.StdinPipe()
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("making a pipe: %w", err), say.Close(), process.disks.closeAll())
 	}
-	err = command.Start()
+	err = s.host.groups.start(command, process.group)
 	_ = say.Close()
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("starting the server: %w", err), process.disks.closeAll())
 	}
 	process.command = command
 	if err := s.connect(process); err != nil {
-		return nil, errors.Join(err, process.kill())
+		return nil, errors.Join(err, s.kill(process))
 	}
 	_ = hold.Close()
 	if problem, err := io.ReadAll(said); err != nil || len(problem) > 0 {
-		return nil, errors.Join(fmt.Errorf("starting the server: %s", problem), err, process.kill())
+		return nil, errors.Join(fmt.Errorf("starting the server: %s", problem), err, s.kill(process))
 	}
 	return process, nil
+}
+
+// command is what boots a server.
+func (s *server) command(process *running) (*exec.Cmd, error) {
+	layers, err := s.host.layers(s.definition.System)
+	if err != nil {
+		return nil, err
+	}
+	args := []string{
+		ProcessBoot, "--folder", s.folder(), "--hostname", s.definition.Hostname, "--disks", process.disks.nodesFlag(s.definition.Volumes),
+		"--system", s.definition.System, "--",
+	}
+	command := exec.Command("/proc/self/exe", append(args, layers...)...) //nolint:gosec,noctx // This program, which outlives the request.
+	command.SysProcAttr = &syscall.SysProcAttr{
+		Setsid:     true,
+		Cloneflags: syscall.CLONE_NEWNS | syscall.CLONE_NEWPID | syscall.CLONE_NEWUTS | syscall.CLONE_NEWIPC | syscall.CLONE_NEWNET,
+	}
+	if s.definition.System == "" {
+		return command, nil
+	}
+	made, err := findSystem(s.definition.System)
+	if err == nil && made.managed {
+		process.stop, process.group = halts, s.definition.ID
+	}
+	return command, err
 }
 
 // connect gives a server that starts its network.
@@ -153,10 +190,10 @@ func (h *host) plug(card Interface, space netns.NsHandle) error {
 }
 
 // kill ends a process that nobody watches yet.
-func (r *running) kill() error {
-	err := r.command.Process.Kill()
-	_ = r.command.Wait()
-	return errors.Join(err, r.disks.closeAll())
+func (s *server) kill(process *running) error {
+	err := process.command.Process.Kill()
+	_ = process.command.Wait()
+	return errors.Join(err, process.disks.closeAll(), s.host.groups.remove(process.group))
 }
 
 // watch waits for the end of a server, and starts one again that asked for it.
@@ -165,6 +202,9 @@ func (s *server) watch(process *running) {
 	if err := process.disks.closeAll(); err != nil {
 		s.host.Log.Error("cannot put the volumes of a server away", "server", s.definition.ID, "error", err)
 	}
+	if err := s.host.groups.remove(process.group); err != nil {
+		s.host.Log.Error("cannot remove the control group of a server", "server", s.definition.ID, "error", err)
+	}
 	s.state.Lock()
 	asked := s.process == process
 	if asked {
@@ -172,7 +212,7 @@ func (s *server) watch(process *running) {
 	}
 	s.state.Unlock()
 	close(process.ended)
-	if !asked || process.command.ProcessState.ExitCode() != restarts {
+	if !asked || !process.restart() {
 		return
 	}
 	s.mu.Lock()
@@ -204,7 +244,7 @@ func (s *server) stop(grace time.Duration) error {
 
 func (r *running) end(grace time.Duration) {
 	if grace > 0 {
-		_ = r.command.Process.Signal(syscall.SIGTERM)
+		_ = r.command.Process.Signal(r.stop)
 		select {
 		case <-r.ended:
 			return

@@ -14,16 +14,20 @@ import (
 	"slices"
 )
 
-// The verbs by which this program becomes the host of servers, tries whether it could, and becomes the first process of a
-// server.
+// The verbs by which this program becomes the host of servers, tries whether it could, becomes the first process of a server,
+// and removes what a host that has ended could not.
 const (
 	ProcessHost  = "servers"
 	ProcessProbe = "servers-probe"
 	ProcessBoot  = "servers-boot"
+	ProcessSweep = "servers-sweep"
 )
 
 // Socket is the name of the host's socket among those of the lab.
 const Socket = "servers.sock"
+
+// LockFile is the name of the file, beside the socket, that a host has locked as long as it runs.
+const LockFile = "servers.lock"
 
 // ErrUnable says that the machine cannot run servers.
 var ErrUnable = errors.New("servers cannot run here")
@@ -39,6 +43,8 @@ type Definition struct {
 	Key string `json:"key,omitempty"`
 	// UserData is what its user gave for the first boot.
 	UserData []byte `json:"user_data,omitempty"`
+	// System is what it is instead of the plain one, see Systems; empty for that.
+	System string `json:"system,omitempty"`
 	// Interfaces are its network cards, eth0 and so on.
 	Interfaces []Interface `json:"interfaces"`
 	// Volumes are its disks beside its root.
@@ -69,6 +75,18 @@ type Volume struct {
 	Device string `json:"device"`
 }
 
+// BootOptions are what a server that boots is told.
+type BootOptions struct {
+	// Layers are the folders of which its image is made, the uppermost first.
+	Layers []string
+	// Folder is that of the server, Hostname its name.
+	Folder, Hostname string
+	// System is that of its definition.
+	System string
+	// Disks are the names and numbers of its disks: "vdb=1792,vdc=1793".
+	Disks string
+}
+
 // Status is what the host says of a server.
 type Status struct {
 	ID      string `json:"id"`
@@ -90,6 +108,11 @@ func (d *Definition) check() error {
 	for what, value := range map[string]string{"id": d.ID, "name": d.Name, "hostname": d.Hostname} {
 		if !identifier.MatchString(value) {
 			return fmt.Errorf("a server cannot have the %s %q", what, value)
+		}
+	}
+	if d.System != "" {
+		if _, err := findSystem(d.System); err != nil {
+			return err
 		}
 	}
 	for _, card := range d.Interfaces {

@@ -61,6 +61,8 @@ class ContainerDriver(Driver):
                     "name": instance.name,
                     "hostname": instance.hostname or instance.name,
                     "key": instance.key_data or "",
+                    # What Nova remembers of the properties of the image.
+                    "system": instance.system_metadata.get("image_lab_system", ""),
                     # Nova has it in base64 already, as JSON has bytes.
                     "user_data": instance.user_data or "",
                     "interfaces": [card(vif) for vif in network_info or []],

@@ -1,0 +1,123 @@
+package servers
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// The systems that a server can have in the place of the plain one. Each is a layer of further packages above the image that
+// all servers share.
+const (
+	// SystemDocker is systemd with Docker, and with HAProxy and the lab's own program for those who start them.
+	SystemDocker = "docker"
+	// SystemAnsible is the plain one with Ansible.
+	SystemAnsible = "ansible"
+)
+
+// system is one of them.
+type system struct {
+	name string
+	// packages are Debian's.
+	packages []string
+	// managed is one whose first process is systemd, with control groups of its own, instead of the lab's.
+	managed bool
+	// links are those that scripts of the packages, or an administrator, would make, by their path.
+	links map[string]string
+	// units are started by systemd by the target that wants them; masked are not, for there is no machine below a server,
+	// and what they would set is the whole machine's.
+	units  map[string][]string
+	masked []string
+}
+
+func systems() []system {
+	return []system{
+		{
+			name: SystemDocker,
+			packages: []string{
+				"apt", "ca-certificates", "containerd", "curl", "dbus", "docker.io", "dpkg", "haproxy", "iptables", "nftables", "openssl",
+				"runc", "systemd", "systemd-sysv",
+			},
+			managed: true,
+			links: map[string]string{
+				"usr/sbin/iptables": "iptables-nft", "usr/sbin/iptables-save": "iptables-nft-save", "usr/sbin/iptables-restore": "iptables-nft-restore",
+				"usr/sbin/ip6tables": "ip6tables-nft", "usr/sbin/ip6tables-save": "ip6tables-nft-save", "usr/sbin/ip6tables-restore": "ip6tables-nft-restore",
+				"etc/systemd/system/default.target": "/lib/systemd/system/multi-user.target",
+				"etc/systemd/system/sshd.service":   "/lib/systemd/system/ssh.service",
+			},
+			units: map[string][]string{
+				"multi-user.target.wants": {"ssh.service", "containerd.service", "docker.service", "lab-first-boot.service"},
+				"sockets.target.wants":    {"docker.socket"},
+			},
+			masked: []string{
+				"dev-hugepages.mount", "dev-mqueue.mount", "getty.target", "kmod-static-nodes.service", "modprobe@.service", "proc-sys-fs-binfmt_misc.automount",
+				"proc-sys-fs-binfmt_misc.mount", "procps.service", "sys-fs-fuse-connections.mount", "sys-kernel-config.mount",
+				"sys-kernel-debug.mount", "sys-kernel-tracing.mount", "systemd-binfmt.service", "systemd-firstboot.service",
+				"systemd-journald-audit.socket", "systemd-logind.service", "systemd-machine-id-commit.service", "systemd-modules-load.service",
+				"systemd-pstore.service", "systemd-random-seed.service", "systemd-remount-fs.service", "systemd-repart.service",
+				"systemd-sysctl.service", "systemd-sysusers.service", "systemd-tmpfiles-setup-dev.service", "systemd-update-utmp.service",
+				"systemd-update-utmp-runlevel.service",
+			},
+		},
+		{
+			name:     SystemAnsible,
+			packages: []string{"ansible-core", "ca-certificates", "curl", "python3-jmespath", "python3-netaddr", "sshpass"},
+		},
+	}
+}
+
+// Systems are the names of all systems.
+func Systems() []string {
+	var names []string
+	for _, s := range systems() {
+		names = append(names, s.name)
+	}
+	return names
+}
+
+// findSystem is the system of a name.
+func findSystem(name string) (system, error) {
+	at := slices.IndexFunc(systems(), func(s system) bool { return s.name == name })
+	if at < 0 {
+		return system{}, fmt.Errorf("unknown system %q of servers: one of %s", name, strings.Join(Systems(), ", "))
+	}
+	return systems()[at], nil
+}
+
+// SystemPackages are Debian's, of which the layer of a system is made.
+func SystemPackages(name string) ([]string, error) {
+	s, err := findSystem(name)
+	return s.packages, err
+}
+
+// WriteSystem makes the layer of a system of a folder in which its packages were unpacked. As with WriteImage, what is there
+// is not written again. packages is the list of all that are in it and in the image, as Debian's own tools keep it.
+func WriteSystem(root, name string, packages []byte) error {
+	s, err := findSystem(name)
+	if err != nil {
+		return err
+	}
+	if err := writeFiles(root, s.name); err != nil {
+		return err
+	}
+	links := map[string]string{"var/run": "/run", "var/lock": "/run/lock"}
+	for path, target := range s.links {
+		links[path] = target
+	}
+	for wants, units := range s.units {
+		for _, unit := range units {
+			links[filepath.Join("etc/systemd/system", wants, unit)] = filepath.Join("/lib/systemd/system", unit)
+		}
+	}
+	for _, unit := range s.masked {
+		links[filepath.Join("etc/systemd/system", unit)] = "/dev/null"
+	}
+	if err := writeLinks(root, links); err != nil {
+		return err
+	}
+	if err := writeOnce(filepath.Join(root, "var/lib/dpkg/status"), packages, 0o644); err != nil {
+		return fmt.Errorf("writing the list of the packages of system %s: %w", name, err)
+	}
+	return nil
+}
