@@ -129,7 +129,9 @@ func (c Config) unitText(s spec, digest string) []byte {
 			"-" + ctr + "tasks kill --signal SIGKILL " + c.Name, "-" + ctr + "tasks delete --force " + c.Name,
 			"-" + ctr + "containers delete " + c.Name, "-" + ctr + "snapshots remove " + c.Name,
 		}
-		start = []string{"ctr", "--namespace", "private-registry", "run", "--rm", "--net-host", "--label", labelDigest + "=" + digest,
+		// Its --net-host would want /etc/resolv.conf to be there, which the registry does not need; it has the processors
+		// that everybody has, also where no group can be given a share of them.
+		start = []string{"ctr", "--namespace", "private-registry", "run", "--rm", "--with-ns", "network:/proc/1/ns/net", "--cpu-shares", "0", "--label", labelDigest + "=" + digest,
 			"--mount", "type=bind,src=" + c.StoragePath + ",dst=" + insideStorage + ",options=rbind:rw",
 			"--mount", "type=bind,src=" + c.folder() + ",dst=" + insideFolder + ",options=rbind:ro"}
 		for _, variable := range s.Environment {
