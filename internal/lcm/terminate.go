@@ -136,6 +136,7 @@ type terminator struct {
 	spec   vnfm.InstanceSpec
 	// flavour is nil when the package has been lost.
 	flavour *vnfm.Flavour
+	pkg     *vnfm.Package
 }
 
 // terminator finds what ends an instance. The package may have been lost with the
@@ -153,16 +154,23 @@ func (e *Engine) terminator(ctx context.Context, en *entry[vnfm.Instance]) (*ter
 	if err != nil {
 		return nil, err
 	}
-	return &terminator{driver: d, target: t, spec: want, flavour: r.flavour}, nil
+	if want.Management, err = e.openParams(ctx, en); err != nil {
+		return nil, err
+	}
+	return &terminator{driver: d, target: t, spec: want, flavour: r.flavour, pkg: r.pkg}, nil
 }
 
 // remove lets the driver terminate, between the hooks of the VNFD.
 func (e *Engine) remove(ctx context.Context, end *terminator, spec vnfm.TerminateSpec, op *operation) error {
-	if err := e.hook(ctx, op, end.flavour, end.spec, false); err != nil {
+	hooks := around{
+		kind: vnfm.OpTerminate, pkg: end.pkg, flavour: end.flavour, request: end.spec,
+		forceful: spec.Type == vnfm.Forceful, leftBehind: spec.LeftBehind,
+	}
+	if err := e.hook(ctx, op, hooks, false); err != nil {
 		return err
 	}
 	if err := end.driver.Terminate(ctx, end.target, spec, op); err != nil {
 		return err
 	}
-	return e.hook(ctx, op, end.flavour, end.spec, true)
+	return e.hook(ctx, op, hooks, true)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/credentials"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/script"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -19,7 +20,11 @@ func drivers(userAgent string, cfg *lcm.Config) {
 	cfg.Clusters = capi.New(clients, clouds)
 }
 
-// management are the management drivers by the name that a VNFD gives.
+// management are the management drivers by the name, or the type, of the artifact that a
+// VNFD gives.
 func management() map[string]vnfm.ManagementDriver {
-	return map[string]vnfm.ManagementDriver{vnfm.CredentialsSender: credentials.New()}
+	return map[string]vnfm.ManagementDriver{
+		vnfm.CredentialsSender: credentials.New(),
+		vnfm.ArtifactBash:      script.New(),
+	}
 }
