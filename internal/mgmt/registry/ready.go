@@ -1,10 +1,7 @@
 package registry
 
 import (
-	"bytes"
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"maps"
@@ -82,15 +79,16 @@ func (e *wrongAnswerError) Error() string { return e.text }
 
 // answers asks the registry from its host, as a client with a user and as one without.
 func (c Config) answers(ctx context.Context, client *remote.Client) error {
-	endpoint := distribution.Endpoint{Server: "127.0.0.1:" + strconv.Itoa(c.Port), Dial: client.DialContext}
+	endpoint := distribution.Endpoint{Server: "127.0.0.1:" + strconv.Itoa(c.Port)}
 	if c.Secure() {
 		own, err := leaf(c.Certificate)
 		if err != nil {
 			return fmt.Errorf("reading the certificate: %w", err)
 		}
-		endpoint.TLS = exactly(own)
+		// At its loopback address no server has its name.
+		endpoint.Secure, endpoint.Exactly = true, own
 	}
-	answer, err := endpoint.Ping(ctx)
+	answer, err := endpoint.Ping(ctx, client)
 	if err != nil {
 		return err
 	}
@@ -104,26 +102,11 @@ func (c Config) answers(ctx context.Context, client *remote.Client) error {
 		return nil
 	}
 	endpoint.Username, endpoint.Password = users[0], c.Users[users[0]]
-	if answer, err = endpoint.Ping(ctx); err != nil {
+	if answer, err = endpoint.Ping(ctx, client); err != nil {
 		return err
 	}
 	if answer.Status != http.StatusOK {
 		return &wrongAnswerError{fmt.Sprintf("the registry refuses its user %q", users[0])}
 	}
 	return nil
-}
-
-// exactly accepts one certificate, whoever made it and whatever its names are: at its
-// loopback address no server has its name.
-func exactly(own *x509.Certificate) *tls.Config {
-	return &tls.Config{
-		MinVersion:         tls.VersionTLS12,
-		InsecureSkipVerify: true, //nolint:gosec // The certificate is compared.
-		VerifyConnection: func(state tls.ConnectionState) error {
-			if len(state.PeerCertificates) == 0 || !bytes.Equal(state.PeerCertificates[0].Raw, own.Raw) {
-				return errors.New("the server has another certificate than the configured one")
-			}
-			return nil
-		},
-	}
 }

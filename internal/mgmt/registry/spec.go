@@ -125,11 +125,15 @@ func (c Config) unitText(s spec, digest string) []byte {
 		stop = []string{"-podman stop --ignore --time 10 " + c.Name}
 	default:
 		ctr := "ctr --namespace private-registry "
-		before = []string{
-			"-" + ctr + "tasks kill --signal SIGKILL " + c.Name, "-" + ctr + "tasks delete --force " + c.Name,
-			"-" + ctr + "containers delete " + c.Name, "-" + ctr + "snapshots remove " + c.Name,
+		// What is not there is no news for the log of the registry.
+		var clear []string
+		for _, what := range []string{"tasks kill --signal SIGKILL ", "tasks delete --force ", "containers delete ", "snapshots remove "} {
+			clear = append(clear, ctr+what+c.Name)
 		}
-		start = []string{"ctr", "--namespace", "private-registry", "run", "--rm", "--net-host", "--label", labelDigest + "=" + digest,
+		before = []string{quoted([]string{"/bin/sh", "-c", "{ " + strings.Join(clear, "; ") + "; } >/dev/null 2>&1; true"})}
+		// Its --net-host would want /etc/resolv.conf to be there, which the registry does not need; it has the processors
+		// that everybody has, also where no group can be given a share of them.
+		start = []string{"ctr", "--namespace", "private-registry", "run", "--rm", "--with-ns", "network:/proc/1/ns/net", "--cpu-shares", "0", "--label", labelDigest + "=" + digest,
 			"--mount", "type=bind,src=" + c.StoragePath + ",dst=" + insideStorage + ",options=rbind:rw",
 			"--mount", "type=bind,src=" + c.folder() + ",dst=" + insideFolder + ",options=rbind:ro"}
 		for _, variable := range s.Environment {
