@@ -133,9 +133,9 @@ func (c *Cluster) All() []*Node { return slices.Concat(c.Nodes(Master), c.Nodes(
 // Group is the group that a node is of.
 func (c *Cluster) Group(n *Node) Group {
 	if n.Role == Master {
-		return c.Settings.Master
+		return c.Master
 	}
-	return c.Settings.Worker
+	return c.Worker
 }
 
 // Progress tells the user what is done.
@@ -176,7 +176,7 @@ func (c *Cluster) find(ctx context.Context) error {
 	for _, n := range c.state.Nodes {
 		n.Gone, n.server = true, nil
 	}
-	for role, g := range map[Role]Group{Master: c.Settings.Master, Worker: c.Settings.Worker} {
+	for role, g := range map[Role]Group{Master: c.Master, Worker: c.Worker} {
 		servers, err := g.Access.Find(has)
 		if err != nil {
 			return err

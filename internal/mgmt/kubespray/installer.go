@@ -43,7 +43,7 @@ func (i *installer) connect(ctx context.Context, c *cluster.Cluster) error {
 	c.Progress(ctx, "connecting to the Ansible server %s", h.Address)
 	client, err := remote.Dial(ctx, h, 0)
 	if err != nil {
-		return fmt.Errorf("Ansible server: %w", err)
+		return fmt.Errorf("reaching the Ansible server: %w", err)
 	}
 	i.client = client
 	return nil
@@ -64,12 +64,12 @@ func (i *installer) Prepare(ctx context.Context, c *cluster.Cluster) error {
 	if err := i.connect(ctx, c); err != nil {
 		return err
 	}
-	passwords := c.Settings.Master.Access.Login.Password != "" || c.Settings.Worker.Access.Login.Password != ""
+	passwords := c.Master.Access.Login.Password != "" || c.Worker.Access.Login.Password != ""
 	_, err := ansible.Preflight(ctx, i.client, ansible.Needs{
 		Dir: c.Ansible.Root, Playbooks: []string{"cluster.yml", "scale.yml", "remove-node.yml"}, Passwords: passwords,
 	})
 	if err != nil {
-		return fmt.Errorf("Ansible server: %w", err)
+		return fmt.Errorf("preparing the Ansible server: %w", err)
 	}
 	found, err := i.client.Run(ctx, remote.Command{What: "looking at kubespray in " + c.Ansible.Root, Script: survey, Args: []string{c.Ansible.Root}})
 	if err != nil {
@@ -91,7 +91,7 @@ func (i *installer) Prepare(ctx context.Context, c *cluster.Cluster) error {
 	if _, err := i.client.Run(ctx, remote.Command{
 		What: "making the folder of the inventory " + c.Ansible.Inventory, Script: claim, Args: []string{c.Ansible.Inventory, markerFile, c.Call.Instance.ID},
 	}); err != nil {
-		return fmt.Errorf("Ansible server: %w", err)
+		return fmt.Errorf("preparing the Ansible server: %w", err)
 	}
 	return nil
 }
@@ -182,7 +182,7 @@ func (i *installer) Discard(ctx context.Context, c *cluster.Cluster) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return fmt.Errorf("Ansible server: %w", err)
+		return fmt.Errorf("reaching the Ansible server: %w", err)
 	case strings.TrimSpace(string(owner)) != c.Call.Instance.ID:
 		return nil
 	}

@@ -128,7 +128,7 @@ func (i *installer) write(ctx context.Context, c *cluster.Cluster, all []*cluste
 		{Path: path.Join(folder, "group_vars", "all", "vnf.yml"), Content: varsText},
 		{Path: path.Join(folder, hostsFile), Content: hostsText},
 	}
-	for role, g := range map[cluster.Role]cluster.Group{cluster.Master: c.Settings.Master, cluster.Worker: c.Settings.Worker} {
+	for role, g := range map[cluster.Role]cluster.Group{cluster.Master: c.Master, cluster.Worker: c.Worker} {
 		if key := g.Access.Login.PrivateKey; key != "" {
 			files = append(files, remote.File{Path: path.Join(folder, keyFile(role)), Content: []byte(strings.TrimRight(key.Reveal(), "\n") + "\n")})
 		}

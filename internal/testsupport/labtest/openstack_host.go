@@ -3,6 +3,7 @@ package labtest
 import (
 	"context"
 	"fmt"
+	"os"
 	"sync"
 	"testing"
 	"time"
@@ -74,7 +75,7 @@ func Login(t testing.TB, address string) *Shell {
 
 // Try runs a script as root and returns what it says.
 func (s *Shell) Try(ctx context.Context, script string) (string, error) {
-	result, err := s.Client.Run(ctx, remote.Command{What: "a command of the test", Script: script, Sudo: true, Timeout: time.Minute})
+	result, err := s.Run(ctx, remote.Command{What: "a command of the test", Script: script, Sudo: true, Timeout: time.Minute})
 	return result.Stdout, err
 }
 
@@ -110,3 +111,20 @@ func (p *pins) Pin(_ context.Context, name, key string) error {
 }
 
 var _ vnfm.HostKeys = (*pins)(nil)
+
+// Upload brings a file of this machine to the server.
+func (s *Shell) Upload(t testing.TB, from, to string) {
+	t.Helper()
+	file, err := os.Open(from) //nolint:gosec // the test's own
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	info, err := file.Stat()
+	if err == nil {
+		err = s.Client.Upload(t.Context(), to, info.Size(), file, 0o600, true)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
