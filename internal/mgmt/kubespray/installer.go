@@ -89,7 +89,7 @@ func (i *installer) Prepare(ctx context.Context, c *cluster.Cluster) error {
 		}
 	}
 	if _, err := i.client.Run(ctx, remote.Command{
-		What: "making the folder of the inventory " + c.Ansible.Inventory, Script: claim, Args: []string{c.Ansible.Inventory, markerFile, c.Call.Instance.ID},
+		What: "making the folder of the inventory " + c.Ansible.Inventory, Script: claim, Args: []string{c.Ansible.Inventory, markerFile, c.Call.Instance.ID, c.Ansible.Root},
 	}); err != nil {
 		return fmt.Errorf("preparing the Ansible server: %w", err)
 	}

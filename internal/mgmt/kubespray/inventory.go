@@ -124,9 +124,11 @@ func (i *installer) write(ctx context.Context, c *cluster.Cluster, all []*cluste
 	if err != nil {
 		return err
 	}
-	files := []remote.File{
-		{Path: path.Join(folder, "group_vars", "all", "vnf.yml"), Content: varsText},
-		{Path: path.Join(folder, hostsFile), Content: hostsText},
+	files := []remote.File{{Path: path.Join(folder, hostsFile), Content: hostsText}}
+	// The last file of a group counts, and that of the smaller group: kubespray's sample has
+	// the networks of the cluster among the variables of the one.
+	for _, group := range []string{"all", i.groups.all} {
+		files = append(files, remote.File{Path: path.Join(folder, "group_vars", group, "zz-vnf.yml"), Content: varsText})
 	}
 	for role, g := range map[cluster.Role]cluster.Group{cluster.Master: c.Master, cluster.Worker: c.Worker} {
 		if key := g.Access.Login.PrivateKey; key != "" {

@@ -61,19 +61,21 @@ func Apply(ctx context.Context, c *remote.Client, cfg Config) error {
 	present, err := c.ReadFile(ctx, "/etc/haproxy/haproxy.cfg", true)
 	if err == nil && bytes.Equal(present, text) {
 		// It may have been stopped, and a reload that was interrupted is made up for.
-		_, err = c.Run(ctx, remote.Command{What: "starting HAProxy on the load balancer", Script: keep, Sudo: true, Args: []string{strconv.Itoa(cfg.APIPort)}})
+		_, err = c.Run(ctx, remote.Command{What: "starting HAProxy on the load balancer", Script: service + keep, Sudo: true, Args: []string{strconv.Itoa(cfg.APIPort)}})
 		return err
 	}
 	if _, err := c.WriteFile(ctx, remote.File{Path: next, Content: text, Mode: fs.FileMode(0o644), Sudo: true}); err != nil {
 		return err
 	}
-	_, err = c.Run(ctx, remote.Command{What: "putting the configuration of HAProxy in place on the load balancer", Script: swap, Sudo: true, Args: []string{next, strconv.Itoa(cfg.APIPort)}})
+	_, err = c.Run(ctx, remote.Command{What: "putting the configuration of HAProxy in place on the load balancer", Script: service + swap, Sudo: true, Args: []string{next, strconv.Itoa(cfg.APIPort)}})
 	return err
 }
 
 var (
 	//go:embed install.sh
 	install string
+	//go:embed service.sh
+	service string
 	//go:embed swap.sh
 	swap string
 	//go:embed keep.sh

@@ -23,7 +23,7 @@ import (
 type kubesprayed struct {
 	*cloud
 	ansible, registry *labtest.Shell
-	root              string
+	spray             kubespraytest.Host
 }
 
 const inventoryPath = "/home/ubuntu/inventory/edge"
@@ -34,7 +34,7 @@ func newKubesprayed(t *testing.T) *kubesprayed {
 	k.env = labtest.OpenStackSystems(t, labtest.OpenStackDocker, labtest.OpenStackAnsible)
 	k.ansible = k.env.NewServer(t, "ansible", labtest.OpenStackAnsibleImage, "net0")
 	k.registry = k.env.NewServer(t, "registry", labtest.OpenStackDockerImage, "net0")
-	k.root = kubespraytest.Install(t, k.ansible)
+	k.spray = kubespraytest.Install(t, k.ansible)
 	return k
 }
 
@@ -71,7 +71,7 @@ func (k *kubesprayed) configOf(edit func(string) string, arguments ...string) st
         { connection_type = "0", server = vnf_private_registry.registry.server },
       ]
     }
-  }`, k.image(labtest.OpenStackDockerImage, "masterNode", "workerNode", "externalLB"), k.ansible.Address, k.root, inventoryPath)
+  }`, k.image(labtest.OpenStackDockerImage, "masterNode", "workerNode", "externalLB"), k.ansible.Address, kubespraytest.Root, inventoryPath)
 	secrets := `additional_params_wo = {
     k8s_cluster_installation_param = {
       ansible           = { password = "ubuntu" }
@@ -222,12 +222,12 @@ func (k *kubesprayed) nodes(t *testing.T, want int) resource.TestCheckFunc {
 // called checks that a playbook was run last for some nodes.
 func (k *kubesprayed) called(t *testing.T, playbook, limit string) resource.TestCheckFunc {
 	return func(*terraform.State) error {
-		for _, call := range kubespraytest.Calls(t, k.ansible) {
+		for _, call := range k.spray.Calls(t) {
 			if call.Playbook == playbook && call.Limit == limit {
 				return nil
 			}
 		}
-		return fmt.Errorf("%s was not run for %q: %+v", playbook, limit, kubespraytest.Calls(t, k.ansible))
+		return fmt.Errorf("%s was not run for %q: %+v", playbook, limit, k.spray.Calls(t))
 	}
 }
 

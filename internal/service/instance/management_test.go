@@ -74,8 +74,8 @@ func TestAccInstance_openStackScript(t *testing.T) {
 	for _, hook := range []string{"instantiate_end", "heal_end", "modify_information_end", "terminate_start"} {
 		hooks += "            " + hook + ": { implementation: setup, inputs: { additional_parameters: { vdus: PrivateRegistryVDU, sudo: true, SITE: edge } } }\n"
 	}
-	acctest.Edit(t, dir, "Definitions/registry_df_server.yaml", "            modify_information: []\n", "            modify_information: []\n"+hooks)
-	acctest.Edit(t, dir, "Definitions/registry_df_server.yaml", "      interfaces:\n", "      artifacts:\n        setup: { type: tosca.artifacts.Implementation.Bash, file: Scripts/setup.sh }\n      interfaces:\n")
+	acctest.Edit(t, dir, "Definitions/private-registry_df_server.yaml", "            modify_information: []\n", "            modify_information: []\n"+hooks)
+	acctest.Edit(t, dir, "Definitions/private-registry_df_server.yaml", "      interfaces:\n", "      artifacts:\n        setup: { type: tosca.artifacts.Implementation.Bash, file: Scripts/setup.sh }\n      interfaces:\n")
 	acctest.Hash(t, dir)
 	config := func(fail, arguments string) string {
 		params := fmt.Sprintf("ssh_access = { PrivateRegistryVDU = { ssh_cp_name = \"CP1\", username = \"ubuntu\" } }\n    script_params = { fail = %q }", fail)
