@@ -57,9 +57,6 @@ var (
 
 // checkServer says what is wrong with the name of a registry.
 func checkServer(server string) error {
-	if server == "" {
-		return errors.New("it is empty: give host or host:port, as in the names of images")
-	}
 	if scheme, rest, ok := strings.Cut(server, "://"); ok {
 		return fmt.Errorf("it is a URL: leave %s:// out and write %s; connection_type says how it is spoken to", scheme, strings.TrimRight(rest, "/"))
 	}

@@ -277,7 +277,7 @@ func union[T cmp.Ordered](a, b []T) []T {
 }
 
 func (r record) empty() bool {
-	return len(r.Pending)+len(r.Files)+len(r.Insecure)+len(r.Logins)+len(r.Hosts) == 0
+	return len(r.Files)+len(r.Insecure)+len(r.Logins)+len(r.Hosts) == 0
 }
 
 func (r record) text() []byte {

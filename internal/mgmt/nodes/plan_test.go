@@ -192,7 +192,9 @@ func TestPlanRefusals(t *testing.T) {
 			require.ErrorContains(t, err, test.text)
 		})
 	}
-	_, err := planFor(&node{files: map[string]file{hostsFile: {content: []byte("a\n" + hostsBegin + "\nb\n")}}}, nil)
+	_, err := withConfigPath("version = 2\n[debug]\naddress = '''\n[plugins.\"io.containerd.grpc.v1.cri\".registry]\n'''\n", "/x")
+	require.ErrorContains(t, err, "a form that is not edited")
+	_, err = planFor(&node{files: map[string]file{hostsFile: {content: []byte("a\n" + hostsBegin + "\nb\n")}}}, nil)
 	require.ErrorContains(t, err, "somebody changed our block")
 }
 

@@ -113,7 +113,7 @@ func withConfigPath(text, folder string) (string, error) {
 		}
 	}
 	out := strings.Join(lines, "\n") + "\n"
-	if err := onlyConfigPath(text, out, settings.plugin, folder); err != nil {
+	if err := onlyConfigPath(text, out, settings.plugin); err != nil {
 		return "", err
 	}
 	return out, nil
@@ -142,7 +142,7 @@ func keys(name string) []string {
 
 // onlyConfigPath makes sure that an edited configuration says the same as before, but for
 // its config_path.
-func onlyConfigPath(before, after, plugin, folder string) error {
+func onlyConfigPath(before, after, plugin string) error {
 	var old, edited map[string]any
 	if _, err := toml.Decode(before, &old); err != nil {
 		return err
@@ -150,11 +150,7 @@ func onlyConfigPath(before, after, plugin, folder string) error {
 	if _, err := toml.Decode(after, &edited); err != nil {
 		return fmt.Errorf("its tables are written in a form that is not edited: %w", err)
 	}
-	registry := table(table(table(edited["plugins"])[plugin])["registry"])
-	if registry["config_path"] != folder {
-		return errors.New("its tables are written in a form that is not edited")
-	}
-	delete(registry, "config_path")
+	delete(table(table(table(edited["plugins"])[plugin])["registry"]), "config_path")
 	delete(table(table(table(old["plugins"])[plugin])["registry"]), "config_path")
 	if !reflect.DeepEqual(pruned(old), pruned(edited)) {
 		return errors.New("its tables are written in a form that is not edited")

@@ -155,7 +155,14 @@ func TestInstallPulls(t *testing.T) {
 	assert.Contains(t, h.Read(t, c.file(fileProxy)), "HTTP_PROXY=http://user:password%40@proxy:3128\n")
 	assert.Equal(t, fs.FileMode(0o600), h.Mode(t, c.file(fileProxy)))
 
-	// The daemon hears of a proxy that goes.
+	// The daemon hears of another proxy, and of one that goes.
+	c.Proxy.HTTPS = "http://proxy:3129"
+	_, err = Install(t.Context(), h.Dial(t), c, silent)
+	require.NoError(t, err)
+	assert.Contains(t, told(t, h), "daemon-reload\nrestart docker.service\n")
+	_, err = Install(t.Context(), h.Dial(t), c, silent)
+	require.NoError(t, err)
+	assert.NotContains(t, told(t, h), "restart docker.service")
 	c.Proxy = Proxy{}
 	_, err = Install(t.Context(), h.Dial(t), c, silent)
 	require.NoError(t, err)

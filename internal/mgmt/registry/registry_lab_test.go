@@ -136,6 +136,8 @@ func TestRegistryOfServer(t *testing.T) {
 	assert.NotContains(t, shell(t, host, "ctr -n private-registry containers list; ls /etc/systemd/system"), "beside")
 
 	failures(t, host, c)
+	require.NoError(t, registry.Remove(t.Context(), host, beside, true))
+	interrupted(t, host, beside)
 
 	require.NoError(t, registry.Remove(t.Context(), host, beside, true))
 	require.NoError(t, registry.Remove(t.Context(), host, c, false))
@@ -173,6 +175,32 @@ func failures(t *testing.T, host *remote.Client, c registry.Config) {
 	_, err = registry.Install(t.Context(), host, other, says(t))
 	require.ErrorContains(t, err, "connection refused")
 	require.NoError(t, registry.Remove(t.Context(), host, other, true))
+}
+
+// interrupted stops an installation at each of its steps, one after the other.
+func interrupted(t *testing.T, host *remote.Client, c registry.Config) {
+	t.Helper()
+	for step := 1; ; step++ {
+		ctx, stop := context.WithCancel(t.Context())
+		done := 0
+		state, err := registry.Install(ctx, host, c, func(line string) {
+			if done++; done == step {
+				t.Log("stopped at: " + line)
+				stop()
+			}
+		})
+		stop()
+		if err == nil {
+			assert.True(t, state.Ready)
+			assert.Greater(t, step, 1)
+			break
+		}
+		require.ErrorIs(t, err, context.Canceled)
+	}
+	read, err := registry.Read(t.Context(), host, c)
+	require.NoError(t, err)
+	assert.Empty(t, read.Drift)
+	assert.Empty(t, shell(t, host, "ls -d /var/tmp/private-registry-* 2>/dev/null || true"))
 }
 
 // writeAgain is an archive of other bytes with the same images.

@@ -126,11 +126,11 @@ func (c Config) unitText(s spec, digest string) []byte {
 	default:
 		ctr := "ctr --namespace private-registry "
 		// What is not there is no news for the log of the registry.
-		var clear []string
+		var leftovers []string
 		for _, what := range []string{"tasks kill --signal SIGKILL ", "tasks delete --force ", "containers delete ", "snapshots remove "} {
-			clear = append(clear, ctr+what+c.Name)
+			leftovers = append(leftovers, ctr+what+c.Name)
 		}
-		before = []string{quoted([]string{"/bin/sh", "-c", "{ " + strings.Join(clear, "; ") + "; } >/dev/null 2>&1; true"})}
+		before = []string{quoted([]string{"/bin/sh", "-c", "{ " + strings.Join(leftovers, "; ") + "; } >/dev/null 2>&1; true"})}
 		// Its --net-host would want /etc/resolv.conf to be there, which the registry does not need; it has the processors
 		// that everybody has, also where no group can be given a share of them.
 		start = []string{"ctr", "--namespace", "private-registry", "run", "--rm", "--with-ns", "network:/proc/1/ns/net", "--cpu-shares", "0", "--label", labelDigest + "=" + digest,

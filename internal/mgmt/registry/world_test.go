@@ -82,8 +82,8 @@ esac`,
 	"apt-get": `
 echo "apt-get $*" >>/run/docker/told
 env | grep -i proxy >>/run/docker/proxies
-if [ -e /run/docker/locked ]; then rm /run/docker/locked; echo "E: Could not get lock /var/lib/dpkg/lock-frontend. It is held by process 7" >&2; exit 100; fi
 case "$*" in *" install "*)
+	if [ -e /run/docker/locked ]; then rm /run/docker/locked; echo "E: Could not get lock /var/lib/dpkg/lock-frontend. It is held by process 7" >&2; exit 100; fi
 	if [ -e /run/docker/faults/apt ]; then echo "Reading package lists..."; echo "E: Unable to locate package docker.io" >&2; exit 100; fi
 	cp /stand-ins/docker.later /usr/local/sbin/docker
 	: >/run/docker/active ;;

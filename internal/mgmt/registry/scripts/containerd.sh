@@ -36,11 +36,11 @@ begin() { restart_unit "$2"; }
 # remove NAME UNIT FILE
 remove() {
   remove_unit "$2" "$3" || return 1
-  clear "$1"
+  clear_away "$1"
 }
 
-# clear NAME removes what an engine that ended has left of a container.
-clear() {
+# clear_away NAME removes what an engine that ended has left of a container.
+clear_away() {
   ctr tasks kill --signal SIGKILL "$1" >/dev/null 2>&1
   ctr tasks delete --force "$1" >/dev/null 2>&1
   ctr containers delete "$1" >/dev/null 2>&1
