@@ -196,7 +196,7 @@ func requireGone(t *testing.T, file string) {
 			}
 		}
 		return true
-	}, 10*time.Second, 20*time.Millisecond, "processes %s live on", pids)
+	}, 20*time.Second, 20*time.Millisecond, "processes %s live on", pids)
 }
 
 func TestCancelKills(t *testing.T) {
@@ -207,7 +207,7 @@ func TestCancelKills(t *testing.T) {
 	file, err := runFamily(ctx, t, c, remote.Command{}, func() { began = time.Now(); cancel() })
 	require.ErrorIs(t, err, context.Canceled)
 	require.ErrorContains(t, err, "living on "+c.Name()+" was stopped")
-	assert.Less(t, time.Since(began), 4*time.Second)
+	assert.Less(t, time.Since(began), 6*time.Second)
 	requireGone(t, file)
 	_, err = c.Run(t.Context(), remote.Command{What: "x", Script: "true"})
 	require.NoError(t, err, "the connection is good for others")
