@@ -269,13 +269,7 @@ const DefaultAPIPort = 8383
 
 func (r reader) registries(o *params.Object) []nodes.Connection {
 	const name = "private_registry_connection_info"
-	if !o.Has(name) {
-		o.Raw(name)
-		return nil
-	}
-	out, problems := nodes.Parse(o.Raw(name), o.At(name), func(file string) ([]byte, error) { return fs.ReadFile(r.content, path.Clean(file)) })
-	o.Join(problems)
-	return out
+	return nodes.Read(o, name, func(file string) ([]byte, error) { return fs.ReadFile(r.content, path.Clean(file)) })
 }
 
 // file reads the path of a script of the package, which must be there.
