@@ -3,9 +3,9 @@ output "status" {
   value       = vnf_instance.cluster.status
 }
 
-output "servers" {
-  description = "The servers with their addresses, by connection point."
-  value       = { for v in data.vnf_instance.cluster.vnfcs : "${v.vdu_id} ${v.resource}" => v.connection_points }
+output "nodes" {
+  description = "The servers: VDU and address."
+  value       = { for v in data.vnf_instance.cluster.vnfcs : v.resource => "${v.vdu_id} ${v.addresses[0]}" }
 }
 
 output "vim" {

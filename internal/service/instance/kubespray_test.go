@@ -2,6 +2,7 @@ package instance_test
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -235,7 +236,7 @@ func (k *kubesprayed) called(t *testing.T, playbook, limit string) resource.Test
 // cluster.
 func (k *kubesprayed) closed(t *testing.T) resource.TestCheckFunc {
 	return func(*terraform.State) error {
-		out := strings.TrimSpace(k.ansible.Root(t, "find %s -type f -perm /077; find %[1]s -type d -perm /077; ls /tmp", inventoryPath))
+		out := strings.TrimSpace(k.ansible.Root(t, "find %s -perm /077 | head -n 3; ls -d /tmp/vnf-* /tmp/tmp.* 2>/dev/null || true", path.Dir(inventoryPath)))
 		if out != "" {
 			return fmt.Errorf("others can read %s", out)
 		}
