@@ -8,6 +8,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/credentials"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/kubespray"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/playbook"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/privateregistry"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/script"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/scripted"
@@ -33,5 +34,6 @@ func management() map[string]vnfm.ManagementDriver {
 		vnfm.KubernetesScript:  scripted.New(),
 		vnfm.PrivateRegistry:   privateregistry.New(),
 		vnfm.ArtifactBash:      script.New(),
+		vnfm.ArtifactAnsible:   playbook.New(),
 	}
 }

@@ -26,7 +26,7 @@ func ReadAccesses(root *params.Object, f *vnfm.Flavour) map[string]Access {
 			continue
 		}
 		if f.VDU(vdu) == nil {
-			o.Errorf(vdu, "its VDUs are "+strings.Join(VDUs(f), ", "), "is no VDU of deployment flavour %q", f.ID)
+			o.Errorf(vdu, "its VDUs are "+strings.Join(flavourVDUs(f), ", "), "is no VDU of deployment flavour %q", f.ID)
 			continue
 		}
 		a := ReadAccess(below, f)
@@ -39,8 +39,7 @@ func ReadAccesses(root *params.Object, f *vnfm.Flavour) map[string]Access {
 	return out
 }
 
-// VDUs are the ids of those of a flavour.
-func VDUs(f *vnfm.Flavour) []string {
+func flavourVDUs(f *vnfm.Flavour) []string {
 	ids := make([]string, 0, len(f.VDUs))
 	for n := range f.VDUs {
 		ids = append(ids, f.VDUs[n].ID)
@@ -56,18 +55,26 @@ func NoAccess(vdu, why string) vnfm.Problem {
 	}
 }
 
-// Listed reads a list as an input of a hook has it: in JSON, or with commas.
-func Listed(text string) []string {
+// ReadVDUs reads a list of VDUs as an input of a hook has it, in JSON or with commas; all of
+// the flavour when it is empty.
+func ReadVDUs(text string, f *vnfm.Flavour) ([]string, error) {
 	var out []string
-	if json.Unmarshal([]byte(text), &out) == nil {
-		return out
-	}
-	for _, item := range strings.Split(text, ",") {
-		if item = strings.TrimSpace(item); item != "" {
-			out = append(out, item)
+	if json.Unmarshal([]byte(text), &out) != nil {
+		for _, item := range strings.Split(text, ",") {
+			if item = strings.TrimSpace(item); item != "" {
+				out = append(out, item)
+			}
 		}
 	}
-	return out
+	for _, vdu := range out {
+		if f.VDU(vdu) == nil {
+			return nil, fmt.Errorf("names %q, which is no VDU of deployment flavour %q", vdu, f.ID)
+		}
+	}
+	if len(out) == 0 {
+		out = flavourVDUs(f)
+	}
+	return out, nil
 }
 
 // Texts are all texts in a value of parameters: any of them may be a secret.

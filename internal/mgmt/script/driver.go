@@ -90,12 +90,13 @@ func readTask(hook vnfm.Hook, f *vnfm.Flavour) (*task, error) {
 	if t.file == "" {
 		return nil, fmt.Errorf("artifact %s has no file", hook.Implementation.Artifact)
 	}
+	vdus := ""
 	for _, name := range slices.Sorted(maps.Keys(hook.Implementation.Inputs)) {
 		text := hook.Implementation.Inputs[name]
 		var err error
 		switch name {
 		case inputVDUs:
-			t.vdus = hosts.Listed(text)
+			vdus = text
 		case inputSudo:
 			t.sudo, err = strconv.ParseBool(text)
 		case inputTimeout:
@@ -107,13 +108,9 @@ func readTask(hook vnfm.Hook, f *vnfm.Flavour) (*task, error) {
 			return nil, fmt.Errorf("input %s is %q: a truth value or a duration such as 10m is needed", name, text)
 		}
 	}
-	if len(t.vdus) == 0 {
-		t.vdus = hosts.VDUs(f)
-	}
-	for _, vdu := range t.vdus {
-		if f.VDU(vdu) == nil {
-			return nil, fmt.Errorf("input %s names %q, which is no VDU of deployment flavour %q", inputVDUs, vdu, f.ID)
-		}
+	var err error
+	if t.vdus, err = hosts.ReadVDUs(vdus, f); err != nil {
+		return nil, fmt.Errorf("input %s %w", inputVDUs, err)
 	}
 	return t, nil
 }

@@ -1,0 +1,184 @@
+// Package playbook is the management driver that runs playbooks of a VNF package on a host
+// of Ansible, for the servers of an instance.
+package playbook
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/ansible"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/hosts"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/params"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// ParamHost is the additional parameter that says where Ansible is, and ParamInput one
+// whose attributes are variables of the playbook.
+const (
+	ParamHost  = "ansible_host"
+	ParamInput = "ansible_params"
+)
+
+// bound is how many servers are waited for at a time.
+const bound = 8
+
+// Driver is the management driver. It is safe for concurrent use.
+type Driver struct{}
+
+var _ vnfm.ManagementDriver = Driver{}
+
+// New returns the driver.
+func New() Driver { return Driver{} }
+
+// Params implements vnfm.ManagementDriver.
+func (Driver) Params() []string { return []string{ParamHost, ParamInput, hosts.ParamAccess} }
+
+// Check implements vnfm.ManagementDriver.
+func (Driver) Check(c *vnfm.HookCheck) vnfm.Problems {
+	var problems vnfm.Problems
+	s := readSettings(params.Root(c.Params, c.Later, &problems), c.Flavour)
+	for _, hook := range c.Hooks {
+		refuse := func(format string, args ...any) {
+			problems.Errorf(hook.Implementation.File, 0, 0, "hook %s: %s", hook.Name, fmt.Sprintf(format, args...))
+		}
+		if hook.Name == "instantiate_start" || hook.Name == "terminate_end" {
+			refuse("there are no servers for which a playbook could run; the hooks where there are the first and the last are instantiate_end and terminate_start")
+			continue
+		}
+		t, err := readTask(hook, c.Flavour)
+		if err != nil {
+			refuse("%s", err)
+			continue
+		}
+		if err := checkPlaybook(c.Package.Content, t.file); err != nil {
+			refuse("%s", err)
+		}
+		for _, vdu := range t.vdus {
+			if _, ok := s.access[vdu]; !ok && !c.Later {
+				problems = append(problems, hosts.NoAccess(vdu, "the VNFD has a playbook run for the servers of this VDU at hook "+hook.Name))
+			}
+		}
+	}
+	return problems
+}
+
+// Run implements vnfm.ManagementDriver. The playbook runs once, for all servers of the VDUs
+// that the VNFD names.
+func (Driver) Run(ctx context.Context, call *vnfm.HookCall) error {
+	if call.Hook.Implementation.File == "" {
+		// It is called for parameters that have changed, and the VNFD has no playbook for that.
+		return nil
+	}
+	t, err := readTask(call.Hook, call.Flavour)
+	if err != nil {
+		return err
+	}
+	var problems vnfm.Problems
+	s := readSettings(params.Root(call.Params, false, &problems), call.Flavour)
+	if err := problems.Err(); err != nil {
+		return err
+	}
+	return call.Once(ctx, "playbook", func(ctx context.Context) error {
+		i, err := find(ctx, call, t, s)
+		if err != nil {
+			return err
+		}
+		if len(i.servers) == 0 {
+			call.Recorder.Progress(ctx, fmt.Sprintf("playbook %s has no server to run for", t.file))
+			return nil
+		}
+		return run(ctx, call, t, s, i)
+	})
+}
+
+// find waits for the servers, whose keys are met then: Ansible accepts no others.
+func find(ctx context.Context, call *vnfm.HookCall, t *task, s *settings) (*inventory, error) {
+	has, err := call.Resources(ctx)
+	if err != nil {
+		return nil, err
+	}
+	i := &inventory{call: call, vdus: t.vdus, access: s.access}
+	for _, vdu := range t.vdus {
+		found, err := s.access[vdu].Find(has)
+		if err != nil {
+			return nil, err
+		}
+		i.servers = append(i.servers, found...)
+	}
+	silent := make([]bool, len(i.servers))
+	indices := make([]int, 0, len(i.servers))
+	for n := range i.servers {
+		indices = append(indices, n)
+	}
+	err = remote.Each(ctx, bound, indices, func(ctx context.Context, n int) error {
+		server := i.servers[n]
+		c, err := server.Open(ctx, call)
+		if err == nil {
+			return c.Close()
+		}
+		if call.Operation == vnfm.OpHeal && !call.End && slices.Contains(call.Leaving, server.ID) && ctx.Err() == nil {
+			// What is replaced may well not answer any more.
+			call.Recorder.Progress(ctx, fmt.Sprintf("playbook %s does not run for VNFC %s, which is replaced: %s", t.file, server.ID, err))
+			silent[n] = true
+			return nil
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	var answer []hosts.Server
+	for n, server := range i.servers {
+		if !silent[n] {
+			answer = append(answer, server)
+		}
+	}
+	i.servers = answer
+	return i, nil
+}
+
+// run brings the playbook to the host of Ansible, runs it there, and takes it away.
+func run(ctx context.Context, call *vnfm.HookCall, t *task, s *settings, i *inventory) (err error) {
+	w := &workspace{host: s.host, call: call}
+	if err := w.open(ctx); err != nil {
+		return fmt.Errorf("playbook %s of the package: %w", t.file, err)
+	}
+	defer func() {
+		if closeErr := w.close(ctx); err == nil && closeErr != nil {
+			err = fmt.Errorf("playbook %s of the package: %w", t.file, closeErr)
+		}
+	}()
+	if err := w.fill(ctx, t, i); err != nil {
+		return fmt.Errorf("playbook %s of the package: %w", t.file, err)
+	}
+	_, err = ansible.Preflight(ctx, w.client, ansible.Needs{Dir: w.playbooks(), Playbooks: []string{t.name()}, Passwords: i.passwords()})
+	if err != nil {
+		return fmt.Errorf("playbook %s of the package: %w", t.file, err)
+	}
+	_, err = ansible.Run(ctx, ansible.Play{
+		Host: w.client, Dir: w.playbooks(), Inventory: w.inventory(), Playbook: t.name(), ExtraVars: variables(call, t, s),
+		Become: t.sudo, KnownHosts: i.knownHosts(), Timeout: s.timeout, Secrets: s.secrets(),
+		Output: func(line string) { call.Recorder.Progress(ctx, t.name()+": "+line) },
+	})
+	if err != nil {
+		return fmt.Errorf("hook %s: %w", call.Hook.Name, err)
+	}
+	return nil
+}
+
+// variables are the extra ones of the playbook: inputs of the hook, parameters of the user's
+// over them, and what the hook is.
+func variables(call *vnfm.HookCall, t *task, s *settings) map[string]any {
+	out := map[string]any{}
+	for name, text := range t.inputs {
+		out[name] = text
+	}
+	for name, value := range s.input {
+		out[name] = value
+	}
+	out["vnf_instance_id"], out["vnf_instance_name"] = call.Instance.ID, call.Instance.Name
+	out["vnf_hook"], out["vnf_operation"] = call.Hook.Name, string(call.Operation)
+	return out
+}

@@ -1,0 +1,134 @@
+package playbook
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/hosts"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// inventory are the servers that a playbook runs for.
+type inventory struct {
+	call    *vnfm.HookCall
+	vdus    []string
+	access  map[string]hosts.Access
+	servers []hosts.Server
+}
+
+// group is a group of Ansible's inventory in YAML.
+type group struct {
+	Hosts    map[string]map[string]any `yaml:"hosts,omitempty"`
+	Children map[string]*group         `yaml:"children,omitempty"`
+}
+
+// literal is a text that Ansible takes as it is: other ones are templates.
+type literal string
+
+// MarshalYAML implements yaml.Marshaler.
+func (l literal) MarshalYAML() (any, error) {
+	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!unsafe", Value: string(l), Style: yaml.DoubleQuotedStyle}, nil
+}
+
+// encode writes the inventory, with keys in a folder: a group for each VDU, and in it a host
+// for each VNFC.
+func (i *inventory) encode(keys string) ([]byte, error) {
+	root := &group{Children: map[string]*group{}}
+	groups, names := namer{"all": true, "ungrouped": true}, namer{}
+	for _, vdu := range i.vdus {
+		g := &group{Hosts: map[string]map[string]any{}}
+		root.Children[groups.name(notGroup.ReplaceAllString(vdu, "_"), "vdu_")] = g
+		for n := range i.servers {
+			if s := &i.servers[n]; s.VDUID == vdu {
+				g.Hosts[names.name(notHost.ReplaceAllString(s.ID, "_"), "vnfc_")] = i.host(s, keys)
+			}
+		}
+	}
+	return yaml.Marshal(map[string]*group{"all": root})
+}
+
+// host are the variables of a server.
+func (i *inventory) host(s *hosts.Server, keys string) map[string]any {
+	login := i.access[s.VDUID].Login
+	out := map[string]any{
+		"ansible_host": s.Address, "ansible_user": literal(login.User),
+		"vnfc_id": literal(s.ID), "vnfc_name": literal(s.Resource), "vdu_id": literal(s.VDUID), "connection_points": s.ConnectionPoints,
+		"leaving": slices.Contains(i.call.Leaving, s.ID),
+	}
+	if login.Port != 0 {
+		out["ansible_port"] = login.Port
+	}
+	if login.Password != "" {
+		out["ansible_password"] = literal(login.Password.Reveal())
+	}
+	if become := login.SudoPassword; become != "" || login.Password != "" {
+		if become == "" {
+			become = login.Password
+		}
+		out["ansible_become_password"] = literal(become.Reveal())
+	}
+	if login.PrivateKey != "" {
+		out["ansible_ssh_private_key_file"] = path.Join(keys, i.keyFile(s.VDUID))
+	}
+	return out
+}
+
+// keyFile is the name of the file of the key for a VDU.
+func (i *inventory) keyFile(vdu string) string {
+	return fmt.Sprintf("%d.key", slices.Index(i.vdus, vdu))
+}
+
+// passwords reports whether Ansible logs in by password somewhere.
+func (i *inventory) passwords() bool {
+	return slices.ContainsFunc(i.servers, func(s hosts.Server) bool { return i.access[s.VDUID].Login.Password != "" })
+}
+
+// knownHosts are the keys of the servers, which were met when each was waited for.
+func (i *inventory) knownHosts() string {
+	var out strings.Builder
+	for n := range i.servers {
+		s := &i.servers[n]
+		login := i.access[s.VDUID].Login
+		keys := login.HostKeys
+		if len(keys) == 0 {
+			keys = []string{i.call.HostKeys.Pinned("vnfc/" + s.ID)}
+		}
+		name := s.Address
+		if login.Port != 0 && login.Port != 22 {
+			name = fmt.Sprintf("[%s]:%d", s.Address, login.Port)
+		}
+		for _, key := range keys {
+			if key != "" {
+				fmt.Fprintf(&out, "%s %s\n", name, key)
+			}
+		}
+	}
+	return out.String()
+}
+
+var (
+	notGroup = regexp.MustCompile(`[^A-Za-z0-9_]`)
+	notHost  = regexp.MustCompile(`[^A-Za-z0-9_.-]`)
+	// begun are names that Ansible takes: no option, and no number.
+	begun = regexp.MustCompile(`^[A-Za-z_]`)
+)
+
+// namer gives each name once.
+type namer map[string]bool
+
+// name is a text, with a prefix when it does not begin like a name or is taken.
+func (n namer) name(text, prefix string) string {
+	if !begun.MatchString(text) {
+		text = prefix + text
+	}
+	for n[text] {
+		text = prefix + text
+	}
+	n[text] = true
+	return text
+}

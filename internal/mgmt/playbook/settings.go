@@ -1,0 +1,169 @@
+package playbook
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net/netip"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/hosts"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/params"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// The inputs of a hook in the VNFD that are the driver's own; all others are variables of
+// the playbook.
+const (
+	inputVDUs = "vdus"
+	inputSudo = "sudo"
+)
+
+const defaultTimeout = 30 * time.Minute
+
+// variableName is what Ansible takes for the name of a variable.
+var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// settings are the parameters.
+type settings struct {
+	host    remote.Host
+	timeout time.Duration
+	access  map[string]hosts.Access
+	input   map[string]any
+}
+
+// readSettings reads the parameters, and notes what is wrong with them.
+func readSettings(root *params.Object, f *vnfm.Flavour) *settings {
+	s := &settings{timeout: defaultTimeout, access: hosts.ReadAccesses(root, f)}
+	for _, vdu := range slices.Sorted(maps.Keys(s.access)) {
+		checkLogin(root.Object(hosts.ParamAccess).Object(vdu), s.access[vdu].Login)
+	}
+	if below := root.Object(ParamHost); below == nil {
+		root.Missing(ParamHost, "ip_address, username, and password or private_key of the server that runs Ansible")
+	} else {
+		s.readHost(below)
+	}
+	input, isObject := root.Raw(ParamInput).(map[string]any)
+	if !isObject && root.Has(ParamInput) {
+		root.Errorf(ParamInput, "", "must be an object of variables")
+	}
+	for _, name := range slices.Sorted(maps.Keys(input)) {
+		if !variableName.MatchString(name) {
+			root.Errorf(ParamInput+"."+name, "letters, digits and underscores make one, and no digit is the first", "is no name of a variable of Ansible")
+		}
+	}
+	s.input = input
+	return s
+}
+
+func (s *settings) readHost(o *params.Object) {
+	address := o.Required("ip_address")
+	s.host = hosts.ReadLogin(o)
+	s.host.Address = address
+	if parsed, err := netip.ParseAddr(address); address != "" && (err != nil || parsed.IsUnspecified()) {
+		o.Errorf("ip_address", "", "must be the IP address of the server that runs Ansible, not %q", address)
+	}
+	if text := o.Text("timeout"); text != "" {
+		d, err := time.ParseDuration(text)
+		if err != nil || d <= 0 {
+			o.Errorf("timeout", "for example 10m", "must be a duration, not %q", text)
+		}
+		s.timeout = d
+	}
+	o.Done()
+}
+
+// checkLogin finds what serves us to log in to a server, and Ansible not.
+func checkLogin(o *params.Object, login remote.Host) {
+	const own = "the host of Ansible logs in to the servers itself"
+	if login.Jump != nil {
+		o.Errorf("jump_host", own, "cannot be used for a playbook")
+	}
+	if login.Agent && login.Password == "" && login.PrivateKey == "" && !o.Later() {
+		o.Errorf("ssh_agent", own+": give a password or a private_key", "cannot be used for a playbook")
+	}
+	if login.PrivateKey != "" && login.Passphrase != "" {
+		o.Errorf("private_key_passphrase", "give the key without a passphrase: the store keeps it sealed", "cannot be used: Ansible has nobody to ask for it")
+	}
+}
+
+// secrets are all of them, to be kept out of what is shown.
+func (s *settings) secrets() []vnfm.Secret {
+	out := append(hosts.Secrets(s.host), hosts.Texts(s.input)...)
+	for _, a := range s.access {
+		out = append(out, hosts.Secrets(a.Login)...)
+	}
+	return out
+}
+
+// task is what a hook asks for.
+type task struct {
+	// file is the playbook in the package, whose whole folder it may use.
+	file   string
+	vdus   []string
+	sudo   bool
+	inputs map[string]string
+}
+
+func (t *task) name() string   { return path.Base(t.file) }
+func (t *task) folder() string { return path.Dir(t.file) }
+
+// readTask reads what the VNFD says of a hook.
+func readTask(hook vnfm.Hook, f *vnfm.Flavour) (*task, error) {
+	if hook.Implementation.File == "" {
+		return nil, fmt.Errorf("artifact %s has no file", hook.Implementation.Artifact)
+	}
+	t := &task{file: path.Clean(hook.Implementation.File), inputs: map[string]string{}}
+	vdus := ""
+	for _, name := range slices.Sorted(maps.Keys(hook.Implementation.Inputs)) {
+		text := hook.Implementation.Inputs[name]
+		switch name {
+		case inputVDUs:
+			vdus = text
+		case inputSudo:
+			var err error
+			if t.sudo, err = strconv.ParseBool(text); err != nil {
+				return nil, fmt.Errorf("input %s is %q: a truth value is needed", name, text)
+			}
+		default:
+			if !variableName.MatchString(name) {
+				return nil, fmt.Errorf("input %q is no name of a variable of Ansible", name)
+			}
+			t.inputs[name] = text
+		}
+	}
+	var err error
+	if t.vdus, err = hosts.ReadVDUs(vdus, f); err != nil {
+		return nil, fmt.Errorf("input %s %w", inputVDUs, err)
+	}
+	return t, nil
+}
+
+// checkPlaybook looks whether a file of the package is a playbook that can be brought to the
+// host of Ansible with its folder.
+func checkPlaybook(files fs.FS, file string) error {
+	text, err := hosts.ReadProgram(files, file)
+	if err != nil {
+		return err
+	}
+	if path.Dir(file) == "." {
+		return fmt.Errorf("%s is beside all else of the package: give the playbook a folder of its own, which is brought to the host of Ansible", file)
+	}
+	var doc yaml.Node
+	if err := yaml.Unmarshal([]byte(text), &doc); err != nil {
+		return fmt.Errorf("%s of the package is no playbook: %w", file, err)
+	}
+	if len(doc.Content) != 1 || doc.Content[0].Kind != yaml.SequenceNode {
+		return errors.New(file + " of the package is no playbook: it must be a list of plays")
+	}
+	_, err = pack(files, path.Dir(file))
+	return err
+}
