@@ -48,6 +48,15 @@ func (e *Engine) terminate(ctx context.Context, s store.Store, en *entry[vnfm.In
 	if err != nil {
 		return err
 	}
+	if id := en.value.RegisteredVIMID; id != "" {
+		users, err := instancesOn(ctx, s, id)
+		if err != nil {
+			return err
+		}
+		if len(users) > 0 {
+			return &vnfm.InUseError{Kind: "VIM that is the cluster of VNF instance " + quote(en.value.Name) + ",", ID: id, By: instanceNames(users)}
+		}
+	}
 	// What else may be wrong is for the operation to find out, and to note.
 	if err := end.driver.CheckTermination(ctx, end.target, spec); errors.As(err, new(*vnfm.StrandedError)) {
 		return err

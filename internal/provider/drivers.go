@@ -7,6 +7,8 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/credentials"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/kubespray"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/privateregistry"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/script"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -18,6 +20,7 @@ func drivers(userAgent string, cfg *lcm.Config) {
 	clients, clouds := kube.NewPool(userAgent), openstack.NewPool(userAgent)
 	cfg.Drivers = map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: kubernetes.New(clients), vnfm.VIMTypeOpenStack: heat.New(clouds)}
 	cfg.Clusters = capi.New(clients, clouds)
+	cfg.Registries = privateregistry.NewInstaller()
 }
 
 // management are the management drivers by the name, or the type, of the artifact that a
@@ -25,6 +28,8 @@ func drivers(userAgent string, cfg *lcm.Config) {
 func management() map[string]vnfm.ManagementDriver {
 	return map[string]vnfm.ManagementDriver{
 		vnfm.CredentialsSender: credentials.New(),
+		vnfm.Kubespray:         kubespray.New(),
+		vnfm.PrivateRegistry:   privateregistry.New(),
 		vnfm.ArtifactBash:      script.New(),
 	}
 }

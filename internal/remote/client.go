@@ -117,6 +117,11 @@ func (c *Client) DialContext(ctx context.Context, network, address string) (net.
 	return nil, fmt.Errorf("connecting to %s through %s: %w", address, c.name, err)
 }
 
+// Mask takes the secrets of the host, and others, out of a text.
+func (c *Client) Mask(text string, secrets ...vnfm.Secret) string {
+	return c.mask(secrets...).hide(text)
+}
+
 // mask hides the secrets of the host, and others.
 func (c *Client) mask(secrets ...vnfm.Secret) mask {
 	for h := &c.host; h != nil; h = h.Jump {

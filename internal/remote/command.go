@@ -31,11 +31,12 @@ type Command struct {
 	Timeout time.Duration
 	// Output gets each line of stdout and stderr as it comes, masked, one at a time.
 	Output func(line string)
-	// Secrets are masked in Output, errors and Result; those of the host always are.
+	// Secrets are masked in Output and errors; those of the host always are.
 	Secrets []vnfm.Secret
 }
 
-// Result is what a command wrote. Each is the end of it, up to 64 KiB, masked.
+// Result is what a command wrote, as it is: each is the end of it, up to 64 KiB. That of an
+// error is masked.
 type Result struct{ Stdout, Stderr string }
 
 // StatusError is a command that ended with another exit status than 0.
@@ -102,7 +103,7 @@ func (c *Client) run(ctx context.Context, cmd Command, content io.Reader, size i
 	err := c.stream(ctx, cmd, content, size, stdout, stderr)
 	result := Result{Stdout: stdout.close(), Stderr: stderr.close()}
 	if failed := (*StatusError)(nil); errors.As(err, &failed) {
-		failed.Result = result
+		failed.Result = Result{Stdout: hidden.hide(result.Stdout), Stderr: hidden.hide(result.Stderr)}
 	}
 	return result, err
 }

@@ -53,7 +53,7 @@ func TestRun(t *testing.T) {
 		"own variables":  {command: remote.Command{Script: `echo "${script-}${program-}${1-}"`}, want: remote.Result{Stdout: "\n"}},
 		"in background":  {command: remote.Command{Script: "sleep 30 & echo begun"}, want: remote.Result{Stdout: "begun\n"}},
 		"secrets":        {command: remote.Command{Script: `echo "it is $P"; echo "no $P" >&2; exit 1`, Env: map[string]string{"P": "hunter22"}, Secrets: []vnfm.Secret{"hunter22"}}, status: 1, want: remote.Result{Stdout: "it is (sensitive)\n", Stderr: "no (sensitive)\n"}},
-		"host's secrets": {command: remote.Command{Script: `echo "secret of root"`}, want: remote.Result{Stdout: "(sensitive)\n"}},
+		"host's secrets": {command: remote.Command{Script: `echo "secret of root"`}, want: remote.Result{Stdout: "secret of root\n"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -62,13 +62,14 @@ func TestRun(t *testing.T) {
 			var failed *remote.StatusError
 			if errors.As(err, &failed) {
 				assert.Equal(t, test.status, failed.Status)
-				assert.Equal(t, result, failed.Result)
 				assert.Contains(t, err.Error(), fmt.Sprintf("doing it on %s ended with status %d", c.Name(), test.status))
 				assert.Contains(t, err.Error(), strings.TrimSpace(test.want.Stderr))
 				if test.loose {
 					assert.Contains(t, result.Stderr, test.want.Stderr)
 					return
 				}
+				// An error goes to people.
+				result = failed.Result
 			} else {
 				require.NoError(t, err)
 				assert.Zero(t, test.status)
@@ -196,7 +197,7 @@ func requireGone(t *testing.T, file string) {
 			}
 		}
 		return true
-	}, 10*time.Second, 20*time.Millisecond, "processes %s live on", pids)
+	}, 20*time.Second, 20*time.Millisecond, "processes %s live on", pids)
 }
 
 func TestCancelKills(t *testing.T) {
@@ -207,7 +208,7 @@ func TestCancelKills(t *testing.T) {
 	file, err := runFamily(ctx, t, c, remote.Command{}, func() { began = time.Now(); cancel() })
 	require.ErrorIs(t, err, context.Canceled)
 	require.ErrorContains(t, err, "living on "+c.Name()+" was stopped")
-	assert.Less(t, time.Since(began), 4*time.Second)
+	assert.Less(t, time.Since(began), 6*time.Second)
 	requireGone(t, file)
 	_, err = c.Run(t.Context(), remote.Command{What: "x", Script: "true"})
 	require.NoError(t, err, "the connection is good for others")

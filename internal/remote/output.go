@@ -49,7 +49,7 @@ func newMask(secrets ...vnfm.Secret) mask {
 
 func (m mask) hide(s string) string { return m.replacer.Replace(s) }
 
-// lines hides secrets in a stream, hands on its lines, and keeps its end.
+// lines keeps the end of a stream as it is, and hands on its lines without secrets.
 type lines struct {
 	mask mask
 	// each gets a line; it may be nil. shared keeps two streams apart.
@@ -63,12 +63,16 @@ type lines struct {
 func (l *lines) Write(p []byte) (int, error) {
 	l.shared.Lock()
 	defer l.shared.Unlock()
+	l.keep(p)
+	if l.each == nil {
+		return len(p), nil
+	}
 	l.pending = append(l.pending, p...)
 	for {
 		at := bytes.IndexAny(l.pending, "\r\n")
 		switch {
 		case at >= 0:
-			l.take(at, l.pending[at:at+1])
+			l.take(at)
 		case len(l.pending) > lineSize:
 			l.split()
 		default:
@@ -78,11 +82,10 @@ func (l *lines) Write(p []byte) (int, error) {
 }
 
 // take ends the line at an index, where its end stands.
-func (l *lines) take(at int, end []byte) {
+func (l *lines) take(at int) {
 	text := l.mask.hide(string(l.pending[:at]))
-	l.pending = l.pending[at+len(end):]
-	l.keep(text + string(end))
-	if l.each != nil && text != "" {
+	l.pending = l.pending[min(at+1, len(l.pending)):]
+	if text != "" {
 		l.each(text)
 	}
 }
@@ -92,14 +95,13 @@ func (l *lines) split() {
 	text := l.mask.hide(string(l.pending))
 	at := max(len(text)-l.mask.longest, 0)
 	l.pending = []byte(text[at:])
-	l.keep(text[:at])
-	if l.each != nil && at > 0 {
+	if at > 0 {
 		l.each(text[:at])
 	}
 }
 
 // keep adds to what is kept, and forgets the beginning when it is too much.
-func (l *lines) keep(text string) {
+func (l *lines) keep(text []byte) {
 	l.kept = append(l.kept, text...)
 	if over := len(l.kept) - tailSize; over > 0 {
 		l.kept = append(l.kept[:0], l.kept[over:]...)
@@ -111,7 +113,7 @@ func (l *lines) close() string {
 	l.shared.Lock()
 	defer l.shared.Unlock()
 	if len(l.pending) > 0 {
-		l.take(len(l.pending), nil)
+		l.take(len(l.pending))
 	}
 	return strings.ToValidUTF8(string(l.kept), "�")
 }

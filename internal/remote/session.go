@@ -17,6 +17,8 @@ const (
 	// killPatience is how long a command that was told to end may take: it is asked first
 	// and killed a second later.
 	killPatience = 5 * time.Second
+	// feedPatience is how long the input of a command that was told to end may be stuck.
+	feedPatience = time.Second
 	// drainPatience is how long a command's output stays open without a word after its
 	// end: what it left running in the background holds it open for ever.
 	drainPatience = 2 * time.Second
@@ -56,7 +58,6 @@ func (c *Client) execute(ctx context.Context, e execution) (int, error) {
 	}
 	defer channel.Close()
 
-	ended := make(chan struct{})
 	heard := make(chan struct{}, 1)
 	var streams sync.WaitGroup
 	stdout, stderr := &gate{to: e.stdout}, &gate{to: e.stderr}
@@ -64,9 +65,12 @@ func (c *Client) execute(ctx context.Context, e execution) (int, error) {
 	defer stderr.shut()
 	streams.Go(func() { forward(stdout, channel, heard) })
 	streams.Go(func() { forward(stderr, channel.Stderr(), heard) })
-	failed := make(chan error, 1)
+	stopping, fed, failed := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+	stopFeeding := sync.OnceFunc(func() { close(stopping) })
+	defer stopFeeding()
 	go func() {
-		if err := feed(channel, e, ended); err != nil {
+		defer close(fed)
+		if err := feed(channel, e, stopping); err != nil {
 			failed <- err
 		}
 	}()
@@ -83,7 +87,6 @@ func (c *Client) execute(ctx context.Context, e execution) (int, error) {
 			}
 		}
 	}()
-	defer close(ended)
 
 	code, err := 0, error(nil)
 	select {
@@ -95,10 +98,11 @@ func (c *Client) execute(ctx context.Context, e execution) (int, error) {
 			err = errNoStatus
 		}
 	case err = <-failed:
-		stop(channel, closed)
+		stop(channel, fed, closed)
 	case <-ctx.Done():
 		err = context.Cause(ctx)
-		stop(channel, closed)
+		stopFeeding()
+		stop(channel, fed, closed)
 	}
 	// The end of the streams comes after the status, and before the end of the channel.
 	drain(&streams, heard)
@@ -178,31 +182,53 @@ func (c *Client) explain(err error) error {
 	}
 }
 
-// feed writes the input of a command and then signs of life, until it has ended.
-// The first ones come fast: what reads the content may take one of them with it.
-func feed(to io.Writer, e execution, ended <-chan struct{}) error {
+// feed writes the input of a command and then signs of life, until it is told to stop; then
+// it ends the input. The first signs come fast: what reads the content may take one of
+// them with it. The error is of reading the content.
+func feed(to ssh.Channel, e execution, stopping <-chan struct{}) error {
+	// Nobody else writes, or ends, the input: a channel does not bear two at once. A
+	// session that has ended refuses what is written, and says more elsewhere.
+	defer func() { _ = to.CloseWrite() }()
 	if _, err := io.WriteString(to, e.begin); err != nil {
-		return nil //nolint:nilerr // The session ends and says more.
+		return nil //nolint:nilerr // The session has ended.
 	}
 	if e.content != nil {
-		from := &source{Reader: e.content}
-		if _, err := io.Copy(to, from); err != nil {
-			if from.err == nil {
-				return nil
-			}
-			return &contentError{from.err}
+		if whole, err := pour(to, e.content, stopping); !whole {
+			return err
 		}
 	}
 	for pause := 50 * time.Millisecond; ; pause = min(4*pause, pulseInterval) {
 		if _, err := to.Write([]byte{'.'}); err != nil {
-			return nil //nolint:nilerr // The session ends and says more.
+			return nil //nolint:nilerr // The session has ended.
 		}
 		timer := time.NewTimer(pause)
 		select {
-		case <-ended:
+		case <-stopping:
 			timer.Stop()
 			return nil
 		case <-timer.C:
+		}
+	}
+}
+
+// pour writes content until it is told to stop, and reports whether that was all of it.
+func pour(to io.Writer, content io.Reader, stopping <-chan struct{}) (whole bool, err error) {
+	buffer := make([]byte, 32*1024)
+	for {
+		n, err := content.Read(buffer)
+		select {
+		case <-stopping:
+			return false, nil
+		default:
+		}
+		if _, err := to.Write(buffer[:n]); err != nil {
+			return false, nil //nolint:nilerr // The session has ended.
+		}
+		if errors.Is(err, io.EOF) {
+			return true, nil
+		}
+		if err != nil {
+			return false, &contentError{err}
 		}
 	}
 }
@@ -212,20 +238,6 @@ type contentError struct{ err error }
 
 func (e *contentError) Error() string { return fmt.Sprintf("reading what is sent: %v", e.err) }
 func (e *contentError) Unwrap() error { return e.err }
-
-// source remembers why it could not be read, which is not why it could not be written.
-type source struct {
-	io.Reader
-	err error
-}
-
-func (s *source) Read(p []byte) (int, error) {
-	n, err := s.Reader.Read(p)
-	if err != nil && !errors.Is(err, io.EOF) {
-		s.err = err
-	}
-	return n, err
-}
 
 // gate is a writer that nothing passes any more once it is shut.
 type gate struct {
@@ -264,11 +276,18 @@ func forward(to io.Writer, from io.Reader, heard chan<- struct{}) {
 	}
 }
 
-// stop ends the input and waits until the host has killed what ran.
-func stop(channel ssh.Channel, closed <-chan struct{}) {
-	_ = channel.CloseWrite()
-	timer := time.NewTimer(killPatience)
+// stop waits until the input has ended, and the host has killed what ran for it. An input
+// that is stuck ends with the channel; nobody then hears of the killing.
+func stop(channel ssh.Channel, fed, closed <-chan struct{}) {
+	timer := time.NewTimer(feedPatience)
 	defer timer.Stop()
+	select {
+	case <-fed:
+	case <-closed:
+	case <-timer.C:
+		_ = channel.Close()
+	}
+	timer.Reset(killPatience)
 	select {
 	case <-closed:
 	case <-timer.C:

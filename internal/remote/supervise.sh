@@ -3,39 +3,58 @@
 # says so, and what a connection that is cut looks like. It is POSIX shell, and needs
 # /proc. $outer is the first process of the session that is ours.
 
-# status_of PID sets the parent and the session of a process.
-status_of() {
-	{ read -r line <"/proc/$1/stat"; } 2>/dev/null || return 1
-	set -- ${line##*) }
-	parent=$2 session=$4
+# look lists all processes, each as " PID:PARENT:SESSION", in $all.
+look() {
+	all=
+	set +f
+	lines=$(cat /proc/[0-9]*/stat)
+	set -f
+	IFS=$newline
+	for each in $lines; do
+		IFS=" "
+		pid=${each%% *}
+		set -- ${each##*) }
+		all="$all $pid:$2:$4"
+	done
+}
+newline='
+'
+
+# find PID sets the parent and the session of a process.
+find() {
+	case "$all " in *" $1:"*) ;; *) return 1 ;; esac
+	found=${all#*" $1:"}
+	found=${found%% *}
+	parent=${found%%:*} session=${found#*:}
 }
 
 # end stops everything below this shell: asks first, and a second later does not ask.
 # A process whose parent has ended is found by its session, if that is ours alone.
 end() {
 	trap "" TERM HUP INT
-	above=" " ours=none each=$$
-	status_of "$$"
-	own=$session
-	while status_of "$each"; do
+	look
+	find "$$"
+	above=" " ours=none own=$session each=$$
+	while find "$each"; do
 		[ "$each" = "$own" ] && ours=$own
 		[ "$each" = "$outer" ] && break
 		each=$parent above="$above$each "
 	done
 	family=" $$ "
 	for signal in TERM KILL; do
+		[ "$signal" = TERM ] || look
 		more=yes
 		while [ "$more" ]; do
 			more=
-			for each in /proc/[0-9]*; do
-				each=${each#/proc/}
-				case $above$family in *" $each "*) continue ;; esac
-				status_of "$each" || continue
+			for each in $all; do
+				pid=${each%%:*} parent=${each#*:}
+				session=${parent#*:} parent=${parent%:*}
+				case $above$family in *" $pid "*) continue ;; esac
 				case $family in
 				*" $parent "*) ;;
 				*) [ "$session" = "$ours" ] || continue ;;
 				esac
-				family="$family$each " more=yes
+				family="$family$pid " more=yes
 			done
 		done
 		for each in $family; do

@@ -285,6 +285,27 @@ type VNFC struct {
 	CreatedAt time.Time `json:"created_at"`
 }
 
+// Dialled is the address at which a server is reached from outside by a connection point: a
+// floating one where the server has one, since a connection point's own may not be reached,
+// or else the connection point's first. It is empty when there is none.
+func (c *VNFC) Dialled(point string) string {
+	own := c.ConnectionPoints[point]
+	if len(own) == 0 {
+		return ""
+	}
+	fixed := map[string]bool{}
+	for _, addresses := range c.ConnectionPoints {
+		for _, address := range addresses {
+			fixed[address] = true
+		}
+	}
+	// The addresses of floating IPs come last.
+	if last := c.Addresses[max(len(c.Addresses)-1, 0):]; len(c.Addresses) > len(fixed) && !fixed[last[0]] {
+		return last[0]
+	}
+	return own[0]
+}
+
 // ResourceInfo is what an instance consists of on its VIMs now (vnfcResourceInfo and
 // vnfVirtualLinkResourceInfo of SOL003).
 type ResourceInfo struct {

@@ -110,9 +110,9 @@ func (a Access) Find(has *vnfm.ResourceInfo) ([]Server, error) {
 		if c.VDUID != a.VDU || c.State == vnfm.VNFCGone {
 			continue
 		}
-		address, err := addressOf(&c, a.ConnectionPoint)
-		if err != nil {
-			return nil, err
+		address := c.Dialled(a.ConnectionPoint)
+		if address == "" {
+			return nil, fmt.Errorf("VNFC %s has no address at connection point %s: the template of the package must have a port of that name, and the server must run (it is %s)", c.ID, a.ConnectionPoint, c.State)
 		}
 		s := Server{VNFC: c, Address: address, host: a.Login}
 		s.host.Address, s.host.PinName = address, "vnfc/"+c.ID
@@ -120,29 +120,6 @@ func (a Access) Find(has *vnfm.ResourceInfo) ([]Server, error) {
 	}
 	slices.SortFunc(out, func(x, y Server) int { return strings.Compare(x.ID, y.ID) })
 	return out, nil
-}
-
-// addressOf is the address to dial: a floating one where the server has one, since a
-// connection point's own may not be reached from outside, or else the connection point's
-// first.
-func addressOf(c *vnfm.VNFC, connectionPoint string) (string, error) {
-	own := c.ConnectionPoints[connectionPoint]
-	if len(own) == 0 {
-		return "", fmt.Errorf("VNFC %s has no address at connection point %s: the template of the package must have a port of that name, and the server must run (it is %s)", c.ID, connectionPoint, c.State)
-	}
-	fixed := map[string]bool{}
-	for _, addresses := range c.ConnectionPoints {
-		for _, address := range addresses {
-			fixed[address] = true
-		}
-	}
-	if len(c.Addresses) > len(fixed) {
-		// The addresses of floating IPs come last.
-		if last := c.Addresses[len(c.Addresses)-1]; !fixed[last] {
-			return last, nil
-		}
-	}
-	return own[0], nil
 }
 
 // Patience is how long a server may take to boot before it is given up.

@@ -221,8 +221,8 @@ func (o *Object) Done() {
 	}
 }
 
-// Nearest is the one of some names that a mistyped one most likely means; empty when none
-// is near.
+// Nearest is the one of some names that a mistyped one most likely means: it differs in few
+// letters, or begins with the same half. It is empty when none does.
 func Nearest(name string, names []string) string {
 	best, out := max(len(name)/3, 1)+1, ""
 	for _, other := range names {
@@ -230,7 +230,24 @@ func Nearest(name string, names []string) string {
 			best, out = d, other
 		}
 	}
-	return out
+	if out != "" {
+		return out
+	}
+	for _, other := range names {
+		if common(name, other) >= max(len(name)/2, 3) {
+			return other
+		}
+	}
+	return ""
+}
+
+// common is the length of what two texts begin with alike.
+func common(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
 }
 
 // distance is the number of letters to change, add or leave out (Levenshtein).
@@ -267,5 +284,18 @@ func kindOf(v any) string {
 		return "null"
 	default:
 		return "a number"
+	}
+}
+
+// Join takes over problems that another reader has found in a value of this object, by
+// their paths.
+func (o *Object) Join(problems vnfm.Problems) {
+	for _, p := range problems {
+		if p.Attribute != "" {
+			p.Summary = p.Attribute + ": " + p.Summary
+		}
+		p.Attribute = attribute
+		p.Key, _, _ = strings.Cut(o.At(""), ".")
+		*o.problems = append(*o.problems, p)
 	}
 }

@@ -261,11 +261,11 @@ func run(ctx context.Context, call *vnfm.HookCall, t *task, text string, invento
 	for name, text := range t.inputs {
 		env[name] = text
 	}
-	_, err = c.Run(ctx, remote.Command{
-		What: fmt.Sprintf("script %s of the package on VNFC %s", t.file, s.ID), Script: text, Env: env, Stdin: strings.NewReader(string(inventory)),
+	_, err = hosts.RunProgram(ctx, c, remote.Command{
+		What: fmt.Sprintf("script %s of the package on VNFC %s", t.file, s.ID), Env: env, Stdin: strings.NewReader(string(inventory)),
 		Sudo: t.sudo, Timeout: t.timeout, Secrets: append(hosts.Secrets(a.Login), textsIn(call.Params[ParamInput])...),
 		Output: func(line string) { call.Recorder.Progress(ctx, s.ID+": "+line) },
-	})
+	}, text)
 	return err
 }
 

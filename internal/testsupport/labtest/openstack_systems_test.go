@@ -94,6 +94,7 @@ func TestOpenStackAnsible(t *testing.T) {
 	if got := command(t, shell, "ANSIBLE_HOST_KEY_CHECKING=False ansible -i hosts.ini --become -m ping all"); !strings.Contains(got, `"ping": "pong"`) {
 		t.Errorf("ansible says %s", got)
 	}
+	command(t, shell, "touch /tmp/mine /var/tmp/mine")
 	if got := command(t, shell, "python3 -c 'import jmespath, netaddr' && ansible --version"); !strings.HasPrefix(got, "ansible [core 2.14.") {
 		t.Errorf("ansible says %s", got)
 	}

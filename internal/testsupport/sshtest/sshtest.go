@@ -91,8 +91,7 @@ func New(t testing.TB, o Options) *Server {
 	s := &Server{options: o, conns: map[*conn]bool{}, processes: map[*os.Process]bool{}}
 	s.listen(t)
 	t.Cleanup(func() {
-		_ = s.listener.Close()
-		s.Cut()
+		s.Stop()
 		late := time.AfterFunc(endPatience, s.killAll)
 		defer late.Stop()
 		s.closing.Wait()
@@ -129,8 +128,10 @@ func (s *Server) listen(t testing.TB) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.listener = listener
-	if address, ok := listener.Addr().(*net.TCPAddr); ok {
+	if address, ok := listener.Addr().(*net.TCPAddr); ok && s.options.Port == 0 {
 		s.options.Port = address.Port
 	}
 	s.closing.Go(func() {
@@ -147,7 +148,9 @@ func (s *Server) listen(t testing.TB) {
 // Stop ends the server as a host that goes down: connections are cut, and new ones
 // refused by the machine until Start.
 func (s *Server) Stop() {
+	s.mu.Lock()
 	_ = s.listener.Close()
+	s.mu.Unlock()
 	s.Cut()
 }
 

@@ -51,6 +51,14 @@ func TestLifecycle(t *testing.T) {
 			t.Fatalf("killing %s: %v", name, err)
 		}
 	}
+	for name, pid := range env.PIDs {
+		lab.until(t, "the end of "+name, func() error {
+			if program(pid) != "" {
+				return errors.New("it runs")
+			}
+			return nil
+		})
+	}
 	if out, err := lab.run(t, "status"); err == nil {
 		t.Errorf("a lab whose processes were killed says that it runs:\n%s", out)
 	}
@@ -81,8 +89,7 @@ func TestLifecycle(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	for name, pid := range repaired.PIDs {
-		// An ended process may still be listed, for want of a parent that asks, but holds no program any more.
-		if program, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid)); err == nil {
+		if program := program(pid); program != "" {
 			t.Errorf("%s, process %d, is left: %s", name, pid, program)
 		}
 	}
@@ -92,6 +99,16 @@ func TestLifecycle(t *testing.T) {
 	if _, err := os.Stat(lab.dir); err == nil {
 		t.Error("the directory of the lab is left")
 	}
+}
+
+// program is that of a process; empty when it has ended. It may still be listed then, for want of a parent that asks, but
+// holds no program any more.
+func program(pid int) string {
+	path, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
+	if err != nil {
+		return ""
+	}
+	return path
 }
 
 // bench is a lab under test.

@@ -49,7 +49,15 @@ func WriteImage(root string) error {
 	if err := writeLinks(root, links); err != nil {
 		return err
 	}
+	return openTemporary(root)
+}
+
+// openTemporary has everybody write to the folders that are there for it.
+func openTemporary(root string) error {
 	for _, name := range []string{"tmp", "var/tmp"} {
+		if err := os.MkdirAll(filepath.Join(root, name), 0o755); err != nil { //nolint:gosec // As in any system.
+			return fmt.Errorf("writing the image of servers: %w", err)
+		}
 		if err := os.Chmod(filepath.Join(root, name), 0o777|fs.ModeSticky); err != nil { //nolint:gosec // As in any system.
 			return fmt.Errorf("writing the image of servers: %w", err)
 		}

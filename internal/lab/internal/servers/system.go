@@ -101,6 +101,10 @@ func WriteSystem(root, name string, packages []byte) error {
 	if err := writeFiles(root, s.name); err != nil {
 		return err
 	}
+	// Its folders hide those of the image.
+	if err := openTemporary(root); err != nil {
+		return err
+	}
 	links := map[string]string{"var/run": "/run", "var/lock": "/run/lock"}
 	for path, target := range s.links {
 		links[path] = target
