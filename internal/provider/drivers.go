@@ -10,6 +10,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/kubespray"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/privateregistry"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/script"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/scripted"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -29,6 +30,7 @@ func management() map[string]vnfm.ManagementDriver {
 	return map[string]vnfm.ManagementDriver{
 		vnfm.CredentialsSender: credentials.New(),
 		vnfm.Kubespray:         kubespray.New(),
+		vnfm.KubernetesScript:  scripted.New(),
 		vnfm.PrivateRegistry:   privateregistry.New(),
 		vnfm.ArtifactBash:      script.New(),
 	}

@@ -13,6 +13,8 @@ const (
 	CredentialsSender = "mgmt-drivers-credentials-sender" //nolint:gosec // a name
 	// Kubespray makes a Kubernetes cluster of servers.
 	Kubespray = "mgmt-drivers-kubespray"
+	// KubernetesScript makes one with a script of the package.
+	KubernetesScript = "mgmt-drivers-kubernetes"
 	// PrivateRegistry installs a container registry on a server.
 	PrivateRegistry = "mgmt-drivers-private-registry"
 )

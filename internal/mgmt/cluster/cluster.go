@@ -18,7 +18,7 @@ import (
 type Installer interface {
 	// Prepare checks whatever can be checked before anything is changed.
 	Prepare(ctx context.Context, c *Cluster) error
-	// Install makes a cluster of all nodes, of which none is one yet.
+	// Install makes a cluster of all nodes, of which none is one yet. There is a master.
 	Install(ctx context.Context, c *Cluster) error
 	// Add makes nodes of servers, masters first; the others are nodes already.
 	Add(ctx context.Context, c *Cluster, added []*Node) error
@@ -59,8 +59,6 @@ type Node struct {
 // state is what is written down of a cluster.
 type state struct {
 	Nodes []*Node `json:"nodes,omitempty"`
-	// Founded is the id of the VNFC of the first master: another one is another cluster.
-	Founded string `json:"founded,omitempty"`
 	// Registered is a keyed digest of the kubeconfig that the VIM is registered with.
 	Registered string `json:"registered,omitempty"`
 }
@@ -73,6 +71,7 @@ type Cluster struct {
 	installer Installer
 	state     state
 
+	// mu guards the connections, and who has joined while servers are made nodes.
 	mu      sync.Mutex
 	clients map[string]*remote.Client
 }
@@ -267,14 +266,16 @@ func (c *Cluster) lead(ctx context.Context) error {
 			return err
 		}
 		c.name()
+		if len(c.Nodes(Master)) == 0 {
+			return fmt.Errorf("VDU %s has no server that could be a master of the cluster", c.Master.Access.VDU)
+		}
 		if err := errors.Join(c.save(ctx), c.reachable(ctx, c.state.Nodes)); err != nil {
 			return err
 		}
 		if err := c.installer.Install(ctx, c); err != nil {
 			return err
 		}
-		c.state.Founded = c.Nodes(Master)[0].VNFC
-		return c.joined(ctx, c.state.Nodes)
+		return c.Join(ctx, c.state.Nodes...)
 	}
 	for _, n := range slices.Clone(c.state.Nodes) {
 		if !n.Gone {
@@ -305,11 +306,16 @@ func (c *Cluster) lead(ctx context.Context) error {
 	if err := c.installer.Add(ctx, c, added); err != nil {
 		return err
 	}
-	return c.joined(ctx, added)
+	return c.Join(ctx, added...)
 }
 
-func (c *Cluster) joined(ctx context.Context, all []*Node) error {
-	for _, n := range all {
+// Join writes down that servers are nodes of the cluster now. An installer that makes one
+// node after the other calls it for each, so that an installation that is interrupted goes
+// on with the others. It is safe for concurrent use.
+func (c *Cluster) Join(ctx context.Context, nodes ...*Node) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, n := range nodes {
 		n.Joined = true
 	}
 	return c.save(ctx)

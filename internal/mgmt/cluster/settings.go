@@ -26,12 +26,18 @@ const (
 	defaultServiceCIDR = "10.96.0.0/12"
 )
 
-const defaultDrainTimeout = 5 * time.Minute
+const (
+	defaultDrainTimeout  = 5 * time.Minute
+	defaultScriptTimeout = 30 * time.Minute
+)
 
 // Settings are the parameters of a cluster.
 type Settings struct {
-	VIMName        string
+	VIMName string
+	// ScriptPath is a file of the package, and ScriptTimeout bounds each call of it; they
+	// are there without Ansible.
 	ScriptPath     string
+	ScriptTimeout  time.Duration
 	Master, Worker Group
 	// PodCIDR and ServiceCIDR have no host bits.
 	PodCIDR, ServiceCIDR netip.Prefix
@@ -80,7 +86,8 @@ type LoadBalancer struct {
 	NodePorts []int
 }
 
-// Read reads the parameters, and notes what is wrong with them.
+// Read reads the parameters, and notes what is wrong with them. The cluster is installed by
+// kubespray on a host of Ansible, or else by a script of the package.
 func Read(values map[string]any, later bool, p *vnfm.Package, f *vnfm.Flavour, withAnsible bool, problems *vnfm.Problems) *Settings {
 	root := params.Root(values, later, problems)
 	o := root.Object(Param)
@@ -88,13 +95,16 @@ func Read(values map[string]any, later bool, p *vnfm.Package, f *vnfm.Flavour, w
 		root.Missing(Param, "it says how the cluster is installed: master_node, worker_node and more")
 		return nil
 	}
-	r := reader{content: p.Content, flavour: f}
-	s := &Settings{VIMName: o.Text("vim_name"), ScriptPath: o.Text("script_path"), DrainTimeout: duration(o, "drain_timeout", defaultDrainTimeout)}
+	r := reader{content: p.Content, flavour: f, withAnsible: withAnsible}
+	s := &Settings{VIMName: o.Text("vim_name"), DrainTimeout: duration(o, "drain_timeout", defaultDrainTimeout)}
 	s.Master, s.Worker = r.group(o, "master_node", s), r.group(o, "worker_node", nil)
 	if withAnsible {
+		// The specification of the driver has an empty script_path.
+		o.Text("script_path")
 		s.Ansible = r.ansible(o)
 	} else {
-		r.file(o, "script_path", true)
+		s.ScriptPath = r.file(o, "script_path", true)
+		s.ScriptTimeout = duration(o, "script_timeout", defaultScriptTimeout)
 	}
 	s.Proxy = r.proxy(o)
 	s.LoadBalancer = r.loadBalancer(o)
@@ -107,8 +117,9 @@ func Read(values map[string]any, later bool, p *vnfm.Package, f *vnfm.Flavour, w
 }
 
 type reader struct {
-	content fs.FS
-	flavour *vnfm.Flavour
+	content     fs.FS
+	flavour     *vnfm.Flavour
+	withAnsible bool
 }
 
 // group reads the nodes of a role; that of masters has the networks of the cluster too.
@@ -119,7 +130,7 @@ func (r reader) group(o *params.Object, name string, masters *Settings) Group {
 		return Group{}
 	}
 	g := Group{AspectID: below.Text("aspect_id"), Access: hosts.ReadAccess(below, r.flavour)}
-	if g.Access.Login.PrivateKey != "" && g.Access.Login.Passphrase != "" {
+	if r.withAnsible && g.Access.Login.PrivateKey != "" && g.Access.Login.Passphrase != "" {
 		below.Errorf("private_key_passphrase", "give the key without a passphrase: the store keeps it sealed", "cannot be used: Ansible has nobody to ask for it")
 	}
 	if g.AspectID != "" && r.flavour.Aspect(g.AspectID) == nil {

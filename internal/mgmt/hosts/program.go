@@ -2,6 +2,9 @@ package hosts
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
 	"path"
 	"strings"
 
@@ -48,4 +51,26 @@ func interpreter(program string) []string {
 		}
 	}
 	return []string{"/bin/sh"}
+}
+
+// maxProgram bounds a script of a package, which is held in memory.
+const maxProgram = 1 << 20
+
+// ReadProgram reads a script of a package, of at most 1 MiB.
+func ReadProgram(files fs.FS, file string) (string, error) {
+	name := path.Clean(file)
+	info, err := fs.Stat(files, name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", fmt.Errorf("the package has no file %s", file)
+	case err != nil:
+		return "", fmt.Errorf("reading %s of the package: %w", file, err)
+	case info.IsDir() || info.Size() > maxProgram:
+		return "", fmt.Errorf("%s of the package is no script, or larger than 1 MiB", file)
+	}
+	data, err := fs.ReadFile(files, name)
+	if err != nil {
+		return "", fmt.Errorf("reading %s of the package: %w", file, err)
+	}
+	return string(data), nil
 }

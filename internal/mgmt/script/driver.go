@@ -5,11 +5,8 @@ package script
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,12 +18,8 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// ParamAccess is the additional parameter that says how the servers of each VDU are
-// reached, and ParamInput one that is handed to scripts as it is.
-const (
-	ParamAccess = "ssh_access"
-	ParamInput  = "script_params"
-)
+// ParamInput is the additional parameter that is handed to scripts as it is.
+const ParamInput = "script_params"
 
 // The inputs of a hook in the VNFD that are the driver's own; all others are handed to the
 // script.
@@ -38,8 +31,6 @@ const (
 
 const (
 	defaultTimeout = 30 * time.Minute
-	// maxScript bounds a script, which is held in memory.
-	maxScript = 1 << 20
 	// bound is how many servers work at a time.
 	bound = 8
 )
@@ -53,7 +44,7 @@ var _ vnfm.ManagementDriver = Driver{}
 func New() Driver { return Driver{} }
 
 // Params implements vnfm.ManagementDriver.
-func (Driver) Params() []string { return []string{ParamAccess, ParamInput} }
+func (Driver) Params() []string { return []string{hosts.ParamAccess, ParamInput} }
 
 // task is what a hook asks for.
 type task struct {
@@ -67,7 +58,7 @@ type task struct {
 // Check implements vnfm.ManagementDriver.
 func (Driver) Check(c *vnfm.HookCheck) vnfm.Problems {
 	var problems vnfm.Problems
-	access := readAccess(params.Root(c.Params, c.Later, &problems), c.Flavour)
+	access := hosts.ReadAccesses(params.Root(c.Params, c.Later, &problems), c.Flavour)
 	for _, hook := range c.Hooks {
 		refuse := func(format string, args ...any) {
 			problems.Errorf(hook.Implementation.File, 0, 0, "hook %s: %s", hook.Name, fmt.Sprintf(format, args...))
@@ -81,50 +72,16 @@ func (Driver) Check(c *vnfm.HookCheck) vnfm.Problems {
 			refuse("%s", err)
 			continue
 		}
-		if _, err := content(c.Package.Content, t.file); err != nil {
+		if _, err := hosts.ReadProgram(c.Package.Content, t.file); err != nil {
 			refuse("%s", err)
 		}
 		for _, vdu := range t.vdus {
 			if _, ok := access[vdu]; !ok && !c.Later {
-				problems = append(problems, vnfm.Problem{
-					Attribute: "additional_params", Key: ParamAccess,
-					Summary: fmt.Sprintf("%s.%s is missing", ParamAccess, vdu),
-					Detail:  fmt.Sprintf("the VNFD has a script run on the servers of this VDU at hook %s; say how they are reached: ssh_cp_name, username, and password or private_key", hook.Name),
-				})
+				problems = append(problems, hosts.NoAccess(vdu, "the VNFD has a script run on the servers of this VDU at hook "+hook.Name))
 			}
 		}
 	}
 	return problems
-}
-
-// readAccess reads how the servers of each VDU are reached.
-func readAccess(root *params.Object, f *vnfm.Flavour) map[string]hosts.Access {
-	out := map[string]hosts.Access{}
-	o := root.Object(ParamAccess)
-	if o == nil {
-		return out
-	}
-	for _, vdu := range o.Names() {
-		below := o.Object(vdu)
-		if below == nil {
-			continue
-		}
-		if f.VDU(vdu) == nil {
-			ids := make([]string, 0, len(f.VDUs))
-			for n := range f.VDUs {
-				ids = append(ids, f.VDUs[n].ID)
-			}
-			o.Errorf(vdu, "its VDUs are "+strings.Join(ids, ", "), "is no VDU of deployment flavour %q", f.ID)
-			continue
-		}
-		a := hosts.ReadAccess(below, f)
-		below.Done()
-		if a.VDU != "" && a.VDU != vdu {
-			below.Errorf("ssh_cp_name", "", "names a connection point of VDU %s: %q", a.VDU, a.ConnectionPoint)
-		}
-		out[vdu] = a
-	}
-	return out
 }
 
 // readTask reads what the VNFD says of a hook.
@@ -138,7 +95,7 @@ func readTask(hook vnfm.Hook, f *vnfm.Flavour) (*task, error) {
 		var err error
 		switch name {
 		case inputVDUs:
-			t.vdus = listed(text)
+			t.vdus = hosts.Listed(text)
 		case inputSudo:
 			t.sudo, err = strconv.ParseBool(text)
 		case inputTimeout:
@@ -151,9 +108,7 @@ func readTask(hook vnfm.Hook, f *vnfm.Flavour) (*task, error) {
 		}
 	}
 	if len(t.vdus) == 0 {
-		for n := range f.VDUs {
-			t.vdus = append(t.vdus, f.VDUs[n].ID)
-		}
+		t.vdus = hosts.VDUs(f)
 	}
 	for _, vdu := range t.vdus {
 		if f.VDU(vdu) == nil {
@@ -161,39 +116,6 @@ func readTask(hook vnfm.Hook, f *vnfm.Flavour) (*task, error) {
 		}
 	}
 	return t, nil
-}
-
-// listed reads a list as the VNFD has it: in JSON, or with commas.
-func listed(text string) []string {
-	var out []string
-	if json.Unmarshal([]byte(text), &out) == nil {
-		return out
-	}
-	for _, item := range strings.Split(text, ",") {
-		if item = strings.TrimSpace(item); item != "" {
-			out = append(out, item)
-		}
-	}
-	return out
-}
-
-// content reads a script of the package.
-func content(files fs.FS, file string) (string, error) {
-	name := path.Clean(file)
-	info, err := fs.Stat(files, name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return "", fmt.Errorf("the package has no file %s", file)
-	case err != nil:
-		return "", fmt.Errorf("reading %s of the package: %w", file, err)
-	case info.IsDir() || info.Size() > maxScript:
-		return "", fmt.Errorf("%s of the package is no script, or larger than 1 MiB", file)
-	}
-	data, err := fs.ReadFile(files, name)
-	if err != nil {
-		return "", fmt.Errorf("reading %s of the package: %w", file, err)
-	}
-	return string(data), nil
 }
 
 // Run implements vnfm.ManagementDriver. The script runs on all servers of the VDUs that the
@@ -208,12 +130,12 @@ func (Driver) Run(ctx context.Context, call *vnfm.HookCall) error {
 	if err != nil {
 		return err
 	}
-	text, err := content(call.Package.Content, t.file)
+	text, err := hosts.ReadProgram(call.Package.Content, t.file)
 	if err != nil {
 		return err
 	}
 	var problems vnfm.Problems
-	access := readAccess(params.Root(call.Params, false, &problems), call.Flavour)
+	access := hosts.ReadAccesses(params.Root(call.Params, false, &problems), call.Flavour)
 	if err := problems.Err(); err != nil {
 		return err
 	}
@@ -263,7 +185,7 @@ func run(ctx context.Context, call *vnfm.HookCall, t *task, text string, invento
 	}
 	_, err = hosts.RunProgram(ctx, c, remote.Command{
 		What: fmt.Sprintf("script %s of the package on VNFC %s", t.file, s.ID), Env: env, Stdin: strings.NewReader(string(inventory)),
-		Sudo: t.sudo, Timeout: t.timeout, Secrets: append(hosts.Secrets(a.Login), textsIn(call.Params[ParamInput])...),
+		Sudo: t.sudo, Timeout: t.timeout, Secrets: append(hosts.Secrets(a.Login), hosts.Texts(call.Params[ParamInput])...),
 		Output: func(line string) { call.Recorder.Progress(ctx, s.ID+": "+line) },
 	}, text)
 	return err
@@ -299,24 +221,6 @@ func describe(call *vnfm.HookCall, has *vnfm.ResourceInfo) inventory {
 		out.VNFCs = append(out.VNFCs, member{
 			ID: c.ID, VDUID: c.VDUID, Name: c.Resource, Addresses: c.Addresses, ConnectionPoints: c.ConnectionPoints, Leaving: slices.Contains(call.Leaving, c.ID),
 		})
-	}
-	return out
-}
-
-// textsIn are all texts in a value: any of them may be a secret.
-func textsIn(value any) []vnfm.Secret {
-	var out []vnfm.Secret
-	switch value := value.(type) {
-	case map[string]any:
-		for _, item := range value {
-			out = append(out, textsIn(item)...)
-		}
-	case []any:
-		for _, item := range value {
-			out = append(out, textsIn(item)...)
-		}
-	case string:
-		out = append(out, vnfm.Secret(value))
 	}
 	return out
 }

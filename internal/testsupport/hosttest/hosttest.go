@@ -41,6 +41,13 @@ exec chroot "$root" /bin/sh -c "$1"`
 // scripts by the names of the programs. It needs Linux and namespaces.
 func New(t testing.TB, standIns map[string]string) *Host {
 	t.Helper()
+	return NewAt(t, "", 0, standIns)
+}
+
+// NewAt makes a host at an address of the loopback network and a port, as sshtest.Options
+// have them: several hosts can have the same port.
+func NewAt(t testing.TB, address string, port int, standIns map[string]string) *Host {
+	t.Helper()
 	root := t.TempDir()
 	for _, folder := range []string{
 		"usr", "proc", "dev", "etc", "var/lib", "var/tmp", "root", "run/systemd/system", "tmp", "stand-ins",
@@ -62,7 +69,7 @@ func New(t testing.TB, standIns map[string]string) *Host {
 	if out, err := exec.CommandContext(t.Context(), shell[0], append(shell[1:len(shell):len(shell)], "true")...).CombinedOutput(); err != nil { //nolint:gosec // Arguments of the test.
 		labtest.Missing(t, "mount namespaces: "+strings.TrimSpace(string(out)))
 	}
-	h := &Host{Server: sshtest.New(t, sshtest.Options{Shell: shell, Password: "debian"}), Root: root}
+	h := &Host{Server: sshtest.New(t, sshtest.Options{Address: address, Port: port, Shell: shell, Password: "debian"}), Root: root}
 	for name, script := range standIns {
 		h.StandIn(t, name, script)
 	}
