@@ -30,6 +30,8 @@ type Config struct {
 	Clusters vnfm.ClusterDriver
 	// Management are the management drivers by the name that a VNFD gives.
 	Management map[string]vnfm.ManagementDriver
+	// Registries installs private registries; nil installs none.
+	Registries vnfm.RegistryDriver
 	// Concurrency bounds the requests in flight of one operation.
 	Concurrency int
 	// Progress, when set, hears every line of progress of an operation.

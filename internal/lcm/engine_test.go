@@ -113,6 +113,14 @@ func (d *driver) Scale(_ context.Context, t *vnfm.Target, _ vnfm.Recorder) error
 	return nil
 }
 
+func (d *driver) Leaving(_ context.Context, t *vnfm.Target) ([]string, error) {
+	var out []string
+	for n := len(d.vnfcs); n > t.Counts["VDU1"]; n-- {
+		out = append(out, d.vnfcs[n-1])
+	}
+	return out, nil
+}
+
 func (d *driver) Heal(ctx context.Context, _ *vnfm.Target, h vnfm.HealSpec, r vnfm.Recorder) error {
 	d.mu.Lock()
 	d.heals = append(d.heals, h)

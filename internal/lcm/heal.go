@@ -36,6 +36,11 @@ func (u *update) heal(ctx context.Context) error {
 			return err
 		}
 	}
+	u.departing = func(ctx context.Context) ([]string, error) {
+		return u.engine.vnfcsOf(ctx, i, func(c *vnfm.VNFC) bool {
+			return want.Whole() || slices.Contains(want.VNFCIDs, c.ID) || slices.Contains(want.VDUIDs, c.VDUID)
+		})
+	}
 	return u.operation(ctx, vnfm.OpHeal, params, func(ctx context.Context, op *operation) error {
 		request := *want
 		request.ID, request.Began = op.occ.rec.ID, op.occ.value.StartedAt

@@ -20,8 +20,10 @@ type sender struct {
 	fail  error
 }
 
-func (s *sender) Check(request *vnfm.InstanceSpec, _ *vnfm.Preview) vnfm.Problems {
-	if request.Sink != nil {
+func (s *sender) Params() []string { return nil }
+
+func (s *sender) Check(c *vnfm.HookCheck) vnfm.Problems {
+	if c.Request.Sink != nil {
 		return nil
 	}
 	return vnfm.Problems{{Attribute: "credentials_sink", Summary: "a sink is missing"}}

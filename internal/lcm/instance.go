@@ -109,7 +109,12 @@ func (e *Engine) load(ctx context.Context, id string) (*vnfm.Target, vnfm.InfraD
 	if err != nil {
 		return nil, nil, err
 	}
-	spec := specOf(&en.value)
+	return e.bindRecord(ctx, &en.value)
+}
+
+// bindRecord composes the target of an instance as its record stands.
+func (e *Engine) bindRecord(ctx context.Context, i *vnfm.Instance) (*vnfm.Target, vnfm.InfraDriver, error) {
+	spec := specOf(i)
 	r, problems, err := e.resolve(ctx, spec)
 	if err != nil {
 		return nil, nil, err
@@ -117,7 +122,7 @@ func (e *Engine) load(ctx context.Context, id string) (*vnfm.Target, vnfm.InfraD
 	if err := problems.Err(); err != nil {
 		return nil, nil, err
 	}
-	return e.bind(ctx, &en.value, r, spec)
+	return e.bind(ctx, i, r, spec)
 }
 
 // bind composes a target that can be carried out, with VIM and credentials, and

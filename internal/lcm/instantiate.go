@@ -57,7 +57,8 @@ func (e *Engine) prepare(ctx context.Context, spec *vnfm.InstanceSpec) (store.St
 		return nil, nil, err
 	}
 	if r != nil {
-		e.checkHooks(r.flavour, spec, nil, &problems)
+		e.splitParams(r.flavour, spec, &problems)
+		e.checkHooks(r, spec, nil, &problems)
 	}
 	if err := problems.Err(); err != nil {
 		return nil, nil, err
@@ -153,25 +154,30 @@ func (e *Engine) instantiate(ctx context.Context, s store.Store, en *entry[vnfm.
 		en.value.Rotation = &vnfm.Rotation{Trigger: spec.RotationTrigger, Done: true}
 	}
 	en.value.Status = vnfm.StatusProcessing
+	if err := e.sealParams(ctx, en, spec.Management); err != nil {
+		return err
+	}
 	if err := saveInstance(ctx, s, en); err != nil {
 		return err
 	}
 	if err := op.enter(ctx, vnfm.StateProcessing, nil); err != nil {
 		return err
 	}
+	hooks := around{kind: vnfm.OpInstantiate, pkg: r.pkg, flavour: r.flavour, request: spec}
 	t, d, err := e.bind(ctx, &en.value, r, spec)
 	if err != nil {
-		return e.failInstantiate(ctx, op, nil, nil, err)
+		return e.failInstantiate(ctx, op, hooks, nil, nil, err)
 	}
-	if err := e.hook(ctx, op, r.flavour, spec, false); err != nil {
-		return e.failInstantiate(ctx, op, d, t, err)
+	if err := e.hook(ctx, op, hooks, false); err != nil {
+		return e.failInstantiate(ctx, op, hooks, d, t, err)
 	}
 	if err := d.Apply(ctx, t, op); err != nil {
-		return e.failInstantiate(ctx, op, d, t, err)
+		return e.failInstantiate(ctx, op, hooks, d, t, err)
 	}
-	if err := e.hook(ctx, op, r.flavour, spec, true); err != nil {
-		return e.failInstantiate(ctx, op, d, t, err)
+	if err := e.hook(ctx, op, hooks, true); err != nil {
+		return e.failInstantiate(ctx, op, hooks, d, t, err)
 	}
+	en.value.ConfiguredDigest = paramsDigest(t.DigestKey, spec.Management)
 	en.value.Generation++
 	return e.complete(ctx, op, vnfm.StatusInstantiated)
 }
@@ -192,7 +198,7 @@ func (e *Engine) complete(ctx context.Context, op *operation, status vnfm.Instan
 // failInstantiate ends a failed creation in one of three ways: nothing exists and
 // nothing is left; everything is removed again; what exists stays to be resumed.
 // Without a driver nobody can look or remove.
-func (e *Engine) failInstantiate(ctx context.Context, op *operation, d vnfm.InfraDriver, t *vnfm.Target, cause error) error {
+func (e *Engine) failInstantiate(ctx context.Context, op *operation, hooks around, d vnfm.InfraDriver, t *vnfm.Target, cause error) error {
 	cause = becauseOf(ctx, cause)
 	interrupted := errors.Is(ctx.Err(), context.Canceled)
 	if (d == nil && op.madeAnything()) || errors.Is(cause, errLeaseLost) {
@@ -207,7 +213,7 @@ func (e *Engine) failInstantiate(ctx context.Context, op *operation, d vnfm.Infr
 		return cause
 	}
 	if t.Instance.OnFailure == vnfm.OnFailureRollback && !interrupted {
-		return e.rollBackInstantiate(ctx, op, d, t, cause)
+		return e.rollBackInstantiate(ctx, op, hooks, d, t, cause)
 	}
 	return e.keepFailed(ctx, op, cause)
 }
@@ -262,13 +268,22 @@ var removeAll = vnfm.TerminateSpec{Type: vnfm.Forceful, Volumes: vnfm.VolumesDel
 // user gave has been spent by the creation itself.
 const rollbackLimit = 5 * time.Minute
 
-func (e *Engine) rollBackInstantiate(ctx context.Context, op *operation, d vnfm.InfraDriver, t *vnfm.Target, cause error) error {
+func (e *Engine) rollBackInstantiate(ctx context.Context, op *operation, hooks around, d vnfm.InfraDriver, t *vnfm.Target, cause error) error {
 	ctx, cancel := vnfm.Overtime(ctx, rollbackLimit)
 	defer cancel()
 	if err := op.rollBack(ctx, cause); err != nil {
 		return errors.Join(cause, err)
 	}
-	if err := d.Terminate(ctx, t, removeAll, op); err != nil {
+	// What management drivers have made elsewhere goes as it goes in a termination.
+	hooks.kind = vnfm.OpTerminate
+	err := e.hook(ctx, op, hooks, false)
+	if err == nil {
+		err = d.Terminate(ctx, t, removeAll, op)
+	}
+	if err == nil {
+		err = e.hook(ctx, op, hooks, true)
+	}
+	if err != nil {
 		return e.keepFailed(ctx, op, errors.Join(cause, fmt.Errorf("removing what had been made: %w", err)))
 	}
 	if err := op.enter(ctx, vnfm.StateRolledBack, cause); err != nil {

@@ -11,11 +11,11 @@ import (
 // PreviewInstance implements vnfm.Manager.
 func (e *Engine) PreviewInstance(ctx context.Context, spec vnfm.InstanceSpec) (*vnfm.Preview, vnfm.Problems, error) {
 	var preview *vnfm.Preview
-	problems, err := e.offline(ctx, spec, func(d vnfm.InfraDriver, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
+	problems, err := e.offline(ctx, &spec, func(r *resolution, d vnfm.InfraDriver, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
 		var found vnfm.Problems
 		if preview, found = d.Preview(t); !found.HasErrors() {
 			checkReplaced(preview, spec.ReplaceObjects, &found)
-			e.checkHooks(t.Flavour, &spec, preview, &found)
+			e.checkHooks(r, &spec, preview, &found)
 		}
 		return preview, found
 	})
@@ -28,7 +28,7 @@ func (e *Engine) PreviewInstance(ctx context.Context, spec vnfm.InstanceSpec) (*
 // RenderInstance implements vnfm.Manager.
 func (e *Engine) RenderInstance(ctx context.Context, spec vnfm.InstanceSpec) (*vnfm.Rendering, vnfm.Problems, error) {
 	var rendering *vnfm.Rendering
-	problems, err := e.offline(ctx, spec, func(d vnfm.InfraDriver, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
+	problems, err := e.offline(ctx, &spec, func(_ *resolution, d vnfm.InfraDriver, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
 		var found vnfm.Problems
 		if rendering, found = d.Render(t); rendering == nil {
 			return nil, found
@@ -43,23 +43,26 @@ func (e *Engine) RenderInstance(ctx context.Context, spec vnfm.InstanceSpec) (*v
 
 // offline lets a driver look at what a spec asks for, without the VIM, and notes in
 // its preview what the engine knows of it.
-func (e *Engine) offline(ctx context.Context, spec vnfm.InstanceSpec,
-	look func(vnfm.InfraDriver, *vnfm.Target) (*vnfm.Preview, vnfm.Problems),
+func (e *Engine) offline(ctx context.Context, spec *vnfm.InstanceSpec,
+	look func(*resolution, vnfm.InfraDriver, *vnfm.Target) (*vnfm.Preview, vnfm.Problems),
 ) (vnfm.Problems, error) {
-	if err := e.settleCluster(ctx, &spec, false); err != nil {
+	if err := e.settleCluster(ctx, spec, false); err != nil {
 		return nil, err
 	}
-	r, problems, err := e.resolve(ctx, spec)
+	r, problems, err := e.resolve(ctx, *spec)
 	if err != nil || r == nil {
 		return problems, err
 	}
-	d, err := e.infrastructure(ctx, spec, r)
+	if e.splitParams(r.flavour, spec, &problems); problems.HasErrors() {
+		return problems, nil
+	}
+	d, err := e.infrastructure(ctx, *spec, r)
 	if err != nil {
 		return nil, err
 	}
 	instance := &vnfm.Instance{Namespace: spec.Namespace, VIMID: spec.VIMID}
-	describe(instance, spec, r)
-	t, err := e.target(ctx, instance, r, spec)
+	describe(instance, *spec, r)
+	t, err := e.target(ctx, instance, r, *spec)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +72,7 @@ func (e *Engine) offline(ctx context.Context, spec vnfm.InstanceSpec,
 	if d, err = e.spread(ctx, d, t, false); err != nil {
 		return nil, err
 	}
-	preview, more := look(d, t)
+	preview, more := look(r, d, t)
 	problems = append(problems, more...)
 	if preview != nil {
 		preview.FlavourID, preview.LevelID = r.flavour.ID, r.levelID

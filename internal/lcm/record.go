@@ -18,6 +18,7 @@ var nouns = map[store.Kind]string{
 	store.KindOperation: "LCM operation",
 	store.KindTrial:     "dry run",
 	store.KindChart:     "Helm chart",
+	store.KindRegistry:  "private registry",
 	store.KindKey:       "key",
 }
 

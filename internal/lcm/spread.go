@@ -227,6 +227,16 @@ func (s *spread) Scale(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) err
 	return s.operate(t, r, func(at *site, t *vnfm.Target, r vnfm.Recorder) error { return at.driver.Scale(ctx, t, r) })
 }
 
+// Leaving implements vnfm.InfraDriver.
+func (s *spread) Leaving(ctx context.Context, t *vnfm.Target) ([]string, error) {
+	found := make([][]string, len(s.sites))
+	err := s.each(t, func(i int, at *site, t *vnfm.Target) (err error) {
+		found[i], err = at.driver.Leaving(ctx, t)
+		return err
+	})
+	return slices.Concat(found...), err
+}
+
 // Heal implements vnfm.InfraDriver. VDUs and VNFCs of other VIMs are not found and
 // nothing is done about them.
 func (s *spread) Heal(ctx context.Context, t *vnfm.Target, h vnfm.HealSpec, r vnfm.Recorder) error {

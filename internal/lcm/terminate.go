@@ -48,6 +48,15 @@ func (e *Engine) terminate(ctx context.Context, s store.Store, en *entry[vnfm.In
 	if err != nil {
 		return err
 	}
+	if id := en.value.RegisteredVIMID; id != "" {
+		users, err := instancesOn(ctx, s, id)
+		if err != nil {
+			return err
+		}
+		if len(users) > 0 {
+			return &vnfm.InUseError{Kind: "VIM that is the cluster of VNF instance " + quote(en.value.Name) + ",", ID: id, By: instanceNames(users)}
+		}
+	}
 	// What else may be wrong is for the operation to find out, and to note.
 	if err := end.driver.CheckTermination(ctx, end.target, spec); errors.As(err, new(*vnfm.StrandedError)) {
 		return err
@@ -136,6 +145,7 @@ type terminator struct {
 	spec   vnfm.InstanceSpec
 	// flavour is nil when the package has been lost.
 	flavour *vnfm.Flavour
+	pkg     *vnfm.Package
 }
 
 // terminator finds what ends an instance. The package may have been lost with the
@@ -153,16 +163,23 @@ func (e *Engine) terminator(ctx context.Context, en *entry[vnfm.Instance]) (*ter
 	if err != nil {
 		return nil, err
 	}
-	return &terminator{driver: d, target: t, spec: want, flavour: r.flavour}, nil
+	if want.Management, err = e.openParams(ctx, en); err != nil {
+		return nil, err
+	}
+	return &terminator{driver: d, target: t, spec: want, flavour: r.flavour, pkg: r.pkg}, nil
 }
 
 // remove lets the driver terminate, between the hooks of the VNFD.
 func (e *Engine) remove(ctx context.Context, end *terminator, spec vnfm.TerminateSpec, op *operation) error {
-	if err := e.hook(ctx, op, end.flavour, end.spec, false); err != nil {
+	hooks := around{
+		kind: vnfm.OpTerminate, pkg: end.pkg, flavour: end.flavour, request: end.spec,
+		forceful: spec.Type == vnfm.Forceful, leftBehind: spec.LeftBehind,
+	}
+	if err := e.hook(ctx, op, hooks, false); err != nil {
 		return err
 	}
 	if err := end.driver.Terminate(ctx, end.target, spec, op); err != nil {
 		return err
 	}
-	return e.hook(ctx, op, end.flavour, end.spec, true)
+	return e.hook(ctx, op, hooks, true)
 }

@@ -74,6 +74,10 @@ type update struct {
 	pending *operation
 	// applied is set once all objects were applied: there is nothing to repair.
 	applied bool
+	// whole is set once everything was looked at and nothing was to be repaired.
+	whole bool
+	// departing, when set, says which VNFCs the operation that begins next takes away.
+	departing func(ctx context.Context) ([]string, error)
 }
 
 func (u *update) run(ctx context.Context) error {
@@ -90,7 +94,13 @@ func (u *update) run(ctx context.Context) error {
 		}
 		u.pending = pending
 	}
-	for _, step := range []func(context.Context) error{u.rotateExpired, u.modify, u.changePackage, u.connect, u.operate, u.scale, u.heal, u.repair, u.rotate, u.deliver} {
+	if err := u.engine.sealParams(ctx, u.instance, u.spec.Management); err != nil {
+		return err
+	}
+	if err := u.finish(ctx); err != nil {
+		return err
+	}
+	for _, step := range []func(context.Context) error{u.rotateExpired, u.modify, u.changePackage, u.connect, u.operate, u.scale, u.heal, u.repair, u.configure, u.rotate, u.deliver} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -224,6 +234,7 @@ func (u *update) scale(ctx context.Context) error {
 			return err
 		}
 	}
+	u.departing = u.scaledIn
 	return u.operation(ctx, kind, params, func(ctx context.Context, op *operation) error {
 		if err := u.count(ctx, op, u.spec, u.wanted); err != nil {
 			return err
@@ -311,6 +322,7 @@ func scaleRequest(i *vnfm.Instance, r *resolution) (vnfm.OperationType, map[stri
 // of them when the instance is not whole.
 func (u *update) repair(ctx context.Context) error {
 	if u.applied {
+		u.whole = true
 		return nil
 	}
 	i := &u.instance.value
@@ -319,22 +331,26 @@ func (u *update) repair(ctx context.Context) error {
 		return err
 	}
 	cause := "an operation before it was interrupted"
-	if i.Status == vnfm.StatusInstantiated && u.pending == nil {
+	if (i.Status == vnfm.StatusInstantiated && u.pending == nil) || u.configures() {
 		differing, err := differences(ctx, d, t)
 		if err != nil {
 			return err
 		}
 		if len(differing) == 0 {
+			u.whole = true
 			return nil
 		}
 		cause = "changed behind the VNF manager's back: " + strings.Join(differing, "; ")
+	}
+	u.departing = func(ctx context.Context) ([]string, error) {
+		return u.engine.vnfcsOf(ctx, i, func(c *vnfm.VNFC) bool { return c.State == vnfm.VNFCGone || c.State == vnfm.VNFCError })
 	}
 	return u.operation(ctx, vnfm.OpHeal, map[string]any{paramCause: cause}, func(ctx context.Context, op *operation) error {
 		if err := d.Apply(ctx, t, op); err != nil {
 			return err
 		}
 		i.Generation++
-		u.applied = true
+		u.applied, u.whole = true, true
 		return nil
 	})
 }
@@ -385,30 +401,94 @@ func (u *update) operation(ctx context.Context, kind vnfm.OperationType, params 
 	if err != nil {
 		return err
 	}
-	before := u.instance.value
+	return u.conduct(ctx, op, work)
+}
+
+// conduct leads an operation to its end.
+func (u *update) conduct(ctx context.Context, op *operation, work func(context.Context, *operation) error) error {
+	kind, before := op.kind(), u.instance.value
+	departing := u.departing
+	u.departing = nil
 	if err := op.enter(ctx, vnfm.StateProcessing, nil); err != nil {
 		return err
 	}
-	if err := u.hooked(ctx, op, work); err != nil {
+	if err := u.hooked(ctx, op, departing, work); err != nil {
 		return u.fail(ctx, op, &before, becauseOf(ctx, err))
 	}
 	status := vnfm.StatusInstantiated
-	if !u.applied && (kind == vnfm.OpModifyInfo || u.pending != nil) {
+	if !u.applied && !u.whole && (kind == vnfm.OpModifyInfo || u.pending != nil) {
 		// What an earlier operation left undone is repaired after this one only.
 		status = before.Status
 	}
 	return u.engine.complete(ctx, op, status)
 }
 
+// keptWorked is the note of an operation whose work is done: nothing but its last hook
+// is left.
+const keptWorked = "worked"
+
 // hooked does work between the hooks of its operation.
-func (u *update) hooked(ctx context.Context, op *operation, work func(context.Context, *operation) error) error {
-	if err := u.engine.hook(ctx, op, u.wanted.flavour, u.spec, false); err != nil {
+func (u *update) hooked(ctx context.Context, op *operation, departing func(context.Context) ([]string, error), work func(context.Context, *operation) error) error {
+	a := u.around(op)
+	if departing != nil {
+		ids, err := u.engine.depart(ctx, op, a, departing)
+		if err != nil {
+			return fmt.Errorf("looking which VNFCs leave: %w", err)
+		}
+		if op.kind() != vnfm.OpHeal && len(ids) > 0 {
+			// Those for which the drivers have made ready, and no others.
+			u.spec.ScaleInVNFCIDs = ids
+		}
+	}
+	if op.Kept(keptWorked) != "" {
+		return u.engine.hook(ctx, op, a, true)
+	}
+	if err := u.engine.hook(ctx, op, a, false); err != nil {
 		return err
 	}
 	if err := work(ctx, op); err != nil {
 		return err
 	}
-	return u.engine.hook(ctx, op, u.wanted.flavour, u.spec, true)
+	if len(u.engine.at(a.flavour, &a.request, a.kind, true)) == 0 {
+		return nil
+	}
+	// The record first: whoever continues takes it for what the work has led to.
+	if err := saveInstance(ctx, u.store, u.instance); err != nil {
+		return err
+	}
+	if err := op.Keep(ctx, keptWorked, "done"); err != nil {
+		return err
+	}
+	return u.engine.hook(ctx, op, a, true)
+}
+
+// around is what the hooks of an operation of this update need.
+func (u *update) around(op *operation) around {
+	return around{kind: op.kind(), pkg: u.wanted.pkg, flavour: u.wanted.flavour, request: u.spec}
+}
+
+// finish brings an operation to its end of which nothing but the last hook is left: it
+// is not done again in another one, whose hooks would not know what it did.
+func (u *update) finish(ctx context.Context) error {
+	op := u.pending
+	if op == nil || op.Kept(keptWorked) == "" {
+		return nil
+	}
+	u.pending, u.whole = nil, true
+	err := u.conduct(ctx, op, func(context.Context, *operation) error { return nil })
+	u.whole = false
+	return err
+}
+
+// scaledIn are the VNFCs that a scale takes away.
+func (u *update) scaledIn(ctx context.Context) ([]string, error) {
+	next := u.instance.value
+	describe(&next, u.spec, u.wanted)
+	t, d, err := u.engine.bind(ctx, &next, u.wanted, u.spec)
+	if err != nil {
+		return nil, err
+	}
+	return d.Leaving(ctx, t)
 }
 
 func (u *update) takeUp(ctx context.Context, kind vnfm.OperationType, params map[string]any) (*operation, error) {
@@ -461,7 +541,7 @@ func (u *update) refuse(ctx context.Context, op *operation, before *vnfm.Instanc
 			return errors.Join(cause, err)
 		}
 	}
-	before.Inventory = u.instance.value.Inventory
+	keepKnown(before, &u.instance.value)
 	u.instance.value = *before
 	if err := saveInstance(ctx, u.store, u.instance); err != nil {
 		return errors.Join(cause, err)
@@ -480,7 +560,7 @@ func (u *update) goBack(ctx context.Context, op *operation, before *vnfm.Instanc
 	if err := problems.Err(); err != nil {
 		return err
 	}
-	before.Inventory = u.instance.value.Inventory
+	keepKnown(before, &u.instance.value)
 	before.Connections = wantedConnections(&u.instance.value, spec)
 	before.Cluster = wantedCluster(&u.instance.value, spec.Cluster)
 	u.instance.value = *before
@@ -488,7 +568,19 @@ func (u *update) goBack(ctx context.Context, op *operation, before *vnfm.Instanc
 	if err != nil {
 		return err
 	}
-	return d.Apply(ctx, t, op)
+	if err := d.Apply(ctx, t, op); err != nil {
+		return err
+	}
+	// The management drivers see what is there again: what they made for what is gone
+	// must go as well.
+	spec.Management, spec.Sink = u.spec.Management, u.spec.Sink
+	return u.engine.hook(ctx, op, around{kind: op.kind(), pkg: r.pkg, flavour: r.flavour, request: spec}, true)
+}
+
+// keepKnown carries over into an earlier record what was found out since.
+func keepKnown(before, now *vnfm.Instance) {
+	before.Inventory, before.DriverStates, before.HostKeys = now.Inventory, now.DriverStates, now.HostKeys
+	before.RegisteredVIMID, before.Deliveries = now.RegisteredVIMID, now.Deliveries
 }
 
 func sameParams(a, b map[string]any) bool {

@@ -139,8 +139,10 @@ func (e *Engine) UpdateVIM(ctx context.Context, id string, spec vnfm.VIMSpec) (*
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := e.staysOnItsCluster(ctx, s, &en.value.VIM, check); err != nil {
-		return nil, nil, err
+	if !spec.Rebuilt {
+		if err := e.staysOnItsCluster(ctx, s, &en.value.VIM, check); err != nil {
+			return nil, nil, err
+		}
 	}
 	describeVIM(&en.value.VIM, spec, check)
 	if err := e.sealCredentials(ctx, en, spec.Credentials); err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/functions"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/clustertemplate"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/instance"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/privateregistry"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/rendering"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/vim"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/vnfpackage"
@@ -73,6 +74,7 @@ func (p *Provider) Resources(context.Context) []func() resource.Resource {
 	return []func() resource.Resource{
 		clustertemplate.NewResource,
 		instance.NewResource,
+		privateregistry.NewResource,
 		vim.NewResource,
 		vnfpackage.NewResource,
 		workloadcluster.NewResource,

@@ -23,6 +23,7 @@ const (
 	KindOperation Kind = "operation"
 	KindTrial     Kind = "trial"
 	KindChart     Kind = "chart"
+	KindRegistry  Kind = "registry"
 	// KindKey is a key that is kept sealed.
 	KindKey Kind = "key"
 )

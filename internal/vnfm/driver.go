@@ -80,6 +80,9 @@ type InfraDriver interface {
 	// that lose VNFCs the named ones go; when they cannot, that is an *InvalidError
 	// before anything is done.
 	Scale(ctx context.Context, t *Target, r Recorder) error
+	// Leaving names the VNFCs that Scale would take away of an instance that is as its
+	// record says; none where the VIM chooses by itself. It changes nothing.
+	Leaving(ctx context.Context, t *Target) ([]string, error)
 	// Heal replaces VNFCs and waits until their successors are ready. A VNFC that
 	// is not there has been replaced already.
 	Heal(ctx context.Context, t *Target, h HealSpec, r Recorder) error

@@ -33,6 +33,13 @@ type InstanceSpec struct {
 	// default namespace of the VIM.
 	Namespace        string
 	AdditionalParams map[string]any
+	// SecretParams are laid over AdditionalParams and reach no record in clear: they are
+	// for management drivers. With SecretsLater set some are known only later.
+	SecretParams map[string]any `json:"-"`
+	SecretsLater bool           `json:"-"`
+	// Management are the parameters of the management drivers, which the manager takes
+	// out of AdditionalParams itself.
+	Management       map[string]any `json:"-"`
 	OperationalState OperationalState
 	OnFailure        OnFailure
 	// ForceConflicts takes fields over that another field manager owns.
@@ -161,6 +168,16 @@ type Instance struct {
 	// Deliveries are what a credentials sink was sent last, by namespace and name of the
 	// workload cluster.
 	Deliveries map[string]Delivery `json:"deliveries,omitempty"`
+	// DriverStates are what management drivers keep of the instance, HostKeys the keys of
+	// hosts that they met.
+	DriverStates DriverStates      `json:"driver_states,omitempty"`
+	HostKeys     map[string]string `json:"host_keys,omitempty"`
+	// ConfiguredDigest is the keyed digest of the parameters that management drivers have
+	// worked with.
+	ConfiguredDigest string `json:"configured_digest,omitempty"`
+	// RegisteredVIMID is the VIM that a management driver has registered: the cluster that
+	// the instance is.
+	RegisteredVIMID string `json:"registered_vim_id,omitempty"`
 	// Inventory lists what the driver made, for pruning and termination.
 	Inventory []InventoryItem `json:"inventory,omitempty"`
 	// Acknowledged is set once a Read has seen the instance: Terraform's state
@@ -240,6 +257,13 @@ type Observation struct {
 	Unseen []string
 }
 
+// The states of a VNFC that its driver replaces without being asked: its server, or
+// whatever it is, is gone, or has failed for good.
+const (
+	VNFCGone  = "GONE"
+	VNFCError = "ERROR"
+)
+
 // VNFC is one VNF component: a pod, a server.
 type VNFC struct {
 	ID    string `json:"id"`
@@ -259,6 +283,27 @@ type VNFC struct {
 	Restarts  int       `json:"restarts"`
 	Message   string    `json:"message,omitempty"`
 	CreatedAt time.Time `json:"created_at"`
+}
+
+// Dialled is the address at which a server is reached from outside by a connection point: a
+// floating one where the server has one, since a connection point's own may not be reached,
+// or else the connection point's first. It is empty when there is none.
+func (c *VNFC) Dialled(point string) string {
+	own := c.ConnectionPoints[point]
+	if len(own) == 0 {
+		return ""
+	}
+	fixed := map[string]bool{}
+	for _, addresses := range c.ConnectionPoints {
+		for _, address := range addresses {
+			fixed[address] = true
+		}
+	}
+	// The addresses of floating IPs come last.
+	if last := c.Addresses[max(len(c.Addresses)-1, 0):]; len(c.Addresses) > len(fixed) && !fixed[last[0]] {
+		return last[0]
+	}
+	return own[0]
 }
 
 // ResourceInfo is what an instance consists of on its VIMs now (vnfcResourceInfo and

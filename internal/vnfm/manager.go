@@ -76,6 +76,18 @@ type Manager interface {
 	// management cluster. Nothing of it is kept.
 	WorkloadKubeconfig(ctx context.Context, ref ClusterRef, spec KubeconfigSpec) (*Kubeconfig, error)
 
+	// CheckRegistry finds what is wrong with the specification of a private registry, offline.
+	CheckRegistry(ctx context.Context, spec RegistrySpec) (Problems, error)
+	// InstallRegistry installs a private registry, or leads the one of that id to spec. The
+	// record of one that the store has lost is written again under its id.
+	InstallRegistry(ctx context.Context, id string, spec RegistrySpec) (*Registry, error)
+	// Registry reads a record; it does not dial.
+	Registry(ctx context.Context, id string) (*Registry, error)
+	// ReadRegistry looks at the registry on its host. With an error it returns the record.
+	ReadRegistry(ctx context.Context, id string) (*Registry, error)
+	// RemoveRegistry removes a registry, and its images when data is set. Not found is success.
+	RemoveRegistry(ctx context.Context, id string, data bool) error
+
 	// Operations lists the LCM operation occurrences of an instance, oldest first.
 	Operations(ctx context.Context, instanceID string) ([]Operation, error)
 }

@@ -57,6 +57,33 @@ func (s *session) leaving(l *live) (map[string][]*component, error) {
 	return out, problems.Err()
 }
 
+// Leaving implements vnfm.InfraDriver.
+func (d *Driver) Leaving(ctx context.Context, t *vnfm.Target) ([]string, error) {
+	s, err := d.open(t, nil)
+	if err != nil {
+		return nil, err
+	}
+	stack, err := s.client.FindStack(ctx, stackName(t.Instance))
+	if err != nil || stack == nil {
+		return nil, err
+	}
+	l, err := s.readLive(ctx, stack)
+	if err != nil {
+		return nil, err
+	}
+	leaving, err := s.leaving(l)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, id := range slices.Sorted(maps.Keys(leaving)) {
+		for _, c := range leaving[id] {
+			out = append(out, c.id())
+		}
+	}
+	return out, nil
+}
+
 // numberOf is the number in the name of a copy.
 func numberOf(resource string) (int, bool) {
 	_, text, ok := cutLast(resource, "-")

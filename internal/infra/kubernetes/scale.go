@@ -30,6 +30,9 @@ func (d *Driver) Scale(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) err
 	return s.locked(ctx, s.scale)
 }
 
+// Leaving implements vnfm.InfraDriver: which pods go is the workload's own choice.
+func (d *Driver) Leaving(context.Context, *vnfm.Target) ([]string, error) { return nil, nil }
+
 func (s *session) scale(ctx context.Context) error {
 	workloads, err := s.workloads(ctx)
 	if err != nil {

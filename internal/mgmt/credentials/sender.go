@@ -32,8 +32,12 @@ var _ vnfm.ManagementDriver = (*Sender)(nil)
 // New returns the driver.
 func New() *Sender { return &Sender{waitMin: time.Second, waitMax: 30 * time.Second} }
 
+// Params implements vnfm.ManagementDriver: the sink is an argument of its own.
+func (s *Sender) Params() []string { return nil }
+
 // Check implements vnfm.ManagementDriver.
-func (s *Sender) Check(request *vnfm.InstanceSpec, planned *vnfm.Preview) vnfm.Problems {
+func (s *Sender) Check(c *vnfm.HookCheck) vnfm.Problems {
+	request, planned := c.Request, c.Planned
 	if request.Sink == nil {
 		return vnfm.Problems{{
 			Attribute: sinkAttribute,

@@ -218,17 +218,17 @@ func TestCheck(t *testing.T) {
 		}
 		return p
 	}
-	found := New().Check(&vnfm.InstanceSpec{}, planned("cluster.x-k8s.io/v1beta2/Cluster edge"))
+	found := New().Check(&vnfm.HookCheck{Request: &vnfm.InstanceSpec{}, Planned: planned("cluster.x-k8s.io/v1beta2/Cluster edge")})
 	require.Len(t, found, 1)
 	assert.Equal(t, "credentials_sink", found[0].Attribute)
 	assert.Contains(t, found[0].Detail, vnfm.CredentialsSender)
 
 	sink := &vnfm.CredentialsSink{}
-	assert.Empty(t, New().Check(&vnfm.InstanceSpec{Sink: sink}, planned("cluster.x-k8s.io/v1beta1/Cluster far/edge", "v1/Secret a")))
-	assert.Empty(t, New().Check(&vnfm.InstanceSpec{Sink: sink}, planned(vnfm.ConnectionKey("east", "cluster.x-k8s.io/v1beta2/Cluster edge"))))
-	assert.Empty(t, New().Check(&vnfm.InstanceSpec{Sink: sink, Cluster: &vnfm.ClusterSpec{}}, planned()))
+	assert.Empty(t, New().Check(&vnfm.HookCheck{Request: &vnfm.InstanceSpec{Sink: sink}, Planned: planned("cluster.x-k8s.io/v1beta1/Cluster far/edge", "v1/Secret a")}))
+	assert.Empty(t, New().Check(&vnfm.HookCheck{Request: &vnfm.InstanceSpec{Sink: sink}, Planned: planned(vnfm.ConnectionKey("east", "cluster.x-k8s.io/v1beta2/Cluster edge"))}))
+	assert.Empty(t, New().Check(&vnfm.HookCheck{Request: &vnfm.InstanceSpec{Sink: sink, Cluster: &vnfm.ClusterSpec{}}, Planned: planned()}))
 
-	found = New().Check(&vnfm.InstanceSpec{Sink: sink}, planned("example.org/v1/Cluster edge", "cluster.x-k8s.io/v1beta2/ClusterClass a"))
+	found = New().Check(&vnfm.HookCheck{Request: &vnfm.InstanceSpec{Sink: sink}, Planned: planned("example.org/v1/Cluster edge", "cluster.x-k8s.io/v1beta2/ClusterClass a")})
 	require.Len(t, found, 1)
 	assert.Equal(t, "credentials_sink", found[0].Attribute)
 	assert.Equal(t, "there are no credentials to send", found[0].Summary)

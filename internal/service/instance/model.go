@@ -31,15 +31,18 @@ type model struct {
 	ScaleLevels            types.Map     `tfsdk:"scale_levels"`
 	ScaleInVNFCIDs         types.Set     `tfsdk:"scale_in_vnfc_ids"`
 	AdditionalParams       types.Dynamic `tfsdk:"additional_params"`
+	SecretParams           types.Dynamic `tfsdk:"additional_params_wo"`
+	SecretParamsVersion    types.Int64   `tfsdk:"additional_params_wo_version"`
 	OperationalState       types.String  `tfsdk:"operational_state"`
 	ReplaceObjects         types.Set     `tfsdk:"replace_objects"`
 	Readiness              types.List    `tfsdk:"readiness"`
 	Termination            types.Object  `tfsdk:"termination"`
 	DeletionPolicy         types.Object  `tfsdk:"deletion_policy"`
 
-	VNFDID      types.String `tfsdk:"vnfd_id"`
-	ScaleStatus types.Map    `tfsdk:"scale_status"`
-	VDUs        types.Map    `tfsdk:"vdus"`
+	VNFDID          types.String `tfsdk:"vnfd_id"`
+	ScaleStatus     types.Map    `tfsdk:"scale_status"`
+	VDUs            types.Map    `tfsdk:"vdus"`
+	RegisteredVIMID types.String `tfsdk:"registered_vim_id"`
 }
 
 // terminationModel is the "termination" argument.
@@ -95,6 +98,39 @@ func (m *model) Spec(ctx context.Context, _ *model, diags *diag.Diagnostics) (s 
 		}
 	}
 	return s, true
+}
+
+// Conceal implements lifecycle.Model.
+func (m *model) Conceal(ctx context.Context, config *model, spec *vnfm.InstanceSpec, diags *diag.Diagnostics) []string {
+	if !tfutil.FullyKnown(ctx, config.SecretParams) {
+		spec.SecretsLater = true
+		return nil
+	}
+	params, err := tfutil.MapToGo(config.SecretParams)
+	if err != nil {
+		diags.AddAttributeError(path.Root("additional_params_wo"), "Invalid Additional Parameters", "additional_params_wo must be an object.")
+		return nil
+	}
+	spec.SecretParams = params
+	return textsIn(params)
+}
+
+// textsIn are all texts in a value.
+func textsIn(value any) []string {
+	var out []string
+	switch value := value.(type) {
+	case map[string]any:
+		for _, item := range value {
+			out = append(out, textsIn(item)...)
+		}
+	case []any:
+		for _, item := range value {
+			out = append(out, textsIn(item)...)
+		}
+	case string:
+		out = append(out, value)
+	}
+	return out
 }
 
 // Prepare implements lifecycle.Model.
@@ -176,6 +212,7 @@ func (m *model) SetRecord(ctx context.Context, i *vnfm.Instance, diags *diag.Dia
 	m.OperationalState = types.StringValue(string(i.OperationalState))
 	m.VNFDID = types.StringValue(i.VNFDID)
 	m.ScaleStatus = tfutil.Int64Map(i.ScaleStatus)
+	m.RegisteredVIMID = tfutil.OptionalString(i.RegisteredVIMID)
 	m.Readiness = readinessList(m.Readiness, i.Readiness)
 	if !m.Metadata.IsNull() || len(i.Metadata) > 0 {
 		m.Metadata = tfutil.StringMap(i.Metadata)

@@ -45,6 +45,7 @@ func plannedNamespace(ctx context.Context, plan, config, state *model) types.Str
 // Differs implements lifecycle.Model.
 func (m *model) Differs(ctx context.Context, state *model) bool {
 	return !sameParams(ctx, m.AdditionalParams, state.AdditionalParams) || !lifecycle.Same([][2]attr.Value{
+		{m.SecretParamsVersion, state.SecretParamsVersion},
 		{m.VIMConnections, state.VIMConnections},
 		{m.ExtVirtualLinks, state.ExtVirtualLinks},
 		{m.ExtManagedVirtualLinks, state.ExtManagedVirtualLinks},
@@ -58,7 +59,15 @@ func (m *model) Differs(ctx context.Context, state *model) bool {
 }
 
 // PlanProgress implements lifecycle.Model: what an operation changes is in the preview.
-func (m *model) PlanProgress(*model, bool) {}
+// A VIM keeps its id once it is registered.
+func (m *model) PlanProgress(state *model, runs bool) {
+	switch {
+	case state != nil && (!runs || !state.RegisteredVIMID.IsNull()):
+		m.RegisteredVIMID = state.RegisteredVIMID
+	default:
+		m.RegisteredVIMID = types.StringUnknown()
+	}
+}
 
 // sameParams reports whether two values hold the same parameters, be they written
 // as lists or tuples, maps or objects.

@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework-validators/mapvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringdefault"
@@ -84,6 +85,17 @@ func identityAttributes() map[string]schema.Attribute {
 		"additional_params": schema.DynamicAttribute{
 			MarkdownDescription: additionalParams,
 			Optional:            true,
+		},
+		"additional_params_wo": schema.DynamicAttribute{
+			MarkdownDescription: "Secret parameters of the management drivers that the VNFD names, such as passwords, laid over `additional_params` key by key. This form is write-only: it reaches neither plan nor state and accepts ephemeral values; the store keeps it sealed for the termination. " +
+				"A change alone is not noticed; raise `additional_params_wo_version` as well. Infra drivers take none.",
+			Optional:  true,
+			WriteOnly: true,
+		},
+		"additional_params_wo_version": schema.Int64Attribute{
+			MarkdownDescription: "Version of `additional_params_wo`, any number. Changing this sends the current value of `additional_params_wo`, in place.",
+			Optional:            true,
+			Validators:          []validator.Int64{int64validator.AlsoRequires(path.MatchRoot("additional_params_wo"))},
 		},
 	}
 }
@@ -182,6 +194,10 @@ func computedAttributes() map[string]schema.Attribute {
 			Computed:            true,
 		},
 		"vdus": tfutil.VDUsAttribute(),
+		"registered_vim_id": schema.StringAttribute{
+			MarkdownDescription: "Id of the VIM that a management driver has registered: the Kubernetes cluster that the instance is. Null when there is none. It stays the same when the cluster is built anew.",
+			Computed:            true,
+		},
 		"objects": schema.MapAttribute{
 			MarkdownDescription: "The objects of the instance: from `group/version/Kind namespace/name` as the package writes it to the digest of the rendered object, known at plan time. An object that was changed behind Terraform's back reads `drifted: <field paths>`, one that is gone is absent; the next apply puts both right. The release of a Helm chart is listed as `helm.sh/v1/Release <name>`. On OpenStack they are the resources of the stack, `<type> <name>`, one for all copies of a VDU, and `OS::Heat::Stack <name>`.",
 			ElementType:         types.StringType,

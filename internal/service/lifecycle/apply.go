@@ -75,6 +75,8 @@ func (r *Resource[M, P]) prepare(ctx context.Context, plan, state *M, config tfs
 	if diags.Append(config.Get(ctx, &configured)...); diags.HasError() {
 		return ctx, nil, spec
 	}
+	secrets := P(plan).Conceal(ctx, &configured, &spec, diags)
+	ctx = tfutil.Mask(ctx, secrets...)
 	P(plan).Prepare(ctx, manager, &configured, &spec, diags)
 	return tfutil.WithSink(ctx, config, &spec, diags), manager, spec
 }

@@ -65,6 +65,9 @@ type Model[M any] interface {
 	// none runs, that it stays.
 	PlanProgress(state *M, runs bool)
 
+	// Conceal adds what only the configuration has, for plans too: write-only parameters. It
+	// returns the secrets among them.
+	Conceal(ctx context.Context, config *M, spec *vnfm.InstanceSpec, diags *diag.Diagnostics) []string
 	// Prepare completes a specification before an operation. Only the configuration has the
 	// write-only arguments.
 	Prepare(ctx context.Context, manager vnfm.Manager, config *M, spec *vnfm.InstanceSpec, diags *diag.Diagnostics)

@@ -47,6 +47,9 @@ func (r *Resource[M, P]) ModifyPlan(ctx context.Context, req resource.ModifyPlan
 	if resp.Diagnostics.HasError() {
 		return
 	}
+	secrets := m.Conceal(ctx, &config, &spec, &resp.Diagnostics)
+	ctx = tfutil.Mask(ctx, secrets...)
+	defer func() { resp.Diagnostics = tfutil.MaskDiagnostics(resp.Diagnostics, secrets...) }()
 	m.SetPreviewUnknown(&config)
 	if known && enough && manager != nil {
 		r.preview(ctx, m, spec, &resp.Diagnostics)

@@ -259,6 +259,12 @@ func (f fields) deletion() *vnfm.MachineDeletion {
 	}
 }
 
+// Conceal implements lifecycle.Model: a cluster has no parameters, and Prepare adds its
+// secrets.
+func (m *model) Conceal(context.Context, *model, *vnfm.InstanceSpec, *diag.Diagnostics) []string {
+	return nil
+}
+
 // Prepare implements lifecycle.Model.
 func (m *model) Prepare(ctx context.Context, manager vnfm.Manager, config *model, spec *vnfm.InstanceSpec, diags *diag.Diagnostics) {
 	m.prepareCharts(ctx, manager, config, spec.Cluster, diags)

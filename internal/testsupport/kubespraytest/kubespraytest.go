@@ -16,7 +16,8 @@ import (
 	"strings"
 	"testing"
 
-	"golang.org/x/crypto/ssh"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 )
 
 // Root is the folder of the tree on the host.
@@ -31,7 +32,7 @@ const record = "/var/log/kubespray-calls.jsonl"
 var tree embed.FS
 
 // Host is a host with Ansible.
-type Host struct{ client *ssh.Client }
+type Host struct{ shell *labtest.Shell }
 
 // Call is how a playbook was called.
 type Call struct {
@@ -47,14 +48,14 @@ type Call struct {
 	Problems []string `json:"problems"`
 }
 
-// Install writes the tree to a host: client is logged in there as ubuntu.
-func Install(t testing.TB, client *ssh.Client) Host {
+// Install writes the tree to a host.
+func Install(t testing.TB, shell *labtest.Shell) Host {
 	t.Helper()
 	archive, err := pack()
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := Host{client: client}
+	h := Host{shell: shell}
 	h.run(t, fmt.Sprintf("rm -rf %[1]s && mkdir %[1]s && tar -xC %[1]s && sudo install -m 666 /dev/null %[2]s", Root, record), archive)
 	return h
 }
@@ -73,19 +74,14 @@ func (h Host) Calls(t testing.TB) []Call {
 	return calls
 }
 
-func (h Host) run(t testing.TB, line string, stdin []byte) string {
+// run runs a script as the user of the host.
+func (h Host) run(t testing.TB, script string, stdin []byte) string {
 	t.Helper()
-	session, err := h.client.NewSession()
+	result, err := h.shell.Run(t.Context(), remote.Command{What: "a command of the test", Script: script, Stdin: bytes.NewReader(stdin)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer session.Close() //nolint:errcheck // It has ended.
-	session.Stdin = bytes.NewReader(stdin)
-	out, err := session.CombinedOutput(line)
-	if err != nil {
-		t.Fatalf("%s: %v\n%s", line, err, out)
-	}
-	return string(out)
+	return result.Stdout
 }
 
 // pack makes an archive of the tree.

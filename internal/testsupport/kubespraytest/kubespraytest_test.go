@@ -1,48 +1,37 @@
 package kubespraytest_test
 
 import (
-	"errors"
 	"fmt"
-	"net"
 	"strings"
 	"testing"
 	"time"
 
-	"golang.org/x/crypto/ssh"
-
+	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/kubespraytest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 )
-
-// patience bounds the wait for a server on a busy machine.
-const patience = 5 * time.Minute
 
 // TestCluster installs a cluster of one master and one worker, adds a worker and removes it again, after calls that
 // kubespray would not take.
 func TestCluster(t *testing.T) {
 	lab := labtest.OpenStackSystems(t, labtest.OpenStackDocker, labtest.OpenStackAnsible)
-	wait := []func() (string, *ssh.Client){
-		server(t, lab, labtest.OpenStackAnsibleImage), server(t, lab, labtest.OpenStackDockerImage),
-		server(t, lab, labtest.OpenStackDockerImage), server(t, lab, labtest.OpenStackDockerImage),
+	ansible := lab.NewServer(t, "ansible", labtest.OpenStackAnsibleImage, "net0")
+	var hosts []*labtest.Shell
+	for _, name := range []string{"master1", "worker1", "worker2"} {
+		hosts = append(hosts, lab.NewServer(t, name, labtest.OpenStackDockerImage, "net0"))
 	}
-	var addresses []string
-	var shells []*ssh.Client
-	for _, wait := range wait {
-		address, shell := wait()
-		addresses, shells = append(addresses, address), append(shells, shell)
-	}
-	ansible, master, worker := shells[0], shells[1], shells[3]
+	master, worker := hosts[0], hosts[2]
 	host := kubespraytest.Install(t, ansible)
 	play := func(workers int, args string) (string, error) {
-		inventory := "[all]\n" + node("master1", addresses[1]) + node("worker1", addresses[2])
+		inventory := "[all]\n" + node("master1", hosts[0]) + node("worker1", hosts[1])
 		nodes := "worker1\n"
 		if workers > 1 {
-			inventory, nodes = inventory+node("worker2", addresses[3]), nodes+"worker2\n"
+			inventory, nodes = inventory+node("worker2", hosts[2]), nodes+"worker2\n"
 		}
 		inventory += "[kube_control_plane]\nmaster1\n[etcd]\nmaster1\n[kube_node]\n" + nodes +
 			"[calico_rr]\n[k8s_cluster:children]\nkube_control_plane\nkube_node\ncalico_rr\n"
 		run(t, ansible, "cd "+kubespraytest.Root+" && { [ -e inventory/test ] || cp -r inventory/sample inventory/test; } && cat >inventory/test/hosts.ini <<'X'\n"+inventory+"X\n")
-		return try(ansible, "cd "+kubespraytest.Root+" && ansible-playbook -i inventory/test/hosts.ini --become --become-user=root "+args)
+		return try(t, ansible, "cd "+kubespraytest.Root+" && ansible-playbook -i inventory/test/hosts.ini --become --become-user=root "+args)
 	}
 	must := func(workers int, args string) {
 		t.Helper()
@@ -59,7 +48,7 @@ func TestCluster(t *testing.T) {
 	if got := nodes(); got != "node/master1\nnode/worker1\n" {
 		t.Errorf("the cluster has %s", got)
 	}
-	if got := run(t, master, "sudo stat -c %a /etc/kubernetes/admin.conf /root/.kube/config && sudo grep -c 'server: https://"+addresses[1]+":6443' /etc/kubernetes/admin.conf"); got != "600\n600\n1\n" {
+	if got := run(t, master, "sudo stat -c %a /etc/kubernetes/admin.conf /root/.kube/config && sudo grep -c 'server: https://"+hosts[0].Address+":6443' /etc/kubernetes/admin.conf"); got != "600\n600\n1\n" {
 		t.Errorf("the configuration of the administrator: %s", got)
 	}
 	run(t, master, "sudo kubectl wait --for=condition=Ready --timeout=60s node --all && sudo kubectl create deployment web --image=web --replicas=3 && sudo kubectl rollout status deployment web --timeout=60s || { sudo kubectl get events; false; }")
@@ -88,7 +77,7 @@ func TestCluster(t *testing.T) {
 	if got := nodes(); got != "node/master1\nnode/worker1\n" {
 		t.Errorf("after a removal the cluster has %s", got)
 	}
-	if out, err := try(worker, "ls -d /etc/kubernetes /usr/local/bin/kubectl /etc/systemd/system/kubelet.service"); err == nil || strings.Contains(out, "\n/") {
+	if out, err := try(t, worker, "ls -d /etc/kubernetes /usr/local/bin/kubectl /etc/systemd/system/kubelet.service"); err == nil || strings.Contains(out, "\n/") {
 		t.Errorf("the removed node has %s", out)
 	}
 	calls := host.Calls(t)
@@ -97,69 +86,26 @@ func TestCluster(t *testing.T) {
 		t.Errorf("the last call is %+v", last)
 	}
 	must(1, "reset.yml -e reset_confirmation=yes")
-	if out, err := try(master, "systemctl is-active kube-apiserver etcd"); err == nil {
+	if out, err := try(t, master, "systemctl is-active kube-apiserver etcd"); err == nil {
 		t.Errorf("after a reset the master runs %s", out)
 	}
 }
 
-func node(name, address string) string {
-	return fmt.Sprintf("%s ansible_host=%[2]s ip=%[2]s etcd_member_name=etcd-%[1]s ansible_user=ubuntu ansible_password=ubuntu ansible_become_password=ubuntu\n", name, address)
+func node(name string, host *labtest.Shell) string {
+	return fmt.Sprintf("%s ansible_host=%[2]s ip=%[2]s etcd_member_name=etcd-%[1]s ansible_user=ubuntu ansible_password=ubuntu ansible_become_password=ubuntu\n", name, host.Address)
 }
 
-// server has Nova make a server, and returns what waits for it.
-func server(t *testing.T, lab labtest.OpenStackEnv, image string) func() (string, *ssh.Client) {
+func try(t *testing.T, host *labtest.Shell, script string) (string, error) {
 	t.Helper()
-	var made struct{ Server struct{ ID string } }
-	lab.Post(t, "compute", "/servers", map[string]any{"server": map[string]any{
-		"name": "kubespraytest", "flavorRef": lab.Flavors["m1.small"], "imageRef": lab.Images[image],
-		"networks": []map[string]any{{"uuid": lab.Networks["net0"]}},
-	}}, &made)
-	path := "/servers/" + made.Server.ID
-	t.Cleanup(func() { lab.Delete(t, "compute", path) })
-	return func() (string, *ssh.Client) {
-		var address string
-		var client *ssh.Client
-		for deadline := time.Now().Add(patience); client == nil; <-time.After(time.Second) {
-			var got struct {
-				Server struct {
-					Status    string
-					Fault     struct{ Message string }
-					Addresses map[string][]struct{ Addr string }
-				}
-			}
-			lab.Get(t, "compute", path, &got)
-			err := errors.New(got.Server.Status + " " + got.Server.Fault.Message)
-			if got.Server.Status == "ACTIVE" {
-				address = got.Server.Addresses["net0"][0].Addr
-				client, err = ssh.Dial("tcp", net.JoinHostPort(address, "22"), &ssh.ClientConfig{
-					User: "ubuntu", Auth: []ssh.AuthMethod{ssh.Password("ubuntu")}, Timeout: 10 * time.Second,
-					HostKeyCallback: ssh.InsecureIgnoreHostKey(), //nolint:gosec // Each server of the lab makes its own.
-				})
-			}
-			if err != nil && (time.Now().After(deadline) || got.Server.Status == "ERROR") {
-				t.Fatalf("waiting for a server: %v", err)
-			}
-		}
-		t.Cleanup(func() { _ = client.Close() })
-		return address, client
-	}
+	result, err := host.Run(t.Context(), remote.Command{What: "a command of the test", Script: script})
+	return result.Stdout + result.Stderr, err
 }
 
-func try(client *ssh.Client, line string) (string, error) {
-	session, err := client.NewSession()
-	if err != nil {
-		return "", err
-	}
-	defer session.Close() //nolint:errcheck // It has ended.
-	out, err := session.CombinedOutput(line)
-	return string(out), err
-}
-
-func run(t *testing.T, client *ssh.Client, line string) string {
+func run(t *testing.T, host *labtest.Shell, script string) string {
 	t.Helper()
-	out, err := try(client, line)
+	out, err := try(t, host, script)
 	if err != nil {
-		t.Fatalf("%s: %v\n%s", line, err, out)
+		t.Fatalf("%s: %v\n%s", script, err, out)
 	}
 	return out
 }

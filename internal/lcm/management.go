@@ -1,0 +1,115 @@
+package lcm
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// hostKeys keeps keys of hosts in the record of an operation's instance.
+type hostKeys struct{ *operation }
+
+// Pinned implements vnfm.HostKeys.
+func (k hostKeys) Pinned(name string) string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.instance.value.HostKeys[name]
+}
+
+// Pin implements vnfm.HostKeys.
+func (k hostKeys) Pin(ctx context.Context, name, key string) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	keys := maps.Clone(k.instance.value.HostKeys)
+	if keys == nil {
+		keys = map[string]string{}
+	}
+	keys[name] = key
+	k.instance.value.HostKeys = keys
+	return saveInstance(ctx, k.store, k.instance)
+}
+
+// driverState is what one management driver keeps in the record of an operation's
+// instance.
+type driverState struct {
+	*operation
+	driver string
+}
+
+// Load implements vnfm.DriverState.
+func (s driverState) Load(into any) error {
+	s.mu.Lock()
+	raw := s.instance.value.DriverStates[s.driver]
+	s.mu.Unlock()
+	if raw == nil {
+		return nil
+	}
+	if err := json.Unmarshal(raw, into); err != nil {
+		return fmt.Errorf("reading what management driver %q has written of the instance: %w", s.driver, err)
+	}
+	return nil
+}
+
+// Save implements vnfm.DriverState.
+func (s driverState) Save(ctx context.Context, value any) error {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	states := maps.Clone(s.instance.value.DriverStates)
+	if states == nil {
+		states = vnfm.DriverStates{}
+	}
+	states[s.driver] = raw
+	s.instance.value.DriverStates = states
+	return saveInstance(ctx, s.store, s.instance)
+}
+
+// paramConfigures marks the operation that has management drivers work with other
+// parameters.
+const paramConfigures = "management_params"
+
+// configures reports whether the pending operation is such a one. What the VIM has is
+// whole then.
+func (u *update) configures() bool {
+	return u.pending != nil && u.pending.kind() == vnfm.OpModifyInfo && u.pending.snapshot().Parameters[paramConfigures] == true
+}
+
+// configure has the management drivers of an instance work with parameters that have
+// changed, whether or not the VNFD names them for a hook of this operation: what they
+// have made must not stay as it was.
+func (u *update) configure(ctx context.Context) error {
+	i := &u.instance.value
+	key, err := u.engine.digestKey(ctx)
+	if err != nil {
+		return err
+	}
+	digest := paramsDigest(key, u.spec.Management)
+	if i.ConfiguredDigest == digest {
+		return nil
+	}
+	drivers := map[string]hooked{}
+	for _, h := range u.engine.hooksOf(u.wanted.flavour) {
+		if h.name != vnfm.CredentialsSender {
+			drivers[h.name] = hooked{name: h.name, driver: h.driver, hook: vnfm.Hook{Name: hookName(vnfm.OpModifyInfo, true)}}
+		}
+	}
+	for _, h := range u.engine.at(u.wanted.flavour, &u.spec, vnfm.OpModifyInfo, true) {
+		// The hook itself runs them.
+		delete(drivers, h.name)
+	}
+	return u.operation(ctx, vnfm.OpModifyInfo, map[string]any{paramConfigures: true}, func(ctx context.Context, op *operation) error {
+		for _, h := range drivers {
+			if err := u.engine.runHooks(ctx, op, u.around(op), []hooked{h}, true); err != nil {
+				return err
+			}
+		}
+		i.ConfiguredDigest = digest
+		return nil
+	})
+}

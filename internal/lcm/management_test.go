@@ -1,0 +1,285 @@
+package lcm_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// worker is a management driver that notes what it is called with and keeps a state.
+type worker struct {
+	calls []string
+	// seen are the parameters of the last call.
+	seen map[string]any
+	// fail, when set, is asked at each call by its hook, after the work.
+	fail func(hook string) error
+	// once counts how often the step ran that is done once.
+	once int
+}
+
+func (*worker) Params() []string { return []string{"site"} }
+
+func (*worker) Check(c *vnfm.HookCheck) vnfm.Problems {
+	site, _ := c.Params["site"].(map[string]any)
+	if site["password"] == nil && !c.Later {
+		return vnfm.Problems{{Attribute: "additional_params", Key: "site", Summary: "the password is missing"}}
+	}
+	return nil
+}
+
+func (d *worker) Run(ctx context.Context, call *vnfm.HookCall) error {
+	line := fmt.Sprintf("%s %s", call.Operation, call.Hook.Name)
+	if len(call.Leaving) > 0 {
+		line += " leaving " + strings.Join(call.Leaving, ",")
+	}
+	d.calls, d.seen = append(d.calls, line), call.Params
+	state := map[string]int{}
+	if err := call.State.Load(&state); err != nil {
+		return err
+	}
+	state[call.Hook.Name]++
+	if err := call.State.Save(ctx, state); err != nil {
+		return err
+	}
+	if call.HostKeys.Pinned("one") == "" {
+		if err := call.HostKeys.Pin(ctx, "one", "ssh-ed25519 AAAA"); err != nil {
+			return err
+		}
+	}
+	if err := call.Once(ctx, "step", func(context.Context) error { d.once++; return nil }); err != nil {
+		return err
+	}
+	if d.fail != nil {
+		return d.fail(call.Hook.Name)
+	}
+	return nil
+}
+
+func (d *worker) taken() []string {
+	calls := d.calls
+	d.calls = nil
+	return calls
+}
+
+func newWorkerWorld(t *testing.T) (*world, *worker, vnfm.InstanceSpec) {
+	t.Helper()
+	w, d := newWorld(t), &worker{}
+	w.management = map[string]vnfm.ManagementDriver{vnfm.ArtifactBash: d}
+	w.Engine = w.open(t)
+	dir := filepath.Join(w.sources, "worked")
+	writePackage(t, dir, "4.0")
+	path := filepath.Join(dir, "Definitions", "vnfd.yaml")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hooks := "      artifacts:\n        setup: {type: " + vnfm.ArtifactBash + ", file: Scripts/setup.sh}\n      interfaces:\n        Vnflcm:\n          type: tosca.interfaces.nfv.Vnflcm\n"
+	for _, hook := range []string{"instantiate_end", "scale_start", "scale_end", "heal_start", "heal_end", "terminate_start", "terminate_end"} {
+		hooks += "          " + hook + ": {implementation: setup}\n"
+	}
+	if err := os.WriteFile(path, []byte(strings.Replace(string(data), "    VDU1:\n", hooks+"    VDU1:\n", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, problems, err := w.OnboardPackage(t.Context(), vnfm.PackageSpec{Name: "test", Source: dir, Integrity: "enforce", Signature: "verify_if_present"}, "")
+	if err != nil || problems.HasErrors() {
+		t.Fatal(err, problems)
+	}
+	spec := w.spec()
+	spec.PackageID = p.ID
+	spec.AdditionalParams = map[string]any{"namespace": "far", "site": map[string]any{"username": "root"}}
+	spec.SecretParams = map[string]any{"site": map[string]any{"password": "planted-secret"}}
+	return w, d, spec
+}
+
+func (w *world) mustUpdate(t *testing.T, id string, spec vnfm.InstanceSpec) *vnfm.Instance {
+	t.Helper()
+	i, err := w.Update(t.Context(), id, spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return i
+}
+
+func same(t *testing.T, what string, got any, want any) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+// A driver is chosen by the type of the artifact, is told who leaves, gets its own
+// parameters with the secret ones over them, and keeps a state; the record has none of its
+// parameters, and the infra driver sees none.
+func TestManagementDriver(t *testing.T) {
+	w, d, spec := newWorkerWorld(t)
+	i, err := w.Instantiate(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "at creation", d.taken(), []string{"INSTANTIATE instantiate_end"})
+	same(t, "parameters", d.seen, map[string]any{"site": map[string]any{"username": "root", "password": "planted-secret"}})
+	same(t, "recorded parameters", i.AdditionalParams, map[string]any{"namespace": "far"})
+	same(t, "host keys", i.HostKeys, map[string]string{"one": "ssh-ed25519 AAAA"})
+
+	w.mustUpdate(t, i.ID, spec)
+	same(t, "without a change", d.taken(), []string(nil))
+
+	spec.SecretParams = map[string]any{"site": map[string]any{"password": "another-secret"}}
+	w.mustUpdate(t, i.ID, spec)
+	same(t, "with another secret", d.taken(), []string{"MODIFY_INFO modify_information_end"})
+	same(t, "the secret", d.seen["site"].(map[string]any)["password"], any("another-secret")) //nolint:forcetypeassert // a test
+
+	w.driver.vnfcs = []string{"VDU1-1", "VDU1-2", "VDU1-3"}
+	spec.ScaleLevels = map[string]int{"workers": 1}
+	w.mustUpdate(t, i.ID, spec)
+	same(t, "at a scale", d.taken(), []string{"SCALE scale_start leaving VDU1-3", "SCALE scale_end leaving VDU1-3"})
+	w.driver.vnfcs = []string{"VDU1-1", "VDU1-2"}
+
+	spec.Heal = &vnfm.HealSpec{Trigger: "one", VNFCIDs: []string{"VDU1-2"}}
+	w.mustUpdate(t, i.ID, spec)
+	same(t, "at a heal", d.taken(), []string{"HEAL heal_start leaving VDU1-2", "HEAL heal_end leaving VDU1-2"})
+
+	// The end has no request: the parameters come from the store.
+	if err := w.open(t).Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}); err != nil {
+		t.Fatal(err)
+	}
+	same(t, "at the end", d.taken(), []string{"TERMINATE terminate_start", "TERMINATE terminate_end"})
+	same(t, "the secret at the end", d.seen["site"].(map[string]any)["password"], any("another-secret")) //nolint:forcetypeassert // a test
+
+	// In clear it is nowhere.
+	_ = filepath.WalkDir(w.dir, func(path string, entry os.DirEntry, err error) error {
+		if data, _ := os.ReadFile(path); err == nil && !entry.IsDir() && (strings.Contains(string(data), "planted-secret") || strings.Contains(string(data), "another-secret")) {
+			t.Errorf("%s holds the secret", path)
+		}
+		return nil
+	})
+}
+
+// An operation whose last hook has failed is continued at that hook, and nothing else of it is done again.
+func TestEndHookIsContinued(t *testing.T) {
+	w, d, spec := newWorkerWorld(t)
+	i, err := w.Instantiate(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.taken()
+	d.once = 0
+	d.fail = func(hook string) error {
+		if hook == "scale_end" {
+			return errBroken
+		}
+		return nil
+	}
+	spec.ScaleLevels = map[string]int{"workers": 2}
+	_, err = w.Update(t.Context(), i.ID, spec)
+	var failed *vnfm.OperationError
+	if !errors.As(err, &failed) || failed.Instance.Status != vnfm.StatusFailedTemp || !strings.Contains(err.Error(), `management driver "tosca.artifacts.Implementation.Bash" at hook scale_end`) {
+		t.Fatalf("got %v", err)
+	}
+	same(t, "levels after the failure", failed.Instance.ScaleLevels, map[string]int{"workers": 2})
+	same(t, "calls", d.taken(), []string{"SCALE scale_start", "SCALE scale_end"})
+	w.driver.calls = nil
+	d.fail = nil
+	i = w.mustUpdate(t, i.ID, spec)
+	same(t, "status", i.Status, vnfm.StatusInstantiated)
+	same(t, "continued", d.taken(), []string{"SCALE scale_end"})
+	if slices.Contains(w.driver.calls, "scale") || slices.Contains(w.driver.calls, "apply") {
+		t.Errorf("the VIM was asked again: %v", w.driver.calls)
+	}
+	same(t, "steps that are done once", d.once, 2)
+	same(t, "operations", w.operations(t, i.ID), []string{"INSTANTIATE COMPLETED", "SCALE COMPLETED"})
+}
+
+// The same for parameters that were changed, and for a creation.
+func TestChangedParamsAreContinued(t *testing.T) {
+	w, d, spec := newWorkerWorld(t)
+	d.fail = func(string) error { return errBroken }
+	_, err := w.Instantiate(t.Context(), spec)
+	var failed *vnfm.OperationError
+	if !errors.As(err, &failed) || failed.Instance == nil {
+		t.Fatalf("got %v", err)
+	}
+	id := failed.Instance.ID
+	d.fail = nil
+	w.mustUpdate(t, id, spec)
+	same(t, "creation", d.taken(), []string{"INSTANTIATE instantiate_end", "INSTANTIATE instantiate_end"})
+	d.fail = func(string) error { return errBroken }
+	spec.AdditionalParams = map[string]any{"namespace": "far", "site": map[string]any{"username": "admin"}}
+	if _, err := w.Update(t.Context(), id, spec); !errors.As(err, &failed) {
+		t.Fatalf("got %v", err)
+	}
+	d.fail = nil
+	i := w.mustUpdate(t, id, spec)
+	same(t, "status", i.Status, vnfm.StatusInstantiated)
+	same(t, "change", d.taken(), []string{"MODIFY_INFO modify_information_end", "MODIFY_INFO modify_information_end"})
+	same(t, "operations", w.operations(t, id), []string{"INSTANTIATE COMPLETED", "MODIFY_INFO COMPLETED"})
+}
+
+// A forceful termination goes on when a driver fails, and tells of it; a graceful one
+// does not.
+func TestForcefulTerminationGoesOn(t *testing.T) {
+	w, d, spec := newWorkerWorld(t)
+	i, err := w.Instantiate(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.fail = func(string) error { return errBroken }
+	if err := w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{Type: vnfm.Graceful}); !errors.Is(err, errBroken) {
+		t.Fatalf("got %v", err)
+	}
+	var left []string
+	err = w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{Type: vnfm.Forceful, LeftBehind: func(object, reason string) { left = append(left, object+": "+reason) }})
+	if err != nil || len(left) != 2 || !strings.Contains(left[0], "terminate_start") {
+		t.Errorf("got %v, left %q", err, left)
+	}
+}
+
+// What a creation made outside of the VIM goes when it is rolled back.
+func TestRolledBackCreationRunsTheEnd(t *testing.T) {
+	w, d, spec := newWorkerWorld(t)
+	spec.OnFailure = vnfm.OnFailureRollback
+	d.fail = func(hook string) error {
+		if hook == "instantiate_end" {
+			return errBroken
+		}
+		return nil
+	}
+	if _, err := w.Instantiate(t.Context(), spec); !errors.Is(err, errBroken) || !strings.Contains(err.Error(), "removed again") {
+		t.Fatalf("got %v", err)
+	}
+	same(t, "calls", d.taken(), []string{"INSTANTIATE instantiate_end", "TERMINATE terminate_start", "TERMINATE terminate_end"})
+}
+
+// What is wrong with parameters is found by the plan.
+func TestParamsAreCheckedAtPlan(t *testing.T) {
+	w, _, spec := newWorkerWorld(t)
+	check := func(what string, secrets map[string]any, later bool, want ...string) {
+		t.Helper()
+		s := spec
+		s.SecretParams, s.SecretsLater = secrets, later
+		_, problems, err := w.PreviewInstance(t.Context(), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, p := range problems {
+			got = append(got, fmt.Sprintf("%s[%s]: %s", p.Attribute, p.Key, p.Summary))
+		}
+		same(t, what, got, want)
+	}
+	check("whole", spec.SecretParams, false)
+	check("missing", nil, false, "additional_params[site]: the password is missing")
+	check("known later", nil, true)
+	check("of nobody", map[string]any{"sight": map[string]any{}}, true, `additional_params_wo[sight]: nothing takes the secret parameter "sight"`)
+	spec.AdditionalParams = map[string]any{"site": map[string]any{"password": "planted-secret", "nodes": []any{map[string]any{"ssh_password": "x"}}}}
+	check("in clear", nil, false, "additional_params[]: additional_params shows secrets: site.nodes.0.ssh_password, site.password")
+}

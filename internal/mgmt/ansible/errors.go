@@ -1,0 +1,52 @@
+package ansible
+
+import "fmt"
+
+// Failure is a task that failed on a node.
+type Failure struct {
+	Node, Play, Task string
+	// Message is what the module said, and the end of what its program said.
+	Message string
+	// Unreachable is a node that Ansible did not reach.
+	Unreachable bool
+}
+
+func (f Failure) String() string {
+	verb := "failed"
+	if f.Unreachable {
+		verb = "did not reach the node"
+	}
+	return fmt.Sprintf("node %s, play %q: task %q %s: %s", f.Node, f.Play, f.Task, verb, f.Message)
+}
+
+// PlaybookError is a playbook that did not come to its end.
+type PlaybookError struct {
+	// Host is where Ansible is.
+	Host, Playbook string
+	// Status is the exit status of ansible-playbook.
+	Status int
+	// Failures are there unless the playbook could not begin.
+	Failures []Failure
+	said     string
+}
+
+// failuresShown is how many failures an error shows: one cause has often many.
+const failuresShown = 5
+
+func (e *PlaybookError) Error() string {
+	text := fmt.Sprintf("playbook %s on %s failed", e.Playbook, e.Host)
+	if len(e.Failures) == 0 {
+		text += fmt.Sprintf(" with status %d of ansible-playbook", e.Status)
+		if e.said != "" {
+			text += ": " + e.said
+		}
+		return text
+	}
+	for i, f := range e.Failures {
+		if i == failuresShown {
+			return text + fmt.Sprintf("\nand on %d more nodes", len(e.Failures)-i)
+		}
+		text += "\n" + f.String()
+	}
+	return text
+}

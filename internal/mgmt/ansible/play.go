@@ -1,0 +1,174 @@
+// Package ansible runs playbooks on a host that has Ansible, over SSH. What happens comes
+// back as events of a callback plugin of ours, so that errors name playbook, play, task
+// and node. It has no host keys, inventory or playbooks of its own.
+package ansible
+
+import (
+	"context"
+	"crypto/rand"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// Play is a playbook to run.
+type Play struct {
+	// Host is where Ansible is.
+	Host *remote.Client
+	// Dir is the working folder on it, such as that of kubespray; its ansible.cfg is used.
+	Dir string
+	// Inventory and Playbook are paths, relative to Dir or absolute. An inventory with
+	// passwords is the caller's to keep closed (0600).
+	Inventory string
+	Playbook  string
+	// Limit are the nodes that it is run on; all of them when it is empty.
+	Limit []string
+	// ExtraVars go before all other variables. They never stand on a command line.
+	ExtraVars map[string]any
+	// Become is root on the nodes.
+	Become bool
+	// KnownHosts are the host keys of the nodes as in known_hosts; no others are
+	// accepted, wherever the user of the host or its ansible.cfg has some.
+	KnownHosts string
+	// Timeout ends it; 0 leaves that to the context.
+	Timeout time.Duration
+	// Output gets lines for a person: plays, tasks, what became of them on each node.
+	Output func(line string)
+	// Secrets are masked in Output and errors.
+	Secrets []vnfm.Secret
+}
+
+// Result is what a playbook did.
+type Result struct {
+	// Changed are the nodes that it changed, Failed those on which it did not come to
+	// its end, Unreachable those of them that were not reached; in order.
+	Changed, Failed, Unreachable []string
+}
+
+//go:embed run.sh
+var runScript string
+
+//go:embed vnf_events.py
+var plugin string
+
+// Run runs a playbook to its end. One that fails is a *PlaybookError. When ctx ends, or
+// the connection is cut, ansible-playbook is killed with all that it has started on its
+// host; a module that runs on a node at that moment comes to its end there.
+func Run(ctx context.Context, p Play) (Result, error) {
+	if err := p.check(); err != nil {
+		return Result{}, err
+	}
+	files, err := p.files()
+	if err != nil {
+		return Result{}, err
+	}
+	log := &journal{play: p, stats: map[string]stats{}, last: map[string]Failure{}}
+	ran, err := p.Host.Run(ctx, remote.Command{
+		What: "playbook " + p.Playbook, Script: files + pathScript + runScript, Args: append([]string{p.Dir}, p.args()...),
+		Timeout: p.Timeout, Output: log.take, Secrets: p.Secrets,
+	})
+	result := log.result()
+	var ended *remote.StatusError
+	var broken *remote.ConnectionError
+	switch {
+	case errors.As(err, &ended):
+		return result, &PlaybookError{Host: p.Host.Name(), Playbook: p.Playbook, Status: ended.Status, Failures: log.failures(), said: log.said(ran)}
+	case errors.As(err, &broken):
+		return result, fmt.Errorf("%w; Ansible was %s and is killed with the connection: run the playbook again", err, log.where())
+	case err != nil:
+		return result, fmt.Errorf("%w; Ansible was %s", err, log.where())
+	case len(log.stats) == 0:
+		return result, fmt.Errorf("playbook %s on %s did nothing: none of its plays has a node in inventory %s", p.Playbook, p.Host.Name(), p.Inventory)
+	}
+	return result, nil
+}
+
+// check looks for what would be an option of ansible-playbook, or a list of its own.
+func (p Play) check() error {
+	switch {
+	case p.Dir == "" || p.Inventory == "" || p.Playbook == "":
+		return fmt.Errorf("playbook %q in folder %q with inventory %q: none of them may be empty", p.Playbook, p.Dir, p.Inventory)
+	case strings.HasPrefix(p.Playbook, "-"), strings.HasPrefix(p.Dir, "-"):
+		return fmt.Errorf("playbook %q in folder %q: a path must not begin with a dash", p.Playbook, p.Dir)
+	case strings.HasSuffix(p.Inventory, ","):
+		return fmt.Errorf("inventory %q is no path", p.Inventory)
+	}
+	for _, node := range p.Limit {
+		if node == "" || strings.ContainsAny(node, ",:!&@*?[]~ \t\n") {
+			return fmt.Errorf("playbook %s: %q is no name of a node", p.Playbook, node)
+		}
+	}
+	return nil
+}
+
+// args are those of ansible-playbook that anybody may see.
+func (p Play) args() []string {
+	args := []string{"--inventory=" + p.Inventory}
+	if len(p.Limit) > 0 {
+		args = append(args, "--limit="+strings.Join(p.Limit, ","))
+	}
+	if p.Become {
+		args = append(args, "--become")
+	}
+	return append(args, p.Playbook)
+}
+
+// files is the function of the shell that writes the private files.
+func (p Play) files() (string, error) {
+	vars := p.ExtraVars
+	if vars == nil {
+		vars = map[string]any{}
+	}
+	encoded, err := json.Marshal(reveal(vars))
+	if err != nil {
+		return "", fmt.Errorf("playbook %s: encoding the extra variables: %w", p.Playbook, err)
+	}
+	end := "end-" + rand.Text()
+	var b strings.Builder
+	b.WriteString("write_files() {\n")
+	for _, file := range [][2]string{{"vars.json", string(encoded)}, {"known_hosts", p.KnownHosts}, {"vnf_events.py", plugin}} {
+		fmt.Fprintf(&b, "cat >\"$private/%s\" <<'%s' || return\n%s\n%s\n", file[0], end, strings.TrimSuffix(file[1], "\n"), end)
+	}
+	b.WriteString("}\n")
+	return b.String(), nil
+}
+
+// reveal replaces secrets, which encode as a mask, by their texts.
+func reveal(value any) any {
+	switch value := value.(type) {
+	case vnfm.Secret:
+		return value.Reveal()
+	case map[string]vnfm.Secret:
+		out := make(map[string]any, len(value))
+		for k, v := range value {
+			out[k] = v.Reveal()
+		}
+		return out
+	case []vnfm.Secret:
+		out := make([]any, len(value))
+		for i, v := range value {
+			out[i] = v.Reveal()
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(value))
+		for k, v := range value {
+			out[k] = reveal(v)
+		}
+		return out
+	case []any:
+		out := make([]any, len(value))
+		for i, v := range value {
+			out[i] = reveal(v)
+		}
+		return out
+	default:
+		return value
+	}
+}

@@ -1,0 +1,31 @@
+package cluster
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// CheckHooks finds hooks without which a cluster would not be made, or not be told of what
+// goes.
+func CheckHooks(driver string, hooks []vnfm.Hook, problems *vnfm.Problems) {
+	named := func(name string) bool {
+		return slices.ContainsFunc(hooks, func(h vnfm.Hook) bool { return h.Name == name })
+	}
+	if !named("instantiate_end") {
+		problems.Errorf("", 0, 0, "the VNFD does not name the management driver %q for hook instantiate_end: nothing would be installed", driver)
+	}
+	var missing []string
+	for _, name := range []string{"scale_start", "scale_end", "heal_start", "heal_end"} {
+		if !named(name) {
+			missing = append(missing, name)
+		}
+	}
+	if !named("terminate_start") && !named("terminate_end") {
+		missing = append(missing, "terminate_end")
+	}
+	if len(missing) > 0 {
+		problems.Warnf("", 0, 0, "the VNFD does not name the management driver %q for %s: the cluster will not follow these operations", driver, strings.Join(missing, ", "))
+	}
+}

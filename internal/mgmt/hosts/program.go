@@ -1,0 +1,51 @@
+package hosts
+
+import (
+	"context"
+	"path"
+	"strings"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
+)
+
+// makeFolder and removeFolder are around the run of a program: a folder that nobody else
+// can look into.
+const (
+	makeFolder   = "umask 077; mktemp -d"
+	removeFolder = `rm -rf "$1"`
+	runProgram   = `exec "$@"`
+)
+
+// RunProgram runs a script of a package on a server with the interpreter that its first
+// line names, /bin/sh without one. The script of the command is left empty, its arguments
+// are those of the program.
+func RunProgram(ctx context.Context, c *remote.Client, cmd remote.Command, program string) (result remote.Result, err error) {
+	made, err := c.Run(ctx, remote.Command{What: "making a folder for " + cmd.What, Script: makeFolder})
+	if err != nil {
+		return result, err
+	}
+	folder := strings.TrimSpace(made.Stdout)
+	defer func() {
+		_, removeErr := c.Run(context.WithoutCancel(ctx), remote.Command{What: "removing the folder of " + cmd.What, Script: removeFolder, Args: []string{folder}})
+		if err == nil && removeErr != nil {
+			err = removeErr
+		}
+	}()
+	file := path.Join(folder, "program")
+	if _, err := c.WriteFile(ctx, remote.File{Path: file, Content: []byte(program), Mode: 0o600}); err != nil {
+		return result, err
+	}
+	cmd.Script, cmd.Args = runProgram, append(append(interpreter(program), file), cmd.Args...)
+	return c.Run(ctx, cmd)
+}
+
+// interpreter is what the first line of a script asks for.
+func interpreter(program string) []string {
+	line, _, _ := strings.Cut(program, "\n")
+	if text, ok := strings.CutPrefix(line, "#!"); ok {
+		if words := strings.Fields(text); len(words) > 0 {
+			return words
+		}
+	}
+	return []string{"/bin/sh"}
+}

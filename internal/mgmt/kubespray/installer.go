@@ -1,0 +1,191 @@
+package kubespray
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/ansible"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/cluster"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
+)
+
+// installer works on the Ansible server.
+type installer struct {
+	client *remote.Client
+	// groups are the names that the release of kubespray has, confirmation the variable
+	// by which its removal of nodes does not ask.
+	groups       names
+	confirmation string
+	// facts is the playbook that gathers facts.
+	facts string
+}
+
+var _ cluster.Installer = (*installer)(nil)
+
+func (i *installer) close() {
+	if i.client != nil {
+		_ = i.client.Close()
+	}
+}
+
+func (i *installer) connect(ctx context.Context, c *cluster.Cluster) error {
+	if i.client != nil {
+		return nil
+	}
+	h := c.Ansible.Host
+	h.Pins, h.PinName = c.Call.HostKeys, "ansible/"+h.Address
+	c.Progress(ctx, "connecting to the Ansible server %s", h.Address)
+	client, err := remote.Dial(ctx, h, 0)
+	if err != nil {
+		return fmt.Errorf("reaching the Ansible server: %w", err)
+	}
+	i.client = client
+	return nil
+}
+
+// survey tells what release of kubespray is there.
+//
+//go:embed survey.sh
+var survey string
+
+// claim makes the folder of the inventory, which must be the cluster's own.
+//
+//go:embed claim.sh
+var claim string
+
+// Prepare implements cluster.Installer.
+func (i *installer) Prepare(ctx context.Context, c *cluster.Cluster) error {
+	if err := i.connect(ctx, c); err != nil {
+		return err
+	}
+	passwords := c.Master.Access.Login.Password != "" || c.Worker.Access.Login.Password != ""
+	_, err := ansible.Preflight(ctx, i.client, ansible.Needs{
+		Dir: c.Ansible.Root, Playbooks: []string{"cluster.yml", "scale.yml", "remove-node.yml"}, Passwords: passwords,
+	})
+	if err != nil {
+		return fmt.Errorf("preparing the Ansible server: %w", err)
+	}
+	found, err := i.client.Run(ctx, remote.Command{What: "looking at kubespray in " + c.Ansible.Root, Script: survey, Args: []string{c.Ansible.Root}})
+	if err != nil {
+		return err
+	}
+	i.groups, i.confirmation, i.facts = today, "skip_confirmation", "facts.yml"
+	for _, word := range strings.Fields(found.Stdout) {
+		switch word {
+		case "former-groups":
+			i.groups = former
+		case "asks-by-prompt":
+			i.confirmation = "delete_nodes_confirmation"
+		case "facts-below":
+			i.facts = "playbooks/facts.yml"
+		case "no-facts":
+			i.facts = ""
+		}
+	}
+	if _, err := i.client.Run(ctx, remote.Command{
+		What: "making the folder of the inventory " + c.Ansible.Inventory, Script: claim, Args: []string{c.Ansible.Inventory, markerFile, c.Call.Instance.ID, c.Ansible.Root},
+	}); err != nil {
+		return fmt.Errorf("preparing the Ansible server: %w", err)
+	}
+	return nil
+}
+
+// play runs one playbook of kubespray.
+func (i *installer) play(ctx context.Context, c *cluster.Cluster, playbook string, limit []string, extra map[string]any) error {
+	if err := i.write(ctx, c, c.All()); err != nil {
+		return err
+	}
+	c.Progress(ctx, "kubespray: %s", strings.Join(append([]string{playbook}, limit...), " "))
+	_, err := ansible.Run(ctx, ansible.Play{
+		Host: i.client, Dir: c.Ansible.Root, Inventory: path.Join(c.Ansible.Inventory, hostsFile), Playbook: playbook, Limit: limit, ExtraVars: extra,
+		Become: true, Timeout: c.Ansible.Timeout, KnownHosts: i.knownHosts(c), Secrets: c.Secrets(),
+		Output: func(line string) { c.Progress(ctx, "kubespray: %s", line) },
+	})
+	return err
+}
+
+// knownHosts are the keys of the nodes, which were met when each was waited for.
+func (i *installer) knownHosts(c *cluster.Cluster) string {
+	var out strings.Builder
+	for _, n := range c.All() {
+		login := c.Group(n).Access.Login
+		keys := login.HostKeys
+		if len(keys) == 0 {
+			keys = []string{c.Call.HostKeys.Pinned("vnfc/" + n.VNFC)}
+		}
+		name := n.Address
+		if login.Port != 0 && login.Port != 22 {
+			name = fmt.Sprintf("[%s]:%d", n.Address, login.Port)
+		}
+		for _, key := range keys {
+			if key != "" {
+				fmt.Fprintf(&out, "%s %s\n", name, key)
+			}
+		}
+	}
+	return out.String()
+}
+
+// Install implements cluster.Installer.
+func (i *installer) Install(ctx context.Context, c *cluster.Cluster) error {
+	return i.play(ctx, c, "cluster.yml", nil, nil)
+}
+
+// Add implements cluster.Installer, as kubespray's documents say: workers by scale.yml,
+// with the facts of all nodes at hand; masters by cluster.yml, limited to them and to etcd, whose
+// number may be even on the way.
+func (i *installer) Add(ctx context.Context, c *cluster.Cluster, added []*cluster.Node) error {
+	if masters := byRole(added, cluster.Master); len(masters) > 0 {
+		err := i.play(ctx, c, "cluster.yml", []string{i.groups.etcd, i.groups.masters}, map[string]any{"ignore_assert_errors": true, "etcd_retries": 10})
+		if err != nil {
+			return err
+		}
+	}
+	workers := byRole(added, cluster.Worker)
+	if len(workers) == 0 {
+		return nil
+	}
+	if i.facts != "" {
+		if err := i.play(ctx, c, i.facts, nil, nil); err != nil {
+			return err
+		}
+	}
+	return i.play(ctx, c, "scale.yml", namesOf(workers), nil)
+}
+
+// Remove implements cluster.Installer. Nothing is done on a server that is gone.
+func (i *installer) Remove(ctx context.Context, c *cluster.Cluster, n *cluster.Node) error {
+	extra := map[string]any{"node": n.Name, i.confirmation: "yes"}
+	if n.Gone {
+		extra["reset_nodes"], extra["allow_ungraceful_removal"] = false, true
+	}
+	if err := i.play(ctx, c, "remove-node.yml", nil, extra); err != nil {
+		return err
+	}
+	return i.write(ctx, c, slices.DeleteFunc(c.All(), func(other *cluster.Node) bool { return other == n }))
+}
+
+// Discard implements cluster.Installer.
+func (i *installer) Discard(ctx context.Context, c *cluster.Cluster) error {
+	if err := i.connect(ctx, c); err != nil {
+		return err
+	}
+	folder := c.Ansible.Inventory
+	owner, err := i.client.ReadFile(ctx, path.Join(folder, markerFile), false)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("reaching the Ansible server: %w", err)
+	case strings.TrimSpace(string(owner)) != c.Call.Instance.ID:
+		return nil
+	}
+	_, err = i.client.Run(ctx, remote.Command{What: "removing the inventory " + folder, Script: `rm -rf -- "$1"`, Args: []string{folder}})
+	return err
+}

@@ -1,0 +1,194 @@
+package kubespray
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net"
+	"path"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/cluster"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
+)
+
+// The files of an inventory. The marker says whose it is.
+const (
+	hostsFile  = "hosts.yaml"
+	markerFile = ".vnf-instance"
+)
+
+// group is a group of Ansible's inventory in YAML.
+type group struct {
+	Hosts    map[string]map[string]any `yaml:"hosts,omitempty"`
+	Children map[string]*group         `yaml:"children,omitempty"`
+}
+
+// inventory writes down the nodes: the first master comes first, since kubespray takes that
+// for the one that others join.
+func (i *installer) inventory(c *cluster.Cluster, all []*cluster.Node) ([]byte, error) {
+	g := i.groups
+	members := func(nodes []*cluster.Node) *group {
+		out := &group{Hosts: map[string]map[string]any{}}
+		for _, n := range nodes {
+			out.Hosts[n.Name] = map[string]any{}
+		}
+		return out
+	}
+	masters, workers := byRole(all, cluster.Master), byRole(all, cluster.Worker)
+	root := &group{Hosts: map[string]map[string]any{}, Children: map[string]*group{
+		g.masters: members(masters), g.etcd: members(masters), g.workers: members(workers), g.reflectors: {Hosts: map[string]map[string]any{}},
+		g.all: {Children: map[string]*group{g.masters: {}, g.workers: {}}},
+	}}
+	for _, n := range masters {
+		root.Hosts[n.Name] = i.host(c, n)
+		root.Hosts[n.Name]["etcd_member_name"] = "etcd" + strings.TrimPrefix(n.Name, string(cluster.Master))
+	}
+	for _, n := range workers {
+		root.Hosts[n.Name] = i.host(c, n)
+	}
+	return encode(map[string]*group{"all": root}, all)
+}
+
+// host are the variables of one node.
+func (i *installer) host(c *cluster.Cluster, n *cluster.Node) map[string]any {
+	login := c.Group(n).Access.Login
+	out := map[string]any{"ansible_host": n.Address, "ip": n.IP, "access_ip": n.IP, "ansible_user": login.User}
+	if login.Port != 0 {
+		out["ansible_port"] = login.Port
+	}
+	if login.Password != "" {
+		out["ansible_password"] = login.Password.Reveal()
+	}
+	switch {
+	case login.SudoPassword != "":
+		out["ansible_become_password"] = login.SudoPassword.Reveal()
+	case login.Password != "":
+		out["ansible_become_password"] = login.Password.Reveal()
+	}
+	if login.PrivateKey != "" {
+		out["ansible_ssh_private_key_file"] = path.Join(c.Ansible.Inventory, keyFile(n.Role))
+	}
+	return out
+}
+
+func keyFile(role cluster.Role) string { return string(role) + ".key" }
+
+// variables are those of the cluster, with the user's over them.
+func variables(c *cluster.Cluster) map[string]any {
+	out := map[string]any{
+		"kube_pods_subnet": c.PodCIDR.String(), "kube_service_addresses": c.ServiceCIDR.String(),
+	}
+	set := func(name, value string) {
+		if value != "" {
+			out[name] = value
+		}
+	}
+	set("http_proxy", c.Proxy.HTTP.Reveal())
+	set("https_proxy", c.Proxy.HTTPS.Reveal())
+	if len(out) > 2 {
+		set("additional_no_proxy", c.Proxy.NoProxy())
+	}
+	maps.Copy(out, c.Ansible.Variables)
+	return out
+}
+
+// write brings the inventory to the Ansible server. Names for the certificate of the API
+// server are those by which it is reached from outside.
+func (i *installer) write(ctx context.Context, c *cluster.Cluster, all []*cluster.Node) error {
+	folder := c.Ansible.Inventory
+	vars := variables(c)
+	endpoint, err := c.Endpoint(ctx)
+	if err != nil {
+		return err
+	}
+	address, _, err := net.SplitHostPort(endpoint)
+	if err != nil {
+		return err
+	}
+	names := []string{address}
+	for _, n := range byRole(all, cluster.Master) {
+		names = append(names, n.Cluster, n.Address)
+	}
+	if _, given := vars["supplementary_addresses_in_ssl_keys"]; !given {
+		vars["supplementary_addresses_in_ssl_keys"] = unique(names)
+	}
+	varsText, err := yaml.Marshal(vars)
+	if err != nil {
+		return fmt.Errorf("writing the variables of the cluster: %w", err)
+	}
+	hostsText, err := i.inventory(c, all)
+	if err != nil {
+		return err
+	}
+	files := []remote.File{{Path: path.Join(folder, hostsFile), Content: hostsText}}
+	// The last file of a group counts, and that of the smaller group: kubespray's sample has
+	// the networks of the cluster among the variables of the one.
+	for _, group := range []string{"all", i.groups.all} {
+		files = append(files, remote.File{Path: path.Join(folder, "group_vars", group, "zz-vnf.yml"), Content: varsText})
+	}
+	for role, g := range map[cluster.Role]cluster.Group{cluster.Master: c.Master, cluster.Worker: c.Worker} {
+		if key := g.Access.Login.PrivateKey; key != "" {
+			files = append(files, remote.File{Path: path.Join(folder, keyFile(role)), Content: []byte(strings.TrimRight(key.Reveal(), "\n") + "\n")})
+		}
+	}
+	for _, f := range files {
+		f.Mode, f.MkdirAll = fs.FileMode(0o600), true
+		if _, err := i.client.WriteFile(ctx, f); err != nil {
+			return fmt.Errorf("writing the inventory of the cluster: %w", err)
+		}
+	}
+	return nil
+}
+
+func unique(list []string) []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, item := range list {
+		if item != "" && !seen[item] {
+			seen[item] = true
+			out = append(out, item)
+		}
+	}
+	return out
+}
+
+// encode writes an inventory. Ansible keeps the order of hosts in a file, and maps of Go
+// have none: nodes are listed as they come.
+func encode(doc map[string]*group, order []*cluster.Node) ([]byte, error) {
+	var node yaml.Node
+	if err := node.Encode(doc); err != nil {
+		return nil, fmt.Errorf("writing the inventory: %w", err)
+	}
+	rank := map[string]int{}
+	for n, item := range order {
+		rank[item.Name] = n
+	}
+	sortHosts(&node, rank)
+	return yaml.Marshal(&node)
+}
+
+// sortHosts brings the keys of every mapping that are names of nodes into their order.
+func sortHosts(node *yaml.Node, rank map[string]int) {
+	for _, below := range node.Content {
+		sortHosts(below, rank)
+	}
+	if node.Kind != yaml.MappingNode {
+		return
+	}
+	// Two nodes of a mapping are one entry; few enough that insertion will do.
+	for i := 2; i < len(node.Content); i += 2 {
+		for j := i; j > 0; j -= 2 {
+			this, known := rank[node.Content[j].Value]
+			before, knownBefore := rank[node.Content[j-2].Value]
+			if !known || !knownBefore || before <= this {
+				break
+			}
+			node.Content[j], node.Content[j-2] = node.Content[j-2], node.Content[j]
+			node.Content[j+1], node.Content[j-1] = node.Content[j-1], node.Content[j+1]
+		}
+	}
+}

@@ -1,0 +1,170 @@
+// Package privateregistry installs private registries on hosts over SSH, for the resource
+// and as the management driver of VNFs that are one.
+package privateregistry
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/hosts"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/registry"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// Installer implements vnfm.RegistryDriver.
+type Installer struct{}
+
+var _ vnfm.RegistryDriver = Installer{}
+
+// NewInstaller returns the driver of the resource.
+func NewInstaller() Installer { return Installer{} }
+
+// CheckRegistry implements vnfm.RegistryDriver.
+func (Installer) CheckRegistry(spec *vnfm.RegistrySpec, content fs.FS) vnfm.Problems {
+	var problems vnfm.Problems
+	h := login(spec.SSH, spec.SSH.Address)
+	if h.Address == "" {
+		// It is known once the instance is.
+		h.Address = "192.0.2.1"
+	}
+	if err := h.Check(); err != nil {
+		problems = append(problems, vnfm.Problem{Attribute: "ssh", Summary: strings.TrimPrefix(err.Error(), "host 192.0.2.1: "), Detail: "it is how one logs in to the host of the registry"})
+	}
+	cfg, err := configOf(spec, content)
+	if err != nil {
+		return append(problems, vnfm.Problem{Attribute: "image_path", Summary: err.Error()})
+	}
+	for _, p := range cfg.Check() {
+		p.Attribute = argument(p.Attribute)
+		problems = append(problems, p)
+	}
+	return problems
+}
+
+// argument is where the resource has an attribute of a configuration.
+func argument(attribute string) string {
+	switch attribute {
+	case "certificate", "key":
+		return "tls." + attribute
+	case "proxy.http", "proxy.https", "proxy.no":
+		return "proxy." + map[string]string{"proxy.http": "http_proxy", "proxy.https": "https_proxy", "proxy.no": "no_proxy"}[attribute]
+	default:
+		return attribute
+	}
+}
+
+// InstallRegistry implements vnfm.RegistryDriver.
+func (Installer) InstallRegistry(ctx context.Context, h *vnfm.RegistryHost) (*vnfm.RegistryState, error) {
+	cfg, err := configOf(h.Spec, h.Content)
+	if err != nil {
+		return nil, err
+	}
+	c, err := remote.Dial(ctx, host(h), hosts.Patience)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = c.Close() }()
+	state, err := registry.Install(ctx, c, cfg, h.Progress)
+	if err != nil {
+		return nil, err
+	}
+	return stateOf(state), nil
+}
+
+// ReadRegistry implements vnfm.RegistryDriver.
+func (Installer) ReadRegistry(ctx context.Context, h *vnfm.RegistryHost) (*vnfm.RegistryState, error) {
+	cfg, err := configOf(h.Spec, h.Content)
+	if err != nil {
+		return nil, err
+	}
+	c, err := remote.Dial(ctx, host(h), 0)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = c.Close() }()
+	state, err := registry.Read(ctx, c, cfg)
+	if err != nil {
+		return nil, err
+	}
+	return stateOf(state), nil
+}
+
+// RemoveRegistry implements vnfm.RegistryDriver.
+func (Installer) RemoveRegistry(ctx context.Context, h *vnfm.RegistryHost, data bool) error {
+	cfg, err := configOf(h.Spec, nil)
+	if err != nil {
+		return err
+	}
+	c, err := remote.Dial(ctx, host(h), 0)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = c.Close() }()
+	return registry.Remove(ctx, c, cfg, data)
+}
+
+func stateOf(s registry.State) *vnfm.RegistryState {
+	return &vnfm.RegistryState{Ready: s.Ready, Drift: s.Drift, Port: s.Port, Image: s.Image, System: s.System, Engine: s.EngineVersion}
+}
+
+// host is how the host of a registry is reached.
+func host(h *vnfm.RegistryHost) remote.Host {
+	out := login(h.Spec.SSH, h.Address)
+	out.Pins, out.PinName = h.HostKeys, h.Pin
+	if out.Jump != nil {
+		out.Jump.Pins, out.Jump.PinName = h.HostKeys, "host/"+out.Jump.Address
+	}
+	return out
+}
+
+func login(a vnfm.SSHAccess, address string) remote.Host {
+	h := remote.Host{
+		Address: address, Port: a.Port, User: a.User, Agent: a.Agent, HostKeys: a.HostKeys,
+		Password: a.Password, SudoPassword: a.SudoPassword, PrivateKey: a.PrivateKey, Passphrase: a.Passphrase,
+	}
+	if a.Jump != nil {
+		through := login(*a.Jump, a.Jump.Address)
+		h.Jump = &through
+	}
+	return h
+}
+
+// configOf is the registry that a specification asks for. Without content there is none of
+// the image.
+func configOf(spec *vnfm.RegistrySpec, content fs.FS) (registry.Config, error) {
+	cfg := registry.Config{
+		Name: spec.Name, Runtime: registry.Runtime(spec.Runtime), Image: spec.Image, Port: spec.Port, Certificate: spec.Certificate, Key: spec.Key,
+		Users: spec.Users, StoragePath: spec.StoragePath, Proxy: registry.Proxy{HTTP: spec.HTTPProxy, HTTPS: spec.HTTPSProxy, No: spec.NoProxy},
+	}
+	if spec.ImagePath == "" || content == nil {
+		return cfg, nil
+	}
+	file := spec.ImagePath
+	if !path.IsAbs(file) {
+		file = path.Clean(file)
+	}
+	open := func() (io.ReadCloser, error) { return content.Open(file) }
+	f, err := open()
+	if errors.Is(err, fs.ErrNotExist) {
+		return cfg, fmt.Errorf("there is no file %s", spec.ImagePath)
+	}
+	if err != nil {
+		return cfg, fmt.Errorf("opening %s: %w", spec.ImagePath, err)
+	}
+	defer func() { _ = f.Close() }()
+	sum := sha256.New()
+	size, err := io.Copy(sum, f)
+	if err != nil {
+		return cfg, fmt.Errorf("reading %s: %w", spec.ImagePath, err)
+	}
+	cfg.Archive = &registry.Archive{Path: spec.ImagePath, Open: open, Digest: "sha256:" + hex.EncodeToString(sum.Sum(nil)), Size: size}
+	return cfg, nil
+}

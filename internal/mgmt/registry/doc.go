@@ -1,0 +1,15 @@
+// Package registry installs a private container registry on a host over SSH: an engine from
+// the packages of the distribution, the image of the registry from a file or pulled, and
+// one container that the engine, or systemd, keeps running. The management driver
+// mgmt-drivers-private-registry and the resource vnf_private_registry are both made of it.
+//
+// Everything can be done again. What is on the host is looked at first, in one command;
+// what is as it shall be stays untouched, and what an interrupted run left is continued.
+//
+// On the host there are, for a registry of the name private_registry:
+//
+//	/etc/private-registry/private_registry/   certificate, key, users, note; root's alone
+//	/var/lib/private_registry/                the images, unless Config.StoragePath is another
+//
+// and with podman or containerd the unit registry-private_registry.service.
+package registry

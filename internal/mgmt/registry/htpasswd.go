@@ -1,0 +1,42 @@
+package registry
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"golang.org/x/crypto/bcrypt"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// htpasswd writes the file of the users. The line of a user whose password is still the
+// same is kept, so that nothing changes when nothing changed; so is that of a user whose
+// password is not known. Changed names the users whose lines are other ones, and those that
+// went.
+func htpasswd(present []byte, users map[string]vnfm.Secret) (file []byte, changed []string, err error) {
+	lines := map[string]string{}
+	for line := range strings.Lines(string(present)) {
+		line = strings.TrimSpace(line)
+		if user, hash, ok := strings.Cut(line, ":"); ok {
+			lines[user] = hash
+		}
+	}
+	var b strings.Builder
+	for _, user := range slices.Sorted(maps.Keys(users)) {
+		password, hash := users[user].Reveal(), lines[user]
+		keep := hash != "" && (password == "" || bcrypt.CompareHashAndPassword([]byte(hash), []byte(password)) == nil)
+		if !keep {
+			made, err := bcrypt.GenerateFromPassword([]byte(password), bcrypt.DefaultCost)
+			if err != nil {
+				return nil, nil, fmt.Errorf("hashing the password of user %q: %w", user, err)
+			}
+			hash = string(made)
+			changed = append(changed, user)
+		}
+		delete(lines, user)
+		b.WriteString(user + ":" + hash + "\n")
+	}
+	return []byte(b.String()), append(changed, slices.Sorted(maps.Keys(lines))...), nil
+}

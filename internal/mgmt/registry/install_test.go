@@ -1,0 +1,363 @@
+package registry
+
+import (
+	"context"
+	"crypto/tls"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/hosttest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// freePort is one that nobody listens on.
+func freePort(t *testing.T) int {
+	t.Helper()
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer func() { _ = listener.Close() }()
+	address, ok := listener.Addr().(*net.TCPAddr)
+	require.True(t, ok)
+	return address.Port
+}
+
+func plain(t *testing.T) Config {
+	t.Helper()
+	return Config{Port: freePort(t), Archive: archive("Files/images/registry.tar", saved(t, map[string]v1.Image{"registry:3": image(t, "amd64")}))}
+}
+
+func secured(t *testing.T, c Config) Config {
+	t.Helper()
+	c.Certificate, c.Key = pair(t, nil)
+	c.Users = map[string]vnfm.Secret{"reader": "password of reader", "writer": "password of writer"}
+	return c
+}
+
+// answer asks a registry of a host, which is this machine.
+func answer(t *testing.T, c Config, user string) int {
+	t.Helper()
+	scheme := "http"
+	if c.Secure() {
+		scheme = "https"
+	}
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, scheme+"://127.0.0.1:"+strconv.Itoa(c.Port)+"/v2/", http.NoBody)
+	require.NoError(t, err)
+	if user != "" {
+		request.SetBasicAuth(user, c.Users[user].Reveal())
+	}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} //nolint:gosec // It has a name of its own.
+	response, err := client.Do(request)
+	require.NoError(t, err)
+	require.NoError(t, response.Body.Close())
+	return response.StatusCode
+}
+
+func TestInstall(t *testing.T) {
+	h := world(t)
+	client := h.Dial(t)
+	c := plain(t)
+	h.Write(t, "/run/docker/locked", "")
+
+	state, err := Install(t.Context(), client, c, silent)
+	require.NoError(t, err)
+	assert.True(t, state.Installed && state.Running && state.Ready)
+	assert.Equal(t, c.Archive.Digest, state.ImageSource)
+	assert.Equal(t, "20.10.24", state.EngineVersion)
+	assert.Equal(t, http.StatusOK, answer(t, c, ""))
+	first := told(t, h)
+	assert.Contains(t, first, "apt-get -q -y --no-install-recommends -o DPkg::Lock::Timeout=600 -o Dpkg::Options::=--force-confdef -o Dpkg::Options::=--force-confold install ca-certificates docker.io\n")
+	assert.NotContains(t, first, "docker-cli", "there is no such package")
+	assert.Contains(t, first, "--restart always")
+	assert.NoDirExists(t, filepath.Join(h.Root, "var/tmp/private-registry-private_registry"), "the archive stays")
+
+	read, err := Read(t.Context(), client, c)
+	require.NoError(t, err)
+	assert.Equal(t, state, read)
+	assert.NotContains(t, told(t, h), "start private_registry")
+
+	// Again, and nothing happens.
+	again, err := Install(t.Context(), client, c, silent)
+	require.NoError(t, err)
+	assert.Equal(t, state, again)
+	for line := range strings.Lines(told(t, h)) {
+		assert.Regexp(t, `^(container inspect|image inspect)`, line)
+	}
+
+	// HTTPS and users, on another port.
+	c = secured(t, c)
+	c.Port = freePort(t)
+	drifted, err := Read(t.Context(), client, c)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"port is " + strconv.Itoa(state.Port) + ", not " + strconv.Itoa(c.Port), "users", "certificate", "key"}, drifted.Drift[:4])
+	state, err = Install(t.Context(), client, c, silent)
+	require.NoError(t, err)
+	assert.Equal(t, http.StatusOK, answer(t, c, "writer"))
+	assert.Equal(t, http.StatusUnauthorized, answer(t, c, ""))
+	for _, name := range []string{fileKey, fileUsers, fileCertificate, fileNote} {
+		assert.Equal(t, fs.FileMode(0o600), h.Mode(t, c.completed().file(name)), name)
+	}
+	said := told(t, h) + strings.Join(h.Commands(), "\n") + h.Read(t, "/run/docker/containers/private_registry/env")
+	assert.NotContains(t, said, "password of")
+	assert.NotContains(t, said, "load", "the image was there")
+
+	// Without secrets, as a refresh is, it is what it shall be all the same.
+	known := c
+	known.Key, known.Users = "", map[string]vnfm.Secret{"reader": "", "writer": ""}
+	read, err = Read(t.Context(), client, known)
+	require.NoError(t, err)
+	assert.Equal(t, state, read)
+
+	users := h.Read(t, c.completed().file(fileUsers))
+	c.Users["reader"] = "another password"
+	_, err = Install(t.Context(), client, c, silent)
+	require.NoError(t, err)
+	_, writer, _ := strings.Cut(users, "\n")
+	assert.True(t, strings.HasSuffix(h.Read(t, c.completed().file(fileUsers)), writer), "the other user has another hash")
+	assert.Equal(t, http.StatusOK, answer(t, c, "reader"))
+
+	// An image of another archive takes the place of the first, which goes.
+	c.Archive = archive("Files/images/newer.tar", saved(t, map[string]v1.Image{"registry:3": image(t, "amd64")}))
+	newer, err := Install(t.Context(), client, c, silent)
+	require.NoError(t, err)
+	assert.NotEqual(t, state.Image, newer.Image)
+	assert.Contains(t, told(t, h), "image rm "+state.Image)
+
+	h.Write(t, "/var/lib/private_registry/docker/registry/v2/blobs/data", "pushed")
+	require.NoError(t, Remove(t.Context(), client, c, false))
+	assert.Equal(t, "pushed", h.Read(t, "/var/lib/private_registry/docker/registry/v2/blobs/data"))
+	assert.NoDirExists(t, filepath.Join(h.Root, "etc/private-registry"))
+	assert.NoDirExists(t, filepath.Join(h.Root, "run/docker/containers/private_registry"))
+	require.NoError(t, Remove(t.Context(), client, c, true))
+	assert.NoDirExists(t, filepath.Join(h.Root, "var/lib/private_registry"))
+	require.NoError(t, Remove(t.Context(), client, c, true), "it is gone already")
+}
+
+func TestInstallPulls(t *testing.T) {
+	h := world(t)
+	c := Config{Port: freePort(t), Proxy: Proxy{HTTP: "http://user:password%40@proxy:3128", No: "10.0.0.0/8"}}
+	_, err := Install(t.Context(), h.Dial(t), c, silent)
+	require.NoError(t, err)
+	assert.Contains(t, told(t, h), "pull --quiet docker.io/library/registry:3")
+	assert.Contains(t, h.Read(t, "/run/docker/proxies"), "http_proxy=http://user:password%40@proxy:3128")
+	c = c.completed()
+	assert.Equal(t, "[Service]\nEnvironmentFile=/etc/private-registry/private_registry/proxy.env\n", h.Read(t, c.dropIn()))
+	assert.Contains(t, h.Read(t, c.file(fileProxy)), "HTTP_PROXY=http://user:password%40@proxy:3128\n")
+	assert.Equal(t, fs.FileMode(0o600), h.Mode(t, c.file(fileProxy)))
+
+	// The daemon hears of another proxy, and of one that goes.
+	c.Proxy.HTTPS = "http://proxy:3129"
+	_, err = Install(t.Context(), h.Dial(t), c, silent)
+	require.NoError(t, err)
+	assert.Contains(t, told(t, h), "daemon-reload\nrestart docker.service\n")
+	_, err = Install(t.Context(), h.Dial(t), c, silent)
+	require.NoError(t, err)
+	assert.NotContains(t, told(t, h), "restart docker.service")
+	c.Proxy = Proxy{}
+	_, err = Install(t.Context(), h.Dial(t), c, silent)
+	require.NoError(t, err)
+	assert.Contains(t, told(t, h), "daemon-reload\nrestart docker.service\n")
+	assert.Empty(t, h.Read(t, c.dropIn()))
+}
+
+func TestInstallRefusals(t *testing.T) {
+	tests := map[string]struct {
+		osRelease, machine string
+		texts              []string
+	}{
+		"another system":  {"ID=rocky\nPRETTY_NAME=\"Rocky Linux 9.4\"\nID_LIKE=\"rhel fedora\"\n", "x86_64", []string{"runs Rocky Linux 9.4", "Debian and Ubuntu alone"}},
+		"no system":       {"", "x86_64", []string{"a system without /etc/os-release"}},
+		"another machine": {"ID=ubuntu\nPRETTY_NAME=\"Ubuntu 24.04\"\n", "riscv64", []string{"type riscv64", "aarch64"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			h := world(t)
+			h.Write(t, "/etc/os-release", test.osRelease)
+			h.StandIn(t, "uname", "echo "+test.machine)
+			_, err := Install(t.Context(), h.Dial(t), plain(t), silent)
+			for _, text := range test.texts {
+				require.ErrorContains(t, err, text)
+			}
+			assert.Empty(t, told(t, h), "nothing is done there")
+		})
+	}
+}
+
+// Each failure says what happened in the words of who knows it, leaves nothing half done in
+// the way, and is over when its cause is.
+func TestInstallFaults(t *testing.T) {
+	tests := map[string]struct {
+		fault string
+		texts []string
+	}{
+		"packages are missing": {"apt", []string{"docker is missing and cannot be installed from the packages of Debian GNU/Linux 12 (bookworm)", "E: Unable to locate package docker.io"}},
+		"disk is full":         {"full", []string{"the disk of root@", "is full: /var/lib has ", "no space left on device"}},
+		"container crashes":    {"crash", []string{"the container private_registry does not stay: it is exited, exit code 2", "panic: storage driver not registered"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := world(t)
+			c := plain(t)
+			fault(t, h, test.fault, true)
+			_, err := Install(t.Context(), h.Dial(t), c, silent)
+			require.Error(t, err)
+			for _, text := range test.texts {
+				require.ErrorContains(t, err, text)
+			}
+			assert.NoDirExists(t, filepath.Join(h.Root, "var/tmp/private-registry-private_registry"))
+			fault(t, h, test.fault, false)
+			_, err = Install(t.Context(), h.Dial(t), c, silent)
+			require.NoError(t, err)
+			assert.Equal(t, http.StatusOK, answer(t, c, ""))
+		})
+	}
+}
+
+func TestInstallUnreachableRegistry(t *testing.T) {
+	h := world(t)
+	fault(t, h, "unreachable", true)
+	_, err := Install(t.Context(), h.Dial(t), Config{Port: freePort(t)}, silent)
+	require.ErrorContains(t, err, "lookup registry-1.docker.io: no such host")
+	require.ErrorContains(t, err, "give the image as a file of the package in image_path, or a proxy")
+}
+
+func TestInstallEngineThatDoesNotStart(t *testing.T) {
+	h := world(t)
+	h.StandIn(t, "docker", dockerStandIn)
+	fault(t, h, "daemon", true)
+	_, err := Install(t.Context(), h.Dial(t), plain(t), silent)
+	require.ErrorContains(t, err, "docker.service does not start")
+	require.ErrorContains(t, err, "the log: --no-pager -o cat -n 20 -u docker.service")
+}
+
+func TestInstallPortInUse(t *testing.T) {
+	h := world(t)
+	c := plain(t)
+	h.Write(t, "/run/docker/listens", `LISTEN 0 511 0.0.0.0:5000 0.0.0.0:* users:(("nginx",pid=812,fd=6),("nginx",pid=813,fd=6))`)
+	_, err := Install(t.Context(), h.Dial(t), c, silent)
+	require.ErrorContains(t, err, "is in use by nginx (pid 812): end that program, or give the registry another port")
+}
+
+func TestInstallLeavesContainersOfOthersAlone(t *testing.T) {
+	h := world(t)
+	h.StandIn(t, "docker", dockerStandIn)
+	h.Write(t, "/run/docker/active", "")
+	h.Write(t, "/run/docker/containers/private_registry/digest", "\n")
+	_, err := Install(t.Context(), h.Dial(t), plain(t), silent)
+	var conflict *vnfm.ConflictError
+	require.ErrorAs(t, err, &conflict)
+	require.NoError(t, Remove(t.Context(), h.Dial(t), plain(t), true))
+	assert.DirExists(t, filepath.Join(h.Root, "run/docker/containers/private_registry"))
+}
+
+func TestInstallImageOfAnotherMachine(t *testing.T) {
+	h := world(t)
+	c := plain(t)
+	c.Archive = archive("Files/arm.tar", saved(t, map[string]v1.Image{"registry:3": image(t, "arm64")}))
+	_, err := Install(t.Context(), h.Dial(t), c, silent)
+	require.ErrorContains(t, err, "the image registry:3 in Files/arm.tar is for arm64")
+	c.Archive.Size = 1 << 60
+	c.Archive.Open = archive("", saved(t, map[string]v1.Image{"registry:3": image(t, "amd64")})).Open
+	_, err = Install(t.Context(), h.Dial(t), c, silent)
+	require.ErrorContains(t, err, "is too full for the image registry:3: /var/tmp has ")
+}
+
+func TestInstallDigestThatIsNotTheArchives(t *testing.T) {
+	h := world(t)
+	c := plain(t)
+	c.Archive.Digest = "sha256:" + strings.Repeat("0", 64)
+	_, err := Install(t.Context(), h.Dial(t), c, silent)
+	require.ErrorContains(t, err, "has not the digest sha256:000")
+	assert.NoDirExists(t, filepath.Join(h.Root, "var/tmp/private-registry-private_registry"))
+}
+
+// What somebody changed on the host is named, and put right.
+func TestDrift(t *testing.T) {
+	h := world(t)
+	client := h.Dial(t)
+	c := secured(t, plain(t))
+	want, err := Install(t.Context(), client, c, silent)
+	require.NoError(t, err)
+	tests := map[string]struct {
+		change func()
+		drift  string
+	}{
+		"files":     {func() { h.Write(t, c.completed().file(fileCertificate), "x") }, "certificate"},
+		"a user":    {func() { h.Write(t, c.completed().file(fileUsers), "reader:x\n") }, "users"},
+		"the image": {func() { removeAll(t, h.Root, "run/docker/images") }, "image is missing on the host"},
+		"note":      {func() { h.Write(t, c.completed().file(fileNote), "{") }, "image is from another file"},
+		"container": {func() { end(t, h) }, "the container private_registry does not run"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			test.change()
+			read, err := Read(t.Context(), client, c)
+			require.NoError(t, err)
+			assert.Contains(t, strings.Join(read.Drift, "\n"), test.drift)
+			got, err := Install(t.Context(), client, c, silent)
+			require.NoError(t, err)
+			assert.True(t, got.Ready)
+			assert.Equal(t, want.Image, got.Image)
+			read, err = Read(t.Context(), client, c)
+			require.NoError(t, err)
+			assert.Empty(t, read.Drift)
+		})
+	}
+}
+
+// Whoever is stopped at any step leaves a host that the next one brings to the same end.
+func TestInstallStoppedAnywhere(t *testing.T) {
+	var steps []string
+	_, err := Install(t.Context(), world(t).Dial(t), secured(t, plain(t)), func(line string) { steps = append(steps, line) })
+	require.NoError(t, err)
+	require.Greater(t, len(steps), 6)
+	for number, step := range steps {
+		t.Run(step, func(t *testing.T) {
+			t.Parallel()
+			h := world(t)
+			c := secured(t, plain(t))
+			ctx, interrupt := context.WithCancel(t.Context())
+			defer interrupt()
+			done := 0
+			_, err := Install(ctx, h.Dial(t), c, func(string) {
+				if done++; done == number+1 {
+					interrupt()
+				}
+			})
+			require.ErrorIs(t, err, context.Canceled)
+			state, err := Install(t.Context(), h.Dial(t), c, silent)
+			require.NoError(t, err)
+			assert.True(t, state.Ready)
+			assert.Equal(t, http.StatusOK, answer(t, c, "writer"))
+			told(t, h)
+			_, err = Install(t.Context(), h.Dial(t), c, silent)
+			require.NoError(t, err)
+			assert.NotContains(t, told(t, h), "create")
+			require.NoError(t, Remove(t.Context(), h.Dial(t), c, true))
+		})
+	}
+}
+
+func removeAll(t *testing.T, root, path string) {
+	t.Helper()
+	require.NoError(t, os.RemoveAll(filepath.Join(root, path)))
+}
+
+// end kills the registry, as somebody would who stops its container.
+func end(t *testing.T, h *hosttest.Host) {
+	t.Helper()
+	pid, err := strconv.Atoi(strings.TrimSpace(h.Read(t, "/run/docker/containers/private_registry/pid")))
+	require.NoError(t, err)
+	require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
+}

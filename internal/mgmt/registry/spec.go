@@ -1,0 +1,170 @@
+package registry
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+)
+
+// labelDigest is the label of a container with the digest of what it was made for. The
+// scripts know it too.
+const labelDigest = "io.github.terraform-provider-vnf.digest"
+
+// specVersion rises when containers are made in another way, so that those that are there
+// are made anew.
+const specVersion = 1
+
+// spec is all that decides what a container is. Its digest is a label of the container.
+type spec struct {
+	Version int     `json:"version"`
+	Runtime Runtime `json:"runtime"`
+	// Image is what the engine identifies it by, Reference its name.
+	Image       string   `json:"image"`
+	Reference   string   `json:"reference"`
+	Port        int      `json:"port"`
+	StoragePath string   `json:"storage_path"`
+	Environment []string `json:"environment"`
+	// Files are the SHA-256 of those that the container reads.
+	Files map[string]string `json:"files"`
+}
+
+func (c Config) spec(n note, files map[string]string) spec {
+	return spec{
+		Version: specVersion, Runtime: c.Runtime, Image: n.Image, Reference: n.Reference, Port: c.Port, StoragePath: c.StoragePath,
+		Environment: c.environment(), Files: files,
+	}
+}
+
+// digest is never of a password: that of a user enters by its salted hash.
+func (s spec) digest() string {
+	// A struct of texts, numbers and maps of texts can always be encoded.
+	text, _ := json.Marshal(s)
+	return sum(text)
+}
+
+func sum(data []byte) string {
+	digest := sha256.Sum256(data)
+	return hex.EncodeToString(digest[:])
+}
+
+// differences names what a container has otherwise than it shall be.
+func (s spec) differences(wanted spec) []string {
+	var out []string
+	note := func(differs bool, format string, args ...any) {
+		if differs {
+			out = append(out, fmt.Sprintf(format, args...))
+		}
+	}
+	note(s.Runtime != wanted.Runtime, "runtime is %s, not %s", s.Runtime, wanted.Runtime)
+	note(s.Image != wanted.Image, "image is %s", s.Image)
+	note(s.Port != wanted.Port, "port is %d, not %d", s.Port, wanted.Port)
+	note(s.StoragePath != wanted.StoragePath, "storage_path is %s, not %s", s.StoragePath, wanted.StoragePath)
+	for _, file := range slices.Sorted(maps.Keys(merged(s.Files, wanted.Files))) {
+		note(s.Files[file] != wanted.Files[file], "%s", attributes[file])
+	}
+	return out
+}
+
+// attributes are what the files of a registry stand for.
+var attributes = map[string]string{fileCertificate: "certificate", fileKey: "key", fileUsers: "users"}
+
+func merged(a, b map[string]string) map[string]string {
+	out := maps.Clone(a)
+	if out == nil {
+		out = map[string]string{}
+	}
+	maps.Copy(out, b)
+	return out
+}
+
+// note is what the installation writes down on the host. Where an engine knows nothing of
+// an archive, it tells which image came from it.
+type note struct {
+	// Source is where the image came from, Image what the engine calls it.
+	Source string `json:"source"`
+	Image  string `json:"image"`
+	// Reference is the name that the engine knows it by.
+	Reference string `json:"reference"`
+	// Container is what the container was made for last.
+	Container *spec `json:"container,omitempty"`
+}
+
+// dockerArguments are those of `docker create`.
+func (c Config) dockerArguments(s spec, digest string) []string {
+	args := []string{
+		"--name", c.Name, "--restart", "always", "--user", "0:0", "--label", labelDigest + "=" + digest,
+		"--log-driver", "json-file", "--log-opt", "max-size=10m", "--log-opt", "max-file=3",
+		"--publish", fmt.Sprintf("%d:%d", c.Port, DefaultPort),
+		"--volume", c.StoragePath + ":" + insideStorage, "--volume", c.folder() + ":" + insideFolder + ":ro",
+	}
+	for _, variable := range s.Environment {
+		args = append(args, "--env", variable)
+	}
+	return append(args, s.Image)
+}
+
+// unitText is the unit of systemd that runs the container of podman or containerd. systemd
+// ignores keys that begin with X-.
+func (c Config) unitText(s spec, digest string) []byte {
+	var before, start, stop []string
+	after := ""
+	switch c.Runtime {
+	case Podman:
+		before = []string{"-podman rm --force --ignore " + c.Name}
+		start = []string{"podman", "run", "--name", c.Name, "--rm", "--network", "host", "--log-driver", "none", "--user", "0:0", "--label", labelDigest + "=" + digest,
+			"--volume", c.StoragePath + ":" + insideStorage, "--volume", c.folder() + ":" + insideFolder + ":ro"}
+		for _, variable := range s.Environment {
+			start = append(start, "--env", variable)
+		}
+		start = append(start, s.Image)
+		stop = []string{"-podman stop --ignore --time 10 " + c.Name}
+	default:
+		ctr := "ctr --namespace private-registry "
+		// What is not there is no news for the log of the registry.
+		var leftovers []string
+		for _, what := range []string{"tasks kill --signal SIGKILL ", "tasks delete --force ", "containers delete ", "snapshots remove "} {
+			leftovers = append(leftovers, ctr+what+c.Name)
+		}
+		before = []string{quoted([]string{"/bin/sh", "-c", "{ " + strings.Join(leftovers, "; ") + "; } >/dev/null 2>&1; true"})}
+		// Its --net-host would want /etc/resolv.conf to be there, which the registry does not need; it has the processors
+		// that everybody has, also where no group can be given a share of them.
+		start = []string{"ctr", "--namespace", "private-registry", "run", "--rm", "--with-ns", "network:/proc/1/ns/net", "--cpu-shares", "0", "--label", labelDigest + "=" + digest,
+			"--mount", "type=bind,src=" + c.StoragePath + ",dst=" + insideStorage + ",options=rbind:rw",
+			"--mount", "type=bind,src=" + c.folder() + ",dst=" + insideFolder + ",options=rbind:ro"}
+		for _, variable := range s.Environment {
+			start = append(start, "--env", variable)
+		}
+		// This engine runs an image by its name alone; the digest of the container stands for which it is.
+		start = append(start, s.Reference, c.Name)
+		stop = []string{"-" + ctr + "tasks kill --signal SIGTERM " + c.Name}
+		after = "After=containerd.service\nWants=containerd.service\n"
+	}
+	var b strings.Builder
+	b.WriteString("# Made by terraform-provider-vnf, which writes it anew.\n[Unit]\nDescription=Private container registry " + c.Name + "\n" +
+		"Wants=network-online.target\nAfter=network-online.target\n" + after +
+		"StartLimitIntervalSec=0\nRequiresMountsFor=" + path.Clean(c.StoragePath) + "\nX-Digest=" + digest + "\n\n[Service]\nRestart=always\nRestartSec=2\nTimeoutStartSec=120\nTimeoutStopSec=30\n")
+	for _, command := range before {
+		b.WriteString("ExecStartPre=" + command + "\n")
+	}
+	b.WriteString("ExecStart=" + quoted(start) + "\n")
+	for _, command := range stop {
+		b.WriteString("ExecStop=" + command + "\n")
+	}
+	b.WriteString("\n[Install]\nWantedBy=multi-user.target\n")
+	return []byte(b.String())
+}
+
+// quoted writes a command line for systemd, which expands $ and %.
+func quoted(args []string) string {
+	escape := strings.NewReplacer(`\`, `\\`, `"`, `\"`, `$`, `$$`, `%`, `%%`)
+	out := make([]string, len(args))
+	for i, arg := range args {
+		out[i] = `"` + escape.Replace(arg) + `"`
+	}
+	return strings.Join(out, " ")
+}

@@ -1,0 +1,322 @@
+// Package script is the management driver that runs shell scripts of a VNF package on the
+// servers of an instance.
+package script
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/hosts"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/params"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// ParamAccess is the additional parameter that says how the servers of each VDU are
+// reached, and ParamInput one that is handed to scripts as it is.
+const (
+	ParamAccess = "ssh_access"
+	ParamInput  = "script_params"
+)
+
+// The inputs of a hook in the VNFD that are the driver's own; all others are handed to the
+// script.
+const (
+	inputVDUs    = "vdus"
+	inputSudo    = "sudo"
+	inputTimeout = "timeout"
+)
+
+const (
+	defaultTimeout = 30 * time.Minute
+	// maxScript bounds a script, which is held in memory.
+	maxScript = 1 << 20
+	// bound is how many servers work at a time.
+	bound = 8
+)
+
+// Driver is the management driver. It is safe for concurrent use.
+type Driver struct{}
+
+var _ vnfm.ManagementDriver = Driver{}
+
+// New returns the driver.
+func New() Driver { return Driver{} }
+
+// Params implements vnfm.ManagementDriver.
+func (Driver) Params() []string { return []string{ParamAccess, ParamInput} }
+
+// task is what a hook asks for.
+type task struct {
+	file    string
+	vdus    []string
+	sudo    bool
+	timeout time.Duration
+	inputs  map[string]string
+}
+
+// Check implements vnfm.ManagementDriver.
+func (Driver) Check(c *vnfm.HookCheck) vnfm.Problems {
+	var problems vnfm.Problems
+	access := readAccess(params.Root(c.Params, c.Later, &problems), c.Flavour)
+	for _, hook := range c.Hooks {
+		refuse := func(format string, args ...any) {
+			problems.Errorf(hook.Implementation.File, 0, 0, "hook %s: %s", hook.Name, fmt.Sprintf(format, args...))
+		}
+		if hook.Name == "instantiate_start" || hook.Name == "terminate_end" {
+			refuse("there are no servers on which a script could run; the hooks where there are the first and the last are instantiate_end and terminate_start")
+			continue
+		}
+		t, err := readTask(hook, c.Flavour)
+		if err != nil {
+			refuse("%s", err)
+			continue
+		}
+		if _, err := content(c.Package.Content, t.file); err != nil {
+			refuse("%s", err)
+		}
+		for _, vdu := range t.vdus {
+			if _, ok := access[vdu]; !ok && !c.Later {
+				problems = append(problems, vnfm.Problem{
+					Attribute: "additional_params", Key: ParamAccess,
+					Summary: fmt.Sprintf("%s.%s is missing", ParamAccess, vdu),
+					Detail:  fmt.Sprintf("the VNFD has a script run on the servers of this VDU at hook %s; say how they are reached: ssh_cp_name, username, and password or private_key", hook.Name),
+				})
+			}
+		}
+	}
+	return problems
+}
+
+// readAccess reads how the servers of each VDU are reached.
+func readAccess(root *params.Object, f *vnfm.Flavour) map[string]hosts.Access {
+	out := map[string]hosts.Access{}
+	o := root.Object(ParamAccess)
+	if o == nil {
+		return out
+	}
+	for _, vdu := range o.Names() {
+		below := o.Object(vdu)
+		if below == nil {
+			continue
+		}
+		if f.VDU(vdu) == nil {
+			ids := make([]string, 0, len(f.VDUs))
+			for n := range f.VDUs {
+				ids = append(ids, f.VDUs[n].ID)
+			}
+			o.Errorf(vdu, "its VDUs are "+strings.Join(ids, ", "), "is no VDU of deployment flavour %q", f.ID)
+			continue
+		}
+		a := hosts.ReadAccess(below, f)
+		below.Done()
+		if a.VDU != "" && a.VDU != vdu {
+			below.Errorf("ssh_cp_name", "", "names a connection point of VDU %s: %q", a.VDU, a.ConnectionPoint)
+		}
+		out[vdu] = a
+	}
+	return out
+}
+
+// readTask reads what the VNFD says of a hook.
+func readTask(hook vnfm.Hook, f *vnfm.Flavour) (*task, error) {
+	t := &task{file: hook.Implementation.File, timeout: defaultTimeout, inputs: map[string]string{}}
+	if t.file == "" {
+		return nil, fmt.Errorf("artifact %s has no file", hook.Implementation.Artifact)
+	}
+	for _, name := range slices.Sorted(maps.Keys(hook.Implementation.Inputs)) {
+		text := hook.Implementation.Inputs[name]
+		var err error
+		switch name {
+		case inputVDUs:
+			t.vdus = listed(text)
+		case inputSudo:
+			t.sudo, err = strconv.ParseBool(text)
+		case inputTimeout:
+			t.timeout, err = time.ParseDuration(text)
+		default:
+			t.inputs[name] = text
+		}
+		if err != nil {
+			return nil, fmt.Errorf("input %s is %q: a truth value or a duration such as 10m is needed", name, text)
+		}
+	}
+	if len(t.vdus) == 0 {
+		for n := range f.VDUs {
+			t.vdus = append(t.vdus, f.VDUs[n].ID)
+		}
+	}
+	for _, vdu := range t.vdus {
+		if f.VDU(vdu) == nil {
+			return nil, fmt.Errorf("input %s names %q, which is no VDU of deployment flavour %q", inputVDUs, vdu, f.ID)
+		}
+	}
+	return t, nil
+}
+
+// listed reads a list as the VNFD has it: in JSON, or with commas.
+func listed(text string) []string {
+	var out []string
+	if json.Unmarshal([]byte(text), &out) == nil {
+		return out
+	}
+	for _, item := range strings.Split(text, ",") {
+		if item = strings.TrimSpace(item); item != "" {
+			out = append(out, item)
+		}
+	}
+	return out
+}
+
+// content reads a script of the package.
+func content(files fs.FS, file string) (string, error) {
+	name := path.Clean(file)
+	info, err := fs.Stat(files, name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", fmt.Errorf("the package has no file %s", file)
+	case err != nil:
+		return "", fmt.Errorf("reading %s of the package: %w", file, err)
+	case info.IsDir() || info.Size() > maxScript:
+		return "", fmt.Errorf("%s of the package is no script, or larger than 1 MiB", file)
+	}
+	data, err := fs.ReadFile(files, name)
+	if err != nil {
+		return "", fmt.Errorf("reading %s of the package: %w", file, err)
+	}
+	return string(data), nil
+}
+
+// Run implements vnfm.ManagementDriver. The script runs on all servers of the VDUs that the
+// VNFD names, on several at a time. A server where it has succeeded is left alone when the
+// operation is continued.
+func (Driver) Run(ctx context.Context, call *vnfm.HookCall) error {
+	if call.Hook.Implementation.File == "" {
+		// It is called for parameters that have changed, and the VNFD has no script for that.
+		return nil
+	}
+	t, err := readTask(call.Hook, call.Flavour)
+	if err != nil {
+		return err
+	}
+	text, err := content(call.Package.Content, t.file)
+	if err != nil {
+		return err
+	}
+	var problems vnfm.Problems
+	access := readAccess(params.Root(call.Params, false, &problems), call.Flavour)
+	if err := problems.Err(); err != nil {
+		return err
+	}
+	has, err := call.Resources(ctx)
+	if err != nil {
+		return err
+	}
+	var servers []hosts.Server
+	for _, vdu := range t.vdus {
+		found, err := access[vdu].Find(has)
+		if err != nil {
+			return err
+		}
+		servers = append(servers, found...)
+	}
+	inventory, err := json.Marshal(describe(call, has))
+	if err != nil {
+		return err
+	}
+	return remote.Each(ctx, bound, servers, func(ctx context.Context, s hosts.Server) error {
+		return call.Once(ctx, s.ID, func(ctx context.Context) error {
+			err := run(ctx, call, t, text, inventory, access[s.VDUID], s)
+			if err != nil && call.Operation == vnfm.OpHeal && !call.End && slices.Contains(call.Leaving, s.ID) && ctx.Err() == nil {
+				// What is replaced may well not answer any more.
+				call.Recorder.Progress(ctx, fmt.Sprintf("script %s did not run on VNFC %s, which is replaced: %s", t.file, s.ID, err))
+				return nil
+			}
+			return err
+		})
+	})
+}
+
+// run runs the script on one server.
+func run(ctx context.Context, call *vnfm.HookCall, t *task, text string, inventory []byte, a hosts.Access, s hosts.Server) error {
+	c, err := s.Open(ctx, call)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = c.Close() }()
+	env := map[string]string{
+		"VNF_INSTANCE_ID": call.Instance.ID, "VNF_INSTANCE_NAME": call.Instance.Name, "VNF_HOOK": call.Hook.Name, "VNF_OPERATION": string(call.Operation),
+		"VNF_VDU_ID": s.VDUID, "VNF_VNFC_ID": s.ID, "VNF_VNFC_NAME": s.Resource, "VNF_ADDRESS": s.Address,
+		"VNF_LEAVING": strconv.FormatBool(slices.Contains(call.Leaving, s.ID)),
+	}
+	for name, text := range t.inputs {
+		env[name] = text
+	}
+	_, err = hosts.RunProgram(ctx, c, remote.Command{
+		What: fmt.Sprintf("script %s of the package on VNFC %s", t.file, s.ID), Env: env, Stdin: strings.NewReader(string(inventory)),
+		Sudo: t.sudo, Timeout: t.timeout, Secrets: append(hosts.Secrets(a.Login), textsIn(call.Params[ParamInput])...),
+		Output: func(line string) { call.Recorder.Progress(ctx, s.ID+": "+line) },
+	}, text)
+	return err
+}
+
+// inventory is what a script reads on its standard input, as JSON.
+type inventory struct {
+	InstanceID string   `json:"instance_id"`
+	Name       string   `json:"name"`
+	Operation  string   `json:"operation"`
+	Hook       string   `json:"hook"`
+	FlavourID  string   `json:"flavour_id"`
+	VNFCs      []member `json:"vnfcs"`
+	// Params is the additional parameter script_params, with the secret one over it.
+	Params any `json:"params,omitempty"`
+}
+
+type member struct {
+	ID               string              `json:"id"`
+	VDUID            string              `json:"vdu_id"`
+	Name             string              `json:"name"`
+	Addresses        []string            `json:"addresses"`
+	ConnectionPoints map[string][]string `json:"connection_points"`
+	Leaving          bool                `json:"leaving"`
+}
+
+func describe(call *vnfm.HookCall, has *vnfm.ResourceInfo) inventory {
+	out := inventory{
+		InstanceID: call.Instance.ID, Name: call.Instance.Name, Operation: string(call.Operation), Hook: call.Hook.Name,
+		FlavourID: call.Instance.FlavourID, VNFCs: []member{}, Params: call.Params[ParamInput],
+	}
+	for _, c := range has.VNFCs {
+		out.VNFCs = append(out.VNFCs, member{
+			ID: c.ID, VDUID: c.VDUID, Name: c.Resource, Addresses: c.Addresses, ConnectionPoints: c.ConnectionPoints, Leaving: slices.Contains(call.Leaving, c.ID),
+		})
+	}
+	return out
+}
+
+// textsIn are all texts in a value: any of them may be a secret.
+func textsIn(value any) []vnfm.Secret {
+	var out []vnfm.Secret
+	switch value := value.(type) {
+	case map[string]any:
+		for _, item := range value {
+			out = append(out, textsIn(item)...)
+		}
+	case []any:
+		for _, item := range value {
+			out = append(out, textsIn(item)...)
+		}
+	case string:
+		out = append(out, vnfm.Secret(value))
+	}
+	return out
+}

@@ -1,0 +1,192 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+)
+
+const (
+	// connectTimeout bounds a connection, and handshakeTimeout the login over it: sshd
+	// may look up names, and PAM may ask other hosts.
+	connectTimeout   = 10 * time.Second
+	handshakeTimeout = 30 * time.Second
+	// firstPause and lastPause bound the time between two tries to connect.
+	firstPause = 500 * time.Millisecond
+	lastPause  = 5 * time.Second
+)
+
+// Dial connects. It keeps trying while the host boots (connection refused, no route, a
+// handshake that is cut) until patience is over or ctx ends; without patience it tries
+// once. Credentials that are refused and a host key that is not the expected one are
+// errors at once. A host that was not reached is a *ConnectionError.
+func Dial(ctx context.Context, h Host, patience time.Duration) (*Client, error) {
+	return dial(ctx, h, patience, defaultLiveness)
+}
+
+func dial(ctx context.Context, h Host, patience time.Duration, alive liveness) (*Client, error) {
+	if err := h.Check(); err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	for pause := firstPause; ; pause = min(2*pause, lastPause) {
+		c, err := connect(ctx, h, alive)
+		if err == nil {
+			return c, nil
+		}
+		if ctx.Err() != nil {
+			return nil, fmt.Errorf("connecting to %s was stopped: %w; the last try: %w", h.name(), context.Cause(ctx), err)
+		}
+		left := patience - time.Since(began)
+		if !boots(err) {
+			return nil, fmt.Errorf("connecting to %s: %w", h.name(), err)
+		}
+		if left <= 0 {
+			if patience > 0 {
+				err = fmt.Errorf("it was tried for %s: %w", patience, err)
+			}
+			return nil, &ConnectionError{Host: h.name(), What: "logging in", Err: err}
+		}
+		timer := time.NewTimer(min(pause, left))
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+		case <-timer.C:
+		}
+	}
+}
+
+// errBoots is a host that lets nobody in yet, or not any more.
+var errBoots = errors.New("the host is starting or stopping")
+
+// boots reports a failure that passes when the host has booted.
+func boots(err error) bool {
+	var notFound *net.DNSError
+	if errors.As(err, &notFound) && notFound.IsNotFound {
+		return false
+	}
+	var network net.Error
+	var tunnel *ssh.OpenChannelError
+	switch {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, errBoots), errors.As(err, &network):
+		return true
+	case errors.As(err, &tunnel):
+		return tunnel.Reason != ssh.Prohibited
+	default:
+		return false
+	}
+}
+
+// connect tries to connect once.
+func connect(ctx context.Context, h Host, alive liveness) (*Client, error) {
+	if err := h.verifiable(); err != nil {
+		return nil, err
+	}
+	var jump *Client
+	if h.Jump != nil {
+		var err error
+		if jump, err = connect(ctx, *h.Jump, alive); err != nil {
+			return nil, fmt.Errorf("jump host %s: %w", h.Jump.name(), err)
+		}
+	}
+	c, err := login(ctx, h, jump, alive)
+	if err != nil && jump != nil {
+		_ = jump.Close()
+	}
+	return c, err
+}
+
+// login makes the connection and logs in.
+func login(ctx context.Context, h Host, jump *Client, alive liveness) (*Client, error) {
+	verifier, err := newVerifier(h)
+	if err != nil {
+		return nil, err
+	}
+	methods, done, err := h.authentication()
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	conn, err := reach(ctx, h, jump)
+	if err != nil {
+		return nil, err
+	}
+	// A handshake does not hear a context: its end is the end of the connection.
+	limited, cancel := context.WithTimeoutCause(ctx, handshakeTimeout, fmt.Errorf("it does not log in within %s: %w", handshakeTimeout, errBoots))
+	defer cancel()
+	unhook := context.AfterFunc(limited, func() { _ = conn.Close() })
+	var banner string
+	config := &ssh.ClientConfig{
+		User: h.User, Auth: methods,
+		HostKeyCallback: verifier.check, HostKeyAlgorithms: verifier.algorithms(),
+		BannerCallback: func(message string) error { banner += message; return nil },
+	}
+	made, channels, requests, err := ssh.NewClientConn(conn, h.endpoint(), config)
+	if !unhook() && err == nil {
+		_ = made.Close()
+		err = limited.Err()
+	}
+	if err != nil {
+		if limited.Err() != nil {
+			return nil, context.Cause(limited)
+		}
+		return nil, h.refused(verifier.explain(err), banner)
+	}
+	c := newClient(h, ssh.NewClient(made, channels, requests), jump, alive)
+	if err := verifier.pin(ctx); err != nil {
+		_ = c.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// reach opens the connection, through the jump host if there is one.
+func reach(ctx context.Context, h Host, jump *Client) (net.Conn, error) {
+	limited, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	if jump != nil {
+		return jump.DialContext(limited, "tcp", h.endpoint())
+	}
+	return (&net.Dialer{}).DialContext(limited, "tcp", h.endpoint())
+}
+
+// refused tells a person why the host did not let the user in. The library has no type
+// for it.
+func (h Host) refused(err error, banner string) error {
+	said := err.Error()
+	if !strings.Contains(said, "unable to authenticate") {
+		return err
+	}
+	banner = strings.Join(strings.Fields(banner), " ")
+	// What pam_nologin says while a host boots, or goes down.
+	for _, sign := range []string{"System is booting up", "System is going down", "not permitted to log in"} {
+		if strings.Contains(banner, sign) {
+			return fmt.Errorf("%w: %s", errBoots, banner)
+		}
+	}
+	var offered []string
+	if h.PrivateKey != "" {
+		offered = append(offered, "the private key")
+	}
+	if h.Agent {
+		offered = append(offered, "the keys of the agent")
+	}
+	if h.Password != "" {
+		offered = append(offered, "the password")
+	}
+	text := fmt.Sprintf("the host does not accept %s of user %s", strings.Join(offered, " or "), h.User)
+	if _, tried, ok := strings.Cut(said, "attempted methods ["); ok {
+		tried, _, _ = strings.Cut(tried, "]")
+		text += fmt.Sprintf(" (tried: %s; sshd may allow less, see PasswordAuthentication and PermitRootLogin)", strings.TrimPrefix(tried, "none "))
+	}
+	if banner != "" {
+		text += fmt.Sprintf("; it says %q", banner)
+	}
+	return errors.New(text)
+}

@@ -1,0 +1,103 @@
+package remote
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// TestWriteScriptCounts is input that was cut short without anybody else noticing.
+func TestWriteScriptCounts(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	cmd := exec.Command("/bin/sh", "-c", writeScript, "sh", filepath.Join(folder, "file"), "10", "600", "", "", "")
+	cmd.Stdin = strings.NewReader("123456789")
+	out, err := cmd.CombinedOutput()
+	require.Error(t, err)
+	assert.Equal(t, "not all of it has arrived\n", string(out))
+	entries, err := os.ReadDir(folder)
+	require.NoError(t, err)
+	assert.Empty(t, entries)
+}
+
+// TestProgram runs what a host runs, with each shell that may be its /bin/sh.
+func TestProgram(t *testing.T) {
+	t.Parallel()
+	for _, shell := range [][]string{{"/bin/sh"}, {"dash"}, {"bash", "--posix"}, {"busybox", "ash"}} {
+		t.Run(strings.Join(shell, " "), func(t *testing.T) {
+			t.Parallel()
+			if _, err := exec.LookPath(shell[0]); err != nil {
+				t.Skip(err)
+			}
+			run := func(input string) (string, error) {
+				file := filepath.Join(t.TempDir(), "whole")
+				begin, err := program{script: `cat >"$1.part"; mv "$1.part" "$1"; exit 3`, args: []string{file}, size: 10}.input(direct, "")
+				require.NoError(t, err)
+				cmd := exec.Command(shell[0], append(shell[1:], "-c", bootstrap)...)
+				cmd.Stdin = strings.NewReader(begin + input)
+				var stderr bytes.Buffer
+				cmd.Stderr = &stderr
+				ended := cmd.Run()
+				assert.NotContains(t, stderr.String(), "rror")
+				content, _ := os.ReadFile(file)
+				return string(content), ended
+			}
+			content, err := run("0123456789" + strings.Repeat(".", 100_000))
+			require.EqualError(t, err, "exit status 3")
+			assert.Equal(t, "0123456789", content)
+
+			// Input that is cut short is no end of the input.
+			content, err = run("01234")
+			require.Error(t, err)
+			assert.Empty(t, content)
+		})
+	}
+}
+
+func TestLines(t *testing.T) {
+	t.Parallel()
+	secret := strings.Repeat("secret-of-mine-", 20)
+	for name, test := range map[string]struct {
+		pieces []string
+		want   []string
+	}{
+		"lines":            {pieces: []string{"a\nb", "c\r\n\nd"}, want: []string{"a", "bc", "d"}},
+		"progress":         {pieces: []string{"10%\r20%\r"}, want: []string{"10%", "20%"}},
+		"secret in pieces": {pieces: []string{"x " + secret[:100], secret[100:] + " y\n"}, want: []string{"x (sensitive) y"}},
+		"secret where a line breaks": {
+			pieces: []string{strings.Repeat("x", lineSize-50) + secret[:100], secret[100:] + "y\n"},
+			want:   []string{strings.Repeat("x", lineSize-50) + "(sensitive)y"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var got []string
+			l := &lines{mask: newMask(vnfm.Secret(secret)), each: func(line string) { got = append(got, line) }, shared: &sync.Mutex{}}
+			for _, piece := range test.pieces {
+				_, err := l.Write([]byte(piece))
+				require.NoError(t, err)
+			}
+			kept := l.close()
+			assert.Equal(t, strings.Join(test.want, ""), strings.Join(got, ""))
+			assert.Equal(t, strings.Join(test.pieces, ""), kept)
+			if name != "secret where a line breaks" {
+				assert.Equal(t, test.want, got)
+			}
+		})
+	}
+}
+
+func TestMask(t *testing.T) {
+	t.Parallel()
+	m := newMask("pass", "password", "", "abc", "-----BEGIN KEY-----\nAAAAB3\nBBBB44\n-----END KEY-----")
+	assert.Equal(t, "(sensitive) (sensitive)x abc (sensitive) -----END KEY-----", m.hide("password passx abc AAAAB3 -----END KEY-----"))
+}

@@ -1,0 +1,353 @@
+package instance_test
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/kubespraytest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
+)
+
+// kubesprayed is a cloud with an Ansible server that has kubespray, and the host of a
+// registry.
+type kubesprayed struct {
+	*cloud
+	ansible, registry *labtest.Shell
+	spray             kubespraytest.Host
+}
+
+const inventoryPath = "/home/ubuntu/inventory/edge"
+
+func newKubesprayed(t *testing.T) *kubesprayed {
+	t.Helper()
+	k := &kubesprayed{cloud: newCloud(t)}
+	k.env = labtest.OpenStackSystems(t, labtest.OpenStackDocker, labtest.OpenStackAnsible)
+	k.ansible = k.env.NewServer(t, "ansible", labtest.OpenStackAnsibleImage, "net0")
+	k.registry = k.env.NewServer(t, "registry", labtest.OpenStackDockerImage, "net0")
+	k.spray = kubespraytest.Install(t, k.ansible)
+	return k
+}
+
+// config is a registry and a cluster that uses it.
+func (k *kubesprayed) config(arguments ...string) string {
+	return k.configOf(func(text string) string { return text }, arguments...)
+}
+
+func (k *kubesprayed) configOf(edit func(string) string, arguments ...string) string {
+	net0 := k.env.Networks["net0"]
+	links := fmt.Sprintf(`ext_virtual_links = {
+    masters  = { resource_id = %[1]q, ext_cps = { masterNode_CP1 = {} } }
+    workers  = { resource_id = %[1]q, ext_cps = { workerNode_CP2 = {} } }
+    balancer = { resource_id = %[1]q, ext_cps = { externalLB_CP1 = {} } }
+  }`, net0)
+	params := fmt.Sprintf(`additional_params = {
+    %s
+    k8s_cluster_installation_param = {
+      vim_name = "edge"
+      ansible = {
+        ip_address                  = %q
+        username                    = "ubuntu"
+        kubespray_root_path         = %q
+        transferring_inventory_path = %q
+      }
+      master_node = {
+        aspect_id = "master_instance", ssh_cp_name = "masterNode_CP1", nic_cp_name = "masterNode_CP1", username = "ubuntu"
+        pod_cidr = "10.233.64.0/18", cluster_cidr = "10.233.0.0/18", cluster_cp_name = "masterNode_CP1"
+      }
+      worker_node       = { aspect_id = "worker_instance", ssh_cp_name = "workerNode_CP2", nic_cp_name = "workerNode_CP2", username = "ubuntu" }
+      external_lb_param = { ssh_cp_name = "externalLB_CP1", ssh_username = "ubuntu", node_ports = [30080] }
+      drain_timeout     = "20s"
+      private_registry_connection_info = [
+        { connection_type = "0", server = vnf_private_registry.registry.server },
+      ]
+    }
+  }`, k.image(labtest.OpenStackDockerImage, "masterNode", "workerNode", "externalLB"), k.ansible.Address, kubespraytest.Root, inventoryPath)
+	secrets := `additional_params_wo = {
+    k8s_cluster_installation_param = {
+      ansible           = { password = "ubuntu" }
+      master_node       = { password = "ubuntu" }
+      worker_node       = { password = "ubuntu" }
+      external_lb_param = { ssh_password = "ubuntu" }
+    }
+  }`
+	return edit(k.over(examplePackage(k, "kubernetes-cluster"), "simple", links, append(arguments, params, secrets)...)) + fmt.Sprintf(`
+resource "vnf_private_registry" "registry" {
+  host       = %q
+  image_path = %q
+  ssh        = { username = "ubuntu", password_wo = "ubuntu", password_wo_version = 1 }
+}
+`, k.registry.Address, k.env.RegistryArchive)
+}
+
+// vim reads the VIM that the cluster is.
+const vim = `
+data "vnf_vim" "edge" {
+  id         = vnf_instance.test.registered_vim_id
+  depends_on = [vnf_instance.test]
+}
+`
+
+// shells are sessions on the servers of a VDU.
+func (k *kubesprayed) shells(t *testing.T, vdu string) []*labtest.Shell {
+	t.Helper()
+	var out []*labtest.Shell
+	for _, v := range k.vnfcs()[vdu] {
+		out = append(out, labtest.Login(t, v.Addresses[0]))
+	}
+	return out
+}
+
+// whole checks the nodes that the cluster has by its own API, that each of them pulls from
+// the registry, and that the load balancer knows the masters.
+func (k *kubesprayed) whole(t *testing.T, nodes ...string) resource.TestCheckFunc {
+	return func(*terraform.State) error {
+		master := k.shells(t, "masterNode")[0]
+		got := strings.Fields(master.Root(t, "lab-kubectl --kubeconfig /etc/kubernetes/admin.conf get nodes -o name | sed s,node/,,"))
+		slices.Sort(got)
+		if !slices.Equal(got, nodes) {
+			return fmt.Errorf("the cluster has nodes %v, not %v", got, nodes)
+		}
+		for _, s := range append(k.shells(t, "workerNode"), master) {
+			image := k.registry.Address + ":5000/sample:1"
+			if _, err := s.Try(t.Context(), "docker pull -q "+image); err != nil {
+				return fmt.Errorf("%s cannot pull: %w", s.Address, err)
+			}
+		}
+		balancer := k.shells(t, "externalLB")[0]
+		config := balancer.Root(t, "cat /etc/haproxy/haproxy.cfg")
+		for _, node := range nodes {
+			if !strings.Contains(config, " "+node+" ") {
+				return fmt.Errorf("the load balancer does not know %s:\n%s", node, config)
+			}
+		}
+		if n := strings.Count(config, "server worker"); n != len(nodes)-1 {
+			return fmt.Errorf("the load balancer has %d workers", n)
+		}
+		return nil
+	}
+}
+
+// push puts an image into the registry that nodes pull.
+func (k *kubesprayed) push(t *testing.T) {
+	t.Helper()
+	k.registry.Root(t, "mkdir -p /etc/docker && echo '{\"insecure-registries\": [\"%[1]s:5000\"]}' > /etc/docker/daemon.json && systemctl reload docker", k.registry.Address)
+	k.registry.Upload(t, k.env.SampleArchive, "/root/sample.tar")
+	k.registry.Root(t, "docker load -q -i /root/sample.tar && docker tag sample:latest %[1]s:5000/sample:1 && docker push -q %[1]s:5000/sample:1", k.registry.Address)
+}
+
+// A cluster of servers is made by kubespray, has a load balancer, pulls from a registry of
+// the same apply, is scaled and healed, and goes.
+func TestAccInstance_openStackKubespray(t *testing.T) {
+	k := newKubesprayed(t)
+	var id string
+	same := resource.TestCheckResourceAttrWith("vnf_instance.test", "registered_vim_id", func(now string) error {
+		if id == "" {
+			id = now
+		}
+		if id != now {
+			return fmt.Errorf("the VIM is %s, and was %s", now, id)
+		}
+		return nil
+	})
+	empty := resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}
+	worker := ""
+	resource.Test(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		CheckDestroy: func(*terraform.State) error {
+			if out, _ := k.ansible.Try(t.Context(), "ls -A /home/ubuntu/inventory"); strings.TrimSpace(out) != "" {
+				return fmt.Errorf("the Ansible server still has %s", out)
+			}
+			return nil
+		},
+		Steps: []resource.TestStep{
+			{
+				Config: k.config() + vim,
+				ConfigStateChecks: []statecheck.StateCheck{
+					statecheck.ExpectKnownValue("vnf_instance.test", tfjsonpath.New("status"), knownvalue.StringExact("INSTANTIATED")),
+					statecheck.ExpectKnownValue("data.vnf_vim.edge", tfjsonpath.New("status"), knownvalue.StringExact("REACHABLE")),
+				},
+				Check:            resource.ComposeTestCheckFunc(same, func(*terraform.State) error { k.push(t); return nil }, k.whole(t, "master1", "worker1"), k.closed(t)),
+				ConfigPlanChecks: empty,
+			},
+			{
+				Config:           k.config("scale_levels = { worker_instance = 1 }"),
+				Check:            resource.ComposeTestCheckFunc(same, k.whole(t, "master1", "worker1", "worker2"), k.called(t, "scale.yml", "worker2")),
+				ConfigPlanChecks: empty,
+			},
+			{
+				Config:           k.config("scale_levels = { worker_instance = 0 }"),
+				Check:            resource.ComposeTestCheckFunc(same, k.called(t, "remove-node.yml", ""), k.nodes(t, 2)),
+				ConfigPlanChecks: empty,
+			},
+			{
+				PreConfig: func() { worker = k.vnfcs()["workerNode"][0].ID },
+				Config:    k.config(`scale_levels = { worker_instance = 0 }`, `heal = { trigger = "worker", vdu_ids = ["workerNode"] }`),
+				Check: resource.ComposeTestCheckFunc(same, k.nodes(t, 2), func(*terraform.State) error {
+					if now := k.vnfcs()["workerNode"][0].ID; now == worker {
+						return fmt.Errorf("the worker is the same, %s", now)
+					}
+					return nil
+				}),
+				ConfigPlanChecks: empty,
+			},
+			{
+				Config:           k.config(`scale_levels = { worker_instance = 0 }`, `heal = { trigger = "all" }`),
+				Check:            resource.ComposeTestCheckFunc(same, k.whole(t, "master1", "worker1")),
+				ConfigPlanChecks: empty,
+			},
+		},
+	})
+}
+
+// nodes checks how many nodes there are, and that the load balancer has as many.
+func (k *kubesprayed) nodes(t *testing.T, want int) resource.TestCheckFunc {
+	return func(state *terraform.State) error {
+		master := k.shells(t, "masterNode")[0]
+		got := strings.Fields(master.Root(t, "lab-kubectl --kubeconfig /etc/kubernetes/admin.conf get nodes -o name | sed s,node/,,"))
+		if len(got) != want {
+			return fmt.Errorf("the cluster has nodes %v, not %d", got, want)
+		}
+		slices.Sort(got)
+		return k.whole(t, got...)(state)
+	}
+}
+
+// called checks that a playbook was run last for some nodes.
+func (k *kubesprayed) called(t *testing.T, playbook, limit string) resource.TestCheckFunc {
+	return func(*terraform.State) error {
+		for _, call := range k.spray.Calls(t) {
+			if call.Playbook == playbook && call.Limit == limit {
+				return nil
+			}
+		}
+		return fmt.Errorf("%s was not run for %q: %+v", playbook, limit, k.spray.Calls(t))
+	}
+}
+
+// closed checks that nobody but the user can read what the Ansible server has of the
+// cluster.
+func (k *kubesprayed) closed(t *testing.T) resource.TestCheckFunc {
+	return func(*terraform.State) error {
+		out := strings.TrimSpace(k.ansible.Root(t, "find %s -perm /077 | head -n 3; ls -d /tmp/vnf-* /tmp/tmp.* 2>/dev/null || true", path.Dir(inventoryPath)))
+		if out != "" {
+			return fmt.Errorf("others can read %s", out)
+		}
+		return nil
+	}
+}
+
+// broken is a step whose apply fails with an error that says why; the next one goes on.
+func (k *kubesprayed) broken(config, want string, before func()) resource.TestStep {
+	return resource.TestStep{PreConfig: before, Config: config, ExpectError: acctest.Says(want)}
+}
+
+// brokenPlay fails on one node.
+const brokenPlay = `- name: Break
+  hosts: worker2
+  gather_facts: false
+  tasks:
+    - name: Download images
+      ansible.builtin.fail:
+        msg: No space left on device`
+
+// budget forbids that the only pod of a deployment on worker2 goes.
+const budget = `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: default}
+spec:
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      nodeName: worker2
+      containers: [{name: web, image: web}]
+---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {name: web, namespace: default}
+spec:
+  minAvailable: 1
+  selector: {matchLabels: {app: web}}`
+
+// Whatever goes wrong is told with the object that it is about, and the operation goes on
+// once it is put right. What is secret shows up on no command line meanwhile.
+func TestAccInstance_openStackKubesprayFailures(t *testing.T) {
+	k := newKubesprayed(t)
+	out := "scale_levels = { worker_instance = 1 }"
+	in := "scale_levels = { worker_instance = 0 }"
+	// The playbooks take the proxy for a word.
+	planted := func(text string) string {
+		return strings.Replace(text, "    k8s_cluster_installation_param = {\n      ansible           =", "    k8s_cluster_installation_param = {\n      proxy = { http_proxy = \"http://planter:planted-proxy@192.0.2.9:3128\", no_proxy = \"10.0.0.0/8\" }\n      ansible           =", 1)
+	}
+	config := func(arguments ...string) string { return k.configOf(planted, arguments...) }
+	edited := func(from, to string, arguments ...string) string {
+		return k.configOf(func(text string) string {
+			if !strings.Contains(text, from) {
+				t.Fatalf("the configuration has no %s", from)
+			}
+			return planted(strings.Replace(text, from, to, 1))
+		}, arguments...)
+	}
+	watch := "nohup sh -c 'while :; do cat /proc/[0-9]*/cmdline | tr \"\\000\" \" \"; sleep 0.05; done' > /root/ps.log 2>/dev/null < /dev/null & echo"
+	k.ansible.Root(t, "setsid %s", watch)
+	empty := resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}
+	worker := func() *labtest.Shell { return k.shells(t, "workerNode")[0] }
+	master := func() *labtest.Shell { return k.shells(t, "masterNode")[0] }
+	kubectl := "lab-kubectl --kubeconfig /etc/kubernetes/admin.conf "
+	resource.Test(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		CheckDestroy: func(*terraform.State) error {
+			if found := k.ansible.Root(t, "grep -ac planted-proxy /root/ps.log || true"); strings.TrimSpace(found) != "0" {
+				return fmt.Errorf("the command lines of the Ansible server show a secret %s times", found)
+			}
+			return nil
+		},
+		Steps: []resource.TestStep{
+			// Before anything is made.
+			{Config: edited(`ssh_cp_name = "workerNode_CP2"`, `ssh_cp_name = "workerNode_CP1"`), PlanOnly: true, ExpectError: acctest.Says(`(?s)worker_node.ssh_cp_name names no connection point of a server: "workerNode_CP1".*id you mean "workerNode_CP2"`)},
+			// The first apply finds the wrong password of a node; the servers stay.
+			{
+				Config:             edited(`worker_node       = { password = "ubuntu" }`, `worker_node       = { password = "wrong-password" }`),
+				ExpectNonEmptyPlan: true,
+				ConfigStateChecks: []statecheck.StateCheck{
+					statecheck.ExpectKnownValue("vnf_instance.test", tfjsonpath.New("status"), knownvalue.StringExact("FAILED_TEMP")),
+				},
+			},
+			{
+				Config: config(),
+				Check:  resource.ComposeTestCheckFunc(func(*terraform.State) error { k.push(t); return nil }, k.whole(t, "master1", "worker1")),
+			},
+			// A playbook fails on one node.
+			k.broken(config(out), `(?s)playbook scale.yml on ubuntu@\S+ failed.*node worker2, play "Break": task "Download images" failed: No space left on device`, func() {
+				k.ansible.Root(t, "cp %[1]s/playbooks/scale.yml /root/; cat > %[1]s/playbooks/scale.yml <<'X'\n%s\nX", kubespraytest.Root, brokenPlay)
+			}),
+			{
+				PreConfig: func() { k.ansible.Root(t, "cp /root/scale.yml %s/playbooks/scale.yml", kubespraytest.Root) },
+				Config:    config(out), Check: k.whole(t, "master1", "worker1", "worker2"), ConfigPlanChecks: empty,
+			},
+			// A budget forbids that a node is drained.
+			k.broken(config(in), `(?s)node worker\d cannot be drained within 20s`, func() {
+				master().Root(t, "k='%s'; $k apply -f - <<'X' && $k rollout status deployment web --timeout=30s\n%s\nX\n", kubectl, budget)
+			}),
+			{
+				PreConfig: func() { master().Root(t, "%s delete pdb web", kubectl) },
+				Config:    config(in), Check: k.nodes(t, 2), ConfigPlanChecks: empty,
+			},
+			// The host key of a node is another one.
+			k.broken(edited(`drain_timeout     = "20s"`, `drain_timeout     = "21s"`, in), `(?s)host key`, func() {
+				worker().Root(t, "rm -f /etc/ssh/ssh_host_*; ssh-keygen -q -A; systemctl restart ssh")
+			}),
+		},
+	})
+}

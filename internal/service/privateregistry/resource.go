@@ -1,0 +1,247 @@
+// Package privateregistry holds the resource vnf_private_registry.
+package privateregistry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// ResourceType is the type name of the resource.
+const ResourceType = "vnf_private_registry"
+
+const (
+	installTimeout = 30 * time.Minute
+	readTimeout    = 30 * time.Second
+	removeTimeout  = 5 * time.Minute
+)
+
+var (
+	_ resource.ResourceWithConfigure   = (*Resource)(nil)
+	_ resource.ResourceWithModifyPlan  = (*Resource)(nil)
+	_ resource.ResourceWithImportState = (*Resource)(nil)
+)
+
+// Resource implements the resource vnf_private_registry.
+type Resource struct {
+	data *tfutil.ProviderData
+}
+
+// NewResource returns the resource vnf_private_registry.
+func NewResource() resource.Resource { return &Resource{} }
+
+// Metadata implements resource.Resource.
+func (r *Resource) Metadata(_ context.Context, _ resource.MetadataRequest, resp *resource.MetadataResponse) {
+	resp.TypeName = ResourceType
+}
+
+// Configure implements resource.ResourceWithConfigure.
+func (r *Resource) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
+	r.data = tfutil.Configure(req.ProviderData, &resp.Diagnostics)
+}
+
+func object(name string) string { return fmt.Sprintf("Private Registry %q", name) }
+
+// ModifyPlan implements resource.ResourceWithModifyPlan: it finds what is wrong before
+// anything is done, and plans an installation when one is needed.
+func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	if req.Plan.Raw.IsNull() {
+		return
+	}
+	var plan, config model
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	if r.data.Known() && config.known(ctx) && tfutil.FullyKnown(ctx, plan.Name) {
+		r.check(ctx, &plan, &config, resp)
+	}
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	if req.State.Raw.IsNull() {
+		return
+	}
+	var state model
+	if resp.Diagnostics.Append(req.State.Get(ctx, &state)...); resp.Diagnostics.HasError() {
+		return
+	}
+	if plan.asksFor(&state) || state.Status.ValueString() != statusReady {
+		plan.setUnknown()
+	} else {
+		plan.Status, plan.Drift, plan.Address, plan.Server = state.Status, state.Drift, state.Address, state.Server
+		plan.URL, plan.ImageID, plan.System, plan.EngineVersion = state.URL, state.ImageID, state.System, state.EngineVersion
+	}
+	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
+}
+
+// check finds what is wrong with the configuration; defaults are in the plan alone.
+func (r *Resource) check(ctx context.Context, plan, config *model, resp *resource.ModifyPlanResponse) {
+	complete := *config
+	complete.Name, complete.Port, complete.Runtime = plan.Name, plan.Port, plan.Runtime
+	spec := complete.spec(ctx, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	ctx = tfutil.Mask(ctx, secretsOf(&spec)...)
+	problems, err := r.data.Manager.CheckRegistry(ctx, spec)
+	if err != nil {
+		tfutil.AddError(&resp.Diagnostics, "Check", object(spec.Name), err, path.Empty())
+		return
+	}
+	resp.Diagnostics.Append(tfutil.MaskDiagnostics(tfutil.Problems(problems, path.Empty()), secretsOf(&spec)...)...)
+}
+
+// asksFor reports whether the plan needs an installation.
+func (m *model) asksFor(state *model) bool {
+	return !m.Name.Equal(state.Name) || !m.Host.Equal(state.Host) || !m.InstanceID.Equal(state.InstanceID) || !m.InstanceGeneration.Equal(state.InstanceGeneration) ||
+		!m.ConnectionPoint.Equal(state.ConnectionPoint) || !m.SSH.Equal(state.SSH) || !m.ImagePath.Equal(state.ImagePath) || !m.PackageID.Equal(state.PackageID) ||
+		!m.Image.Equal(state.Image) || !m.Runtime.Equal(state.Runtime) || !m.Port.Equal(state.Port) || !m.TLS.Equal(state.TLS) || !m.Users.Equal(state.Users) ||
+		!m.UsersWOVersion.Equal(state.UsersWOVersion) || !m.StoragePath.Equal(state.StoragePath) || !m.Proxy.Equal(state.Proxy)
+}
+
+// Create implements resource.Resource. What an installation that fails has left on the host is
+// found there by the next one: there is no state of it.
+func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	var plan, config model
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	ctx, cancel := tfutil.WithTimeout(ctx, plan.Timeouts.Create, installTimeout, &resp.Diagnostics)
+	defer cancel()
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	spec := plan.complete(&config).spec(ctx, &resp.Diagnostics)
+	manager := r.data.RequireManager(&resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	secrets := secretsOf(&spec)
+	ctx = tfutil.Mask(ctx, secrets...)
+	defer func() { resp.Diagnostics = tfutil.MaskDiagnostics(resp.Diagnostics, secrets...) }()
+	made, err := manager.InstallRegistry(ctx, "", spec)
+	if err != nil {
+		tfutil.AddError(&resp.Diagnostics, "Install", object(spec.Name), err, path.Empty())
+		return
+	}
+	plan.set(ctx, made, &resp.Diagnostics)
+	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
+}
+
+// complete is the configuration with the defaults of the plan, and what became known.
+func (m *model) complete(config *model) *model {
+	out := *m
+	out.SSH, out.TLS, out.Users, out.UsersWO, out.Proxy = config.SSH, config.TLS, config.Users, config.UsersWO, config.Proxy
+	return &out
+}
+
+// Read implements resource.Resource. A host that does not answer is never taken for a
+// registry that is gone.
+func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	var state model
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	if resp.Diagnostics.HasError() || !r.data.Known() {
+		return
+	}
+	ctx, cancel := tfutil.WithTimeout(ctx, state.Timeouts.Read, readTimeout, &resp.Diagnostics)
+	defer cancel()
+	seen, err := r.data.Manager.ReadRegistry(ctx, state.ID.ValueString())
+	switch {
+	case err != nil && seen == nil && errors.Is(err, vnfm.ErrNotFound):
+		state.Status = types.StringValue(statusUnknown)
+		resp.Diagnostics.AddAttributeWarning(path.Root("id"), "Private Registry Not in the Store",
+			fmt.Sprintf("The store of this provider configuration has no record of private registry %q (%s). The registry itself is untouched. The next apply writes the record again.", state.Name.ValueString(), state.ID.ValueString()))
+	case err != nil && errors.Is(ctx.Err(), context.Canceled), err != nil && seen == nil:
+		tfutil.AddError(&resp.Diagnostics, "Read", object(state.Name.ValueString()), err, path.Empty())
+		return
+	case err != nil:
+		r.restore(&state, seen)
+		state.Status = types.StringValue(statusUnreachable)
+		resp.Diagnostics.AddAttributeWarning(path.Root("status"), object(state.Name.ValueString())+" Could Not Be Looked At", tfutil.ErrorDetail(err)+"\n\nThe next apply tries to install it again.")
+	default:
+		r.restore(&state, seen)
+		state.set(ctx, seen, &resp.Diagnostics)
+	}
+	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
+}
+
+// restore fills what an import leaves open.
+func (r *Resource) restore(state *model, seen *vnfm.Registry) {
+	s := &seen.Spec
+	if !state.Name.IsNull() {
+		return
+	}
+	state.Name, state.Runtime, state.Port = types.StringValue(s.Name), types.StringValue(s.Runtime), types.Int64Value(int64(s.Port))
+	state.Host, state.InstanceID, state.ConnectionPoint = tfutil.OptionalString(s.SSH.Address), tfutil.OptionalString(s.InstanceID), tfutil.OptionalString(s.ConnectionPoint)
+	state.ImagePath, state.PackageID, state.Image = tfutil.OptionalString(s.ImagePath), tfutil.OptionalString(s.PackageID), tfutil.OptionalString(s.Image)
+	state.StoragePath, state.KeepData = tfutil.OptionalString(s.StoragePath), types.BoolValue(true)
+}
+
+// Update implements resource.Resource.
+func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	var plan, config model
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	ctx, cancel := tfutil.WithTimeout(ctx, plan.Timeouts.Update, installTimeout, &resp.Diagnostics)
+	defer cancel()
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	if !plan.Status.IsUnknown() {
+		// Nothing that the host would have to know.
+		resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
+		return
+	}
+	spec := plan.complete(&config).spec(ctx, &resp.Diagnostics)
+	manager := r.data.RequireManager(&resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	secrets := secretsOf(&spec)
+	ctx = tfutil.Mask(ctx, secrets...)
+	defer func() { resp.Diagnostics = tfutil.MaskDiagnostics(resp.Diagnostics, secrets...) }()
+	made, err := manager.InstallRegistry(ctx, plan.ID.ValueString(), spec)
+	if err != nil {
+		tfutil.AddError(&resp.Diagnostics, "Update", object(spec.Name), err, path.Empty())
+		return
+	}
+	plan.set(ctx, made, &resp.Diagnostics)
+	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
+}
+
+// Delete implements resource.Resource.
+func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+	var state model
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	manager := r.data.RequireManager(&resp.Diagnostics)
+	ctx, cancel := tfutil.WithTimeout(ctx, state.Timeouts.Delete, removeTimeout, &resp.Diagnostics)
+	defer cancel()
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	if err := manager.RemoveRegistry(ctx, state.ID.ValueString(), !state.KeepData.ValueBool()); err != nil {
+		tfutil.AddError(&resp.Diagnostics, "Remove", object(state.Name.ValueString()), err, path.Empty())
+	}
+}
+
+// ImportState implements resource.ResourceWithImportState, by id.
+func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+	manager := r.data.RequireManager(&resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	if _, err := manager.Registry(ctx, req.ID); err != nil {
+		tfutil.AddError(&resp.Diagnostics, "Import", object(req.ID), err, path.Empty())
+		return
+	}
+	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("id"), req.ID)...)
+}

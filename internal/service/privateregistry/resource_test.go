@@ -1,0 +1,211 @@
+package privateregistry_test
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+	"github.com/hashicorp/terraform-plugin-testing/tfversion"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
+)
+
+const registryName = "vnf_private_registry.test"
+
+// on is a private registry on a host.
+func on(host string, arguments ...string) string {
+	return fmt.Sprintf(`
+resource "vnf_private_registry" "test" {
+  host = %q
+  %s
+}
+`, host, strings.Join(arguments, "\n  "))
+}
+
+const login = `ssh = { username = "ubuntu", password_wo = "ubuntu", password_wo_version = 1 }`
+
+// answer asks a registry for /v2/ and returns the status.
+func answer(url, user, password string) (int, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/v2/", nil)
+	if err != nil {
+		return 0, err
+	}
+	if user != "" {
+		request.SetBasicAuth(user, password)
+	}
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} //nolint:gosec // the test has the certificate made itself
+	response, err := client.Do(request)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = response.Body.Close() }()
+	return response.StatusCode, nil
+}
+
+// answers checks what the registry of the state answers.
+func answers(user, password string, want int) resource.TestCheckFunc {
+	return resource.TestCheckResourceAttrWith(registryName, "url", func(url string) error {
+		got, err := answer(url, user, password)
+		if err == nil && got != want {
+			err = fmt.Errorf("%s answers %d, not %d", url, got, want)
+		}
+		return err
+	})
+}
+
+// certificate makes one for an address.
+func certificate(t *testing.T, address string) (cert, key string) {
+	t.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: address}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
+		IPAddresses: []net.IP{net.ParseIP(address)}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pkcs, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	encode := func(kind string, bytes []byte) string {
+		return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: bytes}))
+	}
+	return encode("CERTIFICATE", der), encode("PRIVATE KEY", pkcs)
+}
+
+// A registry is installed on a host, serves, is changed in place, repaired, imported and
+// removed.
+func TestAccPrivateRegistry_host(t *testing.T) {
+	t.Parallel()
+	acctest.PreCheck(t)
+	lab := labtest.OpenStackSystems(t, labtest.OpenStackDocker)
+	host := lab.NewServer(t, "registry", labtest.OpenStackDockerImage, "net0")
+	store := acctest.NewStore(t)
+	image := fmt.Sprintf("image_path = %q", lab.RegistryArchive)
+	cert, key := certificate(t, host.Address)
+	secured := fmt.Sprintf("port = 5001\n  users_wo = { planter = \"planted-password\" }\n  users_wo_version = 1\n  tls = {\n    certificate = <<-EOT\n%s\nEOT\n    key_wo = <<-EOT\n%s\nEOT\n    key_wo_version = 1\n  }", cert, key)
+	empty := resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}
+	updated := resource.ConfigPlanChecks{
+		PreApply:             []plancheck.PlanCheck{plancheck.ExpectResourceAction(registryName, plancheck.ResourceActionUpdate)},
+		PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
+	}
+	resource.Test(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		TerraformVersionChecks:   []tfversion.TerraformVersionCheck{tfversion.SkipBelow(tfversion.Version1_11_0)},
+		CheckDestroy: func(*terraform.State) error {
+			out, err := host.Try(t.Context(), "docker ps -aq; ls /var/lib/private_registry; ls /etc/private-registry/private_registry 2>/dev/null; true")
+			if err == nil && !strings.HasPrefix(out, "docker\n") {
+				err = fmt.Errorf("the host has %q", out)
+			}
+			return err
+		},
+		Steps: []resource.TestStep{
+			{
+				Config: store.Config(on(host.Address, login, image)),
+				ConfigStateChecks: []statecheck.StateCheck{
+					statecheck.ExpectKnownValue(registryName, tfjsonpath.New("status"), knownvalue.StringExact("READY")),
+					statecheck.ExpectKnownValue(registryName, tfjsonpath.New("server"), knownvalue.StringExact(host.Address+":5000")),
+				},
+				Check:            answers("", "", http.StatusOK),
+				ConfigPlanChecks: empty,
+			},
+			{
+				Config:           store.Config(on(host.Address, login, image, secured)),
+				Check:            resource.ComposeTestCheckFunc(answers("", "", http.StatusUnauthorized), answers("planter", "planted-password", http.StatusOK)),
+				ConfigPlanChecks: updated,
+			},
+			{
+				// Deleted behind Terraform's back.
+				PreConfig:        func() { host.Root(t, "docker rm -f private_registry; mkdir -p /var/lib/private_registry/docker") },
+				Config:           store.Config(on(host.Address, login, image, secured)),
+				Check:            answers("planter", "planted-password", http.StatusOK),
+				ConfigPlanChecks: updated,
+			},
+			{
+				// Its users are others.
+				PreConfig:        func() { host.Root(t, "echo 'other:x' > /etc/private-registry/private_registry/htpasswd") },
+				Config:           store.Config(on(host.Address, login, image, secured)),
+				Check:            answers("planter", "planted-password", http.StatusOK),
+				ConfigPlanChecks: updated,
+			},
+			{
+				// The store has lost it.
+				PreConfig:        func() { store.Clear(t) },
+				Config:           store.Config(on(host.Address, login, image, secured)),
+				Check:            answers("planter", "planted-password", http.StatusOK),
+				ConfigPlanChecks: updated,
+			},
+			{
+				ResourceName: registryName, ImportState: true, ImportStateVerify: true,
+				ImportStateVerifyIgnore: []string{"ssh", "tls", "users_wo_version", "vnf_instance_generation"},
+			},
+			{
+				Config:      store.Config(on(host.Address, `ssh = { username = "ubuntu", password_wo = "wrong-password", password_wo_version = 2 }`, image, secured)),
+				ExpectError: acctest.Says("(?s)Update Private Registry.*ubuntu@" + host.Address),
+			},
+			{
+				// Back to HTTP.
+				Config:           store.Config(on(host.Address, strings.Replace(login, "version = 1", "version = 3", 1), image)),
+				Check:            answers("", "", http.StatusOK),
+				ConfigPlanChecks: updated,
+			},
+		},
+	})
+}
+
+// What is wrong is said by the plan, at the attribute.
+func TestAccPrivateRegistry_badInput(t *testing.T) {
+	t.Parallel()
+	acctest.PreCheck(t)
+	cert, _ := certificate(t, "192.0.2.1")
+	_, key := certificate(t, "192.0.2.1")
+	store := acctest.NewStore(t)
+	for name, c := range map[string]struct {
+		config string
+		want   string
+	}{
+		"nowhere":      {`resource "vnf_private_registry" "test" { ssh = { username = "root", agent = true } }`, "(?s)Invalid Attribute Combination.*No attribute specified"},
+		"port of SSH":  {on("192.0.2.1", login, "port = 22"), "Port 22 is that of SSH"},
+		"no login":     {on("192.0.2.1", `ssh = { username = "root" }`), "(?s)neither a password nor a private key"},
+		"bad key":      {on("192.0.2.1", `ssh = { username = "root", private_key_wo = "planted-key" }`), "(?s)private key"},
+		"runtime":      {on("192.0.2.1", login, `runtime = "rkt"`), "(?s)runtime value must be one of"},
+		"no file":      {on("192.0.2.1", login, `image_path = "/nowhere/registry.tar"`), "(?s)image_path.*/nowhere/registry.tar"},
+		"no package":   {on("192.0.2.1", login, `image_path = "Files/registry.tar"`), "(?s)image_path Files/registry.tar is relative"},
+		"other's key":  {on("192.0.2.1", login, fmt.Sprintf("tls = {\n certificate = <<-EOT\n%s\nEOT\n key_wo = <<-EOT\n%s\nEOT\n}", cert, key)), "(?s)key"},
+		"storage path": {on("192.0.2.1", login, `storage_path = "/etc"`), "(?s)belongs to the system of the host"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			resource.Test(t, resource.TestCase{
+				ProtoV6ProviderFactories: acctest.Factories(),
+				Steps:                    []resource.TestStep{{Config: store.Config(c.config), PlanOnly: true, ExpectError: acctest.Says(c.want)}},
+			})
+		})
+	}
+}

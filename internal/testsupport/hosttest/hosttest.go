@@ -1,0 +1,122 @@
+// Package hosttest is hosts that management drivers work on, for tests: a folder that
+// commands over SSH take for the root of a system. Programs are those of the machine, but for
+// the stand-ins that a test brings for what cannot run there, such as systemctl; /etc, /var,
+// /root and /run are the test's own, and what is written there is really written.
+package hosttest
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/sshtest"
+)
+
+// Host is a host of a test.
+type Host struct {
+	*sshtest.Server
+	// Root is the folder that is the host's root.
+	Root string
+}
+
+// enter is what each command runs in: mounts of its own, of which nobody else sees anything.
+// $1 is the root, and the last argument the command. Engines of the machine are not there.
+const enter = `root=$1
+shift
+for folder in usr proc dev; do mount --rbind "/$folder" "$root/$folder" || exit 125; done
+mount --bind "$root/stand-ins" "$root/usr/local/sbin" || exit 125
+for program in docker dockerd podman containerd ctr crio kubelet; do
+	for folder in usr/local/bin usr/bin usr/sbin; do
+		if [ -e "$root/$folder/$program" ]; then mount --bind /dev/null "$root/$folder/$program" || exit 125; fi
+	done
+done
+exec chroot "$root" /bin/sh -c "$1"`
+
+// New makes a host with Debian's /etc/os-release and systemd, and with stand-ins: shell
+// scripts by the names of the programs. It needs Linux and namespaces.
+func New(t testing.TB, standIns map[string]string) *Host {
+	t.Helper()
+	root := t.TempDir()
+	for _, folder := range []string{
+		"usr", "proc", "dev", "etc", "var/lib", "var/tmp", "root", "run/systemd/system", "tmp", "stand-ins",
+	} {
+		if err := os.MkdirAll(filepath.Join(root, folder), 0o755); err != nil { //nolint:gosec // As in any system.
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"bin", "sbin", "lib", "lib64"} {
+		if err := os.Symlink("usr/"+name, filepath.Join(root, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	shell := []string{"unshare", "--mount"}
+	if os.Geteuid() != 0 {
+		shell = append(shell, "--map-root-user")
+	}
+	shell = append(shell, "/bin/sh", "-c", enter, "sh", root)
+	if out, err := exec.CommandContext(t.Context(), shell[0], append(shell[1:len(shell):len(shell)], "true")...).CombinedOutput(); err != nil { //nolint:gosec // Arguments of the test.
+		labtest.Missing(t, "mount namespaces: "+strings.TrimSpace(string(out)))
+	}
+	h := &Host{Server: sshtest.New(t, sshtest.Options{Shell: shell, Password: "debian"}), Root: root}
+	for name, script := range standIns {
+		h.StandIn(t, name, script)
+	}
+	h.Write(t, "/etc/os-release", "ID=debian\nPRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\n")
+	return h
+}
+
+// StandIn gives the host a program, a script of the shell.
+func (h *Host) StandIn(t testing.TB, name, script string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(h.Root, "stand-ins", name), []byte("#!/bin/sh\n"+script), 0o755); err != nil { //nolint:gosec // It is a program.
+		t.Fatal(err)
+	}
+}
+
+// Write writes a file of the host.
+func (h *Host) Write(t testing.TB, path, content string) {
+	t.Helper()
+	at := filepath.Join(h.Root, path)
+	if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil { //nolint:gosec // As in any system.
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(at, []byte(content), 0o644); err != nil { //nolint:gosec // As in any system.
+		t.Fatal(err)
+	}
+}
+
+// Read returns a file of the host; empty when there is none.
+func (h *Host) Read(t testing.TB, path string) string {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(h.Root, path))
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	return string(content)
+}
+
+// Mode returns the mode of a file of the host.
+func (h *Host) Mode(t testing.TB, path string) os.FileMode {
+	t.Helper()
+	info, err := os.Stat(filepath.Join(h.Root, path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.Mode().Perm()
+}
+
+// Dial connects to the host for as long as the test runs.
+func (h *Host) Dial(t testing.TB) *remote.Client {
+	t.Helper()
+	client, err := remote.Dial(t.Context(), h.Host(), 10*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Close() })
+	return client
+}

@@ -1,0 +1,130 @@
+package labtest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// The user of all servers of the lab.
+const (
+	ServerUser     = "ubuntu"
+	ServerPassword = "ubuntu"
+)
+
+// serverPatience is how long a server has to boot.
+const serverPatience = 2 * time.Minute
+
+// Shell is a server of the lab, with a session on it.
+type Shell struct {
+	*remote.Client
+	Address string
+	pins    *pins
+}
+
+// NewServer boots a server of an image on a network of the lab, both by name, and
+// returns a session on it. It is gone when the test is over.
+func (e OpenStackEnv) NewServer(t testing.TB, name, image, network string) *Shell {
+	t.Helper()
+	var made struct{ Server struct{ ID string } }
+	e.Post(t, "compute", "/servers", map[string]any{"server": map[string]any{
+		"name": name, "imageRef": e.Images[image], "flavorRef": e.Flavors["m1.tiny"], "networks": []map[string]any{{"uuid": e.Networks[network]}},
+	}}, &made)
+	t.Cleanup(func() { e.Delete(t, "compute", "/servers/"+made.Server.ID) })
+	deadline := time.Now().Add(serverPatience)
+	for {
+		var seen struct {
+			Server struct {
+				Status    string
+				Addresses map[string][]struct{ Addr string }
+			}
+		}
+		e.Get(t, "compute", "/servers/"+made.Server.ID, &seen)
+		if seen.Server.Status == "ACTIVE" {
+			return Login(t, seen.Server.Addresses[network][0].Addr)
+		}
+		if seen.Server.Status == "ERROR" || time.Now().After(deadline) {
+			t.Fatalf("server %s is %s", name, seen.Server.Status)
+		}
+		select {
+		case <-t.Context().Done():
+			t.Fatal(t.Context().Err())
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+}
+
+// Login opens a session on a server of the lab, whatever its host key is.
+func Login(t testing.TB, address string) *Shell {
+	t.Helper()
+	s := &Shell{Address: address, pins: &pins{keys: map[string]string{}}}
+	client, err := remote.Dial(t.Context(), remote.Host{Address: address, User: ServerUser, Password: ServerPassword, Pins: s.pins}, serverPatience)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Client = client
+	t.Cleanup(func() { _ = client.Close() })
+	return s
+}
+
+// Try runs a script as root and returns what it says.
+func (s *Shell) Try(ctx context.Context, script string) (string, error) {
+	result, err := s.Run(ctx, remote.Command{What: "a command of the test", Script: script, Sudo: true, Timeout: time.Minute})
+	return result.Stdout, err
+}
+
+// Root runs a script as root, which must succeed, and returns what it says.
+func (s *Shell) Root(t testing.TB, format string, args ...any) string {
+	t.Helper()
+	out, err := s.Try(t.Context(), fmt.Sprintf(format, args...))
+	if err != nil {
+		t.Fatalf("%s: %v", s.Address, err)
+	}
+	return out
+}
+
+// pins keeps host keys for the time of a test.
+type pins struct {
+	mu   sync.Mutex
+	keys map[string]string
+}
+
+// Pinned implements remote.Pins.
+func (p *pins) Pinned(name string) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.keys[name]
+}
+
+// Pin implements remote.Pins.
+func (p *pins) Pin(_ context.Context, name, key string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.keys[name] = key
+	return nil
+}
+
+var _ vnfm.HostKeys = (*pins)(nil)
+
+// Upload brings a file of this machine to the server.
+func (s *Shell) Upload(t testing.TB, from, to string) {
+	t.Helper()
+	file, err := os.Open(from) //nolint:gosec // the test's own
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	info, err := file.Stat()
+	if err == nil {
+		err = s.Client.Upload(t.Context(), to, info.Size(), file, 0o600, true)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,156 @@
+package vnfm
+
+import (
+	"context"
+	"io/fs"
+	"strings"
+)
+
+// SSHAccess says how one logs in to a host over SSH. Secrets are in no record in clear.
+type SSHAccess struct {
+	// Address is left empty where it is found elsewhere.
+	Address string `json:"address,omitempty"`
+	Port    int    `json:"port,omitempty"`
+	User    string `json:"user"`
+	// Agent offers the keys of the SSH agent of the machine that runs Terraform.
+	Agent bool `json:"agent,omitempty"`
+	// HostKeys are lines as in authorized_keys; without any the first key that the host
+	// shows is kept, and no other accepted from then on.
+	HostKeys []string   `json:"host_keys,omitempty"`
+	Jump     *SSHAccess `json:"jump,omitempty"`
+
+	Password     Secret `json:"-"`
+	SudoPassword Secret `json:"-"`
+	PrivateKey   Secret `json:"-"`
+	Passphrase   Secret `json:"-"`
+}
+
+// secrets are the places of the secrets, by name.
+func (a *SSHAccess) secrets(prefix string) map[string]*Secret {
+	out := map[string]*Secret{
+		prefix + "password": &a.Password, prefix + "sudo_password": &a.SudoPassword,
+		prefix + "private_key": &a.PrivateKey, prefix + "passphrase": &a.Passphrase,
+	}
+	if a.Jump != nil {
+		for name, place := range a.Jump.secrets(prefix + "jump.") {
+			out[name] = place
+		}
+	}
+	return out
+}
+
+// RegistrySpec is a private registry as a user wants it.
+type RegistrySpec struct {
+	// Name is that of the container.
+	Name string `json:"name"`
+	// SSH leads to the host. Without an address the host is the server of a VNF instance that
+	// has the connection point.
+	SSH             SSHAccess `json:"ssh"`
+	InstanceID      string    `json:"instance_id,omitempty"`
+	ConnectionPoint string    `json:"connection_point,omitempty"`
+	// ImagePath is a file of the package, or, when it is absolute, of this machine. Without
+	// PackageID the package is that of the instance.
+	PackageID string `json:"package_id,omitempty"`
+	ImagePath string `json:"image_path,omitempty"`
+	// Image is pulled, or chosen of several in the file.
+	Image       string `json:"image,omitempty"`
+	Runtime     string `json:"runtime,omitempty"`
+	Port        int    `json:"port,omitempty"`
+	Certificate string `json:"certificate,omitempty"`
+	StoragePath string `json:"storage_path,omitempty"`
+	NoProxy     string `json:"no_proxy,omitempty"`
+
+	Key        Secret            `json:"-"`
+	Users      map[string]Secret `json:"-"`
+	HTTPProxy  Secret            `json:"-"`
+	HTTPSProxy Secret            `json:"-"`
+}
+
+const userSecret = "user."
+
+// Secrets are all secrets of the specification by name.
+func (s *RegistrySpec) Secrets() map[string]Secret {
+	out := map[string]Secret{}
+	for name, place := range s.places() {
+		if *place != "" {
+			out[name] = *place
+		}
+	}
+	for user, password := range s.Users {
+		out[userSecret+user] = password
+	}
+	return out
+}
+
+// SetSecrets puts them back.
+func (s *RegistrySpec) SetSecrets(secrets map[string]Secret) {
+	places := s.places()
+	s.Users = nil
+	for name, secret := range secrets {
+		if user, ok := strings.CutPrefix(name, userSecret); ok {
+			if s.Users == nil {
+				s.Users = map[string]Secret{}
+			}
+			s.Users[user] = secret
+		} else if place := places[name]; place != nil {
+			*place = secret
+		}
+	}
+}
+
+func (s *RegistrySpec) places() map[string]*Secret {
+	out := s.SSH.secrets("ssh.")
+	out["key"], out["http_proxy"], out["https_proxy"] = &s.Key, &s.HTTPProxy, &s.HTTPSProxy
+	return out
+}
+
+// Registry is the record of a private registry.
+type Registry struct {
+	ID   string       `json:"id"`
+	Spec RegistrySpec `json:"spec"`
+	// Address is that of the host.
+	Address string        `json:"address"`
+	State   RegistryState `json:"state"`
+	// HostKeys are the keys of hosts that were met.
+	HostKeys map[string]string `json:"host_keys,omitempty"`
+}
+
+// RegistryState is what a registry was seen to be.
+type RegistryState struct {
+	// Ready says that the registry runs and answers, and Drift what is not as it should be.
+	Ready bool     `json:"ready"`
+	Drift []string `json:"drift,omitempty"`
+	// Port and Secure say where it listens, and whether with TLS.
+	Port   int  `json:"port"`
+	Secure bool `json:"secure,omitempty"`
+	// Image identifies the image that the engine runs, System and Engine what it runs on.
+	Image  string `json:"image,omitempty"`
+	System string `json:"system,omitempty"`
+	Engine string `json:"engine,omitempty"`
+}
+
+// RegistryHost is the host of a registry, with what belongs to it.
+type RegistryHost struct {
+	Spec    *RegistrySpec
+	Address string
+	// Pin is the name under which the key of the host is kept.
+	Pin      string
+	HostKeys HostKeys
+	// Content is where ImagePath is.
+	Content fs.FS
+	// Progress hears each step.
+	Progress func(line string)
+}
+
+// RegistryDriver installs private registries on hosts. Every method can be called again
+// after it was interrupted at any instant and reaches the same end.
+type RegistryDriver interface {
+	// CheckRegistry finds what is wrong with a specification, offline. Content is nil as
+	// long as the image cannot be read.
+	CheckRegistry(spec *RegistrySpec, content fs.FS) Problems
+	InstallRegistry(ctx context.Context, h *RegistryHost) (*RegistryState, error)
+	ReadRegistry(ctx context.Context, h *RegistryHost) (*RegistryState, error)
+	// RemoveRegistry removes the container and what was made for it, and the images in its
+	// storage when that is asked for.
+	RemoveRegistry(ctx context.Context, h *RegistryHost, data bool) error
+}
