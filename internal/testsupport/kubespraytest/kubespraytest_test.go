@@ -11,23 +11,22 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 )
 
-// patience bounds a playbook on a busy machine.
-const patience = 5 * time.Minute
-
 // TestCluster installs a cluster of one master and one worker, adds a worker and removes it again, after calls that
 // kubespray would not take.
 func TestCluster(t *testing.T) {
 	lab := labtest.OpenStackSystems(t, labtest.OpenStackDocker, labtest.OpenStackAnsible)
 	ansible := lab.NewServer(t, "ansible", labtest.OpenStackAnsibleImage, "net0")
-	master := lab.NewServer(t, "master", labtest.OpenStackDockerImage, "net0")
-	first := lab.NewServer(t, "worker1", labtest.OpenStackDockerImage, "net0")
-	worker := lab.NewServer(t, "worker2", labtest.OpenStackDockerImage, "net0")
+	var hosts []*labtest.Shell
+	for _, name := range []string{"master1", "worker1", "worker2"} {
+		hosts = append(hosts, lab.NewServer(t, name, labtest.OpenStackDockerImage, "net0"))
+	}
+	master, worker := hosts[0], hosts[2]
 	host := kubespraytest.Install(t, ansible)
 	play := func(workers int, args string) (string, error) {
-		inventory := "[all]\n" + node("master1", master.Address) + node("worker1", first.Address)
+		inventory := "[all]\n" + node("master1", hosts[0]) + node("worker1", hosts[1])
 		nodes := "worker1\n"
 		if workers > 1 {
-			inventory, nodes = inventory+node("worker2", worker.Address), nodes+"worker2\n"
+			inventory, nodes = inventory+node("worker2", hosts[2]), nodes+"worker2\n"
 		}
 		inventory += "[kube_control_plane]\nmaster1\n[etcd]\nmaster1\n[kube_node]\n" + nodes +
 			"[calico_rr]\n[k8s_cluster:children]\nkube_control_plane\nkube_node\ncalico_rr\n"
@@ -49,7 +48,7 @@ func TestCluster(t *testing.T) {
 	if got := nodes(); got != "node/master1\nnode/worker1\n" {
 		t.Errorf("the cluster has %s", got)
 	}
-	if got := run(t, master, "sudo stat -c %a /etc/kubernetes/admin.conf /root/.kube/config && sudo grep -c 'server: https://"+master.Address+":6443' /etc/kubernetes/admin.conf"); got != "600\n600\n1\n" {
+	if got := run(t, master, "sudo stat -c %a /etc/kubernetes/admin.conf /root/.kube/config && sudo grep -c 'server: https://"+hosts[0].Address+":6443' /etc/kubernetes/admin.conf"); got != "600\n600\n1\n" {
 		t.Errorf("the configuration of the administrator: %s", got)
 	}
 	run(t, master, "sudo kubectl wait --for=condition=Ready --timeout=60s node --all && sudo kubectl create deployment web --image=web --replicas=3 && sudo kubectl rollout status deployment web --timeout=60s || { sudo kubectl get events; false; }")
@@ -92,22 +91,21 @@ func TestCluster(t *testing.T) {
 	}
 }
 
-func node(name, address string) string {
-	return fmt.Sprintf("%s ansible_host=%[2]s ip=%[2]s etcd_member_name=etcd-%[1]s ansible_user=ubuntu ansible_password=ubuntu ansible_become_password=ubuntu\n", name, address)
+func node(name string, host *labtest.Shell) string {
+	return fmt.Sprintf("%s ansible_host=%[2]s ip=%[2]s etcd_member_name=etcd-%[1]s ansible_user=ubuntu ansible_password=ubuntu ansible_become_password=ubuntu\n", name, host.Address)
 }
 
-// try runs a command as the user of the servers, with what it says on both its outputs.
-func try(t *testing.T, shell *labtest.Shell, line string) (string, error) {
+func try(t *testing.T, host *labtest.Shell, script string) (string, error) {
 	t.Helper()
-	result, err := shell.Run(t.Context(), remote.Command{What: line, Script: "exec 2>&1\n" + line, Timeout: patience})
-	return result.Stdout, err
+	result, err := host.Run(t.Context(), remote.Command{What: "a command of the test", Script: script})
+	return result.Stdout + result.Stderr, err
 }
 
-func run(t *testing.T, shell *labtest.Shell, line string) string {
+func run(t *testing.T, host *labtest.Shell, script string) string {
 	t.Helper()
-	out, err := try(t, shell, line)
+	out, err := try(t, host, script)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("%s: %v\n%s", script, err, out)
 	}
 	return out
 }
