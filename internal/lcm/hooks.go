@@ -206,7 +206,7 @@ func (e *Engine) checkHooks(r *resolution, request *vnfm.InstanceSpec, planned *
 	check := func(name string) *vnfm.HookCheck {
 		if checks[name] == nil {
 			checks[name] = &vnfm.HookCheck{
-				Params: ownParams(e.cfg.Management[name], request.Management), Later: request.SecretsLater, Request: request,
+				Params: ownParams(e.cfg.Management[name], request.Management), Later: request.SecretsLater || len(request.ParamsLater) > 0, Request: request,
 				Package: r.pkg, Flavour: f, Counts: r.counts, Planned: planned,
 			}
 		}

@@ -280,6 +280,18 @@ func TestParamsAreCheckedAtPlan(t *testing.T) {
 	check("missing", nil, false, "additional_params[site]: the password is missing")
 	check("known later", nil, true)
 	check("of nobody", map[string]any{"sight": map[string]any{}}, true, `additional_params_wo[sight]: nothing takes the secret parameter "sight"`)
+	// What of it is known only later says nothing of the objects.
+	later := spec
+	later.AdditionalParams, later.ParamsLater = map[string]any{"site": map[string]any{"username": nil}}, []string{"site"}
+	later.SecretParams = nil
+	if preview, problems, err := w.PreviewInstance(t.Context(), later); err != nil || len(problems) > 0 || preview == nil {
+		t.Errorf("with a parameter that is known later: %v, %v, %v", preview, problems, err)
+	}
+	later.AdditionalParams["namespace"], later.ParamsLater = nil, []string{"namespace"}
+	later.SecretParams = map[string]any{"sight": 1}
+	if preview, problems, err := w.PreviewInstance(t.Context(), later); err != nil || len(problems) != 1 || preview != nil {
+		t.Errorf("with a parameter of the infra driver that is known later: %v, %v, %v", preview, problems, err)
+	}
 	spec.AdditionalParams = map[string]any{"site": map[string]any{"password": "planted-secret", "nodes": []any{map[string]any{"ssh_password": "x"}}}}
 	check("in clear", nil, false, "additional_params[]: additional_params shows secrets: site.nodes.0.ssh_password, site.password")
 }

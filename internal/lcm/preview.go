@@ -56,6 +56,13 @@ func (e *Engine) offline(ctx context.Context, spec *vnfm.InstanceSpec,
 	if e.splitParams(r.flavour, spec, &problems); problems.HasErrors() {
 		return problems, nil
 	}
+	for _, name := range spec.ParamsLater {
+		if _, infra := spec.AdditionalParams[name]; infra {
+			// What is known of the parameters of management drivers is checked all the same.
+			e.checkHooks(r, spec, nil, &problems)
+			return problems, nil
+		}
+	}
 	d, err := e.infrastructure(ctx, *spec, r)
 	if err != nil {
 		return nil, err

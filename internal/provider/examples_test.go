@@ -155,6 +155,34 @@ func TestOpenStackExample(t *testing.T) {
 	c.run(t, example, vars, "destroy", "-auto-approve", "-no-color")
 }
 
+// TestPrivateRegistryExample applies the example of a registry on a server that Heat makes,
+// and that of one on any host.
+func TestPrivateRegistryExample(t *testing.T) {
+	c := newCLI(t)
+	labtest.OpenStackStacks(t)
+	lab := labtest.OpenStackSystems(t, labtest.OpenStackDocker)
+	host := lab.NewServer(t, "registry-example", labtest.OpenStackDockerImage, "net0")
+	on := []string{"host=" + host.Address, "password=" + labtest.ServerPassword, "image_path=" + lab.RegistryArchive}
+	if out := c.apply(t, "resources/vnf_private_registry", on...); !strings.Contains(out, host.Address+":5000") {
+		t.Errorf("the outputs of the example are\n%s", out)
+	}
+	c.run(t, "resources/vnf_private_registry", on, "destroy", "-auto-approve", "-no-color")
+
+	const example = "complete/private-registry"
+	vars := []string{
+		"clouds=" + lab.Clouds, "cloud=" + labtest.OpenStackNFV, "network=" + lab.Networks["net0"], "image=" + lab.Images[labtest.OpenStackDockerImage],
+		"password=" + labtest.ServerPassword, "registry_archive=" + lab.RegistryArchive,
+	}
+	for range 2 {
+		if out := c.apply(t, example, vars...); !strings.Contains(out, `status = "READY"`) {
+			t.Errorf("the outputs of the example are\n%s", out)
+		}
+		// The second time its server is replaced.
+		vars = append(vars, "heal=one")
+	}
+	c.run(t, example, vars, "destroy", "-auto-approve", "-no-color")
+}
+
 // TestSecretsStayHidden applies the example of a VIM with everything logged, and
 // looks for its secrets in all that is left of the run.
 func TestSecretsStayHidden(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 	"strconv"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
@@ -32,16 +33,25 @@ func FullyKnown(ctx context.Context, v attr.Value) bool {
 // ToGo converts a value to nil, bool, string, int64, float64, []any or
 // map[string]any. Numbers that are whole and fit become int64. It returns
 // ErrUnknown when anything inside is unknown.
-func ToGo(v attr.Value) (any, error) {
+func ToGo(v attr.Value) (any, error) { return (&converter{}).toGo(v) }
+
+// converter converts values. A lenient one takes what is unknown for null, and notes that
+// it has met some.
+type converter struct{ lenient, lacks bool }
+
+func (c *converter) toGo(v attr.Value) (any, error) {
 	switch {
 	case v == nil || v.IsNull():
+		return nil, nil
+	case v.IsUnknown() && c.lenient:
+		c.lacks = true
 		return nil, nil
 	case v.IsUnknown():
 		return nil, ErrUnknown
 	}
 	switch v := v.(type) {
 	case types.Dynamic:
-		return ToGo(v.UnderlyingValue())
+		return c.toGo(v.UnderlyingValue())
 	case types.String:
 		return v.ValueString(), nil
 	case types.Bool:
@@ -55,15 +65,15 @@ func ToGo(v attr.Value) (any, error) {
 	case types.Number:
 		return numberToGo(v.ValueBigFloat())
 	case types.Object:
-		return mapToGo(v.Attributes())
+		return c.mapToGo(v.Attributes())
 	case types.Map:
-		return mapToGo(v.Elements())
+		return c.mapToGo(v.Elements())
 	case types.List:
-		return listToGo(v.Elements())
+		return c.listToGo(v.Elements())
 	case types.Tuple:
-		return listToGo(v.Elements())
+		return c.listToGo(v.Elements())
 	case types.Set:
-		return listToGo(v.Elements())
+		return c.listToGo(v.Elements())
 	default:
 		return nil, fmt.Errorf("values of type %T cannot be converted", v)
 	}
@@ -81,6 +91,40 @@ func MapToGo(v attr.Value) (map[string]any, error) {
 		return nil, fmt.Errorf("an object is expected, not %s", goKind(converted))
 	}
 	return m, nil
+}
+
+// KnownMapToGo is MapToGo of what is known: unknown are the keys of the map that hold
+// something that is not, which is null in the result.
+func KnownMapToGo(v attr.Value) (known map[string]any, unknown []string, err error) {
+	if dynamic, ok := v.(types.Dynamic); ok && !v.IsNull() && !v.IsUnknown() {
+		v = dynamic.UnderlyingValue()
+	}
+	var elements map[string]attr.Value
+	switch m := v.(type) {
+	case types.Object:
+		elements = m.Attributes()
+	case types.Map:
+		elements = m.Elements()
+	default:
+		known, err = MapToGo(v)
+		return known, nil, err
+	}
+	if v.IsNull() || v.IsUnknown() {
+		known, err = MapToGo(v)
+		return known, nil, err
+	}
+	known = make(map[string]any, len(elements))
+	for key, e := range elements {
+		c := &converter{lenient: true}
+		if known[key], err = c.toGo(e); err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", key, err)
+		}
+		if c.lacks {
+			unknown = append(unknown, key)
+		}
+	}
+	slices.Sort(unknown)
+	return known, unknown, nil
 }
 
 func goKind(v any) string {
@@ -111,10 +155,10 @@ func numberToGo(f *big.Float) (any, error) {
 	return converted, nil
 }
 
-func mapToGo(elements map[string]attr.Value) (map[string]any, error) {
+func (c *converter) mapToGo(elements map[string]attr.Value) (map[string]any, error) {
 	out := make(map[string]any, len(elements))
 	for key, e := range elements {
-		converted, err := ToGo(e)
+		converted, err := c.toGo(e)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", key, err)
 		}
@@ -123,10 +167,10 @@ func mapToGo(elements map[string]attr.Value) (map[string]any, error) {
 	return out, nil
 }
 
-func listToGo(elements []attr.Value) ([]any, error) {
+func (c *converter) listToGo(elements []attr.Value) ([]any, error) {
 	out := make([]any, 0, len(elements))
 	for i, e := range elements {
-		converted, err := ToGo(e)
+		converted, err := c.toGo(e)
 		if err != nil {
 			return nil, fmt.Errorf("[%d]: %w", i, err)
 		}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"math"
 	"math/big"
+	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -103,5 +105,22 @@ func TestUnknown(t *testing.T) {
 	}
 	if !tfutil.FullyKnown(t.Context(), types.DynamicNull()) || !tfutil.FullyKnown(t.Context(), nil) {
 		t.Error("null is taken for unknown")
+	}
+}
+
+func TestKnownMapToGo(t *testing.T) {
+	inner := types.ObjectValueMust(map[string]attr.Type{"a": types.StringType, "b": types.StringType}, map[string]attr.Value{"a": types.StringValue("x"), "b": types.StringUnknown()})
+	outer := types.ObjectValueMust(map[string]attr.Type{"part": inner.Type(t.Context()), "whole": types.Int64Type},
+		map[string]attr.Value{"part": inner, "whole": types.Int64Value(3)})
+	known, unknown, err := tfutil.KnownMapToGo(types.DynamicValue(outer))
+	want := map[string]any{"part": map[string]any{"a": "x", "b": nil}, "whole": int64(3)}
+	if err != nil || !reflect.DeepEqual(known, want) || !slices.Equal(unknown, []string{"part"}) {
+		t.Errorf("got %v, %v, %v", known, unknown, err)
+	}
+	if known, unknown, err := tfutil.KnownMapToGo(types.DynamicNull()); known != nil || unknown != nil || err != nil {
+		t.Errorf("of null: %v, %v, %v", known, unknown, err)
+	}
+	if _, _, err := tfutil.KnownMapToGo(types.DynamicValue(types.StringValue("x"))); err == nil {
+		t.Error("a text is no map")
 	}
 }

@@ -33,6 +33,9 @@ type InstanceSpec struct {
 	// default namespace of the VIM.
 	Namespace        string
 	AdditionalParams map[string]any
+	// ParamsLater are the AdditionalParams of which something is known only later, and null
+	// until then.
+	ParamsLater []string `json:"-"`
 	// SecretParams are laid over AdditionalParams and reach no record in clear: they are
 	// for management drivers. With SecretsLater set some are known only later.
 	SecretParams map[string]any `json:"-"`

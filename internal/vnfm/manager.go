@@ -40,7 +40,8 @@ type Manager interface {
 	ReleasePackage(ctx context.Context, id string) error
 
 	// PreviewInstance computes what an instance will consist of. It needs the
-	// package, not the VIM. A package that is unknown here gives ErrNotFound.
+	// package, not the VIM. A package that is unknown here gives ErrNotFound. The preview is
+	// nil when it depends on parameters that are known only later.
 	PreviewInstance(ctx context.Context, spec InstanceSpec) (*Preview, Problems, error)
 	// RenderInstance is PreviewInstance with the objects themselves.
 	RenderInstance(ctx context.Context, spec InstanceSpec) (*Rendering, Problems, error)

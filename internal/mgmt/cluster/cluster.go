@@ -435,6 +435,9 @@ func (c *Cluster) connect(ctx context.Context) error {
 		if len(changed) > 0 {
 			c.Progress(ctx, "%s: changed %s", n.Name, strings.Join(changed, ", "))
 		}
+		if err := nodes.Verify(ctx, client, c.Registries); err != nil {
+			return fmt.Errorf("node %s: %w", n.Name, err)
+		}
 		return nil
 	})
 }

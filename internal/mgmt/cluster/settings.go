@@ -255,6 +255,9 @@ func (r reader) loadBalancer(o *params.Object) *LoadBalancer {
 	lb := &LoadBalancer{Access: hosts.ReadAccess(below, r.flavour), Script: r.file(below, "script_path", false), APIPort: below.Int("api_port", DefaultAPIPort, 1, 65535)}
 	if list, ok := below.Raw("node_ports").([]any); ok {
 		for n, item := range list {
+			if item == nil && below.Later() {
+				continue
+			}
 			port, isNumber := item.(int64)
 			if f, isFloat := item.(float64); isFloat {
 				port, isNumber = int64(f), true

@@ -148,6 +148,9 @@ func (o *Object) Texts(name string) []string {
 	}
 	var out []string
 	for _, item := range list {
+		if item == nil && o.later {
+			continue
+		}
 		text, ok := item.(string)
 		if !ok {
 			o.Errorf(name, "", "must be a list of texts, and one item is %s", kindOf(item))
@@ -185,6 +188,9 @@ func (o *Object) Objects(name string) []*Object {
 	}
 	var out []*Object
 	for n := range list {
+		if list[n] == nil && o.later {
+			continue
+		}
 		at := name + "." + strconv.Itoa(n)
 		below, ok := list[n].(map[string]any)
 		if !ok {

@@ -97,7 +97,7 @@ func (i *installer) load(ctx context.Context, name string) error {
 			return err
 		}
 	}
-	err = i.do(ctx, call{what: "load the image " + name, function: []string{"load_archive", i.uploadFolder(), archiveName, i.Archive.Digest}, timeout: imageTimeout})
+	err = i.do(ctx, call{what: "load the image " + name, function: []string{"load_archive", i.uploadFolder(), archiveName, i.Archive.Digest, canonical(name)}, timeout: imageTimeout})
 	if err != nil {
 		return i.imageError(ctx, "engine", err)
 	}
@@ -123,13 +123,18 @@ func (i *installer) upload(ctx context.Context) error {
 	return nil
 }
 
-// forgetImage removes the image that an update took the place of.
+// forgetImage removes the image that an update took the place of, also from another engine.
 func (i *installer) forgetImage(ctx context.Context, before note) error {
-	known := before.lookup(i.Runtime)
-	if known == "" || known == i.note.lookup(i.Runtime) || before.Container == nil || before.Container.Runtime != i.Runtime {
+	if before.Container == nil || before.Image == "" {
 		return nil
 	}
-	return i.do(ctx, call{what: "remove the former image " + before.Reference, function: []string{"forget_image", known}})
+	runtime := before.Container.Runtime
+	known := before.lookup(runtime)
+	if runtime == i.Runtime && known == i.note.lookup(runtime) {
+		return nil
+	}
+	_, err := i.client.Run(ctx, engines[runtime].command(call{what: "remove the former image " + before.Reference, function: []string{"forget_image", known}}))
+	return err
 }
 
 // imageError adds what is free where a disk was full.

@@ -34,6 +34,7 @@ const serverPatience = 3 * time.Minute
 // TestRegistryOfServer has the real Docker and containerd of servers run the real registry,
 // which other servers push to and pull from.
 func TestRegistryOfServer(t *testing.T) {
+	t.Parallel()
 	lab := labtest.OpenStackSystems(t, labtest.OpenStackDocker)
 	first, second := newServer(t, lab, "registry"), newServer(t, lab, "node")
 	host, node := first.dial(t), second.dial(t)
@@ -134,6 +135,7 @@ func TestRegistryOfServer(t *testing.T) {
 	require.NoError(t, err)
 	assert.True(t, state.Ready)
 	assert.NotContains(t, shell(t, host, "ctr -n private-registry containers list; ls /etc/systemd/system"), "beside")
+	assert.NotContains(t, shell(t, host, "ctr -n private-registry images list"), "registry:latest")
 
 	failures(t, host, c)
 	require.NoError(t, registry.Remove(t.Context(), host, beside, true))

@@ -87,13 +87,16 @@ resource "vnf_private_registry" "registry" {
   image_path = %q
   ssh        = { username = "ubuntu", password_wo = "ubuntu", password_wo_version = 1 }
 }
+`, k.registry.Address, k.env.RegistryArchive)
+}
 
+// vim reads the VIM that the cluster is.
+const vim = `
 data "vnf_vim" "edge" {
   id         = vnf_instance.test.registered_vim_id
   depends_on = [vnf_instance.test]
 }
-`, k.registry.Address, k.env.RegistryArchive)
-}
+`
 
 // shells are sessions on the servers of a VDU.
 func (k *kubesprayed) shells(t *testing.T, vdu string) []*labtest.Shell {
@@ -147,13 +150,13 @@ func (k *kubesprayed) push(t *testing.T) {
 // the same apply, is scaled and healed, and goes.
 func TestAccInstance_openStackKubespray(t *testing.T) {
 	k := newKubesprayed(t)
-	var vim string
-	same := resource.TestCheckResourceAttrWith("vnf_instance.test", "registered_vim_id", func(id string) error {
-		if vim == "" {
-			vim = id
+	var id string
+	same := resource.TestCheckResourceAttrWith("vnf_instance.test", "registered_vim_id", func(now string) error {
+		if id == "" {
+			id = now
 		}
-		if vim != id {
-			return fmt.Errorf("the VIM is %s, and was %s", id, vim)
+		if id != now {
+			return fmt.Errorf("the VIM is %s, and was %s", now, id)
 		}
 		return nil
 	})
@@ -169,7 +172,7 @@ func TestAccInstance_openStackKubespray(t *testing.T) {
 		},
 		Steps: []resource.TestStep{
 			{
-				Config: k.config(),
+				Config: k.config() + vim,
 				ConfigStateChecks: []statecheck.StateCheck{
 					statecheck.ExpectKnownValue("vnf_instance.test", tfjsonpath.New("status"), knownvalue.StringExact("INSTANTIATED")),
 					statecheck.ExpectKnownValue("data.vnf_vim.edge", tfjsonpath.New("status"), knownvalue.StringExact("REACHABLE")),
@@ -242,4 +245,111 @@ func (k *kubesprayed) closed(t *testing.T) resource.TestCheckFunc {
 		}
 		return nil
 	}
+}
+
+// broken is a step whose apply fails with an error that says why; the next one goes on.
+func (k *kubesprayed) broken(config, want string, before func()) resource.TestStep {
+	return resource.TestStep{PreConfig: before, Config: config, ExpectError: acctest.Says(want)}
+}
+
+// brokenPlay fails on one node.
+const brokenPlay = `- name: Break
+  hosts: worker2
+  gather_facts: false
+  tasks:
+    - name: Download images
+      ansible.builtin.fail:
+        msg: No space left on device`
+
+// budget forbids that the only pod of a deployment on worker2 goes.
+const budget = `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: default}
+spec:
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      nodeName: worker2
+      containers: [{name: web, image: web}]
+---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {name: web, namespace: default}
+spec:
+  minAvailable: 1
+  selector: {matchLabels: {app: web}}`
+
+// Whatever goes wrong is told with the object that it is about, and the operation goes on
+// once it is put right. What is secret shows up on no command line meanwhile.
+func TestAccInstance_openStackKubesprayFailures(t *testing.T) {
+	k := newKubesprayed(t)
+	out := "scale_levels = { worker_instance = 1 }"
+	in := "scale_levels = { worker_instance = 0 }"
+	// The playbooks take the proxy for a word.
+	planted := func(text string) string {
+		return strings.Replace(text, "    k8s_cluster_installation_param = {\n      ansible           =", "    k8s_cluster_installation_param = {\n      proxy = { http_proxy = \"http://planter:planted-proxy@192.0.2.9:3128\", no_proxy = \"10.0.0.0/8\" }\n      ansible           =", 1)
+	}
+	config := func(arguments ...string) string { return k.configOf(planted, arguments...) }
+	edited := func(from, to string, arguments ...string) string {
+		return k.configOf(func(text string) string {
+			if !strings.Contains(text, from) {
+				t.Fatalf("the configuration has no %s", from)
+			}
+			return planted(strings.Replace(text, from, to, 1))
+		}, arguments...)
+	}
+	watch := "nohup sh -c 'while :; do cat /proc/[0-9]*/cmdline | tr \"\\000\" \" \"; sleep 0.05; done' > /root/ps.log 2>/dev/null < /dev/null & echo"
+	k.ansible.Root(t, "setsid %s", watch)
+	empty := resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}
+	worker := func() *labtest.Shell { return k.shells(t, "workerNode")[0] }
+	master := func() *labtest.Shell { return k.shells(t, "masterNode")[0] }
+	kubectl := "lab-kubectl --kubeconfig /etc/kubernetes/admin.conf "
+	resource.Test(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		CheckDestroy: func(*terraform.State) error {
+			// The brackets keep the command lines of grep itself out of it.
+			seen := k.ansible.Root(t, "grep -ac 'ansible-playboo[k]' /root/ps.log; grep -ac 'planted-prox[y]' /root/ps.log || true")
+			if lines := strings.Fields(seen); lines[0] == "0" || lines[1] != "0" {
+				return fmt.Errorf("the Ansible server ran Ansible %s times, and %s command lines show a secret", lines[0], lines[1])
+			}
+			return nil
+		},
+		Steps: []resource.TestStep{
+			// Before anything is made.
+			{Config: edited(`ssh_cp_name = "workerNode_CP2"`, `ssh_cp_name = "workerNode_CP1"`), PlanOnly: true, ExpectError: acctest.Says(`(?s)worker_node.ssh_cp_name names no connection point of a server: "workerNode_CP1".*id you mean "workerNode_CP2"`)},
+			// The first apply finds the wrong password of a node; the servers stay.
+			{
+				Config:             edited(`worker_node       = { password = "ubuntu" }`, `worker_node       = { password = "wrong-password" }`),
+				ExpectNonEmptyPlan: true,
+				ConfigStateChecks: []statecheck.StateCheck{
+					statecheck.ExpectKnownValue("vnf_instance.test", tfjsonpath.New("status"), knownvalue.StringExact("FAILED_TEMP")),
+				},
+			},
+			{
+				Config: config(),
+				Check:  resource.ComposeTestCheckFunc(func(*terraform.State) error { k.push(t); return nil }, k.whole(t, "master1", "worker1")),
+			},
+			// A playbook fails on one node.
+			k.broken(config(out), `(?s)playbook scale.yml on ubuntu@\S+ failed.*node worker2, play "Break": task "Download images" failed: No space left on device`, func() {
+				k.ansible.Root(t, "cp %[1]s/playbooks/scale.yml /root/; cat > %[1]s/playbooks/scale.yml <<'X'\n%s\nX", kubespraytest.Root, brokenPlay)
+			}),
+			{
+				PreConfig: func() { k.ansible.Root(t, "cp /root/scale.yml %s/playbooks/scale.yml", kubespraytest.Root) },
+				Config:    config(out), Check: k.whole(t, "master1", "worker1", "worker2"), ConfigPlanChecks: empty,
+			},
+			// A budget forbids that a node is drained.
+			k.broken(config(in), `(?s)node worker\d cannot be drained within 20s`, func() {
+				master().Root(t, "k='%s'; $k apply -f - <<'X' && $k rollout status deployment web --timeout=30s\n%s\nX\n", kubectl, budget)
+			}),
+			{
+				PreConfig: func() { master().Root(t, "%s delete pdb web", kubectl) },
+				Config:    config(in), Check: k.nodes(t, 2), ConfigPlanChecks: empty,
+			},
+			// The host key of a node is another one.
+			k.broken(edited(`drain_timeout     = "20s"`, `drain_timeout     = "21s"`, in), `(?s)host key`, func() {
+				worker().Root(t, "rm -f /etc/ssh/ssh_host_*; ssh-keygen -q -A; systemctl restart ssh")
+			}),
+		},
+	})
 }

@@ -60,7 +60,7 @@ type deletionPolicyModel struct {
 
 // Spec implements lifecycle.Model.
 func (m *model) Spec(ctx context.Context, _ *model, diags *diag.Diagnostics) (s vnfm.InstanceSpec, known bool) {
-	for _, v := range []attr.Value{m.Name, m.PackageID, m.ScaleLevels, m.AdditionalParams, m.OperationalState, m.ExtVirtualLinks, m.ExtManagedVirtualLinks} {
+	for _, v := range []attr.Value{m.Name, m.PackageID, m.ScaleLevels, m.OperationalState, m.ExtVirtualLinks, m.ExtManagedVirtualLinks} {
 		if !tfutil.FullyKnown(ctx, v) {
 			return s, false
 		}
@@ -86,12 +86,15 @@ func (m *model) Spec(ctx context.Context, _ *model, diags *diag.Diagnostics) (s 
 	if tfutil.Set(m.ScaleLevels) {
 		diags.Append(m.ScaleLevels.ElementsAs(ctx, &s.ScaleLevels, false)...)
 	}
-	params, err := tfutil.MapToGo(m.AdditionalParams)
+	if m.AdditionalParams.IsUnknown() || m.AdditionalParams.IsUnderlyingValueUnknown() {
+		return s, false
+	}
+	params, later, err := tfutil.KnownMapToGo(m.AdditionalParams)
 	if err != nil {
 		diags.AddAttributeError(path.Root("additional_params"), "Invalid Additional Parameters", "additional_params must be an object: "+err.Error()+".")
 		return s, true
 	}
-	s.AdditionalParams = params
+	s.AdditionalParams, s.ParamsLater = params, later
 	for set, into := range map[*types.Set]*[]string{&m.ReplaceObjects: &s.ReplaceObjects, &m.ScaleInVNFCIDs: &s.ScaleInVNFCIDs} {
 		if tfutil.Set(*set) && tfutil.FullyKnown(ctx, *set) {
 			diags.Append(set.ElementsAs(ctx, into, false)...)

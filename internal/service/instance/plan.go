@@ -3,6 +3,7 @@ package instance
 import (
 	"context"
 	"reflect"
+	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -14,25 +15,25 @@ import (
 )
 
 // PlanArguments implements lifecycle.Model.
-func (m *model) PlanArguments(ctx context.Context, _ vnfm.Manager, config, state *model, resp *resource.ModifyPlanResponse) bool {
+func (m *model) PlanArguments(_ context.Context, _ vnfm.Manager, config, state *model, resp *resource.ModifyPlanResponse) bool {
 	// What the user left out is computed anew, not carried on from the state: a
 	// new package may have other defaults.
 	m.FlavourID, m.InstantiationLevelID = config.FlavourID, config.InstantiationLevelID
-	m.Namespace = plannedNamespace(ctx, m, config, state)
+	m.Namespace = plannedNamespace(m, config, state)
 	planConnections(m, state, resp)
 	return !config.FlavourID.IsUnknown() && !config.InstantiationLevelID.IsUnknown()
 }
 
 // plannedNamespace is the namespace that the user gave, here or as an additional
 // parameter; else it stays, or is known once the VIM is.
-func plannedNamespace(ctx context.Context, plan, config, state *model) types.String {
+func plannedNamespace(plan, config, state *model) types.String {
 	if !config.Namespace.IsNull() {
 		return config.Namespace
 	}
-	if !tfutil.FullyKnown(ctx, config.AdditionalParams) {
+	params, later, err := tfutil.KnownMapToGo(config.AdditionalParams)
+	if config.AdditionalParams.IsUnknown() || config.AdditionalParams.IsUnderlyingValueUnknown() || slices.Contains(later, "namespace") {
 		return types.StringUnknown()
 	}
-	params, err := tfutil.MapToGo(config.AdditionalParams)
 	if name, ok := params["namespace"].(string); err == nil && ok && name != "" {
 		return types.StringValue(name)
 	}

@@ -86,7 +86,7 @@ func (r *Resource[M, P]) preview(ctx context.Context, plan P, spec vnfm.Instance
 		return
 	}
 	diags.Append(tfutil.Problems(problems, r.kind.Content)...)
-	if !problems.HasErrors() && !preview.NamespaceNeeded {
+	if !problems.HasErrors() && preview != nil && !preview.NamespaceNeeded {
 		plan.SetPreview(preview)
 	}
 }

@@ -57,14 +57,14 @@ receive() {
 
 is_whole() { [ "sha256:$(sha256sum <"$1/$2" | cut -d ' ' -f 1)" = "$3" ]; }
 
-# load_archive FOLDER NAME DIGEST has the engine read an archive, which is removed then.
+# load_archive FOLDER NAME DIGEST IMAGE has the engine read an archive, which is removed then.
 load_archive() {
   if ! is_whole "$@"; then
     rm -rf "$1"
     echo "the archive on the host has not the digest $3 of the one in the package" >&2
     return 1
   fi
-  load "$1/$2"
+  load "$1/$2" "$4"
   status=$?
   rm -rf "$1"
   return "$status"

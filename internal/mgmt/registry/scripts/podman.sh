@@ -6,7 +6,16 @@ data() { podman info --format '{{.Store.GraphRoot}}'; }
 
 image() { podman image inspect --format '{{.Id}}' "$1" 2>/dev/null || true; }
 
-load() { podman load --input "$1" >/dev/null; }
+# load FILE NAME. To podman an image without a registry in its name is one of the host; to everybody else it is one of
+# docker.io.
+load() {
+  loaded=$(podman load --quiet --input "$1") || return 1
+  for twin in "localhost/${2#docker.io/library/}" "localhost/${2#docker.io/}"; do
+    case " $(printf %s "$loaded" | tr '\n,' '  ') " in
+    *" $twin "*) podman tag "$twin" "$2" && podman untag "$twin" "$twin" && return 0 ;;
+    esac
+  done
+}
 
 pull() { podman pull --quiet "$1" >/dev/null; }
 
