@@ -53,6 +53,7 @@ func TestRun(t *testing.T) {
 		"own variables":  {command: remote.Command{Script: `echo "${script-}${program-}${1-}"`}, want: remote.Result{Stdout: "\n"}},
 		"in background":  {command: remote.Command{Script: "sleep 30 & echo begun"}, want: remote.Result{Stdout: "begun\n"}},
 		"secrets":        {command: remote.Command{Script: `echo "it is $P"; echo "no $P" >&2; exit 1`, Env: map[string]string{"P": "hunter22"}, Secrets: []vnfm.Secret{"hunter22"}}, status: 1, want: remote.Result{Stdout: "it is (sensitive)\n", Stderr: "no (sensitive)\n"}},
+		"own names":      {command: remote.Command{Script: "set -u\nmkdir -p \"$D/a\" && find \"$D\" -name a | sed s,.*/,,; type look end pulse >/dev/null 2>&1 || echo none", Env: map[string]string{"D": t.TempDir()}}, want: remote.Result{Stdout: "a\nnone\n"}},
 		"host's secrets": {command: remote.Command{Script: `echo "secret of root"`}, want: remote.Result{Stdout: "secret of root\n"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -42,7 +42,8 @@ var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 // text is the program without what begins it.
 func (p program) text() (string, error) {
 	var script strings.Builder
-	script.WriteString("unset program script\n")
+	// Nothing of what runs the script is the script's.
+	script.WriteString("unset program script\nunset -f look find end pulse\n")
 	for _, name := range slices.Sorted(maps.Keys(p.env)) {
 		if !variable.MatchString(name) {
 			return "", fmt.Errorf("%q is no name of an environment variable", name)

@@ -3,5 +3,5 @@
 # script has a function called find.
 umask 077
 within=${TMPDIR:-/tmp}
-command find "$within" -maxdepth 1 -user "$(id -u)" -type d -name "vnf-playbook.$1.*" -exec rm -rf -- {} + || exit 1
+find "$within" -maxdepth 1 -user "$(id -u)" -type d -name "vnf-playbook.$1.*" -exec rm -rf -- {} + || exit 1
 mktemp -d "$within/vnf-playbook.$1.XXXXXX"
