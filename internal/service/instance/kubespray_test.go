@@ -346,8 +346,19 @@ func TestAccInstance_openStackKubesprayFailures(t *testing.T) {
 				PreConfig: func() { master().Root(t, "%s delete pdb web", kubectl) },
 				Config:    config(in), Check: k.nodes(t, 2), ConfigPlanChecks: empty,
 			},
+			// A registry does not answer the nodes.
+			k.broken(edited(`server = vnf_private_registry.registry.server`, fmt.Sprintf("server = %q", k.registry.Address+":5999"), in), `(?s)node \w+: .*:5999`, nil),
+			{Config: config(in), Check: k.nodes(t, 2), ConfigPlanChecks: empty},
+			// The connection to the Ansible server is cut in the middle of a playbook.
+			k.broken(config(out), `(?s)playbook \S+ on ubuntu@\S+: no connection.*cut short`, func() {
+				k.ansible.Root(t, "setsid nohup sh -c 'until pgrep -f [a]nsible-playbook; do sleep 0.1; done; sleep 3; pkill -KILL -f \"sshd: [u]buntu\"' >/dev/null 2>&1 </dev/null & echo")
+			}),
+			{
+				PreConfig: func() { k.ansible = labtest.Login(t, k.ansible.Address) },
+				Config:    config(out), Check: k.nodes(t, 3), ConfigPlanChecks: empty,
+			},
 			// The host key of a node is another one.
-			k.broken(edited(`drain_timeout     = "20s"`, `drain_timeout     = "21s"`, in), `(?s)host key`, func() {
+			k.broken(edited(`drain_timeout     = "20s"`, `drain_timeout     = "21s"`, out), `(?s)host key`, func() {
 				worker().Root(t, "rm -f /etc/ssh/ssh_host_*; ssh-keygen -q -A; systemctl restart ssh")
 			}),
 		},
