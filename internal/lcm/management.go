@@ -104,6 +104,8 @@ func (u *update) configure(ctx context.Context) error {
 		delete(drivers, h.name)
 	}
 	return u.operation(ctx, vnfm.OpModifyInfo, map[string]any{paramConfigures: true}, func(ctx context.Context, op *operation) error {
+		// Until all of them are done nobody knows what is configured, whatever is asked for next.
+		i.ConfiguredDigest = ""
 		for _, h := range drivers {
 			if err := u.engine.runHooks(ctx, op, u.around(op), []hooked{h}, true); err != nil {
 				return err

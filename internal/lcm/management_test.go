@@ -222,6 +222,20 @@ func TestChangedParamsAreContinued(t *testing.T) {
 	same(t, "status", i.Status, vnfm.StatusInstantiated)
 	same(t, "change", d.taken(), []string{"MODIFY_INFO modify_information_end", "MODIFY_INFO modify_information_end"})
 	same(t, "operations", w.operations(t, id), []string{"INSTANTIATE COMPLETED", "MODIFY_INFO COMPLETED"})
+
+	// A driver may have done half of a change that is taken back: it works with what was before.
+	before := spec.AdditionalParams
+	d.fail = func(string) error { return errBroken }
+	spec.AdditionalParams = map[string]any{"namespace": "far", "site": map[string]any{"username": "other"}}
+	if _, err := w.Update(t.Context(), id, spec); !errors.As(err, &failed) {
+		t.Fatalf("got %v", err)
+	}
+	d.fail = nil
+	spec.AdditionalParams = before
+	i = w.mustUpdate(t, id, spec)
+	same(t, "status", i.Status, vnfm.StatusInstantiated)
+	same(t, "change that is taken back", d.taken(), []string{"MODIFY_INFO modify_information_end", "MODIFY_INFO modify_information_end"})
+	same(t, "parameters", d.seen["site"].(map[string]any)["username"], any("admin")) //nolint:forcetypeassert // a test
 }
 
 // A forceful termination goes on when a driver fails, and tells of it; a graceful one

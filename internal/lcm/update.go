@@ -580,7 +580,7 @@ func (u *update) goBack(ctx context.Context, op *operation, before *vnfm.Instanc
 // keepKnown carries over into an earlier record what was found out since.
 func keepKnown(before, now *vnfm.Instance) {
 	before.Inventory, before.DriverStates, before.HostKeys = now.Inventory, now.DriverStates, now.HostKeys
-	before.RegisteredVIMID, before.Deliveries = now.RegisteredVIMID, now.Deliveries
+	before.RegisteredVIMID, before.Deliveries, before.ConfiguredDigest = now.RegisteredVIMID, now.Deliveries, now.ConfiguredDigest
 }
 
 func sameParams(a, b map[string]any) bool {
