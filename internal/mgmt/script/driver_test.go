@@ -157,9 +157,6 @@ func TestScriptOnServers(t *testing.T) {
 
 // A server that is replaced may well not answer any more.
 func TestReplacedServerDoesNotAnswer(t *testing.T) {
-	if testing.Short() {
-		t.Skip("waits for a server that does not answer")
-	}
 	h := newHost(t)
 	h.servers[1].Refuse(true)
 	h.Operation, h.End, h.Leaving = vnfm.OpHeal, false, []string{"web-2"}
