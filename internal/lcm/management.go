@@ -93,23 +93,23 @@ func (u *update) configure(ctx context.Context) error {
 	if i.ConfiguredDigest == digest {
 		return nil
 	}
-	drivers := map[string]hooked{}
-	for _, h := range u.engine.hooksOf(u.wanted.flavour) {
-		if h.name != vnfm.CredentialsSender {
-			drivers[h.name] = hooked{name: h.name, driver: h.driver, hook: vnfm.Hook{Name: hookName(vnfm.OpModifyInfo, true)}}
-		}
-	}
+	// Those that the hook itself runs are done there; credentials are none of this.
+	done := map[string]bool{vnfm.CredentialsSender: true}
 	for _, h := range u.engine.at(u.wanted.flavour, &u.spec, vnfm.OpModifyInfo, true) {
-		// The hook itself runs them.
-		delete(drivers, h.name)
+		done[h.name] = true
+	}
+	var drivers []hooked
+	for _, h := range u.engine.hooksOf(u.wanted.flavour) {
+		if !done[h.name] {
+			done[h.name] = true
+			drivers = append(drivers, hooked{name: h.name, driver: h.driver, hook: vnfm.Hook{Name: hookName(vnfm.OpModifyInfo, true)}})
+		}
 	}
 	return u.operation(ctx, vnfm.OpModifyInfo, map[string]any{paramConfigures: true}, func(ctx context.Context, op *operation) error {
 		// Until all of them are done nobody knows what is configured, whatever is asked for next.
 		i.ConfiguredDigest = ""
-		for _, h := range drivers {
-			if err := u.engine.runHooks(ctx, op, u.around(op), []hooked{h}, true); err != nil {
-				return err
-			}
+		if err := u.engine.runHooks(ctx, op, u.around(op), drivers, true); err != nil {
+			return err
 		}
 		i.ConfiguredDigest = digest
 		return nil
