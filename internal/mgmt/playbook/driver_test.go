@@ -134,7 +134,7 @@ func world(t *testing.T) (call *vnfm.HookCall, rec *recorder, out, temporary str
 		Params: map[string]any{
 			"ansible_host":   map[string]any{"ip_address": server.Address, "port": int64(server.Port), "username": server.User, "password": server.Password.Reveal(), "timeout": "2m"},
 			"ssh_access":     map[string]any{"web-server": map[string]any{"ssh_cp_name": "web_cp", "username": "ops", "password": password, "port": int64(node.Port)}},
-			"ansible_params": map[string]any{"token": "planted-token"},
+			"ansible_params": map[string]any{"token": "planted-playbook-token"},
 		},
 		Instance: &vnfm.Instance{ID: "7", Name: "core", FlavourID: "default"}, Flavour: flavour(), Package: &vnfm.Package{Content: files()},
 		Resources: func(context.Context) (*vnfm.ResourceInfo, error) { return has, nil }, Recorder: rec, HostKeys: rec,
@@ -154,11 +154,11 @@ func TestPlaybook(t *testing.T) {
 	require.NoError(t, json.Unmarshal(text, &got), string(text))
 	assert.Equal(t, map[string]any{
 		"me": "root", "id": "7f0a-1", "name": "web1", "vdu": "web-server", "leaving": false, "points": map[string]any{"web_cp": []any{"127.0.0.1"}},
-		"groups": []any{"all", "ungrouped", "web_server"}, "site": "edge", "token": "planted-token",
+		"groups": []any{"all", "ungrouped", "web_server"}, "site": "edge", "token": "planted-playbook-token",
 		"hook": "instantiate_end", "operation": "INSTANTIATE", "instance": "7",
 	}, got)
 	assert.Contains(t, rec.lines, "site.yml: TASK [tell : Write it down]")
-	assert.NotContains(t, strings.Join(rec.lines, "\n"), "planted-token")
+	assert.NotContains(t, strings.Join(rec.lines, "\n"), "planted-playbook-token")
 
 	modes, err := os.ReadFile(filepath.Join(out, "modes"))
 	require.NoError(t, err)
@@ -166,7 +166,7 @@ func TestPlaybook(t *testing.T) {
 		assert.Contains(t, strings.Split(string(modes), "\n"), want)
 	}
 	assert.Contains(t, string(modes), "ansible-playbook -e @")
-	for _, secret := range []string{"planted-token", "it's"} {
+	for _, secret := range []string{"planted-playbook-token", password} {
 		assert.NotContains(t, string(modes), secret)
 	}
 	left, err := filepath.Glob(filepath.Join(temporary, "*"))

@@ -37,6 +37,7 @@ func TestLifecycle(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	t.Cleanup(func() { lab.logs(t) })
 	env := lab.env(t)
 	if count := lab.images(t, env); count != 5 {
 		t.Errorf("the lab shows %d images, not 5", count)
@@ -251,9 +252,23 @@ func (b bench) volumeFile(id string) string {
 	return filepath.Join(b.dir, "data", "volumes", "volume-"+id)
 }
 
+// logs shows the last that Cinder wrote, should the test have failed.
+func (b bench) logs(t *testing.T) {
+	t.Helper()
+	const last = 4 << 10
+	files, err := filepath.Glob(filepath.Join(b.dir, "log", "cinder-*.log"))
+	if err != nil || !t.Failed() {
+		return
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file) //nolint:gosec // A log of the lab under test.
+		t.Logf("%s: %v\n%s", filepath.Base(file), err, data[max(0, len(data)-last):])
+	}
+}
+
 func (b bench) until(t *testing.T, what string, try func() error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	if err := poll.Until(ctx, what, func(context.Context) error { return try() }); err != nil {
 		t.Fatal(err)

@@ -2,8 +2,10 @@ package openstack
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -13,6 +15,30 @@ type reports struct {
 	// path is where they are read from.
 	path     string
 	programs []string
+	// answered are requests that go through the queue to a process and back, asked once all
+	// have reported: a report says that a process runs, not that it knows of the others yet.
+	answered []question
+}
+
+// question is asked of a service; the answer contains says when it can be used.
+type question struct{ path, says string }
+
+// ready tells whether the service can be used, of which processes were started since a
+// moment; see look.
+func (r *reports) ready(ctx context.Context, admin *client, base string, seen map[string]time.Time, since time.Time) error {
+	if err := r.look(ctx, admin, base, seen, since); err != nil {
+		return err
+	}
+	for _, q := range r.answered {
+		var answer json.RawMessage
+		if _, err := admin.call(ctx, http.MethodGet, base+q.path, nil, &answer); err != nil {
+			return err
+		}
+		if !strings.Contains(string(answer), q.says) {
+			return fmt.Errorf("%s does not say %s", q.path, q.says)
+		}
+	}
+	return nil
 }
 
 // look tells whether all processes that were started since a moment listen. What one said

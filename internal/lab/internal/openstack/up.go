@@ -236,7 +236,7 @@ func (l *Lab) ready(ctx context.Context, state *layout.OpenStack, chosen []servi
 			continue
 		}
 		base, seen := address(state.Ports, s.kind), map[string]time.Time{}
-		if err := l.until(ctx, state, s.name, func(ctx context.Context) error { return s.reports.look(ctx, admin, base, seen, since) }); err != nil {
+		if err := l.until(ctx, state, s.name, func(ctx context.Context) error { return s.reports.ready(ctx, admin, base, seen, since) }); err != nil {
 			return err
 		}
 	}

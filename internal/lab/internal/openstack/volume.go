@@ -10,5 +10,12 @@ func cinder(command string) func(layout.OpenStackPorts, string) []string {
 	return module("cinder", command)
 }
 
-// volumeReports are those of Cinder's processes.
-var volumeReports = &reports{path: "/v3/os-services", programs: []string{"cinder-scheduler", "cinder-volume"}}
+// volumeBackend is what cinder-volume has with config/cinder.conf.
+const volumeBackend = "lab@lab"
+
+// volumeReports are those of Cinder's processes. cinder-volume is asked what it can do, and
+// the scheduler whether it knows: until then a volume that is asked for is an error at once.
+var volumeReports = &reports{
+	path: "/v3/os-services", programs: []string{"cinder-scheduler", "cinder-volume"},
+	answered: []question{{"/v3/capabilities/" + volumeBackend, volumeBackend}, {"/v3/scheduler-stats/get_pools", volumeBackend}},
+}
