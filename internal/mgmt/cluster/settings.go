@@ -86,26 +86,49 @@ type LoadBalancer struct {
 	NodePorts []int
 }
 
-// Read reads the parameters, and notes what is wrong with them. The cluster is installed by
-// kubespray on a host of Ansible, or else by a script of the package.
-func Read(values map[string]any, later bool, p *vnfm.Package, f *vnfm.Flavour, withAnsible bool, problems *vnfm.Problems) *Settings {
+// Kind reads the parameters that one way to install clusters has for its own, after those
+// that all have.
+type Kind func(r Reader, o *params.Object, s *Settings)
+
+// Kubespray is a host of Ansible that has kubespray.
+func Kubespray(r Reader, o *params.Object, s *Settings) {
+	// The specification of the driver has an empty script_path.
+	o.Text("script_path")
+	s.Ansible = r.ansible(o)
+	for _, of := range []struct {
+		name  string
+		group Group
+	}{{masterNode, s.Master}, {workerNode, s.Worker}} {
+		if login := of.group.Access.Login; login.PrivateKey != "" && login.Passphrase != "" {
+			o.Object(of.name).Errorf("private_key_passphrase", "give the key without a passphrase: the store keeps it sealed", "cannot be used: Ansible has nobody to ask for it")
+		}
+	}
+}
+
+// Script is a script of the package.
+func Script(r Reader, o *params.Object, s *Settings) {
+	s.ScriptPath = r.file(o, "script_path", true)
+	s.ScriptTimeout = duration(o, "script_timeout", defaultScriptTimeout)
+}
+
+// The parameters of the nodes of a role.
+const (
+	masterNode = "master_node"
+	workerNode = "worker_node"
+)
+
+// Read reads the parameters, and notes what is wrong with them.
+func Read(values map[string]any, later bool, p *vnfm.Package, f *vnfm.Flavour, own Kind, problems *vnfm.Problems) *Settings {
 	root := params.Root(values, later, problems)
 	o := root.Object(Param)
 	if o == nil {
 		root.Missing(Param, "it says how the cluster is installed: master_node, worker_node and more")
 		return nil
 	}
-	r := reader{content: p.Content, flavour: f, withAnsible: withAnsible}
+	r := Reader{content: p.Content, flavour: f}
 	s := &Settings{VIMName: o.Text("vim_name"), DrainTimeout: duration(o, "drain_timeout", defaultDrainTimeout)}
-	s.Master, s.Worker = r.group(o, "master_node", s), r.group(o, "worker_node", nil)
-	if withAnsible {
-		// The specification of the driver has an empty script_path.
-		o.Text("script_path")
-		s.Ansible = r.ansible(o)
-	} else {
-		s.ScriptPath = r.file(o, "script_path", true)
-		s.ScriptTimeout = duration(o, "script_timeout", defaultScriptTimeout)
-	}
+	s.Master, s.Worker = r.group(o, masterNode, s), r.group(o, workerNode, nil)
+	own(r, o, s)
 	s.Proxy = r.proxy(o)
 	s.LoadBalancer = r.loadBalancer(o)
 	s.Registries = r.registries(o)
@@ -116,23 +139,20 @@ func Read(values map[string]any, later bool, p *vnfm.Package, f *vnfm.Flavour, w
 	return s
 }
 
-type reader struct {
-	content     fs.FS
-	flavour     *vnfm.Flavour
-	withAnsible bool
+// Reader has what parameters are checked against.
+type Reader struct {
+	content fs.FS
+	flavour *vnfm.Flavour
 }
 
 // group reads the nodes of a role; that of masters has the networks of the cluster too.
-func (r reader) group(o *params.Object, name string, masters *Settings) Group {
+func (r Reader) group(o *params.Object, name string, masters *Settings) Group {
 	below := o.Object(name)
 	if below == nil {
 		o.Missing(name, "ssh_cp_name, username, and password or private_key of its servers")
 		return Group{}
 	}
 	g := Group{AspectID: below.Text("aspect_id"), Access: hosts.ReadAccess(below, r.flavour)}
-	if r.withAnsible && g.Access.Login.PrivateKey != "" && g.Access.Login.Passphrase != "" {
-		below.Errorf("private_key_passphrase", "give the key without a passphrase: the store keeps it sealed", "cannot be used: Ansible has nobody to ask for it")
-	}
 	if g.AspectID != "" && r.flavour.Aspect(g.AspectID) == nil {
 		ids := make([]string, 0, len(r.flavour.Aspects))
 		for _, a := range r.flavour.Aspects {
@@ -182,7 +202,7 @@ func cidr(o *params.Object, name, otherwise string) netip.Prefix {
 	return prefix
 }
 
-func (r reader) ansible(o *params.Object) *Ansible {
+func (r Reader) ansible(o *params.Object) *Ansible {
 	below := o.Object("ansible")
 	if below == nil {
 		o.Missing("ansible", "ip_address, username, password, kubespray_root_path and transferring_inventory_path of the server that runs kubespray")
@@ -216,7 +236,7 @@ func (r reader) ansible(o *params.Object) *Ansible {
 	return a
 }
 
-func (r reader) proxy(o *params.Object) Proxy {
+func (r Reader) proxy(o *params.Object) Proxy {
 	below := o.Object("proxy")
 	if below == nil {
 		return Proxy{}
@@ -247,7 +267,7 @@ func (r reader) proxy(o *params.Object) Proxy {
 	return p
 }
 
-func (r reader) loadBalancer(o *params.Object) *LoadBalancer {
+func (r Reader) loadBalancer(o *params.Object) *LoadBalancer {
 	below := o.Object("external_lb_param")
 	if below == nil {
 		return nil
@@ -281,13 +301,13 @@ func (r reader) loadBalancer(o *params.Object) *LoadBalancer {
 // users know it.
 const DefaultAPIPort = 8383
 
-func (r reader) registries(o *params.Object) []nodes.Connection {
+func (r Reader) registries(o *params.Object) []nodes.Connection {
 	const name = "private_registry_connection_info"
 	return nodes.Read(o, name, func(file string) ([]byte, error) { return fs.ReadFile(r.content, path.Clean(file)) })
 }
 
 // file reads the path of a script of the package, which must be there.
-func (r reader) file(o *params.Object, name string, needed bool) string {
+func (r Reader) file(o *params.Object, name string, needed bool) string {
 	text := o.Text(name)
 	if text == "" {
 		if needed {

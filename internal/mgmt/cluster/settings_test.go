@@ -1,13 +1,16 @@
 package cluster_test
 
 import (
+	"crypto/ed25519"
 	"encoding/json"
+	"encoding/pem"
 	"strings"
 	"testing"
 	"testing/fstest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/crypto/ssh"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/cluster"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -61,7 +64,7 @@ func read(t *testing.T, text string, edit func(map[string]any)) (*cluster.Settin
 	}
 	var problems vnfm.Problems
 	p := &vnfm.Package{Content: fstest.MapFS{"Scripts/ExternalLB_installation.sh": {Data: []byte("true")}}}
-	s := cluster.Read(map[string]any{cluster.Param: params}, false, p, flavour(), true, &problems)
+	s := cluster.Read(map[string]any{cluster.Param: params}, false, p, flavour(), cluster.Kubespray, &problems)
 	var out []string
 	for _, problem := range problems {
 		text := strings.ReplaceAll(problem.String(), cluster.Param+".", "")
@@ -92,6 +95,15 @@ func below(params map[string]any, name string) map[string]any {
 	return m
 }
 
+func encryptedKey(t *testing.T, passphrase string) string {
+	t.Helper()
+	_, key, err := ed25519.GenerateKey(nil)
+	require.NoError(t, err)
+	block, err := ssh.MarshalPrivateKeyWithPassphrase(key, "", []byte(passphrase))
+	require.NoError(t, err)
+	return string(pem.EncodeToMemory(block))
+}
+
 func TestBadSettings(t *testing.T) {
 	for name, c := range map[string]struct {
 		edit func(map[string]any)
@@ -120,6 +132,11 @@ func TestBadSettings(t *testing.T) {
 		"no workers":       {func(p map[string]any) { delete(p, "worker_node") }, "worker_node is missing"},
 		"node port":        {func(p map[string]any) { below(p, "external_lb_param")["node_ports"] = []any{8383.0} }, "external_lb_param.node_ports has the port of the API server, 8383"},
 		"inner passphrase": {func(p map[string]any) { below(p, "worker_node")["private_key_passphrase"] = "x" }, "worker_node cannot be used to log in: there is a passphrase and no private key"},
+		"encrypted key": {func(p map[string]any) {
+			worker := below(p, "worker_node")
+			delete(worker, "password")
+			worker["private_key"], worker["private_key_passphrase"] = encryptedKey(t, "x"), "x"
+		}, "worker_node.private_key_passphrase cannot be used: Ansible has nobody to ask for it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, problems := read(t, specified, c.edit)

@@ -25,7 +25,7 @@ func (Driver) Params() []string { return []string{cluster.Param} }
 // Check implements vnfm.ManagementDriver.
 func (Driver) Check(c *vnfm.HookCheck) vnfm.Problems {
 	var problems vnfm.Problems
-	s := cluster.Read(c.Params, c.Later, c.Package, c.Flavour, true, &problems)
+	s := cluster.Read(c.Params, c.Later, c.Package, c.Flavour, cluster.Kubespray, &problems)
 	cluster.CheckHooks(vnfm.Kubespray, c.Hooks, &problems)
 	if s == nil || s.Master.Access.VDU == "" {
 		return problems
@@ -43,7 +43,7 @@ func (Driver) Check(c *vnfm.HookCheck) vnfm.Problems {
 // Run implements vnfm.ManagementDriver.
 func (Driver) Run(ctx context.Context, call *vnfm.HookCall) error {
 	var problems vnfm.Problems
-	s := cluster.Read(call.Params, false, call.Package, call.Flavour, true, &problems)
+	s := cluster.Read(call.Params, false, call.Package, call.Flavour, cluster.Kubespray, &problems)
 	if err := problems.Err(); err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ func (Driver) Params() []string { return []string{cluster.Param} }
 // Check implements vnfm.ManagementDriver.
 func (Driver) Check(c *vnfm.HookCheck) vnfm.Problems {
 	var problems vnfm.Problems
-	s := cluster.Read(c.Params, c.Later, c.Package, c.Flavour, false, &problems)
+	s := cluster.Read(c.Params, c.Later, c.Package, c.Flavour, cluster.Script, &problems)
 	cluster.CheckHooks(vnfm.KubernetesScript, c.Hooks, &problems)
 	if s == nil {
 		return problems
@@ -57,7 +57,7 @@ func (Driver) Check(c *vnfm.HookCheck) vnfm.Problems {
 // Run implements vnfm.ManagementDriver.
 func (Driver) Run(ctx context.Context, call *vnfm.HookCall) error {
 	var problems vnfm.Problems
-	s := cluster.Read(call.Params, false, call.Package, call.Flavour, false, &problems)
+	s := cluster.Read(call.Params, false, call.Package, call.Flavour, cluster.Script, &problems)
 	if err := problems.Err(); err != nil {
 		return err
 	}

@@ -2,7 +2,9 @@ package instance_test
 
 import (
 	"fmt"
+	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -17,6 +19,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/kubespraytest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 // kubesprayed is a cloud with an Ansible server that has kubespray, and the host of a
@@ -118,7 +121,7 @@ func (k *kubesprayed) whole(t *testing.T, nodes ...string) resource.TestCheckFun
 		if !slices.Equal(got, nodes) {
 			return fmt.Errorf("the cluster has nodes %v, not %v", got, nodes)
 		}
-		for _, s := range append(k.shells(t, "workerNode"), master) {
+		for _, s := range append(k.shells(t, "workerNode"), k.shells(t, "masterNode")...) {
 			image := k.registry.Address + ":5000/sample:1"
 			if _, err := s.Try(t.Context(), "docker pull -q "+image); err != nil {
 				return fmt.Errorf("%s cannot pull: %w", s.Address, err)
@@ -131,8 +134,9 @@ func (k *kubesprayed) whole(t *testing.T, nodes ...string) resource.TestCheckFun
 				return fmt.Errorf("the load balancer does not know %s:\n%s", node, config)
 			}
 		}
-		if n := strings.Count(config, "server worker"); n != len(nodes)-1 {
-			return fmt.Errorf("the load balancer has %d workers", n)
+		workers := len(nodes) - len(k.vnfcs()["masterNode"])
+		if n := strings.Count(config, "server worker"); n != workers {
+			return fmt.Errorf("the load balancer has %d workers, not %d", n, workers)
 		}
 		return nil
 	}
@@ -161,7 +165,10 @@ func TestAccInstance_openStackKubespray(t *testing.T) {
 		return nil
 	})
 	empty := resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}
-	worker := ""
+	three := "scale_levels = { master_instance = 1 }"
+	four := "scale_levels = { master_instance = 1, worker_instance = 1 }"
+	worker, master := filepath.Join(t.TempDir(), "worker"), filepath.Join(t.TempDir(), "master")
+	nodes := func(names ...string) []string { return append([]string{"master1", "master2", "master3"}, names...) }
 	resource.Test(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		CheckDestroy: func(*terraform.State) error {
@@ -172,42 +179,75 @@ func TestAccInstance_openStackKubespray(t *testing.T) {
 		},
 		Steps: []resource.TestStep{
 			{
-				Config: k.config() + vim,
+				Config: k.config(three) + vim,
 				ConfigStateChecks: []statecheck.StateCheck{
 					statecheck.ExpectKnownValue("vnf_instance.test", tfjsonpath.New("status"), knownvalue.StringExact("INSTANTIATED")),
 					statecheck.ExpectKnownValue("data.vnf_vim.edge", tfjsonpath.New("status"), knownvalue.StringExact("REACHABLE")),
 				},
-				Check:            resource.ComposeTestCheckFunc(same, func(*terraform.State) error { k.push(t); return nil }, k.whole(t, "master1", "worker1"), k.closed(t)),
+				Check:            resource.ComposeTestCheckFunc(same, func(*terraform.State) error { k.push(t); return nil }, k.whole(t, nodes("worker1")...), k.closed(t)),
 				ConfigPlanChecks: empty,
 			},
 			{
-				Config:           k.config("scale_levels = { worker_instance = 1 }"),
-				Check:            resource.ComposeTestCheckFunc(same, k.whole(t, "master1", "worker1", "worker2"), k.called(t, "scale.yml", "worker2")),
+				Config:           k.config(four),
+				Check:            resource.ComposeTestCheckFunc(same, k.whole(t, nodes("worker1", "worker2")...), k.called(t, "scale.yml", "worker2")),
 				ConfigPlanChecks: empty,
 			},
 			{
-				Config:           k.config("scale_levels = { worker_instance = 0 }"),
-				Check:            resource.ComposeTestCheckFunc(same, k.called(t, "remove-node.yml", ""), k.nodes(t, 2)),
+				Config:           k.config(three),
+				Check:            resource.ComposeTestCheckFunc(same, k.called(t, "remove-node.yml", ""), k.nodes(t, 4)),
 				ConfigPlanChecks: empty,
 			},
 			{
-				PreConfig: func() { worker = k.vnfcs()["workerNode"][0].ID },
-				Config:    k.config(`scale_levels = { worker_instance = 0 }`, `heal = { trigger = "worker", vdu_ids = ["workerNode"] }`),
-				Check: resource.ComposeTestCheckFunc(same, k.nodes(t, 2), func(*terraform.State) error {
-					if now := k.vnfcs()["workerNode"][0].ID; now == worker {
-						return fmt.Errorf("the worker is the same, %s", now)
-					}
-					return nil
-				}),
+				PreConfig: func() {
+					has := k.vnfcs()
+					acctest.Write(t, filepath.Dir(worker), "worker", has["workerNode"][0].ID)
+					acctest.Write(t, filepath.Dir(master), "master", has["masterNode"][0].ID)
+				},
+				Config:           k.config(three, fmt.Sprintf(`heal = { trigger = "two", vnfc_ids = ["${file(%q)}", "${file(%q)}"] }`, worker, master)),
+				Check:            resource.ComposeTestCheckFunc(same, k.nodes(t, 4), k.gone(t, worker, master), k.members(t, 3)),
 				ConfigPlanChecks: empty,
 			},
 			{
-				Config:           k.config(`scale_levels = { worker_instance = 0 }`, `heal = { trigger = "all" }`),
-				Check:            resource.ComposeTestCheckFunc(same, k.whole(t, "master1", "worker1")),
+				Config:           k.config(three, `heal = { trigger = "all" }`),
+				Check:            resource.ComposeTestCheckFunc(same, k.whole(t, nodes("worker1")...)),
 				ConfigPlanChecks: empty,
 			},
 		},
 	})
+}
+
+// gone checks that the VNFCs whose ids files hold are others now.
+func (k *kubesprayed) gone(t *testing.T, files ...string) resource.TestCheckFunc {
+	t.Helper()
+	return func(*terraform.State) error {
+		for _, file := range files {
+			id, err := os.ReadFile(file)
+			if err != nil {
+				return fmt.Errorf("reading which VNFC was healed: %w", err)
+			}
+			for _, all := range k.vnfcs() {
+				if slices.ContainsFunc(all, func(v vnfm.VNFC) bool { return v.ID == string(id) }) {
+					return fmt.Errorf("VNFC %s is the same", id)
+				}
+			}
+		}
+		return nil
+	}
+}
+
+// members checks how many members etcd has by each of the masters. One that has not started
+// says no address.
+func (k *kubesprayed) members(t *testing.T, want int) resource.TestCheckFunc {
+	t.Helper()
+	return func(*terraform.State) error {
+		for _, master := range k.shells(t, "masterNode") {
+			got := strings.Count(master.Root(t, "curl -sf -d '{}' http://127.0.0.1:2379/v3/cluster/member/list"), `"clientURLs"`)
+			if got != want {
+				return fmt.Errorf("etcd on %s has %d members, not %d", master.Address, got, want)
+			}
+		}
+		return nil
+	}
 }
 
 // nodes checks how many nodes there are, and that the load balancer has as many.
