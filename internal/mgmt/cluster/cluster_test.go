@@ -249,3 +249,28 @@ func TestNodesLeave(t *testing.T) {
 	assert.Empty(t, s.taken())
 	assert.Empty(t, s.known(t))
 }
+
+// Workers go while the cluster has all its masters, and then one master after the other.
+func TestWorkersLeaveFirst(t *testing.T) {
+	s := newSite(t)
+	for n, id := range []string{"m1", "m2", "m3", "w1", "w2"} {
+		s.boot(id, n+1)
+	}
+	require.NoError(t, s.lead(t))
+	s.taken()
+	require.NoError(t, s.depart(t, vnfm.OpHeal, "m1", "w1", "m3"))
+	assert.Equal(t, []string{"remove worker1 gone=false", "remove master1 gone=false", "remove master3 gone=false"}, s.taken())
+
+	for _, id := range []string{"m1", "w1", "m3"} {
+		delete(s.servers, id)
+	}
+	s.boot("m4", 1)
+	s.boot("m5", 3)
+	s.boot("w3", 4)
+	require.NoError(t, s.lead(t))
+	assert.Equal(t, []string{"add master1,master3,worker1"}, s.taken())
+	delete(s.servers, "m4")
+	delete(s.servers, "w2")
+	require.NoError(t, s.lead(t))
+	assert.Equal(t, []string{"remove worker2 gone=true", "remove master1 gone=true"}, s.taken(), "of servers that were lost as well")
+}

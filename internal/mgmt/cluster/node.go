@@ -52,6 +52,10 @@ func (c *Cluster) Nodes(role Role) []*Node {
 // All are the nodes, masters first.
 func (c *Cluster) All() []*Node { return slices.Concat(c.Nodes(Master), c.Nodes(Worker)) }
 
+// workersFirst is the order in which nodes leave: as long as workers do, the cluster has all
+// its masters.
+func (c *Cluster) workersFirst() []*Node { return slices.Concat(c.Nodes(Worker), c.Nodes(Master)) }
+
 // Group is the group that a node is of.
 func (c *Cluster) Group(n *Node) Group {
 	if n.Role == Master {
