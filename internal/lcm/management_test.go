@@ -173,14 +173,18 @@ func TestEndHookIsContinued(t *testing.T) {
 	}
 	d.taken()
 	d.once = 0
+	var during *vnfm.Instance
 	d.fail = func(hook string) error {
 		if hook == "scale_end" {
-			return errBroken
+			// What a plan finds should the process be killed here.
+			during, err = w.Instance(t.Context(), i.ID)
+			return errors.Join(errBroken, err)
 		}
 		return nil
 	}
 	spec.ScaleLevels = map[string]int{"workers": 2}
 	_, err = w.Update(t.Context(), i.ID, spec)
+	same(t, "status at the last hook", during.Status, vnfm.StatusProcessing)
 	var failed *vnfm.OperationError
 	if !errors.As(err, &failed) || failed.Instance.Status != vnfm.StatusFailedTemp || !strings.Contains(err.Error(), `management driver "tosca.artifacts.Implementation.Bash" at hook scale_end`) {
 		t.Fatalf("got %v", err)

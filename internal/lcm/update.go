@@ -452,7 +452,9 @@ func (u *update) hooked(ctx context.Context, op *operation, departing func(conte
 	if len(u.engine.at(a.flavour, &a.request, a.kind, true)) == 0 {
 		return nil
 	}
-	// The record first: whoever continues takes it for what the work has led to.
+	// The record first: whoever continues takes it for what the work has led to. Should this
+	// process be killed, a plan would find nothing to do but for the status.
+	u.instance.value.Status = vnfm.StatusProcessing
 	if err := saveInstance(ctx, u.store, u.instance); err != nil {
 		return err
 	}
