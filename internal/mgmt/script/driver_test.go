@@ -168,6 +168,28 @@ func TestReplacedServerDoesNotAnswer(t *testing.T) {
 	assert.Contains(t, strings.Join(h.recorder.lines, "\n"), "did not run on VNFC web-2, which is replaced")
 }
 
+// A server that does not boot is named, with how long it was waited for and what can be
+// done; the apply may end before.
+func TestServerNeverAnswers(t *testing.T) {
+	h := newHost(t)
+	h.servers[1].Stop()
+	access := h.Params["ssh_access"].(map[string]any)["web"].(map[string]any) //nolint:forcetypeassert // It is above.
+	access["boot_timeout"] = "1s"
+	err := script.New().Run(t.Context(), h.HookCall)
+	require.ErrorContains(t, err, "VNFC web-2: logging in on root@127.0.0.22:")
+	require.ErrorContains(t, err, "it was tried for 1s: ")
+	require.ErrorContains(t, err, "connection refused; see on its console whether it has booted")
+	require.ErrorContains(t, err, "needs a longer boot_timeout")
+
+	access["boot_timeout"] = "1h"
+	ctx, cancel := context.WithTimeout(t.Context(), 1200*time.Millisecond)
+	defer cancel()
+	err = script.New().Run(ctx, h.HookCall)
+	require.ErrorContains(t, err, "VNFC web-2: connecting to root@127.0.0.22:")
+	require.ErrorContains(t, err, "was stopped after 1s: context deadline exceeded")
+	require.ErrorContains(t, err, "needs a longer timeouts")
+}
+
 func TestCheck(t *testing.T) {
 	login := func(cp string) map[string]any {
 		return map[string]any{"ssh_cp_name": cp, "username": "root", "password": "x"}
@@ -190,6 +212,7 @@ func TestCheck(t *testing.T) {
 		"no VDU":         {hook("scale_end", map[string]string{"vdus": "web"}), map[string]any{"web": login("web_cp"), "wub": login("web_cp")}, false, `ssh_access.wub is no VDU of deployment flavour "default"`},
 		"no password":    {hook("scale_end", map[string]string{"vdus": "web"}), map[string]any{"web": map[string]any{"ssh_cp_name": "web_cp", "username": "root"}}, false, "ssh_access.web.password is missing"},
 		"mistyped":       {hook("scale_end", map[string]string{"vdus": "web"}), map[string]any{"web": map[string]any{"ssh_cp_name": "web_cp", "username": "root", "pasword": "x"}}, true, `ssh_access.web.pasword is not known: did you mean "password"?`},
+		"bad wait":       {hook("scale_end", map[string]string{"vdus": "web"}), map[string]any{"web": map[string]any{"ssh_cp_name": "web_cp", "username": "root", "password": "x", "boot_timeout": "soon"}}, false, `ssh_access.web.boot_timeout must be a duration, not "soon"`},
 		"bad key":        {hook("scale_end", map[string]string{"vdus": "web"}), map[string]any{"web": map[string]any{"ssh_cp_name": "web_cp", "username": "root", "private_key": "x"}}, false, "ssh_access.web cannot be used to log in"},
 	} {
 		t.Run(name, func(t *testing.T) {
