@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -15,51 +14,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/script"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/hooktest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/sshtest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
-
-// recorder keeps notes and lines of progress.
-type recorder struct {
-	mu    sync.Mutex
-	notes map[string]string
-	lines []string
-}
-
-func (*recorder) SaveInventory(context.Context, []vnfm.InventoryItem) error { return nil }
-
-func (r *recorder) Progress(_ context.Context, line string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.lines = append(r.lines, line)
-}
-
-func (r *recorder) Keep(_ context.Context, key, note string) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.notes[key] = note
-	return nil
-}
-
-func (r *recorder) Kept(key string) string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.notes[key]
-}
-
-// keys keeps host keys.
-type keys struct{ sync.Map }
-
-func (k *keys) Pinned(name string) string {
-	key, _ := k.Load(name)
-	text, _ := key.(string)
-	return text
-}
-
-func (k *keys) Pin(_ context.Context, name, key string) error {
-	k.Store(name, key)
-	return nil
-}
 
 const text = `#!/bin/sh
 cat > "$OUT/$VNF_VNFC_ID.json"
@@ -82,15 +40,14 @@ func hook(name string, inputs map[string]string) vnfm.Hook {
 
 type host struct {
 	*vnfm.HookCall
-	recorder *recorder
-	keys     *keys
+	recorder *hooktest.Recorder
 	out      string
 	servers  []*sshtest.Server
 }
 
 func newHost(t *testing.T) *host {
 	t.Helper()
-	h := &host{recorder: &recorder{notes: map[string]string{}}, keys: &keys{}, out: t.TempDir()}
+	h := &host{recorder: &hooktest.Recorder{}, out: t.TempDir()}
 	first := sshtest.New(t, sshtest.Options{Address: "127.0.0.21"})
 	port := first.Host().Port
 	h.servers = []*sshtest.Server{first, sshtest.New(t, sshtest.Options{Address: "127.0.0.22", Port: port})}
@@ -109,7 +66,7 @@ func newHost(t *testing.T) *host {
 		Instance: &vnfm.Instance{ID: "7", Name: "core", FlavourID: "default"}, Flavour: flavour(),
 		Package:   &vnfm.Package{Content: fstest.MapFS{"Scripts/setup.sh": {Data: []byte(text)}}},
 		Resources: func(context.Context) (*vnfm.ResourceInfo, error) { return has, nil },
-		Recorder:  h.recorder, HostKeys: h.keys,
+		Recorder:  h.recorder, HostKeys: h.recorder,
 	}
 	return h
 }
@@ -148,9 +105,9 @@ func TestScriptOnServers(t *testing.T) {
 	for _, want := range []string{"VNF_ADDRESS=127.0.0.21", "VNF_VDU_ID=web", "VNF_LEAVING=false", "VNF_OPERATION=INSTANTIATE"} {
 		assert.Contains(t, string(env), want)
 	}
-	assert.Contains(t, h.recorder.lines, "web-1: site is edge on web-1")
-	assert.NotEmpty(t, h.keys.Pinned("vnfc/web-1"))
-	for _, line := range append(h.recorder.lines, h.servers[0].Commands()...) {
+	assert.Contains(t, h.recorder.Lines(), "web-1: site is edge on web-1")
+	assert.NotEmpty(t, h.recorder.Pinned("vnfc/web-1"))
+	for _, line := range append(h.recorder.Lines(), h.servers[0].Commands()...) {
 		assert.NotContains(t, line, "planted-token")
 	}
 }
@@ -165,7 +122,7 @@ func TestReplacedServerDoesNotAnswer(t *testing.T) {
 	defer cancel()
 	require.NoError(t, script.New().Run(ctx, h.HookCall))
 	assert.Equal(t, []string{"web-1"}, h.ran(t))
-	assert.Contains(t, strings.Join(h.recorder.lines, "\n"), "did not run on VNFC web-2, which is replaced")
+	assert.Contains(t, strings.Join(h.recorder.Lines(), "\n"), "did not run on VNFC web-2, which is replaced")
 }
 
 // A server that does not boot is named, with how long it was waited for and what can be
