@@ -35,14 +35,20 @@ func dial(ctx context.Context, h Host, patience time.Duration, alive liveness) (
 		return nil, err
 	}
 	began := time.Now()
+	var last error
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {
 		c, err := connect(ctx, h, alive)
 		if err == nil {
 			return c, nil
 		}
 		if ctx.Err() != nil {
-			return nil, fmt.Errorf("connecting to %s was stopped: %w; the last try: %w", h.name(), context.Cause(ctx), err)
+			// A try that was stopped itself says nothing of the host.
+			if last != nil {
+				err = last
+			}
+			return nil, fmt.Errorf("connecting to %s was stopped after %s: %w; the last try: %w", h.name(), time.Since(began).Round(time.Second), context.Cause(ctx), err)
 		}
+		last = err
 		left := patience - time.Since(began)
 		if !boots(err) {
 			return nil, fmt.Errorf("connecting to %s: %w", h.name(), err)

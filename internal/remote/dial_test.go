@@ -294,9 +294,11 @@ func TestPatience(t *testing.T) {
 	assert.Greater(t, time.Since(began), 1200*time.Millisecond)
 
 	ctx, cancel := context.WithCancel(t.Context())
-	time.AfterFunc(300*time.Millisecond, cancel)
+	time.AfterFunc(1200*time.Millisecond, cancel)
 	_, err = remote.Dial(ctx, h, time.Hour)
 	require.ErrorIs(t, err, context.Canceled)
+	require.ErrorContains(t, err, "was stopped after 1s: context canceled; the last try: ")
+	require.ErrorContains(t, err, "connection refused")
 
 	_, err = remote.Dial(t.Context(), remote.Host{Address: "no-such-host.invalid", User: "root", Password: "x", HostKeys: h.HostKeys}, 0)
 	require.ErrorContains(t, err, "no-such-host.invalid")

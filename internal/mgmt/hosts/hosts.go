@@ -3,7 +3,9 @@
 package hosts
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,14 +23,25 @@ type Access struct {
 	VDU             string
 	// Login is everything but the address.
 	Login remote.Host
+	// Patience is how long a server may take to boot; 0 is the constant Patience.
+	Patience time.Duration
 }
 
-// ReadAccess reads ssh_cp_name and a login. The connection point must be one of the
-// flavour's servers.
+const paramBoot = "boot_timeout"
+
+// ReadAccess reads ssh_cp_name, a login and boot_timeout. The connection point must be one
+// of the flavour's servers.
 func ReadAccess(o *params.Object, f *vnfm.Flavour) Access {
 	a := Access{ConnectionPoint: o.Required("ssh_cp_name"), Login: ReadLogin(o)}
 	if a.ConnectionPoint != "" {
 		a.VDU = VDUOf(o, "ssh_cp_name", f)
+	}
+	if text := o.Text(paramBoot); text != "" {
+		d, err := time.ParseDuration(text)
+		if err != nil || d <= 0 {
+			o.Errorf(paramBoot, "for example 10m", "must be a duration, not %q", text)
+		}
+		a.Patience = d
 	}
 	return a
 }
@@ -98,8 +111,9 @@ func ReadLogin(o *params.Object) remote.Host {
 // Server is a VNFC with its address.
 type Server struct {
 	vnfm.VNFC
-	Address string
-	host    remote.Host
+	Address  string
+	host     remote.Host
+	patience time.Duration
 }
 
 // Find returns the servers of the VDU, in the order of their ids. One that has no address
@@ -114,7 +128,7 @@ func (a Access) Find(has *vnfm.ResourceInfo) ([]Server, error) {
 		if address == "" {
 			return nil, fmt.Errorf("VNFC %s has no address at connection point %s: the template of the package must have a port of that name, and the server must run (it is %s)", c.ID, a.ConnectionPoint, c.State)
 		}
-		s := Server{VNFC: c, Address: address, host: a.Login}
+		s := Server{VNFC: c, Address: address, host: a.Login, patience: cmp.Or(a.Patience, Patience)}
 		s.host.Address, s.host.PinName = address, "vnfc/"+c.ID
 		out = append(out, s)
 	}
@@ -122,25 +136,41 @@ func (a Access) Find(has *vnfm.ResourceInfo) ([]Server, error) {
 	return out, nil
 }
 
-// Patience is how long a server may take to boot before it is given up.
+// Patience is how long a server may take to boot before it is given up, unless the user says
+// otherwise.
 const Patience = 10 * time.Minute
 
 // Open connects to a server, whose host key is kept under the id of its VNFC: a server that
 // replaces it may have another one at the same address.
 func (s Server) Open(ctx context.Context, call *vnfm.HookCall) (*remote.Client, error) {
-	patience := Patience
+	patience := s.patience
 	if call.Forceful || (!call.End && slices.Contains(call.Leaving, s.ID)) {
 		// It goes anyway, maybe for the very reason that it does not answer.
-		patience = 20 * time.Second
+		patience = min(patience, 20*time.Second)
 	}
 	call.Recorder.Progress(ctx, fmt.Sprintf("connecting to VNFC %s at %s", s.ID, s.Address))
 	h := s.host
 	h.Pins = call.HostKeys
 	c, err := remote.Dial(ctx, h, patience)
 	if err != nil {
-		return nil, fmt.Errorf("VNFC %s: %w", s.ID, err)
+		return nil, fmt.Errorf("VNFC %s: %w%s", s.ID, err, advice(ctx, err))
 	}
 	return c, nil
+}
+
+// advice is what can be done for a server that lets nobody in, as the end of an error. One
+// that refuses a login says itself what is wrong.
+func advice(ctx context.Context, err error) string {
+	limit := ""
+	if _, silent := errors.AsType[*remote.ConnectionError](err); silent {
+		limit = paramBoot
+	} else if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		limit = "timeouts"
+	}
+	if limit == "" {
+		return ""
+	}
+	return "; see on its console whether it has booted and sshd runs, and whether security groups and routes let this machine reach it; one that boots longer needs a longer " + limit
 }
 
 // Secrets are those of a login, to be kept out of what is shown.

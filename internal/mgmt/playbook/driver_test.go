@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"testing/fstest"
 
@@ -16,44 +15,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/playbook"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/hooktest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/sshtest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
-
-// recorder keeps notes, lines of progress and keys of hosts.
-type recorder struct {
-	mu    sync.Mutex
-	notes map[string]string
-	lines []string
-}
-
-func (*recorder) SaveInventory(context.Context, []vnfm.InventoryItem) error { return nil }
-
-func (r *recorder) Progress(_ context.Context, line string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.lines = append(r.lines, line)
-}
-
-func (r *recorder) Keep(_ context.Context, key, note string) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.notes[key] = note
-	return nil
-}
-
-func (r *recorder) Kept(key string) string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.notes[key]
-}
-
-func (r *recorder) Pinned(name string) string { return r.Kept("pin " + name) }
-
-func (r *recorder) Pin(ctx context.Context, name, key string) error {
-	return r.Keep(ctx, "pin "+name, key)
-}
 
 // site writes down what it is called with, by a role and a template of its folder.
 const site = `
@@ -112,7 +78,7 @@ func hook(name, file string, inputs map[string]string) vnfm.Hook {
 const password = "it's {{ secret }} #1"
 
 // world is an instance with servers of OpenSSH, and a host of Ansible.
-func world(t *testing.T) (call *vnfm.HookCall, rec *recorder, out, temporary string) {
+func world(t *testing.T) (call *vnfm.HookCall, rec *hooktest.Recorder, out, temporary string) {
 	t.Helper()
 	for _, program := range []string{"ansible-playbook", "sshpass", "ssh"} {
 		if _, err := exec.LookPath(program); err != nil {
@@ -122,7 +88,7 @@ func world(t *testing.T) (call *vnfm.HookCall, rec *recorder, out, temporary str
 	node := sshtest.OpenSSH(t, sshtest.Account{User: "ops", Password: password, Sudoers: "ALL=(ALL:ALL) ALL"}).Host("ops")
 	temporary, out = t.TempDir(), t.TempDir()
 	server := sshtest.New(t, sshtest.Options{Env: []string{"TMPDIR=" + temporary}}).Host()
-	rec = &recorder{notes: map[string]string{}}
+	rec = &hooktest.Recorder{}
 	has := &vnfm.ResourceInfo{VNFCs: []vnfm.VNFC{
 		{ID: "7f0a-1", VDUID: "web-server", Resource: "web1", State: "ACTIVE", ConnectionPoints: map[string][]string{"web_cp": {node.Address}}, Addresses: []string{node.Address}},
 		{ID: "web-0", VDUID: "web-server", State: vnfm.VNFCGone},
@@ -147,7 +113,7 @@ func TestPlaybook(t *testing.T) {
 	call, rec, out, temporary := world(t)
 	stale := filepath.Join(temporary, "vnf-playbook.7.killed")
 	require.NoError(t, os.Mkdir(stale, 0o700))
-	require.NoError(t, playbook.New().Run(t.Context(), call), strings.Join(rec.lines, "\n"))
+	require.NoError(t, playbook.New().Run(t.Context(), call), strings.Join(rec.Lines(), "\n"))
 	text, err := os.ReadFile(filepath.Join(out, "7f0a-1.json"))
 	require.NoError(t, err)
 	var got map[string]any
@@ -157,8 +123,8 @@ func TestPlaybook(t *testing.T) {
 		"groups": []any{"all", "ungrouped", "web_server"}, "site": "edge", "token": "planted-playbook-token",
 		"hook": "instantiate_end", "operation": "INSTANTIATE", "instance": "7",
 	}, got)
-	assert.Contains(t, rec.lines, "site.yml: TASK [tell : Write it down]")
-	assert.NotContains(t, strings.Join(rec.lines, "\n"), "planted-playbook-token")
+	assert.Contains(t, rec.Lines(), "site.yml: TASK [tell : Write it down]")
+	assert.NotContains(t, strings.Join(rec.Lines(), "\n"), "planted-playbook-token")
 
 	modes, err := os.ReadFile(filepath.Join(out, "modes"))
 	require.NoError(t, err)
@@ -173,9 +139,9 @@ func TestPlaybook(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, left)
 
-	rec.lines = nil
+	before := rec.Lines()
 	require.NoError(t, playbook.New().Run(t.Context(), call))
-	assert.Empty(t, rec.lines)
+	assert.Equal(t, before, rec.Lines(), "what has succeeded is not run again")
 }
 
 func TestPlaybookFails(t *testing.T) {

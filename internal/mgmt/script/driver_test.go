@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -15,51 +14,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/script"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/hooktest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/sshtest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
-
-// recorder keeps notes and lines of progress.
-type recorder struct {
-	mu    sync.Mutex
-	notes map[string]string
-	lines []string
-}
-
-func (*recorder) SaveInventory(context.Context, []vnfm.InventoryItem) error { return nil }
-
-func (r *recorder) Progress(_ context.Context, line string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.lines = append(r.lines, line)
-}
-
-func (r *recorder) Keep(_ context.Context, key, note string) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.notes[key] = note
-	return nil
-}
-
-func (r *recorder) Kept(key string) string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.notes[key]
-}
-
-// keys keeps host keys.
-type keys struct{ sync.Map }
-
-func (k *keys) Pinned(name string) string {
-	key, _ := k.Load(name)
-	text, _ := key.(string)
-	return text
-}
-
-func (k *keys) Pin(_ context.Context, name, key string) error {
-	k.Store(name, key)
-	return nil
-}
 
 const text = `#!/bin/sh
 cat > "$OUT/$VNF_VNFC_ID.json"
@@ -82,15 +40,14 @@ func hook(name string, inputs map[string]string) vnfm.Hook {
 
 type host struct {
 	*vnfm.HookCall
-	recorder *recorder
-	keys     *keys
+	recorder *hooktest.Recorder
 	out      string
 	servers  []*sshtest.Server
 }
 
 func newHost(t *testing.T) *host {
 	t.Helper()
-	h := &host{recorder: &recorder{notes: map[string]string{}}, keys: &keys{}, out: t.TempDir()}
+	h := &host{recorder: &hooktest.Recorder{}, out: t.TempDir()}
 	first := sshtest.New(t, sshtest.Options{Address: "127.0.0.21"})
 	port := first.Host().Port
 	h.servers = []*sshtest.Server{first, sshtest.New(t, sshtest.Options{Address: "127.0.0.22", Port: port})}
@@ -109,7 +66,7 @@ func newHost(t *testing.T) *host {
 		Instance: &vnfm.Instance{ID: "7", Name: "core", FlavourID: "default"}, Flavour: flavour(),
 		Package:   &vnfm.Package{Content: fstest.MapFS{"Scripts/setup.sh": {Data: []byte(text)}}},
 		Resources: func(context.Context) (*vnfm.ResourceInfo, error) { return has, nil },
-		Recorder:  h.recorder, HostKeys: h.keys,
+		Recorder:  h.recorder, HostKeys: h.recorder,
 	}
 	return h
 }
@@ -148,9 +105,9 @@ func TestScriptOnServers(t *testing.T) {
 	for _, want := range []string{"VNF_ADDRESS=127.0.0.21", "VNF_VDU_ID=web", "VNF_LEAVING=false", "VNF_OPERATION=INSTANTIATE"} {
 		assert.Contains(t, string(env), want)
 	}
-	assert.Contains(t, h.recorder.lines, "web-1: site is edge on web-1")
-	assert.NotEmpty(t, h.keys.Pinned("vnfc/web-1"))
-	for _, line := range append(h.recorder.lines, h.servers[0].Commands()...) {
+	assert.Contains(t, h.recorder.Lines(), "web-1: site is edge on web-1")
+	assert.NotEmpty(t, h.recorder.Pinned("vnfc/web-1"))
+	for _, line := range append(h.recorder.Lines(), h.servers[0].Commands()...) {
 		assert.NotContains(t, line, "planted-token")
 	}
 }
@@ -165,7 +122,29 @@ func TestReplacedServerDoesNotAnswer(t *testing.T) {
 	defer cancel()
 	require.NoError(t, script.New().Run(ctx, h.HookCall))
 	assert.Equal(t, []string{"web-1"}, h.ran(t))
-	assert.Contains(t, strings.Join(h.recorder.lines, "\n"), "did not run on VNFC web-2, which is replaced")
+	assert.Contains(t, strings.Join(h.recorder.Lines(), "\n"), "did not run on VNFC web-2, which is replaced")
+}
+
+// A server that does not boot is named, with how long it was waited for and what can be
+// done; the apply may end before.
+func TestServerNeverAnswers(t *testing.T) {
+	h := newHost(t)
+	h.servers[1].Stop()
+	access := h.Params["ssh_access"].(map[string]any)["web"].(map[string]any) //nolint:forcetypeassert // It is above.
+	access["boot_timeout"] = "1s"
+	err := script.New().Run(t.Context(), h.HookCall)
+	require.ErrorContains(t, err, "VNFC web-2: logging in on root@127.0.0.22:")
+	require.ErrorContains(t, err, "it was tried for 1s: ")
+	require.ErrorContains(t, err, "connection refused; see on its console whether it has booted")
+	require.ErrorContains(t, err, "needs a longer boot_timeout")
+
+	access["boot_timeout"] = "1h"
+	ctx, cancel := context.WithTimeout(t.Context(), 1200*time.Millisecond)
+	defer cancel()
+	err = script.New().Run(ctx, h.HookCall)
+	require.ErrorContains(t, err, "VNFC web-2: connecting to root@127.0.0.22:")
+	require.ErrorContains(t, err, "was stopped after 1s: context deadline exceeded")
+	require.ErrorContains(t, err, "needs a longer timeouts")
 }
 
 func TestCheck(t *testing.T) {
@@ -190,6 +169,7 @@ func TestCheck(t *testing.T) {
 		"no VDU":         {hook("scale_end", map[string]string{"vdus": "web"}), map[string]any{"web": login("web_cp"), "wub": login("web_cp")}, false, `ssh_access.wub is no VDU of deployment flavour "default"`},
 		"no password":    {hook("scale_end", map[string]string{"vdus": "web"}), map[string]any{"web": map[string]any{"ssh_cp_name": "web_cp", "username": "root"}}, false, "ssh_access.web.password is missing"},
 		"mistyped":       {hook("scale_end", map[string]string{"vdus": "web"}), map[string]any{"web": map[string]any{"ssh_cp_name": "web_cp", "username": "root", "pasword": "x"}}, true, `ssh_access.web.pasword is not known: did you mean "password"?`},
+		"bad wait":       {hook("scale_end", map[string]string{"vdus": "web"}), map[string]any{"web": map[string]any{"ssh_cp_name": "web_cp", "username": "root", "password": "x", "boot_timeout": "soon"}}, false, `ssh_access.web.boot_timeout must be a duration, not "soon"`},
 		"bad key":        {hook("scale_end", map[string]string{"vdus": "web"}), map[string]any{"web": map[string]any{"ssh_cp_name": "web_cp", "username": "root", "private_key": "x"}}, false, "ssh_access.web cannot be used to log in"},
 	} {
 		t.Run(name, func(t *testing.T) {

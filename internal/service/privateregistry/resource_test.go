@@ -99,8 +99,16 @@ func certificate(t *testing.T, address string) (cert, key string) {
 	return encode("CERTIFICATE", der), encode("PRIVATE KEY", pkcs)
 }
 
-// A registry is installed on a host, serves, is changed in place, repaired, imported and
-// removed.
+// nothingLeft checks that an installation that has failed left nothing on the host.
+func nothingLeft(t *testing.T, host *labtest.Shell) {
+	t.Helper()
+	if out := host.Root(t, "docker ps -aq; docker images -q; ls -A /var/tmp /etc/private-registry /var/lib/private_registry 2>/dev/null | grep -i registry || true"); out != "" {
+		t.Errorf("a failed installation has left %q", out)
+	}
+}
+
+// A registry is installed on a host, whose disks are too small first, serves, is changed in
+// place, repaired, imported and removed.
 func TestAccPrivateRegistry_host(t *testing.T) {
 	t.Parallel()
 	acctest.PreCheck(t)
@@ -127,6 +135,26 @@ func TestAccPrivateRegistry_host(t *testing.T) {
 		},
 		Steps: []resource.TestStep{
 			{
+				// There is no room for the archive of the image.
+				PreConfig:   func() { host.Root(t, "mount -t tmpfs -o size=1m none /var/tmp") },
+				Config:      store.Config(on(host.Address, login, image)),
+				ExpectError: acctest.Says(`the disk of \S+@` + host.Address + ` is too full for the image registry:latest: /var/tmp has 1 MiB free, and \S+registry.tar has 22 MiB`),
+			},
+			{
+				// There is room for the archive, and then none for what Docker unpacks of it.
+				PreConfig: func() {
+					nothingLeft(t, host)
+					host.Root(t, "umount /var/tmp")
+					host.Root(t, "systemctl stop docker.socket docker && mount -t tmpfs -o size=30m none /var/lib/docker && systemctl start docker")
+				},
+				Config:      store.Config(on(host.Address, login, image)),
+				ExpectError: acctest.Says(`(?s)the disk of \S+@` + host.Address + ` is full: /var/lib/docker has \d+ [KM]iB free now: .*no space left on device`),
+			},
+			{
+				PreConfig: func() {
+					nothingLeft(t, host)
+					host.Root(t, "systemctl stop docker.socket docker && umount /var/lib/docker && systemctl start docker")
+				},
 				Config: store.Config(on(host.Address, login, image)),
 				ConfigStateChecks: []statecheck.StateCheck{
 					statecheck.ExpectKnownValue(registryName, tfjsonpath.New("status"), knownvalue.StringExact("READY")),

@@ -1,0 +1,76 @@
+// Package hooktest is what management drivers are handed at a hook, for their tests.
+package hooktest
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// Recorder keeps notes, lines of progress and keys of hosts, as an operation does. Its zero
+// value has none. It is safe for concurrent use.
+type Recorder struct {
+	mu    sync.Mutex
+	notes map[string]string
+	keys  map[string]string
+	lines []string
+}
+
+var (
+	_ vnfm.Recorder = (*Recorder)(nil)
+	_ vnfm.HostKeys = (*Recorder)(nil)
+)
+
+// SaveInventory implements vnfm.Recorder.
+func (*Recorder) SaveInventory(context.Context, []vnfm.InventoryItem) error { return nil }
+
+// Progress implements vnfm.Recorder.
+func (r *Recorder) Progress(_ context.Context, line string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.lines = append(r.lines, line)
+}
+
+// Lines are those of progress so far.
+func (r *Recorder) Lines() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.lines)
+}
+
+// Keep implements vnfm.Recorder.
+func (r *Recorder) Keep(_ context.Context, key, note string) error {
+	return r.put(&r.notes, key, note)
+}
+
+// Kept implements vnfm.Recorder.
+func (r *Recorder) Kept(key string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.notes[key]
+}
+
+// Pinned implements vnfm.HostKeys.
+func (r *Recorder) Pinned(name string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.keys[name]
+}
+
+// Pin implements vnfm.HostKeys.
+func (r *Recorder) Pin(_ context.Context, name, key string) error {
+	return r.put(&r.keys, name, key)
+}
+
+// put sets a value of a map, which is made when there is none.
+func (r *Recorder) put(values *map[string]string, key, value string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if *values == nil {
+		*values = map[string]string{}
+	}
+	(*values)[key] = value
+	return nil
+}
