@@ -13,6 +13,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 
@@ -47,6 +49,9 @@ const definitionFile = "server.json"
 func Serve(ctx context.Context, options Options) error {
 	if err := own(); err != nil {
 		return err
+	}
+	if err := raiseLimit("fs/inotify/max_user_instances", watchers); err != nil {
+		options.Log.Warn("more than a few servers with systemd may not boot", "error", err)
 	}
 	// Whoever waits for it knows that this host has ended; before that, what is left of an earlier one is removed.
 	lock, err := lockFile(filepath.Join(filepath.Dir(options.Socket), LockFile))
@@ -87,6 +92,22 @@ func own() error {
 		return fmt.Errorf("%w: showing its processes to the host of servers: %w", ErrUnable, err)
 	}
 	return nil
+}
+
+// watchers is how many watchers of files all servers together need: one with systemd and Docker has about ten, all belong
+// to root, whose limit is often 128, and systemd ends at once when it gets none.
+const watchers = 2048
+
+// raiseLimit sees to it that a limit of the machine is high enough. It is left so: others may rely on it by the time of the end.
+func raiseLimit(name string, least int) error {
+	text, err := os.ReadFile("/proc/sys/" + name)
+	if err != nil {
+		return fmt.Errorf("reading the limit %s: %w", name, err)
+	}
+	if now, err := strconv.Atoi(strings.TrimSpace(string(text))); err != nil || now >= least {
+		return err //nolint:wrapcheck // It names the text.
+	}
+	return setting(name, strconv.Itoa(least))
 }
 
 // load finds the servers of a host that has ended, and starts those again that ran.
