@@ -118,9 +118,9 @@ func (k *clustered) members(t *testing.T) resource.TestCheckFunc {
 		for _, s := range k.shells(t, "masterNode") {
 			var list struct {
 				Members []struct {
-					Name     string
-					PeerURLs []string
-				}
+					Name     string   `json:"name"`
+					PeerURLs []string `json:"peerURLs"`
+				} `json:"members"`
 			}
 			said := s.Root(t, "cd /etc/kubernetes/pki/etcd && curl -sf --cacert ca.crt --cert server.crt --key server.key -d '{}' https://127.0.0.1:2379/v3/cluster/member/list")
 			if err := json.Unmarshal([]byte(said), &list); err != nil {
