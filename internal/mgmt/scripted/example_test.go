@@ -96,7 +96,8 @@ func TestExample(t *testing.T) {
 	w.call.Instance.Name = `{"name":"master9","role":"master","api_address":"127.0.6.2","joined":true}`
 	w.call.Flavour.VDUs = append(w.call.Flavour.VDUs, vnfm.VDU{ID: "externalLB"})
 	w.call.Flavour.ConnectionPoints = append(w.call.Flavour.ConnectionPoints, vnfm.ConnectionPoint{ID: "externalLB_CP1", VDUID: "externalLB"})
-	params := w.call.Params["k8s_cluster_installation_param"].(map[string]any)
+	params, ok := w.call.Params["k8s_cluster_installation_param"].(map[string]any)
+	require.True(t, ok)
 	delete(params, "proxy")
 	params["external_lb_param"] = map[string]any{
 		"ssh_cp_name": "externalLB_CP1", "ssh_username": "root", "ssh_password": "debian", "port": int64(port), "script_path": "Scripts/balance.sh",
