@@ -2,10 +2,8 @@ package instance_test
 
 import (
 	"fmt"
-	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -19,25 +17,21 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/kubespraytest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// kubesprayed is a cloud with an Ansible server that has kubespray, and the host of a
-// registry.
+// kubesprayed is a cloud for clusters with an Ansible server that has kubespray.
 type kubesprayed struct {
-	*cloud
-	ansible, registry *labtest.Shell
-	spray             kubespraytest.Host
+	*clustered
+	ansible *labtest.Shell
+	spray   kubespraytest.Host
 }
 
 const inventoryPath = "/home/ubuntu/inventory/edge"
 
 func newKubesprayed(t *testing.T) *kubesprayed {
 	t.Helper()
-	k := &kubesprayed{cloud: newCloud(t)}
-	k.env = labtest.OpenStackSystems(t, labtest.OpenStackDocker, labtest.OpenStackAnsible)
+	k := &kubesprayed{clustered: newClustered(t, labtest.OpenStackAnsible)}
 	k.ansible = k.env.NewServer(t, "ansible", labtest.OpenStackAnsibleImage, "net0")
-	k.registry = k.env.NewServer(t, "registry", labtest.OpenStackDockerImage, "net0")
 	k.spray = kubespraytest.Install(t, k.ansible)
 	return k
 }
@@ -48,122 +42,20 @@ func (k *kubesprayed) config(arguments ...string) string {
 }
 
 func (k *kubesprayed) configOf(edit func(string) string, arguments ...string) string {
-	net0 := k.env.Networks["net0"]
-	links := fmt.Sprintf(`ext_virtual_links = {
-    masters  = { resource_id = %[1]q, ext_cps = { masterNode_CP1 = {} } }
-    workers  = { resource_id = %[1]q, ext_cps = { workerNode_CP2 = {} } }
-    balancer = { resource_id = %[1]q, ext_cps = { externalLB_CP1 = {} } }
-  }`, net0)
-	params := fmt.Sprintf(`additional_params = {
-    %s
-    k8s_cluster_installation_param = {
-      vim_name = "edge"
-      ansible = {
+	params := fmt.Sprintf(`ansible = {
         ip_address                  = %q
         username                    = "ubuntu"
         kubespray_root_path         = %q
         transferring_inventory_path = %q
-      }
-      master_node = {
-        aspect_id = "master_instance", ssh_cp_name = "masterNode_CP1", nic_cp_name = "masterNode_CP1", username = "ubuntu"
-        pod_cidr = "10.233.64.0/18", cluster_cidr = "10.233.0.0/18", cluster_cp_name = "masterNode_CP1"
-      }
-      worker_node       = { aspect_id = "worker_instance", ssh_cp_name = "workerNode_CP2", nic_cp_name = "workerNode_CP2", username = "ubuntu" }
-      external_lb_param = { ssh_cp_name = "externalLB_CP1", ssh_username = "ubuntu", node_ports = [30080] }
-      drain_timeout     = "20s"
-      private_registry_connection_info = [
-        { connection_type = "0", server = vnf_private_registry.registry.server },
-      ]
-    }
-  }`, k.image(labtest.OpenStackDockerImage, "masterNode", "workerNode", "externalLB"), k.ansible.Address, kubespraytest.Root, inventoryPath)
-	secrets := `additional_params_wo = {
-    k8s_cluster_installation_param = {
-      ansible           = { password = "ubuntu" }
-      master_node       = { password = "ubuntu" }
-      worker_node       = { password = "ubuntu" }
-      external_lb_param = { ssh_password = "ubuntu" }
-    }
-  }`
-	return edit(k.over(examplePackage(k, "kubernetes-cluster"), "simple", links, append(arguments, params, secrets)...)) + fmt.Sprintf(`
-resource "vnf_private_registry" "registry" {
-  host       = %q
-  image_path = %q
-  ssh        = { username = "ubuntu", password_wo = "ubuntu", password_wo_version = 1 }
-}
-`, k.registry.Address, k.env.RegistryArchive)
-}
-
-// vim reads the VIM that the cluster is.
-const vim = `
-data "vnf_vim" "edge" {
-  id         = vnf_instance.test.registered_vim_id
-  depends_on = [vnf_instance.test]
-}
-`
-
-// shells are sessions on the servers of a VDU.
-func (k *kubesprayed) shells(t *testing.T, vdu string) []*labtest.Shell {
-	t.Helper()
-	var out []*labtest.Shell
-	for _, v := range k.vnfcs()[vdu] {
-		out = append(out, labtest.Login(t, v.Addresses[0]))
-	}
-	return out
-}
-
-// whole checks the nodes that the cluster has by its own API, that each of them pulls from
-// the registry, and that the load balancer knows the masters.
-func (k *kubesprayed) whole(t *testing.T, nodes ...string) resource.TestCheckFunc {
-	return func(*terraform.State) error {
-		master := k.shells(t, "masterNode")[0]
-		got := strings.Fields(master.Root(t, "lab-kubectl --kubeconfig /etc/kubernetes/admin.conf get nodes -o name | sed s,node/,,"))
-		slices.Sort(got)
-		if !slices.Equal(got, nodes) {
-			return fmt.Errorf("the cluster has nodes %v, not %v", got, nodes)
-		}
-		for _, s := range append(k.shells(t, "workerNode"), k.shells(t, "masterNode")...) {
-			image := k.registry.Address + ":5000/sample:1"
-			if _, err := s.Try(t.Context(), "docker pull -q "+image); err != nil {
-				return fmt.Errorf("%s cannot pull: %w", s.Address, err)
-			}
-		}
-		balancer := k.shells(t, "externalLB")[0]
-		config := balancer.Root(t, "cat /etc/haproxy/haproxy.cfg")
-		for _, node := range nodes {
-			if !strings.Contains(config, " "+node+" ") {
-				return fmt.Errorf("the load balancer does not know %s:\n%s", node, config)
-			}
-		}
-		workers := len(nodes) - len(k.vnfcs()["masterNode"])
-		if n := strings.Count(config, "server worker"); n != workers {
-			return fmt.Errorf("the load balancer has %d workers, not %d", n, workers)
-		}
-		return nil
-	}
-}
-
-// push puts an image into the registry that nodes pull.
-func (k *kubesprayed) push(t *testing.T) {
-	t.Helper()
-	k.registry.Root(t, "mkdir -p /etc/docker && echo '{\"insecure-registries\": [\"%[1]s:5000\"]}' > /etc/docker/daemon.json && systemctl reload docker", k.registry.Address)
-	k.registry.Upload(t, k.env.SampleArchive, "/root/sample.tar")
-	k.registry.Root(t, "docker load -q -i /root/sample.tar && docker tag sample:latest %[1]s:5000/sample:1 && docker push -q %[1]s:5000/sample:1", k.registry.Address)
+      }`, k.ansible.Address, kubespraytest.Root, inventoryPath)
+	return edit(k.cluster(examplePackage(k, "kubernetes-cluster"), params, `ansible           = { password = "ubuntu" }`, arguments...)) + k.connected()
 }
 
 // A cluster of servers is made by kubespray, has a load balancer, pulls from a registry of
 // the same apply, is scaled and healed, and goes.
 func TestAccInstance_openStackKubespray(t *testing.T) {
 	k := newKubesprayed(t)
-	var id string
-	same := resource.TestCheckResourceAttrWith("vnf_instance.test", "registered_vim_id", func(now string) error {
-		if id == "" {
-			id = now
-		}
-		if id != now {
-			return fmt.Errorf("the VIM is %s, and was %s", now, id)
-		}
-		return nil
-	})
+	same := k.same()
 	empty := resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}
 	three := "scale_levels = { master_instance = 1 }"
 	four := "scale_levels = { master_instance = 1, worker_instance = 1 }"
@@ -204,7 +96,7 @@ func TestAccInstance_openStackKubespray(t *testing.T) {
 					acctest.Write(t, filepath.Dir(master), "master", has["masterNode"][0].ID)
 				},
 				Config:           k.config(three, fmt.Sprintf(`heal = { trigger = "two", vnfc_ids = ["${file(%q)}", "${file(%q)}"] }`, worker, master)),
-				Check:            resource.ComposeTestCheckFunc(same, k.nodes(t, 4), k.gone(t, worker, master), k.members(t, 3)),
+				Check:            resource.ComposeTestCheckFunc(same, k.nodes(t, 4), k.gone(t, worker, master), k.started(t, 3)),
 				ConfigPlanChecks: empty,
 			},
 			{
@@ -216,28 +108,9 @@ func TestAccInstance_openStackKubespray(t *testing.T) {
 	})
 }
 
-// gone checks that the VNFCs whose ids files hold are others now.
-func (k *kubesprayed) gone(t *testing.T, files ...string) resource.TestCheckFunc {
-	t.Helper()
-	return func(*terraform.State) error {
-		for _, file := range files {
-			id, err := os.ReadFile(file)
-			if err != nil {
-				return fmt.Errorf("reading which VNFC was healed: %w", err)
-			}
-			for _, all := range k.vnfcs() {
-				if slices.ContainsFunc(all, func(v vnfm.VNFC) bool { return v.ID == string(id) }) {
-					return fmt.Errorf("VNFC %s is the same", id)
-				}
-			}
-		}
-		return nil
-	}
-}
-
-// members checks how many members etcd has by each of the masters. One that has not started
-// says no address.
-func (k *kubesprayed) members(t *testing.T, want int) resource.TestCheckFunc {
+// started checks how many members etcd has that have started, by each of the masters: others
+// say no address.
+func (k *kubesprayed) started(t *testing.T, want int) resource.TestCheckFunc {
 	t.Helper()
 	return func(*terraform.State) error {
 		for _, master := range k.shells(t, "masterNode") {
@@ -247,19 +120,6 @@ func (k *kubesprayed) members(t *testing.T, want int) resource.TestCheckFunc {
 			}
 		}
 		return nil
-	}
-}
-
-// nodes checks how many nodes there are, and that the load balancer has as many.
-func (k *kubesprayed) nodes(t *testing.T, want int) resource.TestCheckFunc {
-	return func(state *terraform.State) error {
-		master := k.shells(t, "masterNode")[0]
-		got := strings.Fields(master.Root(t, "lab-kubectl --kubeconfig /etc/kubernetes/admin.conf get nodes -o name | sed s,node/,,"))
-		if len(got) != want {
-			return fmt.Errorf("the cluster has nodes %v, not %d", got, want)
-		}
-		slices.Sort(got)
-		return k.whole(t, got...)(state)
 	}
 }
 

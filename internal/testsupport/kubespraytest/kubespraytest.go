@@ -74,6 +74,16 @@ func (h Host) Calls(t testing.TB) []Call {
 	return calls
 }
 
+// Stages is the configuration of KWOK, by which nodes and pods are played.
+func Stages(t testing.TB) string {
+	t.Helper()
+	data, err := tree.ReadFile("tree/roles/control-plane/files/kwok.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(data))
+}
+
 // run runs a script as the user of the host.
 func (h Host) run(t testing.TB, script string, stdin []byte) string {
 	t.Helper()
