@@ -40,7 +40,8 @@ func everything() map[string]any {
 			"quay.io":   map[string]any{"mirrors": []any{map[string]any{"url": "https://mirror.example", "skipVerify": true, "capabilities": []any{"pull"}}}},
 		},
 		"trustedCAs": map[string]any{"corporate": "-----BEGIN CERTIFICATE-----\n"}, "additionalPackages": []any{"nfs-common", "jq"},
-		"etcd": map[string]any{"blockDevice": map[string]any{"size": 10, "volumeType": "fast", "availabilityZone": "nova"}},
+		"registryAuthSecretName": "registries",
+		"etcd":                   map[string]any{"blockDevice": map[string]any{"size": 10, "volumeType": "fast", "availabilityZone": "nova"}},
 		"apiServer": map[string]any{
 			"loadBalancerProvider": "ovn", "allowedCIDRs": []any{"10.0.0.0/8"}, "associateFloatingIP": false, "fixedIP": "10.0.0.10", "port": 443,
 		},
@@ -166,6 +167,10 @@ func TestOpenStackEverything(t *testing.T) {
 	assert.Equal(t, []any{"LABEL=etcd", "/var/lib/etcd"}, at(t, kubeadm, "mounts", 0))
 	assert.Equal(t, "/etc/containerd/certs.d/docker.io/hosts.toml", at(t, kubeadm, "files", 0, "path"))
 	assert.Equal(t, "server = \"https://registry-1.docker.io\"\n\n[host.\"https://mirror.example/v2/hub\"]\ncapabilities = [\"pull\",\"resolve\"]\noverride_path = true", at(t, kubeadm, "files", 0, "content"))
+	assert.Equal(t, map[string]any{
+		"path": "/var/lib/kubelet/config.json", "owner": "root:root", "permissions": "0600",
+		"contentFrom": map[string]any{"secret": map[string]any{"name": "registries", "key": ".dockerconfigjson"}},
+	}, at(t, kubeadm, "files", 2))
 	assert.Contains(t, at(t, kubeadm, "preKubeadmCommands"), "DEBIAN_FRONTEND=noninteractive apt-get install --yes nfs-common jq")
 	assert.EqualValues(t, 5400, at(t, objects["KubeadmControlPlane edge-control-plane"], "spec", "machineTemplate", "spec", "deletion", "nodeDrainTimeoutSeconds"))
 	assert.Equal(t, "Oldest", at(t, objects["MachineDeployment edge-upf"], "spec", "deletion", "order"))
@@ -215,7 +220,7 @@ func TestOpenStackProblems(t *testing.T) {
 		"old spelling":        {map[string]any{"apiServer": map[string]any{"allowedCidrs": []any{"10.0.0.0/8"}}}, `additional properties 'allowedCidrs' not allowed`},
 		"distribution":        {map[string]any{"osDistro": "fedora-coreos"}, `value must be one of 'ubuntu', 'flatcar'`},
 		"credentials":         {map[string]any{"clouds": map[string]any{"openstack": map[string]any{}}}, `create a Secret with clouds.yaml and cacert`},
-		"registry passwords":  {map[string]any{"registryAuth": map[string]any{"a": map[string]any{}}}, `registryAuth would put passwords into the values`},
+		"registry passwords":  {map[string]any{"registryAuth": map[string]any{"a": map[string]any{}}}, `name it with registryAuthSecretName`},
 		"no credentials":      {map[string]any{"cloudCredentialsSecretName": nil}, `cloudCredentialsSecretName is required`},
 		"no image":            {map[string]any{"machineImageId": nil}, `machineImage or machineImageId is required`},
 		"no flavour":          {map[string]any{"nodeGroupDefaults": map[string]any{"machineFlavor": nil}}, `node group "upf" needs machineFlavor`},

@@ -62,6 +62,6 @@ remediation:
 {{- fail "clouds and cloudCACert would put the credentials into the values: create a Secret with clouds.yaml and cacert, and name it with cloudCredentialsSecretName" }}
 {{- end }}
 {{- if .Values.registryAuth }}
-{{- fail "registryAuth would put passwords into the values: give pods imagePullSecrets, or prepare the image with the credentials" }}
+{{- fail "registryAuth would put passwords into the values: create a Secret of type kubernetes.io/dockerconfigjson, and name it with registryAuthSecretName" }}
 {{- end }}
 {{- end }}

@@ -59,6 +59,16 @@ preKubeadmCommands: {{ . | nindent 2 }}
   permissions: "0644"
   content: {{ include "openstack.mirrors" (list $host $mirrors) | trim | toJson }}
 {{- end }}
+{{- with .Values.registryAuthSecretName }}
+{{/* Where kubelet looks for it, whatever runs containers. */}}
+- path: /var/lib/kubelet/config.json
+  owner: root:root
+  permissions: "0600"
+  contentFrom:
+    secret:
+      name: {{ toJson . }}
+      key: .dockerconfigjson
+{{- end }}
 {{- range $name, $pem := .Values.trustedCAs }}
 - path: {{ include "openstack.ca-directory" $ }}/{{ $name }}.{{ ternary "pem" "crt" (eq $.Values.osDistro "flatcar") }}
   owner: root:root
