@@ -154,7 +154,7 @@ func (c *Cluster) lead(ctx context.Context) error {
 		}
 		return c.Join(ctx, c.state.Nodes...)
 	}
-	for _, n := range c.workersFirst() {
+	for _, n := range c.All() {
 		if !n.Gone {
 			continue
 		}
@@ -214,7 +214,7 @@ func (c *Cluster) depart(ctx context.Context) error {
 	}
 	c.state.Nodes = slices.DeleteFunc(c.state.Nodes, func(n *Node) bool { return n.Name == "" })
 	var leaving, staying []*Node
-	for _, n := range c.workersFirst() {
+	for _, n := range c.All() {
 		if slices.Contains(c.Call.Leaving, n.VNFC) {
 			leaving = append(leaving, n)
 		} else {

@@ -250,8 +250,8 @@ func TestNodesLeave(t *testing.T) {
 	assert.Empty(t, s.known(t))
 }
 
-// Workers go while the cluster has all its masters, and then one master after the other.
-func TestWorkersLeaveFirst(t *testing.T) {
+// Masters go one after the other, and workers after them.
+func TestMastersLeaveFirst(t *testing.T) {
 	s := newSite(t)
 	for n, id := range []string{"m1", "m2", "m3", "w1", "w2"} {
 		s.boot(id, n+1)
@@ -259,7 +259,7 @@ func TestWorkersLeaveFirst(t *testing.T) {
 	require.NoError(t, s.lead(t))
 	s.taken()
 	require.NoError(t, s.depart(t, vnfm.OpHeal, "m1", "w1", "m3"))
-	assert.Equal(t, []string{"remove worker1 gone=false", "remove master1 gone=false", "remove master3 gone=false"}, s.taken())
+	assert.Equal(t, []string{"remove master1 gone=false", "remove master3 gone=false", "remove worker1 gone=false"}, s.taken())
 
 	for _, id := range []string{"m1", "w1", "m3"} {
 		delete(s.servers, id)
@@ -272,5 +272,5 @@ func TestWorkersLeaveFirst(t *testing.T) {
 	delete(s.servers, "m4")
 	delete(s.servers, "w2")
 	require.NoError(t, s.lead(t))
-	assert.Equal(t, []string{"remove worker2 gone=true", "remove master1 gone=true"}, s.taken(), "of servers that were lost as well")
+	assert.Equal(t, []string{"remove master1 gone=true", "remove worker2 gone=true"}, s.taken(), "of servers that were lost as well")
 }

@@ -49,12 +49,9 @@ func (c *Cluster) Nodes(role Role) []*Node {
 	return out
 }
 
-// All are the nodes, masters first.
+// All are the nodes, masters first. They leave in this order too: an installer may want a
+// worker that it knows of until the end.
 func (c *Cluster) All() []*Node { return slices.Concat(c.Nodes(Master), c.Nodes(Worker)) }
-
-// workersFirst is the order in which nodes leave: as long as workers do, the cluster has all
-// its masters.
-func (c *Cluster) workersFirst() []*Node { return slices.Concat(c.Nodes(Worker), c.Nodes(Master)) }
 
 // Group is the group that a node is of.
 func (c *Cluster) Group(n *Node) Group {
