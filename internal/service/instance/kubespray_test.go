@@ -52,15 +52,15 @@ func (k *kubesprayed) configOf(edit func(string) string, arguments ...string) st
 }
 
 // A cluster of servers is made by kubespray, has a load balancer, pulls from a registry of
-// the same apply, is scaled and healed, and goes.
+// the same apply, is healed node by node and as a whole, and goes. The test of failures scales
+// it.
 func TestAccInstance_openStackKubespray(t *testing.T) {
 	k := newKubesprayed(t)
 	same := k.same()
 	empty := resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}
 	three := "scale_levels = { master_instance = 1 }"
-	four := "scale_levels = { master_instance = 1, worker_instance = 1 }"
 	worker, master := filepath.Join(t.TempDir(), "worker"), filepath.Join(t.TempDir(), "master")
-	nodes := func(names ...string) []string { return append([]string{"master1", "master2", "master3"}, names...) }
+	nodes := []string{"master1", "master2", "master3", "worker1"}
 	resource.Test(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		CheckDestroy: func(*terraform.State) error {
@@ -76,17 +76,7 @@ func TestAccInstance_openStackKubespray(t *testing.T) {
 					statecheck.ExpectKnownValue("vnf_instance.test", tfjsonpath.New("status"), knownvalue.StringExact("INSTANTIATED")),
 					statecheck.ExpectKnownValue("data.vnf_vim.edge", tfjsonpath.New("status"), knownvalue.StringExact("REACHABLE")),
 				},
-				Check:            resource.ComposeTestCheckFunc(same, func(*terraform.State) error { k.push(t); return nil }, k.whole(t, nodes("worker1")...), k.closed(t)),
-				ConfigPlanChecks: empty,
-			},
-			{
-				Config:           k.config(four),
-				Check:            resource.ComposeTestCheckFunc(same, k.whole(t, nodes("worker1", "worker2")...), k.called(t, "scale.yml", "worker2")),
-				ConfigPlanChecks: empty,
-			},
-			{
-				Config:           k.config(three),
-				Check:            resource.ComposeTestCheckFunc(same, k.called(t, "remove-node.yml", ""), k.nodes(t, 4)),
+				Check:            resource.ComposeTestCheckFunc(same, func(*terraform.State) error { k.push(t); return nil }, k.whole(t, nodes...), k.closed(t)),
 				ConfigPlanChecks: empty,
 			},
 			{
@@ -101,7 +91,7 @@ func TestAccInstance_openStackKubespray(t *testing.T) {
 			},
 			{
 				Config:           k.config(three, `heal = { trigger = "all" }`),
-				Check:            resource.ComposeTestCheckFunc(same, k.whole(t, nodes("worker1")...)),
+				Check:            resource.ComposeTestCheckFunc(same, k.whole(t, nodes...)),
 				ConfigPlanChecks: empty,
 			},
 		},
@@ -236,7 +226,7 @@ func TestAccInstance_openStackKubesprayFailures(t *testing.T) {
 			}),
 			{
 				PreConfig: func() { k.ansible.Root(t, "cp /root/scale.yml %s/playbooks/scale.yml", kubespraytest.Root) },
-				Config:    config(out), Check: k.whole(t, "master1", "worker1", "worker2"), ConfigPlanChecks: empty,
+				Config:    config(out), Check: resource.ComposeTestCheckFunc(k.whole(t, "master1", "worker1", "worker2"), k.called(t, "scale.yml", "worker2")), ConfigPlanChecks: empty,
 			},
 			// A budget forbids that a node is drained.
 			k.broken(config(in), `(?s)node worker\d cannot be drained within 20s`, func() {
@@ -244,7 +234,7 @@ func TestAccInstance_openStackKubesprayFailures(t *testing.T) {
 			}),
 			{
 				PreConfig: func() { master().Root(t, "%s delete pdb web", kubectl) },
-				Config:    config(in), Check: k.nodes(t, 2), ConfigPlanChecks: empty,
+				Config:    config(in), Check: resource.ComposeTestCheckFunc(k.nodes(t, 2), k.called(t, "remove-node.yml", "")), ConfigPlanChecks: empty,
 			},
 			// A registry does not answer the nodes.
 			k.broken(edited(`server = vnf_private_registry.registry.server`, fmt.Sprintf("server = %q", k.registry.Address+":5999"), in), `(?s)node \w+: .*:5999`, nil),
