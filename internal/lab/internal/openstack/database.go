@@ -24,10 +24,10 @@ func databaseURL(name string) string {
 	return "mysql+pymysql://" + databaseUser + "@localhost/" + name + "?unix_socket=" + filepath.Join(inside, "run", databaseSocket)
 }
 
-// databaseCommand is the database server. It does not wait for the disk: a lab is thrown away.
+// databaseCommand is the database server. It does not wait for the disk, for a lab is thrown away; what is committed is written at
+// once all the same, so that a kill loses none of it.
 func databaseCommand(more ...string) []string {
 	return append([]string{
-		// What is committed is written at once and never synchronized: a kill loses nothing, only an end of the machine would.
 		"mariadbd", "--no-defaults", "--user=root",
 		"--datadir=" + filepath.Join(inside, "data", databaseFolder),
 		"--innodb-flush-log-at-trx-commit=2", "--innodb-flush-method=nosync", "--skip-innodb-doublewrite", "--skip-log-bin",
