@@ -19,8 +19,9 @@ type Installer interface {
 	Prepare(ctx context.Context, c *Cluster) error
 	// Install makes a cluster of all nodes, of which none is one yet. There is a master.
 	Install(ctx context.Context, c *Cluster) error
-	// Add makes nodes of servers, masters first; the others are nodes already.
-	Add(ctx context.Context, c *Cluster, added []*Node) error
+	// Add makes nodes of servers, masters first; the others are nodes already. When masters
+	// have left, what other nodes know of them is brought up to date, if no server is added too.
+	Add(ctx context.Context, c *Cluster, added []*Node, mastersLeft bool) error
 	// Remove takes a node out of the cluster, and the cluster off it when it answers.
 	Remove(ctx context.Context, c *Cluster, n *Node) error
 	// Discard removes what is kept of the cluster elsewhere, when all nodes are gone.
@@ -30,6 +31,8 @@ type Installer interface {
 // state is what is written down of a cluster.
 type state struct {
 	Nodes []*Node `json:"nodes,omitempty"`
+	// MastersLeft is set from when a master has left until the others were told.
+	MastersLeft bool `json:"masters_left,omitempty"`
 	// Registered is a keyed digest of the kubeconfig that the VIM is registered with.
 	Registered string `json:"registered,omitempty"`
 }
@@ -89,7 +92,8 @@ func (c *Cluster) Progress(ctx context.Context, format string, args ...any) {
 	c.Call.Recorder.Progress(ctx, fmt.Sprintf(format, args...))
 }
 
-func (c *Cluster) save(ctx context.Context) error { return c.Call.State.Save(ctx, c.state) }
+// Save writes down what is known of the cluster.
+func (c *Cluster) Save(ctx context.Context) error { return c.Call.State.Save(ctx, c.state) }
 
 // Client is the connection to a node.
 func (c *Cluster) Client(ctx context.Context, n *Node) (*remote.Client, error) {
@@ -146,7 +150,7 @@ func (c *Cluster) lead(ctx context.Context) error {
 		if len(c.Nodes(Master)) == 0 {
 			return fmt.Errorf("VDU %s has no server that could be a master of the cluster", c.Master.Access.VDU)
 		}
-		if err := errors.Join(c.save(ctx), c.reachable(ctx, c.state.Nodes)); err != nil {
+		if err := errors.Join(c.Save(ctx), c.reachable(ctx, c.state.Nodes)); err != nil {
 			return err
 		}
 		if err := c.installer.Install(ctx, c); err != nil {
@@ -174,15 +178,16 @@ func (c *Cluster) lead(ctx context.Context) error {
 			added = append(added, n)
 		}
 	}
-	if len(added) == 0 {
-		return c.save(ctx)
+	if len(added) == 0 && !c.state.MastersLeft {
+		return c.Save(ctx)
 	}
-	if err := errors.Join(c.save(ctx), c.reachable(ctx, added)); err != nil {
+	if err := errors.Join(c.Save(ctx), c.reachable(ctx, added)); err != nil {
 		return err
 	}
-	if err := c.installer.Add(ctx, c, added); err != nil {
+	if err := c.installer.Add(ctx, c, added, c.state.MastersLeft); err != nil {
 		return err
 	}
+	c.state.MastersLeft = false
 	return c.Join(ctx, added...)
 }
 
@@ -195,7 +200,7 @@ func (c *Cluster) Join(ctx context.Context, nodes ...*Node) error {
 	for _, n := range nodes {
 		n.Joined = true
 	}
-	return c.save(ctx)
+	return c.Save(ctx)
 }
 
 // reachable waits until servers answer.
@@ -231,7 +236,7 @@ func (c *Cluster) depart(ctx context.Context) error {
 	case len(staying) == 0:
 		// The whole cluster goes, and is made anew.
 		c.state = state{Registered: c.state.Registered}
-		return c.save(ctx)
+		return c.Save(ctx)
 	case !has(staying, Master) && has(leaving, Master):
 		return errors.New("the masters cannot be replaced all at once while workers stay: the cluster lives on them; heal them one after the other when there are several, or heal the whole instance, which makes the cluster anew")
 	}

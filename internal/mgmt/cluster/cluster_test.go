@@ -46,7 +46,10 @@ func (n *notes) Install(_ context.Context, c *Cluster) error {
 	return n.note("install %s", strings.Join(named(c.All()), ","))
 }
 
-func (n *notes) Add(_ context.Context, _ *Cluster, added []*Node) error {
+func (n *notes) Add(_ context.Context, _ *Cluster, added []*Node, mastersLeft bool) error {
+	if mastersLeft {
+		return n.note("add %s after masters have left", strings.Join(named(added), ","))
+	}
 	return n.note("add %s", strings.Join(named(added), ","))
 }
 
@@ -230,7 +233,7 @@ func TestNodesLeave(t *testing.T) {
 	s.boot("m4", 6)
 	delete(s.servers, "w2")
 	require.NoError(t, s.lead(t))
-	assert.Equal(t, []string{"add master1"}, s.taken())
+	assert.Equal(t, []string{"add master1 after masters have left"}, s.taken())
 
 	err = s.depart(t, vnfm.OpHeal, "m2", "m3", "m4")
 	require.ErrorContains(t, err, "the masters cannot be replaced all at once while workers stay")
@@ -268,9 +271,15 @@ func TestMastersLeaveFirst(t *testing.T) {
 	s.boot("m5", 3)
 	s.boot("w3", 4)
 	require.NoError(t, s.lead(t))
-	assert.Equal(t, []string{"add master1,master3,worker1"}, s.taken())
+	assert.Equal(t, []string{"add master1,master3,worker1 after masters have left"}, s.taken())
 	delete(s.servers, "m4")
 	delete(s.servers, "w2")
+	s.fail = "add"
+	require.Error(t, s.lead(t))
+	assert.Equal(t, []string{"remove master1 gone=true", "remove worker2 gone=true", "add  after masters have left"}, s.taken(), "of servers that were lost as well")
+	s.fail = ""
 	require.NoError(t, s.lead(t))
-	assert.Equal(t, []string{"remove master1 gone=true", "remove worker2 gone=true"}, s.taken(), "of servers that were lost as well")
+	assert.Equal(t, []string{"add  after masters have left"}, s.taken(), "the others are told, though none has come")
+	require.NoError(t, s.lead(t))
+	assert.Empty(t, s.taken())
 }

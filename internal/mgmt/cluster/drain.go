@@ -9,9 +9,9 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
 )
 
-// adminConfig is where kubeadm, and with it kubespray, leave the kubeconfig of the
+// AdminConfig is where kubeadm, and with it kubespray, leave the kubeconfig of the
 // administrator on masters.
-const adminConfig = "/etc/kubernetes/admin.conf"
+const AdminConfig = "/etc/kubernetes/admin.conf"
 
 // drainScript moves the pods of a node away, and respects their PodDisruptionBudgets. A node that
 // the cluster does not know has none. kubectl is where kubespray has it, or on the path.
@@ -32,7 +32,7 @@ func (c *Cluster) drain(ctx context.Context, n *Node) error {
 	}
 	c.Progress(ctx, "draining node %s", n.Name)
 	_, err = client.Run(ctx, remote.Command{
-		What: "kubectl drain " + n.Name, Script: drainScript, Args: []string{adminConfig, n.Name, c.DrainTimeout.String()},
+		What: "kubectl drain " + n.Name, Script: drainScript, Args: []string{AdminConfig, n.Name, c.DrainTimeout.String()},
 		Sudo: true, Timeout: c.DrainTimeout + time.Minute, Output: func(line string) { c.Progress(ctx, "draining %s: %s", n.Name, line) },
 	})
 	if _, refused := errors.AsType[*remote.StatusError](err); refused {

@@ -125,8 +125,15 @@ func (c *Cluster) node(vnfc string) *Node {
 	return nil
 }
 
-// forget takes nodes out of what is written down.
-func (c *Cluster) forget(ctx context.Context, gone ...*Node) error {
-	c.state.Nodes = slices.DeleteFunc(c.state.Nodes, func(n *Node) bool { return slices.Contains(gone, n) })
-	return c.save(ctx)
+// Last has a node come after all others of its role.
+func (c *Cluster) Last(n *Node) {
+	c.state.Nodes = slices.DeleteFunc(c.state.Nodes, func(other *Node) bool { return other == n })
+	c.state.Nodes = append(c.state.Nodes, n)
+}
+
+// forget takes a node out of what is written down.
+func (c *Cluster) forget(ctx context.Context, n *Node) error {
+	c.state.Nodes = slices.DeleteFunc(c.state.Nodes, func(other *Node) bool { return other == n })
+	c.state.MastersLeft = c.state.MastersLeft || n.Role == Master && n.Joined
+	return c.Save(ctx)
 }

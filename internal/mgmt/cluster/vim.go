@@ -62,7 +62,7 @@ func (c *Cluster) register(ctx context.Context) error {
 		return fmt.Errorf("registering the cluster as VIM %q: %w", name, err)
 	}
 	i.RegisteredVIMID, c.state.Registered = v.ID, digest
-	return c.save(ctx)
+	return c.Save(ctx)
 }
 
 // deregister removes the VIM before its servers go. One that instances are on stays, and so
@@ -76,7 +76,7 @@ func (c *Cluster) deregister(ctx context.Context) error {
 		return fmt.Errorf("deregistering the VIM that the cluster is: %w", err)
 	}
 	c.Call.Instance.RegisteredVIMID, c.state.Registered = "", ""
-	return c.save(ctx)
+	return c.Save(ctx)
 }
 
 // kubeconfig reads that of the administrator from a master, and names the endpoint in it
@@ -87,7 +87,7 @@ func (c *Cluster) kubeconfig(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	raw, err := client.ReadFile(ctx, adminConfig, true)
+	raw, err := client.ReadFile(ctx, AdminConfig, true)
 	if err != nil {
 		return nil, fmt.Errorf("reading the kubeconfig of the cluster from node %s: %w", n.Name, err)
 	}
@@ -98,7 +98,7 @@ func (c *Cluster) kubeconfig(ctx context.Context) ([]byte, error) {
 	var doc map[string]any
 	// The parser's error would quote the file.
 	if yaml.Unmarshal(raw, &doc) != nil {
-		return nil, fmt.Errorf("%s on node %s is no kubeconfig", adminConfig, n.Name)
+		return nil, fmt.Errorf("%s on node %s is no kubeconfig", AdminConfig, n.Name)
 	}
 	clusters, _ := doc["clusters"].([]any)
 	named := false
@@ -109,7 +109,7 @@ func (c *Cluster) kubeconfig(ctx context.Context) ([]byte, error) {
 		}
 	}
 	if !named {
-		return nil, fmt.Errorf("%s on node %s names no cluster", adminConfig, n.Name)
+		return nil, fmt.Errorf("%s on node %s names no cluster", AdminConfig, n.Name)
 	}
 	out, err := yaml.Marshal(doc)
 	if err != nil {

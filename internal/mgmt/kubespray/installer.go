@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"path"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/ansible"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/cluster"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 // installer works on the Ansible server.
@@ -137,43 +139,85 @@ func (i *installer) Install(ctx context.Context, c *cluster.Cluster) error {
 	return i.play(ctx, c, "cluster.yml", nil, nil)
 }
 
-// Add implements cluster.Installer, as kubespray's documents say: workers by scale.yml,
-// with the facts of all nodes at hand; masters by cluster.yml, limited to them and to etcd, whose
-// number may be even on the way.
-func (i *installer) Add(ctx context.Context, c *cluster.Cluster, added []*cluster.Node) error {
-	if masters := byRole(added, cluster.Master); len(masters) > 0 {
-		err := i.play(ctx, c, "cluster.yml", []string{i.groups.etcd, i.groups.masters}, map[string]any{"ignore_assert_errors": true, "etcd_retries": 10})
-		if err != nil {
-			return err
-		}
-	}
-	workers := byRole(added, cluster.Worker)
-	if len(workers) == 0 {
-		return nil
+// Add implements cluster.Installer, as kubespray's documents say (docs/operations/nodes.md): workers
+// by scale.yml, with the facts of all nodes at hand; masters by cluster.yml, whose number may be
+// even on the way. It is for all nodes then: each worker has a proxy of its own to the API servers,
+// which must know the masters that there are.
+func (i *installer) Add(ctx context.Context, c *cluster.Cluster, added []*cluster.Node, mastersLeft bool) error {
+	if mastersLeft || len(byRole(added, cluster.Master)) > 0 {
+		return i.play(ctx, c, "cluster.yml", nil, map[string]any{"ignore_assert_errors": true, "etcd_retries": 10})
 	}
 	if i.facts != "" {
 		if err := i.play(ctx, c, i.facts, nil, nil); err != nil {
 			return err
 		}
 	}
-	return i.play(ctx, c, "scale.yml", namesOf(workers), nil)
+	return i.play(ctx, c, "scale.yml", namesOf(added), nil)
 }
+
+// repoint has the ConfigMap cluster-info name a master that stays.
+//
+//go:embed repoint.sh
+var repoint string
 
 // Remove implements cluster.Installer. Nothing is done on a server that is gone.
 func (i *installer) Remove(ctx context.Context, c *cluster.Cluster, n *cluster.Node) error {
+	if n.Role == cluster.Master {
+		if err := i.demote(ctx, c, n); err != nil {
+			return err
+		}
+	}
 	extra := map[string]any{"node": n.Name, i.confirmation: "yes"}
 	if n.Gone {
 		extra["reset_nodes"], extra["allow_ungraceful_removal"] = false, true
 	}
-	if len(c.Nodes(cluster.Master))%2 == 0 {
-		// Masters leave and come one after the other; kubespray wants an odd number of members
-		// of etcd at each playbook.
-		extra["ignore_assert_errors"] = true
-	}
-	if err := i.play(ctx, c, "remove-node.yml", nil, extra); err != nil {
+	if err := i.play(ctx, c, "remove-node.yml", nil, i.even(c, extra)); err != nil {
 		return err
 	}
+	if n.Role == cluster.Master {
+		stays, client, err := c.Living(ctx, n)
+		if err != nil {
+			return err
+		}
+		_, err = client.Run(ctx, remote.Command{
+			What: "pointing cluster-info at " + stays.Name, Script: repoint, Args: []string{cluster.AdminConfig, net.JoinHostPort(n.IP, ""), net.JoinHostPort(stays.IP, "")}, Sudo: true,
+		})
+		if err != nil {
+			return fmt.Errorf("node %s: %w", stays.Name, err)
+		}
+	}
 	return i.write(ctx, c, slices.DeleteFunc(c.All(), func(other *cluster.Node) bool { return other == n }))
+}
+
+// demote has a master that leaves not be the first, which kubespray cannot remove: the order
+// of the inventory is changed, and the cluster is brought in line with it (docs/operations/nodes.md,
+// "Removal of first kube_control_plane"). No playbook can be run for all nodes when one of them is
+// gone, and what is replaced may well be broken: then the order alone is changed.
+func (i *installer) demote(ctx context.Context, c *cluster.Cluster, n *cluster.Node) error {
+	if c.Nodes(cluster.Master)[0] != n {
+		return nil
+	}
+	c.Last(n)
+	if n.Gone {
+		return nil
+	}
+	if err := i.play(ctx, c, "cluster.yml", nil, i.even(c, map[string]any{})); err != nil {
+		if c.Call.Operation != vnfm.OpHeal || ctx.Err() != nil {
+			return err
+		}
+		c.Progress(ctx, "the other masters were not prepared for the removal of %s, which is replaced: %s", n.Name, err)
+	}
+	// A removal that is interrupted must not begin with making a node of it again.
+	return c.Save(ctx)
+}
+
+// even adds to the variables of a playbook that the number of masters may be even: they leave
+// and come one after the other, and kubespray wants an odd number of members of etcd else.
+func (i *installer) even(c *cluster.Cluster, extra map[string]any) map[string]any {
+	if len(c.Nodes(cluster.Master))%2 == 0 {
+		extra["ignore_assert_errors"] = true
+	}
+	return extra
 }
 
 // Discard implements cluster.Installer.

@@ -50,13 +50,14 @@ func (i *installer) Install(ctx context.Context, c *cluster.Cluster) error {
 	if err := c.Join(ctx, first); err != nil {
 		return err
 	}
-	return i.Add(ctx, c, slices.DeleteFunc(c.All(), func(n *cluster.Node) bool { return n == first }))
+	return i.Add(ctx, c, slices.DeleteFunc(c.All(), func(n *cluster.Node) bool { return n == first }), false)
 }
 
 // Add implements cluster.Installer: masters one after the other, since each changes the
 // members of etcd, and workers several at a time. A node that has joined is left alone when
-// the operation is continued.
-func (i *installer) Add(ctx context.Context, c *cluster.Cluster, added []*cluster.Node) error {
+// the operation is continued. Nodes need not be told of masters that have left: they reach
+// them through the load balancer.
+func (i *installer) Add(ctx context.Context, c *cluster.Cluster, added []*cluster.Node, _ bool) error {
 	var workers []*cluster.Node
 	for _, n := range added {
 		if n.Role == cluster.Worker {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/kubespraytest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 // kubesprayed is a cloud for clusters with an Ansible server that has kubespray.
@@ -52,14 +54,15 @@ func (k *kubesprayed) configOf(edit func(string) string, arguments ...string) st
 }
 
 // A cluster of servers is made by kubespray, has a load balancer, pulls from a registry of
-// the same apply, is healed node by node and as a whole, and goes. The test of failures scales
-// it.
+// the same apply, is healed node by node, also of a first master that works and of one that is
+// dead, and as a whole, and goes. The test of failures scales it.
 func TestAccInstance_openStackKubespray(t *testing.T) {
 	k := newKubesprayed(t)
 	same := k.same()
 	empty := resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}
+	proxied := k.proxied(t)
 	three := "scale_levels = { master_instance = 1 }"
-	worker, master := filepath.Join(t.TempDir(), "worker"), filepath.Join(t.TempDir(), "master")
+	worker, master, dead := filepath.Join(t.TempDir(), "worker"), filepath.Join(t.TempDir(), "master"), filepath.Join(t.TempDir(), "dead")
 	nodes := []string{"master1", "master2", "master3", "worker1"}
 	resource.Test(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
@@ -76,22 +79,31 @@ func TestAccInstance_openStackKubespray(t *testing.T) {
 					statecheck.ExpectKnownValue("vnf_instance.test", tfjsonpath.New("status"), knownvalue.StringExact("INSTANTIATED")),
 					statecheck.ExpectKnownValue("data.vnf_vim.edge", tfjsonpath.New("status"), knownvalue.StringExact("REACHABLE")),
 				},
-				Check:            resource.ComposeTestCheckFunc(same, func(*terraform.State) error { k.push(t); return nil }, k.whole(t, nodes...), k.closed(t)),
+				Check:            resource.ComposeTestCheckFunc(same, func(*terraform.State) error { k.push(t); return nil }, k.whole(t, nodes...), proxied, k.closed(t)),
 				ConfigPlanChecks: empty,
 			},
 			{
 				PreConfig: func() {
-					has := k.vnfcs()
-					acctest.Write(t, filepath.Dir(worker), "worker", has["workerNode"][0].ID)
-					acctest.Write(t, filepath.Dir(master), "master", has["masterNode"][0].ID)
+					acctest.Write(t, filepath.Dir(worker), "worker", k.vnfcs()["workerNode"][0].ID)
+					acctest.Write(t, filepath.Dir(master), "master", k.first(t).ID)
 				},
 				Config:           k.config(three, fmt.Sprintf(`heal = { trigger = "two", vnfc_ids = ["${file(%q)}", "${file(%q)}"] }`, worker, master)),
-				Check:            resource.ComposeTestCheckFunc(same, k.nodes(t, 4), k.gone(t, worker, master), k.started(t, 3)),
+				Check:            resource.ComposeTestCheckFunc(same, k.nodes(t, 4), k.gone(t, worker, master), k.started(t, 3), proxied),
+				ConfigPlanChecks: empty,
+			},
+			{
+				PreConfig: func() {
+					first := k.first(t)
+					acctest.Write(t, filepath.Dir(dead), "dead", first.ID)
+					labtest.Login(t, first.Addresses[0]).Root(t, "systemctl stop kwok kube-scheduler kube-controller-manager kube-apiserver etcd && systemctl stop ssh")
+				},
+				Config:           k.config(three, fmt.Sprintf(`heal = { trigger = "dead", vnfc_ids = ["${file(%q)}"] }`, dead)),
+				Check:            resource.ComposeTestCheckFunc(same, k.nodes(t, 4), k.gone(t, dead), k.started(t, 3), proxied),
 				ConfigPlanChecks: empty,
 			},
 			{
 				Config:           k.config(three, `heal = { trigger = "all" }`),
-				Check:            resource.ComposeTestCheckFunc(same, k.whole(t, nodes...)),
+				Check:            resource.ComposeTestCheckFunc(same, k.whole(t, nodes...), proxied),
 				ConfigPlanChecks: empty,
 			},
 		},
@@ -107,6 +119,40 @@ func (k *kubesprayed) started(t *testing.T, want int) resource.TestCheckFunc {
 			got := strings.Count(master.Root(t, "curl -sf -d '{}' http://127.0.0.1:2379/v3/cluster/member/list"), `"clientURLs"`)
 			if got != want {
 				return fmt.Errorf("etcd on %s has %d members, not %d", master.Address, got, want)
+			}
+		}
+		return nil
+	}
+}
+
+// first is the VNFC that kubespray takes for the first master, which is the hardest to replace.
+func (k *kubesprayed) first(t *testing.T) vnfm.VNFC {
+	t.Helper()
+	calls := k.spray.Calls(t)
+	name := calls[len(calls)-1].Groups["kube_control_plane"][0]
+	address := strings.TrimSpace(k.shells(t, "masterNode")[0].Root(t, "lab-kubectl --kubeconfig /etc/kubernetes/admin.conf get node %s -o 'jsonpath={.status.addresses[?(@.type==\"InternalIP\")].address}'", name))
+	masters := k.vnfcs()["masterNode"]
+	i := slices.IndexFunc(masters, func(v vnfm.VNFC) bool { return slices.Contains(v.Addresses, address) })
+	if i < 0 {
+		t.Fatalf("no master has the address %q of node %s: %+v", address, name, masters)
+	}
+	return masters[i]
+}
+
+// proxied checks that the proxy of each worker leads to the API servers of the masters, and
+// to no others.
+func (k *kubesprayed) proxied(t *testing.T) resource.TestCheckFunc {
+	return func(*terraform.State) error {
+		var want []string
+		for _, v := range k.vnfcs()["masterNode"] {
+			want = append(want, v.Addresses[0]+":6443;")
+		}
+		slices.Sort(want)
+		for _, worker := range k.shells(t, "workerNode") {
+			got := strings.Fields(worker.Root(t, "sed -n 's/^ *server //p' /etc/nginx/nginx.conf"))
+			slices.Sort(got)
+			if !slices.Equal(got, want) {
+				return fmt.Errorf("the proxy on %s leads to %v, and the masters are %v", worker.Address, got, want)
 			}
 		}
 		return nil
