@@ -152,7 +152,8 @@ func (i *installer) Add(ctx context.Context, c *cluster.Cluster, added []*cluste
 			return err
 		}
 	}
-	return i.play(ctx, c, "scale.yml", namesOf(added), nil)
+	// Releases from 2.26 on want the Ansible server itself within the limit.
+	return i.play(ctx, c, "scale.yml", append(namesOf(added), "localhost"), nil)
 }
 
 // repoint has the ConfigMap cluster-info name a master that stays.

@@ -272,7 +272,7 @@ func TestAccInstance_openStackKubesprayFailures(t *testing.T) {
 			}),
 			{
 				PreConfig: func() { k.ansible.Root(t, "cp /root/scale.yml %s/playbooks/scale.yml", kubespraytest.Root) },
-				Config:    config(out), Check: resource.ComposeTestCheckFunc(k.whole(t, "master1", "worker1", "worker2"), k.called(t, "scale.yml", "worker2")), ConfigPlanChecks: empty,
+				Config:    config(out), Check: resource.ComposeTestCheckFunc(k.whole(t, "master1", "worker1", "worker2"), k.called(t, "scale.yml", "worker2,localhost")), ConfigPlanChecks: empty,
 			},
 			// A budget forbids that a node is drained.
 			k.broken(config(in), `(?s)node worker\d cannot be drained within 20s`, func() {

@@ -56,7 +56,8 @@ func TestCluster(t *testing.T) {
 	// The first is about facts, which cluster.yml has kept, and the last gathers.
 	run(t, ansible, "rm /tmp/master1 /tmp/worker1")
 	for _, refused := range []struct{ args, want string }{
-		{"scale.yml --limit=worker2", "run playbooks/facts.yml without the limit first"},
+		{"scale.yml --limit=worker2,localhost", "run playbooks/facts.yml without the limit first"},
+		{"scale.yml --limit=worker2", "want localhost in the limit"},
 		{"scale.yml -e nodes=worker2", "it has no variable nodes"},
 		{"remove-node.yml -e skip_confirmation=yes", "without -e node="},
 		{"remove-node.yml -e node=worker9 -e skip_confirmation=yes", "node worker9 is not in the inventory"},
@@ -68,7 +69,7 @@ func TestCluster(t *testing.T) {
 		}
 	}
 	must(2, "playbooks/facts.yml")
-	must(2, "scale.yml --limit=worker2")
+	must(2, "scale.yml --limit=worker2,localhost")
 	if got := nodes(); got != "node/master1\nnode/worker1\nnode/worker2\n" {
 		t.Errorf("after a scale the cluster has %s", got)
 	}

@@ -99,6 +99,8 @@ def check(playbook, limit, limited, extra, groups, inventory, hostvars):
     if playbook == "cluster.yml" and limit and not set(first) <= limited:
         yield "cluster.yml with a limit without %s joins nothing" % first[0]
     if playbook == "scale.yml" and limit:
+        if "localhost" not in limit.split(","):
+            yield "releases from v2.26 on want localhost in the limit too"
         for name in sorted(cluster - limited):
             if "ansible_default_ipv4" not in hostvars[name]:
                 yield "'ansible_default_ipv4' is undefined for %s: run playbooks/facts.yml without the limit first" % name
