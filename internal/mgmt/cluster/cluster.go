@@ -20,7 +20,7 @@ type Installer interface {
 	// Install makes a cluster of all nodes, of which none is one yet. There is a master.
 	Install(ctx context.Context, c *Cluster) error
 	// Add makes nodes of servers, masters first; the others are nodes already. When masters
-	// have left, what other nodes know of them is brought up to date, if no server is added too.
+	// have left, it brings up to date what the others know of them, also if no server is added.
 	Add(ctx context.Context, c *Cluster, added []*Node, mastersLeft bool) error
 	// Remove takes a node out of the cluster, and the cluster off it when it answers.
 	Remove(ctx context.Context, c *Cluster, n *Node) error
