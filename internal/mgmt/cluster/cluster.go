@@ -240,32 +240,47 @@ func (c *Cluster) depart(ctx context.Context) error {
 	case !has(staying, Master) && has(leaving, Master):
 		return errors.New("the masters cannot be replaced all at once while workers stay: the cluster lives on them; heal them one after the other when there are several, or heal the whole instance, which makes the cluster anew")
 	}
+	if err := c.ask(ctx, leaving); err != nil {
+		return err
+	}
 	if err := c.installer.Prepare(ctx, c); err != nil {
 		return err
 	}
 	if err := c.balance(ctx, staying); err != nil {
 		return err
 	}
-	for _, n := range leaving {
-		if err := c.leave(ctx, n); err != nil {
-			return err
+	// What an installer does to all nodes fails at those that do not answer: they go first.
+	for _, gone := range []bool{true, false} {
+		for _, n := range leaving {
+			if n.Gone != gone {
+				continue
+			}
+			if err := c.leave(ctx, n); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// leave takes one node out of the cluster. When it is replaced because it is broken, what
-// cannot be done on it is left.
-func (c *Cluster) leave(ctx context.Context, n *Node) error {
-	if !n.Gone {
-		if _, err := c.Client(ctx, n); err != nil {
-			if c.Call.Operation != vnfm.OpHeal || ctx.Err() != nil {
-				return err
-			}
-			c.Progress(ctx, "node %s does not answer: %s", n.Name, err)
-			n.Gone = true
+// ask finds out which nodes answer. One that does not may be replaced for that very reason.
+func (c *Cluster) ask(ctx context.Context, leaving []*Node) error {
+	return remote.Each(ctx, bound, leaving, func(ctx context.Context, n *Node) error {
+		if n.Gone {
+			return nil
 		}
-	}
+		_, err := c.Client(ctx, n)
+		if err == nil || c.Call.Operation != vnfm.OpHeal || ctx.Err() != nil {
+			return err
+		}
+		c.Progress(ctx, "node %s does not answer: %s", n.Name, err)
+		n.Gone = true
+		return nil
+	})
+}
+
+// leave takes one node out of the cluster, and pods off it first.
+func (c *Cluster) leave(ctx context.Context, n *Node) error {
 	if err := c.drain(ctx, n); err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -113,8 +114,8 @@ func newSite(t *testing.T) *site {
 	login := first.Host()
 	login.Address, login.HostKeys = "", nil
 	s.settings = &Settings{
-		Master:       Group{Access: hosts.Access{VDU: "m", ConnectionPoint: "m_cp", Login: login}, NIC: "m_cp", Cluster: "m_cp"},
-		Worker:       Group{Access: hosts.Access{VDU: "w", ConnectionPoint: "w_cp", Login: login}, NIC: "w_cp"},
+		Master:       Group{Access: hosts.Access{VDU: "m", ConnectionPoint: "m_cp", Login: login, Patience: time.Second}, NIC: "m_cp", Cluster: "m_cp"},
+		Worker:       Group{Access: hosts.Access{VDU: "w", ConnectionPoint: "w_cp", Login: login, Patience: time.Second}, NIC: "w_cp"},
 		DrainTimeout: defaultDrainTimeout,
 	}
 	s.HookCall = &vnfm.HookCall{
@@ -251,6 +252,26 @@ func TestNodesLeave(t *testing.T) {
 	require.NoError(t, s.depart(t, vnfm.OpHeal, "m2", "m3", "m4"))
 	assert.Empty(t, s.taken())
 	assert.Empty(t, s.known(t))
+}
+
+// What does not answer goes before what does: playbooks for all nodes would fail at it.
+func TestTheDeadLeaveFirst(t *testing.T) {
+	s := newSite(t)
+	for n, id := range []string{"m1", "m2", "m3", "w1", "w2"} {
+		s.boot(id, n+1)
+	}
+	require.NoError(t, s.lead(t))
+	s.taken()
+	for _, id := range []string{"m3", "w2"} {
+		dead := s.servers[id]
+		dead.ConnectionPoints = map[string][]string{id[:1] + "_cp": {"127.0.0.99"}}
+		dead.Addresses = []string{"127.0.0.99"}
+		s.servers[id] = dead
+	}
+	require.ErrorContains(t, s.depart(t, vnfm.OpScale, "w1", "w2"), "127.0.0.99")
+	assert.Empty(t, s.taken(), "nothing is removed before all were asked")
+	require.NoError(t, s.depart(t, vnfm.OpHeal, "m1", "m3", "w1", "w2"))
+	assert.Equal(t, []string{"remove master3 gone=true", "remove worker2 gone=true", "remove master1 gone=false", "remove worker1 gone=false"}, s.taken())
 }
 
 // Masters go one after the other, and workers after them.

@@ -160,17 +160,17 @@ func (k *clustered) same() resource.TestCheckFunc {
 	})
 }
 
-// gone checks that the VNFCs whose ids files hold are others now.
-func (k *clustered) gone(t *testing.T, files ...string) resource.TestCheckFunc {
+// gone checks that the VNFCs whose ids a file holds are others now.
+func (k *clustered) gone(t *testing.T, file string) resource.TestCheckFunc {
 	t.Helper()
 	return func(*terraform.State) error {
-		for _, file := range files {
-			id, err := os.ReadFile(file)
-			if err != nil {
-				return fmt.Errorf("reading which VNFC was healed: %w", err)
-			}
+		ids, err := os.ReadFile(file)
+		if err != nil {
+			return fmt.Errorf("reading which VNFCs were healed: %w", err)
+		}
+		for id := range strings.FieldsSeq(string(ids)) {
 			for _, all := range k.vnfcs() {
-				if slices.ContainsFunc(all, func(v vnfm.VNFC) bool { return v.ID == string(id) }) {
+				if slices.ContainsFunc(all, func(v vnfm.VNFC) bool { return v.ID == id }) {
 					return fmt.Errorf("VNFC %s is the same", id)
 				}
 			}

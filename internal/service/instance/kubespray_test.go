@@ -54,15 +54,16 @@ func (k *kubesprayed) configOf(edit func(string) string, arguments ...string) st
 }
 
 // A cluster of servers is made by kubespray, has a load balancer, pulls from a registry of
-// the same apply, is healed node by node, also of a first master that works and of one that is
-// dead, and as a whole, and goes. The test of failures scales it.
+// the same apply, gets more masters, is healed and goes. What is replaced is a worker and two
+// masters, of which kubespray has one and then the other as its first: that is dead, and this
+// works; then all. The test of failures scales workers.
 func TestAccInstance_openStackKubespray(t *testing.T) {
 	k := newKubesprayed(t)
 	same := k.same()
 	empty := resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}
 	proxied := k.proxied(t)
 	three := "scale_levels = { master_instance = 1 }"
-	worker, master, dead := filepath.Join(t.TempDir(), "worker"), filepath.Join(t.TempDir(), "master"), filepath.Join(t.TempDir(), "dead")
+	victims := filepath.Join(t.TempDir(), "victims")
 	nodes := []string{"master1", "master2", "master3", "worker1"}
 	resource.Test(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
@@ -74,31 +75,27 @@ func TestAccInstance_openStackKubespray(t *testing.T) {
 		},
 		Steps: []resource.TestStep{
 			{
-				Config: k.config(three) + vim,
+				Config: k.config() + vim,
 				ConfigStateChecks: []statecheck.StateCheck{
 					statecheck.ExpectKnownValue("vnf_instance.test", tfjsonpath.New("status"), knownvalue.StringExact("INSTANTIATED")),
 					statecheck.ExpectKnownValue("data.vnf_vim.edge", tfjsonpath.New("status"), knownvalue.StringExact("REACHABLE")),
 				},
-				Check:            resource.ComposeTestCheckFunc(same, func(*terraform.State) error { k.push(t); return nil }, k.whole(t, nodes...), proxied, k.closed(t)),
+				Check:            resource.ComposeTestCheckFunc(same, func(*terraform.State) error { k.push(t); return nil }, k.whole(t, "master1", "worker1"), proxied, k.closed(t)),
+				ConfigPlanChecks: empty,
+			},
+			{
+				Config:           k.config(three),
+				Check:            resource.ComposeTestCheckFunc(same, k.whole(t, nodes...), k.started(t, 3), proxied),
 				ConfigPlanChecks: empty,
 			},
 			{
 				PreConfig: func() {
-					acctest.Write(t, filepath.Dir(worker), "worker", k.vnfcs()["workerNode"][0].ID)
-					acctest.Write(t, filepath.Dir(master), "master", k.first(t).ID)
+					masters := k.inOrder(t)
+					acctest.Write(t, filepath.Dir(victims), "victims", strings.Join([]string{masters[0].ID, masters[1].ID, k.vnfcs()["workerNode"][0].ID}, " "))
+					labtest.Login(t, masters[0].Addresses[0]).Root(t, "systemctl stop kwok kube-scheduler kube-controller-manager kube-apiserver etcd && systemctl stop ssh")
 				},
-				Config:           k.config(three, fmt.Sprintf(`heal = { trigger = "two", vnfc_ids = ["${file(%q)}", "${file(%q)}"] }`, worker, master)),
-				Check:            resource.ComposeTestCheckFunc(same, k.nodes(t, 4), k.gone(t, worker, master), k.started(t, 3), proxied),
-				ConfigPlanChecks: empty,
-			},
-			{
-				PreConfig: func() {
-					first := k.first(t)
-					acctest.Write(t, filepath.Dir(dead), "dead", first.ID)
-					labtest.Login(t, first.Addresses[0]).Root(t, "systemctl stop kwok kube-scheduler kube-controller-manager kube-apiserver etcd && systemctl stop ssh")
-				},
-				Config:           k.config(three, fmt.Sprintf(`heal = { trigger = "dead", vnfc_ids = ["${file(%q)}"] }`, dead)),
-				Check:            resource.ComposeTestCheckFunc(same, k.nodes(t, 4), k.gone(t, dead), k.started(t, 3), proxied),
+				Config:           k.config(three, fmt.Sprintf(`heal = { trigger = "some", vnfc_ids = split(" ", file(%q)) }`, victims)),
+				Check:            resource.ComposeTestCheckFunc(same, k.nodes(t, 4), k.gone(t, victims), k.started(t, 3), proxied),
 				ConfigPlanChecks: empty,
 			},
 			{
@@ -125,18 +122,21 @@ func (k *kubesprayed) started(t *testing.T, want int) resource.TestCheckFunc {
 	}
 }
 
-// first is the VNFC that kubespray takes for the first master, which is the hardest to replace.
-func (k *kubesprayed) first(t *testing.T) vnfm.VNFC {
+// inOrder are the masters as kubespray has them: the first is the hardest to replace.
+func (k *kubesprayed) inOrder(t *testing.T) []vnfm.VNFC {
 	t.Helper()
+	master := k.shells(t, "masterNode")[0]
 	calls := k.spray.Calls(t)
-	name := calls[len(calls)-1].Groups["kube_control_plane"][0]
-	address := strings.TrimSpace(k.shells(t, "masterNode")[0].Root(t, "lab-kubectl --kubeconfig /etc/kubernetes/admin.conf get node %s -o 'jsonpath={.status.addresses[?(@.type==\"InternalIP\")].address}'", name))
-	masters := k.vnfcs()["masterNode"]
-	i := slices.IndexFunc(masters, func(v vnfm.VNFC) bool { return slices.Contains(v.Addresses, address) })
-	if i < 0 {
-		t.Fatalf("no master has the address %q of node %s: %+v", address, name, masters)
+	var out []vnfm.VNFC
+	for _, name := range calls[len(calls)-1].Groups["kube_control_plane"] {
+		address := strings.TrimSpace(master.Root(t, "lab-kubectl --kubeconfig /etc/kubernetes/admin.conf get node %s -o 'jsonpath={.status.addresses[?(@.type==\"InternalIP\")].address}'", name))
+		for _, v := range k.vnfcs()["masterNode"] {
+			if slices.Contains(v.Addresses, address) {
+				out = append(out, v)
+			}
+		}
 	}
-	return masters[i]
+	return out
 }
 
 // proxied checks that the proxy of each worker leads to the API servers of the masters, and
