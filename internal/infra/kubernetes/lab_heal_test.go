@@ -170,7 +170,7 @@ func TestLabHealWhole(t *testing.T) {
 func TestLabHealNotReady(t *testing.T) {
 	t.Parallel()
 	l := newHealLab(t)
-	l.kubectl("create", "quota", "none", "--hard=pods=0")
+	l.env.Quota(t, l.namespace, "none", "pods", 0)
 	var victim string
 	for name := range l.pods("amf") {
 		victim = name

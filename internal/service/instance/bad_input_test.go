@@ -259,7 +259,7 @@ func appliedBadInputs() map[string]appliedBadInput {
 			want:  want(`Deployment web (Files/kubernetes/web.yaml:18)`, `spec.template.metadata.labels`, "`selector` does not match template `labels`", `everything that had been made was removed again`),
 		},
 		"quota": {
-			prepare: func(w *world) { w.kubectl("create", "quota", "none", "--hard=count/deployments.apps=0") },
+			prepare: func(w *world) { w.lab.Quota(w, w.namespace, "none", "count/deployments.apps", 0) },
 			want:    want(`Deployment web (Files/kubernetes/web.yaml:18)`, `exceeded quota: none, requested: count/deployments.apps=1, used: count/deployments.apps=0, limited: count/deployments.apps=0`, `everything that had been made was removed again`),
 		},
 		"forbidden": {

@@ -91,7 +91,7 @@ func TestAccInstance_dryRunForNow(t *testing.T) {
 		},
 		resource.TestStep{
 			// A quota that is used up now may be raised before the apply.
-			PreConfig: func() { w.kubectl("create", "quota", "none", "--hard=count/configmaps=0") },
+			PreConfig: func() { w.lab.Quota(w, w.namespace, "none", "count/configmaps", 0) },
 			Config:    w.over(hello(t, with(kinds+cell+"---\napiVersion: v1\nkind: ConfigMap\nmetadata: { name: more }\n"))), PlanOnly: true, ExpectNonEmptyPlan: true,
 		},
 		resource.TestStep{

@@ -103,7 +103,7 @@ func TestAccInstance_cutOff(t *testing.T) {
 // on when it is larger.
 func TestAccInstance_quota(t *testing.T) {
 	w := newWorld(t)
-	w.kubectl("create", "quota", "small", "--hard=pods=0")
+	w.lab.Quota(w, w.namespace, "small", "pods", 0)
 	w.run(t,
 		resource.TestStep{
 			Config:             w.config("hello", `timeouts = { create = "20s" }`),

@@ -1,8 +1,6 @@
 package workloadcluster_test
 
 import (
-	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
@@ -97,18 +95,6 @@ func TestAccWorkloadCluster_disappears(t *testing.T) {
 	)
 }
 
-// quota is a ResourceQuota on the number of objects of one kind.
-func (w *world) quota(kind string, hard int) {
-	w.Helper()
-	file := w.file("quota.yaml", fmt.Sprintf(`apiVersion: v1
-kind: ResourceQuota
-metadata: { name: few }
-spec: { hard: { count/%s: "%d" } }
-`, kind, hard))
-	w.kubectl("apply", "-f", file)
-	w.kubectl("wait", "resourcequota/few", "--for=jsonpath={.status.hard.count/"+strings.ReplaceAll(kind, ".", `\.`)+"}="+fmt.Sprint(hard), "--timeout=2m")
-}
-
 // A quota on objects that the provider makes, and one on those that Cluster API makes of
 // them: the error says which quota, and which object it has refused.
 func TestAccWorkloadCluster_quota(t *testing.T) {
@@ -121,14 +107,14 @@ func TestAccWorkloadCluster_quota(t *testing.T) {
 	}
 	w.run(t,
 		resource.TestStep{
-			PreConfig:   func() { w.quota("machinedeployments.cluster.x-k8s.io", 0) },
+			PreConfig:   func() { w.lab.Quota(w, w.namespace, "few", "count/machinedeployments.cluster.x-k8s.io", 0) },
 			Config:      config("30s"),
 			ExpectError: acctest.Says(`(?s)MachineDeployment ` + w.namespace + `/edge-a.*exceeded quota: few, requested: count/machinedeployments\.cluster\.x-k8s\.io=1`),
 		},
 		resource.TestStep{
 			PreConfig: func() {
 				w.kubectl("delete", "resourcequota", "few")
-				w.quota("machines.cluster.x-k8s.io", 0)
+				w.lab.Quota(w, w.namespace, "few", "count/machines.cluster.x-k8s.io", 0)
 			},
 			Config:      config("40s"),
 			ExpectError: acctest.Says(`(?s)KubeadmControlPlane ` + w.namespace + `/edge-control-plane.*exceeded quota: few, requested: count/machines\.cluster\.x-k8s\.io=1`),

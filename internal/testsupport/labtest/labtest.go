@@ -235,6 +235,15 @@ func (e Env) Kubectl(t testing.TB, args ...string) string {
 	return out
 }
 
+// Quota has a namespace hold at most a number of objects of a resource, such as "pods" or
+// "count/configmaps", and waits until the API server keeps to that.
+func (e Env) Quota(t testing.TB, namespace, name, resource string, hard int) {
+	t.Helper()
+	e.Kubectl(t, "-n", namespace, "create", "quota", name, fmt.Sprintf("--hard=%s=%d", resource, hard))
+	known := fmt.Sprintf("--for=jsonpath={.status.hard.%s}=%d", strings.ReplaceAll(resource, ".", `\.`), hard)
+	e.Kubectl(t, "-n", namespace, "wait", "resourcequota/"+name, known, "--timeout=2m")
+}
+
 // TryKubectl is Kubectl for what may fail, and for goroutines that may outlive their test.
 func (e Env) TryKubectl(ctx context.Context, args ...string) (string, error) {
 	out, err := run(ctx, filepath.Join(filepath.Dir(e.binary), "lab-kubectl"), append([]string{"--kubeconfig", e.Kubeconfig}, args...)...)
