@@ -131,10 +131,14 @@ func newSite(t *testing.T) *site {
 	return s
 }
 
-// boot gives the instance a server at one of seven addresses.
-func (s *site) boot(id string, address int) {
+// boot gives the instance a server at one of seven addresses, and die leads it to where nobody
+// answers.
+func (s *site) boot(id string, address int) { s.place(id, fmt.Sprintf("127.0.0.4%d", address)) }
+
+func (s *site) die(id string) { s.place(id, "127.0.0.99") }
+
+func (s *site) place(id, at string) {
 	vdu := id[:1]
-	at := fmt.Sprintf("127.0.0.4%d", address)
 	s.servers[id] = vnfm.VNFC{ID: id, VDUID: vdu, State: "ACTIVE", Addresses: []string{at}, ConnectionPoints: map[string][]string{vdu + "_cp": {at}}}
 }
 
@@ -241,10 +245,7 @@ func TestNodesLeave(t *testing.T) {
 	assert.Empty(t, s.taken())
 
 	// A server that does not answer is no reason not to replace it; with a scale it is.
-	gone := s.servers["w1"]
-	gone.ConnectionPoints = map[string][]string{"w_cp": {"127.0.0.99"}}
-	gone.Addresses = []string{"127.0.0.99"}
-	s.servers["w1"] = gone
+	s.die("w1")
 	require.NoError(t, s.depart(t, vnfm.OpHeal, "w1"))
 	assert.Equal(t, []string{"remove worker1 gone=true"}, s.taken())
 
@@ -262,13 +263,9 @@ func TestTheDeadLeaveFirst(t *testing.T) {
 	}
 	require.NoError(t, s.lead(t))
 	s.taken()
-	for _, id := range []string{"m3", "w2"} {
-		dead := s.servers[id]
-		dead.ConnectionPoints = map[string][]string{id[:1] + "_cp": {"127.0.0.99"}}
-		dead.Addresses = []string{"127.0.0.99"}
-		s.servers[id] = dead
-	}
-	require.ErrorContains(t, s.depart(t, vnfm.OpScale, "w1", "w2"), "127.0.0.99")
+	s.die("m3")
+	s.die("w2")
+	require.ErrorContains(t, s.depart(t, vnfm.OpScale, "w1", "w2"), "node worker2: ")
 	assert.Empty(t, s.taken(), "nothing is removed before all were asked")
 	require.NoError(t, s.depart(t, vnfm.OpHeal, "m1", "m3", "w1", "w2"))
 	assert.Equal(t, []string{"remove master3 gone=true", "remove worker2 gone=true", "remove master1 gone=false", "remove worker1 gone=false"}, s.taken())
