@@ -46,8 +46,13 @@ type tools struct {
 	terraform, cliConfig string
 }
 
+// envCLIConfig names a configuration of the command that takes the provider from a
+// build of this very tree.
+const envCLIConfig = "VNF_TEST_CLI_CONFIG"
+
 // build builds the provider once per test process, with the flags of the
-// GNUmakefile, so that the compiled packages are shared with it.
+// GNUmakefile, so that the compiled packages are shared with it. Where tests run in a
+// process each, their runner names one build for all.
 var build = sync.OnceValues(func() (tools, error) {
 	terraform := os.Getenv("TF_ACC_TERRAFORM_PATH")
 	if terraform == "" {
@@ -56,6 +61,9 @@ var build = sync.OnceValues(func() (tools, error) {
 			return tools{}, err
 		}
 		terraform = path
+	}
+	if config := os.Getenv(envCLIConfig); config != "" {
+		return tools{terraform: terraform, cliConfig: config}, nil
 	}
 	binary := filepath.Join(buildDir, "terraform-provider-vnf")
 	cmd := exec.CommandContext(context.Background(), "go", "build", "-trimpath", "-ldflags", "-s -w -X main.version="+version, "-o", binary, //nolint:gosec // the provider itself

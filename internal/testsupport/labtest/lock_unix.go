@@ -5,6 +5,7 @@ package labtest
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"syscall"
 	"time"
 )
@@ -14,7 +15,7 @@ import (
 func lockFile(ctx context.Context, paths ...string) (unlock func(), err error) {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
-	for {
+	for waited := false; ; waited = true {
 		for _, path := range paths {
 			f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600) //nolint:gosec // a path of the lab
 			if err != nil {
@@ -24,6 +25,9 @@ func lockFile(ctx context.Context, paths ...string) (unlock func(), err error) {
 				return func() { _ = f.Close() }, nil
 			}
 			_ = f.Close()
+		}
+		if !waited {
+			defer noteWait(filepath.Base(paths[0]))()
 		}
 		select {
 		case <-ctx.Done():

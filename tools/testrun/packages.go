@@ -1,0 +1,156 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// module is a Go module and the patterns of its packages that are tested.
+type module struct {
+	dir      string
+	patterns []string
+}
+
+// testPackage is a package that has tests.
+type testPackage struct {
+	path, dir string
+	module    module
+	binary    string
+}
+
+// unit is what runs as one process: one top-level test, or all tests of a package.
+type unit struct {
+	pkg *testPackage
+	// test is empty for all tests of the package.
+	test     string
+	expected time.Duration
+	// again is set when the unit failed before.
+	again bool
+}
+
+func (u unit) name() string {
+	if u.test == "" {
+		return u.pkg.path
+	}
+	return u.pkg.path + " " + u.test
+}
+
+// splitAbove is how long the tests of a package may take together before each of them gets a process of its own.
+const splitAbove = 20 * time.Second
+
+// list finds the packages of a module that have tests.
+func list(ctx context.Context, root string, m module) ([]*testPackage, error) {
+	args := append([]string{"list", "-json=ImportPath,Dir,TestGoFiles,XTestGoFiles"}, m.patterns...)
+	out, err := goCommand(ctx, filepath.Join(root, m.dir), args...)
+	if err != nil {
+		return nil, err
+	}
+	var packages []*testPackage
+	for decoder := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p struct {
+			ImportPath, Dir           string
+			TestGoFiles, XTestGoFiles []string
+		}
+		if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
+			return packages, nil
+		} else if err != nil {
+			return nil, fmt.Errorf("reading the output of go list: %w", err)
+		}
+		if len(p.TestGoFiles)+len(p.XTestGoFiles) > 0 {
+			packages = append(packages, &testPackage{path: p.ImportPath, dir: p.Dir, module: m})
+		}
+	}
+}
+
+func goCommand(ctx context.Context, dir string, args ...string) ([]byte, error) {
+	command := exec.CommandContext(ctx, "go", args...)
+	command.Dir = dir
+	var stdout, stderr bytes.Buffer
+	command.Stdout, command.Stderr = &stdout, &stderr
+	if err := command.Run(); err != nil {
+		return nil, fmt.Errorf("go %s in %s: %w\n%s", args[0], dir, err, strings.TrimSpace(stderr.String()))
+	}
+	return stdout.Bytes(), nil
+}
+
+// batches parts packages of one module into groups that one `go test -c` can compile: it names binaries by the last
+// element of the path, which must be unique in each group.
+func batches(packages []*testPackage) [][]*testPackage {
+	var out [][]*testPackage
+	place := map[string]int{}
+	for _, p := range packages {
+		base := filepath.Base(p.path)
+		at := place[base]
+		if at == len(out) {
+			out = append(out, nil)
+		}
+		out[at] = append(out[at], p)
+		place[base]++
+	}
+	return out
+}
+
+// compile builds the test binaries of a group into a folder. Linking anew is skipped by the go command for those that are
+// already there and true.
+func compile(ctx context.Context, packages []*testPackage, folder string) error {
+	if err := os.MkdirAll(folder, 0o750); err != nil {
+		return fmt.Errorf("making the folder of the test binaries: %w", err)
+	}
+	// Vetting is what lint does, once for all packages.
+	args := []string{"test", "-c", "-vet=off", "-ldflags=-s -w", "-o", folder + string(filepath.Separator)}
+	for _, p := range packages {
+		args = append(args, p.path)
+		p.binary = filepath.Join(folder, filepath.Base(p.path)+".test")
+	}
+	_, err := goCommand(ctx, moduleFolder(packages[0]), args...)
+	return err
+}
+
+// moduleFolder is a folder inside the module of the package, where the go command knows its dependencies.
+func moduleFolder(p *testPackage) string { return p.dir }
+
+// tests lists the top-level tests of a compiled package.
+func (p *testPackage) tests(ctx context.Context) ([]string, error) {
+	command := exec.CommandContext(ctx, p.binary, "-test.list", ".") //nolint:gosec // A test binary that was just built.
+	command.Dir = p.dir
+	out, err := command.Output()
+	if err != nil {
+		return nil, fmt.Errorf("listing the tests of %s: %w", p.path, err)
+	}
+	var names []string
+	for name := range strings.FieldsSeq(string(out)) {
+		if !strings.HasPrefix(name, "Benchmark") {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+// units are the processes that run the tests of a compiled package: one for each of the tests where they take long together,
+// else one for all.
+func (s *session) units(ctx context.Context, p *testPackage) ([]unit, error) {
+	split := s.known.total(p.path) > splitAbove
+	if !split && s.match == nil {
+		return []unit{{pkg: p, expected: s.known.total(p.path)}}, nil
+	}
+	names, err := p.tests(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []unit
+	for _, name := range names {
+		if s.match == nil || s.match.MatchString(name) {
+			out = append(out, unit{pkg: p, test: name, expected: s.known.of(p.path, name)})
+		}
+	}
+	return out, nil
+}

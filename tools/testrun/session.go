@@ -1,0 +1,307 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// session is one run of all tests.
+type session struct {
+	options
+	known   known
+	excused map[string]string
+	sampler *sampler
+	began   time.Time
+	folder  string
+
+	packages  []*testPackage
+	pending   []unit
+	compiling int
+	running   []*attempt
+	done      []*attempt
+	// open counts, by package, the units that have not ended.
+	open     map[string]int
+	finished int
+	broken   []string
+
+	lastStart time.Time
+	printed   time.Time
+}
+
+// The limits of what runs at a time. Units that wait for another test do not count.
+const (
+	// perProcessor units run for each processor at most.
+	perProcessor = 4
+	// idleEnough is the part of the processors' time that must be without work for a further unit to start.
+	idleEnough = 0.12
+	// startGap is the time between two starts beyond one for each processor: what starts shows what it needs only then.
+	startGap = 2 * time.Second
+	// memoryEnough bytes must be free for that.
+	memoryEnough = 3 << 30
+	// rerunAtMost units are run again when they failed: more failures are no flakes.
+	rerunAtMost = 8
+	// progressEvery is how often a line says how far the run is.
+	progressEvery = 30 * time.Second
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+func newSession(ctx context.Context, o options) (*session, error) {
+	root, err := filepath.Abs(o.root)
+	if err != nil {
+		return nil, err
+	}
+	o.root = root
+	s := &session{options: o, began: time.Now(), open: map[string]int{}}
+	if s.known, err = loadKnown(s.path(o.durations), s.selection()); err != nil {
+		return nil, err
+	}
+	if s.excused, err = loadFlaky(s.path(o.flaky)); err != nil {
+		return nil, err
+	}
+	for _, m := range o.modules {
+		packages, err := list(ctx, root, m)
+		if err != nil {
+			return nil, err
+		}
+		s.packages = append(s.packages, packages...)
+	}
+	if s.folder, err = os.MkdirTemp("", "vnf-test."); err != nil {
+		return nil, fmt.Errorf("making the folder of the tests: %w", err)
+	}
+	s.sampler = newSampler(o.labs, os.Getpid())
+	return s, nil
+}
+
+func (s *session) close() { _ = os.RemoveAll(s.folder) }
+
+// path is a path of the repository.
+func (s *session) path(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(s.root, name)
+}
+
+// selection names what is run, to compare it with earlier runs of the same.
+func (s *session) selection() string {
+	var parts []string
+	for _, m := range s.modules {
+		parts = append(parts, m.dir+"="+strings.Join(m.patterns, ","))
+	}
+	if s.match != nil {
+		parts = append(parts, "-run="+s.match.String())
+	}
+	if s.short {
+		parts = append(parts, "-short")
+	}
+	return strings.Join(parts, " ")
+}
+
+// run compiles and runs everything, and then once more what failed.
+func (s *session) run(ctx context.Context) error {
+	s.announceStart()
+	compiled := make(chan compilation)
+	s.compiling = s.compileAll(ctx, compiled)
+	s.loop(ctx, compiled)
+	if ctx.Err() != nil {
+		return fmt.Errorf("interrupted: %w", ctx.Err())
+	}
+	if failures := s.failedUnits(); len(failures) > 0 && len(failures) <= rerunAtMost {
+		fmt.Printf("== once more: %d that failed\n", len(failures))
+		for _, a := range failures {
+			u := a.unit
+			u.again = true
+			s.add(u)
+		}
+		s.loop(ctx, nil)
+	}
+	return ctx.Err()
+}
+
+// compilation is a group of packages that is compiled, with the units in them.
+type compilation struct {
+	packages []*testPackage
+	units    []unit
+	err      error
+}
+
+// compileAll compiles the packages group by group, those that take longest to run first, and returns how many groups there are.
+func (s *session) compileAll(ctx context.Context, out chan<- compilation) int {
+	type group struct {
+		folder   string
+		packages []*testPackage
+	}
+	var groups []group
+	for _, m := range s.modules {
+		var mine []*testPackage
+		for _, p := range s.packages {
+			if p.module.dir == m.dir {
+				mine = append(mine, p)
+			}
+		}
+		slices.SortStableFunc(mine, func(a, b *testPackage) int { return int(s.known.total(b.path) - s.known.total(a.path)) })
+		// The packages whose tests take long are linked first, so that these run while the others are linked.
+		long := slices.IndexFunc(mine, func(p *testPackage) bool { return s.known.total(p.path) <= splitAbove })
+		if long < 0 {
+			long = len(mine)
+		}
+		for part, packages := range [][]*testPackage{mine[:long], mine[long:]} {
+			for number, batch := range batches(packages) {
+				name := strings.ReplaceAll(strings.Trim(m.dir, "./"), "/", "-") + "-" + itoa(part) + "-" + itoa(number)
+				groups = append(groups, group{folder: filepath.Join(s.path(s.binaries), name), packages: batch})
+			}
+		}
+	}
+	slices.SortStableFunc(groups, func(a, b group) int {
+		return int(s.known.total(b.packages[0].path) - s.known.total(a.packages[0].path))
+	})
+	go func() {
+		for _, g := range groups {
+			c := compilation{packages: g.packages}
+			if c.err = compile(ctx, g.packages, g.folder); c.err == nil {
+				for _, p := range g.packages {
+					units, err := s.units(ctx, p)
+					c.units, c.err = append(c.units, units...), first(c.err, err)
+				}
+			}
+			select {
+			case out <- c:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return len(groups)
+}
+
+func first(a, b error) error {
+	if a != nil {
+		return a
+	}
+	return b
+}
+
+// loop runs units until there is nothing left to compile or to run.
+func (s *session) loop(ctx context.Context, compiled <-chan compilation) {
+	ended := make(chan *attempt)
+	ticker := time.NewTicker(period)
+	defer ticker.Stop()
+	for s.compiling > 0 || len(s.pending) > 0 || len(s.running) > 0 {
+		for ctx.Err() == nil && len(s.pending) > 0 && s.room() {
+			s.start(ctx, ended)
+		}
+		interrupted := ctx.Done()
+		if ctx.Err() != nil {
+			if len(s.running) == 0 {
+				return
+			}
+			interrupted = nil
+		}
+		select {
+		case c := <-compiled:
+			s.take(c)
+		case a := <-ended:
+			s.end(a)
+		case <-ticker.C:
+			s.sampler.sample(s.running)
+			s.progress()
+		case <-interrupted:
+			s.pending = nil
+			s.compiling = 0
+		}
+	}
+	s.sampler.sample(s.running)
+}
+
+// take in what was compiled.
+func (s *session) take(c compilation) {
+	s.compiling--
+	if c.err != nil {
+		for _, p := range c.packages {
+			s.broken = append(s.broken, p.path)
+		}
+		fmt.Println(c.err)
+		return
+	}
+	for _, u := range c.units {
+		s.add(u)
+	}
+}
+
+// add puts a unit among those that wait, the longest first.
+func (s *session) add(u unit) {
+	s.open[u.pkg.path]++
+	s.pending = append(s.pending, u)
+	slices.SortStableFunc(s.pending, func(a, b unit) int { return int(b.expected - a.expected) })
+}
+
+// room tells whether a further unit may start.
+func (s *session) room() bool {
+	active := 0
+	for _, a := range s.running {
+		if !a.waiting() {
+			active++
+		}
+	}
+	processors := runtime.NumCPU()
+	switch {
+	case active < processors:
+		return true
+	case active >= perProcessor*processors || time.Since(s.lastStart) < startGap:
+		return false
+	}
+	free := availableMemory()
+	return s.sampler.idleNow() > idleEnough && (free == 0 || free > memoryEnough)
+}
+
+func (s *session) start(ctx context.Context, ended chan<- *attempt) {
+	u := s.pending[0]
+	s.pending = s.pending[1:]
+	number := len(s.done) + len(s.running) + 1
+	a := &attempt{unit: u, number: number, dir: filepath.Join(s.folder, itoa(number)), reader: newReader()}
+	s.running = append(s.running, a)
+	s.lastStart = time.Now()
+	go func() {
+		a.run(ctx, s.options)
+		ended <- a
+	}()
+}
+
+func (s *session) end(a *attempt) {
+	s.running = slices.DeleteFunc(s.running, func(other *attempt) bool { return other == a })
+	s.done = append(s.done, a)
+	s.open[a.pkg.path]--
+	s.show(a)
+}
+
+// failedUnits are those that failed, with only the top-level tests that failed of those that are whole packages.
+func (s *session) failedUnits() []*attempt {
+	var out []*attempt
+	for _, a := range s.done {
+		if a.err == nil {
+			continue
+		}
+		tops := map[string]bool{}
+		for _, name := range a.reader.failures() {
+			tops[top(name)] = true
+		}
+		if a.test != "" || len(tops) == 0 {
+			out = append(out, a)
+			continue
+		}
+		for name := range tops {
+			part := *a
+			part.test = name
+			out = append(out, &part)
+		}
+	}
+	return out
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// attemptOf is a run of a unit that ended with the outcomes of its tests.
+func attemptOf(pkg, test string, outcomes map[string]string) *attempt {
+	a := &attempt{unit: unit{pkg: &testPackage{path: pkg}, test: test}, reader: newReader()}
+	for name, outcome := range outcomes {
+		a.reader.results[name] = result{outcome: outcome}
+		if outcome == failed {
+			a.err = errors.New("exit status 1")
+		}
+	}
+	return a
+}
+
+func TestSession_flakes(t *testing.T) {
+	s := &session{}
+	s.done = []*attempt{
+		attemptOf("p", "", map[string]string{"TestA": failed, "TestA/x": failed, "TestB": passed, "TestC": failed}),
+		attemptOf("p", "TestA", map[string]string{"TestA": passed, "TestA/x": passed}),
+		attemptOf("p", "TestC", map[string]string{"TestC": failed}),
+	}
+	if got := strings.Join(s.flakes(), ","); got != "p TestA/x" {
+		t.Errorf("flakes: %s", got)
+	}
+	again := s.failedUnits()
+	var names []string
+	for _, a := range again {
+		names = append(names, a.test)
+	}
+	if len(again) != 3 {
+		t.Errorf("units to be run again: %v", names)
+	}
+}
+
+// A process that ends without the failure of a test must not be lost, unless it passed when it was run again.
+func TestSession_lost(t *testing.T) {
+	panicked := attemptOf("p", "TestA", map[string]string{"TestA": passed})
+	panicked.err = errors.New("exit status 2")
+	s := &session{done: []*attempt{panicked}}
+	if got := s.lost(); len(got) != 1 || !strings.Contains(got[0], "p TestA: exit status 2") {
+		t.Errorf("lost: %v", got)
+	}
+	s.done = append(s.done, attemptOf("p", "TestA", map[string]string{"TestA": passed}))
+	if got := s.lost(); len(got) != 0 {
+		t.Errorf("lost after it passed: %v", got)
+	}
+}
+
+func TestSession_conclude(t *testing.T) {
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	flaky := []*attempt{attemptOf("p", "TestA", map[string]string{"TestA": failed}), attemptOf("p", "TestA", map[string]string{"TestA": passed})}
+	for name, c := range map[string]struct {
+		done    []*attempt
+		broken  []string
+		excused map[string]string
+		want    int
+	}{
+		"passes":        {done: flaky[1:], want: 0},
+		"fails":         {done: flaky[:1], want: exitFailed},
+		"flaky":         {done: flaky, want: exitFailed},
+		"known flake":   {done: flaky, excused: map[string]string{"p TestA": "a race in the lab"}, want: 0},
+		"did not build": {done: flaky[1:], broken: []string{"q"}, want: exitFailed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &session{options: options{root: t.TempDir(), report: "report"}, done: c.done, broken: c.broken, excused: c.excused, sampler: &sampler{}}
+			s.known.tests = map[string]map[string]time.Duration{}
+			got, err := s.conclude()
+			if err != nil || got != c.want {
+				t.Errorf("exit code %d and %v, want %d", got, err, c.want)
+			}
+		})
+	}
+}
+
+func TestLoadFiles(t *testing.T) {
+	dir := t.TempDir()
+	durations, flaky := filepath.Join(dir, "durations"), filepath.Join(dir, "flaky")
+	write(t, durations, "# a comment\n\n   30 p TestA\n 2.5 p TestB\n")
+	write(t, flaky, "p TestA the cause of it\n")
+	t.Setenv("XDG_CACHE_HOME", dir)
+	k, err := loadKnown(durations, "all")
+	if err != nil || k.of("p", "TestA") != 30*time.Second || k.total("p") != 33500*time.Millisecond || k.of("q", "TestX") != unknownTest {
+		t.Errorf("durations: %+v, %v", k, err)
+	}
+	excused, err := loadFlaky(flaky)
+	if err != nil || excused["p TestA"] != "the cause of it" {
+		t.Errorf("flaky: %v, %v", excused, err)
+	}
+	if err := remember("all", 90*time.Second); err != nil {
+		t.Fatal(err)
+	}
+	if k, err = loadKnown(durations, "all"); err != nil || k.last != 90*time.Second {
+		t.Errorf("remembered %v, %v", k.last, err)
+	}
+	write(t, flaky, "p TestA\n")
+	if _, err := loadFlaky(flaky); err == nil || !strings.Contains(err.Error(), flaky+":1: want PACKAGE TEST and the cause") {
+		t.Errorf("a flake without a cause: %v", err)
+	}
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
