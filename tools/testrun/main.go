@@ -109,7 +109,7 @@ func parse(args []string) (options, error) {
 	for _, arg := range flags.Args() {
 		dir, patterns, found := strings.Cut(arg, "=")
 		if !found || patterns == "" {
-			return o, fmt.Errorf("%q is not MODULE=PACKAGE,...", arg)
+			return o, fmt.Errorf("%q names no packages of a module, as .=./... does", arg)
 		}
 		o.modules = append(o.modules, module{dir: dir, patterns: strings.Split(patterns, ",")})
 	}

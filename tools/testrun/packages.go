@@ -57,8 +57,10 @@ func list(ctx context.Context, root string, m module) ([]*testPackage, error) {
 	var packages []*testPackage
 	for decoder := json.NewDecoder(bytes.NewReader(out)); ; {
 		var p struct {
-			ImportPath, Dir           string
-			TestGoFiles, XTestGoFiles []string
+			ImportPath   string   `json:"ImportPath"`
+			Dir          string   `json:"Dir"`
+			TestGoFiles  []string `json:"TestGoFiles"`
+			XTestGoFiles []string `json:"XTestGoFiles"`
 		}
 		if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
 			return packages, nil
@@ -111,12 +113,9 @@ func compile(ctx context.Context, packages []*testPackage, folder string) error 
 		args = append(args, p.path)
 		p.binary = filepath.Join(folder, filepath.Base(p.path)+".test")
 	}
-	_, err := goCommand(ctx, moduleFolder(packages[0]), args...)
+	_, err := goCommand(ctx, packages[0].dir, args...)
 	return err
 }
-
-// moduleFolder is a folder inside the module of the package, where the go command knows its dependencies.
-func moduleFolder(p *testPackage) string { return p.dir }
 
 // tests lists the top-level tests of a compiled package.
 func (p *testPackage) tests(ctx context.Context) ([]string, error) {

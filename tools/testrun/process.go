@@ -22,6 +22,8 @@ type attempt struct {
 	took    time.Duration
 	reader  *reader
 	process *os.Process
+	// state is set when the process has ended.
+	state *os.ProcessState
 	// err is set when the process did not end with success.
 	err error
 	// own is the processor time of the test process, children that of the programs that it started and waited for.
@@ -77,7 +79,8 @@ func (a *attempt) run(ctx context.Context, o options) {
 	command.Dir = a.pkg.dir
 	command.Env = append(os.Environ(), "PWD="+a.pkg.dir, "TMPDIR="+a.dir, envDir+"="+a.dir)
 	command.Stdout, command.Stderr = write, write
-	command.SysProcAttr = ownGroup()
+	// The leader of a group, so that all that it starts can be ended with it.
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	err = command.Start()
 	_ = write.Close()
 	if err != nil {
@@ -103,7 +106,7 @@ func (a *attempt) run(ctx context.Context, o options) {
 	_ = read.Close()
 	<-followed
 	a.reader.finish()
-	a.account(command.ProcessState)
+	a.state = command.ProcessState
 	a.readWaits()
 }
 
@@ -171,4 +174,17 @@ func (a *attempt) failure() string {
 		return ""
 	}
 	return fmt.Sprintf("%s: %v, without a test that failed", a.name(), a.err)
+}
+
+// account reads the processor time of an ended process: what Wait tells is that of the process and of the children that it
+// waited for. The part of the process alone is what the sampler saw last.
+func (a *attempt) account() {
+	if a.state == nil {
+		return // it did not start
+	}
+	all := a.state.UserTime() + a.state.SystemTime()
+	if a.own == 0 || a.own > all {
+		a.own = all // it ended before the first sample
+	}
+	a.children = all - a.own
 }

@@ -142,9 +142,9 @@ func (s *session) left() time.Duration {
 
 func (s *session) countPackage(path string) map[string]int {
 	count := map[string]int{}
-	for name := range s.outcomes() {
-		if pkg, _, _ := strings.Cut(name, " "); pkg == path {
-			count[s.outcomes()[name]]++
+	for name, outcome := range s.outcomes() {
+		if strings.HasPrefix(name, path+" ") {
+			count[outcome]++
 		}
 	}
 	return count

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -169,7 +170,7 @@ func (s *session) compileAll(ctx context.Context, out chan<- compilation) int {
 			if c.err = compile(ctx, g.packages, g.folder); c.err == nil {
 				for _, p := range g.packages {
 					units, err := s.units(ctx, p)
-					c.units, c.err = append(c.units, units...), first(c.err, err)
+					c.units, c.err = append(c.units, units...), cmp.Or(c.err, err)
 				}
 			}
 			select {
@@ -180,13 +181,6 @@ func (s *session) compileAll(ctx context.Context, out chan<- compilation) int {
 		}
 	}()
 	return len(groups)
-}
-
-func first(a, b error) error {
-	if a != nil {
-		return a
-	}
-	return b
 }
 
 // loop runs units until there is nothing left to compile or to run.
@@ -277,6 +271,7 @@ func (s *session) start(ctx context.Context, ended chan<- *attempt) {
 
 func (s *session) end(a *attempt) {
 	s.running = slices.DeleteFunc(s.running, func(other *attempt) bool { return other == a })
+	a.account()
 	s.done = append(s.done, a)
 	s.open[a.pkg.path]--
 	s.show(a)
