@@ -65,3 +65,18 @@ func TestGet(t *testing.T) {
 		}
 	}
 }
+
+// A manifest is applied as kubectl applies it, and refused with what the server says.
+func TestApply(t *testing.T) {
+	lab := Kubernetes(t)
+	namespace := lab.Namespace(t)
+	lab.apply(t, namespace, "# Two of them.\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {one: '1'}\n---\n"+
+		"apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec: {replicas: 0, selector: {matchLabels: {app: x}}, template: {metadata: {labels: {app: x}}, spec: {containers: [{name: a, image: 'a:1'}]}}}\n---\n")
+	if out := lab.Kubectl(t, "get", "configmaps,deployments", "-n", namespace, "-o", "jsonpath={.items[*].data.one} {.items[*].spec.replicas}"); out != "1 0" {
+		t.Errorf("applied is %q", out)
+	}
+	err := lab.Server(t).apply(t.Context(), namespace, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\nsurplus: 1\n")
+	if err == nil || !strings.Contains(err.Error(), "surplus") {
+		t.Errorf("a field that the kind has not: %v", err)
+	}
+}
