@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
@@ -27,28 +28,34 @@ func TestAccKill_clusters(t *testing.T) {
 		k.settled()
 		k.exact()
 	}
-	configure(0)
-	creates, createTime := k.measure("apply", "-auto-approve")
-	whole()
-	configure(1)
-	updates, updateTime := k.measure("apply", "-auto-approve")
-	whole()
-	if edge := strings.Join(k.resource(address).keys("objects"), "\n"); !strings.Contains(edge, "edge: apps/v1/StatefulSet upf") {
-		t.Fatalf("nothing is on the second cluster:\n%s", edge)
-	}
-	destroys, destroyTime := k.measure("destroy", "-auto-approve")
-	k.destroyed()
-	for n := range kills / 2 {
+	// So many writes there are at least; a soak counts them, and takes the time.
+	creates, updates, destroys := 66, 60, 31
+	var createTime, updateTime, destroyTime time.Duration
+	if k.sampler.Soak() {
 		configure(0)
-		i := k.instant(n, creates, createTime)
+		creates, createTime = k.measure("apply", "-auto-approve")
+		whole()
+		configure(1)
+		updates, updateTime = k.measure("apply", "-auto-approve")
+		whole()
+		destroys, destroyTime = k.measure("destroy", "-auto-approve")
+		k.destroyed()
+		t.Logf("undisturbed: %d, %d and %d writes", creates, updates, destroys)
+	}
+	for n := range k.sampler.Kills(1) {
+		configure(0)
+		i := k.instant("create", n, creates, createTime)
 		k.step("create", n, i, func() {
 			k.kill("create", i, "apply", "-auto-approve")
 			k.apply()
 			whole()
 		})
+		if edge := strings.Join(k.resource(address).keys("objects"), "\n"); !strings.Contains(edge, "edge: apps/v1/StatefulSet upf") {
+			t.Fatalf("nothing is on the second cluster:\n%s", edge)
+		}
 		id := k.resource(address).text("id")
 		configure(1)
-		i = k.instant(n, updates, updateTime)
+		i = k.instant("update", n, updates, updateTime)
 		k.step("update", n, i, func() {
 			k.kill("update", i, "apply", "-auto-approve")
 			k.apply()
@@ -57,7 +64,7 @@ func TestAccKill_clusters(t *testing.T) {
 				k.Errorf("the instance %s became %s", id, got)
 			}
 		})
-		i = k.instant(n, destroys, destroyTime)
+		i = k.instant("destroy", n, destroys, destroyTime)
 		k.step("destroy", n, i, func() {
 			k.kill("destroy", i, "destroy", "-auto-approve")
 			k.destroy()

@@ -79,36 +79,43 @@ func TestAccKill_helm(t *testing.T) {
 			k.Errorf("left of the release: %s", left)
 		}
 	}
-	var writes [3]int
-	undisturbed := func(i int) func(...string) {
-		return func(args ...string) { writes[i], _ = k.measure(args...) }
-	}
-	apply(0, undisturbed(0))
-	apply(1, undisturbed(1))
-	undisturbed(2)("destroy", "-auto-approve")
-	gone()
-	t.Logf("undisturbed: writes %v", writes)
-	for n := range kills / 2 {
-		if n == kills/4 {
-			// From here on the namespace is somebody else's and stays.
-			k.lab.Kubectl(t, "create", "namespace", k.namespace)
-			k.foreign = true
+	// The writes of each operation, which a soak counts.
+	writes := [3]int{13, 19, 11}
+	if k.sampler.Soak() {
+		undisturbed := func(i int) func(...string) {
+			return func(args ...string) { writes[i], _ = k.measure(args...) }
 		}
-		for version, operation := range []string{"create", "update"} {
-			i := k.atWrite(n, writes[version])
-			if n == 0 && version == 1 {
+		apply(0, undisturbed(0))
+		apply(1, undisturbed(1))
+		undisturbed(2)("destroy", "-auto-approve")
+		gone()
+		t.Logf("undisturbed: writes %v", writes)
+	}
+	// A kill of each, and two of the update: there and back.
+	kills := k.sampler.Kills(1)
+	for n := range kills {
+		// Half of a soak, and one commit in two, has the namespace of somebody else.
+		if kills > 1 && n == kills/2 || kills == 1 && k.sampler.IntN(2) == 0 {
+			k.takeNamespace()
+		}
+		for at, step := range []struct {
+			operation string
+			version   int
+		}{{"create", 0}, {"update", 1}, {"update back", 0}} {
+			i := k.atWrite(n+at, writes[min(at, 1)])
+			if n == 0 && at == 1 {
 				// The new revision is deployed, and the one before it is not superseded yet:
 				// that and the end of the lease come last.
-				i = instant{write: writes[version] - 2}
+				i = instant{write: writes[1] - 2}
 			}
-			k.step(operation, n, i, func() {
-				apply(version, func(args ...string) {
-					k.kill(operation, i, args...)
+			k.step(step.operation, n, i, func() {
+				apply(step.version, func(args ...string) {
+					k.kill(step.operation, i, args...)
 					k.apply()
 				})
 			})
 		}
-		i := k.atWrite(n, writes[2])
+		i := k.atWrite(n+3, writes[2])
 		k.step("destroy", n, i, func() {
 			k.kill("destroy", i, "destroy", "-auto-approve")
 			k.destroy()

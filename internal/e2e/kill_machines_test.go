@@ -36,41 +36,43 @@ func TestAccKill_machines(t *testing.T) {
 			k.settled()
 		})
 	}
-	configure("replicas = 3", "")
-	k.apply()
+	for n := range k.sampler.Kills(1) {
+		configure("replicas = 3", "")
+		k.apply()
 
-	// The only write is the deletion of the machine.
-	before := k.machinesOf("-")
-	victim := k.machinesOf("workers")[0]
-	configure("replicas = 3", fmt.Sprintf(`heal = { trigger = "one", machines = [%q] }`, victim))
-	ends("heal", 0, 1)
-	now := k.machinesOf("-")
-	stayed := slices.DeleteFunc(slices.Clone(now), func(name string) bool { return !slices.Contains(before, name) })
-	if len(now) != 4 || len(stayed) != 3 || slices.Contains(now, victim) {
-		t.Errorf("%s was to be replaced: the machines were %v and are %v", victim, before, now)
-	}
+		// The only write is the deletion of the machine.
+		before := k.machinesOf("-")
+		victim := k.machinesOf("workers")[0]
+		configure("replicas = 3", fmt.Sprintf(`heal = { trigger = "one %d", machines = [%q] }`, n, victim))
+		ends("heal", n, 1)
+		now := k.machinesOf("-")
+		stayed := slices.DeleteFunc(slices.Clone(now), func(name string) bool { return !slices.Contains(before, name) })
+		if len(now) != 4 || len(stayed) != 3 || slices.Contains(now, victim) {
+			t.Errorf("%s was to be replaced: the machines were %v and are %v", victim, before, now)
+		}
 
-	// The first writes after what the apply finds in order ask the control plane and the
-	// node group.
-	before = now
-	configure("replicas = 3", `heal = { trigger = "all" }`)
-	ends("heal of all", 1, 2)
-	now = k.machinesOf("-")
-	if len(now) != 4 || slices.ContainsFunc(now, func(name string) bool { return slices.Contains(before, name) }) {
-		t.Errorf("all were to be replaced: the machines were %v and are %v", before, now)
-	}
-	after := strings.Fields(k.lab.Kubectl(t, "get", "kubeadmcontrolplanes,machinedeployments", "-n", k.namespace, "-o", "jsonpath={.items[*].spec.rollout.after}"))
-	if len(after) != 2 || after[0] != after[1] {
-		t.Errorf("one heal has the times %v", after)
-	}
+		// The first writes after what the apply finds in order ask the control plane and the
+		// node group.
+		before = now
+		configure("replicas = 3", fmt.Sprintf(`heal = { trigger = "all %d" }`, n))
+		ends("heal of all", n+1, 2)
+		now = k.machinesOf("-")
+		if len(now) != 4 || slices.ContainsFunc(now, func(name string) bool { return slices.Contains(before, name) }) {
+			t.Errorf("all were to be replaced: the machines were %v and are %v", before, now)
+		}
+		after := strings.Fields(k.lab.Kubectl(t, "get", "kubeadmcontrolplanes,machinedeployments", "-n", k.namespace, "-o", "jsonpath={.items[*].spec.rollout.after}"))
+		if len(after) != 2 || after[0] != after[1] {
+			t.Errorf("one heal has the times %v", after)
+		}
 
-	// The mark, and the number of the group.
-	workers := k.machinesOf("workers")
-	slices.Sort(workers)
-	configure(fmt.Sprintf("replicas = 1, remove_machines = [%q, %q]", workers[0], workers[2]), "")
-	ends("removal", 2, 3)
-	if left := k.machinesOf("workers"); !slices.Equal(left, workers[1:2]) {
-		t.Errorf("%s was to stay of %v, and there are %v", workers[1], workers, left)
+		// The mark, and the number of the group.
+		workers := k.machinesOf("workers")
+		slices.Sort(workers)
+		configure(fmt.Sprintf("replicas = 1, remove_machines = [%q, %q]", workers[0], workers[2]), "")
+		ends("removal", n+2, 3)
+		if left := k.machinesOf("workers"); !slices.Equal(left, workers[1:2]) {
+			t.Errorf("%s was to stay of %v, and there are %v", workers[1], workers, left)
+		}
 	}
 	k.destroy()
 	k.report()

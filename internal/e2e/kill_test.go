@@ -3,7 +3,7 @@ package e2e_test
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,26 +12,21 @@ import (
 	"time"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/killtest"
 )
 
-// kills is how many times each operation is killed.
-const kills = 10
-
-// killer ends processes with SIGKILL at random instants.
+// killer ends processes with SIGKILL at instants of its choice.
 type killer struct {
 	*world
-	random *rand.Rand
-	// hits counts the kills that met a provider at work, tries counts all.
-	hits, tries map[string]int
+	sampler *killtest.Sampler
+	// atWrites counts the kills at a write of each operation, missed those of them that met
+	// nothing.
+	atWrites, missed map[string]int
 }
 
 func newKiller(w *world) *killer {
-	seed := uint64(time.Now().UnixNano())
-	w.Logf("seed %d", seed)
-	return &killer{
-		world: w, hits: map[string]int{}, tries: map[string]int{},
-		random: rand.New(rand.NewPCG(seed, 0)), //nolint:gosec // instants, not secrets
-	}
+	w.Helper()
+	return &killer{world: w, sampler: killtest.New(w), atWrites: map[string]int{}, missed: map[string]int{}}
 }
 
 // instant is when and what to kill.
@@ -60,20 +55,47 @@ func (i instant) String() string {
 	}
 }
 
-// instant chooses the instant of the n-th kill of an operation that has so many
-// writes and takes so long when nobody kills it.
-func (k *killer) instant(n, writes int, takes time.Duration) instant {
-	i := instant{terraform: n%3 == 2}
-	if n%5 == 4 {
-		i.after = time.Duration(k.random.Int64N(int64(takes)))
-		return i
-	}
-	return k.atWrite(n, writes)
+// kinds are the kinds of instants, in the order in which an operation is killed at them. The
+// first of two is at a write, which is certain to meet the work.
+var kinds = []struct{ timed, before, terraform bool }{
+	{before: true},
+	{timed: true, terraform: true},
+	{},
+	{timed: true},
+	{before: true, terraform: true},
+	{terraform: true},
 }
 
-// atWrite is instant for an operation with few writes: one of them springs the trap.
+// firstKind is the kind of instant at which an operation is killed first. Two kills of each
+// operation are then of all kinds.
+var firstKind = map[string]int{"create": 0, "destroy": 2, "update": 4}
+
+// instant chooses the instant of the n-th kill of an operation that has so many
+// writes and takes so long when nobody kills it.
+func (k *killer) instant(operation string, n, writes int, takes time.Duration) instant {
+	kind := kinds[(firstKind[operation]+n)%len(kinds)]
+	i := instant{terraform: kind.terraform, before: kind.before}
+	if kind.timed {
+		i.after = time.Duration(k.sampler.Int64N(int64(takes)))
+	} else {
+		i.write = k.among(writes)
+	}
+	return i
+}
+
+// among chooses one of so many writes. Not every run of many writes has all that were counted
+// in another, so that a few kills are made before the last ones, to be sure to meet a write.
+func (k *killer) among(writes int) int {
+	if !k.sampler.Soak() {
+		writes -= writes / 8
+	}
+	return 1 + k.sampler.IntN(writes)
+}
+
+// atWrite is instant for an operation with few writes: one of them springs the trap. Four
+// kills are of all kinds.
 func (k *killer) atWrite(n, writes int) instant {
-	return instant{terraform: n%3 == 2, write: 1 + k.random.IntN(writes), before: k.random.IntN(2) == 0}
+	return instant{write: k.among(writes), before: n%2 == 0, terraform: n%4 > 1}
 }
 
 // kill runs terraform and kills at the instant.
@@ -110,19 +132,25 @@ func (k *killer) kill(operation string, i instant, args ...string) {
 	}
 	got := run.wait()
 	k.gateway.sprung()
-	k.tries[operation]++
 	met := false
 	select {
 	case met = <-hit:
 	default:
 	}
+	writes := k.gateway.writes(from)
 	// A kill after a time counts when the work had begun and had not ended.
-	met = met && k.gateway.writes(from) > 0 && got.code != 0
-	if met {
-		k.hits[operation]++
-	} else {
-		k.Logf("%s: %s: did not meet the work, exit code %d", operation, i, got.code)
+	met = met && writes > 0 && got.code != 0
+	if i.write > 0 {
+		k.atWrites[operation]++
 	}
+	if met {
+		k.sampler.Met(operation)
+		return
+	}
+	if i.write > 0 {
+		k.missed[operation]++
+	}
+	k.Logf("%s: %s: did not meet the work, which had %d writes, exit code %d", operation, i, writes, got.code)
 }
 
 // end kills a process that may have ended already.
@@ -140,11 +168,14 @@ func (k *killer) measure(args ...string) (writes int, takes time.Duration) {
 	return k.gateway.writes(from), time.Since(began)
 }
 
+// report expects that kills have met the work. Those after a time may come too early or too
+// late; those at a write meet it, unless a run had fewer writes than the one that was counted.
 func (k *killer) report() {
-	for operation, n := range k.tries {
-		k.Logf("%s: %d of %d kills met the work", operation, k.hits[operation], n)
-		if k.hits[operation]*2 < n {
-			k.Errorf("%s: most kills met nothing: the test shows little", operation)
+	k.Helper()
+	for operation, n := range k.atWrites {
+		k.Logf("%s: %d of %d kills at a write met the work", operation, n-k.missed[operation], n)
+		if k.missed[operation]*4 > n {
+			k.Errorf("%s: of %d kills at a write %d met nothing: the test shows little", operation, n, k.missed[operation])
 		}
 	}
 }
@@ -161,20 +192,19 @@ func TestAccKill_createAndDestroy(t *testing.T) {
 	destroys, destroyTime := k.measure("destroy", "-auto-approve")
 	k.destroyed()
 	t.Logf("undisturbed: apply %d writes in %v, destroy %d writes in %v", creates, createTime, destroys, destroyTime)
+	kills := k.sampler.Kills(2)
 	for n := range kills {
 		if n == kills/2 {
-			// From here on the namespace is somebody else's and stays.
-			k.lab.Kubectl(t, "create", "namespace", k.namespace)
-			k.foreign = true
+			k.takeNamespace()
 		}
-		i := k.instant(n, creates, createTime)
+		i := k.instant("create", n, creates, createTime)
 		k.step("create", n, i, func() {
 			k.kill("create", i, "apply", "-auto-approve")
 			k.apply()
 			k.settled()
 			k.exact()
 		})
-		i = k.instant(n, destroys, destroyTime)
+		i = k.instant("destroy", n, destroys, destroyTime)
 		k.step("destroy", n, i, func() {
 			k.kill("destroy", i, "destroy", "-auto-approve")
 			k.destroy()
@@ -184,9 +214,19 @@ func TestAccKill_createAndDestroy(t *testing.T) {
 	k.report()
 }
 
+// takeNamespace makes the namespace somebody else's: it is there, and stays.
+func (k *killer) takeNamespace() {
+	k.Helper()
+	if status, err := k.server.Do(k.Context(), http.MethodPost, "/api/v1/namespaces", `{"metadata":{"name":"`+k.namespace+`"}}`); err != nil || status != http.StatusCreated {
+		k.Fatalf("creating namespace %s: status %d, %v", k.namespace, status, err)
+	}
+	k.foreign = true
+}
+
 // step runs one kill and what follows and stops the test with the first failure.
 func (k *killer) step(operation string, n int, i instant, f func()) {
 	k.Helper()
+	defer k.sampler.Begin(k, operation)()
 	began := time.Now()
 	failed := k.Failed()
 	f()
@@ -204,17 +244,21 @@ func TestAccKill_update(t *testing.T) {
 	levels := []string{`scale_levels = { control-plane = 0, user-plane = 1 }`, `scale_levels = { control-plane = 2, user-plane = 0 }`}
 	k.configure(packages[0], levels[0])
 	k.apply()
-	k.configure(packages[1], levels[1])
-	writes, takes := k.measure("apply", "-auto-approve")
-	k.settled()
-	k.exact()
-	k.configure(packages[0], levels[0])
-	back, backTakes := k.measure("apply", "-auto-approve")
-	writes, takes = min(writes, back), min(takes, backTakes)
+	// So many writes there are at least; a soak counts them, and takes the time.
+	writes, takes := 28, time.Second
+	if k.sampler.Soak() {
+		k.configure(packages[1], levels[1])
+		writes, takes = k.measure("apply", "-auto-approve")
+		k.settled()
+		k.exact()
+		k.configure(packages[0], levels[0])
+		back, backTakes := k.measure("apply", "-auto-approve")
+		writes, takes = min(writes, back), min(takes, backTakes)
+		t.Logf("undisturbed: apply at least %d writes in %v", writes, takes)
+	}
 	id := k.resource(address).text("id")
-	t.Logf("undisturbed: apply at least %d writes in %v", writes, takes)
-	for n := range kills {
-		i := k.instant(n, writes, takes)
+	for n := range k.sampler.Kills(2) {
+		i := k.instant("update", n, writes, takes)
 		k.step("update", n, i, func() {
 			k.configure(packages[(n+1)%2], levels[(n+1)%2])
 			k.kill("update", i, "apply", "-auto-approve")

@@ -71,7 +71,7 @@ func TestAccKill_workloadCluster(t *testing.T) {
 	// The writes of each operation: objects, the Lease, marks; a creation also makes the
 	// namespace. An upgrade changes two objects.
 	const creates, updates, destroys = 10, 3, 3
-	for n := range 2 {
+	for n := range k.sampler.Kills(1) {
 		k.workloadCluster("1.34.0", 1)
 		i := k.atWrite(n, creates)
 		k.step("create", n, i, func() {
@@ -81,7 +81,7 @@ func TestAccKill_workloadCluster(t *testing.T) {
 		})
 		id := k.resource(clusterAddress).text("id")
 		k.workloadCluster("1.35.0", 2)
-		i = k.atWrite(n, updates)
+		i = k.atWrite(n+1, updates)
 		k.step("update", n, i, func() {
 			k.kill("update", i, "apply", "-auto-approve")
 			k.apply()
@@ -90,7 +90,7 @@ func TestAccKill_workloadCluster(t *testing.T) {
 				k.Errorf("the cluster %s became %s", id, got)
 			}
 		})
-		i = k.atWrite(n, destroys)
+		i = k.atWrite(n+2, destroys)
 		k.step("destroy", n, i, func() {
 			k.kill("destroy", i, "destroy", "-auto-approve")
 			k.destroy()

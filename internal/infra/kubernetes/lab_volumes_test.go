@@ -3,7 +3,6 @@ package kubernetes
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -14,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/killtest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -253,9 +253,15 @@ spec:
 	}
 }
 
-// TestLabInterrupted ends the driver's work at random requests and does it again.
-func TestLabInterrupted(t *testing.T) {
+// TestLabKilledAnywhere ends the driver's work at random requests and does it again.
+func TestLabKilledAnywhere(t *testing.T) {
 	t.Parallel()
+	sampler := killtest.New(t)
+	// Each time the work gets so many requests further.
+	further := int64(4)
+	if sampler.Soak() {
+		further = 1
+	}
 	l := newLab(t, map[string]string{"core.yaml": coreManifests + "---" + databaseManifests}, map[string]int{"amf": 2, "db": 1})
 	changed := strings.Replace(coreManifests, "example.org/amf:1", "example.org/amf:2", 1)
 	changed = strings.Replace(changed, "name: report}\nspec", "name: report2}\nspec", 1)
@@ -282,14 +288,16 @@ func TestLabInterrupted(t *testing.T) {
 		for round := 0; ; round++ {
 			ctx, cancel := context.WithCancel(l.ctx)
 			var left atomic.Int64
-			left.Store(int64(4*round) + rand.Int64N(4)) //nolint:gosec // any instant will do
+			left.Store(further*int64(round) + sampler.Int64N(further))
 			l.meter.hook(func(string, string) {
 				if left.Add(-1) < 0 {
 					cancel()
 				}
 			})
+			end := sampler.Begin(t, w.name)
 			start := time.Now()
 			err := w.work(ctx)
+			end()
 			l.meter.hook(nil)
 			cancelled := ctx.Err() != nil
 			cancel()
@@ -303,6 +311,7 @@ func TestLabInterrupted(t *testing.T) {
 				t.Errorf("%s ended %s after it began, although it was interrupted", w.name, d)
 			}
 			interrupted++
+			sampler.Met(w.name)
 		}
 		if interrupted == 0 {
 			t.Errorf("%s was never interrupted", w.name)

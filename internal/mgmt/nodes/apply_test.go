@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/hosttest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/killtest"
 )
 
 // The stand-ins: services that note what they are told in /run/told, a containerd that reads
@@ -135,25 +136,28 @@ func told(t *testing.T, h *hosttest.Host) []string {
 }
 
 // Whoever is stopped at any step leaves a node that the next one brings to the same end.
-func TestApplyStoppedAnywhere(t *testing.T) {
+func TestKillApply(t *testing.T) {
 	whole := world(t)
 	changed, err := Apply(t.Context(), whole.Dial(t), both(t), silent)
 	require.NoError(t, err)
 	want := content(everything(t, whole))
-	// The last four are the services.
-	for _, step := range []int{1, 2, 4, 8, len(changed) - 5, len(changed) - 4, len(changed) - 2, len(changed) - 1} {
-		t.Run(changed[step-1], func(t *testing.T) {
+	sampler := killtest.New(t)
+	// After the last step there is nothing left to do.
+	for _, number := range sampler.Of(len(changed)-1, 4) {
+		t.Run(changed[number], func(t *testing.T) {
 			t.Parallel()
+			defer sampler.Begin(t, "apply")()
 			h := world(t)
 			ctx, stop := context.WithCancel(t.Context())
 			defer stop()
 			done := 0
 			_, err := Apply(ctx, h.Dial(t), both(t), func(string) {
-				if done++; done == step {
+				if done++; done == number+1 {
 					stop()
 				}
 			})
 			require.ErrorIs(t, err, context.Canceled)
+			sampler.Met("apply")
 			_, err = Apply(t.Context(), h.Dial(t), both(t), silent)
 			require.NoError(t, err)
 			assert.Equal(t, want, content(everything(t, h)))

@@ -24,6 +24,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/nodes"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/registry"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/killtest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -179,10 +180,16 @@ func failures(t *testing.T, host *remote.Client, c registry.Config) {
 	require.NoError(t, registry.Remove(t.Context(), host, other, true))
 }
 
-// interrupted stops an installation at each of its steps, one after the other.
+// interrupted stops an installation again and again, each time some steps further: at every
+// step in a soak.
 func interrupted(t *testing.T, host *remote.Client, c registry.Config) {
 	t.Helper()
-	for step := 1; ; step++ {
+	sampler := killtest.New(t)
+	further := 4
+	if sampler.Soak() {
+		further = 1
+	}
+	for step := 1; ; step += 1 + sampler.IntN(further) {
 		ctx, stop := context.WithCancel(t.Context())
 		done := 0
 		state, err := registry.Install(ctx, host, c, func(line string) {

@@ -55,9 +55,26 @@ func TestClusterAPI(t *testing.T) {
 	lab.Kubectl(t, "wait", "--namespace", namespace, "cluster/edge", "--for=condition=Paused=false", "--timeout=1m")
 }
 
-// TestOwnClusterAPI ends a manager, which no other test must notice.
+// memoryCluster is a workload cluster in memory.
+const memoryCluster = `
+apiVersion: cluster.x-k8s.io/v1beta2
+kind: Cluster
+metadata: {name: memory}
+spec:
+  topology:
+    classRef: {name: in-memory}
+    version: v1.34.0
+    controlPlane: {replicas: 1}
+`
+
+// TestOwnClusterAPI ends a manager, which no other test must notice: two labs with Cluster API
+// run beside each other.
 func TestOwnClusterAPI(t *testing.T) {
+	shared := labtest.ClusterAPI(t)
 	own := labtest.OwnClusterAPI(t)
+	if own.Endpoint == shared.Endpoint || own.Management.OlderEndpoint == shared.Management.OlderEndpoint {
+		t.Fatalf("both labs are at %s and %s", own.Endpoint, own.Management.OlderEndpoint)
+	}
 	own.Scale(t, "capi-system", "capi-controller-manager", 0)
 	// The rest of the lab goes on, but without core nothing judges a Cluster.
 	namespace := own.Namespace(t)
@@ -67,4 +84,10 @@ func TestOwnClusterAPI(t *testing.T) {
 	}
 	own.Scale(t, "capi-system", "capi-controller-manager", 1)
 	own.Kubectl(t, class...)
+	file := filepath.Join(t.TempDir(), "cluster.yaml")
+	if err := os.WriteFile(file, []byte(memoryCluster), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	own.Kubectl(t, "apply", "--server-side", "--namespace", namespace, "--filename", file)
+	own.Kubectl(t, "wait", "--namespace", namespace, "cluster/memory", "--for=jsonpath={.status.phase}=Provisioned", "--timeout=4m")
 }

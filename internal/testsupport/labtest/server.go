@@ -23,6 +23,10 @@ import (
 type Server struct {
 	endpoint, token string
 	client          *http.Client
+
+	// kinds are those that the server had when they were asked for last.
+	mu    sync.Mutex
+	kinds []kind
 }
 
 // servers are those of this process, by endpoint: their connections outlive a test.
@@ -31,14 +35,22 @@ var servers sync.Map
 // Server is the API server of the lab, asked with all rights.
 func (e Env) Server(t testing.TB) *Server {
 	t.Helper()
+	s, err := e.connect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func (e Env) connect() (*Server, error) {
 	if known, ok := servers.Load(e.Endpoint); ok {
 		if s, ok := known.(*Server); ok && s.token == e.AdminToken {
-			return s
+			return s, nil
 		}
 	}
 	ca, err := os.ReadFile(e.CAFile)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(ca)
@@ -46,7 +58,7 @@ func (e Env) Server(t testing.TB) *Server {
 		Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}, ForceAttemptHTTP2: true},
 	}}
 	servers.Store(e.Endpoint, s)
-	return s
+	return s, nil
 }
 
 // Request sends a request with a body of JSON or none; the caller closes the body of the answer.
@@ -113,11 +125,23 @@ func (s *Server) get(ctx context.Context, path, accept string, out any) error {
 type kind struct {
 	// path is that of the group and version.
 	path, groupVersion, resource, name string
-	namespaced                         bool
+	// singular and short are other names of the resource.
+	singular   string
+	short      []string
+	namespaced bool
 }
 
-// listable are the kinds that can be listed, in the version that their group prefers.
+// listable are the kinds that can be listed but those of Cluster API: what that makes takes
+// labels over from where it was made.
 func (s *Server) listable(ctx context.Context) ([]kind, error) {
+	kinds, err := s.served(ctx)
+	return slices.DeleteFunc(kinds, func(k kind) bool {
+		return strings.Contains(k.groupVersion, "cluster.x-k8s.io") || strings.Contains(k.groupVersion, ".k-orc.")
+	}), err
+}
+
+// served are the kinds that can be listed, in the version that their group prefers.
+func (s *Server) served(ctx context.Context) ([]kind, error) {
 	var out []kind
 	for _, root := range []string{"/api", "/apis"} {
 		var groups struct {
@@ -126,9 +150,11 @@ func (s *Server) listable(ctx context.Context) ([]kind, error) {
 				Versions []struct {
 					Version   string
 					Resources []struct {
-						Resource, Scope string
-						ResponseKind    struct{ Kind string }
-						Verbs           []string
+						Resource, Scope  string
+						SingularResource string
+						ShortNames       []string
+						ResponseKind     struct{ Kind string }
+						Verbs            []string
 					}
 				}
 			}
@@ -137,14 +163,17 @@ func (s *Server) listable(ctx context.Context) ([]kind, error) {
 			return nil, err
 		}
 		for _, group := range groups.Items {
-			if len(group.Versions) == 0 || slices.ContainsFunc([]string{"cluster.x-k8s.io", ".k-orc."}, func(part string) bool { return strings.Contains(group.Metadata.Name, part) }) {
-				continue // what Cluster API makes takes labels over from where it was made
+			if len(group.Versions) == 0 {
+				continue
 			}
 			version := group.Versions[0]
 			groupVersion := strings.TrimPrefix(group.Metadata.Name+"/"+version.Version, "/")
 			for _, r := range version.Resources {
 				if slices.Contains(r.Verbs, "list") {
-					out = append(out, kind{path: root + "/" + groupVersion, groupVersion: groupVersion, resource: r.Resource, name: r.ResponseKind.Kind, namespaced: r.Scope == "Namespaced"})
+					out = append(out, kind{
+						path: root + "/" + groupVersion, groupVersion: groupVersion, resource: r.Resource, name: r.ResponseKind.Kind,
+						singular: r.SingularResource, short: r.ShortNames, namespaced: r.Scope == "Namespaced",
+					})
 				}
 			}
 		}
