@@ -40,6 +40,7 @@ func ClusterAPI(t testing.TB) Env {
 // twenty seconds and a gigabyte of memory.
 func OwnClusterAPI(t testing.TB) Env {
 	t.Helper()
+	NotShort(t, "a lab of its own")
 	binary, err := clusterAPIBinary()
 	if err != nil {
 		Missing(t, fmt.Sprintf("Cluster API: %v", err))
@@ -65,6 +66,7 @@ func OwnClusterAPI(t testing.TB) Env {
 // that is not of ClusterAPI, where they have not been built.
 func NeedsClusterAPI(t testing.TB) {
 	t.Helper()
+	NotShort(t, "a lab")
 	if _, err := clusterAPIBinary(); err != nil {
 		Missing(t, fmt.Sprintf("Cluster API: %v", err))
 	}

@@ -88,6 +88,7 @@ type Management struct {
 // skipped.
 func Kubernetes(t testing.TB) Env {
 	t.Helper()
+	NotShort(t, "a lab")
 	env, err := find()
 	if err != nil {
 		Missing(t, fmt.Sprintf("lab: %v, run make lab-up", err))
@@ -108,11 +109,21 @@ func Second(t testing.TB) Env {
 	return env
 }
 
+// NotShort skips a test that needs something which the short tests, those of `go test
+// -short`, do without: a lab, Terraform, root or another machine's program. That is what
+// was asked for, so that LAB_REQUIRE does not make it a failure.
+func NotShort(t testing.TB, needs string) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("short: the test needs " + needs)
+	}
+}
+
 // Missing skips a test because of a part that is not there, or fails it when
-// LAB_REQUIRE is "all".
+// LAB_REQUIRE is "all", unless only the short tests are run.
 func Missing(t testing.TB, reason string) {
 	t.Helper()
-	if os.Getenv(envRequire) == "all" {
+	if os.Getenv(envRequire) == "all" && !testing.Short() {
 		t.Fatal(reason)
 	}
 	t.Skip(reason)
