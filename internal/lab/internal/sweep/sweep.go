@@ -49,6 +49,18 @@ func (s Sweep) lab(ctx context.Context, entry layout.Entry) error {
 	if !layout.Abandoned(entry.Owner) {
 		return nil
 	}
+	// They might start in the lab what was just stopped. Each round finds what those of the one before have started.
+	for range 5 {
+		running := users(entry)
+		for _, record := range running {
+			if err := record.Kill(ctx); err != nil {
+				return fmt.Errorf("ending what uses the lab in %s: %w", entry.Dir, err)
+			}
+		}
+		if len(running) == 0 {
+			break
+		}
+	}
 	gone, err := s.Down(ctx, entry.Dir)
 	if err != nil || !gone {
 		return err

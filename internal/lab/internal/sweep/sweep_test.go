@@ -97,13 +97,18 @@ func TestSweep(t *testing.T) {
 	living, dead := started(t, ""), ended(t)
 
 	abandoned, itsProcess := lab(t, at("TestKilled1", "001", "lab"), dead)
+	t.Setenv("VNF_LAB_OWNER", fmt.Sprint(dead.PID))
+	t.Setenv("VNF_LAB_DIR", string(abandoned))
+	itsUser := started(t, "")
+	t.Setenv("VNF_LAB_DIR", string(abandoned)+"/second")
+	anotherUser := started(t, "")
 	owned, ownedProcess := lab(t, at("owned"), living)
 	stays, staysProcess := lab(t, at("stays"), process.Record{})
 	vanished, vanishedProcess := lab(t, at("vanished"), living)
 	if err := os.Mkdir(vanished.Path("programs"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	program := started(t, vanished.Path("programs"), "sh", "-c", "sleep 600 & wait", "sh", "--kubeconfig="+vanished.Path("programs", "kubeconfig"))
+	program := started(t, vanished.Path("programs"), "tail", "-f", "--", "/dev/null", "--kubeconfig="+vanished.Path("programs", "kubeconfig"))
 	shell := started(t, vanished.Path("programs"))
 	if err := os.RemoveAll(string(vanished)); err != nil {
 		t.Fatal(err)
@@ -132,6 +137,9 @@ func TestSweep(t *testing.T) {
 	}
 	if itsProcess.Alive() || exists(at("TestKilled1")) {
 		t.Errorf("the lab whose owner has ended is there: process %v, folder %v", itsProcess.Alive(), exists(string(abandoned)))
+	}
+	if itsUser.Alive() || !anotherUser.Alive() {
+		t.Errorf("what uses the lab whose owner has ended lives: %v; what uses another one: %v", itsUser.Alive(), anotherUser.Alive())
 	}
 	if vanishedProcess.Alive() || program.Alive() {
 		t.Errorf("processes of the lab without a directory live: %v, program %v", vanishedProcess.Alive(), program.Alive())
