@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// cleanupEvery is the pause between two looks at what goes by and by.
+	// cleanupEvery is the pause between two looks at what goes by and by, unless a test has another.
 	cleanupEvery = 5 * time.Second
 	// cleanupReserve is what is left of the time of a destroy for what comes after the
 	// clean-up.
@@ -25,10 +25,11 @@ type cleanup struct {
 	*credential
 	wanted     vnfm.CloudCleanup
 	leftBehind func(object, reason string)
+	every      time.Duration
 }
 
 func newCleanup(a *credential, leftBehind func(object, reason string)) *cleanup {
-	c := &cleanup{credential: a, leftBehind: leftBehind}
+	c := &cleanup{credential: a, leftBehind: leftBehind, every: cleanupEvery}
 	if a.spec.OpenStack != nil {
 		c.wanted = a.spec.OpenStack.Cleanup
 	}
@@ -85,7 +86,7 @@ func (c *cleanup) awaitAll(ctx context.Context, what string, remove func() (left
 			break
 		}
 		// A conflict is something that is in the middle of another change.
-		timer := time.NewTimer(cleanupEvery)
+		timer := time.NewTimer(c.every)
 		select {
 		case <-timer.C:
 			err = nil

@@ -44,7 +44,9 @@ func littered(t *testing.T, wanted vnfm.CloudCleanup) (*cloudtest.Cloud, *cleanu
 	o := &overlay{clouds: openstack.NewPool("test/1")}
 	a := o.credential(&cluster{spec: spec, name: "edge", namespace: "core", instance: "0815"}, target, newLedger(target, &tape{}))
 	var left []string
-	return cloud, newCleanup(a, func(object, reason string) { left = append(left, object+": "+reason) }), &left
+	c := newCleanup(a, func(object, reason string) { left = append(left, object+": "+reason) })
+	c.every = 10 * time.Millisecond
+	return cloud, c, &left
 }
 
 func namesAt(cloud *cloudtest.Cloud, collection string) string {

@@ -13,87 +13,62 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/cluster"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/command"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/layout"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/openstack"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/servers"
 )
 
-const usage = `usage: lab <verb> --dir <directory> ...
-
-  up      [--nodes 4] [--audit=true] [--capi] [--timeout 3m]
-                                                      start a lab, or what is missing of it
-  down                                                stop it and delete its directory
-  status                                              say what runs; exit code 1 when something does not
-  env     [--format json|shell]                       print endpoints, tokens and files
-  fault   [cut | delay 300ms | drop-after 10 | clear] make the connections through the fault proxy fail
-  kubectl <arguments>                                 run kubectl as lab-admin
-  components --out <directory>                        write the manifests of a management cluster of Cluster API
-  run     <program> <arguments>                       run one of the linked-in programs
-  openstack <verb> ...                                the same for a lab of OpenStack: up, down, status, env
-
-The directory may also be given by the environment variable LAB_DIR.
-`
-
-// The exit codes besides 0.
-const (
-	exitFailure = 1
-	exitUsage   = 2
-)
+// program is the lab's command line.
+func program() command.Program {
+	return command.Program{
+		Name: "lab",
+		Verbs: []command.Verb{
+			{Name: "up", Arguments: "[--nodes 4] [--audit=true] [--capi] [--owner PID] [--timeout 3m]", Does: "start a lab, or what is missing of it", Action: up},
+			{Name: "down", Does: "stop it and delete its directory", Action: kubernetes.down},
+			{Name: "sweep", Does: "stop the labs whose owners have ended, and remove what others have left; takes no --dir", Action: sweepLabs},
+			{Name: "status", Does: "say what runs; exit code 1 when something does not", Action: kubernetes.status},
+			{Name: "env", Arguments: "[--format json|shell]", Does: "print endpoints, tokens and files", Action: kubernetes.env},
+			{Name: "fault", Arguments: "[cut | delay 300ms | drop-after 10 | clear]", Does: "make the connections through the fault proxy fail", Action: fault},
+			{Name: "kubectl", Arguments: "-- <arguments>", Does: "run kubectl as lab-admin", Action: kubectl, Passes: true},
+			{Name: "components", Arguments: "--out <directory>", Does: "write the manifests of a management cluster of Cluster API; takes no --dir", Action: components},
+			{Name: "run", Arguments: "<program> <arguments>", Does: "run one of the linked-in programs", Action: runLinked, Passes: true},
+			{Name: "openstack", Arguments: "<verb> ...", Does: "the same for a lab of OpenStack: up, down, status, env, request", Action: openStack, Passes: true},
+			{Name: openstack.ProcessEnter, Action: enter, Passes: true},
+			{Name: cluster.ProcessServe, Action: serve},
+			{Name: cluster.ProcessWorkloads, Action: workloads},
+			{Name: servers.ProcessHost, Action: serveServers},
+			{Name: servers.ProcessProbe, Action: probeServers},
+			{Name: servers.ProcessBoot, Action: bootServer, Passes: true},
+			{Name: servers.ProcessSweep, Action: sweepServers},
+		},
+		Notes: "The directory may also be given by the environment variable LAB_DIR.",
+	}
+}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	code := program().Run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
 }
 
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+// runLinked becomes one of the linked-in programs.
+func runLinked(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if len(args) == 0 {
-		fmt.Fprint(stderr, usage)
-		return exitUsage
+		return fmt.Errorf("name one of the programs: %s", programNames())
 	}
-	verb, args := args[0], args[1:]
-	if verb == "run" {
-		if len(args) == 0 {
-			fmt.Fprint(stderr, usage)
-			return exitUsage
-		}
-		return runProgram(ctx, args[0], args[1:], stderr)
+	if strings.HasPrefix(args[0], "-") {
+		_, err := fmt.Fprintf(stdout, "The programs are %s; each has a --help of its own.\n", programNames())
+		return err
 	}
-	verbs := map[string]func(context.Context, []string, io.Writer, io.Writer) error{
-		"up": up, "down": kubernetes.down, "status": kubernetes.status, "env": kubernetes.env, "fault": fault, "kubectl": kubectl, "components": components,
-		"openstack": openStack, openstack.ProcessEnter: enter, cluster.ProcessServe: serve, cluster.ProcessWorkloads: workloads,
-		servers.ProcessHost: serveServers, servers.ProcessProbe: probeServers, servers.ProcessBoot: bootServer,
-		servers.ProcessSweep: sweepServers,
-	}
-	action, known := verbs[verb]
-	if !known {
-		fmt.Fprintf(stderr, "lab: unknown verb %q\n%s", verb, usage)
-		return exitUsage
-	}
-	err := action(ctx, args, stdout, stderr)
-	var exit exitCode
-	switch {
-	case err == nil:
-		return 0
-	case errors.As(err, &exit):
-		return int(exit)
-	case errors.Is(err, flag.ErrHelp):
-		return exitUsage
-	default:
-		fmt.Fprintf(stderr, "lab %s: %v\n", verb, err)
-		return exitFailure
-	}
+	return command.ExitCode(runProgram(ctx, args[0], args[1:], stderr))
 }
-
-// exitCode is the exit code of a program that has already said what was wrong.
-type exitCode int
-
-func (e exitCode) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
 // kubernetes are the labs that the verbs without another word are about.
 var kubernetes = kind{
@@ -111,6 +86,7 @@ func up(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	nodes := flags.Int("nodes", cluster.DefaultNodes, "number of nodes")
 	audit := flags.Bool("audit", true, "write the audit log of the API server")
 	capi := flags.Bool("capi", false, "run Cluster API too; a lab that has it keeps it")
+	owner := ownerFlag(flags)
 	timeout := flags.Duration("timeout", 3*time.Minute, "how long to wait until the lab can be used")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -121,7 +97,7 @@ func up(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, *timeout)
 	defer cancel()
-	options := cluster.UpOptions{NoAudit: !*audit, ClusterAPI: *capi}
+	options := cluster.UpOptions{NoAudit: !*audit, ClusterAPI: *capi, Owner: *owner}
 	flags.Visit(func(given *flag.Flag) {
 		if given.Name == "nodes" {
 			options.Nodes = nodes
@@ -165,11 +141,11 @@ func kubectl(ctx context.Context, args []string, stdout, stderr io.Writer) error
 		return fmt.Errorf("finding this program's file: %w", err)
 	}
 	arguments := append([]string{"--kubeconfig=" + environment.Kubeconfig}, flags.Args()...)
-	command := exec.CommandContext(ctx, filepath.Join(filepath.Dir(executable), kubectlProgram), arguments...) //nolint:gosec // Built beside this one.
-	command.Stdin, command.Stdout, command.Stderr = os.Stdin, stdout, stderr
-	err = command.Run()
+	program := exec.CommandContext(ctx, filepath.Join(filepath.Dir(executable), kubectlProgram), arguments...) //nolint:gosec // Built beside this one.
+	program.Stdin, program.Stdout, program.Stderr = os.Stdin, stdout, stderr
+	err = program.Run()
 	if ended := (*exec.ExitError)(nil); errors.As(err, &ended) {
-		return exitCode(ended.ExitCode())
+		return command.ExitCode(ended.ExitCode())
 	}
 	return err
 }

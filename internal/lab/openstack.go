@@ -4,39 +4,33 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/command"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/layout"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/openstack"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/servers"
 )
 
-const openStackUsage = `usage: lab openstack <verb> --dir <directory> ...
-
-  up      [--services identity,image,...] [--systems docker,ansible] [--timeout 15m]
-                                     start an OpenStack lab, or what is missing of it
-  down                               stop it and delete its directory
-  status                             say what runs; exit code 1 when something does not
-  env     [--format json|shell]      print endpoints, users and files
-  request [--user nfv_user] METHOD SERVICE PATH [BODY]
-                                     call a service, for example GET compute /servers, and print its answer
-`
-
 // openStack carries out the verbs of the OpenStack lab.
 func openStack(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	verbs := map[string]func(context.Context, []string, io.Writer, io.Writer) error{
-		"up": openStackUp, "down": openStackLabs.down, "status": openStackLabs.status, "env": openStackLabs.env,
-		"request": openStackRequest,
+	program := command.Program{
+		Name: "lab openstack",
+		Verbs: []command.Verb{
+			{Name: "up", Arguments: "[--services identity,image,...] [--systems docker,ansible] [--owner PID] [--timeout 15m]", Does: "start an OpenStack lab, or what is missing of it", Action: openStackUp},
+			{Name: "down", Does: "stop it and delete its directory", Action: openStackLabs.down},
+			{Name: "status", Does: "say what runs; exit code 1 when something does not", Action: openStackLabs.status},
+			{Name: "env", Arguments: "[--format json|shell]", Does: "print endpoints, users and files", Action: openStackLabs.env},
+			{Name: "request", Arguments: "[--user nfv_user] METHOD SERVICE PATH [BODY]", Does: "call a service, for example GET compute /servers, and print its answer", Action: openStackRequest},
+		},
 	}
-	if len(args) == 0 || verbs[args[0]] == nil {
-		fmt.Fprint(stderr, openStackUsage)
-		return exitCode(exitUsage)
+	if code := program.Run(ctx, args, stdout, stderr); code != 0 {
+		return command.ExitCode(code)
 	}
-	return verbs[args[0]](ctx, args[1:], stdout, stderr)
+	return nil
 }
 
 // openStackLabs are the labs of OpenStack.
@@ -50,6 +44,7 @@ func openStackUp(ctx context.Context, args []string, stdout, stderr io.Writer) e
 	flags, dir := newFlags("openstack up", stderr)
 	services := flags.String("services", "", "some of "+strings.Join(openstack.Kinds(), ",")+"; all when not given")
 	systems := flags.String("systems", "", "further systems of servers, some of "+strings.Join(servers.Systems(), ",")+"; a lab that has some keeps them")
+	owner := ownerFlag(flags)
 	timeout := flags.Duration("timeout", 15*time.Minute, "how long to wait until the lab can be used; the first start installs it")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -61,7 +56,7 @@ func openStackUp(ctx context.Context, args []string, stdout, stderr io.Writer) e
 	ctx, cancel := context.WithTimeout(ctx, *timeout)
 	defer cancel()
 	return started(p.Dir, stdout, func() (reused bool, err error) {
-		return (*openstack.Lab)(p).Up(ctx, openstack.UpOptions{Services: words(*services), Systems: words(*systems)})
+		return (*openstack.Lab)(p).Up(ctx, openstack.UpOptions{Services: words(*services), Systems: words(*systems), Owner: *owner})
 	})
 }
 

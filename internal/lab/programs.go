@@ -4,9 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"runtime/debug"
-	"sort"
+	"slices"
 	"strings"
 	_ "time/tzdata" // CronJobs may name a time zone and the machine may have no database of them.
 
@@ -24,11 +25,13 @@ import (
 	kwokcmd "sigs.k8s.io/kwok/pkg/kwok/cmd"
 	kwoklog "sigs.k8s.io/kwok/pkg/log"
 	"sigs.k8s.io/kwok/pkg/utils/cel"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/command"
 )
 
-// program is one of the upstream programs linked into this binary. It finds its arguments in os.Args,
+// linked is one of the upstream programs linked into this binary. It finds its arguments in os.Args,
 // as it would if it had been started by itself, and returns the exit code.
-type program func(ctx context.Context, stderr io.Writer) int
+type linked func(ctx context.Context, stderr io.Writer) int
 
 // apiServerGarbage is how much garbage the API server collects, in percent of what it keeps: it spent a quarter of its time
 // on collecting half a gigabyte of it again and again, while the tests waited for it.
@@ -36,8 +39,8 @@ const apiServerGarbage = 300
 
 // programs are started by `lab run <name> <arguments>`, each as a process of its own: most of them keep flags,
 // metrics and loggers in package variables and cannot share one process.
-func programs() map[string]program {
-	return map[string]program{
+func programs() map[string]linked {
+	return map[string]linked{
 		"etcd": func(context.Context, io.Writer) int {
 			etcdmain.Main(os.Args)
 			return 0
@@ -58,18 +61,16 @@ func programs() map[string]program {
 	}
 }
 
+func programNames() string {
+	return strings.Join(slices.Sorted(maps.Keys(programs())), ", ")
+}
+
 // runProgram turns this process into the named program.
 func runProgram(ctx context.Context, name string, args []string, stderr io.Writer) int {
-	all := programs()
-	run, known := all[name]
+	run, known := programs()[name]
 	if !known {
-		names := make([]string, 0, len(all))
-		for n := range all {
-			names = append(names, n)
-		}
-		sort.Strings(names)
-		fmt.Fprintf(stderr, "lab: unknown program %q: one of %s\n", name, strings.Join(names, ", "))
-		return 2
+		fmt.Fprintf(stderr, "lab: unknown program %q: one of %s\n", name, programNames())
+		return command.ExitUsage
 	}
 	os.Args = append([]string{name}, args...)
 	return run(ctx, stderr)
@@ -90,12 +91,12 @@ func runKwok(ctx context.Context, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "kwok: reading the configuration: %v\n", err)
 		return 1
 	}
-	command := kwokcmd.NewCommand(ctx)
+	kwok := kwokcmd.NewCommand(ctx)
 	// component-base registers a global --version that is not a boolean; cobra expects a boolean one
 	// whenever a command has a version, and refuses to start.
-	command.Version = ""
-	command.PersistentFlags().AddFlagSet(flags)
-	if err := command.ExecuteContext(ctx); err != nil {
+	kwok.Version = ""
+	kwok.PersistentFlags().AddFlagSet(flags)
+	if err := kwok.ExecuteContext(ctx); err != nil {
 		fmt.Fprintf(stderr, "kwok: %v\n", err)
 		return 1
 	}

@@ -8,9 +8,11 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/layout"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/process"
 )
 
 // newFlags are the flags that every verb has.
@@ -21,6 +23,19 @@ func newFlags(verb string, stderr io.Writer) (*flag.FlagSet, *string) {
 }
 
 var errNoDirectory = errors.New("no directory given: use --dir or LAB_DIR")
+
+// ownerFlag is the process that a lab ends with.
+func ownerFlag(flags *flag.FlagSet) *process.Record {
+	owner := &process.Record{}
+	flags.Func("owner", "`PID` of the process with which the lab ends: a sweep stops it when that has ended; without it the lab stays", func(given string) error {
+		pid, err := strconv.Atoi(given)
+		if err == nil {
+			*owner, err = process.Of(pid)
+		}
+		return err
+	})
+	return owner
+}
 
 // place is where a lab is, and what it starts its programs with: every kind of lab is made
 // of these.

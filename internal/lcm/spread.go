@@ -113,11 +113,16 @@ func (at *site) says(err error) error {
 // each makes one call per VIM, all at the same time.
 func (s *spread) each(t *vnfm.Target, call func(i int, at *site, t *vnfm.Target) error) error {
 	errs := make([]error, len(s.sites))
+	// All of them before the first call, which changes the inventory that they are parts of.
+	targets := make([]*vnfm.Target, len(s.sites))
+	for i := range s.sites {
+		targets[i] = s.sites[i].target(t)
+	}
 	var calls sync.WaitGroup
 	for i := range s.sites {
 		calls.Go(func() {
 			at := &s.sites[i]
-			errs[i] = at.says(call(i, at, at.target(t)))
+			errs[i] = at.says(call(i, at, targets[i]))
 		})
 	}
 	calls.Wait()

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -104,7 +105,8 @@ func (c *Client) catalogue(id *identity) (regions []string, services map[string]
 func (c *Client) readVersions(ctx context.Context, services map[string]vnfm.OpenStackService) {
 	var mu sync.Mutex
 	var all sync.WaitGroup
-	for kind, s := range services {
+	// The answers are written while the others are still to be asked.
+	for kind, s := range maps.Clone(services) {
 		all.Go(func() {
 			version, micro := c.versionOf(ctx, s.Endpoint)
 			mu.Lock()

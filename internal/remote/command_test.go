@@ -130,9 +130,10 @@ func TestCommandLine(t *testing.T) {
 	t.Parallel()
 	server := sshtest.New(t, sshtest.Options{})
 	c := connect(t, server.Host())
-	seen := ""
+	// The command lives until it was looked at.
+	seen, looked := "", filepath.Join(t.TempDir(), "looked")
 	_, err := c.Run(t.Context(), remote.Command{
-		What: "x", Script: "secret=in-the-script; echo $$; sleep 0.3 # " + "hidden-in-the-script", Env: map[string]string{"TOKEN": "hidden-in-the-environment"},
+		What: "x", Script: "secret=in-the-script; echo $$; until [ -e " + looked + " ]; do sleep 0.05; done # " + "hidden-in-the-script", Env: map[string]string{"TOKEN": "hidden-in-the-environment"},
 		Args: []string{"hidden-in-an-argument"}, Stdin: strings.NewReader("hidden-in-the-input"),
 		Output: func(pid string) {
 			all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
@@ -142,6 +143,7 @@ func TestCommandLine(t *testing.T) {
 					seen += strings.ReplaceAll(string(line), "\x00", " ")
 				}
 			}
+			_ = os.WriteFile(looked, nil, 0o600)
 		},
 	})
 	require.NoError(t, err)

@@ -74,7 +74,8 @@ func newSession(ctx context.Context, o options) (*session, error) {
 		}
 		s.packages = append(s.packages, packages...)
 	}
-	if s.folder, err = os.MkdirTemp("", "vnf-test."); err != nil {
+	// The name says whose it is: `lab sweep` removes it when this process was killed.
+	if s.folder, err = os.MkdirTemp("", "vnf-test."+itoa(os.Getpid())+"."); err != nil {
 		return nil, fmt.Errorf("making the folder of the tests: %w", err)
 	}
 	s.sampler = newSampler(o.labs, os.Getpid())

@@ -23,6 +23,7 @@ import (
 // host is one that has Ansible, and the server that can be cut.
 func host(t *testing.T, programs ...string) (*remote.Client, *sshtest.Server) {
 	t.Helper()
+	labtest.NotShort(t, "Ansible")
 	for _, program := range append(programs, "ansible-playbook") {
 		if _, err := exec.LookPath(program); err != nil {
 			labtest.Missing(t, fmt.Sprintf("Ansible: %v", err))

@@ -143,19 +143,26 @@ const Patience = 10 * time.Minute
 // Open connects to a server, whose host key is kept under the id of its VNFC: a server that
 // replaces it may have another one at the same address.
 func (s Server) Open(ctx context.Context, call *vnfm.HookCall) (*remote.Client, error) {
-	patience := s.patience
-	if call.Forceful || (!call.End && slices.Contains(call.Leaving, s.ID)) {
-		// It goes anyway, maybe for the very reason that it does not answer.
-		patience = min(patience, 20*time.Second)
-	}
 	call.Recorder.Progress(ctx, fmt.Sprintf("connecting to VNFC %s at %s", s.ID, s.Address))
 	h := s.host
 	h.Pins = call.HostKeys
-	c, err := remote.Dial(ctx, h, patience)
+	c, err := remote.Dial(ctx, h, s.patienceIn(call))
 	if err != nil {
 		return nil, fmt.Errorf("VNFC %s: %w%s", s.ID, err, advice(ctx, err))
 	}
 	return c, nil
+}
+
+// leavingPatience is how long a server is waited for at most that goes anyway, maybe for the
+// very reason that it does not answer.
+const leavingPatience = 20 * time.Second
+
+// patienceIn is how long the server is waited for in a call.
+func (s Server) patienceIn(call *vnfm.HookCall) time.Duration {
+	if call.Forceful || (!call.End && slices.Contains(call.Leaving, s.ID)) {
+		return min(s.patience, leavingPatience)
+	}
+	return s.patience
 }
 
 // advice is what can be done for a server that lets nobody in, as the end of an error. One

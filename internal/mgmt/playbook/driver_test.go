@@ -80,6 +80,7 @@ const password = "it's {{ secret }} #1"
 // world is an instance with servers of OpenSSH, and a host of Ansible.
 func world(t *testing.T) (call *vnfm.HookCall, rec *hooktest.Recorder, out, temporary string) {
 	t.Helper()
+	labtest.NotShort(t, "Ansible")
 	for _, program := range []string{"ansible-playbook", "sshpass", "ssh"} {
 		if _, err := exec.LookPath(program); err != nil {
 			labtest.Missing(t, fmt.Sprintf("Ansible: %v", err))

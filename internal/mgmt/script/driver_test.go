@@ -116,6 +116,7 @@ func TestScriptOnServers(t *testing.T) {
 func TestReplacedServerDoesNotAnswer(t *testing.T) {
 	h := newHost(t)
 	h.servers[1].Refuse(true)
+	h.Params["ssh_access"].(map[string]any)["web"].(map[string]any)["boot_timeout"] = "1s" //nolint:forcetypeassert // It is there.
 	h.Operation, h.End, h.Leaving = vnfm.OpHeal, false, []string{"web-2"}
 	h.Hook = hook("heal_start", h.Hook.Implementation.Inputs)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

@@ -14,9 +14,12 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/storetest"
 )
 
+// lease is how long leases live in the suite of stores, which waits for their end.
+const lease = 3 * time.Second
+
 // openSealed opens a store with a key file beside it.
 func openSealed(ctx context.Context, path string) (store.Store, error) {
-	s, err := sqlite.Open(ctx, path)
+	s, err := sqlite.OpenBriefly(ctx, path, lease)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +51,6 @@ func TestConformance(t *testing.T) {
 				t.Fatal(err)
 			}
 		},
-		// As sqlite.Open has it.
-		Lease: 15 * time.Second,
+		Lease: lease,
 	})
 }

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"os"
+	osexec "os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -60,6 +62,8 @@ func TestReadOnlyDirectory(t *testing.T) {
 			if err := os.Chmod(dir, 0o500); err != nil {
 				t.Fatal(err)
 			}
+			// The owner must be able to remove what is in it.
+			t.Cleanup(func() { _ = os.Chmod(dir, 0o700) }) //nolint:gosec // A folder needs the bit.
 			s := openAt(t, path, quick())
 			asUser(t, dir)
 			err := s.Create(t.Context(), &store.Record{Kind: store.KindVIM, ID: "b"})
@@ -70,7 +74,46 @@ func TestReadOnlyDirectory(t *testing.T) {
 	}
 }
 
+// envMounts tells the test binary that it has mounts of its own.
+const envMounts = "SQLITE_TEST_MOUNTS"
+
+// withMounts runs a test again in a process with mounts of its own, which needs no root where users may have namespaces.
+// They end with it, also when it is killed. The process itself gets true.
+func withMounts(t *testing.T) bool {
+	t.Helper()
+	if os.Getenv(envMounts) != "" {
+		return true
+	}
+	cmd := osexec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v") //nolint:gosec // The test binary itself.
+	cmd.Env = append(os.Environ(), envMounts+"=1")
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,
+		UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}},
+		GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}},
+	}
+	if os.Getuid() == 0 {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}
+	}
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		t.Skipf("a process cannot have mounts of its own: %v", err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("%v\n%s", err, out.String())
+	} else if strings.Contains(out.String(), "--- SKIP") {
+		t.Skip(out.String())
+	}
+	return false
+}
+
 func TestFullDisk(t *testing.T) {
+	if !withMounts(t) {
+		return
+	}
+	if err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
+		t.Skipf("mounts cannot be kept to this process: %v", err)
+	}
 	dir := t.TempDir()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=512k,mode=0700"); err != nil {
 		t.Skipf("a small file system cannot be mounted: %v", err)

@@ -91,6 +91,13 @@ func Open(ctx context.Context, path string) (store.Store, error) {
 	return open(ctx, path, defaultTiming())
 }
 
+// OpenBriefly is Open with leases that live, without renewal, for a time of the caller's: tests wait for their end.
+func OpenBriefly(ctx context.Context, path string, lease time.Duration) (store.Store, error) {
+	t := defaultTiming()
+	t.lease, t.renew = lease, lease/3
+	return open(ctx, path, t)
+}
+
 func open(ctx context.Context, path string, t timing) (*sqliteStore, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -52,6 +52,7 @@ type Store struct {
 // LAB_REQUIRE is "all".
 func PreCheck(t testing.TB) {
 	t.Helper()
+	labtest.NotShort(t, "terraform")
 	if os.Getenv("TF_ACC_TERRAFORM_PATH") != "" {
 		return
 	}

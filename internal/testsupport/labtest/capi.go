@@ -41,6 +41,7 @@ func ClusterAPI(t testing.TB) Env {
 // twenty seconds and a gigabyte of memory.
 func OwnClusterAPI(t testing.TB) Env {
 	t.Helper()
+	NotShort(t, "a lab of its own")
 	binary, err := clusterAPIBinary()
 	if err != nil {
 		Missing(t, fmt.Sprintf("Cluster API: %v", err))
@@ -55,7 +56,8 @@ func OwnClusterAPI(t testing.TB) Env {
 			t.Errorf("stopping the lab of the test: %v", err)
 		}
 	})
-	env, err := startClusterAPI(ctx, binary, dir)
+	// When this process is killed, `lab sweep` stops it.
+	env, err := startClusterAPI(ctx, binary, dir, "--owner", strconv.Itoa(os.Getpid()))
 	if err != nil {
 		Missing(t, fmt.Sprintf("Cluster API: %v", err))
 	}
@@ -66,6 +68,7 @@ func OwnClusterAPI(t testing.TB) Env {
 // that is not of ClusterAPI, where they have not been built.
 func NeedsClusterAPI(t testing.TB) {
 	t.Helper()
+	NotShort(t, "a lab")
 	if _, err := clusterAPIBinary(); err != nil {
 		Missing(t, fmt.Sprintf("Cluster API: %v", err))
 	}
@@ -86,8 +89,8 @@ var findClusterAPI = sync.OnceValues(func() (Env, error) {
 	return startClusterAPI(ctx, binary, lab.Dir)
 })
 
-func startClusterAPI(ctx context.Context, binary, dir string) (Env, error) {
-	if _, err := run(ctx, binary, "up", "--dir", dir, "--capi"); err != nil {
+func startClusterAPI(ctx context.Context, binary, dir string, options ...string) (Env, error) {
+	if _, err := run(ctx, binary, append([]string{"up", "--dir", dir, "--capi"}, options...)...); err != nil {
 		return Env{}, err
 	}
 	env, err := read(ctx, binary, dir)

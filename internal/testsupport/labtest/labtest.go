@@ -83,11 +83,12 @@ type Management struct {
 }
 
 // Kubernetes returns a running lab: the one that VNF_LAB_DIR names, else the one
-// in .lab/test of the repository, which is started when it does not run and stays
-// for the next tests. Without bin/lab, or when the lab does not start, the test is
+// in .lab of the repository, that of make lab-up, which is started when it does not
+// run and stays for the next tests. Without bin/lab, or when the lab does not start, the test is
 // skipped.
 func Kubernetes(t testing.TB) Env {
 	t.Helper()
+	NotShort(t, "a lab")
 	env, err := find()
 	if err != nil {
 		Missing(t, fmt.Sprintf("lab: %v, run make lab-up", err))
@@ -109,11 +110,21 @@ func Second(t testing.TB) Env {
 	return env
 }
 
+// NotShort skips a test that needs something which the short tests, those of `go test
+// -short`, do without: a lab, Terraform, root or another machine's program. That is what
+// was asked for, so that LAB_REQUIRE does not make it a failure.
+func NotShort(t testing.TB, needs string) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("short: the test needs " + needs)
+	}
+}
+
 // Missing skips a test because of a part that is not there, or fails it when
-// LAB_REQUIRE is "all".
+// LAB_REQUIRE is "all", unless only the short tests are run.
 func Missing(t testing.TB, reason string) {
 	t.Helper()
-	if os.Getenv(envRequire) == "all" {
+	if os.Getenv(envRequire) == "all" && !testing.Short() {
 		t.Fatal(reason)
 	}
 	t.Skip(reason)
@@ -136,11 +147,7 @@ var find = sync.OnceValues(func() (Env, error) {
 	if dir := os.Getenv(EnvDir); dir != "" {
 		return read(ctx, binary, dir)
 	}
-	parent := filepath.Join(root, ".lab")
-	if err := os.MkdirAll(parent, 0o750); err != nil {
-		return Env{}, err
-	}
-	return start(ctx, binary, filepath.Join(parent, "test"))
+	return start(ctx, binary, filepath.Join(root, ".lab"), binary+".lock")
 })
 
 // findSecond starts the second lab once in a process.
@@ -151,14 +158,15 @@ var findSecond = sync.OnceValues(func() (Env, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
-	return start(ctx, first.binary, filepath.Join(first.Dir, "second"))
+	dir := filepath.Join(first.Dir, "second")
+	return start(ctx, first.binary, dir, dir+".lock")
 })
 
 // start starts the lab of a directory, or finds it running. Tests of several
 // processes may ask at the same moment, and `lab up` has no lock yet while it makes
 // the directory.
-func start(ctx context.Context, binary, dir string) (Env, error) {
-	unlock, err := lockFile(ctx, dir+".lock")
+func start(ctx context.Context, binary, dir, lock string) (Env, error) {
+	unlock, err := lockFile(ctx, lock)
 	if err != nil {
 		return Env{}, fmt.Errorf("waiting for another test to start the lab in %s: %w", dir, err)
 	}

@@ -98,6 +98,7 @@ type OpenStackUser struct {
 // is skipped.
 func OpenStack(t testing.TB) OpenStackEnv {
 	t.Helper()
+	NotShort(t, "an OpenStack lab")
 	if os.Getenv(EnvOpenStackDir) == "" {
 		Kubernetes(t)
 	}

@@ -8,24 +8,49 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/controllers"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/layout"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/openstack"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/process"
 )
 
 // Down stops the lab and deletes its directory. There is nothing to save, so nothing is asked to end in order.
 // Labs in directories below its own go before it: with their directory would go all that tells what to stop. But what
 // starts such labs, and the programs of pods, goes first.
 func (l *Lab) Down(ctx context.Context) error {
+	_, err := l.down(ctx, func(process.Record) bool { return true })
+	return err
+}
+
+// DownAbandoned is Down for a lab whose owner has ended. gone tells whether it was one.
+func (l *Lab) DownAbandoned(ctx context.Context) (gone bool, err error) {
+	return l.down(ctx, layout.Abandoned)
+}
+
+func (l *Lab) down(ctx context.Context, wanted func(owner process.Record) bool) (gone bool, err error) {
 	if l.Dir.IsOpenStack() {
-		return fmt.Errorf("the lab in %s is one of OpenStack: stop it with `lab openstack down --dir %s`", l.Dir, l.Dir)
+		return false, fmt.Errorf("the lab in %s is one of OpenStack: stop it with `lab openstack down --dir %s`", l.Dir, l.Dir)
 	}
 	unlock, err := l.Dir.Lock(ctx)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer unlock()
 	state, err := l.Dir.LoadState()
 	if err != nil && !layout.IsMissing(err) {
-		return fmt.Errorf("cannot tell which processes belong to the lab: %w", err)
+		return false, fmt.Errorf("cannot tell which processes belong to the lab: %w", err)
 	}
+	if state != nil && !wanted(state.Owner) {
+		return false, nil
+	}
+	if err := l.stop(ctx, state); err != nil {
+		return false, err
+	}
+	if err := os.RemoveAll(string(l.Dir)); err != nil {
+		return false, fmt.Errorf("deleting the directory of the lab: %w", err)
+	}
+	return true, l.Dir.Deleted()
+}
+
+// stop stops a lab, which has no state when it was never started.
+func (l *Lab) stop(ctx context.Context, state *layout.State) error {
 	if state != nil {
 		// Whoever may be about to start something goes before it.
 		if err := state.Processes.Stop(ctx, []string{ProcessServe, ProcessWorkloads}); err != nil {
@@ -44,15 +69,10 @@ func (l *Lab) Down(ctx context.Context) error {
 			return fmt.Errorf("stopping the lab in %s: %w", dir, err)
 		}
 	}
-	if state != nil {
-		if err := state.Processes.Stop(ctx, processes()); err != nil {
-			return err
-		}
+	if state == nil {
+		return nil
 	}
-	if err := os.RemoveAll(string(l.Dir)); err != nil {
-		return fmt.Errorf("deleting the directory of the lab: %w", err)
-	}
-	return nil
+	return state.Processes.Stop(ctx, processes())
 }
 
 // inner is the lab of a directory below this one.

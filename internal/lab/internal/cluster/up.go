@@ -23,6 +23,8 @@ type UpOptions struct {
 	NoAudit bool
 	// ClusterAPI adds Cluster API. It can be added to a lab that runs, and stays.
 	ClusterAPI bool
+	// Owner is the process that the lab ends with; none for a lab that stays.
+	Owner process.Record
 }
 
 // Up starts what does not run and returns when the lab can be used. reused tells that everything ran already.
@@ -77,13 +79,13 @@ func (l *Lab) prepare(ctx context.Context, options UpOptions) (*layout.State, la
 		if options.Nodes != nil && *options.Nodes != state.Nodes {
 			return nil, nil, fmt.Errorf("the lab in %s has %d nodes, not %d: stop it first with `lab down --dir %s`", l.Dir, state.Nodes, *options.Nodes, l.Dir)
 		}
-		return state, nil, nil
+		return state, nil, l.inherit(state, options.Owner)
 	}
 	if !layout.IsMissing(err) {
 		return nil, nil, err
 	}
 
-	state = &layout.State{Nodes: DefaultNodes, Audit: !options.NoAudit, Processes: process.Set{}}
+	state = &layout.State{Nodes: DefaultNodes, Audit: !options.NoAudit, Owner: options.Owner, Processes: process.Set{}}
 	if options.Nodes != nil {
 		state.Nodes = *options.Nodes
 	}
@@ -99,6 +101,16 @@ func (l *Lab) prepare(ctx context.Context, options UpOptions) (*layout.State, la
 		return nil, nil, errors.Join(err, listeners.Close())
 	}
 	return state, listeners, nil
+}
+
+// inherit gives a lab whose owner has ended the one who starts it now.
+func (l *Lab) inherit(state *layout.State, starting process.Record) error {
+	heir := layout.Heir(state.Owner, starting)
+	if heir == state.Owner {
+		return nil
+	}
+	state.Owner = heir
+	return l.Dir.SaveState(state)
 }
 
 // missing names the processes that do not run.

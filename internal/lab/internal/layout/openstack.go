@@ -45,6 +45,8 @@ type OpenStack struct {
 	Octet int `json:"octet,omitempty"`
 	// Ready is set when the last `lab openstack up` came to its end.
 	Ready bool `json:"ready"`
+	// Owner is the process that the lab ends with; none for a lab that stays.
+	Owner process.Record `json:"owner,omitzero"`
 	// Processes are the programs of the lab by name.
 	Processes process.Set `json:"processes"`
 }
@@ -62,7 +64,12 @@ func (d Dir) LoadOpenStack() (*OpenStack, error) {
 }
 
 // SaveOpenStack writes the state.
-func (d Dir) SaveOpenStack(state *OpenStack) error { return save(d.openStackFile(), state) }
+func (d Dir) SaveOpenStack(state *OpenStack) error {
+	if err := save(d.openStackFile(), state); err != nil {
+		return err
+	}
+	return d.enroll(state.Owner, state.Processes)
+}
 
 // OpenStackPorts is the block of ports of an OpenStack lab, named by its first port. That one is the claim on the block:
 // nothing answers there, but it is open as long as the lab's database runs.

@@ -28,6 +28,8 @@ type State struct {
 	Ready bool `json:"ready"`
 	// ClusterAPI is there when the lab has Cluster API.
 	ClusterAPI *ClusterAPI `json:"cluster_api,omitempty"`
+	// Owner is the process that the lab ends with; none for a lab that stays.
+	Owner process.Record `json:"owner,omitzero"`
 	// Processes are the programs of the lab by name.
 	Processes process.Set `json:"processes"`
 }
@@ -51,7 +53,12 @@ func (d Dir) LoadState() (*State, error) {
 }
 
 // SaveState writes the state.
-func (d Dir) SaveState(state *State) error { return save(d.stateFile(), state) }
+func (d Dir) SaveState(state *State) error {
+	if err := save(d.stateFile(), state); err != nil {
+		return err
+	}
+	return d.enroll(state.Owner, state.Processes)
+}
 
 func load(path string, state any) error {
 	data, err := os.ReadFile(path)

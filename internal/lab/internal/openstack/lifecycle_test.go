@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -144,6 +145,10 @@ func (b bench) run(t *testing.T, verb string, args ...string) (string, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), patience)
 	defer cancel()
+	if verb == "up" {
+		// When the tests are killed a sweep stops their lab.
+		args = append([]string{"--owner", strconv.Itoa(os.Getpid())}, args...)
+	}
 	var stdout, stderr bytes.Buffer
 	command := exec.CommandContext(ctx, b.binary, append([]string{"openstack", verb, "--dir", b.dir}, args...)...) //nolint:gosec // The program under test.
 	command.Stdout, command.Stderr = &stdout, &stderr

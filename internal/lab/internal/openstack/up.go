@@ -20,6 +20,8 @@ type UpOptions struct {
 	Services []string
 	// Systems are those of servers beside the plain one that the lab is to have. One that runs gets those that it lacks.
 	Systems []string
+	// Owner is the process that the lab ends with; none for a lab that stays.
+	Owner process.Record
 }
 
 // ProcessEnter is the verb by which this program becomes another one, see Enter.
@@ -86,6 +88,10 @@ func (l *Lab) prepare(ctx context.Context, options UpOptions) (*layout.OpenStack
 			return nil, nil, fmt.Errorf("the lab in %s has %s, and not %s: stop it first with `lab openstack down --dir %s`",
 				l.Dir, strings.Join(state.Services, ", "), strings.Join(lacking, ", "), l.Dir)
 		}
+		if heir := layout.Heir(state.Owner, options.Owner); heir != state.Owner {
+			state.Owner = heir
+			return state, nil, l.Dir.SaveOpenStack(state)
+		}
 		return state, nil, nil
 	}
 	if !layout.IsMissing(err) {
@@ -96,7 +102,7 @@ func (l *Lab) prepare(ctx context.Context, options UpOptions) (*layout.OpenStack
 	if err != nil {
 		return nil, nil, err
 	}
-	state = &layout.OpenStack{Ports: ports, Services: kindsOf(chosen), Processes: process.Set{}}
+	state = &layout.OpenStack{Ports: ports, Services: kindsOf(chosen), Owner: options.Owner, Processes: process.Set{}}
 	if err := l.Dir.SaveOpenStack(state); err != nil {
 		return nil, nil, errors.Join(err, claim.Close())
 	}

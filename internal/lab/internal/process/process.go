@@ -69,6 +69,15 @@ func StartDetached(spec Spec) (Record, error) {
 	return Record{PID: pid, Started: started}, nil
 }
 
+// Of records a process that runs.
+func Of(pid int) (Record, error) {
+	started, err := startTime(pid)
+	if err != nil {
+		return Record{}, fmt.Errorf("looking at process %d: %w", pid, err)
+	}
+	return Record{PID: pid, Started: started}, nil
+}
+
 // Alive tells whether the recorded process still runs. A zombie does not.
 func (r Record) Alive() bool {
 	if r.PID <= 0 {

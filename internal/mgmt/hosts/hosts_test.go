@@ -1,0 +1,29 @@
+package hosts
+
+import (
+	"testing"
+	"time"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// A server that goes anyway is waited for less long than one that stays, and never longer
+// than the user wants to wait for it.
+func TestPatience(t *testing.T) {
+	for name, c := range map[string]struct {
+		call     vnfm.HookCall
+		has, the time.Duration
+	}{
+		"stays":               {vnfm.HookCall{Leaving: []string{"web-1"}}, Patience, Patience},
+		"goes":                {vnfm.HookCall{Leaving: []string{"web-1", "web-2"}}, Patience, leavingPatience},
+		"has been replaced":   {vnfm.HookCall{Leaving: []string{"web-2"}, End: true}, Patience, Patience},
+		"all go, by force":    {vnfm.HookCall{Forceful: true}, Patience, leavingPatience},
+		"goes, of the hasty":  {vnfm.HookCall{Leaving: []string{"web-2"}}, time.Second, time.Second},
+		"stays, of the hasty": {vnfm.HookCall{}, time.Second, time.Second},
+	} {
+		s := Server{VNFC: vnfm.VNFC{ID: "web-2"}, patience: c.has}
+		if got := s.patienceIn(&c.call); got != c.the {
+			t.Errorf("%s: %s, want %s", name, got, c.the)
+		}
+	}
+}
