@@ -7,6 +7,7 @@ import importlib.abc
 import importlib.util
 import select
 import sys
+import time
 
 # A program has some hundred thousand objects that stay. By itself Python walks through them again and again as it reads
 # its modules and answers requests, to find next to no garbage.
@@ -14,6 +15,9 @@ gc.set_threshold(50000, 20, 20)
 
 # Before it is replaced by a cooperative one, which knows no poll.
 POLL, POLLIN = select.poll, select.POLLIN
+
+# For how many seconds an answer is remembered that may become another one.
+REMEMBERED = 10
 
 CHANGES = {}
 
@@ -95,6 +99,8 @@ def transactions(connections):
                 self.lab_asked = False
         return wrapped
 
+    # What a column is called and holds comes with each answer, and is the same each time.
+    connections.FieldDescriptorPacket = functools.lru_cache(1 << 14)(connections.FieldDescriptorPacket)
     class_.query = remember
     class_.commit = unless_nothing_was_asked(class_.commit)
     class_.rollback = unless_nothing_was_asked(class_.rollback)
@@ -116,3 +122,49 @@ def rules(policy):
         self.lab_loaded = (self.rules, len(self.registered_rules))
 
     class_.load_rules = load_rules
+
+
+@change("neutron.plugins.ml2.ovo_rpc")
+def agents(ovo_rpc):
+    """Neutron reads each object that has changed once more, to tell its agents, of which there are none."""
+    ovo_rpc._ObjectChangeHandler.handle_event = lambda self, resource, event, trigger, payload: None
+
+
+@change("neutron.services.segments.plugin")
+def inventories(plugin):
+    """No network of the lab is routed in segments, for which Nova would have to know how many addresses are left."""
+    plugin.NovaSegmentNotifier._get_ipv4_subnets_number_and_segment_id = lambda self, port, context: (0, None)
+
+
+@change("nova.network.neutron")
+def segments(neutron):
+    """How a network is made never changes. Nova asks for it at each port of a server, several times."""
+    class_ = neutron.API
+    ask = class_._get_physnet_tunneled_info
+    known = {}
+
+    def remembered(self, context, client, network):
+        if network not in known:
+            known[network] = ask(self, context, client, network)
+        return known[network]
+
+    class_._get_physnet_tunneled_info = remembered
+
+
+@change("nova.network.security_group_api")
+def groups(security_group_api):
+    """Who looks at a server is told its security groups, for which Nova asks Neutron twice. Heat looks each second, and
+    not at those."""
+    ask = security_group_api.get_instances_security_groups_bindings
+    known = {}
+
+    def remembered(context, servers, detailed=False):
+        key = context.project_id, detailed, tuple(server["id"] for server in servers)
+        now = time.monotonic()
+        if key not in known or known[key][0] < now:
+            for old in [old for old, (until, _) in known.items() if until < now]:
+                del known[old]
+            known[key] = now + REMEMBERED, ask(context, servers, detailed)
+        return known[key][1]
+
+    security_group_api.get_instances_security_groups_bindings = remembered
