@@ -36,6 +36,8 @@ class Finder(importlib.abc.MetaPathFinder):
         if function is None:
             return None
         spec = importlib.util.find_spec(name)
+        if spec is None:
+            return None
         read = spec.loader.exec_module
 
         def exec_module(module):
