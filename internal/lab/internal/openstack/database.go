@@ -69,16 +69,22 @@ func (r root) createDatabases(ctx context.Context, dir layout.Dir, chosen []serv
 	return r.run(ctx, dir, script.Bytes(), databaseCommand("--bootstrap")...)
 }
 
-// catalogueSQL has the catalogue of a lab that was copied tell the lab's own addresses. The server reads it at each start.
+// catalogueSQL has the catalogue of a lab that was copied tell the lab's own services and addresses. The server reads it at
+// each start.
 func catalogueSQL(state *layout.OpenStack, chosen []service) []byte {
 	var script bytes.Buffer
+	var kinds []string
 	for _, s := range chosen {
 		if s.internal {
 			continue
 		}
+		kinds = append(kinds, s.kinds()...)
 		fmt.Fprintf(&script, "UPDATE keystone.endpoint SET url = '%s' WHERE service_id IN (SELECT id FROM keystone.service WHERE type IN ('%s'));\n",
 			endpoint(state.Ports, s), strings.Join(s.kinds(), "', '"))
 	}
+	others := "type NOT IN ('" + strings.Join(kinds, "', '") + "')"
+	fmt.Fprintf(&script, "DELETE FROM keystone.endpoint WHERE service_id IN (SELECT id FROM keystone.service WHERE %s);\n", others)
+	fmt.Fprintf(&script, "DELETE FROM keystone.service WHERE %s;\n", others)
 	return script.Bytes()
 }
 

@@ -13,9 +13,11 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/layout"
 )
 
-// cacheFolder is the folder, beside the lab's own program, of what all labs share. The go command passes over folders
-// with such a name when it looks for packages.
-const cacheFolder = ".openstack"
+// EnvCache is the variable that names the folder of what all labs share, in the place of one in the user's cache.
+const EnvCache = "VNF_LAB_CACHE"
+
+// cacheFolder is that folder in the user's cache, so that a new checkout begins with what an earlier one has unpacked.
+const cacheFolder = "terraform-provider-vnf/openstack"
 
 // Lab runs the OpenStack lab of one directory.
 type Lab struct {
@@ -39,4 +41,14 @@ func able() error {
 	return nil
 }
 
-func (l *Lab) cache() string { return filepath.Join(filepath.Dir(l.Executable), cacheFolder) }
+// cache is the folder of what all labs share; without a cache of the user it is beside the lab's own program, with a name
+// that the go command passes over when it looks for packages.
+func (l *Lab) cache() string {
+	if folder := os.Getenv(EnvCache); folder != "" {
+		return folder
+	}
+	if folder, err := os.UserCacheDir(); err == nil {
+		return filepath.Join(folder, filepath.FromSlash(cacheFolder))
+	}
+	return filepath.Join(filepath.Dir(l.Executable), ".openstack")
+}

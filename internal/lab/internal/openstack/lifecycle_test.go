@@ -10,11 +10,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/openstack"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/poll"
@@ -23,8 +26,8 @@ import (
 // patience is how long a lab may take to start on a busy machine that has to fetch the packages first.
 const patience = 20 * time.Minute
 
-// TestLifecycle starts Keystone, Glance and Cinder, asks for a token and the images, makes a volume, loses all processes and
-// has them repaired, and stops them: no process and no mount is left.
+// TestLifecycle starts Keystone, Glance and Cinder, whose catalogue has these alone, asks for a token and the images, makes a
+// volume, loses all processes and has them repaired, and stops them: no process and no mount is left.
 func TestLifecycle(t *testing.T) {
 	lab := bench{binary: binary(t), dir: filepath.Join(t.TempDir(), "cloud")}
 	if out, err := lab.run(t, "up", "--services", "block-storage"); err != nil {
@@ -180,7 +183,7 @@ func (b bench) mounts(t *testing.T) string {
 	}
 	var found []string
 	for line := range strings.Lines(string(data)) {
-		if strings.Contains(line, b.dir) || strings.Contains(line, ".openstack/root") {
+		if strings.Contains(line, b.dir) || strings.Contains(line, "openstack/root") {
 			found = append(found, line)
 		}
 	}
@@ -204,6 +207,14 @@ func (b bench) images(t *testing.T, env openstack.Environment) int {
 		}
 	}
 	header := call(t, http.MethodPost, env.AuthURL+"/auth/tokens", "", body, &answer)
+	var kinds []string
+	for _, service := range answer.Token.Catalog {
+		kinds = append(kinds, service.Type)
+	}
+	slices.Sort(kinds)
+	if diff := cmp.Diff([]string{openstack.Volume, openstack.Identity, openstack.Image, "volumev3"}, kinds); diff != "" {
+		t.Errorf("services of the catalogue (-want +got):\n%s", diff)
+	}
 	for _, service := range answer.Token.Catalog {
 		for _, endpoint := range service.Endpoints {
 			if service.Type != openstack.Image || endpoint.Interface != "public" {

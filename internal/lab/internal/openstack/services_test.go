@@ -94,11 +94,13 @@ func TestConfigure(t *testing.T) {
 			"SET url = 'http://127.0.0.1:22018' WHERE service_id IN (SELECT id FROM keystone.service WHERE type IN ('image'));\n",
 			"SET url = 'http://127.0.0.1:22024/v1/%(tenant_id)s' WHERE service_id IN (SELECT id FROM keystone.service WHERE type IN ('orchestration'));\n",
 			"SET url = 'http://127.0.0.1:22019/v3' WHERE service_id IN (SELECT id FROM keystone.service WHERE type IN ('block-storage', 'volumev3'));\n",
+			"DELETE FROM keystone.service WHERE type NOT IN ('identity', 'image', 'block-storage', 'volumev3', 'key-manager', 'placement', 'network', 'compute', 'orchestration');\n",
 			"UPDATE neutron.subnets SET cidr = REGEXP_REPLACE(cidr, '^10[.][0-9]+[.]', '10.78.'), gateway_ip = ",
 		},
-		"python/lab_ml2.py":    {"class LabMechanismDriver"},
-		"python/lab_virt.py":   {"class ContainerDriver"},
-		"python/lab_volume.py": {"class FileDriver"},
+		"python/lab_ml2.py":       {"class LabMechanismDriver"},
+		"python/lab_virt.py":      {"class ContainerDriver"},
+		"python/lab_volume.py":    {"class FileDriver"},
+		"python/sitecustomize.py": {"class Finder"},
 	} {
 		text, err := os.ReadFile(dir.Path("etc", file))
 		if err != nil {

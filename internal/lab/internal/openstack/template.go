@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,8 +20,8 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/process"
 )
 
-// template is the data of a lab that was filled and stopped, made once for each choice of services. New labs begin with a
-// copy: to make tables, users and images takes longer than everything else in the start of a lab.
+// template is the data of a lab of all services that was filled and stopped. New labs begin with a copy, whatever services
+// they have: to make tables, users and images takes longer than everything else in the start of a lab.
 type template struct {
 	root   root
 	chosen []service
@@ -28,7 +29,8 @@ type template struct {
 	key string
 }
 
-func newTemplate(r root, chosen []service) (template, error) {
+func newTemplate(r root) (template, error) {
+	chosen := services()
 	packages, err := os.ReadFile(r.status())
 	if err != nil {
 		return template{}, fmt.Errorf("reading the list of packages: %w", err)
@@ -195,6 +197,12 @@ func (t template) copyTo(dir layout.Dir, state *layout.OpenStack) error {
 		return fmt.Errorf("copying the template of the lab: %w", err)
 	}
 	state.Template, state.Passwords = t.key, filled.Passwords
-	state.Images, state.Flavors, state.Networks = filled.Images, filled.Flavors, filled.Networks
+	for kind, objects := range map[string]struct{ to, from *map[string]string }{
+		Image: {&state.Images, &filled.Images}, Compute: {&state.Flavors, &filled.Flavors}, Network: {&state.Networks, &filled.Networks},
+	} {
+		if slices.Contains(state.Services, kind) {
+			*objects.to = *objects.from
+		}
+	}
 	return dir.SaveOpenStack(state)
 }

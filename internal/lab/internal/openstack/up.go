@@ -52,6 +52,9 @@ func (l *Lab) Up(ctx context.Context, options UpOptions) (reused bool, err error
 	if err := l.decideSystems(ctx, state, options.Systems); err != nil {
 		return false, err
 	}
+	if err := state.Processes.Settle(ctx); err != nil {
+		return false, err
+	}
 	if state.Ready && len(state.Processes.Missing(processesOf(state, chosen))) == 0 {
 		return l.extend(ctx, state, options.Systems)
 	}
@@ -111,7 +114,7 @@ func (l *Lab) prepare(ctx context.Context, options UpOptions) (*layout.OpenStack
 
 // start starts the missing processes and returns when all services answer.
 func (l *Lab) start(ctx context.Context, state *layout.OpenStack, chosen []service, claim layout.Listeners) error {
-	r, err := l.provide(ctx, state, chosen)
+	r, err := l.provide(ctx, state)
 	if err != nil {
 		return err
 	}
@@ -144,21 +147,21 @@ func (l *Lab) start(ctx context.Context, state *layout.OpenStack, chosen []servi
 }
 
 // provide sees to the packages, and to what is made once for the lab: its data.
-func (l *Lab) provide(ctx context.Context, state *layout.OpenStack, chosen []service) (root, error) {
+func (l *Lab) provide(ctx context.Context, state *layout.OpenStack) (root, error) {
 	r := l.serviceRoot()
 	unlock, err := l.lockCache(ctx)
 	if err != nil {
 		return r, err
 	}
 	defer unlock()
-	if err := r.ensure(ctx, packagesOf(chosen)); err != nil {
+	if err := r.ensure(ctx, packagesOf(services())); err != nil {
 		return r, err
 	}
 	if err := r.links(); err != nil {
 		return r, err
 	}
 	if state.Template == "" {
-		t, err := newTemplate(r, chosen)
+		t, err := newTemplate(r)
 		if err != nil {
 			return r, err
 		}

@@ -1,9 +1,11 @@
 package process
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -47,6 +49,33 @@ func TestStartAndKill(t *testing.T) {
 	}
 	if record.Alive() {
 		t.Error("the process is alive after it was killed")
+	}
+}
+
+// TestSettle shows that a process that was just killed is not taken for one that runs, and that one that runs is not waited for.
+func TestSettle(t *testing.T) {
+	dir := t.TempDir()
+	start := func() Record {
+		record, err := StartDetached(Spec{Path: "/bin/sleep", Args: []string{"60"}, Dir: dir, LogFile: filepath.Join(dir, "sleep.log")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = record.Kill(context.WithoutCancel(t.Context())) })
+		return record
+	}
+	set := Set{"runs": start(), "killed": start()}
+	if err := syscall.Kill(set["killed"].PID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for len(set.Missing([]string{"killed"})) == 0 {
+		if err := set.Settle(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if missing := set.Missing([]string{"runs"}); len(missing) > 0 {
+		t.Errorf("missing: %v", missing)
 	}
 }
 

@@ -22,6 +22,19 @@ func (s Set) Missing(names []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return s[name].Alive() })
 }
 
+// Settle waits until those that have begun to end are gone: they would pass for processes that run, and still have their
+// files and ports.
+func (s Set) Settle(ctx context.Context) error {
+	return poll.Until(ctx, "the end of processes", func(context.Context) error {
+		for name, record := range s {
+			if record.Alive() && ending(record.PID) {
+				return fmt.Errorf("%s, process %d, is ending", name, record.PID)
+			}
+		}
+		return nil
+	})
+}
+
 // Stop kills processes, given in the order in which they were started: clients end before servers, so that none of them
 // fills its log with complaints.
 func (s Set) Stop(ctx context.Context, names []string) error {
