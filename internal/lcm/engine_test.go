@@ -665,6 +665,7 @@ func TestACreateThatRunsElsewhere(t *testing.T) {
 		if point == "wrote apps/v1/Deployment b" {
 			close(running)
 			<-ctx.Done()
+			return ctx.Err()
 		}
 		return nil
 	}

@@ -78,7 +78,7 @@ func TestLabVolumes(t *testing.T) {
 	// A creation that does not succeed must not cost the volume that it took over.
 	broken := strings.Replace(databaseManifests, "    metadata: {labels: {app: db}}\n", "    metadata: {labels: {app: db}, annotations: {lab.vnf/ready-delay: 10m}}\n", 1)
 	l.setFiles("broken", map[string]string{"db.yaml": broken})
-	short, cancel := context.WithTimeout(l.ctx, 3*time.Second)
+	short, cancel := context.WithTimeout(l.ctx, 15*time.Second)
 	err := l.driver.Apply(short, l.target, l.recorder)
 	cancel()
 	var unready *kube.NotReadyError
