@@ -27,10 +27,15 @@ func minutes(d time.Duration) string {
 	return fmt.Sprintf("%d min %02d s", int(d.Minutes()), int(d.Seconds())%60)
 }
 
+// slowUnit is how long a test takes that gets a line of its own.
+const slowUnit = time.Minute
+
 // show prints what became of a unit: the output of what failed, and a line for each package that is through.
 func (s *session) show(a *attempt) {
 	if a.err != nil {
 		s.showFailure(a)
+	} else if a.test != "" && a.took > slowUnit {
+		fmt.Printf("slow   %s %s  %s\n", short(a.pkg.path), a.test, minutes(a.took))
 	}
 	if s.open[a.pkg.path] > 0 || a.again {
 		return
