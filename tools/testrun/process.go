@@ -36,11 +36,10 @@ type attempt struct {
 	waits map[string]time.Duration
 }
 
-// The environment variable and the files in its folder by which the test support of the project tells what a test is at,
-// see internal/testsupport/labtest; and the variable by which labs of a test that is killed are found in spite of its TMPDIR.
+// The environment variable and the files in its folder by which the test support of the project tells what a test is at:
+// see internal/testsupport/labtest.
 const (
 	envDir      = "VNF_TEST_DIR"
-	envRegister = "VNF_LAB_TMPDIR"
 	fileWaiting = "waiting"
 	fileWaits   = "waits"
 	prefixUses  = "uses."
@@ -78,7 +77,7 @@ func (a *attempt) run(ctx context.Context, o options) {
 	}
 	command := exec.Command(a.pkg.binary, a.args(o)...) //nolint:gosec,noctx // A test binary that was just built; it is ended below.
 	command.Dir = a.pkg.dir
-	command.Env = append(os.Environ(), "PWD="+a.pkg.dir, "TMPDIR="+a.dir, envDir+"="+a.dir, envRegister+"="+os.TempDir())
+	command.Env = append(os.Environ(), "PWD="+a.pkg.dir, "TMPDIR="+a.dir, envDir+"="+a.dir)
 	command.Stdout, command.Stderr = write, write
 	// The leader of a group, so that all that it starts can be ended with it.
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

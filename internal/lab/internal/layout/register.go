@@ -31,21 +31,9 @@ type Entry struct {
 // entrySuffix ends the names of entries in the register.
 const entrySuffix = ".json"
 
-// EnvTemporary names the folder for temporary files in which the register lies, for those who have one of their own for a
-// while, as tests do.
-const EnvTemporary = "VNF_LAB_TMPDIR"
-
-// Temporary is the folder for temporary files that all labs of the user share.
-func Temporary() string {
-	if folder := os.Getenv(EnvTemporary); folder != "" {
-		return folder
-	}
-	return os.TempDir()
-}
-
 // register is the folder of the entries. It is the user's alone: what stands there is killed.
 func register() (string, error) {
-	folder := filepath.Join(Temporary(), fmt.Sprintf("vnf-labs-%d", os.Getuid()))
+	folder := filepath.Join(os.TempDir(), fmt.Sprintf("vnf-labs-%d", os.Getuid()))
 	if err := os.Mkdir(folder, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return "", fmt.Errorf("making the register of labs: %w", err)
 	}

@@ -90,7 +90,7 @@ func (s Sweep) leftover(ctx context.Context, entry layout.Entry) error {
 
 // removeEmpty removes a temporary folder, and those above it, as far as nothing is in them: Go's tests have such.
 func removeEmpty(folder string) {
-	within := filepath.Clean(layout.Temporary()) + string(filepath.Separator)
+	within := filepath.Clean(os.TempDir()) + string(filepath.Separator)
 	for len(folder) > len(within) && folder[:len(within)] == within && os.Remove(folder) == nil {
 		folder = filepath.Dir(folder)
 	}
@@ -109,14 +109,14 @@ func (s Sweep) temporary() error {
 	for _, entry := range entries {
 		kept[string(entry.Dir)] = true
 	}
-	files, err := os.ReadDir(layout.Temporary())
+	files, err := os.ReadDir(os.TempDir())
 	errs = append(errs, err)
 	for _, file := range files {
 		name := temporaryName.FindStringSubmatch(file.Name())
 		if name == nil {
 			continue
 		}
-		path := filepath.Join(layout.Temporary(), file.Name())
+		path := filepath.Join(os.TempDir(), file.Name())
 		maker, err := strconv.Atoi(name[1])
 		if err != nil || kept[path] || !own(path) || alive(maker) {
 			continue

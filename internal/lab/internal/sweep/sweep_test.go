@@ -92,7 +92,7 @@ func exists(path string) bool {
 
 func TestSweep(t *testing.T) {
 	temporary := t.TempDir()
-	t.Setenv(layout.EnvTemporary, temporary)
+	t.Setenv("TMPDIR", temporary)
 	at := func(elements ...string) string { return filepath.Join(append([]string{temporary}, elements...)...) }
 	living, dead := started(t, ""), ended(t)
 
@@ -172,11 +172,11 @@ func TestSweep(t *testing.T) {
 
 // What cannot be removed keeps nothing else from going, and is tried again.
 func TestSweepGoesOn(t *testing.T) {
-	t.Setenv(layout.EnvTemporary, t.TempDir())
+	t.Setenv("TMPDIR", t.TempDir())
 	dead := ended(t)
 	var dirs []layout.Dir
 	for _, name := range []string{"a", "b", "c"} {
-		dir, _ := lab(t, filepath.Join(layout.Temporary(), name), dead)
+		dir, _ := lab(t, filepath.Join(os.TempDir(), name), dead)
 		dirs = append(dirs, dir)
 	}
 	refusing := func(ctx context.Context, dir layout.Dir) (bool, error) {
@@ -199,8 +199,8 @@ func TestSweepGoesOn(t *testing.T) {
 
 // A register that somebody else could write is none: what stands there is killed.
 func TestSweepForeignRegister(t *testing.T) {
-	t.Setenv(layout.EnvTemporary, t.TempDir())
-	folder := filepath.Join(layout.Temporary(), fmt.Sprintf("vnf-labs-%d", os.Getuid()))
+	t.Setenv("TMPDIR", t.TempDir())
+	folder := filepath.Join(os.TempDir(), fmt.Sprintf("vnf-labs-%d", os.Getuid()))
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		t.Fatal(err)
 	}
