@@ -77,7 +77,7 @@ func (a *attempt) run(ctx context.Context, o options) {
 	}
 	command := exec.Command(a.pkg.binary, a.args(o)...) //nolint:gosec,noctx // A test binary that was just built; it is ended below.
 	command.Dir = a.pkg.dir
-	command.Env = append(os.Environ(), "PWD="+a.pkg.dir, "TMPDIR="+a.dir, envDir+"="+a.dir)
+	command.Env = append(os.Environ(), "PWD="+a.pkg.dir, envDir+"="+a.dir)
 	command.Stdout, command.Stderr = write, write
 	// The leader of a group, so that all that it starts can be ended with it.
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

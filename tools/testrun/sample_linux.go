@@ -99,17 +99,35 @@ func programOf(p processInfo) string {
 	return name
 }
 
-// lives tells whether a process has its root, its working folder or its program below a folder, or names it in an
-// argument.
+// lives tells whether a process has its root or its working folder below a folder.
 func lives(pid int, folder string) bool {
-	base := "/proc/" + strconv.Itoa(pid) + "/"
-	for _, link := range []string{"root", "cwd", "exe"} {
-		if target, err := os.Readlink(base + link); err == nil && (target == folder || strings.HasPrefix(target, folder+"/")) {
+	for _, link := range []string{"root", "cwd"} {
+		target, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/" + link)
+		if err == nil && (target == folder || strings.HasPrefix(target, folder+"/")) {
 			return true
 		}
 	}
-	data, err := os.ReadFile(base + "cmdline")
-	return err == nil && bytes.Contains(data, []byte(folder))
+	return false
+}
+
+// names tells whether a process has a folder in its arguments.
+func names(pid int, folder string) bool {
+	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
+	return err == nil && bytes.Contains(data, []byte(folder+"/"))
+}
+
+// environment is the value that a process was given for a variable.
+func environment(pid int, name string) string {
+	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+	if err != nil {
+		return ""
+	}
+	for entry := range strings.SplitSeq(string(data), "\x00") {
+		if value, found := strings.CutPrefix(entry, name+"="); found {
+			return value
+		}
+	}
+	return ""
 }
 
 // readProcessors is the time that all processors together have spent, and how much of it with work.

@@ -22,7 +22,7 @@ func TestParseStat(t *testing.T) {
 	}
 }
 
-// What a unit starts counts as the unit's, also when the program has left the tree of its processes and lives in its folder.
+// What a unit starts counts as the unit's, also when the program has left the tree of its processes.
 func TestSampler_classify(t *testing.T) {
 	folder := t.TempDir()
 	lab := filepath.Join(folder, "lab")
@@ -36,7 +36,7 @@ func TestSampler_classify(t *testing.T) {
 	s := &sampler{labs: []string{lab}, self: -1, seen: map[string]*sighting{}}
 	for dir, want := range map[string]string{lab: kindKubernetes, filepath.Join(lab, kindOpenStack): kindOpenStack, running[0].dir: kindTests, os.TempDir(): kindOther} {
 		command := exec.Command("sleep", "60")
-		command.Dir = dir
+		command.Dir, command.Env = dir, []string{envDir + "=" + dir}
 		if err := command.Start(); err != nil {
 			t.Fatal(err)
 		}

@@ -39,7 +39,6 @@ type sampler struct {
 type sighting struct {
 	used          time.Duration
 	kind, program string
-	name          string
 	owner         *attempt
 	generation    int
 }
@@ -119,12 +118,13 @@ func (s *sampler) sample(running []*attempt) {
 
 // follow counts what a process has used since the last sample.
 func (s *sampler) follow(p processInfo, table map[int]processInfo, owners map[int]*attempt, running []*attempt, spent map[string]time.Duration) {
-	key := p.started + "/" + p.name + "/" + itoa(p.pid)
-	known := s.seen[key]
+	known := s.seen[keyOf(p)]
 	if known == nil {
-		known = &sighting{name: p.name, program: programOf(p)}
+		known = &sighting{program: programOf(p)}
 		known.kind, known.owner = s.classify(p, known.program, table, owners, running)
-		s.seen[key] = known
+		s.seen[keyOf(p)] = known
+	} else if known.kind == kindTests && known.owner == nil && !below(p, table, owners) {
+		known.kind, known.owner = s.classify(p, known.program, table, owners, running)
 	}
 	known.generation = -1
 	step := p.used - known.used
@@ -144,9 +144,12 @@ func (s *sampler) follow(p processInfo, table map[int]processInfo, owners map[in
 	}
 }
 
-// classify says what a process belongs to: a lab, a unit, by its ancestors or, where a program has detached itself, by its
-// folders.
+// classify says what a process belongs to. A lab's services live in its folder; what a unit has started is below it, or has
+// its environment where it has detached itself. Services that a test starts are below it at first.
 func (s *sampler) classify(p processInfo, program string, table map[int]processInfo, owners map[int]*attempt, running []*attempt) (string, *attempt) {
+	if kind := s.labOf(p.pid, lives); kind != "" {
+		return kind, nil
+	}
 	for at, ok := p, true; ok && at.pid > 1; at, ok = table[at.parent], at.parent > 1 {
 		if owners[at.pid] != nil {
 			return kindTests, nil
@@ -155,27 +158,48 @@ func (s *sampler) classify(p processInfo, program string, table map[int]processI
 			return compilerOr(program, kindOther), nil
 		}
 	}
-	for _, lab := range s.labs {
-		if lives(p.pid, filepath.Join(lab, kindOpenStack)) {
-			return kindOpenStack, nil
-		}
-		if lives(p.pid, lab) {
-			return kindKubernetes, nil
-		}
+	if kind := s.labOf(p.pid, names); kind != "" {
+		return kind, nil
 	}
 	for _, a := range running {
-		if lives(p.pid, a.dir) {
+		if environment(p.pid, envDir) == a.dir {
 			return kindTests, a
 		}
 	}
 	if parent, ok := table[p.parent]; ok && parent.pid > 1 {
-		if known := s.seen[parent.started+"/"+parent.name+"/"+itoa(parent.pid)]; known != nil {
+		if known := s.seen[keyOf(parent)]; known != nil {
 			return known.kind, known.owner
 		}
 		return s.classify(parent, program, table, owners, running)
 	}
 	return compilerOr(program, kindOther), nil
 }
+
+// labOf is the kind of the lab whose folder a process is in, after some sign of that.
+func (s *sampler) labOf(pid int, in func(pid int, folder string) bool) string {
+	for _, lab := range s.labs {
+		if in(pid, filepath.Join(lab, kindOpenStack)) {
+			return kindOpenStack
+		}
+		if in(pid, lab) {
+			return kindKubernetes
+		}
+	}
+	return ""
+}
+
+// below tells whether a process is still among those that units have started.
+func below(p processInfo, table map[int]processInfo, owners map[int]*attempt) bool {
+	for at, ok := p, true; ok && at.pid > 1; at, ok = table[at.parent], at.parent > 1 {
+		if owners[at.pid] != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// keyOf names a process: identifiers come again.
+func keyOf(p processInfo) string { return p.started + "/" + p.name + "/" + itoa(p.pid) }
 
 func compilerOr(program, other string) string {
 	switch program {

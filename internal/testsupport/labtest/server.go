@@ -140,7 +140,8 @@ func (s *Server) listable(ctx context.Context) ([]kind, error) {
 	}), err
 }
 
-// served are the kinds that can be listed, in the version that their group prefers.
+// served are the kinds that can be listed, each in the first version of its group that has it: the group prefers them in
+// this order.
 func (s *Server) served(ctx context.Context) ([]kind, error) {
 	var out []kind
 	for _, root := range []string{"/api", "/apis"} {
@@ -163,13 +164,15 @@ func (s *Server) served(ctx context.Context) ([]kind, error) {
 			return nil, err
 		}
 		for _, group := range groups.Items {
-			if len(group.Versions) == 0 {
-				continue
-			}
-			version := group.Versions[0]
-			groupVersion := strings.TrimPrefix(group.Metadata.Name+"/"+version.Version, "/")
-			for _, r := range version.Resources {
-				if slices.Contains(r.Verbs, "list") {
+			// Not every kind of a group is in the version that the group prefers.
+			known := map[string]bool{}
+			for _, version := range group.Versions {
+				groupVersion := strings.TrimPrefix(group.Metadata.Name+"/"+version.Version, "/")
+				for _, r := range version.Resources {
+					if !slices.Contains(r.Verbs, "list") || known[r.Resource] {
+						continue
+					}
+					known[r.Resource] = true
 					out = append(out, kind{
 						path: root + "/" + groupVersion, groupVersion: groupVersion, resource: r.Resource, name: r.ResponseKind.Kind,
 						singular: r.SingularResource, short: r.ShortNames, namespaced: r.Scope == "Namespaced",
