@@ -99,17 +99,6 @@ func programOf(p processInfo) string {
 	return name
 }
 
-// lives tells whether a process has its root or its working folder below a folder.
-func lives(pid int, folder string) bool {
-	for _, link := range []string{"root", "cwd"} {
-		target, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/" + link)
-		if err == nil && (target == folder || strings.HasPrefix(target, folder+"/")) {
-			return true
-		}
-	}
-	return false
-}
-
 // names tells whether a process has a folder in its arguments.
 func names(pid int, folder string) bool {
 	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")

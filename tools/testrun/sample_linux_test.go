@@ -22,33 +22,36 @@ func TestParseStat(t *testing.T) {
 	}
 }
 
-// What a unit starts counts as the unit's, also when the program has left the tree of its processes.
+// What a unit starts counts as the unit's, also when the program has left the tree of its processes; a lab's services are
+// those that the lab names, with what they start, whoever started the lab.
 func TestSampler_classify(t *testing.T) {
-	folder := t.TempDir()
-	lab := filepath.Join(folder, "lab")
-	for _, dir := range []string{lab, filepath.Join(lab, kindOpenStack), filepath.Join(folder, "unit")} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
+	lab, unit := t.TempDir(), &attempt{dir: t.TempDir()}
+	write(t, filepath.Join(lab, "state.json"), `{"processes": {"etcd": {"pid": 100}}}`)
+	if err := os.Mkdir(filepath.Join(lab, kindOpenStack), 0o700); err != nil {
+		t.Fatal(err)
 	}
-	running := []*attempt{{dir: filepath.Join(folder, "unit")}}
-	// The program itself is in none of the folders, which its command line names.
-	s := &sampler{labs: []string{lab}, self: -1, seen: map[string]*sighting{}}
-	for dir, want := range map[string]string{lab: kindKubernetes, filepath.Join(lab, kindOpenStack): kindOpenStack, running[0].dir: kindTests, os.TempDir(): kindOther} {
-		command := exec.Command("sleep", "60")
-		command.Dir, command.Env = dir, []string{envDir + "=" + dir}
-		if err := command.Start(); err != nil {
-			t.Fatal(err)
-		}
-		table := readProcesses()
-		p := table[command.Process.Pid]
-		// As if it had been adopted by the first process.
-		p.parent = 1
-		kind, owner := s.classify(p, "sleep", table, nil, running)
-		if kind != want || (owner == running[0]) != (want == kindTests) {
-			t.Errorf("a program in %s is of kind %s, want %s", dir, kind, want)
-		}
+	write(t, filepath.Join(lab, kindOpenStack, "state.json"), `{"processes": {"nova": {"pid": 200}}}`)
+	command := exec.Command("sleep", "60")
+	command.Env = []string{envDir + "=" + unit.dir}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
 		_ = command.Process.Kill()
 		_ = command.Wait()
+	}()
+	s := &sampler{labs: []string{lab}, self: 1000, seen: map[string]*sighting{}, services: readServices([]string{lab})}
+	table := map[int]processInfo{
+		100: {pid: 100, parent: 1}, 101: {pid: 101, parent: 100}, 200: {pid: 200, parent: 300}, 201: {pid: 201, parent: 200},
+		300: {pid: 300, parent: 1000}, 301: {pid: 301, parent: 300}, 1000: {pid: 1000, parent: 1}, 1001: {pid: 1001, parent: 1000},
+		command.Process.Pid: {pid: command.Process.Pid, parent: 1},
+	}
+	for pid, want := range map[int]string{
+		100: kindKubernetes, 101: kindKubernetes, 200: kindOpenStack, 201: kindOpenStack, 301: kindTests, 1001: kindCompilers, command.Process.Pid: kindTests,
+	} {
+		kind, owner := s.classify(table[pid], "go", table, map[int]*attempt{300: unit}, []*attempt{unit})
+		if kind != want || (owner == unit) != (pid == command.Process.Pid) {
+			t.Errorf("process %d is of kind %s, want %s", pid, kind, want)
+		}
 	}
 }

@@ -16,7 +16,6 @@ type processInfo struct {
 func readProcesses() map[int]processInfo        { return nil }
 func programOf(p processInfo) string            { return p.name }
 func environment(int, string) string            { return "" }
-func lives(int, string) bool                    { return false }
 func readProcessors() (all, busy time.Duration) { return 0, 0 }
 func availableMemory() uint64                   { return 0 }
 func names(int, string) bool                    { return false }

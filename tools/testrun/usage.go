@@ -1,6 +1,8 @@
 package main
 
 import (
+	"encoding/json"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -30,6 +32,7 @@ type sampler struct {
 	programs map[string]map[string]time.Duration
 
 	seen     map[string]*sighting
+	services map[int]string
 	lastTime time.Time
 	lastAll  time.Duration
 	lastBusy time.Duration
@@ -90,6 +93,7 @@ func (s *sampler) sample(running []*attempt) {
 	s.lastAll, s.lastBusy = all, busy
 
 	table := readProcesses()
+	s.services = readServices(s.labs)
 	owners := map[int]*attempt{}
 	for _, a := range running {
 		if pid := a.pid(); pid != 0 {
@@ -123,8 +127,13 @@ func (s *sampler) follow(p processInfo, table map[int]processInfo, owners map[in
 		known = &sighting{program: programOf(p)}
 		known.kind, known.owner = s.classify(p, known.program, table, owners, running)
 		s.seen[keyOf(p)] = known
-	} else if known.kind == kindTests && known.owner == nil && !below(p, table, owners) {
-		known.kind, known.owner = s.classify(p, known.program, table, owners, running)
+	} else if known.owner == nil && (known.kind == kindTests || known.kind == kindOther) {
+		// What a unit has started may turn out to be a service of a lab, or leave the unit.
+		if kind := s.above(p, known.program, table, owners); kind != "" {
+			known.kind = kind
+		} else if known.kind == kindTests {
+			known.kind, known.owner = s.classify(p, known.program, table, owners, running)
+		}
 	}
 	known.generation = -1
 	step := p.used - known.used
@@ -144,22 +153,19 @@ func (s *sampler) follow(p processInfo, table map[int]processInfo, owners map[in
 	}
 }
 
-// classify says what a process belongs to. A lab's services live in its folder; what a unit has started is below it, or has
-// its environment where it has detached itself. Services that a test starts are below it at first.
+// classify says what a process belongs to: by its ancestors or, where a program has detached itself, by the folder of a lab
+// in its arguments or by the environment of a unit.
 func (s *sampler) classify(p processInfo, program string, table map[int]processInfo, owners map[int]*attempt, running []*attempt) (string, *attempt) {
-	if kind := s.labOf(p.pid, lives); kind != "" {
+	if kind := s.above(p, program, table, owners); kind != "" {
 		return kind, nil
 	}
-	for at, ok := p, true; ok && at.pid > 1; at, ok = table[at.parent], at.parent > 1 {
-		if owners[at.pid] != nil {
-			return kindTests, nil
+	for _, lab := range s.labs {
+		switch {
+		case names(p.pid, filepath.Join(lab, kindOpenStack)):
+			return kindOpenStack, nil
+		case names(p.pid, lab):
+			return kindKubernetes, nil
 		}
-		if at.pid == s.self {
-			return compilerOr(program, kindOther), nil
-		}
-	}
-	if kind := s.labOf(p.pid, names); kind != "" {
-		return kind, nil
 	}
 	for _, a := range running {
 		if environment(p.pid, envDir) == a.dir {
@@ -175,27 +181,47 @@ func (s *sampler) classify(p processInfo, program string, table map[int]processI
 	return compilerOr(program, kindOther), nil
 }
 
-// labOf is the kind of the lab whose folder a process is in, after some sign of that.
-func (s *sampler) labOf(pid int, in func(pid int, folder string) bool) string {
-	for _, lab := range s.labs {
-		if in(pid, filepath.Join(lab, kindOpenStack)) {
-			return kindOpenStack
-		}
-		if in(pid, lab) {
-			return kindKubernetes
+// above is the kind of a process by what has started it: a service of a lab, wherever that was started, a unit, or this
+// program.
+func (s *sampler) above(p processInfo, program string, table map[int]processInfo, owners map[int]*attempt) string {
+	for at, ok := p, true; ok && at.pid > 1; at, ok = table[at.parent], at.parent > 1 {
+		switch kind := s.services[at.pid]; {
+		case kind != "":
+			return kind
+		case owners[at.pid] != nil:
+			return kindTests
+		case at.pid == s.self:
+			return compilerOr(program, kindOther)
 		}
 	}
 	return ""
 }
 
-// below tells whether a process is still among those that units have started.
-func below(p processInfo, table map[int]processInfo, owners map[int]*attempt) bool {
-	for at, ok := p, true; ok && at.pid > 1; at, ok = table[at.parent], at.parent > 1 {
-		if owners[at.pid] != nil {
-			return true
+// readServices reads which processes the labs say are theirs.
+func readServices(labs []string) map[int]string {
+	services := map[int]string{}
+	for _, lab := range labs {
+		files, _ := filepath.Glob(filepath.Join(lab, "*", "state.json"))
+		for _, file := range append(files, filepath.Join(lab, "state.json")) {
+			var state struct {
+				Processes map[string]struct {
+					PID int `json:"pid"`
+				} `json:"processes"`
+			}
+			data, err := os.ReadFile(file) //nolint:gosec // A file of the lab.
+			if err != nil || json.Unmarshal(data, &state) != nil {
+				continue
+			}
+			kind := kindKubernetes
+			if filepath.Base(filepath.Dir(file)) == kindOpenStack {
+				kind = kindOpenStack
+			}
+			for _, process := range state.Processes {
+				services[process.PID] = kind
+			}
 		}
 	}
-	return false
+	return services
 }
 
 // keyOf names a process: identifiers come again.
