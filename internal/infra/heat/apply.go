@@ -226,7 +226,7 @@ func (s *session) differs(l *live, want *note) bool {
 // something itself, that is waited for.
 func (s *session) update(ctx context.Context, l *live, want *openstack.StackRequest) error {
 	for {
-		err := s.client.UpdateStack(ctx, l.stack.ID, *want)
+		err := s.ask(ctx, l.stack, want)
 		if !openstack.IsConflict(err) {
 			return err
 		}
@@ -253,8 +253,31 @@ func (s *session) finish(ctx context.Context, stack *openstack.Stack, want *open
 		default:
 			return err
 		}
-		if err := s.client.UpdateStack(ctx, stack.ID, *want); err != nil && !openstack.IsConflict(err) {
+		if err := s.ask(ctx, stack, want); err != nil && !openstack.IsConflict(err) {
 			return err
+		}
+	}
+}
+
+// Heat is asked so often for an update whose answer is lost, with such a pause in between.
+const (
+	askTries = 3
+	askPause = 2 * time.Second
+)
+
+// ask requests an update. An engine that ends while it takes a request in answers nothing, and the API says 500 after a
+// minute, whether the update has begun or not. The same request again changes nothing that was begun: it is a conflict then.
+func (s *session) ask(ctx context.Context, stack *openstack.Stack, want *openstack.StackRequest) error {
+	for try := 1; ; try++ {
+		err := s.client.UpdateStack(ctx, stack.ID, *want)
+		if !openstack.IsUnavailable(err) || try == askTries {
+			return err
+		}
+		s.progress(ctx, fmt.Sprintf("Heat did not answer for stack %s: it is asked again", stack.Name))
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(askPause):
 		}
 	}
 }

@@ -44,7 +44,7 @@ func (s *session) decideVolumes(ctx context.Context, policy vnfm.VolumePolicy) e
 	}
 	s.progress(ctx, fmt.Sprintf("writing into stack %s what becomes of its volumes", l.stack.Name))
 	request := &openstack.StackRequest{Name: l.stack.Name, StackContent: *l.content, Tags: l.stack.Tags}
-	err = s.client.UpdateStack(ctx, l.stack.ID, *request)
+	err = s.update(ctx, l, request)
 	if err == nil {
 		err = s.finish(ctx, l.stack, request)
 	}
