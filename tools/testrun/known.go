@@ -24,13 +24,6 @@ type known struct {
 // unknownTest is what is assumed of a test that nobody timed.
 const unknownTest = time.Second
 
-func (k known) of(pkg, test string) time.Duration {
-	if d, ok := k.tests[pkg][test]; ok {
-		return d
-	}
-	return unknownTest
-}
-
 func (k known) total(pkg string) time.Duration {
 	sum := unknownTest
 	for _, d := range k.tests[pkg] {

@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -27,11 +29,12 @@ type testPackage struct {
 	binary    string
 }
 
-// unit is what runs as one process: one top-level test, or all tests of a package.
+// unit is what runs as one process: one top-level test that takes long, or all others of its package.
 type unit struct {
 	pkg *testPackage
-	// test is empty for all tests of the package.
+	// test is empty for all tests of the package but those of without.
 	test     string
+	without  []string
 	expected time.Duration
 	// again is set when the unit failed before.
 	again bool
@@ -44,8 +47,8 @@ func (u unit) name() string {
 	return u.pkg.path + " " + u.test
 }
 
-// splitAbove is how long the tests of a package may take together before each of them gets a process of its own.
-const splitAbove = 20 * time.Second
+// alone is how long a test takes that gets a process of its own.
+const alone = 8 * time.Second
 
 // list finds the packages of a module that have tests.
 func list(ctx context.Context, root string, m module) ([]*testPackage, error) {
@@ -117,39 +120,21 @@ func compile(ctx context.Context, packages []*testPackage, folder string) error 
 	return err
 }
 
-// tests lists the top-level tests of a compiled package.
-func (p *testPackage) tests(ctx context.Context) ([]string, error) {
-	command := exec.CommandContext(ctx, p.binary, "-test.list", ".") //nolint:gosec // A test binary that was just built.
-	command.Dir = p.dir
-	out, err := command.Output()
-	if err != nil {
-		return nil, fmt.Errorf("listing the tests of %s: %w", p.path, err)
-	}
-	var names []string
-	for name := range strings.FieldsSeq(string(out)) {
-		if !strings.HasPrefix(name, "Benchmark") {
-			names = append(names, name)
-		}
-	}
-	return names, nil
-}
-
-// units are the processes that run the tests of a compiled package: one for each of the tests where they take long together,
-// else one for all.
-func (s *session) units(ctx context.Context, p *testPackage) ([]unit, error) {
-	split := s.known.total(p.path) > splitAbove
-	if !split && s.match == nil {
-		return []unit{{pkg: p, expected: s.known.total(p.path)}}, nil
-	}
-	names, err := p.tests(ctx)
-	if err != nil {
-		return nil, err
-	}
+// units are the processes that run the tests of a package: one for each test that takes long, and one for all others.
+func (s *session) units(p *testPackage) []unit {
+	rest := unit{pkg: p, expected: unknownTest}
 	var out []unit
-	for _, name := range names {
-		if s.match == nil || s.match.MatchString(name) {
-			out = append(out, unit{pkg: p, test: name, expected: s.known.of(p.path, name)})
+	for _, name := range slices.Sorted(maps.Keys(s.known.tests[p.path])) {
+		took := s.known.tests[p.path][name]
+		switch {
+		case took < alone:
+			rest.expected += took
+		case s.match == nil || s.match.MatchString(name):
+			out = append(out, unit{pkg: p, test: name, expected: took})
+			fallthrough
+		default:
+			rest.without = append(rest.without, name)
 		}
 	}
-	return out, nil
+	return append(out, rest)
 }

@@ -51,10 +51,14 @@ const stopPatience = 20 * time.Second
 func (a *attempt) args(o options) []string {
 	// Most tests wait for a lab, so more of the subtests of one run at a time than there are processors.
 	args := []string{"-test.v=test2json", "-test.paniconexit0", "-test.parallel=3", "-test.timeout=" + o.timeout.String()}
-	if a.test != "" {
+	switch {
+	case a.test != "":
 		args = append(args, "-test.run=^"+a.test+"$")
-	} else if o.match != nil {
+	case o.match != nil:
 		args = append(args, "-test.run="+o.match.String())
+	}
+	if len(a.without) > 0 {
+		args = append(args, "-test.skip=^("+strings.Join(a.without, "|")+")$")
 	}
 	if o.short {
 		args = append(args, "-test.short")

@@ -253,6 +253,6 @@ func (s *session) durationsFile() string {
 		}
 	}
 	slices.SortFunc(lines, func(x, y string) int { return strings.Compare(y, x) })
-	return "# Seconds that tests take on two processors: the longest start first, and packages with more than 20 s of them run each\n" +
-		"# test in a process of its own. Written by each run to bin/test-report.durations.txt.\n" + strings.Join(lines, "\n") + "\n"
+	return "# Seconds that tests take on two processors: the longest start first, those of 8 s and more in a process of their own.\n" +
+		"# Written by each run to bin/test-report.durations.txt.\n" + strings.Join(lines, "\n") + "\n"
 }

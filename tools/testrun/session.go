@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -128,6 +127,9 @@ func (s *session) run(ctx context.Context) error {
 	return ctx.Err()
 }
 
+// longPackage is how long the tests of a package take together that is linked before the others.
+const longPackage = 30 * time.Second
+
 // compilation is a group of packages that is compiled, with the units in them.
 type compilation struct {
 	packages []*testPackage
@@ -151,7 +153,7 @@ func (s *session) compileAll(ctx context.Context, out chan<- compilation) int {
 		}
 		slices.SortStableFunc(mine, func(a, b *testPackage) int { return int(s.known.total(b.path) - s.known.total(a.path)) })
 		// The packages whose tests take long are linked first, so that these run while the others are linked.
-		long := slices.IndexFunc(mine, func(p *testPackage) bool { return s.known.total(p.path) <= splitAbove })
+		long := slices.IndexFunc(mine, func(p *testPackage) bool { return s.known.total(p.path) < longPackage })
 		if long < 0 {
 			long = len(mine)
 		}
@@ -170,8 +172,7 @@ func (s *session) compileAll(ctx context.Context, out chan<- compilation) int {
 			c := compilation{packages: g.packages}
 			if c.err = compile(ctx, g.packages, g.folder); c.err == nil {
 				for _, p := range g.packages {
-					units, err := s.units(ctx, p)
-					c.units, c.err = append(c.units, units...), cmp.Or(c.err, err)
+					c.units = append(c.units, s.units(p)...)
 				}
 			}
 			select {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -82,6 +83,35 @@ func TestSession_conclude(t *testing.T) {
 	}
 }
 
+// Tests that take long run alone, and no test runs twice or not at all.
+func TestSession_units(t *testing.T) {
+	long, short := 2*alone, alone/2
+	s := &session{}
+	s.known.tests = map[string]map[string]time.Duration{"p": {"TestA": long, "TestB": short, "TestC": long}}
+	p := &testPackage{path: "p"}
+	args := func(u unit) string {
+		return strings.Join((&attempt{unit: u}).args(s.options)[4:], " ")
+	}
+	var got []string
+	for _, u := range s.units(p) {
+		got = append(got, args(u))
+	}
+	if want := "-test.run=^TestA$,-test.run=^TestC$,-test.skip=^(TestA|TestC)$"; strings.Join(got, ",") != want {
+		t.Errorf("got %s, want %s", strings.Join(got, ","), want)
+	}
+	s.match = regexp.MustCompile("^Test[AB]$")
+	got = nil
+	for _, u := range s.units(p) {
+		got = append(got, args(u))
+	}
+	if want := "-test.run=^TestA$,-test.run=^Test[AB]$ -test.skip=^(TestA|TestC)$"; strings.Join(got, ",") != want {
+		t.Errorf("with a pattern: got %s, want %s", strings.Join(got, ","), want)
+	}
+	if got := args(s.units(&testPackage{path: "q"})[0]); got != "-test.run=^Test[AB]$" {
+		t.Errorf("of a package that was not timed: %s", got)
+	}
+}
+
 func TestLoadFiles(t *testing.T) {
 	dir := t.TempDir()
 	durations, flaky := filepath.Join(dir, "durations"), filepath.Join(dir, "flaky")
@@ -89,7 +119,7 @@ func TestLoadFiles(t *testing.T) {
 	write(t, flaky, "p TestA the cause of it\n")
 	t.Setenv("XDG_CACHE_HOME", dir)
 	k, err := loadKnown(durations, "all")
-	if err != nil || k.of("p", "TestA") != 30*time.Second || k.total("p") != 33500*time.Millisecond || k.of("q", "TestX") != unknownTest {
+	if err != nil || k.tests["p"]["TestA"] != 30*time.Second || k.total("p") != 33500*time.Millisecond || k.total("q") != unknownTest {
 		t.Errorf("durations: %+v, %v", k, err)
 	}
 	excused, err := loadFlaky(flaky)
