@@ -38,11 +38,11 @@ type session struct {
 // The limits of what runs at a time. Units that wait for another test do not count.
 const (
 	// perProcessor units run for each processor at most.
-	perProcessor = 6
+	perProcessor = 5
 	// idleEnough is the part of the processors' time that must be without work for a further unit to start.
-	idleEnough = 0.08
+	idleEnough = 0.1
 	// startGap is the time between two starts beyond one for each processor: what starts shows what it needs only then.
-	startGap = 1500 * time.Millisecond
+	startGap = 2 * time.Second
 	// memoryEnough bytes must be free for that.
 	memoryEnough = 3 << 30
 	// rerunAtMost units are run again when they failed: more failures are no flakes.
