@@ -30,7 +30,7 @@ func TestSampler_classify(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(lab, kindOpenStack), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(lab, kindOpenStack, "state.json"), `{"processes": {"nova": {"pid": 200}}}`)
+	write(t, filepath.Join(lab, kindOpenStack, "openstack.json"), `{"processes": {"nova": {"pid": 200}}}`)
 	command := exec.Command("sleep", "60")
 	command.Env = []string{envDir + "=" + unit.dir}
 	if err := command.Start(); err != nil {

@@ -201,23 +201,21 @@ func (s *sampler) above(p processInfo, program string, table map[int]processInfo
 func readServices(labs []string) map[int]string {
 	services := map[int]string{}
 	for _, lab := range labs {
-		files, _ := filepath.Glob(filepath.Join(lab, "*", "state.json"))
-		for _, file := range append(files, filepath.Join(lab, "state.json")) {
-			var state struct {
-				Processes map[string]struct {
-					PID int `json:"pid"`
-				} `json:"processes"`
-			}
-			data, err := os.ReadFile(file) //nolint:gosec // A file of the lab.
-			if err != nil || json.Unmarshal(data, &state) != nil {
-				continue
-			}
-			kind := kindKubernetes
-			if filepath.Base(filepath.Dir(file)) == kindOpenStack {
-				kind = kindOpenStack
-			}
-			for _, process := range state.Processes {
-				services[process.PID] = kind
+		for pattern, kind := range map[string]string{"state.json": kindKubernetes, "*/state.json": kindKubernetes, "*/openstack.json": kindOpenStack} {
+			files, _ := filepath.Glob(filepath.Join(lab, pattern))
+			for _, file := range files {
+				var state struct {
+					Processes map[string]struct {
+						PID int `json:"pid"`
+					} `json:"processes"`
+				}
+				data, err := os.ReadFile(file) //nolint:gosec // A file of the lab.
+				if err != nil || json.Unmarshal(data, &state) != nil {
+					continue
+				}
+				for _, process := range state.Processes {
+					services[process.PID] = kind
+				}
 			}
 		}
 	}
