@@ -31,43 +31,50 @@ type Sweep struct {
 
 // Run removes whatever can be removed. What cannot is an error, and keeps nothing else from going.
 func (s Sweep) Run(ctx context.Context) error {
-	entries, err := layout.Registered()
-	errs := []error{err}
-	for _, entry := range entries {
-		errs = append(errs, s.lab(ctx, entry))
+	var errs []error
+	// What used a lab ends with it, and may have owned others.
+	for again := true; again; {
+		again = false
+		entries, err := layout.Registered()
+		errs = []error{err}
+		for _, entry := range entries {
+			gone, err := s.lab(ctx, entry)
+			again = again || gone
+			errs = append(errs, err)
+		}
 	}
 	return errors.Join(append(errs, s.temporary())...)
 }
 
 // lab removes a lab whose owner has ended, or what is left of one without a directory.
-func (s Sweep) lab(ctx context.Context, entry layout.Entry) error {
+func (s Sweep) lab(ctx context.Context, entry layout.Entry) (gone bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	if !entry.Dir.IsLab() {
-		return s.leftover(ctx, entry)
+		return false, s.leftover(ctx, entry)
 	}
 	if !layout.Abandoned(entry.Owner) {
-		return nil
+		return false, nil
 	}
 	// They might start in the lab what was just stopped. Each round finds what those of the one before have started.
 	for range 5 {
 		running := users(entry)
 		for _, record := range running {
 			if err := record.Kill(ctx); err != nil {
-				return fmt.Errorf("ending what uses the lab in %s: %w", entry.Dir, err)
+				return false, fmt.Errorf("ending what uses the lab in %s: %w", entry.Dir, err)
 			}
 		}
 		if len(running) == 0 {
 			break
 		}
 	}
-	gone, err := s.Down(ctx, entry.Dir)
+	gone, err = s.Down(ctx, entry.Dir)
 	if err != nil || !gone {
-		return err
+		return false, err
 	}
 	removeEmpty(filepath.Dir(string(entry.Dir)))
 	_, err = fmt.Fprintf(s.Out, "the lab in %s is gone: process %d, which had started it, has ended\n", entry.Dir, entry.Owner.PID)
-	return err
+	return true, err
 }
 
 // leftover ends the processes of a lab whose directory has gone.

@@ -100,6 +100,12 @@ func TestSweep(t *testing.T) {
 	t.Setenv("VNF_LAB_OWNER", fmt.Sprint(dead.PID))
 	t.Setenv("VNF_LAB_DIR", string(abandoned))
 	itsUser := started(t, "")
+	// Labs that this one has started. They may come first in the register.
+	var inner []layout.Dir
+	for n := range 6 {
+		each, _ := lab(t, at(fmt.Sprintf("TestKilled%d", n+2), "001", "lab"), itsUser)
+		inner = append(inner, each)
+	}
 	t.Setenv("VNF_LAB_DIR", string(abandoned)+"/second")
 	anotherUser := started(t, "")
 	owned, ownedProcess := lab(t, at("owned"), living)
@@ -137,6 +143,11 @@ func TestSweep(t *testing.T) {
 	}
 	if itsProcess.Alive() || exists(at("TestKilled1")) {
 		t.Errorf("the lab whose owner has ended is there: process %v, folder %v", itsProcess.Alive(), exists(string(abandoned)))
+	}
+	for _, dir := range inner {
+		if exists(string(dir)) {
+			t.Errorf("the lab in %s is there, whose owner the sweep has ended", dir)
+		}
 	}
 	if itsUser.Alive() || !anotherUser.Alive() {
 		t.Errorf("what uses the lab whose owner has ended lives: %v; what uses another one: %v", itsUser.Alive(), anotherUser.Alive())
