@@ -94,7 +94,7 @@ func TestAccKill_helm(t *testing.T) {
 	// A kill of each, and two of the update: there and back.
 	kills := k.sampler.Kills(1)
 	for n := range kills {
-		// Half of a soak, and one commit in two, has the namespace of somebody else.
+		// In half of a soak, and in one commit of two, the namespace exists before the instance and stays.
 		if kills > 1 && n == kills/2 || kills == 1 && k.sampler.IntN(2) == 0 {
 			k.takeNamespace()
 		}

@@ -214,7 +214,7 @@ func TestAccKill_createAndDestroy(t *testing.T) {
 	k.report()
 }
 
-// takeNamespace makes the namespace somebody else's: it is there, and stays.
+// takeNamespace makes the namespace itself, so that it is not the instance's and stays.
 func (k *killer) takeNamespace() {
 	k.Helper()
 	if status, err := k.server.Do(k.Context(), http.MethodPost, "/api/v1/namespaces", `{"metadata":{"name":"`+k.namespace+`"}}`); err != nil || status != http.StatusCreated {

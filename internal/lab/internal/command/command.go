@@ -50,7 +50,7 @@ func asked(word string) bool {
 	return slices.Contains([]string{"help", "-h", "-help", "--help"}, word)
 }
 
-// Usage is what people are told who ask how the program is used.
+// Usage describes the verbs of the program.
 func (p Program) Usage() string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "usage: %s <verb> --dir <directory> ...\n\n", p.Name)
