@@ -70,7 +70,7 @@ func TestAccKill_workloadCluster(t *testing.T) {
 	k := newKiller(newWorld(t))
 	// The writes of each operation: objects, the Lease, marks; a creation also makes the
 	// namespace. An upgrade changes two objects.
-	const creates, updates, destroys = 10, 3, 3
+	const creates, updates, destroys = 9, 3, 3
 	for n := range k.sampler.Kills(1) {
 		k.workloadCluster("1.34.0", 1)
 		i := k.atWrite(n, creates)
