@@ -68,7 +68,6 @@ func (a *attempt) args(o options) []string {
 
 // run runs the unit to its end. An interrupt ends the process and what it started.
 func (a *attempt) run(ctx context.Context, o options) {
-	a.began = time.Now()
 	defer func() { a.took = time.Since(a.began) }()
 	if a.err = os.MkdirAll(a.dir, 0o700); a.err != nil {
 		return

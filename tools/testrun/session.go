@@ -262,7 +262,7 @@ func (s *session) start(ctx context.Context, ended chan<- *attempt) {
 	u := s.pending[0]
 	s.pending = s.pending[1:]
 	number := len(s.done) + len(s.running) + 1
-	a := &attempt{unit: u, number: number, dir: filepath.Join(s.folder, itoa(number)), reader: newReader()}
+	a := &attempt{unit: u, number: number, dir: filepath.Join(s.folder, itoa(number)), began: time.Now(), reader: newReader()}
 	s.running = append(s.running, a)
 	s.lastStart = time.Now()
 	go func() {

@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -18,12 +17,11 @@ const (
 	kindOther      = "other"
 )
 
-// sampler reads what the processes of the machine use while tests run.
+// sampler reads what the processes of the machine use while tests run. It belongs to the loop of the session alone.
 type sampler struct {
 	labs []string
 	self int
 
-	mu sync.Mutex
 	// idle is the part of the processors' time without work, of each of the last samples.
 	idle []float64
 	// all and busy are what the processors have spent since the sampler began.
@@ -42,6 +40,7 @@ type sampler struct {
 type sighting struct {
 	used          time.Duration
 	kind, program string
+	name          string
 	owner         *attempt
 	generation    int
 }
@@ -64,8 +63,6 @@ func newSampler(labs []string, self int) *sampler {
 
 // idleNow is the part of the processors' time without work in the last seconds; 0 when it is not known.
 func (s *sampler) idleNow() float64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if len(s.idle) < samples {
 		return 0
 	}
@@ -78,8 +75,6 @@ func (s *sampler) idleNow() float64 {
 
 // sample takes one sample for the units that run.
 func (s *sampler) sample(running []*attempt) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	now := time.Now()
 	passed := now.Sub(s.lastTime)
 	s.lastTime = now
@@ -124,7 +119,7 @@ func (s *sampler) sample(running []*attempt) {
 func (s *sampler) follow(p processInfo, table map[int]processInfo, owners map[int]*attempt, running []*attempt, spent map[string]time.Duration) {
 	known := s.seen[keyOf(p)]
 	if known == nil {
-		known = &sighting{program: programOf(p)}
+		known = &sighting{name: p.name, program: programOf(p)}
 		known.kind, known.owner = s.classify(p, known.program, table, owners, running)
 		s.seen[keyOf(p)] = known
 	} else if known.owner == nil && (known.kind == kindTests || known.kind == kindOther) {
@@ -134,6 +129,9 @@ func (s *sampler) follow(p processInfo, table map[int]processInfo, owners map[in
 		} else if known.kind == kindTests {
 			known.kind, known.owner = s.classify(p, known.program, table, owners, running)
 		}
+	}
+	if known.name != p.name {
+		known.name, known.program = p.name, programOf(p)
 	}
 	known.generation = -1
 	step := p.used - known.used
@@ -223,7 +221,7 @@ func readServices(labs []string) map[int]string {
 }
 
 // keyOf names a process: identifiers come again.
-func keyOf(p processInfo) string { return p.started + "/" + p.name + "/" + itoa(p.pid) }
+func keyOf(p processInfo) string { return p.started + "/" + itoa(p.pid) }
 
 func compilerOr(program, other string) string {
 	switch program {

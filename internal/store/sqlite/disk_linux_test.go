@@ -3,6 +3,7 @@ package sqlite
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	osexec "os/exec"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 )
 
 // asUser gives a directory and what is in it to an ordinary user and works as that
@@ -84,7 +86,7 @@ func withMounts(t *testing.T) bool {
 	if os.Getenv(envMounts) != "" {
 		return true
 	}
-	cmd := osexec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v") //nolint:gosec // The test binary itself.
+	cmd := osexec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v", fmt.Sprintf("-test.short=%t", testing.Short())) //nolint:gosec // The test binary itself.
 	cmd.Env = append(os.Environ(), envMounts+"=1")
 	cmd.SysProcAttr = &syscall.SysProcAttr{
 		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,
@@ -97,7 +99,7 @@ func withMounts(t *testing.T) bool {
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Start(); err != nil {
-		t.Skipf("a process cannot have mounts of its own: %v", err)
+		labtest.Missing(t, fmt.Sprintf("a process cannot have mounts of its own: %v", err))
 	}
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("%v\n%s", err, out.String())
@@ -112,11 +114,11 @@ func TestFullDisk(t *testing.T) {
 		return
 	}
 	if err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
-		t.Skipf("mounts cannot be kept to this process: %v", err)
+		labtest.Missing(t, fmt.Sprintf("mounts cannot be kept to this process: %v", err))
 	}
 	dir := t.TempDir()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=512k,mode=0700"); err != nil {
-		t.Skipf("a small file system cannot be mounted: %v", err)
+		labtest.Missing(t, fmt.Sprintf("a small file system cannot be mounted: %v", err))
 	}
 	t.Cleanup(func() {
 		if err := syscall.Unmount(dir, 0); err != nil {

@@ -17,7 +17,7 @@ import (
 )
 
 // Entry is what is known of a lab outside of its directory, in a folder of the user: whose it is, and what runs. So labs
-// are found whose owners were killed, and processes whose lab somebody has deleted.
+// are found whose owners were killed, and processes whose lab was deleted.
 type Entry struct {
 	Dir Dir `json:"dir"`
 	// Owner is the process that the lab ends with; none for a lab that stays.

@@ -13,7 +13,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/layout"
 )
 
-// EnvCache is the variable that names the folder of what all labs share, in the place of one in the user's cache.
+// EnvCache is the variable that names the folder of what all labs share, instead of one in the user's cache.
 const EnvCache = "VNF_LAB_CACHE"
 
 // cacheFolder is that folder in the user's cache, so that a new checkout begins with what an earlier one has unpacked.

@@ -14,7 +14,7 @@ import (
 
 var errEnded = errors.New("the process has ended")
 
-// ending tells whether a process has begun to end: nobody says so here.
+// ending tells whether a process has begun to end. This system does not say so.
 func ending(int) bool { return false }
 
 // startTime is the start of the process as ps prints it, to the second.

@@ -1,5 +1,5 @@
 // Package sweep removes what labs leave behind whose users were killed: the labs themselves, processes of a lab whose
-// directory somebody has deleted, and temporary folders.
+// directory was deleted, and temporary folders.
 package sweep
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/process"
 )
 
-// patience bounds the end of one lab. One that somebody is starting is waited for.
+// patience bounds the end of one lab. The sweep waits for a lab that is being started.
 const patience = 2 * time.Minute
 
 // Sweep is what a sweep needs.
