@@ -115,6 +115,26 @@ type tree struct {
 	dirs  map[string][]fs.DirEntry
 	open  func(name string) (io.ReadCloser, error)
 	close func() error
+	// hidden are the files that are not read as part of the package, with what each is.
+	hidden map[string]string
+}
+
+// without returns an archive without some files, which are given with what each is. To open one of them is an error that says so. Both
+// archives are closed by closing one.
+func without(a Archive, hidden map[string]string) Archive {
+	var files []FileInfo
+	for _, f := range a.Files() {
+		if hidden[f.Path] == "" {
+			files = append(files, f)
+		}
+	}
+	open := func(name string) (io.ReadCloser, error) { return a.Open(name) }
+	if t, ok := a.(*tree); ok {
+		open = t.open
+	}
+	t := newTree(files, open, a.Close)
+	t.hidden = hidden
+	return t
 }
 
 func newTree(files []FileInfo, open func(string) (io.ReadCloser, error), closer func() error) *tree {
@@ -169,6 +189,9 @@ func (t *tree) Open(name string) (fs.File, error) {
 			return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 		}
 		return &file{entry: entry{name: path.Base(name), size: f.Size, mode: 0o444}, r: &verifyingReader{r: r, want: f, h: sha256.New()}, c: r}, nil
+	}
+	if what := t.hidden[name]; what != "" {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fmt.Errorf("it is %s, which nothing but the verification of the package reads", what)}
 	}
 	if entries, ok := t.dirs[name]; ok {
 		return &dir{entry: entry{name: path.Base(name), mode: fs.ModeDir | 0o555}, entries: entries}, nil

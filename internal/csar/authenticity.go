@@ -5,12 +5,13 @@ import (
 	"crypto/x509"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 // checkAuthenticity verifies security option 1: the signature in the manifest, and the
-// signatures of single files.
+// signatures of single files. Only a signed manifest says which files make up the package, so nothing else names a signer.
 func (r *reader) checkAuthenticity() {
 	signedFiles := r.signedFiles()
 	hasCMS := r.p.Manifest != nil && r.p.Manifest.CMSLine > 0
@@ -20,10 +21,10 @@ func (r *reader) checkAuthenticity() {
 	if r.o.signature() == SignatureIgnore {
 		return
 	}
+	if !hasCMS {
+		r.unsigned(len(signedFiles) > 0)
+	}
 	if r.p.Security.Option == "" {
-		if r.signatureRequired() {
-			r.add(vnfm.SeverityError, place{file: r.p.ManifestFile}, "the package is not signed", "a signature is required: in the manifest (option 1) or beside the archive (option 2)")
-		}
 		return
 	}
 	v := newVerifier(r.o)
@@ -31,21 +32,39 @@ func (r *reader) checkAuthenticity() {
 	var manifest verification
 	if hasCMS && r.p.Manifest.CMS != nil {
 		manifest = r.verifyManifest(v, common)
-		r.p.Security = manifest.security(SecurityOption1)
 	}
 	all := true
 	for _, s := range signedFiles {
-		out := r.verifyFile(v, s, common)
-		all = all && out.trusted
-		if r.p.Security.Signer == "" {
-			r.p.Security = out.security(SecurityOption1)
-		}
-	}
-	r.p.Security.Verified = all && !r.damaged && (manifest.trusted || !hasCMS && r.everyFileSigned(signedFiles))
-	if r.signatureRequired() && all && !hasCMS && !r.everyFileSigned(signedFiles) {
-		r.add(vnfm.SeverityError, place{file: r.p.ManifestFile}, "the manifest is not signed, and not every file is signed by itself", "a signature is required; sign the manifest")
+		all = r.verifyFile(v, s, common).trusted && all
 	}
 	r.ps = append(r.ps, v.ps...)
+	if manifest.trusted && all && !r.damaged && r.signatureCovers() && !r.ps.HasErrors() {
+		r.p.Security = manifest.security(SecurityOption1)
+	}
+}
+
+// unsigned reports a manifest without signature.
+func (r *reader) unsigned(filesSigned bool) {
+	at := place{file: r.p.ManifestFile}
+	switch {
+	case filesSigned && r.signatureRequired():
+		r.add(vnfm.SeverityError, at, "the manifest is not signed", "the signatures of single files bind neither their paths nor the version of the package; sign the manifest (option 1) or the archive (option 2)")
+	case filesSigned && !r.outer:
+		r.add(vnfm.SeverityWarning, at, "the manifest is not signed", "the signatures of single files bind neither their paths nor the version of the package, so no signer is reported")
+	case r.signatureRequired():
+		r.add(vnfm.SeverityError, at, "the package is not signed", "a signature is required: in the manifest (option 1) or beside the archive (option 2)")
+	}
+}
+
+// signatureCovers reports that a signature of the manifest covers every file. Where one is required the files that
+// it leaves out are errors already.
+func (r *reader) signatureCovers() bool {
+	unlisted, bare := r.uncovered(true)
+	list := slices.Concat(unlisted, bare)
+	if len(list) > 0 && !r.signatureRequired() {
+		r.add(vnfm.SeverityWarning, place{file: r.p.ManifestFile}, "the signature of the manifest does not cover "+countOf(len(list))+": "+someOf(list), "no signer is reported; add a Source with Algorithm and Hash for each")
+	}
+	return len(list) == 0
 }
 
 // signedFiles are the files with a signature of their own.
@@ -59,26 +78,15 @@ func (r *reader) signedFiles() []Source {
 	return list
 }
 
-// everyFileSigned reports that the signatures of single files leave none out but
-// the manifest and what belongs to the signatures.
-func (r *reader) everyFileSigned(list []Source) bool {
-	covered := r.exempt()
-	for _, s := range list {
-		covered[s.Path] = true
-	}
-	for _, f := range r.a.Files() {
-		if !covered[f.Path] {
-			return false
-		}
-	}
-	return len(list) > 0
-}
-
 // certificates reads a certificate file of the package; "" is none.
 func (r *reader) certificates(v *verifier, name string, at place) []*x509.Certificate {
 	if name == "" {
 		return nil
 	}
+	if certs, seen := r.certs[name]; seen {
+		return certs
+	}
+	r.certs[name] = nil
 	if at.file == "" {
 		at.file = name
 	}
@@ -86,7 +94,7 @@ func (r *reader) certificates(v *verifier, name string, at place) []*x509.Certif
 		v.fail(signed{at: at}, fmt.Sprintf("the certificate %q is not in the package", name), r.similar(name))
 		return nil
 	}
-	data, ok := r.text(name)
+	data, ok := r.textUpTo(name, maxCertificatesBytes)
 	if !ok {
 		return nil
 	}
@@ -94,6 +102,10 @@ func (r *reader) certificates(v *verifier, name string, at place) []*x509.Certif
 	if err != nil {
 		v.fail(signed{at: at}, fmt.Sprintf("the certificate %q cannot be read", name), err.Error())
 	}
+	if textAroundPEM(data) {
+		v.add(v.suspicious(), at, fmt.Sprintf("the certificate %q has text around its PEM blocks", name), "a file that is a certificate and something else can be used as either; leave the blocks alone")
+	}
+	r.certs[name] = certs
 	return certs
 }
 
@@ -103,12 +115,11 @@ func (r *reader) verifyManifest(v *verifier, common []*x509.Certificate) verific
 		noun:         "the manifest",
 		at:           place{file: m.File, line: m.CMSLine, column: 1},
 		cms:          m.CMS,
-		open:         func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(m.Signed)), nil },
-		size:         int64(len(m.Signed)),
+		content:      newContent(func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(m.Signed)), nil }),
 		certificates: common,
 	})
 	if out.embedded && len(common) > 0 {
-		if cert, _ := findCertificate(common, out.signer.RawIssuer, out.signer.SerialNumber); cert != nil {
+		if slices.ContainsFunc(common, out.signer.Equal) {
 			r.add(vnfm.SeverityWarning, place{file: r.p.Certificate}, "the certificate of the signer is given twice", "it is also in the signature of the manifest; SOL 004 wants one place")
 		}
 	}
@@ -125,7 +136,7 @@ func (r *reader) verifyFile(v *verifier, s Source, common []*x509.Certificate) v
 		v.fail(signed{at: at}, fmt.Sprintf("the signature %q of %q is not in the package", s.Signature, s.Path), r.similar(s.Signature))
 		return verification{}
 	}
-	cms, ok := r.text(s.Signature)
+	cms, ok := r.textUpTo(s.Signature, maxSignatureBytes)
 	if !ok {
 		return verification{}
 	}
@@ -137,8 +148,16 @@ func (r *reader) verifyFile(v *verifier, s Source, common []*x509.Certificate) v
 		noun:         fmt.Sprintf("%q", s.Path),
 		at:           at,
 		cms:          cms,
-		open:         func() (io.ReadCloser, error) { return r.a.Open(s.Path) },
-		size:         f.Size,
+		content:      r.content(f),
 		certificates: certs,
 	})
+}
+
+// content is a file that is signed.
+func (r *reader) content(f FileInfo) *content {
+	if r.contents[f.Path] == nil {
+		r.contents[f.Path] = newContent(func() (io.ReadCloser, error) { return r.a.Open(f.Path) })
+		r.contents[f.Path].size = f.Size
+	}
+	return r.contents[f.Path]
 }

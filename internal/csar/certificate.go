@@ -6,7 +6,6 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"math/big"
 )
 
 // parseCertificates reads all certificates of a PEM bundle, or one or more in DER.
@@ -43,12 +42,21 @@ func parseCertificates(data []byte) ([]*x509.Certificate, error) {
 	return certs, nil
 }
 
-// findCertificate returns the certificate with an issuer and serial number, and its index.
-func findCertificate(certs []*x509.Certificate, issuer []byte, serial *big.Int) (*x509.Certificate, int) {
-	for i, c := range certs {
-		if serial != nil && c.SerialNumber.Cmp(serial) == 0 && bytes.Equal(c.RawIssuer, issuer) {
-			return c, i
+// textAroundPEM reports that a file holds something else beside PEM blocks: a file that is certificates to one reader
+// can be a script or a manifest to another. DER has no room for that but in its own fields.
+func textAroundPEM(data []byte) bool {
+	if !bytes.Contains(data, []byte(beginMarker)) {
+		return false
+	}
+	for rest := data; len(bytes.TrimSpace(rest)) > 0; {
+		if !pureStart(rest) {
+			return true
+		}
+		var block *pem.Block
+		block, rest = pem.Decode(rest)
+		if block == nil || len(block.Headers) > 0 {
+			return true
 		}
 	}
-	return nil, 0
+	return false
 }

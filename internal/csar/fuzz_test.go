@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -99,7 +100,7 @@ func FuzzOpenZip(f *testing.F) {
 			}
 		}
 		p, _ := Read(a, Options{})
-		_ = p.KubernetesFiles(a)
+		_, _ = p.KubernetesFiles(budget.New(t.Context(), budget.Limits{}), a)
 		back, err := openBytes(zipBytes(t, a), Limits{})
 		if err != nil || ContentDigest(back) != ContentDigest(a) {
 			t.Errorf("packed again: %v", err)
@@ -115,7 +116,7 @@ func FuzzSignature(f *testing.F) {
 	roots := certPEM(leaf.cert)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		files := map[string][]byte{"s.yaml": []byte(rootText), "s.sig": data, "s.mf": []byte(goodMetadata + "Source: s.yaml\nSignature: s.sig\n")}
-		p, problems := Read(FromFiles(files), Options{Signature: SignatureRequire, TrustRoots: roots})
+		p, problems := Read(FromFiles(files), Options{Signature: SignatureRequire, Trust: Trust{Roots: roots}})
 		if p.Security.Verified || !problems.HasErrors() {
 			t.Errorf("verified by %q", data)
 		}

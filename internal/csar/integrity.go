@@ -2,9 +2,7 @@ package csar
 
 import (
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -96,58 +94,74 @@ func (r *reader) checkDigest(s Source, f FileInfo) {
 }
 
 // digest returns the digest of a file of the archive in hexadecimal.
-func (r *reader) digest(algorithm string, f FileInfo) (sum string, err error) {
+func (r *reader) digest(algorithm string, f FileInfo) (string, error) {
 	if algorithm == "SHA-256" {
 		return strings.TrimPrefix(f.Digest, "sha256:"), nil
 	}
-	in, err := r.a.Open(f.Path)
-	if err != nil {
-		return "", err
-	}
-	defer func() { err = errors.Join(err, in.Close()) }()
-	h := algorithms[algorithm].New()
-	if _, err := io.Copy(h, in); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
+	sum, err := r.content(f).digest(algorithms[algorithm])
+	return hex.EncodeToString(sum), err
 }
 
-// exempt reports files that SOL 004 does not want listed, or that cannot be covered by
-// the digests they are needed to check: the manifest, signatures and certificates.
-func (r *reader) exempt() map[string]bool {
-	exempt := map[string]bool{r.p.ManifestFile: true, r.p.Certificate: true}
+// protection returns the files that cannot be covered by the digests they are needed to check, with what each
+// is: the manifest, and the signatures and certificates of the files of the package. None of them is used as
+// anything else, so one that is listed, or that the package begins with, is not among them.
+func (r *reader) protection() map[string]string {
+	own := map[string]string{}
+	used := map[string]bool{"": true, metaFile: true, r.p.Entry: true}
+	for _, name := range r.p.OtherDefinitions {
+		used[name] = true
+	}
 	for _, s := range r.sources {
-		exempt[s.Signature] = true
-		exempt[s.Certificate] = true
+		used[s.Path] = true
 	}
-	return exempt
+	add := func(name, what string) {
+		if !used[name] {
+			own[name] = what
+		}
+	}
+	add(r.p.Certificate, "a certificate")
+	for _, s := range r.signedFiles() {
+		add(s.Signature, "a signature")
+		add(s.Certificate, "a certificate")
+	}
+	if r.p.ManifestFile != "" {
+		own[r.p.ManifestFile] = "the manifest"
+	}
+	return own
 }
 
-// checkCoverage finds files that nothing protects. It is a warning, because complete lists are rare
-// in the field; where a signature is required, only what it covers counts.
-func (r *reader) checkCoverage() {
+// uncovered returns the files that are not listed, and those that are listed without anything that protects them. Strict
+// counts what the signature of the manifest covers: the digests in it, for all files.
+func (r *reader) uncovered(strict bool) (unlisted, bare []string) {
 	listed, protected := map[string]bool{}, map[string]bool{}
 	for _, s := range r.sources {
 		listed[s.Path] = true
-		// A signature of the manifest says nothing about digests that stand elsewhere.
-		if s.Hash != "" && (!r.signatureRequired() || s.File == r.p.ManifestFile) || s.Signature != "" {
+		if s.Hash != "" && (!strict || s.File == r.p.ManifestFile) || s.Signature != "" && !strict {
 			protected[s.Path] = true
 		}
 	}
-	exempt := r.exempt()
-	var unlisted, bare []string
+	own := r.protection()
 	for _, f := range r.a.Files() {
 		switch {
 		// Few manifests list TOSCA.meta, and damage to it shows by itself.
-		case exempt[f.Path], f.Path == metaFile && !r.signatureRequired():
+		case own[f.Path] != "", f.Path == metaFile && !strict:
 		case !listed[f.Path]:
 			unlisted = append(unlisted, f.Path)
 		case !protected[f.Path]:
 			bare = append(bare, f.Path)
 		}
 	}
+	return unlisted, bare
+}
+
+// checkCoverage finds files that nothing protects. It is a warning, because complete lists are rare
+// in the field; where a signature is required, only what it covers counts.
+func (r *reader) checkCoverage() {
+	// Without a signature in the manifest the missing signature is the finding.
+	strict := r.signatureRequired() && r.p.Manifest.CMSLine > 0
+	unlisted, bare := r.uncovered(strict)
 	severity, consequence := vnfm.SeverityWarning, "nothing protects this content"
-	if r.signatureRequired() {
+	if strict {
 		severity, consequence = vnfm.SeverityError, "the signature does not cover this content"
 	}
 	at := place{file: r.p.ManifestFile}
@@ -168,7 +182,14 @@ func countFiles(n int) string {
 	if n == 1 {
 		return "1 file is"
 	}
-	return fmt.Sprintf("%d files are", n)
+	return countOf(n) + " are"
+}
+
+func countOf(n int) string {
+	if n == 1 {
+		return "1 file"
+	}
+	return fmt.Sprintf("%d files", n)
 }
 
 func someOf(names []string) string {

@@ -7,20 +7,33 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/yamlpos"
 )
 
 // KubernetesFiles returns the artifacts that hold Kubernetes manifests, in the order in which
 // the package lists them: YAML and JSON files of the package whose documents all have apiVersion and kind. Left out
 // are definitions and Heat templates, Helm charts, non-MANO artifacts, tests, and
 // documents that are files for a client rather than objects of an API (kustomizations, kubeconfigs).
-func (p *Package) KubernetesFiles(a Archive) []string {
+// It is a problem when the budget does not reach for all files, and a warning when one is too large to be looked at.
+func (p *Package) KubernetesFiles(b *budget.Budget, a Archive) ([]string, vnfm.Problems) {
 	var files []string
+	var problems vnfm.Problems
 	for _, artifact := range p.Artifacts {
-		if !artifact.External && artifact.Size <= maxTextBytes && p.mayHoldObjects(a, artifact.Path) && holdsObjects(a, artifact.Path) {
+		if artifact.External || artifact.Size > maxTextBytes || !p.mayHoldObjects(a, artifact.Path) {
+			continue
+		}
+		if holdsObjects(b, a, artifact.Path, &problems) {
 			files = append(files, artifact.Path)
 		}
+		if err := b.Err(); err != nil {
+			problems.Errorf(artifact.Path, 0, 0, "cannot be read: the package has %v", err)
+			return nil, problems
+		}
 	}
-	return files
+	return files, problems
 }
 
 func (p *Package) mayHoldObjects(a Archive, name string) bool {
@@ -49,29 +62,32 @@ func (p *Package) mayHoldObjects(a Archive, name string) bool {
 }
 
 // holdsObjects reports that every document of a file is an object of an API. A file that is no
-// YAML, a chart's template for example, is none.
-func holdsObjects(a Archive, name string) bool {
+// YAML, a chart's template for example, is none. Other problems of a file that begins with objects are reported when it is used.
+func holdsObjects(b *budget.Budget, a Archive, name string, problems *vnfm.Problems) bool {
 	data, err := a.ReadFile(name)
 	if err != nil {
 		return false
 	}
-	docs, err := yamlDocuments(string(data))
-	if err != nil || len(docs) == 0 {
+	if err := yamlpos.Fits(data); err != nil {
+		problems.Warnf(name, 0, 0, "is not looked at for Kubernetes manifests: it has %v", err)
 		return false
 	}
-	for _, doc := range docs {
-		if !isObject(doc) {
-			return false
-		}
+	docs, found := yamlpos.Parse(b, name, data, yamlpos.Options{LastKeyWins: true})
+	// An error of syntax has no column.
+	if slices.ContainsFunc(found, func(p vnfm.Problem) bool { return p.Column == 0 }) {
+		return false
 	}
-	return true
+	if len(docs) == 0 {
+		for _, p := range found {
+			problems.Warnf(name, p.Line, p.Column, "is not looked at for Kubernetes manifests: %s", p.Summary)
+		}
+		return false
+	}
+	return !slices.ContainsFunc(docs, func(d *yamlpos.Document) bool { return !isObject(d) })
 }
 
-func isObject(doc *yaml.Node) bool {
-	if doc.Kind != yaml.MappingNode {
-		return false
-	}
-	version, kind := mapValue(doc, "apiVersion"), mapValue(doc, "kind")
+func isObject(doc *yamlpos.Document) bool {
+	version, kind := doc.Get(doc.Root, "apiVersion"), doc.Get(doc.Root, "kind")
 	if version == nil || kind == nil || version.Kind != yaml.ScalarNode || kind.Kind != yaml.ScalarNode || version.Value == "" || kind.Value == "" {
 		return false
 	}

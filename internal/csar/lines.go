@@ -2,6 +2,7 @@ package csar
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -116,13 +117,40 @@ func checkText(file string, data []byte) vnfm.Problems {
 	return nil
 }
 
+// maxFindings bounds the problems about one file: a file that is something else has one in every line.
+const maxFindings = 100
+
 // findings collects problems about one file.
 type findings struct {
 	file string
 	list vnfm.Problems
+	// errors are those in the list, left those that the list has no room for.
+	errors int
+	left   int
+}
+
+// problems returns the list, with a last problem that counts those that are left out.
+func (fs *findings) problems() vnfm.Problems {
+	if fs.left > 0 {
+		severity := vnfm.SeverityWarning
+		if fs.errors > 0 {
+			severity = vnfm.SeverityError
+		}
+		fs.list = append(fs.list, vnfm.Problem{Severity: severity, File: fs.file, Summary: fmt.Sprintf("%d more problems of this file are not listed", fs.left)})
+		fs.left = 0
+	}
+	return fs.list
 }
 
 func (fs *findings) add(s vnfm.Severity, line, col int, summary, detail string) {
+	if s == vnfm.SeverityError {
+		fs.errors++
+	}
+	// An error takes a place that warnings do not get: half of the list is kept for errors.
+	if len(fs.list) >= maxFindings || s != vnfm.SeverityError && len(fs.list) >= maxFindings/2 {
+		fs.left++
+		return
+	}
 	fs.list = append(fs.list, vnfm.Problem{Severity: s, File: fs.file, Line: line, Column: col, Summary: summary, Detail: detail})
 }
 

@@ -98,7 +98,7 @@ func ParseManifest(file string, data []byte) (*Manifest, vnfm.Problems) {
 
 // parseManifest is ParseManifest with the severity of a digest that cannot be right.
 func parseManifest(file string, data []byte, damage vnfm.Severity) (*Manifest, vnfm.Problems) {
-	p := &manifestParser{damage: damage, findings: findings{file: file}, m: &Manifest{File: file, Metadata: map[string]string{}, Signed: data}, metaLines: map[string]int{}}
+	p := &manifestParser{damage: damage, findings: findings{file: file}, m: &Manifest{File: file, Metadata: map[string]string{}, Signed: data}, metaLines: map[string]int{}, sets: map[string]bool{}}
 	if ps := checkText(file, data); ps != nil {
 		return p.m, ps
 	}
@@ -106,7 +106,7 @@ func parseManifest(file string, data []byte, damage vnfm.Severity) (*Manifest, v
 		p.line(l, data)
 	}
 	p.finish()
-	return p.m, p.list
+	return p.m, p.problems()
 }
 
 type manifestSection int
@@ -118,6 +118,7 @@ const (
 	sectionNonMANO
 	sectionCMS
 	sectionEnd
+	sectionIgnored
 )
 
 type manifestParser struct {
@@ -130,6 +131,8 @@ type manifestParser struct {
 	// current is the block that Algorithm, Hash, Signature and Certificate belong to.
 	current *Source
 	set     string
+	// sets are the identifiers seen.
+	sets    map[string]bool
 	setAt   position
 	setUsed bool
 	cms     []string
@@ -143,6 +146,8 @@ const (
 func (p *manifestParser) line(l line, data []byte) {
 	trimmed := strings.TrimSpace(l.text)
 	switch {
+	case p.section == sectionIgnored:
+		return
 	case p.section == sectionCMS:
 		p.cmsLine(l, trimmed)
 		return
@@ -156,6 +161,7 @@ func (p *manifestParser) line(l line, data []byte) {
 		return
 	case p.section == sectionEnd:
 		p.err(l.number, 1, "text after the signature", "the signature is the last part of a manifest; nothing after it is signed")
+		p.section = sectionIgnored
 		return
 	}
 	f, ok := parseField(l)
@@ -258,10 +264,11 @@ func (p *manifestParser) beginSet(f field) {
 		p.err(f.line, f.valueCol, fmt.Sprintf("non-MANO artifact set %s takes no value", f.key), "write its files as \"Source: path\" lines below it")
 		p.setUsed = true
 	}
-	if slices.Contains(p.m.Sets, f.key) {
+	if p.sets[f.key] {
 		p.err(f.line, f.keyCol, fmt.Sprintf("non-MANO artifact set %s is given twice", f.key), "put its files under one identifier")
 		return
 	}
+	p.sets[f.key] = true
 	p.m.Sets = append(p.m.Sets, f.key)
 }
 
@@ -305,6 +312,7 @@ func (p *manifestParser) beginCMS(l line, trimmed string, data []byte) {
 	}
 	if p.m.CMSLine > 0 {
 		p.err(l.number, 1, "second signature", fmt.Sprintf("a manifest has one signature; the first begins on line %d", p.m.CMSLine))
+		p.section = sectionIgnored
 		return
 	}
 	p.endSet()

@@ -64,7 +64,7 @@ func parseMeta(file string, data []byte, damage vnfm.Severity) (*Meta, vnfm.Prob
 		p.line(l)
 	}
 	p.finish()
-	return p.m, p.list
+	return p.m, p.problems()
 }
 
 type metaParser struct {

@@ -8,6 +8,13 @@ import (
 	"unicode/utf8"
 )
 
+const (
+	// maxNameBytes bounds the name of a file. Linux takes paths of 4,096 bytes; the longest in packages have 200.
+	maxNameBytes = 1024
+	// maxNameSegments bounds how deep a file lies.
+	maxNameSegments = 64
+)
+
 // cleanName checks the name of a file as an archive gives it and returns it relative,
 // slash-separated and clean. A name that another tool could resolve to a place outside
 // the package, or to another name than the one shown, is refused.
@@ -15,6 +22,10 @@ func cleanName(name string) (string, error) {
 	switch {
 	case name == "":
 		return "", fmt.Errorf("the name is empty")
+	case len(name) > maxNameBytes:
+		return "", fmt.Errorf("the name has %d bytes, more than %d", len(name), maxNameBytes)
+	case strings.Count(name, "/") >= maxNameSegments:
+		return "", fmt.Errorf("the name has more than %d directories", maxNameSegments)
 	case !utf8.ValidString(name):
 		return "", fmt.Errorf("the name is not UTF-8")
 	case strings.ContainsFunc(name, unicode.IsControl):

@@ -15,11 +15,15 @@ import (
 
 // spoolBytes is the size in bytes up to which the inner archive of option 2 is kept in
 // memory; a larger one goes to a temporary file.
-const spoolBytes = 64 << 20
+const spoolBytes = 4 << 20
 
 // Open opens a package of any form and reads it: a directory, a zip archive, or security
 // option 2, an outer zip (or directory) with the archive and its signature beside it. For
 // option 2 the archive returned is the inner one.
+//
+// The archive holds neither the manifest nor the signatures and certificates that only serve to verify
+// the package: no digest covers them, so none of them can be used as a manifest, a chart or a script. The package's
+// digest is over all files.
 //
 // What is wrong with the content is in the problems. When it could not be opened as an
 // archive at all, archive and package are nil and the problems hold an error. The error
@@ -45,8 +49,9 @@ func Open(path string, o Options, l Limits) (Archive, *Package, vnfm.Problems, e
 	if outer, ok := findOuter(a); ok {
 		return outer.open(a, o, l)
 	}
-	p, problems := Read(a, o)
-	return a, p, problems, nil
+	r := newReader(a, o)
+	r.read()
+	return r.readable(), r.p, r.ps, nil
 }
 
 // refused turns an error of the content into problems.
@@ -108,8 +113,11 @@ func (f outerFiles) open(outer Archive, o Options, l Limits) (a Archive, p *Pack
 	r := newReader(inner, o)
 	r.outer = true
 	r.read()
+	if r.ps.HasErrors() || problems.HasErrors() {
+		security = Security{Option: security.Option}
+	}
 	r.p.Security = security
-	return inner, r.p, append(problems, r.ps...), nil
+	return r.readable(), r.p, append(problems, r.ps...), nil
 }
 
 // check holds the outer archive to SOL 004 clause 5.1: the package, the signature, at most one certificate.
@@ -152,10 +160,10 @@ func (f outerFiles) verify(outer Archive, o Options, problems *vnfm.Problems) Se
 		return Security{Option: SecurityOption2}
 	}
 	v := newVerifier(o)
-	s := signed{noun: fmt.Sprintf("%q", f.csar[0]), at: place{file: f.cms[0]}, open: func() (io.ReadCloser, error) { return outer.Open(f.csar[0]) }}
+	s := signed{noun: fmt.Sprintf("%q", f.csar[0]), at: place{file: f.cms[0]}, content: newContent(func() (io.ReadCloser, error) { return outer.Open(f.csar[0]) })}
 	for _, file := range outer.Files() {
 		if file.Path == f.csar[0] {
-			s.size = file.Size
+			s.content.size = file.Size
 		}
 	}
 	// A reader gives the same treatment to unreadable and oversized files as in a package.
@@ -164,7 +172,7 @@ func (f outerFiles) verify(outer Archive, o Options, problems *vnfm.Problems) Se
 		s.certificates = r.certificates(v, f.cert[0], place{})
 	}
 	security := Security{Option: SecurityOption2}
-	if cms, ok := r.text(f.cms[0]); ok {
+	if cms, ok := r.textUpTo(f.cms[0], maxSignatureBytes); ok {
 		s.cms = cms
 		security = v.verify(s).security(SecurityOption2)
 	}

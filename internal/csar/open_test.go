@@ -1,12 +1,16 @@
 package csar
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 )
 
 // TestOpen covers the forms of a package, option 2 above all.
@@ -14,7 +18,7 @@ func TestOpen(t *testing.T) {
 	root := issue(t, "Root", nil, authority)
 	leaf := issue(t, "Leaf", root, nil)
 	self := issue(t, "Self", nil, nil)
-	require := Options{Signature: SignatureRequire, TrustRoots: certPEM(root.cert)}
+	require := Options{Signature: SignatureRequire, Trust: Trust{Roots: certPEM(root.cert)}}
 	good := goodPackage()
 	inner := string(zipBytes(t, good.archive()))
 	damaged := string(zipBytes(t, good.with(texts{"Files/kubernetes/service.yaml": "x"}).archive()))
@@ -107,8 +111,11 @@ func TestOpen(t *testing.T) {
 			if p.Security.Option != tt.option || p.Security.Verified != tt.verified {
 				t.Errorf("security %+v", p.Security)
 			}
-			if p.Entry != "Definitions/vnfd.yaml" || p.Digest != ContentDigest(a) {
-				t.Errorf("entry %q, digest %s", p.Entry, p.Digest)
+			if p.Entry != "Definitions/vnfd.yaml" {
+				t.Errorf("entry %q", p.Entry)
+			}
+			if _, err := a.ReadFile("vnfd.mf"); err == nil || !strings.Contains(err.Error(), "it is the manifest") || errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("the manifest is read as a file of the package: %v", err)
 			}
 			if !strings.Contains(tt.name, "tampered") && p.Digest != ContentDigest(good.archive()) {
 				t.Errorf("digest %s depends on the form", p.Digest)
@@ -167,7 +174,12 @@ func TestKubernetesFiles(t *testing.T) {
 	if problems.HasErrors() {
 		t.Fatal(render(problems))
 	}
-	if diff := cmp.Diff([]string{"k/b.yaml", "k/a.yml", "k/c.json"}, p.KubernetesFiles(a)); diff != "" {
-		t.Error(diff)
+	found, problems := p.KubernetesFiles(budget.New(t.Context(), budget.Limits{}), a)
+	if diff := cmp.Diff([]string{"k/b.yaml", "k/a.yml", "k/c.json"}, found); diff != "" || len(problems) > 0 {
+		t.Error(diff, render(problems))
+	}
+	if found, problems = p.KubernetesFiles(budget.New(t.Context(), budget.Limits{Values: 10}), a); len(found) > 0 || len(problems) != 1 ||
+		problems[0].String() != "k/b.yaml: cannot be read: the package has more than 10 values, counted after aliases and merge keys are followed" {
+		t.Error(found, render(problems))
 	}
 }

@@ -85,7 +85,7 @@ func Hash(dir string) (manifest string, err error) {
 func hashManifest(a Archive, p *Package) ([]byte, error) {
 	r := newReader(a, Options{})
 	r.p, r.sources = p, append(slices.Clone(p.Manifest.Sources), p.Manifest.NonMANO...)
-	exempt := r.exempt()
+	own := r.protection()
 	eol := "\n"
 	if bytes.Contains(p.Manifest.Signed, []byte("\r\n")) {
 		eol = "\r\n"
@@ -99,7 +99,7 @@ func hashManifest(a Archive, p *Package) ([]byte, error) {
 			continue
 		}
 		dropped[s.algorithmLine], dropped[s.hashLine] = true, true
-		if exempt[s.Path] || s.Set != "" && s.Hash == "" {
+		if own[s.Path] != "" || s.Set != "" && s.Hash == "" {
 			continue
 		}
 		block, err := r.digestLines(s.declared, f, eol)
@@ -123,7 +123,7 @@ func hashManifest(a Archive, p *Package) ([]byte, error) {
 			}
 		}
 	}
-	return r.appendUnlisted(out.Bytes(), listed, exempt, eol)
+	return r.appendUnlisted(out.Bytes(), listed, own, eol)
 }
 
 func (r *reader) digestLines(algorithm string, f FileInfo, eol string) (string, error) {
@@ -139,10 +139,10 @@ func (r *reader) digestLines(algorithm string, f FileInfo, eol string) (string, 
 
 // appendUnlisted adds a block for each file that is not listed, before the non-MANO sets,
 // behind which it would count as one of them.
-func (r *reader) appendUnlisted(text []byte, listed, exempt map[string]bool, eol string) ([]byte, error) {
+func (r *reader) appendUnlisted(text []byte, listed map[string]bool, own map[string]string, eol string) ([]byte, error) {
 	var blocks strings.Builder
 	for _, f := range r.a.Files() {
-		if listed[f.Path] || exempt[f.Path] {
+		if listed[f.Path] || own[f.Path] != "" {
 			continue
 		}
 		digest, err := r.digestLines("", f, eol)

@@ -108,7 +108,7 @@ func TestSignReplaces(t *testing.T) {
 		t.Errorf("manifest signed twice:\n%s", twice)
 	}
 	signed := leaf.signManifest(t, strings.TrimSuffix(manifest, "\n"))
-	p, problems := Read(goodPackage().with(texts{"vnfd.mf": signed}).archive(), Options{Signature: SignatureRequire, TrustRoots: certPEM(root.cert)})
+	p, problems := Read(goodPackage().with(texts{"vnfd.mf": signed}).archive(), Options{Signature: SignatureRequire, Trust: Trust{Roots: certPEM(root.cert)}})
 	if len(problems) > 0 || !p.Security.Verified {
 		t.Errorf("a manifest without final newline: %q", render(problems))
 	}

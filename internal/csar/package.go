@@ -2,6 +2,8 @@ package csar
 
 import (
 	"time"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 )
 
 // Integrity tells what a wrong digest or a missing file means.
@@ -20,8 +22,8 @@ type SignaturePolicy string
 
 // The policies. The zero value stands for SignatureVerifyIfPresent.
 const (
-	// SignatureRequire refuses a package without a signature of a trusted signer that
-	// covers every file.
+	// SignatureRequire refuses a package unless a trusted signer has signed its manifest, with the digests of all
+	// files in it, or its archive.
 	SignatureRequire SignaturePolicy = "require"
 	// SignatureVerifyIfPresent refuses a signature that does not hold; no signature is
 	// fine, and without trust roots the signer is not judged.
@@ -34,11 +36,12 @@ const (
 type Options struct {
 	Integrity Integrity
 	Signature SignaturePolicy
-	// TrustRoots are the certificates, PEM, that the chain of a signer must end at. A
-	// signer's own self-signed certificate may stand among them.
-	TrustRoots []byte
+	// Trust says whose signatures count.
+	Trust Trust
 	// Now gives the time at which certificates must be valid; nil is time.Now.
 	Now func() time.Time
+	// Budget is what reading the package may cost; nil is a new one with the default limits.
+	Budget *budget.Budget
 }
 
 func (o Options) integrity() Integrity {
@@ -122,9 +125,9 @@ type Security struct {
 	// archive) or empty.
 	Option string
 	// Signer, Issuer and SerialNumber (hexadecimal) are those of the signer's certificate,
-	// NotAfter is its end; empty when the signature was not read.
+	// NotAfter is its end; empty unless Verified.
 	Signer, Issuer, SerialNumber string
 	NotAfter                     time.Time
-	// Verified is true when the signature holds and its signer is trusted.
+	// Verified is true when a signature over all that a reader of the package can get at holds and its signer is trusted.
 	Verified bool
 }

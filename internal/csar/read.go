@@ -1,12 +1,15 @@
 package csar
 
 import (
+	"context"
+	"crypto/x509"
 	"fmt"
 	"io/fs"
 	"path"
 	"slices"
 	"strings"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -34,10 +37,21 @@ type reader struct {
 	sources []Source
 	// damaged is true after a wrong digest or a missing file.
 	damaged bool
+	// folded and bases find files by their lower-case path and name; filled when they are first asked for.
+	folded, bases map[string]string
+	// contents are the signed files that were read, certs the files of certificates.
+	contents map[string]*content
+	certs    map[string][]*x509.Certificate
 }
 
 func newReader(a Archive, o Options) *reader {
-	r := &reader{a: a, o: o, files: map[string]FileInfo{}, p: &Package{Digest: ContentDigest(a), Meta: map[string]string{}, NonMANO: map[string][]string{}}}
+	if o.Budget == nil {
+		o.Budget = budget.New(context.Background(), budget.Limits{})
+	}
+	r := &reader{
+		a: a, o: o, files: map[string]FileInfo{}, contents: map[string]*content{}, certs: map[string][]*x509.Certificate{},
+		p: &Package{Digest: ContentDigest(a), Meta: map[string]string{}, NonMANO: map[string][]string{}},
+	}
 	for _, f := range a.Files() {
 		r.files[f.Path] = f
 	}
@@ -60,6 +74,9 @@ func (r *reader) read() {
 	r.checkAuthenticity()
 }
 
+// readable is the archive without what protects it.
+func (r *reader) readable() Archive { return without(r.a, r.protection()) }
+
 // place is where a finding stands; line and column may be 0.
 type place struct {
 	file         string
@@ -71,9 +88,12 @@ func (r *reader) add(s vnfm.Severity, at place, summary, detail string) {
 }
 
 // text reads a file that is about to be parsed.
-func (r *reader) text(name string) ([]byte, bool) {
-	if r.files[name].Size > maxTextBytes {
-		r.add(vnfm.SeverityError, place{file: name}, fmt.Sprintf("the file has %d bytes, more than the %d that are read as text", r.files[name].Size, maxTextBytes), "")
+func (r *reader) text(name string) ([]byte, bool) { return r.textUpTo(name, maxTextBytes) }
+
+// textUpTo is text for files that are smaller by their nature.
+func (r *reader) textUpTo(name string, most int64) ([]byte, bool) {
+	if r.files[name].Size > most {
+		r.add(vnfm.SeverityError, place{file: name}, fmt.Sprintf("the file has %d bytes, more than the %d that are read", r.files[name].Size, most), "")
 		return nil, false
 	}
 	data, err := r.a.ReadFile(name)
@@ -122,6 +142,10 @@ func (r *reader) readMeta() {
 	if base := baseName(r.p.Entry); base != "" && meta.Keys[KeyManifest] == "" {
 		r.p.ManifestFile = r.ifExists(base + ".mf")
 	}
+	if r.p.ManifestFile != "" && (r.p.ManifestFile == r.p.Entry || slices.Contains(r.p.OtherDefinitions, r.p.ManifestFile)) {
+		r.add(vnfm.SeverityError, r.metaAt(KeyManifest), fmt.Sprintf("%q is named as the manifest and as definitions", r.p.ManifestFile), "one file cannot be both")
+		r.p.ManifestFile = ""
+	}
 	if base := baseName(r.p.ManifestFile); base != "" {
 		if want := baseName(r.p.Entry); want != "" && want != base {
 			r.add(vnfm.SeverityWarning, r.metaAt(KeyManifest), fmt.Sprintf("the manifest %q is not named after %q", r.p.ManifestFile, r.p.Entry), "SOL 004 wants "+want+".mf")
@@ -168,15 +192,20 @@ func (r *reader) isDir(name string) bool {
 
 // similar names a file that was probably meant.
 func (r *reader) similar(name string) string {
-	for _, f := range r.a.Files() {
-		if strings.EqualFold(f.Path, name) {
-			return fmt.Sprintf("there is %q; names differ in case", f.Path)
+	if r.folded == nil {
+		r.folded, r.bases = map[string]string{}, map[string]string{}
+		for _, f := range r.a.Files() {
+			r.folded[strings.ToLower(f.Path)] = f.Path
+			if base := strings.ToLower(path.Base(f.Path)); r.bases[base] == "" {
+				r.bases[base] = f.Path
+			}
 		}
 	}
-	for _, f := range r.a.Files() {
-		if strings.EqualFold(path.Base(f.Path), path.Base(name)) {
-			return fmt.Sprintf("there is %q; paths begin at the root of the package", f.Path)
-		}
+	if other := r.folded[strings.ToLower(name)]; other != "" {
+		return fmt.Sprintf("there is %q; names differ in case", other)
+	}
+	if other := r.bases[strings.ToLower(path.Base(name))]; other != "" {
+		return fmt.Sprintf("there is %q; paths begin at the root of the package", other)
 	}
 	return "add the file, or correct the path"
 }

@@ -189,7 +189,7 @@ func TestSignatures(t *testing.T) {
 	sha256OID, sha1OID := pkcs7.OIDDigestAlgorithmSHA256, pkcs7.OIDDigestAlgorithmSHA1
 	signedBy := func(id *identity) texts { return good.with(texts{"vnfd.mf": id.signManifest(t, manifest)}) }
 	signedAs := func(text, cms string) texts { return good.with(texts{"vnfd.mf": text + cms}) }
-	require := Options{Signature: SignatureRequire, TrustRoots: roots}
+	require := Options{Signature: SignatureRequire, Trust: Trust{Roots: roots}}
 	later := func(o Options, d time.Duration) Options {
 		o.Now = func() time.Time { return time.Now().Add(d) }
 		return o
@@ -208,44 +208,44 @@ func TestSignatures(t *testing.T) {
 	}{
 		{name: "chain with intermediate", files: signedBy(leaf), o: require, verified: true, signer: "CN=Leaf"},
 		{name: "RSA", files: signedBy(leafRSA), o: require, verified: true, signer: "CN=Leaf RSA"},
-		{name: "verified when present", files: signedBy(leaf), o: Options{TrustRoots: roots}, verified: true, signer: "CN=Leaf"},
+		{name: "verified when present", files: signedBy(leaf), o: Options{Trust: Trust{Roots: roots}}, verified: true, signer: "CN=Leaf"},
 		{name: "CRLF manifest", files: good.with(texts{"vnfd.mf": leaf.signManifest(t, crlf(manifest))}), o: require, verified: true, signer: "CN=Leaf"},
 		{name: "CRLF all through", files: signedAs(crlf(manifest), crlf(leaf.signDetached(t, crlf(manifest)))), o: require, verified: true, signer: "CN=Leaf"},
 		{name: "PKCS7 label, no final newline", files: signedAs(manifest, strings.TrimSpace(strings.ReplaceAll(leaf.signDetached(t, manifest), "CMS", "PKCS7"))), o: require, verified: true, signer: "CN=Leaf"},
-		{name: "without signed attributes", files: signedAs(manifest, leafRSA.signBare(t, manifest, true, false, sha256OID)), o: Options{Signature: SignatureRequire, TrustRoots: certPEM(root.cert, intermediate.cert)}, verified: true, signer: "CN=Leaf RSA"},
-		{name: "self-signed, pinned as a root", files: signedBy(self), o: Options{Signature: SignatureRequire, TrustRoots: certPEM(self.cert)}, verified: true, signer: "CN=Self"},
+		{name: "without signed attributes", files: signedAs(manifest, leafRSA.signBare(t, manifest, true, false, sha256OID)), o: Options{Signature: SignatureRequire, Trust: Trust{Roots: certPEM(root.cert, intermediate.cert)}}, verified: true, signer: "CN=Leaf RSA"},
+		{name: "self-signed, pinned as a root", files: signedBy(self), o: Options{Signature: SignatureRequire, Trust: Trust{Roots: certPEM(self.cert)}}, verified: true, signer: "CN=Self"},
 		{name: "ignored", files: signedBy(foreign), o: Options{Signature: SignatureIgnore}},
 		{name: "ignored, though no CMS at all", files: signedAs(manifest, "-----BEGIN CMS-----\nnot base64!\n-----END CMS-----\n"), o: Options{Signature: SignatureIgnore}},
-		{name: "no trust roots", files: signedBy(leaf), signer: "CN=Leaf", want: []string{"warning: " + signatureLine + `the manifest is signed by "CN=Leaf", which is not checked: no trust roots are configured`}},
-		{name: "no trust roots but required", files: signedBy(leaf), o: Options{Signature: SignatureRequire}, signer: "CN=Leaf", want: []string{"error: " + signatureLine + `the manifest is signed by "CN=Leaf", which is not checked: no trust roots are configured`}},
-		{name: "trust roots are no certificates", files: signedBy(leaf), o: Options{TrustRoots: []byte("-----BEGIN X-----\n")}, signer: "CN=Leaf", want: []string{
+		{name: "no trust roots", files: signedBy(leaf), want: []string{"warning: " + signatureLine + `the manifest is signed by "CN=Leaf", which is not checked: no trust roots are configured`}},
+		{name: "no trust roots but required", files: signedBy(leaf), o: Options{Signature: SignatureRequire}, want: []string{"error: " + signatureLine + `the manifest is signed by "CN=Leaf", which is not checked: no trust roots are configured`}},
+		{name: "trust roots are no certificates", files: signedBy(leaf), o: Options{Trust: Trust{Roots: []byte("-----BEGIN X-----\n")}}, want: []string{
 			"error: the trust roots cannot be read: there is no PEM block CERTIFICATE in it",
 			"error: " + signatureLine + `the certificate "CN=Leaf" that signed the manifest does not lead to a trust root: its issuer is "CN=Intermediate"; add the root, or put the intermediate certificates into the package`,
 		}},
-		{name: "tampered", files: good.with(texts{"vnfd.mf": strings.Replace(leaf.signManifest(t, manifest), "Acme", "Evil", 1)}), o: require, signer: "CN=Leaf", want: []string{"error: " + signatureLine + "the signature does not match the manifest: the content was changed after it was signed"}},
-		{name: "tampered, without signed attributes", files: signedAs(strings.Replace(manifest, "Acme", "Evil", 1), leafRSA.signBare(t, manifest, true, false, sha256OID)), o: require, signer: "CN=Leaf RSA", want: []string{"error: " + signatureLine + "the signature of the manifest is not valid: crypto/rsa: verification error"}},
-		{name: "line ends changed", files: signedAs(crlf(manifest), leaf.signDetached(t, manifest)), o: require, signer: "CN=Leaf", want: []string{"error: " + signatureLine + "the signature does not match the manifest: the content was changed after it was signed"}},
-		{name: "expired", files: signedBy(expired), o: later(require, 2*time.Hour), signer: "CN=Expired", want: []string{"error: " + signatureLine + `the certificate "CN=Expired" that signed the manifest has expired: it ended on ` + day(expired.cert.NotAfter) + "; obtain a package signed with a valid certificate"}},
-		{name: "expired without trust roots", files: signedBy(expired), o: later(Options{}, 2*time.Hour), signer: "CN=Expired", want: []string{"error: " + signatureLine + `the certificate "CN=Expired" that signed the manifest has expired: it ended on ` + day(expired.cert.NotAfter) + "; obtain a package signed with a valid certificate"}},
-		{name: "expired intermediate", files: signedBy(underOld), o: later(require, 2*time.Hour), signer: "CN=Under Old", want: []string{"error: " + signatureLine + `the certificate "CN=Old Intermediate" in the chain of "CN=Under Old" is not valid now: it is valid from ` + day(oldIntermediate.cert.NotBefore) + " to " + day(oldIntermediate.cert.NotAfter)}},
-		{name: "clock before the certificate", files: signedBy(leaf), o: later(require, -72*time.Hour), signer: "CN=Leaf", want: []string{"error: " + signatureLine + `the certificate "CN=Leaf" that signed the manifest is not yet valid: it begins on ` + day(leaf.cert.NotBefore) + "; check the clock"}},
-		{name: "not for signing", files: signedBy(noSigning), o: require, signer: "CN=No Signing", want: []string{"error: " + signatureLine + `the certificate "CN=No Signing" that signed the manifest is not for signing: its key usage lacks digitalSignature`}},
-		{name: "self-signed", files: signedBy(self), o: require, signer: "CN=Self", want: []string{"error: " + signatureLine + `the certificate "CN=Self" that signed the manifest is self-signed: anybody can make one; add it to the trust roots if it is the one that you expect`}},
-		{name: "foreign", files: signedBy(foreign), o: require, signer: "CN=Foreign", want: []string{"error: " + signatureLine + `the certificate "CN=Foreign" that signed the manifest does not lead to a trust root: its issuer is "CN=Foreign Root"; add the root, or put the intermediate certificates into the package`}},
-		{name: "intermediate missing", files: signedAs(manifest, leaf.signBare(t, manifest, true, true, sha256OID)), o: require, signer: "CN=Leaf", want: []string{"error: " + signatureLine + `the certificate "CN=Leaf" that signed the manifest does not lead to a trust root: its issuer is "CN=Intermediate"; add the root, or put the intermediate certificates into the package`}},
+		{name: "tampered", files: good.with(texts{"vnfd.mf": strings.Replace(leaf.signManifest(t, manifest), "Acme", "Evil", 1)}), o: require, want: []string{"error: " + signatureLine + "the signature does not match the manifest: the content was changed after it was signed"}},
+		{name: "tampered, without signed attributes", files: signedAs(strings.Replace(manifest, "Acme", "Evil", 1), leafRSA.signBare(t, manifest, true, false, sha256OID)), o: require, want: []string{"error: " + signatureLine + "the signature of the manifest is not valid: the signature is not that of the key of the certificate"}},
+		{name: "line ends changed", files: signedAs(crlf(manifest), leaf.signDetached(t, manifest)), o: require, want: []string{"error: " + signatureLine + "the signature does not match the manifest: the content was changed after it was signed"}},
+		{name: "expired", files: signedBy(expired), o: later(require, 2*time.Hour), want: []string{"error: " + signatureLine + `the certificate "CN=Expired" that signed the manifest has expired: it ended on ` + day(expired.cert.NotAfter) + "; obtain a package signed with a valid certificate"}},
+		{name: "expired without trust roots", files: signedBy(expired), o: later(Options{}, 2*time.Hour), want: []string{"error: " + signatureLine + `the certificate "CN=Expired" that signed the manifest has expired: it ended on ` + day(expired.cert.NotAfter) + "; obtain a package signed with a valid certificate"}},
+		{name: "expired intermediate", files: signedBy(underOld), o: later(require, 2*time.Hour), want: []string{"error: " + signatureLine + `the certificate "CN=Old Intermediate" in the chain of "CN=Under Old" is not valid now: it is valid from ` + day(oldIntermediate.cert.NotBefore) + " to " + day(oldIntermediate.cert.NotAfter)}},
+		{name: "clock before the certificate", files: signedBy(leaf), o: later(require, -72*time.Hour), want: []string{"error: " + signatureLine + `the certificate "CN=Leaf" that signed the manifest is not yet valid: it begins on ` + day(leaf.cert.NotBefore) + "; check the clock"}},
+		{name: "not for signing", files: signedBy(noSigning), o: require, want: []string{"error: " + signatureLine + `the certificate "CN=No Signing" that signed the manifest is not for signing: its key usage lacks digitalSignature`}},
+		{name: "self-signed", files: signedBy(self), o: require, want: []string{"error: " + signatureLine + `the certificate "CN=Self" that signed the manifest is self-signed: anybody can make one; add it to the trust roots if it is the one that you expect`}},
+		{name: "foreign", files: signedBy(foreign), o: require, want: []string{"error: " + signatureLine + `the certificate "CN=Foreign" that signed the manifest does not lead to a trust root: its issuer is "CN=Foreign Root"; add the root, or put the intermediate certificates into the package`}},
+		{name: "intermediate missing", files: signedAs(manifest, leaf.signBare(t, manifest, true, true, sha256OID)), o: require, want: []string{"error: " + signatureLine + `the certificate "CN=Leaf" that signed the manifest does not lead to a trust root: its issuer is "CN=Intermediate"; add the root, or put the intermediate certificates into the package`}},
 		{name: "certificate missing", files: signedAs(manifest, leaf.signBare(t, manifest, false, true, sha256OID)), o: require, want: []string{"error: " + signatureLine + "the certificate that signed the manifest is missing: it is neither in the signature nor in the package; sign with the certificate included, or name its file with ETSI-Entry-Certificate"}},
 		{name: "SHA-1", files: signedAs(manifest, leafRSA.signBare(t, manifest, true, true, sha1OID)), o: require, want: []string{"error: " + signatureLine + "the signature of the manifest uses a broken digest: SHA-1 and MD5 can be forged; sign with SHA-256 or SHA-512"}},
 		{name: "compressedData", files: signedAs(manifest, compressed), o: require, want: []string{"error: " + signatureLine + `the signature of the manifest is CMS compressedData: it must be CMS signedData; set signature = "ignore" to use the package without it`}},
 		{name: "not base64", files: signedAs(manifest, "-----BEGIN CMS-----\nnot base64!\n-----END CMS-----\n"), o: require, want: []string{"error: " + signatureLine + "the signature of the manifest is not valid PEM: the lines between the markers must be base64"}},
 		{name: "not CMS", files: signedAs(manifest, "-----BEGIN CMS-----\nMIIB\n-----END CMS-----\n"), o: require, want: []string{"error: " + signatureLine + "the signature of the manifest is not CMS: it must be a detached CMS SignedData, PEM or DER"}},
 		{name: "nested without end", files: signedAs(manifest, "-----BEGIN CMS-----\n"+base64.StdEncoding.EncodeToString([]byte(strings.Repeat("\x30\x80", 1<<20)))+"\n-----END CMS-----\n"), o: require, want: []string{"error: " + signatureLine + "the signature of the manifest has 2097152 bytes, more than 131072: it must be detached: without the content that it signs"}},
-		{name: "a file that the signature does not cover", files: signedBy(leaf).with(texts{"Definitions/evil.yaml": "x"}), o: require, verified: true, signer: "CN=Leaf", want: []string{"error: vnfd.mf: 1 file is not listed: Definitions/evil.yaml: the signature does not cover this content; add a Source with Algorithm and Hash for each"}},
-		{name: "a file listed without digest", files: good.with(texts{"a": "x", "vnfd.mf": leaf.signManifest(t, manifest+"Source: a\n")}), o: require, verified: true, signer: "CN=Leaf", want: []string{"error: vnfd.mf: 1 file is listed without digest: a: the signature does not cover this content; add Algorithm and Hash"}},
+		{name: "a file that the signature does not cover", files: signedBy(leaf).with(texts{"Definitions/evil.yaml": "x"}), o: require, want: []string{"error: vnfd.mf: 1 file is not listed: Definitions/evil.yaml: the signature does not cover this content; add a Source with Algorithm and Hash for each"}},
+		{name: "a file listed without digest", files: good.with(texts{"a": "x", "vnfd.mf": leaf.signManifest(t, manifest+"Source: a\n")}), o: require, want: []string{"error: vnfd.mf: 1 file is listed without digest: a: the signature does not cover this content; add Algorithm and Hash"}},
 		{name: "a file whose digest stands in TOSCA.meta alone", files: good.with(texts{
 			"a": "x", "TOSCA-Metadata/TOSCA.meta": metaWithFile,
 			"vnfd.mf": leaf.signManifest(t, strings.Replace(manifest, sha(goodMeta), sha(metaWithFile), 1)),
-		}), o: require, verified: true, signer: "CN=Leaf", want: []string{"error: vnfd.mf: 1 file is listed without digest: a: the signature does not cover this content; add Algorithm and Hash"}},
-		{name: "a changed file is an error even when integrity only warns", files: signedBy(leaf).with(texts{"Files/kubernetes/service.yaml": "x"}), o: Options{Signature: SignatureRequire, TrustRoots: roots, Integrity: IntegrityWarn}, signer: "CN=Leaf", want: []string{
+		}), o: require, want: []string{"error: vnfd.mf: 1 file is listed without digest: a: the signature does not cover this content; add Algorithm and Hash"}},
+		{name: "a changed file is an error even when integrity only warns", files: signedBy(leaf).with(texts{"Files/kubernetes/service.yaml": "x"}), o: Options{Signature: SignatureRequire, Trust: Trust{Roots: roots}, Integrity: IntegrityWarn}, want: []string{
 			"error: vnfd.mf:17:7: SHA-256 of \"Files/kubernetes/service.yaml\" is not the one declared: declared " + sha(serviceText) + ", computed " + sha("x") + "; the file was changed after the manifest was written, or damaged",
 		}},
 	}
@@ -270,7 +270,7 @@ func TestSignatures(t *testing.T) {
 func TestSignatureCertificateFiles(t *testing.T) {
 	root := issue(t, "Root", nil, authority)
 	leaf := issue(t, "Leaf", root, nil)
-	o := Options{Signature: SignatureRequire, TrustRoots: certPEM(root.cert)}
+	o := Options{Signature: SignatureRequire, Trust: Trust{Roots: certPEM(root.cert)}}
 	certificate := string(certPEM(leaf.cert))
 	oid := pkcs7.OIDDigestAlgorithmSHA256
 	rooted := rootPackage()
@@ -298,6 +298,12 @@ func TestSignatureCertificateFiles(t *testing.T) {
 			if diff := cmp.Diff(want, render(problems)); diff != "" {
 				t.Errorf("problems (-want +got):\n%s", diff)
 			}
+			if problems.HasErrors() {
+				if p.Security.Verified {
+					t.Errorf("security %+v", p.Security)
+				}
+				return
+			}
 			if !p.Security.Verified || p.Security.Signer != "CN=Leaf" || p.Security.Issuer != "CN=Root" || p.Security.SerialNumber != leaf.cert.SerialNumber.Text(16) {
 				t.Errorf("security %+v", p.Security)
 			}
@@ -316,7 +322,11 @@ func TestSignaturesOfFiles(t *testing.T) {
 		"s.yaml": rootText, "a.img": "image", "s.sig.cms": leaf.signDetached(t, rootText), "a.sig.p7": der(other.signBare(t, "image", false, true, oid)), "a.cert": string(certPEM(other.cert)),
 		"s.mf": goodMetadata + signedSource("s.yaml", "s.sig.cms") + signedSource("a.img", "a.sig.p7\nCertificate: a.cert"),
 	}
-	require := Options{Signature: SignatureRequire, TrustRoots: certPEM(root.cert)}
+	trusted := Options{Trust: Trust{Roots: certPEM(root.cert)}}
+	require := Options{Signature: SignatureRequire, Trust: trusted.Trust}
+	complete := base.with(texts{"s.mf": leaf.signManifest(t, goodMetadata+source("s.yaml", rootText)+"Signature: s.sig.cms\n"+source("a.img", "image")+"Signature: a.sig.p7\nCertificate: a.cert\n")})
+	const unsigned = "s.mf: the manifest is not signed: the signatures of single files bind neither their paths nor the version of the package"
+	refused, noted := "error: "+unsigned+"; sign the manifest (option 1) or the archive (option 2)", "warning: "+unsigned+", so no signer is reported"
 	tests := []struct {
 		name     string
 		files    texts
@@ -324,23 +334,29 @@ func TestSignaturesOfFiles(t *testing.T) {
 		verified bool
 		want     []string
 	}{
-		{name: "every file", files: base, o: require, verified: true},
-		{name: "common certificate", files: base.with(texts{"a.cert": "", "s.cert": string(certPEM(other.cert)), "s.mf": strings.ReplaceAll(base["s.mf"], "Certificate: a.cert\n", "")}), o: require, verified: true},
+		{name: "every file", files: base, o: trusted, want: []string{noted}},
+		{name: "every file, but a signature is required", files: base, o: require, want: []string{refused}},
+		{name: "common certificate", files: base.with(texts{"a.cert": "", "s.cert": string(certPEM(other.cert)), "s.mf": strings.ReplaceAll(base["s.mf"], "Certificate: a.cert\n", "")}), o: trusted, want: []string{noted}},
 		{name: "no trust roots", files: base, want: []string{
+			noted,
 			`warning: s.mf:7:12: "s.yaml" is signed by "CN=Leaf", which is not checked: no trust roots are configured`,
 			`warning: s.mf:9:12: "a.img" is signed by "CN=Other", which is not checked: no trust roots are configured`,
 		}},
 		{name: "ignored", files: base.with(texts{"a.img": "tampered"}), o: Options{Signature: SignatureIgnore}},
-		{name: "tampered", files: base.with(texts{"a.img": "tampered"}), o: require, want: []string{`error: s.mf:9:12: the signature does not match "a.img": the content was changed after it was signed`}},
-		{name: "signature and certificate missing", files: base.with(texts{"s.sig.cms": "", "a.cert": ""}), o: require, want: []string{
+		{name: "tampered", files: base.with(texts{"a.img": "tampered"}), o: trusted, want: []string{noted, `error: s.mf:9:12: the signature does not match "a.img": the content was changed after it was signed`}},
+		{name: "signature and certificate missing", files: base.with(texts{"s.sig.cms": "", "a.cert": ""}), o: trusted, want: []string{
+			noted,
 			`error: s.mf:7:12: the signature "s.sig.cms" of "s.yaml" is not in the package: add the file, or correct the path`,
 			`error: s.mf:10:14: the certificate "a.cert" is not in the package: add the file, or correct the path`,
 			`error: s.mf:9:12: the certificate that signed "a.img" is missing: it is neither in the signature nor in the package; sign with the certificate included, or name its file with ETSI-Entry-Certificate`,
 		}},
-		{name: "one file is not signed", files: base.with(texts{"b": "x", "s.mf": base["s.mf"] + source("b", "x")}), o: require, want: []string{
-			"error: s.mf: the manifest is not signed, and not every file is signed by itself: a signature is required; sign the manifest",
+		{name: "manifest signed too", files: complete, o: require, verified: true},
+		{name: "manifest signed too, without digests", files: base.with(texts{"s.mf": leaf.signManifest(t, base["s.mf"])}), o: require, want: []string{
+			"error: s.mf: 2 files are listed without digest: a.img, s.yaml: the signature does not cover this content; add Algorithm and Hash",
 		}},
-		{name: "manifest signed too", files: base.with(texts{"b": "x", "s.mf": leaf.signManifest(t, base["s.mf"]+source("b", "x"))}), o: require, verified: true},
+		{name: "manifest signed too, without digests, not required", files: base.with(texts{"s.mf": leaf.signManifest(t, base["s.mf"])}), o: trusted, want: []string{
+			"warning: s.mf: the signature of the manifest does not cover 2 files: a.img, s.yaml: no signer is reported; add a Source with Algorithm and Hash for each",
+		}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -398,7 +414,7 @@ func TestOpenSSLAgrees(t *testing.T) {
 				if variant == "no certificates" {
 					files["sample.cert"] = string(certPEM(leaf.cert, intermediate.cert))
 				}
-				p, problems := Read(files.archive(), Options{Signature: SignatureRequire, TrustRoots: certPEM(root.cert)})
+				p, problems := Read(files.archive(), Options{Signature: SignatureRequire, Trust: Trust{Roots: certPEM(root.cert)}})
 				if len(problems) > 0 || !p.Security.Verified {
 					t.Errorf("%s: %q, %+v", variant, render(problems), p.Security)
 				}

@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/function"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfd"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -63,7 +64,7 @@ func (parseVNFD) Run(ctx context.Context, req function.RunRequest, resp *functio
 	if resp.Error != nil {
 		return
 	}
-	d, problems := vnfd.Parse("line", []byte(content))
+	d, problems := vnfd.Parse(budget.New(ctx, budget.Limits{}), "line", []byte(content))
 	if problems.HasErrors() {
 		resp.Error = function.NewArgumentFuncError(0, problemText("Cannot read the VNFD", problems))
 		return

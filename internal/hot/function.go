@@ -1,10 +1,6 @@
 package hot
 
-import (
-	"maps"
-	"slices"
-	"strconv"
-)
+import "github.com/nfv-iac/terraform-provider-vnf/internal/yamlpos"
 
 // The functions of HOT that name something else.
 const (
@@ -29,21 +25,28 @@ func function(v any) (name string, arg any) {
 	return "", nil
 }
 
-// visit calls do for each call of a function within a value, with the way to it.
-func visit(v any, at string, do func(at, name string, arg any)) {
-	if name, arg := function(v); name != "" {
-		do(at, name, arg)
+// visit calls do for each call of a function within a value, with the way to it, which is
+// that of the value and what leads from there to the call. do must not keep the way. It
+// ends the visit by false.
+func visit(v any, way []yamlpos.Step, do func(way []yamlpos.Step, name string, arg any) bool) bool {
+	if name, arg := function(v); name != "" && !do(way, name, arg) {
+		return false
 	}
 	switch v := v.(type) {
 	case map[string]any:
-		for _, key := range slices.Sorted(maps.Keys(v)) {
-			visit(v[key], join(at, key), do)
+		for _, key := range sorted(v) {
+			if !visit(v[key], append(way, step(key)), do) {
+				return false
+			}
 		}
 	case []any:
-		for i, item := range v {
-			visit(item, join(at, strconv.Itoa(i)), do)
+		for i, each := range v {
+			if !visit(each, append(way, item(i)), do) {
+				return false
+			}
 		}
 	}
+	return true
 }
 
 // rewrite copies a value and puts what change gives into the place of calls; change
@@ -89,10 +92,11 @@ func target(arg any) string {
 // references lists the resources that a value refers to.
 func references(v any) []string {
 	var names []string
-	visit(v, "", func(_, name string, arg any) {
+	visit(v, nil, func(_ []yamlpos.Step, name string, arg any) bool {
 		if (name == fnResource || name == fnAttr) && target(arg) != "" {
 			names = append(names, target(arg))
 		}
+		return true
 	})
 	return names
 }

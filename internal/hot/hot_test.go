@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -88,7 +89,7 @@ func golden(t *testing.T, name string, value any) {
 // mustLoad loads what has no problem.
 func mustLoad(t *testing.T, p *vnfm.Package, f *vnfm.Flavour) *Source {
 	t.Helper()
-	s, ps := Load(p, f)
+	s, ps := Load(budget.New(t.Context(), budget.Limits{}), p, f)
 	if len(ps) > 0 {
 		t.Fatal(lines(ps))
 	}

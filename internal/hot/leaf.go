@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/yamlpos"
 )
 
 // leaf is a value below the parameter nfv that a template asks for, as in
@@ -94,18 +95,19 @@ func asLeaf(arg any, names map[string]numberedName) (leaf, bool) {
 }
 
 // leavesOf lists the leaves that a template, or a part of it, asks for, each once.
-func leavesOf(v any, names map[string]numberedName, place func(at string) vnfm.Place) []leaf {
+func leavesOf(v any, names map[string]numberedName, place func(way []yamlpos.Step) vnfm.Place) []leaf {
 	found := map[string]leaf{}
-	visit(v, "", func(at, name string, arg any) {
+	visit(v, nil, func(way []yamlpos.Step, name string, arg any) bool {
 		if name != fnParam {
-			return
+			return true
 		}
 		if l, ok := asLeaf(arg, names); ok {
 			if _, seen := found[l.String()]; !seen {
-				l.at = place(at)
+				l.at = place(way)
 				found[l.String()] = l
 			}
 		}
+		return true
 	})
 	list := make([]leaf, 0, len(found))
 	for _, key := range slices.Sorted(maps.Keys(found)) {
@@ -117,7 +119,7 @@ func leavesOf(v any, names map[string]numberedName, place func(at string) vnfm.P
 // leaves lists those of the templates as the package has them: of the top-level one,
 // and of nested ones that are handed the parameter as a whole.
 func (s *Source) leaves() []leaf {
-	list := leavesOf(s.Top, nil, func(at string) vnfm.Place { return s.top.at[at] })
+	list := leavesOf(s.Top, nil, s.top.at)
 	return append(list, s.nestedLeaves()...)
 }
 
@@ -126,7 +128,7 @@ func (s *Source) nestedLeaves() []leaf {
 	for _, name := range sorted(s.nested) {
 		t := s.nested[name]
 		if _, ok := t.section("parameters")[nfv]; ok {
-			list = append(list, leavesOf(t.body, nil, func(at string) vnfm.Place { return t.at[at] })...)
+			list = append(list, leavesOf(t.body, nil, t.at)...)
 		}
 	}
 	return list
@@ -135,10 +137,11 @@ func (s *Source) nestedLeaves() []leaf {
 // wholesale tells whether the parameter is handed on as a whole.
 func (s *Source) wholesale() bool {
 	found := false
-	visit(s.Top, "", func(_, name string, arg any) {
+	visit(s.Top, nil, func(_ []yamlpos.Step, name string, arg any) bool {
 		if list, ok := arg.([]any); name == fnParam && (textOf(arg) == nfv || ok && len(list) == 1 && textOf(list[0]) == nfv) {
 			found = true
 		}
+		return !found
 	})
 	return found
 }

@@ -8,7 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/yamlpos"
 )
 
 const (
@@ -20,8 +22,9 @@ const (
 
 // Load reads the templates that a package brings for a deployment flavour, where
 // OpenStack Tacker has them: the top-level one in BaseHOT/<flavour id>, nested ones in
-// its directory nested. Without them the VNFD is translated.
-func Load(p *vnfm.Package, f *vnfm.Flavour) (*Source, vnfm.Problems) {
+// its directory nested. Without them the VNFD is translated. What is read and followed is
+// taken from the budget.
+func Load(b *budget.Budget, p *vnfm.Package, f *vnfm.Flavour) (*Source, vnfm.Problems) {
 	var ps vnfm.Problems
 	dir := path.Join(directory, f.ID)
 	top, found := topTemplate(p, dir, &ps)
@@ -29,9 +32,9 @@ func Load(p *vnfm.Package, f *vnfm.Flavour) (*Source, vnfm.Problems) {
 		return nil, ps
 	}
 	if !found {
-		return translate(p, f)
+		return translate(b, p, f)
 	}
-	l := loader{p: p, dir: dir, ps: &ps, nested: map[string]*template{}, others: map[string]string{}}
+	l := loader{b: b, p: p, dir: dir, ps: &ps, nested: map[string]*template{}, others: map[string]string{}}
 	t := l.read(top)
 	if t == nil {
 		return nil, ps
@@ -40,12 +43,17 @@ func Load(p *vnfm.Package, f *vnfm.Flavour) (*Source, vnfm.Problems) {
 	if ps.HasErrors() {
 		return nil, ps
 	}
-	s := &Source{Top: t.body, Files: l.others, VDUs: map[string]VDU{}, top: t, nested: l.nested}
+	s := &Source{Top: t.body, Files: l.others, VDUs: map[string]VDU{}, top: t, nested: l.nested, work: b.Steps}
 	for name, n := range l.nested {
 		s.Files[name] = n.text
 	}
 	s.findVDUs(f, &ps)
 	s.findCopies(f, &ps)
+	if err := b.Err(); err != nil {
+		// What was found after the last step means nothing.
+		ps = nil
+		ps.Errorf(t.file, 0, 0, "the file has %v", err)
+	}
 	if ps.HasErrors() {
 		return nil, ps
 	}
@@ -84,6 +92,7 @@ func isTemplate(name string) bool {
 
 // loader follows references from file to file.
 type loader struct {
+	b   *budget.Budget
 	p   *vnfm.Package
 	dir string
 	ps  *vnfm.Problems
@@ -91,15 +100,20 @@ type loader struct {
 	// they are read or when they cannot be; others are the files of get_file.
 	nested map[string]*template
 	others map[string]string
+	// told is set when the end of the budget is among the problems.
+	told bool
 }
 
 func (l *loader) read(file string) *template {
-	data, err := fs.ReadFile(l.p.Content, file)
+	data, err := l.b.ReadFile(l.p.Content, file)
+	if l.spent(err, vnfm.Place{File: file}) {
+		return nil
+	}
 	if err != nil {
 		l.ps.Errorf(file, 0, 0, "the template cannot be read: %v", err)
 		return nil
 	}
-	t := parse(file, data, l.ps)
+	t := parse(l.b, file, data, l.ps)
 	if t == nil {
 		return nil
 	}
@@ -109,7 +123,7 @@ func (l *loader) read(file string) *template {
 	}
 	for _, name := range []string{"parameters", "resources", "outputs", "conditions"} {
 		if _, ok := t.body[name].(map[string]any); t.body[name] != nil && !ok {
-			errorAt(l.ps, t.place(name), "%s must be a map", name)
+			errorAt(l.ps, t.place(name), "%s must be a mapping", name)
 			return nil
 		}
 	}
@@ -126,14 +140,18 @@ func (l *loader) read(file string) *template {
 // declared reports parameters that the template uses and does not declare.
 func (l *loader) declared(t *template) {
 	for _, section := range []string{"resources", "outputs", "conditions"} {
-		visit(t.body[section], section, func(at, name string, arg any) {
+		visit(t.body[section], []yamlpos.Step{step(section)}, func(way []yamlpos.Step, name string, arg any) bool {
+			if l.spent(l.b.Steps(costOf(arg)), t.at(way)) {
+				return false
+			}
 			p := target(arg)
 			if name != fnParam || p == "" || strings.HasPrefix(p, "OS::") {
-				return
+				return true
 			}
 			if _, ok := t.section("parameters")[p]; !ok {
-				errorAt(l.ps, t.at[at], "get_param names %q, which is not among the parameters of the template", p)
+				l.refuse(t.at(way), "get_param names %q, which is not among the parameters of the template", p)
 			}
+			return true
 		})
 	}
 }
@@ -151,10 +169,11 @@ func (l *loader) references(t *template) {
 		}
 	}
 	for _, section := range []string{"resources", "outputs"} {
-		visit(t.body[section], section, func(at, name string, arg any) {
+		visit(t.body[section], []yamlpos.Step{step(section)}, func(way []yamlpos.Step, name string, arg any) bool {
 			if name == fnFile {
-				l.file(t.at[at], textOf(arg))
+				l.file(t.at(way), textOf(arg))
 			}
+			return l.b.Err() == nil
 		})
 	}
 }
@@ -163,8 +182,11 @@ func (l *loader) references(t *template) {
 // properties with what that one declares.
 func (l *loader) typeOf(t *template, keys []string, definition map[string]any) {
 	name, at := textOf(definition["type"]), t.place(keys...)
+	if l.spent(l.b.Steps(costOf(name)), at) {
+		return
+	}
 	if strings.Contains(name, "://") {
-		errorAt(l.ps, at, "the type %s is an address; a nested template is a file of the package, in %s", name, path.Join(l.dir, nestedDirectory))
+		l.refuse(at, "the type %s is an address; a nested template is a file of the package, in %s", name, path.Join(l.dir, nestedDirectory))
 		return
 	}
 	if !isTemplate(name) {
@@ -189,16 +211,19 @@ func (l *loader) typeOf(t *template, keys []string, definition map[string]any) {
 	}
 	given := mapOf(definition["properties"])
 	parameters := nested.section("parameters")
+	if l.spent(l.b.Steps(int64(len(given)+len(parameters))), at) {
+		return
+	}
 	keys = append(slices.Clone(keys[:len(keys)-1]), "properties")
 	for _, p := range sorted(given) {
 		if _, ok := parameters[p]; !ok {
-			errorAt(l.ps, t.place(append(keys, p)...), "the nested template %s has no parameter %q", nested.file, p)
+			l.refuse(t.place(append(keys, p)...), "the nested template %s has no parameter %q", nested.file, p)
 		}
 	}
 	for _, p := range sorted(parameters) {
 		_, hasDefault := mapOf(parameters[p])["default"]
 		if _, ok := given[p]; !ok && !hasDefault {
-			errorAt(l.ps, at, "the parameter %q of the nested template %s has no default and is not given", p, nested.file)
+			l.refuse(at, "the parameter %q of the nested template %s has no default and is not given", p, nested.file)
 		}
 	}
 }
@@ -224,6 +249,9 @@ func (l *loader) file(at vnfm.Place, name string) {
 		return
 	}
 	file := l.find(name)
+	if file == "" && l.spent(l.b.Steps(costOf(name)), at) {
+		return
+	}
 	if file == "" {
 		*l.ps = append(*l.ps, vnfm.Problem{
 			File: at.File, Line: at.Line, Column: at.Column,
@@ -232,12 +260,53 @@ func (l *loader) file(at vnfm.Place, name string) {
 		})
 		return
 	}
-	data, err := fs.ReadFile(l.p.Content, file)
+	data, err := l.b.ReadFile(l.p.Content, file)
+	if err == nil {
+		err = l.b.Bytes(int64(len(data)))
+	}
+	if l.spent(err, vnfm.Place{File: file}) {
+		return
+	}
 	if err != nil {
 		errorAt(l.ps, at, "%s cannot be read: %v", file, err)
 		return
 	}
 	l.others[name] = string(data)
+}
+
+// problemCost is how many steps a problem takes besides one for each byte of it.
+const problemCost = 100
+
+// refuse adds a problem, as far as the budget goes: aliases can multiply one mistake.
+func (l *loader) refuse(at vnfm.Place, format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if !l.spent(l.b.Steps(problemCost+int64(len(text))), at) {
+		errorAt(l.ps, at, "%s", text)
+	}
+}
+
+// spent tells whether an error is that of the budget, and reports it once.
+func (l *loader) spent(err error, at vnfm.Place) bool {
+	if err == nil || l.b.Err() == nil {
+		return false
+	}
+	if !l.told {
+		l.told = true
+		errorAt(l.ps, at, "the file has %v", err)
+	}
+	return true
+}
+
+// costOf is how many steps the argument of a function takes: one, and one for each byte of
+// the texts in it, since it is compared and shown.
+func costOf(arg any) int64 {
+	cost := int64(1)
+	if list, ok := arg.([]any); ok {
+		for _, each := range list {
+			cost += 1 + int64(len(textOf(each)))
+		}
+	}
+	return cost + int64(len(textOf(arg)))
 }
 
 func sorted[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }

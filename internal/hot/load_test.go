@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 )
 
 // whole is a BaseHOT that is right; nested is one of its files.
@@ -29,16 +31,16 @@ func TestBadTemplates(t *testing.T) {
 		{"two templates", head + both + nestedFile + "-- simple/other.yaml --\na: b\n",
 			"BaseHOT/simple/top.yaml: BaseHOT/simple/other.yaml is a template of the same flavour; one of them is at the top, the others belong in BaseHOT/simple/nested\n"},
 		{"none", nestedFile, "BaseHOT/simple: the directory holds no template; a flavour with BaseHOT has one file *.yaml here, and nested templates in BaseHOT/simple/nested\n"},
-		{"no YAML", "-- simple/top.yaml --\na: b\nc: [\n", "BaseHOT/simple/top.yaml:3: not valid YAML: did not find expected node content\n"},
+		{"no YAML", "-- simple/top.yaml --\na: b\nc: [\n", "BaseHOT/simple/top.yaml:3: the file is not valid YAML: did not find expected node content\n"},
 		{"empty", "-- simple/top.yaml --\n# nothing\n", "BaseHOT/simple/top.yaml: the template is empty\n"},
 		{"two documents", head + both + "---\na: b\n", "BaseHOT/simple/top.yaml:6:1: the file has more than one YAML document; a template is one\n"},
-		{"key twice", head + " {}\nresources: {}\n", "BaseHOT/simple/top.yaml:4:1: the key \"resources\" stands in this map already\n"},
-		{"endless alias", "-- simple/top.yaml --\na: &a { b: *a }\n", "BaseHOT/simple/top.yaml:1:4: the template is too large, or its aliases contain themselves\n"},
-		{"a list", "-- simple/top.yaml --\n- a\n", "BaseHOT/simple/top.yaml:1:1: a template must be a map\n"},
+		{"key twice", head + " {}\nresources: {}\n", "BaseHOT/simple/top.yaml:4:1: the key \"resources\" is given twice, first in line 3\n"},
+		{"endless alias", "-- simple/top.yaml --\na: &a { b: *a }\n", "BaseHOT/simple/top.yaml:1:12: the alias *a contains itself\n"},
+		{"a list", "-- simple/top.yaml --\n- a\n", "BaseHOT/simple/top.yaml:1:1: a template must be a mapping, not a list\n"},
 		{"no version", "-- simple/top.yaml --\nresources: {}\n", "BaseHOT/simple/top.yaml:1: the template has no heat_template_version\n"},
 		{"nested without version", head + both + "-- simple/nested/VDU1.yaml --\nresources: {}\n", "BaseHOT/simple/nested/VDU1.yaml:1: the template has no heat_template_version\n"},
 		{"no type", head + both + "  other: {}\n" + nestedFile, "BaseHOT/simple/top.yaml:6:3: the resource other has no type\n"},
-		{"resources of another kind", head + " []\n", "BaseHOT/simple/top.yaml:3:1: resources must be a map\n"},
+		{"resources of another kind", head + " []\n", "BaseHOT/simple/top.yaml:3:1: resources must be a mapping\n"},
 		{"no nested file", head + both, "BaseHOT/simple/top.yaml:4:11: the nested template VDU1.yaml is not in BaseHOT/simple/nested\n"},
 		{"address as type", head + both + "  more: { type: https://example.com/a.yaml }\n" + nestedFile,
 			"BaseHOT/simple/top.yaml:6:11: the type https://example.com/a.yaml is an address; a nested template is a file of the package, in BaseHOT/simple/nested\n"},
@@ -59,7 +61,7 @@ func TestBadTemplates(t *testing.T) {
 			"BaseHOT/simple/top.yaml:5:3: the resource VDU2 refers to a resource of the VDU VDU1, of which there can be several: Refer to them in a list, or let max_number_of_instances of the VDU be 1.\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s, ps := Load(files(c.files), router())
+			s, ps := Load(budget.New(t.Context(), budget.Limits{}), files(c.files), router())
 			if diff := cmp.Diff(c.want, lines(ps)); diff != "" || s != nil {
 				t.Errorf("problems (-want +got):\n%s", diff)
 			}

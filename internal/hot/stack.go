@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/yamlpos"
 )
 
 // builder makes the stack of one request.
@@ -25,7 +26,7 @@ type builder struct {
 func (s *Source) Stack(r Request) (*Stack, vnfm.Problems) {
 	b := &builder{s: s, r: r, names: map[string]numberedName{}}
 	body := b.expand()
-	leaves := leavesOf(body, b.names, func(string) vnfm.Place { return vnfm.Place{} })
+	leaves := leavesOf(body, b.names, func([]yamlpos.Step) vnfm.Place { return vnfm.Place{} })
 	computed := b.nfv(b.placed(append(leaves, s.nestedLeaves()...)))
 	out := &Stack{Template: body, Files: maps.Clone(s.Files), Parameters: b.parameters()}
 	if _, declared := s.top.section("parameters")[nfv]; declared {

@@ -1,204 +1,98 @@
 package hot
 
 import (
-	"bytes"
-	"errors"
-	"io"
-	"math"
-	"slices"
-	"strconv"
-
 	"go.yaml.in/yaml/v3"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/yamlpos"
 )
 
-const (
-	// maxNodes and maxDepth bound what aliases can multiply a template to.
-	maxNodes = 100_000
-	maxDepth = 100
+// mostValues bounds one template. All of it is copied for each request, parts of it for each
+// VNFC, and what aliases multiply is as large as it looks.
+const mostValues = 100_000
 
-	mergeKey = "<<"
-	// pathMark separates the keys on the way to a value.
-	pathMark = "\x00"
-)
+// pathMark separates the parts of a name that is made of several.
+const pathMark = "\x00"
 
-// template is one file of a BaseHOT with the places of what stands in it.
+// template is one file of a BaseHOT, or of a translated VNFD.
 type template struct {
 	file string
 	text string
 	body map[string]any
-	// at are the places of all keys and items, by the way to them.
-	at map[string]vnfm.Place
+	// doc is the file with the places of what stands in it; nil for the top-level template of a translated VNFD, which has
+	// the places of its resources instead.
+	doc       *yamlpos.Document
+	resources map[string]vnfm.Place
 }
-
-// words of YAML 1.1 for true and false, as PyYAML knows them.
-var (
-	yamlTrue  = []string{"yes", "Yes", "YES", "on", "On", "ON"}
-	yamlFalse = []string{"no", "No", "NO", "off", "Off", "OFF"}
-)
 
 // parse reads a template the way that Heat does, which reads YAML 1.1 by PyYAML: a
 // heat_template_version without quotes stays text, and yes, no, on and off without
 // quotes are true and false. The one thing that is not done are numbers in base 60: who
 // writes 52:54:00:12:34:56 means the address.
-func parse(file string, data []byte, ps *vnfm.Problems) *template {
-	dec := yaml.NewDecoder(bytes.NewReader(data))
-	var root, more yaml.Node
-	if err := dec.Decode(&root); err != nil {
-		if errors.Is(err, io.EOF) {
-			ps.Errorf(file, 0, 0, "the template is empty")
-			return nil
-		}
-		line, text := vnfm.YAMLError(err)
-		ps.Errorf(file, line, 0, "not valid YAML: %s", text)
-		return nil
-	}
-	if err := dec.Decode(&more); !errors.Is(err, io.EOF) {
-		ps.Errorf(file, more.Line, more.Column, "the file has more than one YAML document; a template is one")
-		return nil
-	}
-	r := reader{t: &template{file: file, text: string(data), at: map[string]vnfm.Place{}}, ps: ps}
-	body, ok := r.value(root.Content[0], "", 0).(map[string]any)
+func parse(b *budget.Budget, file string, data []byte, ps *vnfm.Problems) *template {
+	docs, problems := yamlpos.Parse(b, file, data, yamlpos.Options{Null: true})
+	*ps = append(*ps, problems...)
 	switch {
-	case r.failed:
+	case len(docs) > 1:
+		ps.Errorf(file, docs[1].Line, docs[1].Column, "the file has more than one YAML document; a template is one")
 		return nil
-	case !ok:
-		ps.Errorf(file, root.Content[0].Line, root.Content[0].Column, "a template must be a map")
+	case problems.HasErrors():
 		return nil
-	}
-	r.t.body = body
-	return r.t
-}
-
-// reader makes values of YAML nodes and notes their places.
-type reader struct {
-	t      *template
-	ps     *vnfm.Problems
-	nodes  int
-	failed bool
-}
-
-func (r *reader) value(n *yaml.Node, at string, depth int) any {
-	if r.nodes++; r.nodes > maxNodes || depth > maxDepth {
-		if !r.failed {
-			r.ps.Errorf(r.t.file, n.Line, n.Column, "the template is too large, or its aliases contain themselves")
-		}
-		r.failed = true
+	case len(docs) == 0:
+		ps.Errorf(file, 0, 0, "the template is empty")
 		return nil
 	}
-	if _, seen := r.t.at[at]; !seen {
-		r.t.at[at] = vnfm.Place{File: r.t.file, Line: n.Line, Column: n.Column}
-	}
-	switch n.Kind {
-	case yaml.AliasNode:
-		return r.value(n.Alias, at, depth+1)
-	case yaml.MappingNode:
-		return r.mapping(n, at, depth)
-	case yaml.SequenceNode:
-		list := make([]any, 0, len(n.Content))
-		for i, item := range n.Content {
-			list = append(list, r.value(item, join(at, strconv.Itoa(i)), depth+1))
-		}
-		return list
-	default:
-		return scalar(n)
-	}
-}
-
-func (r *reader) mapping(n *yaml.Node, at string, depth int) map[string]any {
-	out := make(map[string]any, len(n.Content)/2)
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		key := n.Content[i]
-		if key.Value == mergeKey {
-			continue
-		}
-		if _, twice := out[key.Value]; twice {
-			r.ps.Errorf(r.t.file, key.Line, key.Column, "the key %q stands in this map already", key.Value)
-			r.failed = true
-			continue
-		}
-		below := join(at, key.Value)
-		r.t.at[below] = vnfm.Place{File: r.t.file, Line: key.Line, Column: key.Column}
-		out[key.Value] = r.value(n.Content[i+1], below, depth+1)
-	}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value != mergeKey {
-			continue
-		}
-		merged := r.value(n.Content[i+1], at, depth+1)
-		maps, ok := merged.([]any)
-		if !ok {
-			maps = []any{merged}
-		}
-		for _, m := range maps {
-			m, _ := m.(map[string]any)
-			for key, v := range m {
-				if _, own := out[key]; !own {
-					out[key] = v
-				}
-			}
-		}
-	}
-	return out
-}
-
-// scalar resolves a scalar.
-func scalar(n *yaml.Node) any {
-	switch n.ShortTag() {
-	case "!!null":
+	root := docs[0].Root
+	if root.Kind != yaml.MappingNode {
+		ps.Errorf(file, root.Line, root.Column, "a template must be a mapping, not %s", yamlpos.Describe(root))
 		return nil
-	case "!!bool":
-		var b bool
-		if n.Decode(&b) == nil {
-			return b
-		}
-	case "!!int":
-		var i int64
-		if n.Decode(&i) == nil {
-			return i
-		}
-	case "!!float":
-		var f float64
-		if n.Decode(&f) == nil && !math.IsInf(f, 0) && !math.IsNaN(f) {
-			return f
-		}
-	case "!!str":
-		switch {
-		case n.Style != 0:
-		case slices.Contains(yamlTrue, n.Value):
-			return true
-		case slices.Contains(yamlFalse, n.Value):
-			return false
-		}
 	}
-	return n.Value
+	if docs[0].Size(root) > mostValues {
+		ps.Errorf(file, root.Line, root.Column, "the template has %v", &budget.Error{Noun: "values, counted after aliases and merge keys are followed", Max: mostValues})
+		return nil
+	}
+	v, ok := docs[0].Value(root, yamlpos.Values{AnyTag: true}, ps)
+	if !ok {
+		return nil
+	}
+	return &template{file: file, text: string(data), body: mapOf(v), doc: docs[0]}
 }
 
-func join(at, key string) string {
-	if at == "" {
-		return key
-	}
-	return at + pathMark + key
-}
+// step is a key of a mapping, item an index of a list.
+func step(key string) yamlpos.Step { return yamlpos.Step{Key: key} }
 
-// place is where a value is written.
+func item(index int) yamlpos.Step { return yamlpos.Step{Index: index} }
+
+// place is where the value at the end of a way of keys is written.
 func (t *template) place(keys ...string) vnfm.Place {
-	at := ""
-	for _, k := range keys {
-		at = join(at, k)
+	way := make([]yamlpos.Step, 0, len(keys))
+	for _, key := range keys {
+		way = append(way, step(key))
 	}
-	return t.at[at]
+	return t.at(way)
+}
+
+// at is where the value at the end of a way is written, or else the deepest one on it.
+func (t *template) at(way []yamlpos.Step) vnfm.Place {
+	if t.doc == nil {
+		if len(way) < 2 || way[0].Key != "resources" {
+			return vnfm.Place{}
+		}
+		return t.resources[way[1].Key]
+	}
+	n := t.doc.Place(t.doc.Root, way...)
+	return vnfm.Place{File: t.file, Line: n.Line, Column: n.Column}
 }
 
 func errorAt(ps *vnfm.Problems, at vnfm.Place, format string, args ...any) {
 	ps.Errorf(at.File, at.Line, at.Column, format, args...)
 }
 
-// section is one of the maps of a template: resources, parameters, outputs.
+// section is one of the mappings of a template: resources, parameters, outputs.
 func (t *template) section(name string) map[string]any { return mapOf(t.body[name]) }
 
-// mapOf is a map, or nil for anything else; lookups in nil find nothing.
+// mapOf is a mapping, or nil for anything else; lookups in nil find nothing.
 func mapOf(v any) map[string]any {
 	m, _ := v.(map[string]any)
 	return m

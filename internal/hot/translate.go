@@ -6,6 +6,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -17,18 +18,18 @@ const templateVersion = "2018-08-31"
 // VDU with its ports and volumes, and over them the networks, server groups and security
 // groups. They are in the style of Tacker's Standard class, so that all that comes after
 // knows one form. Names are those of the VNFD.
-func translate(p *vnfm.Package, f *vnfm.Flavour) (*Source, vnfm.Problems) {
+func translate(b *budget.Budget, p *vnfm.Package, f *vnfm.Flavour) (*Source, vnfm.Problems) {
 	tr := &translation{p: p, f: f, resources: map[string]any{}, at: map[string]vnfm.Place{}}
 	tr.networks()
 	tr.securityGroups()
 	tr.serverGroups()
-	s := &Source{Translated: true, Files: map[string]string{}, VDUs: map[string]VDU{}, nested: map[string]*template{}}
+	s := &Source{Translated: true, Files: map[string]string{}, VDUs: map[string]VDU{}, nested: map[string]*template{}, work: b.Steps}
 	for i := range f.VDUs {
 		v := &f.VDUs[i]
 		file := v.ID + ".yaml"
 		text := tr.server(v, file)
 		s.Files[file] = text
-		s.nested[file] = parse(file, []byte(text), &tr.problems)
+		s.nested[file] = parse(b, file, []byte(text), &tr.problems)
 	}
 	s.Top = map[string]any{
 		"heat_template_version": templateVersion,
@@ -36,10 +37,7 @@ func translate(p *vnfm.Package, f *vnfm.Flavour) (*Source, vnfm.Problems) {
 		"parameters":            map[string]any{nfv: map[string]any{"type": "json"}},
 		"resources":             tr.resources,
 	}
-	s.top = &template{file: tr.file(), body: s.Top, at: map[string]vnfm.Place{}}
-	for name, v := range tr.resources {
-		markPlaces(v, join("resources", name), tr.at[name], s.top.at)
-	}
+	s.top = &template{file: tr.file(), body: s.Top, resources: tr.at}
 	if tr.problems.HasErrors() {
 		return nil, tr.problems
 	}
@@ -72,12 +70,6 @@ func (tr *translation) file() string {
 		}
 	}
 	return ""
-}
-
-// markPlaces gives all that is within a value the place of what it comes from.
-func markPlaces(v any, at string, place vnfm.Place, into map[string]vnfm.Place) {
-	into[at] = place
-	visit(v, at, func(at, _ string, _ any) { into[at] = place })
 }
 
 // add makes a resource of the top-level template.

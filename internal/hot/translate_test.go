@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfd"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -15,7 +16,7 @@ import (
 // three forms that there are.
 func TestExample(t *testing.T) {
 	content := os.DirFS("../../examples/packages/firewall")
-	d, problems := vnfd.Read(content, "Definitions/firewall.yaml")
+	d, problems := vnfd.Read(budget.New(t.Context(), budget.Limits{}), content, "Definitions/firewall.yaml")
 	if problems.HasErrors() {
 		t.Fatal(lines(problems))
 	}
@@ -70,11 +71,11 @@ topology_template:
 	for name, file := range more {
 		content[name] = file
 	}
-	d, problems := vnfd.Read(content, "v.yaml")
+	d, problems := vnfd.Read(budget.New(t.Context(), budget.Limits{}), content, "v.yaml")
 	if problems.HasErrors() {
 		t.Fatal(lines(problems))
 	}
-	s, ps := Load(&vnfm.Package{Descriptor: d, Content: content}, &d.Flavours[0])
+	s, ps := Load(budget.New(t.Context(), budget.Limits{}), &vnfm.Package{Descriptor: d, Content: content}, &d.Flavours[0])
 	return s, &d.Flavours[0], ps
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/yamlpos"
 )
 
 // groups are the resources that make members, with the property that describes one
@@ -73,18 +74,22 @@ func (s *Source) resourceOf(v *vnfm.VDU) string {
 // sizedBy lists the VDUs whose number a size is.
 func sizedBy(size any) []string {
 	var ids []string
-	visit(size, "", func(_, name string, arg any) {
+	visit(size, nil, func(_ []yamlpos.Step, name string, arg any) bool {
 		if list, ok := arg.([]any); ok && name == fnParam && len(list) == 4 && textOf(list[0]) == nfv && textOf(list[3]) == capacity {
 			ids = append(ids, textOf(list[2]))
 		}
+		return true
 	})
 	return ids
 }
 
+// maxDepth bounds how deep nested templates are followed, which can contain themselves.
+const maxDepth = 100
+
 // makes tells whether the nested template of a resource, or of the members of a group,
 // has a resource by the name of the VDU.
 func (s *Source) makes(resource map[string]any, v *vnfm.VDU, depth int) bool {
-	if depth > maxDepth {
+	if depth > maxDepth || s.work(1) != nil {
 		return false
 	}
 	if group, ok := groups[textOf(resource["type"])]; ok {
@@ -167,6 +172,9 @@ func (s *Source) belongs(name string) bool {
 // followed lists the copied VDUs that a value refers to elsewhere than from an item of a list.
 func (s *Source) followed(v any) []string {
 	var ids []string
+	if s.work(1) != nil {
+		return nil
+	}
 	if name, arg := function(v); name == fnResource || name == fnAttr {
 		if id := s.copies[target(arg)]; id != "" {
 			return []string{id}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/hot"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -59,7 +60,7 @@ func loadStacks(t *testing.T, p *vnfm.Package) {
 	t.Helper()
 	for i := range p.Descriptor.Flavours {
 		f := &p.Descriptor.Flavours[i]
-		_, problems := hot.Load(p, f)
+		_, problems := hot.Load(budget.New(t.Context(), budget.Limits{}), p, f)
 		for _, problem := range problems {
 			t.Errorf("flavour %s: %s", f.ID, problem)
 		}

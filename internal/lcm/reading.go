@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/csar"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfd"
@@ -41,24 +42,27 @@ func (r *packageRecord) contents() []string {
 // origin identifies one reading of a source.
 type origin struct {
 	// Source is the digest of the source: a URL can hold a token.
-	Source     string `json:"source"`
-	Checksum   string `json:"checksum,omitempty"`
-	ETag       string `json:"etag,omitempty"`
-	Integrity  string `json:"integrity"`
-	Signature  string `json:"signature"`
-	TrustRoots string `json:"trust_roots,omitempty"`
+	Source    string            `json:"source"`
+	Checksum  string            `json:"checksum,omitempty"`
+	ETag      string            `json:"etag,omitempty"`
+	Integrity string            `json:"integrity"`
+	Signature string            `json:"signature"`
+	Trust     vnfm.PackageTrust `json:"trust"`
 }
 
 func originOf(spec vnfm.PackageSpec) origin {
 	sum := sha256.Sum256([]byte(spec.Source))
-	return origin{Source: hex.EncodeToString(sum[:]), Integrity: spec.Integrity, Signature: spec.Signature, TrustRoots: spec.TrustRoots}
+	return origin{Source: hex.EncodeToString(sum[:]), Integrity: spec.Integrity, Signature: spec.Signature, Trust: spec.Trust}
 }
 
 // verifiedAs reports whether a package of origin o has passed the checks that spec asks for.
 func (o origin) verifiedAs(spec vnfm.PackageSpec) bool {
 	want := originOf(spec)
-	return o.Source == want.Source && o.Integrity == want.Integrity && o.Signature == want.Signature && o.TrustRoots == want.TrustRoots
+	return o.Source == want.Source && o.Integrity == want.Integrity && o.Signature == want.Signature && o.Trust.Equal(want.Trust)
 }
+
+// mostProblems is how many problems of one package are listed.
+const mostProblems = 100
 
 // reading is a package that was read from its source.
 type reading struct {
@@ -118,10 +122,15 @@ func (e *Engine) readSource(ctx context.Context, spec vnfm.PackageSpec) (*readin
 	if f.unchanged {
 		return e.storedReading(ctx, known)
 	}
-	archive, parsed, problems, err := csar.Open(f.path, csar.Options{
-		Integrity:  csar.Integrity(spec.Integrity),
-		Signature:  csar.SignaturePolicy(spec.Signature),
-		TrustRoots: []byte(spec.TrustRoots),
+	b := budget.New(ctx, budget.Limits{})
+	archive, parsed, problems, err := csar.Open(f.path, csar.Options{ //nolint:contextcheck // the budget brings the context
+		Integrity: csar.Integrity(spec.Integrity),
+		Signature: csar.SignaturePolicy(spec.Signature),
+		Trust: csar.Trust{
+			Roots: []byte(spec.Trust.Roots), Subjects: spec.Trust.Subjects, PublicKeys: spec.Trust.PublicKeys,
+			ExtendedKeyUsages: spec.Trust.ExtendedKeyUsages, CRLs: []byte(spec.Trust.CRLs),
+		},
+		Budget: b,
 	}, csar.DefaultLimits())
 	if err != nil {
 		f.remove()
@@ -130,7 +139,7 @@ func (e *Engine) readSource(ctx context.Context, spec vnfm.PackageSpec) (*readin
 	// The open archive is enough: a download must not outlive the process, however
 	// that ends. Where an open file cannot be removed it goes when it is closed.
 	f.remove()
-	r := &reading{problems: problems, origin: originOf(spec), close: f.remove}
+	r := &reading{problems: problems.Capped(mostProblems), origin: originOf(spec), close: f.remove}
 	if archive != nil {
 		r.close = func() {
 			// Reading is over: there is nothing that a failed close could lose.
@@ -142,25 +151,29 @@ func (e *Engine) readSource(ctx context.Context, spec vnfm.PackageSpec) (*readin
 	if problems.HasErrors() || parsed == nil {
 		return r, nil
 	}
-	descriptor, more := vnfd.Read(archive, parsed.Entry)
-	r.problems = append(r.problems, more...)
+	descriptor, more := vnfd.Read(b, archive, parsed.Entry)
+	r.problems = append(r.problems, more...).Capped(mostProblems)
 	if r.problems.HasErrors() {
 		return r, nil
 	}
+	kubernetesFiles, more := parsed.KubernetesFiles(b, archive)
+	if r.problems = append(r.problems, more...).Capped(mostProblems); r.problems.HasErrors() {
+		return r, nil
+	}
 	r.pkg = newPackage(spec.Name, archive, parsed, descriptor)
+	r.pkg.KubernetesFiles = kubernetesFiles
 	return r, nil
 }
 
 func newPackage(name string, archive csar.Archive, parsed *csar.Package, descriptor *vnfm.Descriptor) *vnfm.Package {
 	p := &vnfm.Package{
-		ID:              vnfm.PackageID(name, parsed.Digest),
-		Name:            name,
-		Digest:          parsed.Digest,
-		Descriptor:      descriptor,
-		KubernetesFiles: parsed.KubernetesFiles(archive),
-		SecurityOption:  parsed.Security.Option,
-		Signer:          parsed.Security.Signer,
-		Content:         archive,
+		ID:             vnfm.PackageID(name, parsed.Digest),
+		Name:           name,
+		Digest:         parsed.Digest,
+		Descriptor:     descriptor,
+		SecurityOption: parsed.Security.Option,
+		Signer:         parsed.Security.Signer,
+		Content:        archive,
 	}
 	for _, f := range archive.Files() {
 		p.Files = append(p.Files, vnfm.PackageFile{Path: f.Path, Digest: f.Digest, Size: f.Size})

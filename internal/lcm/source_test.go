@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
@@ -68,6 +69,28 @@ func zipped(t *testing.T, version string) []byte {
 		t.Fatal(err)
 	}
 	return out.Bytes()
+}
+
+// TestProblemsAreCapped reads a package whose TOSCA.meta names thousands of files that are not there.
+func TestProblemsAreCapped(t *testing.T) {
+	w := newWorld(t)
+	dir := t.TempDir()
+	writePackage(t, dir, "1.0")
+	meta := filepath.Join(dir, "TOSCA-Metadata", "TOSCA.meta")
+	text, err := os.ReadFile(meta) //nolint:gosec // a path of the test
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 5000 {
+		text = fmt.Appendf(text, "\nName: Files/missing-%d.yaml\nContent-Type: application/yaml\n", i)
+	}
+	if err := os.WriteFile(meta, text, 0o600); err != nil { //nolint:gosec // a path of the test
+		t.Fatal(err)
+	}
+	_, problems, err := w.ReadPackage(t.Context(), vnfm.PackageSpec{Name: "many", Source: dir, Integrity: "enforce", Signature: "ignore"})
+	if err != nil || len(problems) != 101 || problems[0].Severity != vnfm.SeverityError || !strings.Contains(problems[100].Summary, "are not listed") {
+		t.Errorf("%d problems, %v", len(problems), err)
+	}
 }
 
 func TestDownloads(t *testing.T) {

@@ -1,15 +1,20 @@
 package remote
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
 	"os"
 	"strings"
+	"time"
 
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/crypto/ssh/agent"
 )
+
+// agentTimeout is how long an agent may take to name its keys. Tests make it shorter.
+var agentTimeout = 5 * time.Second
 
 // signer parses the private key.
 func (h Host) signer() (ssh.Signer, error) {
@@ -39,7 +44,7 @@ func (h Host) signer() (ssh.Signer, error) {
 }
 
 // authentication returns what the host is offered, and what ends it.
-func (h Host) authentication() ([]ssh.AuthMethod, func(), error) {
+func (h Host) authentication(ctx context.Context) ([]ssh.AuthMethod, func(), error) {
 	var signers []ssh.Signer
 	done := func() {}
 	if h.PrivateKey != "" {
@@ -50,7 +55,7 @@ func (h Host) authentication() ([]ssh.AuthMethod, func(), error) {
 		signers = append(signers, signer)
 	}
 	if h.Agent {
-		keys, end, err := agentKeys()
+		keys, end, err := agentKeys(ctx)
 		if err != nil {
 			return nil, done, err
 		}
@@ -66,25 +71,43 @@ func (h Host) authentication() ([]ssh.AuthMethod, func(), error) {
 	return methods, done, nil
 }
 
-// agentKeys are those of the agent. They sign as long as it is not ended.
-func agentKeys() ([]ssh.Signer, func(), error) {
+// agentKeys are those of the agent. They sign until it is ended, the context ends or a login must be over: an agent that
+// does not answer must not hold up more than that.
+func agentKeys(ctx context.Context) ([]ssh.Signer, func(), error) {
 	socket := os.Getenv("SSH_AUTH_SOCK")
 	if socket == "" {
 		return nil, nil, errors.New("there is no SSH agent: SSH_AUTH_SOCK is not set")
 	}
-	conn, err := (&net.Dialer{}).Dial("unix", socket)
+	conn, err := (&net.Dialer{Timeout: agentTimeout}).DialContext(ctx, "unix", socket)
 	if err != nil {
 		return nil, nil, fmt.Errorf("asking the SSH agent at SSH_AUTH_SOCK: %w", err)
 	}
-	signers, err := agent.NewClient(conn).Signers()
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	end := func() {
+		stop()
+		_ = conn.Close()
+	}
+	began := time.Now()
+	err = conn.SetDeadline(began.Add(agentTimeout))
+	var signers []ssh.Signer
+	if err == nil {
+		signers, err = agent.NewClient(conn).Signers()
+	}
 	if err == nil && len(signers) == 0 {
 		err = errors.New("it has no keys: add one by ssh-add")
 	}
+	if err == nil {
+		err = conn.SetDeadline(time.Now().Add(connectTimeout + handshakeTimeout))
+	}
+	// The library hides the cause of its error.
+	if err != nil && time.Since(began) >= agentTimeout {
+		err = fmt.Errorf("it has not answered for %s", agentTimeout)
+	}
 	if err != nil {
-		_ = conn.Close()
+		end()
 		return nil, nil, fmt.Errorf("asking the SSH agent at SSH_AUTH_SOCK: %w", err)
 	}
-	return signers, func() { _ = conn.Close() }, nil
+	return signers, end, nil
 }
 
 // answer answers a host that asks for the password in its own words. Anything else it

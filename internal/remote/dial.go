@@ -20,6 +20,8 @@ const (
 	// firstPause and lastPause bound the time between two tries to connect.
 	firstPause = 500 * time.Millisecond
 	lastPause  = 5 * time.Second
+	// bannerSize is how many bytes a host may say before the login.
+	bannerSize = 64 << 10
 )
 
 // Dial connects. It keeps trying while the host boots (connection refused, no route, a
@@ -114,7 +116,7 @@ func login(ctx context.Context, h Host, jump *Client, alive liveness) (*Client, 
 	if err != nil {
 		return nil, err
 	}
-	methods, done, err := h.authentication()
+	methods, done, err := h.authentication(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -127,11 +129,17 @@ func login(ctx context.Context, h Host, jump *Client, alive liveness) (*Client, 
 	limited, cancel := context.WithTimeoutCause(ctx, handshakeTimeout, fmt.Errorf("it does not log in within %s: %w", handshakeTimeout, errBoots))
 	defer cancel()
 	unhook := context.AfterFunc(limited, func() { _ = conn.Close() })
-	var banner string
+	var banner strings.Builder
 	config := &ssh.ClientConfig{
 		User: h.User, Auth: methods,
 		HostKeyCallback: verifier.check, HostKeyAlgorithms: verifier.algorithms(),
-		BannerCallback: func(message string) error { banner += message; return nil },
+		BannerCallback: func(message string) error {
+			if banner.Len()+len(message) > bannerSize {
+				return fmt.Errorf("the host sends a banner of more than %d bytes", bannerSize)
+			}
+			banner.WriteString(message)
+			return nil
+		},
 	}
 	made, channels, requests, err := ssh.NewClientConn(conn, h.endpoint(), config)
 	if !unhook() && err == nil {
@@ -142,7 +150,7 @@ func login(ctx context.Context, h Host, jump *Client, alive liveness) (*Client, 
 		if limited.Err() != nil {
 			return nil, context.Cause(limited)
 		}
-		return nil, h.refused(verifier.explain(err), banner)
+		return nil, h.refused(verifier.explain(err), banner.String())
 	}
 	c := newClient(h, ssh.NewClient(made, channels, requests), jump, alive)
 	if err := verifier.pin(ctx); err != nil {

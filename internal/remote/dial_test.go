@@ -10,6 +10,7 @@ import (
 	"errors"
 	"net"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -173,6 +174,40 @@ func TestAgent(t *testing.T) {
 	connect(t, h)
 }
 
+// TestAgentStalls is an agent that takes connections and says nothing.
+func TestAgentStalls(t *testing.T) {
+	socket := filepath.Join(t.TempDir(), "agent")
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", socket)
+	require.NoError(t, err)
+	defer listener.Close()
+	t.Setenv("SSH_AUTH_SOCK", socket)
+	h := sshtest.New(t, sshtest.Options{}).Host()
+	h.Password, h.Agent = "", true
+
+	ctx, cancel := context.WithCancelCause(t.Context())
+	time.AfterFunc(50*time.Millisecond, func() { cancel(errors.New("the user has had enough")) })
+	_, err = remote.Dial(ctx, h, 0)
+	require.ErrorContains(t, err, "the user has had enough")
+
+	defer remote.SetAgentTimeout(50 * time.Millisecond)()
+	_, err = remote.Dial(t.Context(), h, 0)
+	require.ErrorContains(t, err, "asking the SSH agent at SSH_AUTH_SOCK: it has not answered for 50ms")
+}
+
+// TestFloods is a host that says without end what is said once.
+func TestFloods(t *testing.T) {
+	t.Parallel()
+	h := sshtest.New(t, sshtest.Options{Banner: strings.Repeat("welcome ", 10_000), Closed: true}).Host()
+	_, err := remote.Dial(t.Context(), h, 0)
+	require.ErrorContains(t, err, "the host sends a banner of more than 65536 bytes")
+
+	c := connect(t, sshtest.New(t, sshtest.Options{Statuses: 1000}).Host())
+	for range 3 {
+		_, err := c.Run(t.Context(), remote.Command{What: "x", Script: "echo said"})
+		require.NoError(t, err)
+	}
+}
+
 func TestJump(t *testing.T) {
 	t.Parallel()
 	far := sshtest.New(t, sshtest.Options{Address: "127.0.0.3"})
@@ -267,7 +302,17 @@ func TestHostKeys(t *testing.T) {
 
 	server := sshtest.New(t, sshtest.Options{})
 	h := server.Host()
-	h.HostKeys = nil
+	known := h.HostKeys
+	h.HostKeys, h.Pins, h.Strict = nil, &pins{}, true
+	_, err = remote.Dial(t.Context(), h, time.Hour)
+	require.ErrorContains(t, err, "no key of it is known")
+	require.ErrorContains(t, err, known[0])
+	require.Zero(t, server.Logins())
+	h.HostKeys = known
+	c, err := remote.Dial(t.Context(), h, time.Hour)
+	require.NoError(t, err)
+	require.NoError(t, c.Close())
+	h.HostKeys, h.Pins, h.Strict = nil, nil, false
 	_, err = remote.Dial(t.Context(), h, time.Hour)
 	require.ErrorContains(t, err, "give its host keys")
 	h.Pins = &pins{refuse: errors.New("the disk is full")}

@@ -34,6 +34,8 @@ type Host struct {
 	// Pins is where the key of first use is kept when there are no HostKeys. Without
 	// both the host is refused.
 	Pins Pins
+	// Strict refuses a host whose key is neither given nor pinned, before any credential is sent.
+	Strict bool
 	// PinName is the name of the pin, address:port when it is empty.
 	PinName string
 }

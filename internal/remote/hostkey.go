@@ -79,6 +79,10 @@ func (v *verifier) check(_ string, _ net.Addr, key ssh.PublicKey) error {
 	if len(v.wanted) > 0 && !slices.ContainsFunc(v.wanted, same) {
 		return v.refusal(key.Type() + " " + ssh.FingerprintSHA256(key))
 	}
+	if len(v.wanted) == 0 && v.host.Strict {
+		return &hostKeyError{fmt.Sprintf("host key of %s is %s, and no key of it is known: compare it with the host's own, then give it as one of its host keys: %s",
+			v.host.endpoint(), ssh.FingerprintSHA256(key), strings.TrimSpace(string(ssh.MarshalAuthorizedKey(key))))}
+	}
 	v.met = key
 	return nil
 }

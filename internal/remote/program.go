@@ -15,6 +15,13 @@ import (
 // program, which is one line, from standard input. Any login shell can run it.
 const bootstrap = `IFS= read -r program && eval "$(printf %b "$program")"`
 
+// programMark begins the line of a program that follows a password.
+const programMark = ":program:"
+
+// markedBootstrap is bootstrap for a program that follows the password of sudo. Sudo may have taken the password or not: what
+// it asked for when it was tried may be allowed without one by now. A line without the mark is the password, and is dropped.
+const markedBootstrap = `IFS= read -r program || exit; case $program in ` + programMark + `*) ;; *) IFS= read -r program || exit ;; esac; eval "$(printf %b "${program#` + programMark + `}")"`
+
 // commandLine is what the login shell is given.
 const commandLine = "exec /bin/sh -c '" + bootstrap + "'"
 
@@ -72,7 +79,7 @@ func (p program) input(root rootBy, password string) (string, error) {
 	case bySudo:
 		return line(`exec sudo -H -k -n /bin/sh -c `+quote(bootstrap)+` sh "$$"`) + line(outerOfSudo+text), nil
 	case bySudoPassword:
-		return line(`exec sudo -H -k -S -p "" /bin/sh -c `+quote(bootstrap)+` sh "$$"`) + password + "\n" + line(outerOfSudo+text), nil
+		return line(`exec sudo -H -k -S -p "" /bin/sh -c `+quote(markedBootstrap)+` sh "$$"`) + password + "\n" + programMark + line(outerOfSudo+text), nil
 	default:
 		return line("outer=$$\n" + text), nil
 	}

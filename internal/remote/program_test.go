@@ -63,6 +63,31 @@ func TestProgram(t *testing.T) {
 	}
 }
 
+// TestPasswordIsNoProgram has sudo take the password, or not: NOPASSWD may have come since it was tried.
+func TestPasswordIsNoProgram(t *testing.T) {
+	t.Parallel()
+	for name, sudo := range map[string]string{
+		"takes it": "#!/bin/sh\nIFS= read -r password\nwhile [ \"$1\" != /bin/sh ]; do shift; case $1 in \"\") shift ;; esac; done\nexec \"$@\"\n",
+		"does not": "#!/bin/sh\nwhile [ \"$1\" != /bin/sh ]; do shift; case $1 in \"\") shift ;; esac; done\nexec \"$@\"\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			folder := t.TempDir()
+			require.NoError(t, os.WriteFile(filepath.Join(folder, "sudo"), []byte(sudo), 0o700))
+			password := "touch " + filepath.Join(folder, "ran")
+			begin, err := program{script: "echo done"}.input(bySudoPassword, password)
+			require.NoError(t, err)
+			cmd := exec.Command("/bin/sh", "-c", bootstrap)
+			cmd.Env = append(os.Environ(), "PATH="+folder+":"+os.Getenv("PATH"))
+			cmd.Stdin = strings.NewReader(begin + "....")
+			out, err := cmd.CombinedOutput()
+			require.NoError(t, err)
+			assert.Equal(t, "done\n", string(out))
+			assert.NoFileExists(t, filepath.Join(folder, "ran"))
+		})
+	}
+}
+
 func TestLines(t *testing.T) {
 	t.Parallel()
 	secret := strings.Repeat("secret-of-mine-", 20)

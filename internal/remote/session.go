@@ -22,6 +22,8 @@ const (
 	// drainPatience is how long a command's output stays open without a word after its
 	// end: what it left running in the background holds it open for ever.
 	drainPatience = 2 * time.Second
+	// drainLimit is how long the output of a command that has ended is read at most.
+	drainLimit = 30 * time.Second
 	// openPatience is how long a host may open no session while none of ours runs.
 	openPatience = 5 * time.Second
 	// sessionsAtOnce is below MaxSessions of OpenSSH, 10 unless somebody changed it.
@@ -80,7 +82,11 @@ func (c *Client) execute(ctx context.Context, e execution) (int, error) {
 		defer close(closed)
 		for request := range requests {
 			if code, ok := exitStatus(request); ok {
-				status <- code
+				select {
+				case status <- code:
+				default:
+					// A command ends once. What a host says again must not hold up the connection.
+				}
 			}
 			if request.WantReply {
 				_ = request.Reply(false, nil)
@@ -294,18 +300,21 @@ func stop(channel ssh.Channel, fed, closed <-chan struct{}) {
 	}
 }
 
-// drain waits for the end of the streams, or until nothing has come for a while.
+// drain waits for the end of the streams, until nothing has come for a while, or until what comes has no end.
 func drain(streams *sync.WaitGroup, heard <-chan struct{}) {
 	drained := make(chan struct{})
 	go func() {
 		streams.Wait()
 		close(drained)
 	}()
-	timer := time.NewTimer(drainPatience)
+	timer, limit := time.NewTimer(drainPatience), time.NewTimer(drainLimit)
 	defer timer.Stop()
+	defer limit.Stop()
 	for {
 		select {
 		case <-drained:
+			return
+		case <-limit.C:
 			return
 		case <-heard:
 			timer.Reset(drainPatience)

@@ -61,6 +61,23 @@ func CheckURL(at path.Path, text string, query bool, diags *diag.Diagnostics, sc
 // CheckCertificates adds an error when a known value is not one or more
 // certificates as PEM.
 func CheckCertificates(at path.Path, v types.String, diags *diag.Diagnostics) {
+	checkPEM(at, v, "CERTIFICATE", "certificate", "Invalid Certificate", func(der []byte) error {
+		_, err := x509.ParseCertificate(der)
+		return err
+	}, diags)
+}
+
+// CheckRevocationLists adds an error when a known value is not one or more
+// certificate revocation lists as PEM.
+func CheckRevocationLists(at path.Path, v types.String, diags *diag.Diagnostics) {
+	checkPEM(at, v, "X509 CRL", "revocation list", "Invalid Revocation List", func(der []byte) error {
+		_, err := x509.ParseRevocationList(der)
+		return err
+	}, diags)
+}
+
+// checkPEM adds an error when a known value is not one or more blocks of a type that parse.
+func checkPEM(at path.Path, v types.String, label, noun, invalid string, parse func([]byte) error, diags *diag.Diagnostics) {
 	if !Set(v) {
 		return
 	}
@@ -70,16 +87,16 @@ func CheckCertificates(at path.Path, v types.String, diags *diag.Diagnostics) {
 		block, rest = pem.Decode(rest)
 		switch {
 		case block == nil && n == 1:
-			diags.AddAttributeError(at, "Invalid PEM", "A certificate as PEM is expected: text between \"-----BEGIN CERTIFICATE-----\" and \"-----END CERTIFICATE-----\".")
+			diags.AddAttributeError(at, "Invalid PEM", fmt.Sprintf("A %s as PEM is expected: text between \"-----BEGIN %s-----\" and \"-----END %s-----\".", noun, label, label))
 			return
 		case block == nil:
 			return
-		case block.Type != "CERTIFICATE":
-			diags.AddAttributeError(at, "Invalid PEM", fmt.Sprintf("Block %d is a %s, not a certificate.", n, block.Type))
+		case block.Type != label:
+			diags.AddAttributeError(at, "Invalid PEM", fmt.Sprintf("Block %d is a %s, not a %s.", n, block.Type, noun))
 			return
 		}
-		if _, err := x509.ParseCertificate(block.Bytes); err != nil {
-			diags.AddAttributeError(at, "Invalid Certificate", fmt.Sprintf("Block %d cannot be read: %s.", n, err))
+		if err := parse(block.Bytes); err != nil {
+			diags.AddAttributeError(at, invalid, fmt.Sprintf("Block %d cannot be read: %s.", n, err))
 			return
 		}
 	}

@@ -11,7 +11,7 @@ var badVNFDs = []struct {
 		name: "not YAML",
 		new: `a: [
 `,
-		want: `error v.yaml:2: not valid YAML: did not find expected node content
+		want: `error v.yaml:2: the file is not valid YAML: did not find expected node content
 `,
 	},
 	{
@@ -19,7 +19,7 @@ var badVNFDs = []struct {
 		new: `a:
 	b: 1
 `,
-		want: `error v.yaml:2: not valid YAML: found character that cannot start any token
+		want: `error v.yaml:2: the file is not valid YAML: found character that cannot start any token
 `,
 	},
 	{
@@ -40,14 +40,14 @@ var badVNFDs = []struct {
 		name: "a list",
 		new: `- a
 `,
-		want: `error v.yaml:1:1: a TOSCA document must be a map, not a list
+		want: `error v.yaml:1:1: a TOSCA document must be a mapping, not a list
 `,
 	},
 	{
 		name: "unknown anchor",
 		new: `a: *b
 `,
-		want: `error v.yaml: not valid YAML: unknown anchor 'b' referenced
+		want: `error v.yaml: the file is not valid YAML: unknown anchor 'b' referenced
 `,
 	},
 	{
@@ -61,7 +61,7 @@ var badVNFDs = []struct {
 		name: "key twice",
 		old:  "        product_name: n",
 		new:  "        provider: q",
-		want: `error v.yaml:11:9: the key "provider" stands in this map already, in line 10
+		want: `error v.yaml:11:9: the key "provider" is given twice, first in line 10
 warning v.yaml:5:5: the VNF node vnf has no product_name
 `,
 	},
@@ -71,7 +71,7 @@ warning v.yaml:5:5: the VNF node vnf has no product_name
 		new: `l1: { description: one, scale_info: { a1: { scale_level: 0 } } }
             ? [ a ]
             : b`,
-		want: `error v.yaml:62:15: policies.levels.properties.levels: a key must be text
+		want: `error v.yaml:62:15: a key must be text, not a list
 `,
 	},
 	{
@@ -135,7 +135,7 @@ warning v.yaml:5:5: the VNF node vnf has no product_name
 		name: "import is a list",
 		old:  "imports: [ etsi_nfv_sol001_vnfd_types.yaml ]",
 		new:  "imports: [ [ a ] ]",
-		want: `error v.yaml:2:12: imports: an import must be text or a map, not a list
+		want: `error v.yaml:2:12: imports: an import must be text or a mapping, not a list
 `,
 	},
 	{
@@ -150,7 +150,7 @@ warning v.yaml:5:5: the VNF node vnf has no product_name
 		old:   "imports: [ etsi_nfv_sol001_vnfd_types.yaml ]",
 		new:   "imports: [ x.yaml ]",
 		files: map[string]string{"x.yaml": "a: {"},
-		want: `error x.yaml:2: not valid YAML: did not find expected node content
+		want: `error x.yaml:1: the file is not valid YAML: did not find expected node content
 `,
 	},
 	{
@@ -182,7 +182,7 @@ warning v.yaml:5:5: the VNF node vnf has no product_name
 		new: `tosca_definitions_version: tosca_simple_yaml_1_3
 topology_template: x
 `,
-		want: `error v.yaml:2:20: topology_template must be a map, not "x"
+		want: `error v.yaml:2:20: topology_template must be a mapping, not "x"
 error v.yaml:1:1: the VNFD has no deployment flavour: neither the entry definitions nor their imports have a topology_template with substitution_mappings or VDUs
 `,
 	},
@@ -221,10 +221,10 @@ error v.yaml:4:3: the deployment flavour of v.yaml has no flavour_id; write it i
 `,
 	},
 	{
-		name: "descriptor_id is a map",
+		name: "descriptor_id is a mapping",
 		old:  "descriptor_id: id",
 		new:  "descriptor_id: { a: b }",
-		want: `error v.yaml:8:24: node_templates.vnf.properties.descriptor_id must be text, not a map
+		want: `error v.yaml:8:24: node_templates.vnf.properties.descriptor_id must be text, not a mapping
 `,
 	},
 	{
@@ -289,7 +289,7 @@ error v.yaml:38:25: the connection point cp requires the virtual link "net", whi
 `,
 		new: `    net: x
 `,
-		want: `error v.yaml:39:5: node_templates.net must be a map, not "x"
+		want: `error v.yaml:39:5: node_templates.net must be a mapping, not "x"
 error v.yaml:38:25: the connection point cp requires the virtual link "net", which does not exist
 `,
 	},
@@ -324,7 +324,7 @@ error v.yaml:5:24: the type a.C derives from itself
 		name: "vdu_profile is text",
 		old:  "{ min_number_of_instances: 1, max_number_of_instances: 3 }",
 		new:  "one",
-		want: `error v.yaml:18:22: node_templates.VDU1.properties.vdu_profile must be a map, not "one"
+		want: `error v.yaml:18:22: node_templates.VDU1.properties.vdu_profile must be a mapping, not "one"
 `,
 	},
 	{
@@ -438,7 +438,7 @@ warning v.yaml:66:65: the VDU VDU1 would have 3 instances at the instantiation l
 		name: "image properties of wrong type",
 		old:  "properties: { min_ram: 1 GB }",
 		new:  "properties: { min_ram: [ 1 ], name: { a: 1 } }",
-		want: `error v.yaml:22:104: node_templates.VDU1.artifacts.image.properties.name must be text, not a map
+		want: `error v.yaml:22:104: node_templates.VDU1.artifacts.image.properties.name must be text, not a mapping
 error v.yaml:22:91: node_templates.VDU1.artifacts.image.properties.min_ram must be text, not a list
 `,
 	},
@@ -446,7 +446,7 @@ error v.yaml:22:91: node_templates.VDU1.artifacts.image.properties.min_ram must 
 		name: "artifact is a list",
 		old:  "image: { type: tosca.artifacts.nfv.SwImage, file: i.qcow2, properties: { min_ram: 1 GB } }",
 		new:  "image: [ a ]",
-		want: `error v.yaml:22:16: node_templates.VDU1.artifacts.image must be a file or a map, not a list
+		want: `error v.yaml:22:16: node_templates.VDU1.artifacts.image must be a file or a mapping, not a list
 `,
 	},
 	{
@@ -454,7 +454,7 @@ error v.yaml:22:91: node_templates.VDU1.artifacts.image.properties.min_ram must 
 		old:  "        name: two",
 		new: `        name: two
         sw_image_data: x`,
-		want: `error v.yaml:29:24: node_templates.VDU2.properties.sw_image_data must be a map, not "x"
+		want: `error v.yaml:29:24: node_templates.VDU2.properties.sw_image_data must be a mapping, not "x"
 `,
 	},
 	{
@@ -475,7 +475,7 @@ error v.yaml:22:91: node_templates.VDU1.artifacts.image.properties.min_ram must 
 		name: "requirement is a list",
 		old:  "- virtual_storage: disk",
 		new:  "- virtual_storage: [ disk ]",
-		want: `error v.yaml:24:28: node_templates.VDU1.requirements.virtual_storage must name a node or be a map, not a list
+		want: `error v.yaml:24:28: node_templates.VDU1.requirements.virtual_storage must name a node or be a mapping, not a list
 `,
 	},
 	{
@@ -483,14 +483,14 @@ error v.yaml:22:91: node_templates.VDU1.artifacts.image.properties.min_ram must 
 		old: `requirements:
         - virtual_storage: disk`,
 		new: "requirements: disk",
-		want: `error v.yaml:23:21: node_templates.VDU1.requirements must be a map, not "disk"
+		want: `error v.yaml:23:21: node_templates.VDU1.requirements must be a mapping, not "disk"
 `,
 	},
 	{
 		name: "requirement in the list is text",
 		old:  "- virtual_storage: disk",
 		new:  "- disk",
-		want: `error v.yaml:24:11: node_templates.VDU1.requirements: an item of the list must be a map, not "disk"
+		want: `error v.yaml:24:11: node_templates.VDU1.requirements: an item of the list must be a mapping, not "disk"
 `,
 	},
 	{
@@ -531,7 +531,7 @@ error v.yaml:22:91: node_templates.VDU1.artifacts.image.properties.min_ram must 
 `,
 		new: `    - rule: x
 `,
-		want: `error v.yaml:68:7: policies.rule must be a map, not "x"
+		want: `error v.yaml:68:7: policies.rule must be a mapping, not "x"
 `,
 	},
 	{
@@ -561,7 +561,7 @@ error v.yaml:22:91: node_templates.VDU1.artifacts.image.properties.min_ram must 
 		name: "aspect is text",
 		old:  "a1: { name: a1, max_scale_level: 2, step_deltas: [ d1 ] }",
 		new:  "a1: x",
-		want: `error v.yaml:48:13: policies.aspects.properties.aspects.a1 must be a map, not "x"
+		want: `error v.yaml:48:13: policies.aspects.properties.aspects.a1 must be a mapping, not "x"
 error v.yaml:51:31: the policy deltas is for the scaling aspect "a1", which does not exist; there are none
 warning v.yaml:61:51: the instantiation level l1 sets the scaling aspect "a1", but there is no ScalingAspects policy
 warning v.yaml:62:51: the instantiation level l2 sets the scaling aspect "a1", but there is no ScalingAspects policy
@@ -643,7 +643,7 @@ warning v.yaml:66:65: the VDU VDU1 has 3 instances at the instantiation level l2
 		name: "delta is a number",
 		old:  "d1: { number_of_instances: 1 }",
 		new:  "d1: 1",
-		want: `error v.yaml:51:45: policies.deltas.properties.deltas.d1 must be a map with number_of_instances, not "1"
+		want: `error v.yaml:51:45: policies.deltas.properties.deltas.d1 must be a mapping with number_of_instances, not "1"
 warning v.yaml:48:62: no VduScalingAspectDeltas policy gives the delta d1 of the scaling aspect a1
 warning v.yaml:66:65: the VDU VDU1 has 3 instances at the instantiation level l2, but 1 by its initial delta and scaling deltas: the number of VduInstantiationLevels is taken, and scaling starts from it
 `,
@@ -733,7 +733,7 @@ warning v.yaml:14:5: the scaling aspect a1 scales the VDU VDU1, which has no ini
 		name: "level is text",
 		old:  "l1: { description: one, scale_info: { a1: { scale_level: 0 } } }",
 		new:  "l1: x",
-		want: `error v.yaml:61:17: policies.levels.properties.levels.l1 must be a map, not "x"
+		want: `error v.yaml:61:17: policies.levels.properties.levels.l1 must be a mapping, not "x"
 error v.yaml:66:33: the policy vdu1_levels is for the instantiation level "l1", which does not exist; there are "l2"
 error v.yaml:63:26: the default level "l1" does not exist: the levels are "l2"
 `,
@@ -757,7 +757,7 @@ warning v.yaml:66:33: the VDU VDU1 has 1 instance at the instantiation level l1,
 		name: "scale_info is a number",
 		old:  "l1: { description: one, scale_info: { a1: { scale_level: 0 } } }",
 		new:  "l1: { scale_info: { a1: 0 } }",
-		want: `error v.yaml:61:33: policies.levels.properties.levels.l1.scale_info.a1 must be a map with scale_level, not "0"
+		want: `error v.yaml:61:33: policies.levels.properties.levels.l1.scale_info.a1 must be a mapping with scale_level, not "0"
 `,
 	},
 	{
@@ -840,7 +840,7 @@ warning v.yaml:66:33: the VDU VDU1 has 0 instances at the instantiation level l1
 		new: `        flavour_id: simple
       interfaces: { Vnflcm: { scale: [ a ] } }
 `,
-		want: `error v.yaml:14:38: node_templates.vnf.interfaces.Vnflcm.scale must name an implementation or be a map, not a list
+		want: `error v.yaml:14:38: node_templates.vnf.interfaces.Vnflcm.scale must name an implementation or be a mapping, not a list
 `,
 	},
 	{
@@ -850,7 +850,7 @@ warning v.yaml:66:33: the VDU VDU1 has 0 instances at the instantiation level l1
 		new: `        flavour_id: simple
       interfaces: { Vnflcm: { scale: { implementation: [ a ] } } }
 `,
-		want: `error v.yaml:14:56: node_templates.vnf.interfaces.Vnflcm.scale.implementation must be text or a map, not a list
+		want: `error v.yaml:14:56: node_templates.vnf.interfaces.Vnflcm.scale.implementation must be text or a mapping, not a list
 `,
 	},
 	{
@@ -860,7 +860,7 @@ warning v.yaml:66:33: the VDU VDU1 has 0 instances at the instantiation level l1
 		new: `        flavour_id: simple
       interfaces: { Vnflcm: x }
 `,
-		want: `error v.yaml:14:29: node_templates.vnf.interfaces.Vnflcm must be a map, not "x"
+		want: `error v.yaml:14:29: node_templates.vnf.interfaces.Vnflcm must be a mapping, not "x"
 `,
 	},
 	{
@@ -870,7 +870,7 @@ warning v.yaml:66:33: the VDU VDU1 has 0 instances at the instantiation level l1
         type: tosca.policies.nfv.VnfPackageChange
         properties: { component_mappings: [ x ] }
     - rule:`,
-		want: `error v.yaml:70:45: policies.change.properties.component_mappings[0] must be a map, not "x"
+		want: `error v.yaml:70:45: policies.change.properties.component_mappings[0] must be a mapping, not "x"
 error v.yaml:68:7: the policy change has no selector
 `,
 	},
@@ -881,7 +881,7 @@ error v.yaml:68:7: the policy change has no selector
         type: tosca.policies.nfv.VnfPackageChange
         properties: { selector: x }
     - rule:`,
-		want: `error v.yaml:70:33: policies.change.properties.selector must be a map, not "x"
+		want: `error v.yaml:70:33: policies.change.properties.selector must be a mapping, not "x"
 error v.yaml:68:7: the policy change has no selector
 `,
 	},
@@ -889,21 +889,21 @@ error v.yaml:68:7: the policy change has no selector
 		name: "properties are a list",
 		old:  "properties: { virtual_block_storage_data: { size_of_storage: 1 GB } }",
 		new:  "properties: [ a ]",
-		want: `error v.yaml:32:19: node_templates.disk.properties must be a map, not a list
+		want: `error v.yaml:32:19: node_templates.disk.properties must be a mapping, not a list
 `,
 	},
 	{
 		name: "capability is text",
 		old:  "virtual_compute: { properties: { virtual_memory: { virtual_mem_size: 1 GB }, virtual_cpu: { num_virtual_cpu: 1 } } }",
 		new:  "virtual_compute: { properties: { virtual_cpu: 1 } }",
-		want: `error v.yaml:20:55: node_templates.VDU1.capabilities.virtual_compute.properties.virtual_cpu must be a map, not "1"
+		want: `error v.yaml:20:55: node_templates.VDU1.capabilities.virtual_compute.properties.virtual_cpu must be a mapping, not "1"
 `,
 	},
 	{
 		name: "policy properties are text",
 		old:  "properties: { scope: zone }",
 		new:  "properties: zone",
-		want: `error v.yaml:70:21: policies.rule.properties must be a map, not "zone"
+		want: `error v.yaml:70:21: policies.rule.properties must be a mapping, not "zone"
 warning v.yaml:68:7: the policy rule has no scope
 `,
 	},
@@ -914,7 +914,7 @@ warning v.yaml:68:7: the policy rule has no scope
 		new: `  inputs: x
   node_templates:
 `,
-		want: `error v.yaml:4:11: inputs must be a map, not "x"
+		want: `error v.yaml:4:11: inputs must be a mapping, not "x"
 `,
 	},
 	{

@@ -84,7 +84,7 @@ topology_template:
 
 func TestBad(t *testing.T) {
 	etsi := "tosca_definitions_version: tosca_simple_yaml_1_3\n"
-	d, problems := Read(fstest.MapFS{
+	d, problems := readVNFD(fstest.MapFS{
 		"v.yaml":                          {Data: []byte(goodVNFD)},
 		"etsi_nfv_sol001_vnfd_types.yaml": {Data: []byte(etsi)},
 	}, "v.yaml")
@@ -107,7 +107,7 @@ func TestBad(t *testing.T) {
 			for file, content := range tt.files {
 				fsys[file] = &fstest.MapFile{Data: []byte(content)}
 			}
-			_, problems := Read(fsys, "v.yaml")
+			_, problems := readVNFD(fsys, "v.yaml")
 			if diff := cmp.Diff(tt.want, lines(problems)); diff != "" {
 				t.Errorf("problems (-want +got):\n%s", diff)
 			}
@@ -122,7 +122,7 @@ func TestBadEntry(t *testing.T) {
 		"empty.yaml": "error empty.yaml: the file is empty\n",
 	}
 	for entry, want := range tests {
-		_, problems := Read(fstest.MapFS{"empty.yaml": {}}, entry)
+		_, problems := readVNFD(fstest.MapFS{"empty.yaml": {}}, entry)
 		if diff := cmp.Diff(want, lines(problems)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", entry, diff)
 		}

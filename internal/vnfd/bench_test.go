@@ -70,7 +70,7 @@ func bigVNFD(n int) string {
 }
 
 func TestBigVNFD(t *testing.T) {
-	d, problems := Read(fstest.MapFS{"v.yaml": {Data: []byte(bigVNFD(60))}}, "v.yaml")
+	d, problems := readVNFD(fstest.MapFS{"v.yaml": {Data: []byte(bigVNFD(60))}}, "v.yaml")
 	if len(problems) > 0 || len(d.Flavours) != 1 || len(d.Flavours[0].VDUs) != 60 || len(d.Flavours[0].Aspects) != 60 {
 		t.Fatalf("problems:\n%s", lines(problems))
 	}
@@ -86,14 +86,14 @@ func BenchmarkRead(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, problems := Read(fsys, "v.yaml"); len(problems) > 0 {
+		if _, problems := readVNFD(fsys, "v.yaml"); len(problems) > 0 {
 			b.Fatal(problems)
 		}
 	}
 }
 
 func BenchmarkCounts(b *testing.B) {
-	d, _ := Read(fstest.MapFS{"v.yaml": {Data: []byte(bigVNFD(60))}}, "v.yaml")
+	d, _ := readVNFD(fstest.MapFS{"v.yaml": {Data: []byte(bigVNFD(60))}}, "v.yaml")
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, problems := Counts(&d.Flavours[0], "high", nil); len(problems) > 0 {

@@ -1,6 +1,7 @@
 package vnfd
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -17,10 +18,14 @@ func Check(d *vnfm.Descriptor) vnfm.Problems {
 	return check(d, nil)
 }
 
-func check(d *vnfm.Descriptor, at places) vnfm.Problems {
-	c := &checker{at: at}
+// check draws from the budget of r, and takes positions from it, unless r is nil.
+func check(d *vnfm.Descriptor, r *reader) vnfm.Problems {
+	c := &checker{r: r}
+	if r != nil {
+		c.at = r.places
+	}
 	for i := range d.Flavours {
-		c.f = &d.Flavours[i]
+		c.f = &indexed{Flavour: &d.Flavours[i]}
 		c.references()
 		c.aspects()
 		c.levels()
@@ -29,9 +34,19 @@ func check(d *vnfm.Descriptor, at places) vnfm.Problems {
 }
 
 type checker struct {
-	f        *vnfm.Flavour
+	r        *reader
+	f        *indexed
 	at       places
 	problems vnfm.Problems
+	// by are the aspects that scale each VDU.
+	by map[string][]*vnfm.ScalingAspect
+}
+
+// steps draws steps of the budget, if there is one.
+func (c *checker) steps(n int) {
+	if c.r != nil {
+		c.r.steps(n)
+	}
 }
 
 // add appends a problem that stands at the part of the flavour with these keys.
@@ -55,7 +70,7 @@ func (c *checker) references() {
 	for _, l := range f.VirtualLinks {
 		links[l.ID] = true
 	}
-	vduList := "the VDUs are " + quoted(vduIDs(f))
+	vduList := "the VDUs are " + f.vduNames()
 	names := map[string]string{}
 	for _, v := range f.VDUs {
 		for _, s := range v.StorageIDs {
@@ -107,20 +122,19 @@ func (c *checker) aspects() {
 				"the scaling aspect %s has %d step_deltas for %d steps", a.ID, n, a.MaxLevel)
 		}
 		for j, d := range a.StepDeltas {
+			c.steps(j)
 			if len(a.Deltas[d]) == 0 && !slices.Contains(a.StepDeltas[:j], d) {
 				c.add(vnfm.SeverityWarning, append(key, "steps"), "", "no VduScalingAspectDeltas policy gives the delta %s of the scaling aspect %s", d, a.ID)
 			}
 		}
 		for _, d := range slices.Sorted(maps.Keys(a.Deltas)) {
+			c.steps(len(a.StepDeltas))
 			if !slices.Contains(a.StepDeltas, d) {
 				c.add(vnfm.SeverityWarning, append(key, "delta", d), "", "the delta %s is not among the step_deltas of the scaling aspect %s", d, a.ID)
 			}
 		}
-		for j := range f.VDUs {
-			v := &f.VDUs[j]
-			if !scales(a, v.ID) {
-				continue
-			}
+		for _, v := range c.scaled(a) {
+			c.steps(1 + len(a.StepDeltas))
 			if v.InitialDelta == nil {
 				c.add(vnfm.SeverityWarning, []string{"vdu", v.ID}, fmt.Sprintf("min_number_of_instances, %d, is taken instead", v.MinInstances),
 					"the scaling aspect %s scales the VDU %s, which has no initial delta", a.ID, v.ID)
@@ -133,11 +147,39 @@ func (c *checker) aspects() {
 	}
 }
 
+// scaled returns the VDUs that an aspect scales, in the order of the flavour.
+func (c *checker) scaled(a *vnfm.ScalingAspect) []*vnfm.VDU {
+	seen := map[*vnfm.VDU]bool{}
+	for i, d := range a.StepDeltas {
+		if i > 0 && d == a.StepDeltas[i-1] {
+			continue
+		}
+		c.steps(len(a.Deltas[d]))
+		for id, n := range a.Deltas[d] {
+			if v := c.f.VDU(id); v != nil && n > 0 {
+				seen[v] = true
+			}
+		}
+	}
+	list := make([]*vnfm.VDU, 0, len(seen))
+	for v := range seen {
+		list = append(list, v)
+	}
+	slices.SortFunc(list, func(a, b *vnfm.VDU) int { return cmp.Compare(c.f.vdus.byID[a.ID], c.f.vdus.byID[b.ID]) })
+	return list
+}
+
 func (c *checker) levels() {
 	f := c.f
+	c.by = map[string][]*vnfm.ScalingAspect{}
+	for i := range f.Aspects {
+		for _, v := range c.scaled(&f.Aspects[i]) {
+			c.by[v.ID] = append(c.by[v.ID], &f.Aspects[i])
+		}
+	}
 	switch {
 	case f.DefaultLevelID != "" && f.Level(f.DefaultLevelID) == nil:
-		c.add(vnfm.SeverityError, []string{"default"}, "the levels are "+quoted(levelIDs(f)), "the default level %q does not exist", f.DefaultLevelID)
+		c.add(vnfm.SeverityError, []string{"default"}, "the levels are "+f.levelNames(), "the default level %q does not exist", f.DefaultLevelID)
 	case f.DefaultLevelID == "" && len(f.Levels) > 1:
 		c.add(vnfm.SeverityWarning, []string{"levels"}, "each instance has to name its level", "the deployment flavour %q has several instantiation levels and no default_level", f.ID)
 	}
@@ -150,7 +192,7 @@ func (c *checker) levels() {
 			case a == nil && len(f.Aspects) == 0:
 				c.add(vnfm.SeverityWarning, key, "", "the instantiation level %s sets the scaling aspect %q, but there is no ScalingAspects policy", level.ID, id)
 			case a == nil:
-				c.add(vnfm.SeverityError, key, "the aspects are "+quoted(aspectIDs(f)), "the instantiation level %s sets the scaling aspect %q, which does not exist", level.ID, id)
+				c.add(vnfm.SeverityError, key, "the aspects are "+f.aspectNames(), "the instantiation level %s sets the scaling aspect %q, which does not exist", level.ID, id)
 			case level.ScaleInfo[id] > a.MaxLevel:
 				c.add(vnfm.SeverityError, key, fmt.Sprintf("its max_scale_level is %d", a.MaxLevel), "the instantiation level %s sets the scaling aspect %s to level %d", level.ID, id, level.ScaleInfo[id])
 			}
@@ -165,8 +207,10 @@ func (c *checker) levels() {
 func (c *checker) levelOfVDU(level *vnfm.InstantiationLevel, v *vnfm.VDU) {
 	key := []string{"level", level.ID, "count", v.ID}
 	formula := formulaBase(v)
-	for i := range c.f.Aspects {
-		formula += stepsTo(&c.f.Aspects[i], v.ID, level.ScaleInfo[c.f.Aspects[i].ID])
+	c.steps(1)
+	for _, a := range c.by[v.ID] {
+		c.steps(1 + len(a.StepDeltas))
+		formula += stepsTo(a, v.ID, level.ScaleInfo[a.ID])
 	}
 	n, given := level.Counts[v.ID]
 	if !given {

@@ -81,7 +81,7 @@ func readBootOrder(v *vnfm.VDU, order value) []string {
 	return order.texts()
 }
 
-// readBootData reads boot_data: a text or the name of a file, and from v3.3.1 on a map
+// readBootData reads boot_data: a text or the name of a file, and from v3.3.1 on a mapping
 // with contents or files, or with keys and values.
 func readBootData(v value) *vnfm.BootData {
 	switch {
@@ -90,7 +90,7 @@ func readBootData(v value) *vnfm.BootData {
 	case v.isText():
 		return &vnfm.BootData{Content: v.str(), Place: v.written()}
 	case !v.isMap():
-		v.errorf("%s must be text or a map, not %s", v.path, kindName(v.node))
+		v.errorf("%s must be text or a mapping, not %s", v.path, describe(v))
 		return nil
 	}
 	contents := v.get("content_or_file_data")
@@ -138,7 +138,7 @@ func readSubnets(l *vnfm.VirtualLink, n *node) {
 
 // readSecurityRule reads a SecurityGroupRule policy. What it leaves out has the
 // defaults of SOL001: TCP over IPv4, on the way in, at all ports.
-func (r *reader) readSecurityRule(f *vnfm.Flavour, t *template, p policy) {
+func (r *reader) readSecurityRule(f *indexed, t *template, p policy) {
 	rule := vnfm.SecurityGroupRule{
 		ID: p.name, Description: p.at("properties", "description").str(), Protocol: "tcp", PortMax: 65535, Place: p.key.written(),
 	}
@@ -173,20 +173,11 @@ func (r *reader) readSecurityRule(f *vnfm.Flavour, t *template, p policy) {
 		low.errorf("the policy %s has ports from %d (port_range_min) to %d (port_range_max)", p.name, rule.PortMin, rule.PortMax)
 	}
 	for _, target := range t.expand(p.get("targets")) {
-		if connectionPoint(f, target.name) == nil {
+		if f.point(target.name) == nil {
 			target.at.warnf("the policy %s targets %q, which is no connection point of the flavour", p.name, target.name)
 			continue
 		}
 		rule.Targets = append(rule.Targets, target.name)
 	}
 	f.SecurityGroupRules = append(f.SecurityGroupRules, rule)
-}
-
-func connectionPoint(f *vnfm.Flavour, id string) *vnfm.ConnectionPoint {
-	for i := range f.ConnectionPoints {
-		if f.ConnectionPoints[i].ID == id {
-			return &f.ConnectionPoints[i]
-		}
-	}
-	return nil
 }

@@ -65,7 +65,7 @@ func TestCompute(t *testing.T) {
 		}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d, problems := Read(server(c.properties, c.compute, "", ""), "v.yaml")
+			d, problems := readVNFD(server(c.properties, c.compute, "", ""), "v.yaml")
 			if len(problems) > 0 {
 				t.Fatal(lines(problems))
 			}
@@ -78,7 +78,7 @@ func TestCompute(t *testing.T) {
 
 // TestNetworks: what a VNFD says of networks, ports and what may pass them.
 func TestNetworks(t *testing.T) {
-	d, problems := Read(server("", "", `    cp: { type: tosca.nodes.nfv.VduCp, properties: { layer_protocols: [ ipv4 ], vnic_type: direct }, requirements: [ virtual_binding: a, virtual_link: net ] }
+	d, problems := readVNFD(server("", "", `    cp: { type: tosca.nodes.nfv.VduCp, properties: { layer_protocols: [ ipv4 ], vnic_type: direct }, requirements: [ virtual_binding: a, virtual_link: net ] }
     net:
       type: tosca.nodes.nfv.VnfVirtualLink
       properties:

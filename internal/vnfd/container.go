@@ -96,7 +96,7 @@ func readHugePages(v value) []vnfm.HugePages {
 	var list []vnfm.HugePages
 	for _, item := range v.items() {
 		if !item.isMap() {
-			item.errorf("%s must be a map with hugepage_size and requested_size, not %s", item.path, kindName(orNull(item)))
+			item.errorf("%s must be a mapping with hugepage_size and requested_size, not %s", item.path, describe(item))
 			continue
 		}
 		p := vnfm.HugePages{PageSize: item.get("hugepage_size").bytes(), Size: item.get("requested_size").bytes()}
@@ -116,12 +116,12 @@ func readHugePages(v value) []vnfm.HugePages {
 }
 
 // readExtended reads a list of {extended_resource, amount}. The resource is text, or
-// as SOL001 v4 has it a map of one entry, of which key or value is its name.
+// as SOL001 v4 has it a mapping of one entry, of which key or value is its name.
 func readExtended(v value) map[string]int64 {
 	var all map[string]int64
 	for _, item := range v.items() {
 		if !item.isMap() {
-			item.errorf("%s must be a map with extended_resource and amount, not %s", item.path, kindName(orNull(item)))
+			item.errorf("%s must be a mapping with extended_resource and amount, not %s", item.path, describe(item))
 			continue
 		}
 		res := item.get("extended_resource")

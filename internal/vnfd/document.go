@@ -1,21 +1,19 @@
 package vnfd
 
 import (
-	"bytes"
-	"errors"
-	"io"
-	"slices"
-
 	"go.yaml.in/yaml/v3"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/yamlpos"
 )
 
 // document is one TOSCA file.
 type document struct {
 	r    *reader
 	file string
+	yaml *yamlpos.Document
 	root value
+	// values holds what each function of TOSCA was evaluated to; nil while it is being evaluated.
+	values map[*yaml.Node]*yaml.Node
 	// scope is the namespace prefix under which the file was imported first,
 	// with its final colon; empty for most files.
 	scope string
@@ -28,74 +26,29 @@ type document struct {
 
 // parse reads the text of one file, or reports why not and returns nil.
 func (r *reader) parse(file string, data []byte) *document {
-	dec := yaml.NewDecoder(bytes.NewReader(data))
-	var root yaml.Node
-	if err := dec.Decode(&root); err != nil {
-		if errors.Is(err, io.EOF) {
+	docs, problems := yamlpos.Parse(r.budget, file, data, yamlpos.Options{})
+	if r.budget.Err() != nil && len(problems) > 0 {
+		panic(stopped{problems[len(problems)-1]})
+	}
+	r.problems = append(r.problems, problems...)
+	if len(docs) == 0 {
+		if !problems.HasErrors() {
 			r.problems.Errorf(file, 0, 0, "the file is empty")
-			return nil
 		}
-		line, text := vnfm.YAMLError(err)
-		r.problems.Errorf(file, line, 0, "not valid YAML: %s", text)
 		return nil
 	}
-	var more yaml.Node
-	if err := dec.Decode(&more); !errors.Is(err, io.EOF) {
+	if len(docs) > 1 {
+		more := docs[1].Root
 		r.problems.Warnf(file, more.Line, more.Column, "the file has more than one YAML document; only the first is read")
 	}
-	d := &document{r: r, file: file}
-	if len(root.Content) == 0 || isNull(root.Content[0]) {
-		r.problems.Errorf(file, 0, 0, "the file is empty")
+	d := &document{r: r, file: file, yaml: docs[0], values: map[*yaml.Node]*yaml.Node{}}
+	root := value{doc: d, node: docs[0].Root}
+	if !root.isMap() {
+		root.errorf("a TOSCA document must be a mapping, not %s", describe(root))
 		return nil
 	}
-	body := root.Content[0]
-	if body.Kind != yaml.MappingNode {
-		r.problems.Errorf(file, body.Line, body.Column, "a TOSCA document must be a map, not %s", kindName(body))
-		return nil
-	}
-	if !d.checkTree(body, nil) {
-		return nil
-	}
-	d.root = value{doc: d, node: body}
+	d.root = root
 	return d
-}
-
-// checkTree reports keys that stand twice in one map and refuses aliases that
-// contain themselves, which would never end.
-func (d *document) checkTree(n *yaml.Node, above []*yaml.Node) bool {
-	if n.Kind == yaml.AliasNode {
-		if n.Alias == nil || slices.Contains(above, n.Alias) {
-			d.r.problems.Errorf(d.file, n.Line, n.Column, "the alias *%s contains itself", n.Value)
-			return false
-		}
-		return true
-	}
-	if n.Kind == yaml.ScalarNode {
-		return true
-	}
-	if n.Anchor != "" {
-		above = append(above, n)
-	}
-	if n.Kind == yaml.MappingNode {
-		seen := make(map[string]int, len(n.Content)/2)
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			key := n.Content[i]
-			if key.Kind != yaml.ScalarNode || key.Value == mergeKey {
-				continue
-			}
-			if first, ok := seen[key.Value]; ok {
-				d.r.problems.Errorf(d.file, key.Line, key.Column, "the key %q stands in this map already, in line %d", key.Value, first)
-				continue
-			}
-			seen[key.Value] = key.Line
-		}
-	}
-	for _, c := range n.Content {
-		if !d.checkTree(c, above) {
-			return false
-		}
-	}
-	return true
 }
 
 // checkHead judges the version of the document and its sections.

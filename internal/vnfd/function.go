@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/yamlpos"
 )
 
 // function returns the name and the argument of a TOSCA function, or nothing
@@ -13,9 +15,9 @@ func function(n *yaml.Node) (string, *yaml.Node) {
 	if n == nil || n.Kind != yaml.MappingNode || len(n.Content) != 2 {
 		return "", nil
 	}
-	switch name := n.Content[0].Value; name {
+	switch name := yamlpos.Resolve(n.Content[0]).Value; name {
 	case "get_input", "get_property", "get_attribute", "get_artifact", "get_operation_output", "get_nodes_of_type", "concat", "join", "token":
-		return name, unalias(n.Content[1])
+		return name, yamlpos.Resolve(n.Content[1])
 	}
 	return "", nil
 }
@@ -23,7 +25,7 @@ func function(n *yaml.Node) (string, *yaml.Node) {
 // firstText is the argument of a function, or the first of its arguments.
 func firstText(arg *yaml.Node) string {
 	if arg != nil && arg.Kind == yaml.SequenceNode && len(arg.Content) > 0 {
-		arg = unalias(arg.Content[0])
+		arg = yamlpos.Resolve(arg.Content[0])
 	}
 	if arg == nil || arg.Kind != yaml.ScalarNode {
 		return ""
@@ -34,32 +36,51 @@ func firstText(arg *yaml.Node) string {
 // evaluate replaces get_input by the default of the input, get_property by the
 // property of the named node template and concat by the joined text. What cannot
 // be known stays as it is, and is reported where a value is needed.
+//
+// Each function is evaluated once. One that needs its own value stays as it is.
 func (d *document) evaluate(n *yaml.Node, depth int) *yaml.Node {
 	name, arg := function(n)
-	if name == "" || depth > maxDepth || d.root.node == nil {
+	if name == "" || d.root.node == nil {
 		return n
 	}
+	if known, seen := d.values[n]; seen {
+		if known == nil {
+			return n
+		}
+		return known
+	}
+	d.r.stepsAt(d, n, 1)
+	if err := d.r.budget.Depth(depth); err != nil {
+		d.r.stop(err)
+	}
+	d.values[n] = nil
 	var found *yaml.Node
 	switch name {
 	case "get_input":
-		found = walk(d.topology("inputs"), append([]string{firstText(arg), "default"}, rest(arg, 1)...))
+		found = d.walk(d.topology("inputs"), append([]string{firstText(arg), "default"}, rest(arg, 1)...))
 	case "get_property":
 		keys := rest(arg, 1)
 		if node := firstText(arg); node != "SELF" && len(keys) > 0 {
-			found = walk(d.topology("node_templates"), append([]string{node, "properties"}, keys...))
+			found = d.walk(d.topology("node_templates"), append([]string{node, "properties"}, keys...))
 		}
 	case "concat":
 		found = d.concat(n, arg, depth)
 	}
-	if isNull(found) {
-		return n
+	if yamlpos.IsNull(found) {
+		found = n
+	} else {
+		found = d.evaluate(yamlpos.Resolve(found), depth+1)
 	}
-	return d.evaluate(unalias(found), depth+1)
+	d.values[n] = found
+	return found
 }
 
 func (d *document) topology(section string) *yaml.Node {
-	return lookup(lookup(d.root.node, "topology_template", 0), section, 0)
+	return d.yaml.Get(d.yaml.Get(d.root.node, "topology_template"), section)
 }
+
+// maxText is the length of the longest text that functions can make, in bytes.
+const maxText = 1 << 16
 
 func (d *document) concat(n, arg *yaml.Node, depth int) *yaml.Node {
 	if arg == nil || arg.Kind != yaml.SequenceNode {
@@ -67,10 +88,11 @@ func (d *document) concat(n, arg *yaml.Node, depth int) *yaml.Node {
 	}
 	var b strings.Builder
 	for _, part := range arg.Content {
-		part = d.evaluate(unalias(part), depth+1)
-		if part == nil || part.Kind != yaml.ScalarNode || b.Len() > 1<<16 {
+		part = d.evaluate(yamlpos.Resolve(part), depth+1)
+		if part == nil || part.Kind != yaml.ScalarNode || b.Len() > maxText {
 			return nil
 		}
+		d.r.stepsAt(d, n, 1+len(part.Value))
 		b.WriteString(part.Value)
 	}
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: b.String(), Line: n.Line, Column: n.Column}
@@ -83,15 +105,16 @@ func rest(arg *yaml.Node, n int) []string {
 	}
 	var keys []string
 	for _, c := range arg.Content[n:] {
-		keys = append(keys, firstText(unalias(c)))
+		keys = append(keys, firstText(yamlpos.Resolve(c)))
 	}
 	return keys
 }
 
-// walk follows keys of maps and indices of lists.
-func walk(n *yaml.Node, keys []string) *yaml.Node {
+// walk follows keys of mappings and indices of lists.
+func (d *document) walk(n *yaml.Node, keys []string) *yaml.Node {
+	d.r.steps(len(keys))
 	for _, k := range keys {
-		if n = unalias(n); n == nil {
+		if n = yamlpos.Resolve(n); n == nil {
 			return nil
 		}
 		if n.Kind == yaml.SequenceNode {
@@ -102,7 +125,7 @@ func walk(n *yaml.Node, keys []string) *yaml.Node {
 			n = n.Content[i]
 			continue
 		}
-		n = lookup(n, k, 0)
+		n = d.yaml.Get(n, k)
 	}
-	return unalias(n)
+	return yamlpos.Resolve(n)
 }

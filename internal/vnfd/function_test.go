@@ -51,7 +51,7 @@ func TestValues(t *testing.T) {
 			text := strings.Replace(goodVNFD, tt.old, tt.new, 1)
 			text = strings.Replace(text, "  node_templates:\n", inputs, 1)
 			text = strings.Replace(text, "imports: [ etsi_nfv_sol001_vnfd_types.yaml ]\n", anchors, 1)
-			d, problems := Read(fstest.MapFS{"v.yaml": {Data: []byte(text)}}, "v.yaml")
+			d, problems := readVNFD(fstest.MapFS{"v.yaml": {Data: []byte(text)}}, "v.yaml")
 			if diff := cmp.Diff(tt.want, lines(problems)); diff != "" {
 				t.Errorf("problems (-want +got):\n%s", diff)
 			}
@@ -70,7 +70,7 @@ func TestLevelsWithoutPolicy(t *testing.T) {
 	from := strings.Index(goodVNFD, "    - levels:\n")
 	to := strings.Index(goodVNFD, "    - vdu1_levels:\n")
 	text := strings.Replace(goodVNFD[:from]+goodVNFD[to:], "imports: [ etsi_nfv_sol001_vnfd_types.yaml ]\n", "", 1)
-	d, problems := Read(fstest.MapFS{"v.yaml": {Data: []byte(text)}}, "v.yaml")
+	d, problems := readVNFD(fstest.MapFS{"v.yaml": {Data: []byte(text)}}, "v.yaml")
 	want := `warning v.yaml:58:33: no InstantiationLevels policy declares the instantiation level "l1" of the policy vdu1_levels
 warning v.yaml:58:65: no InstantiationLevels policy declares the instantiation level "l2" of the policy vdu1_levels
 `
@@ -107,7 +107,7 @@ topology_template:
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			d, problems := Read(fstest.MapFS{
+			d, problems := readVNFD(fstest.MapFS{
 				"v.yaml": {Data: []byte(strings.Replace(top, "%s", tt.input, 1))},
 				"a.yaml": {Data: []byte(flavour("a"))}, "b.yaml": {Data: []byte(flavour("b"))},
 			}, "v.yaml")
@@ -132,7 +132,7 @@ func TestImportsAreBounded(t *testing.T) {
 		fsys[name] = &fstest.MapFile{Data: []byte(head + "imports: [ { file: " + next + ", namespace_prefix: l }, { file: " + next + ", namespace_prefix: r } ]\n")}
 	}
 	fsys["ex.yaml"] = &fstest.MapFile{Data: []byte(head)}
-	_, problems := Read(fsys, "a.yaml")
+	_, problems := readVNFD(fsys, "a.yaml")
 	if !strings.Contains(lines(problems), "a.yaml:2:10: the VNFD has more than 1000 imports") {
 		t.Errorf("problems:\n%s", lines(problems))
 	}

@@ -7,13 +7,21 @@ import (
 	"testing"
 	"testing/fstest"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 )
 
-// FuzzParse looks for panics, endless work and positions that are not in the
-// file; whatever is read must also survive the arithmetic.
-func FuzzParse(f *testing.F) {
+// FuzzRead looks for panics, endless work and positions that are not in the
+// file; whatever is read must also survive
+// the arithmetic, and is the same when it is read again.
+func FuzzRead(f *testing.F) {
 	f.Add([]byte(goodVNFD))
 	f.Add([]byte(legacy))
+	for _, text := range []string{nestedMerges(14), nestedConcat(12), manyVDUs(40), missingNames(120)} {
+		f.Add([]byte(text))
+	}
 	for _, tt := range badVNFDs {
 		if tt.old == "" {
 			f.Add([]byte(tt.new))
@@ -36,7 +44,22 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		start := time.Now()
-		d, problems := Parse("v.yaml", data)
+		limits := budget.Limits{Steps: 100_000, Values: 50_000}
+		b := budget.New(t.Context(), limits)
+		d, problems := Parse(b, "v.yaml", data)
+		if err := b.Err(); err != nil && (len(problems) == 0 || !strings.Contains(lines(problems), err.Error())) {
+			t.Errorf("the budget ended with %q, and no problem says it: %s", err, lines(problems))
+		}
+		if len(problems) > mostProblems+1 {
+			t.Errorf("%d problems", len(problems))
+		}
+		again, more := Parse(budget.New(t.Context(), limits), "v.yaml", data)
+		if diff := cmp.Diff(problems, more); diff != "" {
+			t.Errorf("problems of a second reading (-first +second):\n%s", diff)
+		}
+		if diff := cmp.Diff(d, again); diff != "" {
+			t.Errorf("a second reading (-first +second):\n%s", diff)
+		}
 		if d == nil {
 			t.Fatal("no descriptor")
 		}
@@ -61,7 +84,7 @@ func FuzzParse(f *testing.F) {
 				}
 			}
 		}
-		if _, more := Read(fstest.MapFS{"v.yaml": {Data: data}}, "v.yaml"); len(more) == 0 && len(problems) > 0 {
+		if _, more := Read(budget.New(t.Context(), limits), fstest.MapFS{"v.yaml": {Data: data}}, "v.yaml"); len(more) == 0 && len(problems) > 0 {
 			t.Errorf("Parse found %q, Read nothing", problems)
 		}
 		if took := time.Since(start); took > 10*time.Second {

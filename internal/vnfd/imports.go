@@ -7,8 +7,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 // maxLoads bounds the imports of one VNFD, counted each time a file is named
@@ -27,7 +25,7 @@ type importRef struct {
 }
 
 // imports reads all notations: a string, {file: ...}, {name: file},
-// {name: {file: ...}}, in a list or in a map, with namespace_prefix.
+// {name: {file: ...}}, in a list or in a mapping, with namespace_prefix.
 func (d *document) imports() []importRef {
 	section := d.root.get("imports")
 	var refs []importRef
@@ -43,7 +41,7 @@ func (d *document) imports() []importRef {
 				v.errorf("imports: an import names no file")
 			}
 		case v.ok():
-			v.errorf("imports: an import must be text or a map, not %s", kindName(v.node))
+			v.errorf("imports: an import must be text or a mapping, not %s", describe(v))
 		}
 	}
 	named := func(v value) {
@@ -93,6 +91,7 @@ func (r *reader) load(d *document, scope string, chain []string) {
 
 // follow reads the file that an import names, once per file.
 func (r *reader) follow(from *document, ref importRef, scope string, chain []string) {
+	ref.doc.r.stepsAt(ref.doc, ref.node, 1+len(chain))
 	known := etsiTypes.MatchString(path.Base(ref.ref))
 	switch {
 	case !r.whole():
@@ -175,7 +174,7 @@ func (r *reader) content(file string) ([]byte, error) {
 	if _, seen := r.byFile[file]; seen {
 		return nil, nil
 	}
-	return fs.ReadFile(r.fsys, file)
+	return r.file(file)
 }
 
 // beside returns the documents in the directory of the entry that no import
@@ -199,23 +198,23 @@ func (r *reader) beside(entry *document) []*document {
 		if _, seen := r.byFile[file]; seen {
 			continue
 		}
-		data, err := fs.ReadFile(r.fsys, file)
+		data, err := r.file(file)
 		if err != nil {
 			continue
 		}
 		// Anything may lie in that directory, so that a file which is no
 		// template is passed over without a word.
-		probe := &reader{problems: vnfm.Problems{}}
-		if d := probe.parse(file, data); d == nil || !d.root.at("topology_template", "substitution_mappings").isMap() {
+		var d *document
+		found := r.aside(func() { d = r.parse(file, data) })
+		if d == nil || !d.root.at("topology_template", "substitution_mappings").isMap() {
 			continue
 		}
-		if d := r.parse(file, data); d != nil {
-			d.checkHead(false)
-			r.byFile[file] = d
-			r.docs = append(r.docs, d)
-			r.load(d, "", []string{entry.file, file})
-			docs = append(docs, d)
-		}
+		r.problems = append(r.problems, found...)
+		d.checkHead(false)
+		r.byFile[file] = d
+		r.docs = append(r.docs, d)
+		r.load(d, "", []string{entry.file, file})
+		docs = append(docs, d)
 	}
 	return docs
 }

@@ -7,6 +7,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/yamlpos"
 )
 
 const (
@@ -68,7 +69,7 @@ func (r *reader) readOperations(f *vnfm.Flavour, t, top *template) {
 // beside the type and 1.3 below operations.
 func (r *reader) readInterface(f *vnfm.Flavour, i value, artifacts map[string]value) {
 	if i.ok() && !i.isMap() {
-		i.errorf("%s must be a map, not %s", i.path, kindName(i.node))
+		i.errorf("%s must be a mapping, not %s", i.path, describe(i))
 		return
 	}
 	list := append(i.entries(), i.get("operations").entries()...)
@@ -87,7 +88,7 @@ func (r *reader) readInterface(f *vnfm.Flavour, i value, artifacts map[string]va
 }
 
 // operation reads one operation: null or an empty list for the VNFM's default, a
-// string, or a map with implementation and inputs. It tells whether there is an implementation.
+// string, or a mapping with implementation and inputs. It tells whether there is an implementation.
 func operation(op entry, artifacts map[string]value) (vnfm.Implementation, bool) {
 	var impl vnfm.Implementation
 	switch {
@@ -95,7 +96,7 @@ func operation(op entry, artifacts map[string]value) (vnfm.Implementation, bool)
 		return impl, false
 	case op.isList():
 		if len(op.node.Content) > 0 {
-			op.errorf("%s must name an implementation or be a map, not a list", op.path)
+			op.errorf("%s must name an implementation or be a mapping, not a list", op.path)
 		}
 		return impl, false
 	case op.isText():
@@ -129,7 +130,7 @@ func implementation(impl *vnfm.Implementation, v value, artifacts map[string]val
 	case v.isMap():
 		// Dependencies and timeouts alone leave the default implementation.
 	default:
-		v.errorf("%s must be text or a map, not %s", v.path, kindName(v.node))
+		v.errorf("%s must be text or a mapping, not %s", v.path, describe(v))
 	}
 }
 
@@ -152,45 +153,43 @@ func render(v value) string {
 	if !v.ok() {
 		return ""
 	}
-	budget := maxRender
-	text, err := json.Marshal(plain(v.node, 0, &budget))
+	text, err := json.Marshal(v.doc.plain(v.node, 0))
 	if err != nil {
 		return ""
 	}
 	return string(text)
 }
 
-// maxRender bounds the nodes of one rendered parameter, which aliases can multiply.
-const maxRender = 10_000
-
 // plain turns a node into Go values, scalars as text.
-func plain(n *yaml.Node, depth int, budget *int) any {
-	n = unalias(n)
-	*budget--
-	if isNull(n) || depth > maxDepth || *budget < 0 {
+func (d *document) plain(n *yaml.Node, depth int) any {
+	n = yamlpos.Resolve(n)
+	if n == nil {
 		return nil
 	}
-	if n.Kind == yaml.MappingNode {
-		m := make(map[string]any, len(n.Content)/2)
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			m[n.Content[i].Value] = plain(n.Content[i+1], depth+1, budget)
+	d.r.stepsAt(d, n, 1)
+	err := d.r.budget.Values(1)
+	if err == nil {
+		err = d.r.budget.Depth(depth)
+	}
+	if err != nil {
+		d.r.stop(err)
+	}
+	switch {
+	case yamlpos.IsNull(n):
+		return nil
+	case n.Kind == yaml.MappingNode:
+		entries := d.yaml.Entries(n)
+		m := make(map[string]any, len(entries))
+		for _, e := range entries {
+			m[e.Name()] = d.plain(e.Value, depth+1)
 		}
 		return m
-	}
-	if n.Kind == yaml.SequenceNode {
+	case n.Kind == yaml.SequenceNode:
 		list := make([]any, 0, len(n.Content))
 		for _, c := range n.Content {
-			list = append(list, plain(c, depth+1, budget))
+			list = append(list, d.plain(c, depth+1))
 		}
 		return list
 	}
 	return n.Value
-}
-
-// orNull is the node of a value, or a null when there is none.
-func orNull(v value) *yaml.Node {
-	if v.node == nil {
-		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null"}
-	}
-	return v.node
 }

@@ -39,7 +39,7 @@ func readLegacy(w *vnfm.Workload, v *vnfm.VDU, n *node) {
 	w.Labels = readLabels(n.property("labels"))
 	for _, e := range n.property("vnfcs").entries() {
 		if !e.isMap() {
-			e.key.errorf("%s must be a map, not %s", e.path, kindName(orNull(e.value)))
+			e.key.errorf("%s must be a mapping, not %s", e.path, describe(e.value))
 			continue
 		}
 		c := legacyContainer(e)
@@ -81,7 +81,7 @@ func legacyContainer(e entry) vnfm.Container {
 	}
 }
 
-// readLabels reads labels: a map, or a list of texts "key: value".
+// readLabels reads labels: a mapping, or a list of texts "key: value".
 func readLabels(v value) map[string]string {
 	if v.isMap() {
 		return readTexts(v)
@@ -115,7 +115,7 @@ func readLabels(v value) map[string]string {
 // readTackerScaling reads a tosca.policies.tacker.Scaling. With a target for the
 // load of the CPUs an autoscaler decides between its limits; without one the policy
 // is a scaling aspect of its name, whose step is the increment.
-func (r *reader) readTackerScaling(f *vnfm.Flavour, t *template, p policy) {
+func (r *reader) readTackerScaling(f *indexed, t *template, p policy) {
 	number := func(name string, fallback int) int {
 		if n, ok := p.at("properties", name).count(); ok {
 			return n
@@ -155,9 +155,9 @@ func (r *reader) readTackerScaling(f *vnfm.Flavour, t *template, p policy) {
 		v := f.VDU(target.name)
 		switch {
 		case v == nil:
-			target.at.errorf("the policy %s targets %q, which is no VDU of the flavour; there are %s", p.name, target.name, quoted(vduIDs(f)))
+			target.at.errorf("the policy %s targets %q, which is no VDU of the flavour; there are %s", p.name, target.name, f.vduNames())
 			continue
-		case scaledAlready(f, v):
+		case r.scaledAlready(f, v):
 			target.at.errorf("the policy %s scales the VDU %s, which another policy scales already", p.name, target.name)
 			continue
 		}
@@ -188,14 +188,15 @@ func (r *reader) readTackerScaling(f *vnfm.Flavour, t *template, p policy) {
 	}
 }
 
-func scaledAlready(f *vnfm.Flavour, v *vnfm.VDU) bool {
+func (r *reader) scaledAlready(f *indexed, v *vnfm.VDU) bool {
+	r.steps(len(f.Aspects))
 	return v.Workload != nil && v.Workload.Autoscaling != nil ||
 		slices.ContainsFunc(f.Aspects, func(a vnfm.ScalingAspect) bool { return scales(&a, v.ID) })
 }
 
 // legacyLevel returns the instantiation level that the default_instances of all
 // scaling policies make up together.
-func legacyLevel(f *vnfm.Flavour) *vnfm.InstantiationLevel {
+func legacyLevel(f *indexed) *vnfm.InstantiationLevel {
 	const id = "default"
 	if l := f.Level(id); l != nil {
 		return l

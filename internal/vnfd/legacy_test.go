@@ -42,7 +42,7 @@ topology_template:
 `
 
 func TestLegacy(t *testing.T) {
-	d, problems := Read(fstest.MapFS{"v.yaml": {Data: []byte(legacy)}}, "v.yaml")
+	d, problems := readVNFD(fstest.MapFS{"v.yaml": {Data: []byte(legacy)}}, "v.yaml")
 	if len(problems) > 0 {
 		t.Errorf("problems:\n%s", lines(problems))
 	}

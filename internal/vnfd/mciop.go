@@ -10,7 +10,7 @@ import (
 
 // readMCIOPs reads the Mciop nodes: which chart each is, and which VDUs come from
 // it. One without a chart is left out: parameters of the instance may name the chart.
-func (r *reader) readMCIOPs(f *vnfm.Flavour, t *template) {
+func (r *reader) readMCIOPs(f *indexed, t *template) {
 	for _, n := range t.of(kindMciop) {
 		m := vnfm.MCIOP{ID: n.name}
 		for _, a := range n.get("artifacts").entries() {
@@ -29,7 +29,7 @@ func (r *reader) readMCIOPs(f *vnfm.Flavour, t *template) {
 		}
 		for _, req := range n.required("associatedVdu") {
 			if f.VDU(req.node) == nil {
-				req.errorf("the Mciop %s is associated with %q, which is no VDU; the VDUs are %s", n.name, req.node, quoted(vduIDs(f)))
+				req.errorf("the Mciop %s is associated with %q, which is no VDU; the VDUs are %s", n.name, req.node, f.vduNames())
 				continue
 			}
 			m.VDUIDs = append(m.VDUIDs, req.node)

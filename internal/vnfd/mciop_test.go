@@ -58,7 +58,7 @@ topology_template:
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			d, problems := Read(fstest.MapFS{
+			d, problems := readVNFD(fstest.MapFS{
 				"Definitions/v.yaml":     {Data: []byte(head + tt.node)},
 				"Files/core.tgz":         {},
 				"Files/chart/Chart.yaml": {},

@@ -4,7 +4,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-func (r *reader) readNetwork(f *vnfm.Flavour, t *template) {
+func (r *reader) readNetwork(f *indexed, t *template) {
 	offered := t.offered()
 	vdus := map[string]bool{}
 	for _, n := range t.of(kindVDU, kindTackerVDU) {

@@ -23,7 +23,7 @@ func (r *reader) policies(d *document) []policy {
 	var list []policy
 	for _, e := range d.section("policies") {
 		if !e.isMap() {
-			e.key.errorf("%s must be a map, not %s", e.path, kindName(orNull(e.value)))
+			e.key.errorf("%s must be a mapping, not %s", e.path, describe(e.value))
 			continue
 		}
 		e.wantMaps("properties")
@@ -43,7 +43,7 @@ func (r *reader) policies(d *document) []policy {
 	return list
 }
 
-func (r *reader) readPolicies(f *vnfm.Flavour, t *template) {
+func (r *reader) readPolicies(f *indexed, t *template) {
 	list := r.policies(t.doc)
 	of := func(k kind) []policy {
 		return slices.DeleteFunc(slices.Clone(list), func(p policy) bool { return p.kind != k })
@@ -81,14 +81,14 @@ func (r *reader) readPolicies(f *vnfm.Flavour, t *template) {
 	}
 }
 
-func (r *reader) readAspects(f *vnfm.Flavour, p policy) {
+func (r *reader) readAspects(f *indexed, p policy) {
 	aspects := p.at("properties", "aspects").entries()
 	if len(aspects) == 0 {
 		p.key.warnf("the policy %s declares no aspects", p.name)
 	}
 	for _, e := range aspects {
 		if !e.isMap() {
-			e.key.errorf("%s must be a map, not %s", e.path, kindName(orNull(e.value)))
+			e.key.errorf("%s must be a mapping, not %s", e.path, describe(e.value))
 			continue
 		}
 		if f.Aspect(e.name) != nil {
@@ -114,7 +114,7 @@ func (r *reader) readAspects(f *vnfm.Flavour, p policy) {
 	}
 }
 
-func (r *reader) readDeltas(f *vnfm.Flavour, t *template, p policy) {
+func (r *reader) readDeltas(f *indexed, t *template, p policy) {
 	name := p.at("properties", "aspect")
 	id, ok := name.text()
 	if !ok {
@@ -125,7 +125,7 @@ func (r *reader) readDeltas(f *vnfm.Flavour, t *template, p policy) {
 	}
 	a := f.Aspect(id)
 	if a == nil {
-		name.errorf("the policy %s is for the scaling aspect %q, which does not exist; there are %s", p.name, id, quoted(aspectIDs(f)))
+		name.errorf("the policy %s is for the scaling aspect %q, which does not exist; there are %s", p.name, id, f.aspectNames())
 		return
 	}
 	targets := t.expand(p.get("targets"))
@@ -140,6 +140,7 @@ func (r *reader) readDeltas(f *vnfm.Flavour, t *template, p policy) {
 		if a.Deltas[e.name] == nil {
 			a.Deltas[e.name] = map[string]int{}
 		}
+		r.steps(len(targets))
 		for _, target := range targets {
 			if _, twice := a.Deltas[e.name][target.name]; twice {
 				target.at.errorf("the delta %s of the scaling aspect %s is given a second time for the VDU %s", e.name, id, target.name)
@@ -165,7 +166,7 @@ func instances(e entry) (int, bool) {
 		return 0, false
 	}
 	if !e.isMap() {
-		e.key.errorf("%s must be a map with number_of_instances, not %s", e.path, kindName(orNull(e.value)))
+		e.key.errorf("%s must be a mapping with number_of_instances, not %s", e.path, describe(e.value))
 		return 0, false
 	}
 	n := e.get("number_of_instances")
@@ -176,7 +177,7 @@ func instances(e entry) (int, bool) {
 	return n.count()
 }
 
-func (r *reader) readInitialDelta(f *vnfm.Flavour, t *template, p policy) {
+func (r *reader) readInitialDelta(f *indexed, t *template, p policy) {
 	delta := p.at("properties", "initial_delta")
 	n, ok := instances(entry{name: p.name, key: p.key, value: delta})
 	if !ok {
@@ -186,7 +187,7 @@ func (r *reader) readInitialDelta(f *vnfm.Flavour, t *template, p policy) {
 		v := f.VDU(target.name)
 		switch {
 		case v == nil:
-			target.at.errorf("the policy %s targets %q, which is no VDU of the flavour; there are %s", p.name, target.name, quoted(vduIDs(f)))
+			target.at.errorf("the policy %s targets %q, which is no VDU of the flavour; there are %s", p.name, target.name, f.vduNames())
 		case v.InitialDelta != nil:
 			target.at.errorf("the policy %s gives the VDU %s a second initial delta", p.name, target.name)
 		default:
@@ -196,7 +197,7 @@ func (r *reader) readInitialDelta(f *vnfm.Flavour, t *template, p policy) {
 	}
 }
 
-func (r *reader) readLevels(f *vnfm.Flavour, p policy) {
+func (r *reader) readLevels(f *indexed, p policy) {
 	levels := p.at("properties", "levels").entries()
 	if len(levels) == 0 {
 		p.key.warnf("the policy %s declares no levels", p.name)
@@ -208,14 +209,14 @@ func (r *reader) readLevels(f *vnfm.Flavour, p policy) {
 		}
 		level := vnfm.InstantiationLevel{ID: e.name, ScaleInfo: map[string]int{}, Counts: map[string]int{}}
 		if e.ok() && !e.isMap() {
-			e.errorf("%s must be a map, not %s", e.path, kindName(e.node))
+			e.errorf("%s must be a mapping, not %s", e.path, describe(e.value))
 			continue
 		}
 		level.Description = e.get("description").str()
 		r.places.add(e.key, "flavour", f.ID, "level", e.name)
 		for _, s := range e.get("scale_info").entries() {
 			if !s.isMap() {
-				s.key.errorf("%s must be a map with scale_level, not %s", s.path, kindName(orNull(s.value)))
+				s.key.errorf("%s must be a mapping with scale_level, not %s", s.path, describe(s.value))
 				continue
 			}
 			number := s.get("scale_level")
@@ -238,7 +239,7 @@ func (r *reader) readLevels(f *vnfm.Flavour, p policy) {
 	r.places.add(p.key, "flavour", f.ID, "levels")
 }
 
-func (r *reader) readVDULevels(f *vnfm.Flavour, t *template, p policy, declared bool) {
+func (r *reader) readVDULevels(f *indexed, t *template, p policy, declared bool) {
 	targets := t.expand(p.get("targets"))
 	for _, e := range p.at("properties", "levels").entries() {
 		n, ok := instances(e)
@@ -248,7 +249,7 @@ func (r *reader) readVDULevels(f *vnfm.Flavour, t *template, p policy, declared 
 		level := f.Level(e.name)
 		switch {
 		case level == nil && declared:
-			e.key.errorf("the policy %s is for the instantiation level %q, which does not exist; there are %s", p.name, e.name, quoted(levelIDs(f)))
+			e.key.errorf("the policy %s is for the instantiation level %q, which does not exist; there are %s", p.name, e.name, f.levelNames())
 			continue
 		case level == nil:
 			e.key.warnf("no InstantiationLevels policy declares the instantiation level %q of the policy %s", e.name, p.name)
@@ -256,6 +257,7 @@ func (r *reader) readVDULevels(f *vnfm.Flavour, t *template, p policy, declared 
 			level = &f.Levels[len(f.Levels)-1]
 			r.places.add(e.key, "flavour", f.ID, "level", e.name)
 		}
+		r.steps(len(targets))
 		for _, target := range targets {
 			if first, twice := level.Counts[target.name]; twice {
 				target.at.warnf("the policy %s gives the instances of the VDU %s at the instantiation level %s a second time; the first number, %d, is taken",
@@ -269,7 +271,7 @@ func (r *reader) readVDULevels(f *vnfm.Flavour, t *template, p policy, declared 
 	}
 }
 
-func (r *reader) readAffinity(f *vnfm.Flavour, t *template, p policy) {
+func (r *reader) readAffinity(f *indexed, t *template, p policy) {
 	rule := vnfm.AffinityRule{
 		ID:      p.name,
 		Anti:    p.kind == kindAntiAffinity,
@@ -289,7 +291,7 @@ func (r *reader) readAffinity(f *vnfm.Flavour, t *template, p policy) {
 			rule.Groups[name] = members
 			continue
 		}
-		if name != "" && !slices.ContainsFunc(t.nodes, func(n *node) bool { return n.name == name }) {
+		if name != "" && t.byName[name] == nil {
 			target.warnf("the policy %s targets %q, which is neither a node nor a group of the flavour", p.name, name)
 		}
 	}
@@ -308,7 +310,7 @@ func (r *reader) packageChanges(d *document) []vnfm.PackageChange {
 		var mappings []vnfm.ComponentMapping
 		for _, m := range props.get("component_mappings").items() {
 			if !m.isMap() {
-				m.errorf("%s must be a map, not %s", m.path, kindName(orNull(m)))
+				m.errorf("%s must be a mapping, not %s", m.path, describe(m))
 				continue
 			}
 			mappings = append(mappings, vnfm.ComponentMapping{
@@ -320,10 +322,11 @@ func (r *reader) packageChanges(d *document) []vnfm.PackageChange {
 		first := len(list)
 		for _, s := range props.get("selector").items() {
 			if !s.isMap() {
-				s.errorf("%s must be a map, not %s", s.path, kindName(orNull(s)))
+				s.errorf("%s must be a mapping, not %s", s.path, describe(s))
 				continue
 			}
 			destination := s.get("destination_descriptor_id").str()
+			r.steps(len(list) - first)
 			i := slices.IndexFunc(list[first:], func(c vnfm.PackageChange) bool { return c.DestinationDescriptorID == destination })
 			if i < 0 {
 				list = append(list, vnfm.PackageChange{
@@ -334,6 +337,7 @@ func (r *reader) packageChanges(d *document) []vnfm.PackageChange {
 				i = len(list) - 1 - first
 			}
 			c := &list[first+i]
+			r.steps(len(c.SourceDescriptorIDs) + len(c.SourceFlavourIDs))
 			c.SourceDescriptorIDs = appendNew(c.SourceDescriptorIDs, s.get("source_descriptor_id").str())
 			c.SourceFlavourIDs = appendNew(c.SourceFlavourIDs, s.get("source_flavour_id").str())
 		}
@@ -363,14 +367,6 @@ func levelIDs(f *vnfm.Flavour) []string {
 	ids := make([]string, 0, len(f.Levels))
 	for _, l := range f.Levels {
 		ids = append(ids, l.ID)
-	}
-	return ids
-}
-
-func vduIDs(f *vnfm.Flavour) []string {
-	ids := make([]string, 0, len(f.VDUs))
-	for _, v := range f.VDUs {
-		ids = append(ids, v.ID)
 	}
 	return ids
 }

@@ -77,7 +77,7 @@ func protocolName(s string) (string, bool) {
 // portData reads ServicePortData (SOL001 6.2.65): name, protocol and port.
 func portData(v value) (vnfm.Port, bool) {
 	if !v.isMap() {
-		v.errorf("%s must be a map with name, protocol and port, not %s", v.path, kindName(orNull(v)))
+		v.errorf("%s must be a mapping with name, protocol and port, not %s", v.path, describe(v))
 		return vnfm.Port{}, false
 	}
 	p := vnfm.Port{Name: v.get("name").str(), Protocol: "TCP"}
@@ -116,7 +116,7 @@ func readServiceType(v value) string {
 
 // readVirtualCPs gives the VDUs the services that VirtualCp nodes (SOL001 6.8.15)
 // put in front of them.
-func (r *reader) readVirtualCPs(f *vnfm.Flavour, t *template) {
+func (r *reader) readVirtualCPs(f *indexed, t *template) {
 	for _, n := range t.of(kindVirtualCp) {
 		var reached []*vnfm.VDU
 		for _, req := range n.required("target") {

@@ -30,7 +30,7 @@ func lines(ps vnfm.Problems) string {
 func ptr(n int) *int { return &n }
 
 func TestReadSeveralFiles(t *testing.T) {
-	d, problems := Read(os.DirFS("testdata/edge"), "Definitions/edge_top.yaml")
+	d, problems := readVNFD(os.DirFS("testdata/edge"), "Definitions/edge_top.yaml")
 	if diff := cmp.Diff(edge(), d, cmpopts.IgnoreTypes(vnfm.Place{})); diff != "" {
 		t.Errorf("descriptor (-want +got):\n%s", diff)
 	}
@@ -45,7 +45,7 @@ warning Definitions/flavours/edge_large.yaml:99:20: the policy security targets 
 }
 
 func TestReadOneFile(t *testing.T) {
-	d, problems := Read(os.DirFS("testdata/single"), "./Definitions/core.yaml")
+	d, problems := readVNFD(os.DirFS("testdata/single"), "./Definitions/core.yaml")
 	if diff := cmp.Diff(core(), d, cmpopts.IgnoreTypes(vnfm.Place{})); diff != "" {
 		t.Errorf("descriptor (-want +got):\n%s", diff)
 	}
@@ -60,7 +60,7 @@ func TestParseEqualsReadForOneFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, problems := Parse("core.yaml", data)
+	d, problems := parseVNFD("core.yaml", data)
 	if diff := cmp.Diff(core(), d, cmpopts.IgnoreTypes(vnfm.Place{})); diff != "" {
 		t.Errorf("descriptor (-want +got):\n%s", diff)
 	}
@@ -74,7 +74,7 @@ func TestParseTopLevel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, problems := Parse("edge_top.yaml", data)
+	_, problems := parseVNFD("edge_top.yaml", data)
 	want := `warning edge_top.yaml:8:5: the import edge_types.yaml is not read here
 warning edge_top.yaml:9:12: the import flavours/edge_small.yaml is not read here
 warning edge_top.yaml:10:11: the import flavours/edge_large.yaml is not read here
@@ -312,7 +312,7 @@ topology_template:
 				"Definitions/top.yaml": "\ufeff" + strings.ReplaceAll(strings.Replace(top, "%s", "[types.yaml, f.yaml]", 1), "\n", "\r\n") + "---\r\na: 1\r\n", "Definitions/types.yaml": types,
 				"Definitions/f.yaml": flavour,
 			},
-			want: "warning Definitions/top.yaml:6:1: the file has more than one YAML document; only the first is read\n",
+			want: "warning Definitions/top.yaml:7:1: the file has more than one YAML document; only the first is read\n",
 		},
 	}
 	for name, tt := range tests {
@@ -321,7 +321,7 @@ topology_template:
 			for file, text := range tt.files {
 				fsys[file] = &fstest.MapFile{Data: []byte(text)}
 			}
-			d, problems := Read(fsys, "Definitions/top.yaml")
+			d, problems := readVNFD(fsys, "Definitions/top.yaml")
 			if diff := cmp.Diff(tt.want, lines(problems)); diff != "" {
 				t.Errorf("problems (-want +got):\n%s", diff)
 			}

@@ -3,6 +3,7 @@ package vnfd
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -39,6 +40,8 @@ type template struct {
 	doc   *document
 	topo  value
 	nodes []*node
+	// byName finds nodes.
+	byName map[string]*node
 	// groups maps a group to its members.
 	groups map[string][]string
 }
@@ -51,16 +54,16 @@ func (r *reader) template(d *document) *template {
 		return nil
 	}
 	if !topo.isMap() {
-		topo.errorf("topology_template must be a map, not %s", kindName(topo.node))
+		topo.errorf("topology_template must be a mapping, not %s", describe(topo))
 		return nil
 	}
-	t := &template{doc: d, topo: topo, groups: map[string][]string{}}
+	t := &template{doc: d, topo: topo, byName: map[string]*node{}, groups: map[string][]string{}}
 	topo.wantMaps("substitution_mappings", "inputs")
 	vnfType := topo.at("substitution_mappings", "node_type").str()
 	for _, e := range topo.get("node_templates").entries() {
 		n := &node{entry: e, tmpl: t}
 		if !e.isMap() {
-			e.key.errorf("%s must be a map, not %s", e.path, kindName(orNull(e.value)))
+			e.key.errorf("%s must be a mapping, not %s", e.path, describe(e.value))
 			continue
 		}
 		e.wantMaps("properties", "capabilities")
@@ -84,6 +87,9 @@ func (r *reader) template(d *document) *template {
 			}
 		}
 		t.nodes = append(t.nodes, n)
+		if t.byName[n.name] == nil {
+			t.byName[n.name] = n
+		}
 	}
 	for _, g := range d.section("groups") {
 		t.groups[g.name] = g.get("members").texts()
@@ -122,6 +128,7 @@ func (t *template) vnf() *node {
 // expand replaces groups by their members.
 func (t *template) expand(v value) []target {
 	var list []target
+	seen := map[string]bool{}
 	for _, item := range v.items() {
 		name, ok := item.text()
 		if !ok {
@@ -131,8 +138,10 @@ func (t *template) expand(v value) []target {
 		if !isGroup {
 			members = []string{name}
 		}
+		t.doc.r.steps(len(members))
 		for _, m := range members {
-			if !slices.ContainsFunc(list, func(t target) bool { return t.name == m }) {
+			if !seen[m] {
+				seen[m] = true
 				list = append(list, target{m, item})
 			}
 		}
@@ -281,7 +290,7 @@ func (r *reader) identity(d *vnfm.Descriptor, entry *document, vnf *node, templa
 
 // flavour reads one deployment flavour; top is the template of the entry document.
 func (r *reader) flavour(d *vnfm.Descriptor, t, top *template) {
-	f := vnfm.Flavour{ID: r.flavourID(t)}
+	f := &indexed{Flavour: &vnfm.Flavour{ID: r.flavourID(t)}}
 	if f.ID == "" {
 		return
 	}
@@ -294,14 +303,14 @@ func (r *reader) flavour(d *vnfm.Descriptor, t, top *template) {
 	}
 	key := []string{"flavour", f.ID}
 	r.places.add(t.topo, key...)
-	r.readVDUs(&f, t)
-	r.readNetwork(&f, t)
-	r.readStorages(&f, t)
-	r.readWorkloads(&f, t)
-	r.readMCIOPs(&f, t)
-	r.readPolicies(&f, t)
-	r.readOperations(&f, t, top)
-	d.Flavours = append(d.Flavours, f)
+	r.readVDUs(f, t)
+	r.readNetwork(f, t)
+	r.readStorages(f, t)
+	r.readWorkloads(f, t)
+	r.readMCIOPs(f, t)
+	r.readPolicies(f, t)
+	r.readOperations(f.Flavour, t, top)
+	d.Flavours = append(d.Flavours, *f.Flavour)
 }
 
 // mapping finds a property of the flavour: where the substitution is declared,
@@ -386,14 +395,26 @@ func flavourIDs(d *vnfm.Descriptor) string {
 	return quoted(ids)
 }
 
+// mostNames is how many names a message lists.
+const mostNames = 30
+
 // quoted renders names for a message, and says so when there are none.
 func quoted(names []string) string {
-	if len(names) == 0 {
+	return quotedOf(names[:min(len(names), mostNames)], len(names))
+}
+
+// quotedOf renders the first of all names.
+func quotedOf(names []string, all int) string {
+	if all == 0 {
 		return "none"
 	}
 	list := make([]string, len(names))
 	for i, n := range names {
-		list[i] = fmt.Sprintf("%q", n)
+		list[i] = strconv.Quote(n)
 	}
-	return strings.Join(list, ", ")
+	text := strings.Join(list, ", ")
+	if more := all - len(names); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }

@@ -83,6 +83,7 @@ var typeSections = []string{"node_types", "policy_types", "group_types", "artifa
 // typeTable holds the type definitions of all documents, by the name under which
 // the entry document sees them (namespace prefixes included).
 type typeTable struct {
+	r    *reader
 	defs map[string]*typeDef
 	seen map[scoped]bool
 }
@@ -98,8 +99,8 @@ type typeDef struct {
 	scope string
 }
 
-func newTypeTable() typeTable {
-	return typeTable{defs: map[string]*typeDef{}, seen: map[scoped]bool{}}
+func newTypeTable(r *reader) typeTable {
+	return typeTable{r: r, defs: map[string]*typeDef{}, seen: map[scoped]bool{}}
 }
 
 func (t typeTable) has(d *document, scope string) bool { return t.seen[scoped{d, scope}] }
@@ -120,6 +121,7 @@ func (t typeTable) register(d *document, scope string) {
 // lookup finds a definition seen from a namespace: there, in the entry's, and
 // at last without the prefix that is written before it.
 func (t typeTable) lookup(scope, name string) *typeDef {
+	t.r.steps(1)
 	for _, key := range []string{scope + name, name, name[strings.LastIndexByte(name, ':')+1:]} {
 		if def, ok := t.defs[key]; ok {
 			return def

@@ -2,15 +2,17 @@ package vnfd
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/yamlpos"
 )
 
 const (
-	mergeKey = "<<"
-	// maxDepth bounds the nesting of merge keys and functions that is followed.
+	// maxDepth bounds how many types are followed from one to the type that it derives from.
 	maxDepth = 16
 	// maxCount bounds instances and levels, so that no sum can overflow.
 	maxCount = 1_000_000
@@ -24,7 +26,7 @@ type value struct {
 	path string
 }
 
-// entry is one key of a map with its value.
+// entry is one key of a mapping with its value.
 type entry struct {
 	name string
 	// key is the position of the key.
@@ -32,38 +34,19 @@ type entry struct {
 	value
 }
 
-func isNull(n *yaml.Node) bool {
-	return n == nil || n.Kind == 0 || n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null"
-}
-
-func kindName(n *yaml.Node) string {
-	switch n.Kind {
-	case yaml.MappingNode:
-		return "a map"
-	case yaml.SequenceNode:
-		return "a list"
-	case yaml.ScalarNode:
-		if isNull(n) {
-			return "null"
-		}
-		return strconv.Quote(n.Value)
-	case yaml.AliasNode, yaml.DocumentNode:
-		return "an alias"
-	default:
-		return "nothing"
+// describe names what a value is; scalars are quoted.
+func describe(v value) string {
+	if v.isText() {
+		return strconv.Quote(v.node.Value)
 	}
-}
-
-// unalias follows an alias to what it stands for.
-func unalias(n *yaml.Node) *yaml.Node {
-	for i := 0; n != nil && n.Kind == yaml.AliasNode && i < maxDepth; i++ {
-		n = n.Alias
+	if v.node == nil {
+		return "null"
 	}
-	return n
+	return yamlpos.Describe(v.node)
 }
 
 // ok tells whether there is a value other than null.
-func (v value) ok() bool { return !isNull(v.node) }
+func (v value) ok() bool { return !yamlpos.IsNull(v.node) }
 
 func (v value) isMap() bool  { return v.node != nil && v.node.Kind == yaml.MappingNode }
 func (v value) isList() bool { return v.node != nil && v.node.Kind == yaml.SequenceNode }
@@ -96,13 +79,14 @@ func (v value) child(n *yaml.Node, name string) value {
 	if name == "" {
 		p = v.path
 	}
-	return value{doc: v.doc, node: v.doc.evaluate(unalias(n), 0), path: strings.TrimPrefix(p, "topology_template.")}
+	return value{doc: v.doc, node: v.doc.evaluate(yamlpos.Resolve(n), 0), path: strings.TrimPrefix(p, "topology_template.")}
 }
 
 // get returns the value under the key, or an absent one.
 func (v value) get(key string) value {
 	if v.isMap() {
-		if n := lookup(v.node, key, 0); n != nil {
+		v.doc.r.stepsAt(v.doc, v.node, 1)
+		if n := v.doc.yaml.Get(v.node, key); n != nil {
 			return v.child(n, key)
 		}
 	}
@@ -116,7 +100,7 @@ func (v value) wantMaps(keys ...string) {
 		if !c.ok() || c.isMap() || c.isList() && len(c.node.Content) == 0 {
 			continue
 		}
-		c.errorf("%s must be a map, not %s", c.path, kindName(c.node))
+		c.errorf("%s must be a mapping, not %s", c.path, describe(c))
 	}
 }
 
@@ -128,45 +112,16 @@ func (v value) at(keys ...string) value {
 	return v
 }
 
-// lookup finds a key in a map; a merge key (<<) gives what the map itself lacks.
-func lookup(n *yaml.Node, key string, depth int) *yaml.Node {
-	if n = unalias(n); n == nil || n.Kind != yaml.MappingNode || depth > maxDepth {
-		return nil
-	}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value == key && n.Content[i].Kind == yaml.ScalarNode {
-			return n.Content[i+1]
-		}
-	}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value != mergeKey {
-			continue
-		}
-		from := unalias(n.Content[i+1])
-		if from != nil && from.Kind == yaml.SequenceNode {
-			for _, one := range from.Content {
-				if found := lookup(one, key, depth+1); found != nil {
-					return found
-				}
-			}
-			continue
-		}
-		if found := lookup(from, key, depth+1); found != nil {
-			return found
-		}
-	}
-	return nil
-}
-
-// entries lists a map, or a list of maps with one key each, in the order of the
+// entries lists a mapping, or a list of mappings with one key each, in the order of the
 // file: TOSCA writes policies, groups and requirements both ways.
 func (v value) entries() []entry {
 	switch {
 	case !v.ok():
 		return nil
 	case v.isMap():
-		return v.pairs(nil, 0)
+		return v.pairs(nil)
 	case v.isList():
+		v.doc.r.stepsAt(v.doc, v.node, len(v.node.Content))
 		var list []entry
 		for _, n := range v.node.Content {
 			item := v.child(n, "")
@@ -174,66 +129,27 @@ func (v value) entries() []entry {
 				continue
 			}
 			if !item.isMap() {
-				item.errorf("%s: an item of the list must be a map, not %s", v.path, kindName(item.node))
+				item.errorf("%s: an item of the list must be a mapping, not %s", v.path, describe(item))
 				continue
 			}
-			list = item.pairs(list, 0)
+			list = item.pairs(list)
 		}
 		return list
 	default:
-		v.errorf("%s must be a map, not %s", v.path, kindName(v.node))
+		v.errorf("%s must be a mapping, not %s", v.path, describe(v))
 		return nil
 	}
 }
 
-// maxEntries bounds what aliases can multiply one map to.
-const maxEntries = 100_000
-
-func (v value) pairs(list []entry, depth int) []entry {
-	if depth > maxDepth {
-		return list
-	}
-	var merged []value
-	for i := 0; i+1 < len(v.node.Content) && len(list) < maxEntries; i += 2 {
-		key, n := unalias(v.node.Content[i]), v.node.Content[i+1]
-		if key == nil || key.Kind != yaml.ScalarNode {
-			at := value{doc: v.doc, node: v.node.Content[i]}
-			at.errorf("%s: a key must be text", v.path)
-			continue
-		}
-		if key.Value != mergeKey {
-			list = append(list, entry{name: key.Value, key: value{doc: v.doc, node: key}, value: v.child(n, key.Value)})
-			continue
-		}
-		from := v.child(n, "")
-		if from.isList() {
-			for _, one := range from.node.Content {
-				merged = append(merged, v.child(one, ""))
-			}
-		} else {
-			merged = append(merged, from)
-		}
-	}
-	for _, m := range merged {
-		if !m.isMap() {
-			continue
-		}
-		for _, e := range m.pairs(nil, depth+1) {
-			if !hasEntry(list, e.name) {
-				list = append(list, e)
-			}
-		}
+// pairs appends the entries of a mapping.
+func (v value) pairs(list []entry) []entry {
+	entries := v.doc.yaml.Entries(v.node)
+	v.doc.r.stepsAt(v.doc, v.node, len(entries))
+	list = slices.Grow(list, len(entries))
+	for _, e := range entries {
+		list = append(list, entry{name: e.Name(), key: value{doc: v.doc, node: e.Key}, value: v.child(e.Value, e.Name())})
 	}
 	return list
-}
-
-func hasEntry(list []entry, name string) bool {
-	for _, e := range list {
-		if e.name == name {
-			return true
-		}
-	}
-	return false
 }
 
 // items lists a list; a lone scalar or map counts as a list of one.
@@ -242,6 +158,7 @@ func (v value) items() []value {
 	case !v.ok():
 		return nil
 	case v.isList():
+		v.doc.r.stepsAt(v.doc, v.node, len(v.node.Content))
 		list := make([]value, 0, len(v.node.Content))
 		for i, n := range v.node.Content {
 			item := v.child(n, "")
@@ -264,7 +181,7 @@ func (v value) text() (string, bool) {
 	case v.unresolved():
 		return "", false
 	default:
-		v.errorf("%s must be text, not %s", v.path, kindName(v.node))
+		v.errorf("%s must be text, not %s", v.path, describe(v))
 		return "", false
 	}
 }
@@ -310,7 +227,7 @@ func (v value) count() (int, bool) {
 	}
 	if !v.isText() {
 		if !v.unresolved() {
-			v.errorf("%s must be a whole number, not %s", v.path, kindName(v.node))
+			v.errorf("%s must be a whole number, not %s", v.path, describe(v))
 		}
 		return 0, false
 	}

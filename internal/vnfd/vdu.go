@@ -27,7 +27,7 @@ func (n *node) requirements() []requirement {
 		case e.isMap():
 			req.node = e.get("node").str()
 		case e.ok():
-			e.errorf("%s must name a node or be a map, not %s", e.path, kindName(e.node))
+			e.errorf("%s must name a node or be a mapping, not %s", e.path, describe(e.value))
 		}
 		list = append(list, req)
 	}
@@ -46,7 +46,7 @@ func (n *node) required(name string) []requirement {
 	return list
 }
 
-func (r *reader) readVDUs(f *vnfm.Flavour, t *template) {
+func (r *reader) readVDUs(f *indexed, t *template) {
 	for _, n := range t.of(kindVDU, kindTackerVDU) {
 		v := vnfm.VDU{
 			ID:          n.name,
@@ -81,7 +81,7 @@ func (r *reader) readVDUs(f *vnfm.Flavour, t *template) {
 	}
 }
 
-func (r *reader) readProfile(v *vnfm.VDU, f *vnfm.Flavour, n *node) {
+func (r *reader) readProfile(v *vnfm.VDU, f *indexed, n *node) {
 	v.MinInstances = 1
 	profile := n.property("vdu_profile")
 	if !profile.ok() && n.kind == kindTackerVDU {
@@ -93,7 +93,7 @@ func (r *reader) readProfile(v *vnfm.VDU, f *vnfm.Flavour, n *node) {
 		return
 	}
 	if !profile.isMap() {
-		profile.errorf("%s must be a map, not %s", profile.path, kindName(profile.node))
+		profile.errorf("%s must be a mapping, not %s", profile.path, describe(profile))
 		return
 	}
 	r.places.add(profile, "flavour", f.ID, "vdu", n.name, "profile")
@@ -113,7 +113,7 @@ func (r *reader) readProfile(v *vnfm.VDU, f *vnfm.Flavour, n *node) {
 	}
 }
 
-func (r *reader) readStorages(f *vnfm.Flavour, t *template) {
+func (r *reader) readStorages(f *indexed, t *template) {
 	for _, n := range t.of(kindStorage) {
 		s := vnfm.Storage{
 			ID:       n.name,
@@ -162,7 +162,7 @@ func (r *reader) images(n *node) []vnfm.SWImage {
 			img.File = a.get("file").str()
 			readImage(&img, a.get("properties"))
 		default:
-			a.errorf("%s must be a file or a map, not %s", a.path, kindName(orNull(a.value)))
+			a.errorf("%s must be a file or a mapping, not %s", a.path, describe(a.value))
 			continue
 		}
 		list = append(list, img)
@@ -172,7 +172,7 @@ func (r *reader) images(n *node) []vnfm.SWImage {
 		return list
 	}
 	if !data.isMap() {
-		data.errorf("%s must be a map, not %s", data.path, kindName(data.node))
+		data.errorf("%s must be a mapping, not %s", data.path, describe(data))
 		return list
 	}
 	if len(list) == 0 {

@@ -2,7 +2,6 @@ package vnfd
 
 import (
 	"maps"
-	"slices"
 	"strings"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -10,7 +9,7 @@ import (
 
 // readWorkloads reads what the VDUs of a flavour run, as far as the VNFD says so
 // itself. The containers of a VDU that an Mciop stands for are those of its chart.
-func (r *reader) readWorkloads(f *vnfm.Flavour, t *template) {
+func (r *reader) readWorkloads(f *indexed, t *template) {
 	charted := map[string]bool{}
 	for _, n := range t.of(kindMciop) {
 		for _, req := range n.required("associatedVdu") {
@@ -30,6 +29,7 @@ func (r *reader) readWorkloads(f *vnfm.Flavour, t *template) {
 				for _, at := range required {
 					c, found := all.get(at)
 					w.Containers = append(w.Containers, c)
+					r.steps(len(found))
 					r.problems = append(r.problems, found...)
 				}
 			default:
@@ -51,11 +51,9 @@ func (r *reader) readWorkloads(f *vnfm.Flavour, t *template) {
 // aside runs a function and returns the problems that it finds instead of reporting them.
 func (r *reader) aside(read func()) vnfm.Problems {
 	said := len(r.problems)
+	defer func() { r.problems = r.problems[:said] }()
 	read()
-	var found vnfm.Problems
-	found = append(found, r.problems[said:]...)
-	r.problems = r.problems[:said]
-	return found
+	return append(vnfm.Problems(nil), r.problems[said:]...)
 }
 
 // requiredContainers finds the containers that a VDU requires and adds up their demands.
@@ -154,7 +152,7 @@ func readPlacement(w *vnfm.Workload, n *node) {
 	}
 }
 
-// readTexts reads a map of texts.
+// readTexts reads a mapping of texts.
 func readTexts(v value) map[string]string {
 	var all map[string]string
 	for _, e := range v.entries() {
@@ -177,16 +175,12 @@ const (
 
 // readAttachments reads the networks that the connection points of a VDU lead to
 // besides the network of the cluster, and the devices behind them.
-func readAttachments(w *vnfm.Workload, f *vnfm.Flavour, t *template, n *node) {
-	for i := range f.ConnectionPoints {
-		cp := &f.ConnectionPoints[i]
-		if cp.VDUID != n.name {
-			continue
-		}
+func readAttachments(w *vnfm.Workload, f *indexed, t *template, n *node) {
+	for _, cp := range f.pointsOf(n.name) {
 		if l := f.VirtualLink(cp.VirtualLinkID); l != nil && l.NetworkName != "" {
 			w.Networks = append(w.Networks, l.NetworkName)
 		}
-		at := t.nodes[slices.IndexFunc(t.nodes, func(m *node) bool { return m.name == cp.ID })]
+		at := t.byName[cp.ID]
 		wanted := map[string]string{}
 		for _, item := range at.property("virtual_network_interface_requirements").items() {
 			maps.Copy(wanted, readTexts(item.get("network_interface_requirements")))

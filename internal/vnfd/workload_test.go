@@ -8,7 +8,7 @@ import (
 
 // TestMciopDescribesItsVDUs: the chart of an Mciop says what its VDUs run.
 func TestMciopDescribesItsVDUs(t *testing.T) {
-	d, problems := Read(fstest.MapFS{"v.yaml": {Data: []byte(`tosca_definitions_version: tosca_simple_yaml_1_3
+	d, problems := readVNFD(fstest.MapFS{"v.yaml": {Data: []byte(`tosca_definitions_version: tosca_simple_yaml_1_3
 topology_template:
   node_templates:
     VNF: { type: tosca.nodes.nfv.VNF, properties: { descriptor_id: d, descriptor_version: "1", provider: p, product_name: n, software_version: "1", flavour_id: f } }
@@ -42,7 +42,7 @@ func TestImages(t *testing.T) {
 		`file: x.tgz`: "",
 		`file: x.tgz, properties: { name: example/web }`: "example/web",
 	} {
-		d, problems := Read(fstest.MapFS{
+		d, problems := readVNFD(fstest.MapFS{
 			"Images/web":         {},
 			"Definitions/beside": {},
 			"Definitions/v.yaml": {Data: fmt.Appendf(nil, `tosca_definitions_version: tosca_simple_yaml_1_3

@@ -2,6 +2,7 @@ package vnfm
 
 import (
 	"io/fs"
+	"slices"
 	"time"
 )
 
@@ -17,9 +18,28 @@ type PackageSpec struct {
 	Checksum string
 	// Integrity is "enforce" or "warn"; Signature is "require",
 	// "verify_if_present" or "ignore".
-	Integrity  string
-	Signature  string
-	TrustRoots string
+	Integrity string
+	Signature string
+	Trust     PackageTrust
+}
+
+// PackageTrust says whose signatures of packages count.
+type PackageTrust struct {
+	// Roots are the certificates that a signer's chain must end at, PEM; empty trusts nobody.
+	Roots string `json:"roots,omitempty"`
+	// Subjects (RFC 2253), PublicKeys ("sha256:<hex>" of the SubjectPublicKeyInfo) and ExtendedKeyUsages (names or
+	// object identifiers) pin the signer's certificate: of each list that is not empty it must have one.
+	Subjects          []string `json:"subjects,omitempty"`
+	PublicKeys        []string `json:"public_keys,omitempty"`
+	ExtendedKeyUsages []string `json:"extended_key_usages,omitempty"`
+	// CRLs are revocation lists, PEM.
+	CRLs string `json:"crls,omitempty"`
+}
+
+// Equal reports whether the same signatures count.
+func (t PackageTrust) Equal(other PackageTrust) bool {
+	return t.Roots == other.Roots && t.CRLs == other.CRLs && slices.Equal(t.Subjects, other.Subjects) &&
+		slices.Equal(t.PublicKeys, other.PublicKeys) && slices.Equal(t.ExtendedKeyUsages, other.ExtendedKeyUsages)
 }
 
 // Package is an onboarded VNF package (SOL004) with its descriptor (SOL001).

@@ -85,6 +85,40 @@ func (ps Problems) HasErrors() bool {
 	return false
 }
 
+// Capped returns at most that many problems and one more, which says how many are left out. It
+// puts the errors first where it leaves something out, so that warnings hide none.
+func (ps Problems) Capped(most int) Problems {
+	if len(ps) <= most {
+		return ps
+	}
+	var list, warnings Problems
+	for _, p := range ps {
+		if p.Severity == SeverityError {
+			list = append(list, p)
+		} else {
+			warnings = append(warnings, p)
+		}
+	}
+	errors := max(0, len(list)-most)
+	list = append(list, warnings...)
+	rest := Problem{File: list[most].File}
+	switch left := len(list) - most; errors {
+	case 0:
+		rest.Severity = SeverityWarning
+		rest.Summary = fmt.Sprintf("more warnings, %d, are not listed", left)
+	case left:
+		rest.Summary = fmt.Sprintf("more errors, %d, are not listed", errors)
+	default:
+		rest.Summary = fmt.Sprintf("more problems, %d of them errors and %d warnings, are not listed", errors, left-errors)
+	}
+	for _, p := range list[most:] {
+		if p.File != rest.File {
+			rest.File = ""
+		}
+	}
+	return append(list[:most:most], rest)
+}
+
 // Err returns the errors as one error, or nil when there is none.
 func (ps Problems) Err() error {
 	if !ps.HasErrors() {

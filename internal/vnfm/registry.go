@@ -16,8 +16,10 @@ type SSHAccess struct {
 	Agent bool `json:"agent,omitempty"`
 	// HostKeys are lines as in authorized_keys; without any the first key that the host
 	// shows is kept, and no other accepted from then on.
-	HostKeys []string   `json:"host_keys,omitempty"`
-	Jump     *SSHAccess `json:"jump,omitempty"`
+	HostKeys []string `json:"host_keys,omitempty"`
+	// Strict refuses a host of which no key is given or kept.
+	Strict bool       `json:"strict,omitempty"`
+	Jump   *SSHAccess `json:"jump,omitempty"`
 
 	Password     Secret `json:"-"`
 	SudoPassword Secret `json:"-"`

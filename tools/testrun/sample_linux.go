@@ -119,11 +119,12 @@ func environment(pid int, name string) string {
 	return ""
 }
 
-// readProcessors is the time that all processors together have spent, and how much of it with work.
-func readProcessors() (all, busy time.Duration) {
+// readProcessors is the time that all processors together have spent, how much of it with work, and how much of this with
+// work that gives way to other work (processes with a nice value).
+func readProcessors() (all, busy, yielding time.Duration) {
 	data, err := os.ReadFile("/proc/stat")
 	if err != nil {
-		return 0, 0
+		return 0, 0, 0
 	}
 	line, _, _ := strings.Cut(string(data), "\n")
 	fields := strings.Fields(line)
@@ -136,8 +137,11 @@ func readProcessors() (all, busy time.Duration) {
 		if i != 4 && i != 5 { // idle, and waiting for a disk
 			busy += time.Duration(value) * tick
 		}
+		if i == 2 {
+			yielding = time.Duration(value) * tick
+		}
 	}
-	return all, busy
+	return all, busy, yielding
 }
 
 // availableMemory is how many bytes programs can have without swapping.

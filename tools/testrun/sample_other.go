@@ -13,9 +13,9 @@ type processInfo struct {
 	used        time.Duration
 }
 
-func readProcesses() map[int]processInfo        { return nil }
-func programOf(p processInfo) string            { return p.name }
-func environment(int, string) string            { return "" }
-func readProcessors() (all, busy time.Duration) { return 0, 0 }
-func availableMemory() uint64                   { return 0 }
-func names(int, string) bool                    { return false }
+func readProcesses() map[int]processInfo                  { return nil }
+func programOf(p processInfo) string                      { return p.name }
+func environment(int, string) string                      { return "" }
+func readProcessors() (all, busy, yielding time.Duration) { return 0, 0, 0 }
+func availableMemory() uint64                             { return 0 }
+func names(int, string) bool                              { return false }

@@ -22,7 +22,7 @@ type sampler struct {
 	labs []string
 	self int
 
-	// idle is the part of the processors' time without work, of each of the last samples.
+	// idle is the part of the processors' time without work that would not give way, of each of the last samples.
 	idle []float64
 	// all and busy are what the processors have spent since the sampler began.
 	all, busy time.Duration
@@ -34,6 +34,8 @@ type sampler struct {
 	lastTime time.Time
 	lastAll  time.Duration
 	lastBusy time.Duration
+	// lastYielding is the time with work that gives way.
+	lastYielding time.Duration
 }
 
 // sighting is what the sampler remembers of a process.
@@ -53,7 +55,7 @@ const period = time.Second
 
 func newSampler(labs []string, self int) *sampler {
 	s := &sampler{labs: labs, self: self, programs: map[string]map[string]time.Duration{}, seen: map[string]*sighting{}}
-	s.lastAll, s.lastBusy = readProcessors()
+	s.lastAll, s.lastBusy, s.lastYielding = readProcessors()
 	s.lastTime = time.Now()
 	// What ran before counts from now on.
 	s.sample(nil)
@@ -61,7 +63,7 @@ func newSampler(labs []string, self int) *sampler {
 	return s
 }
 
-// idleNow is the part of the processors' time without work in the last seconds; 0 when it is not known.
+// idleNow is the part of the processors' time in the last seconds that a test could have; 0 when it is not known.
 func (s *sampler) idleNow() float64 {
 	if len(s.idle) < samples {
 		return 0
@@ -78,14 +80,14 @@ func (s *sampler) sample(running []*attempt) {
 	now := time.Now()
 	passed := now.Sub(s.lastTime)
 	s.lastTime = now
-	all, busy := readProcessors()
+	all, busy, yielding := readProcessors()
 	if step := all - s.lastAll; step > 0 {
-		s.idle = append(s.idle, 1-float64(busy-s.lastBusy)/float64(step))
+		s.idle = append(s.idle, 1-float64(busy-s.lastBusy-(yielding-s.lastYielding))/float64(step))
 		s.idle = s.idle[max(0, len(s.idle)-samples):]
 		s.all += step
 		s.busy += busy - s.lastBusy
 	}
-	s.lastAll, s.lastBusy = all, busy
+	s.lastAll, s.lastBusy, s.lastYielding = all, busy, yielding
 
 	table := readProcesses()
 	s.services = readServices(s.labs)

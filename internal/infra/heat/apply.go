@@ -18,7 +18,7 @@ import (
 // Nova are done. A stack on which Heat is at work is waited for first; one that failed
 // half-way is continued; servers that are gone or in ERROR are replaced.
 func (d *Driver) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) error {
-	s, err := d.open(t, r)
+	s, err := d.open(ctx, t, r)
 	if err != nil {
 		return err
 	}

@@ -180,7 +180,7 @@ func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnf
 	if len(keys) == 0 {
 		return nil, nil
 	}
-	s, err := d.open(t, nil)
+	s, err := d.open(ctx, t, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package heat
 import (
 	"context"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/hot"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -38,7 +39,7 @@ type session struct {
 
 // open prepares a call. It sends no request. Without a package only what the VIM has can
 // be looked at and removed.
-func (d *Driver) open(t *vnfm.Target, r vnfm.Recorder) (*session, error) {
+func (d *Driver) open(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) (*session, error) {
 	s := &session{target: t, recorder: r, images: &d.images}
 	var err error
 	if s.client, err = d.clients.Client(t.VIM.Name, t.VIM.OpenStack, t.Credentials); err != nil {
@@ -47,7 +48,7 @@ func (d *Driver) open(t *vnfm.Target, r vnfm.Recorder) (*session, error) {
 	if t.Package == nil || t.Flavour == nil {
 		return s, nil
 	}
-	rendered, problems := render(t)
+	rendered, problems := render(budget.New(ctx, budget.Limits{}), t)
 	if err := problems.Err(); err != nil {
 		return nil, err
 	}

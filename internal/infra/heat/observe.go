@@ -14,7 +14,7 @@ import (
 // how Heat's last action on it went, and whether its servers are there and as they are to
 // be. It takes six requests, however large the stack is.
 func (d *Driver) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observation, error) {
-	s, err := d.open(t, nil)
+	s, err := d.open(ctx, t, nil)
 	if err != nil {
 		return nil, err
 	}

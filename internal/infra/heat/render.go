@@ -1,6 +1,7 @@
 package heat
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -11,6 +12,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/hot"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfd"
@@ -26,7 +28,7 @@ type rendering struct {
 }
 
 // render makes the stack of a target offline.
-func render(t *vnfm.Target) (*rendering, vnfm.Problems) {
+func render(b *budget.Budget, t *vnfm.Target) (*rendering, vnfm.Problems) {
 	var ps vnfm.Problems
 	if t.Instance.Namespace != "" {
 		ps = append(ps, vnfm.Problem{Attribute: "namespace", Summary: "an OpenStack has no namespaces", Detail: "leave the argument out: the project of the VIM is where the instance is"})
@@ -36,7 +38,7 @@ func render(t *vnfm.Target) (*rendering, vnfm.Problems) {
 		return nil, ps
 	}
 	flavour := machinesHere(t)
-	source, more := hot.Load(t.Package, flavour)
+	source, more := hot.Load(b, t.Package, flavour)
 	if ps = append(ps, more...); ps.HasErrors() {
 		return nil, ps
 	}
@@ -138,7 +140,7 @@ func digestOf(content *openstack.StackContent) (string, error) {
 
 // Preview implements vnfm.InfraDriver.
 func (d *Driver) Preview(t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
-	r, ps := render(t)
+	r, ps := render(budget.New(context.Background(), budget.Limits{}), t)
 	if ps.HasErrors() {
 		return nil, ps
 	}
@@ -173,7 +175,7 @@ func vduState(f *vnfm.Flavour, id string, count int) vnfm.VDUState {
 // Render implements vnfm.InfraDriver: the template of the stack, and the nested ones and
 // the parameters behind it.
 func (d *Driver) Render(t *vnfm.Target) (*vnfm.Rendering, vnfm.Problems) {
-	r, ps := render(t)
+	r, ps := render(budget.New(context.Background(), budget.Limits{}), t)
 	if ps.HasErrors() {
 		return nil, ps
 	}

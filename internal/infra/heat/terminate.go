@@ -17,7 +17,7 @@ const gracePeriod = 60 * time.Second
 // the servers shut down before. Volumes go with it unless they are to be kept, or the
 // template keeps them by its own deletion_policy and nothing is said of them.
 func (d *Driver) Terminate(ctx context.Context, t *vnfm.Target, spec vnfm.TerminateSpec, r vnfm.Recorder) error {
-	s, err := d.open(t, r)
+	s, err := d.open(ctx, t, r)
 	if err != nil {
 		return err
 	}

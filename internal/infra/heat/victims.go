@@ -59,7 +59,7 @@ func (s *session) leaving(l *live) (map[string][]*component, error) {
 
 // Leaving implements vnfm.InfraDriver.
 func (d *Driver) Leaving(ctx context.Context, t *vnfm.Target) ([]string, error) {
-	s, err := d.open(t, nil)
+	s, err := d.open(ctx, t, nil)
 	if err != nil {
 		return nil, err
 	}

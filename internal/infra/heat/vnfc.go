@@ -133,7 +133,7 @@ const networkType = "OS::Neutron::Net"
 // and the networks of the stack and those that its internal virtual links were given. It
 // takes four requests, however many there are.
 func (d *Driver) Resources(ctx context.Context, t *vnfm.Target) (*vnfm.ResourceInfo, error) {
-	s, err := d.open(t, nil)
+	s, err := d.open(ctx, t, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ import (
 // that belong to somebody else are *vnfm.ConflictError, found before anything is
 // written.
 func (d *Driver) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) error {
-	s, err := d.open(t, r)
+	s, err := d.open(ctx, t, r)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -23,7 +24,7 @@ func BenchmarkRender(b *testing.B) {
 			target := testTarget(files, vdus)
 			b.ReportAllocs()
 			for b.Loop() {
-				r, ps := render(target)
+				r, ps := render(budget.New(b.Context(), budget.Limits{}), target)
 				if ps.HasErrors() {
 					b.Fatal(ps)
 				}
@@ -42,7 +43,7 @@ func BenchmarkDrift(b *testing.B) {
 		b.Run(fmt.Sprintf("objects=%d", n), func(b *testing.B) {
 			files, vdus := sizedManifests(n, "1")
 			target := testTarget(files, vdus)
-			r, ps := render(target)
+			r, ps := render(budget.New(b.Context(), budget.Limits{}), target)
 			if ps.HasErrors() {
 				b.Fatal(ps)
 			}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/helm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -43,7 +44,7 @@ type hook struct {
 	object *object
 }
 
-func (c *chart) manifests(t *vnfm.Target, r *rendering, ps *vnfm.Problems) []manifest {
+func (c *chart) manifests(b *budget.Budget, t *vnfm.Target, r *rendering, ps *vnfm.Problems) []manifest {
 	loaded, err := helm.Load(t.Package.Content, c.path)
 	if err != nil {
 		ps.Errorf(c.path, 0, 0, "%v", err)
@@ -66,17 +67,17 @@ func (c *chart) manifests(t *vnfm.Target, r *rendering, ps *vnfm.Problems) []man
 		return nil
 	}
 	r.release = &chartRelease{Rendering: rendered, replicas: c.params.replicas, tested: c.params.tested}
-	r.release.readHooks(ps)
+	r.release.readHooks(b, ps)
 	var out []manifest
 	for _, definition := range rendered.CRDs {
-		for _, m := range decodeManifests(definition.File, []byte(definition.Text), true, ps) {
+		for _, m := range decodeManifests(b, definition.File, []byte(definition.Text), true, ps) {
 			m.shared = true
 			m.annotate("annotations", map[string]any{annotationPolicy: policyKeep})
 			out = append(out, m)
 		}
 	}
 	for _, template := range rendered.Manifests {
-		for _, m := range decodeManifests(template.File, []byte(template.Text), true, ps) {
+		for _, m := range decodeManifests(b, template.File, []byte(template.Text), true, ps) {
 			m.annotate("labels", map[string]any{labelManagedBy: "Helm"})
 			m.annotate("annotations", map[string]any{annotationRelease: options.Release, annotationReleasedIn: options.Namespace})
 			out = append(out, m)
@@ -98,12 +99,12 @@ func (m *manifest) annotate(field string, entries map[string]any) {
 }
 
 // readHooks renders the objects of the hooks that run.
-func (c *chartRelease) readHooks(ps *vnfm.Problems) {
+func (c *chartRelease) readHooks(b *budget.Budget, ps *vnfm.Problems) {
 	for _, h := range c.Hooks {
 		if !h.Runs(c.tested) {
 			continue
 		}
-		for _, m := range decodeManifests(h.File, []byte(h.Text), true, ps) {
+		for _, m := range decodeManifests(b, h.File, []byte(h.Text), true, ps) {
 			if o := renderObject(&m, ps); o != nil {
 				c.hooks = append(c.hooks, &hook{Hook: h, object: o})
 			}

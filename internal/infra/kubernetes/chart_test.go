@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -38,7 +39,7 @@ func TestChartIsRendered(t *testing.T) {
 			"apiVersion: v1\nkind: Pod\nmetadata: { name: check, annotations: { helm.sh/hook: test } }\n",
 		"crds/a.yaml": "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: { name: as.example.com }\n",
 	}, map[string]int{"amf": 3})
-	r, ps := render(target)
+	r, ps := render(budget.New(t.Context(), budget.Limits{}), target)
 	if len(ps) > 0 {
 		t.Fatal(ps)
 	}
@@ -81,7 +82,7 @@ func TestWorkloadsOfCharts(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			r, ps := render(chartTarget(map[string]string{"templates/a.yaml": tt.templates}, map[string]int{"amf": 1}))
+			r, ps := render(budget.New(t.Context(), budget.Limits{}), chartTarget(map[string]string{"templates/a.yaml": tt.templates}, map[string]int{"amf": 1}))
 			if tt.want == "" {
 				const says = `VDU "amf" has no workload: there is no Deployment, StatefulSet, DaemonSet, ReplicaSet or Pod named "amf": the workloads of the package are apps/v1/Deployment x, apps/v1/Deployment y; nor is one named core-1-amf or core-1-core-amf, nor does exactly one have the label app.kubernetes.io/component or app.kubernetes.io/name; the name of the VDU (properties.name in the VNFD) or vdu_mapping says which one it is`
 				if len(ps) != 1 || ps[0].String() != says {
@@ -112,7 +113,7 @@ func TestVDUsOfSubCharts(t *testing.T) {
 		"charts/spare/templates/a.yaml":            named,
 	}
 	target := chartTarget(files, map[string]int{"forwarder": 2, "router": 3, "counter": 1, "gauge": 1})
-	r, ps := render(target)
+	r, ps := render(budget.New(t.Context(), budget.Limits{}), target)
 	if len(ps) > 0 {
 		t.Fatal(ps)
 	}
@@ -133,7 +134,7 @@ func TestCountsGoIntoValues(t *testing.T) {
 	}
 	target := chartTarget(files, map[string]int{"amf": 3})
 	target.Instance.AdditionalParams = map[string]any{"helm_value_names": map[string]any{"amf": map[string]any{"replica": "amf.replicas"}}}
-	r, ps := render(target)
+	r, ps := render(budget.New(t.Context(), budget.Limits{}), target)
 	if len(ps) > 0 {
 		t.Fatal(ps)
 	}
@@ -142,7 +143,7 @@ func TestCountsGoIntoValues(t *testing.T) {
 	}
 	target.Instance.AdditionalParams = map[string]any{"helm_value_names": map[string]any{"amf": map[string]any{"replica": "amf.count"}}}
 	const says = `additional parameter "helm_value_names" names a value "amf.count" that is not the count of VDU "amf": with that value at 3, apps/v1/Deployment amf (Files/core/templates/a.yaml) has 1 replicas`
-	if _, ps = render(target); len(ps) != 1 || ps[0].String() != says {
+	if _, ps = render(budget.New(t.Context(), budget.Limits{}), target); len(ps) != 1 || ps[0].String() != says {
 		t.Errorf("problems: %v", ps)
 	}
 }
@@ -168,7 +169,7 @@ func TestAutoscalersOfCharts(t *testing.T) {
 				tt.file:                    tt.autoscaler,
 			}, map[string]int{"amf": 3})
 			target.Instance.AdditionalParams = map[string]any{"helm_value_names": map[string]any{"amf": map[string]any{"replica": "replicas"}}}
-			r, ps := render(target)
+			r, ps := render(budget.New(t.Context(), budget.Limits{}), target)
 			if len(ps) > 0 {
 				t.Fatal(ps)
 			}
@@ -239,7 +240,7 @@ func TestNamespaceOfAChartMustBeKnown(t *testing.T) {
 
 func TestKeysThatAChartGivesTwice(t *testing.T) {
 	const twice = "apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: amf }\nspec: { replicas: 1, replicas: 1, paused: true }\n"
-	if _, ps := render(chartTarget(map[string]string{"templates/a.yaml": twice}, map[string]int{"amf": 1})); len(ps) > 0 {
+	if _, ps := render(budget.New(t.Context(), budget.Limits{}), chartTarget(map[string]string{"templates/a.yaml": twice}, map[string]int{"amf": 1})); len(ps) > 0 {
 		t.Error(ps)
 	}
 }

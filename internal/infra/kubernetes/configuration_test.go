@@ -3,6 +3,8 @@ package kubernetes
 import (
 	"strings"
 	"testing"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 )
 
 const readers = `
@@ -53,7 +55,7 @@ func TestConfigurationIsRolledOut(t *testing.T) {
 		digests := func(config, secret string) map[string]string {
 			text := strings.NewReplacer("SPEC", spec, "NAME", "shared", "CONFIG", config, "SECRET", secret).Replace(readers)
 			text = strings.NewReplacer("NAME", "shared").Replace(text)
-			r, ps := render(testTarget(map[string]string{"a.yaml": text}, nil))
+			r, ps := render(budget.New(t.Context(), budget.Limits{}), testTarget(map[string]string{"a.yaml": text}, nil))
 			if ps.HasErrors() {
 				t.Fatal(ps)
 			}
@@ -80,7 +82,7 @@ func TestConfigurationNeedsNoRollOut(t *testing.T) {
 	digest := func(from, to string) string {
 		text := strings.NewReplacer("SPEC", "{containers: [{name: a, image: a, envFrom: [{configMapRef: {name: NAME}}]}]}").Replace(readers)
 		text = strings.NewReplacer("NAME", "shared", from, to).Replace(text)
-		r, ps := render(testTarget(map[string]string{"a.yaml": text}, nil))
+		r, ps := render(budget.New(t.Context(), budget.Limits{}), testTarget(map[string]string{"a.yaml": text}, nil))
 		if ps.HasErrors() {
 			t.Fatal(ps)
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -14,7 +15,7 @@ func TestDecodedOnce(t *testing.T) {
 	var d decodedTexts
 	read := func(text string) ([]manifest, vnfm.Problems) {
 		var ps vnfm.Problems
-		return d.manifests("a.yaml", []byte(text), &ps), ps
+		return d.manifests(budget.New(t.Context(), budget.Limits{}), "a.yaml", []byte(text), &ps), ps
 	}
 	const text = "a: {b: [{c: 1}]}\n---\nd: e\n"
 	first, ps := read(text)

@@ -23,7 +23,7 @@ const dryRunLimit = 10 * time.Second
 // left out when the API server cannot judge it yet: its kind, or the form of its
 // kind, comes with the same apply.
 func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnfm.Problems, error) {
-	s, err := d.open(t, nil)
+	s, err := d.open(ctx, t, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ import (
 // update strategy says; one whose kind has none loses one pod after the other, and so
 // does a StatefulSet whose claims are to be replaced as well.
 func (d *Driver) Heal(ctx context.Context, t *vnfm.Target, h vnfm.HealSpec, r vnfm.Recorder) error {
-	s, err := d.open(t, r)
+	s, err := d.open(ctx, t, r)
 	if err != nil {
 		return err
 	}

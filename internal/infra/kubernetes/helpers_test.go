@@ -5,6 +5,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -38,7 +39,7 @@ func testTarget(files map[string]string, counts map[string]int) *vnfm.Target {
 // renderOne renders a single manifest and returns its object.
 func renderOne(t *testing.T, text string) *object {
 	t.Helper()
-	r, ps := render(testTarget(map[string]string{"a.yaml": text}, nil))
+	r, ps := render(budget.New(t.Context(), budget.Limits{}), testTarget(map[string]string{"a.yaml": text}, nil))
 	if ps.HasErrors() {
 		t.Fatalf("render: %v", ps)
 	}

@@ -102,7 +102,7 @@ func TestLabRefreshRequests(t *testing.T) {
 	l.inSync()
 	got := l.meter.take()
 	want := []string{"GET /version", "POST /apis/authorization.k8s.io/v1/selfsubjectrulesreviews", "GET /api", "GET /apis"}
-	s, err := l.driver.open(l.target, nil)
+	s, err := l.driver.open(t.Context(), l.target, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 // a field. An object is drifted when a field that was applied has another value,
 // was removed, or lost its place in a list; what others added is not looked at.
 func (d *Driver) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observation, error) {
-	s, err := d.open(t, nil)
+	s, err := d.open(ctx, t, nil)
 	if err != nil {
 		return nil, err
 	}

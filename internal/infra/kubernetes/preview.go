@@ -1,13 +1,16 @@
 package kubernetes
 
 import (
+	"context"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 // Preview renders the target offline: what its VDUs and objects will be. Problems
 // that are errors leave no preview.
 func (d *Driver) Preview(t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
-	r, ps := render(t)
+	r, ps := render(budget.New(context.Background(), budget.Limits{}), t)
 	if ps.HasErrors() {
 		return nil, ps
 	}

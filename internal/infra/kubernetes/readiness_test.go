@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -33,7 +34,7 @@ func TestRulesOfArgumentsWin(t *testing.T) {
 	t.Parallel()
 	target := testTarget(map[string]string{"a.yaml": twoCells}, nil)
 	has := func() map[string]bool {
-		r, ps := render(target)
+		r, ps := render(budget.New(t.Context(), budget.Limits{}), target)
 		if ps.HasErrors() {
 			t.Fatalf("render: %v", ps)
 		}
@@ -50,7 +51,7 @@ func TestRulesOfArgumentsWin(t *testing.T) {
 	if diff := cmp.Diff(map[string]bool{"a": true, "b": true, "c": false, "d": true}, has()); diff != "" {
 		t.Errorf("rules of manifests and arguments:\n%s", diff)
 	}
-	r, _ := render(target)
+	r, _ := render(budget.New(t.Context(), budget.Limits{}), target)
 	if r.objects[0].rule != r.objects[1].rule {
 		t.Error("the rule of the manifest won over that of the argument")
 	}
@@ -84,7 +85,7 @@ func TestReadinessProblems(t *testing.T) {
 			t.Parallel()
 			target := testTarget(map[string]string{"a.yaml": twoCells}, nil)
 			target.Instance.Readiness = tt.rules
-			_, ps := render(target)
+			_, ps := render(budget.New(t.Context(), budget.Limits{}), target)
 			if diff := cmp.Diff(vnfm.Problems{tt.want}, ps); diff != "" {
 				t.Errorf("problems (-want +got):\n%s", diff)
 			}

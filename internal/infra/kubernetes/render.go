@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -59,8 +60,9 @@ type rendering struct {
 }
 
 // render takes the objects of a target from their source, finds the workloads of
-// its VDUs and computes the digests. It needs neither the VIM nor its credentials.
-func render(t *vnfm.Target) (*rendering, vnfm.Problems) {
+// its VDUs and computes the digests. It needs neither the VIM nor its credentials. What is
+// read is taken from the budget.
+func render(b *budget.Budget, t *vnfm.Target) (*rendering, vnfm.Problems) {
 	var ps vnfm.Problems
 	if t.Package.Content == nil {
 		ps.Errorf("", 0, 0, "the content of package %q is not at hand", t.Package.ID)
@@ -69,7 +71,7 @@ func render(t *vnfm.Target) (*rendering, vnfm.Problems) {
 	p := readParams(t, &ps)
 	r := &rendering{definitions: map[schema.GroupKind]*definition{}}
 	if src := sourceOf(t, &p, &ps); src != nil {
-		for _, m := range src.manifests(t, r, &ps) {
+		for _, m := range src.manifests(b, t, r, &ps) {
 			if o := renderObject(&m, &ps); o != nil {
 				r.objects = append(r.objects, o)
 			}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -86,7 +87,7 @@ kind: Deployment
 metadata: {name: amf, namespace: written, labels: {app: amf}}
 spec: {replicas: 1, paused: false, template: {metadata: {labels: {app: amf}}}}
 `}, map[string]int{"amf": 3})
-	r, ps := render(target)
+	r, ps := render(budget.New(t.Context(), budget.Limits{}), target)
 	if ps.HasErrors() {
 		t.Fatal(ps)
 	}
@@ -130,8 +131,8 @@ func TestRenderProblems(t *testing.T) {
 		text string
 		want string
 	}{
-		"syntax":                  {"apiVersion: v1\nkind: b: c\n", "a.yaml:2: is not valid YAML: mapping values are not allowed in this context"},
-		"template":                {ok + "data: {{ .Values.x }}\n", "a.yaml:5:8: a key must be a text, not a mapping"},
+		"syntax":                  {"apiVersion: v1\nkind: b: c\n", "a.yaml:2: the file is not valid YAML: mapping values are not allowed in this context"},
+		"template":                {ok + "data: {{ .Values.x }}\n", "a.yaml:5:8: a key must be text, not a mapping"},
 		"not an object":           {"- a\n", "a.yaml:1:1: a Kubernetes object must be a mapping, not a list"},
 		"no apiVersion":           {"kind: ConfigMap\nmetadata: {name: a}\n", "a.yaml:1:1: apiVersion is missing"},
 		"apiVersion number":       {"apiVersion: 1\nkind: ConfigMap\nmetadata: {name: a}\n", "a.yaml:1:13: apiVersion must be a text, not a number"},
@@ -155,12 +156,12 @@ func TestRenderProblems(t *testing.T) {
 		"ready without value":     {"apiVersion: v1\nkind: Service\nmetadata:\n  name: a\n  annotations:\n    vnf.nfv-iac.github.io/ready-jsonpath: '{.a}'\n", "a.yaml:6:43: vnf.nfv-iac.github.io/ready-jsonpath must be a JSONPath in braces, =, and the value, for example {.status.phase}=Running"},
 		"ready by no path":        {"apiVersion: v1\nkind: Service\nmetadata:\n  name: a\n  annotations:\n    vnf.nfv-iac.github.io/ready-jsonpath: '{.a[}=b'\n", "a.yaml:6:43: vnf.nfv-iac.github.io/ready-jsonpath: the JSONPath \"{.a[}\" cannot be read: unterminated array"},
 		"ready without readiness": {ok + "  annotations:\n    vnf.nfv-iac.github.io/ready-condition: Ready\n", "a.yaml:6:44: objects of kind ConfigMap are ready as soon as they exist"},
-		"key twice":               {ok + "data:\n  x: '1'\n  x: '2'\n", `a.yaml:7:3: key "x" is given twice, first in line 6`},
+		"key twice":               {ok + "data:\n  x: '1'\n  x: '2'\n", `a.yaml:7:3: the key "x" is given twice, first in line 6`},
 		"unknown tag":             {ok + "data:\n  x: !vault abc\n", "a.yaml:6:6: the tag !vault is not supported"},
-		"unknown anchor":          {ok + "data: *none\n", "a.yaml: is not valid YAML: unknown anchor 'none' referenced"},
+		"unknown anchor":          {ok + "data: *none\n", "a.yaml: the file is not valid YAML: unknown anchor 'none' referenced"},
 		"infinite":                {ok + "x: .inf\n", "a.yaml:5:4: is not a number that JSON can hold"},
-		"merge of a list":         {ok + "data:\n  <<: [1]\n", "a.yaml:6:8: a merge key takes mappings only"},
-		"contains itself":         {ok + "data: &a\n  x: *a\n", "a.yaml:5:7: values are nested more than 200 deep"},
+		"merge of a list":         {ok + "data:\n  <<: [1]\n", "a.yaml:6:8: a merge key takes mappings only, not a number"},
+		"contains itself":         {ok + "data: &a\n  x: *a\n", "a.yaml:6:6: the alias *a contains itself"},
 		"list item":               {"apiVersion: v1\nkind: List\nitems:\n- a\n", "a.yaml:4:3: item 1 of the List is not an object"},
 		"item without kind":       {"apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  metadata: {name: a}\n", "a.yaml:4:3: kind is missing"},
 		"twice":                   {ok + "---\n" + ok, "a.yaml:6:1: v1/ConfigMap a is written twice: the first one is in a.yaml:1"},
@@ -195,8 +196,8 @@ func TestAnchorBombIsRefused(t *testing.T) {
 		prev := "*a" + string(rune('0'+i-1))
 		b.WriteString("a" + string(rune('0'+i)) + ": &a" + string(rune('0'+i)) + " [" + strings.Repeat(prev+", ", 9) + prev + "]\n")
 	}
-	_, ps := render(testTarget(map[string]string{"a.yaml": b.String()}, nil))
-	if len(ps) != 1 || !strings.Contains(ps[0].Summary, "the file has more than 2000000 values") {
+	_, ps := render(budget.New(t.Context(), budget.Limits{}), testTarget(map[string]string{"a.yaml": b.String()}, nil))
+	if len(ps) != 1 || !strings.Contains(ps[0].Summary, "the file has more than 2,000,000 values") {
 		t.Errorf("problems: %v", ps)
 	}
 }

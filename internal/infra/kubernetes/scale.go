@@ -20,7 +20,7 @@ import (
 // chart whose values say the counts everything is applied: what else a chart makes
 // of a count is its own affair.
 func (d *Driver) Scale(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) error {
-	s, err := d.open(t, r)
+	s, err := d.open(ctx, t, r)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -38,12 +39,12 @@ type session struct {
 }
 
 // open renders the target and prepares the client.
-func (d *Driver) open(t *vnfm.Target, r vnfm.Recorder) (*session, error) {
+func (d *Driver) open(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) (*session, error) {
 	s, err := d.connect(t, r)
 	if err != nil {
 		return nil, err
 	}
-	rendering, problems := render(t)
+	rendering, problems := render(budget.New(ctx, budget.Limits{}), t)
 	if err := problems.Err(); err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -13,7 +14,7 @@ import (
 type source interface {
 	// manifests returns the objects as they are written, each with its place, and
 	// notes in the rendering what else the form brings.
-	manifests(t *vnfm.Target, r *rendering, ps *vnfm.Problems) []manifest
+	manifests(b *budget.Budget, t *vnfm.Target, r *rendering, ps *vnfm.Problems) []manifest
 }
 
 // sourceOf returns the source that package and parameters say, or nil with the
@@ -71,10 +72,10 @@ func mciopFiles(all []vnfm.MCIOP) string {
 // manifestFiles are Kubernetes manifests in the package, by their paths.
 type manifestFiles []string
 
-func (files manifestFiles) manifests(t *vnfm.Target, _ *rendering, ps *vnfm.Problems) []manifest {
+func (files manifestFiles) manifests(b *budget.Budget, t *vnfm.Target, _ *rendering, ps *vnfm.Problems) []manifest {
 	var out []manifest
 	for _, file := range files {
-		out = append(out, readManifests(t.Package.Content, file, ps)...)
+		out = append(out, readManifests(b, t.Package.Content, file, ps)...)
 	}
 	return out
 }

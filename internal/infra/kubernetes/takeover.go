@@ -7,6 +7,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/helm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -42,6 +43,7 @@ func (s *session) strays(ctx context.Context, h *history, known []*placement) ([
 		taken[identityOf(&p.item)] = true
 	}
 	var found []*placement
+	b := budget.New(ctx, budget.Limits{})
 	for i, r := range h.revisions {
 		if i != len(h.revisions)-1 && r.status != helm.Deployed {
 			continue
@@ -56,7 +58,7 @@ func (s *session) strays(ctx context.Context, h *history, known []*placement) ([
 		}
 		// What cannot be read was never applied.
 		var ps vnfm.Problems
-		for _, m := range decodeManifests(r.secret, []byte(record.Manifest()), true, &ps) {
+		for _, m := range decodeManifests(b, r.secret, []byte(record.Manifest()), true, &ps) {
 			o := renderObject(&m, &ps)
 			if o == nil {
 				continue

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -33,7 +34,7 @@ func (d *Driver) Terminate(ctx context.Context, t *vnfm.Target, spec vnfm.Termin
 	}
 	if t.Package != nil && t.Flavour != nil {
 		// A package that cannot be rendered any more must not block its removal.
-		if rendering, problems := render(t); !problems.HasErrors() {
+		if rendering, problems := render(budget.New(ctx, budget.Limits{}), t); !problems.HasErrors() {
 			s.rendering = rendering
 		}
 	}

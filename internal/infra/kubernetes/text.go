@@ -2,10 +2,12 @@ package kubernetes
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -13,7 +15,7 @@ import (
 // of their VDUs, without the labels and annotations that tell whose they are. The
 // values of Secrets are masked.
 func (d *Driver) Render(t *vnfm.Target) (*vnfm.Rendering, vnfm.Problems) {
-	r, ps := render(t)
+	r, ps := render(budget.New(context.Background(), budget.Limits{}), t)
 	if ps.HasErrors() {
 		return nil, ps
 	}

@@ -8,6 +8,7 @@ import (
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -42,7 +43,7 @@ func describesContainers(f *vnfm.Flavour) bool {
 // manifests makes the objects of all VDUs of the flavour and notes in the parameters
 // which object each VDU is. vdu_mapping gives a VDU another name or kind: that way
 // one VNFD can be instantiated twice in a namespace.
-func (c *containers) manifests(t *vnfm.Target, _ *rendering, ps *vnfm.Problems) []manifest {
+func (c *containers) manifests(_ *budget.Budget, t *vnfm.Target, _ *rendering, ps *vnfm.Problems) []manifest {
 	tr := &translation{target: t, ps: ps, refs: map[string]workloadRef{}, claimed: map[string]bool{}}
 	for i := range t.Flavour.VDUs {
 		v := &t.Flavour.VDUs[i]

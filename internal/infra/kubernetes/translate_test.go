@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfd"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -17,7 +18,7 @@ import (
 func vnfdTarget(t *testing.T, text string) (*vnfm.Target, vnfm.Problems) {
 	t.Helper()
 	content := fstest.MapFS{"v.yaml": {Data: []byte(text)}}
-	d, ps := vnfd.Read(content, "v.yaml")
+	d, ps := vnfd.Read(budget.New(t.Context(), budget.Limits{}), content, "v.yaml")
 	if ps.HasErrors() {
 		return nil, ps
 	}
@@ -62,7 +63,7 @@ const (
 // renderedText renders a target and returns its objects as YAML, by identity.
 func renderedText(t *testing.T, target *vnfm.Target) map[string]string {
 	t.Helper()
-	r, ps := render(target)
+	r, ps := render(budget.New(t.Context(), budget.Limits{}), target)
 	if len(ps) > 0 {
 		t.Fatal(ps)
 	}
@@ -121,7 +122,7 @@ func TestTranslateProblems(t *testing.T) {
 				if tt.params != nil {
 					target.Instance.AdditionalParams = tt.params
 				}
-				_, ps = render(target)
+				_, ps = render(budget.New(t.Context(), budget.Limits{}), target)
 			}
 			var lines []string
 			for _, p := range ps {
@@ -146,7 +147,7 @@ func TestTranslateWarns(t *testing.T) {
 	if ps.HasErrors() {
 		t.Fatal(ps)
 	}
-	_, ps = render(target)
+	_, ps = render(budget.New(t.Context(), budget.Limits{}), target)
 	want := `v.yaml:16:59: the connection point n3 wants a device (vnic_type direct-physical) and does not say which: name it by k8s.v1.cni.cncf.io/resourceName in its network_interface_requirements`
 	if len(ps) != 1 || ps[0].Severity != vnfm.SeverityWarning || ps[0].String() != want {
 		t.Errorf("problems %v, want %s", ps, want)

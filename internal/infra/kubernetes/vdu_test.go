@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -81,7 +82,7 @@ func deploymentAMF2(name string) string {
 func TestReplicasAreLeftOutOfTheManifest(t *testing.T) {
 	text := deploymentAMF + "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: helper}\nspec: {replicas: 2}\n"
 	target := testTarget(map[string]string{"a.yaml": text}, map[string]int{"amf": 3})
-	r, ps := render(target)
+	r, ps := render(budget.New(t.Context(), budget.Limits{}), target)
 	if ps.HasErrors() {
 		t.Fatal(ps)
 	}

@@ -18,7 +18,7 @@ var podKind = schema.GroupVersionKind{Version: "v1", Kind: "Pod"}
 // Resources implements vnfm.InfraDriver: the pods of the VDUs' workloads, found by owner references, in
 // the order of VDU and name. A workload that is gone has none.
 func (d *Driver) Resources(ctx context.Context, t *vnfm.Target) (*vnfm.ResourceInfo, error) {
-	s, err := d.open(t, nil)
+	s, err := d.open(ctx, t, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -84,6 +84,13 @@ func ReadLogin(o *params.Object) remote.Host {
 		Password: o.Secret(prefixed("password")), PrivateKey: o.Secret(prefixed("private_key")), Passphrase: o.Secret(prefixed("private_key_passphrase")),
 		SudoPassword: o.Secret("sudo_password"), Agent: o.Bool("ssh_agent"), HostKeys: o.Texts("host_keys"),
 	}
+	switch policy := o.Text("host_key_policy"); policy {
+	case "", "pin":
+	case "strict":
+		h.Strict = true
+	default:
+		o.Errorf("host_key_policy", "\"pin\" keeps the key that a host shows first, \"strict\" takes those of host_keys alone", "must be \"pin\" or \"strict\", not %q", policy)
+	}
 	if h.User == "" {
 		o.Missing(prefixed("username"), "the name of the user who logs in")
 	}

@@ -11,6 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/ansible"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/cluster"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
 )
@@ -56,18 +57,18 @@ func (i *installer) inventory(c *cluster.Cluster, all []*cluster.Node) ([]byte, 
 // host are the variables of one node.
 func (i *installer) host(c *cluster.Cluster, n *cluster.Node) map[string]any {
 	login := c.Group(n).Access.Login
-	out := map[string]any{"ansible_host": n.Address, "ip": n.IP, "access_ip": n.IP, "ansible_user": login.User}
+	out := map[string]any{"ansible_host": n.Address, "ip": n.IP, "access_ip": n.IP, "ansible_user": ansible.Literal(login.User)}
 	if login.Port != 0 {
 		out["ansible_port"] = login.Port
 	}
 	if login.Password != "" {
-		out["ansible_password"] = login.Password.Reveal()
+		out["ansible_password"] = ansible.Literal(login.Password.Reveal())
 	}
 	switch {
 	case login.SudoPassword != "":
-		out["ansible_become_password"] = login.SudoPassword.Reveal()
+		out["ansible_become_password"] = ansible.Literal(login.SudoPassword.Reveal())
 	case login.Password != "":
-		out["ansible_become_password"] = login.Password.Reveal()
+		out["ansible_become_password"] = ansible.Literal(login.Password.Reveal())
 	}
 	if login.PrivateKey != "" {
 		out["ansible_ssh_private_key_file"] = path.Join(c.Ansible.Inventory, keyFile(n.Role))

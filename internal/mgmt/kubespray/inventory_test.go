@@ -32,18 +32,18 @@ const want = `all:
     hosts:
         master2:
             access_ip: 10.0.0.12
-            ansible_become_password: 'it''s: #1'
+            ansible_become_password: !unsafe "it's: #1"
             ansible_host: 192.0.2.12
-            ansible_password: 'it''s: #1'
-            ansible_user: ubuntu
+            ansible_password: !unsafe "it's: #1"
+            ansible_user: !unsafe "ubuntu"
             etcd_member_name: etcd2
             ip: 10.0.0.12
         master1:
             access_ip: 10.0.0.11
-            ansible_become_password: 'it''s: #1'
+            ansible_become_password: !unsafe "it's: #1"
             ansible_host: 192.0.2.11
-            ansible_password: 'it''s: #1'
-            ansible_user: ubuntu
+            ansible_password: !unsafe "it's: #1"
+            ansible_user: !unsafe "ubuntu"
             etcd_member_name: etcd1
             ip: 10.0.0.11
         worker1:
@@ -51,7 +51,7 @@ const want = `all:
             ansible_host: 192.0.2.21
             ansible_port: 2222
             ansible_ssh_private_key_file: /home/ansible/edge/worker.key
-            ansible_user: ubuntu
+            ansible_user: !unsafe "ubuntu"
             ip: 10.0.0.21
     children:
         calico_rr: {}

@@ -9,6 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/ansible"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/hosts"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -25,14 +26,6 @@ type inventory struct {
 type group struct {
 	Hosts    map[string]map[string]any `yaml:"hosts,omitempty"`
 	Children map[string]*group         `yaml:"children,omitempty"`
-}
-
-// literal is a text that Ansible takes as it is: other ones are templates.
-type literal string
-
-// MarshalYAML implements yaml.Marshaler.
-func (l literal) MarshalYAML() (any, error) {
-	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!unsafe", Value: string(l), Style: yaml.DoubleQuotedStyle}, nil
 }
 
 // encode writes the inventory, with keys in a folder: a group for each VDU, and in it a host
@@ -56,21 +49,21 @@ func (i *inventory) encode(keys string) ([]byte, error) {
 func (i *inventory) host(s *hosts.Server, keys string) map[string]any {
 	login := i.access[s.VDUID].Login
 	out := map[string]any{
-		"ansible_host": s.Address, "ansible_user": literal(login.User),
-		"vnfc_id": literal(s.ID), "vnfc_name": literal(s.Resource), "vdu_id": literal(s.VDUID), "connection_points": s.ConnectionPoints,
+		"ansible_host": s.Address, "ansible_user": ansible.Literal(login.User),
+		"vnfc_id": ansible.Literal(s.ID), "vnfc_name": ansible.Literal(s.Resource), "vdu_id": ansible.Literal(s.VDUID), "connection_points": s.ConnectionPoints,
 		"leaving": slices.Contains(i.call.Leaving, s.ID),
 	}
 	if login.Port != 0 {
 		out["ansible_port"] = login.Port
 	}
 	if login.Password != "" {
-		out["ansible_password"] = literal(login.Password.Reveal())
+		out["ansible_password"] = ansible.Literal(login.Password.Reveal())
 	}
 	if become := login.SudoPassword; become != "" || login.Password != "" {
 		if become == "" {
 			become = login.Password
 		}
-		out["ansible_become_password"] = literal(become.Reveal())
+		out["ansible_become_password"] = ansible.Literal(become.Reveal())
 	}
 	if login.PrivateKey != "" {
 		out["ansible_ssh_private_key_file"] = path.Join(keys, i.keyFile(s.VDUID))

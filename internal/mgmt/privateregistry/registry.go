@@ -127,7 +127,7 @@ func host(h *vnfm.RegistryHost) remote.Host {
 
 func login(a vnfm.SSHAccess, address string) remote.Host {
 	h := remote.Host{
-		Address: address, Port: a.Port, User: a.User, Agent: a.Agent, HostKeys: a.HostKeys,
+		Address: address, Port: a.Port, User: a.User, Agent: a.Agent, HostKeys: a.HostKeys, Strict: a.Strict,
 		Password: a.Password, SudoPassword: a.SudoPassword, PrivateKey: a.PrivateKey, Passphrase: a.Passphrase,
 	}
 	if a.Jump != nil {

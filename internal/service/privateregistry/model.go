@@ -67,6 +67,7 @@ type loginModel struct {
 	Username            types.String `tfsdk:"username"`
 	Port                types.Int64  `tfsdk:"port"`
 	Agent               types.Bool   `tfsdk:"agent"`
+	HostKeyPolicy       types.String `tfsdk:"host_key_policy"`
 	HostKeys            types.List   `tfsdk:"host_keys"`
 	Password            types.String `tfsdk:"password"`
 	PasswordWO          types.String `tfsdk:"password_wo"`
@@ -104,7 +105,7 @@ func secret(plain, writeOnly types.String) vnfm.Secret {
 // write-only values.
 func (m *loginModel) access(ctx context.Context, diags *diag.Diagnostics) vnfm.SSHAccess {
 	out := vnfm.SSHAccess{
-		User: m.Username.ValueString(), Port: int(m.Port.ValueInt64()), Agent: m.Agent.ValueBool(),
+		User: m.Username.ValueString(), Port: int(m.Port.ValueInt64()), Agent: m.Agent.ValueBool(), Strict: m.HostKeyPolicy.ValueString() == "strict",
 		Password: secret(m.Password, m.PasswordWO), PrivateKey: secret(m.PrivateKey, m.PrivateKeyWO), Passphrase: secret(m.Passphrase, m.PassphraseWO),
 	}
 	if tfutil.Set(m.HostKeys) {

@@ -104,6 +104,12 @@ func sshAttributes() map[string]schema.Attribute {
 			Optional: true, MarkdownDescription: "Port of the SSH server. Default `22`.", Validators: []validator.Int64{int64validator.Between(1, 65535)},
 		},
 		"agent": schema.BoolAttribute{Optional: true, MarkdownDescription: "Offer the keys of the SSH agent of the machine that runs Terraform."},
+		"host_key_policy": schema.StringAttribute{
+			Optional: true,
+			MarkdownDescription: "What is done with a host whose key is neither in `host_keys` nor kept from before: `pin` (default) keeps the key that it shows and accepts no other from then on, `strict` refuses it before any password is sent. " +
+				"A change is made in place.",
+			Validators: []validator.String{stringvalidator.OneOf("pin", "strict")},
+		},
 		"host_keys": schema.ListAttribute{
 			Optional: true, ElementType: types.StringType, MarkdownDescription: "Public keys of the host, as in `authorized_keys`. Any of them is accepted, and no other.",
 			Validators: []validator.List{listvalidator.SizeAtLeast(1)},

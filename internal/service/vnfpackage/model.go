@@ -1,9 +1,14 @@
 package vnfpackage
 
 import (
+	"context"
+	"slices"
+
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -26,11 +31,48 @@ type resourceModel struct {
 
 // inputs are the arguments that say what is read and how it is verified.
 type inputs struct {
-	Source     types.String `tfsdk:"source"`
-	Checksum   types.String `tfsdk:"checksum"`
-	Integrity  types.String `tfsdk:"integrity"`
-	Signature  types.String `tfsdk:"signature"`
-	TrustRoots types.String `tfsdk:"trust_roots"`
+	Source    types.String `tfsdk:"source"`
+	Checksum  types.String `tfsdk:"checksum"`
+	Integrity types.String `tfsdk:"integrity"`
+	Signature types.String `tfsdk:"signature"`
+	Trust     types.Object `tfsdk:"trust"`
+}
+
+// trustModel says whose signatures count.
+type trustModel struct {
+	Roots             types.String `tfsdk:"roots"`
+	Subjects          types.Set    `tfsdk:"subjects"`
+	PublicKeys        types.Set    `tfsdk:"public_keys"`
+	ExtendedKeyUsages types.Set    `tfsdk:"extended_key_usages"`
+	CRLs              types.String `tfsdk:"crls"`
+}
+
+// trust reads the argument of that name; null trusts nobody.
+func (i inputs) trust(ctx context.Context, diags *diag.Diagnostics) trustModel {
+	var m trustModel
+	if tfutil.Set(i.Trust) {
+		diags.Append(i.Trust.As(ctx, &m, basetypes.ObjectAsOptions{})...)
+	}
+	return m
+}
+
+func (m trustModel) spec() vnfm.PackageTrust {
+	return vnfm.PackageTrust{
+		Roots: m.Roots.ValueString(), CRLs: m.CRLs.ValueString(),
+		Subjects: setTexts(m.Subjects), PublicKeys: setTexts(m.PublicKeys), ExtendedKeyUsages: setTexts(m.ExtendedKeyUsages),
+	}
+}
+
+// setTexts returns the known elements of a set of strings, in order.
+func setTexts(set types.Set) []string {
+	var out []string
+	for _, e := range set.Elements() {
+		if text, ok := e.(types.String); ok {
+			out = append(out, text.ValueString())
+		}
+	}
+	slices.Sort(out)
+	return out
 }
 
 // described is what the content of a package says of itself.
@@ -91,26 +133,29 @@ func artifactsValue(p *vnfm.Package) types.Map {
 	return types.MapValueMust(types.StringType, values)
 }
 
-func (m *resourceModel) spec() vnfm.PackageSpec {
+func (m *resourceModel) spec(ctx context.Context, diags *diag.Diagnostics) vnfm.PackageSpec {
 	return vnfm.PackageSpec{
-		Name:       m.Name.ValueString(),
-		Source:     m.Source.ValueString(),
-		Checksum:   m.Checksum.ValueString(),
-		Integrity:  m.Integrity.ValueString(),
-		Signature:  m.Signature.ValueString(),
-		TrustRoots: m.TrustRoots.ValueString(),
+		Name:      m.Name.ValueString(),
+		Source:    m.Source.ValueString(),
+		Checksum:  m.Checksum.ValueString(),
+		Integrity: m.Integrity.ValueString(),
+		Signature: m.Signature.ValueString(),
+		Trust:     m.trust(ctx, diags).spec(),
 	}
 }
 
 // known reports whether everything is known that a package is read with.
-func (m *resourceModel) known() bool {
-	for _, v := range []types.String{m.Name, m.Source, m.Checksum, m.Integrity, m.Signature, m.TrustRoots} {
+func (m *resourceModel) known(ctx context.Context) bool {
+	for _, v := range []types.String{m.Name, m.Source, m.Checksum, m.Integrity, m.Signature} {
 		if v.IsUnknown() {
 			return false
 		}
 	}
-	return true
+	return tfutil.FullyKnown(ctx, m.Trust)
 }
 
 // readsAs reports whether the same is read and verified in the same way.
-func (i inputs) readsAs(other inputs) bool { return i == other }
+func (i inputs) readsAs(other inputs) bool {
+	return i.Source.Equal(other.Source) && i.Checksum.Equal(other.Checksum) && i.Integrity.Equal(other.Integrity) &&
+		i.Signature.Equal(other.Signature) && i.Trust.Equal(other.Trust)
+}

@@ -20,7 +20,11 @@ func onboard(ctx context.Context, manager vnfm.Manager, plan *resourceModel) dia
 	if !plan.ID.IsUnknown() {
 		planned = plan.ID.ValueString()
 	}
-	p, problems, err := manager.OnboardPackage(ctx, plan.spec(), planned)
+	spec := plan.spec(ctx, &diags)
+	if diags.HasError() {
+		return diags
+	}
+	p, problems, err := manager.OnboardPackage(ctx, spec, planned)
 	if err != nil {
 		tfutil.AddError(&diags, "Onboard", object(plan.Name.ValueString()), err, path.Root("source"))
 		return diags

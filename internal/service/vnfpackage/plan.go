@@ -27,7 +27,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	if !creating {
 		resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	}
-	if resp.Diagnostics.HasError() || !plan.known() {
+	if resp.Diagnostics.HasError() || !plan.known(ctx) {
 		return
 	}
 	limit := plan.Timeouts.Update
@@ -39,7 +39,11 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	p, problems, err := r.data.Manager.ReadPackage(ctx, plan.spec())
+	spec := plan.spec(ctx, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	p, problems, err := r.data.Manager.ReadPackage(ctx, spec)
 	switch {
 	case err != nil && !creating && keeps(&plan, &state, err):
 		resp.Diagnostics.AddAttributeWarning(path.Root("source"), "Source of the Package Not Readable",
@@ -82,9 +86,13 @@ func (r *Resource) ValidateConfig(ctx context.Context, req resource.ValidateConf
 	}
 	protected := !config.Checksum.IsNull() || config.Signature.ValueString() == signatureRequire
 	tfutil.CheckSource(path.Root("source"), config.Source, protected, &resp.Diagnostics)
-	if config.Signature.ValueString() == signatureRequire && config.TrustRoots.IsNull() {
-		resp.Diagnostics.AddAttributeError(path.Root("trust_roots"), "Missing Trust Roots",
-			"signature = \"require\" needs the certificates that a signer's chain must end at.")
+	if config.Signature.ValueString() == signatureRequire && config.Trust.IsNull() {
+		resp.Diagnostics.AddAttributeError(path.Root("trust"), "Missing Trust Roots",
+			"signature = \"require\" needs the certificates that a signer's chain must end at, as trust.roots.")
 	}
-	tfutil.CheckCertificates(path.Root("trust_roots"), config.TrustRoots, &resp.Diagnostics)
+	if tfutil.Set(config.Trust) {
+		trust := config.trust(ctx, &resp.Diagnostics)
+		tfutil.CheckCertificates(path.Root("trust").AtName("roots"), trust.Roots, &resp.Diagnostics)
+		tfutil.CheckRevocationLists(path.Root("trust").AtName("crls"), trust.CRLs, &resp.Diagnostics)
+	}
 }

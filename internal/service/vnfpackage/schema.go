@@ -4,6 +4,7 @@ import (
 	"context"
 	"regexp"
 
+	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
@@ -26,6 +27,8 @@ const (
 )
 
 var checksumPattern = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+
+var usagePattern = regexp.MustCompile(`^(code_signing|document_signing|email_protection|timestamping|server_auth|client_auth|ocsp_signing|any_extended|[0-2](\.[0-9]+)+)$`)
 
 // namePattern keeps "@" out of names: it separates the name from the digest in an id.
 var namePattern = regexp.MustCompile(`^[^@\s]+$`)
@@ -65,15 +68,11 @@ func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *r
 		Optional: true,
 		Computed: true,
 		Default:  stringdefault.StaticString(signatureVerifyIfPresent),
-		MarkdownDescription: "What is asked of the signature of the package (SOL004 5.1, option 1 and option 2): `require` refuses a package without a valid one, `verify_if_present` (default) verifies the one that is there, " +
-			"`ignore` does not look at it. Changing this verifies the package again in place.",
+		MarkdownDescription: "Signature policy (SOL004 5.1): `require` refuses a package unless its manifest (option 1) or its archive (option 2) is signed by a signer of `trust` and the signature covers every file, " +
+			"`verify_if_present` (default) refuses a signature that does not hold, `ignore` reads none. Changing this verifies the package again in place.",
 		Validators: []validator.String{stringvalidator.OneOf(signatureRequire, signatureVerifyIfPresent, signatureIgnore)},
 	}
-	attributes["trust_roots"] = schema.StringAttribute{
-		Optional:            true,
-		MarkdownDescription: "Certificates that a signer's certificate chain must end at, as PEM. It is required when `signature` is `require`. Changing this verifies the package again in place.",
-		Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
-	}
+	attributes["trust"] = trustAttribute()
 	attributes["status"] = schema.StringAttribute{
 		Computed:            true,
 		MarkdownDescription: "`ONBOARDED`; or `MISSING` when the store has lost the package, which the next apply puts right from the source.",
@@ -86,6 +85,41 @@ func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *r
 			"A changed content becomes a new version in place: `id` moves with the content, and the old content stays until the last instance has left it. Destroying it is refused while an instance uses it.\n\n" +
 			"A saved plan holds for the content that it was made for: when the content changed since, Terraform refuses the plan as inconsistent and changes nothing; plan again.",
 		Attributes: attributes,
+	}
+}
+
+// trustAttribute says whose signatures count.
+func trustAttribute() schema.Attribute {
+	texts := func(description string, validators ...validator.String) schema.Attribute {
+		return schema.SetAttribute{
+			Optional:            true,
+			ElementType:         types.StringType,
+			MarkdownDescription: description + " By default nothing is pinned. Changing this verifies the package again in place.",
+			Validators:          []validator.Set{setvalidator.SizeAtLeast(1), setvalidator.ValueStringsAre(validators...)},
+		}
+	}
+	return schema.SingleNestedAttribute{
+		Optional:            true,
+		MarkdownDescription: "Whose signatures of packages count. It is required when `signature` is `require`. Changing this verifies the package again in place.",
+		Attributes: map[string]schema.Attribute{
+			"roots": schema.StringAttribute{
+				Required:            true,
+				MarkdownDescription: "PEM bundle of the certificates that a signer's certificate chain must end at. Changing this verifies the package again in place.",
+				Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+			},
+			"subjects": texts("Subjects of the signer's certificate, one of which it must have, for example `CN=Release Signing,O=Example`.", stringvalidator.LengthAtLeast(1)),
+			"public_keys": texts("Digests of the signer's public key (SubjectPublicKeyInfo, DER), one of which it must have: `sha256:` and 64 hexadecimal digits.",
+				stringvalidator.RegexMatches(checksumPattern, "must be \"sha256:\" and 64 lower-case hexadecimal digits")),
+			"extended_key_usages": texts("Extended key usages, one of which the signer's certificate must have: `code_signing`, `document_signing`, `email_protection`, `timestamping`, `server_auth`, `client_auth`, `ocsp_signing`, `any_extended`, or an object identifier. "+
+				"Without this, a certificate that has any must have `code_signing`, `document_signing`, `email_protection` or `any_extended`.",
+				stringvalidator.RegexMatches(usagePattern, "must be one of code_signing, document_signing, email_protection, timestamping, server_auth, client_auth, ocsp_signing and any_extended, or an object identifier like 1.3.6.1.5.5.7.3.3")),
+			"crls": schema.StringAttribute{
+				Optional: true,
+				MarkdownDescription: "PEM bundle of certificate revocation lists. With it, each certificate of a signer's chain below the root needs a list of its issuer that has not ended. " +
+					"By default no revocation is checked. Changing this verifies the package again in place.",
+				Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
+			},
+		},
 	}
 }
 
@@ -112,7 +146,7 @@ func describedAttributes() map[string]schema.Attribute {
 			MarkdownDescription: "Digest of each artifact that the manifest or TOSCA.meta lists, for example `sha256:<hex>`, by its path in the package or, for an external artifact, its URL. " +
 				"The digest of an external artifact is empty when the package lists none.",
 		},
-		"security_option": text("How the package is signed, `OPTION_1` or `OPTION_2` (SOL004 5.1). Null when it is not signed or the signature was not looked at."),
-		"signer":          text("Subject of the verified signing certificate. Null when no signature was verified."),
+		"security_option": text("How the package is signed, `OPTION_1` or `OPTION_2` (SOL004 5.1). Null when it is not signed."),
+		"signer":          text("Subject of the certificate that signed the package. Null unless a signature over everything in the package was verified against `trust`."),
 	}
 }

@@ -66,7 +66,7 @@ func TestPackageSigned(t *testing.T) {
 	}
 	acctest.Write(t, dir, "hello.mf", string(signed))
 	arguments := func(roots []byte) string {
-		return fmt.Sprintf("signature = \"require\"\n trust_roots = %q", roots)
+		return fmt.Sprintf("signature = \"require\"\n trust = { roots = %q }", roots)
 	}
 	resource.UnitTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
@@ -88,6 +88,17 @@ func TestPackageSigned(t *testing.T) {
 				Config:      s.Config(packageConfig(dir, arguments(other))),
 				PlanOnly:    true,
 				ExpectError: acctest.Says(`(?i)trust`),
+			},
+			{
+				Config:      s.Config(packageConfig(dir, fmt.Sprintf("signature = \"require\"\n trust = { roots = %q, subjects = [\"CN=Other\"] }", certificate))),
+				PlanOnly:    true,
+				ExpectError: acctest.Says(`Is Not One\s+of\s+Those|not one\s+of\s+those\s+that\s+are\s+pinned`),
+			},
+			{
+				// A pin that holds is verified again in place.
+				Config:            s.Config(packageConfig(dir, fmt.Sprintf("signature = \"require\"\n trust = { roots = %q, subjects = [\"CN=Example Networks Signing\"] }", certificate))),
+				ConfigPlanChecks:  updateInPlace(),
+				ConfigStateChecks: []statecheck.StateCheck{expect("signer", knownvalue.StringExact("CN=Example Networks Signing"))},
 			},
 			{
 				// The roots are given up: the same content, no longer verified.

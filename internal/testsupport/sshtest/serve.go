@@ -158,7 +158,9 @@ func (s *Server) run(channel ssh.Channel, command string, ended <-chan struct{})
 	if errors.As(err, &failed) {
 		status = uint32(failed.ExitCode()) & 255 //nolint:gosec // A status has eight bits; that of a signal is 255.
 	}
-	_, _ = channel.SendRequest("exit-status", false, ssh.Marshal(struct{ Status uint32 }{status}))
+	for range max(1, s.options.Statuses) {
+		_, _ = channel.SendRequest("exit-status", false, ssh.Marshal(struct{ Status uint32 }{status}))
+	}
 	select {
 	case <-drained:
 	case <-ended:

@@ -42,6 +42,8 @@ type Options struct {
 	// Banner is said before the login, Closed lets nobody in.
 	Banner string
 	Closed bool
+	// Statuses is the number of exit statuses that are sent for a command, 1 when it is 0.
+	Statuses int
 	// NoForwarding refuses to be a jump host.
 	NoForwarding bool
 	// Shell runs the command line, which is appended; "/bin/sh", "-c" when it is empty.

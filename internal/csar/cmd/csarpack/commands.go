@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/csar"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -111,15 +113,22 @@ func signArchive(a csar.Archive, certificate, key []byte, target string, out io.
 }
 
 func (c commandLine) check(path string, out io.Writer) (err error) {
-	o := csar.Options{Integrity: csar.Integrity(c.integrity), Signature: csar.SignaturePolicy(c.signature)}
+	b := budget.New(context.Background(), budget.Limits{})
+	o := csar.Options{Integrity: csar.Integrity(c.integrity), Signature: csar.SignaturePolicy(c.signature), Budget: b}
 	if c.roots != "" {
-		if o.TrustRoots, err = os.ReadFile(filepath.Clean(c.roots)); err != nil {
+		if o.Trust.Roots, err = os.ReadFile(filepath.Clean(c.roots)); err != nil {
 			return fmt.Errorf("reading the trust roots: %w", err)
 		}
 	}
 	a, p, problems, err := csar.Open(path, o, csar.Limits{})
 	if err != nil {
 		return err
+	}
+	var kubernetes []string
+	if a != nil {
+		var more vnfm.Problems
+		kubernetes, more = p.KubernetesFiles(b, a)
+		problems = append(problems, more...)
 	}
 	var text strings.Builder
 	for _, problem := range problems {
@@ -132,7 +141,7 @@ func (c commandLine) check(path string, out io.Writer) (err error) {
 	if a != nil {
 		defer func() { err = errors.Join(err, a.Close()) }()
 		fmt.Fprintf(&text, "entry: %s\nmanifest: %s\ndigest: %s\nfiles: %d, listed: %d\nkubernetes: %s\n",
-			p.Entry, p.ManifestFile, p.Digest, len(a.Files()), len(p.Artifacts), strings.Join(p.KubernetesFiles(a), " "))
+			p.Entry, p.ManifestFile, p.Digest, len(a.Files()), len(p.Artifacts), strings.Join(kubernetes, " "))
 		fmt.Fprintf(&text, "security: %s signer=%q verified=%t\n", p.Security.Option, p.Security.Signer, p.Security.Verified)
 	}
 	if _, err := io.WriteString(out, text.String()); err != nil {

@@ -1,0 +1,133 @@
+package vnfd
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
+)
+
+// nestedMerges is a VNFD with levels of mappings that each merge the one before twelve times.
+func nestedMerges(levels int) string {
+	text := "tosca_definitions_version: tosca_simple_yaml_1_3\nm0: &m0 {k: 1}\n"
+	for i := 1; i <= levels; i++ {
+		text += fmt.Sprintf("m%d: &m%d {<<: [%s*m%d]}\n", i, i, strings.Repeat(fmt.Sprintf("*m%d, ", i-1), 11), i-1)
+	}
+	return text + fmt.Sprintf("topology_template: {node_templates: *m%d}\n", levels)
+}
+
+// nestedConcat is a VNFD whose only name joins the one before twelve times, that one too, and so on.
+func nestedConcat(levels int) string {
+	text := "x:\n  - &c0 {concat: ['']}\n"
+	for i := 1; i <= levels; i++ {
+		text += fmt.Sprintf("  - &c%d {concat: [%s*c%d]}\n", i, strings.Repeat(fmt.Sprintf("*c%d, ", i-1), 11), i-1)
+	}
+	good := strings.Replace(goodVNFD, "imports: [ etsi_nfv_sol001_vnfd_types.yaml ]\n", text, 1)
+	return strings.Replace(good, "name: one", fmt.Sprintf("name: *c%d", levels), 1)
+}
+
+// manyVDUs is a VNFD with n small VDUs; each is scaled and has a level of its own.
+func manyVDUs(n int) string {
+	var s strings.Builder
+	s.WriteString("tosca_definitions_version: tosca_simple_yaml_1_3\ntopology_template:\n  node_templates:\n" +
+		"    vnf: {type: tosca.nodes.nfv.VNF, properties: {descriptor_id: i, provider: p, product_name: n, software_version: v, descriptor_version: v, flavour_id: f}}\n")
+	for i := range n {
+		fmt.Fprintf(&s, "    v%d: {type: tosca.nodes.nfv.Vdu.Compute, properties: {name: v%d, vdu_profile: {min_number_of_instances: 1}}}\n", i, i)
+	}
+	s.WriteString("  policies:\n")
+	for i := range n {
+		fmt.Fprintf(&s, "  - p%d: {type: tosca.policies.nfv.VduInitialDelta, targets: [v%d], properties: {initial_delta: {number_of_instances: 1}}}\n", i, i)
+	}
+	return s.String()
+}
+
+// missingNames is a VNFD with n connection points to VDUs that do not exist.
+func missingNames(n int) string {
+	var s strings.Builder
+	for i := range n {
+		fmt.Fprintf(&s, "    cp%d: {type: tosca.nodes.nfv.VduCp, requirements: [{virtual_binding: none%d}]}\n", i, i)
+	}
+	good := strings.Replace(goodVNFD, "imports: [ etsi_nfv_sol001_vnfd_types.yaml ]\n", "", 1)
+	return strings.Replace(good, "  groups:\n", s.String()+"  groups:\n", 1)
+}
+
+// TestHostile reads what is small and would cost much, or say much.
+func TestHostile(t *testing.T) {
+	tests := []struct {
+		name, text string
+		// want is in one of the problems, of which there are most at most.
+		want string
+		most int
+	}{
+		{"merge keys of merge keys", nestedMerges(14), "must be a mapping", 3},
+		{"concat of concat", nestedConcat(12), "", 0},
+		{"20,000 VDUs", manyVDUs(20_000), "", 0},
+		{"5,000 missing names", missingNames(5000), "more errors, 4900, are not listed", 101},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			start := time.Now()
+			done := make(chan string)
+			go func() {
+				_, problems := readVNFD(fstest.MapFS{"v.yaml": {Data: []byte(tt.text)}}, "v.yaml")
+				if len(problems) > tt.most {
+					done <- fmt.Sprintf("%d problems, at most %d are expected:\n%.1000s", len(problems), tt.most, lines(problems))
+				} else if text := lines(problems); !strings.Contains(text, tt.want) {
+					done <- fmt.Sprintf("no problem says %q:\n%.1000s", tt.want, text)
+				}
+				close(done)
+			}()
+			select {
+			case failure := <-done:
+				if failure != "" {
+					t.Error(failure)
+				}
+				t.Logf("%d bytes took %s", len(tt.text), time.Since(start))
+			case <-time.After(30 * time.Second):
+				t.Fatalf("%d bytes are still being read after 30 s", len(tt.text))
+			}
+		})
+	}
+}
+
+// TestBudget ends readings with one problem that names the limit.
+func TestBudget(t *testing.T) {
+	const importing = "tosca_definitions_version: tosca_simple_yaml_1_3\nimports: [b.yaml]\n"
+	inputs := "tosca_definitions_version: tosca_simple_yaml_1_3\ntopology_template:\n  inputs:\n    n0: {default: {get_input: n0}}\n"
+	for i := 1; i <= 300; i++ {
+		inputs += fmt.Sprintf("    n%d: {default: {get_input: n%d}}\n", i, i-1)
+	}
+	tests := []struct {
+		name   string
+		files  map[string]string
+		limits budget.Limits
+		want   string
+	}{
+		{"steps", map[string]string{"v.yaml": importing, "b.yaml": manyVDUs(100)}, budget.Limits{Steps: 1000},
+			"error b.yaml:18:58: reading the VNFD ended here: more than 1,000 steps of work\n"},
+		{"bytes of the entry", map[string]string{"v.yaml": importing}, budget.Limits{Bytes: 10}, "error v.yaml: with this file the VNFD has more than 10 bytes of text\n"},
+		{"bytes of an import", map[string]string{"v.yaml": importing, "b.yaml": manyVDUs(1)}, budget.Limits{Bytes: 100},
+			"error b.yaml: with this file the VNFD has more than 100 bytes of text\n"},
+		{"values", map[string]string{"v.yaml": goodVNFD}, budget.Limits{Values: 20},
+			"error v.yaml:10:9: the file has more than 20 values, counted after aliases and merge keys are followed\n"},
+		{"functions that are nested too deep", map[string]string{"v.yaml": inputs + "  node_templates: {v: {type: {get_input: n300}}}\n"}, budget.Limits{},
+			"error v.yaml:104:21: reading the VNFD ended here: more than 200 levels of nested values\n"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			fsys := fstest.MapFS{}
+			for file, text := range tt.files {
+				fsys[file] = &fstest.MapFile{Data: []byte(text)}
+			}
+			_, problems := Read(budget.New(t.Context(), tt.limits), fsys, "v.yaml")
+			if diff := cmp.Diff(tt.want, lines(problems)); diff != "" {
+				t.Errorf("problems (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

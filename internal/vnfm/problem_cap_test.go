@@ -1,0 +1,46 @@
+package vnfm_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+func TestCapped(t *testing.T) {
+	var few, many, warnings vnfm.Problems
+	few.Warnf("a", 1, 1, "w")
+	few.Errorf("a", 2, 1, "e")
+	for range 3 {
+		many.Warnf("a", 1, 1, "w")
+		many.Errorf("b", 2, 1, "e")
+		warnings.Warnf("a", 1, 1, "w")
+	}
+	tests := []struct {
+		name string
+		ps   vnfm.Problems
+		most int
+		want []string
+	}{
+		{"none left out", few, 2, []string{"a:1:1: w", "a:2:1: e"}},
+		{"errors first", many, 4, []string{"b:2:1: e", "b:2:1: e", "b:2:1: e", "a:1:1: w", "a: more warnings, 2, are not listed"}},
+		{"errors left out", many, 2, []string{"b:2:1: e", "b:2:1: e", "more problems, 1 of them errors and 3 warnings, are not listed"}},
+		{"warnings alone", warnings, 1, []string{"a:1:1: w", "a: more warnings, 2, are not listed"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := tt.ps.Capped(tt.most)
+			var list []string
+			for _, p := range got {
+				list = append(list, p.String())
+			}
+			if diff := cmp.Diff(tt.want, list); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if got.HasErrors() != tt.ps.HasErrors() {
+				t.Error("errors are hidden or made")
+			}
+		})
+	}
+}

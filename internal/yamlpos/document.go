@@ -1,0 +1,396 @@
+// Package yamlpos reads YAML whose values keep their places in the file, for all that reports to a person where
+// something is wrong. It follows aliases and merge keys, refuses what has no one meaning (a key that is given twice, an
+// alias that contains itself), and draws from a budget, so that a small file cannot become a large one unnoticed.
+package yamlpos
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// Options say how a file is read.
+type Options struct {
+	// LastKeyWins takes the last of several equal keys of a mapping, as Helm does; otherwise they are an error.
+	LastKeyWins bool
+	// NoPlaces leaves lines and columns out of problems, for a text that nobody has as a file.
+	NoPlaces bool
+	// Null returns documents that are null as well, for a file that must be one document.
+	Null bool
+}
+
+// Document is one document of a file. Its nodes must not be changed.
+type Document struct {
+	File string
+	// Line and Column are where the document begins, which is before Root where it has a mark ("---").
+	Line, Column int
+	Root         *yaml.Node
+
+	options  Options
+	budget   *budget.Budget
+	mappings map[*yaml.Node]*mapping
+	// spent is set when the budget was and the problem has been reported, faulty when there is a problem in the document.
+	spent, faulty bool
+}
+
+// Entry is a key of a mapping with its value, which is no alias.
+type Entry struct {
+	Key, Value *yaml.Node
+}
+
+// Name is the text of the key.
+func (e Entry) Name() string { return e.Key.Value }
+
+// mapping is a mapping with its merge keys resolved.
+type mapping struct {
+	// entries are its own in the order of the file, then those that it merges.
+	entries []Entry
+	// index finds entries by name. It is nil for a few of them, which are looked through faster.
+	index map[string]int
+}
+
+// few is how many entries are looked through.
+const few = 8
+
+func (m *mapping) find(name string) (int, bool) {
+	if m.index != nil {
+		i, ok := m.index[name]
+		return i, ok
+	}
+	for i := range m.entries {
+		if m.entries[i].Key.Value == name {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+// add appends an entry whose name is new.
+func (m *mapping) add(e Entry) {
+	if m.index == nil && len(m.entries) == few {
+		m.index = make(map[string]int, max(2*few, cap(m.entries)))
+		for i := range m.entries {
+			m.index[m.entries[i].Key.Value] = i
+		}
+	}
+	if m.index != nil {
+		m.index[e.Key.Value] = len(m.entries)
+	}
+	m.entries = append(m.entries, e)
+}
+
+const mergeTag = "!!merge"
+
+// Parse reads all documents of a file, without those that are null. What could be read is returned with an error among the problems too.
+func Parse(b *budget.Budget, file string, data []byte, o Options) ([]*Document, vnfm.Problems) {
+	p := &parser{file: file, options: o, budget: b}
+	p.parse(data)
+	slices.SortStableFunc(p.problems, func(a, b vnfm.Problem) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	return p.documents, p.problems
+}
+
+func (p *parser) parse(data []byte) {
+	if err := p.budget.Bytes(int64(len(data))); err != nil {
+		p.refuse(nil, "the file has "+err.Error())
+		return
+	}
+	if err := Fits(data); err != nil {
+		p.refuse(nil, "the file has "+err.Error())
+		return
+	}
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	for {
+		var node yaml.Node
+		err := decoder.Decode(&node)
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err != nil {
+			line, text := vnfm.YAMLError(err)
+			// An error at the end of the file stands on the line after the last one.
+			p.add(min(line, bytes.Count(data, []byte("\n"))+1), 0, "the file is not valid YAML: "+text)
+			return
+		}
+		if len(node.Content) == 0 || IsNull(node.Content[0]) && !p.options.Null {
+			continue
+		}
+		if !p.document(&node) {
+			return
+		}
+	}
+}
+
+// mostValues bounds how many values a text is parsed to, since they are in memory before they can be counted: about 200 bytes
+// each. The largest manifests in use (definitions of custom resources) have 200,000.
+const mostValues = 750_000
+
+// Fits returns the limit, a *budget.Error, that keeps a text from being parsed at all.
+func Fits(data []byte) error {
+	if separators(data) > mostValues {
+		return &budget.Error{Noun: "values", Max: mostValues}
+	}
+	return nil
+}
+
+// separators is at least the number of values that a text can have: between two of them is a line end, an indicator
+// that white space follows, or an indicator of flow style.
+func separators(data []byte) int {
+	n, flow := 0, false
+	for i, c := range data {
+		switch c {
+		case '\n', '\r':
+			n++
+		case '[', '{':
+			flow = true
+			n++
+		case ',':
+			if flow {
+				n++
+			}
+		case ':', '-', '?':
+			if flow || i+1 == len(data) || isSpace(data[i+1]) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
+
+// parser checks documents and resolves their mappings.
+type parser struct {
+	file      string
+	options   Options
+	budget    *budget.Budget
+	documents []*Document
+	problems  vnfm.Problems
+
+	d *Document
+	// open are the nodes that are being resolved: an alias to one of them contains itself.
+	open map[*yaml.Node]bool
+	done map[*yaml.Node]bool
+}
+
+func (p *parser) add(line, column int, text string) {
+	if p.options.NoPlaces {
+		line, column = 0, 0
+	}
+	p.problems.Errorf(p.file, line, column, "%s", text)
+}
+
+func (p *parser) refuse(n *yaml.Node, text string) bool {
+	if n == nil {
+		p.add(0, 0, text)
+	} else {
+		p.add(n.Line, n.Column, text)
+	}
+	return false
+}
+
+// document takes one document; false ends the reading.
+func (p *parser) document(n *yaml.Node) bool {
+	root := n.Content[0]
+	p.d = &Document{File: p.file, Line: n.Line, Column: n.Column, Root: root, options: p.options, budget: p.budget, mappings: map[*yaml.Node]*mapping{}}
+	p.open, p.done = nil, nil
+	found := len(p.problems)
+	ok := p.resolve(root, 0)
+	p.d.faulty = len(p.problems) > found
+	if ok {
+		p.documents = append(p.documents, p.d)
+	}
+	return ok
+}
+
+// resolve checks a node with all below it, each once.
+func (p *parser) resolve(n *yaml.Node, depth int) bool {
+	if err := p.budget.Values(1); err != nil {
+		return p.refuse(n, "the file has "+err.Error())
+	}
+	if err := p.budget.Depth(depth); err != nil {
+		return p.refuse(n, "the file has "+err.Error())
+	}
+	switch n.Kind {
+	case yaml.ScalarNode:
+		return true
+	case yaml.AliasNode:
+		if n.Alias == nil || p.open[n.Alias] {
+			return p.refuse(n, fmt.Sprintf("the alias *%s contains itself", n.Value))
+		}
+		if p.done[n.Alias] {
+			return true
+		}
+		return p.resolve(n.Alias, depth+1)
+	case yaml.MappingNode, yaml.SequenceNode:
+	default:
+		return p.refuse(n, "is not a YAML value")
+	}
+	if n.Anchor != "" {
+		if p.open == nil {
+			p.open, p.done = map[*yaml.Node]bool{}, map[*yaml.Node]bool{}
+		}
+		p.open[n] = true
+	}
+	for _, child := range n.Content {
+		if !p.resolve(child, depth+1) {
+			return false
+		}
+	}
+	if n.Kind == yaml.MappingNode && !p.mapping(n) {
+		return false
+	}
+	if n.Anchor != "" {
+		delete(p.open, n)
+		p.done[n] = true
+	}
+	return true
+}
+
+// mapping resolves the keys of a mapping. Its own keys come before those that it merges, of which the first mapping
+// that has a key gives it (https://yaml.org/type/merge.html).
+func (p *parser) mapping(n *yaml.Node) bool {
+	m := &mapping{entries: make([]Entry, 0, len(n.Content)/2)}
+	p.d.mappings[n] = m
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key := Resolve(n.Content[i])
+		if key.Kind == yaml.ScalarNode && key.ShortTag() == mergeTag {
+			continue
+		}
+		if key.Kind != yaml.ScalarNode || IsNull(key) {
+			p.refuse(n.Content[i], "a key must be text, not "+Describe(key))
+			continue
+		}
+		e := Entry{Key: key, Value: Resolve(n.Content[i+1])}
+		if at, twice := m.find(key.Value); twice {
+			if !p.options.LastKeyWins {
+				p.refuse(key, fmt.Sprintf("the key %q is given twice, first in line %d", key.Value, m.entries[at].Key.Line))
+			}
+			m.entries[at] = e
+			continue
+		}
+		m.add(e)
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if key := Resolve(n.Content[i]); key.Kind != yaml.ScalarNode || key.ShortTag() != mergeTag {
+			continue
+		}
+		if !p.merge(m, n.Content[i+1]) {
+			return false
+		}
+	}
+	return true
+}
+
+// merge adds what a merge key names: a mapping, or a list of mappings.
+func (p *parser) merge(m *mapping, from *yaml.Node) bool {
+	source := Resolve(from)
+	if source.Kind == yaml.SequenceNode {
+		for _, item := range source.Content {
+			if Resolve(item).Kind == yaml.SequenceNode {
+				p.refuse(item, "a merge key takes mappings only")
+				continue
+			}
+			if !p.merge(m, item) {
+				return false
+			}
+		}
+		return true
+	}
+	merged := p.d.mappings[source]
+	if merged == nil {
+		p.refuse(from, "a merge key takes mappings only, not "+Describe(source))
+		return true
+	}
+	if err := p.budget.Values(int64(len(merged.entries))); err != nil {
+		return p.refuse(from, "the file has "+err.Error())
+	}
+	for _, e := range merged.entries {
+		if _, own := m.find(e.Name()); !own {
+			m.add(e)
+		}
+	}
+	return true
+}
+
+// Sound reports that no problem was found in the document: what it says has one meaning.
+func (d *Document) Sound() bool { return !d.faulty }
+
+// Get returns the value under a key of a mapping, no alias; nil where there is none, or no mapping.
+func (d *Document) Get(n *yaml.Node, key string) *yaml.Node {
+	m := d.mappings[Resolve(n)]
+	if m == nil {
+		return nil
+	}
+	if i, ok := m.find(key); ok {
+		return m.entries[i].Value
+	}
+	return nil
+}
+
+// Entries lists a mapping: its own keys in the order of the file, then those that it merges. The caller must not change the
+// list.
+func (d *Document) Entries(n *yaml.Node) []Entry {
+	if m := d.mappings[Resolve(n)]; m != nil {
+		return m.entries
+	}
+	return nil
+}
+
+// At returns the deepest node on a way of keys that exists, for the place of a problem.
+func (d *Document) At(n *yaml.Node, keys ...string) *yaml.Node {
+	for _, key := range keys {
+		next := d.Get(n, key)
+		if next == nil {
+			return n
+		}
+		n = next
+	}
+	return n
+}
+
+// Resolve follows an alias.
+func Resolve(n *yaml.Node) *yaml.Node {
+	// The parser makes no alias of an alias; a node without end must not be followed for ever.
+	for i := 0; n != nil && n.Kind == yaml.AliasNode && i < 2; i++ {
+		n = n.Alias
+	}
+	return n
+}
+
+// IsNull reports that there is no value, or null.
+func IsNull(n *yaml.Node) bool {
+	return n == nil || n.Kind == 0 || n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null"
+}
+
+// Describe names what a node is, for problems: "a mapping", "a list", "null", "a number", "a boolean", "text".
+func Describe(n *yaml.Node) string {
+	n = Resolve(n)
+	switch {
+	case n == nil || n.Kind == 0:
+		return "nothing"
+	case n.Kind == yaml.MappingNode:
+		return "a mapping"
+	case n.Kind == yaml.SequenceNode:
+		return "a list"
+	}
+	switch n.ShortTag() {
+	case "!!null":
+		return "null"
+	case "!!int", "!!float":
+		return "a number"
+	case "!!bool":
+		return "a boolean"
+	default:
+		return "text"
+	}
+}

@@ -1,0 +1,140 @@
+package yamlpos
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// Values says how nodes become values of JSON.
+type Values struct {
+	// OmitNull leaves out the keys of a mapping whose value is null, which to the Kubernetes API means the same.
+	OmitNull bool
+	// AnyTag takes a scalar of an unknown tag, or a number that JSON does not have, as text instead of refusing it.
+	AnyTag bool
+}
+
+// The words for true and false in YAML 1.1, which kubectl (by its library) and Heat (by PyYAML) read.
+var (
+	yes = []string{"yes", "Yes", "YES", "on", "On", "ON"}
+	no  = []string{"no", "No", "NO", "off", "Off", "OFF"}
+)
+
+// Value returns a node with all below it as map[string]any, []any, string, bool, int64, float64 or nil. It is not ok when
+// there is a new problem.
+func (d *Document) Value(n *yaml.Node, v Values, problems *vnfm.Problems) (any, bool) {
+	c := &converter{d: d, Values: v, problems: problems}
+	return c.value(n, 0)
+}
+
+type converter struct {
+	Values
+	d        *Document
+	problems *vnfm.Problems
+}
+
+func (c *converter) refuse(n *yaml.Node, text string) bool {
+	line, column := n.Line, n.Column
+	if c.d.options.NoPlaces {
+		line, column = 0, 0
+	}
+	c.problems.Errorf(c.d.File, line, column, "%s", text)
+	return false
+}
+
+func (c *converter) value(n *yaml.Node, depth int) (any, bool) {
+	err := c.d.budget.Values(1)
+	if err == nil {
+		err = c.d.budget.Depth(depth)
+	}
+	if err != nil {
+		if c.d.spent {
+			return nil, false
+		}
+		c.d.spent = true
+		return nil, c.refuse(n, "the file has "+err.Error())
+	}
+	switch n = Resolve(n); n.Kind {
+	case yaml.MappingNode:
+		entries := c.d.Entries(n)
+		out := make(map[string]any, len(entries))
+		for _, e := range entries {
+			v, ok := c.value(e.Value, depth+1)
+			if !ok {
+				return nil, false
+			}
+			if v != nil || !c.OmitNull {
+				out[e.Name()] = v
+			}
+		}
+		return out, true
+	case yaml.SequenceNode:
+		out := make([]any, 0, len(n.Content))
+		for _, item := range n.Content {
+			v, ok := c.value(item, depth+1)
+			if !ok {
+				return nil, false
+			}
+			out = append(out, v)
+		}
+		return out, true
+	default:
+		return c.scalar(n)
+	}
+}
+
+// scalar converts a scalar. Numbers stay integers when they are written as such. Numbers in base 60 are text: who writes
+// 52:54:00:12:34:56 means the address.
+func (c *converter) scalar(n *yaml.Node) (any, bool) {
+	switch n.ShortTag() {
+	case "!!null":
+		return nil, true
+	case "!!bool":
+		var b bool
+		if n.Decode(&b) == nil {
+			return b, true
+		}
+	case "!!int":
+		var i int64
+		if n.Decode(&i) == nil {
+			return i, true
+		}
+		if c.AnyTag {
+			return n.Value, true
+		}
+		return c.float(n)
+	case "!!float":
+		return c.float(n)
+	case "!!str":
+		const written = yaml.SingleQuotedStyle | yaml.DoubleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle | yaml.TaggedStyle
+		switch {
+		case n.Style&written != 0:
+		case slices.Contains(yes, n.Value):
+			return true, true
+		case slices.Contains(no, n.Value):
+			return false, true
+		}
+		return n.Value, true
+	case "!!timestamp":
+		return n.Value, true
+	}
+	if c.AnyTag {
+		return n.Value, true
+	}
+	return nil, c.refuse(n, fmt.Sprintf("the tag %s is not supported", n.ShortTag()))
+}
+
+func (c *converter) float(n *yaml.Node) (any, bool) {
+	var f float64
+	if n.Decode(&f) == nil && !math.IsInf(f, 0) && !math.IsNaN(f) {
+		return f, true
+	}
+	if c.AnyTag {
+		return n.Value, true
+	}
+	return nil, c.refuse(n, "is not a number that JSON can hold")
+}
