@@ -196,6 +196,17 @@ func TestLease(t *testing.T) {
 		t.Errorf("the lease of somebody else is now %q", out)
 	}
 
+	// This process loses what it holds no longer: a server that was busy did not delete it.
+	env.Kubectl(t, "patch", "lease", "old", "-n", ns, "--type=merge", `-p={"spec":{"holderIdentity":"`+holder+leaseMark+`0123456789abcdef","renewTime":"`+time.Now().UTC().Format("2006-01-02T15:04:05.000000Z")+`"}}`)
+	release, _, err = c.AcquireLease(ctx, ns, "old", holder, nil)
+	if err != nil {
+		t.Fatalf("the lease that this process has given back: %v", err)
+	}
+	if err := release(ctx); err != nil {
+		t.Error(err)
+	}
+	stale("pid=7 host=elsewhere", time.Now().Add(-time.Hour).UTC().Format("2006-01-02T15:04:05.000000Z"))
+
 	// A process of this machine that is known to be dead loses it at once.
 	if dead := deadHolder(holder); dead != "" {
 		env.Kubectl(t, "patch", "lease", "old", "-n", ns, "--type=merge", `-p={"spec":{"holderIdentity":"`+dead+`","renewTime":"`+time.Now().UTC().Format("2006-01-02T15:04:05.000000Z")+`"}}`)

@@ -41,6 +41,21 @@ const (
 // leaseMark begins the part of a holder's identity that AcquireLease adds.
 const leaseMark = " lease="
 
+// acquisitions are the marks of the leases that this process takes or holds. A Lease
+// that names this process with another mark is left over: its deletion did not get
+// through to a busy API server.
+var acquisitions sync.Map
+
+// holderGone reports whether the holder of a Lease is known to work no longer.
+func holderGone(identity string) bool {
+	process, mark, _ := strings.Cut(identity, leaseMark)
+	if process == store.Holder() {
+		_, held := acquisitions.Load(mark)
+		return !held
+	}
+	return store.HolderDead(process)
+}
+
 var leaseResource = Resource{
 	GVK:        schema.GroupVersionKind{Group: "coordination.k8s.io", Version: "v1", Kind: "Lease"},
 	GVR:        schema.GroupVersionResource{Group: "coordination.k8s.io", Version: "v1", Resource: "leases"},
@@ -53,19 +68,27 @@ var leaseResource = Resource{
 //
 // A *vnfm.BusyError says that somebody has it and is alive: another process, or
 // another caller with the same holder. A holder whose
-// process on this machine is known to be dead loses it at once, any other after 60
-// seconds without renewal, by the clock of the API server. The channel is closed
+// process on this machine is known to be dead, or in this process to have ended,
+// loses it at once, any other after 60 seconds without renewal, by the clock of the
+// API server. The channel is closed
 // when the lease could not be renewed in time or was taken: the work must stop.
 // Missing rights are an error for which apierrors.IsForbidden is true, a missing
 // namespace one for which apierrors.IsNotFound is.
 func (c *Client) AcquireLease(ctx context.Context, namespace, name, holder string, labels map[string]string) (release func(context.Context) error, lost <-chan struct{}, err error) {
 	ref := Ref{Resource: leaseResource, Namespace: namespace, Name: name}
 	// The mark tells this acquisition from others of the same process.
-	mark := make([]byte, 8)
-	if _, err := rand.Read(mark); err != nil {
+	random := make([]byte, 8)
+	if _, err := rand.Read(random); err != nil {
 		return nil, nil, fmt.Errorf("acquiring %s: %w", ref, err)
 	}
-	holder += leaseMark + hex.EncodeToString(mark)
+	mark := hex.EncodeToString(random)
+	acquisitions.Store(mark, nil)
+	defer func() {
+		if release == nil {
+			acquisitions.Delete(mark)
+		}
+	}()
+	holder += leaseMark + mark
 	acquiring, cancel := outliving(ctx, settleTimeout)
 	defer cancel()
 	// Two rounds more than needed: somebody may take or give it back in between.
@@ -81,7 +104,10 @@ func (c *Client) AcquireLease(ctx context.Context, namespace, name, holder strin
 		}
 		if err == nil {
 			k := c.keepLease(ctx, ref, holder, lease)
-			return k.release, k.lost, nil
+			return func(ctx context.Context) error {
+				defer acquisitions.Delete(mark)
+				return k.release(ctx)
+			}, k.lost, nil
 		}
 		if !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) {
 			return nil, nil, err
@@ -117,7 +143,7 @@ func (c *Client) tryLease(ctx context.Context, ref Ref, holder string, labels ma
 	if err != nil {
 		return nil, err
 	}
-	if owner := leaseHolder(lease); owner != "" && owner != holder && !store.HolderDead(owner) && !c.leaseExpired(lease) {
+	if owner := leaseHolder(lease); owner != "" && owner != holder && !holderGone(owner) && !c.leaseExpired(lease) {
 		owner, _, _ = strings.Cut(owner, leaseMark)
 		return nil, &vnfm.BusyError{Object: ref.String(), Holder: owner, Since: leaseSince(lease)}
 	}

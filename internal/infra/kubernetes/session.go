@@ -82,9 +82,13 @@ func (s *session) progress(ctx context.Context, format string, args ...any) {
 	}
 }
 
-// releaseTimeout bounds how long giving back the lease may take, also when the
-// user wants to stop now.
-const releaseTimeout = 2 * time.Second
+// releaseTimeout bounds how long giving back the lease may take, interruptedTimeout
+// when the user wants to stop now. A busy API server needs many seconds for a
+// deletion, and a Lease that stays makes other machines wait until it expires.
+const (
+	releaseTimeout     = 20 * time.Second
+	interruptedTimeout = 2 * time.Second
+)
 
 // locked does work under the instance's Lease, the mark beside the objects that
 // processes on other machines see. Where there is no right to make Leases, and
@@ -122,7 +126,11 @@ func (s *session) locked(ctx context.Context, work func(context.Context) error) 
 	s.unlock = func(ctx context.Context) {
 		once.Do(func() {
 			close(done)
-			ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
+			timeout := releaseTimeout
+			if ctx.Err() != nil {
+				timeout = interruptedTimeout
+			}
+			ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), timeout)
 			defer stop()
 			if err := release(ctx); err != nil {
 				s.progress(ctx, "the Lease %s/%s could not be removed and ends by itself: %v", s.namespace, name, err)
