@@ -105,6 +105,9 @@ func (b *Budget) Taken() (bytes, values int64) {
 // Left returns how many bytes may still be parsed.
 func (b *Budget) Left() int64 { return max(0, b.bytes.Load()) }
 
+// Context is the context with which the budget ends.
+func (b *Budget) Context() context.Context { return b.ctx }
+
 // Err returns why nothing is left, or nil.
 func (b *Budget) Err() error {
 	if err := b.spent.Load(); err != nil {

@@ -1,6 +1,7 @@
 package capi
 
 import (
+	"context"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -32,12 +33,14 @@ func (f chart) objects(spec *vnfm.ClusterSpec, ps *vnfm.Problems) []map[string]a
 		return nil
 	}
 	fsys, path := f.locate()
-	loaded, err := helm.Load(fsys, path)
+	// A chart has the time that its rendering may take, and the port of drivers no context.
+	ctx := context.Background()
+	loaded, err := helm.Load(ctx, fsys, path)
 	if err != nil {
 		*ps = append(*ps, vnfm.Problem{Attribute: attributeChart, Summary: "the chart cannot be read", Detail: err.Error()})
 		return nil
 	}
-	rendered, problems := loaded.Render(helm.Options{
+	rendered, problems := loaded.Render(ctx, helm.Options{
 		Release: spec.Name, Namespace: spec.Namespace, Values: f.values(spec), Attribute: attributeChart + ".values",
 	})
 	for _, p := range problems {

@@ -1,6 +1,7 @@
 package capi
 
 import (
+	"context"
 	"slices"
 	"strconv"
 	"strings"
@@ -55,7 +56,7 @@ func (p *patched) enabled(condition string) (enabled, told bool) {
 	if condition == "" {
 		return true, true
 	}
-	text, err := helm.Fill(condition, p.values)
+	text, err := helm.Fill(context.Background(), condition, p.values)
 	return strings.TrimSpace(text) == "true", err == nil
 }
 
@@ -113,7 +114,7 @@ func (p *patched) value(change map[string]any) any {
 		}
 		return untold{}
 	}
-	text, err := helm.Fill(stringAt(from, "template"), p.values)
+	text, err := helm.Fill(context.Background(), stringAt(from, "template"), p.values)
 	var value any
 	if err != nil || yaml.Unmarshal([]byte(text), &value) != nil {
 		return untold{}

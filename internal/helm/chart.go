@@ -2,6 +2,7 @@ package helm
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,8 @@ import (
 	chart "helm.sh/helm/v4/pkg/chart/v2"
 	"helm.sh/helm/v4/pkg/chart/v2/loader"
 	"helm.sh/helm/v4/pkg/ignore"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 // maxChartBytes bounds the files of a chart together, as Helm does.
@@ -22,8 +25,12 @@ const maxChartBytes = 100 << 20
 type Chart struct {
 	// path is the archive or the directory inside the package.
 	path string
-	// files are read once. A chart is made of them for each rendering, which changes it.
-	files []*archive.BufferedFile
+	// archive is the archive as it is, files those of a directory, or of the archive once a helper process has unpacked
+	// it. A chart is made of them for each rendering, which changes it.
+	archive []byte
+	files   []*archive.BufferedFile
+	// described are name and version.
+	described vnfm.Chart
 }
 
 // IsChart reports whether a path of a package is a chart: a directory with
@@ -46,7 +53,7 @@ func isArchive(file string) bool {
 
 // Load reads the chart at a path of a package, a directory or an archive, with the
 // sub-charts that it holds.
-func Load(fsys fs.FS, file string) (*Chart, error) {
+func Load(ctx context.Context, fsys fs.FS, file string) (*Chart, error) {
 	c := &Chart{path: file}
 	info, err := fs.Stat(fsys, file)
 	if err != nil {
@@ -55,41 +62,23 @@ func Load(fsys fs.FS, file string) (*Chart, error) {
 	if info.IsDir() {
 		err = c.readDirectory(fsys)
 	} else {
-		err = c.readArchive(fsys)
+		c.archive, err = readBounded(fsys, file, maxChartBytes)
 	}
 	if err != nil {
 		return nil, err
 	}
-	_, err = c.assemble()
-	return c, err
+	return c, c.describe(ctx)
 }
 
 // LoadArchive reads the chart of an archive that is in no package. The name is what
 // problems call it.
-func LoadArchive(r io.Reader, name string) (*Chart, error) {
-	c := &Chart{path: name}
-	if err := c.unpack(r); err != nil {
-		return nil, err
-	}
-	_, err := c.assemble()
-	return c, err
+func LoadArchive(ctx context.Context, data []byte, name string) (*Chart, error) {
+	c := &Chart{path: name, archive: data}
+	return c, c.describe(ctx)
 }
 
-func (c *Chart) readArchive(fsys fs.FS) error {
-	f, err := fsys.Open(c.path)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = f.Close() }()
-	return c.unpack(f)
-}
-
-func (c *Chart) unpack(r io.Reader) (err error) {
-	if c.files, err = archive.LoadArchiveFiles(r); err != nil {
-		return fmt.Errorf("is not an archive of a chart: %w", err)
-	}
-	return nil
-}
+// Describe returns name and version of the chart. Its digest is its archive's matter.
+func (c *Chart) Describe() vnfm.Chart { return c.described }
 
 // readDirectory reads all files of a directory that .helmignore does not exclude.
 func (c *Chart) readDirectory(fsys fs.FS) error {
@@ -152,6 +141,13 @@ func readBounded(fsys fs.FS, name string, limit int) ([]byte, error) {
 
 // assemble makes a chart of the files.
 func (c *Chart) assemble() (*chart.Chart, error) {
+	if c.archive != nil && c.files == nil {
+		files, err := archive.LoadArchiveFiles(bytes.NewReader(c.archive))
+		if err != nil {
+			return nil, fmt.Errorf("is not an archive of a chart: %w", err)
+		}
+		c.files = files
+	}
 	made, err := loader.LoadFiles(c.files)
 	if err != nil {
 		return nil, err

@@ -8,10 +8,8 @@ import (
 	"github.com/Masterminds/sprig/v3"
 )
 
-// Fill fills values into one text that is no part of a chart, such as a patch of a
-// ClusterClass: with the functions that templates of charts have as well, but for those
-// that give something else at every call.
-func Fill(text string, values map[string]any) (string, error) {
+// fill does the work of Fill.
+func fill(text string, values map[string]any) (string, error) {
 	parsed, err := template.New("text").Funcs(sprig.HermeticTxtFuncMap()).Parse(text)
 	if err != nil {
 		return "", fmt.Errorf("reading the template: %w", err)

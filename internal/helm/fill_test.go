@@ -9,11 +9,11 @@ import (
 
 func TestFill(t *testing.T) {
 	values := map[string]any{"name": "edge", "nodes": []any{"a", "b"}}
-	got, err := Fill(`{{ .name | upper }}-{{ index .nodes 1 }}{{ if .none }}!{{ end }}`, values)
+	got, err := Fill(t.Context(), `{{ .name | upper }}-{{ index .nodes 1 }}{{ if .none }}!{{ end }}`, values)
 	require.NoError(t, err)
 	assert.Equal(t, "EDGE-b", got)
 	for text, want := range map[string]string{"{{ .name": "reading the template", "{{ now }}": `function "now" not defined`, "{{ index .nodes 7 }}": "filling the template"} {
-		_, err := Fill(text, values)
+		_, err := Fill(t.Context(), text, values)
 		require.ErrorContains(t, err, want)
 	}
 }

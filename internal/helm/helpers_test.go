@@ -100,11 +100,11 @@ func render(t *testing.T, files fstest.MapFS, values map[string]any) (*Rendering
 	if _, ok := files["Files/core.tgz"]; ok {
 		file = "Files/core.tgz"
 	}
-	c, err := Load(files, file)
+	c, err := Load(t.Context(), files, file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c.Render(Options{Release: "site", Namespace: "ran", Values: values})
+	return c.Render(t.Context(), Options{Release: "site", Namespace: "ran", Values: values})
 }
 
 // rendered renders a chart that has no problems.

@@ -40,7 +40,9 @@ type Manifest struct {
 type Rendering struct {
 	options Options
 	source  *Chart
-	chart   *chart.Chart
+	// chart is without its sub-charts, whose names, after its own, are in names.
+	chart *chart.Chart
+	names []string
 	// CRDs are the files of the chart's crds/ directories.
 	CRDs []Manifest
 	// Manifests are the objects of the release, in the order in which Helm
@@ -49,18 +51,23 @@ type Rendering struct {
 	Hooks     []*Hook
 
 	// sources are the manifests by the names of their templates, as records have them.
-	sources []releaseutil.Manifest
+	sources []templateOutput
 	notes   string
 }
 
 // ReleaseName is the name of the release.
 func (r *Rendering) ReleaseName() string { return r.options.Release }
 
+// templateOutput is what a template gives.
+type templateOutput struct{ Name, Content string }
+
 // ChartNames are the names of the chart and of its sub-charts that are enabled, the
 // outer ones first, as their templates see them.
-func (r *Rendering) ChartNames() []string {
+func (r *Rendering) ChartNames() []string { return r.names }
+
+func namesOf(made *chart.Chart) []string {
 	var names []string
-	for level := []*chart.Chart{r.chart}; len(level) > 0; {
+	for level := []*chart.Chart{made}; len(level) > 0; {
 		var next []*chart.Chart
 		for _, c := range level {
 			names = append(names, c.Name())
@@ -71,9 +78,9 @@ func (r *Rendering) ChartNames() []string {
 	return names
 }
 
-// Render renders the chart. Every problem is told with the file of the package, and
-// the line, as far as Helm tells them.
-func (c *Chart) Render(o Options) (*Rendering, vnfm.Problems) {
+// render renders the chart in this process. Every problem is told with the file of the
+// package, and the line, as far as Helm tells them.
+func (c *Chart) render(o Options) (*Rendering, vnfm.Problems) {
 	var ps vnfm.Problems
 	caps, err := o.capabilities()
 	if err != nil {
@@ -107,7 +114,7 @@ func (c *Chart) renderOnce(o Options, caps *common.Capabilities, p *probe, ps *v
 		*ps = append(*ps, *p)
 		return nil, nil
 	}
-	config := plainMap(o.Values)
+	config := plainMap(o.Values) // which dependencies change
 	if err := chartutil.ProcessDependencies(made, config); err != nil {
 		c.problem(ps, err)
 		return nil, nil
@@ -131,7 +138,7 @@ func (c *Chart) renderOnce(o Options, caps *common.Capabilities, p *probe, ps *v
 		c.problem(ps, err)
 		return nil, nil
 	}
-	r := &Rendering{options: o, chart: made, source: c}
+	r := &Rendering{options: o, chart: made, names: namesOf(made), source: c}
 	r.takeNotes(output)
 	if err := r.sort(c, output); err != nil {
 		c.problem(ps, err)
@@ -164,8 +171,8 @@ func (r *Rendering) sort(c *Chart, output map[string]string) error {
 	if err != nil {
 		return err
 	}
-	r.sources = manifests
 	for _, m := range manifests {
+		r.sources = append(r.sources, templateOutput{m.Name, m.Content})
 		r.Manifests = append(r.Manifests, Manifest{File: c.place(m.Name), Text: m.Content})
 	}
 	for _, h := range hooks {

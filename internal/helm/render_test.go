@@ -157,7 +157,7 @@ data:
   version: {{ .Capabilities.KubeVersion.Version }}
   has: '{{ range list "apps/v1" "policy/v1/PodDisruptionBudget" "batch/v1beta1" "monitoring.coreos.com/v1" }}{{ $.Capabilities.APIVersions.Has . }} {{ end }}'
 `)
-	c, err := Load(files, "Files/core")
+	c, err := Load(t.Context(), files, "Files/core")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +168,7 @@ data:
 		{Options{Release: "a"}, []string{"version: v1.34.0", "true true false false"}},
 		{Options{Release: "a", KubeVersion: "1.31.2", APIVersions: []string{"monitoring.coreos.com/v1"}}, []string{"version: v1.31.2", "true true false true"}},
 	} {
-		r, ps := c.Render(tt.options)
+		r, ps := c.Render(t.Context(), tt.options)
 		if len(ps) > 0 {
 			t.Fatal(ps)
 		}
@@ -181,11 +181,11 @@ data:
 }
 
 func TestChartMayDemandAVersion(t *testing.T) {
-	c, err := Load(with("Chart.yaml", "apiVersion: v2\nname: core\nversion: 1.0.0\nkubeVersion: '>= 1.30.2 < 1.36'\n"), "Files/core")
+	c, err := Load(t.Context(), with("Chart.yaml", "apiVersion: v2\nname: core\nversion: 1.0.0\nkubeVersion: '>= 1.30.2 < 1.36'\n"), "Files/core")
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, ps := c.Render(Options{Release: "a"})
+	r, ps := c.Render(t.Context(), Options{Release: "a"})
 	if len(ps) > 0 {
 		t.Fatal(ps)
 	}
@@ -225,7 +225,7 @@ dependencies:
 		files["c/charts/"+name+"/templates/a.yaml"] = config(" plmn: '{{ .Values.global.plmn }}' ")
 		files["c/charts/"+name+"/crds/a.yaml"] = &fstest.MapFile{Data: []byte("# of " + name + "\n")}
 	}
-	c, err := Load(files, "c")
+	c, err := Load(t.Context(), files, "c")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -238,7 +238,7 @@ dependencies:
 		"no tag":               {values: map[string]any{"tags": map[string]any{"control": false}}, want: []string{"core"}},
 		"condition goes first": {values: map[string]any{"tags": map[string]any{"control": false}, "smf": map[string]any{"enabled": true}}, want: []string{"core", "smf"}},
 	} {
-		r, ps := c.Render(Options{Release: "a", Namespace: "ran", Values: tt.values})
+		r, ps := c.Render(t.Context(), Options{Release: "a", Namespace: "ran", Values: tt.values})
 		if len(ps) > 0 {
 			t.Fatal(name, ps)
 		}
@@ -271,12 +271,12 @@ func TestLoadProblems(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			if _, err := Load(tt.files, "Files/core"); err == nil || err.Error() != tt.want {
+			if _, err := Load(t.Context(), tt.files, "Files/core"); err == nil || err.Error() != tt.want {
 				t.Errorf("error %v, want %s", err, tt.want)
 			}
 		})
 	}
-	if _, err := Load(fstest.MapFS{"a.tgz": {Data: []byte("text")}}, "a.tgz"); err == nil || !strings.HasPrefix(err.Error(), "is not an archive of a chart") {
+	if _, err := Load(t.Context(), fstest.MapFS{"a.tgz": {Data: []byte("text")}}, "a.tgz"); err == nil || !strings.HasPrefix(err.Error(), "is not an archive of a chart") {
 		t.Errorf("text as an archive: %v", err)
 	}
 }

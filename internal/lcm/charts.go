@@ -105,7 +105,7 @@ func archiveOf(ctx context.Context, source *vnfm.ChartSource) ([]byte, error) {
 	if !info.IsDir() {
 		return fs.ReadFile(fsys, file)
 	}
-	loaded, err := helm.Load(fsys, file)
+	loaded, err := helm.Load(ctx, fsys, file)
 	if err != nil {
 		return nil, unreadable("path", err)
 	}
@@ -118,14 +118,12 @@ func unreadable(attribute string, err error) error {
 
 // keepChart keeps an archive, and a record of what it is, which is renewed each time.
 func (e *Engine) keepChart(ctx context.Context, s store.Store, source *vnfm.ChartSource, archive []byte, digest string) (*vnfm.Chart, error) {
-	loaded, err := helm.LoadArchive(bytes.NewReader(archive), archiveName)
+	loaded, err := helm.LoadArchive(ctx, archive, archiveName)
 	if err != nil {
 		return nil, unreadable("", fmt.Errorf("%s: %w", source, err))
 	}
 	en := &entry[chartRecord]{rec: store.Record{Kind: store.KindChart, ID: digest}}
-	if en.value.Chart, err = loaded.Describe(); err != nil {
-		return nil, unreadable("", fmt.Errorf("%s: %w", source, err))
-	}
+	en.value.Chart = loaded.Describe()
 	en.value.Digest, en.value.Size = digest, int64(len(archive))
 	en.value.Found = map[string]time.Time{}
 	if source.Chart == nil {

@@ -37,8 +37,8 @@ type session struct {
 
 // The limits of what runs at a time. Units that wait for another test do not count.
 const (
-	// perProcessor units run for each processor at most.
-	perProcessor = 5
+	// perProcessor units run for each processor at most: more of them end no earlier, and each takes longer.
+	perProcessor = 3
 	// idleEnough is the part of the processors' time that must be without work for a further unit to start.
 	idleEnough = 0.1
 	// startGap is the time between two starts beyond one for each processor: what starts shows what it needs only then.

@@ -45,7 +45,7 @@ type hook struct {
 }
 
 func (c *chart) manifests(b *budget.Budget, t *vnfm.Target, r *rendering, ps *vnfm.Problems) []manifest {
-	loaded, err := helm.Load(t.Package.Content, c.path)
+	loaded, err := helm.Load(b.Context(), t.Package.Content, c.path)
 	if err != nil {
 		ps.Errorf(c.path, 0, 0, "%v", err)
 		return nil
@@ -61,7 +61,7 @@ func (c *chart) manifests(b *budget.Budget, t *vnfm.Target, r *rendering, ps *vn
 	if ps.HasErrors() {
 		return nil
 	}
-	rendered, problems := loaded.Render(options)
+	rendered, problems := loaded.Render(b.Context(), options)
 	*ps = append(*ps, problems...)
 	if rendered == nil || problems.HasErrors() {
 		return nil

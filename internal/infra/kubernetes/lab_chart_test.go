@@ -211,11 +211,11 @@ func TestLabHistoryIsBounded(t *testing.T) {
 func (l *lab) recordRevision(target *vnfm.Target, number int) {
 	l.t.Helper()
 	name := helm.ReleaseName(l.target.Instance.Name)
-	loaded, err := helm.Load(target.Package.Content, "Files/core")
+	loaded, err := helm.Load(l.t.Context(), target.Package.Content, "Files/core")
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	rendered, ps := loaded.Render(helm.Options{Release: name, Namespace: l.namespace})
+	rendered, ps := loaded.Render(l.t.Context(), helm.Options{Release: name, Namespace: l.namespace})
 	if len(ps) > 0 {
 		l.t.Fatal(ps)
 	}

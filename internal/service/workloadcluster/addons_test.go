@@ -288,10 +288,9 @@ func TestAccWorkloadCluster_badAddons(t *testing.T) {
 // packedInMemory is the embedded chart "in-memory", for repositories and registries.
 func packedInMemory(t *testing.T) charttest.Chart {
 	t.Helper()
-	loaded, err := helm.Load(os.DirFS("../../capi/charts"), "in-memory")
+	loaded, err := helm.Load(t.Context(), os.DirFS("../../capi/charts"), "in-memory")
 	require.NoError(t, err)
-	found, err := loaded.Describe()
-	require.NoError(t, err)
+	found := loaded.Describe()
 	archive, err := loaded.Archive()
 	require.NoError(t, err)
 	return charttest.Chart{Name: found.Name, Version: found.Version, Packed: archive}
