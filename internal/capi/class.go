@@ -105,7 +105,7 @@ func (f *follower) infrastructure(ctx context.Context, part map[string]any) erro
 		return err
 	}
 	p := &patched{object: object, infrastructure: true, values: f.values(nil, nil)}
-	p.follow(f.patches)
+	p.follow(ctx, f.patches)
 	f.objects = append(f.objects, map[string]any{
 		"apiVersion": object["apiVersion"], "kind": "OpenStackCluster", "metadata": map[string]any{"name": f.name},
 		"spec": child(child(child(object, "spec"), "template"), "spec"),
@@ -121,7 +121,7 @@ func (f *follower) controlPlane(ctx context.Context, part map[string]any) error 
 	builtin := map[string]any{"version": withV(f.spec.KubernetesVersion)}
 	putInt(builtin, "replicas", f.spec.ControlPlane.Replicas)
 	p := &patched{object: object, controlPlane: true, values: f.values(f.spec.ControlPlane.Variables, map[string]any{"controlPlane": builtin})}
-	p.follow(f.patches)
+	p.follow(ctx, f.patches)
 	name := f.name + "-control-plane"
 	f.refer(p.object, name, map[string]any{
 		"kind": "KubeadmControlPlane", "spec": map[string]any{"machineTemplate": map[string]any{"infrastructureRef": map[string]any{"name": name}}},
@@ -153,7 +153,7 @@ func (f *follower) nodeGroups(ctx context.Context, workers map[string]any) error
 		builtin := map[string]any{"version": withV(f.spec.KubernetesVersion), "class": g.Class, "topologyName": group}
 		putInt(builtin, "replicas", g.Replicas)
 		p := &patched{object: runtime.DeepCopyJSON(object), class: g.Class, values: f.values(g.Variables, map[string]any{"machineDeployment": builtin})}
-		p.follow(f.patches)
+		p.follow(ctx, f.patches)
 		name := f.name + "-" + group
 		f.refer(p.object, name, map[string]any{
 			"kind": "MachineDeployment", "metadata": map[string]any{"name": name},

@@ -28,10 +28,10 @@ type patched struct {
 }
 
 // follow does to the template what the inline patches of its class do.
-func (p *patched) follow(patches []any) {
+func (p *patched) follow(ctx context.Context, patches []any) {
 	for _, each := range patches {
 		patch, _ := each.(map[string]any)
-		enabled, told := p.enabled(stringAt(patch, "enabledIf"))
+		enabled, told := p.enabled(ctx, stringAt(patch, "enabledIf"))
 		if told && !enabled {
 			continue
 		}
@@ -45,18 +45,18 @@ func (p *patched) follow(patches []any) {
 			changes, _ := definition["jsonPatches"].([]any)
 			for _, each := range changes {
 				change, _ := each.(map[string]any)
-				p.change(change, told)
+				p.change(ctx, change, told)
 			}
 		}
 	}
 }
 
 // enabled reports whether a patch is enabled, and whether that can be told.
-func (p *patched) enabled(condition string) (enabled, told bool) {
+func (p *patched) enabled(ctx context.Context, condition string) (enabled, told bool) {
 	if condition == "" {
 		return true, true
 	}
-	text, err := helm.Fill(context.Background(), condition, p.values)
+	text, err := helm.Fill(ctx, condition, p.values)
 	return strings.TrimSpace(text) == "true", err == nil
 }
 
@@ -87,10 +87,10 @@ func groupOf(apiVersion string) string {
 
 // change makes one change of a patch. What it gives a field is not known when the patch
 // may not be enabled at all, or when its value cannot be worked out.
-func (p *patched) change(change map[string]any, told bool) {
+func (p *patched) change(ctx context.Context, change map[string]any, told bool) {
 	var value any = untold{}
 	if told {
-		value = p.value(change)
+		value = p.value(ctx, change)
 	}
 	op, path := stringAt(change, "op"), strings.Split(strings.TrimPrefix(stringAt(change, "path"), "/"), "/")
 	for i := range path {
@@ -103,7 +103,7 @@ func (p *patched) change(change map[string]any, told bool) {
 }
 
 // value is what a change gives a field.
-func (p *patched) value(change map[string]any) any {
+func (p *patched) value(ctx context.Context, change map[string]any) any {
 	from, computed := change["valueFrom"].(map[string]any)
 	if !computed {
 		return change["value"]
@@ -114,7 +114,7 @@ func (p *patched) value(change map[string]any) any {
 		}
 		return untold{}
 	}
-	text, err := helm.Fill(context.Background(), stringAt(from, "template"), p.values)
+	text, err := helm.Fill(ctx, stringAt(from, "template"), p.values)
 	var value any
 	if err != nil || yaml.Unmarshal([]byte(text), &value) != nil {
 		return untold{}

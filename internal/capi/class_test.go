@@ -28,7 +28,7 @@ func following(t *testing.T, patch string) map[string]any {
 	require.NoError(t, err)
 	require.Len(t, objects, 1)
 	p := workerTemplate()
-	p.follow([]any{objects[0]})
+	p.follow(t.Context(), []any{objects[0]})
 	return child(p.object, "spec")
 }
 

@@ -165,7 +165,7 @@ func (r *Release) Encode() (string, error) {
 }
 
 // maxRecord bounds a record once it is unpacked.
-const maxRecord = 256 << 20
+const maxRecord = 32 << 20
 
 // ErrNoRecord is what errors.Is finds in the errors of Decode.
 var ErrNoRecord = errors.New("not a record of a release")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -47,10 +48,13 @@ func ReadValues(text string) (map[string]any, error) {
 
 func isPath(key string) bool { return strings.ContainsAny(key, ".[") }
 
+// valuePathForm is what Set takes. Helm's parser also takes "a..b" and "a[", and sets nothing.
+var valuePathForm = regexp.MustCompile(`^(?s:(?:[^.\[\]\\=,{}]|\\[^=,{}])+(\[\d+\])*(\.(?:[^.\[\]\\=,{}]|\\[^=,{}])+(\[\d+\])*)*)$`)
+
 // Set sets the value at a path in the notation of `helm --set`: "a.b[0].c", with
 // "\." for a dot that is part of a key.
 func Set(values map[string]any, path string, value any) error {
-	if path == "" || strings.HasPrefix(path, ".") || strings.ContainsAny(path, "=,{}") {
+	if !valuePathForm.MatchString(path) {
 		return fmt.Errorf("%q is not a path of values such as a.b[0].c", path)
 	}
 	// The parser of `helm --set-file` takes values of any type.

@@ -29,9 +29,9 @@ func TestValues(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("values (-want +got):\n%s", diff)
 	}
-	for _, path := range []string{"a=b.c", "a,b.c", "a.b[x]", "a..b", "a.", ".a"} {
-		if _, err := Values(map[string]any{path: "x"}); err == nil {
-			t.Errorf("the path %q is taken", path)
+	for _, path := range []string{"a=b.c", "a,b.c", "a.b[x]", "a..b", "a[", "a.", ".a"} {
+		if got, err := Values(map[string]any{path: "x", "a": map[string]any{"b": 1}}); err == nil {
+			t.Errorf("the path %q is taken: %v", path, got)
 		}
 	}
 	if _, err := Values(map[string]any{"a": "text", "a.b": "x"}); err == nil {

@@ -194,10 +194,20 @@ func (p *process) failure(ctx context.Context, l Limits, name string, err error)
 	case strings.Contains(said, "stack exceeds"):
 		return &LimitError{fmt.Sprintf("%d MiB of stack", maxStack>>20)}
 	case said != "":
-		first, _, _ := strings.Cut(said, "\n")
-		return fmt.Errorf("the helper process %q failed: %s", name, first)
+		return fmt.Errorf("the helper process %q failed: %s", name, reason(said))
 	}
 	return fmt.Errorf("the helper process %q gave no answer: %w; it ended with: %s", name, err, p.cmd.ProcessState)
+}
+
+// reason is the line with which the runtime of Go ends a process, or the last one.
+func reason(said string) string {
+	lines := strings.Split(said, "\n")
+	for _, line := range lines {
+		if strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") {
+			return line
+		}
+	}
+	return lines[len(lines)-1]
 }
 
 // beginning keeps the first lines of what a process says.

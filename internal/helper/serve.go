@@ -35,7 +35,7 @@ func (f *Function[Q, A]) Serve() {
 	signal.Ignore(os.Interrupt)
 	debug.SetMaxStack(maxStack)
 	answers := os.Stdout
-	os.Stdout = os.Stderr // for libraries that print
+	os.Stdout = nil // for libraries that print
 	in, out := gob.NewDecoder(bufio.NewReader(os.Stdin)), gob.NewEncoder(answers)
 	for {
 		var (

@@ -1,0 +1,43 @@
+package kube
+
+import (
+	"strings"
+	"testing"
+)
+
+const fuzzSecret = "planted-secret"
+
+// FuzzKubeconfig reads foreign kubeconfigs: no error repeats a secret, and one that is read leads nowhere outside of its text.
+func FuzzKubeconfig(f *testing.F) {
+	const good = `{apiVersion: v1, kind: Config, current-context: a, clusters: [{name: c, cluster: {server: "https://a:6443", certificate-authority-data: Zm9v}}],
+contexts: [{name: a, context: {cluster: c, user: u}}], users: [{name: u, user: {token: planted-secret}}]}`
+	f.Add(good)
+	for _, change := range []string{"token: planted-secret, exec: {command: x}", "tokenFile: /x", "client-key-data: cGxhbnRlZC1zZWNyZXQ=", "token: [planted-secret]", "password: planted-secret"} {
+		f.Add(strings.Replace(good, "token: planted-secret", change, 1))
+	}
+	f.Add("{clusters: [{name: c, cluster: &a {server: x}}], contexts: &b [*a, *a]}")
+	f.Add("")
+	f.Fuzz(func(t *testing.T, text string) {
+		k, err := ReadKubeconfig(text)
+		if err != nil {
+			if strings.Contains(err.Error(), fuzzSecret) {
+				// A name may be whatever text, the secret's too.
+				if strings.Count(text, fuzzSecret) == strings.Count(good, fuzzSecret) {
+					t.Errorf("the error tells the secret: %v", err)
+				}
+			}
+			return
+		}
+		written, err := KubeconfigFor(text, "other", []byte("certificate"), []byte("key"))
+		if err != nil {
+			t.Fatalf("a kubeconfig that is read cannot be written for another user: %v", err)
+		}
+		again, err := ReadKubeconfig(written)
+		if err != nil {
+			t.Fatalf("what was written cannot be read: %v\n%s", err, written)
+		}
+		if again.Host != k.Host || again.CACertificate != k.CACertificate || again.Token != "" {
+			t.Errorf("it leads elsewhere:\n%s", written)
+		}
+	})
+}

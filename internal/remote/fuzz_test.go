@@ -1,0 +1,67 @@
+package remote
+
+import (
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// FuzzHostKeys reads foreign lines of known hosts: what is read can be asked for.
+func FuzzHostKeys(f *testing.F) {
+	for _, text := range []string{
+		"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIDDGRdFGFfdFJzZ2VsYXNrZGphc2tkamFza2Rqa2Fz", "ssh-rsa AAAA", "", "a b c\nd e f",
+		`command="x" ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIDDGRdFGFfdFJzZ2VsYXNrZGphc2tkamFza2Rqa2Fz`, "@cert-authority * ssh-rsa AAAA",
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		v, err := newVerifier(Host{HostKeys: []string{text}})
+		if err != nil {
+			return
+		}
+		if len(v.wanted) != 1 || len(v.algorithms()) == 0 {
+			t.Errorf("%q is read as %d keys", text, len(v.wanted))
+		}
+		if err := v.check("", nil, v.wanted[0]); err != nil {
+			t.Errorf("the key itself is refused: %v", err)
+		}
+	})
+}
+
+// FuzzOutput hands on what a host prints, in pieces: no line holds the secret, none is longer than it may be, and nothing is
+// lost but ends of lines.
+func FuzzOutput(f *testing.F) {
+	f.Add("a\nplanted-secret\r\nb", 3)
+	f.Add(strings.Repeat("x", lineSize)+"planted-secret", lineSize+4)
+	f.Add(strings.Repeat("planted-secre", 3000)+"t", 7)
+	f.Add("\r\r\n\x00\xff", 1)
+	const secret = "planted-secret"
+	f.Fuzz(func(t *testing.T, text string, piece int) {
+		if piece <= 0 || len(text)/piece > 10_000 {
+			return
+		}
+		var got []string
+		l := &lines{mask: newMask(vnfm.Secret(secret)), shared: &sync.Mutex{}, each: func(line string) { got = append(got, line) }}
+		for rest := text; rest != ""; {
+			n := min(piece, len(rest))
+			if _, err := l.Write([]byte(rest[:n])); err != nil {
+				t.Fatal(err)
+			}
+			rest = rest[n:]
+		}
+		l.close()
+		for _, line := range got {
+			if strings.Contains(line, secret) {
+				t.Errorf("a line holds the secret: %q", line)
+			}
+		}
+		without := func(s string) string {
+			return strings.NewReplacer("\r", "", "\n", "", secret, "", masked, "").Replace(s)
+		}
+		if !strings.Contains(without(text), secret) && !strings.Contains(without(text), "sensitive") && without(strings.Join(got, "")) != without(text) {
+			t.Errorf("got %q of %q", got, text)
+		}
+	})
+}
