@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"fmt"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -183,6 +184,12 @@ func (w *world) untilRefused(token string) {
 // errors that name what is missing; with other credentials it goes on.
 func TestAccInstance_rights(t *testing.T) {
 	w := newWorld(t)
+	// The rights that the guide of the security model gives.
+	documented := w.lab.ReadFile(w, filepath.Join("..", "..", "..", "examples", "rights", "kubernetes.yaml"))
+	folder := t.TempDir()
+	acctest.Write(t, folder, "rights.yaml", strings.ReplaceAll(documented, "core5g", w.namespace))
+	w.kubectl("apply", "-f", filepath.Join(folder, "rights.yaml"))
+	few := w.kubectl("create", "token", "vnf-manager")
 	w.kubectl("create", "serviceaccount", "operator")
 	w.kubectl("create", "role", "operator", "--verb=*", "--resource=configmaps,services,leases.coordination.k8s.io")
 	w.kubectl("create", "rolebinding", "operator", "--role=operator", "--serviceaccount="+w.namespace+":operator")
@@ -199,8 +206,8 @@ func TestAccInstance_rights(t *testing.T) {
 		},
 		resource.TestStep{
 			PreConfig: func() {
-				w.kubectl("delete", "role", "operator")
-				w.kubectl("create", "role", "operator", "--verb=*", "--resource=*.*")
+				w.kubectl("delete", "rolebinding", "operator")
+				w.kubectl("create", "rolebinding", "operator", "--role=vnf-manager", "--serviceaccount="+w.namespace+":operator")
 			},
 			Config:            with(token),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
@@ -215,8 +222,16 @@ func TestAccInstance_rights(t *testing.T) {
 			ExpectError: sentence(`Unable to Update VNF Instance "test"`, `refused the credentials: Unauthorized; they are wrong or have expired: rotate them in its vnf_vim resource and apply again`),
 		},
 		resource.TestStep{
-			Config:            with(w.lab.AdminToken, `scale_levels = { web = 1 }`),
+			Config:            with(few, `scale_levels = { web = 1 }`),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated(), value("scale_status", knownvalue.MapExact(map[string]knownvalue.Check{"web": knownvalue.Int64Exact(1)}))},
+			Check:             w.whole(),
+		},
+		resource.TestStep{
+			// Drift is seen and put right.
+			PreConfig:         func() { w.kubectl("delete", "deployment", "web") },
+			Config:            with(few, `scale_levels = { web = 1 }`),
+			ConfigPlanChecks:  updates(),
+			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
 			Check:             w.whole(),
 		},
 	)
