@@ -58,3 +58,18 @@ func TestHostileSizes(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func BenchmarkHostile(b *testing.B) {
+	for name, manifest := range map[string]string{
+		"garbage": strings.Repeat("x\n", 1<<19), "sets": goodMetadata + "non_mano_artifact_sets:\n" + strings.Repeat("s:\n", 1<<18),
+		"names": goodMetadata + strings.Repeat("Source: Files/f\n", 1<<16),
+	} {
+		archive := goodPackage().with(texts{"vnfd.mf": manifest}).archive()
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				Read(archive, Options{})
+			}
+		})
+	}
+}

@@ -77,3 +77,15 @@ func TestFilesAreBounded(t *testing.T) {
 		}
 	}
 }
+
+func BenchmarkHostile(b *testing.B) {
+	for name, text := range map[string]string{"deep": deepTemplate(85, 300, 22_000, "1"), "lists": bomb(9, "[1, 2, 3]"), "mappings": bomb(9, "[{ a: { b: { c: d } } }]")} {
+		p := files("-- simple/top.yaml --\n" + text)
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				Load(budget.New(b.Context(), budget.Limits{}), p, router())
+			}
+		})
+	}
+}

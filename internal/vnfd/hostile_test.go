@@ -131,3 +131,14 @@ func TestBudget(t *testing.T) {
 		})
 	}
 }
+
+func BenchmarkHostile(b *testing.B) {
+	for name, text := range map[string]string{"merges": nestedMerges(14), "concat": nestedConcat(12), "VDUs": manyVDUs(5_000), "names": missingNames(5_000)} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				readVNFD(fstest.MapFS{"v.yaml": {Data: []byte(text)}}, "v.yaml")
+			}
+		})
+	}
+}

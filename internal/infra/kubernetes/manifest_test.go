@@ -89,3 +89,21 @@ func BenchmarkDecode(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkHostile reads 1 MiB of manifests with as many values as there is room for.
+func BenchmarkHostile(b *testing.B) {
+	flat := "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: a }\ndata: [" + strings.Repeat("0,", 1<<19) + "0]\n"
+	aliases := "a0: &a0 [0,0,0,0,0,0,0,0,0,0]\n"
+	for i := range 8 {
+		aliases += fmt.Sprintf("a%d: &a%d [%s*a%d]\n", i+1, i+1, strings.Repeat(fmt.Sprintf("*a%d, ", i), 9), i)
+	}
+	for name, text := range map[string]string{"values": flat, "documents": strings.Repeat("---\na: b\n", 1<<17), "aliases": aliases} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				var ps vnfm.Problems
+				decodeManifests(budget.New(b.Context(), budget.Limits{}), "a.yaml", []byte(text), true, &ps)
+			}
+		})
+	}
+}
