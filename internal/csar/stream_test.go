@@ -1,0 +1,86 @@
+package csar
+
+import (
+	"archive/zip"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+)
+
+// endless is a stream of zeros, as long as it is asked for.
+type endless struct{}
+
+// Read implements io.Reader.
+func (endless) Read(p []byte) (int, error) {
+	clear(p)
+	return len(p), nil
+}
+
+// TestLargePackageStreams reads a package with an image of 100 MiB, as a directory and as an archive: the image is hashed,
+// and never in memory.
+func TestLargePackageStreams(t *testing.T) {
+	const size = 100 << 20
+	const mostAllocated = 16 << 20
+	sum := sha256.New()
+	if _, err := io.CopyN(sum, endless{}, size); err != nil {
+		t.Fatal(err)
+	}
+	files := goodPackage()
+	files["vnfd.mf"] += fmt.Sprintf("Source: Files/image.raw\nAlgorithm: SHA-256\nHash: %x\n", sum.Sum(nil))
+	dir := filepath.Join(t.TempDir(), "package")
+	files.write(t, dir)
+	image := filepath.Join(dir, "Files", "image.raw")
+	if err := os.WriteFile(image, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(image, size); err != nil {
+		t.Fatal(err)
+	}
+	packed := filepath.Join(t.TempDir(), "package.zip")
+	out, err := os.Create(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := zip.NewWriter(out)
+	for name, text := range files {
+		f, err := w.Create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(f, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, err := w.CreateHeader(&zip.FileHeader{Name: "Files/image.raw", Method: zip.Store})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.CopyN(f, endless{}, size); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := out.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{dir, packed} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		archive, _, problems, err := Open(path, Options{}, Limits{})
+		if err != nil || len(problems) > 0 {
+			t.Fatal(err, problems)
+		}
+		runtime.ReadMemStats(&after)
+		if err := archive.Close(); err != nil {
+			t.Error(err)
+		}
+		if allocated := after.TotalAlloc - before.TotalAlloc; allocated > mostAllocated {
+			t.Errorf("%s: %d MiB were allocated", filepath.Ext(path), allocated>>20)
+		}
+	}
+}
