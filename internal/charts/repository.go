@@ -69,7 +69,7 @@ func readIndex(ctx context.Context, base string, access *vnfm.ChartAccess) (*ind
 }
 
 // download fetches the archive of a version. Where the archive is on another server than
-// the index, that one is told no password.
+// the index, that one is told no password, and is trusted no more than any other.
 func download(ctx context.Context, base string, source *vnfm.ChartSource, r *release) ([]byte, error) {
 	if len(r.URLs) == 0 {
 		return nil, fmt.Errorf("version %s of chart %s has no URL in the index of its repository", r.Version, source)
@@ -83,10 +83,11 @@ func download(ctx context.Context, base string, source *vnfm.ChartSource, r *rel
 		return nil, fmt.Errorf("version %s of chart %s has no usable URL in the index of its repository", r.Version, source)
 	}
 	access := source.Access
-	if access != nil && (at.Host != where.Host || at.Scheme != where.Scheme) {
-		elsewhere := *access
-		elsewhere.Username, elsewhere.Password = "", ""
-		access = &elsewhere
+	if !fetch.SameOrigin(where, at) {
+		access = nil
+	}
+	if where.Scheme == "https" && at.Scheme != "https" {
+		return nil, fmt.Errorf("version %s of chart %s is at %s, without TLS, and its repository at https: it is not fetched", r.Version, source, fetch.Redact(at.String()))
 	}
 	var archive bytes.Buffer
 	got, err := fetch.Get(ctx, fetch.Request{URL: at.String(), What: "version " + r.Version + " of the chart " + source.Name, Limit: maxArchive, Access: access}, &archive)

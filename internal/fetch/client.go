@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -20,21 +21,30 @@ const (
 	longest  = 10 * time.Second
 )
 
-// Client returns a client that tries again, and trusts the servers that the access says.
+// Client returns a client that tries again, and trusts the servers that the access says. A redirect to another host or port
+// gets nothing of the access, neither the password nor the trust, and one from https to http is refused.
 func Client(access *vnfm.ChartAccess) (*retryablehttp.Client, error) {
 	client := retryablehttp.NewClient()
 	client.Logger = nil
 	client.RetryMax, client.RetryWaitMin, client.RetryWaitMax = retries, shortest, longest
 	// The last answer is judged like the only one.
 	client.ErrorHandler = retryablehttp.PassthroughErrorHandler
+	client.CheckRetry = func(ctx context.Context, resp *http.Response, err error) (bool, error) {
+		if errors.As(err, new(*redirectError)) {
+			return false, err
+		}
+		return retryablehttp.DefaultRetryPolicy(ctx, resp, err)
+	}
+	client.HTTPClient.CheckRedirect = checkRedirect
 	if access == nil || (access.CACertificate == "" && !access.InsecureSkipTLSVerify) {
 		return client, nil
 	}
-	transport, ok := client.HTTPClient.Transport.(*http.Transport)
+	plain, ok := client.HTTPClient.Transport.(*http.Transport)
 	if !ok {
 		return nil, errors.New("there is no usable HTTP transport")
 	}
-	transport.TLSClientConfig = &tls.Config{
+	trusting := plain.Clone()
+	trusting.TLSClientConfig = &tls.Config{
 		MinVersion:         tls.VersionTLS12,
 		InsecureSkipVerify: access.InsecureSkipTLSVerify, //nolint:gosec // the user asks for it by name
 	}
@@ -43,7 +53,8 @@ func Client(access *vnfm.ChartAccess) (*retryablehttp.Client, error) {
 		if !roots.AppendCertsFromPEM([]byte(access.CACertificate)) {
 			return nil, errors.New("the CA certificate holds no certificate")
 		}
-		transport.TLSClientConfig.RootCAs = roots
+		trusting.TLSClientConfig.RootCAs = roots
 	}
+	client.HTTPClient.Transport = &byOrigin{trusting: trusting, plain: plain}
 	return client, nil
 }
