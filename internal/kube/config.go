@@ -127,6 +127,10 @@ func resolveAccess(cfg Config, problems *vnfm.Problems) access {
 		}
 		a.ca, a.insecure = nil, true
 	}
+	if a.insecure && !conn.InsecureSkipTLSVerify {
+		invalid(problems, "insecure_skip_tls_verify", "the kubeconfig leaves the certificate of the API server unverified (insecure-skip-tls-verify)",
+			"give the CA as ca_certificate, or set insecure_skip_tls_verify = true where nobody can be in between")
+	}
 	switch ways[0] {
 	case vnfm.CredentialBearerToken:
 		a.token = creds[vnfm.CredentialBearerToken].Reveal()

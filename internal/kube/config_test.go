@@ -46,6 +46,7 @@ func TestNewRefusals(t *testing.T) {
 	_, otherKey := newCertificate(t)
 	token := vnfm.Credentials{vnfm.CredentialBearerToken: "planted-secret"}
 	const endpoint = "https://10.0.0.10:6443"
+	unverified := vnfm.Secret(kubeconfig(", insecure-skip-tls-verify: true", "token: planted-secret"))
 	for _, tc := range []struct {
 		name       string
 		connection vnfm.KubernetesConnection
@@ -80,6 +81,9 @@ func TestNewRefusals(t *testing.T) {
 		{"two lines of token", vnfm.KubernetesConnection{Endpoint: endpoint}, vnfm.Credentials{vnfm.CredentialBearerToken: "planted-secret\nx"}, "bearer_token"},
 		{"line end after token", vnfm.KubernetesConnection{Endpoint: endpoint}, vnfm.Credentials{vnfm.CredentialBearerToken: "planted-secret\n"}, ""},
 		{"context alone", vnfm.KubernetesConnection{Endpoint: endpoint, KubeconfigContext: "c"}, token, "kubeconfig_context"},
+		{"kubeconfig without verification", vnfm.KubernetesConnection{}, vnfm.Credentials{vnfm.CredentialKubeconfig: unverified}, "insecure_skip_tls_verify"},
+		{"CA instead", vnfm.KubernetesConnection{CACertificate: certificate}, vnfm.Credentials{vnfm.CredentialKubeconfig: unverified}, ""},
+		{"asked for by name", vnfm.KubernetesConnection{InsecureSkipTLSVerify: true}, vnfm.Credentials{vnfm.CredentialKubeconfig: unverified}, ""},
 		{"bad kubeconfig", vnfm.KubernetesConnection{}, vnfm.Credentials{vnfm.CredentialKubeconfig: "{planted-secret"}, "kubeconfig"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -112,8 +112,32 @@ func (c *Client) authenticated(ctx context.Context) (*identity, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s with %s at %s: %w", doing, c.peer.Name, c.access.AuthURL, err)
 	}
+	if err := c.checkEndpoints(id); err != nil {
+		return nil, err
+	}
 	c.identity = id
 	return id, nil
+}
+
+// checkEndpoints refuses a catalogue that would have the token sent without TLS, before any service gets it.
+func (c *Client) checkEndpoints(id *identity) error {
+	if c.access.AllowHTTPEndpoints || !strings.HasPrefix(c.access.AuthURL, "https://") {
+		return nil
+	}
+	var plain []string
+	for _, service := range services {
+		at := c.endpoint(id, service)
+		if u, err := url.Parse(at); err == nil && u.Scheme == "http" && !isLoopback(u.Hostname()) {
+			plain = append(plain, service+" at "+at)
+		}
+	}
+	if len(plain) == 0 {
+		return nil
+	}
+	var problems vnfm.Problems
+	invalid(&problems, "allow_http_endpoints", fmt.Sprintf("the catalogue of %s has services without TLS, which would get the token unencrypted: %s", c.access.AuthURL, strings.Join(plain, ", ")),
+		"have the catalogue corrected, or choose another interface; set allow_http_endpoints = true where the network is trusted")
+	return problems.Err()
 }
 
 func readIdentity(result gophercloud.AuthResult) (*identity, error) {
@@ -166,6 +190,11 @@ const (
 
 	ServiceOrchestration = "orchestration"
 )
+
+// services are all types that are spoken with. Keystone itself is asked where the connection says.
+var services = []string{
+	ServiceImage, ServiceCompute, ServiceNetwork, ServiceVolume, ServiceLoadBalancer, ServiceKeyManager, ServiceOrchestration,
+}
 
 // endpoint finds a service in the catalogue; empty when it is not there.
 func (c *Client) endpoint(id *identity, service string) string {

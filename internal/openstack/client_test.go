@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -160,6 +161,7 @@ func TestBadArguments(t *testing.T) {
 		"unknown cloud":   {vnfm.OpenStackConnection{Cloud: "c"}, vnfm.Credentials{"clouds_yaml": "clouds: {a: {}}"}, "clouds_yaml", `no cloud "c"; its clouds are a`},
 		"profile":         {vnfm.OpenStackConnection{}, vnfm.Credentials{"clouds_yaml": "clouds: {a: {profile: x}}"}, "clouds_yaml", "refers to a profile"},
 		"CA file":         {vnfm.OpenStackConnection{}, vnfm.Credentials{"clouds_yaml": "clouds: {a: {cacert: /etc/ca.pem}}"}, "clouds_yaml", "give the certificates as ca_certificate"},
+		"no verification": {vnfm.OpenStackConnection{}, vnfm.Credentials{"clouds_yaml": "clouds: {a: {verify: false, auth: {auth_url: 'https://k', token: geheim}}}"}, "insecure_skip_tls_verify", "(verify: false)"},
 		"no YAML":         {vnfm.OpenStackConnection{}, vnfm.Credentials{"clouds_yaml": "geheim: ["}, "clouds_yaml", "not valid YAML"},
 		"CA and insecure": {vnfm.OpenStackConnection{AuthURL: "https://k", CACertificate: "x", InsecureSkipTLSVerify: true}, vnfm.Credentials{"token": "y"}, "ca_certificate", "holds no certificate"},
 	} {
@@ -232,4 +234,33 @@ func TestTokenAndServiceComeBack(t *testing.T) {
 	_, err = c.ApplicationCredentials(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, 2, strings.Count(strings.Join(slices.DeleteFunc(cloud.Requests(), func(r string) bool { return !strings.HasPrefix(r, "GET /v3/users") }), "\n"), "\n"), "once before, refused, and again")
+}
+
+// A catalogue that would have the token sent without TLS is refused before any service is asked, unless that is asked for.
+func TestEndpointsWithoutTLS(t *testing.T) {
+	cloud := cloudtest.New(t)
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got := httptest.NewRecorder()
+		cloud.Config.Handler.ServeHTTP(got, r)
+		maps.Copy(w.Header(), got.Header())
+		w.Header().Del("Content-Length")
+		w.WriteHeader(got.Code)
+		// This address leads to the same server, and is not that of the loopback interface.
+		_, _ = io.WriteString(w, strings.ReplaceAll(got.Body.String(), "http://127.0.0.1:", "http://0.0.0.0:"))
+	}))
+	t.Cleanup(server.Close)
+	spec := withPassword(server.URL)
+	spec.OpenStack.CACertificate = string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}))
+	_, err := check(t, spec)
+	var invalid *vnfm.InvalidError
+	require.ErrorAs(t, err, &invalid)
+	assert.Equal(t, "allow_http_endpoints", invalid.Problems[0].Attribute)
+	plain := strings.Replace(cloud.URL, "127.0.0.1", "0.0.0.0", 1)
+	assert.Equal(t, "the catalogue of "+server.URL+" has services without TLS, which would get the token unencrypted: image at "+plain+"/image, compute at "+plain+
+		"/compute/v2.1, network at "+plain+"/network, block-storage at "+plain+"/volume/v3/"+cloudtest.ProjectID+", load-balancer at "+plain+"/octavia", invalid.Problems[0].Summary)
+	assert.Equal(t, []string{"POST /v3/auth/tokens"}, cloud.Requests())
+
+	spec.OpenStack.AllowHTTPEndpoints = true
+	_, err = check(t, spec)
+	require.NoError(t, err)
 }

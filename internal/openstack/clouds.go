@@ -112,10 +112,10 @@ func (a *access) fillFrom(c *cloud) {
 	fill(&a.password, auth.Password)
 	fill(&a.secret, auth.ApplicationCredentialSecret)
 	fill(&a.token, auth.Token)
-	if c.Verify != nil && !*c.Verify && a.CACertificate == "" {
-		a.InsecureSkipTLSVerify = true
-	}
 }
+
+// unverified reports whether the cloud leaves the certificates of its services unverified.
+func (c *cloud) unverified() bool { return c.Verify != nil && !*c.Verify }
 
 // CloudsYAML writes the clouds.yaml of one application credential.
 func CloudsYAML(name string, c vnfm.OpenStackConnection, id string, secret vnfm.Secret) (vnfm.Secret, error) {

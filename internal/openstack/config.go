@@ -68,6 +68,10 @@ func resolve(cfg Config) (*access, error) {
 			return nil, problems.Err()
 		}
 		a.fillFrom(cloud)
+		if cloud.unverified() && a.CACertificate == "" && !a.InsecureSkipTLSVerify {
+			invalid(&problems, "insecure_skip_tls_verify", "the clouds.yaml leaves the certificates of the cloud unverified (verify: false)",
+				"give the CA as ca_certificate, or set insecure_skip_tls_verify = true where nobody can be in between")
+		}
 	}
 	a.AuthURL = checkAuthURL(a.AuthURL, &problems)
 	a.checkWays(&problems)

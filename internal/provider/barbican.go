@@ -66,11 +66,9 @@ func barbicanAttribute() schema.SingleNestedAttribute {
 }
 
 func barbicanAuthAttributes() map[string]schema.Attribute {
-	attributes := map[string]schema.Attribute{
-		"insecure_skip_tls_verify": schema.BoolAttribute{
-			Optional:            true,
-			MarkdownDescription: "Whether the certificates of the services are accepted without verification. The default is `false`. It cannot be `true` together with `ca_certificate`.",
-		},
+	attributes := map[string]schema.Attribute{}
+	for _, s := range tfutil.OpenStackSwitches() {
+		attributes[s.Name] = schema.BoolAttribute{Optional: true, MarkdownDescription: s.Description}
 	}
 	for _, a := range tfutil.OpenStackArguments() {
 		attributes[a.Name] = schema.StringAttribute{
@@ -122,8 +120,10 @@ func readAuth(auth map[string]attr.Value) (connection vnfm.OpenStackConnection, 
 	for _, a := range tfutil.OpenStackArguments() {
 		*a.Field(&connection) = text(a.Name)
 	}
-	insecure, _ := auth["insecure_skip_tls_verify"].(types.Bool)
-	connection.InsecureSkipTLSVerify = insecure.ValueBool()
+	for _, s := range tfutil.OpenStackSwitches() {
+		on, _ := auth[s.Name].(types.Bool)
+		*s.Field(&connection) = on.ValueBool()
+	}
 	configured, environment := vnfm.Credentials{}, vnfm.Credentials{}
 	for _, s := range tfutil.OpenStackSecrets() {
 		if secret := text(s.Name); secret != "" {

@@ -10,6 +10,23 @@ type OpenStackArgument struct {
 	Field       func(*vnfm.OpenStackConnection) *string
 }
 
+// OpenStackSwitch is a boolean of a connection to an OpenStack.
+type OpenStackSwitch struct {
+	Name        string
+	Description string
+	Field       func(*vnfm.OpenStackConnection) *bool
+}
+
+// OpenStackSwitches are all booleans of a connection, as OpenStackArguments are its texts.
+func OpenStackSwitches() []OpenStackSwitch {
+	return []OpenStackSwitch{
+		{"insecure_skip_tls_verify", "Whether the certificates of the services are accepted without verification. The default is `false`, also where a clouds.yaml has `verify: false`. It cannot be `true` together with `ca_certificate`.",
+			func(c *vnfm.OpenStackConnection) *bool { return &c.InsecureSkipTLSVerify }},
+		{"allow_http_endpoints", "Whether services may be used that the catalogue has at `http` although `auth_url` is `https`: they get the token, and the secrets of templates, unencrypted. The default is `false`.",
+			func(c *vnfm.OpenStackConnection) *bool { return &c.AllowHTTPEndpoints }},
+	}
+}
+
 // OpenStackArguments are all texts of a connection: schema, reading and writing follow
 // this list wherever a connection is configured.
 func OpenStackArguments() []OpenStackArgument {

@@ -12,6 +12,9 @@ type OpenStackConnection struct {
 	// CACertificate is a PEM bundle; empty means the system's roots.
 	CACertificate         string `json:"ca_certificate,omitempty"`
 	InsecureSkipTLSVerify bool   `json:"insecure_skip_tls_verify,omitempty"`
+	// AllowHTTPEndpoints has services used that the catalogue has at http, although AuthURL
+	// is https.
+	AllowHTTPEndpoints bool `json:"allow_http_endpoints,omitempty"`
 	// Username or UserID go with the credential "password", and may say whose the
 	// application credential is that ApplicationCredentialName names.
 	Username       string `json:"username,omitempty"`

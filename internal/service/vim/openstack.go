@@ -33,12 +33,9 @@ func openstackAttribute() schema.SingleNestedAttribute {
 }
 
 func openstackAttributes() map[string]schema.Attribute {
-	attributes := map[string]schema.Attribute{
-		"insecure_skip_tls_verify": schema.BoolAttribute{
-			Optional: true,
-			MarkdownDescription: "Whether the certificates of the services are accepted without verification. The default is `false`. It cannot be `true` together with `ca_certificate`." +
-				updatesInPlace,
-		},
+	attributes := map[string]schema.Attribute{}
+	for _, s := range tfutil.OpenStackSwitches() {
+		attributes[s.Name] = schema.BoolAttribute{Optional: true, MarkdownDescription: s.Description + updatesInPlace}
 	}
 	for _, a := range tfutil.OpenStackArguments() {
 		attributes[a.Name] = schema.StringAttribute{
@@ -80,8 +77,10 @@ func (o openstackModel) fill(spec *vnfm.VIMSpec) {
 	for _, a := range tfutil.OpenStackArguments() {
 		*a.Field(c) = o.text(a.Name).ValueString()
 	}
-	insecure, _ := o["insecure_skip_tls_verify"].(types.Bool)
-	c.InsecureSkipTLSVerify = insecure.ValueBool()
+	for _, s := range tfutil.OpenStackSwitches() {
+		on, _ := o[s.Name].(types.Bool)
+		*s.Field(c) = on.ValueBool()
+	}
 	spec.Type, spec.OpenStack = vnfm.VIMTypeOpenStack, c
 }
 
@@ -121,8 +120,10 @@ func openstackValue(c *vnfm.OpenStackConnection, prior types.Object, attributeTy
 	for _, a := range tfutil.OpenStackArguments() {
 		values[a.Name] = tfutil.OptionalString(*a.Field(c))
 	}
-	insecure, _ := values["insecure_skip_tls_verify"].(types.Bool)
-	values["insecure_skip_tls_verify"] = tfutil.OptionalBool(c.InsecureSkipTLSVerify, insecure)
+	for _, s := range tfutil.OpenStackSwitches() {
+		before, _ := values[s.Name].(types.Bool)
+		values[s.Name] = tfutil.OptionalBool(*s.Field(c), before)
+	}
 	return types.ObjectValueMust(attributeTypes, values)
 }
 

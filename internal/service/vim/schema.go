@@ -88,7 +88,7 @@ func kubernetesAttributes() map[string]schema.Attribute {
 			"Changing this updates the VIM in place."),
 		"insecure_skip_tls_verify": schema.BoolAttribute{
 			Optional: true,
-			MarkdownDescription: "Whether the certificate of the server is accepted without verification. The default is `false`. It cannot be `true` together with `ca_certificate`. " +
+			MarkdownDescription: "Whether the certificate of the server is accepted without verification. The default is `false`, also where a kubeconfig has `insecure-skip-tls-verify`. It cannot be `true` together with `ca_certificate`. " +
 				"Changing this updates the VIM in place.",
 		},
 		"tls_server_name": optional("Name that the certificate of the server must have, when it is not the host of the endpoint. Changing this updates the VIM in place."),

@@ -107,6 +107,10 @@ func (k *kubernetesModel) validateKubeconfig(at path.Path, diags *diag.Diagnosti
 	if reason := unusable(c); reason != "" {
 		addSecretError(diags, where, "Unusable Kubeconfig", reason)
 	}
+	if c.Insecure && k.CACertificate.IsNull() && !k.InsecureSkipTLSVerify.IsUnknown() && !k.InsecureSkipTLSVerify.ValueBool() {
+		diags.AddAttributeError(at.AtName("insecure_skip_tls_verify"), "Kubeconfig Without Verification",
+			fmt.Sprintf("Context %q leaves the certificate of the API server unverified (insecure-skip-tls-verify). Give the CA as ca_certificate, or set insecure_skip_tls_verify = true where nobody can be in between.", c.Context))
+	}
 }
 
 // unusable says why the driver cannot log in with a context, or "" when it can.

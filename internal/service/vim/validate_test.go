@@ -139,14 +139,16 @@ func TestValidate(t *testing.T) {
 		"key encrypted": {base(func(k *kubernetesModel) {
 			k.ClientCertificate, k.ClientKey = text(certificate), text(strings.ReplaceAll(key, "PRIVATE KEY", "ENCRYPTED PRIVATE KEY"))
 		}), []string{": Encrypted Private Key: kubernetes.client_key: "}},
-		"context alone":          {token(func(k *kubernetesModel) { k.KubeconfigContext = text("a") }), []string{"kubernetes.kubeconfig_context: Context Without Kubeconfig"}},
-		"kubeconfig broken":      {config("a: [", same), []string{": Unusable Kubeconfig: kubernetes.kubeconfig: The kubeconfig is not valid YAML"}},
-		"kubeconfig other text":  {config("hello", same), []string{": Unusable Kubeconfig: kubernetes.kubeconfig: The kubeconfig is not valid YAML"}},
-		"kubeconfig context":     {config(kubeconfigText("{token: x}"), func(k *kubernetesModel) { k.KubeconfigContext = text("b") }), []string{`: Unusable Kubeconfig: kubernetes.kubeconfig: Context "b" is not in the kubeconfig; it has "a".`}},
-		"kubeconfig exec":        {config(kubeconfigText("{exec: {command: aws}}"), same), []string{`: Unusable Kubeconfig: kubernetes.kubeconfig: Context "a" logs in with a plugin (exec)`}},
-		"kubeconfig file":        {config(kubeconfigText("{client-certificate: /etc/a.crt}"), same), []string{`: Unusable Kubeconfig: kubernetes.kubeconfig: User "u": client-certificate names a file`}},
-		"kubeconfig empty user":  {config(kubeconfigText("{}"), same), []string{`: Unusable Kubeconfig: kubernetes.kubeconfig: Context "a" holds no credentials.`}},
-		"kubeconfig two ways":    {config(kubeconfigText("{token: "+geheim+", username: u, password: p}"), same), []string{`: Unusable Kubeconfig: kubernetes.kubeconfig: The user of context "a" has several ways`}},
+		"context alone":         {token(func(k *kubernetesModel) { k.KubeconfigContext = text("a") }), []string{"kubernetes.kubeconfig_context: Context Without Kubeconfig"}},
+		"kubeconfig broken":     {config("a: [", same), []string{": Unusable Kubeconfig: kubernetes.kubeconfig: The kubeconfig is not valid YAML"}},
+		"kubeconfig other text": {config("hello", same), []string{": Unusable Kubeconfig: kubernetes.kubeconfig: The kubeconfig is not valid YAML"}},
+		"kubeconfig context":    {config(kubeconfigText("{token: x}"), func(k *kubernetesModel) { k.KubeconfigContext = text("b") }), []string{`: Unusable Kubeconfig: kubernetes.kubeconfig: Context "b" is not in the kubeconfig; it has "a".`}},
+		"kubeconfig exec":       {config(kubeconfigText("{exec: {command: aws}}"), same), []string{`: Unusable Kubeconfig: kubernetes.kubeconfig: Context "a" logs in with a plugin (exec)`}},
+		"kubeconfig file":       {config(kubeconfigText("{client-certificate: /etc/a.crt}"), same), []string{`: Unusable Kubeconfig: kubernetes.kubeconfig: User "u": client-certificate names a file`}},
+		"kubeconfig empty user": {config(kubeconfigText("{}"), same), []string{`: Unusable Kubeconfig: kubernetes.kubeconfig: Context "a" holds no credentials.`}},
+		"kubeconfig two ways":   {config(kubeconfigText("{token: "+geheim+", username: u, password: p}"), same), []string{`: Unusable Kubeconfig: kubernetes.kubeconfig: The user of context "a" has several ways`}},
+		"kubeconfig insecure": {config(strings.Replace(kubeconfigText("{token: "+geheim+"}"), ":6443\"", ":6443\", insecure-skip-tls-verify: true", 1), same), []string{
+			`kubernetes.insecure_skip_tls_verify: Kubeconfig Without Verification: Context "a" leaves the certificate of the API server unverified`}},
 		"kubeconfig impersonate": {config(kubeconfigText("{token: "+geheim+", as: root}"), same), []string{`: Unusable Kubeconfig: kubernetes.kubeconfig: Context "a" impersonates another user`}},
 	} {
 		t.Run(name, func(t *testing.T) {
