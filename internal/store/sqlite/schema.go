@@ -34,6 +34,19 @@ CREATE TABLE leases (
 	renewed_at INTEGER NOT NULL,
 	expires_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+`, `
+CREATE TABLE fenced (
+	name       TEXT    PRIMARY KEY,
+	token      INTEGER NOT NULL, -- rises with every acquisition; rows stay for that
+	holder     TEXT    NOT NULL,
+	acquired_at INTEGER NOT NULL,
+	renewed_at INTEGER NOT NULL,
+	expires_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+-- Who holds a lease by its former token loses it at the next renewal.
+INSERT INTO fenced SELECT name, 1, holder, acquired_at, renewed_at, expires_at FROM leases;
+DROP TABLE leases;
+ALTER TABLE fenced RENAME TO leases;
 `}
 }
 
@@ -44,7 +57,7 @@ var (
 
 // migrate brings the schema of db to the version after the last of steps.
 func migrate(ctx context.Context, db *sql.DB, steps []string) error {
-	version, err := schemaVersion(ctx, db, len(steps))
+	version, err := formatVersion(ctx, db, len(steps))
 	if err != nil {
 		return err
 	}
@@ -64,7 +77,7 @@ func migrate(ctx context.Context, db *sql.DB, steps []string) error {
 	defer tx.Rollback() //nolint:errcheck // Nothing to undo after the commit, and nothing to add to an error.
 
 	// Another process may have done it meanwhile.
-	if version, err = schemaVersion(ctx, tx, len(steps)); err != nil {
+	if version, err = formatVersion(ctx, tx, len(steps)); err != nil {
 		return err
 	}
 	if version == 0 {
@@ -83,9 +96,9 @@ func migrate(ctx context.Context, db *sql.DB, steps []string) error {
 	return tx.Commit()
 }
 
-// schemaVersion returns 0 for an empty database, and an error for a version above
+// formatVersion returns 0 for an empty database, and an error for a version above
 // newest.
-func schemaVersion(ctx context.Context, q interface {
+func formatVersion(ctx context.Context, q interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }, newest int,
 ) (int, error) {
