@@ -20,6 +20,7 @@ import (
 	// The driver registers itself under the name "sqlite".
 	_ "modernc.org/sqlite"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/durable"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 )
 
@@ -207,7 +208,7 @@ func (s *sqliteStore) prepareFile(create bool) error {
 	case !create:
 		return errAbsent
 	}
-	if err := os.MkdirAll(s.dir, dirMode); err != nil {
+	if err := durable.MkdirAll(s.dir, dirMode); err != nil {
 		return s.explain("making the directory", err)
 	}
 	f, err := os.OpenFile(s.path, os.O_CREATE|os.O_RDWR, fileMode)
@@ -222,8 +223,12 @@ func (s *sqliteStore) dsn() string {
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path
 	}
+	// What a record tells has happened elsewhere, or is about to: a key is removed from a
+	// vault, an object is made. So each commit is on the disk before the next step; with
+	// NORMAL, a loss of power would take back the last ones.
+	//
 	// SQLite itself waits a moment only: it would not see the end of the context.
 	// The rest of the waiting is done by retry.
-	u := url.URL{Scheme: "file", Path: path, RawQuery: "_busy_timeout=100&_pragma=synchronous(NORMAL)&_txlock=immediate"}
+	u := url.URL{Scheme: "file", Path: path, RawQuery: "_busy_timeout=100&_pragma=synchronous(FULL)&_txlock=immediate"}
 	return u.String()
 }

@@ -112,6 +112,32 @@ func TestStrangePaths(t *testing.T) {
 	wantError(t, err, "is not a file")
 }
 
+// TestCommitsAreSynced looks at what every connection of the pool is set to: a loss of
+// power cannot be made here.
+func TestCommitsAreSynced(t *testing.T) {
+	s := tempStore(t, quick())
+	createVIM(t, s, "a")
+	for range 4 {
+		conn, err := s.db.Load().Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := conn.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		var synchronous int
+		var journal string
+		if err := conn.QueryRowContext(t.Context(), "SELECT synchronous, journal_mode FROM pragma_synchronous, pragma_journal_mode").Scan(&synchronous, &journal); err != nil {
+			t.Fatal(err)
+		}
+		if synchronous != 2 || journal != "wal" {
+			t.Errorf("synchronous = %d, journal_mode = %s, want 2 (FULL) and wal", synchronous, journal)
+		}
+	}
+}
+
 func TestModes(t *testing.T) {
 	s := tempStore(t, quick())
 	createVIM(t, s, "a")
