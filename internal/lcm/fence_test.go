@@ -76,7 +76,7 @@ func TestALeaseThatAnotherProcessHasHadSince(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			db, err := sqlite.Open(t.Context(), filepath.Join(w.dir, "store.db"))
+			db, err := sqlite.Open(t.Context(), filepath.Join(w.dir, "store.db"), "test")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -172,7 +172,7 @@ func TestARecordThatChangedWithoutALease(t *testing.T) {
 		}, false},
 		"changed otherwise": {func(t *testing.T, w *world, id string) {
 			t.Helper()
-			db, err := sqlite.Open(t.Context(), filepath.Join(w.dir, "store.db"))
+			db, err := sqlite.Open(t.Context(), filepath.Join(w.dir, "store.db"), "test")
 			if err != nil {
 				t.Fatal(err)
 			}

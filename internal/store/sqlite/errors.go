@@ -58,7 +58,7 @@ func (s *sqliteStore) explain(doing string, err error) error {
 	var advice string
 	c := code(err)
 	switch {
-	case errors.Is(err, errNewerSchema):
+	case errors.Is(err, errNewerFormat):
 		advice = "use that release, or " + otherPath
 	case errors.Is(err, errForeign):
 		advice = otherPath

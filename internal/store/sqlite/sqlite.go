@@ -49,6 +49,8 @@ type sqliteStore struct {
 	path   string
 	dir    string
 	timing timing
+	// release is the release of the provider that works on the store.
+	release string
 
 	db atomic.Pointer[sql.DB]
 	// opening and writing are semaphores rather than mutexes, so that waiting for
@@ -87,9 +89,16 @@ func DefaultPath() (string, error) {
 
 // Open returns the store whose database is the file path. Nothing is read or made
 // before the first use: a store that nobody wrote to is empty and leaves no trace
-// on the disk. The returned store keeps nothing of ctx.
-func Open(ctx context.Context, path string) (store.Store, error) {
-	return open(ctx, path, defaultTiming())
+// on the disk. release is the version of the provider: a store that it brings to its
+// format tells earlier ones, which refuse it, and keeps a backup of what was there. The
+// returned store keeps nothing of ctx.
+func Open(ctx context.Context, path, release string) (store.Store, error) {
+	s, err := open(ctx, path, defaultTiming())
+	if err != nil {
+		return nil, err
+	}
+	s.release = release
+	return s, nil
 }
 
 // OpenBriefly is Open with leases that live, without renewal, for a time of the caller's: tests wait for their end.
@@ -183,7 +192,7 @@ func (s *sqliteStore) database(ctx context.Context, create bool) (*sql.DB, error
 	}
 	db.SetMaxOpenConns(4)
 	db.SetMaxIdleConns(4)
-	err = s.retry(ctx, "opening the database", func() error { return migrate(ctx, db, migrations()) })
+	err = s.retry(ctx, "opening the database", func() error { return migrate(ctx, db, s.path, migrations(), s.release) })
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
