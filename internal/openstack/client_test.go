@@ -233,3 +233,12 @@ func TestTokenAndServiceComeBack(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, 2, strings.Count(strings.Join(slices.DeleteFunc(cloud.Requests(), func(r string) bool { return !strings.HasPrefix(r, "GET /v3/users") }), "\n"), "\n"), "once before, refused, and again")
 }
+
+// TestNamesThatAreNoSegments sends nothing for names that a proxy would turn into the path
+// of a collection.
+func TestNamesThatAreNoSegments(t *testing.T) {
+	c := clientOf(t, withPassword(cloudtest.New(t).URL))
+	for _, id := range []string{"", ".", "..", "a/.."} {
+		assert.ErrorContains(t, c.DeleteImage(t.Context(), id), "nothing was sent", "image %q", id)
+	}
+}
