@@ -60,6 +60,8 @@ func (s *sqliteStore) explain(doing string, err error) error {
 	switch {
 	case errors.Is(err, errNewerFormat):
 		advice = "use that release, or " + otherPath
+	case errors.Is(err, errNetwork):
+		advice = "the locks of the database do not hold there between machines: " + otherPath + ", on a local disk"
 	case errors.Is(err, errForeign):
 		advice = otherPath
 	case c == codes.SQLITE_CORRUPT || c == codes.SQLITE_NOTADB:

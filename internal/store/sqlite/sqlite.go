@@ -42,6 +42,9 @@ func defaultTiming() timing {
 	return timing{lease: 15 * time.Second, renew: 5 * time.Second, busy: 30 * time.Second}
 }
 
+// errNetwork says that a store cannot be there.
+var errNetwork = errors.New("is on a network file system")
+
 // errAbsent says that there is no database yet, and that nothing was made.
 var errAbsent = errors.New("no database")
 
@@ -51,6 +54,8 @@ type sqliteStore struct {
 	timing timing
 	// release is the release of the provider that works on the store.
 	release string
+	// fileSystemType is that of the machine; tests have others.
+	fileSystemType func(path string) (int64, error)
 
 	db atomic.Pointer[sql.DB]
 	// opening and writing are semaphores rather than mutexes, so that waiting for
@@ -123,9 +128,12 @@ func open(ctx context.Context, path string, t timing) (*sqliteStore, error) {
 		return nil, fmt.Errorf("local store %s is not a file but %s: set the provider argument store = { local = { path = \"...\" } } to a file", abs, info.Mode().Type())
 	}
 	return &sqliteStore{
-		path:    abs,
-		dir:     filepath.Dir(abs),
-		timing:  t,
+		path:   abs,
+		dir:    filepath.Dir(abs),
+		timing: t,
+
+		fileSystemType: fileSystemType,
+
 		opening: make(chan struct{}, 1),
 		writing: make(chan struct{}, 1),
 		leases:  map[*lease]struct{}{},
@@ -183,6 +191,9 @@ func (s *sqliteStore) database(ctx context.Context, create bool) (*sql.DB, error
 	if closed {
 		return nil, fmt.Errorf("local store %s is closed", s.path)
 	}
+	if err := s.checkFileSystem(); err != nil {
+		return nil, err
+	}
 	if err := s.prepareFile(create); err != nil {
 		return nil, err
 	}
@@ -198,6 +209,19 @@ func (s *sqliteStore) database(ctx context.Context, create bool) (*sql.DB, error
 	}
 	s.db.Store(db)
 	return db, nil
+}
+
+// checkFileSystem refuses a directory of a network file system, where two machines would
+// write at once, each with locks that the other one does not see.
+func (s *sqliteStore) checkFileSystem() error {
+	network, err := networkFileSystem(s.dir, s.fileSystemType)
+	if err == nil && network != "" {
+		err = fmt.Errorf("%s %w (%s)", s.dir, errNetwork, network)
+	}
+	if err != nil {
+		return s.explain("looking at the file system", err)
+	}
+	return nil
 }
 
 // prepareFile makes the database file with the right mode before SQLite can make it
