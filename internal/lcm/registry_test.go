@@ -23,7 +23,7 @@ type busyHosts struct {
 
 func (b *busyHosts) InstallRegistry(context.Context, *vnfm.RegistryHost) (*vnfm.RegistryState, error) {
 	b.most.Store(max(b.most.Load(), b.now.Add(1)))
-	time.Sleep(50 * time.Millisecond)
+	<-time.After(50 * time.Millisecond)
 	b.now.Add(-1)
 	return &vnfm.RegistryState{}, nil
 }
