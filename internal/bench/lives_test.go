@@ -200,7 +200,7 @@ func engineLife(l *life) {
 		l.Fatal(err)
 	}
 	engine := lcm.New(lcm.Config{
-		OpenStore: func(ctx context.Context) (store.Store, error) { return sqlite.Open(ctx, files.Path) },
+		OpenStore: func(ctx context.Context) (store.Store, error) { return sqlite.Open(ctx, files.Path, "test") },
 		Keyring:   keys,
 		Drivers:   map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: kubernetes.New(kube.NewPool(engineAgent))},
 	})

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -30,18 +31,39 @@ const spoolBytes = 4 << 20
 // is for what is not the content's fault, as a missing path or a failing disk; all else is nil then.
 // The caller closes the archive when it is not nil, whatever the problems say.
 func Open(path string, o Options, l Limits) (Archive, *Package, vnfm.Problems, error) {
-	st, err := os.Stat(path)
+	f, err := OpenSource(path)
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("opening the package: %w", err)
 	}
+	return OpenFile(f, o, l)
+}
+
+// OpenSource opens the directory or the regular file that a package is.
+func OpenSource(path string) (*os.File, error) {
+	// To open a pipe would wait for somebody who writes to it.
+	st, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !st.IsDir() && !st.Mode().IsRegular() {
+		return nil, fmt.Errorf("%q is neither a directory nor a regular file", path)
+	}
+	return os.Open(filepath.Clean(path))
+}
+
+// OpenFile is Open on what OpenSource has opened, and takes it over: of a file, nothing is read
+// that is at its path now. A directory is read by its path.
+func OpenFile(f *os.File, o Options, l Limits) (Archive, *Package, vnfm.Problems, error) {
+	st, err := f.Stat()
+	if err != nil {
+		return nil, nil, nil, errors.Join(fmt.Errorf("opening the package: %w", err), f.Close())
+	}
 	var a Archive
-	switch {
-	case st.IsDir():
-		a, err = OpenDirectory(path, l)
-	case st.Mode().IsRegular():
-		a, err = OpenZip(path, l)
-	default:
-		return nil, nil, nil, fmt.Errorf("opening the package %q: it is neither a directory nor a regular file", path)
+	if st.IsDir() {
+		a, err = OpenDirectory(f.Name(), l)
+		_ = f.Close()
+	} else {
+		a, err = OpenZip(f, l)
 	}
 	if err != nil {
 		return refused(err)

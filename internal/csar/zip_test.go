@@ -238,7 +238,11 @@ func TestOpenZipAccepts(t *testing.T) {
 	if err := os.WriteFile(file, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	a, err := OpenZip(file, Limits{})
+	f, err := OpenSource(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := OpenZip(f, Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -258,7 +262,7 @@ func TestOpenZipAccepts(t *testing.T) {
 	if _, err := a.ReadFile("b"); err == nil {
 		t.Error("reading after Close succeeded")
 	}
-	if _, err := OpenZip(file+".missing", Limits{}); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := OpenSource(file + ".missing"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("missing file: %v", err)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/urlpath"
 )
 
 // Resource is what discovery says of a kind.
@@ -56,7 +58,8 @@ func groupVersionPath(gv schema.GroupVersion) string {
 	return "/apis/" + gv.Group + "/" + gv.Version
 }
 
-// path is the path of the object, or an error when the reference is not complete.
+// path is the path of the object, or an error when the reference is not complete
+// or its names cannot be parts of a path.
 func (r Ref) path(subresource string) (string, error) {
 	switch {
 	case r.Resource.GVR.Resource == "":
@@ -69,6 +72,9 @@ func (r Ref) path(subresource string) (string, error) {
 	p := r.Resource.collectionPath(r.Namespace) + "/" + url.PathEscape(r.Name)
 	if subresource != "" {
 		p += "/" + subresource
+	}
+	if err := urlpath.Check(p); err != nil {
+		return "", fmt.Errorf("%s: %w", r, err)
 	}
 	return p, nil
 }

@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"net/url"
 	"time"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/urlpath"
 )
 
 const (
@@ -47,6 +49,9 @@ type response struct {
 // do sends a request until it succeeds, fails for good, or ctx ends. How long
 // webhooks are waited for is said by AwaitWebhooks.
 func (c *Client) do(ctx context.Context, r request) (*response, error) {
+	if err := urlpath.Check(r.path); err != nil {
+		return nil, fmt.Errorf("%s %s: %w", r.doing, r.object, err)
+	}
 	policy := c.retry
 	if r.policy != nil {
 		policy = *r.policy

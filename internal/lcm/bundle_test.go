@@ -17,7 +17,7 @@ import (
 // bundled is a package of these files, and the store that it is kept in.
 func bundled(t *testing.T, files map[string][]byte) (*vnfm.Package, store.Store) {
 	t.Helper()
-	s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "store.db"))
+	s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "store.db"), "test")
 	if err != nil {
 		t.Fatal(err)
 	}

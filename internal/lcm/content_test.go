@@ -12,7 +12,7 @@ import (
 )
 
 func TestContentIsAFileSystem(t *testing.T) {
-	s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "store.db"))
+	s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "store.db"), "test")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -84,7 +84,7 @@ func TestDryRunOnce(t *testing.T) {
 			t.Error("one process must ask whenever it plans")
 		}
 	}
-	s, err := sqlite.Open(t.Context(), filepath.Join(w.dir, "store.db"))
+	s, err := sqlite.Open(t.Context(), filepath.Join(w.dir, "store.db"), "test")
 	if err != nil {
 		t.Fatal(err)
 	}

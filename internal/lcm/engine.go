@@ -124,11 +124,12 @@ func (e *Engine) driver(t vnfm.VIMType) (vnfm.InfraDriver, error) {
 	return d, nil
 }
 
-// errLeaseLost says that the record may be in another process's hands by now.
-var errLeaseLost = errors.New("lost the lease")
+// leaseLost reports whether the objects of the work may be in another process's hands.
+func leaseLost(err error) bool { return errors.As(err, new(*vnfm.LeaseLostError)) }
 
 // work takes the lease of that name and returns a context that ends when the
-// lease is lost, and a function that gives it back.
+// lease is lost, and a function that gives it back. What is written with that context,
+// and with those derived from it, is refused once somebody else has had the lease.
 func (e *Engine) work(ctx context.Context, s store.Store, name, object string) (context.Context, func(), error) {
 	e.applying.Store(true)
 	lease, err := s.Acquire(ctx, name, store.Holder())
@@ -139,12 +140,12 @@ func (e *Engine) work(ctx context.Context, s store.Store, name, object string) (
 		}
 		return nil, nil, fmt.Errorf("taking the lease of %s: %w", object, err)
 	}
-	work, cancel := context.WithCancelCause(ctx)
+	work, cancel := context.WithCancelCause(store.Under(ctx, lease.Fence()))
 	done := make(chan struct{})
 	go func() {
 		select {
 		case <-lease.Lost():
-			cancel(fmt.Errorf("%w of %s: the store could not be written in time, or another process took over; apply again", errLeaseLost, object))
+			cancel(&vnfm.LeaseLostError{Object: object})
 		case <-done:
 		}
 	}()

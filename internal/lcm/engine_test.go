@@ -214,7 +214,7 @@ func (w *world) openWith(t *testing.T, drivers map[vnfm.VIMType]vnfm.InfraDriver
 	}
 	e := lcm.New(lcm.Config{
 		OpenStore: func(ctx context.Context) (store.Store, error) {
-			return sqlite.Open(ctx, filepath.Join(w.dir, "store.db"))
+			return sqlite.Open(ctx, filepath.Join(w.dir, "store.db"), "test")
 		},
 		Keyring:  keys,
 		Drivers:  drivers,
@@ -616,7 +616,7 @@ func TestALostLease(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := sqlite.Open(t.Context(), filepath.Join(w.dir, "store.db"))
+	db, err := sqlite.Open(t.Context(), filepath.Join(w.dir, "store.db"), "test")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -201,8 +201,11 @@ func (e *Engine) complete(ctx context.Context, op *operation, status vnfm.Instan
 func (e *Engine) failInstantiate(ctx context.Context, op *operation, hooks around, d vnfm.InfraDriver, t *vnfm.Target, cause error) error {
 	cause = becauseOf(ctx, cause)
 	interrupted := errors.Is(ctx.Err(), context.Canceled)
-	if (d == nil && op.madeAnything()) || errors.Is(cause, errLeaseLost) {
-		return e.keepFailed(ctx, op, cause)
+	noting, noted := detached(ctx)
+	defer noted()
+	// Nothing is taken back before the record says so: the lease may be lost unnoticed.
+	if err := op.fail(noting, cause); err != nil || (d == nil && op.madeAnything()) {
+		return e.keepFailed(ctx, op, and(cause, err))
 	}
 	if !op.madeAnything() || e.nothingIsLeft(ctx, op, d, t, interrupted) {
 		last, cancel := detached(ctx)
@@ -222,24 +225,26 @@ func (e *Engine) failInstantiate(ctx context.Context, op *operation, hooks aroun
 // last thing that an operation does, also when ctx has ended. A record whose lease
 // was lost is not written: another process may have brought it further.
 func (e *Engine) keepFailed(ctx context.Context, op *operation, cause error) error {
-	if errors.Is(cause, errLeaseLost) {
-		i := op.instance.value
-		i.Status = vnfm.StatusFailedTemp
-		return &vnfm.OperationError{Operation: op.snapshot(), Instance: &i, Err: cause}
-	}
 	ctx, cancel := detached(ctx)
 	defer cancel()
-	if op.state() != vnfm.StateFailedTemp {
-		if err := op.enter(ctx, vnfm.StateFailedTemp, cause); err != nil {
-			return errors.Join(cause, err)
-		}
-	}
+	err := op.fail(ctx, cause)
 	op.instance.value.Status = vnfm.StatusFailedTemp
-	if err := saveInstance(ctx, op.store, op.instance); err != nil {
+	if err == nil {
+		err = saveInstance(ctx, op.store, op.instance)
+	}
+	if err != nil && !leaseLost(err) {
 		return errors.Join(cause, err)
 	}
 	i := op.instance.value
-	return &vnfm.OperationError{Operation: op.snapshot(), Instance: &i, Err: cause}
+	return &vnfm.OperationError{Operation: op.snapshot(), Instance: &i, Err: and(cause, err)}
+}
+
+// and joins a cause with an error that came after it, unless the cause says it already.
+func and(cause, err error) error {
+	if err == nil || errors.Is(cause, err) || (leaseLost(cause) && leaseLost(err)) {
+		return cause
+	}
+	return errors.Join(cause, err)
 }
 
 // nothingIsLeft reports whether the failed operation made nothing of the package,
@@ -272,7 +277,7 @@ func (e *Engine) rollBackInstantiate(ctx context.Context, op *operation, hooks a
 	ctx, cancel := vnfm.Overtime(ctx, rollbackLimit)
 	defer cancel()
 	if err := op.rollBack(ctx, cause); err != nil {
-		return errors.Join(cause, err)
+		return e.keepFailed(ctx, op, and(cause, err))
 	}
 	// What management drivers have made elsewhere goes as it goes in a termination.
 	hooks.kind = vnfm.OpTerminate

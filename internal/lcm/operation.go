@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -90,9 +91,22 @@ func (o *operation) enter(ctx context.Context, next vnfm.OperationState, cause e
 	return nil
 }
 
+// fail enters FAILED_TEMP, where the operation may be already. An operation that has
+// failed because its lease was lost is not written, and the cause returned: the record
+// may be in the hands of another process.
+func (o *operation) fail(ctx context.Context, cause error) error {
+	if leaseLost(cause) {
+		return cause
+	}
+	if o.state() == vnfm.StateFailedTemp {
+		return nil
+	}
+	return o.enter(ctx, vnfm.StateFailedTemp, cause)
+}
+
 // rollBack takes the two arrows from PROCESSING to ROLLING_BACK.
 func (o *operation) rollBack(ctx context.Context, cause error) error {
-	if err := o.enter(ctx, vnfm.StateFailedTemp, cause); err != nil {
+	if err := o.fail(ctx, cause); err != nil {
 		return err
 	}
 	return o.enter(ctx, vnfm.StateRollingBack, cause)
@@ -156,15 +170,24 @@ func (o *operation) SaveInventory(ctx context.Context, items []vnfm.InventoryIte
 
 // saveInstance writes the record of an instance whose lease the caller holds. A
 // refresh of another process may have acknowledged the record meanwhile, which
-// takes no lease: that mark is kept and the write done again.
+// takes no lease: that mark is kept and the write done again. A record that was
+// changed otherwise is store.ErrStale.
 func saveInstance(ctx context.Context, s store.Store, en *entry[vnfm.Instance]) error {
 	en.value.UpdatedAt = time.Now().UTC()
 	err := en.update(ctx, s)
 	if !errors.Is(err, store.ErrStale) {
 		return err
 	}
-	fresh, err := get[vnfm.Instance](ctx, s, store.KindInstance, en.rec.ID)
-	if err != nil {
+	fresh, getErr := get[vnfm.Instance](ctx, s, store.KindInstance, en.rec.ID)
+	if getErr != nil {
+		return getErr
+	}
+	known, decodeErr := decode[vnfm.Instance](en.rec)
+	if decodeErr != nil {
+		return decodeErr
+	}
+	known.value.Acknowledged = fresh.value.Acknowledged
+	if !reflect.DeepEqual(known.value, fresh.value) {
 		return err
 	}
 	en.rec.Revision = fresh.rec.Revision

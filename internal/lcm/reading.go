@@ -123,7 +123,7 @@ func (e *Engine) readSource(ctx context.Context, spec vnfm.PackageSpec) (*readin
 		return e.storedReading(ctx, known)
 	}
 	b := budget.New(ctx, budget.Limits{})
-	archive, parsed, problems, err := csar.Open(f.path, csar.Options{ //nolint:contextcheck // the budget brings the context
+	archive, parsed, problems, err := csar.OpenFile(f.file, csar.Options{ //nolint:contextcheck // the budget brings the context
 		Integrity: csar.Integrity(spec.Integrity),
 		Signature: csar.SignaturePolicy(spec.Signature),
 		Trust: csar.Trust{

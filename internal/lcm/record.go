@@ -25,7 +25,8 @@ var nouns = map[store.Kind]string{
 // entry is a decoded record together with what the store needs to replace it.
 type entry[T any] struct {
 	value T
-	rec   store.Record
+	// rec.Data is what was read or written last.
+	rec store.Record
 }
 
 func decode[T any](rec store.Record) (*entry[T], error) {
@@ -76,9 +77,11 @@ func (en *entry[T]) write(ctx context.Context, put func(context.Context, *store.
 	if err != nil {
 		return fmt.Errorf("encoding the record of %s %q: %w", nouns[en.rec.Kind], en.rec.ID, err)
 	}
-	en.rec.Data = data
-	if err := put(ctx, &en.rec); err != nil {
+	next := en.rec
+	next.Data = data
+	if err := put(ctx, &next); err != nil {
 		return fmt.Errorf("writing the record of %s %q: %w", nouns[en.rec.Kind], en.rec.ID, err)
 	}
+	en.rec = next
 	return nil
 }

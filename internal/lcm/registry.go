@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -64,6 +65,11 @@ func (e *Engine) InstallRegistry(ctx context.Context, id string, spec vnfm.Regis
 	if err != nil {
 		return nil, err
 	}
+	ctx, left, err := e.onHost(ctx, s, h)
+	if err != nil {
+		return nil, err
+	}
+	defer left()
 	state, err := e.cfg.Registries.InstallRegistry(ctx, h)
 	if err != nil {
 		return nil, err
@@ -130,7 +136,12 @@ func (e *Engine) RemoveRegistry(ctx context.Context, id string, data bool) error
 	case err != nil:
 		return err
 	default:
-		if err := e.cfg.Registries.RemoveRegistry(ctx, h, data); err != nil {
+		work, left, err := e.onHost(ctx, s, h)
+		if err != nil {
+			return err
+		}
+		defer left()
+		if err := e.cfg.Registries.RemoveRegistry(work, h, data); err != nil {
 			return err
 		}
 	}
@@ -138,6 +149,21 @@ func (e *Engine) RemoveRegistry(ctx context.Context, id string, data bool) error
 		return fmt.Errorf("removing the record of private registry %q: %w", en.value.Spec.Name, err)
 	}
 	return nil
+}
+
+// hostPatience is how long an installation waits for others on the same host, each of which
+// loads an engine and an image.
+const hostPatience = time.Hour
+
+// onHost waits until no other registry is installed on, or removed from, a host: they share
+// its container engine, its package manager and the directories that they make. It takes
+// the lease of the host, as work does.
+func (e *Engine) onHost(ctx context.Context, s store.Store, h *vnfm.RegistryHost) (work context.Context, left func(), err error) {
+	err = vnfm.AwaitTurn(vnfm.WithPatience(ctx, hostPatience), func() (err error) {
+		work, left, err = e.work(ctx, s, "host/"+h.Address, "the host "+h.Address)
+		return err
+	})
+	return work, left, err
 }
 
 // openRegistry reads a record with its secrets.

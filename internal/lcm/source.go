@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/csar"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/fetch"
 )
 
@@ -18,9 +19,10 @@ import (
 // endless answer must not fill the disk.
 const maxDownload = 16 << 30
 
-// fetched is a package source as a path on this machine.
+// fetched is a package source that is open.
 type fetched struct {
-	path string
+	// file is what the checksum was taken of: nothing is read by its path again.
+	file *os.File
 	// checksum is the digest of the file; empty for a directory.
 	checksum string
 	etag     string
@@ -30,13 +32,19 @@ type fetched struct {
 	remove func()
 }
 
+// drop gives up a source that was not taken over.
+func (f *fetched) drop() {
+	_ = f.file.Close()
+	f.remove()
+}
+
 func isURL(source string) bool {
 	return strings.HasPrefix(source, "http://") || strings.HasPrefix(source, "https://")
 }
 
-// obtain makes a source available as a path. etag may be that of an earlier fetch.
+// obtain opens a source and checks what is open. etag may be that of an earlier fetch.
 func obtain(ctx context.Context, source, checksum, etag string) (*fetched, error) {
-	f := &fetched{path: source, remove: func() {}}
+	f := &fetched{remove: func() {}}
 	if isURL(source) {
 		if err := f.download(ctx, source, etag); err != nil {
 			return nil, err
@@ -46,36 +54,38 @@ func obtain(ctx context.Context, source, checksum, etag string) (*fetched, error
 		}
 	} else if scheme, _, ok := strings.Cut(source, "://"); ok {
 		return nil, fmt.Errorf("package source %q: the scheme %q is not supported; give a path, or an http or https URL", fetch.Redact(source), scheme)
+	} else {
+		var err error
+		if f.file, err = csar.OpenSource(source); err != nil {
+			return nil, fmt.Errorf("reading the package source: %w", err)
+		}
 	}
-	info, err := os.Stat(f.path)
+	info, err := f.file.Stat()
 	if err != nil {
-		f.remove()
+		f.drop()
 		return nil, fmt.Errorf("reading the package source: %w", err)
 	}
 	if info.IsDir() {
 		if checksum != "" {
+			f.drop()
 			return nil, fmt.Errorf("package source %q is a directory: a checksum can be given for a file or a URL only", source)
 		}
 		return f, nil
 	}
 	if f.checksum == "" {
-		if f.checksum, err = fileDigest(f.path); err != nil {
+		if f.checksum, err = fileDigest(f.file); err != nil {
+			f.drop()
 			return nil, fmt.Errorf("reading the package source: %w", err)
 		}
 	}
 	if checksum != "" && !strings.EqualFold(checksum, f.checksum) {
-		f.remove()
+		f.drop()
 		return nil, fmt.Errorf("package source %q has the checksum %s, expected is %s: the file is not the one that was meant, or it is damaged", redactSource(source), f.checksum, checksum)
 	}
 	return f, nil
 }
 
-func fileDigest(path string) (string, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = file.Close() }()
+func fileDigest(file io.Reader) (string, error) {
 	h := sha256.New()
 	if _, err := io.Copy(h, file); err != nil {
 		return "", err
@@ -99,14 +109,11 @@ func (f *fetched) download(ctx context.Context, source, etag string) (err error)
 	if err != nil {
 		return fmt.Errorf("keeping the downloaded package: %w", err)
 	}
-	f.path = file.Name()
+	f.file = file
 	f.remove = func() { _ = os.Remove(file.Name()) }
 	defer func() {
-		if closeErr := file.Close(); err == nil && closeErr != nil {
-			err = fmt.Errorf("keeping the downloaded package: %w", closeErr)
-		}
 		if err != nil || f.unchanged {
-			f.remove()
+			f.drop()
 		}
 	}()
 	answer, err := fetch.Get(ctx, fetch.Request{URL: source, What: "the package", ETag: etag, Limit: maxDownload}, file)

@@ -517,7 +517,7 @@ func (u *update) fail(ctx context.Context, op *operation, before *vnfm.Instance,
 	back, stop := vnfm.Overtime(ctx, rollbackLimit)
 	defer stop()
 	if err := op.rollBack(back, cause); err != nil {
-		return errors.Join(cause, err)
+		return u.engine.keepFailed(back, op, and(cause, err))
 	}
 	if err := u.goBack(back, op, before); err != nil {
 		return u.engine.keepFailed(back, op, errors.Join(cause, fmt.Errorf("returning to what was before: %w", err)))

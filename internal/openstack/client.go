@@ -21,6 +21,7 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack/identity/v3/tokens"
 	"github.com/gophercloud/gophercloud/v2/openstack/utils"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/urlpath"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -257,6 +258,9 @@ func (e *MissingServiceError) Error() string {
 // do sends a request to a service of the catalogue. Keystone itself is asked where the
 // connection says: it need not be in the catalogue.
 func (c *Client) do(ctx context.Context, r call) error {
+	if err := urlpath.Check(r.path); err != nil {
+		return fmt.Errorf("%s: %w", r.doing, err)
+	}
 	id, err := c.authenticated(ctx)
 	if err != nil {
 		return err

@@ -264,3 +264,12 @@ func TestEndpointsWithoutTLS(t *testing.T) {
 	_, err = check(t, spec)
 	require.NoError(t, err)
 }
+
+// TestNamesThatAreNoSegments sends nothing for names that a proxy would turn into the path
+// of a collection.
+func TestNamesThatAreNoSegments(t *testing.T) {
+	c := clientOf(t, withPassword(cloudtest.New(t).URL))
+	for _, id := range []string{"", ".", "..", "a/.."} {
+		assert.ErrorContains(t, c.DeleteImage(t.Context(), id), "nothing was sent", "image %q", id)
+	}
+}

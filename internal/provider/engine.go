@@ -76,7 +76,7 @@ func newManager(ctx context.Context, version string, m *model, diags *diag.Diagn
 		return nil
 	}
 	cfg := lcm.Config{
-		OpenStore:   func(ctx context.Context) (store.Store, error) { return sqlite.Open(ctx, s.storePath) },
+		OpenStore:   func(ctx context.Context) (store.Store, error) { return sqlite.Open(ctx, s.storePath, version) },
 		Keyring:     keyring,
 		Management:  management(),
 		Concurrency: s.concurrency,

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 )
 
@@ -73,6 +74,10 @@ type Store interface {
 	Get(ctx context.Context, kind Kind, id string) (*Record, error)
 	// List returns the records that match, in the order of their creation.
 	List(ctx context.Context, q Query) ([]Record, error)
+	// Create, Update and Delete with a context of Under write nothing and return a
+	// *vnfm.LeaseLostError when one of its leases was acquired again since, which
+	// they look up in the transaction of the write.
+
 	// Create stores a new record and sets its Revision and times, or returns
 	// ErrExists. A record that could not be stored is left as it is, here and in
 	// Update.
@@ -100,6 +105,8 @@ type Store interface {
 	// has it and is alive: another process, another handle or another caller with
 	// the same holder. A holder that stopped renewing, or whose process is known
 	// to be dead (HolderDead), loses it. The end of ctx does not end the lease.
+	// What a lease was acquired as last is kept when it is released, so that its
+	// fences rise for ever.
 	Acquire(ctx context.Context, name, holder string) (Lease, error)
 
 	// Close gives back the leases that are still held, closing their Lost, and
@@ -109,6 +116,8 @@ type Store interface {
 
 // Lease is the right to work on an object.
 type Lease interface {
+	// Fence names this acquisition.
+	Fence() Fence
 	// Lost is closed when the lease could not be renewed in time: the work must
 	// stop. Release does not close it.
 	Lost() <-chan struct{}
@@ -116,6 +125,30 @@ type Lease interface {
 	// ctx is the usual reason to stop working. A lost lease is success, and so is
 	// a second call.
 	Release(ctx context.Context) error
+}
+
+// Fence is one acquisition of a lease. A process that was stopped for longer than its
+// lease lives, or whose clock was set, cannot know that it has lost it: its fence tells
+// the store.
+type Fence struct {
+	// Lease is the name of the lease.
+	Lease string
+	// Token rises with each acquisition of that lease.
+	Token int64
+}
+
+type fencesKey struct{}
+
+// Under returns a context whose writes are refused once the lease of f was acquired
+// again, in addition to those of the leases that ctx is under already.
+func Under(ctx context.Context, f Fence) context.Context {
+	return context.WithValue(ctx, fencesKey{}, append(slices.Clone(Fences(ctx)), f))
+}
+
+// Fences are those that ctx is under.
+func Fences(ctx context.Context) []Fence {
+	fences, _ := ctx.Value(fencesKey{}).([]Fence)
+	return fences
 }
 
 // EncodedBlobs is implemented by stores that can keep a content in another form

@@ -128,6 +128,7 @@ func advice(err error) string {
 		inUse       *vnfm.InUseError
 		conflict    *vnfm.ConflictError
 		busy        *vnfm.BusyError
+		leaseLost   *vnfm.LeaseLostError
 		unreachable *vnfm.UnreachableError
 		notFound    *vnfm.NotFoundError
 		operation   *vnfm.OperationError
@@ -142,6 +143,8 @@ func advice(err error) string {
 		return "Nothing that belongs to somebody else was changed. Choose another name or namespace, import the object into this configuration, or have its owner give it up."
 	case errors.As(err, &busy):
 		return "Wait until that run has ended and apply again. A run that was killed loses its hold by itself after a short while."
+	case errors.As(err, &leaseLost):
+		return "Wait until other runs that work on the object have ended and apply again: it goes on from what they have left. A machine that was suspended, or a disk that did not answer, is the usual cause."
 	case errors.As(err, &unreachable):
 		return "Check the endpoint, the proxy, the CA certificate and the network between this machine and the other side, then apply again."
 	case errors.As(err, &operation):

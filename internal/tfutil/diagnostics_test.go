@@ -47,8 +47,12 @@ func TestAddError(t *testing.T) {
 		// want are texts that the detail holds.
 		want []string
 	}{
-		"in use":      {&vnfm.InUseError{Kind: "VIM", ID: "1", By: []string{"VNF instance \"a\""}}, []string{`VIM "1" is in use by VNF instance "a".`, "Destroy what uses it first"}},
-		"conflict":    {&vnfm.ConflictError{Object: "Deployment web", Owner: "helm"}, []string{"Deployment web belongs to helm.", "import the object"}},
+		"in use":   {&vnfm.InUseError{Kind: "VIM", ID: "1", By: []string{"VNF instance \"a\""}}, []string{`VIM "1" is in use by VNF instance "a".`, "Destroy what uses it first"}},
+		"conflict": {&vnfm.ConflictError{Object: "Deployment web", Owner: "helm"}, []string{"Deployment web belongs to helm.", "import the object"}},
+		"lease lost": {
+			&vnfm.OperationError{Err: &vnfm.LeaseLostError{Object: "instance/i", Holder: "pid 7 on host h"}},
+			[]string{"lost the lease of instance/i to pid 7 on host h: nothing was written after that.", "Wait until other runs"},
+		},
 		"busy":        {&vnfm.BusyError{Object: "VNF instance \"a\"", Holder: "pid 7 on host h", Since: now}, []string{"pid 7 on host h since 2026-01-02T03:04:05Z.", "Wait until that run has ended"}},
 		"unreachable": {&vnfm.UnreachableError{VIM: "edge", Err: errors.New("connection refused")}, []string{`VIM "edge" cannot be reached: connection refused.`, "Check the endpoint"}},
 		"not found":   {&vnfm.NotFoundError{Kind: "VIM", ID: "1"}, []string{`VIM "1" is not in the store.`, `Check the "store" argument`}},

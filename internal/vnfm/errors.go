@@ -81,6 +81,22 @@ func (e *BusyError) Error() string {
 	return fmt.Sprintf("%s is being worked on by %s since %s", e.Object, e.Holder, e.Since.UTC().Format(time.RFC3339))
 }
 
+// LeaseLostError says that the right to work on an object was lost: this process was
+// stopped for too long, or could not renew its lease in time. It ends the work as it is;
+// nothing of it is taken back, for the object may be in the hands of another process.
+type LeaseLostError struct {
+	Object string
+	// Holder is who has had the lease since; empty when nobody is known.
+	Holder string
+}
+
+func (e *LeaseLostError) Error() string {
+	if e.Holder == "" {
+		return fmt.Sprintf("lost the lease of %s: it could not be renewed in time, or another process took over; nothing was written after that", e.Object)
+	}
+	return fmt.Sprintf("lost the lease of %s to %s: nothing was written after that", e.Object, e.Holder)
+}
+
 // UnreachableError says that a VIM did not answer, or whatever else Peer names.
 type UnreachableError struct {
 	VIM  string

@@ -141,7 +141,7 @@ func (s *session) locked(ctx context.Context, work func(context.Context) error) 
 	go func() {
 		select {
 		case <-lost:
-			cancel(fmt.Errorf("the Lease %s/%s was lost to another process or could not be renewed", s.namespace, name))
+			cancel(&vnfm.LeaseLostError{Object: fmt.Sprintf("VNF instance %q (Lease %s/%s)", s.target.Instance.Name, s.namespace, name)})
 		case <-done:
 		}
 	}()

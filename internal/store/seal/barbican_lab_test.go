@@ -40,7 +40,7 @@ func newPlace(t *testing.T, src seal.Source) string {
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
-		s, err := sqlite.Open(ctx, path)
+		s, err := sqlite.Open(ctx, path, "test")
 		if err != nil {
 			t.Error(err)
 			return
@@ -73,7 +73,7 @@ func TestBarbicanConformance(t *testing.T) {
 	storetest.Run(t, storetest.Backend{
 		New: func(t *testing.T) string { return newPlace(t, src) },
 		Open: func(ctx context.Context, path string) (store.Store, error) {
-			s, err := sqlite.Open(ctx, path)
+			s, err := sqlite.Open(ctx, path, "test")
 			if err != nil {
 				return nil, err
 			}

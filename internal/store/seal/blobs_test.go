@@ -38,7 +38,7 @@ func plantAndSearch(t *testing.T, path string, src seal.Source, vim string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inner, err := sqlite.Open(t.Context(), path)
+	inner, err := sqlite.Open(t.Context(), path, "test")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func plantAndSearch(t *testing.T, path string, src seal.Source, vim string) {
 	wantNowhere(t, dir)
 
 	// They are there, though.
-	inner, err = sqlite.Open(t.Context(), path)
+	inner, err = sqlite.Open(t.Context(), path, "test")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func grep(t *testing.T, dir, text string) int {
 
 // TestContentOfLostKey puts a content again that was sealed with a key that is gone.
 func TestContentOfLostKey(t *testing.T) {
-	s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "store.db"))
+	s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "store.db"), "test")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"filippo.io/age"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/durable"
 )
 
 // maxKeyFile is far more than any key file has, and keeps a wrong path from being
@@ -64,7 +66,7 @@ func createKeyFile(path string) (err error) {
 		return err
 	}
 	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := durable.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
 	// CreateTemp makes files of mode 0600.
@@ -80,8 +82,9 @@ func createKeyFile(path string) (err error) {
 	if err := errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	if err := os.Link(f.Name(), path); !errors.Is(err, fs.ErrExist) {
+	if err := os.Link(f.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	return nil
+	// Also that of another process: what is sealed with the key must not outlive it.
+	return durable.SyncDir(dir)
 }

@@ -51,7 +51,7 @@ type site struct {
 func newSite(t *testing.T) *site {
 	t.Helper()
 	dir := t.TempDir()
-	inner, err := sqlite.Open(t.Context(), filepath.Join(dir, "store.db"))
+	inner, err := sqlite.Open(t.Context(), filepath.Join(dir, "store.db"), "test")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ func BenchmarkOpen(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "store.db")
 	createVIM(b, openAt(b, path, defaultTiming()), "a")
 	for b.Loop() {
-		s, err := Open(b.Context(), path)
+		s, err := Open(b.Context(), path, "test")
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -33,7 +33,7 @@ func BenchmarkOpenNew(b *testing.B) {
 	i := 0
 	for b.Loop() {
 		i++
-		s, err := Open(b.Context(), filepath.Join(dir, fmt.Sprint(i), "store.db"))
+		s, err := Open(b.Context(), filepath.Join(dir, fmt.Sprint(i), "store.db"), "test")
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/durable"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 )
 
@@ -26,9 +27,22 @@ func (s *sqliteStore) PutBlob(ctx context.Context, digest string, r io.Reader) e
 		if err := store.CopyBlob(ctx, io.Discard, r, digest); err != nil {
 			return fmt.Errorf("storing the content %s: %w", digest, err)
 		}
-		return nil
+		return s.settle(ctx, digest)
 	}
 	return s.PutEncoded(ctx, digest, func(w io.Writer) error { return store.CopyBlob(ctx, w, r, digest) })
+}
+
+// settle brings the name of a content to the disk: whoever stored it may have been killed
+// before that.
+func (s *sqliteStore) settle(ctx context.Context, digest string) error {
+	path, err := s.blobPath(ctx, digest)
+	if err != nil {
+		return err
+	}
+	if err := durable.SyncDir(filepath.Dir(path)); err != nil {
+		return s.explain("storing the content "+digest, err)
+	}
+	return nil
 }
 
 // OpenBlob reads a content and checks its digest at the end.
@@ -62,7 +76,7 @@ func (s *sqliteStore) PutEncoded(ctx context.Context, digest string, encode func
 	doing := "storing the content " + digest
 	uploads := filepath.Join(s.dir, "blobs", "uploads")
 	for _, dir := range []string{uploads, filepath.Dir(path)} {
-		if err := os.MkdirAll(dir, dirMode); err != nil {
+		if err := durable.MkdirAll(dir, dirMode); err != nil {
 			return s.explain(doing, err)
 		}
 	}
@@ -85,10 +99,7 @@ func (s *sqliteStore) PutEncoded(ctx context.Context, digest string, encode func
 	if err != nil {
 		return s.explain(doing, errors.Join(err, removeFile(f.Name())))
 	}
-	if err := syncDir(filepath.Dir(path)); err != nil {
-		return s.explain(doing, err)
-	}
-	return nil
+	return s.settle(ctx, digest)
 }
 
 // OpenEncoded reads what PutEncoded wrote.

@@ -58,8 +58,10 @@ func (s *sqliteStore) explain(doing string, err error) error {
 	var advice string
 	c := code(err)
 	switch {
-	case errors.Is(err, errNewerSchema):
+	case errors.Is(err, errNewerFormat):
 		advice = "use that release, or " + otherPath
+	case errors.Is(err, errNetwork):
+		advice = "the locks of the database do not hold there between machines: " + otherPath + ", on a local disk"
 	case errors.Is(err, errForeign):
 		advice = otherPath
 	case c == codes.SQLITE_CORRUPT || c == codes.SQLITE_NOTADB:

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"crypto/rand"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -10,17 +9,18 @@ import (
 	"time"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 // releaseTimeout bounds giving a lease back, which does not end with the caller's
 // context. What is not given back expires.
 const releaseTimeout = 5 * time.Second
 
-// lease is a row of the table leases that carries token.
+// lease is a row of the table leases that has its token.
 type lease struct {
 	s     *sqliteStore
 	name  string
-	token string
+	token int64
 
 	// stop ends the heartbeat.
 	stop context.CancelFunc
@@ -34,26 +34,20 @@ func (s *sqliteStore) Acquire(ctx context.Context, name, holder string) (store.L
 	if name == "" || holder == "" {
 		return nil, fmt.Errorf("a lease needs a name and a holder, got name %q and holder %q", name, holder)
 	}
-	l := &lease{s: s, name: name, token: rand.Text(), lost: make(chan struct{})}
+	l := &lease{s: s, name: name, lost: make(chan struct{})}
 	var held *store.HeldError
 	var expires time.Time
-	err := s.write(ctx, fmt.Sprintf("acquiring the lease %q", name), func(db *sql.DB) error {
-		tx, err := db.BeginTx(ctx, nil)
-		if err != nil {
-			return err
-		}
-		defer tx.Rollback() //nolint:errcheck // Nothing to undo after the commit, and nothing to add to an error.
+	err := s.change(ctx, fmt.Sprintf("acquiring the lease %q", name), func(tx *sql.Tx) (err error) {
 		now := time.Now()
 		if held, err = holderOf(ctx, tx, name, now); err != nil || held != nil {
 			return err
 		}
 		expires = now.Add(s.timing.lease)
-		_, err = tx.ExecContext(ctx, `INSERT OR REPLACE INTO leases (name, token, holder, acquired_at, renewed_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)`,
-			name, l.token, holder, now.UnixNano(), now.UnixNano(), expires.UnixNano())
-		if err != nil {
-			return err
-		}
-		return tx.Commit()
+		return tx.QueryRowContext(ctx, `INSERT INTO leases (name, token, holder, acquired_at, renewed_at, expires_at) VALUES (?, 1, ?, ?, ?, ?)
+			ON CONFLICT (name) DO UPDATE SET token = token + 1, holder = excluded.holder,
+				acquired_at = excluded.acquired_at, renewed_at = excluded.renewed_at, expires_at = excluded.expires_at
+			RETURNING token`,
+			name, holder, now.UnixNano(), now.UnixNano(), expires.UnixNano()).Scan(&l.token)
 	})
 	if err != nil {
 		return nil, err
@@ -74,6 +68,23 @@ func (s *sqliteStore) Acquire(ctx context.Context, name, holder string) (store.L
 		return nil, errors.Join(fmt.Errorf("local store %s is closed", s.path), l.Release(ctx))
 	}
 	return l, nil
+}
+
+// checkFences returns a *vnfm.LeaseLostError when a lease that ctx is under was acquired
+// again since.
+func checkFences(ctx context.Context, tx *sql.Tx) error {
+	for _, f := range store.Fences(ctx) {
+		var token int64
+		var holder string
+		err := tx.QueryRowContext(ctx, "SELECT token, holder FROM leases WHERE name = ?", f.Lease).Scan(&token, &holder)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+		if token != f.Token {
+			return &vnfm.LeaseLostError{Object: f.Lease, Holder: holder}
+		}
+	}
+	return nil
 }
 
 // holderOf returns who has a lease and is alive, or nil.
@@ -150,6 +161,9 @@ func (l *lease) renew(ctx context.Context) (expires time.Time, taken bool, err e
 
 func (l *lease) lose() { l.lostOnce.Do(func() { close(l.lost) }) }
 
+// Fence names this acquisition.
+func (l *lease) Fence() store.Fence { return store.Fence{Lease: l.name, Token: l.token} }
+
 // Lost is closed when the lease could not be renewed in time.
 func (l *lease) Lost() <-chan struct{} { return l.lost }
 
@@ -166,7 +180,8 @@ func (l *lease) Release(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 	defer cancel()
 	return l.s.write(ctx, fmt.Sprintf("releasing the lease %q", l.name), func(db *sql.DB) error {
-		_, err := db.ExecContext(ctx, "DELETE FROM leases WHERE name = ? AND token = ?", l.name, l.token)
+		// The row stays: the next token must be a greater one.
+		_, err := db.ExecContext(ctx, "UPDATE leases SET expires_at = 0 WHERE name = ? AND token = ?", l.name, l.token)
 		return err
 	})
 }

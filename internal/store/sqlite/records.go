@@ -84,8 +84,8 @@ func (s *sqliteStore) Create(ctx context.Context, r *store.Record) error {
 		return fmt.Errorf("a record needs a kind and an id, got kind %q and id %q", r.Kind, r.ID)
 	}
 	now := time.Now().UTC().Round(0)
-	err := s.write(ctx, fmt.Sprintf("creating %s %q", r.Kind, r.ID), func(db *sql.DB) error {
-		_, err := db.ExecContext(ctx, `INSERT INTO records (kind, id, key, owner, revision, data, sealed, created_at, updated_at)
+	err := s.change(ctx, fmt.Sprintf("creating %s %q", r.Kind, r.ID), func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `INSERT INTO records (kind, id, key, owner, revision, data, sealed, created_at, updated_at)
 			VALUES (?, ?, nullif(?, ''), ?, 1, ?, ?, ?, ?)`,
 			r.Kind, r.ID, r.Key, r.Owner, present(r.Data), present(r.Sealed), now.UnixNano(), now.UnixNano())
 		return err
@@ -106,13 +106,8 @@ func (s *sqliteStore) Update(ctx context.Context, r *store.Record) error {
 	now := time.Now().UTC().Round(0)
 	var created int64
 	var updated, found bool
-	err := s.write(ctx, fmt.Sprintf("updating %s %q", r.Kind, r.ID), func(db *sql.DB) error {
-		tx, err := db.BeginTx(ctx, nil)
-		if err != nil {
-			return err
-		}
-		defer tx.Rollback() //nolint:errcheck // Nothing to undo after the commit, and nothing to add to an error.
-		err = tx.QueryRowContext(ctx, "SELECT created_at FROM records WHERE kind = ? AND id = ?", r.Kind, r.ID).Scan(&created)
+	err := s.change(ctx, fmt.Sprintf("updating %s %q", r.Kind, r.ID), func(tx *sql.Tx) error {
+		err := tx.QueryRowContext(ctx, "SELECT created_at FROM records WHERE kind = ? AND id = ?", r.Kind, r.ID).Scan(&created)
 		found = err == nil
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil
@@ -127,11 +122,8 @@ func (s *sqliteStore) Update(ctx context.Context, r *store.Record) error {
 			return err
 		}
 		n, err := res.RowsAffected()
-		if err != nil {
-			return err
-		}
 		updated = n == 1
-		return tx.Commit()
+		return err
 	})
 	switch {
 	case isDuplicate(err):
@@ -153,8 +145,8 @@ func (s *sqliteStore) Delete(ctx context.Context, kind store.Kind, id string) er
 	if _, err := s.database(ctx, false); errors.Is(err, errAbsent) {
 		return fmt.Errorf("%s %q: %w", kind, id, store.ErrNotFound)
 	}
-	err := s.write(ctx, fmt.Sprintf("deleting %s %q", kind, id), func(db *sql.DB) error {
-		res, err := db.ExecContext(ctx, "DELETE FROM records WHERE kind = ? AND id = ?", kind, id)
+	err := s.change(ctx, fmt.Sprintf("deleting %s %q", kind, id), func(tx *sql.Tx) error {
+		res, err := tx.ExecContext(ctx, "DELETE FROM records WHERE kind = ? AND id = ?", kind, id)
 		if err != nil {
 			return err
 		}
@@ -165,6 +157,28 @@ func (s *sqliteStore) Delete(ctx context.Context, kind store.Kind, id string) er
 		return fmt.Errorf("%s %q: %w", kind, id, store.ErrNotFound)
 	}
 	return err
+}
+
+// change does f in a transaction that writes records, when the leases of ctx are still
+// the caller's and no newer release has taken over the store.
+func (s *sqliteStore) change(ctx context.Context, doing string, f func(tx *sql.Tx) error) error {
+	return s.write(ctx, doing, func(db *sql.DB) error {
+		tx, err := db.BeginTx(ctx, nil)
+		if err != nil {
+			return err
+		}
+		defer tx.Rollback() //nolint:errcheck // Nothing to undo after the commit, and nothing to add to an error.
+		if _, err := formatVersion(ctx, tx, len(migrations())); err != nil {
+			return err
+		}
+		if err := checkFences(ctx, tx); err != nil {
+			return err
+		}
+		if err := f(tx); err != nil {
+			return err
+		}
+		return tx.Commit()
+	})
 }
 
 // write does f, one at a time in this handle, and again while other processes hold

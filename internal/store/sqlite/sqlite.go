@@ -20,6 +20,7 @@ import (
 	// The driver registers itself under the name "sqlite".
 	_ "modernc.org/sqlite"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/durable"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 )
 
@@ -41,6 +42,9 @@ func defaultTiming() timing {
 	return timing{lease: 15 * time.Second, renew: 5 * time.Second, busy: 30 * time.Second}
 }
 
+// errNetwork says that a store cannot be there.
+var errNetwork = errors.New("is on a network file system")
+
 // errAbsent says that there is no database yet, and that nothing was made.
 var errAbsent = errors.New("no database")
 
@@ -48,6 +52,10 @@ type sqliteStore struct {
 	path   string
 	dir    string
 	timing timing
+	// release is the release of the provider that works on the store.
+	release string
+	// fileSystemType is that of the machine; tests have others.
+	fileSystemType func(path string) (int64, error)
 
 	db atomic.Pointer[sql.DB]
 	// opening and writing are semaphores rather than mutexes, so that waiting for
@@ -86,9 +94,16 @@ func DefaultPath() (string, error) {
 
 // Open returns the store whose database is the file path. Nothing is read or made
 // before the first use: a store that nobody wrote to is empty and leaves no trace
-// on the disk. The returned store keeps nothing of ctx.
-func Open(ctx context.Context, path string) (store.Store, error) {
-	return open(ctx, path, defaultTiming())
+// on the disk. release is the version of the provider: a store that it brings to its
+// format tells earlier ones, which refuse it, and keeps a backup of what was there. The
+// returned store keeps nothing of ctx.
+func Open(ctx context.Context, path, release string) (store.Store, error) {
+	s, err := open(ctx, path, defaultTiming())
+	if err != nil {
+		return nil, err
+	}
+	s.release = release
+	return s, nil
 }
 
 // OpenBriefly is Open with leases that live, without renewal, for a time of the caller's: tests wait for their end.
@@ -113,9 +128,12 @@ func open(ctx context.Context, path string, t timing) (*sqliteStore, error) {
 		return nil, fmt.Errorf("local store %s is not a file but %s: set the provider argument store = { local = { path = \"...\" } } to a file", abs, info.Mode().Type())
 	}
 	return &sqliteStore{
-		path:    abs,
-		dir:     filepath.Dir(abs),
-		timing:  t,
+		path:   abs,
+		dir:    filepath.Dir(abs),
+		timing: t,
+
+		fileSystemType: fileSystemType,
+
 		opening: make(chan struct{}, 1),
 		writing: make(chan struct{}, 1),
 		leases:  map[*lease]struct{}{},
@@ -173,6 +191,9 @@ func (s *sqliteStore) database(ctx context.Context, create bool) (*sql.DB, error
 	if closed {
 		return nil, fmt.Errorf("local store %s is closed", s.path)
 	}
+	if err := s.checkFileSystem(); err != nil {
+		return nil, err
+	}
 	if err := s.prepareFile(create); err != nil {
 		return nil, err
 	}
@@ -182,12 +203,25 @@ func (s *sqliteStore) database(ctx context.Context, create bool) (*sql.DB, error
 	}
 	db.SetMaxOpenConns(4)
 	db.SetMaxIdleConns(4)
-	err = s.retry(ctx, "opening the database", func() error { return migrate(ctx, db, migrations()) })
+	err = s.retry(ctx, "opening the database", func() error { return migrate(ctx, db, s.path, migrations(), s.release) })
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	s.db.Store(db)
 	return db, nil
+}
+
+// checkFileSystem refuses a directory of a network file system, where two machines would
+// write at once, each with locks that the other one does not see.
+func (s *sqliteStore) checkFileSystem() error {
+	network, err := networkFileSystem(s.dir, s.fileSystemType)
+	if err == nil && network != "" {
+		err = fmt.Errorf("%s %w (%s)", s.dir, errNetwork, network)
+	}
+	if err != nil {
+		return s.explain("looking at the file system", err)
+	}
+	return nil
 }
 
 // prepareFile makes the database file with the right mode before SQLite can make it
@@ -207,7 +241,7 @@ func (s *sqliteStore) prepareFile(create bool) error {
 	case !create:
 		return errAbsent
 	}
-	if err := os.MkdirAll(s.dir, dirMode); err != nil {
+	if err := durable.MkdirAll(s.dir, dirMode); err != nil {
 		return s.explain("making the directory", err)
 	}
 	f, err := os.OpenFile(s.path, os.O_CREATE|os.O_RDWR, fileMode)
@@ -222,8 +256,12 @@ func (s *sqliteStore) dsn() string {
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path
 	}
+	// What a record tells has happened elsewhere, or is about to: a key is removed from a
+	// vault, an object is made. So each commit is on the disk before the next step; with
+	// NORMAL, a loss of power would take back the last ones.
+	//
 	// SQLite itself waits a moment only: it would not see the end of the context.
 	// The rest of the waiting is done by retry.
-	u := url.URL{Scheme: "file", Path: path, RawQuery: "_busy_timeout=100&_pragma=synchronous(NORMAL)&_txlock=immediate"}
+	u := url.URL{Scheme: "file", Path: path, RawQuery: "_busy_timeout=100&_pragma=synchronous(FULL)&_txlock=immediate"}
 	return u.String()
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -105,11 +106,37 @@ func TestStrangePaths(t *testing.T) {
 			t.Errorf("no database at %q: %v", path, err)
 		}
 	}
-	if _, err := Open(t.Context(), ""); err == nil {
+	if _, err := Open(t.Context(), "", "test"); err == nil {
 		t.Error("Open took an empty path")
 	}
-	_, err := Open(t.Context(), t.TempDir())
+	_, err := Open(t.Context(), t.TempDir(), "test")
 	wantError(t, err, "is not a file")
+}
+
+// TestCommitsAreSynced looks at what every connection of the pool is set to: a loss of
+// power cannot be made here.
+func TestCommitsAreSynced(t *testing.T) {
+	s := tempStore(t, quick())
+	createVIM(t, s, "a")
+	for range 4 {
+		conn, err := s.db.Load().Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := conn.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		var synchronous int
+		var journal string
+		if err := conn.QueryRowContext(t.Context(), "SELECT synchronous, journal_mode FROM pragma_synchronous, pragma_journal_mode").Scan(&synchronous, &journal); err != nil {
+			t.Fatal(err)
+		}
+		if synchronous != 2 || journal != "wal" {
+			t.Errorf("synchronous = %d, journal_mode = %s, want 2 (FULL) and wal", synchronous, journal)
+		}
+	}
 }
 
 func TestModes(t *testing.T) {
@@ -196,14 +223,14 @@ func TestUnusableDatabases(t *testing.T) {
 			},
 			[]string{"damaged", "move it away"},
 		},
-		"newer schema": {
+		"newer format": {
 			func(t *testing.T, path string) {
 				t.Helper()
 				s := openAt(t, path, quick())
 				createVIM(t, s, "a")
-				exec(t, path, "UPDATE schema_version SET version = 99")
+				exec(t, path, "UPDATE schema_version SET version = 99, release = '9.9.9'")
 			},
-			[]string{"schema version 99", "newer release of the provider", "store = { local"},
+			[]string{"opening the database: format 99 was written by a newer release of the provider (9.9.9), this one knows formats up to 2; use that release, or set the provider argument store = { local = { path = \"...\" } } to another place"},
 		},
 		"other application": {
 			func(t *testing.T, path string) {
@@ -321,14 +348,15 @@ func TestLeaseThatCannotBeRenewedIsLost(t *testing.T) {
 }
 
 func TestMigrate(t *testing.T) {
-	db := rawDB(t, filepath.Join(t.TempDir(), "store.db"))
+	path := filepath.Join(t.TempDir(), "store.db")
+	db := rawDB(t, path)
 	steps := []string{
-		"CREATE TABLE things (name TEXT); INSERT INTO things VALUES ('old')",
+		"ALTER TABLE schema_version ADD COLUMN release TEXT NOT NULL DEFAULT ''; CREATE TABLE things (name TEXT); INSERT INTO things VALUES ('old')",
 		"ALTER TABLE things ADD COLUMN size INTEGER; UPDATE things SET size = 7",
 		"INSERT INTO things VALUES ('new', 8)",
 	}
 	for _, n := range []int{1, 1, 3, 3} {
-		if err := migrate(t.Context(), db, steps[:n]); err != nil {
+		if err := migrate(t.Context(), db, path, steps[:n], "1.0"); err != nil {
 			t.Fatalf("to version %d: %v", n, err)
 		}
 	}
@@ -340,18 +368,119 @@ func TestMigrate(t *testing.T) {
 	if sum != 15 || version != 3 {
 		t.Errorf("sum = %d, version = %d, want 15 and 3", sum, version)
 	}
-	if err := migrate(t.Context(), db, steps[:2]); !errors.Is(err, errNewerSchema) {
-		t.Errorf("migrating back = %v, want errNewerSchema", err)
+	if err := migrate(t.Context(), db, path, steps[:2], "1.0"); !errors.Is(err, errNewerFormat) {
+		t.Errorf("migrating back = %v, want errNewerFormat", err)
 	}
 	// A step that fails leaves nothing behind.
-	if err := migrate(t.Context(), db, append(steps, "DROP TABLE things; CREATE nonsense")); err == nil {
+	if err := migrate(t.Context(), db, path, append(steps, "DROP TABLE things; CREATE nonsense"), "1.0"); err == nil {
 		t.Error("a failing step is no error")
 	}
-	if err := migrate(t.Context(), db, steps); err != nil {
+	if err := migrate(t.Context(), db, path, steps, "1.0"); err != nil {
 		t.Error(err)
 	}
 	if err := db.QueryRowContext(t.Context(), "SELECT count(*) FROM things").Scan(&sum); err != nil || sum != 2 {
 		t.Errorf("things = %d, %v, want 2", sum, err)
+	}
+}
+
+// formatOne makes a store as the first format was written, with a lease that its holder
+// did not release.
+func formatOne(t *testing.T) (path string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", "format-1.sql"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path = filepath.Join(t.TempDir(), "store.db")
+	exec(t, path, "PRAGMA journal_mode = WAL")
+	exec(t, path, string(text))
+	exec(t, path, fmt.Sprint("UPDATE leases SET expires_at = ", time.Now().Add(time.Hour).UnixNano()))
+	return path
+}
+
+func TestAStoreOfAnEarlierFormat(t *testing.T) {
+	path := formatOne(t)
+	s := openAt(t, path, quick())
+	s.release = "2.3.4"
+	recs, err := s.List(t.Context(), store.Query{})
+	if err != nil || len(recs) != 2 {
+		t.Fatalf("records %v, %v, want 2", recs, err)
+	}
+	want := store.Record{
+		Kind: store.KindInstance, ID: "instance-1", Key: "vim-1/default/core", Owner: "vim-1", Revision: 1,
+		Data: []byte(`{"id": "instance-1"}`), CreatedAt: recs[1].CreatedAt, UpdatedAt: recs[1].UpdatedAt,
+	}
+	if diff := cmp.Diff(want, recs[1]); diff != "" {
+		t.Errorf("instance (-want +got):\n%s", diff)
+	}
+	if err := s.Update(t.Context(), &recs[1]); err != nil {
+		t.Error(err)
+	}
+	_, err = s.Acquire(t.Context(), "instance/instance-1", store.Holder())
+	if held, ok := errors.AsType[*store.HeldError](err); !ok || held.Holder != "somebody elsewhere" {
+		t.Errorf("acquiring a lease that was held before = %v, want a HeldError", err)
+	}
+	var version int
+	var release string
+	if err := rawDB(t, path).QueryRowContext(t.Context(), "SELECT version, release FROM schema_version").Scan(&version, &release); err != nil {
+		t.Fatal(err)
+	}
+	if version != 2 || release != "2.3.4" {
+		t.Errorf("format %d, written by %q, want 2 and 2.3.4", version, release)
+	}
+
+	// The backup is as it was, and opens.
+	backup := backupPath(path, 1)
+	info, err := os.Stat(backup)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Fatalf("backup %v, %v, want one of mode 0600", info, err)
+	}
+	var revision int
+	if err := rawDB(t, backup).QueryRowContext(t.Context(), "SELECT version, revision FROM schema_version, records WHERE id = 'instance-1'").Scan(&version, &revision); err != nil {
+		t.Fatal(err)
+	}
+	if version != 1 || revision != 1 {
+		t.Errorf("the backup has format %d and revision %d, want 1 and 1", version, revision)
+	}
+	if left, err := filepath.Glob(filepath.Join(filepath.Dir(path), ".backup-*")); err != nil || len(left) > 0 {
+		t.Errorf("left over: %v, %v", left, err)
+	}
+}
+
+func TestAStoreThatCannotBeBackedUpIsNotMigrated(t *testing.T) {
+	path := formatOne(t)
+	if err := os.MkdirAll(filepath.Join(backupPath(path, 1), "x"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	_, err := openAt(t, path, quick()).List(t.Context(), store.Query{})
+	wantError(t, err, "backing it up before format 1 becomes 2")
+	var version int
+	if err := rawDB(t, path).QueryRowContext(t.Context(), "SELECT version FROM schema_version").Scan(&version); err != nil || version != 1 {
+		t.Errorf("format %d, %v, want 1", version, err)
+	}
+}
+
+// TestANewerReleaseTakesOverAnOpenStore refuses the writes of the earlier one, which would
+// drop what it does not know.
+func TestANewerReleaseTakesOverAnOpenStore(t *testing.T) {
+	s := tempStore(t, quick())
+	createVIM(t, s, "a")
+	r, err := s.Get(t.Context(), store.KindVIM, "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	exec(t, s.path, "UPDATE schema_version SET version = 99, release = '9.9.9'")
+	for what, err := range map[string]error{
+		"Create": s.Create(t.Context(), &store.Record{Kind: store.KindVIM, ID: "b"}),
+		"Update": s.Update(t.Context(), r),
+		"Delete": s.Delete(t.Context(), store.KindVIM, "a"),
+	} {
+		if !errors.Is(err, errNewerFormat) || !strings.Contains(err.Error(), "9.9.9") {
+			t.Errorf("%s = %v, want errNewerFormat and the release", what, err)
+		}
+	}
+	if got, err := s.Get(t.Context(), store.KindVIM, "a"); err != nil || got.Revision != r.Revision {
+		t.Errorf("record %+v, %v", got, err)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 func acquire(t *testing.T, s store.Store, name string) store.Lease {
@@ -123,6 +124,64 @@ func testLeaseReleaseCancelled(t *testing.T, b Backend) {
 	cancel()
 	must(t, l.Release(ctx))
 	must(t, acquire(t, s, "a").Release(t.Context()))
+}
+
+// testFence writes under a lease that somebody else has had since: everything is refused,
+// and nothing changes.
+func testFence(t *testing.T, b Backend) {
+	handles := b.open(t, b.New(t), 2)
+	first := acquire(t, handles[0], "a")
+	ctx := store.Under(t.Context(), first.Fence())
+	r := create(t, handles[0], sampleRecord("a"))
+	r.Data = []byte("written by the first holder")
+	must(t, handles[0].Update(ctx, &r))
+	must(t, handles[0].Create(ctx, &store.Record{Kind: store.KindOperation, ID: "gone"}))
+	must(t, handles[0].Delete(ctx, store.KindOperation, "gone"))
+	must(t, first.Release(t.Context()))
+	// Nobody has had it since.
+	must(t, handles[0].Update(ctx, &r))
+
+	second, err := handles[1].Acquire(t.Context(), "a", "somebody elsewhere")
+	must(t, err)
+	if second.Fence().Token <= first.Fence().Token {
+		t.Errorf("tokens %d and then %d", first.Fence().Token, second.Fence().Token)
+	}
+	theirs := *get(t, handles[1], r.Kind, "a")
+	theirs.Data = []byte("written by the second holder")
+	must(t, handles[1].Update(store.Under(t.Context(), second.Fence()), &theirs))
+
+	other := acquire(t, handles[0], "b")
+	for _, released := range []bool{false, true} {
+		if released {
+			must(t, second.Release(t.Context()))
+		}
+		mine := *get(t, handles[0], r.Kind, "a")
+		mine.Data = []byte("written too late")
+		for what, ctx := range map[string]context.Context{
+			"the lost lease":                    ctx,
+			"the lost lease and one that holds": store.Under(ctx, other.Fence()),
+			"one that holds and the lost lease": store.Under(store.Under(t.Context(), other.Fence()), first.Fence()),
+		} {
+			for does, err := range map[string]error{
+				"Update": handles[0].Update(ctx, &mine),
+				"Create": handles[0].Create(ctx, &store.Record{Kind: store.KindOperation, ID: "new"}),
+				"Delete": handles[0].Delete(ctx, r.Kind, "a"),
+			} {
+				lost, ok := errors.AsType[*vnfm.LeaseLostError](err)
+				if !ok || lost.Object != "a" || lost.Holder != "somebody elsewhere" {
+					t.Errorf("%s under %s = %v, want a LeaseLostError that names lease and holder", does, what, err)
+				}
+			}
+		}
+		same(t, "record", get(t, handles[0], r.Kind, "a"), &theirs)
+		if _, err := handles[0].Get(t.Context(), store.KindOperation, "new"); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("Get of a record that was refused = %v, want ErrNotFound", err)
+		}
+	}
+	if err := handles[0].Create(store.Under(t.Context(), store.Fence{Lease: "never taken", Token: 1}), &store.Record{Kind: store.KindOperation, ID: "new"}); !errors.As(err, new(*vnfm.LeaseLostError)) {
+		t.Errorf("Create under a lease that nobody has taken = %v, want a LeaseLostError", err)
+	}
+	must(t, other.Release(t.Context()))
 }
 
 func testConcurrentLeases(t *testing.T, b Backend) {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 // The environment variables that tell a child process what to do, and where.
@@ -192,6 +193,12 @@ func roleHold(ctx context.Context, s store.Store, holder string) error {
 	select {
 	case <-l.Lost():
 		fmt.Println("lost") //nolint:forbidigo // As above.
+		// As a process does that was stopped between its last look at the lease and a write.
+		err := increment(store.Under(ctx, l.Fence()), s)
+		if !errors.As(err, new(*vnfm.LeaseLostError)) {
+			return fmt.Errorf("a write after the lease was lost = %w, want a LeaseLostError", err)
+		}
+		fmt.Println("refused") //nolint:forbidigo // As above.
 	case err := <-hungUp:
 		return errors.Join(err, l.Release(ctx))
 	}

@@ -20,12 +20,16 @@ func testProcessStopped(t *testing.T, b Backend) {
 		t.Fatal("the child process ended")
 	}
 	s := b.open(t, address, 1)[0]
+	create(t, s, store.Record{Kind: store.KindVIM, ID: "counter", Data: []byte("0")})
 	wantHeld(t, s, strings.TrimPrefix(c.out.Text(), "held by "))
 	must(t, c.cmd.Process.Signal(syscall.SIGSTOP))
 	l := acquireWithin(t, b, s, time.Now())
+	must(t, increment(store.Under(t.Context(), l.Fence()), s))
 	must(t, c.cmd.Process.Signal(syscall.SIGCONT))
 	c.hear(t, "lost")
+	c.hear(t, "refused")
 	c.wait(t)
+	same(t, "counter", string(get(t, s, store.KindVIM, "counter").Data), "1")
 	// What the old holder released was not the lease any more.
 	wantHeld(t, s, store.Holder())
 	if isLost(l) {

@@ -63,6 +63,7 @@ func Run(t *testing.T, b Backend) {
 		{"lease ends with its handle", testLeaseClosed},
 		{"lease released after the context ended", testLeaseReleaseCancelled},
 		{"concurrent leases", testConcurrentLeases},
+		{"writes after a lease was lost", testFence},
 
 		{"processes write records", testProcessesRecords},
 		{"processes take turns", testProcessesLease},

@@ -101,7 +101,7 @@ func (s Store) Manager(t testing.TB, drivers ...map[vnfm.VIMType]vnfm.InfraDrive
 		t.Fatal(err)
 	}
 	engine := lcm.New(lcm.Config{
-		OpenStore: func(ctx context.Context) (store.Store, error) { return sqlite.Open(ctx, s.Path) },
+		OpenStore: func(ctx context.Context) (store.Store, error) { return sqlite.Open(ctx, s.Path, "test") },
 		Keyring:   keys,
 		Drivers:   all,
 	})
@@ -116,7 +116,7 @@ func (s Store) Manager(t testing.TB, drivers ...map[vnfm.VIMType]vnfm.InfraDrive
 // Records opens the store itself.
 func (s Store) Records(t testing.TB) store.Store {
 	t.Helper()
-	opened, err := sqlite.Open(t.Context(), s.Path)
+	opened, err := sqlite.Open(t.Context(), s.Path, "test")
 	if err != nil {
 		t.Fatal(err)
 	}

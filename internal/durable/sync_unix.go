@@ -1,14 +1,14 @@
 //go:build !windows
 
-package sqlite
+package durable
 
 import (
 	"errors"
 	"os"
 )
 
-// syncDir brings the names in a directory to the disk.
-func syncDir(dir string) error {
+// SyncDir brings the names in a directory to the disk.
+func SyncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
 		return err

@@ -1,0 +1,216 @@
+package lcm_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store/sqlite"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// mortal is a store whose leases anybody may take at once: their holders are said to be
+// dead. Its own process does not hear of it, as one that stands still.
+type mortal struct{ store.Store }
+
+func (s mortal) Acquire(ctx context.Context, name, holder string) (store.Lease, error) {
+	return s.Store.Acquire(ctx, name, regexp.MustCompile(`start=\S+`).ReplaceAllString(holder, "start=1"))
+}
+
+// TestALeaseThatAnotherProcessHasHadSince lets a process stand still in the middle of an
+// operation, while another one does all that there is to do, and wake up.
+func TestALeaseThatAnotherProcessHasHadSince(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("holders are known to be dead on Linux only")
+	}
+	creation := func(ctx context.Context, e *lcm.Engine, _ string, spec vnfm.InstanceSpec) error {
+		_, err := e.Instantiate(ctx, spec)
+		return err
+	}
+	change := func(ctx context.Context, e *lcm.Engine, id string, spec vnfm.InstanceSpec) error {
+		spec.LevelID = "large"
+		_, err := e.Update(ctx, id, spec)
+		return err
+	}
+	end := func(ctx context.Context, e *lcm.Engine, id string, _ vnfm.InstanceSpec) error {
+		return e.Terminate(ctx, id, vnfm.TerminateSpec{})
+	}
+	for name, test := range map[string]struct {
+		// there says that the instance exists before.
+		there bool
+		work  func(context.Context, *lcm.Engine, string, vnfm.InstanceSpec) error
+		// point is where the process stands still, wakes is what it comes upon then.
+		point string
+		wakes error
+	}{
+		"creation that fails before the first write": {false, creation, "apply", errBroken},
+		"creation that fails":                        {false, creation, "applied", errBroken},
+		"creation that ends well":                    {false, creation, "applied", nil},
+		"change that fails":                          {true, change, "scale", errBroken},
+		"change that ends well":                      {true, change, "scale", nil},
+		"termination that fails":                     {true, end, "terminate", errBroken},
+		"termination that ends well":                 {true, end, "terminate", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			spec, id := w.spec(), ""
+			spec.OnFailure = vnfm.OnFailureRollback
+			if test.there {
+				i, err := w.Instantiate(t.Context(), spec)
+				if err != nil {
+					t.Fatal(err)
+				}
+				id = i.ID
+			}
+			keys, err := seal.New(seal.Source{DefaultKeyFile: filepath.Join(w.dir, "key.txt")})
+			if err != nil {
+				t.Fatal(err)
+			}
+			db, err := sqlite.Open(t.Context(), filepath.Join(w.dir, "store.db"), "test")
+			if err != nil {
+				t.Fatal(err)
+			}
+			slow := lcm.New(lcm.Config{
+				OpenStore: func(context.Context) (store.Store, error) { return mortal{db}, nil },
+				Keyring:   keys,
+				Drivers:   map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: w.driver},
+			})
+			t.Cleanup(func() {
+				if err := slow.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+			records := func() []store.Record {
+				var out []store.Record
+				for _, kind := range []store.Kind{store.KindInstance, store.KindOperation} {
+					recs, err := db.List(t.Context(), store.Query{Kind: kind})
+					if err != nil {
+						t.Fatal(err)
+					}
+					out = append(out, recs...)
+				}
+				return out
+			}
+			var theirs []store.Record
+			calls := 0
+			w.driver.fail = func(point string) error {
+				if point != test.point {
+					return nil
+				}
+				w.driver.fail = nil
+				if err := test.work(t.Context(), w.open(t), id, spec); err != nil {
+					t.Errorf("the process that takes over: %v", err)
+				}
+				theirs, calls = records(), len(w.driver.calls)
+				return test.wakes
+			}
+			err = test.work(t.Context(), slow, id, spec)
+			lost, ok := errors.AsType[*vnfm.LeaseLostError](err)
+			if !ok || lost.Holder != store.Holder() {
+				t.Errorf("the process that wakes up: %v, want a LeaseLostError that names %s", err, store.Holder())
+			}
+			if test.wakes != nil && !errors.Is(err, test.wakes) {
+				t.Errorf("the process that wakes up does not say what it came upon: %v", err)
+			}
+			if diff := cmp.Diff(theirs, records()); diff != "" {
+				t.Errorf("records after the process woke up (-want +got):\n%s", diff)
+			}
+			after := w.driver.calls[calls:]
+			if slices.Contains(after, "terminate") || slices.Contains(after, "apply") || slices.Contains(after, "scale") {
+				t.Errorf("the process that woke up went on with %q", after)
+			}
+		})
+	}
+}
+
+// TestADriverThatLosesItsLease ends a creation whose driver has lost the lease that it has
+// on the VIM itself: nothing is taken back, nothing is written.
+func TestADriverThatLosesItsLease(t *testing.T) {
+	w := newWorld(t)
+	spec := w.spec()
+	spec.OnFailure = vnfm.OnFailureRollback
+	w.driver.fail = func(point string) error {
+		if point == "applied" {
+			return fmt.Errorf("%w: applying", &vnfm.LeaseLostError{Object: "the instance"})
+		}
+		return nil
+	}
+	_, err := w.Instantiate(t.Context(), spec)
+	failed, ok := errors.AsType[*vnfm.OperationError](err)
+	if !ok || failed.Instance == nil || !errors.As(err, new(*vnfm.LeaseLostError)) {
+		t.Fatalf("the error must tell the state and the loss: %v", err)
+	}
+	if slices.Contains(w.driver.calls, "terminate") {
+		t.Errorf("the creation was rolled back: %q", w.driver.calls)
+	}
+	if got := w.operations(t, failed.Instance.ID); !slices.Equal(got, []string{"INSTANTIATE PROCESSING"}) {
+		t.Errorf("operations %q", got)
+	}
+}
+
+// TestARecordThatChangedWithoutALease refuses to write over what nobody may have written.
+func TestARecordThatChangedWithoutALease(t *testing.T) {
+	for name, test := range map[string]struct {
+		change  func(t *testing.T, w *world, id string)
+		refused bool
+	}{
+		"acknowledged": {func(t *testing.T, w *world, id string) {
+			t.Helper()
+			if _, err := w.open(t).Instance(t.Context(), id); err != nil {
+				t.Error(err)
+			}
+		}, false},
+		"changed otherwise": {func(t *testing.T, w *world, id string) {
+			t.Helper()
+			db, err := sqlite.Open(t.Context(), filepath.Join(w.dir, "store.db"), "test")
+			if err != nil {
+				t.Fatal(err)
+			}
+			rec, err := db.Get(t.Context(), store.KindInstance, id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rec.Data = regexp.MustCompile(`"name":"core"`).ReplaceAll(rec.Data, []byte(`"name":"edge"`))
+			if err := errors.Join(db.Update(t.Context(), rec), db.Close()); err != nil {
+				t.Error(err)
+			}
+		}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			i, err := w.Instantiate(t.Context(), w.spec())
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.driver.fail = func(point string) error {
+				if point == "scale" {
+					test.change(t, w, i.ID)
+				}
+				return nil
+			}
+			spec := w.spec()
+			spec.LevelID = "large"
+			_, err = w.Update(t.Context(), i.ID, spec)
+			if refused := errors.Is(err, store.ErrStale); refused != test.refused || (err != nil && !refused) {
+				t.Errorf("Update = %v, refused = %t wanted", err, test.refused)
+			}
+			after, err := w.Instances(t.Context(), vnfm.InstanceFilter{})
+			if err != nil || len(after) != 1 {
+				t.Fatal(after, err)
+			}
+			if after[0].Acknowledged == test.refused || (after[0].Name == "edge") != test.refused {
+				t.Errorf("acknowledged = %t, name = %s", after[0].Acknowledged, after[0].Name)
+			}
+		})
+	}
+}

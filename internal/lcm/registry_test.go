@@ -1,0 +1,80 @@
+package lcm_test
+
+import (
+	"context"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store/sqlite"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// busyHosts are hosts on which an installation takes a moment.
+type busyHosts struct {
+	vnfm.RegistryDriver
+	now, most atomic.Int64
+}
+
+func (b *busyHosts) InstallRegistry(context.Context, *vnfm.RegistryHost) (*vnfm.RegistryState, error) {
+	b.most.Store(max(b.most.Load(), b.now.Add(1)))
+	<-time.After(50 * time.Millisecond)
+	b.now.Add(-1)
+	return &vnfm.RegistryState{}, nil
+}
+
+func (b *busyHosts) RemoveRegistry(ctx context.Context, h *vnfm.RegistryHost, _ bool) error {
+	_, err := b.InstallRegistry(ctx, h)
+	return err
+}
+
+// TestRegistriesOnOneHost installs and removes several registries from two processes at once.
+func TestRegistriesOnOneHost(t *testing.T) {
+	for name, test := range map[string]struct {
+		hosts []string
+		most  int64
+	}{
+		"one host":  {[]string{"192.0.2.1", "192.0.2.1"}, 1},
+		"two hosts": {[]string{"192.0.2.1", "192.0.2.2"}, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, hosts := t.TempDir(), &busyHosts{}
+			var wg sync.WaitGroup
+			for _, host := range test.hosts {
+				keys, err := seal.New(seal.Source{DefaultKeyFile: filepath.Join(dir, "key.txt")})
+				if err != nil {
+					t.Fatal(err)
+				}
+				e := lcm.New(lcm.Config{
+					OpenStore: func(ctx context.Context) (store.Store, error) {
+						return sqlite.Open(ctx, filepath.Join(dir, "store.db"), "test")
+					},
+					Keyring: keys, Registries: hosts,
+				})
+				t.Cleanup(func() {
+					if err := e.Close(); err != nil {
+						t.Error(err)
+					}
+				})
+				wg.Go(func() {
+					r, err := e.InstallRegistry(t.Context(), "", vnfm.RegistrySpec{Name: "r", SSH: vnfm.SSHAccess{Address: host, User: "u"}})
+					if err == nil {
+						err = e.RemoveRegistry(t.Context(), r.ID, false)
+					}
+					if err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			wg.Wait()
+			if got := hosts.most.Load(); got > test.most {
+				t.Errorf("%d at once, want %d at most", got, test.most)
+			}
+		})
+	}
+}
