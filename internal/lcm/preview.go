@@ -46,46 +46,57 @@ func (e *Engine) RenderInstance(ctx context.Context, spec vnfm.InstanceSpec) (*v
 func (e *Engine) offline(ctx context.Context, spec *vnfm.InstanceSpec,
 	look func(*resolution, vnfm.InfraDriver, *vnfm.Target) (*vnfm.Preview, vnfm.Problems),
 ) (vnfm.Problems, error) {
-	if err := e.settleCluster(ctx, spec, false); err != nil {
+	given := spec.AdditionalParams
+	preview, problems, err := e.looked(ctx, spec, look)
+	if err != nil {
 		return nil, err
+	}
+	var declared []string
+	if preview != nil {
+		declared = preview.ShownSecrets
+	}
+	warnShown(given, declared, &problems)
+	return problems, nil
+}
+
+func (e *Engine) looked(ctx context.Context, spec *vnfm.InstanceSpec,
+	look func(*resolution, vnfm.InfraDriver, *vnfm.Target) (*vnfm.Preview, vnfm.Problems),
+) (*vnfm.Preview, vnfm.Problems, error) {
+	if err := e.settleCluster(ctx, spec, false); err != nil {
+		return nil, nil, err
 	}
 	r, problems, err := e.resolve(ctx, *spec)
 	if err != nil || r == nil {
-		return problems, err
+		return nil, problems, err
 	}
-	if e.splitParams(r.flavour, spec, &problems); problems.HasErrors() {
-		return problems, nil
-	}
-	for _, name := range spec.ParamsLater {
-		if _, infra := spec.AdditionalParams[name]; infra {
-			// What is known of the parameters of management drivers is checked all the same.
-			e.checkHooks(r, spec, nil, &problems)
-			return problems, nil
-		}
+	if e.splitParams(r.flavour, spec); infraLater(spec) {
+		// What is known of the parameters of management drivers is checked all the same.
+		e.checkHooks(r, spec, nil, &problems)
+		return nil, problems, nil
 	}
 	d, err := e.infrastructure(ctx, *spec, r)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	instance := &vnfm.Instance{Namespace: spec.Namespace, VIMID: spec.VIMID}
 	describe(instance, *spec, r)
 	t, err := e.target(ctx, instance, r, *spec)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if d, err = e.over(ctx, d, instance); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if d, err = e.spread(ctx, d, t, false); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	preview, more := look(r, d, t)
+	preview, more := look(r, veiled(d, t), t)
 	problems = append(problems, more...)
 	if preview != nil {
 		preview.FlavourID, preview.LevelID = r.flavour.ID, r.levelID
 		preview.ScaleStatus, preview.VNFDID = r.scaleStatus, r.pkg.Descriptor.ID
 	}
-	return problems, nil
+	return preview, problems, nil
 }
 
 // checkReplaced finds objects that may be replaced and that there are none of.

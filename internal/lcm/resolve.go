@@ -145,7 +145,7 @@ func (e *Engine) target(ctx context.Context, i *vnfm.Instance, r *resolution, sp
 		return nil, err
 	}
 	return &vnfm.Target{
-		Instance: i, Package: r.pkg, Flavour: r.flavour, Counts: r.counts,
+		Instance: i, SecretParams: spec.InfraSecrets, Package: r.pkg, Flavour: r.flavour, Counts: r.counts,
 		ForceConflicts: spec.ForceConflicts, AdoptExisting: spec.AdoptExisting, ReplaceObjects: spec.ReplaceObjects,
 		ScaleInVNFCIDs: spec.ScaleInVNFCIDs, DigestKey: key, Concurrency: e.cfg.Concurrency,
 	}, nil

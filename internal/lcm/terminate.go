@@ -151,7 +151,10 @@ type terminator struct {
 // terminator finds what ends an instance. The package may have been lost with the
 // store: inventory and labels are enough to find what must go.
 func (e *Engine) terminator(ctx context.Context, en *entry[vnfm.Instance]) (*terminator, error) {
-	want := specOf(&en.value)
+	want, err := e.recordedSpec(ctx, en)
+	if err != nil {
+		return nil, err
+	}
 	r, problems, err := e.resolve(ctx, want)
 	if err != nil && !errors.Is(err, vnfm.ErrNotFound) {
 		return nil, err
@@ -161,9 +164,6 @@ func (e *Engine) terminator(ctx context.Context, en *entry[vnfm.Instance]) (*ter
 	}
 	t, d, err := e.bind(ctx, &en.value, r, want)
 	if err != nil {
-		return nil, err
-	}
-	if want.Management, err = e.openParams(ctx, en); err != nil {
 		return nil, err
 	}
 	return &terminator{driver: d, target: t, spec: want, flavour: r.flavour, pkg: r.pkg}, nil

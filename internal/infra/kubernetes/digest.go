@@ -30,6 +30,14 @@ func digest(o *object, key []byte) (string, error) {
 	return "sha256:" + hex.EncodeToString(sum.Sum(nil))[:digestHex], nil
 }
 
+// keyedDigest is the digest of an object that may hold secrets anywhere: without the key no
+// guess can be tried.
+func keyedDigest(key []byte, digest string) string {
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte(digest))
+	return "sha256:" + hex.EncodeToString(mac.Sum(nil))[:digestHex]
+}
+
 // keyed returns a copy of a Secret with the keyed digests of its values.
 func keyed(content map[string]any, key []byte) map[string]any {
 	data, ok := content["data"].(map[string]any)
