@@ -36,6 +36,9 @@ func (s *Source) Stack(r Request) (*Stack, vnfm.Problems) {
 	}
 	b.checkUse()
 	b.checkLinks()
+	if err := b.hide(out); err != nil {
+		errorAt(&b.problems, s.top.place("parameters"), "a template cannot be written with hidden parameters: %v", err)
+	}
 	return out, b.problems
 }
 
@@ -69,7 +72,7 @@ func (b *builder) nfv(leaves []leaf) map[string]any {
 		l, a := &leaves[i], answers[i]
 		plain := l.plain()
 		if _, given := lookUp(b.r.NFV, plain.path); given && l.key() == capacity {
-			b.refuse(nfv, vnfm.SeverityError, vnfm.Place{}, plain.String()+" is given, which the scale levels decide on", "Set scale_levels or the instantiation level.")
+			b.refuseAt(plain.path, vnfm.SeverityError, plain.String()+" is given, which the scale levels decide on", "Set scale_levels or the instantiation level.")
 			continue
 		}
 		if _, ok := lookUp(out, l.path); ok {
@@ -181,7 +184,7 @@ func (b *builder) checkUse() {
 					continue
 				}
 				l := leaf{path: path}
-				b.refuse(nfv, vnfm.SeverityWarning, vnfm.Place{}, "the template "+b.s.top.file+" does not ask for "+l.String(), "The value has no effect.")
+				b.refuseAt(path, vnfm.SeverityWarning, "the template "+b.s.top.file+" does not ask for "+l.String(), "The value has no effect.")
 			}
 		}
 	}
@@ -212,10 +215,22 @@ func (b *builder) checkLinks() {
 
 // refuse adds a problem of an additional parameter, once.
 func (b *builder) refuse(key string, severity vnfm.Severity, at vnfm.Place, summary, detail string) {
-	p := vnfm.Problem{
+	b.add(vnfm.Problem{
 		Severity: severity, File: at.File, Line: at.Line, Column: at.Column,
-		Attribute: "additional_params", Key: key, Summary: summary, Detail: detail,
+		Attribute: vnfm.AttributeParams, Key: key, Summary: summary, Detail: detail,
+	})
+}
+
+// refuseAt adds a problem of a value below nfv that was given, once.
+func (b *builder) refuseAt(path []any, severity vnfm.Severity, summary, detail string) {
+	p := vnfm.Problem{Severity: severity, Attribute: vnfm.AttributeParams, Key: nfv, Summary: summary, Detail: detail}
+	if _, secret := lookUp(b.r.Secrets[nfv], path); secret {
+		p.Attribute = vnfm.AttributeSecretParams
 	}
+	b.add(p)
+}
+
+func (b *builder) add(p vnfm.Problem) {
 	if !slices.Contains(b.problems, p) {
 		b.problems = append(b.problems, p)
 	}

@@ -28,8 +28,8 @@ type rendering struct {
 }
 
 // render makes the stack of a target offline.
-func render(b *budget.Budget, t *vnfm.Target) (*rendering, vnfm.Problems) {
-	var ps vnfm.Problems
+func render(b *budget.Budget, t *vnfm.Target) (_ *rendering, ps vnfm.Problems) {
+	defer func() { t.Blame(ps) }()
 	if t.Instance.Namespace != "" {
 		ps = append(ps, vnfm.Problem{Attribute: "namespace", Summary: "an OpenStack has no namespaces", Detail: "leave the argument out: the project of the VIM is where the instance is"})
 	}
@@ -43,7 +43,7 @@ func render(b *budget.Budget, t *vnfm.Target) (*rendering, vnfm.Problems) {
 		return nil, ps
 	}
 	out := &rendering{source: source}
-	out.request = hot.Request{Flavour: flavour, Counts: countsOf(t), NFV: p.nfv, Parameters: p.stack, VNFCs: map[string][]int{}, DigestKey: t.DigestKey}
+	out.request = hot.Request{Flavour: flavour, Counts: countsOf(t), NFV: p.nfv, Parameters: p.stack, Secrets: t.SecretParams, VNFCs: map[string][]int{}, DigestKey: t.DigestKey}
 	out.request.Links = linksOf(t.Instance.Links)
 	for id, vdu := range source.VDUs {
 		if vdu.Form == hot.Copied {
@@ -155,6 +155,11 @@ func (r *rendering) preview(t *vnfm.Target) vnfm.Preview {
 	}
 	if t.Package.Descriptor != nil {
 		preview.VNFDID = t.Package.Descriptor.ID
+	}
+	for _, name := range r.source.Hidden() {
+		if value := t.Instance.AdditionalParams[name]; name != paramNFV && value != nil && value != "" && !t.Secret(name) {
+			preview.ShownSecrets = append(preview.ShownSecrets, name)
+		}
 	}
 	for id := range r.source.VDUs {
 		if t.Part.Has(id) {
