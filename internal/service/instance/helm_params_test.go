@@ -103,7 +103,7 @@ stringData: { login: "{{ .user }}:{{ .password }}" }
 			Config:            config("scale_levels = { calls = 3 }", secret("planted-one", 1)),
 			ConfigPlanChecks:  resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate)}, PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             also(w.whole(), w.history("1 superseded", "2 superseded", "3 deployed"), login("planted-one"), w.conceals("planted-one")),
+			Check:             also(w.whole(), w.history("1 superseded", "2 superseded", "3 deployed"), login("planted-one"), conceals(w.store, "planted-one")),
 		},
 		resource.TestStep{RefreshState: true},
 		resource.TestStep{
@@ -115,7 +115,7 @@ stringData: { login: "{{ .user }}:{{ .password }}" }
 		resource.TestStep{
 			Config:           config("scale_levels = { calls = 3 }", secret("planted-two", 2)),
 			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate)}},
-			Check:            also(w.whole(), w.history("1 superseded", "2 superseded", "3 superseded", "4 deployed"), login("planted-two"), w.conceals("planted-one", "planted-two")),
+			Check:            also(w.whole(), w.history("1 superseded", "2 superseded", "3 superseded", "4 deployed"), login("planted-two"), conceals(w.store, "planted-one", "planted-two")),
 		},
 		resource.TestStep{
 			// Another version alone changes nothing on the cluster.
@@ -126,13 +126,13 @@ stringData: { login: "{{ .user }}:{{ .password }}" }
 }
 
 // conceals checks that neither the state nor the store holds one of the secrets in clear.
-func (w *world) conceals(secrets ...string) resource.TestCheckFunc {
+func conceals(store acctest.Store, secrets ...string) resource.TestCheckFunc {
 	return func(state *terraform.State) error {
 		texts := map[string]string{}
 		for key, value := range state.RootModule().Resources[address].Primary.Attributes {
 			texts["attribute "+key] = value
 		}
-		err := filepath.WalkDir(filepath.Dir(w.store.Path), func(path string, entry os.DirEntry, err error) error {
+		err := filepath.WalkDir(filepath.Dir(store.Path), func(path string, entry os.DirEntry, err error) error {
 			if err == nil && entry.Type().IsRegular() {
 				// What is removed meanwhile holds nothing.
 				data, _ := os.ReadFile(path)
