@@ -32,7 +32,7 @@ func (s *Source) Stack(r Request) (*Stack, vnfm.Problems) {
 	if _, declared := s.top.section("parameters")[nfv]; declared {
 		out.Parameters[nfv] = computed
 	} else if len(r.NFV) > 0 {
-		b.refuse(nfv, vnfm.SeverityError, vnfm.Place{}, "the template "+s.top.file+" has no parameter nfv", "")
+		b.refuse(nfv, vnfm.Place{}, "the template "+s.top.file+" has no parameter nfv", "")
 	}
 	b.checkUse()
 	b.checkLinks()
@@ -79,14 +79,14 @@ func (b *builder) nfv(leaves []leaf) map[string]any {
 			continue
 		}
 		if a.wrong != "" {
-			b.refuse(nfv, vnfm.SeverityError, l.at, a.wrong, "")
+			b.refuse(nfv, l.at, a.wrong, "")
 			continue
 		}
 		advice := "Set additional_params." + plain.String() + "."
 		if a.advice != "" {
 			advice = a.advice + " Or set additional_params." + plain.String() + "."
 		}
-		b.refuse(nfv, vnfm.SeverityError, l.at, "the template asks for "+plain.String()+", which nothing gives", advice)
+		b.refuse(nfv, l.at, "the template asks for "+plain.String()+", which nothing gives", advice)
 	}
 	return out
 }
@@ -137,13 +137,13 @@ func (b *builder) parameters() map[string]any {
 		case ok:
 			out[name] = given
 		case !hasDefault:
-			b.refuse(name, vnfm.SeverityError, b.s.top.place("parameters", name),
+			b.refuse(name, b.s.top.place("parameters", name),
 				fmt.Sprintf("the template has the parameter %q, which has no default and is not given", name), "Set additional_params."+name+".")
 		}
 	}
 	for _, name := range sorted(b.r.Parameters) {
 		if _, ok := declared[name]; !ok || name == nfv {
-			b.refuse(name, vnfm.SeverityError, vnfm.Place{}, fmt.Sprintf("the template %s has no parameter %q", b.s.top.file, name), "")
+			b.refuse(name, vnfm.Place{}, fmt.Sprintf("the template %s has no parameter %q", b.s.top.file, name), "")
 		}
 	}
 	return out
@@ -213,10 +213,10 @@ func (b *builder) checkLinks() {
 	}
 }
 
-// refuse adds a problem of an additional parameter, once.
-func (b *builder) refuse(key string, severity vnfm.Severity, at vnfm.Place, summary, detail string) {
+// refuse adds an error of an additional parameter, once.
+func (b *builder) refuse(key string, at vnfm.Place, summary, detail string) {
 	b.add(vnfm.Problem{
-		Severity: severity, File: at.File, Line: at.Line, Column: at.Column,
+		File: at.File, Line: at.Line, Column: at.Column,
 		Attribute: vnfm.AttributeParams, Key: key, Summary: summary, Detail: detail,
 	})
 }
