@@ -14,7 +14,8 @@ import (
 // place of its value.
 const hidden = "hidden"
 
-func isHidden(declaration any) bool {
+// IsHidden reports whether a declaration of a parameter says so.
+func IsHidden(declaration any) bool {
 	yes, _ := mapOf(declaration)[hidden].(bool)
 	return yes
 }
@@ -22,7 +23,7 @@ func isHidden(declaration any) bool {
 // Hidden are the parameters of the top-level template that it declares hidden.
 func (s *Source) Hidden() []string {
 	declared := s.top.section("parameters")
-	return slices.DeleteFunc(sorted(declared), func(name string) bool { return !isHidden(declared[name]) })
+	return slices.DeleteFunc(sorted(declared), func(name string) bool { return !IsHidden(declared[name]) })
 }
 
 // hide declares hidden what the secrets of the request reach: parameters of the top-level

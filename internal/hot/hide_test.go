@@ -76,7 +76,7 @@ func TestHide(t *testing.T) {
 			found := []string{}
 			note := func(template string, parameters any) {
 				for _, name := range sorted(mapOf(parameters)) {
-					if isHidden(mapOf(parameters)[name]) {
+					if IsHidden(mapOf(parameters)[name]) {
 						found = append(found, template+" "+name)
 					}
 				}

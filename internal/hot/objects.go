@@ -119,7 +119,7 @@ func (b *builder) valueOf(arg any, values map[string]any) (any, bool) {
 	if name == nfv {
 		v = values
 	}
-	if _, secret := b.r.Secrets[name]; isHidden(declared) && !secret {
+	if _, secret := b.r.Secrets[name]; IsHidden(declared) && !secret {
 		return "hidden", true
 	}
 	if list, ok := arg.([]any); ok && len(list) > 1 {

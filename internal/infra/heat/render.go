@@ -128,9 +128,14 @@ func countsOf(t *vnfm.Target) map[string]int {
 }
 
 // digestOf is "sha256:<hex>" over the content of a stack as JSON, in which the keys of maps
-// are in order. It stays in the stack, beside what it is of.
+// are in order, without the values of hidden parameters. It stays in the stack, beside what it
+// is of.
 func digestOf(content *openstack.StackContent) (string, error) {
-	text, err := json.Marshal([]any{content.Template, content.Files, content.Parameters})
+	shown := content.Parameters
+	if visible, hidden := parted(content); len(hidden) > 0 {
+		shown = visible
+	}
+	text, err := json.Marshal([]any{content.Template, content.Files, shown})
 	if err != nil {
 		return "", fmt.Errorf("taking a digest: %w", err)
 	}

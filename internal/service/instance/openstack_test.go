@@ -571,7 +571,7 @@ func login(value string) string {
 	return fmt.Sprintf("additional_params_wo = { login = %q }\n  additional_params_wo_version = 1", value)
 }
 
-// masks checks that the stack has a value for a parameter, and does not show it.
+// masks checks that Heat shows a mask for a parameter, and that a resource has its value.
 func (c *cloud) masks(parameter, value string) resource.TestCheckFunc {
 	return func(*terraform.State) error {
 		stack, err := c.client.FindStack(c.Context(), "vnf-"+c.records()[0].ID)
@@ -585,57 +585,20 @@ func (c *cloud) masks(parameter, value string) resource.TestCheckFunc {
 		var shown struct {
 			Stack struct{ Parameters map[string]any }
 		}
-		c.env.Get(c, "orchestration", "/stacks/"+stack.Name+"/"+stack.ID, &shown)
-		if content.Parameters[parameter] != value || shown.Stack.Parameters[parameter] == value || shown.Stack.Parameters[parameter] == nil {
-			return fmt.Errorf("parameter %s is %v and shown as %v", parameter, content.Parameters[parameter], shown.Stack.Parameters[parameter])
+		var made struct {
+			Resource struct{ Attributes map[string]any }
+		}
+		path := "/stacks/" + stack.Name + "/" + stack.ID
+		c.env.Get(c, "orchestration", path, &shown)
+		c.env.Get(c, "orchestration", path+"/resources/"+parameter, &made)
+		for _, found := range []any{content.Parameters[parameter], shown.Stack.Parameters[parameter]} {
+			if found == value || found == nil {
+				return fmt.Errorf("parameter %s is shown as %v", parameter, found)
+			}
+		}
+		if made.Resource.Attributes["value"] != value {
+			return fmt.Errorf("what is made of parameter %s is %v", parameter, made.Resource.Attributes)
 		}
 		return nil
 	}
-}
-
-// TestAccInstance_openStackForms has the same VNF out of an auto-scaling group, and without
-// any template.
-func TestAccInstance_openStackForms(t *testing.T) {
-	c := newCloud(t)
-	resource.Test(t, resource.TestCase{
-		ProtoV6ProviderFactories: c.heard.factories(),
-		CheckDestroy:             func(*terraform.State) error { return c.volumesAreLeft() },
-		Steps: []resource.TestStep{
-			{
-				Config:           c.firewall("group", level(1)),
-				ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{countOf("FW", 2)}, PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
-				Check:            c.whole(map[string]int{"FW": 2, "TG": 1}),
-			},
-			{
-				PreConfig:        c.remember,
-				Config:           c.firewall("group", level(2)),
-				ConfigPlanChecks: inPlace(countOf("FW", 3)),
-				Check:            also(c.whole(map[string]int{"FW": 3, "TG": 1}), c.survivors("FW", 2)),
-			},
-			{
-				PreConfig:        c.remember,
-				Config:           c.firewall("group", level(1)),
-				ConfigPlanChecks: inPlace(countOf("FW", 2)),
-				Check:            also(c.whole(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 2), c.gone("FW", 2)),
-			},
-			{
-				// Without a template the VNFD says it all.
-				Config:           c.firewall("plain", level(1)),
-				ConfigPlanChecks: inPlace(countOf("FW", 2)),
-				Check:            c.whole(map[string]int{"FW": 2, "TG": 1}),
-			},
-			{
-				PreConfig:        c.remember,
-				Config:           c.firewall("plain", level(1), `heal = { trigger = "1", vdu_ids = ["FW"], storage = true }`, `deletion_policy = { volumes = "keep" }`),
-				ConfigPlanChecks: inPlace(),
-				Check:            also(c.whole(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 0), c.otherVolumes, func(*terraform.State) error { c.remember(); return nil }),
-			},
-			{
-				ResourceName:            address,
-				ImportState:             true,
-				ImportStateVerify:       true,
-				ImportStateVerifyIgnore: []string{"scale_levels", "ext_virtual_links", "timeouts", "heal", "deletion_policy"},
-			},
-		},
-	})
 }
