@@ -11,6 +11,7 @@ import (
 // PreviewInstance implements vnfm.Manager.
 func (e *Engine) PreviewInstance(ctx context.Context, spec vnfm.InstanceSpec) (*vnfm.Preview, vnfm.Problems, error) {
 	var preview *vnfm.Preview
+	given := spec.AdditionalParams
 	problems, err := e.offline(ctx, &spec, func(r *resolution, d vnfm.InfraDriver, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
 		var found vnfm.Problems
 		if preview, found = d.Preview(t); !found.HasErrors() {
@@ -19,6 +20,11 @@ func (e *Engine) PreviewInstance(ctx context.Context, spec vnfm.InstanceSpec) (*
 		}
 		return preview, found
 	})
+	var declared []string
+	if preview != nil {
+		declared = preview.ShownSecrets
+	}
+	warnShown(given, declared, &problems)
 	if err != nil || problems.HasErrors() {
 		return nil, problems, err
 	}
@@ -46,49 +52,33 @@ func (e *Engine) RenderInstance(ctx context.Context, spec vnfm.InstanceSpec) (*v
 func (e *Engine) offline(ctx context.Context, spec *vnfm.InstanceSpec,
 	look func(*resolution, vnfm.InfraDriver, *vnfm.Target) (*vnfm.Preview, vnfm.Problems),
 ) (vnfm.Problems, error) {
-	given := spec.AdditionalParams
-	preview, problems, err := e.looked(ctx, spec, look)
-	if err != nil {
-		return nil, err
-	}
-	var declared []string
-	if preview != nil {
-		declared = preview.ShownSecrets
-	}
-	warnShown(given, declared, &problems)
-	return problems, nil
-}
-
-func (e *Engine) looked(ctx context.Context, spec *vnfm.InstanceSpec,
-	look func(*resolution, vnfm.InfraDriver, *vnfm.Target) (*vnfm.Preview, vnfm.Problems),
-) (*vnfm.Preview, vnfm.Problems, error) {
 	if err := e.settleCluster(ctx, spec, false); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	r, problems, err := e.resolve(ctx, *spec)
 	if err != nil || r == nil {
-		return nil, problems, err
+		return problems, err
 	}
 	if e.splitParams(r.flavour, spec); infraLater(spec) {
 		// What is known of the parameters of management drivers is checked all the same.
 		e.checkHooks(r, spec, nil, &problems)
-		return nil, problems, nil
+		return problems, nil
 	}
 	d, err := e.infrastructure(ctx, *spec, r)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	instance := &vnfm.Instance{Namespace: spec.Namespace, VIMID: spec.VIMID}
 	describe(instance, *spec, r)
 	t, err := e.target(ctx, instance, r, *spec)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if d, err = e.over(ctx, d, instance); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if d, err = e.spread(ctx, d, t, false); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	preview, more := look(r, veiled(d, t), t)
 	problems = append(problems, more...)
@@ -96,7 +86,7 @@ func (e *Engine) looked(ctx context.Context, spec *vnfm.InstanceSpec,
 		preview.FlavourID, preview.LevelID = r.flavour.ID, r.levelID
 		preview.ScaleStatus, preview.VNFDID = r.scaleStatus, r.pkg.Descriptor.ID
 	}
-	return preview, problems, nil
+	return problems, nil
 }
 
 // checkReplaced finds objects that may be replaced and that there are none of.
