@@ -416,7 +416,7 @@ func TestAccInstance_openStack(t *testing.T) {
 	next := acctest.CopyPackage(t, "firewall")
 	acctest.Edit(t, next, "BaseHOT/simple/nested/FW.yaml", "      image: { get_param: image }\n", "      image: { get_param: image }\n      user_data: next\n")
 	acctest.Edit(t, next, "BaseHOT/simple/firewall.yaml", "    type: json\n", "    type: json\n  login: { type: string, default: none }\n")
-	acctest.Edit(t, next, "BaseHOT/simple/firewall.yaml", "resources:\n", "resources:\n  login: { type: OS::Heat::Value, properties: { value: { get_param: login } } }\n")
+	acctest.Edit(t, next, "BaseHOT/simple/firewall.yaml", "resources:\n", "resources:\n  banner: { type: OS::Heat::Value, properties: { value: { get_param: login } } }\n")
 	acctest.Edit(t, next, "Definitions/firewall.yaml", `software_version: "1.0.0"`, `software_version: "1.1.0"`)
 	acctest.Hash(t, next)
 	leaving := t.TempDir()
@@ -555,7 +555,7 @@ func TestAccInstance_openStack(t *testing.T) {
 				PreConfig:        c.remember,
 				Config:           c.over(next, "simple", c.links(other), level(1), login("planted-login")),
 				ConfigPlanChecks: inPlace(),
-				Check:            also(c.whole(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 2), c.survivors("TG", 1), c.masks("login", "planted-login"), conceals(c.store, "planted-login")),
+				Check:            also(c.whole(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 2), c.survivors("TG", 1), c.masks("login", "banner", "planted-login"), conceals(c.store, "planted-login")),
 			},
 			{
 				Config:             c.over(next, "simple", c.links(other), level(1), login("planted-other")),
@@ -572,7 +572,7 @@ func login(value string) string {
 }
 
 // masks checks that Heat shows a mask for a parameter, and that a resource has its value.
-func (c *cloud) masks(parameter, value string) resource.TestCheckFunc {
+func (c *cloud) masks(parameter, resourceName, value string) resource.TestCheckFunc {
 	return func(*terraform.State) error {
 		stack, err := c.client.FindStack(c.Context(), "vnf-"+c.records()[0].ID)
 		if err != nil {
@@ -590,7 +590,7 @@ func (c *cloud) masks(parameter, value string) resource.TestCheckFunc {
 		}
 		path := "/stacks/" + stack.Name + "/" + stack.ID
 		c.env.Get(c, "orchestration", path, &shown)
-		c.env.Get(c, "orchestration", path+"/resources/"+parameter, &made)
+		c.env.Get(c, "orchestration", path+"/resources/"+resourceName, &made)
 		for _, found := range []any{content.Parameters[parameter], shown.Stack.Parameters[parameter]} {
 			if found == value || found == nil {
 				return fmt.Errorf("parameter %s is shown as %v", parameter, found)
