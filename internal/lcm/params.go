@@ -156,6 +156,7 @@ type sealed struct{ management, secrets map[string]any }
 
 // sealParams puts parameters into a record that is about to be written.
 func (e *Engine) sealParams(ctx context.Context, en *entry[vnfm.Instance], params sealed) error {
+	en.value.SecretParams = len(params.secrets) > 0
 	plain := map[string]string{}
 	for name, values := range map[string]map[string]any{sealedParams: params.management, sealedSecrets: params.secrets} {
 		if len(values) == 0 {
@@ -215,10 +216,14 @@ func (e *Engine) openInstance(ctx context.Context, en *entry[vnfm.Instance]) (ma
 	return s.Open(ctx, en.rec.ID, en.rec.Sealed)
 }
 
-// recordedSpec reads the spec back out of a record, with the sealed parameters.
+// recordedSpec reads the spec back out of a record, with what its infra driver needs of the
+// sealed parameters.
 func (e *Engine) recordedSpec(ctx context.Context, en *entry[vnfm.Instance]) (vnfm.InstanceSpec, error) {
 	spec := specOf(&en.value)
+	if !en.value.SecretParams {
+		return spec, nil
+	}
 	params, err := e.openParams(ctx, en)
-	spec.Management, spec.InfraSecrets = params.management, params.secrets
+	spec.InfraSecrets = params.secrets
 	return spec, err
 }

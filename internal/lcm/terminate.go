@@ -151,10 +151,12 @@ type terminator struct {
 // terminator finds what ends an instance. The package may have been lost with the
 // store: inventory and labels are enough to find what must go.
 func (e *Engine) terminator(ctx context.Context, en *entry[vnfm.Instance]) (*terminator, error) {
-	want, err := e.recordedSpec(ctx, en)
+	want := specOf(&en.value)
+	params, err := e.openParams(ctx, en)
 	if err != nil {
 		return nil, err
 	}
+	want.Management, want.InfraSecrets = params.management, params.secrets
 	r, problems, err := e.resolve(ctx, want)
 	if err != nil && !errors.Is(err, vnfm.ErrNotFound) {
 		return nil, err

@@ -157,6 +157,9 @@ type Instance struct {
 	ScaleLevels      map[string]int `json:"scale_levels,omitempty"`
 	ScaleStatus      map[string]int `json:"scale_status,omitempty"`
 	AdditionalParams map[string]any `json:"additional_params,omitempty"`
+	// SecretParams is set when the infra driver has secret parameters besides, which are sealed
+	// with the record.
+	SecretParams bool `json:"secret_params,omitempty"`
 	// Connections are the further VIMs by name. One without VDUs and manifests was
 	// taken away and still holds something.
 	Connections      map[string]Connection `json:"connections,omitempty"`
