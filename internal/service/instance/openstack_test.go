@@ -416,7 +416,7 @@ func TestAccInstance_openStack(t *testing.T) {
 	next := acctest.CopyPackage(t, "firewall")
 	acctest.Edit(t, next, "BaseHOT/simple/nested/FW.yaml", "      image: { get_param: image }\n", "      image: { get_param: image }\n      user_data: next\n")
 	acctest.Edit(t, next, "BaseHOT/simple/firewall.yaml", "    type: json\n", "    type: json\n  login: { type: string, default: none }\n")
-	acctest.Edit(t, next, "BaseHOT/simple/firewall.yaml", "resources:\n", "resources:\n  banner: { type: OS::Heat::Value, properties: { value: { get_param: login } } }\n")
+	acctest.Edit(t, next, "BaseHOT/simple/firewall.yaml", "resources:\n", "resources:\n  banner: { type: OS::Neutron::Net, properties: { name: { get_param: login } } }\n")
 	acctest.Edit(t, next, "Definitions/firewall.yaml", `software_version: "1.0.0"`, `software_version: "1.1.0"`)
 	acctest.Hash(t, next)
 	leaving := t.TempDir()
@@ -555,7 +555,7 @@ func TestAccInstance_openStack(t *testing.T) {
 				PreConfig:        c.remember,
 				Config:           c.over(next, "simple", c.links(other), level(1), login("planted-login")),
 				ConfigPlanChecks: inPlace(),
-				Check:            also(c.whole(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 2), c.survivors("TG", 1), c.masks("login", "banner", "planted-login"), conceals(c.store, "planted-login")),
+				Check:            also(c.whole(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 2), c.survivors("TG", 1), c.masks("login", "planted-login"), conceals(c.store, "planted-login")),
 			},
 			{
 				Config:             c.over(next, "simple", c.links(other), level(1), login("planted-other")),
@@ -571,8 +571,8 @@ func login(value string) string {
 	return fmt.Sprintf("additional_params_wo = { login = %q }\n  additional_params_wo_version = 1", value)
 }
 
-// masks checks that Heat shows a mask for a parameter, and that a resource has its value.
-func (c *cloud) masks(parameter, resourceName, value string) resource.TestCheckFunc {
+// masks checks that Heat shows a mask for a parameter, and that a network is named by its value.
+func (c *cloud) masks(parameter, value string) resource.TestCheckFunc {
 	return func(*terraform.State) error {
 		stack, err := c.client.FindStack(c.Context(), "vnf-"+c.records()[0].ID)
 		if err != nil {
@@ -582,22 +582,13 @@ func (c *cloud) masks(parameter, resourceName, value string) resource.TestCheckF
 		if err != nil {
 			return err
 		}
-		var shown struct {
-			Stack struct{ Parameters map[string]any }
+		if shown := content.Parameters[parameter]; shown == value || shown == nil {
+			return fmt.Errorf("parameter %s is shown as %v", parameter, shown)
 		}
-		var made struct {
-			Resource struct{ Attributes map[string]any }
-		}
-		path := "/stacks/" + stack.Name + "/" + stack.ID
-		c.env.Get(c, "orchestration", path, &shown)
-		c.env.Get(c, "orchestration", path+"/resources/"+resourceName, &made)
-		for _, found := range []any{content.Parameters[parameter], shown.Stack.Parameters[parameter]} {
-			if found == value || found == nil {
-				return fmt.Errorf("parameter %s is shown as %v", parameter, found)
-			}
-		}
-		if made.Resource.Attributes["value"] != value {
-			return fmt.Errorf("what is made of parameter %s is %v", parameter, made.Resource.Attributes)
+		var list struct{ Networks []struct{ Name string } }
+		c.env.Get(c, "network", "/v2.0/networks?name="+value, &list)
+		if len(list.Networks) != 1 {
+			return fmt.Errorf("of the name %s there are %v", value, list.Networks)
 		}
 		return nil
 	}
