@@ -593,3 +593,50 @@ func (c *cloud) masks(parameter, value string) resource.TestCheckFunc {
 		return nil
 	}
 }
+
+// TestAccInstance_openStackForms has the same VNF out of an auto-scaling group, and without
+// any template.
+func TestAccInstance_openStackForms(t *testing.T) {
+	c := newCloud(t)
+	resource.Test(t, resource.TestCase{
+		ProtoV6ProviderFactories: c.heard.factories(),
+		CheckDestroy:             func(*terraform.State) error { return c.volumesAreLeft() },
+		Steps: []resource.TestStep{
+			{
+				Config:           c.firewall("group", level(1)),
+				ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{countOf("FW", 2)}, PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
+				Check:            c.whole(map[string]int{"FW": 2, "TG": 1}),
+			},
+			{
+				PreConfig:        c.remember,
+				Config:           c.firewall("group", level(2)),
+				ConfigPlanChecks: inPlace(countOf("FW", 3)),
+				Check:            also(c.whole(map[string]int{"FW": 3, "TG": 1}), c.survivors("FW", 2)),
+			},
+			{
+				PreConfig:        c.remember,
+				Config:           c.firewall("group", level(1)),
+				ConfigPlanChecks: inPlace(countOf("FW", 2)),
+				Check:            also(c.whole(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 2), c.gone("FW", 2)),
+			},
+			{
+				// Without a template the VNFD says it all.
+				Config:           c.firewall("plain", level(1)),
+				ConfigPlanChecks: inPlace(countOf("FW", 2)),
+				Check:            c.whole(map[string]int{"FW": 2, "TG": 1}),
+			},
+			{
+				PreConfig:        c.remember,
+				Config:           c.firewall("plain", level(1), `heal = { trigger = "1", vdu_ids = ["FW"], storage = true }`, `deletion_policy = { volumes = "keep" }`),
+				ConfigPlanChecks: inPlace(),
+				Check:            also(c.whole(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 0), c.otherVolumes, func(*terraform.State) error { c.remember(); return nil }),
+			},
+			{
+				ResourceName:            address,
+				ImportState:             true,
+				ImportStateVerify:       true,
+				ImportStateVerifyIgnore: []string{"scale_levels", "ext_virtual_links", "timeouts", "heal", "deletion_policy"},
+			},
+		},
+	})
+}
