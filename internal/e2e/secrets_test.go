@@ -97,13 +97,46 @@ func (s *secretWorld) sources(packages map[string]string) func(name string) *url
 	}
 }
 
-// withSecret packs the package hello with a Secret of the given body.
+// withSecret packs the package hello with a Secret of the given body, and with a chart that
+// makes a Secret of a value.
 func withSecret(t testing.TB, body string) string {
 	t.Helper()
 	dir := acctest.CopyPackage(t, "hello")
 	acctest.Write(t, dir, "Files/kubernetes/secret.yaml", "apiVersion: v1\nkind: Secret\nmetadata:\n  name: planted\n"+body+"\n")
+	for name, text := range map[string]string{
+		"Chart.yaml":         "apiVersion: v2\nname: planted\nversion: 1.0.0\n",
+		"values.schema.json": `{"properties": {"users": {"type": "array", "items": {"properties": {"password": {"pattern": "^[a-z0-9-]+$"}}}}}}`,
+		"templates/a.yaml": `apiVersion: apps/v1
+kind: Deployment
+metadata: { name: {{ .Release.Name }}-web }
+spec:
+  replicas: 1
+  selector: { matchLabels: { app: chart } }
+  template: { metadata: { labels: { app: chart } }, spec: { containers: [ { name: web, image: "registry.example.com/web:1" } ] } }
+{{- range .Values.users }}
+---
+apiVersion: v1
+kind: Secret
+metadata: { name: {{ .name }} }
+stringData: { login: "{{ .role }}:{{ .password }}" }
+{{- end }}
+`,
+	} {
+		acctest.Write(t, dir, "Files/chart/"+name, text)
+	}
 	acctest.Hash(t, dir)
 	return acctest.Zip(t, dir)
+}
+
+// chartInstance is an instance of the chart that withSecret packs, with a secret value.
+func (s *secretWorld) chartInstance() string {
+	return strings.Replace(s.instance("chart", `additional_params = {
+    helm_chart_path = "Files/chart"
+    helm_parameters = { users = [{ name = "planted-user", role = "admin" }] }
+  }
+  additional_params_wo         = { helm_parameters = { users = [{ name = "planted-user", password = var.value }] } }
+  additional_params_wo_version = var.token_version
+  depends_on                   = [vnf_instance.test]`), `"test" {`, `"chart" {`, 1)
 }
 
 // configuration is over variables alone: what is written in a configuration file
@@ -120,6 +153,10 @@ variable "plain_token" {
   sensitive = true
 }
 variable "password" {
+  type      = string
+  ephemeral = true
+}
+variable "value" {
   type      = string
   ephemeral = true
 }
@@ -215,6 +252,8 @@ func TestAccSecrets(t *testing.T) {
 	digits := fmt.Sprintf("7%015d", number)
 	s.search.add("number in a Secret", digits)
 	good := withSecret(t, "data:\n  key: "+base64Of(data)+"\nstringData:\n  password: "+stringData)
+	value := s.plant("value of a chart")
+	s.variables["value"] = value
 	source := s.sources(map[string]string{
 		"good.csar":   good,
 		"base64.csar": withSecret(t, "data:\n  key: "+notBase64),
@@ -222,13 +261,16 @@ func TestAccSecrets(t *testing.T) {
 		"type.csar":   withSecret(t, "type: kubernetes.io/dockerconfigjson\nstringData:\n  .dockerconfigjson: "+notBase64),
 	})
 	s.variables["source_url"] = source("good.csar").String()
-	s.write(s.configuration(), s.instance("test", `scale_levels = { web = var.level }`))
+	s.write(s.configuration(), s.instance("test", `scale_levels = { web = var.level }`), s.chartInstance())
 
 	withUser := source("good.csar")
 	withUser.User = url.UserPassword("user", s.plant("user information in a URL"))
 	s.variables["source_url"] = withUser.String()
 	s.says(s.run(1, "plan"), "The URL holds credentials")
 	s.variables["source_url"] = source("good.csar").String()
+	s.variables["value"] = s.plant("value that a chart refuses") + "?"
+	s.says(s.run(1, "plan"), "The value users.0.password of the chart planted is refused", "does not meet pattern", "additional_params_wo")
+	s.variables["value"] = value
 
 	plan := filepath.Join(t.TempDir(), "plan")
 	s.run(0, "plan", "-json", "-out="+plan)
@@ -237,6 +279,9 @@ func TestAccSecrets(t *testing.T) {
 	s.run(0, "apply", "-json", plan)
 	if got := s.kubectl("get", "secret", "planted", "-o", "jsonpath={.data.key}"); got != base64Of(data) {
 		t.Fatalf("the Secret holds %q: nothing was planted", got)
+	}
+	if got := s.kubectl("get", "secret", "planted-user", "-o", "jsonpath={.data.login}"); got != base64Of("admin:"+value) {
+		t.Fatalf("the Secret of the chart holds %q: nothing was planted", got)
 	}
 	s.variables["level"], s.variables["token_version"] = "1", "2"
 	s.run(0, "apply", "-auto-approve")

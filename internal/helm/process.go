@@ -95,6 +95,7 @@ type sentRendering struct {
 	Sources         []templateOutput
 	Hooks           []*release.Hook
 	Notes           string
+	Shown           []string
 }
 
 // work does a task. It runs in the helper process.
@@ -126,17 +127,7 @@ func work(t task) (r result) {
 }
 
 func (r *Rendering) sent() (sentRendering, error) {
-	out := sentRendering{Names: r.names, CRDs: r.CRDs, Manifests: r.Manifests, Sources: r.sources, Hooks: r.records(), Notes: r.notes}
-	size := len(r.notes)
-	for _, m := range append(r.CRDs[:len(r.CRDs):len(r.CRDs)], r.Manifests...) {
-		size += len(m.Text)
-	}
-	for _, h := range r.Hooks {
-		size += len(h.Text)
-	}
-	if size > maxOutput {
-		return out, fmt.Errorf("the chart gives %d MiB of objects, and may give %d", size>>20, maxOutput>>20)
-	}
+	out := sentRendering{Names: r.names, CRDs: r.CRDs, Manifests: r.Manifests, Sources: r.sources, Hooks: r.records(), Notes: r.notes, Shown: r.shown}
 	var err error
 	out.Chart, err = json.Marshal(r.chart)
 	return out, err
@@ -207,7 +198,7 @@ func (c *Chart) Render(ctx context.Context, o Options) (*Rendering, vnfm.Problem
 		return nil, ps
 	}
 	out := &Rendering{
-		options: o, source: c, chart: made, names: r.Rendering.Names, sources: r.Rendering.Sources, notes: r.Rendering.Notes,
+		options: o, source: c, chart: made, names: r.Rendering.Names, sources: r.Rendering.Sources, notes: r.Rendering.Notes, shown: r.Rendering.Shown,
 		CRDs: r.Rendering.CRDs, Manifests: r.Rendering.Manifests,
 	}
 	for _, h := range r.Rendering.Hooks {

@@ -21,8 +21,11 @@ type Options struct {
 	Release, Namespace string
 	// Values are laid over those of the chart.
 	Values map[string]any
-	// Attribute and Key are the argument that gives Values, for what is wrong with them.
-	Attribute, Key string
+	// Secrets are the ways to those of Values, by keys and indices, that no text may repeat.
+	Secrets [][]string
+	// Attribute and Key are the argument that gives Values, for what is wrong with them, and
+	// SecretAttribute and Key the one that gives Secrets.
+	Attribute, SecretAttribute, Key string
 	// KubeVersion is the version of Kubernetes that templates see; empty means
 	// AssumedKubernetes. APIVersions are there besides the stable ones of Kubernetes.
 	KubeVersion string
@@ -53,7 +56,12 @@ type Rendering struct {
 	// sources are the manifests by the names of their templates, as records have them.
 	sources []templateOutput
 	notes   string
+	shown   []string
 }
+
+// ShownSecrets are the paths of values that schemas of the chart declare to be secret and that
+// are none of Options.Secrets.
+func (r *Rendering) ShownSecrets() []string { return r.shown }
 
 // ReleaseName is the name of the release.
 func (r *Rendering) ReleaseName() string { return r.options.Release }
@@ -138,7 +146,11 @@ func (c *Chart) renderOnce(o Options, caps *common.Capabilities, p *probe, ps *v
 		c.problem(ps, err)
 		return nil, nil
 	}
-	r := &Rendering{options: o, chart: made, names: namesOf(made), source: c}
+	if err := checkSize(made, output); err != nil {
+		c.problem(ps, err)
+		return nil, nil
+	}
+	r := &Rendering{options: o, chart: made, names: namesOf(made), source: c, shown: shownSecrets(made, o)}
 	r.takeNotes(output)
 	if err := r.sort(c, output); err != nil {
 		c.problem(ps, err)
@@ -148,6 +160,21 @@ func (c *Chart) renderOnce(o Options, caps *common.Capabilities, p *probe, ps *v
 		r.CRDs = append(r.CRDs, Manifest{File: c.place(crd.Filename), Text: string(crd.File.Data)})
 	}
 	return r, output
+}
+
+// checkSize refuses a chart that gives too much, before anything of it is parsed.
+func checkSize(made *chart.Chart, output map[string]string) error {
+	size := 0
+	for _, text := range output {
+		size += len(text)
+	}
+	for _, crd := range made.CRDObjects() {
+		size += len(crd.File.Data)
+	}
+	if size > maxOutput {
+		return fmt.Errorf("the chart gives %d MiB of objects, and may give %d", size>>20, maxOutput>>20)
+	}
+	return nil
 }
 
 // notesFile is the template whose output is for people.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 	chart "helm.sh/helm/v4/pkg/chart/v2"
@@ -45,10 +46,16 @@ func (c *Chart) checkSchema(made *chart.Chart, o Options, values map[string]any,
 	case err == nil:
 	case errors.As(err, &invalid):
 		for _, leaf := range leaves(invalid) {
+			attribute, reason := o.Attribute, leaf.ErrorKind.LocalizedString(message.NewPrinter(language.English))
+			if way := valueWay(made, leaf.InstanceLocation); o.secret(way) {
+				// What it says may quote the value, or tell its length.
+				attribute, reason = o.SecretAttribute, "it does not meet "+strings.Join(leaf.ErrorKind.KeywordPath(), ".")
+			} else if extra, ok := leaf.ErrorKind.(*kind.AdditionalProperties); ok && slices.ContainsFunc(extra.Properties, func(name string) bool { return o.holds(append(way, name)) }) {
+				attribute = o.SecretAttribute
+			}
 			*ps = append(*ps, vnfm.Problem{
-				Attribute: o.Attribute, Key: o.Key,
-				Summary: fmt.Sprintf("the value %s of the chart %s is refused by %s: %s", valuePath(made, leaf.InstanceLocation), made.Name(), file,
-					leaf.ErrorKind.LocalizedString(message.NewPrinter(language.English))),
+				Attribute: attribute, Key: o.Key,
+				Summary: fmt.Sprintf("the value %s of the chart %s is refused by %s: %s", valuePath(made, leaf.InstanceLocation), made.Name(), file, reason),
 			})
 		}
 	default:
@@ -91,13 +98,35 @@ func leaves(e *jsonschema.ValidationError) []*jsonschema.ValidationError {
 
 // valuePath is the path of a value from the values of the root chart.
 func valuePath(made *chart.Chart, inside []string) string {
-	var parents []string
-	for at := made; !at.IsRoot(); at = at.Parent() {
-		parents = append([]string{at.Name()}, parents...)
-	}
-	all := slices.Concat(parents, inside)
+	all := valueWay(made, inside)
 	if len(all) == 0 {
 		return "values"
 	}
 	return strings.Join(all, ".")
+}
+
+// globalValues are the values of a chart that its sub-charts have as well.
+const globalValues = "global"
+
+// valueWay is the way to a value from the values of the root chart. A global one is there,
+// and nowhere else.
+func valueWay(made *chart.Chart, inside []string) []string {
+	if len(inside) > 0 && inside[0] == globalValues {
+		return inside
+	}
+	var parents []string
+	for at := made; !at.IsRoot(); at = at.Parent() {
+		parents = append([]string{at.Name()}, parents...)
+	}
+	return slices.Concat(parents, inside)
+}
+
+// secret reports whether a value is a secret, or part of one.
+func (o *Options) secret(way []string) bool {
+	return slices.ContainsFunc(o.Secrets, func(s []string) bool { return len(s) <= len(way) && slices.Equal(s, way[:len(s)]) })
+}
+
+// holds reports whether a value is a secret, or part of one, or holds one.
+func (o *Options) holds(way []string) bool {
+	return o.secret(way) || slices.ContainsFunc(o.Secrets, func(s []string) bool { return len(s) > len(way) && slices.Equal(way, s[:len(way)]) })
 }

@@ -107,7 +107,8 @@ func (s *Source) filesOf(v any, files map[string]string) {
 }
 
 // valueOf is the value of a parameter, or of what is below it. Of a hidden one there is
-// nothing in a digest.
+// nothing in a digest, unless it is a secret of the request: a change of that is seen by
+// nothing else.
 func (b *builder) valueOf(arg any, values map[string]any) (any, bool) {
 	name := target(arg)
 	declared, ok := b.s.top.section("parameters")[name].(map[string]any)
@@ -121,7 +122,7 @@ func (b *builder) valueOf(arg any, values map[string]any) (any, bool) {
 	if name == nfv {
 		v = values
 	}
-	if hidden, _ := declared["hidden"].(bool); hidden {
+	if _, secret := b.r.Secrets[name]; IsHidden(declared) && !secret {
 		return "hidden", true
 	}
 	if list, ok := arg.([]any); ok && len(list) > 1 {

@@ -32,10 +32,13 @@ func (s *Source) Stack(r Request) (*Stack, vnfm.Problems) {
 	if _, declared := s.top.section("parameters")[nfv]; declared {
 		out.Parameters[nfv] = computed
 	} else if len(r.NFV) > 0 {
-		b.refuse(nfv, vnfm.SeverityError, vnfm.Place{}, "the template "+s.top.file+" has no parameter nfv", "")
+		b.refuse(nfv, vnfm.Place{}, "the template "+s.top.file+" has no parameter nfv", "")
 	}
 	b.checkUse()
 	b.checkLinks()
+	if err := b.hide(out); err != nil {
+		errorAt(&b.problems, s.top.place("parameters"), "a template cannot be written with hidden parameters: %v", err)
+	}
 	return out, b.problems
 }
 
@@ -69,21 +72,21 @@ func (b *builder) nfv(leaves []leaf) map[string]any {
 		l, a := &leaves[i], answers[i]
 		plain := l.plain()
 		if _, given := lookUp(b.r.NFV, plain.path); given && l.key() == capacity {
-			b.refuse(nfv, vnfm.SeverityError, vnfm.Place{}, plain.String()+" is given, which the scale levels decide on", "Set scale_levels or the instantiation level.")
+			b.refuseAt(plain.path, vnfm.SeverityError, plain.String()+" is given, which the scale levels decide on", "Set scale_levels or the instantiation level.")
 			continue
 		}
 		if _, ok := lookUp(out, l.path); ok {
 			continue
 		}
 		if a.wrong != "" {
-			b.refuse(nfv, vnfm.SeverityError, l.at, a.wrong, "")
+			b.refuse(nfv, l.at, a.wrong, "")
 			continue
 		}
 		advice := "Set additional_params." + plain.String() + "."
 		if a.advice != "" {
 			advice = a.advice + " Or set additional_params." + plain.String() + "."
 		}
-		b.refuse(nfv, vnfm.SeverityError, l.at, "the template asks for "+plain.String()+", which nothing gives", advice)
+		b.refuse(nfv, l.at, "the template asks for "+plain.String()+", which nothing gives", advice)
 	}
 	return out
 }
@@ -134,13 +137,13 @@ func (b *builder) parameters() map[string]any {
 		case ok:
 			out[name] = given
 		case !hasDefault:
-			b.refuse(name, vnfm.SeverityError, b.s.top.place("parameters", name),
+			b.refuse(name, b.s.top.place("parameters", name),
 				fmt.Sprintf("the template has the parameter %q, which has no default and is not given", name), "Set additional_params."+name+".")
 		}
 	}
 	for _, name := range sorted(b.r.Parameters) {
 		if _, ok := declared[name]; !ok || name == nfv {
-			b.refuse(name, vnfm.SeverityError, vnfm.Place{}, fmt.Sprintf("the template %s has no parameter %q", b.s.top.file, name), "")
+			b.refuse(name, vnfm.Place{}, fmt.Sprintf("the template %s has no parameter %q", b.s.top.file, name), "")
 		}
 	}
 	return out
@@ -181,7 +184,7 @@ func (b *builder) checkUse() {
 					continue
 				}
 				l := leaf{path: path}
-				b.refuse(nfv, vnfm.SeverityWarning, vnfm.Place{}, "the template "+b.s.top.file+" does not ask for "+l.String(), "The value has no effect.")
+				b.refuseAt(path, vnfm.SeverityWarning, "the template "+b.s.top.file+" does not ask for "+l.String(), "The value has no effect.")
 			}
 		}
 	}
@@ -210,12 +213,24 @@ func (b *builder) checkLinks() {
 	}
 }
 
-// refuse adds a problem of an additional parameter, once.
-func (b *builder) refuse(key string, severity vnfm.Severity, at vnfm.Place, summary, detail string) {
-	p := vnfm.Problem{
-		Severity: severity, File: at.File, Line: at.Line, Column: at.Column,
-		Attribute: "additional_params", Key: key, Summary: summary, Detail: detail,
+// refuse adds an error of an additional parameter, once.
+func (b *builder) refuse(key string, at vnfm.Place, summary, detail string) {
+	b.add(vnfm.Problem{
+		File: at.File, Line: at.Line, Column: at.Column,
+		Attribute: vnfm.AttributeParams, Key: key, Summary: summary, Detail: detail,
+	})
+}
+
+// refuseAt adds a problem of a value below nfv that was given, once.
+func (b *builder) refuseAt(path []any, severity vnfm.Severity, summary, detail string) {
+	p := vnfm.Problem{Severity: severity, Attribute: vnfm.AttributeParams, Key: nfv, Summary: summary, Detail: detail}
+	if _, secret := lookUp(b.r.Secrets[nfv], path); secret {
+		p.Attribute = vnfm.AttributeSecretParams
 	}
+	b.add(p)
+}
+
+func (b *builder) add(p vnfm.Problem) {
 	if !slices.Contains(b.problems, p) {
 		b.problems = append(b.problems, p)
 	}

@@ -2,6 +2,8 @@ package lcm_test
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -33,6 +35,10 @@ type driver struct {
 	// kept are the notes that the heals found, vnfcs what there is to be healed.
 	kept, vnfcs []string
 	cluster     string
+	// seen are the parameters of the last target that something was done with, or that was
+	// looked at, and shown what a preview says of them.
+	seen  map[string]any
+	shown []string
 	// stranded are objects that stand against a termination.
 	stranded []string
 	// fail, when set, is asked before each method and in the middle of Apply.
@@ -55,14 +61,29 @@ func (d *driver) CheckVIM(context.Context, vnfm.VIMSpec) (vnfm.VIMCheck, error) 
 }
 
 func rendered(t *vnfm.Target) map[string]string {
-	return map[string]string{
+	out := map[string]string{
 		"v1/ConfigMap a":       "sha256:" + t.Package.Digest[7:15],
 		"apps/v1/Deployment b": "sha256:0",
 	}
+	if len(t.SecretParams) > 0 {
+		text, err := json.Marshal(t.Params())
+		if err != nil {
+			panic(err)
+		}
+		out["apps/v1/Deployment b"] = fmt.Sprintf("sha256:%x", sha256.Sum256(text))
+	}
+	return out
+}
+
+// saw notes with what it was called.
+func (d *driver) saw(t *vnfm.Target) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.seen = t.Params()
 }
 
 func (d *driver) Preview(t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
-	return &vnfm.Preview{Objects: rendered(t)}, nil
+	return &vnfm.Preview{Objects: rendered(t), ShownSecrets: d.shown}, nil
 }
 
 func (d *driver) Render(t *vnfm.Target) (*vnfm.Rendering, vnfm.Problems) {
@@ -78,6 +99,8 @@ func (d *driver) DryRun(_ context.Context, t *vnfm.Target, keys []string) (vnfm.
 }
 
 func (d *driver) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) error {
+	d.saw(t)
+	r.Progress(ctx, fmt.Sprint("applying with ", d.seen))
 	if err := d.at("apply"); err != nil {
 		return err
 	}
@@ -106,6 +129,7 @@ func (d *driver) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) err
 }
 
 func (d *driver) Scale(_ context.Context, t *vnfm.Target, _ vnfm.Recorder) error {
+	d.saw(t)
 	if err := d.at("scale"); err != nil {
 		return err
 	}
@@ -121,7 +145,8 @@ func (d *driver) Leaving(_ context.Context, t *vnfm.Target) ([]string, error) {
 	return out, nil
 }
 
-func (d *driver) Heal(ctx context.Context, _ *vnfm.Target, h vnfm.HealSpec, r vnfm.Recorder) error {
+func (d *driver) Heal(ctx context.Context, t *vnfm.Target, h vnfm.HealSpec, r vnfm.Recorder) error {
+	d.saw(t)
 	d.mu.Lock()
 	d.heals = append(d.heals, h)
 	d.kept = append(d.kept, r.Kept("begun"))
@@ -132,7 +157,8 @@ func (d *driver) Heal(ctx context.Context, _ *vnfm.Target, h vnfm.HealSpec, r vn
 	return d.at("heal")
 }
 
-func (d *driver) Observe(context.Context, *vnfm.Target) (*vnfm.Observation, error) {
+func (d *driver) Observe(_ context.Context, t *vnfm.Target) (*vnfm.Observation, error) {
+	d.saw(t)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return &vnfm.Observation{Objects: maps.Clone(d.objects)}, nil
@@ -155,7 +181,8 @@ func (d *driver) CheckTermination(_ context.Context, t *vnfm.Target, _ vnfm.Term
 	return nil
 }
 
-func (d *driver) Terminate(context.Context, *vnfm.Target, vnfm.TerminateSpec, vnfm.Recorder) error {
+func (d *driver) Terminate(_ context.Context, t *vnfm.Target, _ vnfm.TerminateSpec, _ vnfm.Recorder) error {
+	d.saw(t)
 	if err := d.at("terminate"); err != nil {
 		return err
 	}

@@ -37,7 +37,7 @@ func (u *update) heal(ctx context.Context) error {
 		}
 	}
 	u.departing = func(ctx context.Context) ([]string, error) {
-		return u.engine.vnfcsOf(ctx, i, func(c *vnfm.VNFC) bool {
+		return u.engine.vnfcsOf(ctx, u.instance, func(c *vnfm.VNFC) bool {
 			return want.Whole() || slices.Contains(want.VNFCIDs, c.ID) || slices.Contains(want.VDUIDs, c.VDUID)
 		})
 	}

@@ -116,7 +116,7 @@ func (e *Engine) runHooks(ctx context.Context, op *operation, a around, drivers 
 		err := h.driver.Run(ctx, &vnfm.HookCall{
 			Hook: h.hook, Operation: a.kind, End: end, Params: ownParams(h.driver, a.request.Management), Instance: &op.instance.value, Request: &a.request,
 			Package: a.pkg, Flavour: a.flavour, Leaving: leaving, Forceful: a.forceful, DigestKey: op.instance.value.DigestKey, Recorder: op,
-			Resources: func(ctx context.Context) (*vnfm.ResourceInfo, error) { return e.resourcesOf(ctx, &op.instance.value) },
+			Resources: func(ctx context.Context) (*vnfm.ResourceInfo, error) { return e.resourcesOf(ctx, op.instance) },
 			VIMs:      e,
 			HostKeys:  hostKeys{op},
 			State:     driverState{operation: op, driver: h.name},
@@ -138,8 +138,8 @@ func (e *Engine) runHooks(ctx context.Context, op *operation, a around, drivers 
 }
 
 // resourcesOf looks what an instance has on its VIM, by its record.
-func (e *Engine) resourcesOf(ctx context.Context, i *vnfm.Instance) (*vnfm.ResourceInfo, error) {
-	t, d, err := e.bindRecord(ctx, i)
+func (e *Engine) resourcesOf(ctx context.Context, en *entry[vnfm.Instance]) (*vnfm.ResourceInfo, error) {
+	t, d, err := e.bindRecord(ctx, en)
 	if err != nil {
 		return nil, err
 	}
@@ -170,8 +170,8 @@ func (e *Engine) depart(ctx context.Context, op *operation, a around, leaving fu
 }
 
 // vnfcsOf are the ids of the VNFCs of an instance that are chosen.
-func (e *Engine) vnfcsOf(ctx context.Context, i *vnfm.Instance, chosen func(*vnfm.VNFC) bool) ([]string, error) {
-	has, err := e.resourcesOf(ctx, i)
+func (e *Engine) vnfcsOf(ctx context.Context, en *entry[vnfm.Instance], chosen func(*vnfm.VNFC) bool) ([]string, error) {
+	has, err := e.resourcesOf(ctx, en)
 	if err != nil {
 		return nil, err
 	}

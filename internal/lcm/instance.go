@@ -112,12 +112,15 @@ func (e *Engine) load(ctx context.Context, id string) (*vnfm.Target, vnfm.InfraD
 	if err != nil {
 		return nil, nil, err
 	}
-	return e.bindRecord(ctx, &en.value)
+	return e.bindRecord(ctx, en)
 }
 
 // bindRecord composes the target of an instance as its record stands.
-func (e *Engine) bindRecord(ctx context.Context, i *vnfm.Instance) (*vnfm.Target, vnfm.InfraDriver, error) {
-	spec := specOf(i)
+func (e *Engine) bindRecord(ctx context.Context, en *entry[vnfm.Instance]) (*vnfm.Target, vnfm.InfraDriver, error) {
+	spec, err := e.recordedSpec(ctx, en)
+	if err != nil {
+		return nil, nil, err
+	}
 	r, problems, err := e.resolve(ctx, spec)
 	if err != nil {
 		return nil, nil, err
@@ -125,7 +128,7 @@ func (e *Engine) bindRecord(ctx context.Context, i *vnfm.Instance) (*vnfm.Target
 	if err := problems.Err(); err != nil {
 		return nil, nil, err
 	}
-	return e.bind(ctx, i, r, spec)
+	return e.bind(ctx, &en.value, r, spec)
 }
 
 // bind composes a target that can be carried out, with VIM and credentials, and
@@ -148,7 +151,7 @@ func (e *Engine) bind(ctx context.Context, i *vnfm.Instance, r *resolution, spec
 		return nil, nil, err
 	}
 	d, err = e.spread(ctx, d, t, true)
-	return t, d, err
+	return t, veiled(d, t), err
 }
 
 // unchangeable checks that spec does not ask for what only a new instance can have.

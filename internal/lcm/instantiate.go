@@ -57,7 +57,7 @@ func (e *Engine) prepare(ctx context.Context, spec *vnfm.InstanceSpec) (store.St
 		return nil, nil, err
 	}
 	if r != nil {
-		e.splitParams(r.flavour, spec, &problems)
+		e.splitParams(r.flavour, spec)
 		e.checkHooks(r, spec, nil, &problems)
 	}
 	if err := problems.Err(); err != nil {
@@ -155,7 +155,7 @@ func (e *Engine) instantiate(ctx context.Context, s store.Store, en *entry[vnfm.
 		en.value.Rotation = &vnfm.Rotation{Trigger: spec.RotationTrigger, Done: true}
 	}
 	en.value.Status = vnfm.StatusProcessing
-	if err := e.sealParams(ctx, en, spec.Management); err != nil {
+	if err := e.sealParams(ctx, en, sealed{spec.Management, spec.InfraSecrets}); err != nil {
 		return err
 	}
 	if err := saveInstance(ctx, s, en); err != nil {

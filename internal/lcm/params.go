@@ -14,11 +14,6 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-const (
-	attributeParams       = "additional_params"
-	attributeSecretParams = "additional_params_wo"
-)
-
 // normalise gives parameters the shape that they have after a round trip through
 // a record, where every number is a float64.
 func normalise(params map[string]any) map[string]any {
@@ -34,62 +29,60 @@ func normalise(params map[string]any) map[string]any {
 }
 
 // splitParams parts the parameters of a request: those of the management drivers that its
-// flavour names, with the secret ones laid over them, and the rest, which is for the infra
+// flavour names, with the secret ones laid into them, and the rest, which is for the infra
 // driver.
-func (e *Engine) splitParams(f *vnfm.Flavour, spec *vnfm.InstanceSpec, problems *vnfm.Problems) {
+func (e *Engine) splitParams(f *vnfm.Flavour, spec *vnfm.InstanceSpec) {
 	taken := map[string]bool{}
 	for _, h := range e.hooksOf(f) {
 		for _, name := range h.driver.Params() {
 			taken[name] = true
 		}
 	}
-	infra, management := map[string]any{}, map[string]any{}
-	for name, value := range spec.AdditionalParams {
-		if taken[name] {
-			management[name] = value
-		} else {
-			infra[name] = value
+	parted := func(params map[string]any) (infra, management map[string]any) {
+		infra, management = map[string]any{}, map[string]any{}
+		for name, value := range params {
+			if taken[name] {
+				management[name] = value
+			} else {
+				infra[name] = value
+			}
 		}
+		return infra, management
 	}
-	if shown := secretsIn(management, ""); len(shown) > 0 {
-		*problems = append(*problems, vnfm.Problem{
-			Severity: vnfm.SeverityWarning, Attribute: attributeParams,
-			Summary: "additional_params shows secrets: " + strings.Join(shown, ", "),
-			Detail:  "plan and state have them in clear; give them in additional_params_wo, which is laid over additional_params and reaches neither",
-		})
-	}
-	for _, name := range slices.Sorted(maps.Keys(spec.SecretParams)) {
-		if !taken[name] {
-			*problems = append(*problems, vnfm.Problem{
-				Attribute: attributeSecretParams, Key: name, Summary: "nothing takes the secret parameter " + quote(name),
-				Detail: "additional_params_wo is for the management drivers that the VNFD names, which take " + listOf(slices.Sorted(maps.Keys(taken))),
-			})
-		}
-	}
-	spec.Management = merged(management, spec.SecretParams)
+	infra, management := parted(spec.AdditionalParams)
+	secrets, managementSecrets := parted(spec.SecretParams)
+	spec.Management, spec.InfraSecrets = vnfm.LaidInto(management, managementSecrets), secrets
 	if len(management) > 0 {
 		spec.AdditionalParams = infra
 	}
 }
 
-// merged lays values over others: objects key by key, all else as a whole.
-func merged(below, above map[string]any) map[string]any {
-	out := maps.Clone(below)
-	if out == nil {
-		out = map[string]any{}
+// infraLater reports whether something of the parameters of the infra driver is known only
+// later, of a specification whose parameters are parted.
+func infraLater(spec *vnfm.InstanceSpec) bool {
+	among := func(params map[string]any) func(string) bool {
+		return func(name string) bool { _, ok := params[name]; return ok }
 	}
-	for key, value := range above {
-		under, isMap := out[key].(map[string]any)
-		if over, ok := value.(map[string]any); ok && isMap {
-			out[key] = merged(under, over)
-			continue
-		}
-		out[key] = value
-	}
-	return out
+	return slices.ContainsFunc(spec.ParamsLater, among(spec.AdditionalParams)) || slices.ContainsFunc(spec.SecretNamesLater, among(spec.InfraSecrets)) ||
+		spec.SecretsLater && len(spec.SecretNamesLater) == 0
 }
 
-// secretsIn are the paths of values that go by the name of a secret.
+// warnShown warns of secrets among parameters that everybody may read: those that go by the
+// name of one, and those that the package declares.
+func warnShown(params map[string]any, declared []string, problems *vnfm.Problems) {
+	shown := slices.Concat(secretsIn(params, ""), declared)
+	if len(shown) == 0 {
+		return
+	}
+	slices.Sort(shown)
+	*problems = append(*problems, vnfm.Problem{
+		Severity: vnfm.SeverityWarning, Attribute: vnfm.AttributeParams,
+		Summary: "additional_params shows secrets: " + strings.Join(slices.Compact(shown), ", "),
+		Detail:  "plan and state have them in clear; give them in additional_params_wo, which is laid over additional_params and reaches neither",
+	})
+}
+
+// secretsIn are the paths of texts that go by the name of a secret.
 func secretsIn(value any, at string) []string {
 	var out []string
 	switch value := value.(type) {
@@ -102,8 +95,7 @@ func secretsIn(value any, at string) []string {
 			out = append(out, secretsIn(item, fmt.Sprintf("%s.%d", at, n))...)
 		}
 	case string:
-		name := at[strings.LastIndexByte(at, '.')+1:]
-		if value != "" && slices.ContainsFunc([]string{"password", "passphrase", "private_key"}, func(word string) bool { return strings.HasSuffix(name, word) }) {
+		if value != "" && vnfm.NamesSecret(at[strings.LastIndexByte(at, '.')+1:]) {
 			out = append(out, at)
 		}
 	}
@@ -136,48 +128,86 @@ func paramsDigest(key []byte, params map[string]any) string {
 	return "hmac-sha256:" + hex.EncodeToString(mac.Sum(nil))
 }
 
-// sealedParams is the sealed value of an instance that holds the parameters of its
-// management drivers: a termination has no request to read them from.
-const sealedParams = "management_params"
+// The sealed values of an instance: the parameters of its management drivers and the secret
+// ones of its infra driver. A refresh and a termination have no request to read them from.
+const (
+	sealedParams  = "management_params"
+	sealedSecrets = "secret_params"
+)
 
-// sealParams puts the parameters of management drivers into a record that is about to be
-// written.
-func (e *Engine) sealParams(ctx context.Context, en *entry[vnfm.Instance], params map[string]any) error {
-	if len(params) == 0 {
+// sealed are the parameters that a record holds sealed.
+type sealed struct{ management, secrets map[string]any }
+
+// sealParams puts parameters into a record that is about to be written.
+func (e *Engine) sealParams(ctx context.Context, en *entry[vnfm.Instance], params sealed) error {
+	en.value.SecretParams = len(params.secrets) > 0
+	plain := map[string]string{}
+	for name, values := range map[string]map[string]any{sealedParams: params.management, sealedSecrets: params.secrets} {
+		if len(values) == 0 {
+			continue
+		}
+		raw, err := json.Marshal(values)
+		if err != nil {
+			return err
+		}
+		plain[name] = string(raw)
+	}
+	if len(plain) == 0 {
 		en.rec.Sealed = nil
 		return nil
 	}
-	raw, err := json.Marshal(params)
-	if err != nil {
-		return err
-	}
-	s, err := e.store(ctx)
-	if err != nil {
-		return err
-	}
-	en.rec.Sealed, err = s.Seal(ctx, en.rec.ID, map[string]string{sealedParams: string(raw)})
-	if err != nil {
+	if err := e.sealInstance(ctx, en, plain); err != nil {
 		return fmt.Errorf("sealing the additional parameters of VNF instance %q: %w", en.value.Name, err)
 	}
 	return nil
 }
 
 // openParams reads them back.
-func (e *Engine) openParams(ctx context.Context, en *entry[vnfm.Instance]) (map[string]any, error) {
+func (e *Engine) openParams(ctx context.Context, en *entry[vnfm.Instance]) (sealed, error) {
+	var out sealed
 	if len(en.rec.Sealed) == 0 {
-		return nil, nil
+		return out, nil
 	}
+	plain, err := e.openInstance(ctx, en)
+	if err != nil {
+		return out, fmt.Errorf("opening the additional parameters of VNF instance %q: %w", en.value.Name, err)
+	}
+	for name, into := range map[string]*map[string]any{sealedParams: &out.management, sealedSecrets: &out.secrets} {
+		if plain[name] == "" {
+			continue
+		}
+		if err := json.Unmarshal([]byte(plain[name]), into); err != nil {
+			return sealed{}, fmt.Errorf("reading the additional parameters of VNF instance %q: %w", en.value.Name, err)
+		}
+	}
+	return out, nil
+}
+
+func (e *Engine) sealInstance(ctx context.Context, en *entry[vnfm.Instance], plain map[string]string) error {
+	s, err := e.store(ctx)
+	if err != nil {
+		return err
+	}
+	en.rec.Sealed, err = s.Seal(ctx, en.rec.ID, plain)
+	return err
+}
+
+func (e *Engine) openInstance(ctx context.Context, en *entry[vnfm.Instance]) (map[string]string, error) {
 	s, err := e.store(ctx)
 	if err != nil {
 		return nil, err
 	}
-	plain, err := s.Open(ctx, en.rec.ID, en.rec.Sealed)
-	if err != nil {
-		return nil, fmt.Errorf("opening the additional parameters of VNF instance %q: %w", en.value.Name, err)
+	return s.Open(ctx, en.rec.ID, en.rec.Sealed)
+}
+
+// recordedSpec reads the spec back out of a record, with what its infra driver needs of the
+// sealed parameters.
+func (e *Engine) recordedSpec(ctx context.Context, en *entry[vnfm.Instance]) (vnfm.InstanceSpec, error) {
+	spec := specOf(&en.value)
+	if !en.value.SecretParams {
+		return spec, nil
 	}
-	var out map[string]any
-	if err := json.Unmarshal([]byte(plain[sealedParams]), &out); err != nil {
-		return nil, fmt.Errorf("reading the additional parameters of VNF instance %q: %w", en.value.Name, err)
-	}
-	return out, nil
+	params, err := e.openParams(ctx, en)
+	spec.InfraSecrets = params.secrets
+	return spec, err
 }

@@ -11,6 +11,7 @@ import (
 // PreviewInstance implements vnfm.Manager.
 func (e *Engine) PreviewInstance(ctx context.Context, id string, spec vnfm.InstanceSpec) (*vnfm.Preview, vnfm.Problems, error) {
 	var preview *vnfm.Preview
+	given := spec.AdditionalParams
 	problems, err := e.offline(ctx, id, &spec, func(r *resolution, d vnfm.InfraDriver, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
 		var found vnfm.Problems
 		if preview, found = d.Preview(t); !found.HasErrors() {
@@ -19,6 +20,11 @@ func (e *Engine) PreviewInstance(ctx context.Context, id string, spec vnfm.Insta
 		}
 		return preview, found
 	})
+	var declared []string
+	if preview != nil {
+		declared = preview.ShownSecrets
+	}
+	warnShown(given, declared, &problems)
 	if err != nil || problems.HasErrors() {
 		return nil, problems, err
 	}
@@ -54,15 +60,10 @@ func (e *Engine) offline(ctx context.Context, id string, spec *vnfm.InstanceSpec
 	if err != nil || r == nil {
 		return problems, err
 	}
-	if e.splitParams(r.flavour, spec, &problems); problems.HasErrors() {
+	if e.splitParams(r.flavour, spec); infraLater(spec) {
+		// What is known of the parameters of management drivers is checked all the same.
+		e.checkHooks(r, spec, nil, &problems)
 		return problems, nil
-	}
-	for _, name := range spec.ParamsLater {
-		if _, infra := spec.AdditionalParams[name]; infra {
-			// What is known of the parameters of management drivers is checked all the same.
-			e.checkHooks(r, spec, nil, &problems)
-			return problems, nil
-		}
 	}
 	d, err := e.infrastructure(ctx, *spec, r)
 	if err != nil {
@@ -80,7 +81,7 @@ func (e *Engine) offline(ctx context.Context, id string, spec *vnfm.InstanceSpec
 	if d, err = e.spread(ctx, d, t, false); err != nil {
 		return nil, err
 	}
-	preview, more := look(r, d, t)
+	preview, more := look(r, veiled(d, t), t)
 	problems = append(problems, more...)
 	if preview != nil {
 		preview.FlavourID, preview.LevelID = r.flavour.ID, r.levelID

@@ -228,7 +228,7 @@ func (e *Engine) registryHost(ctx context.Context, r *vnfm.Registry) (*vnfm.Regi
 		if err != nil {
 			return nil, err
 		}
-		if h.Address, h.Pin, err = serverAt(i, has, spec.ConnectionPoint); err != nil {
+		if h.Address, h.Pin, err = serverAt(&i.value, has, spec.ConnectionPoint); err != nil {
 			return nil, err
 		}
 	}
@@ -237,16 +237,12 @@ func (e *Engine) registryHost(ctx context.Context, r *vnfm.Registry) (*vnfm.Regi
 	return h, err
 }
 
-func (e *Engine) instanceRecord(ctx context.Context, id string) (*vnfm.Instance, error) {
+func (e *Engine) instanceRecord(ctx context.Context, id string) (*entry[vnfm.Instance], error) {
 	s, err := e.store(ctx)
 	if err != nil {
 		return nil, err
 	}
-	en, err := get[vnfm.Instance](ctx, s, store.KindInstance, id)
-	if err != nil {
-		return nil, err
-	}
-	return &en.value, nil
+	return get[vnfm.Instance](ctx, s, store.KindInstance, id)
 }
 
 // serverAt is the one server of an instance that has a connection point: its address, and
@@ -286,7 +282,7 @@ func (e *Engine) registryContent(ctx context.Context, spec *vnfm.RegistrySpec) (
 		if err != nil {
 			return nil, err
 		}
-		id = i.PackageID
+		id = i.value.PackageID
 	}
 	if id == "" {
 		return nil, fmt.Errorf("image_path %s is relative, and there is no package that it could be a file of: give package_id, or an absolute path of this machine", spec.ImagePath)

@@ -141,7 +141,7 @@ func specOf(i *vnfm.Instance) vnfm.InstanceSpec {
 // target composes what a driver needs, without the VIM.
 func (e *Engine) target(i *vnfm.Instance, r *resolution, spec vnfm.InstanceSpec) *vnfm.Target {
 	return &vnfm.Target{
-		Instance: i, Package: r.pkg, Flavour: r.flavour, Counts: r.counts,
+		Instance: i, SecretParams: spec.InfraSecrets, Package: r.pkg, Flavour: r.flavour, Counts: r.counts,
 		ForceConflicts: spec.ForceConflicts, AdoptExisting: spec.AdoptExisting, ReplaceObjects: spec.ReplaceObjects,
 		ScaleInVNFCIDs: spec.ScaleInVNFCIDs, DigestKey: i.DigestKey, Concurrency: e.cfg.Concurrency,
 	}

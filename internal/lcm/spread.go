@@ -189,6 +189,11 @@ func (s *spread) preview(t *vnfm.Target, look func(*site, *vnfm.Target) (*vnfm.P
 			own.VDUs, own.Objects = map[string]vnfm.VDUState{}, map[string]string{}
 			whole = &own
 		}
+		for _, path := range p.ShownSecrets {
+			if !slices.Contains(whole.ShownSecrets, path) {
+				whole.ShownSecrets = append(whole.ShownSecrets, path)
+			}
+		}
 		maps.Copy(whole.VDUs, p.VDUs)
 		for key, digest := range p.Objects {
 			whole.Objects[at.key(key)] = digest

@@ -152,6 +152,11 @@ type terminator struct {
 // store: inventory and labels are enough to find what must go.
 func (e *Engine) terminator(ctx context.Context, en *entry[vnfm.Instance]) (*terminator, error) {
 	want := specOf(&en.value)
+	params, err := e.openParams(ctx, en)
+	if err != nil {
+		return nil, err
+	}
+	want.Management, want.InfraSecrets = params.management, params.secrets
 	r, problems, err := e.resolve(ctx, want)
 	if err != nil && !errors.Is(err, vnfm.ErrNotFound) {
 		return nil, err
@@ -161,9 +166,6 @@ func (e *Engine) terminator(ctx context.Context, en *entry[vnfm.Instance]) (*ter
 	}
 	t, d, err := e.bind(ctx, &en.value, r, want)
 	if err != nil {
-		return nil, err
-	}
-	if want.Management, err = e.openParams(ctx, en); err != nil {
 		return nil, err
 	}
 	return &terminator{driver: d, target: t, spec: want, flavour: r.flavour, pkg: r.pkg}, nil

@@ -64,6 +64,9 @@ func (e *Engine) restore(ctx context.Context, s store.Store, id string, spec vnf
 	if en.value.DigestKey, err = e.keptKey(ctx, id, spec, r); err != nil {
 		return nil, err
 	}
+	if err := e.sealParams(ctx, en, sealed{spec.Management, spec.InfraSecrets}); err != nil {
+		return nil, err
+	}
 	return en, en.create(ctx, s)
 }
 
@@ -74,6 +77,9 @@ type update struct {
 	instance *entry[vnfm.Instance]
 	spec     vnfm.InstanceSpec
 	wanted   *resolution
+	// secrets are the secret parameters that the infra driver has applied, and secretsBefore
+	// those of before the operation that runs.
+	secrets, secretsBefore map[string]any
 	// pending is an operation that an earlier update did not finish.
 	pending *operation
 	// applied is set once all objects were applied: there is nothing to repair.
@@ -98,7 +104,11 @@ func (u *update) run(ctx context.Context) error {
 		}
 		u.pending = pending
 	}
-	if err := u.engine.sealParams(ctx, u.instance, u.spec.Management); err != nil {
+	// What cannot be opened any more is applied anew: the request has all of it.
+	if had, err := u.engine.openParams(ctx, u.instance); err == nil {
+		u.secrets = had.secrets
+	}
+	if err := u.seal(ctx, u.secrets); err != nil {
 		return err
 	}
 	if err := u.finish(ctx); err != nil {
@@ -113,6 +123,12 @@ func (u *update) run(ctx context.Context) error {
 		return nil
 	}
 	return u.pending.enter(ctx, vnfm.StateFailed, errors.New("the request that it served was replaced by a later one"))
+}
+
+// seal puts the parameters that management drivers are to have and the infra driver has into
+// the record.
+func (u *update) seal(ctx context.Context, secrets map[string]any) error {
+	return u.engine.sealParams(ctx, u.instance, sealed{u.spec.Management, secrets})
 }
 
 // modify changes what only the record holds.
@@ -180,8 +196,8 @@ func (u *update) changePackage(ctx context.Context) error {
 			}
 			describe(i, spec, r)
 			i.Generation++
-			u.applied = true
-			return nil
+			u.applied, u.secrets = true, spec.InfraSecrets
+			return u.seal(ctx, u.secrets)
 		})
 }
 
@@ -189,7 +205,7 @@ func (u *update) changePackage(ctx context.Context) error {
 func (u *update) packageDiffers() bool {
 	i := &u.instance.value
 	return i.PackageID != u.spec.PackageID || i.FlavourID != u.wanted.flavour.ID ||
-		!sameParams(i.AdditionalParams, u.spec.AdditionalParams) || !sameConnections(i, u.spec) || !sameAddons(i, u.spec) ||
+		!sameParams(i.AdditionalParams, u.spec.AdditionalParams) || !sameParams(u.secrets, u.spec.InfraSecrets) || !sameConnections(i, u.spec) || !sameAddons(i, u.spec) ||
 		!maps.Equal(i.Links.Managed, u.spec.Links.Managed)
 }
 
@@ -347,7 +363,7 @@ func (u *update) repair(ctx context.Context) error {
 		cause = "changed behind the VNF manager's back: " + strings.Join(differing, "; ")
 	}
 	u.departing = func(ctx context.Context) ([]string, error) {
-		return u.engine.vnfcsOf(ctx, i, func(c *vnfm.VNFC) bool { return c.State == vnfm.VNFCGone || c.State == vnfm.VNFCError })
+		return u.engine.vnfcsOf(ctx, u.instance, func(c *vnfm.VNFC) bool { return c.State == vnfm.VNFCGone || c.State == vnfm.VNFCError })
 	}
 	return u.operation(ctx, vnfm.OpHeal, map[string]any{paramCause: cause}, func(ctx context.Context, op *operation) error {
 		if err := d.Apply(ctx, t, op); err != nil {
@@ -412,7 +428,7 @@ func (u *update) operation(ctx context.Context, kind vnfm.OperationType, params 
 func (u *update) conduct(ctx context.Context, op *operation, work func(context.Context, *operation) error) error {
 	kind, before := op.kind(), u.instance.value
 	departing := u.departing
-	u.departing = nil
+	u.departing, u.secretsBefore = nil, u.secrets
 	if err := op.enter(ctx, vnfm.StateProcessing, nil); err != nil {
 		return err
 	}
@@ -548,7 +564,10 @@ func (u *update) refuse(ctx context.Context, op *operation, before *vnfm.Instanc
 		}
 	}
 	keepKnown(before, &u.instance.value)
-	u.instance.value = *before
+	u.instance.value, u.secrets = *before, u.secretsBefore
+	if err := u.seal(ctx, u.secrets); err != nil {
+		return errors.Join(cause, err)
+	}
 	if err := saveInstance(ctx, u.store, u.instance); err != nil {
 		return errors.Join(cause, err)
 	}
@@ -558,6 +577,7 @@ func (u *update) refuse(ctx context.Context, op *operation, before *vnfm.Instanc
 // goBack applies the instance as its record was before the operation.
 func (u *update) goBack(ctx context.Context, op *operation, before *vnfm.Instance) error {
 	spec := specOf(before)
+	spec.InfraSecrets = u.secretsBefore
 	spec.ForceConflicts, spec.AdoptExisting, spec.ReplaceObjects = u.spec.ForceConflicts, u.spec.AdoptExisting, u.spec.ReplaceObjects
 	r, problems, err := u.engine.resolve(ctx, spec)
 	if err != nil {
@@ -569,7 +589,10 @@ func (u *update) goBack(ctx context.Context, op *operation, before *vnfm.Instanc
 	keepKnown(before, &u.instance.value)
 	before.Connections = wantedConnections(&u.instance.value, spec)
 	before.Cluster = wantedCluster(&u.instance.value, spec.Cluster)
-	u.instance.value = *before
+	u.instance.value, u.secrets = *before, u.secretsBefore
+	if err := u.seal(ctx, u.secrets); err != nil {
+		return err
+	}
 	t, d, err := u.engine.bind(ctx, &u.instance.value, r, spec)
 	if err != nil {
 		return err

@@ -2,30 +2,18 @@ package tfutil
 
 import (
 	"context"
-	"encoding/base64"
-	"encoding/json"
-	"slices"
-	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-log/tflog"
-)
 
-const (
-	masked = "(sensitive)"
-	// minMasked is the length below which a text is too common to be masked: a
-	// log would lose every "a" to a password "a".
-	minMasked = 4
-	// minMaskedLine is the length from which a line of a secret of several lines
-	// is masked by itself.
-	minMaskedLine = 24
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 // Mask keeps secrets out of the logs of a request. It is called once where a
 // request enters, with every secret text of its configuration. The returned
 // context masks the texts as they are and as JSON and base64 carry them.
 func Mask(ctx context.Context, secrets ...string) context.Context {
-	forms := maskedForms(secrets)
+	forms := vnfm.NewMask(secrets...).Forms()
 	if len(forms) == 0 {
 		return ctx
 	}
@@ -36,19 +24,19 @@ func Mask(ctx context.Context, secrets ...string) context.Context {
 // MaskDiagnostics returns the diagnostics with every secret replaced, for texts
 // that came from another program and may repeat what was sent to it.
 func MaskDiagnostics(diags diag.Diagnostics, secrets ...string) diag.Diagnostics {
-	forms := maskedForms(secrets)
-	if len(forms) == 0 {
+	mask := vnfm.NewMask(secrets...)
+	if len(mask.Forms()) == 0 {
 		return diags
 	}
 	out := make(diag.Diagnostics, 0, len(diags))
 	for _, d := range diags {
-		out = append(out, maskDiagnostic(d, forms))
+		out = append(out, maskDiagnostic(d, mask))
 	}
 	return out
 }
 
-func maskDiagnostic(d diag.Diagnostic, forms []string) diag.Diagnostic {
-	summary, detail := maskText(d.Summary(), forms), maskText(d.Detail(), forms)
+func maskDiagnostic(d diag.Diagnostic, mask vnfm.Mask) diag.Diagnostic {
+	summary, detail := mask.Hide(d.Summary()), mask.Hide(d.Detail())
 	if summary == d.Summary() && detail == d.Detail() {
 		return d
 	}
@@ -62,44 +50,4 @@ func maskDiagnostic(d diag.Diagnostic, forms []string) diag.Diagnostic {
 		return diag.WithPath(with.Path(), clean)
 	}
 	return clean
-}
-
-func maskText(text string, forms []string) string {
-	for _, f := range forms {
-		text = strings.ReplaceAll(text, f, masked)
-	}
-	return text
-}
-
-// maskedForms lists the forms in which a secret can show up, longest first so
-// that no part of a secret survives the masking of another part.
-func maskedForms(secrets []string) []string {
-	var forms []string
-	add := func(form string) {
-		if len(form) >= minMasked && !slices.Contains(forms, form) {
-			forms = append(forms, form)
-		}
-	}
-	for _, s := range secrets {
-		trimmed := strings.TrimSpace(s)
-		add(s)
-		add(trimmed)
-		for _, text := range []string{s, trimmed} {
-			if quoted, err := json.Marshal(text); err == nil {
-				add(strings.Trim(string(quoted), `"`))
-			}
-			add(base64.StdEncoding.EncodeToString([]byte(text)))
-		}
-		if !strings.Contains(trimmed, "\n") {
-			continue
-		}
-		for line := range strings.Lines(trimmed) {
-			line = strings.TrimSpace(line)
-			if len(line) >= minMaskedLine && !strings.HasPrefix(line, "-----") {
-				add(line)
-			}
-		}
-	}
-	slices.SortStableFunc(forms, func(a, b string) int { return len(b) - len(a) })
-	return forms
 }

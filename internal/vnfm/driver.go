@@ -8,8 +8,10 @@ type Target struct {
 	VIM         *VIM
 	Credentials Credentials
 	Instance    *Instance
-	Package     *Package
-	Flavour     *Flavour
+	// SecretParams are laid into the additional parameters of the instance, see Params.
+	SecretParams map[string]any
+	Package      *Package
+	Flavour      *Flavour
 	// Part says what of the instance this VIM has; nil means everything.
 	Part *Part
 	// Counts is the number of VNFCs per VDU id, all zero when stopped.
@@ -38,6 +40,33 @@ type Target struct {
 	// Settled, when set, is called once everything is applied and ready by itself, and
 	// before what the target has no longer is removed: the last word on readiness.
 	Settled func(ctx context.Context) error
+}
+
+// The arguments that give the parameters of a target.
+const (
+	AttributeParams       = "additional_params"
+	AttributeSecretParams = "additional_params_wo"
+)
+
+// Params are the additional parameters of the instance with the secret ones.
+func (t *Target) Params() map[string]any {
+	return LaidInto(t.Instance.AdditionalParams, t.SecretParams)
+}
+
+// Secret reports whether a parameter, or something inside it, is a secret.
+func (t *Target) Secret(name string) bool {
+	_, ok := t.SecretParams[name]
+	return ok
+}
+
+// Blame names the argument that gives a parameter in the problems of it that name
+// additional_params, where that is additional_params_wo alone.
+func (t *Target) Blame(ps Problems) {
+	for n := range ps {
+		if _, plain := t.Instance.AdditionalParams[ps[n].Key]; !plain && ps[n].Attribute == AttributeParams && t.Secret(ps[n].Key) {
+			ps[n].Attribute = AttributeSecretParams
+		}
+	}
 }
 
 // Recorder is how a driver tells the engine what it made and how far it is.

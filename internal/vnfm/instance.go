@@ -36,13 +36,16 @@ type InstanceSpec struct {
 	// ParamsLater are the AdditionalParams of which something is known only later, and null
 	// until then.
 	ParamsLater []string `json:"-"`
-	// SecretParams are laid over AdditionalParams and reach no record in clear: they are
-	// for management drivers. With SecretsLater set some are known only later.
-	SecretParams map[string]any `json:"-"`
-	SecretsLater bool           `json:"-"`
-	// Management are the parameters of the management drivers, which the manager takes
-	// out of AdditionalParams itself.
+	// SecretParams are laid into AdditionalParams (LaidInto) and reach no record in clear.
+	// With SecretsLater set some are known only later: something of those that
+	// SecretNamesLater has, which is null until then; without a name nobody knows of which.
+	SecretParams     map[string]any `json:"-"`
+	SecretsLater     bool           `json:"-"`
+	SecretNamesLater []string       `json:"-"`
+	// Management are the parameters of the management drivers, the secret ones among them,
+	// and InfraSecrets the SecretParams of the infra driver. The manager parts them itself.
 	Management       map[string]any `json:"-"`
+	InfraSecrets     map[string]any `json:"-"`
 	OperationalState OperationalState
 	OnFailure        OnFailure
 	// ForceConflicts takes fields over that another field manager owns.
@@ -154,6 +157,9 @@ type Instance struct {
 	ScaleLevels      map[string]int `json:"scale_levels,omitempty"`
 	ScaleStatus      map[string]int `json:"scale_status,omitempty"`
 	AdditionalParams map[string]any `json:"additional_params,omitempty"`
+	// SecretParams is set when the infra driver has secret parameters besides, which are sealed
+	// with the record.
+	SecretParams bool `json:"secret_params,omitempty"`
 	// Connections are the further VIMs by name. One without VDUs and manifests was
 	// taken away and still holds something.
 	Connections      map[string]Connection `json:"connections,omitempty"`
@@ -229,6 +235,8 @@ type Preview struct {
 	// NamespaceNeeded is set when objects depend on the namespace of the instance,
 	// which was not given: they are others as soon as it is known.
 	NamespaceNeeded bool
+	// ShownSecrets are the paths of AdditionalParams that the package declares to be secret.
+	ShownSecrets []string
 }
 
 // Rendering is a preview with the objects themselves.

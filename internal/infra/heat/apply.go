@@ -167,7 +167,7 @@ func (s *session) wanted(ctx context.Context, l *live, leaving map[string][]*com
 	for key, asset := range assets {
 		n.Assets[assetName(key)] = asset
 	}
-	if n.Content, err = digestOf(&out.StackContent); err != nil {
+	if err := n.sumUp(s.target.DigestKey, &out.StackContent); err != nil {
 		return nil, nil, err
 	}
 	out.Notes, err = n.values()
@@ -219,7 +219,7 @@ func (s *session) differs(l *live, want *note) bool {
 	if slices.ContainsFunc(l.resources, func(r openstack.StackResource) bool { return r.Failed() }) {
 		return true
 	}
-	return !l.noted || l.stack.Failed() || l.stack.InProgress() || l.note.Content != want.Content || !maps.Equal(l.note.Objects, want.Objects) || l.note.Package != want.Package
+	return !l.noted || l.stack.Failed() || l.stack.InProgress() || l.note.Content != want.Content || l.note.Hidden != want.Hidden || !maps.Equal(l.note.Objects, want.Objects) || l.note.Package != want.Package
 }
 
 // update has Heat make the stack into what is wanted. When Heat has just begun with

@@ -43,17 +43,22 @@ func readParams(t *vnfm.Target, ps *vnfm.Problems) params {
 	out := params{stack: map[string]any{}}
 	problem := func(severity vnfm.Severity, key, summary, detail string) {
 		*ps = append(*ps, vnfm.Problem{
-			Severity: severity, Attribute: "additional_params", Key: key,
+			Severity: severity, Attribute: vnfm.AttributeParams, Key: key,
 			Summary: fmt.Sprintf("additional parameter %q %s", key, summary), Detail: detail,
 		})
 	}
-	for _, key := range slices.Sorted(maps.Keys(t.Instance.AdditionalParams)) {
-		value := t.Instance.AdditionalParams[key]
+	all := t.Params()
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		value := all[key]
 		reason, ignored := paramsIgnored[key]
 		switch {
 		case key == paramNFV:
 			nfv, ok := value.(map[string]any)
-			if !ok {
+			_, plain := t.Instance.AdditionalParams[key].(map[string]any)
+			switch {
+			case !ok && plain:
+				*ps = append(*ps, vnfm.Problem{Attribute: vnfm.AttributeSecretParams, Key: key, Summary: fmt.Sprintf("additional parameter %q must be a map", key)})
+			case !ok:
 				problem(vnfm.SeverityError, key, "must be a map", "for example { VDU = { VDU1 = { computeFlavourId = \"m1.small\" } } }")
 			}
 			out.nfv = nfv

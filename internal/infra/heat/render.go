@@ -28,8 +28,8 @@ type rendering struct {
 }
 
 // render makes the stack of a target offline.
-func render(b *budget.Budget, t *vnfm.Target) (*rendering, vnfm.Problems) {
-	var ps vnfm.Problems
+func render(b *budget.Budget, t *vnfm.Target) (_ *rendering, ps vnfm.Problems) {
+	defer func() { t.Blame(ps) }()
 	if t.Instance.Namespace != "" {
 		ps = append(ps, vnfm.Problem{Attribute: "namespace", Summary: "an OpenStack has no namespaces", Detail: "leave the argument out: the project of the VIM is where the instance is"})
 	}
@@ -43,7 +43,7 @@ func render(b *budget.Budget, t *vnfm.Target) (*rendering, vnfm.Problems) {
 		return nil, ps
 	}
 	out := &rendering{source: source}
-	out.request = hot.Request{Flavour: flavour, Counts: countsOf(t), NFV: p.nfv, Parameters: p.stack, VNFCs: map[string][]int{}, DigestKey: t.DigestKey}
+	out.request = hot.Request{Flavour: flavour, Counts: countsOf(t), NFV: p.nfv, Parameters: p.stack, Secrets: t.SecretParams, VNFCs: map[string][]int{}, DigestKey: t.DigestKey}
 	out.request.Links = linksOf(t.Instance.Links)
 	for id, vdu := range source.VDUs {
 		if vdu.Form == hot.Copied {
@@ -128,9 +128,14 @@ func countsOf(t *vnfm.Target) map[string]int {
 }
 
 // digestOf is "sha256:<hex>" over the content of a stack as JSON, in which the keys of maps
-// are in order. It stays in the stack, beside what it is of.
+// are in order, without the values of hidden parameters. It stays in the stack, beside what it
+// is of.
 func digestOf(content *openstack.StackContent) (string, error) {
-	text, err := json.Marshal([]any{content.Template, content.Files, content.Parameters})
+	shown := content.Parameters
+	if visible, hidden := parted(content); len(hidden) > 0 {
+		shown = visible
+	}
+	text, err := json.Marshal([]any{content.Template, content.Files, shown})
 	if err != nil {
 		return "", fmt.Errorf("taking a digest: %w", err)
 	}
@@ -155,6 +160,11 @@ func (r *rendering) preview(t *vnfm.Target) vnfm.Preview {
 	}
 	if t.Package.Descriptor != nil {
 		preview.VNFDID = t.Package.Descriptor.ID
+	}
+	for _, name := range r.source.Hidden() {
+		if value := t.Instance.AdditionalParams[name]; name != paramNFV && value != nil && value != "" && !t.Secret(name) {
+			preview.ShownSecrets = append(preview.ShownSecrets, name)
+		}
 	}
 	for id := range r.source.VDUs {
 		if t.Part.Has(id) {

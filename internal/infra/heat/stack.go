@@ -79,8 +79,10 @@ func (s *session) survey(ctx context.Context, l *live) (err error) {
 type note struct {
 	Package string `json:"package"`
 	// Content is the digest of template, files and parameters: with another one, somebody
-	// else has changed the stack.
+	// else has changed the stack. Hidden is a keyed one of the hidden parameters, which Heat
+	// shows nobody.
 	Content string `json:"content"`
+	Hidden  string `json:"hidden,omitempty"`
 	// Objects are the digests of what the stack consists of, as a plan shows them.
 	Objects map[string]string `json:"objects"`
 	// InTurn says that the stack has its copies made one after the other.
@@ -107,6 +109,35 @@ func readNote(values map[string]any) note {
 func (n *note) values() (map[string]any, error) {
 	text, err := json.Marshal(n)
 	return map[string]any{noteName: string(text)}, err
+}
+
+// sumUp takes the digests of what a stack is made of.
+func (n *note) sumUp(key []byte, c *openstack.StackContent) (err error) {
+	_, hidden := parted(c)
+	n.Hidden = ""
+	if len(hidden) > 0 {
+		text, err := json.Marshal(hidden)
+		if err != nil {
+			return fmt.Errorf("taking a digest: %w", err)
+		}
+		n.Hidden = hot.Digest(key, text)
+	}
+	n.Content, err = digestOf(c)
+	return err
+}
+
+// parted are the parameters of a stack that Heat shows, and those that its template hides.
+func parted(c *openstack.StackContent) (shown, hidden map[string]any) {
+	shown, hidden = map[string]any{}, map[string]any{}
+	declared, _ := c.Template["parameters"].(map[string]any)
+	for name, value := range c.Parameters {
+		if hot.IsHidden(declared[name]) {
+			hidden[name] = value
+		} else {
+			shown[name] = value
+		}
+	}
+	return shown, hidden
 }
 
 // fits reports whether a stack is as it was when the note was written.

@@ -50,10 +50,11 @@ func (c *chart) manifests(b *budget.Budget, t *vnfm.Target, r *rendering, ps *vn
 		ps.Errorf(c.path, 0, 0, "%v", err)
 		return nil
 	}
+	values, secrets := c.params.valuesFor(t, ps)
 	options := helm.Options{
-		Release: c.params.release, Namespace: namespaceOf(t), Values: c.params.valuesFor(t, ps),
+		Release: c.params.release, Namespace: namespaceOf(t), Values: values, Secrets: secrets,
 		KubeVersion: c.params.kubeVersion, APIVersions: c.params.apiVersions,
-		Attribute: "additional_params", Key: paramValues,
+		Attribute: vnfm.AttributeParams, SecretAttribute: vnfm.AttributeSecretParams, Key: paramValues,
 	}
 	if options.Release == "" {
 		options.Release = helm.ReleaseName(t.Instance.Name)

@@ -27,8 +27,9 @@ type chartParams struct {
 	// given are the parameters that there are, in order.
 	given []string
 	path  string
-	// values are laid over those of the chart, the counts of VDUs included.
-	values map[string]any
+	// values are laid over those of the chart, the counts of VDUs included, and secrets into
+	// them.
+	values, secrets map[string]any
 	// replicas maps VDU ids to the path of the value that is their count.
 	replicas    map[string]string
 	release     string
@@ -101,17 +102,29 @@ func chartsOf(p *vnfm.Package) string {
 }
 
 func (p *chartParams) readValues(_ *vnfm.Target, value any, ps *vnfm.Problems) {
+	p.values = readValues(vnfm.AttributeParams, value, ps)
+}
+
+func (p *chartParams) readSecretValues(value any, ps *vnfm.Problems) {
+	p.secrets = readValues(vnfm.AttributeSecretParams, value, ps)
+}
+
+// readValues reads the values that an argument gives.
+func readValues(attribute string, value any, ps *vnfm.Problems) map[string]any {
+	refuse := func(summary, detail string) {
+		*ps = append(*ps, vnfm.Problem{Attribute: attribute, Key: paramValues, Summary: fmt.Sprintf("additional parameter %q %s", paramValues, summary), Detail: detail})
+	}
 	entries, ok := value.(map[string]any)
 	if !ok {
-		badParam(ps, paramValues, "must map values of the chart, or their paths, to what they shall be", "")
-		return
+		refuse("must map values of the chart, or their paths, to what they shall be", "")
+		return nil
 	}
 	values, err := helm.Values(entries)
 	if err != nil {
-		badParam(ps, paramValues, "has a key that cannot be used", err.Error())
-		return
+		refuse("has a key that cannot be used", err.Error())
+		return nil
 	}
-	p.values = values
+	return values
 }
 
 // readValueNames reads {vdu id: {replica: value path}}.
@@ -176,16 +189,15 @@ func (p *chartParams) readAPIVersions(_ *vnfm.Target, value any, ps *vnfm.Proble
 	p.apiVersions = versions
 }
 
-// valuesFor composes the values for the counts of a target.
-func (p *chartParams) valuesFor(t *vnfm.Target, ps *vnfm.Problems) map[string]any {
-	values := p.values
-	if values == nil {
-		values = map[string]any{}
-	}
+// valuesFor composes the values for the counts of a target. The ways to secrets among them
+// are returned as well.
+func (p *chartParams) valuesFor(t *vnfm.Target, ps *vnfm.Problems) (values map[string]any, secrets [][]string) {
+	values = vnfm.LaidInto(p.values, p.secrets)
+	secrets = vnfm.Changed(p.values, values)
 	for _, id := range sortedKeys(p.replicas) {
 		if err := helm.Set(values, p.replicas[id], t.Counts[id]); err != nil {
 			badParam(ps, paramValueNames, fmt.Sprintf("cannot set the count of VDU %q", id), err.Error())
 		}
 	}
-	return values
+	return values, secrets
 }

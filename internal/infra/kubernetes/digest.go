@@ -34,6 +34,14 @@ func digest(o *object, key []byte) (string, error) {
 	return "sha256:" + hex.EncodeToString(sum.Sum(nil))[:digestHex], nil
 }
 
+// keyedDigest is the digest of an object that may hold secrets anywhere: without the key no
+// guess can be tried.
+func keyedDigest(key []byte, digest string) string {
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte(digest))
+	return "sha256:" + hex.EncodeToString(mac.Sum(nil))[:digestHex]
+}
+
 // keyed returns the content of an object with keyed digests in the place of the values
 // that may be secrets, and whether it has any: the data of a Secret, and of other kinds
 // what goes by the name of a secret (vnfm.NamesSecret): fields, variables of containers,

@@ -90,20 +90,50 @@ func readParams(t *vnfm.Target, ps *vnfm.Problems) params {
 			if out.chart.read(t, key, value, ps) {
 				continue
 			}
-			if reason, ok := notHere(key); ok {
-				badParam(ps, key, "is not supported by the Kubernetes driver", reason)
-				continue
-			}
-			known := append(sortedKeys(chartParamReaders), paramFiles, paramNamespace, paramVDUMapping)
-			badParam(ps, key, "is not known", "the Kubernetes driver knows "+strings.Join(known, ", "))
+			unknownParam(ps, key)
 		}
 	}
+	readSecrets(t, &out, ps)
 	return out
+}
+
+// readSecrets reads the secret parameters: those that say what the instance consists of are
+// none, since the plan shows it.
+func readSecrets(t *vnfm.Target, out *params, ps *vnfm.Problems) {
+	for _, key := range sortedKeys(t.SecretParams) {
+		_, ofChart := chartParamReaders[key]
+		switch {
+		case key == paramValues:
+			out.chart.readSecretValues(t.SecretParams[key], ps)
+			if !slices.Contains(out.chart.given, key) {
+				out.chart.given = append(out.chart.given, key)
+			}
+		case ofChart || slices.Contains(ownParams, key):
+			*ps = append(*ps, vnfm.Problem{
+				Attribute: vnfm.AttributeSecretParams, Key: key, Summary: fmt.Sprintf("additional parameter %q cannot be secret", key),
+				Detail: "the plan shows what follows from it; of the parameters of the Kubernetes driver additional_params_wo takes " + paramValues,
+			})
+		default:
+			unknownParam(ps, key)
+		}
+	}
+}
+
+// ownParams are the parameters that are not those of a chart.
+var ownParams = []string{paramFiles, paramNamespace, paramVDUMapping}
+
+func unknownParam(ps *vnfm.Problems, key string) {
+	if reason, ok := notHere(key); ok {
+		badParam(ps, key, "is not supported by the Kubernetes driver", reason)
+		return
+	}
+	known := append(sortedKeys(chartParamReaders), ownParams...)
+	badParam(ps, key, "is not known", "the Kubernetes driver knows "+strings.Join(known, ", "))
 }
 
 func badParam(ps *vnfm.Problems, key, summary, detail string) {
 	*ps = append(*ps, vnfm.Problem{
-		Attribute: "additional_params",
+		Attribute: vnfm.AttributeParams,
 		Key:       key,
 		Summary:   fmt.Sprintf("additional parameter %q %s", key, summary),
 		Detail:    detail,

@@ -28,6 +28,11 @@ func (r *rendering) preview(t *vnfm.Target) *vnfm.Preview {
 
 		NamespaceNeeded: namespaceNeeded(t, r),
 	}
+	if r.release != nil {
+		for _, way := range r.release.ShownSecrets() {
+			preview.ShownSecrets = append(preview.ShownSecrets, paramValues+"."+way)
+		}
+	}
 	if t.Package.Descriptor != nil {
 		preview.VNFDID = t.Package.Descriptor.ID
 	}

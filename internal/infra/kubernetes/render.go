@@ -81,6 +81,7 @@ func render(b *budget.Budget, t *vnfm.Target) (*rendering, vnfm.Problems) {
 			}
 		}
 	}
+	t.Blame(ps)
 	r.checkDuplicates(t, &ps)
 	for _, o := range r.objects {
 		if d := definitionOf(o); d != nil {
@@ -235,6 +236,13 @@ func (r *rendering) setDigests(t *vnfm.Target, ps *vnfm.Problems) {
 		if err != nil {
 			o.problem(ps, err.Error(), "")
 			continue
+		}
+		if len(t.SecretParams) > 0 {
+			// Nobody knows which objects a template makes of a secret.
+			if o.keyed = true; len(t.DigestKey) == 0 {
+				continue
+			}
+			sum = keyedDigest(t.DigestKey, sum)
 		}
 		o.digest = sum
 	}

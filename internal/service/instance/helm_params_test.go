@@ -1,13 +1,19 @@
 package instance_test
 
 import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
 	"github.com/hashicorp/terraform-plugin-testing/plancheck"
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
@@ -45,20 +51,35 @@ func chartBadInputs(t testing.TB) map[string]badInput {
 
 // TestAccInstance_helmTackerParams gives a chart's parameters as Tacker's users know
 // them: a chart of the package, values by their paths, and the counts of two VDUs, one
-// of them in a sub-chart.
+// of them in a sub-chart. Then an element of a list gets a password, which is nowhere but in
+// the Secret that the chart makes of it.
 func TestAccInstance_helmTackerParams(t *testing.T) {
 	w := newWorld(t)
 	replicas := func(vdu string, n int64) plancheck.PlanCheck {
 		return plancheck.ExpectKnownValue(address, tfjsonpath.New("vdus").AtMapKey(vdu).AtMapKey("replicas"), knownvalue.Int64Exact(n))
 	}
+	source := ims(t, chartFile("templates/registries.yaml", `{{- range .Values.registries }}
+---
+apiVersion: v1
+kind: Secret
+metadata: { name: {{ $.Release.Name }}-{{ .name }} }
+stringData: { login: "{{ .user }}:{{ .password }}" }
+{{- end }}
+`), packedChart)
 	config := func(arguments ...string) string {
-		return w.store.Config(acctest.VIM(w, w.lab, "test"), pkg(ims(t, packedChart)), w.instanceWith(append(arguments, "namespace = null", `additional_params = {
+		return w.store.Config(acctest.VIM(w, w.lab, "test"), pkg(source), w.instanceWith(append(arguments, "namespace = null", `additional_params = {
 			namespace        = "`+w.namespace+`"
 			helm_chart_path  = "Files/ims.tgz"
-			helm_parameters  = { "cscf.domain" = "ims.example.org", "cscf.registrations" = 500, "image.tag" = "2.0.0", "hss.image" = "registry.example.com/hss:3" }
+			helm_parameters  = { registries = [{ name = "one", user = "ims" }], "cscf.domain" = "ims.example.org", "cscf.registrations" = 500, "image.tag" = "2.0.0", "hss.image" = "registry.example.com/hss:3" }
 			helm_value_names = { cscf = { replica = "cscf.replicas" }, hss = { replica = "hss.replicas" } }
 			vdu_mapping      = { cscf = { kind = "Deployment", name = "test-cscf" } }
 		}`)...))
+	}
+	secret := func(password string, version int) string {
+		return fmt.Sprintf("additional_params_wo = { helm_parameters = { registries = [{ name = \"one\", password = %q }] } }\n  additional_params_wo_version = %d", password, version)
+	}
+	login := func(password string) resource.TestCheckFunc {
+		return w.gets("ims:"+password, "get", "secret", "test-one", "-o", "go-template={{ .data.login | base64decode }}")
 	}
 	w.run(t,
 		resource.TestStep{
@@ -78,7 +99,56 @@ func TestAccInstance_helmTackerParams(t *testing.T) {
 				w.gets("2000", "get", "configmap", "test-cscf", "-o", "jsonpath={.data.capacity}"),
 				w.gets("4", "get", "deployment", "test-cscf", "-o", "jsonpath={.status.readyReplicas}")),
 		},
+		resource.TestStep{
+			Config:            config("scale_levels = { calls = 3 }", secret("planted-one", 1)),
+			ConfigPlanChecks:  resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate)}, PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
+			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
+			Check:             also(w.whole(), w.history("1 superseded", "2 superseded", "3 deployed"), login("planted-one"), conceals(w.store, "planted-one")),
+		},
+		resource.TestStep{RefreshState: true},
+		resource.TestStep{
+			// A change shows in the plan by what is made of it.
+			Config:             config("scale_levels = { calls = 3 }", secret("planted-two", 1)),
+			PlanOnly:           true,
+			ExpectNonEmptyPlan: true,
+		},
+		resource.TestStep{
+			Config:           config("scale_levels = { calls = 3 }", secret("planted-two", 2)),
+			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate)}},
+			Check:            also(w.whole(), w.history("1 superseded", "2 superseded", "3 superseded", "4 deployed"), login("planted-two"), conceals(w.store, "planted-one", "planted-two")),
+		},
+		resource.TestStep{
+			// Another version alone changes nothing on the cluster.
+			Config: config("scale_levels = { calls = 3 }", secret("planted-two", 3)),
+			Check:  also(w.whole(), w.history("1 superseded", "2 superseded", "3 superseded", "4 deployed")),
+		},
 	)
+}
+
+// conceals checks that neither the state nor the store holds one of the secrets in clear.
+func conceals(store acctest.Store, secrets ...string) resource.TestCheckFunc {
+	return func(state *terraform.State) error {
+		texts := map[string]string{}
+		for key, value := range state.RootModule().Resources[address].Primary.Attributes {
+			texts["attribute "+key] = value
+		}
+		err := filepath.WalkDir(filepath.Dir(store.Path), func(path string, entry os.DirEntry, err error) error {
+			if err == nil && entry.Type().IsRegular() {
+				// What is removed meanwhile holds nothing.
+				data, _ := os.ReadFile(path)
+				texts[path] = string(data)
+			}
+			return nil
+		})
+		for place, text := range texts {
+			for _, secret := range secrets {
+				if strings.Contains(text, secret) {
+					err = errors.Join(err, fmt.Errorf("%s holds %s", place, secret))
+				}
+			}
+		}
+		return err
+	}
 }
 
 // TestAccInstance_helmServerVersion plans and applies a chart that is for another

@@ -104,36 +104,18 @@ func (m *model) Spec(ctx context.Context, _ *model, diags *diag.Diagnostics) (s 
 }
 
 // Conceal implements lifecycle.Model.
-func (m *model) Conceal(ctx context.Context, config *model, spec *vnfm.InstanceSpec, diags *diag.Diagnostics) []string {
-	if !tfutil.FullyKnown(ctx, config.SecretParams) {
+func (m *model) Conceal(_ context.Context, config *model, spec *vnfm.InstanceSpec, diags *diag.Diagnostics) []string {
+	if config.SecretParams.IsUnknown() || config.SecretParams.IsUnderlyingValueUnknown() {
 		spec.SecretsLater = true
 		return nil
 	}
-	params, err := tfutil.MapToGo(config.SecretParams)
+	params, later, err := tfutil.KnownMapToGo(config.SecretParams)
 	if err != nil {
 		diags.AddAttributeError(path.Root("additional_params_wo"), "Invalid Additional Parameters", "additional_params_wo must be an object.")
 		return nil
 	}
-	spec.SecretParams = params
-	return textsIn(params)
-}
-
-// textsIn are all texts in a value.
-func textsIn(value any) []string {
-	var out []string
-	switch value := value.(type) {
-	case map[string]any:
-		for _, item := range value {
-			out = append(out, textsIn(item)...)
-		}
-	case []any:
-		for _, item := range value {
-			out = append(out, textsIn(item)...)
-		}
-	case string:
-		out = append(out, value)
-	}
-	return out
+	spec.SecretParams, spec.SecretNamesLater, spec.SecretsLater = params, later, len(later) > 0
+	return vnfm.TextsIn(params)
 }
 
 // Prepare implements lifecycle.Model.

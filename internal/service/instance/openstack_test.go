@@ -415,6 +415,8 @@ func TestAccInstance_openStack(t *testing.T) {
 	var small map[string]int
 	next := acctest.CopyPackage(t, "firewall")
 	acctest.Edit(t, next, "BaseHOT/simple/nested/FW.yaml", "      image: { get_param: image }\n", "      image: { get_param: image }\n      user_data: next\n")
+	acctest.Edit(t, next, "BaseHOT/simple/firewall.yaml", "    type: json\n", "    type: json\n  login: { type: string, default: none }\n")
+	acctest.Edit(t, next, "BaseHOT/simple/firewall.yaml", "resources:\n", "resources:\n  banner: { type: OS::Neutron::Net, properties: { name: { get_param: login } } }\n")
 	acctest.Edit(t, next, "Definitions/firewall.yaml", `software_version: "1.0.0"`, `software_version: "1.1.0"`)
 	acctest.Hash(t, next)
 	leaving := t.TempDir()
@@ -548,8 +550,48 @@ func TestAccInstance_openStack(t *testing.T) {
 				Check: also(func(s *terraform.State) error { return working(s) },
 					c.whole(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 0), c.survivors("TG", 1)),
 			},
+			{
+				// A parameter that the template does not hide gets a secret.
+				PreConfig:        c.remember,
+				Config:           c.over(next, "simple", c.links(other), level(1), login("planted-login")),
+				ConfigPlanChecks: inPlace(),
+				Check:            also(c.whole(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 2), c.survivors("TG", 1), c.masks("login", "planted-login"), conceals(c.store, "planted-login")),
+			},
+			{
+				Config:             c.over(next, "simple", c.links(other), level(1), login("planted-other")),
+				PlanOnly:           true,
+				ExpectNonEmptyPlan: true,
+			},
 		},
 	})
+}
+
+// login is a secret parameter of a template.
+func login(value string) string {
+	return fmt.Sprintf("additional_params_wo = { login = %q }\n  additional_params_wo_version = 1", value)
+}
+
+// masks checks that Heat shows a mask for a parameter, and that a network is named by its value.
+func (c *cloud) masks(parameter, value string) resource.TestCheckFunc {
+	return func(*terraform.State) error {
+		stack, err := c.client.FindStack(c.Context(), "vnf-"+c.records()[0].ID)
+		if err != nil {
+			return err
+		}
+		content, err := c.client.ReadStack(c.Context(), stack)
+		if err != nil {
+			return err
+		}
+		if shown := content.Parameters[parameter]; shown == value || shown == nil {
+			return fmt.Errorf("parameter %s is shown as %v", parameter, shown)
+		}
+		var list struct{ Networks []struct{ Name string } }
+		c.env.Get(c, "network", "/v2.0/networks?name="+value, &list)
+		if len(list.Networks) != 1 {
+			return fmt.Errorf("of the name %s there are %v", value, list.Networks)
+		}
+		return nil
+	}
 }
 
 // TestAccInstance_openStackForms has the same VNF out of an auto-scaling group, and without

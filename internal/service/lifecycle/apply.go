@@ -19,7 +19,8 @@ import (
 func (r *Resource[M, P]) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	var plan M
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
-	ctx, manager, spec := r.prepare(ctx, &plan, nil, req.Config, &resp.Diagnostics)
+	ctx, manager, spec, secrets := r.prepare(ctx, &plan, nil, req.Config, &resp.Diagnostics)
+	defer func() { resp.Diagnostics = tfutil.MaskDiagnostics(resp.Diagnostics, secrets...) }()
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -77,28 +78,29 @@ func (r *Resource[M, P]) endCreate(spec vnfm.InstanceSpec, err error, diags *dia
 }
 
 // prepare gets what Create, where there is no state, and Update need, fills what a plan
-// with unknown values could not show, and masks the secrets of the configuration.
-func (r *Resource[M, P]) prepare(ctx context.Context, plan, state *M, config tfsdk.Config, diags *diag.Diagnostics) (context.Context, vnfm.Manager, vnfm.InstanceSpec) {
+// with unknown values could not show, and masks the secrets of the configuration, which it
+// returns, in logs.
+func (r *Resource[M, P]) prepare(ctx context.Context, plan, state *M, config tfsdk.Config, diags *diag.Diagnostics) (context.Context, vnfm.Manager, vnfm.InstanceSpec, []string) {
 	var spec vnfm.InstanceSpec
 	manager := r.data.RequireManager(diags)
 	if diags.HasError() {
-		return ctx, nil, spec
+		return ctx, nil, spec, nil
 	}
 	spec, known := r.spec(ctx, plan, state, diags)
 	if !known {
 		diags.AddError("Unknown Values", fmt.Sprintf("The arguments of the %s are not known during apply. This is always a bug in the provider and should be reported to its developers.", r.kind.Noun))
 	}
 	if diags.HasError() {
-		return ctx, nil, spec
+		return ctx, nil, spec, nil
 	}
 	var configured M
 	if diags.Append(config.Get(ctx, &configured)...); diags.HasError() {
-		return ctx, nil, spec
+		return ctx, nil, spec, nil
 	}
 	secrets := P(plan).Conceal(ctx, &configured, &spec, diags)
 	ctx = tfutil.Mask(ctx, secrets...)
 	P(plan).Prepare(ctx, manager, idOf[M, P](state), &configured, &spec, diags)
-	return tfutil.WithSink(ctx, config, &spec, diags), manager, spec
+	return tfutil.WithSink(ctx, config, &spec, diags), manager, spec, secrets
 }
 
 // spec reads what the user wants, without a heal that was run already.
@@ -116,7 +118,8 @@ func (r *Resource[M, P]) Update(ctx context.Context, req resource.UpdateRequest,
 	var plan, state M
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	ctx, manager, spec := r.prepare(ctx, &plan, &state, req.Config, &resp.Diagnostics)
+	ctx, manager, spec, secrets := r.prepare(ctx, &plan, &state, req.Config, &resp.Diagnostics)
+	defer func() { resp.Diagnostics = tfutil.MaskDiagnostics(resp.Diagnostics, secrets...) }()
 	if resp.Diagnostics.HasError() {
 		return
 	}

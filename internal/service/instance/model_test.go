@@ -1,0 +1,59 @@
+package instance
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// TestConceal reads secret parameters as far as they are known, and says of which not all is.
+func TestConceal(t *testing.T) {
+	object := func(values map[string]attr.Value) types.Dynamic {
+		kinds := map[string]attr.Type{}
+		for name, v := range values {
+			kinds[name] = v.Type(t.Context())
+		}
+		return types.DynamicValue(types.ObjectValueMust(kinds, values))
+	}
+	for _, tt := range []struct {
+		name    string
+		given   types.Dynamic
+		want    vnfm.InstanceSpec
+		secrets []string
+		invalid bool
+	}{
+		{name: "null", given: types.DynamicNull()},
+		{name: "unknown", given: types.DynamicUnknown(), want: vnfm.InstanceSpec{SecretsLater: true}},
+		{name: "unknown inside", given: types.DynamicValue(types.StringUnknown()), want: vnfm.InstanceSpec{SecretsLater: true}},
+		{
+			name:    "known",
+			given:   object(map[string]attr.Value{"a": types.StringValue("planted"), "b": types.Int64Value(1)}),
+			want:    vnfm.InstanceSpec{SecretParams: map[string]any{"a": "planted", "b": int64(1)}},
+			secrets: []string{"planted"},
+		},
+		{
+			name:    "known in part",
+			given:   object(map[string]attr.Value{"a": types.StringValue("planted"), "b": types.StringUnknown()}),
+			want:    vnfm.InstanceSpec{SecretParams: map[string]any{"a": "planted", "b": nil}, SecretsLater: true, SecretNamesLater: []string{"b"}},
+			secrets: []string{"planted"},
+		},
+		{name: "no object", given: types.DynamicValue(types.StringValue("planted")), invalid: true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var got vnfm.InstanceSpec
+			var diags diag.Diagnostics
+			secrets := (&model{}).Conceal(t.Context(), &model{SecretParams: tt.given}, &got, &diags)
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(tt.secrets, secrets); diff != "" || diags.HasError() != tt.invalid {
+				t.Errorf("secrets (-want +got):\n%s%v", diff, diags)
+			}
+		})
+	}
+}
