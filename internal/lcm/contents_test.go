@@ -53,7 +53,8 @@ func (w *world) watch(t *testing.T, before func(what string), over func(store.St
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := lcm.New(lcm.Config{Keyring: keys, OpenStore: func(ctx context.Context) (store.Store, error) {
+	drivers := map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: w.driver}
+	e := lcm.New(lcm.Config{Keyring: keys, Drivers: drivers, OpenStore: func(ctx context.Context) (store.Store, error) {
 		db, err := sqlite.Open(ctx, filepath.Join(w.dir, "store.db"), "test")
 		if err != nil {
 			return nil, err
@@ -260,5 +261,31 @@ func TestAPackageThatGoesWhileItIsFound(t *testing.T) {
 	}
 	if _, err := w.open(t).Package(t.Context(), first.ID); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestASupersededPackageThatComesBack onboards a package again while another process, with
+// its last instance, is about to remove it.
+func TestASupersededPackageThatComesBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	i, err := w.Instantiate(t.Context(), w.spec())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.ReleasePackage(t.Context(), w.pkg.ID); err != nil {
+		t.Fatal(err)
+	}
+	var once sync.Once
+	e := w.watch(t, func(does string) {
+		if does == "acquire contents" {
+			once.Do(func() { w.onboard(t, "1.0") })
+		}
+	}, asItIs)
+	if err := e.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.open(t).Package(t.Context(), w.pkg.ID); err != nil {
+		t.Errorf("the package that was onboarded again: %v", err)
 	}
 }

@@ -197,7 +197,7 @@ func (e *Engine) DeletePackage(ctx context.Context, id string) error {
 	if len(users) > 0 {
 		return &vnfm.InUseError{Kind: nouns[store.KindPackage], ID: id, By: instanceNames(users)}
 	}
-	return e.removePackage(ctx, s, id)
+	return e.removePackage(ctx, s, id, func(*packageRecord) bool { return true })
 }
 
 // ReleasePackage implements vnfm.Manager.
@@ -266,7 +266,8 @@ func (e *Engine) leavePackages(ctx context.Context, s store.Store) error {
 		if len(users) > 0 {
 			continue
 		}
-		if err := e.removePackage(ctx, s, en.rec.ID); err != nil {
+		// Another process may have onboarded it again since.
+		if err := e.removePackage(ctx, s, en.rec.ID, func(r *packageRecord) bool { return r.Superseded }); err != nil {
 			return err
 		}
 	}
@@ -274,14 +275,15 @@ func (e *Engine) leavePackages(ctx context.Context, s store.Store) error {
 }
 
 // removePackage marks the record, deletes the contents that no other package needs
-// and then the record: after a kill in between the next removal goes on.
-func (e *Engine) removePackage(ctx context.Context, s store.Store, id string) error {
+// and then the record: after a kill in between the next removal goes on. It does nothing
+// when the record, as it is then, is not one that goes.
+func (e *Engine) removePackage(ctx context.Context, s store.Store, id string, goes func(*packageRecord) bool) error {
 	err := e.withContents(ctx, s, func(ctx context.Context) error {
 		en, err := get[packageRecord](ctx, s, store.KindPackage, id)
 		if errors.Is(err, vnfm.ErrNotFound) {
 			return nil
 		}
-		if err != nil {
+		if err != nil || !goes(&en.value) {
 			return err
 		}
 		en.value.Removing = true
