@@ -46,6 +46,12 @@ type tools struct {
 	terraform, cliConfig string
 }
 
+// configure writes the configuration of the command that takes the provider from a directory.
+func (b tools) configure(dir string) error {
+	text := fmt.Sprintf("disable_checkpoint = true\n\nprovider_installation {\n  dev_overrides {\n    \"nfv-iac/vnf\" = %q\n  }\n  direct {}\n}\n", dir)
+	return os.WriteFile(b.cliConfig, []byte(text), 0o600)
+}
+
 // envCLIConfig names a configuration of the command that takes the provider from a
 // build of this very tree.
 const envCLIConfig = "VNF_TEST_CLI_CONFIG"
@@ -74,9 +80,8 @@ var build = sync.OnceValues(func() (tools, error) {
 	if err := cmd.Run(); err != nil {
 		return tools{}, fmt.Errorf("building the provider: %w: %s", err, stderr.String())
 	}
-	config := filepath.Join(buildDir, "terraform.rc")
-	text := fmt.Sprintf("disable_checkpoint = true\n\nprovider_installation {\n  dev_overrides {\n    \"nfv-iac/vnf\" = %q\n  }\n  direct {}\n}\n", buildDir)
-	return tools{terraform: terraform, cliConfig: config}, os.WriteFile(config, []byte(text), 0o600)
+	built := tools{terraform: terraform, cliConfig: filepath.Join(buildDir, "terraform.rc")}
+	return built, built.configure(buildDir)
 })
 
 // requirements skips a test that was not asked for or that has no lab, and returns

@@ -42,6 +42,15 @@ func newModule(t testing.TB, built tools) *module {
 	return m
 }
 
+// use has the module run another build of the provider from now on.
+func (m *module) use(built tools) {
+	for i, e := range m.env {
+		if strings.HasPrefix(e, "TF_CLI_CONFIG_FILE=") {
+			m.env[i] = "TF_CLI_CONFIG_FILE=" + built.cliConfig
+		}
+	}
+}
+
 // write replaces the configuration of the module.
 func (m *module) write(parts ...string) {
 	m.Helper()

@@ -129,26 +129,26 @@ func (e *Engine) keepChart(ctx context.Context, s store.Store, source *vnfm.Char
 	if source.Chart == nil {
 		en.value.Found[sourceKey(source)] = time.Now().UTC()
 	}
-	e.keeping.RLock()
-	defer e.keeping.RUnlock()
-	if err := s.PutBlob(ctx, digest, bytes.NewReader(archive)); err != nil {
-		return nil, fmt.Errorf("keeping the chart %s: %w", source, err)
-	}
-	err = en.create(ctx, s)
-	if errors.Is(err, store.ErrExists) {
-		var found *entry[chartRecord]
-		if found, err = get[chartRecord](ctx, s, store.KindChart, digest); err == nil {
-			before := laterThan(found.value.Found, lately)
-			maps.Copy(before, en.value.Found)
-			en.value.Found = before
-			found.value = en.value
-			err = found.update(ctx, s)
+	err = e.keepContents(ctx, s, func() ([]string, error) {
+		if err := s.PutBlob(ctx, digest, bytes.NewReader(archive)); err != nil {
+			return nil, fmt.Errorf("keeping the chart %s: %w", source, err)
 		}
-		if errors.Is(err, store.ErrStale) {
-			// Somebody else keeps the same one at the same time.
-			err = nil
+		return []string{digest}, nil
+	}, func(ctx context.Context) error {
+		err := en.create(ctx, s)
+		if !errors.Is(err, store.ErrExists) {
+			return err
 		}
-	}
+		found, err := get[chartRecord](ctx, s, store.KindChart, digest)
+		if err != nil {
+			return err
+		}
+		before := laterThan(found.value.Found, lately)
+		maps.Copy(before, en.value.Found)
+		en.value.Found = before
+		found.value = en.value
+		return found.update(ctx, s)
+	})
 	return &en.value.Chart, err
 }
 
@@ -248,26 +248,24 @@ func chartsOf(c *vnfm.ClusterSpec) []string {
 // removeChart marks the record, removes the content unless a package has it too, and
 // then the record.
 func (e *Engine) removeChart(ctx context.Context, s store.Store, en *entry[chartRecord]) error {
-	e.keeping.Lock()
-	defer e.keeping.Unlock()
-	en.value.Removing = true
-	if err := en.update(ctx, s); errors.Is(err, store.ErrStale) || errors.Is(err, store.ErrNotFound) {
-		// Somebody has just come to use it, or has removed it.
-		return nil
-	} else if err != nil {
-		return err
-	}
-	needed, err := neededContents(ctx, s)
-	if err != nil {
-		return err
-	}
-	if !needed[en.rec.ID] {
-		if err := s.DeleteBlob(ctx, en.rec.ID); err != nil {
-			return fmt.Errorf("removing the archive of the chart %s %s: %w", en.value.Name, en.value.Version, err)
+	err := e.withContents(ctx, s, func(ctx context.Context) error {
+		en.value.Removing = true
+		if err := en.update(ctx, s); errors.Is(err, store.ErrStale) || errors.Is(err, store.ErrNotFound) {
+			// Somebody has just come to use it, or has removed it.
+			return nil
+		} else if err != nil {
+			return err
 		}
-	}
-	if err := s.Delete(ctx, store.KindChart, en.rec.ID); err != nil && !errors.Is(err, store.ErrNotFound) {
-		return fmt.Errorf("removing the record of the chart %s %s: %w", en.value.Name, en.value.Version, err)
+		if err := deleteContents(ctx, s, en.rec.ID); err != nil {
+			return err
+		}
+		if err := s.Delete(ctx, store.KindChart, en.rec.ID); err != nil && !errors.Is(err, store.ErrNotFound) {
+			return fmt.Errorf("removing its record: %w", err)
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("removing the chart %s %s: %w", en.value.Name, en.value.Version, err)
 	}
 	return nil
 }

@@ -53,9 +53,9 @@ type Engine struct {
 	readMu sync.Mutex
 	read   map[string]*vnfm.Package
 
-	// keeping is held by many while packages are kept and by one while a package is
-	// removed: a file that both have must not go between its writing and the record.
-	keeping sync.RWMutex
+	// deciding is the turn of this process's callers of withContents; waiting for it ends
+	// with their context.
+	deciding chan struct{}
 
 	// contents are the small files of packages that this process has opened.
 	contents contentCache
@@ -76,7 +76,7 @@ func New(cfg Config) *Engine {
 	if cfg.Concurrency <= 0 {
 		cfg.Concurrency = 16
 	}
-	return &Engine{cfg: cfg, id: uuid.NewString(), read: map[string]*vnfm.Package{}}
+	return &Engine{cfg: cfg, id: uuid.NewString(), read: map[string]*vnfm.Package{}, deciding: make(chan struct{}, 1)}
 }
 
 // Close closes the store when it was opened.
@@ -123,6 +123,11 @@ func leaseLost(err error) bool { return errors.As(err, new(*vnfm.LeaseLostError)
 // and with those derived from it, is refused once somebody else has had the lease.
 func (e *Engine) work(ctx context.Context, s store.Store, name, object string) (context.Context, func(), error) {
 	e.applying.Store(true)
+	return e.hold(ctx, s, name, object)
+}
+
+// hold is work of a process that may be planning, which keeps what it has found.
+func (e *Engine) hold(ctx context.Context, s store.Store, name, object string) (context.Context, func(), error) {
 	lease, err := s.Acquire(ctx, name, store.Holder())
 	if err != nil {
 		var held *store.HeldError

@@ -44,26 +44,30 @@ func (e *Engine) OnboardPackage(ctx context.Context, spec vnfm.PackageSpec, want
 		return nil, nil, err
 	}
 	if r.stored {
-		return r.pkg, r.problems, e.setSuperseded(ctx, s, r.pkg.ID, false)
-	}
-	e.keeping.RLock()
-	defer e.keeping.RUnlock()
-	bundle, err := e.putFiles(ctx, s, r.pkg)
-	if err != nil {
-		return nil, nil, err
+		err := e.setSuperseded(ctx, s, r.pkg.ID, false)
+		if errors.Is(err, vnfm.ErrNotFound) {
+			// Another process has removed it since: the source is read.
+			return e.OnboardPackage(ctx, spec, wantID)
+		}
+		return r.pkg, r.problems, err
 	}
 	en := &entry[packageRecord]{rec: store.Record{Kind: store.KindPackage, ID: r.pkg.ID, Owner: spec.Name}}
-	en.value = packageRecord{Package: *r.pkg, Origin: r.origin, Bundle: bundle}
+	en.value = packageRecord{Package: *r.pkg, Origin: r.origin}
 	en.value.OnboardedAt = time.Now().UTC()
 	if err := sealWorkloads(ctx, s, en); err != nil {
 		return nil, nil, err
 	}
-	switch err := en.create(ctx, s); {
-	case errors.Is(err, store.ErrExists):
-		if en, err = e.refreshOrigin(ctx, s, en); err != nil {
-			return nil, nil, err
+	err = e.keepContents(ctx, s, func() (digests []string, err error) {
+		en.value.Bundle, digests, err = e.putFiles(ctx, s, r.pkg)
+		return digests, err
+	}, func(ctx context.Context) error {
+		err := en.create(ctx, s)
+		if errors.Is(err, store.ErrExists) {
+			en, err = e.refreshOrigin(ctx, s, en)
 		}
-	case err != nil:
+		return err
+	})
+	if err != nil {
 		return nil, nil, err
 	}
 	p, err := e.withContent(ctx, en)
@@ -89,10 +93,17 @@ func (e *Engine) refreshOrigin(ctx context.Context, s store.Store, fresh *entry[
 
 // putFiles keeps all files of a package: the small ones in a bundle, of which it
 // returns the digest, and the others several at a time, since each waits for the disk.
-func (e *Engine) putFiles(ctx context.Context, s store.Store, p *vnfm.Package) (bundle string, err error) {
+// It returns the digests of the contents that this makes.
+func (e *Engine) putFiles(ctx context.Context, s store.Store, p *vnfm.Package) (bundle string, digests []string, err error) {
 	bundle, rest, err := putBundle(ctx, s, p)
 	if err != nil {
-		return "", err
+		return "", nil, err
+	}
+	if bundle != "" {
+		digests = append(digests, bundle)
+	}
+	for _, f := range rest {
+		digests = append(digests, f.Digest)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -111,7 +122,7 @@ func (e *Engine) putFiles(ctx context.Context, s store.Store, p *vnfm.Package) (
 		})
 	}
 	workers.Wait()
-	return bundle, context.Cause(ctx)
+	return bundle, digests, context.Cause(ctx)
 }
 
 func putFile(ctx context.Context, s store.Store, p *vnfm.Package, f vnfm.PackageFile) error {
@@ -186,7 +197,7 @@ func (e *Engine) DeletePackage(ctx context.Context, id string) error {
 	if len(users) > 0 {
 		return &vnfm.InUseError{Kind: nouns[store.KindPackage], ID: id, By: instanceNames(users)}
 	}
-	return e.removePackage(ctx, s, id)
+	return e.removePackage(ctx, s, id, func(*packageRecord) bool { return true })
 }
 
 // ReleasePackage implements vnfm.Manager.
@@ -200,7 +211,12 @@ func (e *Engine) ReleasePackage(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	return e.setSuperseded(ctx, s, id, true)
+	err = e.setSuperseded(ctx, s, id, true)
+	if errors.Is(err, vnfm.ErrNotFound) {
+		// Its last instance has left it, and somebody has removed it, since.
+		return nil
+	}
+	return err
 }
 
 func (e *Engine) packageUsers(ctx context.Context, s store.Store, id string) ([]*entry[vnfm.Instance], error) {
@@ -217,9 +233,13 @@ func (e *Engine) packageUsers(ctx context.Context, s store.Store, id string) ([]
 	return users, nil
 }
 
-// setSuperseded notes whether a package goes as soon as its last instance has left it.
+// setSuperseded notes whether a package goes as soon as its last instance has left it. A
+// package that is gone, or going, is a *vnfm.NotFoundError.
 func (e *Engine) setSuperseded(ctx context.Context, s store.Store, id string, superseded bool) error {
 	en, err := get[packageRecord](ctx, s, store.KindPackage, id)
+	if err == nil && en.value.Removing {
+		err = &vnfm.NotFoundError{Kind: nouns[store.KindPackage], ID: id}
+	}
 	if err != nil || en.value.Superseded == superseded {
 		return err
 	}
@@ -246,7 +266,8 @@ func (e *Engine) leavePackages(ctx context.Context, s store.Store) error {
 		if len(users) > 0 {
 			continue
 		}
-		if err := e.removePackage(ctx, s, en.rec.ID); err != nil {
+		// Another process may have onboarded it again since.
+		if err := e.removePackage(ctx, s, en.rec.ID, func(r *packageRecord) bool { return r.Superseded }); err != nil {
 			return err
 		}
 	}
@@ -254,60 +275,31 @@ func (e *Engine) leavePackages(ctx context.Context, s store.Store) error {
 }
 
 // removePackage marks the record, deletes the contents that no other package needs
-// and then the record: after a kill in between the next removal goes on.
-func (e *Engine) removePackage(ctx context.Context, s store.Store, id string) error {
-	e.keeping.Lock()
-	defer e.keeping.Unlock()
-	en, err := get[packageRecord](ctx, s, store.KindPackage, id)
-	if errors.Is(err, vnfm.ErrNotFound) {
+// and then the record: after a kill in between the next removal goes on. It does nothing
+// when the record, as it is then, is not one that goes.
+func (e *Engine) removePackage(ctx context.Context, s store.Store, id string, goes func(*packageRecord) bool) error {
+	err := e.withContents(ctx, s, func(ctx context.Context) error {
+		en, err := get[packageRecord](ctx, s, store.KindPackage, id)
+		if errors.Is(err, vnfm.ErrNotFound) {
+			return nil
+		}
+		if err != nil || !goes(&en.value) {
+			return err
+		}
+		en.value.Removing = true
+		if err := en.update(ctx, s); err != nil {
+			return err
+		}
+		if err := deleteContents(ctx, s, en.value.contents()...); err != nil {
+			return err
+		}
+		if err := s.Delete(ctx, store.KindPackage, id); err != nil && !errors.Is(err, store.ErrNotFound) {
+			return fmt.Errorf("removing its record: %w", err)
+		}
 		return nil
-	}
+	})
 	if err != nil {
-		return err
-	}
-	en.value.Removing = true
-	if err := en.update(ctx, s); err != nil {
-		return err
-	}
-	needed, err := neededContents(ctx, s)
-	if err != nil {
-		return err
-	}
-	for _, digest := range en.value.contents() {
-		if needed[digest] {
-			continue
-		}
-		if err := s.DeleteBlob(ctx, digest); err != nil {
-			return fmt.Errorf("removing the content %s of VNF package %q: %w", digest, id, err)
-		}
-	}
-	if err := s.Delete(ctx, store.KindPackage, id); err != nil && !errors.Is(err, store.ErrNotFound) {
-		return fmt.Errorf("removing the record of VNF package %q: %w", id, err)
+		return fmt.Errorf("removing VNF package %q: %w", id, err)
 	}
 	return nil
-}
-
-// neededContents are the digests of the contents that packages and charts have.
-func neededContents(ctx context.Context, s store.Store) (map[string]bool, error) {
-	packages, err := list[packageRecord](ctx, s, store.Query{Kind: store.KindPackage})
-	if err != nil {
-		return nil, err
-	}
-	charts, err := list[chartRecord](ctx, s, store.Query{Kind: store.KindChart})
-	if err != nil {
-		return nil, err
-	}
-	needed := map[string]bool{}
-	for _, p := range packages {
-		if p.value.Removing {
-			continue
-		}
-		for _, digest := range p.value.contents() {
-			needed[digest] = true
-		}
-	}
-	for _, c := range charts {
-		needed[c.value.Digest] = needed[c.value.Digest] || !c.value.Removing
-	}
-	return needed, nil
 }

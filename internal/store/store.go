@@ -74,9 +74,10 @@ type Store interface {
 	Get(ctx context.Context, kind Kind, id string) (*Record, error)
 	// List returns the records that match, in the order of their creation.
 	List(ctx context.Context, q Query) ([]Record, error)
-	// Create, Update and Delete with a context of Under write nothing and return a
-	// *vnfm.LeaseLostError when one of its leases was acquired again since, which
-	// they look up in the transaction of the write.
+	// Create, Update, Delete and DeleteBlob with a context of Under write nothing and
+	// return a *vnfm.LeaseLostError when one of its leases was acquired again since,
+	// which they look up in the transaction of the write: the lease cannot be acquired
+	// before that has ended.
 
 	// Create stores a new record and sets its Revision and times, or returns
 	// ErrExists. A record that could not be stored is left as it is, here and in

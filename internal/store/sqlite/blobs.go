@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io"
@@ -60,8 +61,13 @@ func (s *sqliteStore) DeleteBlob(ctx context.Context, digest string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return s.explain("deleting the content "+digest, err)
+	doing := "deleting the content " + digest
+	if len(store.Fences(ctx)) > 0 {
+		// The transaction keeps the leases from being acquired.
+		return s.change(ctx, doing, func(*sql.Tx) error { return removeFile(path) })
+	}
+	if err := removeFile(path); err != nil {
+		return s.explain(doing, err)
 	}
 	return nil
 }

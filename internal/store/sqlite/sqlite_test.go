@@ -113,8 +113,8 @@ func TestStrangePaths(t *testing.T) {
 	wantError(t, err, "is not a file")
 }
 
-// TestCommitsAreSynced looks at what every connection of the pool is set to: a loss of
-// power cannot be made here.
+// TestCommitsAreSynced looks at what every connection of the pool is set to, where
+// TestLossOfPower has no disk to cut off.
 func TestCommitsAreSynced(t *testing.T) {
 	s := tempStore(t, quick())
 	createVIM(t, s, "a")

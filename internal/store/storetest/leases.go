@@ -137,6 +137,12 @@ func testFence(t *testing.T, b Backend) {
 	must(t, handles[0].Update(ctx, &r))
 	must(t, handles[0].Create(ctx, &store.Record{Kind: store.KindOperation, ID: "gone"}))
 	must(t, handles[0].Delete(ctx, store.KindOperation, "gone"))
+	for _, content := range []string{"gone", "a content"} {
+		must(t, handles[0].PutBlob(t.Context(), digestOf(content), reader(content)))
+	}
+	must(t, handles[0].DeleteBlob(ctx, digestOf("gone")))
+	must(t, handles[0].DeleteBlob(ctx, digestOf("gone")))
+	wantNoBlob(t, handles[1], digestOf("gone"))
 	must(t, first.Release(t.Context()))
 	// Nobody has had it since.
 	must(t, handles[0].Update(ctx, &r))
@@ -166,6 +172,8 @@ func testFence(t *testing.T, b Backend) {
 				"Update": handles[0].Update(ctx, &mine),
 				"Create": handles[0].Create(ctx, &store.Record{Kind: store.KindOperation, ID: "new"}),
 				"Delete": handles[0].Delete(ctx, r.Kind, "a"),
+
+				"DeleteBlob": handles[0].DeleteBlob(ctx, digestOf("a content")),
 			} {
 				lost, ok := errors.AsType[*vnfm.LeaseLostError](err)
 				if !ok || lost.Object != "a" || lost.Holder != "somebody elsewhere" {
@@ -174,6 +182,7 @@ func testFence(t *testing.T, b Backend) {
 			}
 		}
 		same(t, "record", get(t, handles[0], r.Kind, "a"), &theirs)
+		wantBlob(t, handles[0], "a content")
 		if _, err := handles[0].Get(t.Context(), store.KindOperation, "new"); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("Get of a record that was refused = %v, want ErrNotFound", err)
 		}
