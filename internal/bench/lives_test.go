@@ -270,7 +270,7 @@ func (l *life) registerVIM(engine *lcm.Engine) string {
 
 // expectInSync previews and observes an instance, as a plan does, and compares.
 func (l *life) expectInSync(ctx context.Context, engine *lcm.Engine, id string, spec vnfm.InstanceSpec) error {
-	want, problems, err := engine.PreviewInstance(ctx, spec)
+	want, problems, err := engine.PreviewInstance(ctx, "", spec)
 	if err != nil {
 		return err
 	}

@@ -63,10 +63,11 @@ resources:
 // request is one for the flavour of router.
 func request() Request {
 	return Request{
-		Flavour: router(),
-		VNFCs:   map[string][]int{"VDU1": {0, 2}, "VDU2": {0}},
-		Counts:  map[string]int{"VDU1": 2, "VDU2": 1},
-		Links:   map[string]Link{"CP1": {NetworkID: "net-1", SubnetID: "subnet-1", Addresses: []string{"198.51.100.1", "198.51.100.2", "198.51.100.3"}}},
+		DigestKey: []byte("key"),
+		Flavour:   router(),
+		VNFCs:     map[string][]int{"VDU1": {0, 2}, "VDU2": {0}},
+		Counts:    map[string]int{"VDU1": 2, "VDU2": 1},
+		Links:     map[string]Link{"CP1": {NetworkID: "net-1", SubnetID: "subnet-1", Addresses: []string{"198.51.100.1", "198.51.100.2", "198.51.100.3"}}},
 		Assets: map[DemandKey]Asset{
 			{"VDU1", ""}:     {FlavourID: "flavour-1", ImageID: "image-1", Zone: "east"},
 			{"VDU2", ""}:     {FlavourID: "flavour-2"},

@@ -225,6 +225,11 @@ func (f *furnished) Heal(ctx context.Context, t *vnfm.Target, h vnfm.HealSpec, r
 	return f.operate(t, r, func(t *vnfm.Target, r vnfm.Recorder) error { return f.InfraDriver.Heal(ctx, t, h, r) })
 }
 
+// DigestKey implements vnfm.InfraDriver: the key of the cluster is that of its add-ons.
+func (f *furnished) DigestKey(ctx context.Context, t *vnfm.Target) ([]byte, error) {
+	return f.InfraDriver.DigestKey(ctx, f.cluster(t))
+}
+
 // CheckTermination implements vnfm.InfraDriver. What is on the workload cluster goes
 // with it, whoever would have finished it.
 func (f *furnished) CheckTermination(ctx context.Context, t *vnfm.Target, spec vnfm.TerminateSpec) error {

@@ -96,6 +96,9 @@ const summedDigits = 16
 func sumUp(objects map[string]string) string {
 	h := sha256.New()
 	for _, key := range slices.Sorted(maps.Keys(objects)) {
+		if objects[key] == "" {
+			return ""
+		}
 		// A hash takes everything.
 		_, _ = fmt.Fprintf(h, "%s %s\n", key, objects[key])
 	}

@@ -142,7 +142,7 @@ func TestAddonsAreInstalledBeforeTheClusterIsAwaited(t *testing.T) {
 	if got, want := y.said(), "make edge, make ccm, make cni, await edge"; got != want {
 		t.Errorf("done: %s, want %s", got, want)
 	}
-	preview, _, err := w.PreviewInstance(t.Context(), spec)
+	preview, _, err := w.PreviewInstance(t.Context(), "", spec)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -282,7 +282,7 @@ func TestAddonsThatCannotBe(t *testing.T) {
 	} {
 		spec := w.clusterSpec()
 		spec.Cluster.Addons = test.addons
-		_, problems, err := w.PreviewInstance(t.Context(), spec)
+		_, problems, err := w.PreviewInstance(t.Context(), "", spec)
 		if err != nil || len(problems) == 0 || problems[0].Summary != test.want || problems[0].Attribute != "addons" || problems[0].Key == "" {
 			t.Errorf("%s: %v, %v", name, problems, err)
 		}

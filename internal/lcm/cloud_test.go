@@ -44,11 +44,11 @@ func TestClusterOnAnOpenStack(t *testing.T) {
 	// keeps no plan from going on.
 	spec.Cluster.OpenStack = &vnfm.ClusterOpenStack{VIMID: w.vimID, Credential: &vnfm.ClusterCredential{SecretName: "s", CloudName: "c"}}
 	var invalid *vnfm.InvalidError
-	if _, _, err := w.PreviewInstance(t.Context(), spec); !errors.As(err, &invalid) || invalid.Problems[0].Attribute != "openstack.vim_id" {
+	if _, _, err := w.PreviewInstance(t.Context(), "", spec); !errors.As(err, &invalid) || invalid.Problems[0].Attribute != "openstack.vim_id" {
 		t.Errorf("a Kubernetes VIM as OpenStack: %v", err)
 	}
 	spec.Cluster.OpenStack.VIMID = "unknown"
-	if _, _, err := w.PreviewInstance(t.Context(), spec); !errors.Is(err, vnfm.ErrNotFound) {
+	if _, _, err := w.PreviewInstance(t.Context(), "", spec); !errors.Is(err, vnfm.ErrNotFound) {
 		t.Errorf("a VIM that is not registered yet: %v", err)
 	}
 
@@ -95,7 +95,7 @@ func TestNamesAreSettledAgainstTheRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	spec.Cluster.Template = &vnfm.ClusterTemplate{Content: "another"}
-	if _, _, err := w.PreviewInstance(t.Context(), spec); err != nil {
+	if _, _, err := w.PreviewInstance(t.Context(), "", spec); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.Update(t.Context(), i.ID, spec); err != nil {
@@ -106,7 +106,7 @@ func TestNamesAreSettledAgainstTheRecord(t *testing.T) {
 	}
 	other := w.clusterSpec()
 	other.Name, other.Cluster.Name, cluster.presents = "core", "core", nil
-	if _, _, err := w.PreviewInstance(t.Context(), other); err != nil {
+	if _, _, err := w.PreviewInstance(t.Context(), "", other); err != nil {
 		t.Fatal(err)
 	}
 	if got := strings.Join(cluster.presents, " "); got != "none" {

@@ -107,15 +107,6 @@ func (e *Engine) store(ctx context.Context) (*seal.Store, error) {
 	return e.opened, nil
 }
 
-// digestKey keys the digests of secrets.
-func (e *Engine) digestKey(ctx context.Context) ([]byte, error) {
-	s, err := e.store(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return s.DigestKey(ctx)
-}
-
 func (e *Engine) driver(t vnfm.VIMType) (vnfm.InfraDriver, error) {
 	d, ok := e.cfg.Drivers[t]
 	if !ok {

@@ -172,6 +172,8 @@ func (d *driver) Resources(context.Context, *vnfm.Target) (*vnfm.ResourceInfo, e
 	return out, nil
 }
 
+func (d *driver) DigestKey(context.Context, *vnfm.Target) ([]byte, error) { return nil, nil }
+
 func (d *driver) CheckTermination(_ context.Context, t *vnfm.Target, _ vnfm.TerminateSpec) error {
 	if len(d.stranded) > 0 {
 		return &vnfm.StrandedError{Instance: t.Instance.Name, Objects: d.stranded}
@@ -878,7 +880,7 @@ func TestPreviewProblems(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			spec := w.spec()
 			tc.change(&spec)
-			_, problems, err := w.PreviewInstance(t.Context(), spec)
+			_, problems, err := w.PreviewInstance(t.Context(), "", spec)
 			if err != nil {
 				t.Fatal(err)
 			}

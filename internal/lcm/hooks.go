@@ -103,8 +103,7 @@ func (e *Engine) runHooks(ctx context.Context, op *operation, a around, drivers 
 	if len(drivers) == 0 {
 		return nil
 	}
-	key, err := e.digestKey(ctx)
-	if err != nil {
+	if err := e.needKey(ctx, &op.instance.value); err != nil {
 		return err
 	}
 	var leaving []string
@@ -116,7 +115,7 @@ func (e *Engine) runHooks(ctx context.Context, op *operation, a around, drivers 
 	for _, h := range drivers {
 		err := h.driver.Run(ctx, &vnfm.HookCall{
 			Hook: h.hook, Operation: a.kind, End: end, Params: ownParams(h.driver, a.request.Management), Instance: &op.instance.value, Request: &a.request,
-			Package: a.pkg, Flavour: a.flavour, Leaving: leaving, Forceful: a.forceful, DigestKey: key, Recorder: op,
+			Package: a.pkg, Flavour: a.flavour, Leaving: leaving, Forceful: a.forceful, DigestKey: op.instance.value.DigestKey, Recorder: op,
 			Resources: func(ctx context.Context) (*vnfm.ResourceInfo, error) { return e.resourcesOf(ctx, op.instance) },
 			VIMs:      e,
 			HostKeys:  hostKeys{op},

@@ -110,7 +110,7 @@ func TestHooksOfAVNFD(t *testing.T) {
 		`names the management driver "mgmt-drivers-ansible" for hook instantiate_end, which is not known`: hooked("2.0", "mgmt-drivers-ansible"),
 		"a sink is missing": hooked("3.0", vnfm.CredentialsSender),
 	} {
-		_, problems, err := w.PreviewInstance(t.Context(), spec)
+		_, problems, err := w.PreviewInstance(t.Context(), "", spec)
 		if err != nil || !strings.Contains(fmt.Sprint(problems.Err()), want) {
 			t.Errorf("%v, %v, want %s", err, problems, want)
 		}

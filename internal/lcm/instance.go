@@ -34,8 +34,11 @@ func (e *Engine) Instance(ctx context.Context, id string) (*vnfm.Instance, error
 	if err != nil {
 		return nil, err
 	}
-	if !en.value.Acknowledged {
+	if !en.value.Acknowledged || len(en.value.DigestKey) == 0 {
 		en.value.Acknowledged = true
+		if err := e.needKey(ctx, &en.value); err != nil {
+			return nil, err
+		}
 		// A stale record is being worked on; the next read acknowledges it.
 		if err := en.update(ctx, s); err != nil && !errors.Is(err, store.ErrStale) {
 			return nil, err
@@ -131,10 +134,11 @@ func (e *Engine) bindRecord(ctx context.Context, en *entry[vnfm.Instance]) (*vnf
 // bind composes a target that can be carried out, with VIM and credentials, and
 // returns the driver for all VIMs of the instance.
 func (e *Engine) bind(ctx context.Context, i *vnfm.Instance, r *resolution, spec vnfm.InstanceSpec) (*vnfm.Target, vnfm.InfraDriver, error) {
-	t, err := e.target(ctx, i, r, spec)
-	if err != nil {
+	if err := e.needKey(ctx, i); err != nil {
 		return nil, nil, err
 	}
+	t := e.target(i, r, spec)
+	var err error
 	if t.VIM, t.Credentials, err = e.vimWithCredentials(ctx, i.VIMID); err != nil {
 		return nil, nil, err
 	}

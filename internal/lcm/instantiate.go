@@ -87,6 +87,7 @@ func (e *Engine) claim(ctx context.Context, s store.Store, spec vnfm.InstanceSpe
 		return en, nil
 	}
 	en := newInstance(uuid.NewString(), spec)
+	en.value.DigestKey = newKey()
 	en.value.PackageID, en.value.Status = spec.PackageID, vnfm.StatusProcessing
 	return en, en.create(ctx, s)
 }

@@ -85,11 +85,10 @@ func (u *update) configures() bool {
 // have made must not stay as it was.
 func (u *update) configure(ctx context.Context) error {
 	i := &u.instance.value
-	key, err := u.engine.digestKey(ctx)
-	if err != nil {
+	if err := u.engine.needKey(ctx, i); err != nil {
 		return err
 	}
-	digest := paramsDigest(key, u.spec.Management)
+	digest := paramsDigest(i.DigestKey, u.spec.Management)
 	if i.ConfiguredDigest == digest {
 		return nil
 	}

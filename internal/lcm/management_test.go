@@ -284,7 +284,7 @@ func TestParamsAreCheckedAtPlan(t *testing.T) {
 		t.Helper()
 		s := spec
 		s.SecretParams, s.SecretsLater = secrets, later
-		_, problems, err := w.PreviewInstance(t.Context(), s)
+		_, problems, err := w.PreviewInstance(t.Context(), "", s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -301,12 +301,12 @@ func TestParamsAreCheckedAtPlan(t *testing.T) {
 	later := spec
 	later.AdditionalParams, later.ParamsLater = map[string]any{"site": map[string]any{"username": nil}}, []string{"site"}
 	later.SecretParams = nil
-	if preview, problems, err := w.PreviewInstance(t.Context(), later); err != nil || len(problems) > 0 || preview == nil {
+	if preview, problems, err := w.PreviewInstance(t.Context(), "", later); err != nil || len(problems) > 0 || preview == nil {
 		t.Errorf("with a parameter that is known later: %v, %v, %v", preview, problems, err)
 	}
 	later.AdditionalParams["namespace"], later.ParamsLater = nil, []string{"namespace"}
 	later.SecretParams = map[string]any{"site": "no map"}
-	if preview, problems, err := w.PreviewInstance(t.Context(), later); err != nil || len(problems) > 0 || preview != nil {
+	if preview, problems, err := w.PreviewInstance(t.Context(), "", later); err != nil || len(problems) > 0 || preview != nil {
 		t.Errorf("with a parameter of the infra driver that is known later: %v, %v, %v", preview, problems, err)
 	}
 	spec.AdditionalParams = map[string]any{"site": map[string]any{"password": "planted-secret", "nodes": []any{map[string]any{"ssh_password": "x"}}}}

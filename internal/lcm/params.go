@@ -95,27 +95,11 @@ func secretsIn(value any, at string) []string {
 			out = append(out, secretsIn(item, fmt.Sprintf("%s.%d", at, n))...)
 		}
 	case string:
-		if value != "" && namesSecret(at[strings.LastIndexByte(at, '.')+1:]) {
+		if value != "" && vnfm.NamesSecret(at[strings.LastIndexByte(at, '.')+1:]) {
 			out = append(out, at)
 		}
 	}
 	return out
-}
-
-var (
-	secretNames = []string{"password", "passphrase", "passwd", "token", "secret", "privatekey", "apikey"}
-	// Charts call the name of a Secret so.
-	namesOfSecrets = []string{"pullsecret", "tlssecret", "certsecret", "certificatesecret", "credentialssecret", "casecret"}
-)
-
-// namesSecret reports whether a value of that name is a secret by the usual names, however
-// their words are put together.
-func namesSecret(name string) bool {
-	name = strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(name))
-	ends := func(words []string) bool {
-		return slices.ContainsFunc(words, func(word string) bool { return strings.HasSuffix(name, word) })
-	}
-	return ends(secretNames) && !ends(namesOfSecrets) && !strings.HasPrefix(name, "existing")
 }
 
 // ownParams are those of the parameters that a driver takes.

@@ -9,10 +9,10 @@ import (
 )
 
 // PreviewInstance implements vnfm.Manager.
-func (e *Engine) PreviewInstance(ctx context.Context, spec vnfm.InstanceSpec) (*vnfm.Preview, vnfm.Problems, error) {
+func (e *Engine) PreviewInstance(ctx context.Context, id string, spec vnfm.InstanceSpec) (*vnfm.Preview, vnfm.Problems, error) {
 	var preview *vnfm.Preview
 	given := spec.AdditionalParams
-	problems, err := e.offline(ctx, &spec, func(r *resolution, d vnfm.InfraDriver, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
+	problems, err := e.offline(ctx, id, &spec, func(r *resolution, d vnfm.InfraDriver, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
 		var found vnfm.Problems
 		if preview, found = d.Preview(t); !found.HasErrors() {
 			checkReplaced(preview, spec.ReplaceObjects, &found)
@@ -34,7 +34,7 @@ func (e *Engine) PreviewInstance(ctx context.Context, spec vnfm.InstanceSpec) (*
 // RenderInstance implements vnfm.Manager.
 func (e *Engine) RenderInstance(ctx context.Context, spec vnfm.InstanceSpec) (*vnfm.Rendering, vnfm.Problems, error) {
 	var rendering *vnfm.Rendering
-	problems, err := e.offline(ctx, &spec, func(_ *resolution, d vnfm.InfraDriver, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
+	problems, err := e.offline(ctx, "", &spec, func(_ *resolution, d vnfm.InfraDriver, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
 		var found vnfm.Problems
 		if rendering, found = d.Render(t); rendering == nil {
 			return nil, found
@@ -48,8 +48,9 @@ func (e *Engine) RenderInstance(ctx context.Context, spec vnfm.InstanceSpec) (*v
 }
 
 // offline lets a driver look at what a spec asks for, without the VIM, and notes in
-// its preview what the engine knows of it.
-func (e *Engine) offline(ctx context.Context, spec *vnfm.InstanceSpec,
+// its preview what the engine knows of it. The VIM is asked for one thing: the key of
+// an instance whose record the store has lost.
+func (e *Engine) offline(ctx context.Context, id string, spec *vnfm.InstanceSpec,
 	look func(*resolution, vnfm.InfraDriver, *vnfm.Target) (*vnfm.Preview, vnfm.Problems),
 ) (vnfm.Problems, error) {
 	if err := e.settleCluster(ctx, spec, false); err != nil {
@@ -70,10 +71,10 @@ func (e *Engine) offline(ctx context.Context, spec *vnfm.InstanceSpec,
 	}
 	instance := &vnfm.Instance{Namespace: spec.Namespace, VIMID: spec.VIMID}
 	describe(instance, *spec, r)
-	t, err := e.target(ctx, instance, r, *spec)
-	if err != nil {
+	if instance.DigestKey, err = e.previewKey(ctx, id, *spec, r); err != nil {
 		return nil, err
 	}
+	t := e.target(instance, r, *spec)
 	if d, err = e.over(ctx, d, instance); err != nil {
 		return nil, err
 	}

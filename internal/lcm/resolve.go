@@ -139,14 +139,10 @@ func specOf(i *vnfm.Instance) vnfm.InstanceSpec {
 }
 
 // target composes what a driver needs, without the VIM.
-func (e *Engine) target(ctx context.Context, i *vnfm.Instance, r *resolution, spec vnfm.InstanceSpec) (*vnfm.Target, error) {
-	key, err := e.digestKey(ctx)
-	if err != nil {
-		return nil, err
-	}
+func (e *Engine) target(i *vnfm.Instance, r *resolution, spec vnfm.InstanceSpec) *vnfm.Target {
 	return &vnfm.Target{
 		Instance: i, SecretParams: spec.InfraSecrets, Package: r.pkg, Flavour: r.flavour, Counts: r.counts,
 		ForceConflicts: spec.ForceConflicts, AdoptExisting: spec.AdoptExisting, ReplaceObjects: spec.ReplaceObjects,
-		ScaleInVNFCIDs: spec.ScaleInVNFCIDs, DigestKey: key, Concurrency: e.cfg.Concurrency,
-	}, nil
+		ScaleInVNFCIDs: spec.ScaleInVNFCIDs, DigestKey: i.DigestKey, Concurrency: e.cfg.Concurrency,
+	}
 }

@@ -169,7 +169,7 @@ func TestSecretParamsKnownLater(t *testing.T) {
 		{"of nobody knows whom", nil, nil, false},
 	} {
 		spec.SecretParams, spec.SecretNamesLater, spec.SecretsLater = tt.secrets, tt.later, true
-		preview, problems, err := w.PreviewInstance(t.Context(), spec)
+		preview, problems, err := w.PreviewInstance(t.Context(), "", spec)
 		if err != nil || problems.HasErrors() || (preview != nil) != tt.shown {
 			t.Errorf("%s: %v, %v, %v", tt.name, preview, problems, err)
 		}
@@ -196,7 +196,7 @@ func TestShownSecretParams(t *testing.T) {
 	} {
 		spec := w.spec()
 		spec.AdditionalParams = tt.params
-		_, problems, err := w.PreviewInstance(t.Context(), spec)
+		_, problems, err := w.PreviewInstance(t.Context(), "", spec)
 		if err != nil || len(problems) != 1 {
 			t.Fatal(problems, err)
 		}

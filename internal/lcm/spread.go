@@ -300,6 +300,22 @@ func (s *spread) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observation
 	return whole, err
 }
 
+// DigestKey implements vnfm.InfraDriver: all VIMs keep the same key, and one that cannot be
+// looked at matters only when no other one tells.
+func (s *spread) DigestKey(ctx context.Context, t *vnfm.Target) ([]byte, error) {
+	keys := make([][]byte, len(s.sites))
+	err := s.each(t, func(i int, at *site, t *vnfm.Target) (err error) {
+		keys[i], err = at.driver.DigestKey(ctx, t)
+		return err
+	})
+	for _, key := range keys {
+		if len(key) > 0 {
+			return key, nil
+		}
+	}
+	return nil, err
+}
+
 // Resources implements vnfm.InfraDriver.
 func (s *spread) Resources(ctx context.Context, t *vnfm.Target) (*vnfm.ResourceInfo, error) {
 	found := make([]*vnfm.ResourceInfo, len(s.sites))

@@ -38,7 +38,7 @@ func (e *Engine) newTrial(ctx context.Context, id string, spec vnfm.InstanceSpec
 	if err != nil {
 		return nil, err
 	}
-	key, err := e.digestKey(ctx)
+	key, err := e.storeKey(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -53,13 +53,17 @@ func (e *Engine) Update(ctx context.Context, id string, spec vnfm.InstanceSpec) 
 }
 
 // restore writes the record of an instance that Terraform knows and the store has
-// lost. What the VIM holds is found by its labels; the update that follows repairs
-// whatever differs.
+// lost. What the VIM holds is found by its labels, and it tells the key of the digests; the
+// update that follows repairs whatever differs.
 func (e *Engine) restore(ctx context.Context, s store.Store, id string, spec vnfm.InstanceSpec, r *resolution) (*entry[vnfm.Instance], error) {
 	en := newInstance(id, spec)
 	en.value.Status, en.value.Acknowledged = vnfm.StatusFailedTemp, true
 	en.value.Generation = spec.KnownGeneration
 	describe(&en.value, spec, r)
+	var err error
+	if en.value.DigestKey, err = e.keptKey(ctx, id, spec, r); err != nil {
+		return nil, err
+	}
 	if err := e.sealParams(ctx, en, sealed{spec.Management, spec.InfraSecrets}); err != nil {
 		return nil, err
 	}

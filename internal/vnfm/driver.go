@@ -20,7 +20,8 @@ type Target struct {
 	AdoptExisting  bool
 	ReplaceObjects []string
 	ScaleInVNFCIDs []string
-	// DigestKey keys the digests of Secret data.
+	// DigestKey keys the digests of what holds secrets. A preview can do without: it leaves
+	// those digests empty.
 	DigestKey []byte
 	// Concurrency bounds the requests in flight.
 	Concurrency int
@@ -120,6 +121,9 @@ type InfraDriver interface {
 	Observe(ctx context.Context, t *Target) (*Observation, error)
 	// Resources looks what the instance has. An instance of which nothing is there has none.
 	Resources(ctx context.Context, t *Target) (*ResourceInfo, error)
+	// DigestKey reads the key that Apply keeps on the VIM beside the objects of an instance,
+	// for whoever has lost its record; nil when none is there.
+	DigestKey(ctx context.Context, t *Target) ([]byte, error)
 	// CheckTermination is a *StrandedError when objects of others could not live, and
 	// not go either, without the instance. It changes nothing; whether the rest of a
 	// termination succeeds it does not tell.

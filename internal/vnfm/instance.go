@@ -168,6 +168,9 @@ type Instance struct {
 	OnFailure        OnFailure             `json:"on_failure"`
 	Readiness        []ReadinessRule       `json:"readiness,omitempty"`
 	Status           InstanceStatus        `json:"status"`
+	// DigestKey keys the digests of what holds secrets. It is made with the instance and never
+	// changes; the infra driver keeps it beside the objects as well.
+	DigestKey []byte `json:"digest_key,omitempty"`
 	// Generation rises with every scale, heal and package change.
 	Generation int64 `json:"generation"`
 	// HealTrigger is the trigger of the last heal that was asked for.
@@ -226,7 +229,8 @@ type Preview struct {
 	ScaleStatus map[string]int
 	VDUs        map[string]VDUState
 	// Objects maps the identity as written, "group/version/Kind namespace/name",
-	// to the digest of the rendered object.
+	// to the digest of the rendered object. The digest is empty when it needs a key that
+	// the target does not have.
 	Objects map[string]string
 	// NamespaceNeeded is set when objects depend on the namespace of the instance,
 	// which was not given: they are others as soon as it is known.

@@ -41,9 +41,11 @@ type Manager interface {
 
 	// PreviewInstance computes what an instance will consist of. It needs the
 	// package, not the VIM. A package that is unknown here gives ErrNotFound. The preview is
-	// nil when it depends on parameters that are known only later.
-	PreviewInstance(ctx context.Context, spec InstanceSpec) (*Preview, Problems, error)
-	// RenderInstance is PreviewInstance with the objects themselves.
+	// nil when it depends on parameters that are known only later. The digests of what holds
+	// secrets are empty for a new instance, of which id is empty, and for one whose key
+	// neither its record nor the VIM tells.
+	PreviewInstance(ctx context.Context, id string, spec InstanceSpec) (*Preview, Problems, error)
+	// RenderInstance is PreviewInstance of a new instance with the objects themselves.
 	RenderInstance(ctx context.Context, spec InstanceSpec) (*Rendering, Problems, error)
 	// DryRunInstance asks the VIM what it would refuse of the objects with these
 	// keys if the instance were led to spec; id is empty for a new instance. A VIM

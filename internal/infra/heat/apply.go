@@ -170,6 +170,9 @@ func (s *session) wanted(ctx context.Context, l *live, leaving map[string][]*com
 	if err := n.sumUp(s.target.DigestKey, &out.StackContent); err != nil {
 		return nil, nil, err
 	}
+	if n.Hidden == "" {
+		n.DigestKey = s.target.DigestKey
+	}
 	out.Notes, err = n.values()
 	return out, n, err
 }

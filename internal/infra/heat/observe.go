@@ -53,6 +53,19 @@ func (d *Driver) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observation
 	return out, nil
 }
 
+// DigestKey implements vnfm.InfraDriver.
+func (d *Driver) DigestKey(ctx context.Context, t *vnfm.Target) ([]byte, error) {
+	s, err := d.open(ctx, t, nil)
+	if err != nil {
+		return nil, err
+	}
+	l, err := s.look(ctx)
+	if err != nil || l == nil {
+		return nil, err
+	}
+	return l.note.DigestKey, nil
+}
+
 // state says in which way the stack is not as it was left; empty when it is.
 func (l *live) state() string {
 	var texts []string

@@ -114,9 +114,14 @@ func (s *session) apply(ctx context.Context) error {
 func (s *session) applyWaves(ctx context.Context, target, old, all []*placement) error {
 	counter := &counter{session: s, total: len(target)}
 	for wave := range waves {
-		if wave == waveFoundation+1 && s.target.Founded != nil {
-			if err := s.target.Founded(ctx); err != nil {
+		if wave == waveFoundation+1 {
+			if err := s.keepKey(ctx); err != nil {
 				return err
+			}
+			if s.target.Founded != nil {
+				if err := s.target.Founded(ctx); err != nil {
+					return err
+				}
 			}
 		}
 		batch := ofWave(target, wave)

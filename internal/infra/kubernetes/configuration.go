@@ -43,10 +43,12 @@ func (r *rendering) markConfiguration(t *vnfm.Target, ps *vnfm.Problems) {
 		used := map[string]any{}
 		readBy(template, func(kind, name string) {
 			if source, ok := sources[identity{kind: kind, namespace: sameHome(t, o), name: name}]; ok {
-				used[kind+" "+name] = contentOf(source, t.DigestKey)
+				content, secret := contentOf(source, t.DigestKey)
+				used[kind+" "+name] = content
+				o.keyed = o.keyed || secret
 			}
 		})
-		if len(used) == 0 {
+		if len(used) == 0 || (o.keyed && len(t.DigestKey) == 0) {
 			continue
 		}
 		text, err := json.Marshal(used)
@@ -59,14 +61,11 @@ func (r *rendering) markConfiguration(t *vnfm.Target, ps *vnfm.Problems) {
 	}
 }
 
-// contentOf is what pods see of a ConfigMap or Secret, the values of a Secret as
-// keyed digests.
-func contentOf(o *object, key []byte) []any {
-	content := o.content
-	if o.isSecret() {
-		content = keyed(content, key)
-	}
-	return []any{content["data"], content["binaryData"]}
+// contentOf is what pods see of a ConfigMap or Secret, what may be a secret as keyed
+// digests, and whether it holds any.
+func contentOf(o *object, key []byte) (content []any, secret bool) {
+	fields, secret := keyed(o, key)
+	return []any{fields["data"], fields["binaryData"]}, secret
 }
 
 // readBy calls found for every ConfigMap and Secret that a pod template reads, in

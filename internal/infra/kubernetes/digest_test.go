@@ -1,6 +1,8 @@
 package kubernetes
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -57,7 +59,46 @@ func TestSecretDigestIsKeyed(t *testing.T) {
 	if sum(plain, one) == sum(other, one) {
 		t.Error("the digest of a Secret does not depend on its value")
 	}
-	if got, want := sum(plain, nil), "a.yaml:1:1: v1/Secret a cannot be summed up without a key"; got != want {
-		t.Errorf("without a key: %s", got)
+}
+
+// TestKeyedDigests: what may hold a secret has a digest that depends on the key, and none
+// without; what holds none has the same with any key.
+func TestKeyedDigests(t *testing.T) {
+	const deployment = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec:\n  selector: {matchLabels: {a: b}}\n  template:\n    metadata: {labels: {a: b}}\n" +
+		"    spec: {containers: [{name: c, image: i, env: [{name: MODE, value: fast}, {name: %s, value: hunter2}]}]}\n"
+	tests := map[string]struct {
+		text  string
+		keyed bool
+	}{
+		"v1/Secret a":          {"apiVersion: v1\nkind: Secret\nmetadata: {name: a}\nstringData: {a: hunter2}\n", true},
+		"v1/Secret b":          {"apiVersion: v1\nkind: Secret\nmetadata: {name: b}\n", false},
+		"v1/ConfigMap a":       {"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {db.password: hunter2}\n", true},
+		"v1/ConfigMap b":       {"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: b}\ndata: {secretName: hunter2, password: \"\"}\n", false},
+		"apps/v1/Deployment a": {fmt.Sprintf(deployment, "DB_PASSWORD"), true},
+		"apps/v1/Deployment b": {strings.Replace(fmt.Sprintf(deployment, "DB_HOST"), "{name: a}", "{name: b}", 1), false},
+		"e.org/v1/Radio a":     {"apiVersion: e.org/v1\nkind: Radio\nmetadata: {name: a}\nspec: {cells: [{auth: {apiKey: hunter2}}]}\n", true},
+		"bootstrap.cluster.x-k8s.io/v1beta1/KubeadmConfig a": {
+			"apiVersion: bootstrap.cluster.x-k8s.io/v1beta1\nkind: KubeadmConfig\nmetadata: {name: a}\nspec: {files: [{path: /etc/x, content: hunter2}]}\n", true,
+		},
+		"e.org/v1/KubeadmConfig a": {"apiVersion: e.org/v1\nkind: KubeadmConfig\nmetadata: {name: a}\nspec: {files: [{path: /etc/x, content: hunter2}]}\n", false},
+	}
+	files := map[string]string{}
+	for key, tt := range tests {
+		files[strings.NewReplacer("/", "-", " ", "-").Replace(key)+".yaml"] = tt.text
+	}
+	sums := func(key []byte) map[string]string {
+		target := testTarget(files, nil)
+		target.DigestKey = key
+		preview, ps := (&Driver{}).Preview(target)
+		if ps.HasErrors() {
+			t.Fatal(ps)
+		}
+		return preview.Objects
+	}
+	one, two, none := sums([]byte("one")), sums([]byte("two")), sums(nil)
+	for key, tt := range tests {
+		if one[key] == "" || (one[key] != two[key]) != tt.keyed || (none[key] == "") != tt.keyed {
+			t.Errorf("%s: %q and %q with keys, %q without", key, one[key], two[key], none[key])
+		}
 	}
 }

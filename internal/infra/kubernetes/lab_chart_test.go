@@ -178,7 +178,8 @@ func TestLabKilledRevisionIsResumed(t *testing.T) {
 	}
 }
 
-// TestLabChartGivesWayToManifests changes the form of a package: no release is left.
+// TestLabChartGivesWayToManifests changes the form of a package: no release is left, and the
+// key of the digests stays as long as the instance.
 func TestLabChartGivesWayToManifests(t *testing.T) {
 	t.Parallel()
 	l := newChartLab(t, map[string]string{"templates/a.yaml": someConfig}, nil)
@@ -188,8 +189,15 @@ func TestLabChartGivesWayToManifests(t *testing.T) {
 	l.setFiles("2", map[string]string{"a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: a }\ndata: { a: b }\n"})
 	l.apply()
 	l.inSync()
-	if left := l.kubectl("get", "secrets", "-o", "name"); left != "" {
-		t.Errorf("left: %s", left)
+	if left, want := strings.TrimSpace(l.kubectl("get", "secrets", "-o", "name")), "secret/vnf-"+l.target.Instance.ID; left != want {
+		t.Errorf("left: %q, want %q", left, want)
+	}
+	if key, err := l.driver.DigestKey(t.Context(), l.target); err != nil || string(key) != string(l.target.DigestKey) {
+		t.Errorf("key %q, %v", key, err)
+	}
+	l.terminate(vnfm.TerminateSpec{Type: vnfm.Graceful})
+	if key, err := l.driver.DigestKey(t.Context(), l.target); err != nil || key != nil {
+		t.Errorf("key %q after the termination, %v", key, err)
 	}
 }
 

@@ -30,6 +30,9 @@ const (
 	// labelReleaseOf holds, on the Secrets in which Helm's records of a release are,
 	// the id of the instance whose release it is.
 	labelReleaseOf = prefix + "release-of"
+	// labelKeyOf holds, on the Secret in which the key of its digests is, the id of the
+	// instance.
+	labelKeyOf = prefix + "digest-key-of"
 	// annotationLastApplied is what kubectl leaves in exported manifests. It
 	// repeats the whole object, Secret data included, and is never applied.
 	annotationLastApplied = "kubectl.kubernetes.io/last-applied-configuration"

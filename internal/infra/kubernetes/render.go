@@ -21,9 +21,13 @@ type object struct {
 	// namespace is the one that the manifest names; empty for none.
 	namespace, name string
 	key             string
-	digest          string
-	content         map[string]any
-	wave            int
+	// digest is empty when it needs a key that the target does not have.
+	digest  string
+	content map[string]any
+	// keyed is set when the digest depends on the key: the object holds secrets, or its pods
+	// read those of the package.
+	keyed bool
+	wave  int
 	// scaling is set when not the manifest but a VDU or an autoscaler says how
 	// many replicas there are.
 	scaling *scaling
@@ -228,17 +232,15 @@ func (r *rendering) checkDuplicates(t *vnfm.Target, ps *vnfm.Problems) {
 // setDigests computes the digests of all objects.
 func (r *rendering) setDigests(t *vnfm.Target, ps *vnfm.Problems) {
 	for _, o := range slices.Concat(r.objects, r.hookObjects()) {
-		if o.isSecret() && len(t.DigestKey) == 0 {
-			o.problem(ps, fmt.Sprintf("%s cannot be summed up without a key", o.key), "")
-			continue
-		}
+		// Nobody knows which objects a template makes of a secret.
+		secret := len(t.SecretParams) > 0
+		o.keyed = o.keyed || secret
 		sum, err := digest(o, t.DigestKey)
 		if err != nil {
 			o.problem(ps, err.Error(), "")
 			continue
 		}
-		if len(t.SecretParams) > 0 {
-			// Nobody knows which objects a template makes of a secret.
+		if secret && sum != "" {
 			sum = keyedDigest(t.DigestKey, sum)
 		}
 		o.digest = sum

@@ -71,6 +71,9 @@ func (s *session) terminate(ctx context.Context, spec vnfm.TerminateSpec) error 
 			if err := end(ctx); err != nil {
 				return err
 			}
+			if err := s.forgetKey(ctx); err != nil {
+				return err
+			}
 			if batch, err = r.release(ctx, batch); err != nil {
 				return err
 			}

@@ -119,13 +119,13 @@ func (m *model) Conceal(_ context.Context, config *model, spec *vnfm.InstanceSpe
 }
 
 // Prepare implements lifecycle.Model.
-func (m *model) Prepare(ctx context.Context, manager vnfm.Manager, _ *model, spec *vnfm.InstanceSpec, diags *diag.Diagnostics) {
-	preview, problems, err := manager.PreviewInstance(ctx, *spec)
+func (m *model) Prepare(ctx context.Context, manager vnfm.Manager, id string, _ *model, spec *vnfm.InstanceSpec, diags *diag.Diagnostics) {
+	preview, problems, err := manager.PreviewInstance(ctx, id, *spec)
 	if err == nil && preview != nil && preview.NamespaceNeeded {
 		var vim *vnfm.VIM
 		if vim, err = manager.VIM(ctx, spec.VIMID); err == nil {
 			spec.Namespace = vim.DefaultNamespace()
-			preview, problems, err = manager.PreviewInstance(ctx, *spec)
+			preview, problems, err = manager.PreviewInstance(ctx, id, *spec)
 		}
 	}
 	switch {
@@ -170,7 +170,7 @@ func (m *model) SetPreview(p *vnfm.Preview) {
 	m.VNFDID = types.StringValue(p.VNFDID)
 	m.ScaleStatus = tfutil.Int64Map(p.ScaleStatus)
 	m.VDUs = tfutil.VDUsValue(p.VDUs)
-	m.Objects = tfutil.StringMap(p.Objects)
+	m.Objects = lifecycle.Objects(p)
 }
 
 // SetPreviewUnknown implements lifecycle.Model.

@@ -35,8 +35,28 @@ func (r *Resource[M, P]) Create(ctx context.Context, req resource.CreateRequest,
 		return
 	}
 	m.SetRecord(ctx, instance, &resp.Diagnostics)
+	r.fillObjects(ctx, m, manager, instance.ID, spec)
 	m.Finish(ctx, manager, instance, &resp.Diagnostics)
 	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
+}
+
+// fillObjects fills the digests that neither plan nor Prepare could compute: those with the
+// key of an instance that has just been made. What cannot be had any more is left out, and
+// the next refresh shows it.
+func (r *Resource[M, P]) fillObjects(ctx context.Context, m P, manager vnfm.Manager, id string, spec vnfm.InstanceSpec) {
+	objects := &m.Common().Objects
+	if !hasUnknown(*objects) {
+		return
+	}
+	// It asks the VIM for nothing, and is worth its time when the user has interrupted.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fillLimit)
+	defer cancel()
+	if preview, problems, err := manager.PreviewInstance(ctx, id, spec); err == nil && !problems.HasErrors() && preview != nil {
+		m.SetPreview(preview)
+	}
+	if hasUnknown(*objects) {
+		*objects = known(*objects)
+	}
 }
 
 // endCreate says how a creation that failed ends. Nothing exists: an error and no
@@ -79,7 +99,7 @@ func (r *Resource[M, P]) prepare(ctx context.Context, plan, state *M, config tfs
 	}
 	secrets := P(plan).Conceal(ctx, &configured, &spec, diags)
 	ctx = tfutil.Mask(ctx, secrets...)
-	P(plan).Prepare(ctx, manager, &configured, &spec, diags)
+	P(plan).Prepare(ctx, manager, idOf[M, P](state), &configured, &spec, diags)
 	return tfutil.WithSink(ctx, config, &spec, diags), manager, spec, secrets
 }
 
@@ -111,6 +131,7 @@ func (r *Resource[M, P]) Update(ctx context.Context, req resource.UpdateRequest,
 	if err == nil {
 		planned := m.Common().Generation
 		m.SetRecord(ctx, instance, &resp.Diagnostics)
+		r.fillObjects(ctx, m, manager, instance.ID, spec)
 		m.Finish(ctx, manager, instance, &resp.Diagnostics)
 		if !planned.IsUnknown() {
 			// Something drifted after the plan and was put right by the way. Terraform

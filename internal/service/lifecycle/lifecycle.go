@@ -69,8 +69,8 @@ type Model[M any] interface {
 	// returns the secrets among them.
 	Conceal(ctx context.Context, config *M, spec *vnfm.InstanceSpec, diags *diag.Diagnostics) []string
 	// Prepare completes a specification before an operation. Only the configuration has the
-	// write-only arguments.
-	Prepare(ctx context.Context, manager vnfm.Manager, config *M, spec *vnfm.InstanceSpec, diags *diag.Diagnostics)
+	// write-only arguments. The id is empty in a creation.
+	Prepare(ctx context.Context, manager vnfm.Manager, id string, config *M, spec *vnfm.InstanceSpec, diags *diag.Diagnostics)
 	// SetRecord takes over what the record says. Optional arguments that were left out
 	// stay left out.
 	SetRecord(ctx context.Context, i *vnfm.Instance, diags *diag.Diagnostics)

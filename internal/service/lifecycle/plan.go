@@ -52,7 +52,7 @@ func (r *Resource[M, P]) ModifyPlan(ctx context.Context, req resource.ModifyPlan
 	defer func() { resp.Diagnostics = tfutil.MaskDiagnostics(resp.Diagnostics, secrets...) }()
 	m.SetPreviewUnknown(&config)
 	if known && enough && manager != nil {
-		r.preview(ctx, m, spec, &resp.Diagnostics)
+		r.preview(ctx, m, idOf[M, P](state), spec, &resp.Diagnostics)
 	}
 	if resp.Diagnostics.HasError() {
 		return
@@ -74,10 +74,18 @@ func priorLife[M any, P Model[M]](state *M) *Life {
 	return P(state).Common()
 }
 
+// idOf is the id in a state; empty without a state.
+func idOf[M any, P Model[M]](state *M) string {
+	if state == nil {
+		return ""
+	}
+	return P(state).Common().ID.ValueString()
+}
+
 // preview fills what the instance will consist of. What is not found is registered by
 // the same apply.
-func (r *Resource[M, P]) preview(ctx context.Context, plan P, spec vnfm.InstanceSpec, diags *diag.Diagnostics) {
-	preview, problems, err := r.data.Manager.PreviewInstance(ctx, spec)
+func (r *Resource[M, P]) preview(ctx context.Context, plan P, id string, spec vnfm.InstanceSpec, diags *diag.Diagnostics) {
+	preview, problems, err := r.data.Manager.PreviewInstance(ctx, id, spec)
 	if errors.Is(err, vnfm.ErrNotFound) {
 		return
 	}
@@ -140,7 +148,7 @@ func (r *Resource[M, P]) dryRun(ctx context.Context, plan, state *Life, spec vnf
 }
 
 // changedObjects are the keys of the planned objects that are not in the state, or
-// otherwise: another digest, or drifted.
+// otherwise: another digest, one that is not known yet, or drifted.
 func changedObjects(plan, state *Life) []string {
 	var before map[string]string
 	if state != nil {
@@ -148,7 +156,7 @@ func changedObjects(plan, state *Life) []string {
 	}
 	var keys []string
 	for key, digest := range tfutil.Texts(plan.Objects) {
-		if before[key] != digest {
+		if known, ok := before[key]; !ok || known != digest {
 			keys = append(keys, key)
 		}
 	}

@@ -266,7 +266,7 @@ func (m *model) Conceal(context.Context, *model, *vnfm.InstanceSpec, *diag.Diagn
 }
 
 // Prepare implements lifecycle.Model.
-func (m *model) Prepare(ctx context.Context, manager vnfm.Manager, config *model, spec *vnfm.InstanceSpec, diags *diag.Diagnostics) {
+func (m *model) Prepare(ctx context.Context, manager vnfm.Manager, _ string, config *model, spec *vnfm.InstanceSpec, diags *diag.Diagnostics) {
 	m.prepareCharts(ctx, manager, config, spec.Cluster, diags)
 	if spec.Namespace != "" {
 		return
@@ -322,14 +322,6 @@ func (m *model) Finish(ctx context.Context, manager vnfm.Manager, i *vnfm.Instan
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
-	if m.Objects.IsUnknown() {
-		m.Objects = tfutil.StringMap(nil)
-		if spec, known := m.Spec(ctx, nil, diags); known {
-			if preview, _, err := manager.PreviewInstance(ctx, spec); err == nil && preview != nil {
-				m.SetPreview(preview)
-			}
-		}
-	}
 	if !m.Phase.IsUnknown() {
 		return
 	}

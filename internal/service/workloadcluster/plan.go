@@ -41,7 +41,7 @@ func plannedNamespace(ctx context.Context, manager vnfm.Manager, plan, config, s
 }
 
 // SetPreview implements lifecycle.Model.
-func (m *model) SetPreview(p *vnfm.Preview) { m.Objects = tfutil.StringMap(p.Objects) }
+func (m *model) SetPreview(p *vnfm.Preview) { m.Objects = lifecycle.Objects(p) }
 
 // SetPreviewUnknown implements lifecycle.Model.
 func (m *model) SetPreviewUnknown(*model) { m.Objects = types.MapUnknown(types.StringType) }

@@ -1,0 +1,105 @@
+package lcm
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// The digests of what holds secrets have a key, so that nobody can try guesses by them.
+// A digest that becomes another one replaces pods and sends credentials again, so the key
+// is the instance's own: it is made with the instance and outlives the key of the store,
+// the store and the machine. The record has it, and so has the VIM, beside the objects.
+// Terraform's state and plans have the digests and never the key.
+
+// keySize is the size of a key in bytes.
+const keySize = 32
+
+// newKey returns the key of a new instance.
+func newKey() []byte {
+	key := make([]byte, keySize)
+	// It never fails: a system without randomness ends the program.
+	_, _ = rand.Read(key)
+	return key
+}
+
+// storeKey keys what only this store compares.
+func (e *Engine) storeKey(ctx context.Context) ([]byte, error) {
+	s, err := e.store(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s.DigestKey(ctx)
+}
+
+// needKey gives an instance that has no key one: earlier versions keyed all digests with
+// the store's, which is the instance's own from now on, so that its digests stay.
+func (e *Engine) needKey(ctx context.Context, i *vnfm.Instance) (err error) {
+	if len(i.DigestKey) == 0 {
+		i.DigestKey, err = e.storeKey(ctx)
+	}
+	return err
+}
+
+// keptKey returns the key of an instance whose record the store has lost: the one that the
+// VIM has, or else the store's, as of an instance that an earlier version made.
+func (e *Engine) keptKey(ctx context.Context, id string, spec vnfm.InstanceSpec, r *resolution) ([]byte, error) {
+	en := newInstance(id, spec)
+	describe(&en.value, spec, r)
+	t, d, err := e.bind(ctx, &en.value, r, spec)
+	if err != nil {
+		return nil, err
+	}
+	key, err := d.DigestKey(ctx, t)
+	if err != nil {
+		return nil, fmt.Errorf("looking for the key of the digests of %s %q on its VIM: %w", spec.Noun(), spec.Name, err)
+	}
+	if len(key) == 0 {
+		return e.storeKey(ctx)
+	}
+	return key, nil
+}
+
+// keyLimit bounds how long a plan waits for a VIM that is to tell the key.
+const keyLimit = 10 * time.Second
+
+// previewKey returns the key with which a plan computes digests. It is nil, and the digests
+// are unknown, for a new instance, whose key the apply makes, and when the record is lost
+// and the VIM does not answer.
+func (e *Engine) previewKey(ctx context.Context, id string, spec vnfm.InstanceSpec, r *resolution) ([]byte, error) {
+	if id == "" {
+		return nil, nil
+	}
+	s, err := e.store(ctx)
+	if err != nil {
+		return nil, err
+	}
+	en, err := get[vnfm.Instance](ctx, s, store.KindInstance, id)
+	switch {
+	case err == nil:
+		err = e.needKey(ctx, &en.value)
+		return en.value.DigestKey, err
+	case !errors.Is(err, vnfm.ErrNotFound):
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, keyLimit)
+	defer cancel()
+	if spec.VIMID == "" {
+		return nil, nil
+	}
+	vim, _, err := e.vimWithCredentials(ctx, spec.VIMID)
+	if err != nil {
+		return nil, nil //nolint:nilerr // a VIM that cannot be reached tells no key
+	}
+	spec.Namespace = namespaceOf(spec, vim)
+	key, err := e.keptKey(ctx, id, spec, r)
+	if err != nil {
+		return nil, nil //nolint:nilerr // the same
+	}
+	return key, nil
+}

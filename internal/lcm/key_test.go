@@ -1,0 +1,204 @@
+package lcm_test
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+const secretObject = "v1/Secret s"
+
+// keeper is a driver with a Secret among its objects, which keeps the key of their digests
+// beside them.
+type keeper struct {
+	*driver
+	key    []byte
+	silent bool
+}
+
+func (k *keeper) Preview(t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
+	p, ps := k.driver.Preview(t)
+	if p.Objects[secretObject] = ""; len(t.DigestKey) > 0 {
+		mac := hmac.New(sha256.New, t.DigestKey)
+		mac.Write([]byte("hunter2"))
+		p.Objects[secretObject] = hex.EncodeToString(mac.Sum(nil))
+	}
+	return p, ps
+}
+
+func (k *keeper) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) error {
+	if err := k.driver.Apply(ctx, t, r); err != nil {
+		return err
+	}
+	p, _ := k.Preview(t)
+	k.objects[secretObject], k.key = p.Objects[secretObject], t.DigestKey
+	return nil
+}
+
+func (k *keeper) DigestKey(context.Context, *vnfm.Target) ([]byte, error) {
+	if k.silent {
+		return nil, errors.New("no route to host")
+	}
+	return k.key, nil
+}
+
+func newKeeper(t *testing.T) (*world, *keeper) {
+	t.Helper()
+	w := newWorld(t)
+	k := &keeper{driver: w.driver}
+	w.Engine = w.openWith(t, map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: k})
+	return w, k
+}
+
+// summed is the digest of the Secret in a preview.
+func (w *world) summed(t *testing.T, id string) string {
+	t.Helper()
+	p, problems, err := w.PreviewInstance(t.Context(), id, w.spec())
+	if err != nil || len(problems) > 0 {
+		t.Fatal(err, problems)
+	}
+	return p.Objects[secretObject]
+}
+
+// updated is the number of operations that an update to the same spec takes.
+func (w *world) updated(t *testing.T, id string) int {
+	t.Helper()
+	before := len(w.operations(t, id))
+	if _, err := w.Update(t.Context(), id, w.spec()); err != nil {
+		t.Fatal(err)
+	}
+	return len(w.operations(t, id)) - before
+}
+
+// TestDigestKeyOfAnInstance: the digests of a new instance are unknown until it has a key of
+// its own, and stay whatever happens to the key of the store and to the store.
+func TestDigestKeyOfAnInstance(t *testing.T) {
+	w, k := newKeeper(t)
+	if digest := w.summed(t, ""); digest != "" {
+		t.Errorf("the digest of a new instance is known: %s", digest)
+	}
+	i, err := w.Instantiate(t.Context(), w.spec())
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := w.summed(t, i.ID)
+	if made == "" || made != k.objects[secretObject] {
+		t.Errorf("planned %q, made %q", made, k.objects[secretObject])
+	}
+	if other, err := w.Instantiate(t.Context(), named(w.spec(), "other")); err != nil || string(other.DigestKey) == string(i.DigestKey) {
+		t.Errorf("two instances have the same key (%v)", err)
+	}
+	k.key, k.objects[secretObject] = i.DigestKey, made
+
+	t.Run("another key of the store", func(t *testing.T) {
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Remove(filepath.Join(w.dir, "key.txt")); err != nil {
+			t.Fatal(err)
+		}
+		// The credentials and the package were sealed with the old one.
+		w.again(t, k)
+		if got := w.summed(t, i.ID); got != made {
+			t.Errorf("digest %s, want %s", got, made)
+		}
+		if n := w.updated(t, i.ID); n != 0 {
+			t.Errorf("%d operations", n)
+		}
+	})
+	t.Run("another machine", func(t *testing.T) {
+		w.dir = t.TempDir()
+		w.again(t, k)
+		if got := w.summed(t, i.ID); got != made {
+			t.Errorf("digest %s, want %s", got, made)
+		}
+		k.silent = true
+		if got := w.summed(t, i.ID); got != "" {
+			t.Errorf("digest %s although the VIM does not answer", got)
+		}
+		if _, err := w.Update(t.Context(), i.ID, w.spec()); err == nil {
+			t.Error("the record was written without the key")
+		}
+		k.silent = false
+		if _, err := w.Update(t.Context(), i.ID, w.spec()); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.summed(t, i.ID); got != made || k.objects[secretObject] != made {
+			t.Errorf("digest %s, made %s, want %s", got, k.objects[secretObject], made)
+		}
+	})
+}
+
+// again opens the store anew, with its VIM and its package given again.
+func (w *world) again(t *testing.T, k *keeper) {
+	t.Helper()
+	w.Engine = w.openWith(t, map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: k})
+	spec := vnfm.VIMSpec{
+		Name: "edge", Type: vnfm.VIMTypeKubernetes,
+		Kubernetes:  &vnfm.KubernetesConnection{Endpoint: "https://127.0.0.1:6443"},
+		Credentials: vnfm.Credentials{vnfm.CredentialBearerToken: "t0ken-of-the-test"},
+	}
+	_, _, err := w.UpdateVIM(t.Context(), w.vimID, spec)
+	if errors.Is(err, vnfm.ErrNotFound) {
+		_, _, err = w.RegisterVIM(t.Context(), w.vimID, spec)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.onboard(t, "1.0")
+}
+
+func named(spec vnfm.InstanceSpec, name string) vnfm.InstanceSpec {
+	spec.Name = name
+	return spec
+}
+
+// TestAnInstanceWithoutAKey is one that an earlier version made, which keyed its digests
+// with the key of the store: that is its own from the first refresh on.
+func TestAnInstanceWithoutAKey(t *testing.T) {
+	w, k := newKeeper(t)
+	i, err := w.Instantiate(t.Context(), w.spec())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", filepath.Join(w.dir, "store.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.ExecContext(t.Context(), `UPDATE records SET data = CAST(json_remove(data, '$.digest_key') AS BLOB) WHERE kind = 'instance'`); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	w.Engine = w.openWith(t, map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: k})
+	old := w.summed(t, i.ID)
+	refreshed, err := w.Instance(t.Context(), i.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(refreshed.DigestKey) == 0 || string(refreshed.DigestKey) == string(i.DigestKey) {
+		t.Errorf("key %x", refreshed.DigestKey)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(w.dir, "key.txt")); err != nil {
+		t.Fatal(err)
+	}
+	w.again(t, k)
+	if got := w.summed(t, i.ID); got != old {
+		t.Errorf("digest %s, want %s", got, old)
+	}
+}
