@@ -163,12 +163,15 @@ func (s *session) wanted(ctx context.Context, l *live, leaving map[string][]*com
 		Name: stackName(s.target.Instance), Tags: tagsOf(s.target.Instance), Minutes: minutesLeft(ctx),
 		StackContent: openstack.StackContent{Template: stack.Template, Files: stack.Files, Parameters: stack.Parameters},
 	}
-	n := &note{Package: s.target.Package.Digest, Objects: s.objects, DigestKey: s.target.DigestKey, InTurn: request.InTurn, Assets: map[string]hot.Asset{}}
+	n := &note{Package: s.target.Package.Digest, Objects: s.objects, InTurn: request.InTurn, Assets: map[string]hot.Asset{}}
 	for key, asset := range assets {
 		n.Assets[assetName(key)] = asset
 	}
 	if err := n.sumUp(s.target.DigestKey, &out.StackContent); err != nil {
 		return nil, nil, err
+	}
+	if n.Hidden == "" {
+		n.DigestKey = s.target.DigestKey
 	}
 	out.Notes, err = n.values()
 	return out, n, err

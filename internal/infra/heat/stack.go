@@ -87,9 +87,10 @@ type note struct {
 	Objects map[string]string `json:"objects"`
 	// InTurn says that the stack has its copies made one after the other.
 	InTurn bool `json:"inTurn,omitempty"`
-	// DigestKey keys these digests. It stands beside the values of all parameters, hidden ones
-	// included, so whoever reads it has what it protects from guesses; and a stack needs no
-	// Barbican to keep it.
+	// DigestKey keys these digests. It stands beside the values of all parameters, so whoever
+	// reads it has what it protects from guesses; and a stack needs no Barbican to keep it. Heat
+	// shows nobody the values of hidden parameters: where there are some the key is not here,
+	// and a record that is lost has another one.
 	DigestKey []byte `json:"digestKey,omitempty"`
 	// Assets are what was chosen of the VIM, so that it is chosen again as long as it fits.
 	Assets map[string]hot.Asset `json:"assets,omitempty"`

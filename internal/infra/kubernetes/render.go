@@ -232,16 +232,15 @@ func (r *rendering) checkDuplicates(t *vnfm.Target, ps *vnfm.Problems) {
 // setDigests computes the digests of all objects.
 func (r *rendering) setDigests(t *vnfm.Target, ps *vnfm.Problems) {
 	for _, o := range slices.Concat(r.objects, r.hookObjects()) {
+		// Nobody knows which objects a template makes of a secret.
+		secret := len(t.SecretParams) > 0
+		o.keyed = o.keyed || secret
 		sum, err := digest(o, t.DigestKey)
 		if err != nil {
 			o.problem(ps, err.Error(), "")
 			continue
 		}
-		if len(t.SecretParams) > 0 {
-			// Nobody knows which objects a template makes of a secret.
-			if o.keyed = true; len(t.DigestKey) == 0 {
-				continue
-			}
+		if secret && sum != "" {
 			sum = keyedDigest(t.DigestKey, sum)
 		}
 		o.digest = sum

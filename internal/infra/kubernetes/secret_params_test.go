@@ -122,6 +122,11 @@ func TestSecretValues(t *testing.T) {
 			t.Errorf("the digest of %s has no key", key)
 		}
 	}
+	for key, digest := range objects("one", "") {
+		if digest != "" {
+			t.Errorf("without a key the digest of %s is %s", key, digest)
+		}
+	}
 	// A digest that is the same without the key can be made of a guess.
 	unkeyed := secretChart(values("auth.password", "one", "users", plain["helm_parameters"].(map[string]any)["users"], "auth", map[string]any{"pin": 12}), nil) //nolint:forcetypeassert // a test
 	p, ps := (&Driver{}).Preview(unkeyed)
