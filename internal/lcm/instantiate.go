@@ -145,6 +145,9 @@ func (e *Engine) instantiate(ctx context.Context, s store.Store, en *entry[vnfm.
 			return err
 		}
 	}
+	if err := e.checkInstance(ctx, s, en); err != nil {
+		return err
+	}
 	describe(&en.value, spec, r)
 	if spec.Heal != nil {
 		// What is new has nothing to be healed of.

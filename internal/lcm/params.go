@@ -151,12 +151,7 @@ func (e *Engine) sealParams(ctx context.Context, en *entry[vnfm.Instance], param
 	if err != nil {
 		return err
 	}
-	s, err := e.store(ctx)
-	if err != nil {
-		return err
-	}
-	en.rec.Sealed, err = s.Seal(ctx, en.rec.ID, map[string]string{sealedParams: string(raw)})
-	if err != nil {
+	if err := e.sealInstance(ctx, en, map[string]string{sealedParams: string(raw)}); err != nil {
 		return fmt.Errorf("sealing the additional parameters of VNF instance %q: %w", en.value.Name, err)
 	}
 	return nil
@@ -167,13 +162,9 @@ func (e *Engine) openParams(ctx context.Context, en *entry[vnfm.Instance]) (map[
 	if len(en.rec.Sealed) == 0 {
 		return nil, nil
 	}
-	s, err := e.store(ctx)
+	plain, err := e.openInstance(ctx, en)
 	if err != nil {
-		return nil, err
-	}
-	plain, err := s.Open(ctx, en.rec.ID, en.rec.Sealed)
-	if err != nil {
-		return nil, fmt.Errorf("opening the additional parameters of VNF instance %q: %w", en.value.Name, err)
+		return nil, edited(err, fmt.Sprintf("opening the additional parameters of VNF instance %q", en.value.Name), "apply the instance first, and terminate it then")
 	}
 	var out map[string]any
 	if err := json.Unmarshal([]byte(plain[sealedParams]), &out); err != nil {

@@ -44,7 +44,7 @@ func (e *Engine) Terminate(ctx context.Context, id string, spec vnfm.TerminateSp
 }
 
 func (e *Engine) terminate(ctx context.Context, s store.Store, en *entry[vnfm.Instance], spec vnfm.TerminateSpec) error {
-	end, err := e.terminator(ctx, en)
+	end, err := e.terminator(ctx, en, spec)
 	if err != nil {
 		return err
 	}
@@ -149,8 +149,9 @@ type terminator struct {
 }
 
 // terminator finds what ends an instance. The package may have been lost with the
-// store: inventory and labels are enough to find what must go.
-func (e *Engine) terminator(ctx context.Context, en *entry[vnfm.Instance]) (*terminator, error) {
+// store: inventory and labels are enough to find what must go. A forceful termination
+// goes on without the parameters of a record that was edited.
+func (e *Engine) terminator(ctx context.Context, en *entry[vnfm.Instance], spec vnfm.TerminateSpec) (*terminator, error) {
 	want := specOf(&en.value)
 	r, problems, err := e.resolve(ctx, want)
 	if err != nil && !errors.Is(err, vnfm.ErrNotFound) {
@@ -163,7 +164,14 @@ func (e *Engine) terminator(ctx context.Context, en *entry[vnfm.Instance]) (*ter
 	if err != nil {
 		return nil, err
 	}
-	if want.Management, err = e.openParams(ctx, en); err != nil {
+	want.Management, err = e.openParams(ctx, en)
+	switch {
+	case err == nil:
+	case spec.Type == vnfm.Forceful && errors.As(err, new(*vnfm.EditedError)):
+		if spec.LeftBehind != nil {
+			spec.LeftBehind("What Management Drivers Made", err.Error())
+		}
+	default:
 		return nil, err
 	}
 	return &terminator{driver: d, target: t, spec: want, flavour: r.flavour, pkg: r.pkg}, nil

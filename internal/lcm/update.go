@@ -94,6 +94,9 @@ func (u *update) run(ctx context.Context) error {
 		}
 		u.pending = pending
 	}
+	if err := u.engine.checkInstance(ctx, u.store, u.instance); err != nil {
+		return err
+	}
 	if err := u.engine.sealParams(ctx, u.instance, u.spec.Management); err != nil {
 		return err
 	}
