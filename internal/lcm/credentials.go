@@ -67,6 +67,7 @@ func (e *Engine) openVIM(ctx context.Context, id string) (*vnfm.VIM, vnfm.Creden
 	for name, text := range plain {
 		creds[name] = vnfm.Secret(text)
 	}
+	concealCredentials(ctx, creds)
 	return &en.value.VIM, creds, nil
 }
 
@@ -83,5 +84,7 @@ func (e *Engine) liveCredentials(ctx context.Context, c *vnfm.KubernetesConnecti
 	if err := k.Expired(*c.CAPICluster); err != nil {
 		return nil, err
 	}
-	return vnfm.Credentials{vnfm.CredentialKubeconfig: k.Raw}, nil
+	live := vnfm.Credentials{vnfm.CredentialKubeconfig: k.Raw}
+	concealCredentials(ctx, live)
+	return live, nil
 }

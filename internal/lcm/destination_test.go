@@ -278,4 +278,3 @@ func TestRegistryRecordIsEdited(t *testing.T) {
 		}
 	}
 }
-

@@ -16,6 +16,7 @@ import (
 // Instantiate implements vnfm.Manager. The record exists before the first request
 // to the VIM, so that a killed process leaves nothing that nobody knows of.
 func (e *Engine) Instantiate(ctx context.Context, spec vnfm.InstanceSpec) (*vnfm.Instance, error) {
+	ctx = withSecretsOf(ctx, &spec)
 	s, r, err := e.prepare(ctx, &spec)
 	if err != nil {
 		return nil, err
@@ -122,7 +123,7 @@ func (e *Engine) runOnInstance(ctx context.Context, s store.Store, en *entry[vnf
 	}
 	*en = *fresh
 	if err := work(ctx); err != nil {
-		return nil, err
+		return nil, vnfm.MaskOf(ctx).Error(err)
 	}
 	return &en.value, nil
 }
@@ -157,7 +158,7 @@ func (e *Engine) instantiate(ctx context.Context, s store.Store, en *entry[vnfm.
 		en.value.Rotation = &vnfm.Rotation{Trigger: spec.RotationTrigger, Done: true}
 	}
 	en.value.Status = vnfm.StatusProcessing
-	if err := e.sealParams(ctx, en, spec.Management); err != nil {
+	if err := e.sealParams(ctx, en, &spec); err != nil {
 		return err
 	}
 	if err := saveInstance(ctx, s, en); err != nil {

@@ -16,6 +16,7 @@ import (
 
 // Update implements vnfm.Manager.
 func (e *Engine) Update(ctx context.Context, id string, spec vnfm.InstanceSpec) (*vnfm.Instance, error) {
+	ctx = withSecretsOf(ctx, &spec)
 	s, r, err := e.prepare(ctx, &spec)
 	if err != nil {
 		return nil, err
@@ -97,7 +98,7 @@ func (u *update) run(ctx context.Context) error {
 	if err := u.engine.checkInstance(ctx, u.store, u.instance); err != nil {
 		return err
 	}
-	if err := u.engine.sealParams(ctx, u.instance, u.spec.Management); err != nil {
+	if err := u.engine.sealParams(ctx, u.instance, &u.spec); err != nil {
 		return err
 	}
 	if err := u.finish(ctx); err != nil {

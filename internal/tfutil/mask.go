@@ -2,30 +2,21 @@ package tfutil
 
 import (
 	"context"
-	"encoding/base64"
-	"encoding/json"
-	"slices"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-log/tflog"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-const (
-	masked = "(sensitive)"
-	// minMasked is the length below which a text is too common to be masked: a
-	// log would lose every "a" to a password "a".
-	minMasked = 4
-	// minMaskedLine is the length from which a line of a secret of several lines
-	// is masked by itself.
-	minMaskedLine = 24
-)
+const masked = "(sensitive)"
 
 // Mask keeps secrets out of the logs of a request. It is called once where a
 // request enters, with every secret text of its configuration. The returned
-// context masks the texts as they are and as JSON and base64 carry them.
+// context masks the texts as they are and as JSON, URLs and base64 carry them.
 func Mask(ctx context.Context, secrets ...string) context.Context {
-	forms := maskedForms(secrets)
+	forms := vnfm.MaskedForms(secrets)
 	if len(forms) == 0 {
 		return ctx
 	}
@@ -36,7 +27,7 @@ func Mask(ctx context.Context, secrets ...string) context.Context {
 // MaskDiagnostics returns the diagnostics with every secret replaced, for texts
 // that came from another program and may repeat what was sent to it.
 func MaskDiagnostics(diags diag.Diagnostics, secrets ...string) diag.Diagnostics {
-	forms := maskedForms(secrets)
+	forms := vnfm.MaskedForms(secrets)
 	if len(forms) == 0 {
 		return diags
 	}
@@ -69,37 +60,4 @@ func maskText(text string, forms []string) string {
 		text = strings.ReplaceAll(text, f, masked)
 	}
 	return text
-}
-
-// maskedForms lists the forms in which a secret can show up, longest first so
-// that no part of a secret survives the masking of another part.
-func maskedForms(secrets []string) []string {
-	var forms []string
-	add := func(form string) {
-		if len(form) >= minMasked && !slices.Contains(forms, form) {
-			forms = append(forms, form)
-		}
-	}
-	for _, s := range secrets {
-		trimmed := strings.TrimSpace(s)
-		add(s)
-		add(trimmed)
-		for _, text := range []string{s, trimmed} {
-			if quoted, err := json.Marshal(text); err == nil {
-				add(strings.Trim(string(quoted), `"`))
-			}
-			add(base64.StdEncoding.EncodeToString([]byte(text)))
-		}
-		if !strings.Contains(trimmed, "\n") {
-			continue
-		}
-		for line := range strings.Lines(trimmed) {
-			line = strings.TrimSpace(line)
-			if len(line) >= minMaskedLine && !strings.HasPrefix(line, "-----") {
-				add(line)
-			}
-		}
-	}
-	slices.SortStableFunc(forms, func(a, b string) int { return len(b) - len(a) })
-	return forms
 }

@@ -1,0 +1,41 @@
+package vnfm_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+func TestMask(t *testing.T) {
+	m := &vnfm.Mask{}
+	m.Add("s3cret/with \"quotes\" & more", "abc", "-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n-----END KEY-----\n", "s3cret/with", strings.Repeat("x", 70<<10))
+	for text, want := range map[string]string{
+		"":                                       "",
+		"abc is too short":                       "abc is too short",
+		`s3cret/with "quotes" & more`:            "(sensitive)",
+		`s3cret/with \"quotes\" \u0026 more`:     "(sensitive)",
+		"u=s3cret%2Fwith+%22quotes%22+%26+more&": "u=(sensitive)&",
+		"czNjcmV0L3dpdGggInF1b3RlcyIgJiBtb3Jl":   "(sensitive)",
+		"s3cret/with another":                    "(sensitive) another",
+		"MIIEvQIBADANBgkqhkiG9w0BAQEFAASC":       "(sensitive)",
+	} {
+		if got := m.Hide(text); got != want {
+			t.Errorf("%q becomes %q, want %q", text, got, want)
+		}
+	}
+	if got := (*vnfm.Mask)(nil).Hide("abcd"); got != "abcd" {
+		t.Errorf("without a mask: %q", got)
+	}
+}
+
+func TestIsSecretName(t *testing.T) {
+	for name, want := range map[string]bool{
+		"password": true, "sudo_password": true, "adminPasswd": true, "bootstrap-token": true, "clientSecret": true, "client-key-data": true, "apiKey": true,
+		".dockerconfigjson": true, "kubeconfig": true, "secretName": false, "topologyKey": false, "key": false, "tokenExpirationSeconds": false, "passwordSecretRef": false,
+	} {
+		if got := vnfm.IsSecretName(name); got != want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
