@@ -3,6 +3,8 @@ package lcm
 import (
 	"context"
 	"encoding/base64"
+	"encoding/json"
+	"net/url"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -10,11 +12,12 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// withSecretsOf returns a context whose Mask knows the secrets of a request. Those of its
+// withSecretsOf returns a context that keeps the secrets of a request. Those of its
 // VIMs, and of what is made for it, become known on the way.
 func withSecretsOf(ctx context.Context, spec *vnfm.InstanceSpec) context.Context {
-	ctx = vnfm.WithMask(ctx)
-	vnfm.Conceal(ctx, textsIn(spec.SecretParams)...)
+	texts := vnfm.TextsIn(spec.SecretParams)
+	ctx = context.WithValue(vnfm.WithConcealed(ctx), requestKey{}, texts)
+	vnfm.Conceal(ctx, texts...)
 	vnfm.Conceal(ctx, namedSecrets(spec.AdditionalParams)...)
 	if spec.Sink != nil {
 		for _, value := range spec.Sink.Headers {
@@ -29,10 +32,42 @@ func withSecretsOf(ctx context.Context, spec *vnfm.InstanceSpec) context.Context
 	return ctx
 }
 
+type requestKey struct{}
+
+// sealedTexts is the sealed value of an instance that holds the texts which the request called
+// secret: a termination has no request to know them from.
+const sealedTexts = "secret_texts"
+
+// sealTexts adds the secret texts of the request to values that are about to be sealed.
+func sealTexts(ctx context.Context, plain map[string]string) error {
+	texts, ok := ctx.Value(requestKey{}).([]string)
+	if !ok {
+		return nil
+	}
+	raw, err := json.Marshal(texts)
+	plain[sealedTexts] = string(raw)
+	return err
+}
+
+// concealSealed makes what was sealed known: what the request called secret, and what goes by
+// the name of a secret.
+func concealSealed(ctx context.Context, plain map[string]string) {
+	for _, text := range plain {
+		var value any
+		if json.Unmarshal([]byte(text), &value) == nil {
+			vnfm.Conceal(ctx, namedSecrets(value)...)
+		}
+	}
+	var texts []string
+	if json.Unmarshal([]byte(plain[sealedTexts]), &texts) == nil {
+		vnfm.Conceal(ctx, texts...)
+	}
+}
+
 // concealCredentials makes credentials known, and the secrets inside those that are files:
 // an error quotes a token, not the kubeconfig that it is in.
 func concealCredentials(ctx context.Context, credentials vnfm.Credentials) {
-	if vnfm.MaskOf(ctx) == nil {
+	if vnfm.ConcealedIn(ctx) == nil {
 		return
 	}
 	for name, secret := range credentials {
@@ -54,32 +89,21 @@ func concealCredentials(ctx context.Context, credentials vnfm.Credentials) {
 	}
 }
 
-// textsIn are all texts in a value.
-func textsIn(value any) []string {
-	var out []string
-	switch value := value.(type) {
-	case map[string]any:
-		for _, item := range value {
-			out = append(out, textsIn(item)...)
-		}
-	case []any:
-		for _, item := range value {
-			out = append(out, textsIn(item)...)
-		}
-	case string:
-		out = append(out, value)
-	}
-	return out
-}
-
-// namedSecrets are the texts in a value that go by the name of a secret.
+// namedSecrets are the texts in a value that go by the name of a secret, and the passwords in
+// URLs.
 func namedSecrets(value any) []string {
 	var out []string
 	switch value := value.(type) {
 	case map[string]any:
 		for name, item := range value {
-			if text, ok := item.(string); ok && vnfm.IsSecretName(name) {
-				out = append(out, text)
+			if text, ok := item.(string); ok {
+				if vnfm.IsSecretName(name) {
+					out = append(out, text)
+				}
+				if u, err := url.Parse(text); err == nil {
+					password, _ := u.User.Password()
+					out = append(out, password)
+				}
 			}
 			out = append(out, namedSecrets(item)...)
 		}

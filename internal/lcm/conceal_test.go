@@ -55,7 +55,7 @@ func TestErrorsOfOperationsAreMasked(t *testing.T) {
 	}
 	e := w.open(t)
 	// What an infra driver renders it conceals itself.
-	ctx := vnfm.WithMask(t.Context())
+	ctx := vnfm.WithConcealed(t.Context())
 	vnfm.Conceal(ctx, data)
 	i, err := e.Instantiate(ctx, spec)
 	var failed *vnfm.OperationError

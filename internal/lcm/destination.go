@@ -59,6 +59,9 @@ func (e *Engine) sealInstance(ctx context.Context, en *entry[vnfm.Instance], pla
 	if err != nil {
 		return err
 	}
+	if err := sealTexts(ctx, plain); err != nil {
+		return err
+	}
 	en.rec.Sealed, err = s.SealFor(ctx, en.rec.ID, to, plain)
 	return err
 }
@@ -73,7 +76,9 @@ func (e *Engine) openInstance(ctx context.Context, en *entry[vnfm.Instance]) (ma
 	if err != nil {
 		return nil, err
 	}
-	return s.OpenFor(ctx, en.rec.ID, to, en.rec.Sealed)
+	plain, err := s.OpenFor(ctx, en.rec.ID, to, en.rec.Sealed)
+	concealSealed(ctx, plain)
+	return plain, err
 }
 
 // checkInstance refuses to work with the keys of hosts in a record that was edited, once:

@@ -123,7 +123,7 @@ func (e *Engine) runOnInstance(ctx context.Context, s store.Store, en *entry[vnf
 	}
 	*en = *fresh
 	if err := work(ctx); err != nil {
-		return nil, vnfm.MaskOf(ctx).Error(err)
+		return nil, vnfm.ConcealedIn(ctx).Error(err)
 	}
 	return &en.value, nil
 }
@@ -158,7 +158,7 @@ func (e *Engine) instantiate(ctx context.Context, s store.Store, en *entry[vnfm.
 		en.value.Rotation = &vnfm.Rotation{Trigger: spec.RotationTrigger, Done: true}
 	}
 	en.value.Status = vnfm.StatusProcessing
-	if err := e.sealParams(ctx, en, &spec); err != nil {
+	if err := e.sealParams(ctx, en, spec.Management); err != nil {
 		return err
 	}
 	if err := saveInstance(ctx, s, en); err != nil {

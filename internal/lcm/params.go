@@ -140,25 +140,18 @@ func paramsDigest(key []byte, params map[string]any) string {
 // management drivers: a termination has no request to read them from.
 const sealedParams = "management_params"
 
-// sealedSecrets is the one that holds the texts of those which are secret.
-const sealedSecrets = "secret_texts"
-
 // sealParams puts the parameters of management drivers into a record that is about to be
 // written.
-func (e *Engine) sealParams(ctx context.Context, en *entry[vnfm.Instance], spec *vnfm.InstanceSpec) error {
-	if len(spec.Management) == 0 {
+func (e *Engine) sealParams(ctx context.Context, en *entry[vnfm.Instance], params map[string]any) error {
+	if len(params) == 0 {
 		en.rec.Sealed = nil
 		return nil
 	}
-	raw, err := json.Marshal(spec.Management)
+	raw, err := json.Marshal(params)
 	if err != nil {
 		return err
 	}
-	secrets, err := json.Marshal(textsIn(spec.SecretParams))
-	if err != nil {
-		return err
-	}
-	if err := e.sealInstance(ctx, en, map[string]string{sealedParams: string(raw), sealedSecrets: string(secrets)}); err != nil {
+	if err := e.sealInstance(ctx, en, map[string]string{sealedParams: string(raw)}); err != nil {
 		return fmt.Errorf("sealing the additional parameters of VNF instance %q: %w", en.value.Name, err)
 	}
 	return nil
@@ -177,13 +170,5 @@ func (e *Engine) openParams(ctx context.Context, en *entry[vnfm.Instance]) (map[
 	if err := json.Unmarshal([]byte(plain[sealedParams]), &out); err != nil {
 		return nil, fmt.Errorf("reading the additional parameters of VNF instance %q: %w", en.value.Name, err)
 	}
-	var secrets []string
-	if text := plain[sealedSecrets]; text != "" {
-		if err := json.Unmarshal([]byte(text), &secrets); err != nil {
-			return nil, fmt.Errorf("reading the secret parameters of VNF instance %q: %w", en.value.Name, err)
-		}
-	}
-	vnfm.Conceal(ctx, secrets...)
-	vnfm.Conceal(ctx, namedSecrets(out)...)
 	return out, nil
 }

@@ -12,7 +12,7 @@ import (
 // Terminate implements vnfm.Manager. An operation that was left in FAILED_TEMP is
 // given up first: terminating resolves it.
 func (e *Engine) Terminate(ctx context.Context, id string, spec vnfm.TerminateSpec) error {
-	ctx = vnfm.WithMask(ctx)
+	ctx = vnfm.WithConcealed(ctx)
 	s, err := e.store(ctx)
 	if err != nil {
 		return err

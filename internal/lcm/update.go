@@ -98,7 +98,7 @@ func (u *update) run(ctx context.Context) error {
 	if err := u.engine.checkInstance(ctx, u.store, u.instance); err != nil {
 		return err
 	}
-	if err := u.engine.sealParams(ctx, u.instance, &u.spec); err != nil {
+	if err := u.engine.sealParams(ctx, u.instance, u.spec.Management); err != nil {
 		return err
 	}
 	if err := u.finish(ctx); err != nil {

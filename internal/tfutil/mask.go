@@ -2,7 +2,6 @@ package tfutil
 
 import (
 	"context"
-	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-log/tflog"
@@ -10,13 +9,11 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-const masked = "(sensitive)"
-
 // Mask keeps secrets out of the logs of a request. It is called once where a
 // request enters, with every secret text of its configuration. The returned
-// context masks the texts as they are and as JSON, URLs and base64 carry them.
+// context masks the texts as they are and as JSON and base64 carry them.
 func Mask(ctx context.Context, secrets ...string) context.Context {
-	forms := vnfm.MaskedForms(secrets)
+	forms := vnfm.NewMask(secrets...).Forms()
 	if len(forms) == 0 {
 		return ctx
 	}
@@ -27,19 +24,19 @@ func Mask(ctx context.Context, secrets ...string) context.Context {
 // MaskDiagnostics returns the diagnostics with every secret replaced, for texts
 // that came from another program and may repeat what was sent to it.
 func MaskDiagnostics(diags diag.Diagnostics, secrets ...string) diag.Diagnostics {
-	forms := vnfm.MaskedForms(secrets)
-	if len(forms) == 0 {
+	mask := vnfm.NewMask(secrets...)
+	if len(mask.Forms()) == 0 {
 		return diags
 	}
 	out := make(diag.Diagnostics, 0, len(diags))
 	for _, d := range diags {
-		out = append(out, maskDiagnostic(d, forms))
+		out = append(out, maskDiagnostic(d, mask))
 	}
 	return out
 }
 
-func maskDiagnostic(d diag.Diagnostic, forms []string) diag.Diagnostic {
-	summary, detail := maskText(d.Summary(), forms), maskText(d.Detail(), forms)
+func maskDiagnostic(d diag.Diagnostic, mask vnfm.Mask) diag.Diagnostic {
+	summary, detail := mask.Hide(d.Summary()), mask.Hide(d.Detail())
 	if summary == d.Summary() && detail == d.Detail() {
 		return d
 	}
@@ -53,11 +50,4 @@ func maskDiagnostic(d diag.Diagnostic, forms []string) diag.Diagnostic {
 		return diag.WithPath(with.Path(), clean)
 	}
 	return clean
-}
-
-func maskText(text string, forms []string) string {
-	for _, f := range forms {
-		text = strings.ReplaceAll(text, f, masked)
-	}
-	return text
 }

@@ -1,13 +1,11 @@
 package vnfm
 
 import (
-	"context"
 	"encoding/base64"
 	"encoding/json"
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 )
 
 const (
@@ -17,81 +15,48 @@ const (
 	// minMaskedLine is the length from which a line of a secret of several lines
 	// is masked by itself.
 	minMaskedLine = 24
-	// maxMasked is the length from which nobody quotes a secret as a whole.
-	maxMasked = 64 << 10
 )
 
-// Mask takes secrets out of texts. It is safe for concurrent use, and a nil Mask knows no
-// secrets.
-type Mask struct {
-	mu      sync.Mutex
-	secrets map[string]bool
-	// forms are those of the secrets, nil until they are needed.
-	forms []string
-}
+// Mask hides secrets in texts that came from another program and may repeat what was sent
+// to it.
+type Mask struct{ forms []string }
 
-// Add makes further secrets known.
-func (m *Mask) Add(secrets ...string) {
-	if m == nil {
-		return
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, s := range secrets {
-		if !m.secrets[s] && len(s) >= minMasked && len(s) <= maxMasked {
-			if m.secrets == nil {
-				m.secrets = map[string]bool{}
-			}
-			m.secrets[s], m.forms = true, nil
-		}
-	}
-}
+// NewMask returns a mask of secrets, as they are and as JSON, URLs and base64 carry
+// them.
+func NewMask(secrets ...string) Mask { return Mask{maskedForms(secrets)} }
 
-// Hide returns a text with every form of every secret replaced.
-func (m *Mask) Hide(text string) string {
-	if m == nil || text == "" {
-		return text
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.forms == nil {
-		all := make([]string, 0, len(m.secrets))
-		for s := range m.secrets {
-			all = append(all, s)
-		}
-		m.forms = MaskedForms(all)
-	}
-	for _, form := range m.forms {
-		text = strings.ReplaceAll(text, form, mask)
+// Forms are the texts that are hidden.
+func (m Mask) Forms() []string { return m.forms }
+
+// Hide returns the text with every secret replaced.
+func (m Mask) Hide(text string) string {
+	for _, f := range m.forms {
+		text = strings.ReplaceAll(text, f, mask)
 	}
 	return text
 }
 
-// Error returns an error whose text has no secrets; one without secrets stays as it is.
-func (m *Mask) Error(err error) error {
-	if err == nil {
-		return nil
+// TextsIn are all texts in a value of maps and lists.
+func TextsIn(value any) []string {
+	var out []string
+	switch value := value.(type) {
+	case map[string]any:
+		for _, item := range value {
+			out = append(out, TextsIn(item)...)
+		}
+	case []any:
+		for _, item := range value {
+			out = append(out, TextsIn(item)...)
+		}
+	case string:
+		out = append(out, value)
 	}
-	text := err.Error()
-	if clean := m.Hide(text); clean != text {
-		return &maskedError{text: clean, err: err}
-	}
-	return err
+	return out
 }
 
-type maskedError struct {
-	text string
-	err  error
-}
-
-func (e *maskedError) Error() string { return e.text }
-
-func (e *maskedError) Unwrap() error { return e.err }
-
-// MaskedForms lists the forms in which secrets show up in texts: as they are, and as JSON,
-// URLs and base64 carry them. The longest come first, so that no part of a secret survives
-// the masking of another part.
-func MaskedForms(secrets []string) []string {
+// maskedForms lists the forms in which a secret can show up, longest first so
+// that no part of a secret survives the masking of another part.
+func maskedForms(secrets []string) []string {
 	seen := map[string]bool{}
 	var forms []string
 	add := func(form string) {
@@ -102,8 +67,9 @@ func MaskedForms(secrets []string) []string {
 	}
 	for _, s := range secrets {
 		trimmed := strings.TrimSpace(s)
+		add(s)
+		add(trimmed)
 		for _, text := range []string{s, trimmed} {
-			add(text)
 			if quoted, err := json.Marshal(text); err == nil {
 				add(strings.Trim(string(quoted), `"`))
 			}
@@ -111,8 +77,8 @@ func MaskedForms(secrets []string) []string {
 			add(url.PathEscape(text))
 			if len(text) >= minMasked {
 				// With and without the padding at the end.
-				add(base64.RawStdEncoding.EncodeToString([]byte(text)))
 				add(base64.StdEncoding.EncodeToString([]byte(text)))
+				add(base64.RawStdEncoding.EncodeToString([]byte(text)))
 				add(base64.RawURLEncoding.EncodeToString([]byte(text)))
 			}
 		}
@@ -128,36 +94,4 @@ func MaskedForms(secrets []string) []string {
 	}
 	slices.SortStableFunc(forms, func(a, b string) int { return len(b) - len(a) })
 	return forms
-}
-
-type maskKey struct{}
-
-// WithMask returns a context whose Mask hears of the secrets of the work that is done with
-// it; that of ctx itself when it has one.
-func WithMask(ctx context.Context) context.Context {
-	if MaskOf(ctx) != nil {
-		return ctx
-	}
-	return context.WithValue(ctx, maskKey{}, &Mask{})
-}
-
-// MaskOf is the Mask of a context; nil when it has none.
-func MaskOf(ctx context.Context) *Mask {
-	m, _ := ctx.Value(maskKey{}).(*Mask)
-	return m
-}
-
-// Conceal makes secrets known to the Mask of a context, if it has one: whatever comes to
-// know a secret for an operation says so, before it sends it anywhere.
-func Conceal(ctx context.Context, secrets ...string) { MaskOf(ctx).Add(secrets...) }
-
-// IsSecretName reports whether a value that goes by a name, whatever its spelling
-// ("clientSecret", "ssh-private_key"), is a secret. Names of what leads to a secret, such as
-// "secretName", are none.
-func IsSecretName(name string) bool {
-	plain := strings.NewReplacer("_", "", "-", "", ".", "").Replace(strings.ToLower(name))
-	return slices.ContainsFunc([]string{
-		"password", "passwd", "passphrase", "secret", "token", "privatekey", "apikey", "accesskey", "secretkey", "clientkey", "keydata", "keyfilecontent", "encryptionkey",
-		"kubeconfig", "credential", "credentials", "dockerconfigjson",
-	}, func(end string) bool { return strings.HasSuffix(plain, end) })
 }

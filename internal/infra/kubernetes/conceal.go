@@ -7,12 +7,12 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// conceal makes the data of the Secrets among objects known to the mask of an operation:
+// conceal makes the data of the Secrets among objects a secret of the operation:
 // events and logs of others may quote it. What is the name of an object as well stays, or
 // nobody could tell from an error which object it is about.
 func conceal(ctx context.Context, objects []*object) {
-	mask := vnfm.MaskOf(ctx)
-	if mask == nil {
+	concealed := vnfm.ConcealedIn(ctx)
+	if concealed == nil {
 		return
 	}
 	named := map[string]bool{}
@@ -31,7 +31,7 @@ func conceal(ctx context.Context, objects []*object) {
 					text = string(raw)
 				}
 				if !named[text] {
-					mask.Add(text)
+					concealed.Add(text)
 				}
 			}
 		}

@@ -7,8 +7,8 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-func TestMask(t *testing.T) {
-	m := &vnfm.Mask{}
+func TestConcealed(t *testing.T) {
+	m := &vnfm.Concealed{}
 	m.Add("s3cret/with \"quotes\" & more", "abc", "-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n-----END KEY-----\n", "s3cret/with", strings.Repeat("x", 70<<10))
 	for text, want := range map[string]string{
 		"":                                       "",
@@ -24,8 +24,8 @@ func TestMask(t *testing.T) {
 			t.Errorf("%q becomes %q, want %q", text, got, want)
 		}
 	}
-	if got := (*vnfm.Mask)(nil).Hide("abcd"); got != "abcd" {
-		t.Errorf("without a mask: %q", got)
+	if got := (*vnfm.Concealed)(nil).Hide("abcd"); got != "abcd" {
+		t.Errorf("without secrets: %q", got)
 	}
 }
 
