@@ -49,8 +49,8 @@ func TestSecretsInValuesAreWarnedOf(t *testing.T) {
 			}
 		}
 	}
-	for _, make := range provider.New("test")().Resources(t.Context()) {
-		r := make()
+	for _, newResource := range provider.New("test")().Resources(t.Context()) {
+		r := newResource()
 		var meta resource.MetadataResponse
 		r.Metadata(t.Context(), resource.MetadataRequest{ProviderTypeName: "vnf"}, &meta)
 		var s resource.SchemaResponse
