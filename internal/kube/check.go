@@ -149,11 +149,8 @@ func tooOld(major, minor string) bool {
 // missingRights asks once for all rules of the namespace; only an authorizer that
 // cannot list its rules is asked right by right for what is not in the list.
 func (c *Client) missingRights(ctx context.Context, namespace string) ([]need, error) {
-	review := authorizationv1.SelfSubjectRulesReview{
-		TypeMeta: metav1.TypeMeta{APIVersion: "authorization.k8s.io/v1", Kind: "SelfSubjectRulesReview"},
-		Spec:     authorizationv1.SelfSubjectRulesReviewSpec{Namespace: namespace},
-	}
-	if err := c.review(ctx, "selfsubjectrulesreviews", &review); err != nil {
+	review, err := c.rules(ctx, namespace)
+	if err != nil {
 		return nil, err
 	}
 	var missing []need

@@ -68,7 +68,10 @@ func leaves(v any, f func(any)) {
 	}
 }
 
+// clean takes secrets out of an answer. Without a redactor these are the values of fields that
+// hold secrets in any kind.
 func (r *redactor) clean(s *metav1.Status) {
+	cleanFields(s)
 	if r == nil {
 		return
 	}

@@ -2,13 +2,15 @@ package lcm
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// sealCredentials puts the credentials of a VIM into its record, sealed with its key.
+// sealCredentials puts the credentials of a VIM into its record, sealed with its key and
+// for the connection that the record describes.
 func (e *Engine) sealCredentials(ctx context.Context, en *entry[vimRecord], credentials vnfm.Credentials) error {
 	plain := make(map[string]string, len(credentials))
 	for name, secret := range credentials {
@@ -16,7 +18,15 @@ func (e *Engine) sealCredentials(ctx context.Context, en *entry[vimRecord], cred
 			plain[name] = secret.Reveal()
 		}
 	}
-	sealed, err := e.cfg.Keyring.Seal(ctx, en.rec.ID, en.rec.Sealed, plain)
+	data, err := json.Marshal(en.value)
+	if err != nil {
+		return err
+	}
+	to, err := vimDestination(data)
+	if err != nil {
+		return err
+	}
+	sealed, err := e.cfg.Keyring.SealFor(ctx, en.rec.ID, to, en.rec.Sealed, plain)
 	if err != nil {
 		return fmt.Errorf("sealing the credentials of VIM %q: %w", en.value.Name, err)
 	}
@@ -44,14 +54,20 @@ func (e *Engine) openVIM(ctx context.Context, id string) (*vnfm.VIM, vnfm.Creden
 	if err != nil {
 		return nil, nil, err
 	}
-	plain, err := s.OpenRecord(ctx, &en.rec, id)
+	plain, err := s.OpenRecord(ctx, &en.rec, id, vimDestination)
 	if err != nil {
-		return nil, nil, fmt.Errorf("opening the credentials of VIM %q: %w", en.value.Name, err)
+		return nil, nil, edited(err, fmt.Sprintf("opening the credentials of VIM %q", en.value.Name),
+			"find out who writes the store, and register the VIM again: apply its vnf_vim with the credentials given, with another *_wo_version where the plan shows no change")
+	}
+	// Another process may have written the record since it was read.
+	if en, err = decode[vimRecord](en.rec); err != nil {
+		return nil, nil, err
 	}
 	creds := make(vnfm.Credentials, len(plain))
 	for name, text := range plain {
 		creds[name] = vnfm.Secret(text)
 	}
+	concealCredentials(ctx, creds)
 	return &en.value.VIM, creds, nil
 }
 
@@ -68,5 +84,7 @@ func (e *Engine) liveCredentials(ctx context.Context, c *vnfm.KubernetesConnecti
 	if err := k.Expired(*c.CAPICluster); err != nil {
 		return nil, err
 	}
-	return vnfm.Credentials{vnfm.CredentialKubeconfig: k.Raw}, nil
+	live := vnfm.Credentials{vnfm.CredentialKubeconfig: k.Raw}
+	concealCredentials(ctx, live)
+	return live, nil
 }

@@ -86,20 +86,24 @@ func (e *Engine) Instances(ctx context.Context, f vnfm.InstanceFilter) ([]vnfm.I
 
 // Observe implements vnfm.Manager.
 func (e *Engine) Observe(ctx context.Context, id string) (*vnfm.Observation, error) {
+	ctx = vnfm.WithConcealed(ctx)
 	t, d, err := e.load(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	return d.Observe(ctx, t)
+	seen, err := d.Observe(ctx, t)
+	return seen, vnfm.ConcealedIn(ctx).Error(err)
 }
 
 // Resources implements vnfm.Manager.
 func (e *Engine) Resources(ctx context.Context, id string) (*vnfm.ResourceInfo, error) {
+	ctx = vnfm.WithConcealed(ctx)
 	t, d, err := e.load(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	return d.Resources(ctx, t)
+	has, err := d.Resources(ctx, t)
+	return has, vnfm.ConcealedIn(ctx).Error(err)
 }
 
 // load composes the target of an instance as its record stands.
@@ -151,7 +155,7 @@ func (e *Engine) bind(ctx context.Context, i *vnfm.Instance, r *resolution, spec
 		return nil, nil, err
 	}
 	d, err = e.spread(ctx, d, t, true)
-	return t, veiled(d, t), err
+	return t, d, err
 }
 
 // unchangeable checks that spec does not ask for what only a new instance can have.

@@ -16,6 +16,7 @@ import (
 // Instantiate implements vnfm.Manager. The record exists before the first request
 // to the VIM, so that a killed process leaves nothing that nobody knows of.
 func (e *Engine) Instantiate(ctx context.Context, spec vnfm.InstanceSpec) (*vnfm.Instance, error) {
+	ctx = withSecretsOf(ctx, &spec)
 	s, r, err := e.prepare(ctx, &spec)
 	if err != nil {
 		return nil, err
@@ -123,7 +124,7 @@ func (e *Engine) runOnInstance(ctx context.Context, s store.Store, en *entry[vnf
 	}
 	*en = *fresh
 	if err := work(ctx); err != nil {
-		return nil, err
+		return nil, vnfm.ConcealedIn(ctx).Error(err)
 	}
 	return &en.value, nil
 }
@@ -145,6 +146,9 @@ func (e *Engine) instantiate(ctx context.Context, s store.Store, en *entry[vnfm.
 		if err != nil {
 			return err
 		}
+	}
+	if err := e.checkInstance(ctx, s, en); err != nil {
+		return err
 	}
 	describe(&en.value, spec, r)
 	if spec.Heal != nil {

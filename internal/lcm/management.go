@@ -28,7 +28,19 @@ func (k hostKeys) Pin(ctx context.Context, name, key string) error {
 		keys = map[string]string{}
 	}
 	keys[name] = key
+	var sealed map[string]string
+	if len(k.instance.rec.Sealed) > 0 {
+		var err error
+		if sealed, err = k.engine.openInstance(ctx, k.instance); err != nil {
+			return err
+		}
+	}
 	k.instance.value.HostKeys = keys
+	if sealed != nil {
+		if err := k.engine.sealInstance(ctx, k.instance, sealed); err != nil {
+			return err
+		}
+	}
 	return saveInstance(ctx, k.store, k.instance)
 }
 

@@ -310,5 +310,5 @@ func TestParamsAreCheckedAtPlan(t *testing.T) {
 		t.Errorf("with a parameter of the infra driver that is known later: %v, %v, %v", preview, problems, err)
 	}
 	spec.AdditionalParams = map[string]any{"site": map[string]any{"password": "planted-secret", "nodes": []any{map[string]any{"ssh_password": "x"}}}}
-	check("in clear", nil, false, "additional_params[]: additional_params shows secrets: site.nodes.0.ssh_password, site.password")
+	check("in clear", nil, false, "additional_params[]: additional_params shows secrets: site.nodes[0].ssh_password, site.password")
 }

@@ -22,6 +22,8 @@ type operation struct {
 	engine   *Engine
 	store    store.Store
 	instance *entry[vnfm.Instance]
+	// concealed are the secrets of the operation: none is in what it says of itself.
+	concealed *vnfm.Concealed
 
 	mu  sync.Mutex
 	occ *entry[vnfm.Operation]
@@ -45,7 +47,7 @@ func (e *Engine) begin(ctx context.Context, s store.Store, instance *entry[vnfm.
 	if err := occ.create(ctx, s); err != nil {
 		return nil, err
 	}
-	return &operation{engine: e, store: s, instance: instance, occ: occ}, nil
+	return &operation{engine: e, store: s, instance: instance, concealed: vnfm.ConcealedIn(ctx), occ: occ}, nil
 }
 
 // unfinished returns the operation of an instance that did not come to an end, or
@@ -57,7 +59,7 @@ func (e *Engine) unfinished(ctx context.Context, s store.Store, instance *entry[
 	}
 	for i := len(occs) - 1; i >= 0; i-- {
 		if !occs[i].value.State.Final() {
-			return &operation{engine: e, store: s, instance: instance, occ: occs[i]}, nil
+			return &operation{engine: e, store: s, instance: instance, concealed: vnfm.ConcealedIn(ctx), occ: occs[i]}, nil
 		}
 	}
 	return nil, nil
@@ -76,7 +78,7 @@ func (o *operation) enter(ctx context.Context, next vnfm.OperationState, cause e
 	occ.StateEnteredAt = time.Now().UTC()
 	occ.Error = ""
 	if cause != nil {
-		occ.Error = cause.Error()
+		occ.Error = o.concealed.Hide(cause.Error())
 	}
 	if next == vnfm.StateProcessing {
 		occ.Attempts++
@@ -199,6 +201,7 @@ func saveInstance(ctx context.Context, s store.Store, en *entry[vnfm.Instance]) 
 func (o *operation) Progress(ctx context.Context, line string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	line = o.concealed.Hide(line)
 	o.occ.value.Progress = line
 	if o.engine.cfg.Progress != nil {
 		o.engine.cfg.Progress(ctx, o.occ.value, line)

@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -70,7 +69,10 @@ func infraLater(spec *vnfm.InstanceSpec) bool {
 // warnShown warns of secrets among parameters that everybody may read: those that go by the
 // name of one, and those that the package declares.
 func warnShown(params map[string]any, declared []string, problems *vnfm.Problems) {
-	shown := slices.Concat(secretsIn(params, ""), declared)
+	shown := slices.Clone(declared)
+	for name, value := range params {
+		shown = append(shown, vnfm.ShownSecrets(name, value)...)
+	}
 	if len(shown) == 0 {
 		return
 	}
@@ -80,26 +82,6 @@ func warnShown(params map[string]any, declared []string, problems *vnfm.Problems
 		Summary: "additional_params shows secrets: " + strings.Join(slices.Compact(shown), ", "),
 		Detail:  "plan and state have them in clear; give them in additional_params_wo, which is laid over additional_params and reaches neither",
 	})
-}
-
-// secretsIn are the paths of texts that go by the name of a secret.
-func secretsIn(value any, at string) []string {
-	var out []string
-	switch value := value.(type) {
-	case map[string]any:
-		for _, key := range slices.Sorted(maps.Keys(value)) {
-			out = append(out, secretsIn(value[key], strings.TrimPrefix(at+"."+key, "."))...)
-		}
-	case []any:
-		for n, item := range value {
-			out = append(out, secretsIn(item, fmt.Sprintf("%s.%d", at, n))...)
-		}
-	case string:
-		if value != "" && vnfm.NamesSecret(at[strings.LastIndexByte(at, '.')+1:]) {
-			out = append(out, at)
-		}
-	}
-	return out
 }
 
 // ownParams are those of the parameters that a driver takes.
@@ -170,7 +152,7 @@ func (e *Engine) openParams(ctx context.Context, en *entry[vnfm.Instance]) (seal
 	}
 	plain, err := e.openInstance(ctx, en)
 	if err != nil {
-		return out, fmt.Errorf("opening the additional parameters of VNF instance %q: %w", en.value.Name, err)
+		return out, edited(err, fmt.Sprintf("opening the additional parameters of VNF instance %q", en.value.Name), "apply the instance first, and terminate it then")
 	}
 	for name, into := range map[string]*map[string]any{sealedParams: &out.management, sealedSecrets: &out.secrets} {
 		if plain[name] == "" {
@@ -181,23 +163,6 @@ func (e *Engine) openParams(ctx context.Context, en *entry[vnfm.Instance]) (seal
 		}
 	}
 	return out, nil
-}
-
-func (e *Engine) sealInstance(ctx context.Context, en *entry[vnfm.Instance], plain map[string]string) error {
-	s, err := e.store(ctx)
-	if err != nil {
-		return err
-	}
-	en.rec.Sealed, err = s.Seal(ctx, en.rec.ID, plain)
-	return err
-}
-
-func (e *Engine) openInstance(ctx context.Context, en *entry[vnfm.Instance]) (map[string]string, error) {
-	s, err := e.store(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return s.Open(ctx, en.rec.ID, en.rec.Sealed)
 }
 
 // recordedSpec reads the spec back out of a record, with what its infra driver needs of the

@@ -81,7 +81,7 @@ func (e *Engine) offline(ctx context.Context, id string, spec *vnfm.InstanceSpec
 	if d, err = e.spread(ctx, d, t, false); err != nil {
 		return nil, err
 	}
-	preview, more := look(r, veiled(d, t), t)
+	preview, more := look(r, d, t)
 	problems = append(problems, more...)
 	if preview != nil {
 		preview.FlavourID, preview.LevelID = r.flavour.ID, r.levelID

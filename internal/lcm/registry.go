@@ -55,12 +55,15 @@ func (e *Engine) InstallRegistry(ctx context.Context, id string, spec vnfm.Regis
 	} else {
 		fresh = true
 	}
-	en.value.ID, en.value.Spec = en.rec.ID, spec
 	ctx, done, err := e.work(ctx, s, "registry/"+en.rec.ID, "private registry "+quote(spec.Name))
 	if err != nil {
 		return nil, err
 	}
 	defer done()
+	if err := e.checkRegistry(ctx, s, en); err != nil {
+		return nil, err
+	}
+	en.value.ID, en.value.Spec = en.rec.ID, spec
 	h, err := e.registryHost(ctx, &en.value)
 	if err != nil {
 		return nil, err
@@ -96,6 +99,9 @@ func (e *Engine) Registry(ctx context.Context, id string) (*vnfm.Registry, error
 // ReadRegistry implements vnfm.Manager. What it sees is in the answer and not in the record.
 func (e *Engine) ReadRegistry(ctx context.Context, id string) (*vnfm.Registry, error) {
 	en, err := e.openRegistry(ctx, id)
+	if errors.As(err, new(*vnfm.EditedError)) {
+		return &en.value, err
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +172,8 @@ func (e *Engine) onHost(ctx context.Context, s store.Store, h *vnfm.RegistryHost
 	return work, left, err
 }
 
-// openRegistry reads a record with its secrets.
+// openRegistry reads a record with its secrets. With an error of these it returns what is
+// not secret.
 func (e *Engine) openRegistry(ctx context.Context, id string) (*entry[vnfm.Registry], error) {
 	s, err := e.store(ctx)
 	if err != nil {
@@ -182,9 +189,14 @@ func (e *Engine) openRegistry(ctx context.Context, id string) (*entry[vnfm.Regis
 	if len(en.rec.Sealed) == 0 {
 		return en, nil
 	}
-	plain, err := s.Open(ctx, id, en.rec.Sealed)
+	to, err := registryDestination(&en.value)
 	if err != nil {
-		return nil, fmt.Errorf("opening the credentials of private registry %q: %w", en.value.Spec.Name, err)
+		return nil, err
+	}
+	plain, err := s.OpenFor(ctx, id, to, en.rec.Sealed)
+	if err != nil {
+		return en, edited(err, fmt.Sprintf("opening the credentials of private registry %q", en.value.Spec.Name),
+			"find out who writes the store, and apply its vnf_private_registry, which installs it as it is configured")
 	}
 	secrets := map[string]vnfm.Secret{}
 	for name, text := range plain {
@@ -203,7 +215,11 @@ func (e *Engine) sealRegistry(ctx context.Context, en *entry[vnfm.Registry]) err
 	for name, secret := range en.value.Spec.Secrets() {
 		plain[name] = secret.Reveal()
 	}
-	if en.rec.Sealed, err = s.Seal(ctx, en.rec.ID, plain); err != nil {
+	to, err := registryDestination(&en.value)
+	if err != nil {
+		return err
+	}
+	if en.rec.Sealed, err = s.SealFor(ctx, en.rec.ID, to, plain); err != nil {
 		return fmt.Errorf("sealing the credentials of private registry %q: %w", en.value.Spec.Name, err)
 	}
 	return nil

@@ -190,8 +190,8 @@ func TestShownSecretParams(t *testing.T) {
 			"image.tag": "1", "auth.token": "x", "tokenTTL": "1h", "public_key": "x", "keyName": "x", "key": "x", "usePassword": true, "empty_password": "",
 			"registries": []any{map[string]any{"imagePullSecret": "r", "client-secret": "x"}, map[string]any{"PASSPHRASE": "x", "apiKey": "x", "private_key": "x"}},
 		}}, []string{
-			"values.auth.token", "values.db.adminPassword", "values.pin", "values.registries.0.client-secret",
-			"values.registries.1.PASSPHRASE", "values.registries.1.apiKey", "values.registries.1.private_key",
+			"values.auth.token", "values.db.adminPassword", "values.pin", "values.registries[0].client-secret",
+			"values.registries[1].PASSPHRASE", "values.registries[1].apiKey", "values.registries[1].private_key",
 		}},
 	} {
 		spec := w.spec()

@@ -12,6 +12,7 @@ import (
 // Terminate implements vnfm.Manager. An operation that was left in FAILED_TEMP is
 // given up first: terminating resolves it.
 func (e *Engine) Terminate(ctx context.Context, id string, spec vnfm.TerminateSpec) error {
+	ctx = vnfm.WithConcealed(ctx)
 	s, err := e.store(ctx)
 	if err != nil {
 		return err
@@ -44,7 +45,7 @@ func (e *Engine) Terminate(ctx context.Context, id string, spec vnfm.TerminateSp
 }
 
 func (e *Engine) terminate(ctx context.Context, s store.Store, en *entry[vnfm.Instance], spec vnfm.TerminateSpec) error {
-	end, err := e.terminator(ctx, en)
+	end, err := e.terminator(ctx, en, spec)
 	if err != nil {
 		return err
 	}
@@ -149,11 +150,18 @@ type terminator struct {
 }
 
 // terminator finds what ends an instance. The package may have been lost with the
-// store: inventory and labels are enough to find what must go.
-func (e *Engine) terminator(ctx context.Context, en *entry[vnfm.Instance]) (*terminator, error) {
+// store: inventory and labels are enough to find what must go. A forceful termination
+// goes on without the parameters of a record that was edited.
+func (e *Engine) terminator(ctx context.Context, en *entry[vnfm.Instance], spec vnfm.TerminateSpec) (*terminator, error) {
 	want := specOf(&en.value)
 	params, err := e.openParams(ctx, en)
-	if err != nil {
+	switch {
+	case err == nil:
+	case spec.Type == vnfm.Forceful && errors.As(err, new(*vnfm.EditedError)):
+		if spec.LeftBehind != nil {
+			spec.LeftBehind("What Management Drivers Made", err.Error())
+		}
+	default:
 		return nil, err
 	}
 	want.Management, want.InfraSecrets = params.management, params.secrets

@@ -16,6 +16,7 @@ import (
 
 // Update implements vnfm.Manager.
 func (e *Engine) Update(ctx context.Context, id string, spec vnfm.InstanceSpec) (*vnfm.Instance, error) {
+	ctx = withSecretsOf(ctx, &spec)
 	s, r, err := e.prepare(ctx, &spec)
 	if err != nil {
 		return nil, err
@@ -103,6 +104,9 @@ func (u *update) run(ctx context.Context) error {
 			return err
 		}
 		u.pending = pending
+	}
+	if err := u.engine.checkInstance(ctx, u.store, u.instance); err != nil {
+		return err
 	}
 	// What cannot be opened any more is applied anew: the request has all of it.
 	if had, err := u.engine.openParams(ctx, u.instance); err == nil {

@@ -31,6 +31,8 @@ func (e *Engine) CheckVIM(ctx context.Context, spec vnfm.VIMSpec) (vnfm.VIMCheck
 	if spec.Credentials, err = e.liveCredentials(ctx, spec.Kubernetes, spec.Credentials); err != nil {
 		return vnfm.VIMCheck{}, err
 	}
+	// A management driver registers a VIM in the middle of an operation.
+	concealCredentials(ctx, spec.Credentials)
 	return d.CheckVIM(ctx, spec)
 }
 

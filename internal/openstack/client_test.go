@@ -148,6 +148,7 @@ func TestBadArguments(t *testing.T) {
 	}{
 		"no URL":          {vnfm.OpenStackConnection{Username: "a", ProjectName: "p"}, vnfm.Credentials{"password": "x"}, "auth_url", "no auth_url is given"},
 		"old Keystone":    {vnfm.OpenStackConnection{AuthURL: "https://k/v2.0", Username: "a", ProjectName: "p"}, vnfm.Credentials{"password": "x"}, "auth_url", "version 2 of Keystone"},
+		"credentials":     {vnfm.OpenStackConnection{AuthURL: "ftp://u:geheim@k:5000", Username: "a", ProjectName: "p"}, vnfm.Credentials{"password": "x"}, "", "the auth_url contains a user name or password"},
 		"unencrypted":     {vnfm.OpenStackConnection{AuthURL: "http://k:5000", Username: "a", ProjectName: "p"}, vnfm.Credentials{"password": "x"}, "auth_url", "unencrypted"},
 		"nothing":         {vnfm.OpenStackConnection{AuthURL: "https://k"}, nil, "password", "no credentials are given"},
 		"two ways":        {vnfm.OpenStackConnection{AuthURL: "https://k"}, vnfm.Credentials{"password": "x", "token": "y"}, "token", "several ways"},

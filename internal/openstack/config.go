@@ -146,10 +146,10 @@ func checkAuthURL(text string, problems *vnfm.Problems) string {
 	switch {
 	case err != nil:
 		invalid(problems, "auth_url", "the auth_url is not a URL", bareURLError(err))
+	case u.User != nil:
+		invalid(problems, "", "the auth_url contains a user name or password", "use username and password")
 	case u.Scheme != "https" && u.Scheme != "http" || u.Host == "":
 		invalid(problems, "auth_url", fmt.Sprintf("the auth_url %q is not an http or https URL with a host", text), advice)
-	case u.User != nil:
-		invalid(problems, "auth_url", "the auth_url contains a user name or password", "use username and password")
 	case u.RawQuery != "" || u.Fragment != "":
 		invalid(problems, "auth_url", "the auth_url has a query or a fragment", advice)
 	case strings.HasSuffix(strings.TrimRight(u.Path, "/"), "/v2.0"):

@@ -68,6 +68,7 @@ func (c *Client) CreateApplicationCredential(ctx context.Context, name, descript
 		return nil, err
 	}
 	made := answer.Credential
+	vnfm.Conceal(ctx, made.Secret)
 	return &ApplicationCredential{ID: made.ID, Name: made.Name, UserID: id.user.ID, Secret: vnfm.Secret(made.Secret)}, nil
 }
 

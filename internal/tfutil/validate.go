@@ -47,12 +47,12 @@ func CheckURL(at path.Path, text string, query bool, diags *diag.Diagnostics, sc
 	switch {
 	case err != nil:
 		diags.AddAttributeError(at, summary, "This is not a URL.")
+	case u.User != nil:
+		refuseUserInfo(at, diags)
 	case !slices.Contains(schemes, u.Scheme):
 		diags.AddAttributeError(at, summary, fmt.Sprintf("A URL that begins with %s:// is expected.", strings.Join(schemes, ":// or ")))
 	case u.Hostname() == "":
 		diags.AddAttributeError(at, summary, "The URL has no host.")
-	case u.User != nil:
-		diags.AddAttributeError(at, summary, "The URL holds credentials, which would be readable in plan, state and store.")
 	case u.Fragment != "" || (u.RawQuery != "" && !query):
 		diags.AddAttributeError(at, summary, "The URL has a query or a fragment, which has no meaning here.")
 	}

@@ -24,6 +24,25 @@ func (e *NotFoundError) Error() string {
 // Is makes errors.Is(err, ErrNotFound) true.
 func (e *NotFoundError) Is(target error) bool { return target == ErrNotFound }
 
+// EditedError says that the clear part of a record is not the one that its secrets were
+// sealed with: somebody who may write the store and has no key has edited it.
+type EditedError struct {
+	// Doing is what was tried.
+	Doing string
+	// Fields are the paths in the record that differ.
+	Fields []string
+	Remedy string
+}
+
+func (e *EditedError) Error() string {
+	are := "is"
+	if len(e.Fields) > 1 {
+		are = "are"
+	}
+	return fmt.Sprintf("%s: the record was edited in the store: %s %s not what the secrets were sealed for, and they were sent nowhere; %s",
+		e.Doing, strings.Join(e.Fields, ", "), are, e.Remedy)
+}
+
 // InUseError says that an object cannot be removed because others need it.
 type InUseError struct {
 	Kind string

@@ -3,6 +3,7 @@ package vnfm
 import (
 	"encoding/base64"
 	"encoding/json"
+	"net/url"
 	"slices"
 	"strings"
 )
@@ -20,7 +21,8 @@ const (
 // to it.
 type Mask struct{ forms []string }
 
-// NewMask returns a mask of secrets, as they are and as JSON and base64 carry them.
+// NewMask returns a mask of secrets, as they are and as JSON, URLs and base64 carry
+// them.
 func NewMask(secrets ...string) Mask { return Mask{maskedForms(secrets)} }
 
 // Forms are the texts that are hidden.
@@ -55,9 +57,11 @@ func TextsIn(value any) []string {
 // maskedForms lists the forms in which a secret can show up, longest first so
 // that no part of a secret survives the masking of another part.
 func maskedForms(secrets []string) []string {
+	seen := map[string]bool{}
 	var forms []string
 	add := func(form string) {
-		if len(form) >= minMasked && !slices.Contains(forms, form) {
+		if len(form) >= minMasked && !seen[form] {
+			seen[form] = true
 			forms = append(forms, form)
 		}
 	}
@@ -69,7 +73,14 @@ func maskedForms(secrets []string) []string {
 			if quoted, err := json.Marshal(text); err == nil {
 				add(strings.Trim(string(quoted), `"`))
 			}
-			add(base64.StdEncoding.EncodeToString([]byte(text)))
+			add(url.QueryEscape(text))
+			add(url.PathEscape(text))
+			if len(text) >= minMasked {
+				// With and without the padding at the end.
+				add(base64.StdEncoding.EncodeToString([]byte(text)))
+				add(base64.RawStdEncoding.EncodeToString([]byte(text)))
+				add(base64.RawURLEncoding.EncodeToString([]byte(text)))
+			}
 		}
 		if !strings.Contains(trimmed, "\n") {
 			continue

@@ -7,8 +7,8 @@ import (
 
 var (
 	secretNames = []string{
-		"accesskey", "apikey", "authkey", "credential", "credentials", "encryptionkey", "kubeconfig", "passphrase", "passwd", "password", "privatekey",
-		"secret", "secretkey", "signingkey", "token",
+		"accesskey", "apikey", "authkey", "clientkey", "credential", "credentials", "dockerconfigjson", "encryptionkey", "keydata", "keyfilecontent", "kubeconfig",
+		"passphrase", "passwd", "password", "privatekey", "secret", "secretkey", "signingkey", "token",
 	}
 	// Charts and Kubernetes call the name of a Secret so.
 	namesOfSecrets = []string{"pullsecret", "tlssecret", "certsecret", "certificatesecret", "credentialssecret", "casecret"}

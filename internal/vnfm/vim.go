@@ -80,7 +80,7 @@ const (
 	// VIMUnreachable means that the last check failed.
 	VIMUnreachable VIMStatus = "UNREACHABLE"
 	// VIMUnregistered means that the store holds no record of the VIM although
-	// Terraform's state does: the next apply registers it again.
+	// Terraform's state does, or one that was edited: the next apply registers it again.
 	VIMUnregistered VIMStatus = "UNREGISTERED"
 )
 

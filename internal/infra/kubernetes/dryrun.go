@@ -29,6 +29,7 @@ func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnf
 	}
 	ctx, cancel := context.WithTimeout(ctx, dryRunLimit)
 	defer cancel()
+	lacking := s.lacking(ctx, keys)
 	objects := s.judgeable(keys)
 	trial := &trial{session: s, stop: cancel, findings: make([]finding, len(objects))}
 	// The end of the time is a finding, not an error.
@@ -40,6 +41,9 @@ func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnf
 		trial.silence = fmt.Sprintf("the time of %s was over", dryRunLimit)
 	}
 	problems := trial.problems(objects)
+	if lacking != nil {
+		problems = append(problems, *lacking)
+	}
 	if release := s.rendering.release; release != nil && slices.Contains(keys, release.key()) {
 		// That the server does not answer has been told.
 		if p, err := s.unfit(ctx); err == nil && p != nil {
@@ -47,6 +51,35 @@ func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnf
 		}
 	}
 	return problems, nil
+}
+
+// lacking says which rights the credentials lack for the kinds of the objects with these keys
+// in the namespace of the instance, nil for none. A VIM that does not tell is no finding: what
+// it refuses of the objects is told of them.
+func (s *session) lacking(ctx context.Context, keys []string) *vnfm.Problem {
+	namespace := s.target.Instance.Namespace
+	var resources []kube.Resource
+	for _, o := range s.rendering.objects {
+		// Rights on a namespace are often for one by its name.
+		if !slices.Contains(keys, o.key) || o.gvk.Group == "" && o.gvk.Kind == "Namespace" {
+			continue
+		}
+		if r, _, err := s.resolveKind(ctx, o.gvk); err == nil && (!r.Namespaced || sameHome(s.target, o) == namespace) {
+			resources = append(resources, r)
+		}
+	}
+	if len(resources) == 0 {
+		return nil
+	}
+	missing, err := s.client.MissingRights(ctx, namespace, resources)
+	if err != nil || len(missing) == 0 {
+		return nil
+	}
+	return &vnfm.Problem{
+		Severity: vnfm.SeverityWarning,
+		Summary:  fmt.Sprintf("the credentials of VIM %q lack rights in the namespace %s for kinds of the instance", s.target.VIM.Name, namespace),
+		Detail:   "these are missing:\n" + strings.Join(missing, "\n") + "\nGive its user a Role with these verbs, or a ClusterRole where a kind has no namespace; without them the apply, or a later change, fails.",
+	}
 }
 
 // judgeable returns the objects with these keys whose kind does not change itself.

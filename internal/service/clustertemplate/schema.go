@@ -97,6 +97,7 @@ func chartAttributes() map[string]schema.Attribute {
 				"values": schema.DynamicAttribute{
 					MarkdownDescription: "Values over those that template and labels become, an object. What a cluster says of its flavours and counts goes over them. Not for secrets.",
 					Optional:            true,
+					Validators:          []validator.Dynamic{tfutil.ShownToPlan()},
 				},
 			}),
 		},
@@ -116,7 +117,7 @@ func chartAttributes() map[string]schema.Attribute {
 		"labels": schema.MapAttribute{
 			MarkdownDescription: "Labels of Magnum, by its names. One that is not known is an error of the plan, which lists those that are. A cluster's own labels go over them.",
 			Optional:            true, ElementType: types.StringType,
-			Validators: []validator.Map{mapvalidator.NoNullValues()},
+			Validators: []validator.Map{mapvalidator.NoNullValues(), tfutil.ShownToPlan()},
 		},
 	}
 }

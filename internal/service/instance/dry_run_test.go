@@ -149,7 +149,10 @@ func TestAccInstance_dryRunFewRights(t *testing.T) {
 		},
 		resource.TestStep{
 			Config: w.store.Config(vim),
-			Check:  w.heard.warned(`The plan was not tried on the VIM as a whole: [^\n]*cannot patch resource[^\n]*\n.*server_dry_run = false\.`),
+			// All rights that the kinds of the instance need are named at once.
+			Check: w.heard.warned(`The plan was not tried on the VIM as a whole: [^\n]*cannot patch resource[^\n]*\n.*server_dry_run = false\.\n` +
+				`The credentials of VIM "test" lack rights in the namespace ` + w.namespace + ` for kinds of the instance: ` +
+				`These are missing:\n(?s)configmaps: get, list, watch, create, patch, delete\n.*deployments\.apps: get, list, watch, create, patch, delete\n.*services: get.*Give its user a Role`),
 		},
 	)
 }

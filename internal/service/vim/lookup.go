@@ -23,7 +23,8 @@ func find(ctx context.Context, manager vnfm.Manager, idOrName string) (*vnfm.VIM
 }
 
 // look reads the record of a VIM and, for a short time, asks the VIM itself. It
-// returns nil when there is no record. A VIM that does not answer is a warning.
+// returns nil when there is no record. A VIM that does not answer is a warning, and so is
+// a record that was edited, which is as good as none.
 func look(ctx context.Context, manager vnfm.Manager, id string) (*vnfm.VIM, diag.Diagnostics) {
 	var diags diag.Diagnostics
 	recorded, err := manager.VIM(ctx, id)
@@ -40,6 +41,11 @@ func look(ctx context.Context, manager vnfm.Manager, id string) (*vnfm.VIM, diag
 		return v, nil
 	case errors.Is(err, vnfm.ErrNotFound):
 		return nil, nil
+	case errors.As(err, new(*vnfm.EditedError)):
+		diags.AddAttributeWarning(path.Root("id"), fmt.Sprintf("Record of VIM %q Was Edited", recorded.Name),
+			tfutil.ErrorDetail(err)+"\n\nThe VIM itself is untouched. The next apply of its vnf_vim registers it again under the same id, as it is configured.")
+		recorded.Status = vnfm.VIMUnregistered
+		return recorded, diags
 	case ctx.Err() != nil || v == nil:
 		tfutil.AddError(&diags, "Read", object(recorded.Name), err, path.Empty())
 		return nil, diags

@@ -152,6 +152,11 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 		resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
 		return
 	}
+	if v.Status == vnfm.VIMUnregistered {
+		state.Status = types.StringValue(string(v.Status))
+		resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
+		return
+	}
 	resp.Diagnostics.Append(state.fromVIM(ctx, v)...)
 	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
 }

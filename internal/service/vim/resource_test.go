@@ -1,6 +1,7 @@
 package vim_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -261,7 +262,21 @@ func (c noSecret) CheckState(_ context.Context, req statecheck.CheckStateRequest
 	}
 }
 
-// TestVIMLost removes the record behind Terraform's back: the VIM is registered
+// edited replaces a text in the clear part of the record of the only VIM.
+func edited(t *testing.T, s acctest.Store, was, is string) {
+	t.Helper()
+	in := s.Records(t)
+	records, err := in.List(context.WithoutCancel(t.Context()), store.Query{Kind: store.KindVIM})
+	if err != nil || len(records) != 1 || !bytes.Contains(records[0].Data, []byte(was)) {
+		t.Fatal(err, records)
+	}
+	records[0].Data = bytes.ReplaceAll(records[0].Data, []byte(was), []byte(is))
+	if err := in.Update(t.Context(), &records[0]); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestVIMLost removes the record behind Terraform's back, and edits it: the VIM is registered
 // again in place under the same id.
 func TestVIMLost(t *testing.T) {
 	t.Parallel()
@@ -299,6 +314,17 @@ func TestVIMLost(t *testing.T) {
 			{
 				Config:            config,
 				ConfigStateChecks: []statecheck.StateCheck{id.AddStateValue(address, tfjsonpath.New("id"))},
+			},
+			{
+				// An edited record is as good as none: nothing is sent to its endpoint.
+				PreConfig:        func() { edited(t, s, lab.Endpoint, "https://192.0.2.1:6443") },
+				Config:           config,
+				ConfigPlanChecks: updateInPlace(),
+				ConfigStateChecks: []statecheck.StateCheck{
+					id.AddStateValue(address, tfjsonpath.New("id")),
+					expect("status", knownvalue.StringExact("REACHABLE")),
+					expect("kubernetes", knownvalue.ObjectPartial(map[string]knownvalue.Check{"endpoint": knownvalue.StringExact(lab.Endpoint)})),
+				},
 			},
 			{
 				// Destroying needs no record.

@@ -120,11 +120,11 @@ func TestValidate(t *testing.T) {
 		"endpoint scheme":      {token(func(k *kubernetesModel) { k.Endpoint = text("10.0.0.10:6443") }), []string{"kubernetes.endpoint: Invalid URL: This is not a URL."}},
 		"endpoint ftp":         {token(func(k *kubernetesModel) { k.Endpoint = text("ftp://10.0.0.10") }), []string{"kubernetes.endpoint: Invalid URL: A URL that begins with https:// or http:// is expected."}},
 		"endpoint no host":     {token(func(k *kubernetesModel) { k.Endpoint = text("https://:6443") }), []string{"kubernetes.endpoint: Invalid URL: The URL has no host."}},
-		"endpoint credentials": {token(func(k *kubernetesModel) { k.Endpoint = text("https://u:" + geheim + "@h") }), []string{"kubernetes.endpoint: Invalid URL: The URL holds credentials"}},
+		"endpoint credentials": {token(func(k *kubernetesModel) { k.Endpoint = text("https://u:" + geheim + "@h") }), []string{": Invalid URL: kubernetes.endpoint: The URL holds credentials"}},
 		"endpoint query":       {token(func(k *kubernetesModel) { k.Endpoint = text("https://h/?a=b") }), []string{"kubernetes.endpoint: Invalid URL: The URL has a query"}},
 		"endpoint http":        {token(func(k *kubernetesModel) { k.Endpoint = text("http://10.0.0.10") }), []string{"kubernetes.endpoint: Endpoint Without TLS"}},
 		"proxy scheme":         {token(func(k *kubernetesModel) { k.ProxyURL = text("ssh://h") }), []string{"kubernetes.proxy_url: Invalid URL: A URL that begins with http://"}},
-		"proxy credentials":    {token(func(k *kubernetesModel) { k.ProxyURL = text("http://u:" + geheim + "@h") }), []string{"kubernetes.proxy_url: Invalid URL: The URL holds credentials"}},
+		"proxy credentials":    {token(func(k *kubernetesModel) { k.ProxyURL = text("http://u:" + geheim + "@h") }), []string{": Invalid URL: kubernetes.proxy_url: The URL holds credentials"}},
 		"insecure with CA": {token(func(k *kubernetesModel) {
 			k.CACertificate, k.InsecureSkipTLSVerify = text(certificate), types.BoolValue(true)
 		}), []string{"kubernetes.insecure_skip_tls_verify: CA Certificate Without Verification"}},

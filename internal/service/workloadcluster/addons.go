@@ -50,6 +50,7 @@ func addonAttributes() map[string]schema.Attribute {
 					MarkdownDescription: "Values over those of the chart, each a text of YAML or JSON: `yamlencode({ … })`, `file(\"values.yaml\")`. Later ones are laid over earlier ones, maps key by key. A change upgrades in place. Not for secrets.",
 					Optional:            true,
 					ElementType:         types.StringType,
+					Validators:          []validator.List{tfutil.ShownToPlan()},
 				},
 				"after": schema.SetAttribute{
 					MarkdownDescription: "Names of the add-ons that must be ready before this one is installed or changed. All others go at the same time.",

@@ -315,7 +315,7 @@ func (m *model) SetObservation(ctx context.Context, o *vnfm.Observation, diags *
 // Finish implements lifecycle.Model. What was planned stays: Terraform holds a provider
 // to it, and the next refresh shows what has changed since. What cannot be looked at is
 // left for that, too.
-func (m *model) Finish(ctx context.Context, manager vnfm.Manager, i *vnfm.Instance, diags *diag.Diagnostics) {
+func (m *model) Finish(ctx context.Context, manager vnfm.Manager, i *vnfm.Instance, _ *diag.Diagnostics) {
 	limit := time.Minute
 	if errors.Is(ctx.Err(), context.Canceled) {
 		limit = time.Second

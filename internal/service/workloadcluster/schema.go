@@ -102,6 +102,7 @@ func formAttributes() map[string]schema.Attribute {
 				"variables": schema.DynamicAttribute{
 					MarkdownDescription: "Values of the class's variables, an object by their names. They are checked against the schemas of the class at plan time, when the management cluster can be reached. A change is made in place. Not for secrets. With `openstack`, what the class makes of them is looked for there.",
 					Optional:            true,
+					Validators:          []validator.Dynamic{tfutil.ShownToPlan()},
 				},
 			},
 		},
@@ -113,6 +114,7 @@ func formAttributes() map[string]schema.Attribute {
 				"values": schema.DynamicAttribute{
 					MarkdownDescription: "Values over those of the chart, an object. Not for secrets.",
 					Optional:            true,
+					Validators:          []validator.Dynamic{tfutil.ShownToPlan()},
 				},
 			}),
 		},
@@ -131,7 +133,7 @@ func formAttributes() map[string]schema.Attribute {
 					MarkdownDescription: "Values of the template's other variables. Not for secrets.",
 					Optional:            true,
 					ElementType:         types.StringType,
-					Validators:          []validator.Map{mapvalidator.NoNullValues()},
+					Validators:          []validator.Map{tfutil.ShownToPlan(), mapvalidator.NoNullValues()},
 				},
 			},
 		},
@@ -171,6 +173,7 @@ func shapeAttributes() map[string]schema.Attribute {
 				"variables": schema.DynamicAttribute{
 					MarkdownDescription: "Values of the class's variables for the control plane alone, for a topology.",
 					Optional:            true,
+					Validators:          []validator.Dynamic{tfutil.ShownToPlan()},
 				},
 			}),
 		},
@@ -196,7 +199,7 @@ func shapeAttributes() map[string]schema.Attribute {
 func textMap(description string) schema.Attribute {
 	return schema.MapAttribute{
 		MarkdownDescription: description, Optional: true, ElementType: types.StringType,
-		Validators: []validator.Map{mapvalidator.NoNullValues()},
+		Validators: []validator.Map{mapvalidator.NoNullValues(), tfutil.ShownToPlan()},
 	}
 }
 
@@ -295,7 +298,7 @@ func nodeGroupAttributes() map[string]schema.Attribute {
 			MarkdownDescription: "Values of the class's variables for this group alone, for a topology, each as JSON: `jsonencode(...)`. Terraform knows no objects of different types in one map.",
 			Optional:            true,
 			ElementType:         types.StringType,
-			Validators:          []validator.Map{mapvalidator.NoNullValues()},
+			Validators:          []validator.Map{mapvalidator.NoNullValues(), tfutil.ShownToPlan()},
 		},
 		"rollout": schema.SingleNestedAttribute{
 			MarkdownDescription: "How the nodes are replaced when their description changes. A change is made in place.",

@@ -114,7 +114,7 @@ func (s *Store) openContents(ctx context.Context, rec *store.Record, owner strin
 	if len(rec.Sealed) == 0 {
 		return s.fillContents(ctx, rec, owner)
 	}
-	plain, err := s.openRecord(ctx, rec, owner, s.keys.Open)
+	plain, err := s.openRecord(ctx, rec, sealedFor{owner: owner}, s.keys.OpenFor)
 	if _, lost := errors.AsType[*LostKeyError](err); !lost {
 		return plain, err
 	}
@@ -163,5 +163,5 @@ func (s *Store) fillContents(ctx context.Context, rec *store.Record, owner strin
 		return nil, err
 	}
 	*rec = *now
-	return s.openRecord(ctx, rec, owner, s.keys.Open)
+	return s.openRecord(ctx, rec, sealedFor{owner: owner}, s.keys.OpenFor)
 }

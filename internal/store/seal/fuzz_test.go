@@ -17,11 +17,16 @@ func FuzzValue(f *testing.F) {
 		f.Fatal(err)
 	}
 	plain := map[string]string{"password": "s3cret", "key": "a\nb"}
-	good, err := seal("vim-1", key{identity: id}, plain)
+	good, err := seal("vim-1", key{identity: id}, plain, nil)
 	if err != nil {
 		f.Fatal(err)
 	}
-	for _, text := range [][]byte{good, good[:len(good)/2], []byte("{}"), []byte(`{"v":1,"scheme":"age"}`), bytes.Replace(good, []byte(`"v":1`), []byte(`"v":2`), 1), nil} {
+	to := Destination{"endpoint": "https://a.example"}
+	bound, err := seal("vim-1", key{identity: id}, plain, to)
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, text := range [][]byte{good, bound, bytes.Replace(bound, []byte(`"v":2`), []byte(`"v":1`), 1), good[:len(good)/2], []byte("{}"), []byte(`{"v":1,"scheme":"age"}`), bytes.Replace(good, []byte(`"v":1`), []byte(`"v":2`), 1), nil} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -29,15 +34,18 @@ func FuzzValue(f *testing.F) {
 		if err != nil {
 			return
 		}
-		opened, err := v.open("vim-1", id)
+		opened, err := v.open("vim-1", to, id)
 		if err != nil {
 			return
 		}
 		if diff := cmp.Diff(plain, opened); diff != "" {
 			t.Errorf("something else was opened: %s", diff)
 		}
-		if _, err := v.open("vim-2", id); err == nil {
+		if _, err := v.open("vim-2", to, id); err == nil {
 			t.Error("it opens for another owner")
+		}
+		if _, err := v.open("vim-1", Destination{"endpoint": "https://b.example"}, id); err == nil && v.Version == versionBound {
+			t.Error("it opens for another destination")
 		}
 	})
 }

@@ -101,11 +101,16 @@ func (k key) recipient() string { return k.identity.Recipient().String() }
 // a key that is missing there, or a missing key file, is made. The value before, nil
 // for none, names the key that the owner has.
 func (k *Keyring) Seal(ctx context.Context, owner string, before []byte, plain map[string]string) ([]byte, error) {
+	return k.SealFor(ctx, owner, nil, before, plain)
+}
+
+// SealFor is Seal with the destination of the values, without which they cannot be opened.
+func (k *Keyring) SealFor(ctx context.Context, owner string, to Destination, before []byte, plain map[string]string) ([]byte, error) {
 	with, err := k.sealing(ctx, owner, before)
 	if err != nil {
 		return nil, fmt.Errorf("sealing the secrets of %s: %w", owner, err)
 	}
-	sealed, err := seal(owner, with, plain)
+	sealed, err := seal(owner, with, plain, to)
 	if err != nil {
 		return nil, fmt.Errorf("sealing the secrets of %s: %w", owner, err)
 	}
@@ -115,14 +120,20 @@ func (k *Keyring) Seal(ctx context.Context, owner string, before []byte, plain m
 // Open decrypts what Seal made for the same owner. It returns a *WrongKeyError or a
 // *LostKeyError when there is no key that fits.
 func (k *Keyring) Open(ctx context.Context, owner string, sealed []byte) (map[string]string, error) {
-	plain, err := k.open(ctx, owner, sealed)
+	return k.OpenFor(ctx, owner, nil, sealed)
+}
+
+// OpenFor decrypts what SealFor made for the same owner and destination. It returns an
+// *EditedError when it was another destination.
+func (k *Keyring) OpenFor(ctx context.Context, owner string, to Destination, sealed []byte) (map[string]string, error) {
+	plain, err := k.open(ctx, owner, to, sealed)
 	if err != nil {
 		return nil, fmt.Errorf("opening the sealed secrets of %s: %w", owner, err)
 	}
 	return plain, nil
 }
 
-func (k *Keyring) open(ctx context.Context, owner string, sealed []byte) (map[string]string, error) {
+func (k *Keyring) open(ctx context.Context, owner string, to Destination, sealed []byte) (map[string]string, error) {
 	v, err := parseValue(sealed)
 	if err != nil {
 		return nil, err
@@ -139,7 +150,7 @@ func (k *Keyring) open(ctx context.Context, owner string, sealed []byte) (map[st
 	if err != nil {
 		return nil, err
 	}
-	return v.open(owner, id)
+	return v.open(owner, to, id)
 }
 
 // Forget removes the keys that an owner has in the vault. None is success.

@@ -56,11 +56,16 @@ func (s *Store) DigestKey(ctx context.Context) ([]byte, error) {
 // Seal encrypts values for their owner with the key of the contents. A missing key is
 // made.
 func (s *Store) Seal(ctx context.Context, owner string, plain map[string]string) ([]byte, error) {
+	return s.SealFor(ctx, owner, nil, plain)
+}
+
+// SealFor is Seal with the destination of the values, without which they cannot be opened.
+func (s *Store) SealFor(ctx context.Context, owner string, to Destination, plain map[string]string) ([]byte, error) {
 	id, err := s.sealing(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("sealing the secrets of %s: %w", owner, err)
 	}
-	sealed, err := seal(owner, key{identity: id}, plain)
+	sealed, err := seal(owner, key{identity: id}, plain, to)
 	if err != nil {
 		return nil, fmt.Errorf("sealing the secrets of %s: %w", owner, err)
 	}
@@ -69,7 +74,13 @@ func (s *Store) Seal(ctx context.Context, owner string, plain map[string]string)
 
 // Open decrypts what Seal, here or of a Keyring, made for the same owner.
 func (s *Store) Open(ctx context.Context, owner string, sealed []byte) (map[string]string, error) {
-	plain, err := s.keys.Open(ctx, owner, sealed)
+	return s.OpenFor(ctx, owner, nil, sealed)
+}
+
+// OpenFor decrypts what SealFor, here or of a Keyring, made for the same owner and
+// destination. It returns an *EditedError when it was another destination.
+func (s *Store) OpenFor(ctx context.Context, owner string, to Destination, sealed []byte) (map[string]string, error) {
+	plain, err := s.keys.OpenFor(ctx, owner, to, sealed)
 	if _, wrong := errors.AsType[*WrongKeyError](err); !wrong {
 		return plain, err
 	}
@@ -79,7 +90,7 @@ func (s *Store) Open(ctx context.Context, owner string, sealed []byte) (map[stri
 	}
 	id, err := s.opening(ctx, v.Recipient)
 	if err == nil {
-		plain, err = v.open(owner, id)
+		plain, err = v.open(owner, to, id)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("opening the sealed secrets of %s: %w", owner, err)
@@ -88,22 +99,44 @@ func (s *Store) Open(ctx context.Context, owner string, sealed []byte) (map[stri
 }
 
 // OpenRecord decrypts the sealed values of a record, which a Keyring has sealed for their
-// owner. Those that are not sealed with the key that seals at present are sealed with it
-// anew, and the keys that they had in a vault are removed: that is how keys are rotated
-// and moved. Whatever interrupts it, the record names a key that is there, and the next
-// one who opens it goes on.
-func (s *Store) OpenRecord(ctx context.Context, rec *store.Record, owner string) (map[string]string, error) {
-	plain, err := s.openRecord(ctx, rec, owner, s.Open)
+// owner, and for the destination that its data has now. Those that are not sealed with the
+// key that seals at present, or without a destination, are sealed with both anew, and the
+// keys that they had in a vault are removed: that is how keys are rotated and moved.
+// Whatever interrupts it, the record names a key that is there, and the next one who opens
+// it goes on.
+func (s *Store) OpenRecord(ctx context.Context, rec *store.Record, owner string, destination func(data []byte) (Destination, error)) (map[string]string, error) {
+	plain, err := s.openRecord(ctx, rec, sealedFor{owner: owner, destination: destination}, s.OpenFor)
 	if _, lost := errors.AsType[*LostKeyError](err); lost {
 		return nil, fmt.Errorf("%w, or, when it is lost, give the secrets again by raising their *_wo_version", err)
 	}
 	return plain, err
 }
 
-type openFunc func(ctx context.Context, owner string, sealed []byte) (map[string]string, error)
+// sealedFor is what the values of a record are sealed for.
+type sealedFor struct {
+	owner string
+	// destination reads it from the data of the record; nil when it has none.
+	destination func(data []byte) (Destination, error)
+}
 
-func (s *Store) openRecord(ctx context.Context, rec *store.Record, owner string, open openFunc) (map[string]string, error) {
-	plain, err := open(ctx, owner, rec.Sealed)
+func (f sealedFor) to(rec *store.Record) (Destination, error) {
+	if f.destination == nil {
+		return nil, nil
+	}
+	return f.destination(rec.Data)
+}
+
+type openFunc func(ctx context.Context, owner string, to Destination, sealed []byte) (map[string]string, error)
+
+func (s *Store) openRecord(ctx context.Context, rec *store.Record, of sealedFor, openFor openFunc) (map[string]string, error) {
+	open := func() (map[string]string, error) {
+		to, err := of.to(rec)
+		if err != nil {
+			return nil, err
+		}
+		return openFor(ctx, of.owner, to, rec.Sealed)
+	}
+	plain, err := open()
 	if _, lost := errors.AsType[*LostKeyError](err); lost {
 		// Another process may have rotated the key since the record was read.
 		now, readErr := s.Get(ctx, rec.Kind, rec.ID)
@@ -111,29 +144,34 @@ func (s *Store) openRecord(ctx context.Context, rec *store.Record, owner string,
 			return nil, err
 		}
 		*rec = *now
-		plain, err = open(ctx, owner, rec.Sealed)
+		plain, err = open()
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := s.renew(ctx, rec, owner, plain); err != nil {
-		return nil, fmt.Errorf("sealing the secrets of %s with another key: %w; they are as they were", owner, err)
+	if err := s.renew(ctx, rec, of, plain); err != nil {
+		return nil, fmt.Errorf("sealing the secrets of %s anew: %w; they are as they were", of.owner, err)
 	}
 	return plain, nil
 }
 
 // renew seals the values of a record anew, if need be. Somebody else who writes the
 // record at the same time does the same, or leaves it to the next one.
-func (s *Store) renew(ctx context.Context, rec *store.Record, owner string, plain map[string]string) error {
-	if s.keys.settled(rec.Sealed) {
-		return nil
-	}
+func (s *Store) renew(ctx context.Context, rec *store.Record, of sealedFor, plain map[string]string) error {
 	v, err := parseValue(rec.Sealed)
 	if err != nil {
 		return err
 	}
-	if !s.keys.present(v) {
-		sealed, err := s.keys.Seal(ctx, owner, rec.Sealed, plain)
+	to, err := of.to(rec)
+	if err != nil {
+		return err
+	}
+	unbound := to != nil && v.Version != versionBound
+	if !unbound && s.keys.settled(rec.Sealed) {
+		return nil
+	}
+	if unbound || !s.keys.present(v) {
+		sealed, err := s.keys.SealFor(ctx, of.owner, to, rec.Sealed, plain)
 		if err != nil {
 			return err
 		}

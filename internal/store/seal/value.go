@@ -21,8 +21,12 @@ const (
 	schemeBarbican = "barbican"
 )
 
+// The versions of sealed values and contents. Each is authenticated together with what
+// it is the version of, so that none can be passed off as another.
 const (
 	version = 1
+	// versionBound is that of a value that holds where its secrets go.
+	versionBound = 2
 	// dataKeySize makes it AES-256-GCM.
 	dataKeySize = 32
 )
@@ -47,16 +51,27 @@ type sealedValue struct {
 	Data []byte `json:"data"`
 }
 
+// boundText is what a value of versionBound encrypts.
+type boundText struct {
+	Values map[string]string `json:"values"`
+	For    Destination       `json:"for"`
+}
+
 // seal encrypts the values for their owner with a key: without the owner, the id of the
-// object that they belong to, they cannot be opened.
-func seal(owner string, with key, plain map[string]string) ([]byte, error) {
-	text, err := json.Marshal(plain)
+// object that they belong to, they cannot be opened. A destination that is not nil is
+// sealed with them.
+func seal(owner string, with key, plain map[string]string, to Destination) ([]byte, error) {
+	var content any = plain
+	v := sealedValue{Version: version, Scheme: with.scheme(), Recipient: with.recipient(), VaultID: with.secret, Rotation: with.rotation, Former: with.former}
+	if to != nil {
+		v.Version, content = versionBound, boundText{Values: plain, For: to}
+	}
+	text, err := json.Marshal(content)
 	if err != nil {
 		return nil, err
 	}
 	dataKey := make([]byte, dataKeySize)
 	rand.Read(dataKey) //nolint:errcheck,gosec // crypto/rand.Read never returns an error.
-	v := sealedValue{Version: version, Scheme: with.scheme(), Recipient: with.recipient(), VaultID: with.secret, Rotation: with.rotation, Former: with.former}
 	if v.Key, err = wrap(dataKey, with.identity); err != nil {
 		return nil, err
 	}
@@ -64,12 +79,13 @@ func seal(owner string, with key, plain map[string]string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	v.Data = aead.Seal(nil, nil, text, associatedData(owner)) //nolint:gosec // this AEAD makes a random nonce itself and wants none
+	v.Data = aead.Seal(nil, nil, text, associatedData(v.Version, owner)) //nolint:gosec // this AEAD makes a random nonce itself and wants none
 	return json.Marshal(v)
 }
 
-// open decrypts a value of the owner with the identity that it was sealed for.
-func (v *sealedValue) open(owner string, id *age.X25519Identity) (map[string]string, error) {
+// open decrypts a value of the owner with the identity that it was sealed for. It returns
+// an *EditedError when the value was sealed for another destination.
+func (v *sealedValue) open(owner string, to Destination, id *age.X25519Identity) (map[string]string, error) {
 	dataKey, err := unwrap(v.Key, id)
 	if err != nil {
 		return nil, err
@@ -78,13 +94,23 @@ func (v *sealedValue) open(owner string, id *age.X25519Identity) (map[string]str
 	if err != nil {
 		return nil, err
 	}
-	text, err := aead.Open(nil, nil, v.Data, associatedData(owner))
+	text, err := aead.Open(nil, nil, v.Data, associatedData(v.Version, owner))
 	if err != nil {
 		return nil, errors.New("changed since it was sealed, or sealed for another owner: give the secrets again by raising their *_wo_version")
 	}
+	// The errors of json are left out: they can quote the secret.
+	if v.Version == versionBound {
+		var bound boundText
+		if err := json.Unmarshal(text, &bound); err != nil {
+			return nil, errors.New("the decrypted value is not one with its destination")
+		}
+		if other := bound.For.differs(to); len(other) > 0 {
+			return nil, &EditedError{Fields: other}
+		}
+		return bound.Values, nil
+	}
 	var plain map[string]string
 	if err := json.Unmarshal(text, &plain); err != nil {
-		// The error of json is left out: it can quote the secret.
 		return nil, errors.New("the decrypted value is not a map of strings")
 	}
 	return plain, nil
@@ -99,7 +125,7 @@ func parseValue(sealed []byte) (*sealedValue, error) {
 	if err := json.Unmarshal(sealed, &v); err != nil {
 		return nil, fmt.Errorf("not a sealed value: %w", err)
 	}
-	if err := checkForm(v.Version, v.Scheme, schemeAge, schemeBarbican); err != nil {
+	if err := checkForm(v.Version, versionBound, v.Scheme, schemeAge, schemeBarbican); err != nil {
 		return nil, err
 	}
 	return &v, nil
@@ -137,10 +163,11 @@ func unwrap(wrapped []byte, id *age.X25519Identity) ([]byte, error) {
 	return dataKey, nil
 }
 
-// checkForm refuses a form that this release does not open.
-func checkForm(v int, scheme string, opened ...string) error {
-	if v != version || !slices.Contains(opened, scheme) {
-		return fmt.Errorf("sealed in version %d of the scheme %q, this release opens version %d of %s: use the release of the provider that sealed it", v, scheme, version, strings.Join(opened, " and "))
+// checkForm refuses a form that this release, which knows versions up to the newest, does
+// not open.
+func checkForm(v, newest int, scheme string, opened ...string) error {
+	if v < version || v > newest || !slices.Contains(opened, scheme) {
+		return fmt.Errorf("sealed in version %d of the scheme %q, this release opens versions up to %d of %s: use the release of the provider that sealed it", v, scheme, newest, strings.Join(opened, " and "))
 	}
 	return nil
 }
@@ -154,8 +181,8 @@ func newAEAD(dataKey []byte) (cipher.AEAD, error) {
 }
 
 // associatedData binds a value to its owner and its form, so that it opens in no
-// other record. It says nothing of scheme and recipient: a data key can be wrapped
-// anew.
-func associatedData(owner string) []byte {
-	return []byte("terraform-provider-vnf/v1 sealed value of " + owner)
+// other record, and in no other version. It says nothing of scheme and recipient: a data
+// key can be wrapped anew.
+func associatedData(v int, owner string) []byte {
+	return fmt.Appendf(nil, "terraform-provider-vnf/v%d sealed value of %s", v, owner)
 }

@@ -100,7 +100,7 @@ func (s *site) open(in *seal.Store) (string, error) {
 	if err != nil {
 		s.Fatal(err)
 	}
-	plain, err := in.OpenRecord(s.Context(), rec, "vim-1")
+	plain, err := in.OpenRecord(s.Context(), rec, "vim-1", nil)
 	return plain["token"], err
 }
 

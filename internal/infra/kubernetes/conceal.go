@@ -1,0 +1,39 @@
+package kubernetes
+
+import (
+	"context"
+	"encoding/base64"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// conceal makes the data of the Secrets among objects a secret of the operation:
+// events and logs of others may quote it. What is the name of an object as well stays, or
+// nobody could tell from an error which object it is about.
+func conceal(ctx context.Context, objects []*object) {
+	concealed := vnfm.ConcealedIn(ctx)
+	if concealed == nil {
+		return
+	}
+	named := map[string]bool{}
+	for _, o := range objects {
+		named[o.name], named[o.namespace] = true, true
+	}
+	for _, o := range objects {
+		if !o.isSecret() {
+			continue
+		}
+		for _, field := range []string{"data", "stringData"} {
+			data, _ := o.content[field].(map[string]any)
+			for _, value := range data {
+				text, _ := value.(string)
+				if raw, err := base64.StdEncoding.DecodeString(text); err == nil && field == "data" {
+					text = string(raw)
+				}
+				if !named[text] {
+					concealed.Add(text)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,25 @@
+package kubernetes
+
+import (
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// The data of Secrets is a secret of the operation, and names of objects stay.
+func TestConceal(t *testing.T) {
+	ctx := vnfm.WithConcealed(t.Context())
+	conceal(ctx, []*object{
+		{gvk: schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}, name: "postgres", content: map[string]any{"data": map[string]any{"a": "in-clear"}}},
+		{
+			gvk: schema.GroupVersionKind{Version: "v1", Kind: "Secret"}, name: "login",
+			content: map[string]any{"data": map[string]any{"password": "cGxhbnRlZC1wYXNzd29yZA==", "user": "cG9zdGdyZXM="}, "stringData": map[string]any{"token": "planted-token"}},
+		},
+	})
+	got := vnfm.ConcealedIn(ctx).Hide("postgres in-clear planted-password cGxhbnRlZC1wYXNzd29yZA== planted-token login")
+	if want := "postgres in-clear (sensitive) (sensitive) (sensitive) login"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

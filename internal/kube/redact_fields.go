@@ -1,0 +1,141 @@
+package kube
+
+import (
+	"encoding/json"
+	"regexp"
+	"strconv"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+var (
+	// quoting is how an API server begins to quote the value of a field: in what it finds
+	// invalid, and in what has another type than its schema.
+	quoting = regexp.MustCompile(`(\S+): (?:Invalid|Unsupported|Duplicate) value: |(\S+): expected [^:"\n]*, got `)
+	// fieldParts are the names in the path of a field, with the keys in brackets.
+	fieldParts = regexp.MustCompile(`\[([^\]]*)\]|([^.\[\]]+)`)
+	// objectKeys are those in an object that a server quotes as JSON, or as Go does.
+	objectKeys   = regexp.MustCompile(`"([^"]+)"\s*:|(\w+):`)
+	quotedText   = regexp.MustCompile(`(?s)^"(?:[^"\\]|\\.)*"`)
+	quotedScalar = regexp.MustCompile(`^[^:\s\]]+`)
+	privateKey   = regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY`)
+)
+
+// cleanFields takes the values of fields that hold secrets out of an answer. A field is
+// known by its path, whatever the kind: there are more kinds than anybody knows.
+func cleanFields(s *metav1.Status) {
+	var secrets []string
+	ofSecret := strings.Contains(s.Message, `Secret "`)
+	if s.Details != nil {
+		for i := range s.Details.Causes {
+			cause := &s.Details.Causes[i]
+			var found []string
+			// The message of a cause begins where the field is left out.
+			text := cleanText(cause.Field+": "+cause.Message, ofSecret, &found)
+			cause.Message = strings.TrimPrefix(text, cause.Field+": ")
+			secrets = append(secrets, found...)
+		}
+	}
+	s.Message = cleanText(s.Message, ofSecret, &secrets)
+	for _, secret := range secrets {
+		s.Message = strings.ReplaceAll(s.Message, secret, redacted)
+	}
+}
+
+// cleanText redacts a text, which may be about a Secret, and notes what it has taken out.
+func cleanText(text string, ofSecret bool, secrets *[]string) string {
+	var out strings.Builder
+	for {
+		at := quoting.FindStringSubmatchIndex(text)
+		if at == nil {
+			out.WriteString(text)
+			return out.String()
+		}
+		field := strings.TrimLeft(text[max(at[2], at[4]):max(at[3], at[5])], "[(")
+		out.WriteString(text[:at[1]])
+		text = text[at[1]:]
+		value := quotedValue(text)
+		secret := isSecretField(field) || holdsSecret(field, value) || ofSecret && strings.HasPrefix(strings.TrimPrefix(field, "."), "data")
+		if value == "" || !secret {
+			continue
+		}
+		out.WriteString(redacted)
+		text = text[len(value):]
+		if plain, err := strconv.Unquote(value); err == nil {
+			value = plain
+		}
+		// Shorter texts are words of the message itself.
+		if len(value) > 3 {
+			*secrets = append(*secrets, value)
+		}
+	}
+}
+
+// quotedValue is the value at the beginning of a text.
+func quotedValue(text string) string {
+	if value := quotedText.FindString(text); value != "" {
+		return value
+	}
+	if strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") {
+		decoder := json.NewDecoder(strings.NewReader(text))
+		var value json.RawMessage
+		if decoder.Decode(&value) == nil {
+			return text[:decoder.InputOffset()]
+		}
+	}
+	line, _, _ := strings.Cut(text, "\n")
+	scalar := quotedScalar.FindString(line)
+	if strings.ContainsAny(scalar, "{[") || scalar == "" {
+		// Where an object of Go ends cannot be told from its contents.
+		return line[:strings.LastIndexAny(line, "}]")+1]
+	}
+	return scalar
+}
+
+// isSecretField reports whether the value of a field is a secret.
+func isSecretField(field string) bool {
+	last, environment := "", false
+	for _, part := range fieldParts.FindAllStringSubmatch(field, -1) {
+		name := part[2]
+		if key := part[1]; key != "" {
+			if _, err := strconv.Atoi(key); err == nil || strings.Contains(key, "=") {
+				continue
+			}
+			name = strings.Trim(key, `"'`)
+		}
+		switch name {
+		case "stringData":
+			return true
+		case "env":
+			environment = true
+		}
+		last = name
+	}
+	switch last {
+	case "value":
+		return environment
+	case "content", "userData":
+		return true
+	}
+	return vnfm.NamesSecret(last)
+}
+
+// holdsSecret reports whether a value is one wherever it stands, or an object with one.
+func holdsSecret(field, value string) bool {
+	if privateKey.MatchString(value) {
+		return true
+	}
+	if strings.HasPrefix(value, `"`) || !strings.ContainsAny(value, "{[") {
+		return false
+	}
+	for _, key := range objectKeys.FindAllStringSubmatch(value, -1) {
+		name := key[1] + key[2]
+		if isSecretField(name) || isSecretField(field+"."+name) || name == "data" {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,116 @@
+package lcm
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"net/url"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// withSecretsOf returns a context that keeps the secrets of a request. Those of its
+// VIMs, and of what is made for it, become known on the way.
+func withSecretsOf(ctx context.Context, spec *vnfm.InstanceSpec) context.Context {
+	texts := vnfm.TextsIn(spec.SecretParams)
+	ctx = context.WithValue(vnfm.WithConcealed(ctx), requestKey{}, texts)
+	vnfm.Conceal(ctx, texts...)
+	vnfm.Conceal(ctx, namedSecrets(spec.AdditionalParams)...)
+	if spec.Sink != nil {
+		for _, value := range spec.Sink.Headers {
+			text := value.Reveal()
+			vnfm.Conceal(ctx, text)
+			// A scheme such as Bearer is no secret, and what follows it may stand alone.
+			if _, rest, ok := strings.Cut(text, " "); ok {
+				vnfm.Conceal(ctx, rest)
+			}
+		}
+	}
+	return ctx
+}
+
+type requestKey struct{}
+
+// sealedTexts is the sealed value of an instance that holds the texts which the request called
+// secret: a termination has no request to know them from.
+const sealedTexts = "secret_texts"
+
+// sealTexts adds the secret texts of the request to values that are about to be sealed.
+func sealTexts(ctx context.Context, plain map[string]string) error {
+	texts, ok := ctx.Value(requestKey{}).([]string)
+	if !ok {
+		return nil
+	}
+	raw, err := json.Marshal(texts)
+	plain[sealedTexts] = string(raw)
+	return err
+}
+
+// concealSealed makes what was sealed known: what the request called secret, and what goes by
+// the name of a secret.
+func concealSealed(ctx context.Context, plain map[string]string) {
+	for _, text := range plain {
+		var value any
+		if json.Unmarshal([]byte(text), &value) == nil {
+			vnfm.Conceal(ctx, namedSecrets(value)...)
+		}
+	}
+	var texts []string
+	if json.Unmarshal([]byte(plain[sealedTexts]), &texts) == nil {
+		vnfm.Conceal(ctx, texts...)
+	}
+}
+
+// concealCredentials makes credentials known, and the secrets inside those that are files:
+// an error quotes a token, not the kubeconfig that it is in.
+func concealCredentials(ctx context.Context, credentials vnfm.Credentials) {
+	if vnfm.ConcealedIn(ctx) == nil {
+		return
+	}
+	for name, secret := range credentials {
+		text := secret.Reveal()
+		vnfm.Conceal(ctx, text)
+		if name != vnfm.CredentialKubeconfig && name != vnfm.CredentialCloudsYAML {
+			continue
+		}
+		var file any
+		if yaml.Unmarshal([]byte(text), &file) != nil {
+			continue
+		}
+		for _, inner := range namedSecrets(file) {
+			vnfm.Conceal(ctx, inner)
+			if raw, err := base64.StdEncoding.DecodeString(inner); err == nil {
+				vnfm.Conceal(ctx, string(raw))
+			}
+		}
+	}
+}
+
+// namedSecrets are the texts in a value that go by the name of a secret, and the passwords in
+// URLs.
+func namedSecrets(value any) []string {
+	var out []string
+	switch value := value.(type) {
+	case map[string]any:
+		for name, item := range value {
+			if text, ok := item.(string); ok {
+				if vnfm.NamesSecret(name) {
+					out = append(out, text)
+				}
+				if u, err := url.Parse(text); err == nil {
+					password, _ := u.User.Password()
+					out = append(out, password)
+				}
+			}
+			out = append(out, namedSecrets(item)...)
+		}
+	case []any:
+		for _, item := range value {
+			out = append(out, namedSecrets(item)...)
+		}
+	}
+	return out
+}

@@ -1,0 +1,280 @@
+package lcm_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store/sqlite"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// rewrite changes a record as somebody does who has the store and no key.
+func rewrite(t *testing.T, dir string, kind store.Kind, id string, change func(r *store.Record)) {
+	t.Helper()
+	s, err := sqlite.Open(t.Context(), filepath.Join(dir, "store.db"), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close() //nolint:errcheck // a test
+	r, err := s.Get(t.Context(), kind, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	change(r)
+	if err := s.Update(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// setField sets a field of the data of a record, by its path.
+func setField(t *testing.T, path string, value any) func(*store.Record) {
+	return func(r *store.Record) {
+		t.Helper()
+		var tree map[string]any
+		if err := json.Unmarshal(r.Data, &tree); err != nil {
+			t.Fatal(err)
+		}
+		at, names := tree, strings.Split(path, ".")
+		if of, host, ok := strings.Cut(path, "."); ok && of == "host_keys" {
+			names = []string{of, host}
+		}
+		for _, name := range names[:len(names)-1] {
+			next, ok := at[name].(map[string]any)
+			if !ok {
+				next = map[string]any{}
+				at[name] = next
+			}
+			at = next
+		}
+		at[names[len(names)-1]] = value
+		data, err := json.Marshal(tree)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Data = data
+	}
+}
+
+// refused checks that a record is refused for a field, with what to do.
+func refused(t *testing.T, err error, object, field string) {
+	t.Helper()
+	edited, ok := errors.AsType[*vnfm.EditedError](err)
+	if !ok || !slices.Contains(edited.Fields, field) || !strings.Contains(err.Error(), object) || !strings.Contains(err.Error(), "apply") {
+		t.Errorf("%s of %s was edited: %v", field, object, err)
+	}
+}
+
+func destinedVIMs() map[vnfm.VIMType]vnfm.VIMSpec {
+	return map[vnfm.VIMType]vnfm.VIMSpec{
+		vnfm.VIMTypeKubernetes: vaultVIM(),
+		vnfm.VIMTypeOpenStack: {
+			Name: "edge", Type: vnfm.VIMTypeOpenStack,
+			OpenStack:   &vnfm.OpenStackConnection{AuthURL: "https://192.0.2.1:5000", CACertificate: "PEM", Username: "u", ProjectName: "p"},
+			Credentials: vnfm.Credentials{vnfm.CredentialPassword: "passw0rd-of-the-test"},
+		},
+	}
+}
+
+// TestVIMRecordIsEdited changes what says where the credentials of a VIM go. They are sent
+// nowhere until the VIM is registered again.
+func TestVIMRecordIsEdited(t *testing.T) {
+	w := &world{driver: &driver{objects: map[string]string{}}, cloud: &driver{objects: map[string]string{}}, dir: t.TempDir()}
+	e := w.open(t)
+	for kind, fields := range map[vnfm.VIMType]map[string]any{
+		vnfm.VIMTypeKubernetes: {
+			"kubernetes.endpoint": "https://evil.example", "kubernetes.ca_certificate": "PEM", "kubernetes.insecure_skip_tls_verify": true,
+			"kubernetes.tls_server_name": "evil.example", "kubernetes.proxy_url": "http://evil.example", "kubernetes.kubeconfig_context": "evil",
+			"kubernetes.username": "evil", "kubernetes.capi_cluster.name": "evil", "type": "openstack",
+		},
+		vnfm.VIMTypeOpenStack: {
+			"openstack.auth_url": "https://evil.example", "openstack.ca_certificate": "", "openstack.insecure_skip_tls_verify": true,
+			"openstack.allow_http_endpoints": true, "openstack.cloud": "evil", "openstack.region": "evil", "openstack.interface": "admin",
+		},
+	} {
+		spec := destinedVIMs()[kind]
+		v, _, err := e.RegisterVIM(t.Context(), "", spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for field, value := range fields {
+			if _, err := w.open(t).CheckRegisteredVIM(t.Context(), v.ID, 0); err != nil {
+				t.Fatal(err)
+			}
+			rewrite(t, w.dir, store.KindVIM, v.ID, setField(t, field, value))
+			_, err := w.open(t).CheckRegisteredVIM(t.Context(), v.ID, 0)
+			refused(t, err, `VIM "edge"`, field)
+			if _, _, err := w.open(t).UpdateVIM(t.Context(), v.ID, spec); err != nil {
+				t.Fatalf("registering it again: %v", err)
+			}
+		}
+	}
+}
+
+// TestSealedPartsAreExchanged gives a VIM the sealed part of another one, and one of its own
+// of before its endpoint changed.
+func TestSealedPartsAreExchanged(t *testing.T) {
+	w := &world{driver: &driver{objects: map[string]string{}}, dir: t.TempDir()}
+	e := w.open(t)
+	spec := vaultVIM()
+	v, _, err := e.RegisterVIM(t.Context(), "", spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := vaultVIM()
+	other.Name = "other"
+	o, _, err := e.RegisterVIM(t.Context(), "", other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var first, foreign []byte
+	rewrite(t, w.dir, store.KindVIM, o.ID, func(r *store.Record) { foreign = r.Sealed })
+	rewrite(t, w.dir, store.KindVIM, v.ID, func(r *store.Record) { first, r.Sealed = r.Sealed, foreign })
+	if _, err := w.open(t).CheckRegisteredVIM(t.Context(), v.ID, 0); err == nil || !strings.Contains(err.Error(), "sealed for another owner") {
+		t.Errorf("with the credentials of another VIM: %v", err)
+	}
+	// Another endpoint that the user gives is sealed with them.
+	spec.Kubernetes = &vnfm.KubernetesConnection{Endpoint: "https://192.0.2.7:6443"}
+	if _, _, err := w.open(t).UpdateVIM(t.Context(), v.ID, spec); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.open(t).CheckRegisteredVIM(t.Context(), v.ID, 0); err != nil {
+		t.Errorf("with the endpoint that was given: %v", err)
+	}
+	rewrite(t, w.dir, store.KindVIM, v.ID, func(r *store.Record) { r.Sealed = first })
+	_, err = w.open(t).CheckRegisteredVIM(t.Context(), v.ID, 0)
+	refused(t, err, `VIM "edge"`, "kubernetes.endpoint")
+}
+
+// TestVIMOfAnEarlierRelease has credentials that were sealed without their destination: they
+// are opened once, and are sealed with it then.
+func TestVIMOfAnEarlierRelease(t *testing.T) {
+	w := &world{driver: &driver{objects: map[string]string{}}, dir: t.TempDir()}
+	v, _, err := w.open(t).RegisterVIM(t.Context(), "", vaultVIM())
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys, err := seal.New(seal.Source{KeyFile: filepath.Join(w.dir, "key.txt")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	old, err := keys.Seal(t.Context(), v.ID, nil, map[string]string{vnfm.CredentialBearerToken: "t0ken-of-the-test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rewrite(t, w.dir, store.KindVIM, v.ID, func(r *store.Record) { r.Sealed = old })
+	for range 2 {
+		if _, err := w.open(t).CheckRegisteredVIM(t.Context(), v.ID, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rewrite(t, w.dir, store.KindVIM, v.ID, setField(t, "kubernetes.endpoint", "https://evil.example"))
+	_, err = w.open(t).CheckRegisteredVIM(t.Context(), v.ID, 0)
+	refused(t, err, `VIM "edge"`, "kubernetes.endpoint")
+}
+
+// TestHostKeysAreEdited changes the key of a host in the record of an instance whose
+// management driver has a password for it.
+func TestHostKeysAreEdited(t *testing.T) {
+	w, d, spec := newWorkerWorld(t)
+	i, err := w.Instantiate(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.mustUpdate(t, i.ID, spec)
+	edit := func() { rewrite(t, w.dir, store.KindInstance, i.ID, setField(t, "host_keys.one", "ssh-ed25519 EVIL")) }
+	edit()
+	d.taken()
+	spec.ScaleLevels = map[string]int{"workers": 1}
+	_, err = w.open(t).Update(t.Context(), i.ID, spec)
+	refused(t, err, `VNF instance "core"`, "host_keys.one")
+	same(t, "calls", d.taken(), []string(nil))
+	// It is said once: the key was forgotten, and is met again.
+	got := w.mustUpdate(t, i.ID, spec)
+	same(t, "host keys", got.HostKeys, map[string]string{"one": "ssh-ed25519 AAAA"})
+	edit()
+	d.taken()
+	err = w.open(t).Terminate(t.Context(), i.ID, vnfm.TerminateSpec{})
+	refused(t, err, `VNF instance "core"`, "host_keys.one")
+	same(t, "calls", d.taken(), []string(nil))
+	var left []string
+	if err := w.open(t).Terminate(t.Context(), i.ID, vnfm.TerminateSpec{Type: vnfm.Forceful, LeftBehind: func(object, _ string) { left = append(left, object) }}); err != nil {
+		t.Fatal(err)
+	}
+	same(t, "left behind", left, []string{"What Management Drivers Made"})
+	same(t, "parameters", d.seen, map[string]any{})
+}
+
+// pinningHosts are hosts whose key is kept, and that note which registry they get.
+type pinningHosts struct {
+	vnfm.RegistryDriver
+	addresses []string
+}
+
+func (p *pinningHosts) InstallRegistry(ctx context.Context, h *vnfm.RegistryHost) (*vnfm.RegistryState, error) {
+	p.addresses = append(p.addresses, h.Address+" "+h.Spec.SSH.Password.Reveal()+" "+h.HostKeys.Pinned(h.Pin))
+	return &vnfm.RegistryState{}, h.HostKeys.Pin(ctx, h.Pin, "ssh-ed25519 AAAA")
+}
+
+func (p *pinningHosts) ReadRegistry(ctx context.Context, h *vnfm.RegistryHost) (*vnfm.RegistryState, error) {
+	return p.InstallRegistry(ctx, h)
+}
+
+func (p *pinningHosts) RemoveRegistry(ctx context.Context, h *vnfm.RegistryHost, _ bool) error {
+	_, err := p.InstallRegistry(ctx, h)
+	return err
+}
+
+// TestRegistryRecordIsEdited changes what says where the password of a host goes.
+func TestRegistryRecordIsEdited(t *testing.T) {
+	dir, hosts := t.TempDir(), &pinningHosts{}
+	keys, err := seal.New(seal.Source{DefaultKeyFile: filepath.Join(dir, "key.txt")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := lcm.New(lcm.Config{
+		OpenStore: func(ctx context.Context) (store.Store, error) {
+			return sqlite.Open(ctx, filepath.Join(dir, "store.db"), "test")
+		},
+		Keyring: keys, Registries: hosts,
+	})
+	t.Cleanup(func() {
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	spec := vnfm.RegistrySpec{Name: "r", SSH: vnfm.SSHAccess{Address: "192.0.2.1", User: "u", Password: "planted-password"}}
+	r, err := e.InstallRegistry(t.Context(), "", spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for field, value := range map[string]any{
+		"spec.ssh.address": "192.0.2.66", "spec.ssh.port": 2222, "spec.ssh.jump.address": "192.0.2.66", "spec.ssh.user": "evil",
+		"spec.image": "evil", "host_keys.host/192.0.2.1": "ssh-ed25519 EVIL",
+	} {
+		rewrite(t, dir, store.KindRegistry, r.ID, setField(t, field, value))
+		before := len(hosts.addresses)
+		_, err := e.ReadRegistry(t.Context(), r.ID)
+		refused(t, err, `private registry "r"`, field)
+		refused(t, e.RemoveRegistry(t.Context(), r.ID, false), `private registry "r"`, field)
+		_, err = e.InstallRegistry(t.Context(), r.ID, spec)
+		refused(t, err, `private registry "r"`, field)
+		if got := hosts.addresses[before:]; len(got) > 0 {
+			t.Errorf("%s: the secrets went to %v", field, got)
+		}
+		if _, err := e.InstallRegistry(t.Context(), r.ID, spec); err != nil {
+			t.Fatal(err)
+		}
+		same(t, "the host", hosts.addresses[before:], []string{"192.0.2.1 planted-password "})
+		if _, err := e.ReadRegistry(t.Context(), r.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
