@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"net/url"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -15,10 +16,10 @@ import (
 // withSecretsOf returns a context that keeps the secrets of a request. Those of its
 // VIMs, and of what is made for it, become known on the way.
 func withSecretsOf(ctx context.Context, spec *vnfm.InstanceSpec) context.Context {
-	texts := vnfm.TextsIn(spec.SecretParams)
+	texts := hidden(vnfm.TextsIn(spec.SecretParams), spec.AdditionalParams)
 	ctx = context.WithValue(vnfm.WithConcealed(ctx), requestKey{}, texts)
 	vnfm.Conceal(ctx, texts...)
-	vnfm.Conceal(ctx, namedSecrets(spec.AdditionalParams)...)
+	vnfm.Conceal(ctx, hidden(namedSecrets(spec.AdditionalParams), spec.AdditionalParams)...)
 	if spec.Sink != nil {
 		for _, value := range spec.Sink.Headers {
 			text := value.Reveal()
@@ -55,7 +56,7 @@ func concealSealed(ctx context.Context, plain map[string]string) {
 	for _, text := range plain {
 		var value any
 		if json.Unmarshal([]byte(text), &value) == nil {
-			vnfm.Conceal(ctx, namedSecrets(value)...)
+			vnfm.Conceal(ctx, hidden(namedSecrets(value), value)...)
 		}
 	}
 	var texts []string
@@ -87,6 +88,33 @@ func concealCredentials(ctx context.Context, credentials vnfm.Credentials) {
 			}
 		}
 	}
+}
+
+// hidden are the secrets that are not in clear in a value as well, by a name that is no
+// secret's: of a user whose password is his name, an error may say who he is.
+func hidden(secrets []string, value any) []string {
+	shown := shownTexts(value)
+	return slices.DeleteFunc(slices.Clone(secrets), func(text string) bool { return slices.Contains(shown, text) })
+}
+
+// shownTexts are the texts in a value that do not go by the name of a secret.
+func shownTexts(value any) []string {
+	var out []string
+	switch value := value.(type) {
+	case map[string]any:
+		for name, item := range value {
+			if _, ok := item.(string); !ok || !vnfm.NamesSecret(name) {
+				out = append(out, shownTexts(item)...)
+			}
+		}
+	case []any:
+		for _, item := range value {
+			out = append(out, shownTexts(item)...)
+		}
+	case string:
+		out = append(out, value)
+	}
+	return out
 }
 
 // namedSecrets are the texts in a value that go by the name of a secret, and the passwords in

@@ -42,6 +42,8 @@ func TestErrorsOfOperationsAreMasked(t *testing.T) {
 	}
 	w.management = map[string]vnfm.ManagementDriver{vnfm.ArtifactBash: &talker{}}
 	spec.VIMID = v.ID
+	// Who logs in is no secret, whatever else is the same text.
+	spec.SecretParams = map[string]any{"site": map[string]any{"password": password, "root_password": "root"}}
 	spec.Sink = &vnfm.CredentialsSink{URL: "https://192.0.2.1", Headers: map[string]vnfm.Secret{"Authorization": "Bearer " + header}}
 	said := strings.Join([]string{
 		"begin", token, `t0ken/of-the\"kubeconfig`, "t0ken%2Fof-the%22kubeconfig", base64.StdEncoding.EncodeToString([]byte(token)),
