@@ -16,8 +16,9 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// TestAccLostStore deletes the store between two applies. The next apply writes
-// the records again, under the same ids, and touches no object.
+// TestAccLostStore deletes the store between two applies, and at last its key with it, as
+// another machine begins. The next apply writes the records again, under the same ids, and
+// touches no object: the digests of Secrets are what they were, and no pod is replaced.
 func TestAccLostStore(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -30,7 +31,9 @@ func TestAccLostStore(t *testing.T) {
 		}
 		return out
 	}
-	before, objects := ids(), w.uids()
+	pods := func() string { return w.kubectl("get", "pods", "-o", "jsonpath={.items[*].metadata.uid}") }
+	before, objects, running := ids(), w.uids(), pods()
+	digests := w.resource(address).values["objects"]
 
 	w.loseStore()
 	got := w.must(1, "destroy", "-auto-approve")
@@ -40,6 +43,9 @@ func TestAccLostStore(t *testing.T) {
 	}
 
 	w.loseStore()
+	if err := os.Remove(w.store.KeyFile); err != nil {
+		t.Fatal(err)
+	}
 	plan := w.must(2, "plan", "-detailed-exitcode")
 	w.says(plan, `Record of VNF Instance "test" Is Missing`, "The next apply writes the record again")
 	if diff := cmp.Diff(map[string][]string{"vnf_vim.test": {"update"}, "vnf_package.test": {"update"}, address: {"update"}}, w.actions()); diff != "" {
@@ -53,6 +59,12 @@ func TestAccLostStore(t *testing.T) {
 	}
 	if diff := cmp.Diff(objects, w.uids()); diff != "" {
 		t.Errorf("UIDs of objects before (-) and after (+) the loss of the store:\n%s", diff)
+	}
+	if now := pods(); running == "" || now != running {
+		t.Errorf("pods %s became %s", running, now)
+	}
+	if diff := cmp.Diff(digests, w.resource(address).values["objects"]); diff != "" {
+		t.Errorf("digests before (-) and after (+) the loss of the store and its key:\n%s", diff)
 	}
 	w.destroy()
 	w.destroyed()

@@ -100,7 +100,7 @@ func (d *driver) DryRun(_ context.Context, t *vnfm.Target, keys []string) (vnfm.
 
 func (d *driver) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) error {
 	d.saw(t)
-	r.Progress(ctx, fmt.Sprint("applying with ", d.seen))
+	r.Progress(ctx, fmt.Sprint("applying with ", t.Params()))
 	if err := d.at("apply"); err != nil {
 		return err
 	}
