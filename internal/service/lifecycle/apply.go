@@ -19,8 +19,7 @@ import (
 func (r *Resource[M, P]) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	var plan M
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
-	ctx, manager, spec, secrets := r.prepare(ctx, &plan, nil, req.Config, &resp.Diagnostics)
-	defer func() { resp.Diagnostics = tfutil.MaskDiagnostics(resp.Diagnostics, secrets...) }()
+	ctx, manager, spec := r.prepare(ctx, &plan, nil, req.Config, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -35,8 +34,8 @@ func (r *Resource[M, P]) Create(ctx context.Context, req resource.CreateRequest,
 		return
 	}
 	m.SetRecord(ctx, instance, &resp.Diagnostics)
-	r.fillObjects(ctx, m, manager, instance.ID, spec)
 	m.Finish(ctx, manager, instance, &resp.Diagnostics)
+	r.fillObjects(ctx, m, manager, instance.ID, spec)
 	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
 }
 
@@ -78,29 +77,28 @@ func (r *Resource[M, P]) endCreate(spec vnfm.InstanceSpec, err error, diags *dia
 }
 
 // prepare gets what Create, where there is no state, and Update need, fills what a plan
-// with unknown values could not show, and masks the secrets of the configuration, which it
-// returns, in logs.
-func (r *Resource[M, P]) prepare(ctx context.Context, plan, state *M, config tfsdk.Config, diags *diag.Diagnostics) (context.Context, vnfm.Manager, vnfm.InstanceSpec, []string) {
+// with unknown values could not show, and masks the secrets of the configuration in logs.
+func (r *Resource[M, P]) prepare(ctx context.Context, plan, state *M, config tfsdk.Config, diags *diag.Diagnostics) (context.Context, vnfm.Manager, vnfm.InstanceSpec) {
 	var spec vnfm.InstanceSpec
 	manager := r.data.RequireManager(diags)
 	if diags.HasError() {
-		return ctx, nil, spec, nil
+		return ctx, nil, spec
 	}
 	spec, known := r.spec(ctx, plan, state, diags)
 	if !known {
 		diags.AddError("Unknown Values", fmt.Sprintf("The arguments of the %s are not known during apply. This is always a bug in the provider and should be reported to its developers.", r.kind.Noun))
 	}
 	if diags.HasError() {
-		return ctx, nil, spec, nil
+		return ctx, nil, spec
 	}
 	var configured M
 	if diags.Append(config.Get(ctx, &configured)...); diags.HasError() {
-		return ctx, nil, spec, nil
+		return ctx, nil, spec
 	}
 	secrets := P(plan).Conceal(ctx, &configured, &spec, diags)
 	ctx = tfutil.Mask(ctx, secrets...)
 	P(plan).Prepare(ctx, manager, idOf[M, P](state), &configured, &spec, diags)
-	return tfutil.WithSink(ctx, config, &spec, diags), manager, spec, secrets
+	return tfutil.WithSink(ctx, config, &spec, diags), manager, spec
 }
 
 // spec reads what the user wants, without a heal that was run already.
@@ -118,8 +116,7 @@ func (r *Resource[M, P]) Update(ctx context.Context, req resource.UpdateRequest,
 	var plan, state M
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	ctx, manager, spec, secrets := r.prepare(ctx, &plan, &state, req.Config, &resp.Diagnostics)
-	defer func() { resp.Diagnostics = tfutil.MaskDiagnostics(resp.Diagnostics, secrets...) }()
+	ctx, manager, spec := r.prepare(ctx, &plan, &state, req.Config, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -131,8 +128,8 @@ func (r *Resource[M, P]) Update(ctx context.Context, req resource.UpdateRequest,
 	if err == nil {
 		planned := m.Common().Generation
 		m.SetRecord(ctx, instance, &resp.Diagnostics)
-		r.fillObjects(ctx, m, manager, instance.ID, spec)
 		m.Finish(ctx, manager, instance, &resp.Diagnostics)
+		r.fillObjects(ctx, m, manager, instance.ID, spec)
 		if !planned.IsUnknown() {
 			// Something drifted after the plan and was put right by the way. Terraform
 			// holds a provider to the plan; the next refresh shows the generation.

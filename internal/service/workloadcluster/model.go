@@ -286,7 +286,7 @@ func (m *model) TerminateSpec(context.Context, *diag.Diagnostics) vnfm.Terminate
 }
 
 // SetRecord implements lifecycle.Model.
-func (m *model) SetRecord(_ context.Context, i *vnfm.Instance, _ *diag.Diagnostics) {
+func (m *model) SetRecord(_ context.Context, i *vnfm.Instance, diags *diag.Diagnostics) {
 	m.SetBase(i)
 	m.setCredential(i)
 	if i.Cluster != nil {
@@ -315,13 +315,21 @@ func (m *model) SetObservation(ctx context.Context, o *vnfm.Observation, diags *
 // Finish implements lifecycle.Model. What was planned stays: Terraform holds a provider
 // to it, and the next refresh shows what has changed since. What cannot be looked at is
 // left for that, too.
-func (m *model) Finish(ctx context.Context, manager vnfm.Manager, i *vnfm.Instance, _ *diag.Diagnostics) {
+func (m *model) Finish(ctx context.Context, manager vnfm.Manager, i *vnfm.Instance, diags *diag.Diagnostics) {
 	limit := time.Minute
 	if errors.Is(ctx.Err(), context.Canceled) {
 		limit = time.Second
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
+	if m.Objects.IsUnknown() {
+		m.Objects = tfutil.StringMap(nil)
+		if spec, known := m.Spec(ctx, nil, diags); known {
+			if preview, _, err := manager.PreviewInstance(ctx, i.ID, spec); err == nil && preview != nil {
+				m.SetPreview(preview)
+			}
+		}
+	}
 	if !m.Phase.IsUnknown() {
 		return
 	}
