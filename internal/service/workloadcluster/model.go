@@ -286,7 +286,7 @@ func (m *model) TerminateSpec(context.Context, *diag.Diagnostics) vnfm.Terminate
 }
 
 // SetRecord implements lifecycle.Model.
-func (m *model) SetRecord(_ context.Context, i *vnfm.Instance, diags *diag.Diagnostics) {
+func (m *model) SetRecord(_ context.Context, i *vnfm.Instance, _ *diag.Diagnostics) {
 	m.SetBase(i)
 	m.setCredential(i)
 	if i.Cluster != nil {
