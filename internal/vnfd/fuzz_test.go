@@ -6,16 +6,14 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 )
 
-// FuzzRead looks for panics, endless work and positions that are not in the
-// file; whatever is read must also survive
-// the arithmetic, and is the same when it is read again.
+// FuzzRead looks for panics, work past the budget and positions that are not in the file; what is read also survives the
+// arithmetic, and is the same when it is read again.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(goodVNFD))
 	f.Add([]byte(legacy))
@@ -43,7 +41,6 @@ func FuzzRead(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		start := time.Now()
 		limits := budget.Limits{Steps: 100_000, Values: 50_000}
 		b := budget.New(t.Context(), limits)
 		d, problems := Parse(b, "v.yaml", data)
@@ -86,9 +83,6 @@ func FuzzRead(f *testing.F) {
 		}
 		if _, more := Read(budget.New(t.Context(), limits), fstest.MapFS{"v.yaml": {Data: data}}, "v.yaml"); len(more) == 0 && len(problems) > 0 {
 			t.Errorf("Parse found %q, Read nothing", problems)
-		}
-		if took := time.Since(start); took > 10*time.Second {
-			t.Errorf("took %s", took)
 		}
 	})
 }
