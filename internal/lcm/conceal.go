@@ -18,7 +18,7 @@ import (
 func withSecretsOf(ctx context.Context, spec *vnfm.InstanceSpec) context.Context {
 	texts := hidden(vnfm.TextsIn(spec.SecretParams), spec.AdditionalParams)
 	ctx = context.WithValue(vnfm.WithConcealed(ctx), requestKey{}, texts)
-	vnfm.Conceal(ctx, texts...)
+	concealTexts(ctx, texts...)
 	vnfm.Conceal(ctx, hidden(namedSecrets(spec.AdditionalParams), spec.AdditionalParams)...)
 	if spec.Sink != nil {
 		for _, value := range spec.Sink.Headers {
@@ -61,32 +61,38 @@ func concealSealed(ctx context.Context, plain map[string]string) {
 	}
 	var texts []string
 	if json.Unmarshal([]byte(plain[sealedTexts]), &texts) == nil {
-		vnfm.Conceal(ctx, texts...)
+		concealTexts(ctx, texts...)
 	}
 }
 
-// concealCredentials makes credentials known, and the secrets inside those that are files:
-// an error quotes a token, not the kubeconfig that it is in.
-func concealCredentials(ctx context.Context, credentials vnfm.Credentials) {
+// concealTexts makes secrets known, and the secrets inside those that are documents of YAML or
+// JSON: an error quotes a token, not the file that it is in.
+func concealTexts(ctx context.Context, texts ...string) {
 	if vnfm.ConcealedIn(ctx) == nil {
 		return
 	}
-	for name, secret := range credentials {
-		text := secret.Reveal()
+	for _, text := range texts {
 		vnfm.Conceal(ctx, text)
-		if name != vnfm.CredentialKubeconfig && name != vnfm.CredentialCloudsYAML {
+		if !strings.Contains(text, ":") {
 			continue
 		}
-		var file any
-		if yaml.Unmarshal([]byte(text), &file) != nil {
+		var document any
+		if yaml.Unmarshal([]byte(text), &document) != nil {
 			continue
 		}
-		for _, inner := range namedSecrets(file) {
+		for _, inner := range namedSecrets(document) {
 			vnfm.Conceal(ctx, inner)
 			if raw, err := base64.StdEncoding.DecodeString(inner); err == nil {
 				vnfm.Conceal(ctx, string(raw))
 			}
 		}
+	}
+}
+
+// concealCredentials makes credentials known.
+func concealCredentials(ctx context.Context, credentials vnfm.Credentials) {
+	for _, secret := range credentials {
+		concealTexts(ctx, secret.Reveal())
 	}
 }
 
@@ -103,7 +109,7 @@ func shownTexts(value any) []string {
 	switch value := value.(type) {
 	case map[string]any:
 		for name, item := range value {
-			if _, ok := item.(string); !ok || !vnfm.NamesSecret(name) {
+			if len(vnfm.ScalarTexts(item)) == 0 || !vnfm.NamesSecret(name) {
 				out = append(out, shownTexts(item)...)
 			}
 		}
@@ -111,23 +117,23 @@ func shownTexts(value any) []string {
 		for _, item := range value {
 			out = append(out, shownTexts(item)...)
 		}
-	case string:
-		out = append(out, value)
+	default:
+		out = vnfm.ScalarTexts(value)
 	}
 	return out
 }
 
-// namedSecrets are the texts in a value that go by the name of a secret, and the passwords in
+// namedSecrets are the texts and numbers in a value that go by the name of a secret, and the passwords in
 // URLs.
 func namedSecrets(value any) []string {
 	var out []string
 	switch value := value.(type) {
 	case map[string]any:
 		for name, item := range value {
+			if vnfm.NamesSecret(name) {
+				out = append(out, vnfm.ScalarTexts(item)...)
+			}
 			if text, ok := item.(string); ok {
-				if vnfm.NamesSecret(name) {
-					out = append(out, text)
-				}
 				if u, err := url.Parse(text); err == nil {
 					password, _ := u.User.Password()
 					out = append(out, password)

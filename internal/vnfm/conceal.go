@@ -5,9 +5,6 @@ import (
 	"sync"
 )
 
-// maxMasked is the length from which nobody quotes a secret as a whole.
-const maxMasked = 64 << 10
-
 // Concealed are the secrets of an operation, which become known one after the other. It is
 // safe for concurrent use, and a nil one knows no secrets.
 type Concealed struct {
@@ -25,7 +22,7 @@ func (c *Concealed) Add(secrets ...string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, s := range secrets {
-		if !c.secrets[s] && len(s) >= minMasked && len(s) <= maxMasked {
+		if s != "" && !c.secrets[s] {
 			if c.secrets == nil {
 				c.secrets = map[string]bool{}
 			}
@@ -46,8 +43,7 @@ func (c *Concealed) Hide(text string) string {
 		for s := range c.secrets {
 			all = append(all, s)
 		}
-		m := NewMask(all...)
-		c.mask = &m
+		c.mask = NewMask(all...)
 	}
 	return c.mask.Hide(text)
 }
