@@ -38,15 +38,27 @@ func (m *Mask) Empty() bool { return len(m.patterns) == 0 }
 // Forms are the usual texts in which secrets show up, for filters that know texts alone.
 func (m *Mask) Forms() []string { return loggedForms(m.secrets) }
 
-// Hide returns the text with every secret replaced.
+// Hide returns the text with every secret replaced, also those that are cut off.
 func (m *Mask) Hide(text string) string {
+	hidden, _ := m.hide(text, len(text), true)
+	return hidden
+}
+
+// HidePart replaces the whole secrets that begin in the first n bytes of a text, and returns
+// what is before the end of these bytes or of the last secret, and the rest as it is.
+func (m *Mask) HidePart(text string, n int) (part, rest string) {
+	part, done := m.hide(text, n, false)
+	return part, text[done:]
+}
+
+func (m *Mask) hide(text string, n int, cut bool) (string, int) {
 	if m.Empty() {
-		return text
+		return text[:n], n
 	}
 	var out strings.Builder
 	done := 0
-	for i := 0; i < len(text); {
-		end := m.matchAt(text, i)
+	for i := 0; i < n; {
+		end := m.matchAt(text, i, cut)
 		if end <= i {
 			i++
 			continue
@@ -55,21 +67,21 @@ func (m *Mask) Hide(text string) string {
 		out.WriteString(mask)
 		i, done = end, end
 	}
-	if done == 0 {
-		return text
+	if done < n {
+		out.WriteString(text[done:n])
+		done = n
 	}
-	out.WriteString(text[done:])
-	return out.String()
+	return out.String(), done
 }
 
 // matchAt returns where the longest secret ends that begins at a place of a text; 0 when none
 // does.
-func (m *Mask) matchAt(text string, at int) int {
+func (m *Mask) matchAt(text string, at int, cut bool) int {
 	end := 0
 	for _, p := range m.starts[text[at]] {
-		end = max(end, p.match(text, at, 0))
+		end = max(end, p.match(text, at, 0, cut))
 	}
-	if afterCut(text, at) {
+	if cut && afterCut(text, at) {
 		for _, p := range m.patterns {
 			end = max(end, p.matchRest(text, at))
 		}

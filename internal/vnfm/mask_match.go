@@ -11,8 +11,8 @@ import (
 var cuts = []string{"...", "…", "[...", "[truncated", "(truncated", "<truncated", "<snip"}
 
 // match returns where the pattern ends in a text that has it at a place; 0 when it has not.
-// The first bytes of the pattern can be left out.
-func (p *pattern) match(text string, at, from int) int {
+// The first bytes of the pattern can be left out, and the last ones where a text is cut off.
+func (p *pattern) match(text string, at, from int, cuts bool) int {
 	// What is escaped can be read in several ways, so that there are several places.
 	var places [8]int
 	live, next := append(places[:0:4], at), places[4:4]
@@ -21,7 +21,7 @@ func (p *pattern) match(text string, at, from int) int {
 		r, size := utf8.DecodeRuneInString(p.text[off:])
 		next = next[:0]
 		for _, pos := range live {
-			if p.least > 0 && n >= p.least && isCut(text, pos) {
+			if cuts && p.least > 0 && n >= p.least && isCut(text, pos) {
 				cut = max(cut, pos)
 			}
 			if pos < len(text) {
@@ -61,7 +61,7 @@ func (p *pattern) matchRest(text string, at int) int {
 			return 0
 		}
 		off += next
-		if end := p.match(text, at, off); end > 0 {
+		if end := p.match(text, at, off, true); end > 0 {
 			return end
 		}
 	}
