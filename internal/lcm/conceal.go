@@ -2,13 +2,9 @@ package lcm
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/json"
-	"net/url"
 	"slices"
 	"strings"
-
-	"go.yaml.in/yaml/v3"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -18,8 +14,8 @@ import (
 func withSecretsOf(ctx context.Context, spec *vnfm.InstanceSpec) context.Context {
 	texts := hidden(vnfm.TextsIn(spec.SecretParams), spec.AdditionalParams)
 	ctx = context.WithValue(vnfm.WithConcealed(ctx), requestKey{}, texts)
-	concealTexts(ctx, texts...)
-	vnfm.Conceal(ctx, hidden(namedSecrets(spec.AdditionalParams), spec.AdditionalParams)...)
+	vnfm.Conceal(ctx, texts...)
+	vnfm.Conceal(ctx, hidden(vnfm.NamedSecrets(spec.AdditionalParams), spec.AdditionalParams)...)
 	if spec.Sink != nil {
 		for _, value := range spec.Sink.Headers {
 			text := value.Reveal()
@@ -56,43 +52,19 @@ func concealSealed(ctx context.Context, plain map[string]string) {
 	for _, text := range plain {
 		var value any
 		if json.Unmarshal([]byte(text), &value) == nil {
-			vnfm.Conceal(ctx, hidden(namedSecrets(value), value)...)
+			vnfm.Conceal(ctx, hidden(vnfm.NamedSecrets(value), value)...)
 		}
 	}
 	var texts []string
 	if json.Unmarshal([]byte(plain[sealedTexts]), &texts) == nil {
-		concealTexts(ctx, texts...)
-	}
-}
-
-// concealTexts makes secrets known, and the secrets inside those that are documents of YAML or
-// JSON: an error quotes a token, not the file that it is in.
-func concealTexts(ctx context.Context, texts ...string) {
-	if vnfm.ConcealedIn(ctx) == nil {
-		return
-	}
-	for _, text := range texts {
-		vnfm.Conceal(ctx, text)
-		if !strings.Contains(text, ":") {
-			continue
-		}
-		var document any
-		if yaml.Unmarshal([]byte(text), &document) != nil {
-			continue
-		}
-		for _, inner := range namedSecrets(document) {
-			vnfm.Conceal(ctx, inner)
-			if raw, err := base64.StdEncoding.DecodeString(inner); err == nil {
-				vnfm.Conceal(ctx, string(raw))
-			}
-		}
+		vnfm.Conceal(ctx, texts...)
 	}
 }
 
 // concealCredentials makes credentials known.
 func concealCredentials(ctx context.Context, credentials vnfm.Credentials) {
 	for _, secret := range credentials {
-		concealTexts(ctx, secret.Reveal())
+		vnfm.Conceal(ctx, secret.Reveal())
 	}
 }
 
@@ -119,32 +91,6 @@ func shownTexts(value any) []string {
 		}
 	default:
 		out = vnfm.ScalarTexts(value)
-	}
-	return out
-}
-
-// namedSecrets are the texts and numbers in a value that go by the name of a secret, and the passwords in
-// URLs.
-func namedSecrets(value any) []string {
-	var out []string
-	switch value := value.(type) {
-	case map[string]any:
-		for name, item := range value {
-			if vnfm.NamesSecret(name) {
-				out = append(out, vnfm.ScalarTexts(item)...)
-			}
-			if text, ok := item.(string); ok {
-				if u, err := url.Parse(text); err == nil {
-					password, _ := u.User.Password()
-					out = append(out, password)
-				}
-			}
-			out = append(out, namedSecrets(item)...)
-		}
-	case []any:
-		for _, item := range value {
-			out = append(out, namedSecrets(item)...)
-		}
 	}
 	return out
 }

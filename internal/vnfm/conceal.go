@@ -14,7 +14,8 @@ type Concealed struct {
 	mask *Mask
 }
 
-// Add makes further secrets known.
+// Add makes further secrets known, and those inside of secrets that are documents of YAML or
+// JSON: an error quotes a token, not the file that it is in.
 func (c *Concealed) Add(secrets ...string) {
 	if c == nil {
 		return
@@ -22,13 +23,25 @@ func (c *Concealed) Add(secrets ...string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, s := range secrets {
-		if s != "" && !c.secrets[s] {
-			if c.secrets == nil {
-				c.secrets = map[string]bool{}
-			}
-			c.secrets[s], c.mask = true, nil
+		if !c.add(s) {
+			continue
+		}
+		for _, inner := range secretsInside(s) {
+			c.add(inner)
 		}
 	}
+}
+
+// add reports whether a secret was not known before.
+func (c *Concealed) add(secret string) bool {
+	if secret == "" || c.secrets[secret] {
+		return false
+	}
+	if c.secrets == nil {
+		c.secrets = map[string]bool{}
+	}
+	c.secrets[secret], c.mask = true, nil
+	return true
 }
 
 // Hide returns a text with every form of every secret replaced.
