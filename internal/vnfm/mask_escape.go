@@ -13,8 +13,12 @@ import (
 // named are the letters of characters behind a backslash.
 var named = map[rune]byte{'\n': 'n', '\t': 't', '\r': 'r', '\b': 'b', '\f': 'f', '\v': 'v', '\a': 'a', 0: '0', 0x1b: 'e'}
 
-// maxBackslashes bounds how often a text is escaped: three times take seven.
-const maxBackslashes = 15
+// maxBackslashes and maxPercents bound how often a text is escaped: of backslashes three times
+// take seven.
+const (
+	maxBackslashes = 15
+	maxPercents    = 4
+)
 
 // backslashed reads a character behind backslashes, or a backslash.
 func backslashed(out []int, text string, at int, char string, r rune) []int {
@@ -106,21 +110,18 @@ func byteEscapes(text, char string) int {
 
 // percented reads the bytes of a character, each as %ff, in a URL that may be escaped itself.
 func percented(out []int, text string, at int, char string) []int {
-	rest := text[at:]
-	for i := range len(char) {
-		hex, ok := strings.CutPrefix(rest, "%")
-		for ok && strings.HasPrefix(hex, "25") && !(char[i] == '%' && !strings.HasPrefix(hex[2:], "25")) {
-			hex = hex[2:]
-		}
-		if !ok || len(hex) < 2 {
-			return out
-		}
-		if n, err := strconv.ParseUint(hex[:2], 16, 8); err != nil || byte(n) != char[i] {
-			return out
-		}
-		rest = hex[2:]
+	if char == "" {
+		return append(out, at)
 	}
-	return append(out, len(text)-len(rest))
+	hex, ok := strings.CutPrefix(text[at:], "%")
+	for n := 0; ok && len(hex) >= 2 && n < maxPercents; n++ {
+		if got, err := strconv.ParseUint(hex[:2], 16, 8); err == nil && byte(got) == char[0] {
+			out = percented(out, text, len(text)-len(hex)+2, char[1:])
+		}
+		// The percent sign is escaped once more.
+		hex, ok = strings.CutPrefix(hex, "25")
+	}
+	return out
 }
 
 // entity reads a character as HTML and XML write it.
@@ -143,7 +144,7 @@ func escapeEnds(text string, at int) bool {
 		}
 		digits := before[at-length+len(prefix):]
 		if length == 2 {
-			return strings.Contains("nrt", digits)
+			return digits == "n" || digits == "r" || digits == "t"
 		}
 		if _, ok := hexRune(digits, len(digits)); ok && utf8.ValidString(digits) {
 			return true

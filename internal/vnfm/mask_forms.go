@@ -50,7 +50,7 @@ type pattern struct {
 }
 
 func newPattern(text string, wraps bool) *pattern {
-	p, n := &pattern{text: text, wraps: wraps}, utf8.RuneCountInString(text)
+	p, n := &pattern{text: text, where: anywhere, wraps: wraps}, utf8.RuneCountInString(text)
 	switch {
 	case n < minMasked:
 		p.where = asValue

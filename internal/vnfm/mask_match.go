@@ -10,6 +10,9 @@ import (
 // cuts are what stands where somebody has cut a text off.
 var cuts = []string{"...", "…", "[...", "[truncated", "(truncated", "<truncated", "<snip"}
 
+// maxIndent bounds in how many places a line may begin.
+const maxIndent = 64
+
 // match returns where the pattern ends in a text that has it at a place; 0 when it has not.
 // The first bytes of the pattern can be left out, and the last ones where a text is cut off.
 func (p *pattern) match(text string, at, from int, cuts bool) int {
@@ -165,12 +168,12 @@ func lineBreak(out []int, text string, at int) []int {
 	if !ok {
 		return out
 	}
-	for pos := len(text) - len(rest); ; pos++ {
+	// What is indented further begins there.
+	end := len(text) - len(strings.TrimLeft(rest, " \t\\"))
+	for pos := len(text) - len(rest); pos < min(end, len(text)-len(rest)+maxIndent); pos++ {
 		out = append(out, pos)
-		if pos == len(text) || (text[pos] != ' ' && text[pos] != '\t' && text[pos] != '\\') {
-			return out
-		}
 	}
+	return append(out, end)
 }
 
 // doubled reads a quote or another special character that is written twice, or as shells do
