@@ -78,6 +78,16 @@ func parseKubeconfig(text, contextName string) (access, error) {
 	if err != nil {
 		return access{}, err
 	}
+	for what, names := range map[string][]string{
+		"clusters": namesOf(kc.Clusters, func(c clientcmdv1.NamedCluster) string { return c.Name }),
+		"users":    namesOf(kc.AuthInfos, func(u clientcmdv1.NamedAuthInfo) string { return u.Name }),
+		"contexts": namesOf(kc.Contexts, func(c clientcmdv1.NamedContext) string { return c.Name }),
+	} {
+		if slices.Sort(names); len(slices.Compact(slices.Clone(names))) < len(names) {
+			// Of two servers a reader may see one, and the credentials go to the other.
+			return access{}, fmt.Errorf("it has several %s of one name", what)
+		}
+	}
 	cluster, ok := find(kc.Clusters, kctx.Cluster, func(c clientcmdv1.NamedCluster) string { return c.Name })
 	if !ok {
 		return access{}, fmt.Errorf("context %q names the cluster %q, which is not in the kubeconfig", contextName, kctx.Cluster)
@@ -123,6 +133,14 @@ func pickContext(contexts []clientcmdv1.NamedContext, name string) (clientcmdv1.
 	}
 }
 
+func namesOf[T any](items []T, nameOf func(T) string) []string {
+	out := make([]string, 0, len(items))
+	for _, item := range items {
+		out = append(out, nameOf(item))
+	}
+	return out
+}
+
 func find[T any](items []T, name string, nameOf func(T) string) (T, bool) {
 	for _, item := range items {
 		if nameOf(item) == name {
@@ -152,8 +170,8 @@ func refuseOutside(cluster clientcmdv1.NamedCluster, user clientcmdv1.NamedAuthI
 			return fmt.Errorf("%s refers to the file %q (%s), and the provider reads none; kubectl config view --raw --flatten writes a kubeconfig that contains its files", f.owner, f.path, f.key)
 		}
 	}
-	if u.Impersonate != "" {
-		return fmt.Errorf("user %q impersonates %q, which is not supported; use the credentials of that user", user.Name, u.Impersonate)
+	if u.Impersonate != "" || u.ImpersonateUID != "" || len(u.ImpersonateGroups) > 0 || len(u.ImpersonateUserExtra) > 0 {
+		return fmt.Errorf("user %q impersonates somebody (%q), which is not supported; use the credentials of that user", user.Name, u.Impersonate)
 	}
 	return nil
 }

@@ -4,19 +4,17 @@ import (
 	"encoding/base64"
 	"fmt"
 	"regexp"
-	"sort"
-	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 const redacted = "(sensitive)"
 
 // redactor takes the data of a Secret out of what the server says of it: the
 // server quotes values that it cannot accept.
-type redactor struct {
-	values []string
-}
+type redactor struct{ mask *vnfm.Mask }
 
 // quoted are the forms in which an API server quotes a value of an object: texts,
 // other scalars, and whole objects, whose end cannot be told from their contents.
@@ -27,25 +25,17 @@ func secretRedactor(r Resource, obj map[string]any) *redactor {
 	if r.GVK.Group != "" || r.GVK.Kind != "Secret" {
 		return nil
 	}
-	seen := map[string]bool{}
+	var values []string
 	for _, field := range []string{"data", "stringData"} {
 		leaves(obj[field], func(v any) {
 			text := fmt.Sprint(v)
-			seen[text] = true
+			values = append(values, text)
 			if raw, err := base64.StdEncoding.DecodeString(text); err == nil && field == "data" {
-				seen[string(raw)] = true
+				values = append(values, string(raw))
 			}
 		})
 	}
-	red := &redactor{}
-	for text := range seen {
-		// Shorter texts are words of the message itself.
-		if len(text) > 3 {
-			red.values = append(red.values, text)
-		}
-	}
-	sort.Slice(red.values, func(i, j int) bool { return len(red.values[i]) > len(red.values[j]) })
-	return red
+	return &redactor{vnfm.NewMask(values...)}
 }
 
 func leaves(v any, f func(any)) {
@@ -85,8 +75,5 @@ func (r *redactor) clean(s *metav1.Status) {
 }
 
 func (r *redactor) text(msg string) string {
-	for _, v := range r.values {
-		msg = strings.ReplaceAll(msg, v, redacted)
-	}
-	return quoted.ReplaceAllString(msg, "${1}${3}"+redacted)
+	return quoted.ReplaceAllString(r.mask.Hide(msg), "${1}${3}"+redacted)
 }

@@ -40,9 +40,7 @@ func cleanFields(s *metav1.Status) {
 		}
 	}
 	s.Message = cleanText(s.Message, ofSecret, &secrets)
-	for _, secret := range secrets {
-		s.Message = strings.ReplaceAll(s.Message, secret, redacted)
-	}
+	s.Message = vnfm.NewMask(secrets...).Hide(s.Message)
 }
 
 // cleanText redacts a text, which may be about a Secret, and notes what it has taken out.
@@ -67,10 +65,7 @@ func cleanText(text string, ofSecret bool, secrets *[]string) string {
 		if plain, err := strconv.Unquote(value); err == nil {
 			value = plain
 		}
-		// Shorter texts are words of the message itself.
-		if len(value) > 3 {
-			*secrets = append(*secrets, value)
-		}
+		*secrets = append(*secrets, value)
 	}
 }
 

@@ -2,13 +2,9 @@ package lcm
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/json"
-	"net/url"
 	"slices"
 	"strings"
-
-	"go.yaml.in/yaml/v3"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -19,7 +15,7 @@ func withSecretsOf(ctx context.Context, spec *vnfm.InstanceSpec) context.Context
 	texts := hidden(vnfm.TextsIn(spec.SecretParams), spec.AdditionalParams)
 	ctx = context.WithValue(vnfm.WithConcealed(ctx), requestKey{}, texts)
 	vnfm.Conceal(ctx, texts...)
-	vnfm.Conceal(ctx, hidden(namedSecrets(spec.AdditionalParams), spec.AdditionalParams)...)
+	vnfm.Conceal(ctx, hidden(vnfm.NamedSecrets(spec.AdditionalParams), spec.AdditionalParams)...)
 	if spec.Sink != nil {
 		for _, value := range spec.Sink.Headers {
 			text := value.Reveal()
@@ -56,7 +52,7 @@ func concealSealed(ctx context.Context, plain map[string]string) {
 	for _, text := range plain {
 		var value any
 		if json.Unmarshal([]byte(text), &value) == nil {
-			vnfm.Conceal(ctx, hidden(namedSecrets(value), value)...)
+			vnfm.Conceal(ctx, hidden(vnfm.NamedSecrets(value), value)...)
 		}
 	}
 	var texts []string
@@ -65,28 +61,10 @@ func concealSealed(ctx context.Context, plain map[string]string) {
 	}
 }
 
-// concealCredentials makes credentials known, and the secrets inside those that are files:
-// an error quotes a token, not the kubeconfig that it is in.
+// concealCredentials makes credentials known.
 func concealCredentials(ctx context.Context, credentials vnfm.Credentials) {
-	if vnfm.ConcealedIn(ctx) == nil {
-		return
-	}
-	for name, secret := range credentials {
-		text := secret.Reveal()
-		vnfm.Conceal(ctx, text)
-		if name != vnfm.CredentialKubeconfig && name != vnfm.CredentialCloudsYAML {
-			continue
-		}
-		var file any
-		if yaml.Unmarshal([]byte(text), &file) != nil {
-			continue
-		}
-		for _, inner := range namedSecrets(file) {
-			vnfm.Conceal(ctx, inner)
-			if raw, err := base64.StdEncoding.DecodeString(inner); err == nil {
-				vnfm.Conceal(ctx, string(raw))
-			}
-		}
+	for _, secret := range credentials {
+		vnfm.Conceal(ctx, secret.Reveal())
 	}
 }
 
@@ -103,7 +81,7 @@ func shownTexts(value any) []string {
 	switch value := value.(type) {
 	case map[string]any:
 		for name, item := range value {
-			if _, ok := item.(string); !ok || !vnfm.NamesSecret(name) {
+			if len(vnfm.ScalarTexts(item)) == 0 || !vnfm.NamesSecret(name) {
 				out = append(out, shownTexts(item)...)
 			}
 		}
@@ -111,34 +89,8 @@ func shownTexts(value any) []string {
 		for _, item := range value {
 			out = append(out, shownTexts(item)...)
 		}
-	case string:
-		out = append(out, value)
-	}
-	return out
-}
-
-// namedSecrets are the texts in a value that go by the name of a secret, and the passwords in
-// URLs.
-func namedSecrets(value any) []string {
-	var out []string
-	switch value := value.(type) {
-	case map[string]any:
-		for name, item := range value {
-			if text, ok := item.(string); ok {
-				if vnfm.NamesSecret(name) {
-					out = append(out, text)
-				}
-				if u, err := url.Parse(text); err == nil {
-					password, _ := u.User.Password()
-					out = append(out, password)
-				}
-			}
-			out = append(out, namedSecrets(item)...)
-		}
-	case []any:
-		for _, item := range value {
-			out = append(out, namedSecrets(item)...)
-		}
+	default:
+		out = vnfm.ScalarTexts(value)
 	}
 	return out
 }

@@ -14,7 +14,8 @@ import (
 // The digests of what holds secrets have a key, so that nobody can try guesses by them.
 // A digest that becomes another one replaces pods and sends credentials again, so the key
 // is the instance's own: it is made with the instance and outlives the key of the store,
-// the store and the machine. The record has it, and so has the VIM, beside the objects.
+// the store and the machine. The record has it, and so has the VIM, beside the objects. Where
+// that cannot be, a plan without the record knows no digests, and the apply makes another key.
 // Terraform's state and plans have the digests and never the key.
 
 // keySize is the size of a key in bytes.
@@ -65,12 +66,21 @@ func (e *Engine) keptKey(ctx context.Context, id string, spec vnfm.InstanceSpec,
 	return key, nil
 }
 
+// keyAgain is keptKey, and another key where that of the VIM is lost.
+func (e *Engine) keyAgain(ctx context.Context, id string, spec vnfm.InstanceSpec, r *resolution) ([]byte, error) {
+	key, err := e.keptKey(ctx, id, spec, r)
+	if errors.Is(err, vnfm.ErrKeyLost) {
+		return newKey(), nil
+	}
+	return key, err
+}
+
 // keyLimit bounds how long a plan waits for a VIM that is to tell the key.
 const keyLimit = 10 * time.Second
 
 // previewKey returns the key with which a plan computes digests. It is nil, and the digests
 // are unknown, for a new instance, whose key the apply makes, and when the record is lost
-// and the VIM does not answer.
+// and the VIM does not answer or has lost the key.
 func (e *Engine) previewKey(ctx context.Context, id string, spec vnfm.InstanceSpec, r *resolution) ([]byte, error) {
 	if id == "" {
 		return nil, nil

@@ -7,6 +7,7 @@ import (
 	"database/sql"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -22,6 +23,8 @@ type keeper struct {
 	*driver
 	key    []byte
 	silent bool
+	// lost is set where others than the user can read what the VIM keeps.
+	lost bool
 }
 
 func (k *keeper) Preview(t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
@@ -46,6 +49,9 @@ func (k *keeper) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) err
 func (k *keeper) DigestKey(context.Context, *vnfm.Target) ([]byte, error) {
 	if k.silent {
 		return nil, errors.New("no route to host")
+	}
+	if k.lost {
+		return nil, fmt.Errorf("reading: %w", vnfm.ErrKeyLost)
 	}
 	return k.key, nil
 }
@@ -133,6 +139,22 @@ func TestDigestKeyOfAnInstance(t *testing.T) {
 		}
 		if got := w.summed(t, i.ID); got != made || k.objects[secretObject] != made {
 			t.Errorf("digest %s, made %s, want %s", got, k.objects[secretObject], made)
+		}
+	})
+	t.Run("another machine, and no key on the VIM", func(t *testing.T) {
+		w.dir, k.lost = t.TempDir(), true
+		w.again(t, k)
+		if got := w.summed(t, i.ID); got != "" {
+			t.Errorf("digest %s of what cannot be compared", got)
+		}
+		if _, err := w.Update(t.Context(), i.ID, w.spec()); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.summed(t, i.ID); got == "" || got == made || got != k.objects[secretObject] {
+			t.Errorf("digest %s, made %s, before %s", got, k.objects[secretObject], made)
+		}
+		if n := w.updated(t, i.ID); n != 0 {
+			t.Errorf("%d operations", n)
 		}
 	})
 }

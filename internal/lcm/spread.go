@@ -301,11 +301,13 @@ func (s *spread) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observation
 }
 
 // DigestKey implements vnfm.InfraDriver: all VIMs keep the same key, and one that cannot be
-// looked at matters only when no other one tells.
+// looked at, or has lost it, matters only when no other one tells.
 func (s *spread) DigestKey(ctx context.Context, t *vnfm.Target) ([]byte, error) {
-	keys := make([][]byte, len(s.sites))
+	keys, lost := make([][]byte, len(s.sites)), make([]error, len(s.sites))
 	err := s.each(t, func(i int, at *site, t *vnfm.Target) (err error) {
-		keys[i], err = at.driver.DigestKey(ctx, t)
+		if keys[i], err = at.driver.DigestKey(ctx, t); errors.Is(err, vnfm.ErrKeyLost) {
+			lost[i], err = err, nil
+		}
 		return err
 	})
 	for _, key := range keys {
@@ -313,7 +315,10 @@ func (s *spread) DigestKey(ctx context.Context, t *vnfm.Target) ([]byte, error) 
 			return key, nil
 		}
 	}
-	return nil, err
+	if err != nil {
+		return nil, err
+	}
+	return nil, errors.Join(lost...)
 }
 
 // Resources implements vnfm.InfraDriver.

@@ -62,7 +62,7 @@ func (e *Engine) restore(ctx context.Context, s store.Store, id string, spec vnf
 	en.value.Generation = spec.KnownGeneration
 	describe(&en.value, spec, r)
 	var err error
-	if en.value.DigestKey, err = e.keptKey(ctx, id, spec, r); err != nil {
+	if en.value.DigestKey, err = e.keyAgain(ctx, id, spec, r); err != nil {
 		return nil, err
 	}
 	if err := e.sealParams(ctx, en, sealed{spec.Management, spec.InfraSecrets}); err != nil {

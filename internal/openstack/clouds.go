@@ -35,6 +35,11 @@ type cloud struct {
 	CACert             string `yaml:"cacert,omitempty"`
 	Profile            string `yaml:"profile,omitempty"`
 	Vendor             string `yaml:"cloud,omitempty"`
+	Insecure           bool   `yaml:"insecure,omitempty"`
+	// Regions are those of a cloud that has several, each its name or a mapping with it.
+	Regions []any `yaml:"regions,omitempty"`
+	// Rest is what the file says besides, which is looked at for what would be left undone.
+	Rest map[string]any `yaml:",inline"`
 }
 
 type cloudAuth struct {
@@ -81,7 +86,51 @@ func parseClouds(text, name string) (*cloud, error) {
 	case c.CACert != "":
 		return nil, fmt.Errorf("cloud %q names a file of CA certificates (cacert), and no other file is read: give the certificates as ca_certificate, and leave cacert out", name)
 	}
-	return &c, nil
+	return &c, c.check(name)
+}
+
+// authTypes are the names of the ways of authentication, as keystoneauth has them.
+var authTypes = map[string]string{
+	"": "", "password": vnfm.CredentialPassword, "v3password": vnfm.CredentialPassword, "token": vnfm.CredentialToken, "v3token": vnfm.CredentialToken,
+	"v3applicationcredential": vnfm.CredentialApplicationSecret,
+}
+
+// check refuses what would have a secret sent to another server than the file means, or
+// otherwise.
+func (c *cloud) check(name string) error {
+	way, ok := authTypes[c.AuthType]
+	if !ok {
+		return fmt.Errorf("cloud %q logs in by %q (auth_type), and its credentials are sent to nobody else: the ways are %s",
+			name, c.AuthType, strings.Join(slices.Sorted(maps.Keys(authTypes))[1:], ", "))
+	}
+	for other, value := range map[string]string{
+		vnfm.CredentialPassword: c.Auth.Password, vnfm.CredentialToken: c.Auth.Token, vnfm.CredentialApplicationSecret: c.Auth.ApplicationCredentialSecret,
+	} {
+		if way != "" && value != "" && other != way {
+			return fmt.Errorf("cloud %q logs in by %q (auth_type), and has the credentials of another way: keep one of them", name, c.AuthType)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(c.Rest)) {
+		switch {
+		case strings.HasSuffix(key, "_endpoint_override"), strings.HasSuffix(key, "_endpoint"):
+			return fmt.Errorf("cloud %q gives a service another address (%s), and all services are asked where the catalogue says: leave it out, or choose another interface", name, key)
+		case key == "cert", key == "key":
+			return fmt.Errorf("cloud %q names a file of a client certificate (%s), and no other file is read", name, key)
+		}
+	}
+	return nil
+}
+
+// regions are the names of the regions that the cloud lists.
+func (c *cloud) regions() []string {
+	var out []string
+	for _, region := range c.Regions {
+		if described, ok := region.(map[string]any); ok {
+			region = described["name"]
+		}
+		out = append(out, fmt.Sprint(region))
+	}
+	return out
 }
 
 // fillFrom takes from a cloud what the connection does not say.
@@ -114,8 +163,18 @@ func (a *access) fillFrom(c *cloud) {
 	fill(&a.token, auth.Token)
 }
 
-// unverified reports whether the cloud leaves the certificates of its services unverified.
-func (c *cloud) unverified() bool { return c.Verify != nil && !*c.Verify }
+// unverified is how the cloud says that the certificates of its services stay unverified;
+// empty when it does not.
+func (c *cloud) unverified() string {
+	switch {
+	case c.Verify != nil && !*c.Verify:
+		return "verify: false"
+	case c.Verify == nil && c.Insecure:
+		return "insecure: true"
+	default:
+		return ""
+	}
+}
 
 // CloudsYAML writes the clouds.yaml of one application credential.
 func CloudsYAML(name string, c vnfm.OpenStackConnection, id string, secret vnfm.Secret) (vnfm.Secret, error) {

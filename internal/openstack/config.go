@@ -68,8 +68,13 @@ func resolve(cfg Config) (*access, error) {
 			return nil, problems.Err()
 		}
 		a.fillFrom(cloud)
-		if cloud.unverified() && a.CACertificate == "" && !a.InsecureSkipTLSVerify {
-			invalid(&problems, "insecure_skip_tls_verify", "the clouds.yaml leaves the certificates of the cloud unverified (verify: false)",
+		if regions := cloud.regions(); a.Region == "" && len(regions) > 1 {
+			invalid(&problems, vnfm.CredentialCloudsYAML, "the clouds.yaml has several regions: "+strings.Join(regions, ", "), "choose one by region, or by region_name in the cloud")
+		} else if a.Region == "" && len(regions) == 1 {
+			a.Region = regions[0]
+		}
+		if said := cloud.unverified(); said != "" && a.CACertificate == "" && !a.InsecureSkipTLSVerify {
+			invalid(&problems, "insecure_skip_tls_verify", fmt.Sprintf("the clouds.yaml leaves the certificates of the cloud unverified (%s)", said),
 				"give the CA as ca_certificate, or set insecure_skip_tls_verify = true where nobody can be in between")
 		}
 	}

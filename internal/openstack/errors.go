@@ -198,11 +198,5 @@ func messageIn(v any) string {
 
 // redacted takes the secrets of the client out of a text.
 func (c *Client) redacted(text string) string {
-	for _, secret := range append(c.access.secrets(), c.session.Token()) {
-		// Shorter texts are words of the message itself.
-		if len(secret) > 3 {
-			text = strings.ReplaceAll(text, secret, "(sensitive)")
-		}
-	}
-	return text
+	return vnfm.NewMask(append(c.access.secrets(), c.session.Token())...).Hide(text)
 }

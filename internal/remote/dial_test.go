@@ -60,6 +60,8 @@ func encrypted(t *testing.T, passphrase string) (ssh.PublicKey, vnfm.Secret) {
 	return signer.PublicKey(), vnfm.Secret(pem.EncodeToMemory(block))
 }
 
+const anyKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQ"
+
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	_, locked := encrypted(t, "open")
@@ -81,6 +83,10 @@ func TestCheck(t *testing.T) {
 		"locked":             {host: remote.Host{Address: "a", User: "u", PrivateKey: locked}, want: "give its passphrase"},
 		"wrong passphrase":   {host: remote.Host{Address: "a", User: "u", PrivateKey: locked, Passphrase: "shut"}, want: "the passphrase does not open the private key"},
 		"passphrase alone":   {host: remote.Host{Address: "a", User: "u", Password: "x", Passphrase: "shut"}, want: "no private key"},
+		"revoked host key":   {host: remote.Host{Address: "a", User: "u", Password: "x", HostKeys: []string{"@revoked " + anyKey}}, want: "revoked"},
+		"revoked for hosts":  {host: remote.Host{Address: "a", User: "u", Password: "x", HostKeys: []string{"@revoked a,b " + anyKey}}, want: "revoked"},
+		"key of a CA":        {host: remote.Host{Address: "a", User: "u", Password: "x", HostKeys: []string{"@cert-authority " + anyKey}}, want: "@cert-authority"},
+		"CA as an option":    {host: remote.Host{Address: "a", User: "u", Password: "x", HostKeys: []string{"cert-authority " + anyKey}}, want: "cert-authority"},
 		"bad host key":       {host: remote.Host{Address: "a", User: "u", Password: "x", HostKeys: []string{"ssh-ed25519 AAAA"}}, want: `"ssh-ed25519 AAAA" is no host key`},
 		"host keys one line": {host: remote.Host{Address: "a", User: "u", Password: "x", HostKeys: []string{sshtest.Line(signer.PublicKey()) + "\n" + sshtest.Line(signer.PublicKey())}}, want: "it is one line"},
 		"jump host":          {host: remote.Host{Address: "a", User: "u", Password: "x", Jump: &remote.Host{Address: "b"}}, want: "jump host of a: host b: a user is missing"},

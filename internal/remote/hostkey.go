@@ -16,13 +16,29 @@ import (
 func parseHostKeys(texts []string) ([]ssh.PublicKey, error) {
 	var keys []ssh.PublicKey
 	for _, text := range texts {
-		key, _, _, rest, err := ssh.ParseAuthorizedKey([]byte(text))
+		key, _, options, rest, err := ssh.ParseAuthorizedKey([]byte(text))
+		if marker := markerOf(text, options); marker != "" {
+			return nil, fmt.Errorf("%q is no host key that can be trusted: it is marked %s; give the key of the host itself, as ssh-keyscan prints it", text, marker)
+		}
 		if err != nil || len(bytes.TrimSpace(rest)) > 0 {
 			return nil, fmt.Errorf("%q is no host key: it is one line such as \"ssh-ed25519 AAAA…\", as ssh-keyscan prints it", text)
 		}
 		keys = append(keys, key)
 	}
 	return keys, nil
+}
+
+// markerOf is the mark of a line of known_hosts or authorized_keys whose key is not that of
+// a host: it is revoked, or a CA's.
+func markerOf(text string, options []string) string {
+	first, _, _ := strings.Cut(strings.TrimSpace(text), " ")
+	if strings.HasPrefix(first, "@") {
+		return first
+	}
+	if slices.Contains(options, "cert-authority") {
+		return "cert-authority"
+	}
+	return ""
 }
 
 // verifier accepts the key of one host.

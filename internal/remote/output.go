@@ -2,7 +2,6 @@ package remote
 
 import (
 	"bytes"
-	"slices"
 	"strings"
 	"sync"
 
@@ -14,40 +13,34 @@ const (
 	tailSize = 64 << 10
 	// lineSize is where a line is broken that does not end.
 	lineSize = 16 << 10
-	masked   = "(sensitive)"
 )
 
 // mask takes secrets out of a text.
 type mask struct {
-	replacer *strings.Replacer
+	secrets *vnfm.Mask
 	// longest is the length of the longest secret.
 	longest int
 }
 
 // newMask returns a mask for secrets; of those with several lines, such as keys, it hides
-// each line. Shorter ones than four bytes are words of any text, and are not hidden.
+// each line too, since a host says one line after the other.
 func newMask(secrets ...vnfm.Secret) mask {
-	var words []string
+	var all []string
+	m := mask{}
 	for _, secret := range secrets {
+		all = append(all, secret.Reveal())
 		for word := range strings.Lines(secret.Reveal()) {
-			if word = strings.TrimSpace(word); len(word) > 3 && !strings.HasPrefix(word, "-----") {
-				words = append(words, word)
+			if word = strings.TrimSpace(word); !strings.HasPrefix(word, "-----") {
+				all = append(all, word)
+				m.longest = max(m.longest, len(word))
 			}
 		}
 	}
-	// Where one secret begins with another the longer one is hidden.
-	slices.SortFunc(words, func(a, b string) int { return len(b) - len(a) })
-	m := mask{}
-	var pairs []string
-	for _, word := range words {
-		pairs = append(pairs, word, masked)
-		m.longest = max(m.longest, len(word))
-	}
-	m.replacer = strings.NewReplacer(pairs...)
+	m.secrets = vnfm.NewMask(all...)
 	return m
 }
 
-func (m mask) hide(s string) string { return m.replacer.Replace(s) }
+func (m mask) hide(s string) string { return m.secrets.Hide(s) }
 
 // lines keeps the end of a stream as it is, and hands on its lines without secrets.
 type lines struct {
@@ -83,7 +76,7 @@ func (l *lines) Write(p []byte) (int, error) {
 
 // take ends the line at an index, where its end stands.
 func (l *lines) take(at int) {
-	text := l.mask.hide(string(l.pending[:at]))
+	text, _ := l.mask.secrets.HidePart(string(l.pending[:at]), at)
 	l.pending = l.pending[min(at+1, len(l.pending)):]
 	if text != "" {
 		l.each(text)
@@ -92,11 +85,10 @@ func (l *lines) take(at int) {
 
 // split breaks a line without an end, so that no secret is broken with it.
 func (l *lines) split() {
-	text := l.mask.hide(string(l.pending))
-	at := max(len(text)-l.mask.longest, 0)
-	l.pending = []byte(text[at:])
-	if at > 0 {
-		l.each(text[:at])
+	text, rest := l.mask.secrets.HidePart(string(l.pending), max(len(l.pending)-l.mask.longest, 0))
+	l.pending = []byte(rest)
+	if text != "" {
+		l.each(text)
 	}
 }
 

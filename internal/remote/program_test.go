@@ -123,6 +123,10 @@ func TestLines(t *testing.T) {
 
 func TestMask(t *testing.T) {
 	t.Parallel()
+	quoted := newMask(`pass"wörd 1`, "xyz")
+	for _, text := range []string{`pass\"w\u00f6rd 1`, "pass%22w%C3%B6rd+1", `cGFzcyJ3w7ZyZCAx`, `'pass"wörd 1'`, `"xyz"`, "pw=xyz", `wörd 1`} {
+		assert.Contains(t, quoted.hide(text), "(sensitive)", text)
+	}
 	m := newMask("pass", "password", "", "abc", "-----BEGIN KEY-----\nAAAAB3\nBBBB44\n-----END KEY-----")
 	assert.Equal(t, "(sensitive) (sensitive)x abc (sensitive) -----END KEY-----", m.hide("password passx abc AAAAB3 -----END KEY-----"))
 }

@@ -25,7 +25,7 @@ func Mask(ctx context.Context, secrets ...string) context.Context {
 // that came from another program and may repeat what was sent to it.
 func MaskDiagnostics(diags diag.Diagnostics, secrets ...string) diag.Diagnostics {
 	mask := vnfm.NewMask(secrets...)
-	if len(mask.Forms()) == 0 {
+	if mask.Empty() {
 		return diags
 	}
 	out := make(diag.Diagnostics, 0, len(diags))
@@ -35,7 +35,7 @@ func MaskDiagnostics(diags diag.Diagnostics, secrets ...string) diag.Diagnostics
 	return out
 }
 
-func maskDiagnostic(d diag.Diagnostic, mask vnfm.Mask) diag.Diagnostic {
+func maskDiagnostic(d diag.Diagnostic, mask *vnfm.Mask) diag.Diagnostic {
 	summary, detail := mask.Hide(d.Summary()), mask.Hide(d.Detail())
 	if summary == d.Summary() && detail == d.Detail() {
 		return d

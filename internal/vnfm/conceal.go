@@ -5,9 +5,6 @@ import (
 	"sync"
 )
 
-// maxMasked is the length from which nobody quotes a secret as a whole.
-const maxMasked = 64 << 10
-
 // Concealed are the secrets of an operation, which become known one after the other. It is
 // safe for concurrent use, and a nil one knows no secrets.
 type Concealed struct {
@@ -17,7 +14,8 @@ type Concealed struct {
 	mask *Mask
 }
 
-// Add makes further secrets known.
+// Add makes further secrets known, and those inside of secrets that are documents of YAML or
+// JSON: an error quotes a token, not the file that it is in.
 func (c *Concealed) Add(secrets ...string) {
 	if c == nil {
 		return
@@ -25,13 +23,25 @@ func (c *Concealed) Add(secrets ...string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, s := range secrets {
-		if !c.secrets[s] && len(s) >= minMasked && len(s) <= maxMasked {
-			if c.secrets == nil {
-				c.secrets = map[string]bool{}
-			}
-			c.secrets[s], c.mask = true, nil
+		if !c.add(s) {
+			continue
+		}
+		for _, inner := range secretsInside(s) {
+			c.add(inner)
 		}
 	}
+}
+
+// add reports whether a secret was not known before.
+func (c *Concealed) add(secret string) bool {
+	if secret == "" || c.secrets[secret] {
+		return false
+	}
+	if c.secrets == nil {
+		c.secrets = map[string]bool{}
+	}
+	c.secrets[secret], c.mask = true, nil
+	return true
 }
 
 // Hide returns a text with every form of every secret replaced.
@@ -46,8 +56,7 @@ func (c *Concealed) Hide(text string) string {
 		for s := range c.secrets {
 			all = append(all, s)
 		}
-		m := NewMask(all...)
-		c.mask = &m
+		c.mask = NewMask(all...)
 	}
 	return c.mask.Hide(text)
 }

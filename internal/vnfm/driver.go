@@ -122,7 +122,7 @@ type InfraDriver interface {
 	// Resources looks what the instance has. An instance of which nothing is there has none.
 	Resources(ctx context.Context, t *Target) (*ResourceInfo, error)
 	// DigestKey reads the key that Apply keeps on the VIM beside the objects of an instance,
-	// for whoever has lost its record; nil when none is there.
+	// for whoever has lost its record; nil when none is there, ErrKeyLost when it cannot be read.
 	DigestKey(ctx context.Context, t *Target) ([]byte, error)
 	// CheckTermination is a *StrandedError when objects of others could not live, and
 	// not go either, without the instance. It changes nothing; whether the rest of a

@@ -24,6 +24,10 @@ func (e *NotFoundError) Error() string {
 // Is makes errors.Is(err, ErrNotFound) true.
 func (e *NotFoundError) Is(target error) bool { return target == ErrNotFound }
 
+// ErrKeyLost is the error of a DigestKey where a VIM has digests of an instance and not, or not
+// for this user, the key that they were made with: they cannot be compared.
+var ErrKeyLost = errors.New("the key of the digests cannot be read")
+
 // EditedError says that the clear part of a record is not the one that its secrets were
 // sealed with: somebody who may write the store and has no key has edited it.
 type EditedError struct {

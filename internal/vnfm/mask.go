@@ -1,42 +1,95 @@
 package vnfm
 
 import (
-	"encoding/base64"
-	"encoding/json"
-	"net/url"
-	"slices"
+	"strconv"
 	"strings"
 )
 
-const (
-	// minMasked is the length below which a text is too common to be masked: a
-	// log would lose every "a" to a password "a".
-	minMasked = 4
-	// minMaskedLine is the length from which a line of a secret of several lines
-	// is masked by itself.
-	minMaskedLine = 24
-)
+// minMasked is the number of characters from which a secret is masked wherever it stands. A
+// shorter one is masked where it stands as a value: a log would lose every "a" to a password
+// "a".
+const minMasked = 4
 
 // Mask hides secrets in texts that came from another program and may repeat what was sent
 // to it.
-type Mask struct{ forms []string }
-
-// NewMask returns a mask of secrets, as they are and as JSON, URLs and base64 carry
-// them.
-func NewMask(secrets ...string) Mask { return Mask{maskedForms(secrets)} }
-
-// Forms are the texts that are hidden.
-func (m Mask) Forms() []string { return m.forms }
-
-// Hide returns the text with every secret replaced.
-func (m Mask) Hide(text string) string {
-	for _, f := range m.forms {
-		text = strings.ReplaceAll(text, f, mask)
-	}
-	return text
+type Mask struct {
+	patterns []*pattern
+	// starts are the patterns that can begin with a byte of a text.
+	starts  [256][]*pattern
+	secrets []string
 }
 
-// TextsIn are all texts in a value of maps and lists.
+// NewMask returns a mask of secrets, in whatever way a text quotes them: escaped for JSON,
+// YAML, HTML, URLs, shells and the languages of programs, in base64 and hexadecimal, also
+// inside of what is encoded as a whole, over several lines, and cut off.
+func NewMask(secrets ...string) *Mask {
+	m := &Mask{patterns: patternsOf(secrets), secrets: secrets}
+	for _, p := range m.patterns {
+		for _, b := range p.firstBytes() {
+			m.starts[b] = append(m.starts[b], p)
+		}
+	}
+	return m
+}
+
+// Empty reports whether the mask hides nothing.
+func (m *Mask) Empty() bool { return len(m.patterns) == 0 }
+
+// Forms are the usual texts in which secrets show up, for filters that know texts alone.
+func (m *Mask) Forms() []string { return loggedForms(m.secrets) }
+
+// Hide returns the text with every secret replaced, also those that are cut off.
+func (m *Mask) Hide(text string) string {
+	hidden, _ := m.hide(text, len(text), true)
+	return hidden
+}
+
+// HidePart replaces the whole secrets that begin in the first n bytes of a text, and returns
+// what is before the end of these bytes or of the last secret, and the rest as it is.
+func (m *Mask) HidePart(text string, n int) (part, rest string) {
+	part, done := m.hide(text, n, false)
+	return part, text[done:]
+}
+
+func (m *Mask) hide(text string, n int, cut bool) (string, int) {
+	if m.Empty() {
+		return text[:n], n
+	}
+	var out strings.Builder
+	done := 0
+	for i := 0; i < n; {
+		end := m.matchAt(text, i, cut)
+		if end <= i {
+			i++
+			continue
+		}
+		out.WriteString(text[done:i])
+		out.WriteString(mask)
+		i, done = end, end
+	}
+	if done < n {
+		out.WriteString(text[done:n])
+		done = n
+	}
+	return out.String(), done
+}
+
+// matchAt returns where the longest secret ends that begins at a place of a text; 0 when none
+// does.
+func (m *Mask) matchAt(text string, at int, cut bool) int {
+	end := 0
+	for _, p := range m.starts[text[at]] {
+		end = max(end, p.match(text, at, 0, cut))
+	}
+	if cut && afterCut(text, at) {
+		for _, p := range m.patterns {
+			end = max(end, p.matchRest(text, at))
+		}
+	}
+	return end
+}
+
+// TextsIn are the texts and the numbers, as texts, in a value of maps and lists.
 func TextsIn(value any) []string {
 	var out []string
 	switch value := value.(type) {
@@ -48,50 +101,28 @@ func TextsIn(value any) []string {
 		for _, item := range value {
 			out = append(out, TextsIn(item)...)
 		}
-	case string:
-		out = append(out, value)
+	default:
+		out = ScalarTexts(value)
 	}
 	return out
 }
 
-// maskedForms lists the forms in which a secret can show up, longest first so
-// that no part of a secret survives the masking of another part.
-func maskedForms(secrets []string) []string {
-	seen := map[string]bool{}
-	var forms []string
-	add := func(form string) {
-		if len(form) >= minMasked && !seen[form] {
-			seen[form] = true
-			forms = append(forms, form)
+// ScalarTexts are the ways to write a text or a number; none of another value: of a boolean
+// there is nothing to hide.
+func ScalarTexts(value any) []string {
+	switch value := value.(type) {
+	case string:
+		return []string{value}
+	case int:
+		return []string{strconv.Itoa(value)}
+	case int64:
+		return []string{strconv.FormatInt(value, 10)}
+	case float64:
+		plain, short := strconv.FormatFloat(value, 'f', -1, 64), strconv.FormatFloat(value, 'g', -1, 64)
+		if plain == short {
+			return []string{plain}
 		}
+		return []string{plain, short}
 	}
-	for _, s := range secrets {
-		trimmed := strings.TrimSpace(s)
-		add(s)
-		add(trimmed)
-		for _, text := range []string{s, trimmed} {
-			if quoted, err := json.Marshal(text); err == nil {
-				add(strings.Trim(string(quoted), `"`))
-			}
-			add(url.QueryEscape(text))
-			add(url.PathEscape(text))
-			if len(text) >= minMasked {
-				// With and without the padding at the end.
-				add(base64.StdEncoding.EncodeToString([]byte(text)))
-				add(base64.RawStdEncoding.EncodeToString([]byte(text)))
-				add(base64.RawURLEncoding.EncodeToString([]byte(text)))
-			}
-		}
-		if !strings.Contains(trimmed, "\n") {
-			continue
-		}
-		for line := range strings.Lines(trimmed) {
-			line = strings.TrimSpace(line)
-			if len(line) >= minMaskedLine && !strings.HasPrefix(line, "-----") {
-				add(line)
-			}
-		}
-	}
-	slices.SortStableFunc(forms, func(a, b string) int { return len(b) - len(a) })
-	return forms
+	return nil
 }

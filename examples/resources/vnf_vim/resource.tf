@@ -28,8 +28,7 @@ resource "vnf_vim" "edge" {
   }
 }
 
-# The same server with the credentials of its kubeconfig one by one, as a
-# sensitive value in the state for Terraform before 1.11.
+# The same server with the credentials of its kubeconfig one by one.
 locals {
   access = provider::vnf::parse_kubeconfig(file(pathexpand(var.kubeconfig)))
 }
@@ -38,10 +37,11 @@ resource "vnf_vim" "by_certificate" {
   name = "edge by certificate"
 
   kubernetes = {
-    endpoint           = local.access.host
-    ca_certificate     = local.access.cluster_ca_certificate
-    client_certificate = local.access.client_certificate
-    client_key         = local.access.client_key
+    endpoint              = local.access.host
+    ca_certificate        = local.access.cluster_ca_certificate
+    client_certificate    = local.access.client_certificate
+    client_key_wo         = local.access.client_key
+    client_key_wo_version = 1
   }
 }
 

@@ -1,10 +1,12 @@
 package heat
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 // TestNoteOfHidden: Heat shows no value of a hidden parameter, so that a stack is as it was
@@ -48,7 +50,16 @@ func TestNoteOfHidden(t *testing.T) {
 	}
 	plain := content("x", "a")
 	delete(plain.Template, "parameters")
-	if n := noteOf("key", plain); n.Hidden != "" {
-		t.Errorf("without a hidden parameter: %+v", n)
+	if key, err := n.key(); !errors.Is(err, vnfm.ErrKeyLost) {
+		t.Errorf("beside hidden parameters: key %q, %v", key, err)
+	}
+	n = noteOf("key", plain)
+	n.DigestKey = []byte("key")
+	if key, err := n.key(); n.Hidden != "" || string(key) != "key" || err != nil {
+		t.Errorf("without a hidden parameter: %+v, %v", n, err)
+	}
+	none := readNote(nil)
+	if key, err := none.key(); key != nil || err != nil {
+		t.Errorf("without a note: %q, %v", key, err)
 	}
 }

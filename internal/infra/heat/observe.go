@@ -63,7 +63,7 @@ func (d *Driver) DigestKey(ctx context.Context, t *vnfm.Target) ([]byte, error) 
 	if err != nil || l == nil {
 		return nil, err
 	}
-	return l.note.DigestKey, nil
+	return l.note.key()
 }
 
 // state says in which way the stack is not as it was left; empty when it is.

@@ -90,7 +90,7 @@ type note struct {
 	// DigestKey keys these digests. It stands beside the values of all parameters, so whoever
 	// reads it has what it protects from guesses; and a stack needs no Barbican to keep it. Heat
 	// shows nobody the values of hidden parameters: where there are some the key is not here,
-	// and a record that is lost has another one.
+	// and whoever has lost the record cannot compare the digests.
 	DigestKey []byte `json:"digestKey,omitempty"`
 	// Assets are what was chosen of the VIM, so that it is chosen again as long as it fits.
 	Assets map[string]hot.Asset `json:"assets,omitempty"`
@@ -125,6 +125,14 @@ func (n *note) sumUp(key []byte, c *openstack.StackContent) (err error) {
 	}
 	n.Content, err = digestOf(c)
 	return err
+}
+
+// key is that of the digests; nil when the driver has noted none.
+func (n *note) key() ([]byte, error) {
+	if len(n.DigestKey) == 0 && n.Hidden != "" {
+		return nil, fmt.Errorf("%w: the stack hides parameters, and others than its user can read it", vnfm.ErrKeyLost)
+	}
+	return n.DigestKey, nil
 }
 
 // parted are the parameters of a stack that Heat shows, and those that its template hides.

@@ -43,6 +43,9 @@ func (s *session) keptKey(ctx context.Context, ref kube.Ref) ([]byte, error) {
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
+	if apierrors.IsForbidden(err) {
+		err = fmt.Errorf("%w: %w", vnfm.ErrKeyLost, err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the key of the digests of VNF instance %q: %w", s.target.Instance.Name, err)
 	}

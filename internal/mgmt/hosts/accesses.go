@@ -77,20 +77,11 @@ func ReadVDUs(text string, f *vnfm.Flavour) ([]string, error) {
 	return out, nil
 }
 
-// Texts are all texts in a value of parameters: any of them may be a secret.
+// Texts are all texts and numbers in a value of parameters: any of them may be a secret.
 func Texts(value any) []vnfm.Secret {
 	var out []vnfm.Secret
-	switch value := value.(type) {
-	case map[string]any:
-		for _, item := range value {
-			out = append(out, Texts(item)...)
-		}
-	case []any:
-		for _, item := range value {
-			out = append(out, Texts(item)...)
-		}
-	case string:
-		out = append(out, vnfm.Secret(value))
+	for _, text := range vnfm.TextsIn(value) {
+		out = append(out, vnfm.Secret(text))
 	}
 	return out
 }

@@ -2,6 +2,7 @@ package workloadcluster
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
@@ -61,9 +62,13 @@ func (e *KubeconfigEphemeral) Schema(_ context.Context, _ ephemeral.SchemaReques
 			"common_name": schema.StringAttribute{
 				Required: true, MarkdownDescription: "Name of the user.", Validators: []validator.String{stringvalidator.LengthBetween(1, 64)},
 			},
-			"organizations": schema.ListAttribute{Optional: true, ElementType: types.StringType, MarkdownDescription: "Groups of the user."},
+			"organizations": schema.ListAttribute{
+				Optional: true, ElementType: types.StringType, Validators: []validator.List{boundGroups{}},
+				MarkdownDescription: "Groups of the user. Give one of your own and bind it to what the user does: a binding can be taken away, also while a certificate is valid. " +
+					"`system:masters` is above RBAC, and a certificate of it keeps all rights until it expires.",
+			},
 			"ttl": schema.StringAttribute{
-				Required: true, MarkdownDescription: "How long the certificate is valid, for example `1h`, but no longer than the CA.",
+				Required: true, MarkdownDescription: "How long the certificate is valid, but no longer than the CA. As long as one apply is enough, for example `1h`: each run gets another one.",
 				Validators: []validator.String{tfutil.Duration()},
 			},
 		},
@@ -72,6 +77,29 @@ func (e *KubeconfigEphemeral) Schema(_ context.Context, _ ephemeral.SchemaReques
 		MarkdownDescription: "The kubeconfig of a workload cluster, read from the management cluster when Terraform opens it and kept nowhere: neither in the state nor in a plan. " +
 			"Terraform opens it in the plan and again in the apply.",
 		Attributes: attributes,
+	}
+}
+
+// groupOfAll is the group that an API server asks no authorizer about.
+const groupOfAll = "system:masters"
+
+// boundGroups warns of the group whose rights nobody can take away.
+type boundGroups struct{}
+
+// Description implements validator.Describer.
+func (boundGroups) Description(context.Context) string {
+	return "groups whose rights are bound by RBAC"
+}
+
+// MarkdownDescription implements validator.Describer.
+func (v boundGroups) MarkdownDescription(ctx context.Context) string { return v.Description(ctx) }
+
+// ValidateList implements validator.List.
+func (boundGroups) ValidateList(_ context.Context, req validator.ListRequest, resp *validator.ListResponse) {
+	if slices.ContainsFunc(req.ConfigValue.Elements(), types.StringValue(groupOfAll).Equal) {
+		resp.Diagnostics.AddAttributeWarning(req.Path, "Certificate With Rights That Cannot Be Taken Away",
+			"A certificate of the group "+groupOfAll+" is above RBAC: whoever has it may do everything until it expires. "+
+				"Bind a group of your own to the rights that are needed; kubeadm binds kubeadm:cluster-admins to those of an administrator.")
 	}
 }
 
