@@ -53,7 +53,7 @@ type Engine struct {
 	readMu sync.Mutex
 	read   map[string]*vnfm.Package
 
-	// deciding is the turn of this process's callers of withContents; waiting for it ends
+	// deciding is the turn of this process's callers of withReferences; waiting for it ends
 	// with their context.
 	deciding chan struct{}
 
