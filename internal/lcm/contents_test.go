@@ -59,11 +59,17 @@ func (s watched) Acquire(ctx context.Context, name, holder string) (store.Lease,
 // store is put on.
 func (w *world) watch(t *testing.T, before func(what string), over func(store.Store) store.Store) *lcm.Engine {
 	t.Helper()
+	return w.watchWith(t, before, over, w.driver)
+}
+
+// watchWith is watch with another driver.
+func (w *world) watchWith(t *testing.T, before func(what string), over func(store.Store) store.Store, d vnfm.InfraDriver) *lcm.Engine {
+	t.Helper()
 	keys, err := seal.New(seal.Source{DefaultKeyFile: filepath.Join(w.dir, "key.txt")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	drivers := map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: w.driver}
+	drivers := map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: d}
 	e := lcm.New(lcm.Config{Keyring: keys, Drivers: drivers, Registries: &busyHosts{}, OpenStore: func(ctx context.Context) (store.Store, error) {
 		db, err := sqlite.Open(ctx, filepath.Join(w.dir, "store.db"), "test")
 		if err != nil {

@@ -136,7 +136,7 @@ func (e *Engine) hold(ctx context.Context, s store.Store, name, object string) (
 		}
 		return nil, nil, fmt.Errorf("taking the lease of %s: %w", object, err)
 	}
-	work, cancel := context.WithCancelCause(store.Under(ctx, lease.Fence()))
+	work, cancel := vnfm.WithCancelCause(store.Under(ctx, lease.Fence()))
 	done := make(chan struct{})
 	go func() {
 		select {

@@ -298,7 +298,7 @@ func (e *Engine) rollBackInstantiate(ctx context.Context, op *operation, hooks a
 		err = e.hook(ctx, op, hooks, true)
 	}
 	if err != nil {
-		return e.keepFailed(ctx, op, errors.Join(cause, fmt.Errorf("removing what had been made: %w", err)))
+		return e.keepFailed(ctx, op, errors.Join(cause, fmt.Errorf("removing what had been made: %w", becauseOf(ctx, err))))
 	}
 	if err := op.enter(ctx, vnfm.StateRolledBack, cause); err != nil {
 		return errors.Join(cause, err)

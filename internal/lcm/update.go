@@ -554,7 +554,7 @@ func (u *update) fail(ctx context.Context, op *operation, before *vnfm.Instance,
 		return u.engine.keepFailed(back, op, and(cause, err))
 	}
 	if err := u.goBack(back, op, before); err != nil {
-		return u.engine.keepFailed(back, op, errors.Join(cause, fmt.Errorf("returning to what was before: %w", err)))
+		return u.engine.keepFailed(back, op, errors.Join(cause, fmt.Errorf("returning to what was before: %w", becauseOf(back, err))))
 	}
 	u.instance.value.Status = vnfm.StatusInstantiated
 	if err := saveInstance(back, u.store, u.instance); err != nil {
