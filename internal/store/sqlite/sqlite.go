@@ -54,8 +54,9 @@ type sqliteStore struct {
 	timing timing
 	// release is the release of the provider that works on the store.
 	release string
-	// fileSystemType is that of the machine; tests have others.
+	// fileSystemType and clock are those of the machine; tests have others.
 	fileSystemType func(path string) (int64, error)
+	clock          func() time.Time
 
 	db atomic.Pointer[sql.DB]
 	// opening and writing are semaphores rather than mutexes, so that waiting for
@@ -162,6 +163,7 @@ func open(ctx context.Context, path string, t timing) (*sqliteStore, error) {
 		timing: t,
 
 		fileSystemType: fileSystemType,
+		clock:          time.Now,
 
 		opening: make(chan struct{}, 1),
 		writing: make(chan struct{}, 1),
