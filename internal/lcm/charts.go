@@ -200,28 +200,34 @@ const unusedCharts = 24 * time.Hour
 // leaveCharts removes the charts that no instance has any more.
 func (e *Engine) leaveCharts(ctx context.Context, s store.Store) error {
 	all, err := list[chartRecord](ctx, s, store.Query{Kind: store.KindChart})
-	if err != nil || len(all) == 0 {
-		return err
-	}
-	instances, err := list[vnfm.Instance](ctx, s, store.Query{Kind: store.KindInstance})
 	if err != nil {
 		return err
 	}
-	used := map[string]bool{}
-	for _, en := range instances {
-		for _, digest := range chartsOf(en.value.Cluster) {
-			used[digest] = true
-		}
+	all = slices.DeleteFunc(all, func(en *entry[chartRecord]) bool { return time.Since(en.rec.UpdatedAt) < unusedCharts })
+	if len(all) == 0 {
+		return nil
 	}
-	for _, en := range all {
-		if used[en.rec.ID] || time.Since(en.rec.UpdatedAt) < unusedCharts {
-			continue
-		}
-		if err := e.removeChart(ctx, s, en); err != nil {
+	return e.withReferences(ctx, s, func(ctx context.Context) error {
+		instances, err := list[vnfm.Instance](ctx, s, store.Query{Kind: store.KindInstance})
+		if err != nil {
 			return err
 		}
-	}
-	return nil
+		used := map[string]bool{}
+		for _, en := range instances {
+			for _, digest := range chartsOf(en.value.Cluster) {
+				used[digest] = true
+			}
+		}
+		for _, en := range all {
+			if used[en.rec.ID] {
+				continue
+			}
+			if err := removeChart(ctx, s, en); err != nil {
+				return fmt.Errorf("removing the chart %s %s: %w", en.value.Name, en.value.Version, err)
+			}
+		}
+		return nil
+	})
 }
 
 // chartsOf are the digests of the charts that a workload cluster has.
@@ -246,26 +252,20 @@ func chartsOf(c *vnfm.ClusterSpec) []string {
 }
 
 // removeChart marks the record, removes the content unless a package has it too, and
-// then the record.
-func (e *Engine) removeChart(ctx context.Context, s store.Store, en *entry[chartRecord]) error {
-	err := e.withContents(ctx, s, func(ctx context.Context) error {
-		en.value.Removing = true
-		if err := en.update(ctx, s); errors.Is(err, store.ErrStale) || errors.Is(err, store.ErrNotFound) {
-			// Somebody has just come to use it, or has removed it.
-			return nil
-		} else if err != nil {
-			return err
-		}
-		if err := deleteContents(ctx, s, en.rec.ID); err != nil {
-			return err
-		}
-		if err := s.Delete(ctx, store.KindChart, en.rec.ID); err != nil && !errors.Is(err, store.ErrNotFound) {
-			return fmt.Errorf("removing its record: %w", err)
-		}
+// then the record. It is called under withReferences.
+func removeChart(ctx context.Context, s store.Store, en *entry[chartRecord]) error {
+	en.value.Removing = true
+	if err := en.update(ctx, s); errors.Is(err, store.ErrStale) || errors.Is(err, store.ErrNotFound) {
+		// Somebody has just come to use it, or has removed it.
 		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("removing the chart %s %s: %w", en.value.Name, en.value.Version, err)
+	} else if err != nil {
+		return err
+	}
+	if err := deleteContents(ctx, s, en.rec.ID); err != nil {
+		return err
+	}
+	if err := s.Delete(ctx, store.KindChart, en.rec.ID); err != nil && !errors.Is(err, store.ErrNotFound) {
+		return fmt.Errorf("removing its record: %w", err)
 	}
 	return nil
 }

@@ -30,6 +30,16 @@ func (s watched) Create(ctx context.Context, r *store.Record) error {
 	return s.Store.Create(ctx, r)
 }
 
+func (s watched) Update(ctx context.Context, r *store.Record) error {
+	s.before("update " + string(r.Kind))
+	return s.Store.Update(ctx, r)
+}
+
+func (s watched) Delete(ctx context.Context, kind store.Kind, id string) error {
+	s.before("delete " + string(kind))
+	return s.Store.Delete(ctx, kind, id)
+}
+
 func (s watched) Get(ctx context.Context, kind store.Kind, id string) (*store.Record, error) {
 	s.before("get " + string(kind))
 	return s.Store.Get(ctx, kind, id)
@@ -49,12 +59,18 @@ func (s watched) Acquire(ctx context.Context, name, holder string) (store.Lease,
 // store is put on.
 func (w *world) watch(t *testing.T, before func(what string), over func(store.Store) store.Store) *lcm.Engine {
 	t.Helper()
+	return w.watchWith(t, before, over, w.driver)
+}
+
+// watchWith is watch with another driver.
+func (w *world) watchWith(t *testing.T, before func(what string), over func(store.Store) store.Store, d vnfm.InfraDriver) *lcm.Engine {
+	t.Helper()
 	keys, err := seal.New(seal.Source{DefaultKeyFile: filepath.Join(w.dir, "key.txt")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	drivers := map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: w.driver}
-	e := lcm.New(lcm.Config{Keyring: keys, Drivers: drivers, OpenStore: func(ctx context.Context) (store.Store, error) {
+	drivers := map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: d}
+	e := lcm.New(lcm.Config{Keyring: keys, Drivers: drivers, Registries: &busyHosts{}, OpenStore: func(ctx context.Context) (store.Store, error) {
 		db, err := sqlite.Open(ctx, filepath.Join(w.dir, "store.db"), "test")
 		if err != nil {
 			return nil, err
@@ -155,7 +171,7 @@ func TestContentsThatAreKeptWhileTheyAreRemoved(t *testing.T) {
 			s := newSharing(t)
 			var once sync.Once
 			e := s.watch(t, func(does string) {
-				if does == "create "+what || does == "acquire contents" {
+				if does == "create "+what || does == "acquire references" {
 					once.Do(func() {
 						if err := s.DeletePackage(t.Context(), s.first.ID); err != nil {
 							t.Error(err)
@@ -175,7 +191,7 @@ func TestContentsThatAreKeptWhileTheyAreRemoved(t *testing.T) {
 			var once, begun sync.Once
 			come1 := func() { once.Do(func() { close(come) }) }
 			keeper := s.watch(t, func(does string) {
-				if does == "acquire contents" {
+				if does == "acquire references" {
 					come1()
 				}
 			}, asItIs)
@@ -248,7 +264,7 @@ func TestAPackageThatGoesWhileItIsFound(t *testing.T) {
 	}
 	var once sync.Once
 	e := w.watch(t, func(does string) {
-		if does == "get package" {
+		if does == "acquire references" {
 			once.Do(func() {
 				if err := w.DeletePackage(t.Context(), first.ID); err != nil {
 					t.Error(err)
@@ -278,7 +294,7 @@ func TestASupersededPackageThatComesBack(t *testing.T) {
 	}
 	var once sync.Once
 	e := w.watch(t, func(does string) {
-		if does == "acquire contents" {
+		if does == "acquire references" {
 			once.Do(func() { w.onboard(t, "1.0") })
 		}
 	}, asItIs)

@@ -53,7 +53,7 @@ type Engine struct {
 	readMu sync.Mutex
 	read   map[string]*vnfm.Package
 
-	// deciding is the turn of this process's callers of withContents; waiting for it ends
+	// deciding is the turn of this process's callers of withReferences; waiting for it ends
 	// with their context.
 	deciding chan struct{}
 
@@ -136,7 +136,7 @@ func (e *Engine) hold(ctx context.Context, s store.Store, name, object string) (
 		}
 		return nil, nil, fmt.Errorf("taking the lease of %s: %w", object, err)
 	}
-	work, cancel := context.WithCancelCause(store.Under(ctx, lease.Fence()))
+	work, cancel := vnfm.WithCancelCause(store.Under(ctx, lease.Fence()))
 	done := make(chan struct{})
 	go func() {
 		select {

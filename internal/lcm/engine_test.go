@@ -62,7 +62,7 @@ func (d *driver) CheckVIM(context.Context, vnfm.VIMSpec) (vnfm.VIMCheck, error) 
 
 func rendered(t *vnfm.Target) map[string]string {
 	out := map[string]string{
-		"v1/ConfigMap a":       "sha256:" + t.Package.Digest[7:15],
+		"v1/ConfigMap a":       fmt.Sprintf("%.15s", t.Package.Digest),
 		"apps/v1/Deployment b": "sha256:0",
 	}
 	if len(t.SecretParams) > 0 {
@@ -211,7 +211,13 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{driver: &driver{objects: map[string]string{}, vnfcs: []string{"VDU1-1", "VDU1-2"}}, dir: t.TempDir(), sources: t.TempDir()}
+	return newWorldAt(t, t.TempDir())
+}
+
+// newWorldAt is newWorld with its store in a directory.
+func newWorldAt(t *testing.T, dir string) *world {
+	t.Helper()
+	w := &world{driver: &driver{objects: map[string]string{}, vnfcs: []string{"VDU1-1", "VDU1-2"}}, dir: dir, sources: t.TempDir()}
 	w.Engine = w.open(t)
 	v, _, err := w.RegisterVIM(t.Context(), "", vnfm.VIMSpec{
 		Name: "edge", Type: vnfm.VIMTypeKubernetes,

@@ -8,7 +8,9 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -128,6 +130,101 @@ func TestALeaseThatAnotherProcessHasHadSince(t *testing.T) {
 			after := w.driver.calls[calls:]
 			if slices.Contains(after, "terminate") || slices.Contains(after, "apply") || slices.Contains(after, "scale") {
 				t.Errorf("the process that woke up went on with %q", after)
+			}
+		})
+	}
+}
+
+// losable is a store whose leases are lost when the test says so.
+type losable struct {
+	store.Store
+	lost chan struct{}
+}
+
+func (s losable) Acquire(ctx context.Context, name, holder string) (store.Lease, error) {
+	l, err := s.Store.Acquire(ctx, name, holder)
+	if err != nil || !strings.HasPrefix(name, "instance/") {
+		return l, err
+	}
+	return losableLease{l, s.lost}, nil
+}
+
+type losableLease struct {
+	store.Lease
+	lost chan struct{}
+}
+
+func (l losableLease) Lost() <-chan struct{} { return l.lost }
+
+// slowRemoval is a driver whose Terminate goes on until its context ends.
+type slowRemoval struct {
+	*driver
+	begun func(ctx context.Context) error
+}
+
+func (d slowRemoval) Terminate(ctx context.Context, _ *vnfm.Target, _ vnfm.TerminateSpec, _ vnfm.Recorder) error {
+	return d.begun(ctx)
+}
+
+// TestARollbackThatLosesItsLease loses the lease in the middle of a rollback, with a time
+// limit as every operation has one: the removal ends at once, and nothing is written.
+func TestARollbackThatLosesItsLease(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("holders are known to be dead on Linux only")
+	}
+	for name, test := range map[string]struct {
+		over func(db store.Store, lost chan struct{}) store.Store
+		// wakes is how the removal ends.
+		wakes func(ctx context.Context, lost chan struct{}) error
+	}{
+		"and hears of it": {
+			func(db store.Store, lost chan struct{}) store.Store { return losable{db, lost} },
+			func(ctx context.Context, lost chan struct{}) error {
+				close(lost)
+				<-ctx.Done()
+				return ctx.Err()
+			},
+		},
+		"and stands still": {
+			func(db store.Store, _ chan struct{}) store.Store { return mortal{db} },
+			func(context.Context, chan struct{}) error { return nil },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			spec := w.spec()
+			spec.OnFailure = vnfm.OnFailureRollback
+			w.driver.fail = func(point string) error {
+				if point == "applied" {
+					w.driver.fail = nil
+					return errBroken
+				}
+				return nil
+			}
+			lost := make(chan struct{})
+			var theirs []store.Record
+			removal := slowRemoval{w.driver, func(ctx context.Context) error {
+				if name == "and stands still" {
+					if _, err := w.open(t).Instantiate(t.Context(), spec); err != nil {
+						t.Errorf("the process that takes over: %v", err)
+					}
+				}
+				theirs = w.records(t, store.KindInstance, store.KindOperation)
+				return test.wakes(ctx, lost)
+			}}
+			slow := w.watchWith(t, func(string) {}, func(db store.Store) store.Store { return test.over(db, lost) }, removal)
+			ctx, stop := vnfm.WithTimeLimit(t.Context(), 10*time.Minute)
+			defer stop()
+			begun := time.Now()
+			if _, err := slow.Instantiate(ctx, spec); !errors.As(err, new(*vnfm.LeaseLostError)) || !errors.Is(err, errBroken) {
+				t.Errorf("the process that rolled back: %v, want a LeaseLostError", err)
+			}
+			if took := time.Since(begun); took > 45*time.Second {
+				t.Errorf("it went on for %s", took)
+			}
+			if diff := cmp.Diff(theirs, w.records(t, store.KindInstance, store.KindOperation)); diff != "" {
+				t.Errorf("records after the lease was lost (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -141,7 +141,7 @@ func (e *Engine) instantiate(ctx context.Context, s store.Store, en *entry[vnfm.
 		}
 	} else {
 		op, err = e.begin(ctx, s, en, vnfm.OpInstantiate, map[string]any{
-			"flavour_id": r.flavour.ID, "instantiation_level_id": r.levelID, "package_id": r.pkg.ID,
+			"flavour_id": r.flavour.ID, "instantiation_level_id": r.levelID, paramPackage: r.pkg.ID,
 		})
 		if err != nil {
 			return err
@@ -169,6 +169,10 @@ func (e *Engine) instantiate(ctx context.Context, s store.Store, en *entry[vnfm.
 		return err
 	}
 	hooks := around{kind: vnfm.OpInstantiate, pkg: r.pkg, flavour: r.flavour, request: spec}
+	// The record refers to it since it was saved.
+	if err := e.stillThere(ctx, s, needs(&spec)); err != nil {
+		return e.failInstantiate(ctx, op, hooks, nil, nil, err)
+	}
 	t, d, err := e.bind(ctx, &en.value, r, spec)
 	if err != nil {
 		return e.failInstantiate(ctx, op, hooks, nil, nil, err)
@@ -294,7 +298,7 @@ func (e *Engine) rollBackInstantiate(ctx context.Context, op *operation, hooks a
 		err = e.hook(ctx, op, hooks, true)
 	}
 	if err != nil {
-		return e.keepFailed(ctx, op, errors.Join(cause, fmt.Errorf("removing what had been made: %w", err)))
+		return e.keepFailed(ctx, op, errors.Join(cause, fmt.Errorf("removing what had been made: %w", becauseOf(ctx, err))))
 	}
 	if err := op.enter(ctx, vnfm.StateRolledBack, cause); err != nil {
 		return errors.Join(cause, err)

@@ -44,7 +44,7 @@ func (e *Engine) OnboardPackage(ctx context.Context, spec vnfm.PackageSpec, want
 		return nil, nil, err
 	}
 	if r.stored {
-		err := e.setSuperseded(ctx, s, r.pkg.ID, false)
+		err := e.withReferences(ctx, s, func(ctx context.Context) error { return setSuperseded(ctx, s, r.pkg.ID, false) })
 		if errors.Is(err, vnfm.ErrNotFound) {
 			// Another process has removed it since: the source is read.
 			return e.OnboardPackage(ctx, spec, wantID)
@@ -190,52 +190,44 @@ func (e *Engine) DeletePackage(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	users, err := e.packageUsers(ctx, s, id)
-	if err != nil {
-		return err
-	}
-	if len(users) > 0 {
-		return &vnfm.InUseError{Kind: nouns[store.KindPackage], ID: id, By: instanceNames(users)}
-	}
-	return e.removePackage(ctx, s, id, func(*packageRecord) bool { return true })
+	return e.withReferences(ctx, s, func(ctx context.Context) error {
+		users, err := packageUsers(ctx, s, id)
+		if err != nil {
+			return err
+		}
+		if len(users) > 0 {
+			return &vnfm.InUseError{Kind: nouns[store.KindPackage], ID: id, By: users}
+		}
+		return removePackage(ctx, s, id)
+	})
 }
 
 // ReleasePackage implements vnfm.Manager.
 func (e *Engine) ReleasePackage(ctx context.Context, id string) error {
-	err := e.DeletePackage(ctx, id)
-	var inUse *vnfm.InUseError
-	if !errors.As(err, &inUse) {
-		return err
-	}
 	s, err := e.store(ctx)
 	if err != nil {
 		return err
 	}
-	err = e.setSuperseded(ctx, s, id, true)
-	if errors.Is(err, vnfm.ErrNotFound) {
-		// Its last instance has left it, and somebody has removed it, since.
-		return nil
-	}
-	return err
-}
-
-func (e *Engine) packageUsers(ctx context.Context, s store.Store, id string) ([]*entry[vnfm.Instance], error) {
-	all, err := list[vnfm.Instance](ctx, s, store.Query{Kind: store.KindInstance})
-	if err != nil {
-		return nil, err
-	}
-	var users []*entry[vnfm.Instance]
-	for _, en := range all {
-		if en.value.PackageID == id {
-			users = append(users, en)
+	return e.withReferences(ctx, s, func(ctx context.Context) error {
+		users, err := packageUsers(ctx, s, id)
+		if err != nil {
+			return err
 		}
-	}
-	return users, nil
+		if len(users) == 0 {
+			return removePackage(ctx, s, id)
+		}
+		err = setSuperseded(ctx, s, id, true)
+		if errors.Is(err, vnfm.ErrNotFound) {
+			return nil
+		}
+		return err
+	})
 }
 
 // setSuperseded notes whether a package goes as soon as its last instance has left it. A
-// package that is gone, or going, is a *vnfm.NotFoundError.
-func (e *Engine) setSuperseded(ctx context.Context, s store.Store, id string, superseded bool) error {
+// package that is gone, or going, is a *vnfm.NotFoundError. It is called under
+// withReferences.
+func setSuperseded(ctx context.Context, s store.Store, id string, superseded bool) error {
 	en, err := get[packageRecord](ctx, s, store.KindPackage, id)
 	if err == nil && en.value.Removing {
 		err = &vnfm.NotFoundError{Kind: nouns[store.KindPackage], ID: id}
@@ -247,7 +239,7 @@ func (e *Engine) setSuperseded(ctx context.Context, s store.Store, id string, su
 	return en.update(ctx, s)
 }
 
-// leavePackages removes the superseded packages that no instance runs any more.
+// leavePackages removes the superseded packages that nobody needs any more.
 // It looks at all of them: an operation that was interrupted may have left one
 // before the operation that comes to an end.
 func (e *Engine) leavePackages(ctx context.Context, s store.Store) error {
@@ -255,51 +247,55 @@ func (e *Engine) leavePackages(ctx context.Context, s store.Store) error {
 	if err != nil {
 		return err
 	}
-	for _, en := range all {
-		if !en.value.Superseded {
-			continue
-		}
-		users, err := e.packageUsers(ctx, s, en.rec.ID)
-		if err != nil {
-			return err
-		}
-		if len(users) > 0 {
-			continue
-		}
-		// Another process may have onboarded it again since.
-		if err := e.removePackage(ctx, s, en.rec.ID, func(r *packageRecord) bool { return r.Superseded }); err != nil {
-			return err
-		}
+	all = slices.DeleteFunc(all, func(en *entry[packageRecord]) bool { return !en.value.Superseded })
+	if len(all) == 0 {
+		return nil
 	}
-	return nil
-}
-
-// removePackage marks the record, deletes the contents that no other package needs
-// and then the record: after a kill in between the next removal goes on. It does nothing
-// when the record, as it is then, is not one that goes.
-func (e *Engine) removePackage(ctx context.Context, s store.Store, id string, goes func(*packageRecord) bool) error {
-	err := e.withContents(ctx, s, func(ctx context.Context) error {
-		en, err := get[packageRecord](ctx, s, store.KindPackage, id)
-		if errors.Is(err, vnfm.ErrNotFound) {
-			return nil
-		}
-		if err != nil || !goes(&en.value) {
-			return err
-		}
-		en.value.Removing = true
-		if err := en.update(ctx, s); err != nil {
-			return err
-		}
-		if err := deleteContents(ctx, s, en.value.contents()...); err != nil {
-			return err
-		}
-		if err := s.Delete(ctx, store.KindPackage, id); err != nil && !errors.Is(err, store.ErrNotFound) {
-			return fmt.Errorf("removing its record: %w", err)
+	return e.withReferences(ctx, s, func(ctx context.Context) error {
+		for _, en := range all {
+			// Another process may have onboarded it again since.
+			now, err := get[packageRecord](ctx, s, store.KindPackage, en.rec.ID)
+			if errors.Is(err, vnfm.ErrNotFound) || (err == nil && !now.value.Superseded) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			users, err := packageUsers(ctx, s, en.rec.ID)
+			if err != nil {
+				return err
+			}
+			if len(users) > 0 {
+				continue
+			}
+			if err := removePackage(ctx, s, en.rec.ID); err != nil {
+				return err
+			}
 		}
 		return nil
 	})
+}
+
+// removePackage marks the record, deletes the contents that no other package needs
+// and then the record: after a kill in between the next removal goes on. It is called under
+// withReferences.
+func removePackage(ctx context.Context, s store.Store, id string) error {
+	en, err := get[packageRecord](ctx, s, store.KindPackage, id)
+	if errors.Is(err, vnfm.ErrNotFound) {
+		return nil
+	}
 	if err != nil {
+		return err
+	}
+	en.value.Removing = true
+	if err := en.update(ctx, s); err != nil {
 		return fmt.Errorf("removing VNF package %q: %w", id, err)
+	}
+	if err := deleteContents(ctx, s, en.value.contents()...); err != nil {
+		return fmt.Errorf("removing VNF package %q: %w", id, err)
+	}
+	if err := s.Delete(ctx, store.KindPackage, id); err != nil && !errors.Is(err, store.ErrNotFound) {
+		return fmt.Errorf("removing the record of VNF package %q: %w", id, err)
 	}
 	return nil
 }

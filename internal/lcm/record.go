@@ -31,10 +31,42 @@ type entry[T any] struct {
 
 func decode[T any](rec store.Record) (*entry[T], error) {
 	out := &entry[T]{rec: rec}
-	if err := json.Unmarshal(rec.Data, &out.value); err != nil {
-		return nil, fmt.Errorf("decoding the record of %s %q: %w", nouns[rec.Kind], rec.ID, err)
+	err := json.Unmarshal(rec.Data, &out.value)
+	if err == nil {
+		err = whole(&out.value, rec.ID)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the record of %s %q is damaged in the store: %w; restore a backup of the store, or move the store away and apply: that writes all records again", nouns[rec.Kind], rec.ID, err)
 	}
 	return out, nil
+}
+
+// whole checks that a record has what everybody takes for granted.
+func whole(value any, id string) error {
+	var named string
+	switch v := value.(type) {
+	case *vimRecord:
+		named = v.ID
+	case *packageRecord:
+		named = v.ID
+		if v.Descriptor == nil {
+			return errors.New("it has no descriptor")
+		}
+	case *chartRecord:
+		named = v.Digest
+	case *vnfm.Instance:
+		named = v.ID
+	case *vnfm.Operation:
+		named = v.ID
+	case *vnfm.Registry:
+		named = v.ID
+	default:
+		return nil
+	}
+	if named != id {
+		return fmt.Errorf("it is the record of %q", named)
+	}
+	return nil
 }
 
 func get[T any](ctx context.Context, s store.Store, kind store.Kind, id string) (*entry[T], error) {

@@ -65,6 +65,9 @@ func (e *Engine) InstallRegistry(ctx context.Context, id string, spec vnfm.Regis
 	}
 	en.value.ID, en.value.Spec = en.rec.ID, spec
 	h, err := e.registryHost(ctx, &en.value)
+	if err == nil {
+		h.Content, err = e.registryContent(ctx, &spec)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -81,10 +84,15 @@ func (e *Engine) InstallRegistry(ctx context.Context, id string, spec vnfm.Regis
 	if err := e.sealRegistry(ctx, en); err != nil {
 		return nil, err
 	}
+	write := en.update
 	if fresh {
-		return &en.value, en.create(ctx, s)
+		write = en.create
 	}
-	return &en.value, en.update(ctx, s)
+	err = e.refer(ctx, s, registryNeeds(&spec), func(ctx context.Context) error { return write(ctx, s) })
+	if err == nil && !fresh {
+		err = e.leavePackages(ctx, s)
+	}
+	return &en.value, err
 }
 
 // Registry implements vnfm.Manager.
@@ -106,6 +114,9 @@ func (e *Engine) ReadRegistry(ctx context.Context, id string) (*vnfm.Registry, e
 		return nil, err
 	}
 	h, err := e.registryHost(ctx, &en.value)
+	if err == nil {
+		h.Content, err = e.registryContent(ctx, &en.value.Spec)
+	}
 	if err != nil {
 		return &en.value, err
 	}
@@ -154,7 +165,7 @@ func (e *Engine) RemoveRegistry(ctx context.Context, id string, data bool) error
 	if err := s.Delete(ctx, store.KindRegistry, id); err != nil && !errors.Is(err, store.ErrNotFound) {
 		return fmt.Errorf("removing the record of private registry %q: %w", en.value.Spec.Name, err)
 	}
-	return nil
+	return e.leavePackages(ctx, s)
 }
 
 // hostPatience is how long an installation waits for others on the same host, each of which
@@ -225,7 +236,8 @@ func (e *Engine) sealRegistry(ctx context.Context, en *entry[vnfm.Registry]) err
 	return nil
 }
 
-// registryHost finds the host of a registry.
+// registryHost finds the host of a registry. Its content is left to those who read it: a
+// registry is removed without.
 func (e *Engine) registryHost(ctx context.Context, r *vnfm.Registry) (*vnfm.RegistryHost, error) {
 	spec := &r.Spec
 	h := &vnfm.RegistryHost{Spec: spec, Address: spec.SSH.Address, HostKeys: &recordKeys{registry: r}, Progress: func(string) {}}
@@ -248,9 +260,7 @@ func (e *Engine) registryHost(ctx context.Context, r *vnfm.Registry) (*vnfm.Regi
 			return nil, err
 		}
 	}
-	var err error
-	h.Content, err = e.registryContent(ctx, spec)
-	return h, err
+	return h, nil
 }
 
 func (e *Engine) instanceRecord(ctx context.Context, id string) (*entry[vnfm.Instance], error) {

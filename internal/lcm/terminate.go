@@ -50,12 +50,13 @@ func (e *Engine) terminate(ctx context.Context, s store.Store, en *entry[vnfm.In
 		return err
 	}
 	if id := en.value.RegisteredVIMID; id != "" {
-		users, err := instancesOn(ctx, s, id)
+		// Deregistering it looks again, before anything of the cluster goes.
+		users, err := vimUsers(ctx, s, id)
 		if err != nil {
 			return err
 		}
 		if len(users) > 0 {
-			return &vnfm.InUseError{Kind: "VIM that is the cluster of VNF instance " + quote(en.value.Name) + ",", ID: id, By: instanceNames(users)}
+			return &vnfm.InUseError{Kind: "VIM that is the cluster of VNF instance " + quote(en.value.Name) + ",", ID: id, By: users}
 		}
 	}
 	// What else may be wrong is for the operation to find out, and to note.

@@ -37,6 +37,9 @@ func (e *Engine) Update(ctx context.Context, id string, spec vnfm.InstanceSpec) 
 		if en, err = e.restore(ctx, s, id, spec, r); err != nil {
 			return nil, err
 		}
+		if err := e.stillThere(ctx, s, needs(&spec)); err != nil {
+			return nil, err
+		}
 	}
 	if err := unchangeable(&en.value, spec); err != nil {
 		return nil, err
@@ -189,12 +192,19 @@ func (u *update) changePackage(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return u.operation(ctx, kind, map[string]any{"from_package_id": i.PackageID, "package_id": spec.PackageID, "flavour_id": r.flavour.ID},
+	return u.operation(ctx, kind, map[string]any{"from_package_id": i.PackageID, paramPackage: spec.PackageID, "flavour_id": r.flavour.ID},
 		func(ctx context.Context, op *operation) error {
 			next := *i
 			describe(&next, spec, r)
 			// What is made on a VIM that is new to the instance must be found there.
 			i.Connections, i.Cluster = next.Connections, announced(i.Cluster, next.Cluster)
+			if err := saveInstance(ctx, u.store, u.instance); err != nil {
+				return err
+			}
+			// Record and operation refer to it now.
+			if err := u.engine.stillThere(ctx, u.store, needs(&spec)); err != nil {
+				return err
+			}
 			if err := u.drive(ctx, op, &next, r, vnfm.InfraDriver.Apply); err != nil {
 				return err
 			}
@@ -544,7 +554,7 @@ func (u *update) fail(ctx context.Context, op *operation, before *vnfm.Instance,
 		return u.engine.keepFailed(back, op, and(cause, err))
 	}
 	if err := u.goBack(back, op, before); err != nil {
-		return u.engine.keepFailed(back, op, errors.Join(cause, fmt.Errorf("returning to what was before: %w", err)))
+		return u.engine.keepFailed(back, op, errors.Join(cause, fmt.Errorf("returning to what was before: %w", becauseOf(back, err))))
 	}
 	u.instance.value.Status = vnfm.StatusInstantiated
 	if err := saveInstance(back, u.store, u.instance); err != nil {

@@ -67,7 +67,7 @@ func (e *Engine) RegisterVIM(ctx context.Context, id string, spec vnfm.VIMSpec) 
 	e.answered.Store(id, true)
 	// The record comes before the key that is made for it in a vault: who is killed in
 	// between leaves a key that is found again by the id.
-	if err := en.create(ctx, s); err != nil {
+	if err := e.refer(ctx, s, vimNeeds(&en.value.VIM), func(ctx context.Context) error { return en.create(ctx, s) }); err != nil {
 		if errors.Is(err, store.ErrExists) {
 			return e.UpdateVIM(ctx, id, spec)
 		}
@@ -141,16 +141,29 @@ func (e *Engine) UpdateVIM(ctx context.Context, id string, spec vnfm.VIMSpec) (*
 	if err != nil {
 		return nil, nil, err
 	}
-	if !spec.Rebuilt {
-		if err := e.staysOnItsCluster(ctx, s, &en.value.VIM, check); err != nil {
-			return nil, nil, err
+	before := en.value.VIM
+	stays := func(ctx context.Context) error {
+		if spec.Rebuilt {
+			return nil
 		}
+		return e.staysOnItsCluster(ctx, s, &before, check)
+	}
+	// Here, since a vault is changed next, and under the lease below, since an instance may
+	// have come by then.
+	if err := stays(ctx); err != nil {
+		return nil, nil, err
 	}
 	describeVIM(&en.value.VIM, spec, check)
 	if err := e.sealCredentials(ctx, en, spec.Credentials); err != nil {
 		return nil, nil, err
 	}
-	if err := en.update(ctx, s); err != nil {
+	err = e.withReferences(ctx, s, func(ctx context.Context) error {
+		if err := errors.Join(stays(ctx), checkReferences(ctx, s, vimNeeds(&en.value.VIM))); err != nil {
+			return err
+		}
+		return en.update(ctx, s)
+	})
+	if err != nil {
 		return nil, nil, err
 	}
 	return &en.value.VIM, check.Problems, nil
@@ -255,21 +268,27 @@ func (e *Engine) DeregisterVIM(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	users, err := instancesOn(ctx, s, id)
+	err = e.withReferences(ctx, s, func(ctx context.Context) error {
+		users, err := vimUsers(ctx, s, id)
+		if err != nil {
+			return err
+		}
+		if len(users) > 0 {
+			return &vnfm.InUseError{Kind: nouns[store.KindVIM], ID: id, By: users}
+		}
+		if err := e.forgetTerminated(ctx, s, id); err != nil {
+			return err
+		}
+		if err := forgetTrials(ctx, s, id); err != nil {
+			return fmt.Errorf("removing what was noted of dry runs on VIM %q: %w", id, err)
+		}
+		if err := s.Delete(ctx, store.KindVIM, id); err != nil && !errors.Is(err, store.ErrNotFound) {
+			return fmt.Errorf("removing the record of VIM %q: %w", id, err)
+		}
+		return nil
+	})
 	if err != nil {
 		return err
-	}
-	if len(users) > 0 {
-		return &vnfm.InUseError{Kind: nouns[store.KindVIM], ID: id, By: instanceNames(users)}
-	}
-	if err := e.forgetTerminated(ctx, s, id); err != nil {
-		return err
-	}
-	if err := forgetTrials(ctx, s, id); err != nil {
-		return fmt.Errorf("removing what was noted of dry runs on VIM %q: %w", id, err)
-	}
-	if err := s.Delete(ctx, store.KindVIM, id); err != nil && !errors.Is(err, store.ErrNotFound) {
-		return fmt.Errorf("removing the record of VIM %q: %w", id, err)
 	}
 	// Last, since nothing opens the credentials without it. Who is stopped before it
 	// comes by here once more.

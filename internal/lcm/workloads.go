@@ -37,13 +37,18 @@ func partsOf[T any](d *vnfm.Descriptor, of func(*vnfm.VDU) *T) byVDU[T] {
 	return all
 }
 
-func (all byVDU[T]) putBack(d *vnfm.Descriptor, to func(*vnfm.VDU, *T)) {
+// putBack gives the parts to their VDUs. A VDU that is not as it was sealed is an error: the
+// record was edited since.
+func (all byVDU[T]) putBack(d *vnfm.Descriptor, to func(*vnfm.VDU, *T) bool) error {
 	for id, vdus := range all {
 		f := d.Flavour(id)
 		for vdu, part := range vdus {
-			to(f.VDU(vdu), part)
+			if f == nil || f.VDU(vdu) == nil || !to(f.VDU(vdu), part) {
+				return fmt.Errorf("VDU %s of deployment flavour %s is not in the record as it was when it was sealed: the record was edited; onboard the package again", quote(vdu), quote(id))
+			}
 		}
 	}
+	return nil
 }
 
 // sealWorkloads seals what a VNFD says of its containers and of what servers boot with,
@@ -86,13 +91,24 @@ func openWorkloads(ctx context.Context, s *seal.Store, en *entry[packageRecord])
 	plain, err := s.Open(ctx, en.rec.ID, en.rec.Sealed)
 	if text := plain[sealedWorkloads]; err == nil && text != "" {
 		var all byVDU[vnfm.Workload]
-		err = json.Unmarshal([]byte(text), &all)
-		all.putBack(en.value.Descriptor, func(v *vnfm.VDU, w *vnfm.Workload) { v.Workload = w })
+		if err = json.Unmarshal([]byte(text), &all); err == nil {
+			err = all.putBack(en.value.Descriptor, func(v *vnfm.VDU, w *vnfm.Workload) bool {
+				v.Workload = w
+				return true
+			})
+		}
 	}
 	if text := plain[sealedBootData]; err == nil && text != "" {
 		var all byVDU[vnfm.BootData]
-		err = json.Unmarshal([]byte(text), &all)
-		all.putBack(en.value.Descriptor, func(v *vnfm.VDU, b *vnfm.BootData) { v.Compute.BootData = b })
+		if err = json.Unmarshal([]byte(text), &all); err == nil {
+			err = all.putBack(en.value.Descriptor, func(v *vnfm.VDU, b *vnfm.BootData) bool {
+				if v.Compute == nil {
+					return false
+				}
+				v.Compute.BootData = b
+				return true
+			})
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("opening the containers of VNF package %q: %w", en.rec.ID, err)

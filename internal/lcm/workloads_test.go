@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -47,6 +49,13 @@ func TestSettingsOfContainersAreSealed(t *testing.T) {
 	server := again.Descriptor.Flavour("default").VDU("server")
 	if server.Compute == nil || server.Compute.BootData == nil || server.Compute.BootData.Content != secret {
 		t.Errorf("another process reads of the server: %+v", server.Compute)
+	}
+	// Whoever edits what is in clear gets no further than an error.
+	for _, edit := range []string{`"proxy"`, `"server"`, `"default"`, `"Compute"`} {
+		edited := w.damaged(t)(store.KindPackage, func(data []byte) []byte { return bytes.ReplaceAll(data, []byte(edit), []byte(`"other"`)) })
+		if _, err := edited.Package(t.Context(), p.ID); err == nil || !strings.Contains(err.Error(), "the record was edited") || !strings.Contains(err.Error(), p.ID) {
+			t.Errorf("%s edited: %v", edit, err)
+		}
 	}
 	err = filepath.WalkDir(w.dir, func(path string, entry os.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {

@@ -69,7 +69,12 @@ func newManager(ctx context.Context, version string, m *model, diags *diag.Diagn
 		}
 		s.storePath = defaultPath
 	}
-	s.key.DefaultKeyFile = filepath.Join(filepath.Dir(s.storePath), keyFileName)
+	database, err := sqlite.RealPath(s.storePath)
+	if err != nil {
+		diags.AddAttributeError(path.Root("store"), "No Place for the Store", tfutil.ErrorDetail(err))
+		return nil
+	}
+	s.key.DefaultKeyFile = filepath.Join(filepath.Dir(database), keyFileName)
 	keyring, err := seal.New(s.key)
 	if err != nil {
 		diags.AddAttributeError(path.Root("encryption"), "Unusable Encryption Key", tfutil.ErrorDetail(err))

@@ -8,20 +8,29 @@ import (
 )
 
 // Check returns an error when a path, which is escaped and begins with a slash, has a
-// segment that is empty, "." or "..", also an escaped one. Proxies normalise paths (RFC
-// 3986, section 6.2.2.3): such a request would reach another object, or all of a collection.
+// segment that is empty, "." or "..", or has a slash in it, also an escaped one. Proxies
+// normalise paths (RFC 3986, section 6.2.2.3) and decode escaped slashes, some of them more
+// than once in a row: such a request would reach another object, or all of a collection.
 func Check(path string) error {
-	plain, err := url.PathUnescape(path)
-	if err != nil {
-		return fmt.Errorf("%q is no path of a URL: %w", path, err)
-	}
-	rest, ok := strings.CutPrefix(plain, "/")
+	rest, ok := strings.CutPrefix(path, "/")
 	if !ok {
 		return fmt.Errorf("the path %q does not begin with a slash", path)
 	}
+	if strings.ContainsAny(path, "?#") {
+		return fmt.Errorf("the path %q has a character in it that ends a path: nothing was sent; put the name right", path)
+	}
 	for segment := range strings.SplitSeq(rest, "/") {
-		if segment == "" || segment == "." || segment == ".." {
-			return fmt.Errorf("the path %q has a part that is empty, \".\" or \"..\", which is no name of an object: nothing was sent; put the name right", path)
+		plain, err := url.PathUnescape(segment)
+		if err != nil {
+			return fmt.Errorf("%q is no path of a URL: %w", path, err)
+		}
+		for again := true; again; {
+			if plain == "" || plain == "." || plain == ".." || strings.ContainsAny(plain, `/\`) {
+				return fmt.Errorf("the path %q has a part that is empty, \".\" or \"..\", or has a slash in it, which is no name of an object: nothing was sent; put the name right", path)
+			}
+			once, err := url.PathUnescape(plain)
+			again = err == nil && once != plain
+			plain = once
 		}
 	}
 	return nil

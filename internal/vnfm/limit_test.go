@@ -2,6 +2,7 @@ package vnfm_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -23,7 +24,32 @@ func TestOvertime(t *testing.T) {
 		t.Fatalf("the limit of the operation ends its overtime: %v", err)
 	}
 	interrupt()
-	if over.Err() == nil {
-		t.Error("an interrupt does not end the overtime")
+	<-over.Done()
+}
+
+// TestOvertimeOfALostLease loses the right to work after the time limit was over, and in the
+// overtime itself: the values of the context, by which the store knows the lease, stay.
+func TestOvertimeOfALostLease(t *testing.T) {
+	type key struct{}
+	lost := errors.New("lost")
+	limited, stop := vnfm.WithTimeLimit(t.Context(), time.Nanosecond)
+	defer stop()
+	<-limited.Done()
+	work, lose := vnfm.WithCancelCause(context.WithValue(limited, key{}, "fence"))
+	over, done := vnfm.Overtime(work, time.Hour)
+	defer done()
+	if err := over.Err(); err != nil {
+		t.Fatalf("the limit of the operation ends its overtime: %v", err)
 	}
+	if over.Value(key{}) != "fence" {
+		t.Error("the overtime has not the values of its operation")
+	}
+	lose(lost)
+	<-over.Done()
+	if cause := context.Cause(over); !errors.Is(cause, lost) {
+		t.Errorf("the overtime ended because of %v", cause)
+	}
+	late, end := vnfm.Overtime(work, time.Hour)
+	defer end()
+	<-late.Done()
 }

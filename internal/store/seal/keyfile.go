@@ -13,6 +13,7 @@ import (
 	"filippo.io/age"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/durable"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 )
 
 // maxKeyFile is far more than any key file has, and keeps a wrong path from being
@@ -23,6 +24,10 @@ const maxKeyFile = 1 << 20
 var errNoKeyFile = errors.New("no key file")
 
 func readKeyFile(path string, create bool) ([]*age.X25519Identity, error) {
+	// To open a pipe waits for whoever writes into it.
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("the key file %s is not a file but %s: set encryption.key_file to a file, or give the key in %s", path, store.FileType(info.Mode()), EnvKey)
+	}
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) && create {
 		if err := createKeyFile(path); err != nil {

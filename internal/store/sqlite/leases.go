@@ -38,16 +38,16 @@ func (s *sqliteStore) Acquire(ctx context.Context, name, holder string) (store.L
 	var held *store.HeldError
 	var expires time.Time
 	err := s.change(ctx, fmt.Sprintf("acquiring the lease %q", name), func(tx *sql.Tx) (err error) {
-		now := time.Now()
-		if held, err = holderOf(ctx, tx, name, now); err != nil || held != nil {
+		begun, now := time.Now(), s.clock()
+		if held, err = s.holderOf(ctx, tx, name, now); err != nil || held != nil {
 			return err
 		}
-		expires = now.Add(s.timing.lease)
+		expires = begun.Add(s.timing.lease)
 		return tx.QueryRowContext(ctx, `INSERT INTO leases (name, token, holder, acquired_at, renewed_at, expires_at) VALUES (?, 1, ?, ?, ?, ?)
 			ON CONFLICT (name) DO UPDATE SET token = token + 1, holder = excluded.holder,
 				acquired_at = excluded.acquired_at, renewed_at = excluded.renewed_at, expires_at = excluded.expires_at
 			RETURNING token`,
-			name, holder, now.UnixNano(), now.UnixNano(), expires.UnixNano()).Scan(&l.token)
+			name, holder, now.UnixNano(), now.UnixNano(), now.Add(s.timing.lease).UnixNano()).Scan(&l.token)
 	})
 	if err != nil {
 		return nil, err
@@ -87,8 +87,11 @@ func checkFences(ctx context.Context, tx *sql.Tx) error {
 	return nil
 }
 
-// holderOf returns who has a lease and is alive, or nil.
-func holderOf(ctx context.Context, tx *sql.Tx, name string, now time.Time) (*store.HeldError, error) {
+// holderOf returns who has a lease and is alive, or nil. A lease that ends later than one
+// that is renewed now was written before the clock was set back, by as much as which it would
+// outlive its holder: from now on it has the time of any other one, in which a holder that is
+// alive renews it.
+func (s *sqliteStore) holderOf(ctx context.Context, tx *sql.Tx, name string, now time.Time) (*store.HeldError, error) {
 	var acquired, expires int64
 	held := &store.HeldError{Name: name}
 	err := tx.QueryRowContext(ctx, "SELECT holder, acquired_at, expires_at FROM leases WHERE name = ?", name).Scan(&held.Holder, &acquired, &expires)
@@ -102,11 +105,15 @@ func holderOf(ctx context.Context, tx *sql.Tx, name string, now time.Time) (*sto
 		return nil, nil
 	}
 	held.Since = time.Unix(0, acquired).UTC()
-	return held, nil
+	if longest := now.Add(s.timing.lease).UnixNano(); expires > longest {
+		_, err = tx.ExecContext(ctx, "UPDATE leases SET expires_at = ? WHERE name = ?", longest, name)
+	}
+	return held, err
 }
 
 // renewUntilReleased is the heartbeat. A lease that could not be renewed is lost
-// when it expires, and at once when somebody else has taken it.
+// when it expires, and at once when somebody else has taken it. Here expires does not follow
+// a clock that is set.
 func (l *lease) renewUntilReleased(ctx context.Context, expires time.Time) {
 	// A renewal can hang in the file system, where no context reaches it.
 	expiry := time.AfterFunc(time.Until(expires), l.lose)
@@ -145,10 +152,10 @@ func (l *lease) renewUntilReleased(ctx context.Context, expires time.Time) {
 // renew moves the expiry on. taken says that the lease is somebody else's.
 func (l *lease) renew(ctx context.Context) (expires time.Time, taken bool, err error) {
 	err = l.s.write(ctx, fmt.Sprintf("renewing the lease %q", l.name), func(db *sql.DB) error {
-		now := time.Now()
-		expires = now.Add(l.s.timing.lease)
+		now := l.s.clock()
+		expires = time.Now().Add(l.s.timing.lease)
 		res, err := db.ExecContext(ctx, "UPDATE leases SET renewed_at = ?, expires_at = ? WHERE name = ? AND token = ?",
-			now.UnixNano(), expires.UnixNano(), l.name, l.token)
+			now.UnixNano(), now.Add(l.s.timing.lease).UnixNano(), l.name, l.token)
 		if err != nil {
 			return err
 		}

@@ -54,8 +54,9 @@ type sqliteStore struct {
 	timing timing
 	// release is the release of the provider that works on the store.
 	release string
-	// fileSystemType is that of the machine; tests have others.
+	// fileSystemType and clock are those of the machine; tests have others.
 	fileSystemType func(path string) (int64, error)
+	clock          func() time.Time
 
 	db atomic.Pointer[sql.DB]
 	// opening and writing are semaphores rather than mutexes, so that waiting for
@@ -92,6 +93,35 @@ func DefaultPath() (string, error) {
 	return filepath.Join(state, "terraform-provider-vnf", "store.db"), nil
 }
 
+// maxLinks is more than any path has that leads somewhere.
+const maxLinks = 40
+
+// RealPath is the absolute path of the database that a path leads to, which need not be
+// there yet. Contents and key are beside the database itself: whoever comes to it by a
+// symbolic link finds the same ones as everybody else.
+func RealPath(path string) (string, error) {
+	at, err := filepath.Abs(path)
+	if err != nil {
+		return "", fmt.Errorf("path of the local store %q: %w", path, err)
+	}
+	for range maxLinks {
+		resolved, err := filepath.EvalSymlinks(at)
+		if err == nil {
+			return resolved, nil
+		}
+		target, err := os.Readlink(at)
+		if err != nil {
+			// It is not there, and no link; whatever else there is, its use tells.
+			break
+		}
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(filepath.Dir(at), target)
+		}
+		at = target
+	}
+	return at, nil
+}
+
 // Open returns the store whose database is the file path. Nothing is read or made
 // before the first use: a store that nobody wrote to is empty and leaves no trace
 // on the disk. release is the version of the provider: a store that it brings to its
@@ -120,12 +150,12 @@ func open(ctx context.Context, path string, t timing) (*sqliteStore, error) {
 	if path == "" {
 		return nil, errors.New("the path of the local store is empty: set the provider argument store = { local = { path = \"...\" } }")
 	}
-	abs, err := filepath.Abs(path)
+	abs, err := RealPath(path)
 	if err != nil {
-		return nil, fmt.Errorf("path of the local store %q: %w", path, err)
+		return nil, err
 	}
 	if info, err := os.Stat(abs); err == nil && !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("local store %s is not a file but %s: set the provider argument store = { local = { path = \"...\" } } to a file", abs, info.Mode().Type())
+		return nil, fmt.Errorf("local store %s is not a file but %s: set the provider argument store = { local = { path = \"...\" } } to a file", abs, store.FileType(info.Mode()))
 	}
 	return &sqliteStore{
 		path:   abs,
@@ -133,6 +163,7 @@ func open(ctx context.Context, path string, t timing) (*sqliteStore, error) {
 		timing: t,
 
 		fileSystemType: fileSystemType,
+		clock:          time.Now,
 
 		opening: make(chan struct{}, 1),
 		writing: make(chan struct{}, 1),

@@ -115,6 +115,50 @@ func TestStrangePaths(t *testing.T) {
 
 // TestCommitsAreSynced looks at what every connection of the pool is set to, where
 // TestLossOfPower has no disk to cut off.
+// TestSymbolicLinks comes to one store by its path and by links to it: records and contents
+// are the same, and the link to a network file system is on one.
+func TestSymbolicLinks(t *testing.T) {
+	for name, before := range map[string]bool{"to a store": true, "to a store that is not there yet": false} {
+		t.Run(name, func(t *testing.T) {
+			dir, err := filepath.EvalSymlinks(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			real, link := filepath.Join(dir, "real", "store.db"), filepath.Join(dir, "links", "store.db")
+			if before {
+				createVIM(t, openAt(t, real, quick()), "a")
+			}
+			if err := errors.Join(os.Mkdir(filepath.Dir(link), 0o700), os.Symlink("again", link), os.Symlink("../real/store.db", filepath.Join(dir, "links", "again"))); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := RealPath(link); err != nil || got != real {
+				t.Errorf("RealPath = %s, %v, want %s", got, err, real)
+			}
+			s := openAt(t, link, quick())
+			createVIM(t, s, "b")
+			if err := s.PutBlob(t.Context(), store.Digest([]byte("x")), strings.NewReader("x")); err != nil {
+				t.Fatal(err)
+			}
+			content, err := openAt(t, real, quick()).OpenBlob(t.Context(), store.Digest([]byte("x")))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := content.Close(); err != nil {
+				t.Error(err)
+			}
+			far := openAt(t, link, quick())
+			far.fileSystemType = func(path string) (int64, error) {
+				if path == filepath.Dir(real) {
+					return 0x6969, nil
+				}
+				return 0, nil
+			}
+			_, err = far.Get(t.Context(), store.KindVIM, "a")
+			wantError(t, err, filepath.Dir(real)+" is on a network file system (NFS)")
+		})
+	}
+}
+
 func TestCommitsAreSynced(t *testing.T) {
 	s := tempStore(t, quick())
 	createVIM(t, s, "a")

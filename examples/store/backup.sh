@@ -1,0 +1,5 @@
+# While no run goes on: a copy of a store that is written to can be torn.
+store=${XDG_STATE_HOME:-$HOME/.local/state}/terraform-provider-vnf
+umask 077
+tar -C "$store" --exclude=./key.txt -cf vnf-store.tar .
+cp "$store/key.txt" vnf-key.txt

@@ -1,0 +1,104 @@
+package lcm_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// TestBackupAndRestore does what the guide says of both, with its commands, and goes on with
+// a store that is older than what was done since.
+func TestBackupAndRestore(t *testing.T) {
+	t.Parallel()
+	home, keep := t.TempDir(), t.TempDir()
+	dir := filepath.Join(home, "state", "terraform-provider-vnf")
+	follow := func(script string) {
+		t.Helper()
+		path, err := filepath.Abs(filepath.Join("..", "..", "examples", "store", script))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sh := exec.CommandContext(t.Context(), "sh", "-eu", path)
+		sh.Dir, sh.Env = keep, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "XDG_STATE_HOME=" + filepath.Join(home, "state")}
+		if out, err := sh.CombinedOutput(); err != nil || len(out) > 0 {
+			t.Fatalf("%s: %v %s", script, err, out)
+		}
+	}
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := newWorldAt(t, dir)
+	named := func(name string) vnfm.InstanceSpec {
+		spec := w.spec()
+		spec.Name = name
+		return spec
+	}
+	core, err := w.Instantiate(t.Context(), named("core"))
+	must(err)
+	ended, err := w.Instantiate(t.Context(), named("ended"))
+	must(err)
+	must(w.Close())
+	follow("backup.sh")
+
+	// A key in the archive would be with the store.
+	list, err := exec.CommandContext(t.Context(), "tar", "-tf", filepath.Join(keep, "vnf-store.tar")).Output()
+	must(err)
+	if strings.Contains(string(list), "key.txt") {
+		t.Error("the key is in the archive of the store")
+	}
+
+	first := w.pkg
+	w.pkg = w.onboard(t, "2.0")
+	_, err = w.Update(t.Context(), core.ID, named("core"))
+	must(err)
+	late, err := w.Instantiate(t.Context(), named("late"))
+	must(err)
+	must(w.Terminate(t.Context(), ended.ID, vnfm.TerminateSpec{}))
+	must(w.DeletePackage(t.Context(), first.ID))
+	must(w.Close())
+	follow("restore.sh")
+	w.Engine = w.open(t)
+
+	must(filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := entry.Info()
+		if err == nil && info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s has the mode %s", path, info.Mode())
+		}
+		return err
+	}))
+	_, err = w.CheckRegisteredVIM(t.Context(), w.vimID, 0)
+	must(err)
+	restored, err := w.Package(t.Context(), first.ID)
+	must(err)
+	for _, f := range restored.Files {
+		_, err := fs.ReadFile(restored.Content, f.Path)
+		must(err)
+	}
+	if i, err := w.Instance(t.Context(), core.ID); err != nil || i.PackageID != first.ID {
+		t.Errorf("the instance of the backup: %+v, %v", i, err)
+	}
+	if _, err := w.Package(t.Context(), w.pkg.ID); !errors.Is(err, vnfm.ErrNotFound) {
+		t.Errorf("a package that came later: %v", err)
+	}
+	w.onboard(t, "2.0")
+	for id, spec := range map[string]vnfm.InstanceSpec{core.ID: named("core"), late.ID: named("late")} {
+		i, err := w.Update(t.Context(), id, spec)
+		if err != nil || i.PackageID != w.pkg.ID || i.Status != vnfm.StatusInstantiated {
+			t.Errorf("instance %s: %+v, %v", spec.Name, i, err)
+		}
+	}
+	must(w.Terminate(t.Context(), ended.ID, vnfm.TerminateSpec{}))
+	must(w.DeletePackage(t.Context(), first.ID))
+}

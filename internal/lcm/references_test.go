@@ -1,0 +1,329 @@
+package lcm_test
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store/sqlite"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// race is two things of which one can be done: something is removed, or something comes to
+// need it.
+type race struct {
+	use, remove func(*lcm.Engine) error
+	// uses is the write that makes the use known, removes the first one of the removal.
+	uses, removes string
+	// together is set for a use that becomes known under the lease of the references.
+	together bool
+}
+
+// races are the ways to need a record of another kind.
+func races(t *testing.T, w *world) map[string]race {
+	t.Helper()
+	second := w.registerVIM(t, "second")
+	fresh := w.onboard(t, "2.0")
+	there := w.spec()
+	there.Name = "there"
+	i, err := w.Instantiate(t.Context(), there)
+	if err != nil {
+		t.Fatal(err)
+	}
+	create := func(change func(*vnfm.InstanceSpec)) func(*lcm.Engine) error {
+		return func(e *lcm.Engine) error {
+			spec := w.spec()
+			change(&spec)
+			_, err := e.Instantiate(t.Context(), spec)
+			return err
+		}
+	}
+	update := func(change func(*vnfm.InstanceSpec)) func(*lcm.Engine) error {
+		return func(e *lcm.Engine) error {
+			spec := there
+			change(&spec)
+			_, err := e.Update(t.Context(), i.ID, spec)
+			return err
+		}
+	}
+	connect := func(spec *vnfm.InstanceSpec) {
+		spec.Connections = map[string]vnfm.Connection{"far": {VIMID: second, Namespace: "far", VDUIDs: []string{"VDU1"}}}
+	}
+	deregister := func(e *lcm.Engine) error { return e.DeregisterVIM(t.Context(), second) }
+	deletePackage := func(e *lcm.Engine) error { return e.DeletePackage(t.Context(), fresh.ID) }
+	return map[string]race{
+		"package of a new instance": {create(func(s *vnfm.InstanceSpec) { s.PackageID = fresh.ID }), deletePackage, "create instance", "update package", false},
+		"package of a new instance, released": {
+			create(func(s *vnfm.InstanceSpec) { s.PackageID = fresh.ID }),
+			func(e *lcm.Engine) error {
+				err := e.ReleasePackage(t.Context(), fresh.ID)
+				if left, lookErr := w.open(t).Package(t.Context(), fresh.ID); err == nil && lookErr == nil {
+					return &vnfm.InUseError{Kind: "VNF package", ID: left.ID}
+				}
+				return err
+			}, "create instance", "update package", false,
+		},
+		"package that an instance changes to":  {update(func(s *vnfm.InstanceSpec) { s.PackageID = fresh.ID }), deletePackage, "create operation", "update package", false},
+		"VIM of a new instance":                {create(func(s *vnfm.InstanceSpec) { s.VIMID = second }), deregister, "create instance", "delete vim", false},
+		"VIM connection of a new instance":     {create(connect), deregister, "create instance", "delete vim", false},
+		"VIM connection that an instance gets": {update(connect), deregister, "create operation", "delete vim", false},
+		"management cluster of a VIM":          {w.cluster(t, second), deregister, "acquire references", "delete vim", true},
+		"package of a private registry": {
+			func(e *lcm.Engine) error {
+				_, err := e.InstallRegistry(t.Context(), "", vnfm.RegistrySpec{Name: "r", SSH: vnfm.SSHAccess{Address: "192.0.2.1", User: "u"}, ImagePath: "Files/a.yaml", PackageID: fresh.ID})
+				return err
+			}, deletePackage, "acquire references", "update package", true,
+		},
+	}
+}
+
+func (w *world) registerVIM(t *testing.T, name string) (id string) {
+	t.Helper()
+	v, _, err := w.RegisterVIM(t.Context(), "", vnfm.VIMSpec{
+		Name: name, Type: vnfm.VIMTypeKubernetes, Kubernetes: &vnfm.KubernetesConnection{Endpoint: "https://127.0.0.1:6444"},
+		Credentials: vnfm.Credentials{vnfm.CredentialBearerToken: "t0ken-of-the-test"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v.ID
+}
+
+// cluster registers a VIM whose kubeconfig is on a management cluster.
+func (w *world) cluster(t *testing.T, management string) func(e *lcm.Engine) error {
+	t.Helper()
+	return func(e *lcm.Engine) error {
+		_, _, err := e.RegisterVIM(t.Context(), "", vnfm.VIMSpec{
+			Name: "workload", Type: vnfm.VIMTypeKubernetes,
+			Kubernetes:  &vnfm.KubernetesConnection{CAPICluster: &vnfm.ClusterRef{VIMID: management, Namespace: "default", Name: "workload"}},
+			Credentials: vnfm.Credentials{vnfm.CredentialKubeconfig: "a kubeconfig"},
+		})
+		return err
+	}
+}
+
+// records are all records of a store of some kinds.
+func (w *world) records(t *testing.T, kinds ...store.Kind) []store.Record {
+	t.Helper()
+	db, err := sqlite.Open(t.Context(), filepath.Join(w.dir, "store.db"), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []store.Record
+	for _, kind := range kinds {
+		recs, err := db.List(t.Context(), store.Query{Kind: kind})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, recs...)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestWhatIsRemovedWhileItComesToBeUsed has one process remove what another one begins to
+// use, with the decisive write of each in the middle of the other.
+func TestWhatIsRemovedWhileItComesToBeUsed(t *testing.T) {
+	t.Parallel()
+	for name := range races(t, newWorld(t)) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			t.Run("removed before the use is known", func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t)
+				r := races(t, w)[name]
+				lost := w.tries(t, func() (use, remove error) {
+					var once sync.Once
+					user := w.watch(t, func(does string) {
+						if does == r.uses {
+							once.Do(func() { remove = r.remove(w.open(t)) })
+						}
+					}, asItIs)
+					return r.use(user), remove
+				})
+				if !lost {
+					t.Error("the removal, which came first, did not win")
+				}
+			})
+			t.Run("removed when the use is known", func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t)
+				r := races(t, w)[name]
+				if r.together {
+					if use, remove := r.use(w.watch(t, func(string) {}, asItIs)), r.remove(w.open(t)); use != nil || !errors.As(remove, new(*vnfm.InUseError)) {
+						t.Errorf("the use: %v; the removal: %v", use, remove)
+					}
+					return
+				}
+				lost := w.tries(t, func() (use, remove error) {
+					var once sync.Once
+					user := w.watch(t, func(does string) {
+						if does == "acquire references" {
+							once.Do(func() { remove = r.remove(w.open(t)) })
+						}
+					}, asItIs)
+					return r.use(user), remove
+				})
+				if lost {
+					t.Error("the use, which came first, did not win")
+				}
+			})
+			t.Run("used in the middle of the removal", func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t)
+				r := races(t, w)[name]
+				lost := w.tries(t, func() (use, remove error) {
+					waits, done := make(chan struct{}), make(chan struct{})
+					var wait, begin sync.Once
+					user := w.watch(t, func(does string) {
+						if does == "acquire references" {
+							wait.Do(func() { close(waits) })
+						}
+					}, asItIs)
+					remover := w.watch(t, func(does string) {
+						if does != r.removes {
+							return
+						}
+						begin.Do(func() {
+							go func() {
+								defer close(done)
+								use = r.use(user)
+							}()
+							select {
+							case <-waits:
+							case <-done:
+							}
+						})
+					}, asItIs)
+					remove = r.remove(remover)
+					<-done
+					return use, remove
+				})
+				if !lost {
+					t.Error("the removal, which came first, did not win")
+				}
+			})
+		})
+	}
+}
+
+// tries does a race and checks that one of both was done, and the other one not at all.
+func (w *world) tries(t *testing.T, try func() (use, remove error)) (lost bool) {
+	t.Helper()
+	before, calls := w.records(t, store.KindInstance), len(w.driver.calls)
+	use, remove := try()
+	if lost = remove == nil; !lost {
+		if use != nil || !errors.As(remove, new(*vnfm.InUseError)) {
+			t.Errorf("the use: %v; the removal: %v", use, remove)
+		}
+		return lost
+	}
+	invalid, ok := errors.AsType[*vnfm.InvalidError](use)
+	if !ok || invalid.Problems[0].Attribute == "" {
+		t.Errorf("what is used was removed, and the use says %v, want an InvalidError that names the argument", use)
+	}
+	after := w.driver.calls[calls:]
+	if slices.ContainsFunc(after, func(call string) bool { return call != "check" }) {
+		t.Errorf("the use went on with %q", after)
+	}
+	ids := func(recs []store.Record) (out []string) {
+		for _, r := range recs {
+			out = append(out, r.ID)
+		}
+		return out
+	}
+	if diff := cmp.Diff(ids(before), ids(w.records(t, store.KindInstance))); diff != "" {
+		t.Errorf("instances (-before +after):\n%s", diff)
+	}
+	for _, i := range before {
+		if _, err := w.open(t).Observe(t.Context(), i.ID); err != nil {
+			t.Errorf("the instance that was there: %v", err)
+		}
+	}
+	return lost
+}
+
+// TestAVIMThatIsLedElsewhereWhileItComesToBeUsed has one process lead a VIM to another
+// cluster while another one makes an instance on it.
+func TestAVIMThatIsLedElsewhereWhileItComesToBeUsed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	spec := vnfm.VIMSpec{
+		Name: "edge", Type: vnfm.VIMTypeKubernetes, Kubernetes: &vnfm.KubernetesConnection{Endpoint: "https://127.0.0.1:6443"},
+		Credentials: vnfm.Credentials{vnfm.CredentialBearerToken: "t0ken-of-the-test"},
+	}
+	w.driver.cluster = "one"
+	if _, _, err := w.UpdateVIM(t.Context(), w.vimID, spec); err != nil {
+		t.Fatal(err)
+	}
+	w.driver.cluster = "two"
+	waits, done := make(chan struct{}), make(chan struct{})
+	var wait, begin sync.Once
+	user := w.watch(t, func(does string) {
+		if does == "acquire references" {
+			wait.Do(func() { close(waits) })
+		}
+	}, asItIs)
+	var made error
+	leads := w.watch(t, func(does string) {
+		if does != "update vim" {
+			return
+		}
+		begin.Do(func() {
+			go func() {
+				defer close(done)
+				_, made = user.Instantiate(t.Context(), w.spec())
+			}()
+			select {
+			case <-waits:
+			case <-done:
+				t.Error("an instance was made on the cluster that the VIM is led away from")
+			}
+		})
+	}, asItIs)
+	if _, _, err := leads.UpdateVIM(t.Context(), w.vimID, spec); err != nil {
+		t.Error(err)
+	}
+	<-done
+	if made != nil {
+		t.Errorf("the instance on the cluster that the VIM was led to: %v", made)
+	}
+
+	w.driver.cluster = "three"
+	var once sync.Once
+	late := w.watch(t, func(does string) {
+		if does == "acquire references" {
+			once.Do(func() {
+				other := w.spec()
+				other.Name = "late"
+				if _, err := w.Instantiate(t.Context(), other); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}, asItIs)
+	if err := w.Terminate(t.Context(), w.theInstance(t), vnfm.TerminateSpec{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := late.UpdateVIM(t.Context(), w.vimID, spec); err == nil || !strings.Contains(err.Error(), "leads to another cluster") {
+		t.Errorf("a VIM that an instance has come to in between: %v", err)
+	}
+}
+
+func (w *world) theInstance(t *testing.T) string {
+	t.Helper()
+	recs := w.records(t, store.KindInstance)
+	if len(recs) != 1 {
+		t.Fatalf("%d instances", len(recs))
+	}
+	return recs[0].ID
+}
