@@ -36,7 +36,7 @@ var paramsElsewhere = []struct {
 	{"registries are not installed by the Kubernetes driver", []string{"private_registry_installation_param"}},
 	{"parameters of Heat templates are used by the OpenStack driver only", []string{"nfv"}},
 	{
-		"scripts of a package are never run",
+		"Python classes of a package are never run",
 		[]string{
 			"lcm-operation-user-data", "lcm-operation-user-data-class",
 			"lcm-operation-coordinate-new-vnf", "lcm-operation-coordinate-new-vnf-class",
