@@ -1,5 +1,5 @@
-// Command terraform-provider-vnf is a Terraform provider that is an ETSI NFV VNF manager: it onboards VNF packages
-// and runs the lifecycle of VNF instances on Kubernetes.
+// Command terraform-provider-vnf is a Terraform provider that is an ETSI NFV VNF manager: it onboards VNF packages and runs
+// the lifecycle of VNF instances on Kubernetes and OpenStack, of workload clusters and of private registries.
 package main
 
 import (

@@ -58,10 +58,6 @@ func New(cfg Config) (*Client, error) {
 // Endpoint is the URL of the API server, also when a kubeconfig gave it.
 func (c *Client) Endpoint() string { return c.endpoint.String() }
 
-// RESTConfig returns a copy of the connection's configuration, for libraries that
-// bring their own client. It holds the credentials.
-func (c *Client) RESTConfig() *rest.Config { return rest.CopyConfig(c.config) }
-
 // sleep waits for d or for the end of ctx.
 func sleep(ctx context.Context, d time.Duration) error {
 	if d <= 0 {

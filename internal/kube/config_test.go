@@ -198,7 +198,7 @@ func TestConnectionOverridesKubeconfig(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rc := c.RESTConfig()
+	rc := c.config
 	if c.Endpoint() != "https://127.0.0.1:6443" || rc.ServerName != "api.example.org" || rc.Insecure || string(rc.CAData) != certificate || rc.BearerToken != "t" || rc.QPS != -1 {
 		t.Errorf("%s", rc)
 	}

@@ -954,3 +954,50 @@ func TestALostRecordGoesOnFromTheKnownGeneration(t *testing.T) {
 		t.Errorf("generation %d after a repair that followed generation 7", i.Generation)
 	}
 }
+
+// TestAnotherValueOfTheSameEffect gives arguments in another way that changes nothing on the VIM: no operation runs, and the
+// record follows the request, so that nothing is planned again.
+func TestAnotherValueOfTheSameEffect(t *testing.T) {
+	for name, edit := range map[string]func(*vnfm.InstanceSpec){
+		"a scale level that was the default":      func(s *vnfm.InstanceSpec) { s.ScaleLevels = map[string]int{"workers": 0} },
+		"the default instantiation level":         func(s *vnfm.InstanceSpec) { s.LevelID = "small" },
+		"the default flavour":                     func(s *vnfm.InstanceSpec) { s.FlavourID = "default" },
+		"no parameters, as an empty map":          func(s *vnfm.InstanceSpec) { s.AdditionalParams = map[string]any{} },
+		"no metadata, as an empty map":            func(s *vnfm.InstanceSpec) { s.Metadata = map[string]string{} },
+		"no VIM connections, as an empty map":     func(s *vnfm.InstanceSpec) { s.Connections = map[string]vnfm.Connection{} },
+		"no external networks, as an empty map":   func(s *vnfm.InstanceSpec) { s.Links.External = map[string]vnfm.ExtVirtualLink{} },
+		"no internal networks, as an empty map":   func(s *vnfm.InstanceSpec) { s.Links.Managed = map[string]string{} },
+		"no readiness rules, as an empty list":    func(s *vnfm.InstanceSpec) { s.Readiness = []vnfm.ReadinessRule{} },
+		"the trigger of the heal that it has had": func(s *vnfm.InstanceSpec) { s.Heal = &vnfm.HealSpec{Trigger: "1", Cause: "other"} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			spec := w.spec()
+			spec.Heal = &vnfm.HealSpec{Trigger: "1"}
+			i, err := w.Instantiate(t.Context(), spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			edit(&spec)
+			if _, err := w.Update(t.Context(), i.ID, spec); err != nil {
+				t.Fatal(err)
+			}
+			got, err := w.open(t).Instance(t.Context(), i.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(spec.ScaleLevels, got.ScaleLevels); diff != "" {
+				t.Errorf("scale levels of the record (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff([]string{"INSTANTIATE COMPLETED"}, w.operations(t, i.ID)); diff != "" || got.Generation != i.Generation {
+				t.Errorf("generation %d after %d, operations (-want +got):\n%s", got.Generation, i.Generation, diff)
+			}
+			if _, err := w.Update(t.Context(), i.ID, spec); err != nil {
+				t.Fatal(err)
+			}
+			if again, err := w.Instance(t.Context(), i.ID); err != nil || !again.UpdatedAt.Equal(got.UpdatedAt) {
+				t.Errorf("a second update wrote the record at %v after %v, %v", again.UpdatedAt, got.UpdatedAt, err)
+			}
+		})
+	}
+}

@@ -2,57 +2,10 @@ package lcm
 
 import (
 	"context"
-	"maps"
 	"slices"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
-
-// heal replaces the VNFCs that the user names, once for each trigger. It comes
-// after everything else that the user asked for, so that what is replaced is
-// replaced by what is wanted.
-func (u *update) heal(ctx context.Context) error {
-	i, want := &u.instance.value, u.spec.Heal
-	if want == nil || want.Trigger == i.HealTrigger {
-		return nil
-	}
-	t, d, err := u.engine.bind(ctx, i, u.wanted, u.spec)
-	if err != nil {
-		return err
-	}
-	params := map[string]any{paramCause: want.Cause, paramTrigger: want.Trigger}
-	if len(want.VNFCIDs) > 0 {
-		params["vnfc_ids"] = want.VNFCIDs
-	}
-	if len(want.VDUIDs) > 0 {
-		params["vdu_ids"] = want.VDUIDs
-	}
-	if want.Storage {
-		params["storage"] = true
-	}
-	// A heal that goes on may have replaced some of them already.
-	if !u.continues(vnfm.OpHeal, params) {
-		if err := knownVNFCs(ctx, d, t, want); err != nil {
-			return err
-		}
-	}
-	u.departing = func(ctx context.Context) ([]string, error) {
-		return u.engine.vnfcsOf(ctx, u.instance, func(c *vnfm.VNFC) bool {
-			return want.Whole() || slices.Contains(want.VNFCIDs, c.ID) || slices.Contains(want.VDUIDs, c.VDUID)
-		})
-	}
-	return u.operation(ctx, vnfm.OpHeal, params, func(ctx context.Context, op *operation) error {
-		request := *want
-		request.ID, request.Began = op.occ.rec.ID, op.occ.value.StartedAt
-		if err := d.Heal(ctx, t, request, op); err != nil {
-			return err
-		}
-		i.HealTrigger = want.Trigger
-		i.Generation++
-		u.applied = u.applied || want.Whole()
-		return nil
-	})
-}
 
 // The parameters of a HEAL operation that say whose it is. That of a repair has no
 // trigger.
@@ -61,20 +14,29 @@ const (
 	paramTrigger = "trigger"
 )
 
-// continues reports whether an operation of that kind takes up the pending one. What
-// was done for one heal is not done for another: with another trigger, or of other
-// VNFCs, it is an operation of its own. A repair finishes whatever was pending.
-func (u *update) continues(kind vnfm.OperationType, params map[string]any) bool {
-	if u.pending == nil || u.pending.kind() != kind {
-		return false
+// heal replaces the VNFCs that the user names.
+func (u *update) heal(ctx context.Context, op *operation, _ *plannedOperation) error {
+	i, request := &u.instance.value, *u.spec.Heal
+	t, d, err := u.engine.bind(ctx, i, u.wanted, u.spec)
+	if err != nil {
+		return err
 	}
-	if _, asked := params[paramTrigger]; !asked {
-		return true
+	request.ID, request.Began = op.occ.rec.ID, op.occ.value.StartedAt
+	if err := d.Heal(ctx, t, request, op); err != nil {
+		return err
 	}
-	was, now := maps.Clone(u.pending.snapshot().Parameters), maps.Clone(params)
-	delete(was, paramCause)
-	delete(now, paramCause)
-	return sameParams(was, now)
+	i.HealTrigger = request.Trigger
+	i.Generation++
+	return nil
+}
+
+// checkHealed checks that the instance has the VNFCs that are to be replaced.
+func (u *update) checkHealed(ctx context.Context) error {
+	t, d, err := u.engine.bind(ctx, &u.instance.value, u.wanted, u.spec)
+	if err != nil {
+		return err
+	}
+	return knownVNFCs(ctx, d, t, u.spec.Heal)
 }
 
 // knownVNFCs checks that the instance has the VNFCs that are to be replaced.

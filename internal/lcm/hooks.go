@@ -222,21 +222,3 @@ func (e *Engine) checkHooks(r *resolution, request *vnfm.InstanceSpec, planned *
 		*problems = append(*problems, e.cfg.Management[name].Check(checks[name])...)
 	}
 }
-
-// deliver sends credentials to a sink that is new or another one; all other reasons to
-// send are the ends of operations.
-func (u *update) deliver(ctx context.Context) error {
-	i, sink := &u.instance.value, u.spec.Sink
-	if sink == nil {
-		return nil
-	}
-	waits := i.Cluster != nil && i.Cluster.Paused
-	moved := len(i.Deliveries) == 0 && !waits
-	for _, d := range i.Deliveries {
-		moved = moved || d.URL != sink.URL
-	}
-	if !moved {
-		return nil
-	}
-	return u.operation(ctx, vnfm.OpModifyInfo, map[string]any{"credentials_sink": sink.URL}, func(context.Context, *operation) error { return nil })
-}

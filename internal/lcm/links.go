@@ -1,7 +1,6 @@
 package lcm
 
 import (
-	"context"
 	"maps"
 	"reflect"
 	"slices"
@@ -83,28 +82,4 @@ func linksOfPart(f *vnfm.Flavour, part *vnfm.Part, all vnfm.Links) vnfm.Links {
 
 func sameExternal(a, b vnfm.Links) bool {
 	return len(a.External)+len(b.External) == 0 || reflect.DeepEqual(a.External, b.External)
-}
-
-// connect changes to which networks the external connection points lead.
-func (u *update) connect(ctx context.Context) error {
-	i := &u.instance.value
-	if sameExternal(i.Links, u.spec.Links) {
-		return nil
-	}
-	spec, r, err := u.atPresentLevels(ctx, i.OperationalState)
-	if err != nil {
-		return err
-	}
-	return u.operation(ctx, vnfm.OpChangeExtConn, map[string]any{"ext_virtual_links": u.spec.Links.External},
-		func(ctx context.Context, op *operation) error {
-			next := *i
-			describe(&next, spec, r)
-			if err := u.drive(ctx, op, &next, r, vnfm.InfraDriver.Apply); err != nil {
-				return err
-			}
-			describe(i, spec, r)
-			i.Generation++
-			u.applied = true
-			return nil
-		})
 }

@@ -86,24 +86,10 @@ func (s driverState) Save(ctx context.Context, value any) error {
 // parameters.
 const paramConfigures = "management_params"
 
-// configures reports whether the pending operation is such a one. What the VIM has is
-// whole then.
-func (u *update) configures() bool {
-	return u.pending != nil && u.pending.kind() == vnfm.OpModifyInfo && u.pending.snapshot().Parameters[paramConfigures] == true
-}
-
 // configure has the management drivers of an instance work with parameters that have
 // changed, whether or not the VNFD names them for a hook of this operation: what they
 // have made must not stay as it was.
-func (u *update) configure(ctx context.Context) error {
-	i := &u.instance.value
-	if err := u.engine.needKey(ctx, i); err != nil {
-		return err
-	}
-	digest := paramsDigest(i.DigestKey, u.spec.Management)
-	if i.ConfiguredDigest == digest {
-		return nil
-	}
+func (u *update) configure(ctx context.Context, op *operation, _ *plannedOperation) error {
 	// Those that the hook itself runs are done there; credentials are none of this.
 	done := map[string]bool{vnfm.CredentialsSender: true}
 	for _, h := range u.engine.at(u.wanted.flavour, &u.spec, vnfm.OpModifyInfo, true) {
@@ -116,13 +102,12 @@ func (u *update) configure(ctx context.Context) error {
 			drivers = append(drivers, hooked{name: h.name, driver: h.driver, hook: vnfm.Hook{Name: hookName(vnfm.OpModifyInfo, true)}})
 		}
 	}
-	return u.operation(ctx, vnfm.OpModifyInfo, map[string]any{paramConfigures: true}, func(ctx context.Context, op *operation) error {
-		// Until all of them are done nobody knows what is configured, whatever is asked for next.
-		i.ConfiguredDigest = ""
-		if err := u.engine.runHooks(ctx, op, u.around(op), drivers, true); err != nil {
-			return err
-		}
-		i.ConfiguredDigest = digest
-		return nil
-	})
+	i := &u.instance.value
+	// Until all of them are done it is not known what is configured, whatever is asked for next.
+	i.ConfiguredDigest = ""
+	if err := u.engine.runHooks(ctx, op, u.around(op), drivers, true); err != nil {
+		return err
+	}
+	i.ConfiguredDigest = paramsDigest(i.DigestKey, u.spec.Management)
+	return nil
 }

@@ -23,14 +23,21 @@ func (e *Engine) resolve(ctx context.Context, spec vnfm.InstanceSpec) (*resoluti
 	if err != nil || problems.HasErrors() {
 		return nil, problems, err
 	}
+	r, more := resolveIn(p, spec)
+	return r, append(problems, more...), nil
+}
+
+// resolveIn finds flavour, level and counts of a request in its package.
+func resolveIn(p *vnfm.Package, spec vnfm.InstanceSpec) (*resolution, vnfm.Problems) {
+	var problems vnfm.Problems
 	r := &resolution{pkg: p}
 	r.flavour = chooseFlavour(p.Descriptor, spec.FlavourID, &problems)
 	if r.flavour == nil {
-		return nil, problems, nil
+		return nil, problems
 	}
 	checkLinks(r.flavour, spec.Links, &problems)
 	if checkConnections(p, r.flavour, spec.Connections, &problems); problems.HasErrors() {
-		return nil, problems, nil
+		return nil, problems
 	}
 	r.levelID = spec.LevelID
 	if r.levelID == "" {
@@ -41,23 +48,23 @@ func (e *Engine) resolve(ctx context.Context, spec vnfm.InstanceSpec) (*resoluti
 			Summary:   "deployment flavour " + quote(r.flavour.ID) + " has no instantiation level " + quote(r.levelID),
 			Detail:    "it has " + listOf(levelIDs(r.flavour)),
 		})
-		return nil, problems, nil
+		return nil, problems
 	}
 	status, more := vnfd.ScaleStatus(r.flavour, r.levelID, spec.ScaleLevels)
 	if more.HasErrors() {
-		return nil, append(problems, attribute(more, "scale_levels")...), nil
+		return nil, append(problems, attribute(more, "scale_levels")...)
 	}
 	counts, more := vnfd.Counts(r.flavour, r.levelID, spec.ScaleLevels)
 	problems = append(problems, attribute(more, "scale_levels")...)
 	if problems.HasErrors() {
-		return nil, problems, nil
+		return nil, problems
 	}
 	if spec.Cluster == nil {
 		// The names of a cluster's machines tell nothing.
 		checkHeal(r.flavour, spec.Heal, &problems)
 	}
 	if problems.HasErrors() {
-		return nil, problems, nil
+		return nil, problems
 	}
 	r.scaleStatus, r.counts = status, counts
 	if spec.OperationalState == vnfm.Stopped {
@@ -66,7 +73,7 @@ func (e *Engine) resolve(ctx context.Context, spec vnfm.InstanceSpec) (*resoluti
 			r.counts[id] = 0
 		}
 	}
-	return r, problems, nil
+	return r, problems
 }
 
 func chooseFlavour(d *vnfm.Descriptor, id string, problems *vnfm.Problems) *vnfm.Flavour {

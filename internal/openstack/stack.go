@@ -59,11 +59,8 @@ type StackResource struct {
 // Failed reports whether the last action on the resource did not succeed.
 func (r *StackResource) Failed() bool { return strings.HasSuffix(r.Status, "_FAILED") }
 
-// StackID is the id of the stack that the resource is directly in, and StackName its name.
+// StackID is the id of the stack that the resource is directly in.
 func (r *StackResource) StackID() string { _, id := r.stack(); return id }
-
-// StackName is the name of the stack that the resource is directly in.
-func (r *StackResource) StackName() string { name, _ := r.stack(); return name }
 
 // stack is read from the link to the stack: the list itself has no other word of it.
 func (r *StackResource) stack() (name, id string) {

@@ -2,6 +2,8 @@ package tfutil_test
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -131,7 +133,7 @@ func TestComputedAttributes(t *testing.T) {
 	attributes["flavours"] = tfutil.FlavoursAttribute()
 	attributes["inner"] = schema.SingleNestedAttribute{Required: true, Attributes: probeAttributes()}
 	got := tfutil.ComputedAttributes(attributes, "token", "token_wo_version")
-	if diff := cmp.Diff([]string{"flavours", "inner", "name"}, tfutil.SortedKeys(got)); diff != "" {
+	if diff := cmp.Diff([]string{"flavours", "inner", "name"}, slices.Sorted(maps.Keys(got))); diff != "" {
 		t.Error(diff)
 	}
 	if !got["flavours"].GetType().Equal(attributes["flavours"].GetType()) || !got["flavours"].GetType().Equal(tfutil.FlavoursType()) {

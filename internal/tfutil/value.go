@@ -2,7 +2,6 @@ package tfutil
 
 import (
 	"maps"
-	"slices"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
@@ -24,15 +23,6 @@ func OptionalBool(b bool, prior types.Bool) types.Bool {
 		return types.BoolNull()
 	}
 	return types.BoolValue(b)
-}
-
-// StringPointer returns nil for a null or unknown value.
-func StringPointer(v types.String) *string {
-	if v.IsNull() || v.IsUnknown() {
-		return nil
-	}
-	s := v.ValueString()
-	return &s
 }
 
 // Set reports whether a value is neither null nor unknown.
@@ -102,11 +92,6 @@ func OptionalInt64(n *int) types.Int64 {
 		return types.Int64Null()
 	}
 	return types.Int64Value(int64(*n))
-}
-
-// SortedKeys returns the keys of a map in order.
-func SortedKeys[V any](m map[string]V) []string {
-	return slices.Sorted(maps.Keys(m))
 }
 
 // Merged are the entries of several maps, of which later ones win.

@@ -28,5 +28,5 @@ type Links struct {
 	Managed  map[string]string         `json:"managed,omitempty"`
 }
 
-// Empty reports whether the instance is given none.
-func (l Links) Empty() bool { return len(l.External)+len(l.Managed) == 0 }
+// IsZero reports whether the instance is given none, also as maps that are empty.
+func (l Links) IsZero() bool { return len(l.External)+len(l.Managed) == 0 }

@@ -21,12 +21,12 @@ type params struct {
 // paramsIgnored are names that users of Tacker give and that need nothing to be done,
 // with the reason.
 var paramsIgnored = map[string]string{
-	"lcm-operation-user-data":                "scripts of a package are never run: the parameters of its templates are computed from the VNFD and nfv",
-	"lcm-operation-user-data-class":          "scripts of a package are never run: the parameters of its templates are computed from the VNFD and nfv",
-	"lcm-operation-coordinate-new-vnf":       "scripts of a package are never run",
-	"lcm-operation-coordinate-new-vnf-class": "scripts of a package are never run",
-	"lcm-operation-coordinate-old-vnf":       "scripts of a package are never run",
-	"lcm-operation-coordinate-old-vnf-class": "scripts of a package are never run",
+	"lcm-operation-user-data":                "Python classes of a package are never run: the parameters of its templates are computed from the VNFD and nfv",
+	"lcm-operation-user-data-class":          "Python classes of a package are never run: the parameters of its templates are computed from the VNFD and nfv",
+	"lcm-operation-coordinate-new-vnf":       "Python classes of a package are never run",
+	"lcm-operation-coordinate-new-vnf-class": "Python classes of a package are never run",
+	"lcm-operation-coordinate-old-vnf":       "Python classes of a package are never run",
+	"lcm-operation-coordinate-old-vnf-class": "Python classes of a package are never run",
 	"upgrade_type":                           "a change of the package is always made VNFC by VNFC",
 	"vdu_params":                             "a change of the package is made to all VDUs that it changes",
 }

@@ -36,7 +36,7 @@ var paramsElsewhere = []struct {
 	{"registries are not installed by the Kubernetes driver", []string{"private_registry_installation_param"}},
 	{"parameters of Heat templates are used by the OpenStack driver only", []string{"nfv"}},
 	{
-		"scripts of a package are never run",
+		"Python classes of a package are never run",
 		[]string{
 			"lcm-operation-user-data", "lcm-operation-user-data-class",
 			"lcm-operation-coordinate-new-vnf", "lcm-operation-coordinate-new-vnf-class",
@@ -71,7 +71,7 @@ type params struct {
 // readParams checks the additional parameters of an instance against the package.
 func readParams(t *vnfm.Target, ps *vnfm.Problems) params {
 	out := params{files: t.Package.KubernetesFiles}
-	if !t.Instance.Links.Empty() {
+	if !t.Instance.Links.IsZero() {
 		*ps = append(*ps, vnfm.Problem{
 			Attribute: "ext_virtual_links", Summary: "networks cannot be given to an instance on Kubernetes",
 			Detail: "what pods are connected to besides the network of the cluster is said by the package, with network attachments; leave ext_virtual_links and ext_managed_virtual_links out",

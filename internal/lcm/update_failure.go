@@ -1,0 +1,98 @@
+package lcm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// fail ends a failed operation: what was before is restored when the user wants
+// that, else the instance stays as far as it came and the next update goes on.
+func (u *update) fail(ctx context.Context, op *operation, before *vnfm.Instance, cause error) error {
+	var invalid *vnfm.InvalidError
+	if errors.As(cause, &invalid) {
+		return u.refuse(ctx, op, before, cause)
+	}
+	interrupted := errors.Is(ctx.Err(), context.Canceled)
+	if u.spec.OnFailure != vnfm.OnFailureRollback || interrupted || before.PackageID == "" {
+		return u.engine.keepFailed(ctx, op, cause)
+	}
+	back, stop := vnfm.Overtime(ctx, rollbackLimit)
+	defer stop()
+	if err := op.rollBack(back, cause); err != nil {
+		return u.engine.keepFailed(back, op, and(cause, err))
+	}
+	if err := u.goBack(back, op, before); err != nil {
+		return u.engine.keepFailed(back, op, errors.Join(cause, fmt.Errorf("returning to what was before: %w", becauseOf(back, err))))
+	}
+	u.instance.value.Status = vnfm.StatusInstantiated
+	if err := saveInstance(back, u.store, u.instance); err != nil {
+		return errors.Join(cause, err)
+	}
+	if err := op.enter(back, vnfm.StateRolledBack, cause); err != nil {
+		return errors.Join(cause, err)
+	}
+	i := u.instance.value
+	return &vnfm.OperationError{Operation: op.snapshot(), Instance: &i, Err: cause}
+}
+
+// refuse ends an operation that was given what cannot be done, before anything was
+// done for it: the instance is what it was.
+func (u *update) refuse(ctx context.Context, op *operation, before *vnfm.Instance, cause error) error {
+	ctx, cancel := detached(ctx)
+	defer cancel()
+	for _, next := range []vnfm.OperationState{vnfm.StateFailedTemp, vnfm.StateFailed} {
+		if err := op.enter(ctx, next, cause); err != nil {
+			return errors.Join(cause, err)
+		}
+	}
+	keepKnown(before, &u.instance.value)
+	u.instance.value, u.secrets = *before, u.secretsBefore
+	if err := u.seal(ctx, u.secrets); err != nil {
+		return errors.Join(cause, err)
+	}
+	if err := saveInstance(ctx, u.store, u.instance); err != nil {
+		return errors.Join(cause, err)
+	}
+	return cause
+}
+
+// goBack applies the instance as its record was before the operation.
+func (u *update) goBack(ctx context.Context, op *operation, before *vnfm.Instance) error {
+	spec := specOf(before)
+	spec.InfraSecrets = u.secretsBefore
+	spec.ForceConflicts, spec.AdoptExisting, spec.ReplaceObjects = u.spec.ForceConflicts, u.spec.AdoptExisting, u.spec.ReplaceObjects
+	r, problems, err := u.engine.resolve(ctx, spec)
+	if err != nil {
+		return err
+	}
+	if err := problems.Err(); err != nil {
+		return err
+	}
+	keepKnown(before, &u.instance.value)
+	before.Connections = wantedConnections(&u.instance.value, spec)
+	before.Cluster = wantedCluster(&u.instance.value, spec.Cluster)
+	u.instance.value, u.secrets = *before, u.secretsBefore
+	if err := u.seal(ctx, u.secrets); err != nil {
+		return err
+	}
+	t, d, err := u.engine.bind(ctx, &u.instance.value, r, spec)
+	if err != nil {
+		return err
+	}
+	if err := d.Apply(ctx, t, op); err != nil {
+		return err
+	}
+	// The management drivers see what is there again: what they made for what is gone
+	// must go as well.
+	spec.Management, spec.Sink = u.spec.Management, u.spec.Sink
+	return u.engine.hook(ctx, op, around{kind: op.kind(), pkg: r.pkg, flavour: r.flavour, request: spec}, true)
+}
+
+// keepKnown carries over into an earlier record what was found out since.
+func keepKnown(before, now *vnfm.Instance) {
+	before.Inventory, before.DriverStates, before.HostKeys = now.Inventory, now.DriverStates, now.HostKeys
+	before.RegisteredVIMID, before.Deliveries, before.ConfiguredDigest = now.RegisteredVIMID, now.Deliveries, now.ConfiguredDigest
+}
