@@ -11,20 +11,24 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
 )
 
 // loseEverything empties the store of a world.
-func (w *world) loseEverything() {
-	w.Helper()
-	s := w.store.Records(w)
+func (w *world) loseEverything() { loseRecords(w, w.store) }
+
+// loseRecords empties a store.
+func loseRecords(t testing.TB, from acctest.Store) {
+	t.Helper()
+	s := from.Records(t)
 	for _, kind := range []store.Kind{store.KindInstance, store.KindPackage, store.KindVIM, store.KindOperation} {
-		records, err := s.List(w.Context(), store.Query{Kind: kind})
+		records, err := s.List(t.Context(), store.Query{Kind: kind})
 		if err != nil {
-			w.Fatal(err)
+			t.Fatal(err)
 		}
 		for _, r := range records {
-			if err := s.Delete(w.Context(), kind, r.ID); err != nil {
-				w.Fatal(err)
+			if err := s.Delete(t.Context(), kind, r.ID); err != nil {
+				t.Fatal(err)
 			}
 		}
 	}

@@ -558,12 +558,37 @@ func TestAccInstance_openStack(t *testing.T) {
 				Check:            also(c.whole(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 2), c.survivors("TG", 1), c.masks("login", "planted-login"), conceals(c.store, "planted-login")),
 			},
 			{
+				// Without the record nobody can compare what is made of the secret.
+				PreConfig:        func() { c.remember(); loseRecords(t, c.store) },
+				Config:           c.over(next, "simple", c.links(other), level(1), login("planted-login")),
+				ConfigPlanChecks: inPlace(unknownDigests{}),
+				Check:            also(c.whole(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 2), c.survivors("TG", 1), c.masks("login", "planted-login")),
+			},
+			{
 				Config:             c.over(next, "simple", c.links(other), level(1), login("planted-other")),
 				PlanOnly:           true,
 				ExpectNonEmptyPlan: true,
 			},
 		},
 	})
+}
+
+// unknownDigests checks that a plan knows no digest of an instance that it had one of.
+type unknownDigests struct{}
+
+// CheckPlan implements plancheck.PlanCheck.
+func (unknownDigests) CheckPlan(_ context.Context, req plancheck.CheckPlanRequest, resp *plancheck.CheckPlanResponse) {
+	for _, r := range req.Plan.ResourceChanges {
+		if r.Address != address {
+			continue
+		}
+		after, _ := r.Change.After.(map[string]any)
+		before, _ := r.Change.Before.(map[string]any)
+		had, _ := before["objects"].(map[string]any)
+		if known, _ := after["objects"].(map[string]any); len(known) > 0 || len(had) == 0 {
+			resp.Error = fmt.Errorf("the plan knows the digests %v, and there were %v", known, had)
+		}
+	}
 }
 
 // login is a secret parameter of a template.
