@@ -16,6 +16,8 @@ var (
 	}
 	// Charts and Kubernetes call the name of a Secret so.
 	namesOfSecrets = []string{"pullsecret", "tlssecret", "certsecret", "certificatesecret", "credentialssecret", "casecret"}
+	// joints is made once: the predicate is asked for each field of each object.
+	joints = strings.NewReplacer("_", "", "-", "", ".", "")
 )
 
 // NamesSecret reports whether a field, a parameter or a variable of that name holds a
@@ -23,7 +25,7 @@ var (
 // DB_PASSWORD, api-token, tls.privateKey. Names of objects that hold secrets
 // (existingSecret) and settings of secrets (tokenTTL) are none.
 func NamesSecret(name string) bool {
-	name = strings.NewReplacer("_", "", "-", "", ".", "").Replace(strings.ToLower(name))
+	name = joints.Replace(strings.ToLower(name))
 	ends := func(words []string) bool {
 		return slices.ContainsFunc(words, func(word string) bool { return strings.HasSuffix(name, word) })
 	}
@@ -37,19 +39,7 @@ func NamedSecrets(value any) []string {
 	switch value := value.(type) {
 	case map[string]any:
 		for name, item := range value {
-			if NamesSecret(name) {
-				out = append(out, ScalarTexts(item)...)
-			}
-			if text, ok := item.(string); ok {
-				if u, err := url.Parse(text); err == nil {
-					password, _ := u.User.Password()
-					out = append(out, password)
-				}
-				if login, err := base64.StdEncoding.DecodeString(text); err == nil && name == "auth" {
-					_, password, _ := strings.Cut(string(login), ":")
-					out = append(out, text, password)
-				}
-			}
+			out = append(out, fieldSecrets(name, item)...)
 			out = append(out, NamedSecrets(item)...)
 		}
 	case []any:
@@ -60,20 +50,71 @@ func NamedSecrets(value any) []string {
 	return out
 }
 
-// maxDocument is the size of a text from which it is no document that anybody wrote.
-const maxDocument = 1 << 20
+// fieldSecrets are the secrets in one field that is a text or a number.
+func fieldSecrets(name string, value any) []string {
+	var out []string
+	if NamesSecret(name) {
+		out = ScalarTexts(value)
+	}
+	text, ok := value.(string)
+	if !ok {
+		return out
+	}
+	if u, err := url.Parse(text); err == nil && u.User != nil {
+		if password, given := u.User.Password(); given {
+			out = append(out, password)
+		}
+	}
+	if name != "auth" {
+		return out
+	}
+	if login, err := base64.StdEncoding.DecodeString(text); err == nil {
+		_, password, _ := strings.Cut(string(login), ":")
+		out = append(out, text, password)
+	}
+	return out
+}
 
-// secretsInside are the secrets in a text that is a document of YAML or JSON, and what is encoded
-// there.
+// maxDocument is the size of a text, in bytes, from which it is not searched for secrets.
+const maxDocument = 256 << 10
+
+// secretsInside are the secrets in a text that holds documents of YAML or JSON, and what is
+// encoded there. The text may be hostile: its nodes are walked as they are written, since
+// decoding multiplies aliases and merge keys, and compares each key of a mapping with all others.
 func secretsInside(text string) []string {
-	var document map[string]any
-	if len(text) > maxDocument || !strings.Contains(text, ":") || yaml.Unmarshal([]byte(text), &document) != nil {
+	if len(text) > maxDocument || !strings.Contains(text, ":") {
 		return nil
 	}
-	out := NamedSecrets(document)
+	var out []string
+	for documents := yaml.NewDecoder(strings.NewReader(text)); ; {
+		var document yaml.Node
+		if err := documents.Decode(&document); err != nil {
+			break
+		}
+		out = appendNodeSecrets(out, &document)
+	}
 	for _, inner := range out {
 		if raw, err := base64.StdEncoding.DecodeString(inner); err == nil {
 			out = append(out, string(raw))
+		}
+	}
+	return out
+}
+
+// appendNodeSecrets appends the secrets of a node; what an alias stands for is read where it is
+// written.
+func appendNodeSecrets(out []string, node *yaml.Node) []string {
+	for i, item := range node.Content {
+		out = appendNodeSecrets(out, item)
+		if node.Kind != yaml.MappingNode || i%2 == 0 {
+			continue
+		}
+		if item.Kind == yaml.AliasNode {
+			item = item.Alias
+		}
+		var value any
+		if item.Kind == yaml.ScalarNode && item.Decode(&value) == nil {
+			out = append(out, fieldSecrets(node.Content[i-1].Value, value)...)
 		}
 	}
 	return out

@@ -1,6 +1,12 @@
 package vnfm
 
-import "testing"
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
 
 func TestNamesSecret(t *testing.T) {
 	for name, want := range map[string]bool{
@@ -12,6 +18,35 @@ func TestNamesSecret(t *testing.T) {
 	} {
 		if got := NamesSecret(name); got != want {
 			t.Errorf("NamesSecret(%q) = %t", name, got)
+		}
+	}
+}
+
+// TestSecretsInside searches documents for secrets; what would multiply when it is decoded costs what is written.
+func TestSecretsInside(t *testing.T) {
+	var bomb strings.Builder
+	bomb.WriteString("a0: &a0 { password: planted-in-anchor }\n")
+	for i := 1; i < 40; i++ {
+		fmt.Fprintf(&bomb, "a%d: &a%d { <<: [*a%d, *a%d, *a%d], list: [*a%d, *a%d] }\n", i, i, i-1, i-1, i-1, i-1, i-1)
+	}
+	for i := range 10_000 {
+		fmt.Fprintf(&bomb, "key%d: v\n", i)
+	}
+	for name, tt := range map[string]struct {
+		text string
+		want []string
+	}{
+		"nested, with a number":       {"db:\n  user: app\n  password: planted\n  pin: 1\n  apiToken: 12\n", []string{"planted", "12"}},
+		"JSON, base64 inside":         {`{"password": "cGxhbnRlZA=="}`, []string{"cGxhbnRlZA==", "planted"}},
+		"a login of a registry":       {`{"auths":{"r.example":{"auth":"dTpwbGFudGVk"}}}`, []string{"dTpwbGFudGVk", "planted", "u:planted"}},
+		"a URL, and no other one":     {"a: https://u:planted@x.example\nb: https://x.example\n", []string{"planted"}},
+		"an alias, several documents": {"x: &x planted\n---\na: 1\n---\ny: &y second\ntoken: *y\n", []string{"second"}},
+		"aliases and merge keys":      {bomb.String(), []string{"planted-in-anchor"}},
+		"no document":                 {"password", nil},
+		"not YAML":                    {"password: [", nil},
+	} {
+		if diff := cmp.Diff(tt.want, secretsInside(tt.text)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
 }
