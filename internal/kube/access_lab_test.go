@@ -2,6 +2,7 @@ package kube
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -258,6 +260,57 @@ func TestLeaseInterrupted(t *testing.T) {
 		if out := env.Kubectl(t, "get", "leases", "-n", ns, "-o", "name"); out != "" {
 			t.Errorf("%s: left: %s", method, out)
 		}
+	}
+}
+
+// TestLeaseOfAClockThatIsSet sets the clock of the holder: what it writes at its next renewal
+// is wrong, and put right by the next one, which is early, since others would take the lease for one that has expired.
+func TestLeaseOfAClockThatIsSet(t *testing.T) {
+	t.Parallel()
+	env := labtest.Kubernetes(t)
+	c := labClient(t, env)
+	ns := env.Namespace(t)
+	type renewal struct{ at, wrote time.Time }
+	renewals := make(chan renewal, 100)
+	plain := c.http
+	c.http = &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+		if r.Method != http.MethodPut {
+			return plain.Transport.RoundTrip(r)
+		}
+		body, err := r.GetBody()
+		if err != nil {
+			return nil, err
+		}
+		var lease coordinationv1.Lease
+		if err := json.NewDecoder(body).Decode(&lease); err != nil {
+			return nil, err
+		}
+		res, err := plain.Transport.RoundTrip(r)
+		renewals <- renewal{time.Now(), lease.Spec.RenewTime.Time}
+		return res, err
+	})}
+	release, lost, err := c.AcquireLease(t.Context(), ns, "instance", store.Holder(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.clockOffset.Store(int64(-time.Hour))
+	wrong, right := <-renewals, <-renewals
+	if off := time.Since(wrong.wrote); off < 30*time.Minute {
+		t.Fatalf("the clock was not set: the renewal wrote a time of %s ago", off)
+	}
+	if off := time.Since(right.wrote); off > 30*time.Minute {
+		t.Errorf("the renewal after that wrote a time of %s ago", off)
+	}
+	if took := right.at.Sub(wrong.at); took >= renewEvery {
+		t.Errorf("a wrong time stood for %s", took)
+	}
+	select {
+	case <-lost:
+		t.Error("the lease was lost")
+	default:
+	}
+	if err := release(t.Context()); err != nil {
+		t.Error(err)
 	}
 }
 

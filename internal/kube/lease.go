@@ -276,6 +276,10 @@ func (k *leaseKeeper) run(ctx context.Context) {
 			return
 		case err == nil:
 			renewed, next = begun, renewEvery
+			if k.mistimed(begun) {
+				// Not at once: the clocks of several API servers can be apart.
+				next = time.Second
+			}
 		case errors.Is(err, errLeaseTaken), !time.Now().Before(deadline):
 			close(k.lost)
 			return
@@ -283,6 +287,21 @@ func (k *leaseKeeper) run(ctx context.Context) {
 			next = min(time.Second, time.Until(deadline))
 		}
 	}
+}
+
+// mistimed reports whether the renewal that began at that time wrote a time that is not the
+// server's, for our clock was set since the answer before: others would take the lease for
+// one that has expired, or wait for too long. The answer to the renewal has told how far off
+// it was.
+func (k *leaseKeeper) mistimed(begun time.Time) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	wrote := k.lease.Spec.RenewTime
+	if wrote == nil {
+		return true
+	}
+	off := k.client.serverNow().Sub(wrote.Time) - time.Since(begun)
+	return off.Abs() > leaseMargin
 }
 
 // errLeaseTaken says that somebody else holds the lease, or that it was deleted.

@@ -159,11 +159,11 @@ func (l losableLease) Lost() <-chan struct{} { return l.lost }
 // slowRemoval is a driver whose Terminate goes on until its context ends.
 type slowRemoval struct {
 	*driver
-	begun func(ctx context.Context) error
+	begun func(ended <-chan struct{}) error
 }
 
 func (d slowRemoval) Terminate(ctx context.Context, _ *vnfm.Target, _ vnfm.TerminateSpec, _ vnfm.Recorder) error {
-	return d.begun(ctx)
+	return d.begun(ctx.Done())
 }
 
 // TestARollbackThatLosesItsLease loses the lease in the middle of a rollback, with a time
@@ -175,19 +175,19 @@ func TestARollbackThatLosesItsLease(t *testing.T) {
 	for name, test := range map[string]struct {
 		over func(db store.Store, lost chan struct{}) store.Store
 		// wakes is how the removal ends.
-		wakes func(ctx context.Context, lost chan struct{}) error
+		wakes func(ended <-chan struct{}, lost chan struct{}) error
 	}{
 		"and hears of it": {
 			func(db store.Store, lost chan struct{}) store.Store { return losable{db, lost} },
-			func(ctx context.Context, lost chan struct{}) error {
+			func(ended <-chan struct{}, lost chan struct{}) error {
 				close(lost)
-				<-ctx.Done()
-				return ctx.Err()
+				<-ended
+				return context.Canceled
 			},
 		},
 		"and stands still": {
 			func(db store.Store, _ chan struct{}) store.Store { return mortal{db} },
-			func(context.Context, chan struct{}) error { return nil },
+			func(<-chan struct{}, chan struct{}) error { return nil },
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -204,14 +204,14 @@ func TestARollbackThatLosesItsLease(t *testing.T) {
 			}
 			lost := make(chan struct{})
 			var theirs []store.Record
-			removal := slowRemoval{w.driver, func(ctx context.Context) error {
+			removal := slowRemoval{w.driver, func(ended <-chan struct{}) error {
 				if name == "and stands still" {
 					if _, err := w.open(t).Instantiate(t.Context(), spec); err != nil {
 						t.Errorf("the process that takes over: %v", err)
 					}
 				}
 				theirs = w.records(t, store.KindInstance, store.KindOperation)
-				return test.wakes(ctx, lost)
+				return test.wakes(ended, lost)
 			}}
 			slow := w.watchWith(t, func(string) {}, func(db store.Store) store.Store { return test.over(db, lost) }, removal)
 			ctx, stop := vnfm.WithTimeLimit(t.Context(), 10*time.Minute)
