@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -89,23 +90,30 @@ func (m *mapping) add(e Entry) {
 
 const mergeTag = "!!merge"
 
+// mostProblems is how many problems of one file are listed.
+const mostProblems = 100
+
 // Parse reads all documents of a file, without those that are null. What could be read is returned with an error among the problems too.
+// Of these that a limit was reached is the last.
 func Parse(b *budget.Budget, file string, data []byte, o Options) ([]*Document, vnfm.Problems) {
 	p := &parser{file: file, options: o, budget: b}
 	p.parse(data)
 	slices.SortStableFunc(p.problems, func(a, b vnfm.Problem) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
-	return p.documents, p.problems
+	if left := p.found - len(p.problems); left > 0 {
+		p.problems.Errorf(file, 0, 0, "%d more problems of this file are not listed", left)
+	}
+	return p.documents, append(p.problems, p.limit...)
 }
 
 func (p *parser) parse(data []byte) {
 	if err := p.budget.Bytes(int64(len(data))); err != nil {
-		p.refuse(nil, "the file has "+err.Error())
+		p.end(nil, err)
 		return
 	}
 	if err := Fits(data); err != nil {
-		p.refuse(nil, "the file has "+err.Error())
+		p.end(nil, err)
 		return
 	}
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
@@ -175,6 +183,9 @@ type parser struct {
 	budget    *budget.Budget
 	documents []*Document
 	problems  vnfm.Problems
+	// found is how many problems there are, limit the one that ended the reading.
+	found int
+	limit vnfm.Problems
 
 	d *Document
 	// open are the nodes that are being resolved: an alias to one of them contains itself.
@@ -186,15 +197,23 @@ func (p *parser) add(line, column int, text string) {
 	if p.options.NoPlaces {
 		line, column = 0, 0
 	}
-	p.problems.Errorf(p.file, line, column, "%s", text)
+	if p.found++; p.found <= mostProblems {
+		p.problems.Errorf(p.file, line, column, "%s", text)
+	}
+}
+
+// end refuses what goes past a limit.
+func (p *parser) end(n *yaml.Node, err error) bool {
+	line, column := 0, 0
+	if n != nil && !p.options.NoPlaces {
+		line, column = n.Line, n.Column
+	}
+	p.limit.Errorf(p.file, line, column, "the file has %v", err)
+	return false
 }
 
 func (p *parser) refuse(n *yaml.Node, text string) bool {
-	if n == nil {
-		p.add(0, 0, text)
-	} else {
-		p.add(n.Line, n.Column, text)
-	}
+	p.add(n.Line, n.Column, text)
 	return false
 }
 
@@ -203,9 +222,9 @@ func (p *parser) document(n *yaml.Node) bool {
 	root := n.Content[0]
 	p.d = &Document{File: p.file, Line: n.Line, Column: n.Column, Root: root, options: p.options, budget: p.budget, mappings: map[*yaml.Node]*mapping{}}
 	p.open, p.done = nil, nil
-	found := len(p.problems)
+	found := p.found
 	ok := p.resolve(root, 0)
-	p.d.faulty = len(p.problems) > found
+	p.d.faulty = !ok || p.found > found
 	if ok {
 		p.documents = append(p.documents, p.d)
 	}
@@ -215,17 +234,17 @@ func (p *parser) document(n *yaml.Node) bool {
 // resolve checks a node with all below it, each once.
 func (p *parser) resolve(n *yaml.Node, depth int) bool {
 	if err := p.budget.Values(1); err != nil {
-		return p.refuse(n, "the file has "+err.Error())
+		return p.end(n, err)
 	}
 	if err := p.budget.Depth(depth); err != nil {
-		return p.refuse(n, "the file has "+err.Error())
+		return p.end(n, err)
 	}
 	switch n.Kind {
 	case yaml.ScalarNode:
 		return true
 	case yaml.AliasNode:
 		if n.Alias == nil || p.open[n.Alias] {
-			return p.refuse(n, fmt.Sprintf("the alias *%s contains itself", n.Value))
+			return p.refuse(n, fmt.Sprintf("the alias *%s contains itself", shorten(n.Value)))
 		}
 		if p.done[n.Alias] {
 			return true
@@ -273,7 +292,7 @@ func (p *parser) mapping(n *yaml.Node) bool {
 		e := Entry{Key: key, Value: Resolve(n.Content[i+1])}
 		if at, twice := m.find(key.Value); twice {
 			if !p.options.LastKeyWins {
-				p.refuse(key, fmt.Sprintf("the key %q is given twice, first in line %d", key.Value, m.entries[at].Key.Line))
+				p.refuse(key, fmt.Sprintf("the key %q is given twice, first in line %d", shorten(key.Value), m.entries[at].Key.Line))
 			}
 			m.entries[at] = e
 			continue
@@ -312,7 +331,7 @@ func (p *parser) merge(m *mapping, from *yaml.Node) bool {
 		return true
 	}
 	if err := p.budget.Values(int64(len(merged.entries))); err != nil {
-		return p.refuse(from, "the file has "+err.Error())
+		return p.end(from, err)
 	}
 	for _, e := range merged.entries {
 		if _, own := m.find(e.Name()); !own {
@@ -320,6 +339,15 @@ func (p *parser) merge(m *mapping, from *yaml.Node) bool {
 		}
 	}
 	return true
+}
+
+// shorten cuts a text of the file to a length that fits into a problem.
+func shorten(text string) string {
+	const most = 200
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "..."
 }
 
 // Sound reports that no problem was found in the document: what it says has one meaning.

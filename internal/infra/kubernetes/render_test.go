@@ -197,7 +197,7 @@ func TestAnchorBombIsRefused(t *testing.T) {
 		b.WriteString("a" + string(rune('0'+i)) + ": &a" + string(rune('0'+i)) + " [" + strings.Repeat(prev+", ", 9) + prev + "]\n")
 	}
 	_, ps := render(budget.New(t.Context(), budget.Limits{}), testTarget(map[string]string{"a.yaml": b.String()}, nil))
-	if len(ps) != 1 || !strings.Contains(ps[0].Summary, "the file has more than 2,000,000 values") {
+	if len(ps) != 1 || !strings.Contains(ps[0].Summary, "the file has more than 1,000,000 values") {
 		t.Errorf("problems: %v", ps)
 	}
 }
