@@ -62,7 +62,7 @@ func TestHostileSizes(t *testing.T) {
 				t.Errorf("%d MiB were allocated", allocated>>20)
 			}
 			for _, p := range problems {
-				if len(p.String()) > 3*maxTextInFinding {
+				if len(p.String()) > 3*budget.MaxText {
 					t.Errorf("a problem of %d bytes: %.100s", len(p.String()), p)
 				}
 			}

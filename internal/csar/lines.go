@@ -18,8 +18,6 @@ const (
 	maxSources = 100_000
 	// maxLines has room for as many files, with five lines each.
 	maxLines = 5 * maxSources
-	// maxTextInFinding bounds summary and detail of a finding, in bytes: a value can be as long as its file.
-	maxTextInFinding = 2_000
 )
 
 // line is one line of a manifest or of TOSCA.meta. Neither is a YAML document: their
@@ -162,7 +160,7 @@ func (fs *findings) add(s vnfm.Severity, line, col int, summary, detail string) 
 		fs.left++
 		return
 	}
-	fs.list = append(fs.list, vnfm.Problem{Severity: s, File: fs.file, Line: line, Column: col, Summary: clip(summary), Detail: clip(detail)})
+	fs.list = append(fs.list, vnfm.Problem{Severity: s, File: fs.file, Line: line, Column: col, Summary: budget.Clip(summary), Detail: budget.Clip(detail)})
 }
 
 func (fs *findings) err(line, col int, summary, detail string) {
@@ -171,13 +169,4 @@ func (fs *findings) err(line, col int, summary, detail string) {
 
 func (fs *findings) warn(line, col int, summary, detail string) {
 	fs.add(vnfm.SeverityWarning, line, col, summary, detail)
-}
-
-// clip leaves out the middle of a text that is too long for a finding.
-func clip(text string) string {
-	if len(text) <= maxTextInFinding {
-		return text
-	}
-	const half = maxTextInFinding / 2
-	return strings.ToValidUTF8(text[:half], "") + " [...] " + strings.ToValidUTF8(text[len(text)-half:], "")
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -84,7 +85,7 @@ type place struct {
 }
 
 func (r *reader) add(s vnfm.Severity, at place, summary, detail string) {
-	r.ps = append(r.ps, vnfm.Problem{Severity: s, File: at.file, Line: at.line, Column: at.column, Summary: clip(summary), Detail: clip(detail)})
+	r.ps = append(r.ps, vnfm.Problem{Severity: s, File: at.file, Line: at.line, Column: at.column, Summary: budget.Clip(summary), Detail: budget.Clip(detail)})
 }
 
 // text reads a file that is about to be parsed.

@@ -103,7 +103,7 @@ func (v *verifier) fail(s signed, summary, detail string) {
 }
 
 func (v *verifier) add(severity vnfm.Severity, at place, summary, detail string) {
-	v.ps = append(v.ps, vnfm.Problem{Severity: severity, File: at.file, Line: at.line, Column: at.column, Summary: clip(summary), Detail: clip(detail)})
+	v.ps = append(v.ps, vnfm.Problem{Severity: severity, File: at.file, Line: at.line, Column: at.column, Summary: budget.Clip(summary), Detail: budget.Clip(detail)})
 }
 
 // suspicious is the severity of what a signature that is required cannot have.

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -142,8 +141,14 @@ func (p *parser) parse(data []byte) {
 // each. The largest manifests in use (definitions of custom resources) have 200,000.
 const mostValues = 750_000
 
+// mostTags bounds the directives %TAG of a text, each of which the parser compares with all before it.
+const mostTags = 1000
+
 // Fits returns the limit, a *budget.Error, that keeps a text from being parsed at all.
 func Fits(data []byte) error {
+	if bytes.Count(data, []byte("\n%TAG")) > mostTags {
+		return &budget.Error{Noun: "directives %TAG", Max: mostTags}
+	}
 	if separators(data) > mostValues {
 		return &budget.Error{Noun: "values", Max: mostValues}
 	}
@@ -198,7 +203,7 @@ func (p *parser) add(line, column int, text string) {
 		line, column = 0, 0
 	}
 	if p.found++; p.found <= mostProblems {
-		p.problems.Errorf(p.file, line, column, "%s", text)
+		p.problems.Errorf(p.file, line, column, "%s", budget.Clip(text))
 	}
 }
 
@@ -244,7 +249,7 @@ func (p *parser) resolve(n *yaml.Node, depth int) bool {
 		return true
 	case yaml.AliasNode:
 		if n.Alias == nil || p.open[n.Alias] {
-			return p.refuse(n, fmt.Sprintf("the alias *%s contains itself", shorten(n.Value)))
+			return p.refuse(n, fmt.Sprintf("the alias *%s contains itself", n.Value))
 		}
 		if p.done[n.Alias] {
 			return true
@@ -292,7 +297,7 @@ func (p *parser) mapping(n *yaml.Node) bool {
 		e := Entry{Key: key, Value: Resolve(n.Content[i+1])}
 		if at, twice := m.find(key.Value); twice {
 			if !p.options.LastKeyWins {
-				p.refuse(key, fmt.Sprintf("the key %q is given twice, first in line %d", shorten(key.Value), m.entries[at].Key.Line))
+				p.refuse(key, fmt.Sprintf("the key %q is given twice, first in line %d", key.Value, m.entries[at].Key.Line))
 			}
 			m.entries[at] = e
 			continue
@@ -339,15 +344,6 @@ func (p *parser) merge(m *mapping, from *yaml.Node) bool {
 		}
 	}
 	return true
-}
-
-// shorten cuts a text of the file to a length that fits into a problem.
-func shorten(text string) string {
-	const most = 200
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "") + "..."
 }
 
 // Sound reports that no problem was found in the document: what it says has one meaning.

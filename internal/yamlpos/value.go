@@ -7,6 +7,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -131,7 +132,7 @@ func (c *converter) scalar(n *yaml.Node) (any, bool) {
 	if c.AnyTag {
 		return n.Value, true
 	}
-	return nil, c.refuse(n, fmt.Sprintf("the tag %s is not supported", shorten(n.ShortTag())))
+	return nil, c.refuse(n, fmt.Sprintf("the tag %s is not supported", budget.Clip(n.ShortTag())))
 }
 
 func (c *converter) float(n *yaml.Node) (any, bool) {

@@ -114,8 +114,9 @@ func TestParseBoundsProblems(t *testing.T) {
 		"one key":                {text: "{" + strings.Repeat("k,", 300_000) + "}", problems: 101, last: "f: 299899 more problems of this file are not listed"},
 		"no keys":                {text: "{" + strings.Repeat("[]: 1,", 100_000) + "}", problems: 101, last: "f: 99900 more problems of this file are not listed"},
 		"no mappings":            {text: "x: {<<: [" + strings.Repeat("1,", 300_000) + "1]}", problems: 101, last: "f: 299901 more problems of this file are not listed"},
-		"a limit after problems": {text: "x: {a, a}\ny: &y {b}\nz: [" + strings.Repeat("{<<: *y},", 10) + "]", limits: budget.Limits{Values: 20}, problems: 2, last: "f:3:26: the file has more than 20 values, counted after aliases and merge keys are followed"},
-		"a long key":             {text: strings.Repeat(strings.Repeat("k", 1000)+": 1\n", 2), problems: 1, last: "f:2:1: the key \"" + strings.Repeat("k", 200) + "...\" is given twice, first in line 1"},
+		"a limit after problems": {text: "x: {a, a}\ny: &y {b}\nz: [" + strings.Repeat("{<<: *y},", 10) + "]", limits: budget.Limits{Values: 20}, problems: 2, last: "f:3:19: the file has more than 20 values, counted after aliases and merge keys are followed"},
+		"many directives":        {text: "a: b\n" + strings.Repeat("%TAG !a! tag:x,2000:\n", 1001), problems: 1, last: "f: the file has more than 1,000 directives %TAG"},
+		"a long key":             {text: strings.Repeat("? "+strings.Repeat("k", 3000)+"\n: 1\n", 2), problems: 1, last: "f:3:3: the key \"" + strings.Repeat("k", 991) + " [...] " + strings.Repeat("k", 967) + "\" is given twice, first in line 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var before, after runtime.MemStats
