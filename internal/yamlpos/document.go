@@ -213,6 +213,11 @@ func (p *parser) end(n *yaml.Node, err error) bool {
 	if n != nil && !p.options.NoPlaces {
 		line, column = n.Line, n.Column
 	}
+	var limit *budget.Error
+	if !errors.As(err, &limit) {
+		p.limit.Errorf(p.file, line, column, "the reading of the file was ended: %v", err)
+		return false
+	}
 	p.limit.Errorf(p.file, line, column, "the file has %v", err)
 	return false
 }
