@@ -23,9 +23,10 @@ type Limits struct {
 	Steps int64
 }
 
-// Default returns the limits of one VNF package. The largest in use hold a few MiB of text with 200,000 values.
+// Default returns the limits of one VNF package. The largest in use hold a few MiB of text with 200,000 values. A value takes
+// up to 250 bytes of memory while it is read.
 func Default() Limits {
-	return Limits{Bytes: 64 << 20, Values: 2_000_000, Depth: 200, Steps: 20_000_000}
+	return Limits{Bytes: 64 << 20, Values: 1_000_000, Depth: 200, Steps: 20_000_000}
 }
 
 func (l Limits) withDefaults() Limits {

@@ -20,15 +20,15 @@ type overlay struct {
 }
 
 // Preview adds the application credential.
-func (o *overlay) Preview(t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
-	preview, problems := o.InfraDriver.Preview(t)
+func (o *overlay) Preview(ctx context.Context, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
+	preview, problems := o.InfraDriver.Preview(ctx, t)
 	addCredential(preview, t)
 	return preview, problems
 }
 
 // Render adds the application credential, of which there is nothing to show.
-func (o *overlay) Render(t *vnfm.Target) (*vnfm.Rendering, vnfm.Problems) {
-	rendering, problems := o.InfraDriver.Render(t)
+func (o *overlay) Render(ctx context.Context, t *vnfm.Target) (*vnfm.Rendering, vnfm.Problems) {
+	rendering, problems := o.InfraDriver.Render(ctx, t)
 	if rendering != nil {
 		addCredential(&rendering.Preview, t)
 	}

@@ -12,8 +12,12 @@ import (
 	"fmt"
 )
 
-// minRSABits is the least size of an RSA key whose signature counts, NIST SP 800-131A.
-const minRSABits = 2048
+const (
+	// minRSABits is the least size of an RSA key whose signature counts, NIST SP 800-131A.
+	minRSABits = 2048
+	// maxRSABits is the greatest, which TLS has as well: to verify with one of 400,000 bits takes many seconds.
+	maxRSABits = 8192
+)
 
 // errWeakDigest is the error for a signature over SHA-1 or MD5.
 var errWeakDigest = errors.New("SHA-1 and MD5 can be forged; sign with SHA-256 or SHA-512")
@@ -151,6 +155,22 @@ func pssAlgorithm(der []byte) (signatureAlgorithm, error) {
 		return signatureAlgorithm{}, errors.New("the parameters of RSA-PSS are not supported; its mask must be MGF1 with the digest of the signature")
 	}
 	return signatureAlgorithm{scheme: schemePSS, hash: hash}, nil
+}
+
+// costOf is how many steps it takes to verify a signature with a key, with what is around it. A step
+// is a tenth of a microsecond or less.
+func costOf(key any) int64 {
+	const around = 1000
+	switch key := key.(type) {
+	case *rsa.PublicKey:
+		words := int64(key.N.BitLen() / 64)
+		return around + words*words/2
+	case *ecdsa.PublicKey:
+		if key.Curve.Params().BitSize > 256 {
+			return around + 10_000
+		}
+	}
+	return around + 1000
 }
 
 var errSignature = errors.New("the signature is not that of the key of the certificate")

@@ -115,6 +115,8 @@ type tree struct {
 	dirs  map[string][]fs.DirEntry
 	open  func(name string) (io.ReadCloser, error)
 	close func() error
+	// stored is in how many bytes all files came, 0 where it is not known.
+	stored int64
 	// hidden are the files that are not read as part of the package, with what each is.
 	hidden map[string]string
 }

@@ -2,10 +2,16 @@ package csar
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 )
+
+// mostAllocated bounds what reading a small package may allocate, in bytes.
+const mostAllocated = 256 << 20
 
 // TestHostileSizes reads what is small and would cost much: a name of many directories, a manifest that is all
 // findings or all sets, thousands of names that are missing, and thousands of signatures of one large file.
@@ -23,20 +29,43 @@ func TestHostileSizes(t *testing.T) {
 	tests := []struct {
 		name  string
 		files texts
+		// steps are those of the budget, 0 for the default.
+		steps int64
 		// problems is how many there are at most, last the end of the last one.
 		problems int
 		last     string
 	}{
 		{name: "no manifest but garbage", files: good.with(texts{"vnfd.mf": strings.Repeat("x\n", 400_000)}), problems: 103, last: "nothing protects this content; add a Source with Algorithm and Hash for each"},
 		{name: "a manifest of sets", files: good.with(texts{"vnfd.mf": goodMetadata + "non_mano_artifact_sets:\n" + many(100_000, func(i int) string { return fmt.Sprintf("s%d:\n", i) })}), problems: 103},
-		{name: "names that are missing", files: good.with(texts{"vnfd.mf": goodMetadata + many(20_000, func(i int) string { return fmt.Sprintf("Source: Files/f%d\n", i) })}), problems: 20_010},
-		{name: "signatures of one file", files: good.with(texts{"image": image, "image.cms": leaf.signDetached(t, image), "vnfd.mf": goodMetadata + strings.Repeat("Source: image\nSignature: image.cms\n", 2_000)}), problems: 4_100},
+		{name: "names that are missing", files: good.with(texts{"vnfd.mf": goodMetadata + many(20_000, func(i int) string { return fmt.Sprintf("Source: Files/f%d\n", i) })}), problems: 251, last: "vnfd.mf: more problems, 19750 of them errors and 1 warnings, are not listed"},
+		{name: "signatures of one file", files: good.with(texts{"image": image, "image.cms": leaf.signDetached(t, image), "vnfd.mf": goodMetadata + strings.Repeat("Source: image\nSignature: image.cms\n", 2_000)}), problems: 251},
+		{name: "more signatures than steps", files: good.with(texts{"a": "a", "a.cms": leaf.signDetached(t, "a"), "vnfd.mf": goodMetadata + strings.Repeat("Source: a\nSignature: a.cms\n", 2_000)}), steps: 100_000, problems: 251,
+			last: "the signature of \"a\" is not verified: with it the package has more than 100,000 steps of work: sign the manifest or the archive, and not each file"},
+		{name: "sources", files: good.with(texts{"vnfd.mf": goodMetadata + strings.Repeat("Source: a\n", 100_001)}), problems: 251},
+		{name: "blocks", files: good.with(texts{"TOSCA-Metadata/TOSCA.meta": goodMeta + strings.Repeat("Name: a\n", 100_001)}), problems: 251},
+		{name: "lines", files: good.with(texts{"vnfd.mf": strings.Repeat("\n", 500_001)}), problems: 2},
+		{name: "items of a value", files: good.with(texts{"vnfd.mf": goodMetadata + strings.Repeat("- aaa\n", 100_000)}), problems: 1},
+		{name: "lines of a value", files: good.with(texts{"TOSCA-Metadata/TOSCA.meta": goodMeta + strings.Repeat(" aaa\n", 100_000)}), problems: 2},
+		{name: "a long value", files: good.with(texts{"TOSCA-Metadata/TOSCA.meta": goodMeta + "Other-Definitions: " + strings.Repeat("a", 1<<20) + "\n"}), problems: 3},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
+			archive := tt.files.archive()
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
 			start := time.Now()
-			_, problems := Read(tt.files.archive(), Options{})
-			t.Logf("%d problems in %v", len(problems), time.Since(start))
+			_, problems := Read(archive, Options{Budget: budget.New(t.Context(), budget.Limits{Steps: tt.steps})})
+			runtime.ReadMemStats(&after)
+			allocated := after.TotalAlloc - before.TotalAlloc
+			t.Logf("%d problems in %v, %d MiB allocated", len(problems), time.Since(start), allocated>>20)
+			if allocated > mostAllocated {
+				t.Errorf("%d MiB were allocated", allocated>>20)
+			}
+			for _, p := range problems {
+				if len(p.String()) > 3*budget.MaxText {
+					t.Errorf("a problem of %d bytes: %.100s", len(p.String()), p)
+				}
+			}
 			if len(problems) > tt.problems {
 				t.Errorf("%d problems", len(problems))
 			}

@@ -2,11 +2,29 @@ package csar
 
 import (
 	"bytes"
+	"crypto/rsa"
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
 	"fmt"
 )
+
+// parseCertificate reads one certificate in DER.
+func parseCertificate(der []byte) (*x509.Certificate, error) {
+	cert, err := x509.ParseCertificate(der)
+	if err != nil {
+		return nil, err
+	}
+	return cert, usable(cert)
+}
+
+// usable refuses a key that takes too long to be verified with.
+func usable(cert *x509.Certificate) error {
+	if key, ok := cert.PublicKey.(*rsa.PublicKey); ok && key.N.BitLen() > maxRSABits {
+		return fmt.Errorf("the RSA key of %q has %d bits, more than %d", cert.Subject.String(), key.N.BitLen(), maxRSABits)
+	}
+	return nil
+}
 
 // parseCertificates reads all certificates of a PEM bundle, or one or more in DER.
 func parseCertificates(data []byte) ([]*x509.Certificate, error) {
@@ -14,6 +32,11 @@ func parseCertificates(data []byte) ([]*x509.Certificate, error) {
 		certs, err := x509.ParseCertificates(data)
 		if err != nil {
 			return nil, fmt.Errorf("decoding a DER certificate: %w", err)
+		}
+		for _, cert := range certs {
+			if err := usable(cert); err != nil {
+				return nil, err
+			}
 		}
 		if len(certs) == 0 {
 			return nil, errors.New("there is no certificate in it")
@@ -30,7 +53,7 @@ func parseCertificates(data []byte) ([]*x509.Certificate, error) {
 		if block.Type != "CERTIFICATE" {
 			continue
 		}
-		cert, err := x509.ParseCertificate(block.Bytes)
+		cert, err := parseCertificate(block.Bytes)
 		if err != nil {
 			return nil, fmt.Errorf("decoding PEM certificate %d: %w", len(certs)+1, err)
 		}

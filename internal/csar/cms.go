@@ -190,7 +190,7 @@ func embeddedCertificates(der []byte) ([]*x509.Certificate, error) {
 		if raw.Class != asn1.ClassUniversal || raw.Tag != asn1.TagSequence {
 			continue
 		}
-		cert, err := x509.ParseCertificate(raw.FullBytes)
+		cert, err := parseCertificate(raw.FullBytes)
 		if err != nil {
 			return nil, fmt.Errorf("decoding certificate %d: %w", len(list)+1, err)
 		}

@@ -80,7 +80,7 @@ func scanDirectory(root *os.Root, l Limits) ([]FileInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	return files, problems.Err()
+	return files, problems.Capped(mostProblems).Err()
 }
 
 // errTooLarge says that a file is larger than its limit, or than what it declares.

@@ -246,7 +246,7 @@ func TestHostilePackages(t *testing.T) {
 	encrypts := issue(t, "Encrypts", inter, func(c *x509.Certificate) { c.KeyUsage = x509.KeyUsageKeyEncipherment })
 	server := issue(t, "Server", inter, usage(x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth))
 	belowLeaf := issue(t, "Below Leaf", vendor, nil)
-	weak := shortKey(t, "Short", inter)
+	weak := shortKey(t, "Short", inter, nil)
 	tampered := *vendor.cert
 	tampered.Raw = bytes.Replace(vendor.cert.Raw, []byte("Vendor CA"), []byte("Vendor XX"), 1)
 	now := time.Now()
@@ -564,6 +564,12 @@ func TestHostilePackages(t *testing.T) {
 			"warning: vnfd.mf: the signature of the manifest does not cover 1 file: TOSCA-Metadata/TOSCA.meta: no signer is reported; add a Source with Algorithm and Hash for each",
 		}},
 	}
+	openHostile(t, cases)
+}
+
+// openHostile opens the package of each case, and holds what is said of it to what is wanted.
+func openHostile(t *testing.T, cases []hostileCase) {
+	t.Helper()
 	for _, tt := range cases {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -606,7 +612,7 @@ func normalised(lines []string) []string {
 }
 
 // shortKey is an identity with an RSA key of 1,024 bits.
-func shortKey(t *testing.T, name string, issuer *identity) *identity {
+func shortKey(t *testing.T, name string, issuer *identity, change func(*x509.Certificate)) *identity {
 	t.Helper()
 	t.Setenv("GODEBUG", "rsa1024min=0")
 	key, err := rsa.GenerateKey(rand.Reader, 1024) //nolint:gosec // what the verifier must refuse
@@ -614,7 +620,10 @@ func shortKey(t *testing.T, name string, issuer *identity) *identity {
 		t.Fatal(err)
 	}
 	serial++
-	template := &x509.Certificate{SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: name}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), KeyUsage: x509.KeyUsageDigitalSignature}
+	template := &x509.Certificate{SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: name}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), KeyUsage: x509.KeyUsageDigitalSignature, BasicConstraintsValid: true}
+	if change != nil {
+		change(template)
+	}
 	der, err := x509.CreateCertificate(rand.Reader, template, issuer.cert, key.Public(), issuer.key)
 	if err != nil {
 		t.Fatal(err)

@@ -6,12 +6,19 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// maxTextBytes bounds the files that are parsed as text. The largest manifests in use
-// have a few thousand entries, well below 1 MiB.
-const maxTextBytes = 16 << 20
+const (
+	// maxTextBytes bounds the files that are parsed as text. The largest manifests in use
+	// have a few thousand entries, well below 1 MiB.
+	maxTextBytes = 16 << 20
+	// maxSources bounds the files that a manifest or TOSCA.meta lists, as DefaultLimits bounds those of a package.
+	maxSources = 100_000
+	// maxLines has room for as many files, with five lines each.
+	maxLines = 5 * maxSources
+)
 
 // line is one line of a manifest or of TOSCA.meta. Neither is a YAML document: their
 // keys repeat, and the meaning of a line depends on those before it.
@@ -101,6 +108,8 @@ func checkText(file string, data []byte) vnfm.Problems {
 	switch {
 	case len(data) > maxTextBytes:
 		return vnfm.Problems{{File: file, Summary: "the file is too large for a text of this kind"}}
+	case bytes.Count(data, []byte("\n")) > maxLines:
+		return vnfm.Problems{{File: file, Line: maxLines + 1, Summary: "the file has " + (&budget.Error{Noun: "lines", Max: maxLines}).Error()}}
 	case bytes.HasPrefix(data, []byte{0xff, 0xfe}), bytes.HasPrefix(data, []byte{0xfe, 0xff}):
 		return vnfm.Problems{{File: file, Line: 1, Column: 1, Summary: "the file is UTF-16", Detail: "save it as UTF-8"}}
 	}
@@ -151,7 +160,7 @@ func (fs *findings) add(s vnfm.Severity, line, col int, summary, detail string) 
 		fs.left++
 		return
 	}
-	fs.list = append(fs.list, vnfm.Problem{Severity: s, File: fs.file, Line: line, Column: col, Summary: summary, Detail: detail})
+	fs.list = append(fs.list, vnfm.Problem{Severity: s, File: fs.file, Line: line, Column: col, Summary: budget.Clip(summary), Detail: budget.Clip(detail)})
 }
 
 func (fs *findings) err(line, col int, summary, detail string) {

@@ -85,7 +85,7 @@ type Source struct {
 	// declared is the Algorithm even where the Hash is unusable.
 	declared string
 	// given are the keys seen in this block.
-	given map[string]bool
+	given sourceKeys
 }
 
 // ParseManifest reads a manifest file, SOL 004 clause 4.3. Keys are compared without case, metadata
@@ -136,6 +136,8 @@ type manifestParser struct {
 	setAt   position
 	setUsed bool
 	cms     []string
+	// items are those of the values that are lists, joined at the end.
+	items map[string][]string
 }
 
 const (
@@ -250,10 +252,20 @@ func (p *manifestParser) listItem(f field) {
 		p.err(f.line, f.keyCol, "list item outside of the metadata", "a manifest is made of \"key: value\" lines")
 		return
 	}
-	if have := p.m.Metadata[p.lastKey]; have != "" {
-		f.value = have + "," + f.value
+	if p.items == nil {
+		p.items = map[string][]string{}
 	}
-	p.m.Metadata[p.lastKey] = f.value
+	p.items[p.lastKey] = append(p.items[p.lastKey], f.value)
+}
+
+// joinItems completes the values that are lists.
+func (p *manifestParser) joinItems() {
+	for key, items := range p.items {
+		if have := p.m.Metadata[key]; have != "" {
+			items = append([]string{have}, items...)
+		}
+		p.m.Metadata[key] = strings.Join(items, ",")
+	}
 }
 
 func (p *manifestParser) beginSet(f field) {
@@ -280,17 +292,22 @@ func (p *manifestParser) endSet() {
 }
 
 func (p *manifestParser) beginSource(f field) {
-	src := Source{File: p.file, Line: f.line, Column: f.valueCol, given: map[string]bool{}}
+	if len(p.m.Sources)+len(p.m.NonMANO) == maxSources {
+		p.err(f.line, f.keyCol, "the manifest lists "+tooManySources.Error(), "")
+		p.section, p.set, p.current = sectionIgnored, "", nil
+		return
+	}
+	src := Source{File: p.file, Line: f.line, Column: f.valueCol}
 	if p.section == sectionNonMANO {
 		if p.set == "" {
 			p.err(f.line, f.keyCol, "Source in non_mano_artifact_sets without a set identifier", "write the identifier of the set with a colon on the line before it")
 		}
 		src.Set, p.setUsed = p.set, true
-		p.m.NonMANO = append(p.m.NonMANO, src)
+		p.m.NonMANO = append(doubled(p.m.NonMANO), src)
 		p.current = &p.m.NonMANO[len(p.m.NonMANO)-1]
 	} else {
 		p.section = sectionSources
-		p.m.Sources = append(p.m.Sources, src)
+		p.m.Sources = append(doubled(p.m.Sources), src)
 		p.current = &p.m.Sources[len(p.m.Sources)-1]
 	}
 	p.current.setPath(&p.findings, f)
@@ -340,6 +357,7 @@ func (p *manifestParser) finish() {
 	if p.section == sectionCMS {
 		p.err(p.m.CMSLine, 1, "the signature has no end", "its last line must be \"-----END CMS-----\"; the file may be cut off")
 	}
+	p.joinItems()
 	p.checkMetadata()
 	for _, list := range [][]Source{p.m.Sources, p.m.NonMANO} {
 		for i := range list {
@@ -372,17 +390,21 @@ func (p *manifestParser) checkMetadata() {
 // checkTwice finds files that are listed more than once: with one digest it is untidy, with
 // two it leaves open which one holds.
 func (p *manifestParser) checkTwice(list []Source) {
-	first := map[string]Source{}
-	for _, s := range list {
+	first := map[string]int{}
+	for i := range list {
+		s := &list[i]
 		if s.Path == "" {
 			continue
 		}
-		f, ok := first[s.Path]
+		at, ok := first[s.Path]
+		f := &list[at]
 		switch {
 		case !ok:
-			first[s.Path] = s
+			first[s.Path] = i
 		case f.Hash != "" && s.Hash != "" && f.Algorithm == s.Algorithm && f.Hash != s.Hash:
 			p.err(s.Line, s.Column, fmt.Sprintf("%q is listed twice with different digests", s.Path), fmt.Sprintf("first on line %d", f.Line))
+		case f.Hash != "" && s.Hash != "" && f.Algorithm != s.Algorithm:
+			p.err(s.Line, s.Column, fmt.Sprintf("%q is listed twice, with a %s and a %s digest", s.Path, f.Algorithm, s.Algorithm), fmt.Sprintf("first on line %d; leave one of them", f.Line))
 		default:
 			p.warn(s.Line, s.Column, fmt.Sprintf("%q is listed twice", s.Path), fmt.Sprintf("first on line %d", f.Line))
 		}

@@ -72,17 +72,20 @@ type metaParser struct {
 	damage  vnfm.Severity
 	m       *Meta
 	current *Source
+	// lastKey is the key whose value the next line can continue, rest the lines that did.
 	lastKey string
+	rest    []string
+	full    bool
 }
 
 func (p *metaParser) line(l line) {
-	if isComment(l.text) {
+	if p.full || isComment(l.text) {
 		return
 	}
 	f, ok := parseField(l)
 	if f.indented && p.lastKey != "" && (!ok || f.listItem) {
 		// A continued value, as TOSCA 1.x inherits it from the JAR manifest.
-		p.m.Keys[p.lastKey] = strings.TrimSpace(p.m.Keys[p.lastKey] + " " + strings.TrimSpace(l.text))
+		p.rest = append(p.rest, strings.TrimSpace(l.text))
 		return
 	}
 	if !ok || f.listItem {
@@ -92,8 +95,13 @@ func (p *metaParser) line(l line) {
 	key := strings.ToLower(f.key)
 	switch {
 	case key == "name":
-		p.lastKey = ""
-		p.m.Files = append(p.m.Files, Source{File: p.file, Line: f.line, Column: f.valueCol, given: map[string]bool{}})
+		p.endKey()
+		if len(p.m.Files) == maxSources {
+			p.err(f.line, f.keyCol, "the file lists "+tooManySources.Error(), "")
+			p.full = true
+			return
+		}
+		p.m.Files = append(doubled(p.m.Files), Source{File: p.file, Line: f.line, Column: f.valueCol})
 		p.current = &p.m.Files[len(p.m.Files)-1]
 		p.current.setPath(&p.findings, f)
 	case metaKeys[key] != "":
@@ -113,6 +121,7 @@ func (p *metaParser) key(key string, f field) {
 	if p.current != nil {
 		p.warn(f.line, f.keyCol, fmt.Sprintf("%s stands in the block of a file", f.key), "move it to the first block")
 	}
+	p.endKey()
 	if at, ok := p.m.positions[key]; ok {
 		if p.m.Keys[key] == f.value {
 			p.warn(f.line, f.keyCol, fmt.Sprintf("%s is given twice", key), fmt.Sprintf("first on line %d", at.line))
@@ -123,13 +132,21 @@ func (p *metaParser) key(key string, f field) {
 	}
 	p.m.Keys[key] = f.value
 	p.m.positions[key] = position{f.line, f.valueCol}
-	p.lastKey = key
-	if p.current != nil {
-		p.lastKey = ""
+	if p.current == nil {
+		p.lastKey = key
 	}
 }
 
+// endKey joins the lines of the last value, which no further line can continue.
+func (p *metaParser) endKey() {
+	if len(p.rest) > 0 {
+		p.m.Keys[p.lastKey] = strings.TrimSpace(p.m.Keys[p.lastKey] + " " + strings.Join(p.rest, " "))
+	}
+	p.lastKey, p.rest = "", nil
+}
+
 func (p *metaParser) finish() {
+	p.endKey()
 	p.version(KeyMetaFileVersion, "1.0", "1.1")
 	p.version(KeyCSARVersion, "1.0", "1.1")
 	if p.m.Keys[KeyCreatedBy] == "" {

@@ -6,6 +6,9 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
 )
 
 const (
@@ -30,6 +33,8 @@ func cleanName(name string) (string, error) {
 		return "", fmt.Errorf("the name is not UTF-8")
 	case strings.ContainsFunc(name, unicode.IsControl):
 		return "", fmt.Errorf("the name holds a control character")
+	case strings.ContainsFunc(name, invisible):
+		return "", fmt.Errorf("the name holds a character that is not shown, or that changes the order of those that are")
 	case strings.Contains(name, `\`):
 		return "", fmt.Errorf("the name holds a backslash; names in a package are separated by slashes")
 	case strings.HasPrefix(name, "/"):
@@ -49,31 +54,55 @@ func cleanName(name string) (string, error) {
 	return clean, nil
 }
 
+// invisible reports the characters that are instructions to who writes a text: directions, joiners, spaces without
+// width, ends of lines and paragraphs.
+func invisible(r rune) bool { return unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) }
+
 func isLetter(b byte) bool {
 	return 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z'
 }
 
-// nameSet finds names that collide: equal, equal but for case, or one being a
+// nameSet finds names that collide: equal, equal to a file system that tells fewer names apart, or one being a
 // directory of the other.
 type nameSet struct {
-	// folded maps the case-folded name of a file to the name.
+	// folded maps the folded name of a file to the name.
 	folded map[string]string
-	// dirs maps the case-folded name of a directory to one file in it.
+	// dirs maps the folded name of a directory to one file in it.
 	dirs map[string]string
+	fold cases.Caser
 }
 
 func newNameSet() *nameSet {
-	return &nameSet{folded: map[string]string{}, dirs: map[string]string{}}
+	return &nameSet{folded: map[string]string{}, dirs: map[string]string{}, fold: cases.Fold()}
+}
+
+// key is what names have in common that are one on macOS, which tells neither case nor composed from decomposed
+// letters, or on Windows, which takes away dots and spaces at an end.
+func (s *nameSet) key(name string) string {
+	key := norm.NFC.String(s.fold.String(norm.NFD.String(name)))
+	if !strings.ContainsAny(key, ". ") {
+		return key
+	}
+	segments := strings.Split(key, "/")
+	for i, segment := range segments {
+		if cut := strings.TrimRight(segment, ". "); cut != "" {
+			segments[i] = cut
+		}
+	}
+	return strings.Join(segments, "/")
 }
 
 // add registers a clean name and says with what it collides.
 func (s *nameSet) add(name string) error {
-	key := strings.ToLower(name)
+	key := s.key(name)
 	if other, ok := s.folded[key]; ok {
 		if other == name {
 			return fmt.Errorf("the name is given twice")
 		}
-		return fmt.Errorf("the name differs only by case from %q", other)
+		if strings.EqualFold(name, other) {
+			return fmt.Errorf("the name differs only by case from %q", other)
+		}
+		return fmt.Errorf("the name is that of %q on some systems: letters are composed in another way, or dots and spaces stand at an end", other)
 	}
 	if inside, ok := s.dirs[key]; ok {
 		return fmt.Errorf("the name is a file and, in %q, a directory", inside)

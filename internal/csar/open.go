@@ -68,6 +68,7 @@ func OpenFile(f *os.File, o Options, l Limits) (Archive, *Package, vnfm.Problems
 	if err != nil {
 		return refused(err)
 	}
+	o = o.withBudget()
 	if outer, ok := findOuter(a); ok {
 		return outer.open(a, o, l)
 	}
@@ -181,15 +182,15 @@ func (f outerFiles) verify(outer Archive, o Options, problems *vnfm.Problems) Se
 	if o.signature() == SignatureIgnore {
 		return Security{Option: SecurityOption2}
 	}
-	v := newVerifier(o)
+	// A reader gives the same treatment to unreadable and oversized files as in a package.
+	r := newReader(outer, o)
+	v := newVerifier(r.o)
 	s := signed{noun: fmt.Sprintf("%q", f.csar[0]), at: place{file: f.cms[0]}, content: newContent(func() (io.ReadCloser, error) { return outer.Open(f.csar[0]) })}
 	for _, file := range outer.Files() {
 		if file.Path == f.csar[0] {
 			s.content.size = file.Size
 		}
 	}
-	// A reader gives the same treatment to unreadable and oversized files as in a package.
-	r := newReader(outer, o)
 	if len(f.cert) > 0 {
 		s.certificates = r.certificates(v, f.cert[0], place{})
 	}
@@ -214,17 +215,22 @@ func openInner(outer Archive, name string, l Limits) (a Archive, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the inner archive: %w", err)
 	}
+	// Else the ratios of the two archives would multiply.
+	stored := st.Size()
+	if t, ok := outer.(*tree); ok && t.stored > 0 {
+		stored = min(stored, t.stored)
+	}
 	if st.Size() <= spoolBytes {
 		data, err := io.ReadAll(in)
 		if err != nil {
 			return nil, fmt.Errorf("reading the inner archive: %w", err)
 		}
-		return openZip(bytes.NewReader(data), int64(len(data)), "", l, nil)
+		return openZipIn(stored, bytes.NewReader(data), int64(len(data)), "", l, nil)
 	}
-	return openSpooled(in, st.Size(), l)
+	return openSpooled(stored, in, st.Size(), l)
 }
 
-func openSpooled(in io.Reader, size int64, l Limits) (Archive, error) {
+func openSpooled(stored int64, in io.Reader, size int64, l Limits) (Archive, error) {
 	tmp, err := os.CreateTemp("", "csar-*.zip")
 	if err != nil {
 		return nil, fmt.Errorf("unpacking the inner archive: %w", err)
@@ -233,7 +239,7 @@ func openSpooled(in io.Reader, size int64, l Limits) (Archive, error) {
 	if _, err := io.Copy(tmp, in); err != nil {
 		return nil, errors.Join(fmt.Errorf("unpacking the inner archive to %s: %w", tmp.Name(), err), remove())
 	}
-	a, err := openZip(tmp, size, "", l, remove)
+	a, err := openZipIn(stored, tmp, size, "", l, remove)
 	if err != nil {
 		return nil, errors.Join(err, remove())
 	}

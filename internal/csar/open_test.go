@@ -132,7 +132,7 @@ func TestOpenSpools(t *testing.T) {
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)
 	data := zipBytes(t, goodPackage().archive())
-	a, err := openSpooled(strings.NewReader(string(data)), int64(len(data)), Limits{}.withDefaults())
+	a, err := openSpooled(0, strings.NewReader(string(data)), int64(len(data)), Limits{}.withDefaults())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func TestOpenSpools(t *testing.T) {
 	if err := a.Close(); err != nil {
 		t.Error(err)
 	}
-	if _, err := openSpooled(strings.NewReader("nonsense"), 8, Limits{}); err == nil {
+	if _, err := openSpooled(0, strings.NewReader("nonsense"), 8, Limits{}); err == nil {
 		t.Error("nonsense was opened")
 	}
 	if left, err := os.ReadDir(tmp); err != nil || len(left) > 0 {

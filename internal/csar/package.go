@@ -1,6 +1,7 @@
 package csar
 
 import (
+	"context"
 	"time"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
@@ -42,6 +43,14 @@ type Options struct {
 	Now func() time.Time
 	// Budget is what reading the package may cost; nil is a new one with the default limits.
 	Budget *budget.Budget
+}
+
+// withBudget returns the options with a budget.
+func (o Options) withBudget() Options {
+	if o.Budget == nil {
+		o.Budget = budget.New(context.Background(), budget.Limits{})
+	}
+	return o
 }
 
 func (o Options) integrity() Integrity {

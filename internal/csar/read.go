@@ -1,7 +1,7 @@
 package csar
 
 import (
-	"context"
+	"bytes"
 	"crypto/x509"
 	"fmt"
 	"io/fs"
@@ -45,11 +45,8 @@ type reader struct {
 }
 
 func newReader(a Archive, o Options) *reader {
-	if o.Budget == nil {
-		o.Budget = budget.New(context.Background(), budget.Limits{})
-	}
 	r := &reader{
-		a: a, o: o, files: map[string]FileInfo{}, contents: map[string]*content{}, certs: map[string][]*x509.Certificate{},
+		a: a, o: o.withBudget(), files: map[string]FileInfo{}, contents: map[string]*content{}, certs: map[string][]*x509.Certificate{},
 		p: &Package{Digest: ContentDigest(a), Meta: map[string]string{}, NonMANO: map[string][]string{}},
 	}
 	for _, f := range a.Files() {
@@ -58,7 +55,11 @@ func newReader(a Archive, o Options) *reader {
 	return r
 }
 
+// mostProblems is how many problems of a package are listed.
+const mostProblems = 250
+
 func (r *reader) read() {
+	defer func() { r.ps = r.ps.Capped(mostProblems) }()
 	if len(r.files) == 0 {
 		r.ps = append(r.ps, vnfm.Problem{Summary: "the package is empty", Detail: "a package holds at least a VNFD"})
 		return
@@ -84,7 +85,7 @@ type place struct {
 }
 
 func (r *reader) add(s vnfm.Severity, at place, summary, detail string) {
-	r.ps = append(r.ps, vnfm.Problem{Severity: s, File: at.file, Line: at.line, Column: at.column, Summary: summary, Detail: detail})
+	r.ps = append(r.ps, vnfm.Problem{Severity: s, File: at.file, Line: at.line, Column: at.column, Summary: budget.Clip(summary), Detail: budget.Clip(detail)})
 }
 
 // text reads a file that is about to be parsed.
@@ -96,9 +97,26 @@ func (r *reader) textUpTo(name string, most int64) ([]byte, bool) {
 		r.add(vnfm.SeverityError, place{file: name}, fmt.Sprintf("the file has %d bytes, more than the %d that are read", r.files[name].Size, most), "")
 		return nil, false
 	}
+	if err := r.o.Budget.Bytes(r.files[name].Size); err != nil {
+		r.add(vnfm.SeverityError, place{file: name}, "with this file the package has "+err.Error(), "")
+		return nil, false
+	}
 	data, err := r.a.ReadFile(name)
 	if err != nil {
 		r.add(vnfm.SeverityError, place{file: name}, "the file cannot be read", err.Error())
+		return nil, false
+	}
+	return data, true
+}
+
+// lines is text for files of "key: value" lines, each of which counts as a value.
+func (r *reader) lines(name string) ([]byte, bool) {
+	data, ok := r.text(name)
+	if !ok {
+		return nil, false
+	}
+	if err := r.o.Budget.Values(1 + int64(bytes.Count(data, []byte("\n")))); err != nil {
+		r.add(vnfm.SeverityError, place{file: name}, "with this file the package has "+err.Error(), "")
 		return nil, false
 	}
 	return data, true
@@ -113,7 +131,7 @@ func (r *reader) metaAt(key string) place {
 // readMeta handles a package with TOSCA-Metadata.
 func (r *reader) readMeta() {
 	r.p.MetaFile = metaFile
-	data, ok := r.text(metaFile)
+	data, ok := r.lines(metaFile)
 	if !ok {
 		return
 	}
@@ -125,7 +143,12 @@ func (r *reader) readMeta() {
 		r.add(vnfm.SeverityError, r.metaAt(KeyEntryDefinitions), fmt.Sprintf("%s %q is not a YAML file", KeyEntryDefinitions, r.p.Entry), "its name must end with .yaml or .yml")
 		r.p.Entry = ""
 	}
-	for _, name := range splitNames(meta.Keys[KeyOtherDefinitions]) {
+	others := splitNames(meta.Keys[KeyOtherDefinitions])
+	if len(others) > maxSources {
+		r.add(vnfm.SeverityError, r.metaAt(KeyOtherDefinitions), KeyOtherDefinitions+" names "+tooManySources.Error(), "")
+		others = nil
+	}
+	for _, name := range others {
 		if name = r.existing(KeyOtherDefinitions, name, vnfm.SeverityError, false); name != "" {
 			r.p.OtherDefinitions = append(r.p.OtherDefinitions, name)
 		}
@@ -142,7 +165,12 @@ func (r *reader) readMeta() {
 	if base := baseName(r.p.Entry); base != "" && meta.Keys[KeyManifest] == "" {
 		r.p.ManifestFile = r.ifExists(base + ".mf")
 	}
-	if r.p.ManifestFile != "" && (r.p.ManifestFile == r.p.Entry || slices.Contains(r.p.OtherDefinitions, r.p.ManifestFile)) {
+	switch {
+	case r.p.ManifestFile == "":
+	case r.p.ManifestFile == metaFile:
+		r.add(vnfm.SeverityError, r.metaAt(KeyManifest), fmt.Sprintf("%q is named as the manifest", metaFile), "one file cannot be both")
+		r.p.ManifestFile = ""
+	case r.p.ManifestFile == r.p.Entry || slices.Contains(r.p.OtherDefinitions, r.p.ManifestFile):
 		r.add(vnfm.SeverityError, r.metaAt(KeyManifest), fmt.Sprintf("%q is named as the manifest and as definitions", r.p.ManifestFile), "one file cannot be both")
 		r.p.ManifestFile = ""
 	}
@@ -272,7 +300,7 @@ func (r *reader) noEntry(yamls []string) {
 		r.add(vnfm.SeverityError, place{}, "the package has no VNFD", rule)
 		return
 	}
-	r.add(vnfm.SeverityError, place{}, fmt.Sprintf("the package has %d YAML files at its root: %s", len(yamls), strings.Join(yamls, ", ")), rule)
+	r.add(vnfm.SeverityError, place{}, fmt.Sprintf("the package has %d YAML files at its root: %s", len(yamls), someOf(yamls)), rule)
 }
 
 // readManifest parses the manifest, if there is one.
@@ -283,7 +311,7 @@ func (r *reader) readManifest() {
 		}
 		return
 	}
-	data, ok := r.text(r.p.ManifestFile)
+	data, ok := r.lines(r.p.ManifestFile)
 	if !ok {
 		return
 	}
@@ -298,8 +326,7 @@ func (r *reader) readManifest() {
 // collectSources gathers what manifest and TOSCA.meta list.
 func (r *reader) collectSources() {
 	if r.p.Manifest != nil {
-		r.sources = append(r.sources, r.p.Manifest.Sources...)
-		r.sources = append(r.sources, r.p.Manifest.NonMANO...)
+		r.sources = slices.Concat(r.p.Manifest.Sources, r.p.Manifest.NonMANO)
 		for _, s := range r.p.Manifest.NonMANO {
 			if s.Path != "" {
 				r.p.NonMANO[s.Set] = append(r.p.NonMANO[s.Set], s.Path)

@@ -7,8 +7,10 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -21,6 +23,9 @@ var algorithms = map[string]crypto.Hash{
 	"SHA-512": crypto.SHA512,
 }
 
+// tooManySources is the error for a list of more files than a package may hold.
+var tooManySources = &budget.Error{Noun: "files", Max: maxSources}
+
 const algorithmNames = "SHA-224, SHA-256, SHA-384, SHA-512"
 
 // canonicalAlgorithm accepts any case, and the name with or without its dash.
@@ -31,6 +36,21 @@ func canonicalAlgorithm(name string) (string, bool) {
 	}
 	_, ok := algorithms[upper]
 	return upper, ok
+}
+
+// sourceKeys are keys of a block.
+type sourceKeys uint8
+
+var sourceKey = map[string]sourceKeys{"algorithm": 1, "hash": 2, "signature": 4, "certificate": 8, "content-type": 16}
+
+func (k sourceKeys) has(key string) bool { return k&sourceKey[key] != 0 }
+
+// doubled makes room for as many again, since a list can be long.
+func doubled(list []Source) []Source {
+	if len(list) == cap(list) {
+		return slices.Grow(list, max(len(list), 16))
+	}
+	return list
 }
 
 // setPath takes the value of Source or Name. Only http and https stand for a file that is not
@@ -67,11 +87,11 @@ func cleanPath(fs *findings, f field) string {
 
 // set takes one of the other keys of a block; noun is the key that begins the block.
 func (s *Source) set(fs *findings, noun, key string, f field) {
-	if s.given[key] {
+	if s.given.has(key) {
 		fs.err(f.line, f.keyCol, fmt.Sprintf("%s is given twice for one %s", f.key, noun), fmt.Sprintf("the %s is on line %d", noun, s.Line))
 		return
 	}
-	s.given[key] = true
+	s.given |= sourceKey[key]
 	if f.value == "" {
 		fs.err(f.line, f.valueCol, fmt.Sprintf("%s has no value", f.key), "")
 		return
@@ -103,10 +123,10 @@ func (s *Source) set(fs *findings, noun, key string, f field) {
 // unusable digest is taken away, so that it is reported once and not again as a mismatch.
 func (s *Source) check(fs *findings, damage vnfm.Severity) {
 	switch {
-	case s.given["hash"] && !s.given["algorithm"]:
+	case s.given.has("hash") && !s.given.has("algorithm"):
 		fs.err(s.hashLine, s.hashCol, fmt.Sprintf("Hash of %q without Algorithm", s.Path), "add an Algorithm line before it, one of "+algorithmNames)
 		s.Hash = ""
-	case s.given["algorithm"] && !s.given["hash"]:
+	case s.given.has("algorithm") && !s.given.has("hash"):
 		fs.err(s.algorithmLine, s.algorithmCol, fmt.Sprintf("Algorithm of %q without Hash", s.Path), "add a Hash line after it")
 		s.Algorithm = ""
 	case s.Algorithm == "" || s.Hash == "":
@@ -118,7 +138,7 @@ func (s *Source) check(fs *findings, damage vnfm.Severity) {
 			s.Algorithm, s.Hash = "", ""
 		}
 	}
-	if s.given["certificate"] && !s.given["signature"] {
+	if s.given.has("certificate") && !s.given.has("signature") {
 		fs.err(s.certLine, s.certCol, fmt.Sprintf("Certificate of %q without Signature", s.Path), "add a Signature line before it")
 	}
 }

@@ -2,8 +2,11 @@ package csar
 
 import (
 	"bytes"
+	"cmp"
+	"crypto/rsa"
 	"crypto/sha256"
 	"crypto/x509"
+	"crypto/x509/pkix"
 	"encoding/asn1"
 	"encoding/hex"
 	"encoding/pem"
@@ -126,7 +129,7 @@ func parseCRLs(data []byte) ([]*x509.RevocationList, error) {
 
 // trusts checks that a certificate is valid now, meant for signing, leads to a root and is pinned where pins are given.
 func (v *verifier) trusts(s signed, cert *x509.Certificate, known []*x509.Certificate) bool {
-	subject := cert.Subject.String()
+	subject := subjectOf(cert)
 	switch {
 	case v.now.After(cert.NotAfter):
 		v.fail(s, fmt.Sprintf("the certificate %q that signed %s has expired", subject, s.noun), fmt.Sprintf("it ended on %s; obtain a package signed with a valid certificate", day(cert.NotAfter)))
@@ -147,21 +150,41 @@ func (v *verifier) trusts(s signed, cert *x509.Certificate, known []*x509.Certif
 	return v.chain(s, cert, known) && v.pinned(s, cert)
 }
 
-// chain checks that a certificate leads to a root and that none on the way is revoked.
+// subjectOf is the subject of a certificate as RFC 2253 writes it, whole and in its own order: that of
+// crypto/x509 has the last of several common names alone.
+func subjectOf(cert *x509.Certificate) string {
+	var name pkix.RDNSequence
+	if err := unmarshal(cert.RawSubject, &name); err != nil {
+		return cert.Subject.String()
+	}
+	return name.String()
+}
+
+// maxChainChecks is how many signatures crypto/x509 verifies at most on its search for chains.
+const maxChainChecks = 100
+
+// chain checks that a certificate leads to a root by certificates that may sign for it and are not revoked.
 func (v *verifier) chain(s signed, cert *x509.Certificate, known []*x509.Certificate) bool {
-	intermediates := x509.NewCertPool()
-	for _, c := range known {
-		intermediates.AddCert(c)
+	id := sha256.New()
+	cost := int64(0)
+	for _, c := range append([]*x509.Certificate{cert}, known...) {
+		sum := sha256.Sum256(c.Raw)
+		id.Write(sum[:])
+		cost = max(cost, costOf(c.PublicKey))
 	}
-	chains, err := cert.Verify(x509.VerifyOptions{Roots: v.trust.pool, Intermediates: intermediates, CurrentTime: v.now, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageAny}})
-	if err == nil {
-		for _, chain := range chains {
-			if err = v.trust.revoked(chain, v.now); err == nil {
-				return true
-			}
+	key := [sha256.Size]byte(id.Sum(nil))
+	err, seen := v.chains[key]
+	if !seen {
+		if !v.spend(s, cost*int64(min(len(known)*len(known), maxChainChecks))) {
+			return false
 		}
+		err = v.trust.leads(cert, known, v.now)
+		v.chains[key] = err
 	}
-	subject := cert.Subject.String()
+	if err == nil {
+		return true
+	}
+	subject := subjectOf(cert)
 	var unknown x509.UnknownAuthorityError
 	var bad x509.CertificateInvalidError
 	switch {
@@ -173,6 +196,40 @@ func (v *verifier) chain(s signed, cert *x509.Certificate, known []*x509.Certifi
 		v.fail(s, fmt.Sprintf("the certificate %q that signed %s is not trusted", subject, s.noun), err.Error())
 	}
 	return false
+}
+
+// leads looks for a chain from a certificate to a root. The error is that of the last chain.
+func (t *trust) leads(cert *x509.Certificate, known []*x509.Certificate, now time.Time) error {
+	intermediates := x509.NewCertPool()
+	for _, c := range known {
+		intermediates.AddCert(c)
+	}
+	chains, err := cert.Verify(x509.VerifyOptions{Roots: t.pool, Intermediates: intermediates, CurrentTime: now, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageAny}})
+	for _, chain := range chains {
+		if err = cmp.Or(t.fit(chain), t.revoked(chain, now)); err == nil {
+			return nil
+		}
+	}
+	return err
+}
+
+// fit refuses a chain with an authority between signer and root whose key is too short, or which may issue certificates
+// for other usages alone.
+func (t *trust) fit(chain []*x509.Certificate) error {
+	for _, ca := range chain[1:max(1, len(chain)-1)] {
+		if key, ok := ca.PublicKey.(*rsa.PublicKey); ok && key.N.BitLen() < minRSABits {
+			return fmt.Errorf("the RSA key of the authority %q has %d bits, less than %d", subjectOf(ca), key.N.BitLen(), minRSABits)
+		}
+		if usages := usagesOf(ca); len(usages) > 0 && !t.allows(usages) && !slices.Contains(usages, extendedKeyUsages["any_extended"]) {
+			return fmt.Errorf("the authority %q may issue certificates for %s only", subjectOf(ca), usageNames(usages))
+		}
+	}
+	return nil
+}
+
+// allows reports that one of the usages lets a certificate sign a package.
+func (t *trust) allows(usages []string) bool {
+	return slices.ContainsFunc(usages, func(oid string) bool { return slices.Contains(t.usages, oid) })
 }
 
 // revoked holds a chain against the revocation lists.
@@ -216,7 +273,7 @@ func (t *trust) crlOf(issuer *x509.Certificate, now time.Time) (*x509.Revocation
 
 // pinned holds a certificate against the pins.
 func (v *verifier) pinned(s signed, cert *x509.Certificate) bool {
-	t, subject := v.trust, cert.Subject.String()
+	t, subject := v.trust, subjectOf(cert)
 	summary := fmt.Sprintf("the certificate %q that signed %s is not one of those that are pinned", subject, s.noun)
 	sum := sha256.Sum256(cert.RawSubjectPublicKeyInfo)
 	key := "sha256:" + hex.EncodeToString(sum[:])
@@ -230,7 +287,7 @@ func (v *verifier) pinned(s signed, cert *x509.Certificate) bool {
 		ok = false
 	}
 	usages := usagesOf(cert)
-	allowed := slices.ContainsFunc(usages, func(oid string) bool { return slices.Contains(t.usages, oid) })
+	allowed := t.allows(usages)
 	switch {
 	case t.pinned && !allowed:
 		v.fail(s, summary, "its extended key usages are "+usageNames(usages)+"; allowed are "+usageNames(t.usages))

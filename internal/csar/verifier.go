@@ -3,12 +3,14 @@ package csar
 import (
 	"bytes"
 	"crypto"
+	"crypto/sha256"
 	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
 	"time"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -71,13 +73,29 @@ type verifier struct {
 	trust    *trust
 	now      time.Time
 	required bool
-	ps       vnfm.Problems
+	budget   *budget.Budget
+	// told is set when the end of the budget is among the problems.
+	told bool
+	// chains are the outcomes for the signers and the certificates beside them that were looked at.
+	chains map[[sha256.Size]byte]error
+	ps     vnfm.Problems
 }
 
+// newVerifier takes options with a budget.
 func newVerifier(o Options) *verifier {
-	v := &verifier{now: o.now(), required: o.signature() == SignatureRequire}
+	v := &verifier{now: o.now(), required: o.signature() == SignatureRequire, budget: o.Budget, chains: map[[sha256.Size]byte]error{}}
 	v.trust, v.ps = readTrust(o.Trust)
 	return v
+}
+
+// spend takes steps to verify a signature. The end of the budget is reported once.
+func (v *verifier) spend(s signed, steps int64) bool {
+	err := v.budget.Steps(steps)
+	if err != nil && !v.told {
+		v.told = true
+		v.fail(s, fmt.Sprintf("the signature of %s is not verified: with it the package has %v", s.noun, err), "sign the manifest or the archive, and not each file")
+	}
+	return err == nil
 }
 
 func (v *verifier) fail(s signed, summary, detail string) {
@@ -85,7 +103,7 @@ func (v *verifier) fail(s signed, summary, detail string) {
 }
 
 func (v *verifier) add(severity vnfm.Severity, at place, summary, detail string) {
-	v.ps = append(v.ps, vnfm.Problem{Severity: severity, File: at.file, Line: at.line, Column: at.column, Summary: summary, Detail: detail})
+	v.ps = append(v.ps, vnfm.Problem{Severity: severity, File: at.file, Line: at.line, Column: at.column, Summary: budget.Clip(summary), Detail: budget.Clip(detail)})
 }
 
 // suspicious is the severity of what a signature that is required cannot have.
@@ -99,6 +117,9 @@ func (v *verifier) suspicious() vnfm.Severity {
 // verify checks that the signature holds for the content, then that its signer is
 // trusted; each way to fail is a problem of its own.
 func (v *verifier) verify(s signed) verification {
+	if !v.spend(s, int64(len(s.cms))) {
+		return verification{}
+	}
 	cms, ok := v.parse(s)
 	if !ok {
 		return verification{}
@@ -194,6 +215,10 @@ func (v *verifier) holds(s signed, cms *signedData, info *signerInfo, candidates
 		v.fail(s, fmt.Sprintf("the signature of %s is not valid", s.noun), "only content of type data may be signed without attributes")
 		return nil
 	case algorithm.scheme == schemeEd25519:
+		if err := v.budget.Bytes(s.content.size); err != nil && s.content.size <= maxUnattributedBytes {
+			v.fail(s, fmt.Sprintf("the signature of %s has no signed attributes", s.noun), "to verify it without them the package has "+err.Error())
+			return nil
+		}
 		if s.content.size > maxUnattributedBytes {
 			v.fail(s, fmt.Sprintf("the signature of %s has no signed attributes", s.noun), fmt.Sprintf("for content of more than %d bytes they are needed", maxUnattributedBytes))
 			return nil
@@ -204,6 +229,9 @@ func (v *verifier) holds(s signed, cms *signedData, info *signerInfo, candidates
 		}
 	}
 	for _, cert := range candidates {
+		if !v.spend(s, costOf(cert.PublicKey)) {
+			return nil
+		}
 		if err = algorithm.verify(cert, digest, message, info.signature); err == nil {
 			return v.signedInTime(s, info, cert)
 		}
@@ -230,7 +258,7 @@ func (out verification) security(option string) Security {
 		return Security{Option: option}
 	}
 	return Security{
-		Option: option, Verified: true, Signer: out.signer.Subject.String(), Issuer: out.signer.Issuer.String(),
+		Option: option, Verified: true, Signer: subjectOf(out.signer), Issuer: out.signer.Issuer.String(),
 		SerialNumber: out.signer.SerialNumber.Text(16), NotAfter: out.signer.NotAfter,
 	}
 }

@@ -50,6 +50,11 @@ func OpenZipReader(r io.ReaderAt, size int64, name string, l Limits) (Archive, e
 }
 
 func openZip(r io.ReaderAt, size int64, name string, l Limits, closer func() error) (Archive, error) {
+	return openZipIn(size, r, size, name, l, closer)
+}
+
+// openZipIn is openZip of an archive that came in fewer bytes than it has: one inside another archive.
+func openZipIn(stored int64, r io.ReaderAt, size int64, name string, l Limits, closer func() error) (Archive, error) {
 	l = l.withDefaults()
 	zr, err := zip.NewReader(r, size)
 	// Insecure names are judged below, with the name of each entry.
@@ -59,19 +64,21 @@ func openZip(r io.ReaderAt, size int64, name string, l Limits, closer func() err
 		}
 		return nil, fmt.Errorf("reading the zip archive %q: %w", name, err)
 	}
-	entries, problems := checkEntries(zr, size, l)
-	if err := problems.Err(); err != nil {
+	entries, problems := checkEntries(zr, stored, l)
+	if err := problems.Capped(mostProblems).Err(); err != nil {
 		return nil, err
 	}
 	files, problems := digestEntries(entries)
-	if err := problems.Err(); err != nil {
+	if err := problems.Capped(mostProblems).Err(); err != nil {
 		return nil, err
 	}
 	byName := make(map[string]*zip.File, len(entries))
 	for _, e := range entries {
 		byName[e.name] = e.file
 	}
-	return newTree(files, func(n string) (io.ReadCloser, error) { return byName[n].Open() }, closer), nil
+	t := newTree(files, func(n string) (io.ReadCloser, error) { return byName[n].Open() }, closer)
+	t.stored = stored
+	return t, nil
 }
 
 func invalid(ps ...vnfm.Problem) error { return &vnfm.InvalidError{Problems: ps} }

@@ -133,6 +133,14 @@ func TestOpenZipRefuses(t *testing.T) {
 			"error: a//b: the name is given twice" + ambiguous,
 		}},
 		{name: "twice but for case", data: zipOf(t, plain("a/B", "A/b")...), want: []string{`error: A/b: the name differs only by case from "a/B"` + ambiguous}},
+		{name: "twice but for a case that is longer", data: zipOf(t, plain("straße", "STRASSE")...), want: []string{`error: STRASSE: the name is that of "straße" on some systems: letters are composed in another way, or dots and spaces stand at an end` + ambiguous}},
+		{name: "twice but for the form of a letter", data: zipOf(t, plain("\u00e4/b", "a\u0308/b")...), want: []string{"error: a\u0308/b: the name is that of \"\u00e4/b\" on some systems: letters are composed in another way, or dots and spaces stand at an end" + ambiguous}},
+		{name: "twice but for dots and spaces at an end", data: zipOf(t, plain("a/b", "a. /b .")...), want: []string{`error: a. /b .: the name is that of "a/b" on some systems: letters are composed in another way, or dots and spaces stand at an end` + ambiguous}},
+		{name: "characters that change what is shown", data: zipOf(t, plain("lmay.\u202efdnv", "a\u200bb", "a\u2028b")...), want: []string{
+			`error: lmay.\u202efdnv: the name holds a character that is not shown, or that changes the order of those that are` + ambiguous,
+			`error: a\u200bb: the name holds a character that is not shown, or that changes the order of those that are` + ambiguous,
+			`error: a\u2028b: the name holds a character that is not shown, or that changes the order of those that are` + ambiguous,
+		}},
 		{name: "file and directory", data: zipOf(t, plain("a", "a/b")...), want: []string{`error: a/b: the name lies in "a", which is a file` + ambiguous}},
 		{name: "directory and file", data: zipOf(t, plain("a/b/c", "A")...), want: []string{`error: A: the name is a file and, in "a/b/c", a directory` + ambiguous}},
 		{name: "symbolic link", data: zipOf(t, withMode("l", fs.ModeSymlink|0o777)), want: []string{"error: l: the entry is a symbolic link" + regular}},
@@ -229,6 +237,34 @@ func TestOpenZipOverlap(t *testing.T) {
 	got := renderError(t, err)
 	if len(got) != 1 || !strings.HasPrefix(got[0], "error: the files declare 52428800 bytes in an archive of ") {
 		t.Errorf("got %q", got)
+	}
+}
+
+// TestOpenZipInZip holds the ratio of an archive in an archive against what came, so that two ratios do not multiply.
+func TestOpenZipInZip(t *testing.T) {
+	files := make([]zipTestEntry, 300)
+	for i := range files {
+		files[i] = zipTestEntry{name: fmt.Sprintf("%03d", i), data: make([]byte, ratioFloor), header: zip.FileHeader{Method: zip.Deflate}}
+	}
+	inner := zipOf(t, files...)
+	outer := filepath.Join(t.TempDir(), "outer.zip")
+	if err := os.WriteFile(outer, zipOf(t, zipTestEntry{name: "p.csar", data: inner, header: zip.FileHeader{Method: zip.Deflate}}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	st, err := os.Stat(outer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, problems, err := Open(outer, Options{}, Limits{MaxRatio: 1500})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"warning: p.csar: the package lies in another archive without a signature: option 2 wants p.cms beside it",
+		fmt.Sprintf("error: p.csar: the files declare %d bytes in an archive of %d, a ratio of more than 1500", len(files)*ratioFloor, st.Size()),
+	}
+	if diff := cmp.Diff(want, render(problems)); diff != "" {
+		t.Errorf("problems (-want +got):\n%s", diff)
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/fstest"
 	"time"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 )
 
 // compressed packs files of a chart.
@@ -97,6 +99,39 @@ func TestHostileTemplates(t *testing.T) {
 	// One that was refused does not stand in the way of the next.
 	if _, ps := render(t, core(), nil); len(ps) > 0 {
 		t.Error(ps)
+	}
+}
+
+// TestHostileProblems has a chart say more than anybody reads: one long text, and a thousand values that a schema refuses.
+func TestHostileProblems(t *testing.T) {
+	t.Parallel()
+	many := map[string]any{}
+	for i := range 1000 {
+		many[fmt.Sprintf("k%d", i)] = "text"
+	}
+	for name, c := range map[string]struct {
+		file, text string
+		values     map[string]any
+		problems   int
+	}{
+		"a long text":   {"templates/amf.yaml", `{{ fail (repeat 1000000 "x") }}`, nil, 1},
+		"many problems": {"values.schema.json", `{"properties":{"many":{"additionalProperties":{"type":"integer"}}}}`, map[string]any{"many": many}, 101},
+	} {
+		t.Run(name, func(t *testing.T) {
+			loaded, err := Load(t.Context(), with(c.file, c.text), "Files/core")
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, ps := loaded.Render(t.Context(), Options{Release: "site", Namespace: "ran", Values: c.values})
+			if len(ps) != c.problems {
+				t.Errorf("%d problems", len(ps))
+			}
+			for _, p := range ps {
+				if len(p.String()) > 2*budget.MaxText {
+					t.Errorf("a problem of %d bytes", len(p.String()))
+				}
+			}
+		})
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	chart "helm.sh/helm/v4/pkg/chart/v2"
 	release "helm.sh/helm/v4/pkg/release/v1"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/helper"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -121,10 +122,18 @@ func work(t task) (r result) {
 		}
 	}
 	if err != nil {
-		r.Failed = err.Error()
+		r.Failed = budget.Clip(err.Error())
+	}
+	r.Problems = r.Problems.Capped(mostProblems)
+	for i := range r.Problems {
+		p := &r.Problems[i]
+		p.Summary, p.Detail = budget.Clip(p.Summary), budget.Clip(p.Detail)
 	}
 	return r
 }
+
+// mostProblems is how many problems of a chart are listed.
+const mostProblems = 100
 
 func (r *Rendering) sent() (sentRendering, error) {
 	out := sentRendering{Names: r.names, CRDs: r.CRDs, Manifests: r.Manifests, Sources: r.sources, Hooks: r.records(), Notes: r.notes, Shown: r.shown}

@@ -24,13 +24,17 @@ func (b *builder) expand() map[string]any {
 	body := mapOf(clone(b.s.Top))
 	b.takeLinks(body)
 	out := map[string]any{}
-	for name, resource := range mapOf(body["resources"]) {
-		id := b.s.copies[name]
+	resources := mapOf(body["resources"])
+	for _, name := range sorted(resources) {
+		resource, id := resources[name], b.s.copies[name]
 		if id == "" {
 			out[name] = b.resource(name, mapOf(resource), nil)
 			continue
 		}
 		numbers := b.r.VNFCs[id]
+		if !b.take(name, sizeOf(resource)*int64(len(numbers))) {
+			return body
+		}
 		for i, number := range numbers {
 			made := b.resource(name, mapOf(resource), &vnfc{id, number})
 			if b.r.InTurn && i > 0 && name == b.s.VDUs[id].Resource {
@@ -49,6 +53,36 @@ func (b *builder) expand() map[string]any {
 		body["outputs"] = b.all(outputs)
 	}
 	return body
+}
+
+// take draws values of the stack for copies of a resource, or for references to them. Their number is the request's, and the
+// size of one the package's.
+func (b *builder) take(name string, n int64) bool {
+	if b.spent {
+		return false
+	}
+	if err := b.s.values(n); err != nil {
+		b.spent = true
+		b.problems = nil
+		b.errorAt(b.s.top.place("resources", name), "with %d VNFCs of the VDU %s the stack has %v", len(b.r.VNFCs[b.s.copies[name]]), b.s.copies[name], err)
+	}
+	return !b.spent
+}
+
+// sizeOf is how many values a value is with all in it.
+func sizeOf(v any) int64 {
+	size := int64(1)
+	switch v := v.(type) {
+	case map[string]any:
+		for _, each := range v {
+			size += sizeOf(each)
+		}
+	case []any:
+		for _, each := range v {
+			size += sizeOf(each)
+		}
+	}
+	return size
 }
 
 // resource makes one resource of the stack; self is the VNFC that it is for, if it is a copy.
@@ -82,6 +116,10 @@ func (b *builder) namesOf(name string, self *vnfc) []string {
 		return []string{numbered(name, self.number)}
 	}
 	names := []string{}
+	// Each becomes a call with a name of its own.
+	if !b.take(name, 4*int64(len(b.r.VNFCs[id]))) {
+		return names
+	}
 	for _, number := range b.r.VNFCs[id] {
 		names = append(names, numbered(name, number))
 	}
@@ -256,7 +294,7 @@ func (b *builder) taken(v any, gone map[string]string, at vnfm.Place) any {
 
 func (b *builder) errorAt(at vnfm.Place, format string, args ...any) {
 	p := vnfm.Problem{File: at.File, Line: at.Line, Column: at.Column, Summary: fmt.Sprintf(format, args...)}
-	if !slices.Contains(b.problems, p) {
+	if !slices.Contains(b.problems, p) && (!b.spent || len(b.problems) == 0) {
 		b.problems = append(b.problems, p)
 	}
 }

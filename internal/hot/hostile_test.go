@@ -63,6 +63,37 @@ func TestHostileTemplates(t *testing.T) {
 	}
 }
 
+// TestStackIsBounded makes a stack of a thousand VNFCs, each of which has or names much.
+func TestStackIsBounded(t *testing.T) {
+	numbers := make([]int, 1000)
+	for i := range numbers {
+		numbers[i] = i
+	}
+	for name, c := range map[string]struct{ server, other string }{
+		"large resources":    {server: "{ type: OS::Nova::Server, metadata: [" + strings.Repeat("x,", 20_000) + "x] }"},
+		"references to all":  {server: "{ type: OS::Nova::Server }", other: "  all: { type: OS::Heat::Value, properties: { value: [" + strings.Repeat("{ get_resource: VDU1 },", 9_000) + "x] } }\n"},
+		"references in turn": {server: "{ type: OS::Nova::Server }", other: "  all: { type: OS::Heat::Value, depends_on: [" + strings.Repeat("VDU1,", 9_000) + "VDU1] }\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := files("-- simple/top.yaml --\nheat_template_version: 2013-05-23\nresources:\n  VDU1: " + c.server + "\n  VDU2: { type: OS::Nova::Server }\n" + c.other)
+			f := router()
+			f.VDUs[0].MaxInstances = 1000
+			s := mustLoad(t, p, f)
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			stack, ps := s.Stack(Request{Flavour: f, Counts: map[string]int{"VDU1": 1000, "VDU2": 1}, VNFCs: map[string][]int{"VDU1": numbers, "VDU2": {0}}})
+			runtime.ReadMemStats(&after)
+			if allocated := after.TotalAlloc - before.TotalAlloc; allocated > mostAllocated {
+				t.Errorf("%d MiB were allocated", allocated>>20)
+			}
+			want := "BaseHOT/simple/top.yaml:3:3: with 1000 VNFCs of the VDU VDU1 the stack has more than 1,000,000 values, counted after aliases and merge keys are followed\n"
+			if got := lines(ps); stack != nil || got != want {
+				t.Errorf("%.500s", got)
+			}
+		})
+	}
+}
+
 // TestFilesAreBounded refuses files of which there is more than the budget has left.
 func TestFilesAreBounded(t *testing.T) {
 	top := head + both + "  config: { type: OS::Heat::SoftwareConfig, properties: { config: { get_file: big.sh } } }\n" + nestedFile

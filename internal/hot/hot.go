@@ -49,8 +49,8 @@ type Source struct {
 	nested map[string]*template
 	// copies are the top-level resources that stand once for each VNFC of a VDU.
 	copies map[string]string
-	// work takes steps of the budget.
-	work func(n int64) error
+	// work takes steps of the budget, values those of a stack.
+	work, values func(n int64) error
 }
 
 // Link is a network of the VIM that takes the place of a virtual link, or that an

@@ -43,7 +43,7 @@ func Load(b *budget.Budget, p *vnfm.Package, f *vnfm.Flavour) (*Source, vnfm.Pro
 	if ps.HasErrors() {
 		return nil, ps
 	}
-	s := &Source{Top: t.body, Files: l.others, VDUs: map[string]VDU{}, top: t, nested: l.nested, work: b.Steps}
+	s := &Source{Top: t.body, Files: l.others, VDUs: map[string]VDU{}, top: t, nested: l.nested, work: b.Steps, values: b.Values}
 	for name, n := range l.nested {
 		s.Files[name] = n.text
 	}

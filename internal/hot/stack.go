@@ -17,6 +17,8 @@ type builder struct {
 	// names are the numbered names in the stack, in their parts.
 	names    map[string]numberedName
 	problems vnfm.Problems
+	// spent is set when the budget was; the one problem says so.
+	spent bool
 	// describes has assets described by their demands, and numbers of VNFCs left out.
 	describes bool
 }
@@ -26,6 +28,9 @@ type builder struct {
 func (s *Source) Stack(r Request) (*Stack, vnfm.Problems) {
 	b := &builder{s: s, r: r, names: map[string]numberedName{}}
 	body := b.expand()
+	if b.spent {
+		return nil, b.problems
+	}
 	leaves := leavesOf(body, b.names, func([]yamlpos.Step) vnfm.Place { return vnfm.Place{} })
 	computed := b.nfv(b.placed(append(leaves, s.nestedLeaves()...)))
 	out := &Stack{Template: body, Files: maps.Clone(s.Files), Parameters: b.parameters()}

@@ -1,6 +1,8 @@
 package hot
 
 import (
+	"fmt"
+
 	"go.yaml.in/yaml/v3"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
@@ -86,7 +88,7 @@ func (t *template) at(way []yamlpos.Step) vnfm.Place {
 }
 
 func errorAt(ps *vnfm.Problems, at vnfm.Place, format string, args ...any) {
-	ps.Errorf(at.File, at.Line, at.Column, format, args...)
+	ps.Errorf(at.File, at.Line, at.Column, "%s", budget.Clip(fmt.Sprintf(format, args...)))
 }
 
 // section is one of the mappings of a template: resources, parameters, outputs.

@@ -23,7 +23,7 @@ func translate(b *budget.Budget, p *vnfm.Package, f *vnfm.Flavour) (*Source, vnf
 	tr.networks()
 	tr.securityGroups()
 	tr.serverGroups()
-	s := &Source{Translated: true, Files: map[string]string{}, VDUs: map[string]VDU{}, nested: map[string]*template{}, work: b.Steps}
+	s := &Source{Translated: true, Files: map[string]string{}, VDUs: map[string]VDU{}, nested: map[string]*template{}, work: b.Steps, values: b.Values}
 	for i := range f.VDUs {
 		v := &f.VDUs[i]
 		file := v.ID + ".yaml"

@@ -149,9 +149,9 @@ func addonID(cluster, name string) string {
 }
 
 // Preview implements vnfm.InfraDriver.
-func (f *furnished) Preview(t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
-	preview, problems := f.InfraDriver.Preview(f.cluster(t))
-	listed, more := f.listed(t)
+func (f *furnished) Preview(ctx context.Context, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
+	preview, problems := f.InfraDriver.Preview(ctx, f.cluster(t))
+	listed, more := f.listed(ctx, t)
 	if problems = append(problems, more...); problems.HasErrors() {
 		return nil, problems
 	}
@@ -160,9 +160,9 @@ func (f *furnished) Preview(t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
 }
 
 // Render implements vnfm.InfraDriver. The objects of add-ons are summed up.
-func (f *furnished) Render(t *vnfm.Target) (*vnfm.Rendering, vnfm.Problems) {
-	rendering, problems := f.InfraDriver.Render(f.cluster(t))
-	listed, more := f.listed(t)
+func (f *furnished) Render(ctx context.Context, t *vnfm.Target) (*vnfm.Rendering, vnfm.Problems) {
+	rendering, problems := f.InfraDriver.Render(ctx, f.cluster(t))
+	listed, more := f.listed(ctx, t)
 	if problems = append(problems, more...); problems.HasErrors() {
 		return nil, problems
 	}
@@ -171,7 +171,7 @@ func (f *furnished) Render(t *vnfm.Target) (*vnfm.Rendering, vnfm.Problems) {
 }
 
 // listed are the entries of the add-ons among the objects of their cluster.
-func (f *furnished) listed(t *vnfm.Target) (map[string]string, vnfm.Problems) {
+func (f *furnished) listed(ctx context.Context, t *vnfm.Target) (map[string]string, vnfm.Problems) {
 	out := map[string]string{}
 	var problems vnfm.Problems
 	for _, a := range f.addons {
@@ -179,7 +179,7 @@ func (f *furnished) listed(t *vnfm.Target) (map[string]string, vnfm.Problems) {
 			problems = append(problems, a.problem(vnfm.Problem{Summary: "its chart cannot be had", Detail: a.lost.Error()}))
 			continue
 		}
-		p, found := f.workload.Preview(a.target(t, nil, nil))
+		p, found := f.workload.Preview(ctx, a.target(t, nil, nil))
 		for _, problem := range found {
 			problems = append(problems, a.problem(problem))
 		}
@@ -212,17 +212,17 @@ func (f *furnished) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (
 
 // Apply implements vnfm.InfraDriver.
 func (f *furnished) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) error {
-	return f.operate(t, r, func(t *vnfm.Target, r vnfm.Recorder) error { return f.InfraDriver.Apply(ctx, t, r) })
+	return f.operate(ctx, t, r, func(t *vnfm.Target, r vnfm.Recorder) error { return f.InfraDriver.Apply(ctx, t, r) })
 }
 
 // Scale implements vnfm.InfraDriver.
 func (f *furnished) Scale(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) error {
-	return f.operate(t, r, func(t *vnfm.Target, r vnfm.Recorder) error { return f.InfraDriver.Scale(ctx, t, r) })
+	return f.operate(ctx, t, r, func(t *vnfm.Target, r vnfm.Recorder) error { return f.InfraDriver.Scale(ctx, t, r) })
 }
 
 // Heal implements vnfm.InfraDriver: one of the whole cluster applies the add-ons again.
 func (f *furnished) Heal(ctx context.Context, t *vnfm.Target, h vnfm.HealSpec, r vnfm.Recorder) error {
-	return f.operate(t, r, func(t *vnfm.Target, r vnfm.Recorder) error { return f.InfraDriver.Heal(ctx, t, h, r) })
+	return f.operate(ctx, t, r, func(t *vnfm.Target, r vnfm.Recorder) error { return f.InfraDriver.Heal(ctx, t, h, r) })
 }
 
 // DigestKey implements vnfm.InfraDriver: the key of the cluster is that of its add-ons.
@@ -242,9 +242,9 @@ func (f *furnished) Terminate(ctx context.Context, t *vnfm.Target, spec vnfm.Ter
 }
 
 // operate makes one call that changes the cluster, and has the add-ons seen to on the way.
-func (f *furnished) operate(t *vnfm.Target, r vnfm.Recorder, call func(*vnfm.Target, vnfm.Recorder) error) error {
+func (f *furnished) operate(ctx context.Context, t *vnfm.Target, r vnfm.Recorder, call func(*vnfm.Target, vnfm.Recorder) error) error {
 	// What cannot be rendered is refused before anything is made.
-	if _, problems := f.listed(t); problems.HasErrors() {
+	if _, problems := f.listed(ctx, t); problems.HasErrors() {
 		return problems.Err()
 	}
 	whole := newWholeRecorder(r, t.Instance.Inventory)

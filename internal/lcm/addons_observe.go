@@ -55,7 +55,7 @@ func (f *furnished) observedOne(ctx context.Context, a *addon, t *vnfm.Target) (
 	if a.lost != nil {
 		return "", a.lost
 	}
-	want, problems := f.workload.Preview(t)
+	want, problems := f.workload.Preview(ctx, t)
 	if err := problems.Err(); err != nil {
 		return "", err
 	}

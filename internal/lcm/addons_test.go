@@ -47,7 +47,7 @@ func wants(t *vnfm.Target) map[string]string {
 	return map[string]string{"v1/ConfigMap " + t.Instance.Name: fmt.Sprint(t.Package.Digest, t.Instance.AdditionalParams["helm_parameters"])}
 }
 
-func (y *yard) Preview(t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
+func (y *yard) Preview(_ context.Context, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
 	if values, _ := t.Instance.AdditionalParams["helm_parameters"].(map[string]any); values["refuse"] != nil {
 		return nil, vnfm.Problems{{Attribute: "additional_params", Key: "helm_parameters", Summary: "value refuse is not allowed"}}
 	}

@@ -82,11 +82,11 @@ func (d *driver) saw(t *vnfm.Target) {
 	d.seen = t.Params()
 }
 
-func (d *driver) Preview(t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
+func (d *driver) Preview(_ context.Context, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
 	return &vnfm.Preview{Objects: rendered(t), ShownSecrets: d.shown}, nil
 }
 
-func (d *driver) Render(t *vnfm.Target) (*vnfm.Rendering, vnfm.Problems) {
+func (d *driver) Render(_ context.Context, t *vnfm.Target) (*vnfm.Rendering, vnfm.Problems) {
 	return &vnfm.Rendering{Preview: vnfm.Preview{Objects: rendered(t)}, Contents: rendered(t)}, nil
 }
 

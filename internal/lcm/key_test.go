@@ -27,8 +27,8 @@ type keeper struct {
 	lost bool
 }
 
-func (k *keeper) Preview(t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
-	p, ps := k.driver.Preview(t)
+func (k *keeper) Preview(ctx context.Context, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
+	p, ps := k.driver.Preview(ctx, t)
 	if p.Objects[secretObject] = ""; len(t.DigestKey) > 0 {
 		mac := hmac.New(sha256.New, t.DigestKey)
 		mac.Write([]byte("hunter2"))
@@ -41,7 +41,7 @@ func (k *keeper) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) err
 	if err := k.driver.Apply(ctx, t, r); err != nil {
 		return err
 	}
-	p, _ := k.Preview(t)
+	p, _ := k.Preview(ctx, t)
 	k.objects[secretObject], k.key = p.Objects[secretObject], t.DigestKey
 	return nil
 }

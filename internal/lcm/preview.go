@@ -14,7 +14,7 @@ func (e *Engine) PreviewInstance(ctx context.Context, id string, spec vnfm.Insta
 	given := spec.AdditionalParams
 	problems, err := e.offline(ctx, id, &spec, func(r *resolution, d vnfm.InfraDriver, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
 		var found vnfm.Problems
-		if preview, found = d.Preview(t); !found.HasErrors() {
+		if preview, found = d.Preview(ctx, t); !found.HasErrors() {
 			checkReplaced(preview, spec.ReplaceObjects, &found)
 			e.checkHooks(r, &spec, preview, &found)
 		}
@@ -36,7 +36,7 @@ func (e *Engine) RenderInstance(ctx context.Context, spec vnfm.InstanceSpec) (*v
 	var rendering *vnfm.Rendering
 	problems, err := e.offline(ctx, "", &spec, func(_ *resolution, d vnfm.InfraDriver, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
 		var found vnfm.Problems
-		if rendering, found = d.Render(t); rendering == nil {
+		if rendering, found = d.Render(ctx, t); rendering == nil {
 			return nil, found
 		}
 		return &rendering.Preview, found

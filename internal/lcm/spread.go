@@ -145,15 +145,15 @@ func (s *spread) CheckVIM(ctx context.Context, spec vnfm.VIMSpec) (vnfm.VIMCheck
 }
 
 // Preview implements vnfm.InfraDriver.
-func (s *spread) Preview(t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
-	return s.preview(t, func(at *site, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) { return at.driver.Preview(t) })
+func (s *spread) Preview(ctx context.Context, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
+	return s.preview(t, func(at *site, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) { return at.driver.Preview(ctx, t) })
 }
 
 // Render implements vnfm.InfraDriver.
-func (s *spread) Render(t *vnfm.Target) (*vnfm.Rendering, vnfm.Problems) {
+func (s *spread) Render(ctx context.Context, t *vnfm.Target) (*vnfm.Rendering, vnfm.Problems) {
 	contents := map[string]string{}
 	whole, problems := s.preview(t, func(at *site, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
-		r, found := at.driver.Render(t)
+		r, found := at.driver.Render(ctx, t)
 		if r == nil {
 			return nil, found
 		}

@@ -111,7 +111,7 @@ func (u *update) drive(ctx context.Context, op *operation, next *vnfm.Instance, 
 // differences names the objects of an instance that are not as they were applied. A VIM
 // that cannot be looked at keeps nobody from repairing what is seen to differ elsewhere.
 func differences(ctx context.Context, d vnfm.InfraDriver, t *vnfm.Target) ([]string, error) {
-	want, problems := d.Preview(t)
+	want, problems := d.Preview(ctx, t)
 	if err := problems.Err(); err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package vnfd
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -95,6 +96,67 @@ func TestHostile(t *testing.T) {
 	}
 }
 
+// manyOf is a VNFD whose VDUs all require the same n nodes of a type, by one list with an anchor.
+func manyOf(n int, vdu, requirement, typ string) string {
+	var s, list strings.Builder
+	s.WriteString("tosca_definitions_version: tosca_simple_yaml_1_3\ntopology_template:\n  node_templates:\n" +
+		"    vnf: {type: tosca.nodes.nfv.VNF, properties: {descriptor_id: i, provider: p, product_name: n, software_version: v, descriptor_version: v, flavour_id: f}}\n")
+	for i := range n {
+		fmt.Fprintf(&s, "    n%d: {type: %s}\n", i, typ)
+		fmt.Fprintf(&list, "{%s: n%d},", requirement, i)
+	}
+	fmt.Fprintf(&s, "    v: {type: %s, requirements: &r [%s]}\n", vdu, list.String())
+	for i := range n {
+		fmt.Fprintf(&s, "    v%d: {type: %s, requirements: *r}\n", i, vdu)
+	}
+	return s.String()
+}
+
+// TestHostileMemory reads what aliases and namespaces multiply in memory. It is refused with the limit and its place.
+func TestHostileMemory(t *testing.T) {
+	const mostAllocated = 384 << 20
+	const head = "tosca_definitions_version: tosca_simple_yaml_1_3\n"
+	const values = "reading the VNFD ended here: more than 1,000,000 values, counted after aliases and merge keys are followed"
+	var prefixes, types, aspects strings.Builder
+	for i := range 900 {
+		fmt.Fprintf(&prefixes, "- {file: b.yaml, namespace_prefix: p%d}\n", i)
+	}
+	for i := range 20_000 {
+		fmt.Fprintf(&types, "t%d: {},", i)
+	}
+	for i := range 3000 {
+		fmt.Fprintf(&aspects, "            b%d: { max_scale_level: 20000, step_deltas: *s }\n", i)
+	}
+	steps := strings.Replace(goodVNFD, "step_deltas: [ d1 ] }\n", "step_deltas: &s ["+strings.Repeat("d1,", 20_000)+"] }\n"+aspects.String(), 1)
+	for name, tt := range map[string]struct {
+		files map[string]string
+		want  string
+	}{
+		"types in 900 namespaces":        {map[string]string{"v.yaml": head + "imports:\n" + prefixes.String(), "b.yaml": head + "node_types: {" + types.String() + "}\n"}, "b.yaml:2:13: " + values},
+		"containers of every VDU":        {map[string]string{"v.yaml": manyOf(2000, "tosca.nodes.nfv.Vdu.OsContainerDeployableUnit", "container", "tosca.nodes.nfv.Vdu.OsContainer")}, values},
+		"storages of every VDU":          {map[string]string{"v.yaml": manyOf(2000, "tosca.nodes.nfv.Vdu.Compute", "virtual_storage", "tosca.nodes.nfv.Vdu.VirtualBlockStorage")}, values},
+		"the same steps of many aspects": {map[string]string{"v.yaml": steps}, "v.yaml:48:62: reading the VNFD ended here: more than 20,000,000 steps of work"},
+		"a long import":                  {map[string]string{"v.yaml": head + "imports: [" + strings.Repeat("x", 1<<20) + "]\n"}, " [...] "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			fsys := fstest.MapFS{}
+			for file, text := range tt.files {
+				fsys[file] = &fstest.MapFile{Data: []byte(text)}
+			}
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			_, problems := readVNFD(fsys, "v.yaml")
+			runtime.ReadMemStats(&after)
+			if allocated := after.TotalAlloc - before.TotalAlloc; allocated > mostAllocated {
+				t.Errorf("%d MiB were allocated", allocated>>20)
+			}
+			if text := lines(problems); !problems.HasErrors() || !strings.Contains(text, tt.want) || len(text) > 100*budget.MaxText {
+				t.Errorf("no problem says %q, or one is too long:\n%.1000s", tt.want, text)
+			}
+		})
+	}
+}
+
 // TestBudget ends readings with one problem that names the limit.
 func TestBudget(t *testing.T) {
 	const importing = "tosca_definitions_version: tosca_simple_yaml_1_3\nimports: [b.yaml]\n"
@@ -109,7 +171,7 @@ func TestBudget(t *testing.T) {
 		want   string
 	}{
 		{"steps", map[string]string{"v.yaml": importing, "b.yaml": manyVDUs(100)}, budget.Limits{Steps: 1000},
-			"error b.yaml:18:58: reading the VNFD ended here: more than 1,000 steps of work\n"},
+			"error b.yaml:24:10: reading the VNFD ended here: more than 1,000 steps of work\n"},
 		{"bytes of the entry", map[string]string{"v.yaml": importing}, budget.Limits{Bytes: 10}, "error v.yaml: with this file the VNFD has more than 10 bytes of text\n"},
 		{"bytes of an import", map[string]string{"v.yaml": importing, "b.yaml": manyVDUs(1)}, budget.Limits{Bytes: 100},
 			"error b.yaml: with this file the VNFD has more than 100 bytes of text\n"},

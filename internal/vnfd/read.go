@@ -44,6 +44,13 @@ func (r *reader) steps(n int) {
 	}
 }
 
+// values draws values that are kept besides those of the file: what aliases and namespaces multiply.
+func (r *reader) values(n int) {
+	if err := r.budget.Values(int64(n)); err != nil {
+		r.stop(err)
+	}
+}
+
 func (r *reader) stepsAt(d *document, at *yaml.Node, n int) {
 	r.in, r.at = d, at
 	r.steps(n)
@@ -110,6 +117,10 @@ func (r *reader) bounded(read func() *vnfm.Descriptor) (d *vnfm.Descriptor, prob
 			r.problems = append(r.problems, end.problem)
 		}
 		problems = r.problems.Capped(mostProblems)
+		for i := range problems {
+			p := &problems[i]
+			p.Summary, p.Detail = budget.Clip(p.Summary), budget.Clip(p.Detail)
+		}
 	}()
 	return read(), nil
 }
@@ -157,6 +168,7 @@ func (p places) add(v value, keys ...string) {
 	if v.node == nil {
 		return
 	}
+	v.doc.r.values(1)
 	p[strings.Join(keys, "\x00")] = v.place()
 }
 

@@ -111,6 +111,7 @@ func (t typeTable) register(d *document, scope string) {
 	t.seen[scoped{d, scope}] = true
 	for _, section := range typeSections {
 		for _, e := range d.root.get(section).entries() {
+			t.r.values(2 + len(scope)/64)
 			if _, ok := t.defs[scope+e.name]; !ok {
 				t.defs[scope+e.name] = &typeDef{value: e.value, scope: scope}
 			}

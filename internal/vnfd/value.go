@@ -16,6 +16,9 @@ const (
 	maxDepth = 16
 	// maxCount bounds instances and levels, so that no sum can overflow.
 	maxCount = 1_000_000
+	// getSteps is how many steps it takes to look up a key, itemSteps to take an item of a list, both with the way to it.
+	getSteps  = 5
+	itemSteps = 20
 )
 
 // value is a node of a document together with the way to it. The zero node is
@@ -85,7 +88,7 @@ func (v value) child(n *yaml.Node, name string) value {
 // get returns the value under the key, or an absent one.
 func (v value) get(key string) value {
 	if v.isMap() {
-		v.doc.r.stepsAt(v.doc, v.node, 1)
+		v.doc.r.stepsAt(v.doc, v.node, getSteps)
 		if n := v.doc.yaml.Get(v.node, key); n != nil {
 			return v.child(n, key)
 		}
@@ -121,7 +124,7 @@ func (v value) entries() []entry {
 	case v.isMap():
 		return v.pairs(nil)
 	case v.isList():
-		v.doc.r.stepsAt(v.doc, v.node, len(v.node.Content))
+		v.doc.r.stepsAt(v.doc, v.node, getSteps*len(v.node.Content))
 		var list []entry
 		for _, n := range v.node.Content {
 			item := v.child(n, "")
@@ -144,7 +147,7 @@ func (v value) entries() []entry {
 // pairs appends the entries of a mapping.
 func (v value) pairs(list []entry) []entry {
 	entries := v.doc.yaml.Entries(v.node)
-	v.doc.r.stepsAt(v.doc, v.node, len(entries))
+	v.doc.r.stepsAt(v.doc, v.node, getSteps*len(entries))
 	list = slices.Grow(list, len(entries))
 	for _, e := range entries {
 		list = append(list, entry{name: e.Name(), key: value{doc: v.doc, node: e.Key}, value: v.child(e.Value, e.Name())})
@@ -158,7 +161,7 @@ func (v value) items() []value {
 	case !v.ok():
 		return nil
 	case v.isList():
-		v.doc.r.stepsAt(v.doc, v.node, len(v.node.Content))
+		v.doc.r.stepsAt(v.doc, v.node, itemSteps*len(v.node.Content))
 		list := make([]value, 0, len(v.node.Content))
 		for i, n := range v.node.Content {
 			item := v.child(n, "")

@@ -20,6 +20,7 @@ func (n *node) requirements() []requirement {
 	n.asked = true
 	var list []requirement
 	for _, e := range n.get("requirements").entries() {
+		n.tmpl.doc.r.values(5)
 		req := requirement{entry: e}
 		switch {
 		case e.isText():

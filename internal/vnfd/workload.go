@@ -56,6 +56,9 @@ func (r *reader) aside(read func()) vnfm.Problems {
 	return append(vnfm.Problems(nil), r.problems[said:]...)
 }
 
+// containerValues is how many values a container counts as for each VDU that requires it.
+const containerValues = 8
+
 // requiredContainers finds the containers that a VDU requires and adds up their demands.
 func (r *reader) requiredContainers(all *containers, v *vnfm.VDU, n *node) []*node {
 	var list []*node
@@ -65,6 +68,7 @@ func (r *reader) requiredContainers(all *containers, v *vnfm.VDU, n *node) []*no
 			req.errorf("the VDU %s requires the container %q, which is no OsContainer of the flavour", n.name, req.node)
 			continue
 		}
+		r.values(containerValues)
 		// requested_cpu_resources counts thousandths of a CPU.
 		v.CPUs += c.property("requested_cpu_resources").number() / 1000
 		v.MemoryBytes += c.property("requested_memory_resources").bytes()

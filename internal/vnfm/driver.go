@@ -93,10 +93,11 @@ type VIMDriver interface {
 // called again after it was interrupted at any instant and reaches the same end.
 type InfraDriver interface {
 	VIMDriver
-	// Preview renders offline: neither VIM nor Credentials of the target are used.
-	Preview(t *Target) (*Preview, Problems)
+	// Preview renders offline: neither VIM nor Credentials of the target are used. It ends with ctx,
+	// which is then among the problems.
+	Preview(ctx context.Context, t *Target) (*Preview, Problems)
 	// Render is Preview with the objects themselves, which no plan needs.
-	Render(t *Target) (*Rendering, Problems)
+	Render(ctx context.Context, t *Target) (*Rendering, Problems)
 	// DryRun asks the VIM, within a few seconds, what it would refuse of the objects
 	// with these keys, and changes nothing. What it would refuse whatever else is
 	// done is an error; what may be otherwise by then, and a VIM that does not tell,

@@ -89,23 +89,30 @@ func (m *mapping) add(e Entry) {
 
 const mergeTag = "!!merge"
 
+// mostProblems is how many problems of one file are listed.
+const mostProblems = 100
+
 // Parse reads all documents of a file, without those that are null. What could be read is returned with an error among the problems too.
+// Of these that a limit was reached is the last.
 func Parse(b *budget.Budget, file string, data []byte, o Options) ([]*Document, vnfm.Problems) {
 	p := &parser{file: file, options: o, budget: b}
 	p.parse(data)
 	slices.SortStableFunc(p.problems, func(a, b vnfm.Problem) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
-	return p.documents, p.problems
+	if left := p.found - len(p.problems); left > 0 {
+		p.problems.Errorf(file, 0, 0, "%d more problems of this file are not listed", left)
+	}
+	return p.documents, append(p.problems, p.limit...)
 }
 
 func (p *parser) parse(data []byte) {
 	if err := p.budget.Bytes(int64(len(data))); err != nil {
-		p.refuse(nil, "the file has "+err.Error())
+		p.end(nil, err)
 		return
 	}
 	if err := Fits(data); err != nil {
-		p.refuse(nil, "the file has "+err.Error())
+		p.end(nil, err)
 		return
 	}
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
@@ -134,8 +141,14 @@ func (p *parser) parse(data []byte) {
 // each. The largest manifests in use (definitions of custom resources) have 200,000.
 const mostValues = 750_000
 
+// mostTags bounds the directives %TAG of a text, each of which the parser compares with all before it.
+const mostTags = 1000
+
 // Fits returns the limit, a *budget.Error, that keeps a text from being parsed at all.
 func Fits(data []byte) error {
+	if bytes.Count(data, []byte("\n%TAG")) > mostTags {
+		return &budget.Error{Noun: "directives %TAG", Max: mostTags}
+	}
 	if separators(data) > mostValues {
 		return &budget.Error{Noun: "values", Max: mostValues}
 	}
@@ -175,6 +188,9 @@ type parser struct {
 	budget    *budget.Budget
 	documents []*Document
 	problems  vnfm.Problems
+	// found is how many problems there are, limit the one that ended the reading.
+	found int
+	limit vnfm.Problems
 
 	d *Document
 	// open are the nodes that are being resolved: an alias to one of them contains itself.
@@ -186,15 +202,28 @@ func (p *parser) add(line, column int, text string) {
 	if p.options.NoPlaces {
 		line, column = 0, 0
 	}
-	p.problems.Errorf(p.file, line, column, "%s", text)
+	if p.found++; p.found <= mostProblems {
+		p.problems.Errorf(p.file, line, column, "%s", budget.Clip(text))
+	}
+}
+
+// end refuses what goes past a limit.
+func (p *parser) end(n *yaml.Node, err error) bool {
+	line, column := 0, 0
+	if n != nil && !p.options.NoPlaces {
+		line, column = n.Line, n.Column
+	}
+	var limit *budget.Error
+	if !errors.As(err, &limit) {
+		p.limit.Errorf(p.file, line, column, "the reading of the file was ended: %v", err)
+		return false
+	}
+	p.limit.Errorf(p.file, line, column, "the file has %v", err)
+	return false
 }
 
 func (p *parser) refuse(n *yaml.Node, text string) bool {
-	if n == nil {
-		p.add(0, 0, text)
-	} else {
-		p.add(n.Line, n.Column, text)
-	}
+	p.add(n.Line, n.Column, text)
 	return false
 }
 
@@ -203,9 +232,9 @@ func (p *parser) document(n *yaml.Node) bool {
 	root := n.Content[0]
 	p.d = &Document{File: p.file, Line: n.Line, Column: n.Column, Root: root, options: p.options, budget: p.budget, mappings: map[*yaml.Node]*mapping{}}
 	p.open, p.done = nil, nil
-	found := len(p.problems)
+	found := p.found
 	ok := p.resolve(root, 0)
-	p.d.faulty = len(p.problems) > found
+	p.d.faulty = !ok || p.found > found
 	if ok {
 		p.documents = append(p.documents, p.d)
 	}
@@ -215,10 +244,10 @@ func (p *parser) document(n *yaml.Node) bool {
 // resolve checks a node with all below it, each once.
 func (p *parser) resolve(n *yaml.Node, depth int) bool {
 	if err := p.budget.Values(1); err != nil {
-		return p.refuse(n, "the file has "+err.Error())
+		return p.end(n, err)
 	}
 	if err := p.budget.Depth(depth); err != nil {
-		return p.refuse(n, "the file has "+err.Error())
+		return p.end(n, err)
 	}
 	switch n.Kind {
 	case yaml.ScalarNode:
@@ -312,7 +341,7 @@ func (p *parser) merge(m *mapping, from *yaml.Node) bool {
 		return true
 	}
 	if err := p.budget.Values(int64(len(merged.entries))); err != nil {
-		return p.refuse(from, "the file has "+err.Error())
+		return p.end(from, err)
 	}
 	for _, e := range merged.entries {
 		if _, own := m.find(e.Name()); !own {

@@ -7,6 +7,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -47,7 +48,13 @@ func (c *converter) refuse(n *yaml.Node, text string) bool {
 }
 
 func (c *converter) value(n *yaml.Node, depth int) (any, bool) {
-	err := c.d.budget.Values(1)
+	n = Resolve(n)
+	cost := int64(1)
+	if n.Kind == yaml.MappingNode {
+		// A map of one value takes as much memory as several of them.
+		cost = 2
+	}
+	err := c.d.budget.Values(cost)
 	if err == nil {
 		err = c.d.budget.Depth(depth)
 	}
@@ -58,7 +65,7 @@ func (c *converter) value(n *yaml.Node, depth int) (any, bool) {
 		c.d.spent = true
 		return nil, c.refuse(n, "the file has "+err.Error())
 	}
-	switch n = Resolve(n); n.Kind {
+	switch n.Kind {
 	case yaml.MappingNode:
 		entries := c.d.Entries(n)
 		out := make(map[string]any, len(entries))
@@ -125,7 +132,7 @@ func (c *converter) scalar(n *yaml.Node) (any, bool) {
 	if c.AnyTag {
 		return n.Value, true
 	}
-	return nil, c.refuse(n, fmt.Sprintf("the tag %s is not supported", n.ShortTag()))
+	return nil, c.refuse(n, fmt.Sprintf("the tag %s is not supported", budget.Clip(n.ShortTag())))
 }
 
 func (c *converter) float(n *yaml.Node) (any, bool) {

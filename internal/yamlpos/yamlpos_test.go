@@ -96,8 +96,40 @@ func TestParseErrors(t *testing.T) {
 	}
 	docs, problems := yamlpos.Parse(budget.New(t.Context(), budget.Limits{}), "f", []byte(bomb), yamlpos.Options{})
 	if _, ok := docs[0].Value(docs[0].Root, yamlpos.Values{}, &problems); ok || len(problems) != 1 ||
-		!strings.Contains(problems[0].String(), "the file has more than 2,000,000 values, counted after aliases and merge keys are followed") {
+		!strings.Contains(problems[0].String(), "the file has more than 1,000,000 values, counted after aliases and merge keys are followed") {
 		t.Error(ok, lines(problems))
+	}
+}
+
+// TestParseBoundsProblems reads texts that are wrong in every value: 100 problems are listed, what ends the reading is last, and
+// no problem is as long as its text.
+func TestParseBoundsProblems(t *testing.T) {
+	const most = 256 << 20
+	for name, tt := range map[string]struct {
+		text     string
+		limits   budget.Limits
+		problems int
+		last     string
+	}{
+		"one key":                {text: "{" + strings.Repeat("k,", 300_000) + "}", problems: 101, last: "f: 299899 more problems of this file are not listed"},
+		"no keys":                {text: "{" + strings.Repeat("[]: 1,", 100_000) + "}", problems: 101, last: "f: 99900 more problems of this file are not listed"},
+		"no mappings":            {text: "x: {<<: [" + strings.Repeat("1,", 300_000) + "1]}", problems: 101, last: "f: 299901 more problems of this file are not listed"},
+		"a limit after problems": {text: "x: {a, a}\ny: &y {b}\nz: [" + strings.Repeat("{<<: *y},", 10) + "]", limits: budget.Limits{Values: 20}, problems: 2, last: "f:3:19: the file has more than 20 values, counted after aliases and merge keys are followed"},
+		"many directives":        {text: "a: b\n" + strings.Repeat("%TAG !a! tag:x,2000:\n", 1001), problems: 1, last: "f: the file has more than 1,000 directives %TAG"},
+		"a long key":             {text: strings.Repeat("? "+strings.Repeat("k", 3000)+"\n: 1\n", 2), problems: 1, last: "f:3:3: the key \"" + strings.Repeat("k", 991) + " [...] " + strings.Repeat("k", 967) + "\" is given twice, first in line 1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			_, problems := yamlpos.Parse(budget.New(t.Context(), tt.limits), "f", []byte(tt.text), yamlpos.Options{})
+			runtime.ReadMemStats(&after)
+			if got := lines(problems); len(got) != tt.problems || got[len(got)-1] != tt.last {
+				t.Errorf("%d problems, the last one is %s", len(got), got[len(got)-1])
+			}
+			if allocated := after.TotalAlloc - before.TotalAlloc; allocated > most {
+				t.Errorf("%d MiB were allocated", allocated>>20)
+			}
+		})
 	}
 }
 

@@ -144,8 +144,8 @@ func digestOf(content *openstack.StackContent) (string, error) {
 }
 
 // Preview implements vnfm.InfraDriver.
-func (d *Driver) Preview(t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
-	r, ps := render(budget.New(context.Background(), budget.Limits{}), t)
+func (d *Driver) Preview(ctx context.Context, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
+	r, ps := render(budget.New(ctx, budget.Limits{}), t)
 	if ps.HasErrors() {
 		return nil, ps
 	}
@@ -184,8 +184,8 @@ func vduState(f *vnfm.Flavour, id string, count int) vnfm.VDUState {
 
 // Render implements vnfm.InfraDriver: the template of the stack, and the nested ones and
 // the parameters behind it.
-func (d *Driver) Render(t *vnfm.Target) (*vnfm.Rendering, vnfm.Problems) {
-	r, ps := render(budget.New(context.Background(), budget.Limits{}), t)
+func (d *Driver) Render(ctx context.Context, t *vnfm.Target) (*vnfm.Rendering, vnfm.Problems) {
+	r, ps := render(budget.New(ctx, budget.Limits{}), t)
 	if ps.HasErrors() {
 		return nil, ps
 	}

@@ -1,7 +1,6 @@
 package kubernetes
 
 import (
-	"context"
 	"crypto/sha256"
 	"sync"
 
@@ -55,7 +54,7 @@ func (d *decodedTexts) manifests(b *budget.Budget, file string, text []byte, ps 
 	kept := d.byID[id]
 	d.mu.Unlock()
 	if kept != nil && b.Bytes(kept.bytes) == nil && b.Values(kept.values) == nil {
-		return located(file, text, copied(kept.manifests))
+		return located(b, file, text, copied(kept.manifests))
 	}
 	before := len(*ps)
 	bytes, values := b.Taken()
@@ -96,10 +95,10 @@ func lean(all []manifest) []manifest {
 
 // located has the text read again, once for all its manifests, when the place of a problem is
 // asked for. It was read within a budget before, and is bounded by maxDecoded.
-func located(file string, text []byte, all []manifest) []manifest {
+func located(b *budget.Budget, file string, text []byte, all []manifest) []manifest {
 	again := sync.OnceValue(func() []manifest {
 		var ps vnfm.Problems
-		return decodeManifests(budget.New(context.Background(), budget.Limits{}), file, text, false, &ps)
+		return decodeManifests(budget.New(b.Context(), budget.Limits{}), file, text, false, &ps)
 	})
 	for i := range all {
 		lean := all[i]

@@ -27,9 +27,9 @@ func TestDigestIsStable(t *testing.T) {
 
 func TestDigestIsIndependentOfTheInstance(t *testing.T) {
 	target := testTarget(map[string]string{"a.yaml": deploymentAMF}, map[string]int{"amf": 1})
-	first, _ := (&Driver{}).Preview(target)
+	first, _ := (&Driver{}).Preview(t.Context(), target)
 	target.Instance.Namespace, target.Instance.ID, target.Instance.Name, target.Package.ID = "other", "i-2", "core-2", "core@sha256:2"
-	second, _ := (&Driver{}).Preview(target)
+	second, _ := (&Driver{}).Preview(t.Context(), target)
 	if diff := cmp.Diff(first.Objects, second.Objects); diff != "" {
 		t.Errorf("digests (-first +second):\n%s", diff)
 	}
@@ -43,7 +43,7 @@ func TestSecretDigestIsKeyed(t *testing.T) {
 	sum := func(text string, key []byte) string {
 		target := testTarget(map[string]string{"a.yaml": text}, nil)
 		target.DigestKey = key
-		preview, ps := (&Driver{}).Preview(target)
+		preview, ps := (&Driver{}).Preview(t.Context(), target)
 		if ps.HasErrors() {
 			return ps[0].String()
 		}
@@ -89,7 +89,7 @@ func TestKeyedDigests(t *testing.T) {
 	sums := func(key []byte) map[string]string {
 		target := testTarget(files, nil)
 		target.DigestKey = key
-		preview, ps := (&Driver{}).Preview(target)
+		preview, ps := (&Driver{}).Preview(t.Context(), target)
 		if ps.HasErrors() {
 			t.Fatal(ps)
 		}

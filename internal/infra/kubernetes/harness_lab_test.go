@@ -202,7 +202,7 @@ func (l *lab) observe() *vnfm.Observation {
 
 func (l *lab) preview() *vnfm.Preview {
 	l.t.Helper()
-	p, ps := l.driver.Preview(l.target)
+	p, ps := l.driver.Preview(l.t.Context(), l.target)
 	if ps.HasErrors() {
 		l.t.Fatalf("preview: %v", ps)
 	}

@@ -64,7 +64,7 @@ func TestBudgetOfCachedTexts(t *testing.T) {
 				got = append(got, p.String())
 			}
 		}
-		want := []string{"2.yaml:2:4: the file has more than 20 values, counted after aliases and merge keys are followed"}
+		want := []string{"2.yaml:1:4: the file has more than 20 values, counted after aliases and merge keys are followed"}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}

@@ -38,7 +38,7 @@ func TestParamProblems(t *testing.T) {
 			target := testTarget(map[string]string{"a.yaml": deploymentAMF}, map[string]int{"amf": 1})
 			target.Instance.Namespace = "core5g"
 			target.Instance.AdditionalParams = tt.params
-			_, ps := (&Driver{}).Preview(target)
+			_, ps := (&Driver{}).Preview(t.Context(), target)
 			var got []string
 			for _, p := range ps {
 				if p.Attribute == "" && p.Key != "" || p.Attribute != "" && p.Attribute != "additional_params" {
@@ -56,7 +56,7 @@ func TestParamProblems(t *testing.T) {
 func TestFilesAreChosen(t *testing.T) {
 	target := testTarget(map[string]string{"a.yaml": deploymentAMF, "b.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: b}\n"}, nil)
 	target.Instance.AdditionalParams = map[string]any{"lcm-kubernetes-def-files": []any{"./b.yaml"}}
-	preview, ps := (&Driver{}).Preview(target)
+	preview, ps := (&Driver{}).Preview(t.Context(), target)
 	if ps.HasErrors() {
 		t.Fatal(ps)
 	}
@@ -65,7 +65,7 @@ func TestFilesAreChosen(t *testing.T) {
 	}
 	target.Instance.AdditionalParams = nil
 	target.Package.KubernetesFiles = nil
-	if _, ps = (&Driver{}).Preview(target); len(ps) != 1 || ps[0].Summary != `package "core" lists no Kubernetes manifest` {
+	if _, ps = (&Driver{}).Preview(t.Context(), target); len(ps) != 1 || ps[0].Summary != `package "core" lists no Kubernetes manifest` {
 		t.Errorf("a package without manifests: %v", ps)
 	}
 }

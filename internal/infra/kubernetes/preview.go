@@ -9,8 +9,8 @@ import (
 
 // Preview renders the target offline: what its VDUs and objects will be. Problems
 // that are errors leave no preview.
-func (d *Driver) Preview(t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
-	r, ps := render(budget.New(context.Background(), budget.Limits{}), t)
+func (d *Driver) Preview(ctx context.Context, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
+	r, ps := render(budget.New(ctx, budget.Limits{}), t)
 	if ps.HasErrors() {
 		return nil, ps
 	}

@@ -57,7 +57,7 @@ func TestRenderIdentities(t *testing.T) {
 		"2.yaml": "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: amf-config, namespace: core5g}\n- apiVersion: v1\n  kind: List\n  items:\n  - {apiVersion: v1, kind: Service, metadata: {name: amf}}\n",
 		"3.json": `{"apiVersion": "k8s.cni.cncf.io/v1", "kind": "NetworkAttachmentDefinition", "metadata": {"name": "n2", "annotations": {"kubectl.kubernetes.io/last-applied-configuration": "{}", "a": "b"}}}`,
 	}, map[string]int{"amf": 3})
-	preview, ps := (&Driver{}).Preview(target)
+	preview, ps := (&Driver{}).Preview(t.Context(), target)
 	if ps.HasErrors() {
 		t.Fatal(ps)
 	}
@@ -172,7 +172,7 @@ func TestRenderProblems(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, ps := (&Driver{}).Preview(testTarget(map[string]string{"a.yaml": tt.text}, nil))
+			_, ps := (&Driver{}).Preview(t.Context(), testTarget(map[string]string{"a.yaml": tt.text}, nil))
 			var got []string
 			for _, p := range ps {
 				got = append(got, p.String())
@@ -197,7 +197,7 @@ func TestAnchorBombIsRefused(t *testing.T) {
 		b.WriteString("a" + string(rune('0'+i)) + ": &a" + string(rune('0'+i)) + " [" + strings.Repeat(prev+", ", 9) + prev + "]\n")
 	}
 	_, ps := render(budget.New(t.Context(), budget.Limits{}), testTarget(map[string]string{"a.yaml": b.String()}, nil))
-	if len(ps) != 1 || !strings.Contains(ps[0].Summary, "the file has more than 2,000,000 values") {
+	if len(ps) != 1 || !strings.Contains(ps[0].Summary, "the file has more than 1,000,000 values") {
 		t.Errorf("problems: %v", ps)
 	}
 }

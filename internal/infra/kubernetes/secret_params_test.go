@@ -61,7 +61,7 @@ func TestSecretParamProblems(t *testing.T) {
 	}{manifests, []string{`additional_params_wo[helm_parameters]: additional parameter "helm_parameters" is for a chart, and the VNFD names none: helm_chart_path says which one it is; the package has no chart`}}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, ps := (&Driver{}).Preview(tt.target)
+			_, ps := (&Driver{}).Preview(t.Context(), tt.target)
 			var got []string
 			for _, p := range ps {
 				got = append(got, fmt.Sprintf("%s[%s]: %s", p.Attribute, p.Key, p))
@@ -102,7 +102,7 @@ func TestSecretValues(t *testing.T) {
 	objects := func(password string, key string) map[string]string {
 		target := secretChart(plain, values("auth.password", password))
 		target.DigestKey = []byte(key)
-		p, ps := (&Driver{}).Preview(target)
+		p, ps := (&Driver{}).Preview(t.Context(), target)
 		if len(ps) > 0 {
 			t.Fatal(ps)
 		}
@@ -129,7 +129,7 @@ func TestSecretValues(t *testing.T) {
 	}
 	// A digest that is the same without the key can be made of a guess.
 	unkeyed := secretChart(values("auth.password", "one", "users", plain["helm_parameters"].(map[string]any)["users"], "auth", map[string]any{"pin": 12}), nil) //nolint:forcetypeassert // a test
-	p, ps := (&Driver{}).Preview(unkeyed)
+	p, ps := (&Driver{}).Preview(t.Context(), unkeyed)
 	if ps.HasErrors() || p.Objects["v1/ConfigMap c"] == base["v1/ConfigMap c"] {
 		t.Errorf("the digest of what a password is in can be guessed: %v, %v", p, ps)
 	}

@@ -14,8 +14,8 @@ import (
 // Render is Preview with the objects as YAML, as they are applied: with the replicas
 // of their VDUs, without the labels and annotations that tell whose they are. The
 // values of Secrets are masked.
-func (d *Driver) Render(t *vnfm.Target) (*vnfm.Rendering, vnfm.Problems) {
-	r, ps := render(budget.New(context.Background(), budget.Limits{}), t)
+func (d *Driver) Render(ctx context.Context, t *vnfm.Target) (*vnfm.Rendering, vnfm.Problems) {
+	r, ps := render(budget.New(ctx, budget.Limits{}), t)
 	if ps.HasErrors() {
 		return nil, ps
 	}

@@ -58,7 +58,7 @@ func TestVDUs(t *testing.T) {
 			if tt.stopped {
 				target.Instance.OperationalState = vnfm.Stopped
 			}
-			preview, ps := (&Driver{}).Preview(target)
+			preview, ps := (&Driver{}).Preview(t.Context(), target)
 			if tt.problem != "" {
 				if len(ps) != 1 || ps[0].String() != tt.problem {
 					t.Errorf("problems:\n%v\nwant\n%s", ps, tt.problem)
@@ -92,9 +92,9 @@ func TestReplicasAreLeftOutOfTheManifest(t *testing.T) {
 	if n, _ := nested(r.objects[1].content, "spec", "replicas"); n != int64(2) || r.objects[1].scaling != nil {
 		t.Errorf("a workload that is no VDU has replicas %v, scaling %v", n, r.objects[1].scaling)
 	}
-	first, _ := (&Driver{}).Preview(target)
+	first, _ := (&Driver{}).Preview(t.Context(), target)
 	target.Counts["amf"] = 9
-	second, _ := (&Driver{}).Preview(target)
+	second, _ := (&Driver{}).Preview(t.Context(), target)
 	if diff := cmp.Diff(first.Objects, second.Objects); diff != "" {
 		t.Errorf("scaling changes digests:\n%s", diff)
 	}
