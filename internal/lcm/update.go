@@ -307,7 +307,15 @@ func (u *update) departing(ctx context.Context, which departure) ([]string, erro
 		})
 	case departBroken:
 		return u.engine.vnfcsOf(ctx, u.instance, func(c *vnfm.VNFC) bool { return c.State == vnfm.VNFCGone || c.State == vnfm.VNFCError })
+	case departScaledIn:
+		return u.scaledIn(ctx)
+	default:
+		return nil, nil
 	}
+}
+
+// scaledIn are the VNFCs that a scale takes away.
+func (u *update) scaledIn(ctx context.Context) ([]string, error) {
 	next := u.instance.value
 	describe(&next, u.spec, u.wanted)
 	t, d, err := u.engine.bind(ctx, &next, u.wanted, u.spec)

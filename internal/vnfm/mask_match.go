@@ -8,7 +8,7 @@ import (
 )
 
 // cuts are what stands where somebody has cut a text off.
-var cuts = []string{"...", "…", "[...", "[truncated", "(truncated", "<truncated", "<snip"}
+var cuts = []string{"...", "…", "[...", " [...]", "[truncated", "(truncated", "<truncated", "<snip"}
 
 // maxIndent bounds in how many places a line may begin.
 const maxIndent = 64
@@ -90,7 +90,7 @@ func isCut(text string, at int) bool {
 
 // afterCut reports whether what was before a place in a text was cut off.
 func afterCut(text string, at int) bool {
-	return at == 0 || strings.HasSuffix(text[:at], "...") || strings.HasSuffix(text[:at], "…")
+	return at == 0 || strings.HasSuffix(text[:at], "...") || strings.HasSuffix(text[:at], "…") || strings.HasSuffix(text[:at], "[...] ")
 }
 
 // step adds the places of a text up to which one character can be read at a place.

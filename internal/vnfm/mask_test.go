@@ -73,13 +73,13 @@ func TestMaskOfForms(t *testing.T) {
 		}
 		for _, n := range []int{12, len(s) - 1} {
 			cut := strings.ToValidUTF8(strings.TrimSpace(s)[:min(n, len(strings.TrimSpace(s))-1)], "")
-			for _, end := range []string{"", "...", "…", "[truncated 5 bytes]"} {
+			for _, end := range []string{"", "...", "…", "[truncated 5 bytes]", " [...] more"} {
 				if got, want := hide("it is "+cut+end, s), "it is (sensitive)"+end; got != want {
 					t.Errorf("%s cut off: %q becomes %q", name, cut+end, got)
 				}
 			}
 			rest := strings.ToValidUTF8(strings.TrimSpace(s)[3:], "")
-			for _, begin := range []string{"", "log: ...", "log: …"} {
+			for _, begin := range []string{"", "log: ...", "log: …", "log [...] "} {
 				if got, want := hide(begin+rest+" end", s), begin+"(sensitive) end"; got != want {
 					t.Errorf("%s without its beginning: %q becomes %q", name, begin+rest, got)
 				}

@@ -105,12 +105,11 @@ func RealPath(path string) (string, error) {
 		return "", fmt.Errorf("path of the local store %q: %w", path, err)
 	}
 	for range maxLinks {
-		resolved, err := filepath.EvalSymlinks(at)
-		if err == nil {
+		if resolved, missing := filepath.EvalSymlinks(at); missing == nil {
 			return resolved, nil
 		}
-		target, err := os.Readlink(at)
-		if err != nil {
+		target, notLink := os.Readlink(at)
+		if notLink != nil {
 			// It is not there, and no link; whatever else there is, its use tells.
 			break
 		}

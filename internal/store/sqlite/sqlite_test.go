@@ -124,22 +124,22 @@ func TestSymbolicLinks(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			real, link := filepath.Join(dir, "real", "store.db"), filepath.Join(dir, "links", "store.db")
+			database, link := filepath.Join(dir, "real", "store.db"), filepath.Join(dir, "links", "store.db")
 			if before {
-				createVIM(t, openAt(t, real, quick()), "a")
+				createVIM(t, openAt(t, database, quick()), "a")
 			}
 			if err := errors.Join(os.Mkdir(filepath.Dir(link), 0o700), os.Symlink("again", link), os.Symlink("../real/store.db", filepath.Join(dir, "links", "again"))); err != nil {
 				t.Fatal(err)
 			}
-			if got, err := RealPath(link); err != nil || got != real {
-				t.Errorf("RealPath = %s, %v, want %s", got, err, real)
+			if got, err := RealPath(link); err != nil || got != database {
+				t.Errorf("RealPath = %s, %v, want %s", got, err, database)
 			}
 			s := openAt(t, link, quick())
 			createVIM(t, s, "b")
 			if err := s.PutBlob(t.Context(), store.Digest([]byte("x")), strings.NewReader("x")); err != nil {
 				t.Fatal(err)
 			}
-			content, err := openAt(t, real, quick()).OpenBlob(t.Context(), store.Digest([]byte("x")))
+			content, err := openAt(t, database, quick()).OpenBlob(t.Context(), store.Digest([]byte("x")))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -148,13 +148,13 @@ func TestSymbolicLinks(t *testing.T) {
 			}
 			far := openAt(t, link, quick())
 			far.fileSystemType = func(path string) (int64, error) {
-				if path == filepath.Dir(real) {
+				if path == filepath.Dir(database) {
 					return 0x6969, nil
 				}
 				return 0, nil
 			}
 			_, err = far.Get(t.Context(), store.KindVIM, "a")
-			wantError(t, err, filepath.Dir(real)+" is on a network file system (NFS)")
+			wantError(t, err, filepath.Dir(database)+" is on a network file system (NFS)")
 		})
 	}
 }
