@@ -31,6 +31,10 @@ type Command struct {
 	Timeout time.Duration
 	// Output gets each line of stdout and stderr as it comes, masked, one at a time.
 	Output func(line string)
+	// Decode is offered each line before Output, as the host wrote it, and reports whether it
+	// took it. It is for lines of a protocol: a mask would change what they say, such as a count
+	// that a secret number equals. The caller masks what it decodes.
+	Decode func(line string) bool
 	// Secrets are masked in Output and errors; those of the host always are.
 	Secrets []vnfm.Secret
 }
@@ -98,8 +102,8 @@ func (c *Client) Run(ctx context.Context, cmd Command) (Result, error) {
 func (c *Client) run(ctx context.Context, cmd Command, content io.Reader, size int64) (Result, error) {
 	hidden := c.mask(cmd.Secrets...)
 	var shared sync.Mutex
-	stdout := &lines{mask: hidden, each: cmd.Output, shared: &shared}
-	stderr := &lines{mask: hidden, each: cmd.Output, shared: &shared}
+	stdout := &lines{mask: hidden, each: cmd.Output, decode: cmd.Decode, shared: &shared}
+	stderr := &lines{mask: hidden, each: cmd.Output, decode: cmd.Decode, shared: &shared}
 	err := c.stream(ctx, cmd, content, size, stdout, stderr)
 	result := Result{Stdout: stdout.close(), Stderr: stderr.close()}
 	if failed := (*StatusError)(nil); errors.As(err, &failed) {

@@ -45,8 +45,9 @@ func (m mask) hide(s string) string { return m.secrets.Hide(s) }
 // lines keeps the end of a stream as it is, and hands on its lines without secrets.
 type lines struct {
 	mask mask
-	// each gets a line; it may be nil. shared keeps two streams apart.
+	// each gets a line, unless decode takes it; both may be nil. shared keeps two streams apart.
 	each    func(string)
+	decode  func(string) bool
 	shared  *sync.Mutex
 	pending []byte
 	kept    []byte
@@ -57,7 +58,7 @@ func (l *lines) Write(p []byte) (int, error) {
 	l.shared.Lock()
 	defer l.shared.Unlock()
 	l.keep(p)
-	if l.each == nil {
+	if l.each == nil && l.decode == nil {
 		return len(p), nil
 	}
 	l.pending = append(l.pending, p...)
@@ -76,9 +77,17 @@ func (l *lines) Write(p []byte) (int, error) {
 
 // take ends the line at an index, where its end stands.
 func (l *lines) take(at int) {
-	text, _ := l.mask.secrets.HidePart(string(l.pending[:at]), at)
+	line := string(l.pending[:at])
 	l.pending = l.pending[min(at+1, len(l.pending)):]
-	if text != "" {
+	if l.decode != nil && l.decode(line) {
+		return
+	}
+	text, _ := l.mask.secrets.HidePart(line, len(line))
+	l.say(text)
+}
+
+func (l *lines) say(text string) {
+	if text != "" && l.each != nil {
 		l.each(text)
 	}
 }
@@ -87,9 +96,7 @@ func (l *lines) take(at int) {
 func (l *lines) split() {
 	text, rest := l.mask.secrets.HidePart(string(l.pending), max(len(l.pending)-l.mask.longest, 0))
 	l.pending = []byte(rest)
-	if text != "" {
-		l.each(text)
-	}
+	l.say(text)
 }
 
 // keep adds to what is kept, and forgets the beginning when it is too much.

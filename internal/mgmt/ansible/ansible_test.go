@@ -80,7 +80,8 @@ func TestRun(t *testing.T) {
     - name: Tell
       debug: {msg: told}
 `)
-	p.Secrets = []vnfm.Secret{"hunter22 \"quoted\""}
+	// The numbers are counts of what Ansible did as well.
+	p.Secrets = []vnfm.Secret{"hunter22 \"quoted\"", "0", "1", "2", "3", "4", "5"}
 	p.ExtraVars = map[string]any{"text": p.Secrets[0], "folder": p.Dir}
 	result, err := ansible.Run(t.Context(), p)
 	require.NoError(t, err)

@@ -52,20 +52,25 @@ type journal struct {
 // noiseLines is how much of what Ansible itself says is kept for an error.
 const noiseLines = 20
 
-// take takes a line of ansible-playbook.
-func (j *journal) take(line string) {
+// other takes a line of ansible-playbook that is no event, masked.
+func (j *journal) other(line string) {
+	if strings.TrimSpace(line) == "" {
+		return
+	}
+	j.noise = append(j.noise, line)
+	j.noise = j.noise[max(len(j.noise)-noiseLines, 0):]
+	j.tell(line)
+}
+
+// event takes a line that is an event, as the plugin wrote it, and reports whether it is one. Its texts are masked, its
+// counts and the names of nodes, by which events belong together, are not.
+func (j *journal) event(line string) bool {
 	encoded, ours := strings.CutPrefix(line, prefix)
 	var e event
 	if !ours || json.Unmarshal([]byte(encoded), &e) != nil {
-		if strings.TrimSpace(line) != "" {
-			j.noise = append(j.noise, line)
-			j.noise = j.noise[max(len(j.noise)-noiseLines, 0):]
-			j.tell(line)
-		}
-		return
+		return false
 	}
-	// JSON may write a secret otherwise than it is.
-	for _, text := range []*string{&e.Play, &e.Task, &e.Host, &e.Message, &e.Stderr, &e.Stdout} {
+	for _, text := range []*string{&e.Play, &e.Task, &e.Message, &e.Stderr, &e.Stdout} {
 		*text = j.play.Host.Mask(*text, j.play.Secrets...)
 	}
 	switch e.Event {
@@ -84,6 +89,7 @@ func (j *journal) take(line string) {
 	case "stats":
 		maps.Copy(j.stats, e.Hosts)
 	}
+	return true
 }
 
 // outcome takes what became of a task on a node.

@@ -71,7 +71,7 @@ func Run(ctx context.Context, p Play) (Result, error) {
 	log := &journal{play: p, stats: map[string]stats{}, last: map[string]Failure{}}
 	ran, err := p.Host.Run(ctx, remote.Command{
 		What: "playbook " + p.Playbook, Script: files + pathScript + runScript, Args: append([]string{p.Dir}, p.args()...),
-		Timeout: p.Timeout, Output: log.take, Secrets: p.Secrets,
+		Timeout: p.Timeout, Decode: log.event, Output: log.other, Secrets: p.Secrets,
 	})
 	result := log.result()
 	var ended *remote.StatusError
