@@ -105,11 +105,11 @@ func RealPath(path string) (string, error) {
 		return "", fmt.Errorf("path of the local store %q: %w", path, err)
 	}
 	for range maxLinks {
-		if resolved, missing := filepath.EvalSymlinks(at); missing == nil {
+		if resolved, err := filepath.EvalSymlinks(at); err == nil {
 			return resolved, nil
 		}
-		target, notLink := os.Readlink(at)
-		if notLink != nil {
+		target, link := linkTarget(at)
+		if !link {
 			// It is not there, and no link; whatever else there is, its use tells.
 			break
 		}
@@ -119,6 +119,12 @@ func RealPath(path string) (string, error) {
 		at = target
 	}
 	return at, nil
+}
+
+// linkTarget is what a symbolic link leads to.
+func linkTarget(path string) (target string, link bool) {
+	target, err := os.Readlink(path)
+	return target, err == nil
 }
 
 // Open returns the store whose database is the file path. Nothing is read or made
