@@ -153,7 +153,8 @@ func loggedForms(secrets []string) []string {
 		for _, text := range []string{s, strings.TrimSpace(s)} {
 			add(text)
 			if quoted, err := json.Marshal(text); err == nil {
-				add(strings.Trim(string(quoted), `"`))
+				// Without its quotes; the secret may end with one of its own.
+				add(string(quoted[1 : len(quoted)-1]))
 			}
 			add(url.QueryEscape(text))
 			add(url.PathEscape(text))
