@@ -171,7 +171,7 @@ func refuseOutside(cluster clientcmdv1.NamedCluster, user clientcmdv1.NamedAuthI
 		}
 	}
 	if u.Impersonate != "" || u.ImpersonateUID != "" || len(u.ImpersonateGroups) > 0 || len(u.ImpersonateUserExtra) > 0 {
-		return fmt.Errorf("user %q impersonates somebody (%q), which is not supported; use the credentials of that user", user.Name, u.Impersonate)
+		return fmt.Errorf("user %q impersonates %q, which is not supported; use the credentials of that user", user.Name, u.Impersonate)
 	}
 	return nil
 }

@@ -256,7 +256,7 @@ func chartsOf(c *vnfm.ClusterSpec) []string {
 func removeChart(ctx context.Context, s store.Store, en *entry[chartRecord]) error {
 	en.value.Removing = true
 	if err := en.update(ctx, s); errors.Is(err, store.ErrStale) || errors.Is(err, store.ErrNotFound) {
-		// Somebody has just come to use it, or has removed it.
+		// Another process uses it since, or has removed it.
 		return nil
 	} else if err != nil {
 		return err

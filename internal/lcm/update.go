@@ -127,6 +127,8 @@ func (u *update) execute(ctx context.Context) (updatePlan, error) {
 	if err != nil {
 		return updatePlan{}, err
 	}
+	// Asked once: a rotation for that reason has run before drift is observed.
+	in.kubeconfigExpired = u.kubeconfigExpired(ctx)
 	for {
 		plan := planUpdate(in)
 		at := slices.IndexFunc(plan.operations, func(o plannedOperation) bool { return o.OnlyIfDrifted })
@@ -164,7 +166,7 @@ func (u *update) planInput(ctx context.Context) (planInput, error) {
 	}
 	in := planInput{
 		record: *i, secrets: u.secrets, spec: u.spec, wanted: u.wanted,
-		kubeconfigExpired: u.kubeconfigExpired(ctx), configured: paramsDigest(i.DigestKey, u.spec.Management),
+		configured: paramsDigest(i.DigestKey, u.spec.Management),
 	}
 	if u.unfinished != nil {
 		occurrence := u.unfinished.snapshot()

@@ -90,7 +90,7 @@ type note struct {
 	// DigestKey keys these digests. It stands beside the values of all parameters, so whoever
 	// reads it has what it protects from guesses; and a stack needs no Barbican to keep it. Heat
 	// shows nobody the values of hidden parameters: where there are some the key is not here,
-	// and whoever has lost the record cannot compare the digests.
+	// and without the record the digests cannot be compared.
 	DigestKey []byte `json:"digestKey,omitempty"`
 	// Assets are what was chosen of the VIM, so that it is chosen again as long as it fits.
 	Assets map[string]hot.Asset `json:"assets,omitempty"`

@@ -43,8 +43,8 @@ ephemeral "vnf_capi_workload_kubeconfig" "edge" {
   namespace = vnf_capi_workload_cluster.edge.kubeconfig_ref.namespace
   name      = vnf_capi_workload_cluster.edge.kubeconfig_ref.name
 
-  # A certificate of its own for an hour, in the place of the administrator's for a year. It
-  # may do what RBAC of the workload cluster binds to the group.
+  # A certificate of its own for an hour, instead of the administrator's for a year. Its rights
+  # are those that RBAC of the workload cluster binds to the group.
   mint = { common_name = "pipeline", organizations = ["pipelines"], ttl = "1h" }
 
   lifecycle {
