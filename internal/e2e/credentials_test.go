@@ -65,16 +65,16 @@ spec:
 // same again under the same key, and nobody else gets anything.
 func TestCredentialsOfAWorkloadCluster(t *testing.T) {
 	lab := labtest.ClusterAPI(t)
-	w := newWorld(t)
-	s := &secretWorld{world: w, search: newSearch(t), variables: map[string]string{}}
+	env := newEnv(t)
+	s := &secretEnv{testEnv: env, search: newSearch(t), variables: map[string]string{}}
 	kubeconfig, err := os.ReadFile(lab.Kubeconfig)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.search.add("kubeconfig of the workload cluster", string(kubeconfig))
 	s.variables["header"] = s.plant("header of the sink")
-	lab.Kubectl(t, "create", "namespace", w.namespace)
-	lab.Kubectl(t, "create", "secret", "generic", "edge-kubeconfig", "--namespace", w.namespace, "--from-file=value="+lab.Kubeconfig)
+	lab.Kubectl(t, "create", "namespace", env.namespace)
+	lab.Kubectl(t, "create", "secret", "generic", "edge-kubeconfig", "--namespace", env.namespace, "--from-file=value="+lab.Kubeconfig)
 
 	server := newSink(t, func() {
 		for _, pid := range s.current.Load().providers() {
@@ -82,7 +82,7 @@ func TestCredentialsOfAWorkloadCluster(t *testing.T) {
 		}
 	})
 	ca := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}))
-	w.write(w.store.Provider(), w.vims(), fmt.Sprintf(`
+	env.write(env.store.Provider(), env.vims(), fmt.Sprintf(`
 variable "header" {
   type      = string
   ephemeral = true
@@ -115,7 +115,7 @@ resource "vnf_capi_workload_cluster" "test" {
     }
   }
 }
-`, w.namespace, pausedCluster, server.URL, ca))
+`, env.namespace, pausedCluster, server.URL, ca))
 
 	s.run(1, "apply", "-auto-approve")
 	plan := filepath.Join(t.TempDir(), "plan")
@@ -130,7 +130,7 @@ resource "vnf_capi_workload_cluster" "test" {
 	if got := server.got[0]; got.authorization != "Bearer "+s.variables["header"] || !strings.Contains(got.body, "client-key-data") {
 		t.Errorf("the sink got %+v", got)
 	}
-	lab.Pause(t, w.namespace, "edge", false)
+	lab.Pause(t, env.namespace, "edge", false)
 	s.run(0, "destroy", "-auto-approve")
 	s.search.report([]place{placeState, placePlan, placeLog, placeOutput, placeStore, placeCommand})
 }

@@ -54,10 +54,10 @@ type watcher struct {
 // trap springs at the count-th write: before the server gets it, or when the
 // server has answered and the provider does not know yet.
 type trap struct {
-	count  int
-	before bool
-	spring func()
-	sprung bool
+	count     int
+	before    bool
+	spring    func()
+	triggered bool
 }
 
 type trapKey struct{}
@@ -135,11 +135,11 @@ func (g *gateway) arrived(r *http.Request) (context.Context, bool) {
 		}
 	}
 	var sprung *trap
-	if g.trap != nil && req.write() && !g.trap.sprung {
+	if g.trap != nil && req.write() && !g.trap.triggered {
 		g.trap.count--
 		if g.trap.count == 0 {
 			sprung = g.trap
-			sprung.sprung = true
+			sprung.triggered = true
 		}
 	}
 	g.mu.Unlock()
@@ -172,13 +172,13 @@ func (g *gateway) set(count int, before bool, spring func()) *trap {
 	return g.trap
 }
 
-// sprung disarms the trap and reports whether it sprang.
-func (g *gateway) sprung() bool {
+// triggered disarms the trap and reports whether it sprang.
+func (g *gateway) triggered() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	t := g.trap
 	g.trap = nil
-	return t != nil && t.sprung
+	return t != nil && t.triggered
 }
 
 // expect returns a channel that is closed with the first request that matches.

@@ -31,78 +31,78 @@ func failing(t testing.TB, how string) string {
 	return dir
 }
 
-// watching matches the watch by which the provider waits for a Deployment.
-func watching(r request) bool {
+// isDeploymentWatch matches the watch by which the provider waits for a Deployment.
+func isDeploymentWatch(r request) bool {
 	return strings.Contains(r.uri, "/deployments") && strings.Contains(r.uri, "watch=")
 }
 
 // interrupt starts terraform, presses Ctrl-C once it waits, and checks that
 // provider and terraform end soon.
-func (w *world) interrupt(args ...string) result {
-	w.Helper()
-	waiting := w.gateway.expect(watching)
-	run := w.start(args...)
+func (env *testEnv) interrupt(args ...string) result {
+	env.Helper()
+	waiting := env.gateway.expect(isDeploymentWatch)
+	run := env.start(args...)
 	select {
 	case <-waiting:
 	case <-run.done:
-		w.Fatalf("terraform ended before it waited\n%s", run.wait().output)
+		env.Fatalf("terraform ended before it waited\n%s", run.wait().output)
 	}
 	pressed := time.Now()
 	// A terminal sends Ctrl-C to all processes in the foreground.
 	if err := syscall.Kill(-run.cmd.Process.Pid, syscall.SIGINT); err != nil {
-		w.Fatal(err)
+		env.Fatal(err)
 	}
 	got := run.wait()
 	if took := time.Since(pressed); took > terraformLimit {
-		w.Errorf("terraform ended %v after the interrupt", took)
+		env.Errorf("terraform ended %v after the interrupt", took)
 	} else {
-		w.Logf("terraform ended %v after the interrupt", took.Round(time.Millisecond))
+		env.Logf("terraform ended %v after the interrupt", took.Round(time.Millisecond))
 	}
-	for _, op := range w.operations() {
+	for _, op := range env.operations() {
 		if op.State.Final() {
 			continue
 		}
 		if op.State != vnfm.StateFailedTemp {
-			w.Errorf("operation %s is %s, expected FAILED_TEMP", op.Type, op.State)
+			env.Errorf("operation %s is %s, expected FAILED_TEMP", op.Type, op.State)
 		}
 		if took := op.StateEnteredAt.Sub(pressed); took > providerLimit {
-			w.Errorf("the provider ended the operation %v after the interrupt", took)
+			env.Errorf("the provider ended the operation %v after the interrupt", took)
 		} else {
-			w.Logf("the provider ended the operation %v after the interrupt", took.Round(time.Millisecond))
+			env.Logf("the provider ended the operation %v after the interrupt", took.Round(time.Millisecond))
 		}
 	}
 	return got
 }
 
-// resumable checks that the state holds the instance as one that the next apply
+// expectResumable checks that the state holds the instance as one that the next apply
 // continues in place, and returns its id.
-func (w *world) resumable() string {
-	w.Helper()
-	instance := w.resource(address)
+func (env *testEnv) expectResumable() string {
+	env.Helper()
+	instance := env.resource(address)
 	if instance.tainted {
-		w.Errorf("the instance is tainted: the next apply would replace it")
+		env.Errorf("the instance is tainted: the next apply would replace it")
 	}
 	if got := instance.text("status"); got != string(vnfm.StatusFailedTemp) {
-		w.Errorf("the instance is %s, expected FAILED_TEMP", got)
+		env.Errorf("the instance is %s, expected FAILED_TEMP", got)
 	}
 	for _, args := range [][]string{{"-refresh=false"}, nil} {
-		actions := w.actions(args...)
+		actions := env.actions(args...)
 		if diff := cmp.Diff([]string{"update"}, actions[address]); diff != "" {
-			w.Errorf("plan %v of the instance, expected (-) and planned (+):\n%s", args, diff)
+			env.Errorf("plan %v of the instance, expected (-) and planned (+):\n%s", args, diff)
 		}
 	}
 	return instance.text("id")
 }
 
 // resume applies a mended package and checks that the instance is still the same.
-func (w *world) resume(id, source string, arguments ...string) {
-	w.Helper()
-	w.configure(source, arguments...)
-	w.apply()
-	w.settled()
-	w.exact()
-	if got := w.resource(address).text("id"); got != id {
-		w.Errorf("the instance %s became %s", id, got)
+func (env *testEnv) resume(id, source string, arguments ...string) {
+	env.Helper()
+	env.configure(source, arguments...)
+	env.apply()
+	env.expectEmptyPlan()
+	env.expectConsistent()
+	if got := env.resource(address).text("id"); got != id {
+		env.Errorf("the instance %s became %s", id, got)
 	}
 }
 
@@ -110,24 +110,24 @@ func (w *world) resume(id, source string, arguments ...string) {
 // be ready, in an instantiation and in an update.
 func TestAccInterrupt(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.configure(failing(t, "never-ready"))
-	if r := w.interrupt("apply", "-auto-approve"); r.code == 0 {
+	env := newEnv(t)
+	env.configure(failing(t, "never-ready"))
+	if r := env.interrupt("apply", "-auto-approve"); r.code == 0 {
 		t.Errorf("the interrupted apply ended well\n%s", r.output)
 	}
-	id := w.resumable()
-	w.resume(id, acctest.ExamplePackage(t, "hello"))
+	id := env.expectResumable()
+	env.resume(id, acctest.ExamplePackage(t, "hello"))
 
-	w.configure(failing(t, "never-ready"))
-	if r := w.interrupt("apply", "-auto-approve"); r.code == 0 {
+	env.configure(failing(t, "never-ready"))
+	if r := env.interrupt("apply", "-auto-approve"); r.code == 0 {
 		t.Errorf("the interrupted apply ended well\n%s", r.output)
 	}
-	if got := w.resumable(); got != id {
+	if got := env.expectResumable(); got != id {
 		t.Errorf("the instance %s became %s", id, got)
 	}
-	w.resume(id, acctest.ExamplePackage(t, "hello"))
-	w.destroy()
-	w.destroyed()
+	env.resume(id, acctest.ExamplePackage(t, "hello"))
+	env.destroy()
+	env.destroyed()
 }
 
 // TestAccInterrupt_rollback presses Ctrl-C although the instance would be rolled
@@ -135,15 +135,15 @@ func TestAccInterrupt(t *testing.T) {
 // removal.
 func TestAccInterrupt_rollback(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.configure(failing(t, "never-ready"), `on_failure = "rollback"`)
-	if r := w.interrupt("apply", "-auto-approve"); r.code == 0 {
+	env := newEnv(t)
+	env.configure(failing(t, "never-ready"), `on_failure = "rollback"`)
+	if r := env.interrupt("apply", "-auto-approve"); r.code == 0 {
 		t.Errorf("the interrupted apply ended well\n%s", r.output)
 	}
-	w.resume(w.resumable(), acctest.ExamplePackage(t, "hello"), `on_failure = "rollback"`)
-	w.destroy()
-	w.destroyed()
-	if left := w.list(store.KindOperation); len(left) > 0 {
+	env.resume(env.expectResumable(), acctest.ExamplePackage(t, "hello"), `on_failure = "rollback"`)
+	env.destroy()
+	env.destroyed()
+	if left := env.list(store.KindOperation); len(left) > 0 {
 		t.Errorf("%d operations left", len(left))
 	}
 }

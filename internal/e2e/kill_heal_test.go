@@ -13,9 +13,9 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
 )
 
-// twoKinds is the package hello with a second VDU, whose pods nobody but the VNF
+// twoVDUPackage is the package hello with a second VDU, whose pods nobody but the VNF
 // manager restarts: a StatefulSet that replaces its pods on deletion.
-func twoKinds(t *testing.T) string {
+func twoVDUPackage(t *testing.T) string {
 	t.Helper()
 	dir := acctest.CopyPackage(t, "hello")
 	acctest.Edit(t, dir, "hello.yaml", "\n  policies:\n", `
@@ -47,26 +47,26 @@ spec:
 	return dir
 }
 
-// census follows the pods of the namespace.
+// recordPods follows the pods of the namespace.
 type census struct {
-	world *world
-	stop  context.CancelFunc
-	done  chan struct{}
+	testEnv *testEnv
+	stop    context.CancelFunc
+	done    chan struct{}
 
 	mu   sync.Mutex
 	seen map[string]string
 }
 
-// census begins to note every pod that there is and that comes, by its UID. It
+// recordPods begins to note every pod that there is and that comes, by its UID. It
 // returns when it has seen all that there are.
-func (w *world) census() *census {
-	w.Helper()
-	ctx, cancel := context.WithCancel(w.Context())
-	c := &census{world: w, stop: cancel, done: make(chan struct{}), seen: map[string]string{}}
-	resp, err := w.server.Request(ctx, http.MethodGet, "/api/v1/namespaces/"+w.namespace+"/pods?watch=true", "", nil) //nolint:bodyclose // the goroutine below closes it
+func (env *testEnv) recordPods() *census {
+	env.Helper()
+	ctx, cancel := context.WithCancel(env.Context())
+	c := &census{testEnv: env, stop: cancel, done: make(chan struct{}), seen: map[string]string{}}
+	resp, err := env.server.Request(ctx, http.MethodGet, "/api/v1/namespaces/"+env.namespace+"/pods?watch=true", "", nil) //nolint:bodyclose // the goroutine below closes it
 	if err != nil {
 		cancel()
-		w.Fatal(err)
+		env.Fatal(err)
 	}
 	go func() {
 		defer close(c.done)
@@ -96,8 +96,8 @@ func (w *world) census() *census {
 // complete waits until all pods that are there were seen, and returns how many pods
 // were seen by now.
 func (c *census) complete() int {
-	c.world.Helper()
-	uids := strings.Fields(c.world.kubectl("get", "pods", "-o", "jsonpath={.items[*].metadata.uid}"))
+	c.testEnv.Helper()
+	uids := strings.Fields(c.testEnv.kubectl("get", "pods", "-o", "jsonpath={.items[*].metadata.uid}"))
 	limit := time.After(time.Minute)
 	for {
 		c.mu.Lock()
@@ -114,7 +114,7 @@ func (c *census) complete() int {
 		}
 		select {
 		case <-limit:
-			c.world.Fatalf("%d pods did not come through the watch", missing)
+			c.testEnv.Fatalf("%d pods did not come through the watch", missing)
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
@@ -122,7 +122,7 @@ func (c *census) complete() int {
 
 // end stops the census and returns the pods that were seen.
 func (c *census) end() map[string]string {
-	c.world.Helper()
+	c.testEnv.Helper()
 	c.complete()
 	c.stop()
 	<-c.done
@@ -133,8 +133,8 @@ func (c *census) end() map[string]string {
 // replaces what was not replaced, and nothing twice.
 func TestAccKill_heal(t *testing.T) {
 	t.Parallel()
-	k := newKiller(newWorld(t))
-	source := twoKinds(t)
+	k := newKiller(newEnv(t))
+	source := twoVDUPackage(t)
 	trigger := 0
 	// configure asks for one of three heals, which replaces so many pods of the four.
 	configure := func(n int) (what string, replaces int) {
@@ -161,8 +161,8 @@ func TestAccKill_heal(t *testing.T) {
 	generationNow := func() string { return k.kubectl("get", "deployment", "web", "-o", "jsonpath={.metadata.generation}") }
 	begin := func() { from, generation = len(k.gateway.requests(0)), generationNow() }
 	healed := func(seen map[string]string, replaces int) {
-		k.settled()
-		k.exact()
+		k.expectEmptyPlan()
+		k.expectConsistent()
 		if came := len(seen) - 4; came < replaces {
 			k.Errorf("%d pods have come for %d that were to be replaced: %v", came, replaces, seen)
 		}
@@ -189,7 +189,7 @@ func TestAccKill_heal(t *testing.T) {
 	}
 	k.configure(source, `scale_levels = { web = 1 }`)
 	k.apply()
-	k.settled()
+	k.expectEmptyPlan()
 	// The writes of each heal: the Lease comes and goes, two pods are deleted, the Deployment is
 	// marked. A soak counts them.
 	writes := [3]int{4, 5, 5}
@@ -197,25 +197,25 @@ func TestAccKill_heal(t *testing.T) {
 		if !k.sampler.Soak() {
 			break
 		}
-		pods := k.census()
+		pods := k.recordPods()
 		what, replaces := configure(n)
 		begin()
 		writes[n], _ = k.measure("apply", "-auto-approve")
-		k.onlyPods(4)
+		k.waitForPods(4)
 		healed(pods.end(), replaces)
 		t.Logf("undisturbed: %s: %d writes", what, writes[n])
 	}
 	// One of each heal at least.
 	for n := range k.sampler.Kills(3) {
-		k.onlyPods(4)
-		pods := k.census()
+		k.waitForPods(4)
+		pods := k.recordPods()
 		what, replaces := configure(n)
 		begin()
 		i := k.atWrite(n, writes[n%3])
 		k.step("heal of "+what, n, i, func() {
 			k.kill("heal of "+what, i, "apply", "-auto-approve")
 			k.apply()
-			k.onlyPods(4)
+			k.waitForPods(4)
 			healed(pods.end(), replaces)
 		})
 	}
@@ -224,19 +224,19 @@ func TestAccKill_heal(t *testing.T) {
 	k.report()
 }
 
-// onlyPods waits until no more than so many pods are there: those that a roll-out has
+// waitForPods waits until no more than so many pods are there: those that a roll-out has
 // replaced go by themselves.
-func (w *world) onlyPods(n int) {
-	w.Helper()
+func (env *testEnv) waitForPods(n int) {
+	env.Helper()
 	limit := time.After(time.Minute)
 	for {
-		pods := strings.Fields(w.kubectl("get", "pods", "-o", "name"))
+		pods := strings.Fields(env.kubectl("get", "pods", "-o", "name"))
 		if len(pods) <= n {
 			return
 		}
 		select {
 		case <-limit:
-			w.Fatalf("there are the pods %v, want %d", pods, n)
+			env.Fatalf("there are the pods %v, want %d", pods, n)
 		case <-time.After(100 * time.Millisecond):
 		}
 	}

@@ -23,19 +23,19 @@ func nextChart(t *testing.T) string {
 	return dir
 }
 
-// released checks the history of the release: what was interrupted has failed, what
+// expectReleases checks the history of the release: what was interrupted has failed, what
 // was deployed before is superseded, and the last revision alone is deployed, with
 // that version of the chart. Hooks have left nothing.
-func (w *world) released(version string) {
-	w.Helper()
+func (env *testEnv) expectReleases(version string) {
+	env.Helper()
 	var numbers []int
 	var states []string
-	for _, line := range strings.Fields(w.kubectl("get", "secrets", "-l", "owner=helm,name=test",
+	for _, line := range strings.Fields(env.kubectl("get", "secrets", "-l", "owner=helm,name=test",
 		"-o", `jsonpath={range .items[*]}{.metadata.labels.version}={.metadata.labels.status}{"\n"}{end}`)) {
 		var n int
 		number, state, _ := strings.Cut(line, "=")
 		if _, err := fmt.Sscan(number, &n); err != nil {
-			w.Fatalf("revision %q: %v", line, err)
+			env.Fatalf("revision %q: %v", line, err)
 		}
 		at, _ := slices.BinarySearch(numbers, n)
 		numbers, states = slices.Insert(numbers, at, n), slices.Insert(states, at, state)
@@ -43,18 +43,18 @@ func (w *world) released(version string) {
 	for i, state := range states {
 		last := i == len(states)-1
 		if (state == "deployed") != last || (!last && state != "failed" && state != "superseded") || numbers[i] != numbers[0]+i {
-			w.Errorf("the revisions %v of the release are %v", numbers, states)
+			env.Errorf("the revisions %v of the release are %v", numbers, states)
 			break
 		}
 	}
 	if len(states) == 0 {
-		w.Error("the release has no revision")
+		env.Error("the release has no revision")
 	}
-	if got := w.kubectl("get", "deployment", "test-cscf", "-o", `jsonpath={.metadata.labels.helm\.sh/chart}`); got != "ims-"+version {
-		w.Errorf("the Deployment is of chart %s, want version %s", got, version)
+	if got := env.kubectl("get", "deployment", "test-cscf", "-o", `jsonpath={.metadata.labels.helm\.sh/chart}`); got != "ims-"+version {
+		env.Errorf("the Deployment is of chart %s, want version %s", got, version)
 	}
-	if left := w.kubectl("get", "jobs", "-o", "name"); left != "" {
-		w.Errorf("left of hooks: %s", left)
+	if left := env.kubectl("get", "jobs", "-o", "name"); left != "" {
+		env.Errorf("left of hooks: %s", left)
 	}
 }
 
@@ -62,16 +62,16 @@ func (w *world) released(version string) {
 // Helm chart with hooks.
 func TestAccKill_helm(t *testing.T) {
 	t.Parallel()
-	k := newKiller(newWorld(t))
+	k := newKiller(newEnv(t))
 	packages := []string{acctest.ExamplePackage(t, "ims-helm"), nextChart(t)}
 	versions := []string{"1.0.0", "1.1.0"}
 	const params = `additional_params = { helm_value_names = { cscf = { replica = "cscf.replicas" } } }`
 	apply := func(version int, run func(args ...string)) {
 		k.configure(packages[version], params)
 		run("apply", "-auto-approve")
-		k.settled()
-		k.exact()
-		k.released(versions[version])
+		k.expectEmptyPlan()
+		k.expectConsistent()
+		k.expectReleases(versions[version])
 	}
 	gone := func() {
 		k.destroyed()

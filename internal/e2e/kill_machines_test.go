@@ -10,19 +10,19 @@ import (
 )
 
 // machinesOf are the names of the machines of the workload cluster whose name has the part.
-func (w *world) machinesOf(part string) []string {
-	w.Helper()
-	all := strings.Fields(w.lab.Kubectl(w, "get", "machines.cluster.x-k8s.io", "-n", w.namespace, "-o", "jsonpath={.items[*].metadata.name}"))
+func (env *testEnv) machinesOf(part string) []string {
+	env.Helper()
+	all := strings.Fields(env.lab.Kubectl(env, "get", "machines.cluster.x-k8s.io", "-n", env.namespace, "-o", "jsonpath={.items[*].metadata.name}"))
 	return slices.DeleteFunc(all, func(name string) bool { return !strings.Contains(name, part) })
 }
 
 // TestAccKill_machines kills heals of a workload cluster, of one machine and of all, and the
 // removal of a named one. The next apply replaces or removes what was asked for, and
-// nothing twice.
+// expectNothing twice.
 func TestAccKill_machines(t *testing.T) {
 	t.Parallel()
 	labtest.ClusterAPI(t)
-	k := newKiller(newWorld(t))
+	k := newKiller(newEnv(t))
 	configure := func(group, more string) {
 		k.workloadClusterOf("1.34.0", "workers = { "+group+" }", more)
 	}
@@ -33,7 +33,7 @@ func TestAccKill_machines(t *testing.T) {
 		k.step(operation, n, i, func() {
 			k.kill(operation, i, "apply", "-auto-approve")
 			k.apply()
-			k.settled()
+			k.expectEmptyPlan()
 		})
 	}
 	for n := range k.sampler.Kills(1) {

@@ -17,16 +17,16 @@ import (
 
 // killer ends processes with SIGKILL at instants of its choice.
 type killer struct {
-	*world
+	*testEnv
 	sampler *killtest.Sampler
 	// atWrites counts the kills at a write of each operation, missed those of them that met
 	// nothing.
 	atWrites, missed map[string]int
 }
 
-func newKiller(w *world) *killer {
-	w.Helper()
-	return &killer{world: w, sampler: killtest.New(w), atWrites: map[string]int{}, missed: map[string]int{}}
+func newKiller(env *testEnv) *killer {
+	env.Helper()
+	return &killer{testEnv: env, sampler: killtest.New(env), atWrites: map[string]int{}, missed: map[string]int{}}
 }
 
 // instant is when and what to kill.
@@ -78,14 +78,14 @@ func (k *killer) instant(operation string, n, writes int, takes time.Duration) i
 	if kind.timed {
 		i.after = time.Duration(k.sampler.Int64N(int64(takes)))
 	} else {
-		i.write = k.among(writes)
+		i.write = k.randomWrite(writes)
 	}
 	return i
 }
 
-// among chooses one of so many writes. Not every run of many writes has all that were counted
+// randomWrite chooses one of so many writes. Not every run of many writes has all that were counted
 // in another, so that a few kills are made before the last ones, to be sure to meet a write.
-func (k *killer) among(writes int) int {
+func (k *killer) randomWrite(writes int) int {
 	if !k.sampler.Soak() {
 		writes -= writes / 8
 	}
@@ -95,7 +95,7 @@ func (k *killer) among(writes int) int {
 // atWrite is instant for an operation with few writes: one of them springs the trap. Four
 // kills are of all kinds.
 func (k *killer) atWrite(n, writes int) instant {
-	return instant{write: k.among(writes), before: n%2 == 0, terraform: n%4 > 1}
+	return instant{write: k.randomWrite(writes), before: n%2 == 0, terraform: n%4 > 1}
 }
 
 // kill runs terraform and kills at the instant.
@@ -131,7 +131,7 @@ func (k *killer) kill(operation string, i instant, args ...string) {
 		}
 	}
 	got := run.wait()
-	k.gateway.sprung()
+	k.gateway.triggered()
 	met := false
 	select {
 	case met = <-hit:
@@ -164,7 +164,7 @@ func end(pid int) {
 func (k *killer) measure(args ...string) (writes int, takes time.Duration) {
 	k.Helper()
 	from, began := len(k.gateway.requests(0)), time.Now()
-	k.must(0, args...)
+	k.expectExit(0, args...)
 	return k.gateway.writes(from), time.Since(began)
 }
 
@@ -184,11 +184,11 @@ func (k *killer) report() {
 // core. What follows must end as if nothing had happened.
 func TestAccKill_createAndDestroy(t *testing.T) {
 	t.Parallel()
-	k := newKiller(newWorld(t))
+	k := newKiller(newEnv(t))
 	k.configure(acctest.ExamplePackage(t, "core5g"))
 	creates, createTime := k.measure("apply", "-auto-approve")
-	k.settled()
-	k.exact()
+	k.expectEmptyPlan()
+	k.expectConsistent()
 	destroys, destroyTime := k.measure("destroy", "-auto-approve")
 	k.destroyed()
 	t.Logf("undisturbed: apply %d writes in %v, destroy %d writes in %v", creates, createTime, destroys, destroyTime)
@@ -201,8 +201,8 @@ func TestAccKill_createAndDestroy(t *testing.T) {
 		k.step("create", n, i, func() {
 			k.kill("create", i, "apply", "-auto-approve")
 			k.apply()
-			k.settled()
-			k.exact()
+			k.expectEmptyPlan()
+			k.expectConsistent()
 		})
 		i = k.instant("destroy", n, destroys, destroyTime)
 		k.step("destroy", n, i, func() {
@@ -239,7 +239,7 @@ func (k *killer) step(operation string, n int, i instant, f func()) {
 // TestAccKill_update kills changes of the package together with scaling.
 func TestAccKill_update(t *testing.T) {
 	t.Parallel()
-	k := newKiller(newWorld(t))
+	k := newKiller(newEnv(t))
 	packages := []string{acctest.ExamplePackage(t, "core5g"), nextRelease(t)}
 	levels := []string{`scale_levels = { control-plane = 0, user-plane = 1 }`, `scale_levels = { control-plane = 2, user-plane = 0 }`}
 	k.configure(packages[0], levels[0])
@@ -249,8 +249,8 @@ func TestAccKill_update(t *testing.T) {
 	if k.sampler.Soak() {
 		k.configure(packages[1], levels[1])
 		writes, takes = k.measure("apply", "-auto-approve")
-		k.settled()
-		k.exact()
+		k.expectEmptyPlan()
+		k.expectConsistent()
 		k.configure(packages[0], levels[0])
 		back, backTakes := k.measure("apply", "-auto-approve")
 		writes, takes = min(writes, back), min(takes, backTakes)
@@ -263,8 +263,8 @@ func TestAccKill_update(t *testing.T) {
 			k.configure(packages[(n+1)%2], levels[(n+1)%2])
 			k.kill("update", i, "apply", "-auto-approve")
 			k.apply()
-			k.settled()
-			k.exact()
+			k.expectEmptyPlan()
+			k.expectConsistent()
 			if got := k.resource(address).text("id"); got != id {
 				k.Errorf("the instance %s became %s", id, got)
 			}

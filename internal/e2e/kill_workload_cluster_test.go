@@ -13,16 +13,16 @@ const clusterAddress = "vnf_capi_workload_cluster.test"
 
 // workloadCluster writes a configuration with a workload cluster of that version and
 // number of nodes.
-func (w *world) workloadCluster(version string, nodes int) {
-	w.Helper()
-	w.workloadClusterOf(version, fmt.Sprintf("workers = { replicas = %d }", nodes), "")
+func (env *testEnv) workloadCluster(version string, nodes int) {
+	env.Helper()
+	env.workloadClusterOf(version, fmt.Sprintf("workers = { replicas = %d }", nodes), "")
 }
 
 // workloadClusterOf writes a configuration with a workload cluster of those node groups and
 // further arguments.
-func (w *world) workloadClusterOf(version, groups, more string) {
-	w.Helper()
-	w.write(w.store.Provider(), w.vims(), fmt.Sprintf(`
+func (env *testEnv) workloadClusterOf(version, groups, more string) {
+	env.Helper()
+	env.write(env.store.Provider(), env.vims(), fmt.Sprintf(`
 resource "vnf_capi_workload_cluster" "test" {
   vim_id             = vnf_vim.test.id
   namespace          = %q
@@ -39,25 +39,25 @@ resource "vnf_capi_workload_cluster" "test" {
     }
   }
 }
-`, w.namespace, version, groups, more))
+`, env.namespace, version, groups, more))
 }
 
 // machines expects the machines of the workload cluster to be of one version.
-func (w *world) machines(version string, nodes int) {
-	w.Helper()
-	w.settled()
-	got := strings.Fields(w.lab.Kubectl(w, "get", "machines.cluster.x-k8s.io", "-n", w.namespace, "-o", "jsonpath={.items[*].spec.version}"))
+func (env *testEnv) machines(version string, nodes int) {
+	env.Helper()
+	env.expectEmptyPlan()
+	got := strings.Fields(env.lab.Kubectl(env, "get", "machines.cluster.x-k8s.io", "-n", env.namespace, "-o", "jsonpath={.items[*].spec.version}"))
 	want := strings.Fields(strings.Repeat("v"+version+" ", nodes+1))
 	if strings.Join(got, " ") != strings.Join(want, " ") {
-		w.Errorf("the machines have the versions %v, and should have %v", got, want)
+		env.Errorf("the machines have the versions %v, and should have %v", got, want)
 	}
 	// An old template goes when no machine is made of it any more, and not before.
-	templates := strings.Fields(w.lab.Kubectl(w, "get", "devmachinetemplates", "-n", w.namespace, "-o", "name"))
+	templates := strings.Fields(env.lab.Kubectl(env, "get", "devmachinetemplates", "-n", env.namespace, "-o", "name"))
 	if len(templates) != 2 {
-		w.Errorf("the machine templates are %v", templates)
+		env.Errorf("the machine templates are %v", templates)
 	}
-	if n := len(w.list(store.KindInstance)); n != 1 {
-		w.Errorf("the store has %d records of instances", n)
+	if n := len(env.list(store.KindInstance)); n != 1 {
+		env.Errorf("the store has %d records of instances", n)
 	}
 }
 
@@ -67,7 +67,7 @@ func (w *world) machines(version string, nodes int) {
 func TestAccKill_workloadCluster(t *testing.T) {
 	t.Parallel()
 	labtest.ClusterAPI(t)
-	k := newKiller(newWorld(t))
+	k := newKiller(newEnv(t))
 	// The writes of each operation: objects, the Lease, marks; a creation also makes the
 	// namespace. An upgrade changes two objects.
 	const creates, updates, destroys = 9, 3, 3

@@ -14,9 +14,9 @@ const recordInterval = 2 * time.Millisecond
 // killAt runs terraform and kills its provider as soon as the store shows what is
 // waited for. It reports whether that was met. Terraform itself lives: it writes its
 // state in place, and one that is killed in that moment loses the state.
-func (w *world) killAt(met func() bool, args ...string) bool {
-	w.Helper()
-	run := w.start(args...)
+func (env *testEnv) killAt(met func() bool, args ...string) bool {
+	env.Helper()
+	run := env.start(args...)
 	tick := time.NewTicker(recordInterval)
 	defer tick.Stop()
 	for {
@@ -43,31 +43,31 @@ func TestAccKill_records(t *testing.T) {
 	for _, kind := range []store.Kind{store.KindVIM, store.KindPackage, store.KindInstance, store.KindOperation} {
 		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			w.foreign = true
-			w.lab.Kubectl(t, "create", "namespace", w.namespace)
-			w.configure(acctest.ExamplePackage(t, "hello"))
-			if !w.killAt(func() bool { return len(w.list(kind)) > 0 }, "apply", "-auto-approve") {
+			env := newEnv(t)
+			env.foreign = true
+			env.lab.Kubectl(t, "create", "namespace", env.namespace)
+			env.configure(acctest.ExamplePackage(t, "hello"))
+			if !env.killAt(func() bool { return len(env.list(kind)) > 0 }, "apply", "-auto-approve") {
 				t.Log("the apply ended before the kill")
 			}
-			w.apply()
-			w.settled()
-			w.exact()
-			if !w.killAt(func() bool { return w.removed(kind) }, "destroy", "-auto-approve") {
+			env.apply()
+			env.expectEmptyPlan()
+			env.expectConsistent()
+			if !env.killAt(func() bool { return env.noRecords(kind) }, "destroy", "-auto-approve") {
 				t.Log("the destroy ended before the kill")
 			}
-			w.destroy()
-			w.destroyed()
+			env.destroy()
+			env.destroyed()
 		})
 	}
 }
 
-// removed reports whether the records of a kind are gone. The operation that
+// noRecords reports whether the records of a kind are gone. The operation that
 // terminated an instance may stay until Terraform has heard of it.
-func (w *world) removed(kind store.Kind) bool {
-	w.Helper()
+func (env *testEnv) noRecords(kind store.Kind) bool {
+	env.Helper()
 	if kind == store.KindOperation {
-		return len(w.list(kind)) <= 1 && len(w.list(store.KindInstance)) == 0
+		return len(env.list(kind)) <= 1 && len(env.list(store.KindInstance)) == 0
 	}
-	return len(w.list(kind)) == 0
+	return len(env.list(kind)) == 0
 }

@@ -13,32 +13,32 @@ import (
 // before it was served.
 func TestAccRequests(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.configure(acctest.ExamplePackage(t, "core5g"))
-	w.apply()
-	w.settled()
-	if tried := w.tried(); tried != 0 {
+	env := newEnv(t)
+	env.configure(acctest.ExamplePackage(t, "core5g"))
+	env.apply()
+	env.expectEmptyPlan()
+	if tried := env.dryRuns(); tried != 0 {
 		t.Errorf("%d dry runs for a VIM that was not registered before the apply, and for a plan without a change", tried)
 	}
-	w.configure(nextRelease(t), `scale_levels = { control-plane = 1 }`)
-	w.apply()
-	tried := w.tried()
-	w.settled()
-	if again := w.tried() - tried; tried == 0 || again != 0 {
+	env.configure(nextRelease(t), `scale_levels = { control-plane = 1 }`)
+	env.apply()
+	tried := env.dryRuns()
+	env.expectEmptyPlan()
+	if again := env.dryRuns() - tried; tried == 0 || again != 0 {
 		t.Errorf("%d dry runs for a change, and %d for a plan without one", tried, again)
 	}
-	w.kubectl("delete", "service/amf", "configmap/amf-config")
-	w.apply()
-	w.settled()
-	w.destroy()
-	w.destroyed()
+	env.kubectl("delete", "service/amf", "configmap/amf-config")
+	env.apply()
+	env.expectEmptyPlan()
+	env.destroy()
+	env.destroyed()
 	expected := func(r request) bool {
 		switch {
-		case r.method == http.MethodGet && r.uri == "/api/v1/namespaces/"+w.namespace:
+		case r.method == http.MethodGet && r.uri == "/api/v1/namespaces/"+env.namespace:
 			return true // does the namespace have to be made?
-		case strings.Contains(r.uri, "/coordination.k8s.io/v1/namespaces/"+w.namespace+"/leases"):
+		case strings.Contains(r.uri, "/coordination.k8s.io/v1/namespaces/"+env.namespace+"/leases"):
 			return true // without its namespace there can be no Lease
-		case r.method == http.MethodGet && strings.HasPrefix(r.uri, "/api/v1/namespaces/"+w.namespace+"/secrets/vnf-"):
+		case r.method == http.MethodGet && strings.HasPrefix(r.uri, "/api/v1/namespaces/"+env.namespace+"/secrets/vnf-"):
 			return true // does the key of the digests have to be kept?
 		}
 		return false
@@ -47,7 +47,7 @@ func TestAccRequests(t *testing.T) {
 	replaced := func(r request) bool {
 		return r.method == http.MethodPatch && r.status == http.StatusUnprocessableEntity && strings.Contains(r.uri, "/jobs/db-init?")
 	}
-	all := w.gateway.requests(0)
+	all := env.gateway.requests(0)
 	statuses := map[int]int{}
 	for _, r := range all {
 		statuses[r.status]++
@@ -58,10 +58,10 @@ func TestAccRequests(t *testing.T) {
 	t.Logf("%d requests, by status: %v", len(all), statuses)
 }
 
-// tried counts the dry runs so far.
-func (w *world) tried() int {
+// dryRuns counts the dry runs so far.
+func (env *testEnv) dryRuns() int {
 	n := 0
-	for _, r := range w.gateway.requests(0) {
+	for _, r := range env.gateway.requests(0) {
 		if strings.Contains(r.uri, "dryRun=All") {
 			n++
 		}

@@ -21,9 +21,9 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
 )
 
-// secretWorld is a world into which secrets are planted.
-type secretWorld struct {
-	*world
+// secretEnv is an environment into which secrets are planted.
+type secretEnv struct {
+	*testEnv
 	search *search
 	// variables are the input variables by name, given in the environment.
 	variables map[string]string
@@ -32,7 +32,7 @@ type secretWorld struct {
 }
 
 // plant returns a recognisable text and makes the search look for it.
-func (s *secretWorld) plant(name string, allowed ...place) string {
+func (s *secretEnv) plant(name string, allowed ...place) string {
 	s.Helper()
 	random := make([]byte, 8)
 	if _, err := rand.Read(random); err != nil {
@@ -45,7 +45,7 @@ func (s *secretWorld) plant(name string, allowed ...place) string {
 
 // run runs terraform with the variables and hands everything that came out to the
 // search.
-func (s *secretWorld) run(code int, args ...string) result {
+func (s *secretEnv) run(code int, args ...string) result {
 	s.Helper()
 	base := s.env
 	for name, value := range s.variables {
@@ -75,7 +75,7 @@ func (s *secretWorld) run(code int, args ...string) result {
 }
 
 // sources serves packages to whoever knows the token.
-func (s *secretWorld) sources(packages map[string]string) func(name string) *url.URL {
+func (s *secretEnv) sources(packages map[string]string) func(name string) *url.URL {
 	s.Helper()
 	token := s.plant("query token in a URL", placeState, placePlan)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -129,7 +129,7 @@ stringData: { login: "{{ .role }}:{{ .password }}" }
 }
 
 // chartInstance is an instance of the chart that withSecret packs, with a secret value.
-func (s *secretWorld) chartInstance() string {
+func (s *secretEnv) chartInstance() string {
 	return strings.Replace(s.instance("chart", `additional_params = {
     helm_chart_path = "Files/chart"
     helm_parameters = { users = [{ name = "planted-user", role = "admin" }] }
@@ -141,7 +141,7 @@ func (s *secretWorld) chartInstance() string {
 
 // configuration is over variables alone: what is written in a configuration file
 // is the user's own to protect.
-func (s *secretWorld) configuration() string {
+func (s *secretEnv) configuration() string {
 	return fmt.Sprintf(`
 variable "token" {
   type      = string
@@ -216,10 +216,10 @@ resource "vnf_package" "test" {
 `, s.store.Path, s.way.caFile, s.lab.Endpoint, s.lab.CAFile, s.lab.Basic.Endpoint, s.lab.Basic.CAFile, s.lab.Basic.Username, s.lab.ClientCertificateFile)
 }
 
-// newSecretWorld plants the credentials of the lab and a key.
-func newSecretWorld(t *testing.T) *secretWorld {
+// newSecretEnv plants the credentials of the lab and a key.
+func newSecretEnv(t *testing.T) *secretEnv {
 	t.Helper()
-	s := &secretWorld{world: newWorld(t), search: newSearch(t)}
+	s := &secretEnv{testEnv: newEnv(t), search: newSearch(t)}
 	key, err := age.GenerateX25519Identity()
 	if err != nil {
 		t.Fatal(err)
@@ -243,7 +243,7 @@ func newSecretWorld(t *testing.T) *secretWorld {
 // everything that it and terraform leave, in good runs and in bad ones.
 func TestAccSecrets(t *testing.T) {
 	t.Parallel()
-	s := newSecretWorld(t)
+	s := newSecretEnv(t)
 	data, stringData, notBase64 := s.plant("Secret data"), s.plant("Secret stringData"), s.plant("Secret data that is not base64")
 	number, err := rand.Int(rand.Reader, big.NewInt(1e15))
 	if err != nil {
@@ -297,7 +297,7 @@ func TestAccSecrets(t *testing.T) {
 		}
 	})
 	s.run(1, "apply", "-auto-approve")
-	if !s.gateway.sprung() {
+	if !s.gateway.triggered() {
 		t.Error("nothing was killed")
 	}
 	s.variables["level"] = "1"

@@ -42,8 +42,8 @@ func newModule(t testing.TB, built tools) *module {
 	return m
 }
 
-// use has the module run another build of the provider from now on.
-func (m *module) use(built tools) {
+// useProvider has the module run another build of the provider from now on.
+func (m *module) useProvider(built tools) {
 	for i, e := range m.env {
 		if strings.HasPrefix(e, "TF_CLI_CONFIG_FILE=") {
 			m.env[i] = "TF_CLI_CONFIG_FILE=" + built.cliConfig
@@ -167,8 +167,8 @@ func (m *module) run(args ...string) result {
 	return m.start(args...).wait()
 }
 
-// must runs terraform and expects an exit code.
-func (m *module) must(code int, args ...string) result {
+// expectExit runs terraform and expects an exit code.
+func (m *module) expectExit(code int, args ...string) result {
 	m.Helper()
 	r := m.run(args...)
 	if r.code != code {
@@ -179,16 +179,16 @@ func (m *module) must(code int, args ...string) result {
 
 func (m *module) apply() result {
 	m.Helper()
-	return m.must(0, "apply", "-auto-approve")
+	return m.expectExit(0, "apply", "-auto-approve")
 }
 
 func (m *module) destroy() result {
 	m.Helper()
-	return m.must(0, "destroy", "-auto-approve")
+	return m.expectExit(0, "destroy", "-auto-approve")
 }
 
-// settled expects that a plan finds nothing to do.
-func (m *module) settled() {
+// expectEmptyPlan expects that a plan finds nothing to do.
+func (m *module) expectEmptyPlan() {
 	m.Helper()
 	if r := m.run("plan", "-detailed-exitcode"); r.code != 0 {
 		m.Fatalf("there is something left to do: plan has the exit code %d\n%s", r.code, r.output)
@@ -263,8 +263,8 @@ func (m *module) resource(address string) *object {
 func (m *module) actions(args ...string) map[string][]string {
 	m.Helper()
 	file := filepath.Join(m.TempDir(), "plan")
-	m.must(0, append([]string{"plan", "-out=" + file}, args...)...)
-	shown := m.must(0, "show", "-json", file)
+	m.expectExit(0, append([]string{"plan", "-out=" + file}, args...)...)
+	shown := m.expectExit(0, "show", "-json", file)
 	var plan struct {
 		ResourceChanges []struct {
 			Address string `json:"address"`

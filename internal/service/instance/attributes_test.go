@@ -25,11 +25,11 @@ func TestAccInstance_attributesPlanned(t *testing.T) {
 		operation = "changes what runs"
 		replaced  = "replaces the instance"
 	)
-	w := newWorld(t)
-	other := strings.ReplaceAll(acctest.VIM(w, w.lab, "other"), `"vnf_vim" "test"`, `"vnf_vim" "other"`)
+	env := newEnv(t)
+	other := strings.ReplaceAll(acctest.VIM(env, env.lab, "other"), `"vnf_vim" "test"`, `"vnf_vim" "other"`)
 	second := strings.ReplaceAll(pkg(hello(t, manifests("web:1.0.0", "web:2.0.0"))), `"test"`, `"second"`)
-	base := w.store.Config(acctest.VIM(w, w.lab, "test"), other, pkg(examplePackage(t, "hello")), second)
-	steps := []resource.TestStep{{Config: base + w.instance()}}
+	base := env.store.Config(acctest.VIM(env, env.lab, "test"), other, pkg(examplePackage(t, "hello")), second)
+	steps := []resource.TestStep{{Config: base + env.instance()}}
 	for _, tc := range []struct{ argument, effect string }{
 		{`name = "renamed"`, operation},
 		{`description = "for people"`, operation},
@@ -39,9 +39,9 @@ func TestAccInstance_attributesPlanned(t *testing.T) {
 		{`flavour_id = "default"`, ""},
 		{`scale_levels = { web = 1 }`, operation},
 		{`scale_levels = { web = 0 }`, record},
-		{`namespace = "` + w.namespace + `-other"`, replaced},
+		{`namespace = "` + env.namespace + `-other"`, replaced},
 		{`additional_params = { "lcm-kubernetes-def-files" = ["` + webFile + `"] }`, operation},
-		{`additional_params = { namespace = "` + w.namespace + `" }`, operation},
+		{`additional_params = { namespace = "` + env.namespace + `" }`, operation},
 		{`operational_state = "stopped"`, operation},
 		{`on_failure = "rollback"`, record},
 		{`force_conflicts = true`, record},
@@ -50,7 +50,7 @@ func TestAccInstance_attributesPlanned(t *testing.T) {
 		{`deletion_policy = { volumes = "keep" }`, record},
 		{`timeouts = { update = "1h" }`, record},
 	} {
-		step := resource.TestStep{Config: base + w.instanceWith(tc.argument), PlanOnly: true, ExpectNonEmptyPlan: tc.effect != ""}
+		step := resource.TestStep{Config: base + env.instanceWith(tc.argument), PlanOnly: true, ExpectNonEmptyPlan: tc.effect != ""}
 		action := plancheck.ResourceActionUpdate
 		var checks []plancheck.PlanCheck
 		switch tc.effect {
@@ -69,30 +69,30 @@ func TestAccInstance_attributesPlanned(t *testing.T) {
 	}
 	// What was the default and is said now leads to no operation, and the plan after it is empty.
 	steps = append(steps, resource.TestStep{
-		Config: base + w.instanceWith(`scale_levels = { web = 0 }`), ConfigPlanChecks: updates(),
+		Config: base + env.instanceWith(`scale_levels = { web = 0 }`), ConfigPlanChecks: updates(),
 		ConfigStateChecks: []statecheck.StateCheck{instantiated(), value("generation", knownvalue.Int64Exact(1))},
 	})
-	w.run(t, steps...)
+	env.run(t, steps...)
 }
 
 // TestAccInstance_namespaceReplaced moves an instance: nothing is left where it was.
 func TestAccInstance_namespaceReplaced(t *testing.T) {
-	w := newWorld(t)
-	target := w.lab.Namespace(t)
+	env := newEnv(t)
+	target := env.lab.Namespace(t)
 	differ := statecheck.CompareValue(compare.ValuesDiffer())
 	config := func(arguments ...string) string {
-		return w.store.Config(acctest.VIM(w, w.lab, "test"), pkg(examplePackage(t, "hello")), w.instanceWith(arguments...))
+		return env.store.Config(acctest.VIM(env, env.lab, "test"), pkg(examplePackage(t, "hello")), env.instanceWith(arguments...))
 	}
 	// An argument that is not there, so that the parameter alone says the namespace.
-	byParameter := strings.Replace(config(`additional_params = { namespace = "`+target+`" }`), fmt.Sprintf("  namespace       = %q\n", w.namespace), "", 1)
-	w.run(t,
+	byParameter := strings.Replace(config(`additional_params = { namespace = "`+target+`" }`), fmt.Sprintf("  namespace       = %q\n", env.namespace), "", 1)
+	env.run(t,
 		resource.TestStep{Config: config(), ConfigStateChecks: []statecheck.StateCheck{differ.AddStateValue(address, tfjsonpath.New("id"))}},
 		resource.TestStep{
 			Config:            byParameter,
 			ConfigPlanChecks:  planned(plancheck.ResourceActionDestroyBeforeCreate),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated(), value("namespace", knownvalue.StringExact(target)), differ.AddStateValue(address, tfjsonpath.New("id"))},
-			Check: also(w.whole(), func(*terraform.State) error {
-				if left := w.owned(); len(left) > 0 {
+			Check: allChecks(env.checkBackend(), func(*terraform.State) error {
+				if left := env.owned(); len(left) > 0 {
 					return fmt.Errorf("left in the old namespace: %v", left)
 				}
 				return nil
@@ -104,19 +104,19 @@ func TestAccInstance_namespaceReplaced(t *testing.T) {
 // TestAccInstance_forceConflicts changes a field that kubectl owns: an error that
 // names both, and a take-over with force_conflicts.
 func TestAccInstance_forceConflicts(t *testing.T) {
-	w := newWorld(t)
+	env := newEnv(t)
 	style := hello(t, manifests("data:\n  index.html", "data:\n  style.css: ours\n  index.html"))
 	css := func(text string) resource.TestCheckFunc {
-		return w.gets(text, "get", "configmap", "web-content", "-o", `jsonpath={.data.style\.css}`)
+		return env.expectKubectl(text, "get", "configmap", "web-content", "-o", `jsonpath={.data.style\.css}`)
 	}
-	w.run(t,
-		resource.TestStep{Config: w.config("hello")},
+	env.run(t,
+		resource.TestStep{Config: env.config("hello")},
 		resource.TestStep{
 			PreConfig: func() {
-				w.kubectl("patch", "configmap", "web-content", "--field-manager=somebody", "--type=merge", "-p", `{"data":{"style.css":"theirs"}}`)
+				env.kubectl("patch", "configmap", "web-content", "--field-manager=somebody", "--type=merge", "-p", `{"data":{"style.css":"theirs"}}`)
 			},
-			Config:      w.over(style),
-			ExpectError: sentence(`Unable to Update VNF Instance "test"`, `ConfigMap `+w.namespace+`/web-content: other managers own fields that the manifest sets: .data.style.css (owned by "somebody")`, `force_conflicts`),
+			Config:      env.configFor(style),
+			ExpectError: sentence(`Unable to Update VNF Instance "test"`, `ConfigMap `+env.namespace+`/web-content: other managers own fields that the manifest sets: .data.style.css (owned by "somebody")`, `force_conflicts`),
 		},
 		resource.TestStep{
 			PreConfig: func() {
@@ -124,41 +124,41 @@ func TestAccInstance_forceConflicts(t *testing.T) {
 					t.Error(err)
 				}
 			},
-			Config:            w.over(style, `force_conflicts = true`),
+			Config:            env.configFor(style, `force_conflicts = true`),
 			ConfigPlanChecks:  updates(),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             also(w.whole(), css("ours")),
+			Check:             allChecks(env.checkBackend(), css("ours")),
 		},
 	)
 }
 
 // TestAccInstance_params gives every additional parameter.
 func TestAccInstance_params(t *testing.T) {
-	w := newWorld(t)
+	env := newEnv(t)
 	dir := hello(t,
 		manifests("kind: Deployment\nmetadata:\n  name: web", "kind: Deployment\nmetadata:\n  name: www"),
 		with("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: more}\n"))
 	mapping := `vdu_mapping = { web = { kind = "Deployment", name = "www" } }`
-	w.run(t,
+	env.run(t,
 		resource.TestStep{
-			Config: w.over(dir, params(mapping)),
+			Config: env.configFor(dir, params(mapping)),
 			ConfigStateChecks: []statecheck.StateCheck{
 				instantiated(), replicas("web", 1), value("objects", knownvalue.MapSizeExact(4)),
 				statecheck.ExpectKnownValue(address, tfjsonpath.New("vdus").AtMapKey("web").AtMapKey("name"), knownvalue.StringExact("www")),
 			},
-			Check: w.whole(),
+			Check: env.checkBackend(),
 		},
 		resource.TestStep{
-			Config:           w.over(dir, params(mapping+`, "lcm-kubernetes-def-files" = ["./`+webFile+`"], namespace = "`+w.namespace+`"`)),
+			Config:           env.configFor(dir, params(mapping+`, "lcm-kubernetes-def-files" = ["./`+webFile+`"], namespace = "`+env.namespace+`"`)),
 			ConfigPlanChecks: updates(),
 			ConfigStateChecks: []statecheck.StateCheck{
 				instantiated(), value("objects", knownvalue.MapSizeExact(3)), value("generation", knownvalue.Int64Exact(2)),
 			},
-			Check: also(w.whole(), w.gets("", "get", "configmap", "more", "--ignore-not-found", "-o", "name")),
+			Check: allChecks(env.checkBackend(), env.expectKubectl("", "get", "configmap", "more", "--ignore-not-found", "-o", "name")),
 		},
 		resource.TestStep{
 			// The same parameters in another order and as values of other types.
-			Config: w.over(dir, params(`namespace = "`+w.namespace+`", "lcm-kubernetes-def-files" = tolist(["./`+webFile+`"]), vdu_mapping = { web = tomap({ name = "www", kind = "Deployment" }) }`)),
+			Config: env.configFor(dir, params(`namespace = "`+env.namespace+`", "lcm-kubernetes-def-files" = tolist(["./`+webFile+`"]), vdu_mapping = { web = tomap({ name = "www", kind = "Deployment" }) }`)),
 			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
 				plancheck.ExpectKnownValue(address, tfjsonpath.New("generation"), knownvalue.Int64Exact(2)),
 			}},
@@ -192,14 +192,14 @@ func TestAccInstance_termination(t *testing.T) {
 		"forceful":         {`termination = { type = "forceful" }`, "0"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			env := newEnv(t)
 			dir := hello(t, podOnly)
 			var upTo func(func(event) bool) []event
-			w.run(t, resource.TestStep{
-				Config:            w.over(dir, tc.argument),
+			env.run(t, resource.TestStep{
+				Config:            env.configFor(dir, tc.argument),
 				ConfigStateChecks: []statecheck.StateCheck{instantiated(), replicas("web", 1)},
 				Check: func(*terraform.State) error {
-					upTo = w.watch(t, "api/v1", "pods")
+					upTo = env.watch(t, "api/v1", "pods")
 					return nil
 				},
 			})
@@ -227,60 +227,60 @@ spec:
 // TestAccInstance_deletionPolicy keeps a volume, which the next instance of the
 // same name takes over, and deletes it.
 func TestAccInstance_deletionPolicy(t *testing.T) {
-	w := newWorld(t)
+	env := newEnv(t)
 	dir := hello(t, with(claim))
 	config := func(policy string) string {
-		return w.store.Config(acctest.VIM(w, w.lab, "test"), pkg(dir), w.instanceWith(policy))
+		return env.store.Config(acctest.VIM(env, env.lab, "test"), pkg(dir), env.instanceWith(policy))
 	}
-	without := w.store.Config(acctest.VIM(w, w.lab, "test"), pkg(dir))
+	without := env.store.Config(acctest.VIM(env, env.lab, "test"), pkg(dir))
 	keep, remove := `deletion_policy = {}`, `deletion_policy = { volumes = "delete" }`
 	var uid string
 	label := `jsonpath={.metadata.labels.vnf\.nfv-iac\.github\.io/instance-id}`
 	same := func(*terraform.State) error {
-		if got := w.uid("persistentvolumeclaim/data"); got != uid {
+		if got := env.uid("persistentvolumeclaim/data"); got != uid {
 			return fmt.Errorf("the claim is %s, want that of before, %s", got, uid)
 		}
 		return nil
 	}
-	w.run(t,
+	env.run(t,
 		resource.TestStep{
 			Config:            config(keep),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check: also(w.whole(), func(*terraform.State) error {
-				uid = w.uid("persistentvolumeclaim/data")
+			Check: allChecks(env.checkBackend(), func(*terraform.State) error {
+				uid = env.uid("persistentvolumeclaim/data")
 				return nil
 			}),
 		},
-		resource.TestStep{Config: without, Check: also(same, w.gets("", "get", "pvc", "data", "-o", label), func(*terraform.State) error {
-			w.expectNothing(t)
+		resource.TestStep{Config: without, Check: allChecks(same, env.expectKubectl("", "get", "pvc", "data", "-o", label), func(*terraform.State) error {
+			env.expectNothing(t)
 			return nil
 		})},
-		resource.TestStep{Config: config(remove), ConfigStateChecks: []statecheck.StateCheck{instantiated()}, Check: also(w.whole(), same)},
-		resource.TestStep{Config: without, Check: w.gets("", "get", "pvc", "--ignore-not-found", "-o", "name")},
+		resource.TestStep{Config: config(remove), ConfigStateChecks: []statecheck.StateCheck{instantiated()}, Check: allChecks(env.checkBackend(), same)},
+		resource.TestStep{Config: without, Check: env.expectKubectl("", "get", "pvc", "--ignore-not-found", "-o", "name")},
 	)
 }
 
 // TestAccInstance_deleteTimeout cannot remove an object in time: an error that
 // says what holds it, and a record to go on from.
 func TestAccInstance_deleteTimeout(t *testing.T) {
-	w := newWorld(t)
-	config := w.config("hello", `timeouts = { delete = "15s" }`)
-	w.run(t,
+	env := newEnv(t)
+	config := env.config("hello", `timeouts = { delete = "15s" }`)
+	env.run(t,
 		resource.TestStep{Config: config},
 		resource.TestStep{
 			PreConfig: func() {
-				w.kubectl("patch", "configmap", "web-content", "--type=merge", "-p", `{"metadata":{"finalizers":["example.com/hold"]}}`)
+				env.kubectl("patch", "configmap", "web-content", "--type=merge", "-p", `{"metadata":{"finalizers":["example.com/hold"]}}`)
 			},
 			Config:      config,
 			Destroy:     true,
-			ExpectError: sentence(`Unable to Terminate VNF Instance "test"`, `ConfigMap `+w.namespace+`/web-content is being deleted since 20`, ` ago); waits for the finalizers example.com/hold: the controller that set them has not removed them`, `apply again: the operation continues where it stopped`),
+			ExpectError: sentence(`Unable to Terminate VNF Instance "test"`, `ConfigMap `+env.namespace+`/web-content is being deleted since 20`, ` ago); waits for the finalizers example.com/hold: the controller that set them has not removed them`, `apply again: the operation continues where it stopped`),
 		},
 		resource.TestStep{
 			PreConfig: func() {
-				if got := w.records(t); len(got) != 1 || got[0].Status != vnfm.StatusFailedTemp {
+				if got := env.records(t); len(got) != 1 || got[0].Status != vnfm.StatusFailedTemp {
 					t.Errorf("records: %+v", got)
 				}
-				w.kubectl("patch", "configmap", "web-content", "--type=merge", "-p", `{"metadata":{"finalizers":null}}`)
+				env.kubectl("patch", "configmap", "web-content", "--type=merge", "-p", `{"metadata":{"finalizers":null}}`)
 			},
 			Config:  config,
 			Destroy: true,

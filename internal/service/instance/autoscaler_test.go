@@ -15,44 +15,44 @@ import (
 // autoscaler: they are no drift, and neither a scale of another aspect nor a
 // change of the package touches them, not even for an instant.
 func TestAccInstance_autoscaler(t *testing.T) {
-	w := newWorld(t)
+	env := newEnv(t)
 	changed := acctest.CopyPackage(t, "core5g")
 	acctest.Edit(t, changed, "Files/kubernetes/ausf.yaml", "core5g/ausf:1.4.0", "core5g/ausf:1.5.0")
 	acctest.Hash(t, changed)
 	var upTo func(func(event) bool) []event
 	desired := func(n int) {
-		w.kubectl("annotate", "--overwrite", "hpa", "ausf", fmt.Sprintf("lab.vnf/desired-replicas=%d", n))
-		w.kubectl("wait", "deployment/ausf", fmt.Sprintf("--for=jsonpath={.status.availableReplicas}=%d", n), "--timeout=120s")
+		env.kubectl("annotate", "--overwrite", "hpa", "ausf", fmt.Sprintf("lab.vnf/desired-replicas=%d", n))
+		env.kubectl("wait", "deployment/ausf", fmt.Sprintf("--for=jsonpath={.status.availableReplicas}=%d", n), "--timeout=120s")
 	}
 	ausf := func(want string) resource.TestCheckFunc {
-		return w.gets(want, "get", "deployment", "ausf", "-o", "jsonpath={.spec.replicas} {.spec.template.spec.containers[0].image}")
+		return env.expectKubectl(want, "get", "deployment", "ausf", "-o", "jsonpath={.spec.replicas} {.spec.template.spec.containers[0].image}")
 	}
-	w.run(t,
+	env.run(t,
 		resource.TestStep{
-			Config:            w.config("core5g"),
+			Config:            env.config("core5g"),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             also(w.whole(), ausf("1 registry.example.com/core5g/ausf:1.4.0")),
+			Check:             allChecks(env.checkBackend(), ausf("1 registry.example.com/core5g/ausf:1.4.0")),
 		},
 		resource.TestStep{
 			PreConfig: func() { desired(3) },
-			Config:    w.config("core5g"),
+			Config:    env.config("core5g"),
 			PlanOnly:  true,
 		},
 		resource.TestStep{
-			PreConfig:         func() { upTo = w.watch(t, "apis/apps/v1", "deployments") },
-			Config:            w.config("core5g", `scale_levels = { user-plane = 1 }`),
+			PreConfig:         func() { upTo = env.watch(t, "apis/apps/v1", "deployments") },
+			Config:            env.config("core5g", `scale_levels = { user-plane = 1 }`),
 			ConfigPlanChecks:  updates(),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated(), replicas("upf", 2)},
 			Check:             ausf("3 registry.example.com/core5g/ausf:1.4.0"),
 		},
 		resource.TestStep{
-			Config:            w.over(changed, `scale_levels = { user-plane = 1 }`),
+			Config:            env.configFor(changed, `scale_levels = { user-plane = 1 }`),
 			ConfigPlanChecks:  updates(),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check: also(w.whole(), ausf("3 registry.example.com/core5g/ausf:1.5.0"), func(*terraform.State) error {
+			Check: allChecks(env.checkBackend(), ausf("3 registry.example.com/core5g/ausf:1.5.0"), func(*terraform.State) error {
 				// A mark at the end of what is to be looked at.
-				w.kubectl("annotate", "deployment", "ausf", "example.com/mark=end")
-				last := w.kubectl("get", "deployment", "ausf", "-o", "jsonpath={.metadata.resourceVersion}")
+				env.kubectl("annotate", "deployment", "ausf", "example.com/mark=end")
+				last := env.kubectl("get", "deployment", "ausf", "-o", "jsonpath={.metadata.resourceVersion}")
 				seen := 0
 				for _, e := range upTo(func(e event) bool { return e.Object.Metadata.ResourceVersion == last }) {
 					if e.Object.Metadata.Name != "ausf" {
@@ -71,7 +71,7 @@ func TestAccInstance_autoscaler(t *testing.T) {
 		},
 		resource.TestStep{
 			PreConfig: func() { desired(5) },
-			Config:    w.over(changed, `scale_levels = { user-plane = 1 }`),
+			Config:    env.configFor(changed, `scale_levels = { user-plane = 1 }`),
 			PlanOnly:  true,
 		},
 	)

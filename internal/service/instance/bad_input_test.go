@@ -142,10 +142,10 @@ func TestAccInstance_badInput(t *testing.T) {
 	t.Parallel()
 	for name, cases := range map[string]map[string]badInput{"schema": checkedBadInputs(), "package": plannedBadInputs(t), "chart": chartBadInputs(t)} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
-			said := w.plan(t, w.badConfig(cases))
+			env := newEnv(t)
+			said := env.plan(t, env.badConfig(cases))
 			expectErrors(t, said, cases)
-			if got := w.kubectl("get", "all", "-o", "name"); got != "" {
+			if got := env.kubectl("get", "all", "-o", "name"); got != "" {
 				t.Errorf("made by a plan: %s", got)
 			}
 		})
@@ -153,10 +153,10 @@ func TestAccInstance_badInput(t *testing.T) {
 }
 
 // plan plans a configuration that cannot be, and returns what Terraform says.
-func (w *world) plan(t *testing.T, config string) error {
+func (env *testEnv) plan(t *testing.T, config string) error {
 	t.Helper()
 	var said error
-	w.runCase(t, resource.TestCase{
+	env.runCase(t, resource.TestCase{
 		ErrorCheck: func(err error) error {
 			said = err
 			return nil
@@ -170,13 +170,13 @@ func (w *world) plan(t *testing.T, config string) error {
 }
 
 // badConfig is one configuration with all bad inputs, each with a package of its own.
-func (w *world) badConfig(cases map[string]badInput) string {
+func (env *testEnv) badConfig(cases map[string]badInput) string {
 	var config strings.Builder
-	config.WriteString(w.store.Config(acctest.VIM(w, w.lab, "test")))
+	config.WriteString(env.store.Config(acctest.VIM(env, env.lab, "test")))
 	for _, name := range slices.Sorted(maps.Keys(cases)) {
 		source := cases[name].source
 		if source == "" {
-			source = examplePackage(w, "hello")
+			source = examplePackage(env, "hello")
 		}
 		fmt.Fprintf(&config, `
 resource "vnf_package" %[1]q {
@@ -226,13 +226,13 @@ func expectErrors(t *testing.T, said error, cases map[string]badInput) {
 
 // appliedBadInput is known to be bad to the VIM alone.
 type appliedBadInput struct {
-	// prepare changes the world before the apply.
-	prepare func(w *world)
+	// prepare runs before the apply.
+	prepare func(env *testEnv)
 	// vim is the VIM; one with all rights when it is nil.
-	vim func(w *world) string
+	vim func(env *testEnv) string
 	// edits change the package hello.
 	edits     []edit
-	arguments func(w *world) string
+	arguments func(env *testEnv) string
 	want      []string
 }
 
@@ -259,24 +259,24 @@ func appliedBadInputs() map[string]appliedBadInput {
 			want:  want(`Deployment web (Files/kubernetes/web.yaml:18)`, `spec.template.metadata.labels`, "`selector` does not match template `labels`", `everything that had been made was removed again`),
 		},
 		"quota": {
-			prepare: func(w *world) { w.lab.Quota(w, w.namespace, "none", "count/deployments.apps", 0) },
+			prepare: func(env *testEnv) { env.lab.Quota(env, env.namespace, "none", "count/deployments.apps", 0) },
 			want:    want(`Deployment web (Files/kubernetes/web.yaml:18)`, `exceeded quota: none, requested: count/deployments.apps=1, used: count/deployments.apps=0, limited: count/deployments.apps=0`, `everything that had been made was removed again`),
 		},
 		"forbidden": {
-			vim: func(w *world) string {
-				lab := w.lab
+			vim: func(env *testEnv) string {
+				lab := env.lab
 				lab.AdminToken = lab.LimitedToken
-				return acctest.VIM(w, lab, "test")
+				return acctest.VIM(env, lab, "test")
 			},
-			arguments: func(w *world) string { return `namespace = "` + w.lab.LimitedNamespace + `"` },
+			arguments: func(env *testEnv) string { return `namespace = "` + env.lab.LimitedNamespace + `"` },
 			want:      want(`Unable to Instantiate VNF Instance "test"`, `is forbidden`, `cannot list resource`),
 		},
 		"VIM unknown": {
-			arguments: func(*world) string { return `vim_id = "3f1d8f8e-0000-4000-8000-000000000000"` },
+			arguments: func(*testEnv) string { return `vim_id = "3f1d8f8e-0000-4000-8000-000000000000"` },
 			want:      want(`VIM "3f1d8f8e-0000-4000-8000-000000000000" is not in the store`),
 		},
 		"package unknown": {
-			arguments: func(*world) string { return `package_id = "other@sha256:00"` },
+			arguments: func(*testEnv) string { return `package_id = "other@sha256:00"` },
 			want:      want(`VNF package "other@sha256:00" is not in the store`),
 		},
 	}
@@ -288,20 +288,20 @@ func TestAccInstance_badInputApplied(t *testing.T) {
 	t.Parallel()
 	for name, c := range appliedBadInputs() {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			env := newEnv(t)
 			if c.prepare != nil {
-				c.prepare(w)
+				c.prepare(env)
 			}
-			vim, arguments := acctest.VIM(w, w.lab, "test"), ""
+			vim, arguments := acctest.VIM(env, env.lab, "test"), ""
 			if c.vim != nil {
-				vim = c.vim(w)
+				vim = c.vim(env)
 			}
 			if c.arguments != nil {
-				arguments = c.arguments(w)
+				arguments = c.arguments(env)
 			}
-			config := w.store.Config(vim, pkg(hello(t, c.edits...)), w.instanceWith(arguments, `on_failure = "rollback"`))
-			w.run(t, resource.TestStep{Config: config, ExpectError: sentence(c.want...)})
-			if got := w.kubectl("get", "services,deployments", "-o", "name"); got != "" {
+			config := env.store.Config(vim, pkg(hello(t, c.edits...)), env.instanceWith(arguments, `on_failure = "rollback"`))
+			env.run(t, resource.TestStep{Config: config, ExpectError: sentence(c.want...)})
+			if got := env.kubectl("get", "services,deployments", "-o", "name"); got != "" {
 				t.Errorf("left behind: %s", got)
 			}
 		})

@@ -14,25 +14,25 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// clustered is a cloud for servers that become a Kubernetes cluster, with the host of a
+// clusterScriptEnv is a cloud for servers that become a Kubernetes cluster, with the host of a
 // registry that its nodes use.
-type clustered struct {
+type clusterScriptEnv struct {
 	*cloud
 	registry *labtest.Shell
 }
 
-func newClustered(t *testing.T, systems ...string) *clustered {
+func newClusterScriptEnv(t *testing.T, systems ...string) *clusterScriptEnv {
 	t.Helper()
-	k := &clustered{cloud: newCloud(t)}
-	k.env = labtest.OpenStackSystems(t, append(systems, labtest.OpenStackDocker)...)
-	k.registry = k.env.NewServer(t, "registry", labtest.OpenStackDockerImage, "net0")
+	k := &clusterScriptEnv{cloud: newCloud(t)}
+	k.openstack = labtest.OpenStackSystems(t, append(systems, labtest.OpenStackDocker)...)
+	k.registry = k.openstack.NewServer(t, "registry", labtest.OpenStackDockerImage, "net0")
 	return k
 }
 
 // cluster is one of the example package, or a copy, that uses the registry; the driver may
 // have parameters and secrets of its own.
-func (k *clustered) cluster(source, params, secrets string, arguments ...string) string {
-	net0 := k.env.Networks["net0"]
+func (k *clusterScriptEnv) cluster(source, params, secrets string, arguments ...string) string {
+	net0 := k.openstack.Networks["net0"]
 	links := fmt.Sprintf(`ext_virtual_links = {
     masters  = { resource_id = %[1]q, ext_cps = { masterNode_CP1 = {} } }
     workers  = { resource_id = %[1]q, ext_cps = { workerNode_CP2 = {} } }
@@ -63,18 +63,18 @@ func (k *clustered) cluster(source, params, secrets string, arguments ...string)
       external_lb_param = { ssh_password = "ubuntu" }
     }
   }`, secrets)
-	return k.over(source, "simple", links, append(arguments, params, secrets)...)
+	return k.configFor(source, "simple", links, append(arguments, params, secrets)...)
 }
 
 // connected is the registry.
-func (k *clustered) connected() string {
+func (k *clusterScriptEnv) connected() string {
 	return fmt.Sprintf(`
 resource "vnf_private_registry" "registry" {
   host       = %q
   image_path = %q
   ssh        = { username = "ubuntu", password_wo = "ubuntu", password_wo_version = 1 }
 }
-`, k.registry.Address, k.env.RegistryArchive)
+`, k.registry.Address, k.openstack.RegistryArchive)
 }
 
 // vim reads the VIM that the cluster is.
@@ -86,7 +86,7 @@ data "vnf_vim" "edge" {
 `
 
 // shells are sessions on the servers of a VDU.
-func (k *clustered) shells(t *testing.T, vdu string) []*labtest.Shell {
+func (k *clusterScriptEnv) shells(t *testing.T, vdu string) []*labtest.Shell {
 	t.Helper()
 	var out []*labtest.Shell
 	for _, v := range k.vnfcs()[vdu] {
@@ -95,9 +95,9 @@ func (k *clustered) shells(t *testing.T, vdu string) []*labtest.Shell {
 	return out
 }
 
-// whole checks the nodes that the cluster has by its own API, that each of them pulls from
+// checkBackend checks the nodes that the cluster has by its own API, that each of them pulls from
 // the registry, and that the load balancer knows the masters.
-func (k *clustered) whole(t *testing.T, nodes ...string) resource.TestCheckFunc {
+func (k *clusterScriptEnv) checkBackend(t *testing.T, nodes ...string) resource.TestCheckFunc {
 	return func(*terraform.State) error {
 		master := k.shells(t, "masterNode")[0]
 		got := strings.Fields(master.Root(t, "lab-kubectl --kubeconfig /etc/kubernetes/admin.conf get nodes -o name | sed s,node/,,"))
@@ -126,15 +126,15 @@ func (k *clustered) whole(t *testing.T, nodes ...string) resource.TestCheckFunc 
 }
 
 // push puts an image into the registry that nodes pull.
-func (k *clustered) push(t *testing.T) {
+func (k *clusterScriptEnv) push(t *testing.T) {
 	t.Helper()
 	k.registry.Root(t, "mkdir -p /etc/docker && echo '{\"insecure-registries\": [\"%[1]s:5000\"]}' > /etc/docker/daemon.json && systemctl reload docker", k.registry.Address)
-	k.registry.Upload(t, k.env.SampleArchive, "/root/sample.tar")
+	k.registry.Upload(t, k.openstack.SampleArchive, "/root/sample.tar")
 	k.registry.Root(t, "docker load -q -i /root/sample.tar && docker tag sample:latest %[1]s:5000/sample:1 && docker push -q %[1]s:5000/sample:1", k.registry.Address)
 }
 
 // nodes checks how many nodes there are, and that the load balancer has as many.
-func (k *clustered) nodes(t *testing.T, want int) resource.TestCheckFunc {
+func (k *clusterScriptEnv) nodes(t *testing.T, want int) resource.TestCheckFunc {
 	return func(state *terraform.State) error {
 		master := k.shells(t, "masterNode")[0]
 		got := strings.Fields(master.Root(t, "lab-kubectl --kubeconfig /etc/kubernetes/admin.conf get nodes -o name | sed s,node/,,"))
@@ -142,12 +142,12 @@ func (k *clustered) nodes(t *testing.T, want int) resource.TestCheckFunc {
 			return fmt.Errorf("the cluster has nodes %v, not %d", got, want)
 		}
 		slices.Sort(got)
-		return k.whole(t, got...)(state)
+		return k.checkBackend(t, got...)(state)
 	}
 }
 
 // same checks that the cluster is the VIM that it was at the first call.
-func (k *clustered) same() resource.TestCheckFunc {
+func (k *clusterScriptEnv) same() resource.TestCheckFunc {
 	id := ""
 	return resource.TestCheckResourceAttrWith("vnf_instance.test", "registered_vim_id", func(now string) error {
 		if id == "" {
@@ -161,7 +161,7 @@ func (k *clustered) same() resource.TestCheckFunc {
 }
 
 // gone checks that the VNFCs whose ids a file holds are others now.
-func (k *clustered) gone(t *testing.T, file string) resource.TestCheckFunc {
+func (k *clusterScriptEnv) gone(t *testing.T, file string) resource.TestCheckFunc {
 	t.Helper()
 	return func(*terraform.State) error {
 		ids, err := os.ReadFile(file)

@@ -22,11 +22,11 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 )
 
-// clusters is a world with an instance on two clusters: the VDU "web" on the first,
+// twoClusterEnv is an environment with an instance on two clusters: the VDU "web" on the first,
 // the VDU "cache" and the manifests of siteFile on the second, which is the VIM
 // connection "edge".
-type clusters struct {
-	*world
+type twoClusterEnv struct {
+	*testEnv
 	edge labtest.Env
 	// site is the namespace on the second cluster, which the instance makes.
 	site string
@@ -38,12 +38,12 @@ const (
 	centralFile = "Files/kubernetes/central.yaml"
 )
 
-func newClusters(t *testing.T) *clusters {
+func newTwoClusterEnv(t *testing.T) *twoClusterEnv {
 	t.Helper()
-	w := newWorld(t)
+	env := newEnv(t)
 	edge := labtest.Second(t)
-	w.further = map[string]labtest.Env{"edge": edge}
-	c := &clusters{world: w, edge: edge, site: w.namespace + "-site"}
+	env.further = map[string]labtest.Env{"edge": edge}
+	c := &twoClusterEnv{testEnv: env, edge: edge, site: env.namespace + "-site"}
 	t.Cleanup(func() {
 		if _, err := edge.TryKubectl(context.WithoutCancel(t.Context()), "delete", "namespace", c.site, "--ignore-not-found", "--wait=false"); err != nil {
 			t.Logf("removing namespace %s: %v", c.site, err)
@@ -53,43 +53,43 @@ func newClusters(t *testing.T) *clusters {
 }
 
 // twoVIMs registers the API servers of both clusters at these endpoints.
-func (c *clusters) twoVIMs(first, second string) string {
+func (c *twoClusterEnv) twoVIMs(first, second string) string {
 	one, two := c.lab, c.edge
 	one.Endpoint, two.Endpoint = first, second
 	return acctest.VIM(c, one, "test") + strings.Replace(acctest.VIM(c, two, "edge"), `"vnf_vim" "test"`, `"vnf_vim" "edge"`, 1)
 }
 
 // placed are the arguments that place the parts.
-func (c *clusters) placed(arguments ...string) string {
+func (c *twoClusterEnv) placed(arguments ...string) string {
 	return c.instance(append(arguments, fmt.Sprintf(`vim_connections = {
     edge = { vim_id = vnf_vim.edge.id, namespace = %q, vdu_ids = ["cache"], manifests = [%q] }
   }`, c.site, siteFile))...)
 }
 
-// there runs kubectl in the namespace on the second cluster.
-func (c *clusters) there(args ...string) string {
+// kubectlSecond runs kubectl in the namespace on the second cluster.
+func (c *twoClusterEnv) kubectlSecond(args ...string) string {
 	c.Helper()
 	return strings.TrimSpace(c.edge.Kubectl(c, append([]string{"-n", c.site}, args...)...))
 }
 
-// getsThere checks what kubectl prints of the second cluster.
-func (c *clusters) getsThere(want string, args ...string) resource.TestCheckFunc {
+// expectKubectlSecond checks what kubectl prints of the second cluster.
+func (c *twoClusterEnv) expectKubectlSecond(want string, args ...string) resource.TestCheckFunc {
 	return func(*terraform.State) error {
-		if got := c.there(args...); got != want {
+		if got := c.kubectlSecond(args...); got != want {
 			return fmt.Errorf("second cluster: kubectl %s: %q, want %q", strings.Join(args, " "), got, want)
 		}
 		return nil
 	}
 }
 
-// nothingLeft checks that neither cluster has an object of any instance of the test.
-func (c *clusters) nothingLeft(t *testing.T) {
+// expectNothingLeft checks that neither cluster has an object of any instance of the test.
+func (c *twoClusterEnv) expectNothingLeft(t *testing.T) {
 	t.Helper()
 	c.expectNothing(t)
 	const kinds = "all,configmaps,secrets,leases,serviceaccounts,cronjobs"
 	for name, left := range map[string]string{
 		"first":  c.kubectl("get", kinds, "-l", "vnf.nfv-iac.github.io/instance-id", "-o", "name"),
-		"second": c.there("get", kinds, "-o", "name") + c.there("get", "namespace", c.site, "--ignore-not-found", "-o", "name"),
+		"second": c.kubectlSecond("get", kinds, "-o", "name") + c.kubectlSecond("get", "namespace", c.site, "--ignore-not-found", "-o", "name"),
 	} {
 		if left != "" {
 			t.Errorf("left on the %s cluster: %s", name, left)
@@ -169,8 +169,8 @@ func cacheVDU(t testing.TB, dir string) {
 `)(t, dir)
 }
 
-// onTwo is a version of the package for two clusters: what is in the files of either.
-func onTwo(t testing.TB, version, central, site string, edits ...edit) string {
+// twoClusterPackage is a version of the package for two clusters: what is in the files of either.
+func twoClusterPackage(t testing.TB, version, central, site string, edits ...edit) string {
 	t.Helper()
 	return hello(t, append([]edit{cacheVDU, manifests("web:1.0.0", "web:"+version), func(t testing.TB, dir string) {
 		acctest.Write(t, dir, cacheFile, cache(version))
@@ -181,10 +181,10 @@ func onTwo(t testing.TB, version, central, site string, edits ...edit) string {
 
 // TestAccInstance_clusters leads an instance on two clusters through its whole life.
 func TestAccInstance_clusters(t *testing.T) {
-	c := newClusters(t)
-	first := onTwo(t, "1.0.0", configMap("to-site", "a")+"---\n"+configMap("central", "a"), configMap("site", "a")+"---\n"+cronJob("report"))
+	c := newTwoClusterEnv(t)
+	first := twoClusterPackage(t, "1.0.0", configMap("to-site", "a")+"---\n"+configMap("central", "a"), configMap("site", "a")+"---\n"+cronJob("report"))
 	// In the second version one object moves each way, one goes and one comes on each cluster.
-	second := onTwo(t, "2.0.0", cronJob("report")+"---\n"+configMap("central-next", "a"), configMap("to-site", "a")+"---\n"+configMap("site-next", "a"))
+	second := twoClusterPackage(t, "2.0.0", cronJob("report")+"---\n"+configMap("central-next", "a"), configMap("to-site", "a")+"---\n"+configMap("site-next", "a"))
 	vims := c.twoVIMs(c.lab.Endpoint, c.edge.Endpoint)
 	config := func(source string, arguments ...string) string {
 		return c.store.Config(vims, pkg(source), c.placed(arguments...), lookups)
@@ -200,7 +200,7 @@ func TestAccInstance_clusters(t *testing.T) {
 	victim := filepath.Join(t.TempDir(), "victim")
 	var before []string
 	caches := func() []string {
-		return strings.Fields(c.there("get", "pods", "-l", "app.kubernetes.io/name=cache", "-o", "jsonpath={.items[*].metadata.name}"))
+		return strings.Fields(c.kubectlSecond("get", "pods", "-l", "app.kubernetes.io/name=cache", "-o", "jsonpath={.items[*].metadata.name}"))
 	}
 	heal := fmt.Sprintf(`heal = { trigger = "a", vnfc_ids = ["cache-${file(%q)}"] }`, victim)
 	c.run(t,
@@ -213,7 +213,7 @@ func TestAccInstance_clusters(t *testing.T) {
 					"v1/ConfigMap cache-config", "edge: v1/ConfigMap cache-config",
 					"edge: v1/Service cache", "edge: apps/v1/Deployment cache", "edge: v1/ConfigMap site", "edge: batch/v1/CronJob report"),
 			},
-			Check: also(c.whole(), c.heard.silent(),
+			Check: allChecks(c.checkBackend(), c.diagnostics.NoWarnings(),
 				resource.TestCheckTypeSetElemNestedAttrs("data.vnf_instance.by_id", "vnfcs.*", map[string]string{"vdu_id": "web", "namespace": c.namespace}),
 				resource.TestCheckTypeSetElemNestedAttrs("data.vnf_instance.by_id", "vnfcs.*", map[string]string{"vdu_id": "cache", "namespace": c.site})),
 		},
@@ -221,23 +221,23 @@ func TestAccInstance_clusters(t *testing.T) {
 			Config:            config(first, `scale_levels = { cache = 2 }`),
 			ConfigPlanChecks:  updates(),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated(), replicas("web", 1), replicas("cache", 3)},
-			Check: also(c.whole(), c.ends(t, "SCALE COMPLETED"), c.getsThere("3 3", "get", "deployment", "cache", "-o", "jsonpath={.spec.replicas} {.status.availableReplicas}"),
-				c.gets("1", "get", "deployment", "web", "-o", "jsonpath={.spec.replicas}")),
+			Check: allChecks(c.checkBackend(), c.expectLastOperations(t, "SCALE COMPLETED"), c.expectKubectlSecond("3 3", "get", "deployment", "cache", "-o", "jsonpath={.spec.replicas} {.status.availableReplicas}"),
+				c.expectKubectl("1", "get", "deployment", "web", "-o", "jsonpath={.spec.replicas}")),
 		},
 		resource.TestStep{
 			Config:            config(first, levels),
 			ConfigPlanChecks:  updates(),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated(), replicas("web", 2), replicas("cache", 3)},
-			Check:             also(c.whole(), c.gets("2 2", "get", "deployment", "web", "-o", "jsonpath={.spec.replicas} {.status.availableReplicas}")),
+			Check:             allChecks(c.checkBackend(), c.expectKubectl("2 2", "get", "deployment", "web", "-o", "jsonpath={.spec.replicas} {.status.availableReplicas}")),
 		},
 		resource.TestStep{
 			PreConfig: func() {
-				c.there("set", "image", "deployment/cache", "cache=registry.example.com/hello/cache:hotfix")
-				c.there("delete", "configmap", "site")
+				c.kubectlSecond("set", "image", "deployment/cache", "cache=registry.example.com/hello/cache:hotfix")
+				c.kubectlSecond("delete", "configmap", "site")
 			},
 			RefreshState:       true,
 			ExpectNonEmptyPlan: true,
-			Check: also(
+			Check: allChecks(
 				resource.TestCheckResourceAttr(address, "objects.edge: apps/v1/Deployment cache", "drifted: spec.template.spec.containers[name=cache].image"),
 				resource.TestCheckNoResourceAttr(address, "objects.edge: v1/ConfigMap site"),
 				resource.TestCheckResourceAttrSet(address, "objects.apps/v1/Deployment web")),
@@ -249,8 +249,8 @@ func TestAccInstance_clusters(t *testing.T) {
 				plancheck.ExpectKnownValue(address, tfjsonpath.New("objects").AtMapKey("edge: v1/ConfigMap site"), knownvalue.NotNull()),
 			}},
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check: also(c.whole(), c.ends(t, "HEAL COMPLETED"), c.getsThere("registry.example.com/hello/cache:1.0.0", "get", "deployment", "cache", "-o", "jsonpath={.spec.template.spec.containers[0].image}"),
-				c.getsThere("a", "get", "configmap", "site", "-o", "jsonpath={.data.text}")),
+			Check: allChecks(c.checkBackend(), c.expectLastOperations(t, "HEAL COMPLETED"), c.expectKubectlSecond("registry.example.com/hello/cache:1.0.0", "get", "deployment", "cache", "-o", "jsonpath={.spec.template.spec.containers[0].image}"),
+				c.expectKubectlSecond("a", "get", "configmap", "site", "-o", "jsonpath={.data.text}")),
 		},
 		resource.TestStep{
 			PreConfig: func() {
@@ -262,7 +262,7 @@ func TestAccInstance_clusters(t *testing.T) {
 			Config:            config(first, levels, heal),
 			ConfigPlanChecks:  updates(),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated(), replicas("cache", 3)},
-			Check: also(c.whole(), func(*terraform.State) error {
+			Check: allChecks(c.checkBackend(), func(*terraform.State) error {
 				after := caches()
 				kept := slices.DeleteFunc(slices.Clone(after), func(pod string) bool { return !slices.Contains(before, pod) })
 				if len(after) != 3 || len(kept) != 2 || slices.Contains(after, before[0]) {
@@ -280,26 +280,26 @@ func TestAccInstance_clusters(t *testing.T) {
 					"v1/ConfigMap cache-config", "edge: v1/ConfigMap cache-config",
 					"edge: v1/Service cache", "edge: apps/v1/Deployment cache", "edge: v1/ConfigMap to-site", "edge: v1/ConfigMap site-next"),
 			},
-			Check: also(c.whole(), c.heard.silent(), c.ends(t, "CHANGE_VNFPKG COMPLETED"),
-				c.getsThere("3 registry.example.com/hello/cache:2.0.0", "get", "deployment", "cache", "-o", "jsonpath={.status.availableReplicas} {.spec.template.spec.containers[0].image}"),
-				c.gets("2 registry.example.com/hello/web:2.0.0", "get", "deployment", "web", "-o", "jsonpath={.status.availableReplicas} {.spec.template.spec.containers[0].image}")),
+			Check: allChecks(c.checkBackend(), c.diagnostics.NoWarnings(), c.expectLastOperations(t, "CHANGE_VNFPKG COMPLETED"),
+				c.expectKubectlSecond("3 registry.example.com/hello/cache:2.0.0", "get", "deployment", "cache", "-o", "jsonpath={.status.availableReplicas} {.spec.template.spec.containers[0].image}"),
+				c.expectKubectl("2 registry.example.com/hello/web:2.0.0", "get", "deployment", "web", "-o", "jsonpath={.status.availableReplicas} {.spec.template.spec.containers[0].image}")),
 		},
 	)
-	c.nothingLeft(t)
+	c.expectNothingLeft(t)
 }
 
 // TestAccInstance_clusterUnreachable cuts the second cluster off at a refresh and in
 // the middle of operations: what can be done on the first is done, the state tells
 // the truth, and the next apply goes on.
 func TestAccInstance_clusterUnreachable(t *testing.T) {
-	c := newClusters(t)
+	c := newTwoClusterEnv(t)
 	vims := c.twoVIMs(c.lab.Endpoint, c.edge.FaultyEndpoint(t))
 	// The pods on the second cluster are ready late enough to be cut off before.
 	late := func(t testing.TB, dir string) {
 		acctest.Edit(t, dir, cacheFile, "metadata: { labels: { app.kubernetes.io/name: cache } }", "metadata: { labels: { app.kubernetes.io/name: cache }, annotations: { lab.vnf/ready-delay: 10s } }")
 	}
-	source := onTwo(t, "1.0.0", configMap("central", "a"), configMap("site", "a"), late)
-	next := onTwo(t, "2.0.0", configMap("central-next", "a"), configMap("site-next", "a"), late)
+	source := twoClusterPackage(t, "1.0.0", configMap("central", "a"), configMap("site", "a"), late)
+	next := twoClusterPackage(t, "2.0.0", configMap("central-next", "a"), configMap("site-next", "a"), late)
 	config := func(source string, arguments ...string) string {
 		return c.store.Config(vims, pkg(source), c.placed(arguments...))
 	}
@@ -332,20 +332,20 @@ func TestAccInstance_clusterUnreachable(t *testing.T) {
 			Config:             config(source, short),
 			ExpectNonEmptyPlan: true,
 			ConfigStateChecks:  []statecheck.StateCheck{failedTemp()},
-			Check: also(c.heard.warned(`(?s)"test" Is Not Instantiated Yet: .*VIM connection "edge": .*127\.0\.0\.1`),
-				c.gets("1", "get", "deployment", "web", "-o", "jsonpath={.status.availableReplicas}")),
+			Check: allChecks(c.diagnostics.HasWarning(`(?s)"test" Is Not Instantiated Yet: .*VIM connection "edge": .*127\.0\.0\.1`),
+				c.expectKubectl("1", "get", "deployment", "web", "-o", "jsonpath={.status.availableReplicas}")),
 		},
 		resource.TestStep{
 			PreConfig:         mend,
 			Config:            config(source, short),
 			ConfigPlanChecks:  updates(),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             also(c.whole(), c.ends(t, "INSTANTIATE COMPLETED")),
+			Check:             allChecks(c.checkBackend(), c.expectLastOperations(t, "INSTANTIATE COMPLETED")),
 		},
 		// A refresh says that it could not look, and plans nothing for that.
 		resource.TestStep{
 			PreConfig: func() {
-				c.heard.take()
+				c.diagnostics.Discard()
 				c.edge.Fault(t, "cut")
 			},
 			Config:   config(source, short),
@@ -353,7 +353,7 @@ func TestAccInstance_clusterUnreachable(t *testing.T) {
 		},
 		resource.TestStep{
 			PreConfig: func() {
-				if err := c.heard.warned(`(?s)"test" Could Not Be Looked At: .*VIM connection "edge"`)(nil); err != nil {
+				if err := c.diagnostics.HasWarning(`(?s)"test" Could Not Be Looked At: .*VIM connection "edge"`)(nil); err != nil {
 					t.Error(err)
 				}
 				mend()
@@ -367,7 +367,7 @@ func TestAccInstance_clusterUnreachable(t *testing.T) {
 			Config:            config(next, short),
 			ConfigPlanChecks:  updates(),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             also(c.whole(), c.ends(t, "CHANGE_VNFPKG COMPLETED")),
+			Check:             allChecks(c.checkBackend(), c.expectLastOperations(t, "CHANGE_VNFPKG COMPLETED")),
 		},
 		resource.TestStep{
 			PreConfig:   func() { c.edge.Fault(t, "cut") },
@@ -376,16 +376,16 @@ func TestAccInstance_clusterUnreachable(t *testing.T) {
 		},
 		resource.TestStep{PreConfig: mend, Config: c.store.Config(vims, pkg(next))},
 	)
-	c.nothingLeft(t)
+	c.expectNothingLeft(t)
 }
 
 // TestAccInstance_clusterUnseen cuts the second cluster off while something differs on
 // the first: that is seen, planned, refused where it cannot be, and repaired.
 func TestAccInstance_clusterUnseen(t *testing.T) {
-	c := newClusters(t)
+	c := newTwoClusterEnv(t)
 	vims := c.twoVIMs(c.lab.Endpoint, c.edge.FaultyEndpoint(t))
-	source := onTwo(t, "1.0.0", configMap("central", "a"), configMap("site", "a"))
-	bad := onTwo(t, "1.0.0", strings.Replace(configMap("central", "a"), "data: {", "data: { \"not a key\": b,", 1), configMap("site", "a"))
+	source := twoClusterPackage(t, "1.0.0", configMap("central", "a"), configMap("site", "a"))
+	bad := twoClusterPackage(t, "1.0.0", strings.Replace(configMap("central", "a"), "data: {", "data: { \"not a key\": b,", 1), configMap("site", "a"))
 	config := func(source string) string {
 		return c.store.Config(vims, pkg(source), c.placed(`timeouts = { update = "40s", read = "10s" }`))
 	}
@@ -397,13 +397,13 @@ func TestAccInstance_clusterUnseen(t *testing.T) {
 		resource.TestStep{
 			PreConfig: func() {
 				c.kubectl("delete", "configmap", "central")
-				c.there("delete", "configmap", "site")
+				c.kubectlSecond("delete", "configmap", "site")
 				cut()
 			},
 			RefreshState:       true,
 			ExpectNonEmptyPlan: true,
-			Check: also(
-				c.heard.warned(`(?s)"test" Could Not Be Looked At: .*VIM connection "edge": .*drift is not seen there`),
+			Check: allChecks(
+				c.diagnostics.HasWarning(`(?s)"test" Could Not Be Looked At: .*VIM connection "edge": .*drift is not seen there`),
 				resource.TestCheckNoResourceAttr(address, "objects.v1/ConfigMap central"),
 				digest(address, "objects.apps/v1/Deployment web", known),
 				digest(address, "objects.edge: apps/v1/Deployment cache", known),
@@ -417,7 +417,7 @@ func TestAccInstance_clusterUnseen(t *testing.T) {
 		},
 		resource.TestStep{
 			PreConfig: func() {
-				if err := c.gets("a", "get", "configmap", "central", "-o", "jsonpath={.data.text}")(nil); err != nil {
+				if err := c.expectKubectl("a", "get", "configmap", "central", "-o", "jsonpath={.data.text}")(nil); err != nil {
 					t.Error(err)
 				}
 				c.edge.Fault(t, "clear")
@@ -425,21 +425,21 @@ func TestAccInstance_clusterUnseen(t *testing.T) {
 			Config:            config(source),
 			ConfigPlanChecks:  updates(),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             also(c.whole(), c.ends(t, "HEAL COMPLETED")),
+			Check:             allChecks(c.checkBackend(), c.expectLastOperations(t, "HEAL COMPLETED")),
 		},
 		resource.TestStep{PreConfig: cut, Config: config(bad), PlanOnly: true, ExpectError: sentence(`ConfigMap central`, `not a key`)},
 		resource.TestStep{PreConfig: func() { c.edge.Fault(t, "clear") }, Config: config(source), PlanOnly: true},
 	)
-	c.nothingLeft(t)
+	c.expectNothingLeft(t)
 }
 
 // TestAccInstance_clusterRollback fails on the second cluster: what was done on
 // both is undone.
 func TestAccInstance_clusterRollback(t *testing.T) {
-	c := newClusters(t)
+	c := newTwoClusterEnv(t)
 	vims := c.twoVIMs(c.lab.Endpoint, c.edge.Endpoint)
-	good := onTwo(t, "1.0.0", configMap("central", "a"), configMap("site", "a"))
-	bad := onTwo(t, "2.0.0", configMap("central-next", "a"), configMap("site-next", "a")+"---\n"+failedJob)
+	good := twoClusterPackage(t, "1.0.0", configMap("central", "a"), configMap("site", "a"))
+	bad := twoClusterPackage(t, "2.0.0", configMap("central-next", "a"), configMap("site-next", "a")+"---\n"+failedJob)
 	config := func(source string) string {
 		return c.store.Config(vims, pkg(source), c.placed(`on_failure = "rollback"`))
 	}
@@ -449,11 +449,11 @@ func TestAccInstance_clusterRollback(t *testing.T) {
 			ExpectError: sentence(`Unable to Instantiate VNF Instance "test"`, `VIM connection "edge"`, `Job `+c.site+`/migrate`, `everything that had been made was removed again`),
 		},
 		resource.TestStep{
-			PreConfig:         func() { c.nothingLeft(t) },
+			PreConfig:         func() { c.expectNothingLeft(t) },
 			Config:            config(good),
 			ConfigPlanChecks:  planned(plancheck.ResourceActionCreate),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             c.whole(),
+			Check:             c.checkBackend(),
 		},
 		resource.TestStep{
 			Config:      config(bad),
@@ -462,9 +462,9 @@ func TestAccInstance_clusterRollback(t *testing.T) {
 		resource.TestStep{
 			Config:            config(good),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check: also(c.whole(), c.image("1 registry.example.com/hello/web:1.0.0"),
-				c.getsThere("registry.example.com/hello/cache:1.0.0", "get", "deployment", "cache", "-o", "jsonpath={.spec.template.spec.containers[0].image}")),
+			Check: allChecks(c.checkBackend(), c.image("1 registry.example.com/hello/web:1.0.0"),
+				c.expectKubectlSecond("registry.example.com/hello/cache:1.0.0", "get", "deployment", "cache", "-o", "jsonpath={.spec.template.spec.containers[0].image}")),
 		},
 	)
-	c.nothingLeft(t)
+	c.expectNothingLeft(t)
 }

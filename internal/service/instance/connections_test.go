@@ -18,25 +18,25 @@ import (
 // TestAccInstance_connections places the user plane of a 5G core on a VIM of its
 // own and leads both parts through their life, until it comes home again.
 func TestAccInstance_connections(t *testing.T) {
-	w := newWorld(t)
-	far := w.lab.Namespace(t)
-	vims := acctest.VIM(w, w.lab, "test") + strings.ReplaceAll(strings.Replace(acctest.VIM(w, w.lab, "test"), `"vnf_vim" "test"`, `"vnf_vim" "far"`, 1), `= "test"`, `= "far"`)
+	env := newEnv(t)
+	far := env.lab.Namespace(t)
+	vims := acctest.VIM(env, env.lab, "test") + strings.ReplaceAll(strings.Replace(acctest.VIM(env, env.lab, "test"), `"vnf_vim" "test"`, `"vnf_vim" "far"`, 1), `= "test"`, `= "far"`)
 	config := func(arguments ...string) string {
-		return w.store.Config(vims, pkg(examplePackage(t, "core5g")), w.instance(arguments...), lookups)
+		return env.store.Config(vims, pkg(examplePackage(t, "core5g")), env.instance(arguments...), lookups)
 	}
 	placed := fmt.Sprintf(`vim_connections = { edge = { vim_id = vnf_vim.far.id, namespace = %q, vdu_ids = ["upf"] } }`, far)
-	there := func(args ...string) string {
-		return strings.TrimSpace(w.lab.Kubectl(t, append([]string{"-n", far}, args...)...))
+	kubectlSecond := func(args ...string) string {
+		return strings.TrimSpace(env.lab.Kubectl(t, append([]string{"-n", far}, args...)...))
 	}
 	const upf = "edge: apps/v1/StatefulSet upf"
 	// parts checks what is in both places.
 	parts := func(edge string) resource.TestCheckFunc {
 		return func(*terraform.State) error {
 			const kinds = "statefulsets,deployments"
-			if got := strings.Join(strings.Fields(there("get", kinds, "-o", "name")), " "); got != edge {
+			if got := strings.Join(strings.Fields(kubectlSecond("get", kinds, "-o", "name")), " "); got != edge {
 				return fmt.Errorf("on the further VIM: %q, want %q", got, edge)
 			}
-			if both := w.kubectl("get", kinds, "-o", "name"); strings.Contains(both, "upf") == (edge != "") || !strings.Contains(both, "amf") {
+			if both := env.kubectl("get", kinds, "-o", "name"); strings.Contains(both, "upf") == (edge != "") || !strings.Contains(both, "amf") {
 				return fmt.Errorf("on the instance's own VIM: %s", both)
 			}
 			return nil
@@ -45,27 +45,27 @@ func TestAccInstance_connections(t *testing.T) {
 	object := func(key string, check knownvalue.Check) statecheck.StateCheck {
 		return statecheck.ExpectKnownValue(address, tfjsonpath.New("objects").AtMapKey(key), check)
 	}
-	w.run(t,
+	env.run(t,
 		resource.TestStep{
 			Config: config(placed),
 			ConfigStateChecks: []statecheck.StateCheck{
 				instantiated(), replicas("upf", 1), replicas("amf", 2),
 				object(upf, knownvalue.NotNull()), object("edge: v1/Service upf", knownvalue.NotNull()), object("v1/Service amf", knownvalue.NotNull()),
 			},
-			Check: also(parts("statefulset.apps/upf"), w.heard.silent(),
+			Check: allChecks(parts("statefulset.apps/upf"), env.diagnostics.NoWarnings(),
 
 				resource.TestCheckTypeSetElemNestedAttrs("data.vnf_instance.by_id", "vnfcs.*", map[string]string{"vdu_id": "upf", "namespace": far})),
 		},
 		resource.TestStep{
 			// Somebody changes things there, and another level is wanted.
-			PreConfig: func() { there("set", "image", "statefulset/upf", "*=registry.example.com/core5g/upf:hotfix") },
+			PreConfig: func() { kubectlSecond("set", "image", "statefulset/upf", "*=registry.example.com/core5g/upf:hotfix") },
 			Config:    config(placed, `scale_levels = { user-plane = 2 }`),
 			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
 				plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate),
 			}},
 			ConfigStateChecks: []statecheck.StateCheck{instantiated(), replicas("upf", 3)},
-			Check: also(parts("statefulset.apps/upf"), w.ends(t, "INSTANTIATE COMPLETED", "SCALE COMPLETED", "HEAL COMPLETED"), func(*terraform.State) error {
-				if image := there("get", "statefulset", "upf", "-o", "jsonpath={.spec.template.spec.containers[0].image}"); strings.Contains(image, "hotfix") {
+			Check: allChecks(parts("statefulset.apps/upf"), env.expectLastOperations(t, "INSTANTIATE COMPLETED", "SCALE COMPLETED", "HEAL COMPLETED"), func(*terraform.State) error {
+				if image := kubectlSecond("get", "statefulset", "upf", "-o", "jsonpath={.spec.template.spec.containers[0].image}"); strings.Contains(image, "hotfix") {
 					return fmt.Errorf("the image is still %s", image)
 				}
 				return nil
@@ -83,10 +83,10 @@ func TestAccInstance_connections(t *testing.T) {
 				plancheck.ExpectKnownValue(address, tfjsonpath.New("objects").AtMapKey("apps/v1/StatefulSet upf"), knownvalue.NotNull()),
 			}},
 			ConfigStateChecks: []statecheck.StateCheck{instantiated(), replicas("upf", 3)},
-			Check:             also(parts(""), w.whole()),
+			Check:             allChecks(parts(""), env.checkBackend()),
 		},
 	)
-	if left := there("get", "all,configmaps,secrets,leases", "-l", "vnf.nfv-iac.github.io/instance-id", "-o", "name"); left != "" {
+	if left := kubectlSecond("get", "all,configmaps,secrets,leases", "-l", "vnf.nfv-iac.github.io/instance-id", "-o", "name"); left != "" {
 		t.Errorf("left on the further VIM: %s", left)
 	}
 }
@@ -94,12 +94,12 @@ func TestAccInstance_connections(t *testing.T) {
 // TestAccInstance_connectionPlaces refuses two parts in one place, and the removal
 // of a VIM that has a part.
 func TestAccInstance_connectionPlaces(t *testing.T) {
-	w := newWorld(t)
-	same := fmt.Sprintf(`vim_connections = { edge = { vim_id = vnf_vim.test.id, namespace = %q, vdu_ids = ["web"] } }`, w.namespace)
-	w.run(t,
+	env := newEnv(t)
+	same := fmt.Sprintf(`vim_connections = { edge = { vim_id = vnf_vim.test.id, namespace = %q, vdu_ids = ["web"] } }`, env.namespace)
+	env.run(t,
 		resource.TestStep{
-			Config:      w.config("hello", same),
-			ExpectError: sentence(`Namespace "`+w.namespace+`" of VIM "test" is the instance's own place already`, `Give the VIM connection another VIM or namespace.`),
+			Config:      env.config("hello", same),
+			ExpectError: sentence(`Namespace "`+env.namespace+`" of VIM "test" is the instance's own place already`, `Give the VIM connection another VIM or namespace.`),
 		},
 	)
 }

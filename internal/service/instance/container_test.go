@@ -41,7 +41,7 @@ var gatewayObjects = []string{
 
 // TestContainers takes a VNF whose containers only its VNFD describes through its life.
 func TestContainers(t *testing.T) {
-	w := newWorld(t)
+	env := newEnv(t)
 	digests := map[string]knownvalue.Check{}
 	for _, key := range gatewayObjects {
 		digests[key] = knownvalue.NotNull()
@@ -56,9 +56,9 @@ func TestContainers(t *testing.T) {
 	noChange := resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}
 	jsonpath := "jsonpath={.spec.replicas} {.spec.template.spec.containers[0].image}"
 	var uid string
-	w.run(t,
+	env.run(t,
 		resource.TestStep{
-			Config: w.over(first),
+			Config: env.configFor(first),
 			ConfigPlanChecks: resource.ConfigPlanChecks{
 				PreApply: []plancheck.PlanCheck{
 					plancheck.ExpectKnownValue(address, tfjsonpath.New("objects"), knownvalue.MapExact(digests)),
@@ -73,22 +73,22 @@ func TestContainers(t *testing.T) {
 			ConfigStateChecks: []statecheck.StateCheck{
 				statecheck.ExpectKnownValue(address, tfjsonpath.New("status"), knownvalue.StringExact("INSTANTIATED")),
 			},
-			Check: also(w.whole(),
-				w.gets("Guaranteed", "get", "pods", "-l", "app.kubernetes.io/name=proxy", "-o", "jsonpath={.items[0].status.qosClass}"),
-				w.gets("1Gi", "get", "persistentvolumeclaim", "session-data-sessions-0", "-o", "jsonpath={.spec.resources.requests.storage}"),
-				func(*terraform.State) error { uid = w.uid("deployment/proxy"); return nil },
+			Check: allChecks(env.checkBackend(),
+				env.expectKubectl("Guaranteed", "get", "pods", "-l", "app.kubernetes.io/name=proxy", "-o", "jsonpath={.items[0].status.qosClass}"),
+				env.expectKubectl("1Gi", "get", "persistentvolumeclaim", "session-data-sessions-0", "-o", "jsonpath={.spec.resources.requests.storage}"),
+				func(*terraform.State) error { uid = env.uid("deployment/proxy"); return nil },
 			),
 		},
-		resource.TestStep{Config: w.over(first), ConfigPlanChecks: noChange},
+		resource.TestStep{Config: env.configFor(first), ConfigPlanChecks: noChange},
 		resource.TestStep{
-			Config:           w.over(first, "scale_levels = { proxy = 2 }"),
+			Config:           env.configFor(first, "scale_levels = { proxy = 2 }"),
 			ConfigPlanChecks: updates(),
-			Check: also(
-				w.gets("3 registry.example.com/gateway/envoy:1.0.0", "get", "deployment", "proxy", "-o", jsonpath),
+			Check: allChecks(
+				env.expectKubectl("3 registry.example.com/gateway/envoy:1.0.0", "get", "deployment", "proxy", "-o", jsonpath),
 				func(*terraform.State) error {
 					// Rules of the VNFD keep the proxies apart.
 					nodes := map[string]bool{}
-					for _, node := range strings.Fields(w.kubectl("get", "pods", "-l", "app.kubernetes.io/name=proxy", "-o", "jsonpath={.items[*].spec.nodeName}")) {
+					for _, node := range strings.Fields(env.kubectl("get", "pods", "-l", "app.kubernetes.io/name=proxy", "-o", "jsonpath={.items[*].spec.nodeName}")) {
 						nodes[node] = true
 					}
 					if len(nodes) != 3 {
@@ -100,31 +100,31 @@ func TestContainers(t *testing.T) {
 		},
 		resource.TestStep{
 			PreConfig: func() {
-				w.kubectl("set", "image", "deployment/api", "server=registry.example.com/other:1")
-				w.kubectl("patch", "service", "gateway", "--type=json", "-p", `[{"op":"replace","path":"/spec/ports/0/targetPort","value":9}]`)
+				env.kubectl("set", "image", "deployment/api", "server=registry.example.com/other:1")
+				env.kubectl("patch", "service", "gateway", "--type=json", "-p", `[{"op":"replace","path":"/spec/ports/0/targetPort","value":9}]`)
 			},
-			Config:           w.over(first, "scale_levels = { proxy = 2 }"),
+			Config:           env.configFor(first, "scale_levels = { proxy = 2 }"),
 			ConfigPlanChecks: updates(),
-			Check: also(w.whole(),
-				w.gets("https", "get", "service", "gateway", "-o", "jsonpath={.spec.ports[0].targetPort}"),
-				w.gets("registry.example.com/gateway/api:1.0.0", "get", "deployment", "api", "-o", "jsonpath={.spec.template.spec.containers[0].image}"),
+			Check: allChecks(env.checkBackend(),
+				env.expectKubectl("https", "get", "service", "gateway", "-o", "jsonpath={.spec.ports[0].targetPort}"),
+				env.expectKubectl("registry.example.com/gateway/api:1.0.0", "get", "deployment", "api", "-o", "jsonpath={.spec.template.spec.containers[0].image}"),
 			),
 		},
 		resource.TestStep{
-			Config:           w.over(second, "scale_levels = { proxy = 2 }"),
+			Config:           env.configFor(second, "scale_levels = { proxy = 2 }"),
 			ConfigPlanChecks: updates(),
-			Check: also(w.whole(),
-				w.gets("3 registry.example.com/gateway/envoy:1.0.1", "get", "deployment", "proxy", "-o", jsonpath),
-				w.gets("debug", "get", "configmap", "proxy-envoy", "-o", "jsonpath={.data.LOG_LEVEL}"),
+			Check: allChecks(env.checkBackend(),
+				env.expectKubectl("3 registry.example.com/gateway/envoy:1.0.1", "get", "deployment", "proxy", "-o", jsonpath),
+				env.expectKubectl("debug", "get", "configmap", "proxy-envoy", "-o", "jsonpath={.data.LOG_LEVEL}"),
 				func(*terraform.State) error {
-					if now := w.uid("deployment/proxy"); now != uid {
+					if now := env.uid("deployment/proxy"); now != uid {
 						return fmt.Errorf("the Deployment was replaced: %s is now %s", uid, now)
 					}
 					return nil
 				},
 			),
 		},
-		resource.TestStep{Config: w.over(second, "scale_levels = { proxy = 2 }"), ConfigPlanChecks: noChange},
+		resource.TestStep{Config: env.configFor(second, "scale_levels = { proxy = 2 }"), ConfigPlanChecks: noChange},
 	)
 }
 
@@ -156,14 +156,14 @@ topology_template:
 
 // TestLegacyVNFD instantiates and scales a VNFD of Tacker's legacy form.
 func TestLegacyVNFD(t *testing.T) {
-	w := newWorld(t)
+	env := newEnv(t)
 	dir := gateway(t, func(t testing.TB, dir string) { acctest.Write(t, dir, "gateway.yaml", legacyVNFD) })
 	replicas := func(n string) resource.TestCheckFunc {
-		return w.gets(n, "get", "deployment", "vdu1", "-o", "jsonpath={.spec.replicas}")
+		return env.expectKubectl(n, "get", "deployment", "vdu1", "-o", "jsonpath={.spec.replicas}")
 	}
-	w.run(t,
+	env.run(t,
 		resource.TestStep{
-			Config: w.over(dir),
+			Config: env.configFor(dir),
 			ConfigPlanChecks: resource.ConfigPlanChecks{
 				PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
 			},
@@ -171,26 +171,26 @@ func TestLegacyVNFD(t *testing.T) {
 				statecheck.ExpectKnownValue(address, tfjsonpath.New("flavour_id"), knownvalue.StringExact("default")),
 				statecheck.ExpectKnownValue(address, tfjsonpath.New("vnfd_id"), knownvalue.StringExact("legacy")),
 			},
-			Check: also(w.whole(), replicas("2"),
-				w.gets("key1", "get", "configmap", "vdu1-front-end", "-o", "jsonpath={.data.param0}"),
-				w.gets("8080", "get", "service", "vdu1", "-o", "jsonpath={.spec.ports[0].targetPort}"),
+			Check: allChecks(env.checkBackend(), replicas("2"),
+				env.expectKubectl("key1", "get", "configmap", "vdu1-front-end", "-o", "jsonpath={.data.param0}"),
+				env.expectKubectl("8080", "get", "service", "vdu1", "-o", "jsonpath={.spec.ports[0].targetPort}"),
 			),
 		},
-		resource.TestStep{Config: w.over(dir, "scale_levels = { SP1 = 2 }"), ConfigPlanChecks: updates(), Check: replicas("3")},
-		resource.TestStep{Config: w.over(dir, "scale_levels = { SP1 = 0 }"), ConfigPlanChecks: updates(), Check: replicas("1")},
+		resource.TestStep{Config: env.configFor(dir, "scale_levels = { SP1 = 2 }"), ConfigPlanChecks: updates(), Check: replicas("3")},
+		resource.TestStep{Config: env.configFor(dir, "scale_levels = { SP1 = 0 }"), ConfigPlanChecks: updates(), Check: replicas("1")},
 	)
 }
 
 // TestBadContainers: what is wrong in a VNFD is said at plan time, with its place.
 func TestBadContainers(t *testing.T) {
-	w := newWorld(t)
+	env := newEnv(t)
 	bad := func(says, at string, edits ...edit) resource.TestStep {
 		return resource.TestStep{
-			Config: w.over(gateway(t, edits...)), PlanOnly: true,
+			Config: env.configFor(gateway(t, edits...)), PlanOnly: true,
 			ExpectError: acctest.Says(`(?is)` + says + `.*at gateway\.yaml:` + at),
 		}
 	}
-	w.run(t,
+	env.run(t,
 		bad(`node_templates\.envoy\.properties\.requested_cpu_resources must be a number that is not negative, not "2 CPUs"`, `49:34`,
 			inVNFD("requested_cpu_resources: 2000", "requested_cpu_resources: 2 CPUs")),
 		bad(`the container "envoy" wants CPUs of its own and asks for 1500m`, `44:5\. Only whole CPUs can be had alone`,

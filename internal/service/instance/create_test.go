@@ -31,10 +31,10 @@ func TestAccInstance_createTimeout(t *testing.T) {
 	t.Parallel()
 	for name, noRefresh := range map[string]bool{"refresh": false, "no refresh": true} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			env := newEnv(t)
 			same := statecheck.CompareValue(compare.ValuesSame())
-			config := w.over(hello(t, failing("never-ready")), `timeouts = { create = "25s" }`)
-			w.runCase(t, resource.TestCase{
+			config := env.configFor(hello(t, failing("never-ready")), `timeouts = { create = "25s" }`)
+			env.runCase(t, resource.TestCase{
 				AdditionalCLIOptions: &resource.AdditionalCLIOptions{Plan: resource.PlanOptions{NoRefresh: noRefresh}},
 				Steps: []resource.TestStep{
 					{
@@ -44,11 +44,11 @@ func TestAccInstance_createTimeout(t *testing.T) {
 							failedTemp(), value("generation", knownvalue.Int64Exact(0)), value("objects", knownvalue.MapSizeExact(3)),
 							same.AddStateValue(address, tfjsonpath.New("id")),
 						},
-						Check: also(w.whole(),
-							w.heard.warned(`VNF Instance "test" Is Not Instantiated Yet: (?s).*Deployment `+w.namespace+`/web.*Operation .* entered FAILED_TEMP.*apply again: the operation continues where it stopped`)),
+						Check: allChecks(env.checkBackend(),
+							env.diagnostics.HasWarning(`VNF Instance "test" Is Not Instantiated Yet: (?s).*Deployment `+env.namespace+`/web.*Operation .* entered FAILED_TEMP.*apply again: the operation continues where it stopped`)),
 					},
 					{
-						PreConfig: w.cure,
+						PreConfig: env.makePodsReady,
 						Config:    config,
 						ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
 							plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate),
@@ -58,8 +58,8 @@ func TestAccInstance_createTimeout(t *testing.T) {
 							instantiated(), value("generation", knownvalue.Int64Exact(1)),
 							same.AddStateValue(address, tfjsonpath.New("id")),
 						},
-						Check: also(w.whole(), w.heard.silent(), func(*terraform.State) error {
-							if got := w.operations(t); !slices.Equal(got, []string{"INSTANTIATE COMPLETED"}) {
+						Check: allChecks(env.checkBackend(), env.diagnostics.NoWarnings(), func(*terraform.State) error {
+							if got := env.operations(t); !slices.Equal(got, []string{"INSTANTIATE COMPLETED"}) {
 								return fmt.Errorf("operations: %v", got)
 							}
 							return nil
@@ -77,27 +77,27 @@ func TestAccInstance_createInterrupted(t *testing.T) {
 	t.Parallel()
 	for _, onFailure := range []string{"resume", "rollback"} {
 		t.Run(onFailure, func(t *testing.T) {
-			w := newWorld(t)
-			config := w.over(hello(t, failing("never-ready")), fmt.Sprintf("on_failure = %q", onFailure))
-			w.heard.interrupt = func() {
-				w.kubectl("wait", "--for=create", "deployment/web", "--timeout=120s")
-			}
-			w.run(t,
+			env := newEnv(t)
+			config := env.configFor(hello(t, failing("never-ready")), fmt.Sprintf("on_failure = %q", onFailure))
+			env.diagnostics.InterruptApply("vnf_instance", func() {
+				env.kubectl("wait", "--for=create", "deployment/web", "--timeout=120s")
+			})
+			env.run(t,
 				resource.TestStep{
 					Config:             config,
 					ExpectNonEmptyPlan: true,
 					ConfigStateChecks:  []statecheck.StateCheck{failedTemp()},
-					Check:              also(w.whole(), w.heard.warned(`VNF Instance "test" Is Not Instantiated Yet: (?s).*context canceled`)),
+					Check:              allChecks(env.checkBackend(), env.diagnostics.HasWarning(`VNF Instance "test" Is Not Instantiated Yet: (?s).*context canceled`)),
 				},
 				resource.TestStep{
 					PreConfig: func() {
-						w.kubectl("wait", "--for=create", "pods", "-l", "app.kubernetes.io/name=web", "--timeout=120s")
-						w.cure()
+						env.kubectl("wait", "--for=create", "pods", "-l", "app.kubernetes.io/name=web", "--timeout=120s")
+						env.makePodsReady()
 					},
 					Config:            config,
 					ConfigPlanChecks:  updates(),
 					ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-					Check:             also(w.whole(), w.ends(t, "INSTANTIATE COMPLETED")),
+					Check:             allChecks(env.checkBackend(), env.expectLastOperations(t, "INSTANTIATE COMPLETED")),
 				},
 			)
 		})
@@ -107,35 +107,35 @@ func TestAccInstance_createInterrupted(t *testing.T) {
 // TestAccInstance_createFailed fails for good: what exists stays, and is removed
 // by a destroy.
 func TestAccInstance_createFailed(t *testing.T) {
-	w := newWorld(t)
-	config := w.over(hello(t, with(failedJob)))
-	w.run(t,
+	env := newEnv(t)
+	config := env.configFor(hello(t, with(failedJob)))
+	env.run(t,
 		resource.TestStep{
 			Config:             config,
 			ExpectNonEmptyPlan: true,
 			ConfigStateChecks:  []statecheck.StateCheck{failedTemp()},
-			Check:              also(w.whole(), w.heard.warned(`(?s)Is Not Instantiated Yet: .*Job `+w.namespace+`/migrate.*panic: cannot reach database`)),
+			Check:              allChecks(env.checkBackend(), env.diagnostics.HasWarning(`(?s)Is Not Instantiated Yet: .*Job `+env.namespace+`/migrate.*panic: cannot reach database`)),
 		},
 		resource.TestStep{
-			Config:            w.over(hello(t)),
+			Config:            env.configFor(hello(t)),
 			ConfigPlanChecks:  updates(),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             also(w.whole(), w.gets("", "get", "job", "-o", "name")),
+			Check:             allChecks(env.checkBackend(), env.expectKubectl("", "get", "job", "-o", "name")),
 		},
 	)
 }
 
 // TestAccInstance_createRollback removes everything again and returns an error.
 func TestAccInstance_createRollback(t *testing.T) {
-	w := newWorld(t)
-	w.run(t,
+	env := newEnv(t)
+	env.run(t,
 		resource.TestStep{
-			Config:      w.over(hello(t, with(failedJob)), `on_failure = "rollback"`),
+			Config:      env.configFor(hello(t, with(failedJob)), `on_failure = "rollback"`),
 			ExpectError: sentence(`Unable to Instantiate VNF Instance "test"`, `migrate`, `everything that had been made was removed again (on_failure = "rollback")`),
 		},
 		resource.TestStep{
-			PreConfig:         func() { w.expectNothing(t) },
-			Config:            w.over(hello(t), `on_failure = "rollback"`),
+			PreConfig:         func() { env.expectNothing(t) },
+			Config:            env.configFor(hello(t), `on_failure = "rollback"`),
 			ConfigPlanChecks:  planned(plancheck.ResourceActionCreate),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
 		},
@@ -156,49 +156,49 @@ func sentence(texts ...string) *regexp.Regexp {
 // that names it, and nothing is written. adopt_existing takes it over, its fields
 // only by force.
 func TestAccInstance_foreignObject(t *testing.T) {
-	w := newWorld(t)
-	w.kubectl("create", "configmap", "web-content", "--from-literal=index.html=mine")
+	env := newEnv(t)
+	env.kubectl("create", "configmap", "web-content", "--from-literal=index.html=mine")
 	version := func() string {
-		return w.kubectl("get", "configmap", "web-content", "-o", "jsonpath={.metadata.resourceVersion}")
+		return env.kubectl("get", "configmap", "web-content", "-o", "jsonpath={.metadata.resourceVersion}")
 	}
 	before := version()
 	untouched := func() {
-		w.expectNothing(t)
+		env.expectNothing(t)
 		if after := version(); after != before {
 			t.Errorf("the object was written: version %s became %s", before, after)
 		}
-		if got := w.kubectl("get", "deployments", "-o", "name"); got != "" {
+		if got := env.kubectl("get", "deployments", "-o", "name"); got != "" {
 			t.Errorf("made in spite of the conflict: %s", got)
 		}
 	}
 	// Without the Service the ConfigMap is alone in its wave.
 	dir := hello(t, func(t testing.TB, dir string) {
-		text := w.lab.ReadFile(t, filepath.Join(dir, webFile))
+		text := env.lab.ReadFile(t, filepath.Join(dir, webFile))
 		documents := strings.Split(text, "---\n")
 		acctest.Write(t, dir, webFile, documents[0]+"---\n"+documents[2])
 	})
 	content := func(text string) resource.TestCheckFunc {
-		return w.gets(text, "get", "configmap", "web-content", "-o", `jsonpath={.data.index\.html}`)
+		return env.expectKubectl(text, "get", "configmap", "web-content", "-o", `jsonpath={.data.index\.html}`)
 	}
-	w.run(t,
+	env.run(t,
 		resource.TestStep{
-			Config: w.over(dir),
-			ExpectError: sentence(`ConfigMap `+w.namespace+`/web-content belongs to no VNF instance (written by kubectl-create): it existed before; remove it, or set adopt_existing to take it over.`,
+			Config: env.configFor(dir),
+			ExpectError: sentence(`ConfigMap `+env.namespace+`/web-content belongs to no VNF instance (written by kubectl-create): it existed before; remove it, or set adopt_existing to take it over.`,
 				`Nothing that belongs to somebody else was changed.`),
 		},
 		resource.TestStep{
 			PreConfig:          untouched,
-			Config:             w.over(dir, `adopt_existing = true`),
+			Config:             env.configFor(dir, `adopt_existing = true`),
 			ExpectNonEmptyPlan: true,
 			ConfigStateChecks:  []statecheck.StateCheck{failedTemp()},
-			Check: also(content("mine"),
-				w.heard.warned(`ConfigMap `+w.namespace+`/web-content: other managers own fields that the manifest sets: \.data\.index\.html \(owned by "kubectl-create"\).*force_conflicts`)),
+			Check: allChecks(content("mine"),
+				env.diagnostics.HasWarning(`ConfigMap `+env.namespace+`/web-content: other managers own fields that the manifest sets: \.data\.index\.html \(owned by "kubectl-create"\).*force_conflicts`)),
 		},
 		resource.TestStep{
-			Config:            w.over(dir, `adopt_existing = true`, `force_conflicts = true`),
+			Config:            env.configFor(dir, `adopt_existing = true`, `force_conflicts = true`),
 			ConfigPlanChecks:  updates(),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             also(w.whole(), content("<h1>Hello from a VNF</h1>")),
+			Check:             allChecks(env.checkBackend(), content("<h1>Hello from a VNF</h1>")),
 		},
 	)
 }
@@ -206,40 +206,40 @@ func TestAccInstance_foreignObject(t *testing.T) {
 // TestAccInstance_adoptionFailed leaves an object alone that was to be taken over
 // and could not be.
 func TestAccInstance_adoptionFailed(t *testing.T) {
-	w := newWorld(t)
-	w.kubectl("create", "configmap", "web-content", "--from-literal=index.html=mine")
-	w.run(t, resource.TestStep{
-		Config:             w.config("hello", `adopt_existing = true`),
+	env := newEnv(t)
+	env.kubectl("create", "configmap", "web-content", "--from-literal=index.html=mine")
+	env.run(t, resource.TestStep{
+		Config:             env.config("hello", `adopt_existing = true`),
 		ExpectNonEmptyPlan: true,
 		ConfigStateChecks:  []statecheck.StateCheck{failedTemp()},
 	})
-	if got := w.kubectl("get", "configmap", "web-content", "-o", `jsonpath={.data.index\.html}`); got != "mine" {
+	if got := env.kubectl("get", "configmap", "web-content", "-o", `jsonpath={.data.index\.html}`); got != "mine" {
 		t.Errorf("after the destroy the object is %q", got)
 	}
 }
 
 // second returns another instance of the same package.
-func (w *world) second(arguments ...string) string {
-	text := strings.Replace(w.instance(arguments...), `"vnf_instance" "test"`, `"vnf_instance" "second"`, 1)
+func (env *testEnv) second(arguments ...string) string {
+	text := strings.Replace(env.instance(arguments...), `"vnf_instance" "test"`, `"vnf_instance" "second"`, 1)
 	return text + "\n"
 }
 
 // TestAccInstance_objectOfAnother refuses an object of another instance, also with
 // adopt_existing.
 func TestAccInstance_objectOfAnother(t *testing.T) {
-	w := newWorld(t)
-	second := strings.Replace(w.second(`adopt_existing = true`, `force_conflicts = true`, `depends_on = [vnf_instance.test]`), `= "test"`, `= "second"`, 1)
-	w.run(t,
-		resource.TestStep{Config: w.config("hello"), ConfigStateChecks: []statecheck.StateCheck{instantiated()}},
+	env := newEnv(t)
+	second := strings.Replace(env.second(`adopt_existing = true`, `force_conflicts = true`, `depends_on = [vnf_instance.test]`), `= "test"`, `= "second"`, 1)
+	env.run(t,
+		resource.TestStep{Config: env.config("hello"), ConfigStateChecks: []statecheck.StateCheck{instantiated()}},
 		resource.TestStep{
-			Config:      w.config("hello") + second,
-			ExpectError: sentence(`Unable to Instantiate VNF Instance "second"`, w.namespace+`/web`, `belongs to VNF instance`, `(test): an object can belong to one instance only; use another namespace, or another package`),
+			Config:      env.config("hello") + second,
+			ExpectError: sentence(`Unable to Instantiate VNF Instance "second"`, env.namespace+`/web`, `belongs to VNF instance`, `(test): an object can belong to one instance only; use another namespace, or another package`),
 		},
 		resource.TestStep{
-			Config:           w.config("hello"),
+			Config:           env.config("hello"),
 			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
-			Check: also(w.whole(), func(*terraform.State) error {
-				if got := w.records(t); len(got) != 1 {
+			Check: allChecks(env.checkBackend(), func(*terraform.State) error {
+				if got := env.records(t); len(got) != 1 {
 					return fmt.Errorf("records: %+v", got)
 				}
 				return nil
@@ -252,22 +252,22 @@ func TestAccInstance_objectOfAnother(t *testing.T) {
 // first one is older or made by the same apply.
 func TestAccInstance_nameTaken(t *testing.T) {
 	t.Parallel()
-	taken := func(w *world) *regexp.Regexp {
-		return sentence(`Unable to Instantiate VNF Instance "test"`, `name "test" in namespace "`+w.namespace+`" of VIM`, `belongs to VNF instance`, `choose another name, or import that instance`)
+	taken := func(env *testEnv) *regexp.Regexp {
+		return sentence(`Unable to Instantiate VNF Instance "test"`, `name "test" in namespace "`+env.namespace+`" of VIM`, `belongs to VNF instance`, `choose another name, or import that instance`)
 	}
 	t.Run("older", func(t *testing.T) {
-		w := newWorld(t)
-		w.run(t,
-			resource.TestStep{Config: w.config("hello")},
-			resource.TestStep{Config: w.config("hello") + w.second(), ExpectError: taken(w)},
-			resource.TestStep{Config: w.config("hello"), PlanOnly: true},
+		env := newEnv(t)
+		env.run(t,
+			resource.TestStep{Config: env.config("hello")},
+			resource.TestStep{Config: env.config("hello") + env.second(), ExpectError: taken(env)},
+			resource.TestStep{Config: env.config("hello"), PlanOnly: true},
 		)
 	})
 	t.Run("same apply", func(t *testing.T) {
-		w := newWorld(t)
-		w.run(t,
-			resource.TestStep{Config: w.config("hello") + w.second(`depends_on = [vnf_instance.test]`), ExpectError: taken(w)},
-			resource.TestStep{Config: w.config("hello"), PlanOnly: true},
+		env := newEnv(t)
+		env.run(t,
+			resource.TestStep{Config: env.config("hello") + env.second(`depends_on = [vnf_instance.test]`), ExpectError: taken(env)},
+			resource.TestStep{Config: env.config("hello"), PlanOnly: true},
 		)
 	})
 }
@@ -284,11 +284,11 @@ func (d during) CheckPlan(context.Context, plancheck.CheckPlanRequest, *planchec
 // was planned is not what would be made, so nothing is made. Terraform itself says
 // so, since it plans once more when it applies.
 func TestAccInstance_contentChanged(t *testing.T) {
-	w := newWorld(t)
+	env := newEnv(t)
 	dir := hello(t)
-	w.run(t,
+	env.run(t,
 		resource.TestStep{
-			Config: w.over(dir),
+			Config: env.configFor(dir),
 			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{during(func() {
 				manifests("web:1.0.0", "web:9.9.9")(t, dir)
 				acctest.Hash(t, dir)
@@ -296,10 +296,10 @@ func TestAccInstance_contentChanged(t *testing.T) {
 			ExpectError: sentence(`Provider produced inconsistent final plan`, `vnf_package.test`, `invalid new value for .digest`),
 		},
 		resource.TestStep{
-			PreConfig:         func() { w.expectNothing(t) },
-			Config:            w.over(dir),
+			PreConfig:         func() { env.expectNothing(t) },
+			Config:            env.configFor(dir),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             w.gets("registry.example.com/hello/web:9.9.9", "get", "deployment", "web", "-o", "jsonpath={.spec.template.spec.containers[0].image}"),
+			Check:             env.expectKubectl("registry.example.com/hello/web:9.9.9", "get", "deployment", "web", "-o", "jsonpath={.spec.template.spec.containers[0].image}"),
 		},
 	)
 }
@@ -307,23 +307,23 @@ func TestAccInstance_contentChanged(t *testing.T) {
 // TestAccInstance_namespaceMade makes the namespace of an instance and removes it
 // with the instance; one that was there before stays.
 func TestAccInstance_namespaceMade(t *testing.T) {
-	w := newWorld(t)
-	made := w.namespace + "-made"
-	w.run(t,
+	env := newEnv(t)
+	made := env.namespace + "-made"
+	env.run(t,
 		resource.TestStep{
-			Config:            strings.Replace(w.config("hello"), w.namespace, made, 1),
+			Config:            strings.Replace(env.config("hello"), env.namespace, made, 1),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated(), value("namespace", knownvalue.StringExact(made)), value("objects", knownvalue.MapSizeExact(3))},
-			Check:             w.gets(made, "get", "namespace", made, "-o", "jsonpath={.metadata.name}"),
+			Check:             env.expectKubectl(made, "get", "namespace", made, "-o", "jsonpath={.metadata.name}"),
 		},
 		resource.TestStep{
-			Config:           strings.Replace(w.config("hello"), w.namespace, made, 1),
+			Config:           strings.Replace(env.config("hello"), env.namespace, made, 1),
 			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
 		},
 	)
-	if err := w.gets("", "get", "namespace", made, "--ignore-not-found", "-o", "name")(nil); err != nil {
+	if err := env.expectKubectl("", "get", "namespace", made, "--ignore-not-found", "-o", "name")(nil); err != nil {
 		t.Error(err)
 	}
-	if err := w.gets(w.namespace, "get", "namespace", w.namespace, "-o", "jsonpath={.metadata.name}")(nil); err != nil {
+	if err := env.expectKubectl(env.namespace, "get", "namespace", env.namespace, "-o", "jsonpath={.metadata.name}")(nil); err != nil {
 		t.Error(err)
 	}
 }
@@ -331,56 +331,56 @@ func TestAccInstance_namespaceMade(t *testing.T) {
 // TestAccInstance_createUnreachable cannot reach the VIM: an error, and neither
 // state nor record.
 func TestAccInstance_createUnreachable(t *testing.T) {
-	w := newWorld(t)
-	vim := w.faultyVIM()
-	config := w.store.Config(vim, pkg(examplePackage(t, "hello")), w.instance())
-	w.run(t,
-		resource.TestStep{Config: w.store.Config(vim, pkg(examplePackage(t, "hello")))},
+	env := newEnv(t)
+	vim := env.faultyVIM()
+	config := env.store.Config(vim, pkg(examplePackage(t, "hello")), env.instance())
+	env.run(t,
+		resource.TestStep{Config: env.store.Config(vim, pkg(examplePackage(t, "hello")))},
 		resource.TestStep{
-			PreConfig:   func() { w.lab.Fault(t, "cut") },
+			PreConfig:   func() { env.lab.Fault(t, "cut") },
 			Config:      strings.Replace(config, `name            = "test"`, "name            = \"test\"\n  timeouts        = { create = \"5s\" }", 1),
 			ExpectError: sentence(`Unable to Instantiate VNF Instance "test"`),
 		},
 		resource.TestStep{
 			PreConfig: func() {
-				w.expectNothing(t)
-				w.lab.Fault(t, "clear")
+				env.expectNothing(t)
+				env.lab.Fault(t, "clear")
 			},
 			Config:            config,
 			ConfigPlanChecks:  planned(plancheck.ResourceActionCreate),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             w.whole(),
+			Check:             env.checkBackend(),
 		},
 	)
 }
 
 // faultyVIM is the VIM behind the proxy whose connections can be broken.
-func (w *world) faultyVIM() string {
-	lab := w.lab
-	lab.Endpoint = lab.FaultyEndpoint(w)
-	return acctest.VIM(w, lab, "test")
+func (env *testEnv) faultyVIM() string {
+	lab := env.lab
+	lab.Endpoint = lab.FaultyEndpoint(env)
+	return acctest.VIM(env, lab, "test")
 }
 
 // TestAccInstance_postcondition makes an apply red whose instance is not ready,
 // without a taint: the next plan resumes.
 func TestAccInstance_postcondition(t *testing.T) {
-	w := newWorld(t)
+	env := newEnv(t)
 	condition := `lifecycle {
     postcondition {
       condition     = self.status == "INSTANTIATED"
       error_message = "The instance is ${self.status}."
     }
   }`
-	w.run(t,
+	env.run(t,
 		resource.TestStep{
-			Config:      w.over(hello(t, with(failedJob)), condition),
+			Config:      env.configFor(hello(t, with(failedJob)), condition),
 			ExpectError: sentence(`The instance is FAILED_TEMP.`),
 		},
 		resource.TestStep{
-			Config:            w.over(hello(t), condition),
+			Config:            env.configFor(hello(t), condition),
 			ConfigPlanChecks:  updates(),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             w.whole(),
+			Check:             env.checkBackend(),
 		},
 	)
 }

@@ -29,33 +29,33 @@ data "vnf_operations" "test" {
 }
 `
 
-// pairs checks that attributes of two objects are the same.
-func pairs(one, other string, names ...string) resource.TestCheckFunc {
+// equalAttributes checks that attributes of two objects are the same.
+func equalAttributes(one, other string, names ...string) resource.TestCheckFunc {
 	var checks []resource.TestCheckFunc
 	for _, name := range names {
 		checks = append(checks, resource.TestCheckResourceAttrPair(one, name, other, name))
 	}
-	return also(checks...)
+	return allChecks(checks...)
 }
 
 // TestAccInstance_dataSource looks at an instance by its id and by its name, at its
 // VNFCs, healthy and crashed, and at its operations.
 func TestAccInstance_dataSource(t *testing.T) {
-	w := newWorld(t)
-	config := w.config("hello", `scale_levels = { web = 1 }`, `description = "for people"`, `metadata = { site = "north" }`) + lookups
+	env := newEnv(t)
+	config := env.config("hello", `scale_levels = { web = 1 }`, `description = "for people"`, `metadata = { site = "north" }`) + lookups
 	const byID, byName, operations = "data.vnf_instance.by_id", "data.vnf_instance.by_name", "data.vnf_operations.test"
 	crashed := ""
-	w.run(t,
+	env.run(t,
 		resource.TestStep{
 			Config: config,
-			Check: also(
-				pairs(byID, address, "id", "name", "description", "metadata.site", "vim_id", "namespace", "package_id", "vnfd_id", "flavour_id",
+			Check: allChecks(
+				equalAttributes(byID, address, "id", "name", "description", "metadata.site", "vim_id", "namespace", "package_id", "vnfd_id", "flavour_id",
 					"scale_status.web", "operational_state", "status", "generation"),
 				resource.TestCheckResourceAttr(byID, "vnfcs.#", "2"),
 				resource.TestCheckResourceAttr(byID, "vnfcs.0.vdu_id", "web"),
 				resource.TestMatchResourceAttr(byID, "vnfcs.0.id", regexp.MustCompile(`.`)),
 				resource.TestMatchResourceAttr(byID, "vnfcs.0.resource", regexp.MustCompile(`^web-`)),
-				resource.TestCheckResourceAttr(byID, "vnfcs.0.namespace", w.namespace),
+				resource.TestCheckResourceAttr(byID, "vnfcs.0.namespace", env.namespace),
 				resource.TestMatchResourceAttr(byID, "vnfcs.0.node", regexp.MustCompile(`^node-\d$`)),
 				resource.TestMatchResourceAttr(byID, "vnfcs.0.addresses.0", regexp.MustCompile(`^\d+\.\d+\.\d+\.\d+$`)),
 				resource.TestCheckResourceAttr(byID, "vnfcs.0.state", "Running"),
@@ -63,7 +63,7 @@ func TestAccInstance_dataSource(t *testing.T) {
 				resource.TestCheckResourceAttr(byID, "vnfcs.0.restarts", "0"),
 				resource.TestCheckNoResourceAttr(byID, "vnfcs.0.message"),
 				resource.TestMatchResourceAttr(byID, "vnfcs.0.created_at", regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$`)),
-				pairs(byName, byID, "id", "status", "vnfcs.#", "vnfcs.0.id", "vnfcs.0.node", "vnfcs.1.resource"),
+				equalAttributes(byName, byID, "id", "status", "vnfcs.#", "vnfcs.0.id", "vnfcs.0.node", "vnfcs.1.resource"),
 				resource.TestCheckResourceAttr(operations, "operations.#", "1"),
 				resource.TestCheckResourceAttr(operations, "operations.0.type", "INSTANTIATE"),
 				resource.TestCheckResourceAttr(operations, "operations.0.state", "COMPLETED"),
@@ -75,9 +75,9 @@ func TestAccInstance_dataSource(t *testing.T) {
 		},
 		resource.TestStep{
 			PreConfig: func() {
-				crashed = w.kubectl("get", "pods", "-o", "jsonpath={.items[0].metadata.name}")
-				w.kubectl("annotate", "pod", crashed, "lab.vnf/fail=crash")
-				w.kubectl("wait", "pod/"+crashed, "--for=jsonpath={.status.containerStatuses[0].state.waiting.reason}=CrashLoopBackOff", "--timeout=120s")
+				crashed = env.kubectl("get", "pods", "-o", "jsonpath={.items[0].metadata.name}")
+				env.kubectl("annotate", "pod", crashed, "lab.vnf/fail=crash")
+				env.kubectl("wait", "pod/"+crashed, "--for=jsonpath={.status.containerStatuses[0].state.waiting.reason}=CrashLoopBackOff", "--timeout=120s")
 			},
 			Config: config,
 			Check: func(s *terraform.State) error {
@@ -96,9 +96,9 @@ func TestAccInstance_dataSource(t *testing.T) {
 			},
 		},
 		resource.TestStep{
-			PreConfig: func() { w.kubectl("delete", "pod", crashed) },
+			PreConfig: func() { env.kubectl("delete", "pod", crashed) },
 			Config:    strings.Replace(config, "web = 1", "web = 2", 1),
-			Check: also(
+			Check: allChecks(
 				resource.TestCheckResourceAttr(byID, "vnfcs.#", "3"),
 				resource.TestCheckResourceAttr(operations, "operations.1.type", "SCALE"),
 				resource.TestMatchResourceAttr(operations, "operations.1.parameters", regexp.MustCompile(`"aspect_id":"web","number_of_steps":1,"type":"SCALE_OUT"`)),
@@ -122,28 +122,28 @@ func TestAccInstance_dataSource(t *testing.T) {
 // TestAccInstance_listDataSource filters instances, and shows the others when one
 // VIM does not answer.
 func TestAccInstance_listDataSource(t *testing.T) {
-	w := newWorld(t)
-	elsewhere := w.lab.Namespace(t)
-	far := strings.ReplaceAll(w.faultyVIM(), `"vnf_vim" "test"`, `"vnf_vim" "far"`)
+	env := newEnv(t)
+	elsewhere := env.lab.Namespace(t)
+	far := strings.ReplaceAll(env.faultyVIM(), `"vnf_vim" "test"`, `"vnf_vim" "far"`)
 	far = strings.Replace(far, `name = "test"`, `name = "far"`, 1)
-	second := strings.ReplaceAll(strings.ReplaceAll(w.second(), w.namespace, elsewhere), "vnf_vim.test", "vnf_vim.far")
+	second := strings.ReplaceAll(strings.ReplaceAll(env.second(), env.namespace, elsewhere), "vnf_vim.test", "vnf_vim.far")
 	second = strings.Replace(second, `= "test"`, `= "second"`, 1)
 	lists := ""
 	for name, filter := range map[string]string{
-		"all": "", "name": `name = "second"`, "namespace": fmt.Sprintf("namespace = %q", w.namespace), "vim": "vim_id = vnf_vim.far.id",
-		"package": "package_id = vnf_package.test.id", "none": `name = "third"`, "two": fmt.Sprintf("name = \"second\"\n  namespace = %q", w.namespace),
+		"all": "", "name": `name = "second"`, "namespace": fmt.Sprintf("namespace = %q", env.namespace), "vim": "vim_id = vnf_vim.far.id",
+		"package": "package_id = vnf_package.test.id", "none": `name = "third"`, "two": fmt.Sprintf("name = \"second\"\n  namespace = %q", env.namespace),
 	} {
 		lists += fmt.Sprintf("data \"vnf_instances\" %q {\n  depends_on = [vnf_instance.test, vnf_instance.second]\n  %s\n}\n", name, filter)
 	}
-	config := w.store.Config(acctest.VIM(w, w.lab, "test"), far, pkg(examplePackage(t, "hello")), w.instance(), second)
+	config := env.store.Config(acctest.VIM(env, env.lab, "test"), far, pkg(examplePackage(t, "hello")), env.instance(), second)
 	count := func(name, n string) resource.TestCheckFunc {
 		return resource.TestCheckResourceAttr("data.vnf_instances."+name, "instances.#", n)
 	}
-	w.run(t,
+	env.run(t,
 		resource.TestStep{Config: config},
 		resource.TestStep{
 			Config: config + lists,
-			Check: also(
+			Check: allChecks(
 				count("all", "2"), count("name", "1"), count("namespace", "1"), count("vim", "1"), count("package", "2"), count("none", "0"), count("two", "0"),
 				resource.TestCheckResourceAttrPair("data.vnf_instances.name", "instances.0.id", "vnf_instance.second", "id"),
 				resource.TestCheckResourceAttrPair("data.vnf_instances.vim", "instances.0.id", "vnf_instance.second", "id"),

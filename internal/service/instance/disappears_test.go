@@ -19,24 +19,24 @@ import (
 // TestAccInstance_objectDisappears makes again what somebody has deleted, and
 // nothing else.
 func TestAccInstance_objectDisappears(t *testing.T) {
-	w := newWorld(t)
+	env := newEnv(t)
 	var deployment string
-	w.run(t,
-		resource.TestStep{Config: w.config("hello", `scale_levels = { web = 1 }`)},
+	env.run(t,
+		resource.TestStep{Config: env.config("hello", `scale_levels = { web = 1 }`)},
 		resource.TestStep{
 			PreConfig: func() {
-				deployment = w.uid("deployment/web")
-				w.kubectl("delete", "service", "web")
+				deployment = env.uid("deployment/web")
+				env.kubectl("delete", "service", "web")
 			},
-			Config: w.config("hello", `scale_levels = { web = 1 }`),
+			Config: env.config("hello", `scale_levels = { web = 1 }`),
 			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
 				plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate),
 				expectPrior{key: "v1/Service web", text: ""},
 				plancheck.ExpectKnownValue(address, tfjsonpath.New("objects"), knownvalue.MapSizeExact(3)),
 			}},
 			ConfigStateChecks: []statecheck.StateCheck{instantiated(), replicas("web", 2), value("generation", knownvalue.Int64Exact(2))},
-			Check: also(w.whole(), w.ends(t, "INSTANTIATE COMPLETED", "HEAL COMPLETED"), func(*terraform.State) error {
-				if got := w.uid("deployment/web"); got != deployment {
+			Check: allChecks(env.checkBackend(), env.expectLastOperations(t, "INSTANTIATE COMPLETED", "HEAL COMPLETED"), func(*terraform.State) error {
+				if got := env.uid("deployment/web"); got != deployment {
 					return fmt.Errorf("the Deployment was made anew")
 				}
 				return nil
@@ -44,11 +44,11 @@ func TestAccInstance_objectDisappears(t *testing.T) {
 		},
 		resource.TestStep{
 			// A workload comes back at the count that is wanted by now.
-			PreConfig:         func() { w.kubectl("delete", "deployment", "web") },
-			Config:            w.config("hello", `scale_levels = { web = 2 }`),
+			PreConfig:         func() { env.kubectl("delete", "deployment", "web") },
+			Config:            env.config("hello", `scale_levels = { web = 2 }`),
 			ConfigPlanChecks:  updates(),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated(), replicas("web", 3)},
-			Check:             also(w.whole(), w.ends(t, "INSTANTIATE COMPLETED", "HEAL COMPLETED", "SCALE COMPLETED", "HEAL COMPLETED")),
+			Check:             allChecks(env.checkBackend(), env.expectLastOperations(t, "INSTANTIATE COMPLETED", "HEAL COMPLETED", "SCALE COMPLETED", "HEAL COMPLETED")),
 		},
 	)
 }
@@ -56,21 +56,21 @@ func TestAccInstance_objectDisappears(t *testing.T) {
 // TestAccInstance_namespaceDisappears makes a namespace that the instance had
 // made, and everything in it, again.
 func TestAccInstance_namespaceDisappears(t *testing.T) {
-	w := newWorld(t)
+	env := newEnv(t)
 	same := statecheck.CompareValue(compare.ValuesSame())
-	made := w.namespace + "-made"
-	config := strings.Replace(w.config("hello"), w.namespace, made, 1)
-	w.run(t,
+	made := env.namespace + "-made"
+	config := strings.Replace(env.config("hello"), env.namespace, made, 1)
+	env.run(t,
 		resource.TestStep{Config: config, ConfigStateChecks: []statecheck.StateCheck{same.AddStateValue(address, tfjsonpath.New("id"))}},
 		resource.TestStep{
-			PreConfig:         func() { w.kubectl("delete", "namespace", made) },
+			PreConfig:         func() { env.kubectl("delete", "namespace", made) },
 			Config:            config,
 			ConfigPlanChecks:  updates(),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated(), replicas("web", 1), same.AddStateValue(address, tfjsonpath.New("id"))},
-			Check:             w.whole(),
+			Check:             env.checkBackend(),
 		},
 	)
-	if got := w.kubectl("get", "namespace", made, "--ignore-not-found", "-o", "name"); got != "" {
+	if got := env.kubectl("get", "namespace", made, "--ignore-not-found", "-o", "name"); got != "" {
 		t.Errorf("left behind: %s", got)
 	}
 }
@@ -78,24 +78,24 @@ func TestAccInstance_namespaceDisappears(t *testing.T) {
 // TestAccInstance_vimDisappears cannot reach the VIM, or gets no answer in time: the
 // plan goes on with what was known, and says so.
 func TestAccInstance_vimDisappears(t *testing.T) {
-	w := newWorld(t)
-	config := w.store.Config(w.faultyVIM(), pkg(examplePackage(t, "hello")), w.instance())
-	hurried := w.store.Config(w.faultyVIM(), pkg(examplePackage(t, "hello")), w.instance(`timeouts = { read = "3s" }`))
+	env := newEnv(t)
+	config := env.store.Config(env.faultyVIM(), pkg(examplePackage(t, "hello")), env.instance())
+	hurried := env.store.Config(env.faultyVIM(), pkg(examplePackage(t, "hello")), env.instance(`timeouts = { read = "3s" }`))
 	warned := func(why string) {
 		t.Helper()
-		if err := w.heard.warned(`VNF Instance "test" Could Not Be Looked At: (?s).*` + why + `.*The plan goes on with what was known of it; drift is not seen there\.`)(nil); err != nil {
+		if err := env.diagnostics.HasWarning(`VNF Instance "test" Could Not Be Looked At: (?s).*` + why + `.*The plan goes on with what was known of it; drift is not seen there\.`)(nil); err != nil {
 			t.Error(err)
 		}
-		w.lab.Fault(t, "clear")
+		env.lab.Fault(t, "clear")
 	}
-	w.run(t,
-		resource.TestStep{Config: config, Check: w.heard.silent()},
-		resource.TestStep{PreConfig: func() { w.lab.Fault(t, "cut") }, Config: config, PlanOnly: true},
+	env.run(t,
+		resource.TestStep{Config: config, Check: env.diagnostics.NoWarnings()},
+		resource.TestStep{PreConfig: func() { env.lab.Fault(t, "cut") }, Config: config, PlanOnly: true},
 		resource.TestStep{PreConfig: func() { warned(`VIM "test" cannot be reached`) }, Config: hurried},
 		resource.TestStep{
 			PreConfig: func() {
-				w.heard.take()
-				w.lab.Fault(t, "delay", "60s")
+				env.diagnostics.Discard()
+				env.lab.Fault(t, "delay", "60s")
 			},
 			Config:   hurried,
 			PlanOnly: true,
@@ -107,37 +107,37 @@ func TestAccInstance_vimDisappears(t *testing.T) {
 // TestAccInstance_recordDisappears loses the record: that is no lost instance. The
 // next apply writes the record again and touches nothing on the VIM.
 func TestAccInstance_recordDisappears(t *testing.T) {
-	w := newWorld(t)
+	env := newEnv(t)
 	same := statecheck.CompareValue(compare.ValuesSame())
-	config := w.config("hello", `scale_levels = { web = 1 }`, `description = "kept"`)
+	config := env.config("hello", `scale_levels = { web = 1 }`, `description = "kept"`)
 	var uid string
-	w.run(t,
+	env.run(t,
 		resource.TestStep{Config: config, ConfigStateChecks: []statecheck.StateCheck{same.AddStateValue(address, tfjsonpath.New("id"))}},
 		resource.TestStep{
 			PreConfig: func() {
-				uid = w.uid("deployment/web")
-				s := w.store.Records(t)
-				for _, i := range w.records(t) {
+				uid = env.uid("deployment/web")
+				s := env.store.Records(t)
+				for _, i := range env.records(t) {
 					if err := s.Delete(t.Context(), store.KindInstance, i.ID); err != nil {
 						t.Error(err)
 					}
 				}
-				w.heard.take()
+				env.diagnostics.Discard()
 			},
 			RefreshState:       true,
 			ExpectNonEmptyPlan: true,
-			Check: also(resource.TestCheckResourceAttr(address, "status", "UNKNOWN"), resource.TestCheckResourceAttr(address, "objects.%", "3"),
-				w.heard.warned(`Record of VNF Instance "test" Is Missing: (?s).*Terraform's state is kept\.`)),
+			Check: allChecks(resource.TestCheckResourceAttr(address, "status", "UNKNOWN"), resource.TestCheckResourceAttr(address, "objects.%", "3"),
+				env.diagnostics.HasWarning(`Record of VNF Instance "test" Is Missing: (?s).*Terraform's state is kept\.`)),
 		},
 		resource.TestStep{
 			Config:            config,
 			ConfigPlanChecks:  updates(),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated(), replicas("web", 2), same.AddStateValue(address, tfjsonpath.New("id"))},
-			Check: also(w.whole(), func(*terraform.State) error {
-				if got := w.uid("deployment/web"); got != uid {
+			Check: allChecks(env.checkBackend(), func(*terraform.State) error {
+				if got := env.uid("deployment/web"); got != uid {
 					return fmt.Errorf("the Deployment was made anew")
 				}
-				if got := w.records(t); len(got) != 1 || got[0].Description != "kept" {
+				if got := env.records(t); len(got) != 1 || got[0].Description != "kept" {
 					return fmt.Errorf("records: %+v", got)
 				}
 				return nil

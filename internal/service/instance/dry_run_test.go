@@ -45,23 +45,23 @@ func refusedPlans() map[string]struct {
 // TestAccInstance_dryRun plans changes that the API server refuses: the plan says
 // so, and nothing was done.
 func TestAccInstance_dryRun(t *testing.T) {
-	w := newWorld(t)
-	steps := []resource.TestStep{{Config: w.config("hello"), ConfigStateChecks: []statecheck.StateCheck{instantiated()}, Check: w.heard.silent()}}
+	env := newEnv(t)
+	steps := []resource.TestStep{{Config: env.config("hello"), ConfigStateChecks: []statecheck.StateCheck{instantiated()}, Check: env.diagnostics.NoWarnings()}}
 	for _, c := range refusedPlans() {
-		steps = append(steps, resource.TestStep{Config: w.over(hello(t, c.edits...)), PlanOnly: true, ExpectError: sentence(c.want...)})
+		steps = append(steps, resource.TestStep{Config: env.configFor(hello(t, c.edits...)), PlanOnly: true, ExpectError: sentence(c.want...)})
 	}
 	bad := hello(t, manifests("targetPort: http", "targetPort: not_a_port"))
 	steps = append(steps,
 		// Without the dry run it is the apply that is refused.
-		resource.TestStep{Config: w.over(bad, `server_dry_run = false`), ExpectError: sentence(`Unable to Update VNF Instance "test"`, `not_a_port`)},
-		resource.TestStep{Config: w.config("hello"), ConfigStateChecks: []statecheck.StateCheck{instantiated()}},
+		resource.TestStep{Config: env.configFor(bad, `server_dry_run = false`), ExpectError: sentence(`Unable to Update VNF Instance "test"`, `not_a_port`)},
+		resource.TestStep{Config: env.config("hello"), ConfigStateChecks: []statecheck.StateCheck{instantiated()}},
 		// A new instance on the same VIM.
 		resource.TestStep{
-			Config:   w.config("hello") + strings.ReplaceAll(pkg(bad), `"test"`, `"bad"`) + strings.ReplaceAll(w.second(), "vnf_package.test.id", "vnf_package.bad.id"),
+			Config:   env.config("hello") + strings.ReplaceAll(pkg(bad), `"test"`, `"bad"`) + strings.ReplaceAll(env.second(), "vnf_package.test.id", "vnf_package.bad.id"),
 			PlanOnly: true, ExpectError: sentence(`v1/Service web would be refused by the API server`, `with vnf_instance.second`, `not_a_port`),
 		},
 	)
-	w.run(t, steps...)
+	env.run(t, steps...)
 }
 
 const job = `apiVersion: batch/v1
@@ -77,34 +77,34 @@ spec:
 // TestAccInstance_dryRunForNow plans what the API server refuses as things stand:
 // warnings, no error, and nothing of what the apply cures by itself.
 func TestAccInstance_dryRunForNow(t *testing.T) {
-	w := newWorld(t)
-	kinds, _ := w.cells()
-	cell := "---\napiVersion: " + w.group() + "/v1\nkind: Cell\nmetadata: { name: a }\nspec: { band: 1 }\n"
+	env := newEnv(t)
+	kinds, _ := env.cells()
+	cell := "---\napiVersion: " + env.group() + "/v1\nkind: Cell\nmetadata: { name: a }\nspec: { band: 1 }\n"
 	newer := strings.Replace(job, "1.0.0", "2.0.0", 1)
-	w.run(t,
-		resource.TestStep{Config: w.over(hello(t, with(job)))},
+	env.run(t,
+		resource.TestStep{Config: env.configFor(hello(t, with(job)))},
 		resource.TestStep{
 			// A Job that cannot be changed is replaced; a kind comes with its definition.
-			Config:            w.over(hello(t, with(kinds+cell+"---\n"+newer))),
+			Config:            env.configFor(hello(t, with(kinds+cell+"---\n"+newer))),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             also(w.heard.silent(), w.whole()),
+			Check:             allChecks(env.diagnostics.NoWarnings(), env.checkBackend()),
 		},
 		resource.TestStep{
 			// A quota that is used up now may be raised before the apply.
-			PreConfig: func() { w.lab.Quota(w, w.namespace, "none", "count/configmaps", 0) },
-			Config:    w.over(hello(t, with(kinds+cell+"---\napiVersion: v1\nkind: ConfigMap\nmetadata: { name: more }\n"))), PlanOnly: true, ExpectNonEmptyPlan: true,
+			PreConfig: func() { env.lab.Quota(env, env.namespace, "none", "count/configmaps", 0) },
+			Config:    env.configFor(hello(t, with(kinds+cell+"---\napiVersion: v1\nkind: ConfigMap\nmetadata: { name: more }\n"))), PlanOnly: true, ExpectNonEmptyPlan: true,
 		},
 		resource.TestStep{
 			// The definition is served, and its own form changes with the resource.
-			PreConfig:         func() { w.kubectl("delete", "quota", "none") },
-			Config:            w.over(hello(t, with(strings.Replace(kinds, "band: {", "sector: { type: integer }, band: {", 1)+strings.Replace(cell, "band: 1", "band: 1, sector: 2", 1)))),
+			PreConfig:         func() { env.kubectl("delete", "quota", "none") },
+			Config:            env.configFor(hello(t, with(strings.Replace(kinds, "band: {", "sector: { type: integer }, band: {", 1)+strings.Replace(cell, "band: 1", "band: 1, sector: 2", 1)))),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             also(w.whole(), w.heard.warned(`(?m)^The API server would refuse objects as things stand now: v1/ConfigMap more \(Files/kubernetes/more.yaml:\d+\): [^\n]*exceeded quota: none[^\n]*\.$`)),
+			Check:             allChecks(env.checkBackend(), env.diagnostics.HasWarning(`(?m)^The API server would refuse objects as things stand now: v1/ConfigMap more \(Files/kubernetes/more.yaml:\d+\): [^\n]*exceeded quota: none[^\n]*\.$`)),
 		},
 		resource.TestStep{
-			Config:      w.over(hello(t, with(strings.Replace(kinds, "band: {", "sector: { type: integer }, band: {", 1)+strings.Replace(cell, "band: 1", "band: 0", 1)))),
+			Config:      env.configFor(hello(t, with(strings.Replace(kinds, "band: {", "sector: { type: integer }, band: {", 1)+strings.Replace(cell, "band: 1", "band: 0", 1)))),
 			PlanOnly:    true,
-			ExpectError: sentence(w.group()+`/v1/Cell a would be refused by the API server`, `spec.band: Invalid value: 0`),
+			ExpectError: sentence(env.group()+`/v1/Cell a would be refused by the API server`, `spec.band: Invalid value: 0`),
 		},
 	)
 }
@@ -112,23 +112,23 @@ func TestAccInstance_dryRunForNow(t *testing.T) {
 // TestAccInstance_dryRunConflict warns of fields that somebody else owns, and not of
 // those that are only put right.
 func TestAccInstance_dryRunConflict(t *testing.T) {
-	w := newWorld(t)
+	env := newEnv(t)
 	evening := hello(t, manifests("Hello", "Good evening"))
 	foreign := func() {
-		w.kubectl("patch", "configmap", "web-content", "--field-manager=somebody", "--type=merge", "-p", `{"data":{"index.html":"mine"}}`)
+		env.kubectl("patch", "configmap", "web-content", "--field-manager=somebody", "--type=merge", "-p", `{"data":{"index.html":"mine"}}`)
 	}
-	w.run(t,
-		resource.TestStep{Config: w.config("hello")},
-		resource.TestStep{PreConfig: foreign, Config: w.config("hello"), Check: w.heard.silent()},
+	env.run(t,
+		resource.TestStep{Config: env.config("hello")},
+		resource.TestStep{PreConfig: foreign, Config: env.config("hello"), Check: env.diagnostics.NoWarnings()},
 		resource.TestStep{
 			PreConfig:   foreign,
-			Config:      w.over(evening),
+			Config:      env.configFor(evening),
 			ExpectError: sentence(`other managers own fields that the manifest sets: .data.index.html (owned by "somebody")`),
 		},
 		resource.TestStep{
-			Config: w.over(evening, `force_conflicts = true`),
-			Check: also(
-				w.heard.warned(`(?s)API server would refuse objects as things stand now.*v1/ConfigMap web-content \(Files/kubernetes/web.yaml:1\).*owned by "somebody"`),
+			Config: env.configFor(evening, `force_conflicts = true`),
+			Check: allChecks(
+				env.diagnostics.HasWarning(`(?s)API server would refuse objects as things stand now.*v1/ConfigMap web-content \(Files/kubernetes/web.yaml:1\).*owned by "somebody"`),
 				func(*terraform.State) error { return nil }),
 		},
 	)
@@ -137,21 +137,21 @@ func TestAccInstance_dryRunConflict(t *testing.T) {
 // TestAccInstance_dryRunFewRights plans with credentials that may apply nothing: one
 // warning, however many objects there are.
 func TestAccInstance_dryRunFewRights(t *testing.T) {
-	w := newWorld(t)
-	lab := w.lab
+	env := newEnv(t)
+	lab := env.lab
 	lab.AdminToken = lab.LimitedToken
-	vim := acctest.VIM(w, lab, "test")
-	w.run(t,
-		resource.TestStep{Config: w.store.Config(vim)},
+	vim := acctest.VIM(env, lab, "test")
+	env.run(t,
+		resource.TestStep{Config: env.store.Config(vim)},
 		resource.TestStep{
-			Config:   w.store.Config(vim, pkg(examplePackage(t, "hello")), w.instance()),
+			Config:   env.store.Config(vim, pkg(examplePackage(t, "hello")), env.instance()),
 			PlanOnly: true, ExpectNonEmptyPlan: true,
 		},
 		resource.TestStep{
-			Config: w.store.Config(vim),
+			Config: env.store.Config(vim),
 			// All rights that the kinds of the instance need are named at once.
-			Check: w.heard.warned(`The plan was not tried on the VIM as a whole: [^\n]*cannot patch resource[^\n]*\n.*server_dry_run = false\.\n` +
-				`The credentials of VIM "test" lack rights in the namespace ` + w.namespace + ` for kinds of the instance: ` +
+			Check: env.diagnostics.HasWarning(`The plan was not tried on the VIM as a whole: [^\n]*cannot patch resource[^\n]*\n.*server_dry_run = false\.\n` +
+				`The credentials of VIM "test" lack rights in the namespace ` + env.namespace + ` for kinds of the instance: ` +
 				`These are missing:\n(?s)configmaps: get, list, watch, create, patch, delete\n.*deployments\.apps: get, list, watch, create, patch, delete\n.*services: get.*Give its user a Role`),
 		},
 	)

@@ -25,29 +25,29 @@ func slow() edit {
 		"labels: { app.kubernetes.io/name: web }\n      annotations: { lab.vnf/ready-delay: 5s }\n    spec:")
 }
 
-// cutWhen cuts the API server off for 20 seconds as soon as kubectl, which has a way
+// disconnectWhen cuts the API server off for 20 seconds as soon as kubectl, which has a way
 // of its own, prints something that is looked for.
-func (w *world) cutWhen(happened func(printed string) bool, args ...string) func() {
-	args = append([]string{"-n", w.namespace, "get", "--ignore-not-found"}, args...)
+func (env *testEnv) disconnectWhen(happened func(printed string) bool, args ...string) func() {
+	args = append([]string{"-n", env.namespace, "get", "--ignore-not-found"}, args...)
 	return func() {
 		go func() {
 			for {
 				// The operation may be over before it was seen: the test ends then.
-				printed, err := w.lab.TryKubectl(w.Context(), args...)
+				printed, err := env.lab.TryKubectl(env.Context(), args...)
 				if err == nil && happened(printed) {
 					break
 				}
 				select {
-				case <-w.Context().Done():
+				case <-env.Context().Done():
 					return
 				case <-time.After(100 * time.Millisecond):
 				}
 			}
-			w.lab.Fault(w, "cut")
+			env.lab.Fault(env, "cut")
 			select {
-			case <-w.Context().Done():
+			case <-env.Context().Done():
 			case <-time.After(20 * time.Second):
-				w.lab.Fault(w, "clear")
+				env.lab.Fault(env, "clear")
 			}
 		}()
 	}
@@ -56,10 +56,10 @@ func (w *world) cutWhen(happened func(printed string) bool, args ...string) func
 // TestAccInstance_cutOff loses the API server in the middle of every operation: it
 // goes on as soon as the server is back, and nobody notices.
 func TestAccInstance_cutOff(t *testing.T) {
-	w := newWorld(t)
-	vim := w.faultyVIM()
+	env := newEnv(t)
+	vim := env.faultyVIM()
 	config := func(source string, arguments ...string) string {
-		return w.store.Config(vim, pkg(source), w.instance(arguments...))
+		return env.store.Config(vim, pkg(source), env.instance(arguments...))
 	}
 	shows := func(want string) func(string) bool {
 		return func(printed string) bool { return strings.Contains(printed, want) }
@@ -71,8 +71,8 @@ func TestAccInstance_cutOff(t *testing.T) {
 			PreConfig:         cut,
 			Config:            config,
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check: also(w.whole(), w.heard.silent(), func(*terraform.State) error {
-				if got := w.operations(t); got[len(got)-1] != operation+" COMPLETED" {
+			Check: allChecks(env.checkBackend(), env.diagnostics.NoWarnings(), func(*terraform.State) error {
+				if got := env.operations(t); got[len(got)-1] != operation+" COMPLETED" {
 					return fmt.Errorf("operations: %v", got)
 				}
 				return nil
@@ -80,12 +80,12 @@ func TestAccInstance_cutOff(t *testing.T) {
 		}
 	}
 	heal := `heal = { trigger = "a", vdu_ids = ["web"] }`
-	w.run(t,
-		step(w.cutWhen(shows("web"), "deployments", "-o", "name"), config(first), "INSTANTIATE"),
-		step(w.cutWhen(shows("web:2.0.0"), "deployments", "-o", "yaml"), config(second), "CHANGE_VNFPKG"),
-		step(w.cutWhen(shows("replicas: 3"), "deployments", "-o", "yaml"), config(second, `scale_levels = { web = 2 }`), "SCALE"),
-		resource.TestStep{PreConfig: func() { before = w.pods() }, RefreshState: true},
-		step(w.cutWhen(func(printed string) bool {
+	env.run(t,
+		step(env.disconnectWhen(shows("web"), "deployments", "-o", "name"), config(first), "INSTANTIATE"),
+		step(env.disconnectWhen(shows("web:2.0.0"), "deployments", "-o", "yaml"), config(second), "CHANGE_VNFPKG"),
+		step(env.disconnectWhen(shows("replicas: 3"), "deployments", "-o", "yaml"), config(second, `scale_levels = { web = 2 }`), "SCALE"),
+		resource.TestStep{PreConfig: func() { before = env.pods() }, RefreshState: true},
+		step(env.disconnectWhen(func(printed string) bool {
 			for _, name := range strings.Fields(printed) {
 				if before[strings.TrimPrefix(name, "pod/")] == "" {
 					return true
@@ -94,8 +94,8 @@ func TestAccInstance_cutOff(t *testing.T) {
 			return false
 		}, "pods", "-o", "name"), config(second, `scale_levels = { web = 2 }`, heal), "HEAL"),
 		resource.TestStep{
-			PreConfig: w.cutWhen(shows("deletionTimestamp"), "deployments", "-o", "yaml"),
-			Config:    w.store.Config(vim, pkg(second)),
+			PreConfig: env.disconnectWhen(shows("deletionTimestamp"), "deployments", "-o", "yaml"),
+			Config:    env.store.Config(vim, pkg(second)),
 		},
 	)
 }
@@ -103,21 +103,21 @@ func TestAccInstance_cutOff(t *testing.T) {
 // TestAccInstance_quota meets a quota: the timeout says so, and the next apply goes
 // on when it is larger.
 func TestAccInstance_quota(t *testing.T) {
-	w := newWorld(t)
-	w.lab.Quota(w, w.namespace, "small", "pods", 0)
-	w.run(t,
+	env := newEnv(t)
+	env.lab.Quota(env, env.namespace, "small", "pods", 0)
+	env.run(t,
 		resource.TestStep{
-			Config:             w.config("hello", `timeouts = { create = "20s" }`),
+			Config:             env.config("hello", `timeouts = { create = "20s" }`),
 			ExpectNonEmptyPlan: true,
 			ConfigStateChecks:  []statecheck.StateCheck{failedTemp()},
-			Check:              w.heard.warned(`Is Not Instantiated Yet: (?s).*Deployment ` + w.namespace + `/web: InProgress \(FailedCreate\).*exceeded quota: small`),
+			Check:              env.diagnostics.HasWarning(`Is Not Instantiated Yet: (?s).*Deployment ` + env.namespace + `/web: InProgress \(FailedCreate\).*exceeded quota: small`),
 		},
 		resource.TestStep{
-			PreConfig:         func() { w.kubectl("delete", "quota", "small") },
-			Config:            w.config("hello", `timeouts = { create = "20s" }`),
+			PreConfig:         func() { env.kubectl("delete", "quota", "small") },
+			Config:            env.config("hello", `timeouts = { create = "20s" }`),
 			ConfigPlanChecks:  updates(),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             w.whole(),
+			Check:             env.checkBackend(),
 		},
 	)
 }
@@ -125,56 +125,56 @@ func TestAccInstance_quota(t *testing.T) {
 // TestAccInstance_namespaceTerminating waits for the end of a namespace that is
 // being deleted, says what keeps it, and goes on when it is gone.
 func TestAccInstance_namespaceTerminating(t *testing.T) {
-	w := newWorld(t)
-	w.kubectl("create", "configmap", "stuck")
-	w.kubectl("patch", "configmap", "stuck", "--type=merge", "-p", `{"metadata":{"finalizers":["example.com/never"]}}`)
-	w.kubectl("delete", "namespace", w.namespace, "--wait=false")
+	env := newEnv(t)
+	env.kubectl("create", "configmap", "stuck")
+	env.kubectl("patch", "configmap", "stuck", "--type=merge", "-p", `{"metadata":{"finalizers":["example.com/never"]}}`)
+	env.kubectl("delete", "namespace", env.namespace, "--wait=false")
 	// What keeps a namespace is said by its controller, which has other work to do.
-	w.kubectl("wait", "namespace/"+w.namespace, "--for=condition=NamespaceFinalizersRemaining", "--timeout=120s")
+	env.kubectl("wait", "namespace/"+env.namespace, "--for=condition=NamespaceFinalizersRemaining", "--timeout=120s")
 	release := func() {
-		w.kubectl("patch", "configmap", "stuck", "--type=merge", "-p", `{"metadata":{"finalizers":null}}`)
+		env.kubectl("patch", "configmap", "stuck", "--type=merge", "-p", `{"metadata":{"finalizers":null}}`)
 	}
-	w.run(t,
-		resource.TestStep{Config: w.config("hello", `timeouts = { create = "20s" }`), ExpectError: sentence(`Unable to Instantiate VNF Instance "test"`, `Namespace `+w.namespace, `is being deleted since`, `example.com/never`)},
+	env.run(t,
+		resource.TestStep{Config: env.config("hello", `timeouts = { create = "20s" }`), ExpectError: sentence(`Unable to Instantiate VNF Instance "test"`, `Namespace `+env.namespace, `is being deleted since`, `example.com/never`)},
 		resource.TestStep{
 			PreConfig: func() {
-				if left := w.records(t); len(left) > 0 {
+				if left := env.records(t); len(left) > 0 {
 					t.Errorf("records are left: %+v", left)
 				}
 				release()
 			},
-			Config:            w.config("hello"),
+			Config:            env.config("hello"),
 			ConfigPlanChecks:  planned(plancheck.ResourceActionCreate),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             w.whole(),
+			Check:             env.checkBackend(),
 		},
 	)
 }
 
-// untilRefused waits until the API server does not take a token any more: it
+// waitUntilRefused waits until the API server does not take a token any more: it
 // remembers for some seconds that it was good.
-func (w *world) untilRefused(token string) {
-	w.Helper()
+func (env *testEnv) waitUntilRefused(token string) {
+	env.Helper()
 	roots := x509.NewCertPool()
-	roots.AppendCertsFromPEM([]byte(w.lab.ReadFile(w, w.lab.CAFile)))
+	roots.AppendCertsFromPEM([]byte(env.lab.ReadFile(env, env.lab.CAFile)))
 	client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}}}
 	for {
-		req, err := http.NewRequestWithContext(w.Context(), http.MethodGet, w.lab.Endpoint+"/api", nil)
+		req, err := http.NewRequestWithContext(env.Context(), http.MethodGet, env.lab.Endpoint+"/api", nil)
 		if err != nil {
-			w.Fatal(err)
+			env.Fatal(err)
 		}
 		req.Header.Set("Authorization", "Bearer "+token)
 		res, err := client.Do(req)
 		if err != nil {
-			w.Fatal(err)
+			env.Fatal(err)
 		}
 		_ = res.Body.Close()
 		if res.StatusCode == http.StatusUnauthorized {
 			return
 		}
 		select {
-		case <-w.Context().Done():
-			w.Fatal("the API server still takes the token")
+		case <-env.Context().Done():
+			env.Fatal("the API server still takes the token")
 		case <-time.After(200 * time.Millisecond):
 		}
 	}
@@ -183,31 +183,31 @@ func (w *world) untilRefused(token string) {
 // TestAccInstance_rights lacks the rights that a kind needs, and loses all of them:
 // errors that name what is missing; with other credentials it goes on.
 func TestAccInstance_rights(t *testing.T) {
-	w := newWorld(t)
+	env := newEnv(t)
 	// The rights that the guide of the security model gives.
-	documented := w.lab.ReadFile(w, filepath.Join("..", "..", "..", "examples", "rights", "kubernetes.yaml"))
+	documented := env.lab.ReadFile(env, filepath.Join("..", "..", "..", "examples", "rights", "kubernetes.yaml"))
 	folder := t.TempDir()
-	acctest.Write(t, folder, "rights.yaml", strings.ReplaceAll(documented, "core5g", w.namespace))
-	w.kubectl("apply", "-f", filepath.Join(folder, "rights.yaml"))
-	few := w.kubectl("create", "token", "vnf-manager")
-	w.kubectl("create", "serviceaccount", "operator")
-	w.kubectl("create", "role", "operator", "--verb=*", "--resource=configmaps,services,leases.coordination.k8s.io")
-	w.kubectl("create", "rolebinding", "operator", "--role=operator", "--serviceaccount="+w.namespace+":operator")
-	token := w.kubectl("create", "token", "operator")
+	acctest.Write(t, folder, "rights.yaml", strings.ReplaceAll(documented, "core5g", env.namespace))
+	env.kubectl("apply", "-f", filepath.Join(folder, "rights.yaml"))
+	few := env.kubectl("create", "token", "vnf-manager")
+	env.kubectl("create", "serviceaccount", "operator")
+	env.kubectl("create", "role", "operator", "--verb=*", "--resource=configmaps,services,leases.coordination.k8s.io")
+	env.kubectl("create", "rolebinding", "operator", "--role=operator", "--serviceaccount="+env.namespace+":operator")
+	token := env.kubectl("create", "token", "operator")
 	with := func(token string, arguments ...string) string {
-		lab := w.lab
+		lab := env.lab
 		lab.AdminToken = token
-		return w.store.Config(acctest.VIM(w, lab, "test"), pkg(examplePackage(t, "hello")), w.instance(arguments...))
+		return env.store.Config(acctest.VIM(env, lab, "test"), pkg(examplePackage(t, "hello")), env.instance(arguments...))
 	}
-	w.run(t,
+	env.run(t,
 		resource.TestStep{
 			Config:      with(token),
-			ExpectError: sentence(`Unable to Instantiate VNF Instance "test"`, `deployments.apps is forbidden: User "system:serviceaccount:`+w.namespace+`:operator" cannot`),
+			ExpectError: sentence(`Unable to Instantiate VNF Instance "test"`, `deployments.apps is forbidden: User "system:serviceaccount:`+env.namespace+`:operator" cannot`),
 		},
 		resource.TestStep{
 			PreConfig: func() {
-				w.kubectl("delete", "rolebinding", "operator")
-				w.kubectl("create", "rolebinding", "operator", "--role=vnf-manager", "--serviceaccount="+w.namespace+":operator")
+				env.kubectl("delete", "rolebinding", "operator")
+				env.kubectl("create", "rolebinding", "operator", "--role=vnf-manager", "--serviceaccount="+env.namespace+":operator")
 			},
 			Config:            with(token),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
@@ -215,8 +215,8 @@ func TestAccInstance_rights(t *testing.T) {
 		resource.TestStep{
 			// The token ends with its account.
 			PreConfig: func() {
-				w.kubectl("delete", "serviceaccount", "operator")
-				w.untilRefused(token)
+				env.kubectl("delete", "serviceaccount", "operator")
+				env.waitUntilRefused(token)
 			},
 			Config:      with(token, `scale_levels = { web = 1 }`),
 			ExpectError: sentence(`Unable to Update VNF Instance "test"`, `refused the credentials: Unauthorized; they are wrong or have expired: rotate them in its vnf_vim resource and apply again`),
@@ -224,15 +224,15 @@ func TestAccInstance_rights(t *testing.T) {
 		resource.TestStep{
 			Config:            with(few, `scale_levels = { web = 1 }`),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated(), value("scale_status", knownvalue.MapExact(map[string]knownvalue.Check{"web": knownvalue.Int64Exact(1)}))},
-			Check:             w.whole(),
+			Check:             env.checkBackend(),
 		},
 		resource.TestStep{
 			// Drift is seen and put right.
-			PreConfig:         func() { w.kubectl("delete", "deployment", "web") },
+			PreConfig:         func() { env.kubectl("delete", "deployment", "web") },
 			Config:            with(few, `scale_levels = { web = 1 }`),
 			ConfigPlanChecks:  updates(),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             w.whole(),
+			Check:             env.checkBackend(),
 		},
 	)
 }

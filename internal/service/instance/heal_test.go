@@ -18,10 +18,10 @@ import (
 )
 
 // pods are the UIDs of the pods of the namespace by their names.
-func (w *world) pods() map[string]string {
-	w.Helper()
+func (env *testEnv) pods() map[string]string {
+	env.Helper()
 	out := map[string]string{}
-	text := w.kubectl("get", "pods", "-o", "go-template={{range .items}}{{if not .metadata.deletionTimestamp}}{{.metadata.name}}={{.metadata.uid}} {{end}}{{end}}")
+	text := env.kubectl("get", "pods", "-o", "go-template={{range .items}}{{if not .metadata.deletionTimestamp}}{{.metadata.name}}={{.metadata.uid}} {{end}}{{end}}")
 	for _, line := range strings.Fields(text) {
 		name, uid, _ := strings.Cut(line, "=")
 		out[name] = uid
@@ -32,11 +32,11 @@ func (w *world) pods() map[string]string {
 // TestAccInstance_heal replaces a named VNFC, a VDU and everything, once for each
 // trigger, and nothing for the trigger that the instance was created with.
 func TestAccInstance_heal(t *testing.T) {
-	w := newWorld(t)
+	env := newEnv(t)
 	var before map[string]string
 	healed := func(kept int) resource.TestCheckFunc {
 		return func(*terraform.State) error {
-			after := w.pods()
+			after := env.pods()
 			same := 0
 			for name, uid := range before {
 				if after[name] == uid {
@@ -49,11 +49,11 @@ func TestAccInstance_heal(t *testing.T) {
 			return nil
 		}
 	}
-	config := func(heal string) string { return w.config("hello", "scale_levels = { web = 1 }", heal) }
+	config := func(heal string) string { return env.config("hello", "scale_levels = { web = 1 }", heal) }
 	generation := func(n int64) []statecheck.StateCheck {
 		return []statecheck.StateCheck{instantiated(), value("generation", knownvalue.Int64Exact(n))}
 	}
-	remember := func() { before = w.pods() }
+	remember := func() { before = env.pods() }
 	// Configurations are composed before the steps run, so Terraform reads the name
 	// of the victim out of a file.
 	victim := filepath.Join(t.TempDir(), "victim")
@@ -73,7 +73,7 @@ func TestAccInstance_heal(t *testing.T) {
 		}}
 		return step
 	}
-	w.run(t,
+	env.run(t,
 		resource.TestStep{Config: config(`heal = { trigger = "at birth" }`), ConfigStateChecks: generation(1)},
 		resource.TestStep{PreConfig: remember, Config: config(`heal = { trigger = "at birth", vdu_ids = ["web"] }`), Check: healed(2), ConfigStateChecks: generation(1)},
 		update(resource.TestStep{PreConfig: choose, Config: named("4711"), Check: healed(1), ConfigStateChecks: generation(2)}),
@@ -81,19 +81,19 @@ func TestAccInstance_heal(t *testing.T) {
 		// What the trigger named before is not there any more.
 		resource.TestStep{Config: named("4712"), ExpectError: sentence(`The VNF instance has no VNFC "web-`, `Its VNFCs are "web-`)},
 		update(resource.TestStep{PreConfig: remember, Config: config(`heal = { trigger = "4713", vdu_ids = ["web"] }`), Check: healed(0), ConfigStateChecks: generation(3)}),
-		update(resource.TestStep{PreConfig: remember, Config: config(`heal = { trigger = "4714" }`), Check: also(healed(0), w.whole()), ConfigStateChecks: generation(4)}),
+		update(resource.TestStep{PreConfig: remember, Config: config(`heal = { trigger = "4714" }`), Check: allChecks(healed(0), env.checkBackend()), ConfigStateChecks: generation(4)}),
 		resource.TestStep{PreConfig: remember, Config: config(""), Check: healed(2), ConfigStateChecks: generation(4)},
 	)
 }
 
 // TestAccInstance_scaleInVNFC names the VNFC that goes when the VDU is scaled in.
 func TestAccInstance_scaleInVNFC(t *testing.T) {
-	w := newWorld(t)
+	env := newEnv(t)
 	victims := filepath.Join(t.TempDir(), "victims")
 	var before map[string]string
 	choose := func(n int) func() {
 		return func() {
-			before = w.pods()
+			before = env.pods()
 			var ids []string
 			for _, name := range slices.Sorted(maps.Keys(before))[:n] {
 				ids = append(ids, "web-"+name)
@@ -104,11 +104,11 @@ func TestAccInstance_scaleInVNFC(t *testing.T) {
 		}
 	}
 	config := func(level int) string {
-		return w.config("hello", fmt.Sprintf("scale_levels = { web = %d }", level), fmt.Sprintf("scale_in_vnfc_ids = split(\" \", file(%q))", victims))
+		return env.config("hello", fmt.Sprintf("scale_levels = { web = %d }", level), fmt.Sprintf("scale_in_vnfc_ids = split(\" \", file(%q))", victims))
 	}
 	choose(0)()
-	w.run(t,
-		resource.TestStep{Config: w.config("hello", "scale_levels = { web = 3 }")},
+	env.run(t,
+		resource.TestStep{Config: env.config("hello", "scale_levels = { web = 3 }")},
 		resource.TestStep{PreConfig: choose(3), Config: config(1), ExpectError: sentence(`VDU "web" loses 2 VNFCs, and 3 are named`)},
 		resource.TestStep{
 			PreConfig:         choose(2),
@@ -117,7 +117,7 @@ func TestAccInstance_scaleInVNFC(t *testing.T) {
 			ConfigStateChecks: []statecheck.StateCheck{instantiated(), replicas("web", 2)},
 			Check: func(*terraform.State) error {
 				want := slices.Sorted(maps.Keys(before))[2:]
-				if got := slices.Sorted(maps.Keys(w.pods())); !slices.Equal(got, want) {
+				if got := slices.Sorted(maps.Keys(env.pods())); !slices.Equal(got, want) {
 					return fmt.Errorf("left are %v of %v, want %v", got, slices.Sorted(maps.Keys(before)), want)
 				}
 				return nil

@@ -29,18 +29,18 @@ spec:
 // chart, whatever the chart's own value of them is: neither a refresh, nor new values,
 // nor a new package changes them.
 func TestAccInstance_helmAutoscaler(t *testing.T) {
-	w := newWorld(t)
+	env := newEnv(t)
 	first := ims(t, autoscaled)
 	second := ims(t, autoscaled, inChart("values.yaml", "tag: 1.0.0", "tag: 2.0.0"), inChart("Chart.yaml", "version: 1.0.0\nappVersion", "version: 1.1.0\nappVersion"))
 	config := func(source, domain string) string {
-		return w.over(source, chartParams(byValue, fmt.Sprintf(`helm_parameters = { "cscf.domain" = %q }`, domain)), "scale_levels = { calls = 1 }")
+		return env.configFor(source, chartParams(byValue, fmt.Sprintf(`helm_parameters = { "cscf.domain" = %q }`, domain)), "scale_levels = { calls = 1 }")
 	}
 	desired := func(n int) {
-		w.kubectl("annotate", "--overwrite", "hpa", "test-cscf", fmt.Sprintf("lab.vnf/desired-replicas=%d", n))
-		w.kubectl("wait", "deployment/test-cscf", fmt.Sprintf("--for=jsonpath={.status.availableReplicas}=%d", n), "--timeout=120s")
+		env.kubectl("annotate", "--overwrite", "hpa", "test-cscf", fmt.Sprintf("lab.vnf/desired-replicas=%d", n))
+		env.kubectl("wait", "deployment/test-cscf", fmt.Sprintf("--for=jsonpath={.status.availableReplicas}=%d", n), "--timeout=120s")
 	}
 	var upTo func(func(event) bool) []event
-	w.run(t,
+	env.run(t,
 		resource.TestStep{
 			Config: config(first, "one.example.org"),
 			ConfigStateChecks: []statecheck.StateCheck{
@@ -49,26 +49,26 @@ func TestAccInstance_helmAutoscaler(t *testing.T) {
 					"replicas": knownvalue.Null(), "autoscaled": knownvalue.Bool(true),
 				})),
 			},
-			Check: also(w.whole(), w.history("1 deployed")),
+			Check: allChecks(env.checkBackend(), env.history("1 deployed")),
 		},
 		resource.TestStep{PreConfig: func() { desired(3) }, Config: config(first, "one.example.org"), PlanOnly: true},
 		resource.TestStep{
-			PreConfig:         func() { upTo = w.watch(t, "apis/apps/v1", "deployments") },
+			PreConfig:         func() { upTo = env.watch(t, "apis/apps/v1", "deployments") },
 			Config:            config(first, "two.example.org"),
 			ConfigPlanChecks:  updates(),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             also(w.whole(), w.history("1 superseded", "2 deployed")),
+			Check:             allChecks(env.checkBackend(), env.history("1 superseded", "2 deployed")),
 		},
 		resource.TestStep{
 			Config:            config(second, "two.example.org"),
 			ConfigPlanChecks:  updates(),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check: also(w.whole(), w.history("1 superseded", "2 superseded", "3 deployed"),
-				w.gets("3 registry.example.com/ims/cscf:2.0.0", "get", "deployment", "test-cscf", "-o", "jsonpath={.spec.replicas} {.spec.template.spec.containers[0].image}"),
+			Check: allChecks(env.checkBackend(), env.history("1 superseded", "2 superseded", "3 deployed"),
+				env.expectKubectl("3 registry.example.com/ims/cscf:2.0.0", "get", "deployment", "test-cscf", "-o", "jsonpath={.spec.replicas} {.spec.template.spec.containers[0].image}"),
 				func(*terraform.State) error {
 					// A mark at the end of what is to be looked at.
-					w.kubectl("annotate", "deployment", "test-cscf", "example.com/mark=end")
-					last := w.kubectl("get", "deployment", "test-cscf", "-o", "jsonpath={.metadata.resourceVersion}")
+					env.kubectl("annotate", "deployment", "test-cscf", "example.com/mark=end")
+					last := env.kubectl("get", "deployment", "test-cscf", "-o", "jsonpath={.metadata.resourceVersion}")
 					seen := 0
 					for _, e := range upTo(func(e event) bool { return e.Object.Metadata.ResourceVersion == last }) {
 						if e.Object.Metadata.Name != "test-cscf" {

@@ -20,21 +20,21 @@ import (
 // releaseKey is how the release of the chart is listed among the objects.
 const releaseKey = "helm.sh/v1/Release test"
 
-// command is Helm's own command beside a world.
+// command is Helm's own command beside an environment.
 type command struct {
 	labtest.Helm
-	world *world
+	testEnv *testEnv
 }
 
-func newCommand(w *world) command {
-	w.Helper()
-	return command{w.lab.Helm(w, w.namespace), w}
+func newCommand(env *testEnv) command {
+	env.Helper()
+	return command{env.lab.Helm(env, env.namespace), env}
 }
 
 // says checks what the command prints as JSON, as far as want has it.
 func (c command) says(want string, args ...string) resource.TestCheckFunc {
 	return func(*terraform.State) error {
-		out, err := c.Try(c.world.Context(), append(args, "-o", "json")...)
+		out, err := c.Try(c.testEnv.Context(), append(args, "-o", "json")...)
 		if err != nil {
 			return err
 		}
@@ -85,7 +85,7 @@ func part(value, like any) any {
 // prints checks that the output of the command holds texts.
 func (c command) prints(args []string, want ...string) resource.TestCheckFunc {
 	return func(*terraform.State) error {
-		out, err := c.Try(c.world.Context(), args...)
+		out, err := c.Try(c.testEnv.Context(), args...)
 		if err != nil {
 			return err
 		}
@@ -101,46 +101,46 @@ func (c command) prints(args []string, want ...string) resource.TestCheckFunc {
 // TestAccInstance_helmCommand looks at a release with Helm's own command: it shows
 // what it would show of one that it had made.
 func TestAccInstance_helmCommand(t *testing.T) {
-	w := newWorld(t)
-	helm := newCommand(w)
+	env := newEnv(t)
+	helm := newCommand(env)
 	next := inChart("Chart.yaml", "version: 1.0.0\nappVersion: 1.0.0", "version: 1.1.0\nappVersion: 2.0.0")
 	domain := `helm_parameters = { "cscf.domain" = "ims.example.org" }`
-	w.run(t,
+	env.run(t,
 		resource.TestStep{
-			Config:            w.over(ims(t), chartParams(byValue)),
+			Config:            env.configFor(ims(t), chartParams(byValue)),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check: also(
-				helm.says(`[{"name": "test", "namespace": "`+w.namespace+`", "revision": "1", "status": "deployed", "chart": "ims-1.0.0", "app_version": "1.0.0"}]`, "list"),
+			Check: allChecks(
+				helm.says(`[{"name": "test", "namespace": "`+env.namespace+`", "revision": "1", "status": "deployed", "chart": "ims-1.0.0", "app_version": "1.0.0"}]`, "list"),
 				helm.says(`[{"revision": 1, "status": "deployed", "chart": "ims-1.0.0", "app_version": "1.0.0", "description": "Install complete"}]`, "history", "test"),
 				helm.says(`{"cscf": {"replicas": 1}}`, "get", "values", "test")),
 		},
 		resource.TestStep{
-			Config:            w.over(ims(t), chartParams(byValue, domain)),
+			Config:            env.configFor(ims(t), chartParams(byValue, domain)),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check: also(
+			Check: allChecks(
 				helm.says(`[{"name": "test", "revision": "2", "status": "deployed"}]`, "list"),
 				helm.says(`{"cscf": {"replicas": 1, "domain": "ims.example.org"}}`, "get", "values", "test"),
 				helm.says(`{"cscf": {"replicas": 1, "domain": "ims.example.org", "registrations": 10000}, "hss": {"enabled": true, "replicas": 1}}`, "get", "values", "test", "--all")),
 		},
 		resource.TestStep{
-			Config:            w.over(ims(t, next), chartParams(byValue, domain), "scale_levels = { calls = 1 }"),
+			Config:            env.configFor(ims(t, next), chartParams(byValue, domain), "scale_levels = { calls = 1 }"),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check: also(
+			Check: allChecks(
 				helm.says(`[{"name": "test", "revision": "4", "status": "deployed", "chart": "ims-1.1.0", "app_version": "2.0.0"}]`, "list"),
 				helm.says(`[
 					{"revision": 1, "status": "superseded", "chart": "ims-1.0.0", "app_version": "1.0.0"},
 					{"revision": 2, "status": "superseded", "chart": "ims-1.0.0", "description": "Upgrade complete"},
 					{"revision": 3, "status": "superseded", "chart": "ims-1.1.0", "app_version": "2.0.0"},
 					{"revision": 4, "status": "deployed", "chart": "ims-1.1.0", "app_version": "2.0.0", "description": "Upgrade complete"}]`, "history", "test"),
-				helm.says(`{"name": "test", "version": 4, "namespace": "`+w.namespace+`", "config": {"cscf": {"replicas": 2}},
-					"info": {"status": "deployed", "description": "Upgrade complete", "notes": "Calls for ims.example.org go to test-cscf.`+w.namespace+`.svc.\n"}}`, "status", "test"),
+				helm.says(`{"name": "test", "version": 4, "namespace": "`+env.namespace+`", "config": {"cscf": {"replicas": 2}},
+					"info": {"status": "deployed", "description": "Upgrade complete", "notes": "Calls for ims.example.org go to test-cscf.`+env.namespace+`.svc.\n"}}`, "status", "test"),
 				helm.prints([]string{"get", "manifest", "test"}, "# Source: ims/templates/cscf.yaml", "# Source: ims/charts/hss/templates/hss.yaml", "replicas: 2"),
 				helm.prints([]string{"get", "manifest", "test", "--revision", "1"}, "domain: ims.example.com", "replicas: 1"),
 				helm.prints([]string{"get", "hooks", "test"}, "name: test-provision", "name: test-register"),
 				helm.prints([]string{"status", "test"}, "STATUS: deployed", "REVISION: 4", "Calls for ims.example.org"),
 				// Helm waits that long for the end of a Job that there never was.
 				helm.prints([]string{"test", "test", "--timeout", "30s"}, "TEST SUITE:     test-register", "Phase:          Succeeded"),
-				w.gets("job.batch/test-register", "get", "jobs", "-o", "name")),
+				env.expectKubectl("job.batch/test-register", "get", "jobs", "-o", "name")),
 		},
 	)
 }
@@ -154,9 +154,9 @@ func withMore(t testing.TB) string {
 	), filepath.FromSlash(imsChart))
 }
 
-// letGo checks that Helm's command owns no field of what the instance consists of.
-func (c command) letGo(*terraform.State) error {
-	managers := strings.Fields(c.world.kubectl("get", "deployments,configmaps,services,serviceaccounts,statefulsets,poddisruptionbudgets",
+// checkNoManagedFields checks that Helm's command owns no field of what the instance consists of.
+func (c command) checkNoManagedFields(*terraform.State) error {
+	managers := strings.Fields(c.testEnv.kubectl("get", "deployments,configmaps,services,serviceaccounts,statefulsets,poddisruptionbudgets",
 		"-l", "vnf.nfv-iac.github.io/instance-id", "--show-managed-fields", "-o", "jsonpath={.items[*].metadata.managedFields[*].manager}"))
 	if len(managers) == 0 || slices.Contains(managers, "helm") {
 		return fmt.Errorf("the managers are %v", managers)
@@ -167,27 +167,27 @@ func (c command) letGo(*terraform.State) error {
 // TestAccInstance_helmAdopts makes an instance of a release that Helm has installed:
 // its revisions go on, and nothing is made anew.
 func TestAccInstance_helmAdopts(t *testing.T) {
-	w := newWorld(t)
-	helm := newCommand(w)
+	env := newEnv(t)
+	helm := newCommand(env)
 	source := ims(t)
 	next := `helm_parameters = { "cscf.domain" = "ims.example.org" }`
 	var before string
-	w.run(t,
+	env.run(t,
 		resource.TestStep{
 			PreConfig: func() {
 				helm.Run(t, "install", "test", filepath.Join(source, filepath.FromSlash(imsChart)))
-				before = w.uid("deployment/test-cscf")
+				before = env.uid("deployment/test-cscf")
 			},
-			Config:      w.over(source, chartParams(byValue)),
-			ExpectError: sentence("The Helm release test in namespace "+w.namespace+" belongs to no VNF instance", "set adopt_existing to take it over"),
+			Config:      env.configFor(source, chartParams(byValue)),
+			ExpectError: sentence("The Helm release test in namespace "+env.namespace+" belongs to no VNF instance", "set adopt_existing to take it over"),
 		},
 		resource.TestStep{
-			Config:            w.over(source, chartParams(byValue, next), "adopt_existing = true"),
+			Config:            env.configFor(source, chartParams(byValue, next), "adopt_existing = true"),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check: also(w.whole(), helm.letGo, w.history("1 superseded", "2 deployed"),
-				w.gets("ims.example.org", "get", "configmap", "test-cscf", "-o", "jsonpath={.data.domain}"),
+			Check: allChecks(env.checkBackend(), helm.checkNoManagedFields, env.history("1 superseded", "2 deployed"),
+				env.expectKubectl("ims.example.org", "get", "configmap", "test-cscf", "-o", "jsonpath={.data.domain}"),
 				func(*terraform.State) error {
-					if got := w.uid("deployment/test-cscf"); got != before {
+					if got := env.uid("deployment/test-cscf"); got != before {
 						return fmt.Errorf("the Deployment was made anew")
 					}
 					return nil
@@ -199,23 +199,23 @@ func TestAccInstance_helmAdopts(t *testing.T) {
 // TestAccInstance_helmBehindOurBack lets somebody use Helm's command on the release:
 // the next plan shows it, and the next apply makes a revision that puts it right.
 func TestAccInstance_helmBehindOurBack(t *testing.T) {
-	w := newWorld(t)
-	helm := newCommand(w)
+	env := newEnv(t)
+	helm := newCommand(env)
 	source := ims(t)
 	config := func(domain string) string {
-		return w.over(source, chartParams(byValue, fmt.Sprintf(`helm_parameters = { "cscf.domain" = %q }`, domain)), "scale_levels = { calls = 1 }")
+		return env.configFor(source, chartParams(byValue, fmt.Sprintf(`helm_parameters = { "cscf.domain" = %q }`, domain)), "scale_levels = { calls = 1 }")
 	}
 	domain := func(want string) resource.TestCheckFunc {
-		return w.gets(want, "get", "configmap", "test-cscf", "-o", "jsonpath={.data.domain}")
+		return env.expectKubectl(want, "get", "configmap", "test-cscf", "-o", "jsonpath={.data.domain}")
 	}
 	deployment := func(want string) resource.TestCheckFunc {
-		return w.gets(want, "get", "deployment", "test-cscf", "-o", "jsonpath={.spec.replicas} {.spec.template.spec.containers[0].image} {.spec.template.spec.containers[0].env}")
+		return env.expectKubectl(want, "get", "deployment", "test-cscf", "-o", "jsonpath={.spec.replicas} {.spec.template.spec.containers[0].image} {.spec.template.spec.containers[0].env}")
 	}
 	const whole = "2 registry.example.com/ims/cscf:1.0.0"
 	var failed error
-	w.run(t,
-		resource.TestStep{Config: config("one.example.org"), Check: w.history("1 deployed")},
-		resource.TestStep{Config: config("two.example.org"), Check: also(domain("two.example.org"), w.history("1 superseded", "2 deployed"))},
+	env.run(t,
+		resource.TestStep{Config: config("one.example.org"), Check: env.history("1 deployed")},
+		resource.TestStep{Config: config("two.example.org"), Check: allChecks(domain("two.example.org"), env.history("1 superseded", "2 deployed"))},
 		resource.TestStep{
 			PreConfig: func() { helm.Run(t, "rollback", "test", "1", "--force-conflicts") },
 			Config:    config("two.example.org"),
@@ -225,8 +225,8 @@ func TestAccInstance_helmBehindOurBack(t *testing.T) {
 				expectPrior{"v1/ConfigMap test-cscf", "drifted: data.domain"},
 			}},
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check: also(w.whole(), domain("two.example.org"), deployment(whole), helm.letGo,
-				w.history("1 superseded", "2 superseded", "3 superseded", "4 deployed")),
+			Check: allChecks(env.checkBackend(), domain("two.example.org"), deployment(whole), helm.checkNoManagedFields,
+				env.history("1 superseded", "2 superseded", "3 superseded", "4 deployed")),
 		},
 		resource.TestStep{
 			// Fields are guarded by who owns them: without force nothing is changed.
@@ -238,8 +238,8 @@ func TestAccInstance_helmBehindOurBack(t *testing.T) {
 				expectPrior{"v1/ConfigMap test-cscf", "sha256:"},
 			}},
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check: also(w.whole(), domain("two.example.org"), helm.letGo,
-				w.history("1 superseded", "2 superseded", "3 superseded", "4 superseded", "5 failed", "6 deployed"),
+			Check: allChecks(env.checkBackend(), domain("two.example.org"), helm.checkNoManagedFields,
+				env.history("1 superseded", "2 superseded", "3 superseded", "4 superseded", "5 failed", "6 deployed"),
 				func(*terraform.State) error {
 					if failed == nil || !strings.Contains(failed.Error(), `conflict with "terraform-provider-vnf": .data.domain`) {
 						return fmt.Errorf("helm rollback: %w", failed)
@@ -258,7 +258,7 @@ func TestAccInstance_helmBehindOurBack(t *testing.T) {
 				expectPrior{"apps/v1/Deployment test-cscf", "drifted: spec.replicas, spec.template.spec.containers[name=cscf].image"},
 			}},
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check: also(w.whole(), deployment(whole), helm.letGo, w.gets("", "get", "configmap", "test-more", "--ignore-not-found", "-o", "name"),
+			Check: allChecks(env.checkBackend(), deployment(whole), helm.checkNoManagedFields, env.expectKubectl("", "get", "configmap", "test-more", "--ignore-not-found", "-o", "name"),
 				helm.says(`[{"name": "test", "revision": "8", "status": "deployed"}]`, "list")),
 		},
 		resource.TestStep{
@@ -269,7 +269,7 @@ func TestAccInstance_helmBehindOurBack(t *testing.T) {
 				expectPrior{releaseKey, "drifted: revision 8 is uninstalled"},
 			}},
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check: also(w.whole(), deployment(whole),
+			Check: allChecks(env.checkBackend(), deployment(whole),
 				helm.says(`[{"name": "test", "revision": "9", "status": "deployed"}]`, "list"),
 				helm.prints([]string{"history", "test", "--max", "1"}, "Install complete")),
 		},
@@ -278,7 +278,7 @@ func TestAccInstance_helmBehindOurBack(t *testing.T) {
 			Config:            config("two.example.org"),
 			ConfigPlanChecks:  updates(),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             also(w.whole(), deployment(whole), w.history("1 deployed")),
+			Check:             allChecks(env.checkBackend(), deployment(whole), env.history("1 deployed")),
 		},
 		resource.TestStep{
 			// What Helm's command has made goes with the instance, also when no apply
@@ -288,7 +288,7 @@ func TestAccInstance_helmBehindOurBack(t *testing.T) {
 			Destroy:   true,
 		},
 	)
-	if got := w.kubectl("get", "configmaps,secrets,deployments", "-o", "name"); got != "configmap/kube-root-ca.crt" {
+	if got := env.kubectl("get", "configmaps,secrets,deployments", "-o", "name"); got != "configmap/kube-root-ca.crt" {
 		t.Errorf("after the termination there are: %s", got)
 	}
 }

@@ -34,22 +34,22 @@ const (
 // TestAccInstance_helmHookBefore creates an instance whose first hook fails: nothing
 // of the chart is made, the instance says why, and the next apply goes on.
 func TestAccInstance_helmHookBefore(t *testing.T) {
-	w := newWorld(t)
+	env := newEnv(t)
 	const when = `helm.sh/hook: "pre-install,pre-upgrade", helm.sh/hook-delete-policy: "hook-failed,before-hook-creation"`
-	w.run(t,
+	env.run(t,
 		resource.TestStep{
-			Config:             w.over(ims(t, withHook("migrate", when, fails)), chartParams(byValue)),
+			Config:             env.configFor(ims(t, withHook("migrate", when, fails)), chartParams(byValue)),
 			ExpectNonEmptyPlan: true,
 			ConfigStateChecks:  []statecheck.StateCheck{failedTemp()},
-			Check: also(w.history("1 failed"), w.gets("", "get", "deployments,jobs", "-o", "name"),
-				w.heard.warned(`(?s)Is Not Instantiated Yet: .*the pre-install hook batch/v1/Job test-migrate \(`+imsChart+`templates/migrate.yaml\) failed: .*BackoffLimitExceeded.*panic: cannot reach database.*entered FAILED_TEMP`)),
+			Check: allChecks(env.history("1 failed"), env.expectKubectl("", "get", "deployments,jobs", "-o", "name"),
+				env.diagnostics.HasWarning(`(?s)Is Not Instantiated Yet: .*the pre-install hook batch/v1/Job test-migrate \(`+imsChart+`templates/migrate.yaml\) failed: .*BackoffLimitExceeded.*panic: cannot reach database.*entered FAILED_TEMP`)),
 		},
 		resource.TestStep{
-			Config:            w.over(ims(t, withHook("migrate", when, "")), chartParams(byValue)),
+			Config:            env.configFor(ims(t, withHook("migrate", when, "")), chartParams(byValue)),
 			ConfigPlanChecks:  updates(),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check: also(w.whole(), w.history("1 failed", "2 deployed"), w.ends(t, "INSTANTIATE COMPLETED"),
-				w.gets("job.batch/test-migrate", "get", "jobs", "-o", "name")),
+			Check: allChecks(env.checkBackend(), env.history("1 failed", "2 deployed"), env.expectLastOperations(t, "INSTANTIATE COMPLETED"),
+				env.expectKubectl("job.batch/test-migrate", "get", "jobs", "-o", "name")),
 		},
 	)
 }
@@ -57,15 +57,15 @@ func TestAccInstance_helmHookBefore(t *testing.T) {
 // TestAccInstance_helmHookRollback removes everything when a hook of the creation
 // fails, also what hooks have made.
 func TestAccInstance_helmHookRollback(t *testing.T) {
-	w := newWorld(t)
-	w.runCase(t, resource.TestCase{Steps: []resource.TestStep{
+	env := newEnv(t)
+	env.runCase(t, resource.TestCase{Steps: []resource.TestStep{
 		{
-			Config: w.over(ims(t, withHook("prepare", "helm.sh/hook: pre-install", ""), withHook("check", "helm.sh/hook: post-install", fails)), `on_failure = "rollback"`),
+			Config: env.configFor(ims(t, withHook("prepare", "helm.sh/hook: pre-install", ""), withHook("check", "helm.sh/hook: post-install", fails)), `on_failure = "rollback"`),
 			ExpectError: sentence(`Unable to Instantiate VNF Instance "test"`, "post-install hook batch/v1/Job test-check", "failed",
 				"panic: cannot reach database", `everything that had been made was removed again (on_failure = "rollback")`),
 		},
 	}})
-	if got := w.kubectl("get", "configmaps,secrets,jobs,deployments,statefulsets", "-o", "name"); got != "configmap/kube-root-ca.crt" {
+	if got := env.kubectl("get", "configmaps,secrets,jobs,deployments,statefulsets", "-o", "name"); got != "configmap/kube-root-ca.crt" {
 		t.Errorf("after the rollback there are: %s", got)
 	}
 }
@@ -73,26 +73,26 @@ func TestAccInstance_helmHookRollback(t *testing.T) {
 // TestAccInstance_helmHookNeverEnds lets the time of the operation end while a hook
 // runs: the instance says which one, and the next apply runs it again.
 func TestAccInstance_helmHookNeverEnds(t *testing.T) {
-	w := newWorld(t)
+	env := newEnv(t)
 	config := func(how string) string {
-		return w.over(ims(t, withHook("migrate", "helm.sh/hook: pre-install", how)), chartParams(byValue), `timeouts = { create = "20s" }`)
+		return env.configFor(ims(t, withHook("migrate", "helm.sh/hook: pre-install", how)), chartParams(byValue), `timeouts = { create = "20s" }`)
 	}
 	var first string
-	w.run(t,
+	env.run(t,
 		resource.TestStep{
 			Config:             config(neverEnds),
 			ExpectNonEmptyPlan: true,
 			ConfigStateChecks:  []statecheck.StateCheck{failedTemp()},
-			Check: also(w.history("1 failed"), w.gets("job.batch/test-migrate", "get", "jobs", "-o", "name"),
-				func(*terraform.State) error { first = w.uid("job/test-migrate"); return nil },
-				w.heard.warned(`(?s)Is Not Instantiated Yet: .*the pre-install hook batch/v1/Job test-migrate .*failed: .*not ready after [0-9.]+s .*pod test-migrate-\w+: Running, ContainersNotReady.*entered FAILED_TEMP`)),
+			Check: allChecks(env.history("1 failed"), env.expectKubectl("job.batch/test-migrate", "get", "jobs", "-o", "name"),
+				func(*terraform.State) error { first = env.uid("job/test-migrate"); return nil },
+				env.diagnostics.HasWarning(`(?s)Is Not Instantiated Yet: .*the pre-install hook batch/v1/Job test-migrate .*failed: .*not ready after [0-9.]+s .*pod test-migrate-\w+: Running, ContainersNotReady.*entered FAILED_TEMP`)),
 		},
 		resource.TestStep{
 			Config:            config(""),
 			ConfigPlanChecks:  updates(),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check: also(w.whole(), w.history("1 failed", "2 deployed"), func(*terraform.State) error {
-				if w.uid("job/test-migrate") == first {
+			Check: allChecks(env.checkBackend(), env.history("1 failed", "2 deployed"), func(*terraform.State) error {
+				if env.uid("job/test-migrate") == first {
 					return fmt.Errorf("the hook that was interrupted was not run again")
 				}
 				return nil
@@ -103,11 +103,11 @@ func TestAccInstance_helmHookNeverEnds(t *testing.T) {
 
 // TestAccInstance_helmForceful terminates an instance whose hooks do not let it go.
 func TestAccInstance_helmForceful(t *testing.T) {
-	w := newWorld(t)
+	env := newEnv(t)
 	config := func(arguments ...string) string {
-		return w.over(ims(t, withHook("bye", `helm.sh/hook: "pre-delete,post-delete"`, fails)), append(arguments, chartParams(byValue))...)
+		return env.configFor(ims(t, withHook("bye", `helm.sh/hook: "pre-delete,post-delete"`, fails)), append(arguments, chartParams(byValue))...)
 	}
-	w.run(t,
+	env.run(t,
 		resource.TestStep{Config: config(), ConfigStateChecks: []statecheck.StateCheck{instantiated()}},
 		resource.TestStep{
 			Config:  config(),
@@ -117,17 +117,17 @@ func TestAccInstance_helmForceful(t *testing.T) {
 		},
 		resource.TestStep{
 			PreConfig: func() {
-				if err := also(w.history("1 uninstalling"), w.gets("deployment.apps/test-cscf", "get", "deployments", "-o", "name"))(nil); err != nil {
+				if err := allChecks(env.history("1 uninstalling"), env.expectKubectl("deployment.apps/test-cscf", "get", "deployments", "-o", "name"))(nil); err != nil {
 					t.Error(err)
 				}
 			},
 			Config:            config(`termination = { type = "forceful" }`),
 			ConfigPlanChecks:  updates(),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             also(w.whole(), w.history("1 superseded", "2 deployed")),
+			Check:             allChecks(env.checkBackend(), env.history("1 superseded", "2 deployed")),
 		},
 	)
-	if got := strings.Fields(w.kubectl("get", "deployments,jobs,secrets", "-o", "name")); len(got) > 0 {
+	if got := strings.Fields(env.kubectl("get", "deployments,jobs,secrets", "-o", "name")); len(got) > 0 {
 		t.Errorf("after the forceful termination there are: %v", got)
 	}
 }

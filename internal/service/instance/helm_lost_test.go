@@ -14,8 +14,8 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
 )
 
-// loseEverything empties the store of a world.
-func (w *world) loseEverything() { loseRecords(w, w.store) }
+// clearStore empties the store.
+func (env *testEnv) clearStore() { loseRecords(env, env.store) }
 
 // loseRecords empties a store.
 func loseRecords(t testing.TB, from acctest.Store) {
@@ -37,14 +37,14 @@ func loseRecords(t testing.TB, from acctest.Store) {
 // TestAccInstance_helmStoreLost loses the store with an instance made from a chart:
 // the next apply goes on with the release as it is, and no hook runs again.
 func TestAccInstance_helmStoreLost(t *testing.T) {
-	w := newWorld(t)
+	env := newEnv(t)
 	source := ims(t, withHook("prepare", "helm.sh/hook: pre-install", ""), withHook("migrate", "helm.sh/hook: pre-upgrade", ""), withHook("bye", "helm.sh/hook: pre-delete", ""))
 	config := func(domain string) string {
-		return w.over(source, chartParams(byValue, fmt.Sprintf(`helm_parameters = { "cscf.domain" = %q }`, domain)), "scale_levels = { calls = 1 }")
+		return env.configFor(source, chartParams(byValue, fmt.Sprintf(`helm_parameters = { "cscf.domain" = %q }`, domain)), "scale_levels = { calls = 1 }")
 	}
 	var before []string
 	objects := func() []string {
-		return []string{w.uid("job/test-prepare"), w.uid("deployment/test-cscf"), w.uid("job/test-migrate")}
+		return []string{env.uid("job/test-prepare"), env.uid("deployment/test-cscf"), env.uid("job/test-migrate")}
 	}
 	// The first n of them are what they were.
 	same := func(n int) resource.TestCheckFunc {
@@ -55,17 +55,17 @@ func TestAccInstance_helmStoreLost(t *testing.T) {
 			return nil
 		}
 	}
-	w.run(t,
-		resource.TestStep{Config: config("one.example.org"), Check: w.history("1 deployed")},
+	env.run(t,
+		resource.TestStep{Config: config("one.example.org"), Check: env.history("1 deployed")},
 		resource.TestStep{
 			Config: config("two.example.org"),
-			Check: also(w.whole(), w.history("1 superseded", "2 deployed"), func(*terraform.State) error {
+			Check: allChecks(env.checkBackend(), env.history("1 superseded", "2 deployed"), func(*terraform.State) error {
 				before = objects()
 				return nil
 			}),
 		},
 		resource.TestStep{
-			PreConfig:          w.loseEverything,
+			PreConfig:          env.clearStore,
 			RefreshState:       true,
 			ExpectNonEmptyPlan: true,
 			Check:              resource.TestCheckResourceAttr(address, "status", "UNKNOWN"),
@@ -76,26 +76,26 @@ func TestAccInstance_helmStoreLost(t *testing.T) {
 				plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate),
 			}},
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             also(w.whole(), w.history("1 superseded", "2 deployed"), same(3)),
+			Check:             allChecks(env.checkBackend(), env.history("1 superseded", "2 deployed"), same(3)),
 		},
 		resource.TestStep{
 			// Somebody removed Helm's records: what prepares an installation must not run
-			// over its data.
-			PreConfig: func() { w.kubectl("delete", "secrets", "-l", "owner=helm") },
+			// configFor its data.
+			PreConfig: func() { env.kubectl("delete", "secrets", "-l", "owner=helm") },
 			Config:    config("two.example.org"),
 			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
 				plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate),
 			}},
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             also(w.whole(), w.history("1 deployed"), same(2)),
+			Check:             allChecks(env.checkBackend(), env.history("1 deployed"), same(2)),
 		},
 		resource.TestStep{
 			Config:            config("three.example.org"),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             also(w.whole(), w.history("1 superseded", "2 deployed"), same(2)),
+			Check:             allChecks(env.checkBackend(), env.history("1 superseded", "2 deployed"), same(2)),
 		},
 	)
-	if got := w.kubectl("get", "secrets,jobs,deployments", "-o", "name"); got != "" {
+	if got := env.kubectl("get", "secrets,jobs,deployments", "-o", "name"); got != "" {
 		t.Errorf("after the termination there are: %s", got)
 	}
 }

@@ -54,7 +54,7 @@ func chartBadInputs(t testing.TB) map[string]badInput {
 // of them in a sub-chart. Then an element of a list gets a password, which is nowhere but in
 // the Secret that the chart makes of it.
 func TestAccInstance_helmTackerParams(t *testing.T) {
-	w := newWorld(t)
+	env := newEnv(t)
 	replicas := func(vdu string, n int64) plancheck.PlanCheck {
 		return plancheck.ExpectKnownValue(address, tfjsonpath.New("vdus").AtMapKey(vdu).AtMapKey("replicas"), knownvalue.Int64Exact(n))
 	}
@@ -67,8 +67,8 @@ stringData: { login: "{{ .user }}:{{ .password }}" }
 {{- end }}
 `), packedChart)
 	config := func(arguments ...string) string {
-		return w.store.Config(acctest.VIM(w, w.lab, "test"), pkg(source), w.instanceWith(append(arguments, "namespace = null", `additional_params = {
-			namespace        = "`+w.namespace+`"
+		return env.store.Config(acctest.VIM(env, env.lab, "test"), pkg(source), env.instanceWith(append(arguments, "namespace = null", `additional_params = {
+			namespace        = "`+env.namespace+`"
 			helm_chart_path  = "Files/ims.tgz"
 			helm_parameters  = { registries = [{ name = "one", user = "ims" }], "cscf.domain" = "ims.example.org", "cscf.registrations" = 500, "image.tag" = "2.0.0", "hss.image" = "registry.example.com/hss:3" }
 			helm_value_names = { cscf = { replica = "cscf.replicas" }, hss = { replica = "hss.replicas" } }
@@ -79,31 +79,31 @@ stringData: { login: "{{ .user }}:{{ .password }}" }
 		return fmt.Sprintf("additional_params_wo = { helm_parameters = { registries = [{ name = \"one\", password = %q }] } }\n  additional_params_wo_version = %d", password, version)
 	}
 	login := func(password string) resource.TestCheckFunc {
-		return w.gets("ims:"+password, "get", "secret", "test-one", "-o", "go-template={{ .data.login | base64decode }}")
+		return env.expectKubectl("ims:"+password, "get", "secret", "test-one", "-o", "go-template={{ .data.login | base64decode }}")
 	}
-	w.run(t,
+	env.run(t,
 		resource.TestStep{
 			Config:            config(),
 			ConfigPlanChecks:  resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{replicas("cscf", 1), replicas("hss", 1)}},
-			ConfigStateChecks: []statecheck.StateCheck{instantiated(), value("namespace", knownvalue.StringExact(w.namespace))},
-			Check: also(w.whole(), w.history("1 deployed"),
-				w.gets("ims.example.org 500", "get", "configmap", "test-cscf", "-o", "jsonpath={.data.domain} {.data.capacity}"),
-				w.gets("registry.example.com/ims/cscf:2.0.0", "get", "deployment", "test-cscf", "-o", "jsonpath={.spec.template.spec.containers[0].image}"),
-				w.gets("registry.example.com/hss:3", "get", "statefulset", "test-hss", "-o", "jsonpath={.spec.template.spec.containers[0].image}")),
+			ConfigStateChecks: []statecheck.StateCheck{instantiated(), value("namespace", knownvalue.StringExact(env.namespace))},
+			Check: allChecks(env.checkBackend(), env.history("1 deployed"),
+				env.expectKubectl("ims.example.org 500", "get", "configmap", "test-cscf", "-o", "jsonpath={.data.domain} {.data.capacity}"),
+				env.expectKubectl("registry.example.com/ims/cscf:2.0.0", "get", "deployment", "test-cscf", "-o", "jsonpath={.spec.template.spec.containers[0].image}"),
+				env.expectKubectl("registry.example.com/hss:3", "get", "statefulset", "test-hss", "-o", "jsonpath={.spec.template.spec.containers[0].image}")),
 		},
 		resource.TestStep{
 			Config:            config("scale_levels = { calls = 3 }"),
 			ConfigPlanChecks:  resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{replicas("cscf", 4), replicas("hss", 1)}},
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check: also(w.whole(), w.history("1 superseded", "2 deployed"),
-				w.gets("2000", "get", "configmap", "test-cscf", "-o", "jsonpath={.data.capacity}"),
-				w.gets("4", "get", "deployment", "test-cscf", "-o", "jsonpath={.status.readyReplicas}")),
+			Check: allChecks(env.checkBackend(), env.history("1 superseded", "2 deployed"),
+				env.expectKubectl("2000", "get", "configmap", "test-cscf", "-o", "jsonpath={.data.capacity}"),
+				env.expectKubectl("4", "get", "deployment", "test-cscf", "-o", "jsonpath={.status.readyReplicas}")),
 		},
 		resource.TestStep{
 			Config:            config("scale_levels = { calls = 3 }", secret("planted-one", 1)),
 			ConfigPlanChecks:  resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate)}, PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             also(w.whole(), w.history("1 superseded", "2 superseded", "3 deployed"), login("planted-one"), conceals(w.store, "planted-one")),
+			Check:             allChecks(env.checkBackend(), env.history("1 superseded", "2 superseded", "3 deployed"), login("planted-one"), expectConcealed(env.store, "planted-one")),
 		},
 		resource.TestStep{RefreshState: true},
 		resource.TestStep{
@@ -115,18 +115,18 @@ stringData: { login: "{{ .user }}:{{ .password }}" }
 		resource.TestStep{
 			Config:           config("scale_levels = { calls = 3 }", secret("planted-two", 2)),
 			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate)}},
-			Check:            also(w.whole(), w.history("1 superseded", "2 superseded", "3 superseded", "4 deployed"), login("planted-two"), conceals(w.store, "planted-one", "planted-two")),
+			Check:            allChecks(env.checkBackend(), env.history("1 superseded", "2 superseded", "3 superseded", "4 deployed"), login("planted-two"), expectConcealed(env.store, "planted-one", "planted-two")),
 		},
 		resource.TestStep{
 			// Another version alone changes nothing on the cluster.
 			Config: config("scale_levels = { calls = 3 }", secret("planted-two", 3)),
-			Check:  also(w.whole(), w.history("1 superseded", "2 superseded", "3 superseded", "4 deployed")),
+			Check:  allChecks(env.checkBackend(), env.history("1 superseded", "2 superseded", "3 superseded", "4 deployed")),
 		},
 	)
 }
 
-// conceals checks that neither the state nor the store holds one of the secrets in clear.
-func conceals(store acctest.Store, secrets ...string) resource.TestCheckFunc {
+// expectConcealed checks that neither the state nor the store holds one of the secrets in clear.
+func expectConcealed(store acctest.Store, secrets ...string) resource.TestCheckFunc {
 	return func(state *terraform.State) error {
 		texts := map[string]string{}
 		for key, value := range state.RootModule().Resources[address].Primary.Attributes {
@@ -154,28 +154,28 @@ func conceals(store acctest.Store, secrets ...string) resource.TestCheckFunc {
 // TestAccInstance_helmServerVersion plans and applies a chart that is for another
 // version of Kubernetes than the VIM has, though it is rendered for one of its own.
 func TestAccInstance_helmServerVersion(t *testing.T) {
-	w := newWorld(t)
+	env := newEnv(t)
 	source := ims(t, inChart("Chart.yaml", ">= 1.25.0-0", ">= 1.99.0-0"))
 	newer := chartParams(`helm_kube_version = "1.99.0"`)
 	refused := func() *regexp.Regexp {
-		return sentence("The chart ims is for Kubernetes >= 1.99.0-0, and VIM \"test\" has "+w.lab.KubernetesVersion, "Update the cluster, or take a package whose chart is for it")
+		return sentence("The chart ims is for Kubernetes >= 1.99.0-0, and VIM \"test\" has "+env.lab.KubernetesVersion, "Update the cluster, or take a package whose chart is for it")
 	}
-	w.run(t,
+	env.run(t,
 		// Before there is a VIM nobody can be asked.
-		resource.TestStep{Config: w.over(source, newer), ExpectError: refused()},
-		resource.TestStep{Config: w.over(source, newer, "server_dry_run = false"), ExpectError: refused()},
+		resource.TestStep{Config: env.configFor(source, newer), ExpectError: refused()},
+		resource.TestStep{Config: env.configFor(source, newer, "server_dry_run = false"), ExpectError: refused()},
 		resource.TestStep{
-			Config:      w.over(source, newer),
+			Config:      env.configFor(source, newer),
 			PlanOnly:    true,
 			ExpectError: sentence("The chart ims is for Kubernetes >= 1.99.0-0", "At "+imsChart+"Chart.yaml"),
 		},
 		resource.TestStep{
-			Config:            w.over(ims(t), chartParams()),
+			Config:            env.configFor(ims(t), chartParams()),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             w.history("1 deployed"),
+			Check:             env.history("1 deployed"),
 		},
-		resource.TestStep{Config: w.over(source, newer), ExpectError: refused()},
+		resource.TestStep{Config: env.configFor(source, newer), ExpectError: refused()},
 		// What is deployed is repaired, and plans that change nothing ask nothing.
-		resource.TestStep{Config: w.over(ims(t), chartParams()), Check: w.history("1 deployed")},
+		resource.TestStep{Config: env.configFor(ims(t), chartParams()), Check: env.history("1 deployed")},
 	)
 }

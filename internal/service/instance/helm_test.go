@@ -59,25 +59,25 @@ func chartParams(fields ...string) string {
 }
 
 // releases reads the history of a release as Helm itself does.
-func (w *world) releases(name string) []*release.Release {
-	w.Helper()
-	config, err := clientcmd.BuildConfigFromFlags("", w.lab.Kubeconfig)
+func (env *testEnv) releases(name string) []*release.Release {
+	env.Helper()
+	config, err := clientcmd.BuildConfigFromFlags("", env.lab.Kubeconfig)
 	if err != nil {
-		w.Fatal(err)
+		env.Fatal(err)
 	}
 	client, err := corev1.NewForConfig(config)
 	if err != nil {
-		w.Fatal(err)
+		env.Fatal(err)
 	}
-	all, err := storage.Init(driver.NewSecrets(client.Secrets(w.namespace))).History(name)
+	all, err := storage.Init(driver.NewSecrets(client.Secrets(env.namespace))).History(name)
 	if err != nil {
-		w.Fatal(err)
+		env.Fatal(err)
 	}
 	var out []*release.Release
 	for _, r := range all {
 		read, ok := r.(*release.Release)
 		if !ok {
-			w.Fatalf("a record of release %s is a %T", name, r)
+			env.Fatalf("a record of release %s is a %T", name, r)
 		}
 		out = append(out, read)
 	}
@@ -86,10 +86,10 @@ func (w *world) releases(name string) []*release.Release {
 }
 
 // history checks the revisions of the release "test", as "revision status".
-func (w *world) history(want ...string) resource.TestCheckFunc {
+func (env *testEnv) history(want ...string) resource.TestCheckFunc {
 	return func(*terraform.State) error {
 		var got []string
-		for _, r := range w.releases("test") {
+		for _, r := range env.releases("test") {
 			got = append(got, fmt.Sprintf("%d %s", r.Version, r.Info.Status))
 		}
 		if !slices.Equal(got, want) {
@@ -100,16 +100,16 @@ func (w *world) history(want ...string) resource.TestCheckFunc {
 }
 
 // deployed checks the last revision of the release "test".
-func (w *world) deployed(check func(*release.Release) error) resource.TestCheckFunc {
+func (env *testEnv) deployed(check func(*release.Release) error) resource.TestCheckFunc {
 	return func(*terraform.State) error {
-		all := w.releases("test")
+		all := env.releases("test")
 		return check(all[len(all)-1])
 	}
 }
 
 // TestAccInstance_helm leads a chart through its life.
 func TestAccInstance_helm(t *testing.T) {
-	w := newWorld(t)
+	env := newEnv(t)
 	second := []edit{
 		inChart("Chart.yaml", "version: 1.0.0\nappVersion", "version: 1.1.0\nappVersion"),
 		inChart("templates/availability.yaml", "Has \"policy/v1/PodDisruptionBudget\"", "Has \"policy/v2\""),
@@ -126,9 +126,9 @@ metadata: { name: {{ .Release.Name }}-numbers, annotations: { helm.sh/resource-p
 	crash := inChart("templates/provision.yaml", "    metadata:\n      labels:", "    metadata:\n      annotations: { lab.vnf/fail: crash }\n      labels:")
 	const deployment, policy = "apps/v1/Deployment test-cscf", "networking.k8s.io/v1/NetworkPolicy test-cscf"
 	object := func(key string) tfjsonpath.Path { return tfjsonpath.New("objects").AtMapKey(key) }
-	w.run(t,
+	env.run(t,
 		resource.TestStep{
-			Config: w.over(ims(t), chartParams(byValue, `helm_parameters = { "cscf.domain" = "ims.example.org" }`)),
+			Config: env.configFor(ims(t), chartParams(byValue, `helm_parameters = { "cscf.domain" = "ims.example.org" }`)),
 			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
 				// That of the release has the key of the instance, which the apply makes.
 				plancheck.ExpectKnownValue(address, tfjsonpath.New("objects"), knownvalue.MapSizeExact(7)),
@@ -138,16 +138,16 @@ metadata: { name: {{ .Release.Name }}-numbers, annotations: { helm.sh/resource-p
 				})),
 			}},
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check: also(w.whole(), w.history("1 deployed"),
-				w.gets("ims.example.org", "get", "configmap", "test-cscf", "-o", "jsonpath={.data.domain}"),
-				w.gets("Helm test "+w.namespace, "get", "deployment", "test-cscf", "-o",
+			Check: allChecks(env.checkBackend(), env.history("1 deployed"),
+				env.expectKubectl("ims.example.org", "get", "configmap", "test-cscf", "-o", "jsonpath={.data.domain}"),
+				env.expectKubectl("Helm test "+env.namespace, "get", "deployment", "test-cscf", "-o",
 					`jsonpath={.metadata.labels.app\.kubernetes\.io/managed-by} {.metadata.annotations.meta\.helm\.sh/release-name} {.metadata.annotations.meta\.helm\.sh/release-namespace}`),
-				w.gets("", "get", "jobs,pods", "-l", "app.kubernetes.io/name=ims", "-o", "name"),
-				w.deployed(func(r *release.Release) error {
+				env.expectKubectl("", "get", "jobs,pods", "-l", "app.kubernetes.io/name=ims", "-o", "name"),
+				env.deployed(func(r *release.Release) error {
 					ran := slices.ContainsFunc(r.Hooks, func(h *release.Hook) bool {
 						return h.Name == "test-provision" && h.LastRun.Phase == release.HookPhaseSucceeded
 					})
-					if r.Chart.Metadata.Version != "1.0.0" || r.Namespace != w.namespace || !strings.Contains(r.Manifest, "name: test-hss") ||
+					if r.Chart.Metadata.Version != "1.0.0" || r.Namespace != env.namespace || !strings.Contains(r.Manifest, "name: test-hss") ||
 						!ran || !strings.HasPrefix(r.Info.Notes, "Calls for ims.example.org go to test-cscf") {
 						return fmt.Errorf("the record does not say what was deployed, the hook ran %t: %+v, %+v", ran, r, r.Info)
 					}
@@ -155,36 +155,36 @@ metadata: { name: {{ .Release.Name }}-numbers, annotations: { helm.sh/resource-p
 				})),
 		},
 		resource.TestStep{
-			PreConfig: func() { w.kubectl("set", "image", "deployment/test-cscf", "cscf=registry.example.com/other:1") },
-			Config:    w.over(ims(t), chartParams(byValue, `helm_parameters = { cscf = { domain = "ims.example.org" } }`)),
+			PreConfig: func() { env.kubectl("set", "image", "deployment/test-cscf", "cscf=registry.example.com/other:1") },
+			Config:    env.configFor(ims(t), chartParams(byValue, `helm_parameters = { cscf = { domain = "ims.example.org" } }`)),
 			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
 				plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate),
 				expectPrior{deployment, "drifted: spec.template.spec.containers[name=cscf].image"},
 			}},
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check: also(w.whole(), w.history("1 deployed"),
-				w.gets("registry.example.com/ims/cscf:1.0.0", "get", "deployment", "test-cscf", "-o", "jsonpath={.spec.template.spec.containers[0].image}")),
+			Check: allChecks(env.checkBackend(), env.history("1 deployed"),
+				env.expectKubectl("registry.example.com/ims/cscf:1.0.0", "get", "deployment", "test-cscf", "-o", "jsonpath={.spec.template.spec.containers[0].image}")),
 		},
 		resource.TestStep{
-			Config: w.over(ims(t), chartParams(byValue), "scale_levels = { calls = 2 }"),
+			Config: env.configFor(ims(t), chartParams(byValue), "scale_levels = { calls = 2 }"),
 			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
 				plancheck.ExpectKnownValue(address, tfjsonpath.New("vdus").AtMapKey("cscf").AtMapKey("replicas"), knownvalue.Int64Exact(3)),
 			}},
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check: also(w.whole(), w.history("1 superseded", "2 superseded", "3 deployed"),
-				w.gets("30000", "get", "configmap", "test-cscf", "-o", "jsonpath={.data.capacity}"),
-				w.gets("3", "get", "deployment", "test-cscf", "-o", "jsonpath={.status.readyReplicas}")),
+			Check: allChecks(env.checkBackend(), env.history("1 superseded", "2 superseded", "3 deployed"),
+				env.expectKubectl("30000", "get", "configmap", "test-cscf", "-o", "jsonpath={.data.capacity}"),
+				env.expectKubectl("3", "get", "deployment", "test-cscf", "-o", "jsonpath={.status.readyReplicas}")),
 		},
 		resource.TestStep{
-			Config: w.over(ims(t, second...), chartParams(byValue), "scale_levels = { calls = 2 }"),
+			Config: env.configFor(ims(t, second...), chartParams(byValue), "scale_levels = { calls = 2 }"),
 			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
 				plancheck.ExpectKnownValue(address, object(policy), knownvalue.NotNull()),
 				plancheck.ExpectKnownValue(address, tfjsonpath.New("objects"), knownvalue.MapSizeExact(9)),
 			}},
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check: also(w.whole(), w.history("1 superseded", "2 superseded", "3 superseded", "4 deployed"),
-				w.gets("", "get", "poddisruptionbudgets", "-o", "name"),
-				w.deployed(func(r *release.Release) error {
+			Check: allChecks(env.checkBackend(), env.history("1 superseded", "2 superseded", "3 superseded", "4 deployed"),
+				env.expectKubectl("", "get", "poddisruptionbudgets", "-o", "name"),
+				env.deployed(func(r *release.Release) error {
 					if r.Chart.Metadata.Version != "1.1.0" || strings.Contains(r.Manifest, "PodDisruptionBudget") {
 						return fmt.Errorf("revision 4 is chart %s with %s", r.Chart.Metadata.Version, r.Manifest)
 					}
@@ -192,24 +192,24 @@ metadata: { name: {{ .Release.Name }}-numbers, annotations: { helm.sh/resource-p
 				})),
 		},
 		resource.TestStep{
-			Config: w.over(ims(t, append(slices.Clone(second), crash)...), chartParams(byValue), "scale_levels = { calls = 2 }"),
+			Config: env.configFor(ims(t, append(slices.Clone(second), crash)...), chartParams(byValue), "scale_levels = { calls = 2 }"),
 			ExpectError: sentence("the post-upgrade hook batch/v1/Job test-provision ("+imsChart+"templates/provision.yaml) failed",
 				"panic: cannot reach database", "FAILED_TEMP"),
 		},
 		resource.TestStep{
 			PreConfig: func() {
-				if err := w.history("1 superseded", "2 superseded", "3 superseded", "4 deployed", "5 failed")(nil); err != nil {
+				if err := env.history("1 superseded", "2 superseded", "3 superseded", "4 deployed", "5 failed")(nil); err != nil {
 					t.Error(err)
 				}
 			},
-			Config:            w.over(ims(t, second...), chartParams(byValue), "scale_levels = { calls = 2 }"),
+			Config:            env.configFor(ims(t, second...), chartParams(byValue), "scale_levels = { calls = 2 }"),
 			ConfigPlanChecks:  updates(),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check: also(w.whole(), w.history("1 superseded", "2 superseded", "3 superseded", "4 superseded", "5 failed", "6 deployed"),
-				w.gets("", "get", "jobs", "-o", "name")),
+			Check: allChecks(env.checkBackend(), env.history("1 superseded", "2 superseded", "3 superseded", "4 superseded", "5 failed", "6 deployed"),
+				env.expectKubectl("", "get", "jobs", "-o", "name")),
 		},
 	)
-	if got := w.kubectl("get", "configmaps,secrets", "-o", "name"); got != "configmap/kube-root-ca.crt\nconfigmap/test-numbers" {
+	if got := env.kubectl("get", "configmaps,secrets", "-o", "name"); got != "configmap/kube-root-ca.crt\nconfigmap/test-numbers" {
 		t.Errorf("after the termination there are: %s", got)
 	}
 }
@@ -236,20 +236,20 @@ func packedChart(t testing.TB, dir string) {
 // in a namespace that only the VIM knows: the objects are known once it is there. A
 // scale that is not one of values makes no revision.
 func TestAccInstance_helmArchive(t *testing.T) {
-	w := newWorld(t)
-	vim := strings.Replace(acctest.VIM(w, w.lab, "test"), "kubernetes = {", fmt.Sprintf("kubernetes = {\n default_namespace = %q", w.namespace), 1)
+	env := newEnv(t)
+	vim := strings.Replace(acctest.VIM(env, env.lab, "test"), "kubernetes = {", fmt.Sprintf("kubernetes = {\n default_namespace = %q", env.namespace), 1)
 	config := func(source string, arguments ...string) string {
-		return w.store.Config(vim, pkg(source), w.instanceWith(append(arguments, "namespace = null", chartParams(`helm_chart_path = "Files/ims.tgz"`, `helm_release_name = "test"`))...))
+		return env.store.Config(vim, pkg(source), env.instanceWith(append(arguments, "namespace = null", chartParams(`helm_chart_path = "Files/ims.tgz"`, `helm_release_name = "test"`))...))
 	}
 	archive := ims(t, packedChart)
-	w.run(t,
+	env.run(t,
 		resource.TestStep{
 			Config: config(archive),
 			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
 				plancheck.ExpectUnknownValue(address, tfjsonpath.New("objects")),
 			}},
-			ConfigStateChecks: []statecheck.StateCheck{instantiated(), value("objects", knownvalue.MapSizeExact(8)), value("namespace", knownvalue.StringExact(w.namespace))},
-			Check:             also(w.whole(), w.history("1 deployed")),
+			ConfigStateChecks: []statecheck.StateCheck{instantiated(), value("objects", knownvalue.MapSizeExact(8)), value("namespace", knownvalue.StringExact(env.namespace))},
+			Check:             allChecks(env.checkBackend(), env.history("1 deployed")),
 		},
 		resource.TestStep{
 			Config: config(archive, "scale_levels = { calls = 2 }"),
@@ -257,15 +257,15 @@ func TestAccInstance_helmArchive(t *testing.T) {
 				plancheck.ExpectKnownValue(address, tfjsonpath.New("objects"), knownvalue.MapSizeExact(8)),
 			}},
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             also(w.whole(), w.history("1 deployed"), w.gets("3", "get", "deployment", "test-cscf", "-o", "jsonpath={.status.readyReplicas}")),
+			Check:             allChecks(env.checkBackend(), env.history("1 deployed"), env.expectKubectl("3", "get", "deployment", "test-cscf", "-o", "jsonpath={.status.readyReplicas}")),
 		},
 		resource.TestStep{
 			Config:            config(archive, `operational_state = "stopped"`),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             also(w.whole(), w.history("1 deployed"), w.gets("0", "get", "statefulset", "test-hss", "-o", "jsonpath={.spec.replicas}")),
+			Check:             allChecks(env.checkBackend(), env.history("1 deployed"), env.expectKubectl("0", "get", "statefulset", "test-hss", "-o", "jsonpath={.spec.replicas}")),
 		},
 	)
-	if got := w.kubectl("get", "configmaps,secrets", "-o", "name"); got != "configmap/kube-root-ca.crt" {
+	if got := env.kubectl("get", "configmaps,secrets", "-o", "name"); got != "configmap/kube-root-ca.crt" {
 		t.Errorf("after the termination there are: %s", got)
 	}
 }
@@ -273,28 +273,28 @@ func TestAccInstance_helmArchive(t *testing.T) {
 // TestAccInstance_helmHookFails creates an instance whose last hook fails: what
 // exists stays, and the next apply goes on.
 func TestAccInstance_helmHookFails(t *testing.T) {
-	w := newWorld(t)
+	env := newEnv(t)
 	crash := inChart("templates/provision.yaml", "    metadata:\n      labels:", "    metadata:\n      annotations: { lab.vnf/fail: crash }\n      labels:")
-	w.run(t,
+	env.run(t,
 		resource.TestStep{
-			Config:             w.over(ims(t, crash), chartParams(byValue)),
+			Config:             env.configFor(ims(t, crash), chartParams(byValue)),
 			ExpectNonEmptyPlan: true,
 			ConfigStateChecks:  []statecheck.StateCheck{failedTemp()},
-			Check: also(w.history("1 failed"), w.gets("job.batch/test-provision", "get", "jobs", "-o", "name"),
-				w.heard.warned(`(?s)Is Not Instantiated Yet: .*the post-install hook batch/v1/Job test-provision .*failed: .*panic: cannot reach database`)),
+			Check: allChecks(env.history("1 failed"), env.expectKubectl("job.batch/test-provision", "get", "jobs", "-o", "name"),
+				env.diagnostics.HasWarning(`(?s)Is Not Instantiated Yet: .*the post-install hook batch/v1/Job test-provision .*failed: .*panic: cannot reach database`)),
 		},
 		resource.TestStep{
-			Config:            w.over(ims(t), chartParams(byValue)),
+			Config:            env.configFor(ims(t), chartParams(byValue)),
 			ConfigPlanChecks:  updates(),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             also(w.whole(), w.history("1 failed", "2 deployed"), w.ends(t, "INSTANTIATE COMPLETED")),
+			Check:             allChecks(env.checkBackend(), env.history("1 failed", "2 deployed"), env.expectLastOperations(t, "INSTANTIATE COMPLETED")),
 		},
 		resource.TestStep{
 			// A new name is a new release: what was of the old one goes.
-			Config:            w.store.Config(acctest.VIM(w, w.lab, "test"), pkg(ims(t)), w.instanceWith(`name = "ims"`, chartParams(byValue))),
+			Config:            env.store.Config(acctest.VIM(env, env.lab, "test"), pkg(ims(t)), env.instanceWith(`name = "ims"`, chartParams(byValue))),
 			ConfigPlanChecks:  updates(),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             also(w.whole(), w.gets("ims", "get", "secrets", "-l", "owner=helm", "-o", "jsonpath={.items[*].metadata.labels.name}")),
+			Check:             allChecks(env.checkBackend(), env.expectKubectl("ims", "get", "secrets", "-l", "owner=helm", "-o", "jsonpath={.items[*].metadata.labels.name}")),
 		},
 	)
 }
@@ -310,23 +310,23 @@ func vdu(kind, name string, replicas int64) knownvalue.Check {
 // TestAccInstance_helmTested counts a revision as deployed when its tests have
 // succeeded, and goes back to the revision before when those of another one fail.
 func TestAccInstance_helmTested(t *testing.T) {
-	w := newWorld(t)
+	env := newEnv(t)
 	tested := chartParams(byValue, "helm_test = true")
 	broken := ims(t, inChart("templates/tests/register.yaml", "labels: { app.kubernetes.io/name: register }", "annotations: { lab.vnf/fail: crash }"),
 		inChart("values.yaml", "tag: 1.0.0", "tag: 2.0.0"))
 	image := func(want string) resource.TestCheckFunc {
 		return func(*terraform.State) error {
-			if got := w.kubectl("get", "deployments", "-o", "jsonpath={..image}"); !strings.Contains(got, want) {
+			if got := env.kubectl("get", "deployments", "-o", "jsonpath={..image}"); !strings.Contains(got, want) {
 				return fmt.Errorf("the images are %s, want %s", got, want)
 			}
 			return nil
 		}
 	}
-	w.run(t,
+	env.run(t,
 		resource.TestStep{
-			Config:            w.over(examplePackage(t, "ims-helm"), tested),
+			Config:            env.configFor(examplePackage(t, "ims-helm"), tested),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check: also(w.history("1 deployed"), image("1.0.0"), w.deployed(func(r *release.Release) error {
+			Check: allChecks(env.history("1 deployed"), image("1.0.0"), env.deployed(func(r *release.Release) error {
 				for _, h := range r.Hooks {
 					if slices.Contains(h.Events, release.HookTest) && h.LastRun.Phase != release.HookPhaseSucceeded {
 						return fmt.Errorf("the test %s is %q", h.Name, h.LastRun.Phase)
@@ -336,18 +336,18 @@ func TestAccInstance_helmTested(t *testing.T) {
 			})),
 		},
 		resource.TestStep{
-			Config:      w.over(broken, tested, `on_failure = "rollback"`),
+			Config:      env.configFor(broken, tested, `on_failure = "rollback"`),
 			ExpectError: sentence(`Unable to Update VNF Instance "test"`, `the test hook`, `failed`, `What was there before the operation is restored`),
 		},
 		resource.TestStep{
-			Config:             w.over(broken, tested, `on_failure = "rollback"`),
+			Config:             env.configFor(broken, tested, `on_failure = "rollback"`),
 			PlanOnly:           true,
 			ExpectNonEmptyPlan: true,
 			Check:              image("1.0.0"),
 		},
 		resource.TestStep{
-			Config: w.over(examplePackage(t, "ims-helm"), tested),
-			Check:  also(image("1.0.0"), w.history("1 superseded", "2 failed", "3 deployed")),
+			Config: env.configFor(examplePackage(t, "ims-helm"), tested),
+			Check:  allChecks(image("1.0.0"), env.history("1 superseded", "2 failed", "3 deployed")),
 		},
 	)
 }

@@ -22,30 +22,30 @@ const (
 	labelInstance = "vnf.nfv-iac.github.io/instance-id"
 )
 
-// world is a lab, a namespace, a store and the configurations over them.
-type world struct {
+// testEnv is a lab, a namespace, a store and the configurations over them.
+type testEnv struct {
 	testing.TB
-	lab       labtest.Env
-	store     acctest.Store
-	namespace string
-	heard     heard
+	lab         labtest.Env
+	store       acctest.Store
+	namespace   string
+	diagnostics acctest.Diagnostics
 	// further are the other clusters that have parts of the instance, by VIM connection.
 	further map[string]labtest.Env
 }
 
-// newWorld returns a world for a test that runs beside others from now on: what it
+// newEnv returns an environment for a test that runs beside others from now on: what it
 // waits for next, such as the fault proxy, may be held by a test that runs.
-func newWorld(t *testing.T) *world {
+func newEnv(t *testing.T) *testEnv {
 	t.Helper()
 	t.Parallel()
-	return anotherWorld(t)
+	return additionalEnv(t)
 }
 
-// anotherWorld returns a further world of the same test.
-func anotherWorld(t testing.TB) *world {
+// additionalEnv returns another environment for the same test.
+func additionalEnv(t testing.TB) *testEnv {
 	t.Helper()
 	lab := labtest.Kubernetes(t)
-	return &world{TB: t, lab: lab, store: acctest.NewStore(t), namespace: lab.Namespace(t)}
+	return &testEnv{TB: t, lab: lab, store: acctest.NewStore(t), namespace: lab.Namespace(t)}
 }
 
 func examplePackage(t testing.TB, name string) string {
@@ -68,7 +68,7 @@ resource "vnf_package" "test" {
 }
 
 // instance returns a vnf_instance "test" with further arguments.
-func (w *world) instance(arguments ...string) string {
+func (env *testEnv) instance(arguments ...string) string {
 	return fmt.Sprintf(`
 resource "vnf_instance" "test" {
   name            = "test"
@@ -78,13 +78,13 @@ resource "vnf_instance" "test" {
   deletion_policy = { volumes = "delete" }
   %s
 }
-`, w.namespace, strings.Join(arguments, "\n  "))
+`, env.namespace, strings.Join(arguments, "\n  "))
 }
 
 // instanceWith returns a vnf_instance "test" whose arguments may be those that
 // instance gives, with another value.
-func (w *world) instanceWith(arguments ...string) string {
-	text := w.instance()
+func (env *testEnv) instanceWith(arguments ...string) string {
+	text := env.instance()
 	for _, a := range arguments {
 		if name, _, ok := strings.Cut(a, " "); ok {
 			text = regexp.MustCompile(`(?m)^  `+name+` += .*\n`).ReplaceAllString(text, "")
@@ -95,37 +95,37 @@ func (w *world) instanceWith(arguments ...string) string {
 }
 
 // config returns a whole configuration over the example package of that name.
-func (w *world) config(example string, arguments ...string) string {
-	return w.over(examplePackage(w, example), arguments...)
+func (env *testEnv) config(example string, arguments ...string) string {
+	return env.configFor(examplePackage(env, example), arguments...)
 }
 
-// over returns a whole configuration over the package of that path.
-func (w *world) over(source string, arguments ...string) string {
-	return w.store.Config(acctest.VIM(w, w.lab, "test"), pkg(source), w.instance(arguments...))
+// configFor returns a whole configuration over the package of that path.
+func (env *testEnv) configFor(source string, arguments ...string) string {
+	return env.store.Config(acctest.VIM(env, env.lab, "test"), pkg(source), env.instance(arguments...))
 }
 
-// kubectl runs kubectl in the namespace of the world.
-func (w *world) kubectl(args ...string) string {
-	w.Helper()
-	return strings.TrimSpace(w.lab.Kubectl(w, append([]string{"-n", w.namespace}, args...)...))
+// kubectl runs kubectl in the namespace of the test.
+func (env *testEnv) kubectl(args ...string) string {
+	env.Helper()
+	return strings.TrimSpace(env.lab.Kubectl(env, append([]string{"-n", env.namespace}, args...)...))
 }
 
-// cure lets the pods run that the lab holds back. Some of those that are listed may go
+// makePodsReady lets the pods run that the lab holds back. Some of those that are listed may go
 // meanwhile, which is an error to kubectl.
-func (w *world) cure() {
-	w.Helper()
+func (env *testEnv) makePodsReady() {
+	env.Helper()
 	for range 10 {
-		if _, err := w.lab.TryKubectl(w.Context(), "-n", w.namespace, "annotate", "pods", "--all", "lab.vnf/fail-"); err == nil {
+		if _, err := env.lab.TryKubectl(env.Context(), "-n", env.namespace, "annotate", "pods", "--all", "lab.vnf/fail-"); err == nil {
 			return
 		}
 	}
-	w.Fatalf("the pods in %s cannot be cured", w.namespace)
+	env.Fatalf("the pods in %s cannot be cured", env.namespace)
 }
 
 // owned lists the objects in the namespace that carry the label of an instance.
-func (w *world) owned() []labtest.Object {
-	w.Helper()
-	return objects(w, w.lab, w.namespace, labelInstance)
+func (env *testEnv) owned() []labtest.Object {
+	env.Helper()
+	return objects(env, env.lab, env.namespace, labelInstance)
 }
 
 // objects lists the objects with a label that no controller made; a namespace that is
@@ -149,40 +149,40 @@ func planned(action plancheck.ResourceActionType) resource.ConfigPlanChecks {
 	return resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectResourceAction(address, action)}}
 }
 
-func (w *world) run(t *testing.T, steps ...resource.TestStep) {
+func (env *testEnv) run(t *testing.T, steps ...resource.TestStep) {
 	t.Helper()
-	w.runCase(t, resource.TestCase{Steps: steps})
+	env.runCase(t, resource.TestCase{Steps: steps})
 }
 
 // plainRun runs steps at once, before other ones that build on them.
-func (w *world) plainRun(t *testing.T, steps ...resource.TestStep) {
+func (env *testEnv) plainRun(t *testing.T, steps ...resource.TestStep) {
 	t.Helper()
-	resource.Test(t, resource.TestCase{ProtoV6ProviderFactories: w.heard.factories(), Steps: steps})
+	resource.Test(t, resource.TestCase{ProtoV6ProviderFactories: env.diagnostics.Factories(), Steps: steps})
 }
 
 // runCase runs a test case, after which neither an object nor a record is left.
-func (w *world) runCase(t *testing.T, c resource.TestCase) {
+func (env *testEnv) runCase(t *testing.T, c resource.TestCase) {
 	t.Helper()
-	c.ProtoV6ProviderFactories = w.heard.factories()
+	c.ProtoV6ProviderFactories = env.diagnostics.Factories()
 	resource.Test(t, c)
-	w.expectNothing(t)
+	env.expectNothing(t)
 }
 
 // expectNothing checks that nothing is left of any instance.
-func (w *world) expectNothing(t testing.TB) {
+func (env *testEnv) expectNothing(t testing.TB) {
 	t.Helper()
-	if left := w.owned(); len(left) > 0 {
+	if left := env.owned(); len(left) > 0 {
 		t.Errorf("objects are left: %v", left)
 	}
-	if left := w.records(t); len(left) > 0 {
+	if left := env.records(t); len(left) > 0 {
 		t.Errorf("records are left: %+v", left)
 	}
 }
 
 // records are the instances that the store knows.
-func (w *world) records(t testing.TB) []vnfm.Instance {
+func (env *testEnv) records(t testing.TB) []vnfm.Instance {
 	t.Helper()
-	instances, err := w.store.Manager(t).Instances(t.Context(), vnfm.InstanceFilter{})
+	instances, err := env.store.Manager(t).Instances(t.Context(), vnfm.InstanceFilter{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,13 +191,13 @@ func (w *world) records(t testing.TB) []vnfm.Instance {
 
 // operations are the LCM operations of the only instance of the store, as
 // "type state".
-func (w *world) operations(t testing.TB) []string {
+func (env *testEnv) operations(t testing.TB) []string {
 	t.Helper()
-	instances := w.records(t)
+	instances := env.records(t)
 	if len(instances) != 1 {
 		t.Fatalf("the store has %d instances, want one", len(instances))
 	}
-	occs, err := w.store.Manager(t).Operations(t.Context(), instances[0].ID)
+	occs, err := env.store.Manager(t).Operations(t.Context(), instances[0].ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -260,15 +260,15 @@ spec:
       containers: [{ name: migrate, image: registry.example.com/hello/migrate:1.0.0 }]
 `
 
-// also runs several checks of one step.
-func also(checks ...resource.TestCheckFunc) resource.TestCheckFunc {
+// allChecks runs several checks of one step.
+func allChecks(checks ...resource.TestCheckFunc) resource.TestCheckFunc {
 	return resource.ComposeAggregateTestCheckFunc(checks...)
 }
 
-// gets checks what kubectl prints.
-func (w *world) gets(want string, args ...string) resource.TestCheckFunc {
+// expectKubectl checks what kubectl prints.
+func (env *testEnv) expectKubectl(want string, args ...string) resource.TestCheckFunc {
 	return func(*terraform.State) error {
-		if got := w.kubectl(args...); got != want {
+		if got := env.kubectl(args...); got != want {
 			return fmt.Errorf("kubectl %s: %q, want %q", strings.Join(args, " "), got, want)
 		}
 		return nil
@@ -277,21 +277,21 @@ func (w *world) gets(want string, args ...string) resource.TestCheckFunc {
 
 // labelled are the objects of all kinds and clusters that carry the label of an
 // instance and that no controller made, with the identity that they were applied as.
-func (w *world) labelled(id string) map[string]string {
-	w.Helper()
-	found := w.labelledOn(w.lab, id)
-	for connection, lab := range w.further {
-		for key, object := range w.labelledOn(lab, id) {
+func (env *testEnv) labelled(id string) map[string]string {
+	env.Helper()
+	found := env.labelledOn(env.lab, id)
+	for connection, lab := range env.further {
+		for key, object := range env.labelledOn(lab, id) {
 			found[connection+": "+key] = object
 		}
 	}
 	return found
 }
 
-func (w *world) labelledOn(lab labtest.Env, id string) map[string]string {
-	w.Helper()
+func (env *testEnv) labelledOn(lab labtest.Env, id string) map[string]string {
+	env.Helper()
 	found := map[string]string{}
-	for _, o := range objects(w, lab, "", labelInstance+"="+id) {
+	for _, o := range objects(env, lab, "", labelInstance+"="+id) {
 		key := o.Annotations["vnf.nfv-iac.github.io/key"]
 		// A namespace that was made for the instance is of no package. What a hook has made
 		// is in the inventory alone.
@@ -303,11 +303,11 @@ func (w *world) labelledOn(lab labtest.Env, id string) map[string]string {
 	return found
 }
 
-// whole checks that the objects in the state are those that the server holds.
-func (w *world) whole() resource.TestCheckFunc {
+// checkBackend checks that the objects in the state are those that the server holds.
+func (env *testEnv) checkBackend() resource.TestCheckFunc {
 	return func(s *terraform.State) error {
 		attributes := s.RootModule().Resources[address].Primary.Attributes
-		found := w.labelled(attributes["id"])
+		found := env.labelled(attributes["id"])
 		for name, digest := range attributes {
 			key, ok := strings.CutPrefix(name, "objects.")
 			if !ok || key == "%" {

@@ -82,7 +82,7 @@ func (c *cloud) server() string {
 // reboot has Nova boot a server again.
 func (c *cloud) reboot(id string) {
 	c.Helper()
-	c.env.Post(c, "compute", "/servers/"+id+"/action", map[string]any{"reboot": map[string]any{"type": "HARD"}}, nil)
+	c.openstack.Post(c, "compute", "/servers/"+id+"/action", map[string]any{"reboot": map[string]any{"type": "HARD"}}, nil)
 }
 
 // hides checks that no file of the store has a text in clear.
@@ -113,8 +113,8 @@ func (c *cloud) hides(text string) error {
 // runs for it on a host of Ansible, fails, and goes on too.
 func TestAccInstance_openStackHosts(t *testing.T) {
 	c := newCloud(t)
-	c.env = labtest.OpenStackSystems(t, labtest.OpenStackAnsible)
-	ansible := c.env.NewServer(t, "ansible", labtest.OpenStackAnsibleImage, "net0")
+	c.openstack = labtest.OpenStackSystems(t, labtest.OpenStackAnsible)
+	ansible := c.openstack.NewServer(t, "ansible", labtest.OpenStackAnsibleImage, "net0")
 	dir := hostPackage(t)
 	config := func(patience, release string) string {
 		params := fmt.Sprintf(`ssh_access     = { PrivateRegistryVDU = { ssh_cp_name = "CP1", username = "ubuntu", boot_timeout = %q } }
@@ -137,7 +137,7 @@ func TestAccInstance_openStackHosts(t *testing.T) {
 		return err
 	}
 	resource.Test(t, resource.TestCase{
-		ProtoV6ProviderFactories: c.heard.factories(),
+		ProtoV6ProviderFactories: c.diagnostics.Factories(),
 		CheckDestroy:             func(*terraform.State) error { return c.hides("planted-playbook-token") },
 		Steps: []resource.TestStep{
 			{
@@ -146,7 +146,7 @@ func TestAccInstance_openStackHosts(t *testing.T) {
 				ExpectNonEmptyPlan: true,
 				Check: func(state *terraform.State) error {
 					first = c.server()
-					return c.heard.warned(`Is Not Instantiated Yet: (?s).*VNFC PrivateRegistryVDU-` + first + `: logging in on ubuntu@` + c.address() +
+					return c.diagnostics.HasWarning(`Is Not Instantiated Yet: (?s).*VNFC PrivateRegistryVDU-` + first + `: logging in on ubuntu@` + c.address() +
 						`: no connection: it was tried for 3s: .*connection refused; see on its console whether it has booted and sshd runs.*needs a longer boot_timeout\..*What exists is kept`)(state)
 				},
 			},
@@ -154,7 +154,7 @@ func TestAccInstance_openStackHosts(t *testing.T) {
 				PreConfig:         func() { c.reboot(first) },
 				Config:            config("2m", "1"),
 				ConfigStateChecks: status(vnfm.StatusInstantiated),
-				ConfigPlanChecks:  inPlace(),
+				ConfigPlanChecks:  updatesInPlace(),
 				Check: resource.ComposeTestCheckFunc(c.said(t, "instantiate_end PrivateRegistryVDU edge", "cat /root/hooks"), func(*terraform.State) error {
 					if now := c.server(); now != first {
 						return fmt.Errorf("the server is %s, and was %s", now, first)
@@ -181,7 +181,7 @@ func TestAccInstance_openStackHosts(t *testing.T) {
 				},
 				Config:            config("2m", "2"),
 				ConfigStateChecks: status(vnfm.StatusInstantiated),
-				ConfigPlanChecks:  inPlace(),
+				ConfigPlanChecks:  updatesInPlace(),
 				Check: resource.ComposeTestCheckFunc(clean, c.said(t, "modify_information_end PrivateRegistryVDU edge 2 planted-playbook-token", "cat /root/playbook"),
 					c.said(t, "instantiate_end PrivateRegistryVDU edge", "cat /root/hooks")),
 			},

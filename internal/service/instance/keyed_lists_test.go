@@ -63,13 +63,13 @@ spec: { neighbours: [{ id: 1, address: north }, { id: 2, address: south }] }
 // makes other elements of them, and add elements of their own. The repair puts back
 // the former and leaves the latter.
 func TestAccInstance_keyedLists(t *testing.T) {
-	w := newWorld(t)
-	mesh := "meshes." + w.group()
-	source := hello(t, with(strings.ReplaceAll(keyed, "GROUP", w.group())))
-	patch := func(object, operations string) { w.kubectl("patch", object, "--type=json", "-p", operations) }
+	env := newEnv(t)
+	mesh := "meshes." + env.group()
+	source := hello(t, with(strings.ReplaceAll(keyed, "GROUP", env.group())))
+	patch := func(object, operations string) { env.kubectl("patch", object, "--type=json", "-p", operations) }
 	const container = "/spec/template/spec/containers/0"
-	w.run(t,
-		resource.TestStep{Config: w.over(source)},
+	env.run(t,
+		resource.TestStep{Config: env.configFor(source)},
 		resource.TestStep{
 			PreConfig: func() {
 				patch("service/web", `[{"op":"replace","path":"/spec/ports/0/port","value":81},
@@ -84,20 +84,20 @@ func TestAccInstance_keyedLists(t *testing.T) {
 				patch(mesh+"/ring", `[{"op":"replace","path":"/spec/neighbours/0/id","value":7},
 					{"op":"add","path":"/spec/neighbours/-","value":{"id":9,"address":"west"}}]`)
 			},
-			Config: w.over(source),
+			Config: env.configFor(source),
 			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
 				plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate),
 				expectPrior{"v1/Service web", "drifted: spec.ports[name=http].port"},
 				expectPrior{"apps/v1/Deployment web", "drifted: spec.template.spec.containers[name=web].ports[name=http].containerPort, spec.template.spec.containers[name=web].volumeMounts[name=content].mountPath"},
 				expectPrior{"apps/v1/StatefulSet register", "drifted: spec.template.spec.containers[name=register].env[name=ZONE], spec.template.spec.containers[name=register].ports[name=sip].protocol"},
-				expectPrior{w.group() + "/v1/Mesh ring", "drifted: spec.neighbours[id=1]"},
+				expectPrior{env.group() + "/v1/Mesh ring", "drifted: spec.neighbours[id=1]"},
 			}},
-			Check: also(
-				w.gets("metrics=9090 http=80", "get", "service/web", "-o", `jsonpath={range .spec.ports[*]}{.name}={.port} {end}`),
-				w.gets("debug=6060/TCP http=8080/TCP /srv proxy", "get", "deployment/web", "-o", `jsonpath={range .spec.template.spec.containers[?(@.name=="web")].ports[*]}{.name}={.containerPort}/{.protocol} {end}{.spec.template.spec.containers[?(@.name=="web")].volumeMounts[*].mountPath} {.spec.template.spec.containers[?(@.name=="proxy")].name}`),
-				w.gets("sip=5060/TCP ROLE=primary INJECTED=yes ZONE=north", "get", "statefulset/register", "-o", `jsonpath={range .spec.template.spec.containers[0].ports[*]}{.name}={.containerPort}/{.protocol} {end}{range .spec.template.spec.containers[0].env[*]}{.name}={.value} {end}`),
-				w.gets("1=north 2=south 9=west", "get", mesh+"/ring", "-o", `jsonpath={range .spec.neighbours[*]}{.id}={.address} {end}`),
-				w.whole(),
+			Check: allChecks(
+				env.expectKubectl("metrics=9090 http=80", "get", "service/web", "-o", `jsonpath={range .spec.ports[*]}{.name}={.port} {end}`),
+				env.expectKubectl("debug=6060/TCP http=8080/TCP /srv proxy", "get", "deployment/web", "-o", `jsonpath={range .spec.template.spec.containers[?(@.name=="web")].ports[*]}{.name}={.containerPort}/{.protocol} {end}{.spec.template.spec.containers[?(@.name=="web")].volumeMounts[*].mountPath} {.spec.template.spec.containers[?(@.name=="proxy")].name}`),
+				env.expectKubectl("sip=5060/TCP ROLE=primary INJECTED=yes ZONE=north", "get", "statefulset/register", "-o", `jsonpath={range .spec.template.spec.containers[0].ports[*]}{.name}={.containerPort}/{.protocol} {end}{range .spec.template.spec.containers[0].env[*]}{.name}={.value} {end}`),
+				env.expectKubectl("1=north 2=south 9=west", "get", mesh+"/ring", "-o", `jsonpath={range .spec.neighbours[*]}{.id}={.address} {end}`),
+				env.checkBackend(),
 			),
 		},
 	)
@@ -107,21 +107,21 @@ func TestAccInstance_keyedLists(t *testing.T) {
 // that the next version of the package changes as well: that is a conflict, and
 // force_conflicts resolves it.
 func TestAccInstance_keyedListOfAnother(t *testing.T) {
-	w := newWorld(t)
+	env := newEnv(t)
 	port := "name: http, port: 80,"
 	next := hello(t, manifests(port, "name: http, port: 8000,"))
-	w.run(t,
-		resource.TestStep{Config: w.over(hello(t))},
+	env.run(t,
+		resource.TestStep{Config: env.configFor(hello(t))},
 		resource.TestStep{
 			PreConfig: func() {
-				w.kubectl("patch", "service/web", "--type=json", "-p", `[{"op":"replace","path":"/spec/ports/0/port","value":81}]`)
+				env.kubectl("patch", "service/web", "--type=json", "-p", `[{"op":"replace","path":"/spec/ports/0/port","value":81}]`)
 			},
-			Config:      w.over(next),
-			ExpectError: sentence(`Service ` + w.namespace + `/web: other managers own fields that the manifest sets: .spec.ports[port=81,protocol=TCP] (owned by "kubectl-patch"); remove the fields from the manifest, or take them over with force_conflicts`),
+			Config:      env.configFor(next),
+			ExpectError: sentence(`Service ` + env.namespace + `/web: other managers own fields that the manifest sets: .spec.ports[port=81,protocol=TCP] (owned by "kubectl-patch"); remove the fields from the manifest, or take them over with force_conflicts`),
 		},
 		resource.TestStep{
-			Config: w.over(next, "force_conflicts = true"),
-			Check:  w.gets("http=8000", "get", "service/web", "-o", `jsonpath={range .spec.ports[*]}{.name}={.port} {end}`),
+			Config: env.configFor(next, "force_conflicts = true"),
+			Check:  env.expectKubectl("http=8000", "get", "service/web", "-o", `jsonpath={range .spec.ports[*]}{.name}={.port} {end}`),
 		},
 	)
 }

@@ -21,29 +21,29 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// kubesprayed is a cloud for clusters with an Ansible server that has kubespray.
-type kubesprayed struct {
-	*clustered
+// kubesprayEnv is a cloud for clusters with an Ansible server that has kubespray.
+type kubesprayEnv struct {
+	*clusterScriptEnv
 	ansible *labtest.Shell
 	spray   kubespraytest.Host
 }
 
 const inventoryPath = "/home/ubuntu/inventory/edge"
 
-func newKubesprayed(t *testing.T) *kubesprayed {
+func newKubesprayEnv(t *testing.T) *kubesprayEnv {
 	t.Helper()
-	k := &kubesprayed{clustered: newClustered(t, labtest.OpenStackAnsible)}
-	k.ansible = k.env.NewServer(t, "ansible", labtest.OpenStackAnsibleImage, "net0")
+	k := &kubesprayEnv{clusterScriptEnv: newClusterScriptEnv(t, labtest.OpenStackAnsible)}
+	k.ansible = k.openstack.NewServer(t, "ansible", labtest.OpenStackAnsibleImage, "net0")
 	k.spray = kubespraytest.Install(t, k.ansible)
 	return k
 }
 
 // config is a registry and a cluster that uses it.
-func (k *kubesprayed) config(arguments ...string) string {
+func (k *kubesprayEnv) config(arguments ...string) string {
 	return k.configOf(func(text string) string { return text }, arguments...)
 }
 
-func (k *kubesprayed) configOf(edit func(string) string, arguments ...string) string {
+func (k *kubesprayEnv) configOf(edit func(string) string, arguments ...string) string {
 	params := fmt.Sprintf(`ansible = {
         ip_address                  = %q
         username                    = "ubuntu"
@@ -58,10 +58,10 @@ func (k *kubesprayed) configOf(edit func(string) string, arguments ...string) st
 // masters, of which kubespray has one and then the other as its first: that is dead, and this
 // works; then all. The test of failures scales workers.
 func TestAccInstance_openStackKubespray(t *testing.T) {
-	k := newKubesprayed(t)
+	k := newKubesprayEnv(t)
 	same := k.same()
 	empty := resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}
-	proxied := k.proxied(t)
+	proxied := k.checkProxies(t)
 	three := "scale_levels = { master_instance = 1 }"
 	victims := filepath.Join(t.TempDir(), "victims")
 	nodes := []string{"master1", "master2", "master3", "worker1"}
@@ -80,17 +80,17 @@ func TestAccInstance_openStackKubespray(t *testing.T) {
 					statecheck.ExpectKnownValue("vnf_instance.test", tfjsonpath.New("status"), knownvalue.StringExact("INSTANTIATED")),
 					statecheck.ExpectKnownValue("data.vnf_vim.edge", tfjsonpath.New("status"), knownvalue.StringExact("REACHABLE")),
 				},
-				Check:            resource.ComposeTestCheckFunc(same, func(*terraform.State) error { k.push(t); return nil }, k.whole(t, "master1", "worker1"), proxied, k.closed(t)),
+				Check:            resource.ComposeTestCheckFunc(same, func(*terraform.State) error { k.push(t); return nil }, k.checkBackend(t, "master1", "worker1"), proxied, k.checkPrivateFiles(t)),
 				ConfigPlanChecks: empty,
 			},
 			{
 				Config:           k.config(three),
-				Check:            resource.ComposeTestCheckFunc(same, k.whole(t, nodes...), k.started(t, 3), proxied),
+				Check:            resource.ComposeTestCheckFunc(same, k.checkBackend(t, nodes...), k.started(t, 3), proxied),
 				ConfigPlanChecks: empty,
 			},
 			{
 				PreConfig: func() {
-					masters := k.inOrder(t)
+					masters := k.controlPlaneOrder(t)
 					acctest.Write(t, filepath.Dir(victims), "victims", strings.Join([]string{masters[0].ID, masters[1].ID, k.vnfcs()["workerNode"][0].ID}, " "))
 					labtest.Login(t, masters[0].Addresses[0]).Root(t, "systemctl stop kwok kube-scheduler kube-controller-manager kube-apiserver etcd && systemctl stop ssh")
 				},
@@ -100,7 +100,7 @@ func TestAccInstance_openStackKubespray(t *testing.T) {
 			},
 			{
 				Config:           k.config(three, `heal = { trigger = "all" }`),
-				Check:            resource.ComposeTestCheckFunc(same, k.whole(t, nodes...), proxied),
+				Check:            resource.ComposeTestCheckFunc(same, k.checkBackend(t, nodes...), proxied),
 				ConfigPlanChecks: empty,
 			},
 		},
@@ -109,7 +109,7 @@ func TestAccInstance_openStackKubespray(t *testing.T) {
 
 // started checks how many members etcd has that have started, by each of the masters: others
 // say no address.
-func (k *kubesprayed) started(t *testing.T, want int) resource.TestCheckFunc {
+func (k *kubesprayEnv) started(t *testing.T, want int) resource.TestCheckFunc {
 	t.Helper()
 	return func(*terraform.State) error {
 		for _, master := range k.shells(t, "masterNode") {
@@ -122,8 +122,8 @@ func (k *kubesprayed) started(t *testing.T, want int) resource.TestCheckFunc {
 	}
 }
 
-// inOrder are the masters as kubespray has them: the first is the hardest to replace.
-func (k *kubesprayed) inOrder(t *testing.T) []vnfm.VNFC {
+// controlPlaneOrder are the masters as kubespray has them: the first is the hardest to replace.
+func (k *kubesprayEnv) controlPlaneOrder(t *testing.T) []vnfm.VNFC {
 	t.Helper()
 	master := k.shells(t, "masterNode")[0]
 	calls := k.spray.Calls(t)
@@ -139,9 +139,9 @@ func (k *kubesprayed) inOrder(t *testing.T) []vnfm.VNFC {
 	return out
 }
 
-// proxied checks that the proxy of each worker leads to the API servers of the masters, and
+// checkProxies checks that the proxy of each worker leads to the API servers of the masters, and
 // to no others.
-func (k *kubesprayed) proxied(t *testing.T) resource.TestCheckFunc {
+func (k *kubesprayEnv) checkProxies(t *testing.T) resource.TestCheckFunc {
 	return func(*terraform.State) error {
 		var want []string
 		for _, v := range k.vnfcs()["masterNode"] {
@@ -159,8 +159,8 @@ func (k *kubesprayed) proxied(t *testing.T) resource.TestCheckFunc {
 	}
 }
 
-// called checks that a playbook was run last for some nodes.
-func (k *kubesprayed) called(t *testing.T, playbook, limit string) resource.TestCheckFunc {
+// expectPlaybook checks that a playbook was run last for some nodes.
+func (k *kubesprayEnv) expectPlaybook(t *testing.T, playbook, limit string) resource.TestCheckFunc {
 	return func(*terraform.State) error {
 		for _, call := range k.spray.Calls(t) {
 			if call.Playbook == playbook && call.Limit == limit {
@@ -171,9 +171,9 @@ func (k *kubesprayed) called(t *testing.T, playbook, limit string) resource.Test
 	}
 }
 
-// closed checks that nobody but the user can read what the Ansible server has of the
+// checkPrivateFiles checks that nobody but the user can read what the Ansible server has of the
 // cluster.
-func (k *kubesprayed) closed(t *testing.T) resource.TestCheckFunc {
+func (k *kubesprayEnv) checkPrivateFiles(t *testing.T) resource.TestCheckFunc {
 	return func(*terraform.State) error {
 		out := strings.TrimSpace(k.ansible.Root(t, "find %s -perm /077 | head -n 3; ls -d /tmp/vnf-* /tmp/tmp.* 2>/dev/null || true", path.Dir(inventoryPath)))
 		if out != "" {
@@ -183,8 +183,8 @@ func (k *kubesprayed) closed(t *testing.T) resource.TestCheckFunc {
 	}
 }
 
-// broken is a step whose apply fails with an error that says why; the next one goes on.
-func (k *kubesprayed) broken(config, want string, before func()) resource.TestStep {
+// failingStep is a step whose apply fails with an error that says why; the next one goes on.
+func (k *kubesprayEnv) failingStep(config, want string, before func()) resource.TestStep {
 	return resource.TestStep{PreConfig: before, Config: config, ExpectError: acctest.Says(want)}
 }
 
@@ -219,7 +219,7 @@ spec:
 // Whatever goes wrong is told with the object that it is about, and the operation goes on
 // once it is put right. What is secret shows up on no command line meanwhile.
 func TestAccInstance_openStackKubesprayFailures(t *testing.T) {
-	k := newKubesprayed(t)
+	k := newKubesprayEnv(t)
 	out := "scale_levels = { worker_instance = 1 }"
 	in := "scale_levels = { worker_instance = 0 }"
 	// The playbooks take the proxy for a word.
@@ -264,30 +264,30 @@ func TestAccInstance_openStackKubesprayFailures(t *testing.T) {
 			},
 			{
 				Config: config(),
-				Check:  resource.ComposeTestCheckFunc(func(*terraform.State) error { k.push(t); return nil }, k.whole(t, "master1", "worker1")),
+				Check:  resource.ComposeTestCheckFunc(func(*terraform.State) error { k.push(t); return nil }, k.checkBackend(t, "master1", "worker1")),
 			},
 			// A playbook fails on one node.
-			k.broken(config(out), `(?s)playbook scale.yml on ubuntu@\S+ failed.*node worker2, play "Break": task "Download images" failed: No space left on device`, func() {
+			k.failingStep(config(out), `(?s)playbook scale.yml on ubuntu@\S+ failed.*node worker2, play "Break": task "Download images" failed: No space left on device`, func() {
 				k.ansible.Root(t, "cp %[1]s/playbooks/scale.yml /root/; cat > %[1]s/playbooks/scale.yml <<'X'\n%s\nX", kubespraytest.Root, brokenPlay)
 			}),
 			{
 				PreConfig: func() { k.ansible.Root(t, "cp /root/scale.yml %s/playbooks/scale.yml", kubespraytest.Root) },
-				Config:    config(out), Check: resource.ComposeTestCheckFunc(k.whole(t, "master1", "worker1", "worker2"), k.called(t, "scale.yml", "worker2,localhost")), ConfigPlanChecks: empty,
+				Config:    config(out), Check: resource.ComposeTestCheckFunc(k.checkBackend(t, "master1", "worker1", "worker2"), k.expectPlaybook(t, "scale.yml", "worker2,localhost")), ConfigPlanChecks: empty,
 			},
 			// A budget forbids that a node is drained.
-			k.broken(config(in), `(?s)node worker\d cannot be drained within 20s`, func() {
+			k.failingStep(config(in), `(?s)node worker\d cannot be drained within 20s`, func() {
 				master().Root(t, "k='%s'; $k apply -f - <<'X' && $k rollout status deployment web --timeout=30s\n%s\nX\n", kubectl, budget)
 			}),
 			{
 				PreConfig: func() { master().Root(t, "%s delete pdb web", kubectl) },
-				Config:    config(in), Check: resource.ComposeTestCheckFunc(k.nodes(t, 2), k.called(t, "remove-node.yml", "")), ConfigPlanChecks: empty,
+				Config:    config(in), Check: resource.ComposeTestCheckFunc(k.nodes(t, 2), k.expectPlaybook(t, "remove-node.yml", "")), ConfigPlanChecks: empty,
 			},
 			// A registry does not answer the nodes.
-			k.broken(edited(`server = vnf_private_registry.registry.server`, fmt.Sprintf("server = %q", k.registry.Address+":5999"), in), `(?s)node \w+: .*:5999`, nil),
+			k.failingStep(edited(`server = vnf_private_registry.registry.server`, fmt.Sprintf("server = %q", k.registry.Address+":5999"), in), `(?s)node \w+: .*:5999`, nil),
 			{Config: config(in), Check: k.nodes(t, 2), ConfigPlanChecks: empty},
 			// The connection to the Ansible server is cut in the middle of a playbook: not while
 			// Ansible is asked for its version.
-			k.broken(config(out), `(?s)playbook \S+ on ubuntu@\S+: no connection.*run the playbook again`, func() {
+			k.failingStep(config(out), `(?s)playbook \S+ on ubuntu@\S+: no connection.*run the playbook again`, func() {
 				k.ansible.Root(t, "setsid nohup sh -c 'until pgrep -f \"[a]nsible-playbook.*scale[.]yml\"; do sleep 0.1; done; sleep 3; pkill -KILL -f \"sshd: [u]buntu\"' >/dev/null 2>&1 </dev/null & echo")
 			}),
 			{
@@ -295,7 +295,7 @@ func TestAccInstance_openStackKubesprayFailures(t *testing.T) {
 				Config:    config(out), Check: k.nodes(t, 3), ConfigPlanChecks: empty,
 			},
 			// The host key of a node is another one.
-			k.broken(edited(`drain_timeout     = "20s"`, `drain_timeout     = "21s"`, out), `(?s)host key`, func() {
+			k.failingStep(edited(`drain_timeout     = "20s"`, `drain_timeout     = "21s"`, out), `(?s)host key`, func() {
 				worker().Root(t, "rm -f /etc/ssh/ssh_host_*; ssh-keygen -q -A; systemctl restart ssh")
 			}),
 		},

@@ -10,9 +10,9 @@ import (
 )
 
 // hold takes the lease of the only instance, as a process that works on it has it.
-func (w *world) hold(t *testing.T) (release func()) {
+func (env *testEnv) hold(t *testing.T) (release func()) {
 	t.Helper()
-	lease, err := w.store.Records(t).Acquire(t.Context(), "instance/"+w.records(t)[0].ID, "somebody")
+	lease, err := env.store.Records(t).Acquire(t.Context(), "instance/"+env.records(t)[0].ID, "somebody")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,16 +26,16 @@ func (w *world) hold(t *testing.T) (release func()) {
 // TestAccInstance_lockTimeout changes and terminates an instance on which somebody
 // else works: it gives up in time, or goes on as soon as it can.
 func TestAccInstance_lockTimeout(t *testing.T) {
-	w := newWorld(t)
+	env := newEnv(t)
 	config := func(description, limit string) string {
-		return w.config("hello", `description = "`+description+`"`, `lock_timeout = "`+limit+`"`)
+		return env.config("hello", `description = "`+description+`"`, `lock_timeout = "`+limit+`"`)
 	}
 	var release func()
 	held := `VNF instance "test" is being worked on by somebody since 20`
-	w.run(t,
+	env.run(t,
 		resource.TestStep{Config: config("a", "0s"), ConfigStateChecks: []statecheck.StateCheck{instantiated()}},
 		resource.TestStep{
-			PreConfig:   func() { release = w.hold(t) },
+			PreConfig:   func() { release = env.hold(t) },
 			Config:      config("b", "0s"),
 			ExpectError: sentence(`Unable to Update VNF Instance "test"`, held, `Wait until that run has ended and apply again.`),
 		},
@@ -47,7 +47,7 @@ func TestAccInstance_lockTimeout(t *testing.T) {
 			Check:             resource.TestCheckResourceAttr(address, "description", "b"),
 		},
 		resource.TestStep{
-			PreConfig: func() { time.AfterFunc(3*time.Second, w.hold(t)) },
+			PreConfig: func() { time.AfterFunc(3*time.Second, env.hold(t)) },
 			Config:    config("b", "2m"),
 			Destroy:   true,
 		},

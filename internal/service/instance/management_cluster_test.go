@@ -28,7 +28,7 @@ func TestAccInstance_managementCluster(t *testing.T) {
 	t.Parallel()
 	source := acctest.ManagementClusterPackage(t)
 	lab := labtest.Second(t)
-	w := &world{TB: t, lab: lab, store: acctest.NewStore(t), namespace: lab.Namespace(t)}
+	env := &testEnv{TB: t, lab: lab, store: acctest.NewStore(t), namespace: lab.Namespace(t)}
 	cluster := fmt.Sprintf(`
 resource "vnf_capi_workload_cluster" "test" {
   vim_id             = vnf_vim.test.id
@@ -40,20 +40,20 @@ resource "vnf_capi_workload_cluster" "test" {
   node_groups        = { workers = { replicas = 1 } }
   depends_on         = [vnf_instance.test]
 }
-`, w.namespace)
-	without := w.store.Config(acctest.VIM(w, w.lab, "test"), pkg(source))
+`, env.namespace)
+	without := env.store.Config(acctest.VIM(env, env.lab, "test"), pkg(source))
 	file := filepath.Join(t.TempDir(), "foreign.yaml")
 	acctest.Write(t, filepath.Dir(file), filepath.Base(file), foreign)
 	managers := func(*terraform.State) error {
-		if got := w.kubectl("get", "deployments", "-A", "-l", "cluster.x-k8s.io/provider", "-o", "jsonpath={.items[*].status.readyReplicas}"); got != "1 1 1 1" {
+		if got := env.kubectl("get", "deployments", "-A", "-l", "cluster.x-k8s.io/provider", "-o", "jsonpath={.items[*].status.readyReplicas}"); got != "1 1 1 1" {
 			return fmt.Errorf("ready pods of the managers: %q", got)
 		}
 		return nil
 	}
-	w.run(t,
+	env.run(t,
 		resource.TestStep{
-			Config: w.over(source) + cluster,
-			Check: also(
+			Config: env.configFor(source) + cluster,
+			Check: allChecks(
 				resource.TestCheckResourceAttr(address, "status", "INSTANTIATED"),
 				resource.TestCheckResourceAttr(address, "vdus.core.replicas", "1"),
 				resource.TestCheckResourceAttr("vnf_capi_workload_cluster.test", "status", "INSTANTIATED"),
@@ -64,23 +64,23 @@ resource "vnf_capi_workload_cluster" "test" {
 		resource.TestStep{
 			// The workload cluster of the configuration goes, and nothing of the instance.
 			PreConfig: func() {
-				w.kubectl("apply", "-f", file)
-				w.kubectl("wait", "cluster/foreign", "--for=jsonpath={.metadata.finalizers[0]}=cluster.cluster.x-k8s.io", "--timeout=2m")
+				env.kubectl("apply", "-f", file)
+				env.kubectl("wait", "cluster/foreign", "--for=jsonpath={.metadata.finalizers[0]}=cluster.cluster.x-k8s.io", "--timeout=2m")
 			},
 			Config: without,
 			ExpectError: acctest.Says(`Nothing has been removed: objects of kinds that VNF instance "test" brings, and that only its own VNFCs can remove, are still there: ` +
-				`cluster\.x-k8s\.io/v1beta2/Cluster ` + w.namespace + `/foreign; delete them first`),
+				`cluster\.x-k8s\.io/v1beta2/Cluster ` + env.namespace + `/foreign; delete them first`),
 		},
 		resource.TestStep{
 			PreConfig: func() {
-				if got := w.records(t); len(got) != 1 || got[0].Status != vnfm.StatusInstantiated {
+				if got := env.records(t); len(got) != 1 || got[0].Status != vnfm.StatusInstantiated {
 					t.Errorf("the records are %+v", got)
 				}
 				// Somebody is still there to do it.
-				w.kubectl("delete", "cluster/foreign", "--timeout=2m")
+				env.kubectl("delete", "cluster/foreign", "--timeout=2m")
 			},
 			Config: without,
-			Check:  w.gets("", "get", "crd,namespaces,clusterroles,validatingwebhookconfigurations", "-l", "cluster.x-k8s.io/provider", "-o", "name", "--ignore-not-found"),
+			Check:  env.expectKubectl("", "get", "crd,namespaces,clusterroles,validatingwebhookconfigurations", "-l", "cluster.x-k8s.io/provider", "-o", "name", "--ignore-not-found"),
 		},
 	)
 }

@@ -24,15 +24,15 @@ import (
 func (c *cloud) image(name string, vdus ...string) string {
 	out := []string{}
 	for _, vdu := range vdus {
-		out = append(out, fmt.Sprintf("%s = { vcImageId = %q }", vdu, c.env.Images[name]))
+		out = append(out, fmt.Sprintf("%s = { vcImageId = %q }", vdu, c.openstack.Images[name]))
 	}
 	return "nfv = { VDU = { " + strings.Join(out, ", ") + " } }"
 }
 
 // servers is an instance of the package private-registry.
 func (c *cloud) registryServer(source, flavour, params string, arguments ...string) string {
-	links := fmt.Sprintf("ext_virtual_links = { outside = { resource_id = %q, ext_cps = { CP1 = {} } } }", c.env.Networks["net0"])
-	return c.over(source, flavour, links, append(arguments, "additional_params = {\n    "+params+"\n  }")...)
+	links := fmt.Sprintf("ext_virtual_links = { outside = { resource_id = %q, ext_cps = { CP1 = {} } } }", c.openstack.Networks["net0"])
+	return c.configFor(source, flavour, links, append(arguments, "additional_params = {\n    "+params+"\n  }")...)
 }
 
 // address is that of the one server of the instance.
@@ -129,9 +129,9 @@ func TestAccInstance_openStackScript(t *testing.T) {
 // and on the one that replaces it.
 func TestAccInstance_openStackRegistry(t *testing.T) {
 	c := newCloud(t)
-	c.env = labtest.OpenStackSystems(t, labtest.OpenStackDocker)
+	c.openstack = labtest.OpenStackSystems(t, labtest.OpenStackDocker)
 	dir := acctest.CopyPackage(t, "private-registry")
-	archive, err := os.ReadFile(c.env.RegistryArchive)
+	archive, err := os.ReadFile(c.openstack.RegistryArchive)
 	if err != nil {
 		t.Fatal(err)
 	}

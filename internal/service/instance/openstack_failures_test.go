@@ -30,14 +30,14 @@ func TestAccInstance_openStackFailures(t *testing.T) {
 	c := newCloud(t)
 	failed := []statecheck.StateCheck{statecheck.ExpectKnownValue(address, tfjsonpath.New("status"), knownvalue.StringExact("FAILED_TEMP"))}
 	resource.Test(t, resource.TestCase{
-		ProtoV6ProviderFactories: c.heard.factories(),
+		ProtoV6ProviderFactories: c.diagnostics.Factories(),
 		Steps: []resource.TestStep{
 			{
 				// A flavour whose servers end in ERROR.
 				Config:             c.firewall("simple", override("FW", "computeFlavourId", "lab.fault")),
 				ExpectNonEmptyPlan: true,
 				ConfigStateChecks:  failed,
-				Check:              c.heard.warned(`Is Not Instantiated Yet: (?s).*OS::Nova::Server FW-0/FW is CREATE_FAILED.*ERROR`),
+				Check:              c.diagnostics.HasWarning(`Is Not Instantiated Yet: (?s).*OS::Nova::Server FW-0/FW is CREATE_FAILED.*ERROR`),
 			},
 			{
 				// One that no host can hold.
@@ -47,14 +47,14 @@ func TestAccInstance_openStackFailures(t *testing.T) {
 			},
 			{
 				// A quota that the project has used up.
-				PreConfig:          func() { c.env.Limit(t, c.user, "instances", 1) },
+				PreConfig:          func() { c.openstack.Limit(t, c.user, "instances", 1) },
 				Config:             c.firewall("simple"),
 				ExpectError:        acctest.Says(`(?s)OS::Nova::Server \S+ is \w+_FAILED: .*Quota exceeded for instances`),
 				ExpectNonEmptyPlan: true,
 			},
 			{
 				// An image that nobody has, by its name.
-				PreConfig:          func() { c.env.Limit(t, c.user, "instances", 20) },
+				PreConfig:          func() { c.openstack.Limit(t, c.user, "instances", 20) },
 				Config:             c.firewall("simple", override("FW", "vcImageId", "no-such-image")),
 				ExpectError:        acctest.Says(`no-such-image`),
 				ExpectNonEmptyPlan: true,
@@ -62,16 +62,16 @@ func TestAccInstance_openStackFailures(t *testing.T) {
 			{
 				Config:           c.firewall("simple"),
 				ConfigPlanChecks: updates(),
-				Check:            c.whole(map[string]int{"FW": 1, "TG": 1}),
+				Check:            c.checkBackend(map[string]int{"FW": 1, "TG": 1}),
 			},
 			{
 				// What fails in an update stays too, and the rest of the VNF with it.
-				Config:      c.over(examplePackage(c, "firewall"), "simple", c.links("no-such-network")),
+				Config:      c.configFor(examplePackage(c, "firewall"), "simple", c.links("no-such-network")),
 				ExpectError: acctest.Says(`(?s)network.*no-such-network`),
 			},
 			{
 				Config: c.firewall("simple"),
-				Check:  c.whole(map[string]int{"FW": 1, "TG": 1}),
+				Check:  c.checkBackend(map[string]int{"FW": 1, "TG": 1}),
 			},
 			{
 				// A time that is too short says what Heat was still at.
@@ -81,7 +81,7 @@ func TestAccInstance_openStackFailures(t *testing.T) {
 			{
 				Config:           c.firewall("simple", override("FW", "computeFlavourId", "lab.slow")),
 				ConfigPlanChecks: updates(),
-				Check:            c.whole(map[string]int{"FW": 1, "TG": 1}),
+				Check:            c.checkBackend(map[string]int{"FW": 1, "TG": 1}),
 			},
 		},
 	})
@@ -91,7 +91,7 @@ func TestAccInstance_openStackFailures(t *testing.T) {
 func TestAccInstance_openStackRollback(t *testing.T) {
 	c := newCloud(t)
 	resource.Test(t, resource.TestCase{
-		ProtoV6ProviderFactories: c.heard.factories(),
+		ProtoV6ProviderFactories: c.diagnostics.Factories(),
 		Steps: []resource.TestStep{{
 			Config:      c.firewall("simple", override("FW", "computeFlavourId", "lab.fault"), `on_failure = "rollback"`),
 			ExpectError: acctest.Says(`(?s)OS::Nova::Server FW-0/FW is CREATE_FAILED`),
@@ -114,13 +114,13 @@ func TestAccInstance_openStackImages(t *testing.T) {
 	second := strings.NewReplacer(`"test" {
   name       = "fw"`, `"second" {
   name       = "fw2"`).Replace
-	first := c.over(dir, "simple", c.links(c.env.Networks["net0"]))
+	first := c.configFor(dir, "simple", c.links(c.openstack.Networks["net0"]))
 	_, instance, _ := strings.Cut(first, `resource "vnf_instance"`)
 	both := first + second(`resource "vnf_instance"`+instance)
 	images := func(n int) resource.TestCheckFunc {
 		return func(*terraform.State) error {
 			found, err := c.client.Images(context.WithoutCancel(t.Context()), "", "ubuntu-22.04")
-			own := slices.DeleteFunc(found, func(i openstack.Image) bool { return i.ID == c.env.Images["ubuntu-22.04"] })
+			own := slices.DeleteFunc(found, func(i openstack.Image) bool { return i.ID == c.openstack.Images["ubuntu-22.04"] })
 			if err == nil && len(own) != n {
 				err = fmt.Errorf("the project has %d images of the package, want %d: %+v", len(own), n, own)
 			}
@@ -128,7 +128,7 @@ func TestAccInstance_openStackImages(t *testing.T) {
 		}
 	}
 	resource.Test(t, resource.TestCase{
-		ProtoV6ProviderFactories: c.heard.factories(),
+		ProtoV6ProviderFactories: c.diagnostics.Factories(),
 		CheckDestroy:             images(0),
 		Steps: []resource.TestStep{
 			{Config: both, ConfigPlanChecks: resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}, Check: images(1)},
@@ -142,20 +142,20 @@ func TestAccInstance_openStackImages(t *testing.T) {
 func TestAccInstance_badOpenStack(t *testing.T) {
 	c := newCloud(t)
 	source := examplePackage(t, "firewall")
-	linked := c.links(c.env.Networks["net0"])
+	linked := c.links(c.openstack.Networks["net0"])
 	for name, bad := range map[string]struct{ config, want string }{
 		"namespace":      {c.firewall("simple", `namespace = "x"`), `An OpenStack has no namespaces`},
-		"no network":     {c.over(source, "simple", ""), `nfv\.CP\.FW_CP1\.network, which nothing gives`},
-		"point":          {c.over(source, "simple", fmt.Sprintf(`ext_virtual_links = { x = { resource_id = %q, ext_cps = { FW_CP9 = {} } } }`, c.env.Networks["net0"])), `no external connection point "FW_CP9"`},
-		"parameter":      {c.over(source, "simple", linked, `additional_params = { colour = "red" }`), `has no parameter "colour"`},
-		"kubernetes":     {c.over(source, "simple", linked, `additional_params = { helm_chart_path = "x" }`), `"helm_chart_path" is not supported by the OpenStack driver`},
-		"address":        {c.over(source, "simple", fmt.Sprintf(`ext_virtual_links = { x = { resource_id = %q, ext_cps = { FW_CP1 = { fixed_addresses = ["10.0.0"] } } } }`, c.env.Networks["net0"])), `"10\.0\.0" is no IP address`},
-		"nfv of no form": {c.over(source, "simple", linked, `additional_params = { nfv = 1 }`), `"nfv" must be a map`},
+		"no network":     {c.configFor(source, "simple", ""), `nfv\.CP\.FW_CP1\.network, which nothing gives`},
+		"point":          {c.configFor(source, "simple", fmt.Sprintf(`ext_virtual_links = { x = { resource_id = %q, ext_cps = { FW_CP9 = {} } } }`, c.openstack.Networks["net0"])), `no external connection point "FW_CP9"`},
+		"parameter":      {c.configFor(source, "simple", linked, `additional_params = { colour = "red" }`), `has no parameter "colour"`},
+		"kubernetes":     {c.configFor(source, "simple", linked, `additional_params = { helm_chart_path = "x" }`), `"helm_chart_path" is not supported by the OpenStack driver`},
+		"address":        {c.configFor(source, "simple", fmt.Sprintf(`ext_virtual_links = { x = { resource_id = %q, ext_cps = { FW_CP1 = { fixed_addresses = ["10.0.0"] } } } }`, c.openstack.Networks["net0"])), `"10\.0\.0" is no IP address`},
+		"nfv of no form": {c.configFor(source, "simple", linked, `additional_params = { nfv = 1 }`), `"nfv" must be a map`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			resource.Test(t, resource.TestCase{
-				ProtoV6ProviderFactories: c.heard.factories(),
+				ProtoV6ProviderFactories: c.diagnostics.Factories(),
 				Steps:                    []resource.TestStep{{Config: bad.config, PlanOnly: true, ExpectError: acctest.Says(bad.want)}},
 			})
 		})

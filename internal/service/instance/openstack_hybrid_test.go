@@ -61,7 +61,7 @@ resource "vnf_instance" "test" {
   %s
   %s
 }
-`, home, placed, c.links(c.env.Networks["net0"]), strings.Join(arguments, "\n  ")))
+`, home, placed, c.links(c.openstack.Networks["net0"]), strings.Join(arguments, "\n  ")))
 	}
 	onCloud := func(arguments ...string) string {
 		return config("vnf_vim.test.id", fmt.Sprintf("vim_connections = { watch = { vim_id = vnf_vim.cluster.id, namespace = %q, vdu_ids = [\"probe\"] } }", namespace), arguments...)
@@ -96,8 +96,8 @@ resource "vnf_instance" "test" {
 	}
 	empty := []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}
 	resource.Test(t, resource.TestCase{
-		ProtoV6ProviderFactories: c.heard.factories(),
-		CheckDestroy:             also(deployment(""), servers(map[string]int{})),
+		ProtoV6ProviderFactories: c.diagnostics.Factories(),
+		CheckDestroy:             allChecks(deployment(""), servers(map[string]int{})),
 		Steps: []resource.TestStep{
 			{
 				Config:           onCloud(),
@@ -107,21 +107,21 @@ resource "vnf_instance" "test" {
 					statecheck.ExpectKnownValue(address, tfjsonpath.New("objects").AtMapKey("watch: apps/v1/Deployment probe"), knownvalue.NotNull()),
 					replicas("FW", 1), replicas("probe", 1),
 				},
-				Check: also(deployment("deployment.apps/probe"), servers(map[string]int{"FW": 1, "TG": 1})),
+				Check: allChecks(deployment("deployment.apps/probe"), servers(map[string]int{"FW": 1, "TG": 1})),
 			},
 			{
 				// What is deleted on one VIM comes back, while the other one is scaled.
 				PreConfig:        func() { lab.Kubectl(t, "-n", namespace, "delete", "deployment", "probe") },
 				Config:           onCloud(level(1)),
-				ConfigPlanChecks: inPlace(countOf("FW", 2), countOf("probe", 1)),
-				Check:            also(deployment("deployment.apps/probe"), servers(map[string]int{"FW": 2, "TG": 1})),
+				ConfigPlanChecks: updatesInPlace(countOf("FW", 2), countOf("probe", 1)),
+				Check:            allChecks(deployment("deployment.apps/probe"), servers(map[string]int{"FW": 2, "TG": 1})),
 			},
 			{
 				// With the cluster as the home, the servers are elsewhere.
 				Config: config("vnf_vim.cluster.id", `vim_connections = { cloud = { vim_id = vnf_vim.test.id, vdu_ids = ["FW", "TG"] } }`,
 					fmt.Sprintf("namespace = %q", namespace)),
 				ConfigPlanChecks: resource.ConfigPlanChecks{PostApplyPostRefresh: empty},
-				Check:            also(deployment("deployment.apps/probe"), servers(map[string]int{"FW": 1, "TG": 1})),
+				Check:            allChecks(deployment("deployment.apps/probe"), servers(map[string]int{"FW": 1, "TG": 1})),
 			},
 		},
 	})

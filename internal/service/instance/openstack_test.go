@@ -26,12 +26,12 @@ import (
 // cloud is an OpenStack with all its services, a store, and the configurations over them.
 type cloud struct {
 	testing.TB
-	env labtest.OpenStackEnv
+	openstack labtest.OpenStackEnv
 	// user is the only one of a project that the test has for itself.
-	user   labtest.OpenStackUser
-	store  acctest.Store
-	client *openstack.Client
-	heard  heard
+	user        labtest.OpenStackUser
+	store       acctest.Store
+	client      *openstack.Client
+	diagnostics acctest.Diagnostics
 	// meter counts what the provider asks of the cloud.
 	meter *labtest.OpenStackMeter
 	// before are the VNFCs that there were when the test looked last, disks the volumes of the firewalls.
@@ -55,7 +55,7 @@ func newCloud(t *testing.T) *cloud {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &cloud{TB: t, env: env, user: user, store: acctest.NewStore(t), client: client, meter: env.Meter(t)}
+	return &cloud{TB: t, openstack: env, user: user, store: acctest.NewStore(t), client: client, meter: env.Meter(t)}
 }
 
 // vim is a vnf_vim "test" that is the cloud.
@@ -73,22 +73,22 @@ resource "vnf_vim" "test" {
     project_domain_name = %q
   }
 }
-`, c.meter.AuthURL, c.env.Region, c.user.Name, c.user.Password, c.user.Project, c.env.Domain, c.env.Domain)
+`, c.meter.AuthURL, c.openstack.Region, c.user.Name, c.user.Password, c.user.Project, c.openstack.Domain, c.openstack.Domain)
 }
 
 // firewall is a whole configuration over the example package "firewall".
 func (c *cloud) firewall(flavour string, arguments ...string) string {
-	return c.over(examplePackage(c, "firewall"), flavour, c.links(c.env.Networks["net0"]), arguments...)
+	return c.configFor(examplePackage(c, "firewall"), flavour, c.links(c.openstack.Networks["net0"]), arguments...)
 }
 
 // links connects the external connection points to networks of the cloud: that of the
 // firewall to the one with the id.
 func (c *cloud) links(outside string) string {
 	return fmt.Sprintf("ext_virtual_links = {\n    control = { resource_id = %q, ext_cps = { TG_CP1 = {} } }\n    outside = { resource_id = %q, ext_cps = { FW_CP1 = {} } }\n  }",
-		c.env.Networks["net_mgmt"], outside)
+		c.openstack.Networks["net_mgmt"], outside)
 }
 
-func (c *cloud) over(source, flavour, links string, arguments ...string) string {
+func (c *cloud) configFor(source, flavour, links string, arguments ...string) string {
 	return c.store.Config(c.vim(), pkg(source), fmt.Sprintf(`
 resource "vnf_instance" "test" {
   name       = "fw"
@@ -134,8 +134,8 @@ func (c *cloud) vnfcs() map[string][]vnfm.VNFC {
 	return out
 }
 
-// whole checks that all objects are as the plan said and that Nova has what it should.
-func (c *cloud) whole(counts map[string]int) resource.TestCheckFunc {
+// checkBackend checks that all objects are as the plan said and that Nova has what it should.
+func (c *cloud) checkBackend(counts map[string]int) resource.TestCheckFunc {
 	return func(state *terraform.State) error {
 		found := map[string]int{}
 		for vdu, list := range c.vnfcs() {
@@ -144,7 +144,7 @@ func (c *cloud) whole(counts map[string]int) resource.TestCheckFunc {
 				if !v.Ready || len(v.Addresses) == 0 {
 					return fmt.Errorf("VNFC %s is %s (%s) at %v", v.ID, v.State, v.Message, v.Addresses)
 				}
-				if err := addressed(v); err != nil {
+				if err := checkAddresses(v); err != nil {
 					return err
 				}
 			}
@@ -164,8 +164,8 @@ func (c *cloud) whole(counts map[string]int) resource.TestCheckFunc {
 	}
 }
 
-// addressed checks that the addresses of a VNFC are those of its connection points.
-func addressed(v vnfm.VNFC) error {
+// checkAddresses checks that the addresses of a VNFC are those of its connection points.
+func checkAddresses(v vnfm.VNFC) error {
 	var all []string
 	for point, addresses := range v.ConnectionPoints {
 		if !strings.HasPrefix(point, v.VDUID+"_CP") || len(addresses) == 0 {
@@ -186,7 +186,7 @@ func (c *cloud) linked(*terraform.State) error {
 		return err
 	}
 	var list struct{ Networks []struct{ ID, Name string } }
-	c.env.Get(c, "network", "/v2.0/networks", &list)
+	c.openstack.Get(c, "network", "/v2.0/networks", &list)
 	for _, n := range list.Networks {
 		if id := has.VirtualLinks["inside"]; id != "" && n.ID == id {
 			return nil
@@ -207,7 +207,7 @@ func (c *cloud) nothingIsLeft(id string) error {
 // deleteServer deletes a server behind the back of Heat and waits until it is gone.
 func (c *cloud) deleteServer(id string) {
 	c.Helper()
-	c.env.Delete(c, "compute", "/servers/"+id)
+	c.openstack.Delete(c, "compute", "/servers/"+id)
 	c.until("the server to be gone", func(servers map[string]*openstack.Server) bool { return servers[id] == nil })
 }
 
@@ -262,8 +262,8 @@ func countOf(vdu string, n int64) plancheck.PlanCheck {
 	return plancheck.ExpectKnownValue(address, tfjsonpath.New("vdus").AtMapKey(vdu).AtMapKey("replicas"), knownvalue.Int64Exact(n))
 }
 
-// inPlace checks that the plan updates the instance, and that nothing is left to be done afterwards.
-func inPlace(checks ...plancheck.PlanCheck) resource.ConfigPlanChecks {
+// updatesInPlace checks that the plan updates the instance, and that nothing is left to be done afterwards.
+func updatesInPlace(checks ...plancheck.PlanCheck) resource.ConfigPlanChecks {
 	checks = append(checks, plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate))
 	return resource.ConfigPlanChecks{PreApply: checks, PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}
 }
@@ -302,7 +302,7 @@ func (c *cloud) volumesAreLeft() error {
 		if there[id] != "available" {
 			return fmt.Errorf("volume %s was to be kept and is %q", id, there[id])
 		}
-		c.env.Delete(c, "block-storage", "/volumes/"+id)
+		c.openstack.Delete(c, "block-storage", "/volumes/"+id)
 	}
 	return nil
 }
@@ -311,7 +311,7 @@ func (c *cloud) volumesAreLeft() error {
 func (c *cloud) allVolumes() map[string]string {
 	c.Helper()
 	var list struct{ Volumes []struct{ ID, Status string } }
-	c.env.Get(c, "block-storage", "/volumes/detail?all_tenants=1", &list)
+	c.openstack.Get(c, "block-storage", "/volumes/detail?all_tenants=1", &list)
 	out := map[string]string{}
 	for _, v := range list.Volumes {
 		out[v.ID] = v.Status
@@ -392,9 +392,9 @@ func (c *cloud) watch(vdu string, least int) resource.TestCheckFunc {
 func TestAccInstance_openStack(t *testing.T) {
 	c := newCloud(t)
 	// Heat empties a port that it replaces, which Neutron allows in networks of one's own.
-	outside, other := c.env.NewNetwork(t, c.user, "outside", "10.78.0.0/24"), c.env.NewNetwork(t, c.user, "other", "10.78.1.0/24")
+	outside, other := c.openstack.NewNetwork(t, c.user, "outside", "10.78.0.0/24"), c.openstack.NewNetwork(t, c.user, "other", "10.78.1.0/24")
 	firewall := func(arguments ...string) string {
-		return c.over(examplePackage(c, "firewall"), "simple", c.links(outside), arguments...)
+		return c.configFor(examplePackage(c, "firewall"), "simple", c.links(outside), arguments...)
 	}
 	var id string
 	var working resource.TestCheckFunc
@@ -422,7 +422,7 @@ func TestAccInstance_openStack(t *testing.T) {
 	leaving := t.TempDir()
 	acctest.Write(t, leaving, "ids.json", "[]")
 	resource.Test(t, resource.TestCase{
-		ProtoV6ProviderFactories: c.heard.factories(),
+		ProtoV6ProviderFactories: c.diagnostics.Factories(),
 		CheckDestroy:             func(*terraform.State) error { return c.nothingIsLeft(id) },
 		Steps: []resource.TestStep{
 			{
@@ -435,7 +435,7 @@ func TestAccInstance_openStack(t *testing.T) {
 					statecheck.ExpectKnownValue(address, tfjsonpath.New("status"), knownvalue.StringExact("INSTANTIATED")),
 					statecheck.ExpectKnownValue(address, tfjsonpath.New("namespace"), knownvalue.StringExact("")),
 				},
-				Check: also(asked("instantiation"), c.whole(map[string]int{"FW": 1, "TG": 1}), c.linked, c.heard.silent(), func(*terraform.State) error {
+				Check: allChecks(asked("instantiation"), c.checkBackend(map[string]int{"FW": 1, "TG": 1}), c.linked, c.diagnostics.NoWarnings(), func(*terraform.State) error {
 					id = c.records()[0].ID
 					return nil
 				}),
@@ -447,8 +447,8 @@ func TestAccInstance_openStack(t *testing.T) {
 					remember()
 				},
 				Config:           firewall(level(2)),
-				ConfigPlanChecks: inPlace(countOf("FW", 3)),
-				Check:            also(asked("scaling out"), c.whole(map[string]int{"FW": 3, "TG": 1}), c.survivors("FW", 1), c.survivors("TG", 1), c.heard.silent()),
+				ConfigPlanChecks: updatesInPlace(countOf("FW", 3)),
+				Check:            allChecks(asked("scaling out"), c.checkBackend(map[string]int{"FW": 3, "TG": 1}), c.survivors("FW", 1), c.survivors("TG", 1), c.diagnostics.NoWarnings()),
 			},
 			refresh(firewall(level(2))),
 			{
@@ -468,8 +468,8 @@ func TestAccInstance_openStack(t *testing.T) {
 					acctest.Write(t, leaving, "ids.json", fmt.Sprintf("[%q]", c.before["FW"][0].ID))
 				},
 				Config:           firewall(level(1), fmt.Sprintf(`scale_in_vnfc_ids = jsondecode(file("%s/ids.json"))`, leaving)),
-				ConfigPlanChecks: inPlace(countOf("FW", 2)),
-				Check:            also(asked("scaling in"), c.whole(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 2), c.gone("FW", 0)),
+				ConfigPlanChecks: updatesInPlace(countOf("FW", 2)),
+				Check:            allChecks(asked("scaling in"), c.checkBackend(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 2), c.gone("FW", 0)),
 			},
 			{
 				// A server that somebody deletes is replaced, with its addresses.
@@ -478,8 +478,8 @@ func TestAccInstance_openStack(t *testing.T) {
 					c.deleteServer(strings.TrimPrefix(c.before["FW"][0].ID, "FW-"))
 				},
 				Config:           firewall(level(1)),
-				ConfigPlanChecks: inPlace(),
-				Check: also(c.whole(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 1), func(*terraform.State) error {
+				ConfigPlanChecks: updatesInPlace(),
+				Check: allChecks(c.checkBackend(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 1), func(*terraform.State) error {
 					for _, v := range c.vnfcs()["FW"] {
 						if !slices.ContainsFunc(c.before["FW"], func(b vnfm.VNFC) bool { return slices.Equal(b.Addresses, v.Addresses) }) {
 							return fmt.Errorf("VNFC %s has the addresses %v", v.ID, v.Addresses)
@@ -493,25 +493,25 @@ func TestAccInstance_openStack(t *testing.T) {
 				PreConfig: func() {
 					c.remember()
 					id := strings.TrimPrefix(c.before["FW"][0].ID, "FW-")
-					c.env.Post(c, "compute", "/servers/"+id+"/action", map[string]any{"os-stop": nil}, nil)
+					c.openstack.Post(c, "compute", "/servers/"+id+"/action", map[string]any{"os-stop": nil}, nil)
 					c.until("the server to be off", func(s map[string]*openstack.Server) bool {
 						return s[id] != nil && s[id].Status == openstack.ServerShutoff
 					})
 				},
 				Config:           firewall(level(1)),
-				ConfigPlanChecks: inPlace(),
-				Check:            also(c.whole(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 2)),
+				ConfigPlanChecks: updatesInPlace(),
+				Check:            allChecks(c.checkBackend(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 2)),
 			},
 			{
 				PreConfig:        remember,
 				Config:           firewall(level(1), `heal = { trigger = "1", vdu_ids = ["FW"] }`),
-				ConfigPlanChecks: inPlace(),
-				Check:            also(asked("healing two servers"), c.whole(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 0), c.survivors("TG", 1), c.sameVolumes),
+				ConfigPlanChecks: updatesInPlace(),
+				Check:            allChecks(asked("healing two servers"), c.checkBackend(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 0), c.survivors("TG", 1), c.sameVolumes),
 			},
 			{
 				PreConfig:        c.remember,
 				Config:           firewall(level(1), `operational_state = "stopped"`),
-				ConfigPlanChecks: inPlace(countOf("FW", 0)),
+				ConfigPlanChecks: updatesInPlace(countOf("FW", 0)),
 				Check: func(*terraform.State) error {
 					for _, v := range c.vnfcs()["FW"] {
 						if v.State != openstack.ServerShutoff {
@@ -523,14 +523,14 @@ func TestAccInstance_openStack(t *testing.T) {
 			},
 			{
 				Config:           firewall(level(1)),
-				ConfigPlanChecks: inPlace(countOf("FW", 2)),
-				Check:            also(c.whole(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 2)),
+				ConfigPlanChecks: updatesInPlace(countOf("FW", 2)),
+				Check:            allChecks(c.checkBackend(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 2)),
 			},
 			{
 				// External connection points move to other networks.
-				Config:           c.over(examplePackage(c, "firewall"), "simple", c.links(other), level(1)),
-				ConfigPlanChecks: inPlace(),
-				Check:            c.whole(map[string]int{"FW": 2, "TG": 1}),
+				Config:           c.configFor(examplePackage(c, "firewall"), "simple", c.links(other), level(1)),
+				ConfigPlanChecks: updatesInPlace(),
+				Check:            c.checkBackend(map[string]int{"FW": 2, "TG": 1}),
 			},
 			{
 				// Somebody updates the stack by other means.
@@ -538,34 +538,34 @@ func TestAccInstance_openStack(t *testing.T) {
 					c.remember()
 					c.intrude()
 				},
-				Config:           c.over(examplePackage(c, "firewall"), "simple", c.links(other), level(1)),
-				ConfigPlanChecks: inPlace(),
-				Check:            also(c.whole(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 2)),
+				Config:           c.configFor(examplePackage(c, "firewall"), "simple", c.links(other), level(1)),
+				ConfigPlanChecks: updatesInPlace(),
+				Check:            allChecks(c.checkBackend(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 2)),
 			},
 			{
 				// The next package has other boot data: its VNFCs are replaced one after the other.
 				PreConfig:        func() { c.remember(); working = c.watch("FW", 1) },
-				Config:           c.over(next, "simple", c.links(other), level(1)),
-				ConfigPlanChecks: inPlace(),
-				Check: also(func(s *terraform.State) error { return working(s) },
-					c.whole(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 0), c.survivors("TG", 1)),
+				Config:           c.configFor(next, "simple", c.links(other), level(1)),
+				ConfigPlanChecks: updatesInPlace(),
+				Check: allChecks(func(s *terraform.State) error { return working(s) },
+					c.checkBackend(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 0), c.survivors("TG", 1)),
 			},
 			{
 				// A parameter that the template does not hide gets a secret.
 				PreConfig:        c.remember,
-				Config:           c.over(next, "simple", c.links(other), level(1), login("planted-login")),
-				ConfigPlanChecks: inPlace(),
-				Check:            also(c.whole(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 2), c.survivors("TG", 1), c.masks("login", "planted-login"), conceals(c.store, "planted-login")),
+				Config:           c.configFor(next, "simple", c.links(other), level(1), login("planted-login")),
+				ConfigPlanChecks: updatesInPlace(),
+				Check:            allChecks(c.checkBackend(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 2), c.survivors("TG", 1), c.masks("login", "planted-login"), expectConcealed(c.store, "planted-login")),
 			},
 			{
 				// Without the record nobody can compare what is made of the secret.
 				PreConfig:        func() { c.remember(); loseRecords(t, c.store) },
-				Config:           c.over(next, "simple", c.links(other), level(1), login("planted-login")),
-				ConfigPlanChecks: inPlace(unknownDigests{}),
-				Check:            also(c.whole(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 2), c.survivors("TG", 1), c.masks("login", "planted-login")),
+				Config:           c.configFor(next, "simple", c.links(other), level(1), login("planted-login")),
+				ConfigPlanChecks: updatesInPlace(unknownDigests{}),
+				Check:            allChecks(c.checkBackend(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 2), c.survivors("TG", 1), c.masks("login", "planted-login")),
 			},
 			{
-				Config:             c.over(next, "simple", c.links(other), level(1), login("planted-other")),
+				Config:             c.configFor(next, "simple", c.links(other), level(1), login("planted-other")),
 				PlanOnly:           true,
 				ExpectNonEmptyPlan: true,
 			},
@@ -611,7 +611,7 @@ func (c *cloud) masks(parameter, value string) resource.TestCheckFunc {
 			return fmt.Errorf("parameter %s is shown as %v", parameter, shown)
 		}
 		var list struct{ Networks []struct{ Name string } }
-		c.env.Get(c, "network", "/v2.0/networks?name="+value, &list)
+		c.openstack.Get(c, "network", "/v2.0/networks?name="+value, &list)
 		if len(list.Networks) != 1 {
 			return fmt.Errorf("of the name %s there are %v", value, list.Networks)
 		}
@@ -624,37 +624,37 @@ func (c *cloud) masks(parameter, value string) resource.TestCheckFunc {
 func TestAccInstance_openStackForms(t *testing.T) {
 	c := newCloud(t)
 	resource.Test(t, resource.TestCase{
-		ProtoV6ProviderFactories: c.heard.factories(),
+		ProtoV6ProviderFactories: c.diagnostics.Factories(),
 		CheckDestroy:             func(*terraform.State) error { return c.volumesAreLeft() },
 		Steps: []resource.TestStep{
 			{
 				Config:           c.firewall("group", level(1)),
 				ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{countOf("FW", 2)}, PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
-				Check:            c.whole(map[string]int{"FW": 2, "TG": 1}),
+				Check:            c.checkBackend(map[string]int{"FW": 2, "TG": 1}),
 			},
 			{
 				PreConfig:        c.remember,
 				Config:           c.firewall("group", level(2)),
-				ConfigPlanChecks: inPlace(countOf("FW", 3)),
-				Check:            also(c.whole(map[string]int{"FW": 3, "TG": 1}), c.survivors("FW", 2)),
+				ConfigPlanChecks: updatesInPlace(countOf("FW", 3)),
+				Check:            allChecks(c.checkBackend(map[string]int{"FW": 3, "TG": 1}), c.survivors("FW", 2)),
 			},
 			{
 				PreConfig:        c.remember,
 				Config:           c.firewall("group", level(1)),
-				ConfigPlanChecks: inPlace(countOf("FW", 2)),
-				Check:            also(c.whole(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 2), c.gone("FW", 2)),
+				ConfigPlanChecks: updatesInPlace(countOf("FW", 2)),
+				Check:            allChecks(c.checkBackend(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 2), c.gone("FW", 2)),
 			},
 			{
 				// Without a template the VNFD says it all.
 				Config:           c.firewall("plain", level(1)),
-				ConfigPlanChecks: inPlace(countOf("FW", 2)),
-				Check:            c.whole(map[string]int{"FW": 2, "TG": 1}),
+				ConfigPlanChecks: updatesInPlace(countOf("FW", 2)),
+				Check:            c.checkBackend(map[string]int{"FW": 2, "TG": 1}),
 			},
 			{
 				PreConfig:        c.remember,
 				Config:           c.firewall("plain", level(1), `heal = { trigger = "1", vdu_ids = ["FW"], storage = true }`, `deletion_policy = { volumes = "keep" }`),
-				ConfigPlanChecks: inPlace(),
-				Check:            also(c.whole(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 0), c.otherVolumes, func(*terraform.State) error { c.remember(); return nil }),
+				ConfigPlanChecks: updatesInPlace(),
+				Check:            allChecks(c.checkBackend(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 0), c.otherVolumes, func(*terraform.State) error { c.remember(); return nil }),
 			},
 			{
 				ResourceName:            address,

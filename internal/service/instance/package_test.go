@@ -21,14 +21,14 @@ import (
 )
 
 // image checks the image of the Deployment and its replicas.
-func (w *world) image(want string) resource.TestCheckFunc {
-	return w.gets(want, "get", "deployment", "web", "-o", "jsonpath={.spec.replicas} {.spec.template.spec.containers[0].image}")
+func (env *testEnv) image(want string) resource.TestCheckFunc {
+	return env.expectKubectl(want, "get", "deployment", "web", "-o", "jsonpath={.spec.replicas} {.spec.template.spec.containers[0].image}")
 }
 
-// ends checks the last operations of the only instance.
-func (w *world) ends(t testing.TB, want ...string) resource.TestCheckFunc {
+// expectLastOperations checks the last operations of the only instance.
+func (env *testEnv) expectLastOperations(t testing.TB, want ...string) resource.TestCheckFunc {
 	return func(*terraform.State) error {
-		got := w.operations(t)
+		got := env.operations(t)
 		if len(got) < len(want) || !slices.Equal(got[len(got)-len(want):], want) {
 			return fmt.Errorf("operations %v, want %v at the end", got, want)
 		}
@@ -54,7 +54,7 @@ spec:
 // objects and counts otherwise. What does not change is not touched, and the
 // content that nobody uses any more is released.
 func TestAccInstance_packageChanged(t *testing.T) {
-	w := newWorld(t)
+	env := newEnv(t)
 	next := hello(t, withoutService,
 		manifests("web:1.0.0", "web:2.0.0"),
 		with("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: more}\ndata: {a: b}\n"),
@@ -62,7 +62,7 @@ func TestAccInstance_packageChanged(t *testing.T) {
 	same := statecheck.CompareValue(compare.ValuesSame())
 	var content, deployment string
 	released := func(*terraform.State) error {
-		s := w.store.Records(t)
+		s := env.store.Records(t)
 		packages, err := s.List(t.Context(), store.Query{Kind: store.KindPackage})
 		if err != nil {
 			return err
@@ -78,12 +78,12 @@ func TestAccInstance_packageChanged(t *testing.T) {
 		}
 		return nil
 	}
-	w.run(t,
+	env.run(t,
 		resource.TestStep{
-			Config:            w.config("hello", `scale_levels = { web = 1 }`),
+			Config:            env.config("hello", `scale_levels = { web = 1 }`),
 			ConfigStateChecks: []statecheck.StateCheck{same.AddStateValue(address, tfjsonpath.New("id")), replicas("web", 2)},
-			Check: also(w.whole(), func(*terraform.State) error {
-				s := w.store.Records(t)
+			Check: allChecks(env.checkBackend(), func(*terraform.State) error {
+				s := env.store.Records(t)
 				packages, err := s.List(t.Context(), store.Query{Kind: store.KindPackage})
 				if err != nil {
 					return err
@@ -95,7 +95,7 @@ func TestAccInstance_packageChanged(t *testing.T) {
 					return err
 				}
 				content = record.Bundle
-				deployment = w.uid("deployment/web")
+				deployment = env.uid("deployment/web")
 				blob, err := s.OpenBlob(t.Context(), content)
 				if err != nil {
 					return fmt.Errorf("the manifests are not in the store: %w", err)
@@ -104,7 +104,7 @@ func TestAccInstance_packageChanged(t *testing.T) {
 			}),
 		},
 		resource.TestStep{
-			Config: w.over(next, `scale_levels = { web = 1 }`),
+			Config: env.configFor(next, `scale_levels = { web = 1 }`),
 			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
 				plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate),
 				plancheck.ExpectResourceAction("vnf_package.test", plancheck.ResourceActionUpdate),
@@ -115,11 +115,11 @@ func TestAccInstance_packageChanged(t *testing.T) {
 				instantiated(), same.AddStateValue(address, tfjsonpath.New("id")), replicas("web", 3),
 				value("generation", knownvalue.Int64Exact(2)),
 			},
-			Check: also(w.whole(), w.image("3 registry.example.com/hello/web:2.0.0"), released,
-				w.gets("", "get", "service", "web", "--ignore-not-found", "-o", "name"),
-				w.ends(t, "INSTANTIATE COMPLETED", "CHANGE_VNFPKG COMPLETED"),
+			Check: allChecks(env.checkBackend(), env.image("3 registry.example.com/hello/web:2.0.0"), released,
+				env.expectKubectl("", "get", "service", "web", "--ignore-not-found", "-o", "name"),
+				env.expectLastOperations(t, "INSTANTIATE COMPLETED", "CHANGE_VNFPKG COMPLETED"),
 				func(*terraform.State) error {
-					if got := w.uid("deployment/web"); got != deployment {
+					if got := env.uid("deployment/web"); got != deployment {
 						return errors.New("the Deployment was made anew")
 					}
 					return nil
@@ -131,31 +131,31 @@ func TestAccInstance_packageChanged(t *testing.T) {
 // TestAccInstance_packageImmutable moves to a package that changes what Kubernetes
 // does not let be changed: an error that says how, and a replacement by permission.
 func TestAccInstance_packageImmutable(t *testing.T) {
-	w := newWorld(t)
+	env := newEnv(t)
 	next := hello(t, manifests("app.kubernetes.io/name: web }", "app.kubernetes.io/name: www }"))
 	var before string
-	w.run(t,
-		resource.TestStep{Config: w.config("hello"), Check: func(*terraform.State) error {
-			before = w.uid("deployment/web")
+	env.run(t,
+		resource.TestStep{Config: env.config("hello"), Check: func(*terraform.State) error {
+			before = env.uid("deployment/web")
 			return nil
 		}},
 		resource.TestStep{
-			Config:   w.over(next),
+			Config:   env.configFor(next),
 			PlanOnly: true,
 			ExpectError: sentence(`apps/v1/Deployment web would be refused by the API server`, `At Files/kubernetes/web.yaml:18:1.`, `field is immutable`,
 				`name it in replace_objects ("apps/v1/Deployment web")`),
 		},
 		resource.TestStep{
-			Config: w.over(next, "server_dry_run = false"),
+			Config: env.configFor(next, "server_dry_run = false"),
 			ExpectError: sentence(`Unable to Update VNF Instance "test"`, `apps/v1/Deployment web (Files/kubernetes/web.yaml:18)`, `field is immutable`,
 				`name it in replace_objects ("apps/v1/Deployment web")`),
 		},
 		resource.TestStep{
-			Config:            w.over(next, `replace_objects = ["apps/v1/Deployment web"]`),
+			Config:            env.configFor(next, `replace_objects = ["apps/v1/Deployment web"]`),
 			ConfigPlanChecks:  updates(),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check: also(w.whole(), func(*terraform.State) error {
-				if w.uid("deployment/web") == before {
+			Check: allChecks(env.checkBackend(), func(*terraform.State) error {
+				if env.uid("deployment/web") == before {
 					return errors.New("the Deployment is still the old one")
 				}
 				return nil
@@ -167,26 +167,26 @@ func TestAccInstance_packageImmutable(t *testing.T) {
 // TestAccInstance_packageFailed moves to a package that cannot run: an error, a
 // state that says how far it came, and a way on and back.
 func TestAccInstance_packageFailed(t *testing.T) {
-	w := newWorld(t)
+	env := newEnv(t)
 	broken := hello(t, manifests("web:1.0.0", "web:2.0.0"), with(failedJob))
-	w.run(t,
-		resource.TestStep{Config: w.config("hello")},
+	env.run(t,
+		resource.TestStep{Config: env.config("hello")},
 		resource.TestStep{
-			Config:      w.over(broken),
+			Config:      env.configFor(broken),
 			ExpectError: sentence(`Unable to Update VNF Instance "test"`, `CHANGE_VNFPKG of VNF instance`, `is FAILED_TEMP`, `migrate`, `apply again: the operation continues where it stopped`),
 		},
 		resource.TestStep{
 			RefreshState:       true,
 			ExpectNonEmptyPlan: true,
-			Check: also(resource.TestCheckResourceAttr(address, "status", "FAILED_TEMP"),
-				w.ends(t, "INSTANTIATE COMPLETED", "CHANGE_VNFPKG FAILED_TEMP")),
+			Check: allChecks(resource.TestCheckResourceAttr(address, "status", "FAILED_TEMP"),
+				env.expectLastOperations(t, "INSTANTIATE COMPLETED", "CHANGE_VNFPKG FAILED_TEMP")),
 		},
 		resource.TestStep{
-			Config:            w.over(hello(t, manifests("web:1.0.0", "web:3.0.0"))),
+			Config:            env.configFor(hello(t, manifests("web:1.0.0", "web:3.0.0"))),
 			ConfigPlanChecks:  updates(),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check: also(w.whole(), w.image("1 registry.example.com/hello/web:3.0.0"),
-				w.gets("", "get", "job", "-o", "name"), w.ends(t, "INSTANTIATE COMPLETED", "CHANGE_VNFPKG COMPLETED")),
+			Check: allChecks(env.checkBackend(), env.image("1 registry.example.com/hello/web:3.0.0"),
+				env.expectKubectl("", "get", "job", "-o", "name"), env.expectLastOperations(t, "INSTANTIATE COMPLETED", "CHANGE_VNFPKG COMPLETED")),
 		},
 	)
 }
@@ -194,43 +194,43 @@ func TestAccInstance_packageFailed(t *testing.T) {
 // TestAccInstance_updateTimeout lets the time end while a new pod is not ready, and
 // goes on when it is.
 func TestAccInstance_updateTimeout(t *testing.T) {
-	w := newWorld(t)
-	slow := w.over(hello(t, failing("never-ready")), `timeouts = { update = "20s" }`)
-	w.run(t,
-		resource.TestStep{Config: w.config("hello")},
+	env := newEnv(t)
+	slow := env.configFor(hello(t, failing("never-ready")), `timeouts = { update = "20s" }`)
+	env.run(t,
+		resource.TestStep{Config: env.config("hello")},
 		resource.TestStep{
 			Config:      slow,
-			ExpectError: sentence(`Unable to Update VNF Instance "test"`, `CHANGE_VNFPKG of VNF instance`, `is FAILED_TEMP`, `Deployment `+w.namespace+`/web`, `What exists is kept.`),
+			ExpectError: sentence(`Unable to Update VNF Instance "test"`, `CHANGE_VNFPKG of VNF instance`, `is FAILED_TEMP`, `Deployment `+env.namespace+`/web`, `What exists is kept.`),
 		},
 		resource.TestStep{
-			PreConfig:         w.cure,
+			PreConfig:         env.makePodsReady,
 			Config:            slow,
 			ConfigPlanChecks:  updates(),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             also(w.whole(), w.ends(t, "INSTANTIATE COMPLETED", "CHANGE_VNFPKG COMPLETED")),
+			Check:             allChecks(env.checkBackend(), env.expectLastOperations(t, "INSTANTIATE COMPLETED", "CHANGE_VNFPKG COMPLETED")),
 		},
 	)
 }
 
 // TestAccInstance_packageRolledBack returns to the package that ran before.
 func TestAccInstance_packageRolledBack(t *testing.T) {
-	w := newWorld(t)
+	env := newEnv(t)
 	broken := hello(t, manifests("web:1.0.0", "web:2.0.0"), with(failedJob))
-	w.run(t,
-		resource.TestStep{Config: w.config("hello", `on_failure = "rollback"`)},
+	env.run(t,
+		resource.TestStep{Config: env.config("hello", `on_failure = "rollback"`)},
 		resource.TestStep{
-			Config:      w.over(broken, `on_failure = "rollback"`),
+			Config:      env.configFor(broken, `on_failure = "rollback"`),
 			ExpectError: sentence(`CHANGE_VNFPKG of VNF instance`, `is ROLLED_BACK`, `migrate`, `What was there before the operation is restored.`),
 		},
 		resource.TestStep{
 			RefreshState:       true,
 			ExpectNonEmptyPlan: true,
-			Check: also(resource.TestCheckResourceAttr(address, "status", "INSTANTIATED"), w.whole(),
-				w.image("1 registry.example.com/hello/web:1.0.0"), w.gets("", "get", "job", "-o", "name")),
+			Check: allChecks(resource.TestCheckResourceAttr(address, "status", "INSTANTIATED"), env.checkBackend(),
+				env.image("1 registry.example.com/hello/web:1.0.0"), env.expectKubectl("", "get", "job", "-o", "name")),
 		},
 		resource.TestStep{
-			Config: w.config("hello", `on_failure = "rollback"`),
-			Check:  also(w.whole(), w.ends(t, "INSTANTIATE COMPLETED", "CHANGE_VNFPKG ROLLED_BACK")),
+			Config: env.config("hello", `on_failure = "rollback"`),
+			Check:  allChecks(env.checkBackend(), env.expectLastOperations(t, "INSTANTIATE COMPLETED", "CHANGE_VNFPKG ROLLED_BACK")),
 		},
 	)
 }
@@ -238,18 +238,18 @@ func TestAccInstance_packageRolledBack(t *testing.T) {
 // TestAccInstance_packageShared keeps a content until the last instance has left
 // it, whatever the package says meanwhile.
 func TestAccInstance_packageShared(t *testing.T) {
-	w := newWorld(t)
-	elsewhere := w.lab.Namespace(t)
+	env := newEnv(t)
+	elsewhere := env.lab.Namespace(t)
 	dir := hello(t)
 	var first string
 	// The second instance stays with the first content, by its id.
 	held := func(id string) string {
-		text := strings.ReplaceAll(w.second(), w.namespace, elsewhere)
+		text := strings.ReplaceAll(env.second(), env.namespace, elsewhere)
 		return strings.Replace(text, "vnf_package.test.id", fmt.Sprintf("%q", id), 1)
 	}
 	stored := func(n int) resource.TestCheckFunc {
 		return func(*terraform.State) error {
-			packages, err := w.store.Records(t).List(t.Context(), store.Query{Kind: store.KindPackage})
+			packages, err := env.store.Records(t).List(t.Context(), store.Query{Kind: store.KindPackage})
 			if err == nil && len(packages) != n {
 				err = fmt.Errorf("%d packages are stored, want %d", len(packages), n)
 			}
@@ -258,7 +258,7 @@ func TestAccInstance_packageShared(t *testing.T) {
 	}
 	// Configurations are composed before the steps run: the id of the content is
 	// known from another store.
-	probe := anotherWorld(t)
+	probe := additionalEnv(t)
 	probe.plainRun(t, resource.TestStep{
 		Config: probe.store.Config(pkg(dir)),
 		Check: func(s *terraform.State) error {
@@ -267,15 +267,15 @@ func TestAccInstance_packageShared(t *testing.T) {
 		},
 	})
 	next := hello(t, manifests("web:1.0.0", "web:2.0.0"))
-	w.run(t,
-		resource.TestStep{Config: w.over(dir)},
-		resource.TestStep{Config: w.over(dir) + held(first), Check: stored(1)},
-		resource.TestStep{Config: w.over(next) + held(first), Check: also(stored(2), w.image("1 registry.example.com/hello/web:2.0.0"))},
+	env.run(t,
+		resource.TestStep{Config: env.configFor(dir)},
+		resource.TestStep{Config: env.configFor(dir) + held(first), Check: stored(1)},
+		resource.TestStep{Config: env.configFor(next) + held(first), Check: allChecks(stored(2), env.image("1 registry.example.com/hello/web:2.0.0"))},
 		resource.TestStep{
 			// The old content is enough to scale with.
-			Config: w.over(next) + strings.Replace(held(first), "  deletion_policy", "  scale_levels = { web = 1 }\n  deletion_policy", 1),
+			Config: env.configFor(next) + strings.Replace(held(first), "  deletion_policy", "  scale_levels = { web = 1 }\n  deletion_policy", 1),
 			Check:  resource.TestCheckResourceAttr("vnf_instance.second", "vdus.web.replicas", "2"),
 		},
-		resource.TestStep{Config: w.over(next), Check: stored(1)},
+		resource.TestStep{Config: env.configFor(next), Check: stored(1)},
 	)
 }

@@ -45,69 +45,69 @@ metadata:
 spec: { band: 1 }
 `
 
-// group is an API group of this world's own: definitions are cluster-wide.
-func (w *world) group() string { return w.namespace + ".example.com" }
+// group is an API group of this test alone: definitions are cluster-wide.
+func (env *testEnv) group() string { return env.namespace + ".example.com" }
 
-// cells returns the definition of this world's own group, and two cells.
-func (w *world) cells() (definition, objects string) {
-	definition, objects, _ = strings.Cut(strings.ReplaceAll(cells, "GROUP", w.group()), "---\n")
+// cells returns the definition of that group, and two cells.
+func (env *testEnv) cells() (definition, objects string) {
+	definition, objects, _ = strings.Cut(strings.ReplaceAll(cells, "GROUP", env.group()), "---\n")
 	return definition, objects
 }
 
 // status writes the status of a cell, as its operator would.
-func (w *world) status(cell, status string) {
-	w.Helper()
-	w.kubectl("patch", "cells."+w.group(), cell, "--subresource=status", "--type=merge", "-p", `{"status":`+status+`}`)
+func (env *testEnv) status(cell, status string) {
+	env.Helper()
+	env.kubectl("patch", "cells."+env.group(), cell, "--subresource=status", "--type=merge", "-p", `{"status":`+status+`}`)
 }
 
 // TestAccInstance_readiness waits for custom resources by the rules of arguments
 // and package, says what they lack, and changes the rules in place.
 func TestAccInstance_readiness(t *testing.T) {
-	w := newWorld(t)
-	definition, objects := w.cells()
+	env := newEnv(t)
+	definition, objects := env.cells()
 	dir := hello(t, with(definition+"---\n"+objects))
 	config := func(rules, timeouts string) string {
-		return w.over(dir, `readiness = [`+rules+`]`, `timeouts = `+timeouts)
+		return env.configFor(dir, `readiness = [`+rules+`]`, `timeouts = `+timeouts)
 	}
-	cell := `{ kind = "` + w.group() + `/Cell", `
+	cell := `{ kind = "` + env.group() + `/Cell", `
 	running := cell + `jsonpath = "{.status.phase}", value = "Running" }`
 	attached := cell + `condition = "Attached" }`
 	const short, long = `{ create = "15s", update = "15s" }`, `{ create = "5m", update = "5m" }`
-	w.run(t,
+	env.run(t,
 		resource.TestStep{
 			// Without a rule kstatus takes a custom resource without status for ready.
 			Config:             config(running, short),
-			Check:              w.heard.warned(`(?s)Cell ` + w.namespace + `/a: InProgress.*\.status\.phase is not set, wanted Running`),
+			Check:              env.diagnostics.HasWarning(`(?s)Cell ` + env.namespace + `/a: InProgress.*\.status\.phase is not set, wanted Running`),
 			ExpectNonEmptyPlan: true,
 		},
 		resource.TestStep{
 			PreConfig: func() {
-				w.status("a", `{"phase":"Pending"}`)
-				w.status("b", `{"phase":"Running","conditions":[{"type":"Attached","status":"False"}]}`)
+				env.status("a", `{"phase":"Pending"}`)
+				env.status("b", `{"phase":"Running","conditions":[{"type":"Attached","status":"False"}]}`)
 			},
 			Config:      config(running, short),
-			ExpectError: sentence(`1 of `, `Cell `+w.namespace+`/a: InProgress`, `.status.phase is Pending, wanted Running`),
+			ExpectError: sentence(`1 of `, `Cell `+env.namespace+`/a: InProgress`, `.status.phase is Pending, wanted Running`),
 		},
 		resource.TestStep{
-			PreConfig:         func() { w.status("a", `{"phase":"Running"}`) },
+			PreConfig:         func() { env.status("a", `{"phase":"Running"}`) },
 			Config:            config(running, long),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             w.whole(),
+			Check:             env.checkBackend(),
 		},
 		resource.TestStep{Config: config(running, long), PlanOnly: true},
 		resource.TestStep{
 			// Another rule, and nothing else: the objects are judged anew.
 			PreConfig: func() {
-				w.status("a", `{"conditions":[{"type":"Attached","status":"False","reason":"NoRadio","message":"the radio is off"}]}`)
+				env.status("a", `{"conditions":[{"type":"Attached","status":"False","reason":"NoRadio","message":"the radio is off"}]}`)
 			},
 			Config:           config(attached, short),
 			ConfigPlanChecks: updates(),
-			ExpectError:      sentence(`2 of `, `Cell `+w.namespace+`/a: InProgress (NoRadio): condition Attached is False: the radio is off`),
+			ExpectError:      sentence(`2 of `, `Cell `+env.namespace+`/a: InProgress (NoRadio): condition Attached is False: the radio is off`),
 		},
 		resource.TestStep{
 			PreConfig: func() {
-				w.status("a", `{"conditions":[{"type":"Attached","status":"True"}]}`)
-				w.status("b", `{"conditions":[{"type":"Attached","status":"True"}]}`)
+				env.status("a", `{"conditions":[{"type":"Attached","status":"True"}]}`)
+				env.status("b", `{"conditions":[{"type":"Attached","status":"True"}]}`)
 			},
 			Config:            config(attached, long),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
@@ -117,24 +117,24 @@ func TestAccInstance_readiness(t *testing.T) {
 			Config:            config("", long),
 			ConfigPlanChecks:  updates(),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             w.gets("1", "get", "cells."+w.group(), "a", "-o", "jsonpath={.metadata.generation}"),
+			Check:             env.expectKubectl("1", "get", "cells."+env.group(), "a", "-o", "jsonpath={.metadata.generation}"),
 		},
 		resource.TestStep{
-			Config:           w.over(dir, `timeouts = `+long),
+			Config:           env.configFor(dir, `timeouts = `+long),
 			ConfigPlanChecks: resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
 		},
 	)
-	if got := w.lab.Kubectl(t, "get", "crd", "cells."+w.group(), "--ignore-not-found", "-o", "name"); got != "" {
+	if got := env.lab.Kubectl(t, "get", "crd", "cells."+env.group(), "--ignore-not-found", "-o", "name"); got != "" {
 		t.Errorf("left behind: %s", got)
 	}
 }
 
 // TestAccInstance_readinessImported reads the rules back from the record.
 func TestAccInstance_readinessImported(t *testing.T) {
-	w := newWorld(t)
-	config := w.store.Config(acctest.VIM(w, w.lab, "test"), pkg(examplePackage(t, "hello")),
-		w.instance(`readiness = [{ kind = "apps/Deployment", condition = "Available" }, { kind = "Service", jsonpath = "{.spec.type}", value = "ClusterIP" }]`))
-	w.run(t,
+	env := newEnv(t)
+	config := env.store.Config(acctest.VIM(env, env.lab, "test"), pkg(examplePackage(t, "hello")),
+		env.instance(`readiness = [{ kind = "apps/Deployment", condition = "Available" }, { kind = "Service", jsonpath = "{.spec.type}", value = "ClusterIP" }]`))
+	env.run(t,
 		resource.TestStep{Config: config, ConfigStateChecks: []statecheck.StateCheck{instantiated()}},
 		resource.TestStep{
 			Config: config, ResourceName: address, ImportState: true, ImportStateVerify: true,

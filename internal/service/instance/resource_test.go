@@ -29,18 +29,18 @@ func instantiated() statecheck.StateCheck {
 // TestAccInstance_life instantiates, changes everything that can be changed, and
 // terminates.
 func TestAccInstance_life(t *testing.T) {
-	w := newWorld(t)
+	env := newEnv(t)
 	deployed := func(want string) resource.TestCheckFunc {
 		return func(*terraform.State) error {
-			if got := w.kubectl("get", "deployment", "web", "-o", "jsonpath={.spec.replicas} {.status.availableReplicas}"); got != want {
+			if got := env.kubectl("get", "deployment", "web", "-o", "jsonpath={.spec.replicas} {.status.availableReplicas}"); got != want {
 				return fmt.Errorf("deployment has the replicas (wanted, available) %q, want %q", got, want)
 			}
 			return nil
 		}
 	}
-	w.run(t,
+	env.run(t,
 		resource.TestStep{
-			Config: w.config("hello"),
+			Config: env.config("hello"),
 			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
 				plancheck.ExpectResourceAction(address, plancheck.ResourceActionCreate),
 				plancheck.ExpectUnknownValue(address, tfjsonpath.New("id")),
@@ -65,12 +65,12 @@ func TestAccInstance_life(t *testing.T) {
 				value("generation", knownvalue.Int64Exact(1)),
 				value("operational_state", knownvalue.StringExact("started")),
 				value("on_failure", knownvalue.StringExact("resume")),
-				value("namespace", knownvalue.StringExact(w.namespace)),
+				value("namespace", knownvalue.StringExact(env.namespace)),
 			},
-			Check: also(deployed("1 1"), w.whole()),
+			Check: allChecks(deployed("1 1"), env.checkBackend()),
 		},
 		resource.TestStep{
-			Config:           w.config("hello", `scale_levels = { web = 2 }`),
+			Config:           env.config("hello", `scale_levels = { web = 2 }`),
 			ConfigPlanChecks: updates(),
 			ConfigStateChecks: []statecheck.StateCheck{
 				instantiated(), replicas("web", 3), value("generation", knownvalue.Int64Exact(2)),
@@ -78,25 +78,25 @@ func TestAccInstance_life(t *testing.T) {
 			Check: deployed("3 3"),
 		},
 		resource.TestStep{
-			Config:            w.config("hello", `description = "web of the test"`, `metadata = { site = "north" }`, `scale_levels = { web = 2 }`),
+			Config:            env.config("hello", `description = "web of the test"`, `metadata = { site = "north" }`, `scale_levels = { web = 2 }`),
 			ConfigPlanChecks:  updates(),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated(), value("generation", knownvalue.Int64Exact(2)), value("description", knownvalue.StringExact("web of the test"))},
 			Check:             deployed("3 3"),
 		},
 		resource.TestStep{
-			Config:            w.config("hello", `operational_state = "stopped"`, `scale_levels = { web = 2 }`),
+			Config:            env.config("hello", `operational_state = "stopped"`, `scale_levels = { web = 2 }`),
 			ConfigPlanChecks:  updates(),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated(), replicas("web", 0)},
 			Check:             deployed("0"),
 		},
 		resource.TestStep{
-			Config:            w.config("hello", `on_failure = "rollback"`, `force_conflicts = true`, `adopt_existing = true`, `termination = { type = "forceful" }`),
+			Config:            env.config("hello", `on_failure = "rollback"`, `force_conflicts = true`, `adopt_existing = true`, `termination = { type = "forceful" }`),
 			ConfigPlanChecks:  updates(),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated(), replicas("web", 1)},
-			Check:             also(deployed("1 1"), w.whole()),
+			Check:             allChecks(deployed("1 1"), env.checkBackend()),
 		},
 		resource.TestStep{
-			Config:            w.config("hello", `additional_params = { "lcm-kubernetes-def-files" = ["Files/kubernetes/web.yaml"], vdu_mapping = { web = { kind = "Deployment", name = "web" } } }`, `timeouts = { create = "5m", update = "5m" }`),
+			Config:            env.config("hello", `additional_params = { "lcm-kubernetes-def-files" = ["Files/kubernetes/web.yaml"], vdu_mapping = { web = { kind = "Deployment", name = "web" } } }`, `timeouts = { create = "5m", update = "5m" }`),
 			ConfigPlanChecks:  updates(),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
 		},
@@ -117,7 +117,7 @@ func TestAccInstance_life(t *testing.T) {
 			ImportStateVerifyIgnore: []string{"deletion_policy", "timeouts"},
 		},
 		resource.TestStep{
-			Config: strings.Replace(w.config("hello"), `name            = "test"`, `name            = "renamed"`, 1),
+			Config: strings.Replace(env.config("hello"), `name            = "test"`, `name            = "renamed"`, 1),
 			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
 				plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate),
 			}},
@@ -129,18 +129,18 @@ func TestAccInstance_life(t *testing.T) {
 // TestAccInstance_core5g lives the 5G core through both flavours and compares
 // what was planned with what the server holds.
 func TestAccInstance_core5g(t *testing.T) {
-	w := newWorld(t)
+	env := newEnv(t)
 	holds := func(n int) resource.TestCheckFunc {
 		return func(*terraform.State) error {
-			if got := len(w.owned()); got != n {
+			if got := len(env.owned()); got != n {
 				return fmt.Errorf("the server holds %d objects of the instance, want %d", got, n)
 			}
 			return nil
 		}
 	}
-	w.run(t,
+	env.run(t,
 		resource.TestStep{
-			Config: w.config("core5g"),
+			Config: env.config("core5g"),
 			ConfigStateChecks: []statecheck.StateCheck{
 				instantiated(), replicas("amf", 2), replicas("upf", 1),
 				value("flavour_id", knownvalue.StringExact("standard")),
@@ -151,32 +151,32 @@ func TestAccInstance_core5g(t *testing.T) {
 					"replicas": knownvalue.Null(), "autoscaled": knownvalue.Bool(true),
 				})),
 			},
-			Check: also(holds(60), w.whole()),
+			Check: allChecks(holds(60), env.checkBackend()),
 		},
 		resource.TestStep{
-			Config:           w.config("core5g", `instantiation_level_id = "regional"`),
+			Config:           env.config("core5g", `instantiation_level_id = "regional"`),
 			ConfigPlanChecks: updates(),
 			ConfigStateChecks: []statecheck.StateCheck{
 				instantiated(), replicas("amf", 4), replicas("smf", 4), replicas("upf", 5), replicas("udr", 2),
 			},
-			Check: also(holds(60), w.whole()),
+			Check: allChecks(holds(60), env.checkBackend()),
 		},
 		resource.TestStep{
-			Config:           w.config("core5g", `instantiation_level_id = "regional"`, `scale_levels = { user-plane = 1 }`),
+			Config:           env.config("core5g", `instantiation_level_id = "regional"`, `scale_levels = { user-plane = 1 }`),
 			ConfigPlanChecks: updates(),
 			ConfigStateChecks: []statecheck.StateCheck{
 				instantiated(), replicas("upf", 2), replicas("amf", 4),
 			},
-			Check: w.whole(),
+			Check: env.checkBackend(),
 		},
 		resource.TestStep{
-			Config:           w.config("core5g", `flavour_id = "compact"`),
+			Config:           env.config("core5g", `flavour_id = "compact"`),
 			ConfigPlanChecks: updates(),
 			ConfigStateChecks: []statecheck.StateCheck{
 				instantiated(), replicas("amf", 1), replicas("upf", 1),
 				value("instantiation_level_id", knownvalue.StringExact("edge")),
 			},
-			Check: also(holds(60), w.whole()),
+			Check: allChecks(holds(60), env.checkBackend()),
 		},
 	)
 }
@@ -184,20 +184,20 @@ func TestAccInstance_core5g(t *testing.T) {
 // TestAccInstance_drift changes objects behind Terraform's back and expects a
 // plan that names what was changed and an apply that puts it right.
 func TestAccInstance_drift(t *testing.T) {
-	w := newWorld(t)
+	env := newEnv(t)
 	drifted := func(key, text string) plancheck.PlanCheck {
 		return expectPrior{key: key, text: text}
 	}
-	w.run(t,
-		resource.TestStep{Config: w.config("hello", `scale_levels = { web = 1 }`)},
+	env.run(t,
+		resource.TestStep{Config: env.config("hello", `scale_levels = { web = 1 }`)},
 		resource.TestStep{
 			PreConfig: func() {
-				w.kubectl("set", "image", "deployment/web", "web=registry.example.com/hello/web:hotfix")
-				w.kubectl("scale", "deployment/web", "--replicas=4")
-				w.kubectl("patch", "configmap", "web-content", "--type=merge", "-p", `{"data":{"index.html":"changed"}}`)
-				w.kubectl("label", "service", "web", "foreign=label")
+				env.kubectl("set", "image", "deployment/web", "web=registry.example.com/hello/web:hotfix")
+				env.kubectl("scale", "deployment/web", "--replicas=4")
+				env.kubectl("patch", "configmap", "web-content", "--type=merge", "-p", `{"data":{"index.html":"changed"}}`)
+				env.kubectl("label", "service", "web", "foreign=label")
 			},
-			Config: w.config("hello", `scale_levels = { web = 1 }`),
+			Config: env.config("hello", `scale_levels = { web = 1 }`),
 			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
 				plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate),
 				drifted("apps/v1/Deployment web", "drifted: spec.replicas, spec.template.spec.containers[name=web].image"),
@@ -206,11 +206,11 @@ func TestAccInstance_drift(t *testing.T) {
 			}},
 			ConfigStateChecks: []statecheck.StateCheck{instantiated(), replicas("web", 2)},
 			Check: func(*terraform.State) error {
-				got := w.kubectl("get", "deployment", "web", "-o", "jsonpath={.spec.replicas} {.spec.template.spec.containers[0].image}")
+				got := env.kubectl("get", "deployment", "web", "-o", "jsonpath={.spec.replicas} {.spec.template.spec.containers[0].image}")
 				if got != "2 registry.example.com/hello/web:1.0.0" {
 					return fmt.Errorf("repaired to %q", got)
 				}
-				if got := w.kubectl("get", "service", "web", "-o", "jsonpath={.metadata.labels.foreign}"); got != "label" {
+				if got := env.kubectl("get", "service", "web", "-o", "jsonpath={.metadata.labels.foreign}"); got != "label" {
 					return fmt.Errorf("the foreign label became %q", got)
 				}
 				return nil
@@ -218,9 +218,9 @@ func TestAccInstance_drift(t *testing.T) {
 		},
 		resource.TestStep{
 			PreConfig: func() {
-				w.kubectl("delete", "service/web", "deployment/web", "configmap/web-content")
+				env.kubectl("delete", "service/web", "deployment/web", "configmap/web-content")
 			},
-			Config:            w.config("hello", `scale_levels = { web = 1 }`),
+			Config:            env.config("hello", `scale_levels = { web = 1 }`),
 			ConfigPlanChecks:  updates(),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated(), replicas("web", 2), value("objects", knownvalue.MapSizeExact(3))},
 		},

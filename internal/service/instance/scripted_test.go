@@ -42,7 +42,7 @@ func scriptedPackage(t *testing.T) string {
 // The script of the example package makes a cluster with three masters behind a load
 // balancer, which is scaled, and in which the master that began it is replaced.
 func TestAccInstance_openStackScriptedCluster(t *testing.T) {
-	k := newClustered(t)
+	k := newClusterScriptEnv(t)
 	dir, victim := scriptedPackage(t), filepath.Join(t.TempDir(), "victim")
 	config := func(arguments ...string) string {
 		return k.cluster(dir, fmt.Sprintf("script_path = %q", clusterScript), "", arguments...) + k.connected() + vim
@@ -60,11 +60,11 @@ func TestAccInstance_openStackScriptedCluster(t *testing.T) {
 			{
 				Config: config(small), ConfigStateChecks: reachable, ConfigPlanChecks: empty,
 				Check: resource.ComposeTestCheckFunc(same, func(*terraform.State) error { k.push(t); return nil },
-					k.whole(t, "master1", "master2", "master3", "worker1"), k.members(t), k.quiet(t)),
+					k.checkBackend(t, "master1", "master2", "master3", "worker1"), k.members(t), k.quiet(t)),
 			},
 			{
 				Config: config("scale_levels = { master_instance = 1, worker_instance = 1 }"), ConfigPlanChecks: empty,
-				Check: resource.ComposeTestCheckFunc(same, k.whole(t, "master1", "master2", "master3", "worker1", "worker2")),
+				Check: resource.ComposeTestCheckFunc(same, k.checkBackend(t, "master1", "master2", "master3", "worker1", "worker2")),
 			},
 			{
 				Config: config(small), ConfigPlanChecks: empty,
@@ -78,14 +78,14 @@ func TestAccInstance_openStackScriptedCluster(t *testing.T) {
 				},
 				Config:            config(small, fmt.Sprintf(`heal = { trigger = "first", vnfc_ids = [file(%q)] }`, victim)),
 				ConfigStateChecks: reachable, ConfigPlanChecks: empty,
-				Check: resource.ComposeTestCheckFunc(same, k.whole(t, "master1", "master2", "master3", "worker1"), k.members(t), k.quiet(t), k.gone(t, victim)),
+				Check: resource.ComposeTestCheckFunc(same, k.checkBackend(t, "master1", "master2", "master3", "worker1"), k.members(t), k.quiet(t), k.gone(t, victim)),
 			},
 		},
 	})
 }
 
 // first is the VNFC that began the cluster.
-func (k *clustered) first(t *testing.T) string {
+func (k *clusterScriptEnv) first(t *testing.T) string {
 	t.Helper()
 	for _, v := range k.vnfcs()["masterNode"] {
 		began := func(call string) bool { return strings.HasPrefix(call, "init --config") }
@@ -99,7 +99,7 @@ func (k *clustered) first(t *testing.T) string {
 
 // members checks that etcd has one member on each master that there is, and no others, that
 // all of them have started, and that nodes are Ready.
-func (k *clustered) members(t *testing.T) resource.TestCheckFunc {
+func (k *clusterScriptEnv) members(t *testing.T) resource.TestCheckFunc {
 	return func(*terraform.State) error {
 		var want []string
 		for _, v := range k.vnfcs()["masterNode"] {
@@ -138,7 +138,7 @@ var keys = regexp.MustCompile(`[a-z0-9]{6}\.[a-z0-9]{16}|\b[0-9a-f]{64}\b`)
 
 // quiet checks that the command lines of kubeadm show no secret, and that nothing is left
 // of the way by which nodes join before there is a load balancer.
-func (k *clustered) quiet(t *testing.T) resource.TestCheckFunc {
+func (k *clusterScriptEnv) quiet(t *testing.T) resource.TestCheckFunc {
 	return func(*terraform.State) error {
 		for _, s := range append(k.shells(t, "masterNode"), k.shells(t, "workerNode")...) {
 			for _, call := range kubeadmtest.Calls(t, s) {

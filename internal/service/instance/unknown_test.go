@@ -47,17 +47,17 @@ resource "terraform_data" "later" {
 		"metadata":   {`"north"`, "deletion_policy", "metadata = { site = terraform_data.later.output }\n  deletion_policy", []plancheck.PlanCheck{objects}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
-			quoted := strings.NewReplacer("NAMESPACE", fmt.Sprintf("%q", w.namespace))
-			text := strings.Replace(w.instance(), quoted.Replace(tc.from), quoted.Replace(tc.to), 1)
-			w.run(t, resource.TestStep{
-				Config: w.store.Config(acctest.VIM(t, w.lab, "test"), pkg(examplePackage(t, "hello")), fmt.Sprintf(later, quoted.Replace(tc.input)), text),
+			env := newEnv(t)
+			quoted := strings.NewReplacer("NAMESPACE", fmt.Sprintf("%q", env.namespace))
+			text := strings.Replace(env.instance(), quoted.Replace(tc.from), quoted.Replace(tc.to), 1)
+			env.run(t, resource.TestStep{
+				Config: env.store.Config(acctest.VIM(t, env.lab, "test"), pkg(examplePackage(t, "hello")), fmt.Sprintf(later, quoted.Replace(tc.input)), text),
 				ConfigPlanChecks: resource.ConfigPlanChecks{
 					PreApply:             append([]plancheck.PlanCheck{plancheck.ExpectResourceAction(address, plancheck.ResourceActionCreate)}, tc.checks...),
 					PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
 				},
 				ConfigStateChecks: []statecheck.StateCheck{instantiated(), value("objects", knownvalue.MapSizeExact(3))},
-				Check:             w.whole(),
+				Check:             env.checkBackend(),
 			})
 		})
 	}
@@ -65,7 +65,7 @@ resource "terraform_data" "later" {
 
 // TestAccInstance_unknownProvider plans while the provider itself is not known.
 func TestAccInstance_unknownProvider(t *testing.T) {
-	w := newWorld(t)
+	env := newEnv(t)
 	config := fmt.Sprintf(`
 resource "terraform_data" "path" {
   input = %q
@@ -75,13 +75,13 @@ provider "vnf" {
   store      = { local = { path = terraform_data.path.output } }
   encryption = { key_file = %q }
 }
-`, w.store.Path, w.store.KeyFile) + acctest.VIM(t, w.lab, "test") + pkg(examplePackage(t, "hello")) + w.instance()
-	w.run(t,
+`, env.store.Path, env.store.KeyFile) + acctest.VIM(t, env.lab, "test") + pkg(examplePackage(t, "hello")) + env.instance()
+	env.run(t,
 		resource.TestStep{
 			Config:            config,
 			ConfigPlanChecks:  resource.ConfigPlanChecks{PreApply: unknown("objects", "vdus")},
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             w.whole(),
+			Check:             env.checkBackend(),
 		},
 		resource.TestStep{Config: config, PlanOnly: true},
 	)
@@ -89,18 +89,18 @@ provider "vnf" {
 
 // TestAccInstance_noRefresh changes an instance by a plan that has not looked at it.
 func TestAccInstance_noRefresh(t *testing.T) {
-	w := newWorld(t)
-	w.runCase(t, resource.TestCase{
+	env := newEnv(t)
+	env.runCase(t, resource.TestCase{
 		AdditionalCLIOptions: &resource.AdditionalCLIOptions{Plan: resource.PlanOptions{NoRefresh: true}},
 		Steps: []resource.TestStep{
-			{Config: w.config("hello"), ConfigStateChecks: []statecheck.StateCheck{instantiated()}},
+			{Config: env.config("hello"), ConfigStateChecks: []statecheck.StateCheck{instantiated()}},
 			{
 				// What was changed meanwhile is put right although the plan did not see it.
-				PreConfig:         func() { w.kubectl("delete", "service", "web") },
-				Config:            w.config("hello", `scale_levels = { web = 1 }`),
+				PreConfig:         func() { env.kubectl("delete", "service", "web") },
+				Config:            env.config("hello", `scale_levels = { web = 1 }`),
 				ConfigPlanChecks:  updates(),
 				ConfigStateChecks: []statecheck.StateCheck{instantiated(), replicas("web", 2)},
-				Check:             w.whole(),
+				Check:             env.checkBackend(),
 			},
 		},
 	})

@@ -30,19 +30,19 @@ type event struct {
 // watch records every change of the objects of a collection, given as the path
 // below the namespace's, from now on. The function that it returns waits for the
 // event that last accepts and returns all events up to it.
-func (w *world) watch(t *testing.T, api, resource string) (upTo func(last func(event) bool) []event) {
+func (env *testEnv) watch(t *testing.T, api, resource string) (upTo func(last func(event) bool) []event) {
 	t.Helper()
 	roots := x509.NewCertPool()
-	roots.AppendCertsFromPEM([]byte(w.lab.ReadFile(t, w.lab.CAFile)))
+	roots.AppendCertsFromPEM([]byte(env.lab.ReadFile(t, env.lab.CAFile)))
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}}}
 	ctx, cancel := context.WithCancel(t.Context())
 	t.Cleanup(cancel)
 	get := func(query url.Values) *http.Response {
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, w.lab.Endpoint+"/"+api+"/namespaces/"+w.namespace+"/"+resource+"?"+query.Encode(), nil)
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, env.lab.Endpoint+"/"+api+"/namespaces/"+env.namespace+"/"+resource+"?"+query.Encode(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		req.Header.Set("Authorization", "Bearer "+w.lab.AdminToken)
+		req.Header.Set("Authorization", "Bearer "+env.lab.AdminToken)
 		resp, err := client.Do(req)
 		if err != nil {
 			t.Fatal(err)
@@ -83,8 +83,8 @@ func (w *world) watch(t *testing.T, api, resource string) (upTo func(last func(e
 }
 
 // uid returns the UID of an object, given as kubectl takes it.
-func (w *world) uid(object string) string {
-	w.Helper()
+func (env *testEnv) uid(object string) string {
+	env.Helper()
 	kind, name, _ := strings.Cut(object, "/")
-	return w.kubectl("get", kind, name, "-o", "jsonpath={.metadata.uid}")
+	return env.kubectl("get", kind, name, "-o", "jsonpath={.metadata.uid}")
 }

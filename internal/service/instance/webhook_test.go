@@ -104,9 +104,9 @@ func (h *webhook) serve(t *testing.T, message string) {
 }
 
 // onProgress calls f once the operation of the only instance says that line.
-func (w *world) onProgress(t *testing.T, line string, f func()) {
-	manager := w.store.Manager(t)
-	id := w.records(t)[0].ID
+func (env *testEnv) onProgress(t *testing.T, line string, f func()) {
+	manager := env.store.Manager(t)
+	id := env.records(t)[0].ID
 	go func() {
 		tick := time.NewTicker(100 * time.Millisecond)
 		defer tick.Stop()
@@ -130,35 +130,35 @@ func (w *world) onProgress(t *testing.T, line string, f func()) {
 	}()
 }
 
-// guarded returns two versions of the package hello with the webhook, whose
+// packagesWithWebhook returns two versions of the package hello with the webhook, whose
 // ConfigMaps differ.
-func guarded(t *testing.T, w *world, h *webhook) (before, after string) {
+func packagesWithWebhook(t *testing.T, env *testEnv, h *webhook) (before, after string) {
 	t.Helper()
-	guard := with(h.manifest(w.namespace))
+	guard := with(h.manifest(env.namespace))
 	return hello(t, guard), hello(t, guard, manifests("Hello", "Good evening"))
 }
 
 // TestAccInstance_webhookLate changes an object of which a webhook that is not
 // served yet must be asked: first in vain, then until it answers.
 func TestAccInstance_webhookLate(t *testing.T) {
-	w := newWorld(t)
+	env := newEnv(t)
 	hook := newWebhook(t, "late.example.com")
-	before, after := guarded(t, w, hook)
-	w.run(t,
-		resource.TestStep{Config: w.over(before), ConfigStateChecks: []statecheck.StateCheck{instantiated()}},
+	before, after := packagesWithWebhook(t, env, hook)
+	env.run(t,
+		resource.TestStep{Config: env.configFor(before), ConfigStateChecks: []statecheck.StateCheck{instantiated()}},
 		resource.TestStep{
-			Config: w.over(after, `timeouts = { update = "10s" }`),
+			Config: env.configFor(after, `timeouts = { update = "10s" }`),
 			ExpectError: sentence(`Unable to Update VNF Instance "test"`, `v1/ConfigMap web-content (Files/kubernetes/web.yaml:1)`,
 				`context deadline exceeded; the last answer was:`, `failed calling webhook "late.example.com"`, `connection refused`,
 				`Last progress: waiting for webhook late.example.com: connection refused`),
 		},
 		resource.TestStep{
 			PreConfig: func() {
-				w.onProgress(t, "waiting for webhook late.example.com: connection refused", func() { hook.serve(t, "") })
+				env.onProgress(t, "waiting for webhook late.example.com: connection refused", func() { hook.serve(t, "") })
 			},
-			Config:            w.over(after),
+			Config:            env.configFor(after),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             w.whole(),
+			Check:             env.checkBackend(),
 		},
 	)
 }
@@ -166,15 +166,15 @@ func TestAccInstance_webhookLate(t *testing.T) {
 // TestAccInstance_webhookDenies changes an object that a webhook denies: that is
 // an answer, and nothing is waited for.
 func TestAccInstance_webhookDenies(t *testing.T) {
-	w := newWorld(t)
+	env := newEnv(t)
 	hook := newWebhook(t, "strict.example.com")
-	before, after := guarded(t, w, hook)
-	w.run(t,
-		resource.TestStep{Config: w.over(before), ConfigStateChecks: []statecheck.StateCheck{instantiated()}},
+	before, after := packagesWithWebhook(t, env, hook)
+	env.run(t,
+		resource.TestStep{Config: env.configFor(before), ConfigStateChecks: []statecheck.StateCheck{instantiated()}},
 		resource.TestStep{
 			PreConfig: func() { hook.serve(t, "greetings are frozen") },
-			Config:    w.over(after),
-			ExpectError: sentence(`v1/ConfigMap web-content (Files/kubernetes/web.yaml:1)`, `applying ConfigMap `+w.namespace+`/web-content`,
+			Config:    env.configFor(after),
+			ExpectError: sentence(`v1/ConfigMap web-content (Files/kubernetes/web.yaml:1)`, `applying ConfigMap `+env.namespace+`/web-content`,
 				`admission webhook "strict.example.com" denied the request: greetings are frozen`),
 		},
 	)

@@ -17,7 +17,7 @@ import (
 func TestAccInstance_workloadCluster(t *testing.T) {
 	t.Parallel()
 	lab := labtest.ClusterAPI(t)
-	w := &world{TB: t, lab: lab, store: acctest.NewStore(t), namespace: lab.ClusterNamespace(t)}
+	env := &testEnv{TB: t, lab: lab, store: acctest.NewStore(t), namespace: lab.ClusterNamespace(t)}
 	first := acctest.CopyPackage(t, "workload-cluster")
 	next := acctest.CopyPackage(t, "workload-cluster")
 	for _, file := range []string{"Files/kubernetes/cluster.yaml", "Files/kubernetes/nodes.yaml"} {
@@ -26,16 +26,16 @@ func TestAccInstance_workloadCluster(t *testing.T) {
 	acctest.Hash(t, next)
 	machines := func(want string) resource.TestCheckFunc {
 		return func(*terraform.State) error {
-			got := w.kubectl("get", "machines", "-o", "jsonpath={range .items[*]}{.spec.version} {.status.conditions[?(@.type=='Available')].status} {end}")
+			got := env.kubectl("get", "machines", "-o", "jsonpath={range .items[*]}{.spec.version} {.status.conditions[?(@.type=='Available')].status} {end}")
 			if strings.TrimSpace(got) != want {
 				t.Errorf("the machines are %q, want %q", got, want)
 			}
 			return nil
 		}
 	}
-	w.run(t,
+	env.run(t,
 		resource.TestStep{
-			Config: w.over(first, `scale_levels = { nodes = 0 }`),
+			Config: env.configFor(first, `scale_levels = { nodes = 0 }`),
 			Check: resource.ComposeTestCheckFunc(
 				resource.TestCheckResourceAttr(address, "status", "INSTANTIATED"),
 				resource.TestCheckResourceAttr(address, "vdus.nodes.kind", "MachineDeployment"),
@@ -44,17 +44,17 @@ func TestAccInstance_workloadCluster(t *testing.T) {
 			),
 		},
 		resource.TestStep{
-			Config:           w.over(first, `scale_levels = { nodes = 1 }`),
+			Config:           env.configFor(first, `scale_levels = { nodes = 1 }`),
 			ConfigPlanChecks: updates(),
 			Check:            machines("v1.34.0 True v1.34.0 True v1.34.0 True"),
 		},
 		resource.TestStep{
-			Config:           w.over(next, `scale_levels = { nodes = 1 }`),
+			Config:           env.configFor(next, `scale_levels = { nodes = 1 }`),
 			ConfigPlanChecks: updates(),
 			Check:            machines("v1.35.0 True v1.35.0 True v1.35.0 True"),
 		},
 	)
-	if left := w.kubectl("get", "clusters,machines,kubeadmcontrolplanes,devclusters,devmachinetemplates,kubeadmconfigtemplates", "-o", "name", "--ignore-not-found"); left != "" {
+	if left := env.kubectl("get", "clusters,machines,kubeadmcontrolplanes,devclusters,devmachinetemplates,kubeadmconfigtemplates", "-o", "name", "--ignore-not-found"); left != "" {
 		t.Errorf("left behind: %s", left)
 	}
 }

@@ -19,14 +19,14 @@ import (
 // The guide of add-ons: a chart is installed on a workload cluster through a VIM that
 // is one, and a rotation of the cluster's kubeconfig is followed.
 func TestAccWorkloadCluster_addon(t *testing.T) {
-	w := newWorld(t)
-	w.plantCluster("edge")
-	first, _ := w.kubeconfig(time.Now().Add(1000 * time.Hour))
-	second, _ := w.kubeconfig(time.Now().Add(900 * time.Hour))
-	broken := strings.ReplaceAll(first, w.lab.Endpoint, "https://127.0.0.1:1")
-	w.plantSecret("edge-kubeconfig", map[string]string{"value": first})
-	addons := w.lab.Namespace(t)
-	config := w.looks(w.lookup(dataCluster, ""), fmt.Sprintf(`
+	env := newEnv(t)
+	env.plantCluster("edge")
+	first, _ := env.kubeconfig(time.Now().Add(1000 * time.Hour))
+	second, _ := env.kubeconfig(time.Now().Add(900 * time.Hour))
+	broken := strings.ReplaceAll(first, env.lab.Endpoint, "https://127.0.0.1:1")
+	env.plantSecret("edge-kubeconfig", map[string]string{"value": first})
+	addons := env.lab.Namespace(t)
+	config := env.configWithVIM(env.lookup(dataCluster, ""), fmt.Sprintf(`
 resource "vnf_vim" "edge" {
   name       = "edge"
   kubernetes = { capi_cluster = data.vnf_capi_workload_cluster.test.kubeconfig_ref }
@@ -44,14 +44,14 @@ resource "vnf_instance" "ims" {
   namespace  = %q
 }
 `, acctest.ExamplePackage(t, "ims-helm"), addons))
-	w.look(t,
+	env.runEphemeral(t,
 		resource.TestStep{
 			Config: config,
 			ConfigStateChecks: []statecheck.StateCheck{
 				statecheck.ExpectKnownValue("vnf_instance.ims", tfjsonpath.New("status"), knownvalue.StringExact("INSTANTIATED")),
 			},
 			Check: func(*terraform.State) error {
-				out := w.lab.Kubectl(t, "get", "secrets", "--namespace", addons, "--selector", "owner=helm,status=deployed", "--output", "name")
+				out := env.lab.Kubectl(t, "get", "secrets", "--namespace", addons, "--selector", "owner=helm,status=deployed", "--output", "name")
 				if !strings.Contains(out, "sh.helm.release.v1.") {
 					return fmt.Errorf("there is no record of a release: %s", out)
 				}
@@ -60,18 +60,18 @@ resource "vnf_instance" "ims" {
 		},
 		resource.TestStep{
 			// What is read is the Secret of now: one that leads nowhere is noticed.
-			PreConfig:        func() { w.plantSecret("edge-kubeconfig", map[string]string{"value": second}) },
+			PreConfig:        func() { env.plantSecret("edge-kubeconfig", map[string]string{"value": second}) },
 			Config:           config,
 			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
 		},
 		resource.TestStep{
-			PreConfig:   func() { w.plantSecret("edge-kubeconfig", map[string]string{"value": broken}) },
+			PreConfig:   func() { env.plantSecret("edge-kubeconfig", map[string]string{"value": broken}) },
 			Config:      config,
 			Destroy:     true,
 			ExpectError: acctest.Says(`cannot be reached`),
 		},
 		resource.TestStep{
-			PreConfig: func() { w.plantSecret("edge-kubeconfig", map[string]string{"value": second}) },
+			PreConfig: func() { env.plantSecret("edge-kubeconfig", map[string]string{"value": second}) },
 			Config:    config,
 		},
 	)

@@ -44,13 +44,13 @@ var cloud = charttest.Chart{Name: "cloud", Version: "0.1.0", Templates: map[stri
 	"cloud.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: cloud }\n",
 }}
 
-// realCluster are the arguments of a cluster whose workload API is a real API server, and
+// realAPICluster are the arguments of a cluster whose workload API is a real API server, and
 // whose one node is held back until somebody lets it come up.
-func (w *world) realCluster(addons string) string {
+func (env *testEnv) realAPICluster(addons string) string {
 	text, err := os.ReadFile("../../../examples/complete/capi/cnf/cluster-template.yaml")
-	require.NoError(w, err)
+	require.NoError(env, err)
 	template := strings.Replace(string(text), "    spec: {}\n", "    metadata: { annotations: { lab.vnf/hold: \"true\" } }\n    spec: {}\n", 1)
-	require.NotEqual(w, string(text), template)
+	require.NotEqual(env, string(text), template)
 	return fmt.Sprintf(`
   kubernetes_version = "1.36.3"
   template           = { content = %q }
@@ -60,9 +60,9 @@ func (w *world) realCluster(addons string) string {
 `, strings.ReplaceAll(template, "${", "$${"), addons)
 }
 
-// letNodesUp does what a network plugin does: once its settings are on the workload
+// makeNodesReady does what a network plugin does: once its settings are on the workload
 // cluster, nodes become ready.
-func (w *world) letNodesUp(ctx context.Context) error {
+func (env *testEnv) makeNodesReady(ctx context.Context) error {
 	again := time.NewTicker(time.Second)
 	defer again.Stop()
 	for {
@@ -71,18 +71,18 @@ func (w *world) letNodesUp(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		kubeconfig, err := w.lab.TryKubectl(ctx, "get", "secret", "edge-kubeconfig", "-n", w.namespace, "-o", "go-template={{ .data.value | base64decode }}")
+		kubeconfig, err := env.lab.TryKubectl(ctx, "get", "secret", "edge-kubeconfig", "-n", env.namespace, "-o", "go-template={{ .data.value | base64decode }}")
 		if err != nil {
 			continue
 		}
-		file := w.file("workload.kubeconfig", kubeconfig)
-		if _, err := w.lab.TryKubectl(ctx, "--kubeconfig", file, "get", "configmap", "settings", "-n", "kube-system"); err != nil {
+		file := env.file("workload.kubeconfig", kubeconfig)
+		if _, err := env.lab.TryKubectl(ctx, "--kubeconfig", file, "get", "configmap", "settings", "-n", "kube-system"); err != nil {
 			continue
 		}
-		if _, err := w.lab.TryKubectl(ctx, "annotate", "labmachines", "--all", "-n", w.namespace, "lab.vnf/hold-"); err != nil {
+		if _, err := env.lab.TryKubectl(ctx, "annotate", "labmachines", "--all", "-n", env.namespace, "lab.vnf/hold-"); err != nil {
 			return err
 		}
-		up, err := w.lab.TryKubectl(ctx, "get", "labmachines", "-n", w.namespace, "-o", "jsonpath={.items[*].spec.providerID}")
+		up, err := env.lab.TryKubectl(ctx, "get", "labmachines", "-n", env.namespace, "-o", "jsonpath={.items[*].spec.providerID}")
 		if err != nil || up != "" {
 			return err
 		}
@@ -97,7 +97,7 @@ func from(s *charttest.Server, where string) string {
 // Add-ons are installed before the nodes of their cluster are waited for, in their order;
 // one is upgraded, one taken out, and what somebody deletes is put right.
 func TestAccWorkloadCluster_addons(t *testing.T) {
-	w := newWorld(t)
+	env := newEnv(t)
 	repository, registry := charttest.Repository(t, network("1.0.0"), network("1.0.3"), network("1.1.0")), charttest.Registry(t, cloud)
 	cni := func(version, after string) string {
 		return fmt.Sprintf(`network = {
@@ -108,17 +108,17 @@ func TestAccWorkloadCluster_addons(t *testing.T) {
     }`, from(repository, fmt.Sprintf("repository = %q, name = \"network\", version = %q", repository.URL, version)), after)
 	}
 	ccm := fmt.Sprintf(`cloud = { chart = { %s }, namespace = "cloud" }`, from(registry, fmt.Sprintf("oci = \"oci://%s/charts/cloud\"", registry.Host)))
-	both := w.config(w.realCluster("addons = {\n" + cni("~1.0.0", `after = ["cloud"]`) + "\n" + ccm + "\n}"))
-	upgraded := w.config(w.realCluster("addons = {\n" + cni("~1.1", `after = ["cloud"]`) + "\n" + ccm + "\n}"))
-	one := w.config(w.realCluster("addons = {\n" + cni("~1.1", "") + "\n}"))
+	both := env.config(env.realAPICluster("addons = {\n" + cni("~1.0.0", `after = ["cloud"]`) + "\n" + ccm + "\n}"))
+	upgraded := env.config(env.realAPICluster("addons = {\n" + cni("~1.1", `after = ["cloud"]`) + "\n" + ccm + "\n}"))
+	one := env.config(env.realAPICluster("addons = {\n" + cni("~1.1", "") + "\n}"))
 	// The machines are described in another way: by a template of another name.
 	described := strings.Replace(one, "lab.vnf/hold: ", "lab.vnf/held: ", 1)
 	// standing are the machines that are not on their way out: those that were replaced go by and by.
 	standing := func() string {
-		return w.kubectl("get", "machines.cluster.x-k8s.io", "-o", `go-template={{ range .items }}{{ if not .metadata.deletionTimestamp }}{{ .metadata.name }} {{ end }}{{ end }}`)
+		return env.kubectl("get", "machines.cluster.x-k8s.io", "-o", `go-template={{ range .items }}{{ if not .metadata.deletionTimestamp }}{{ .metadata.name }} {{ end }}{{ end }}`)
 	}
 	machineTemplates := func() string {
-		return w.kubectl("get", "labmachinetemplates", "-o", "jsonpath={.items[*].metadata.name}")
+		return env.kubectl("get", "labmachinetemplates", "-o", "jsonpath={.items[*].metadata.name}")
 	}
 
 	at := func(name, field string) tfjsonpath.Path {
@@ -128,12 +128,12 @@ func TestAccWorkloadCluster_addons(t *testing.T) {
 		return statecheck.ExpectKnownValue(address, at(name, field), knownvalue.StringExact(want))
 	}
 	workload := func(args ...string) string {
-		return strings.TrimSpace(w.lab.WorkloadKubectl(t, w.namespace, "edge", args...))
+		return strings.TrimSpace(env.lab.WorkloadKubectl(t, env.namespace, "edge", args...))
 	}
 	releases := func(want ...string) resource.TestCheckFunc {
 		return func(*terraform.State) error {
-			edge := w.lab
-			edge.Kubeconfig = w.lab.WorkloadKubeconfig(t, w.namespace, "edge")
+			edge := env.lab
+			edge.Kubeconfig = env.lab.WorkloadKubeconfig(t, env.namespace, "edge")
 			out := edge.Helm(t, "kube-system").Run(t, "list", "--all-namespaces", "--no-headers")
 			assert.Len(t, strings.Split(strings.TrimSpace(out), "\n"), len(want), out)
 			for _, release := range want {
@@ -146,11 +146,11 @@ func TestAccWorkloadCluster_addons(t *testing.T) {
 	var machine string
 	var asked int64
 	count := func() int64 { return repository.Requests.Load() + registry.Requests.Load() }
-	w.run(t,
+	env.run(t,
 		resource.TestStep{
 			PreConfig: func() {
 				nodes = make(chan error, 1)
-				go func() { nodes <- w.letNodesUp(t.Context()) }()
+				go func() { nodes <- env.makeNodesReady(t.Context()) }()
 			},
 			Config: both,
 			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
@@ -235,7 +235,7 @@ func TestAccWorkloadCluster_addons(t *testing.T) {
 		},
 		resource.TestStep{
 			// The name stays when the record of the cluster is lost.
-			PreConfig:         func() { w.store.Clear(t) },
+			PreConfig:         func() { env.store.Clear(t) },
 			Config:            described,
 			ConfigPlanChecks:  resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
 			ConfigStateChecks: []statecheck.StateCheck{status("INSTANTIATED")},
@@ -254,7 +254,7 @@ func TestAccWorkloadCluster_addons(t *testing.T) {
 
 // What is wrong with an add-on is told by the plan, where it is written.
 func TestAccWorkloadCluster_badAddons(t *testing.T) {
-	w := newWorld(t)
+	env := newEnv(t)
 	s := charttest.Repository(t, network("1.0.0"))
 	good := from(s, fmt.Sprintf("repository = %q, name = \"network\"", s.URL))
 	var steps []resource.TestStep
@@ -278,11 +278,11 @@ func TestAccWorkloadCluster_badAddons(t *testing.T) {
 			"The order of the add-ons goes in a circle"},
 	} {
 		steps = append(steps, resource.TestStep{
-			Config: w.config(inMemory("1.34.0", "") + "addons = { " + bad.addons + " }"), PlanOnly: true, ExpectError: acctest.Says(bad.want),
+			Config: env.config(inMemory("1.34.0", "") + "addons = { " + bad.addons + " }"), PlanOnly: true, ExpectError: acctest.Says(bad.want),
 		})
 	}
 	// The management cluster is registered first, so that the charts are rendered by the plan.
-	w.run(t, append([]resource.TestStep{{Config: w.store.Config(acctest.VIM(w, w.lab, "test"))}}, steps...)...)
+	env.run(t, append([]resource.TestStep{{Config: env.store.Config(acctest.VIM(env, env.lab, "test"))}}, steps...)...)
 }
 
 // packedInMemory is the embedded chart "in-memory", for repositories and registries.
@@ -299,16 +299,16 @@ func packedInMemory(t *testing.T) charttest.Chart {
 // A chart of a cluster comes from a repository: the version that a range was resolved to
 // stays, and is not asked for again.
 func TestAccWorkloadCluster_chartOfRepository(t *testing.T) {
-	w := newWorld(t)
+	env := newEnv(t)
 	chart := packedInMemory(t)
 	s := charttest.Repository(t, chart)
 	config := func(version string) string {
 		source := from(s, fmt.Sprintf("repository = %q, name = %q, version = %q", s.URL, chart.Name, version))
 		embedded := inMemory("1.34.0", "")
-		return w.config(strings.Replace(embedded, `name = "in-memory"`, source, 1))
+		return env.config(strings.Replace(embedded, `name = "in-memory"`, source, 1))
 	}
 	var asked int64
-	w.run(t,
+	env.run(t,
 		resource.TestStep{
 			Config: config(">=0.0.1"),
 			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{

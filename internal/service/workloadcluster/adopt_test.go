@@ -20,9 +20,9 @@ import (
 // over by the next apply, which asks for the argument that allows it and replaces no
 // machine.
 func TestAccWorkloadCluster_importsWhatNobodyHas(t *testing.T) {
-	w := newWorld(t)
-	w.lab.ClusterClass(t, w.namespace)
-	w.apply(`
+	env := newEnv(t)
+	env.lab.ClusterClass(t, env.namespace)
+	env.apply(`
 apiVersion: cluster.x-k8s.io/v1beta2
 kind: Cluster
 metadata: {name: edge}
@@ -35,7 +35,7 @@ spec:
     workers: {machineDeployments: [{class: default-worker, name: a, replicas: 1}]}
 `)
 	configured := func(more string) string {
-		return w.config(`
+		return env.config(`
   kubernetes_version = "1.34.0"
   topology           = { class = "in-memory" }
   network            = { pod_cidrs = ["192.168.0.0/16"], service_cidrs = ["10.128.0.0/12"], service_domain = "cluster.local" }
@@ -45,26 +45,26 @@ spec:
 	}
 	by := func(name string) resource.ImportStateIdFunc {
 		return func(s *terraform.State) (string, error) {
-			return s.RootModule().Resources["vnf_vim.test"].Primary.ID + "/" + w.namespace + "/" + name, nil
+			return s.RootModule().Resources["vnf_vim.test"].Primary.ID + "/" + env.namespace + "/" + name, nil
 		}
 	}
 	var before []string
-	w.run(t,
-		resource.TestStep{Config: w.store.Config(acctest.VIM(w, w.lab, "test"))},
+	env.run(t,
+		resource.TestStep{Config: env.store.Config(acctest.VIM(env, env.lab, "test"))},
 		resource.TestStep{
 			Config: configured(""), ImportState: true, ResourceName: address, ImportStateIdFunc: by("nobody"),
 			ExpectError: acctest.Says(`(?s)Unable to Import Workload Cluster ".*nobody"`),
 		},
 		resource.TestStep{
 			PreConfig: func() {
-				w.kubectl("wait", "cluster/edge", "--for=condition=Available", "--timeout=5m")
-				before = strings.Fields(w.kubectl("get", "machines", "-o", "jsonpath={.items[*].metadata.name}"))
+				env.kubectl("wait", "cluster/edge", "--for=condition=Available", "--timeout=5m")
+				before = strings.Fields(env.kubectl("get", "machines", "-o", "jsonpath={.items[*].metadata.name}"))
 			},
 			Config: configured(""), ImportState: true, ResourceName: address, ImportStateIdFunc: by("edge"), ImportStatePersist: true,
 		},
 		resource.TestStep{
 			Config:      configured(""),
-			ExpectError: acctest.Says(`(?s)Cluster ` + w.namespace + `/edge.*set adopt_existing to take it over`),
+			ExpectError: acctest.Says(`(?s)Cluster ` + env.namespace + `/edge.*set adopt_existing to take it over`),
 		},
 		resource.TestStep{
 			Config:           configured("  adopt_existing = true\n  force_conflicts = true\n"),
@@ -74,7 +74,7 @@ spec:
 				statecheck.ExpectKnownValue(address, tfjsonpath.New("running_version"), knownvalue.StringExact("v1.34.0")),
 			},
 			Check: func(*terraform.State) error {
-				now := strings.Fields(w.kubectl("get", "machines", "-o", "jsonpath={.items[*].metadata.name}"))
+				now := strings.Fields(env.kubectl("get", "machines", "-o", "jsonpath={.items[*].metadata.name}"))
 				for _, name := range before {
 					if !slices.Contains(now, name) {
 						return fmt.Errorf("the machines were %v and are %v", before, now)

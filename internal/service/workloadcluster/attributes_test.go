@@ -20,7 +20,7 @@ import (
 // needs another cluster, or many machines, by its plan alone. At the end one machine of the
 // control plane is healed, as Cluster API itself does it.
 func TestAccWorkloadCluster_everyAttribute(t *testing.T) {
-	w := newWorld(t)
+	env := newEnv(t)
 	least := inMemory("1.34.0", `a = { replicas = 1 }`)
 	all := `
   kubernetes_version = "1.34.0"
@@ -60,32 +60,32 @@ variable "machine" {
 }
 `
 	replaced := func(arguments string) resource.TestStep {
-		return resource.TestStep{Config: w.store.Config(acctest.VIM(w, w.lab, "test"), arguments), PlanOnly: true, ExpectNonEmptyPlan: true, ConfigPlanChecks: resource.ConfigPlanChecks{
+		return resource.TestStep{Config: env.store.Config(acctest.VIM(env, env.lab, "test"), arguments), PlanOnly: true, ExpectNonEmptyPlan: true, ConfigPlanChecks: resource.ConfigPlanChecks{
 			PostApplyPreRefresh: []plancheck.PlanCheck{plancheck.ExpectResourceAction(address, plancheck.ResourceActionDestroyBeforeCreate)},
 		}}
 	}
 	inPlace := func(arguments string) resource.TestStep {
-		return resource.TestStep{Config: w.config(arguments), PlanOnly: true, ExpectNonEmptyPlan: true, ConfigPlanChecks: resource.ConfigPlanChecks{
+		return resource.TestStep{Config: env.config(arguments), PlanOnly: true, ExpectNonEmptyPlan: true, ConfigPlanChecks: resource.ConfigPlanChecks{
 			PostApplyPreRefresh: []plancheck.PlanCheck{plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate)},
 		}}
 	}
-	read := func(object, path string) string { return w.kubectl("get", object, "-o", "jsonpath={"+path+"}") }
+	read := func(object, path string) string { return env.kubectl("get", object, "-o", "jsonpath={"+path+"}") }
 	control := func() []string {
-		return strings.Fields(w.kubectl("get", "machines", "-l", "cluster.x-k8s.io/control-plane", "-o", "jsonpath={.items[*].metadata.name}"))
+		return strings.Fields(env.kubectl("get", "machines", "-l", "cluster.x-k8s.io/control-plane", "-o", "jsonpath={.items[*].metadata.name}"))
 	}
 	var before []string
 	named := config.Variables{}
-	w.run(t,
-		resource.TestStep{Config: w.config(least), ConfigStateChecks: []statecheck.StateCheck{status("INSTANTIATED")}},
-		replaced(strings.Replace(w.cluster(least), `"edge"`, `"other"`, 1)),
-		replaced(strings.Replace(w.cluster(least), w.namespace, w.namespace+"-2", 1)),
+	env.run(t,
+		resource.TestStep{Config: env.config(least), ConfigStateChecks: []statecheck.StateCheck{status("INSTANTIATED")}},
+		replaced(strings.Replace(env.cluster(least), `"edge"`, `"other"`, 1)),
+		replaced(strings.Replace(env.cluster(least), env.namespace, env.namespace+"-2", 1)),
 		inPlace(strings.Replace(least, "1.34.0", "1.35.0", 1)),
 		inPlace(least+`  paused = true`),
 		inPlace(least+`  rollout_after = "2026-01-01T00:00:00Z"`),
 		inPlace(least+`  regenerate_kubeconfig = "leaked"`),
 		inPlace(least+`  credentials_sink = { url = "https://sink.example.org" }`),
 		resource.TestStep{
-			Config:            w.config(all),
+			Config:            env.config(all),
 			ConfigPlanChecks:  updates(),
 			ConfigStateChecks: []statecheck.StateCheck{status("INSTANTIATED"), groupHas("a", "available", 2)},
 			Check: func(*terraform.State) error {
@@ -102,12 +102,12 @@ variable "machine" {
 			},
 		},
 		resource.TestStep{
-			Config:           w.config(all),
+			Config:           env.config(all),
 			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
 		},
 		inPlace(strings.Replace(all, `type = "RollingUpdate", max_surge = "2", max_unavailable = "50%"`, `type = "OnDelete"`, 1)),
 		resource.TestStep{
-			Config:            w.config(all+healed, variable),
+			Config:            env.config(all+healed, variable),
 			ConfigVariables:   named,
 			ConfigPlanChecks:  updates(),
 			ConfigStateChecks: []statecheck.StateCheck{status("INSTANTIATED")},

@@ -44,7 +44,7 @@ resource "vnf_vim" "cloud" {
 // servers of the lab have no kubeadm, so that the API of the cluster never answers. What
 // there is goes with the cluster.
 func TestAccWorkloadCluster_capo(t *testing.T) {
-	w := newWorld(t)
+	env := newEnv(t)
 	cloud := labtest.OpenStackCompute(t)
 	user := cloud.NewProject(t)
 	client, err := openstack.New(openstack.Config{
@@ -55,7 +55,7 @@ func TestAccWorkloadCluster_capo(t *testing.T) {
 		Credentials: vnfm.Credentials{vnfm.CredentialPassword: vnfm.Secret(user.Password)},
 	})
 	require.NoError(t, err)
-	config := w.config(fmt.Sprintf(`
+	config := env.config(fmt.Sprintf(`
   kubernetes_version = "1.33.1"
   chart = {
     name = "openstack"
@@ -75,7 +75,7 @@ func TestAccWorkloadCluster_capo(t *testing.T) {
 		require.NoError(t, err)
 		return all
 	}
-	w.run(t,
+	env.run(t,
 		resource.TestStep{
 			Config:             config,
 			ExpectNonEmptyPlan: true,
@@ -95,7 +95,7 @@ func TestAccWorkloadCluster_capo(t *testing.T) {
 					case <-time.After(time.Second):
 					}
 				}
-				return fmt.Errorf("no server of the control plane: %s\n%s", last, w.kubectl("get", "openstackclusters,openstackmachines,openstackservers,machines", "-o", "yaml"))
+				return fmt.Errorf("no server of the control plane: %s\n%s", last, env.kubectl("get", "openstackclusters,openstackmachines,openstackservers,machines", "-o", "yaml"))
 			},
 		},
 		resource.TestStep{
@@ -111,8 +111,8 @@ func TestAccWorkloadCluster_capo(t *testing.T) {
 // TestAccWorkloadCluster_capoPlans has plans ask the real Keystone, Nova, Neutron and Glance
 // for what a cluster names there. Nothing but the VIMs is ever made.
 func TestAccWorkloadCluster_capoPlans(t *testing.T) {
-	w := newWorld(t)
-	w.heard = &heard{}
+	env := newEnv(t)
+	env.diagnostics = &acctest.Diagnostics{}
 	cloud := labtest.OpenStackCompute(t)
 	user := cloud.NewProject(t)
 	cloud.NewKeypair(t, user, "ops")
@@ -137,7 +137,7 @@ func TestAccWorkloadCluster_capoPlans(t *testing.T) {
 	const above = "Nova refuses what is above the quota, unless it is raised or others are gone by then."
 	steps := []resource.TestStep{{
 		// Only a VIM that is registered is asked.
-		Config: w.store.Config(acctest.VIM(t, w.lab, "test"), labCloudVIM(cloud, user)),
+		Config: env.store.Config(acctest.VIM(t, env.lab, "test"), labCloudVIM(cloud, user)),
 	}}
 	cases := []struct {
 		name string
@@ -231,9 +231,9 @@ func TestAccWorkloadCluster_capoPlans(t *testing.T) {
 				if c.prepare != nil {
 					c.prepare()
 				}
-				w.heard.at(c.name)
+				env.diagnostics.BeginStep(c.name)
 			},
-			Config:   w.config(strings.NewReplacer(c.changes...).Replace(least), labCloudVIM(cloud, user)),
+			Config:   env.config(strings.NewReplacer(c.changes...).Replace(least), labCloudVIM(cloud, user)),
 			PlanOnly: true, ExpectNonEmptyPlan: true,
 		}
 		if len(c.said) > 0 && strings.HasPrefix(c.said[0], "ERROR") {
@@ -242,8 +242,8 @@ func TestAccWorkloadCluster_capoPlans(t *testing.T) {
 		}
 		steps = append(steps, step)
 	}
-	w.run(t, steps...)
+	env.run(t, steps...)
 	for _, c := range cases {
-		assert.Equal(t, c.said, w.heard.in(c.name), c.name)
+		assert.Equal(t, c.said, env.diagnostics.OfPlans(c.name), c.name)
 	}
 }

@@ -13,7 +13,7 @@ import (
 // Infrastructure that does not come up in time leaves a cluster that the next apply
 // continues, in place.
 func TestAccWorkloadCluster_resumes(t *testing.T) {
-	w := newWorld(t)
+	env := newEnv(t)
 	slow := func(limit string) string {
 		return `
   kubernetes_version = "1.34.0"
@@ -22,14 +22,14 @@ func TestAccWorkloadCluster_resumes(t *testing.T) {
   timeouts           = { create = "` + limit + `", update = "10m" }
 `
 	}
-	w.run(t,
+	env.run(t,
 		resource.TestStep{
-			Config:             w.config(slow("5s")),
+			Config:             env.config(slow("5s")),
 			ConfigStateChecks:  []statecheck.StateCheck{status("FAILED_TEMP")},
 			ExpectNonEmptyPlan: true,
 		},
 		resource.TestStep{
-			Config:            w.config(slow("5s")),
+			Config:            env.config(slow("5s")),
 			ConfigPlanChecks:  updates(),
 			ConfigStateChecks: []statecheck.StateCheck{status("INSTANTIATED"), groupHas("a", "available", 1)},
 		},
@@ -39,9 +39,9 @@ func TestAccWorkloadCluster_resumes(t *testing.T) {
 // A creation that fails and is to be undone says what kept the cluster from coming up,
 // from the Cluster down to the machine.
 func TestAccWorkloadCluster_rollsBack(t *testing.T) {
-	w := newWorld(t)
-	w.run(t, resource.TestStep{
-		Config: w.config(`
+	env := newEnv(t)
+	env.run(t, resource.TestStep{
+		Config: env.config(`
   kubernetes_version = "1.34.0"
   chart              = { name = "in-memory", values = { provisioning = { startupDuration = "20m" } } }
   node_groups        = { a = { replicas = 1 } }
@@ -55,27 +55,27 @@ func TestAccWorkloadCluster_rollsBack(t *testing.T) {
 // A paused cluster is made and not waited for; what was paused behind Terraform's back
 // cannot be removed, and Terraform says so instead of waiting.
 func TestAccWorkloadCluster_paused(t *testing.T) {
-	w := newWorld(t)
-	w.run(t,
+	env := newEnv(t)
+	env.run(t,
 		resource.TestStep{
-			Config:            w.config(inMemory("1.34.0", `a = { replicas = 1 }`) + "\n  paused = true"),
+			Config:            env.config(inMemory("1.34.0", `a = { replicas = 1 }`) + "\n  paused = true"),
 			ConfigStateChecks: []statecheck.StateCheck{status("INSTANTIATED")},
 		},
 		resource.TestStep{
-			Config:            w.config(inMemory("1.34.0", `a = { replicas = 1 }`)),
+			Config:            env.config(inMemory("1.34.0", `a = { replicas = 1 }`)),
 			ConfigPlanChecks:  updates(),
 			ConfigStateChecks: []statecheck.StateCheck{groupHas("a", "available", 1)},
 		},
 		resource.TestStep{
-			PreConfig:   func() { w.lab.Pause(t, w.namespace, "edge", true) },
-			Config:      w.config(inMemory("1.34.0", `a = { replicas = 1 }`)),
+			PreConfig:   func() { env.lab.Pause(t, env.namespace, "edge", true) },
+			Config:      env.config(inMemory("1.34.0", `a = { replicas = 1 }`)),
 			Destroy:     true,
 			ExpectError: acctest.Says(`is paused, and Cluster API removes nothing of a paused cluster`),
 		},
 		resource.TestStep{
 			// The pause is drift, and goes with the next apply.
-			Config:           w.config(inMemory("1.34.0", `a = { replicas = 1 }`)),
-			PreConfig:        func() { w.lab.Pause(t, w.namespace, "edge", false) },
+			Config:           env.config(inMemory("1.34.0", `a = { replicas = 1 }`)),
+			PreConfig:        func() { env.lab.Pause(t, env.namespace, "edge", false) },
 			ConfigPlanChecks: resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
 		},
 	)
@@ -83,12 +83,12 @@ func TestAccWorkloadCluster_paused(t *testing.T) {
 
 // A cluster that somebody else removed is made again.
 func TestAccWorkloadCluster_disappears(t *testing.T) {
-	w := newWorld(t)
-	w.run(t,
-		resource.TestStep{Config: w.config(inMemory("1.34.0", `a = { replicas = 1 }`))},
+	env := newEnv(t)
+	env.run(t,
+		resource.TestStep{Config: env.config(inMemory("1.34.0", `a = { replicas = 1 }`))},
 		resource.TestStep{
-			PreConfig:         func() { w.kubectl("delete", "cluster", "edge", "--timeout=3m") },
-			Config:            w.config(inMemory("1.34.0", `a = { replicas = 1 }`)),
+			PreConfig:         func() { env.kubectl("delete", "cluster", "edge", "--timeout=3m") },
+			Config:            env.config(inMemory("1.34.0", `a = { replicas = 1 }`)),
 			ConfigPlanChecks:  updates(),
 			ConfigStateChecks: []statecheck.StateCheck{status("INSTANTIATED"), groupHas("a", "available", 1)},
 		},
@@ -98,26 +98,26 @@ func TestAccWorkloadCluster_disappears(t *testing.T) {
 // A quota on objects that the provider makes, and one on those that Cluster API makes of
 // them: the error says which quota, and which object it has refused.
 func TestAccWorkloadCluster_quota(t *testing.T) {
-	w := newWorld(t)
+	env := newEnv(t)
 	config := func(limit string) string {
-		return w.config(inMemory("1.34.0", `a = { replicas = 1 }`) + `
+		return env.config(inMemory("1.34.0", `a = { replicas = 1 }`) + `
   on_failure = "rollback"
   timeouts   = { create = "` + limit + `" }
 `)
 	}
-	w.run(t,
+	env.run(t,
 		resource.TestStep{
-			PreConfig:   func() { w.lab.Quota(w, w.namespace, "few", "count/machinedeployments.cluster.x-k8s.io", 0) },
+			PreConfig:   func() { env.lab.Quota(env, env.namespace, "few", "count/machinedeployments.cluster.x-k8s.io", 0) },
 			Config:      config("30s"),
-			ExpectError: acctest.Says(`(?s)MachineDeployment ` + w.namespace + `/edge-a.*exceeded quota: few, requested: count/machinedeployments\.cluster\.x-k8s\.io=1`),
+			ExpectError: acctest.Says(`(?s)MachineDeployment ` + env.namespace + `/edge-a.*exceeded quota: few, requested: count/machinedeployments\.cluster\.x-k8s\.io=1`),
 		},
 		resource.TestStep{
 			PreConfig: func() {
-				w.kubectl("delete", "resourcequota", "few")
-				w.lab.Quota(w, w.namespace, "few", "count/machines.cluster.x-k8s.io", 0)
+				env.kubectl("delete", "resourcequota", "few")
+				env.lab.Quota(env, env.namespace, "few", "count/machines.cluster.x-k8s.io", 0)
 			},
 			Config:      config("40s"),
-			ExpectError: acctest.Says(`(?s)KubeadmControlPlane ` + w.namespace + `/edge-control-plane.*exceeded quota: few, requested: count/machines\.cluster\.x-k8s\.io=1`),
+			ExpectError: acctest.Says(`(?s)KubeadmControlPlane ` + env.namespace + `/edge-control-plane.*exceeded quota: few, requested: count/machines\.cluster\.x-k8s\.io=1`),
 		},
 	)
 }

@@ -18,9 +18,9 @@ import (
 // A named machine is replaced and no other; the only one of a control plane is not;
 // without a name all are.
 func TestAccWorkloadCluster_heals(t *testing.T) {
-	w := newWorld(t)
+	env := newEnv(t)
 	configured := func(heal string) string {
-		return w.config(inMemory("1.34.0", `a = { replicas = 2 }`)+"  heal = "+heal+"\n", `
+		return env.config(inMemory("1.34.0", `a = { replicas = 2 }`)+"  heal = "+heal+"\n", `
 variable "machine" {
   type    = string
   default = ""
@@ -28,12 +28,12 @@ variable "machine" {
 `)
 	}
 	machines := func() []string {
-		return strings.Fields(w.kubectl("get", "machines", "-o", "jsonpath={.items[*].metadata.name}"))
+		return strings.Fields(env.kubectl("get", "machines", "-o", "jsonpath={.items[*].metadata.name}"))
 	}
 	var before []string
 	// The names are known once the cluster is there.
 	worker, master := config.Variables{}, config.Variables{}
-	w.run(t,
+	env.run(t,
 		resource.TestStep{
 			Config: configured(`{ trigger = "at birth" }`),
 			Check: func(*terraform.State) error {

@@ -18,29 +18,29 @@ import (
 
 const address = "vnf_capi_workload_cluster.test"
 
-// world is a management cluster, a namespace on it, and a store.
-type world struct {
+// testEnv is a management cluster, a namespace on it, and a store.
+type testEnv struct {
 	testing.TB
 	lab       labtest.Env
 	store     acctest.Store
 	namespace string
-	// heard, when set, listens to the plans.
-	heard *heard
+	// diagnostics, when set, records those of the plans.
+	diagnostics *acctest.Diagnostics
 }
 
-func newWorld(t *testing.T) *world {
+func newEnv(t *testing.T) *testEnv {
 	t.Helper()
 	t.Parallel()
 	lab := labtest.ClusterAPI(t)
-	return &world{TB: t, lab: lab, store: acctest.NewStore(t), namespace: lab.ClusterNamespace(t)}
+	return &testEnv{TB: t, lab: lab, store: acctest.NewStore(t), namespace: lab.ClusterNamespace(t)}
 }
 
 // config returns a configuration with a workload cluster "test" and further parts.
-func (w *world) config(arguments string, parts ...string) string {
-	return w.store.Config(append([]string{acctest.VIM(w, w.lab, "test"), w.cluster(arguments)}, parts...)...)
+func (env *testEnv) config(arguments string, parts ...string) string {
+	return env.store.Config(append([]string{acctest.VIM(env, env.lab, "test"), env.cluster(arguments)}, parts...)...)
 }
 
-func (w *world) cluster(arguments string) string {
+func (env *testEnv) cluster(arguments string) string {
 	return fmt.Sprintf(`
 resource "vnf_capi_workload_cluster" "test" {
   vim_id    = vnf_vim.test.id
@@ -48,7 +48,7 @@ resource "vnf_capi_workload_cluster" "test" {
   name      = "edge"
 %s
 }
-`, w.namespace, arguments)
+`, env.namespace, arguments)
 }
 
 // inMemory are the arguments of a cluster of the embedded chart that comes up fast.
@@ -61,24 +61,24 @@ func inMemory(version, groups string) string {
 `, version, groups)
 }
 
-func (w *world) kubectl(args ...string) string {
-	w.Helper()
-	return strings.TrimSpace(w.lab.Kubectl(w, append([]string{"-n", w.namespace}, args...)...))
+func (env *testEnv) kubectl(args ...string) string {
+	env.Helper()
+	return strings.TrimSpace(env.lab.Kubectl(env, append([]string{"-n", env.namespace}, args...)...))
 }
 
-func (w *world) run(t *testing.T, steps ...resource.TestStep) {
+func (env *testEnv) run(t *testing.T, steps ...resource.TestStep) {
 	t.Helper()
 	acctest.PreCheck(t)
 	factories := acctest.Factories()
-	if w.heard != nil {
-		factories = w.heard.factories()
+	if env.diagnostics != nil {
+		factories = env.diagnostics.Factories()
 	}
 	resource.Test(t, resource.TestCase{
 		ProtoV6ProviderFactories: factories,
 		TerraformVersionChecks:   []tfversion.TerraformVersionCheck{tfversion.SkipBelow(tfversion.Version1_11_0)},
 		Steps:                    steps,
 		CheckDestroy: func(*terraform.State) error {
-			left := w.kubectl("get", "clusters,machines,machinedeployments,kubeadmcontrolplanes,devclusters,devmachines", "-o", "name", "--ignore-not-found")
+			left := env.kubectl("get", "clusters,machines,machinedeployments,kubeadmcontrolplanes,devclusters,devmachines", "-o", "name", "--ignore-not-found")
 			if left != "" {
 				return fmt.Errorf("left on the management cluster: %s", left)
 			}
@@ -94,11 +94,11 @@ func planned(action plancheck.ResourceActionType) resource.ConfigPlanChecks {
 func updates() resource.ConfigPlanChecks { return planned(plancheck.ResourceActionUpdate) }
 
 // holdsNoKubeconfig checks that nothing of a kubeconfig is in the state.
-func (w *world) holdsNoKubeconfig() resource.TestCheckFunc {
+func (env *testEnv) holdsNoKubeconfig() resource.TestCheckFunc {
 	return func(s *terraform.State) error {
-		key := w.kubectl("get", "secret", "edge-kubeconfig", "-o", "go-template={{ .data.value | base64decode }}")
+		key := env.kubectl("get", "secret", "edge-kubeconfig", "-o", "go-template={{ .data.value | base64decode }}")
 		at := strings.Index(key, "client-key-data: ")
-		require.Positive(w, at)
+		require.Positive(env, at)
 		secret := strings.Fields(key[at:])[1]
 		text := fmt.Sprint(s.RootModule().Resources)
 		for _, module := range s.Modules {
@@ -114,8 +114,8 @@ func (w *world) holdsNoKubeconfig() resource.TestCheckFunc {
 }
 
 // file writes a file for a configuration and returns its path.
-func (w *world) file(name, text string) string {
-	path := w.TempDir() + "/" + name
-	require.NoError(w, os.WriteFile(path, []byte(text), 0o600))
+func (env *testEnv) file(name, text string) string {
+	path := env.TempDir() + "/" + name
+	require.NoError(env, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }

@@ -31,7 +31,7 @@ import (
 )
 
 // lookup is a data source or ephemeral resource that looks at cluster "edge".
-func (w *world) lookup(block, arguments string) string {
+func (env *testEnv) lookup(block, arguments string) string {
 	return fmt.Sprintf(`
 %s "test" {
   vim_id    = vnf_vim.test.id
@@ -39,7 +39,7 @@ func (w *world) lookup(block, arguments string) string {
   name      = "edge"
   %s
 }
-`, block, w.namespace, arguments)
+`, block, env.namespace, arguments)
 }
 
 const (
@@ -48,9 +48,9 @@ const (
 	dataCluster         = `data "vnf_capi_workload_cluster"`
 )
 
-// look runs steps that make nothing but a vnf_vim, with a provider that shows what an
+// runEphemeral runs steps that make nothing but a vnf_vim, with a provider that shows what an
 // ephemeral resource gave.
-func (w *world) look(t *testing.T, steps ...resource.TestStep) {
+func (env *testEnv) runEphemeral(t *testing.T, steps ...resource.TestStep) {
 	t.Helper()
 	acctest.PreCheck(t)
 	factories := acctest.Factories()
@@ -62,89 +62,89 @@ func (w *world) look(t *testing.T, steps ...resource.TestStep) {
 	})
 }
 
-func (w *world) looks(parts ...string) string {
-	return w.store.Config(append([]string{acctest.VIM(w, w.lab, "test")}, parts...)...)
+func (env *testEnv) configWithVIM(parts ...string) string {
+	return env.store.Config(append([]string{acctest.VIM(env, env.lab, "test")}, parts...)...)
 }
 
 // The kubeconfig as a data source: its parts parse and work, the whole is what
 // Cluster API wrote to the byte, and a rotation is seen by the next refresh.
 func TestAccWorkloadKubeconfig_dataSource(t *testing.T) {
-	w := newWorld(t)
-	w.plantCluster("edge")
+	env := newEnv(t)
+	env.plantCluster("edge")
 	const address = "data.vnf_capi_workload_kubeconfig.test"
 	notAfter := time.Now().Add(1000 * time.Hour).UTC().Truncate(time.Second)
-	first, _ := w.kubeconfig(notAfter)
-	second, _ := w.kubeconfig(notAfter.Add(time.Hour))
-	expired, _ := w.kubeconfig(time.Now().Add(-time.Hour))
+	first, _ := env.kubeconfig(notAfter)
+	second, _ := env.kubeconfig(notAfter.Add(time.Hour))
+	expired, _ := env.kubeconfig(time.Now().Add(-time.Hour))
 	is := func(name, want string) statecheck.StateCheck {
 		return statecheck.ExpectKnownValue(address, tfjsonpath.New(name), knownvalue.StringExact(want))
 	}
-	w.look(t,
+	env.runEphemeral(t,
 		resource.TestStep{
-			Config:      w.looks(w.lookup(dataKubeconfig, "")),
-			ExpectError: acctest.Says(`(?s)Kubeconfig Not Found.*no Secret "edge-kubeconfig" in namespace "` + w.namespace + `"`),
+			Config:      env.configWithVIM(env.lookup(dataKubeconfig, "")),
+			ExpectError: acctest.Says(`(?s)Kubeconfig Not Found.*no Secret "edge-kubeconfig" in namespace "` + env.namespace + `"`),
 		},
 		resource.TestStep{
-			Config:      w.looks(w.lookup(dataKubeconfig, `wait = "2s"`)),
+			Config:      env.configWithVIM(env.lookup(dataKubeconfig, `wait = "2s"`)),
 			ExpectError: acctest.Says(`(?s)workload API of workload cluster \S+/edge does not answer.*there is no kubeconfig yet`),
 		},
 		resource.TestStep{
-			Config:      w.looks(w.lookup(dataKubeconfig, `wait = "soon"`)),
+			Config:      env.configWithVIM(env.lookup(dataKubeconfig, `wait = "soon"`)),
 			ExpectError: acctest.Says(`must be a duration such as 30s or 5m`),
 		},
 		resource.TestStep{
-			PreConfig: func() { w.plantSecret("edge-kubeconfig", map[string]string{"value": first}) },
-			Config:    w.looks(w.lookup(dataKubeconfig, `wait = "2m"`)),
+			PreConfig: func() { env.plantSecret("edge-kubeconfig", map[string]string{"value": first}) },
+			Config:    env.configWithVIM(env.lookup(dataKubeconfig, `wait = "2m"`)),
 			ConfigStateChecks: []statecheck.StateCheck{
-				is("kubeconfig", first), is("host", w.lab.Endpoint), is("not_after", notAfter.Format(time.RFC3339)), is("cluster_ca_certificate", w.pki("ca.crt")),
+				is("kubeconfig", first), is("host", env.lab.Endpoint), is("not_after", notAfter.Format(time.RFC3339)), is("cluster_ca_certificate", env.pki("ca.crt")),
 				statecheck.ExpectSensitiveValue(address, tfjsonpath.New("kubeconfig")), statecheck.ExpectSensitiveValue(address, tfjsonpath.New("client_key")),
 			},
-			Check: w.works(address),
+			Check: env.expectNodes(address),
 		},
 		resource.TestStep{
 			// Read again it is the same.
-			Config:            w.looks(w.lookup(dataKubeconfig, `wait = "2m"`)),
+			Config:            env.configWithVIM(env.lookup(dataKubeconfig, `wait = "2m"`)),
 			ConfigPlanChecks:  resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
 			ConfigStateChecks: []statecheck.StateCheck{is("kubeconfig", first)},
 		},
 		resource.TestStep{
-			PreConfig:         func() { w.plantSecret("edge-kubeconfig", map[string]string{"value": second}) },
-			Config:            w.looks(w.lookup(dataKubeconfig, "")),
+			PreConfig:         func() { env.plantSecret("edge-kubeconfig", map[string]string{"value": second}) },
+			Config:            env.configWithVIM(env.lookup(dataKubeconfig, "")),
 			ConfigStateChecks: []statecheck.StateCheck{is("kubeconfig", second), is("not_after", notAfter.Add(time.Hour).Format(time.RFC3339))},
 		},
 		resource.TestStep{
 			// An expired one is handed out to whoever does not ask whether it works.
-			PreConfig: func() { w.plantSecret("edge-kubeconfig", map[string]string{"value": expired}) },
-			Config:    w.looks(w.lookup(dataKubeconfig, "")),
+			PreConfig: func() { env.plantSecret("edge-kubeconfig", map[string]string{"value": expired}) },
+			Config:    env.configWithVIM(env.lookup(dataKubeconfig, "")),
 		},
 		resource.TestStep{
 			// Who asks is told at once, and what to do.
-			Config:      w.looks(w.lookup(dataKubeconfig, `wait = "10m"`)),
-			ExpectError: acctest.Says(`(?s)client certificate in the kubeconfig of workload cluster ` + w.namespace + `/edge expired at .*Change regenerate_kubeconfig of the vnf_capi_workload_cluster`),
+			Config:      env.configWithVIM(env.lookup(dataKubeconfig, `wait = "10m"`)),
+			ExpectError: acctest.Says(`(?s)client certificate in the kubeconfig of workload cluster ` + env.namespace + `/edge expired at .*Change regenerate_kubeconfig of the vnf_capi_workload_cluster`),
 		},
 		resource.TestStep{
-			Config:      w.looks(w.lookup(ephemeralKubeconfig, `wait = "10m"`)),
-			ExpectError: acctest.Says(`(?s)client certificate in the kubeconfig of workload cluster ` + w.namespace + `/edge expired at .*Change regenerate_kubeconfig of the vnf_capi_workload_cluster`),
+			Config:      env.configWithVIM(env.lookup(ephemeralKubeconfig, `wait = "10m"`)),
+			ExpectError: acctest.Says(`(?s)client certificate in the kubeconfig of workload cluster ` + env.namespace + `/edge expired at .*Change regenerate_kubeconfig of the vnf_capi_workload_cluster`),
 		},
 		resource.TestStep{
-			Config: w.looks(fmt.Sprintf(`
+			Config: env.configWithVIM(fmt.Sprintf(`
 resource "vnf_vim" "edge" {
   name       = "edge"
   kubernetes = { capi_cluster = { vim_id = vnf_vim.test.id, namespace = %q, name = "edge" } }
 }
-`, w.namespace)),
-			ExpectError: acctest.Says(`(?s)client certificate in the kubeconfig of workload cluster ` + w.namespace + `/edge expired at .*Change regenerate_kubeconfig of the vnf_capi_workload_cluster`),
+`, env.namespace)),
+			ExpectError: acctest.Says(`(?s)client certificate in the kubeconfig of workload cluster ` + env.namespace + `/edge expired at .*Change regenerate_kubeconfig of the vnf_capi_workload_cluster`),
 		},
 		resource.TestStep{
-			PreConfig:   func() { w.plantSecret("edge-kubeconfig", map[string]string{"value": "users: [top secret text"}) },
-			Config:      w.looks(w.lookup(dataKubeconfig, "")),
-			ExpectError: acctest.Says(`kubeconfig in Secret ` + w.namespace + `/edge-kubeconfig cannot be used: it is not a kubeconfig in YAML or JSON`),
+			PreConfig:   func() { env.plantSecret("edge-kubeconfig", map[string]string{"value": "users: [top secret text"}) },
+			Config:      env.configWithVIM(env.lookup(dataKubeconfig, "")),
+			ExpectError: acctest.Says(`kubeconfig in Secret ` + env.namespace + `/edge-kubeconfig cannot be used: it is not a kubeconfig in YAML or JSON`),
 		},
 	)
 }
 
-// works lists nodes with the single parts of the data source.
-func (w *world) works(address string) resource.TestCheckFunc {
+// expectNodes lists nodes with the single parts of the data source.
+func (env *testEnv) expectNodes(address string) resource.TestCheckFunc {
 	return func(s *terraform.State) error {
 		attributes := s.RootModule().Resources[address].Primary.Attributes
 		client, err := kube.New(kube.Config{
@@ -157,7 +157,7 @@ func (w *world) works(address string) resource.TestCheckFunc {
 		if err != nil {
 			return err
 		}
-		check, err := client.Check(w.Context())
+		check, err := client.Check(env.Context())
 		if err == nil && check.ServerVersion == "" {
 			err = fmt.Errorf("the workload API says no version: %+v", check)
 		}
@@ -168,18 +168,18 @@ func (w *world) works(address string) resource.TestCheckFunc {
 // The ephemeral resource gives the same and is in no state; with mint it signs a
 // certificate with the rights of its user alone.
 func TestAccWorkloadKubeconfig_ephemeral(t *testing.T) {
-	w := newWorld(t)
-	w.plantCluster("edge")
-	whole, key := w.kubeconfig(time.Now().Add(1000 * time.Hour))
-	w.plantSecret("edge-kubeconfig", map[string]string{"value": whole})
+	env := newEnv(t)
+	env.plantCluster("edge")
+	whole, key := env.kubeconfig(time.Now().Add(1000 * time.Hour))
+	env.plantSecret("edge-kubeconfig", map[string]string{"value": whole})
 	echo := func(value string) string {
 		return fmt.Sprintf("provider \"echo\" {\n  data = %s\n}\nresource \"echo\" \"test\" {}\n", value)
 	}
 	shown := tfjsonpath.New("data")
-	minted := w.lookup(ephemeralKubeconfig, `mint = { common_name = "reader", organizations = ["auditors"], ttl = "1h" }`)
-	w.look(t,
+	minted := env.lookup(ephemeralKubeconfig, `mint = { common_name = "reader", organizations = ["auditors"], ttl = "1h" }`)
+	env.runEphemeral(t,
 		resource.TestStep{
-			Config: w.looks(w.lookup(ephemeralKubeconfig, `wait = "2m"`)),
+			Config: env.configWithVIM(env.lookup(ephemeralKubeconfig, `wait = "2m"`)),
 			Check: func(s *terraform.State) error {
 				if strings.Contains(fmt.Sprint(s.RootModule()), key) {
 					return fmt.Errorf("the state holds the key")
@@ -188,28 +188,28 @@ func TestAccWorkloadKubeconfig_ephemeral(t *testing.T) {
 			},
 		},
 		resource.TestStep{
-			Config:            w.looks(w.lookup(ephemeralKubeconfig, ""), echo("ephemeral.vnf_capi_workload_kubeconfig.test.kubeconfig")),
+			Config:            env.configWithVIM(env.lookup(ephemeralKubeconfig, ""), echo("ephemeral.vnf_capi_workload_kubeconfig.test.kubeconfig")),
 			ConfigStateChecks: []statecheck.StateCheck{statecheck.ExpectKnownValue("echo.test", shown, knownvalue.StringExact(whole))},
 		},
 		resource.TestStep{
-			Config:      w.looks(minted, echo("ephemeral.vnf_capi_workload_kubeconfig.test.host")),
+			Config:      env.configWithVIM(minted, echo("ephemeral.vnf_capi_workload_kubeconfig.test.host")),
 			ExpectError: acctest.Says(`Reading the CA of workload cluster .*/edge`),
 		},
 		resource.TestStep{
 			PreConfig: func() {
-				w.plantSecret("edge-ca", map[string]string{"tls.crt": w.pki("ca.crt"), "tls.key": w.pki("ca.key")})
+				env.plantSecret("edge-ca", map[string]string{"tls.crt": env.pki("ca.crt"), "tls.key": env.pki("ca.key")})
 			},
-			Config:      w.looks(w.lookup(ephemeralKubeconfig, `mint = { common_name = "reader", ttl = "0s" }`), echo("ephemeral.vnf_capi_workload_kubeconfig.test.host")),
+			Config:      env.configWithVIM(env.lookup(ephemeralKubeconfig, `mint = { common_name = "reader", ttl = "0s" }`), echo("ephemeral.vnf_capi_workload_kubeconfig.test.host")),
 			ExpectError: acctest.Says(`No Time to Live`),
 		},
 		resource.TestStep{
 			// Taken out, so that the echo takes up a new value.
-			Config: w.looks(),
+			Config: env.configWithVIM(),
 		},
 		resource.TestStep{
-			Config: w.looks(minted, echo("ephemeral.vnf_capi_workload_kubeconfig.test.kubeconfig")),
+			Config: env.configWithVIM(minted, echo("ephemeral.vnf_capi_workload_kubeconfig.test.kubeconfig")),
 			Check: resource.TestCheckResourceAttrWith("echo.test", "data", func(text string) error {
-				return w.isReader(text)
+				return env.isReader(text)
 			}),
 		},
 	)
@@ -217,25 +217,25 @@ func TestAccWorkloadKubeconfig_ephemeral(t *testing.T) {
 
 // isReader checks the certificate of a minted kubeconfig, and that the workload API
 // takes it for its user: known, and without rights.
-func (w *world) isReader(text string) error {
+func (env *testEnv) isReader(text string) error {
 	k, err := kube.ReadKubeconfig(text)
-	require.NoError(w, err)
+	require.NoError(env, err)
 	block, _ := pem.Decode([]byte(k.ClientCertificate))
-	require.NotNil(w, block)
+	require.NotNil(env, block)
 	cert, err := x509.ParseCertificate(block.Bytes)
-	require.NoError(w, err)
+	require.NoError(env, err)
 	if cert.Subject.CommonName != "reader" || strings.Join(cert.Subject.Organization, ",") != "auditors" {
 		return fmt.Errorf("the certificate is that of %s", cert.Subject)
 	}
 	if left := time.Until(cert.NotAfter); left > time.Hour || left < 30*time.Minute {
 		return fmt.Errorf("the certificate is valid for %s", left)
 	}
-	file := w.file("minted", text)
-	who := w.lab.Kubectl(w, "--kubeconfig", file, "auth", "whoami", "--output", "jsonpath={.status.userInfo.username} {.status.userInfo.groups}")
+	file := env.file("minted", text)
+	who := env.lab.Kubectl(env, "--kubeconfig", file, "auth", "whoami", "--output", "jsonpath={.status.userInfo.username} {.status.userInfo.groups}")
 	if !strings.Contains(who, "reader") || !strings.Contains(who, "auditors") {
 		return fmt.Errorf("the workload API takes it for %s", who)
 	}
-	_, err = w.lab.TryKubectl(w.Context(), "--kubeconfig", file, "get", "nodes")
+	_, err = env.lab.TryKubectl(env.Context(), "--kubeconfig", file, "get", "nodes")
 	if err == nil || !regexp.MustCompile(`(?i)`+http.StatusText(http.StatusForbidden)).MatchString(err.Error()) {
 		return fmt.Errorf("listing nodes: %w", err)
 	}
@@ -244,23 +244,23 @@ func (w *world) isReader(text string) error {
 
 // The data source of a cluster that somebody else made.
 func TestAccWorkloadCluster_dataSource(t *testing.T) {
-	w := newWorld(t)
+	env := newEnv(t)
 	const address = "data.vnf_capi_workload_cluster.test"
 	is := func(name string, want knownvalue.Check) statecheck.StateCheck {
 		return statecheck.ExpectKnownValue(address, tfjsonpath.New(name), want)
 	}
-	whole, _ := w.kubeconfig(time.Now().Add(1000 * time.Hour))
-	t.Cleanup(func() { w.uproot("machine", "edge-1") })
+	whole, _ := env.kubeconfig(time.Now().Add(1000 * time.Hour))
+	t.Cleanup(func() { env.removeFinalizers("machine", "edge-1") })
 	// The id is known once the VIM is there.
 	management := config.Variables{}
-	w.look(t,
+	env.runEphemeral(t,
 		resource.TestStep{
-			Config:      w.looks(w.lookup(dataCluster, "")),
-			ExpectError: acctest.Says(`The management cluster has no Cluster "edge" in namespace "` + w.namespace + `"`),
+			Config:      env.configWithVIM(env.lookup(dataCluster, "")),
+			ExpectError: acctest.Says(`The management cluster has no Cluster "edge" in namespace "` + env.namespace + `"`),
 		},
 		resource.TestStep{
-			PreConfig: func() { w.plantCluster("edge") },
-			Config:    w.looks(w.lookup(dataCluster, "")),
+			PreConfig: func() { env.plantCluster("edge") },
+			Config:    env.configWithVIM(env.lookup(dataCluster, "")),
 			ConfigStateChecks: []statecheck.StateCheck{
 				is("paused", knownvalue.Bool(true)), is("available", knownvalue.Bool(false)), is("endpoint", knownvalue.StringExact("https://127.0.0.1:6443")),
 				is("kubeconfig_ref", knownvalue.Null()), is("kubeconfig_not_after", knownvalue.Null()), is("machines", knownvalue.ListSizeExact(0)),
@@ -268,8 +268,8 @@ func TestAccWorkloadCluster_dataSource(t *testing.T) {
 		},
 		resource.TestStep{
 			PreConfig: func() {
-				w.plantSecret("edge-kubeconfig", map[string]string{"value": whole})
-				w.apply(`
+				env.plantSecret("edge-kubeconfig", map[string]string{"value": whole})
+				env.apply(`
 apiVersion: cluster.x-k8s.io/v1beta2
 kind: Machine
 metadata: {name: edge-1, labels: {cluster.x-k8s.io/cluster-name: edge, cluster.x-k8s.io/deployment-name: edge-a}}
@@ -279,10 +279,10 @@ spec:
   infrastructureRef: {apiGroup: infrastructure.cluster.x-k8s.io, kind: DevMachine, name: none}
 `)
 			},
-			Config: w.looks(w.lookup(dataCluster, "")),
+			Config: env.configWithVIM(env.lookup(dataCluster, "")),
 			ConfigStateChecks: []statecheck.StateCheck{
 				is("kubeconfig_ref", knownvalue.ObjectPartial(map[string]knownvalue.Check{"name": knownvalue.StringExact("edge")})),
-				is("ca_certificate", knownvalue.StringExact(w.pki("ca.crt"))),
+				is("ca_certificate", knownvalue.StringExact(env.pki("ca.crt"))),
 				is("machines", knownvalue.ListExact([]knownvalue.Check{knownvalue.ObjectPartial(map[string]knownvalue.Check{
 					"name": knownvalue.StringExact("edge-1"), "group": knownvalue.StringExact("a"), "ready": knownvalue.Bool(false),
 				})})),
@@ -293,7 +293,7 @@ spec:
 			},
 		},
 		resource.TestStep{
-			Config:            w.looks(w.example()),
+			Config:            env.configWithVIM(env.example()),
 			ConfigVariables:   management,
 			ConfigStateChecks: []statecheck.StateCheck{statecheck.ExpectKnownOutputValue("unready", knownvalue.MapSizeExact(1))},
 		},
@@ -301,9 +301,9 @@ spec:
 }
 
 // example is the example of the data source, for the namespace of the test.
-func (w *world) example() string {
-	w.Helper()
-	text := w.lab.ReadFile(w, filepath.Join(labtest.Root(w), "examples", "data-sources", workloadcluster.ResourceType, "data-source.tf"))
-	require.Contains(w, text, `"edges"`)
-	return strings.Replace(text, `"edges"`, strconv.Quote(w.namespace), 1)
+func (env *testEnv) example() string {
+	env.Helper()
+	text := env.lab.ReadFile(env, filepath.Join(labtest.Root(env), "examples", "data-sources", workloadcluster.ResourceType, "data-source.tf"))
+	require.Contains(env, text, `"edges"`)
+	return strings.Replace(text, `"edges"`, strconv.Quote(env.namespace), 1)
 }

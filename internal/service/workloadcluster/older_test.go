@@ -14,8 +14,8 @@ import (
 // A management cluster whose Cluster API serves v1beta1 alone: a topology is written in
 // that version, and its conditions and counters are read where that version has them.
 func TestAccWorkloadCluster_olderVersion(t *testing.T) {
-	w := newWorld(t)
-	w.lab.ClusterClass(t, w.namespace)
+	env := newEnv(t)
+	env.lab.ClusterClass(t, env.namespace)
 	vim := fmt.Sprintf(`
 resource "vnf_vim" "test" {
   name = "older"
@@ -25,16 +25,16 @@ resource "vnf_vim" "test" {
     bearer_token   = %q
   }
 }
-`, w.lab.Management.OlderEndpoint, w.lab.CAFile, w.lab.AdminToken)
+`, env.lab.Management.OlderEndpoint, env.lab.CAFile, env.lab.AdminToken)
 	config := func(nodes int) string {
-		return w.store.Config(vim, w.cluster(fmt.Sprintf(`
+		return env.store.Config(vim, env.cluster(fmt.Sprintf(`
   kubernetes_version = "1.34.0"
   topology           = { class = "in-memory" }
   control_plane      = { replicas = 1, deletion = { node_drain_timeout = 60 } }
   node_groups        = { a = { class = "default-worker", replicas = %d, health_check = { enabled = true, unhealthy_timeout = 300, max_unhealthy = "40%%" } } }
 `, nodes)))
 	}
-	w.run(t,
+	env.run(t,
 		resource.TestStep{
 			Config: config(1),
 			ConfigStateChecks: []statecheck.StateCheck{
@@ -43,7 +43,7 @@ resource "vnf_vim" "test" {
 				statecheck.ExpectKnownValue(address, tfjsonpath.New("available"), knownvalue.Bool(true)),
 				statecheck.ExpectKnownValue(address, tfjsonpath.New("running_version"), knownvalue.StringExact("v1.34.0")),
 				statecheck.ExpectKnownValue(address, tfjsonpath.New("objects"), knownvalue.MapPartial(map[string]knownvalue.Check{
-					"cluster.x-k8s.io/v1beta1/Cluster " + w.namespace + "/edge": knownvalue.NotNull(),
+					"cluster.x-k8s.io/v1beta1/Cluster " + env.namespace + "/edge": knownvalue.NotNull(),
 				})),
 			},
 		},

@@ -46,15 +46,15 @@ func ownCredential(arguments string) string {
 // The application credential of a cluster, from its birth to its end: the form of the
 // cluster does not matter to it.
 func TestAccWorkloadCluster_applicationCredential(t *testing.T) {
-	w := newWorld(t)
+	env := newEnv(t)
 	cloud := cloudtest.New(t)
 	cloud.AddUser("successor", "devstack")
 	config := func(arguments, user string) string {
-		return w.config(inMemory("1.34.0", "")+ownCredential(arguments), cloudVIM(cloud, user))
+		return env.config(inMemory("1.34.0", "")+ownCredential(arguments), cloudVIM(cloud, user))
 	}
-	secret := func(path string) string { return w.kubectl("get", "secret", "edge-cloud-credentials", "-o", path) }
+	secret := func(path string) string { return env.kubectl("get", "secret", "edge-cloud-credentials", "-o", path) }
 	var id, uid, machines string
-	// look remembers what there is, and checks that it is one credential in use.
+	// runEphemeral remembers what there is, and checks that it is one credential in use.
 	look := func(rotated bool, others int) resource.TestCheckFunc {
 		return func(s *terraform.State) error {
 			was := id
@@ -69,7 +69,7 @@ func TestAccWorkloadCluster_applicationCredential(t *testing.T) {
 				return fmt.Errorf("application credential %s follows %s", id, was)
 			}
 			// The Secret and the machines stay as they are.
-			nowUID, nowMachines := secret("jsonpath={.metadata.uid}"), w.kubectl("get", "machines", "-o", "name")
+			nowUID, nowMachines := secret("jsonpath={.metadata.uid}"), env.kubectl("get", "machines", "-o", "name")
 			if uid != "" && (nowUID != uid || nowMachines != machines) {
 				return fmt.Errorf("the Secret or the machines were replaced")
 			}
@@ -94,7 +94,7 @@ func TestAccWorkloadCluster_applicationCredential(t *testing.T) {
 		},
 		PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
 	}
-	w.run(t,
+	env.run(t,
 		resource.TestStep{
 			Config:           config("", "nfv_user"),
 			ConfigPlanChecks: resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
@@ -102,7 +102,7 @@ func TestAccWorkloadCluster_applicationCredential(t *testing.T) {
 				status("INSTANTIATED"), statecheck.ExpectKnownValue(address, object, knownvalue.NotNull()),
 			},
 			Check: resource.ComposeTestCheckFunc(look(false, 0), func(*terraform.State) error {
-				made, cluster := secret("jsonpath={.metadata.creationTimestamp}"), w.kubectl("get", "cluster", "edge", "-o", "jsonpath={.metadata.creationTimestamp}")
+				made, cluster := secret("jsonpath={.metadata.creationTimestamp}"), env.kubectl("get", "cluster", "edge", "-o", "jsonpath={.metadata.creationTimestamp}")
 				if made > cluster {
 					return fmt.Errorf("the Secret was made at %s, and the Cluster at %s", made, cluster)
 				}
@@ -131,7 +131,7 @@ func TestAccWorkloadCluster_applicationCredential(t *testing.T) {
 			PreConfig: func() {
 				cloud.Refuse(func(_ http.ResponseWriter, r *http.Request) bool {
 					if r.Method == http.MethodDelete {
-						if left := w.kubectl("get", "clusters,machines,devclusters", "-o", "name", "--ignore-not-found"); left != "" {
+						if left := env.kubectl("get", "clusters,machines,devclusters", "-o", "name", "--ignore-not-found"); left != "" {
 							t.Errorf("the application credential goes before %s", left)
 						}
 					}
@@ -148,25 +148,25 @@ func TestAccWorkloadCluster_applicationCredential(t *testing.T) {
 
 // What is wrong with the argument is said at plan time, or before anything is made.
 func TestAccWorkloadCluster_badOpenStack(t *testing.T) {
-	w := newWorld(t)
+	env := newEnv(t)
 	cloud := cloudtest.New(t)
 	steps := []resource.TestStep{}
 	for _, c := range []struct{ config, want string }{
-		{w.config(inMemory("1.34.0", "")+"openstack = { vim_id = vnf_vim.test.id }\n", cloudVIM(cloud, "nfv_user")), `VIM "test" is no OpenStack`},
+		{env.config(inMemory("1.34.0", "")+"openstack = { vim_id = vnf_vim.test.id }\n", cloudVIM(cloud, "nfv_user")), `VIM "test" is no OpenStack`},
 		{
-			w.config("  kubernetes_version = \"1.34.0\"\n  chart = { name = \"in-memory\", values = { cloudCredentialsSecretName = \"mine\" } }\n"+ownCredential(""), cloudVIM(cloud, "nfv_user")),
+			env.config("  kubernetes_version = \"1.34.0\"\n  chart = { name = \"in-memory\", values = { cloudCredentialsSecretName = \"mine\" } }\n"+ownCredential(""), cloudVIM(cloud, "nfv_user")),
 			`(?s)Two Secrets with Credentials.*"edge-cloud-credentials", and the Secret "mine" is named here`,
 		},
-		{w.config(inMemory("1.34.0", "")+ownCredential("secret_name = \"Mine\""), cloudVIM(cloud, "nfv_user")), `must be a name of an object`},
-		{w.config(inMemory("1.34.0", "")+ownCredential("roles = []"), cloudVIM(cloud, "nfv_user")), `must contain at least 1`},
-		{w.config(inMemory("1.34.0", "")+ownCredential("roles = [\"king\"]"), cloudVIM(cloud, "nfv_user")), `Could not find role: king`},
+		{env.config(inMemory("1.34.0", "")+ownCredential("secret_name = \"Mine\""), cloudVIM(cloud, "nfv_user")), `must be a name of an object`},
+		{env.config(inMemory("1.34.0", "")+ownCredential("roles = []"), cloudVIM(cloud, "nfv_user")), `must contain at least 1`},
+		{env.config(inMemory("1.34.0", "")+ownCredential("roles = [\"king\"]"), cloudVIM(cloud, "nfv_user")), `Could not find role: king`},
 	} {
 		steps = append(steps, resource.TestStep{Config: c.config, ExpectError: acctest.Says(c.want)})
 	}
 	// What a class makes of its variables is looked for as well, once the VIMs are known.
-	w.lab.OpenStackClass(t, w.namespace)
-	steps = append(steps, resource.TestStep{Config: w.store.Config(acctest.VIM(t, w.lab, "test"), cloudVIM(cloud, "nfv_user"))}, resource.TestStep{
-		Config: w.config(`
+	env.lab.OpenStackClass(t, env.namespace)
+	steps = append(steps, resource.TestStep{Config: env.store.Config(acctest.VIM(t, env.lab, "test"), cloudVIM(cloud, "nfv_user"))}, resource.TestStep{
+		Config: env.config(`
   kubernetes_version = "1.34.0"
   topology           = { class = "openstack", variables = { imageID = "00000000-0000-0000-0000-000000000000", credentials = { name = "edge-cloud-credentials" } } }
   node_groups        = { workers = { class = "worker", replicas = 1 } }
@@ -174,6 +174,6 @@ func TestAccWorkloadCluster_badOpenStack(t *testing.T) {
 		PlanOnly:    true,
 		ExpectError: acctest.Says(`There is no image with the id 00000000-0000-0000-0000-000000000000 in the OpenStack`),
 	})
-	w.run(t, steps...)
+	env.run(t, steps...)
 	require.Empty(t, cloud.CredentialNames())
 }

@@ -18,9 +18,9 @@ import (
 // The machines that are named go and no others, once; a mark that an operation left which
 // nobody goes on with is taken off.
 func TestAccWorkloadCluster_removesNamedMachines(t *testing.T) {
-	w := newWorld(t)
+	env := newEnv(t)
 	group := func(arguments string) string {
-		return w.config(inMemory("1.34.0", `a = { `+arguments+` }, b = { replicas = 1 }`), `
+		return env.config(inMemory("1.34.0", `a = { `+arguments+` }, b = { replicas = 1 }`), `
 variable "machines" {
   type    = set(string)
   default = []
@@ -28,7 +28,7 @@ variable "machines" {
 `)
 	}
 	ofGroup := func(name string) []string {
-		return strings.Fields(w.kubectl("get", "machines", "-l", "cluster.x-k8s.io/deployment-name=edge-"+name, "-o", "jsonpath={.items[*].metadata.name}"))
+		return strings.Fields(env.kubectl("get", "machines", "-l", "cluster.x-k8s.io/deployment-name=edge-"+name, "-o", "jsonpath={.items[*].metadata.name}"))
 	}
 	named := func(v config.Variables, machines ...string) {
 		var all []config.Variable
@@ -40,7 +40,7 @@ variable "machines" {
 	// The names are known once the cluster is there.
 	two, three, other := config.Variables{}, config.Variables{}, config.Variables{}
 	kept := ""
-	w.run(t,
+	env.run(t,
 		resource.TestStep{
 			Config: group(`replicas = 3, remove_machines = var.machines`),
 			// What is named at birth means nothing.
@@ -77,8 +77,8 @@ variable "machines" {
 		},
 		resource.TestStep{
 			PreConfig: func() {
-				id := w.kubectl("get", "cluster", "edge", "-o", `jsonpath={.metadata.labels.vnf\.nfv-iac\.github\.io/instance-id}`)
-				w.kubectl("annotate", "machine", kept, "cluster.x-k8s.io/delete-machine="+id)
+				id := env.kubectl("get", "cluster", "edge", "-o", `jsonpath={.metadata.labels.vnf\.nfv-iac\.github\.io/instance-id}`)
+				env.kubectl("annotate", "machine", kept, "cluster.x-k8s.io/delete-machine="+id)
 			},
 			Config: group(`replicas = 1, remove_machines = var.machines`), ConfigVariables: two,
 			ConfigPlanChecks:  updates(),
@@ -87,7 +87,7 @@ variable "machines" {
 				if left := ofGroup("a"); !slices.Equal(left, []string{kept}) {
 					return fmt.Errorf("%s was to stay, and the machines of the group are %v", kept, left)
 				}
-				if mark := w.kubectl("get", "machine", kept, "-o", `jsonpath={.metadata.annotations.cluster\.x-k8s\.io/delete-machine}`); mark != "" {
+				if mark := env.kubectl("get", "machine", kept, "-o", `jsonpath={.metadata.annotations.cluster\.x-k8s\.io/delete-machine}`); mark != "" {
 					return fmt.Errorf("machine %s is still marked", kept)
 				}
 				return nil

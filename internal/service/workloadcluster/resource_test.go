@@ -29,7 +29,7 @@ func groupHas(group, field string, want int64) statecheck.StateCheck {
 // A cluster of the embedded chart: created, resized, a group added and one removed,
 // upgraded, and removed, with nothing of its kubeconfig in the state.
 func TestAccWorkloadCluster_chart(t *testing.T) {
-	w := newWorld(t)
+	env := newEnv(t)
 	ephemeral := `
 ephemeral "vnf_capi_workload_kubeconfig" "test" {
   vim_id    = vnf_capi_workload_cluster.test.kubeconfig_ref.vim_id
@@ -39,9 +39,9 @@ ephemeral "vnf_capi_workload_kubeconfig" "test" {
 }
 `
 	empty := resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}
-	w.run(t,
+	env.run(t,
 		resource.TestStep{
-			Config:           w.config(inMemory("1.34.0", `a = { replicas = 1 }`), ephemeral),
+			Config:           env.config(inMemory("1.34.0", `a = { replicas = 1 }`), ephemeral),
 			ConfigPlanChecks: planned(plancheck.ResourceActionCreate),
 			ConfigStateChecks: []statecheck.StateCheck{
 				status("INSTANTIATED"), groupHas("a", "available", 1),
@@ -59,39 +59,39 @@ ephemeral "vnf_capi_workload_kubeconfig" "test" {
 					"cluster.x-k8s.io/v1beta2/MachineDeployment edge-a": knownvalue.StringRegexp(regexp.MustCompile(`^sha256:`)),
 				})),
 			},
-			Check: w.holdsNoKubeconfig(),
+			Check: env.holdsNoKubeconfig(),
 		},
-		resource.TestStep{Config: w.config(inMemory("1.34.0", `a = { replicas = 1 }`), ephemeral), ConfigPlanChecks: empty},
+		resource.TestStep{Config: env.config(inMemory("1.34.0", `a = { replicas = 1 }`), ephemeral), ConfigPlanChecks: empty},
 		resource.TestStep{
 			// One group is resized, one comes.
-			Config:            w.config(inMemory("1.34.0", `a = { replicas = 2 }, b = { min = 1, max = 3 }`)),
+			Config:            env.config(inMemory("1.34.0", `a = { replicas = 2 }, b = { min = 1, max = 3 }`)),
 			ConfigPlanChecks:  updates(),
 			ConfigStateChecks: []statecheck.StateCheck{groupHas("a", "available", 2), groupHas("b", "available", 1)},
 		},
 		resource.TestStep{
 			// An autoscaler's number is no drift.
-			PreConfig:        func() { w.kubectl("scale", "machinedeployment/edge-b", "--replicas=2") },
-			Config:           w.config(inMemory("1.34.0", `a = { replicas = 2 }, b = { min = 1, max = 3 }`)),
+			PreConfig:        func() { env.kubectl("scale", "machinedeployment/edge-b", "--replicas=2") },
+			Config:           env.config(inMemory("1.34.0", `a = { replicas = 2 }, b = { min = 1, max = 3 }`)),
 			ConfigPlanChecks: empty,
 		},
 		resource.TestStep{
 			// One group goes, and all is upgraded.
-			Config:           w.config(inMemory("1.35.0", `b = { min = 1, max = 3 }`)),
+			Config:           env.config(inMemory("1.35.0", `b = { min = 1, max = 3 }`)),
 			ConfigPlanChecks: updates(),
-			Check:            func(*terraform.State) error { return w.upgradedInOrder("b", "v1.35.0") },
+			Check:            func(*terraform.State) error { return env.upgradedInOrder("b", "v1.35.0") },
 			ConfigStateChecks: []statecheck.StateCheck{
 				statecheck.ExpectKnownValue(address, tfjsonpath.New("running_version"), knownvalue.StringExact("v1.35.0")),
 				statecheck.ExpectKnownValue(address, tfjsonpath.New("node_group_status"), knownvalue.MapSizeExact(1)),
 				statecheck.ExpectKnownValue(address, tfjsonpath.New("node_group_status").AtMapKey("b").AtMapKey("version"), knownvalue.StringExact("v1.35.0")),
 			},
 		},
-		resource.TestStep{Config: w.config(inMemory("1.35.0", `b = { min = 1, max = 3 }`)), ConfigPlanChecks: empty},
+		resource.TestStep{Config: env.config(inMemory("1.35.0", `b = { min = 1, max = 3 }`)), ConfigPlanChecks: empty},
 		resource.TestStep{
-			Config:      w.config(inMemory("1.34.0", `b = { min = 1, max = 3 }`)),
+			Config:      env.config(inMemory("1.34.0", `b = { min = 1, max = 3 }`)),
 			ExpectError: acctest.Says(`Kubernetes supports no downgrade`),
 		},
 		resource.TestStep{
-			Config:      w.config(inMemory("1.37.0", `b = { min = 1, max = 3 }`)),
+			Config:      env.config(inMemory("1.37.0", `b = { min = 1, max = 3 }`)),
 			ExpectError: acctest.Says(`one minor version at a time: to 1\.36 first`),
 		},
 	)
@@ -99,18 +99,18 @@ ephemeral "vnf_capi_workload_kubeconfig" "test" {
 
 // upgradedInOrder checks that a node group was told of a version after the control plane
 // had replaced its machines, and that no machine is left of another version.
-func (w *world) upgradedInOrder(group, version string) error {
-	for _, has := range strings.Fields(w.kubectl("get", "machines", "-o", "jsonpath={.items[*].spec.version}")) {
+func (env *testEnv) upgradedInOrder(group, version string) error {
+	for _, has := range strings.Fields(env.kubectl("get", "machines", "-o", "jsonpath={.items[*].spec.version}")) {
 		if has != version {
 			return fmt.Errorf("a machine has version %s after the upgrade to %s", has, version)
 		}
 	}
-	over := w.kubectl("get", "kubeadmcontrolplane/edge-control-plane", "-o", `jsonpath={.status.conditions[?(@.type=="RollingOut")].lastTransitionTime}`)
-	told := w.kubectl("get", "machinedeployment/edge-"+group, "--show-managed-fields", "-o", `jsonpath={.metadata.managedFields[?(@.manager=="terraform-provider-vnf")].time}`)
+	over := env.kubectl("get", "kubeadmcontrolplane/edge-control-plane", "-o", `jsonpath={.status.conditions[?(@.type=="RollingOut")].lastTransitionTime}`)
+	told := env.kubectl("get", "machinedeployment/edge-"+group, "--show-managed-fields", "-o", `jsonpath={.metadata.managedFields[?(@.manager=="terraform-provider-vnf")].time}`)
 	end, err := time.Parse(time.RFC3339, over)
-	require.NoError(w, err)
+	require.NoError(env, err)
 	began, err := time.Parse(time.RFC3339, told)
-	require.NoError(w, err)
+	require.NoError(env, err)
 	if began.Before(end) {
 		return fmt.Errorf("the control plane had replaced its machines at %s, and the node group was told at %s", over, told)
 	}
@@ -119,8 +119,8 @@ func (w *world) upgradedInOrder(group, version string) error {
 
 // A topology of a ClusterClass is one object, of which Cluster API makes the others.
 func TestAccWorkloadCluster_topology(t *testing.T) {
-	w := newWorld(t)
-	w.lab.ClusterClass(t, w.namespace)
+	env := newEnv(t)
+	env.lab.ClusterClass(t, env.namespace)
 	arguments := func(groups string) string {
 		return `
   kubernetes_version = "1.34.0"
@@ -130,38 +130,38 @@ func TestAccWorkloadCluster_topology(t *testing.T) {
   node_groups        = { ` + groups + ` }
 `
 	}
-	w.run(t,
+	env.run(t,
 		resource.TestStep{
-			Config:            w.config(arguments(`a = { class = "default-worker", replicas = 1 }`)),
+			Config:            env.config(arguments(`a = { class = "default-worker", replicas = 1 }`)),
 			ConfigStateChecks: []statecheck.StateCheck{status("INSTANTIATED"), groupHas("a", "up_to_date", 1)},
 		},
 		resource.TestStep{
-			Config:           w.config(arguments(`a = { class = "default-worker", replicas = 1 }`)),
+			Config:           env.config(arguments(`a = { class = "default-worker", replicas = 1 }`)),
 			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
 		},
 		resource.TestStep{
 			// What the management cluster would refuse is an error of the plan.
-			Config:      w.config(arguments(`a = { class = "no-such-worker", replicas = 1 }`)),
+			Config:      env.config(arguments(`a = { class = "no-such-worker", replicas = 1 }`)),
 			PlanOnly:    true,
 			ExpectError: acctest.Says(`no-such-worker`),
 		},
 		resource.TestStep{
 			// Behind Terraform's back, through the topology itself.
 			PreConfig: func() {
-				w.kubectl("patch", "cluster", "edge", "--type=json", `-p=[{"op":"replace","path":"/spec/topology/workers/machineDeployments/0/replicas","value":3}]`)
-				w.kubectl("wait", "machinedeployments", "--all", "--for=jsonpath={.spec.replicas}=3", "--timeout=2m")
+				env.kubectl("patch", "cluster", "edge", "--type=json", `-p=[{"op":"replace","path":"/spec/topology/workers/machineDeployments/0/replicas","value":3}]`)
+				env.kubectl("wait", "machinedeployments", "--all", "--for=jsonpath={.spec.replicas}=3", "--timeout=2m")
 			},
-			Config:            w.config(arguments(`a = { class = "default-worker", replicas = 1 }`)),
+			Config:            env.config(arguments(`a = { class = "default-worker", replicas = 1 }`)),
 			ConfigPlanChecks:  updates(),
 			ConfigStateChecks: []statecheck.StateCheck{groupHas("a", "replicas", 1)},
 		},
 		resource.TestStep{
-			Config:            w.config(arguments(`a = { class = "default-worker", replicas = 1 }, b = { class = "default-worker", replicas = 1 }`)),
+			Config:            env.config(arguments(`a = { class = "default-worker", replicas = 1 }, b = { class = "default-worker", replicas = 1 }`)),
 			ConfigPlanChecks:  updates(),
 			ConfigStateChecks: []statecheck.StateCheck{groupHas("b", "available", 1)},
 		},
 		resource.TestStep{
-			Config:            w.config(arguments(`b = { class = "default-worker", replicas = 1 }`)),
+			Config:            env.config(arguments(`b = { class = "default-worker", replicas = 1 }`)),
 			ConfigPlanChecks:  updates(),
 			ConfigStateChecks: []statecheck.StateCheck{statecheck.ExpectKnownValue(address, tfjsonpath.New("node_group_status"), knownvalue.MapSizeExact(1))},
 		},
@@ -171,10 +171,10 @@ func TestAccWorkloadCluster_topology(t *testing.T) {
 // A topology whose workload API is a real one: the cluster becomes a VIM in the same
 // apply, with what a network function needs of it.
 func TestAccWorkloadCluster_topologyOfARealCluster(t *testing.T) {
-	w := newWorld(t)
-	w.lab.LabClass(t, w.namespace)
+	env := newEnv(t)
+	env.lab.LabClass(t, env.namespace)
 	config := func(replicas int) string {
-		return w.config(fmt.Sprintf(`
+		return env.config(fmt.Sprintf(`
   kubernetes_version = "1.36.3"
   topology           = { class = "lab" }
   control_plane      = { replicas = 1 }
@@ -196,9 +196,9 @@ resource "vnf_instance" "hello" {
   package_id = vnf_package.hello.id
   namespace  = "hello"
 }
-`, acctest.ExamplePackage(w, "hello")))
+`, acctest.ExamplePackage(env, "hello")))
 	}
-	w.run(t,
+	env.run(t,
 		resource.TestStep{
 			Config: config(1),
 			ConfigStateChecks: []statecheck.StateCheck{
@@ -216,7 +216,7 @@ resource "vnf_instance" "hello" {
 
 // The bad inputs of the arguments, each with what the user reads.
 func TestAccWorkloadCluster_badInput(t *testing.T) {
-	w := newWorld(t)
+	env := newEnv(t)
 	for name, c := range map[string]struct{ arguments, want string }{
 		"no form":       {``, `No attribute specified when one \(and only one\) of`},
 		"two forms":     {`chart = { name = "in-memory" }` + "\n" + `template = { content = "x" }`, `2 attributes specified when one \(and only one\)`},
@@ -235,14 +235,14 @@ func TestAccWorkloadCluster_badInput(t *testing.T) {
 		"template's own":    {`template = { content = "a: $${FOO}" }`, `needs values for FOO`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inner := *w
+			inner := *env
 			inner.TB = t
 			resource.Test(t, resource.TestCase{
 				ProtoV6ProviderFactories: acctest.Factories(),
 				Steps: []resource.TestStep{
-					{Config: inner.store.Config(acctest.VIM(t, w.lab, "test"))},
+					{Config: inner.store.Config(acctest.VIM(t, env.lab, "test"))},
 					{Config: inner.config(c.arguments), PlanOnly: true, ExpectError: acctest.Says(c.want)},
-					{Config: inner.store.Config(acctest.VIM(t, w.lab, "test"))},
+					{Config: inner.store.Config(acctest.VIM(t, env.lab, "test"))},
 				},
 			})
 		})

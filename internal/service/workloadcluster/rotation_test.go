@@ -12,16 +12,18 @@ import (
 
 // A trigger has Cluster API make the kubeconfig anew once, and the sink gets it.
 func TestAccWorkloadCluster_regeneratesKubeconfig(t *testing.T) {
-	w := newWorld(t)
+	env := newEnv(t)
 	s := newSink(t)
 	config := func(trigger string) string {
-		return w.config(inMemory("1.34.0", "") + fmt.Sprintf("  regenerate_kubeconfig = %q\n", trigger) + s.argument("/"))
+		return env.config(inMemory("1.34.0", "") + fmt.Sprintf("  regenerate_kubeconfig = %q\n", trigger) + s.argument("/"))
 	}
 	first := ""
-	uid := func() string { return w.kubectl("get", "secret", "edge-kubeconfig", "-o", "jsonpath={.metadata.uid}") }
+	uid := func() string {
+		return env.kubectl("get", "secret", "edge-kubeconfig", "-o", "jsonpath={.metadata.uid}")
+	}
 	delivered := func(count int) resource.TestCheckFunc {
 		return func(*terraform.State) error {
-			live := w.kubectl("get", "secret", "edge-kubeconfig", "-o", "go-template={{ .data.value | base64decode }}")
+			live := env.kubectl("get", "secret", "edge-kubeconfig", "-o", "go-template={{ .data.value | base64decode }}")
 			got, err := s.last(count)
 			if err == nil && got.kubeconfig != live+"\n" && got.kubeconfig != live {
 				err = fmt.Errorf("the sink has another kubeconfig than the management cluster")
@@ -29,7 +31,7 @@ func TestAccWorkloadCluster_regeneratesKubeconfig(t *testing.T) {
 			return err
 		}
 	}
-	w.run(t,
+	env.run(t,
 		resource.TestStep{
 			Config:            config("at birth"),
 			ConfigStateChecks: []statecheck.StateCheck{status("INSTANTIATED")},
@@ -39,7 +41,7 @@ func TestAccWorkloadCluster_regeneratesKubeconfig(t *testing.T) {
 			Config:            config("leaked"),
 			ConfigPlanChecks:  updates(),
 			ConfigStateChecks: []statecheck.StateCheck{status("INSTANTIATED")},
-			Check: resource.ComposeTestCheckFunc(delivered(2), w.holdsNoKubeconfig(), func(*terraform.State) error {
+			Check: resource.ComposeTestCheckFunc(delivered(2), env.holdsNoKubeconfig(), func(*terraform.State) error {
 				if uid() == first {
 					return fmt.Errorf("the kubeconfig is the old one")
 				}

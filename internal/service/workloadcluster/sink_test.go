@@ -107,7 +107,7 @@ spec:
 
 // received checks the last delivery, and that the state holds neither the kubeconfig
 // nor the header.
-func (w *world) received(s *sink, count int, want received) resource.TestCheckFunc {
+func (env *testEnv) received(s *sink, count int, want received) resource.TestCheckFunc {
 	return func(state *terraform.State) error {
 		got, err := s.last(count)
 		if err != nil {
@@ -135,18 +135,18 @@ func (w *world) received(s *sink, count int, want received) resource.TestCheckFu
 // A server that refuses leaves a cluster that the next apply sends again; then it is
 // sent to whoever is new.
 func TestAccWorkloadCluster_credentialsSink(t *testing.T) {
-	w := newWorld(t)
+	env := newEnv(t)
 	s := newSink(t)
-	kubeconfig, _ := w.kubeconfig(time.Now().Add(1000 * time.Hour))
-	w.plantSecret("edge-kubeconfig", map[string]string{"value": kubeconfig})
+	kubeconfig, _ := env.kubeconfig(time.Now().Add(1000 * time.Hour))
+	env.plantSecret("edge-kubeconfig", map[string]string{"value": kubeconfig})
 	config := func(sink string) string {
-		return w.config(fmt.Sprintf("  template = { content = %q }\n  paused = true\n", pausedCluster) + sink)
+		return env.config(fmt.Sprintf("  template = { content = %q }\n  paused = true\n", pausedCluster) + sink)
 	}
 	want := received{path: "/first", authorization: sinkToken, kubeconfig: kubeconfig}
 	second := want
 	second.path = "/second"
 	empty := resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}
-	w.run(t,
+	env.run(t,
 		resource.TestStep{
 			Config:      config(`  credentials_sink = { url = "http://sink.example.org" }`),
 			ExpectError: acctest.Says(`A URL that begins with https:// is expected`),
@@ -163,7 +163,7 @@ func TestAccWorkloadCluster_credentialsSink(t *testing.T) {
 			PreConfig:          func() { s.says(http.StatusForbidden) },
 			Config:             config(s.argument("/first")),
 			ConfigStateChecks:  []statecheck.StateCheck{status("FAILED_TEMP")},
-			Check:              w.received(s, 1, want),
+			Check:              env.received(s, 1, want),
 			ExpectNonEmptyPlan: true,
 		},
 		resource.TestStep{
@@ -171,22 +171,22 @@ func TestAccWorkloadCluster_credentialsSink(t *testing.T) {
 			Config:            config(s.argument("/first")),
 			ConfigPlanChecks:  updates(),
 			ConfigStateChecks: []statecheck.StateCheck{status("INSTANTIATED")},
-			Check:             w.received(s, 2, want),
+			Check:             env.received(s, 2, want),
 		},
-		resource.TestStep{Config: config(s.argument("/first")), ConfigPlanChecks: empty, Check: w.received(s, 2, want)},
+		resource.TestStep{Config: config(s.argument("/first")), ConfigPlanChecks: empty, Check: env.received(s, 2, want)},
 		resource.TestStep{
 			Config:           config(s.argument("/second")),
 			ConfigPlanChecks: updates(),
-			Check:            w.received(s, 3, second),
+			Check:            env.received(s, 3, second),
 		},
 		resource.TestStep{
-			Config:      config(strings.ReplaceAll(s.argument("/third"), fmt.Sprintf("%q", s.ca()), fmt.Sprintf("%q", w.pki("ca.crt")))),
+			Config:      config(strings.ReplaceAll(s.argument("/third"), fmt.Sprintf("%q", s.ca()), fmt.Sprintf("%q", env.pki("ca.crt")))),
 			ExpectError: acctest.Says(`(?s)sending the kubeconfig of workload cluster \S+/edge to 127\.0\.0\.1:\d+:.*unknown authority`),
 		},
 		resource.TestStep{
 			Config:            config(s.argument("/second")),
 			ConfigStateChecks: []statecheck.StateCheck{status("INSTANTIATED")},
-			Check:             w.received(s, 3, second),
+			Check:             env.received(s, 3, second),
 		},
 		resource.TestStep{
 			// Without the sink nothing is sent and nothing is done.
@@ -195,7 +195,7 @@ func TestAccWorkloadCluster_credentialsSink(t *testing.T) {
 			Check:             func(*terraform.State) error { _, err := s.last(3); return err },
 		},
 		resource.TestStep{
-			PreConfig: func() { w.lab.Pause(t, w.namespace, "edge", false) },
+			PreConfig: func() { env.lab.Pause(t, env.namespace, "edge", false) },
 			Config:    config(""),
 			Destroy:   true,
 		},
@@ -203,12 +203,12 @@ func TestAccWorkloadCluster_credentialsSink(t *testing.T) {
 }
 
 // hookedPackage writes a package of plain manifests whose VNFD names a management driver.
-func (w *world) hookedPackage(driver string) string {
-	w.Helper()
-	dir := filepath.Join(w.TempDir(), "package")
-	acctest.Write(w, dir, "TOSCA-Metadata/TOSCA.meta", "TOSCA-Meta-File-Version: 1.0\nCSAR-Version: 1.1\nCreated-By: test\nEntry-Definitions: Definitions/vnfd.yaml\n\nName: Files/cluster.yaml\nContent-Type: application/yaml\n")
-	acctest.Write(w, dir, "Files/cluster.yaml", pausedCluster)
-	acctest.Write(w, dir, "Definitions/vnfd.yaml", `tosca_definitions_version: tosca_simple_yaml_1_3
+func (env *testEnv) hookedPackage(driver string) string {
+	env.Helper()
+	dir := filepath.Join(env.TempDir(), "package")
+	acctest.Write(env, dir, "TOSCA-Metadata/TOSCA.meta", "TOSCA-Meta-File-Version: 1.0\nCSAR-Version: 1.1\nCreated-By: test\nEntry-Definitions: Definitions/vnfd.yaml\n\nName: Files/cluster.yaml\nContent-Type: application/yaml\n")
+	acctest.Write(env, dir, "Files/cluster.yaml", pausedCluster)
+	acctest.Write(env, dir, "Definitions/vnfd.yaml", `tosca_definitions_version: tosca_simple_yaml_1_3
 topology_template:
   node_templates:
     VNF:
@@ -234,24 +234,24 @@ topology_template:
           type: tosca.artifacts.Implementation.Python
           file: ../Scripts/sender.py
 `)
-	acctest.Write(w, dir, "Scripts/sender.py", "raise SystemExit('no script of a package is run')\n")
+	acctest.Write(env, dir, "Scripts/sender.py", "raise SystemExit('no script of a package is run')\n")
 	return dir
 }
 
 // A package of plain manifests sends what its Cluster gives when its VNFD names the
 // driver; a driver that is not built in is an error of the plan.
 func TestAccWorkloadCluster_instanceSink(t *testing.T) {
-	w := newWorld(t)
+	env := newEnv(t)
 	s := newSink(t)
-	kubeconfig, _ := w.kubeconfig(time.Now().Add(1000 * time.Hour))
-	w.plantSecret("edge-kubeconfig", map[string]string{"value": kubeconfig})
+	kubeconfig, _ := env.kubeconfig(time.Now().Add(1000 * time.Hour))
+	env.plantSecret("edge-kubeconfig", map[string]string{"value": kubeconfig})
 	const sender = "mgmt-drivers-credentials-sender"
 	packages := map[string]string{}
 	for _, driver := range []string{sender, "mgmt-drivers-ansible"} {
-		packages[driver] = w.hookedPackage(driver)
+		packages[driver] = env.hookedPackage(driver)
 	}
 	config := func(driver, arguments string) string {
-		return w.store.Config(acctest.VIM(w, w.lab, "test"), fmt.Sprintf(`
+		return env.store.Config(acctest.VIM(env, env.lab, "test"), fmt.Sprintf(`
 resource "vnf_package" "test" {
   name   = "test"
   source = %q
@@ -265,7 +265,7 @@ resource "vnf_instance" "test" {
   readiness  = [{ kind = "cluster.x-k8s.io/Cluster", condition = "Paused" }]
 %s
 }
-`, packages[driver], w.namespace, arguments))
+`, packages[driver], env.namespace, arguments))
 	}
 	acctest.PreCheck(t)
 	resource.Test(t, resource.TestCase{
@@ -285,14 +285,14 @@ resource "vnf_instance" "test" {
 				ConfigStateChecks: []statecheck.StateCheck{
 					statecheck.ExpectKnownValue("vnf_instance.test", tfjsonpath.New("status"), knownvalue.StringExact("INSTANTIATED")),
 				},
-				Check: w.received(s, 1, received{path: "/clusters", authorization: sinkToken, kubeconfig: kubeconfig}),
+				Check: env.received(s, 1, received{path: "/clusters", authorization: sinkToken, kubeconfig: kubeconfig}),
 			},
 			{
 				Config:           config(sender, s.argument("/clusters")),
 				ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
 			},
 			{
-				PreConfig: func() { w.lab.Pause(t, w.namespace, "edge", false) },
+				PreConfig: func() { env.lab.Pause(t, env.namespace, "edge", false) },
 				Config:    config(sender, s.argument("/clusters")),
 				Destroy:   true,
 			},

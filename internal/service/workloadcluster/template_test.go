@@ -35,7 +35,7 @@ const fromTemplate = `cluster_template = { definition = vnf_capi_cluster_templat
 // up, is the same without the store's records, and is upgraded by the template. The chart
 // of the template is in a registry, for which the cluster has the password.
 func TestAccWorkloadCluster_clusterTemplate(t *testing.T) {
-	w := newWorld(t)
+	env := newEnv(t)
 	chart := packedInMemory(t)
 	registry := charttest.Registry(t, chart)
 	memoryTemplate := fmt.Sprintf(`  chart = { oci = "oci://%s/charts/%s", version = ">=0.0.1", ca_certificate = %q, values = { provisioning = { startupDuration = "1s" } } }`, registry.Host, chart.Name, registry.CA)
@@ -47,10 +47,10 @@ func TestAccWorkloadCluster_clusterTemplate(t *testing.T) {
 	exactly := strings.Replace(memoryTemplate, ">=0.0.1", chart.Version, 1)
 	var asked int64
 	digest := knownvalue.StringRegexp(regexp.MustCompile(`^sha256:`))
-	w.run(t,
-		resource.TestStep{Config: w.store.Config(acctest.VIM(t, w.lab, "test"))},
+	env.run(t,
+		resource.TestStep{Config: env.store.Config(acctest.VIM(t, env.lab, "test"))},
 		resource.TestStep{
-			Config: w.config(fromTemplate, clusterTemplate("1.34.0", memoryTemplate)),
+			Config: env.config(fromTemplate, clusterTemplate("1.34.0", memoryTemplate)),
 			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
 				plancheck.ExpectResourceAction(address, plancheck.ResourceActionCreate),
 				plancheck.ExpectKnownValue(address, tfjsonpath.New("objects"), knownvalue.MapPartial(map[string]knownvalue.Check{
@@ -70,7 +70,7 @@ func TestAccWorkloadCluster_clusterTemplate(t *testing.T) {
 			},
 		},
 		resource.TestStep{
-			Config:           w.config(fromTemplate, clusterTemplate("1.34.0", memoryTemplate)),
+			Config:           env.config(fromTemplate, clusterTemplate("1.34.0", memoryTemplate)),
 			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
 			Check: func(*terraform.State) error {
 				assert.Equal(t, asked, registry.Requests.Load(), "requests to the registry")
@@ -78,18 +78,18 @@ func TestAccWorkloadCluster_clusterTemplate(t *testing.T) {
 			},
 		},
 		resource.TestStep{
-			Config:      w.config(fromTemplate, clusterTemplate("1.34.0", strings.Replace(memoryTemplate, ">=0.0.1", "9.9.9", 1))),
+			Config:      env.config(fromTemplate, clusterTemplate("1.34.0", strings.Replace(memoryTemplate, ">=0.0.1", "9.9.9", 1))),
 			PlanOnly:    true,
 			ExpectError: acctest.Says(`has no chart .* of version "9\.9\.9"`),
 		},
 		resource.TestStep{
-			Config:      w.config(fromTemplate, clusterTemplate("1.36.0", memoryTemplate)),
+			Config:      env.config(fromTemplate, clusterTemplate("1.36.0", memoryTemplate)),
 			PlanOnly:    true,
 			ExpectError: acctest.Says(`one minor version at a time: to 1\.35 first`),
 		},
 		resource.TestStep{
 			PreConfig:        func() { asked = registry.Requests.Load() },
-			Config:           w.config(fromTemplate, clusterTemplate("1.35.0", exactly)),
+			Config:           env.config(fromTemplate, clusterTemplate("1.35.0", exactly)),
 			ConfigPlanChecks: updates(),
 			ConfigStateChecks: []statecheck.StateCheck{
 				status("INSTANTIATED"),
@@ -102,13 +102,13 @@ func TestAccWorkloadCluster_clusterTemplate(t *testing.T) {
 			},
 		},
 		resource.TestStep{
-			Config:      w.config(fromTemplate, clusterTemplate("1.34.0", exactly)),
+			Config:      env.config(fromTemplate, clusterTemplate("1.34.0", exactly)),
 			PlanOnly:    true,
 			ExpectError: acctest.Says(`Kubernetes supports no downgrade`),
 		},
 		resource.TestStep{
-			PreConfig:         func() { w.store.Clear(t) },
-			Config:            w.config(fromTemplate, clusterTemplate("1.35.0", exactly)),
+			PreConfig:         func() { env.store.Clear(t) },
+			Config:            env.config(fromTemplate, clusterTemplate("1.35.0", exactly)),
 			ConfigPlanChecks:  resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
 			ConfigStateChecks: []statecheck.StateCheck{status("INSTANTIATED")},
 		},
@@ -118,7 +118,7 @@ func TestAccWorkloadCluster_clusterTemplate(t *testing.T) {
 // Without credentials for an OpenStack nothing comes up: the objects are those of the plan,
 // the next plan resumes, and all is removed again.
 func TestAccWorkloadCluster_openstack(t *testing.T) {
-	w := newWorld(t)
+	env := newEnv(t)
 	template := clusterTemplate("1.34.0", `
   control_plane_flavour = "m1.large"
   node_flavour          = "m1.medium"
@@ -149,10 +149,10 @@ func TestAccWorkloadCluster_openstack(t *testing.T) {
 		"controlplane.cluster.x-k8s.io/v1beta2/KubeadmControlPlane edge-control-plane": digest,
 		"cluster.x-k8s.io/v1beta2/MachineDeployment edge-upf":                          digest,
 	})
-	w.run(t,
-		resource.TestStep{Config: w.store.Config(acctest.VIM(t, w.lab, "test"))},
+	env.run(t,
+		resource.TestStep{Config: env.store.Config(acctest.VIM(t, env.lab, "test"))},
 		resource.TestStep{
-			Config: w.config(arguments, template),
+			Config: env.config(arguments, template),
 			ConfigPlanChecks: resource.ConfigPlanChecks{
 				PreApply: []plancheck.PlanCheck{plancheck.ExpectKnownValue(address, tfjsonpath.New("objects"), planned)},
 				// Resuming changes nothing of what there is.
@@ -166,23 +166,23 @@ func TestAccWorkloadCluster_openstack(t *testing.T) {
 		},
 		resource.TestStep{
 			PreConfig: func() {
-				assert.Equal(t, "cloud ovn internet", w.kubectl("get", "openstackcluster", "edge", "-o",
+				assert.Equal(t, "cloud ovn internet", env.kubectl("get", "openstackcluster", "edge", "-o",
 					"jsonpath={.spec.identityRef.name} {.spec.apiServerLoadBalancer.provider} {.spec.externalNetwork.filter.name}"))
-				worker := w.kubectl("get", "machinedeployment", "edge-upf", "-o", "jsonpath={.spec.template.spec.infrastructureRef.name}")
+				worker := env.kubectl("get", "machinedeployment", "edge-upf", "-o", "jsonpath={.spec.template.spec.infrastructureRef.name}")
 				assert.Equal(t, `m1.fast ops {"sizeGiB":60,"type":"fast"} [{},{"fixedIPs":[{"subnet":{"id":"e63ca1a0-f69d-4fbf-b306-310857b1afe5"}}],"network":{"filter":{"name":"n6","tags":["external"]}}}]`,
-					w.kubectl("get", "openstackmachinetemplate", worker, "-o",
+					env.kubectl("get", "openstackmachinetemplate", worker, "-o",
 						"jsonpath={.spec.template.spec.flavor} {.spec.template.spec.sshKeyName} {.spec.template.spec.rootVolume} {.spec.template.spec.ports}"))
 			},
-			Config:      w.config(arguments, template),
+			Config:      env.config(arguments, template),
 			ExpectError: acctest.Says(`Unable to Update Workload Cluster "edge"`),
 		},
 	)
-	assert.Empty(t, w.kubectl("get", "openstackclusters,openstackmachinetemplates,kubeadmconfigtemplates,machinehealthchecks", "-o", "name", "--ignore-not-found"))
+	assert.Empty(t, env.kubectl("get", "openstackclusters,openstackmachinetemplates,kubeadmconfigtemplates,machinehealthchecks", "-o", "name", "--ignore-not-found"))
 }
 
 // What template and cluster say must go together.
 func TestAccWorkloadCluster_badTemplate(t *testing.T) {
-	w := newWorld(t)
+	env := newEnv(t)
 	for name, c := range map[string]struct{ arguments, want string }{
 		"two forms":  {fromTemplate + "\n" + `chart = { name = "in-memory" }`, `2 attributes specified when one`},
 		"definition": {`cluster_template = { definition = "standard" }`, `Write definition = vnf_capi_cluster_template`},
@@ -195,14 +195,14 @@ func TestAccWorkloadCluster_badTemplate(t *testing.T) {
 			`chart_credentials are for a chart from a repository or registry, and that of the template is openstack`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inner := *w
+			inner := *env
 			inner.TB = t
 			resource.Test(t, resource.TestCase{
 				ProtoV6ProviderFactories: acctest.Factories(),
 				Steps: []resource.TestStep{
-					{Config: inner.store.Config(acctest.VIM(t, w.lab, "test"))},
+					{Config: inner.store.Config(acctest.VIM(t, env.lab, "test"))},
 					{Config: inner.config(c.arguments, clusterTemplate("1.34.0", "")), PlanOnly: true, ExpectError: acctest.Says(c.want)},
-					{Config: inner.store.Config(acctest.VIM(t, w.lab, "test"))},
+					{Config: inner.store.Config(acctest.VIM(t, env.lab, "test"))},
 				},
 			})
 		})

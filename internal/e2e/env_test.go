@@ -43,8 +43,8 @@ type site struct {
 // vim is the name of the vnf_vim.
 func (s *site) vim() string { return cmp.Or(s.connection, "test") }
 
-// world is a lab with a gateway before it, a store, a namespace and one module.
-type world struct {
+// testEnv is a lab with a gateway before it, a store, a namespace and one module.
+type testEnv struct {
 	*module
 	// site is the instance's own cluster, further are the others.
 	site
@@ -57,42 +57,42 @@ type world struct {
 	foreign bool
 }
 
-// newWorld returns a world whose namespace does not exist yet.
-func newWorld(t *testing.T) *world {
+// newEnv returns an environment whose namespace does not exist yet.
+func newEnv(t *testing.T) *testEnv {
 	t.Helper()
 	lab, built := requirements(t)
-	w := &world{module: newModule(t, built), gateway: &gateway{}, store: acctest.NewStore(t)}
-	w.records = w.store.Records(t)
+	env := &testEnv{module: newModule(t, built), gateway: &gateway{}, store: acctest.NewStore(t)}
+	env.records = env.store.Records(t)
 	random := make([]byte, 5)
 	if _, err := rand.Read(random); err != nil {
 		t.Fatal(err)
 	}
-	w.namespace = "e2e-" + hex.EncodeToString(random)
-	w.site = *w.reach(t, "", lab)
-	return w
+	env.namespace = "e2e-" + hex.EncodeToString(random)
+	env.site = *env.reach(t, "", lab)
+	return env
 }
 
 // reach returns a cluster that the provider reaches through the gateway.
-func (w *world) reach(t *testing.T, connection string, lab labtest.Env) *site {
+func (env *testEnv) reach(t *testing.T, connection string, lab labtest.Env) *site {
 	t.Helper()
-	s := &site{connection: connection, lab: lab, way: w.gateway.open(t, lab), server: lab.Server(t)}
+	s := &site{connection: connection, lab: lab, way: env.gateway.open(t, lab), server: lab.Server(t)}
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
-		if _, err := s.server.Do(ctx, http.MethodDelete, "/api/v1/namespaces/"+w.namespace, ""); err != nil {
-			t.Logf("removing namespace %s: %v", w.namespace, err)
+		if _, err := s.server.Do(ctx, http.MethodDelete, "/api/v1/namespaces/"+env.namespace, ""); err != nil {
+			t.Logf("removing namespace %s: %v", env.namespace, err)
 		}
 	})
 	return s
 }
 
-// sites are all clusters of the world.
-func (w *world) sites() []*site { return append([]*site{&w.site}, w.further...) }
+// sites are all clusters.
+func (env *testEnv) sites() []*site { return append([]*site{&env.site}, env.further...) }
 
 // vims are the vnf_vim of all clusters, reached through the gateway.
-func (w *world) vims() string {
+func (env *testEnv) vims() string {
 	var out strings.Builder
-	for _, s := range w.sites() {
+	for _, s := range env.sites() {
 		fmt.Fprintf(&out, `
 resource "vnf_vim" %[1]q {
   name = %[1]q
@@ -109,7 +109,7 @@ resource "vnf_vim" %[1]q {
 
 // instance is a vnf_instance with further arguments, and the postcondition that
 // every example carries.
-func (w *world) instance(name string, arguments ...string) string {
+func (env *testEnv) instance(name string, arguments ...string) string {
 	return fmt.Sprintf(`
 resource "vnf_instance" "test" {
   name            = %q
@@ -125,7 +125,7 @@ resource "vnf_instance" "test" {
     }
   }
 }
-`, name, w.namespace, strings.Join(arguments, "\n  "))
+`, name, env.namespace, strings.Join(arguments, "\n  "))
 }
 
 func pkg(source string) string {
@@ -133,47 +133,47 @@ func pkg(source string) string {
 }
 
 // configure writes a whole configuration over the package of that path.
-func (w *world) configure(source string, arguments ...string) {
-	w.Helper()
-	w.write(w.store.Provider(), w.vims(), pkg(source), w.instance("test", arguments...))
+func (env *testEnv) configure(source string, arguments ...string) {
+	env.Helper()
+	env.write(env.store.Provider(), env.vims(), pkg(source), env.instance("test", arguments...))
 }
 
 // uids maps each object that the provider made to its UID.
-func (w *world) uids() map[string]string {
-	w.Helper()
+func (env *testEnv) uids() map[string]string {
+	env.Helper()
 	out := map[string]string{}
-	for _, e := range made(w.labelled()) {
+	for _, e := range labelledObjects(env.labelled()) {
 		out[e.key] = e.uid
 	}
 	return out
 }
 
-// exact checks that server and store hold the instance of the state, whole, once,
+// expectConsistent checks that server and store hold the instance of the state, whole, once,
 // and nothing else.
-func (w *world) exact() {
-	w.Helper()
-	instance := w.resource(address)
-	all := w.labelled()
+func (env *testEnv) expectConsistent() {
+	env.Helper()
+	instance := env.resource(address)
+	all := env.labelled()
 	var keys []string
-	for _, e := range made(all) {
+	for _, e := range labelledObjects(all) {
 		keys = append(keys, e.key)
 	}
 	slices.Sort(keys)
 	// The release of a chart is records, which belong to Helm and have no label of ours.
 	want := slices.DeleteFunc(instance.keys("objects"), func(key string) bool { return strings.HasPrefix(key, "helm.sh/v1/Release ") })
 	if diff := gocmp.Diff(want, keys); diff != "" {
-		w.Errorf("objects of the state (-) and of the server (+) differ:\n%s", diff)
+		env.Errorf("objects of the state (-) and of the server (+) differ:\n%s", diff)
 	}
 	for _, e := range all {
 		if e.instance != instance.text("id") {
-			w.Errorf("%s belongs to instance %s, and there should be %s alone", e, e.instance, instance.text("id"))
+			env.Errorf("%s belongs to instance %s, and there should be %s alone", e, e.instance, instance.text("id"))
 		}
 		if strings.HasSuffix(e.kind, "/Lease") {
-			w.Errorf("%s was left behind", e)
+			env.Errorf("%s was left behind", e)
 		}
 	}
 	var vims []string
-	for _, s := range w.sites() {
+	for _, s := range env.sites() {
 		vims = append(vims, "vnf_vim."+s.vim())
 	}
 	for kind, addresses := range map[store.Kind][]string{
@@ -181,65 +181,65 @@ func (w *world) exact() {
 	} {
 		var known, ids []string
 		for _, address := range addresses {
-			known = append(known, w.resource(address).text("id"))
+			known = append(known, env.resource(address).text("id"))
 		}
-		for _, r := range w.list(kind) {
+		for _, r := range env.list(kind) {
 			ids = append(ids, r.ID)
 		}
 		slices.Sort(known)
 		slices.Sort(ids)
 		if diff := gocmp.Diff(known, ids); diff != "" {
-			w.Errorf("records of kind %s, state (-) and store (+) differ:\n%s", kind, diff)
+			env.Errorf("records of kind %s, state (-) and store (+) differ:\n%s", kind, diff)
 		}
 	}
-	for _, op := range w.operations() {
+	for _, op := range env.operations() {
 		if !op.State.Final() {
-			w.Errorf("operation %s is %s", op.Type, op.State)
+			env.Errorf("operation %s is %s", op.Type, op.State)
 		}
 		if op.InstanceID != instance.text("id") {
-			w.Errorf("operation %s belongs to instance %s", op.Type, op.InstanceID)
+			env.Errorf("operation %s belongs to instance %s", op.Type, op.InstanceID)
 		}
 	}
 }
 
-// nothing checks that server and store hold nothing of an instance.
-func (w *world) nothing() {
-	w.Helper()
-	if left := w.labelled(); len(left) > 0 {
-		w.Errorf("left on the server: %v", left)
+// expectNothing checks that server and store hold nothing of an instance.
+func (env *testEnv) expectNothing() {
+	env.Helper()
+	if left := env.labelled(); len(left) > 0 {
+		env.Errorf("left on the server: %v", left)
 	}
 	for _, kind := range []store.Kind{store.KindInstance, store.KindOperation} {
-		if left := w.list(kind); len(left) > 0 {
-			w.Errorf("the store holds %d records of kind %s: %s", len(left), kind, left[0].Data)
+		if left := env.list(kind); len(left) > 0 {
+			env.Errorf("the store holds %d records of kind %s: %s", len(left), kind, left[0].Data)
 		}
 	}
 }
 
 // destroyed checks that nothing is left at all: no object, no namespace, no
 // record, no content.
-func (w *world) destroyed() {
-	w.Helper()
-	w.nothing()
+func (env *testEnv) destroyed() {
+	env.Helper()
+	env.expectNothing()
 	for _, kind := range []store.Kind{store.KindVIM, store.KindPackage} {
-		if left := w.list(kind); len(left) > 0 {
-			w.Errorf("the store holds %d records of kind %s: %s", len(left), kind, left[0].Data)
+		if left := env.list(kind); len(left) > 0 {
+			env.Errorf("the store holds %d records of kind %s: %s", len(left), kind, left[0].Data)
 		}
 	}
-	for _, s := range w.sites() {
-		if status, err := s.server.Do(w.Context(), http.MethodGet, "/api/v1/namespaces/"+w.namespace, ""); err != nil || (status == http.StatusOK) != w.foreign {
-			w.Errorf("namespace %s on VIM %s: status %d, %v; somebody else's: %t", w.namespace, s.vim(), status, err, w.foreign)
+	for _, s := range env.sites() {
+		if status, err := s.server.Do(env.Context(), http.MethodGet, "/api/v1/namespaces/"+env.namespace, ""); err != nil || (status == http.StatusOK) != env.foreign {
+			env.Errorf("namespace %s on VIM %s: status %d, %v; somebody else's: %t", env.namespace, s.vim(), status, err, env.foreign)
 		}
 	}
-	if left := w.blobs(); len(left) > 0 {
-		w.Errorf("contents left in the store: %v", left)
+	if left := env.blobs(); len(left) > 0 {
+		env.Errorf("contents left in the store: %v", left)
 	}
 }
 
 // blobs are the files of the store that hold contents of packages.
-func (w *world) blobs() []string {
-	w.Helper()
+func (env *testEnv) blobs() []string {
+	env.Helper()
 	var out []string
-	err := filepath.WalkDir(filepath.Join(filepath.Dir(w.store.Path), "blobs"), func(path string, e fs.DirEntry, err error) error {
+	err := filepath.WalkDir(filepath.Join(filepath.Dir(env.store.Path), "blobs"), func(path string, e fs.DirEntry, err error) error {
 		if err == nil && !e.IsDir() {
 			out = append(out, path)
 		}
@@ -249,7 +249,7 @@ func (w *world) blobs() []string {
 		return err
 	})
 	if err != nil {
-		w.Fatal(err)
+		env.Fatal(err)
 	}
 	return out
 }
@@ -264,20 +264,20 @@ type entity struct {
 
 func (e entity) String() string { return e.kind + " " + e.name }
 
-// made are the entities that the provider made as objects of a package.
-func made(all []entity) []entity {
+// labelledObjects are the entities that the provider made as objects of a package.
+func labelledObjects(all []entity) []entity {
 	return slices.DeleteFunc(slices.Clone(all), func(e entity) bool { return e.key == "" })
 }
 
-// labelled lists the objects of the world's namespace that carry the label of an
+// labelled lists the objects of the namespace that carry the label of an
 // instance, and the namespace itself, on all clusters.
-func (w *world) labelled() []entity {
-	w.Helper()
+func (env *testEnv) labelled() []entity {
+	env.Helper()
 	var all []entity
-	for _, s := range w.sites() {
-		found, err := s.server.Labelled(w.Context(), w.namespace, labelInstance)
+	for _, s := range env.sites() {
+		found, err := s.server.Labelled(env.Context(), env.namespace, labelInstance)
 		if err != nil {
-			w.Fatal(err)
+			env.Fatal(err)
 		}
 		for _, o := range found {
 			e := entity{kind: o.GroupVersion + "/" + o.Kind, name: o.Name, uid: o.UID, key: o.Annotations[annotationKey], instance: o.Labels[labelInstance]}
@@ -290,36 +290,36 @@ func (w *world) labelled() []entity {
 	return all
 }
 
-func (w *world) list(kind store.Kind) []store.Record {
-	w.Helper()
-	found, err := w.records.List(w.Context(), store.Query{Kind: kind})
+func (env *testEnv) list(kind store.Kind) []store.Record {
+	env.Helper()
+	found, err := env.records.List(env.Context(), store.Query{Kind: kind})
 	if err != nil {
-		w.Fatal(err)
+		env.Fatal(err)
 	}
 	return found
 }
 
-func (w *world) operations() []vnfm.Operation {
-	w.Helper()
-	return decode[vnfm.Operation](w, store.KindOperation)
+func (env *testEnv) operations() []vnfm.Operation {
+	env.Helper()
+	return decode[vnfm.Operation](env, store.KindOperation)
 }
 
 // decode reads all records of a kind.
-func decode[T any](w *world, kind store.Kind) []T {
-	w.Helper()
+func decode[T any](env *testEnv, kind store.Kind) []T {
+	env.Helper()
 	var out []T
-	for _, r := range w.list(kind) {
+	for _, r := range env.list(kind) {
 		var v T
 		if err := json.Unmarshal(r.Data, &v); err != nil {
-			w.Fatal(err)
+			env.Fatal(err)
 		}
 		out = append(out, v)
 	}
 	return out
 }
 
-// kubectl runs kubectl in the namespace of the world.
-func (w *world) kubectl(args ...string) string {
-	w.Helper()
-	return strings.TrimSpace(w.lab.Kubectl(w, append([]string{"-n", w.namespace}, args...)...))
+// kubectl runs kubectl in the namespace of the test.
+func (env *testEnv) kubectl(args ...string) string {
+	env.Helper()
+	return strings.TrimSpace(env.lab.Kubectl(env, append([]string{"-n", env.namespace}, args...)...))
 }
