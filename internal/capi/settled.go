@@ -196,13 +196,17 @@ func (c *cluster) machinesLag(machines map[string]*unstructured.Unstructured) st
 }
 
 // setsLag finds machines of a node group that are still made of another template than the
-// group names: it was told of the new one a moment ago, and its counts are those of before.
+// group names, and a set of machines that is not ready itself: the counts of the group are
+// those of its sets, and a set whose number changed a moment ago still counts as before.
 func (c *cluster) setsLag(groups, sets map[string]*unstructured.Unstructured) string {
 	for _, name := range sortedKeys(sets) {
 		set := sets[name]
 		group := c.groupOfMachine(set)
 		if _, ours := c.spec.NodeGroups[group]; !ours || c.keepsMachines(group) || set.GetDeletionTimestamp() != nil {
 			continue
+		}
+		if s := unready(set); s != "" {
+			return s
 		}
 		if n, _, _ := unstructured.NestedInt64(set.Object, "spec", "replicas"); n == 0 {
 			continue

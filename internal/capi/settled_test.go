@@ -52,7 +52,18 @@ func made(kind, name, template string, replicas int64) *unstructured.Unstructure
 	}}
 }
 
-// A group is not as it shall be as long as it has machines of the template of before.
+// counted is a set of machines as its controller has counted it at a generation.
+func counted(replicas, observed, has int64) *unstructured.Unstructured {
+	set := made("MachineSet", "edge-a-2", "new", replicas)
+	set.SetAPIVersion("cluster.x-k8s.io/v1beta2")
+	set.SetGeneration(3)
+	set.Object["status"] = map[string]any{"observedGeneration": observed, "replicas": has, "readyReplicas": has, "availableReplicas": has, "upToDateReplicas": has}
+	return set
+}
+
+// A node group is not ready while it has machines of the former template, or while one of its sets
+// has not counted its machines: a group that is scaled out and in again at once reports the number of
+// before for a moment, and its machines come afterwards.
 func TestSetsLag(t *testing.T) {
 	t.Parallel()
 	groups := map[string]*unstructured.Unstructured{"edge-a": made("MachineDeployment", "edge-a", "new", 1)}
@@ -64,6 +75,10 @@ func TestSetsLag(t *testing.T) {
 		"of before":        {made("MachineSet", "edge-a-1", "old", 1), "MachineDeployment core/edge-a: its machines are made of template old and become ones of new"},
 		"of before, empty": {made("MachineSet", "edge-a-1", "old", 0), ""},
 		"as it shall be":   {made("MachineSet", "edge-a-2", "new", 1), ""},
+		"counted":          {counted(1, 3, 1), ""},
+		"not observed":     {counted(1, 2, 1), "MachineSet core/edge-a-2: the controller has not seen generation 3 yet"},
+		"too many":         {counted(1, 3, 3), "MachineSet core/edge-a-2: 3 of 1 machines are up to date, 3 are available, 3 exist"},
+		"too many of none": {counted(0, 3, 3), "MachineSet core/edge-a-2: 3 of 0 machines are up to date, 3 are available, 3 exist"},
 	} {
 		assert.Equal(t, c.want, cl.setsLag(groups, map[string]*unstructured.Unstructured{"set": c.set}), name)
 	}
