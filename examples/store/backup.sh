@@ -1,4 +1,4 @@
-# While no run goes on: a copy of a store that is written to can be torn.
+# Stop all runs before: a copy of a store that is being written can be inconsistent.
 store=${XDG_STATE_HOME:-$HOME/.local/state}/terraform-provider-vnf
 umask 077
 tar -C "$store" --exclude=./key.txt -cf vnf-store.tar .

@@ -1,4 +1,4 @@
-# Nothing of another store may stay in the folder: the -wal file of one database damages another one.
+# Empty the folder before: the -wal file of one database damages another one.
 store=${XDG_STATE_HOME:-$HOME/.local/state}/terraform-provider-vnf
 umask 077
 if [ -e "$store" ]; then mv "$store" "$store.replaced"; fi

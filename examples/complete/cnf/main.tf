@@ -14,7 +14,7 @@ resource "vnf_vim" "edge" {
 }
 
 # The VNF package: a directory here; a .csar file or an https URL works the same way.
-# Another content is another version: the instance is upgraded in place.
+# A changed content is a new version: the instance is upgraded in place.
 resource "vnf_package" "core5g" {
   name   = "core5g"
   source = coalesce(var.package, "${path.module}/../../packages/core5g")
@@ -33,8 +33,8 @@ resource "vnf_instance" "core5g" {
 
   deletion_policy = { volumes = "delete" }
 
-  # An instantiation that stops half-way is kept and continued by the next apply.
-  # This makes such an apply red and holds back whatever depends on the instance.
+  # The next apply resumes an instantiation that stopped half-way. This fails such an
+  # apply and defers what depends on the instance.
   lifecycle {
     postcondition {
       condition     = self.status == "INSTANTIATED"

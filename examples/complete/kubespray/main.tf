@@ -85,7 +85,7 @@ resource "vnf_instance" "cluster" {
     }
   }
 
-  # Laid over additional_params; neither plan nor state has them.
+  # Merged over additional_params; in neither plan nor state.
   additional_params_wo = {
     k8s_cluster_installation_param = {
       ansible           = { password = var.password }

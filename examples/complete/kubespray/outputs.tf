@@ -9,11 +9,11 @@ output "nodes" {
 }
 
 output "vim" {
-  description = "The cluster as a VIM: where its API is, and what it is."
+  description = "The cluster as a VIM: endpoint and version."
   value       = "${data.vnf_vim.edge.endpoint} ${data.vnf_vim.edge.server_version} ${data.vnf_vim.edge.status}"
 }
 
 output "registry" {
-  description = "How names of images begin that are in the registry."
+  description = "First part of the names of images in the registry."
   value       = vnf_private_registry.registry.server
 }

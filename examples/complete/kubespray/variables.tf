@@ -20,7 +20,7 @@ variable "image" {
 }
 
 variable "username" {
-  description = "User of the servers, who may use sudo."
+  description = "User of the servers with the right to use sudo."
   type        = string
   default     = "ubuntu"
 }
@@ -39,7 +39,7 @@ variable "registry_archive" {
 }
 
 variable "heal" {
-  description = "Any text; a change replaces what is healed, once."
+  description = "Any string; changing it heals once."
   type        = string
   default     = null
 }

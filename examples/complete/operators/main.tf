@@ -24,8 +24,8 @@ resource "vnf_instance" "radio" {
   namespace    = "radio"
   scale_levels = { capacity = var.capacity }
 
-  # Definitions are the whole cluster's: they go with the instance as long as nobody
-  # else has objects of their kinds. With "keep" they stay in any case.
+  # Definitions belong to the whole cluster: they are deleted with the instance unless
+  # others have objects of their kinds. With "keep" they always stay.
   deletion_policy = { crds = "delete" }
 
   lifecycle {

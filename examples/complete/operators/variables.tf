@@ -1,5 +1,5 @@
 variable "kubeconfig" {
-  description = "Path of a kubeconfig for the cluster that the network functions shall run on."
+  description = "Path of a kubeconfig of the cluster for the network functions."
   type        = string
 }
 

@@ -1,9 +1,9 @@
 output "status" {
-  description = "Whether the registry answers and is as it should be."
+  description = "Status of the registry."
   value       = vnf_private_registry.registry.status
 }
 
 output "server" {
-  description = "How names of images begin that are in the registry."
+  description = "First part of the names of images in the registry."
   value       = vnf_private_registry.registry.server
 }

@@ -6,7 +6,7 @@ terraform {
   }
 }
 
-# What an instance would consist of, shown by terraform plan before anything is applied.
+# The objects of an instance, shown by terraform plan before anything is applied.
 data "vnf_rendering" "gateway" {
   source       = "${path.module}/../../packages/gateway"
   scale_levels = { proxy = 2 }
@@ -20,7 +20,7 @@ output "proxies" {
   value = data.vnf_rendering.gateway.vdus["proxy"].replicas
 }
 
-# The same of a package that is onboarded.
+# The same for an onboarded package.
 resource "vnf_package" "hello" {
   name   = "hello"
   source = "${path.module}/../../packages/hello"

@@ -1,4 +1,4 @@
-# Opened when the cluster is ready, and kept nowhere.
+# Opened when the cluster is ready, and stored nowhere.
 ephemeral "vnf_capi_workload_kubeconfig" "edge" {
   vim_id    = vnf_capi_workload_cluster.edge.kubeconfig_ref.vim_id
   namespace = vnf_capi_workload_cluster.edge.kubeconfig_ref.namespace

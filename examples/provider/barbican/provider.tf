@@ -6,7 +6,7 @@ terraform {
   }
 }
 
-# The keys are in Barbican, what they seal is in the store. The secret of the
+# The keys are in Barbican, the sealed values in the store. The secret of the
 # application credential comes from VNF_BARBICAN_APPLICATION_CREDENTIAL_SECRET.
 provider "vnf" {
   encryption = {
@@ -17,7 +17,7 @@ provider "vnf" {
         application_credential_id = "0e1f7c2b9d3a4c6fb0a1d2e3f4a5b6c7"
       }
 
-      # Another text has all keys replaced.
+      # Changing this rotates all keys.
       rotation = "2026-11"
     }
   }

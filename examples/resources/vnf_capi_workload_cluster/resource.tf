@@ -19,7 +19,7 @@ resource "vnf_capi_workload_cluster" "edge" {
       replicas = 3
       deletion = { node_drain_timeout = 600 }
     }
-    # Here an autoscaler decides on the number of nodes.
+    # An autoscaler sets the number of these nodes.
     user-plane = {
       class  = "default-worker"
       min    = 1
@@ -28,7 +28,7 @@ resource "vnf_capi_workload_cluster" "edge" {
     }
   }
 
-  # Installed as soon as the API answers: without a network plugin no node is ready.
+  # Installed as soon as the API answers: nodes become ready only with a network plugin.
   addons = {
     network = {
       chart     = { repository = "https://helm.cilium.io", name = "cilium", version = "~1.16.0" }
@@ -42,8 +42,8 @@ resource "vnf_capi_workload_cluster" "edge" {
     }
   }
 
-  # A creation that stops half-way is kept and continued by the next apply. This makes
-  # such an apply red and holds back whatever depends on the cluster.
+  # The next apply resumes a creation that stopped half-way. This fails such an apply and
+  # defers what depends on the cluster.
   lifecycle {
     postcondition {
       condition     = self.status == "INSTANTIATED"

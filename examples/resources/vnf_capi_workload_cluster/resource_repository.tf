@@ -1,4 +1,4 @@
-# A cluster of a template whose chart is in a registry that asks for a password.
+# A cluster of a template whose chart is in a registry with a password.
 variable "registry_password" {
   type      = string
   ephemeral = true

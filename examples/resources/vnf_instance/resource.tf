@@ -33,8 +33,8 @@ resource "vnf_instance" "hello" {
     create = "10m"
   }
 
-  # An instantiation that stops half-way is kept, and the next apply continues it.
-  # This makes such an apply fail and holds back what depends on the instance.
+  # The next apply resumes an instantiation that stopped half-way. This fails such an
+  # apply and defers what depends on the instance.
   lifecycle {
     postcondition {
       condition     = self.status == "INSTANTIATED"

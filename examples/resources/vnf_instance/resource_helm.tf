@@ -14,12 +14,12 @@ resource "vnf_instance" "ims" {
   scale_levels = { calls = 1 }
 
   additional_params = {
-    # Values over those of the chart; a key with a dot is a path.
+    # Override values of the chart; a key with a dot is a path.
     helm_parameters = {
       "cscf.domain" = "ims.example.org"
       hss           = { replicas = 1 }
     }
-    # The count of this VDU goes through a value, and a scale renders the chart anew.
+    # The count of this VDU is passed as a value; scaling renders the chart again.
     helm_value_names = { cscf = { replica = "cscf.replicas" } }
   }
 

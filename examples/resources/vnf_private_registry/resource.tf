@@ -4,7 +4,7 @@ variable "host" {
 }
 
 variable "username" {
-  description = "User of the server, who may use sudo."
+  description = "User of the server with the right to use sudo."
   type        = string
   default     = "ubuntu"
 }
@@ -23,7 +23,7 @@ variable "image_path" {
 }
 
 variable "users" {
-  description = "Passwords of those who may use the registry, by name."
+  description = "Passwords of the users of the registry, by name."
   type        = map(string)
   sensitive   = true
   ephemeral   = true
@@ -46,6 +46,6 @@ resource "vnf_private_registry" "edge" {
 }
 
 output "server" {
-  description = "How names of images begin that are in the registry."
+  description = "First part of the names of images in the registry."
   value       = vnf_private_registry.edge.server
 }

@@ -12,7 +12,7 @@ variable "kubeconfig" {
 }
 
 # The kubeconfig is sealed in the store. It reaches neither plan nor state
-# (write-only arguments need Terraform 1.11). Raise the version to rotate it.
+# (write-only arguments need Terraform 1.11). Increment the version to rotate it.
 resource "vnf_vim" "edge" {
   name        = "edge"
   description = "Kubernetes at the edge site"

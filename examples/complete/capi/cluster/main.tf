@@ -22,12 +22,12 @@ resource "vnf_capi_workload_cluster" "edge" {
 
   node_groups = merge(
     { workers = { replicas = var.workers } },
-    # The number of these nodes is an autoscaler's, and no drift whatever it is.
+    # An autoscaler sets the number of these nodes; it is not drift.
     var.burst ? { burst = { min = 1, max = 5 } } : {},
   )
 
-  # A creation that stops half-way is kept and continued by the next apply. This makes
-  # such an apply red and holds back whatever depends on the cluster.
+  # The next apply resumes a creation that stopped half-way. This fails such an apply and
+  # defers what depends on the cluster.
   lifecycle {
     postcondition {
       condition     = self.status == "INSTANTIATED"
@@ -36,7 +36,7 @@ resource "vnf_capi_workload_cluster" "edge" {
   }
 }
 
-# The kubeconfig, read when it is needed and kept nowhere. What refers to it may be the
+# The kubeconfig, read when it is needed and stored nowhere. It may configure the
 # configuration of another provider, or a write-only argument.
 ephemeral "vnf_capi_workload_kubeconfig" "edge" {
   vim_id    = vnf_capi_workload_cluster.edge.kubeconfig_ref.vim_id

@@ -41,7 +41,7 @@ ephemeral "vnf_capi_workload_kubeconfig" "core" {
 }
 
 # The workload cluster as a VIM, with credentials that reach neither state nor plan.
-# With capi_cluster = vnf_capi_workload_cluster.core.kubeconfig_ref in their place none
+# With capi_cluster = vnf_capi_workload_cluster.core.kubeconfig_ref instead, none
 # are stored at all, and a rotation is followed.
 resource "vnf_vim" "core" {
   name = "core"
