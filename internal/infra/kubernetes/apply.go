@@ -88,8 +88,8 @@ func (s *session) apply(ctx context.Context) error {
 				return err
 			}
 		}
-		if s.target.Settled != nil {
-			if err := s.target.Settled(ctx); err != nil {
+		if s.target.Hooks.BeforePrune != nil {
+			if err := s.target.Hooks.BeforePrune(ctx); err != nil {
 				return err
 			}
 		}
@@ -118,8 +118,8 @@ func (s *session) applyWaves(ctx context.Context, target, old, all []*placement)
 			if err := s.keepKey(ctx); err != nil {
 				return err
 			}
-			if s.target.Founded != nil {
-				if err := s.target.Founded(ctx); err != nil {
+			if s.target.Hooks.AfterNamespaces != nil {
+				if err := s.target.Hooks.AfterNamespaces(ctx); err != nil {
 					return err
 				}
 			}
@@ -143,7 +143,7 @@ func (s *session) applyWaves(ctx context.Context, target, old, all []*placement)
 		now, later := s.inTurn(batch)
 		err := s.writeAll(ctx, now, counter)
 		if err == nil && len(later) > 0 {
-			if err = s.target.Turn(ctx); err == nil {
+			if err = s.target.Hooks.BeforeDeferred(ctx); err == nil {
 				err = s.writeAll(ctx, later, counter)
 			}
 		}
@@ -161,8 +161,8 @@ func (s *session) applyWaves(ctx context.Context, target, old, all []*placement)
 		}
 	}
 	counter.done(ctx)
-	if s.target.Written != nil {
-		if err := s.target.Written(ctx); err != nil {
+	if s.target.Hooks.AfterWrite != nil {
+		if err := s.target.Hooks.AfterWrite(ctx); err != nil {
 			return err
 		}
 	}
@@ -173,7 +173,7 @@ func (s *session) applyWaves(ctx context.Context, target, old, all []*placement)
 // wait for these.
 func (s *session) inTurn(batch []*placement) (now, later []*placement) {
 	for _, p := range batch {
-		if s.target.Later != nil && p.live != nil && s.target.Later(&p.item) {
+		if s.target.Hooks.Defer != nil && p.live != nil && s.target.Hooks.Defer(&p.item) {
 			later = append(later, p)
 		} else {
 			now = append(now, p)

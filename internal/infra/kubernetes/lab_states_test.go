@@ -195,13 +195,13 @@ kind: Service
 metadata: {name: gate, annotations: {vnf.nfv-iac.github.io/ready-jsonpath: "{.spec.sessionAffinity}=ClientIP"}}
 spec: {selector: {app: gate}, ports: [{port: 80}]}
 `}, nil)
-	l.target.Written = func(context.Context) error {
+	l.target.Hooks.AfterWrite = func(context.Context) error {
 		l.kubectl("patch", "service", "gate", "--type", "merge", "--patch", `{"spec":{"sessionAffinity":"ClientIP"}}`) //nolint:contextcheck // that of the test will do
 		return nil
 	}
 	l.apply()
 	refused := errors.New("nobody comes in")
-	l.target.Written = func(context.Context) error { return refused }
+	l.target.Hooks.AfterWrite = func(context.Context) error { return refused }
 	if err := l.driver.Apply(l.ctx, l.target, l.recorder); !errors.Is(err, refused) {
 		t.Errorf("the error of what is done then: %v", err)
 	}

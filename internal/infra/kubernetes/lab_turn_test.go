@@ -26,8 +26,8 @@ func TestLabTurn(t *testing.T) {
 		return strings.Join(strings.Fields(l.env.Kubectl(t, "-n", l.namespace, "get", "configmap", "a", "b", "c", "-o", "jsonpath={.items[*].data.value}")), " ")
 	}
 	var during []string
-	l.target.Later = func(item *vnfm.InventoryItem) bool { return item.Kind == "ConfigMap" && item.Name == "b" }
-	l.target.Turn = func(context.Context) error {
+	l.target.Hooks.Defer = func(item *vnfm.InventoryItem) bool { return item.Kind == "ConfigMap" && item.Name == "b" }
+	l.target.Hooks.BeforeDeferred = func(context.Context) error {
 		during = append(during, values())
 		return nil
 	}
@@ -42,7 +42,7 @@ func TestLabTurn(t *testing.T) {
 	}
 
 	refused := errors.New("not yet")
-	l.target.Turn = func(context.Context) error { return refused }
+	l.target.Hooks.BeforeDeferred = func(context.Context) error { return refused }
 	l.setFiles("3", files("three"))
 	if err := l.driver.Apply(l.ctx, l.target, l.recorder); !errors.Is(err, refused) || values() != "three two three" {
 		t.Errorf("without a turn: %v, and the values are %s", err, values())
