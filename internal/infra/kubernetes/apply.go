@@ -52,7 +52,7 @@ func (s *session) apply(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := history.checkOwner(); err != nil {
+	if err := history.checkOwner(s.target.AdoptExisting); err != nil {
 		return err
 	}
 	if err := s.checkServer(ctx, history); err != nil {
@@ -205,7 +205,7 @@ func ofWave(all []*placement, wave int) []*placement {
 func autoscalers(all []*placement) []*placement {
 	var out []*placement
 	for _, p := range all {
-		if isAutoscaler(&p.item) {
+		if IsAutoscaler(gvkOf(&p.item).GroupKind()) {
 			out = append(out, p)
 		}
 	}

@@ -51,7 +51,7 @@ func BenchmarkDrift(b *testing.B) {
 			placements := make([]*placement, 0, n)
 			for _, o := range r.objects {
 				p := &placement{object: o, ref: kube.Ref{Namespace: "core", Name: o.name}, item: vnfm.InventoryItem{Key: o.key}}
-				p.live = &live{ObjectMeta: metav1.ObjectMeta{ManagedFields: []metav1.ManagedFieldsEntry{ownedWhole(b, o.body(target, "core", nil))}}}
+				p.live = &live{ObjectMeta: metav1.ObjectMeta{ManagedFields: []metav1.ManagedFieldsEntry{ownedWhole(b, applyBody(o, target, "core", nil))}}}
 				placements = append(placements, p)
 			}
 			b.ReportAllocs()

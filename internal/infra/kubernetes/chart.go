@@ -7,6 +7,7 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/helm"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -95,7 +96,7 @@ func (m *manifest) annotate(field string, entries map[string]any) {
 		return
 	}
 	if old, isMap := meta[field].(map[string]any); meta[field] == nil || isMap {
-		meta[field] = merged(old, entries)
+		meta[field] = kube.Merged(old, entries)
 	}
 }
 
@@ -149,7 +150,7 @@ func (c *chartRelease) byLabel(r *rendering, vdu *vnfm.VDU) *object {
 	for _, label := range nameLabels {
 		var found []*object
 		for _, o := range r.objects {
-			value, _ := nested(o.content, "metadata", "labels", label)
+			value, _ := kube.Nested(o.content, "metadata", "labels", label)
 			if value == vdu.Name && (slices.Contains(workloadKinds, o.gvk.GroupKind()) || r.hasReplicas(o)) {
 				found = append(found, o)
 			}
@@ -159,4 +160,16 @@ func (c *chartRelease) byLabel(r *rendering, vdu *vnfm.VDU) *object {
 		}
 	}
 	return nil
+}
+
+// hookObjects are the objects of all hooks.
+func (r *rendering) hookObjects() []*object {
+	if r.release == nil {
+		return nil
+	}
+	out := make([]*object, 0, len(r.release.hooks))
+	for _, h := range r.release.hooks {
+		out = append(out, h.object)
+	}
+	return out
 }

@@ -3,6 +3,7 @@ package kubernetes
 import (
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -135,7 +136,7 @@ func (p *chartParams) readValueNames(t *vnfm.Target, value any, ps *vnfm.Problem
 		return
 	}
 	p.replicas = make(map[string]string, len(entries))
-	for _, id := range sortedKeys(entries) {
+	for _, id := range slices.Sorted(maps.Keys(entries)) {
 		if t.Flavour.VDU(id) == nil {
 			badParam(ps, paramValueNames, fmt.Sprintf("names a VDU %q that deployment flavour %q does not have", id, t.Flavour.ID), "its VDUs are "+vduIDs(t.Flavour))
 			continue
@@ -194,7 +195,7 @@ func (p *chartParams) readAPIVersions(_ *vnfm.Target, value any, ps *vnfm.Proble
 func (p *chartParams) valuesFor(t *vnfm.Target, ps *vnfm.Problems) (values map[string]any, secrets [][]string) {
 	values = vnfm.LaidInto(p.values, p.secrets)
 	secrets = vnfm.Changed(p.values, values)
-	for _, id := range sortedKeys(p.replicas) {
+	for _, id := range slices.Sorted(maps.Keys(p.replicas)) {
 		if err := helm.Set(values, p.replicas[id], t.Counts[id]); err != nil {
 			badParam(ps, paramValueNames, fmt.Sprintf("cannot set the count of VDU %q", id), err.Error())
 		}

@@ -1,6 +1,8 @@
 package kubernetes
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -8,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -19,7 +22,7 @@ func chartTarget(files map[string]string, counts map[string]int) *vnfm.Target {
 	for name, text := range files {
 		content["Files/core/"+name] = &fstest.MapFile{Data: []byte(text)}
 	}
-	for _, name := range sortedKeys(content) {
+	for _, name := range slices.Sorted(maps.Keys(content)) {
 		t.Package.Files = append(t.Package.Files, vnfm.PackageFile{Path: name})
 	}
 	t.Package.Content = content
@@ -138,7 +141,7 @@ func TestCountsGoIntoValues(t *testing.T) {
 	if len(ps) > 0 {
 		t.Fatal(ps)
 	}
-	if paused, _ := nested(r.vdus["amf"].content, "spec", "paused"); paused != true || r.vdus["amf"].scaling.count != 3 {
+	if paused, _ := kube.Nested(r.vdus["amf"].content, "spec", "paused"); paused != true || r.vdus["amf"].scaling.count != 3 {
 		t.Errorf("the value did not reach the template: %v, %+v", r.vdus["amf"].content, r.vdus["amf"].scaling)
 	}
 	target.Instance.AdditionalParams = map[string]any{"helm_value_names": map[string]any{"amf": map[string]any{"replica": "amf.count"}}}

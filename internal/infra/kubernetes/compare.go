@@ -3,6 +3,7 @@ package kubernetes
 import (
 	"encoding/base64"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -143,14 +144,14 @@ func (c *comparison) compareAbsent(path fieldPath, want map[string]any) {
 }
 
 func (c *comparison) compareMap(path fieldPath, want, live map[string]any) {
-	for _, name := range sortedKeys(want) {
+	for _, name := range slices.Sorted(maps.Keys(want)) {
 		value, present := live[name]
 		c.compare(path.with(step{field: name}), want[name], value, present)
 	}
 	if !isSelector(path) {
 		return
 	}
-	for _, name := range sortedKeys(live) {
+	for _, name := range slices.Sorted(maps.Keys(live)) {
 		if _, ok := want[name]; !ok {
 			c.differs(path.with(step{field: name}))
 		}

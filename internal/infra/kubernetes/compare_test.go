@@ -1,6 +1,8 @@
 package kubernetes
 
 import (
+	"maps"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -49,7 +51,7 @@ func TestConfirm(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			var candidates []unowned
-			for _, field := range sortedKeys(tt.want) {
+			for _, field := range slices.Sorted(maps.Keys(tt.want)) {
 				candidates = append(candidates, unowned{path: fieldPath{{field: field}}, value: tt.want[field]})
 			}
 			if diff := cmp.Diff(tt.diff, confirm(candidates, tt.live)); diff != "" {

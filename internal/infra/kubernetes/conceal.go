@@ -7,19 +7,19 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// conceal makes the data of the Secrets among objects a secret of the operation:
-// events and logs of others may quote it. What is the name of an object as well stays, or
+// conceal makes the data of the Secrets a secret of the operation: events and logs of
+// others may quote it. What is the name of an object as well stays, or
 // nobody could tell from an error which object it is about.
-func conceal(ctx context.Context, objects []*object) {
+func (r *rendering) conceal(ctx context.Context) {
 	concealed := vnfm.ConcealedIn(ctx)
 	if concealed == nil {
 		return
 	}
 	named := map[string]bool{}
-	for _, o := range objects {
+	for _, o := range r.objects {
 		named[o.name], named[o.namespace] = true, true
 	}
-	for _, o := range objects {
+	for _, o := range r.objects {
 		if !o.isSecret() {
 			continue
 		}

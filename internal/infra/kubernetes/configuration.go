@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -25,6 +26,10 @@ var rolling = map[schema.GroupKind]bool{
 	{Group: "apps", Kind: "StatefulSet"}: true,
 }
 
+// annotationConfiguration is set in the pod template of a workload and holds the
+// digest of the ConfigMaps and Secrets that its pods read.
+const annotationConfiguration = vnfm.LabelPrefix + "configuration"
+
 var templateAnnotations = []string{"spec", "template", "metadata", "annotations"}
 
 // markConfiguration writes the digest of what their pods read into all workloads.
@@ -32,17 +37,17 @@ func (r *rendering) markConfiguration(t *vnfm.Target, ps *vnfm.Problems) {
 	sources := map[identity]*object{}
 	for _, o := range r.objects {
 		if o.gvk.Group == "" && (o.gvk.Kind == "ConfigMap" || o.gvk.Kind == "Secret") {
-			sources[identity{kind: o.gvk.Kind, namespace: sameHome(t, o), name: o.name}] = o
+			sources[identity{kind: o.gvk.Kind, namespace: o.namespaceIn(t), name: o.name}] = o
 		}
 	}
 	for _, o := range r.objects {
 		if !rolling[o.gvk.GroupKind()] || len(sources) == 0 {
 			continue
 		}
-		template, _ := nested(o.content, "spec", "template", "spec")
+		template, _ := kube.Nested(o.content, "spec", "template", "spec")
 		used := map[string]any{}
 		readBy(template, func(kind, name string) {
-			if source, ok := sources[identity{kind: kind, namespace: sameHome(t, o), name: name}]; ok {
+			if source, ok := sources[identity{kind: kind, namespace: o.namespaceIn(t), name: name}]; ok {
 				content, secret := contentOf(source, t.DigestKey)
 				used[kind+" "+name] = content
 				o.keyed = o.keyed || secret
@@ -57,7 +62,7 @@ func (r *rendering) markConfiguration(t *vnfm.Target, ps *vnfm.Problems) {
 			continue
 		}
 		sum := sha256.Sum256(text)
-		setCopied(o.content, hex.EncodeToString(sum[:])[:digestHex], append(templateAnnotations, annotationConfiguration))
+		kube.SetNested(o.content, hex.EncodeToString(sum[:])[:digestHex], append(templateAnnotations, annotationConfiguration)...)
 	}
 }
 
@@ -73,7 +78,7 @@ func contentOf(o *object, key []byte) (content []any, secret bool) {
 func readBy(template any, found func(kind, name string)) {
 	text := func(value any, path ...string) string {
 		fields, _ := value.(map[string]any)
-		v, _ := nested(fields, path...)
+		v, _ := kube.Nested(fields, path...)
 		s, _ := v.(string)
 		return s
 	}

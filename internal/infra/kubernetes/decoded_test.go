@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -22,7 +23,7 @@ func TestDecodedOnce(t *testing.T) {
 	if len(first) != 2 || len(ps) > 0 {
 		t.Fatalf("read %v, %v", first, ps)
 	}
-	setCopied(first[0].content, "changed", []string{"a", "b"})
+	kube.SetNested(first[0].content, "changed", "a", "b")
 	delete(first[1].content, "d")
 	for range 2 {
 		again, _ := read(text)

@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 )
 
 // defaultReplicasPath is where all built-in kinds keep their replicas, and most others.
@@ -31,7 +33,7 @@ func definitionOf(o *object) *definition {
 // readDefinition reads the content of a CustomResourceDefinition.
 func readDefinition(content map[string]any) *definition {
 	text := func(path ...string) string {
-		value, _ := nested(content, path...)
+		value, _ := kube.Nested(content, path...)
 		s, _ := value.(string)
 		return s
 	}
@@ -42,7 +44,7 @@ func readDefinition(content map[string]any) *definition {
 		namespaced: text("spec", "scope") == "Namespaced",
 		replicas:   map[string][]string{},
 	}
-	versions, _ := nested(content, "spec", "versions")
+	versions, _ := kube.Nested(content, "spec", "versions")
 	list, _ := versions.([]any)
 	for _, item := range list {
 		version, _ := item.(map[string]any)
@@ -54,7 +56,7 @@ func readDefinition(content map[string]any) *definition {
 			continue
 		}
 		d.replicas[name] = nil
-		if value, ok := nested(version, "subresources", "scale", "specReplicasPath"); ok {
+		if value, ok := kube.Nested(version, "subresources", "scale", "specReplicasPath"); ok {
 			if path, isText := value.(string); isText {
 				d.replicas[name] = strings.Split(strings.TrimPrefix(path, "."), ".")
 			}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -50,7 +51,7 @@ func keyed(o *object, key []byte) (content map[string]any, found bool) {
 	k := keying{key: key, files: o.gvk.Group == "bootstrap.cluster.x-k8s.io" || o.gvk.Group == "controlplane.cluster.x-k8s.io"}
 	if o.isSecret() {
 		if data, ok := o.content["data"].(map[string]any); ok && len(data) > 0 {
-			return merged(o.content, map[string]any{"data": k.all(data)}), true
+			return kube.Merged(o.content, map[string]any{"data": k.all(data)}), true
 		}
 		return o.content, false
 	}
@@ -127,7 +128,7 @@ func (k *keying) list(items []any, files bool) (any, bool) {
 		}
 		fresh, found := k.fields(fields)
 		if text, ok := fields["content"].(string); files && ok {
-			fresh, found = merged(fresh, map[string]any{"content": k.sum(text)}), true
+			fresh, found = kube.Merged(fresh, map[string]any{"content": k.sum(text)}), true
 		}
 		if !found {
 			continue
@@ -187,7 +188,7 @@ func textMap(content map[string]any, field string, refuse func([]string, string,
 	}
 	out := make(map[string]string, len(entries))
 	valid := true
-	for _, name := range sortedKeys(entries) {
+	for _, name := range slices.Sorted(maps.Keys(entries)) {
 		text, isText := entries[name].(string)
 		if !isText {
 			refuse([]string{field, name}, "%s must hold texts, but %q is %s; quote it", field, name, typeName(entries[name]))

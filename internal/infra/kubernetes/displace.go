@@ -28,7 +28,7 @@ const displaceTries = 5
 func (s *session) displace(ctx context.Context, p *placement) error {
 	for tries := 1; ; tries++ {
 		missing, err := s.lost(p)
-		if err != nil || len(gapsIn(missing)) == 0 {
+		if err != nil || !LostElements(missing) {
 			return err
 		}
 		obj, err := s.client.Get(ctx, p.ref)

@@ -32,3 +32,13 @@ func (d *Driver) CheckVIM(ctx context.Context, spec vnfm.VIMSpec) (vnfm.VIMCheck
 	}
 	return check, err
 }
+
+// Preview implements vnfm.InfraDriver.
+func (d *Driver) Preview(ctx context.Context, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
+	return Preview(ctx, t)
+}
+
+// Render implements vnfm.InfraDriver.
+func (d *Driver) Render(ctx context.Context, t *vnfm.Target) (*vnfm.Rendering, vnfm.Problems) {
+	return YAML(ctx, t)
+}

@@ -64,7 +64,7 @@ func (s *session) lacking(ctx context.Context, keys []string) *vnfm.Problem {
 		if !slices.Contains(keys, o.key) || o.gvk.Group == "" && o.gvk.Kind == "Namespace" {
 			continue
 		}
-		if r, _, err := s.resolveKind(ctx, o.gvk); err == nil && (!r.Namespaced || sameHome(s.target, o) == namespace) {
+		if r, _, err := s.resolveKind(ctx, o.gvk); err == nil && (!r.Namespaced || o.namespaceIn(s.target) == namespace) {
 			resources = append(resources, r)
 		}
 	}
@@ -195,7 +195,7 @@ func (s *session) tryObject(ctx context.Context, o *object) error {
 	if o.scaling != nil && !known {
 		replicas = &o.scaling.count
 	}
-	body := o.body(s.target, p.ref.Namespace, replicas)
+	body := applyBody(o, s.target, p.ref.Namespace, replicas)
 	options := kube.ApplyOptions{FieldManager: kube.FieldManager, Force: s.target.ForceConflicts, DryRun: true}
 	_, err = s.client.Apply(ctx, p.ref, body, options)
 	var conflict *kube.ConflictError

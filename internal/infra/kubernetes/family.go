@@ -2,6 +2,8 @@ package kubernetes
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
@@ -27,7 +29,7 @@ func (s *session) familyOf(ctx context.Context, batch []*placement) (f family, s
 		return nil, true, nil
 	}
 	f = family{}
-	for _, namespace := range sortedKeys(namespaces) {
+	for _, namespace := range slices.Sorted(maps.Keys(namespaces)) {
 		byOwner, err := s.client.PodsOf(ctx, namespace, namespaces[namespace])
 		if apierrors.IsForbidden(err) {
 			return nil, false, nil
@@ -60,7 +62,7 @@ func (s *session) awaitPods(ctx context.Context, f family, grace *int64) error {
 	}
 	var refs []kube.Ref
 	var hurry []kube.DeleteOptions
-	for _, namespace := range sortedKeys(f) {
+	for _, namespace := range slices.Sorted(maps.Keys(f)) {
 		list, err := s.listMetadata(ctx, r, namespace, kube.ListOptions{})
 		if err != nil {
 			return err

@@ -2,6 +2,7 @@ package kubernetes
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -58,7 +59,7 @@ func (p fieldPath) elements() fieldpath.Path {
 			out = append(out, fieldpath.FieldNameElement(s.field))
 		case stepKey:
 			var key []any
-			for _, name := range sortedKeys(s.key) {
+			for _, name := range slices.Sorted(maps.Keys(s.key)) {
 				key = append(key, name, s.key[name])
 			}
 			out = append(out, fieldpath.KeyElementByFields(key...))
@@ -84,7 +85,7 @@ func (p fieldPath) String() string {
 			b.WriteString(s.field)
 		case stepKey:
 			parts := make([]string, 0, len(s.key))
-			for _, name := range sortedKeys(s.key) {
+			for _, name := range slices.Sorted(maps.Keys(s.key)) {
 				parts = append(parts, fmt.Sprintf("%s=%v", name, s.key[name]))
 			}
 			b.WriteString("[" + strings.Join(parts, ",") + "]")
@@ -150,12 +151,12 @@ func ownReplicas(entries []metav1.ManagedFieldsEntry, path []string, manager str
 // not in the set.
 func findUnowned(applied map[string]any, set *fieldpath.Set) []unowned {
 	w := walker{}
-	for _, name := range sortedKeys(applied) {
+	for _, name := range slices.Sorted(maps.Keys(applied)) {
 		switch name {
 		case "apiVersion", "kind": // The server keeps no owner of these.
 		case "metadata":
 			meta, _ := applied[name].(map[string]any)
-			for _, field := range sortedKeys(meta) {
+			for _, field := range slices.Sorted(maps.Keys(meta)) {
 				if field == "name" || field == "namespace" {
 					continue
 				}
@@ -205,7 +206,7 @@ func (w *walker) field(parent fieldPath, name string, value any, set *fieldpath.
 func (w *walker) value(path fieldPath, value any, set *fieldpath.Set, member bool) {
 	switch v := value.(type) {
 	case map[string]any:
-		for _, name := range sortedKeys(v) {
+		for _, name := range slices.Sorted(maps.Keys(v)) {
 			w.field(path, name, v[name], set)
 		}
 	case []any:

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -169,7 +170,7 @@ func (l *lab) setFiles(version string, files map[string]string) {
 	content := fstest.MapFS{}
 	p := *l.target.Package
 	p.ID, p.KubernetesFiles = "core@"+version, nil
-	for _, name := range sortedKeys(files) {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
 		content[name] = &fstest.MapFile{Data: []byte(files[name])}
 		p.KubernetesFiles = append(p.KubernetesFiles, name)
 	}

@@ -79,7 +79,7 @@ func restartable(p *placement) bool {
 	case "Deployment":
 		return true
 	case "StatefulSet", "DaemonSet":
-		strategy, _ := nested(p.object.content, "spec", "updateStrategy", "type")
+		strategy, _ := kube.Nested(p.object.content, "spec", "updateStrategy", "type")
 		return strategy != "OnDelete"
 	default:
 		return false
@@ -94,7 +94,7 @@ func (s *session) restart(ctx context.Context, vdus []*populated, mark string) e
 		p := vdus[i].workload
 		s.progress(ctx, "restarting %s", p)
 		body := identified(p)
-		setCopied(body, mark, []string{"spec", "template", "metadata", "annotations", annotationHealed})
+		kube.SetNested(body, mark, "spec", "template", "metadata", "annotations", annotationHealed)
 		_, err := s.client.Apply(ctx, p.ref, body, kube.ApplyOptions{FieldManager: kube.RestartFieldManager, Force: true})
 		return err
 	})

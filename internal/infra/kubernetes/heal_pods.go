@@ -173,7 +173,7 @@ func expected(pods []corev1.Pod, old map[types.UID]string) map[types.UID]int {
 
 // remake deletes a bare Pod and makes it anew from the package.
 func (s *session) remake(ctx context.Context, p *placement) error {
-	body := p.object.body(s.target, p.ref.Namespace, nil)
+	body := applyBody(p.object, s.target, p.ref.Namespace, nil)
 	if _, err := s.replace(ctx, p, body, kube.ApplyOptions{}); err != nil {
 		return s.explainWrite(p, err)
 	}

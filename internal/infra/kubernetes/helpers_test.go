@@ -1,7 +1,9 @@
 package kubernetes
 
 import (
+	"maps"
 	"os"
+	"slices"
 	"testing"
 	"testing/fstest"
 
@@ -18,13 +20,13 @@ func testTarget(files map[string]string, counts map[string]int) *vnfm.Target {
 		Name:       "core",
 		Descriptor: &vnfm.Descriptor{ID: "vnfd-1"},
 	}
-	for _, name := range sortedKeys(files) {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
 		content[name] = &fstest.MapFile{Data: []byte(files[name])}
 		p.KubernetesFiles = append(p.KubernetesFiles, name)
 	}
 	p.Content = content
 	f := &vnfm.Flavour{ID: "simple"}
-	for _, id := range sortedKeys(counts) {
+	for _, id := range slices.Sorted(maps.Keys(counts)) {
 		f.VDUs = append(f.VDUs, vnfm.VDU{ID: id, Name: id})
 	}
 	return &vnfm.Target{

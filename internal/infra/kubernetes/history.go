@@ -18,7 +18,9 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-var secretKind = schema.GroupVersionKind{Version: "v1", Kind: "Secret"}
+// labelReleaseOf holds, on the Secrets in which Helm's records of a release are, the id
+// of the instance whose release it is.
+const labelReleaseOf = vnfm.LabelPrefix + "release-of"
 
 // maxHistory is how many revisions of a release are kept, as many as Helm keeps.
 const maxHistory = 10
@@ -26,15 +28,19 @@ const maxHistory = 10
 // history are the revisions of a release that its namespace holds: Secrets in which
 // Helm keeps its records.
 type history struct {
-	session *session
+	client  *kube.Client
 	secrets kube.Resource
+	// namespace is that of the release, instance the id of the VNF instance, and chart
+	// what is to be released.
+	namespace, instance string
+	chart               *chartRelease
 	// revisions are in the order of their numbers.
 	revisions []revision
-	// survived is set when objects of the release are there, whatever became of its
-	// records.
-	survived bool
-	// current is the one that is being made.
+	// current is the revision that is being made.
 	current *helm.Release
+	// objectsExist is set when objects of the release exist, whatever became of its
+	// records.
+	objectsExist bool
 }
 
 // revision is one record, as its labels describe it.
@@ -49,21 +55,18 @@ type revision struct {
 	record *helm.Release
 }
 
-// history reads which revisions there are; nil without a chart.
-func (s *session) history(ctx context.Context) (*history, error) {
-	if s.rendering == nil || s.rendering.release == nil {
-		return nil, nil
-	}
-	r, err := s.client.Resource(ctx, secretKind)
+// ReadHistory reads which revisions a release has.
+func ReadHistory(ctx context.Context, client *kube.Client, chart *chartRelease, namespace, instance string) (*history, error) {
+	r, err := client.Resource(ctx, schema.GroupVersionKind{Version: "v1", Kind: "Secret"})
 	if err != nil {
 		return nil, err
 	}
-	name := s.rendering.release.ReleaseName()
-	list, err := s.listMetadata(ctx, r, s.namespace, kube.ListOptions{LabelSelector: helm.Selector(name)})
+	name := chart.ReleaseName()
+	list, err := client.ListMetadata(ctx, r, namespace, kube.ListOptions{LabelSelector: helm.Selector(name)})
 	if err != nil {
 		return nil, fmt.Errorf("reading the history of Helm release %s: %w", name, err)
 	}
-	h := &history{session: s, secrets: r}
+	h := &history{client: client, secrets: r, namespace: namespace, instance: instance, chart: chart}
 	for i := range list {
 		if number, err := strconv.Atoi(list[i].Labels["version"]); err == nil {
 			h.revisions = append(h.revisions, revision{
@@ -78,18 +81,18 @@ func (s *session) history(ctx context.Context) (*history, error) {
 // ours reports whether the release is the instance's. A revision that Helm's command
 // has made of it is, be it marked or not.
 func (h *history) ours() bool {
-	return slices.ContainsFunc(h.revisions, func(r revision) bool { return r.owner == h.session.target.Instance.ID })
+	return slices.ContainsFunc(h.revisions, func(r revision) bool { return r.owner == h.instance })
 }
 
 // checkOwner makes sure that the release may be the instance's: one of the same name
-// that is somebody else's is a *vnfm.ConflictError.
-func (h *history) checkOwner() error {
+// that is somebody else's is a *vnfm.ConflictError. With adopt, one of no instance may be
+// taken over. A nil history has no owner.
+func (h *history) checkOwner(adopt bool) error {
 	if h == nil {
 		return nil
 	}
-	s := h.session
 	for _, r := range h.revisions {
-		if r.owner == s.target.Instance.ID || (r.owner == "" && (s.target.AdoptExisting || h.ours())) {
+		if r.owner == h.instance || (r.owner == "" && (adopt || h.ours())) {
 			continue
 		}
 		owner := "VNF instance " + r.owner
@@ -97,7 +100,7 @@ func (h *history) checkOwner() error {
 		if r.owner == "" {
 			owner, detail = "no VNF instance", detail+", or set adopt_existing to take it over"
 		}
-		return &vnfm.ConflictError{Object: fmt.Sprintf("the Helm release %s in namespace %s", s.rendering.release.ReleaseName(), s.namespace), Owner: owner, Detail: detail}
+		return &vnfm.ConflictError{Object: fmt.Sprintf("the Helm release %s in namespace %s", h.chart.ReleaseName(), h.namespace), Owner: owner, Detail: detail}
 	}
 	return nil
 }
@@ -114,7 +117,7 @@ func (h *history) deployed() bool {
 			return true
 		}
 	}
-	return len(h.revisions) == 0 && h.survived
+	return len(h.revisions) == 0 && h.objectsExist
 }
 
 // differing says in what the last revision is not what is to be applied; nothing when
@@ -139,7 +142,7 @@ func (h *history) differing(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	var out []string
-	for _, part := range h.session.rendering.release.wanted().Differing(record) {
+	for _, part := range h.chart.wanted().Differing(record) {
 		out = append(out, fmt.Sprintf("%s of revision %d", part, last.number))
 	}
 	return out, nil
@@ -150,8 +153,8 @@ func (h *history) differing(ctx context.Context) ([]string, error) {
 func (h *history) begin(ctx context.Context) error {
 	for i := range h.revisions {
 		if h.revisions[i].owner == "" {
-			ref := kube.Ref{Resource: h.secrets, Namespace: h.session.namespace, Name: h.revisions[i].secret}
-			if err := h.session.client.PatchMetadata(ctx, ref, map[string]*string{labelReleaseOf: &h.session.target.Instance.ID}, nil); err != nil {
+			ref := kube.Ref{Resource: h.secrets, Namespace: h.namespace, Name: h.revisions[i].secret}
+			if err := h.client.PatchMetadata(ctx, ref, map[string]*string{labelReleaseOf: &h.instance}, nil); err != nil {
 				return err
 			}
 		}
@@ -175,7 +178,7 @@ func (h *history) begin(ctx context.Context) error {
 	if h.deployed() {
 		status, doing = helm.PendingUpgrade, "Preparing upgrade"
 	}
-	h.current = h.session.rendering.release.Release(number, first, status, doing)
+	h.current = h.chart.Release(number, first, status, doing)
 	return h.write(ctx, h.current)
 }
 
@@ -187,7 +190,7 @@ const failTime = 2 * time.Second
 func (h *history) fail(ctx context.Context, cause error) error {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), failTime)
 	defer stop()
-	h.current.Set(helm.Failed, fmt.Sprintf("Release %q failed: %v", h.session.rendering.release.ReleaseName(), cause))
+	h.current.Set(helm.Failed, fmt.Sprintf("Release %q failed: %v", h.chart.ReleaseName(), cause))
 	return h.write(ctx, h.current)
 }
 
@@ -201,15 +204,14 @@ func (h *history) complete(ctx context.Context) error {
 	if err := h.write(ctx, h.current); err != nil {
 		return err
 	}
-	name := helm.SecretName(h.session.rendering.release.ReleaseName(), h.current.Revision())
+	name := helm.SecretName(h.chart.ReleaseName(), h.current.Revision())
 	h.revisions = append(h.revisions, revision{number: h.current.Revision(), status: helm.Deployed, secret: name})
 	return h.retire(ctx)
 }
 
-// retire ends what came before the last revision, which is deployed: no other one is
-// any more, the oldest go, and so do the records under the name that the instance had
-// before. A process may be killed in the middle of it, so it is done again where there
-// is nothing else to do.
+// retire supersedes what came before the last revision, which is deployed, and removes
+// the oldest revisions. A process may be killed in the middle of it, so it is done again
+// where there is nothing else to do.
 func (h *history) retire(ctx context.Context) error {
 	last := len(h.revisions) - 1
 	for i := range h.revisions[:last] {
@@ -221,14 +223,13 @@ func (h *history) retire(ctx context.Context) error {
 		}
 	}
 	for len(h.revisions) > maxHistory {
-		ref := kube.Ref{Resource: h.secrets, Namespace: h.session.namespace, Name: h.revisions[0].secret}
-		if err := h.session.client.Delete(ctx, ref, kube.DeleteOptions{}); err != nil {
+		ref := kube.Ref{Resource: h.secrets, Namespace: h.namespace, Name: h.revisions[0].secret}
+		if err := h.client.Delete(ctx, ref, kube.DeleteOptions{}); err != nil {
 			return fmt.Errorf("removing the oldest revision of the Helm release: %w", err)
 		}
 		h.revisions = h.revisions[1:]
 	}
-	name := h.session.rendering.release.ReleaseName()
-	return h.session.forgetRecords(ctx, func(release string) bool { return release != name })
+	return nil
 }
 
 // mark changes the state of the last revision.
@@ -241,7 +242,7 @@ func (h *history) mark(ctx context.Context, status helm.Status, description stri
 func (h *history) change(ctx context.Context, i int, status helm.Status, description string) error {
 	r, err := h.read(ctx, i)
 	if errors.Is(err, helm.ErrNoRecord) {
-		return h.session.client.Delete(ctx, kube.Ref{Resource: h.secrets, Namespace: h.session.namespace, Name: h.revisions[i].secret}, kube.DeleteOptions{})
+		return h.client.Delete(ctx, kube.Ref{Resource: h.secrets, Namespace: h.namespace, Name: h.revisions[i].secret}, kube.DeleteOptions{})
 	}
 	if err != nil {
 		return err
@@ -257,7 +258,7 @@ func (h *history) read(ctx context.Context, i int) (*helm.Release, error) {
 	if r.record != nil {
 		return r.record, nil
 	}
-	obj, err := h.session.client.Get(ctx, kube.Ref{Resource: h.secrets, Namespace: h.session.namespace, Name: r.secret})
+	obj, err := h.client.Get(ctx, kube.Ref{Resource: h.secrets, Namespace: h.namespace, Name: r.secret})
 	if err != nil {
 		return nil, fmt.Errorf("reading revision %d of the Helm release: %w", r.number, err)
 	}
@@ -271,7 +272,7 @@ func (h *history) read(ctx context.Context, i int) (*helm.Release, error) {
 	}
 	out, err := helm.Decode(string(text))
 	if err != nil {
-		return nil, fmt.Errorf("reading Secret %s/%s: %w", h.session.namespace, r.secret, err)
+		return nil, fmt.Errorf("reading Secret %s/%s: %w", h.namespace, r.secret, err)
 	}
 	r.record = out
 	return out, nil
@@ -282,17 +283,17 @@ func (h *history) write(ctx context.Context, r *helm.Release) error {
 	if err != nil {
 		return err
 	}
-	name := helm.SecretName(h.session.rendering.release.ReleaseName(), r.Revision())
+	name := helm.SecretName(h.chart.ReleaseName(), r.Revision())
 	body := map[string]any{
 		"apiVersion": "v1", "kind": "Secret", "type": helm.SecretType,
 		"metadata": map[string]any{
-			"name": name, "namespace": h.session.namespace,
-			"labels": merged(r.Labels(), map[string]any{labelReleaseOf: h.session.target.Instance.ID}),
+			"name": name, "namespace": h.namespace,
+			"labels": kube.Merged(r.Labels(), map[string]any{labelReleaseOf: h.instance}),
 		},
 		"data": map[string]any{"release": base64.StdEncoding.EncodeToString([]byte(text))},
 	}
-	ref := kube.Ref{Resource: h.secrets, Namespace: h.session.namespace, Name: name}
-	if _, err := h.session.client.Apply(ctx, ref, body, kube.ApplyOptions{FieldManager: kube.FieldManager, Force: true}); err != nil {
+	ref := kube.Ref{Resource: h.secrets, Namespace: h.namespace, Name: name}
+	if _, err := h.client.Apply(ctx, ref, body, kube.ApplyOptions{FieldManager: kube.FieldManager, Force: true}); err != nil {
 		return fmt.Errorf("writing revision %d of the Helm release: %w", r.Revision(), err)
 	}
 	return nil

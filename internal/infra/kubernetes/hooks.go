@@ -16,18 +16,6 @@ import (
 // They are in the inventory from the beginning, so that none outlives the instance,
 // but they are not part of what the instance is compared with.
 
-// hookObjects are the objects of all hooks.
-func (r *rendering) hookObjects() []*object {
-	if r.release == nil {
-		return nil
-	}
-	out := make([]*object, 0, len(r.release.hooks))
-	for _, h := range r.release.hooks {
-		out = append(out, h.object)
-	}
-	return out
-}
-
 // placeHooks finds the places of the objects of hooks. Hooks that the server does
 // not know the kind of are told when they are to run: a chart may bring it.
 func (s *session) placeHooks(ctx context.Context) ([]*placement, error) {
@@ -113,7 +101,7 @@ func (s *session) runHook(ctx context.Context, h *hook) error {
 }
 
 func (s *session) writeHook(ctx context.Context, p *placement) error {
-	body := p.object.body(s.target, p.ref.Namespace, nil)
+	body := applyBody(p.object, s.target, p.ref.Namespace, nil)
 	obj, err := s.client.Apply(ctx, p.ref, body, kube.ApplyOptions{FieldManager: kube.FieldManager, Force: true})
 	if err != nil {
 		return err

@@ -34,8 +34,3 @@ type identity struct {
 func identityOf(i *vnfm.InventoryItem) identity {
 	return identity{i.Group, i.Kind, i.Namespace, i.Name}
 }
-
-// gvkOf returns the kind of an inventory item.
-func gvkOf(i *vnfm.InventoryItem) schema.GroupVersionKind {
-	return schema.GroupVersionKind{Group: i.Group, Version: i.Version, Kind: i.Kind}
-}

@@ -87,12 +87,15 @@ func gapsIn(missing []unowned) []*gap {
 	return out
 }
 
+// LostElements reports whether elements of lists of objects are among lost fields.
+func LostElements(missing []unowned) bool { return len(gapsIn(missing)) > 0 }
+
 // eachList calls found for the elements of all lists of a value, but not for those
 // inside of elements.
 func eachList(path fieldPath, value any, found func(list fieldPath, item any)) {
 	switch v := value.(type) {
 	case map[string]any:
-		for _, name := range sortedKeys(v) {
+		for _, name := range slices.Sorted(maps.Keys(v)) {
 			eachList(path.with(step{field: name}), v[name], found)
 		}
 	case []any:
@@ -126,7 +129,7 @@ func findIntruders(missing []unowned, entries []metav1.ManagedFieldsEntry, conte
 			continue
 		}
 		var others []*element
-		for _, manager := range sortedKeys(foreign) {
+		for _, manager := range slices.Sorted(maps.Keys(foreign)) {
 			others = append(others, foreignElements(items, below(foreign[manager], g.path), below(own, g.path), manager, others)...)
 		}
 		for _, m := range pair(g, others, len(items) == 1) {
@@ -136,7 +139,7 @@ func findIntruders(missing []unowned, entries []metav1.ManagedFieldsEntry, conte
 				continue
 			}
 			// What only changed hands is no intruder, but what is in it may be one.
-			for _, name := range sortedKeys(m.lost) {
+			for _, name := range slices.Sorted(maps.Keys(m.lost)) {
 				left = append(left, gapsIn([]unowned{{path: at.with(step{field: name}), value: m.lost[name]}})...)
 			}
 		}

@@ -1,6 +1,8 @@
 package kubernetes
 
 import (
+	"maps"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -14,7 +16,7 @@ import (
 // JSON of their keys and the fields in them.
 func owning(list string, elements map[string][]string) string {
 	text := ""
-	for _, key := range sortedKeys(elements) {
+	for _, key := range slices.Sorted(maps.Keys(elements)) {
 		if text != "" {
 			text += ","
 		}

@@ -5,14 +5,16 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
-	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
+
+var secretKind = schema.GroupVersionKind{Version: "v1", Kind: "Secret"}
 
 // keyField is the field of the Secret that holds the key of an instance's digests.
 const keyField = "digest-key"
@@ -103,9 +105,4 @@ func (s *session) forgetKey(ctx context.Context) error {
 		return nil
 	}
 	return err
-}
-
-// usesKey reports whether a digest of the rendering depends on the key.
-func (r *rendering) usesKey() bool {
-	return r.release != nil || slices.ContainsFunc(r.objects, func(o *object) bool { return o.keyed })
 }

@@ -214,6 +214,6 @@ func finishedByItself(p *placement) bool {
 	if p.object.gvk.Group != "batch" || p.object.gvk.Kind != "Job" || p.item.UID == "" {
 		return false
 	}
-	_, removed := nested(p.object.content, "spec", "ttlSecondsAfterFinished")
+	_, removed := kube.Nested(p.object.content, "spec", "ttlSecondsAfterFinished")
 	return removed
 }

@@ -15,9 +15,8 @@ import (
 
 // The additional parameters that the driver knows, by the names of OpenStack Tacker.
 const (
-	paramFiles      = "lcm-kubernetes-def-files"
-	paramNamespace  = "namespace"
-	paramVDUMapping = "vdu_mapping"
+	paramFiles     = "lcm-kubernetes-def-files"
+	paramNamespace = "namespace"
 )
 
 // paramsElsewhere are names that users of Tacker know and that mean something to
@@ -55,16 +54,11 @@ func notHere(key string) (reason string, ok bool) {
 	return "", false
 }
 
-// workloadRef names the object that a VDU is.
-type workloadRef struct {
-	kind, name string
-}
-
 // params are the additional parameters as the driver understands them.
 type params struct {
 	files     []string
 	namespace string
-	mapping   map[string]workloadRef
+	mapping   map[string]WorkloadRef
 	chart     chartParams
 }
 
@@ -77,14 +71,14 @@ func readParams(t *vnfm.Target, ps *vnfm.Problems) params {
 			Detail: "what pods are connected to besides the network of the cluster is said by the package, with network attachments; leave ext_virtual_links and ext_managed_virtual_links out",
 		})
 	}
-	for _, key := range sortedKeys(t.Instance.AdditionalParams) {
+	for _, key := range slices.Sorted(maps.Keys(t.Instance.AdditionalParams)) {
 		value := t.Instance.AdditionalParams[key]
 		switch key {
 		case paramFiles:
 			out.files = readFiles(t, value, ps)
 		case paramNamespace:
 			out.namespace = readNamespace(t, value, ps)
-		case paramVDUMapping:
+		case ParamVDUMapping:
 			out.mapping = readMapping(t, value, ps)
 		default:
 			if out.chart.read(t, key, value, ps) {
@@ -100,7 +94,7 @@ func readParams(t *vnfm.Target, ps *vnfm.Problems) params {
 // readSecrets reads the secret parameters: those that say what the instance consists of are
 // none, since the plan shows it.
 func readSecrets(t *vnfm.Target, out *params, ps *vnfm.Problems) {
-	for _, key := range sortedKeys(t.SecretParams) {
+	for _, key := range slices.Sorted(maps.Keys(t.SecretParams)) {
 		_, ofChart := chartParamReaders[key]
 		switch {
 		case key == paramValues:
@@ -120,14 +114,14 @@ func readSecrets(t *vnfm.Target, out *params, ps *vnfm.Problems) {
 }
 
 // ownParams are the parameters that are not those of a chart.
-var ownParams = []string{paramFiles, paramNamespace, paramVDUMapping}
+var ownParams = []string{paramFiles, paramNamespace, ParamVDUMapping}
 
 func unknownParam(ps *vnfm.Problems, key string) {
 	if reason, ok := notHere(key); ok {
 		badParam(ps, key, "is not supported by the Kubernetes driver", reason)
 		return
 	}
-	known := append(sortedKeys(chartParamReaders), ownParams...)
+	known := append(slices.Sorted(maps.Keys(chartParamReaders)), ownParams...)
 	badParam(ps, key, "is not known", "the Kubernetes driver knows "+strings.Join(known, ", "))
 }
 
@@ -211,42 +205,42 @@ func readNamespace(t *vnfm.Target, value any, ps *vnfm.Problems) string {
 }
 
 // readMapping reads {vdu id: {kind, name}}.
-func readMapping(t *vnfm.Target, value any, ps *vnfm.Problems) map[string]workloadRef {
+func readMapping(t *vnfm.Target, value any, ps *vnfm.Problems) map[string]WorkloadRef {
 	entries, ok := value.(map[string]any)
 	if !ok {
-		badParam(ps, paramVDUMapping, "must map VDU ids to { kind, name }", "")
+		badParam(ps, ParamVDUMapping, "must map VDU ids to { kind, name }", "")
 		return nil
 	}
-	out := make(map[string]workloadRef, len(entries))
-	for _, id := range sortedKeys(entries) {
+	out := make(map[string]WorkloadRef, len(entries))
+	for _, id := range slices.Sorted(maps.Keys(entries)) {
 		if t.Flavour.VDU(id) == nil {
-			badParam(ps, paramVDUMapping, fmt.Sprintf("names a VDU %q that deployment flavour %q does not have", id, t.Flavour.ID), "its VDUs are "+vduIDs(t.Flavour))
+			badParam(ps, ParamVDUMapping, fmt.Sprintf("names a VDU %q that deployment flavour %q does not have", id, t.Flavour.ID), "its VDUs are "+vduIDs(t.Flavour))
 			continue
 		}
 		fields, ok := entries[id].(map[string]any)
 		if !ok {
-			badParam(ps, paramVDUMapping, fmt.Sprintf("must be { kind, name } for VDU %q", id), "")
+			badParam(ps, ParamVDUMapping, fmt.Sprintf("must be { kind, name } for VDU %q", id), "")
 			continue
 		}
 		valid := true
-		for _, field := range sortedKeys(fields) {
+		for _, field := range slices.Sorted(maps.Keys(fields)) {
 			if field != "kind" && field != "name" {
 				detail := "only kind and name are known"
 				if field == "helmreleasename" {
 					detail += "; the name of the release is " + paramRelease
 				}
-				badParam(ps, paramVDUMapping, fmt.Sprintf("has an unknown field %q for VDU %q", field, id), detail)
+				badParam(ps, ParamVDUMapping, fmt.Sprintf("has an unknown field %q for VDU %q", field, id), detail)
 				valid = false
 			}
 		}
 		kind, _ := fields["kind"].(string)
 		name, _ := fields["name"].(string)
 		if kind == "" || name == "" {
-			badParam(ps, paramVDUMapping, fmt.Sprintf("must give kind and name for VDU %q", id), "")
+			badParam(ps, ParamVDUMapping, fmt.Sprintf("must give kind and name for VDU %q", id), "")
 			valid = false
 		}
 		if valid {
-			out[id] = workloadRef{kind: kind, name: name}
+			out[id] = WorkloadRef{Kind: kind, Name: name}
 		}
 	}
 	return out
@@ -271,6 +265,3 @@ func namespaceOf(t *vnfm.Target) string {
 	}
 	return t.VIM.DefaultNamespace()
 }
-
-// sortedKeys returns the keys of a map in order.
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,6 +1,8 @@
 package kubernetes
 
 import (
+	"maps"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -60,7 +62,7 @@ func TestFilesAreChosen(t *testing.T) {
 	if ps.HasErrors() {
 		t.Fatal(ps)
 	}
-	if diff := cmp.Diff([]string{"v1/ConfigMap b"}, sortedKeys(preview.Objects)); diff != "" {
+	if diff := cmp.Diff([]string{"v1/ConfigMap b"}, slices.Sorted(maps.Keys(preview.Objects))); diff != "" {
 		t.Errorf("objects (-want +got):\n%s", diff)
 	}
 	target.Instance.AdditionalParams = nil

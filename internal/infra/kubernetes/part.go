@@ -1,10 +1,12 @@
 package kubernetes
 
 import (
+	"maps"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -51,7 +53,7 @@ func (r *rendering) keep(t *vnfm.Target, ps *vnfm.Problems) {
 		here = func(o *object) bool { return !placed[o] }
 	}
 	r.objects = slices.DeleteFunc(r.objects, func(o *object) bool { return !here(o) })
-	for _, id := range sortedKeys(r.vdus) {
+	for _, id := range slices.Sorted(maps.Keys(r.vdus)) {
 		if !here(r.vdus[id]) {
 			delete(r.vdus, id)
 			delete(r.states, id)
@@ -71,7 +73,7 @@ func (o *object) podTemplate() map[string]any {
 	case o.wave != waveWorkload:
 		return nil
 	}
-	value, _ := nested(o.content, path...)
+	value, _ := kube.Nested(o.content, path...)
 	template, _ := value.(map[string]any)
 	return template
 }
@@ -80,10 +82,10 @@ func (o *object) podTemplate() map[string]any {
 // cannot start without.
 func (r *rendering) refer(t *vnfm.Target, workload *object, found func(*object)) {
 	template := workload.podTemplate()
-	spec, _ := nested(template, "spec")
+	spec, _ := kube.Nested(template, "spec")
 	look := func(kind, name string) {
 		for _, o := range r.objects {
-			if o.gvk.Group == "" && o.gvk.Kind == kind && o.name == name && sameHome(t, o) == sameHome(t, workload) {
+			if o.gvk.Group == "" && o.gvk.Kind == kind && o.name == name && o.namespaceIn(t) == workload.namespaceIn(t) {
 				found(o)
 			}
 		}
@@ -103,14 +105,14 @@ func (r *rendering) refer(t *vnfm.Target, workload *object, found func(*object))
 	volumes, _ := fields["volumes"].([]any)
 	for _, item := range volumes {
 		volume, _ := item.(map[string]any)
-		if name, ok := nested(volume, "persistentVolumeClaim", "claimName"); ok {
+		if name, ok := kube.Nested(volume, "persistentVolumeClaim", "claimName"); ok {
 			text, _ := name.(string)
 			look("PersistentVolumeClaim", text)
 		}
 	}
 	for _, o := range r.objects {
 		// A StatefulSet names the Service that gives its pods their names.
-		if name, ok := nested(workload.content, "spec", "serviceName"); ok && o.gvk.Kind == "Service" && name == o.name {
+		if name, ok := kube.Nested(workload.content, "spec", "serviceName"); ok && o.gvk.Kind == "Service" && name == o.name {
 			found(o)
 		}
 	}
@@ -130,10 +132,10 @@ func (r *rendering) follows(t *vnfm.Target, o *object, placed map[*object]bool) 
 	if ref, ok := scaleTarget(o); ok {
 		serves = func(w *object) bool { return w.gvk.Kind == ref.kind && w.name == ref.name }
 	} else if path, ok := selectors[o.gvk.GroupKind()]; ok {
-		labels, _ := nested(o.content, path...)
+		labels, _ := kube.Nested(o.content, path...)
 		wanted, _ := labels.(map[string]any)
 		serves = func(w *object) bool {
-			value, _ := nested(w.podTemplate(), "metadata", "labels")
+			value, _ := kube.Nested(w.podTemplate(), "metadata", "labels")
 			own, _ := value.(map[string]any)
 			for name, value := range wanted {
 				if own[name] != value {
@@ -147,7 +149,7 @@ func (r *rendering) follows(t *vnfm.Target, o *object, placed map[*object]bool) 
 	}
 	follows := false
 	for _, w := range r.objects {
-		if w.podTemplate() == nil || sameHome(t, w) != sameHome(t, o) || !serves(w) {
+		if w.podTemplate() == nil || w.namespaceIn(t) != o.namespaceIn(t) || !serves(w) {
 			continue
 		}
 		if !placed[w] {

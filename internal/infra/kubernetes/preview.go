@@ -1,15 +1,20 @@
 package kubernetes
 
 import (
+	"bytes"
 	"context"
+	"fmt"
+
+	"go.yaml.in/yaml/v3"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 // Preview renders the target offline: what its VDUs and objects will be. Problems
 // that are errors leave no preview.
-func (d *Driver) Preview(ctx context.Context, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
+func Preview(ctx context.Context, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
 	r, ps := render(budget.New(ctx, budget.Limits{}), t)
 	if ps.HasErrors() {
 		return nil, ps
@@ -57,4 +62,47 @@ func (r *rendering) digests() map[string]string {
 		out[r.release.key()] = r.release.digest
 	}
 	return out
+}
+
+// YAML is Preview with the objects as YAML, as they are applied: with the replicas of
+// their VDUs, without the labels and annotations that tell whose they are. The values of
+// Secrets are masked.
+func YAML(ctx context.Context, t *vnfm.Target) (*vnfm.Rendering, vnfm.Problems) {
+	r, ps := render(budget.New(ctx, budget.Limits{}), t)
+	if ps.HasErrors() {
+		return nil, ps
+	}
+	out := &vnfm.Rendering{Preview: *r.preview(t), Contents: make(map[string]string, len(r.objects))}
+	for _, o := range r.objects {
+		text, err := o.text()
+		if err != nil {
+			o.problem(&ps, err.Error(), "")
+			return nil, ps
+		}
+		out.Contents[o.key] = text
+	}
+	return out, ps
+}
+
+// text renders an object for people.
+func (o *object) text() (string, error) {
+	content := o.content
+	if o.scaling != nil && o.scaling.ours() {
+		content = kube.Merged(content, nil)
+		kube.SetNested(content, o.scaling.count, o.scaling.path...)
+	}
+	if data, ok := content["data"].(map[string]any); ok && o.isSecret() {
+		masked := make(map[string]any, len(data))
+		for name := range data {
+			masked[name] = vnfm.Secret("").String()
+		}
+		content = kube.Merged(content, map[string]any{"data": masked})
+	}
+	var b bytes.Buffer
+	encoder := yaml.NewEncoder(&b)
+	encoder.SetIndent(2)
+	if err := encoder.Encode(content); err != nil {
+		return "", fmt.Errorf("writing %s as YAML: %w", o.key, err)
+	}
+	return b.String(), encoder.Close()
 }

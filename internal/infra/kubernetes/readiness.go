@@ -14,13 +14,13 @@ import (
 // The annotations by which a package says of one of its objects when it is ready.
 const (
 	// annotationReadyCondition is "<condition>" or "<condition>=<status>".
-	annotationReadyCondition = prefix + "ready-condition"
+	annotationReadyCondition = vnfm.LabelPrefix + "ready-condition"
 	// annotationReadyPath is "{<path>}=<value>".
-	annotationReadyPath = prefix + "ready-jsonpath"
+	annotationReadyPath = vnfm.LabelPrefix + "ready-jsonpath"
 )
 
-// packageAnnotations are the annotations of the driver's prefix that are a
-// package's to set.
+// packageAnnotations are the annotations of the prefix vnfm.LabelPrefix
+// that a package may set: the driver sets all others.
 var packageAnnotations = []string{annotationReadyCondition, annotationReadyPath}
 
 // noReadiness says why a kind can have no rule.
@@ -38,7 +38,7 @@ func annotatedRule(gk schema.GroupKind, meta map[string]any, refuse func([]strin
 	case byCondition && byPath:
 		refuse(at(annotationReadyPath), "%s and %s cannot both be given", annotationReadyCondition, annotationReadyPath)
 		return nil
-	case kube.AlwaysThere(gk):
+	case kube.WithoutStatus(gk):
 		refuse(at(annotationReadyCondition), noReadiness, gk.Kind)
 		return nil
 	case byCondition:
@@ -88,7 +88,7 @@ func (r *rendering) setRules(t *vnfm.Target, ps *vnfm.Problems) {
 			if groupKind(o.gvk.GroupKind()) != given.Kind {
 				continue
 			}
-			if found = true; kube.AlwaysThere(o.gvk.GroupKind()) {
+			if found = true; kube.WithoutStatus(o.gvk.GroupKind()) {
 				refuse("kind", fmt.Sprintf(noReadiness, given.Kind), "remove the rule")
 				break
 			}
@@ -113,7 +113,7 @@ func groupKind(gk schema.GroupKind) string {
 func (r *rendering) kinds() []string {
 	var out []string
 	for _, o := range r.objects {
-		if gk := o.gvk.GroupKind(); !kube.AlwaysThere(gk) {
+		if gk := o.gvk.GroupKind(); !kube.WithoutStatus(gk) {
 			out = append(out, groupKind(gk))
 		}
 	}

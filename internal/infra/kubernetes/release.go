@@ -32,9 +32,12 @@ func (s *session) released(ctx context.Context, h *history, target []*placement,
 		if err := work(ctx); err != nil {
 			return err
 		}
-		return h.retire(ctx)
+		if err := h.retire(ctx); err != nil {
+			return err
+		}
+		return s.forgetFormerReleases(ctx)
 	}
-	h.survived = slices.ContainsFunc(target, s.survives)
+	h.objectsExist = slices.ContainsFunc(target, s.survives)
 	if err := h.begin(ctx); err != nil {
 		return err
 	}
@@ -55,7 +58,18 @@ func (s *session) released(ctx context.Context, h *history, target []*placement,
 	if err != nil {
 		return errors.Join(err, h.fail(ctx, err))
 	}
-	return h.complete(ctx)
+	if err := h.complete(ctx); err != nil {
+		return err
+	}
+	return s.forgetFormerReleases(ctx)
+}
+
+// history reads which revisions the release of the chart has; nil without a chart.
+func (s *session) history(ctx context.Context) (*history, error) {
+	if s.rendering == nil || s.rendering.release == nil {
+		return nil, nil
+	}
+	return ReadHistory(ctx, s.client, s.rendering.release, s.namespace, s.target.Instance.ID)
 }
 
 // checkServer refuses a new revision of a chart that is not for the version of
@@ -146,6 +160,12 @@ func (s *session) forgetReleases(ctx context.Context) error {
 	return s.forgetRecords(ctx, func(string) bool { return true })
 }
 
+// forgetFormerReleases removes the records under the names that the release had before.
+func (s *session) forgetFormerReleases(ctx context.Context) error {
+	name := s.rendering.release.ReleaseName()
+	return s.forgetRecords(ctx, func(release string) bool { return release != name })
+}
+
 // forgetRecords removes the records of the releases of the instance that have
 // certain names.
 func (s *session) forgetRecords(ctx context.Context, named func(release string) bool) error {
@@ -168,4 +188,24 @@ func (s *session) forgetRecords(ctx context.Context, named func(release string) 
 		ref := kube.Ref{Resource: r, Namespace: s.namespace, Name: list[i].Name}
 		return s.client.Delete(ctx, ref, kube.DeleteOptions{UID: list[i].UID})
 	})
+}
+
+// observeRelease returns the digest of the release when its last revision is deployed
+// and is what was applied, else what of it is not; it is empty when there is none.
+func (s *session) observeRelease(ctx context.Context) (string, error) {
+	h, err := s.history(ctx)
+	if err != nil {
+		return "", err
+	}
+	if !h.ours() {
+		return "", nil
+	}
+	differing, err := h.differing(ctx)
+	if err != nil {
+		return "", err
+	}
+	if len(differing) > 0 {
+		return driftText(differing), nil
+	}
+	return s.rendering.release.digest, nil
 }

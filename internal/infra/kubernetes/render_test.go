@@ -2,12 +2,15 @@ package kubernetes
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -68,7 +71,7 @@ func TestRenderIdentities(t *testing.T) {
 		"v1/Namespace core5g",
 		"v1/Service amf",
 	}
-	if diff := cmp.Diff(want, sortedKeys(preview.Objects)); diff != "" {
+	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(preview.Objects))); diff != "" {
 		t.Errorf("identities (-want +got):\n%s", diff)
 	}
 	three := 3
@@ -110,10 +113,10 @@ spec: {replicas: 1, paused: false, template: {metadata: {labels: {app: amf}}}}
 		},
 		"spec": map[string]any{"replicas": int64(5), "paused": false, "template": map[string]any{"metadata": map[string]any{"labels": map[string]any{"app": "amf"}}}},
 	}
-	if diff := cmp.Diff(want, o.body(target, "live", &five)); diff != "" {
+	if diff := cmp.Diff(want, applyBody(o, target, "live", &five)); diff != "" {
 		t.Errorf("body (-want +got):\n%s", diff)
 	}
-	if _, found := nested(o.body(target, "live", nil), "spec", "replicas"); found {
+	if _, found := kube.Nested(applyBody(o, target, "live", nil), "spec", "replicas"); found {
 		t.Error("a body without a count has replicas")
 	}
 	after, err := json.Marshal(o.content)

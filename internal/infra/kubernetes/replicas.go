@@ -37,7 +37,7 @@ func identified(p *placement) map[string]any {
 // somebody else who sets another number is a *kube.ConflictError.
 func (s *session) setReplicas(ctx context.Context, p *placement, n int64, force bool) error {
 	body := identified(p)
-	setCopied(body, n, p.object.scaling.path)
+	kube.SetNested(body, n, p.object.scaling.path...)
 	obj, err := s.client.Apply(ctx, p.ref, body, kube.ApplyOptions{FieldManager: kube.ScaleFieldManager, Force: force})
 	if err != nil {
 		return fmt.Errorf("setting the replicas of %s to %d: %w", p, n, err)

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -85,7 +86,7 @@ func TestSecretValues(t *testing.T) {
 	}
 	content := map[string]any{}
 	for _, o := range r.objects {
-		content[o.name], _ = nested(o.content, "data")
+		content[o.name], _ = kube.Nested(o.content, "data")
 	}
 	want := map[string]any{
 		"s":     map[string]any{"password": "aHVudGVy"},

@@ -49,7 +49,7 @@ func (d *Driver) open(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) (*se
 		return nil, err
 	}
 	s.rendering = rendering
-	conceal(ctx, rendering.objects)
+	rendering.conceal(ctx)
 	return s, nil
 }
 

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -41,7 +43,7 @@ func sourceOf(t *vnfm.Target, p *params, ps *vnfm.Problems) source {
 		badParam(ps, p.chart.given[0], "is for a chart, and the VNFD names none", fmt.Sprintf("%s says which one it is; %s", paramChart, chartsOf(t.Package)))
 	case len(p.files) > 0:
 		return manifestFiles(p.files)
-	case describesContainers(t.Flavour):
+	case DescribesContainers(t.Flavour):
 		return &containers{params: p}
 	default:
 		*ps = append(*ps, vnfm.Problem{
@@ -76,6 +78,21 @@ func (files manifestFiles) manifests(b *budget.Budget, t *vnfm.Target, _ *render
 	var out []manifest
 	for _, file := range files {
 		out = append(out, readManifests(b, t.Package.Content, file, ps)...)
+	}
+	return out
+}
+
+// containers is a VNFD that describes the containers of its VDUs.
+type containers struct {
+	params *params
+}
+
+func (c *containers) manifests(_ *budget.Budget, t *vnfm.Target, _ *rendering, ps *vnfm.Problems) []manifest {
+	made, workloads := Manifests(t, c.params.mapping, ps)
+	c.params.mapping = workloads
+	out := make([]manifest, 0, len(made))
+	for _, m := range made {
+		out = append(out, manifest{file: m.Place.File, node: &yaml.Node{Line: m.Place.Line, Column: m.Place.Column}, content: m.Content})
 	}
 	return out
 }

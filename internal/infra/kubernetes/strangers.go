@@ -2,6 +2,7 @@ package kubernetes
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -37,7 +38,7 @@ func (s *session) others(ctx context.Context, p *placement) ([]*placement, error
 	// operator would be asked that is gone by now.
 	version := d.storage
 	if _, served := d.replicas[version]; !served && len(d.replicas) > 0 {
-		version = sortedKeys(d.replicas)[0]
+		version = slices.Sorted(maps.Keys(d.replicas))[0]
 	}
 	gv := schema.GroupVersion{Group: d.group, Version: version}
 	r := kube.Resource{GVK: gv.WithKind(d.kind), GVR: gv.WithResource(d.plural), Namespaced: d.namespaced}

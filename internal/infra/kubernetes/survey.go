@@ -97,6 +97,11 @@ func (s *session) resolveOld(ctx context.Context, gvk schema.GroupVersionKind) (
 	return r, err == nil, err
 }
 
+// gvkOf returns the kind of an inventory item.
+func gvkOf(i *vnfm.InventoryItem) schema.GroupVersionKind {
+	return schema.GroupVersionKind{Group: i.Group, Version: i.Version, Kind: i.Kind}
+}
+
 // neededVerbs are what the driver does with every object.
 var neededVerbs = []string{"delete", "list", "patch"}
 
@@ -154,7 +159,7 @@ func lackingVerbs(r kube.Resource) string {
 func (s *session) placed(o *object, r kube.Resource) *placement {
 	namespace := ""
 	if r.Namespaced {
-		namespace = sameHome(s.target, o)
+		namespace = o.namespaceIn(s.target)
 	}
 	return &placement{
 		object: o,
@@ -302,7 +307,7 @@ func liveOf(p *placement, obj *unstructured.Unstructured, keep bool) *live {
 	l := &live{ObjectMeta: metaOf(obj)}
 	l.ready, _, _, _ = kube.Ready(obj, p.rule())
 	if p.object != nil && p.object.scaling != nil {
-		if value, ok := nested(obj.Object, p.object.scaling.path...); ok {
+		if value, ok := kube.Nested(obj.Object, p.object.scaling.path...); ok {
 			if n, isInt := value.(int64); isInt {
 				l.replicas = &n
 			}
@@ -330,33 +335,7 @@ func metaOf(obj *unstructured.Unstructured) metav1.ObjectMeta {
 	}
 }
 
-// simpleKinds are ready as soon as they exist.
-var simpleKinds = map[schema.GroupKind]bool{
-	{Kind: "ConfigMap"}:      true,
-	{Kind: "Endpoints"}:      true,
-	{Kind: "LimitRange"}:     true,
-	{Kind: "PodTemplate"}:    true,
-	{Kind: "ResourceQuota"}:  true,
-	{Kind: "Secret"}:         true,
-	{Kind: "ServiceAccount"}: true,
-	{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"}:          true,
-	{Group: "batch", Kind: "CronJob"}:                                true,
-	{Group: "discovery.k8s.io", Kind: "EndpointSlice"}:               true,
-	{Group: "networking.k8s.io", Kind: "Ingress"}:                    true,
-	{Group: "networking.k8s.io", Kind: "IngressClass"}:               true,
-	{Group: "networking.k8s.io", Kind: "NetworkPolicy"}:              true,
-	{Group: "node.k8s.io", Kind: "RuntimeClass"}:                     true,
-	{Group: "policy", Kind: "PodDisruptionBudget"}:                   true,
-	{Group: "rbac.authorization.k8s.io", Kind: "ClusterRole"}:        true,
-	{Group: "rbac.authorization.k8s.io", Kind: "ClusterRoleBinding"}: true,
-	{Group: "rbac.authorization.k8s.io", Kind: "Role"}:               true,
-	{Group: "rbac.authorization.k8s.io", Kind: "RoleBinding"}:        true,
-	{Group: "scheduling.k8s.io", Kind: "PriorityClass"}:              true,
-	{Group: "storage.k8s.io", Kind: "StorageClass"}:                  true,
-	{Group: "k8s.cni.cncf.io", Kind: "NetworkAttachmentDefinition"}:  true,
-}
-
 // hasReadiness reports whether an object of the target is more than there or not.
 func hasReadiness(p *placement) bool {
-	return p.object != nil && (p.object.rule != nil || !simpleKinds[p.object.gvk.GroupKind()])
+	return p.object != nil && (p.object.rule != nil || !kube.ReadyOnCreation(p.object.gvk.GroupKind()))
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/helm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 // Helm's command may have worked on the release of a chart behind the VNF manager's
@@ -56,13 +55,7 @@ func (s *session) strays(ctx context.Context, h *history, known []*placement) ([
 		if err != nil {
 			return nil, err
 		}
-		// What cannot be read was never applied.
-		var ps vnfm.Problems
-		for _, m := range decodeManifests(b, r.secret, []byte(record.Manifest()), true, &ps) {
-			o := renderObject(&m, &ps)
-			if o == nil {
-				continue
-			}
+		for _, o := range Decode(b, r.secret, record.Manifest()) {
 			kind, ok, err := s.resolveOld(ctx, o.gvk)
 			if err != nil {
 				return nil, err

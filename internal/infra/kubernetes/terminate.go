@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -171,22 +172,20 @@ func (s *session) searchScopes(ctx context.Context, known []*placement) ([]*plac
 	if len(s.target.Instance.Inventory) > 0 {
 		return out, nil
 	}
-	for _, group := range sortedKeys(waveOfKind) {
-		for _, kind := range sortedKeys(waveOfKind[group]) {
-			r, err := s.client.Kind(ctx, schema.GroupKind{Group: group, Kind: kind})
-			var unknown *kube.UnknownKindError
-			if errors.As(err, &unknown) || (err == nil && lackingVerbs(r) != "") {
-				continue
-			}
-			if err != nil {
-				return nil, err
-			}
-			namespace := ""
-			if r.Namespaced {
-				namespace = s.namespace
-			}
-			add(r, namespace)
+	for _, gk := range KnownKinds() {
+		r, err := s.client.Kind(ctx, gk)
+		var unknown *kube.UnknownKindError
+		if errors.As(err, &unknown) || (err == nil && lackingVerbs(r) != "") {
+			continue
 		}
+		if err != nil {
+			return nil, err
+		}
+		namespace := ""
+		if r.Namespaced {
+			namespace = s.namespace
+		}
+		add(r, namespace)
 	}
 	return out, nil
 }
@@ -291,7 +290,7 @@ func (s *session) claimsOfSets(ctx context.Context, all []*placement, onlyNew bo
 		}
 	}
 	var out []*placement
-	for _, namespace := range sortedKeys(namespaces) {
+	for _, namespace := range slices.Sorted(maps.Keys(namespaces)) {
 		sets, err := s.client.Resource(ctx, setKind)
 		if err != nil {
 			return nil, err
@@ -329,18 +328,18 @@ func (s *session) claimsOfSets(ctx context.Context, all []*placement, onlyNew bo
 // madeBy reports whether a StatefulSet made a claim: "<template>-<set>-<ordinal>",
 // with the labels of the template and of the set's selector.
 func madeBy(set map[string]any, name string, labels map[string]string) bool {
-	setName, _ := nested(set, "metadata", "name")
-	templates, _ := nested(set, "spec", "volumeClaimTemplates")
-	selector, _ := nested(set, "spec", "selector", "matchLabels")
+	setName, _ := kube.Nested(set, "metadata", "name")
+	templates, _ := kube.Nested(set, "spec", "volumeClaimTemplates")
+	selector, _ := kube.Nested(set, "spec", "selector", "matchLabels")
 	list, _ := templates.([]any)
 	for _, item := range list {
 		template, _ := item.(map[string]any)
-		templateName, _ := nested(template, "metadata", "name")
+		templateName, _ := kube.Nested(template, "metadata", "name")
 		ordinal, ok := strings.CutPrefix(name, fmt.Sprintf("%v-%v-", templateName, setName))
 		if !ok || ordinal == "" || strings.Trim(ordinal, "0123456789") != "" {
 			continue
 		}
-		own, _ := nested(template, "metadata", "labels")
+		own, _ := kube.Nested(template, "metadata", "labels")
 		if hasLabels(labels, own) && hasLabels(labels, selector) {
 			return true
 		}

@@ -2,13 +2,12 @@ package kubernetes
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -17,10 +16,18 @@ import (
 // a new package or another name of the instance changes.
 const labelName = "app.kubernetes.io/name"
 
-// containers are the source of objects that a VNFD is which describes the
-// containers of its VDUs.
-type containers struct {
-	params *params
+// ParamVDUMapping is the additional parameter that names the workload of a VDU.
+const ParamVDUMapping = "vdu_mapping"
+
+// WorkloadRef names the workload of a VDU.
+type WorkloadRef struct {
+	Kind, Name string
+}
+
+// Manifest is an object that the VNFD asks for, and the place in the VNFD that does.
+type Manifest struct {
+	Place   vnfm.Place
+	Content map[string]any
 }
 
 // translation makes the objects of VDUs whose containers the VNFD itself describes.
@@ -28,23 +35,23 @@ type containers struct {
 type translation struct {
 	target *vnfm.Target
 	ps     *vnfm.Problems
-	made   []manifest
-	// refs are the objects that the VDUs are.
-	refs map[string]workloadRef
+	made   []Manifest
+	// refs are the workloads of the VDUs.
+	refs map[string]WorkloadRef
 	// claimed are the shared storages that have their claim.
 	claimed map[string]bool
 }
 
-// describesContainers tells whether the VNFD describes the containers of a VDU.
-func describesContainers(f *vnfm.Flavour) bool {
+// DescribesContainers reports whether the VNFD describes the containers of a VDU.
+func DescribesContainers(f *vnfm.Flavour) bool {
 	return slices.ContainsFunc(f.VDUs, func(v vnfm.VDU) bool { return v.Workload != nil })
 }
 
-// manifests makes the objects of all VDUs of the flavour and notes in the parameters
-// which object each VDU is. vdu_mapping gives a VDU another name or kind: that way
+// Manifests makes the objects of all VDUs of the flavour and returns the workload of
+// each VDU as well. The mapping (vdu_mapping) gives a VDU another name or kind: that way
 // one VNFD can be instantiated twice in a namespace.
-func (c *containers) manifests(_ *budget.Budget, t *vnfm.Target, _ *rendering, ps *vnfm.Problems) []manifest {
-	tr := &translation{target: t, ps: ps, refs: map[string]workloadRef{}, claimed: map[string]bool{}}
+func Manifests(t *vnfm.Target, mapping map[string]WorkloadRef, ps *vnfm.Problems) ([]Manifest, map[string]WorkloadRef) {
+	tr := &translation{target: t, ps: ps, refs: map[string]WorkloadRef{}, claimed: map[string]bool{}}
 	for i := range t.Flavour.VDUs {
 		v := &t.Flavour.VDUs[i]
 		if v.Workload == nil {
@@ -58,7 +65,7 @@ func (c *containers) manifests(_ *budget.Budget, t *vnfm.Target, _ *rendering, p
 		for _, found := range v.Workload.Problems {
 			tr.report(found)
 		}
-		if ref, ok := tr.ref(v, c.params.mapping[v.ID]); ok && !v.Workload.Problems.HasErrors() {
+		if ref, ok := tr.ref(v, mapping[v.ID]); ok && !v.Workload.Problems.HasErrors() {
 			tr.refs[v.ID] = ref
 		}
 	}
@@ -68,36 +75,38 @@ func (c *containers) manifests(_ *budget.Budget, t *vnfm.Target, _ *rendering, p
 			tr.vdu(v, ref)
 		}
 	}
-	c.params.mapping = tr.refs
-	return tr.made
+	return tr.made, tr.refs
 }
 
 // ref says which object a VDU is: what the instance says, else what the VNFD says,
 // else a StatefulSet when each VNFC has storage of its own and a Deployment otherwise.
-func (tr *translation) ref(v *vnfm.VDU, mapped workloadRef) (workloadRef, bool) {
-	ref := workloadRef{kind: v.Workload.Kind, name: v.Name}
+func (tr *translation) ref(v *vnfm.VDU, mapped WorkloadRef) (WorkloadRef, bool) {
+	ref := WorkloadRef{Kind: v.Workload.Kind, Name: v.Name}
 	switch {
-	case ref.kind != "":
+	case ref.Kind != "":
 	case tr.hasOwnStorage(v):
-		ref.kind = "StatefulSet"
+		ref.Kind = "StatefulSet"
 	default:
-		ref.kind = "Deployment"
+		ref.Kind = "Deployment"
 	}
-	if mapped.name != "" {
+	if mapped.Name != "" {
 		ref = mapped
 	}
-	if _, ok := workloadAPI[ref.kind]; !ok {
-		badParam(tr.ps, paramVDUMapping, fmt.Sprintf("gives VDU %q the kind %q", v.ID, ref.kind),
-			"a VDU whose containers the VNFD describes can be a "+strings.Join(sortedKeys(workloadAPI), ", a "))
+	if _, ok := workloadAPI[ref.Kind]; !ok {
+		*tr.ps = append(*tr.ps, vnfm.Problem{
+			Attribute: vnfm.AttributeParams, Key: ParamVDUMapping,
+			Summary: fmt.Sprintf("additional parameter %q gives VDU %q the kind %q", ParamVDUMapping, v.ID, ref.Kind),
+			Detail:  "a VDU whose containers the VNFD describes can be a " + strings.Join(slices.Sorted(maps.Keys(workloadAPI)), ", a "),
+		})
 		return ref, false
 	}
-	if ref.kind != "StatefulSet" && tr.hasOwnStorage(v) {
-		tr.problem(v.Place, fmt.Sprintf("VDU %q is a %s and has storage for each VNFC", v.ID, ref.kind),
+	if ref.Kind != "StatefulSet" && tr.hasOwnStorage(v) {
+		tr.problem(v.Place, fmt.Sprintf("VDU %q is a %s and has storage for each VNFC", v.ID, ref.Kind),
 			"only a StatefulSet gives each VNFC storage of its own; per_vnfc_instance: false makes the storage a shared one")
 		return ref, false
 	}
 	var ok bool
-	ref.name, ok = tr.name(v.Place, "VDU", ref.name)
+	ref.Name, ok = tr.name(v.Place, "VDU", ref.Name)
 	return ref, ok
 }
 
@@ -105,7 +114,7 @@ func (tr *translation) ref(v *vnfm.VDU, mapped workloadRef) (workloadRef, bool) 
 var workloadAPI = map[string]string{"DaemonSet": "apps/v1", "Deployment": "apps/v1", "Pod": "v1", "StatefulSet": "apps/v1"}
 
 // vdu makes the objects of one VDU.
-func (tr *translation) vdu(v *vnfm.VDU, ref workloadRef) {
+func (tr *translation) vdu(v *vnfm.VDU, ref WorkloadRef) {
 	tr.configMaps(v, ref)
 	tr.sharedClaims(v)
 	tr.services(v, ref)
@@ -115,20 +124,21 @@ func (tr *translation) vdu(v *vnfm.VDU, ref workloadRef) {
 
 // workload makes the object that runs the pods. The replicas are added when the VDU
 // is bound to it.
-func (tr *translation) workload(v *vnfm.VDU, ref workloadRef, podMeta, podSpec map[string]any) map[string]any {
-	content := map[string]any{"apiVersion": workloadAPI[ref.kind], "kind": ref.kind, "metadata": tr.metadata(v, ref.name)}
-	if ref.kind == "Pod" {
-		content["metadata"] = merged(content["metadata"], podMeta)
+func (tr *translation) workload(v *vnfm.VDU, ref WorkloadRef, podMeta, podSpec map[string]any) map[string]any {
+	meta := tr.metadata(v, ref.Name)
+	content := map[string]any{"apiVersion": workloadAPI[ref.Kind], "kind": ref.Kind, "metadata": meta}
+	if ref.Kind == "Pod" {
+		maps.Copy(meta, podMeta)
 		content["spec"] = podSpec
 		return content
 	}
 	spec := map[string]any{
-		"selector": map[string]any{"matchLabels": selectorOf(ref.name)},
+		"selector": map[string]any{"matchLabels": selectorOf(ref.Name)},
 		"template": map[string]any{"metadata": podMeta, "spec": podSpec},
 	}
-	switch ref.kind {
+	switch ref.Kind {
 	case "StatefulSet":
-		spec["serviceName"] = headless(ref.name)
+		spec["serviceName"] = headless(ref.Name)
 		if claims := tr.claimTemplates(v); len(claims) > 0 {
 			spec["volumeClaimTemplates"] = claims
 		}
@@ -162,7 +172,7 @@ func (tr *translation) labels(v *vnfm.VDU) map[string]any {
 		tr.checkLabel(v.Place, "label", key, value)
 		labels[key] = value
 	}
-	labels[labelName] = tr.refs[v.ID].name
+	labels[labelName] = tr.refs[v.ID].Name
 	return labels
 }
 
@@ -187,8 +197,8 @@ func (tr *translation) name(at vnfm.Place, what, written string) (string, bool) 
 // own in the VNFD. A VDU that the instance calls otherwise takes it along, so that
 // another instance can have the name.
 func (tr *translation) beside(v *vnfm.VDU, name string) string {
-	if own, ok := tr.refs[v.ID]; ok && own.name != plainName(v.Name) {
-		return own.name + "-" + name
+	if own, ok := tr.refs[v.ID]; ok && own.Name != plainName(v.Name) {
+		return own.Name + "-" + name
 	}
 	return name
 }
@@ -212,5 +222,5 @@ func (tr *translation) report(p vnfm.Problem) {
 
 // emit adds an object that stands at a place of the VNFD.
 func (tr *translation) emit(at vnfm.Place, content map[string]any) {
-	tr.made = append(tr.made, manifest{file: at.File, node: &yaml.Node{Line: at.Line, Column: at.Column}, content: content})
+	tr.made = append(tr.made, Manifest{Place: at, Content: content})
 }

@@ -2,6 +2,7 @@ package kubernetes
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -58,7 +59,7 @@ func (tr *translation) podTerms(v *vnfm.VDU) (together, apart []any) {
 			switch {
 			case !known:
 				tr.problem(rule.Place, fmt.Sprintf("the policy %q has the scope %q", rule.ID, rule.Scope),
-					"a placement on Kubernetes has one of the scopes "+strings.Join(sortedKeys(topologies), ", "))
+					"a placement on Kubernetes has one of the scopes "+strings.Join(slices.Sorted(maps.Keys(topologies)), ", "))
 				continue
 			case key == "" && rule.Anti:
 				tr.problem(rule.Place, fmt.Sprintf("the policy %q cannot be kept: all VNFCs of an instance have the same %s", rule.ID, rule.Scope), "")
@@ -97,7 +98,7 @@ func (tr *translation) partners(rule *vnfm.AffinityRule, target string, v *vnfm.
 	for _, id := range members {
 		ref, ok := tr.refs[id]
 		if ok && (id != v.ID || !group || !rule.Anti) {
-			names = append(names, ref.name)
+			names = append(names, ref.Name)
 		}
 	}
 	if group && !rule.Anti && len(names) == 1 {

@@ -2,7 +2,9 @@ package kubernetes
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -21,7 +23,7 @@ func (tr *translation) podMetadata(v *vnfm.VDU) map[string]any {
 	return meta
 }
 
-func (tr *translation) podSpec(v *vnfm.VDU, ref workloadRef) map[string]any {
+func (tr *translation) podSpec(v *vnfm.VDU, ref WorkloadRef) map[string]any {
 	w := v.Workload
 	spec := map[string]any{}
 	var containers []any
@@ -35,7 +37,7 @@ func (tr *translation) podSpec(v *vnfm.VDU, ref workloadRef) map[string]any {
 	}
 	if len(w.NodeLabels) > 0 {
 		selector := map[string]any{}
-		for _, key := range sortedKeys(w.NodeLabels) {
+		for _, key := range slices.Sorted(maps.Keys(w.NodeLabels)) {
 			tr.checkLabel(v.Place, "node requirement", key, w.NodeLabels[key])
 			selector[key] = w.NodeLabels[key]
 		}
@@ -50,7 +52,7 @@ func (tr *translation) podSpec(v *vnfm.VDU, ref workloadRef) map[string]any {
 // reference matches the references of images: host, path, tag, digest.
 var reference = regexp.MustCompile(`^([a-zA-Z0-9.-]+(:[0-9]+)?/)?[a-z0-9]+([._/-]+[a-z0-9]+)*(:[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,127})?(@sha256:[0-9a-f]{64})?$`)
 
-func (tr *translation) container(v *vnfm.VDU, ref workloadRef, c *vnfm.Container) map[string]any {
+func (tr *translation) container(v *vnfm.VDU, ref WorkloadRef, c *vnfm.Container) map[string]any {
 	name := containerName(c)
 	tr.name(c.Place, "container", name)
 	switch {
@@ -115,10 +117,10 @@ func list(texts []string) []any {
 	return out
 }
 
-func configMapName(ref workloadRef, container string) string { return ref.name + "-" + container }
+func configMapName(ref WorkloadRef, container string) string { return ref.Name + "-" + container }
 
 // configMaps makes a ConfigMap for each container that has settings.
-func (tr *translation) configMaps(v *vnfm.VDU, ref workloadRef) {
+func (tr *translation) configMaps(v *vnfm.VDU, ref WorkloadRef) {
 	for i := range v.Workload.Containers {
 		c := &v.Workload.Containers[i]
 		if len(c.Config) == 0 {

@@ -2,6 +2,8 @@ package kubernetes
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -32,7 +34,7 @@ func (tr *translation) resources(c *vnfm.Container) map[string]any {
 	for _, pages := range res.HugePages {
 		set("hugepages-"+size(pages.PageSize), size, pages.Size, pages.Size)
 	}
-	for _, name := range sortedKeys(res.Extended) {
+	for _, name := range slices.Sorted(maps.Keys(res.Extended)) {
 		if faults := validation.IsQualifiedName(name); len(faults) > 0 || strings.Contains(strings.Split(name, "/")[0], "kubernetes.io") {
 			tr.problem(c.Place, fmt.Sprintf("the container %q asks for %q, which cannot be the name of an extended resource", c.ID, name),
 				"the name has the domain of its vendor, for example intel.com/sriov")

@@ -12,26 +12,26 @@ import (
 func headless(name string) string { return name + "-headless" }
 
 // services makes the Services in front of a VDU.
-func (tr *translation) services(v *vnfm.VDU, ref workloadRef) {
+func (tr *translation) services(v *vnfm.VDU, ref WorkloadRef) {
 	for i := range v.Workload.Services {
 		s := &v.Workload.Services[i]
-		name := ref.name
+		name := ref.Name
 		if s.Name != "" {
 			name, _ = tr.name(s.Place, "connection point", tr.beside(v, s.Name))
 		}
-		spec := map[string]any{"selector": selectorOf(ref.name), "ports": tr.servicePorts(v, s)}
+		spec := map[string]any{"selector": selectorOf(ref.Name), "ports": tr.servicePorts(v, s)}
 		if s.Type != "" {
 			spec["type"] = s.Type
 		}
 		tr.emit(s.Place, map[string]any{"apiVersion": "v1", "kind": "Service", "metadata": tr.metadata(v, name), "spec": spec})
 	}
-	if ref.kind != "StatefulSet" {
+	if ref.Kind != "StatefulSet" {
 		return
 	}
-	name, _ := tr.name(v.Place, "VDU", headless(ref.name))
+	name, _ := tr.name(v.Place, "VDU", headless(ref.Name))
 	tr.emit(v.Place, map[string]any{
 		"apiVersion": "v1", "kind": "Service", "metadata": tr.metadata(v, name),
-		"spec": map[string]any{"clusterIP": "None", "selector": selectorOf(ref.name)},
+		"spec": map[string]any{"clusterIP": "None", "selector": selectorOf(ref.Name)},
 	})
 }
 
@@ -69,13 +69,13 @@ func hasPort(w *vnfm.Workload, name string) bool {
 }
 
 // autoscaler makes the autoscaler that the load of a VDU asks for.
-func (tr *translation) autoscaler(v *vnfm.VDU, ref workloadRef) {
+func (tr *translation) autoscaler(v *vnfm.VDU, ref WorkloadRef) {
 	a := v.Workload.Autoscaling
 	if a == nil {
 		return
 	}
-	if ref.kind != "Deployment" && ref.kind != "StatefulSet" {
-		tr.problem(a.Place, fmt.Sprintf("VDU %q is a %s, which no load scales", v.ID, ref.kind), "only a Deployment or a StatefulSet can be scaled")
+	if ref.Kind != "Deployment" && ref.Kind != "StatefulSet" {
+		tr.problem(a.Place, fmt.Sprintf("VDU %q is a %s, which no load scales", v.ID, ref.Kind), "only a Deployment or a StatefulSet can be scaled")
 		return
 	}
 	for i := range v.Workload.Containers {
@@ -85,9 +85,9 @@ func (tr *translation) autoscaler(v *vnfm.VDU, ref workloadRef) {
 		}
 	}
 	tr.emit(a.Place, map[string]any{
-		"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler", "metadata": tr.metadata(v, ref.name),
+		"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler", "metadata": tr.metadata(v, ref.Name),
 		"spec": map[string]any{
-			"scaleTargetRef": map[string]any{"apiVersion": workloadAPI[ref.kind], "kind": ref.kind, "name": ref.name},
+			"scaleTargetRef": map[string]any{"apiVersion": workloadAPI[ref.Kind], "kind": ref.Kind, "name": ref.Name},
 			"minReplicas":    int64(a.Min),
 			"maxReplicas":    int64(a.Max),
 			"metrics": []any{map[string]any{"type": "Resource", "resource": map[string]any{

@@ -2,6 +2,7 @@ package kubernetes
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -141,7 +142,7 @@ func (tr *translation) storageMounts(v *vnfm.VDU) []any {
 func hugePageVolumes(w *vnfm.Workload) []any {
 	sizes := pageSizes(w)
 	var volumes []any
-	for _, pages := range sortedSizes(sizes) {
+	for _, pages := range slices.Sorted(maps.Keys(sizes)) {
 		medium := "HugePages"
 		if len(sizes) > 1 {
 			medium += "-" + size(pages)
@@ -164,12 +165,3 @@ func hugePageMounts(w *vnfm.Workload, c *vnfm.Container) []any {
 }
 
 func hugePageVolume(pages int64) string { return "hugepages-" + strings.ToLower(size(pages)) }
-
-func sortedSizes(sizes map[int64]bool) []int64 {
-	var list []int64
-	for pages := range sizes {
-		list = append(list, pages)
-	}
-	slices.Sort(list)
-	return list
-}

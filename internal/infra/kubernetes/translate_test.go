@@ -1,6 +1,8 @@
 package kubernetes
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -177,7 +179,7 @@ func TestTranslateTwice(t *testing.T) {
 		"apps/v1/StatefulSet web-two", "v1/ConfigMap web-two-nginx", "v1/PersistentVolumeClaim web-two-files",
 		"v1/Service web-two-front", "v1/Service web-two-headless",
 	}
-	if diff := cmp.Diff(want, sortedKeys(second)); diff != "" {
+	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(second))); diff != "" {
 		t.Errorf("objects (-want +got):\n%s", diff)
 	}
 	for key := range first {
@@ -199,7 +201,7 @@ func TestManifestsBeforeContainers(t *testing.T) {
 	}
 	target.Package.KubernetesFiles = []string{"web.yaml"}
 	target.Package.Content = fstest.MapFS{"web.yaml": {Data: []byte("apiVersion: apps/v1\nkind: ReplicaSet\nmetadata: { name: web }\nspec: {}\n")}}
-	if diff := cmp.Diff([]string{"apps/v1/ReplicaSet web"}, sortedKeys(renderedText(t, target))); diff != "" {
+	if diff := cmp.Diff([]string{"apps/v1/ReplicaSet web"}, slices.Sorted(maps.Keys(renderedText(t, target)))); diff != "" {
 		t.Errorf("objects (-want +got):\n%s", diff)
 	}
 }

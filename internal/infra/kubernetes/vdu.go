@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -43,7 +44,7 @@ func (s *scaling) ours() bool { return !s.autoscaled || (s.vdu != "" && s.count 
 
 // bindVDUs finds the workload of every VDU of the flavour and takes the replicas
 // out of the manifests: the VDU has them.
-func (r *rendering) bindVDUs(t *vnfm.Target, mapping map[string]workloadRef, ps *vnfm.Problems) {
+func (r *rendering) bindVDUs(t *vnfm.Target, mapping map[string]WorkloadRef, ps *vnfm.Problems) {
 	r.vdus = make(map[string]*object, len(t.Flavour.VDUs))
 	r.states = make(map[string]vnfm.VDUState, len(t.Flavour.VDUs))
 	taken := map[*object]string{}
@@ -98,7 +99,7 @@ func (r *rendering) bindCount(t *vnfm.Target, vdu *vnfm.VDU, o *object, count in
 		return state
 	}
 	path := r.replicasPath(o)
-	value, written := nested(o.content, path...)
+	value, written := kube.Nested(o.content, path...)
 	if r.release != nil {
 		r.release.checkCount(vdu.ID, o, value, count, ps)
 	}
@@ -120,9 +121,9 @@ func (r *rendering) replicasPath(o *object) []string {
 }
 
 // findWorkload returns the object that a VDU is, or nil.
-func (r *rendering) findWorkload(t *vnfm.Target, vdu *vnfm.VDU, ref workloadRef, mapped bool) *object {
+func (r *rendering) findWorkload(t *vnfm.Target, vdu *vnfm.VDU, ref WorkloadRef, mapped bool) *object {
 	if mapped {
-		return r.pick(t, func(o *object) bool { return o.gvk.Kind == ref.kind && o.name == ref.name })
+		return r.pick(t, func(o *object) bool { return o.gvk.Kind == ref.Kind && o.name == ref.Name })
 	}
 	names := []string{vdu.Name}
 	if r.release != nil {
@@ -168,13 +169,13 @@ func (r *rendering) hasReplicas(o *object) bool {
 	if slices.Contains(workloadKinds, o.gvk.GroupKind()) {
 		return false
 	}
-	value, ok := nested(o.content, r.replicasPath(o)...)
+	value, ok := kube.Nested(o.content, r.replicasPath(o)...)
 	_, isNumber := value.(int64)
 	return ok && isNumber
 }
 
 // noWorkload says what was looked for and what there is.
-func (r *rendering) noWorkload(vdu *vnfm.VDU, ref workloadRef, mapped bool) vnfm.Problem {
+func (r *rendering) noWorkload(vdu *vnfm.VDU, ref WorkloadRef, mapped bool) vnfm.Problem {
 	var there []string
 	for _, o := range r.objects {
 		if slices.Contains(workloadKinds, o.gvk.GroupKind()) || r.hasReplicas(o) {
@@ -189,8 +190,8 @@ func (r *rendering) noWorkload(vdu *vnfm.VDU, ref workloadRef, mapped bool) vnfm
 	if mapped {
 		return vnfm.Problem{
 			Attribute: "additional_params",
-			Key:       paramVDUMapping,
-			Summary:   fmt.Sprintf("VDU %q is mapped to %s %q, which is not in the package", vdu.ID, ref.kind, ref.name),
+			Key:       ParamVDUMapping,
+			Summary:   fmt.Sprintf("VDU %q is mapped to %s %q, which is not in the package", vdu.ID, ref.Kind, ref.Name),
 			Detail:    exist,
 		}
 	}
@@ -212,7 +213,7 @@ func (r *rendering) bindAutoscaled(t *vnfm.Target) {
 			continue
 		}
 		for _, o := range r.objects {
-			if o.gvk.Kind != ref.kind || o.name != ref.name || (ref.group != "" && ref.group != o.gvk.Group) || sameHome(t, a) != sameHome(t, o) {
+			if o.gvk.Kind != ref.kind || o.name != ref.name || (ref.group != "" && ref.group != o.gvk.Group) || a.namespaceIn(t) != o.namespaceIn(t) {
 				continue
 			}
 			r.setAutoscaled(o, a.gvk.Group == "keda.sh")
@@ -235,7 +236,7 @@ func (r *rendering) setAutoscaled(o *object, fromZero bool) {
 		return
 	}
 	path := r.replicasPath(o)
-	value, _ := nested(o.content, path...)
+	value, _ := kube.Nested(o.content, path...)
 	count, ok := value.(int64)
 	if !ok {
 		return
@@ -244,8 +245,8 @@ func (r *rendering) setAutoscaled(o *object, fromZero bool) {
 	unstructured.RemoveNestedField(o.content, path...)
 }
 
-// sameHome returns the namespace of an object, that of the instance when it names none.
-func sameHome(t *vnfm.Target, o *object) string {
+// namespaceIn returns the namespace of an object, that of the instance when it names none.
+func (o *object) namespaceIn(t *vnfm.Target) string {
 	if o.namespace != "" {
 		return o.namespace
 	}
@@ -255,12 +256,10 @@ func sameHome(t *vnfm.Target, o *object) string {
 // scaleTarget returns what an autoscaler scales; ok is false when the object is
 // no autoscaler.
 func scaleTarget(o *object) (ref struct{ group, kind, name string }, ok bool) {
-	hpa := o.gvk.Group == "autoscaling" && o.gvk.Kind == "HorizontalPodAutoscaler"
-	keda := o.gvk.Group == "keda.sh" && o.gvk.Kind == "ScaledObject"
-	if !hpa && !keda {
+	if !IsAutoscaler(o.gvk.GroupKind()) {
 		return ref, false
 	}
-	value, _ := nested(o.content, "spec", "scaleTargetRef")
+	value, _ := kube.Nested(o.content, "spec", "scaleTargetRef")
 	fields, _ := value.(map[string]any)
 	apiVersion, _ := fields["apiVersion"].(string)
 	if gv, err := schema.ParseGroupVersion(apiVersion); err == nil {
@@ -268,13 +267,13 @@ func scaleTarget(o *object) (ref struct{ group, kind, name string }, ok bool) {
 	}
 	ref.kind, _ = fields["kind"].(string)
 	ref.name, _ = fields["name"].(string)
-	if ref.kind == "" && keda {
+	if ref.kind == "" && o.gvk.Group == "keda.sh" {
 		ref.kind = "Deployment" // KEDA's default.
 	}
 	return ref, ref.kind != "" && ref.name != ""
 }
 
-// isAutoscaler reports whether an inventory item is an autoscaler.
-func isAutoscaler(i *vnfm.InventoryItem) bool {
-	return (i.Group == "autoscaling" && i.Kind == "HorizontalPodAutoscaler") || (i.Group == "keda.sh" && i.Kind == "ScaledObject")
+// IsAutoscaler reports whether objects of a kind are autoscalers of workloads.
+func IsAutoscaler(gk schema.GroupKind) bool {
+	return gk == schema.GroupKind{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"} || gk == schema.GroupKind{Group: "keda.sh", Kind: "ScaledObject"}
 }

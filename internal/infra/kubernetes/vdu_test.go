@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -86,10 +87,10 @@ func TestReplicasAreLeftOutOfTheManifest(t *testing.T) {
 	if ps.HasErrors() {
 		t.Fatal(ps)
 	}
-	if _, found := nested(r.objects[0].content, "spec", "replicas"); found {
+	if _, found := kube.Nested(r.objects[0].content, "spec", "replicas"); found {
 		t.Error("the workload of a VDU keeps its replicas")
 	}
-	if n, _ := nested(r.objects[1].content, "spec", "replicas"); n != int64(2) || r.objects[1].scaling != nil {
+	if n, _ := kube.Nested(r.objects[1].content, "spec", "replicas"); n != int64(2) || r.objects[1].scaling != nil {
 		t.Errorf("a workload that is no VDU has replicas %v, scaling %v", n, r.objects[1].scaling)
 	}
 	first, _ := (&Driver{}).Preview(t.Context(), target)

@@ -2,6 +2,7 @@ package kubernetes
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -99,7 +100,7 @@ func (s *session) population(ctx context.Context) ([]*populated, error) {
 // are left out.
 func (s *session) workloads(ctx context.Context) ([]*placement, error) {
 	var out []*placement
-	for _, id := range sortedKeys(s.rendering.vdus) {
+	for _, id := range slices.Sorted(maps.Keys(s.rendering.vdus)) {
 		o := s.rendering.vdus[id]
 		r, ok, err := s.resolveOld(ctx, o.gvk)
 		if err != nil {

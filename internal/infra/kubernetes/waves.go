@@ -1,5 +1,12 @@
 package kubernetes
 
+import (
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
 // The waves in which objects are made; objects of one wave are made in parallel,
 // and what the next one stands on is ready first.
 const (
@@ -103,4 +110,15 @@ func waveOf(group, kind string) int {
 func builtIn(group, kind string) bool {
 	_, ok := waveOfKind[group][kind]
 	return ok && group != "gateway.networking.k8s.io" && group != "k8s.cni.cncf.io" && group != "snapshot.storage.k8s.io"
+}
+
+// KnownKinds returns all kinds that have a wave of their own, sorted by group and kind.
+func KnownKinds() []schema.GroupKind {
+	var out []schema.GroupKind
+	for _, group := range slices.Sorted(maps.Keys(waveOfKind)) {
+		for _, kind := range slices.Sorted(maps.Keys(waveOfKind[group])) {
+			out = append(out, schema.GroupKind{Group: group, Kind: kind})
+		}
+	}
+	return out
 }

@@ -67,7 +67,7 @@ func (s *session) lost(p *placement) ([]unowned, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", p, err)
 	}
-	body := p.object.body(s.target, p.ref.Namespace, nil)
+	body := applyBody(p.object, s.target, p.ref.Namespace, nil)
 	missing := slices.DeleteFunc(findUnowned(body, set), func(u unowned) bool {
 		return s.metadataHolds(p, u)
 	})
@@ -116,7 +116,7 @@ func (s *session) writeMain(ctx context.Context, p *placement, repair bool) erro
 			return s.explainWrite(p, err)
 		}
 	}
-	body := o.body(s.target, p.ref.Namespace, replicas)
+	body := applyBody(o, s.target, p.ref.Namespace, replicas)
 	obj, err := s.client.Apply(ctx, p.ref, body, options)
 	var conflict *kube.ConflictError
 	if errors.As(err, &conflict) && s.onlyOurs(conflict) {

@@ -1,7 +1,6 @@
 package kubernetes
 
 import (
-	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
@@ -10,9 +9,9 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/helm"
 )
 
-// The release of a chart is listed among the objects of its instance, though no
-// object is it: its records are. A plan then shows what somebody did with Helm's
-// command, and the next apply makes a revision that puts it right.
+// The release of a chart is listed among the objects of its instance, though its records
+// are Secrets: a plan then shows what Helm's command changed, and the next apply makes a
+// revision that repairs it.
 
 // releaseKind is what a release is listed as.
 const releaseKind = "helm.sh/v1/Release"
@@ -36,24 +35,4 @@ func (c *chartRelease) sumUp(key []byte) error {
 	mac.Write(content)
 	c.digest = "sha256:" + hex.EncodeToString(mac.Sum(nil))[:digestHex]
 	return nil
-}
-
-// observeRelease returns the digest of the release when its last revision is deployed
-// and is what was applied, else what of it is not; it is empty when there is none.
-func (s *session) observeRelease(ctx context.Context) (string, error) {
-	h, err := s.history(ctx)
-	if err != nil {
-		return "", err
-	}
-	if !h.ours() {
-		return "", nil
-	}
-	differing, err := h.differing(ctx)
-	if err != nil {
-		return "", err
-	}
-	if len(differing) > 0 {
-		return driftText(differing), nil
-	}
-	return s.rendering.release.digest, nil
 }
