@@ -52,7 +52,7 @@ func (s *session) apply(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := history.checkOwner(s.target.AdoptExisting); err != nil {
+	if err := history.CheckOwner(s.target.AdoptExisting); err != nil {
 		return err
 	}
 	if err := s.checkServer(ctx, history); err != nil {
@@ -74,7 +74,7 @@ func (s *session) apply(ctx context.Context) error {
 		return err
 	}
 	old := slices.DeleteFunc(slices.Clone(all), func(p *placement) bool { return p.object != nil || p == home || p.item.Hook })
-	wasChart := history == nil && slices.ContainsFunc(all, func(p *placement) bool { return p.live != nil && p.live.Annotations[annotationRelease] != "" })
+	wasChart := history == nil && slices.ContainsFunc(all, func(p *placement) bool { return p.live != nil && p.live.Annotations[AnnotationReleaseName] != "" })
 	unscaled := slices.ContainsFunc(autoscalers(old), func(p *placement) bool { return p.live != nil })
 	if err := s.awaitEnd(ctx, target); err != nil {
 		return err
@@ -113,8 +113,8 @@ func (s *session) apply(ctx context.Context) error {
 // applyWaves writes the waves one after the other and waits until all is ready.
 func (s *session) applyWaves(ctx context.Context, target, old, all []*placement) error {
 	counter := &counter{session: s, total: len(target)}
-	for wave := range waves {
-		if wave == waveFoundation+1 {
+	for wave := range Waves {
+		if wave == WaveFoundation+1 {
 			if err := s.keepKey(ctx); err != nil {
 				return err
 			}
@@ -128,15 +128,15 @@ func (s *session) applyWaves(ctx context.Context, target, old, all []*placement)
 		if len(batch) == 0 {
 			continue
 		}
-		if wave == waveWorkload {
+		if wave == WaveWorkload {
 			// An autoscaler that the target does not have would change the
 			// replicas back before it is pruned.
 			if err := s.prune(ctx, autoscalers(old)); err != nil {
 				return err
 			}
 		}
-		if wave == waveExtension {
-			if err := s.awaitReady(ctx, target, waveCustom); err != nil {
+		if wave == WaveExtension {
+			if err := s.awaitReady(ctx, target, WaveCustom); err != nil {
 				return err
 			}
 		}
@@ -154,7 +154,7 @@ func (s *session) applyWaves(ctx context.Context, target, old, all []*placement)
 		if err != nil {
 			return err
 		}
-		if wave == waveFoundation {
+		if wave == WaveFoundation {
 			if err := s.awaitFoundation(ctx, target); err != nil {
 				return err
 			}
@@ -166,7 +166,7 @@ func (s *session) applyWaves(ctx context.Context, target, old, all []*placement)
 			return err
 		}
 	}
-	return s.awaitReady(ctx, target, waves)
+	return s.awaitReady(ctx, target, Waves)
 }
 
 // inTurn splits a wave into the objects that are written now and those whose change has to
@@ -278,7 +278,7 @@ func (s *session) awaitReady(ctx context.Context, target []*placement, upTo int)
 	options.Rules = map[int]*kube.Rule{}
 	for _, p := range target {
 		if p.wave <= upTo && !p.ready && p.object != nil {
-			options.Rules[len(refs)] = p.object.rule
+			options.Rules[len(refs)] = p.object.Rule
 			refs = append(refs, p.ref)
 		}
 	}

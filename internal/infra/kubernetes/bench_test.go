@@ -9,6 +9,7 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/targettest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -21,15 +22,15 @@ func BenchmarkRender(b *testing.B) {
 	for _, n := range benchSizes {
 		b.Run(fmt.Sprintf("objects=%d", n), func(b *testing.B) {
 			files, vdus := sizedManifests(n, "1")
-			target := testTarget(files, vdus)
+			target := targettest.Manifests(files, vdus)
 			b.ReportAllocs()
 			for b.Loop() {
-				r, ps := render(budget.New(b.Context(), budget.Limits{}), target)
+				r, ps := Render(budget.New(b.Context(), budget.Limits{}), target)
 				if ps.HasErrors() {
 					b.Fatal(ps)
 				}
-				if len(r.objects) != n {
-					b.Fatalf("rendered %d objects, want %d", len(r.objects), n)
+				if len(r.Objects) != n {
+					b.Fatalf("rendered %d objects, want %d", len(r.Objects), n)
 				}
 			}
 		})
@@ -42,15 +43,15 @@ func BenchmarkDrift(b *testing.B) {
 	for _, n := range benchSizes {
 		b.Run(fmt.Sprintf("objects=%d", n), func(b *testing.B) {
 			files, vdus := sizedManifests(n, "1")
-			target := testTarget(files, vdus)
-			r, ps := render(budget.New(b.Context(), budget.Limits{}), target)
+			target := targettest.Manifests(files, vdus)
+			r, ps := Render(budget.New(b.Context(), budget.Limits{}), target)
 			if ps.HasErrors() {
 				b.Fatal(ps)
 			}
 			s := &session{target: target, rendering: r, namespace: "core"}
 			placements := make([]*placement, 0, n)
-			for _, o := range r.objects {
-				p := &placement{object: o, ref: kube.Ref{Namespace: "core", Name: o.name}, item: vnfm.InventoryItem{Key: o.key}}
+			for _, o := range r.Objects {
+				p := &placement{object: o, ref: kube.Ref{Namespace: "core", Name: o.Name}, item: vnfm.InventoryItem{Key: o.Key}}
 				p.live = &live{ObjectMeta: metav1.ObjectMeta{ManagedFields: []metav1.ManagedFieldsEntry{ownedWhole(b, applyBody(o, target, "core", nil))}}}
 				placements = append(placements, p)
 			}
@@ -62,7 +63,7 @@ func BenchmarkDrift(b *testing.B) {
 						b.Fatal(err)
 					}
 					if len(lost) > 0 {
-						b.Fatalf("%s lost %s", p, lost[0].path)
+						b.Fatalf("%s lost %s", p, lost[0].Path)
 					}
 				}
 			}

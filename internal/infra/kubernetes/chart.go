@@ -13,13 +13,13 @@ import (
 
 // What Helm writes on the objects of a release, so that its command can take over.
 const (
-	labelManagedBy       = "app.kubernetes.io/managed-by"
-	annotationRelease    = "meta.helm.sh/release-name"
-	annotationReleasedIn = "meta.helm.sh/release-namespace"
-	// annotationPolicy with the value policyKeep says that an object outlives its
+	labelManagedBy             = "app.kubernetes.io/managed-by"
+	AnnotationReleaseName      = "meta.helm.sh/release-name"
+	AnnotationReleaseNamespace = "meta.helm.sh/release-namespace"
+	// AnnotationResourcePolicy with the value policyKeep says that an object outlives its
 	// release.
-	annotationPolicy = "helm.sh/resource-policy"
-	policyKeep       = "keep"
+	AnnotationResourcePolicy = "helm.sh/resource-policy"
+	PolicyKeep               = "keep"
 )
 
 // chart is a Helm chart in the package, as source of objects.
@@ -28,24 +28,24 @@ type chart struct {
 	params *chartParams
 }
 
-// chartRelease is what a chart brings besides objects.
-type chartRelease struct {
+// ChartRelease is what a chart brings besides objects.
+type ChartRelease struct {
 	*helm.Rendering
-	hooks []*hook
-	// replicas are the values that are the counts of VDUs.
-	replicas map[string]string
-	// tested is set when a revision counts as deployed only after its tests.
-	tested bool
-	digest string
+	Hooks []*Hook
+	// CountValues are the values that are the counts of VDUs.
+	CountValues map[string]string
+	// Tested is set when a revision counts as deployed only after its tests.
+	Tested bool
+	Digest string
 }
 
-// hook is a hook of a chart that runs at some time, with its object.
-type hook struct {
+// Hook is a hook of a chart that runs at some time, with its object.
+type Hook struct {
 	*helm.Hook
-	object *object
+	Object *Object
 }
 
-func (c *chart) manifests(b *budget.Budget, t *vnfm.Target, r *rendering, ps *vnfm.Problems) []manifest {
+func (c *chart) manifests(b *budget.Budget, t *vnfm.Target, r *Rendering, ps *vnfm.Problems) []manifest {
 	loaded, err := helm.Load(b.Context(), t.Package.Content, c.path)
 	if err != nil {
 		ps.Errorf(c.path, 0, 0, "%v", err)
@@ -53,7 +53,7 @@ func (c *chart) manifests(b *budget.Budget, t *vnfm.Target, r *rendering, ps *vn
 	}
 	values, secrets := c.params.valuesFor(t, ps)
 	options := helm.Options{
-		Release: c.params.release, Namespace: namespaceOf(t), Values: values, Secrets: secrets,
+		Release: c.params.release, Namespace: InstanceNamespace(t), Values: values, Secrets: secrets,
 		KubeVersion: c.params.kubeVersion, APIVersions: c.params.apiVersions,
 		Attribute: vnfm.AttributeParams, SecretAttribute: vnfm.AttributeSecretParams, Key: paramValues,
 	}
@@ -68,20 +68,20 @@ func (c *chart) manifests(b *budget.Budget, t *vnfm.Target, r *rendering, ps *vn
 	if rendered == nil || problems.HasErrors() {
 		return nil
 	}
-	r.release = &chartRelease{Rendering: rendered, replicas: c.params.replicas, tested: c.params.tested}
-	r.release.readHooks(b, ps)
+	r.Release = &ChartRelease{Rendering: rendered, CountValues: c.params.replicas, Tested: c.params.tested}
+	r.Release.readHooks(b, ps)
 	var out []manifest
 	for _, definition := range rendered.CRDs {
 		for _, m := range decodeManifests(b, definition.File, []byte(definition.Text), true, ps) {
 			m.shared = true
-			m.annotate("annotations", map[string]any{annotationPolicy: policyKeep})
+			m.annotate("annotations", map[string]any{AnnotationResourcePolicy: PolicyKeep})
 			out = append(out, m)
 		}
 	}
 	for _, template := range rendered.Manifests {
 		for _, m := range decodeManifests(b, template.File, []byte(template.Text), true, ps) {
 			m.annotate("labels", map[string]any{labelManagedBy: "Helm"})
-			m.annotate("annotations", map[string]any{annotationRelease: options.Release, annotationReleasedIn: options.Namespace})
+			m.annotate("annotations", map[string]any{AnnotationReleaseName: options.Release, AnnotationReleaseNamespace: options.Namespace})
 			out = append(out, m)
 		}
 	}
@@ -101,14 +101,14 @@ func (m *manifest) annotate(field string, entries map[string]any) {
 }
 
 // readHooks renders the objects of the hooks that run.
-func (c *chartRelease) readHooks(b *budget.Budget, ps *vnfm.Problems) {
-	for _, h := range c.Hooks {
-		if !h.Runs(c.tested) {
+func (c *ChartRelease) readHooks(b *budget.Budget, ps *vnfm.Problems) {
+	for _, h := range c.Rendering.Hooks {
+		if !h.Runs(c.Tested) {
 			continue
 		}
 		for _, m := range decodeManifests(b, h.File, []byte(h.Text), true, ps) {
 			if o := renderObject(&m, ps); o != nil {
-				c.hooks = append(c.hooks, &hook{Hook: h, object: o})
+				c.Hooks = append(c.Hooks, &Hook{Hook: h, Object: o})
 			}
 		}
 	}
@@ -116,18 +116,18 @@ func (c *chartRelease) readHooks(b *budget.Budget, ps *vnfm.Problems) {
 
 // checkCount makes sure that the value which is to be the count of a VDU is what
 // the chart makes its replicas of.
-func (c *chartRelease) checkCount(vdu string, o *object, replicas any, count int, ps *vnfm.Problems) {
-	name, ok := c.replicas[vdu]
+func (c *ChartRelease) checkCount(vdu string, o *Object, replicas any, count int, ps *vnfm.Problems) {
+	name, ok := c.CountValues[vdu]
 	if !ok || replicas == nil || replicas == int64(count) {
 		return
 	}
 	badParam(ps, paramValueNames, fmt.Sprintf("names a value %q that is not the count of VDU %q", name, vdu),
-		fmt.Sprintf("with that value at %d, %s (%s) has %v replicas", count, o.key, o.place(), replicas))
+		fmt.Sprintf("with that value at %d, %s (%s) has %v replicas", count, o.Key, o.Place(), replicas))
 }
 
-// names are what the workload of a VDU may be called: its name, and the forms that
+// workloadNames are what the workload of a VDU may be called: its name, and the forms that
 // the chart and its sub-charts make of the name of the release.
-func (c *chartRelease) names(vdu *vnfm.VDU) []string {
+func (c *ChartRelease) workloadNames(vdu *vnfm.VDU) []string {
 	release := c.ReleaseName()
 	out := []string{vdu.Name, release + "-" + vdu.Name}
 	for _, chart := range c.ChartNames() {
@@ -145,13 +145,13 @@ func (c *chartRelease) names(vdu *vnfm.VDU) []string {
 // nameLabels are the labels by which charts tell their workloads apart.
 var nameLabels = []string{"app.kubernetes.io/component", "app.kubernetes.io/name"}
 
-// byLabel returns the only workload that a label names like a VDU, or nil.
-func (c *chartRelease) byLabel(r *rendering, vdu *vnfm.VDU) *object {
+// findByLabel returns the only workload that a label names like a VDU, or nil.
+func (c *ChartRelease) findByLabel(r *Rendering, vdu *vnfm.VDU) *Object {
 	for _, label := range nameLabels {
-		var found []*object
-		for _, o := range r.objects {
-			value, _ := kube.Nested(o.content, "metadata", "labels", label)
-			if value == vdu.Name && (slices.Contains(workloadKinds, o.gvk.GroupKind()) || r.hasReplicas(o)) {
+		var found []*Object
+		for _, o := range r.Objects {
+			value, _ := kube.Nested(o.Content, "metadata", "labels", label)
+			if value == vdu.Name && (slices.Contains(workloadKinds, o.GVK.GroupKind()) || r.hasReplicas(o)) {
 				found = append(found, o)
 			}
 		}
@@ -162,14 +162,14 @@ func (c *chartRelease) byLabel(r *rendering, vdu *vnfm.VDU) *object {
 	return nil
 }
 
-// hookObjects are the objects of all hooks.
-func (r *rendering) hookObjects() []*object {
-	if r.release == nil {
+// HookObjects are the objects of all hooks.
+func (r *Rendering) HookObjects() []*Object {
+	if r.Release == nil {
 		return nil
 	}
-	out := make([]*object, 0, len(r.release.hooks))
-	for _, h := range r.release.hooks {
-		out = append(out, h.object)
+	out := make([]*Object, 0, len(r.Release.Hooks))
+	for _, h := range r.Release.Hooks {
+		out = append(out, h.Object)
 	}
 	return out
 }

@@ -17,7 +17,7 @@ const (
 	paramChart       = "helm_chart_path"
 	paramValues      = "helm_parameters"
 	paramValueNames  = "helm_value_names"
-	paramRelease     = "helm_release_name"
+	ParamReleaseName = "helm_release_name"
 	paramKubeVersion = "helm_kube_version"
 	paramAPIVersions = "helm_api_versions"
 	paramTest        = "helm_test"
@@ -44,7 +44,7 @@ var chartParamReaders = map[string]func(p *chartParams, t *vnfm.Target, value an
 	paramChart:       (*chartParams).readPath,
 	paramValues:      (*chartParams).readValues,
 	paramValueNames:  (*chartParams).readValueNames,
-	paramRelease:     (*chartParams).readRelease,
+	ParamReleaseName: (*chartParams).readRelease,
 	paramKubeVersion: (*chartParams).readKubeVersion,
 	paramAPIVersions: (*chartParams).readAPIVersions,
 	paramTest:        (*chartParams).readTest,
@@ -158,7 +158,7 @@ func (p *chartParams) readValueNames(t *vnfm.Target, value any, ps *vnfm.Problem
 func (p *chartParams) readRelease(_ *vnfm.Target, value any, ps *vnfm.Problems) {
 	name, _ := value.(string)
 	if !helm.ValidReleaseName(name) {
-		badParam(ps, paramRelease, "must be a name that Helm takes", "lower case letters, digits and hyphens, 53 at most")
+		badParam(ps, ParamReleaseName, "must be a name that Helm takes", "lower case letters, digits and hyphens, 53 at most")
 		return
 	}
 	p.release = name
@@ -182,7 +182,7 @@ func (p *chartParams) readKubeVersion(_ *vnfm.Target, value any, ps *vnfm.Proble
 }
 
 func (p *chartParams) readAPIVersions(_ *vnfm.Target, value any, ps *vnfm.Problems) {
-	versions, ok := texts(value)
+	versions, ok := stringList(value)
 	if !ok {
 		badParam(ps, paramAPIVersions, "must be a list of API versions", "such as monitoring.coreos.com/v1; those of Kubernetes itself need not be given")
 		return

@@ -16,23 +16,23 @@ import (
 // releaseKind is what a release is listed as.
 const releaseKind = "helm.sh/v1/Release"
 
-// key is the name of the release among the objects.
-func (c *chartRelease) key() string { return releaseKind + " " + c.ReleaseName() }
+// Key is the name of the release among the objects.
+func (c *ChartRelease) Key() string { return releaseKind + " " + c.ReleaseName() }
 
-// wanted is the record of the release as it is to be.
-func (c *chartRelease) wanted() *helm.Release {
+// Record is the record of the release as it is to be.
+func (c *ChartRelease) Record() *helm.Release {
 	return c.Release(1, time.Time{}, helm.Deployed, "")
 }
 
-// sumUp computes the digest of the release over chart, values and objects. It is
+// setDigest computes the digest of the release over chart, values and objects. It is
 // keyed: values may be secrets.
-func (c *chartRelease) sumUp(key []byte) error {
-	content, err := c.wanted().Content()
+func (c *ChartRelease) setDigest(key []byte) error {
+	content, err := c.Record().Content()
 	if err != nil {
 		return err
 	}
 	mac := hmac.New(sha256.New, key)
 	mac.Write(content)
-	c.digest = "sha256:" + hex.EncodeToString(mac.Sum(nil))[:digestHex]
+	c.Digest = "sha256:" + hex.EncodeToString(mac.Sum(nil))[:digestHex]
 	return nil
 }

@@ -1,72 +1,53 @@
 package kubernetes
 
 import (
-	"maps"
-	"slices"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/targettest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
-
-// chartTarget is a target of a package that holds a chart "core" with these files
-// besides Chart.yaml, and with one VDU per entry of counts.
-func chartTarget(files map[string]string, counts map[string]int) *vnfm.Target {
-	t := testTarget(nil, counts)
-	content := fstest.MapFS{"Files/core/Chart.yaml": {Data: []byte("apiVersion: v2\nname: core\nversion: 1.0.0\n")}}
-	for name, text := range files {
-		content["Files/core/"+name] = &fstest.MapFile{Data: []byte(text)}
-	}
-	for _, name := range slices.Sorted(maps.Keys(content)) {
-		t.Package.Files = append(t.Package.Files, vnfm.PackageFile{Path: name})
-	}
-	t.Package.Content = content
-	t.Instance.Namespace = "ran"
-	t.Flavour.MCIOPs = []vnfm.MCIOP{{ID: "chart", File: "Files/core"}}
-	return t
-}
 
 func deploymentOf(name, labels string) string {
 	return "apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: " + name + ", labels: {" + labels + "} }\nspec: { replicas: {{ .Values.replicas | default 1 }} }\n---\n"
 }
 
 func TestChartIsRendered(t *testing.T) {
-	target := chartTarget(map[string]string{
+	target := targettest.Chart(map[string]string{
 		"templates/amf.yaml": deploymentOf("{{ .Release.Name }}-amf", ""),
 		"templates/job.yaml": "apiVersion: batch/v1\nkind: Job\nmetadata: { name: migrate, annotations: { helm.sh/hook: pre-install } }\n---\n" +
 			"apiVersion: v1\nkind: Pod\nmetadata: { name: check, annotations: { helm.sh/hook: test } }\n",
 		"crds/a.yaml": "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: { name: as.example.com }\n",
 	}, map[string]int{"amf": 3})
-	r, ps := render(budget.New(t.Context(), budget.Limits{}), target)
+	r, ps := Render(budget.New(t.Context(), budget.Limits{}), target)
 	if len(ps) > 0 {
 		t.Fatal(ps)
 	}
 	var keys []string
-	for _, o := range r.objects {
-		keys = append(keys, o.key)
+	for _, o := range r.Objects {
+		keys = append(keys, o.Key)
 	}
 	if diff := cmp.Diff([]string{"apiextensions.k8s.io/v1/CustomResourceDefinition as.example.com", "apps/v1/Deployment core-1-amf"}, keys); diff != "" {
 		t.Errorf("objects (-want +got):\n%s", diff)
 	}
-	if len(r.release.hooks) != 1 || r.release.hooks[0].object.key != "batch/v1/Job migrate" || r.release.hooks[0].object.digest == "" {
-		t.Errorf("hooks: %+v", r.release.hooks)
+	if len(r.Release.Hooks) != 1 || r.Release.Hooks[0].Object.Key != "batch/v1/Job migrate" || r.Release.Hooks[0].Object.Digest == "" {
+		t.Errorf("hooks: %+v", r.Release.Hooks)
 	}
 	want := map[string]any{
 		"name": "core-1-amf", "labels": map[string]any{"app.kubernetes.io/managed-by": "Helm"},
 		"annotations": map[string]any{"meta.helm.sh/release-name": "core-1", "meta.helm.sh/release-namespace": "ran"},
 	}
-	if diff := cmp.Diff(want, r.objects[1].content["metadata"]); diff != "" {
+	if diff := cmp.Diff(want, r.Objects[1].Content["metadata"]); diff != "" {
 		t.Errorf("metadata (-want +got):\n%s", diff)
 	}
-	if !r.objects[0].shared || r.objects[1].shared {
+	if !r.Objects[0].Shared || r.Objects[1].Shared {
 		t.Error("what the directory crds holds is shared, and nothing else")
 	}
-	if got := r.objects[1].scaling; got == nil || got.count != 3 {
+	if got := r.Objects[1].Scaling; got == nil || got.Count != 3 {
 		t.Errorf("scaling: %+v", got)
 	}
 }
@@ -85,7 +66,7 @@ func TestWorkloadsOfCharts(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			r, ps := render(budget.New(t.Context(), budget.Limits{}), chartTarget(map[string]string{"templates/a.yaml": tt.templates}, map[string]int{"amf": 1}))
+			r, ps := Render(budget.New(t.Context(), budget.Limits{}), targettest.Chart(map[string]string{"templates/a.yaml": tt.templates}, map[string]int{"amf": 1}))
 			if tt.want == "" {
 				const says = `VDU "amf" has no workload: there is no Deployment, StatefulSet, DaemonSet, ReplicaSet or Pod named "amf": the workloads of the package are apps/v1/Deployment x, apps/v1/Deployment y; nor is one named core-1-amf or core-1-core-amf, nor does exactly one have the label app.kubernetes.io/component or app.kubernetes.io/name; the name of the VDU (properties.name in the VNFD) or vdu_mapping says which one it is`
 				if len(ps) != 1 || ps[0].String() != says {
@@ -93,8 +74,8 @@ func TestWorkloadsOfCharts(t *testing.T) {
 				}
 				return
 			}
-			if len(ps) > 0 || r.vdus["amf"] == nil || r.vdus["amf"].name != tt.want {
-				t.Errorf("the workload is %+v, want %s; problems: %v", r.vdus["amf"], tt.want, ps)
+			if len(ps) > 0 || r.VDUs["amf"] == nil || r.VDUs["amf"].Name != tt.want {
+				t.Errorf("the workload is %+v, want %s; problems: %v", r.VDUs["amf"], tt.want, ps)
 			}
 		})
 	}
@@ -115,17 +96,17 @@ func TestVDUsOfSubCharts(t *testing.T) {
 		"charts/spare/Chart.yaml":                  "apiVersion: v2\nname: spare\nversion: 1.0.0\n",
 		"charts/spare/templates/a.yaml":            named,
 	}
-	target := chartTarget(files, map[string]int{"forwarder": 2, "router": 3, "counter": 1, "gauge": 1})
-	r, ps := render(budget.New(t.Context(), budget.Limits{}), target)
+	target := targettest.Chart(files, map[string]int{"forwarder": 2, "router": 3, "counter": 1, "gauge": 1})
+	r, ps := Render(budget.New(t.Context(), budget.Limits{}), target)
 	if len(ps) > 0 {
 		t.Fatal(ps)
 	}
 	for id, want := range map[string]string{"forwarder": "core-1-upf-forwarder", "router": "core-1-edge-router", "counter": "core-1-meter-counter", "gauge": "core-1-meter-gauge"} {
-		if o := r.vdus[id]; o == nil || o.name != want {
+		if o := r.VDUs[id]; o == nil || o.Name != want {
 			t.Errorf("the workload of %s is %+v, want %s", id, o, want)
 		}
 	}
-	if diff := cmp.Diff([]string{"core", "upf", "edge", "meter", "meter"}, r.release.ChartNames()); diff != "" {
+	if diff := cmp.Diff([]string{"core", "upf", "edge", "meter", "meter"}, r.Release.ChartNames()); diff != "" {
 		t.Errorf("charts (-want +got):\n%s", diff)
 	}
 }
@@ -135,18 +116,18 @@ func TestCountsGoIntoValues(t *testing.T) {
 		"values.yaml":      "amf: { replicas: 1 }\n",
 		"templates/a.yaml": "apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: amf }\nspec: { replicas: {{ .Values.amf.replicas }}, paused: {{ gt (int .Values.amf.replicas) 2 }} }\n",
 	}
-	target := chartTarget(files, map[string]int{"amf": 3})
+	target := targettest.Chart(files, map[string]int{"amf": 3})
 	target.Instance.AdditionalParams = map[string]any{"helm_value_names": map[string]any{"amf": map[string]any{"replica": "amf.replicas"}}}
-	r, ps := render(budget.New(t.Context(), budget.Limits{}), target)
+	r, ps := Render(budget.New(t.Context(), budget.Limits{}), target)
 	if len(ps) > 0 {
 		t.Fatal(ps)
 	}
-	if paused, _ := kube.Nested(r.vdus["amf"].content, "spec", "paused"); paused != true || r.vdus["amf"].scaling.count != 3 {
-		t.Errorf("the value did not reach the template: %v, %+v", r.vdus["amf"].content, r.vdus["amf"].scaling)
+	if paused, _ := kube.Nested(r.VDUs["amf"].Content, "spec", "paused"); paused != true || r.VDUs["amf"].Scaling.Count != 3 {
+		t.Errorf("the value did not reach the template: %v, %+v", r.VDUs["amf"].Content, r.VDUs["amf"].Scaling)
 	}
 	target.Instance.AdditionalParams = map[string]any{"helm_value_names": map[string]any{"amf": map[string]any{"replica": "amf.count"}}}
 	const says = `additional parameter "helm_value_names" names a value "amf.count" that is not the count of VDU "amf": with that value at 3, apps/v1/Deployment amf (Files/core/templates/a.yaml) has 1 replicas`
-	if _, ps = render(budget.New(t.Context(), budget.Limits{}), target); len(ps) != 1 || ps[0].String() != says {
+	if _, ps = Render(budget.New(t.Context(), budget.Limits{}), target); len(ps) != 1 || ps[0].String() != says {
 		t.Errorf("problems: %v", ps)
 	}
 }
@@ -165,19 +146,19 @@ func TestAutoscalersOfCharts(t *testing.T) {
 		"HPA": {"templates/b.yaml", hpa, false}, "KEDA": {"templates/b.yaml", keda, true}, "KEDA of a sub-chart": {"charts/scaler/templates/b.yaml", keda, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			target := chartTarget(map[string]string{
+			target := targettest.Chart(map[string]string{
 				"Chart.yaml":               "apiVersion: v2\nname: core\nversion: 1.0.0\ndependencies: [ { name: scaler, version: 1.0.0 } ]\n",
 				"charts/scaler/Chart.yaml": "apiVersion: v2\nname: scaler\nversion: 1.0.0\n",
 				"templates/a.yaml":         deploymentOf("{{ .Release.Name }}-amf", ""),
 				tt.file:                    tt.autoscaler,
 			}, map[string]int{"amf": 3})
 			target.Instance.AdditionalParams = map[string]any{"helm_value_names": map[string]any{"amf": map[string]any{"replica": "replicas"}}}
-			r, ps := render(budget.New(t.Context(), budget.Limits{}), target)
+			r, ps := Render(budget.New(t.Context(), budget.Limits{}), target)
 			if len(ps) > 0 {
 				t.Fatal(ps)
 			}
-			state, scaling := r.states["amf"], r.vdus["amf"].scaling
-			if !state.Autoscaled || state.Replicas != nil || scaling.ours() || scaling.fromZero != tt.fromZero || scaling.count != 3 {
+			state, scaling := r.States["amf"], r.VDUs["amf"].Scaling
+			if !state.Autoscaled || state.Replicas != nil || scaling.DriverOwned() || scaling.FromZero != tt.fromZero || scaling.Count != 3 {
 				t.Errorf("state %+v, scaling %+v", state, scaling)
 			}
 		})
@@ -217,12 +198,12 @@ func TestChartProblems(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			target := chartTarget(map[string]string{"templates/a.yaml": amf}, map[string]int{"amf": 1})
+			target := targettest.Chart(map[string]string{"templates/a.yaml": amf}, map[string]int{"amf": 1})
 			target.Instance.AdditionalParams = tt.params
 			if tt.change != nil {
 				tt.change(target)
 			}
-			_, ps := (&Driver{}).Preview(t.Context(), target)
+			_, ps := Preview(t.Context(), target)
 			if len(ps) == 0 || ps[0].String() != tt.want {
 				t.Errorf("problems:\n%s", cmp.Diff(tt.want, strings.TrimSpace(ps.Err().Error())))
 			}
@@ -231,10 +212,10 @@ func TestChartProblems(t *testing.T) {
 }
 
 func TestNamespaceOfAChartMustBeKnown(t *testing.T) {
-	target := chartTarget(map[string]string{"templates/a.yaml": deploymentOf("amf", "")}, map[string]int{"amf": 1})
+	target := targettest.Chart(map[string]string{"templates/a.yaml": deploymentOf("amf", "")}, map[string]int{"amf": 1})
 	for namespace, want := range map[string]bool{"ran": false, "": true} {
 		target.Instance.Namespace = namespace
-		preview, ps := (&Driver{}).Preview(t.Context(), target)
+		preview, ps := Preview(t.Context(), target)
 		if len(ps) > 0 || preview.NamespaceNeeded != want {
 			t.Errorf("in namespace %q: needed %t, want %t; problems: %v", namespace, preview.NamespaceNeeded, want, ps)
 		}
@@ -243,7 +224,7 @@ func TestNamespaceOfAChartMustBeKnown(t *testing.T) {
 
 func TestKeysThatAChartGivesTwice(t *testing.T) {
 	const twice = "apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: amf }\nspec: { replicas: 1, replicas: 1, paused: true }\n"
-	if _, ps := render(budget.New(t.Context(), budget.Limits{}), chartTarget(map[string]string{"templates/a.yaml": twice}, map[string]int{"amf": 1})); len(ps) > 0 {
+	if _, ps := Render(budget.New(t.Context(), budget.Limits{}), targettest.Chart(map[string]string{"templates/a.yaml": twice}, map[string]int{"amf": 1})); len(ps) > 0 {
 		t.Error(ps)
 	}
 }

@@ -15,8 +15,8 @@ import (
 // maxDriftPaths is how many fields the text about a drifted object names.
 const maxDriftPaths = 10
 
-// driftText says which fields of an object were changed. It never shows a value.
-func driftText(paths []string) string {
+// Describe says which fields of an object were changed. It never shows a value.
+func Describe(paths []string) string {
 	paths = slices.Clone(paths)
 	slices.Sort(paths)
 	paths = slices.Compact(paths)
@@ -28,19 +28,19 @@ func driftText(paths []string) string {
 	return vnfm.Drifted + strings.Join(paths, ", ") + more
 }
 
-// confirm compares fields that the driver does not own any more with the live
+// Differences compares fields that the driver does not own any more with the live
 // object and returns the paths of those whose value is another one.
-func confirm(candidates []unowned, live map[string]any) []string {
+func Differences(candidates []Unowned, live map[string]any) []string {
 	var c comparison
 	for _, u := range candidates {
-		value, present := locate(live, u.path)
-		c.compare(u.path, u.value, value, present)
+		value, present := locate(live, u.Path)
+		c.compare(u.Path, u.Value, value, present)
 	}
 	return c.different
 }
 
 // locate returns the live value at a path.
-func locate(live any, path fieldPath) (any, bool) {
+func locate(live any, path FieldPath) (any, bool) {
 	for _, s := range path {
 		if s.kind == stepField {
 			fields, ok := live.(map[string]any)
@@ -93,11 +93,11 @@ func (s step) matches(item any) bool {
 // comparison collects the paths of fields that differ.
 type comparison struct{ different []string }
 
-func (c *comparison) differs(path fieldPath) { c.different = append(c.different, path.String()) }
+func (c *comparison) differs(path FieldPath) { c.different = append(c.different, path.String()) }
 
 // compare compares an applied value with the live one. What the live one has in
 // addition is the server's default or another manager's.
-func (c *comparison) compare(path fieldPath, want, live any, present bool) {
+func (c *comparison) compare(path FieldPath, want, live any, present bool) {
 	switch w := want.(type) {
 	case map[string]any:
 		l, ok := live.(map[string]any)
@@ -124,7 +124,7 @@ func (c *comparison) compare(path fieldPath, want, live any, present bool) {
 			}
 			return
 		}
-		if !sameValue(path.fields(), want, live) {
+		if !sameValue(path.Fields(), want, live) {
 			c.differs(path)
 		}
 	}
@@ -133,7 +133,7 @@ func (c *comparison) compare(path fieldPath, want, live any, present bool) {
 // compareAbsent compares a map with nothing. A map of which every field means the
 // same when it is absent is no difference; for any other its own path says more
 // than those of all its fields.
-func (c *comparison) compareAbsent(path fieldPath, want map[string]any) {
+func (c *comparison) compareAbsent(path FieldPath, want map[string]any) {
 	var below comparison
 	below.compareMap(path, want, nil)
 	// To be there is all that an emptyDir says.
@@ -143,7 +143,7 @@ func (c *comparison) compareAbsent(path fieldPath, want map[string]any) {
 	}
 }
 
-func (c *comparison) compareMap(path fieldPath, want, live map[string]any) {
+func (c *comparison) compareMap(path FieldPath, want, live map[string]any) {
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		value, present := live[name]
 		c.compare(path.with(step{field: name}), want[name], value, present)
@@ -160,18 +160,18 @@ func (c *comparison) compareMap(path fieldPath, want, live map[string]any) {
 
 // isSelector reports whether a map is a selector or part of one. Selectors have
 // no defaults and are owned as a whole: what they have in addition is a change.
-func isSelector(path fieldPath) bool {
-	return slices.ContainsFunc(path.fields(), func(name string) bool {
+func isSelector(path FieldPath) bool {
+	return slices.ContainsFunc(path.Fields(), func(name string) bool {
 		return name == "selector" || name == "nodeSelector" || strings.HasSuffix(name, "Selector")
 	})
 }
 
-func (c *comparison) compareList(path fieldPath, want, live []any) {
+func (c *comparison) compareList(path FieldPath, want, live []any) {
 	if len(want) != len(live) {
 		c.differs(path)
 		return
 	}
-	byKey := slices.IndexFunc(usualKeys, func(name string) bool { return tellsApart(want, name) && tellsApart(live, name) })
+	byKey := slices.IndexFunc(usualKeys, func(name string) bool { return isKey(want, name) && isKey(live, name) })
 	for i, item := range want {
 		s := step{kind: stepIndex, index: i}
 		if byKey >= 0 {
@@ -179,13 +179,13 @@ func (c *comparison) compareList(path fieldPath, want, live []any) {
 			fields, _ := item.(map[string]any)
 			s = step{kind: stepKey, key: map[string]any{name: fields[name]}}
 		}
-		value, present := locate(live, fieldPath{s})
+		value, present := locate(live, FieldPath{s})
 		c.compare(path.with(s), item, value, present)
 	}
 }
 
-// tellsApart reports whether all elements have that field, each another value.
-func tellsApart(items []any, name string) bool {
+// isKey reports whether all elements have that field, each another value.
+func isKey(items []any, name string) bool {
 	seen := make(map[any]bool, len(items))
 	for _, item := range items {
 		fields, _ := item.(map[string]any)

@@ -50,11 +50,11 @@ func TestConfirm(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			var candidates []unowned
+			var candidates []Unowned
 			for _, field := range slices.Sorted(maps.Keys(tt.want)) {
-				candidates = append(candidates, unowned{path: fieldPath{{field: field}}, value: tt.want[field]})
+				candidates = append(candidates, Unowned{Path: FieldPath{{field: field}}, Value: tt.want[field]})
 			}
-			if diff := cmp.Diff(tt.diff, confirm(candidates, tt.live)); diff != "" {
+			if diff := cmp.Diff(tt.diff, Differences(candidates, tt.live)); diff != "" {
 				t.Errorf("differing fields (-want +got):\n%s", diff)
 			}
 		})
@@ -67,10 +67,10 @@ func TestLocate(t *testing.T) {
 		map[string]any{"port": int64(53), "protocol": "TCP", "name": "dns-tcp"},
 	}, "set": []any{"a"}}
 	key := step{kind: stepKey, key: map[string]any{"port": int64(53), "protocol": "TCP"}}
-	if v, ok := locate(live, fieldPath{{field: "ports"}, key, {field: "name"}}); !ok || v != "dns-tcp" {
+	if v, ok := locate(live, FieldPath{{field: "ports"}, key, {field: "name"}}); !ok || v != "dns-tcp" {
 		t.Errorf("found %v, %t", v, ok)
 	}
-	for _, path := range []fieldPath{
+	for _, path := range []FieldPath{
 		{{field: "none"}},
 		{{field: "ports"}, {field: "name"}},
 		{{field: "ports"}, {kind: stepKey, key: map[string]any{"port": int64(80)}}},
@@ -86,14 +86,14 @@ func TestLocate(t *testing.T) {
 }
 
 func TestDriftText(t *testing.T) {
-	if got, want := driftText([]string{"b", "a", "b"}), "drifted: a, b"; got != want {
+	if got, want := Describe([]string{"b", "a", "b"}), "drifted: a, b"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	var many []string
 	for i := range 12 {
 		many = append(many, "f"+string(rune('a'+i)))
 	}
-	if got, want := driftText(many), "drifted: fa, fb, fc, fd, fe, ff, fg, fh, fi, fj and 2 more"; got != want {
+	if got, want := Describe(many), "drifted: fa, fb, fc, fd, fe, ff, fg, fh, fi, fj and 2 more"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -33,22 +33,22 @@ const annotationConfiguration = vnfm.LabelPrefix + "configuration"
 var templateAnnotations = []string{"spec", "template", "metadata", "annotations"}
 
 // markConfiguration writes the digest of what their pods read into all workloads.
-func (r *rendering) markConfiguration(t *vnfm.Target, ps *vnfm.Problems) {
-	sources := map[identity]*object{}
-	for _, o := range r.objects {
-		if o.gvk.Group == "" && (o.gvk.Kind == "ConfigMap" || o.gvk.Kind == "Secret") {
-			sources[identity{kind: o.gvk.Kind, namespace: o.namespaceIn(t), name: o.name}] = o
+func (r *Rendering) markConfiguration(t *vnfm.Target, ps *vnfm.Problems) {
+	sources := map[Identity]*Object{}
+	for _, o := range r.Objects {
+		if o.GVK.Group == "" && (o.GVK.Kind == "ConfigMap" || o.GVK.Kind == "Secret") {
+			sources[Identity{Kind: o.GVK.Kind, Namespace: o.NamespaceIn(t), Name: o.Name}] = o
 		}
 	}
-	for _, o := range r.objects {
-		if !rolling[o.gvk.GroupKind()] || len(sources) == 0 {
+	for _, o := range r.Objects {
+		if !rolling[o.GVK.GroupKind()] || len(sources) == 0 {
 			continue
 		}
-		template, _ := kube.Nested(o.content, "spec", "template", "spec")
+		template, _ := kube.Nested(o.Content, "spec", "template", "spec")
 		used := map[string]any{}
-		readBy(template, func(kind, name string) {
-			if source, ok := sources[identity{kind: kind, namespace: o.namespaceIn(t), name: name}]; ok {
-				content, secret := contentOf(source, t.DigestKey)
+		eachConfiguration(template, func(kind, name string) {
+			if source, ok := sources[Identity{Kind: kind, Namespace: o.NamespaceIn(t), Name: name}]; ok {
+				content, secret := configurationContent(source, t.DigestKey)
 				used[kind+" "+name] = content
 				o.keyed = o.keyed || secret
 			}
@@ -58,24 +58,24 @@ func (r *rendering) markConfiguration(t *vnfm.Target, ps *vnfm.Problems) {
 		}
 		text, err := json.Marshal(used)
 		if err != nil {
-			o.problem(ps, fmt.Sprintf("what %s reads cannot be summed up: %v", o.key, err), "")
+			o.Problem(ps, fmt.Sprintf("what %s reads cannot be summed up: %v", o.Key, err), "")
 			continue
 		}
 		sum := sha256.Sum256(text)
-		kube.SetNested(o.content, hex.EncodeToString(sum[:])[:digestHex], append(templateAnnotations, annotationConfiguration)...)
+		kube.SetNested(o.Content, hex.EncodeToString(sum[:])[:digestHex], append(templateAnnotations, annotationConfiguration)...)
 	}
 }
 
-// contentOf is what pods see of a ConfigMap or Secret, what may be a secret as keyed
+// configurationContent is what pods see of a ConfigMap or Secret, what may be a secret as keyed
 // digests, and whether it holds any.
-func contentOf(o *object, key []byte) (content []any, secret bool) {
-	fields, secret := keyed(o, key)
+func configurationContent(o *Object, key []byte) (content []any, secret bool) {
+	fields, secret := keyedContent(o, key)
 	return []any{fields["data"], fields["binaryData"]}, secret
 }
 
-// readBy calls found for every ConfigMap and Secret that a pod template reads, in
+// eachConfiguration calls found for every ConfigMap and Secret that a pod template reads, in
 // its environment or as a volume.
-func readBy(template any, found func(kind, name string)) {
+func eachConfiguration(template any, found func(kind, name string)) {
 	text := func(value any, path ...string) string {
 		fields, _ := value.(map[string]any)
 		v, _ := kube.Nested(fields, path...)

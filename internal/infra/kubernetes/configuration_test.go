@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/targettest"
 )
 
 const readers = `
@@ -55,13 +56,13 @@ func TestConfigurationIsRolledOut(t *testing.T) {
 		digests := func(config, secret string) map[string]string {
 			text := strings.NewReplacer("SPEC", spec, "NAME", "shared", "CONFIG", config, "SECRET", secret).Replace(readers)
 			text = strings.NewReplacer("NAME", "shared").Replace(text)
-			r, ps := render(budget.New(t.Context(), budget.Limits{}), testTarget(map[string]string{"a.yaml": text}, nil))
+			r, ps := Render(budget.New(t.Context(), budget.Limits{}), targettest.Manifests(map[string]string{"a.yaml": text}, nil))
 			if ps.HasErrors() {
 				t.Fatal(ps)
 			}
 			out := map[string]string{}
-			for _, o := range r.objects {
-				out[o.name+o.gvk.Kind] = o.digest
+			for _, o := range r.Objects {
+				out[o.Name+o.GVK.Kind] = o.Digest
 			}
 			return out
 		}
@@ -82,11 +83,11 @@ func TestConfigurationNeedsNoRollOut(t *testing.T) {
 	digest := func(from, to string) string {
 		text := strings.NewReplacer("SPEC", "{containers: [{name: a, image: a, envFrom: [{configMapRef: {name: NAME}}]}]}").Replace(readers)
 		text = strings.NewReplacer("NAME", "shared", from, to).Replace(text)
-		r, ps := render(budget.New(t.Context(), budget.Limits{}), testTarget(map[string]string{"a.yaml": text}, nil))
+		r, ps := Render(budget.New(t.Context(), budget.Limits{}), targettest.Manifests(map[string]string{"a.yaml": text}, nil))
 		if ps.HasErrors() {
 			t.Fatal(ps)
 		}
-		return r.objects[2].digest
+		return r.Objects[2].Digest
 	}
 	if digest("metadata: {name: NAME}", "metadata: {name: shared}") != digest("metadata: {name: NAME}", "metadata: {name: shared, labels: {a: b}}") {
 		t.Error("a label of the ConfigMap rolls its readers out")

@@ -13,7 +13,7 @@ import (
 // TestDecodedOnce reads a text twice and changes what the first time gave: the second
 // is what is written. What cannot be read says so each time.
 func TestDecodedOnce(t *testing.T) {
-	var d decodedTexts
+	var d manifestCache
 	read := func(text string) ([]manifest, vnfm.Problems) {
 		var ps vnfm.Problems
 		return d.manifests(budget.New(t.Context(), budget.Limits{}), "a.yaml", []byte(text), &ps), ps

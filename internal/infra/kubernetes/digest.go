@@ -23,14 +23,14 @@ const digestHex = 16
 // HMAC-SHA256 under key only, so that a digest cannot be used to try guesses of
 // what they are. It is empty when they need a key that there is not. The object has
 // neither the driver's own labels nor the replicas of a VDU.
-func digest(o *object, key []byte) (string, error) {
-	content, secret := keyed(o, key)
+func digest(o *Object, key []byte) (string, error) {
+	content, secret := keyedContent(o, key)
 	if o.keyed = o.keyed || secret; o.keyed && len(key) == 0 {
 		return "", nil
 	}
 	sum := sha256.New()
 	if err := json.NewEncoder(sum).Encode(content); err != nil {
-		return "", fmt.Errorf("digest of %s: %w", o.key, err)
+		return "", fmt.Errorf("digest of %s: %w", o.Key, err)
 	}
 	return "sha256:" + hex.EncodeToString(sum.Sum(nil))[:digestHex], nil
 }
@@ -43,37 +43,37 @@ func keyedDigest(key []byte, digest string) string {
 	return "sha256:" + hex.EncodeToString(mac.Sum(nil))[:digestHex]
 }
 
-// keyed returns the content of an object with keyed digests in the place of the values
+// keyedContent returns the content of an object with keyed digests in the place of the values
 // that may be secrets, and whether it has any: the data of a Secret, and of other kinds
 // what goes by the name of a secret (vnfm.NamesSecret): fields, variables of containers,
 // and the files of bootstrap configurations.
-func keyed(o *object, key []byte) (content map[string]any, found bool) {
-	k := keying{key: key, files: o.gvk.Group == "bootstrap.cluster.x-k8s.io" || o.gvk.Group == "controlplane.cluster.x-k8s.io"}
+func keyedContent(o *Object, key []byte) (content map[string]any, found bool) {
+	k := digester{key: key, files: o.GVK.Group == "bootstrap.cluster.x-k8s.io" || o.GVK.Group == "controlplane.cluster.x-k8s.io"}
 	if o.isSecret() {
-		if data, ok := o.content["data"].(map[string]any); ok && len(data) > 0 {
-			return kube.Merged(o.content, map[string]any{"data": k.all(data)}), true
+		if data, ok := o.Content["data"].(map[string]any); ok && len(data) > 0 {
+			return kube.Merged(o.Content, map[string]any{"data": k.all(data)}), true
 		}
-		return o.content, false
+		return o.Content, false
 	}
-	out, found := k.fields(o.content)
+	out, found := k.fields(o.Content)
 	return out, found
 }
 
-// keying replaces values by their keyed digests. What it changes it copies.
-type keying struct {
+// digester replaces values by their keyed digests. What it changes it copies.
+type digester struct {
 	key []byte
 	// files is set where a list "files" holds files of machines, with credentials among them.
 	files bool
 }
 
-func (k *keying) sum(text string) string {
+func (k *digester) sum(text string) string {
 	mac := hmac.New(sha256.New, k.key)
 	mac.Write([]byte(text))
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
 // all replaces every text of a map.
-func (k *keying) all(m map[string]any) map[string]any {
+func (k *digester) all(m map[string]any) map[string]any {
 	out := make(map[string]any, len(m))
 	for name, value := range m {
 		text, _ := value.(string)
@@ -83,7 +83,7 @@ func (k *keying) all(m map[string]any) map[string]any {
 }
 
 // fields replaces the secrets of a mapping.
-func (k *keying) fields(m map[string]any) (map[string]any, bool) {
+func (k *digester) fields(m map[string]any) (map[string]any, bool) {
 	var out map[string]any
 	for field, value := range m {
 		fresh, found := k.field(m, field, value)
@@ -103,7 +103,7 @@ func (k *keying) fields(m map[string]any) (map[string]any, bool) {
 
 // field replaces the secrets of one field. The value of a variable is a secret by the
 // variable's name, which stands beside it.
-func (k *keying) field(m map[string]any, field string, value any) (any, bool) {
+func (k *digester) field(m map[string]any, field string, value any) (any, bool) {
 	switch value := value.(type) {
 	case string:
 		name, _ := m["name"].(string)
@@ -119,7 +119,7 @@ func (k *keying) field(m map[string]any, field string, value any) (any, bool) {
 }
 
 // list replaces the secrets of the elements of a list; of files, their content.
-func (k *keying) list(items []any, files bool) (any, bool) {
+func (k *digester) list(items []any, files bool) (any, bool) {
 	var out []any
 	for i, item := range items {
 		fields, ok := item.(map[string]any)

@@ -6,30 +6,32 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/targettest"
 )
 
 func TestDigestIsStable(t *testing.T) {
 	a := renderOne(t, "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  labels: {x: '1', y: '2'}\ndata: {k: v, l: w}\n")
 	b := renderOne(t, "# another text of the same object\nkind: ConfigMap\ndata:\n  l: 'w'\n  k: |-\n    v\nstatus: {}\nmetadata: {labels: {y: \"2\", x: \"1\"}, name: a, uid: u}\napiVersion: v1\n")
-	if a.digest != b.digest {
-		t.Errorf("the order of keys changes the digest: %s, %s", a.digest, b.digest)
+	if a.Digest != b.Digest {
+		t.Errorf("the order of keys changes the digest: %s, %s", a.Digest, b.Digest)
 	}
 	// The digest is stored beside live objects: another value for the same object
 	// would make every object of every instance look changed.
-	if want := "sha256:ba507e04df254a8e"; a.digest != want {
-		t.Errorf("digest %s, want %s", a.digest, want)
+	if want := "sha256:ba507e04df254a8e"; a.Digest != want {
+		t.Errorf("digest %s, want %s", a.Digest, want)
 	}
 	c := renderOne(t, "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  labels: {x: '1', y: '2'}\ndata: {k: v, l: x}\n")
-	if a.digest == c.digest {
+	if a.Digest == c.Digest {
 		t.Error("another value has the same digest")
 	}
 }
 
 func TestDigestIsIndependentOfTheInstance(t *testing.T) {
-	target := testTarget(map[string]string{"a.yaml": deploymentAMF}, map[string]int{"amf": 1})
-	first, _ := (&Driver{}).Preview(t.Context(), target)
+	target := targettest.Manifests(map[string]string{"a.yaml": deploymentAMF}, map[string]int{"amf": 1})
+	first, _ := Preview(t.Context(), target)
 	target.Instance.Namespace, target.Instance.ID, target.Instance.Name, target.Package.ID = "other", "i-2", "core-2", "core@sha256:2"
-	second, _ := (&Driver{}).Preview(t.Context(), target)
+	second, _ := Preview(t.Context(), target)
 	if diff := cmp.Diff(first.Objects, second.Objects); diff != "" {
 		t.Errorf("digests (-first +second):\n%s", diff)
 	}
@@ -41,9 +43,9 @@ func TestSecretDigestIsKeyed(t *testing.T) {
 		other = "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\nstringData: {password: hunter3}\n"
 	)
 	sum := func(text string, key []byte) string {
-		target := testTarget(map[string]string{"a.yaml": text}, nil)
+		target := targettest.Manifests(map[string]string{"a.yaml": text}, nil)
 		target.DigestKey = key
-		preview, ps := (&Driver{}).Preview(t.Context(), target)
+		preview, ps := Preview(t.Context(), target)
 		if ps.HasErrors() {
 			return ps[0].String()
 		}
@@ -87,9 +89,9 @@ func TestKeyedDigests(t *testing.T) {
 		files[strings.NewReplacer("/", "-", " ", "-").Replace(key)+".yaml"] = tt.text
 	}
 	sums := func(key []byte) map[string]string {
-		target := testTarget(files, nil)
+		target := targettest.Manifests(files, nil)
 		target.DigestKey = key
-		preview, ps := (&Driver{}).Preview(t.Context(), target)
+		preview, ps := Preview(t.Context(), target)
 		if ps.HasErrors() {
 			t.Fatal(ps)
 		}

@@ -43,12 +43,12 @@ func (s *session) displace(ctx context.Context, p *placement) error {
 		if err != nil || len(intruders) == 0 {
 			return err
 		}
-		entries, err := takeOver(p.live.ManagedFields, intruders)
+		entries, err := TakeOver(p.live.ManagedFields, intruders)
 		if err != nil {
 			return err
 		}
 		if err = s.client.SetManagedFields(ctx, p.ref, obj.GetResourceVersion(), entries); err == nil {
-			s.progress(ctx, "removing %s from %s, which stands in the place of its own", intruders[0].path, p)
+			s.progress(ctx, "removing %s from %s, which stands in the place of its own", intruders[0].Path, p)
 			return nil
 		}
 		if !apierrors.IsConflict(err) || tries == displaceTries {
@@ -59,12 +59,12 @@ func (s *session) displace(ctx context.Context, p *placement) error {
 
 // intruders are the paths of the list elements of a live object that stand in the
 // place of the driver's own.
-func (s *session) intruders(p *placement, content map[string]any) ([]intruder, error) {
+func (s *session) intruders(p *placement, content map[string]any) ([]ForeignElement, error) {
 	missing, err := s.lost(p)
 	if err != nil {
 		return nil, err
 	}
-	return findIntruders(missing, p.live.ManagedFields, content)
+	return FindForeign(missing, p.live.ManagedFields, content)
 }
 
 // orIntrusion turns the refusal of an object that exists into the conflict that is
@@ -81,7 +81,7 @@ func (s *session) orIntrusion(ctx context.Context, p *placement, refusal error) 
 	}
 	conflict := &kube.ConflictError{Ref: p.ref, Err: refusal}
 	for _, i := range found {
-		conflict.Conflicts = append(conflict.Conflicts, kube.FieldConflict{Manager: i.manager, Field: "." + i.path.String()})
+		conflict.Conflicts = append(conflict.Conflicts, kube.FieldConflict{Manager: i.Manager, Field: "." + i.Path.String()})
 	}
 	return conflict
 }

@@ -44,7 +44,7 @@ func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnf
 	if lacking != nil {
 		problems = append(problems, *lacking)
 	}
-	if release := s.rendering.release; release != nil && slices.Contains(keys, release.key()) {
+	if release := s.rendering.Release; release != nil && slices.Contains(keys, release.Key()) {
 		// That the server does not answer has been told.
 		if p, err := s.unfit(ctx); err == nil && p != nil {
 			problems = append(problems, *p)
@@ -59,12 +59,12 @@ func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnf
 func (s *session) lacking(ctx context.Context, keys []string) *vnfm.Problem {
 	namespace := s.target.Instance.Namespace
 	var resources []kube.Resource
-	for _, o := range s.rendering.objects {
+	for _, o := range s.rendering.Objects {
 		// Rights on a namespace are often for one by its name.
-		if !slices.Contains(keys, o.key) || o.gvk.Group == "" && o.gvk.Kind == "Namespace" {
+		if !slices.Contains(keys, o.Key) || o.GVK.Group == "" && o.GVK.Kind == "Namespace" {
 			continue
 		}
-		if r, _, err := s.resolveKind(ctx, o.gvk); err == nil && (!r.Namespaced || o.namespaceIn(s.target) == namespace) {
+		if r, _, err := s.resolveKind(ctx, o.GVK); err == nil && (!r.Namespaced || o.NamespaceIn(s.target) == namespace) {
 			resources = append(resources, r)
 		}
 	}
@@ -83,19 +83,19 @@ func (s *session) lacking(ctx context.Context, keys []string) *vnfm.Problem {
 }
 
 // judgeable returns the objects with these keys whose kind does not change itself.
-func (s *session) judgeable(keys []string) []*object {
+func (s *session) judgeable(keys []string) []*Object {
 	wanted := make(map[string]bool, len(keys))
 	for _, key := range keys {
 		wanted[key] = true
 	}
 	changing := map[schema.GroupKind]bool{}
-	for _, o := range s.rendering.objects {
-		if d := definitionOf(o); d != nil && wanted[o.key] {
-			changing[schema.GroupKind{Group: d.group, Kind: d.kind}] = true
+	for _, o := range s.rendering.Objects {
+		if d := DefinitionOf(o); d != nil && wanted[o.Key] {
+			changing[schema.GroupKind{Group: d.Group, Kind: d.Kind}] = true
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(s.rendering.objects), func(o *object) bool {
-		return !wanted[o.key] || changing[o.gvk.GroupKind()]
+	return slices.DeleteFunc(slices.Clone(s.rendering.Objects), func(o *Object) bool {
+		return !wanted[o.Key] || changing[o.GVK.GroupKind()]
 	})
 }
 
@@ -116,7 +116,7 @@ type trial struct {
 	silence string
 }
 
-func (t *trial) try(ctx context.Context, i int, o *object) {
+func (t *trial) try(ctx context.Context, i int, o *Object) {
 	err := t.session.tryObject(ctx, o)
 	if err == nil {
 		return
@@ -130,7 +130,7 @@ func (t *trial) try(ctx context.Context, i int, o *object) {
 		refusal = kube.RefusedForNow
 	}
 	if isUnchangeable(err) {
-		text += "; " + howToChange(o.key)
+		text += "; " + howToChange(o.Key)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -147,7 +147,7 @@ func (t *trial) try(ctx context.Context, i int, o *object) {
 // problems says what was found: an error for each object that cannot be as it is
 // written, one warning for all that cannot be as things stand, and one when not all
 // objects were judged.
-func (t *trial) problems(objects []*object) vnfm.Problems {
+func (t *trial) problems(objects []*Object) vnfm.Problems {
 	var ps vnfm.Problems
 	var forNow []string
 	for i, f := range t.findings {
@@ -155,9 +155,9 @@ func (t *trial) problems(objects []*object) vnfm.Problems {
 		switch {
 		case f.text == "":
 		case f.refusal == kube.RefusedAsWritten:
-			o.problem(&ps, o.key+" would be refused by the API server", f.text)
+			o.Problem(&ps, o.Key+" would be refused by the API server", f.text)
 		default:
-			forNow = append(forNow, fmt.Sprintf("%s (%s): %s", o.key, o.place(), f.text))
+			forNow = append(forNow, fmt.Sprintf("%s (%s): %s", o.Key, o.Place(), f.text))
 		}
 	}
 	if len(forNow) > 0 {
@@ -182,18 +182,18 @@ func (t *trial) problems(objects []*object) vnfm.Problems {
 
 // tryObject applies an object as write would, without storing it. Nothing is said
 // of an object whose namespace is missing, or which would be replaced.
-func (s *session) tryObject(ctx context.Context, o *object) error {
-	r, served, err := s.resolveKind(ctx, o.gvk)
+func (s *session) tryObject(ctx context.Context, o *Object) error {
+	r, served, err := s.resolveKind(ctx, o.GVK)
 	if err != nil || !served {
 		return err
 	}
 	p := s.placed(o, r)
 	known := slices.ContainsFunc(s.target.Instance.Inventory, func(i vnfm.InventoryItem) bool {
-		return i.UID != "" && identityOf(&i) == identityOf(&p.item)
+		return i.UID != "" && IdentityOf(&i) == IdentityOf(&p.item)
 	})
 	var replicas *int64
-	if o.scaling != nil && !known {
-		replicas = &o.scaling.count
+	if o.Scaling != nil && !known {
+		replicas = &o.Scaling.Count
 	}
 	body := applyBody(o, s.target, p.ref.Namespace, replicas)
 	options := kube.ApplyOptions{FieldManager: kube.FieldManager, Force: s.target.ForceConflicts, DryRun: true}
@@ -238,5 +238,5 @@ func (s *session) wouldRepair(ctx context.Context, p *placement, conflict *kube.
 // repairs reports whether a write of a live object would put back what was applied
 // last.
 func (s *session) repairs(p *placement) bool {
-	return s.belongs(p) && p.live.Annotations[annotationDigest] == p.object.digest
+	return s.belongs(p) && p.live.Annotations[annotationDigest] == p.object.Digest
 }

@@ -33,14 +33,14 @@ const (
 	stepIndex
 )
 
-// fieldPath is the way to a field.
-type fieldPath []step
+// FieldPath is the way to a field.
+type FieldPath []step
 
 // with returns a longer path and leaves p as it is.
-func (p fieldPath) with(s step) fieldPath { return append(slices.Clip(p), s) }
+func (p FieldPath) with(s step) FieldPath { return append(slices.Clip(p), s) }
 
-// fields returns the names of the fields on the way.
-func (p fieldPath) fields() []string {
+// Fields returns the names of the fields on the way.
+func (p FieldPath) Fields() []string {
 	out := make([]string, 0, len(p))
 	for _, s := range p {
 		if s.kind == stepField {
@@ -51,7 +51,7 @@ func (p fieldPath) fields() []string {
 }
 
 // elements returns the path as field sets have it.
-func (p fieldPath) elements() fieldpath.Path {
+func (p FieldPath) elements() fieldpath.Path {
 	out := make(fieldpath.Path, 0, len(p))
 	for _, s := range p {
 		switch s.kind {
@@ -74,7 +74,7 @@ func (p fieldPath) elements() fieldpath.Path {
 
 // String renders the path as "spec.template.spec.containers[name=amf].image".
 // Elements of a set are shown without their value: it may be anything.
-func (p fieldPath) String() string {
+func (p FieldPath) String() string {
 	var b strings.Builder
 	for _, s := range p {
 		switch s.kind {
@@ -98,17 +98,17 @@ func (p fieldPath) String() string {
 	return b.String()
 }
 
-// unowned is a field that was applied and that the driver does not own any more,
+// Unowned is a field that was applied and that the driver does not own any more,
 // with the value that was applied.
-type unowned struct {
-	path  fieldPath
-	value any
+type Unowned struct {
+	Path  FieldPath
+	Value any
 }
 
-// owned returns the fields that one of the managers owns. What was written by a
+// Owned returns the fields that one of the managers owns. What was written by a
 // request of ours but not by its text, by an admission webhook, is listed under
 // our name as an update: it counts, since it is no foreign change.
-func owned(entries []metav1.ManagedFieldsEntry, managers ...string) (*fieldpath.Set, error) {
+func Owned(entries []metav1.ManagedFieldsEntry, managers ...string) (*fieldpath.Set, error) {
 	all := fieldpath.NewSet()
 	for i := range entries {
 		e := &entries[i]
@@ -124,9 +124,9 @@ func owned(entries []metav1.ManagedFieldsEntry, managers ...string) (*fieldpath.
 	return all, nil
 }
 
-// ownsPath reports whether one of the managers owns the field at that path of fields.
-func ownsPath(entries []metav1.ManagedFieldsEntry, path []string, managers ...string) (bool, error) {
-	set, err := owned(entries, managers...)
+// OwnsPath reports whether one of the managers owns the field at that path of fields.
+func OwnsPath(entries []metav1.ManagedFieldsEntry, path []string, managers ...string) (bool, error) {
+	set, err := Owned(entries, managers...)
 	if err != nil {
 		return false, err
 	}
@@ -137,19 +137,19 @@ func ownsPath(entries []metav1.ManagedFieldsEntry, path []string, managers ...st
 	return set.Has(p), nil
 }
 
-// ownReplicas reports whether a manager owns the replicas, and whether the scale
+// OwnsReplicas reports whether a manager owns the replicas, and whether the scale
 // manager does.
-func ownReplicas(entries []metav1.ManagedFieldsEntry, path []string, manager string) (held, byScale bool, err error) {
-	if held, err = ownsPath(entries, path, manager); err != nil {
+func OwnsReplicas(entries []metav1.ManagedFieldsEntry, path []string, manager string) (held, byScale bool, err error) {
+	if held, err = OwnsPath(entries, path, manager); err != nil {
 		return false, false, err
 	}
-	byScale, err = ownsPath(entries, path, kube.ScaleFieldManager)
+	byScale, err = OwnsPath(entries, path, kube.ScaleFieldManager)
 	return held, byScale, err
 }
 
-// findUnowned walks an object that was applied and returns its fields that are
+// FindUnowned walks an object that was applied and returns its fields that are
 // not in the set.
-func findUnowned(applied map[string]any, set *fieldpath.Set) []unowned {
+func FindUnowned(applied map[string]any, set *fieldpath.Set) []Unowned {
 	w := walker{}
 	for _, name := range slices.Sorted(maps.Keys(applied)) {
 		switch name {
@@ -163,10 +163,10 @@ func findUnowned(applied map[string]any, set *fieldpath.Set) []unowned {
 				inMeta := childSet(set, name)
 				if entries, isMap := meta[field].(map[string]any); isMap && (field == "labels" || field == "annotations") {
 					// One by one, also when none of them is owned any more.
-					w.value(fieldPath{{field: name}, {field: field}}, entries, childSet(inMeta, field), false)
+					w.value(FieldPath{{field: name}, {field: field}}, entries, childSet(inMeta, field), false)
 					continue
 				}
-				w.field(fieldPath{{field: name}}, field, meta[field], inMeta)
+				w.field(FieldPath{{field: name}}, field, meta[field], inMeta)
 			}
 		default:
 			w.field(nil, name, applied[name], set)
@@ -183,14 +183,14 @@ func childSet(set *fieldpath.Set, field string) *fieldpath.Set {
 	return fieldpath.NewSet()
 }
 
-type walker struct{ found []unowned }
+type walker struct{ found []Unowned }
 
-func (w *walker) miss(path fieldPath, value any) {
-	w.found = append(w.found, unowned{path: path, value: value})
+func (w *walker) miss(path FieldPath, value any) {
+	w.found = append(w.found, Unowned{Path: path, Value: value})
 }
 
 // field checks one field of a map.
-func (w *walker) field(parent fieldPath, name string, value any, set *fieldpath.Set) {
+func (w *walker) field(parent FieldPath, name string, value any, set *fieldpath.Set) {
 	path := parent.with(step{field: name})
 	pe := fieldpath.FieldNameElement(name)
 	if below, ok := set.Children.Get(pe); ok {
@@ -203,7 +203,7 @@ func (w *walker) field(parent fieldPath, name string, value any, set *fieldpath.
 }
 
 // value checks what is below a field or element of which the set knows children.
-func (w *walker) value(path fieldPath, value any, set *fieldpath.Set, member bool) {
+func (w *walker) value(path FieldPath, value any, set *fieldpath.Set, member bool) {
 	switch v := value.(type) {
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(v)) {
@@ -220,7 +220,7 @@ func (w *walker) value(path fieldPath, value any, set *fieldpath.Set, member boo
 
 // list checks the elements of an associative list or of a set. Atomic lists have
 // no children in a field set and never come here.
-func (w *walker) list(path fieldPath, items []any, set *fieldpath.Set) {
+func (w *walker) list(path FieldPath, items []any, set *fieldpath.Set) {
 	elements := listElements(set)
 	taken := make([]bool, len(elements))
 	match := make([]int, len(items))
@@ -330,7 +330,7 @@ func guessStep(items []any, index int, others []fieldpath.PathElement) step {
 		return step{kind: stepValue, value: items[index]}
 	}
 	for _, name := range usualKeys {
-		if tellsApart(items, name) {
+		if isKey(items, name) {
 			return step{kind: stepKey, key: map[string]any{name: fields[name]}}
 		}
 	}

@@ -116,13 +116,13 @@ func TestFindUnowned(t *testing.T) {
 			if tt.remove != nil {
 				fields = without(t, fields, tt.remove...)
 			}
-			set, err := owned([]metav1.ManagedFieldsEntry{entry(kube.FieldManager, fields), entry("kubectl", tt.fields)}, kube.FieldManager)
+			set, err := Owned([]metav1.ManagedFieldsEntry{entry(kube.FieldManager, fields), entry("kubectl", tt.fields)}, kube.FieldManager)
 			if err != nil {
 				t.Fatal(err)
 			}
 			var got []string
-			for _, u := range findUnowned(renderOne(t, tt.manifest).content, set) {
-				got = append(got, u.path.String())
+			for _, u := range FindUnowned(renderOne(t, tt.manifest).Content, set) {
+				got = append(got, u.Path.String())
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("fields (-want +got):\n%s", diff)
@@ -143,13 +143,13 @@ func TestOwned(t *testing.T) {
 		"updates": {[]metav1.ManagedFieldsEntry{{Manager: kube.FieldManager, Operation: metav1.ManagedFieldsOperationUpdate, FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:replicas":{}}}`)}, scale}, true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			byMain, byScale, err := ownReplicas(tt.entries, defaultReplicasPath, kube.FieldManager)
+			byMain, byScale, err := OwnsReplicas(tt.entries, []string{"spec", "replicas"}, kube.FieldManager)
 			if err != nil || byMain != tt.byMain || byScale != tt.byScale {
 				t.Errorf("replicas are owned by main %t, scale %t (%v)", byMain, byScale, err)
 			}
 		})
 	}
-	if _, err := owned([]metav1.ManagedFieldsEntry{entry(kube.FieldManager, `{"x":1}`)}, kube.FieldManager); err == nil {
+	if _, err := Owned([]metav1.ManagedFieldsEntry{entry(kube.FieldManager, `{"x":1}`)}, kube.FieldManager); err == nil {
 		t.Error("a broken field set was accepted")
 	}
 }

@@ -24,6 +24,7 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/targettest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -155,7 +156,7 @@ func newLab(t *testing.T, files map[string]string, counts map[string]int) *lab {
 		proxy.ServeHTTP(w, r)
 	}))
 	t.Cleanup(server.Close)
-	l.target = testTarget(files, counts)
+	l.target = targettest.Manifests(files, counts)
 	l.target.VIM = &vnfm.VIM{Name: "lab", Type: vnfm.VIMTypeKubernetes, Kubernetes: &vnfm.KubernetesConnection{Endpoint: server.URL}}
 	l.target.Credentials = vnfm.Credentials{vnfm.CredentialBearerToken: vnfm.Secret(env.AdminToken)}
 	l.target.Instance.ID = "i-" + l.namespace

@@ -79,7 +79,7 @@ func restartable(p *placement) bool {
 	case "Deployment":
 		return true
 	case "StatefulSet", "DaemonSet":
-		strategy, _ := kube.Nested(p.object.content, "spec", "updateStrategy", "type")
+		strategy, _ := kube.Nested(p.object.Content, "spec", "updateStrategy", "type")
 		return strategy != "OnDelete"
 	default:
 		return false

@@ -118,7 +118,7 @@ func (s *session) replacePods(ctx context.Context, v *populated, o *outgoing, st
 	r := kube.Replacement{Namespace: v.workload.ref.Namespace, Old: o.Pods, Workloads: []kube.Ref{v.workload.ref}}
 	same := o.Generation == v.workload.live.Generation
 	// An autoscaler may want fewer meanwhile.
-	if scaling := v.workload.object.scaling; same && (scaling == nil || scaling.ours()) {
+	if scaling := v.workload.object.Scaling; same && (scaling == nil || scaling.DriverOwned()) {
 		r.Ready = o.Ready
 	}
 	if err := s.client.WaitReplaced(ctx, r, s.waitOptions(ctx, "")); err != nil || same {

@@ -18,29 +18,29 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// labelReleaseOf holds, on the Secrets in which Helm's records of a release are, the id
+// LabelReleaseOf holds, on the Secrets in which Helm's records of a release are, the id
 // of the instance whose release it is.
-const labelReleaseOf = vnfm.LabelPrefix + "release-of"
+const LabelReleaseOf = vnfm.LabelPrefix + "release-of"
 
 // maxHistory is how many revisions of a release are kept, as many as Helm keeps.
 const maxHistory = 10
 
-// history are the revisions of a release that its namespace holds: Secrets in which
+// History are the revisions of a release that its namespace holds: Secrets in which
 // Helm keeps its records.
-type history struct {
+type History struct {
 	client  *kube.Client
 	secrets kube.Resource
 	// namespace is that of the release, instance the id of the VNF instance, and chart
 	// what is to be released.
 	namespace, instance string
-	chart               *chartRelease
+	chart               *ChartRelease
 	// revisions are in the order of their numbers.
 	revisions []revision
 	// current is the revision that is being made.
 	current *helm.Release
-	// objectsExist is set when objects of the release exist, whatever became of its
+	// ObjectsExist is set when objects of the release exist, whatever became of its
 	// records.
-	objectsExist bool
+	ObjectsExist bool
 }
 
 // revision is one record, as its labels describe it.
@@ -56,7 +56,7 @@ type revision struct {
 }
 
 // ReadHistory reads which revisions a release has.
-func ReadHistory(ctx context.Context, client *kube.Client, chart *chartRelease, namespace, instance string) (*history, error) {
+func ReadHistory(ctx context.Context, client *kube.Client, chart *ChartRelease, namespace, instance string) (*History, error) {
 	r, err := client.Resource(ctx, schema.GroupVersionKind{Version: "v1", Kind: "Secret"})
 	if err != nil {
 		return nil, err
@@ -66,11 +66,11 @@ func ReadHistory(ctx context.Context, client *kube.Client, chart *chartRelease, 
 	if err != nil {
 		return nil, fmt.Errorf("reading the history of Helm release %s: %w", name, err)
 	}
-	h := &history{client: client, secrets: r, namespace: namespace, instance: instance, chart: chart}
+	h := &History{client: client, secrets: r, namespace: namespace, instance: instance, chart: chart}
 	for i := range list {
 		if number, err := strconv.Atoi(list[i].Labels["version"]); err == nil {
 			h.revisions = append(h.revisions, revision{
-				number: number, status: helm.Status(list[i].Labels["status"]), secret: list[i].Name, owner: list[i].Labels[labelReleaseOf],
+				number: number, status: helm.Status(list[i].Labels["status"]), secret: list[i].Name, owner: list[i].Labels[LabelReleaseOf],
 			})
 		}
 	}
@@ -78,25 +78,25 @@ func ReadHistory(ctx context.Context, client *kube.Client, chart *chartRelease, 
 	return h, nil
 }
 
-// ours reports whether the release is the instance's. A revision that Helm's command
+// Owned reports whether the release is the instance's. A revision that Helm's command
 // has made of it is, be it marked or not.
-func (h *history) ours() bool {
+func (h *History) Owned() bool {
 	return slices.ContainsFunc(h.revisions, func(r revision) bool { return r.owner == h.instance })
 }
 
-// checkOwner makes sure that the release may be the instance's: one of the same name
+// CheckOwner makes sure that the release may be the instance's: one of the same name
 // that is somebody else's is a *vnfm.ConflictError. With adopt, one of no instance may be
 // taken over. A nil history has no owner.
-func (h *history) checkOwner(adopt bool) error {
+func (h *History) CheckOwner(adopt bool) error {
 	if h == nil {
 		return nil
 	}
 	for _, r := range h.revisions {
-		if r.owner == h.instance || (r.owner == "" && (adopt || h.ours())) {
+		if r.owner == h.instance || (r.owner == "" && (adopt || h.Owned())) {
 			continue
 		}
 		owner := "VNF instance " + r.owner
-		detail := "give this instance another " + paramRelease + ", or another namespace"
+		detail := "give this instance another " + ParamReleaseName + ", or another namespace"
 		if r.owner == "" {
 			owner, detail = "no VNF instance", detail+", or set adopt_existing to take it over"
 		}
@@ -105,10 +105,10 @@ func (h *history) checkOwner(adopt bool) error {
 	return nil
 }
 
-// deployed reports whether the release is there: it was deployed at some time and not
+// Deployed reports whether the release is there: it was deployed at some time and not
 // uninstalled since. One whose objects are there was, also when somebody has removed
 // its records: what prepares an installation must not run over its data.
-func (h *history) deployed() bool {
+func (h *History) Deployed() bool {
 	for _, r := range slices.Backward(h.revisions) {
 		if r.status == helm.Uninstalled {
 			return false
@@ -117,12 +117,12 @@ func (h *history) deployed() bool {
 			return true
 		}
 	}
-	return len(h.revisions) == 0 && h.objectsExist
+	return len(h.revisions) == 0 && h.ObjectsExist
 }
 
-// differing says in what the last revision is not what is to be applied; nothing when
+// Differences says in what the last revision is not what is to be applied; nothing when
 // it is deployed as it is to be.
-func (h *history) differing(ctx context.Context) ([]string, error) {
+func (h *History) Differences(ctx context.Context) ([]string, error) {
 	n := len(h.revisions)
 	if n == 0 {
 		return []string{"no revision"}, nil
@@ -142,24 +142,24 @@ func (h *history) differing(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	var out []string
-	for _, part := range h.chart.wanted().Differing(record) {
+	for _, part := range h.chart.Record().Differing(record) {
 		out = append(out, fmt.Sprintf("%s of revision %d", part, last.number))
 	}
 	return out, nil
 }
 
-// begin writes the record of a new revision. One before it that was never ended was
+// Begin writes the record of a new revision. One before it that was never ended was
 // interrupted, and those that somebody else made are the instance's from now on.
-func (h *history) begin(ctx context.Context) error {
+func (h *History) Begin(ctx context.Context) error {
 	for i := range h.revisions {
 		if h.revisions[i].owner == "" {
 			ref := kube.Ref{Resource: h.secrets, Namespace: h.namespace, Name: h.revisions[i].secret}
-			if err := h.client.PatchMetadata(ctx, ref, map[string]*string{labelReleaseOf: &h.instance}, nil); err != nil {
+			if err := h.client.PatchMetadata(ctx, ref, map[string]*string{LabelReleaseOf: &h.instance}, nil); err != nil {
 				return err
 			}
 		}
 		if h.revisions[i].status.IsPending() {
-			if err := h.change(ctx, i, helm.Failed, "interrupted"); err != nil {
+			if err := h.setStatus(ctx, i, helm.Failed, "interrupted"); err != nil {
 				return err
 			}
 		}
@@ -175,29 +175,29 @@ func (h *history) begin(ctx context.Context) error {
 			first = last.FirstDeployed()
 		}
 	}
-	if h.deployed() {
+	if h.Deployed() {
 		status, doing = helm.PendingUpgrade, "Preparing upgrade"
 	}
 	h.current = h.chart.Release(number, first, status, doing)
 	return h.write(ctx, h.current)
 }
 
-// failTime bounds how long noting a failure may take, also when the user wants to
+// failTimeout bounds how long noting a failure may take, also when the user wants to
 // stop now.
-const failTime = 2 * time.Second
+const failTimeout = 2 * time.Second
 
-// fail notes why the revision is not deployed.
-func (h *history) fail(ctx context.Context, cause error) error {
-	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), failTime)
+// Fail notes why the revision is not deployed.
+func (h *History) Fail(ctx context.Context, cause error) error {
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), failTimeout)
 	defer stop()
 	h.current.Set(helm.Failed, fmt.Sprintf("Release %q failed: %v", h.chart.ReleaseName(), cause))
 	return h.write(ctx, h.current)
 }
 
-// complete notes that the revision is deployed, and ends what came before it.
-func (h *history) complete(ctx context.Context) error {
+// Complete notes that the revision is deployed, and ends what came before it.
+func (h *History) Complete(ctx context.Context) error {
 	done := "Upgrade complete"
-	if !h.deployed() {
+	if !h.Deployed() {
 		done = "Install complete"
 	}
 	h.current.Set(helm.Deployed, done)
@@ -206,18 +206,18 @@ func (h *history) complete(ctx context.Context) error {
 	}
 	name := helm.SecretName(h.chart.ReleaseName(), h.current.Revision())
 	h.revisions = append(h.revisions, revision{number: h.current.Revision(), status: helm.Deployed, secret: name})
-	return h.retire(ctx)
+	return h.Supersede(ctx)
 }
 
-// retire supersedes what came before the last revision, which is deployed, and removes
+// Supersede supersedes what came before the last revision, which is deployed, and removes
 // the oldest revisions. A process may be killed in the middle of it, so it is done again
 // where there is nothing else to do.
-func (h *history) retire(ctx context.Context) error {
+func (h *History) Supersede(ctx context.Context) error {
 	last := len(h.revisions) - 1
 	for i := range h.revisions[:last] {
 		// One whose termination was given up is not being uninstalled any more.
 		if status := h.revisions[i].status; status == helm.Deployed || status == helm.Uninstalling {
-			if err := h.change(ctx, i, helm.Superseded, ""); err != nil {
+			if err := h.setStatus(ctx, i, helm.Superseded, ""); err != nil {
 				return err
 			}
 		}
@@ -232,14 +232,14 @@ func (h *history) retire(ctx context.Context) error {
 	return nil
 }
 
-// mark changes the state of the last revision.
-func (h *history) mark(ctx context.Context, status helm.Status, description string) error {
-	return h.change(ctx, len(h.revisions)-1, status, description)
+// SetStatus changes the state of the last revision.
+func (h *History) SetStatus(ctx context.Context, status helm.Status, description string) error {
+	return h.setStatus(ctx, len(h.revisions)-1, status, description)
 }
 
-// change changes the state of a revision; an empty description leaves that as it is.
+// setStatus changes the state of a revision; an empty description leaves that as it is.
 // A record that somebody has spoilt is of no use to anybody and goes.
-func (h *history) change(ctx context.Context, i int, status helm.Status, description string) error {
+func (h *History) setStatus(ctx context.Context, i int, status helm.Status, description string) error {
 	r, err := h.read(ctx, i)
 	if errors.Is(err, helm.ErrNoRecord) {
 		return h.client.Delete(ctx, kube.Ref{Resource: h.secrets, Namespace: h.namespace, Name: h.revisions[i].secret}, kube.DeleteOptions{})
@@ -253,7 +253,7 @@ func (h *history) change(ctx context.Context, i int, status helm.Status, descrip
 }
 
 // read reads the record of a revision, once.
-func (h *history) read(ctx context.Context, i int) (*helm.Release, error) {
+func (h *History) read(ctx context.Context, i int) (*helm.Release, error) {
 	r := &h.revisions[i]
 	if r.record != nil {
 		return r.record, nil
@@ -278,7 +278,7 @@ func (h *history) read(ctx context.Context, i int) (*helm.Release, error) {
 	return out, nil
 }
 
-func (h *history) write(ctx context.Context, r *helm.Release) error {
+func (h *History) write(ctx context.Context, r *helm.Release) error {
 	text, err := r.Encode()
 	if err != nil {
 		return err
@@ -288,7 +288,7 @@ func (h *history) write(ctx context.Context, r *helm.Release) error {
 		"apiVersion": "v1", "kind": "Secret", "type": helm.SecretType,
 		"metadata": map[string]any{
 			"name": name, "namespace": h.namespace,
-			"labels": kube.Merged(r.Labels(), map[string]any{labelReleaseOf: h.instance}),
+			"labels": kube.Merged(r.Labels(), map[string]any{LabelReleaseOf: h.instance}),
 		},
 		"data": map[string]any{"release": base64.StdEncoding.EncodeToString([]byte(text))},
 	}
@@ -297,4 +297,27 @@ func (h *history) write(ctx context.Context, r *helm.Release) error {
 		return fmt.Errorf("writing revision %d of the Helm release: %w", r.Revision(), err)
 	}
 	return nil
+}
+
+// RecordedManifest is what a revision consists of, and the Secret that records it.
+type RecordedManifest struct{ Secret, Text string }
+
+// Manifests returns the manifests of the last revision and of the deployed one. A record
+// that cannot be read is left out: it must not block a termination.
+func (h *History) Manifests(ctx context.Context) ([]RecordedManifest, error) {
+	var out []RecordedManifest
+	for i, r := range h.revisions {
+		if i != len(h.revisions)-1 && r.status != helm.Deployed {
+			continue
+		}
+		record, err := h.read(ctx, i)
+		if errors.Is(err, helm.ErrNoRecord) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, RecordedManifest{r.secret, record.Manifest()})
+	}
+	return out, nil
 }

@@ -71,10 +71,10 @@ func (s *session) homePlace(ctx context.Context) (*placement, error) {
 	}
 	return &placement{
 		item: vnfm.InventoryItem{
-			Key: objectKey(namespaceKind, "", s.namespace), Version: namespaceKind.Version, Kind: namespaceKind.Kind, Name: s.namespace,
+			Key: ObjectKey(namespaceKind, "", s.namespace), Version: namespaceKind.Version, Kind: namespaceKind.Kind, Name: s.namespace,
 		},
 		ref:  kube.Ref{Resource: r, Name: s.namespace},
-		wave: waveFoundation,
+		wave: WaveFoundation,
 	}, nil
 }
 
@@ -126,12 +126,12 @@ func (s *session) makeHome(ctx context.Context, p *placement) error {
 // active, and until pods can be made in new namespaces: a bare Pod is refused
 // before its namespace has its default ServiceAccount.
 func (s *session) awaitFoundation(ctx context.Context, target []*placement) error {
-	if err := s.awaitReady(ctx, target, waveFoundation); err != nil {
+	if err := s.awaitReady(ctx, target, WaveFoundation); err != nil {
 		return err
 	}
 	pods := map[string]bool{}
 	for _, p := range target {
-		if p.object != nil && p.object.gvk.Group == "" && p.object.gvk.Kind == "Pod" && p.live == nil {
+		if p.object != nil && p.object.GVK.Group == "" && p.object.GVK.Kind == "Pod" && p.live == nil {
 			pods[p.ref.Namespace] = true
 		}
 	}
@@ -143,7 +143,7 @@ func (s *session) awaitFoundation(ctx context.Context, target []*placement) erro
 		return err
 	}
 	var refs []kube.Ref
-	for _, p := range ofWave(target, waveFoundation) {
+	for _, p := range ofWave(target, WaveFoundation) {
 		if p.ref.Resource.GVK == namespaceKind && pods[p.ref.Name] {
 			refs = append(refs, kube.Ref{Resource: r, Namespace: p.ref.Name, Name: "default"})
 		}

@@ -20,9 +20,9 @@ import (
 // not know the kind of are told when they are to run: a chart may bring it.
 func (s *session) placeHooks(ctx context.Context) ([]*placement, error) {
 	var out []*placement
-	taken := map[identity]bool{}
-	for _, o := range s.rendering.hookObjects() {
-		r, ok, err := s.resolveOld(ctx, o.gvk)
+	taken := map[Identity]bool{}
+	for _, o := range s.rendering.HookObjects() {
+		r, ok, err := s.resolveOld(ctx, o.GVK)
 		if err != nil {
 			return nil, err
 		}
@@ -31,8 +31,8 @@ func (s *session) placeHooks(ctx context.Context) ([]*placement, error) {
 		}
 		p := s.placed(o, r)
 		p.item.Hook = true
-		if !taken[identityOf(&p.item)] {
-			taken[identityOf(&p.item)] = true
+		if !taken[IdentityOf(&p.item)] {
+			taken[IdentityOf(&p.item)] = true
 			out = append(out, p)
 			s.hooks = append(s.hooks, p)
 		}
@@ -43,23 +43,23 @@ func (s *session) placeHooks(ctx context.Context) ([]*placement, error) {
 // runHooks runs the hooks of a moment, one after the other. The first that fails
 // ends it.
 func (s *session) runHooks(ctx context.Context, e helm.Event) error {
-	release := s.rendering.release
-	var done []*hook
+	release := s.rendering.Release
+	var done []*Hook
 	for _, h := range release.HooksAt(e) {
-		for _, own := range release.hooks {
+		for _, own := range release.Hooks {
 			if own.Hook != h {
 				continue
 			}
-			s.progress(ctx, "running the %s hook %s", e, own.object.key)
+			s.progress(ctx, "running the %s hook %s", e, own.Object.Key)
 			err := s.runHook(ctx, own)
 			if err == nil {
 				done = append(done, own)
 				continue
 			}
-			err = fmt.Errorf("the %s hook %s (%s) failed: %w", e, own.object.key, own.object.place(), err)
+			err = fmt.Errorf("the %s hook %s (%s) failed: %w", e, own.Object.Key, own.Object.Place(), err)
 			if ctx.Err() == nil {
 				// What removing it says is of no interest beside why it failed.
-				_ = s.removeHooks(ctx, []*hook{own}, helm.HookFailed)
+				_ = s.removeHooks(ctx, []*Hook{own}, helm.HookFailed)
 				_ = s.removeHooks(ctx, done, helm.HookSucceeded)
 			}
 			return err
@@ -69,7 +69,7 @@ func (s *session) runHooks(ctx context.Context, e helm.Event) error {
 }
 
 // runHook makes the object of a hook and waits until it has done its work.
-func (s *session) runHook(ctx context.Context, h *hook) error {
+func (s *session) runHook(ctx context.Context, h *Hook) error {
 	p, err := s.hookPlace(ctx, h)
 	if err != nil {
 		return err
@@ -112,17 +112,17 @@ func (s *session) writeHook(ctx context.Context, p *placement) error {
 }
 
 // hookPlace returns the place of a hook's object.
-func (s *session) hookPlace(ctx context.Context, h *hook) (*placement, error) {
+func (s *session) hookPlace(ctx context.Context, h *Hook) (*placement, error) {
 	for _, p := range s.hooks {
-		if p.object == h.object {
+		if p.object == h.Object {
 			return p, nil
 		}
 	}
-	r, _, err := s.resolveKind(ctx, h.object.gvk)
+	r, _, err := s.resolveKind(ctx, h.Object.GVK)
 	if err != nil {
 		return nil, err
 	}
-	p := s.placed(h.object, r)
+	p := s.placed(h.Object, r)
 	p.item.Hook = true
 	s.hooks = append(s.hooks, p)
 	return p, nil
@@ -131,9 +131,9 @@ func (s *session) hookPlace(ctx context.Context, h *hook) (*placement, error) {
 // removeHooks removes the objects of hooks, the last one first, as far as they have
 // one of the policies. Definitions stay, as they do with Helm: all objects of their
 // kinds would go.
-func (s *session) removeHooks(ctx context.Context, hooks []*hook, policies ...helm.Policy) error {
+func (s *session) removeHooks(ctx context.Context, hooks []*Hook, policies ...helm.Policy) error {
 	for _, h := range slices.Backward(hooks) {
-		if !slices.ContainsFunc(policies, h.Has) || h.object.gvk.Kind == "CustomResourceDefinition" {
+		if !slices.ContainsFunc(policies, h.Has) || h.Object.GVK.Kind == "CustomResourceDefinition" {
 			continue
 		}
 		p, err := s.hookPlace(ctx, h)

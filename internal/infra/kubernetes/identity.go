@@ -8,10 +8,10 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// objectKey is the identity of an object as its manifest writes it:
+// ObjectKey is the identity of an object as its manifest writes it:
 // "group/version/Kind namespace/name", without group for the core group and
 // without namespace when the manifest names none.
-func objectKey(gvk schema.GroupVersionKind, namespace, name string) string {
+func ObjectKey(gvk schema.GroupVersionKind, namespace, name string) string {
 	var b strings.Builder
 	if gvk.Group != "" {
 		b.WriteString(gvk.Group + "/")
@@ -24,13 +24,13 @@ func objectKey(gvk schema.GroupVersionKind, namespace, name string) string {
 	return b.String()
 }
 
-// identity is what makes an object the same object on the server, whatever
+// Identity is what makes an object the same object on the server, whatever
 // version of its API it is written in.
-type identity struct {
-	group, kind, namespace, name string
+type Identity struct {
+	Group, Kind, Namespace, Name string
 }
 
-// identityOf returns the identity of an inventory item.
-func identityOf(i *vnfm.InventoryItem) identity {
-	return identity{i.Group, i.Kind, i.Namespace, i.Name}
+// IdentityOf returns the identity of an inventory item.
+func IdentityOf(i *vnfm.InventoryItem) Identity {
+	return Identity{i.Group, i.Kind, i.Namespace, i.Name}
 }

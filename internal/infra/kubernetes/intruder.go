@@ -11,22 +11,22 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 )
 
-// intruder is an element of a keyed list that stands in the place of one of the
+// ForeignElement is an element of a keyed list that stands in the place of one of the
 // driver's.
-type intruder struct {
-	path fieldPath
-	// manager is one that owns it.
-	manager string
-	// unsaid are fields of its key of which the manifest says nothing: they were the
+type ForeignElement struct {
+	Path FieldPath
+	// Manager is one that owns it.
+	Manager string
+	// ImplicitKeys are fields of its key of which the manifest says nothing: they were the
 	// server's defaults, and no comparison of values tells that they have changed.
-	unsaid []fieldPath
+	ImplicitKeys []FieldPath
 }
 
-// byElement splits lost lists into their elements where others own elements by their
+// SplitLists splits lost lists into their elements where others own elements by their
 // keys. Of a list that was lost as a whole the driver's own set does not tell what
 // kind of list it is.
-func byElement(missing []unowned, entries []metav1.ManagedFieldsEntry) ([]unowned, error) {
-	isList := func(u unowned) bool { _, ok := u.value.([]any); return ok }
+func SplitLists(missing []Unowned, entries []metav1.ManagedFieldsEntry) ([]Unowned, error) {
+	isList := func(u Unowned) bool { _, ok := u.Value.([]any); return ok }
 	if !slices.ContainsFunc(missing, isList) {
 		return missing, nil
 	}
@@ -34,65 +34,65 @@ func byElement(missing []unowned, entries []metav1.ManagedFieldsEntry) ([]unowne
 	for i := range entries {
 		managers = append(managers, entries[i].Manager)
 	}
-	all, err := owned(entries, managers...)
+	all, err := Owned(entries, managers...)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]unowned, 0, len(missing))
+	out := make([]Unowned, 0, len(missing))
 	for _, u := range missing {
-		elements := listElements(below(all, u.path))
+		elements := listElements(below(all, u.Path))
 		if !isList(u) || !slices.ContainsFunc(elements, func(pe fieldpath.PathElement) bool { return pe.Key != nil }) {
 			out = append(out, u)
 			continue
 		}
-		items, _ := u.value.([]any)
+		items, _ := u.Value.([]any)
 		for i, item := range items {
-			out = append(out, unowned{path: u.path.with(guessStep(items, i, elements)), value: item})
+			out = append(out, Unowned{Path: u.Path.with(guessStep(items, i, elements)), Value: item})
 		}
 	}
 	return out, nil
 }
 
-// gap is a list that the driver has lost elements of.
-type gap struct {
-	path fieldPath
-	lost []map[string]any
+// lostList is a list that the driver has lost elements of.
+type lostList struct {
+	path     FieldPath
+	elements []map[string]any
 }
 
-// gapsIn finds the lists among lost fields: of a lost field all lists below it have
+// lostLists finds the lists among lost fields: of a lost field all lists below it have
 // lost everything.
-func gapsIn(missing []unowned) []*gap {
-	var out []*gap
-	byPath := map[string]*gap{}
-	add := func(path fieldPath, item any) {
+func lostLists(missing []Unowned) []*lostList {
+	var out []*lostList
+	byPath := map[string]*lostList{}
+	add := func(path FieldPath, item any) {
 		fields, ok := item.(map[string]any)
 		if !ok {
 			return
 		}
 		g := byPath[path.String()]
 		if g == nil {
-			g = &gap{path: path}
+			g = &lostList{path: path}
 			byPath[path.String()] = g
 			out = append(out, g)
 		}
-		g.lost = append(g.lost, fields)
+		g.elements = append(g.elements, fields)
 	}
 	for _, u := range missing {
-		if last := len(u.path) - 1; u.path[last].kind != stepField {
-			add(u.path[:last], u.value)
+		if last := len(u.Path) - 1; u.Path[last].kind != stepField {
+			add(u.Path[:last], u.Value)
 			continue
 		}
-		eachList(u.path, u.value, add)
+		eachList(u.Path, u.Value, add)
 	}
 	return out
 }
 
 // LostElements reports whether elements of lists of objects are among lost fields.
-func LostElements(missing []unowned) bool { return len(gapsIn(missing)) > 0 }
+func LostElements(missing []Unowned) bool { return len(lostLists(missing)) > 0 }
 
 // eachList calls found for the elements of all lists of a value, but not for those
 // inside of elements.
-func eachList(path fieldPath, value any, found func(list fieldPath, item any)) {
+func eachList(path FieldPath, value any, found func(list FieldPath, item any)) {
 	switch v := value.(type) {
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(v)) {
@@ -105,23 +105,23 @@ func eachList(path fieldPath, value any, found func(list fieldPath, item any)) {
 	}
 }
 
-// findIntruders returns what stands in the place of lost list elements: elements that
+// FindForeign returns what stands in the place of lost list elements: elements that
 // somebody else owns and the driver does not.
-func findIntruders(missing []unowned, entries []metav1.ManagedFieldsEntry, content map[string]any) ([]intruder, error) {
-	own, err := owned(entries, kube.FieldManager, kube.ScaleFieldManager, kube.RestartFieldManager)
+func FindForeign(missing []Unowned, entries []metav1.ManagedFieldsEntry, content map[string]any) ([]ForeignElement, error) {
+	own, err := Owned(entries, kube.FieldManager, kube.ScaleFieldManager, kube.RestartFieldManager)
 	if err != nil {
 		return nil, err
 	}
 	foreign := map[string]*fieldpath.Set{}
 	for i := range entries {
-		if m := entries[i].Manager; !ourManager(m) && foreign[m] == nil {
-			if foreign[m], err = owned(entries, m); err != nil {
+		if m := entries[i].Manager; !isOwnManager(m) && foreign[m] == nil {
+			if foreign[m], err = Owned(entries, m); err != nil {
 				return nil, err
 			}
 		}
 	}
-	var out []intruder
-	for left := gapsIn(missing); len(left) > 0; left = left[1:] {
+	var out []ForeignElement
+	for left := lostLists(missing); len(left) > 0; left = left[1:] {
 		g := left[0]
 		list, ok := locate(content, g.path)
 		items, isList := list.([]any)
@@ -132,27 +132,27 @@ func findIntruders(missing []unowned, entries []metav1.ManagedFieldsEntry, conte
 		for _, manager := range slices.Sorted(maps.Keys(foreign)) {
 			others = append(others, foreignElements(items, below(foreign[manager], g.path), below(own, g.path), manager, others)...)
 		}
-		for _, m := range pair(g, others, len(items) == 1) {
+		for _, m := range matchElements(g, others, len(items) == 1) {
 			at := g.path.with(stepOf(m.element.element))
-			if !m.same {
-				out = append(out, intruder{path: at, manager: m.element.manager, unsaid: m.unsaid(g.path)})
+			if !m.unchanged {
+				out = append(out, ForeignElement{Path: at, Manager: m.element.manager, ImplicitKeys: m.implicitKeys(g.path)})
 				continue
 			}
 			// What only changed hands is no intruder, but what is in it may be one.
 			for _, name := range slices.Sorted(maps.Keys(m.lost)) {
-				left = append(left, gapsIn([]unowned{{path: at.with(step{field: name}), value: m.lost[name]}})...)
+				left = append(left, lostLists([]Unowned{{Path: at.with(step{field: name}), Value: m.lost[name]}})...)
 			}
 		}
 	}
 	return out, nil
 }
 
-func ourManager(name string) bool {
+func isOwnManager(name string) bool {
 	return name == kube.FieldManager || name == kube.ScaleFieldManager || name == kube.RestartFieldManager
 }
 
 // below is the part of a set below a path.
-func below(set *fieldpath.Set, path fieldPath) *fieldpath.Set {
+func below(set *fieldpath.Set, path FieldPath) *fieldpath.Set {
 	for _, pe := range path.elements() {
 		set = set.WithPrefix(pe)
 	}
@@ -194,15 +194,15 @@ func foreignElements(items []any, set, own *fieldpath.Set, manager string, known
 // match is a lost element with what stands in its place, which is the same one when
 // it only changed hands.
 type match struct {
-	lost    map[string]any
-	element *element
-	same    bool
+	lost      map[string]any
+	element   *element
+	unchanged bool
 }
 
-// unsaid are the fields of the key that the lost element leaves out and which are all
+// implicitKeys are the fields of the key that the lost element leaves out and which are all
 // that has changed of it.
-func (m match) unsaid(list fieldPath) []fieldPath {
-	var out []fieldPath
+func (m match) implicitKeys(list FieldPath) []FieldPath {
+	var out []FieldPath
 	for _, f := range *m.element.element.Key {
 		switch value, said := m.lost[f.Name]; {
 		case !said:
@@ -215,11 +215,11 @@ func (m match) unsaid(list fieldPath) []fieldPath {
 	return out
 }
 
-// pair finds what stands in the place of lost elements. Single is set when the live
+// matchElements finds what stands in the place of lost elements. Single is set when the live
 // list has one element.
-func pair(g *gap, others []*element, single bool) []match {
+func matchElements(g *lostList, others []*element, single bool) []match {
 	var out []match
-	lost := slices.Clone(g.lost)
+	lost := slices.Clone(g.elements)
 	claim := func(same bool, accept func(lost map[string]any, e *element) bool) {
 		lost = slices.DeleteFunc(lost, func(fields map[string]any) bool {
 			i := slices.IndexFunc(others, func(e *element) bool { return accept(fields, e) })
@@ -232,8 +232,8 @@ func pair(g *gap, others []*element, single bool) []match {
 		})
 	}
 	claim(true, func(fields map[string]any, e *element) bool { return elementMatches(e.element, fields, -1, true) })
-	claim(false, standsFor)
-	if single && len(g.lost) == 1 {
+	claim(false, replaces)
+	if single && len(g.elements) == 1 {
 		// The only one of a list stands for the only one, unless names tell that they
 		// are two things.
 		claim(false, func(fields map[string]any, e *element) bool {
@@ -243,10 +243,10 @@ func pair(g *gap, others []*element, single bool) []match {
 	return out
 }
 
-// standsFor reports whether an element is what was made of a lost one by a change of
+// replaces reports whether an element is what was made of a lost one by a change of
 // its key: it has its name or, where names are the keys or there are none, all else
 // that it had.
-func standsFor(lost map[string]any, e *element) bool {
+func replaces(lost map[string]any, e *element) bool {
 	if !e.hasKey("name") && (lost["name"] != nil || e.fields["name"] != nil) {
 		return sameScalar(lost["name"], e.fields["name"])
 	}
@@ -257,16 +257,16 @@ func standsFor(lost map[string]any, e *element) bool {
 	return len(rest) > 0 && len(c.different) == 0
 }
 
-// takeOver moves the ownership of elements, and of all that is in them, to the
+// TakeOver moves the ownership of elements, and of all that is in them, to the
 // driver's applies.
-func takeOver(entries []metav1.ManagedFieldsEntry, intruders []intruder) ([]metav1.ManagedFieldsEntry, error) {
+func TakeOver(entries []metav1.ManagedFieldsEntry, intruders []ForeignElement) ([]metav1.ManagedFieldsEntry, error) {
 	moved := fieldpath.NewSet()
 	for _, i := range intruders {
-		moved.Insert(i.path.elements())
+		moved.Insert(i.Path.elements())
 	}
 	var out []metav1.ManagedFieldsEntry
 	for _, e := range entries {
-		set, err := owned([]metav1.ManagedFieldsEntry{e}, e.Manager)
+		set, err := Owned([]metav1.ManagedFieldsEntry{e}, e.Manager)
 		if err != nil {
 			return nil, err
 		}

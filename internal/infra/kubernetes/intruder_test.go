@@ -98,19 +98,19 @@ func TestFindIntruders(t *testing.T) {
 			if tt.own != nil {
 				entries = append(entries, entry(kube.FieldManager, owning(tt.list, tt.own)))
 			}
-			set, err := owned(entries, kube.FieldManager)
+			set, err := Owned(entries, kube.FieldManager)
 			if err != nil {
 				t.Fatal(err)
 			}
-			found, err := findIntruders(findUnowned(spec(tt.applied), set), entries, spec(tt.live))
+			found, err := FindForeign(FindUnowned(spec(tt.applied), set), entries, spec(tt.live))
 			if err != nil {
 				t.Fatal(err)
 			}
 			var got []string
 			for _, i := range found {
-				got = append(got, i.path.String())
-				if i.manager != "kubectl-edit" {
-					t.Errorf("%s is said to be of %q", i.path, i.manager)
+				got = append(got, i.Path.String())
+				if i.Manager != "kubectl-edit" {
+					t.Errorf("%s is said to be of %q", i.Path, i.Manager)
 				}
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
@@ -127,8 +127,8 @@ func TestTakeOver(t *testing.T) {
 		entry("one", owning("ports", map[string][]string{key81: {"name", "port"}, key90: {"port"}})),
 		entry("two", owning("ports", map[string][]string{key81: {"targetPort"}})),
 	}
-	path := fieldPath{{field: "spec"}, {field: "ports"}, {kind: stepKey, key: map[string]any{"port": int64(81), "protocol": "TCP"}}}
-	moved, err := takeOver(entries, []intruder{{path: path, manager: "one"}})
+	path := FieldPath{{field: "spec"}, {field: "ports"}, {kind: stepKey, key: map[string]any{"port": int64(81), "protocol": "TCP"}}}
+	moved, err := TakeOver(entries, []ForeignElement{{Path: path, Manager: "one"}})
 	if err != nil {
 		t.Fatal(err)
 	}

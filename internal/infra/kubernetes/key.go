@@ -62,7 +62,7 @@ func (s *session) keptKey(ctx context.Context, ref kube.Ref) ([]byte, error) {
 // keepKey writes the Secret unless it is there, where a digest depends on the key. Without
 // the right to Secrets the record alone has the key.
 func (s *session) keepKey(ctx context.Context) error {
-	if !s.rendering.usesKey() {
+	if !s.rendering.UsesDigestKey() {
 		return nil
 	}
 	ref, err := s.keyPlace(ctx)

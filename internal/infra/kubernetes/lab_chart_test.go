@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/helm"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/targettest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -28,7 +29,7 @@ func newChartLab(t *testing.T, files map[string]string, counts map[string]int) *
 
 // setChart replaces the package by another version of it.
 func (l *lab) setChart(version string, files map[string]string) {
-	made := chartTarget(files, nil)
+	made := targettest.Chart(files, nil)
 	p := *made.Package
 	p.ID = "core@" + version
 	l.target.Package = &p
@@ -233,7 +234,7 @@ func (l *lab) recordRevision(target *vnfm.Target, number int) {
 	}
 	secret := helm.SecretName(name, number)
 	l.kubectl("create", "secret", "generic", secret, "--type", helm.SecretType, "--from-literal=release="+text)
-	l.kubectl("label", "secret", secret, "owner=helm", "name="+name, "status=deployed", fmt.Sprintf("version=%d", number), labelReleaseOf+"="+l.target.Instance.ID)
+	l.kubectl("label", "secret", secret, "owner=helm", "name="+name, "status=deployed", fmt.Sprintf("version=%d", number), LabelReleaseOf+"="+l.target.Instance.ID)
 }
 
 // TestLabReleaseOfAnother finds a release of the same name that is not the instance's.
@@ -241,8 +242,8 @@ func TestLabReleaseOfAnother(t *testing.T) {
 	t.Parallel()
 	l := newChartLab(t, map[string]string{"templates/a.yaml": someConfig}, nil)
 	name := helm.ReleaseName(l.target.Instance.Name)
-	l.recordRevision(chartTarget(map[string]string{"templates/a.yaml": someConfig}, nil), 4)
-	l.kubectl("label", "secret", helm.SecretName(name, 4), labelReleaseOf+"-")
+	l.recordRevision(targettest.Chart(map[string]string{"templates/a.yaml": someConfig}, nil), 4)
+	l.kubectl("label", "secret", helm.SecretName(name, 4), LabelReleaseOf+"-")
 	l.meter.take()
 	err := l.driver.Apply(l.ctx, l.target, l.recorder)
 	var conflict *vnfm.ConflictError

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/helm"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/targettest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -70,7 +71,7 @@ func TestLabStraysOfHelm(t *testing.T) {
 		return "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: " + object + ", annotations: { meta.helm.sh/release-name: " + release + ", meta.helm.sh/release-namespace: " + l.namespace + more + " } }\n"
 	}
 	// The next revision is made by somebody else, and its record carries the labels on.
-	later := chartTarget(map[string]string{
+	later := targettest.Chart(map[string]string{
 		"templates/a.yaml": someConfig,
 		"templates/b.yaml": object("stray", name, "") + "---\n" + object("kept", name, ", helm.sh/resource-policy: keep") + "---\n" + object("foreign", "other", "") + "---\n" + object("never-made", name, ""),
 	}, nil)

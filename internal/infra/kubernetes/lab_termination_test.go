@@ -59,7 +59,7 @@ func TestLabTerminationOrder(t *testing.T) {
 			l.apply()
 			// A foreign object of a kind that is removed by label, and one that stays.
 			l.kubectl("create", "configmap", "foreign")
-			l.kubectl("annotate", "configmap", "c-3", annotationPolicy+"="+policyKeep)
+			l.kubectl("annotate", "configmap", "c-3", AnnotationResourcePolicy+"="+PolicyKeep)
 			left := make(chan string, 100)
 			l.meter.take()
 			l.meter.hook(func(method, path string) {

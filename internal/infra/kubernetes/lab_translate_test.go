@@ -1,6 +1,7 @@
 package kubernetes
 
 import (
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -26,7 +27,7 @@ func TestTranslationsAreAccepted(t *testing.T) {
 				text += "---\n" + object
 			}
 			file := filepath.Join(t.TempDir(), "objects.yaml")
-			if err := writeFile(file, text); err != nil {
+			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			lab.Kubectl(t, "apply", "--dry-run=server", "--validate=strict", "-f", file)

@@ -3,6 +3,7 @@ package kubernetes
 import (
 	"context"
 	"errors"
+	"os"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -114,7 +115,7 @@ func TestLabVolumes(t *testing.T) {
 func (l *lab) file(text string) string {
 	l.t.Helper()
 	name := l.t.TempDir() + "/manifest.yaml"
-	if err := writeFile(name, text); err != nil {
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 		l.t.Fatal(err)
 	}
 	return name

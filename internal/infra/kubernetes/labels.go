@@ -34,30 +34,30 @@ func instanceSelector(id string) string { return labelInstance + "=" + id }
 
 // stamp sets the labels and annotations of the driver on an object that is going
 // to be applied. The maps of the rendered object are copied, never changed.
-func stamp(meta map[string]any, o *object, instance *vnfm.Instance, packageID string) {
+func stamp(meta map[string]any, o *Object, instance *vnfm.Instance, packageID string) {
 	meta["labels"] = kube.Merged(meta["labels"], map[string]any{labelInstance: instance.ID})
 	meta["annotations"] = kube.Merged(meta["annotations"], map[string]any{
 		annotationInstance: instance.Name,
 		annotationPackage:  packageID,
-		annotationDigest:   o.digest,
-		annotationKey:      o.key,
+		annotationDigest:   o.Digest,
+		annotationKey:      o.Key,
 	})
 }
 
 // applyBody returns what is sent to the server: the rendered object in its namespace,
 // with the driver's labels, and with replicas when they are given. The rendered
 // object is not changed and shared as far as possible.
-func applyBody(o *object, t *vnfm.Target, namespace string, replicas *int64) map[string]any {
-	out := kube.Merged(o.content, nil)
-	meta := kube.Merged(o.content["metadata"], nil)
+func applyBody(o *Object, t *vnfm.Target, namespace string, replicas *int64) map[string]any {
+	out := kube.Merged(o.Content, nil)
+	meta := kube.Merged(o.Content["metadata"], nil)
 	delete(meta, "namespace")
 	if namespace != "" {
 		meta["namespace"] = namespace
 	}
 	stamp(meta, o, t.Instance, t.Package.ID)
 	out["metadata"] = meta
-	if replicas != nil && o.scaling != nil {
-		kube.SetNested(out, *replicas, o.scaling.path...)
+	if replicas != nil && o.Scaling != nil {
+		kube.SetNested(out, *replicas, o.Scaling.Path...)
 	}
 	return out
 }

@@ -21,8 +21,8 @@ type manifest struct {
 	// shared is set for an object that several instances use: whose it is already
 	// stays its owner.
 	shared bool
-	// whole, when set, finds the manifest with its document.
-	whole func() *manifest
+	// withDocument, when set, finds the manifest with its document.
+	withDocument func() *manifest
 }
 
 // readManifests reads all documents of a file of the package. JSON is read as
@@ -33,7 +33,7 @@ func readManifests(b *budget.Budget, fsys fs.FS, file string, ps *vnfm.Problems)
 		*ps = append(*ps, vnfm.Problem{File: file, Summary: "cannot be read", Detail: err.Error()})
 		return nil
 	}
-	return decoded.manifests(b, file, text, ps)
+	return cache.manifests(b, file, text, ps)
 }
 
 // decodeManifests reads all documents of a text. One that was rendered has no lines
@@ -107,8 +107,8 @@ func (d *decoder) flatten(node *yaml.Node, content map[string]any) {
 // at returns the node of a field for the place of a problem: the deepest one of
 // the path that exists.
 func (m *manifest) at(path ...string) *yaml.Node {
-	if m.whole != nil {
-		m = m.whole()
+	if m.withDocument != nil {
+		m = m.withDocument()
 	}
 	if m.doc == nil {
 		return m.node

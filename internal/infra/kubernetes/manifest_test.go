@@ -31,7 +31,7 @@ func FuzzManifests(f *testing.F) {
 				var out []map[string]any
 				for _, m := range decodeManifests(budget.New(t.Context(), limits), "a.yaml", text, rendered, &ps) {
 					if o := renderObject(&m, &ps); o != nil {
-						out = append(out, o.content)
+						out = append(out, o.Content)
 					}
 				}
 				return out, ps
@@ -53,7 +53,7 @@ func FuzzManifests(f *testing.F) {
 
 // TestBudgetOfCachedTexts refuses the same texts whether they were read before or not.
 func TestBudgetOfCachedTexts(t *testing.T) {
-	var d decodedTexts
+	var d manifestCache
 	for range 2 {
 		b := budget.New(t.Context(), budget.Limits{Values: 20})
 		var got []string

@@ -11,40 +11,40 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// object is one object of the package as rendered: without what the server
+// Object is one object of the package as rendered: without what the server
 // writes, without the driver's own labels and without the replicas that a VDU or
 // an autoscaler decides on.
-type object struct {
-	gvk schema.GroupVersionKind
-	// namespace is the one that the manifest names; empty for none.
-	namespace, name string
-	key             string
-	// digest is empty when it needs a key that the target does not have.
-	digest  string
-	content map[string]any
+type Object struct {
+	GVK schema.GroupVersionKind
+	// Namespace is the one that the manifest names; empty for none.
+	Namespace, Name string
+	Key             string
+	// Digest is empty when it needs a key that the target does not have.
+	Digest  string
+	Content map[string]any
 	// keyed is set when the digest depends on the key: the object holds secrets, or its pods
 	// read those of the package.
 	keyed bool
-	wave  int
-	// scaling is set when not the manifest but a VDU or an autoscaler says how
+	Wave  int
+	// Scaling is set when not the manifest but a VDU or an autoscaler says how
 	// many replicas there are.
-	scaling *scaling
-	// shared is set for an object that several instances use.
-	shared bool
-	// rule says when the object is ready; nil leaves it to its kind.
-	rule *kube.Rule
+	Scaling *Scaling
+	// Shared is set for an object that several instances use.
+	Shared bool
+	// Rule says when the object is ready; nil leaves it to its kind.
+	Rule *kube.Rule
 
 	file         string
 	line, column int
 }
 
-func (o *object) isSecret() bool { return o.gvk.Group == "" && o.gvk.Kind == "Secret" }
+func (o *Object) isSecret() bool { return o.GVK.Group == "" && o.GVK.Kind == "Secret" }
 
-// place is where the object is written, as precisely as that is known.
-func (o *object) place() string { return vnfm.Problem{File: o.file, Line: o.line}.Location() }
+// Place is where the object is written, as precisely as that is known.
+func (o *Object) Place() string { return vnfm.Problem{File: o.file, Line: o.line}.Location() }
 
-// problem appends an error at the place of the object.
-func (o *object) problem(ps *vnfm.Problems, summary, detail string) {
+// Problem appends an error at the place of the object.
+func (o *Object) Problem(ps *vnfm.Problems, summary, detail string) {
 	*ps = append(*ps, vnfm.Problem{File: o.file, Line: o.line, Column: o.column, Summary: summary, Detail: detail})
 }
 
@@ -57,13 +57,13 @@ var serverFields = []string{"creationTimestamp", "deletionGracePeriodSeconds", "
 const annotationLastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
 // renderObject checks what every object must have and drops what the server writes.
-func renderObject(m *manifest, ps *vnfm.Problems) *object {
+func renderObject(m *manifest, ps *vnfm.Problems) *Object {
 	before := len(*ps)
 	refuse := func(path []string, format string, args ...any) {
 		n := m.at(path...)
 		ps.Errorf(m.file, n.Line, n.Column, format, args...)
 	}
-	o := &object{content: m.content, shared: m.shared, file: m.file, line: m.node.Line, column: m.node.Column}
+	o := &Object{Content: m.content, Shared: m.shared, file: m.file, line: m.node.Line, column: m.node.Column}
 	apiVersion := requiredText(m.content, "apiVersion", nil, refuse)
 	kind := requiredText(m.content, "kind", nil, refuse)
 	if apiVersion != "" {
@@ -71,7 +71,7 @@ func renderObject(m *manifest, ps *vnfm.Problems) *object {
 		if err != nil || gv.Version == "" || strings.Count(apiVersion, "/") > 1 {
 			refuse([]string{"apiVersion"}, "apiVersion %q is not group/version", apiVersion)
 		}
-		o.gvk = gv.WithKind(kind)
+		o.GVK = gv.WithKind(kind)
 	}
 	meta, ok := m.content["metadata"].(map[string]any)
 	if !ok {
@@ -82,14 +82,14 @@ func renderObject(m *manifest, ps *vnfm.Problems) *object {
 		}
 		return nil
 	}
-	o.name = objectName(meta, refuse)
+	o.Name = objectName(meta, refuse)
 	if value, present := meta["namespace"]; present {
-		if o.namespace, ok = value.(string); !ok || o.namespace == "" {
+		if o.Namespace, ok = value.(string); !ok || o.Namespace == "" {
 			refuse([]string{"metadata", "namespace"}, "metadata.namespace must be a text that is not empty")
 		}
 	}
 	checkMetadata(meta, refuse)
-	o.rule = annotatedRule(o.gvk.GroupKind(), meta, refuse)
+	o.Rule = annotatedRule(o.GVK.GroupKind(), meta, refuse)
 	if o.isSecret() {
 		normalizeSecret(m, refuse)
 	}
@@ -103,8 +103,8 @@ func renderObject(m *manifest, ps *vnfm.Problems) *object {
 	if annotations, ok := meta["annotations"].(map[string]any); ok {
 		delete(annotations, annotationLastApplied)
 	}
-	o.key = objectKey(o.gvk, o.namespace, o.name)
-	o.wave = waveOf(o.gvk.Group, o.gvk.Kind)
+	o.Key = ObjectKey(o.GVK, o.Namespace, o.Name)
+	o.Wave = WaveOf(o.GVK.Group, o.GVK.Kind)
 	return o
 }
 

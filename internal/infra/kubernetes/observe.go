@@ -36,22 +36,22 @@ func (d *Driver) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observation
 		return nil, err
 	}
 	out := &vnfm.Observation{VDUs: map[string]vnfm.VDUState{}, Objects: make(map[string]string, len(all))}
-	vdus := map[*object]string{}
-	for id, o := range s.rendering.vdus {
+	vdus := map[*Object]string{}
+	for id, o := range s.rendering.VDUs {
 		vdus[o] = id
 	}
-	if release := s.rendering.release; release != nil {
+	if release := s.rendering.Release; release != nil {
 		text, err := s.observeRelease(ctx)
 		if err != nil {
 			return nil, err
 		}
 		if text != "" {
-			out.Objects[release.key()] = text
+			out.Objects[release.Key()] = text
 		}
 	}
 	for i, p := range all {
 		if found[i] != "" {
-			out.Objects[p.object.key] = found[i]
+			out.Objects[p.object.Key] = found[i]
 		}
 		if id, ok := vdus[p.object]; ok && p.live != nil {
 			out.VDUs[id] = s.observedVDU(id, p)
@@ -63,14 +63,14 @@ func (d *Driver) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observation
 // placeKnown finds the places of the target's objects. Those whose kind the
 // server does not know cannot be there.
 func (s *session) placeKnown(ctx context.Context) ([]*placement, error) {
-	recorded := make(map[identity]string, len(s.target.Instance.Inventory))
+	recorded := make(map[Identity]string, len(s.target.Instance.Inventory))
 	for i := range s.target.Instance.Inventory {
 		item := &s.target.Instance.Inventory[i]
-		recorded[identityOf(item)] = item.UID
+		recorded[IdentityOf(item)] = item.UID
 	}
 	var out []*placement
-	for _, o := range s.rendering.objects {
-		r, ok, err := s.resolveOld(ctx, o.gvk)
+	for _, o := range s.rendering.Objects {
+		r, ok, err := s.resolveOld(ctx, o.GVK)
 		if err != nil {
 			return nil, err
 		}
@@ -78,8 +78,8 @@ func (s *session) placeKnown(ctx context.Context) ([]*placement, error) {
 			continue
 		}
 		p := s.placed(o, r)
-		p.item.UID, p.recorded = recorded[identityOf(&p.item)], false
-		_, p.recorded = recorded[identityOf(&p.item)]
+		p.item.UID, p.recorded = recorded[IdentityOf(&p.item)], false
+		_, p.recorded = recorded[IdentityOf(&p.item)]
 		out = append(out, p)
 	}
 	return out, s.refinePaths(ctx, out)
@@ -94,7 +94,7 @@ func (s *session) observeScopes(ctx context.Context, all []*placement) error {
 	}
 	var missing []*placement
 	for _, p := range all {
-		if p.live == nil && (p.recorded || p.object.shared) {
+		if p.live == nil && (p.recorded || p.object.Shared) {
 			missing = append(missing, p)
 		}
 	}
@@ -105,7 +105,7 @@ func (s *session) observeScopes(ctx context.Context, all []*placement) error {
 	for _, p := range missing {
 		switch {
 		case p.live == nil || s.belongs(p):
-		case p.object.shared:
+		case p.object.Shared:
 			p.foreign = true
 		default:
 			p.live = nil
@@ -114,11 +114,11 @@ func (s *session) observeScopes(ctx context.Context, all []*placement) error {
 	return nil
 }
 
-func isScaled(p *placement) bool { return p.object != nil && p.object.scaling != nil }
+func isScaled(p *placement) bool { return p.object != nil && p.object.Scaling != nil }
 
 // observedVDU is what the workload of a VDU is now.
 func (s *session) observedVDU(id string, p *placement) vnfm.VDUState {
-	state := s.rendering.states[id]
+	state := s.rendering.States[id]
 	if state.Replicas != nil && p.live.replicas != nil {
 		n := int(*p.live.replicas)
 		state.Replicas = &n
@@ -132,15 +132,15 @@ func (s *session) observedVDU(id string, p *placement) vnfm.VDUState {
 func (s *session) compareObject(ctx context.Context, p *placement) (string, error) {
 	if p.live == nil {
 		if finishedByItself(p) {
-			return p.object.digest, nil
+			return p.object.Digest, nil
 		}
 		return "", nil
 	}
 	if p.foreign {
-		return p.object.digest, nil
+		return p.object.Digest, nil
 	}
 	applied := p.live.Annotations[annotationDigest]
-	if applied != "" && applied != p.object.digest {
+	if applied != "" && applied != p.object.Digest {
 		return applied, nil
 	}
 	candidates, err := s.lost(p)
@@ -154,24 +154,24 @@ func (s *session) compareObject(ctx context.Context, p *placement) (string, erro
 	if drifted, err := replicasDrifted(p); err != nil {
 		return "", err
 	} else if drifted {
-		different = append(different, strings.Join(p.object.scaling.path, "."))
+		different = append(different, strings.Join(p.object.Scaling.Path, "."))
 	}
 	if len(different) > 0 {
-		return driftText(different), nil
+		return Describe(different), nil
 	}
-	return p.object.digest, nil
+	return p.object.Digest, nil
 }
 
 // confirmed compares the values of fields that the driver lost. Those of labels
 // and annotations are known already to differ.
-func (s *session) confirmed(ctx context.Context, p *placement, candidates []unowned) ([]string, error) {
+func (s *session) confirmed(ctx context.Context, p *placement, candidates []Unowned) ([]string, error) {
 	var different []string
-	rest := slices.DeleteFunc(candidates, func(u unowned) bool {
-		fields := u.path.fields()
+	rest := slices.DeleteFunc(candidates, func(u Unowned) bool {
+		fields := u.Path.Fields()
 		if len(fields) != 3 || fields[0] != "metadata" || (fields[1] != "labels" && fields[1] != "annotations") {
 			return false
 		}
-		different = append(different, u.path.String())
+		different = append(different, u.Path.String())
 		return true
 	})
 	if len(rest) == 0 {
@@ -185,35 +185,35 @@ func (s *session) confirmed(ctx context.Context, p *placement, candidates []unow
 		}
 		content = obj.Object
 	}
-	intruders, err := findIntruders(rest, p.live.ManagedFields, content)
+	intruders, err := FindForeign(rest, p.live.ManagedFields, content)
 	if err != nil {
 		return nil, fmt.Errorf("comparing %s: %w", p, err)
 	}
 	for _, i := range intruders {
-		for _, path := range i.unsaid {
+		for _, path := range i.ImplicitKeys {
 			different = append(different, path.String())
 		}
 	}
-	return append(different, confirm(rest, content)...), nil
+	return append(different, Differences(rest, content)...), nil
 }
 
 // replicasDrifted reports whether somebody else has set the replicas that the
 // driver is to hold.
 func replicasDrifted(p *placement) (bool, error) {
-	scaling := p.object.scaling
-	if scaling == nil || !scaling.ours() || p.live.replicas == nil || *p.live.replicas == scaling.count {
+	scaling := p.object.Scaling
+	if scaling == nil || !scaling.DriverOwned() || p.live.replicas == nil || *p.live.replicas == scaling.Count {
 		return false, nil
 	}
-	mine, err := ownsPath(p.live.ManagedFields, scaling.path, kube.FieldManager, kube.ScaleFieldManager)
+	mine, err := OwnsPath(p.live.ManagedFields, scaling.Path, kube.FieldManager, kube.ScaleFieldManager)
 	return !mine, err
 }
 
 // finishedByItself reports whether an absent object has done its work: a Job that
 // was made and that removes itself some time after it has ended.
 func finishedByItself(p *placement) bool {
-	if p.object.gvk.Group != "batch" || p.object.gvk.Kind != "Job" || p.item.UID == "" {
+	if p.object.GVK.Group != "batch" || p.object.GVK.Kind != "Job" || p.item.UID == "" {
 		return false
 	}
-	_, removed := kube.Nested(p.object.content, "spec", "ttlSecondsAfterFinished")
+	_, removed := kube.Nested(p.object.Content, "spec", "ttlSecondsAfterFinished")
 	return removed
 }

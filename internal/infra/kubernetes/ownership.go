@@ -43,7 +43,7 @@ func (s *session) checkOwners(all []*placement) error {
 		if p.object == nil || p.live == nil || s.belongs(p) || s.leftBehind(p) {
 			continue
 		}
-		if p.object.shared {
+		if p.object.Shared {
 			p.foreign = true
 			continue
 		}

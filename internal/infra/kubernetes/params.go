@@ -19,9 +19,9 @@ const (
 	paramNamespace = "namespace"
 )
 
-// paramsElsewhere are names that users of Tacker know and that mean something to
+// unsupportedParams are names that users of Tacker know and that mean something to
 // another driver only, each group with the reason why not to this one.
-var paramsElsewhere = []struct {
+var unsupportedParams = []struct {
 	reason string
 	names  []string
 }{
@@ -44,9 +44,9 @@ var paramsElsewhere = []struct {
 	},
 }
 
-// notHere returns the reason why the driver does not use a parameter that others do.
-func notHere(key string) (reason string, ok bool) {
-	for _, group := range paramsElsewhere {
+// unsupportedReason returns the reason why the driver does not use a parameter that others do.
+func unsupportedReason(key string) (reason string, ok bool) {
+	for _, group := range unsupportedParams {
 		if slices.Contains(group.names, key) {
 			return group.reason, true
 		}
@@ -117,7 +117,7 @@ func readSecrets(t *vnfm.Target, out *params, ps *vnfm.Problems) {
 var ownParams = []string{paramFiles, paramNamespace, ParamVDUMapping}
 
 func unknownParam(ps *vnfm.Problems, key string) {
-	if reason, ok := notHere(key); ok {
+	if reason, ok := unsupportedReason(key); ok {
 		badParam(ps, key, "is not supported by the Kubernetes driver", reason)
 		return
 	}
@@ -136,7 +136,7 @@ func badParam(ps *vnfm.Problems, key, summary, detail string) {
 
 // readFiles reads the list of manifest files; every one must be in the package.
 func readFiles(t *vnfm.Target, value any, ps *vnfm.Problems) []string {
-	list, ok := texts(value)
+	list, ok := stringList(value)
 	if !ok || len(list) == 0 {
 		badParam(ps, paramFiles, "must be a list of paths in the package, with one at least", "")
 		return nil
@@ -172,8 +172,8 @@ func missingFile(p *vnfm.Package, file string) string {
 	return fmt.Sprintf("%q; its Kubernetes manifests are %s", file, strings.Join(p.KubernetesFiles, ", "))
 }
 
-// texts accepts a list of texts as it comes from JSON or from Go.
-func texts(value any) ([]string, bool) {
+// stringList accepts a list of texts as it comes from JSON or from Go.
+func stringList(value any) ([]string, bool) {
 	switch list := value.(type) {
 	case []string:
 		return list, true
@@ -227,7 +227,7 @@ func readMapping(t *vnfm.Target, value any, ps *vnfm.Problems) map[string]Worklo
 			if field != "kind" && field != "name" {
 				detail := "only kind and name are known"
 				if field == "helmreleasename" {
-					detail += "; the name of the release is " + paramRelease
+					detail += "; the name of the release is " + ParamReleaseName
 				}
 				badParam(ps, ParamVDUMapping, fmt.Sprintf("has an unknown field %q for VDU %q", field, id), detail)
 				valid = false
@@ -255,8 +255,8 @@ func vduIDs(f *vnfm.Flavour) string {
 	return strings.Join(ids, ", ")
 }
 
-// namespaceOf returns the namespace of namespaced objects that name none.
-func namespaceOf(t *vnfm.Target) string {
+// InstanceNamespace returns the namespace of namespaced objects that name none.
+func InstanceNamespace(t *vnfm.Target) string {
 	if t.Instance.Namespace != "" {
 		return t.Instance.Namespace
 	}

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/targettest"
 )
 
 const deploymentAMF = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: amf}\nspec: {replicas: 1}\n"
@@ -37,10 +39,10 @@ func TestParamProblems(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			target := testTarget(map[string]string{"a.yaml": deploymentAMF}, map[string]int{"amf": 1})
+			target := targettest.Manifests(map[string]string{"a.yaml": deploymentAMF}, map[string]int{"amf": 1})
 			target.Instance.Namespace = "core5g"
 			target.Instance.AdditionalParams = tt.params
-			_, ps := (&Driver{}).Preview(t.Context(), target)
+			_, ps := Preview(t.Context(), target)
 			var got []string
 			for _, p := range ps {
 				if p.Attribute == "" && p.Key != "" || p.Attribute != "" && p.Attribute != "additional_params" {
@@ -56,9 +58,9 @@ func TestParamProblems(t *testing.T) {
 }
 
 func TestFilesAreChosen(t *testing.T) {
-	target := testTarget(map[string]string{"a.yaml": deploymentAMF, "b.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: b}\n"}, nil)
+	target := targettest.Manifests(map[string]string{"a.yaml": deploymentAMF, "b.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: b}\n"}, nil)
 	target.Instance.AdditionalParams = map[string]any{"lcm-kubernetes-def-files": []any{"./b.yaml"}}
-	preview, ps := (&Driver{}).Preview(t.Context(), target)
+	preview, ps := Preview(t.Context(), target)
 	if ps.HasErrors() {
 		t.Fatal(ps)
 	}
@@ -67,7 +69,7 @@ func TestFilesAreChosen(t *testing.T) {
 	}
 	target.Instance.AdditionalParams = nil
 	target.Package.KubernetesFiles = nil
-	if _, ps = (&Driver{}).Preview(t.Context(), target); len(ps) != 1 || ps[0].Summary != `package "core" lists no Kubernetes manifest` {
+	if _, ps = Preview(t.Context(), target); len(ps) != 1 || ps[0].Summary != `package "core" lists no Kubernetes manifest` {
 		t.Errorf("a package without manifests: %v", ps)
 	}
 }

@@ -14,12 +14,12 @@ import (
 // autoscaler and whatever selects its pods. What its pods refer to, such as a
 // ConfigMap, is made on its VIM as well and stays where it was: other pods may use it.
 
-// keep drops the objects of a rendering that the target's VIM does not have.
-func (r *rendering) keep(t *vnfm.Target, ps *vnfm.Problems) {
+// selectPart drops the objects of a rendering that the target's VIM does not have.
+func (r *Rendering) selectPart(t *vnfm.Target, ps *vnfm.Problems) {
 	if t.Part == nil {
 		return
 	}
-	if r.release != nil {
+	if r.Release != nil {
 		*ps = append(*ps, vnfm.Problem{
 			Attribute: "vim_connections",
 			Summary:   "a Helm chart cannot be placed on several VIMs",
@@ -27,70 +27,70 @@ func (r *rendering) keep(t *vnfm.Target, ps *vnfm.Problems) {
 		})
 		return
 	}
-	placed, referred := map[*object]bool{}, map[*object]bool{}
-	for _, o := range r.objects {
+	placed, referred := map[*Object]bool{}, map[*Object]bool{}
+	for _, o := range r.Objects {
 		if slices.Contains(t.Part.Manifests, o.file) {
 			placed[o] = true
 		}
 	}
 	for _, id := range t.Part.VDUIDs {
-		if o := r.vdus[id]; o != nil {
+		if o := r.VDUs[id]; o != nil {
 			placed[o] = true
 		}
 	}
-	for _, o := range r.objects {
+	for _, o := range r.Objects {
 		if placed[o] && o.podTemplate() != nil {
-			r.refer(t, o, func(other *object) { referred[other] = true })
+			r.eachReference(t, o, func(other *Object) { referred[other] = true })
 		}
 	}
-	for _, o := range r.objects {
-		if !placed[o] && r.follows(t, o, placed) {
+	for _, o := range r.Objects {
+		if !placed[o] && r.servesOnly(t, o, placed) {
 			placed[o] = true
 		}
 	}
-	here := func(o *object) bool { return placed[o] || referred[o] }
+	here := func(o *Object) bool { return placed[o] || referred[o] }
 	if t.Part.Rest {
-		here = func(o *object) bool { return !placed[o] }
+		here = func(o *Object) bool { return !placed[o] }
 	}
-	r.objects = slices.DeleteFunc(r.objects, func(o *object) bool { return !here(o) })
-	for _, id := range slices.Sorted(maps.Keys(r.vdus)) {
-		if !here(r.vdus[id]) {
-			delete(r.vdus, id)
-			delete(r.states, id)
+	r.Objects = slices.DeleteFunc(r.Objects, func(o *Object) bool { return !here(o) })
+	for _, id := range slices.Sorted(maps.Keys(r.VDUs)) {
+		if !here(r.VDUs[id]) {
+			delete(r.VDUs, id)
+			delete(r.States, id)
 		}
 	}
 }
 
 // podTemplate is the template of a workload's pods, or a bare Pod's own; nil when
 // the object makes no pods.
-func (o *object) podTemplate() map[string]any {
+func (o *Object) podTemplate() map[string]any {
 	path := []string{"spec", "template"}
 	switch {
-	case o.gvk.Group == "" && o.gvk.Kind == "Pod":
-		return o.content
-	case o.gvk.Group == "batch" && o.gvk.Kind == "CronJob":
+	case o.GVK.Group == "" && o.GVK.Kind == "Pod":
+		return o.Content
+	case o.GVK.Group == "batch" && o.GVK.Kind == "CronJob":
 		path = []string{"spec", "jobTemplate", "spec", "template"}
-	case o.wave != waveWorkload:
+	case o.Wave != WaveWorkload:
 		return nil
 	}
-	value, _ := kube.Nested(o.content, path...)
+	value, _ := kube.Nested(o.Content, path...)
 	template, _ := value.(map[string]any)
 	return template
 }
 
-// refer calls found for every object of the package that the pods of a workload
+// eachReference calls found for every object of the package that the pods of a workload
 // cannot start without.
-func (r *rendering) refer(t *vnfm.Target, workload *object, found func(*object)) {
+func (r *Rendering) eachReference(t *vnfm.Target, workload *Object, found func(*Object)) {
 	template := workload.podTemplate()
 	spec, _ := kube.Nested(template, "spec")
 	look := func(kind, name string) {
-		for _, o := range r.objects {
-			if o.gvk.Group == "" && o.gvk.Kind == kind && o.name == name && o.namespaceIn(t) == workload.namespaceIn(t) {
+		for _, o := range r.Objects {
+			if o.GVK.Group == "" && o.GVK.Kind == kind && o.Name == name && o.NamespaceIn(t) == workload.NamespaceIn(t) {
 				found(o)
 			}
 		}
 	}
-	readBy(spec, look)
+	eachConfiguration(spec, look)
 	fields, _ := spec.(map[string]any)
 	if name, ok := fields["serviceAccountName"].(string); ok {
 		look("ServiceAccount", name)
@@ -110,31 +110,31 @@ func (r *rendering) refer(t *vnfm.Target, workload *object, found func(*object))
 			look("PersistentVolumeClaim", text)
 		}
 	}
-	for _, o := range r.objects {
+	for _, o := range r.Objects {
 		// A StatefulSet names the Service that gives its pods their names.
-		if name, ok := kube.Nested(workload.content, "spec", "serviceName"); ok && o.gvk.Kind == "Service" && name == o.name {
+		if name, ok := kube.Nested(workload.Content, "spec", "serviceName"); ok && o.GVK.Kind == "Service" && name == o.Name {
 			found(o)
 		}
 	}
 }
 
-// selectors are the kinds that are made for the pods they select, with the place of
+// selectorPaths are the kinds that are made for the pods they select, with the place of
 // the selector.
-var selectors = map[schema.GroupKind][]string{
+var selectorPaths = map[schema.GroupKind][]string{
 	{Kind: "Service"}: {"spec", "selector"},
 	{Group: "policy", Kind: "PodDisruptionBudget"}:      {"spec", "selector", "matchLabels"},
 	{Group: "networking.k8s.io", Kind: "NetworkPolicy"}: {"spec", "podSelector", "matchLabels"},
 }
 
-// follows reports whether an object is made for placed workloads and for no other.
-func (r *rendering) follows(t *vnfm.Target, o *object, placed map[*object]bool) bool {
-	var serves func(workload *object) bool
+// servesOnly reports whether an object is made for placed workloads and for no other.
+func (r *Rendering) servesOnly(t *vnfm.Target, o *Object, placed map[*Object]bool) bool {
+	var serves func(workload *Object) bool
 	if ref, ok := scaleTarget(o); ok {
-		serves = func(w *object) bool { return w.gvk.Kind == ref.kind && w.name == ref.name }
-	} else if path, ok := selectors[o.gvk.GroupKind()]; ok {
-		labels, _ := kube.Nested(o.content, path...)
+		serves = func(w *Object) bool { return w.GVK.Kind == ref.kind && w.Name == ref.name }
+	} else if path, ok := selectorPaths[o.GVK.GroupKind()]; ok {
+		labels, _ := kube.Nested(o.Content, path...)
 		wanted, _ := labels.(map[string]any)
-		serves = func(w *object) bool {
+		serves = func(w *Object) bool {
 			value, _ := kube.Nested(w.podTemplate(), "metadata", "labels")
 			own, _ := value.(map[string]any)
 			for name, value := range wanted {
@@ -148,8 +148,8 @@ func (r *rendering) follows(t *vnfm.Target, o *object, placed map[*object]bool) 
 		return false
 	}
 	follows := false
-	for _, w := range r.objects {
-		if w.podTemplate() == nil || w.namespaceIn(t) != o.namespaceIn(t) || !serves(w) {
+	for _, w := range r.Objects {
+		if w.podTemplate() == nil || w.NamespaceIn(t) != o.NamespaceIn(t) || !serves(w) {
 			continue
 		}
 		if !placed[w] {

@@ -15,7 +15,7 @@ import (
 // Preview renders the target offline: what its VDUs and objects will be. Problems
 // that are errors leave no preview.
 func Preview(ctx context.Context, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
-	r, ps := render(budget.New(ctx, budget.Limits{}), t)
+	r, ps := Render(budget.New(ctx, budget.Limits{}), t)
 	if ps.HasErrors() {
 		return nil, ps
 	}
@@ -23,18 +23,18 @@ func Preview(ctx context.Context, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems)
 }
 
 // preview is what the target will consist of.
-func (r *rendering) preview(t *vnfm.Target) *vnfm.Preview {
+func (r *Rendering) preview(t *vnfm.Target) *vnfm.Preview {
 	preview := &vnfm.Preview{
 		FlavourID:   t.Flavour.ID,
 		LevelID:     t.Instance.LevelID,
 		ScaleStatus: t.Instance.ScaleStatus,
-		VDUs:        r.states,
+		VDUs:        r.States,
 		Objects:     r.digests(),
 
 		NamespaceNeeded: namespaceNeeded(t, r),
 	}
-	if r.release != nil {
-		for _, way := range r.release.ShownSecrets() {
+	if r.Release != nil {
+		for _, way := range r.Release.ShownSecrets() {
 			preview.ShownSecrets = append(preview.ShownSecrets, paramValues+"."+way)
 		}
 	}
@@ -46,20 +46,20 @@ func (r *rendering) preview(t *vnfm.Target) *vnfm.Preview {
 
 // namespaceNeeded reports whether the objects are others as soon as the namespace of
 // the instance is known: those of a chart name it.
-func namespaceNeeded(t *vnfm.Target, r *rendering) bool {
+func namespaceNeeded(t *vnfm.Target, r *Rendering) bool {
 	_, given := t.Instance.AdditionalParams[paramNamespace]
-	return r.release != nil && !given && t.VIM == nil && t.Instance.Namespace == ""
+	return r.Release != nil && !given && t.VIM == nil && t.Instance.Namespace == ""
 }
 
 // digests maps the identity of each object as written to its digest, and so it does
 // with the release of a chart.
-func (r *rendering) digests() map[string]string {
-	out := make(map[string]string, len(r.objects)+1)
-	for _, o := range r.objects {
-		out[o.key] = o.digest
+func (r *Rendering) digests() map[string]string {
+	out := make(map[string]string, len(r.Objects)+1)
+	for _, o := range r.Objects {
+		out[o.Key] = o.Digest
 	}
-	if r.release != nil {
-		out[r.release.key()] = r.release.digest
+	if r.Release != nil {
+		out[r.Release.Key()] = r.Release.Digest
 	}
 	return out
 }
@@ -68,28 +68,28 @@ func (r *rendering) digests() map[string]string {
 // their VDUs, without the labels and annotations that tell whose they are. The values of
 // Secrets are masked.
 func YAML(ctx context.Context, t *vnfm.Target) (*vnfm.Rendering, vnfm.Problems) {
-	r, ps := render(budget.New(ctx, budget.Limits{}), t)
+	r, ps := Render(budget.New(ctx, budget.Limits{}), t)
 	if ps.HasErrors() {
 		return nil, ps
 	}
-	out := &vnfm.Rendering{Preview: *r.preview(t), Contents: make(map[string]string, len(r.objects))}
-	for _, o := range r.objects {
+	out := &vnfm.Rendering{Preview: *r.preview(t), Contents: make(map[string]string, len(r.Objects))}
+	for _, o := range r.Objects {
 		text, err := o.text()
 		if err != nil {
-			o.problem(&ps, err.Error(), "")
+			o.Problem(&ps, err.Error(), "")
 			return nil, ps
 		}
-		out.Contents[o.key] = text
+		out.Contents[o.Key] = text
 	}
 	return out, ps
 }
 
 // text renders an object for people.
-func (o *object) text() (string, error) {
-	content := o.content
-	if o.scaling != nil && o.scaling.ours() {
+func (o *Object) text() (string, error) {
+	content := o.Content
+	if o.Scaling != nil && o.Scaling.DriverOwned() {
 		content = kube.Merged(content, nil)
-		kube.SetNested(content, o.scaling.count, o.scaling.path...)
+		kube.SetNested(content, o.Scaling.Count, o.Scaling.Path...)
 	}
 	if data, ok := content["data"].(map[string]any); ok && o.isSecret() {
 		masked := make(map[string]any, len(data))
@@ -102,7 +102,7 @@ func (o *object) text() (string, error) {
 	encoder := yaml.NewEncoder(&b)
 	encoder.SetIndent(2)
 	if err := encoder.Encode(content); err != nil {
-		return "", fmt.Errorf("writing %s as YAML: %w", o.key, err)
+		return "", fmt.Errorf("writing %s as YAML: %w", o.Key, err)
 	}
 	return b.String(), encoder.Close()
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/targettest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -14,10 +15,10 @@ func TestPreviewEndsWithItsContext(t *testing.T) {
 	cancel()
 	text := strings.Repeat("apiVersion: v1\nkind: ConfigMap\nmetadata: { name: a }\n---\n", 1000)
 	for name, look := range map[string]func(*vnfm.Target) vnfm.Problems{
-		"preview": func(t *vnfm.Target) vnfm.Problems { _, ps := (&Driver{}).Preview(ctx, t); return ps },
-		"render":  func(t *vnfm.Target) vnfm.Problems { _, ps := (&Driver{}).Render(ctx, t); return ps },
+		"preview": func(t *vnfm.Target) vnfm.Problems { _, ps := Preview(ctx, t); return ps },
+		"render":  func(t *vnfm.Target) vnfm.Problems { _, ps := YAML(ctx, t); return ps },
 	} {
-		ps := look(testTarget(map[string]string{"a.yaml": text}, nil))
+		ps := look(targettest.Manifests(map[string]string{"a.yaml": text}, nil))
 		if len(ps) != 1 || ps[0].File != "a.yaml" || !strings.Contains(ps[0].String(), "context canceled") {
 			t.Errorf("%s: %v", name, ps)
 		}

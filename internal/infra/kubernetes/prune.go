@@ -16,14 +16,14 @@ import (
 // name to take over again: what they hold may be wanted when the objects are not.
 func (s *session) prune(ctx context.Context, old []*placement) error {
 	r := removal{session: s}
-	for wave := waves - 1; wave >= 0; wave-- {
+	for wave := Waves - 1; wave >= 0; wave-- {
 		var batch []*placement
 		for _, p := range ofWave(old, wave) {
 			if p.live != nil && s.belongs(p) {
 				batch = append(batch, p)
 			}
 		}
-		if wave == waveFoundation {
+		if wave == WaveFoundation {
 			var err error
 			if batch, err = r.release(ctx, batch); err != nil {
 				return err
@@ -82,7 +82,7 @@ type removal struct {
 func isController(p *placement) bool {
 	switch p.item.Group {
 	case "apps":
-		return p.wave == waveWorkload
+		return p.wave == WaveWorkload
 	case "batch":
 		return true
 	case "":
@@ -168,13 +168,13 @@ func headsOf(batch []*placement) (heads, owned []*placement) {
 // ready with. That was there before, and is not the instance's own to delete yet.
 func (r *removal) stays(p *placement) bool {
 	_, takenOver := p.live.Annotations[annotationRetained]
-	return takenOver || p.live.Annotations[annotationPolicy] == policyKeep || (isClaim(p) && !r.deleteVolumes)
+	return takenOver || p.live.Annotations[AnnotationResourcePolicy] == PolicyKeep || (isClaim(p) && !r.deleteVolumes)
 }
 
 // lingers reports whether the object may still be there after its deletion was
 // accepted. Everything else is gone with the answer.
 func (r *removal) lingers(p *placement) bool {
-	return (r.blind && isController(p)) || isPod(p) || isClaim(p) || p.wave == waveFoundation || len(p.live.Finalizers) > 0
+	return (r.blind && isController(p)) || isPod(p) || isClaim(p) || p.wave == WaveFoundation || len(p.live.Finalizers) > 0
 }
 
 // delete deletes objects: those of one kind together where that is possible, which is
@@ -207,7 +207,7 @@ func (r *removal) deleteTogether(ctx context.Context, group []*placement) (alone
 	labelled := func(p *placement) bool { return p.live.Labels[labelInstance] == s.target.Instance.ID }
 	together := slices.DeleteFunc(slices.Clone(group), func(p *placement) bool { return !labelled(p) })
 	// A Lease of the instance's label is the one under which it is worked on.
-	if !r.all || len(together) < 2 || first.wave == waveFoundation || first.item.Kind == "Lease" ||
+	if !r.all || len(together) < 2 || first.wave == WaveFoundation || first.item.Kind == "Lease" ||
 		!slices.Contains(first.ref.Resource.Verbs, "deletecollection") {
 		return group, nil
 	}

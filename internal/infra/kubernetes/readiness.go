@@ -63,7 +63,7 @@ func annotatedRule(gk schema.GroupKind, meta map[string]any, refuse func([]strin
 
 // setRules gives the objects the rules of the instance, which win over those that
 // their manifests have.
-func (r *rendering) setRules(t *vnfm.Target, ps *vnfm.Problems) {
+func (r *Rendering) setRules(t *vnfm.Target, ps *vnfm.Problems) {
 	seen := map[string]int{}
 	for i := range t.Instance.Readiness {
 		given := &t.Instance.Readiness[i]
@@ -84,15 +84,15 @@ func (r *rendering) setRules(t *vnfm.Target, ps *vnfm.Problems) {
 			}
 		}
 		found := false
-		for _, o := range r.objects {
-			if groupKind(o.gvk.GroupKind()) != given.Kind {
+		for _, o := range r.Objects {
+			if groupKind(o.GVK.GroupKind()) != given.Kind {
 				continue
 			}
-			if found = true; kube.WithoutStatus(o.gvk.GroupKind()) {
+			if found = true; kube.WithoutStatus(o.GVK.GroupKind()) {
 				refuse("kind", fmt.Sprintf(noReadiness, given.Kind), "remove the rule")
 				break
 			}
-			o.rule = rule
+			o.Rule = rule
 		}
 		if !found {
 			refuse("kind", fmt.Sprintf("the package has no object of kind %s", given.Kind), "its kinds are "+strings.Join(r.kinds(), ", "))
@@ -110,10 +110,10 @@ func groupKind(gk schema.GroupKind) string {
 }
 
 // kinds lists the kinds of the objects that can have a rule, for problems.
-func (r *rendering) kinds() []string {
+func (r *Rendering) kinds() []string {
 	var out []string
-	for _, o := range r.objects {
-		if gk := o.gvk.GroupKind(); !kube.WithoutStatus(gk) {
+	for _, o := range r.Objects {
+		if gk := o.GVK.GroupKind(); !kube.WithoutStatus(gk) {
 			out = append(out, groupKind(gk))
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/targettest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -32,15 +33,15 @@ metadata:
 
 func TestRulesOfArgumentsWin(t *testing.T) {
 	t.Parallel()
-	target := testTarget(map[string]string{"a.yaml": twoCells}, nil)
+	target := targettest.Manifests(map[string]string{"a.yaml": twoCells}, nil)
 	has := func() map[string]bool {
-		r, ps := render(budget.New(t.Context(), budget.Limits{}), target)
+		r, ps := Render(budget.New(t.Context(), budget.Limits{}), target)
 		if ps.HasErrors() {
 			t.Fatalf("render: %v", ps)
 		}
 		out := map[string]bool{}
-		for _, o := range r.objects {
-			out[o.name] = o.rule != nil
+		for _, o := range r.Objects {
+			out[o.Name] = o.Rule != nil
 		}
 		return out
 	}
@@ -51,8 +52,8 @@ func TestRulesOfArgumentsWin(t *testing.T) {
 	if diff := cmp.Diff(map[string]bool{"a": true, "b": true, "c": false, "d": true}, has()); diff != "" {
 		t.Errorf("rules of manifests and arguments:\n%s", diff)
 	}
-	r, _ := render(budget.New(t.Context(), budget.Limits{}), target)
-	if r.objects[0].rule != r.objects[1].rule {
+	r, _ := Render(budget.New(t.Context(), budget.Limits{}), target)
+	if r.Objects[0].Rule != r.Objects[1].Rule {
 		t.Error("the rule of the manifest won over that of the argument")
 	}
 }
@@ -83,9 +84,9 @@ func TestReadinessProblems(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			target := testTarget(map[string]string{"a.yaml": twoCells}, nil)
+			target := targettest.Manifests(map[string]string{"a.yaml": twoCells}, nil)
 			target.Instance.Readiness = tt.rules
-			_, ps := render(budget.New(t.Context(), budget.Limits{}), target)
+			_, ps := Render(budget.New(t.Context(), budget.Limits{}), target)
 			if diff := cmp.Diff(vnfm.Problems{tt.want}, ps); diff != "" {
 				t.Errorf("problems (-want +got):\n%s", diff)
 			}

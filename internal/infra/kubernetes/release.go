@@ -17,14 +17,14 @@ import (
 // it, its tests where they are asked for, and Helm's record of how it went. Without a
 // chart, and when the release is deployed as it is to be, it only does the work: a
 // repair is no new revision.
-func (s *session) released(ctx context.Context, h *history, target []*placement, work func(context.Context) error) error {
+func (s *session) released(ctx context.Context, h *History, target []*placement, work func(context.Context) error) error {
 	if h == nil {
 		return work(ctx)
 	}
 	if err := s.prepareGround(ctx, target); err != nil {
 		return err
 	}
-	differing, err := h.differing(ctx)
+	differing, err := h.Differences(ctx)
 	if err != nil {
 		return err
 	}
@@ -32,17 +32,17 @@ func (s *session) released(ctx context.Context, h *history, target []*placement,
 		if err := work(ctx); err != nil {
 			return err
 		}
-		if err := h.retire(ctx); err != nil {
+		if err := h.Supersede(ctx); err != nil {
 			return err
 		}
 		return s.forgetFormerReleases(ctx)
 	}
-	h.objectsExist = slices.ContainsFunc(target, s.survives)
-	if err := h.begin(ctx); err != nil {
+	h.ObjectsExist = slices.ContainsFunc(target, s.survives)
+	if err := h.Begin(ctx); err != nil {
 		return err
 	}
 	before, after := helm.PreInstall, helm.PostInstall
-	if h.deployed() {
+	if h.Deployed() {
 		before, after = helm.PreUpgrade, helm.PostUpgrade
 	}
 	err = s.runHooks(ctx, before)
@@ -52,34 +52,34 @@ func (s *session) released(ctx context.Context, h *history, target []*placement,
 	if err == nil {
 		err = s.runHooks(ctx, after)
 	}
-	if err == nil && s.rendering.release.tested {
+	if err == nil && s.rendering.Release.Tested {
 		err = s.runHooks(ctx, helm.Test)
 	}
 	if err != nil {
-		return errors.Join(err, h.fail(ctx, err))
+		return errors.Join(err, h.Fail(ctx, err))
 	}
-	if err := h.complete(ctx); err != nil {
+	if err := h.Complete(ctx); err != nil {
 		return err
 	}
 	return s.forgetFormerReleases(ctx)
 }
 
 // history reads which revisions the release of the chart has; nil without a chart.
-func (s *session) history(ctx context.Context) (*history, error) {
-	if s.rendering == nil || s.rendering.release == nil {
+func (s *session) history(ctx context.Context) (*History, error) {
+	if s.rendering == nil || s.rendering.Release == nil {
 		return nil, nil
 	}
-	return ReadHistory(ctx, s.client, s.rendering.release, s.namespace, s.target.Instance.ID)
+	return ReadHistory(ctx, s.client, s.rendering.Release, s.namespace, s.target.Instance.ID)
 }
 
 // checkServer refuses a new revision of a chart that is not for the version of
 // Kubernetes which the VIM has. What is deployed is repaired all the same: a cluster
 // may have grown out of the range of its charts.
-func (s *session) checkServer(ctx context.Context, h *history) error {
+func (s *session) checkServer(ctx context.Context, h *History) error {
 	if h == nil {
 		return nil
 	}
-	differing, err := h.differing(ctx)
+	differing, err := h.Differences(ctx)
 	if err != nil || len(differing) == 0 {
 		return err
 	}
@@ -92,14 +92,14 @@ func (s *session) checkServer(ctx context.Context, h *history) error {
 
 // unfit says that the chart is not for the version that the VIM has.
 func (s *session) unfit(ctx context.Context) (*vnfm.Problem, error) {
-	if s.rendering.release == nil || !s.rendering.release.Demands() {
+	if s.rendering.Release == nil || !s.rendering.Release.Demands() {
 		return nil, nil
 	}
 	version, err := s.client.ServerVersion(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return s.rendering.release.CheckServer(s.target.VIM.Name, version), nil
+	return s.rendering.Release.CheckServer(s.target.VIM.Name, version), nil
 }
 
 // prepareGround makes what must be there before the record of a release and its
@@ -108,7 +108,7 @@ func (s *session) prepareGround(ctx context.Context, target []*placement) error 
 	var ground []*placement
 	for _, p := range target {
 		home := p.ref.Resource.GVK == namespaceKind && p.ref.Name == s.namespace
-		if home || (p.object != nil && p.object.shared) {
+		if home || (p.object != nil && p.object.Shared) {
 			ground = append(ground, p)
 		}
 	}
@@ -116,7 +116,7 @@ func (s *session) prepareGround(ctx context.Context, target []*placement) error 
 	if err != nil {
 		return err
 	}
-	return s.awaitReady(ctx, ground, waveFoundation)
+	return s.awaitReady(ctx, ground, WaveFoundation)
 }
 
 // withoutHooks is how to be rid of an instance whose hooks do not let it go.
@@ -127,17 +127,17 @@ const withoutHooks = "a forceful termination runs no hooks: apply with terminati
 // the namespace goes: hooks run again, and the records are removed. A forceful
 // termination runs no hooks, and neither does one of a release that never was
 // deployed.
-func (s *session) uninstalling(ctx context.Context, spec vnfm.TerminateSpec, h *history, all []*placement) (end func(context.Context) error, err error) {
-	if h == nil || spec.Type == vnfm.Forceful || !h.ours() || !h.deployed() || len(all) == 0 {
+func (s *session) uninstalling(ctx context.Context, spec vnfm.TerminateSpec, h *History, all []*placement) (end func(context.Context) error, err error) {
+	if h == nil || spec.Type == vnfm.Forceful || !h.Owned() || !h.Deployed() || len(all) == 0 {
 		return s.forgetReleases, nil
 	}
 	for _, p := range all {
-		if i := slices.IndexFunc(s.rendering.release.hooks, func(h *hook) bool { return h.object == p.object }); p.object != nil && i >= 0 {
+		if i := slices.IndexFunc(s.rendering.Release.Hooks, func(h *Hook) bool { return h.Object == p.object }); p.object != nil && i >= 0 {
 			p.item.Hook = true
 			s.hooks = append(s.hooks, p)
 		}
 	}
-	if err := h.mark(ctx, helm.Uninstalling, "Deletion in progress"); err != nil {
+	if err := h.SetStatus(ctx, helm.Uninstalling, "Deletion in progress"); err != nil {
 		return nil, err
 	}
 	if err := s.runHooks(ctx, helm.PreDelete); err != nil {
@@ -148,7 +148,7 @@ func (s *session) uninstalling(ctx context.Context, spec vnfm.TerminateSpec, h *
 			return fmt.Errorf("%w; %s", err, withoutHooks)
 		}
 		// What the hooks of the termination left would outlive the instance.
-		if err := s.removeHooks(ctx, s.rendering.release.hooks, helm.BeforeHookCreation, helm.HookSucceeded, helm.HookFailed); err != nil {
+		if err := s.removeHooks(ctx, s.rendering.Release.Hooks, helm.BeforeHookCreation, helm.HookSucceeded, helm.HookFailed); err != nil {
 			return err
 		}
 		return s.forgetReleases(ctx)
@@ -162,7 +162,7 @@ func (s *session) forgetReleases(ctx context.Context) error {
 
 // forgetFormerReleases removes the records under the names that the release had before.
 func (s *session) forgetFormerReleases(ctx context.Context) error {
-	name := s.rendering.release.ReleaseName()
+	name := s.rendering.Release.ReleaseName()
 	return s.forgetRecords(ctx, func(release string) bool { return release != name })
 }
 
@@ -173,8 +173,8 @@ func (s *session) forgetRecords(ctx context.Context, named func(release string) 
 	if err != nil {
 		return err
 	}
-	list, err := s.listMetadata(ctx, r, s.namespace, kube.ListOptions{LabelSelector: labelReleaseOf + "=" + s.target.Instance.ID})
-	if apierrors.IsForbidden(err) && (s.rendering == nil || s.rendering.release == nil) {
+	list, err := s.listMetadata(ctx, r, s.namespace, kube.ListOptions{LabelSelector: LabelReleaseOf + "=" + s.target.Instance.ID})
+	if apierrors.IsForbidden(err) && (s.rendering == nil || s.rendering.Release == nil) {
 		// An instance without a chart needs no right to Secrets.
 		return nil
 	}
@@ -197,15 +197,15 @@ func (s *session) observeRelease(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if !h.ours() {
+	if !h.Owned() {
 		return "", nil
 	}
-	differing, err := h.differing(ctx)
+	differing, err := h.Differences(ctx)
 	if err != nil {
 		return "", err
 	}
 	if len(differing) > 0 {
-		return driftText(differing), nil
+		return Describe(differing), nil
 	}
-	return s.rendering.release.digest, nil
+	return s.rendering.Release.Digest, nil
 }

@@ -1,7 +1,6 @@
 package kubernetes
 
 import (
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -10,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/targettest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -49,18 +48,18 @@ spec:
 			"large": 18446744073709551615.0, "ref": map[string]any{"one": int64(1), "two": int64(2)}, "8080": "number key",
 		},
 	}
-	if diff := cmp.Diff(want, o.content); diff != "" {
+	if diff := cmp.Diff(want, o.Content); diff != "" {
 		t.Errorf("rendered content (-want +got):\n%s", diff)
 	}
 }
 
 func TestRenderIdentities(t *testing.T) {
-	target := testTarget(map[string]string{
+	target := targettest.Manifests(map[string]string{
 		"1.yaml": "---\n# only a comment\n---\napiVersion: v1\nkind: Namespace\nmetadata: {name: core5g}\n---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: amf}\nspec: {replicas: 7}\n",
 		"2.yaml": "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: amf-config, namespace: core5g}\n- apiVersion: v1\n  kind: List\n  items:\n  - {apiVersion: v1, kind: Service, metadata: {name: amf}}\n",
 		"3.json": `{"apiVersion": "k8s.cni.cncf.io/v1", "kind": "NetworkAttachmentDefinition", "metadata": {"name": "n2", "annotations": {"kubectl.kubernetes.io/last-applied-configuration": "{}", "a": "b"}}}`,
 	}, map[string]int{"amf": 3})
-	preview, ps := (&Driver{}).Preview(t.Context(), target)
+	preview, ps := Preview(t.Context(), target)
 	if ps.HasErrors() {
 		t.Fatal(ps)
 	}
@@ -80,51 +79,6 @@ func TestRenderIdentities(t *testing.T) {
 	}
 	if preview.VNFDID != "vnfd-1" || preview.FlavourID != "simple" {
 		t.Errorf("preview of %q %q", preview.VNFDID, preview.FlavourID)
-	}
-}
-
-func TestBody(t *testing.T) {
-	target := testTarget(map[string]string{"1.yaml": `
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: amf, namespace: written, labels: {app: amf}}
-spec: {replicas: 1, paused: false, template: {metadata: {labels: {app: amf}}}}
-`}, map[string]int{"amf": 3})
-	r, ps := render(budget.New(t.Context(), budget.Limits{}), target)
-	if ps.HasErrors() {
-		t.Fatal(ps)
-	}
-	o := r.objects[0]
-	before, err := json.Marshal(o.content)
-	if err != nil {
-		t.Fatal(err)
-	}
-	five := int64(5)
-	want := map[string]any{
-		"apiVersion": "apps/v1",
-		"kind":       "Deployment",
-		"metadata": map[string]any{
-			"name": "amf", "namespace": "live",
-			"labels": map[string]any{"app": "amf", "vnf.nfv-iac.github.io/instance-id": "i-1"},
-			"annotations": map[string]any{
-				"vnf.nfv-iac.github.io/instance": "core-1", "vnf.nfv-iac.github.io/package": "core@sha256:1",
-				"vnf.nfv-iac.github.io/digest": o.digest, "vnf.nfv-iac.github.io/key": "apps/v1/Deployment written/amf",
-			},
-		},
-		"spec": map[string]any{"replicas": int64(5), "paused": false, "template": map[string]any{"metadata": map[string]any{"labels": map[string]any{"app": "amf"}}}},
-	}
-	if diff := cmp.Diff(want, applyBody(o, target, "live", &five)); diff != "" {
-		t.Errorf("body (-want +got):\n%s", diff)
-	}
-	if _, found := kube.Nested(applyBody(o, target, "live", nil), "spec", "replicas"); found {
-		t.Error("a body without a count has replicas")
-	}
-	after, err := json.Marshal(o.content)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(before) != string(after) {
-		t.Errorf("composing a body changed the rendered object:\n%s\n%s", before, after)
 	}
 }
 
@@ -175,7 +129,7 @@ func TestRenderProblems(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, ps := (&Driver{}).Preview(t.Context(), testTarget(map[string]string{"a.yaml": tt.text}, nil))
+			_, ps := Preview(t.Context(), targettest.Manifests(map[string]string{"a.yaml": tt.text}, nil))
 			var got []string
 			for _, p := range ps {
 				got = append(got, p.String())
@@ -199,7 +153,7 @@ func TestAnchorBombIsRefused(t *testing.T) {
 		prev := "*a" + string(rune('0'+i-1))
 		b.WriteString("a" + string(rune('0'+i)) + ": &a" + string(rune('0'+i)) + " [" + strings.Repeat(prev+", ", 9) + prev + "]\n")
 	}
-	_, ps := render(budget.New(t.Context(), budget.Limits{}), testTarget(map[string]string{"a.yaml": b.String()}, nil))
+	_, ps := Render(budget.New(t.Context(), budget.Limits{}), targettest.Manifests(map[string]string{"a.yaml": b.String()}, nil))
 	if len(ps) != 1 || !strings.Contains(ps[0].Summary, "the file has more than 1,000,000 values") {
 		t.Errorf("problems: %v", ps)
 	}

@@ -37,7 +37,7 @@ func identified(p *placement) map[string]any {
 // somebody else who sets another number is a *kube.ConflictError.
 func (s *session) setReplicas(ctx context.Context, p *placement, n int64, force bool) error {
 	body := identified(p)
-	kube.SetNested(body, n, p.object.scaling.path...)
+	kube.SetNested(body, n, p.object.Scaling.Path...)
 	obj, err := s.client.Apply(ctx, p.ref, body, kube.ApplyOptions{FieldManager: kube.ScaleFieldManager, Force: force})
 	if err != nil {
 		return fmt.Errorf("setting the replicas of %s to %d: %w", p, n, err)
@@ -50,13 +50,13 @@ func (s *session) setReplicas(ctx context.Context, p *placement, n int64, force 
 // let go of them still holds them, with the number that the object is to have: that
 // of the VDU, or the one that an autoscaler has chosen.
 func (s *session) handOver(ctx context.Context, p *placement, from string) error {
-	scaling := p.object.scaling
-	held, byScale, err := ownReplicas(p.live.ManagedFields, scaling.path, from)
-	if err != nil || !held || (byScale && !scaling.ours()) {
+	scaling := p.object.Scaling
+	held, byScale, err := OwnsReplicas(p.live.ManagedFields, scaling.Path, from)
+	if err != nil || !held || (byScale && !scaling.DriverOwned()) {
 		return err
 	}
-	if scaling.ours() {
-		return s.setReplicas(ctx, p, scaling.count, true)
+	if scaling.DriverOwned() {
+		return s.setReplicas(ctx, p, scaling.Count, true)
 	}
 	// The autoscaler may choose another number at any moment: it wins.
 	for {
@@ -73,7 +73,7 @@ func (s *session) handOver(ctx context.Context, p *placement, from string) error
 			return err
 		}
 		p.live = liveOf(p, obj, false)
-		if held, _, err := ownReplicas(p.live.ManagedFields, scaling.path, from); err != nil || !held {
+		if held, _, err := OwnsReplicas(p.live.ManagedFields, scaling.Path, from); err != nil || !held {
 			return err
 		}
 	}
@@ -82,16 +82,16 @@ func (s *session) handOver(ctx context.Context, p *placement, from string) error
 // wantsCount reports whether a live object has another number of replicas than
 // the driver is to hold it at.
 func wantsCount(p *placement) bool {
-	if p.object == nil || p.object.scaling == nil || p.live == nil {
+	if p.object == nil || p.object.Scaling == nil || p.live == nil {
 		return false
 	}
-	scaling, now := p.object.scaling, p.live.replicas
-	if scaling.ours() {
-		return now == nil || *now != scaling.count
+	scaling, now := p.object.Scaling, p.live.replicas
+	if scaling.DriverOwned() {
+		return now == nil || *now != scaling.Count
 	}
 	// A stopped workload is started again; KEDA does that by itself, and may have
 	// stopped it by intent.
-	return scaling.vdu != "" && !scaling.fromZero && now != nil && *now == 0
+	return scaling.VDU != "" && !scaling.FromZero && now != nil && *now == 0
 }
 
 // recount sets the replicas once more after an autoscaler was removed: its
@@ -113,14 +113,14 @@ func (s *session) recount(ctx context.Context, target []*placement) error {
 	}
 	err := s.each(ctx, len(changed), false, func(ctx context.Context, i int) error {
 		p := changed[i]
-		err := s.setReplicas(ctx, p, p.object.scaling.count, true)
+		err := s.setReplicas(ctx, p, p.object.Scaling.Count, true)
 		p.ready = err == nil && p.live.ready
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return s.awaitReady(ctx, target, waves)
+	return s.awaitReady(ctx, target, Waves)
 }
 
 // refinePaths finds out where custom resources hold their replicas when neither
@@ -129,23 +129,23 @@ func (s *session) refinePaths(ctx context.Context, all []*placement) error {
 	paths := map[schema.GroupVersionKind][]string{}
 	for _, p := range all {
 		o := p.object
-		if o == nil || o.scaling == nil || o.scaling.written || builtIn(o.gvk.Group, o.gvk.Kind) || !p.ref.Resource.Scale ||
-			s.rendering.definitions[o.gvk.GroupKind()] != nil {
+		if o == nil || o.Scaling == nil || o.Scaling.Written || BuiltIn(o.GVK.Group, o.GVK.Kind) || !p.ref.Resource.Scale ||
+			s.rendering.Definitions[o.GVK.GroupKind()] != nil {
 			continue
 		}
-		path, known := paths[o.gvk]
+		path, known := paths[o.GVK]
 		if !known {
 			var err error
 			if path, err = s.replicasOf(ctx, p.ref.Resource); err != nil {
 				return fmt.Errorf("finding out where %s holds its replicas: %w", p, err)
 			}
-			paths[o.gvk] = path
+			paths[o.GVK] = path
 		}
-		if path == nil || slices.Equal(path, o.scaling.path) {
+		if path == nil || slices.Equal(path, o.Scaling.Path) {
 			continue
 		}
-		o.scaling.path = path
-		unstructured.RemoveNestedField(o.content, path...)
+		o.Scaling.Path = path
+		unstructured.RemoveNestedField(o.Content, path...)
 	}
 	return nil
 }
@@ -160,5 +160,5 @@ func (s *session) replicasOf(ctx context.Context, kind kube.Resource) ([]string,
 	if err != nil {
 		return nil, err
 	}
-	return readDefinition(obj.Object).replicas[kind.GVK.Version], nil
+	return ReadDefinition(obj.Object).Replicas[kind.GVK.Version], nil
 }

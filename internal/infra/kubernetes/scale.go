@@ -24,7 +24,7 @@ func (d *Driver) Scale(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) err
 	if err != nil {
 		return err
 	}
-	if release := s.rendering.release; release != nil && len(release.replicas) > 0 {
+	if release := s.rendering.Release; release != nil && len(release.CountValues) > 0 {
 		return s.locked(ctx, s.apply)
 	}
 	return s.locked(ctx, s.scale)
@@ -55,8 +55,8 @@ func (s *session) scale(ctx context.Context) error {
 	}
 	err = s.each(ctx, len(changed), false, func(ctx context.Context, i int) error {
 		p := changed[i]
-		s.progress(ctx, "scaling %s to %d", p, p.object.scaling.count)
-		if err := s.setReplicas(ctx, p, p.object.scaling.count, true); err != nil {
+		s.progress(ctx, "scaling %s to %d", p, p.object.Scaling.Count)
+		if err := s.setReplicas(ctx, p, p.object.Scaling.Count, true); err != nil {
 			return err
 		}
 		return nil
@@ -85,8 +85,8 @@ var cheapest = strconv.Itoa(math.MinInt32)
 func (s *session) condemn(ctx context.Context, changed []*placement) error {
 	shrinking := map[*placement]int64{}
 	for _, p := range changed {
-		if now := p.live.replicas; now != nil && *now > p.object.scaling.count {
-			shrinking[p] = *now - p.object.scaling.count
+		if now := p.live.replicas; now != nil && *now > p.object.Scaling.Count {
+			shrinking[p] = *now - p.object.Scaling.Count
 		}
 	}
 	if len(s.target.ScaleInVNFCIDs) == 0 || len(shrinking) == 0 {
@@ -151,7 +151,7 @@ func (s *session) victims(v *populated, lost int64, problems *vnfm.Problems) []*
 // alike the one with the longest.
 func (s *session) vduOf(vnfc string) string {
 	found := ""
-	for id := range s.rendering.vdus {
+	for id := range s.rendering.VDUs {
 		if len(id) > len(found) && strings.HasPrefix(vnfc, vnfcID(id, "")) {
 			found = id
 		}

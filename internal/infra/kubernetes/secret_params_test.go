@@ -8,12 +8,13 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/targettest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 // secretChart puts a password into a Secret, and what it is made of into a ConfigMap.
 func secretChart(plain, secrets map[string]any) *vnfm.Target {
-	t := chartTarget(map[string]string{
+	t := targettest.Chart(map[string]string{
 		"values.schema.json": `{"properties": {"auth": {"properties": {"password": {"type": "string", "pattern": "^[a-z-]*$"}, "pin": {"writeOnly": true}}, "additionalProperties": false}}}`,
 		"templates/a.yaml": "apiVersion: v1\nkind: Secret\nmetadata: { name: s }\nstringData: { password: {{ .Values.auth.password | default \"none\" | quote }} }\n---\n" +
 			"apiVersion: v1\nkind: ConfigMap\nmetadata: { name: c }\ndata: { sum: {{ .Values.auth.password | default \"none\" | sha256sum | quote }} }\n---\n" +
@@ -54,7 +55,7 @@ func TestSecretParamProblems(t *testing.T) {
 			`additional_params_wo[nfv]: additional parameter "nfv" is not supported by the Kubernetes driver: parameters of Heat templates are used by the OpenStack driver only`,
 		}},
 	}
-	manifests := testTarget(map[string]string{"a.yaml": deploymentAMF}, map[string]int{"amf": 1})
+	manifests := targettest.Manifests(map[string]string{"a.yaml": deploymentAMF}, map[string]int{"amf": 1})
 	manifests.SecretParams = values("a", "hunter2")
 	tests["no chart"] = struct {
 		target *vnfm.Target
@@ -62,7 +63,7 @@ func TestSecretParamProblems(t *testing.T) {
 	}{manifests, []string{`additional_params_wo[helm_parameters]: additional parameter "helm_parameters" is for a chart, and the VNFD names none: helm_chart_path says which one it is; the package has no chart`}}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, ps := (&Driver{}).Preview(t.Context(), tt.target)
+			_, ps := Preview(t.Context(), tt.target)
 			var got []string
 			for _, p := range ps {
 				got = append(got, fmt.Sprintf("%s[%s]: %s", p.Attribute, p.Key, p))
@@ -80,13 +81,13 @@ func TestSecretValues(t *testing.T) {
 	plain := values("users", []any{map[string]any{"name": "a", "role": "r"}, map[string]any{"name": "b"}}, "auth", map[string]any{"password": "in-clear", "pin": 12})
 	secrets := values("users", []any{map[string]any{"name": "b", "password": "hunter"}}, "auth.password", "hunter")
 	target := secretChart(plain, secrets)
-	r, ps := render(budget.New(t.Context(), budget.Limits{}), target)
+	r, ps := Render(budget.New(t.Context(), budget.Limits{}), target)
 	if len(ps) > 0 {
 		t.Fatal(ps)
 	}
 	content := map[string]any{}
-	for _, o := range r.objects {
-		content[o.name], _ = kube.Nested(o.content, "data")
+	for _, o := range r.Objects {
+		content[o.Name], _ = kube.Nested(o.Content, "data")
 	}
 	want := map[string]any{
 		"s":     map[string]any{"password": "aHVudGVy"},
@@ -103,7 +104,7 @@ func TestSecretValues(t *testing.T) {
 	objects := func(password string, key string) map[string]string {
 		target := secretChart(plain, values("auth.password", password))
 		target.DigestKey = []byte(key)
-		p, ps := (&Driver{}).Preview(t.Context(), target)
+		p, ps := Preview(t.Context(), target)
 		if len(ps) > 0 {
 			t.Fatal(ps)
 		}
@@ -130,7 +131,7 @@ func TestSecretValues(t *testing.T) {
 	}
 	// A digest that is the same without the key can be made of a guess.
 	unkeyed := secretChart(values("auth.password", "one", "users", plain["helm_parameters"].(map[string]any)["users"], "auth", map[string]any{"pin": 12}), nil) //nolint:forcetypeassert // a test
-	p, ps := (&Driver{}).Preview(t.Context(), unkeyed)
+	p, ps := Preview(t.Context(), unkeyed)
 	if ps.HasErrors() || p.Objects["v1/ConfigMap c"] == base["v1/ConfigMap c"] {
 		t.Errorf("the digest of what a password is in can be guessed: %v, %v", p, ps)
 	}

@@ -22,7 +22,7 @@ type session struct {
 	// recorder is nil when the call only looks.
 	recorder vnfm.Recorder
 	// rendering is nil when the package has been lost.
-	rendering *rendering
+	rendering *Rendering
 	// namespace receives namespaced objects that name none.
 	namespace string
 	workers   int
@@ -44,12 +44,12 @@ func (d *Driver) open(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) (*se
 	if err != nil {
 		return nil, err
 	}
-	rendering, problems := render(budget.New(ctx, budget.Limits{}), t)
+	rendering, problems := Render(budget.New(ctx, budget.Limits{}), t)
 	if err := problems.Err(); err != nil {
 		return nil, err
 	}
 	s.rendering = rendering
-	rendering.conceal(ctx)
+	rendering.Conceal(ctx)
 	return s, nil
 }
 
@@ -70,7 +70,7 @@ func (d *Driver) connect(t *vnfm.Target, r vnfm.Recorder) (*session, error) {
 		client:    client,
 		target:    t,
 		recorder:  r,
-		namespace: namespaceOf(t),
+		namespace: InstanceNamespace(t),
 		workers:   workers,
 		unlock:    func(context.Context) {},
 	}, nil

@@ -16,7 +16,7 @@ import (
 type source interface {
 	// manifests returns the objects as they are written, each with its place, and
 	// notes in the rendering what else the form brings.
-	manifests(b *budget.Budget, t *vnfm.Target, r *rendering, ps *vnfm.Problems) []manifest
+	manifests(b *budget.Budget, t *vnfm.Target, r *Rendering, ps *vnfm.Problems) []manifest
 }
 
 // sourceOf returns the source that package and parameters say, or nil with the
@@ -74,7 +74,7 @@ func mciopFiles(all []vnfm.MCIOP) string {
 // manifestFiles are Kubernetes manifests in the package, by their paths.
 type manifestFiles []string
 
-func (files manifestFiles) manifests(b *budget.Budget, t *vnfm.Target, _ *rendering, ps *vnfm.Problems) []manifest {
+func (files manifestFiles) manifests(b *budget.Budget, t *vnfm.Target, _ *Rendering, ps *vnfm.Problems) []manifest {
 	var out []manifest
 	for _, file := range files {
 		out = append(out, readManifests(b, t.Package.Content, file, ps)...)
@@ -87,7 +87,7 @@ type containers struct {
 	params *params
 }
 
-func (c *containers) manifests(_ *budget.Budget, t *vnfm.Target, _ *rendering, ps *vnfm.Problems) []manifest {
+func (c *containers) manifests(_ *budget.Budget, t *vnfm.Target, _ *Rendering, ps *vnfm.Problems) []manifest {
 	made, workloads := Manifests(t, c.params.mapping, ps)
 	c.params.mapping = workloads
 	out := make([]manifest, 0, len(made))

@@ -39,7 +39,7 @@ func (d *Driver) CheckTermination(ctx context.Context, t *vnfm.Target, spec vnfm
 // whether there are workloads beside them that may be their controllers.
 func definitionsOf(i *vnfm.Instance) (definitions []vnfm.InventoryItem, controlled bool) {
 	for _, item := range i.Inventory {
-		p := &placement{item: item, wave: waveOf(item.Group, item.Kind)}
+		p := &placement{item: item, wave: WaveOf(item.Group, item.Kind)}
 		switch {
 		case isDefinition(p):
 			definitions = append(definitions, item)

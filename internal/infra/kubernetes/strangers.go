@@ -33,15 +33,15 @@ func (s *session) others(ctx context.Context, p *placement) ([]*placement, error
 	if err != nil {
 		return nil, err
 	}
-	d := readDefinition(obj.Object)
+	d := ReadDefinition(obj.Object)
 	// In the version that objects are stored in they need no conversion, for which an
 	// operator would be asked that is gone by now.
-	version := d.storage
-	if _, served := d.replicas[version]; !served && len(d.replicas) > 0 {
-		version = slices.Sorted(maps.Keys(d.replicas))[0]
+	version := d.Storage
+	if _, served := d.Replicas[version]; !served && len(d.Replicas) > 0 {
+		version = slices.Sorted(maps.Keys(d.Replicas))[0]
 	}
-	gv := schema.GroupVersion{Group: d.group, Version: version}
-	r := kube.Resource{GVK: gv.WithKind(d.kind), GVR: gv.WithResource(d.plural), Namespaced: d.namespaced}
+	gv := schema.GroupVersion{Group: d.Group, Version: version}
+	r := kube.Resource{GVK: gv.WithKind(d.Kind), GVR: gv.WithResource(d.Plural), Namespaced: d.Namespaced}
 	list, err := s.listMetadata(ctx, r, "", kube.ListOptions{})
 	if err != nil {
 		return nil, err

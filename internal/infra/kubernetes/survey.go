@@ -19,7 +19,7 @@ import (
 // only the inventory or a label knows, or both.
 type placement struct {
 	// object is nil when the target does not have it.
-	object *object
+	object *Object
 	// item is the object's entry in the inventory.
 	item vnfm.InventoryItem
 	ref  kube.Ref
@@ -45,7 +45,7 @@ func (p *placement) rule() *kube.Rule {
 	if p.object == nil {
 		return nil
 	}
-	return p.object.rule
+	return p.object.Rule
 }
 
 // live is what is kept of an object on the server.
@@ -66,15 +66,15 @@ func (s *session) resolveKind(ctx context.Context, gvk schema.GroupVersionKind) 
 	if !errors.As(err, &unknown) {
 		return r, true, err
 	}
-	d := s.rendering.definitions[gvk.GroupKind()]
-	if d == nil || !d.serves(gvk) {
+	d := s.rendering.Definitions[gvk.GroupKind()]
+	if d == nil || !d.Serves(gvk) {
 		return r, false, err
 	}
 	return kube.Resource{
 		GVK:        gvk,
-		GVR:        gvk.GroupVersion().WithResource(d.plural),
-		Namespaced: d.namespaced,
-		Scale:      d.replicas[gvk.Version] != nil,
+		GVR:        gvk.GroupVersion().WithResource(d.Plural),
+		Namespaced: d.Namespaced,
+		Scale:      d.Replicas[gvk.Version] != nil,
 	}, false, nil
 }
 
@@ -108,38 +108,38 @@ var neededVerbs = []string{"delete", "list", "patch"}
 // place finds the place of every object of the target. All kinds that the server
 // does not know are told at once.
 func (s *session) place(ctx context.Context) ([]*placement, error) {
-	out := make([]*placement, 0, len(s.rendering.objects))
-	taken := map[identity]*placement{}
+	out := make([]*placement, 0, len(s.rendering.Objects))
+	taken := map[Identity]*placement{}
 	var errs []error
 	failed := map[schema.GroupVersionKind]bool{}
-	for _, o := range s.rendering.objects {
-		r, served, err := s.resolveKind(ctx, o.gvk)
+	for _, o := range s.rendering.Objects {
+		r, served, err := s.resolveKind(ctx, o.GVK)
 		if err != nil {
 			var unknown *kube.UnknownKindError
 			if !errors.As(err, &unknown) {
 				return nil, err
 			}
-			if !failed[o.gvk] {
-				failed[o.gvk] = true
-				errs = append(errs, fmt.Errorf("%s (%s): %w", o.key, o.place(), err))
+			if !failed[o.GVK] {
+				failed[o.GVK] = true
+				errs = append(errs, fmt.Errorf("%s (%s): %w", o.Key, o.Place(), err))
 			}
 			continue
 		}
 		if lacking := lackingVerbs(r); lacking != "" {
-			errs = append(errs, fmt.Errorf("%s (%s): the API server does not offer %s for kind %s: it cannot be part of a VNF", o.key, o.place(), lacking, o.gvk.Kind))
+			errs = append(errs, fmt.Errorf("%s (%s): the API server does not offer %s for kind %s: it cannot be part of a VNF", o.Key, o.Place(), lacking, o.GVK.Kind))
 			continue
 		}
 		p := s.placed(o, r)
 		p.unserved = !served
-		if first, twice := taken[identityOf(&p.item)]; twice {
+		if first, twice := taken[IdentityOf(&p.item)]; twice {
 			reason := "namespace " + s.namespace + " is that of the instance"
 			if !r.Namespaced {
-				reason = "objects of kind " + o.gvk.Kind + " are in no namespace"
+				reason = "objects of kind " + o.GVK.Kind + " are in no namespace"
 			}
-			errs = append(errs, fmt.Errorf("%s (%s) is the same object as %s: %s", o.key, o.place(), first, reason))
+			errs = append(errs, fmt.Errorf("%s (%s) is the same object as %s: %s", o.Key, o.Place(), first, reason))
 			continue
 		}
-		taken[identityOf(&p.item)] = p
+		taken[IdentityOf(&p.item)] = p
 		out = append(out, p)
 	}
 	return out, errors.Join(errs...)
@@ -156,17 +156,17 @@ func lackingVerbs(r kube.Resource) string {
 }
 
 // placed composes the place of an object of the target.
-func (s *session) placed(o *object, r kube.Resource) *placement {
+func (s *session) placed(o *Object, r kube.Resource) *placement {
 	namespace := ""
 	if r.Namespaced {
-		namespace = o.namespaceIn(s.target)
+		namespace = o.NamespaceIn(s.target)
 	}
 	return &placement{
 		object: o,
-		ref:    kube.Ref{Resource: r, Namespace: namespace, Name: o.name},
-		wave:   o.wave,
+		ref:    kube.Ref{Resource: r, Namespace: namespace, Name: o.Name},
+		wave:   o.Wave,
 		item: vnfm.InventoryItem{
-			Key: o.key, Group: o.gvk.Group, Version: o.gvk.Version, Kind: o.gvk.Kind, Namespace: namespace, Name: o.name,
+			Key: o.Key, Group: o.GVK.Group, Version: o.GVK.Version, Kind: o.GVK.Kind, Namespace: namespace, Name: o.Name,
 		},
 	}
 }
@@ -174,13 +174,13 @@ func (s *session) placed(o *object, r kube.Resource) *placement {
 // placeInventory adds what the inventory has and the target has not, and takes
 // over the UIDs of what both have.
 func (s *session) placeInventory(ctx context.Context, all []*placement) ([]*placement, error) {
-	known := make(map[identity]*placement, len(all))
+	known := make(map[Identity]*placement, len(all))
 	for _, p := range all {
-		known[identityOf(&p.item)] = p
+		known[IdentityOf(&p.item)] = p
 	}
 	for i := range s.target.Instance.Inventory {
 		item := s.target.Instance.Inventory[i]
-		if p, ok := known[identityOf(&item)]; ok {
+		if p, ok := known[IdentityOf(&item)]; ok {
 			p.item.UID, p.recorded = item.UID, true
 			continue
 		}
@@ -194,10 +194,10 @@ func (s *session) placeInventory(ctx context.Context, all []*placement) ([]*plac
 		p := &placement{
 			item:     item,
 			ref:      kube.Ref{Resource: r, Namespace: item.Namespace, Name: item.Name},
-			wave:     waveOf(item.Group, item.Kind),
+			wave:     WaveOf(item.Group, item.Kind),
 			recorded: true,
 		}
-		known[identityOf(&item)] = p
+		known[IdentityOf(&item)] = p
 		all = append(all, p)
 	}
 	return all, nil
@@ -306,8 +306,8 @@ func (s *session) kindIsGone(err error) bool {
 func liveOf(p *placement, obj *unstructured.Unstructured, keep bool) *live {
 	l := &live{ObjectMeta: metaOf(obj)}
 	l.ready, _, _, _ = kube.Ready(obj, p.rule())
-	if p.object != nil && p.object.scaling != nil {
-		if value, ok := kube.Nested(obj.Object, p.object.scaling.path...); ok {
+	if p.object != nil && p.object.Scaling != nil {
+		if value, ok := kube.Nested(obj.Object, p.object.Scaling.Path...); ok {
 			if n, isInt := value.(int64); isInt {
 				l.replicas = &n
 			}
@@ -337,5 +337,5 @@ func metaOf(obj *unstructured.Unstructured) metav1.ObjectMeta {
 
 // hasReadiness reports whether an object of the target is more than there or not.
 func hasReadiness(p *placement) bool {
-	return p.object != nil && (p.object.rule != nil || !kube.ReadyOnCreation(p.object.gvk.GroupKind()))
+	return p.object != nil && (p.object.Rule != nil || !kube.ReadyOnCreation(p.object.GVK.GroupKind()))
 }

@@ -2,13 +2,11 @@ package kubernetes
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/helm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 )
 
@@ -22,41 +20,34 @@ const helmManager = "helm"
 // takeUp reads the history of the release of a chart; nil without one. Strays are
 // objects that Helm's command has made of the instance's release, and that neither
 // target nor inventory know.
-func (s *session) takeUp(ctx context.Context, known []*placement) (h *history, strays []*placement, err error) {
+func (s *session) takeUp(ctx context.Context, known []*placement) (h *History, strays []*placement, err error) {
 	if h, err = s.history(ctx); h == nil || err != nil {
 		return nil, nil, err
 	}
-	s.releaseOurs = h.ours()
+	s.releaseOurs = h.Owned()
 	strays, err = s.strays(ctx, h, known)
 	return h, strays, err
 }
 
 // strays finds the objects of the last revision, and of the one that is deployed,
 // which are not known and are there.
-func (s *session) strays(ctx context.Context, h *history, known []*placement) ([]*placement, error) {
+func (s *session) strays(ctx context.Context, h *History, known []*placement) ([]*placement, error) {
 	if !s.releaseOurs {
 		return nil, nil
 	}
-	taken := make(map[identity]bool, len(known))
+	taken := make(map[Identity]bool, len(known))
 	for _, p := range known {
-		taken[identityOf(&p.item)] = true
+		taken[IdentityOf(&p.item)] = true
 	}
 	var found []*placement
+	manifests, err := h.Manifests(ctx)
+	if err != nil {
+		return nil, err
+	}
 	b := budget.New(ctx, budget.Limits{})
-	for i, r := range h.revisions {
-		if i != len(h.revisions)-1 && r.status != helm.Deployed {
-			continue
-		}
-		record, err := h.read(ctx, i)
-		if errors.Is(err, helm.ErrNoRecord) {
-			// Somebody has spoilt it, which must not keep the instance from going.
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		for _, o := range Decode(b, r.secret, record.Manifest()) {
-			kind, ok, err := s.resolveOld(ctx, o.gvk)
+	for _, m := range manifests {
+		for _, o := range Decode(b, m.Secret, m.Text) {
+			kind, ok, err := s.resolveOld(ctx, o.GVK)
 			if err != nil {
 				return nil, err
 			}
@@ -65,8 +56,8 @@ func (s *session) strays(ctx context.Context, h *history, known []*placement) ([
 			}
 			p := s.placed(o, kind)
 			p.object = nil
-			if !taken[identityOf(&p.item)] {
-				taken[identityOf(&p.item)] = true
+			if !taken[IdentityOf(&p.item)] {
+				taken[IdentityOf(&p.item)] = true
 				found = append(found, p)
 			}
 		}
@@ -85,13 +76,13 @@ func (s *session) strays(ctx context.Context, h *history, known []*placement) ([
 
 // ofRelease reports whether a live object says that it is of the chart's release.
 func (s *session) ofRelease(p *placement) bool {
-	return p.live.Annotations[annotationRelease] == s.rendering.release.ReleaseName() && p.live.Annotations[annotationReleasedIn] == s.namespace
+	return p.live.Annotations[AnnotationReleaseName] == s.rendering.Release.ReleaseName() && p.live.Annotations[AnnotationReleaseNamespace] == s.namespace
 }
 
 // survives reports whether an object shows that the release is there. One that the
 // policy keeps may be that of an earlier release.
 func (s *session) survives(p *placement) bool {
-	return p.live != nil && p.object != nil && !p.object.shared && s.belongs(p) && s.ofRelease(p) && p.live.Annotations[annotationPolicy] != policyKeep
+	return p.live != nil && p.object != nil && !p.object.Shared && s.belongs(p) && s.ofRelease(p) && p.live.Annotations[AnnotationResourcePolicy] != PolicyKeep
 }
 
 // disown takes from Helm's command the fields of an object that it has applied. It
@@ -101,10 +92,10 @@ func (s *session) disown(ctx context.Context, p *placement) error {
 	applied := func(e metav1.ManagedFieldsEntry) bool {
 		return e.Manager == helmManager && e.Operation == metav1.ManagedFieldsOperationApply && e.Subresource == ""
 	}
-	if s.rendering.release == nil || !slices.ContainsFunc(p.live.ManagedFields, applied) {
+	if s.rendering.Release == nil || !slices.ContainsFunc(p.live.ManagedFields, applied) {
 		return nil
 	}
-	if p.object.scaling != nil {
+	if p.object.Scaling != nil {
 		if err := s.handOver(ctx, p, helmManager); err != nil {
 			return err
 		}

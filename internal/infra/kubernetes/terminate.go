@@ -35,7 +35,7 @@ func (d *Driver) Terminate(ctx context.Context, t *vnfm.Target, spec vnfm.Termin
 	}
 	if t.Package != nil && t.Flavour != nil {
 		// A package that cannot be rendered any more must not block its removal.
-		if rendering, problems := render(budget.New(ctx, budget.Limits{}), t); !problems.HasErrors() {
+		if rendering, problems := Render(budget.New(ctx, budget.Limits{}), t); !problems.HasErrors() {
 			s.rendering = rendering
 		}
 	}
@@ -65,10 +65,10 @@ func (s *session) terminate(ctx context.Context, spec vnfm.TerminateSpec) error 
 		keepHome: spec.Namespace == vnfm.SharedKeep, keepDefinitions: spec.Definitions == vnfm.SharedKeep,
 		leftBehind: spec.LeftBehind,
 	}
-	for wave := waves - 1; wave >= 0; wave-- {
+	for wave := Waves - 1; wave >= 0; wave-- {
 		// A hook of the termination may have removed its object already.
 		batch := slices.DeleteFunc(ofWave(all, wave), func(p *placement) bool { return p.live == nil })
-		if wave == waveFoundation {
+		if wave == WaveFoundation {
 			if err := end(ctx); err != nil {
 				return err
 			}
@@ -134,10 +134,10 @@ func (s *session) find(ctx context.Context, volumes vnfm.VolumePolicy) ([]*place
 // knownPlaces returns the places of the inventory and of the package.
 func (s *session) knownPlaces(ctx context.Context) ([]*placement, error) {
 	var known []*placement
-	taken := map[identity]bool{}
+	taken := map[Identity]bool{}
 	if s.rendering != nil {
-		for _, o := range slices.Concat(s.rendering.objects, s.rendering.hookObjects()) {
-			r, ok, err := s.resolveOld(ctx, o.gvk)
+		for _, o := range slices.Concat(s.rendering.Objects, s.rendering.HookObjects()) {
+			r, ok, err := s.resolveOld(ctx, o.GVK)
 			if err != nil {
 				return nil, err
 			}
@@ -145,8 +145,8 @@ func (s *session) knownPlaces(ctx context.Context) ([]*placement, error) {
 				continue
 			}
 			p := s.placed(o, r)
-			if !taken[identityOf(&p.item)] {
-				taken[identityOf(&p.item)] = true
+			if !taken[IdentityOf(&p.item)] {
+				taken[IdentityOf(&p.item)] = true
 				known = append(known, p)
 			}
 		}
@@ -194,9 +194,9 @@ func (s *session) searchScopes(ctx context.Context, known []*placement) ([]*plac
 // the known places. A known object that has lost its label is looked for by its
 // name.
 func (s *session) findLabelled(ctx context.Context, known, scopes []*placement) ([]*placement, error) {
-	byIdentity := make(map[identity]*placement, len(known))
+	byIdentity := make(map[Identity]*placement, len(known))
 	for _, p := range known {
-		byIdentity[identityOf(&p.item)] = p
+		byIdentity[IdentityOf(&p.item)] = p
 	}
 	found := make([][]*placement, len(scopes))
 	err := s.each(ctx, len(scopes), false, func(ctx context.Context, i int) error {
@@ -227,18 +227,18 @@ func (s *session) findLabelled(ctx context.Context, known, scopes []*placement) 
 
 // foundPlace returns the known place of a labelled object, or makes one. It only
 // reads the map.
-func (s *session) foundPlace(ref kube.Ref, name string, known map[identity]*placement) *placement {
+func (s *session) foundPlace(ref kube.Ref, name string, known map[Identity]*placement) *placement {
 	gvk := ref.Resource.GVK
-	id := identity{gvk.Group, gvk.Kind, ref.Namespace, name}
+	id := Identity{gvk.Group, gvk.Kind, ref.Namespace, name}
 	if p, ok := known[id]; ok {
 		return p
 	}
 	return &placement{
 		item: vnfm.InventoryItem{
-			Key: objectKey(gvk, ref.Namespace, name), Group: gvk.Group, Version: gvk.Version, Kind: gvk.Kind, Namespace: ref.Namespace, Name: name,
+			Key: ObjectKey(gvk, ref.Namespace, name), Group: gvk.Group, Version: gvk.Version, Kind: gvk.Kind, Namespace: ref.Namespace, Name: name,
 		},
 		ref:  kube.Ref{Resource: ref.Resource, Namespace: ref.Namespace, Name: name},
-		wave: waveOf(gvk.Group, gvk.Kind),
+		wave: WaveOf(gvk.Group, gvk.Kind),
 	}
 }
 

@@ -65,17 +65,17 @@ const (
 // renderedText renders a target and returns its objects as YAML, by identity.
 func renderedText(t *testing.T, target *vnfm.Target) map[string]string {
 	t.Helper()
-	r, ps := render(budget.New(t.Context(), budget.Limits{}), target)
+	r, ps := Render(budget.New(t.Context(), budget.Limits{}), target)
 	if len(ps) > 0 {
 		t.Fatal(ps)
 	}
 	out := map[string]string{}
-	for _, o := range r.objects {
-		text, err := yaml.Marshal(o.content)
+	for _, o := range r.Objects {
+		text, err := yaml.Marshal(o.Content)
 		if err != nil {
 			t.Fatal(err)
 		}
-		out[o.key] = string(text)
+		out[o.Key] = string(text)
 	}
 	return out
 }
@@ -124,7 +124,7 @@ func TestTranslateProblems(t *testing.T) {
 				if tt.params != nil {
 					target.Instance.AdditionalParams = tt.params
 				}
-				_, ps = render(budget.New(t.Context(), budget.Limits{}), target)
+				_, ps = Render(budget.New(t.Context(), budget.Limits{}), target)
 			}
 			var lines []string
 			for _, p := range ps {
@@ -149,7 +149,7 @@ func TestTranslateWarns(t *testing.T) {
 	if ps.HasErrors() {
 		t.Fatal(ps)
 	}
-	_, ps = render(budget.New(t.Context(), budget.Limits{}), target)
+	_, ps = Render(budget.New(t.Context(), budget.Limits{}), target)
 	want := `v.yaml:16:59: the connection point n3 wants a device (vnic_type direct-physical) and does not say which: name it by k8s.v1.cni.cncf.io/resourceName in its network_interface_requirements`
 	if len(ps) != 1 || ps[0].Severity != vnfm.SeverityWarning || ps[0].String() != want {
 		t.Errorf("problems %v, want %s", ps, want)

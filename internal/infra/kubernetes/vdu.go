@@ -22,32 +22,32 @@ var workloadKinds = []schema.GroupKind{
 	{Kind: "Pod"},
 }
 
-// scaling says who decides on the replicas of a workload and how many it starts with.
-type scaling struct {
-	// vdu is the VDU that the workload is; empty when only an autoscaler decides.
-	vdu string
-	// path is where the object holds its replicas.
-	path []string
-	// count is the number of replicas that the VDU asks for, or that the manifest
+// Scaling says who decides on the replicas of a workload and how many it starts with.
+type Scaling struct {
+	// VDU is the VDU that the workload is; empty when only an autoscaler decides.
+	VDU string
+	// Path is where the object holds its replicas.
+	Path []string
+	// Count is the number of replicas that the VDU asks for, or that the manifest
 	// of an autoscaled workload starts with.
-	count      int64
-	autoscaled bool
-	// fromZero is set when the autoscaler scales to zero and back by itself.
-	fromZero bool
-	// written is set when the manifest itself has replicas at path.
-	written bool
+	Count      int64
+	Autoscaled bool
+	// FromZero is set when the autoscaler scales to zero and back by itself.
+	FromZero bool
+	// Written is set when the manifest itself has replicas at path.
+	Written bool
 }
 
-// ours reports whether the driver holds the replicas at count. Those of an
+// DriverOwned reports whether the driver holds the replicas at count. Those of an
 // autoscaled VDU are its own as long as it runs; stopped is stopped.
-func (s *scaling) ours() bool { return !s.autoscaled || (s.vdu != "" && s.count == 0) }
+func (s *Scaling) DriverOwned() bool { return !s.Autoscaled || (s.VDU != "" && s.Count == 0) }
 
 // bindVDUs finds the workload of every VDU of the flavour and takes the replicas
 // out of the manifests: the VDU has them.
-func (r *rendering) bindVDUs(t *vnfm.Target, mapping map[string]WorkloadRef, ps *vnfm.Problems) {
-	r.vdus = make(map[string]*object, len(t.Flavour.VDUs))
-	r.states = make(map[string]vnfm.VDUState, len(t.Flavour.VDUs))
-	taken := map[*object]string{}
+func (r *Rendering) bindVDUs(t *vnfm.Target, mapping map[string]WorkloadRef, ps *vnfm.Problems) {
+	r.VDUs = make(map[string]*Object, len(t.Flavour.VDUs))
+	r.States = make(map[string]vnfm.VDUState, len(t.Flavour.VDUs))
+	taken := map[*Object]string{}
 	for i := range t.Flavour.VDUs {
 		vdu := &t.Flavour.VDUs[i]
 		ref, mapped := mapping[vdu.ID]
@@ -60,30 +60,30 @@ func (r *rendering) bindVDUs(t *vnfm.Target, mapping map[string]WorkloadRef, ps 
 			continue
 		}
 		if other, twice := taken[o]; twice {
-			o.problem(ps, fmt.Sprintf("VDUs %q and %q are both %s", other, vdu.ID, o.key), "every VDU needs a workload of its own; vdu_mapping can say which")
+			o.Problem(ps, fmt.Sprintf("VDUs %q and %q are both %s", other, vdu.ID, o.Key), "every VDU needs a workload of its own; vdu_mapping can say which")
 			continue
 		}
 		taken[o] = vdu.ID
-		r.vdus[vdu.ID] = o
+		r.VDUs[vdu.ID] = o
 		count, ok := t.Counts[vdu.ID]
 		if !ok {
-			o.problem(ps, fmt.Sprintf("the number of instances of VDU %q is not known", vdu.ID), "")
+			o.Problem(ps, fmt.Sprintf("the number of instances of VDU %q is not known", vdu.ID), "")
 			continue
 		}
-		r.states[vdu.ID] = r.bindCount(t, vdu, o, count, ps)
+		r.States[vdu.ID] = r.bindCount(t, vdu, o, count, ps)
 	}
 }
 
 // bindCount gives a VDU's workload its replicas.
-func (r *rendering) bindCount(t *vnfm.Target, vdu *vnfm.VDU, o *object, count int, ps *vnfm.Problems) vnfm.VDUState {
-	state := vnfm.VDUState{Kind: o.gvk.Kind, Name: o.name}
-	fixed := o.gvk.GroupKind() == schema.GroupKind{Kind: "Pod"}
-	daemon := o.gvk.GroupKind() == schema.GroupKind{Group: "apps", Kind: "DaemonSet"}
+func (r *Rendering) bindCount(t *vnfm.Target, vdu *vnfm.VDU, o *Object, count int, ps *vnfm.Problems) vnfm.VDUState {
+	state := vnfm.VDUState{Kind: o.GVK.Kind, Name: o.Name}
+	fixed := o.GVK.GroupKind() == schema.GroupKind{Kind: "Pod"}
+	daemon := o.GVK.GroupKind() == schema.GroupKind{Group: "apps", Kind: "DaemonSet"}
 	if (fixed || daemon) && t.Instance.OperationalState == vnfm.Stopped {
 		*ps = append(*ps, vnfm.Problem{
 			Attribute: "operational_state",
 			Summary:   fmt.Sprintf("VDU %q cannot be stopped", vdu.ID),
-			Detail:    fmt.Sprintf("%s has no replicas that could be zero", o.key),
+			Detail:    fmt.Sprintf("%s has no replicas that could be zero", o.Key),
 		})
 		return state
 	}
@@ -92,28 +92,28 @@ func (r *rendering) bindCount(t *vnfm.Target, vdu *vnfm.VDU, o *object, count in
 		return state
 	case fixed:
 		if count != 1 {
-			o.problem(ps, fmt.Sprintf("VDU %q is a Pod and cannot have %d instances", vdu.ID, count), "a Pod is one instance; a Deployment or StatefulSet can be scaled")
+			o.Problem(ps, fmt.Sprintf("VDU %q is a Pod and cannot have %d instances", vdu.ID, count), "a Pod is one instance; a Deployment or StatefulSet can be scaled")
 		}
 		one := 1
 		state.Replicas = &one
 		return state
 	}
 	path := r.replicasPath(o)
-	value, written := kube.Nested(o.content, path...)
-	if r.release != nil {
-		r.release.checkCount(vdu.ID, o, value, count, ps)
+	value, written := kube.Nested(o.Content, path...)
+	if r.Release != nil {
+		r.Release.checkCount(vdu.ID, o, value, count, ps)
 	}
-	o.scaling = &scaling{vdu: vdu.ID, path: path, count: int64(count), written: written}
-	unstructured.RemoveNestedField(o.content, o.scaling.path...)
+	o.Scaling = &Scaling{VDU: vdu.ID, Path: path, Count: int64(count), Written: written}
+	unstructured.RemoveNestedField(o.Content, o.Scaling.Path...)
 	state.Replicas = &count
 	return state
 }
 
 // replicasPath returns where an object holds its replicas, as far as the package
 // tells.
-func (r *rendering) replicasPath(o *object) []string {
-	if d := r.definitions[o.gvk.GroupKind()]; d != nil {
-		if path := d.replicas[o.gvk.Version]; path != nil {
+func (r *Rendering) replicasPath(o *Object) []string {
+	if d := r.Definitions[o.GVK.GroupKind()]; d != nil {
+		if path := d.Replicas[o.GVK.Version]; path != nil {
 			return path
 		}
 	}
@@ -121,40 +121,40 @@ func (r *rendering) replicasPath(o *object) []string {
 }
 
 // findWorkload returns the object that a VDU is, or nil.
-func (r *rendering) findWorkload(t *vnfm.Target, vdu *vnfm.VDU, ref WorkloadRef, mapped bool) *object {
+func (r *Rendering) findWorkload(t *vnfm.Target, vdu *vnfm.VDU, ref WorkloadRef, mapped bool) *Object {
 	if mapped {
-		return r.pick(t, func(o *object) bool { return o.gvk.Kind == ref.Kind && o.name == ref.Name })
+		return r.findObject(t, func(o *Object) bool { return o.GVK.Kind == ref.Kind && o.Name == ref.Name })
 	}
 	names := []string{vdu.Name}
-	if r.release != nil {
-		names = r.release.names(vdu)
+	if r.Release != nil {
+		names = r.Release.workloadNames(vdu)
 	}
 	for _, name := range names {
 		for _, gk := range workloadKinds {
-			if o := r.pick(t, func(o *object) bool { return o.gvk.GroupKind() == gk && o.name == name }); o != nil {
+			if o := r.findObject(t, func(o *Object) bool { return o.GVK.GroupKind() == gk && o.Name == name }); o != nil {
 				return o
 			}
 		}
-		if o := r.pick(t, func(o *object) bool { return o.name == name && r.hasReplicas(o) }); o != nil {
+		if o := r.findObject(t, func(o *Object) bool { return o.Name == name && r.hasReplicas(o) }); o != nil {
 			return o
 		}
 	}
-	if r.release != nil {
-		return r.release.byLabel(r, vdu)
+	if r.Release != nil {
+		return r.Release.findByLabel(r, vdu)
 	}
 	return nil
 }
 
-// pick returns the object that matches; one in the namespace of the instance is
+// findObject returns the object that matches; one in the namespace of the instance is
 // preferred to one elsewhere.
-func (r *rendering) pick(t *vnfm.Target, match func(*object) bool) *object {
-	home := namespaceOf(t)
-	var found *object
-	for _, o := range r.objects {
+func (r *Rendering) findObject(t *vnfm.Target, match func(*Object) bool) *Object {
+	home := InstanceNamespace(t)
+	var found *Object
+	for _, o := range r.Objects {
 		if !match(o) {
 			continue
 		}
-		if o.namespace == "" || o.namespace == home {
+		if o.Namespace == "" || o.Namespace == home {
 			return o
 		}
 		if found == nil {
@@ -165,21 +165,21 @@ func (r *rendering) pick(t *vnfm.Target, match func(*object) bool) *object {
 }
 
 // hasReplicas reports whether the manifest of an object of any kind has replicas.
-func (r *rendering) hasReplicas(o *object) bool {
-	if slices.Contains(workloadKinds, o.gvk.GroupKind()) {
+func (r *Rendering) hasReplicas(o *Object) bool {
+	if slices.Contains(workloadKinds, o.GVK.GroupKind()) {
 		return false
 	}
-	value, ok := kube.Nested(o.content, r.replicasPath(o)...)
+	value, ok := kube.Nested(o.Content, r.replicasPath(o)...)
 	_, isNumber := value.(int64)
 	return ok && isNumber
 }
 
 // noWorkload says what was looked for and what there is.
-func (r *rendering) noWorkload(vdu *vnfm.VDU, ref WorkloadRef, mapped bool) vnfm.Problem {
+func (r *Rendering) noWorkload(vdu *vnfm.VDU, ref WorkloadRef, mapped bool) vnfm.Problem {
 	var there []string
-	for _, o := range r.objects {
-		if slices.Contains(workloadKinds, o.gvk.GroupKind()) || r.hasReplicas(o) {
-			there = append(there, o.key)
+	for _, o := range r.Objects {
+		if slices.Contains(workloadKinds, o.GVK.GroupKind()) || r.hasReplicas(o) {
+			there = append(there, o.Key)
 		}
 	}
 	slices.Sort(there)
@@ -195,8 +195,8 @@ func (r *rendering) noWorkload(vdu *vnfm.VDU, ref WorkloadRef, mapped bool) vnfm
 			Detail:    exist,
 		}
 	}
-	if r.release != nil {
-		exist += fmt.Sprintf("; nor is one named %s, nor does exactly one have the label %s", strings.Join(r.release.names(vdu)[1:], " or "), strings.Join(nameLabels, " or "))
+	if r.Release != nil {
+		exist += fmt.Sprintf("; nor is one named %s, nor does exactly one have the label %s", strings.Join(r.Release.workloadNames(vdu)[1:], " or "), strings.Join(nameLabels, " or "))
 	}
 	return vnfm.Problem{
 		Summary: fmt.Sprintf("VDU %q has no workload: there is no Deployment, StatefulSet, DaemonSet, ReplicaSet or Pod named %q", vdu.ID, vdu.Name),
@@ -206,60 +206,60 @@ func (r *rendering) noWorkload(vdu *vnfm.VDU, ref WorkloadRef, mapped bool) vnfm
 
 // bindAutoscaled finds the workloads whose replicas an autoscaler of the package
 // decides on.
-func (r *rendering) bindAutoscaled(t *vnfm.Target) {
-	for _, a := range r.objects {
+func (r *Rendering) bindAutoscaled(t *vnfm.Target) {
+	for _, a := range r.Objects {
 		ref, ok := scaleTarget(a)
 		if !ok {
 			continue
 		}
-		for _, o := range r.objects {
-			if o.gvk.Kind != ref.kind || o.name != ref.name || (ref.group != "" && ref.group != o.gvk.Group) || a.namespaceIn(t) != o.namespaceIn(t) {
+		for _, o := range r.Objects {
+			if o.GVK.Kind != ref.kind || o.Name != ref.name || (ref.group != "" && ref.group != o.GVK.Group) || a.NamespaceIn(t) != o.NamespaceIn(t) {
 				continue
 			}
-			r.setAutoscaled(o, a.gvk.Group == "keda.sh")
+			r.setAutoscaled(o, a.GVK.Group == "keda.sh")
 		}
 	}
 }
 
 // setAutoscaled leaves the replicas of an object to its autoscaler.
-func (r *rendering) setAutoscaled(o *object, fromZero bool) {
-	if o.scaling != nil {
-		o.scaling.autoscaled, o.scaling.fromZero = true, fromZero
-		if o.scaling.vdu != "" {
-			state := r.states[o.scaling.vdu]
+func (r *Rendering) setAutoscaled(o *Object, fromZero bool) {
+	if o.Scaling != nil {
+		o.Scaling.Autoscaled, o.Scaling.FromZero = true, fromZero
+		if o.Scaling.VDU != "" {
+			state := r.States[o.Scaling.VDU]
 			state.Autoscaled = true
-			if !o.scaling.ours() {
+			if !o.Scaling.DriverOwned() {
 				state.Replicas = nil
 			}
-			r.states[o.scaling.vdu] = state
+			r.States[o.Scaling.VDU] = state
 		}
 		return
 	}
 	path := r.replicasPath(o)
-	value, _ := kube.Nested(o.content, path...)
+	value, _ := kube.Nested(o.Content, path...)
 	count, ok := value.(int64)
 	if !ok {
 		return
 	}
-	o.scaling = &scaling{path: path, count: count, autoscaled: true, fromZero: fromZero, written: true}
-	unstructured.RemoveNestedField(o.content, path...)
+	o.Scaling = &Scaling{Path: path, Count: count, Autoscaled: true, FromZero: fromZero, Written: true}
+	unstructured.RemoveNestedField(o.Content, path...)
 }
 
-// namespaceIn returns the namespace of an object, that of the instance when it names none.
-func (o *object) namespaceIn(t *vnfm.Target) string {
-	if o.namespace != "" {
-		return o.namespace
+// NamespaceIn returns the namespace of an object, that of the instance when it names none.
+func (o *Object) NamespaceIn(t *vnfm.Target) string {
+	if o.Namespace != "" {
+		return o.Namespace
 	}
-	return namespaceOf(t)
+	return InstanceNamespace(t)
 }
 
 // scaleTarget returns what an autoscaler scales; ok is false when the object is
 // no autoscaler.
-func scaleTarget(o *object) (ref struct{ group, kind, name string }, ok bool) {
-	if !IsAutoscaler(o.gvk.GroupKind()) {
+func scaleTarget(o *Object) (ref struct{ group, kind, name string }, ok bool) {
+	if !IsAutoscaler(o.GVK.GroupKind()) {
 		return ref, false
 	}
-	value, _ := kube.Nested(o.content, "spec", "scaleTargetRef")
+	value, _ := kube.Nested(o.Content, "spec", "scaleTargetRef")
 	fields, _ := value.(map[string]any)
 	apiVersion, _ := fields["apiVersion"].(string)
 	if gv, err := schema.ParseGroupVersion(apiVersion); err == nil {
@@ -267,7 +267,7 @@ func scaleTarget(o *object) (ref struct{ group, kind, name string }, ok bool) {
 	}
 	ref.kind, _ = fields["kind"].(string)
 	ref.name, _ = fields["name"].(string)
-	if ref.kind == "" && o.gvk.Group == "keda.sh" {
+	if ref.kind == "" && o.GVK.Group == "keda.sh" {
 		ref.kind = "Deployment" // KEDA's default.
 	}
 	return ref, ref.kind != "" && ref.name != ""

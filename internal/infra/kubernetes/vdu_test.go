@@ -7,6 +7,7 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/targettest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -54,12 +55,12 @@ func TestVDUs(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			target := testTarget(map[string]string{"a.yaml": tt.text}, tt.counts)
+			target := targettest.Manifests(map[string]string{"a.yaml": tt.text}, tt.counts)
 			target.Instance.AdditionalParams = tt.params
 			if tt.stopped {
 				target.Instance.OperationalState = vnfm.Stopped
 			}
-			preview, ps := (&Driver{}).Preview(t.Context(), target)
+			preview, ps := Preview(t.Context(), target)
 			if tt.problem != "" {
 				if len(ps) != 1 || ps[0].String() != tt.problem {
 					t.Errorf("problems:\n%v\nwant\n%s", ps, tt.problem)
@@ -82,20 +83,20 @@ func deploymentAMF2(name string) string {
 
 func TestReplicasAreLeftOutOfTheManifest(t *testing.T) {
 	text := deploymentAMF + "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: helper}\nspec: {replicas: 2}\n"
-	target := testTarget(map[string]string{"a.yaml": text}, map[string]int{"amf": 3})
-	r, ps := render(budget.New(t.Context(), budget.Limits{}), target)
+	target := targettest.Manifests(map[string]string{"a.yaml": text}, map[string]int{"amf": 3})
+	r, ps := Render(budget.New(t.Context(), budget.Limits{}), target)
 	if ps.HasErrors() {
 		t.Fatal(ps)
 	}
-	if _, found := kube.Nested(r.objects[0].content, "spec", "replicas"); found {
+	if _, found := kube.Nested(r.Objects[0].Content, "spec", "replicas"); found {
 		t.Error("the workload of a VDU keeps its replicas")
 	}
-	if n, _ := kube.Nested(r.objects[1].content, "spec", "replicas"); n != int64(2) || r.objects[1].scaling != nil {
-		t.Errorf("a workload that is no VDU has replicas %v, scaling %v", n, r.objects[1].scaling)
+	if n, _ := kube.Nested(r.Objects[1].Content, "spec", "replicas"); n != int64(2) || r.Objects[1].Scaling != nil {
+		t.Errorf("a workload that is no VDU has replicas %v, scaling %v", n, r.Objects[1].Scaling)
 	}
-	first, _ := (&Driver{}).Preview(t.Context(), target)
+	first, _ := Preview(t.Context(), target)
 	target.Counts["amf"] = 9
-	second, _ := (&Driver{}).Preview(t.Context(), target)
+	second, _ := Preview(t.Context(), target)
 	if diff := cmp.Diff(first.Objects, second.Objects); diff != "" {
 		t.Errorf("scaling changes digests:\n%s", diff)
 	}

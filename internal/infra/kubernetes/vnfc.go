@@ -58,8 +58,8 @@ func (s *session) population(ctx context.Context) ([]*populated, error) {
 	if err := s.survey(ctx, workloads, options); err != nil {
 		return nil, err
 	}
-	ids := map[*object]string{}
-	for id, o := range s.rendering.vdus {
+	ids := map[*Object]string{}
+	for id, o := range s.rendering.VDUs {
 		ids[o] = id
 	}
 	var out []*populated
@@ -100,9 +100,9 @@ func (s *session) population(ctx context.Context) ([]*populated, error) {
 // are left out.
 func (s *session) workloads(ctx context.Context) ([]*placement, error) {
 	var out []*placement
-	for _, id := range slices.Sorted(maps.Keys(s.rendering.vdus)) {
-		o := s.rendering.vdus[id]
-		r, ok, err := s.resolveOld(ctx, o.gvk)
+	for _, id := range slices.Sorted(maps.Keys(s.rendering.VDUs)) {
+		o := s.rendering.VDUs[id]
+		r, ok, err := s.resolveOld(ctx, o.GVK)
 		if err != nil {
 			return nil, err
 		}

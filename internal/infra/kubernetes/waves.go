@@ -10,104 +10,104 @@ import (
 // The waves in which objects are made; objects of one wave are made in parallel,
 // and what the next one stands on is ready first.
 const (
-	// waveFoundation: what other objects live in or are kinds of.
-	waveFoundation = iota
-	// waveConfiguration: configuration, rights, storage, addresses.
-	waveConfiguration
-	// waveWorkload: what runs, and what looks after what runs.
-	waveWorkload
-	// waveCustom: custom resources, whose operators are workloads.
-	waveCustom
-	// waveExtension: what makes the API server call a workload; a webhook whose
+	// WaveFoundation: what other objects live in or are kinds of.
+	WaveFoundation = iota
+	// WaveConfiguration: configuration, rights, storage, addresses.
+	WaveConfiguration
+	// WaveWorkload: what runs, and what looks after what runs.
+	WaveWorkload
+	// WaveCustom: custom resources, whose operators are workloads.
+	WaveCustom
+	// WaveExtension: what makes the API server call a workload; a webhook whose
 	// pods do not run yet refuses every object.
-	waveExtension
-	waves
+	WaveExtension
+	Waves
 )
 
 // waveOfKind holds the built-in kinds by group and kind. What is absent is a
 // custom resource.
 var waveOfKind = map[string]map[string]int{
 	"": {
-		"Namespace":             waveFoundation,
-		"ConfigMap":             waveConfiguration,
-		"Endpoints":             waveConfiguration,
-		"LimitRange":            waveConfiguration,
-		"Node":                  waveConfiguration,
-		"PersistentVolume":      waveConfiguration,
-		"PersistentVolumeClaim": waveConfiguration,
-		"PodTemplate":           waveConfiguration,
-		"ResourceQuota":         waveConfiguration,
-		"Secret":                waveConfiguration,
-		"Service":               waveConfiguration,
-		"ServiceAccount":        waveConfiguration,
-		"Pod":                   waveWorkload,
-		"ReplicationController": waveWorkload,
+		"Namespace":             WaveFoundation,
+		"ConfigMap":             WaveConfiguration,
+		"Endpoints":             WaveConfiguration,
+		"LimitRange":            WaveConfiguration,
+		"Node":                  WaveConfiguration,
+		"PersistentVolume":      WaveConfiguration,
+		"PersistentVolumeClaim": WaveConfiguration,
+		"PodTemplate":           WaveConfiguration,
+		"ResourceQuota":         WaveConfiguration,
+		"Secret":                WaveConfiguration,
+		"Service":               WaveConfiguration,
+		"ServiceAccount":        WaveConfiguration,
+		"Pod":                   WaveWorkload,
+		"ReplicationController": WaveWorkload,
 	},
 	"admissionregistration.k8s.io": {
-		"MutatingAdmissionPolicy":          waveExtension,
-		"MutatingAdmissionPolicyBinding":   waveExtension,
-		"MutatingWebhookConfiguration":     waveExtension,
-		"ValidatingAdmissionPolicy":        waveExtension,
-		"ValidatingAdmissionPolicyBinding": waveExtension,
-		"ValidatingWebhookConfiguration":   waveExtension,
+		"MutatingAdmissionPolicy":          WaveExtension,
+		"MutatingAdmissionPolicyBinding":   WaveExtension,
+		"MutatingWebhookConfiguration":     WaveExtension,
+		"ValidatingAdmissionPolicy":        WaveExtension,
+		"ValidatingAdmissionPolicyBinding": WaveExtension,
+		"ValidatingWebhookConfiguration":   WaveExtension,
 	},
-	"apiextensions.k8s.io":   {"CustomResourceDefinition": waveFoundation},
-	"apiregistration.k8s.io": {"APIService": waveExtension},
+	"apiextensions.k8s.io":   {"CustomResourceDefinition": WaveFoundation},
+	"apiregistration.k8s.io": {"APIService": WaveExtension},
 	"apps": {
-		"ControllerRevision": waveConfiguration,
-		"DaemonSet":          waveWorkload,
-		"Deployment":         waveWorkload,
-		"ReplicaSet":         waveWorkload,
-		"StatefulSet":        waveWorkload,
+		"ControllerRevision": WaveConfiguration,
+		"DaemonSet":          WaveWorkload,
+		"Deployment":         WaveWorkload,
+		"ReplicaSet":         WaveWorkload,
+		"StatefulSet":        WaveWorkload,
 	},
-	"autoscaling":         {"HorizontalPodAutoscaler": waveWorkload},
-	"batch":               {"CronJob": waveWorkload, "Job": waveWorkload},
-	"coordination.k8s.io": {"Lease": waveConfiguration},
-	"discovery.k8s.io":    {"EndpointSlice": waveConfiguration},
-	"extensions":          {"Ingress": waveWorkload},
+	"autoscaling":         {"HorizontalPodAutoscaler": WaveWorkload},
+	"batch":               {"CronJob": WaveWorkload, "Job": WaveWorkload},
+	"coordination.k8s.io": {"Lease": WaveConfiguration},
+	"discovery.k8s.io":    {"EndpointSlice": WaveConfiguration},
+	"extensions":          {"Ingress": WaveWorkload},
 	"flowcontrol.apiserver.k8s.io": {
-		"FlowSchema":                 waveConfiguration,
-		"PriorityLevelConfiguration": waveConfiguration,
+		"FlowSchema":                 WaveConfiguration,
+		"PriorityLevelConfiguration": WaveConfiguration,
 	},
 	"networking.k8s.io": {
-		"IngressClass":  waveFoundation,
-		"NetworkPolicy": waveConfiguration,
-		"Ingress":       waveWorkload,
-		"IPAddress":     waveConfiguration,
-		"ServiceCIDR":   waveConfiguration,
+		"IngressClass":  WaveFoundation,
+		"NetworkPolicy": WaveConfiguration,
+		"Ingress":       WaveWorkload,
+		"IPAddress":     WaveConfiguration,
+		"ServiceCIDR":   WaveConfiguration,
 	},
-	"node.k8s.io": {"RuntimeClass": waveFoundation},
-	"policy":      {"PodDisruptionBudget": waveWorkload},
+	"node.k8s.io": {"RuntimeClass": WaveFoundation},
+	"policy":      {"PodDisruptionBudget": WaveWorkload},
 	"rbac.authorization.k8s.io": {
-		"ClusterRole":        waveConfiguration,
-		"ClusterRoleBinding": waveConfiguration,
-		"Role":               waveConfiguration,
-		"RoleBinding":        waveConfiguration,
+		"ClusterRole":        WaveConfiguration,
+		"ClusterRoleBinding": WaveConfiguration,
+		"Role":               WaveConfiguration,
+		"RoleBinding":        WaveConfiguration,
 	},
-	"scheduling.k8s.io": {"PriorityClass": waveFoundation},
+	"scheduling.k8s.io": {"PriorityClass": WaveFoundation},
 	"storage.k8s.io": {
-		"CSIDriver":             waveFoundation,
-		"StorageClass":          waveFoundation,
-		"VolumeAttributesClass": waveFoundation,
-		"VolumeAttachment":      waveConfiguration,
+		"CSIDriver":             WaveFoundation,
+		"StorageClass":          WaveFoundation,
+		"VolumeAttributesClass": WaveFoundation,
+		"VolumeAttachment":      WaveConfiguration,
 	},
 	// What pods refer to before they can start.
-	"gateway.networking.k8s.io": {"GatewayClass": waveFoundation},
-	"k8s.cni.cncf.io":           {"NetworkAttachmentDefinition": waveConfiguration},
-	"snapshot.storage.k8s.io":   {"VolumeSnapshotClass": waveFoundation},
+	"gateway.networking.k8s.io": {"GatewayClass": WaveFoundation},
+	"k8s.cni.cncf.io":           {"NetworkAttachmentDefinition": WaveConfiguration},
+	"snapshot.storage.k8s.io":   {"VolumeSnapshotClass": WaveFoundation},
 }
 
-// waveOf returns the wave of a kind.
-func waveOf(group, kind string) int {
+// WaveOf returns the wave of a kind.
+func WaveOf(group, kind string) int {
 	if w, ok := waveOfKind[group][kind]; ok {
 		return w
 	}
-	return waveCustom
+	return WaveCustom
 }
 
-// builtIn reports whether the kind is one of Kubernetes itself: it cannot come
+// BuiltIn reports whether the kind is one of Kubernetes itself: it cannot come
 // from a CustomResourceDefinition.
-func builtIn(group, kind string) bool {
+func BuiltIn(group, kind string) bool {
 	_, ok := waveOfKind[group][kind]
 	return ok && group != "gateway.networking.k8s.io" && group != "k8s.cni.cncf.io" && group != "snapshot.storage.k8s.io"
 }

@@ -33,7 +33,7 @@ func (s *session) write(ctx context.Context, p *placement) error {
 		}
 	}
 	if wantsCount(p) {
-		if err := s.setReplicas(ctx, p, p.object.scaling.count, true); err != nil {
+		if err := s.setReplicas(ctx, p, p.object.Scaling.Count, true); err != nil {
 			return err
 		}
 		p.ready = p.live.ready
@@ -50,7 +50,7 @@ func (s *session) needsWrite(p *placement) (needed, repair bool, err error) {
 	if p.live == nil {
 		return true, false, nil
 	}
-	if !s.belongs(p) || p.live.Annotations[annotationDigest] != p.object.digest {
+	if !s.belongs(p) || p.live.Annotations[annotationDigest] != p.object.Digest {
 		return true, false, nil
 	}
 	if p.live.Labels[labelInstance] != s.target.Instance.ID {
@@ -62,23 +62,23 @@ func (s *session) needsWrite(p *placement) (needed, repair bool, err error) {
 
 // lost returns the fields of an object that was applied and that the driver does
 // not own any more, as far as the live metadata does not show the same value.
-func (s *session) lost(p *placement) ([]unowned, error) {
-	set, err := owned(p.live.ManagedFields, kube.FieldManager)
+func (s *session) lost(p *placement) ([]Unowned, error) {
+	set, err := Owned(p.live.ManagedFields, kube.FieldManager)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", p, err)
 	}
 	body := applyBody(p.object, s.target, p.ref.Namespace, nil)
-	missing := slices.DeleteFunc(findUnowned(body, set), func(u unowned) bool {
+	missing := slices.DeleteFunc(FindUnowned(body, set), func(u Unowned) bool {
 		return s.metadataHolds(p, u)
 	})
-	return byElement(missing, p.live.ManagedFields)
+	return SplitLists(missing, p.live.ManagedFields)
 }
 
 // metadataHolds reports whether a label or annotation is still what was applied.
 // The package that an object was last applied from may be an earlier one, and the
 // instance may have been renamed since.
-func (s *session) metadataHolds(p *placement, u unowned) bool {
-	fields := u.path.fields()
+func (s *session) metadataHolds(p *placement, u Unowned) bool {
+	fields := u.Path.Fields()
 	if len(fields) != 3 || fields[0] != "metadata" {
 		return false
 	}
@@ -93,16 +93,16 @@ func (s *session) metadataHolds(p *placement, u unowned) bool {
 	if fields[2] == annotationPackage || fields[2] == annotationInstance {
 		return present
 	}
-	return present && value == u.value
+	return present && value == u.Value
 }
 
 // writeMain applies the object as the main manager.
 func (s *session) writeMain(ctx context.Context, p *placement, repair bool) error {
 	o := p.object
 	var replicas *int64
-	if o.scaling != nil {
+	if o.Scaling != nil {
 		if p.live == nil {
-			replicas = &o.scaling.count
+			replicas = &o.Scaling.Count
 		} else if err := s.handOver(ctx, p, kube.FieldManager); err != nil {
 			return err
 		}
@@ -162,7 +162,7 @@ func (s *session) replace(ctx context.Context, p *placement, body map[string]any
 // objects of a chart.
 func (s *session) onlyOurs(e *kube.ConflictError) bool {
 	return len(e.Conflicts) > 0 && !slices.ContainsFunc(e.Conflicts, func(c kube.FieldConflict) bool {
-		ours := c.Manager == kube.FieldManager || c.Manager == kube.ScaleFieldManager || (c.Manager == helmManager && s.rendering.release != nil)
+		ours := c.Manager == kube.FieldManager || c.Manager == kube.ScaleFieldManager || (c.Manager == helmManager && s.rendering.Release != nil)
 		return !ours
 	})
 }
@@ -180,7 +180,7 @@ func isUnchangeable(err error) bool {
 // explainWrite says where the object is written and, for a field that cannot be
 // changed, what to do.
 func (s *session) explainWrite(p *placement, err error) error {
-	err = fmt.Errorf("%s (%s): %w", p, p.object.place(), err)
+	err = fmt.Errorf("%s (%s): %w", p, p.object.Place(), err)
 	if p.live != nil && isUnchangeable(err) {
 		return fmt.Errorf("%w; %s", err, howToChange(p.item.Key))
 	}
