@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -30,61 +31,63 @@ func (d *Driver) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) err
 }
 
 func (s *session) apply(ctx context.Context) error {
-	target, err := s.place(ctx)
+	target, err := s.resolveTarget(ctx)
 	if err != nil {
 		return err
 	}
-	if err := s.refinePaths(ctx, target); err != nil {
+	if err := s.resolveReplicasPaths(ctx, target); err != nil {
 		return err
 	}
-	hooks, err := s.placeHooks(ctx)
+	hooks, err := s.resolveHooks(ctx)
 	if err != nil {
 		return err
 	}
-	all, err := s.placeInventory(ctx, slices.Concat(target, hooks))
+	all, err := s.addInventory(ctx, slices.Concat(target, hooks))
 	if err != nil {
 		return err
 	}
-	if err := s.survey(ctx, all, surveyOptions{whole: hasReadiness}); err != nil {
+	if err := s.readLive(ctx, all, readOptions{content: awaitsReadiness}); err != nil {
 		return err
 	}
-	history, strays, err := s.takeUp(ctx, all)
+	history, strays, err := s.readRelease(ctx, all)
 	if err != nil {
 		return err
 	}
 	if err := history.CheckOwner(s.target.AdoptExisting); err != nil {
 		return err
 	}
-	if err := s.checkServer(ctx, history); err != nil {
+	if err := s.checkRevisionVersion(ctx, history); err != nil {
 		return err
 	}
 	all = append(all, strays...)
 	if err := s.checkOwners(slices.Concat(target, hooks)); err != nil {
 		return err
 	}
-	home, err := s.home(ctx, target)
+	home, err := s.instanceNamespace(ctx, target)
 	if err != nil {
 		return err
 	}
 	if home != nil {
-		all = replaceHome(all, home)
-		target = append([]*placement{home}, target...)
+		all = withInstanceNamespace(all, home)
+		target = append([]*targetObject{home}, target...)
 	}
 	if err := s.save(ctx, all, true); err != nil {
 		return err
 	}
-	old := slices.DeleteFunc(slices.Clone(all), func(p *placement) bool { return p.object != nil || p == home || p.item.Hook })
-	wasChart := history == nil && slices.ContainsFunc(all, func(p *placement) bool { return p.live != nil && p.live.Annotations[AnnotationReleaseName] != "" })
-	unscaled := slices.ContainsFunc(autoscalers(old), func(p *placement) bool { return p.live != nil })
-	if err := s.awaitEnd(ctx, target); err != nil {
+	old := slices.DeleteFunc(slices.Clone(all), func(p *targetObject) bool { return p.object != nil || p == home || p.item.Hook })
+	wasChart := history == nil && slices.ContainsFunc(all, func(p *targetObject) bool {
+		return p.live != nil && p.live.Annotations[render.AnnotationReleaseName] != ""
+	})
+	unscaled := slices.ContainsFunc(autoscalers(old), func(p *targetObject) bool { return p.live != nil })
+	if err := s.awaitDeletion(ctx, target); err != nil {
 		return err
 	}
-	err = s.released(ctx, history, target, func(ctx context.Context) error {
+	err = s.asRevision(ctx, history, target, func(ctx context.Context) error {
 		if err := s.applyWaves(ctx, target, old, all); err != nil {
 			return err
 		}
 		if unscaled {
-			if err := s.recount(ctx, target); err != nil {
+			if err := s.restoreReplicas(ctx, target); err != nil {
 				return err
 			}
 		}
@@ -99,23 +102,23 @@ func (s *session) apply(ctx context.Context) error {
 		return err
 	}
 	if wasChart {
-		if err := s.forgetReleases(ctx); err != nil {
+		if err := s.deleteReleaseRecords(ctx); err != nil {
 			return err
 		}
 	}
-	if err := s.settle(ctx, target); err != nil {
+	if err := s.unmarkAdopted(ctx, target); err != nil {
 		return err
 	}
-	left := slices.DeleteFunc(all, func(p *placement) bool { return !p.item.Hook })
+	left := slices.DeleteFunc(all, func(p *targetObject) bool { return !p.item.Hook })
 	return s.save(ctx, slices.Concat(target, left), false)
 }
 
 // applyWaves writes the waves one after the other and waits until all is ready.
-func (s *session) applyWaves(ctx context.Context, target, old, all []*placement) error {
+func (s *session) applyWaves(ctx context.Context, target, old, all []*targetObject) error {
 	counter := &counter{session: s, total: len(target)}
-	for wave := range Waves {
-		if wave == WaveFoundation+1 {
-			if err := s.keepKey(ctx); err != nil {
+	for wave := range render.Waves {
+		if wave == render.WaveFoundation+1 {
+			if err := s.applyDigestKey(ctx); err != nil {
 				return err
 			}
 			if s.target.Hooks.AfterNamespaces != nil {
@@ -128,23 +131,23 @@ func (s *session) applyWaves(ctx context.Context, target, old, all []*placement)
 		if len(batch) == 0 {
 			continue
 		}
-		if wave == WaveWorkload {
+		if wave == render.WaveWorkload {
 			// An autoscaler that the target does not have would change the
 			// replicas back before it is pruned.
 			if err := s.prune(ctx, autoscalers(old)); err != nil {
 				return err
 			}
 		}
-		if wave == WaveExtension {
-			if err := s.awaitReady(ctx, target, WaveCustom); err != nil {
+		if wave == render.WaveExtension {
+			if err := s.awaitReady(ctx, target, render.WaveCustom); err != nil {
 				return err
 			}
 		}
-		now, later := s.inTurn(batch)
-		err := s.writeAll(ctx, now, counter)
+		now, later := s.splitDeferred(batch)
+		err := s.writeObjects(ctx, now, counter)
 		if err == nil && len(later) > 0 {
 			if err = s.target.Hooks.BeforeDeferred(ctx); err == nil {
-				err = s.writeAll(ctx, later, counter)
+				err = s.writeObjects(ctx, later, counter)
 			}
 		}
 		// What was made is recorded also when the wave failed or was interrupted.
@@ -154,7 +157,7 @@ func (s *session) applyWaves(ctx context.Context, target, old, all []*placement)
 		if err != nil {
 			return err
 		}
-		if wave == WaveFoundation {
+		if wave == render.WaveFoundation {
 			if err := s.awaitFoundation(ctx, target); err != nil {
 				return err
 			}
@@ -166,12 +169,12 @@ func (s *session) applyWaves(ctx context.Context, target, old, all []*placement)
 			return err
 		}
 	}
-	return s.awaitReady(ctx, target, Waves)
+	return s.awaitReady(ctx, target, render.Waves)
 }
 
-// inTurn splits a wave into the objects that are written now and those whose change has to
+// splitDeferred splits a wave into the objects that are written now and those whose change has to
 // wait for these.
-func (s *session) inTurn(batch []*placement) (now, later []*placement) {
+func (s *session) splitDeferred(batch []*targetObject) (now, later []*targetObject) {
 	for _, p := range batch {
 		if s.target.Hooks.Defer != nil && p.live != nil && s.target.Hooks.Defer(&p.item) {
 			later = append(later, p)
@@ -182,9 +185,9 @@ func (s *session) inTurn(batch []*placement) (now, later []*placement) {
 	return now, later
 }
 
-func (s *session) writeAll(ctx context.Context, batch []*placement, done *counter) error {
+func (s *session) writeObjects(ctx context.Context, batch []*targetObject, done *counter) error {
 	return s.each(ctx, len(batch), false, func(ctx context.Context, i int) error {
-		if err := s.write(ctx, batch[i]); err != nil {
+		if err := s.writeObject(ctx, batch[i]); err != nil {
 			return err
 		}
 		done.add(ctx)
@@ -192,8 +195,8 @@ func (s *session) writeAll(ctx context.Context, batch []*placement, done *counte
 	})
 }
 
-func ofWave(all []*placement, wave int) []*placement {
-	var out []*placement
+func ofWave(all []*targetObject, wave int) []*targetObject {
+	var out []*targetObject
 	for _, p := range all {
 		if p.wave == wave {
 			out = append(out, p)
@@ -202,10 +205,10 @@ func ofWave(all []*placement, wave int) []*placement {
 	return out
 }
 
-func autoscalers(all []*placement) []*placement {
-	var out []*placement
+func autoscalers(all []*targetObject) []*targetObject {
+	var out []*targetObject
 	for _, p := range all {
-		if IsAutoscaler(gvkOf(&p.item).GroupKind()) {
+		if render.IsAutoscaler(gvkOf(&p.item).GroupKind()) {
 			out = append(out, p)
 		}
 	}
@@ -217,9 +220,9 @@ type counter struct {
 	session *session
 	total   int
 
-	mu    sync.Mutex
-	count int
-	said  time.Time
+	mu     sync.Mutex
+	count  int
+	saidAt time.Time
 }
 
 const counterEvery = 500 * time.Millisecond
@@ -228,8 +231,8 @@ func (c *counter) add(ctx context.Context) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.count++
-	if now := time.Now(); now.Sub(c.said) >= counterEvery {
-		c.said = now
+	if now := time.Now(); now.Sub(c.saidAt) >= counterEvery {
+		c.saidAt = now
 		c.session.progress(ctx, "%d/%d objects applied", c.count, c.total)
 	}
 }
@@ -240,11 +243,11 @@ func (c *counter) done(ctx context.Context) {
 	c.session.progress(ctx, "%d/%d objects applied", c.count, c.total)
 }
 
-// awaitEnd waits until objects that are being deleted are gone, so that they can
+// awaitDeletion waits until objects that are being deleted are gone, so that they can
 // be made again.
-func (s *session) awaitEnd(ctx context.Context, target []*placement) error {
+func (s *session) awaitDeletion(ctx context.Context, target []*targetObject) error {
 	var refs []kube.Ref
-	var ending []*placement
+	var ending []*targetObject
 	for _, p := range target {
 		if p.live != nil && p.live.DeletionTimestamp != nil {
 			refs = append(refs, p.ref)
@@ -272,7 +275,7 @@ func (s *session) awaitEnd(ctx context.Context, target []*placement) error {
 }
 
 // awaitReady waits for all objects up to a wave.
-func (s *session) awaitReady(ctx context.Context, target []*placement, upTo int) error {
+func (s *session) awaitReady(ctx context.Context, target []*targetObject, upTo int) error {
 	var refs []kube.Ref
 	options := s.waitOptions(ctx, instanceSelector(s.target.Instance.ID))
 	options.Rules = map[int]*kube.Rule{}
@@ -305,7 +308,7 @@ func (s *session) waitOptions(ctx context.Context, selector string) kube.WaitOpt
 
 // save stores the inventory when it has changed: everything that is or may be on
 // the server, or only what still is there.
-func (s *session) save(ctx context.Context, all []*placement, announce bool) error {
+func (s *session) save(ctx context.Context, all []*targetObject, announce bool) error {
 	items := make([]vnfm.InventoryItem, 0, len(all))
 	for _, p := range all {
 		if announce || p.item.UID != "" {
@@ -322,18 +325,18 @@ func (s *session) save(ctx context.Context, all []*placement, announce bool) err
 	return nil
 }
 
-// markTaken notes that an object existed before the instance took it over, until
+// markAdopted notes that an object existed before the instance took it over, until
 // settle: what fails in between must not cost the object.
-func (s *session) markTaken(ctx context.Context, p *placement) error {
-	if p.live == nil || s.belongs(p) || s.leftBehind(p) {
+func (s *session) markAdopted(ctx context.Context, p *targetObject) error {
+	if p.live == nil || s.belongs(p) || s.isRetained(p) {
 		return nil
 	}
 	return s.client.PatchMetadata(ctx, p.ref, nil, map[string]*string{annotationRetained: &s.target.Instance.Name})
 }
 
-// settle ends what an apply began: objects that were taken over are the instance's
+// unmarkAdopted ends what an apply began: objects that were taken over are the instance's
 // for good. Until now a termination would have left them behind.
-func (s *session) settle(ctx context.Context, target []*placement) error {
+func (s *session) unmarkAdopted(ctx context.Context, target []*targetObject) error {
 	return s.each(ctx, len(target), false, func(ctx context.Context, i int) error {
 		p := target[i]
 		if p.live == nil {

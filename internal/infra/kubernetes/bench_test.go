@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/targettest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -25,7 +26,7 @@ func BenchmarkRender(b *testing.B) {
 			target := targettest.Manifests(files, vdus)
 			b.ReportAllocs()
 			for b.Loop() {
-				r, ps := Render(budget.New(b.Context(), budget.Limits{}), target)
+				r, ps := render.Render(budget.New(b.Context(), budget.Limits{}), target)
 				if ps.HasErrors() {
 					b.Fatal(ps)
 				}
@@ -44,21 +45,21 @@ func BenchmarkDrift(b *testing.B) {
 		b.Run(fmt.Sprintf("objects=%d", n), func(b *testing.B) {
 			files, vdus := sizedManifests(n, "1")
 			target := targettest.Manifests(files, vdus)
-			r, ps := Render(budget.New(b.Context(), budget.Limits{}), target)
+			r, ps := render.Render(budget.New(b.Context(), budget.Limits{}), target)
 			if ps.HasErrors() {
 				b.Fatal(ps)
 			}
 			s := &session{target: target, rendering: r, namespace: "core"}
-			placements := make([]*placement, 0, n)
+			placements := make([]*targetObject, 0, n)
 			for _, o := range r.Objects {
-				p := &placement{object: o, ref: kube.Ref{Namespace: "core", Name: o.Name}, item: vnfm.InventoryItem{Key: o.Key}}
+				p := &targetObject{object: o, ref: kube.Ref{Namespace: "core", Name: o.Name}, item: vnfm.InventoryItem{Key: o.Key}}
 				p.live = &live{ObjectMeta: metav1.ObjectMeta{ManagedFields: []metav1.ManagedFieldsEntry{ownedWhole(b, applyBody(o, target, "core", nil))}}}
 				placements = append(placements, p)
 			}
 			b.ReportAllocs()
 			for b.Loop() {
 				for _, p := range placements {
-					lost, err := s.lost(p)
+					lost, err := s.lostFields(p)
 					if err != nil {
 						b.Fatal(err)
 					}

@@ -3,6 +3,7 @@ package kubernetes
 import (
 	"context"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -35,10 +36,10 @@ func (d *Driver) CheckVIM(ctx context.Context, spec vnfm.VIMSpec) (vnfm.VIMCheck
 
 // Preview implements vnfm.InfraDriver.
 func (d *Driver) Preview(ctx context.Context, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
-	return Preview(ctx, t)
+	return render.Preview(ctx, t)
 }
 
 // Render implements vnfm.InfraDriver.
 func (d *Driver) Render(ctx context.Context, t *vnfm.Target) (*vnfm.Rendering, vnfm.Problems) {
-	return YAML(ctx, t)
+	return render.YAML(ctx, t)
 }

@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -29,16 +30,16 @@ func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnf
 	}
 	ctx, cancel := context.WithTimeout(ctx, dryRunLimit)
 	defer cancel()
-	lacking := s.lacking(ctx, keys)
-	objects := s.judgeable(keys)
-	trial := &trial{session: s, stop: cancel, findings: make([]finding, len(objects))}
+	lacking := s.missingRights(ctx, keys)
+	objects := s.dryRunnable(keys)
+	trial := &dryRun{session: s, stop: cancel, findings: make([]finding, len(objects))}
 	// The end of the time is a finding, not an error.
 	_ = s.each(ctx, len(objects), true, func(ctx context.Context, i int) error {
-		trial.try(ctx, i, objects[i])
+		trial.tryObject(ctx, i, objects[i])
 		return nil
 	})
-	if ctx.Err() != nil && trial.silence == "" {
-		trial.silence = fmt.Sprintf("the time of %s was over", dryRunLimit)
+	if ctx.Err() != nil && trial.incomplete == "" {
+		trial.incomplete = fmt.Sprintf("the time of %s was over", dryRunLimit)
 	}
 	problems := trial.problems(objects)
 	if lacking != nil {
@@ -46,17 +47,17 @@ func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnf
 	}
 	if release := s.rendering.Release; release != nil && slices.Contains(keys, release.Key()) {
 		// That the server does not answer has been told.
-		if p, err := s.unfit(ctx); err == nil && p != nil {
+		if p, err := s.checkKubeVersion(ctx); err == nil && p != nil {
 			problems = append(problems, *p)
 		}
 	}
 	return problems, nil
 }
 
-// lacking says which rights the credentials lack for the kinds of the objects with these keys
+// missingRights says which rights the credentials lack for the kinds of the objects with these keys
 // in the namespace of the instance, nil for none. A VIM that does not tell is no finding: what
 // it refuses of the objects is told of them.
-func (s *session) lacking(ctx context.Context, keys []string) *vnfm.Problem {
+func (s *session) missingRights(ctx context.Context, keys []string) *vnfm.Problem {
 	namespace := s.target.Instance.Namespace
 	var resources []kube.Resource
 	for _, o := range s.rendering.Objects {
@@ -82,19 +83,19 @@ func (s *session) lacking(ctx context.Context, keys []string) *vnfm.Problem {
 	}
 }
 
-// judgeable returns the objects with these keys whose kind does not change itself.
-func (s *session) judgeable(keys []string) []*Object {
+// dryRunnable returns the objects with these keys whose kind does not change itself.
+func (s *session) dryRunnable(keys []string) []*render.Object {
 	wanted := make(map[string]bool, len(keys))
 	for _, key := range keys {
 		wanted[key] = true
 	}
 	changing := map[schema.GroupKind]bool{}
 	for _, o := range s.rendering.Objects {
-		if d := DefinitionOf(o); d != nil && wanted[o.Key] {
+		if d := render.DefinitionOf(o); d != nil && wanted[o.Key] {
 			changing[schema.GroupKind{Group: d.Group, Kind: d.Kind}] = true
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(s.rendering.Objects), func(o *Object) bool {
+	return slices.DeleteFunc(slices.Clone(s.rendering.Objects), func(o *render.Object) bool {
 		return !wanted[o.Key] || changing[o.GVK.GroupKind()]
 	})
 }
@@ -105,19 +106,19 @@ type finding struct {
 	text    string
 }
 
-// trial collects what the API server says of objects that are tried.
-type trial struct {
+// dryRun collects what the API server says of objects that are tried.
+type dryRun struct {
 	session *session
 	// stop ends the trial: what keeps one object from being judged keeps all.
 	stop     context.CancelFunc
 	mu       sync.Mutex
 	findings []finding
-	// silence is why not all objects were judged.
-	silence string
+	// incomplete is why not all objects were judged.
+	incomplete string
 }
 
-func (t *trial) try(ctx context.Context, i int, o *Object) {
-	err := t.session.tryObject(ctx, o)
+func (t *dryRun) tryObject(ctx context.Context, i int, o *render.Object) {
+	err := t.session.dryRunObject(ctx, o)
 	if err == nil {
 		return
 	}
@@ -129,14 +130,14 @@ func (t *trial) try(ctx context.Context, i int, o *Object) {
 	if errors.As(err, &unknown) {
 		refusal = kube.RefusedForNow
 	}
-	if isUnchangeable(err) {
-		text += "; " + howToChange(o.Key)
+	if isImmutable(err) {
+		text += "; " + immutableAdvice(o.Key)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if refusal == kube.Unanswered || refusal == kube.NotAllowed {
-		if t.silence == "" {
-			t.silence = text
+		if t.incomplete == "" {
+			t.incomplete = text
 			t.stop()
 		}
 		return
@@ -147,7 +148,7 @@ func (t *trial) try(ctx context.Context, i int, o *Object) {
 // problems says what was found: an error for each object that cannot be as it is
 // written, one warning for all that cannot be as things stand, and one when not all
 // objects were judged.
-func (t *trial) problems(objects []*Object) vnfm.Problems {
+func (t *dryRun) problems(objects []*render.Object) vnfm.Problems {
 	var ps vnfm.Problems
 	var forNow []string
 	for i, f := range t.findings {
@@ -170,26 +171,26 @@ func (t *trial) problems(objects []*Object) vnfm.Problems {
 			Detail:   strings.Join(forNow, "\n"),
 		})
 	}
-	if t.silence != "" {
+	if t.incomplete != "" {
 		ps = append(ps, vnfm.Problem{
 			Severity: vnfm.SeverityWarning,
 			Summary:  "the plan was not tried on the VIM as a whole",
-			Detail:   t.silence + "\nThe apply tells what the API server refuses. To plan without asking it, set server_dry_run = false.",
+			Detail:   t.incomplete + "\nThe apply tells what the API server refuses. To plan without asking it, set server_dry_run = false.",
 		})
 	}
 	return ps
 }
 
-// tryObject applies an object as write would, without storing it. Nothing is said
+// dryRunObject applies an object as write would, without storing it. Nothing is said
 // of an object whose namespace is missing, or which would be replaced.
-func (s *session) tryObject(ctx context.Context, o *Object) error {
+func (s *session) dryRunObject(ctx context.Context, o *render.Object) error {
 	r, served, err := s.resolveKind(ctx, o.GVK)
 	if err != nil || !served {
 		return err
 	}
-	p := s.placed(o, r)
+	p := s.newTargetObject(o, r)
 	known := slices.ContainsFunc(s.target.Instance.Inventory, func(i vnfm.InventoryItem) bool {
-		return i.UID != "" && IdentityOf(&i) == IdentityOf(&p.item)
+		return i.UID != "" && render.IdentityOf(&i) == render.IdentityOf(&p.item)
 	})
 	var replicas *int64
 	if o.Scaling != nil && !known {
@@ -207,14 +208,14 @@ func (s *session) tryObject(ctx context.Context, o *Object) error {
 		_, err = s.client.Apply(ctx, p.ref, body, options)
 	}
 	if apierrors.IsInvalid(err) && known {
-		err = s.orIntrusion(ctx, p, err)
-		if errors.As(err, &conflict) && (s.target.ForceConflicts || s.repairs(p)) {
+		err = s.foreignElementConflict(ctx, p, err)
+		if errors.As(err, &conflict) && (s.target.ForceConflicts || s.isRepair(p)) {
 			// The apply displaces it first, which cannot be tried.
 			return nil
 		}
 	}
 	switch {
-	case kube.IsNamespaceMissing(err), isUnchangeable(err) && s.replaceable(p):
+	case kube.IsNamespaceMissing(err), isImmutable(err) && s.replaceable(p):
 		return nil
 	default:
 		return err
@@ -223,8 +224,8 @@ func (s *session) tryObject(ctx context.Context, o *Object) error {
 
 // wouldRepair reports whether a conflict is with ourselves, or over an object that
 // drifted and that is put back by force.
-func (s *session) wouldRepair(ctx context.Context, p *placement, conflict *kube.ConflictError) (bool, error) {
-	if s.onlyOurs(conflict) {
+func (s *session) wouldRepair(ctx context.Context, p *targetObject, conflict *kube.ConflictError) (bool, error) {
+	if s.onlyOwnManagers(conflict) {
 		return true, nil
 	}
 	obj, err := s.client.Get(ctx, p.ref)
@@ -232,11 +233,11 @@ func (s *session) wouldRepair(ctx context.Context, p *placement, conflict *kube.
 		return false, err
 	}
 	p.live = liveOf(p, obj, false)
-	return s.repairs(p), nil
+	return s.isRepair(p), nil
 }
 
-// repairs reports whether a write of a live object would put back what was applied
+// isRepair reports whether a write of a live object would put back what was applied
 // last.
-func (s *session) repairs(p *placement) bool {
+func (s *session) isRepair(p *targetObject) bool {
 	return s.belongs(p) && p.live.Annotations[annotationDigest] == p.object.Digest
 }

@@ -32,28 +32,28 @@ func (s *session) heal(ctx context.Context, h *vnfm.HealSpec) error {
 			return err
 		}
 	}
-	vdus, err := s.population(ctx)
+	vdus, err := s.podsOfVDUs(ctx)
 	if err != nil {
 		return err
 	}
-	var restarted, replaced []*populated
+	var restarted, replaced []*vduPods
 	for _, v := range vdus {
 		switch {
 		case v.workload.live == nil:
 			// It is gone altogether, which an apply puts right and not a heal.
 		case h.Whole() || slices.Contains(h.VDUIDs, v.id):
 			// A restart leaves the claims of the pods alone.
-			if restartable(v.workload) && (!h.Storage || v.workload.item.Kind != setKind.Kind) {
+			if restartable(v.workload) && (!h.Storage || v.workload.item.Kind != statefulSetKind.Kind) {
 				restarted = append(restarted, v)
 			} else {
 				replaced = append(replaced, v)
 			}
 		default:
-			o, err := s.outgoing(ctx, v, h.Storage, func(pod *corev1.Pod) bool { return slices.Contains(h.VNFCIDs, vnfcID(v.id, pod.Name)) })
+			o, err := s.planReplacement(ctx, v, h.Storage, func(pod *corev1.Pod) bool { return slices.Contains(h.VNFCIDs, vnfcID(v.id, pod.Name)) })
 			if err != nil {
 				return err
 			}
-			if err := s.replacePods(ctx, v, o, o.standing(v)); err != nil {
+			if err := s.replacePods(ctx, v, o, o.remaining(v)); err != nil {
 				return err
 			}
 		}
@@ -71,7 +71,7 @@ func (s *session) heal(ctx context.Context, h *vnfm.HealSpec) error {
 
 // restartable reports whether a workload replaces its pods by itself when its pod
 // template changes.
-func restartable(p *placement) bool {
+func restartable(p *targetObject) bool {
 	if p.item.Group != "apps" {
 		return false
 	}
@@ -88,12 +88,12 @@ func restartable(p *placement) bool {
 
 // restart marks the pod templates of workloads and waits until all pods follow
 // them. A template that has the mark of this operation already is not changed.
-func (s *session) restart(ctx context.Context, vdus []*populated, mark string) error {
+func (s *session) restart(ctx context.Context, vdus []*vduPods, mark string) error {
 	var refs []kube.Ref
 	err := s.each(ctx, len(vdus), false, func(ctx context.Context, i int) error {
 		p := vdus[i].workload
 		s.progress(ctx, "restarting %s", p)
-		body := identified(p)
+		body := applyIdentity(p)
 		kube.SetNested(body, mark, "spec", "template", "metadata", "annotations", annotationHealed)
 		_, err := s.client.Apply(ctx, p.ref, body, kube.ApplyOptions{FieldManager: kube.RestartFieldManager, Force: true})
 		return err

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/helm"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 )
 
@@ -16,23 +17,23 @@ import (
 // They are in the inventory from the beginning, so that none outlives the instance,
 // but they are not part of what the instance is compared with.
 
-// placeHooks finds the places of the objects of hooks. Hooks that the server does
+// resolveHooks finds the places of the objects of hooks. Hooks that the server does
 // not know the kind of are told when they are to run: a chart may bring it.
-func (s *session) placeHooks(ctx context.Context) ([]*placement, error) {
-	var out []*placement
-	taken := map[Identity]bool{}
+func (s *session) resolveHooks(ctx context.Context) ([]*targetObject, error) {
+	var out []*targetObject
+	taken := map[render.Identity]bool{}
 	for _, o := range s.rendering.HookObjects() {
-		r, ok, err := s.resolveOld(ctx, o.GVK)
+		r, ok, err := s.resolveExisting(ctx, o.GVK)
 		if err != nil {
 			return nil, err
 		}
 		if !ok {
 			continue
 		}
-		p := s.placed(o, r)
+		p := s.newTargetObject(o, r)
 		p.item.Hook = true
-		if !taken[IdentityOf(&p.item)] {
-			taken[IdentityOf(&p.item)] = true
+		if !taken[render.IdentityOf(&p.item)] {
+			taken[render.IdentityOf(&p.item)] = true
 			out = append(out, p)
 			s.hooks = append(s.hooks, p)
 		}
@@ -44,7 +45,7 @@ func (s *session) placeHooks(ctx context.Context) ([]*placement, error) {
 // ends it.
 func (s *session) runHooks(ctx context.Context, e helm.Event) error {
 	release := s.rendering.Release
-	var done []*Hook
+	var done []*render.Hook
 	for _, h := range release.HooksAt(e) {
 		for _, own := range release.Hooks {
 			if own.Hook != h {
@@ -59,7 +60,7 @@ func (s *session) runHooks(ctx context.Context, e helm.Event) error {
 			err = fmt.Errorf("the %s hook %s (%s) failed: %w", e, own.Object.Key, own.Object.Place(), err)
 			if ctx.Err() == nil {
 				// What removing it says is of no interest beside why it failed.
-				_ = s.removeHooks(ctx, []*Hook{own}, helm.HookFailed)
+				_ = s.removeHooks(ctx, []*render.Hook{own}, helm.HookFailed)
 				_ = s.removeHooks(ctx, done, helm.HookSucceeded)
 			}
 			return err
@@ -69,8 +70,8 @@ func (s *session) runHooks(ctx context.Context, e helm.Event) error {
 }
 
 // runHook makes the object of a hook and waits until it has done its work.
-func (s *session) runHook(ctx context.Context, h *Hook) error {
-	p, err := s.hookPlace(ctx, h)
+func (s *session) runHook(ctx context.Context, h *render.Hook) error {
+	p, err := s.hookObject(ctx, h)
 	if err != nil {
 		return err
 	}
@@ -100,7 +101,7 @@ func (s *session) runHook(ctx context.Context, h *Hook) error {
 	return err
 }
 
-func (s *session) writeHook(ctx context.Context, p *placement) error {
+func (s *session) writeHook(ctx context.Context, p *targetObject) error {
 	body := applyBody(p.object, s.target, p.ref.Namespace, nil)
 	obj, err := s.client.Apply(ctx, p.ref, body, kube.ApplyOptions{FieldManager: kube.FieldManager, Force: true})
 	if err != nil {
@@ -111,8 +112,8 @@ func (s *session) writeHook(ctx context.Context, p *placement) error {
 	return nil
 }
 
-// hookPlace returns the place of a hook's object.
-func (s *session) hookPlace(ctx context.Context, h *Hook) (*placement, error) {
+// hookObject returns the place of a hook's object.
+func (s *session) hookObject(ctx context.Context, h *render.Hook) (*targetObject, error) {
 	for _, p := range s.hooks {
 		if p.object == h.Object {
 			return p, nil
@@ -122,7 +123,7 @@ func (s *session) hookPlace(ctx context.Context, h *Hook) (*placement, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := s.placed(h.Object, r)
+	p := s.newTargetObject(h.Object, r)
 	p.item.Hook = true
 	s.hooks = append(s.hooks, p)
 	return p, nil
@@ -131,12 +132,12 @@ func (s *session) hookPlace(ctx context.Context, h *Hook) (*placement, error) {
 // removeHooks removes the objects of hooks, the last one first, as far as they have
 // one of the policies. Definitions stay, as they do with Helm: all objects of their
 // kinds would go.
-func (s *session) removeHooks(ctx context.Context, hooks []*Hook, policies ...helm.Policy) error {
+func (s *session) removeHooks(ctx context.Context, hooks []*render.Hook, policies ...helm.Policy) error {
 	for _, h := range slices.Backward(hooks) {
 		if !slices.ContainsFunc(policies, h.Has) || h.Object.GVK.Kind == "CustomResourceDefinition" {
 			continue
 		}
-		p, err := s.hookPlace(ctx, h)
+		p, err := s.hookObject(ctx, h)
 		if err != nil {
 			return err
 		}
@@ -150,7 +151,7 @@ func (s *session) removeHooks(ctx context.Context, hooks []*Hook, policies ...he
 	return nil
 }
 
-func (s *session) removeHook(ctx context.Context, p *placement) error {
+func (s *session) removeHook(ctx context.Context, p *targetObject) error {
 	options := kube.DeleteOptions{UID: p.live.UID, Propagation: metav1.DeletePropagationForeground}
 	if err := s.client.Delete(ctx, p.ref, options); err != nil {
 		return fmt.Errorf("removing the object of hook %s: %w", p, err)

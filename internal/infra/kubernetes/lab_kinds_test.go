@@ -107,11 +107,11 @@ func TestLabRefreshRequests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	places, err := s.placeKnown(l.ctx)
+	places, err := s.resolveServed(l.ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
-	order, _ := scopesOf(places)
+	order, _ := byCollection(places)
 	for _, k := range order {
 		path := "GET /apis/" + k.gvr.Group + "/" + k.gvr.Version
 		if k.gvr.Group == "" {

@@ -18,7 +18,7 @@ func (l *lab) asHelm(text string) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		l.t.Fatal(err)
 	}
-	l.kubectl("apply", "--server-side", "--force-conflicts", "--field-manager", helmManager, "-f", file)
+	l.kubectl("apply", "--server-side", "--force-conflicts", "--field-manager", helmFieldManager, "-f", file)
 }
 
 // TestLabHelmLetsGo takes fields back that Helm's command has applied. What it alone
@@ -51,7 +51,7 @@ spec: { scaleTargetRef: { apiVersion: apps/v1, kind: Deployment, name: amf }, mi
 	l.inSync()
 	l.expectHistory("1 deployed")
 	got := strings.TrimSpace(l.kubectl("get", "deployment", "amf", "--show-managed-fields", "-o", "jsonpath={.spec.replicas} {.spec.template.spec.containers[0].env} {.metadata.managedFields[*].manager}"))
-	if !strings.HasPrefix(got, "4  terraform-provider-vnf") || strings.Contains(got, helmManager+" ") || strings.HasSuffix(got, helmManager) {
+	if !strings.HasPrefix(got, "4  terraform-provider-vnf") || strings.Contains(got, helmFieldManager+" ") || strings.HasSuffix(got, helmFieldManager) {
 		t.Errorf("replicas, environment and managers: %s", got)
 	}
 	l.kubectl("annotate", "deployment", "amf", "example.com/mark=end")

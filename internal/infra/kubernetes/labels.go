@@ -1,6 +1,7 @@
 package kubernetes
 
 import (
+	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -34,7 +35,7 @@ func instanceSelector(id string) string { return labelInstance + "=" + id }
 
 // stamp sets the labels and annotations of the driver on an object that is going
 // to be applied. The maps of the rendered object are copied, never changed.
-func stamp(meta map[string]any, o *Object, instance *vnfm.Instance, packageID string) {
+func stamp(meta map[string]any, o *render.Object, instance *vnfm.Instance, packageID string) {
 	meta["labels"] = kube.Merged(meta["labels"], map[string]any{labelInstance: instance.ID})
 	meta["annotations"] = kube.Merged(meta["annotations"], map[string]any{
 		annotationInstance: instance.Name,
@@ -47,7 +48,7 @@ func stamp(meta map[string]any, o *Object, instance *vnfm.Instance, packageID st
 // applyBody returns what is sent to the server: the rendered object in its namespace,
 // with the driver's labels, and with replicas when they are given. The rendered
 // object is not changed and shared as far as possible.
-func applyBody(o *Object, t *vnfm.Target, namespace string, replicas *int64) map[string]any {
+func applyBody(o *render.Object, t *vnfm.Target, namespace string, replicas *int64) map[string]any {
 	out := kube.Merged(o.Content, nil)
 	meta := kube.Merged(o.Content["metadata"], nil)
 	delete(meta, "namespace")

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/targettest"
 )
@@ -18,7 +19,7 @@ kind: Deployment
 metadata: {name: amf, namespace: written, labels: {app: amf}}
 spec: {replicas: 1, paused: false, template: {metadata: {labels: {app: amf}}}}
 `}, map[string]int{"amf": 3})
-	r, ps := Render(budget.New(t.Context(), budget.Limits{}), target)
+	r, ps := render.Render(budget.New(t.Context(), budget.Limits{}), target)
 	if ps.HasErrors() {
 		t.Fatal(ps)
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/drift"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -19,11 +21,11 @@ func (d *Driver) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observation
 	if err != nil {
 		return nil, err
 	}
-	all, err := s.placeKnown(ctx)
+	all, err := s.resolveServed(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.observeScopes(ctx, all); err != nil {
+	if err := s.readObserved(ctx, all); err != nil {
 		return nil, err
 	}
 	found := make([]string, len(all))
@@ -36,7 +38,7 @@ func (d *Driver) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observation
 		return nil, err
 	}
 	out := &vnfm.Observation{VDUs: map[string]vnfm.VDUState{}, Objects: make(map[string]string, len(all))}
-	vdus := map[*Object]string{}
+	vdus := map[*render.Object]string{}
 	for id, o := range s.rendering.VDUs {
 		vdus[o] = id
 	}
@@ -60,53 +62,53 @@ func (d *Driver) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observation
 	return out, nil
 }
 
-// placeKnown finds the places of the target's objects. Those whose kind the
+// resolveServed finds the places of the target's objects. Those whose kind the
 // server does not know cannot be there.
-func (s *session) placeKnown(ctx context.Context) ([]*placement, error) {
-	recorded := make(map[Identity]string, len(s.target.Instance.Inventory))
+func (s *session) resolveServed(ctx context.Context) ([]*targetObject, error) {
+	recorded := make(map[render.Identity]string, len(s.target.Instance.Inventory))
 	for i := range s.target.Instance.Inventory {
 		item := &s.target.Instance.Inventory[i]
-		recorded[IdentityOf(item)] = item.UID
+		recorded[render.IdentityOf(item)] = item.UID
 	}
-	var out []*placement
+	var out []*targetObject
 	for _, o := range s.rendering.Objects {
-		r, ok, err := s.resolveOld(ctx, o.GVK)
+		r, ok, err := s.resolveExisting(ctx, o.GVK)
 		if err != nil {
 			return nil, err
 		}
 		if !ok {
 			continue
 		}
-		p := s.placed(o, r)
-		p.item.UID, p.recorded = recorded[IdentityOf(&p.item)], false
-		_, p.recorded = recorded[IdentityOf(&p.item)]
+		p := s.newTargetObject(o, r)
+		p.item.UID, p.recorded = recorded[render.IdentityOf(&p.item)], false
+		_, p.recorded = recorded[render.IdentityOf(&p.item)]
 		out = append(out, p)
 	}
-	return out, s.refinePaths(ctx, out)
+	return out, s.resolveReplicasPaths(ctx, out)
 }
 
-// observeScopes surveys the objects that carry the instance's label. Where one is
+// readObserved surveys the objects that carry the instance's label. Where one is
 // missing, a second look without the label tells a lost label from a lost object.
-func (s *session) observeScopes(ctx context.Context, all []*placement) error {
-	options := surveyOptions{selector: instanceSelector(s.target.Instance.ID), whole: isScaled, keep: true}
-	if err := s.survey(ctx, all, options); err != nil {
+func (s *session) readObserved(ctx context.Context, all []*targetObject) error {
+	options := readOptions{selector: instanceSelector(s.target.Instance.ID), content: isScaled, keepContent: true}
+	if err := s.readLive(ctx, all, options); err != nil {
 		return err
 	}
-	var missing []*placement
+	var missing []*targetObject
 	for _, p := range all {
 		if p.live == nil && (p.recorded || p.object.Shared) {
 			missing = append(missing, p)
 		}
 	}
 	options.selector = ""
-	if err := s.survey(ctx, missing, options); err != nil {
+	if err := s.readLive(ctx, missing, options); err != nil {
 		return err
 	}
 	for _, p := range missing {
 		switch {
 		case p.live == nil || s.belongs(p):
 		case p.object.Shared:
-			p.foreign = true
+			p.shared = true
 		default:
 			p.live = nil
 		}
@@ -114,10 +116,10 @@ func (s *session) observeScopes(ctx context.Context, all []*placement) error {
 	return nil
 }
 
-func isScaled(p *placement) bool { return p.object != nil && p.object.Scaling != nil }
+func isScaled(p *targetObject) bool { return p.object != nil && p.object.Scaling != nil }
 
 // observedVDU is what the workload of a VDU is now.
-func (s *session) observedVDU(id string, p *placement) vnfm.VDUState {
+func (s *session) observedVDU(id string, p *targetObject) vnfm.VDUState {
 	state := s.rendering.States[id]
 	if state.Replicas != nil && p.live.replicas != nil {
 		n := int(*p.live.replicas)
@@ -129,25 +131,25 @@ func (s *session) observedVDU(id string, p *placement) vnfm.VDUState {
 // compareObject returns the digest of an object that is as it was applied, the
 // digest of what was applied when that is something else, or what drifted; it is
 // empty for an object that is not there.
-func (s *session) compareObject(ctx context.Context, p *placement) (string, error) {
+func (s *session) compareObject(ctx context.Context, p *targetObject) (string, error) {
 	if p.live == nil {
 		if finishedByItself(p) {
 			return p.object.Digest, nil
 		}
 		return "", nil
 	}
-	if p.foreign {
+	if p.shared {
 		return p.object.Digest, nil
 	}
 	applied := p.live.Annotations[annotationDigest]
 	if applied != "" && applied != p.object.Digest {
 		return applied, nil
 	}
-	candidates, err := s.lost(p)
+	candidates, err := s.lostFields(p)
 	if err != nil {
 		return "", err
 	}
-	different, err := s.confirmed(ctx, p, candidates)
+	different, err := s.confirmDrift(ctx, p, candidates)
 	if err != nil {
 		return "", err
 	}
@@ -157,16 +159,16 @@ func (s *session) compareObject(ctx context.Context, p *placement) (string, erro
 		different = append(different, strings.Join(p.object.Scaling.Path, "."))
 	}
 	if len(different) > 0 {
-		return Describe(different), nil
+		return drift.Describe(different), nil
 	}
 	return p.object.Digest, nil
 }
 
-// confirmed compares the values of fields that the driver lost. Those of labels
+// confirmDrift compares the values of fields that the driver lost. Those of labels
 // and annotations are known already to differ.
-func (s *session) confirmed(ctx context.Context, p *placement, candidates []Unowned) ([]string, error) {
+func (s *session) confirmDrift(ctx context.Context, p *targetObject, candidates []drift.Unowned) ([]string, error) {
 	var different []string
-	rest := slices.DeleteFunc(candidates, func(u Unowned) bool {
+	rest := slices.DeleteFunc(candidates, func(u drift.Unowned) bool {
 		fields := u.Path.Fields()
 		if len(fields) != 3 || fields[0] != "metadata" || (fields[1] != "labels" && fields[1] != "annotations") {
 			return false
@@ -185,7 +187,7 @@ func (s *session) confirmed(ctx context.Context, p *placement, candidates []Unow
 		}
 		content = obj.Object
 	}
-	intruders, err := FindForeign(rest, p.live.ManagedFields, content)
+	intruders, err := drift.FindForeign(rest, p.live.ManagedFields, content)
 	if err != nil {
 		return nil, fmt.Errorf("comparing %s: %w", p, err)
 	}
@@ -194,23 +196,23 @@ func (s *session) confirmed(ctx context.Context, p *placement, candidates []Unow
 			different = append(different, path.String())
 		}
 	}
-	return append(different, Differences(rest, content)...), nil
+	return append(different, drift.Differences(rest, content)...), nil
 }
 
 // replicasDrifted reports whether somebody else has set the replicas that the
 // driver is to hold.
-func replicasDrifted(p *placement) (bool, error) {
+func replicasDrifted(p *targetObject) (bool, error) {
 	scaling := p.object.Scaling
 	if scaling == nil || !scaling.DriverOwned() || p.live.replicas == nil || *p.live.replicas == scaling.Count {
 		return false, nil
 	}
-	mine, err := OwnsPath(p.live.ManagedFields, scaling.Path, kube.FieldManager, kube.ScaleFieldManager)
+	mine, err := drift.OwnsPath(p.live.ManagedFields, scaling.Path, kube.FieldManager, kube.ScaleFieldManager)
 	return !mine, err
 }
 
 // finishedByItself reports whether an absent object has done its work: a Job that
 // was made and that removes itself some time after it has ended.
-func finishedByItself(p *placement) bool {
+func finishedByItself(p *targetObject) bool {
 	if p.object.GVK.Group != "batch" || p.object.GVK.Kind != "Job" || p.item.UID == "" {
 		return false
 	}

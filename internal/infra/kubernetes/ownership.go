@@ -14,9 +14,9 @@ import (
 // label is so when the inventory knows its UID, or had announced it and it was
 // written by a manager of ours; and so is what Helm's command made of the
 // instance's release.
-func (s *session) belongs(p *placement) bool {
+func (s *session) belongs(p *targetObject) bool {
 	switch id := p.live.Labels[labelInstance]; {
-	case id == s.target.Instance.ID, id == "" && s.releaseOurs && s.ofRelease(p):
+	case id == s.target.Instance.ID, id == "" && s.ownsRelease && s.isOfRelease(p):
 		return true
 	case id != "" || !p.recorded:
 		return false
@@ -27,9 +27,9 @@ func (s *session) belongs(p *placement) bool {
 	}
 }
 
-// leftBehind reports whether a terminated instance of the same name left the
+// isRetained reports whether a terminated instance of the same name left the
 // object for its successor.
-func (s *session) leftBehind(p *placement) bool {
+func (s *session) isRetained(p *targetObject) bool {
 	name, ok := p.live.Annotations[annotationRetained]
 	return ok && p.live.Labels[labelInstance] == "" && name == s.target.Instance.Name
 }
@@ -37,14 +37,14 @@ func (s *session) leftBehind(p *placement) bool {
 // checkOwners returns a *vnfm.ConflictError for every object of the target that
 // exists and is somebody else's. It is called before anything is written. A shared
 // object that somebody else brought is used as it is.
-func (s *session) checkOwners(all []*placement) error {
+func (s *session) checkOwners(all []*targetObject) error {
 	var errs []error
 	for _, p := range all {
-		if p.object == nil || p.live == nil || s.belongs(p) || s.leftBehind(p) {
+		if p.object == nil || p.live == nil || s.belongs(p) || s.isRetained(p) {
 			continue
 		}
 		if p.object.Shared {
-			p.foreign = true
+			p.shared = true
 			continue
 		}
 		if id := p.live.Labels[labelInstance]; id != "" {
@@ -66,7 +66,7 @@ func (s *session) checkOwners(all []*placement) error {
 			Detail: "it existed before; remove it, or set adopt_existing to take it over",
 		})
 	}
-	return joined(errs)
+	return joinErrors(errs)
 }
 
 // writers names the field managers of an object, to say whose it may be.

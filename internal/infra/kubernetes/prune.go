@@ -8,31 +8,32 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 )
 
 // prune removes objects that the inventory has and the target has not, in the
 // reverse order of the waves. Volume claims stay, for an instance of the same
 // name to take over again: what they hold may be wanted when the objects are not.
-func (s *session) prune(ctx context.Context, old []*placement) error {
+func (s *session) prune(ctx context.Context, old []*targetObject) error {
 	r := removal{session: s}
-	for wave := Waves - 1; wave >= 0; wave-- {
-		var batch []*placement
+	for wave := render.Waves - 1; wave >= 0; wave-- {
+		var batch []*targetObject
 		for _, p := range ofWave(old, wave) {
 			if p.live != nil && s.belongs(p) {
 				batch = append(batch, p)
 			}
 		}
-		if wave == WaveFoundation {
+		if wave == render.WaveFoundation {
 			var err error
-			if batch, err = r.release(ctx, batch); err != nil {
+			if batch, err = r.removable(ctx, batch); err != nil {
 				return err
 			}
 		}
 		if len(batch) > 0 {
-			s.progress(ctx, "removing %s", listed(batch))
+			s.progress(ctx, "removing %s", firstNames(batch))
 		}
-		if err := r.wave(ctx, batch); err != nil {
+		if err := r.removeWave(ctx, batch); err != nil {
 			return fmt.Errorf("removing objects that the package does not have any more: %w", err)
 		}
 	}
@@ -42,8 +43,8 @@ func (s *session) prune(ctx context.Context, old []*placement) error {
 	return nil
 }
 
-// listed names the first objects of a list.
-func listed(all []*placement) string {
+// firstNames names the first objects of a list.
+func firstNames(all []*targetObject) string {
 	const most = 3
 	text := ""
 	for i, p := range all {
@@ -68,21 +69,21 @@ type removal struct {
 	deleteVolumes bool
 	// grace is the grace period of pods in seconds; nil takes each pod's own.
 	grace *int64
-	// keepHome and keepDefinitions leave the instance's own namespace and the
+	// keepNamespace and keepDefinitions leave the instance's own namespace and the
 	// definitions of kinds behind, also when nobody else uses them.
-	keepHome, keepDefinitions bool
-	// leftBehind, when set, hears what stays although it was to be deleted.
-	leftBehind func(object, reason string)
-	// blind is set where pods may not be seen: workloads are then deleted in the
+	keepNamespace, keepDefinitions bool
+	// onKept, when set, hears what stays although it was to be deleted.
+	onKept func(object, reason string)
+	// podsForbidden is set where pods may not be seen: workloads are then deleted in the
 	// foreground, which waits for them.
-	blind bool
+	podsForbidden bool
 }
 
 // controllers are workloads whose pods must be gone before what they use goes.
-func isController(p *placement) bool {
+func isWorkload(p *targetObject) bool {
 	switch p.item.Group {
 	case "apps":
-		return p.wave == WaveWorkload
+		return p.wave == render.WaveWorkload
 	case "batch":
 		return true
 	case "":
@@ -92,26 +93,28 @@ func isController(p *placement) bool {
 	}
 }
 
-func isClaim(p *placement) bool { return p.item.Group == "" && p.item.Kind == "PersistentVolumeClaim" }
+func isClaim(p *targetObject) bool {
+	return p.item.Group == "" && p.item.Kind == "PersistentVolumeClaim"
+}
 
-func isPod(p *placement) bool { return p.item.Group == "" && p.item.Kind == "Pod" }
+func isPod(p *targetObject) bool { return p.item.Group == "" && p.item.Kind == "Pod" }
 
-// wave removes the objects of one wave and waits until they are gone. All are
+// removeWave removes the objects of one wave and waits until they are gone. All are
 // tried, also after one has failed. What stays loses its label before anything goes.
-func (r *removal) wave(ctx context.Context, batch []*placement) error {
+func (r *removal) removeWave(ctx context.Context, batch []*targetObject) error {
 	s := r.session
-	var staying, going []*placement
+	var staying, going []*targetObject
 	for _, p := range batch {
-		if r.stays(p) {
+		if r.isKept(p) {
 			staying = append(staying, p)
 		} else {
 			going = append(going, p)
 		}
 	}
-	if err := s.each(ctx, len(staying), true, func(ctx context.Context, i int) error { return s.leaveBehind(ctx, staying[i]) }); err != nil {
+	if err := s.each(ctx, len(staying), true, func(ctx context.Context, i int) error { return s.retain(ctx, staying[i]) }); err != nil {
 		return err
 	}
-	heads, owned := headsOf(going)
+	heads, owned := splitOwned(going)
 	if err := r.remove(ctx, heads); err != nil {
 		return err
 	}
@@ -120,13 +123,13 @@ func (r *removal) wave(ctx context.Context, batch []*placement) error {
 
 // remove deletes objects and waits until they, and the pods of workloads among them,
 // are gone.
-func (r *removal) remove(ctx context.Context, going []*placement) error {
+func (r *removal) remove(ctx context.Context, going []*targetObject) error {
 	s := r.session
-	members, seen, err := s.familyOf(ctx, going)
+	members, seen, err := s.findPodOwners(ctx, going)
 	if err != nil {
 		return err
 	}
-	r.blind = !seen
+	r.podsForbidden = !seen
 	if err := r.delete(ctx, going); err != nil {
 		return err
 	}
@@ -135,19 +138,19 @@ func (r *removal) remove(ctx context.Context, going []*placement) error {
 	}
 	var refs []kube.Ref
 	for _, p := range going {
-		if r.lingers(p) {
+		if r.endsLater(p) {
 			refs = append(refs, p.ref)
 		}
 	}
 	return s.client.WaitGone(ctx, refs, s.waitOptions(ctx, ""))
 }
 
-// headsOf tells the objects of a batch that none of the others owns from those that
+// splitOwned tells the objects of a batch that none of the others owns from those that
 // one does. The controller of an owner may need what it owns until it has done with
 // it: a Cluster of Cluster API that loses its machine templates, or its control plane
 // before its nodes, is stranded. So what is owned goes after its owner, with which most
 // of it has gone by then.
-func headsOf(batch []*placement) (heads, owned []*placement) {
+func splitOwned(batch []*targetObject) (heads, owned []*targetObject) {
 	uids := make(map[types.UID]bool, len(batch))
 	for _, p := range batch {
 		uids[p.live.UID] = true
@@ -162,27 +165,27 @@ func headsOf(batch []*placement) (heads, owned []*placement) {
 	return heads, owned
 }
 
-// stays reports whether an object is left behind for an instance of the same name:
+// isKept reports whether an object is left behind for an instance of the same name:
 // a claim, unless claims are to be deleted, what its own policy keeps, and
 // everything that the instance took over and that its first apply did not get to be
 // ready with. That was there before, and is not the instance's own to delete yet.
-func (r *removal) stays(p *placement) bool {
+func (r *removal) isKept(p *targetObject) bool {
 	_, takenOver := p.live.Annotations[annotationRetained]
-	return takenOver || p.live.Annotations[AnnotationResourcePolicy] == PolicyKeep || (isClaim(p) && !r.deleteVolumes)
+	return takenOver || p.live.Annotations[render.AnnotationResourcePolicy] == render.PolicyKeep || (isClaim(p) && !r.deleteVolumes)
 }
 
-// lingers reports whether the object may still be there after its deletion was
+// endsLater reports whether the object may still be there after its deletion was
 // accepted. Everything else is gone with the answer.
-func (r *removal) lingers(p *placement) bool {
-	return (r.blind && isController(p)) || isPod(p) || isClaim(p) || p.wave == WaveFoundation || len(p.live.Finalizers) > 0
+func (r *removal) endsLater(p *targetObject) bool {
+	return (r.podsForbidden && isWorkload(p)) || isPod(p) || isClaim(p) || p.wave == render.WaveFoundation || len(p.live.Finalizers) > 0
 }
 
 // delete deletes objects: those of one kind together where that is possible, which is
 // one request for all of them, and the others one by one.
-func (r *removal) delete(ctx context.Context, going []*placement) error {
+func (r *removal) delete(ctx context.Context, going []*targetObject) error {
 	s := r.session
-	order, groups := scopesOf(going)
-	alone := make([][]*placement, len(order))
+	order, groups := byCollection(going)
+	alone := make([][]*targetObject, len(order))
 	err := s.each(ctx, len(order), true, func(ctx context.Context, i int) error {
 		var err error
 		alone[i], err = r.deleteTogether(ctx, groups[order[i]])
@@ -202,12 +205,12 @@ func (r *removal) delete(ctx context.Context, going []*placement) error {
 // deleteTogether deletes the objects of one kind and namespace by the instance's
 // label and returns those that have to be deleted one by one. That the server does
 // not offer or allow it, or could not do it to the end, is no failure.
-func (r *removal) deleteTogether(ctx context.Context, group []*placement) (alone []*placement, err error) {
+func (r *removal) deleteTogether(ctx context.Context, group []*targetObject) (alone []*targetObject, err error) {
 	s, first := r.session, group[0]
-	labelled := func(p *placement) bool { return p.live.Labels[labelInstance] == s.target.Instance.ID }
-	together := slices.DeleteFunc(slices.Clone(group), func(p *placement) bool { return !labelled(p) })
+	labelled := func(p *targetObject) bool { return p.live.Labels[labelInstance] == s.target.Instance.ID }
+	together := slices.DeleteFunc(slices.Clone(group), func(p *targetObject) bool { return !labelled(p) })
 	// A Lease of the instance's label is the one under which it is worked on.
-	if !r.all || len(together) < 2 || first.wave == WaveFoundation || first.item.Kind == "Lease" ||
+	if !r.all || len(together) < 2 || first.wave == render.WaveFoundation || first.item.Kind == "Lease" ||
 		!slices.Contains(first.ref.Resource.Verbs, "deletecollection") {
 		return group, nil
 	}
@@ -222,9 +225,9 @@ func (r *removal) deleteTogether(ctx context.Context, group []*placement) (alone
 }
 
 // options are how objects of a kind are deleted.
-func (r *removal) options(p *placement) kube.DeleteOptions {
+func (r *removal) options(p *targetObject) kube.DeleteOptions {
 	options := kube.DeleteOptions{Propagation: metav1.DeletePropagationBackground}
-	if r.blind && isController(p) {
+	if r.podsForbidden && isWorkload(p) {
 		options.Propagation = metav1.DeletePropagationForeground
 	}
 	if isPod(p) {
@@ -233,8 +236,8 @@ func (r *removal) options(p *placement) kube.DeleteOptions {
 	return options
 }
 
-// leaveBehind takes the instance's mark from an object and notes for whom it waits.
-func (s *session) leaveBehind(ctx context.Context, p *placement) error {
+// retain takes the instance's mark from an object and notes for whom it waits.
+func (s *session) retain(ctx context.Context, p *targetObject) error {
 	name := s.target.Instance.Name
 	return s.client.PatchMetadata(ctx, p.ref,
 		map[string]*string{labelInstance: nil},

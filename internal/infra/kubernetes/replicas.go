@@ -9,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/drift"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 )
 
@@ -19,9 +21,9 @@ import (
 // the scale manager takes the replicas before the main manager lets go of them:
 // the count never jumps to one in between.
 
-// identified is what an apply of single fields of an object that exists begins
+// applyIdentity is what an apply of single fields of an object that exists begins
 // with. The UID keeps it from making an object that has gone meanwhile.
-func identified(p *placement) map[string]any {
+func applyIdentity(p *targetObject) map[string]any {
 	meta := map[string]any{"name": p.ref.Name, "uid": string(p.live.UID)}
 	if p.ref.Namespace != "" {
 		meta["namespace"] = p.ref.Namespace
@@ -35,8 +37,8 @@ func identified(p *placement) map[string]any {
 
 // setReplicas sets the replicas of an object that exists, as the scale manager. Without force
 // somebody else who sets another number is a *kube.ConflictError.
-func (s *session) setReplicas(ctx context.Context, p *placement, n int64, force bool) error {
-	body := identified(p)
+func (s *session) setReplicas(ctx context.Context, p *targetObject, n int64, force bool) error {
+	body := applyIdentity(p)
 	kube.SetNested(body, n, p.object.Scaling.Path...)
 	obj, err := s.client.Apply(ctx, p.ref, body, kube.ApplyOptions{FieldManager: kube.ScaleFieldManager, Force: force})
 	if err != nil {
@@ -46,12 +48,12 @@ func (s *session) setReplicas(ctx context.Context, p *placement, n int64, force 
 	return nil
 }
 
-// handOver gives the replicas to the scale manager while a manager that is going to
+// handOverReplicas gives the replicas to the scale manager while a manager that is going to
 // let go of them still holds them, with the number that the object is to have: that
 // of the VDU, or the one that an autoscaler has chosen.
-func (s *session) handOver(ctx context.Context, p *placement, from string) error {
+func (s *session) handOverReplicas(ctx context.Context, p *targetObject, from string) error {
 	scaling := p.object.Scaling
-	held, byScale, err := OwnsReplicas(p.live.ManagedFields, scaling.Path, from)
+	held, byScale, err := drift.OwnsReplicas(p.live.ManagedFields, scaling.Path, from)
 	if err != nil || !held || (byScale && !scaling.DriverOwned()) {
 		return err
 	}
@@ -73,15 +75,15 @@ func (s *session) handOver(ctx context.Context, p *placement, from string) error
 			return err
 		}
 		p.live = liveOf(p, obj, false)
-		if held, _, err := OwnsReplicas(p.live.ManagedFields, scaling.Path, from); err != nil || !held {
+		if held, _, err := drift.OwnsReplicas(p.live.ManagedFields, scaling.Path, from); err != nil || !held {
 			return err
 		}
 	}
 }
 
-// wantsCount reports whether a live object has another number of replicas than
+// needsReplicas reports whether a live object has another number of replicas than
 // the driver is to hold it at.
-func wantsCount(p *placement) bool {
+func needsReplicas(p *targetObject) bool {
 	if p.object == nil || p.object.Scaling == nil || p.live == nil {
 		return false
 	}
@@ -94,20 +96,20 @@ func wantsCount(p *placement) bool {
 	return scaling.VDU != "" && !scaling.FromZero && now != nil && *now == 0
 }
 
-// recount sets the replicas once more after an autoscaler was removed: its
+// restoreReplicas sets the replicas once more after an autoscaler was removed: its
 // controller may have been at work when it went, and have had the last word.
-func (s *session) recount(ctx context.Context, target []*placement) error {
-	var scaled, changed []*placement
+func (s *session) restoreReplicas(ctx context.Context, target []*targetObject) error {
+	var scaled, changed []*targetObject
 	for _, p := range target {
 		if isScaled(p) {
 			scaled = append(scaled, p)
 		}
 	}
-	if err := s.survey(ctx, scaled, surveyOptions{selector: instanceSelector(s.target.Instance.ID), whole: isScaled}); err != nil {
+	if err := s.readLive(ctx, scaled, readOptions{selector: instanceSelector(s.target.Instance.ID), content: isScaled}); err != nil {
 		return err
 	}
 	for _, p := range scaled {
-		if wantsCount(p) {
+		if needsReplicas(p) {
 			changed = append(changed, p)
 		}
 	}
@@ -120,23 +122,23 @@ func (s *session) recount(ctx context.Context, target []*placement) error {
 	if err != nil {
 		return err
 	}
-	return s.awaitReady(ctx, target, Waves)
+	return s.awaitReady(ctx, target, render.Waves)
 }
 
-// refinePaths finds out where custom resources hold their replicas when neither
+// resolveReplicasPaths finds out where custom resources hold their replicas when neither
 // their manifest nor a definition in the package tells. Each kind is asked for once.
-func (s *session) refinePaths(ctx context.Context, all []*placement) error {
+func (s *session) resolveReplicasPaths(ctx context.Context, all []*targetObject) error {
 	paths := map[schema.GroupVersionKind][]string{}
 	for _, p := range all {
 		o := p.object
-		if o == nil || o.Scaling == nil || o.Scaling.Written || BuiltIn(o.GVK.Group, o.GVK.Kind) || !p.ref.Resource.Scale ||
+		if o == nil || o.Scaling == nil || o.Scaling.Written || render.BuiltIn(o.GVK.Group, o.GVK.Kind) || !p.ref.Resource.Scale ||
 			s.rendering.Definitions[o.GVK.GroupKind()] != nil {
 			continue
 		}
 		path, known := paths[o.GVK]
 		if !known {
 			var err error
-			if path, err = s.replicasOf(ctx, p.ref.Resource); err != nil {
+			if path, err = s.replicasPathOf(ctx, p.ref.Resource); err != nil {
 				return fmt.Errorf("finding out where %s holds its replicas: %w", p, err)
 			}
 			paths[o.GVK] = path
@@ -150,8 +152,8 @@ func (s *session) refinePaths(ctx context.Context, all []*placement) error {
 	return nil
 }
 
-// replicasOf asks the definition of a kind where its objects hold their replicas.
-func (s *session) replicasOf(ctx context.Context, kind kube.Resource) ([]string, error) {
+// replicasPathOf asks the definition of a kind where its objects hold their replicas.
+func (s *session) replicasPathOf(ctx context.Context, kind kube.Resource) ([]string, error) {
 	r, err := s.client.Resource(ctx, schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"})
 	if err != nil {
 		return nil, err
@@ -160,5 +162,5 @@ func (s *session) replicasOf(ctx context.Context, kind kube.Resource) ([]string,
 	if err != nil {
 		return nil, err
 	}
-	return ReadDefinition(obj.Object).Replicas[kind.GVK.Version], nil
+	return render.ReadDefinition(obj.Object).Replicas[kind.GVK.Version], nil
 }

@@ -38,19 +38,19 @@ func (s *session) scale(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	options := surveyOptions{selector: instanceSelector(s.target.Instance.ID), whole: func(*placement) bool { return true }}
-	if err := s.survey(ctx, workloads, options); err != nil {
+	options := readOptions{selector: instanceSelector(s.target.Instance.ID), content: func(*targetObject) bool { return true }}
+	if err := s.readLive(ctx, workloads, options); err != nil {
 		return err
 	}
 	// What is gone comes back, at its count, with the repair that follows.
-	workloads = slices.DeleteFunc(workloads, func(p *placement) bool { return p.live == nil })
-	var changed []*placement
+	workloads = slices.DeleteFunc(workloads, func(p *targetObject) bool { return p.live == nil })
+	var changed []*targetObject
 	for _, p := range workloads {
-		if wantsCount(p) {
+		if needsReplicas(p) {
 			changed = append(changed, p)
 		}
 	}
-	if err := s.condemn(ctx, changed); err != nil {
+	if err := s.markForDeletion(ctx, changed); err != nil {
 		return err
 	}
 	err = s.each(ctx, len(changed), false, func(ctx context.Context, i int) error {
@@ -77,13 +77,13 @@ func (s *session) scale(ctx context.Context) error {
 // chooses the pods that are to go: the cheapest ones first.
 const annotationDeletionCost = "controller.kubernetes.io/pod-deletion-cost"
 
-// cheapest is the lowest cost that there is.
-var cheapest = strconv.Itoa(math.MinInt32)
+// lowestDeletionCost is the lowest cost that there is.
+var lowestDeletionCost = strconv.Itoa(math.MinInt32)
 
-// condemn marks the named VNFCs of the workloads that lose some, so that they are
+// markForDeletion marks the named VNFCs of the workloads that lose some, so that they are
 // the ones that go. Nothing is marked unless all of them can go.
-func (s *session) condemn(ctx context.Context, changed []*placement) error {
-	shrinking := map[*placement]int64{}
+func (s *session) markForDeletion(ctx context.Context, changed []*targetObject) error {
+	shrinking := map[*targetObject]int64{}
 	for _, p := range changed {
 		if now := p.live.replicas; now != nil && *now > p.object.Scaling.Count {
 			shrinking[p] = *now - p.object.Scaling.Count
@@ -92,7 +92,7 @@ func (s *session) condemn(ctx context.Context, changed []*placement) error {
 	if len(s.target.ScaleInVNFCIDs) == 0 || len(shrinking) == 0 {
 		return nil
 	}
-	vdus, err := s.population(ctx)
+	vdus, err := s.podsOfVDUs(ctx)
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func (s *session) condemn(ctx context.Context, changed []*placement) error {
 	for _, v := range vdus {
 		for p, lost := range shrinking {
 			if p.object == v.workload.object {
-				condemned = append(condemned, s.victims(v, lost, &problems)...)
+				condemned = append(condemned, s.selectPods(v, lost, &problems)...)
 			}
 		}
 	}
@@ -114,12 +114,12 @@ func (s *session) condemn(ctx context.Context, changed []*placement) error {
 	}
 	return s.each(ctx, len(condemned), false, func(ctx context.Context, i int) error {
 		ref := kube.Ref{Resource: resource, Namespace: condemned[i].Namespace, Name: condemned[i].Name}
-		return s.client.PatchMetadata(ctx, ref, nil, map[string]*string{annotationDeletionCost: &cheapest})
+		return s.client.PatchMetadata(ctx, ref, nil, map[string]*string{annotationDeletionCost: &lowestDeletionCost})
 	})
 }
 
-// victims returns the named pods of a VDU that loses some.
-func (s *session) victims(v *populated, lost int64, problems *vnfm.Problems) []*corev1.Pod {
+// selectPods returns the named pods of a VDU that loses some.
+func (s *session) selectPods(v *vduPods, lost int64, problems *vnfm.Problems) []*corev1.Pod {
 	refuse := func(summary, detail string) {
 		*problems = append(*problems, vnfm.Problem{Attribute: "scale_in_vnfc_ids", Summary: summary, Detail: detail})
 	}

@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -22,7 +23,7 @@ type session struct {
 	// recorder is nil when the call only looks.
 	recorder vnfm.Recorder
 	// rendering is nil when the package has been lost.
-	rendering *Rendering
+	rendering *render.Rendering
 	// namespace receives namespaced objects that name none.
 	namespace string
 	workers   int
@@ -30,10 +31,10 @@ type session struct {
 	unlock func(ctx context.Context)
 
 	// hooks are the places of the objects that hooks make.
-	hooks []*placement
-	// releaseOurs is set once the history has shown that the release of the chart is
+	hooks []*targetObject
+	// ownsRelease is set once the history has shown that the release of the chart is
 	// the instance's.
-	releaseOurs bool
+	ownsRelease bool
 	// saved is what the inventory was last saved as.
 	saved []vnfm.InventoryItem
 }
@@ -44,7 +45,7 @@ func (d *Driver) open(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) (*se
 	if err != nil {
 		return nil, err
 	}
-	rendering, problems := Render(budget.New(ctx, budget.Limits{}), t)
+	rendering, problems := render.Render(budget.New(ctx, budget.Limits{}), t)
 	if err := problems.Err(); err != nil {
 		return nil, err
 	}
@@ -70,7 +71,7 @@ func (d *Driver) connect(t *vnfm.Target, r vnfm.Recorder) (*session, error) {
 		client:    client,
 		target:    t,
 		recorder:  r,
-		namespace: InstanceNamespace(t),
+		namespace: render.InstanceNamespace(t),
 		workers:   workers,
 		unlock:    func(context.Context) {},
 	}, nil
@@ -194,12 +195,12 @@ func (s *session) each(ctx context.Context, n int, tryAll bool, f func(ctx conte
 	if err := ctx.Err(); err != nil && len(errs) == 0 && next < n {
 		errs = append(errs, err)
 	}
-	return joined(errs)
+	return joinErrors(errs)
 }
 
-// joined joins errors. Calls that were cut off by the end of the context say
+// joinErrors joins errors. Calls that were cut off by the end of the context say
 // all the same: one of them is enough.
-func joined(errs []error) error {
+func joinErrors(errs []error) error {
 	var out []error
 	interrupted := false
 	for _, err := range errs {

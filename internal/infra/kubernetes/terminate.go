@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -35,7 +36,7 @@ func (d *Driver) Terminate(ctx context.Context, t *vnfm.Target, spec vnfm.Termin
 	}
 	if t.Package != nil && t.Flavour != nil {
 		// A package that cannot be rendered any more must not block its removal.
-		if rendering, problems := Render(budget.New(ctx, budget.Limits{}), t); !problems.HasErrors() {
+		if rendering, problems := render.Render(budget.New(ctx, budget.Limits{}), t); !problems.HasErrors() {
 			s.rendering = rendering
 		}
 	}
@@ -43,11 +44,11 @@ func (d *Driver) Terminate(ctx context.Context, t *vnfm.Target, spec vnfm.Termin
 }
 
 func (s *session) terminate(ctx context.Context, spec vnfm.TerminateSpec) error {
-	all, err := s.find(ctx, spec.Volumes)
+	all, err := s.findAll(ctx, spec.Volumes)
 	if err != nil {
 		return err
 	}
-	history, strays, err := s.takeUp(ctx, all)
+	history, strays, err := s.readRelease(ctx, all)
 	if err != nil {
 		return err
 	}
@@ -56,26 +57,26 @@ func (s *session) terminate(ctx context.Context, spec vnfm.TerminateSpec) error 
 	if err := s.save(ctx, all, true); err != nil {
 		return err
 	}
-	end, err := s.uninstalling(ctx, spec, history, all)
+	end, err := s.beginUninstall(ctx, spec, history, all)
 	if err != nil {
 		return err
 	}
 	r := removal{
-		session: s, all: true, deleteVolumes: deletes(spec.Volumes), grace: graceOf(spec),
-		keepHome: spec.Namespace == vnfm.SharedKeep, keepDefinitions: spec.Definitions == vnfm.SharedKeep,
-		leftBehind: spec.LeftBehind,
+		session: s, all: true, deleteVolumes: deletesVolumes(spec.Volumes), grace: graceOf(spec),
+		keepNamespace: spec.Namespace == vnfm.SharedKeep, keepDefinitions: spec.Definitions == vnfm.SharedKeep,
+		onKept: spec.LeftBehind,
 	}
-	for wave := Waves - 1; wave >= 0; wave-- {
+	for wave := render.Waves - 1; wave >= 0; wave-- {
 		// A hook of the termination may have removed its object already.
-		batch := slices.DeleteFunc(ofWave(all, wave), func(p *placement) bool { return p.live == nil })
-		if wave == WaveFoundation {
+		batch := slices.DeleteFunc(ofWave(all, wave), func(p *targetObject) bool { return p.live == nil })
+		if wave == render.WaveFoundation {
 			if err := end(ctx); err != nil {
 				return err
 			}
-			if err := s.forgetKey(ctx); err != nil {
+			if err := s.deleteDigestKey(ctx); err != nil {
 				return err
 			}
-			if batch, err = r.release(ctx, batch); err != nil {
+			if batch, err = r.removable(ctx, batch); err != nil {
 				return err
 			}
 			// The Lease goes before the namespace that it may be in.
@@ -84,8 +85,8 @@ func (s *session) terminate(ctx context.Context, spec vnfm.TerminateSpec) error 
 		if len(batch) == 0 {
 			continue
 		}
-		s.progress(ctx, "removing %s", listed(batch))
-		if err := r.wave(ctx, batch); err != nil {
+		s.progress(ctx, "removing %s", firstNames(batch))
+		if err := r.removeWave(ctx, batch); err != nil {
 			return err
 		}
 	}
@@ -106,23 +107,23 @@ func graceOf(spec vnfm.TerminateSpec) *int64 {
 	}
 }
 
-// find returns what is on the server of the instance, with the claims that its
+// findAll returns what is on the server of the instance, with the claims that its
 // StatefulSets made when those are to be deleted.
-func (s *session) find(ctx context.Context, volumes vnfm.VolumePolicy) ([]*placement, error) {
-	known, err := s.knownPlaces(ctx)
+func (s *session) findAll(ctx context.Context, volumes vnfm.VolumePolicy) ([]*targetObject, error) {
+	known, err := s.expectedObjects(ctx)
 	if err != nil {
 		return nil, err
 	}
-	scopes, err := s.searchScopes(ctx, known)
+	scopes, err := s.collectionsToSearch(ctx, known)
 	if err != nil {
 		return nil, err
 	}
-	all, err := s.findLabelled(ctx, known, scopes)
+	all, err := s.findByLabel(ctx, known, scopes)
 	if err != nil {
 		return nil, err
 	}
-	if deletes(volumes) {
-		made, err := s.claimsOfSets(ctx, all, volumes == vnfm.VolumesDeleteNew)
+	if deletesVolumes(volumes) {
+		made, err := s.statefulSetClaims(ctx, all, volumes == vnfm.VolumesDeleteNew)
 		if err != nil {
 			return nil, err
 		}
@@ -131,39 +132,39 @@ func (s *session) find(ctx context.Context, volumes vnfm.VolumePolicy) ([]*place
 	return all, nil
 }
 
-// knownPlaces returns the places of the inventory and of the package.
-func (s *session) knownPlaces(ctx context.Context) ([]*placement, error) {
-	var known []*placement
-	taken := map[Identity]bool{}
+// expectedObjects returns the places of the inventory and of the package.
+func (s *session) expectedObjects(ctx context.Context) ([]*targetObject, error) {
+	var known []*targetObject
+	taken := map[render.Identity]bool{}
 	if s.rendering != nil {
 		for _, o := range slices.Concat(s.rendering.Objects, s.rendering.HookObjects()) {
-			r, ok, err := s.resolveOld(ctx, o.GVK)
+			r, ok, err := s.resolveExisting(ctx, o.GVK)
 			if err != nil {
 				return nil, err
 			}
 			if !ok {
 				continue
 			}
-			p := s.placed(o, r)
-			if !taken[IdentityOf(&p.item)] {
-				taken[IdentityOf(&p.item)] = true
+			p := s.newTargetObject(o, r)
+			if !taken[render.IdentityOf(&p.item)] {
+				taken[render.IdentityOf(&p.item)] = true
 				known = append(known, p)
 			}
 		}
 	}
-	return s.placeInventory(ctx, known)
+	return s.addInventory(ctx, known)
 }
 
-// searchScopes returns one place without a name for each kind and namespace that
+// collectionsToSearch returns one place without a name for each kind and namespace that
 // is searched: those of the known places and, without an inventory, all others.
-func (s *session) searchScopes(ctx context.Context, known []*placement) ([]*placement, error) {
-	var out []*placement
-	seen := map[scopeKey]bool{}
+func (s *session) collectionsToSearch(ctx context.Context, known []*targetObject) ([]*targetObject, error) {
+	var out []*targetObject
+	seen := map[collection]bool{}
 	add := func(r kube.Resource, namespace string) {
-		k := scopeKey{r.GVR, namespace}
+		k := collection{r.GVR, namespace}
 		if !seen[k] {
 			seen[k] = true
-			out = append(out, &placement{ref: kube.Ref{Resource: r, Namespace: namespace}})
+			out = append(out, &targetObject{ref: kube.Ref{Resource: r, Namespace: namespace}})
 		}
 	}
 	for _, p := range known {
@@ -172,10 +173,10 @@ func (s *session) searchScopes(ctx context.Context, known []*placement) ([]*plac
 	if len(s.target.Instance.Inventory) > 0 {
 		return out, nil
 	}
-	for _, gk := range KnownKinds() {
+	for _, gk := range render.KnownKinds() {
 		r, err := s.client.Kind(ctx, gk)
 		var unknown *kube.UnknownKindError
-		if errors.As(err, &unknown) || (err == nil && lackingVerbs(r) != "") {
+		if errors.As(err, &unknown) || (err == nil && missingVerb(r) != "") {
 			continue
 		}
 		if err != nil {
@@ -190,15 +191,15 @@ func (s *session) searchScopes(ctx context.Context, known []*placement) ([]*plac
 	return out, nil
 }
 
-// findLabelled lists the objects with the instance's label and joins them with
+// findByLabel lists the objects with the instance's label and joins them with
 // the known places. A known object that has lost its label is looked for by its
 // name.
-func (s *session) findLabelled(ctx context.Context, known, scopes []*placement) ([]*placement, error) {
-	byIdentity := make(map[Identity]*placement, len(known))
+func (s *session) findByLabel(ctx context.Context, known, scopes []*targetObject) ([]*targetObject, error) {
+	byIdentity := make(map[render.Identity]*targetObject, len(known))
 	for _, p := range known {
-		byIdentity[IdentityOf(&p.item)] = p
+		byIdentity[render.IdentityOf(&p.item)] = p
 	}
-	found := make([][]*placement, len(scopes))
+	found := make([][]*targetObject, len(scopes))
 	err := s.each(ctx, len(scopes), false, func(ctx context.Context, i int) error {
 		ref := scopes[i].ref
 		list, err := s.listMetadata(ctx, ref.Resource, ref.Namespace, kube.ListOptions{LabelSelector: instanceSelector(s.target.Instance.ID)})
@@ -211,7 +212,7 @@ func (s *session) findLabelled(ctx context.Context, known, scopes []*placement) 
 			return err
 		}
 		for j := range list {
-			p := s.foundPlace(ref, list[j].Name, byIdentity)
+			p := s.objectNamed(ref, list[j].Name, byIdentity)
 			p.live = &live{ObjectMeta: list[j].ObjectMeta}
 			p.item.UID = string(list[j].UID)
 			found[i] = append(found[i], p)
@@ -222,37 +223,37 @@ func (s *session) findLabelled(ctx context.Context, known, scopes []*placement) 
 		return nil, err
 	}
 	all := slices.Concat(found...)
-	return s.addUnlabelled(ctx, known, all)
+	return s.addWithoutLabel(ctx, known, all)
 }
 
-// foundPlace returns the known place of a labelled object, or makes one. It only
+// objectNamed returns the known place of a labelled object, or makes one. It only
 // reads the map.
-func (s *session) foundPlace(ref kube.Ref, name string, known map[Identity]*placement) *placement {
+func (s *session) objectNamed(ref kube.Ref, name string, known map[render.Identity]*targetObject) *targetObject {
 	gvk := ref.Resource.GVK
-	id := Identity{gvk.Group, gvk.Kind, ref.Namespace, name}
+	id := render.Identity{gvk.Group, gvk.Kind, ref.Namespace, name}
 	if p, ok := known[id]; ok {
 		return p
 	}
-	return &placement{
+	return &targetObject{
 		item: vnfm.InventoryItem{
-			Key: ObjectKey(gvk, ref.Namespace, name), Group: gvk.Group, Version: gvk.Version, Kind: gvk.Kind, Namespace: ref.Namespace, Name: name,
+			Key: render.ObjectKey(gvk, ref.Namespace, name), Group: gvk.Group, Version: gvk.Version, Kind: gvk.Kind, Namespace: ref.Namespace, Name: name,
 		},
 		ref:  kube.Ref{Resource: ref.Resource, Namespace: ref.Namespace, Name: name},
-		wave: WaveOf(gvk.Group, gvk.Kind),
+		wave: render.WaveOf(gvk.Group, gvk.Kind),
 	}
 }
 
-// addUnlabelled looks for objects of the inventory that were not found by label:
+// addWithoutLabel looks for objects of the inventory that were not found by label:
 // they are gone, or somebody took their label away. Leases never have an owner
 // that would clean up after them.
-func (s *session) addUnlabelled(ctx context.Context, known, all []*placement) ([]*placement, error) {
-	var missing []*placement
+func (s *session) addWithoutLabel(ctx context.Context, known, all []*targetObject) ([]*targetObject, error) {
+	var missing []*targetObject
 	for _, p := range known {
 		if p.live == nil && p.recorded {
 			missing = append(missing, p)
 		}
 	}
-	if err := s.survey(ctx, missing, surveyOptions{}); err != nil {
+	if err := s.readLive(ctx, missing, readOptions{}); err != nil {
 		return nil, err
 	}
 	for _, p := range missing {
@@ -261,25 +262,25 @@ func (s *session) addUnlabelled(ctx context.Context, known, all []*placement) ([
 		}
 	}
 	// The instance's own Lease is given back, not removed.
-	return slices.DeleteFunc(all, func(p *placement) bool {
+	return slices.DeleteFunc(all, func(p *targetObject) bool {
 		return p.item.Group == "coordination.k8s.io" && p.item.Kind == "Lease" && p.item.Name == "vnf-"+s.target.Instance.ID
 	}), nil
 }
 
 var (
-	claimKind = schema.GroupVersionKind{Version: "v1", Kind: "PersistentVolumeClaim"}
-	setKind   = schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "StatefulSet"}
+	claimKind       = schema.GroupVersionKind{Version: "v1", Kind: "PersistentVolumeClaim"}
+	statefulSetKind = schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "StatefulSet"}
 )
 
-// claimsOfSets returns the claims that the instance's StatefulSets made. They
+// statefulSetClaims returns the claims that the instance's StatefulSets made. They
 // have no owner and no label of the instance: their names and labels are those
 // that the controller gives. A claim that is older than its set was there before:
 // an earlier instance left it.
-func (s *session) claimsOfSets(ctx context.Context, all []*placement, onlyNew bool) ([]*placement, error) {
+func (s *session) statefulSetClaims(ctx context.Context, all []*targetObject, onlyNew bool) ([]*targetObject, error) {
 	namespaces := map[string]map[string]bool{}
 	known := map[string]bool{}
 	for _, p := range all {
-		if p.item.Group == setKind.Group && p.item.Kind == setKind.Kind {
+		if p.item.Group == statefulSetKind.Group && p.item.Kind == statefulSetKind.Kind {
 			if namespaces[p.ref.Namespace] == nil {
 				namespaces[p.ref.Namespace] = map[string]bool{}
 			}
@@ -289,9 +290,9 @@ func (s *session) claimsOfSets(ctx context.Context, all []*placement, onlyNew bo
 			known[p.ref.Namespace+"/"+p.ref.Name] = true
 		}
 	}
-	var out []*placement
+	var out []*targetObject
 	for _, namespace := range slices.Sorted(maps.Keys(namespaces)) {
-		sets, err := s.client.Resource(ctx, setKind)
+		sets, err := s.client.Resource(ctx, statefulSetKind)
 		if err != nil {
 			return nil, err
 		}
@@ -310,13 +311,13 @@ func (s *session) claimsOfSets(ctx context.Context, all []*placement, onlyNew bo
 		for i := range there {
 			made := slices.ContainsFunc(list, func(set unstructured.Unstructured) bool {
 				since := set.GetCreationTimestamp()
-				return namespaces[namespace][set.GetName()] && madeBy(set.Object, there[i].Name, there[i].Labels) &&
+				return namespaces[namespace][set.GetName()] && isClaimOf(set.Object, there[i].Name, there[i].Labels) &&
 					(!onlyNew || !there[i].CreationTimestamp.Before(&since))
 			})
 			if !made || known[namespace+"/"+there[i].Name] {
 				continue
 			}
-			p := s.foundPlace(kube.Ref{Resource: claims, Namespace: namespace}, there[i].Name, nil)
+			p := s.objectNamed(kube.Ref{Resource: claims, Namespace: namespace}, there[i].Name, nil)
 			p.live = &live{ObjectMeta: there[i].ObjectMeta}
 			p.item.UID = string(there[i].UID)
 			out = append(out, p)
@@ -325,9 +326,9 @@ func (s *session) claimsOfSets(ctx context.Context, all []*placement, onlyNew bo
 	return out, nil
 }
 
-// madeBy reports whether a StatefulSet made a claim: "<template>-<set>-<ordinal>",
+// isClaimOf reports whether a StatefulSet made a claim: "<template>-<set>-<ordinal>",
 // with the labels of the template and of the set's selector.
-func madeBy(set map[string]any, name string, labels map[string]string) bool {
+func isClaimOf(set map[string]any, name string, labels map[string]string) bool {
 	setName, _ := kube.Nested(set, "metadata", "name")
 	templates, _ := kube.Nested(set, "spec", "volumeClaimTemplates")
 	selector, _ := kube.Nested(set, "spec", "selector", "matchLabels")
@@ -357,7 +358,7 @@ func hasLabels(labels map[string]string, want any) bool {
 	return true
 }
 
-// deletes reports whether volume claims go with the instance.
-func deletes(p vnfm.VolumePolicy) bool {
+// deletesVolumes reports whether volume claims go with the instance.
+func deletesVolumes(p vnfm.VolumePolicy) bool {
 	return p == vnfm.VolumesDelete || p == vnfm.VolumesDeleteNew
 }

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -23,7 +24,7 @@ func (d *Driver) Resources(ctx context.Context, t *vnfm.Target) (*vnfm.ResourceI
 	if err != nil {
 		return nil, err
 	}
-	vdus, err := s.population(ctx)
+	vdus, err := s.podsOfVDUs(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -37,35 +38,35 @@ func (d *Driver) Resources(ctx context.Context, t *vnfm.Target) (*vnfm.ResourceI
 	return out, nil
 }
 
-// populated is a VDU with its workload and the pods that are there of it.
-type populated struct {
+// vduPods is a VDU with its workload and the pods that are there of it.
+type vduPods struct {
 	id       string
-	workload *placement
+	workload *targetObject
 	pods     []corev1.Pod
 }
 
-// population looks which pods the VDUs have, in the order of the VDUs' ids.
-func (s *session) population(ctx context.Context) ([]*populated, error) {
+// podsOfVDUs looks which pods the VDUs have, in the order of the VDUs' ids.
+func (s *session) podsOfVDUs(ctx context.Context) ([]*vduPods, error) {
 	workloads, err := s.workloads(ctx)
 	if err != nil {
 		return nil, err
 	}
-	options := surveyOptions{
-		selector: instanceSelector(s.target.Instance.ID),
-		whole:    isPod,
-		keep:     true,
+	options := readOptions{
+		selector:    instanceSelector(s.target.Instance.ID),
+		content:     isPod,
+		keepContent: true,
 	}
-	if err := s.survey(ctx, workloads, options); err != nil {
+	if err := s.readLive(ctx, workloads, options); err != nil {
 		return nil, err
 	}
-	ids := map[*Object]string{}
+	ids := map[*render.Object]string{}
 	for id, o := range s.rendering.VDUs {
 		ids[o] = id
 	}
-	var out []*populated
+	var out []*vduPods
 	owners := map[string]map[types.UID]string{}
 	for _, p := range workloads {
-		v := &populated{id: ids[p.object], workload: p}
+		v := &vduPods{id: ids[p.object], workload: p}
 		out = append(out, v)
 		switch {
 		case p.live == nil:
@@ -98,19 +99,19 @@ func (s *session) population(ctx context.Context) ([]*populated, error) {
 
 // workloads returns the places of the VDUs' workloads. Those whose kind is gone
 // are left out.
-func (s *session) workloads(ctx context.Context) ([]*placement, error) {
-	var out []*placement
+func (s *session) workloads(ctx context.Context) ([]*targetObject, error) {
+	var out []*targetObject
 	for _, id := range slices.Sorted(maps.Keys(s.rendering.VDUs)) {
 		o := s.rendering.VDUs[id]
-		r, ok, err := s.resolveOld(ctx, o.GVK)
+		r, ok, err := s.resolveExisting(ctx, o.GVK)
 		if err != nil {
 			return nil, err
 		}
 		if ok {
-			out = append(out, s.placed(o, r))
+			out = append(out, s.newTargetObject(o, r))
 		}
 	}
-	return out, s.refinePaths(ctx, out)
+	return out, s.resolveReplicasPaths(ctx, out)
 }
 
 func podOf(content map[string]any) (*corev1.Pod, error) {

@@ -1,0 +1,289 @@
+package drift
+
+import (
+	"maps"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/value"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+)
+
+// ForeignElement is an element of a keyed list that stands in the place of one of the
+// driver's.
+type ForeignElement struct {
+	Path FieldPath
+	// Manager is one that owns it.
+	Manager string
+	// ImplicitKeys are fields of its key of which the manifest says nothing: they were the
+	// server's defaults, and no comparison of values tells that they have changed.
+	ImplicitKeys []FieldPath
+}
+
+// SplitLists splits lost lists into their elements where others own elements by their
+// keys. Of a list that was lost as a whole the driver's own set does not tell what
+// kind of list it is.
+func SplitLists(missing []Unowned, entries []metav1.ManagedFieldsEntry) ([]Unowned, error) {
+	isList := func(u Unowned) bool { _, ok := u.Value.([]any); return ok }
+	if !slices.ContainsFunc(missing, isList) {
+		return missing, nil
+	}
+	var managers []string
+	for i := range entries {
+		managers = append(managers, entries[i].Manager)
+	}
+	all, err := Owned(entries, managers...)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Unowned, 0, len(missing))
+	for _, u := range missing {
+		elements := listElements(below(all, u.Path))
+		if !isList(u) || !slices.ContainsFunc(elements, func(pe fieldpath.PathElement) bool { return pe.Key != nil }) {
+			out = append(out, u)
+			continue
+		}
+		items, _ := u.Value.([]any)
+		for i, item := range items {
+			out = append(out, Unowned{Path: u.Path.with(guessStep(items, i, elements)), Value: item})
+		}
+	}
+	return out, nil
+}
+
+// lostList is a list that the driver has lost elements of.
+type lostList struct {
+	path     FieldPath
+	elements []map[string]any
+}
+
+// lostLists finds the lists among lost fields: of a lost field all lists below it have
+// lost everything.
+func lostLists(missing []Unowned) []*lostList {
+	var out []*lostList
+	byPath := map[string]*lostList{}
+	add := func(path FieldPath, item any) {
+		fields, ok := item.(map[string]any)
+		if !ok {
+			return
+		}
+		g := byPath[path.String()]
+		if g == nil {
+			g = &lostList{path: path}
+			byPath[path.String()] = g
+			out = append(out, g)
+		}
+		g.elements = append(g.elements, fields)
+	}
+	for _, u := range missing {
+		if last := len(u.Path) - 1; u.Path[last].kind != stepField {
+			add(u.Path[:last], u.Value)
+			continue
+		}
+		eachList(u.Path, u.Value, add)
+	}
+	return out
+}
+
+// LostElements reports whether elements of lists of objects are among lost fields.
+func LostElements(missing []Unowned) bool { return len(lostLists(missing)) > 0 }
+
+// eachList calls found for the elements of all lists of a value, but not for those
+// inside of elements.
+func eachList(path FieldPath, value any, found func(list FieldPath, item any)) {
+	switch v := value.(type) {
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			eachList(path.with(step{field: name}), v[name], found)
+		}
+	case []any:
+		for _, item := range v {
+			found(path, item)
+		}
+	}
+}
+
+// FindForeign returns what stands in the place of lost list elements: elements that
+// somebody else owns and the driver does not.
+func FindForeign(missing []Unowned, entries []metav1.ManagedFieldsEntry, content map[string]any) ([]ForeignElement, error) {
+	own, err := Owned(entries, kube.FieldManager, kube.ScaleFieldManager, kube.RestartFieldManager)
+	if err != nil {
+		return nil, err
+	}
+	foreign := map[string]*fieldpath.Set{}
+	for i := range entries {
+		if m := entries[i].Manager; !isOwnManager(m) && foreign[m] == nil {
+			if foreign[m], err = Owned(entries, m); err != nil {
+				return nil, err
+			}
+		}
+	}
+	var out []ForeignElement
+	for left := lostLists(missing); len(left) > 0; left = left[1:] {
+		g := left[0]
+		list, ok := locate(content, g.path)
+		items, isList := list.([]any)
+		if !ok || !isList {
+			continue
+		}
+		var others []*element
+		for _, manager := range slices.Sorted(maps.Keys(foreign)) {
+			others = append(others, foreignElements(items, below(foreign[manager], g.path), below(own, g.path), manager, others)...)
+		}
+		for _, m := range matchElements(g, others, len(items) == 1) {
+			at := g.path.with(stepOf(m.element.element))
+			if !m.unchanged {
+				out = append(out, ForeignElement{Path: at, Manager: m.element.manager, ImplicitKeys: m.implicitKeys(g.path)})
+				continue
+			}
+			// What only changed hands is no intruder, but what is in it may be one.
+			for _, name := range slices.Sorted(maps.Keys(m.lost)) {
+				left = append(left, lostLists([]Unowned{{Path: at.with(step{field: name}), Value: m.lost[name]}})...)
+			}
+		}
+	}
+	return out, nil
+}
+
+func isOwnManager(name string) bool {
+	return name == kube.FieldManager || name == kube.ScaleFieldManager || name == kube.RestartFieldManager
+}
+
+// below is the part of a set below a path.
+func below(set *fieldpath.Set, path FieldPath) *fieldpath.Set {
+	for _, pe := range path.elements() {
+		set = set.WithPrefix(pe)
+	}
+	return set
+}
+
+// element is an element of a live list that somebody else owns.
+type element struct {
+	element fieldpath.PathElement
+	fields  map[string]any
+	manager string
+}
+
+// hasKey reports whether a field is one by which the elements of the list are told apart.
+func (e *element) hasKey(name string) bool {
+	return slices.ContainsFunc(*e.element.Key, func(f value.Field) bool { return f.Name == name })
+}
+
+// foreignElements returns the elements of a list that are in a set of somebody else's
+// and not in the driver's own, and that are not known yet.
+func foreignElements(items []any, set, own *fieldpath.Set, manager string, known []*element) []*element {
+	mine := listElements(own)
+	var out []*element
+	for _, pe := range listElements(set) {
+		if pe.Key == nil || slices.ContainsFunc(mine, pe.Equals) ||
+			slices.ContainsFunc(known, func(e *element) bool { return e.element.Equals(pe) }) {
+			continue
+		}
+		i := slices.IndexFunc(items, func(item any) bool { return elementMatches(pe, item, -1, true) })
+		if i < 0 {
+			continue
+		}
+		fields, _ := items[i].(map[string]any)
+		out = append(out, &element{element: pe, fields: fields, manager: manager})
+	}
+	return out
+}
+
+// match is a lost element with what stands in its place, which is the same one when
+// it only changed hands.
+type match struct {
+	lost      map[string]any
+	element   *element
+	unchanged bool
+}
+
+// implicitKeys are the fields of the key that the lost element leaves out and which are all
+// that has changed of it.
+func (m match) implicitKeys(list FieldPath) []FieldPath {
+	var out []FieldPath
+	for _, f := range *m.element.element.Key {
+		switch value, said := m.lost[f.Name]; {
+		case !said:
+			at := guessStep([]any{m.lost}, 0, []fieldpath.PathElement{m.element.element})
+			out = append(out, list.with(at).with(step{field: f.Name}))
+		case !sameScalar(value, f.Value.Unstructured()):
+			return nil
+		}
+	}
+	return out
+}
+
+// matchElements finds what stands in the place of lost elements. Single is set when the live
+// list has one element.
+func matchElements(g *lostList, others []*element, single bool) []match {
+	var out []match
+	lost := slices.Clone(g.elements)
+	claim := func(same bool, accept func(lost map[string]any, e *element) bool) {
+		lost = slices.DeleteFunc(lost, func(fields map[string]any) bool {
+			i := slices.IndexFunc(others, func(e *element) bool { return accept(fields, e) })
+			if i < 0 {
+				return false
+			}
+			out = append(out, match{fields, others[i], same})
+			others = slices.Delete(others, i, i+1)
+			return true
+		})
+	}
+	claim(true, func(fields map[string]any, e *element) bool { return elementMatches(e.element, fields, -1, true) })
+	claim(false, replaces)
+	if single && len(g.elements) == 1 {
+		// The only one of a list stands for the only one, unless names tell that they
+		// are two things.
+		claim(false, func(fields map[string]any, e *element) bool {
+			return !e.hasKey("name") && fields["name"] == nil && e.fields["name"] == nil
+		})
+	}
+	return out
+}
+
+// replaces reports whether an element is what was made of a lost one by a change of
+// its key: it has its name or, where names are the keys or there are none, all else
+// that it had.
+func replaces(lost map[string]any, e *element) bool {
+	if !e.hasKey("name") && (lost["name"] != nil || e.fields["name"] != nil) {
+		return sameScalar(lost["name"], e.fields["name"])
+	}
+	rest := maps.Clone(lost)
+	maps.DeleteFunc(rest, func(name string, _ any) bool { return e.hasKey(name) })
+	var c comparison
+	c.compareMap(nil, rest, e.fields)
+	return len(rest) > 0 && len(c.different) == 0
+}
+
+// TakeOver moves the ownership of elements, and of all that is in them, to the
+// driver's applies.
+func TakeOver(entries []metav1.ManagedFieldsEntry, intruders []ForeignElement) ([]metav1.ManagedFieldsEntry, error) {
+	moved := fieldpath.NewSet()
+	for _, i := range intruders {
+		moved.Insert(i.Path.elements())
+	}
+	var out []metav1.ManagedFieldsEntry
+	for _, e := range entries {
+		set, err := Owned([]metav1.ManagedFieldsEntry{e}, e.Manager)
+		if err != nil {
+			return nil, err
+		}
+		if e.Manager == kube.FieldManager && e.Operation == metav1.ManagedFieldsOperationApply && e.Subresource == "" {
+			set = set.Union(moved)
+		} else {
+			set = set.RecursiveDifference(moved)
+		}
+		if set.Empty() {
+			continue
+		}
+		text, err := set.ToJSON()
+		if err != nil {
+			return nil, err
+		}
+		e.FieldsV1 = metav1.NewFieldsV1(string(text))
+		out = append(out, e)
+	}
+	return out, nil
+}

@@ -1,0 +1,112 @@
+package kubernetes
+
+import (
+	"context"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/release"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+)
+
+// Helm's command may have worked on the release of a chart behind the VNF manager's
+// back. The next apply makes the revision after its own, and what the command did to
+// the objects is taken up as Helm itself would: what the new revision has not goes.
+
+// helmFieldManager is the field manager of Helm's command.
+const helmFieldManager = "helm"
+
+// readRelease reads the history of the release of a chart; nil without one. Strays are
+// objects that Helm's command has made of the instance's release, and that neither
+// target nor inventory know.
+func (s *session) readRelease(ctx context.Context, known []*targetObject) (h *release.History, strays []*targetObject, err error) {
+	if h, err = s.history(ctx); h == nil || err != nil {
+		return nil, nil, err
+	}
+	s.ownsRelease = h.Owned()
+	strays, err = s.unrecordedObjects(ctx, h, known)
+	return h, strays, err
+}
+
+// unrecordedObjects finds the objects of the last revision, and of the one that is deployed,
+// which are not known and are there.
+func (s *session) unrecordedObjects(ctx context.Context, h *release.History, known []*targetObject) ([]*targetObject, error) {
+	if !s.ownsRelease {
+		return nil, nil
+	}
+	taken := make(map[render.Identity]bool, len(known))
+	for _, p := range known {
+		taken[render.IdentityOf(&p.item)] = true
+	}
+	var found []*targetObject
+	manifests, err := h.Manifests(ctx)
+	if err != nil {
+		return nil, err
+	}
+	b := budget.New(ctx, budget.Limits{})
+	for _, m := range manifests {
+		for _, o := range render.Decode(b, m.Secret, m.Text) {
+			kind, ok, err := s.resolveExisting(ctx, o.GVK)
+			if err != nil {
+				return nil, err
+			}
+			if !ok {
+				continue
+			}
+			p := s.newTargetObject(o, kind)
+			p.object = nil
+			if !taken[render.IdentityOf(&p.item)] {
+				taken[render.IdentityOf(&p.item)] = true
+				found = append(found, p)
+			}
+		}
+	}
+	if err := s.readLive(ctx, found, readOptions{}); err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(found, func(p *targetObject) bool {
+		if p.live == nil || !s.belongs(p) {
+			return true
+		}
+		p.item.UID = string(p.live.UID)
+		return false
+	}), nil
+}
+
+// isOfRelease reports whether a live object says that it is of the chart's release.
+func (s *session) isOfRelease(p *targetObject) bool {
+	return p.live.Annotations[render.AnnotationReleaseName] == s.rendering.Release.ReleaseName() && p.live.Annotations[render.AnnotationReleaseNamespace] == s.namespace
+}
+
+// showsRelease reports whether an object shows that the release is there. One that the
+// policy keeps may be that of an earlier release.
+func (s *session) showsRelease(p *targetObject) bool {
+	return p.live != nil && p.object != nil && !p.object.Shared && s.belongs(p) && s.isOfRelease(p) && p.live.Annotations[render.AnnotationResourcePolicy] != render.PolicyKeep
+}
+
+// releaseHelmFields takes from Helm's command the fields of an object that it has applied. It
+// owns them beside us, and what a later revision drops would stay; what only the
+// command has set goes at once.
+func (s *session) releaseHelmFields(ctx context.Context, p *targetObject) error {
+	applied := func(e metav1.ManagedFieldsEntry) bool {
+		return e.Manager == helmFieldManager && e.Operation == metav1.ManagedFieldsOperationApply && e.Subresource == ""
+	}
+	if s.rendering.Release == nil || !slices.ContainsFunc(p.live.ManagedFields, applied) {
+		return nil
+	}
+	if p.object.Scaling != nil {
+		if err := s.handOverReplicas(ctx, p, helmFieldManager); err != nil {
+			return err
+		}
+	}
+	obj, err := s.client.Apply(ctx, p.ref, applyIdentity(p), kube.ApplyOptions{FieldManager: helmFieldManager, Force: true})
+	if err != nil {
+		return s.explainWrite(p, err)
+	}
+	p.live = liveOf(p, obj, false)
+	p.ready = p.ready && p.live.ready
+	return nil
+}

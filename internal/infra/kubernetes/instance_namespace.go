@@ -1,0 +1,153 @@
+package kubernetes
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+var namespaceKind = schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}
+
+// instanceNamespace returns the place of the instance's own namespace when the driver made it
+// or has to make it; nil when it is there already, is an object of the package, or
+// nothing goes into it. It belongs to the instance and to no package: neither
+// previews nor observations show it.
+func (s *session) instanceNamespace(ctx context.Context, target []*targetObject) (*targetObject, error) {
+	needed, exists := false, false
+	for _, p := range target {
+		if p.ref.Resource.GVK == namespaceKind && p.ref.Name == s.namespace {
+			return nil, nil
+		}
+		if p.ref.Namespace == s.namespace {
+			needed = true
+			exists = exists || p.live != nil
+		}
+	}
+	recorded := false
+	for i := range s.target.Instance.Inventory {
+		recorded = recorded || isNamespace(&s.target.Instance.Inventory[i], s.namespace)
+	}
+	// Without an inventory nothing is known: the record may have been lost, and with
+	// it that the driver made the namespace, which its label tells.
+	if !needed || (exists && !recorded && len(s.target.Instance.Inventory) > 0) {
+		return nil, nil
+	}
+	p, err := s.newInstanceNamespace(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p.recorded = recorded
+	obj, err := s.client.Get(ctx, p.ref)
+	switch {
+	case apierrors.IsNotFound(err):
+		return p, nil
+	case apierrors.IsForbidden(err):
+		// Rights that end at the namespace: it is there, or the first apply says so.
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	p.live = liveOf(p, obj, false)
+	if p.live.DeletionTimestamp != nil {
+		// Whoever's it was, it takes all that is in it along, and a new one is made.
+		return p, nil
+	}
+	if !s.belongs(p) && !s.isRetained(p) {
+		return nil, nil
+	}
+	p.item.UID = string(p.live.UID)
+	return p, nil
+}
+
+func (s *session) newInstanceNamespace(ctx context.Context) (*targetObject, error) {
+	r, err := s.client.Resource(ctx, namespaceKind)
+	if err != nil {
+		return nil, err
+	}
+	return &targetObject{
+		item: vnfm.InventoryItem{
+			Key: render.ObjectKey(namespaceKind, "", s.namespace), Version: namespaceKind.Version, Kind: namespaceKind.Kind, Name: s.namespace,
+		},
+		ref:  kube.Ref{Resource: r, Name: s.namespace},
+		wave: render.WaveFoundation,
+	}, nil
+}
+
+// isNamespace reports whether an inventory item is the namespace of that name.
+func isNamespace(i *vnfm.InventoryItem, namespace string) bool {
+	return i.Group == "" && i.Kind == "Namespace" && i.Name == namespace
+}
+
+// withInstanceNamespace puts the namespace at the front in place of its entry from the
+// inventory.
+func withInstanceNamespace(all []*targetObject, home *targetObject) []*targetObject {
+	out := []*targetObject{home}
+	for _, p := range all {
+		if p.object == nil && isNamespace(&p.item, home.ref.Name) {
+			continue
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// applyInstanceNamespace makes the namespace of the instance, or takes back the one that a
+// terminated instance of the same name left behind.
+func (s *session) applyInstanceNamespace(ctx context.Context, p *targetObject) error {
+	if p.live != nil && p.live.Labels[labelInstance] == s.target.Instance.ID {
+		p.ready = true
+		return nil
+	}
+	body := map[string]any{
+		"apiVersion": "v1",
+		"kind":       "Namespace",
+		"metadata": map[string]any{
+			"name":        p.ref.Name,
+			"labels":      map[string]any{labelInstance: s.target.Instance.ID},
+			"annotations": map[string]any{annotationInstance: s.target.Instance.Name},
+		},
+	}
+	obj, err := s.client.Apply(ctx, p.ref, body, kube.ApplyOptions{FieldManager: kube.FieldManager, Force: true})
+	if err != nil {
+		return fmt.Errorf("making namespace %s for VNF instance %q: %w", p.ref.Name, s.target.Instance.Name, err)
+	}
+	p.live = liveOf(p, obj, false)
+	p.item.UID = string(p.live.UID)
+	p.ready = true
+	return nil
+}
+
+// awaitFoundation waits until definitions are established and namespaces are
+// active, and until pods can be made in new namespaces: a bare Pod is refused
+// before its namespace has its default ServiceAccount.
+func (s *session) awaitFoundation(ctx context.Context, target []*targetObject) error {
+	if err := s.awaitReady(ctx, target, render.WaveFoundation); err != nil {
+		return err
+	}
+	pods := map[string]bool{}
+	for _, p := range target {
+		if p.object != nil && p.object.GVK.Group == "" && p.object.GVK.Kind == "Pod" && p.live == nil {
+			pods[p.ref.Namespace] = true
+		}
+	}
+	if len(pods) == 0 {
+		return nil
+	}
+	r, err := s.client.Resource(ctx, schema.GroupVersionKind{Version: "v1", Kind: "ServiceAccount"})
+	if err != nil {
+		return err
+	}
+	var refs []kube.Ref
+	for _, p := range ofWave(target, render.WaveFoundation) {
+		if p.ref.Resource.GVK == namespaceKind && pods[p.ref.Name] {
+			refs = append(refs, kube.Ref{Resource: r, Namespace: p.ref.Name, Name: "default"})
+		}
+	}
+	return s.client.WaitReady(ctx, refs, s.waitOptions(ctx, ""))
+}

@@ -1,0 +1,87 @@
+package kubernetes
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+)
+
+// Workloads go before what their pods use: configuration, accounts, addresses. A
+// deletion in the foreground keeps a workload until its pods are gone, for which the
+// garbage collector goes down to the pods and all the way up again, object by object.
+// It is several times as fast to let it go down only and to wait for the pods: what
+// stands between is gone before them. For that, who belongs to whom has to be known
+// before the workloads go.
+
+// podsByOwner is workloads with all that stands between them and their pods, by namespace.
+type podsByOwner map[string]map[types.UID]bool
+
+// findPodOwners finds the family of the workloads in a batch; nil when there are none.
+// Where the pods may not be seen, seen is false.
+func (s *session) findPodOwners(ctx context.Context, batch []*targetObject) (f podsByOwner, seen bool, err error) {
+	namespaces := ownersByNamespace(batch)
+	if len(namespaces) == 0 {
+		return nil, true, nil
+	}
+	f = podsByOwner{}
+	for _, namespace := range slices.Sorted(maps.Keys(namespaces)) {
+		byOwner, err := s.client.PodsOf(ctx, namespace, namespaces[namespace])
+		if apierrors.IsForbidden(err) {
+			return nil, false, nil
+		}
+		if err != nil {
+			return nil, false, err
+		}
+		members := map[types.UID]bool{}
+		for uid := range namespaces[namespace] {
+			members[uid] = true
+		}
+		for _, pods := range byOwner {
+			for i := range pods {
+				for _, owner := range pods[i].OwnerReferences {
+					members[owner.UID] = true
+				}
+			}
+		}
+		f[namespace] = members
+	}
+	return f, true, nil
+}
+
+// awaitPods waits until the pods of a family whose workloads were deleted are gone. A
+// grace period shortens their end: a workload has none of its own, its pods have.
+func (s *session) awaitPods(ctx context.Context, f podsByOwner, grace *int64) error {
+	r, err := s.client.Resource(ctx, podKind)
+	if err != nil {
+		return err
+	}
+	var refs []kube.Ref
+	var hurry []kube.DeleteOptions
+	for _, namespace := range slices.Sorted(maps.Keys(f)) {
+		list, err := s.listMetadata(ctx, r, namespace, kube.ListOptions{})
+		if err != nil {
+			return err
+		}
+		for i := range list {
+			for _, owner := range list[i].OwnerReferences {
+				if f[namespace][owner.UID] {
+					refs = append(refs, kube.Ref{Resource: r, Namespace: namespace, Name: list[i].Name})
+					hurry = append(hurry, kube.DeleteOptions{UID: list[i].UID, GracePeriod: grace})
+					break
+				}
+			}
+		}
+	}
+	if grace != nil {
+		err := s.each(ctx, len(refs), true, func(ctx context.Context, i int) error { return s.client.Delete(ctx, refs[i], hurry[i]) })
+		if err != nil {
+			return err
+		}
+	}
+	return s.client.WaitGone(ctx, refs, s.waitOptions(ctx, ""))
+}

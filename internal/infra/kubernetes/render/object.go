@@ -1,0 +1,161 @@
+package render
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// Object is one object of the package as rendered: without what the server
+// writes, without the driver's own labels and without the replicas that a VDU or
+// an autoscaler decides on.
+type Object struct {
+	GVK schema.GroupVersionKind
+	// namespace is the one that the manifest names; empty for none.
+	namespace, Name string
+	Key             string
+	// Digest is empty when it needs a key that the target does not have.
+	Digest  string
+	Content map[string]any
+	// keyed is set when the digest depends on the key: the object holds secrets, or its pods
+	// read those of the package.
+	keyed bool
+	Wave  int
+	// Scaling is set when not the manifest but a VDU or an autoscaler says how
+	// many replicas there are.
+	Scaling *Scaling
+	// Shared is set for an object that several instances use.
+	Shared bool
+	// Rule says when the object is ready; nil leaves it to its kind.
+	Rule *kube.Rule
+
+	file         string
+	line, column int
+}
+
+func (o *Object) isSecret() bool { return o.GVK.Group == "" && o.GVK.Kind == "Secret" }
+
+// Place is where the object is written, as precisely as that is known.
+func (o *Object) Place() string { return vnfm.Problem{File: o.file, Line: o.line}.Location() }
+
+// Problem appends an error at the place of the object.
+func (o *Object) Problem(ps *vnfm.Problems, summary, detail string) {
+	*ps = append(*ps, vnfm.Problem{File: o.file, Line: o.line, Column: o.column, Summary: summary, Detail: detail})
+}
+
+// serverFields are fields of metadata that the server writes. Manifests that were
+// exported from a cluster have them.
+var serverFields = []string{"creationTimestamp", "deletionGracePeriodSeconds", "deletionTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"}
+
+// annotationLastApplied is what kubectl leaves in exported manifests. It repeats the
+// whole object, Secret data included, and is never applied.
+const annotationLastApplied = "kubectl.kubernetes.io/last-applied-configuration"
+
+// renderObject checks what every object must have and drops what the server writes.
+func renderObject(m *manifest, ps *vnfm.Problems) *Object {
+	before := len(*ps)
+	refuse := func(path []string, format string, args ...any) {
+		n := m.at(path...)
+		ps.Errorf(m.file, n.Line, n.Column, format, args...)
+	}
+	o := &Object{Content: m.content, Shared: m.shared, file: m.file, line: m.node.Line, column: m.node.Column}
+	apiVersion := requiredText(m.content, "apiVersion", nil, refuse)
+	kind := requiredText(m.content, "kind", nil, refuse)
+	if apiVersion != "" {
+		gv, err := schema.ParseGroupVersion(apiVersion)
+		if err != nil || gv.Version == "" || strings.Count(apiVersion, "/") > 1 {
+			refuse([]string{"apiVersion"}, "apiVersion %q is not group/version", apiVersion)
+		}
+		o.GVK = gv.WithKind(kind)
+	}
+	meta, ok := m.content["metadata"].(map[string]any)
+	if !ok {
+		if value, present := m.content["metadata"]; present {
+			refuse([]string{"metadata"}, "metadata must be a mapping, not %s", typeName(value))
+		} else {
+			refuse(nil, "metadata.name is missing")
+		}
+		return nil
+	}
+	o.Name = objectName(meta, refuse)
+	if value, present := meta["namespace"]; present {
+		if o.namespace, ok = value.(string); !ok || o.namespace == "" {
+			refuse([]string{"metadata", "namespace"}, "metadata.namespace must be a text that is not empty")
+		}
+	}
+	checkMetadata(meta, refuse)
+	o.Rule = annotatedRule(o.GVK.GroupKind(), meta, refuse)
+	if o.isSecret() {
+		normalizeSecret(m, refuse)
+	}
+	if len(*ps) > before {
+		return nil
+	}
+	delete(m.content, "status")
+	for _, field := range serverFields {
+		delete(meta, field)
+	}
+	if annotations, ok := meta["annotations"].(map[string]any); ok {
+		delete(annotations, annotationLastApplied)
+	}
+	o.Key = ObjectKey(o.GVK, o.namespace, o.Name)
+	o.Wave = WaveOf(o.GVK.Group, o.GVK.Kind)
+	return o
+}
+
+// requiredText returns a field that must be a text; at is the path of its parent.
+func requiredText(parent map[string]any, field string, at []string, refuse func([]string, string, ...any)) string {
+	path := strings.Join(append(append([]string{}, at...), field), ".")
+	value, present := parent[field]
+	if !present {
+		refuse(at, "%s is missing", path)
+		return ""
+	}
+	text, ok := value.(string)
+	if !ok {
+		refuse(append(append([]string{}, at...), field), "%s must be a text, not %s", path, typeName(value))
+		return ""
+	}
+	if text == "" {
+		refuse(append(append([]string{}, at...), field), "%s is empty", path)
+	}
+	return text
+}
+
+func objectName(meta map[string]any, refuse func([]string, string, ...any)) string {
+	_, named := meta["name"]
+	if _, generated := meta["generateName"]; generated && !named {
+		refuse([]string{"metadata", "generateName"}, "metadata.generateName is not supported: give metadata.name, so that the object is the same one at every apply")
+		return ""
+	}
+	name := requiredText(meta, "name", []string{"metadata"}, refuse)
+	if strings.ContainsAny(name, "/ %") {
+		refuse([]string{"metadata", "name"}, "metadata.name %q is not the name of an object", name)
+	}
+	return name
+}
+
+// checkMetadata finds labels and annotations that the API server would refuse
+// for their type, the commonest mistake in YAML, and those kept for the driver,
+// which reads some annotations and sets all others.
+func checkMetadata(meta map[string]any, refuse func([]string, string, ...any)) {
+	for _, field := range []string{"labels", "annotations"} {
+		at := func(path []string, format string, args ...any) {
+			refuse(append([]string{"metadata"}, path...), "metadata."+format, args...)
+		}
+		entries, ok := textMap(meta, field, at)
+		if !ok {
+			continue
+		}
+		for _, name := range slices.Sorted(maps.Keys(entries)) {
+			if strings.HasPrefix(name, vnfm.LabelPrefix) && (field == "labels" || !slices.Contains(packageAnnotations, name)) {
+				refuse([]string{"metadata", field, name}, "metadata.%s: the prefix %s is kept for the VNF manager", field, vnfm.LabelPrefix)
+			}
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package kubernetes
+
+import (
+	"context"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/drift"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+)
+
+// Elements of a keyed list, such as the ports of a Service, are told apart by their
+// key fields. Who changes a key field of an element makes another element of it: that
+// of the driver is gone, and one of somebody else stands in its place. An apply puts
+// the driver's own back and cannot remove what somebody else owns, which leaves two
+// ports of one name, and the API server refuses that. So the driver takes over the
+// ownership of what stands in the place of its elements, by a change of the managed
+// fields alone. The apply that follows does not name it any more, and so removes it,
+// by the server's own rules and in one step with what it puts back.
+//
+// What others have added beside the driver's elements is never touched.
+
+// takeOverTries bounds how often an object that somebody changes at the same time is
+// looked at again.
+const takeOverTries = 5
+
+// takeOverElements takes over the list elements that stand in the place of the driver's own.
+// Nothing is read unless the driver has lost elements of a list.
+func (s *session) takeOverElements(ctx context.Context, p *targetObject) error {
+	for tries := 1; ; tries++ {
+		missing, err := s.lostFields(p)
+		if err != nil || !drift.LostElements(missing) {
+			return err
+		}
+		obj, err := s.client.Get(ctx, p.ref)
+		if apierrors.IsNotFound(err) {
+			return nil // The apply makes it anew.
+		}
+		if err != nil {
+			return err
+		}
+		p.live = liveOf(p, obj, false)
+		intruders, err := s.foreignElements(p, obj.Object)
+		if err != nil || len(intruders) == 0 {
+			return err
+		}
+		entries, err := drift.TakeOver(p.live.ManagedFields, intruders)
+		if err != nil {
+			return err
+		}
+		if err = s.client.SetManagedFields(ctx, p.ref, obj.GetResourceVersion(), entries); err == nil {
+			s.progress(ctx, "removing %s from %s, which stands in the place of its own", intruders[0].Path, p)
+			return nil
+		}
+		if !apierrors.IsConflict(err) || tries == takeOverTries {
+			return err
+		}
+	}
+}
+
+// foreignElements are the paths of the list elements of a live object that stand in the
+// place of the driver's own.
+func (s *session) foreignElements(p *targetObject, content map[string]any) ([]drift.ForeignElement, error) {
+	missing, err := s.lostFields(p)
+	if err != nil {
+		return nil, err
+	}
+	return drift.FindForeign(missing, p.live.ManagedFields, content)
+}
+
+// foreignElementConflict turns the refusal of an object that exists into the conflict that is
+// behind it when somebody else's elements stand in the place of the driver's.
+func (s *session) foreignElementConflict(ctx context.Context, p *targetObject, refusal error) error {
+	obj, err := s.client.Get(ctx, p.ref)
+	if err != nil {
+		return refusal
+	}
+	p.live = liveOf(p, obj, false)
+	found, err := s.foreignElements(p, obj.Object)
+	if err != nil || len(found) == 0 {
+		return refusal
+	}
+	conflict := &kube.ConflictError{Ref: p.ref, Err: refusal}
+	for _, i := range found {
+		conflict.Conflicts = append(conflict.Conflicts, kube.FieldConflict{Manager: i.Manager, Field: "." + i.Path.String()})
+	}
+	return conflict
+}
