@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/release"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -30,26 +31,101 @@ func (d *Driver) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) err
 	return s.locked(ctx, s.apply)
 }
 
+// applyPlan is what one apply works on.
+type applyPlan struct {
+	// target are the objects that the instance is to have, with the namespace that the
+	// driver makes for it; hooks are those of the chart's hooks.
+	target, hooks []*targetObject
+	// all are target and hooks, and what only the inventory or the release has.
+	all []*targetObject
+	// obsolete are the objects that the target does not have any more.
+	obsolete []*targetObject
+	// history is nil without a chart. hadChart is set when an earlier target had one.
+	history  *release.History
+	hadChart bool
+	// hadAutoscaler is set when an autoscaler is among the obsolete objects.
+	hadAutoscaler bool
+}
+
 func (s *session) apply(ctx context.Context) error {
-	target, err := s.resolveTarget(ctx)
+	plan, err := s.planApply(ctx)
 	if err != nil {
 		return err
 	}
-	if err := s.resolveReplicasPaths(ctx, target); err != nil {
+	if err := s.save(ctx, plan.all, true); err != nil {
 		return err
 	}
-	hooks, err := s.resolveHooks(ctx)
+	if err := s.awaitDeletion(ctx, plan.target); err != nil {
+		return err
+	}
+	err = s.asRevision(ctx, plan.history, plan.target, func(ctx context.Context) error { return s.applyAndPrune(ctx, plan) })
 	if err != nil {
 		return err
 	}
-	all, err := s.addInventory(ctx, slices.Concat(target, hooks))
+	if plan.hadChart {
+		if err := s.deleteReleaseRecords(ctx); err != nil {
+			return err
+		}
+	}
+	if err := s.unmarkAdopted(ctx, plan.target); err != nil {
+		return err
+	}
+	hooks := slices.DeleteFunc(plan.all, func(p *targetObject) bool { return !p.item.Hook })
+	return s.save(ctx, slices.Concat(plan.target, hooks), false)
+}
+
+// planApply finds and reads all objects, and checks that the instance may have them.
+// Nothing is written.
+func (s *session) planApply(ctx context.Context) (*applyPlan, error) {
+	plan := &applyPlan{}
+	if err := s.readObjects(ctx, plan); err != nil {
+		return nil, err
+	}
+	if err := s.readHistory(ctx, plan); err != nil {
+		return nil, err
+	}
+	if err := s.checkOwners(slices.Concat(plan.target, plan.hooks)); err != nil {
+		return nil, err
+	}
+	namespace, err := s.instanceNamespace(ctx, plan.target)
 	if err != nil {
+		return nil, err
+	}
+	if namespace != nil {
+		plan.all = withInstanceNamespace(plan.all, namespace)
+		plan.target = append([]*targetObject{namespace}, plan.target...)
+	}
+	plan.obsolete = slices.DeleteFunc(slices.Clone(plan.all), func(p *targetObject) bool {
+		return p.object != nil || p == namespace || p.item.Hook
+	})
+	plan.hadChart = plan.history == nil && slices.ContainsFunc(plan.all, func(p *targetObject) bool {
+		return p.live != nil && p.live.Annotations[render.AnnotationReleaseName] != ""
+	})
+	plan.hadAutoscaler = slices.ContainsFunc(autoscalers(plan.obsolete), func(p *targetObject) bool { return p.live != nil })
+	return plan, nil
+}
+
+// readObjects reads the objects of target, hooks and inventory.
+func (s *session) readObjects(ctx context.Context, plan *applyPlan) (err error) {
+	if plan.target, err = s.resolveTarget(ctx); err != nil {
 		return err
 	}
-	if err := s.readLive(ctx, all, readOptions{content: awaitsReadiness}); err != nil {
+	if err := s.resolveReplicasPaths(ctx, plan.target); err != nil {
 		return err
 	}
-	history, strays, err := s.readRelease(ctx, all)
+	if plan.hooks, err = s.resolveHooks(ctx); err != nil {
+		return err
+	}
+	if plan.all, err = s.addInventory(ctx, slices.Concat(plan.target, plan.hooks)); err != nil {
+		return err
+	}
+	return s.readLive(ctx, plan.all, readOptions{content: awaitsReadiness})
+}
+
+// readHistory reads the release of the chart, checks that the instance may change it, and
+// adds the objects that only the release has.
+func (s *session) readHistory(ctx context.Context, plan *applyPlan) error {
+	history, unrecorded, err := s.readRelease(ctx, plan.all)
 	if err != nil {
 		return err
 	}
@@ -59,121 +135,106 @@ func (s *session) apply(ctx context.Context) error {
 	if err := s.checkRevisionVersion(ctx, history); err != nil {
 		return err
 	}
-	all = append(all, strays...)
-	if err := s.checkOwners(slices.Concat(target, hooks)); err != nil {
+	plan.history, plan.all = history, append(plan.all, unrecorded...)
+	return nil
+}
+
+// applyAndPrune writes the target, waits until it is ready, and removes what is obsolete.
+func (s *session) applyAndPrune(ctx context.Context, plan *applyPlan) error {
+	if err := s.applyWaves(ctx, plan); err != nil {
 		return err
 	}
-	home, err := s.instanceNamespace(ctx, target)
-	if err != nil {
-		return err
-	}
-	if home != nil {
-		all = withInstanceNamespace(all, home)
-		target = append([]*targetObject{home}, target...)
-	}
-	if err := s.save(ctx, all, true); err != nil {
-		return err
-	}
-	old := slices.DeleteFunc(slices.Clone(all), func(p *targetObject) bool { return p.object != nil || p == home || p.item.Hook })
-	wasChart := history == nil && slices.ContainsFunc(all, func(p *targetObject) bool {
-		return p.live != nil && p.live.Annotations[render.AnnotationReleaseName] != ""
-	})
-	unscaled := slices.ContainsFunc(autoscalers(old), func(p *targetObject) bool { return p.live != nil })
-	if err := s.awaitDeletion(ctx, target); err != nil {
-		return err
-	}
-	err = s.asRevision(ctx, history, target, func(ctx context.Context) error {
-		if err := s.applyWaves(ctx, target, old, all); err != nil {
-			return err
-		}
-		if unscaled {
-			if err := s.restoreReplicas(ctx, target); err != nil {
-				return err
-			}
-		}
-		if s.target.Hooks.BeforePrune != nil {
-			if err := s.target.Hooks.BeforePrune(ctx); err != nil {
-				return err
-			}
-		}
-		return s.prune(ctx, old)
-	})
-	if err != nil {
-		return err
-	}
-	if wasChart {
-		if err := s.deleteReleaseRecords(ctx); err != nil {
+	if plan.hadAutoscaler {
+		if err := s.restoreReplicas(ctx, plan.target); err != nil {
 			return err
 		}
 	}
-	if err := s.unmarkAdopted(ctx, target); err != nil {
+	if err := call(ctx, s.target.Hooks.BeforePrune); err != nil {
 		return err
 	}
-	left := slices.DeleteFunc(all, func(p *targetObject) bool { return !p.item.Hook })
-	return s.save(ctx, slices.Concat(target, left), false)
+	return s.prune(ctx, plan.obsolete)
+}
+
+// call calls one of the hooks of the apply, if it is set.
+func call(ctx context.Context, hook func(context.Context) error) error {
+	if hook == nil {
+		return nil
+	}
+	return hook(ctx)
 }
 
 // applyWaves writes the waves one after the other and waits until all is ready.
-func (s *session) applyWaves(ctx context.Context, target, old, all []*targetObject) error {
-	counter := &counter{session: s, total: len(target)}
+func (s *session) applyWaves(ctx context.Context, plan *applyPlan) error {
+	counter := &counter{session: s, total: len(plan.target)}
 	for wave := range render.Waves {
-		if wave == render.WaveFoundation+1 {
-			if err := s.applyDigestKey(ctx); err != nil {
+		if wave == render.WaveConfiguration {
+			if err := s.afterFoundation(ctx); err != nil {
 				return err
 			}
-			if s.target.Hooks.AfterNamespaces != nil {
-				if err := s.target.Hooks.AfterNamespaces(ctx); err != nil {
-					return err
-				}
-			}
 		}
-		batch := ofWave(target, wave)
+		batch := ofWave(plan.target, wave)
 		if len(batch) == 0 {
 			continue
 		}
-		if wave == render.WaveWorkload {
-			// An autoscaler that the target does not have would change the
-			// replicas back before it is pruned.
-			if err := s.prune(ctx, autoscalers(old)); err != nil {
-				return err
-			}
+		if err := s.prepareWave(ctx, plan, wave); err != nil {
+			return err
 		}
-		if wave == render.WaveExtension {
-			if err := s.awaitReady(ctx, target, render.WaveCustom); err != nil {
-				return err
-			}
-		}
-		now, later := s.splitDeferred(batch)
-		err := s.writeObjects(ctx, now, counter)
-		if err == nil && len(later) > 0 {
-			if err = s.target.Hooks.BeforeDeferred(ctx); err == nil {
-				err = s.writeObjects(ctx, later, counter)
-			}
-		}
-		// What was made is recorded also when the wave failed or was interrupted.
-		if saveErr := s.save(context.WithoutCancel(ctx), all, true); saveErr != nil {
-			err = errors.Join(err, saveErr)
-		}
-		if err != nil {
+		if err := s.writeWave(ctx, plan, batch, counter); err != nil {
 			return err
 		}
 		if wave == render.WaveFoundation {
-			if err := s.awaitFoundation(ctx, target); err != nil {
+			if err := s.awaitFoundation(ctx, plan.target); err != nil {
 				return err
 			}
 		}
 	}
 	counter.done(ctx)
-	if s.target.Hooks.AfterWrite != nil {
-		if err := s.target.Hooks.AfterWrite(ctx); err != nil {
-			return err
-		}
+	if err := call(ctx, s.target.Hooks.AfterWrite); err != nil {
+		return err
 	}
-	return s.awaitReady(ctx, target, render.Waves)
+	return s.awaitReady(ctx, plan.target, render.Waves)
 }
 
-// splitDeferred splits a wave into the objects that are written now and those whose change has to
-// wait for these.
+// afterFoundation does what needs the namespaces and comes before all other objects.
+func (s *session) afterFoundation(ctx context.Context) error {
+	if err := s.applyDigestKey(ctx); err != nil {
+		return err
+	}
+	return call(ctx, s.target.Hooks.AfterNamespaces)
+}
+
+// prepareWave does what the objects of a wave need first.
+func (s *session) prepareWave(ctx context.Context, plan *applyPlan, wave int) error {
+	switch wave {
+	case render.WaveWorkload:
+		// An autoscaler that the target does not have would change the replicas back
+		// before it is pruned.
+		return s.prune(ctx, autoscalers(plan.obsolete))
+	case render.WaveExtension:
+		return s.awaitReady(ctx, plan.target, render.WaveCustom)
+	default:
+		return nil
+	}
+}
+
+// writeWave writes the objects of a wave, the deferred ones last. What was made is
+// recorded also when the wave failed or was interrupted.
+func (s *session) writeWave(ctx context.Context, plan *applyPlan, batch []*targetObject, done *counter) error {
+	now, later := s.splitDeferred(batch)
+	err := s.writeObjects(ctx, now, done)
+	if err == nil && len(later) > 0 {
+		if err = call(ctx, s.target.Hooks.BeforeDeferred); err == nil {
+			err = s.writeObjects(ctx, later, done)
+		}
+	}
+	if saveErr := s.save(context.WithoutCancel(ctx), plan.all, true); saveErr != nil {
+		err = errors.Join(err, saveErr)
+	}
+	return err
+}
+
+// splitDeferred splits a wave into the objects that are written now and those whose change
+// has to wait for these.
 func (s *session) splitDeferred(batch []*targetObject) (now, later []*targetObject) {
 	for _, p := range batch {
 		if s.target.Hooks.Defer != nil && p.live != nil && s.target.Hooks.Defer(&p.item) {
@@ -326,7 +387,7 @@ func (s *session) save(ctx context.Context, all []*targetObject, announce bool) 
 }
 
 // markAdopted notes that an object existed before the instance took it over, until
-// settle: what fails in between must not cost the object.
+// unmarkAdopted: a termination in between must not delete the object.
 func (s *session) markAdopted(ctx context.Context, p *targetObject) error {
 	if p.live == nil || s.belongs(p) || s.isRetained(p) {
 		return nil
@@ -334,8 +395,8 @@ func (s *session) markAdopted(ctx context.Context, p *targetObject) error {
 	return s.client.PatchMetadata(ctx, p.ref, nil, map[string]*string{annotationRetained: &s.target.Instance.Name})
 }
 
-// unmarkAdopted ends what an apply began: objects that were taken over are the instance's
-// for good. Until now a termination would have left them behind.
+// unmarkAdopted makes the objects that were taken over the instance's own. Until now a
+// termination would have kept them.
 func (s *session) unmarkAdopted(ctx context.Context, target []*targetObject) error {
 	return s.each(ctx, len(target), false, func(ctx context.Context, i int) error {
 		p := target[i]

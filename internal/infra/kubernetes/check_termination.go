@@ -57,19 +57,19 @@ func (s *session) strandedObjects(ctx context.Context, definitions []vnfm.Invent
 	s.saved = s.target.Instance.Inventory
 	r := removal{session: s}
 	found := make([][]*targetObject, len(definitions))
-	places := make([]*targetObject, 0, len(definitions))
+	existing := make([]*targetObject, 0, len(definitions))
 	for _, item := range definitions {
 		kind, ok, err := s.resolveExisting(ctx, gvkOf(&item))
 		if err != nil || !ok {
 			return nil, err
 		}
-		places = append(places, s.objectNamed(kube.Ref{Resource: kind}, item.Name, nil))
+		existing = append(existing, s.objectNamed(kube.Ref{Resource: kind}, item.Name, nil))
 	}
-	if err := s.readLive(ctx, places, readOptions{}); err != nil {
+	if err := s.readLive(ctx, existing, readOptions{}); err != nil {
 		return nil, err
 	}
-	err := s.each(ctx, len(places), false, func(ctx context.Context, i int) (err error) {
-		p := places[i]
+	err := s.each(ctx, len(existing), false, func(ctx context.Context, i int) (err error) {
+		p := existing[i]
 		if p.live == nil || !s.belongs(p) || r.isKept(p) {
 			// It stays whatever becomes of the instance, and so do those of its kind.
 			return nil
@@ -81,9 +81,9 @@ func (s *session) strandedObjects(ctx context.Context, definitions []vnfm.Invent
 		return nil, err
 	}
 	held := slices.DeleteFunc(slices.Concat(found...), func(p *targetObject) bool { return len(p.live.Finalizers) == 0 })
-	heads, owned := splitOwned(held)
-	if len(heads) == 0 {
+	unowned, owned := splitOwned(held)
+	if len(unowned) == 0 {
 		return owned, nil
 	}
-	return heads, nil
+	return unowned, nil
 }

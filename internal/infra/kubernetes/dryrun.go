@@ -189,11 +189,11 @@ func (s *session) dryRunObject(ctx context.Context, o *render.Object) error {
 		return err
 	}
 	p := s.newTargetObject(o, r)
-	known := slices.ContainsFunc(s.target.Instance.Inventory, func(i vnfm.InventoryItem) bool {
+	recorded := slices.ContainsFunc(s.target.Instance.Inventory, func(i vnfm.InventoryItem) bool {
 		return i.UID != "" && render.IdentityOf(&i) == render.IdentityOf(&p.item)
 	})
 	var replicas *int64
-	if o.Scaling != nil && !known {
+	if o.Scaling != nil && !recorded {
 		replicas = &o.Scaling.Count
 	}
 	body := applyBody(o, s.target, p.ref.Namespace, replicas)
@@ -207,7 +207,7 @@ func (s *session) dryRunObject(ctx context.Context, o *render.Object) error {
 		options.Force = true
 		_, err = s.client.Apply(ctx, p.ref, body, options)
 	}
-	if apierrors.IsInvalid(err) && known {
+	if apierrors.IsInvalid(err) && recorded {
 		err = s.foreignElementConflict(ctx, p, err)
 		if errors.As(err, &conflict) && (s.target.ForceConflicts || s.isRepair(p)) {
 			// The apply displaces it first, which cannot be tried.

@@ -22,24 +22,24 @@ const helmFieldManager = "helm"
 // readRelease reads the history of the release of a chart; nil without one. Strays are
 // objects that Helm's command has made of the instance's release, and that neither
 // target nor inventory know.
-func (s *session) readRelease(ctx context.Context, known []*targetObject) (h *release.History, strays []*targetObject, err error) {
+func (s *session) readRelease(ctx context.Context, others []*targetObject) (h *release.History, unrecorded []*targetObject, err error) {
 	if h, err = s.history(ctx); h == nil || err != nil {
 		return nil, nil, err
 	}
 	s.ownsRelease = h.Owned()
-	strays, err = s.unrecordedObjects(ctx, h, known)
-	return h, strays, err
+	unrecorded, err = s.unrecordedObjects(ctx, h, others)
+	return h, unrecorded, err
 }
 
 // unrecordedObjects finds the objects of the last revision, and of the one that is deployed,
 // which are not known and are there.
-func (s *session) unrecordedObjects(ctx context.Context, h *release.History, known []*targetObject) ([]*targetObject, error) {
+func (s *session) unrecordedObjects(ctx context.Context, h *release.History, others []*targetObject) ([]*targetObject, error) {
 	if !s.ownsRelease {
 		return nil, nil
 	}
-	taken := make(map[render.Identity]bool, len(known))
-	for _, p := range known {
-		taken[render.IdentityOf(&p.item)] = true
+	seen := make(map[render.Identity]bool, len(others))
+	for _, p := range others {
+		seen[render.IdentityOf(&p.item)] = true
 	}
 	var found []*targetObject
 	manifests, err := h.Manifests(ctx)
@@ -58,8 +58,8 @@ func (s *session) unrecordedObjects(ctx context.Context, h *release.History, kno
 			}
 			p := s.newTargetObject(o, kind)
 			p.object = nil
-			if !taken[render.IdentityOf(&p.item)] {
-				taken[render.IdentityOf(&p.item)] = true
+			if !seen[render.IdentityOf(&p.item)] {
+				seen[render.IdentityOf(&p.item)] = true
 				found = append(found, p)
 			}
 		}

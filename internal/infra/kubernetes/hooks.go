@@ -21,7 +21,7 @@ import (
 // not know the kind of are told when they are to run: a chart may bring it.
 func (s *session) resolveHooks(ctx context.Context) ([]*targetObject, error) {
 	var out []*targetObject
-	taken := map[render.Identity]bool{}
+	seen := map[render.Identity]bool{}
 	for _, o := range s.rendering.HookObjects() {
 		r, ok, err := s.resolveExisting(ctx, o.GVK)
 		if err != nil {
@@ -32,8 +32,8 @@ func (s *session) resolveHooks(ctx context.Context) ([]*targetObject, error) {
 		}
 		p := s.newTargetObject(o, r)
 		p.item.Hook = true
-		if !taken[render.IdentityOf(&p.item)] {
-			taken[render.IdentityOf(&p.item)] = true
+		if !seen[render.IdentityOf(&p.item)] {
+			seen[render.IdentityOf(&p.item)] = true
 			out = append(out, p)
 			s.hooks = append(s.hooks, p)
 		}

@@ -86,10 +86,10 @@ func isNamespace(i *vnfm.InventoryItem, namespace string) bool {
 
 // withInstanceNamespace puts the namespace at the front in place of its entry from the
 // inventory.
-func withInstanceNamespace(all []*targetObject, home *targetObject) []*targetObject {
-	out := []*targetObject{home}
+func withInstanceNamespace(all []*targetObject, namespace *targetObject) []*targetObject {
+	out := []*targetObject{namespace}
 	for _, p := range all {
-		if p.object == nil && isNamespace(&p.item, home.ref.Name) {
+		if p.object == nil && isNamespace(&p.item, namespace.ref.Name) {
 			continue
 		}
 		out = append(out, p)

@@ -110,7 +110,7 @@ var neededVerbs = []string{"delete", "list", "patch"}
 // does not know are told at once.
 func (s *session) resolveTarget(ctx context.Context) ([]*targetObject, error) {
 	out := make([]*targetObject, 0, len(s.rendering.Objects))
-	taken := map[render.Identity]*targetObject{}
+	seen := map[render.Identity]*targetObject{}
 	var errs []error
 	failed := map[schema.GroupVersionKind]bool{}
 	for _, o := range s.rendering.Objects {
@@ -132,7 +132,7 @@ func (s *session) resolveTarget(ctx context.Context) ([]*targetObject, error) {
 		}
 		p := s.newTargetObject(o, r)
 		p.unserved = !served
-		if first, twice := taken[render.IdentityOf(&p.item)]; twice {
+		if first, twice := seen[render.IdentityOf(&p.item)]; twice {
 			reason := "namespace " + s.namespace + " is that of the instance"
 			if !r.Namespaced {
 				reason = "objects of kind " + o.GVK.Kind + " are in no namespace"
@@ -140,7 +140,7 @@ func (s *session) resolveTarget(ctx context.Context) ([]*targetObject, error) {
 			errs = append(errs, fmt.Errorf("%s (%s) is the same object as %s: %s", o.Key, o.Place(), first, reason))
 			continue
 		}
-		taken[render.IdentityOf(&p.item)] = p
+		seen[render.IdentityOf(&p.item)] = p
 		out = append(out, p)
 	}
 	return out, errors.Join(errs...)
@@ -175,13 +175,13 @@ func (s *session) newTargetObject(o *render.Object, r kube.Resource) *targetObje
 // addInventory adds what the inventory has and the target has not, and takes
 // over the UIDs of what both have.
 func (s *session) addInventory(ctx context.Context, all []*targetObject) ([]*targetObject, error) {
-	known := make(map[render.Identity]*targetObject, len(all))
+	byIdentity := make(map[render.Identity]*targetObject, len(all))
 	for _, p := range all {
-		known[render.IdentityOf(&p.item)] = p
+		byIdentity[render.IdentityOf(&p.item)] = p
 	}
 	for i := range s.target.Instance.Inventory {
 		item := s.target.Instance.Inventory[i]
-		if p, ok := known[render.IdentityOf(&item)]; ok {
+		if p, ok := byIdentity[render.IdentityOf(&item)]; ok {
 			p.item.UID, p.recorded = item.UID, true
 			continue
 		}
@@ -198,7 +198,7 @@ func (s *session) addInventory(ctx context.Context, all []*targetObject) ([]*tar
 			wave:     render.WaveOf(item.Group, item.Kind),
 			recorded: true,
 		}
-		known[render.IdentityOf(&item)] = p
+		byIdentity[render.IdentityOf(&item)] = p
 		all = append(all, p)
 	}
 	return all, nil
@@ -248,14 +248,14 @@ func (s *session) readLive(ctx context.Context, all []*targetObject, o readOptio
 
 func (s *session) readCollection(ctx context.Context, group []*targetObject, o readOptions) error {
 	byName := make(map[string]*targetObject, len(group))
-	whole := false
+	content := false
 	for _, p := range group {
 		byName[p.ref.Name] = p
-		whole = whole || (o.content != nil && o.content(p))
+		content = content || (o.content != nil && o.content(p))
 	}
 	r, namespace := group[0].ref.Resource, group[0].ref.Namespace
 	options := kube.ListOptions{LabelSelector: o.selector}
-	if !whole {
+	if !content {
 		list, err := s.listMetadata(ctx, r, namespace, options)
 		if err != nil {
 			return err

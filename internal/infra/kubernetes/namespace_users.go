@@ -59,7 +59,7 @@ func (r *removal) removable(ctx context.Context, batch []*targetObject) ([]*targ
 // inUse reports whether an object is to be kept, and by what it is in use, which
 // is empty for an object that can go.
 func (r *removal) inUse(ctx context.Context, p *targetObject) (keep bool, inUse string, err error) {
-	var others []*targetObject
+	var users []*targetObject
 	switch {
 	case p.live.DeletionTimestamp != nil:
 		return false, "", nil
@@ -67,13 +67,13 @@ func (r *removal) inUse(ctx context.Context, p *targetObject) (keep bool, inUse 
 		if r.keepNamespace && isDriverMade(p) {
 			return true, "", nil
 		}
-		others, err = r.session.namespaceUsers(ctx, p)
+		users, err = r.session.namespaceUsers(ctx, p)
 		inUse = "it holds "
 	case isDefinition(p):
 		if r.keepDefinitions {
 			return true, "", nil
 		}
-		others, err = r.session.livingForeignObjects(ctx, p)
+		users, err = r.session.livingForeignObjects(ctx, p)
 		inUse = "there are objects of its kind that are not the instance's: "
 	}
 	if err != nil {
@@ -84,10 +84,10 @@ func (r *removal) inUse(ctx context.Context, p *targetObject) (keep bool, inUse 
 		// What may not be seen, or not at the moment, may be there.
 		return false, "somebody else's objects may be there that cannot be seen: " + text, nil
 	}
-	if len(others) == 0 {
+	if len(users) == 0 {
 		return false, "", nil
 	}
-	return false, inUse + firstNames(others), nil
+	return false, inUse + firstNames(users), nil
 }
 
 // isDriverMade reports whether a namespace was made for the instance, and by no package.
@@ -96,20 +96,20 @@ func isDriverMade(p *targetObject) bool { return p.live.Annotations[annotationKe
 // namespaceUsers returns what would be lost with a namespace and is not the instance's
 // to lose: volume claims, objects of other instances and, in a namespace that no
 // package but the driver itself made, everything that others put there.
-func (s *session) namespaceUsers(ctx context.Context, home *targetObject) ([]*targetObject, error) {
+func (s *session) namespaceUsers(ctx context.Context, namespace *targetObject) ([]*targetObject, error) {
 	found := make([][]*targetObject, len(namespaceUserKinds))
 	err := s.each(ctx, len(namespaceUserKinds), false, func(ctx context.Context, i int) error {
 		r, err := s.client.Resource(ctx, namespaceUserKinds[i])
 		if err != nil {
 			return err
 		}
-		list, err := s.listMetadata(ctx, r, home.ref.Name, kube.ListOptions{})
+		list, err := s.listMetadata(ctx, r, namespace.ref.Name, kube.ListOptions{})
 		if err != nil {
 			return err
 		}
 		for j := range list {
-			if s.usesNamespace(home, namespaceUserKinds[i], &list[j].ObjectMeta) {
-				found[i] = append(found[i], s.objectNamed(kube.Ref{Resource: r, Namespace: home.ref.Name}, list[j].Name, nil))
+			if s.usesNamespace(namespace, namespaceUserKinds[i], &list[j].ObjectMeta) {
+				found[i] = append(found[i], s.objectNamed(kube.Ref{Resource: r, Namespace: namespace.ref.Name}, list[j].Name, nil))
 			}
 		}
 		return nil
@@ -117,13 +117,13 @@ func (s *session) namespaceUsers(ctx context.Context, home *targetObject) ([]*ta
 	return slices.Concat(found...), err
 }
 
-func (s *session) usesNamespace(home *targetObject, kind schema.GroupVersionKind, m *metav1.ObjectMeta) bool {
+func (s *session) usesNamespace(namespace *targetObject, kind schema.GroupVersionKind, m *metav1.ObjectMeta) bool {
 	switch id := m.Labels[labelInstance]; {
 	case m.DeletionTimestamp != nil || id == s.target.Instance.ID:
 		return false
 	case id != "" || kind == claimKind:
 		return true
-	case !isDriverMade(home):
+	case !isDriverMade(namespace):
 		// The package brought the namespace, and said so that it goes with it.
 		return false
 	case kind.Kind == "ConfigMap" && m.Name == "kube-root-ca.crt":

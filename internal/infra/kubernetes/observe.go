@@ -187,11 +187,11 @@ func (s *session) confirmDrift(ctx context.Context, p *targetObject, candidates 
 		}
 		content = obj.Object
 	}
-	intruders, err := drift.FindForeign(rest, p.live.ManagedFields, content)
+	foreign, err := drift.FindForeign(rest, p.live.ManagedFields, content)
 	if err != nil {
 		return nil, fmt.Errorf("comparing %s: %w", p, err)
 	}
-	for _, i := range intruders {
+	for _, i := range foreign {
 		for _, path := range i.ImplicitKeys {
 			different = append(different, path.String())
 		}

@@ -103,19 +103,19 @@ func isPod(p *targetObject) bool { return p.item.Group == "" && p.item.Kind == "
 // tried, also after one has failed. What stays loses its label before anything goes.
 func (r *removal) removeWave(ctx context.Context, batch []*targetObject) error {
 	s := r.session
-	var staying, going []*targetObject
+	var kept, deleted []*targetObject
 	for _, p := range batch {
 		if r.isKept(p) {
-			staying = append(staying, p)
+			kept = append(kept, p)
 		} else {
-			going = append(going, p)
+			deleted = append(deleted, p)
 		}
 	}
-	if err := s.each(ctx, len(staying), true, func(ctx context.Context, i int) error { return s.retain(ctx, staying[i]) }); err != nil {
+	if err := s.each(ctx, len(kept), true, func(ctx context.Context, i int) error { return s.retain(ctx, kept[i]) }); err != nil {
 		return err
 	}
-	heads, owned := splitOwned(going)
-	if err := r.remove(ctx, heads); err != nil {
+	unowned, owned := splitOwned(deleted)
+	if err := r.remove(ctx, unowned); err != nil {
 		return err
 	}
 	return r.remove(ctx, owned)
@@ -123,21 +123,21 @@ func (r *removal) removeWave(ctx context.Context, batch []*targetObject) error {
 
 // remove deletes objects and waits until they, and the pods of workloads among them,
 // are gone.
-func (r *removal) remove(ctx context.Context, going []*targetObject) error {
+func (r *removal) remove(ctx context.Context, batch []*targetObject) error {
 	s := r.session
-	members, seen, err := s.findPodOwners(ctx, going)
+	members, seen, err := s.findPodOwners(ctx, batch)
 	if err != nil {
 		return err
 	}
 	r.podsForbidden = !seen
-	if err := r.delete(ctx, going); err != nil {
+	if err := r.delete(ctx, batch); err != nil {
 		return err
 	}
 	if err := s.awaitPods(ctx, members, r.grace); err != nil {
 		return err
 	}
 	var refs []kube.Ref
-	for _, p := range going {
+	for _, p := range batch {
 		if r.endsLater(p) {
 			refs = append(refs, p.ref)
 		}
@@ -150,7 +150,7 @@ func (r *removal) remove(ctx context.Context, going []*targetObject) error {
 // it: a Cluster of Cluster API that loses its machine templates, or its control plane
 // before its nodes, is stranded. So what is owned goes after its owner, with which most
 // of it has gone by then.
-func splitOwned(batch []*targetObject) (heads, owned []*targetObject) {
+func splitOwned(batch []*targetObject) (unowned, owned []*targetObject) {
 	uids := make(map[types.UID]bool, len(batch))
 	for _, p := range batch {
 		uids[p.live.UID] = true
@@ -159,10 +159,10 @@ func splitOwned(batch []*targetObject) (heads, owned []*targetObject) {
 		if slices.ContainsFunc(p.live.OwnerReferences, func(o metav1.OwnerReference) bool { return uids[o.UID] && o.UID != p.live.UID }) {
 			owned = append(owned, p)
 		} else {
-			heads = append(heads, p)
+			unowned = append(unowned, p)
 		}
 	}
-	return heads, owned
+	return unowned, owned
 }
 
 // isKept reports whether an object is left behind for an instance of the same name:
@@ -182,9 +182,9 @@ func (r *removal) endsLater(p *targetObject) bool {
 
 // delete deletes objects: those of one kind together where that is possible, which is
 // one request for all of them, and the others one by one.
-func (r *removal) delete(ctx context.Context, going []*targetObject) error {
+func (r *removal) delete(ctx context.Context, batch []*targetObject) error {
 	s := r.session
-	order, groups := byCollection(going)
+	order, groups := byCollection(batch)
 	alone := make([][]*targetObject, len(order))
 	err := s.each(ctx, len(order), true, func(ctx context.Context, i int) error {
 		var err error

@@ -32,7 +32,7 @@ type podReplacement struct {
 
 // planReplacement returns the pods of a VDU that the heal has set out to replace: those that
 // are chosen now, unless it is continued.
-func (s *session) planReplacement(ctx context.Context, v *vduPods, storage bool, chosen func(*corev1.Pod) bool) (*podReplacement, error) {
+func (s *session) planReplacement(ctx context.Context, v *vduPods, storage bool, selected func(*corev1.Pod) bool) (*podReplacement, error) {
 	key := "replaced " + v.id
 	if note := s.recorder.Kept(key); note != "" {
 		o := &podReplacement{continued: true}
@@ -43,7 +43,7 @@ func (s *session) planReplacement(ctx context.Context, v *vduPods, storage bool,
 	}
 	o := &podReplacement{Pods: map[types.UID]string{}, Generation: v.workload.live.Generation, Storage: storage}
 	for i := range v.pods {
-		if chosen(&v.pods[i]) {
+		if selected(&v.pods[i]) {
 			o.Pods[v.pods[i].UID] = v.pods[i].Name
 		}
 	}
@@ -90,11 +90,11 @@ func (s *session) replaceOneByOne(ctx context.Context, v *vduPods, storage bool)
 
 // replacePods deletes those pods of the outgoing ones that still stand, at the same
 // time, and waits for the new ones.
-func (s *session) replacePods(ctx context.Context, v *vduPods, o *podReplacement, standing []corev1.Pod) error {
+func (s *session) replacePods(ctx context.Context, v *vduPods, o *podReplacement, remaining []corev1.Pod) error {
 	switch {
 	case len(o.Pods) == 0:
 		return nil
-	case isPod(v.workload) && len(standing) > 0:
+	case isPod(v.workload) && len(remaining) > 0:
 		return s.recreatePod(ctx, v.workload)
 	case isPod(v.workload):
 		return s.awaitWorkload(ctx, v.workload)
@@ -103,14 +103,14 @@ func (s *session) replacePods(ctx context.Context, v *vduPods, o *podReplacement
 	if err != nil {
 		return err
 	}
-	err = s.each(ctx, len(standing), true, func(ctx context.Context, i int) error {
-		s.progress(ctx, "replacing pod %s/%s of VDU %s", standing[i].Namespace, standing[i].Name, v.id)
+	err = s.each(ctx, len(remaining), true, func(ctx context.Context, i int) error {
+		s.progress(ctx, "replacing pod %s/%s of VDU %s", remaining[i].Namespace, remaining[i].Name, v.id)
 		if o.Storage {
-			if err := s.deleteClaims(ctx, &standing[i]); err != nil {
+			if err := s.deleteClaims(ctx, &remaining[i]); err != nil {
 				return err
 			}
 		}
-		return s.client.Delete(ctx, kube.Ref{Resource: resource, Namespace: standing[i].Namespace, Name: standing[i].Name}, kube.DeleteOptions{UID: standing[i].UID})
+		return s.client.Delete(ctx, kube.Ref{Resource: resource, Namespace: remaining[i].Namespace, Name: remaining[i].Name}, kube.DeleteOptions{UID: remaining[i].UID})
 	})
 	if err != nil {
 		return err

@@ -135,8 +135,8 @@ func (s *session) resolveReplicasPaths(ctx context.Context, all []*targetObject)
 			s.rendering.Definitions[o.GVK.GroupKind()] != nil {
 			continue
 		}
-		path, known := paths[o.GVK]
-		if !known {
+		path, found := paths[o.GVK]
+		if !found {
 			var err error
 			if path, err = s.replicasPathOf(ctx, p.ref.Resource); err != nil {
 				return fmt.Errorf("finding out where %s holds its replicas: %w", p, err)

@@ -108,18 +108,18 @@ func (s *session) checkKubeVersion(ctx context.Context) (*vnfm.Problem, error) {
 // applyPrerequisites makes what must be there before the record of a release and its
 // first hook: the namespace, and the definitions of the chart's crds/ directory.
 func (s *session) applyPrerequisites(ctx context.Context, target []*targetObject) error {
-	var ground []*targetObject
+	var first []*targetObject
 	for _, p := range target {
-		home := p.ref.Resource.GVK == namespaceKind && p.ref.Name == s.namespace
-		if home || (p.object != nil && p.object.Shared) {
-			ground = append(ground, p)
+		isNamespace := p.ref.Resource.GVK == namespaceKind && p.ref.Name == s.namespace
+		if isNamespace || (p.object != nil && p.object.Shared) {
+			first = append(first, p)
 		}
 	}
-	err := s.each(ctx, len(ground), false, func(ctx context.Context, i int) error { return s.writeObject(ctx, ground[i]) })
+	err := s.each(ctx, len(first), false, func(ctx context.Context, i int) error { return s.writeObject(ctx, first[i]) })
 	if err != nil {
 		return err
 	}
-	return s.awaitReady(ctx, ground, render.WaveFoundation)
+	return s.awaitReady(ctx, first, render.WaveFoundation)
 }
 
 // forcefulAdvice is how to be rid of an instance whose hooks do not let it go.

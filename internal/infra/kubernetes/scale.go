@@ -96,12 +96,12 @@ func (s *session) markForDeletion(ctx context.Context, changed []*targetObject) 
 	if err != nil {
 		return err
 	}
-	var condemned []*corev1.Pod
+	var marked []*corev1.Pod
 	var problems vnfm.Problems
 	for _, v := range vdus {
 		for p, lost := range shrinking {
 			if p.object == v.workload.object {
-				condemned = append(condemned, s.selectPods(v, lost, &problems)...)
+				marked = append(marked, s.selectPods(v, lost, &problems)...)
 			}
 		}
 	}
@@ -112,8 +112,8 @@ func (s *session) markForDeletion(ctx context.Context, changed []*targetObject) 
 	if err != nil {
 		return err
 	}
-	return s.each(ctx, len(condemned), false, func(ctx context.Context, i int) error {
-		ref := kube.Ref{Resource: resource, Namespace: condemned[i].Namespace, Name: condemned[i].Name}
+	return s.each(ctx, len(marked), false, func(ctx context.Context, i int) error {
+		ref := kube.Ref{Resource: resource, Namespace: marked[i].Namespace, Name: marked[i].Name}
 		return s.client.PatchMetadata(ctx, ref, nil, map[string]*string{annotationDeletionCost: &lowestDeletionCost})
 	})
 }

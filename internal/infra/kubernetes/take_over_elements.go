@@ -40,16 +40,16 @@ func (s *session) takeOverElements(ctx context.Context, p *targetObject) error {
 			return err
 		}
 		p.live = liveOf(p, obj, false)
-		intruders, err := s.foreignElements(p, obj.Object)
-		if err != nil || len(intruders) == 0 {
+		foreign, err := s.foreignElements(p, obj.Object)
+		if err != nil || len(foreign) == 0 {
 			return err
 		}
-		entries, err := drift.TakeOver(p.live.ManagedFields, intruders)
+		entries, err := drift.TakeOver(p.live.ManagedFields, foreign)
 		if err != nil {
 			return err
 		}
 		if err = s.client.SetManagedFields(ctx, p.ref, obj.GetResourceVersion(), entries); err == nil {
-			s.progress(ctx, "removing %s from %s, which stands in the place of its own", intruders[0].Path, p)
+			s.progress(ctx, "removing %s from %s, which stands in the place of its own", foreign[0].Path, p)
 			return nil
 		}
 		if !apierrors.IsConflict(err) || tries == takeOverTries {

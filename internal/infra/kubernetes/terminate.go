@@ -48,11 +48,11 @@ func (s *session) terminate(ctx context.Context, spec vnfm.TerminateSpec) error 
 	if err != nil {
 		return err
 	}
-	history, strays, err := s.readRelease(ctx, all)
+	history, unrecorded, err := s.readRelease(ctx, all)
 	if err != nil {
 		return err
 	}
-	all = append(all, strays...)
+	all = append(all, unrecorded...)
 	s.saved = slices.Clone(s.target.Instance.Inventory)
 	if err := s.save(ctx, all, true); err != nil {
 		return err
@@ -110,15 +110,15 @@ func graceOf(spec vnfm.TerminateSpec) *int64 {
 // findAll returns what is on the server of the instance, with the claims that its
 // StatefulSets made when those are to be deleted.
 func (s *session) findAll(ctx context.Context, volumes vnfm.VolumePolicy) ([]*targetObject, error) {
-	known, err := s.expectedObjects(ctx)
+	expected, err := s.expectedObjects(ctx)
 	if err != nil {
 		return nil, err
 	}
-	scopes, err := s.collectionsToSearch(ctx, known)
+	scopes, err := s.collectionsToSearch(ctx, expected)
 	if err != nil {
 		return nil, err
 	}
-	all, err := s.findByLabel(ctx, known, scopes)
+	all, err := s.findByLabel(ctx, expected, scopes)
 	if err != nil {
 		return nil, err
 	}
@@ -134,8 +134,8 @@ func (s *session) findAll(ctx context.Context, volumes vnfm.VolumePolicy) ([]*ta
 
 // expectedObjects returns the places of the inventory and of the package.
 func (s *session) expectedObjects(ctx context.Context) ([]*targetObject, error) {
-	var known []*targetObject
-	taken := map[render.Identity]bool{}
+	var out []*targetObject
+	seen := map[render.Identity]bool{}
 	if s.rendering != nil {
 		for _, o := range slices.Concat(s.rendering.Objects, s.rendering.HookObjects()) {
 			r, ok, err := s.resolveExisting(ctx, o.GVK)
@@ -146,18 +146,18 @@ func (s *session) expectedObjects(ctx context.Context) ([]*targetObject, error) 
 				continue
 			}
 			p := s.newTargetObject(o, r)
-			if !taken[render.IdentityOf(&p.item)] {
-				taken[render.IdentityOf(&p.item)] = true
-				known = append(known, p)
+			if !seen[render.IdentityOf(&p.item)] {
+				seen[render.IdentityOf(&p.item)] = true
+				out = append(out, p)
 			}
 		}
 	}
-	return s.addInventory(ctx, known)
+	return s.addInventory(ctx, out)
 }
 
 // collectionsToSearch returns one place without a name for each kind and namespace that
 // is searched: those of the known places and, without an inventory, all others.
-func (s *session) collectionsToSearch(ctx context.Context, known []*targetObject) ([]*targetObject, error) {
+func (s *session) collectionsToSearch(ctx context.Context, expected []*targetObject) ([]*targetObject, error) {
 	var out []*targetObject
 	seen := map[collection]bool{}
 	add := func(r kube.Resource, namespace string) {
@@ -167,7 +167,7 @@ func (s *session) collectionsToSearch(ctx context.Context, known []*targetObject
 			out = append(out, &targetObject{ref: kube.Ref{Resource: r, Namespace: namespace}})
 		}
 	}
-	for _, p := range known {
+	for _, p := range expected {
 		add(p.ref.Resource, p.ref.Namespace)
 	}
 	if len(s.target.Instance.Inventory) > 0 {
@@ -194,9 +194,9 @@ func (s *session) collectionsToSearch(ctx context.Context, known []*targetObject
 // findByLabel lists the objects with the instance's label and joins them with
 // the known places. A known object that has lost its label is looked for by its
 // name.
-func (s *session) findByLabel(ctx context.Context, known, scopes []*targetObject) ([]*targetObject, error) {
-	byIdentity := make(map[render.Identity]*targetObject, len(known))
-	for _, p := range known {
+func (s *session) findByLabel(ctx context.Context, expected, scopes []*targetObject) ([]*targetObject, error) {
+	byIdentity := make(map[render.Identity]*targetObject, len(expected))
+	for _, p := range expected {
 		byIdentity[render.IdentityOf(&p.item)] = p
 	}
 	found := make([][]*targetObject, len(scopes))
@@ -223,15 +223,15 @@ func (s *session) findByLabel(ctx context.Context, known, scopes []*targetObject
 		return nil, err
 	}
 	all := slices.Concat(found...)
-	return s.addWithoutLabel(ctx, known, all)
+	return s.addWithoutLabel(ctx, expected, all)
 }
 
 // objectNamed returns the known place of a labelled object, or makes one. It only
 // reads the map.
-func (s *session) objectNamed(ref kube.Ref, name string, known map[render.Identity]*targetObject) *targetObject {
+func (s *session) objectNamed(ref kube.Ref, name string, expected map[render.Identity]*targetObject) *targetObject {
 	gvk := ref.Resource.GVK
 	id := render.Identity{gvk.Group, gvk.Kind, ref.Namespace, name}
-	if p, ok := known[id]; ok {
+	if p, ok := expected[id]; ok {
 		return p
 	}
 	return &targetObject{
@@ -246,9 +246,9 @@ func (s *session) objectNamed(ref kube.Ref, name string, known map[render.Identi
 // addWithoutLabel looks for objects of the inventory that were not found by label:
 // they are gone, or somebody took their label away. Leases never have an owner
 // that would clean up after them.
-func (s *session) addWithoutLabel(ctx context.Context, known, all []*targetObject) ([]*targetObject, error) {
+func (s *session) addWithoutLabel(ctx context.Context, expected, all []*targetObject) ([]*targetObject, error) {
 	var missing []*targetObject
-	for _, p := range known {
+	for _, p := range expected {
 		if p.live == nil && p.recorded {
 			missing = append(missing, p)
 		}
@@ -278,7 +278,7 @@ var (
 // an earlier instance left it.
 func (s *session) statefulSetClaims(ctx context.Context, all []*targetObject, onlyNew bool) ([]*targetObject, error) {
 	namespaces := map[string]map[string]bool{}
-	known := map[string]bool{}
+	found := map[string]bool{}
 	for _, p := range all {
 		if p.item.Group == statefulSetKind.Group && p.item.Kind == statefulSetKind.Kind {
 			if namespaces[p.ref.Namespace] == nil {
@@ -287,7 +287,7 @@ func (s *session) statefulSetClaims(ctx context.Context, all []*targetObject, on
 			namespaces[p.ref.Namespace][p.ref.Name] = true
 		}
 		if isClaim(p) {
-			known[p.ref.Namespace+"/"+p.ref.Name] = true
+			found[p.ref.Namespace+"/"+p.ref.Name] = true
 		}
 	}
 	var out []*targetObject
@@ -314,7 +314,7 @@ func (s *session) statefulSetClaims(ctx context.Context, all []*targetObject, on
 				return namespaces[namespace][set.GetName()] && isClaimOf(set.Object, there[i].Name, there[i].Labels) &&
 					(!onlyNew || !there[i].CreationTimestamp.Before(&since))
 			})
-			if !made || known[namespace+"/"+there[i].Name] {
+			if !made || found[namespace+"/"+there[i].Name] {
 				continue
 			}
 			p := s.objectNamed(kube.Ref{Resource: claims, Namespace: namespace}, there[i].Name, nil)

@@ -121,8 +121,8 @@ func FindForeign(missing []Unowned, entries []metav1.ManagedFieldsEntry, content
 		}
 	}
 	var out []ForeignElement
-	for left := lostLists(missing); len(left) > 0; left = left[1:] {
-		g := left[0]
+	for lists := lostLists(missing); len(lists) > 0; lists = lists[1:] {
+		g := lists[0]
 		list, ok := locate(content, g.path)
 		items, isList := list.([]any)
 		if !ok || !isList {
@@ -140,7 +140,7 @@ func FindForeign(missing []Unowned, entries []metav1.ManagedFieldsEntry, content
 			}
 			// What only changed hands is no intruder, but what is in it may be one.
 			for _, name := range slices.Sorted(maps.Keys(m.lost)) {
-				left = append(left, lostLists([]Unowned{{Path: at.with(step{field: name}), Value: m.lost[name]}})...)
+				lists = append(lists, lostLists([]Unowned{{Path: at.with(step{field: name}), Value: m.lost[name]}})...)
 			}
 		}
 	}
@@ -259,9 +259,9 @@ func replaces(lost map[string]any, e *element) bool {
 
 // TakeOver moves the ownership of elements, and of all that is in them, to the
 // driver's applies.
-func TakeOver(entries []metav1.ManagedFieldsEntry, intruders []ForeignElement) ([]metav1.ManagedFieldsEntry, error) {
+func TakeOver(entries []metav1.ManagedFieldsEntry, elements []ForeignElement) ([]metav1.ManagedFieldsEntry, error) {
 	moved := fieldpath.NewSet()
-	for _, i := range intruders {
+	for _, i := range elements {
 		moved.Insert(i.Path.elements())
 	}
 	var out []metav1.ManagedFieldsEntry

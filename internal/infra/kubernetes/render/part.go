@@ -48,13 +48,13 @@ func (r *Rendering) selectPart(t *vnfm.Target, ps *vnfm.Problems) {
 			placed[o] = true
 		}
 	}
-	here := func(o *Object) bool { return placed[o] || referred[o] }
+	isHere := func(o *Object) bool { return placed[o] || referred[o] }
 	if t.Part.Rest {
-		here = func(o *Object) bool { return !placed[o] }
+		isHere = func(o *Object) bool { return !placed[o] }
 	}
-	r.Objects = slices.DeleteFunc(r.Objects, func(o *Object) bool { return !here(o) })
+	r.Objects = slices.DeleteFunc(r.Objects, func(o *Object) bool { return !isHere(o) })
 	for _, id := range slices.Sorted(maps.Keys(r.VDUs)) {
-		if !here(r.VDUs[id]) {
+		if !isHere(r.VDUs[id]) {
 			delete(r.VDUs, id)
 			delete(r.States, id)
 		}

@@ -78,12 +78,12 @@ func Decode(b *budget.Budget, file, text string) []*Object {
 // checkDuplicates refuses two manifests of one object: which of them would win
 // is nobody's intention.
 func (r *Rendering) checkDuplicates(t *vnfm.Target, ps *vnfm.Problems) {
-	home := InstanceNamespace(t)
+	namespace := InstanceNamespace(t)
 	seen := make(map[Identity]*Object, len(r.Objects))
 	for _, o := range r.Objects {
 		id := Identity{o.GVK.Group, o.GVK.Kind, o.namespace, o.Name}
 		if id.Namespace == "" {
-			id.Namespace = home
+			id.Namespace = namespace
 		}
 		first, twice := seen[id]
 		if !twice {

@@ -48,7 +48,7 @@ func (s *Scaling) DriverOwned() bool { return !s.autoscaled || (s.VDU != "" && s
 func (r *Rendering) bindVDUs(t *vnfm.Target, mapping map[string]translate.WorkloadRef, ps *vnfm.Problems) {
 	r.VDUs = make(map[string]*Object, len(t.Flavour.VDUs))
 	r.States = make(map[string]vnfm.VDUState, len(t.Flavour.VDUs))
-	taken := map[*Object]string{}
+	boundTo := map[*Object]string{}
 	for i := range t.Flavour.VDUs {
 		vdu := &t.Flavour.VDUs[i]
 		ref, mapped := mapping[vdu.ID]
@@ -60,11 +60,11 @@ func (r *Rendering) bindVDUs(t *vnfm.Target, mapping map[string]translate.Worklo
 			}
 			continue
 		}
-		if other, twice := taken[o]; twice {
+		if other, twice := boundTo[o]; twice {
 			o.Problem(ps, fmt.Sprintf("VDUs %q and %q are both %s", other, vdu.ID, o.Key), "every VDU needs a workload of its own; vdu_mapping can say which")
 			continue
 		}
-		taken[o] = vdu.ID
+		boundTo[o] = vdu.ID
 		r.VDUs[vdu.ID] = o
 		count, ok := t.Counts[vdu.ID]
 		if !ok {
@@ -149,13 +149,13 @@ func (r *Rendering) findWorkload(t *vnfm.Target, vdu *vnfm.VDU, ref translate.Wo
 // findObject returns the object that matches; one in the namespace of the instance is
 // preferred to one elsewhere.
 func (r *Rendering) findObject(t *vnfm.Target, match func(*Object) bool) *Object {
-	home := InstanceNamespace(t)
+	namespace := InstanceNamespace(t)
 	var found *Object
 	for _, o := range r.Objects {
 		if !match(o) {
 			continue
 		}
-		if o.namespace == "" || o.namespace == home {
+		if o.namespace == "" || o.namespace == namespace {
 			return o
 		}
 		if found == nil {
@@ -177,16 +177,16 @@ func (r *Rendering) hasReplicas(o *Object) bool {
 
 // noWorkload says what was looked for and what there is.
 func (r *Rendering) noWorkload(vdu *vnfm.VDU, ref translate.WorkloadRef, mapped bool) vnfm.Problem {
-	var there []string
+	var workloads []string
 	for _, o := range r.Objects {
 		if slices.Contains(workloadKinds, o.GVK.GroupKind()) || r.hasReplicas(o) {
-			there = append(there, o.Key)
+			workloads = append(workloads, o.Key)
 		}
 	}
-	slices.Sort(there)
+	slices.Sort(workloads)
 	exist := "the manifests hold no workload at all"
-	if len(there) > 0 {
-		exist = "the workloads of the package are " + strings.Join(there, ", ")
+	if len(workloads) > 0 {
+		exist = "the workloads of the package are " + strings.Join(workloads, ", ")
 	}
 	if mapped {
 		return vnfm.Problem{
