@@ -5,12 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
-	"time"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/release"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -274,97 +271,6 @@ func autoscalers(all []*targetObject) []*targetObject {
 		}
 	}
 	return out
-}
-
-// counter tells how many objects are done, twice a second at most.
-type counter struct {
-	session *session
-	total   int
-
-	mu     sync.Mutex
-	count  int
-	saidAt time.Time
-}
-
-const counterEvery = 500 * time.Millisecond
-
-func (c *counter) add(ctx context.Context) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.count++
-	if now := time.Now(); now.Sub(c.saidAt) >= counterEvery {
-		c.saidAt = now
-		c.session.progress(ctx, "%d/%d objects applied", c.count, c.total)
-	}
-}
-
-func (c *counter) done(ctx context.Context) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.session.progress(ctx, "%d/%d objects applied", c.count, c.total)
-}
-
-// awaitDeletion waits until objects that are being deleted are gone, so that they can
-// be made again.
-func (s *session) awaitDeletion(ctx context.Context, target []*targetObject) error {
-	var refs []kube.Ref
-	var ending []*targetObject
-	for _, p := range target {
-		if p.live != nil && p.live.DeletionTimestamp != nil {
-			refs = append(refs, p.ref)
-			ending = append(ending, p)
-		}
-	}
-	if len(refs) == 0 {
-		return nil
-	}
-	if err := s.client.WaitGone(ctx, refs, s.waitOptions(ctx, "")); err != nil {
-		return fmt.Errorf("waiting for objects that are being deleted: %w", err)
-	}
-	for _, p := range ending {
-		p.live = nil
-		if p.ref.Resource.GVK != namespaceKind {
-			continue
-		}
-		for _, inside := range target {
-			if inside.ref.Namespace == p.ref.Name {
-				inside.live = nil
-			}
-		}
-	}
-	return nil
-}
-
-// awaitReady waits for all objects up to a wave.
-func (s *session) awaitReady(ctx context.Context, target []*targetObject, upTo int) error {
-	var refs []kube.Ref
-	options := s.waitOptions(ctx, instanceSelector(s.target.Instance.ID))
-	options.Rules = map[int]*kube.Rule{}
-	for _, p := range target {
-		if p.wave <= upTo && !p.ready && p.object != nil {
-			options.Rules[len(refs)] = p.object.Rule
-			refs = append(refs, p.ref)
-		}
-	}
-	if err := s.client.WaitReady(ctx, refs, options); err != nil {
-		return err
-	}
-	for _, p := range target {
-		p.ready = p.ready || p.wave <= upTo
-	}
-	return nil
-}
-
-// waitOptions tell the recorder what is being waited for.
-func (s *session) waitOptions(ctx context.Context, selector string) kube.WaitOptions {
-	return kube.WaitOptions{
-		LabelSelector: selector,
-		Progress: func(ready, total int, waitingFor string) {
-			if waitingFor != "" {
-				s.progress(ctx, "%d/%d done, waiting for %s", ready, total, waitingFor)
-			}
-		},
-	}
 }
 
 // save stores the inventory when it has changed: everything that is or may be on

@@ -122,32 +122,3 @@ func (s *session) applyInstanceNamespace(ctx context.Context, p *targetObject) e
 	p.ready = true
 	return nil
 }
-
-// awaitFoundation waits until definitions are established and namespaces are
-// active, and until pods can be made in new namespaces: a bare Pod is refused
-// before its namespace has its default ServiceAccount.
-func (s *session) awaitFoundation(ctx context.Context, target []*targetObject) error {
-	if err := s.awaitReady(ctx, target, render.WaveFoundation); err != nil {
-		return err
-	}
-	pods := map[string]bool{}
-	for _, p := range target {
-		if p.object != nil && p.object.GVK.Group == "" && p.object.GVK.Kind == "Pod" && p.live == nil {
-			pods[p.ref.Namespace] = true
-		}
-	}
-	if len(pods) == 0 {
-		return nil
-	}
-	r, err := s.client.Resource(ctx, schema.GroupVersionKind{Version: "v1", Kind: "ServiceAccount"})
-	if err != nil {
-		return err
-	}
-	var refs []kube.Ref
-	for _, p := range ofWave(target, render.WaveFoundation) {
-		if p.ref.Resource.GVK == namespaceKind && pods[p.ref.Name] {
-			refs = append(refs, kube.Ref{Resource: r, Namespace: p.ref.Name, Name: "default"})
-		}
-	}
-	return s.client.WaitReady(ctx, refs, s.waitOptions(ctx, ""))
-}

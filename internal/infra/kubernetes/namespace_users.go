@@ -6,7 +6,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 )
@@ -131,19 +130,4 @@ func (s *session) usesNamespace(namespace *targetObject, kind schema.GroupVersio
 	default:
 		return len(m.OwnerReferences) == 0
 	}
-}
-
-// ownersByNamespace returns the UIDs of workloads by namespace.
-func ownersByNamespace(batch []*targetObject) map[string]map[types.UID]string {
-	out := map[string]map[types.UID]string{}
-	for _, p := range batch {
-		if !isWorkload(p) {
-			continue
-		}
-		if out[p.ref.Namespace] == nil {
-			out[p.ref.Namespace] = map[types.UID]string{}
-		}
-		out[p.ref.Namespace][p.live.UID] = p.item.Name
-	}
-	return out
 }

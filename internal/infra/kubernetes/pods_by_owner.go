@@ -85,3 +85,18 @@ func (s *session) awaitPods(ctx context.Context, f podsByOwner, grace *int64) er
 	}
 	return s.client.WaitGone(ctx, refs, s.waitOptions(ctx, ""))
 }
+
+// ownersByNamespace returns the UIDs of workloads by namespace.
+func ownersByNamespace(batch []*targetObject) map[string]map[types.UID]string {
+	out := map[string]map[types.UID]string{}
+	for _, p := range batch {
+		if !isWorkload(p) {
+			continue
+		}
+		if out[p.ref.Namespace] == nil {
+			out[p.ref.Namespace] = map[types.UID]string{}
+		}
+		out[p.ref.Namespace][p.live.UID] = p.item.Name
+	}
+	return out
+}

@@ -230,7 +230,7 @@ func (s *session) findByLabel(ctx context.Context, expected, scopes []*targetObj
 // reads the map.
 func (s *session) objectNamed(ref kube.Ref, name string, expected map[render.Identity]*targetObject) *targetObject {
 	gvk := ref.Resource.GVK
-	id := render.Identity{gvk.Group, gvk.Kind, ref.Namespace, name}
+	id := render.Identity{Group: gvk.Group, Kind: gvk.Kind, Namespace: ref.Namespace, Name: name}
 	if p, ok := expected[id]; ok {
 		return p
 	}

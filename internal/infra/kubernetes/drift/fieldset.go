@@ -1,3 +1,7 @@
+// Package drift tells which fields of an object were changed by somebody else. It compares
+// an object as it was applied with the field ownership that the API server records
+// (metadata.managedFields), and with the live values of the fields that were lost. It sends
+// no requests.
 package drift
 
 import (

@@ -1,3 +1,6 @@
+// Package release keeps the revisions of the Helm release of a VNF instance: it reads the
+// records that Helm stores in Secrets and writes them in the same form, so that Helm's
+// command shows the release and can take it over.
 package release
 
 import (

@@ -1,3 +1,7 @@
+// Package render makes the objects of a VNF instance from what its package holds: Kubernetes
+// manifests, a Helm chart, or a VNFD that describes containers. It checks the parameters of
+// the instance, binds each VDU to its workload and computes digests. It works offline: the
+// same target gives the same objects on every machine.
 package render
 
 import (

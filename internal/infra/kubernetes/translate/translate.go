@@ -1,3 +1,5 @@
+// Package translate makes Kubernetes objects of the VDUs whose containers a VNFD describes:
+// workloads, Services, autoscalers, ConfigMaps, volume claims and placement rules.
 package translate
 
 import (
