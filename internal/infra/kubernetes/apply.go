@@ -11,15 +11,14 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Apply brings the API server to the target: it writes what is missing, changed
-// or drifted, waits until everything is ready, and removes what the inventory has
-// and the target has not. An object that needs nothing is not written.
+// Apply brings the API server to the target: it writes what is missing, changed or drifted,
+// waits until everything is ready, and removes what the inventory has and the target does
+// not. An object that needs no change is not written.
 //
-// An object that drifted and whose content the target does not change is put back
-// by force: those fields were the driver's. Fields of other managers that the
-// target changes or brings are an error unless ForceConflicts is set. Objects
-// that belong to somebody else are *vnfm.ConflictError, found before anything is
-// written.
+// A drifted object whose content the target does not change is repaired by force: the
+// driver owned those fields. Fields of other managers that the target changes or adds are
+// an error unless ForceConflicts is set. Foreign objects are a *vnfm.ConflictError, found
+// before anything is written.
 func (d *Driver) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) error {
 	s, err := d.open(ctx, t, r)
 	if err != nil {
@@ -273,8 +272,8 @@ func autoscalers(all []*targetObject) []*targetObject {
 	return out
 }
 
-// save stores the inventory when it has changed: everything that is or may be on
-// the server, or only what still is there.
+// save stores the inventory when it has changed. With announce it names everything that
+// exists or may be created, else only what exists.
 func (s *session) save(ctx context.Context, all []*targetObject, announce bool) error {
 	items := make([]vnfm.InventoryItem, 0, len(all))
 	for _, p := range all {

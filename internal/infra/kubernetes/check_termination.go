@@ -9,13 +9,13 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// CheckTermination refuses to terminate an instance that brings kinds together with
-// the controllers of them, as long as others have objects of these kinds that carry
-// finalizers: the controllers would go, and with them whoever removes the finalizers.
-// Nobody could delete such an object any more, nor the namespace that it is in.
+// CheckTermination rejects the termination of an instance that brings kinds and their
+// controllers, as long as foreign objects of these kinds carry finalizers: the controllers
+// that process the finalizers would be removed. Nobody could delete such an object any
+// more, nor its namespace.
 //
-// A forceful termination and one that keeps the definitions leave the objects to
-// whoever installs the controllers next.
+// A forceful termination, and one that keeps the definitions, leave the objects to the next
+// installation of the controllers.
 func (d *Driver) CheckTermination(ctx context.Context, t *vnfm.Target, spec vnfm.TerminateSpec) error {
 	definitions, controlled := definitionsOf(t.Instance)
 	if len(definitions) == 0 || !controlled || spec.Type == vnfm.Forceful || spec.Definitions == vnfm.SharedKeep {
@@ -36,8 +36,8 @@ func (d *Driver) CheckTermination(ctx context.Context, t *vnfm.Target, spec vnfm
 	return e
 }
 
-// definitionsOf returns the definitions of kinds among the objects of an instance, and
-// whether there are workloads beside them that may be their controllers.
+// definitionsOf returns the definitions in the inventory of an instance, and whether there
+// are workloads that may be their controllers.
 func definitionsOf(i *vnfm.Instance) (definitions []vnfm.InventoryItem, controlled bool) {
 	for _, item := range i.Inventory {
 		p := &targetObject{item: item, wave: render.WaveOf(item.Group, item.Kind)}
@@ -51,8 +51,8 @@ func definitionsOf(i *vnfm.Instance) (definitions []vnfm.InventoryItem, controll
 	return definitions, controlled
 }
 
-// strandedObjects returns the objects of others, of the kinds that the definitions give,
-// which somebody must finish. What another one owns goes with that one.
+// strandedObjects returns the foreign objects of the definitions' kinds that have
+// finalizers. An object that another one owns goes with its owner.
 func (s *session) strandedObjects(ctx context.Context, definitions []vnfm.InventoryItem) ([]*targetObject, error) {
 	s.saved = s.target.Instance.Inventory
 	r := removal{session: s}
@@ -71,7 +71,7 @@ func (s *session) strandedObjects(ctx context.Context, definitions []vnfm.Invent
 	err := s.each(ctx, len(existing), false, func(ctx context.Context, i int) (err error) {
 		p := existing[i]
 		if p.live == nil || !s.belongs(p) || r.isKept(p) {
-			// It stays whatever becomes of the instance, and so do those of its kind.
+			// The definition stays, and so do the objects of its kind.
 			return nil
 		}
 		found[i], err = s.foreignObjects(ctx, p)

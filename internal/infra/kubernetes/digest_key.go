@@ -19,8 +19,8 @@ var secretKind = schema.GroupVersionKind{Version: "v1", Kind: "Secret"}
 // digestKeyField is the field of the Secret that holds the key of an instance's digests.
 const digestKeyField = "digest-key"
 
-// digestKeyRef is the Secret beside the objects of the instance. Like its Lease it has the
-// name of the instance, and it carries no label of the instance's objects: it is none.
+// digestKeyRef is the Secret beside the objects of the instance. Like the Lease it is named
+// after the instance, and it does not carry the label of the instance's objects.
 func (s *session) digestKeyRef(ctx context.Context) (kube.Ref, error) {
 	r, err := s.client.Resource(ctx, secretKind)
 	return kube.Ref{Resource: r, Namespace: s.namespace, Name: "vnf-" + s.target.Instance.ID}, err
@@ -39,7 +39,7 @@ func (d *Driver) DigestKey(ctx context.Context, t *vnfm.Target) ([]byte, error) 
 	return s.readDigestKey(ctx, ref)
 }
 
-// readDigestKey reads the key; nil when the Secret is not there.
+// readDigestKey reads the key; nil when the Secret does not exist.
 func (s *session) readDigestKey(ctx context.Context, ref kube.Ref) ([]byte, error) {
 	secret, err := s.client.Get(ctx, ref)
 	if apierrors.IsNotFound(err) {
@@ -59,8 +59,8 @@ func (s *session) readDigestKey(ctx context.Context, ref kube.Ref) ([]byte, erro
 	return key, nil
 }
 
-// applyDigestKey writes the Secret unless it is there, where a digest depends on the key. Without
-// the right to Secrets the record alone has the key.
+// applyDigestKey writes the Secret, unless it exists, when a digest depends on the key.
+// Without the right to Secrets only the record has the key.
 func (s *session) applyDigestKey(ctx context.Context) error {
 	if !s.rendering.UsesDigestKey() {
 		return nil
@@ -69,7 +69,7 @@ func (s *session) applyDigestKey(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// A Secret that cannot be read, or holds something else, is written anew.
+	// A Secret that cannot be read, or holds something else, is replaced.
 	if kept, err := s.readDigestKey(ctx, ref); err == nil && bytes.Equal(kept, s.target.DigestKey) {
 		return nil
 	}

@@ -21,7 +21,7 @@ var _ vnfm.InfraDriver = (*Driver)(nil)
 // New returns the driver. It takes its clients from the pool.
 func New(clients *kube.Pool) *Driver { return &Driver{clients: clients} }
 
-// CheckVIM reaches the API server, authenticates and looks what it offers.
+// CheckVIM connects to the API server, authenticates and reads what it offers.
 func (d *Driver) CheckVIM(ctx context.Context, spec vnfm.VIMSpec) (vnfm.VIMCheck, error) {
 	client, err := d.clients.Client(spec.Name, spec.Kubernetes, spec.Credentials)
 	if err != nil {

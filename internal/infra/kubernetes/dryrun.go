@@ -20,9 +20,9 @@ import (
 // dryRunLimit bounds a dry run: a plan must not hang on a VIM that answers slowly.
 const dryRunLimit = 10 * time.Second
 
-// DryRun applies the objects with these keys without storing them. An object is
-// left out when the API server cannot judge it yet: its kind, or the form of its
-// kind, comes with the same apply.
+// DryRun applies the objects with these keys without storing them. It leaves out objects
+// that the API server cannot judge yet: their kind, or the form of their kind, comes with
+// the same apply.
 func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnfm.Problems, error) {
 	s, err := d.open(ctx, t, nil)
 	if err != nil {
@@ -46,7 +46,7 @@ func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnf
 		problems = append(problems, *lacking)
 	}
 	if release := s.rendering.Release; release != nil && slices.Contains(keys, release.Key()) {
-		// That the server does not answer has been told.
+		// A server that does not answer is reported above.
 		if p, err := s.checkKubeVersion(ctx); err == nil && p != nil {
 			problems = append(problems, *p)
 		}
@@ -54,14 +54,14 @@ func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnf
 	return problems, nil
 }
 
-// missingRights says which rights the credentials lack for the kinds of the objects with these keys
-// in the namespace of the instance, nil for none. A VIM that does not tell is no finding: what
-// it refuses of the objects is told of them.
+// missingRights reports the rights that the credentials lack for the kinds of the objects
+// with these keys in the namespace of the instance, nil for none. A VIM that does not
+// answer is no finding: the objects that it rejects are reported.
 func (s *session) missingRights(ctx context.Context, keys []string) *vnfm.Problem {
 	namespace := s.target.Instance.Namespace
 	var resources []kube.Resource
 	for _, o := range s.rendering.Objects {
-		// Rights on a namespace are often for one by its name.
+		// Rights on a namespace are often for a single name.
 		if !slices.Contains(keys, o.Key) || o.GVK.Group == "" && o.GVK.Kind == "Namespace" {
 			continue
 		}
@@ -100,20 +100,20 @@ func (s *session) dryRunnable(keys []string) []*render.Object {
 	})
 }
 
-// finding is what the API server said of one object; text is empty for nothing.
+// finding is the answer of the API server about one object; text is empty for no finding.
 type finding struct {
 	refusal kube.Refusal
 	text    string
 }
 
-// dryRun collects what the API server says of objects that are tried.
+// dryRun collects the answers of the API server.
 type dryRun struct {
 	session *session
-	// stop ends the trial: what keeps one object from being judged keeps all.
+	// stop ends the dry run: what prevents the check of one object prevents all.
 	stop     context.CancelFunc
 	mu       sync.Mutex
 	findings []finding
-	// incomplete is why not all objects were judged.
+	// incomplete says why not all objects were checked.
 	incomplete string
 }
 
@@ -145,9 +145,8 @@ func (t *dryRun) tryObject(ctx context.Context, i int, o *render.Object) {
 	t.findings[i] = finding{refusal, text}
 }
 
-// problems says what was found: an error for each object that cannot be as it is
-// written, one warning for all that cannot be as things stand, and one when not all
-// objects were judged.
+// problems returns an error for each object that is rejected as written, one warning for
+// all that are rejected at present, and one when not all objects were checked.
 func (t *dryRun) problems(objects []*render.Object) vnfm.Problems {
 	var ps vnfm.Problems
 	var forNow []string
@@ -181,8 +180,8 @@ func (t *dryRun) problems(objects []*render.Object) vnfm.Problems {
 	return ps
 }
 
-// dryRunObject applies an object as write would, without storing it. Nothing is said
-// of an object whose namespace is missing, or which would be replaced.
+// dryRunObject applies an object as writeObject would, without storing it. An object whose
+// namespace is missing, or that would be replaced, is no finding.
 func (s *session) dryRunObject(ctx context.Context, o *render.Object) error {
 	r, served, err := s.resolveKind(ctx, o.GVK)
 	if err != nil || !served {
@@ -210,7 +209,7 @@ func (s *session) dryRunObject(ctx context.Context, o *render.Object) error {
 	if apierrors.IsInvalid(err) && recorded {
 		err = s.foreignElementConflict(ctx, p, err)
 		if errors.As(err, &conflict) && (s.target.ForceConflicts || s.isRepair(p)) {
-			// The apply displaces it first, which cannot be tried.
+			// The apply takes over the element first, which cannot be tried.
 			return nil
 		}
 	}
@@ -222,8 +221,8 @@ func (s *session) dryRunObject(ctx context.Context, o *render.Object) error {
 	}
 }
 
-// wouldRepair reports whether a conflict is with ourselves, or over an object that
-// drifted and that is put back by force.
+// wouldRepair reports whether a conflict is with a manager of the driver, or about a
+// drifted object that is repaired by force.
 func (s *session) wouldRepair(ctx context.Context, p *targetObject, conflict *kube.ConflictError) (bool, error) {
 	if s.onlyOwnManagers(conflict) {
 		return true, nil
@@ -236,8 +235,7 @@ func (s *session) wouldRepair(ctx context.Context, p *targetObject, conflict *ku
 	return s.isRepair(p), nil
 }
 
-// isRepair reports whether a write of a live object would put back what was applied
-// last.
+// isRepair reports whether a write of a live object restores what was applied last.
 func (s *session) isRepair(p *targetObject) bool {
 	return s.belongs(p) && p.live.Annotations[annotationDigest] == p.object.Digest
 }

@@ -17,15 +17,15 @@ func isDefinition(p *targetObject) bool {
 	return p.item.Group == "apiextensions.k8s.io" && p.item.Kind == "CustomResourceDefinition"
 }
 
-// livingForeignObjects returns the objects of the kind that a definition gives, in all
-// namespaces, which are not the instance's: they would be lost with the definition.
+// livingForeignObjects returns the foreign objects of a definition's kind that are not
+// being deleted: they would be lost with the definition.
 func (s *session) livingForeignObjects(ctx context.Context, p *targetObject) ([]*targetObject, error) {
 	all, err := s.foreignObjects(ctx, p)
 	return slices.DeleteFunc(all, func(p *targetObject) bool { return p.live.DeletionTimestamp != nil }), err
 }
 
-// foreignObjects returns the objects of the kind that a definition gives, in all namespaces,
-// which are not the instance's, also those that are being deleted.
+// foreignObjects returns the objects of the kind that a definition gives, in all
+// namespaces, which are not the instance's.
 func (s *session) foreignObjects(ctx context.Context, p *targetObject) ([]*targetObject, error) {
 	obj, err := s.client.Get(ctx, p.ref)
 	if apierrors.IsNotFound(err) {
@@ -35,8 +35,8 @@ func (s *session) foreignObjects(ctx context.Context, p *targetObject) ([]*targe
 		return nil, err
 	}
 	d := render.ReadDefinition(obj.Object)
-	// In the version that objects are stored in they need no conversion, for which an
-	// operator would be asked that is gone by now.
+	// The stored version needs no conversion: the operator that would convert is gone by
+	// now.
 	version := d.Storage
 	if _, served := d.Replicas[version]; !served && len(d.Replicas) > 0 {
 		version = slices.Sorted(maps.Keys(d.Replicas))[0]
@@ -51,7 +51,7 @@ func (s *session) foreignObjects(ctx context.Context, p *targetObject) ([]*targe
 	for i := range s.saved {
 		own[s.saved[i].UID] = true
 	}
-	// What the instance's objects own goes with them, and so does what that owns.
+	// Objects that the instance's objects own, directly or not, go with them.
 	for grown := true; grown; {
 		grown = false
 		for i := range list {

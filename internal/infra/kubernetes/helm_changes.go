@@ -12,16 +12,15 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 )
 
-// Helm's command may have worked on the release of a chart behind the VNF manager's
-// back. The next apply makes the revision after its own, and what the command did to
-// the objects is taken up as Helm itself would: what the new revision has not goes.
+// Helm's command may have changed the release of a chart. The next apply makes the revision
+// after its own and treats its changes as Helm itself would: what the new revision does not
+// have is removed.
 
 // helmFieldManager is the field manager of Helm's command.
 const helmFieldManager = "helm"
 
-// readRelease reads the history of the release of a chart; nil without one. Strays are
-// objects that Helm's command has made of the instance's release, and that neither
-// target nor inventory know.
+// readRelease reads the history of the release of a chart, nil without one, and the objects
+// that Helm's command created of the instance's release and that are not among the others.
 func (s *session) readRelease(ctx context.Context, others []*targetObject) (h *release.History, unrecorded []*targetObject, err error) {
 	if h, err = s.history(ctx); h == nil || err != nil {
 		return nil, nil, err
@@ -31,8 +30,8 @@ func (s *session) readRelease(ctx context.Context, others []*targetObject) (h *r
 	return h, unrecorded, err
 }
 
-// unrecordedObjects finds the objects of the last revision, and of the one that is deployed,
-// which are not known and are there.
+// unrecordedObjects finds the objects of the last revision, and of the deployed one, that
+// exist and are not among the others.
 func (s *session) unrecordedObjects(ctx context.Context, h *release.History, others []*targetObject) ([]*targetObject, error) {
 	if !s.ownsRelease {
 		return nil, nil
@@ -76,20 +75,20 @@ func (s *session) unrecordedObjects(ctx context.Context, h *release.History, oth
 	}), nil
 }
 
-// isOfRelease reports whether a live object says that it is of the chart's release.
+// isOfRelease reports whether the annotations of a live object name the chart's release.
 func (s *session) isOfRelease(p *targetObject) bool {
 	return p.live.Annotations[render.AnnotationReleaseName] == s.rendering.Release.ReleaseName() && p.live.Annotations[render.AnnotationReleaseNamespace] == s.namespace
 }
 
-// showsRelease reports whether an object shows that the release is there. One that the
+// showsRelease reports whether an object proves that the release exists. An object that its
 // policy keeps may be that of an earlier release.
 func (s *session) showsRelease(p *targetObject) bool {
 	return p.live != nil && p.object != nil && !p.object.Shared && s.belongs(p) && s.isOfRelease(p) && p.live.Annotations[render.AnnotationResourcePolicy] != render.PolicyKeep
 }
 
-// releaseHelmFields takes from Helm's command the fields of an object that it has applied. It
-// owns them beside us, and what a later revision drops would stay; what only the
-// command has set goes at once.
+// releaseHelmFields removes the ownership of Helm's command from the fields that it has
+// applied. It owns them beside the driver, and a later revision could not drop them. Fields
+// that only the command has set are removed at once.
 func (s *session) releaseHelmFields(ctx context.Context, p *targetObject) error {
 	applied := func(e metav1.ManagedFieldsEntry) bool {
 		return e.Manager == helmFieldManager && e.Operation == metav1.ManagedFieldsOperationApply && e.Subresource == ""

@@ -13,12 +13,12 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 )
 
-// The objects of hooks are made when their moment has come, one after the other.
-// They are in the inventory from the beginning, so that none outlives the instance,
-// but they are not part of what the instance is compared with.
+// The objects of hooks are created when the hook runs, one after the other. They are in the
+// inventory from the beginning, so that none outlives the instance, but drift detection
+// ignores them.
 
-// resolveHooks finds the places of the objects of hooks. Hooks that the server does
-// not know the kind of are told when they are to run: a chart may bring it.
+// resolveHooks resolves the objects of hooks. An unknown kind is reported when its hook
+// runs: the chart may bring it.
 func (s *session) resolveHooks(ctx context.Context) ([]*targetObject, error) {
 	var out []*targetObject
 	seen := map[render.Identity]bool{}
@@ -41,8 +41,7 @@ func (s *session) resolveHooks(ctx context.Context) ([]*targetObject, error) {
 	return out, nil
 }
 
-// runHooks runs the hooks of a moment, one after the other. The first that fails
-// ends it.
+// runHooks runs the hooks of an event, one after the other, up to the first that fails.
 func (s *session) runHooks(ctx context.Context, e helm.Event) error {
 	release := s.rendering.Release
 	var done []*render.Hook
@@ -59,7 +58,7 @@ func (s *session) runHooks(ctx context.Context, e helm.Event) error {
 			}
 			err = fmt.Errorf("the %s hook %s (%s) failed: %w", e, own.Object.Key, own.Object.Place(), err)
 			if ctx.Err() == nil {
-				// What removing it says is of no interest beside why it failed.
+				// The failure of the hook matters more than that of its removal.
 				_ = s.removeHooks(ctx, []*render.Hook{own}, helm.HookFailed)
 				_ = s.removeHooks(ctx, done, helm.HookSucceeded)
 			}
@@ -69,7 +68,7 @@ func (s *session) runHooks(ctx context.Context, e helm.Event) error {
 	return s.removeHooks(ctx, done, helm.HookSucceeded)
 }
 
-// runHook makes the object of a hook and waits until it has done its work.
+// runHook creates the object of a hook and waits until it is done.
 func (s *session) runHook(ctx context.Context, h *render.Hook) error {
 	p, err := s.hookObject(ctx, h)
 	if err != nil {
@@ -81,8 +80,8 @@ func (s *session) runHook(ctx context.Context, h *render.Hook) error {
 	}
 	if err == nil {
 		p.live = liveOf(p, obj, false)
-		// A run that was interrupted leaves a Job or a pod that would count as this
-		// run's, whatever the policy.
+		// An interrupted run leaves a Job or a pod that would count as this run's, whatever
+		// the policy.
 		if h.Has(helm.BeforeHookCreation) || s.replaceable(p) {
 			if err := s.removeHook(ctx, p); err != nil {
 				return err
@@ -112,7 +111,7 @@ func (s *session) writeHook(ctx context.Context, p *targetObject) error {
 	return nil
 }
 
-// hookObject returns the place of a hook's object.
+// hookObject returns the object of a hook.
 func (s *session) hookObject(ctx context.Context, h *render.Hook) (*targetObject, error) {
 	for _, p := range s.hooks {
 		if p.object == h.Object {
@@ -129,9 +128,8 @@ func (s *session) hookObject(ctx context.Context, h *render.Hook) (*targetObject
 	return p, nil
 }
 
-// removeHooks removes the objects of hooks, the last one first, as far as they have
-// one of the policies. Definitions stay, as they do with Helm: all objects of their
-// kinds would go.
+// removeHooks removes the objects of hooks that have one of the policies, the last one
+// first. Definitions stay, as with Helm: all objects of their kinds would be deleted.
 func (s *session) removeHooks(ctx context.Context, hooks []*render.Hook, policies ...helm.Policy) error {
 	for _, h := range slices.Backward(hooks) {
 		if !slices.ContainsFunc(policies, h.Has) || h.Object.GVK.Kind == "CustomResourceDefinition" {

@@ -14,10 +14,9 @@ import (
 
 var namespaceKind = schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}
 
-// instanceNamespace returns the place of the instance's own namespace when the driver made it
-// or has to make it; nil when it is there already, is an object of the package, or
-// nothing goes into it. It belongs to the instance and to no package: neither
-// previews nor observations show it.
+// instanceNamespace returns the namespace of the instance when the driver made it or has to
+// make it; nil when it exists already, is an object of the package, or receives no objects.
+// It belongs to the instance and to no package: neither previews nor observations show it.
 func (s *session) instanceNamespace(ctx context.Context, target []*targetObject) (*targetObject, error) {
 	needed, exists := false, false
 	for _, p := range target {
@@ -33,8 +32,8 @@ func (s *session) instanceNamespace(ctx context.Context, target []*targetObject)
 	for i := range s.target.Instance.Inventory {
 		recorded = recorded || isNamespace(&s.target.Instance.Inventory[i], s.namespace)
 	}
-	// Without an inventory nothing is known: the record may have been lost, and with
-	// it that the driver made the namespace, which its label tells.
+	// Without an inventory the label alone tells that the driver made the namespace: the
+	// record may have been lost.
 	if !needed || (exists && !recorded && len(s.target.Instance.Inventory) > 0) {
 		return nil, nil
 	}
@@ -48,14 +47,14 @@ func (s *session) instanceNamespace(ctx context.Context, target []*targetObject)
 	case apierrors.IsNotFound(err):
 		return p, nil
 	case apierrors.IsForbidden(err):
-		// Rights that end at the namespace: it is there, or the first apply says so.
+		// The rights end at the namespace. It exists, or the first apply reports the error.
 		return nil, nil
 	case err != nil:
 		return nil, err
 	}
 	p.live = liveOf(p, obj, false)
 	if p.live.DeletionTimestamp != nil {
-		// Whoever's it was, it takes all that is in it along, and a new one is made.
+		// Everything in it goes with it, and a new one is created.
 		return p, nil
 	}
 	if !s.belongs(p) && !s.isRetained(p) {
@@ -84,8 +83,7 @@ func isNamespace(i *vnfm.InventoryItem, namespace string) bool {
 	return i.Group == "" && i.Kind == "Namespace" && i.Name == namespace
 }
 
-// withInstanceNamespace puts the namespace at the front in place of its entry from the
-// inventory.
+// withInstanceNamespace puts the namespace first and drops its entry from the inventory.
 func withInstanceNamespace(all []*targetObject, namespace *targetObject) []*targetObject {
 	out := []*targetObject{namespace}
 	for _, p := range all {
@@ -97,8 +95,8 @@ func withInstanceNamespace(all []*targetObject, namespace *targetObject) []*targ
 	return out
 }
 
-// applyInstanceNamespace makes the namespace of the instance, or takes back the one that a
-// terminated instance of the same name left behind.
+// applyInstanceNamespace creates the namespace of the instance, or takes over the one that
+// a terminated instance of the same name kept.
 func (s *session) applyInstanceNamespace(ctx context.Context, p *targetObject) error {
 	if p.live != nil && p.live.Labels[labelInstance] == s.target.Instance.ID {
 		p.ready = true

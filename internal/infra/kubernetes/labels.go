@@ -18,9 +18,9 @@ const (
 	annotationDigest = vnfm.LabelPrefix + "digest"
 	// annotationKey holds the identity of the object as the package writes it.
 	annotationKey = vnfm.LabelPrefix + "key"
-	// annotationRetained holds the name of the terminated instance that left the
-	// object behind: an instance of that name takes it over again. An object that
-	// was taken over keeps it until the first apply of the instance is complete.
+	// annotationRetained holds the name of the terminated instance that kept the object: an
+	// instance of that name takes it over. A taken over object has it until the first apply
+	// of the instance is complete.
 	annotationRetained = vnfm.LabelPrefix + "retained"
 	// annotationHealed is set in the pod template of a workload and holds the id of
 	// the operation for which its pods were replaced last.
@@ -45,9 +45,9 @@ func stamp(meta map[string]any, o *render.Object, instance *vnfm.Instance, packa
 	})
 }
 
-// applyBody returns what is sent to the server: the rendered object in its namespace,
-// with the driver's labels, and with replicas when they are given. The rendered
-// object is not changed and shared as far as possible.
+// applyBody returns what is sent to the server: the rendered object in its namespace, with
+// the driver's labels, and with replicas when they are given. It shares as much as possible
+// with the rendered object, which is not changed.
 func applyBody(o *render.Object, t *vnfm.Target, namespace string, replicas *int64) map[string]any {
 	out := kube.Merged(o.Content, nil)
 	meta := kube.Merged(o.Content["metadata"], nil)

@@ -16,8 +16,8 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// targetObject is an object at its place on the server: one of the target, one that
-// only the inventory or a label knows, or both.
+// targetObject is an object of the target, of the inventory, or found by its label, with
+// its place on the server.
 type targetObject struct {
 	// object is nil when the target does not have it.
 	object *render.Object
@@ -25,23 +25,23 @@ type targetObject struct {
 	item vnfm.InventoryItem
 	ref  kube.Ref
 	wave int
-	// live is what the server holds, nil for nothing.
+	// live is what the server holds, nil when the object does not exist.
 	live *live
-	// recorded is set when the inventory had the object already.
+	// recorded is set when the inventory already had the object.
 	recorded bool
-	// ready is set once the object was seen ready as it is wanted.
+	// ready is set once the object was seen ready.
 	ready bool
-	// shared is set for a shared object that was there before and is not the
-	// instance's: it is used and left as it is.
+	// shared is set for a shared object that existed before and is not the instance's: it is
+	// used and never changed.
 	shared bool
-	// unserved is set when the server does not know the kind yet: a definition of
-	// the package brings it, and there can be no objects of it.
+	// unserved is set when a definition of the package brings the kind and the server does
+	// not know it yet: no object of it can exist.
 	unserved bool
 }
 
 func (p *targetObject) String() string { return p.item.Key }
 
-// rule is what says in the place of its kind when the object is ready.
+// rule overrides the readiness rule of the kind; nil for none.
 func (p *targetObject) rule() *kube.Rule {
 	if p.object == nil {
 		return nil
@@ -49,18 +49,18 @@ func (p *targetObject) rule() *kube.Rule {
 	return p.object.Rule
 }
 
-// live is what is kept of an object on the server.
+// live is the part of an object on the server that the driver uses.
 type live struct {
 	metav1.ObjectMeta
 	// replicas is set when the object has some.
 	replicas *int64
 	ready    bool
-	// content is the whole object when the survey was asked to keep it.
+	// content is the whole object when readOptions asked for it.
 	content map[string]any
 }
 
-// resolveKind asks the server about a kind. One that a CustomResourceDefinition
-// of the package brings is described by that.
+// resolveKind asks the server about a kind. A CustomResourceDefinition of the package
+// describes a kind that the server does not know yet.
 func (s *session) resolveKind(ctx context.Context, gvk schema.GroupVersionKind) (r kube.Resource, served bool, err error) {
 	r, err = s.client.Resource(ctx, gvk)
 	var unknown *kube.UnknownKindError
@@ -79,9 +79,8 @@ func (s *session) resolveKind(ctx context.Context, gvk schema.GroupVersionKind) 
 	}, false, nil
 }
 
-// resolveExisting asks about the kind of an object that was made earlier. Its version
-// may not be served any more; ok is false when the kind is gone altogether, and
-// with it the object.
+// resolveExisting asks about the kind of an object that was created earlier. Its version
+// may not be served any more; ok is false when the kind is gone, and with it the object.
 func (s *session) resolveExisting(ctx context.Context, gvk schema.GroupVersionKind) (r kube.Resource, ok bool, err error) {
 	var unknown *kube.UnknownKindError
 	r, err = s.client.Resource(ctx, gvk)
@@ -106,8 +105,7 @@ func gvkOf(i *vnfm.InventoryItem) schema.GroupVersionKind {
 // neededVerbs are what the driver does with every object.
 var neededVerbs = []string{"delete", "list", "patch"}
 
-// resolveTarget finds the place of every object of the target. All kinds that the server
-// does not know are told at once.
+// resolveTarget resolves every object of the target. It reports all unknown kinds at once.
 func (s *session) resolveTarget(ctx context.Context) ([]*targetObject, error) {
 	out := make([]*targetObject, 0, len(s.rendering.Objects))
 	seen := map[render.Identity]*targetObject{}
@@ -156,7 +154,7 @@ func missingVerb(r kube.Resource) string {
 	return ""
 }
 
-// newTargetObject composes the place of an object of the target.
+// newTargetObject places a rendered object on the server.
 func (s *session) newTargetObject(o *render.Object, r kube.Resource) *targetObject {
 	namespace := ""
 	if r.Namespaced {
@@ -172,8 +170,8 @@ func (s *session) newTargetObject(o *render.Object, r kube.Resource) *targetObje
 	}
 }
 
-// addInventory adds what the inventory has and the target has not, and takes
-// over the UIDs of what both have.
+// addInventory adds the objects that only the inventory has, and copies the UIDs of the
+// others.
 func (s *session) addInventory(ctx context.Context, all []*targetObject) ([]*targetObject, error) {
 	byIdentity := make(map[render.Identity]*targetObject, len(all))
 	for _, p := range all {
@@ -204,23 +202,23 @@ func (s *session) addInventory(ctx context.Context, all []*targetObject) ([]*tar
 	return all, nil
 }
 
-// readOptions say what a survey reads.
+// readOptions say what readLive reads.
 type readOptions struct {
 	selector string
-	// content chooses the kinds that are read as a whole, since what matters of
-	// them is not in their metadata.
+	// content selects the objects whose kinds are read as a whole, because their metadata
+	// does not tell what matters.
 	content func(p *targetObject) bool
 	// keepContent keeps the content of those.
 	keepContent bool
 }
 
-// collection is one collection of the server.
+// collection is one collection of the API.
 type collection struct {
 	gvr       schema.GroupVersionResource
 	namespace string
 }
 
-// byCollection groups placements by their collection, in a stable order.
+// byCollection groups objects by their collection, in a stable order.
 func byCollection(all []*targetObject) ([]collection, map[collection][]*targetObject) {
 	var order []collection
 	groups := map[collection][]*targetObject{}
@@ -237,7 +235,7 @@ func byCollection(all []*targetObject) ([]collection, map[collection][]*targetOb
 	return order, groups
 }
 
-// readLive looks what the server holds at the places: one LIST for each kind and
+// readLive reads what the server holds of the objects: one LIST for each kind and
 // namespace, however many objects there are.
 func (s *session) readLive(ctx context.Context, all []*targetObject, o readOptions) error {
 	order, groups := byCollection(all)
@@ -282,8 +280,8 @@ func (s *session) readCollection(ctx context.Context, group []*targetObject, o r
 	return nil
 }
 
-// listMetadata lists the metadata of the objects of a kind. There are none of a
-// kind that is gone.
+// listMetadata lists the metadata of the objects of a kind. A kind that is gone has no
+// objects.
 func (s *session) listMetadata(ctx context.Context, r kube.Resource, namespace string, o kube.ListOptions) ([]metav1.PartialObjectMetadata, error) {
 	list, err := s.client.ListMetadata(ctx, r, namespace, o)
 	if s.kindIsGone(err) {
@@ -292,9 +290,9 @@ func (s *session) listMetadata(ctx context.Context, r kube.Resource, namespace s
 	return list, err
 }
 
-// kindIsGone reports whether a LIST failed since its kind is not served any more:
-// a definition was removed after the client had looked what there is. A namespace
-// that does not exist has an empty list.
+// kindIsGone reports whether a LIST failed because its kind is not served any more: its
+// definition was removed after discovery. In a namespace that does not exist a list is
+// empty.
 func (s *session) kindIsGone(err error) bool {
 	if !apierrors.IsNotFound(err) {
 		return false
@@ -303,7 +301,7 @@ func (s *session) kindIsGone(err error) bool {
 	return true
 }
 
-// liveOf keeps what matters of a whole object.
+// liveOf keeps what the driver uses of a whole object.
 func liveOf(p *targetObject, obj *unstructured.Unstructured, keep bool) *live {
 	l := &live{ObjectMeta: metaOf(obj)}
 	l.ready, _, _, _ = kube.Ready(obj, p.rule())
@@ -320,7 +318,7 @@ func liveOf(p *targetObject, obj *unstructured.Unstructured, keep bool) *live {
 	return l
 }
 
-// metaOf copies the metadata that the driver looks at.
+// metaOf copies the metadata that the driver uses.
 func metaOf(obj *unstructured.Unstructured) metav1.ObjectMeta {
 	return metav1.ObjectMeta{
 		Name:              obj.GetName(),
@@ -336,7 +334,8 @@ func metaOf(obj *unstructured.Unstructured) metav1.ObjectMeta {
 	}
 }
 
-// awaitsReadiness reports whether an object of the target is more than there or not.
+// awaitsReadiness reports whether an object of the target becomes ready only after its
+// creation.
 func awaitsReadiness(p *targetObject) bool {
 	return p.object != nil && (p.object.Rule != nil || !kube.ReadyOnCreation(p.object.GVK.GroupKind()))
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 )
 
-// namespaceUserKinds are looked at before a namespace is deleted with all that is in it.
+// namespaceUserKinds are the kinds that are looked for before a namespace is deleted with
+// all objects in it.
 var namespaceUserKinds = []schema.GroupVersionKind{
 	claimKind,
 	{Version: "v1", Kind: "ConfigMap"},
@@ -25,9 +26,8 @@ var namespaceUserKinds = []schema.GroupVersionKind{
 	{Group: "networking.k8s.io", Version: "v1", Kind: "Ingress"},
 }
 
-// removable returns the objects of the batch that can be deleted. What others may live
-// by, a namespace or the definition of a kind, loses the instance's mark instead when
-// it is to be kept, and when something stays in it or is somebody else's.
+// removable returns the objects of the batch that can be deleted. A namespace or definition
+// that is to be kept, or that others use, loses the label of the instance instead.
 func (r *removal) removable(ctx context.Context, batch []*targetObject) ([]*targetObject, error) {
 	s := r.session
 	var out []*targetObject
@@ -55,8 +55,8 @@ func (r *removal) removable(ctx context.Context, batch []*targetObject) ([]*targ
 	return out, nil
 }
 
-// inUse reports whether an object is to be kept, and by what it is in use, which
-// is empty for an object that can go.
+// inUse reports whether an object is to be kept and which objects use it. The description
+// is empty for an object that can be deleted.
 func (r *removal) inUse(ctx context.Context, p *targetObject) (keep bool, inUse string, err error) {
 	var users []*targetObject
 	switch {
@@ -80,7 +80,7 @@ func (r *removal) inUse(ctx context.Context, p *targetObject) (keep bool, inUse 
 		if refusal != kube.NotAllowed && refusal != kube.RefusedForNow {
 			return false, "", err
 		}
-		// What may not be seen, or not at the moment, may be there.
+		// Objects that cannot be listed may exist.
 		return false, "somebody else's objects may be there that cannot be seen: " + text, nil
 	}
 	if len(users) == 0 {
@@ -89,12 +89,12 @@ func (r *removal) inUse(ctx context.Context, p *targetObject) (keep bool, inUse 
 	return false, inUse + firstNames(users), nil
 }
 
-// isDriverMade reports whether a namespace was made for the instance, and by no package.
+// isDriverMade reports whether the driver made a namespace, and no package.
 func isDriverMade(p *targetObject) bool { return p.live.Annotations[annotationKey] == "" }
 
-// namespaceUsers returns what would be lost with a namespace and is not the instance's
-// to lose: volume claims, objects of other instances and, in a namespace that no
-// package but the driver itself made, everything that others put there.
+// namespaceUsers returns the objects of others that would be lost with a namespace: volume
+// claims, objects of other instances and, in a namespace that the driver made, everything
+// that others put there.
 func (s *session) namespaceUsers(ctx context.Context, namespace *targetObject) ([]*targetObject, error) {
 	found := make([][]*targetObject, len(namespaceUserKinds))
 	err := s.each(ctx, len(namespaceUserKinds), false, func(ctx context.Context, i int) error {
@@ -123,7 +123,7 @@ func (s *session) usesNamespace(namespace *targetObject, kind schema.GroupVersio
 	case id != "" || kind == claimKind:
 		return true
 	case !isDriverMade(namespace):
-		// The package brought the namespace, and said so that it goes with it.
+		// The namespace is an object of the package and goes with everything in it.
 		return false
 	case kind.Kind == "ConfigMap" && m.Name == "kube-root-ca.crt":
 		return false

@@ -12,10 +12,10 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Observe compares what the API server holds with what was applied: one LIST of
-// the metadata of each kind and namespace, and one GET for each object that lost
-// a field. An object is drifted when a field that was applied has another value,
-// was removed, or lost its place in a list; what others added is not looked at.
+// Observe compares what the API server holds with what was applied: one LIST of the
+// metadata of each kind and namespace, and one GET for each object that lost a field. An
+// object is drifted when an applied field has another value, was removed, or lost its place
+// in a list. Additions of others are no drift.
 func (d *Driver) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observation, error) {
 	s, err := d.open(ctx, t, nil)
 	if err != nil {
@@ -62,8 +62,8 @@ func (d *Driver) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observation
 	return out, nil
 }
 
-// resolveServed finds the places of the target's objects. Those whose kind the
-// server does not know cannot be there.
+// resolveServed resolves the target's objects. Objects of an unknown kind cannot exist and
+// are left out.
 func (s *session) resolveServed(ctx context.Context) ([]*targetObject, error) {
 	recorded := make(map[render.Identity]string, len(s.target.Instance.Inventory))
 	for i := range s.target.Instance.Inventory {
@@ -87,8 +87,8 @@ func (s *session) resolveServed(ctx context.Context) ([]*targetObject, error) {
 	return out, s.resolveReplicasPaths(ctx, out)
 }
 
-// readObserved surveys the objects that carry the instance's label. Where one is
-// missing, a second look without the label tells a lost label from a lost object.
+// readObserved reads the objects that carry the instance's label. A second read without the
+// label tells a lost label from a lost object.
 func (s *session) readObserved(ctx context.Context, all []*targetObject) error {
 	options := readOptions{selector: instanceSelector(s.target.Instance.ID), content: isScaled, keepContent: true}
 	if err := s.readLive(ctx, all, options); err != nil {
@@ -118,7 +118,7 @@ func (s *session) readObserved(ctx context.Context, all []*targetObject) error {
 
 func isScaled(p *targetObject) bool { return p.object != nil && p.object.Scaling != nil }
 
-// observedVDU is what the workload of a VDU is now.
+// observedVDU is the present state of a VDU.
 func (s *session) observedVDU(id string, p *targetObject) vnfm.VDUState {
 	state := s.rendering.States[id]
 	if state.Replicas != nil && p.live.replicas != nil {
@@ -128,9 +128,8 @@ func (s *session) observedVDU(id string, p *targetObject) vnfm.VDUState {
 	return state
 }
 
-// compareObject returns the digest of an object that is as it was applied, the
-// digest of what was applied when that is something else, or what drifted; it is
-// empty for an object that is not there.
+// compareObject returns the digest that was applied last, or what drifted; it is empty for
+// an object that does not exist.
 func (s *session) compareObject(ctx context.Context, p *targetObject) (string, error) {
 	if p.live == nil {
 		if finishedByItself(p) {
@@ -164,8 +163,8 @@ func (s *session) compareObject(ctx context.Context, p *targetObject) (string, e
 	return p.object.Digest, nil
 }
 
-// confirmDrift compares the values of fields that the driver lost. Those of labels
-// and annotations are known already to differ.
+// confirmDrift compares the values of fields that the driver lost. Labels and annotations
+// are already known to differ.
 func (s *session) confirmDrift(ctx context.Context, p *targetObject, candidates []drift.Unowned) ([]string, error) {
 	var different []string
 	rest := slices.DeleteFunc(candidates, func(u drift.Unowned) bool {
@@ -199,8 +198,8 @@ func (s *session) confirmDrift(ctx context.Context, p *targetObject, candidates 
 	return append(different, drift.Differences(rest, content)...), nil
 }
 
-// replicasDrifted reports whether somebody else has set the replicas that the
-// driver is to hold.
+// replicasDrifted reports whether another manager has set the replicas that the driver
+// owns.
 func replicasDrifted(p *targetObject) (bool, error) {
 	scaling := p.object.Scaling
 	if scaling == nil || !scaling.DriverOwned() || p.live.replicas == nil || *p.live.replicas == scaling.Count {
@@ -210,8 +209,8 @@ func replicasDrifted(p *targetObject) (bool, error) {
 	return !mine, err
 }
 
-// finishedByItself reports whether an absent object has done its work: a Job that
-// was made and that removes itself some time after it has ended.
+// finishedByItself reports whether a missing object is a Job that removes itself some time
+// after it has ended.
 func finishedByItself(p *targetObject) bool {
 	if p.object.GVK.Group != "batch" || p.object.GVK.Kind != "Job" || p.item.UID == "" {
 		return false

@@ -10,10 +10,9 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// belongs reports whether a live object is the instance's. One that lost its
-// label is so when the inventory knows its UID, or had announced it and it was
-// written by a manager of ours; and so is what Helm's command made of the
-// instance's release.
+// belongs reports whether a live object is the instance's. An object without its label
+// belongs to the instance when the inventory has its UID, or announced it and a manager of
+// the driver wrote it; and so does what Helm's command created of the instance's release.
 func (s *session) belongs(p *targetObject) bool {
 	switch id := p.live.Labels[labelInstance]; {
 	case id == s.target.Instance.ID, id == "" && s.ownsRelease && s.isOfRelease(p):
@@ -27,16 +26,16 @@ func (s *session) belongs(p *targetObject) bool {
 	}
 }
 
-// isRetained reports whether a terminated instance of the same name left the
-// object for its successor.
+// isRetained reports whether a terminated instance of the same name kept the object for its
+// successor.
 func (s *session) isRetained(p *targetObject) bool {
 	name, ok := p.live.Annotations[annotationRetained]
 	return ok && p.live.Labels[labelInstance] == "" && name == s.target.Instance.Name
 }
 
-// checkOwners returns a *vnfm.ConflictError for every object of the target that
-// exists and is somebody else's. It is called before anything is written. A shared
-// object that somebody else brought is used as it is.
+// checkOwners returns a *vnfm.ConflictError for every foreign object of the target that
+// exists. It is called before anything is written. A foreign shared object is used as it
+// is.
 func (s *session) checkOwners(all []*targetObject) error {
 	var errs []error
 	for _, p := range all {
@@ -69,7 +68,7 @@ func (s *session) checkOwners(all []*targetObject) error {
 	return joinErrors(errs)
 }
 
-// writers names the field managers of an object, to say whose it may be.
+// writers names the field managers of an object: they hint at its owner.
 func writers(entries []metav1.ManagedFieldsEntry) string {
 	var names []string
 	for i := range entries {

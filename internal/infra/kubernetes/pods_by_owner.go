@@ -11,18 +11,18 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 )
 
-// Workloads go before what their pods use: configuration, accounts, addresses. A
-// deletion in the foreground keeps a workload until its pods are gone, for which the
-// garbage collector goes down to the pods and all the way up again, object by object.
-// It is several times as fast to let it go down only and to wait for the pods: what
-// stands between is gone before them. For that, who belongs to whom has to be known
-// before the workloads go.
+// Workloads are deleted before what their pods use: configuration, accounts, addresses.
+// Foreground deletion keeps a workload until its pods are gone: the garbage collector walks
+// down to the pods and up again, object by object. Background deletion and a wait for the
+// pods is several times as fast. The owners of the pods have to be known before the
+// workloads are deleted.
 
-// podsByOwner is workloads with all that stands between them and their pods, by namespace.
+// podsByOwner has, for each namespace, the UIDs of workloads and of the owners between them
+// and their pods.
 type podsByOwner map[string]map[types.UID]bool
 
-// findPodOwners finds the family of the workloads in a batch; nil when there are none.
-// Where the pods may not be seen, seen is false.
+// findPodOwners finds the owners of the pods of the workloads in a batch; nil for no
+// workload. Without the right to list pods, seen is false.
 func (s *session) findPodOwners(ctx context.Context, batch []*targetObject) (f podsByOwner, seen bool, err error) {
 	namespaces := ownersByNamespace(batch)
 	if len(namespaces) == 0 {
@@ -53,8 +53,8 @@ func (s *session) findPodOwners(ctx context.Context, batch []*targetObject) (f p
 	return f, true, nil
 }
 
-// awaitPods waits until the pods of a family whose workloads were deleted are gone. A
-// grace period shortens their end: a workload has none of its own, its pods have.
+// awaitPods waits until the pods of deleted workloads are gone. A grace period is set on
+// the pods: a workload has none.
 func (s *session) awaitPods(ctx context.Context, f podsByOwner, grace *int64) error {
 	r, err := s.client.Resource(ctx, podKind)
 	if err != nil {

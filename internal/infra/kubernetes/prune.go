@@ -12,9 +12,9 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 )
 
-// prune removes objects that the inventory has and the target has not, in the
-// reverse order of the waves. Volume claims stay, for an instance of the same
-// name to take over again: what they hold may be wanted when the objects are not.
+// prune removes objects that the inventory has and the target does not, in the reverse
+// order of the waves. Volume claims stay for an instance of the same name: their data may
+// still be wanted.
 func (s *session) prune(ctx context.Context, old []*targetObject) error {
 	r := removal{session: s}
 	for wave := render.Waves - 1; wave >= 0; wave-- {
@@ -62,24 +62,25 @@ func firstNames(all []*targetObject) string {
 // removal removes objects, wave by wave.
 type removal struct {
 	session *session
-	// all is set when everything goes that carries the instance's label: objects of
-	// one kind may then be removed together.
+	// all is set when everything with the instance's label is removed: objects of one kind
+	// may then be removed together.
 	all bool
-	// deleteVolumes deletes volume claims instead of leaving them behind.
+	// deleteVolumes deletes volume claims instead of keeping them.
 	deleteVolumes bool
-	// grace is the grace period of pods in seconds; nil takes each pod's own.
+	// grace is the grace period of pods in seconds, nil for the pods' own.
 	grace *int64
-	// keepNamespace and keepDefinitions leave the instance's own namespace and the
-	// definitions of kinds behind, also when nobody else uses them.
+	// keepNamespace and keepDefinitions keep the instance's own namespace and the
+	// definitions of kinds, even if nobody else uses them.
 	keepNamespace, keepDefinitions bool
-	// onKept, when set, hears what stays although it was to be deleted.
+	// onKept, when set, is called for each object that is kept although it was to be
+	// deleted.
 	onKept func(object, reason string)
-	// podsForbidden is set where pods may not be seen: workloads are then deleted in the
-	// foreground, which waits for them.
+	// podsForbidden is set without the right to list pods: workloads are then deleted in the
+	// foreground, which waits for their pods.
 	podsForbidden bool
 }
 
-// controllers are workloads whose pods must be gone before what they use goes.
+// isWorkload reports whether the pods of an object must be gone before what they use goes.
 func isWorkload(p *targetObject) bool {
 	switch p.item.Group {
 	case "apps":
@@ -99,8 +100,8 @@ func isClaim(p *targetObject) bool {
 
 func isPod(p *targetObject) bool { return p.item.Group == "" && p.item.Kind == "Pod" }
 
-// removeWave removes the objects of one wave and waits until they are gone. All are
-// tried, also after one has failed. What stays loses its label before anything goes.
+// removeWave removes the objects of one wave and waits until they are gone. It tries all,
+// even after one has failed. Objects that are kept lose their label first.
 func (r *removal) removeWave(ctx context.Context, batch []*targetObject) error {
 	s := r.session
 	var kept, deleted []*targetObject
@@ -145,11 +146,10 @@ func (r *removal) remove(ctx context.Context, batch []*targetObject) error {
 	return s.client.WaitGone(ctx, refs, s.waitOptions(ctx, ""))
 }
 
-// splitOwned tells the objects of a batch that none of the others owns from those that
-// one does. The controller of an owner may need what it owns until it has done with
-// it: a Cluster of Cluster API that loses its machine templates, or its control plane
-// before its nodes, is stranded. So what is owned goes after its owner, with which most
-// of it has gone by then.
+// splitOwned separates the objects of a batch that others in it own. The controller of an
+// owner may need them until it is done: a Cluster of Cluster API cannot be deleted any more
+// when its machine templates, or its control plane before its nodes, are gone. So they are
+// deleted after their owner, which takes most of them along.
 func splitOwned(batch []*targetObject) (unowned, owned []*targetObject) {
 	uids := make(map[types.UID]bool, len(batch))
 	for _, p := range batch {
@@ -165,23 +165,22 @@ func splitOwned(batch []*targetObject) (unowned, owned []*targetObject) {
 	return unowned, owned
 }
 
-// isKept reports whether an object is left behind for an instance of the same name:
-// a claim, unless claims are to be deleted, what its own policy keeps, and
-// everything that the instance took over and that its first apply did not get to be
-// ready with. That was there before, and is not the instance's own to delete yet.
+// isKept reports whether an object is kept for an instance of the same name: a claim,
+// unless claims are deleted; an object whose own policy keeps it; and an object that the
+// instance took over and whose first apply never completed. That one existed before and is
+// not the instance's to delete yet.
 func (r *removal) isKept(p *targetObject) bool {
 	_, takenOver := p.live.Annotations[annotationRetained]
 	return takenOver || p.live.Annotations[render.AnnotationResourcePolicy] == render.PolicyKeep || (isClaim(p) && !r.deleteVolumes)
 }
 
-// endsLater reports whether the object may still be there after its deletion was
-// accepted. Everything else is gone with the answer.
+// endsLater reports whether an object may still exist after its deletion was accepted.
 func (r *removal) endsLater(p *targetObject) bool {
 	return (r.podsForbidden && isWorkload(p)) || isPod(p) || isClaim(p) || p.wave == render.WaveFoundation || len(p.live.Finalizers) > 0
 }
 
-// delete deletes objects: those of one kind together where that is possible, which is
-// one request for all of them, and the others one by one.
+// delete deletes objects: those of one kind with one request where possible, and the others
+// one by one.
 func (r *removal) delete(ctx context.Context, batch []*targetObject) error {
 	s := r.session
 	order, groups := byCollection(batch)
@@ -202,14 +201,14 @@ func (r *removal) delete(ctx context.Context, batch []*targetObject) error {
 	})
 }
 
-// deleteTogether deletes the objects of one kind and namespace by the instance's
-// label and returns those that have to be deleted one by one. That the server does
-// not offer or allow it, or could not do it to the end, is no failure.
+// deleteTogether deletes the objects of one kind and namespace by the instance's label and
+// returns those that have to be deleted one by one. A server that does not offer or allow
+// it, or that fails, is no error.
 func (r *removal) deleteTogether(ctx context.Context, group []*targetObject) (alone []*targetObject, err error) {
 	s, first := r.session, group[0]
 	labelled := func(p *targetObject) bool { return p.live.Labels[labelInstance] == s.target.Instance.ID }
 	together := slices.DeleteFunc(slices.Clone(group), func(p *targetObject) bool { return !labelled(p) })
-	// A Lease of the instance's label is the one under which it is worked on.
+	// The Lease of the running operation has the label as well.
 	if !r.all || len(together) < 2 || first.wave == render.WaveFoundation || first.item.Kind == "Lease" ||
 		!slices.Contains(first.ref.Resource.Verbs, "deletecollection") {
 		return group, nil
@@ -224,7 +223,7 @@ func (r *removal) deleteTogether(ctx context.Context, group []*targetObject) (al
 	return slices.DeleteFunc(slices.Clone(group), labelled), nil
 }
 
-// options are how objects of a kind are deleted.
+// options are the options of a deletion.
 func (r *removal) options(p *targetObject) kube.DeleteOptions {
 	options := kube.DeleteOptions{Propagation: metav1.DeletePropagationBackground}
 	if r.podsForbidden && isWorkload(p) {
@@ -236,7 +235,8 @@ func (r *removal) options(p *targetObject) kube.DeleteOptions {
 	return options
 }
 
-// retain takes the instance's mark from an object and notes for whom it waits.
+// retain removes the instance's label from an object and records the name of the instance
+// for its successor.
 func (s *session) retain(ctx context.Context, p *targetObject) error {
 	name := s.target.Instance.Name
 	return s.client.PatchMetadata(ctx, p.ref,

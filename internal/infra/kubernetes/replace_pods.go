@@ -12,26 +12,27 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 )
 
-// A heal replaces the pods that it found when it began. Which ones these are is kept
-// with the operation before the first of them is deleted: a pod of a StatefulSet comes
-// back under its old name, and a heal that is continued must leave it alone.
+// A heal replaces the pods that existed when it began. They are recorded with the operation
+// before the first one is deleted: a pod of a StatefulSet comes back under its old name,
+// and a resumed heal must not replace it again.
 
 // podReplacement are the pods of one VDU that a heal replaces.
 type podReplacement struct {
-	// Pods are their names by their UIDs.
+	// Pods are the names of the pods by UID.
 	Pods map[types.UID]string `json:"pods"`
-	// Ready is how many ready pods each controller is to have in the end. It holds for
-	// that generation of the workload: a later one may have other controllers.
+	// Ready is the number of ready pods that each controller has in the end. It holds for
+	// this generation of the workload: a later one may have other controllers.
 	Ready      map[types.UID]int `json:"ready,omitempty"`
 	Generation int64             `json:"generation"`
-	// Storage says that the claims which a StatefulSet made for them go as well.
+	// Storage is set when the claims that a StatefulSet made for the pods are replaced as
+	// well.
 	Storage bool `json:"storage,omitempty"`
-	// continued is set when the heal began earlier.
+	// continued is set for a resumed heal.
 	continued bool
 }
 
-// planReplacement returns the pods of a VDU that the heal has set out to replace: those that
-// are chosen now, unless it is continued.
+// planReplacement returns the pods of a VDU that the heal replaces: the recorded ones of a
+// resumed heal, else those that are selected.
 func (s *session) planReplacement(ctx context.Context, v *vduPods, storage bool, selected func(*corev1.Pod) bool) (*podReplacement, error) {
 	key := "replaced " + v.id
 	if note := s.recorder.Kept(key); note != "" {
@@ -58,7 +59,7 @@ func (s *session) planReplacement(ctx context.Context, v *vduPods, storage bool,
 	return o, s.recorder.Keep(ctx, key, string(note))
 }
 
-// remaining are the pods that have not been replaced yet.
+// remaining are the pods that have not been deleted yet.
 func (o *podReplacement) remaining(v *vduPods) []corev1.Pod {
 	var out []corev1.Pod
 	for i := range v.pods {
@@ -69,7 +70,7 @@ func (o *podReplacement) remaining(v *vduPods) []corev1.Pod {
 	return out
 }
 
-// replaceOneByOne replaces all pods of a VDU whose kind has no way to do it itself.
+// replaceOneByOne replaces all pods of a VDU whose workload cannot do it itself.
 func (s *session) replaceOneByOne(ctx context.Context, v *vduPods, storage bool) error {
 	o, err := s.planReplacement(ctx, v, storage, func(*corev1.Pod) bool { return true })
 	if err != nil {
@@ -88,8 +89,7 @@ func (s *session) replaceOneByOne(ctx context.Context, v *vduPods, storage bool)
 	return s.replacePods(ctx, v, o, nil)
 }
 
-// replacePods deletes those pods of the outgoing ones that still stand, at the same
-// time, and waits for the new ones.
+// replacePods deletes the remaining pods at the same time and waits for their replacements.
 func (s *session) replacePods(ctx context.Context, v *vduPods, o *podReplacement, remaining []corev1.Pod) error {
 	switch {
 	case len(o.Pods) == 0:
@@ -127,8 +127,8 @@ func (s *session) replacePods(ctx context.Context, v *vduPods, o *podReplacement
 	return s.awaitWorkload(ctx, v.workload)
 }
 
-// deleteClaims deletes the claims that a StatefulSet has made for a pod. They go once the
-// pod is gone, and the StatefulSet makes no pod before it has made new ones.
+// deleteClaims deletes the claims that a StatefulSet made for a pod. They go once the pod
+// is gone, and the StatefulSet creates new claims before it creates the pod.
 func (s *session) deleteClaims(ctx context.Context, pod *corev1.Pod) error {
 	if owner := metav1.GetControllerOf(pod); owner == nil || owner.Kind != statefulSetKind.Kind {
 		return nil
@@ -139,7 +139,7 @@ func (s *session) deleteClaims(ctx context.Context, pod *corev1.Pod) error {
 	}
 	for i := range pod.Spec.Volumes {
 		volume := &pod.Spec.Volumes[i]
-		// The name by which a StatefulSet makes a claim of a template; others are shared.
+		// A StatefulSet gives its claims this name; others are shared.
 		if volume.PersistentVolumeClaim == nil || volume.PersistentVolumeClaim.ClaimName != volume.Name+"-"+pod.Name {
 			continue
 		}
@@ -155,8 +155,9 @@ func (s *session) awaitWorkload(ctx context.Context, p *targetObject) error {
 	return s.client.WaitReady(ctx, []kube.Ref{p.ref}, s.waitOptions(ctx, instanceSelector(s.target.Instance.ID)))
 }
 
-// expectedReady is how many ready pods each controller has in the end: one for each that
-// is replaced, and those that are ready now. Others that are not are no reason to wait.
+// expectedReady is the number of ready pods that each controller has in the end: those that
+// are replaced and those that are ready now. Other pods that are not ready are not waited
+// for.
 func expectedReady(pods []corev1.Pod, old map[types.UID]string) map[types.UID]int {
 	out := map[types.UID]int{}
 	for i := range pods {
@@ -171,7 +172,7 @@ func expectedReady(pods []corev1.Pod, old map[types.UID]string) map[types.UID]in
 	return out
 }
 
-// recreatePod deletes a bare Pod and makes it anew from the package.
+// recreatePod deletes a bare Pod and creates it again from the package.
 func (s *session) recreatePod(ctx context.Context, p *targetObject) error {
 	body := applyBody(p.object, s.target, p.ref.Namespace, nil)
 	if _, err := s.replace(ctx, p, body, kube.ApplyOptions{}); err != nil {

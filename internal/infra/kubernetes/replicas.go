@@ -21,8 +21,8 @@ import (
 // the scale manager takes the replicas before the main manager lets go of them:
 // the count never jumps to one in between.
 
-// applyIdentity is what an apply of single fields of an object that exists begins
-// with. The UID keeps it from making an object that has gone meanwhile.
+// applyIdentity is the body of an apply of single fields of an object that exists. The UID
+// keeps the apply from creating an object that was deleted meanwhile.
 func applyIdentity(p *targetObject) map[string]any {
 	meta := map[string]any{"name": p.ref.Name, "uid": string(p.live.UID)}
 	if p.ref.Namespace != "" {
@@ -35,8 +35,8 @@ func applyIdentity(p *targetObject) map[string]any {
 	}
 }
 
-// setReplicas sets the replicas of an object that exists, as the scale manager. Without force
-// somebody else who sets another number is a *kube.ConflictError.
+// setReplicas sets the replicas of an object that exists, as the scale manager. Without
+// force, another manager with another number is a *kube.ConflictError.
 func (s *session) setReplicas(ctx context.Context, p *targetObject, n int64, force bool) error {
 	body := applyIdentity(p)
 	kube.SetNested(body, n, p.object.Scaling.Path...)
@@ -48,9 +48,9 @@ func (s *session) setReplicas(ctx context.Context, p *targetObject, n int64, for
 	return nil
 }
 
-// handOverReplicas gives the replicas to the scale manager while a manager that is going to
-// let go of them still holds them, with the number that the object is to have: that
-// of the VDU, or the one that an autoscaler has chosen.
+// handOverReplicas gives the replicas to the scale manager while the manager that is about
+// to release them still owns them. The number is that of the VDU, or the one that an
+// autoscaler has chosen.
 func (s *session) handOverReplicas(ctx context.Context, p *targetObject, from string) error {
 	scaling := p.object.Scaling
 	held, byScale, err := drift.OwnsReplicas(p.live.ManagedFields, scaling.Path, from)
@@ -91,13 +91,13 @@ func needsReplicas(p *targetObject) bool {
 	if scaling.DriverOwned() {
 		return now == nil || *now != scaling.Count
 	}
-	// A stopped workload is started again; KEDA does that by itself, and may have
-	// stopped it by intent.
+	// A stopped workload is started again. KEDA starts it itself, and may have stopped it on
+	// purpose.
 	return scaling.VDU != "" && !scaling.FromZero && now != nil && *now == 0
 }
 
 // restoreReplicas sets the replicas once more after an autoscaler was removed: its
-// controller may have been at work when it went, and have had the last word.
+// controller may have changed them meanwhile.
 func (s *session) restoreReplicas(ctx context.Context, target []*targetObject) error {
 	var scaled, changed []*targetObject
 	for _, p := range target {
@@ -125,8 +125,8 @@ func (s *session) restoreReplicas(ctx context.Context, target []*targetObject) e
 	return s.awaitReady(ctx, target, render.Waves)
 }
 
-// resolveReplicasPaths finds out where custom resources hold their replicas when neither
-// their manifest nor a definition in the package tells. Each kind is asked for once.
+// resolveReplicasPaths finds where custom resources hold their replicas when neither their
+// manifest nor a definition in the package tells. Each kind costs one request.
 func (s *session) resolveReplicasPaths(ctx context.Context, all []*targetObject) error {
 	paths := map[schema.GroupVersionKind][]string{}
 	for _, p := range all {
@@ -152,7 +152,7 @@ func (s *session) resolveReplicasPaths(ctx context.Context, all []*targetObject)
 	return nil
 }
 
-// replicasPathOf asks the definition of a kind where its objects hold their replicas.
+// replicasPathOf reads from the definition of a kind where its objects hold their replicas.
 func (s *session) replicasPathOf(ctx context.Context, kind kube.Resource) ([]string, error) {
 	r, err := s.client.Resource(ctx, schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"})
 	if err != nil {

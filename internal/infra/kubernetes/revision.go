@@ -16,10 +16,10 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// asRevision does work as a revision of the chart's release: hooks before and after
-// it, its tests where they are asked for, and Helm's record of how it went. Without a
-// chart, and when the release is deployed as it is to be, it only does the work: a
-// repair is no new revision.
+// asRevision does work as a revision of the chart's release: hooks before and after it,
+// tests where they are asked for, and Helm's record of the result. Without a chart, and
+// when the release is deployed as wanted, it only does the work: a repair is no new
+// revision.
 func (s *session) asRevision(ctx context.Context, h *release.History, target []*targetObject, work func(context.Context) error) error {
 	if h == nil {
 		return work(ctx)
@@ -75,9 +75,9 @@ func (s *session) history(ctx context.Context) (*release.History, error) {
 	return release.ReadHistory(ctx, s.client, s.rendering.Release, s.namespace, s.target.Instance.ID)
 }
 
-// checkRevisionVersion refuses a new revision of a chart that is not for the version of
-// Kubernetes which the VIM has. What is deployed is repaired all the same: a cluster
-// may have grown out of the range of its charts.
+// checkRevisionVersion rejects a new revision of a chart that does not support the
+// Kubernetes version of the VIM. A deployed revision is still repaired: a cluster may be
+// upgraded beyond the range of its charts.
 func (s *session) checkRevisionVersion(ctx context.Context, h *release.History) error {
 	if h == nil {
 		return nil
@@ -93,7 +93,8 @@ func (s *session) checkRevisionVersion(ctx context.Context, h *release.History) 
 	return vnfm.Problems{*p}.Err()
 }
 
-// checkKubeVersion says that the chart is not for the version that the VIM has.
+// checkKubeVersion reports that the chart does not support the Kubernetes version of the
+// VIM.
 func (s *session) checkKubeVersion(ctx context.Context) (*vnfm.Problem, error) {
 	if s.rendering.Release == nil || !s.rendering.Release.Demands() {
 		return nil, nil
@@ -105,8 +106,8 @@ func (s *session) checkKubeVersion(ctx context.Context) (*vnfm.Problem, error) {
 	return s.rendering.Release.CheckServer(s.target.VIM.Name, version), nil
 }
 
-// applyPrerequisites makes what must be there before the record of a release and its
-// first hook: the namespace, and the definitions of the chart's crds/ directory.
+// applyPrerequisites applies what must exist before the record of a release and its first
+// hook: the namespace, and the definitions of the chart's crds/ directory.
 func (s *session) applyPrerequisites(ctx context.Context, target []*targetObject) error {
 	var first []*targetObject
 	for _, p := range target {
@@ -122,14 +123,13 @@ func (s *session) applyPrerequisites(ctx context.Context, target []*targetObject
 	return s.awaitReady(ctx, first, render.WaveFoundation)
 }
 
-// forcefulAdvice is how to be rid of an instance whose hooks do not let it go.
+// forcefulAdvice says how to remove an instance whose hooks fail.
 const forcefulAdvice = "a forceful termination runs no hooks: apply with termination.type = \"forceful\", then destroy"
 
-// beginUninstall begins the end of the release of an instance: hooks run, and the
-// record says so. What it returns ends it, after the objects have gone and before
-// the namespace goes: hooks run again, and the records are removed. A forceful
-// termination runs no hooks, and neither does one of a release that never was
-// deployed.
+// beginUninstall runs the hooks before the deletion and records it. The function that it
+// returns runs the hooks after the deletion and removes the records; it is called once the
+// objects are gone and before the namespace goes. A forceful termination runs no hooks, nor
+// does that of a release that was never deployed.
 func (s *session) beginUninstall(ctx context.Context, spec vnfm.TerminateSpec, h *release.History, all []*targetObject) (end func(context.Context) error, err error) {
 	if h == nil || spec.Type == vnfm.Forceful || !h.Owned() || !h.Deployed() || len(all) == 0 {
 		return s.deleteReleaseRecords, nil
@@ -150,7 +150,7 @@ func (s *session) beginUninstall(ctx context.Context, spec vnfm.TerminateSpec, h
 		if err := s.runHooks(ctx, helm.PostDelete); err != nil {
 			return fmt.Errorf("%w; %s", err, forcefulAdvice)
 		}
-		// What the hooks of the termination left would outlive the instance.
+		// The objects of the termination's hooks would outlive the instance.
 		if err := s.removeHooks(ctx, s.rendering.Release.Hooks, helm.BeforeHookCreation, helm.HookSucceeded, helm.HookFailed); err != nil {
 			return err
 		}
@@ -163,14 +163,13 @@ func (s *session) deleteReleaseRecords(ctx context.Context) error {
 	return s.deleteRecordsNamed(ctx, func(string) bool { return true })
 }
 
-// deleteFormerRecords removes the records under the names that the release had before.
+// deleteFormerRecords removes the records under former names of the release.
 func (s *session) deleteFormerRecords(ctx context.Context) error {
 	name := s.rendering.Release.ReleaseName()
 	return s.deleteRecordsNamed(ctx, func(release string) bool { return release != name })
 }
 
-// deleteRecordsNamed removes the records of the releases of the instance that have
-// certain names.
+// deleteRecordsNamed removes the records of the instance's releases with certain names.
 func (s *session) deleteRecordsNamed(ctx context.Context, named func(release string) bool) error {
 	r, err := s.client.Resource(ctx, secretKind)
 	if err != nil {
@@ -193,8 +192,8 @@ func (s *session) deleteRecordsNamed(ctx context.Context, named func(release str
 	})
 }
 
-// observeRelease returns the digest of the release when its last revision is deployed
-// and is what was applied, else what of it is not; it is empty when there is none.
+// observeRelease returns the digest of the release when its last revision is deployed as
+// wanted, else what differs; it is empty when there is no release.
 func (s *session) observeRelease(ctx context.Context) (string, error) {
 	h, err := s.history(ctx)
 	if err != nil {

@@ -14,11 +14,10 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Scale sets the replicas of the VDUs that have another number than the target
-// asks for and waits until they are reached. Nothing else is touched. Replicas
-// that an autoscaler decides on are left to it, except to stop and to start. Of a
-// chart whose values say the counts everything is applied: what else a chart makes
-// of a count is its own affair.
+// Scale sets the replicas of the VDUs that have another number than the target asks for and
+// waits until they are reached. Nothing else is changed. Replicas that an autoscaler owns
+// are left to it, except to stop and to start. Of a chart whose values set the counts
+// everything is applied: the chart may use a count elsewhere as well.
 func (d *Driver) Scale(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) error {
 	s, err := d.open(ctx, t, r)
 	if err != nil {
@@ -30,7 +29,7 @@ func (d *Driver) Scale(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) err
 	return s.locked(ctx, s.scale)
 }
 
-// Leaving implements vnfm.InfraDriver: which pods go is the workload's own choice.
+// Leaving implements vnfm.InfraDriver: the workloads choose the pods that they delete.
 func (d *Driver) Leaving(context.Context, *vnfm.Target) ([]string, error) { return nil, nil }
 
 func (s *session) scale(ctx context.Context) error {
@@ -42,7 +41,7 @@ func (s *session) scale(ctx context.Context) error {
 	if err := s.readLive(ctx, workloads, options); err != nil {
 		return err
 	}
-	// What is gone comes back, at its count, with the repair that follows.
+	// The repair that follows creates missing workloads, with their counts.
 	workloads = slices.DeleteFunc(workloads, func(p *targetObject) bool { return p.live == nil })
 	var changed []*targetObject
 	for _, p := range workloads {
@@ -73,15 +72,15 @@ func (s *session) scale(ctx context.Context) error {
 	return s.client.WaitReady(ctx, refs, s.waitOptions(ctx, instanceSelector(s.target.Instance.ID)))
 }
 
-// annotationDeletionCost is what the controller of ReplicaSets goes by when it
-// chooses the pods that are to go: the cheapest ones first.
+// annotationDeletionCost orders the pods that the controller of ReplicaSets deletes: the
+// lowest cost first.
 const annotationDeletionCost = "controller.kubernetes.io/pod-deletion-cost"
 
-// lowestDeletionCost is the lowest cost that there is.
+// lowestDeletionCost is the lowest cost possible.
 var lowestDeletionCost = strconv.Itoa(math.MinInt32)
 
-// markForDeletion marks the named VNFCs of the workloads that lose some, so that they are
-// the ones that go. Nothing is marked unless all of them can go.
+// markForDeletion marks the named VNFCs of the workloads that are scaled in, so that these
+// are deleted first. Nothing is marked unless all of them can be deleted.
 func (s *session) markForDeletion(ctx context.Context, changed []*targetObject) error {
 	shrinking := map[*targetObject]int64{}
 	for _, p := range changed {
@@ -118,7 +117,7 @@ func (s *session) markForDeletion(ctx context.Context, changed []*targetObject) 
 	})
 }
 
-// selectPods returns the named pods of a VDU that loses some.
+// selectPods returns the named pods of a VDU that is scaled in.
 func (s *session) selectPods(v *vduPods, lost int64, problems *vnfm.Problems) []*corev1.Pod {
 	refuse := func(summary, detail string) {
 		*problems = append(*problems, vnfm.Problem{Attribute: "scale_in_vnfc_ids", Summary: summary, Detail: detail})
@@ -132,7 +131,7 @@ func (s *session) selectPods(v *vduPods, lost int64, problems *vnfm.Problems) []
 		if s.vduOf(id) != v.id {
 			continue
 		}
-		// One that is not there has gone already, with a scale that is continued.
+		// A missing pod was deleted by the scale that is resumed.
 		if pod, ok := there[id]; ok {
 			out = append(out, pod)
 		}
@@ -147,8 +146,8 @@ func (s *session) selectPods(v *vduPods, lost int64, problems *vnfm.Problems) []
 	return out
 }
 
-// vduOf is the VDU that a VNFC is of, by its id: of several VDUs whose ids begin
-// alike the one with the longest.
+// vduOf is the VDU of a VNFC, by its id: of several VDUs that are a prefix of it, the
+// longest.
 func (s *session) vduOf(vnfc string) string {
 	found := ""
 	for id := range s.rendering.VDUs {

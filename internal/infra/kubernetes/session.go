@@ -20,22 +20,22 @@ import (
 type session struct {
 	client *kube.Client
 	target *vnfm.Target
-	// recorder is nil when the call only looks.
+	// recorder is nil for a call that only reads.
 	recorder vnfm.Recorder
-	// rendering is nil when the package has been lost.
+	// rendering is nil when the package was lost.
 	rendering *render.Rendering
 	// namespace receives namespaced objects that name none.
 	namespace string
 	workers   int
-	// unlock gives the lease back; calling it twice is harmless.
+	// unlock releases the Lease. It may be called twice.
 	unlock func(ctx context.Context)
 
-	// hooks are the places of the objects that hooks make.
+	// hooks are the objects of the chart's hooks.
 	hooks []*targetObject
 	// ownsRelease is set once the history has shown that the release of the chart is
 	// the instance's.
 	ownsRelease bool
-	// saved is what the inventory was last saved as.
+	// saved is the inventory as it was last saved.
 	saved []vnfm.InventoryItem
 }
 
@@ -77,32 +77,32 @@ func (d *Driver) connect(t *vnfm.Target, r vnfm.Recorder) (*session, error) {
 	}, nil
 }
 
-// progress says in one line what is going on.
+// progress reports in one line what the call does.
 func (s *session) progress(ctx context.Context, format string, args ...any) {
 	if s.recorder != nil {
 		s.recorder.Progress(ctx, fmt.Sprintf(format, args...))
 	}
 }
 
-// releaseTimeout bounds how long giving back the lease may take, interruptedTimeout
-// when the user wants to stop now. A busy API server needs many seconds for a
-// deletion, and a Lease that stays makes other machines wait until it expires.
+// releaseTimeout bounds how long the release of the Lease may take, interruptedTimeout
+// after an interruption. A busy API server needs many seconds for a deletion, and a Lease
+// that remains blocks other machines until it expires.
 const (
 	releaseTimeout     = 20 * time.Second
 	interruptedTimeout = 2 * time.Second
 )
 
-// locked does work under the instance's Lease, the mark beside the objects that
-// processes on other machines see. Where there is no right to make Leases, and
-// where the namespace does not exist yet, the lock of the store has to do.
+// locked does work under the instance's Lease, which processes on other machines see.
+// Without the right to create Leases, and as long as the namespace does not exist, only the
+// lock of the store protects the instance.
 //
-// The work has all the time that ctx gives, also for webhooks that do not answer
-// before an operator of the package runs.
+// The work may take as long as ctx allows, also for webhooks that do not answer before an
+// operator of the package runs.
 func (s *session) locked(ctx context.Context, work func(context.Context) error) error {
 	ctx = kube.AwaitWebhooks(ctx, func(waitingFor string) { s.progress(ctx, "waiting for %s", waitingFor) })
 	name := "vnf-" + s.target.Instance.ID
 	labels := map[string]string{labelInstance: s.target.Instance.ID}
-	// What the server offers is needed in any case, and the answer tells its clock.
+	// Discovery is needed in any case, and its answer carries the clock of the server.
 	if _, err := s.client.GroupVersions(ctx); err != nil {
 		return err
 	}
@@ -154,12 +154,11 @@ func (s *session) locked(ctx context.Context, work func(context.Context) error) 
 	return err
 }
 
-// maxErrors is how many failures of a batch are told.
+// maxErrors is how many failures of a batch are reported.
 const maxErrors = 20
 
-// each calls f for every index below n, with as many calls at a time as the
-// target allows, and joins the errors. After the first one no new call begins,
-// unless all are to be tried.
+// each calls f for every index below n, with as many calls at a time as the target allows,
+// and joins the errors. After the first error no new call begins, unless tryAll is set.
 func (s *session) each(ctx context.Context, n int, tryAll bool, f func(ctx context.Context, i int) error) error {
 	var (
 		mu      sync.Mutex
@@ -198,8 +197,8 @@ func (s *session) each(ctx context.Context, n int, tryAll bool, f func(ctx conte
 	return joinErrors(errs)
 }
 
-// joinErrors joins errors. Calls that were cut off by the end of the context say
-// all the same: one of them is enough.
+// joinErrors joins errors. Of the calls that the end of the context cut off it keeps one
+// error: all say the same.
 func joinErrors(errs []error) error {
 	var out []error
 	interrupted := false

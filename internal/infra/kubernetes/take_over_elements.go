@@ -9,23 +9,22 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 )
 
-// Elements of a keyed list, such as the ports of a Service, are told apart by their
-// key fields. Who changes a key field of an element makes another element of it: that
-// of the driver is gone, and one of somebody else stands in its place. An apply puts
-// the driver's own back and cannot remove what somebody else owns, which leaves two
-// ports of one name, and the API server refuses that. So the driver takes over the
-// ownership of what stands in the place of its elements, by a change of the managed
-// fields alone. The apply that follows does not name it any more, and so removes it,
-// by the server's own rules and in one step with what it puts back.
+// Elements of a keyed list, such as the ports of a Service, are identified by their key
+// fields. A change of a key field makes another element: that of the driver is gone, and a
+// foreign one replaces it. An apply restores the driver's element and cannot remove the
+// foreign one, which leaves two ports of one name, and the API server rejects that. So the
+// driver takes over the ownership of the foreign element, by a change of the managed fields
+// alone. The apply that follows does not name it any more and so removes it, in one step
+// with what it restores.
 //
-// What others have added beside the driver's elements is never touched.
+// Elements that others added beside the driver's are never touched.
 
-// takeOverTries bounds how often an object that somebody changes at the same time is
-// looked at again.
+// takeOverTries bounds how often takeOverElements tries again when the object changes at
+// the same time.
 const takeOverTries = 5
 
-// takeOverElements takes over the list elements that stand in the place of the driver's own.
-// Nothing is read unless the driver has lost elements of a list.
+// takeOverElements takes over the list elements that replaced the driver's own. Nothing is
+// read unless the driver has lost elements of a list.
 func (s *session) takeOverElements(ctx context.Context, p *targetObject) error {
 	for tries := 1; ; tries++ {
 		missing, err := s.lostFields(p)
@@ -58,8 +57,7 @@ func (s *session) takeOverElements(ctx context.Context, p *targetObject) error {
 	}
 }
 
-// foreignElements are the paths of the list elements of a live object that stand in the
-// place of the driver's own.
+// foreignElements are the list elements of a live object that replaced the driver's own.
 func (s *session) foreignElements(p *targetObject, content map[string]any) ([]drift.ForeignElement, error) {
 	missing, err := s.lostFields(p)
 	if err != nil {
@@ -68,8 +66,8 @@ func (s *session) foreignElements(p *targetObject, content map[string]any) ([]dr
 	return drift.FindForeign(missing, p.live.ManagedFields, content)
 }
 
-// foreignElementConflict turns the refusal of an object that exists into the conflict that is
-// behind it when somebody else's elements stand in the place of the driver's.
+// foreignElementConflict returns the conflict behind a rejected write of an object in which
+// foreign elements replaced the driver's, else the rejection itself.
 func (s *session) foreignElementConflict(ctx context.Context, p *targetObject, refusal error) error {
 	obj, err := s.client.Get(ctx, p.ref)
 	if err != nil {

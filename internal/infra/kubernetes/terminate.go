@@ -18,17 +18,16 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Terminate removes everything that the inventory, the package or the instance's
-// label names, in the reverse order of the waves, and waits until it is gone. Of
-// an instance whose inventory was lost all built-in kinds are searched for the
-// label. What is gone already is success; what does not go is an error that
-// names it and its finalizers. Only objects of the instance are touched.
+// Terminate removes everything that the inventory, the package or the instance's label
+// names, in the reverse order of the waves, and waits until it is gone. Without an
+// inventory it searches all built-in kinds for the label. Objects that are gone already are
+// success; objects that do not go are an error that names them and their finalizers.
+// Foreign objects are never touched.
 //
-// Volume claims that stay lose the instance's label and note its name: the next
-// instance of that name takes them over. So do a namespace of the
-// driver's own and the definition of a kind when the specification keeps them, and
-// whatever it says as long as something that stays, or that is somebody else's, is
-// in the one or of the other.
+// Volume claims that stay lose the instance's label and record its name: the next instance
+// of that name takes them over. So do a namespace that the driver made and the definition
+// of a kind, when the specification keeps them and as long as something in them stays or is
+// foreign.
 func (d *Driver) Terminate(ctx context.Context, t *vnfm.Target, spec vnfm.TerminateSpec, r vnfm.Recorder) error {
 	s, err := d.connect(t, r)
 	if err != nil {
@@ -79,7 +78,7 @@ func (s *session) terminate(ctx context.Context, spec vnfm.TerminateSpec) error 
 			if batch, err = r.removable(ctx, batch); err != nil {
 				return err
 			}
-			// The Lease goes before the namespace that it may be in.
+			// The Lease is released before the namespace that it may be in is deleted.
 			s.unlock(ctx)
 		}
 		if len(batch) == 0 {
@@ -93,7 +92,7 @@ func (s *session) terminate(ctx context.Context, spec vnfm.TerminateSpec) error 
 	return s.save(ctx, nil, false)
 }
 
-// graceOf returns the grace period of pods in seconds, nil for each pod's own.
+// graceOf returns the grace period of pods in seconds, nil for the pods' own.
 func graceOf(spec vnfm.TerminateSpec) *int64 {
 	var seconds int64
 	switch {
@@ -107,7 +106,7 @@ func graceOf(spec vnfm.TerminateSpec) *int64 {
 	}
 }
 
-// findAll returns what is on the server of the instance, with the claims that its
+// findAll returns the objects of the instance that exist, with the claims that its
 // StatefulSets made when those are to be deleted.
 func (s *session) findAll(ctx context.Context, volumes vnfm.VolumePolicy) ([]*targetObject, error) {
 	expected, err := s.expectedObjects(ctx)
@@ -132,7 +131,7 @@ func (s *session) findAll(ctx context.Context, volumes vnfm.VolumePolicy) ([]*ta
 	return all, nil
 }
 
-// expectedObjects returns the places of the inventory and of the package.
+// expectedObjects returns the objects of the package and of the inventory.
 func (s *session) expectedObjects(ctx context.Context) ([]*targetObject, error) {
 	var out []*targetObject
 	seen := map[render.Identity]bool{}
@@ -155,8 +154,8 @@ func (s *session) expectedObjects(ctx context.Context) ([]*targetObject, error) 
 	return s.addInventory(ctx, out)
 }
 
-// collectionsToSearch returns one place without a name for each kind and namespace that
-// is searched: those of the known places and, without an inventory, all others.
+// collectionsToSearch returns one object without a name for each collection to search:
+// those of the expected objects and, without an inventory, of all other built-in kinds.
 func (s *session) collectionsToSearch(ctx context.Context, expected []*targetObject) ([]*targetObject, error) {
 	var out []*targetObject
 	seen := map[collection]bool{}
@@ -191,9 +190,8 @@ func (s *session) collectionsToSearch(ctx context.Context, expected []*targetObj
 	return out, nil
 }
 
-// findByLabel lists the objects with the instance's label and joins them with
-// the known places. A known object that has lost its label is looked for by its
-// name.
+// findByLabel lists the objects with the instance's label and joins them with the expected
+// ones. An expected object without the label is looked up by its name.
 func (s *session) findByLabel(ctx context.Context, expected, scopes []*targetObject) ([]*targetObject, error) {
 	byIdentity := make(map[render.Identity]*targetObject, len(expected))
 	for _, p := range expected {
@@ -204,8 +202,8 @@ func (s *session) findByLabel(ctx context.Context, expected, scopes []*targetObj
 		ref := scopes[i].ref
 		list, err := s.listMetadata(ctx, ref.Resource, ref.Namespace, kube.ListOptions{LabelSelector: instanceSelector(s.target.Instance.ID)})
 		if apierrors.IsForbidden(err) && len(s.target.Instance.Inventory) == 0 {
-			// A search over kinds that the instance may have nothing of must not
-			// ask for more rights than the instance itself needed.
+			// A search over kinds that the instance may not use must not ask for more rights
+			// than the instance needed.
 			return nil
 		}
 		if err != nil {
@@ -226,8 +224,8 @@ func (s *session) findByLabel(ctx context.Context, expected, scopes []*targetObj
 	return s.addWithoutLabel(ctx, expected, all)
 }
 
-// objectNamed returns the known place of a labelled object, or makes one. It only
-// reads the map.
+// objectNamed returns the expected object of that name, or makes one. It only reads the
+// map.
 func (s *session) objectNamed(ref kube.Ref, name string, expected map[render.Identity]*targetObject) *targetObject {
 	gvk := ref.Resource.GVK
 	id := render.Identity{Group: gvk.Group, Kind: gvk.Kind, Namespace: ref.Namespace, Name: name}
@@ -243,9 +241,8 @@ func (s *session) objectNamed(ref kube.Ref, name string, expected map[render.Ide
 	}
 }
 
-// addWithoutLabel looks for objects of the inventory that were not found by label:
-// they are gone, or somebody took their label away. Leases never have an owner
-// that would clean up after them.
+// addWithoutLabel adds the objects of the inventory that exist and have lost the label.
+// Leases never have an owner that would delete them.
 func (s *session) addWithoutLabel(ctx context.Context, expected, all []*targetObject) ([]*targetObject, error) {
 	var missing []*targetObject
 	for _, p := range expected {
@@ -261,7 +258,7 @@ func (s *session) addWithoutLabel(ctx context.Context, expected, all []*targetOb
 			all = append(all, p)
 		}
 	}
-	// The instance's own Lease is given back, not removed.
+	// The instance's own Lease is released, not removed.
 	return slices.DeleteFunc(all, func(p *targetObject) bool {
 		return p.item.Group == "coordination.k8s.io" && p.item.Kind == "Lease" && p.item.Name == "vnf-"+s.target.Instance.ID
 	}), nil
@@ -272,10 +269,9 @@ var (
 	statefulSetKind = schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "StatefulSet"}
 )
 
-// statefulSetClaims returns the claims that the instance's StatefulSets made. They
-// have no owner and no label of the instance: their names and labels are those
-// that the controller gives. A claim that is older than its set was there before:
-// an earlier instance left it.
+// statefulSetClaims returns the claims that the instance's StatefulSets made. They have no
+// owner and no label of the instance: their names and labels are those that the controller
+// gives. A claim older than its StatefulSet is that of an earlier instance.
 func (s *session) statefulSetClaims(ctx context.Context, all []*targetObject, onlyNew bool) ([]*targetObject, error) {
 	namespaces := map[string]map[string]bool{}
 	found := map[string]bool{}

@@ -38,14 +38,14 @@ func (d *Driver) Resources(ctx context.Context, t *vnfm.Target) (*vnfm.ResourceI
 	return out, nil
 }
 
-// vduPods is a VDU with its workload and the pods that are there of it.
+// vduPods is a VDU with its workload and the pods that exist of it.
 type vduPods struct {
 	id       string
 	workload *targetObject
 	pods     []corev1.Pod
 }
 
-// podsOfVDUs looks which pods the VDUs have, in the order of the VDUs' ids.
+// podsOfVDUs reads the pods of all VDUs, in the order of the VDUs' ids.
 func (s *session) podsOfVDUs(ctx context.Context) ([]*vduPods, error) {
 	workloads, err := s.workloads(ctx)
 	if err != nil {
@@ -97,8 +97,7 @@ func (s *session) podsOfVDUs(ctx context.Context) ([]*vduPods, error) {
 	return out, nil
 }
 
-// workloads returns the places of the VDUs' workloads. Those whose kind is gone
-// are left out.
+// workloads returns the workloads of the VDUs. Those whose kind is gone are left out.
 func (s *session) workloads(ctx context.Context) ([]*targetObject, error) {
 	var out []*targetObject
 	for _, id := range slices.Sorted(maps.Keys(s.rendering.VDUs)) {
@@ -123,7 +122,7 @@ func podOf(content map[string]any) (*corev1.Pod, error) {
 // vnfcID is the id of the VNF component that a pod is.
 func vnfcID(vdu, pod string) string { return vdu + "-" + pod }
 
-// podIsReady reports whether a pod is ready and stays.
+// podIsReady reports whether a pod is ready and is not being deleted.
 func podIsReady(pod *corev1.Pod) bool {
 	return pod.DeletionTimestamp == nil && slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
 		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue

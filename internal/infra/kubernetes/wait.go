@@ -12,7 +12,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 )
 
-// counter tells how many objects are done, twice a second at most.
+// counter reports how many objects are applied, twice a second at most.
 type counter struct {
 	session *session
 	total   int
@@ -40,8 +40,8 @@ func (c *counter) done(ctx context.Context) {
 	c.session.progress(ctx, "%d/%d objects applied", c.count, c.total)
 }
 
-// awaitDeletion waits until objects that are being deleted are gone, so that they can
-// be made again.
+// awaitDeletion waits until objects that are being deleted are gone, so that they can be
+// created again.
 func (s *session) awaitDeletion(ctx context.Context, target []*targetObject) error {
 	var refs []kube.Ref
 	var ending []*targetObject
@@ -91,7 +91,7 @@ func (s *session) awaitReady(ctx context.Context, target []*targetObject, upTo i
 	return nil
 }
 
-// waitOptions tell the recorder what is being waited for.
+// waitOptions report to the recorder what a wait is waiting for.
 func (s *session) waitOptions(ctx context.Context, selector string) kube.WaitOptions {
 	return kube.WaitOptions{
 		LabelSelector: selector,
@@ -103,9 +103,9 @@ func (s *session) waitOptions(ctx context.Context, selector string) kube.WaitOpt
 	}
 }
 
-// awaitFoundation waits until definitions are established and namespaces are
-// active, and until pods can be made in new namespaces: a bare Pod is refused
-// before its namespace has its default ServiceAccount.
+// awaitFoundation waits until definitions are established, namespaces are active, and pods
+// can be created in new namespaces: the API server rejects a bare Pod as long as its
+// namespace has no default ServiceAccount.
 func (s *session) awaitFoundation(ctx context.Context, target []*targetObject) error {
 	if err := s.awaitReady(ctx, target, render.WaveFoundation); err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 )
 
-// writeObject brings one object to the target and notes what the server then holds.
+// writeObject brings one object to the target and records what the server then holds.
 func (s *session) writeObject(ctx context.Context, p *targetObject) error {
 	if p.object == nil {
 		return s.applyInstanceNamespace(ctx, p)
@@ -45,8 +45,8 @@ func (s *session) writeObject(ctx context.Context, p *targetObject) error {
 	return s.releaseHelmFields(ctx, p)
 }
 
-// needsWrite reports whether an object has to be written. It is a repair when its
-// content is what was applied last: all fields that it lost were the driver's.
+// needsWrite reports whether an object has to be written. The write is a repair when the
+// content is what was applied last: the driver owned all fields that it lost.
 func (s *session) needsWrite(p *targetObject) (needed, repair bool, err error) {
 	if p.live == nil {
 		return true, false, nil
@@ -61,8 +61,8 @@ func (s *session) needsWrite(p *targetObject) (needed, repair bool, err error) {
 	return len(missing) > 0, true, err
 }
 
-// lostFields returns the fields of an object that was applied and that the driver does
-// not own any more, as far as the live metadata does not show the same value.
+// lostFields returns the applied fields that the driver does not own any more, except
+// metadata that still has the applied value.
 func (s *session) lostFields(p *targetObject) ([]drift.Unowned, error) {
 	set, err := drift.Owned(p.live.ManagedFields, kube.FieldManager)
 	if err != nil {
@@ -75,9 +75,9 @@ func (s *session) lostFields(p *targetObject) ([]drift.Unowned, error) {
 	return drift.SplitLists(missing, p.live.ManagedFields)
 }
 
-// metadataHolds reports whether a label or annotation is still what was applied.
-// The package that an object was last applied from may be an earlier one, and the
-// instance may have been renamed since.
+// metadataHolds reports whether a label or annotation still has the applied value. The
+// package of the last apply may be an earlier one, and the instance may have been renamed
+// since.
 func (s *session) metadataHolds(p *targetObject, u drift.Unowned) bool {
 	fields := u.Path.Fields()
 	if len(fields) != 3 || fields[0] != "metadata" {
@@ -138,14 +138,14 @@ func (s *session) applyMain(ctx context.Context, p *targetObject, repair bool) e
 	return nil
 }
 
-// replaceable reports whether an object may be deleted and made anew when it
-// cannot be changed: a Job of another version is another run, a bare Pod keeps
-// nothing, and others are what the user says.
+// replaceable reports whether an object that cannot be changed may be deleted and created
+// again: a Job of another version is another run, a bare Pod stores nothing, and the user
+// names others.
 func (s *session) replaceable(p *targetObject) bool {
 	return isPod(p) || (p.item.Group == "batch" && p.item.Kind == "Job") || slices.Contains(s.target.ReplaceObjects, p.item.Key)
 }
 
-// replace deletes an object that cannot be changed and makes it anew.
+// replace deletes an object that cannot be changed and creates it again.
 func (s *session) replace(ctx context.Context, p *targetObject, body map[string]any, o kube.ApplyOptions) (*unstructured.Unstructured, error) {
 	s.progress(ctx, "replacing %s, which Kubernetes does not let be changed", p)
 	if err := s.client.Delete(ctx, p.ref, kube.DeleteOptions{UID: p.live.UID, Propagation: metav1.DeletePropagationForeground}); err != nil {
@@ -157,10 +157,10 @@ func (s *session) replace(ctx context.Context, p *targetObject, body map[string]
 	return s.client.Apply(ctx, p.ref, body, o)
 }
 
-// onlyOwnManagers reports whether all conflicting fields are those of a manager of ours:
-// replicas that the VNFD does not decide on any more, or what an admission
-// webhook changed in a request of ours. Helm's command is no stranger to the
-// objects of a chart.
+// onlyOwnManagers reports whether all conflicting fields belong to a field manager of the
+// driver: replicas that the VNFD does not set any more, or what an admission webhook
+// changed in a request of the driver. Of a chart's objects Helm's own manager counts as
+// well.
 func (s *session) onlyOwnManagers(e *kube.ConflictError) bool {
 	return len(e.Conflicts) > 0 && !slices.ContainsFunc(e.Conflicts, func(c kube.FieldConflict) bool {
 		ours := c.Manager == kube.FieldManager || c.Manager == kube.ScaleFieldManager || (c.Manager == helmFieldManager && s.rendering.Release != nil)
@@ -178,8 +178,7 @@ func isImmutable(err error) bool {
 	return apierrors.IsInvalid(err) && slices.ContainsFunc(immutableMessages, func(text string) bool { return strings.Contains(err.Error(), text) })
 }
 
-// explainWrite says where the object is written and, for a field that cannot be
-// changed, what to do.
+// explainWrite adds where the object is written and, for an immutable field, what to do.
 func (s *session) explainWrite(p *targetObject, err error) error {
 	err = fmt.Errorf("%s (%s): %w", p, p.object.Place(), err)
 	if p.live != nil && isImmutable(err) {
@@ -188,8 +187,7 @@ func (s *session) explainWrite(p *targetObject, err error) error {
 	return err
 }
 
-// immutableAdvice is said of an object with a field that the API server does not let be
-// changed.
+// immutableAdvice is the advice for an object with an immutable field.
 func immutableAdvice(key string) string {
 	return fmt.Sprintf("Kubernetes does not let this field be changed: give the object another name, or name it in replace_objects (%q) so that it is deleted and made anew", key)
 }
