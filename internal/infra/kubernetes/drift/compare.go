@@ -12,10 +12,10 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// maxDriftPaths is how many fields the text about a drifted object names.
+// maxDriftPaths is how many fields Describe names.
 const maxDriftPaths = 10
 
-// Describe says which fields of an object were changed. It never shows a value.
+// Describe names the fields of an object that were changed. It never shows a value.
 func Describe(paths []string) string {
 	paths = slices.Clone(paths)
 	slices.Sort(paths)
@@ -28,8 +28,8 @@ func Describe(paths []string) string {
 	return vnfm.Drifted + strings.Join(paths, ", ") + more
 }
 
-// Differences compares fields that the driver does not own any more with the live
-// object and returns the paths of those whose value is another one.
+// Differences compares fields that the driver does not own any more with the live object
+// and returns the paths of those with another value.
 func Differences(candidates []Unowned, live map[string]any) []string {
 	var c comparison
 	for _, u := range candidates {
@@ -68,8 +68,8 @@ func locate(live any, path FieldPath) (any, bool) {
 	return live, true
 }
 
-// matches reports whether the step names this element of a list. Key fields that
-// the element does not have are those that the server defaulted in the set only.
+// matches reports whether the step names this element of a list. Key fields that the
+// element does not have are defaults of the server.
 func (s step) matches(item any) bool {
 	switch s.kind {
 	case stepKey:
@@ -95,8 +95,8 @@ type comparison struct{ different []string }
 
 func (c *comparison) differs(path FieldPath) { c.different = append(c.different, path.String()) }
 
-// compare compares an applied value with the live one. What the live one has in
-// addition is the server's default or another manager's.
+// compare compares an applied value with the live one. Additions in the live one are
+// defaults or belong to other managers.
 func (c *comparison) compare(path FieldPath, want, live any, present bool) {
 	switch w := want.(type) {
 	case map[string]any:
@@ -130,13 +130,12 @@ func (c *comparison) compare(path FieldPath, want, live any, present bool) {
 	}
 }
 
-// compareAbsent compares a map with nothing. A map of which every field means the
-// same when it is absent is no difference; for any other its own path says more
-// than those of all its fields.
+// compareAbsent compares a map with nothing. There is no difference when every field means
+// the same if absent; otherwise the path of the map says more than those of all its fields.
 func (c *comparison) compareAbsent(path FieldPath, want map[string]any) {
 	var below comparison
 	below.compareMap(path, want, nil)
-	// To be there is all that an emptyDir says.
+	// An emptyDir says something by its presence alone.
 	union := len(want) == 0 && len(path) > 0 && path[len(path)-1].field == "emptyDir"
 	if union || len(below.different) > 0 {
 		c.differs(path)
@@ -158,8 +157,8 @@ func (c *comparison) compareMap(path FieldPath, want, live map[string]any) {
 	}
 }
 
-// isSelector reports whether a map is a selector or part of one. Selectors have
-// no defaults and are owned as a whole: what they have in addition is a change.
+// isSelector reports whether a map is a selector or part of one. Selectors have no defaults
+// and are owned as a whole: additions are changes.
 func isSelector(path FieldPath) bool {
 	return slices.ContainsFunc(path.Fields(), func(name string) bool {
 		return name == "selector" || name == "nodeSelector" || strings.HasSuffix(name, "Selector")
@@ -184,7 +183,7 @@ func (c *comparison) compareList(path FieldPath, want, live []any) {
 	}
 }
 
-// isKey reports whether all elements have that field, each another value.
+// isKey reports whether all elements have that field, each with another value.
 func isKey(items []any, name string) bool {
 	seen := make(map[any]bool, len(items))
 	for _, item := range items {
@@ -273,7 +272,7 @@ func sameValue(fields []string, want, live any) bool {
 	if fields[0] == "data" || fields[0] == "binaryData" {
 		return sameBase64(fields[0], want, live)
 	}
-	// A port or a share may be written as number or as text.
+	// A port or a percentage may be written as number or as string.
 	_, wantNumber := number(want)
 	_, liveNumber := number(live)
 	if wantNumber != liveNumber && fmt.Sprint(want) == fmt.Sprint(live) {
@@ -287,8 +286,8 @@ func sameValue(fields []string, want, live any) bool {
 	return errA == nil && errB == nil && a.Cmp(b) == 0
 }
 
-// sameBase64 compares binary values that differ in their line breaks only. Data
-// of a ConfigMap is plain text, where a line break is a change.
+// sameBase64 compares binary values without regard to line breaks. In the plain data of a
+// ConfigMap a line break is a change.
 func sameBase64(field string, want, live any) bool {
 	if field != "binaryData" {
 		return false

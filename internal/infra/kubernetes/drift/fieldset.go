@@ -17,9 +17,8 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 )
 
-// step is one step of the way from an object to one of its fields: a field of a
-// map, an element of a list that is found by key fields, an element of a set, or
-// an element at an index.
+// step is one step of a FieldPath: a field of a map, an element of a list by its key
+// fields, an element of a set, or an element by its index.
 type step struct {
 	field string
 	key   map[string]any
@@ -37,13 +36,13 @@ const (
 	stepIndex
 )
 
-// FieldPath is the way to a field.
+// FieldPath leads from an object to one of its fields.
 type FieldPath []step
 
 // with returns a longer path and leaves p as it is.
 func (p FieldPath) with(s step) FieldPath { return append(slices.Clip(p), s) }
 
-// Fields returns the names of the fields on the way.
+// Fields returns the names of the fields on the path.
 func (p FieldPath) Fields() []string {
 	out := make([]string, 0, len(p))
 	for _, s := range p {
@@ -76,8 +75,8 @@ func (p FieldPath) elements() fieldpath.Path {
 	return out
 }
 
-// String renders the path as "spec.template.spec.containers[name=amf].image".
-// Elements of a set are shown without their value: it may be anything.
+// String renders the path as "spec.template.spec.containers[name=amf].image". The value of
+// a set's element is not shown: it may be a secret.
 func (p FieldPath) String() string {
 	var b strings.Builder
 	for _, s := range p {
@@ -102,16 +101,16 @@ func (p FieldPath) String() string {
 	return b.String()
 }
 
-// Unowned is a field that was applied and that the driver does not own any more,
-// with the value that was applied.
+// Unowned is an applied field that the driver does not own any more, with its applied
+// value.
 type Unowned struct {
 	Path  FieldPath
 	Value any
 }
 
-// Owned returns the fields that one of the managers owns. What was written by a
-// request of ours but not by its text, by an admission webhook, is listed under
-// our name as an update: it counts, since it is no foreign change.
+// Owned returns the fields that the managers own. Fields that an admission webhook changed
+// in a request of the driver are listed under its name as an update: they count, since they
+// are no foreign change.
 func Owned(entries []metav1.ManagedFieldsEntry, managers ...string) (*fieldpath.Set, error) {
 	all := fieldpath.NewSet()
 	for i := range entries {
@@ -151,8 +150,7 @@ func OwnsReplicas(entries []metav1.ManagedFieldsEntry, path []string, manager st
 	return held, byScale, err
 }
 
-// FindUnowned walks an object that was applied and returns its fields that are
-// not in the set.
+// FindUnowned returns the fields of an applied object that are not in the set.
 func FindUnowned(applied map[string]any, set *fieldpath.Set) []Unowned {
 	w := walker{}
 	for _, name := range slices.Sorted(maps.Keys(applied)) {
@@ -166,7 +164,7 @@ func FindUnowned(applied map[string]any, set *fieldpath.Set) []Unowned {
 				}
 				inMeta := childSet(set, name)
 				if entries, isMap := meta[field].(map[string]any); isMap && (field == "labels" || field == "annotations") {
-					// One by one, also when none of them is owned any more.
+					// Each entry is reported by itself, even if none is owned any more.
 					w.value(FieldPath{{field: name}, {field: field}}, entries, childSet(inMeta, field), false)
 					continue
 				}
@@ -179,7 +177,7 @@ func FindUnowned(applied map[string]any, set *fieldpath.Set) []Unowned {
 	return w.found
 }
 
-// childSet returns what a set knows below a field, which may be nothing.
+// childSet returns what a set knows below a field; it may be empty.
 func childSet(set *fieldpath.Set, field string) *fieldpath.Set {
 	if below, ok := set.Children.Get(fieldpath.FieldNameElement(field)); ok {
 		return below
@@ -222,8 +220,8 @@ func (w *walker) value(path FieldPath, value any, set *fieldpath.Set, member boo
 	}
 }
 
-// list checks the elements of an associative list or of a set. Atomic lists have
-// no children in a field set and never come here.
+// list checks the elements of an associative list or of a set. Atomic lists have no
+// children in a field set.
 func (w *walker) list(path FieldPath, items []any, set *fieldpath.Set) {
 	elements := listElements(set)
 	taken := make([]bool, len(elements))
@@ -231,8 +229,8 @@ func (w *walker) list(path FieldPath, items []any, set *fieldpath.Set) {
 	for i := range match {
 		match[i] = -1
 	}
-	// A key field that the server defaulted is missing in the manifest: elements
-	// that match exactly are served first, the others take what is left.
+	// A manifest may lack a key field that the server defaulted: exact matches come first,
+	// the others take what remains.
 	for _, exact := range []bool{true, false} {
 		for i, item := range items {
 			if match[i] >= 0 {
@@ -320,11 +318,11 @@ func stepOf(pe fieldpath.PathElement) step {
 	}
 }
 
-// usualKeys are the fields by which elements of lists are usually told apart.
+// usualKeys are the fields that usually identify the elements of a list.
 var usualKeys = []string{"name", "mountPath", "devicePath", "containerPort", "port", "topologyKey", "key", "ip", "uid", "type"}
 
-// guessStep names an element of a list that no field set knows: by what elements are
-// usually told apart by, or by the key of others in the list that a set knows.
+// guessStep names an element of a list that no field set knows: by a usual key, or by the
+// key of other elements of the list.
 func guessStep(items []any, index int, others []fieldpath.PathElement) step {
 	fields, ok := items[index].(map[string]any)
 	if !ok {

@@ -11,19 +11,19 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 )
 
-// ForeignElement is an element of a keyed list that stands in the place of one of the
-// driver's.
+// ForeignElement is an element of a keyed list that another manager put in the place of one
+// of the driver's.
 type ForeignElement struct {
 	Path FieldPath
-	// Manager is one that owns it.
+	// Manager is one of its owners.
 	Manager string
-	// ImplicitKeys are fields of its key of which the manifest says nothing: they were the
-	// server's defaults, and no comparison of values tells that they have changed.
+	// ImplicitKeys are changed key fields that the manifest leaves to the server's defaults:
+	// no comparison of values shows their change.
 	ImplicitKeys []FieldPath
 }
 
-// SplitLists splits lost lists into their elements where others own elements by their
-// keys. Of a list that was lost as a whole the driver's own set does not tell what
+// SplitLists splits lost lists into their elements where other managers own elements by
+// their keys. Of a list that was lost as a whole the driver's own set does not tell what
 // kind of list it is.
 func SplitLists(missing []Unowned, entries []metav1.ManagedFieldsEntry) ([]Unowned, error) {
 	isList := func(u Unowned) bool { _, ok := u.Value.([]any); return ok }
@@ -53,14 +53,14 @@ func SplitLists(missing []Unowned, entries []metav1.ManagedFieldsEntry) ([]Unown
 	return out, nil
 }
 
-// lostList is a list that the driver has lost elements of.
+// lostList is a list with the elements that the driver has lost.
 type lostList struct {
 	path     FieldPath
 	elements []map[string]any
 }
 
-// lostLists finds the lists among lost fields: of a lost field all lists below it have
-// lost everything.
+// lostLists finds the lists among lost fields: all lists below a lost field have lost
+// everything.
 func lostLists(missing []Unowned) []*lostList {
 	var out []*lostList
 	byPath := map[string]*lostList{}
@@ -90,8 +90,8 @@ func lostLists(missing []Unowned) []*lostList {
 // LostElements reports whether elements of lists of objects are among lost fields.
 func LostElements(missing []Unowned) bool { return len(lostLists(missing)) > 0 }
 
-// eachList calls found for the elements of all lists of a value, but not for those
-// inside of elements.
+// eachList calls found for the elements of all lists of a value, but not for lists inside
+// of elements.
 func eachList(path FieldPath, value any, found func(list FieldPath, item any)) {
 	switch v := value.(type) {
 	case map[string]any:
@@ -105,8 +105,8 @@ func eachList(path FieldPath, value any, found func(list FieldPath, item any)) {
 	}
 }
 
-// FindForeign returns what stands in the place of lost list elements: elements that
-// somebody else owns and the driver does not.
+// FindForeign returns the elements that replaced lost list elements: other managers own
+// them and the driver does not.
 func FindForeign(missing []Unowned, entries []metav1.ManagedFieldsEntry, content map[string]any) ([]ForeignElement, error) {
 	own, err := Owned(entries, kube.FieldManager, kube.ScaleFieldManager, kube.RestartFieldManager)
 	if err != nil {
@@ -138,7 +138,8 @@ func FindForeign(missing []Unowned, entries []metav1.ManagedFieldsEntry, content
 				out = append(out, ForeignElement{Path: at, Manager: m.element.manager, ImplicitKeys: m.implicitKeys(g.path)})
 				continue
 			}
-			// What only changed hands is no intruder, but what is in it may be one.
+			// An element that only changed its owner is not foreign, but elements inside of it
+			// may be.
 			for _, name := range slices.Sorted(maps.Keys(m.lost)) {
 				lists = append(lists, lostLists([]Unowned{{Path: at.with(step{field: name}), Value: m.lost[name]}})...)
 			}
@@ -159,20 +160,20 @@ func below(set *fieldpath.Set, path FieldPath) *fieldpath.Set {
 	return set
 }
 
-// element is an element of a live list that somebody else owns.
+// element is an element of a live list that another manager owns.
 type element struct {
 	element fieldpath.PathElement
 	fields  map[string]any
 	manager string
 }
 
-// hasKey reports whether a field is one by which the elements of the list are told apart.
+// hasKey reports whether a field identifies the elements of the list.
 func (e *element) hasKey(name string) bool {
 	return slices.ContainsFunc(*e.element.Key, func(f value.Field) bool { return f.Name == name })
 }
 
-// foreignElements returns the elements of a list that are in a set of somebody else's
-// and not in the driver's own, and that are not known yet.
+// foreignElements returns the elements of a list that are in the set of another manager,
+// not in the driver's own, and not known yet.
 func foreignElements(items []any, set, own *fieldpath.Set, manager string, known []*element) []*element {
 	mine := listElements(own)
 	var out []*element
@@ -191,16 +192,16 @@ func foreignElements(items []any, set, own *fieldpath.Set, manager string, known
 	return out
 }
 
-// match is a lost element with what stands in its place, which is the same one when
-// it only changed hands.
+// match is a lost element with the one that replaced it. It is unchanged when only the
+// owner changed.
 type match struct {
 	lost      map[string]any
 	element   *element
 	unchanged bool
 }
 
-// implicitKeys are the fields of the key that the lost element leaves out and which are all
-// that has changed of it.
+// implicitKeys are the key fields that the lost element leaves out, when nothing else of
+// its key has changed.
 func (m match) implicitKeys(list FieldPath) []FieldPath {
 	var out []FieldPath
 	for _, f := range *m.element.element.Key {
@@ -215,7 +216,7 @@ func (m match) implicitKeys(list FieldPath) []FieldPath {
 	return out
 }
 
-// matchElements finds what stands in the place of lost elements. Single is set when the live
+// matchElements finds the elements that replaced the lost ones. Single is set when the live
 // list has one element.
 func matchElements(g *lostList, others []*element, single bool) []match {
 	var out []match
@@ -234,8 +235,7 @@ func matchElements(g *lostList, others []*element, single bool) []match {
 	claim(true, func(fields map[string]any, e *element) bool { return elementMatches(e.element, fields, -1, true) })
 	claim(false, replaces)
 	if single && len(g.elements) == 1 {
-		// The only one of a list stands for the only one, unless names tell that they
-		// are two things.
+		// The only element of a list replaces the only lost one, unless their names differ.
 		claim(false, func(fields map[string]any, e *element) bool {
 			return !e.hasKey("name") && fields["name"] == nil && e.fields["name"] == nil
 		})
@@ -243,9 +243,8 @@ func matchElements(g *lostList, others []*element, single bool) []match {
 	return out
 }
 
-// replaces reports whether an element is what was made of a lost one by a change of
-// its key: it has its name or, where names are the keys or there are none, all else
-// that it had.
+// replaces reports whether a change of its key turned a lost element into this one: it has
+// the same name or, where names are keys or absent, all other fields.
 func replaces(lost map[string]any, e *element) bool {
 	if !e.hasKey("name") && (lost["name"] != nil || e.fields["name"] != nil) {
 		return sameScalar(lost["name"], e.fields["name"])
@@ -257,8 +256,8 @@ func replaces(lost map[string]any, e *element) bool {
 	return len(rest) > 0 && len(c.different) == 0
 }
 
-// TakeOver moves the ownership of elements, and of all that is in them, to the
-// driver's applies.
+// TakeOver moves the ownership of elements, with everything in them, to the driver's
+// applies.
 func TakeOver(entries []metav1.ManagedFieldsEntry, elements []ForeignElement) ([]metav1.ManagedFieldsEntry, error) {
 	moved := fieldpath.NewSet()
 	for _, i := range elements {

@@ -29,13 +29,13 @@ const LabelReleaseOf = vnfm.LabelPrefix + "release-of"
 // MaxRevisions is how many revisions of a release are kept, as many as Helm keeps.
 const MaxRevisions = 10
 
-// History are the revisions of a release that its namespace holds: Secrets in which
-// Helm keeps its records.
+// History are the revisions of a release in its namespace, in the Secrets that Helm keeps
+// its records in.
 type History struct {
 	client  *kube.Client
 	secrets kube.Resource
-	// namespace is that of the release, instance the id of the VNF instance, and chart
-	// what is to be released.
+	// namespace is that of the release, instance the id of the VNF instance, chart the
+	// wanted release.
 	namespace, instance string
 	chart               *render.ChartRelease
 	// revisions are in the order of their numbers.
@@ -55,7 +55,7 @@ type revision struct {
 	// owner is the id of the instance whose release it is; empty when the revision
 	// is of no instance.
 	owner string
-	// record is the revision once it was read.
+	// record is set once the revision was read.
 	record *helm.Release
 }
 
@@ -82,15 +82,15 @@ func ReadHistory(ctx context.Context, client *kube.Client, chart *render.ChartRe
 	return h, nil
 }
 
-// Owned reports whether the release is the instance's. A revision that Helm's command
-// has made of it is, be it marked or not.
+// Owned reports whether the release is the instance's. A later revision of Helm's command,
+// which has no label, does not change that.
 func (h *History) Owned() bool {
 	return slices.ContainsFunc(h.revisions, func(r revision) bool { return r.owner == h.instance })
 }
 
-// CheckOwner makes sure that the release may be the instance's: one of the same name
-// that is somebody else's is a *vnfm.ConflictError. With adopt, one of no instance may be
-// taken over. A nil history has no owner.
+// CheckOwner returns a *vnfm.ConflictError when the release of that name belongs to
+// somebody else. With adopt, a release of no instance may be taken over. A nil history has
+// no owner.
 func (h *History) CheckOwner(adopt bool) error {
 	if h == nil {
 		return nil
@@ -109,9 +109,9 @@ func (h *History) CheckOwner(adopt bool) error {
 	return nil
 }
 
-// Deployed reports whether the release is there: it was deployed at some time and not
-// uninstalled since. One whose objects are there was, also when somebody has removed
-// its records: what prepares an installation must not run over its data.
+// Deployed reports whether the release exists: it was deployed once and not uninstalled
+// since. Without records the objects of the release count: hooks that prepare an
+// installation must not run over existing data.
 func (h *History) Deployed() bool {
 	for _, r := range slices.Backward(h.revisions) {
 		if r.status == helm.Uninstalled {
@@ -124,8 +124,8 @@ func (h *History) Deployed() bool {
 	return len(h.revisions) == 0 && h.ObjectsExist
 }
 
-// Differences says in what the last revision is not what is to be applied; nothing when
-// it is deployed as it is to be.
+// Differences says in what the last revision differs from the wanted one; nil when it is
+// deployed as wanted.
 func (h *History) Differences(ctx context.Context) ([]string, error) {
 	n := len(h.revisions)
 	if n == 0 {
@@ -152,8 +152,8 @@ func (h *History) Differences(ctx context.Context) ([]string, error) {
 	return out, nil
 }
 
-// Begin writes the record of a new revision. One before it that was never ended was
-// interrupted, and those that somebody else made are the instance's from now on.
+// Begin writes the record of a new revision. It marks an unfinished earlier revision as
+// interrupted, and takes over revisions of no instance.
 func (h *History) Begin(ctx context.Context) error {
 	for i := range h.revisions {
 		if h.revisions[i].owner == "" {
@@ -186,11 +186,10 @@ func (h *History) Begin(ctx context.Context) error {
 	return h.write(ctx, h.current)
 }
 
-// failTimeout bounds how long noting a failure may take, also when the user wants to
-// stop now.
+// failTimeout bounds the write of a failure, also after an interruption.
 const failTimeout = 2 * time.Second
 
-// Fail notes why the revision is not deployed.
+// Fail records why the revision is not deployed.
 func (h *History) Fail(ctx context.Context, cause error) error {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), failTimeout)
 	defer stop()
@@ -198,7 +197,7 @@ func (h *History) Fail(ctx context.Context, cause error) error {
 	return h.write(ctx, h.current)
 }
 
-// Complete notes that the revision is deployed, and ends what came before it.
+// Complete records that the revision is deployed, and supersedes the earlier ones.
 func (h *History) Complete(ctx context.Context) error {
 	done := "Upgrade complete"
 	if !h.Deployed() {
@@ -213,13 +212,13 @@ func (h *History) Complete(ctx context.Context) error {
 	return h.Supersede(ctx)
 }
 
-// Supersede supersedes what came before the last revision, which is deployed, and removes
-// the oldest revisions. A process may be killed in the middle of it, so it is done again
-// where there is nothing else to do.
+// Supersede supersedes the revisions before the last one, which is deployed, and removes
+// the oldest. A killed process may have left it unfinished, so it is repeated when there is
+// nothing else to do.
 func (h *History) Supersede(ctx context.Context) error {
 	last := len(h.revisions) - 1
 	for i := range h.revisions[:last] {
-		// One whose termination was given up is not being uninstalled any more.
+		// A termination that was given up leaves a revision in this state.
 		if status := h.revisions[i].status; status == helm.Deployed || status == helm.Uninstalling {
 			if err := h.setStatus(ctx, i, helm.Superseded, ""); err != nil {
 				return err
@@ -241,8 +240,8 @@ func (h *History) SetStatus(ctx context.Context, status helm.Status, description
 	return h.setStatus(ctx, len(h.revisions)-1, status, description)
 }
 
-// setStatus changes the state of a revision; an empty description leaves that as it is.
-// A record that somebody has spoilt is of no use to anybody and goes.
+// setStatus changes the state of a revision; an empty description keeps the former one. A
+// record that cannot be read is deleted.
 func (h *History) setStatus(ctx context.Context, i int, status helm.Status, description string) error {
 	r, err := h.read(ctx, i)
 	if errors.Is(err, helm.ErrNoRecord) {

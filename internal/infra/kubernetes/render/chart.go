@@ -11,12 +11,13 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// What Helm writes on the objects of a release, so that its command can take over.
+// Labels and annotations that Helm sets on the objects of a release: with them its command
+// can take over.
 const (
 	labelManagedBy             = "app.kubernetes.io/managed-by"
 	AnnotationReleaseName      = "meta.helm.sh/release-name"
 	AnnotationReleaseNamespace = "meta.helm.sh/release-namespace"
-	// AnnotationResourcePolicy with the value policyKeep says that an object outlives its
+	// AnnotationResourcePolicy with the value PolicyKeep says that an object outlives its
 	// release.
 	AnnotationResourcePolicy = "helm.sh/resource-policy"
 	PolicyKeep               = "keep"
@@ -32,14 +33,14 @@ type chart struct {
 type ChartRelease struct {
 	*helm.Rendering
 	Hooks []*Hook
-	// CountValues are the values that are the counts of VDUs.
+	// CountValues maps VDU ids to the path of the value that is their count.
 	CountValues map[string]string
 	// Tested is set when a revision counts as deployed only after its tests.
 	Tested bool
 	Digest string
 }
 
-// Hook is a hook of a chart that runs at some time, with its object.
+// Hook is a hook of a chart with its object.
 type Hook struct {
 	*helm.Hook
 	Object *Object
@@ -88,8 +89,7 @@ func (c *chart) manifests(b *budget.Budget, t *vnfm.Target, r *Rendering, ps *vn
 	return out
 }
 
-// annotate sets labels or annotations; renderObject tells when there is no place
-// for them.
+// annotate sets labels or annotations. renderObject reports metadata that is no mapping.
 func (m *manifest) annotate(field string, entries map[string]any) {
 	meta, ok := m.content["metadata"].(map[string]any)
 	if !ok {
@@ -114,8 +114,8 @@ func (c *ChartRelease) readHooks(b *budget.Budget, ps *vnfm.Problems) {
 	}
 }
 
-// checkCount makes sure that the value which is to be the count of a VDU is what
-// the chart makes its replicas of.
+// checkCount checks that the chart makes the replicas of a VDU from the value that is to be
+// its count.
 func (c *ChartRelease) checkCount(vdu string, o *Object, replicas any, count int, ps *vnfm.Problems) {
 	name, ok := c.CountValues[vdu]
 	if !ok || replicas == nil || replicas == int64(count) {
@@ -125,8 +125,8 @@ func (c *ChartRelease) checkCount(vdu string, o *Object, replicas any, count int
 		fmt.Sprintf("with that value at %d, %s (%s) has %v replicas", count, o.Key, o.Place(), replicas))
 }
 
-// workloadNames are what the workload of a VDU may be called: its name, and the forms that
-// the chart and its sub-charts make of the name of the release.
+// workloadNames are the possible names of a VDU's workload: the name of the VDU, and what
+// the chart and its sub-charts make of it with the name of the release.
 func (c *ChartRelease) workloadNames(vdu *vnfm.VDU) []string {
 	release := c.ReleaseName()
 	out := []string{vdu.Name, release + "-" + vdu.Name}
@@ -145,7 +145,7 @@ func (c *ChartRelease) workloadNames(vdu *vnfm.VDU) []string {
 // nameLabels are the labels by which charts tell their workloads apart.
 var nameLabels = []string{"app.kubernetes.io/component", "app.kubernetes.io/name"}
 
-// findByLabel returns the only workload that a label names like a VDU, or nil.
+// findByLabel returns the only workload that has the name of a VDU in a label, or nil.
 func (c *ChartRelease) findByLabel(r *Rendering, vdu *vnfm.VDU) *Object {
 	for _, label := range nameLabels {
 		var found []*Object

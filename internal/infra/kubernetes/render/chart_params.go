@@ -25,11 +25,11 @@ const (
 
 // chartParams are the additional parameters of a Helm chart.
 type chartParams struct {
-	// given are the parameters that there are, in order.
+	// given are the parameters that are set, in order.
 	given []string
 	path  string
-	// values are laid over those of the chart, the counts of VDUs included, and secrets into
-	// them.
+	// values override those of the chart, the counts of VDUs included; secrets are merged
+	// into them.
 	values, secrets map[string]any
 	// replicas maps VDU ids to the path of the value that is their count.
 	replicas    map[string]string
@@ -39,7 +39,7 @@ type chartParams struct {
 	tested      bool
 }
 
-// chartParamReaders read the parameters of a chart, each into its place.
+// chartParamReaders read the parameters of a chart.
 var chartParamReaders = map[string]func(p *chartParams, t *vnfm.Target, value any, ps *vnfm.Problems){
 	paramChart:       (*chartParams).readPath,
 	paramValues:      (*chartParams).readValues,
@@ -78,7 +78,7 @@ func (p *chartParams) readPath(t *vnfm.Target, value any, ps *vnfm.Problems) {
 	}
 }
 
-// chartsOf says which charts a package has.
+// chartsOf lists the charts of a package, for problems.
 func chartsOf(p *vnfm.Package) string {
 	var charts []string
 	inside := func(file string) bool {
@@ -190,8 +190,8 @@ func (p *chartParams) readAPIVersions(_ *vnfm.Target, value any, ps *vnfm.Proble
 	p.apiVersions = versions
 }
 
-// valuesFor composes the values for the counts of a target. The ways to secrets among them
-// are returned as well.
+// valuesFor returns the values for the counts of a target, and the paths of the secrets
+// among them.
 func (p *chartParams) valuesFor(t *vnfm.Target, ps *vnfm.Problems) (values map[string]any, secrets [][]string) {
 	values = vnfm.LaidInto(p.values, p.secrets)
 	secrets = vnfm.Changed(p.values, values)

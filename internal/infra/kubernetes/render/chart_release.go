@@ -13,13 +13,13 @@ import (
 // are Secrets: a plan then shows what Helm's command changed, and the next apply makes a
 // revision that repairs it.
 
-// releaseKind is what a release is listed as.
+// releaseKind is the kind that a release is listed under.
 const releaseKind = "helm.sh/v1/Release"
 
-// Key is the name of the release among the objects.
+// Key is the identity of the release among the objects.
 func (c *ChartRelease) Key() string { return releaseKind + " " + c.ReleaseName() }
 
-// Record is the record of the release as it is to be.
+// Record is the wanted record of the release.
 func (c *ChartRelease) Record() *helm.Release {
 	return c.Release(1, time.Time{}, helm.Deployed, "")
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Conceal makes the data of the Secrets a secret of the operation: events and logs of
-// others may quote it. What is the name of an object as well stays, or
-// nobody could tell from an error which object it is about.
+// Conceal masks the data of the Secrets in everything that the operation reports: events
+// and logs of others may quote it. Names of objects stay readable, so that errors still
+// name their object.
 func (r *Rendering) Conceal(ctx context.Context) {
 	concealed := vnfm.ConcealedIn(ctx)
 	if concealed == nil {

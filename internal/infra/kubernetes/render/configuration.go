@@ -12,14 +12,13 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Pods read their ConfigMaps and Secrets when they start: whoever changes only
-// these changes nothing that runs. So the pod template of a workload carries the
-// digest of what its pods read of the package's own ConfigMaps and Secrets, and a
-// change of them is rolled out like a change of the image. The digest is part of
-// the rendered object: the plan shows the workload as one that changes.
+// Pods read their ConfigMaps and Secrets when they start, so that a change of these alone
+// changes nothing that runs. The pod template of a workload therefore carries the digest of
+// the package's ConfigMaps and Secrets that its pods read, and their change is rolled out
+// like a change of the image. The digest is part of the rendered object: the plan shows the
+// change of the workload.
 
-// rolling are the kinds that roll a changed pod template out. The template of a
-// Job cannot be changed.
+// rolling are the kinds that roll out a changed pod template. That of a Job is immutable.
 var rolling = map[schema.GroupKind]bool{
 	{Group: "apps", Kind: "DaemonSet"}:   true,
 	{Group: "apps", Kind: "Deployment"}:  true,
@@ -66,15 +65,15 @@ func (r *Rendering) markConfiguration(t *vnfm.Target, ps *vnfm.Problems) {
 	}
 }
 
-// configurationContent is what pods see of a ConfigMap or Secret, what may be a secret as keyed
-// digests, and whether it holds any.
+// configurationContent is what pods see of a ConfigMap or Secret, with keyed digests of
+// secrets, and whether it has any.
 func configurationContent(o *Object, key []byte) (content []any, secret bool) {
 	fields, secret := keyedContent(o, key)
 	return []any{fields["data"], fields["binaryData"]}, secret
 }
 
-// eachConfiguration calls found for every ConfigMap and Secret that a pod template reads, in
-// its environment or as a volume.
+// eachConfiguration calls found for every ConfigMap and Secret that a pod template uses, in
+// the environment or as a volume.
 func eachConfiguration(template any, found func(kind, name string)) {
 	text := func(value any, path ...string) string {
 		fields, _ := value.(map[string]any)

@@ -8,7 +8,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 )
 
-// defaultReplicasPath is where all built-in kinds keep their replicas, and most others.
+// defaultReplicasPath is where all built-in kinds hold their replicas, and most others.
 var defaultReplicasPath = []string{"spec", "replicas"}
 
 // Definition is what a CustomResourceDefinition says of its kind.
@@ -22,7 +22,7 @@ type Definition struct {
 	Replicas map[string][]string
 }
 
-// DefinitionOf reads a CustomResourceDefinition; nil when the object is none.
+// DefinitionOf reads a CustomResourceDefinition; nil for other objects.
 func DefinitionOf(o *Object) *Definition {
 	if o.GVK.Group != "apiextensions.k8s.io" || o.GVK.Kind != "CustomResourceDefinition" {
 		return nil
@@ -65,7 +65,7 @@ func ReadDefinition(content map[string]any) *Definition {
 	return d
 }
 
-// Serves reports whether the definition gives that kind.
+// Serves reports whether the definition serves that kind and version.
 func (d *Definition) Serves(gvk schema.GroupVersionKind) bool {
 	_, ok := d.Replicas[gvk.Version]
 	return ok && d.Group == gvk.Group && d.Kind == gvk.Kind

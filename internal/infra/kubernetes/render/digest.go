@@ -18,11 +18,11 @@ import (
 // digestHex is how many hexadecimal digits of the SHA-256 sum a digest shows.
 const digestHex = 16
 
-// digest sums up a rendered object: "sha256:" and 16 hexadecimal digits over its
-// canonical JSON, in which keys are sorted. The values that may be secrets enter as
-// HMAC-SHA256 under key only, so that a digest cannot be used to try guesses of
-// what they are. It is empty when they need a key that there is not. The object has
-// neither the driver's own labels nor the replicas of a VDU.
+// digest is "sha256:" and 16 hexadecimal digits over the canonical JSON of a rendered
+// object, with sorted keys. Values that may be secrets enter only as HMAC-SHA256 under the
+// key, so that nobody can test guesses with a digest. It is empty when the target lacks a
+// key that it needs. The object has neither the driver's own labels nor the replicas of a
+// VDU.
 func digest(o *Object, key []byte) (string, error) {
 	content, secret := keyedContent(o, key)
 	if o.keyed = o.keyed || secret; o.keyed && len(key) == 0 {
@@ -35,18 +35,18 @@ func digest(o *Object, key []byte) (string, error) {
 	return "sha256:" + hex.EncodeToString(sum.Sum(nil))[:digestHex], nil
 }
 
-// keyedDigest is the digest of an object that may hold secrets anywhere: without the key no
-// guess can be tried.
+// keyedDigest is the digest of an object that may hold secrets anywhere: nobody can test
+// guesses without the key.
 func keyedDigest(key []byte, digest string) string {
 	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte(digest))
 	return "sha256:" + hex.EncodeToString(mac.Sum(nil))[:digestHex]
 }
 
-// keyedContent returns the content of an object with keyed digests in the place of the values
-// that may be secrets, and whether it has any: the data of a Secret, and of other kinds
-// what goes by the name of a secret (vnfm.NamesSecret): fields, variables of containers,
-// and the files of bootstrap configurations.
+// keyedContent returns the content of an object with keyed digests instead of values that
+// may be secrets, and whether it has any: the data of a Secret, and in other kinds the
+// fields and variables with the name of a secret (vnfm.NamesSecret) and the files of
+// bootstrap configurations.
 func keyedContent(o *Object, key []byte) (content map[string]any, found bool) {
 	k := digester{key: key, files: o.GVK.Group == "bootstrap.cluster.x-k8s.io" || o.GVK.Group == "controlplane.cluster.x-k8s.io"}
 	if o.isSecret() {
@@ -62,7 +62,8 @@ func keyedContent(o *Object, key []byte) (content map[string]any, found bool) {
 // digester replaces values by their keyed digests. What it changes it copies.
 type digester struct {
 	key []byte
-	// files is set where a list "files" holds files of machines, with credentials among them.
+	// files is set for kinds whose list "files" holds files of machines, credentials among
+	// them.
 	files bool
 }
 
@@ -72,7 +73,7 @@ func (k *digester) sum(text string) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// all replaces every text of a map.
+// all replaces every string of a map.
 func (k *digester) all(m map[string]any) map[string]any {
 	out := make(map[string]any, len(m))
 	for name, value := range m {
@@ -101,8 +102,8 @@ func (k *digester) fields(m map[string]any) (map[string]any, bool) {
 	return out, true
 }
 
-// field replaces the secrets of one field. The value of a variable is a secret by the
-// variable's name, which stands beside it.
+// field replaces the secrets of one field. The name beside the value of a variable tells
+// whether it is a secret.
 func (k *digester) field(m map[string]any, field string, value any) (any, bool) {
 	switch value := value.(type) {
 	case string:
@@ -144,8 +145,8 @@ func (k *digester) list(items []any, files bool) (any, bool) {
 	return out, true
 }
 
-// normalizeSecret moves stringData into data, as the API server would, and
-// writes the base64 of data without line breaks. Problems never show a value.
+// normalizeSecret moves stringData into data, as the API server does, and writes the base64
+// of data without line breaks. Problems never show a value.
 func normalizeSecret(m *manifest, refuse func(path []string, format string, args ...any)) {
 	data, ok := textMap(m.content, "data", refuse)
 	if !ok {
@@ -175,7 +176,7 @@ func normalizeSecret(m *manifest, refuse func(path []string, format string, args
 	delete(m.content, "stringData")
 }
 
-// textMap returns a map of texts of an object; ok is false when it is not one.
+// textMap returns a map of strings of an object; ok is false for anything else.
 func textMap(content map[string]any, field string, refuse func([]string, string, ...any)) (map[string]string, bool) {
 	value, present := content[field]
 	if !present {

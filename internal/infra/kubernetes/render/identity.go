@@ -24,8 +24,8 @@ func ObjectKey(gvk schema.GroupVersionKind, namespace, name string) string {
 	return b.String()
 }
 
-// Identity is what makes an object the same object on the server, whatever
-// version of its API it is written in.
+// Identity identifies an object on the server, whatever version of its API it is written
+// in.
 type Identity struct {
 	Group, Kind, Namespace, Name string
 }

@@ -14,19 +14,18 @@ import (
 // manifest is one document, or one item of a List, with its place in its file.
 type manifest struct {
 	file string
-	// node tells the place; with all that is below it in doc, unless that is nil.
+	// node has the place, and everything below it when doc is set.
 	node    *yaml.Node
 	doc     *yamlpos.Document
 	content map[string]any
-	// shared is set for an object that several instances use: whose it is already
-	// stays its owner.
+	// shared is set for an object that several instances use: its first owner stays its
+	// owner.
 	shared bool
-	// withDocument, when set, finds the manifest with its document.
+	// withDocument, when set, returns the manifest with its document.
 	withDocument func() *manifest
 }
 
-// readManifests reads all documents of a file of the package. JSON is read as
-// the YAML that it is.
+// readManifests reads all documents of a file of the package. JSON is read as YAML.
 func readManifests(b *budget.Budget, fsys fs.FS, file string, ps *vnfm.Problems) []manifest {
 	text, err := b.ReadFile(fsys, file)
 	if err != nil {
@@ -36,9 +35,8 @@ func readManifests(b *budget.Budget, fsys fs.FS, file string, ps *vnfm.Problems)
 	return cache.manifests(b, file, text, ps)
 }
 
-// decodeManifests reads all documents of a text. One that was rendered has no lines
-// and columns that anybody could look up, and a key that it has twice is the last
-// one, as it is to Helm.
+// decodeManifests reads all documents of a text. A rendered text has no lines and columns
+// that anybody could look up, and of a duplicate key the last one counts, as with Helm.
 func decodeManifests(b *budget.Budget, file string, text []byte, rendered bool, ps *vnfm.Problems) []manifest {
 	docs, problems := yamlpos.Parse(b, file, text, yamlpos.Options{LastKeyWins: rendered, NoPlaces: rendered})
 	*ps = append(*ps, problems...)
@@ -104,8 +102,7 @@ func (d *decoder) flatten(node *yaml.Node, content map[string]any) {
 	}
 }
 
-// at returns the node of a field for the place of a problem: the deepest one of
-// the path that exists.
+// at returns the node at the place of a problem: the deepest field of the path that exists.
 func (m *manifest) at(path ...string) *yaml.Node {
 	if m.withDocument != nil {
 		m = m.withDocument()

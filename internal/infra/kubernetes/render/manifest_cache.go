@@ -11,18 +11,18 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// One plan or apply renders the same package several times: for the preview, the look
-// at the VIM, the dry run and the operation itself. Reading its YAML is the most of
-// that, and is done once in a process.
+// A plan or apply renders the same package several times: for the preview, the observation,
+// the dry run and the operation. Most of that time is spent on YAML, which is read once in
+// a process.
 
-// Bounds of what is kept: bytes of the texts, and values that they become, which aliases can
+// Bounds of the cache: bytes of the files, and the values in them, which aliases can
 // multiply.
 const (
 	maxCachedBytes  = 4 << 20
 	maxCachedValues = 400_000
 )
 
-// manifestCache keeps the manifests of texts, by file and content.
+// manifestCache caches the manifests of files, by path and content.
 type manifestCache struct {
 	mu   sync.Mutex
 	byID map[cacheKey]*cachedFile
@@ -31,10 +31,10 @@ type manifestCache struct {
 	values int64
 }
 
-// cachedFile is a text that was read without a problem.
+// cachedFile is a file that was read without a problem.
 type cachedFile struct {
 	manifests []manifest
-	// bytes and values are what reading it takes from a budget.
+	// bytes and values are what reading the file takes from a budget.
 	bytes, values int64
 }
 
@@ -45,9 +45,9 @@ type cacheKey struct {
 
 var cache manifestCache
 
-// manifests returns the manifests of a file as decodeManifests reads them. The caller
-// may change them. The budget is charged alike whether the text was read before or not, so
-// that it does not depend on that what is refused.
+// manifests returns the manifests of a file as decodeManifests reads them. The caller may
+// change them. The budget is charged alike for a cached file, so that the cache does not
+// decide what is rejected.
 func (d *manifestCache) manifests(b *budget.Budget, file string, text []byte, ps *vnfm.Problems) []manifest {
 	id := cacheKey{file, sha256.Sum256(text)}
 	d.mu.Lock()
@@ -83,8 +83,8 @@ func (d *manifestCache) manifests(b *budget.Budget, file string, text []byte, ps
 	return out
 }
 
-// withoutDocuments leaves the documents out, which take more room than all else and are needed to
-// tell the place of a problem only.
+// withoutDocuments drops the documents: they take most of the room, and only the places of
+// problems need them.
 func withoutDocuments(all []manifest) []manifest {
 	for i := range all {
 		all[i].node = &yaml.Node{Kind: all[i].node.Kind, Line: all[i].node.Line, Column: all[i].node.Column}
@@ -93,8 +93,8 @@ func withoutDocuments(all []manifest) []manifest {
 	return all
 }
 
-// withLazyPlaces has the text read again, once for all its manifests, when the place of a problem is
-// asked for. It was read within a budget before, and is bounded by maxDecoded.
+// withLazyPlaces reads the file again, once for all its manifests, when the place of a
+// problem is needed. It was read within a budget before, and is bounded by maxCachedBytes.
 func withLazyPlaces(b *budget.Budget, file string, text []byte, all []manifest) []manifest {
 	again := sync.OnceValue(func() []manifest {
 		var ps vnfm.Problems
@@ -112,7 +112,7 @@ func withLazyPlaces(b *budget.Budget, file string, text []byte, all []manifest) 
 	return all
 }
 
-// copyManifests copies manifests, but not the nodes that only tell their places.
+// copyManifests copies manifests except for their nodes.
 func copyManifests(all []manifest) []manifest {
 	out := make([]manifest, 0, len(all))
 	for _, m := range all {

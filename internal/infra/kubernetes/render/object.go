@@ -11,23 +11,22 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Object is one object of the package as rendered: without what the server
-// writes, without the driver's own labels and without the replicas that a VDU or
-// an autoscaler decides on.
+// Object is one object of the package as rendered: without the fields that the server
+// writes, without the driver's own labels, and without replicas that a VDU or an autoscaler
+// decides on.
 type Object struct {
 	GVK schema.GroupVersionKind
-	// namespace is the one that the manifest names; empty for none.
+	// namespace is the one that the manifest names; it may be empty.
 	namespace, Name string
 	Key             string
-	// Digest is empty when it needs a key that the target does not have.
+	// Digest is empty when the target lacks the key that it needs.
 	Digest  string
 	Content map[string]any
 	// keyed is set when the digest depends on the key: the object holds secrets, or its pods
 	// read those of the package.
 	keyed bool
 	Wave  int
-	// Scaling is set when not the manifest but a VDU or an autoscaler says how
-	// many replicas there are.
+	// Scaling is set when a VDU or an autoscaler decides on the replicas, not the manifest.
 	Scaling *Scaling
 	// Shared is set for an object that several instances use.
 	Shared bool
@@ -40,7 +39,7 @@ type Object struct {
 
 func (o *Object) isSecret() bool { return o.GVK.Group == "" && o.GVK.Kind == "Secret" }
 
-// Place is where the object is written, as precisely as that is known.
+// Place is the file and, as far as known, the line of the object.
 func (o *Object) Place() string { return vnfm.Problem{File: o.file, Line: o.line}.Location() }
 
 // Problem appends an error at the place of the object.
@@ -48,15 +47,16 @@ func (o *Object) Problem(ps *vnfm.Problems, summary, detail string) {
 	*ps = append(*ps, vnfm.Problem{File: o.file, Line: o.line, Column: o.column, Summary: summary, Detail: detail})
 }
 
-// serverFields are fields of metadata that the server writes. Manifests that were
-// exported from a cluster have them.
+// serverFields are the fields of metadata that the server writes. Exported manifests have
+// them.
 var serverFields = []string{"creationTimestamp", "deletionGracePeriodSeconds", "deletionTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"}
 
 // annotationLastApplied is what kubectl leaves in exported manifests. It repeats the
 // whole object, Secret data included, and is never applied.
 const annotationLastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
-// renderObject checks what every object must have and drops what the server writes.
+// renderObject checks what every object must have and drops the fields that the server
+// writes.
 func renderObject(m *manifest, ps *vnfm.Problems) *Object {
 	before := len(*ps)
 	refuse := func(path []string, format string, args ...any) {
@@ -108,7 +108,7 @@ func renderObject(m *manifest, ps *vnfm.Problems) *Object {
 	return o
 }
 
-// requiredText returns a field that must be a text; at is the path of its parent.
+// requiredText returns a field that must be a string; at is the path of its parent.
 func requiredText(parent map[string]any, field string, at []string, refuse func([]string, string, ...any)) string {
 	path := strings.Join(append(append([]string{}, at...), field), ".")
 	value, present := parent[field]
@@ -140,9 +140,8 @@ func objectName(meta map[string]any, refuse func([]string, string, ...any)) stri
 	return name
 }
 
-// checkMetadata finds labels and annotations that the API server would refuse
-// for their type, the commonest mistake in YAML, and those kept for the driver,
-// which reads some annotations and sets all others.
+// checkMetadata finds labels and annotations that are no strings, the commonest mistake in
+// YAML, and those with the driver's prefix that a package may not set.
 func checkMetadata(meta map[string]any, refuse func([]string, string, ...any)) {
 	for _, field := range []string{"labels", "annotations"} {
 		at := func(path []string, format string, args ...any) {

@@ -20,8 +20,8 @@ const (
 	paramNamespace = "namespace"
 )
 
-// unsupportedParams are names that users of Tacker know and that mean something to
-// another driver only, each group with the reason why not to this one.
+// unsupportedParams are parameters of other drivers that users of Tacker know, each group
+// with the reason why this driver does not support it.
 var unsupportedParams = []struct {
 	reason string
 	names  []string
@@ -45,7 +45,8 @@ var unsupportedParams = []struct {
 	},
 }
 
-// unsupportedReason returns the reason why the driver does not use a parameter that others do.
+// unsupportedReason returns the reason why the driver does not support a parameter of other
+// drivers.
 func unsupportedReason(key string) (reason string, ok bool) {
 	for _, group := range unsupportedParams {
 		if slices.Contains(group.names, key) {
@@ -92,8 +93,8 @@ func readParams(t *vnfm.Target, ps *vnfm.Problems) params {
 	return out
 }
 
-// readSecrets reads the secret parameters: those that say what the instance consists of are
-// none, since the plan shows it.
+// readSecrets reads the secret parameters. Parameters that decide what the instance
+// consists of cannot be secret: the plan shows it.
 func readSecrets(t *vnfm.Target, out *params, ps *vnfm.Problems) {
 	for _, key := range slices.Sorted(maps.Keys(t.SecretParams)) {
 		_, ofChart := chartParamReaders[key]
@@ -165,7 +166,7 @@ func isFile(fsys fs.FS, file string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// missingFile says which manifests the package has.
+// missingFile lists the manifests of the package, for problems.
 func missingFile(p *vnfm.Package, file string) string {
 	if len(p.KubernetesFiles) == 0 {
 		return fmt.Sprintf("%q; the package lists no Kubernetes manifest", file)
@@ -173,7 +174,7 @@ func missingFile(p *vnfm.Package, file string) string {
 	return fmt.Sprintf("%q; its Kubernetes manifests are %s", file, strings.Join(p.KubernetesFiles, ", "))
 }
 
-// stringList accepts a list of texts as it comes from JSON or from Go.
+// stringList accepts a list of strings as it comes from JSON or from Go.
 func stringList(value any) ([]string, bool) {
 	switch list := value.(type) {
 	case []string:
@@ -256,7 +257,7 @@ func vduIDs(f *vnfm.Flavour) string {
 	return strings.Join(ids, ", ")
 }
 
-// InstanceNamespace returns the namespace of namespaced objects that name none.
+// InstanceNamespace returns the namespace for objects that name none.
 func InstanceNamespace(t *vnfm.Target) string {
 	if t.Instance.Namespace != "" {
 		return t.Instance.Namespace

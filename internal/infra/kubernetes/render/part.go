@@ -10,11 +10,11 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// A VDU that is placed on another VIM takes along what is made for it alone: its
-// autoscaler and whatever selects its pods. What its pods refer to, such as a
-// ConfigMap, is made on its VIM as well and stays where it was: other pods may use it.
+// A VDU on another VIM takes along what exists for it alone: its autoscaler and whatever
+// selects its pods. What its pods refer to, such as a ConfigMap, exists on both VIMs: other
+// pods may use it.
 
-// selectPart drops the objects of a rendering that the target's VIM does not have.
+// selectPart drops the objects that the target's VIM does not have.
 func (r *Rendering) selectPart(t *vnfm.Target, ps *vnfm.Problems) {
 	if t.Part == nil {
 		return
@@ -61,8 +61,8 @@ func (r *Rendering) selectPart(t *vnfm.Target, ps *vnfm.Problems) {
 	}
 }
 
-// podTemplate is the template of a workload's pods, or a bare Pod's own; nil when
-// the object makes no pods.
+// podTemplate is the pod template of a workload, or a bare Pod itself; nil when the object
+// makes no pods.
 func (o *Object) podTemplate() map[string]any {
 	path := []string{"spec", "template"}
 	switch {
@@ -79,7 +79,7 @@ func (o *Object) podTemplate() map[string]any {
 }
 
 // eachReference calls found for every object of the package that the pods of a workload
-// cannot start without.
+// need to start.
 func (r *Rendering) eachReference(t *vnfm.Target, workload *Object, found func(*Object)) {
 	template := workload.podTemplate()
 	spec, _ := kube.Nested(template, "spec")
@@ -118,15 +118,14 @@ func (r *Rendering) eachReference(t *vnfm.Target, workload *Object, found func(*
 	}
 }
 
-// selectorPaths are the kinds that are made for the pods they select, with the place of
-// the selector.
+// selectorPaths has the kinds that select pods, with the path of their selector.
 var selectorPaths = map[schema.GroupKind][]string{
 	{Kind: "Service"}: {"spec", "selector"},
 	{Group: "policy", Kind: "PodDisruptionBudget"}:      {"spec", "selector", "matchLabels"},
 	{Group: "networking.k8s.io", Kind: "NetworkPolicy"}: {"spec", "podSelector", "matchLabels"},
 }
 
-// servesOnly reports whether an object is made for placed workloads and for no other.
+// servesOnly reports whether an object serves placed workloads and no others.
 func (r *Rendering) servesOnly(t *vnfm.Target, o *Object, placed map[*Object]bool) bool {
 	var serves func(workload *Object) bool
 	if ref, ok := scaleTarget(o); ok {

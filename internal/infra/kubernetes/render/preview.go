@@ -12,8 +12,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Preview renders the target offline: what its VDUs and objects will be. Problems
-// that are errors leave no preview.
+// Preview renders the target offline. It returns no preview when a problem is an error.
 func Preview(ctx context.Context, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
 	r, ps := Render(budget.New(ctx, budget.Limits{}), t)
 	if ps.HasErrors() {
@@ -22,7 +21,7 @@ func Preview(ctx context.Context, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems)
 	return r.preview(t), ps
 }
 
-// preview is what the target will consist of.
+// preview describes the rendered target.
 func (r *Rendering) preview(t *vnfm.Target) *vnfm.Preview {
 	preview := &vnfm.Preview{
 		FlavourID:   t.Flavour.ID,
@@ -44,15 +43,14 @@ func (r *Rendering) preview(t *vnfm.Target) *vnfm.Preview {
 	return preview
 }
 
-// namespaceNeeded reports whether the objects are others as soon as the namespace of
-// the instance is known: those of a chart name it.
+// namespaceNeeded reports whether the objects depend on a namespace that is not known yet:
+// those of a chart name it.
 func namespaceNeeded(t *vnfm.Target, r *Rendering) bool {
 	_, given := t.Instance.AdditionalParams[paramNamespace]
 	return r.Release != nil && !given && t.VIM == nil && t.Instance.Namespace == ""
 }
 
-// digests maps the identity of each object as written to its digest, and so it does
-// with the release of a chart.
+// digests maps the identity of each object, and of the release of a chart, to its digest.
 func (r *Rendering) digests() map[string]string {
 	out := make(map[string]string, len(r.Objects)+1)
 	for _, o := range r.Objects {
@@ -64,9 +62,8 @@ func (r *Rendering) digests() map[string]string {
 	return out
 }
 
-// YAML is Preview with the objects as YAML, as they are applied: with the replicas of
-// their VDUs, without the labels and annotations that tell whose they are. The values of
-// Secrets are masked.
+// YAML is Preview with the objects as YAML, as they are applied: with the replicas of their
+// VDUs, without the labels and annotations of the driver. The values of Secrets are masked.
 func YAML(ctx context.Context, t *vnfm.Target) (*vnfm.Rendering, vnfm.Problems) {
 	r, ps := Render(budget.New(ctx, budget.Limits{}), t)
 	if ps.HasErrors() {
@@ -84,7 +81,7 @@ func YAML(ctx context.Context, t *vnfm.Target) (*vnfm.Rendering, vnfm.Problems) 
 	return out, ps
 }
 
-// text renders an object for people.
+// text is the YAML of an object.
 func (o *Object) text() (string, error) {
 	content := o.Content
 	if o.Scaling != nil && o.Scaling.DriverOwned() {

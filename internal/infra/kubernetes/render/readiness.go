@@ -11,7 +11,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// The annotations by which a package says of one of its objects when it is ready.
+// The annotations with which a package sets the readiness rule of an object.
 const (
 	// annotationReadyCondition is "<condition>" or "<condition>=<status>".
 	annotationReadyCondition = vnfm.LabelPrefix + "ready-condition"
@@ -23,10 +23,10 @@ const (
 // that a package may set: the driver sets all others.
 var packageAnnotations = []string{annotationReadyCondition, annotationReadyPath}
 
-// noReadiness says why a kind can have no rule.
+// noReadiness is the reason why a kind can have no rule.
 const noReadiness = "objects of kind %s are ready as soon as they exist"
 
-// annotatedRule reads the rule that a manifest gives of itself; nil for none.
+// annotatedRule reads the rule in the annotations of a manifest; nil for none.
 func annotatedRule(gk schema.GroupKind, meta map[string]any, refuse func([]string, string, ...any)) *kube.Rule {
 	annotations, _ := meta["annotations"].(map[string]any)
 	at := func(name string) []string { return []string{"metadata", "annotations", name} }
@@ -61,8 +61,7 @@ func annotatedRule(gk schema.GroupKind, meta map[string]any, refuse func([]strin
 	return rule
 }
 
-// setRules gives the objects the rules of the instance, which win over those that
-// their manifests have.
+// setRules sets the rules of the instance. They override those of the manifests.
 func (r *Rendering) setRules(t *vnfm.Target, ps *vnfm.Problems) {
 	seen := map[string]int{}
 	for i := range t.Instance.Readiness {
@@ -109,7 +108,7 @@ func groupKind(gk schema.GroupKind) string {
 	return gk.Group + "/" + gk.Kind
 }
 
-// kinds lists the kinds of the objects that can have a rule, for problems.
+// kinds lists the kinds of objects that can have a rule, for problems.
 func (r *Rendering) kinds() []string {
 	var out []string
 	for _, o := range r.Objects {

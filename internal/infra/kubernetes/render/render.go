@@ -14,22 +14,22 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Rendering is all that a target asks for, computed offline.
+// Rendering is everything that a target asks for.
 type Rendering struct {
 	Objects []*Object
 	// VDUs maps VDU ids to their workloads.
 	VDUs map[string]*Object
-	// States is what the VDUs will be.
+	// States are the wanted states of the VDUs.
 	States map[string]vnfm.VDUState
-	// Definitions are the kinds that CustomResourceDefinitions of the package give.
+	// Definitions are those of the CustomResourceDefinitions in the package.
 	Definitions map[schema.GroupKind]*Definition
 	// Release is set when the source is a Helm chart.
 	Release *ChartRelease
 }
 
-// Render takes the objects of a target from their source, finds the workloads of
-// its VDUs and computes the digests. It needs neither the VIM nor its credentials. What is
-// read is taken from the budget.
+// Render makes the objects of a target from their source, binds the VDUs to their workloads
+// and computes the digests. It needs neither the VIM nor its credentials. What it reads is
+// charged to the budget.
 func Render(b *budget.Budget, t *vnfm.Target) (*Rendering, vnfm.Problems) {
 	var ps vnfm.Problems
 	if t.Package.Content == nil {
@@ -53,7 +53,7 @@ func Render(b *budget.Budget, t *vnfm.Target) (*Rendering, vnfm.Problems) {
 		}
 	}
 	if ps.HasErrors() {
-		// What follows would only repeat them: a VDU whose manifest cannot be read
+		// Later checks would only repeat these problems: a VDU whose manifest cannot be read
 		// has no workload either.
 		return r, ps
 	}
@@ -79,8 +79,7 @@ func Decode(b *budget.Budget, file, text string) []*Object {
 	return out
 }
 
-// checkDuplicates refuses two manifests of one object: which of them would win
-// is nobody's intention.
+// checkDuplicates rejects two manifests of the same object.
 func (r *Rendering) checkDuplicates(t *vnfm.Target, ps *vnfm.Problems) {
 	namespace := InstanceNamespace(t)
 	seen := make(map[Identity]*Object, len(r.Objects))
@@ -101,7 +100,7 @@ func (r *Rendering) checkDuplicates(t *vnfm.Target, ps *vnfm.Problems) {
 // setDigests computes the digests of all objects.
 func (r *Rendering) setDigests(t *vnfm.Target, ps *vnfm.Problems) {
 	for _, o := range slices.Concat(r.Objects, r.HookObjects()) {
-		// Nobody knows which objects a template makes of a secret.
+		// A template may put a secret into any object.
 		secret := len(t.SecretParams) > 0
 		o.keyed = o.keyed || secret
 		sum, err := digest(o, t.DigestKey)

@@ -12,16 +12,14 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// source is where the objects of an instance come from: the form that its package
-// describes them in. What becomes of them afterwards is the same for all.
+// source is the form in which the package describes the objects of an instance.
 type source interface {
-	// manifests returns the objects as they are written, each with its place, and
-	// notes in the rendering what else the form brings.
+	// manifests returns the objects as written, with their places. It adds what else the
+	// source has to the rendering.
 	manifests(b *budget.Budget, t *vnfm.Target, r *Rendering, ps *vnfm.Problems) []manifest
 }
 
-// sourceOf returns the source that package and parameters say, or nil with the
-// problem that there is none.
+// sourceOf returns the source that package and parameters select, or nil with the problem.
 func sourceOf(t *vnfm.Target, p *params, ps *vnfm.Problems) source {
 	_, files := t.Instance.AdditionalParams[paramFiles]
 	charts := t.Flavour.MCIOPs
@@ -31,7 +29,7 @@ func sourceOf(t *vnfm.Target, p *params, ps *vnfm.Problems) source {
 	case files:
 		return manifestFiles(p.files)
 	case slices.Contains(p.chart.given, paramChart):
-		// One that is not in the package has been told.
+		// A chart that is not in the package was reported above.
 		return p.chart.source(p.chart.path)
 	case len(charts) == 1:
 		return p.chart.source(charts[0].File)
@@ -56,7 +54,7 @@ func sourceOf(t *vnfm.Target, p *params, ps *vnfm.Problems) source {
 	return nil
 }
 
-// source returns the chart at a path as source; nil when there is none.
+// source returns the chart at a path as source; nil for no path.
 func (p *chartParams) source(file string) source {
 	if file == "" {
 		return nil
@@ -72,7 +70,7 @@ func mciopFiles(all []vnfm.MCIOP) string {
 	return strings.Join(files, ", ")
 }
 
-// manifestFiles are Kubernetes manifests in the package, by their paths.
+// manifestFiles are the paths of Kubernetes manifests in the package.
 type manifestFiles []string
 
 func (files manifestFiles) manifests(b *budget.Budget, t *vnfm.Target, _ *Rendering, ps *vnfm.Problems) []manifest {

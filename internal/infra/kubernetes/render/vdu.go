@@ -13,8 +13,8 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// workloadKinds are the kinds that a VDU can be by its name alone, in the order
-// in which they are preferred.
+// workloadKinds are the kinds that a VDU can be bound to by name alone, the preferred ones
+// first.
 var workloadKinds = []schema.GroupKind{
 	{Group: "apps", Kind: "Deployment"},
 	{Group: "apps", Kind: "StatefulSet"},
@@ -25,12 +25,12 @@ var workloadKinds = []schema.GroupKind{
 
 // Scaling says who decides on the replicas of a workload and how many it starts with.
 type Scaling struct {
-	// VDU is the VDU that the workload is; empty when only an autoscaler decides.
+	// VDU is the id of the VDU; it is empty when only an autoscaler decides.
 	VDU string
 	// Path is where the object holds its replicas.
 	Path []string
-	// Count is the number of replicas that the VDU asks for, or that the manifest
-	// of an autoscaled workload starts with.
+	// Count is the number of replicas that the VDU asks for, or that the manifest of an
+	// autoscaled workload starts with.
 	Count      int64
 	autoscaled bool
 	// FromZero is set when the autoscaler scales to zero and back by itself.
@@ -39,12 +39,12 @@ type Scaling struct {
 	Written bool
 }
 
-// DriverOwned reports whether the driver holds the replicas at count. Those of an
-// autoscaled VDU are its own as long as it runs; stopped is stopped.
+// DriverOwned reports whether the driver keeps the replicas at Count. An autoscaler owns
+// those of its VDU unless the VDU is stopped.
 func (s *Scaling) DriverOwned() bool { return !s.autoscaled || (s.VDU != "" && s.Count == 0) }
 
-// bindVDUs finds the workload of every VDU of the flavour and takes the replicas
-// out of the manifests: the VDU has them.
+// bindVDUs finds the workload of every VDU of the flavour and takes the replicas, which the
+// VDU decides on, out of the manifests.
 func (r *Rendering) bindVDUs(t *vnfm.Target, mapping map[string]translate.WorkloadRef, ps *vnfm.Problems) {
 	r.VDUs = make(map[string]*Object, len(t.Flavour.VDUs))
 	r.States = make(map[string]vnfm.VDUState, len(t.Flavour.VDUs))
@@ -54,7 +54,7 @@ func (r *Rendering) bindVDUs(t *vnfm.Target, mapping map[string]translate.Worklo
 		ref, mapped := mapping[vdu.ID]
 		o := r.findWorkload(t, vdu, ref, mapped)
 		if o == nil {
-			// A VDU that is elsewhere may be something else altogether there.
+			// On another VIM the VDU may be something else altogether.
 			if t.Part.Has(vdu.ID) {
 				*ps = append(*ps, r.noWorkload(vdu, ref, mapped))
 			}
@@ -110,8 +110,7 @@ func (r *Rendering) bindCount(t *vnfm.Target, vdu *vnfm.VDU, o *Object, count in
 	return state
 }
 
-// replicasPath returns where an object holds its replicas, as far as the package
-// tells.
+// replicasPath returns where an object holds its replicas, as far as the package tells.
 func (r *Rendering) replicasPath(o *Object) []string {
 	if d := r.Definitions[o.GVK.GroupKind()]; d != nil {
 		if path := d.Replicas[o.GVK.Version]; path != nil {
@@ -121,7 +120,7 @@ func (r *Rendering) replicasPath(o *Object) []string {
 	return defaultReplicasPath
 }
 
-// findWorkload returns the object that a VDU is, or nil.
+// findWorkload returns the workload of a VDU, or nil.
 func (r *Rendering) findWorkload(t *vnfm.Target, vdu *vnfm.VDU, ref translate.WorkloadRef, mapped bool) *Object {
 	if mapped {
 		return r.findObject(t, func(o *Object) bool { return o.GVK.Kind == ref.Kind && o.Name == ref.Name })
@@ -146,8 +145,8 @@ func (r *Rendering) findWorkload(t *vnfm.Target, vdu *vnfm.VDU, ref translate.Wo
 	return nil
 }
 
-// findObject returns the object that matches; one in the namespace of the instance is
-// preferred to one elsewhere.
+// findObject returns the object that matches, preferably one in the namespace of the
+// instance.
 func (r *Rendering) findObject(t *vnfm.Target, match func(*Object) bool) *Object {
 	namespace := InstanceNamespace(t)
 	var found *Object
@@ -175,7 +174,7 @@ func (r *Rendering) hasReplicas(o *Object) bool {
 	return ok && isNumber
 }
 
-// noWorkload says what was looked for and what there is.
+// noWorkload reports a VDU without a workload, and which workloads exist.
 func (r *Rendering) noWorkload(vdu *vnfm.VDU, ref translate.WorkloadRef, mapped bool) vnfm.Problem {
 	var workloads []string
 	for _, o := range r.Objects {
@@ -205,8 +204,7 @@ func (r *Rendering) noWorkload(vdu *vnfm.VDU, ref translate.WorkloadRef, mapped 
 	}
 }
 
-// bindAutoscaled finds the workloads whose replicas an autoscaler of the package
-// decides on.
+// bindAutoscaled finds the workloads whose replicas an autoscaler of the package owns.
 func (r *Rendering) bindAutoscaled(t *vnfm.Target) {
 	for _, a := range r.Objects {
 		ref, ok := scaleTarget(a)
@@ -254,8 +252,7 @@ func (o *Object) NamespaceIn(t *vnfm.Target) string {
 	return InstanceNamespace(t)
 }
 
-// scaleTarget returns what an autoscaler scales; ok is false when the object is
-// no autoscaler.
+// scaleTarget returns what an autoscaler scales; ok is false for other objects.
 func scaleTarget(o *Object) (ref struct{ group, kind, name string }, ok bool) {
 	if !IsAutoscaler(o.GVK.GroupKind()) {
 		return ref, false

@@ -7,25 +7,24 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// The waves in which objects are made; objects of one wave are made in parallel,
-// and what the next one stands on is ready first.
+// The waves in which objects are applied. Objects of one wave are applied in parallel, and
+// the next wave waits for what it needs of them.
 const (
-	// WaveFoundation: what other objects live in or are kinds of.
+	// WaveFoundation: namespaces, definitions and classes that other objects refer to.
 	WaveFoundation = iota
 	// WaveConfiguration: configuration, rights, storage, addresses.
 	WaveConfiguration
-	// WaveWorkload: what runs, and what looks after what runs.
+	// WaveWorkload: workloads, and what scales and protects them.
 	WaveWorkload
 	// WaveCustom: custom resources, whose operators are workloads.
 	WaveCustom
-	// WaveExtension: what makes the API server call a workload; a webhook whose
-	// pods do not run yet refuses every object.
+	// WaveExtension: what makes the API server call a workload. A webhook whose pods do not
+	// run yet rejects every object.
 	WaveExtension
 	Waves
 )
 
-// waveOfKind holds the built-in kinds by group and kind. What is absent is a
-// custom resource.
+// waveOfKind holds the built-in kinds by group and kind. Other kinds are custom resources.
 var waveOfKind = map[string]map[string]int{
 	"": {
 		"Namespace":             WaveFoundation,
@@ -105,8 +104,8 @@ func WaveOf(group, kind string) int {
 	return WaveCustom
 }
 
-// BuiltIn reports whether the kind is one of Kubernetes itself: it cannot come
-// from a CustomResourceDefinition.
+// BuiltIn reports whether the kind is one of Kubernetes itself, not of a
+// CustomResourceDefinition.
 func BuiltIn(group, kind string) bool {
 	_, ok := waveOfKind[group][kind]
 	return ok && group != "gateway.networking.k8s.io" && group != "k8s.cni.cncf.io" && group != "snapshot.storage.k8s.io"

@@ -11,9 +11,9 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// topologies are the scopes of affinity rules (SOL001 6.10.10) and the label of
-// nodes by which Kubernetes tells one from the other. A scope without label is
-// the same for all pods of an instance.
+// topologies maps the scopes of affinity rules (SOL001 6.10.10) to the label of nodes that
+// Kubernetes separates them by. A scope without label is the same for all pods of an
+// instance.
 var topologies = map[string]string{
 	"nfvi_node":             "kubernetes.io/hostname",
 	"cis_node":              "kubernetes.io/hostname",
@@ -24,7 +24,7 @@ var topologies = map[string]string{
 	"container_namespace":   "",
 }
 
-// affinity makes the rules of placement of a VDU.
+// affinity makes the placement rules of a VDU.
 func (tr *translation) affinity(v *vnfm.VDU) map[string]any {
 	together, apart := tr.podTerms(v)
 	out := map[string]any{}
@@ -45,8 +45,8 @@ const (
 	preferred = "preferredDuringSchedulingIgnoredDuringExecution"
 )
 
-// podTerms makes a term of each rule that is about the VDU. A rule about a VDU is
-// one among its own VNFCs, a rule about a placement group one between its members.
+// podTerms makes a term of each rule about the VDU. A rule about a VDU is one among its own
+// VNFCs, a rule about a placement group one between its members.
 func (tr *translation) podTerms(v *vnfm.VDU) (together, apart []any) {
 	for i := range tr.target.Flavour.AffinityRules {
 		rule := &tr.target.Flavour.AffinityRules[i]
@@ -83,9 +83,8 @@ func (tr *translation) podTerms(v *vnfm.VDU) (together, apart []any) {
 	return together, apart
 }
 
-// partners are the workloads beside which, or away from which, a VDU is placed.
-// In an affinity the VDU is a partner of itself: the first pod of all would wait
-// for ever for another one otherwise.
+// partners are the workloads that a VDU is placed beside or away from. In an affinity the
+// VDU is its own partner: otherwise the very first pod would wait for ever for another one.
 func (tr *translation) partners(rule *vnfm.AffinityRule, target string, v *vnfm.VDU) []string {
 	members, group := rule.Groups[target]
 	if !group {
@@ -108,15 +107,15 @@ func (tr *translation) partners(rule *vnfm.AffinityRule, target string, v *vnfm.
 	return names
 }
 
-// keepsApart tells whether the VNFCs of a VDU must not share a node or a zone.
+// keepsApart reports whether the VNFCs of a VDU must not share a node or a zone.
 func (tr *translation) keepsApart(v *vnfm.VDU) bool {
 	return slices.ContainsFunc(tr.target.Flavour.AffinityRules, func(r vnfm.AffinityRule) bool {
 		return r.Anti && topologies[r.Scope] != "" && slices.Contains(r.Targets, v.ID)
 	})
 }
 
-// nodeAffinity asks for nodes that have the capabilities, whatever their value, as
-// the node feature discovery of Kubernetes shows them.
+// nodeAffinity asks for nodes with the capabilities, whatever their values, as the node
+// feature discovery of Kubernetes labels them.
 func (tr *translation) nodeAffinity(v *vnfm.VDU) map[string]any {
 	var must, should []any
 	for _, c := range v.Workload.Capabilities {

@@ -12,7 +12,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// annotationNetworks is how pods ask Multus for further networks.
+// annotationNetworks asks Multus for further networks.
 const annotationNetworks = "k8s.v1.cni.cncf.io/networks"
 
 func (tr *translation) podMetadata(v *vnfm.VDU) map[string]any {
@@ -49,7 +49,7 @@ func (tr *translation) podSpec(v *vnfm.VDU, ref WorkloadRef) map[string]any {
 	return spec
 }
 
-// reference matches the references of images: host, path, tag, digest.
+// reference matches references of images: host, path, tag, digest.
 var reference = regexp.MustCompile(`^([a-zA-Z0-9.-]+(:[0-9]+)?/)?[a-z0-9]+([._/-]+[a-z0-9]+)*(:[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,127})?(@sha256:[0-9a-f]{64})?$`)
 
 func (tr *translation) container(v *vnfm.VDU, ref WorkloadRef, c *vnfm.Container) map[string]any {
@@ -94,7 +94,7 @@ func (tr *translation) container(v *vnfm.VDU, ref WorkloadRef, c *vnfm.Container
 	return out
 }
 
-// containerName is what a container is called in its pod.
+// containerName is the name of a container in its pod.
 func containerName(c *vnfm.Container) string {
 	if c.Name != "" {
 		return plainName(c.Name)
@@ -108,7 +108,7 @@ func (tr *translation) checkPortName(at vnfm.Place, name string) {
 	}
 }
 
-// list makes a JSON list of texts.
+// list makes a JSON list of strings.
 func list(texts []string) []any {
 	out := make([]any, len(texts))
 	for i, text := range texts {

@@ -52,8 +52,8 @@ func (tr *translation) resources(c *vnfm.Container) map[string]any {
 	return out
 }
 
-// exclusive completes what a container asks for that wants CPUs of its own: it
-// gets them only when it requests all that it may use.
+// exclusive completes the resources of a container that wants CPUs of its own: it gets them
+// only when its requests equal its limits.
 func exclusive(res vnfm.Resources) vnfm.Resources {
 	if !res.PinnedCPUs && !res.NUMA {
 		return res
@@ -71,9 +71,9 @@ func exclusive(res vnfm.Resources) vnfm.Resources {
 	return res
 }
 
-// checkExclusive refuses what keeps a node from giving a pod CPUs of its own, or
-// memory near them: its CPU and topology managers look at pods of the class
-// Guaranteed only, and give whole CPUs.
+// checkExclusive rejects resources that prevent a node from giving a pod CPUs of its own,
+// or memory near them: the CPU and topology managers handle only pods of the class
+// Guaranteed, and only whole CPUs.
 func (tr *translation) checkExclusive(v *vnfm.VDU) {
 	wanted := ""
 	for i := range v.Workload.Containers {
@@ -106,7 +106,7 @@ func (tr *translation) checkExclusive(v *vnfm.VDU) {
 // milli renders thousandths of a CPU.
 func milli(n int64) string { return resource.NewMilliQuantity(n, resource.DecimalSI).String() }
 
-// size renders bytes in the units in which they are the rounder number.
+// size renders bytes in the units that give the shorter number.
 func size(n int64) string {
 	binary, decimal := resource.NewQuantity(n, resource.BinarySI).String(), amount(n)
 	if len(decimal) < len(binary) {

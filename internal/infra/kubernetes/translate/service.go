@@ -7,8 +7,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// headless is the name of the Service that gives the pods of a StatefulSet names
-// of their own.
+// headless is the name of the Service that gives the pods of a StatefulSet their DNS names.
 func headless(name string) string { return name + "-headless" }
 
 // services makes the Services in front of a VDU.
@@ -35,8 +34,8 @@ func (tr *translation) services(v *vnfm.VDU, ref WorkloadRef) {
 	})
 }
 
-// servicePorts leads each port to the one that the VNFD says, else to the port of
-// that name of a container, else to the same number.
+// servicePorts targets each port at the one that the VNFD names, else at the container port
+// of that name, else at the same number.
 func (tr *translation) servicePorts(v *vnfm.VDU, s *vnfm.Service) []any {
 	var ports []any
 	for _, p := range s.Ports {
@@ -68,7 +67,7 @@ func hasPort(w *vnfm.Workload, name string) bool {
 	return false
 }
 
-// autoscaler makes the autoscaler that the load of a VDU asks for.
+// autoscaler makes the autoscaler of a VDU that scales with its load.
 func (tr *translation) autoscaler(v *vnfm.VDU, ref WorkloadRef) {
 	a := v.Workload.Autoscaling
 	if a == nil {

@@ -9,14 +9,14 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// The keys of vdu_storage_requirements that mean something on Kubernetes.
+// The keys of vdu_storage_requirements that Kubernetes can use.
 const (
 	demandClass  = "storage_class_name"
 	demandAccess = "access_mode"
 	demandMount  = "mount_path"
 )
 
-// mountRoot is where storages are mounted whose VNFD does not say it.
+// mountRoot is where storages without a mount path are mounted.
 const mountRoot = "/mnt/"
 
 var accessModes = []string{"ReadWriteOnce", "ReadWriteOncePod", "ReadOnlyMany", "ReadWriteMany"}
@@ -36,8 +36,8 @@ func (tr *translation) hasOwnStorage(v *vnfm.VDU) bool {
 	return slices.ContainsFunc(tr.storages(v), func(s *vnfm.Storage) bool { return s.PerVNFC })
 }
 
-// sharedClaims makes the claims of the storages that all VNFCs share, one for each
-// storage however many VDUs require it.
+// sharedClaims makes the claims of shared storages, one for each storage however many VDUs
+// require it.
 func (tr *translation) sharedClaims(v *vnfm.VDU) {
 	for _, s := range tr.storages(v) {
 		if s.PerVNFC || tr.claimed[s.ID] {
@@ -94,8 +94,8 @@ func (tr *translation) claim(s *vnfm.Storage, access string) map[string]any {
 	return spec
 }
 
-// claimName is the name of the claim of a shared storage. The first VDU that
-// requires it has it beside it.
+// claimName is the name of the claim of a shared storage. It belongs to the first VDU that
+// requires it.
 func (tr *translation) claimName(s *vnfm.Storage) string {
 	vdus := tr.target.Flavour.VDUs
 	first := slices.IndexFunc(vdus, func(v vnfm.VDU) bool { return slices.Contains(v.StorageIDs, s.ID) })
@@ -108,7 +108,7 @@ func (tr *translation) storageName(s *vnfm.Storage) string {
 	return name
 }
 
-// storageVolumes are the volumes that are shared; those of a VNFC come from its claims.
+// storageVolumes are the shared volumes; claim templates make the others.
 func (tr *translation) storageVolumes(v *vnfm.VDU) []any {
 	var volumes []any
 	for _, s := range tr.storages(v) {
@@ -121,7 +121,7 @@ func (tr *translation) storageVolumes(v *vnfm.VDU) []any {
 	return volumes
 }
 
-// storageMounts shows all storages of a VDU to a container.
+// storageMounts mounts all storages of a VDU in a container.
 func (tr *translation) storageMounts(v *vnfm.VDU) []any {
 	var mounts []any
 	for _, s := range tr.storages(v) {
@@ -137,8 +137,7 @@ func (tr *translation) storageMounts(v *vnfm.VDU) []any {
 	return mounts
 }
 
-// hugePageVolumes are the volumes through which programs reach huge pages, one for
-// each size of pages.
+// hugePageVolumes are the volumes for huge pages, one for each size of pages.
 func hugePageVolumes(w *vnfm.Workload) []any {
 	sizes := pageSizes(w)
 	var volumes []any

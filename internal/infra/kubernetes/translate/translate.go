@@ -13,9 +13,9 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// labelName tells the pods of one VDU from those of the others. It is all that
-// selectors select by: they cannot be changed, so that nothing may be in them that
-// a new package or another name of the instance changes.
+// labelName identifies the pods of a VDU. Selectors use no other label: they are immutable,
+// so that nothing may be in them that a new package or another name of the instance
+// changes.
 const labelName = "app.kubernetes.io/name"
 
 // ParamVDUMapping is the additional parameter that names the workload of a VDU.
@@ -26,21 +26,21 @@ type WorkloadRef struct {
 	Kind, Name string
 }
 
-// Manifest is an object that the VNFD asks for, and the place in the VNFD that does.
+// Manifest is an object that the VNFD asks for, with its place in the VNFD.
 type Manifest struct {
 	Place   vnfm.Place
 	Content map[string]any
 }
 
-// translation makes the objects of VDUs whose containers the VNFD itself describes.
-// Their names come from the VNFD alone, so that they are the same in every plan.
+// translation makes the objects of one target. Their names come from the VNFD alone, so
+// that they are the same in every plan.
 type translation struct {
 	target *vnfm.Target
 	ps     *vnfm.Problems
 	made   []Manifest
 	// refs are the workloads of the VDUs.
 	refs map[string]WorkloadRef
-	// claimed are the shared storages that have their claim.
+	// claimed are the shared storages that already have a claim.
 	claimed map[string]bool
 }
 
@@ -57,7 +57,7 @@ func Manifests(t *vnfm.Target, mapping map[string]WorkloadRef, ps *vnfm.Problems
 	for i := range t.Flavour.VDUs {
 		v := &t.Flavour.VDUs[i]
 		if v.Workload == nil {
-			// One that is on another VIM need not be of containers.
+			// A VDU on another VIM need not consist of containers.
 			if t.Part.Has(v.ID) {
 				tr.problem(v.Place, fmt.Sprintf("the VNFD describes no container of VDU %q", v.ID),
 					fmt.Sprintf("package %q lists no Kubernetes manifest, so that the VNFD has to describe every VDU", t.Package.Name))
@@ -80,8 +80,8 @@ func Manifests(t *vnfm.Target, mapping map[string]WorkloadRef, ps *vnfm.Problems
 	return tr.made, tr.refs
 }
 
-// ref says which object a VDU is: what the instance says, else what the VNFD says,
-// else a StatefulSet when each VNFC has storage of its own and a Deployment otherwise.
+// ref returns the workload of a VDU: what the instance says, else what the VNFD says, else
+// a StatefulSet when each VNFC has storage of its own and a Deployment otherwise.
 func (tr *translation) ref(v *vnfm.VDU, mapped WorkloadRef) (WorkloadRef, bool) {
 	ref := WorkloadRef{Kind: v.Workload.Kind, Name: v.Name}
 	switch {
@@ -112,7 +112,7 @@ func (tr *translation) ref(v *vnfm.VDU, mapped WorkloadRef) (WorkloadRef, bool) 
 	return ref, ok
 }
 
-// workloadAPI are the kinds that a translated VDU can be, with their API.
+// workloadAPI maps the kinds of workloads to their API.
 var workloadAPI = map[string]string{"DaemonSet": "apps/v1", "Deployment": "apps/v1", "Pod": "v1", "StatefulSet": "apps/v1"}
 
 // vdu makes the objects of one VDU.
@@ -146,7 +146,7 @@ func (tr *translation) workload(v *vnfm.VDU, ref WorkloadRef, podMeta, podSpec m
 		}
 	case "Deployment":
 		if tr.keepsApart(v) {
-			// One more pod than there are nodes for would never start.
+			// An additional pod may find no node.
 			spec["strategy"] = map[string]any{
 				"type": "RollingUpdate", "rollingUpdate": map[string]any{"maxSurge": int64(0), "maxUnavailable": int64(1)},
 			}
@@ -167,7 +167,7 @@ func (tr *translation) metadata(v *vnfm.VDU, name string) map[string]any {
 	return meta
 }
 
-// labels are the labels that the VNFD gives the VDU, and the driver's.
+// labels are the labels of the VDU in the VNFD, and the driver's.
 func (tr *translation) labels(v *vnfm.VDU) map[string]any {
 	labels := map[string]any{}
 	for key, value := range v.Workload.Labels {
@@ -178,14 +178,14 @@ func (tr *translation) labels(v *vnfm.VDU) map[string]any {
 	return labels
 }
 
-// checkLabel refuses what the API server takes for no label; what is what it is for.
+// checkLabel rejects what is no label of Kubernetes; what says what the label is for.
 func (tr *translation) checkLabel(at vnfm.Place, what, key, value string) {
 	if faults := append(validation.IsQualifiedName(key), validation.IsValidLabelValue(value)...); len(faults) > 0 {
 		tr.problem(at, fmt.Sprintf("the %s %s: %s cannot be a label of Kubernetes", what, key, value), strings.Join(faults, "; "))
 	}
 }
 
-// name makes the name of an object of what the VNFD calls it.
+// name makes the name of an object from a name in the VNFD.
 func (tr *translation) name(at vnfm.Place, what, written string) (string, bool) {
 	name := plainName(written)
 	if faults := validation.IsDNS1035Label(name); len(faults) > 0 {
@@ -195,9 +195,9 @@ func (tr *translation) name(at vnfm.Place, what, written string) (string, bool) 
 	return name, true
 }
 
-// beside returns the name of an object that belongs to a VDU and has a name of its
-// own in the VNFD. A VDU that the instance calls otherwise takes it along, so that
-// another instance can have the name.
+// beside returns the name of an object that belongs to a VDU and has a name of its own in
+// the VNFD. It carries the name that the instance gives the VDU, so that another instance
+// can use the original one.
 func (tr *translation) beside(v *vnfm.VDU, name string) string {
 	if own, ok := tr.refs[v.ID]; ok && own.Name != plainName(v.Name) {
 		return own.Name + "-" + name
@@ -205,24 +205,24 @@ func (tr *translation) beside(v *vnfm.VDU, name string) string {
 	return name
 }
 
-// plainName writes a name of the VNFD as Kubernetes writes names.
+// plainName turns a name of the VNFD into one for Kubernetes.
 func plainName(written string) string {
 	return strings.ToLower(strings.NewReplacer("_", "-", " ", "-", ".", "-").Replace(written))
 }
 
-// problem reports what is wrong at a place of the VNFD.
+// problem reports a problem at a place of the VNFD.
 func (tr *translation) problem(at vnfm.Place, summary, detail string) {
 	tr.report(vnfm.Problem{File: at.File, Line: at.Line, Column: at.Column, Summary: summary, Detail: detail})
 }
 
-// report adds a problem once, however many objects suffer from it.
+// report adds a problem once, however many objects have it.
 func (tr *translation) report(p vnfm.Problem) {
 	if !slices.Contains(*tr.ps, p) {
 		*tr.ps = append(*tr.ps, p)
 	}
 }
 
-// emit adds an object that stands at a place of the VNFD.
+// emit adds an object with its place in the VNFD.
 func (tr *translation) emit(at vnfm.Place, content map[string]any) {
 	tr.made = append(tr.made, Manifest{Place: at, Content: content})
 }
