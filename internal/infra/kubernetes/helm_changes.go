@@ -36,32 +36,22 @@ func (s *session) unrecordedObjects(ctx context.Context, h *release.History, oth
 	if !s.ownsRelease {
 		return nil, nil
 	}
-	seen := make(map[render.Identity]bool, len(others))
-	for _, p := range others {
-		seen[render.IdentityOf(&p.item)] = true
-	}
-	var found []*targetObject
 	manifests, err := h.Manifests(ctx)
 	if err != nil {
 		return nil, err
 	}
+	var objects []*render.Object
 	b := budget.New(ctx, budget.Limits{})
 	for _, m := range manifests {
-		for _, o := range render.Decode(b, m.Secret, m.Text) {
-			kind, ok, err := s.resolveExisting(ctx, o.GVK)
-			if err != nil {
-				return nil, err
-			}
-			if !ok {
-				continue
-			}
-			p := s.newTargetObject(o, kind)
-			p.object = nil
-			if !seen[render.IdentityOf(&p.item)] {
-				seen[render.IdentityOf(&p.item)] = true
-				found = append(found, p)
-			}
-		}
+		objects = append(objects, render.Decode(b, m.Secret, m.Text)...)
+	}
+	found, err := s.existingObjects(ctx, objects)
+	if err != nil {
+		return nil, err
+	}
+	found = withoutDuplicates(found, others...)
+	for _, p := range found {
+		p.object = nil
 	}
 	if err := s.readLive(ctx, found, readOptions{}); err != nil {
 		return nil, err

@@ -20,25 +20,13 @@ import (
 // resolveHooks resolves the objects of hooks. An unknown kind is reported when its hook
 // runs: the chart may bring it.
 func (s *session) resolveHooks(ctx context.Context) ([]*targetObject, error) {
-	var out []*targetObject
-	seen := map[render.Identity]bool{}
-	for _, o := range s.rendering.HookObjects() {
-		r, ok, err := s.resolveExisting(ctx, o.GVK)
-		if err != nil {
-			return nil, err
-		}
-		if !ok {
-			continue
-		}
-		p := s.newTargetObject(o, r)
+	hooks, err := s.existingObjects(ctx, s.rendering.HookObjects())
+	hooks = withoutDuplicates(hooks)
+	for _, p := range hooks {
 		p.item.Hook = true
-		if !seen[render.IdentityOf(&p.item)] {
-			seen[render.IdentityOf(&p.item)] = true
-			out = append(out, p)
-			s.hooks = append(s.hooks, p)
-		}
 	}
-	return out, nil
+	s.hooks = append(s.hooks, hooks...)
+	return hooks, err
 }
 
 // runHooks runs the hooks of an event, one after the other, up to the first that fails.

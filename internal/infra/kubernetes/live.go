@@ -97,6 +97,36 @@ func (s *session) resolveExisting(ctx context.Context, gvk schema.GroupVersionKi
 	return r, err == nil, err
 }
 
+// existingObjects resolves objects that were created earlier. Those whose kind is gone are
+// left out.
+func (s *session) existingObjects(ctx context.Context, objects []*render.Object) ([]*targetObject, error) {
+	var out []*targetObject
+	for _, o := range objects {
+		r, ok, err := s.resolveExisting(ctx, o.GVK)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			out = append(out, s.newTargetObject(o, r))
+		}
+	}
+	return out, nil
+}
+
+// withoutDuplicates drops the objects that are among others, and the repeated ones.
+func withoutDuplicates(all []*targetObject, others ...*targetObject) []*targetObject {
+	seen := make(map[render.Identity]bool, len(all)+len(others))
+	for _, p := range others {
+		seen[render.IdentityOf(&p.item)] = true
+	}
+	return slices.DeleteFunc(all, func(p *targetObject) bool {
+		id := render.IdentityOf(&p.item)
+		duplicate := seen[id]
+		seen[id] = true
+		return duplicate
+	})
+}
+
 // gvkOf returns the kind of an inventory item.
 func gvkOf(i *vnfm.InventoryItem) schema.GroupVersionKind {
 	return schema.GroupVersionKind{Group: i.Group, Version: i.Version, Kind: i.Kind}

@@ -70,19 +70,12 @@ func (s *session) resolveServed(ctx context.Context) ([]*targetObject, error) {
 		item := &s.target.Instance.Inventory[i]
 		recorded[render.IdentityOf(item)] = item.UID
 	}
-	var out []*targetObject
-	for _, o := range s.rendering.Objects {
-		r, ok, err := s.resolveExisting(ctx, o.GVK)
-		if err != nil {
-			return nil, err
-		}
-		if !ok {
-			continue
-		}
-		p := s.newTargetObject(o, r)
-		p.item.UID, p.recorded = recorded[render.IdentityOf(&p.item)], false
-		_, p.recorded = recorded[render.IdentityOf(&p.item)]
-		out = append(out, p)
+	out, err := s.existingObjects(ctx, s.rendering.Objects)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range out {
+		p.item.UID, p.recorded = recorded[render.IdentityOf(&p.item)]
 	}
 	return out, s.resolveReplicasPaths(ctx, out)
 }

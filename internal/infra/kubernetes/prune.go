@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -46,15 +47,13 @@ func (s *session) prune(ctx context.Context, old []*targetObject) error {
 // firstNames names the first objects of a list.
 func firstNames(all []*targetObject) string {
 	const most = 3
-	text := ""
-	for i, p := range all {
-		if i == most {
-			return fmt.Sprintf("%s and %d more", text, len(all)-most)
-		}
-		if i > 0 {
-			text += ", "
-		}
-		text += p.String()
+	var names []string
+	for _, p := range all[:min(most, len(all))] {
+		names = append(names, p.String())
+	}
+	text := strings.Join(names, ", ")
+	if more := len(all) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text
 }

@@ -133,25 +133,14 @@ func (s *session) findAll(ctx context.Context, volumes vnfm.VolumePolicy) ([]*ta
 
 // expectedObjects returns the objects of the package and of the inventory.
 func (s *session) expectedObjects(ctx context.Context) ([]*targetObject, error) {
-	var out []*targetObject
-	seen := map[render.Identity]bool{}
-	if s.rendering != nil {
-		for _, o := range slices.Concat(s.rendering.Objects, s.rendering.HookObjects()) {
-			r, ok, err := s.resolveExisting(ctx, o.GVK)
-			if err != nil {
-				return nil, err
-			}
-			if !ok {
-				continue
-			}
-			p := s.newTargetObject(o, r)
-			if !seen[render.IdentityOf(&p.item)] {
-				seen[render.IdentityOf(&p.item)] = true
-				out = append(out, p)
-			}
-		}
+	if s.rendering == nil {
+		return s.addInventory(ctx, nil)
 	}
-	return s.addInventory(ctx, out)
+	out, err := s.existingObjects(ctx, slices.Concat(s.rendering.Objects, s.rendering.HookObjects()))
+	if err != nil {
+		return nil, err
+	}
+	return s.addInventory(ctx, withoutDuplicates(out))
 }
 
 // collectionsToSearch returns one object without a name for each collection to search:

@@ -99,16 +99,13 @@ func (s *session) podsOfVDUs(ctx context.Context) ([]*vduPods, error) {
 
 // workloads returns the workloads of the VDUs. Those whose kind is gone are left out.
 func (s *session) workloads(ctx context.Context) ([]*targetObject, error) {
-	var out []*targetObject
+	var objects []*render.Object
 	for _, id := range slices.Sorted(maps.Keys(s.rendering.VDUs)) {
-		o := s.rendering.VDUs[id]
-		r, ok, err := s.resolveExisting(ctx, o.GVK)
-		if err != nil {
-			return nil, err
-		}
-		if ok {
-			out = append(out, s.newTargetObject(o, r))
-		}
+		objects = append(objects, s.rendering.VDUs[id])
+	}
+	out, err := s.existingObjects(ctx, objects)
+	if err != nil {
+		return nil, err
 	}
 	return out, s.resolveReplicasPaths(ctx, out)
 }

@@ -157,8 +157,7 @@ func (h *History) Differences(ctx context.Context) ([]string, error) {
 func (h *History) Begin(ctx context.Context) error {
 	for i := range h.revisions {
 		if h.revisions[i].owner == "" {
-			ref := kube.Ref{Resource: h.secrets, Namespace: h.namespace, Name: h.revisions[i].secret}
-			if err := h.client.PatchMetadata(ctx, ref, map[string]*string{LabelReleaseOf: &h.instance}, nil); err != nil {
+			if err := h.client.PatchMetadata(ctx, h.ref(h.revisions[i].secret), map[string]*string{LabelReleaseOf: &h.instance}, nil); err != nil {
 				return err
 			}
 		}
@@ -226,8 +225,7 @@ func (h *History) Supersede(ctx context.Context) error {
 		}
 	}
 	for len(h.revisions) > MaxRevisions {
-		ref := kube.Ref{Resource: h.secrets, Namespace: h.namespace, Name: h.revisions[0].secret}
-		if err := h.client.Delete(ctx, ref, kube.DeleteOptions{}); err != nil {
+		if err := h.client.Delete(ctx, h.ref(h.revisions[0].secret), kube.DeleteOptions{}); err != nil {
 			return fmt.Errorf("removing the oldest revision of the Helm release: %w", err)
 		}
 		h.revisions = h.revisions[1:]
@@ -245,7 +243,7 @@ func (h *History) SetStatus(ctx context.Context, status helm.Status, description
 func (h *History) setStatus(ctx context.Context, i int, status helm.Status, description string) error {
 	r, err := h.read(ctx, i)
 	if errors.Is(err, helm.ErrNoRecord) {
-		return h.client.Delete(ctx, kube.Ref{Resource: h.secrets, Namespace: h.namespace, Name: h.revisions[i].secret}, kube.DeleteOptions{})
+		return h.client.Delete(ctx, h.ref(h.revisions[i].secret), kube.DeleteOptions{})
 	}
 	if err != nil {
 		return err
@@ -255,13 +253,18 @@ func (h *History) setStatus(ctx context.Context, i int, status helm.Status, desc
 	return h.write(ctx, r)
 }
 
+// ref names the Secret of a revision.
+func (h *History) ref(secret string) kube.Ref {
+	return kube.Ref{Resource: h.secrets, Namespace: h.namespace, Name: secret}
+}
+
 // read reads the record of a revision, once.
 func (h *History) read(ctx context.Context, i int) (*helm.Release, error) {
 	r := &h.revisions[i]
 	if r.record != nil {
 		return r.record, nil
 	}
-	obj, err := h.client.Get(ctx, kube.Ref{Resource: h.secrets, Namespace: h.namespace, Name: r.secret})
+	obj, err := h.client.Get(ctx, h.ref(r.secret))
 	if err != nil {
 		return nil, fmt.Errorf("reading revision %d of the Helm release: %w", r.number, err)
 	}
@@ -295,8 +298,7 @@ func (h *History) write(ctx context.Context, r *helm.Release) error {
 		},
 		"data": map[string]any{"release": base64.StdEncoding.EncodeToString([]byte(text))},
 	}
-	ref := kube.Ref{Resource: h.secrets, Namespace: h.namespace, Name: name}
-	if _, err := h.client.Apply(ctx, ref, body, kube.ApplyOptions{FieldManager: kube.FieldManager, Force: true}); err != nil {
+	if _, err := h.client.Apply(ctx, h.ref(name), body, kube.ApplyOptions{FieldManager: kube.FieldManager, Force: true}); err != nil {
 		return fmt.Errorf("writing revision %d of the Helm release: %w", r.Revision(), err)
 	}
 	return nil

@@ -35,12 +35,17 @@ func digest(o *Object, key []byte) (string, error) {
 	return "sha256:" + hex.EncodeToString(sum.Sum(nil))[:digestHex], nil
 }
 
-// keyedDigest is the digest of an object that may hold secrets anywhere: nobody can test
-// guesses without the key.
-func keyedDigest(key []byte, digest string) string {
+// keyedDigest is a digest of what may hold secrets anywhere: nobody can test guesses
+// without the key.
+func keyedDigest(key []byte, text string) string {
+	return "sha256:" + keyedSum(key, text)[:digestHex]
+}
+
+// keyedSum is the HMAC-SHA256 of a text, in hexadecimal digits.
+func keyedSum(key []byte, text string) string {
 	mac := hmac.New(sha256.New, key)
-	mac.Write([]byte(digest))
-	return "sha256:" + hex.EncodeToString(mac.Sum(nil))[:digestHex]
+	mac.Write([]byte(text))
+	return hex.EncodeToString(mac.Sum(nil))
 }
 
 // keyedContent returns the content of an object with keyed digests instead of values that
@@ -67,18 +72,12 @@ type digester struct {
 	files bool
 }
 
-func (k *digester) sum(text string) string {
-	mac := hmac.New(sha256.New, k.key)
-	mac.Write([]byte(text))
-	return hex.EncodeToString(mac.Sum(nil))
-}
-
 // all replaces every string of a map.
 func (k *digester) all(m map[string]any) map[string]any {
 	out := make(map[string]any, len(m))
 	for name, value := range m {
 		text, _ := value.(string)
-		out[name] = k.sum(text)
+		out[name] = keyedSum(k.key, text)
 	}
 	return out
 }
@@ -109,7 +108,7 @@ func (k *digester) field(m map[string]any, field string, value any) (any, bool) 
 	case string:
 		name, _ := m["name"].(string)
 		if value != "" && (vnfm.NamesSecret(field) || (field == "value" && vnfm.NamesSecret(name))) {
-			return k.sum(value), true
+			return keyedSum(k.key, value), true
 		}
 	case map[string]any:
 		return k.fields(value)
@@ -129,7 +128,7 @@ func (k *digester) list(items []any, files bool) (any, bool) {
 		}
 		fresh, found := k.fields(fields)
 		if text, ok := fields["content"].(string); files && ok {
-			fresh, found = kube.Merged(fresh, map[string]any{"content": k.sum(text)}), true
+			fresh, found = kube.Merged(fresh, map[string]any{"content": keyedSum(k.key, text)}), true
 		}
 		if !found {
 			continue
@@ -192,7 +191,7 @@ func textMap(content map[string]any, field string, refuse func([]string, string,
 	for _, name := range slices.Sorted(maps.Keys(entries)) {
 		text, isText := entries[name].(string)
 		if !isText {
-			refuse([]string{field, name}, "%s must hold texts, but %q is %s; quote it", field, name, typeName(entries[name]))
+			refuse([]string{field, name}, "%s must hold strings, but %q is %s; quote it", field, name, typeName(entries[name]))
 			valid = false
 			continue
 		}

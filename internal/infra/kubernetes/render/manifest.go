@@ -119,7 +119,7 @@ func typeName(v any) string {
 	case nil:
 		return "null"
 	case string:
-		return "a text"
+		return "a string"
 	case bool:
 		return "a boolean"
 	case int64, float64, int, int32, uint64:

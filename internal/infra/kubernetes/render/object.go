@@ -85,7 +85,7 @@ func renderObject(m *manifest, ps *vnfm.Problems) *Object {
 	o.Name = objectName(meta, refuse)
 	if value, present := meta["namespace"]; present {
 		if o.namespace, ok = value.(string); !ok || o.namespace == "" {
-			refuse([]string{"metadata", "namespace"}, "metadata.namespace must be a text that is not empty")
+			refuse([]string{"metadata", "namespace"}, "metadata.namespace must be a string that is not empty")
 		}
 	}
 	checkMetadata(meta, refuse)
@@ -118,7 +118,7 @@ func requiredText(parent map[string]any, field string, at []string, refuse func(
 	}
 	text, ok := value.(string)
 	if !ok {
-		refuse(append(append([]string{}, at...), field), "%s must be a text, not %s", path, typeName(value))
+		refuse(append(append([]string{}, at...), field), "%s must be a string, not %s", path, typeName(value))
 		return ""
 	}
 	if text == "" {
@@ -157,4 +157,31 @@ func checkMetadata(meta map[string]any, refuse func([]string, string, ...any)) {
 			}
 		}
 	}
+}
+
+// ObjectKey is the identity of an object as its manifest writes it:
+// "group/version/Kind namespace/name", without group for the core group and
+// without namespace when the manifest names none.
+func ObjectKey(gvk schema.GroupVersionKind, namespace, name string) string {
+	var b strings.Builder
+	if gvk.Group != "" {
+		b.WriteString(gvk.Group + "/")
+	}
+	b.WriteString(gvk.Version + "/" + gvk.Kind + " ")
+	if namespace != "" {
+		b.WriteString(namespace + "/")
+	}
+	b.WriteString(name)
+	return b.String()
+}
+
+// Identity identifies an object on the server, whatever version of its API it is written
+// in.
+type Identity struct {
+	Group, Kind, Namespace, Name string
+}
+
+// IdentityOf returns the identity of an inventory item.
+func IdentityOf(i *vnfm.InventoryItem) Identity {
+	return Identity{i.Group, i.Kind, i.Namespace, i.Name}
 }
