@@ -7,7 +7,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -37,10 +36,11 @@ func (s *session) instanceNamespace(ctx context.Context, target []*targetObject)
 	if !needed || (exists && !recorded && len(s.target.Instance.Inventory) > 0) {
 		return nil, nil
 	}
-	p, err := s.newInstanceNamespace(ctx)
+	r, err := s.client.Resource(ctx, namespaceKind)
 	if err != nil {
 		return nil, err
 	}
+	p := s.objectNamed(kube.Ref{Resource: r}, s.namespace, nil)
 	p.recorded = recorded
 	obj, err := s.client.Get(ctx, p.ref)
 	switch {
@@ -62,20 +62,6 @@ func (s *session) instanceNamespace(ctx context.Context, target []*targetObject)
 	}
 	p.item.UID = string(p.live.UID)
 	return p, nil
-}
-
-func (s *session) newInstanceNamespace(ctx context.Context) (*targetObject, error) {
-	r, err := s.client.Resource(ctx, namespaceKind)
-	if err != nil {
-		return nil, err
-	}
-	return &targetObject{
-		item: vnfm.InventoryItem{
-			Key: render.ObjectKey(namespaceKind, "", s.namespace), Version: namespaceKind.Version, Kind: namespaceKind.Kind, Name: s.namespace,
-		},
-		ref:  kube.Ref{Resource: r, Name: s.namespace},
-		wave: render.WaveFoundation,
-	}, nil
 }
 
 // isNamespace reports whether an inventory item is the namespace of that name.

@@ -2,7 +2,6 @@ package render
 
 import (
 	"fmt"
-	"io/fs"
 	"maps"
 	"path"
 	"slices"
@@ -66,11 +65,8 @@ func (p *chartParams) readPath(t *vnfm.Target, value any, ps *vnfm.Problems) {
 		badParam(ps, paramChart, "must be the path of a chart in the package", "")
 		return
 	}
-	switch clean := path.Clean(file); {
-	case strings.Contains(file, "://"):
-		badParam(ps, paramChart, "names a URL", fmt.Sprintf("put the chart behind %q into the package", file))
-	case !fs.ValidPath(clean):
-		badParam(ps, paramChart, "names a path outside of the package", fmt.Sprintf("%q must be relative to the root of the package", file))
+	switch clean, ok := packagePath(paramChart, "chart", file, ps); {
+	case !ok:
 	case !helm.IsChart(t.Package.Content, clean):
 		badParam(ps, paramChart, "names no chart of the package", fmt.Sprintf("%q is neither a .tgz file nor a directory with Chart.yaml; %s", file, chartsOf(t.Package)))
 	default:
@@ -137,8 +133,7 @@ func (p *chartParams) readValueNames(t *vnfm.Target, value any, ps *vnfm.Problem
 	}
 	p.replicas = make(map[string]string, len(entries))
 	for _, id := range slices.Sorted(maps.Keys(entries)) {
-		if t.Flavour.VDU(id) == nil {
-			badParam(ps, paramValueNames, fmt.Sprintf("names a VDU %q that deployment flavour %q does not have", id, t.Flavour.ID), "its VDUs are "+vduIDs(t.Flavour))
+		if !hasVDU(t, paramValueNames, id, ps) {
 			continue
 		}
 		fields, _ := entries[id].(map[string]any)

@@ -145,11 +145,8 @@ func readFiles(t *vnfm.Target, value any, ps *vnfm.Problems) []string {
 	}
 	var out []string
 	for _, file := range list {
-		switch clean := path.Clean(file); {
-		case strings.Contains(file, "://"):
-			badParam(ps, paramFiles, "names a URL", fmt.Sprintf("put the file behind %q into the package", file))
-		case !fs.ValidPath(clean):
-			badParam(ps, paramFiles, "names a path outside of the package", fmt.Sprintf("%q must be relative to the root of the package", file))
+		switch clean, ok := packagePath(paramFiles, "file", file, ps); {
+		case !ok:
 		case slices.Contains(out, clean):
 			badParam(ps, paramFiles, "names a file twice", fmt.Sprintf("%q", file))
 		case !isFile(t.Package.Content, clean):
@@ -159,6 +156,32 @@ func readFiles(t *vnfm.Target, value any, ps *vnfm.Problems) []string {
 		}
 	}
 	return out
+}
+
+// packagePath checks and cleans a path in the package; what names the thing at the path.
+func packagePath(param, what, file string, ps *vnfm.Problems) (clean string, ok bool) {
+	switch clean = path.Clean(file); {
+	case strings.Contains(file, "://"):
+		badParam(ps, param, "names a URL", fmt.Sprintf("put the %s behind %q into the package", what, file))
+	case !fs.ValidPath(clean):
+		badParam(ps, param, "names a path outside of the package", fmt.Sprintf("%q must be relative to the root of the package", file))
+	default:
+		return clean, true
+	}
+	return "", false
+}
+
+// hasVDU checks that the flavour has a VDU that a parameter names.
+func hasVDU(t *vnfm.Target, param, id string, ps *vnfm.Problems) bool {
+	if t.Flavour.VDU(id) != nil {
+		return true
+	}
+	ids := make([]string, 0, len(t.Flavour.VDUs))
+	for i := range t.Flavour.VDUs {
+		ids = append(ids, t.Flavour.VDUs[i].ID)
+	}
+	badParam(ps, param, fmt.Sprintf("names a VDU %q that deployment flavour %q does not have", id, t.Flavour.ID), "its VDUs are "+strings.Join(ids, ", "))
+	return false
 }
 
 func isFile(fsys fs.FS, file string) bool {
@@ -215,8 +238,7 @@ func readMapping(t *vnfm.Target, value any, ps *vnfm.Problems) map[string]transl
 	}
 	out := make(map[string]translate.WorkloadRef, len(entries))
 	for _, id := range slices.Sorted(maps.Keys(entries)) {
-		if t.Flavour.VDU(id) == nil {
-			badParam(ps, translate.ParamVDUMapping, fmt.Sprintf("names a VDU %q that deployment flavour %q does not have", id, t.Flavour.ID), "its VDUs are "+vduIDs(t.Flavour))
+		if !hasVDU(t, translate.ParamVDUMapping, id, ps) {
 			continue
 		}
 		fields, ok := entries[id].(map[string]any)
@@ -246,15 +268,6 @@ func readMapping(t *vnfm.Target, value any, ps *vnfm.Problems) map[string]transl
 		}
 	}
 	return out
-}
-
-// vduIDs lists the VDUs of a flavour, for problems.
-func vduIDs(f *vnfm.Flavour) string {
-	ids := make([]string, 0, len(f.VDUs))
-	for i := range f.VDUs {
-		ids = append(ids, f.VDUs[i].ID)
-	}
-	return strings.Join(ids, ", ")
 }
 
 // InstanceNamespace returns the namespace for objects that name none.
