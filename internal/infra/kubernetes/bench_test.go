@@ -50,15 +50,15 @@ func BenchmarkDrift(b *testing.B) {
 				b.Fatal(ps)
 			}
 			s := &session{target: target, rendering: r, namespace: "core"}
-			placements := make([]*targetObject, 0, n)
+			targets := make([]*targetObject, 0, n)
 			for _, o := range r.Objects {
 				p := &targetObject{object: o, ref: kube.Ref{Namespace: "core", Name: o.Name}, item: vnfm.InventoryItem{Key: o.Key}}
 				p.live = &live{ObjectMeta: metav1.ObjectMeta{ManagedFields: []metav1.ManagedFieldsEntry{ownedWhole(b, applyBody(o, target, "core", nil))}}}
-				placements = append(placements, p)
+				targets = append(targets, p)
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				for _, p := range placements {
+				for _, p := range targets {
 					lost, err := s.lostFields(p)
 					if err != nil {
 						b.Fatal(err)

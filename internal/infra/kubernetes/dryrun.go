@@ -32,16 +32,16 @@ func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnf
 	defer cancel()
 	lacking := s.missingRights(ctx, keys)
 	objects := s.dryRunnable(keys)
-	trial := &dryRun{session: s, stop: cancel, findings: make([]finding, len(objects))}
+	run := &dryRun{session: s, stop: cancel, findings: make([]finding, len(objects))}
 	// The end of the time is a finding, not an error.
 	_ = s.each(ctx, len(objects), true, func(ctx context.Context, i int) error {
-		trial.tryObject(ctx, i, objects[i])
+		run.tryObject(ctx, i, objects[i])
 		return nil
 	})
-	if ctx.Err() != nil && trial.incomplete == "" {
-		trial.incomplete = fmt.Sprintf("the time of %s was over", dryRunLimit)
+	if ctx.Err() != nil && run.incomplete == "" {
+		run.incomplete = fmt.Sprintf("the time of %s was over", dryRunLimit)
 	}
-	problems := trial.problems(objects)
+	problems := run.problems(objects)
 	if lacking != nil {
 		problems = append(problems, *lacking)
 	}

@@ -186,8 +186,8 @@ func TestLabErrors(t *testing.T) {
 	}
 }
 
-// TestLabWritten has an object become ready by what is done once everything is written.
-func TestLabWritten(t *testing.T) {
+// TestLabAfterWrite has an object become ready by what is done once everything is written.
+func TestLabAfterWrite(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, map[string]string{"gate.yaml": `
 apiVersion: v1

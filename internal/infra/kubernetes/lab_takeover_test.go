@@ -60,9 +60,9 @@ spec: { scaleTargetRef: { apiVersion: apps/v1, kind: Deployment, name: amf }, mi
 	}
 }
 
-// TestLabStraysOfHelm removes what Helm's command has made of the release, and nothing
+// TestLabUnrecordedOfHelm removes what Helm's command has made of the release, and nothing
 // that only says so.
-func TestLabStraysOfHelm(t *testing.T) {
+func TestLabUnrecordedOfHelm(t *testing.T) {
 	t.Parallel()
 	l := newChartLab(t, map[string]string{"templates/a.yaml": someConfig}, nil)
 	l.apply()

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestConfirm(t *testing.T) {
+func TestDifferences(t *testing.T) {
 	spec := func(v any) map[string]any { return map[string]any{"spec": v} }
 	m := func(pairs ...any) map[string]any {
 		out := map[string]any{}
@@ -85,7 +85,7 @@ func TestLocate(t *testing.T) {
 	}
 }
 
-func TestDriftText(t *testing.T) {
+func TestDescribe(t *testing.T) {
 	if got, want := Describe([]string{"b", "a", "b"}), "drifted: a, b"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

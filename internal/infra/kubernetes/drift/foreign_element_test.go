@@ -29,7 +29,7 @@ func owning(list string, elements map[string][]string) string {
 	return `{"f:spec":{"f:` + list + `":{` + text + `}}}`
 }
 
-func TestFindIntruders(t *testing.T) {
+func TestFindForeign(t *testing.T) {
 	const tcp80, tcp81, tcp90 = `{\"port\":80,\"protocol\":\"TCP\"}`, `{\"port\":81,\"protocol\":\"TCP\"}`, `{\"port\":90,\"protocol\":\"TCP\"}`
 	named := func(name string) string { return `{\"name\":\"` + name + `\"}` }
 	type elements = map[string][]string
@@ -55,7 +55,7 @@ func TestFindIntruders(t *testing.T) {
 			"ports", "[{name: http, port: 80}]", "[{name: more, port: 90, protocol: TCP}, {name: http, port: 81, protocol: TCP}]",
 			nil, elements{tcp81: {"name", "port", "protocol"}, tcp90: {"name", "port", "protocol"}}, []string{"spec.ports[port=81,protocol=TCP]"},
 		},
-		"one that was removed has no intruder": {
+		"one that was removed has no foreign element": {
 			"ports", "[{name: http, port: 80}, {name: https, port: 443}]", "[{name: more, port: 90, protocol: TCP}, {name: https, port: 443, protocol: TCP}]",
 			elements{`{\"port\":443,\"protocol\":\"TCP\"}`: {"name", "port"}}, elements{tcp90: {"name", "port", "protocol"}}, nil,
 		},
@@ -114,7 +114,7 @@ func TestFindIntruders(t *testing.T) {
 				}
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("intruders (-want +got):\n%s", diff)
+				t.Errorf("foreign elements (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -10,9 +10,9 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// TestDecodedOnce reads a text twice and changes what the first time gave: the second
+// TestManifestCache reads a text twice and changes what the first time gave: the second
 // is what is written. What cannot be read says so each time.
-func TestDecodedOnce(t *testing.T) {
+func TestManifestCache(t *testing.T) {
 	var d manifestCache
 	read := func(text string) ([]manifest, vnfm.Problems) {
 		var ps vnfm.Problems

@@ -10,9 +10,9 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// TestLabTurn changes an object only in its turn, when all else of its wave is written,
+// TestLabDeferred changes an object only in its turn, when all else of its wave is written,
 // and not at all when the turn does not come. What does not exist yet is made at once.
-func TestLabTurn(t *testing.T) {
+func TestLabDeferred(t *testing.T) {
 	t.Parallel()
 	files := func(value string) map[string]string {
 		out := map[string]string{}
