@@ -41,9 +41,9 @@ func (r *removal) removable(ctx context.Context, batch []*targetObject) ([]*targ
 			continue
 		}
 		if keep {
-			s.progress(ctx, "%s stays as it is wanted", p)
+			s.progress(ctx, "%s is kept as specified", p)
 		} else {
-			s.progress(ctx, "%s stays: %s", p, inUse)
+			s.progress(ctx, "%s is kept: %s", p, inUse)
 			if r.onKept != nil {
 				r.onKept(p.String(), inUse)
 			}
@@ -81,7 +81,7 @@ func (r *removal) inUse(ctx context.Context, p *targetObject) (keep bool, inUse 
 			return false, "", err
 		}
 		// Objects that cannot be listed may exist.
-		return false, "somebody else's objects may be there that cannot be seen: " + text, nil
+		return false, "foreign objects that cannot be listed may exist: " + text, nil
 	}
 	if len(users) == 0 {
 		return false, "", nil

@@ -33,7 +33,7 @@ func (s *session) takeOverElements(ctx context.Context, p *targetObject) error {
 		}
 		obj, err := s.client.Get(ctx, p.ref)
 		if apierrors.IsNotFound(err) {
-			return nil // The apply makes it anew.
+			return nil // The apply creates it again.
 		}
 		if err != nil {
 			return err

@@ -147,7 +147,7 @@ func (s *session) replaceable(p *targetObject) bool {
 
 // replace deletes an object that cannot be changed and creates it again.
 func (s *session) replace(ctx context.Context, p *targetObject, body map[string]any, o kube.ApplyOptions) (*unstructured.Unstructured, error) {
-	s.progress(ctx, "replacing %s, which Kubernetes does not let be changed", p)
+	s.progress(ctx, "replacing %s, which has an immutable field that changes", p)
 	if err := s.client.Delete(ctx, p.ref, kube.DeleteOptions{UID: p.live.UID, Propagation: metav1.DeletePropagationForeground}); err != nil {
 		return nil, err
 	}
@@ -189,5 +189,5 @@ func (s *session) explainWrite(p *targetObject, err error) error {
 
 // immutableAdvice is the advice for an object with an immutable field.
 func immutableAdvice(key string) string {
-	return fmt.Sprintf("Kubernetes does not let this field be changed: give the object another name, or name it in replace_objects (%q) so that it is deleted and made anew", key)
+	return fmt.Sprintf("Kubernetes does not allow a change of this field: give the object another name, or name it in replace_objects (%q) so that it is deleted and created again", key)
 }

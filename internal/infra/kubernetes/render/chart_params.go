@@ -113,7 +113,7 @@ func readValues(attribute string, value any, ps *vnfm.Problems) map[string]any {
 	}
 	entries, ok := value.(map[string]any)
 	if !ok {
-		refuse("must map values of the chart, or their paths, to what they shall be", "")
+		refuse("must map values of the chart, or their paths, to the wanted values", "")
 		return nil
 	}
 	values, err := helm.Values(entries)

@@ -177,7 +177,7 @@ func TestChartProblems(t *testing.T) {
 		"path URL":      {params: map[string]any{"helm_chart_path": "https://x/a.tgz"}, want: `additional parameter "helm_chart_path" names a URL: put the chart behind "https://x/a.tgz" into the package`},
 		"path outside":  {params: map[string]any{"helm_chart_path": "../core"}, want: `additional parameter "helm_chart_path" names a path outside of the package: "../core" must be relative to the root of the package`},
 		"both forms":    {params: map[string]any{"helm_chart_path": "Files/core", "lcm-kubernetes-def-files": []any{"Files/core/Chart.yaml"}}, want: `additional parameter "helm_chart_path" contradicts lcm-kubernetes-def-files: an instance consists of manifests or of a chart`},
-		"values type":   {params: map[string]any{"helm_parameters": "a=b"}, want: `additional parameter "helm_parameters" must map values of the chart, or their paths, to what they shall be`},
+		"values type":   {params: map[string]any{"helm_parameters": "a=b"}, want: `additional parameter "helm_parameters" must map values of the chart, or their paths, to the wanted values`},
 		"values path":   {params: map[string]any{"helm_parameters": map[string]any{"a.b=c": 1}}, want: `additional parameter "helm_parameters" has a key that cannot be used: "a.b=c" is not a path of values such as a.b[0].c`},
 		"value names":   {params: map[string]any{"helm_value_names": []any{}}, want: `additional parameter "helm_value_names" must map VDU ids to { replica }`},
 		"value VDU":     {params: map[string]any{"helm_value_names": map[string]any{"smf": map[string]any{"replica": "a"}}}, want: `additional parameter "helm_value_names" names a VDU "smf" that deployment flavour "simple" does not have: its VDUs are amf`},

@@ -33,7 +33,7 @@ type Rendering struct {
 func Render(b *budget.Budget, t *vnfm.Target) (*Rendering, vnfm.Problems) {
 	var ps vnfm.Problems
 	if t.Package.Content == nil {
-		ps.Errorf("", 0, 0, "the content of package %q is not at hand", t.Package.ID)
+		ps.Errorf("", 0, 0, "the content of package %q is not available", t.Package.ID)
 		return nil, ps
 	}
 	p := readParams(t, &ps)

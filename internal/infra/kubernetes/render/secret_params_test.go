@@ -46,7 +46,7 @@ func TestSecretParamProblems(t *testing.T) {
 		"path": {secretChart(values("a", 1), values("a..b", "hunter2")),
 			[]string{`additional_params_wo[helm_parameters]: additional parameter "helm_parameters" has a key that cannot be used: "a..b" is not a path of values such as a.b[0].c`}},
 		"no map": {secretChart(values("a", 1), map[string]any{"helm_parameters": "hunter2"}),
-			[]string{`additional_params_wo[helm_parameters]: additional parameter "helm_parameters" must map values of the chart, or their paths, to what they shall be`}},
+			[]string{`additional_params_wo[helm_parameters]: additional parameter "helm_parameters" must map values of the chart, or their paths, to the wanted values`}},
 		"all at once": {secretChart(map[string]any{"foo": 1}, map[string]any{"namespace": "hunter2", "helm_chart_path": "hunter2", "bar": "hunter2", "nfv": "hunter2"}), []string{
 			`additional_params[foo]: additional parameter "foo" is not known: the Kubernetes driver knows helm_api_versions, helm_chart_path, helm_kube_version, helm_parameters, helm_release_name, helm_test, helm_value_names, lcm-kubernetes-def-files, namespace, vdu_mapping`,
 			`additional_params_wo[bar]: additional parameter "bar" is not known: the Kubernetes driver knows helm_api_versions, helm_chart_path, helm_kube_version, helm_parameters, helm_release_name, helm_test, helm_value_names, lcm-kubernetes-def-files, namespace, vdu_mapping`,

@@ -60,7 +60,7 @@ func (tr *translation) container(v *vnfm.VDU, ref WorkloadRef, c *vnfm.Container
 		tr.problem(c.Place, fmt.Sprintf("the container %q has no image", c.ID),
 			"give it an artifact of type tosca.artifacts.nfv.SwImage whose file is the reference of an image, or whose properties have its name and version")
 	case !reference.MatchString(c.Image):
-		tr.problem(c.Place, fmt.Sprintf("the image %q of the container %q is no reference to an image", c.Image, c.ID),
+		tr.problem(c.Place, fmt.Sprintf("the image %q of the container %q is not a reference of an image", c.Image, c.ID),
 			"a reference looks like registry.example.com/core/amf:1.0.0")
 	}
 	out := map[string]any{"name": name, "image": c.Image}

@@ -38,7 +38,7 @@ var badTranslations = []struct {
 	{
 		name: "an image in the package that has no name",
 		vnfd: osContainerImage(`../Images/web.tar, properties: { name: Web Server }`),
-		want: `v.yaml:11:5: the image "Web Server" of the container "nginx" is no reference to an image: a reference looks like registry.example.com/core/amf:1.0.0`,
+		want: `v.yaml:11:5: the image "Web Server" of the container "nginx" is not a reference of an image: a reference looks like registry.example.com/core/amf:1.0.0`,
 	},
 	{
 		name: "CPUs that are no number",
