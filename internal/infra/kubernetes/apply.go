@@ -145,14 +145,14 @@ func (s *session) applyAndPrune(ctx context.Context, plan *applyPlan) error {
 			return err
 		}
 	}
-	if err := call(ctx, s.target.Hooks.BeforePrune); err != nil {
+	if err := callHook(ctx, s.target.Hooks.BeforePrune); err != nil {
 		return err
 	}
 	return s.prune(ctx, plan.obsolete)
 }
 
-// call calls one of the hooks of the apply, if it is set.
-func call(ctx context.Context, hook func(context.Context) error) error {
+// callHook calls one of the hooks of the apply, if it is set.
+func callHook(ctx context.Context, hook func(context.Context) error) error {
 	if hook == nil {
 		return nil
 	}
@@ -185,7 +185,7 @@ func (s *session) applyWaves(ctx context.Context, plan *applyPlan) error {
 		}
 	}
 	counter.done(ctx)
-	if err := call(ctx, s.target.Hooks.AfterWrite); err != nil {
+	if err := callHook(ctx, s.target.Hooks.AfterWrite); err != nil {
 		return err
 	}
 	return s.awaitReady(ctx, plan.target, render.Waves)
@@ -196,7 +196,7 @@ func (s *session) afterFoundation(ctx context.Context) error {
 	if err := s.applyDigestKey(ctx); err != nil {
 		return err
 	}
-	return call(ctx, s.target.Hooks.AfterNamespaces)
+	return callHook(ctx, s.target.Hooks.AfterNamespaces)
 }
 
 // prepareWave does what the objects of a wave need first.
@@ -219,7 +219,7 @@ func (s *session) writeWave(ctx context.Context, plan *applyPlan, batch []*targe
 	now, later := s.splitDeferred(batch)
 	err := s.writeObjects(ctx, now, done)
 	if err == nil && len(later) > 0 {
-		if err = call(ctx, s.target.Hooks.BeforeDeferred); err == nil {
+		if err = callHook(ctx, s.target.Hooks.BeforeDeferred); err == nil {
 			err = s.writeObjects(ctx, later, done)
 		}
 	}

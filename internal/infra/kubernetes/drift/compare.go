@@ -119,7 +119,7 @@ func (c *comparison) compare(path FieldPath, want, live any, present bool) {
 		c.compareList(path, w, l)
 	default:
 		if !present || live == nil {
-			if !isZero(want) {
+			if !isZeroValue(want) {
 				c.differs(path)
 			}
 			return
@@ -205,8 +205,8 @@ func isKey(items []any, name string) bool {
 	return len(items) > 0
 }
 
-// isZero reports whether a value is what an absent field means.
-func isZero(v any) bool {
+// isZeroValue reports whether a value is what an absent field means.
+func isZeroValue(v any) bool {
 	switch x := v.(type) {
 	case nil:
 		return true

@@ -40,7 +40,7 @@ func SplitLists(missing []Unowned, entries []metav1.ManagedFieldsEntry) ([]Unown
 	}
 	out := make([]Unowned, 0, len(missing))
 	for _, u := range missing {
-		elements := listElements(below(all, u.Path))
+		elements := listElements(setBelow(all, u.Path))
 		if !isList(u) || !slices.ContainsFunc(elements, func(pe fieldpath.PathElement) bool { return pe.Key != nil }) {
 			out = append(out, u)
 			continue
@@ -130,7 +130,7 @@ func FindForeign(missing []Unowned, entries []metav1.ManagedFieldsEntry, content
 		}
 		var others []*element
 		for _, manager := range slices.Sorted(maps.Keys(foreign)) {
-			others = append(others, foreignElements(items, below(foreign[manager], g.path), below(own, g.path), manager, others)...)
+			others = append(others, foreignElements(items, setBelow(foreign[manager], g.path), setBelow(own, g.path), manager, others)...)
 		}
 		for _, m := range matchElements(g, others, len(items) == 1) {
 			at := g.path.with(stepOf(m.element.element))
@@ -152,8 +152,8 @@ func isOwnManager(name string) bool {
 	return name == kube.FieldManager || name == kube.ScaleFieldManager || name == kube.RestartFieldManager
 }
 
-// below is the part of a set below a path.
-func below(set *fieldpath.Set, path FieldPath) *fieldpath.Set {
+// setBelow is the part of a set below a path.
+func setBelow(set *fieldpath.Set, path FieldPath) *fieldpath.Set {
 	for _, pe := range path.elements() {
 		set = set.WithPrefix(pe)
 	}

@@ -29,10 +29,10 @@ func (tr *translation) affinity(v *vnfm.VDU) map[string]any {
 	together, apart := tr.podTerms(v)
 	out := map[string]any{}
 	if len(together) > 0 {
-		out["podAffinity"] = map[string]any{required: together}
+		out["podAffinity"] = map[string]any{requiredTerm: together}
 	}
 	if len(apart) > 0 {
-		out["podAntiAffinity"] = map[string]any{required: apart}
+		out["podAntiAffinity"] = map[string]any{requiredTerm: apart}
 	}
 	if nodes := tr.nodeAffinity(v); len(nodes) > 0 {
 		out["nodeAffinity"] = nodes
@@ -41,8 +41,8 @@ func (tr *translation) affinity(v *vnfm.VDU) map[string]any {
 }
 
 const (
-	required  = "requiredDuringSchedulingIgnoredDuringExecution"
-	preferred = "preferredDuringSchedulingIgnoredDuringExecution"
+	requiredTerm  = "requiredDuringSchedulingIgnoredDuringExecution"
+	preferredTerm = "preferredDuringSchedulingIgnoredDuringExecution"
 )
 
 // podTerms makes a term of each rule about the VDU. A rule about a VDU is one among its own
@@ -51,7 +51,7 @@ func (tr *translation) podTerms(v *vnfm.VDU) (together, apart []any) {
 	for i := range tr.target.Flavour.AffinityRules {
 		rule := &tr.target.Flavour.AffinityRules[i]
 		for _, target := range rule.Targets {
-			names := tr.partners(rule, target, v)
+			names := tr.affinityWorkloads(rule, target, v)
 			if len(names) == 0 {
 				continue
 			}
@@ -70,7 +70,7 @@ func (tr *translation) podTerms(v *vnfm.VDU) (together, apart []any) {
 			term := map[string]any{
 				"topologyKey": key,
 				"labelSelector": map[string]any{"matchExpressions": []any{
-					map[string]any{"key": labelName, "operator": "In", "values": list(names)},
+					map[string]any{"key": labelName, "operator": "In", "values": jsonList(names)},
 				}},
 			}
 			if rule.Anti {
@@ -83,9 +83,9 @@ func (tr *translation) podTerms(v *vnfm.VDU) (together, apart []any) {
 	return together, apart
 }
 
-// partners are the workloads that a VDU is placed beside or away from. In an affinity the
+// affinityWorkloads are the workloads that a VDU is placed beside or away from. In an affinity the
 // VDU is its own partner: otherwise the very first pod would wait for ever for another one.
-func (tr *translation) partners(rule *vnfm.AffinityRule, target string, v *vnfm.VDU) []string {
+func (tr *translation) affinityWorkloads(rule *vnfm.AffinityRule, target string, v *vnfm.VDU) []string {
 	members, group := rule.Groups[target]
 	if !group {
 		members = []string{target}
@@ -107,8 +107,8 @@ func (tr *translation) partners(rule *vnfm.AffinityRule, target string, v *vnfm.
 	return names
 }
 
-// keepsApart reports whether the VNFCs of a VDU must not share a node or a zone.
-func (tr *translation) keepsApart(v *vnfm.VDU) bool {
+// hasAntiAffinity reports whether the VNFCs of a VDU must not share a node or a zone.
+func (tr *translation) hasAntiAffinity(v *vnfm.VDU) bool {
 	return slices.ContainsFunc(tr.target.Flavour.AffinityRules, func(r vnfm.AffinityRule) bool {
 		return r.Anti && topologies[r.Scope] != "" && slices.Contains(r.Targets, v.ID)
 	})
@@ -132,10 +132,10 @@ func (tr *translation) nodeAffinity(v *vnfm.VDU) map[string]any {
 	}
 	out := map[string]any{}
 	if len(must) > 0 {
-		out[required] = map[string]any{"nodeSelectorTerms": []any{map[string]any{"matchExpressions": must}}}
+		out[requiredTerm] = map[string]any{"nodeSelectorTerms": []any{map[string]any{"matchExpressions": must}}}
 	}
 	if len(should) > 0 {
-		out[preferred] = should
+		out[preferredTerm] = should
 	}
 	return out
 }

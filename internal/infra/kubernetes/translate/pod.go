@@ -31,7 +31,7 @@ func (tr *translation) podSpec(v *vnfm.VDU, ref WorkloadRef) map[string]any {
 		containers = append(containers, tr.container(v, ref, &w.Containers[i]))
 	}
 	spec["containers"] = containers
-	tr.checkExclusive(v)
+	tr.checkExclusiveCPUs(v)
 	if volumes := append(tr.storageVolumes(v), hugePageVolumes(w)...); len(volumes) > 0 {
 		spec["volumes"] = volumes
 	}
@@ -49,8 +49,8 @@ func (tr *translation) podSpec(v *vnfm.VDU, ref WorkloadRef) map[string]any {
 	return spec
 }
 
-// reference matches references of images: host, path, tag, digest.
-var reference = regexp.MustCompile(`^([a-zA-Z0-9.-]+(:[0-9]+)?/)?[a-z0-9]+([._/-]+[a-z0-9]+)*(:[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,127})?(@sha256:[0-9a-f]{64})?$`)
+// imageReference matches references of images: host, path, tag, digest.
+var imageReference = regexp.MustCompile(`^([a-zA-Z0-9.-]+(:[0-9]+)?/)?[a-z0-9]+([._/-]+[a-z0-9]+)*(:[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,127})?(@sha256:[0-9a-f]{64})?$`)
 
 func (tr *translation) container(v *vnfm.VDU, ref WorkloadRef, c *vnfm.Container) map[string]any {
 	name := containerName(c)
@@ -59,16 +59,16 @@ func (tr *translation) container(v *vnfm.VDU, ref WorkloadRef, c *vnfm.Container
 	case c.Image == "":
 		tr.problem(c.Place, fmt.Sprintf("the container %q has no image", c.ID),
 			"give it an artifact of type tosca.artifacts.nfv.SwImage whose file is the reference of an image, or whose properties have its name and version")
-	case !reference.MatchString(c.Image):
+	case !imageReference.MatchString(c.Image):
 		tr.problem(c.Place, fmt.Sprintf("the image %q of the container %q is not a reference of an image", c.Image, c.ID),
 			"a reference looks like registry.example.com/core/amf:1.0.0")
 	}
 	out := map[string]any{"name": name, "image": c.Image}
 	if len(c.Command) > 0 {
-		out["command"] = list(c.Command)
+		out["command"] = jsonList(c.Command)
 	}
 	if len(c.Args) > 0 {
-		out["args"] = list(c.Args)
+		out["args"] = jsonList(c.Args)
 	}
 	var ports []any
 	for _, p := range c.Ports {
@@ -97,9 +97,9 @@ func (tr *translation) container(v *vnfm.VDU, ref WorkloadRef, c *vnfm.Container
 // containerName is the name of a container in its pod.
 func containerName(c *vnfm.Container) string {
 	if c.Name != "" {
-		return plainName(c.Name)
+		return kubernetesName(c.Name)
 	}
-	return plainName(c.ID)
+	return kubernetesName(c.ID)
 }
 
 func (tr *translation) checkPortName(at vnfm.Place, name string) {
@@ -108,8 +108,8 @@ func (tr *translation) checkPortName(at vnfm.Place, name string) {
 	}
 }
 
-// list makes a JSON list of strings.
-func list(texts []string) []any {
+// jsonList makes a JSON list of strings.
+func jsonList(texts []string) []any {
 	out := make([]any, len(texts))
 	for i, text := range texts {
 		out[i] = text
@@ -130,7 +130,7 @@ func (tr *translation) configMaps(v *vnfm.VDU, ref WorkloadRef) {
 		for key, text := range c.Config {
 			data[key] = text
 		}
-		tr.emit(c.Place, map[string]any{
+		tr.add(c.Place, map[string]any{
 			"apiVersion": "v1", "kind": "ConfigMap", "metadata": tr.metadata(v, configMapName(ref, containerName(c))), "data": data,
 		})
 	}

@@ -14,7 +14,7 @@ import (
 
 // resources makes the requests and limits of a container.
 func (tr *translation) resources(c *vnfm.Container) map[string]any {
-	res := exclusive(c.Resources)
+	res := withExclusiveCPUs(c.Resources)
 	requests, limits := map[string]any{}, map[string]any{}
 	set := func(name string, quantity func(int64) string, request, limit int64) {
 		if request > 0 {
@@ -24,15 +24,15 @@ func (tr *translation) resources(c *vnfm.Container) map[string]any {
 			limits[name] = quantity(limit)
 		}
 	}
-	set("cpu", milli, res.CPURequest, res.CPULimit)
-	set("memory", size, res.MemoryRequest, res.MemoryLimit)
-	set("ephemeral-storage", size, res.StorageRequest, res.StorageLimit)
+	set("cpu", formatCPU, res.CPURequest, res.CPULimit)
+	set("memory", formatBytes, res.MemoryRequest, res.MemoryLimit)
+	set("ephemeral-storage", formatBytes, res.StorageRequest, res.StorageLimit)
 	if len(res.HugePages) > 0 && len(requests)+len(limits) == 0 {
 		tr.problem(c.Place, fmt.Sprintf("the container %q has huge pages and neither CPUs nor memory", c.ID),
 			"Kubernetes gives huge pages only to a container that asks for CPUs or memory as well")
 	}
 	for _, pages := range res.HugePages {
-		set("hugepages-"+size(pages.PageSize), size, pages.Size, pages.Size)
+		set("hugepages-"+formatBytes(pages.PageSize), formatBytes, pages.Size, pages.Size)
 	}
 	for _, name := range slices.Sorted(maps.Keys(res.Extended)) {
 		if faults := validation.IsQualifiedName(name); len(faults) > 0 || strings.Contains(strings.Split(name, "/")[0], "kubernetes.io") {
@@ -40,7 +40,7 @@ func (tr *translation) resources(c *vnfm.Container) map[string]any {
 				"the name has the domain of its vendor, for example intel.com/sriov")
 			continue
 		}
-		set(name, amount, res.Extended[name], res.Extended[name])
+		set(name, formatCount, res.Extended[name], res.Extended[name])
 	}
 	out := map[string]any{}
 	if len(requests) > 0 {
@@ -52,9 +52,9 @@ func (tr *translation) resources(c *vnfm.Container) map[string]any {
 	return out
 }
 
-// exclusive completes the resources of a container that wants CPUs of its own: it gets them
-// only when its requests equal its limits.
-func exclusive(res vnfm.Resources) vnfm.Resources {
+// withExclusiveCPUs completes the resources of a container that wants CPUs of its own: it
+// gets them only when its requests equal its limits.
+func withExclusiveCPUs(res vnfm.Resources) vnfm.Resources {
 	if !res.PinnedCPUs && !res.NUMA {
 		return res
 	}
@@ -71,10 +71,10 @@ func exclusive(res vnfm.Resources) vnfm.Resources {
 	return res
 }
 
-// checkExclusive rejects resources that prevent a node from giving a pod CPUs of its own,
+// checkExclusiveCPUs rejects resources that prevent a node from giving a pod CPUs of its own,
 // or memory near them: the CPU and topology managers handle only pods of the class
 // Guaranteed, and only whole CPUs.
-func (tr *translation) checkExclusive(v *vnfm.VDU) {
+func (tr *translation) checkExclusiveCPUs(v *vnfm.VDU) {
 	wanted := ""
 	for i := range v.Workload.Containers {
 		c := &v.Workload.Containers[i]
@@ -87,7 +87,7 @@ func (tr *translation) checkExclusive(v *vnfm.VDU) {
 	}
 	for i := range v.Workload.Containers {
 		c := &v.Workload.Containers[i]
-		res := exclusive(c.Resources)
+		res := withExclusiveCPUs(c.Resources)
 		own := c.Resources.PinnedCPUs || c.Resources.NUMA
 		switch {
 		case res.CPURequest == 0 || res.CPURequest != res.CPULimit:
@@ -97,25 +97,25 @@ func (tr *translation) checkExclusive(v *vnfm.VDU) {
 			tr.problem(c.Place, fmt.Sprintf("the container %q keeps %q from having CPUs of its own", c.ID, wanted),
 				"every container of the VDU has to request as much memory as it may use")
 		case own && res.CPURequest%1000 != 0:
-			tr.problem(c.Place, fmt.Sprintf("the container %q wants CPUs of its own and asks for %s", c.ID, milli(res.CPURequest)),
+			tr.problem(c.Place, fmt.Sprintf("the container %q wants CPUs of its own and asks for %s", c.ID, formatCPU(res.CPURequest)),
 				"only whole CPUs can be had alone")
 		}
 	}
 }
 
-// milli renders thousandths of a CPU.
-func milli(n int64) string { return resource.NewMilliQuantity(n, resource.DecimalSI).String() }
+// formatCPU writes thousandths of a CPU as a quantity.
+func formatCPU(n int64) string { return resource.NewMilliQuantity(n, resource.DecimalSI).String() }
 
-// size renders bytes in the units that give the shorter number.
-func size(n int64) string {
-	binary, decimal := resource.NewQuantity(n, resource.BinarySI).String(), amount(n)
+// formatBytes writes bytes in the units that give the shorter quantity.
+func formatBytes(n int64) string {
+	binary, decimal := resource.NewQuantity(n, resource.BinarySI).String(), formatCount(n)
 	if len(decimal) < len(binary) {
 		return decimal
 	}
 	return binary
 }
 
-func amount(n int64) string { return resource.NewQuantity(n, resource.DecimalSI).String() }
+func formatCount(n int64) string { return resource.NewQuantity(n, resource.DecimalSI).String() }
 
 // pageSizes are the sizes of huge pages that the containers of a workload use.
 func pageSizes(w *vnfm.Workload) map[int64]bool {

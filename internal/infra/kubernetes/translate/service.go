@@ -7,8 +7,8 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// headless is the name of the Service that gives the pods of a StatefulSet their DNS names.
-func headless(name string) string { return name + "-headless" }
+// headlessName is the name of the Service that gives the pods of a StatefulSet their DNS names.
+func headlessName(name string) string { return name + "-headless" }
 
 // services makes the Services in front of a VDU.
 func (tr *translation) services(v *vnfm.VDU, ref WorkloadRef) {
@@ -16,19 +16,19 @@ func (tr *translation) services(v *vnfm.VDU, ref WorkloadRef) {
 		s := &v.Workload.Services[i]
 		name := ref.Name
 		if s.Name != "" {
-			name, _ = tr.name(s.Place, "connection point", tr.beside(v, s.Name))
+			name, _ = tr.name(s.Place, "connection point", tr.qualifiedName(v, s.Name))
 		}
 		spec := map[string]any{"selector": selectorOf(ref.Name), "ports": tr.servicePorts(v, s)}
 		if s.Type != "" {
 			spec["type"] = s.Type
 		}
-		tr.emit(s.Place, map[string]any{"apiVersion": "v1", "kind": "Service", "metadata": tr.metadata(v, name), "spec": spec})
+		tr.add(s.Place, map[string]any{"apiVersion": "v1", "kind": "Service", "metadata": tr.metadata(v, name), "spec": spec})
 	}
 	if ref.Kind != "StatefulSet" {
 		return
 	}
-	name, _ := tr.name(v.Place, "VDU", headless(ref.Name))
-	tr.emit(v.Place, map[string]any{
+	name, _ := tr.name(v.Place, "VDU", headlessName(ref.Name))
+	tr.add(v.Place, map[string]any{
 		"apiVersion": "v1", "kind": "Service", "metadata": tr.metadata(v, name),
 		"spec": map[string]any{"clusterIP": "None", "selector": selectorOf(ref.Name)},
 	})
@@ -43,7 +43,7 @@ func (tr *translation) servicePorts(v *vnfm.VDU, s *vnfm.Service) []any {
 		if name == "" {
 			name = fmt.Sprintf("%s-%d", strings.ToLower(p.Protocol), p.Number)
 		}
-		name = plainName(name)
+		name = kubernetesName(name)
 		var target any = int64(p.Number)
 		switch {
 		case p.Target != 0:
@@ -83,7 +83,7 @@ func (tr *translation) autoscaler(v *vnfm.VDU, ref WorkloadRef) {
 				"the target of a scaling policy is a share of the CPUs that all containers of the VDU request")
 		}
 	}
-	tr.emit(a.Place, map[string]any{
+	tr.add(a.Place, map[string]any{
 		"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler", "metadata": tr.metadata(v, ref.Name),
 		"spec": map[string]any{
 			"scaleTargetRef": map[string]any{"apiVersion": workloadAPI[ref.Kind], "kind": ref.Kind, "name": ref.Name},

@@ -40,15 +40,15 @@ func (tr *translation) hasOwnStorage(v *vnfm.VDU) bool {
 // require it.
 func (tr *translation) sharedClaims(v *vnfm.VDU) {
 	for _, s := range tr.storages(v) {
-		if s.PerVNFC || tr.claimed[s.ID] {
+		if s.PerVNFC || tr.hasClaim[s.ID] {
 			continue
 		}
-		tr.claimed[s.ID] = true
+		tr.hasClaim[s.ID] = true
 		meta := map[string]any{"name": tr.claimName(s)}
 		if v.Workload.Namespace != "" {
 			meta["namespace"] = v.Workload.Namespace
 		}
-		tr.emit(s.Place, map[string]any{
+		tr.add(s.Place, map[string]any{
 			"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": meta, "spec": tr.claim(s, "ReadWriteMany"),
 		})
 	}
@@ -86,7 +86,7 @@ func (tr *translation) claim(s *vnfm.Storage, access string) map[string]any {
 	}
 	spec := map[string]any{
 		"accessModes": []any{access},
-		"resources":   map[string]any{"requests": map[string]any{"storage": size(s.SizeBytes)}},
+		"resources":   map[string]any{"requests": map[string]any{"storage": formatBytes(s.SizeBytes)}},
 	}
 	if class := s.Demands[demandClass]; class != "" {
 		spec["storageClassName"] = class
@@ -99,7 +99,7 @@ func (tr *translation) claim(s *vnfm.Storage, access string) map[string]any {
 func (tr *translation) claimName(s *vnfm.Storage) string {
 	vdus := tr.target.Flavour.VDUs
 	first := slices.IndexFunc(vdus, func(v vnfm.VDU) bool { return slices.Contains(v.StorageIDs, s.ID) })
-	name, _ := tr.name(s.Place, "storage", tr.beside(&vdus[first], s.ID))
+	name, _ := tr.name(s.Place, "storage", tr.qualifiedName(&vdus[first], s.ID))
 	return name
 }
 
@@ -114,7 +114,7 @@ func (tr *translation) storageVolumes(v *vnfm.VDU) []any {
 	for _, s := range tr.storages(v) {
 		if !s.PerVNFC {
 			volumes = append(volumes, map[string]any{
-				"name": plainName(s.ID), "persistentVolumeClaim": map[string]any{"claimName": tr.claimName(s)},
+				"name": kubernetesName(s.ID), "persistentVolumeClaim": map[string]any{"claimName": tr.claimName(s)},
 			})
 		}
 	}
@@ -127,12 +127,12 @@ func (tr *translation) storageMounts(v *vnfm.VDU) []any {
 	for _, s := range tr.storages(v) {
 		path := s.Demands[demandMount]
 		if path == "" {
-			path = mountRoot + plainName(s.ID)
+			path = mountRoot + kubernetesName(s.ID)
 		}
 		if !strings.HasPrefix(path, "/") || strings.Contains(path, ":") {
 			tr.problem(s.Place, fmt.Sprintf("the storage %q has the %s %q", s.ID, demandMount, path), "it begins with / and has no colon")
 		}
-		mounts = append(mounts, map[string]any{"name": plainName(s.ID), "mountPath": path})
+		mounts = append(mounts, map[string]any{"name": kubernetesName(s.ID), "mountPath": path})
 	}
 	return mounts
 }
@@ -144,7 +144,7 @@ func hugePageVolumes(w *vnfm.Workload) []any {
 	for _, pages := range slices.Sorted(maps.Keys(sizes)) {
 		medium := "HugePages"
 		if len(sizes) > 1 {
-			medium += "-" + size(pages)
+			medium += "-" + formatBytes(pages)
 		}
 		volumes = append(volumes, map[string]any{"name": hugePageVolume(pages), "emptyDir": map[string]any{"medium": medium}})
 	}
@@ -156,11 +156,11 @@ func hugePageMounts(w *vnfm.Workload, c *vnfm.Container) []any {
 	for _, pages := range c.Resources.HugePages {
 		path := "/dev/hugepages"
 		if len(pageSizes(w)) > 1 {
-			path += "-" + size(pages.PageSize)
+			path += "-" + formatBytes(pages.PageSize)
 		}
 		mounts = append(mounts, map[string]any{"name": hugePageVolume(pages.PageSize), "mountPath": path})
 	}
 	return mounts
 }
 
-func hugePageVolume(pages int64) string { return "hugepages-" + strings.ToLower(size(pages)) }
+func hugePageVolume(pages int64) string { return "hugepages-" + strings.ToLower(formatBytes(pages)) }

@@ -40,8 +40,8 @@ type translation struct {
 	made   []Manifest
 	// refs are the workloads of the VDUs.
 	refs map[string]WorkloadRef
-	// claimed are the shared storages that already have a claim.
-	claimed map[string]bool
+	// hasClaim are the shared storages that already have a claim.
+	hasClaim map[string]bool
 }
 
 // DescribesContainers reports whether the VNFD describes the containers of a VDU.
@@ -53,7 +53,7 @@ func DescribesContainers(f *vnfm.Flavour) bool {
 // each VDU as well. The mapping (vdu_mapping) gives a VDU another name or kind: that way
 // one VNFD can be instantiated twice in a namespace.
 func Manifests(t *vnfm.Target, mapping map[string]WorkloadRef, ps *vnfm.Problems) ([]Manifest, map[string]WorkloadRef) {
-	tr := &translation{target: t, ps: ps, refs: map[string]WorkloadRef{}, claimed: map[string]bool{}}
+	tr := &translation{target: t, ps: ps, refs: map[string]WorkloadRef{}, hasClaim: map[string]bool{}}
 	for i := range t.Flavour.VDUs {
 		v := &t.Flavour.VDUs[i]
 		if v.Workload == nil {
@@ -67,7 +67,7 @@ func Manifests(t *vnfm.Target, mapping map[string]WorkloadRef, ps *vnfm.Problems
 		for _, found := range v.Workload.Problems {
 			tr.report(found)
 		}
-		if ref, ok := tr.ref(v, mapping[v.ID]); ok && !v.Workload.Problems.HasErrors() {
+		if ref, ok := tr.workloadRef(v, mapping[v.ID]); ok && !v.Workload.Problems.HasErrors() {
 			tr.refs[v.ID] = ref
 		}
 	}
@@ -80,9 +80,9 @@ func Manifests(t *vnfm.Target, mapping map[string]WorkloadRef, ps *vnfm.Problems
 	return tr.made, tr.refs
 }
 
-// ref returns the workload of a VDU: what the instance says, else what the VNFD says, else
+// workloadRef returns the workload of a VDU: what the instance says, else what the VNFD says, else
 // a StatefulSet when each VNFC has storage of its own and a Deployment otherwise.
-func (tr *translation) ref(v *vnfm.VDU, mapped WorkloadRef) (WorkloadRef, bool) {
+func (tr *translation) workloadRef(v *vnfm.VDU, mapped WorkloadRef) (WorkloadRef, bool) {
 	ref := WorkloadRef{Kind: v.Workload.Kind, Name: v.Name}
 	switch {
 	case ref.Kind != "":
@@ -120,7 +120,7 @@ func (tr *translation) vdu(v *vnfm.VDU, ref WorkloadRef) {
 	tr.configMaps(v, ref)
 	tr.sharedClaims(v)
 	tr.services(v, ref)
-	tr.emit(v.Place, tr.workload(v, ref, tr.podMetadata(v), tr.podSpec(v, ref)))
+	tr.add(v.Place, tr.workload(v, ref, tr.podMetadata(v), tr.podSpec(v, ref)))
 	tr.autoscaler(v, ref)
 }
 
@@ -140,12 +140,12 @@ func (tr *translation) workload(v *vnfm.VDU, ref WorkloadRef, podMeta, podSpec m
 	}
 	switch ref.Kind {
 	case "StatefulSet":
-		spec["serviceName"] = headless(ref.Name)
+		spec["serviceName"] = headlessName(ref.Name)
 		if claims := tr.claimTemplates(v); len(claims) > 0 {
 			spec["volumeClaimTemplates"] = claims
 		}
 	case "Deployment":
-		if tr.keepsApart(v) {
+		if tr.hasAntiAffinity(v) {
 			// An additional pod may find no node.
 			spec["strategy"] = map[string]any{
 				"type": "RollingUpdate", "rollingUpdate": map[string]any{"maxSurge": int64(0), "maxUnavailable": int64(1)},
@@ -187,7 +187,7 @@ func (tr *translation) checkLabel(at vnfm.Place, what, key, value string) {
 
 // name makes the name of an object from a name in the VNFD.
 func (tr *translation) name(at vnfm.Place, what, written string) (string, bool) {
-	name := plainName(written)
+	name := kubernetesName(written)
 	if faults := validation.IsDNS1035Label(name); len(faults) > 0 {
 		tr.problem(at, fmt.Sprintf("the %s %q cannot give a Kubernetes object its name", what, written), strings.Join(faults, "; "))
 		return name, false
@@ -195,18 +195,18 @@ func (tr *translation) name(at vnfm.Place, what, written string) (string, bool) 
 	return name, true
 }
 
-// beside returns the name of an object that belongs to a VDU and has a name of its own in
+// qualifiedName returns the name of an object that belongs to a VDU and has a name of its own in
 // the VNFD. It carries the name that the instance gives the VDU, so that another instance
 // can use the original one.
-func (tr *translation) beside(v *vnfm.VDU, name string) string {
-	if own, ok := tr.refs[v.ID]; ok && own.Name != plainName(v.Name) {
+func (tr *translation) qualifiedName(v *vnfm.VDU, name string) string {
+	if own, ok := tr.refs[v.ID]; ok && own.Name != kubernetesName(v.Name) {
 		return own.Name + "-" + name
 	}
 	return name
 }
 
-// plainName turns a name of the VNFD into one for Kubernetes.
-func plainName(written string) string {
+// kubernetesName turns a name of the VNFD into one for Kubernetes.
+func kubernetesName(written string) string {
 	return strings.ToLower(strings.NewReplacer("_", "-", " ", "-", ".", "-").Replace(written))
 }
 
@@ -222,7 +222,7 @@ func (tr *translation) report(p vnfm.Problem) {
 	}
 }
 
-// emit adds an object with its place in the VNFD.
-func (tr *translation) emit(at vnfm.Place, content map[string]any) {
+// add adds an object with its place in the VNFD.
+func (tr *translation) add(at vnfm.Place, content map[string]any) {
 	tr.made = append(tr.made, Manifest{Place: at, Content: content})
 }
