@@ -3,7 +3,6 @@ package kubernetes
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/release"
@@ -252,16 +251,6 @@ func (s *session) writeObjects(ctx context.Context, batch []*targetObject, done 
 	})
 }
 
-func ofWave(all []*targetObject, wave int) []*targetObject {
-	var out []*targetObject
-	for _, p := range all {
-		if p.wave == wave {
-			out = append(out, p)
-		}
-	}
-	return out
-}
-
 func autoscalers(all []*targetObject) []*targetObject {
 	var out []*targetObject
 	for _, p := range all {
@@ -270,47 +259,4 @@ func autoscalers(all []*targetObject) []*targetObject {
 		}
 	}
 	return out
-}
-
-// save stores the inventory when it has changed. With announce it names everything that
-// exists or may be created, else only what exists.
-func (s *session) save(ctx context.Context, all []*targetObject, announce bool) error {
-	items := make([]vnfm.InventoryItem, 0, len(all))
-	for _, p := range all {
-		if announce || p.item.UID != "" {
-			items = append(items, p.item)
-		}
-	}
-	if slices.Equal(items, s.saved) {
-		return nil
-	}
-	if err := s.recorder.SaveInventory(ctx, items); err != nil {
-		return fmt.Errorf("saving the inventory: %w", err)
-	}
-	s.saved = items
-	return nil
-}
-
-// markAdopted notes that an object existed before the instance took it over, until
-// unmarkAdopted: a termination in between must not delete the object.
-func (s *session) markAdopted(ctx context.Context, p *targetObject) error {
-	if p.live == nil || s.belongs(p) || s.isRetained(p) {
-		return nil
-	}
-	return s.client.PatchMetadata(ctx, p.ref, nil, map[string]*string{annotationRetained: &s.target.Instance.Name})
-}
-
-// unmarkAdopted makes the objects that were taken over the instance's own. Until now a
-// termination would have kept them.
-func (s *session) unmarkAdopted(ctx context.Context, target []*targetObject) error {
-	return s.each(ctx, len(target), false, func(ctx context.Context, i int) error {
-		p := target[i]
-		if p.live == nil {
-			return nil
-		}
-		if _, ok := p.live.Annotations[annotationRetained]; !ok {
-			return nil
-		}
-		return s.client.PatchMetadata(ctx, p.ref, nil, map[string]*string{annotationRetained: nil})
-	})
 }

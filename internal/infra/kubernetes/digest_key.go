@@ -8,13 +8,10 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
-
-var secretKind = schema.GroupVersionKind{Version: "v1", Kind: "Secret"}
 
 // digestKeyField is the field of the Secret that holds the key of an instance's digests.
 const digestKeyField = "digest-key"

@@ -12,11 +12,6 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 )
 
-// isDefinition reports whether an object is a CustomResourceDefinition.
-func isDefinition(p *targetObject) bool {
-	return p.item.Group == "apiextensions.k8s.io" && p.item.Kind == "CustomResourceDefinition"
-}
-
 // livingForeignObjects returns the foreign objects of a definition's kind that are not
 // being deleted: they would be lost with the definition.
 func (s *session) livingForeignObjects(ctx context.Context, p *targetObject) ([]*targetObject, error) {

@@ -65,11 +65,6 @@ func (s *session) unrecordedObjects(ctx context.Context, h *release.History, oth
 	}), nil
 }
 
-// isOfRelease reports whether the annotations of a live object name the chart's release.
-func (s *session) isOfRelease(p *targetObject) bool {
-	return p.live.Annotations[render.AnnotationReleaseName] == s.rendering.Release.ReleaseName() && p.live.Annotations[render.AnnotationReleaseNamespace] == s.namespace
-}
-
 // showsRelease reports whether an object proves that the release exists. An object that its
 // policy keeps may be that of an earlier release.
 func (s *session) showsRelease(p *targetObject) bool {
@@ -98,4 +93,12 @@ func (s *session) releaseHelmFields(ctx context.Context, p *targetObject) error 
 	p.live = liveOf(p, obj, false)
 	p.ready = p.ready && p.live.ready
 	return nil
+}
+
+// history reads which revisions the release of the chart has; nil without a chart.
+func (s *session) history(ctx context.Context) (*release.History, error) {
+	if s.rendering == nil || s.rendering.Release == nil {
+		return nil, nil
+	}
+	return release.ReadHistory(ctx, s.client, s.rendering.Release, s.namespace, s.target.Instance.ID)
 }

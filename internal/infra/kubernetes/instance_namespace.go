@@ -5,13 +5,10 @@ import (
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
-
-var namespaceKind = schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}
 
 // instanceNamespace returns the namespace of the instance when the driver made it or has to
 // make it; nil when it exists already, is an object of the package, or receives no objects.

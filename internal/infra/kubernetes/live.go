@@ -13,51 +13,7 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
-
-// targetObject is an object of the target, of the inventory, or found by its label, with
-// its place on the server.
-type targetObject struct {
-	// object is nil when the target does not have it.
-	object *render.Object
-	// item is the object's entry in the inventory.
-	item vnfm.InventoryItem
-	ref  kube.Ref
-	wave int
-	// live is what the server holds, nil when the object does not exist.
-	live *live
-	// recorded is set when the inventory already had the object.
-	recorded bool
-	// ready is set once the object was seen ready.
-	ready bool
-	// shared is set for a shared object that existed before and is not the instance's: it is
-	// used and never changed.
-	shared bool
-	// unserved is set when a definition of the package brings the kind and the server does
-	// not know it yet: no object of it can exist.
-	unserved bool
-}
-
-func (p *targetObject) String() string { return p.item.Key }
-
-// rule overrides the readiness rule of the kind; nil for none.
-func (p *targetObject) rule() *kube.Rule {
-	if p.object == nil {
-		return nil
-	}
-	return p.object.Rule
-}
-
-// live is the part of an object on the server that the driver uses.
-type live struct {
-	metav1.ObjectMeta
-	// replicas is set when the object has some.
-	replicas *int64
-	ready    bool
-	// content is the whole object when readOptions asked for it.
-	content map[string]any
-}
 
 // resolveKind asks the server about a kind. A CustomResourceDefinition of the package
 // describes a kind that the server does not know yet.
@@ -113,25 +69,6 @@ func (s *session) existingObjects(ctx context.Context, objects []*render.Object)
 	return out, nil
 }
 
-// withoutDuplicates drops the objects that are among others, and the repeated ones.
-func withoutDuplicates(all []*targetObject, others ...*targetObject) []*targetObject {
-	seen := make(map[render.Identity]bool, len(all)+len(others))
-	for _, p := range others {
-		seen[render.IdentityOf(&p.item)] = true
-	}
-	return slices.DeleteFunc(all, func(p *targetObject) bool {
-		id := render.IdentityOf(&p.item)
-		duplicate := seen[id]
-		seen[id] = true
-		return duplicate
-	})
-}
-
-// gvkOf returns the kind of an inventory item.
-func gvkOf(i *vnfm.InventoryItem) schema.GroupVersionKind {
-	return schema.GroupVersionKind{Group: i.Group, Version: i.Version, Kind: i.Kind}
-}
-
 // neededVerbs are what the driver does with every object.
 var neededVerbs = []string{"delete", "list", "patch"}
 
@@ -182,22 +119,6 @@ func missingVerb(r kube.Resource) string {
 		}
 	}
 	return ""
-}
-
-// newTargetObject places a rendered object on the server.
-func (s *session) newTargetObject(o *render.Object, r kube.Resource) *targetObject {
-	namespace := ""
-	if r.Namespaced {
-		namespace = o.NamespaceIn(s.target)
-	}
-	return &targetObject{
-		object: o,
-		ref:    kube.Ref{Resource: r, Namespace: namespace, Name: o.Name},
-		wave:   o.Wave,
-		item: vnfm.InventoryItem{
-			Key: o.Key, Group: o.GVK.Group, Version: o.GVK.Version, Kind: o.GVK.Kind, Namespace: namespace, Name: o.Name,
-		},
-	}
 }
 
 // addInventory adds the objects that only the inventory has, and copies the UIDs of the
@@ -362,10 +283,4 @@ func metaOf(obj *unstructured.Unstructured) metav1.ObjectMeta {
 		DeletionTimestamp: obj.GetDeletionTimestamp(),
 		CreationTimestamp: obj.GetCreationTimestamp(),
 	}
-}
-
-// awaitsReadiness reports whether an object of the target becomes ready only after its
-// creation.
-func awaitsReadiness(p *targetObject) bool {
-	return p.object != nil && (p.object.Rule != nil || !kube.ReadyOnCreation(p.object.GVK.GroupKind()))
 }

@@ -26,69 +26,6 @@ var namespaceUserKinds = []schema.GroupVersionKind{
 	{Group: "networking.k8s.io", Version: "v1", Kind: "Ingress"},
 }
 
-// removable returns the objects of the batch that can be deleted. A namespace or definition
-// that is to be kept, or that others use, loses the label of the instance instead.
-func (r *removal) removable(ctx context.Context, batch []*targetObject) ([]*targetObject, error) {
-	s := r.session
-	var out []*targetObject
-	for _, p := range batch {
-		keep, inUse, err := r.inUse(ctx, p)
-		if err != nil {
-			return nil, err
-		}
-		if !keep && inUse == "" {
-			out = append(out, p)
-			continue
-		}
-		if keep {
-			s.progress(ctx, "%s is kept as specified", p)
-		} else {
-			s.progress(ctx, "%s is kept: %s", p, inUse)
-			if r.onKept != nil {
-				r.onKept(p.String(), inUse)
-			}
-		}
-		if err := s.retain(ctx, p); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
-}
-
-// inUse reports whether an object is to be kept and which objects use it. The description
-// is empty for an object that can be deleted.
-func (r *removal) inUse(ctx context.Context, p *targetObject) (keep bool, inUse string, err error) {
-	var users []*targetObject
-	switch {
-	case p.live.DeletionTimestamp != nil:
-		return false, "", nil
-	case p.item.Group == "" && p.item.Kind == "Namespace":
-		if r.keepNamespace && isDriverMade(p) {
-			return true, "", nil
-		}
-		users, err = r.session.namespaceUsers(ctx, p)
-		inUse = "it holds "
-	case isDefinition(p):
-		if r.keepDefinitions {
-			return true, "", nil
-		}
-		users, err = r.session.livingForeignObjects(ctx, p)
-		inUse = "there are objects of its kind that are not the instance's: "
-	}
-	if err != nil {
-		refusal, text := kube.RefusalOf(err)
-		if refusal != kube.NotAllowed && refusal != kube.RefusedForNow {
-			return false, "", err
-		}
-		// Objects that cannot be listed may exist.
-		return false, "foreign objects that cannot be listed may exist: " + text, nil
-	}
-	if len(users) == 0 {
-		return false, "", nil
-	}
-	return false, inUse + firstNames(users), nil
-}
-
 // isDriverMade reports whether the driver made a namespace, and no package.
 func isDriverMade(p *targetObject) bool { return p.live.Annotations[annotationKey] == "" }
 

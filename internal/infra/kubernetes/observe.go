@@ -109,8 +109,6 @@ func (s *session) readObserved(ctx context.Context, all []*targetObject) error {
 	return nil
 }
 
-func isScaled(p *targetObject) bool { return p.object != nil && p.object.Scaling != nil }
-
 // observedVDU is the present state of a VDU.
 func (s *session) observedVDU(id string, p *targetObject) vnfm.VDUState {
 	state := s.rendering.States[id]

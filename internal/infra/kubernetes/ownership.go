@@ -1,11 +1,15 @@
 package kubernetes
 
 import (
+	"context"
+	"fmt"
 	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/drift"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -80,4 +84,69 @@ func writers(entries []metav1.ManagedFieldsEntry) string {
 		return "of an unknown writer"
 	}
 	return "written by " + strings.Join(names, ", ")
+}
+
+// markAdopted notes that an object existed before the instance took it over, until
+// unmarkAdopted: a termination in between must not delete the object.
+func (s *session) markAdopted(ctx context.Context, p *targetObject) error {
+	if p.live == nil || s.belongs(p) || s.isRetained(p) {
+		return nil
+	}
+	return s.client.PatchMetadata(ctx, p.ref, nil, map[string]*string{annotationRetained: &s.target.Instance.Name})
+}
+
+// unmarkAdopted makes the objects that were taken over the instance's own. Until now a
+// termination would have kept them.
+func (s *session) unmarkAdopted(ctx context.Context, target []*targetObject) error {
+	return s.each(ctx, len(target), false, func(ctx context.Context, i int) error {
+		p := target[i]
+		if p.live == nil {
+			return nil
+		}
+		if _, ok := p.live.Annotations[annotationRetained]; !ok {
+			return nil
+		}
+		return s.client.PatchMetadata(ctx, p.ref, nil, map[string]*string{annotationRetained: nil})
+	})
+}
+
+// isOfRelease reports whether the annotations of a live object name the chart's release.
+func (s *session) isOfRelease(p *targetObject) bool {
+	return p.live.Annotations[render.AnnotationReleaseName] == s.rendering.Release.ReleaseName() && p.live.Annotations[render.AnnotationReleaseNamespace] == s.namespace
+}
+
+// lostFields returns the applied fields that the driver does not own any more, except
+// metadata that still has the applied value.
+func (s *session) lostFields(p *targetObject) ([]drift.Unowned, error) {
+	set, err := drift.Owned(p.live.ManagedFields, kube.FieldManager)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", p, err)
+	}
+	body := applyBody(p.object, s.target, p.ref.Namespace, nil)
+	missing := slices.DeleteFunc(drift.FindUnowned(body, set), func(u drift.Unowned) bool {
+		return s.metadataHolds(p, u)
+	})
+	return drift.SplitLists(missing, p.live.ManagedFields)
+}
+
+// metadataHolds reports whether a label or annotation still has the applied value. The
+// package of the last apply may be an earlier one, and the instance may have been renamed
+// since.
+func (s *session) metadataHolds(p *targetObject, u drift.Unowned) bool {
+	fields := u.Path.Fields()
+	if len(fields) != 3 || fields[0] != "metadata" {
+		return false
+	}
+	var value string
+	var present bool
+	switch fields[1] {
+	case "labels":
+		value, present = p.live.Labels[fields[2]]
+	case "annotations":
+		value, present = p.live.Annotations[fields[2]]
+	}
+	if fields[2] == annotationPackage || fields[2] == annotationInstance {
+		return present
+	}
+	return present && value == u.Value
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -44,20 +43,6 @@ func (s *session) prune(ctx context.Context, old []*targetObject) error {
 	return nil
 }
 
-// firstNames names the first objects of a list.
-func firstNames(all []*targetObject) string {
-	const most = 3
-	var names []string
-	for _, p := range all[:min(most, len(all))] {
-		names = append(names, p.String())
-	}
-	text := strings.Join(names, ", ")
-	if more := len(all) - most; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
-}
-
 // removal removes objects, wave by wave.
 type removal struct {
 	session *session
@@ -78,26 +63,6 @@ type removal struct {
 	// foreground, which waits for their pods.
 	podsForbidden bool
 }
-
-// isWorkload reports whether the pods of an object must be gone before what they use goes.
-func isWorkload(p *targetObject) bool {
-	switch p.item.Group {
-	case "apps":
-		return p.wave == render.WaveWorkload
-	case "batch":
-		return true
-	case "":
-		return p.item.Kind == "ReplicationController"
-	default:
-		return false
-	}
-}
-
-func isClaim(p *targetObject) bool {
-	return p.item.Group == "" && p.item.Kind == "PersistentVolumeClaim"
-}
-
-func isPod(p *targetObject) bool { return p.item.Group == "" && p.item.Kind == "Pod" }
 
 // removeWave removes the objects of one wave and waits until they are gone. It tries all,
 // even after one has failed. Objects that are kept lose their label first.
@@ -241,4 +206,67 @@ func (s *session) retain(ctx context.Context, p *targetObject) error {
 	return s.client.PatchMetadata(ctx, p.ref,
 		map[string]*string{labelInstance: nil},
 		map[string]*string{annotationRetained: &name, annotationInstance: nil, annotationPackage: nil, annotationDigest: nil, annotationKey: nil})
+}
+
+// removable returns the objects of the batch that can be deleted. A namespace or definition
+// that is to be kept, or that others use, loses the label of the instance instead.
+func (r *removal) removable(ctx context.Context, batch []*targetObject) ([]*targetObject, error) {
+	s := r.session
+	var out []*targetObject
+	for _, p := range batch {
+		keep, inUse, err := r.inUse(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		if !keep && inUse == "" {
+			out = append(out, p)
+			continue
+		}
+		if keep {
+			s.progress(ctx, "%s is kept as specified", p)
+		} else {
+			s.progress(ctx, "%s is kept: %s", p, inUse)
+			if r.onKept != nil {
+				r.onKept(p.String(), inUse)
+			}
+		}
+		if err := s.retain(ctx, p); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// inUse reports whether an object is to be kept and which objects use it. The description
+// is empty for an object that can be deleted.
+func (r *removal) inUse(ctx context.Context, p *targetObject) (keep bool, inUse string, err error) {
+	var users []*targetObject
+	switch {
+	case p.live.DeletionTimestamp != nil:
+		return false, "", nil
+	case p.item.Group == "" && p.item.Kind == "Namespace":
+		if r.keepNamespace && isDriverMade(p) {
+			return true, "", nil
+		}
+		users, err = r.session.namespaceUsers(ctx, p)
+		inUse = "it holds "
+	case isDefinition(p):
+		if r.keepDefinitions {
+			return true, "", nil
+		}
+		users, err = r.session.livingForeignObjects(ctx, p)
+		inUse = "there are objects of its kind that are not the instance's: "
+	}
+	if err != nil {
+		refusal, text := kube.RefusalOf(err)
+		if refusal != kube.NotAllowed && refusal != kube.RefusedForNow {
+			return false, "", err
+		}
+		// Objects that cannot be listed may exist.
+		return false, "foreign objects that cannot be listed may exist: " + text, nil
+	}
+	if len(users) == 0 {
+		return false, "", nil
+	}
+	return false, inUse + firstNames(users), nil
 }

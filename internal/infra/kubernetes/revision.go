@@ -67,14 +67,6 @@ func (s *session) asRevision(ctx context.Context, h *release.History, target []*
 	return s.deleteFormerRecords(ctx)
 }
 
-// history reads which revisions the release of the chart has; nil without a chart.
-func (s *session) history(ctx context.Context) (*release.History, error) {
-	if s.rendering == nil || s.rendering.Release == nil {
-		return nil, nil
-	}
-	return release.ReadHistory(ctx, s.client, s.rendering.Release, s.namespace, s.target.Instance.ID)
-}
-
 // checkRevisionVersion rejects a new revision of a chart that does not support the
 // Kubernetes version of the VIM. A deployed revision is still repaired: a cluster may be
 // upgraded beyond the range of its charts.

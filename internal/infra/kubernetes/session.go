@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -215,4 +216,23 @@ func joinErrors(errs []error) error {
 		out = append(out[:maxErrors], fmt.Errorf("and %d more of the same kind", more))
 	}
 	return errors.Join(out...)
+}
+
+// save stores the inventory when it has changed. With announce it names everything that
+// exists or may be created, else only what exists.
+func (s *session) save(ctx context.Context, all []*targetObject, announce bool) error {
+	items := make([]vnfm.InventoryItem, 0, len(all))
+	for _, p := range all {
+		if announce || p.item.UID != "" {
+			items = append(items, p.item)
+		}
+	}
+	if slices.Equal(items, s.saved) {
+		return nil
+	}
+	if err := s.recorder.SaveInventory(ctx, items); err != nil {
+		return fmt.Errorf("saving the inventory: %w", err)
+	}
+	s.saved = items
+	return nil
 }

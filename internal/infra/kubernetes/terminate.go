@@ -10,7 +10,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
@@ -213,23 +212,6 @@ func (s *session) findByLabel(ctx context.Context, expected, scopes []*targetObj
 	return s.addWithoutLabel(ctx, expected, all)
 }
 
-// objectNamed returns the expected object of that name, or makes one. It only reads the
-// map.
-func (s *session) objectNamed(ref kube.Ref, name string, expected map[render.Identity]*targetObject) *targetObject {
-	gvk := ref.Resource.GVK
-	id := render.Identity{Group: gvk.Group, Kind: gvk.Kind, Namespace: ref.Namespace, Name: name}
-	if p, ok := expected[id]; ok {
-		return p
-	}
-	return &targetObject{
-		item: vnfm.InventoryItem{
-			Key: render.ObjectKey(gvk, ref.Namespace, name), Group: gvk.Group, Version: gvk.Version, Kind: gvk.Kind, Namespace: ref.Namespace, Name: name,
-		},
-		ref:  kube.Ref{Resource: ref.Resource, Namespace: ref.Namespace, Name: name},
-		wave: render.WaveOf(gvk.Group, gvk.Kind),
-	}
-}
-
 // addWithoutLabel adds the objects of the inventory that exist and have lost the label.
 // Leases never have an owner that would delete them.
 func (s *session) addWithoutLabel(ctx context.Context, expected, all []*targetObject) ([]*targetObject, error) {
@@ -252,11 +234,6 @@ func (s *session) addWithoutLabel(ctx context.Context, expected, all []*targetOb
 		return p.item.Group == "coordination.k8s.io" && p.item.Kind == "Lease" && p.item.Name == "vnf-"+s.target.Instance.ID
 	}), nil
 }
-
-var (
-	claimKind       = schema.GroupVersionKind{Version: "v1", Kind: "PersistentVolumeClaim"}
-	statefulSetKind = schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "StatefulSet"}
-)
 
 // statefulSetClaims returns the claims that the instance's StatefulSets made. They have no
 // owner and no label of the instance: their names and labels are those that the controller

@@ -8,14 +8,11 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
-
-var podKind = schema.GroupVersionKind{Version: "v1", Kind: "Pod"}
 
 // Resources implements vnfm.InfraDriver: the pods of the VDUs' workloads, found by owner references, in
 // the order of VDU and name. A workload that is gone has none.

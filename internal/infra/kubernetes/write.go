@@ -11,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/drift"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 )
 
@@ -59,42 +58,6 @@ func (s *session) needsWrite(p *targetObject) (needed, repair bool, err error) {
 	}
 	missing, err := s.lostFields(p)
 	return len(missing) > 0, true, err
-}
-
-// lostFields returns the applied fields that the driver does not own any more, except
-// metadata that still has the applied value.
-func (s *session) lostFields(p *targetObject) ([]drift.Unowned, error) {
-	set, err := drift.Owned(p.live.ManagedFields, kube.FieldManager)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", p, err)
-	}
-	body := applyBody(p.object, s.target, p.ref.Namespace, nil)
-	missing := slices.DeleteFunc(drift.FindUnowned(body, set), func(u drift.Unowned) bool {
-		return s.metadataHolds(p, u)
-	})
-	return drift.SplitLists(missing, p.live.ManagedFields)
-}
-
-// metadataHolds reports whether a label or annotation still has the applied value. The
-// package of the last apply may be an earlier one, and the instance may have been renamed
-// since.
-func (s *session) metadataHolds(p *targetObject, u drift.Unowned) bool {
-	fields := u.Path.Fields()
-	if len(fields) != 3 || fields[0] != "metadata" {
-		return false
-	}
-	var value string
-	var present bool
-	switch fields[1] {
-	case "labels":
-		value, present = p.live.Labels[fields[2]]
-	case "annotations":
-		value, present = p.live.Annotations[fields[2]]
-	}
-	if fields[2] == annotationPackage || fields[2] == annotationInstance {
-		return present
-	}
-	return present && value == u.Value
 }
 
 // applyMain applies the object as the main manager.

@@ -183,28 +183,6 @@ func (c *comparison) compareList(path FieldPath, want, live []any) {
 	}
 }
 
-// isKey reports whether all elements have that field, each with another value.
-func isKey(items []any, name string) bool {
-	seen := make(map[any]bool, len(items))
-	for _, item := range items {
-		fields, _ := item.(map[string]any)
-		value, present := fields[name]
-		if !present {
-			return false
-		}
-		switch value.(type) {
-		case string, int64, float64, bool:
-		default:
-			return false
-		}
-		if seen[value] {
-			return false
-		}
-		seen[value] = true
-	}
-	return len(items) > 0
-}
-
 // isZeroValue reports whether a value is what an absent field means.
 func isZeroValue(v any) bool {
 	switch x := v.(type) {
@@ -220,37 +198,6 @@ func isZeroValue(v any) bool {
 		return x == 0
 	default:
 		return false
-	}
-}
-
-// sameScalar compares scalars as JSON does: 1 and 1.0 are the same number.
-func sameScalar(a, b any) bool {
-	if fa, ok := number(a); ok {
-		fb, ok := number(b)
-		return ok && fa == fb
-	}
-	switch x := a.(type) {
-	case string:
-		y, ok := b.(string)
-		return ok && x == y
-	case bool:
-		y, ok := b.(bool)
-		return ok && x == y
-	default:
-		return a == nil && b == nil
-	}
-}
-
-func number(v any) (float64, bool) {
-	switch x := v.(type) {
-	case int64:
-		return float64(x), true
-	case int:
-		return float64(x), true
-	case float64:
-		return x, true
-	default:
-		return 0, false
 	}
 }
 

@@ -3,13 +3,11 @@ package render
 import (
 	"crypto/hmac"
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -142,60 +140,4 @@ func (k *digester) list(items []any, files bool) (any, bool) {
 		return items, false
 	}
 	return out, true
-}
-
-// normalizeSecret moves stringData into data, as the API server does, and writes the base64
-// of data without line breaks. Problems never show a value.
-func normalizeSecret(m *manifest, refuse func(path []string, format string, args ...any)) {
-	data, ok := textMap(m.content, "data", refuse)
-	if !ok {
-		return
-	}
-	plain, ok := textMap(m.content, "stringData", refuse)
-	if !ok {
-		return
-	}
-	if len(data)+len(plain) == 0 {
-		delete(m.content, "stringData")
-		return
-	}
-	out := make(map[string]any, len(data)+len(plain))
-	for name, text := range data {
-		raw, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(text), ""))
-		if err != nil {
-			refuse([]string{"data", name}, "data of the Secret is not base64 at key %q; plain text belongs under stringData", name)
-			continue
-		}
-		out[name] = base64.StdEncoding.EncodeToString(raw)
-	}
-	for name, text := range plain {
-		out[name] = base64.StdEncoding.EncodeToString([]byte(text))
-	}
-	m.content["data"] = out
-	delete(m.content, "stringData")
-}
-
-// textMap returns a map of strings of an object; ok is false for anything else.
-func textMap(content map[string]any, field string, refuse func([]string, string, ...any)) (map[string]string, bool) {
-	value, present := content[field]
-	if !present {
-		return nil, true
-	}
-	entries, isMap := value.(map[string]any)
-	if !isMap {
-		refuse([]string{field}, "%s must be a mapping, not %s", field, typeName(value))
-		return nil, false
-	}
-	out := make(map[string]string, len(entries))
-	valid := true
-	for _, name := range slices.Sorted(maps.Keys(entries)) {
-		text, isText := entries[name].(string)
-		if !isText {
-			refuse([]string{field, name}, "%s must hold strings, but %q is %s; quote it", field, name, typeName(entries[name]))
-			valid = false
-			continue
-		}
-		out[name] = text
-	}
-	return out, valid
 }

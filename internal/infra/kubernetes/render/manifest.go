@@ -1,10 +1,13 @@
 package render
 
 import (
-	"io/fs"
+	"encoding/base64"
+	"maps"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -23,16 +26,6 @@ type manifest struct {
 	shared bool
 	// withDocument, when set, returns the manifest with its document.
 	withDocument func() *manifest
-}
-
-// readManifests reads all documents of a file of the package. JSON is read as YAML.
-func readManifests(b *budget.Budget, fsys fs.FS, file string, ps *vnfm.Problems) []manifest {
-	text, err := b.ReadFile(fsys, file)
-	if err != nil {
-		*ps = append(*ps, vnfm.Problem{File: file, Summary: "cannot be read", Detail: err.Error()})
-		return nil
-	}
-	return cache.manifests(b, file, text, ps)
 }
 
 // decodeManifests reads all documents of a text. A rendered text has no lines and columns
@@ -131,4 +124,172 @@ func typeName(v any) string {
 	default:
 		return "a value of another type"
 	}
+}
+
+// serverFields are the fields of metadata that the server writes. Exported manifests have
+// them.
+var serverFields = []string{"creationTimestamp", "deletionGracePeriodSeconds", "deletionTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"}
+
+// annotationLastApplied is what kubectl leaves in exported manifests. It repeats the
+// whole object, Secret data included, and is never applied.
+const annotationLastApplied = "kubectl.kubernetes.io/last-applied-configuration"
+
+// renderObject checks what every object must have and drops the fields that the server
+// writes.
+func renderObject(m *manifest, ps *vnfm.Problems) *Object {
+	before := len(*ps)
+	refuse := func(path []string, format string, args ...any) {
+		n := m.at(path...)
+		ps.Errorf(m.file, n.Line, n.Column, format, args...)
+	}
+	o := &Object{Content: m.content, Shared: m.shared, file: m.file, line: m.node.Line, column: m.node.Column}
+	apiVersion := requiredText(m.content, "apiVersion", nil, refuse)
+	kind := requiredText(m.content, "kind", nil, refuse)
+	if apiVersion != "" {
+		gv, err := schema.ParseGroupVersion(apiVersion)
+		if err != nil || gv.Version == "" || strings.Count(apiVersion, "/") > 1 {
+			refuse([]string{"apiVersion"}, "apiVersion %q is not group/version", apiVersion)
+		}
+		o.GVK = gv.WithKind(kind)
+	}
+	meta, ok := m.content["metadata"].(map[string]any)
+	if !ok {
+		if value, present := m.content["metadata"]; present {
+			refuse([]string{"metadata"}, "metadata must be a mapping, not %s", typeName(value))
+		} else {
+			refuse(nil, "metadata.name is missing")
+		}
+		return nil
+	}
+	o.Name = objectName(meta, refuse)
+	if value, present := meta["namespace"]; present {
+		if o.namespace, ok = value.(string); !ok || o.namespace == "" {
+			refuse([]string{"metadata", "namespace"}, "metadata.namespace must be a string that is not empty")
+		}
+	}
+	checkMetadata(meta, refuse)
+	o.Rule = annotatedRule(o.GVK.GroupKind(), meta, refuse)
+	if o.isSecret() {
+		normalizeSecret(m, refuse)
+	}
+	if len(*ps) > before {
+		return nil
+	}
+	delete(m.content, "status")
+	for _, field := range serverFields {
+		delete(meta, field)
+	}
+	if annotations, ok := meta["annotations"].(map[string]any); ok {
+		delete(annotations, annotationLastApplied)
+	}
+	o.Key = ObjectKey(o.GVK, o.namespace, o.Name)
+	o.Wave = WaveOf(o.GVK.Group, o.GVK.Kind)
+	return o
+}
+
+// requiredText returns a field that must be a string; at is the path of its parent.
+func requiredText(parent map[string]any, field string, at []string, refuse func([]string, string, ...any)) string {
+	path := strings.Join(append(append([]string{}, at...), field), ".")
+	value, present := parent[field]
+	if !present {
+		refuse(at, "%s is missing", path)
+		return ""
+	}
+	text, ok := value.(string)
+	if !ok {
+		refuse(append(append([]string{}, at...), field), "%s must be a string, not %s", path, typeName(value))
+		return ""
+	}
+	if text == "" {
+		refuse(append(append([]string{}, at...), field), "%s is empty", path)
+	}
+	return text
+}
+
+func objectName(meta map[string]any, refuse func([]string, string, ...any)) string {
+	_, named := meta["name"]
+	if _, generated := meta["generateName"]; generated && !named {
+		refuse([]string{"metadata", "generateName"}, "metadata.generateName is not supported: give metadata.name, so that the object is the same one at every apply")
+		return ""
+	}
+	name := requiredText(meta, "name", []string{"metadata"}, refuse)
+	if strings.ContainsAny(name, "/ %") {
+		refuse([]string{"metadata", "name"}, "metadata.name %q is not the name of an object", name)
+	}
+	return name
+}
+
+// checkMetadata finds labels and annotations that are no strings, the commonest mistake in
+// YAML, and those with the driver's prefix that a package may not set.
+func checkMetadata(meta map[string]any, refuse func([]string, string, ...any)) {
+	for _, field := range []string{"labels", "annotations"} {
+		at := func(path []string, format string, args ...any) {
+			refuse(append([]string{"metadata"}, path...), "metadata."+format, args...)
+		}
+		entries, ok := textMap(meta, field, at)
+		if !ok {
+			continue
+		}
+		for _, name := range slices.Sorted(maps.Keys(entries)) {
+			if strings.HasPrefix(name, vnfm.LabelPrefix) && (field == "labels" || !slices.Contains(packageAnnotations, name)) {
+				refuse([]string{"metadata", field, name}, "metadata.%s: the prefix %s is kept for the VNF manager", field, vnfm.LabelPrefix)
+			}
+		}
+	}
+}
+
+// normalizeSecret moves stringData into data, as the API server does, and writes the base64
+// of data without line breaks. Problems never show a value.
+func normalizeSecret(m *manifest, refuse func(path []string, format string, args ...any)) {
+	data, ok := textMap(m.content, "data", refuse)
+	if !ok {
+		return
+	}
+	plain, ok := textMap(m.content, "stringData", refuse)
+	if !ok {
+		return
+	}
+	if len(data)+len(plain) == 0 {
+		delete(m.content, "stringData")
+		return
+	}
+	out := make(map[string]any, len(data)+len(plain))
+	for name, text := range data {
+		raw, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(text), ""))
+		if err != nil {
+			refuse([]string{"data", name}, "data of the Secret is not base64 at key %q; plain text belongs under stringData", name)
+			continue
+		}
+		out[name] = base64.StdEncoding.EncodeToString(raw)
+	}
+	for name, text := range plain {
+		out[name] = base64.StdEncoding.EncodeToString([]byte(text))
+	}
+	m.content["data"] = out
+	delete(m.content, "stringData")
+}
+
+// textMap returns a map of strings of an object; ok is false for anything else.
+func textMap(content map[string]any, field string, refuse func([]string, string, ...any)) (map[string]string, bool) {
+	value, present := content[field]
+	if !present {
+		return nil, true
+	}
+	entries, isMap := value.(map[string]any)
+	if !isMap {
+		refuse([]string{field}, "%s must be a mapping, not %s", field, typeName(value))
+		return nil, false
+	}
+	out := make(map[string]string, len(entries))
+	valid := true
+	for _, name := range slices.Sorted(maps.Keys(entries)) {
+		text, isText := entries[name].(string)
+		if !isText {
+			refuse([]string{field, name}, "%s must hold strings, but %q is %s; quote it", field, name, typeName(entries[name]))
+			valid = false
+			continue
+		}
+		out[name] = text
+	}
+	return out, valid
 }

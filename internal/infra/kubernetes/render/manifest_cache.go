@@ -2,6 +2,7 @@ package render
 
 import (
 	"crypto/sha256"
+	"io/fs"
 	"sync"
 
 	"go.yaml.in/yaml/v3"
@@ -120,4 +121,14 @@ func copyManifests(all []manifest) []manifest {
 		out = append(out, m)
 	}
 	return out
+}
+
+// readManifests reads all documents of a file of the package. JSON is read as YAML.
+func readManifests(b *budget.Budget, fsys fs.FS, file string, ps *vnfm.Problems) []manifest {
+	text, err := b.ReadFile(fsys, file)
+	if err != nil {
+		*ps = append(*ps, vnfm.Problem{File: file, Summary: "cannot be read", Detail: err.Error()})
+		return nil
+	}
+	return cache.manifests(b, file, text, ps)
 }

@@ -1,8 +1,6 @@
 package render
 
 import (
-	"maps"
-	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -47,118 +45,6 @@ func (o *Object) Problem(ps *vnfm.Problems, summary, detail string) {
 	*ps = append(*ps, vnfm.Problem{File: o.file, Line: o.line, Column: o.column, Summary: summary, Detail: detail})
 }
 
-// serverFields are the fields of metadata that the server writes. Exported manifests have
-// them.
-var serverFields = []string{"creationTimestamp", "deletionGracePeriodSeconds", "deletionTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"}
-
-// annotationLastApplied is what kubectl leaves in exported manifests. It repeats the
-// whole object, Secret data included, and is never applied.
-const annotationLastApplied = "kubectl.kubernetes.io/last-applied-configuration"
-
-// renderObject checks what every object must have and drops the fields that the server
-// writes.
-func renderObject(m *manifest, ps *vnfm.Problems) *Object {
-	before := len(*ps)
-	refuse := func(path []string, format string, args ...any) {
-		n := m.at(path...)
-		ps.Errorf(m.file, n.Line, n.Column, format, args...)
-	}
-	o := &Object{Content: m.content, Shared: m.shared, file: m.file, line: m.node.Line, column: m.node.Column}
-	apiVersion := requiredText(m.content, "apiVersion", nil, refuse)
-	kind := requiredText(m.content, "kind", nil, refuse)
-	if apiVersion != "" {
-		gv, err := schema.ParseGroupVersion(apiVersion)
-		if err != nil || gv.Version == "" || strings.Count(apiVersion, "/") > 1 {
-			refuse([]string{"apiVersion"}, "apiVersion %q is not group/version", apiVersion)
-		}
-		o.GVK = gv.WithKind(kind)
-	}
-	meta, ok := m.content["metadata"].(map[string]any)
-	if !ok {
-		if value, present := m.content["metadata"]; present {
-			refuse([]string{"metadata"}, "metadata must be a mapping, not %s", typeName(value))
-		} else {
-			refuse(nil, "metadata.name is missing")
-		}
-		return nil
-	}
-	o.Name = objectName(meta, refuse)
-	if value, present := meta["namespace"]; present {
-		if o.namespace, ok = value.(string); !ok || o.namespace == "" {
-			refuse([]string{"metadata", "namespace"}, "metadata.namespace must be a string that is not empty")
-		}
-	}
-	checkMetadata(meta, refuse)
-	o.Rule = annotatedRule(o.GVK.GroupKind(), meta, refuse)
-	if o.isSecret() {
-		normalizeSecret(m, refuse)
-	}
-	if len(*ps) > before {
-		return nil
-	}
-	delete(m.content, "status")
-	for _, field := range serverFields {
-		delete(meta, field)
-	}
-	if annotations, ok := meta["annotations"].(map[string]any); ok {
-		delete(annotations, annotationLastApplied)
-	}
-	o.Key = ObjectKey(o.GVK, o.namespace, o.Name)
-	o.Wave = WaveOf(o.GVK.Group, o.GVK.Kind)
-	return o
-}
-
-// requiredText returns a field that must be a string; at is the path of its parent.
-func requiredText(parent map[string]any, field string, at []string, refuse func([]string, string, ...any)) string {
-	path := strings.Join(append(append([]string{}, at...), field), ".")
-	value, present := parent[field]
-	if !present {
-		refuse(at, "%s is missing", path)
-		return ""
-	}
-	text, ok := value.(string)
-	if !ok {
-		refuse(append(append([]string{}, at...), field), "%s must be a string, not %s", path, typeName(value))
-		return ""
-	}
-	if text == "" {
-		refuse(append(append([]string{}, at...), field), "%s is empty", path)
-	}
-	return text
-}
-
-func objectName(meta map[string]any, refuse func([]string, string, ...any)) string {
-	_, named := meta["name"]
-	if _, generated := meta["generateName"]; generated && !named {
-		refuse([]string{"metadata", "generateName"}, "metadata.generateName is not supported: give metadata.name, so that the object is the same one at every apply")
-		return ""
-	}
-	name := requiredText(meta, "name", []string{"metadata"}, refuse)
-	if strings.ContainsAny(name, "/ %") {
-		refuse([]string{"metadata", "name"}, "metadata.name %q is not the name of an object", name)
-	}
-	return name
-}
-
-// checkMetadata finds labels and annotations that are no strings, the commonest mistake in
-// YAML, and those with the driver's prefix that a package may not set.
-func checkMetadata(meta map[string]any, refuse func([]string, string, ...any)) {
-	for _, field := range []string{"labels", "annotations"} {
-		at := func(path []string, format string, args ...any) {
-			refuse(append([]string{"metadata"}, path...), "metadata."+format, args...)
-		}
-		entries, ok := textMap(meta, field, at)
-		if !ok {
-			continue
-		}
-		for _, name := range slices.Sorted(maps.Keys(entries)) {
-			if strings.HasPrefix(name, vnfm.LabelPrefix) && (field == "labels" || !slices.Contains(packageAnnotations, name)) {
-				refuse([]string{"metadata", field, name}, "metadata.%s: the prefix %s is kept for the VNF manager", field, vnfm.LabelPrefix)
-			}
-		}
-	}
-}
-
 // ObjectKey is the identity of an object as its manifest writes it:
 // "group/version/Kind namespace/name", without group for the core group and
 // without namespace when the manifest names none.
@@ -184,4 +70,45 @@ type Identity struct {
 // IdentityOf returns the identity of an inventory item.
 func IdentityOf(i *vnfm.InventoryItem) Identity {
 	return Identity{i.Group, i.Kind, i.Namespace, i.Name}
+}
+
+// Rendering is everything that a target asks for.
+type Rendering struct {
+	Objects []*Object
+	// VDUs maps VDU ids to their workloads.
+	VDUs map[string]*Object
+	// States are the wanted states of the VDUs.
+	States map[string]vnfm.VDUState
+	// Definitions are those of the CustomResourceDefinitions in the package.
+	Definitions map[schema.GroupKind]*Definition
+	// Release is set when the source is a Helm chart.
+	Release *ChartRelease
+}
+
+// Scaling says who decides on the replicas of a workload and how many it starts with.
+type Scaling struct {
+	// VDU is the id of the VDU; it is empty when only an autoscaler decides.
+	VDU string
+	// Path is where the object holds its replicas.
+	Path []string
+	// Count is the number of replicas that the VDU asks for, or that the manifest of an
+	// autoscaled workload starts with.
+	Count      int64
+	autoscaled bool
+	// FromZero is set when the autoscaler scales to zero and back by itself.
+	FromZero bool
+	// Written is set when the manifest itself has replicas at path.
+	Written bool
+}
+
+// DriverOwned reports whether the driver keeps the replicas at Count. An autoscaler owns
+// those of its VDU unless the VDU is stopped.
+func (s *Scaling) DriverOwned() bool { return !s.autoscaled || (s.VDU != "" && s.Count == 0) }
+
+// NamespaceIn returns the namespace of an object, that of the instance when it names none.
+func (o *Object) NamespaceIn(t *vnfm.Target) string {
+	if o.namespace != "" {
+		return o.namespace
+	}
+	return InstanceNamespace(t)
 }

@@ -14,19 +14,6 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Rendering is everything that a target asks for.
-type Rendering struct {
-	Objects []*Object
-	// VDUs maps VDU ids to their workloads.
-	VDUs map[string]*Object
-	// States are the wanted states of the VDUs.
-	States map[string]vnfm.VDUState
-	// Definitions are those of the CustomResourceDefinitions in the package.
-	Definitions map[schema.GroupKind]*Definition
-	// Release is set when the source is a Helm chart.
-	Release *ChartRelease
-}
-
 // Render makes the objects of a target from their source, binds the VDUs to their workloads
 // and computes the digests. It needs neither the VIM nor its credentials. What it reads is
 // charged to the budget.

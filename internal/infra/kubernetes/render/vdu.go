@@ -23,26 +23,6 @@ var workloadKinds = []schema.GroupKind{
 	{Kind: "Pod"},
 }
 
-// Scaling says who decides on the replicas of a workload and how many it starts with.
-type Scaling struct {
-	// VDU is the id of the VDU; it is empty when only an autoscaler decides.
-	VDU string
-	// Path is where the object holds its replicas.
-	Path []string
-	// Count is the number of replicas that the VDU asks for, or that the manifest of an
-	// autoscaled workload starts with.
-	Count      int64
-	autoscaled bool
-	// FromZero is set when the autoscaler scales to zero and back by itself.
-	FromZero bool
-	// Written is set when the manifest itself has replicas at path.
-	Written bool
-}
-
-// DriverOwned reports whether the driver keeps the replicas at Count. An autoscaler owns
-// those of its VDU unless the VDU is stopped.
-func (s *Scaling) DriverOwned() bool { return !s.autoscaled || (s.VDU != "" && s.Count == 0) }
-
 // bindVDUs finds the workload of every VDU of the flavour and takes the replicas, which the
 // VDU decides on, out of the manifests.
 func (r *Rendering) bindVDUs(t *vnfm.Target, mapping map[string]translate.WorkloadRef, ps *vnfm.Problems) {
@@ -242,14 +222,6 @@ func (r *Rendering) setAutoscaled(o *Object, fromZero bool) {
 	}
 	o.Scaling = &Scaling{Path: path, Count: count, autoscaled: true, FromZero: fromZero, Written: true}
 	unstructured.RemoveNestedField(o.Content, path...)
-}
-
-// NamespaceIn returns the namespace of an object, that of the instance when it names none.
-func (o *Object) NamespaceIn(t *vnfm.Target) string {
-	if o.namespace != "" {
-		return o.namespace
-	}
-	return InstanceNamespace(t)
 }
 
 // scaleTarget returns what an autoscaler scales; ok is false for other objects.

@@ -108,15 +108,6 @@ func (tr *translation) checkPortName(at vnfm.Place, name string) {
 	}
 }
 
-// jsonList makes a JSON list of strings.
-func jsonList(texts []string) []any {
-	out := make([]any, len(texts))
-	for i, text := range texts {
-		out[i] = text
-	}
-	return out
-}
-
 func configMapName(ref WorkloadRef, container string) string { return ref.Name + "-" + container }
 
 // configMaps makes a ConfigMap for each container that has settings.
