@@ -55,16 +55,16 @@ func (o *overlay) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) er
 	l := newLedger(t, r)
 	a := o.credential(c, t, l)
 	target := l.below(t)
-	target.Founded = a.ensure
+	target.Hooks.AfterNamespaces = a.ensure
 	upgrading, err := c.upgradesNodes(ctx)
 	if err != nil {
 		return err
 	}
 	if upgrading {
-		target.Later = isNodeGroup
-		target.Turn = func(ctx context.Context) error { return c.awaitControlPlane(ctx, r) }
+		target.Hooks.Defer = isNodeGroup
+		target.Hooks.BeforeDeferred = func(ctx context.Context) error { return c.awaitControlPlane(ctx, r) }
 	}
-	target.Settled = func(ctx context.Context) error {
+	target.Hooks.BeforePrune = func(ctx context.Context) error {
 		if err := c.settled(ctx, l); err != nil {
 			return err
 		}

@@ -24,29 +24,60 @@ func hasFailed(reason, message string) *verdict {
 // rules are the kinds for which kstatus says nothing, or not what a wait needs. A
 // rule that returns nil leaves the kind to kstatus.
 var rules = map[schema.GroupKind]func(*unstructured.Unstructured) *verdict{
-	{Group: "apps", Kind: "Deployment"}:                       deploymentRule,
-	{Group: "apps", Kind: "StatefulSet"}:                      statefulSetRule,
-	{Group: "apps", Kind: "DaemonSet"}:                        daemonSetRule,
-	{Kind: "ReplicationController"}:                           replicationControllerRule,
-	{Group: "batch", Kind: "Job"}:                             jobRule,
-	{Kind: "Pod"}:                                             podRule,
-	{Kind: "PersistentVolumeClaim"}:                           claimRule,
-	{Kind: "PersistentVolume"}:                                volumeRule,
-	{Kind: "Namespace"}:                                       namespaceRule,
-	{Group: "apiregistration.k8s.io", Kind: "APIService"}:     apiServiceRule,
-	{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"}:   existsRule,
-	{Group: "policy", Kind: "PodDisruptionBudget"}:            existsRule,
-	{Group: "networking.k8s.io", Kind: "Ingress"}:             existsRule,
-	{Group: "extensions", Kind: "Ingress"}:                    existsRule,
-	{Group: "networking.k8s.io", Kind: "NetworkPolicy"}:       existsRule,
-	{Group: "scheduling.k8s.io", Kind: "PriorityClass"}:       existsRule,
-	{Group: "storage.k8s.io", Kind: "StorageClass"}:           existsRule,
-	{Group: "rbac.authorization.k8s.io", Kind: "ClusterRole"}: existsRule,
-	{Group: clusterGroup, Kind: "Cluster"}:                    clusterRule,
-	{Group: clusterGroup, Kind: "MachineDeployment"}:          machinesRule,
-	{Group: clusterGroup, Kind: "MachinePool"}:                machinesRule,
-	{Group: clusterGroup, Kind: "MachineSet"}:                 machinesRule,
+	{Group: "apps", Kind: "Deployment"}:                   deploymentRule,
+	{Group: "apps", Kind: "StatefulSet"}:                  statefulSetRule,
+	{Group: "apps", Kind: "DaemonSet"}:                    daemonSetRule,
+	{Kind: "ReplicationController"}:                       replicationControllerRule,
+	{Group: "batch", Kind: "Job"}:                         jobRule,
+	{Kind: "Pod"}:                                         podRule,
+	{Kind: "PersistentVolumeClaim"}:                       claimRule,
+	{Kind: "PersistentVolume"}:                            volumeRule,
+	{Kind: "Namespace"}:                                   namespaceRule,
+	{Group: "apiregistration.k8s.io", Kind: "APIService"}: apiServiceRule,
+	{Group: clusterGroup, Kind: "Cluster"}:                clusterRule,
+	{Group: clusterGroup, Kind: "MachineDeployment"}:      machinesRule,
+	{Group: clusterGroup, Kind: "MachinePool"}:            machinesRule,
+	{Group: clusterGroup, Kind: "MachineSet"}:             machinesRule,
 }
+
+// readyOnCreation are the kinds whose objects are ready as soon as they exist. Those that
+// are true have no status, so that no rule can say otherwise.
+var readyOnCreation = map[schema.GroupKind]bool{
+	{Kind: "ConfigMap"}:      true,
+	{Kind: "Endpoints"}:      false,
+	{Kind: "LimitRange"}:     false,
+	{Kind: "PodTemplate"}:    false,
+	{Kind: "ResourceQuota"}:  false,
+	{Kind: "Secret"}:         true,
+	{Kind: "ServiceAccount"}: true,
+	{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"}:          false,
+	{Group: "batch", Kind: "CronJob"}:                                false,
+	{Group: "discovery.k8s.io", Kind: "EndpointSlice"}:               false,
+	{Group: "extensions", Kind: "Ingress"}:                           false,
+	{Group: "networking.k8s.io", Kind: "Ingress"}:                    false,
+	{Group: "networking.k8s.io", Kind: "IngressClass"}:               false,
+	{Group: "networking.k8s.io", Kind: "NetworkPolicy"}:              false,
+	{Group: "node.k8s.io", Kind: "RuntimeClass"}:                     false,
+	{Group: "policy", Kind: "PodDisruptionBudget"}:                   false,
+	{Group: "rbac.authorization.k8s.io", Kind: "ClusterRole"}:        true,
+	{Group: "rbac.authorization.k8s.io", Kind: "ClusterRoleBinding"}: true,
+	{Group: "rbac.authorization.k8s.io", Kind: "Role"}:               true,
+	{Group: "rbac.authorization.k8s.io", Kind: "RoleBinding"}:        true,
+	{Group: "scheduling.k8s.io", Kind: "PriorityClass"}:              false,
+	{Group: "storage.k8s.io", Kind: "StorageClass"}:                  false,
+	{Group: "k8s.cni.cncf.io", Kind: "NetworkAttachmentDefinition"}:  false,
+}
+
+// ReadyOnCreation reports whether objects of a kind are ready as soon as they exist,
+// unless a rule says otherwise.
+func ReadyOnCreation(gk schema.GroupKind) bool {
+	_, ok := readyOnCreation[gk]
+	return ok
+}
+
+// WithoutStatus reports whether objects of a kind are ready as soon as they exist and no
+// rule can say otherwise: their contents need not travel, and a Secret's must not.
+func WithoutStatus(gk schema.GroupKind) bool { return readyOnCreation[gk] }
 
 // ruleOf is the rule for a kind, nil for one that kstatus judges.
 func ruleOf(gk schema.GroupKind) func(*unstructured.Unstructured) *verdict {
@@ -77,7 +108,11 @@ func judge(obj *unstructured.Unstructured, own *Rule) *verdict {
 	if own != nil {
 		return own.judge(obj)
 	}
-	if rule := ruleOf(obj.GroupVersionKind().GroupKind()); rule != nil {
+	gk := obj.GroupVersionKind().GroupKind()
+	if ReadyOnCreation(gk) {
+		return isReady("exists")
+	}
+	if rule := ruleOf(gk); rule != nil {
 		if v := rule(obj); v != nil {
 			return v
 		}
@@ -108,8 +143,6 @@ func cleanedUp(obj *unstructured.Unstructured) bool {
 	}
 	return integer(obj, -1, "spec", "ttlSecondsAfterFinished") >= 0 && condition(obj, "Complete").status == "True"
 }
-
-func existsRule(*unstructured.Unstructured) *verdict { return isReady("exists") }
 
 // observed reports whether the controller has seen the object as it is. Unlike
 // kstatus it takes a missing observedGeneration for "not yet".

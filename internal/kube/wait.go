@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 const (
@@ -41,15 +40,6 @@ type WaitOptions struct {
 	Ended bool
 }
 
-// AlwaysThere reports whether objects of a kind are ready as soon as they exist,
-// whatever anybody says: their contents need not travel, and a Secret's must not.
-func AlwaysThere(gk schema.GroupKind) bool {
-	return gk.Group == "" && (gk.Kind == "ConfigMap" || gk.Kind == "Secret" || gk.Kind == "ServiceAccount") ||
-		gk.Group == "rbac.authorization.k8s.io"
-}
-
-func alwaysThere(r Resource) bool { return AlwaysThere(r.GVK.GroupKind()) }
-
 // WaitReady waits until all objects are ready at the same time (see Ready). It
 // uses one LIST and one WATCH for each kind and namespace, survives lost
 // connections and restarts of the server, and ends with a *NotReadyError when ctx
@@ -69,7 +59,7 @@ func (c *Client) WaitReady(ctx context.Context, refs []Ref, o WaitOptions) error
 	start := time.Now()
 	follow, stop := context.WithCancel(ctx)
 	defer stop()
-	watching := c.startFollow(follow, w.scopes, o.LabelSelector, alwaysThere, w.see(follow))
+	watching := c.startFollow(follow, w.scopes, o.LabelSelector, func(r Resource) bool { return WithoutStatus(r.GVK.GroupKind()) }, w.see(follow))
 	var progress sync.WaitGroup
 	if o.Progress != nil {
 		progress.Go(func() { w.report(follow) })

@@ -250,7 +250,7 @@ func (f *furnished) operate(ctx context.Context, t *vnfm.Target, r vnfm.Recorder
 	whole := newWholeRecorder(r, t.Instance.Inventory)
 	target := f.cluster(t)
 	if len(f.addons)+len(f.gone) > 0 {
-		target.Written = func(ctx context.Context) error { return f.install(ctx, t, whole) }
+		target.Hooks.AfterWrite = func(ctx context.Context) error { return f.install(ctx, t, whole) }
 	}
 	return call(target, whole.of(""))
 }

@@ -68,8 +68,8 @@ func (y *yard) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) error
 	y.mu.Lock()
 	y.objects[t.Instance.ID] = wants(t)
 	y.mu.Unlock()
-	if t.Written != nil {
-		if err := t.Written(ctx); err != nil {
+	if t.Hooks.AfterWrite != nil {
+		if err := t.Hooks.AfterWrite(ctx); err != nil {
 			return err
 		}
 		y.say("await %s", name)

@@ -27,19 +27,30 @@ type Target struct {
 	Concurrency int
 	// Access opens a further VIM that the target names.
 	Access func(ctx context.Context, vimID string) (*VIM, Credentials, error)
-	// Founded, when set, is called once the namespaces and definitions are there that
-	// everything else stands on, and before that is made.
-	Founded func(ctx context.Context) error
-	// Written, when set, is called once everything is written, and before it is waited for
-	// until it is ready: what is done there may be what the objects wait for.
-	Written func(ctx context.Context) error
-	// Later, when set, says which of the objects that exist already are changed only once
-	// Turn has returned, which is called when all others of their wave are written.
-	Later func(item *InventoryItem) bool
-	Turn  func(ctx context.Context) error
-	// Settled, when set, is called once everything is applied and ready by itself, and
-	// before what the target has no longer is removed: the last word on readiness.
-	Settled func(ctx context.Context) error
+	// Hooks are called while the target is applied.
+	Hooks ApplyHooks
+}
+
+// ApplyHooks are the functions that an infra driver calls while it applies a target, in the
+// order of the fields. A function that is nil is not called. An error of one ends the apply:
+// nothing is written or removed after it. The Kubernetes driver calls all of them, the
+// OpenStack driver BeforePrune alone.
+type ApplyHooks struct {
+	// AfterNamespaces is called once the namespaces, the definitions of kinds and what else
+	// the first wave consists of are ready, before any other object is written.
+	AfterNamespaces func(ctx context.Context) error
+	// Defer selects the objects whose change waits for BeforeDeferred. It is asked about
+	// objects that exist: new ones are made at once.
+	Defer func(item *InventoryItem) bool
+	// BeforeDeferred is called in each wave that has deferred objects, once all others of the
+	// wave are written. The deferred ones are written when it returns. It is set when Defer is.
+	BeforeDeferred func(ctx context.Context) error
+	// AfterWrite is called once everything is written, before the driver waits until it is
+	// ready: the objects may wait for what the function does.
+	AfterWrite func(ctx context.Context) error
+	// BeforePrune is called once everything is ready by the rules of the driver, before the
+	// driver removes what the target does not have any more. It may wait for more.
+	BeforePrune func(ctx context.Context) error
 }
 
 // The arguments that give the parameters of a target.

@@ -72,8 +72,8 @@ func (s *session) apply(ctx context.Context) error {
 	if err := s.power(ctx, l.stack); err != nil {
 		return err
 	}
-	if s.target.Settled != nil {
-		if err := s.target.Settled(ctx); err != nil {
+	if s.target.Hooks.BeforePrune != nil {
+		if err := s.target.Hooks.BeforePrune(ctx); err != nil {
 			return err
 		}
 	}

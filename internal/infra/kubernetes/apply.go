@@ -3,24 +3,21 @@ package kubernetes
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
-	"sync"
-	"time"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/release"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Apply brings the API server to the target: it writes what is missing, changed
-// or drifted, waits until everything is ready, and removes what the inventory has
-// and the target has not. An object that needs nothing is not written.
+// Apply brings the API server to the target: it writes what is missing, changed or drifted,
+// waits until everything is ready, and removes what the inventory has and the target does
+// not. An object that needs no change is not written.
 //
-// An object that drifted and whose content the target does not change is put back
-// by force: those fields were the driver's. Fields of other managers that the
-// target changes or brings are an error unless ForceConflicts is set. Objects
-// that belong to somebody else are *vnfm.ConflictError, found before anything is
-// written.
+// A drifted object whose content the target does not change is repaired by force: the
+// driver owned those fields. Fields of other managers that the target changes or adds are
+// an error unless ForceConflicts is set. Foreign objects are a *vnfm.ConflictError, found
+// before anything is written.
 func (d *Driver) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) error {
 	s, err := d.open(ctx, t, r)
 	if err != nil {
@@ -29,151 +26,213 @@ func (d *Driver) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) err
 	return s.locked(ctx, s.apply)
 }
 
+// applyPlan is what one apply works on.
+type applyPlan struct {
+	// target are the objects that the instance is to have, with the namespace that the
+	// driver makes for it; hooks are those of the chart's hooks.
+	target, hooks []*targetObject
+	// all are target and hooks, and what only the inventory or the release has.
+	all []*targetObject
+	// obsolete are the objects that the target does not have any more.
+	obsolete []*targetObject
+	// history is nil without a chart. hadChart is set when an earlier target had one.
+	history  *release.History
+	hadChart bool
+	// hadAutoscaler is set when an autoscaler is among the obsolete objects.
+	hadAutoscaler bool
+}
+
 func (s *session) apply(ctx context.Context) error {
-	target, err := s.place(ctx)
+	plan, err := s.planApply(ctx)
 	if err != nil {
 		return err
 	}
-	if err := s.refinePaths(ctx, target); err != nil {
+	if err := s.save(ctx, plan.all, true); err != nil {
 		return err
 	}
-	hooks, err := s.placeHooks(ctx)
+	if err := s.awaitDeletion(ctx, plan.target); err != nil {
+		return err
+	}
+	err = s.asRevision(ctx, plan.history, plan.target, func(ctx context.Context) error { return s.applyAndPrune(ctx, plan) })
 	if err != nil {
 		return err
 	}
-	all, err := s.placeInventory(ctx, slices.Concat(target, hooks))
-	if err != nil {
-		return err
-	}
-	if err := s.survey(ctx, all, surveyOptions{whole: hasReadiness}); err != nil {
-		return err
-	}
-	history, strays, err := s.takeUp(ctx, all)
-	if err != nil {
-		return err
-	}
-	if err := history.checkOwner(); err != nil {
-		return err
-	}
-	if err := s.checkServer(ctx, history); err != nil {
-		return err
-	}
-	all = append(all, strays...)
-	if err := s.checkOwners(slices.Concat(target, hooks)); err != nil {
-		return err
-	}
-	home, err := s.home(ctx, target)
-	if err != nil {
-		return err
-	}
-	if home != nil {
-		all = replaceHome(all, home)
-		target = append([]*placement{home}, target...)
-	}
-	if err := s.save(ctx, all, true); err != nil {
-		return err
-	}
-	old := slices.DeleteFunc(slices.Clone(all), func(p *placement) bool { return p.object != nil || p == home || p.item.Hook })
-	wasChart := history == nil && slices.ContainsFunc(all, func(p *placement) bool { return p.live != nil && p.live.Annotations[annotationRelease] != "" })
-	unscaled := slices.ContainsFunc(autoscalers(old), func(p *placement) bool { return p.live != nil })
-	if err := s.awaitEnd(ctx, target); err != nil {
-		return err
-	}
-	err = s.released(ctx, history, target, func(ctx context.Context) error {
-		if err := s.applyWaves(ctx, target, old, all); err != nil {
+	if plan.hadChart {
+		if err := s.deleteReleaseRecords(ctx); err != nil {
 			return err
 		}
-		if unscaled {
-			if err := s.recount(ctx, target); err != nil {
-				return err
-			}
-		}
-		if s.target.Settled != nil {
-			if err := s.target.Settled(ctx); err != nil {
-				return err
-			}
-		}
-		return s.prune(ctx, old)
+	}
+	if err := s.unmarkAdopted(ctx, plan.target); err != nil {
+		return err
+	}
+	hooks := slices.DeleteFunc(plan.all, func(p *targetObject) bool { return !p.item.Hook })
+	return s.save(ctx, slices.Concat(plan.target, hooks), false)
+}
+
+// planApply finds and reads all objects, and checks that the instance may have them.
+// Nothing is written.
+func (s *session) planApply(ctx context.Context) (*applyPlan, error) {
+	plan := &applyPlan{}
+	if err := s.readObjects(ctx, plan); err != nil {
+		return nil, err
+	}
+	if err := s.readHistory(ctx, plan); err != nil {
+		return nil, err
+	}
+	if err := s.checkOwners(slices.Concat(plan.target, plan.hooks)); err != nil {
+		return nil, err
+	}
+	namespace, err := s.instanceNamespace(ctx, plan.target)
+	if err != nil {
+		return nil, err
+	}
+	if namespace != nil {
+		plan.all = withInstanceNamespace(plan.all, namespace)
+		plan.target = append([]*targetObject{namespace}, plan.target...)
+	}
+	plan.obsolete = slices.DeleteFunc(slices.Clone(plan.all), func(p *targetObject) bool {
+		return p.object != nil || p == namespace || p.item.Hook
 	})
+	plan.hadChart = plan.history == nil && slices.ContainsFunc(plan.all, func(p *targetObject) bool {
+		return p.live != nil && p.live.Annotations[render.AnnotationReleaseName] != ""
+	})
+	plan.hadAutoscaler = slices.ContainsFunc(autoscalers(plan.obsolete), func(p *targetObject) bool { return p.live != nil })
+	return plan, nil
+}
+
+// readObjects reads the objects of target, hooks and inventory.
+func (s *session) readObjects(ctx context.Context, plan *applyPlan) (err error) {
+	if plan.target, err = s.resolveTarget(ctx); err != nil {
+		return err
+	}
+	if err := s.resolveReplicasPaths(ctx, plan.target); err != nil {
+		return err
+	}
+	if plan.hooks, err = s.resolveHooks(ctx); err != nil {
+		return err
+	}
+	if plan.all, err = s.addInventory(ctx, slices.Concat(plan.target, plan.hooks)); err != nil {
+		return err
+	}
+	return s.readLive(ctx, plan.all, readOptions{content: awaitsReadiness})
+}
+
+// readHistory reads the release of the chart, checks that the instance may change it, and
+// adds the objects that only the release has.
+func (s *session) readHistory(ctx context.Context, plan *applyPlan) error {
+	history, unrecorded, err := s.readRelease(ctx, plan.all)
 	if err != nil {
 		return err
 	}
-	if wasChart {
-		if err := s.forgetReleases(ctx); err != nil {
+	if err := history.CheckOwner(s.target.AdoptExisting); err != nil {
+		return err
+	}
+	if err := s.checkRevisionVersion(ctx, history); err != nil {
+		return err
+	}
+	plan.history, plan.all = history, append(plan.all, unrecorded...)
+	return nil
+}
+
+// applyAndPrune writes the target, waits until it is ready, and removes what is obsolete.
+func (s *session) applyAndPrune(ctx context.Context, plan *applyPlan) error {
+	if err := s.applyWaves(ctx, plan); err != nil {
+		return err
+	}
+	if plan.hadAutoscaler {
+		if err := s.restoreReplicas(ctx, plan.target); err != nil {
 			return err
 		}
 	}
-	if err := s.settle(ctx, target); err != nil {
+	if err := callHook(ctx, s.target.Hooks.BeforePrune); err != nil {
 		return err
 	}
-	left := slices.DeleteFunc(all, func(p *placement) bool { return !p.item.Hook })
-	return s.save(ctx, slices.Concat(target, left), false)
+	return s.prune(ctx, plan.obsolete)
+}
+
+// callHook calls one of the hooks of the apply, if it is set.
+func callHook(ctx context.Context, hook func(context.Context) error) error {
+	if hook == nil {
+		return nil
+	}
+	return hook(ctx)
 }
 
 // applyWaves writes the waves one after the other and waits until all is ready.
-func (s *session) applyWaves(ctx context.Context, target, old, all []*placement) error {
-	counter := &counter{session: s, total: len(target)}
-	for wave := range waves {
-		if wave == waveFoundation+1 {
-			if err := s.keepKey(ctx); err != nil {
+func (s *session) applyWaves(ctx context.Context, plan *applyPlan) error {
+	counter := &counter{session: s, total: len(plan.target)}
+	for wave := range render.Waves {
+		if wave == render.WaveConfiguration {
+			if err := s.afterFoundation(ctx); err != nil {
 				return err
 			}
-			if s.target.Founded != nil {
-				if err := s.target.Founded(ctx); err != nil {
-					return err
-				}
-			}
 		}
-		batch := ofWave(target, wave)
+		batch := ofWave(plan.target, wave)
 		if len(batch) == 0 {
 			continue
 		}
-		if wave == waveWorkload {
-			// An autoscaler that the target does not have would change the
-			// replicas back before it is pruned.
-			if err := s.prune(ctx, autoscalers(old)); err != nil {
-				return err
-			}
-		}
-		if wave == waveExtension {
-			if err := s.awaitReady(ctx, target, waveCustom); err != nil {
-				return err
-			}
-		}
-		now, later := s.inTurn(batch)
-		err := s.writeAll(ctx, now, counter)
-		if err == nil && len(later) > 0 {
-			if err = s.target.Turn(ctx); err == nil {
-				err = s.writeAll(ctx, later, counter)
-			}
-		}
-		// What was made is recorded also when the wave failed or was interrupted.
-		if saveErr := s.save(context.WithoutCancel(ctx), all, true); saveErr != nil {
-			err = errors.Join(err, saveErr)
-		}
-		if err != nil {
+		if err := s.prepareWave(ctx, plan, wave); err != nil {
 			return err
 		}
-		if wave == waveFoundation {
-			if err := s.awaitFoundation(ctx, target); err != nil {
+		if err := s.writeWave(ctx, plan, batch, counter); err != nil {
+			return err
+		}
+		if wave == render.WaveFoundation {
+			if err := s.awaitFoundation(ctx, plan.target); err != nil {
 				return err
 			}
 		}
 	}
 	counter.done(ctx)
-	if s.target.Written != nil {
-		if err := s.target.Written(ctx); err != nil {
-			return err
-		}
+	if err := callHook(ctx, s.target.Hooks.AfterWrite); err != nil {
+		return err
 	}
-	return s.awaitReady(ctx, target, waves)
+	return s.awaitReady(ctx, plan.target, render.Waves)
 }
 
-// inTurn splits a wave into the objects that are written now and those whose change has to
-// wait for these.
-func (s *session) inTurn(batch []*placement) (now, later []*placement) {
+// afterFoundation does what needs the namespaces and comes before all other objects.
+func (s *session) afterFoundation(ctx context.Context) error {
+	if err := s.applyDigestKey(ctx); err != nil {
+		return err
+	}
+	return callHook(ctx, s.target.Hooks.AfterNamespaces)
+}
+
+// prepareWave does what the objects of a wave need first.
+func (s *session) prepareWave(ctx context.Context, plan *applyPlan, wave int) error {
+	switch wave {
+	case render.WaveWorkload:
+		// An autoscaler that the target does not have would change the replicas back
+		// before it is pruned.
+		return s.prune(ctx, autoscalers(plan.obsolete))
+	case render.WaveExtension:
+		return s.awaitReady(ctx, plan.target, render.WaveCustom)
+	default:
+		return nil
+	}
+}
+
+// writeWave writes the objects of a wave, the deferred ones last. What was made is
+// recorded also when the wave failed or was interrupted.
+func (s *session) writeWave(ctx context.Context, plan *applyPlan, batch []*targetObject, done *counter) error {
+	now, later := s.splitDeferred(batch)
+	err := s.writeObjects(ctx, now, done)
+	if err == nil && len(later) > 0 {
+		if err = callHook(ctx, s.target.Hooks.BeforeDeferred); err == nil {
+			err = s.writeObjects(ctx, later, done)
+		}
+	}
+	if saveErr := s.save(context.WithoutCancel(ctx), plan.all, true); saveErr != nil {
+		err = errors.Join(err, saveErr)
+	}
+	return err
+}
+
+// splitDeferred splits a wave into the objects that are written now and those whose change
+// has to wait for these.
+func (s *session) splitDeferred(batch []*targetObject) (now, later []*targetObject) {
 	for _, p := range batch {
-		if s.target.Later != nil && p.live != nil && s.target.Later(&p.item) {
+		if s.target.Hooks.Defer != nil && p.live != nil && s.target.Hooks.Defer(&p.item) {
 			later = append(later, p)
 		} else {
 			now = append(now, p)
@@ -182,9 +241,9 @@ func (s *session) inTurn(batch []*placement) (now, later []*placement) {
 	return now, later
 }
 
-func (s *session) writeAll(ctx context.Context, batch []*placement, done *counter) error {
+func (s *session) writeObjects(ctx context.Context, batch []*targetObject, done *counter) error {
 	return s.each(ctx, len(batch), false, func(ctx context.Context, i int) error {
-		if err := s.write(ctx, batch[i]); err != nil {
+		if err := s.writeObject(ctx, batch[i]); err != nil {
 			return err
 		}
 		done.add(ctx)
@@ -192,156 +251,12 @@ func (s *session) writeAll(ctx context.Context, batch []*placement, done *counte
 	})
 }
 
-func ofWave(all []*placement, wave int) []*placement {
-	var out []*placement
+func autoscalers(all []*targetObject) []*targetObject {
+	var out []*targetObject
 	for _, p := range all {
-		if p.wave == wave {
+		if render.IsAutoscaler(gvkOf(&p.item).GroupKind()) {
 			out = append(out, p)
 		}
 	}
 	return out
-}
-
-func autoscalers(all []*placement) []*placement {
-	var out []*placement
-	for _, p := range all {
-		if isAutoscaler(&p.item) {
-			out = append(out, p)
-		}
-	}
-	return out
-}
-
-// counter tells how many objects are done, twice a second at most.
-type counter struct {
-	session *session
-	total   int
-
-	mu    sync.Mutex
-	count int
-	said  time.Time
-}
-
-const counterEvery = 500 * time.Millisecond
-
-func (c *counter) add(ctx context.Context) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.count++
-	if now := time.Now(); now.Sub(c.said) >= counterEvery {
-		c.said = now
-		c.session.progress(ctx, "%d/%d objects applied", c.count, c.total)
-	}
-}
-
-func (c *counter) done(ctx context.Context) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.session.progress(ctx, "%d/%d objects applied", c.count, c.total)
-}
-
-// awaitEnd waits until objects that are being deleted are gone, so that they can
-// be made again.
-func (s *session) awaitEnd(ctx context.Context, target []*placement) error {
-	var refs []kube.Ref
-	var ending []*placement
-	for _, p := range target {
-		if p.live != nil && p.live.DeletionTimestamp != nil {
-			refs = append(refs, p.ref)
-			ending = append(ending, p)
-		}
-	}
-	if len(refs) == 0 {
-		return nil
-	}
-	if err := s.client.WaitGone(ctx, refs, s.waitOptions(ctx, "")); err != nil {
-		return fmt.Errorf("waiting for objects that are being deleted: %w", err)
-	}
-	for _, p := range ending {
-		p.live = nil
-		if p.ref.Resource.GVK != namespaceKind {
-			continue
-		}
-		for _, inside := range target {
-			if inside.ref.Namespace == p.ref.Name {
-				inside.live = nil
-			}
-		}
-	}
-	return nil
-}
-
-// awaitReady waits for all objects up to a wave.
-func (s *session) awaitReady(ctx context.Context, target []*placement, upTo int) error {
-	var refs []kube.Ref
-	options := s.waitOptions(ctx, instanceSelector(s.target.Instance.ID))
-	options.Rules = map[int]*kube.Rule{}
-	for _, p := range target {
-		if p.wave <= upTo && !p.ready && p.object != nil {
-			options.Rules[len(refs)] = p.object.rule
-			refs = append(refs, p.ref)
-		}
-	}
-	if err := s.client.WaitReady(ctx, refs, options); err != nil {
-		return err
-	}
-	for _, p := range target {
-		p.ready = p.ready || p.wave <= upTo
-	}
-	return nil
-}
-
-// waitOptions tell the recorder what is being waited for.
-func (s *session) waitOptions(ctx context.Context, selector string) kube.WaitOptions {
-	return kube.WaitOptions{
-		LabelSelector: selector,
-		Progress: func(ready, total int, waitingFor string) {
-			if waitingFor != "" {
-				s.progress(ctx, "%d/%d done, waiting for %s", ready, total, waitingFor)
-			}
-		},
-	}
-}
-
-// save stores the inventory when it has changed: everything that is or may be on
-// the server, or only what still is there.
-func (s *session) save(ctx context.Context, all []*placement, announce bool) error {
-	items := make([]vnfm.InventoryItem, 0, len(all))
-	for _, p := range all {
-		if announce || p.item.UID != "" {
-			items = append(items, p.item)
-		}
-	}
-	if slices.Equal(items, s.saved) {
-		return nil
-	}
-	if err := s.recorder.SaveInventory(ctx, items); err != nil {
-		return fmt.Errorf("saving the inventory: %w", err)
-	}
-	s.saved = items
-	return nil
-}
-
-// markTaken notes that an object existed before the instance took it over, until
-// settle: what fails in between must not cost the object.
-func (s *session) markTaken(ctx context.Context, p *placement) error {
-	if p.live == nil || s.belongs(p) || s.leftBehind(p) {
-		return nil
-	}
-	return s.client.PatchMetadata(ctx, p.ref, nil, map[string]*string{annotationRetained: &s.target.Instance.Name})
-}
-
-// settle ends what an apply began: objects that were taken over are the instance's
-// for good. Until now a termination would have left them behind.
-func (s *session) settle(ctx context.Context, target []*placement) error {
-	return s.each(ctx, len(target), false, func(ctx context.Context, i int) error {
-		p := target[i]
-		if p.live == nil {
-			return nil
-		}
-		if _, ok := p.live.Annotations[annotationRetained]; !ok {
-			return nil
-		}
-		return s.client.PatchMetadata(ctx, p.ref, nil, map[string]*string{annotationRetained: nil})
-	})
 }

@@ -8,7 +8,9 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/targettest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -21,15 +23,15 @@ func BenchmarkRender(b *testing.B) {
 	for _, n := range benchSizes {
 		b.Run(fmt.Sprintf("objects=%d", n), func(b *testing.B) {
 			files, vdus := sizedManifests(n, "1")
-			target := testTarget(files, vdus)
+			target := targettest.Manifests(files, vdus)
 			b.ReportAllocs()
 			for b.Loop() {
-				r, ps := render(budget.New(b.Context(), budget.Limits{}), target)
+				r, ps := render.Render(budget.New(b.Context(), budget.Limits{}), target)
 				if ps.HasErrors() {
 					b.Fatal(ps)
 				}
-				if len(r.objects) != n {
-					b.Fatalf("rendered %d objects, want %d", len(r.objects), n)
+				if len(r.Objects) != n {
+					b.Fatalf("rendered %d objects, want %d", len(r.Objects), n)
 				}
 			}
 		})
@@ -42,27 +44,27 @@ func BenchmarkDrift(b *testing.B) {
 	for _, n := range benchSizes {
 		b.Run(fmt.Sprintf("objects=%d", n), func(b *testing.B) {
 			files, vdus := sizedManifests(n, "1")
-			target := testTarget(files, vdus)
-			r, ps := render(budget.New(b.Context(), budget.Limits{}), target)
+			target := targettest.Manifests(files, vdus)
+			r, ps := render.Render(budget.New(b.Context(), budget.Limits{}), target)
 			if ps.HasErrors() {
 				b.Fatal(ps)
 			}
 			s := &session{target: target, rendering: r, namespace: "core"}
-			placements := make([]*placement, 0, n)
-			for _, o := range r.objects {
-				p := &placement{object: o, ref: kube.Ref{Namespace: "core", Name: o.name}, item: vnfm.InventoryItem{Key: o.key}}
-				p.live = &live{ObjectMeta: metav1.ObjectMeta{ManagedFields: []metav1.ManagedFieldsEntry{ownedWhole(b, o.body(target, "core", nil))}}}
-				placements = append(placements, p)
+			targets := make([]*targetObject, 0, n)
+			for _, o := range r.Objects {
+				p := &targetObject{object: o, ref: kube.Ref{Namespace: "core", Name: o.Name}, item: vnfm.InventoryItem{Key: o.Key}}
+				p.live = &live{ObjectMeta: metav1.ObjectMeta{ManagedFields: []metav1.ManagedFieldsEntry{ownedWhole(b, applyBody(o, target, "core", nil))}}}
+				targets = append(targets, p)
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				for _, p := range placements {
-					lost, err := s.lost(p)
+				for _, p := range targets {
+					lost, err := s.lostFields(p)
 					if err != nil {
 						b.Fatal(err)
 					}
 					if len(lost) > 0 {
-						b.Fatalf("%s lost %s", p, lost[0].path)
+						b.Fatalf("%s lost %s", p, lost[0].Path)
 					}
 				}
 			}

@@ -3,6 +3,7 @@ package kubernetes
 import (
 	"context"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -20,7 +21,7 @@ var _ vnfm.InfraDriver = (*Driver)(nil)
 // New returns the driver. It takes its clients from the pool.
 func New(clients *kube.Pool) *Driver { return &Driver{clients: clients} }
 
-// CheckVIM reaches the API server, authenticates and looks what it offers.
+// CheckVIM connects to the API server, authenticates and reads what it offers.
 func (d *Driver) CheckVIM(ctx context.Context, spec vnfm.VIMSpec) (vnfm.VIMCheck, error) {
 	client, err := d.clients.Client(spec.Name, spec.Kubernetes, spec.Credentials)
 	if err != nil {
@@ -31,4 +32,14 @@ func (d *Driver) CheckVIM(ctx context.Context, spec vnfm.VIMSpec) (vnfm.VIMCheck
 		check.ClusterUID, err = client.ClusterUID(ctx)
 	}
 	return check, err
+}
+
+// Preview implements vnfm.InfraDriver.
+func (d *Driver) Preview(ctx context.Context, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
+	return render.Preview(ctx, t)
+}
+
+// Render implements vnfm.InfraDriver.
+func (d *Driver) Render(ctx context.Context, t *vnfm.Target) (*vnfm.Rendering, vnfm.Problems) {
+	return render.YAML(ctx, t)
 }

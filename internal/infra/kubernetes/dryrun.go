@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -19,9 +20,9 @@ import (
 // dryRunLimit bounds a dry run: a plan must not hang on a VIM that answers slowly.
 const dryRunLimit = 10 * time.Second
 
-// DryRun applies the objects with these keys without storing them. An object is
-// left out when the API server cannot judge it yet: its kind, or the form of its
-// kind, comes with the same apply.
+// DryRun applies the objects with these keys without storing them. It leaves out objects
+// that the API server cannot judge yet: their kind, or the form of their kind, comes with
+// the same apply.
 func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnfm.Problems, error) {
 	s, err := d.open(ctx, t, nil)
 	if err != nil {
@@ -29,42 +30,42 @@ func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnf
 	}
 	ctx, cancel := context.WithTimeout(ctx, dryRunLimit)
 	defer cancel()
-	lacking := s.lacking(ctx, keys)
-	objects := s.judgeable(keys)
-	trial := &trial{session: s, stop: cancel, findings: make([]finding, len(objects))}
+	lacking := s.missingRights(ctx, keys)
+	objects := s.dryRunnable(keys)
+	run := &dryRun{session: s, stop: cancel, findings: make([]finding, len(objects))}
 	// The end of the time is a finding, not an error.
 	_ = s.each(ctx, len(objects), true, func(ctx context.Context, i int) error {
-		trial.try(ctx, i, objects[i])
+		run.tryObject(ctx, i, objects[i])
 		return nil
 	})
-	if ctx.Err() != nil && trial.silence == "" {
-		trial.silence = fmt.Sprintf("the time of %s was over", dryRunLimit)
+	if ctx.Err() != nil && run.incomplete == "" {
+		run.incomplete = fmt.Sprintf("the time of %s was over", dryRunLimit)
 	}
-	problems := trial.problems(objects)
+	problems := run.problems(objects)
 	if lacking != nil {
 		problems = append(problems, *lacking)
 	}
-	if release := s.rendering.release; release != nil && slices.Contains(keys, release.key()) {
-		// That the server does not answer has been told.
-		if p, err := s.unfit(ctx); err == nil && p != nil {
+	if release := s.rendering.Release; release != nil && slices.Contains(keys, release.Key()) {
+		// A server that does not answer is reported above.
+		if p, err := s.checkKubeVersion(ctx); err == nil && p != nil {
 			problems = append(problems, *p)
 		}
 	}
 	return problems, nil
 }
 
-// lacking says which rights the credentials lack for the kinds of the objects with these keys
-// in the namespace of the instance, nil for none. A VIM that does not tell is no finding: what
-// it refuses of the objects is told of them.
-func (s *session) lacking(ctx context.Context, keys []string) *vnfm.Problem {
+// missingRights reports the rights that the credentials lack for the kinds of the objects
+// with these keys in the namespace of the instance, nil for none. A VIM that does not
+// answer is no finding: the objects that it rejects are reported.
+func (s *session) missingRights(ctx context.Context, keys []string) *vnfm.Problem {
 	namespace := s.target.Instance.Namespace
 	var resources []kube.Resource
-	for _, o := range s.rendering.objects {
-		// Rights on a namespace are often for one by its name.
-		if !slices.Contains(keys, o.key) || o.gvk.Group == "" && o.gvk.Kind == "Namespace" {
+	for _, o := range s.rendering.Objects {
+		// Rights on a namespace are often for a single name.
+		if !slices.Contains(keys, o.Key) || o.GVK.Group == "" && o.GVK.Kind == "Namespace" {
 			continue
 		}
-		if r, _, err := s.resolveKind(ctx, o.gvk); err == nil && (!r.Namespaced || sameHome(s.target, o) == namespace) {
+		if r, _, err := s.resolveKind(ctx, o.GVK); err == nil && (!r.Namespaced || o.NamespaceIn(s.target) == namespace) {
 			resources = append(resources, r)
 		}
 	}
@@ -82,42 +83,42 @@ func (s *session) lacking(ctx context.Context, keys []string) *vnfm.Problem {
 	}
 }
 
-// judgeable returns the objects with these keys whose kind does not change itself.
-func (s *session) judgeable(keys []string) []*object {
+// dryRunnable returns the objects with these keys whose kind does not change itself.
+func (s *session) dryRunnable(keys []string) []*render.Object {
 	wanted := make(map[string]bool, len(keys))
 	for _, key := range keys {
 		wanted[key] = true
 	}
 	changing := map[schema.GroupKind]bool{}
-	for _, o := range s.rendering.objects {
-		if d := definitionOf(o); d != nil && wanted[o.key] {
-			changing[schema.GroupKind{Group: d.group, Kind: d.kind}] = true
+	for _, o := range s.rendering.Objects {
+		if d := render.DefinitionOf(o); d != nil && wanted[o.Key] {
+			changing[schema.GroupKind{Group: d.Group, Kind: d.Kind}] = true
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(s.rendering.objects), func(o *object) bool {
-		return !wanted[o.key] || changing[o.gvk.GroupKind()]
+	return slices.DeleteFunc(slices.Clone(s.rendering.Objects), func(o *render.Object) bool {
+		return !wanted[o.Key] || changing[o.GVK.GroupKind()]
 	})
 }
 
-// finding is what the API server said of one object; text is empty for nothing.
+// finding is the answer of the API server about one object; text is empty for no finding.
 type finding struct {
 	refusal kube.Refusal
 	text    string
 }
 
-// trial collects what the API server says of objects that are tried.
-type trial struct {
+// dryRun collects the answers of the API server.
+type dryRun struct {
 	session *session
-	// stop ends the trial: what keeps one object from being judged keeps all.
+	// stop ends the dry run: what prevents the check of one object prevents all.
 	stop     context.CancelFunc
 	mu       sync.Mutex
 	findings []finding
-	// silence is why not all objects were judged.
-	silence string
+	// incomplete says why not all objects were checked.
+	incomplete string
 }
 
-func (t *trial) try(ctx context.Context, i int, o *object) {
-	err := t.session.tryObject(ctx, o)
+func (t *dryRun) tryObject(ctx context.Context, i int, o *render.Object) {
+	err := t.session.dryRunObject(ctx, o)
 	if err == nil {
 		return
 	}
@@ -129,14 +130,14 @@ func (t *trial) try(ctx context.Context, i int, o *object) {
 	if errors.As(err, &unknown) {
 		refusal = kube.RefusedForNow
 	}
-	if isUnchangeable(err) {
-		text += "; " + howToChange(o.key)
+	if isImmutable(err) {
+		text += "; " + immutableAdvice(o.Key)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if refusal == kube.Unanswered || refusal == kube.NotAllowed {
-		if t.silence == "" {
-			t.silence = text
+		if t.incomplete == "" {
+			t.incomplete = text
 			t.stop()
 		}
 		return
@@ -144,10 +145,9 @@ func (t *trial) try(ctx context.Context, i int, o *object) {
 	t.findings[i] = finding{refusal, text}
 }
 
-// problems says what was found: an error for each object that cannot be as it is
-// written, one warning for all that cannot be as things stand, and one when not all
-// objects were judged.
-func (t *trial) problems(objects []*object) vnfm.Problems {
+// problems returns an error for each object that is rejected as written, one warning for
+// all that are rejected at present, and one when not all objects were checked.
+func (t *dryRun) problems(objects []*render.Object) vnfm.Problems {
 	var ps vnfm.Problems
 	var forNow []string
 	for i, f := range t.findings {
@@ -155,9 +155,9 @@ func (t *trial) problems(objects []*object) vnfm.Problems {
 		switch {
 		case f.text == "":
 		case f.refusal == kube.RefusedAsWritten:
-			o.problem(&ps, o.key+" would be refused by the API server", f.text)
+			o.Problem(&ps, o.Key+" would be refused by the API server", f.text)
 		default:
-			forNow = append(forNow, fmt.Sprintf("%s (%s): %s", o.key, o.place(), f.text))
+			forNow = append(forNow, fmt.Sprintf("%s (%s): %s", o.Key, o.Place(), f.text))
 		}
 	}
 	if len(forNow) > 0 {
@@ -170,32 +170,32 @@ func (t *trial) problems(objects []*object) vnfm.Problems {
 			Detail:   strings.Join(forNow, "\n"),
 		})
 	}
-	if t.silence != "" {
+	if t.incomplete != "" {
 		ps = append(ps, vnfm.Problem{
 			Severity: vnfm.SeverityWarning,
 			Summary:  "the plan was not tried on the VIM as a whole",
-			Detail:   t.silence + "\nThe apply tells what the API server refuses. To plan without asking it, set server_dry_run = false.",
+			Detail:   t.incomplete + "\nThe apply tells what the API server refuses. To plan without asking it, set server_dry_run = false.",
 		})
 	}
 	return ps
 }
 
-// tryObject applies an object as write would, without storing it. Nothing is said
-// of an object whose namespace is missing, or which would be replaced.
-func (s *session) tryObject(ctx context.Context, o *object) error {
-	r, served, err := s.resolveKind(ctx, o.gvk)
+// dryRunObject applies an object as writeObject would, without storing it. An object whose
+// namespace is missing, or that would be replaced, is no finding.
+func (s *session) dryRunObject(ctx context.Context, o *render.Object) error {
+	r, served, err := s.resolveKind(ctx, o.GVK)
 	if err != nil || !served {
 		return err
 	}
-	p := s.placed(o, r)
-	known := slices.ContainsFunc(s.target.Instance.Inventory, func(i vnfm.InventoryItem) bool {
-		return i.UID != "" && identityOf(&i) == identityOf(&p.item)
+	p := s.newTargetObject(o, r)
+	recorded := slices.ContainsFunc(s.target.Instance.Inventory, func(i vnfm.InventoryItem) bool {
+		return i.UID != "" && render.IdentityOf(&i) == render.IdentityOf(&p.item)
 	})
 	var replicas *int64
-	if o.scaling != nil && !known {
-		replicas = &o.scaling.count
+	if o.Scaling != nil && !recorded {
+		replicas = &o.Scaling.Count
 	}
-	body := o.body(s.target, p.ref.Namespace, replicas)
+	body := applyBody(o, s.target, p.ref.Namespace, replicas)
 	options := kube.ApplyOptions{FieldManager: kube.FieldManager, Force: s.target.ForceConflicts, DryRun: true}
 	_, err = s.client.Apply(ctx, p.ref, body, options)
 	var conflict *kube.ConflictError
@@ -206,25 +206,25 @@ func (s *session) tryObject(ctx context.Context, o *object) error {
 		options.Force = true
 		_, err = s.client.Apply(ctx, p.ref, body, options)
 	}
-	if apierrors.IsInvalid(err) && known {
-		err = s.orIntrusion(ctx, p, err)
-		if errors.As(err, &conflict) && (s.target.ForceConflicts || s.repairs(p)) {
-			// The apply displaces it first, which cannot be tried.
+	if apierrors.IsInvalid(err) && recorded {
+		err = s.foreignElementConflict(ctx, p, err)
+		if errors.As(err, &conflict) && (s.target.ForceConflicts || s.isRepair(p)) {
+			// The apply takes over the element first, which cannot be tried.
 			return nil
 		}
 	}
 	switch {
-	case kube.IsNamespaceMissing(err), isUnchangeable(err) && s.replaceable(p):
+	case kube.IsNamespaceMissing(err), isImmutable(err) && s.replaceable(p):
 		return nil
 	default:
 		return err
 	}
 }
 
-// wouldRepair reports whether a conflict is with ourselves, or over an object that
-// drifted and that is put back by force.
-func (s *session) wouldRepair(ctx context.Context, p *placement, conflict *kube.ConflictError) (bool, error) {
-	if s.onlyOurs(conflict) {
+// wouldRepair reports whether a conflict is with a manager of the driver, or about a
+// drifted object that is repaired by force.
+func (s *session) wouldRepair(ctx context.Context, p *targetObject, conflict *kube.ConflictError) (bool, error) {
+	if s.onlyOwnManagers(conflict) {
 		return true, nil
 	}
 	obj, err := s.client.Get(ctx, p.ref)
@@ -232,11 +232,10 @@ func (s *session) wouldRepair(ctx context.Context, p *placement, conflict *kube.
 		return false, err
 	}
 	p.live = liveOf(p, obj, false)
-	return s.repairs(p), nil
+	return s.isRepair(p), nil
 }
 
-// repairs reports whether a write of a live object would put back what was applied
-// last.
-func (s *session) repairs(p *placement) bool {
-	return s.belongs(p) && p.live.Annotations[annotationDigest] == p.object.digest
+// isRepair reports whether a write of a live object restores what was applied last.
+func (s *session) isRepair(p *targetObject) bool {
+	return s.belongs(p) && p.live.Annotations[annotationDigest] == p.object.Digest
 }

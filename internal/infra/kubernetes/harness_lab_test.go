@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -23,6 +24,7 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/targettest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -154,7 +156,7 @@ func newLab(t *testing.T, files map[string]string, counts map[string]int) *lab {
 		proxy.ServeHTTP(w, r)
 	}))
 	t.Cleanup(server.Close)
-	l.target = testTarget(files, counts)
+	l.target = targettest.Manifests(files, counts)
 	l.target.VIM = &vnfm.VIM{Name: "lab", Type: vnfm.VIMTypeKubernetes, Kubernetes: &vnfm.KubernetesConnection{Endpoint: server.URL}}
 	l.target.Credentials = vnfm.Credentials{vnfm.CredentialBearerToken: vnfm.Secret(env.AdminToken)}
 	l.target.Instance.ID = "i-" + l.namespace
@@ -169,7 +171,7 @@ func (l *lab) setFiles(version string, files map[string]string) {
 	content := fstest.MapFS{}
 	p := *l.target.Package
 	p.ID, p.KubernetesFiles = "core@"+version, nil
-	for _, name := range sortedKeys(files) {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
 		content[name] = &fstest.MapFile{Data: []byte(files[name])}
 		p.KubernetesFiles = append(p.KubernetesFiles, name)
 	}

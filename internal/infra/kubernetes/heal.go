@@ -10,14 +10,14 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Heal replaces the pods of the named VNFCs, of all VNFCs of the named VDUs, or of
-// the whole instance after everything was applied again, and waits until the new
-// ones are ready. Pods are replaced by whoever owns them; a bare Pod is made anew
-// from the package, never from what the server holds.
+// Heal replaces the pods of the named VNFCs, of all VNFCs of the named VDUs, or of the
+// whole instance after everything was applied again, and waits until the new ones are
+// ready. The owner of the pods replaces them; a bare Pod is created again from the package,
+// never from what the server holds.
 //
-// Named VNFCs are replaced at the same time. A VDU is restarted as its workload's
-// update strategy says; one whose kind has none loses one pod after the other, and so
-// does a StatefulSet whose claims are to be replaced as well.
+// Named VNFCs are replaced at the same time. A VDU is restarted by the update strategy of
+// its workload. A kind without an update strategy, and a StatefulSet whose claims are
+// replaced as well, lose one pod after the other.
 func (d *Driver) Heal(ctx context.Context, t *vnfm.Target, h vnfm.HealSpec, r vnfm.Recorder) error {
 	s, err := d.open(ctx, t, r)
 	if err != nil {
@@ -32,28 +32,28 @@ func (s *session) heal(ctx context.Context, h *vnfm.HealSpec) error {
 			return err
 		}
 	}
-	vdus, err := s.population(ctx)
+	vdus, err := s.podsOfVDUs(ctx)
 	if err != nil {
 		return err
 	}
-	var restarted, replaced []*populated
+	var restarted, replaced []*vduPods
 	for _, v := range vdus {
 		switch {
 		case v.workload.live == nil:
-			// It is gone altogether, which an apply puts right and not a heal.
+			// An apply repairs a missing workload, not a heal.
 		case h.Whole() || slices.Contains(h.VDUIDs, v.id):
-			// A restart leaves the claims of the pods alone.
-			if restartable(v.workload) && (!h.Storage || v.workload.item.Kind != setKind.Kind) {
+			// A restart keeps the claims of the pods.
+			if restartable(v.workload) && (!h.Storage || v.workload.item.Kind != statefulSetKind.Kind) {
 				restarted = append(restarted, v)
 			} else {
 				replaced = append(replaced, v)
 			}
 		default:
-			o, err := s.outgoing(ctx, v, h.Storage, func(pod *corev1.Pod) bool { return slices.Contains(h.VNFCIDs, vnfcID(v.id, pod.Name)) })
+			o, err := s.planReplacement(ctx, v, h.Storage, func(pod *corev1.Pod) bool { return slices.Contains(h.VNFCIDs, vnfcID(v.id, pod.Name)) })
 			if err != nil {
 				return err
 			}
-			if err := s.replacePods(ctx, v, o, o.standing(v)); err != nil {
+			if err := s.replacePods(ctx, v, o, o.remaining(v)); err != nil {
 				return err
 			}
 		}
@@ -71,7 +71,7 @@ func (s *session) heal(ctx context.Context, h *vnfm.HealSpec) error {
 
 // restartable reports whether a workload replaces its pods by itself when its pod
 // template changes.
-func restartable(p *placement) bool {
+func restartable(p *targetObject) bool {
 	if p.item.Group != "apps" {
 		return false
 	}
@@ -79,22 +79,22 @@ func restartable(p *placement) bool {
 	case "Deployment":
 		return true
 	case "StatefulSet", "DaemonSet":
-		strategy, _ := nested(p.object.content, "spec", "updateStrategy", "type")
+		strategy, _ := kube.Nested(p.object.Content, "spec", "updateStrategy", "type")
 		return strategy != "OnDelete"
 	default:
 		return false
 	}
 }
 
-// restart marks the pod templates of workloads and waits until all pods follow
-// them. A template that has the mark of this operation already is not changed.
-func (s *session) restart(ctx context.Context, vdus []*populated, mark string) error {
+// restart marks the pod templates of workloads and waits until all pods follow them. A
+// template that already has the mark of this operation is not changed.
+func (s *session) restart(ctx context.Context, vdus []*vduPods, mark string) error {
 	var refs []kube.Ref
 	err := s.each(ctx, len(vdus), false, func(ctx context.Context, i int) error {
 		p := vdus[i].workload
 		s.progress(ctx, "restarting %s", p)
-		body := identified(p)
-		setCopied(body, mark, []string{"spec", "template", "metadata", "annotations", annotationHealed})
+		body := applyIdentity(p)
+		kube.SetNested(body, mark, "spec", "template", "metadata", "annotations", annotationHealed)
 		_, err := s.client.Apply(ctx, p.ref, body, kube.ApplyOptions{FieldManager: kube.RestartFieldManager, Force: true})
 		return err
 	})

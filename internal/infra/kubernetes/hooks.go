@@ -9,69 +9,45 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/helm"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 )
 
-// The objects of hooks are made when their moment has come, one after the other.
-// They are in the inventory from the beginning, so that none outlives the instance,
-// but they are not part of what the instance is compared with.
+// The objects of hooks are created when the hook runs, one after the other. They are in the
+// inventory from the beginning, so that none outlives the instance, but drift detection
+// ignores them.
 
-// hookObjects are the objects of all hooks.
-func (r *rendering) hookObjects() []*object {
-	if r.release == nil {
-		return nil
-	}
-	out := make([]*object, 0, len(r.release.hooks))
-	for _, h := range r.release.hooks {
-		out = append(out, h.object)
-	}
-	return out
-}
-
-// placeHooks finds the places of the objects of hooks. Hooks that the server does
-// not know the kind of are told when they are to run: a chart may bring it.
-func (s *session) placeHooks(ctx context.Context) ([]*placement, error) {
-	var out []*placement
-	taken := map[identity]bool{}
-	for _, o := range s.rendering.hookObjects() {
-		r, ok, err := s.resolveOld(ctx, o.gvk)
-		if err != nil {
-			return nil, err
-		}
-		if !ok {
-			continue
-		}
-		p := s.placed(o, r)
+// resolveHooks resolves the objects of hooks. An unknown kind is reported when its hook
+// runs: the chart may bring it.
+func (s *session) resolveHooks(ctx context.Context) ([]*targetObject, error) {
+	hooks, err := s.existingObjects(ctx, s.rendering.HookObjects())
+	hooks = withoutDuplicates(hooks)
+	for _, p := range hooks {
 		p.item.Hook = true
-		if !taken[identityOf(&p.item)] {
-			taken[identityOf(&p.item)] = true
-			out = append(out, p)
-			s.hooks = append(s.hooks, p)
-		}
 	}
-	return out, nil
+	s.hooks = append(s.hooks, hooks...)
+	return hooks, err
 }
 
-// runHooks runs the hooks of a moment, one after the other. The first that fails
-// ends it.
+// runHooks runs the hooks of an event, one after the other, up to the first that fails.
 func (s *session) runHooks(ctx context.Context, e helm.Event) error {
-	release := s.rendering.release
-	var done []*hook
+	release := s.rendering.Release
+	var done []*render.Hook
 	for _, h := range release.HooksAt(e) {
-		for _, own := range release.hooks {
+		for _, own := range release.Hooks {
 			if own.Hook != h {
 				continue
 			}
-			s.progress(ctx, "running the %s hook %s", e, own.object.key)
+			s.progress(ctx, "running the %s hook %s", e, own.Object.Key)
 			err := s.runHook(ctx, own)
 			if err == nil {
 				done = append(done, own)
 				continue
 			}
-			err = fmt.Errorf("the %s hook %s (%s) failed: %w", e, own.object.key, own.object.place(), err)
+			err = fmt.Errorf("the %s hook %s (%s) failed: %w", e, own.Object.Key, own.Object.Place(), err)
 			if ctx.Err() == nil {
-				// What removing it says is of no interest beside why it failed.
-				_ = s.removeHooks(ctx, []*hook{own}, helm.HookFailed)
+				// The failure of the hook matters more than that of its removal.
+				_ = s.removeHooks(ctx, []*render.Hook{own}, helm.HookFailed)
 				_ = s.removeHooks(ctx, done, helm.HookSucceeded)
 			}
 			return err
@@ -80,9 +56,9 @@ func (s *session) runHooks(ctx context.Context, e helm.Event) error {
 	return s.removeHooks(ctx, done, helm.HookSucceeded)
 }
 
-// runHook makes the object of a hook and waits until it has done its work.
-func (s *session) runHook(ctx context.Context, h *hook) error {
-	p, err := s.hookPlace(ctx, h)
+// runHook creates the object of a hook and waits until it is done.
+func (s *session) runHook(ctx context.Context, h *render.Hook) error {
+	p, err := s.hookObject(ctx, h)
 	if err != nil {
 		return err
 	}
@@ -92,8 +68,8 @@ func (s *session) runHook(ctx context.Context, h *hook) error {
 	}
 	if err == nil {
 		p.live = liveOf(p, obj, false)
-		// A run that was interrupted leaves a Job or a pod that would count as this
-		// run's, whatever the policy.
+		// An interrupted run leaves a Job or a pod that would count as this run's, whatever
+		// the policy.
 		if h.Has(helm.BeforeHookCreation) || s.replaceable(p) {
 			if err := s.removeHook(ctx, p); err != nil {
 				return err
@@ -112,8 +88,8 @@ func (s *session) runHook(ctx context.Context, h *hook) error {
 	return err
 }
 
-func (s *session) writeHook(ctx context.Context, p *placement) error {
-	body := p.object.body(s.target, p.ref.Namespace, nil)
+func (s *session) writeHook(ctx context.Context, p *targetObject) error {
+	body := applyBody(p.object, s.target, p.ref.Namespace, nil)
 	obj, err := s.client.Apply(ctx, p.ref, body, kube.ApplyOptions{FieldManager: kube.FieldManager, Force: true})
 	if err != nil {
 		return err
@@ -123,32 +99,31 @@ func (s *session) writeHook(ctx context.Context, p *placement) error {
 	return nil
 }
 
-// hookPlace returns the place of a hook's object.
-func (s *session) hookPlace(ctx context.Context, h *hook) (*placement, error) {
+// hookObject returns the object of a hook.
+func (s *session) hookObject(ctx context.Context, h *render.Hook) (*targetObject, error) {
 	for _, p := range s.hooks {
-		if p.object == h.object {
+		if p.object == h.Object {
 			return p, nil
 		}
 	}
-	r, _, err := s.resolveKind(ctx, h.object.gvk)
+	r, _, err := s.resolveKind(ctx, h.Object.GVK)
 	if err != nil {
 		return nil, err
 	}
-	p := s.placed(h.object, r)
+	p := s.newTargetObject(h.Object, r)
 	p.item.Hook = true
 	s.hooks = append(s.hooks, p)
 	return p, nil
 }
 
-// removeHooks removes the objects of hooks, the last one first, as far as they have
-// one of the policies. Definitions stay, as they do with Helm: all objects of their
-// kinds would go.
-func (s *session) removeHooks(ctx context.Context, hooks []*hook, policies ...helm.Policy) error {
+// removeHooks removes the objects of hooks that have one of the policies, the last one
+// first. Definitions stay, as with Helm: all objects of their kinds would be deleted.
+func (s *session) removeHooks(ctx context.Context, hooks []*render.Hook, policies ...helm.Policy) error {
 	for _, h := range slices.Backward(hooks) {
-		if !slices.ContainsFunc(policies, h.Has) || h.object.gvk.Kind == "CustomResourceDefinition" {
+		if !slices.ContainsFunc(policies, h.Has) || h.Object.GVK.Kind == "CustomResourceDefinition" {
 			continue
 		}
-		p, err := s.hookPlace(ctx, h)
+		p, err := s.hookObject(ctx, h)
 		if err != nil {
 			return err
 		}
@@ -162,7 +137,7 @@ func (s *session) removeHooks(ctx context.Context, hooks []*hook, policies ...he
 	return nil
 }
 
-func (s *session) removeHook(ctx context.Context, p *placement) error {
+func (s *session) removeHook(ctx context.Context, p *targetObject) error {
 	options := kube.DeleteOptions{UID: p.live.UID, Propagation: metav1.DeletePropagationForeground}
 	if err := s.client.Delete(ctx, p.ref, options); err != nil {
 		return fmt.Errorf("removing the object of hook %s: %w", p, err)

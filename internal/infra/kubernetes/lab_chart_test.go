@@ -15,6 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/helm"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/release"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/targettest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -28,7 +30,7 @@ func newChartLab(t *testing.T, files map[string]string, counts map[string]int) *
 
 // setChart replaces the package by another version of it.
 func (l *lab) setChart(version string, files map[string]string) {
-	made := chartTarget(files, nil)
+	made := targettest.Chart(files, nil)
 	p := *made.Package
 	p.ID = "core@" + version
 	l.target.Package = &p
@@ -204,12 +206,12 @@ func TestLabChartGivesWayToManifests(t *testing.T) {
 func TestLabHistoryIsBounded(t *testing.T) {
 	t.Parallel()
 	l := newChartLab(t, map[string]string{"templates/a.yaml": someConfig}, nil)
-	for i := range maxHistory + 2 {
+	for i := range release.MaxRevisions + 2 {
 		l.target.Instance.AdditionalParams = map[string]any{"helm_parameters": map[string]any{"a": i}}
 		l.apply()
 	}
 	got := l.history()
-	if len(got) != maxHistory || got[0] != "3 superseded" || got[maxHistory-1] != "12 deployed" {
+	if len(got) != release.MaxRevisions || got[0] != "3 superseded" || got[release.MaxRevisions-1] != "12 deployed" {
 		t.Errorf("history: %v", got)
 	}
 }
@@ -233,7 +235,7 @@ func (l *lab) recordRevision(target *vnfm.Target, number int) {
 	}
 	secret := helm.SecretName(name, number)
 	l.kubectl("create", "secret", "generic", secret, "--type", helm.SecretType, "--from-literal=release="+text)
-	l.kubectl("label", "secret", secret, "owner=helm", "name="+name, "status=deployed", fmt.Sprintf("version=%d", number), labelReleaseOf+"="+l.target.Instance.ID)
+	l.kubectl("label", "secret", secret, "owner=helm", "name="+name, "status=deployed", fmt.Sprintf("version=%d", number), release.LabelReleaseOf+"="+l.target.Instance.ID)
 }
 
 // TestLabReleaseOfAnother finds a release of the same name that is not the instance's.
@@ -241,8 +243,8 @@ func TestLabReleaseOfAnother(t *testing.T) {
 	t.Parallel()
 	l := newChartLab(t, map[string]string{"templates/a.yaml": someConfig}, nil)
 	name := helm.ReleaseName(l.target.Instance.Name)
-	l.recordRevision(chartTarget(map[string]string{"templates/a.yaml": someConfig}, nil), 4)
-	l.kubectl("label", "secret", helm.SecretName(name, 4), labelReleaseOf+"-")
+	l.recordRevision(targettest.Chart(map[string]string{"templates/a.yaml": someConfig}, nil), 4)
+	l.kubectl("label", "secret", helm.SecretName(name, 4), release.LabelReleaseOf+"-")
 	l.meter.take()
 	err := l.driver.Apply(l.ctx, l.target, l.recorder)
 	var conflict *vnfm.ConflictError

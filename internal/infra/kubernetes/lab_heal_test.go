@@ -82,13 +82,13 @@ func TestLabHealVNFC(t *testing.T) {
 	l := newHealLab(t)
 	for app, count := range map[string]int{"amf": 2, "db": 2, "probe": 1} {
 		before := l.pods(app)
-		victim := ""
+		chosen := ""
 		for name := range before {
-			victim = name
+			chosen = name
 		}
-		l.heal(vnfm.HealSpec{ID: "op-1", VNFCIDs: []string{app + "-" + victim, app + "-gone-before"}})
+		l.heal(vnfm.HealSpec{ID: "op-1", VNFCIDs: []string{app + "-" + chosen, app + "-gone-before"}})
 		after := l.pods(app)
-		if len(after) != count || kept(before, after) != count-1 || after[victim] == before[victim] {
+		if len(after) != count || kept(before, after) != count-1 || after[chosen] == before[chosen] {
 			t.Errorf("%s: %v became %v", app, before, after)
 		}
 		if ready := l.kubectl("get", "pods", "-l", "app="+app, "-o", `jsonpath={.items[*].status.conditions[?(@.type=="Ready")].status}`); strings.Count(ready, "True") != count {
@@ -104,8 +104,8 @@ func TestLabHealContinued(t *testing.T) {
 	t.Parallel()
 	l := newHealLab(t)
 	for app, count := range map[string]int{"amf": 2, "db": 2, "probe": 1} {
-		victim := slices.Min(slices.Collect(maps.Keys(l.pods(app))))
-		named := vnfm.HealSpec{ID: app + "-named", VNFCIDs: []string{app + "-" + victim}}
+		chosen := slices.Min(slices.Collect(maps.Keys(l.pods(app))))
+		named := vnfm.HealSpec{ID: app + "-named", VNFCIDs: []string{app + "-" + chosen}}
 		for _, h := range []vnfm.HealSpec{named, {ID: app + "-all", VDUIDs: []string{app}}} {
 			before := l.pods(app)
 			l.heal(h)
@@ -171,11 +171,11 @@ func TestLabHealNotReady(t *testing.T) {
 	t.Parallel()
 	l := newHealLab(t)
 	l.env.Quota(t, l.namespace, "none", "pods", 0)
-	var victim string
+	var chosen string
 	for name := range l.pods("amf") {
-		victim = name
+		chosen = name
 	}
-	request := vnfm.HealSpec{ID: "op-1", VNFCIDs: []string{"amf-" + victim}}
+	request := vnfm.HealSpec{ID: "op-1", VNFCIDs: []string{"amf-" + chosen}}
 	l.recorder.begin(request.ID)
 	var err error
 	var unready *kube.NotReadyError

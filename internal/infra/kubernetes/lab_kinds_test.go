@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/targettest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -81,7 +82,7 @@ func TestLabRefreshRequests(t *testing.T) {
 		t.Fatalf("there are %d objects of %d kinds", len(files), len(manyKinds))
 	}
 	l.setFiles("1", files)
-	l.target.Flavour, l.target.Counts = testTarget(files, vdus).Flavour, vdus
+	l.target.Flavour, l.target.Counts = targettest.Manifests(files, vdus).Flavour, vdus
 	defer func() {
 		// Some of it is in no namespace: it goes also when the time of the test is over.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(l.ctx), labTimeout)
@@ -106,11 +107,11 @@ func TestLabRefreshRequests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	places, err := s.placeKnown(l.ctx)
+	places, err := s.resolveServed(l.ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
-	order, _ := scopesOf(places)
+	order, _ := byCollection(places)
 	for _, k := range order {
 		path := "GET /apis/" + k.gvr.Group + "/" + k.gvr.Version
 		if k.gvr.Group == "" {

@@ -1,6 +1,7 @@
 package kubernetes
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -42,7 +43,7 @@ func TestLabSharedDefinition(t *testing.T) {
 			text = strings.Replace(text, "}", ", ownerReferences: [{apiVersion: "+group+"/v1, kind: Cell, name: own, uid: "+owner+"}]}", 1)
 		}
 		file := t.TempDir() + "/cell.yaml"
-		if err := writeFile(file, text); err != nil {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		return l.env.Kubectl(t, "-n", namespace, "apply", "-f", file)
@@ -91,7 +92,7 @@ func TestLabPrunedDefinition(t *testing.T) {
 	l.setFiles("1", map[string]string{"crd.yaml": strings.ReplaceAll(sharedDefinition, "GROUP", group) + "---\n" + settings})
 	l.apply()
 	file := t.TempDir() + "/cell.yaml"
-	if err := writeFile(file, "apiVersion: "+group+"/v1\nkind: Cell\nmetadata: {name: foreign}\n"); err != nil {
+	if err := os.WriteFile(file, []byte("apiVersion: "+group+"/v1\nkind: Cell\nmetadata: {name: foreign}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	l.kubectl("apply", "-f", file)

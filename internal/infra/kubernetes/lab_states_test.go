@@ -186,8 +186,8 @@ func TestLabErrors(t *testing.T) {
 	}
 }
 
-// TestLabWritten has an object become ready by what is done once everything is written.
-func TestLabWritten(t *testing.T) {
+// TestLabAfterWrite has an object become ready by what is done once everything is written.
+func TestLabAfterWrite(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, map[string]string{"gate.yaml": `
 apiVersion: v1
@@ -195,13 +195,13 @@ kind: Service
 metadata: {name: gate, annotations: {vnf.nfv-iac.github.io/ready-jsonpath: "{.spec.sessionAffinity}=ClientIP"}}
 spec: {selector: {app: gate}, ports: [{port: 80}]}
 `}, nil)
-	l.target.Written = func(context.Context) error {
+	l.target.Hooks.AfterWrite = func(context.Context) error {
 		l.kubectl("patch", "service", "gate", "--type", "merge", "--patch", `{"spec":{"sessionAffinity":"ClientIP"}}`) //nolint:contextcheck // that of the test will do
 		return nil
 	}
 	l.apply()
 	refused := errors.New("nobody comes in")
-	l.target.Written = func(context.Context) error { return refused }
+	l.target.Hooks.AfterWrite = func(context.Context) error { return refused }
 	if err := l.driver.Apply(l.ctx, l.target, l.recorder); !errors.Is(err, refused) {
 		t.Errorf("the error of what is done then: %v", err)
 	}

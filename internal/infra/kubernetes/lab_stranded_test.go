@@ -2,6 +2,7 @@ package kubernetes
 
 import (
 	"errors"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -32,7 +33,7 @@ func TestLabStranded(t *testing.T) {
 	elsewhere := l.env.Namespace(t)
 	cell := func(name, metadata string) string {
 		file := t.TempDir() + "/cell.yaml"
-		if err := writeFile(file, "apiVersion: "+group+"/v1\nkind: Cell\nmetadata: {name: "+name+metadata+"}\n"); err != nil {
+		if err := os.WriteFile(file, []byte("apiVersion: "+group+"/v1\nkind: Cell\nmetadata: {name: "+name+metadata+"}\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		l.env.Kubectl(t, "-n", elsewhere, "apply", "-f", file)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/helm"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/targettest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -17,7 +18,7 @@ func (l *lab) asHelm(text string) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		l.t.Fatal(err)
 	}
-	l.kubectl("apply", "--server-side", "--force-conflicts", "--field-manager", helmManager, "-f", file)
+	l.kubectl("apply", "--server-side", "--force-conflicts", "--field-manager", helmFieldManager, "-f", file)
 }
 
 // TestLabHelmLetsGo takes fields back that Helm's command has applied. What it alone
@@ -50,7 +51,7 @@ spec: { scaleTargetRef: { apiVersion: apps/v1, kind: Deployment, name: amf }, mi
 	l.inSync()
 	l.expectHistory("1 deployed")
 	got := strings.TrimSpace(l.kubectl("get", "deployment", "amf", "--show-managed-fields", "-o", "jsonpath={.spec.replicas} {.spec.template.spec.containers[0].env} {.metadata.managedFields[*].manager}"))
-	if !strings.HasPrefix(got, "4  terraform-provider-vnf") || strings.Contains(got, helmManager+" ") || strings.HasSuffix(got, helmManager) {
+	if !strings.HasPrefix(got, "4  terraform-provider-vnf") || strings.Contains(got, helmFieldManager+" ") || strings.HasSuffix(got, helmFieldManager) {
 		t.Errorf("replicas, environment and managers: %s", got)
 	}
 	l.kubectl("annotate", "deployment", "amf", "example.com/mark=end")
@@ -59,9 +60,9 @@ spec: { scaleTargetRef: { apiVersion: apps/v1, kind: Deployment, name: amf }, mi
 	}
 }
 
-// TestLabStraysOfHelm removes what Helm's command has made of the release, and nothing
+// TestLabUnrecordedOfHelm removes what Helm's command has made of the release, and nothing
 // that only says so.
-func TestLabStraysOfHelm(t *testing.T) {
+func TestLabUnrecordedOfHelm(t *testing.T) {
 	t.Parallel()
 	l := newChartLab(t, map[string]string{"templates/a.yaml": someConfig}, nil)
 	l.apply()
@@ -70,7 +71,7 @@ func TestLabStraysOfHelm(t *testing.T) {
 		return "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: " + object + ", annotations: { meta.helm.sh/release-name: " + release + ", meta.helm.sh/release-namespace: " + l.namespace + more + " } }\n"
 	}
 	// The next revision is made by somebody else, and its record carries the labels on.
-	later := chartTarget(map[string]string{
+	later := targettest.Chart(map[string]string{
 		"templates/a.yaml": someConfig,
 		"templates/b.yaml": object("stray", name, "") + "---\n" + object("kept", name, ", helm.sh/resource-policy: keep") + "---\n" + object("foreign", "other", "") + "---\n" + object("never-made", name, ""),
 	}, nil)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -59,7 +60,7 @@ func TestLabTerminationOrder(t *testing.T) {
 			l.apply()
 			// A foreign object of a kind that is removed by label, and one that stays.
 			l.kubectl("create", "configmap", "foreign")
-			l.kubectl("annotate", "configmap", "c-3", annotationPolicy+"="+policyKeep)
+			l.kubectl("annotate", "configmap", "c-3", render.AnnotationResourcePolicy+"="+render.PolicyKeep)
 			left := make(chan string, 100)
 			l.meter.take()
 			l.meter.hook(func(method, path string) {

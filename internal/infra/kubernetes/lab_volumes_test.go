@@ -3,6 +3,7 @@ package kubernetes
 import (
 	"context"
 	"errors"
+	"os"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -114,7 +115,7 @@ func TestLabVolumes(t *testing.T) {
 func (l *lab) file(text string) string {
 	l.t.Helper()
 	name := l.t.TempDir() + "/manifest.yaml"
-	if err := writeFile(name, text); err != nil {
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 		l.t.Fatal(err)
 	}
 	return name
@@ -143,32 +144,32 @@ func TestLabInventoryLost(t *testing.T) {
 	}
 }
 
-func TestLabHomeNamespace(t *testing.T) {
+func TestLabInstanceNamespace(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, map[string]string{"a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {terminationGracePeriodSeconds: 0, containers: [{name: c, image: x}]}\n"}, map[string]int{"p": 1})
-	home := l.namespace + "-home"
-	l.target.Instance.Namespace = home
-	l.deleteAtEnd("v1", "Namespace", home)
+	namespace := l.namespace + "-own"
+	l.target.Instance.Namespace = namespace
+	l.deleteAtEnd("v1", "Namespace", namespace)
 	l.apply()
 	l.inSync()
-	if _, ok := l.preview().Objects["v1/Namespace "+home]; ok {
+	if _, ok := l.preview().Objects["v1/Namespace "+namespace]; ok {
 		t.Error("the preview shows the namespace")
 	}
 	l.apply()
-	l.env.Kubectl(t, "-n", home, "create", "configmap", "foreign")
+	l.env.Kubectl(t, "-n", namespace, "create", "configmap", "foreign")
 	l.terminate(vnfm.TerminateSpec{Type: vnfm.Forceful})
-	if out := l.env.Kubectl(t, "-n", home, "get", "configmap", "foreign", "-o", "name"); out == "" {
+	if out := l.env.Kubectl(t, "-n", namespace, "get", "configmap", "foreign", "-o", "name"); out == "" {
 		t.Error("an object of somebody else was removed with the namespace")
 	}
-	l.env.Kubectl(t, "-n", home, "delete", "configmap", "foreign")
+	l.env.Kubectl(t, "-n", namespace, "delete", "configmap", "foreign")
 	l.apply()
 	l.terminate(vnfm.TerminateSpec{Type: vnfm.Forceful, Namespace: vnfm.SharedKeep})
-	if out := l.env.Kubectl(t, "get", "namespace", home, "-o", "jsonpath={.status.phase}"); out != "Active" {
+	if out := l.env.Kubectl(t, "get", "namespace", namespace, "-o", "jsonpath={.status.phase}"); out != "Active" {
 		t.Errorf("the namespace that was to be kept is %s", out)
 	}
 	l.apply()
 	l.terminate(vnfm.TerminateSpec{Type: vnfm.Forceful})
-	if out := l.env.Kubectl(t, "get", "namespace", home, "--ignore-not-found", "-o", "name"); out != "" {
+	if out := l.env.Kubectl(t, "get", "namespace", namespace, "--ignore-not-found", "-o", "name"); out != "" {
 		t.Errorf("the namespace is still there: %s", out)
 	}
 }

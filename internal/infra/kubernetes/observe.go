@@ -6,24 +6,26 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/drift"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Observe compares what the API server holds with what was applied: one LIST of
-// the metadata of each kind and namespace, and one GET for each object that lost
-// a field. An object is drifted when a field that was applied has another value,
-// was removed, or lost its place in a list; what others added is not looked at.
+// Observe compares what the API server holds with what was applied: one LIST of the
+// metadata of each kind and namespace, and one GET for each object that lost a field. An
+// object is drifted when an applied field has another value, was removed, or lost its place
+// in a list. Additions of others are no drift.
 func (d *Driver) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observation, error) {
 	s, err := d.open(ctx, t, nil)
 	if err != nil {
 		return nil, err
 	}
-	all, err := s.placeKnown(ctx)
+	all, err := s.resolveServed(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.observeScopes(ctx, all); err != nil {
+	if err := s.readObserved(ctx, all); err != nil {
 		return nil, err
 	}
 	found := make([]string, len(all))
@@ -36,22 +38,22 @@ func (d *Driver) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observation
 		return nil, err
 	}
 	out := &vnfm.Observation{VDUs: map[string]vnfm.VDUState{}, Objects: make(map[string]string, len(all))}
-	vdus := map[*object]string{}
-	for id, o := range s.rendering.vdus {
+	vdus := map[*render.Object]string{}
+	for id, o := range s.rendering.VDUs {
 		vdus[o] = id
 	}
-	if release := s.rendering.release; release != nil {
+	if release := s.rendering.Release; release != nil {
 		text, err := s.observeRelease(ctx)
 		if err != nil {
 			return nil, err
 		}
 		if text != "" {
-			out.Objects[release.key()] = text
+			out.Objects[release.Key()] = text
 		}
 	}
 	for i, p := range all {
 		if found[i] != "" {
-			out.Objects[p.object.key] = found[i]
+			out.Objects[p.object.Key] = found[i]
 		}
 		if id, ok := vdus[p.object]; ok && p.live != nil {
 			out.VDUs[id] = s.observedVDU(id, p)
@@ -60,53 +62,46 @@ func (d *Driver) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observation
 	return out, nil
 }
 
-// placeKnown finds the places of the target's objects. Those whose kind the
-// server does not know cannot be there.
-func (s *session) placeKnown(ctx context.Context) ([]*placement, error) {
-	recorded := make(map[identity]string, len(s.target.Instance.Inventory))
+// resolveServed resolves the target's objects. Objects of an unknown kind cannot exist and
+// are left out.
+func (s *session) resolveServed(ctx context.Context) ([]*targetObject, error) {
+	recorded := make(map[render.Identity]string, len(s.target.Instance.Inventory))
 	for i := range s.target.Instance.Inventory {
 		item := &s.target.Instance.Inventory[i]
-		recorded[identityOf(item)] = item.UID
+		recorded[render.IdentityOf(item)] = item.UID
 	}
-	var out []*placement
-	for _, o := range s.rendering.objects {
-		r, ok, err := s.resolveOld(ctx, o.gvk)
-		if err != nil {
-			return nil, err
-		}
-		if !ok {
-			continue
-		}
-		p := s.placed(o, r)
-		p.item.UID, p.recorded = recorded[identityOf(&p.item)], false
-		_, p.recorded = recorded[identityOf(&p.item)]
-		out = append(out, p)
+	out, err := s.existingObjects(ctx, s.rendering.Objects)
+	if err != nil {
+		return nil, err
 	}
-	return out, s.refinePaths(ctx, out)
+	for _, p := range out {
+		p.item.UID, p.recorded = recorded[render.IdentityOf(&p.item)]
+	}
+	return out, s.resolveReplicasPaths(ctx, out)
 }
 
-// observeScopes surveys the objects that carry the instance's label. Where one is
-// missing, a second look without the label tells a lost label from a lost object.
-func (s *session) observeScopes(ctx context.Context, all []*placement) error {
-	options := surveyOptions{selector: instanceSelector(s.target.Instance.ID), whole: isScaled, keep: true}
-	if err := s.survey(ctx, all, options); err != nil {
+// readObserved reads the objects that carry the instance's label. A second read without the
+// label tells a lost label from a lost object.
+func (s *session) readObserved(ctx context.Context, all []*targetObject) error {
+	options := readOptions{selector: instanceSelector(s.target.Instance.ID), content: isScaled, keepContent: true}
+	if err := s.readLive(ctx, all, options); err != nil {
 		return err
 	}
-	var missing []*placement
+	var missing []*targetObject
 	for _, p := range all {
-		if p.live == nil && (p.recorded || p.object.shared) {
+		if p.live == nil && (p.recorded || p.object.Shared) {
 			missing = append(missing, p)
 		}
 	}
 	options.selector = ""
-	if err := s.survey(ctx, missing, options); err != nil {
+	if err := s.readLive(ctx, missing, options); err != nil {
 		return err
 	}
 	for _, p := range missing {
 		switch {
 		case p.live == nil || s.belongs(p):
-		case p.object.shared:
-			p.foreign = true
+		case p.object.Shared:
+			p.shared = true
 		default:
 			p.live = nil
 		}
@@ -114,11 +109,9 @@ func (s *session) observeScopes(ctx context.Context, all []*placement) error {
 	return nil
 }
 
-func isScaled(p *placement) bool { return p.object != nil && p.object.scaling != nil }
-
-// observedVDU is what the workload of a VDU is now.
-func (s *session) observedVDU(id string, p *placement) vnfm.VDUState {
-	state := s.rendering.states[id]
+// observedVDU is the present state of a VDU.
+func (s *session) observedVDU(id string, p *targetObject) vnfm.VDUState {
+	state := s.rendering.States[id]
 	if state.Replicas != nil && p.live.replicas != nil {
 		n := int(*p.live.replicas)
 		state.Replicas = &n
@@ -126,52 +119,51 @@ func (s *session) observedVDU(id string, p *placement) vnfm.VDUState {
 	return state
 }
 
-// compareObject returns the digest of an object that is as it was applied, the
-// digest of what was applied when that is something else, or what drifted; it is
-// empty for an object that is not there.
-func (s *session) compareObject(ctx context.Context, p *placement) (string, error) {
+// compareObject returns the digest that was applied last, or what drifted; it is empty for
+// an object that does not exist.
+func (s *session) compareObject(ctx context.Context, p *targetObject) (string, error) {
 	if p.live == nil {
 		if finishedByItself(p) {
-			return p.object.digest, nil
+			return p.object.Digest, nil
 		}
 		return "", nil
 	}
-	if p.foreign {
-		return p.object.digest, nil
+	if p.shared {
+		return p.object.Digest, nil
 	}
 	applied := p.live.Annotations[annotationDigest]
-	if applied != "" && applied != p.object.digest {
+	if applied != "" && applied != p.object.Digest {
 		return applied, nil
 	}
-	candidates, err := s.lost(p)
+	candidates, err := s.lostFields(p)
 	if err != nil {
 		return "", err
 	}
-	different, err := s.confirmed(ctx, p, candidates)
+	different, err := s.confirmDrift(ctx, p, candidates)
 	if err != nil {
 		return "", err
 	}
 	if drifted, err := replicasDrifted(p); err != nil {
 		return "", err
 	} else if drifted {
-		different = append(different, strings.Join(p.object.scaling.path, "."))
+		different = append(different, strings.Join(p.object.Scaling.Path, "."))
 	}
 	if len(different) > 0 {
-		return driftText(different), nil
+		return drift.Describe(different), nil
 	}
-	return p.object.digest, nil
+	return p.object.Digest, nil
 }
 
-// confirmed compares the values of fields that the driver lost. Those of labels
-// and annotations are known already to differ.
-func (s *session) confirmed(ctx context.Context, p *placement, candidates []unowned) ([]string, error) {
+// confirmDrift compares the values of fields that the driver lost. Labels and annotations
+// are already known to differ.
+func (s *session) confirmDrift(ctx context.Context, p *targetObject, candidates []drift.Unowned) ([]string, error) {
 	var different []string
-	rest := slices.DeleteFunc(candidates, func(u unowned) bool {
-		fields := u.path.fields()
+	rest := slices.DeleteFunc(candidates, func(u drift.Unowned) bool {
+		fields := u.Path.Fields()
 		if len(fields) != 3 || fields[0] != "metadata" || (fields[1] != "labels" && fields[1] != "annotations") {
 			return false
 		}
-		different = append(different, u.path.String())
+		different = append(different, u.Path.String())
 		return true
 	})
 	if len(rest) == 0 {
@@ -185,35 +177,35 @@ func (s *session) confirmed(ctx context.Context, p *placement, candidates []unow
 		}
 		content = obj.Object
 	}
-	intruders, err := findIntruders(rest, p.live.ManagedFields, content)
+	foreign, err := drift.FindForeign(rest, p.live.ManagedFields, content)
 	if err != nil {
 		return nil, fmt.Errorf("comparing %s: %w", p, err)
 	}
-	for _, i := range intruders {
-		for _, path := range i.unsaid {
+	for _, i := range foreign {
+		for _, path := range i.ImplicitKeys {
 			different = append(different, path.String())
 		}
 	}
-	return append(different, confirm(rest, content)...), nil
+	return append(different, drift.Differences(rest, content)...), nil
 }
 
-// replicasDrifted reports whether somebody else has set the replicas that the
-// driver is to hold.
-func replicasDrifted(p *placement) (bool, error) {
-	scaling := p.object.scaling
-	if scaling == nil || !scaling.ours() || p.live.replicas == nil || *p.live.replicas == scaling.count {
+// replicasDrifted reports whether another manager has set the replicas that the driver
+// owns.
+func replicasDrifted(p *targetObject) (bool, error) {
+	scaling := p.object.Scaling
+	if scaling == nil || !scaling.DriverOwned() || p.live.replicas == nil || *p.live.replicas == scaling.Count {
 		return false, nil
 	}
-	mine, err := ownsPath(p.live.ManagedFields, scaling.path, kube.FieldManager, kube.ScaleFieldManager)
+	mine, err := drift.OwnsPath(p.live.ManagedFields, scaling.Path, kube.FieldManager, kube.ScaleFieldManager)
 	return !mine, err
 }
 
-// finishedByItself reports whether an absent object has done its work: a Job that
-// was made and that removes itself some time after it has ended.
-func finishedByItself(p *placement) bool {
-	if p.object.gvk.Group != "batch" || p.object.gvk.Kind != "Job" || p.item.UID == "" {
+// finishedByItself reports whether a missing object is a Job that removes itself some time
+// after it has ended.
+func finishedByItself(p *targetObject) bool {
+	if p.object.GVK.Group != "batch" || p.object.GVK.Kind != "Job" || p.item.UID == "" {
 		return false
 	}
-	_, removed := nested(p.object.content, "spec", "ttlSecondsAfterFinished")
+	_, removed := kube.Nested(p.object.Content, "spec", "ttlSecondsAfterFinished")
 	return removed
 }

@@ -1,22 +1,25 @@
 package kubernetes
 
 import (
+	"context"
+	"fmt"
 	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/drift"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// belongs reports whether a live object is the instance's. One that lost its
-// label is so when the inventory knows its UID, or had announced it and it was
-// written by a manager of ours; and so is what Helm's command made of the
-// instance's release.
-func (s *session) belongs(p *placement) bool {
+// belongs reports whether a live object is the instance's. An object without its label
+// belongs to the instance when the inventory has its UID, or announced it and a manager of
+// the driver wrote it; and so does what Helm's command created of the instance's release.
+func (s *session) belongs(p *targetObject) bool {
 	switch id := p.live.Labels[labelInstance]; {
-	case id == s.target.Instance.ID, id == "" && s.releaseOurs && s.ofRelease(p):
+	case id == s.target.Instance.ID, id == "" && s.ownsRelease && s.isOfRelease(p):
 		return true
 	case id != "" || !p.recorded:
 		return false
@@ -27,24 +30,24 @@ func (s *session) belongs(p *placement) bool {
 	}
 }
 
-// leftBehind reports whether a terminated instance of the same name left the
-// object for its successor.
-func (s *session) leftBehind(p *placement) bool {
+// isRetained reports whether a terminated instance of the same name kept the object for its
+// successor.
+func (s *session) isRetained(p *targetObject) bool {
 	name, ok := p.live.Annotations[annotationRetained]
 	return ok && p.live.Labels[labelInstance] == "" && name == s.target.Instance.Name
 }
 
-// checkOwners returns a *vnfm.ConflictError for every object of the target that
-// exists and is somebody else's. It is called before anything is written. A shared
-// object that somebody else brought is used as it is.
-func (s *session) checkOwners(all []*placement) error {
+// checkOwners returns a *vnfm.ConflictError for every foreign object of the target that
+// exists. It is called before anything is written. A foreign shared object is used as it
+// is.
+func (s *session) checkOwners(all []*targetObject) error {
 	var errs []error
 	for _, p := range all {
-		if p.object == nil || p.live == nil || s.belongs(p) || s.leftBehind(p) {
+		if p.object == nil || p.live == nil || s.belongs(p) || s.isRetained(p) {
 			continue
 		}
-		if p.object.shared {
-			p.foreign = true
+		if p.object.Shared {
+			p.shared = true
 			continue
 		}
 		if id := p.live.Labels[labelInstance]; id != "" {
@@ -66,10 +69,10 @@ func (s *session) checkOwners(all []*placement) error {
 			Detail: "it existed before; remove it, or set adopt_existing to take it over",
 		})
 	}
-	return joined(errs)
+	return joinErrors(errs)
 }
 
-// writers names the field managers of an object, to say whose it may be.
+// writers names the field managers of an object: they hint at its owner.
 func writers(entries []metav1.ManagedFieldsEntry) string {
 	var names []string
 	for i := range entries {
@@ -81,4 +84,69 @@ func writers(entries []metav1.ManagedFieldsEntry) string {
 		return "of an unknown writer"
 	}
 	return "written by " + strings.Join(names, ", ")
+}
+
+// markAdopted notes that an object existed before the instance took it over, until
+// unmarkAdopted: a termination in between must not delete the object.
+func (s *session) markAdopted(ctx context.Context, p *targetObject) error {
+	if p.live == nil || s.belongs(p) || s.isRetained(p) {
+		return nil
+	}
+	return s.client.PatchMetadata(ctx, p.ref, nil, map[string]*string{annotationRetained: &s.target.Instance.Name})
+}
+
+// unmarkAdopted makes the objects that were taken over the instance's own. Until now a
+// termination would have kept them.
+func (s *session) unmarkAdopted(ctx context.Context, target []*targetObject) error {
+	return s.each(ctx, len(target), false, func(ctx context.Context, i int) error {
+		p := target[i]
+		if p.live == nil {
+			return nil
+		}
+		if _, ok := p.live.Annotations[annotationRetained]; !ok {
+			return nil
+		}
+		return s.client.PatchMetadata(ctx, p.ref, nil, map[string]*string{annotationRetained: nil})
+	})
+}
+
+// isOfRelease reports whether the annotations of a live object name the chart's release.
+func (s *session) isOfRelease(p *targetObject) bool {
+	return p.live.Annotations[render.AnnotationReleaseName] == s.rendering.Release.ReleaseName() && p.live.Annotations[render.AnnotationReleaseNamespace] == s.namespace
+}
+
+// lostFields returns the applied fields that the driver does not own any more, except
+// metadata that still has the applied value.
+func (s *session) lostFields(p *targetObject) ([]drift.Unowned, error) {
+	set, err := drift.Owned(p.live.ManagedFields, kube.FieldManager)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", p, err)
+	}
+	body := applyBody(p.object, s.target, p.ref.Namespace, nil)
+	missing := slices.DeleteFunc(drift.FindUnowned(body, set), func(u drift.Unowned) bool {
+		return s.metadataHolds(p, u)
+	})
+	return drift.SplitLists(missing, p.live.ManagedFields)
+}
+
+// metadataHolds reports whether a label or annotation still has the applied value. The
+// package of the last apply may be an earlier one, and the instance may have been renamed
+// since.
+func (s *session) metadataHolds(p *targetObject, u drift.Unowned) bool {
+	fields := u.Path.Fields()
+	if len(fields) != 3 || fields[0] != "metadata" {
+		return false
+	}
+	var value string
+	var present bool
+	switch fields[1] {
+	case "labels":
+		value, present = p.live.Labels[fields[2]]
+	case "annotations":
+		value, present = p.live.Annotations[fields[2]]
+	}
+	if fields[2] == annotationPackage || fields[2] == annotationInstance {
+		return present
+	}
+	return present && value == u.Value
 }

@@ -8,31 +8,32 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 )
 
-// prune removes objects that the inventory has and the target has not, in the
-// reverse order of the waves. Volume claims stay, for an instance of the same
-// name to take over again: what they hold may be wanted when the objects are not.
-func (s *session) prune(ctx context.Context, old []*placement) error {
+// prune removes objects that the inventory has and the target does not, in the reverse
+// order of the waves. Volume claims stay for an instance of the same name: their data may
+// still be wanted.
+func (s *session) prune(ctx context.Context, old []*targetObject) error {
 	r := removal{session: s}
-	for wave := waves - 1; wave >= 0; wave-- {
-		var batch []*placement
+	for wave := render.Waves - 1; wave >= 0; wave-- {
+		var batch []*targetObject
 		for _, p := range ofWave(old, wave) {
 			if p.live != nil && s.belongs(p) {
 				batch = append(batch, p)
 			}
 		}
-		if wave == waveFoundation {
+		if wave == render.WaveFoundation {
 			var err error
-			if batch, err = r.release(ctx, batch); err != nil {
+			if batch, err = r.removable(ctx, batch); err != nil {
 				return err
 			}
 		}
 		if len(batch) > 0 {
-			s.progress(ctx, "removing %s", listed(batch))
+			s.progress(ctx, "removing %s", firstNames(batch))
 		}
-		if err := r.wave(ctx, batch); err != nil {
+		if err := r.removeWave(ctx, batch); err != nil {
 			return fmt.Errorf("removing objects that the package does not have any more: %w", err)
 		}
 	}
@@ -42,77 +43,44 @@ func (s *session) prune(ctx context.Context, old []*placement) error {
 	return nil
 }
 
-// listed names the first objects of a list.
-func listed(all []*placement) string {
-	const most = 3
-	text := ""
-	for i, p := range all {
-		if i == most {
-			return fmt.Sprintf("%s and %d more", text, len(all)-most)
-		}
-		if i > 0 {
-			text += ", "
-		}
-		text += p.String()
-	}
-	return text
-}
-
 // removal removes objects, wave by wave.
 type removal struct {
 	session *session
-	// all is set when everything goes that carries the instance's label: objects of
-	// one kind may then be removed together.
+	// all is set when everything with the instance's label is removed: objects of one kind
+	// may then be removed together.
 	all bool
-	// deleteVolumes deletes volume claims instead of leaving them behind.
+	// deleteVolumes deletes volume claims instead of keeping them.
 	deleteVolumes bool
-	// grace is the grace period of pods in seconds; nil takes each pod's own.
+	// grace is the grace period of pods in seconds, nil for the pods' own.
 	grace *int64
-	// keepHome and keepDefinitions leave the instance's own namespace and the
-	// definitions of kinds behind, also when nobody else uses them.
-	keepHome, keepDefinitions bool
-	// leftBehind, when set, hears what stays although it was to be deleted.
-	leftBehind func(object, reason string)
-	// blind is set where pods may not be seen: workloads are then deleted in the
-	// foreground, which waits for them.
-	blind bool
+	// keepNamespace and keepDefinitions keep the instance's own namespace and the
+	// definitions of kinds, even if nobody else uses them.
+	keepNamespace, keepDefinitions bool
+	// onKept, when set, is called for each object that is kept although it was to be
+	// deleted.
+	onKept func(object, reason string)
+	// podsForbidden is set without the right to list pods: workloads are then deleted in the
+	// foreground, which waits for their pods.
+	podsForbidden bool
 }
 
-// controllers are workloads whose pods must be gone before what they use goes.
-func isController(p *placement) bool {
-	switch p.item.Group {
-	case "apps":
-		return p.wave == waveWorkload
-	case "batch":
-		return true
-	case "":
-		return p.item.Kind == "ReplicationController"
-	default:
-		return false
-	}
-}
-
-func isClaim(p *placement) bool { return p.item.Group == "" && p.item.Kind == "PersistentVolumeClaim" }
-
-func isPod(p *placement) bool { return p.item.Group == "" && p.item.Kind == "Pod" }
-
-// wave removes the objects of one wave and waits until they are gone. All are
-// tried, also after one has failed. What stays loses its label before anything goes.
-func (r *removal) wave(ctx context.Context, batch []*placement) error {
+// removeWave removes the objects of one wave and waits until they are gone. It tries all,
+// even after one has failed. Objects that are kept lose their label first.
+func (r *removal) removeWave(ctx context.Context, batch []*targetObject) error {
 	s := r.session
-	var staying, going []*placement
+	var kept, deleted []*targetObject
 	for _, p := range batch {
-		if r.stays(p) {
-			staying = append(staying, p)
+		if r.isKept(p) {
+			kept = append(kept, p)
 		} else {
-			going = append(going, p)
+			deleted = append(deleted, p)
 		}
 	}
-	if err := s.each(ctx, len(staying), true, func(ctx context.Context, i int) error { return s.leaveBehind(ctx, staying[i]) }); err != nil {
+	if err := s.each(ctx, len(kept), true, func(ctx context.Context, i int) error { return s.retain(ctx, kept[i]) }); err != nil {
 		return err
 	}
-	heads, owned := headsOf(going)
-	if err := r.remove(ctx, heads); err != nil {
+	unowned, owned := splitOwned(deleted)
+	if err := r.remove(ctx, unowned); err != nil {
 		return err
 	}
 	return r.remove(ctx, owned)
@@ -120,34 +88,33 @@ func (r *removal) wave(ctx context.Context, batch []*placement) error {
 
 // remove deletes objects and waits until they, and the pods of workloads among them,
 // are gone.
-func (r *removal) remove(ctx context.Context, going []*placement) error {
+func (r *removal) remove(ctx context.Context, batch []*targetObject) error {
 	s := r.session
-	members, seen, err := s.familyOf(ctx, going)
+	members, seen, err := s.findPodOwners(ctx, batch)
 	if err != nil {
 		return err
 	}
-	r.blind = !seen
-	if err := r.delete(ctx, going); err != nil {
+	r.podsForbidden = !seen
+	if err := r.delete(ctx, batch); err != nil {
 		return err
 	}
 	if err := s.awaitPods(ctx, members, r.grace); err != nil {
 		return err
 	}
 	var refs []kube.Ref
-	for _, p := range going {
-		if r.lingers(p) {
+	for _, p := range batch {
+		if r.endsLater(p) {
 			refs = append(refs, p.ref)
 		}
 	}
 	return s.client.WaitGone(ctx, refs, s.waitOptions(ctx, ""))
 }
 
-// headsOf tells the objects of a batch that none of the others owns from those that
-// one does. The controller of an owner may need what it owns until it has done with
-// it: a Cluster of Cluster API that loses its machine templates, or its control plane
-// before its nodes, is stranded. So what is owned goes after its owner, with which most
-// of it has gone by then.
-func headsOf(batch []*placement) (heads, owned []*placement) {
+// splitOwned separates the objects of a batch that others in it own. The controller of an
+// owner may need them until it is done: a Cluster of Cluster API cannot be deleted any more
+// when its machine templates, or its control plane before its nodes, are gone. So they are
+// deleted after their owner, which takes most of them along.
+func splitOwned(batch []*targetObject) (unowned, owned []*targetObject) {
 	uids := make(map[types.UID]bool, len(batch))
 	for _, p := range batch {
 		uids[p.live.UID] = true
@@ -156,33 +123,32 @@ func headsOf(batch []*placement) (heads, owned []*placement) {
 		if slices.ContainsFunc(p.live.OwnerReferences, func(o metav1.OwnerReference) bool { return uids[o.UID] && o.UID != p.live.UID }) {
 			owned = append(owned, p)
 		} else {
-			heads = append(heads, p)
+			unowned = append(unowned, p)
 		}
 	}
-	return heads, owned
+	return unowned, owned
 }
 
-// stays reports whether an object is left behind for an instance of the same name:
-// a claim, unless claims are to be deleted, what its own policy keeps, and
-// everything that the instance took over and that its first apply did not get to be
-// ready with. That was there before, and is not the instance's own to delete yet.
-func (r *removal) stays(p *placement) bool {
+// isKept reports whether an object is kept for an instance of the same name: a claim,
+// unless claims are deleted; an object whose own policy keeps it; and an object that the
+// instance took over and whose first apply never completed. That one existed before and is
+// not the instance's to delete yet.
+func (r *removal) isKept(p *targetObject) bool {
 	_, takenOver := p.live.Annotations[annotationRetained]
-	return takenOver || p.live.Annotations[annotationPolicy] == policyKeep || (isClaim(p) && !r.deleteVolumes)
+	return takenOver || p.live.Annotations[render.AnnotationResourcePolicy] == render.PolicyKeep || (isClaim(p) && !r.deleteVolumes)
 }
 
-// lingers reports whether the object may still be there after its deletion was
-// accepted. Everything else is gone with the answer.
-func (r *removal) lingers(p *placement) bool {
-	return (r.blind && isController(p)) || isPod(p) || isClaim(p) || p.wave == waveFoundation || len(p.live.Finalizers) > 0
+// endsLater reports whether an object may still exist after its deletion was accepted.
+func (r *removal) endsLater(p *targetObject) bool {
+	return (r.podsForbidden && isWorkload(p)) || isPod(p) || isClaim(p) || p.wave == render.WaveFoundation || len(p.live.Finalizers) > 0
 }
 
-// delete deletes objects: those of one kind together where that is possible, which is
-// one request for all of them, and the others one by one.
-func (r *removal) delete(ctx context.Context, going []*placement) error {
+// delete deletes objects: those of one kind with one request where possible, and the others
+// one by one.
+func (r *removal) delete(ctx context.Context, batch []*targetObject) error {
 	s := r.session
-	order, groups := scopesOf(going)
-	alone := make([][]*placement, len(order))
+	order, groups := byCollection(batch)
+	alone := make([][]*targetObject, len(order))
 	err := s.each(ctx, len(order), true, func(ctx context.Context, i int) error {
 		var err error
 		alone[i], err = r.deleteTogether(ctx, groups[order[i]])
@@ -199,15 +165,15 @@ func (r *removal) delete(ctx context.Context, going []*placement) error {
 	})
 }
 
-// deleteTogether deletes the objects of one kind and namespace by the instance's
-// label and returns those that have to be deleted one by one. That the server does
-// not offer or allow it, or could not do it to the end, is no failure.
-func (r *removal) deleteTogether(ctx context.Context, group []*placement) (alone []*placement, err error) {
+// deleteTogether deletes the objects of one kind and namespace by the instance's label and
+// returns those that have to be deleted one by one. A server that does not offer or allow
+// it, or that fails, is no error.
+func (r *removal) deleteTogether(ctx context.Context, group []*targetObject) (alone []*targetObject, err error) {
 	s, first := r.session, group[0]
-	labelled := func(p *placement) bool { return p.live.Labels[labelInstance] == s.target.Instance.ID }
-	together := slices.DeleteFunc(slices.Clone(group), func(p *placement) bool { return !labelled(p) })
-	// A Lease of the instance's label is the one under which it is worked on.
-	if !r.all || len(together) < 2 || first.wave == waveFoundation || first.item.Kind == "Lease" ||
+	labelled := func(p *targetObject) bool { return p.live.Labels[labelInstance] == s.target.Instance.ID }
+	together := slices.DeleteFunc(slices.Clone(group), func(p *targetObject) bool { return !labelled(p) })
+	// The Lease of the running operation has the label as well.
+	if !r.all || len(together) < 2 || first.wave == render.WaveFoundation || first.item.Kind == "Lease" ||
 		!slices.Contains(first.ref.Resource.Verbs, "deletecollection") {
 		return group, nil
 	}
@@ -221,10 +187,10 @@ func (r *removal) deleteTogether(ctx context.Context, group []*placement) (alone
 	return slices.DeleteFunc(slices.Clone(group), labelled), nil
 }
 
-// options are how objects of a kind are deleted.
-func (r *removal) options(p *placement) kube.DeleteOptions {
+// options are the options of a deletion.
+func (r *removal) options(p *targetObject) kube.DeleteOptions {
 	options := kube.DeleteOptions{Propagation: metav1.DeletePropagationBackground}
-	if r.blind && isController(p) {
+	if r.podsForbidden && isWorkload(p) {
 		options.Propagation = metav1.DeletePropagationForeground
 	}
 	if isPod(p) {
@@ -233,10 +199,74 @@ func (r *removal) options(p *placement) kube.DeleteOptions {
 	return options
 }
 
-// leaveBehind takes the instance's mark from an object and notes for whom it waits.
-func (s *session) leaveBehind(ctx context.Context, p *placement) error {
+// retain removes the instance's label from an object and records the name of the instance
+// for its successor.
+func (s *session) retain(ctx context.Context, p *targetObject) error {
 	name := s.target.Instance.Name
 	return s.client.PatchMetadata(ctx, p.ref,
 		map[string]*string{labelInstance: nil},
 		map[string]*string{annotationRetained: &name, annotationInstance: nil, annotationPackage: nil, annotationDigest: nil, annotationKey: nil})
+}
+
+// removable returns the objects of the batch that can be deleted. A namespace or definition
+// that is to be kept, or that others use, loses the label of the instance instead.
+func (r *removal) removable(ctx context.Context, batch []*targetObject) ([]*targetObject, error) {
+	s := r.session
+	var out []*targetObject
+	for _, p := range batch {
+		keep, inUse, err := r.inUse(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		if !keep && inUse == "" {
+			out = append(out, p)
+			continue
+		}
+		if keep {
+			s.progress(ctx, "%s is kept as specified", p)
+		} else {
+			s.progress(ctx, "%s is kept: %s", p, inUse)
+			if r.onKept != nil {
+				r.onKept(p.String(), inUse)
+			}
+		}
+		if err := s.retain(ctx, p); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// inUse reports whether an object is to be kept and which objects use it. The description
+// is empty for an object that can be deleted.
+func (r *removal) inUse(ctx context.Context, p *targetObject) (keep bool, inUse string, err error) {
+	var users []*targetObject
+	switch {
+	case p.live.DeletionTimestamp != nil:
+		return false, "", nil
+	case p.item.Group == "" && p.item.Kind == "Namespace":
+		if r.keepNamespace && isDriverMade(p) {
+			return true, "", nil
+		}
+		users, err = r.session.namespaceUsers(ctx, p)
+		inUse = "it holds "
+	case isDefinition(p):
+		if r.keepDefinitions {
+			return true, "", nil
+		}
+		users, err = r.session.livingForeignObjects(ctx, p)
+		inUse = "there are objects of its kind that are not the instance's: "
+	}
+	if err != nil {
+		refusal, text := kube.RefusalOf(err)
+		if refusal != kube.NotAllowed && refusal != kube.RefusedForNow {
+			return false, "", err
+		}
+		// Objects that cannot be listed may exist.
+		return false, "foreign objects that cannot be listed may exist: " + text, nil
+	}
+	if len(users) == 0 {
+		return false, "", nil
+	}
+	return false, inUse + firstNames(users), nil
 }

@@ -9,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/drift"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 )
 
@@ -19,9 +21,9 @@ import (
 // the scale manager takes the replicas before the main manager lets go of them:
 // the count never jumps to one in between.
 
-// identified is what an apply of single fields of an object that exists begins
-// with. The UID keeps it from making an object that has gone meanwhile.
-func identified(p *placement) map[string]any {
+// applyIdentity is the body of an apply of single fields of an object that exists. The UID
+// keeps the apply from creating an object that was deleted meanwhile.
+func applyIdentity(p *targetObject) map[string]any {
 	meta := map[string]any{"name": p.ref.Name, "uid": string(p.live.UID)}
 	if p.ref.Namespace != "" {
 		meta["namespace"] = p.ref.Namespace
@@ -33,11 +35,11 @@ func identified(p *placement) map[string]any {
 	}
 }
 
-// setReplicas sets the replicas of an object that exists, as the scale manager. Without force
-// somebody else who sets another number is a *kube.ConflictError.
-func (s *session) setReplicas(ctx context.Context, p *placement, n int64, force bool) error {
-	body := identified(p)
-	setCopied(body, n, p.object.scaling.path)
+// setReplicas sets the replicas of an object that exists, as the scale manager. Without
+// force, another manager with another number is a *kube.ConflictError.
+func (s *session) setReplicas(ctx context.Context, p *targetObject, n int64, force bool) error {
+	body := applyIdentity(p)
+	kube.SetNested(body, n, p.object.Scaling.Path...)
 	obj, err := s.client.Apply(ctx, p.ref, body, kube.ApplyOptions{FieldManager: kube.ScaleFieldManager, Force: force})
 	if err != nil {
 		return fmt.Errorf("setting the replicas of %s to %d: %w", p, n, err)
@@ -46,17 +48,17 @@ func (s *session) setReplicas(ctx context.Context, p *placement, n int64, force 
 	return nil
 }
 
-// handOver gives the replicas to the scale manager while a manager that is going to
-// let go of them still holds them, with the number that the object is to have: that
-// of the VDU, or the one that an autoscaler has chosen.
-func (s *session) handOver(ctx context.Context, p *placement, from string) error {
-	scaling := p.object.scaling
-	held, byScale, err := ownReplicas(p.live.ManagedFields, scaling.path, from)
-	if err != nil || !held || (byScale && !scaling.ours()) {
+// handOverReplicas gives the replicas to the scale manager while the manager that is about
+// to release them still owns them. The number is that of the VDU, or the one that an
+// autoscaler has chosen.
+func (s *session) handOverReplicas(ctx context.Context, p *targetObject, from string) error {
+	scaling := p.object.Scaling
+	held, byScale, err := drift.OwnsReplicas(p.live.ManagedFields, scaling.Path, from)
+	if err != nil || !held || (byScale && !scaling.DriverOwned()) {
 		return err
 	}
-	if scaling.ours() {
-		return s.setReplicas(ctx, p, scaling.count, true)
+	if scaling.DriverOwned() {
+		return s.setReplicas(ctx, p, scaling.Count, true)
 	}
 	// The autoscaler may choose another number at any moment: it wins.
 	for {
@@ -73,85 +75,85 @@ func (s *session) handOver(ctx context.Context, p *placement, from string) error
 			return err
 		}
 		p.live = liveOf(p, obj, false)
-		if held, _, err := ownReplicas(p.live.ManagedFields, scaling.path, from); err != nil || !held {
+		if held, _, err := drift.OwnsReplicas(p.live.ManagedFields, scaling.Path, from); err != nil || !held {
 			return err
 		}
 	}
 }
 
-// wantsCount reports whether a live object has another number of replicas than
+// needsReplicas reports whether a live object has another number of replicas than
 // the driver is to hold it at.
-func wantsCount(p *placement) bool {
-	if p.object == nil || p.object.scaling == nil || p.live == nil {
+func needsReplicas(p *targetObject) bool {
+	if p.object == nil || p.object.Scaling == nil || p.live == nil {
 		return false
 	}
-	scaling, now := p.object.scaling, p.live.replicas
-	if scaling.ours() {
-		return now == nil || *now != scaling.count
+	scaling, now := p.object.Scaling, p.live.replicas
+	if scaling.DriverOwned() {
+		return now == nil || *now != scaling.Count
 	}
-	// A stopped workload is started again; KEDA does that by itself, and may have
-	// stopped it by intent.
-	return scaling.vdu != "" && !scaling.fromZero && now != nil && *now == 0
+	// A stopped workload is started again. KEDA starts it itself, and may have stopped it on
+	// purpose.
+	return scaling.VDU != "" && !scaling.FromZero && now != nil && *now == 0
 }
 
-// recount sets the replicas once more after an autoscaler was removed: its
-// controller may have been at work when it went, and have had the last word.
-func (s *session) recount(ctx context.Context, target []*placement) error {
-	var scaled, changed []*placement
+// restoreReplicas sets the replicas once more after an autoscaler was removed: its
+// controller may have changed them meanwhile.
+func (s *session) restoreReplicas(ctx context.Context, target []*targetObject) error {
+	var scaled, changed []*targetObject
 	for _, p := range target {
 		if isScaled(p) {
 			scaled = append(scaled, p)
 		}
 	}
-	if err := s.survey(ctx, scaled, surveyOptions{selector: instanceSelector(s.target.Instance.ID), whole: isScaled}); err != nil {
+	if err := s.readLive(ctx, scaled, readOptions{selector: instanceSelector(s.target.Instance.ID), content: isScaled}); err != nil {
 		return err
 	}
 	for _, p := range scaled {
-		if wantsCount(p) {
+		if needsReplicas(p) {
 			changed = append(changed, p)
 		}
 	}
 	err := s.each(ctx, len(changed), false, func(ctx context.Context, i int) error {
 		p := changed[i]
-		err := s.setReplicas(ctx, p, p.object.scaling.count, true)
+		err := s.setReplicas(ctx, p, p.object.Scaling.Count, true)
 		p.ready = err == nil && p.live.ready
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return s.awaitReady(ctx, target, waves)
+	return s.awaitReady(ctx, target, render.Waves)
 }
 
-// refinePaths finds out where custom resources hold their replicas when neither
-// their manifest nor a definition in the package tells. Each kind is asked for once.
-func (s *session) refinePaths(ctx context.Context, all []*placement) error {
+// resolveReplicasPaths finds where custom resources hold their replicas when neither their
+// manifest nor a definition in the package tells. Each kind costs one request.
+func (s *session) resolveReplicasPaths(ctx context.Context, all []*targetObject) error {
 	paths := map[schema.GroupVersionKind][]string{}
 	for _, p := range all {
 		o := p.object
-		if o == nil || o.scaling == nil || o.scaling.written || builtIn(o.gvk.Group, o.gvk.Kind) || !p.ref.Resource.Scale ||
-			s.rendering.definitions[o.gvk.GroupKind()] != nil {
+		if o == nil || o.Scaling == nil || o.Scaling.Written || render.BuiltIn(o.GVK.Group, o.GVK.Kind) || !p.ref.Resource.Scale ||
+			s.rendering.Definitions[o.GVK.GroupKind()] != nil {
 			continue
 		}
-		path, known := paths[o.gvk]
-		if !known {
+		path, found := paths[o.GVK]
+		if !found {
 			var err error
-			if path, err = s.replicasOf(ctx, p.ref.Resource); err != nil {
+			if path, err = s.replicasPathOf(ctx, p.ref.Resource); err != nil {
 				return fmt.Errorf("finding out where %s holds its replicas: %w", p, err)
 			}
-			paths[o.gvk] = path
+			paths[o.GVK] = path
 		}
-		if path == nil || slices.Equal(path, o.scaling.path) {
+		if path == nil || slices.Equal(path, o.Scaling.Path) {
 			continue
 		}
-		o.scaling.path = path
-		unstructured.RemoveNestedField(o.content, path...)
+		o.Scaling.Path = path
+		unstructured.RemoveNestedField(o.Content, path...)
 	}
 	return nil
 }
 
-// replicasOf asks the definition of a kind where its objects hold their replicas.
-func (s *session) replicasOf(ctx context.Context, kind kube.Resource) ([]string, error) {
+// replicasPathOf reads from the definition of a kind where its objects hold their replicas.
+func (s *session) replicasPathOf(ctx context.Context, kind kube.Resource) ([]string, error) {
 	r, err := s.client.Resource(ctx, schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"})
 	if err != nil {
 		return nil, err
@@ -160,5 +162,5 @@ func (s *session) replicasOf(ctx context.Context, kind kube.Resource) ([]string,
 	if err != nil {
 		return nil, err
 	}
-	return readDefinition(obj.Object).replicas[kind.GVK.Version], nil
+	return render.ReadDefinition(obj.Object).Replicas[kind.GVK.Version], nil
 }

@@ -14,23 +14,22 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Scale sets the replicas of the VDUs that have another number than the target
-// asks for and waits until they are reached. Nothing else is touched. Replicas
-// that an autoscaler decides on are left to it, except to stop and to start. Of a
-// chart whose values say the counts everything is applied: what else a chart makes
-// of a count is its own affair.
+// Scale sets the replicas of the VDUs that have another number than the target asks for and
+// waits until they are reached. Nothing else is changed. Replicas that an autoscaler owns
+// are left to it, except to stop and to start. Of a chart whose values set the counts
+// everything is applied: the chart may use a count elsewhere as well.
 func (d *Driver) Scale(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) error {
 	s, err := d.open(ctx, t, r)
 	if err != nil {
 		return err
 	}
-	if release := s.rendering.release; release != nil && len(release.replicas) > 0 {
+	if release := s.rendering.Release; release != nil && len(release.CountValues) > 0 {
 		return s.locked(ctx, s.apply)
 	}
 	return s.locked(ctx, s.scale)
 }
 
-// Leaving implements vnfm.InfraDriver: which pods go is the workload's own choice.
+// Leaving implements vnfm.InfraDriver: the workloads choose the pods that they delete.
 func (d *Driver) Leaving(context.Context, *vnfm.Target) ([]string, error) { return nil, nil }
 
 func (s *session) scale(ctx context.Context) error {
@@ -38,25 +37,25 @@ func (s *session) scale(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	options := surveyOptions{selector: instanceSelector(s.target.Instance.ID), whole: func(*placement) bool { return true }}
-	if err := s.survey(ctx, workloads, options); err != nil {
+	options := readOptions{selector: instanceSelector(s.target.Instance.ID), content: func(*targetObject) bool { return true }}
+	if err := s.readLive(ctx, workloads, options); err != nil {
 		return err
 	}
-	// What is gone comes back, at its count, with the repair that follows.
-	workloads = slices.DeleteFunc(workloads, func(p *placement) bool { return p.live == nil })
-	var changed []*placement
+	// The repair that follows creates missing workloads, with their counts.
+	workloads = slices.DeleteFunc(workloads, func(p *targetObject) bool { return p.live == nil })
+	var changed []*targetObject
 	for _, p := range workloads {
-		if wantsCount(p) {
+		if needsReplicas(p) {
 			changed = append(changed, p)
 		}
 	}
-	if err := s.condemn(ctx, changed); err != nil {
+	if err := s.markForDeletion(ctx, changed); err != nil {
 		return err
 	}
 	err = s.each(ctx, len(changed), false, func(ctx context.Context, i int) error {
 		p := changed[i]
-		s.progress(ctx, "scaling %s to %d", p, p.object.scaling.count)
-		if err := s.setReplicas(ctx, p, p.object.scaling.count, true); err != nil {
+		s.progress(ctx, "scaling %s to %d", p, p.object.Scaling.Count)
+		if err := s.setReplicas(ctx, p, p.object.Scaling.Count, true); err != nil {
 			return err
 		}
 		return nil
@@ -73,35 +72,35 @@ func (s *session) scale(ctx context.Context) error {
 	return s.client.WaitReady(ctx, refs, s.waitOptions(ctx, instanceSelector(s.target.Instance.ID)))
 }
 
-// annotationDeletionCost is what the controller of ReplicaSets goes by when it
-// chooses the pods that are to go: the cheapest ones first.
+// annotationDeletionCost orders the pods that the controller of ReplicaSets deletes: the
+// lowest cost first.
 const annotationDeletionCost = "controller.kubernetes.io/pod-deletion-cost"
 
-// cheapest is the lowest cost that there is.
-var cheapest = strconv.Itoa(math.MinInt32)
+// lowestDeletionCost is the lowest cost possible.
+var lowestDeletionCost = strconv.Itoa(math.MinInt32)
 
-// condemn marks the named VNFCs of the workloads that lose some, so that they are
-// the ones that go. Nothing is marked unless all of them can go.
-func (s *session) condemn(ctx context.Context, changed []*placement) error {
-	shrinking := map[*placement]int64{}
+// markForDeletion marks the named VNFCs of the workloads that are scaled in, so that these
+// are deleted first. Nothing is marked unless all of them can be deleted.
+func (s *session) markForDeletion(ctx context.Context, changed []*targetObject) error {
+	shrinking := map[*targetObject]int64{}
 	for _, p := range changed {
-		if now := p.live.replicas; now != nil && *now > p.object.scaling.count {
-			shrinking[p] = *now - p.object.scaling.count
+		if now := p.live.replicas; now != nil && *now > p.object.Scaling.Count {
+			shrinking[p] = *now - p.object.Scaling.Count
 		}
 	}
 	if len(s.target.ScaleInVNFCIDs) == 0 || len(shrinking) == 0 {
 		return nil
 	}
-	vdus, err := s.population(ctx)
+	vdus, err := s.podsOfVDUs(ctx)
 	if err != nil {
 		return err
 	}
-	var condemned []*corev1.Pod
+	var marked []*corev1.Pod
 	var problems vnfm.Problems
 	for _, v := range vdus {
 		for p, lost := range shrinking {
 			if p.object == v.workload.object {
-				condemned = append(condemned, s.victims(v, lost, &problems)...)
+				marked = append(marked, s.selectPods(v, lost, &problems)...)
 			}
 		}
 	}
@@ -112,14 +111,14 @@ func (s *session) condemn(ctx context.Context, changed []*placement) error {
 	if err != nil {
 		return err
 	}
-	return s.each(ctx, len(condemned), false, func(ctx context.Context, i int) error {
-		ref := kube.Ref{Resource: resource, Namespace: condemned[i].Namespace, Name: condemned[i].Name}
-		return s.client.PatchMetadata(ctx, ref, nil, map[string]*string{annotationDeletionCost: &cheapest})
+	return s.each(ctx, len(marked), false, func(ctx context.Context, i int) error {
+		ref := kube.Ref{Resource: resource, Namespace: marked[i].Namespace, Name: marked[i].Name}
+		return s.client.PatchMetadata(ctx, ref, nil, map[string]*string{annotationDeletionCost: &lowestDeletionCost})
 	})
 }
 
-// victims returns the named pods of a VDU that loses some.
-func (s *session) victims(v *populated, lost int64, problems *vnfm.Problems) []*corev1.Pod {
+// selectPods returns the named pods of a VDU that is scaled in.
+func (s *session) selectPods(v *vduPods, lost int64, problems *vnfm.Problems) []*corev1.Pod {
 	refuse := func(summary, detail string) {
 		*problems = append(*problems, vnfm.Problem{Attribute: "scale_in_vnfc_ids", Summary: summary, Detail: detail})
 	}
@@ -132,7 +131,7 @@ func (s *session) victims(v *populated, lost int64, problems *vnfm.Problems) []*
 		if s.vduOf(id) != v.id {
 			continue
 		}
-		// One that is not there has gone already, with a scale that is continued.
+		// A missing pod was deleted by the scale that is resumed.
 		if pod, ok := there[id]; ok {
 			out = append(out, pod)
 		}
@@ -147,11 +146,11 @@ func (s *session) victims(v *populated, lost int64, problems *vnfm.Problems) []*
 	return out
 }
 
-// vduOf is the VDU that a VNFC is of, by its id: of several VDUs whose ids begin
-// alike the one with the longest.
+// vduOf is the VDU of a VNFC, by its id: of several VDUs that are a prefix of it, the
+// longest.
 func (s *session) vduOf(vnfc string) string {
 	found := ""
-	for id := range s.rendering.vdus {
+	for id := range s.rendering.VDUs {
 		if len(id) > len(found) && strings.HasPrefix(vnfc, vnfcID(id, "")) {
 			found = id
 		}

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -19,22 +21,22 @@ import (
 type session struct {
 	client *kube.Client
 	target *vnfm.Target
-	// recorder is nil when the call only looks.
+	// recorder is nil for a call that only reads.
 	recorder vnfm.Recorder
-	// rendering is nil when the package has been lost.
-	rendering *rendering
+	// rendering is nil when the package was lost.
+	rendering *render.Rendering
 	// namespace receives namespaced objects that name none.
 	namespace string
 	workers   int
-	// unlock gives the lease back; calling it twice is harmless.
+	// unlock releases the Lease. It may be called twice.
 	unlock func(ctx context.Context)
 
-	// hooks are the places of the objects that hooks make.
-	hooks []*placement
-	// releaseOurs is set once the history has shown that the release of the chart is
+	// hooks are the objects of the chart's hooks.
+	hooks []*targetObject
+	// ownsRelease is set once the history has shown that the release of the chart is
 	// the instance's.
-	releaseOurs bool
-	// saved is what the inventory was last saved as.
+	ownsRelease bool
+	// saved is the inventory as it was last saved.
 	saved []vnfm.InventoryItem
 }
 
@@ -44,12 +46,12 @@ func (d *Driver) open(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) (*se
 	if err != nil {
 		return nil, err
 	}
-	rendering, problems := render(budget.New(ctx, budget.Limits{}), t)
+	rendering, problems := render.Render(budget.New(ctx, budget.Limits{}), t)
 	if err := problems.Err(); err != nil {
 		return nil, err
 	}
 	s.rendering = rendering
-	conceal(ctx, rendering.objects)
+	rendering.Conceal(ctx)
 	return s, nil
 }
 
@@ -70,38 +72,38 @@ func (d *Driver) connect(t *vnfm.Target, r vnfm.Recorder) (*session, error) {
 		client:    client,
 		target:    t,
 		recorder:  r,
-		namespace: namespaceOf(t),
+		namespace: render.InstanceNamespace(t),
 		workers:   workers,
 		unlock:    func(context.Context) {},
 	}, nil
 }
 
-// progress says in one line what is going on.
+// progress reports in one line what the call does.
 func (s *session) progress(ctx context.Context, format string, args ...any) {
 	if s.recorder != nil {
 		s.recorder.Progress(ctx, fmt.Sprintf(format, args...))
 	}
 }
 
-// releaseTimeout bounds how long giving back the lease may take, interruptedTimeout
-// when the user wants to stop now. A busy API server needs many seconds for a
-// deletion, and a Lease that stays makes other machines wait until it expires.
+// releaseTimeout bounds how long the release of the Lease may take, interruptedTimeout
+// after an interruption. A busy API server needs many seconds for a deletion, and a Lease
+// that remains blocks other machines until it expires.
 const (
 	releaseTimeout     = 20 * time.Second
 	interruptedTimeout = 2 * time.Second
 )
 
-// locked does work under the instance's Lease, the mark beside the objects that
-// processes on other machines see. Where there is no right to make Leases, and
-// where the namespace does not exist yet, the lock of the store has to do.
+// locked does work under the instance's Lease, which processes on other machines see.
+// Without the right to create Leases, and as long as the namespace does not exist, only the
+// lock of the store protects the instance.
 //
-// The work has all the time that ctx gives, also for webhooks that do not answer
-// before an operator of the package runs.
+// The work may take as long as ctx allows, also for webhooks that do not answer before an
+// operator of the package runs.
 func (s *session) locked(ctx context.Context, work func(context.Context) error) error {
 	ctx = kube.AwaitWebhooks(ctx, func(waitingFor string) { s.progress(ctx, "waiting for %s", waitingFor) })
 	name := "vnf-" + s.target.Instance.ID
 	labels := map[string]string{labelInstance: s.target.Instance.ID}
-	// What the server offers is needed in any case, and the answer tells its clock.
+	// Discovery is needed in any case, and its answer carries the clock of the server.
 	if _, err := s.client.GroupVersions(ctx); err != nil {
 		return err
 	}
@@ -153,12 +155,11 @@ func (s *session) locked(ctx context.Context, work func(context.Context) error) 
 	return err
 }
 
-// maxErrors is how many failures of a batch are told.
+// maxErrors is how many failures of a batch are reported.
 const maxErrors = 20
 
-// each calls f for every index below n, with as many calls at a time as the
-// target allows, and joins the errors. After the first one no new call begins,
-// unless all are to be tried.
+// each calls f for every index below n, with as many calls at a time as the target allows,
+// and joins the errors. After the first error no new call begins, unless tryAll is set.
 func (s *session) each(ctx context.Context, n int, tryAll bool, f func(ctx context.Context, i int) error) error {
 	var (
 		mu      sync.Mutex
@@ -194,12 +195,12 @@ func (s *session) each(ctx context.Context, n int, tryAll bool, f func(ctx conte
 	if err := ctx.Err(); err != nil && len(errs) == 0 && next < n {
 		errs = append(errs, err)
 	}
-	return joined(errs)
+	return joinErrors(errs)
 }
 
-// joined joins errors. Calls that were cut off by the end of the context say
-// all the same: one of them is enough.
-func joined(errs []error) error {
+// joinErrors joins errors. Of the calls that the end of the context cut off it keeps one
+// error: all say the same.
+func joinErrors(errs []error) error {
 	var out []error
 	interrupted := false
 	for _, err := range errs {
@@ -215,4 +216,23 @@ func joined(errs []error) error {
 		out = append(out[:maxErrors], fmt.Errorf("and %d more of the same kind", more))
 	}
 	return errors.Join(out...)
+}
+
+// save stores the inventory when it has changed. With announce it names everything that
+// exists or may be created, else only what exists.
+func (s *session) save(ctx context.Context, all []*targetObject, announce bool) error {
+	items := make([]vnfm.InventoryItem, 0, len(all))
+	for _, p := range all {
+		if announce || p.item.UID != "" {
+			items = append(items, p.item)
+		}
+	}
+	if slices.Equal(items, s.saved) {
+		return nil
+	}
+	if err := s.recorder.SaveInventory(ctx, items); err != nil {
+		return fmt.Errorf("saving the inventory: %w", err)
+	}
+	s.saved = items
+	return nil
 }

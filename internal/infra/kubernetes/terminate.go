@@ -4,29 +4,29 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Terminate removes everything that the inventory, the package or the instance's
-// label names, in the reverse order of the waves, and waits until it is gone. Of
-// an instance whose inventory was lost all built-in kinds are searched for the
-// label. What is gone already is success; what does not go is an error that
-// names it and its finalizers. Only objects of the instance are touched.
+// Terminate removes everything that the inventory, the package or the instance's label
+// names, in the reverse order of the waves, and waits until it is gone. Without an
+// inventory it searches all built-in kinds for the label. Objects that are gone already are
+// success; objects that do not go are an error that names them and their finalizers.
+// Foreign objects are never touched.
 //
-// Volume claims that stay lose the instance's label and note its name: the next
-// instance of that name takes them over. So do a namespace of the
-// driver's own and the definition of a kind when the specification keeps them, and
-// whatever it says as long as something that stays, or that is somebody else's, is
-// in the one or of the other.
+// Volume claims that stay lose the instance's label and record its name: the next instance
+// of that name takes them over. So do a namespace that the driver made and the definition
+// of a kind, when the specification keeps them and as long as something in them stays or is
+// foreign.
 func (d *Driver) Terminate(ctx context.Context, t *vnfm.Target, spec vnfm.TerminateSpec, r vnfm.Recorder) error {
 	s, err := d.connect(t, r)
 	if err != nil {
@@ -34,7 +34,7 @@ func (d *Driver) Terminate(ctx context.Context, t *vnfm.Target, spec vnfm.Termin
 	}
 	if t.Package != nil && t.Flavour != nil {
 		// A package that cannot be rendered any more must not block its removal.
-		if rendering, problems := render(budget.New(ctx, budget.Limits{}), t); !problems.HasErrors() {
+		if rendering, problems := render.Render(budget.New(ctx, budget.Limits{}), t); !problems.HasErrors() {
 			s.rendering = rendering
 		}
 	}
@@ -42,56 +42,56 @@ func (d *Driver) Terminate(ctx context.Context, t *vnfm.Target, spec vnfm.Termin
 }
 
 func (s *session) terminate(ctx context.Context, spec vnfm.TerminateSpec) error {
-	all, err := s.find(ctx, spec.Volumes)
+	all, err := s.findAll(ctx, spec.Volumes)
 	if err != nil {
 		return err
 	}
-	history, strays, err := s.takeUp(ctx, all)
+	history, unrecorded, err := s.readRelease(ctx, all)
 	if err != nil {
 		return err
 	}
-	all = append(all, strays...)
+	all = append(all, unrecorded...)
 	s.saved = slices.Clone(s.target.Instance.Inventory)
 	if err := s.save(ctx, all, true); err != nil {
 		return err
 	}
-	end, err := s.uninstalling(ctx, spec, history, all)
+	end, err := s.beginUninstall(ctx, spec, history, all)
 	if err != nil {
 		return err
 	}
 	r := removal{
-		session: s, all: true, deleteVolumes: deletes(spec.Volumes), grace: graceOf(spec),
-		keepHome: spec.Namespace == vnfm.SharedKeep, keepDefinitions: spec.Definitions == vnfm.SharedKeep,
-		leftBehind: spec.LeftBehind,
+		session: s, all: true, deleteVolumes: deletesVolumes(spec.Volumes), grace: graceOf(spec),
+		keepNamespace: spec.Namespace == vnfm.SharedKeep, keepDefinitions: spec.Definitions == vnfm.SharedKeep,
+		onKept: spec.LeftBehind,
 	}
-	for wave := waves - 1; wave >= 0; wave-- {
+	for wave := render.Waves - 1; wave >= 0; wave-- {
 		// A hook of the termination may have removed its object already.
-		batch := slices.DeleteFunc(ofWave(all, wave), func(p *placement) bool { return p.live == nil })
-		if wave == waveFoundation {
+		batch := slices.DeleteFunc(ofWave(all, wave), func(p *targetObject) bool { return p.live == nil })
+		if wave == render.WaveFoundation {
 			if err := end(ctx); err != nil {
 				return err
 			}
-			if err := s.forgetKey(ctx); err != nil {
+			if err := s.deleteDigestKey(ctx); err != nil {
 				return err
 			}
-			if batch, err = r.release(ctx, batch); err != nil {
+			if batch, err = r.removable(ctx, batch); err != nil {
 				return err
 			}
-			// The Lease goes before the namespace that it may be in.
+			// The Lease is released before the namespace that it may be in is deleted.
 			s.unlock(ctx)
 		}
 		if len(batch) == 0 {
 			continue
 		}
-		s.progress(ctx, "removing %s", listed(batch))
-		if err := r.wave(ctx, batch); err != nil {
+		s.progress(ctx, "removing %s", firstNames(batch))
+		if err := r.removeWave(ctx, batch); err != nil {
 			return err
 		}
 	}
 	return s.save(ctx, nil, false)
 }
 
-// graceOf returns the grace period of pods in seconds, nil for each pod's own.
+// graceOf returns the grace period of pods in seconds, nil for the pods' own.
 func graceOf(spec vnfm.TerminateSpec) *int64 {
 	var seconds int64
 	switch {
@@ -105,23 +105,23 @@ func graceOf(spec vnfm.TerminateSpec) *int64 {
 	}
 }
 
-// find returns what is on the server of the instance, with the claims that its
+// findAll returns the objects of the instance that exist, with the claims that its
 // StatefulSets made when those are to be deleted.
-func (s *session) find(ctx context.Context, volumes vnfm.VolumePolicy) ([]*placement, error) {
-	known, err := s.knownPlaces(ctx)
+func (s *session) findAll(ctx context.Context, volumes vnfm.VolumePolicy) ([]*targetObject, error) {
+	expected, err := s.expectedObjects(ctx)
 	if err != nil {
 		return nil, err
 	}
-	scopes, err := s.searchScopes(ctx, known)
+	scopes, err := s.collectionsToSearch(ctx, expected)
 	if err != nil {
 		return nil, err
 	}
-	all, err := s.findLabelled(ctx, known, scopes)
+	all, err := s.findByLabel(ctx, expected, scopes)
 	if err != nil {
 		return nil, err
 	}
-	if deletes(volumes) {
-		made, err := s.claimsOfSets(ctx, all, volumes == vnfm.VolumesDeleteNew)
+	if deletesVolumes(volumes) {
+		made, err := s.statefulSetClaims(ctx, all, volumes == vnfm.VolumesDeleteNew)
 		if err != nil {
 			return nil, err
 		}
@@ -130,89 +130,75 @@ func (s *session) find(ctx context.Context, volumes vnfm.VolumePolicy) ([]*place
 	return all, nil
 }
 
-// knownPlaces returns the places of the inventory and of the package.
-func (s *session) knownPlaces(ctx context.Context) ([]*placement, error) {
-	var known []*placement
-	taken := map[identity]bool{}
-	if s.rendering != nil {
-		for _, o := range slices.Concat(s.rendering.objects, s.rendering.hookObjects()) {
-			r, ok, err := s.resolveOld(ctx, o.gvk)
-			if err != nil {
-				return nil, err
-			}
-			if !ok {
-				continue
-			}
-			p := s.placed(o, r)
-			if !taken[identityOf(&p.item)] {
-				taken[identityOf(&p.item)] = true
-				known = append(known, p)
-			}
-		}
+// expectedObjects returns the objects of the package and of the inventory.
+func (s *session) expectedObjects(ctx context.Context) ([]*targetObject, error) {
+	if s.rendering == nil {
+		return s.addInventory(ctx, nil)
 	}
-	return s.placeInventory(ctx, known)
+	out, err := s.existingObjects(ctx, slices.Concat(s.rendering.Objects, s.rendering.HookObjects()))
+	if err != nil {
+		return nil, err
+	}
+	return s.addInventory(ctx, withoutDuplicates(out))
 }
 
-// searchScopes returns one place without a name for each kind and namespace that
-// is searched: those of the known places and, without an inventory, all others.
-func (s *session) searchScopes(ctx context.Context, known []*placement) ([]*placement, error) {
-	var out []*placement
-	seen := map[scopeKey]bool{}
+// collectionsToSearch returns one object without a name for each collection to search:
+// those of the expected objects and, without an inventory, of all other built-in kinds.
+func (s *session) collectionsToSearch(ctx context.Context, expected []*targetObject) ([]*targetObject, error) {
+	var out []*targetObject
+	seen := map[collection]bool{}
 	add := func(r kube.Resource, namespace string) {
-		k := scopeKey{r.GVR, namespace}
+		k := collection{r.GVR, namespace}
 		if !seen[k] {
 			seen[k] = true
-			out = append(out, &placement{ref: kube.Ref{Resource: r, Namespace: namespace}})
+			out = append(out, &targetObject{ref: kube.Ref{Resource: r, Namespace: namespace}})
 		}
 	}
-	for _, p := range known {
+	for _, p := range expected {
 		add(p.ref.Resource, p.ref.Namespace)
 	}
 	if len(s.target.Instance.Inventory) > 0 {
 		return out, nil
 	}
-	for _, group := range sortedKeys(waveOfKind) {
-		for _, kind := range sortedKeys(waveOfKind[group]) {
-			r, err := s.client.Kind(ctx, schema.GroupKind{Group: group, Kind: kind})
-			var unknown *kube.UnknownKindError
-			if errors.As(err, &unknown) || (err == nil && lackingVerbs(r) != "") {
-				continue
-			}
-			if err != nil {
-				return nil, err
-			}
-			namespace := ""
-			if r.Namespaced {
-				namespace = s.namespace
-			}
-			add(r, namespace)
+	for _, gk := range render.KnownKinds() {
+		r, err := s.client.Kind(ctx, gk)
+		var unknown *kube.UnknownKindError
+		if errors.As(err, &unknown) || (err == nil && missingVerb(r) != "") {
+			continue
 		}
+		if err != nil {
+			return nil, err
+		}
+		namespace := ""
+		if r.Namespaced {
+			namespace = s.namespace
+		}
+		add(r, namespace)
 	}
 	return out, nil
 }
 
-// findLabelled lists the objects with the instance's label and joins them with
-// the known places. A known object that has lost its label is looked for by its
-// name.
-func (s *session) findLabelled(ctx context.Context, known, scopes []*placement) ([]*placement, error) {
-	byIdentity := make(map[identity]*placement, len(known))
-	for _, p := range known {
-		byIdentity[identityOf(&p.item)] = p
+// findByLabel lists the objects with the instance's label and joins them with the expected
+// ones. An expected object without the label is looked up by its name.
+func (s *session) findByLabel(ctx context.Context, expected, scopes []*targetObject) ([]*targetObject, error) {
+	byIdentity := make(map[render.Identity]*targetObject, len(expected))
+	for _, p := range expected {
+		byIdentity[render.IdentityOf(&p.item)] = p
 	}
-	found := make([][]*placement, len(scopes))
+	found := make([][]*targetObject, len(scopes))
 	err := s.each(ctx, len(scopes), false, func(ctx context.Context, i int) error {
 		ref := scopes[i].ref
 		list, err := s.listMetadata(ctx, ref.Resource, ref.Namespace, kube.ListOptions{LabelSelector: instanceSelector(s.target.Instance.ID)})
 		if apierrors.IsForbidden(err) && len(s.target.Instance.Inventory) == 0 {
-			// A search over kinds that the instance may have nothing of must not
-			// ask for more rights than the instance itself needed.
+			// A search over kinds that the instance may not use must not ask for more rights
+			// than the instance needed.
 			return nil
 		}
 		if err != nil {
 			return err
 		}
 		for j := range list {
-			p := s.foundPlace(ref, list[j].Name, byIdentity)
+			p := s.objectNamed(ref, list[j].Name, byIdentity)
 			p.live = &live{ObjectMeta: list[j].ObjectMeta}
 			p.item.UID = string(list[j].UID)
 			found[i] = append(found[i], p)
@@ -223,37 +209,19 @@ func (s *session) findLabelled(ctx context.Context, known, scopes []*placement) 
 		return nil, err
 	}
 	all := slices.Concat(found...)
-	return s.addUnlabelled(ctx, known, all)
+	return s.addWithoutLabel(ctx, expected, all)
 }
 
-// foundPlace returns the known place of a labelled object, or makes one. It only
-// reads the map.
-func (s *session) foundPlace(ref kube.Ref, name string, known map[identity]*placement) *placement {
-	gvk := ref.Resource.GVK
-	id := identity{gvk.Group, gvk.Kind, ref.Namespace, name}
-	if p, ok := known[id]; ok {
-		return p
-	}
-	return &placement{
-		item: vnfm.InventoryItem{
-			Key: objectKey(gvk, ref.Namespace, name), Group: gvk.Group, Version: gvk.Version, Kind: gvk.Kind, Namespace: ref.Namespace, Name: name,
-		},
-		ref:  kube.Ref{Resource: ref.Resource, Namespace: ref.Namespace, Name: name},
-		wave: waveOf(gvk.Group, gvk.Kind),
-	}
-}
-
-// addUnlabelled looks for objects of the inventory that were not found by label:
-// they are gone, or somebody took their label away. Leases never have an owner
-// that would clean up after them.
-func (s *session) addUnlabelled(ctx context.Context, known, all []*placement) ([]*placement, error) {
-	var missing []*placement
-	for _, p := range known {
+// addWithoutLabel adds the objects of the inventory that exist and have lost the label.
+// Leases never have an owner that would delete them.
+func (s *session) addWithoutLabel(ctx context.Context, expected, all []*targetObject) ([]*targetObject, error) {
+	var missing []*targetObject
+	for _, p := range expected {
 		if p.live == nil && p.recorded {
 			missing = append(missing, p)
 		}
 	}
-	if err := s.survey(ctx, missing, surveyOptions{}); err != nil {
+	if err := s.readLive(ctx, missing, readOptions{}); err != nil {
 		return nil, err
 	}
 	for _, p := range missing {
@@ -261,38 +229,32 @@ func (s *session) addUnlabelled(ctx context.Context, known, all []*placement) ([
 			all = append(all, p)
 		}
 	}
-	// The instance's own Lease is given back, not removed.
-	return slices.DeleteFunc(all, func(p *placement) bool {
+	// The instance's own Lease is released, not removed.
+	return slices.DeleteFunc(all, func(p *targetObject) bool {
 		return p.item.Group == "coordination.k8s.io" && p.item.Kind == "Lease" && p.item.Name == "vnf-"+s.target.Instance.ID
 	}), nil
 }
 
-var (
-	claimKind = schema.GroupVersionKind{Version: "v1", Kind: "PersistentVolumeClaim"}
-	setKind   = schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "StatefulSet"}
-)
-
-// claimsOfSets returns the claims that the instance's StatefulSets made. They
-// have no owner and no label of the instance: their names and labels are those
-// that the controller gives. A claim that is older than its set was there before:
-// an earlier instance left it.
-func (s *session) claimsOfSets(ctx context.Context, all []*placement, onlyNew bool) ([]*placement, error) {
+// statefulSetClaims returns the claims that the instance's StatefulSets made. They have no
+// owner and no label of the instance: their names and labels are those that the controller
+// gives. A claim older than its StatefulSet is that of an earlier instance.
+func (s *session) statefulSetClaims(ctx context.Context, all []*targetObject, onlyNew bool) ([]*targetObject, error) {
 	namespaces := map[string]map[string]bool{}
-	known := map[string]bool{}
+	found := map[string]bool{}
 	for _, p := range all {
-		if p.item.Group == setKind.Group && p.item.Kind == setKind.Kind {
+		if p.item.Group == statefulSetKind.Group && p.item.Kind == statefulSetKind.Kind {
 			if namespaces[p.ref.Namespace] == nil {
 				namespaces[p.ref.Namespace] = map[string]bool{}
 			}
 			namespaces[p.ref.Namespace][p.ref.Name] = true
 		}
 		if isClaim(p) {
-			known[p.ref.Namespace+"/"+p.ref.Name] = true
+			found[p.ref.Namespace+"/"+p.ref.Name] = true
 		}
 	}
-	var out []*placement
-	for _, namespace := range sortedKeys(namespaces) {
-		sets, err := s.client.Resource(ctx, setKind)
+	var out []*targetObject
+	for _, namespace := range slices.Sorted(maps.Keys(namespaces)) {
+		sets, err := s.client.Resource(ctx, statefulSetKind)
 		if err != nil {
 			return nil, err
 		}
@@ -311,13 +273,13 @@ func (s *session) claimsOfSets(ctx context.Context, all []*placement, onlyNew bo
 		for i := range there {
 			made := slices.ContainsFunc(list, func(set unstructured.Unstructured) bool {
 				since := set.GetCreationTimestamp()
-				return namespaces[namespace][set.GetName()] && madeBy(set.Object, there[i].Name, there[i].Labels) &&
+				return namespaces[namespace][set.GetName()] && isClaimOf(set.Object, there[i].Name, there[i].Labels) &&
 					(!onlyNew || !there[i].CreationTimestamp.Before(&since))
 			})
-			if !made || known[namespace+"/"+there[i].Name] {
+			if !made || found[namespace+"/"+there[i].Name] {
 				continue
 			}
-			p := s.foundPlace(kube.Ref{Resource: claims, Namespace: namespace}, there[i].Name, nil)
+			p := s.objectNamed(kube.Ref{Resource: claims, Namespace: namespace}, there[i].Name, nil)
 			p.live = &live{ObjectMeta: there[i].ObjectMeta}
 			p.item.UID = string(there[i].UID)
 			out = append(out, p)
@@ -326,21 +288,21 @@ func (s *session) claimsOfSets(ctx context.Context, all []*placement, onlyNew bo
 	return out, nil
 }
 
-// madeBy reports whether a StatefulSet made a claim: "<template>-<set>-<ordinal>",
+// isClaimOf reports whether a StatefulSet made a claim: "<template>-<set>-<ordinal>",
 // with the labels of the template and of the set's selector.
-func madeBy(set map[string]any, name string, labels map[string]string) bool {
-	setName, _ := nested(set, "metadata", "name")
-	templates, _ := nested(set, "spec", "volumeClaimTemplates")
-	selector, _ := nested(set, "spec", "selector", "matchLabels")
+func isClaimOf(set map[string]any, name string, labels map[string]string) bool {
+	setName, _ := kube.Nested(set, "metadata", "name")
+	templates, _ := kube.Nested(set, "spec", "volumeClaimTemplates")
+	selector, _ := kube.Nested(set, "spec", "selector", "matchLabels")
 	list, _ := templates.([]any)
 	for _, item := range list {
 		template, _ := item.(map[string]any)
-		templateName, _ := nested(template, "metadata", "name")
+		templateName, _ := kube.Nested(template, "metadata", "name")
 		ordinal, ok := strings.CutPrefix(name, fmt.Sprintf("%v-%v-", templateName, setName))
 		if !ok || ordinal == "" || strings.Trim(ordinal, "0123456789") != "" {
 			continue
 		}
-		own, _ := nested(template, "metadata", "labels")
+		own, _ := kube.Nested(template, "metadata", "labels")
 		if hasLabels(labels, own) && hasLabels(labels, selector) {
 			return true
 		}
@@ -358,7 +320,7 @@ func hasLabels(labels map[string]string, want any) bool {
 	return true
 }
 
-// deletes reports whether volume claims go with the instance.
-func deletes(p vnfm.VolumePolicy) bool {
+// deletesVolumes reports whether volume claims go with the instance.
+func deletesVolumes(p vnfm.VolumePolicy) bool {
 	return p == vnfm.VolumesDelete || p == vnfm.VolumesDeleteNew
 }

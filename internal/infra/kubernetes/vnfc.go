@@ -2,18 +2,17 @@ package kubernetes
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
-
-var podKind = schema.GroupVersionKind{Version: "v1", Kind: "Pod"}
 
 // Resources implements vnfm.InfraDriver: the pods of the VDUs' workloads, found by owner references, in
 // the order of VDU and name. A workload that is gone has none.
@@ -22,7 +21,7 @@ func (d *Driver) Resources(ctx context.Context, t *vnfm.Target) (*vnfm.ResourceI
 	if err != nil {
 		return nil, err
 	}
-	vdus, err := s.population(ctx)
+	vdus, err := s.podsOfVDUs(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -36,35 +35,35 @@ func (d *Driver) Resources(ctx context.Context, t *vnfm.Target) (*vnfm.ResourceI
 	return out, nil
 }
 
-// populated is a VDU with its workload and the pods that are there of it.
-type populated struct {
+// vduPods is a VDU with its workload and the pods that exist of it.
+type vduPods struct {
 	id       string
-	workload *placement
+	workload *targetObject
 	pods     []corev1.Pod
 }
 
-// population looks which pods the VDUs have, in the order of the VDUs' ids.
-func (s *session) population(ctx context.Context) ([]*populated, error) {
+// podsOfVDUs reads the pods of all VDUs, in the order of the VDUs' ids.
+func (s *session) podsOfVDUs(ctx context.Context) ([]*vduPods, error) {
 	workloads, err := s.workloads(ctx)
 	if err != nil {
 		return nil, err
 	}
-	options := surveyOptions{
-		selector: instanceSelector(s.target.Instance.ID),
-		whole:    isPod,
-		keep:     true,
+	options := readOptions{
+		selector:    instanceSelector(s.target.Instance.ID),
+		content:     isPod,
+		keepContent: true,
 	}
-	if err := s.survey(ctx, workloads, options); err != nil {
+	if err := s.readLive(ctx, workloads, options); err != nil {
 		return nil, err
 	}
-	ids := map[*object]string{}
-	for id, o := range s.rendering.vdus {
+	ids := map[*render.Object]string{}
+	for id, o := range s.rendering.VDUs {
 		ids[o] = id
 	}
-	var out []*populated
+	var out []*vduPods
 	owners := map[string]map[types.UID]string{}
 	for _, p := range workloads {
-		v := &populated{id: ids[p.object], workload: p}
+		v := &vduPods{id: ids[p.object], workload: p}
 		out = append(out, v)
 		switch {
 		case p.live == nil:
@@ -95,21 +94,17 @@ func (s *session) population(ctx context.Context) ([]*populated, error) {
 	return out, nil
 }
 
-// workloads returns the places of the VDUs' workloads. Those whose kind is gone
-// are left out.
-func (s *session) workloads(ctx context.Context) ([]*placement, error) {
-	var out []*placement
-	for _, id := range sortedKeys(s.rendering.vdus) {
-		o := s.rendering.vdus[id]
-		r, ok, err := s.resolveOld(ctx, o.gvk)
-		if err != nil {
-			return nil, err
-		}
-		if ok {
-			out = append(out, s.placed(o, r))
-		}
+// workloads returns the workloads of the VDUs. Those whose kind is gone are left out.
+func (s *session) workloads(ctx context.Context) ([]*targetObject, error) {
+	var objects []*render.Object
+	for _, id := range slices.Sorted(maps.Keys(s.rendering.VDUs)) {
+		objects = append(objects, s.rendering.VDUs[id])
 	}
-	return out, s.refinePaths(ctx, out)
+	out, err := s.existingObjects(ctx, objects)
+	if err != nil {
+		return nil, err
+	}
+	return out, s.resolveReplicasPaths(ctx, out)
 }
 
 func podOf(content map[string]any) (*corev1.Pod, error) {
@@ -121,7 +116,7 @@ func podOf(content map[string]any) (*corev1.Pod, error) {
 // vnfcID is the id of the VNF component that a pod is.
 func vnfcID(vdu, pod string) string { return vdu + "-" + pod }
 
-// podIsReady reports whether a pod is ready and stays.
+// podIsReady reports whether a pod is ready and is not being deleted.
 func podIsReady(pod *corev1.Pod) bool {
 	return pod.DeletionTimestamp == nil && slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
 		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue

@@ -14,12 +14,12 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 )
 
-// write brings one object to the target and notes what the server then holds.
-func (s *session) write(ctx context.Context, p *placement) error {
+// writeObject brings one object to the target and records what the server then holds.
+func (s *session) writeObject(ctx context.Context, p *targetObject) error {
 	if p.object == nil {
-		return s.makeHome(ctx, p)
+		return s.applyInstanceNamespace(ctx, p)
 	}
-	if p.foreign {
+	if p.shared {
 		p.ready = true
 		return nil
 	}
@@ -28,106 +28,70 @@ func (s *session) write(ctx context.Context, p *placement) error {
 		return err
 	}
 	if needed {
-		if err := s.writeMain(ctx, p, repair); err != nil {
+		if err := s.applyMain(ctx, p, repair); err != nil {
 			return err
 		}
 	}
-	if wantsCount(p) {
-		if err := s.setReplicas(ctx, p, p.object.scaling.count, true); err != nil {
+	if needsReplicas(p) {
+		if err := s.setReplicas(ctx, p, p.object.Scaling.Count, true); err != nil {
 			return err
 		}
 		p.ready = p.live.ready
 	} else if !needed {
-		p.ready = !hasReadiness(p) || p.live.ready
+		p.ready = !awaitsReadiness(p) || p.live.ready
 	}
 	p.item.UID = string(p.live.UID)
-	return s.disown(ctx, p)
+	return s.releaseHelmFields(ctx, p)
 }
 
-// needsWrite reports whether an object has to be written. It is a repair when its
-// content is what was applied last: all fields that it lost were the driver's.
-func (s *session) needsWrite(p *placement) (needed, repair bool, err error) {
+// needsWrite reports whether an object has to be written. The write is a repair when the
+// content is what was applied last: the driver owned all fields that it lost.
+func (s *session) needsWrite(p *targetObject) (needed, repair bool, err error) {
 	if p.live == nil {
 		return true, false, nil
 	}
-	if !s.belongs(p) || p.live.Annotations[annotationDigest] != p.object.digest {
+	if !s.belongs(p) || p.live.Annotations[annotationDigest] != p.object.Digest {
 		return true, false, nil
 	}
 	if p.live.Labels[labelInstance] != s.target.Instance.ID {
 		return true, true, nil
 	}
-	missing, err := s.lost(p)
+	missing, err := s.lostFields(p)
 	return len(missing) > 0, true, err
 }
 
-// lost returns the fields of an object that was applied and that the driver does
-// not own any more, as far as the live metadata does not show the same value.
-func (s *session) lost(p *placement) ([]unowned, error) {
-	set, err := owned(p.live.ManagedFields, kube.FieldManager)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", p, err)
-	}
-	body := p.object.body(s.target, p.ref.Namespace, nil)
-	missing := slices.DeleteFunc(findUnowned(body, set), func(u unowned) bool {
-		return s.metadataHolds(p, u)
-	})
-	return byElement(missing, p.live.ManagedFields)
-}
-
-// metadataHolds reports whether a label or annotation is still what was applied.
-// The package that an object was last applied from may be an earlier one, and the
-// instance may have been renamed since.
-func (s *session) metadataHolds(p *placement, u unowned) bool {
-	fields := u.path.fields()
-	if len(fields) != 3 || fields[0] != "metadata" {
-		return false
-	}
-	var value string
-	var present bool
-	switch fields[1] {
-	case "labels":
-		value, present = p.live.Labels[fields[2]]
-	case "annotations":
-		value, present = p.live.Annotations[fields[2]]
-	}
-	if fields[2] == annotationPackage || fields[2] == annotationInstance {
-		return present
-	}
-	return present && value == u.value
-}
-
-// writeMain applies the object as the main manager.
-func (s *session) writeMain(ctx context.Context, p *placement, repair bool) error {
+// applyMain applies the object as the main manager.
+func (s *session) applyMain(ctx context.Context, p *targetObject, repair bool) error {
 	o := p.object
 	var replicas *int64
-	if o.scaling != nil {
+	if o.Scaling != nil {
 		if p.live == nil {
-			replicas = &o.scaling.count
-		} else if err := s.handOver(ctx, p, kube.FieldManager); err != nil {
+			replicas = &o.Scaling.Count
+		} else if err := s.handOverReplicas(ctx, p, kube.FieldManager); err != nil {
 			return err
 		}
 	}
-	if err := s.markTaken(ctx, p); err != nil {
+	if err := s.markAdopted(ctx, p); err != nil {
 		return err
 	}
 	options := kube.ApplyOptions{FieldManager: kube.FieldManager, Force: repair || s.target.ForceConflicts}
 	if options.Force && p.live != nil {
-		if err := s.displace(ctx, p); err != nil {
+		if err := s.takeOverElements(ctx, p); err != nil {
 			return s.explainWrite(p, err)
 		}
 	}
-	body := o.body(s.target, p.ref.Namespace, replicas)
+	body := applyBody(o, s.target, p.ref.Namespace, replicas)
 	obj, err := s.client.Apply(ctx, p.ref, body, options)
 	var conflict *kube.ConflictError
-	if errors.As(err, &conflict) && s.onlyOurs(conflict) {
+	if errors.As(err, &conflict) && s.onlyOwnManagers(conflict) {
 		options.Force = true
 		obj, err = s.client.Apply(ctx, p.ref, body, options)
 	}
-	if isUnchangeable(err) && p.live != nil && s.replaceable(p) {
+	if isImmutable(err) && p.live != nil && s.replaceable(p) {
 		obj, err = s.replace(ctx, p, body, options)
 	}
 	if apierrors.IsInvalid(err) && p.live != nil && !options.Force {
-		err = s.orIntrusion(ctx, p, err)
+		err = s.foreignElementConflict(ctx, p, err)
 	}
 	if err != nil {
 		return s.explainWrite(p, err)
@@ -137,16 +101,16 @@ func (s *session) writeMain(ctx context.Context, p *placement, repair bool) erro
 	return nil
 }
 
-// replaceable reports whether an object may be deleted and made anew when it
-// cannot be changed: a Job of another version is another run, a bare Pod keeps
-// nothing, and others are what the user says.
-func (s *session) replaceable(p *placement) bool {
+// replaceable reports whether an object that cannot be changed may be deleted and created
+// again: a Job of another version is another run, a bare Pod stores nothing, and the user
+// names others.
+func (s *session) replaceable(p *targetObject) bool {
 	return isPod(p) || (p.item.Group == "batch" && p.item.Kind == "Job") || slices.Contains(s.target.ReplaceObjects, p.item.Key)
 }
 
-// replace deletes an object that cannot be changed and makes it anew.
-func (s *session) replace(ctx context.Context, p *placement, body map[string]any, o kube.ApplyOptions) (*unstructured.Unstructured, error) {
-	s.progress(ctx, "replacing %s, which Kubernetes does not let be changed", p)
+// replace deletes an object that cannot be changed and creates it again.
+func (s *session) replace(ctx context.Context, p *targetObject, body map[string]any, o kube.ApplyOptions) (*unstructured.Unstructured, error) {
+	s.progress(ctx, "replacing %s, which has an immutable field that changes", p)
 	if err := s.client.Delete(ctx, p.ref, kube.DeleteOptions{UID: p.live.UID, Propagation: metav1.DeletePropagationForeground}); err != nil {
 		return nil, err
 	}
@@ -156,39 +120,37 @@ func (s *session) replace(ctx context.Context, p *placement, body map[string]any
 	return s.client.Apply(ctx, p.ref, body, o)
 }
 
-// onlyOurs reports whether all conflicting fields are those of a manager of ours:
-// replicas that the VNFD does not decide on any more, or what an admission
-// webhook changed in a request of ours. Helm's command is no stranger to the
-// objects of a chart.
-func (s *session) onlyOurs(e *kube.ConflictError) bool {
+// onlyOwnManagers reports whether all conflicting fields belong to a field manager of the
+// driver: replicas that the VNFD does not set any more, or what an admission webhook
+// changed in a request of the driver. Of a chart's objects Helm's own manager counts as
+// well.
+func (s *session) onlyOwnManagers(e *kube.ConflictError) bool {
 	return len(e.Conflicts) > 0 && !slices.ContainsFunc(e.Conflicts, func(c kube.FieldConflict) bool {
-		ours := c.Manager == kube.FieldManager || c.Manager == kube.ScaleFieldManager || (c.Manager == helmManager && s.rendering.release != nil)
+		ours := c.Manager == kube.FieldManager || c.Manager == kube.ScaleFieldManager || (c.Manager == helmFieldManager && s.rendering.Release != nil)
 		return !ours
 	})
 }
 
-// unchangeable are parts of the messages by which the API server refuses to change
+// immutableMessages are parts of the messages by which the API server refuses to change
 // a field of an object that exists.
-var unchangeable = []string{"immutable", "updates to statefulset spec", "pod updates may not change", "may not change once set"}
+var immutableMessages = []string{"immutable", "updates to statefulset spec", "pod updates may not change", "may not change once set"}
 
-// isUnchangeable reports whether the API server refused to change a field of an
+// isImmutable reports whether the API server refused to change a field of an
 // object that exists.
-func isUnchangeable(err error) bool {
-	return apierrors.IsInvalid(err) && slices.ContainsFunc(unchangeable, func(text string) bool { return strings.Contains(err.Error(), text) })
+func isImmutable(err error) bool {
+	return apierrors.IsInvalid(err) && slices.ContainsFunc(immutableMessages, func(text string) bool { return strings.Contains(err.Error(), text) })
 }
 
-// explainWrite says where the object is written and, for a field that cannot be
-// changed, what to do.
-func (s *session) explainWrite(p *placement, err error) error {
-	err = fmt.Errorf("%s (%s): %w", p, p.object.place(), err)
-	if p.live != nil && isUnchangeable(err) {
-		return fmt.Errorf("%w; %s", err, howToChange(p.item.Key))
+// explainWrite adds where the object is written and, for an immutable field, what to do.
+func (s *session) explainWrite(p *targetObject, err error) error {
+	err = fmt.Errorf("%s (%s): %w", p, p.object.Place(), err)
+	if p.live != nil && isImmutable(err) {
+		return fmt.Errorf("%w; %s", err, immutableAdvice(p.item.Key))
 	}
 	return err
 }
 
-// howToChange is said of an object with a field that the API server does not let be
-// changed.
-func howToChange(key string) string {
-	return fmt.Sprintf("Kubernetes does not let this field be changed: give the object another name, or name it in replace_objects (%q) so that it is deleted and made anew", key)
+// immutableAdvice is the advice for an object with an immutable field.
+func immutableAdvice(key string) string {
+	return fmt.Sprintf("Kubernetes does not allow a change of this field: give the object another name, or name it in replace_objects (%q) so that it is deleted and created again", key)
 }

@@ -33,7 +33,7 @@ func refusedPlans() map[string]struct {
 				manifests("matchLabels: { app.kubernetes.io/name: web }", "matchLabels: { app.kubernetes.io/name: other }"),
 				manifests("labels: { app.kubernetes.io/name: web }\n    spec", "labels: { app.kubernetes.io/name: other }\n    spec"),
 			},
-			want: want(`apps/v1/Deployment web would be refused by the API server`, `spec.selector: Invalid value`, `field is immutable`, `Kubernetes does not let this field be changed: give the object another name, or name it in replace_objects ("apps/v1/Deployment web") so that it is deleted and made anew.`),
+			want: want(`apps/v1/Deployment web would be refused by the API server`, `spec.selector: Invalid value`, `field is immutable`, `Kubernetes does not allow a change of this field: give the object another name, or name it in replace_objects ("apps/v1/Deployment web") so that it is deleted and created again.`),
 		},
 		"secret": {
 			edits: []edit{with("apiVersion: v1\nkind: Secret\nmetadata: {name: a}\ntype: kubernetes.io/tls\nstringData: {tls.crt: planted-secret-value}\n")},

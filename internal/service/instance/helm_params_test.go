@@ -37,7 +37,7 @@ func chartBadInputs(t testing.TB) map[string]badInput {
 		"test":       chart(`helm_test = "yes"`, `Additional parameter "helm_test" must be true or false`),
 		"path":       chart(`helm_chart_path = "Files/ims.tgz"`, `Additional parameter "helm_chart_path" names no chart of the package`, `"Files/ims.tgz" is neither a .tgz file nor a directory with Chart.yaml; its charts are Artifacts/Charts/ims.`),
 		"url":        chart(`helm_chart_path = "https://charts.example.com/ims.tgz"`, `Additional parameter "helm_chart_path" names a URL`, `Put the chart behind "https://charts.example.com/ims.tgz" into the package.`),
-		"values":     chart(`helm_parameters = "cscf.replicas=2"`, `Additional parameter "helm_parameters" must map values of the chart, or their paths, to what they shall be`),
+		"values":     chart(`helm_parameters = "cscf.replicas=2"`, `Additional parameter "helm_parameters" must map values of the chart, or their paths, to the wanted values`),
 		"type":       chart(`helm_parameters = { "cscf.registrations" = "2" }`, `The value cscf.registrations of the chart ims is refused by Artifacts/Charts/ims/values.schema.json: got string, want integer`),
 		"names":      chart(`helm_value_names = { sbc = { replica = "sbc.replicas" } }`, `Additional parameter "helm_value_names" names a VDU "sbc" that deployment flavour "default" does not have`, `Its VDUs are cscf, hss.`),
 		"replica":    chart(`helm_value_names = { cscf = { count = "cscf.replicas" } }`, `Additional parameter "helm_value_names" must be { replica = path of a value } for VDU "cscf"`),

@@ -1,0 +1,104 @@
+package kubernetes
+
+import (
+	"context"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/release"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+)
+
+// Helm's command may have changed the release of a chart. The next apply makes the revision
+// after its own and treats its changes as Helm itself would: what the new revision does not
+// have is removed.
+
+// helmFieldManager is the field manager of Helm's command.
+const helmFieldManager = "helm"
+
+// readRelease reads the history of the release of a chart, nil without one, and the objects
+// that Helm's command created of the instance's release and that are not among the others.
+func (s *session) readRelease(ctx context.Context, others []*targetObject) (h *release.History, unrecorded []*targetObject, err error) {
+	if h, err = s.history(ctx); h == nil || err != nil {
+		return nil, nil, err
+	}
+	s.ownsRelease = h.Owned()
+	unrecorded, err = s.unrecordedObjects(ctx, h, others)
+	return h, unrecorded, err
+}
+
+// unrecordedObjects finds the objects of the last revision, and of the deployed one, that
+// exist and are not among the others.
+func (s *session) unrecordedObjects(ctx context.Context, h *release.History, others []*targetObject) ([]*targetObject, error) {
+	if !s.ownsRelease {
+		return nil, nil
+	}
+	manifests, err := h.Manifests(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var objects []*render.Object
+	b := budget.New(ctx, budget.Limits{})
+	for _, m := range manifests {
+		objects = append(objects, render.Decode(b, m.Secret, m.Text)...)
+	}
+	found, err := s.existingObjects(ctx, objects)
+	if err != nil {
+		return nil, err
+	}
+	found = withoutDuplicates(found, others...)
+	for _, p := range found {
+		p.object = nil
+	}
+	if err := s.readLive(ctx, found, readOptions{}); err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(found, func(p *targetObject) bool {
+		if p.live == nil || !s.belongs(p) {
+			return true
+		}
+		p.item.UID = string(p.live.UID)
+		return false
+	}), nil
+}
+
+// showsRelease reports whether an object proves that the release exists. An object that its
+// policy keeps may be that of an earlier release.
+func (s *session) showsRelease(p *targetObject) bool {
+	return p.live != nil && p.object != nil && !p.object.Shared && s.belongs(p) && s.isOfRelease(p) && p.live.Annotations[render.AnnotationResourcePolicy] != render.PolicyKeep
+}
+
+// releaseHelmFields removes the ownership of Helm's command from the fields that it has
+// applied. It owns them beside the driver, and a later revision could not drop them. Fields
+// that only the command has set are removed at once.
+func (s *session) releaseHelmFields(ctx context.Context, p *targetObject) error {
+	applied := func(e metav1.ManagedFieldsEntry) bool {
+		return e.Manager == helmFieldManager && e.Operation == metav1.ManagedFieldsOperationApply && e.Subresource == ""
+	}
+	if s.rendering.Release == nil || !slices.ContainsFunc(p.live.ManagedFields, applied) {
+		return nil
+	}
+	if p.object.Scaling != nil {
+		if err := s.handOverReplicas(ctx, p, helmFieldManager); err != nil {
+			return err
+		}
+	}
+	obj, err := s.client.Apply(ctx, p.ref, applyIdentity(p), kube.ApplyOptions{FieldManager: helmFieldManager, Force: true})
+	if err != nil {
+		return s.explainWrite(p, err)
+	}
+	p.live = liveOf(p, obj, false)
+	p.ready = p.ready && p.live.ready
+	return nil
+}
+
+// history reads which revisions the release of the chart has; nil without a chart.
+func (s *session) history(ctx context.Context) (*release.History, error) {
+	if s.rendering == nil || s.rendering.Release == nil {
+		return nil, nil
+	}
+	return release.ReadHistory(ctx, s.client, s.rendering.Release, s.namespace, s.target.Instance.ID)
+}

@@ -1,0 +1,105 @@
+package kubernetes
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// instanceNamespace returns the namespace of the instance when the driver made it or has to
+// make it; nil when it exists already, is an object of the package, or receives no objects.
+// It belongs to the instance and to no package: neither previews nor observations show it.
+func (s *session) instanceNamespace(ctx context.Context, target []*targetObject) (*targetObject, error) {
+	needed, exists := false, false
+	for _, p := range target {
+		if p.ref.Resource.GVK == namespaceKind && p.ref.Name == s.namespace {
+			return nil, nil
+		}
+		if p.ref.Namespace == s.namespace {
+			needed = true
+			exists = exists || p.live != nil
+		}
+	}
+	recorded := false
+	for i := range s.target.Instance.Inventory {
+		recorded = recorded || isNamespace(&s.target.Instance.Inventory[i], s.namespace)
+	}
+	// Without an inventory the label alone tells that the driver made the namespace: the
+	// record may have been lost.
+	if !needed || (exists && !recorded && len(s.target.Instance.Inventory) > 0) {
+		return nil, nil
+	}
+	r, err := s.client.Resource(ctx, namespaceKind)
+	if err != nil {
+		return nil, err
+	}
+	p := s.objectNamed(kube.Ref{Resource: r}, s.namespace, nil)
+	p.recorded = recorded
+	obj, err := s.client.Get(ctx, p.ref)
+	switch {
+	case apierrors.IsNotFound(err):
+		return p, nil
+	case apierrors.IsForbidden(err):
+		// The rights end at the namespace. It exists, or the first apply reports the error.
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	p.live = liveOf(p, obj, false)
+	if p.live.DeletionTimestamp != nil {
+		// Everything in it goes with it, and a new one is created.
+		return p, nil
+	}
+	if !s.belongs(p) && !s.isRetained(p) {
+		return nil, nil
+	}
+	p.item.UID = string(p.live.UID)
+	return p, nil
+}
+
+// isNamespace reports whether an inventory item is the namespace of that name.
+func isNamespace(i *vnfm.InventoryItem, namespace string) bool {
+	return i.Group == "" && i.Kind == "Namespace" && i.Name == namespace
+}
+
+// withInstanceNamespace puts the namespace first and drops its entry from the inventory.
+func withInstanceNamespace(all []*targetObject, namespace *targetObject) []*targetObject {
+	out := []*targetObject{namespace}
+	for _, p := range all {
+		if p.object == nil && isNamespace(&p.item, namespace.ref.Name) {
+			continue
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// applyInstanceNamespace creates the namespace of the instance, or takes over the one that
+// a terminated instance of the same name kept.
+func (s *session) applyInstanceNamespace(ctx context.Context, p *targetObject) error {
+	if p.live != nil && p.live.Labels[labelInstance] == s.target.Instance.ID {
+		p.ready = true
+		return nil
+	}
+	body := map[string]any{
+		"apiVersion": "v1",
+		"kind":       "Namespace",
+		"metadata": map[string]any{
+			"name":        p.ref.Name,
+			"labels":      map[string]any{labelInstance: s.target.Instance.ID},
+			"annotations": map[string]any{annotationInstance: s.target.Instance.Name},
+		},
+	}
+	obj, err := s.client.Apply(ctx, p.ref, body, kube.ApplyOptions{FieldManager: kube.FieldManager, Force: true})
+	if err != nil {
+		return fmt.Errorf("making namespace %s for VNF instance %q: %w", p.ref.Name, s.target.Instance.Name, err)
+	}
+	p.live = liveOf(p, obj, false)
+	p.item.UID = string(p.live.UID)
+	p.ready = true
+	return nil
+}

@@ -1,0 +1,202 @@
+package render
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/helm"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// Labels and annotations that Helm sets on the objects of a release: with them its command
+// can take over.
+const (
+	labelManagedBy             = "app.kubernetes.io/managed-by"
+	AnnotationReleaseName      = "meta.helm.sh/release-name"
+	AnnotationReleaseNamespace = "meta.helm.sh/release-namespace"
+	// AnnotationResourcePolicy with the value PolicyKeep says that an object outlives its
+	// release.
+	AnnotationResourcePolicy = "helm.sh/resource-policy"
+	PolicyKeep               = "keep"
+)
+
+// chart is a Helm chart in the package, as source of objects.
+type chart struct {
+	path   string
+	params *chartParams
+}
+
+// ChartRelease is what a chart brings besides objects.
+type ChartRelease struct {
+	*helm.Rendering
+	Hooks []*Hook
+	// CountValues maps VDU ids to the path of the value that is their count.
+	CountValues map[string]string
+	// Tested is set when a revision counts as deployed only after its tests.
+	Tested bool
+	Digest string
+}
+
+// Hook is a hook of a chart with its object.
+type Hook struct {
+	*helm.Hook
+	Object *Object
+}
+
+func (c *chart) manifests(b *budget.Budget, t *vnfm.Target, r *Rendering, ps *vnfm.Problems) []manifest {
+	loaded, err := helm.Load(b.Context(), t.Package.Content, c.path)
+	if err != nil {
+		ps.Errorf(c.path, 0, 0, "%v", err)
+		return nil
+	}
+	values, secrets := c.params.valuesFor(t, ps)
+	options := helm.Options{
+		Release: c.params.release, Namespace: InstanceNamespace(t), Values: values, Secrets: secrets,
+		KubeVersion: c.params.kubeVersion, APIVersions: c.params.apiVersions,
+		Attribute: vnfm.AttributeParams, SecretAttribute: vnfm.AttributeSecretParams, Key: paramValues,
+	}
+	if options.Release == "" {
+		options.Release = helm.ReleaseName(t.Instance.Name)
+	}
+	if ps.HasErrors() {
+		return nil
+	}
+	rendered, problems := loaded.Render(b.Context(), options)
+	*ps = append(*ps, problems...)
+	if rendered == nil || problems.HasErrors() {
+		return nil
+	}
+	r.Release = &ChartRelease{Rendering: rendered, CountValues: c.params.replicas, Tested: c.params.tested}
+	r.Release.readHooks(b, ps)
+	var out []manifest
+	for _, definition := range rendered.CRDs {
+		for _, m := range decodeManifests(b, definition.File, []byte(definition.Text), true, ps) {
+			m.shared = true
+			m.annotate("annotations", map[string]any{AnnotationResourcePolicy: PolicyKeep})
+			out = append(out, m)
+		}
+	}
+	for _, template := range rendered.Manifests {
+		for _, m := range decodeManifests(b, template.File, []byte(template.Text), true, ps) {
+			m.annotate("labels", map[string]any{labelManagedBy: "Helm"})
+			m.annotate("annotations", map[string]any{AnnotationReleaseName: options.Release, AnnotationReleaseNamespace: options.Namespace})
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// annotate sets labels or annotations. renderObject reports metadata that is no mapping.
+func (m *manifest) annotate(field string, entries map[string]any) {
+	meta, ok := m.content["metadata"].(map[string]any)
+	if !ok {
+		return
+	}
+	if old, isMap := meta[field].(map[string]any); meta[field] == nil || isMap {
+		meta[field] = kube.Merged(old, entries)
+	}
+}
+
+// readHooks renders the objects of the hooks that run.
+func (c *ChartRelease) readHooks(b *budget.Budget, ps *vnfm.Problems) {
+	for _, h := range c.Rendering.Hooks {
+		if !h.Runs(c.Tested) {
+			continue
+		}
+		for _, m := range decodeManifests(b, h.File, []byte(h.Text), true, ps) {
+			if o := renderObject(&m, ps); o != nil {
+				c.Hooks = append(c.Hooks, &Hook{Hook: h, Object: o})
+			}
+		}
+	}
+}
+
+// checkCount checks that the chart makes the replicas of a VDU from the value that is to be
+// its count.
+func (c *ChartRelease) checkCount(vdu string, o *Object, replicas any, count int, ps *vnfm.Problems) {
+	name, ok := c.CountValues[vdu]
+	if !ok || replicas == nil || replicas == int64(count) {
+		return
+	}
+	badParam(ps, paramValueNames, fmt.Sprintf("names a value %q that is not the count of VDU %q", name, vdu),
+		fmt.Sprintf("with that value at %d, %s (%s) has %v replicas", count, o.Key, o.Place(), replicas))
+}
+
+// workloadNames are the possible names of a VDU's workload: the name of the VDU, and what
+// the chart and its sub-charts make of it with the name of the release.
+func (c *ChartRelease) workloadNames(vdu *vnfm.VDU) []string {
+	release := c.ReleaseName()
+	out := []string{vdu.Name, release + "-" + vdu.Name}
+	for _, chart := range c.ChartNames() {
+		if name := release + "-" + chart + "-" + vdu.Name; !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	if strings.Contains(release, vdu.Name) {
+		// A chart whose name is part of that of the release does not repeat it.
+		out = append(out, release)
+	}
+	return out
+}
+
+// nameLabels are the labels by which charts tell their workloads apart.
+var nameLabels = []string{"app.kubernetes.io/component", "app.kubernetes.io/name"}
+
+// findByLabel returns the only workload that has the name of a VDU in a label, or nil.
+func (c *ChartRelease) findByLabel(r *Rendering, vdu *vnfm.VDU) *Object {
+	for _, label := range nameLabels {
+		var found []*Object
+		for _, o := range r.Objects {
+			value, _ := kube.Nested(o.Content, "metadata", "labels", label)
+			if value == vdu.Name && (slices.Contains(workloadKinds, o.GVK.GroupKind()) || r.hasReplicas(o)) {
+				found = append(found, o)
+			}
+		}
+		if len(found) == 1 {
+			return found[0]
+		}
+	}
+	return nil
+}
+
+// HookObjects are the objects of all hooks.
+func (r *Rendering) HookObjects() []*Object {
+	if r.Release == nil {
+		return nil
+	}
+	out := make([]*Object, 0, len(r.Release.Hooks))
+	for _, h := range r.Release.Hooks {
+		out = append(out, h.Object)
+	}
+	return out
+}
+
+// The release of a chart is listed among the objects of its instance, though its records
+// are Secrets: a plan then shows what Helm's command changed, and the next apply makes a
+// revision that repairs it.
+
+// releaseKind is the kind that a release is listed under.
+const releaseKind = "helm.sh/v1/Release"
+
+// Key is the identity of the release among the objects.
+func (c *ChartRelease) Key() string { return releaseKind + " " + c.ReleaseName() }
+
+// Record is the wanted record of the release.
+func (c *ChartRelease) Record() *helm.Release {
+	return c.Release(1, time.Time{}, helm.Deployed, "")
+}
+
+// setDigest computes the digest of the release over chart, values and objects. It is
+// keyed: values may be secrets.
+func (c *ChartRelease) setDigest(key []byte) error {
+	content, err := c.Record().Content()
+	if err != nil {
+		return err
+	}
+	c.Digest = keyedDigest(key, string(content))
+	return nil
+}

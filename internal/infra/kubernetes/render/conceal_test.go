@@ -1,0 +1,26 @@
+package render
+
+import (
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// The data of Secrets is a secret of the operation, and names of objects stay.
+func TestConceal(t *testing.T) {
+	ctx := vnfm.WithConcealed(t.Context())
+	r := &Rendering{Objects: []*Object{
+		{GVK: schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}, Name: "postgres", Content: map[string]any{"data": map[string]any{"a": "in-clear"}}},
+		{
+			GVK: schema.GroupVersionKind{Version: "v1", Kind: "Secret"}, Name: "login",
+			Content: map[string]any{"data": map[string]any{"password": "cGxhbnRlZC1wYXNzd29yZA==", "user": "cG9zdGdyZXM="}, "stringData": map[string]any{"token": "planted-token", ".dockerconfigjson": `{"auths":{"r.example":{"auth":"dTpwbGFudGVkLWxvZ2lu"}}}`, "app.yaml": "db:\n  user: app\n  password: planted-inside\n  pin: 1\n"}},
+		},
+	}}
+	r.Conceal(ctx)
+	got := vnfm.ConcealedIn(ctx).Hide("postgres in-clear planted-password cGxhbnRlZC1wYXNzd29yZA== planted-token login planted-login planted-inside app")
+	if want := "postgres in-clear (sensitive) (sensitive) (sensitive) login (sensitive) (sensitive) app"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

@@ -1,0 +1,72 @@
+package render
+
+import (
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+)
+
+// defaultReplicasPath is where all built-in kinds hold their replicas, and most others.
+var defaultReplicasPath = []string{"spec", "replicas"}
+
+// Definition is what a CustomResourceDefinition says of its kind.
+type Definition struct {
+	Group, Kind, Plural string
+	Namespaced          bool
+	// Storage is the version that objects are stored in.
+	Storage string
+	// Replicas maps the served versions to the path of the replicas of their
+	// scale subresource; the path is nil without that subresource.
+	Replicas map[string][]string
+}
+
+// DefinitionOf reads a CustomResourceDefinition; nil for other objects.
+func DefinitionOf(o *Object) *Definition {
+	if o.GVK.Group != "apiextensions.k8s.io" || o.GVK.Kind != "CustomResourceDefinition" {
+		return nil
+	}
+	return ReadDefinition(o.Content)
+}
+
+// ReadDefinition reads the content of a CustomResourceDefinition.
+func ReadDefinition(content map[string]any) *Definition {
+	text := func(path ...string) string {
+		value, _ := kube.Nested(content, path...)
+		s, _ := value.(string)
+		return s
+	}
+	d := &Definition{
+		Group:      text("spec", "group"),
+		Kind:       text("spec", "names", "kind"),
+		Plural:     text("spec", "names", "plural"),
+		Namespaced: text("spec", "scope") == "Namespaced",
+		Replicas:   map[string][]string{},
+	}
+	versions, _ := kube.Nested(content, "spec", "versions")
+	list, _ := versions.([]any)
+	for _, item := range list {
+		version, _ := item.(map[string]any)
+		name, _ := version["name"].(string)
+		if stored, _ := version["storage"].(bool); stored {
+			d.Storage = name
+		}
+		if served, _ := version["served"].(bool); !served || name == "" {
+			continue
+		}
+		d.Replicas[name] = nil
+		if value, ok := kube.Nested(version, "subresources", "scale", "specReplicasPath"); ok {
+			if path, isText := value.(string); isText {
+				d.Replicas[name] = strings.Split(strings.TrimPrefix(path, "."), ".")
+			}
+		}
+	}
+	return d
+}
+
+// Serves reports whether the definition serves that kind and version.
+func (d *Definition) Serves(gvk schema.GroupVersionKind) bool {
+	_, ok := d.Replicas[gvk.Version]
+	return ok && d.Group == gvk.Group && d.Kind == gvk.Kind
+}

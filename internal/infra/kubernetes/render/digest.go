@@ -1,0 +1,143 @@
+package render
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// digestHex is how many hexadecimal digits of the SHA-256 sum a digest shows.
+const digestHex = 16
+
+// digest is "sha256:" and 16 hexadecimal digits over the canonical JSON of a rendered
+// object, with sorted keys. Values that may be secrets enter only as HMAC-SHA256 under the
+// key, so that nobody can test guesses with a digest. It is empty when the target lacks a
+// key that it needs. The object has neither the driver's own labels nor the replicas of a
+// VDU.
+func digest(o *Object, key []byte) (string, error) {
+	content, secret := keyedContent(o, key)
+	if o.keyed = o.keyed || secret; o.keyed && len(key) == 0 {
+		return "", nil
+	}
+	sum := sha256.New()
+	if err := json.NewEncoder(sum).Encode(content); err != nil {
+		return "", fmt.Errorf("digest of %s: %w", o.Key, err)
+	}
+	return "sha256:" + hex.EncodeToString(sum.Sum(nil))[:digestHex], nil
+}
+
+// keyedDigest is a digest of what may hold secrets anywhere: nobody can test guesses
+// without the key.
+func keyedDigest(key []byte, text string) string {
+	return "sha256:" + keyedSum(key, text)[:digestHex]
+}
+
+// keyedSum is the HMAC-SHA256 of a text, in hexadecimal digits.
+func keyedSum(key []byte, text string) string {
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte(text))
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// keyedContent returns the content of an object with keyed digests instead of values that
+// may be secrets, and whether it has any: the data of a Secret, and in other kinds the
+// fields and variables with the name of a secret (vnfm.NamesSecret) and the files of
+// bootstrap configurations.
+func keyedContent(o *Object, key []byte) (content map[string]any, found bool) {
+	k := digester{key: key, files: o.GVK.Group == "bootstrap.cluster.x-k8s.io" || o.GVK.Group == "controlplane.cluster.x-k8s.io"}
+	if o.isSecret() {
+		if data, ok := o.Content["data"].(map[string]any); ok && len(data) > 0 {
+			return kube.Merged(o.Content, map[string]any{"data": k.all(data)}), true
+		}
+		return o.Content, false
+	}
+	out, found := k.fields(o.Content)
+	return out, found
+}
+
+// digester replaces values by their keyed digests. What it changes it copies.
+type digester struct {
+	key []byte
+	// files is set for kinds whose list "files" holds files of machines, credentials among
+	// them.
+	files bool
+}
+
+// all replaces every string of a map.
+func (k *digester) all(m map[string]any) map[string]any {
+	out := make(map[string]any, len(m))
+	for name, value := range m {
+		text, _ := value.(string)
+		out[name] = keyedSum(k.key, text)
+	}
+	return out
+}
+
+// fields replaces the secrets of a mapping.
+func (k *digester) fields(m map[string]any) (map[string]any, bool) {
+	var out map[string]any
+	for field, value := range m {
+		fresh, found := k.field(m, field, value)
+		if !found {
+			continue
+		}
+		if out == nil {
+			out = maps.Clone(m)
+		}
+		out[field] = fresh
+	}
+	if out == nil {
+		return m, false
+	}
+	return out, true
+}
+
+// field replaces the secrets of one field. The name beside the value of a variable tells
+// whether it is a secret.
+func (k *digester) field(m map[string]any, field string, value any) (any, bool) {
+	switch value := value.(type) {
+	case string:
+		name, _ := m["name"].(string)
+		if value != "" && (vnfm.NamesSecret(field) || (field == "value" && vnfm.NamesSecret(name))) {
+			return keyedSum(k.key, value), true
+		}
+	case map[string]any:
+		return k.fields(value)
+	case []any:
+		return k.list(value, k.files && field == "files")
+	}
+	return value, false
+}
+
+// list replaces the secrets of the elements of a list; of files, their content.
+func (k *digester) list(items []any, files bool) (any, bool) {
+	var out []any
+	for i, item := range items {
+		fields, ok := item.(map[string]any)
+		if !ok {
+			continue
+		}
+		fresh, found := k.fields(fields)
+		if text, ok := fields["content"].(string); files && ok {
+			fresh, found = kube.Merged(fresh, map[string]any{"content": keyedSum(k.key, text)}), true
+		}
+		if !found {
+			continue
+		}
+		if out == nil {
+			out = slices.Clone(items)
+		}
+		out[i] = fresh
+	}
+	if out == nil {
+		return items, false
+	}
+	return out, true
+}

@@ -1,0 +1,106 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/targettest"
+)
+
+func TestDigestIsStable(t *testing.T) {
+	a := renderOne(t, "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  labels: {x: '1', y: '2'}\ndata: {k: v, l: w}\n")
+	b := renderOne(t, "# another text of the same object\nkind: ConfigMap\ndata:\n  l: 'w'\n  k: |-\n    v\nstatus: {}\nmetadata: {labels: {y: \"2\", x: \"1\"}, name: a, uid: u}\napiVersion: v1\n")
+	if a.Digest != b.Digest {
+		t.Errorf("the order of keys changes the digest: %s, %s", a.Digest, b.Digest)
+	}
+	// The digest is stored beside live objects: another value for the same object
+	// would make every object of every instance look changed.
+	if want := "sha256:ba507e04df254a8e"; a.Digest != want {
+		t.Errorf("digest %s, want %s", a.Digest, want)
+	}
+	c := renderOne(t, "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  labels: {x: '1', y: '2'}\ndata: {k: v, l: x}\n")
+	if a.Digest == c.Digest {
+		t.Error("another value has the same digest")
+	}
+}
+
+func TestDigestIsIndependentOfTheInstance(t *testing.T) {
+	target := targettest.Manifests(map[string]string{"a.yaml": deploymentAMF}, map[string]int{"amf": 1})
+	first, _ := Preview(t.Context(), target)
+	target.Instance.Namespace, target.Instance.ID, target.Instance.Name, target.Package.ID = "other", "i-2", "core-2", "core@sha256:2"
+	second, _ := Preview(t.Context(), target)
+	if diff := cmp.Diff(first.Objects, second.Objects); diff != "" {
+		t.Errorf("digests (-first +second):\n%s", diff)
+	}
+}
+
+func TestSecretDigestIsKeyed(t *testing.T) {
+	const (
+		plain = "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\nstringData: {password: hunter2}\n"
+		other = "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\nstringData: {password: hunter3}\n"
+	)
+	sum := func(text string, key []byte) string {
+		target := targettest.Manifests(map[string]string{"a.yaml": text}, nil)
+		target.DigestKey = key
+		preview, ps := Preview(t.Context(), target)
+		if ps.HasErrors() {
+			return ps[0].String()
+		}
+		return preview.Objects["v1/Secret a"]
+	}
+	one, two := []byte("one"), []byte("two")
+	if a, b := sum(plain, one), sum("apiVersion: v1\nkind: Secret\nmetadata: {name: a}\ndata:\n  password: >-\n    aHVud\n    GVyMg==\n", one); a != b {
+		t.Errorf("stringData and data of the same value differ: %s, %s", a, b)
+	}
+	if sum(plain, one) == sum(plain, two) {
+		t.Error("the digest of a Secret does not depend on the key")
+	}
+	if sum(plain, one) == sum(other, one) {
+		t.Error("the digest of a Secret does not depend on its value")
+	}
+}
+
+// TestKeyedDigests: what may hold a secret has a digest that depends on the key, and none
+// without; what holds none has the same with any key.
+func TestKeyedDigests(t *testing.T) {
+	const deployment = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec:\n  selector: {matchLabels: {a: b}}\n  template:\n    metadata: {labels: {a: b}}\n" +
+		"    spec: {containers: [{name: c, image: i, env: [{name: MODE, value: fast}, {name: %s, value: hunter2}]}]}\n"
+	tests := map[string]struct {
+		text  string
+		keyed bool
+	}{
+		"v1/Secret a":          {"apiVersion: v1\nkind: Secret\nmetadata: {name: a}\nstringData: {a: hunter2}\n", true},
+		"v1/Secret b":          {"apiVersion: v1\nkind: Secret\nmetadata: {name: b}\n", false},
+		"v1/ConfigMap a":       {"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {db.password: hunter2}\n", true},
+		"v1/ConfigMap b":       {"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: b}\ndata: {secretName: hunter2, password: \"\"}\n", false},
+		"apps/v1/Deployment a": {fmt.Sprintf(deployment, "DB_PASSWORD"), true},
+		"apps/v1/Deployment b": {strings.Replace(fmt.Sprintf(deployment, "DB_HOST"), "{name: a}", "{name: b}", 1), false},
+		"e.org/v1/Radio a":     {"apiVersion: e.org/v1\nkind: Radio\nmetadata: {name: a}\nspec: {cells: [{auth: {apiKey: hunter2}}]}\n", true},
+		"bootstrap.cluster.x-k8s.io/v1beta1/KubeadmConfig a": {
+			"apiVersion: bootstrap.cluster.x-k8s.io/v1beta1\nkind: KubeadmConfig\nmetadata: {name: a}\nspec: {files: [{path: /etc/x, content: hunter2}]}\n", true,
+		},
+		"e.org/v1/KubeadmConfig a": {"apiVersion: e.org/v1\nkind: KubeadmConfig\nmetadata: {name: a}\nspec: {files: [{path: /etc/x, content: hunter2}]}\n", false},
+	}
+	files := map[string]string{}
+	for key, tt := range tests {
+		files[strings.NewReplacer("/", "-", " ", "-").Replace(key)+".yaml"] = tt.text
+	}
+	sums := func(key []byte) map[string]string {
+		target := targettest.Manifests(files, nil)
+		target.DigestKey = key
+		preview, ps := Preview(t.Context(), target)
+		if ps.HasErrors() {
+			t.Fatal(ps)
+		}
+		return preview.Objects
+	}
+	one, two, none := sums([]byte("one")), sums([]byte("two")), sums(nil)
+	for key, tt := range tests {
+		if one[key] == "" || (one[key] != two[key]) != tt.keyed || (none[key] == "") != tt.keyed {
+			t.Errorf("%s: %q and %q with keys, %q without", key, one[key], two[key], none[key])
+		}
+	}
+}

@@ -1,0 +1,295 @@
+package render
+
+import (
+	"encoding/base64"
+	"maps"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/yamlpos"
+)
+
+// manifest is one document, or one item of a List, with its place in its file.
+type manifest struct {
+	file string
+	// node has the place, and everything below it when doc is set.
+	node    *yaml.Node
+	doc     *yamlpos.Document
+	content map[string]any
+	// shared is set for an object that several instances use: its first owner stays its
+	// owner.
+	shared bool
+	// withDocument, when set, returns the manifest with its document.
+	withDocument func() *manifest
+}
+
+// decodeManifests reads all documents of a text. A rendered text has no lines and columns
+// that anybody could look up, and of a duplicate key the last one counts, as with Helm.
+func decodeManifests(b *budget.Budget, file string, text []byte, rendered bool, ps *vnfm.Problems) []manifest {
+	docs, problems := yamlpos.Parse(b, file, text, yamlpos.Options{LastKeyWins: rendered, NoPlaces: rendered})
+	*ps = append(*ps, problems...)
+	d := decoder{file: file, rendered: rendered, ps: ps}
+	for _, doc := range docs {
+		if !doc.Sound() {
+			continue // What follows from its problems is no finding of its own.
+		}
+		d.doc = doc
+		if doc.Root.Kind != yaml.MappingNode {
+			d.refuse(doc.Root, "a Kubernetes object must be a mapping, not %s", yamlpos.Describe(doc.Root))
+			continue
+		}
+		v, ok := doc.Value(doc.Root, yamlpos.Values{OmitNull: true}, ps)
+		if content, isMap := v.(map[string]any); ok && isMap {
+			d.flatten(doc.Root, content)
+		}
+	}
+	return d.found
+}
+
+// decoder collects the manifests of a text.
+type decoder struct {
+	file     string
+	rendered bool
+	ps       *vnfm.Problems
+	doc      *yamlpos.Document
+	found    []manifest
+}
+
+func (d *decoder) refuse(n *yaml.Node, format string, args ...any) {
+	line, column := n.Line, n.Column
+	if d.rendered {
+		line, column = 0, 0
+	}
+	d.ps.Errorf(d.file, line, column, format, args...)
+}
+
+// flatten adds the object, or the items of a List.
+func (d *decoder) flatten(node *yaml.Node, content map[string]any) {
+	kind, _ := content["kind"].(string)
+	items, isList := content["items"].([]any)
+	if !strings.HasSuffix(kind, "List") || (!isList && kind != "List") {
+		m := manifest{file: d.file, node: node, doc: d.doc, content: content}
+		if d.rendered {
+			m.node, m.doc = &yaml.Node{}, nil
+		}
+		d.found = append(d.found, m)
+		return
+	}
+	list := d.doc.Get(node, "items")
+	for i, item := range items {
+		at := node
+		if list != nil && i < len(list.Content) {
+			at = yamlpos.Resolve(list.Content[i])
+		}
+		object, ok := item.(map[string]any)
+		if !ok {
+			d.refuse(at, "item %d of the %s is not an object", i+1, kind)
+			continue
+		}
+		d.flatten(at, object)
+	}
+}
+
+// at returns the node at the place of a problem: the deepest field of the path that exists.
+func (m *manifest) at(path ...string) *yaml.Node {
+	if m.withDocument != nil {
+		m = m.withDocument()
+	}
+	if m.doc == nil {
+		return m.node
+	}
+	return m.doc.At(m.node, path...)
+}
+
+// typeName names the type of a JSON value, for problems.
+func typeName(v any) string {
+	switch v.(type) {
+	case nil:
+		return "null"
+	case string:
+		return "a string"
+	case bool:
+		return "a boolean"
+	case int64, float64, int, int32, uint64:
+		return "a number"
+	case []any:
+		return "a list"
+	case map[string]any:
+		return "a mapping"
+	default:
+		return "a value of another type"
+	}
+}
+
+// serverFields are the fields of metadata that the server writes. Exported manifests have
+// them.
+var serverFields = []string{"creationTimestamp", "deletionGracePeriodSeconds", "deletionTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"}
+
+// annotationLastApplied is what kubectl leaves in exported manifests. It repeats the
+// whole object, Secret data included, and is never applied.
+const annotationLastApplied = "kubectl.kubernetes.io/last-applied-configuration"
+
+// renderObject checks what every object must have and drops the fields that the server
+// writes.
+func renderObject(m *manifest, ps *vnfm.Problems) *Object {
+	before := len(*ps)
+	refuse := func(path []string, format string, args ...any) {
+		n := m.at(path...)
+		ps.Errorf(m.file, n.Line, n.Column, format, args...)
+	}
+	o := &Object{Content: m.content, Shared: m.shared, file: m.file, line: m.node.Line, column: m.node.Column}
+	apiVersion := requiredText(m.content, "apiVersion", nil, refuse)
+	kind := requiredText(m.content, "kind", nil, refuse)
+	if apiVersion != "" {
+		gv, err := schema.ParseGroupVersion(apiVersion)
+		if err != nil || gv.Version == "" || strings.Count(apiVersion, "/") > 1 {
+			refuse([]string{"apiVersion"}, "apiVersion %q is not group/version", apiVersion)
+		}
+		o.GVK = gv.WithKind(kind)
+	}
+	meta, ok := m.content["metadata"].(map[string]any)
+	if !ok {
+		if value, present := m.content["metadata"]; present {
+			refuse([]string{"metadata"}, "metadata must be a mapping, not %s", typeName(value))
+		} else {
+			refuse(nil, "metadata.name is missing")
+		}
+		return nil
+	}
+	o.Name = objectName(meta, refuse)
+	if value, present := meta["namespace"]; present {
+		if o.namespace, ok = value.(string); !ok || o.namespace == "" {
+			refuse([]string{"metadata", "namespace"}, "metadata.namespace must be a string that is not empty")
+		}
+	}
+	checkMetadata(meta, refuse)
+	o.Rule = annotatedRule(o.GVK.GroupKind(), meta, refuse)
+	if o.isSecret() {
+		normalizeSecret(m, refuse)
+	}
+	if len(*ps) > before {
+		return nil
+	}
+	delete(m.content, "status")
+	for _, field := range serverFields {
+		delete(meta, field)
+	}
+	if annotations, ok := meta["annotations"].(map[string]any); ok {
+		delete(annotations, annotationLastApplied)
+	}
+	o.Key = ObjectKey(o.GVK, o.namespace, o.Name)
+	o.Wave = WaveOf(o.GVK.Group, o.GVK.Kind)
+	return o
+}
+
+// requiredText returns a field that must be a string; at is the path of its parent.
+func requiredText(parent map[string]any, field string, at []string, refuse func([]string, string, ...any)) string {
+	path := strings.Join(append(append([]string{}, at...), field), ".")
+	value, present := parent[field]
+	if !present {
+		refuse(at, "%s is missing", path)
+		return ""
+	}
+	text, ok := value.(string)
+	if !ok {
+		refuse(append(append([]string{}, at...), field), "%s must be a string, not %s", path, typeName(value))
+		return ""
+	}
+	if text == "" {
+		refuse(append(append([]string{}, at...), field), "%s is empty", path)
+	}
+	return text
+}
+
+func objectName(meta map[string]any, refuse func([]string, string, ...any)) string {
+	_, named := meta["name"]
+	if _, generated := meta["generateName"]; generated && !named {
+		refuse([]string{"metadata", "generateName"}, "metadata.generateName is not supported: give metadata.name, so that the object is the same one at every apply")
+		return ""
+	}
+	name := requiredText(meta, "name", []string{"metadata"}, refuse)
+	if strings.ContainsAny(name, "/ %") {
+		refuse([]string{"metadata", "name"}, "metadata.name %q is not the name of an object", name)
+	}
+	return name
+}
+
+// checkMetadata finds labels and annotations that are no strings, the commonest mistake in
+// YAML, and those with the driver's prefix that a package may not set.
+func checkMetadata(meta map[string]any, refuse func([]string, string, ...any)) {
+	for _, field := range []string{"labels", "annotations"} {
+		at := func(path []string, format string, args ...any) {
+			refuse(append([]string{"metadata"}, path...), "metadata."+format, args...)
+		}
+		entries, ok := textMap(meta, field, at)
+		if !ok {
+			continue
+		}
+		for _, name := range slices.Sorted(maps.Keys(entries)) {
+			if strings.HasPrefix(name, vnfm.LabelPrefix) && (field == "labels" || !slices.Contains(packageAnnotations, name)) {
+				refuse([]string{"metadata", field, name}, "metadata.%s: the prefix %s is kept for the VNF manager", field, vnfm.LabelPrefix)
+			}
+		}
+	}
+}
+
+// normalizeSecret moves stringData into data, as the API server does, and writes the base64
+// of data without line breaks. Problems never show a value.
+func normalizeSecret(m *manifest, refuse func(path []string, format string, args ...any)) {
+	data, ok := textMap(m.content, "data", refuse)
+	if !ok {
+		return
+	}
+	plain, ok := textMap(m.content, "stringData", refuse)
+	if !ok {
+		return
+	}
+	if len(data)+len(plain) == 0 {
+		delete(m.content, "stringData")
+		return
+	}
+	out := make(map[string]any, len(data)+len(plain))
+	for name, text := range data {
+		raw, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(text), ""))
+		if err != nil {
+			refuse([]string{"data", name}, "data of the Secret is not base64 at key %q; plain text belongs under stringData", name)
+			continue
+		}
+		out[name] = base64.StdEncoding.EncodeToString(raw)
+	}
+	for name, text := range plain {
+		out[name] = base64.StdEncoding.EncodeToString([]byte(text))
+	}
+	m.content["data"] = out
+	delete(m.content, "stringData")
+}
+
+// textMap returns a map of strings of an object; ok is false for anything else.
+func textMap(content map[string]any, field string, refuse func([]string, string, ...any)) (map[string]string, bool) {
+	value, present := content[field]
+	if !present {
+		return nil, true
+	}
+	entries, isMap := value.(map[string]any)
+	if !isMap {
+		refuse([]string{field}, "%s must be a mapping, not %s", field, typeName(value))
+		return nil, false
+	}
+	out := make(map[string]string, len(entries))
+	valid := true
+	for _, name := range slices.Sorted(maps.Keys(entries)) {
+		text, isText := entries[name].(string)
+		if !isText {
+			refuse([]string{field, name}, "%s must hold strings, but %q is %s; quote it", field, name, typeName(entries[name]))
+			valid = false
+			continue
+		}
+		out[name] = text
+	}
+	return out, valid
+}

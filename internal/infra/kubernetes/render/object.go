@@ -1,0 +1,114 @@
+package render
+
+import (
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// Object is one object of the package as rendered: without the fields that the server
+// writes, without the driver's own labels, and without replicas that a VDU or an autoscaler
+// decides on.
+type Object struct {
+	GVK schema.GroupVersionKind
+	// namespace is the one that the manifest names; it may be empty.
+	namespace, Name string
+	Key             string
+	// Digest is empty when the target lacks the key that it needs.
+	Digest  string
+	Content map[string]any
+	// keyed is set when the digest depends on the key: the object holds secrets, or its pods
+	// read those of the package.
+	keyed bool
+	Wave  int
+	// Scaling is set when a VDU or an autoscaler decides on the replicas, not the manifest.
+	Scaling *Scaling
+	// Shared is set for an object that several instances use.
+	Shared bool
+	// Rule says when the object is ready; nil leaves it to its kind.
+	Rule *kube.Rule
+
+	file         string
+	line, column int
+}
+
+func (o *Object) isSecret() bool { return o.GVK.Group == "" && o.GVK.Kind == "Secret" }
+
+// Place is the file and, as far as known, the line of the object.
+func (o *Object) Place() string { return vnfm.Problem{File: o.file, Line: o.line}.Location() }
+
+// Problem appends an error at the place of the object.
+func (o *Object) Problem(ps *vnfm.Problems, summary, detail string) {
+	*ps = append(*ps, vnfm.Problem{File: o.file, Line: o.line, Column: o.column, Summary: summary, Detail: detail})
+}
+
+// ObjectKey is the identity of an object as its manifest writes it:
+// "group/version/Kind namespace/name", without group for the core group and
+// without namespace when the manifest names none.
+func ObjectKey(gvk schema.GroupVersionKind, namespace, name string) string {
+	var b strings.Builder
+	if gvk.Group != "" {
+		b.WriteString(gvk.Group + "/")
+	}
+	b.WriteString(gvk.Version + "/" + gvk.Kind + " ")
+	if namespace != "" {
+		b.WriteString(namespace + "/")
+	}
+	b.WriteString(name)
+	return b.String()
+}
+
+// Identity identifies an object on the server, whatever version of its API it is written
+// in.
+type Identity struct {
+	Group, Kind, Namespace, Name string
+}
+
+// IdentityOf returns the identity of an inventory item.
+func IdentityOf(i *vnfm.InventoryItem) Identity {
+	return Identity{i.Group, i.Kind, i.Namespace, i.Name}
+}
+
+// Rendering is everything that a target asks for.
+type Rendering struct {
+	Objects []*Object
+	// VDUs maps VDU ids to their workloads.
+	VDUs map[string]*Object
+	// States are the wanted states of the VDUs.
+	States map[string]vnfm.VDUState
+	// Definitions are those of the CustomResourceDefinitions in the package.
+	Definitions map[schema.GroupKind]*Definition
+	// Release is set when the source is a Helm chart.
+	Release *ChartRelease
+}
+
+// Scaling says who decides on the replicas of a workload and how many it starts with.
+type Scaling struct {
+	// VDU is the id of the VDU; it is empty when only an autoscaler decides.
+	VDU string
+	// Path is where the object holds its replicas.
+	Path []string
+	// Count is the number of replicas that the VDU asks for, or that the manifest of an
+	// autoscaled workload starts with.
+	Count      int64
+	autoscaled bool
+	// FromZero is set when the autoscaler scales to zero and back by itself.
+	FromZero bool
+	// Written is set when the manifest itself has replicas at path.
+	Written bool
+}
+
+// DriverOwned reports whether the driver keeps the replicas at Count. An autoscaler owns
+// those of its VDU unless the VDU is stopped.
+func (s *Scaling) DriverOwned() bool { return !s.autoscaled || (s.VDU != "" && s.Count == 0) }
+
+// NamespaceIn returns the namespace of an object, that of the instance when it names none.
+func (o *Object) NamespaceIn(t *vnfm.Target) string {
+	if o.namespace != "" {
+		return o.namespace
+	}
+	return InstanceNamespace(t)
+}

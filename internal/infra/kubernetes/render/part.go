@@ -1,0 +1,160 @@
+package render
+
+import (
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// A VDU on another VIM takes along what exists for it alone: its autoscaler and whatever
+// selects its pods. What its pods refer to, such as a ConfigMap, exists on both VIMs: other
+// pods may use it.
+
+// selectPart drops the objects that the target's VIM does not have.
+func (r *Rendering) selectPart(t *vnfm.Target, ps *vnfm.Problems) {
+	if t.Part == nil {
+		return
+	}
+	if r.Release != nil {
+		*ps = append(*ps, vnfm.Problem{
+			Attribute: "vim_connections",
+			Summary:   "a Helm chart cannot be placed on several VIMs",
+			Detail:    "a release is in one cluster; give each VIM an instance of its own",
+		})
+		return
+	}
+	placed, referred := map[*Object]bool{}, map[*Object]bool{}
+	for _, o := range r.Objects {
+		if slices.Contains(t.Part.Manifests, o.file) {
+			placed[o] = true
+		}
+	}
+	for _, id := range t.Part.VDUIDs {
+		if o := r.VDUs[id]; o != nil {
+			placed[o] = true
+		}
+	}
+	for _, o := range r.Objects {
+		if placed[o] && o.podTemplate() != nil {
+			r.eachReference(t, o, func(other *Object) { referred[other] = true })
+		}
+	}
+	for _, o := range r.Objects {
+		if !placed[o] && r.servesOnly(t, o, placed) {
+			placed[o] = true
+		}
+	}
+	isHere := func(o *Object) bool { return placed[o] || referred[o] }
+	if t.Part.Rest {
+		isHere = func(o *Object) bool { return !placed[o] }
+	}
+	r.Objects = slices.DeleteFunc(r.Objects, func(o *Object) bool { return !isHere(o) })
+	for _, id := range slices.Sorted(maps.Keys(r.VDUs)) {
+		if !isHere(r.VDUs[id]) {
+			delete(r.VDUs, id)
+			delete(r.States, id)
+		}
+	}
+}
+
+// podTemplate is the pod template of a workload, or a bare Pod itself; nil when the object
+// makes no pods.
+func (o *Object) podTemplate() map[string]any {
+	path := []string{"spec", "template"}
+	switch {
+	case o.GVK.Group == "" && o.GVK.Kind == "Pod":
+		return o.Content
+	case o.GVK.Group == "batch" && o.GVK.Kind == "CronJob":
+		path = []string{"spec", "jobTemplate", "spec", "template"}
+	case o.Wave != WaveWorkload:
+		return nil
+	}
+	value, _ := kube.Nested(o.Content, path...)
+	template, _ := value.(map[string]any)
+	return template
+}
+
+// eachReference calls found for every object of the package that the pods of a workload
+// need to start.
+func (r *Rendering) eachReference(t *vnfm.Target, workload *Object, found func(*Object)) {
+	template := workload.podTemplate()
+	spec, _ := kube.Nested(template, "spec")
+	look := func(kind, name string) {
+		for _, o := range r.Objects {
+			if o.GVK.Group == "" && o.GVK.Kind == kind && o.Name == name && o.NamespaceIn(t) == workload.NamespaceIn(t) {
+				found(o)
+			}
+		}
+	}
+	eachConfiguration(spec, look)
+	fields, _ := spec.(map[string]any)
+	if name, ok := fields["serviceAccountName"].(string); ok {
+		look("ServiceAccount", name)
+	}
+	secrets, _ := fields["imagePullSecrets"].([]any)
+	for _, item := range secrets {
+		secret, _ := item.(map[string]any)
+		if name, ok := secret["name"].(string); ok {
+			look("Secret", name)
+		}
+	}
+	volumes, _ := fields["volumes"].([]any)
+	for _, item := range volumes {
+		volume, _ := item.(map[string]any)
+		if name, ok := kube.Nested(volume, "persistentVolumeClaim", "claimName"); ok {
+			text, _ := name.(string)
+			look("PersistentVolumeClaim", text)
+		}
+	}
+	for _, o := range r.Objects {
+		// A StatefulSet names the Service that gives its pods their names.
+		if name, ok := kube.Nested(workload.Content, "spec", "serviceName"); ok && o.GVK.Kind == "Service" && name == o.Name {
+			found(o)
+		}
+	}
+}
+
+// selectorPaths has the kinds that select pods, with the path of their selector.
+var selectorPaths = map[schema.GroupKind][]string{
+	{Kind: "Service"}: {"spec", "selector"},
+	{Group: "policy", Kind: "PodDisruptionBudget"}:      {"spec", "selector", "matchLabels"},
+	{Group: "networking.k8s.io", Kind: "NetworkPolicy"}: {"spec", "podSelector", "matchLabels"},
+}
+
+// servesOnly reports whether an object serves placed workloads and no others.
+func (r *Rendering) servesOnly(t *vnfm.Target, o *Object, placed map[*Object]bool) bool {
+	var serves func(workload *Object) bool
+	if ref, ok := scaleTarget(o); ok {
+		serves = func(w *Object) bool { return w.GVK.Kind == ref.kind && w.Name == ref.name }
+	} else if path, ok := selectorPaths[o.GVK.GroupKind()]; ok {
+		labels, _ := kube.Nested(o.Content, path...)
+		wanted, _ := labels.(map[string]any)
+		serves = func(w *Object) bool {
+			value, _ := kube.Nested(w.podTemplate(), "metadata", "labels")
+			own, _ := value.(map[string]any)
+			for name, value := range wanted {
+				if own[name] != value {
+					return false
+				}
+			}
+			return len(wanted) > 0
+		}
+	} else {
+		return false
+	}
+	follows := false
+	for _, w := range r.Objects {
+		if w.podTemplate() == nil || w.NamespaceIn(t) != o.NamespaceIn(t) || !serves(w) {
+			continue
+		}
+		if !placed[w] {
+			return false
+		}
+		follows = true
+	}
+	return follows
+}

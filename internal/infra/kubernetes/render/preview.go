@@ -1,0 +1,105 @@
+package render
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// Preview renders the target offline. It returns no preview when a problem is an error.
+func Preview(ctx context.Context, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
+	r, ps := Render(budget.New(ctx, budget.Limits{}), t)
+	if ps.HasErrors() {
+		return nil, ps
+	}
+	return r.preview(t), ps
+}
+
+// preview describes the rendered target.
+func (r *Rendering) preview(t *vnfm.Target) *vnfm.Preview {
+	preview := &vnfm.Preview{
+		FlavourID:   t.Flavour.ID,
+		LevelID:     t.Instance.LevelID,
+		ScaleStatus: t.Instance.ScaleStatus,
+		VDUs:        r.States,
+		Objects:     r.digests(),
+
+		NamespaceNeeded: namespaceNeeded(t, r),
+	}
+	if r.Release != nil {
+		for _, way := range r.Release.ShownSecrets() {
+			preview.ShownSecrets = append(preview.ShownSecrets, paramValues+"."+way)
+		}
+	}
+	if t.Package.Descriptor != nil {
+		preview.VNFDID = t.Package.Descriptor.ID
+	}
+	return preview
+}
+
+// namespaceNeeded reports whether the objects depend on a namespace that is not known yet:
+// those of a chart name it.
+func namespaceNeeded(t *vnfm.Target, r *Rendering) bool {
+	_, given := t.Instance.AdditionalParams[paramNamespace]
+	return r.Release != nil && !given && t.VIM == nil && t.Instance.Namespace == ""
+}
+
+// digests maps the identity of each object, and of the release of a chart, to its digest.
+func (r *Rendering) digests() map[string]string {
+	out := make(map[string]string, len(r.Objects)+1)
+	for _, o := range r.Objects {
+		out[o.Key] = o.Digest
+	}
+	if r.Release != nil {
+		out[r.Release.Key()] = r.Release.Digest
+	}
+	return out
+}
+
+// YAML is Preview with the objects as YAML, as they are applied: with the replicas of their
+// VDUs, without the labels and annotations of the driver. The values of Secrets are masked.
+func YAML(ctx context.Context, t *vnfm.Target) (*vnfm.Rendering, vnfm.Problems) {
+	r, ps := Render(budget.New(ctx, budget.Limits{}), t)
+	if ps.HasErrors() {
+		return nil, ps
+	}
+	out := &vnfm.Rendering{Preview: *r.preview(t), Contents: make(map[string]string, len(r.Objects))}
+	for _, o := range r.Objects {
+		text, err := o.text()
+		if err != nil {
+			o.Problem(&ps, err.Error(), "")
+			return nil, ps
+		}
+		out.Contents[o.Key] = text
+	}
+	return out, ps
+}
+
+// text is the YAML of an object.
+func (o *Object) text() (string, error) {
+	content := o.Content
+	if o.Scaling != nil && o.Scaling.DriverOwned() {
+		content = kube.Merged(content, nil)
+		kube.SetNested(content, o.Scaling.Count, o.Scaling.Path...)
+	}
+	if data, ok := content["data"].(map[string]any); ok && o.isSecret() {
+		masked := make(map[string]any, len(data))
+		for name := range data {
+			masked[name] = vnfm.Secret("").String()
+		}
+		content = kube.Merged(content, map[string]any{"data": masked})
+	}
+	var b bytes.Buffer
+	encoder := yaml.NewEncoder(&b)
+	encoder.SetIndent(2)
+	if err := encoder.Encode(content); err != nil {
+		return "", fmt.Errorf("writing %s as YAML: %w", o.Key, err)
+	}
+	return b.String(), encoder.Close()
+}

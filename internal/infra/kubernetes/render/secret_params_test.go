@@ -1,0 +1,138 @@
+package render
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/targettest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// secretChart puts a password into a Secret, and what it is made of into a ConfigMap.
+func secretChart(plain, secrets map[string]any) *vnfm.Target {
+	t := targettest.Chart(map[string]string{
+		"values.schema.json": `{"properties": {"auth": {"properties": {"password": {"type": "string", "pattern": "^[a-z-]*$"}, "pin": {"writeOnly": true}}, "additionalProperties": false}}}`,
+		"templates/a.yaml": "apiVersion: v1\nkind: Secret\nmetadata: { name: s }\nstringData: { password: {{ .Values.auth.password | default \"none\" | quote }} }\n---\n" +
+			"apiVersion: v1\nkind: ConfigMap\nmetadata: { name: c }\ndata: { sum: {{ .Values.auth.password | default \"none\" | sha256sum | quote }} }\n---\n" +
+			"apiVersion: v1\nkind: ConfigMap\nmetadata: { name: users }\ndata: { users: {{ .Values.users | toJson | quote }} }\n",
+	}, nil)
+	t.Instance.AdditionalParams, t.SecretParams, t.DigestKey = plain, secrets, []byte("key")
+	return t
+}
+
+func values(entries ...any) map[string]any {
+	inside := map[string]any{}
+	for n := 0; n < len(entries); n += 2 {
+		inside[fmt.Sprint(entries[n])] = entries[n+1]
+	}
+	return map[string]any{"helm_parameters": inside}
+}
+
+// TestSecretParamProblems: what is wrong with secret parameters names their argument, and no
+// value.
+func TestSecretParamProblems(t *testing.T) {
+	tests := map[string]struct {
+		target *vnfm.Target
+		want   []string
+	}{
+		"schema": {secretChart(values("auth.password", "plain"), values("auth.password", "HUNTER2")),
+			[]string{"additional_params_wo[helm_parameters]: the value auth.password of the chart core is refused by Files/core/values.schema.json: it does not meet pattern"}},
+		"unknown value": {secretChart(nil, values("auth.passwort", "hunter2")),
+			[]string{"additional_params_wo[helm_parameters]: the value auth of the chart core is refused by Files/core/values.schema.json: additional properties 'passwort' not allowed"}},
+		"path": {secretChart(values("a", 1), values("a..b", "hunter2")),
+			[]string{`additional_params_wo[helm_parameters]: additional parameter "helm_parameters" has a key that cannot be used: "a..b" is not a path of values such as a.b[0].c`}},
+		"no map": {secretChart(values("a", 1), map[string]any{"helm_parameters": "hunter2"}),
+			[]string{`additional_params_wo[helm_parameters]: additional parameter "helm_parameters" must map values of the chart, or their paths, to the wanted values`}},
+		"all at once": {secretChart(map[string]any{"foo": 1}, map[string]any{"namespace": "hunter2", "helm_chart_path": "hunter2", "bar": "hunter2", "nfv": "hunter2"}), []string{
+			`additional_params[foo]: additional parameter "foo" is not known: the Kubernetes driver knows helm_api_versions, helm_chart_path, helm_kube_version, helm_parameters, helm_release_name, helm_test, helm_value_names, lcm-kubernetes-def-files, namespace, vdu_mapping`,
+			`additional_params_wo[bar]: additional parameter "bar" is not known: the Kubernetes driver knows helm_api_versions, helm_chart_path, helm_kube_version, helm_parameters, helm_release_name, helm_test, helm_value_names, lcm-kubernetes-def-files, namespace, vdu_mapping`,
+			`additional_params_wo[helm_chart_path]: additional parameter "helm_chart_path" cannot be secret: the plan shows what follows from it; of the parameters of the Kubernetes driver additional_params_wo takes helm_parameters`,
+			`additional_params_wo[namespace]: additional parameter "namespace" cannot be secret: the plan shows what follows from it; of the parameters of the Kubernetes driver additional_params_wo takes helm_parameters`,
+			`additional_params_wo[nfv]: additional parameter "nfv" is not supported by the Kubernetes driver: parameters of Heat templates are used by the OpenStack driver only`,
+		}},
+	}
+	manifests := targettest.Manifests(map[string]string{"a.yaml": deploymentAMF}, map[string]int{"amf": 1})
+	manifests.SecretParams = values("a", "hunter2")
+	tests["no chart"] = struct {
+		target *vnfm.Target
+		want   []string
+	}{manifests, []string{`additional_params_wo[helm_parameters]: additional parameter "helm_parameters" is for a chart, and the VNFD names none: helm_chart_path says which one it is; the package has no chart`}}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, ps := Preview(t.Context(), tt.target)
+			var got []string
+			for _, p := range ps {
+				got = append(got, fmt.Sprintf("%s[%s]: %s", p.Attribute, p.Key, p))
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestSecretValues lays secret values into plain ones, be they written as paths or not, and
+// shows of what is made of them nothing that could be guessed from.
+func TestSecretValues(t *testing.T) {
+	plain := values("users", []any{map[string]any{"name": "a", "role": "r"}, map[string]any{"name": "b"}}, "auth", map[string]any{"password": "in-clear", "pin": 12})
+	secrets := values("users", []any{map[string]any{"name": "b", "password": "hunter"}}, "auth.password", "hunter")
+	target := secretChart(plain, secrets)
+	r, ps := Render(budget.New(t.Context(), budget.Limits{}), target)
+	if len(ps) > 0 {
+		t.Fatal(ps)
+	}
+	content := map[string]any{}
+	for _, o := range r.Objects {
+		content[o.Name], _ = kube.Nested(o.Content, "data")
+	}
+	want := map[string]any{
+		"s":     map[string]any{"password": "aHVudGVy"},
+		"c":     content["c"],
+		"users": map[string]any{"users": `[{"name":"a","role":"r"},{"name":"b","password":"hunter"}]`},
+	}
+	if diff := cmp.Diff(want, content); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	preview := r.preview(target)
+	if diff := cmp.Diff([]string{"helm_parameters.auth.pin"}, preview.ShownSecrets); diff != "" {
+		t.Errorf("shown (-want +got):\n%s", diff)
+	}
+	objects := func(password string, key string) map[string]string {
+		target := secretChart(plain, values("auth.password", password))
+		target.DigestKey = []byte(key)
+		p, ps := Preview(t.Context(), target)
+		if len(ps) > 0 {
+			t.Fatal(ps)
+		}
+		return p.Objects
+	}
+	base := objects("one", "key")
+	if diff := cmp.Diff(base, objects("one", "key")); diff != "" {
+		t.Errorf("without a change:\n%s", diff)
+	}
+	for key, digest := range objects("two", "key") {
+		if same := key == "v1/ConfigMap users"; (digest == base[key]) != same {
+			t.Errorf("with another password: %s is %s and was %s", key, digest, base[key])
+		}
+	}
+	for key, digest := range objects("one", "other") {
+		if digest == base[key] {
+			t.Errorf("the digest of %s has no key", key)
+		}
+	}
+	for key, digest := range objects("one", "") {
+		if digest != "" {
+			t.Errorf("without a key the digest of %s is %s", key, digest)
+		}
+	}
+	// A digest that is the same without the key can be made of a guess.
+	unkeyed := secretChart(values("auth.password", "one", "users", plain["helm_parameters"].(map[string]any)["users"], "auth", map[string]any{"pin": 12}), nil) //nolint:forcetypeassert // a test
+	p, ps := Preview(t.Context(), unkeyed)
+	if ps.HasErrors() || p.Objects["v1/ConfigMap c"] == base["v1/ConfigMap c"] {
+		t.Errorf("the digest of what a password is in can be guessed: %v, %v", p, ps)
+	}
+}

@@ -1,0 +1,249 @@
+package render
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/translate"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// workloadKinds are the kinds that a VDU can be bound to by name alone, the preferred ones
+// first.
+var workloadKinds = []schema.GroupKind{
+	{Group: "apps", Kind: "Deployment"},
+	{Group: "apps", Kind: "StatefulSet"},
+	{Group: "apps", Kind: "DaemonSet"},
+	{Group: "apps", Kind: "ReplicaSet"},
+	{Kind: "Pod"},
+}
+
+// bindVDUs finds the workload of every VDU of the flavour and takes the replicas, which the
+// VDU decides on, out of the manifests.
+func (r *Rendering) bindVDUs(t *vnfm.Target, mapping map[string]translate.WorkloadRef, ps *vnfm.Problems) {
+	r.VDUs = make(map[string]*Object, len(t.Flavour.VDUs))
+	r.States = make(map[string]vnfm.VDUState, len(t.Flavour.VDUs))
+	boundTo := map[*Object]string{}
+	for i := range t.Flavour.VDUs {
+		vdu := &t.Flavour.VDUs[i]
+		ref, mapped := mapping[vdu.ID]
+		o := r.findWorkload(t, vdu, ref, mapped)
+		if o == nil {
+			// On another VIM the VDU may be something else altogether.
+			if t.Part.Has(vdu.ID) {
+				*ps = append(*ps, r.noWorkload(vdu, ref, mapped))
+			}
+			continue
+		}
+		if other, twice := boundTo[o]; twice {
+			o.Problem(ps, fmt.Sprintf("VDUs %q and %q are both %s", other, vdu.ID, o.Key), "every VDU needs a workload of its own; vdu_mapping can say which")
+			continue
+		}
+		boundTo[o] = vdu.ID
+		r.VDUs[vdu.ID] = o
+		count, ok := t.Counts[vdu.ID]
+		if !ok {
+			o.Problem(ps, fmt.Sprintf("the number of instances of VDU %q is not known", vdu.ID), "")
+			continue
+		}
+		r.States[vdu.ID] = r.bindCount(t, vdu, o, count, ps)
+	}
+}
+
+// bindCount gives a VDU's workload its replicas.
+func (r *Rendering) bindCount(t *vnfm.Target, vdu *vnfm.VDU, o *Object, count int, ps *vnfm.Problems) vnfm.VDUState {
+	state := vnfm.VDUState{Kind: o.GVK.Kind, Name: o.Name}
+	fixed := o.GVK.GroupKind() == schema.GroupKind{Kind: "Pod"}
+	daemon := o.GVK.GroupKind() == schema.GroupKind{Group: "apps", Kind: "DaemonSet"}
+	if (fixed || daemon) && t.Instance.OperationalState == vnfm.Stopped {
+		*ps = append(*ps, vnfm.Problem{
+			Attribute: "operational_state",
+			Summary:   fmt.Sprintf("VDU %q cannot be stopped", vdu.ID),
+			Detail:    fmt.Sprintf("%s has no replicas that could be zero", o.Key),
+		})
+		return state
+	}
+	switch {
+	case daemon:
+		return state
+	case fixed:
+		if count != 1 {
+			o.Problem(ps, fmt.Sprintf("VDU %q is a Pod and cannot have %d instances", vdu.ID, count), "a Pod is one instance; a Deployment or StatefulSet can be scaled")
+		}
+		one := 1
+		state.Replicas = &one
+		return state
+	}
+	path := r.replicasPath(o)
+	value, written := kube.Nested(o.Content, path...)
+	if r.Release != nil {
+		r.Release.checkCount(vdu.ID, o, value, count, ps)
+	}
+	o.Scaling = &Scaling{VDU: vdu.ID, Path: path, Count: int64(count), Written: written}
+	unstructured.RemoveNestedField(o.Content, o.Scaling.Path...)
+	state.Replicas = &count
+	return state
+}
+
+// replicasPath returns where an object holds its replicas, as far as the package tells.
+func (r *Rendering) replicasPath(o *Object) []string {
+	if d := r.Definitions[o.GVK.GroupKind()]; d != nil {
+		if path := d.Replicas[o.GVK.Version]; path != nil {
+			return path
+		}
+	}
+	return defaultReplicasPath
+}
+
+// findWorkload returns the workload of a VDU, or nil.
+func (r *Rendering) findWorkload(t *vnfm.Target, vdu *vnfm.VDU, ref translate.WorkloadRef, mapped bool) *Object {
+	if mapped {
+		return r.findObject(t, func(o *Object) bool { return o.GVK.Kind == ref.Kind && o.Name == ref.Name })
+	}
+	names := []string{vdu.Name}
+	if r.Release != nil {
+		names = r.Release.workloadNames(vdu)
+	}
+	for _, name := range names {
+		for _, gk := range workloadKinds {
+			if o := r.findObject(t, func(o *Object) bool { return o.GVK.GroupKind() == gk && o.Name == name }); o != nil {
+				return o
+			}
+		}
+		if o := r.findObject(t, func(o *Object) bool { return o.Name == name && r.hasReplicas(o) }); o != nil {
+			return o
+		}
+	}
+	if r.Release != nil {
+		return r.Release.findByLabel(r, vdu)
+	}
+	return nil
+}
+
+// findObject returns the object that matches, preferably one in the namespace of the
+// instance.
+func (r *Rendering) findObject(t *vnfm.Target, match func(*Object) bool) *Object {
+	namespace := InstanceNamespace(t)
+	var found *Object
+	for _, o := range r.Objects {
+		if !match(o) {
+			continue
+		}
+		if o.namespace == "" || o.namespace == namespace {
+			return o
+		}
+		if found == nil {
+			found = o
+		}
+	}
+	return found
+}
+
+// hasReplicas reports whether the manifest of an object of any kind has replicas.
+func (r *Rendering) hasReplicas(o *Object) bool {
+	if slices.Contains(workloadKinds, o.GVK.GroupKind()) {
+		return false
+	}
+	value, ok := kube.Nested(o.Content, r.replicasPath(o)...)
+	_, isNumber := value.(int64)
+	return ok && isNumber
+}
+
+// noWorkload reports a VDU without a workload, and which workloads exist.
+func (r *Rendering) noWorkload(vdu *vnfm.VDU, ref translate.WorkloadRef, mapped bool) vnfm.Problem {
+	var workloads []string
+	for _, o := range r.Objects {
+		if slices.Contains(workloadKinds, o.GVK.GroupKind()) || r.hasReplicas(o) {
+			workloads = append(workloads, o.Key)
+		}
+	}
+	slices.Sort(workloads)
+	exist := "the manifests hold no workload at all"
+	if len(workloads) > 0 {
+		exist = "the workloads of the package are " + strings.Join(workloads, ", ")
+	}
+	if mapped {
+		return vnfm.Problem{
+			Attribute: "additional_params",
+			Key:       translate.ParamVDUMapping,
+			Summary:   fmt.Sprintf("VDU %q is mapped to %s %q, which is not in the package", vdu.ID, ref.Kind, ref.Name),
+			Detail:    exist,
+		}
+	}
+	if r.Release != nil {
+		exist += fmt.Sprintf("; nor is one named %s, nor does exactly one have the label %s", strings.Join(r.Release.workloadNames(vdu)[1:], " or "), strings.Join(nameLabels, " or "))
+	}
+	return vnfm.Problem{
+		Summary: fmt.Sprintf("VDU %q has no workload: there is no Deployment, StatefulSet, DaemonSet, ReplicaSet or Pod named %q", vdu.ID, vdu.Name),
+		Detail:  exist + "; the name of the VDU (properties.name in the VNFD) or vdu_mapping says which one it is",
+	}
+}
+
+// bindAutoscaled finds the workloads whose replicas an autoscaler of the package owns.
+func (r *Rendering) bindAutoscaled(t *vnfm.Target) {
+	for _, a := range r.Objects {
+		ref, ok := scaleTarget(a)
+		if !ok {
+			continue
+		}
+		for _, o := range r.Objects {
+			if o.GVK.Kind != ref.kind || o.Name != ref.name || (ref.group != "" && ref.group != o.GVK.Group) || a.NamespaceIn(t) != o.NamespaceIn(t) {
+				continue
+			}
+			r.setAutoscaled(o, a.GVK.Group == "keda.sh")
+		}
+	}
+}
+
+// setAutoscaled leaves the replicas of an object to its autoscaler.
+func (r *Rendering) setAutoscaled(o *Object, fromZero bool) {
+	if o.Scaling != nil {
+		o.Scaling.autoscaled, o.Scaling.FromZero = true, fromZero
+		if o.Scaling.VDU != "" {
+			state := r.States[o.Scaling.VDU]
+			state.Autoscaled = true
+			if !o.Scaling.DriverOwned() {
+				state.Replicas = nil
+			}
+			r.States[o.Scaling.VDU] = state
+		}
+		return
+	}
+	path := r.replicasPath(o)
+	value, _ := kube.Nested(o.Content, path...)
+	count, ok := value.(int64)
+	if !ok {
+		return
+	}
+	o.Scaling = &Scaling{Path: path, Count: count, autoscaled: true, FromZero: fromZero, Written: true}
+	unstructured.RemoveNestedField(o.Content, path...)
+}
+
+// scaleTarget returns what an autoscaler scales; ok is false for other objects.
+func scaleTarget(o *Object) (ref struct{ group, kind, name string }, ok bool) {
+	if !IsAutoscaler(o.GVK.GroupKind()) {
+		return ref, false
+	}
+	value, _ := kube.Nested(o.Content, "spec", "scaleTargetRef")
+	fields, _ := value.(map[string]any)
+	apiVersion, _ := fields["apiVersion"].(string)
+	if gv, err := schema.ParseGroupVersion(apiVersion); err == nil {
+		ref.group = gv.Group
+	}
+	ref.kind, _ = fields["kind"].(string)
+	ref.name, _ = fields["name"].(string)
+	if ref.kind == "" && o.GVK.Group == "keda.sh" {
+		ref.kind = "Deployment" // KEDA's default.
+	}
+	return ref, ref.kind != "" && ref.name != ""
+}
+
+// IsAutoscaler reports whether objects of a kind are autoscalers of workloads.
+func IsAutoscaler(gk schema.GroupKind) bool {
+	return gk == schema.GroupKind{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"} || gk == schema.GroupKind{Group: "keda.sh", Kind: "ScaledObject"}
+}

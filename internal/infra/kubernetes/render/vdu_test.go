@@ -1,0 +1,103 @@
+package render
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/targettest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+func count(n int) *int { return &n }
+
+func TestVDUs(t *testing.T) {
+	const (
+		hpaV2  = "---\napiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: h}\nspec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: amf}}\n"
+		keda   = "---\napiVersion: keda.sh/v1alpha1\nkind: ScaledObject\nmetadata: {name: h}\nspec: {scaleTargetRef: {name: amf}}\n"
+		other  = "---\napiVersion: autoscaling/v1\nkind: HorizontalPodAutoscaler\nmetadata: {name: h, namespace: elsewhere}\nspec: {scaleTargetRef: {kind: Deployment, name: amf}}\n"
+		daemon = "---\napiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: amf}\n"
+		pod    = "---\napiVersion: v1\nkind: Pod\nmetadata: {name: amf}\n"
+		set    = "---\napiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: amf}\n"
+		custom = "---\napiVersion: example.org/v1\nkind: Cell\nmetadata: {name: amf}\nspec: {replicas: 2}\n"
+		sized  = "---\napiVersion: example.org/v1\nkind: Cell\nmetadata: {name: amf}\nspec: {size: 2}\n"
+		crd    = "---\napiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: cells.example.org}\nspec: {group: example.org, scope: Namespaced, names: {kind: Cell, plural: cells}, versions: [{name: v1, served: true, subresources: {scale: {specReplicasPath: .spec.size}}}]}\n"
+	)
+	tests := map[string]struct {
+		text    string
+		counts  map[string]int
+		params  map[string]any
+		stopped bool
+		want    map[string]vnfm.VDUState
+		problem string
+	}{
+		"deployment": {text: deploymentAMF, counts: map[string]int{"amf": 3}, want: map[string]vnfm.VDUState{"amf": {Kind: "Deployment", Name: "amf", Replicas: count(3)}}},
+		"preferred":  {text: pod + daemon + set + custom, counts: map[string]int{"amf": 3}, want: map[string]vnfm.VDUState{"amf": {Kind: "StatefulSet", Name: "amf", Replicas: count(3)}}},
+		"daemon set": {text: daemon, counts: map[string]int{"amf": 3}, want: map[string]vnfm.VDUState{"amf": {Kind: "DaemonSet", Name: "amf"}}},
+		"pod":        {text: pod, counts: map[string]int{"amf": 1}, want: map[string]vnfm.VDUState{"amf": {Kind: "Pod", Name: "amf", Replicas: count(1)}}},
+		"custom":     {text: custom, counts: map[string]int{"amf": 4}, want: map[string]vnfm.VDUState{"amf": {Kind: "Cell", Name: "amf", Replicas: count(4)}}},
+		"custom path": {text: sized + crd, counts: map[string]int{"amf": 4},
+			want: map[string]vnfm.VDUState{"amf": {Kind: "Cell", Name: "amf", Replicas: count(4)}}},
+		"mapped": {text: custom + deploymentAMF2("x"), counts: map[string]int{"amf": 2}, params: map[string]any{"vdu_mapping": map[string]any{"amf": map[string]any{"kind": "Deployment", "name": "x"}}},
+			want: map[string]vnfm.VDUState{"amf": {Kind: "Deployment", Name: "x", Replicas: count(2)}}},
+		"autoscaled":           {text: deploymentAMF + hpaV2, counts: map[string]int{"amf": 3}, want: map[string]vnfm.VDUState{"amf": {Kind: "Deployment", Name: "amf", Autoscaled: true}}},
+		"autoscaled stopped":   {text: deploymentAMF + hpaV2, counts: map[string]int{"amf": 0}, stopped: true, want: map[string]vnfm.VDUState{"amf": {Kind: "Deployment", Name: "amf", Autoscaled: true, Replicas: count(0)}}},
+		"autoscaled by KEDA":   {text: deploymentAMF + keda, counts: map[string]int{"amf": 3}, want: map[string]vnfm.VDUState{"amf": {Kind: "Deployment", Name: "amf", Autoscaled: true}}},
+		"autoscaler elsewhere": {text: deploymentAMF + other, counts: map[string]int{"amf": 3}, want: map[string]vnfm.VDUState{"amf": {Kind: "Deployment", Name: "amf", Replicas: count(3)}}},
+		"pod twice":            {text: pod, counts: map[string]int{"amf": 2}, problem: `a.yaml:2:1: VDU "amf" is a Pod and cannot have 2 instances: a Pod is one instance; a Deployment or StatefulSet can be scaled`},
+		"stopped daemon":       {text: daemon, counts: map[string]int{"amf": 0}, stopped: true, problem: `VDU "amf" cannot be stopped: apps/v1/DaemonSet amf has no replicas that could be zero`},
+		"no workload":          {text: deploymentAMF, counts: map[string]int{"smf": 1}, problem: `VDU "smf" has no workload: there is no Deployment, StatefulSet, DaemonSet, ReplicaSet or Pod named "smf": the workloads of the package are apps/v1/Deployment amf; the name of the VDU (properties.name in the VNFD) or vdu_mapping says which one it is`},
+		"no workload at all":   {text: "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: smf}\n", counts: map[string]int{"smf": 1}, problem: `VDU "smf" has no workload: there is no Deployment, StatefulSet, DaemonSet, ReplicaSet or Pod named "smf": the manifests hold no workload at all; the name of the VDU (properties.name in the VNFD) or vdu_mapping says which one it is`},
+		"shared": {text: deploymentAMF, counts: map[string]int{"amf": 1, "smf": 1}, params: map[string]any{"vdu_mapping": map[string]any{"smf": map[string]any{"kind": "Deployment", "name": "amf"}}},
+			problem: `a.yaml:1:1: VDUs "amf" and "smf" are both apps/v1/Deployment amf: every VDU needs a workload of its own; vdu_mapping can say which`},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			target := targettest.Manifests(map[string]string{"a.yaml": tt.text}, tt.counts)
+			target.Instance.AdditionalParams = tt.params
+			if tt.stopped {
+				target.Instance.OperationalState = vnfm.Stopped
+			}
+			preview, ps := Preview(t.Context(), target)
+			if tt.problem != "" {
+				if len(ps) != 1 || ps[0].String() != tt.problem {
+					t.Errorf("problems:\n%v\nwant\n%s", ps, tt.problem)
+				}
+				return
+			}
+			if ps.HasErrors() {
+				t.Fatal(ps)
+			}
+			if diff := cmp.Diff(tt.want, preview.VDUs); diff != "" {
+				t.Errorf("VDUs (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func deploymentAMF2(name string) string {
+	return "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: " + name + "}\nspec: {replicas: 1}\n"
+}
+
+func TestReplicasAreLeftOutOfTheManifest(t *testing.T) {
+	text := deploymentAMF + "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: helper}\nspec: {replicas: 2}\n"
+	target := targettest.Manifests(map[string]string{"a.yaml": text}, map[string]int{"amf": 3})
+	r, ps := Render(budget.New(t.Context(), budget.Limits{}), target)
+	if ps.HasErrors() {
+		t.Fatal(ps)
+	}
+	if _, found := kube.Nested(r.Objects[0].Content, "spec", "replicas"); found {
+		t.Error("the workload of a VDU keeps its replicas")
+	}
+	if n, _ := kube.Nested(r.Objects[1].Content, "spec", "replicas"); n != int64(2) || r.Objects[1].Scaling != nil {
+		t.Errorf("a workload that is no VDU has replicas %v, scaling %v", n, r.Objects[1].Scaling)
+	}
+	first, _ := Preview(t.Context(), target)
+	target.Counts["amf"] = 9
+	second, _ := Preview(t.Context(), target)
+	if diff := cmp.Diff(first.Objects, second.Objects); diff != "" {
+		t.Errorf("scaling changes digests:\n%s", diff)
+	}
+}

@@ -1,0 +1,123 @@
+package render
+
+import (
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// The waves in which objects are applied. Objects of one wave are applied in parallel, and
+// the next wave waits for what it needs of them.
+const (
+	// WaveFoundation: namespaces, definitions and classes that other objects refer to.
+	WaveFoundation = iota
+	// WaveConfiguration: configuration, rights, storage, addresses.
+	WaveConfiguration
+	// WaveWorkload: workloads, and what scales and protects them.
+	WaveWorkload
+	// WaveCustom: custom resources, whose operators are workloads.
+	WaveCustom
+	// WaveExtension: what makes the API server call a workload. A webhook whose pods do not
+	// run yet rejects every object.
+	WaveExtension
+	Waves
+)
+
+// waveOfKind holds the built-in kinds by group and kind. Other kinds are custom resources.
+var waveOfKind = map[string]map[string]int{
+	"": {
+		"Namespace":             WaveFoundation,
+		"ConfigMap":             WaveConfiguration,
+		"Endpoints":             WaveConfiguration,
+		"LimitRange":            WaveConfiguration,
+		"Node":                  WaveConfiguration,
+		"PersistentVolume":      WaveConfiguration,
+		"PersistentVolumeClaim": WaveConfiguration,
+		"PodTemplate":           WaveConfiguration,
+		"ResourceQuota":         WaveConfiguration,
+		"Secret":                WaveConfiguration,
+		"Service":               WaveConfiguration,
+		"ServiceAccount":        WaveConfiguration,
+		"Pod":                   WaveWorkload,
+		"ReplicationController": WaveWorkload,
+	},
+	"admissionregistration.k8s.io": {
+		"MutatingAdmissionPolicy":          WaveExtension,
+		"MutatingAdmissionPolicyBinding":   WaveExtension,
+		"MutatingWebhookConfiguration":     WaveExtension,
+		"ValidatingAdmissionPolicy":        WaveExtension,
+		"ValidatingAdmissionPolicyBinding": WaveExtension,
+		"ValidatingWebhookConfiguration":   WaveExtension,
+	},
+	"apiextensions.k8s.io":   {"CustomResourceDefinition": WaveFoundation},
+	"apiregistration.k8s.io": {"APIService": WaveExtension},
+	"apps": {
+		"ControllerRevision": WaveConfiguration,
+		"DaemonSet":          WaveWorkload,
+		"Deployment":         WaveWorkload,
+		"ReplicaSet":         WaveWorkload,
+		"StatefulSet":        WaveWorkload,
+	},
+	"autoscaling":         {"HorizontalPodAutoscaler": WaveWorkload},
+	"batch":               {"CronJob": WaveWorkload, "Job": WaveWorkload},
+	"coordination.k8s.io": {"Lease": WaveConfiguration},
+	"discovery.k8s.io":    {"EndpointSlice": WaveConfiguration},
+	"extensions":          {"Ingress": WaveWorkload},
+	"flowcontrol.apiserver.k8s.io": {
+		"FlowSchema":                 WaveConfiguration,
+		"PriorityLevelConfiguration": WaveConfiguration,
+	},
+	"networking.k8s.io": {
+		"IngressClass":  WaveFoundation,
+		"NetworkPolicy": WaveConfiguration,
+		"Ingress":       WaveWorkload,
+		"IPAddress":     WaveConfiguration,
+		"ServiceCIDR":   WaveConfiguration,
+	},
+	"node.k8s.io": {"RuntimeClass": WaveFoundation},
+	"policy":      {"PodDisruptionBudget": WaveWorkload},
+	"rbac.authorization.k8s.io": {
+		"ClusterRole":        WaveConfiguration,
+		"ClusterRoleBinding": WaveConfiguration,
+		"Role":               WaveConfiguration,
+		"RoleBinding":        WaveConfiguration,
+	},
+	"scheduling.k8s.io": {"PriorityClass": WaveFoundation},
+	"storage.k8s.io": {
+		"CSIDriver":             WaveFoundation,
+		"StorageClass":          WaveFoundation,
+		"VolumeAttributesClass": WaveFoundation,
+		"VolumeAttachment":      WaveConfiguration,
+	},
+	// What pods refer to before they can start.
+	"gateway.networking.k8s.io": {"GatewayClass": WaveFoundation},
+	"k8s.cni.cncf.io":           {"NetworkAttachmentDefinition": WaveConfiguration},
+	"snapshot.storage.k8s.io":   {"VolumeSnapshotClass": WaveFoundation},
+}
+
+// WaveOf returns the wave of a kind.
+func WaveOf(group, kind string) int {
+	if w, ok := waveOfKind[group][kind]; ok {
+		return w
+	}
+	return WaveCustom
+}
+
+// BuiltIn reports whether the kind is one of Kubernetes itself, not of a
+// CustomResourceDefinition.
+func BuiltIn(group, kind string) bool {
+	_, ok := waveOfKind[group][kind]
+	return ok && group != "gateway.networking.k8s.io" && group != "k8s.cni.cncf.io" && group != "snapshot.storage.k8s.io"
+}
+
+// KnownKinds returns all kinds that have a wave of their own, sorted by group and kind.
+func KnownKinds() []schema.GroupKind {
+	var out []schema.GroupKind
+	for _, group := range slices.Sorted(maps.Keys(waveOfKind)) {
+		for _, kind := range slices.Sorted(maps.Keys(waveOfKind[group])) {
+			out = append(out, schema.GroupKind{Group: group, Kind: kind})
+		}
+	}
+	return out
+}

@@ -1,0 +1,36 @@
+package translate_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
+)
+
+// TestTranslationsAreAccepted asks the API server what it thinks of all objects
+// that the table of translations gives.
+func TestTranslationsAreAccepted(t *testing.T) {
+	lab := labtest.Kubernetes(t)
+	namespace := lab.Namespace(t)
+	for _, tt := range translations {
+		t.Run(tt.name, func(t *testing.T) {
+			target, ps := vnfdTarget(t, tt.vnfd)
+			if ps.HasErrors() {
+				t.Fatal(ps)
+			}
+			for i := range target.Flavour.VDUs {
+				target.Flavour.VDUs[i].Workload.Namespace = namespace
+			}
+			text := ""
+			for _, object := range renderedText(t, target) {
+				text += "---\n" + object
+			}
+			file := filepath.Join(t.TempDir(), "objects.yaml")
+			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			lab.Kubectl(t, "apply", "--dry-run=server", "--validate=strict", "-f", file)
+		})
+	}
+}

@@ -1,0 +1,127 @@
+// Package translate makes Kubernetes objects of the VDUs whose containers a VNFD describes:
+// workloads, Services, autoscalers, ConfigMaps, volume claims and placement rules.
+package translate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// labelName identifies the pods of a VDU. Selectors use no other label: they are immutable,
+// so that nothing may be in them that a new package or another name of the instance
+// changes.
+const labelName = "app.kubernetes.io/name"
+
+// ParamVDUMapping is the additional parameter that names the workload of a VDU.
+const ParamVDUMapping = "vdu_mapping"
+
+// WorkloadRef names the workload of a VDU.
+type WorkloadRef struct {
+	Kind, Name string
+}
+
+// Manifest is an object that the VNFD asks for, with its place in the VNFD.
+type Manifest struct {
+	Place   vnfm.Place
+	Content map[string]any
+}
+
+// translation makes the objects of one target. Their names come from the VNFD alone, so
+// that they are the same in every plan.
+type translation struct {
+	target *vnfm.Target
+	ps     *vnfm.Problems
+	made   []Manifest
+	// refs are the workloads of the VDUs.
+	refs map[string]WorkloadRef
+	// hasClaim are the shared storages that already have a claim.
+	hasClaim map[string]bool
+}
+
+func selectorOf(name string) map[string]any { return map[string]any{labelName: name} }
+
+// metadata is that of every object of a VDU.
+func (tr *translation) metadata(v *vnfm.VDU, name string) map[string]any {
+	meta := map[string]any{"name": name, "labels": tr.labels(v)}
+	if v.Workload.Namespace != "" {
+		meta["namespace"] = v.Workload.Namespace
+	}
+	return meta
+}
+
+// labels are the labels of the VDU in the VNFD, and the driver's.
+func (tr *translation) labels(v *vnfm.VDU) map[string]any {
+	labels := map[string]any{}
+	for key, value := range v.Workload.Labels {
+		tr.checkLabel(v.Place, "label", key, value)
+		labels[key] = value
+	}
+	labels[labelName] = tr.refs[v.ID].Name
+	return labels
+}
+
+// checkLabel rejects what is no label of Kubernetes; what says what the label is for.
+func (tr *translation) checkLabel(at vnfm.Place, what, key, value string) {
+	if faults := append(validation.IsQualifiedName(key), validation.IsValidLabelValue(value)...); len(faults) > 0 {
+		tr.problem(at, fmt.Sprintf("the %s %s: %s cannot be a label of Kubernetes", what, key, value), strings.Join(faults, "; "))
+	}
+}
+
+// name makes the name of an object from a name in the VNFD.
+func (tr *translation) name(at vnfm.Place, what, written string) (string, bool) {
+	name := kubernetesName(written)
+	if faults := validation.IsDNS1035Label(name); len(faults) > 0 {
+		tr.problem(at, fmt.Sprintf("the %s %q cannot give a Kubernetes object its name", what, written), strings.Join(faults, "; "))
+		return name, false
+	}
+	return name, true
+}
+
+// qualifiedName returns the name of an object that belongs to a VDU and has a name of its own in
+// the VNFD. It carries the name that the instance gives the VDU, so that another instance
+// can use the original one.
+func (tr *translation) qualifiedName(v *vnfm.VDU, name string) string {
+	if own, ok := tr.refs[v.ID]; ok && own.Name != kubernetesName(v.Name) {
+		return own.Name + "-" + name
+	}
+	return name
+}
+
+// kubernetesName turns a name of the VNFD into one for Kubernetes.
+func kubernetesName(written string) string {
+	return strings.ToLower(strings.NewReplacer("_", "-", " ", "-", ".", "-").Replace(written))
+}
+
+// problem reports a problem at a place of the VNFD.
+func (tr *translation) problem(at vnfm.Place, summary, detail string) {
+	tr.report(vnfm.Problem{File: at.File, Line: at.Line, Column: at.Column, Summary: summary, Detail: detail})
+}
+
+// report adds a problem once, however many objects have it.
+func (tr *translation) report(p vnfm.Problem) {
+	if !slices.Contains(*tr.ps, p) {
+		*tr.ps = append(*tr.ps, p)
+	}
+}
+
+// add adds an object with its place in the VNFD.
+func (tr *translation) add(at vnfm.Place, content map[string]any) {
+	tr.made = append(tr.made, Manifest{Place: at, Content: content})
+}
+
+// jsonList makes a JSON list of strings.
+func jsonList(texts []string) []any {
+	out := make([]any, len(texts))
+	for i, text := range texts {
+		out[i] = text
+	}
+	return out
+}
+
+// workloadAPI maps the kinds of workloads to their API.
+var workloadAPI = map[string]string{"DaemonSet": "apps/v1", "Deployment": "apps/v1", "Pod": "v1", "StatefulSet": "apps/v1"}

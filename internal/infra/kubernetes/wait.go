@@ -1,0 +1,133 @@
+package kubernetes
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+)
+
+// counter reports how many objects are applied, twice a second at most.
+type counter struct {
+	session *session
+	total   int
+
+	mu     sync.Mutex
+	count  int
+	saidAt time.Time
+}
+
+const counterEvery = 500 * time.Millisecond
+
+func (c *counter) add(ctx context.Context) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.count++
+	if now := time.Now(); now.Sub(c.saidAt) >= counterEvery {
+		c.saidAt = now
+		c.session.progress(ctx, "%d/%d objects applied", c.count, c.total)
+	}
+}
+
+func (c *counter) done(ctx context.Context) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.session.progress(ctx, "%d/%d objects applied", c.count, c.total)
+}
+
+// awaitDeletion waits until objects that are being deleted are gone, so that they can be
+// created again.
+func (s *session) awaitDeletion(ctx context.Context, target []*targetObject) error {
+	var refs []kube.Ref
+	var ending []*targetObject
+	for _, p := range target {
+		if p.live != nil && p.live.DeletionTimestamp != nil {
+			refs = append(refs, p.ref)
+			ending = append(ending, p)
+		}
+	}
+	if len(refs) == 0 {
+		return nil
+	}
+	if err := s.client.WaitGone(ctx, refs, s.waitOptions(ctx, "")); err != nil {
+		return fmt.Errorf("waiting for objects that are being deleted: %w", err)
+	}
+	for _, p := range ending {
+		p.live = nil
+		if p.ref.Resource.GVK != namespaceKind {
+			continue
+		}
+		for _, inside := range target {
+			if inside.ref.Namespace == p.ref.Name {
+				inside.live = nil
+			}
+		}
+	}
+	return nil
+}
+
+// awaitReady waits for all objects up to a wave.
+func (s *session) awaitReady(ctx context.Context, target []*targetObject, upTo int) error {
+	var refs []kube.Ref
+	options := s.waitOptions(ctx, instanceSelector(s.target.Instance.ID))
+	options.Rules = map[int]*kube.Rule{}
+	for _, p := range target {
+		if p.wave <= upTo && !p.ready && p.object != nil {
+			options.Rules[len(refs)] = p.object.Rule
+			refs = append(refs, p.ref)
+		}
+	}
+	if err := s.client.WaitReady(ctx, refs, options); err != nil {
+		return err
+	}
+	for _, p := range target {
+		p.ready = p.ready || p.wave <= upTo
+	}
+	return nil
+}
+
+// waitOptions report to the recorder what a wait is waiting for.
+func (s *session) waitOptions(ctx context.Context, selector string) kube.WaitOptions {
+	return kube.WaitOptions{
+		LabelSelector: selector,
+		Progress: func(ready, total int, waitingFor string) {
+			if waitingFor != "" {
+				s.progress(ctx, "%d/%d done, waiting for %s", ready, total, waitingFor)
+			}
+		},
+	}
+}
+
+// awaitFoundation waits until definitions are established, namespaces are active, and pods
+// can be created in new namespaces: the API server rejects a bare Pod as long as its
+// namespace has no default ServiceAccount.
+func (s *session) awaitFoundation(ctx context.Context, target []*targetObject) error {
+	if err := s.awaitReady(ctx, target, render.WaveFoundation); err != nil {
+		return err
+	}
+	pods := map[string]bool{}
+	for _, p := range target {
+		if p.object != nil && p.object.GVK.Group == "" && p.object.GVK.Kind == "Pod" && p.live == nil {
+			pods[p.ref.Namespace] = true
+		}
+	}
+	if len(pods) == 0 {
+		return nil
+	}
+	r, err := s.client.Resource(ctx, schema.GroupVersionKind{Version: "v1", Kind: "ServiceAccount"})
+	if err != nil {
+		return err
+	}
+	var refs []kube.Ref
+	for _, p := range ofWave(target, render.WaveFoundation) {
+		if p.ref.Resource.GVK == namespaceKind && pods[p.ref.Name] {
+			refs = append(refs, kube.Ref{Resource: r, Namespace: p.ref.Name, Name: "default"})
+		}
+	}
+	return s.client.WaitReady(ctx, refs, s.waitOptions(ctx, ""))
+}

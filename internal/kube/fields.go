@@ -1,0 +1,33 @@
+package kube
+
+import (
+	"maps"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// Nested returns a nested value of an object's content without copying it.
+func Nested(root map[string]any, path ...string) (any, bool) {
+	value, found, err := unstructured.NestedFieldNoCopy(root, path...)
+	return value, found && err == nil
+}
+
+// SetNested sets a nested value. The maps on the way to it are copied, root is not.
+func SetNested(root map[string]any, value any, path ...string) {
+	for _, field := range path[:len(path)-1] {
+		next := Merged(root[field], nil)
+		root[field] = next
+		root = next
+	}
+	root[path[len(path)-1]] = value
+}
+
+// Merged returns a new map with the entries of both; those of extra win. A base that is
+// no map has no entries.
+func Merged(base any, extra map[string]any) map[string]any {
+	old, _ := base.(map[string]any)
+	out := make(map[string]any, len(old)+len(extra))
+	maps.Copy(out, old)
+	maps.Copy(out, extra)
+	return out
+}
