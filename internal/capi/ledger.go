@@ -18,7 +18,7 @@ type ledger struct {
 	others []vnfm.InventoryItem
 }
 
-func isCredential(i vnfm.InventoryItem) bool { return i.Group == vnfm.GroupKeystone }
+func isCredential(i vnfm.InventoryItem) bool { return i.Type == vnfm.InventoryCredential }
 
 // newLedger reads the inventory of a target.
 func newLedger(t *vnfm.Target, r vnfm.Recorder) *ledger {
@@ -53,13 +53,12 @@ func (l *ledger) save(ctx context.Context) error {
 	return l.Recorder.SaveInventory(ctx, slices.Concat(l.own, l.others))
 }
 
-// note writes an application credential down, before it is made and again with its id. A
-// credential of Keystone lives under its user.
+// note writes an application credential down, before it is made and again with its id.
 func (l *ledger) note(ctx context.Context, cluster, userID, name, id string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	item := vnfm.InventoryItem{
-		Key: credentialKey(cluster), Group: vnfm.GroupKeystone, Version: "v3", Kind: kindCredential, Namespace: userID, Name: name, UID: id,
+		Type: vnfm.InventoryCredential, Key: credentialKey(cluster), Name: name, UserID: userID, UID: id,
 	}
 	if at := slices.IndexFunc(l.own, func(i vnfm.InventoryItem) bool { return i.Name == name }); at >= 0 {
 		if l.own[at] == item {

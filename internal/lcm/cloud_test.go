@@ -15,6 +15,8 @@ type cloudDriver struct {
 	user, project string
 }
 
+func (*cloudDriver) Params() vnfm.InfraParams { return vnfm.InfraParams{} }
+
 func (c *cloudDriver) CheckVIM(context.Context, vnfm.VIMSpec) (vnfm.VIMCheck, error) {
 	return vnfm.VIMCheck{
 		Endpoint: "https://cloud.example", ClusterUID: c.project,

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -22,7 +23,7 @@ func checkConnections(p *vnfm.Package, f *vnfm.Flavour, connections map[string]v
 		}
 		for _, id := range connections[name].VDUIDs {
 			if f.VDU(id) == nil {
-				refuse("deployment flavour "+quote(f.ID)+" has no VDU "+quote(id), "its VDUs are "+listOf(vduIDs(f)))
+				refuse("deployment flavour "+quote(f.ID)+" has no VDU "+quote(id), "its VDUs are "+vnfm.QuotedNames(vduIDs(f)))
 			}
 			if other, twice := placed[id]; twice {
 				refuse("VDU "+quote(id)+" is placed twice", "VIM connection "+quote(other)+" has it too")
@@ -31,16 +32,16 @@ func checkConnections(p *vnfm.Package, f *vnfm.Flavour, connections map[string]v
 		}
 		for _, file := range connections[name].Manifests {
 			if !slices.Contains(p.KubernetesFiles, file) {
-				refuse("the package lists no Kubernetes manifest "+quote(file), "its manifests are "+listOf(p.KubernetesFiles))
+				refuse("the package lists no Kubernetes manifest "+quote(file), "its manifests are "+vnfm.QuotedNames(p.KubernetesFiles))
 			}
 		}
 	}
 }
 
-// settleConnections fills the namespaces that were left out: an instance that is
+// resolveConnections fills the namespaces that were left out: an instance that is
 // there keeps those that it has, else the VIM's default is taken. Two parts of an
 // instance must not be in one place, where they would take each other's objects away.
-func (e *Engine) settleConnections(ctx context.Context, spec *vnfm.InstanceSpec, present map[string]vnfm.Connection) error {
+func (e *Engine) resolveConnections(ctx context.Context, spec *vnfm.InstanceSpec, present map[string]vnfm.Connection) error {
 	if len(spec.Connections) == 0 {
 		return nil
 	}
@@ -51,11 +52,11 @@ func (e *Engine) settleConnections(ctx context.Context, spec *vnfm.InstanceSpec,
 		if c.Namespace == "" && present[name].VIMID == c.VIMID {
 			c.Namespace = present[name].Namespace
 		}
-		vim, _, err := e.vimWithCredentials(ctx, c.VIMID)
+		vim, _, err := e.vims.Open(ctx, c.VIMID)
 		if err != nil {
 			return fmt.Errorf("VIM connection %q: %w", name, err)
 		}
-		c.Namespace = namespaceOf(vnfm.InstanceSpec{Namespace: c.Namespace}, vim)
+		c.Namespace = e.namespaceOf(vnfm.InstanceSpec{Namespace: c.Namespace}, vim)
 		place := c.VIMID + "/" + c.Namespace
 		if other, twice := places[place]; twice {
 			return &vnfm.InvalidError{Problems: vnfm.Problems{{
@@ -71,10 +72,10 @@ func (e *Engine) settleConnections(ctx context.Context, spec *vnfm.InstanceSpec,
 	return nil
 }
 
-// wantedConnections are the connections of an instance that is led to a spec: those
+// plannedConnections are the connections of an instance that is led to a spec: those
 // of the spec, and without a part those that are not wanted any more and still hold
 // something.
-func wantedConnections(i *vnfm.Instance, spec vnfm.InstanceSpec) map[string]vnfm.Connection {
+func plannedConnections(i *vnfm.Instance, spec vnfm.InstanceSpec) map[string]vnfm.Connection {
 	out := maps.Clone(spec.Connections)
 	if spec.Cluster != nil {
 		// The parts of a workload cluster are its add-ons.
@@ -95,7 +96,7 @@ func wantedConnections(i *vnfm.Instance, spec vnfm.InstanceSpec) map[string]vnfm
 
 // sameConnections reports whether an instance is placed as a spec says.
 func sameConnections(i *vnfm.Instance, spec vnfm.InstanceSpec) bool {
-	want := wantedConnections(i, spec)
+	want := plannedConnections(i, spec)
 	return len(i.Connections) == len(want) && (len(want) == 0 || reflect.DeepEqual(i.Connections, want))
 }
 
@@ -108,14 +109,14 @@ func onVIM(i *vnfm.Instance, vimID string) bool {
 }
 
 // instancesOn returns the instances that are, or have a part, on a VIM.
-func instancesOn(ctx context.Context, s store.Store, vimID string) ([]*entry[vnfm.Instance], error) {
-	all, err := list[vnfm.Instance](ctx, s, store.Query{Kind: store.KindInstance})
-	return slices.DeleteFunc(all, func(en *entry[vnfm.Instance]) bool { return !onVIM(&en.value, vimID) }), err
+func instancesOn(ctx context.Context, s store.Store, vimID string) ([]*records.Entry[vnfm.Instance], error) {
+	all, err := records.List[vnfm.Instance](ctx, s, store.Query{Kind: store.KindInstance})
+	return slices.DeleteFunc(all, func(en *records.Entry[vnfm.Instance]) bool { return !onVIM(&en.Value, vimID) }), err
 }
 
-// unmovable checks that no connection leads to another place under the same name:
+// checkConnectionsStay checks that no connection leads to another place under the same name:
 // what is in the old one would be lost sight of.
-func unmovable(i *vnfm.Instance, spec vnfm.InstanceSpec) error {
+func checkConnectionsStay(i *vnfm.Instance, spec vnfm.InstanceSpec) error {
 	for _, name := range slices.Sorted(maps.Keys(spec.Connections)) {
 		old, there := i.Connections[name]
 		if c := spec.Connections[name]; there && (old.VIMID != c.VIMID || old.Namespace != c.Namespace) {

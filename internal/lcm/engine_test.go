@@ -56,6 +56,12 @@ func (d *driver) at(point string) error {
 	return nil
 }
 
+func (*driver) Params() vnfm.InfraParams {
+	return vnfm.InfraParams{Namespace: "namespace", ChartValues: "helm_parameters", ChartKubernetesVersion: "helm_kube_version"}
+}
+
+func (*driver) Supports(p *vnfm.Package, f *vnfm.Flavour) bool { return p.HasContainers(f) }
+
 func (d *driver) CheckVIM(context.Context, vnfm.VIMSpec) (vnfm.VIMCheck, error) {
 	return vnfm.VIMCheck{ServerVersion: "v1.36.3", ClusterUID: d.cluster}, d.at("check")
 }

@@ -116,7 +116,11 @@ func AddError(diags *diag.Diagnostics, verb, object string, err error, at path.P
 // ErrorDetail renders an error of the port for a user: what happened, and what to
 // do next.
 func ErrorDetail(err error) string {
-	text := sentence(err.Error()) + period(err.Error())
+	text := sentence(err.Error())
+	if errors.As(err, new(*vnfm.RolledBackError)) {
+		text += ` (on_failure = "rollback")`
+	}
+	text += period(text)
 	if advice := advice(err); advice != "" {
 		return text + "\n\n" + advice
 	}
@@ -137,6 +141,8 @@ func advice(err error) string {
 	switch {
 	case errors.As(err, &expired):
 		return "Change regenerate_kubeconfig of the vnf_capi_workload_cluster to any other text and apply: Cluster API makes a new kubeconfig. Where no configuration has the cluster, delete its Secret <name>-kubeconfig on the management cluster; only the control plane provider that made it makes it again."
+	case errors.As(err, new(*vnfm.StrandedError)):
+		return "To leave them behind with their kinds, set deletion_policy = { crds = \"keep\" } or termination = { type = \"forceful\" }, apply, and terminate then."
 	case errors.As(err, &inUse):
 		return "Nothing was removed. Destroy what uses it first, or move it elsewhere; Terraform finds the right order by itself when the other configuration refers to the id of this object."
 	case errors.As(err, &conflict):

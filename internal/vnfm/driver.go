@@ -14,6 +14,8 @@ type Target struct {
 	Flavour      *Flavour
 	// Part says what of the instance this VIM has; nil means everything.
 	Part *Part
+	// ParamOwners says who takes an additional parameter that the driver does not know.
+	ParamOwners ParamOwners
 	// Counts is the number of VNFCs per VDU id, all zero when stopped.
 	Counts         map[string]int
 	ForceConflicts bool
@@ -69,6 +71,27 @@ func (t *Target) Blame(ps Problems) {
 	}
 }
 
+// ParamOwners name the drivers that take additional parameters, for problems of one that a
+// driver does not know: "the OpenStack driver" by the name of the parameter.
+type ParamOwners struct {
+	Infra      map[string]string
+	Management map[string]string
+}
+
+// InfraParams are the additional parameters of an infra driver.
+type InfraParams struct {
+	// Driver is how problems refer to the driver: "the Kubernetes driver".
+	Driver string
+	// Names are all that it reads, ignores or refuses, but not those that a package declares.
+	Names []string
+	// Namespace gives the namespace of an instance, ChartValues the values of a chart, and
+	// ChartKubernetesVersion the version of Kubernetes that a chart is rendered for. A driver
+	// without such a parameter leaves it empty.
+	Namespace              string
+	ChartValues            string
+	ChartKubernetesVersion string
+}
+
 // Recorder is how a driver tells the engine what it made and how far it is.
 type Recorder interface {
 	// SaveInventory stores the inventory. It is called before the objects that
@@ -93,6 +116,11 @@ type VIMDriver interface {
 // called again after it was interrupted at any instant and reaches the same end.
 type InfraDriver interface {
 	VIMDriver
+	// Params declares the additional parameters of the driver.
+	Params() InfraParams
+	// Supports reports whether a package has, in a deployment flavour, what the driver
+	// instantiates.
+	Supports(p *Package, f *Flavour) bool
 	// Preview renders offline: neither VIM nor Credentials of the target are used. It ends with ctx,
 	// which is then among the problems.
 	Preview(ctx context.Context, t *Target) (*Preview, Problems)

@@ -73,9 +73,18 @@ func (e *StrandedError) Error() string {
 		objects += fmt.Sprintf(" and %d more", more)
 	}
 	return fmt.Sprintf("nothing has been removed: objects of kinds that VNF instance %q brings, and that only its own VNFCs can remove, are still there: %s; "+
-		"delete them first and terminate then; to leave them behind with their kinds, set deletion_policy = { crds = \"keep\" } or termination = { type = \"forceful\" }, apply, and terminate then",
-		e.Instance, objects)
+		"delete them first and terminate then", e.Instance, objects)
 }
+
+// RolledBackError says that a creation failed and that OnFailureRollback has removed what it
+// had made.
+type RolledBackError struct{ Err error }
+
+func (e *RolledBackError) Error() string {
+	return fmt.Sprintf("%v; everything that had been made was removed again", e.Err)
+}
+
+func (e *RolledBackError) Unwrap() error { return e.Err }
 
 // ConflictError says that the name or an object belongs to somebody else.
 type ConflictError struct {

@@ -1,6 +1,9 @@
 package vnfm
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
 // LabelPrefix is that of every label and annotation that drivers set, and
 // InstanceLabel the label that holds the id of the instance that an object is of.
@@ -202,16 +205,37 @@ type Instance struct {
 // Noun names what the record is of, in texts for people.
 func (i *Instance) Noun() string { return nounOf(i.Cluster) }
 
+// ClusterRef names the workload cluster that the instance is.
+func (i *Instance) ClusterRef() ClusterRef {
+	return ClusterRef{VIMID: i.VIMID, Namespace: i.Namespace, Name: i.Cluster.Name}
+}
+
+// InventoryType says what an item of an inventory is.
+type InventoryType string
+
+const (
+	// InventoryObject is an object of Kubernetes.
+	InventoryObject InventoryType = ""
+	// InventoryStack is a Heat stack.
+	InventoryStack InventoryType = "stack"
+	// InventoryCredential is an application credential of Keystone.
+	InventoryCredential InventoryType = "credential"
+)
+
 // InventoryItem is one object or resource that belongs to an instance.
 type InventoryItem struct {
+	Type InventoryType `json:"type,omitempty"`
 	// Key is the identity as the package writes it.
 	Key string `json:"key"`
-	// Group, Version, Kind, Namespace and Name are the identity on the server.
+	// Group, Version, Kind and Namespace are the identity of an object on the server, with
+	// Name, which everything has.
 	Group     string `json:"group,omitempty"`
-	Version   string `json:"version"`
-	Kind      string `json:"kind"`
+	Version   string `json:"version,omitempty"`
+	Kind      string `json:"kind,omitempty"`
 	Namespace string `json:"namespace,omitempty"`
 	Name      string `json:"name"`
+	// UserID is the owner of a credential.
+	UserID string `json:"user_id,omitempty"`
 	// Connection names the VIM when it is not the instance's own.
 	Connection string `json:"connection,omitempty"`
 	// UID is set once the object exists.
@@ -219,6 +243,28 @@ type InventoryItem struct {
 	// Hook is set when a hook made the object: it is no object of the package's
 	// state and stays as long as the hook says, but not longer than the instance.
 	Hook bool `json:"hook,omitempty"`
+}
+
+// UnmarshalJSON also reads the form of earlier records, which had a stack and a credential in
+// the fields of an object.
+func (i *InventoryItem) UnmarshalJSON(text []byte) error {
+	type plain InventoryItem
+	if err := json.Unmarshal(text, (*plain)(i)); err != nil {
+		return err
+	}
+	if i.Type != InventoryObject {
+		return nil
+	}
+	switch {
+	case i.Group == "orchestration" && i.Kind == "Stack":
+		i.Type = InventoryStack
+	case i.Group == "keystone" && i.Kind == "ApplicationCredential":
+		i.Type, i.UserID, i.Namespace = InventoryCredential, i.Namespace, ""
+	default:
+		return nil
+	}
+	i.Group, i.Version, i.Kind = "", "", ""
+	return nil
 }
 
 // Preview is what an instance will consist of, computed offline.

@@ -8,6 +8,16 @@ import (
 // Manager is a VNF manager: what the Terraform objects ask for and what the
 // embedded engine, or a remote SOL003 VNFM, gives. All methods honour ctx.
 type Manager interface {
+	VIMManager
+	PackageManager
+	InstanceManager
+	ChartManager
+	ClusterManager
+	RegistryManager
+}
+
+// VIMManager registers VIMs.
+type VIMManager interface {
 	// CheckVIM reaches the VIM, authenticates and looks what it offers; it stores nothing.
 	CheckVIM(ctx context.Context, spec VIMSpec) (VIMCheck, error)
 	// RegisterVIM checks the VIM and stores it. With a non-empty id a VIM whose
@@ -24,7 +34,10 @@ type Manager interface {
 	VIMByName(ctx context.Context, name string) (*VIM, error)
 	// DeregisterVIM removes a VIM, or returns an InUseError. Not found is success.
 	DeregisterVIM(ctx context.Context, id string) error
+}
 
+// PackageManager onboards VNF packages.
+type PackageManager interface {
 	// ReadPackage reads and verifies a package and stores nothing; instances of
 	// the same process can be previewed from it.
 	ReadPackage(ctx context.Context, spec PackageSpec) (*Package, Problems, error)
@@ -38,7 +51,10 @@ type Manager interface {
 	DeletePackage(ctx context.Context, id string) error
 	// ReleasePackage forgets a superseded version as soon as no instance runs it.
 	ReleasePackage(ctx context.Context, id string) error
+}
 
+// InstanceManager runs the LCM operations of instances.
+type InstanceManager interface {
 	// PreviewInstance computes what an instance will consist of. It needs the
 	// package, not the VIM. A package that is unknown here gives ErrNotFound. The preview is
 	// nil when it depends on parameters that are known only later. The digests of what holds
@@ -67,18 +83,29 @@ type Manager interface {
 	Observe(ctx context.Context, id string) (*Observation, error)
 	Resources(ctx context.Context, id string) (*ResourceInfo, error)
 	Terminate(ctx context.Context, id string, spec TerminateSpec) error
+	// Operations lists the LCM operation occurrences of an instance, oldest first.
+	Operations(ctx context.Context, instanceID string) ([]Operation, error)
+}
 
+// ChartManager finds Helm charts.
+type ChartManager interface {
 	// ResolveChart finds the chart that a source means, in its exact version, and keeps
 	// its archive: instances that name it need the source no more.
 	ResolveChart(ctx context.Context, source ChartSource) (*Chart, error)
+}
 
+// ClusterManager reads workload clusters.
+type ClusterManager interface {
 	// WorkloadCluster reads what a management cluster says of a workload cluster, whoever
 	// made it, and its machines. One that is not there gives ErrNotFound.
 	WorkloadCluster(ctx context.Context, ref ClusterRef) (*ClusterState, []VNFC, error)
 	// WorkloadKubeconfig reads the kubeconfig of a workload cluster from the
 	// management cluster. Nothing of it is kept.
 	WorkloadKubeconfig(ctx context.Context, ref ClusterRef, spec KubeconfigSpec) (*Kubeconfig, error)
+}
 
+// RegistryManager installs private registries.
+type RegistryManager interface {
 	// CheckRegistry finds what is wrong with the specification of a private registry, offline.
 	CheckRegistry(ctx context.Context, spec RegistrySpec) (Problems, error)
 	// InstallRegistry installs a private registry, or leads the one of that id to spec. The
@@ -90,9 +117,6 @@ type Manager interface {
 	ReadRegistry(ctx context.Context, id string) (*Registry, error)
 	// RemoveRegistry removes a registry, and its images when data is set. Not found is success.
 	RemoveRegistry(ctx context.Context, id string, data bool) error
-
-	// Operations lists the LCM operation occurrences of an instance, oldest first.
-	Operations(ctx context.Context, instanceID string) ([]Operation, error)
 }
 
 // InstanceFilter selects instances; empty fields select all.

@@ -20,9 +20,9 @@ const (
 	paramVDUMapping = "vdu_mapping"
 )
 
-// paramsElsewhere are names that users of Tacker know and that mean something to
-// another driver only, each group with the reason why not to this one.
-var paramsElsewhere = []struct {
+// paramsUnsupported are names that users of Tacker know and that the driver refuses, each
+// group with the reason.
+var paramsUnsupported = []struct {
 	reason string
 	names  []string
 }{
@@ -32,9 +32,6 @@ var paramsElsewhere = []struct {
 	},
 	{"every change of the package is rolled out as the update strategy of each workload says", []string{"upgrade_type"}},
 	{"a change of the package is applied to all objects that it changes, not to named VDUs", []string{"vdu_params"}},
-	{"clusters are not installed by the Kubernetes driver", []string{"k8s_cluster_installation_param"}},
-	{"registries are not installed by the Kubernetes driver", []string{"private_registry_installation_param"}},
-	{"parameters of Heat templates are used by the OpenStack driver only", []string{"nfv"}},
 	{
 		"Python classes of a package are never run",
 		[]string{
@@ -45,14 +42,35 @@ var paramsElsewhere = []struct {
 	},
 }
 
-// notHere returns the reason why the driver does not use a parameter that others do.
-func notHere(key string) (reason string, ok bool) {
-	for _, group := range paramsElsewhere {
+// Params implements vnfm.InfraDriver.
+func (*Driver) Params() vnfm.InfraParams {
+	names := append(sortedKeys(chartParamReaders), ownParams...)
+	for _, group := range paramsUnsupported {
+		names = append(names, group.names...)
+	}
+	return vnfm.InfraParams{
+		Driver: "the Kubernetes driver", Names: names, Namespace: paramNamespace, ChartValues: paramValues, ChartKubernetesVersion: paramKubeVersion,
+	}
+}
+
+// Supports implements vnfm.InfraDriver.
+func (*Driver) Supports(p *vnfm.Package, f *vnfm.Flavour) bool { return p.HasContainers(f) }
+
+// whyUnsupported returns the reason why the driver does not use a parameter, empty when
+// nobody uses it.
+func whyUnsupported(t *vnfm.Target, key string) string {
+	for _, group := range paramsUnsupported {
 		if slices.Contains(group.names, key) {
-			return group.reason, true
+			return group.reason
 		}
 	}
-	return "", false
+	if owner := t.ParamOwners.Infra[key]; owner != "" {
+		return "it is a parameter of " + owner
+	}
+	if owner := t.ParamOwners.Management[key]; owner != "" {
+		return "it is a parameter of " + owner + ", which the VNFD names for no hook"
+	}
+	return ""
 }
 
 // workloadRef names the object that a VDU is.
@@ -90,7 +108,7 @@ func readParams(t *vnfm.Target, ps *vnfm.Problems) params {
 			if out.chart.read(t, key, value, ps) {
 				continue
 			}
-			unknownParam(ps, key)
+			unknownParam(t, ps, key)
 		}
 	}
 	readSecrets(t, &out, ps)
@@ -114,7 +132,7 @@ func readSecrets(t *vnfm.Target, out *params, ps *vnfm.Problems) {
 				Detail: "the plan shows what follows from it; of the parameters of the Kubernetes driver additional_params_wo takes " + paramValues,
 			})
 		default:
-			unknownParam(ps, key)
+			unknownParam(t, ps, key)
 		}
 	}
 }
@@ -122,8 +140,8 @@ func readSecrets(t *vnfm.Target, out *params, ps *vnfm.Problems) {
 // ownParams are the parameters that are not those of a chart.
 var ownParams = []string{paramFiles, paramNamespace, paramVDUMapping}
 
-func unknownParam(ps *vnfm.Problems, key string) {
-	if reason, ok := notHere(key); ok {
+func unknownParam(t *vnfm.Target, ps *vnfm.Problems, key string) {
+	if reason := whyUnsupported(t, key); reason != "" {
 		badParam(ps, key, "is not supported by the Kubernetes driver", reason)
 		return
 	}
