@@ -155,9 +155,9 @@ func (d *driver) Heal(ctx context.Context, t *vnfm.Target, h vnfm.HealSpec, r vn
 	d.saw(t)
 	d.mu.Lock()
 	d.heals = append(d.heals, h)
-	d.kept = append(d.kept, r.Kept("begun"))
+	d.kept = append(d.kept, r.Note("begun"))
 	d.mu.Unlock()
-	if err := r.Keep(ctx, "begun", h.ID); err != nil {
+	if err := r.SetNote(ctx, "begun", h.ID); err != nil {
 		return err
 	}
 	return d.at("heal")

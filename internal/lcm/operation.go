@@ -215,8 +215,8 @@ func (o *operation) Progress(ctx context.Context, line string) {
 	_ = o.occ.Update(ctx, o.store)
 }
 
-// Keep implements vnfm.Recorder.
-func (o *operation) Keep(ctx context.Context, key, note string) error {
+// SetNote implements vnfm.Recorder.
+func (o *operation) SetNote(ctx context.Context, key, note string) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	notes := maps.Clone(o.occ.Value.Notes)
@@ -228,8 +228,8 @@ func (o *operation) Keep(ctx context.Context, key, note string) error {
 	return o.occ.Update(ctx, o.store)
 }
 
-// Kept implements vnfm.Recorder.
-func (o *operation) Kept(key string) string {
+// Note implements vnfm.Recorder.
+func (o *operation) Note(key string) string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.occ.Value.Notes[key]

@@ -273,7 +273,7 @@ func (u *update) withHooks(ctx context.Context, op *operation, o *plannedOperati
 			u.spec.ScaleInVNFCIDs = ids
 		}
 	}
-	if op.Kept(noteWorked) != "" {
+	if op.Note(noteWorked) != "" {
 		return u.engine.runHook(ctx, op, around, true)
 	}
 	if err := u.engine.runHook(ctx, op, around, false); err != nil {
@@ -291,7 +291,7 @@ func (u *update) withHooks(ctx context.Context, op *operation, o *plannedOperati
 	if err := saveInstance(ctx, u.store, u.instance); err != nil {
 		return err
 	}
-	if err := op.Keep(ctx, noteWorked, "done"); err != nil {
+	if err := op.SetNote(ctx, noteWorked, "done"); err != nil {
 		return err
 	}
 	return u.engine.runHook(ctx, op, around, true)

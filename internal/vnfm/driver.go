@@ -99,11 +99,11 @@ type Recorder interface {
 	SaveInventory(ctx context.Context, items []InventoryItem) error
 	// Progress says in one line what is being waited for.
 	Progress(ctx context.Context, line string)
-	// Keep stores a note with the operation, which Kept returns, also to who continues
-	// the operation, until it is over: what the driver has set out to do, where the VIM
-	// does not tell afterwards. Kept is empty for a key without a note.
-	Keep(ctx context.Context, key, note string) error
-	Kept(key string) string
+	// SetNote stores a note with the operation until it is over, for the driver that runs or
+	// continues it: what it has set out to do, where the VIM does not tell afterwards.
+	SetNote(ctx context.Context, key, note string) error
+	// Note returns the note of a key; it is empty for a key without one.
+	Note(key string) string
 }
 
 // VIMDriver knows one type of VIM.

@@ -107,13 +107,13 @@ type HookCall struct {
 // step that was interrupted is done again.
 func (c *HookCall) Once(ctx context.Context, step string, do func(ctx context.Context) error) error {
 	key := c.Hook.Name + "/" + step
-	if c.Recorder.Kept(key) != "" {
+	if c.Recorder.Note(key) != "" {
 		return nil
 	}
 	if err := do(ctx); err != nil {
 		return err
 	}
-	return c.Recorder.Keep(ctx, key, "done")
+	return c.Recorder.SetNote(ctx, key, "done")
 }
 
 // VIMRegistry registers VIMs, as Manager does.

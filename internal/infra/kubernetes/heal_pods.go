@@ -34,7 +34,7 @@ type outgoing struct {
 // are chosen now, unless it is continued.
 func (s *session) outgoing(ctx context.Context, v *populated, storage bool, chosen func(*corev1.Pod) bool) (*outgoing, error) {
 	key := "replaced " + v.id
-	if note := s.recorder.Kept(key); note != "" {
+	if note := s.recorder.Note(key); note != "" {
 		o := &outgoing{continued: true}
 		if err := json.Unmarshal([]byte(note), o); err != nil {
 			return nil, fmt.Errorf("reading which VNFCs of VDU %s the heal replaces: %w", v.id, err)
@@ -55,7 +55,7 @@ func (s *session) outgoing(ctx context.Context, v *populated, storage bool, chos
 	if err != nil {
 		return nil, err
 	}
-	return o, s.recorder.Keep(ctx, key, string(note))
+	return o, s.recorder.SetNote(ctx, key, string(note))
 }
 
 // standing are the pods that have not been replaced yet.

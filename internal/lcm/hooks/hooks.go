@@ -155,7 +155,7 @@ const leavingNote = "leaving"
 // Leaving returns the VNFCs that were noted to leave with an operation; ok is false when
 // nothing was noted.
 func Leaving(r vnfm.Recorder) (ids []string, ok bool, err error) {
-	note := r.Kept(leavingNote)
+	note := r.Note(leavingNote)
 	if note == "" {
 		return nil, false, nil
 	}
@@ -171,5 +171,5 @@ func NoteLeaving(ctx context.Context, r vnfm.Recorder, ids []string) error {
 	if err != nil {
 		return err
 	}
-	return r.Keep(ctx, leavingNote, string(text))
+	return r.SetNote(ctx, leavingNote, string(text))
 }

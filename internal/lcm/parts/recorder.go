@@ -86,12 +86,12 @@ func (r partRecorder) Progress(ctx context.Context, line string) {
 	r.all.to.Progress(ctx, vnfm.ConnectionKey(r.connection, line))
 }
 
-// Keep implements vnfm.Recorder.
-func (r partRecorder) Keep(ctx context.Context, key, note string) error {
-	return r.all.to.Keep(ctx, vnfm.ConnectionKey(r.connection, key), note)
+// SetNote implements vnfm.Recorder.
+func (r partRecorder) SetNote(ctx context.Context, key, note string) error {
+	return r.all.to.SetNote(ctx, vnfm.ConnectionKey(r.connection, key), note)
 }
 
-// Kept implements vnfm.Recorder.
-func (r partRecorder) Kept(key string) string {
-	return r.all.to.Kept(vnfm.ConnectionKey(r.connection, key))
+// Note implements vnfm.Recorder.
+func (r partRecorder) Note(key string) string {
+	return r.all.to.Note(vnfm.ConnectionKey(r.connection, key))
 }
