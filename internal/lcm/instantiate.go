@@ -273,7 +273,7 @@ func (e *Engine) removeIfNothingMade(ctx context.Context, op *operation, d vnfm.
 	if interrupted {
 		return !op.knowsObjects()
 	}
-	back, stop := vnfm.Overtime(ctx, rollbackLimit)
+	back, stop := vnfm.CleanupContext(ctx, rollbackLimit)
 	defer stop()
 	return d.Terminate(back, t, removeAll, op) == nil
 }
@@ -286,7 +286,7 @@ var removeAll = vnfm.TerminateSpec{Type: vnfm.Forceful, Volumes: vnfm.VolumesDel
 const rollbackLimit = 5 * time.Minute
 
 func (e *Engine) rollBackInstantiate(ctx context.Context, op *operation, o hooks.Operation, d vnfm.InfraDriver, t *vnfm.Target, cause error) error {
-	ctx, cancel := vnfm.Overtime(ctx, rollbackLimit)
+	ctx, cancel := vnfm.CleanupContext(ctx, rollbackLimit)
 	defer cancel()
 	if err := op.rollBack(ctx, cause); err != nil {
 		return e.keepFailed(ctx, op, joinErrors(cause, err))

@@ -82,7 +82,7 @@ func (s *session) apply(ctx context.Context) error {
 
 // giveUpImages leaves no image behind for a stack that Heat did not take.
 func (s *session) giveUpImages(ctx context.Context) error {
-	late, stop := vnfm.Overtime(ctx, overtime)
+	late, stop := vnfm.CleanupContext(ctx, overtime)
 	defer stop()
 	return s.leaveImages(late, nil)
 }
