@@ -106,11 +106,11 @@ func newInstance(id string, spec vnfm.InstanceSpec) *records.Entry[vnfm.Instance
 }
 
 // runOnInstance does work under the lease of an instance, on its record as it is
-// then. The lease is waited for as long as the caller has patience. That of a
+// then. The lease is waited for as long as the lock timeout of the caller lasts. That of a
 // creation is not: who waits for a creation of the same name would take it over.
 func (e *Engine) runOnInstance(ctx context.Context, s store.Store, en *records.Entry[vnfm.Instance], work func(ctx context.Context) error) (*vnfm.Instance, error) {
 	var done func()
-	err := vnfm.AwaitTurn(ctx, func() error {
+	err := vnfm.RetryWhileBusy(ctx, func() error {
 		held, release, err := e.lockForChange(ctx, s, "instance/"+en.Rec.ID, en.Value.Noun()+" "+quote(en.Value.Name))
 		if err == nil {
 			ctx, done = held, release

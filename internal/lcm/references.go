@@ -16,9 +16,9 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// referencesPatience is how long a process waits for others that hold the lease of the
+// referencesLockTimeout is how long a process waits for others that hold the lease of the
 // references, each of which needs it for some reads, commits and deletions.
-const referencesPatience = time.Minute
+const referencesLockTimeout = time.Minute
 
 // withReferences does what decides which objects of the store are needed: it finds out that
 // no record refers to something and removes it, or that what a record refers to is there.
@@ -51,7 +51,7 @@ func (e *Engine) withReferences(ctx context.Context, s store.Store, do func(ctx 
 
 // holdReferences waits for the lease of the references and takes it, as lock does.
 func (e *Engine) holdReferences(ctx context.Context, s store.Store) (work context.Context, done func(), err error) {
-	err = vnfm.AwaitTurn(vnfm.WithPatience(ctx, referencesPatience), func() (err error) {
+	err = vnfm.RetryWhileBusy(vnfm.WithLockTimeout(ctx, referencesLockTimeout), func() (err error) {
 		work, done, err = e.lock(ctx, s, "references", "the references between the records of the store")
 		return err
 	})

@@ -193,15 +193,15 @@ func (m *Manager) RemoveRegistry(ctx context.Context, id string, data bool) erro
 	return m.cfg.RemoveUnusedPackages(ctx, s)
 }
 
-// hostPatience is how long an installation waits for others on the same host, each of which
+// hostLockTimeout is how long an installation waits for others on the same host, each of which
 // loads an engine and an image.
-const hostPatience = time.Hour
+const hostLockTimeout = time.Hour
 
 // onHost waits until no other registry is installed on, or removed from, a host: they share
 // its container engine, its package manager and the directories that they make. It takes
 // the lease of the host, as Config.Lock does.
 func (m *Manager) onHost(ctx context.Context, s store.Store, h *vnfm.RegistryHost) (work context.Context, left func(), err error) {
-	err = vnfm.AwaitTurn(vnfm.WithPatience(ctx, hostPatience), func() (err error) {
+	err = vnfm.RetryWhileBusy(vnfm.WithLockTimeout(ctx, hostLockTimeout), func() (err error) {
 		work, left, err = m.cfg.Lock(ctx, s, "host/"+h.Address, "the host "+h.Address)
 		return err
 	})

@@ -13,18 +13,18 @@ const (
 	maxPause   = 2 * time.Second
 )
 
-type patienceKey struct{}
+type lockTimeoutKey struct{}
 
-// WithPatience returns a context under which work waits for that long until another
+// WithLockTimeout returns a context under which work waits for that long until another
 // process lets go of the same object. Without it a *BusyError is returned at once.
-func WithPatience(ctx context.Context, limit time.Duration) context.Context {
-	return context.WithValue(ctx, patienceKey{}, limit)
+func WithLockTimeout(ctx context.Context, limit time.Duration) context.Context {
+	return context.WithValue(ctx, lockTimeoutKey{}, limit)
 }
 
-// AwaitTurn calls try until it returns something else than a *BusyError, as long as
-// the patience of ctx and ctx itself last.
-func AwaitTurn(ctx context.Context, try func() error) error {
-	limit, _ := ctx.Value(patienceKey{}).(time.Duration)
+// RetryWhileBusy calls try until it returns something else than a *BusyError, as long as
+// the lock timeout of ctx and ctx itself last.
+func RetryWhileBusy(ctx context.Context, try func() error) error {
+	limit, _ := ctx.Value(lockTimeoutKey{}).(time.Duration)
 	end := time.Now().Add(limit)
 	for pause := firstPause; ; pause = min(2*pause, maxPause) {
 		err := try()

@@ -30,7 +30,7 @@ func TestAnInstanceInOtherHandsIsWaitedFor(t *testing.T) {
 	if err := w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}); !errors.As(err, new(*vnfm.BusyError)) {
 		t.Errorf("without patience: %v", err)
 	}
-	patient := vnfm.WithPatience(t.Context(), time.Minute)
+	patient := vnfm.WithLockTimeout(t.Context(), time.Minute)
 	time.AfterFunc(200*time.Millisecond, func() { close(goOn) })
 	if err := w.Terminate(patient, i.ID, vnfm.TerminateSpec{}); err != nil {
 		t.Errorf("with patience: %v", err)
