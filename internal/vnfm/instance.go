@@ -390,9 +390,9 @@ const (
 type VolumePolicy string
 
 const (
-	// VolumesUsual is what is usual on the VIM: on Kubernetes volumes stay, on OpenStack they
+	// VolumesDefault is the default of the VIM: on Kubernetes volumes stay, on OpenStack they
 	// go with the stack unless its template keeps them.
-	VolumesUsual VolumePolicy = ""
+	VolumesDefault VolumePolicy = ""
 	// VolumesKeep leaves them where they are.
 	VolumesKeep VolumePolicy = "keep"
 	// VolumesDelete deletes them with the instance.
