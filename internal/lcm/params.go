@@ -29,7 +29,7 @@ func normalise(params map[string]any) map[string]any {
 }
 
 // splitParams parts the parameters of a request: those of the management drivers that its
-// flavour names, with the secret ones laid into them, and the rest, which is for the infra
+// flavour names, with the secret ones merged over them, and the rest, which is for the infra
 // driver.
 func (e *Engine) splitParams(f *vnfm.Flavour, spec *vnfm.InstanceSpec) {
 	taken := e.management().Params(f)
@@ -46,7 +46,7 @@ func (e *Engine) splitParams(f *vnfm.Flavour, spec *vnfm.InstanceSpec) {
 	}
 	infra, management := parted(spec.AdditionalParams)
 	secrets, managementSecrets := parted(spec.SecretParams)
-	spec.Management, spec.InfraSecrets = vnfm.LaidInto(management, managementSecrets), secrets
+	spec.Management, spec.InfraSecrets = vnfm.MergeDeep(management, managementSecrets), secrets
 	if len(management) > 0 {
 		spec.AdditionalParams = infra
 	}

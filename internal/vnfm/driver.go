@@ -8,7 +8,7 @@ type Target struct {
 	VIM         *VIM
 	Credentials Credentials
 	Instance    *Instance
-	// SecretParams are laid into the additional parameters of the instance, see Params.
+	// SecretParams are merged over the additional parameters of the instance, see Params.
 	SecretParams map[string]any
 	Package      *Package
 	Flavour      *Flavour
@@ -52,7 +52,7 @@ const (
 
 // Params are the additional parameters of the instance with the secret ones.
 func (t *Target) Params() map[string]any {
-	return LaidInto(t.Instance.AdditionalParams, t.SecretParams)
+	return MergeDeep(t.Instance.AdditionalParams, t.SecretParams)
 }
 
 // Secret reports whether a parameter, or something inside it, is a secret.

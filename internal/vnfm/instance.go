@@ -39,7 +39,7 @@ type InstanceSpec struct {
 	// ParamsLater are the AdditionalParams of which something is known only later, and null
 	// until then.
 	ParamsLater []string `json:"-"`
-	// SecretParams are laid into AdditionalParams (LaidInto) and reach no record in clear.
+	// SecretParams are merged over AdditionalParams (MergeDeep) and reach no record in clear.
 	// With SecretsLater set some are known only later: something of those that
 	// SecretNamesLater has, which is null until then; without a name nobody knows of which.
 	SecretParams     map[string]any `json:"-"`

@@ -192,7 +192,7 @@ func (p *chartParams) readAPIVersions(_ *vnfm.Target, value any, ps *vnfm.Proble
 // valuesFor composes the values for the counts of a target. The ways to secrets among them
 // are returned as well.
 func (p *chartParams) valuesFor(t *vnfm.Target, ps *vnfm.Problems) (values map[string]any, secrets [][]string) {
-	values = vnfm.LaidInto(p.values, p.secrets)
+	values = vnfm.MergeDeep(p.values, p.secrets)
 	secrets = vnfm.Changed(p.values, values)
 	for _, id := range sortedKeys(p.replicas) {
 		if err := helm.Set(values, p.replicas[id], t.Counts[id]); err != nil {
