@@ -60,7 +60,7 @@ func (e *Engine) checkInstance(ctx context.Context, s store.Store, en *records.E
 		// Secrets that cannot be opened are given anew by the request.
 		return nil
 	}
-	refused := records.EditedError(err, fmt.Sprintf("opening the additional parameters of VNF instance %q", en.Value.Name), records.HostKeysForgotten)
+	refused := records.EditedError(err, vnfm.EditedHostKeys, fmt.Sprintf("opening the additional parameters of VNF instance %q", en.Value.Name))
 	en.Value.HostKeys, en.Rec.Sealed = nil, nil
 	return errors.Join(refused, saveInstance(ctx, s, en))
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/sqlite"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -67,7 +68,7 @@ func setField(t *testing.T, path string, value any) func(*store.Record) {
 func refused(t *testing.T, err error, object, field string) {
 	t.Helper()
 	edited, ok := errors.AsType[*vnfm.EditedError](err)
-	if !ok || !slices.Contains(edited.Fields, field) || !strings.Contains(err.Error(), object) || !strings.Contains(err.Error(), "apply") {
+	if !ok || !slices.Contains(edited.Fields, field) || !strings.Contains(err.Error(), object) || !strings.Contains(strings.ToLower(tfutil.ErrorDetail(err)), "apply") {
 		t.Errorf("%s of %s was edited: %v", field, object, err)
 	}
 }

@@ -137,7 +137,7 @@ func (e *Engine) openParams(ctx context.Context, en *records.Entry[vnfm.Instance
 	}
 	plain, err := e.openInstance(ctx, en)
 	if err != nil {
-		return out, records.EditedError(err, fmt.Sprintf("opening the additional parameters of VNF instance %q", en.Value.Name), "apply the instance first, and terminate it then")
+		return out, records.EditedError(err, vnfm.EditedInstance, fmt.Sprintf("opening the additional parameters of VNF instance %q", en.Value.Name))
 	}
 	for name, into := range map[string]*map[string]any{sealedParams: &out.management, sealedSecrets: &out.secrets} {
 		if plain[name] == "" {

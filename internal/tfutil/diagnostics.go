@@ -137,8 +137,14 @@ func advice(err error) string {
 		notFound    *vnfm.NotFoundError
 		operation   *vnfm.OperationError
 		expired     *vnfm.ExpiredError
+		edited      *vnfm.EditedError
 	)
 	switch {
+	case errors.As(err, &edited):
+		if errors.As(err, &operation) {
+			return editedAdvice(edited) + "\n" + operationAdvice(operation)
+		}
+		return editedAdvice(edited)
 	case errors.As(err, &expired):
 		return "Change regenerate_kubeconfig of the vnf_capi_workload_cluster to any other text and apply: Cluster API makes a new kubeconfig. Where no configuration has the cluster, delete its Secret <name>-kubeconfig on the management cluster; only the control plane provider that made it makes it again."
 	case errors.As(err, new(*vnfm.StrandedError)):
@@ -161,6 +167,20 @@ func advice(err error) string {
 		return "The time limit was reached. Raise it in the \"timeouts\" argument when the work simply takes longer."
 	case errors.Is(err, context.Canceled):
 		return "The run was interrupted. Apply again to continue."
+	}
+	return ""
+}
+
+func editedAdvice(e *vnfm.EditedError) string {
+	switch e.Record {
+	case vnfm.EditedVIM:
+		return "Find out who writes the store, and register the VIM again: apply its vnf_vim with the credentials given, with another *_wo_version where the plan shows no change."
+	case vnfm.EditedRegistry:
+		return "Find out who writes the store, and apply its vnf_private_registry, which installs it as it is configured."
+	case vnfm.EditedHostKeys:
+		return "Find out who writes the store, give the keys as host_keys or make sure that nobody is in between, and apply again."
+	case vnfm.EditedInstance:
+		return "Apply the instance first, and terminate it then."
 	}
 	return ""
 }

@@ -35,16 +35,33 @@ type EditedError struct {
 	Doing string
 	// Fields are the paths in the record that differ.
 	Fields []string
-	Remedy string
+	Record EditedRecord
 }
+
+// EditedRecord says which secrets of which record an EditedError is about.
+type EditedRecord string
+
+const (
+	// EditedVIM is a VIM with its credentials, EditedRegistry a private registry with its own,
+	// EditedInstance an instance with its additional parameters.
+	EditedVIM      EditedRecord = "VIM"
+	EditedRegistry EditedRecord = "private registry"
+	EditedInstance EditedRecord = "VNF instance"
+	// EditedHostKeys is a record whose keys of hosts were forgotten, since they cannot be trusted.
+	EditedHostKeys EditedRecord = "keys of hosts"
+)
 
 func (e *EditedError) Error() string {
 	are := "is"
 	if len(e.Fields) > 1 {
 		are = "are"
 	}
-	return fmt.Sprintf("%s: the record was edited in the store: %s %s not what the secrets were sealed for, and they were sent nowhere; %s",
-		e.Doing, strings.Join(e.Fields, ", "), are, e.Remedy)
+	text := fmt.Sprintf("%s: the record was edited in the store: %s %s not what the secrets were sealed for, and they were sent nowhere",
+		e.Doing, strings.Join(e.Fields, ", "), are)
+	if e.Record == EditedHostKeys {
+		text += "; the keys of its hosts are forgotten"
+	}
+	return text
 }
 
 // InUseError says that an object cannot be removed because others need it.

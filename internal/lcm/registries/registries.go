@@ -231,8 +231,7 @@ func (m *Manager) open(ctx context.Context, id string) (*records.Entry[vnfm.Regi
 	}
 	plain, err := s.OpenFor(ctx, id, to, en.Rec.Sealed)
 	if err != nil {
-		return en, records.EditedError(err, fmt.Sprintf("opening the credentials of private registry %q", en.Value.Spec.Name),
-			"find out who writes the store, and apply its vnf_private_registry, which installs it as it is configured")
+		return en, records.EditedError(err, vnfm.EditedRegistry, fmt.Sprintf("opening the credentials of private registry %q", en.Value.Spec.Name))
 	}
 	secrets := map[string]vnfm.Secret{}
 	for name, text := range plain {
@@ -275,7 +274,7 @@ func (m *Manager) checkHostKeys(ctx context.Context, s *seal.Store, en *records.
 	if _, ok := errors.AsType[*seal.EditedError](err); !ok {
 		return nil
 	}
-	refused := records.EditedError(err, fmt.Sprintf("opening the credentials of private registry %q", en.Value.Spec.Name), records.HostKeysForgotten)
+	refused := records.EditedError(err, vnfm.EditedHostKeys, fmt.Sprintf("opening the credentials of private registry %q", en.Value.Spec.Name))
 	en.Value.HostKeys, en.Rec.Sealed = nil, nil
 	return errors.Join(refused, en.Update(ctx, s))
 }

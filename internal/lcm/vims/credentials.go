@@ -58,8 +58,7 @@ func (m *Manager) openVIM(ctx context.Context, id string) (*vnfm.VIM, vnfm.Crede
 	}
 	plain, err := s.OpenRecord(ctx, &en.Rec, id, destination)
 	if err != nil {
-		return nil, nil, records.EditedError(err, fmt.Sprintf("opening the credentials of VIM %q", en.Value.Name),
-			"find out who writes the store, and register the VIM again: apply its vnf_vim with the credentials given, with another *_wo_version where the plan shows no change")
+		return nil, nil, records.EditedError(err, vnfm.EditedVIM, fmt.Sprintf("opening the credentials of VIM %q", en.Value.Name))
 	}
 	// Another process may have written the record since it was read.
 	if en, err = records.Decode[Record](en.Rec); err != nil {
