@@ -44,7 +44,7 @@ func (e *Engine) newDryRunNote(ctx context.Context, id string, spec vnfm.Instanc
 	mac := hmac.New(sha256.New, key)
 	mac.Write(text)
 	return &records.Entry[dryRunNote]{
-		Rec:   store.Record{Kind: store.KindTrial, ID: keyOf(spec), Owner: spec.VIMID},
+		Rec:   store.Record{Kind: store.KindDryRun, ID: keyOf(spec), Owner: spec.VIMID},
 		Value: dryRunNote{Run: e.cfg.RunID, Engine: e.id, Question: hex.EncodeToString(mac.Sum(nil))},
 	}, nil
 }
@@ -52,12 +52,12 @@ func (e *Engine) newDryRunNote(ctx context.Context, id string, spec vnfm.Instanc
 // takeDryRunNote reports whether another process of the same run has asked the
 // same and left a note, which is good once.
 func (e *Engine) takeDryRunNote(ctx context.Context, s store.Store, asked *records.Entry[dryRunNote]) bool {
-	found, err := records.Get[dryRunNote](ctx, s, store.KindTrial, asked.Rec.ID)
+	found, err := records.Get[dryRunNote](ctx, s, store.KindDryRun, asked.Rec.ID)
 	if err != nil {
 		return false
 	}
 	// Nobody else needs it: a plan that comes later asks anew.
-	_ = s.Delete(ctx, store.KindTrial, asked.Rec.ID)
+	_ = s.Delete(ctx, store.KindDryRun, asked.Rec.ID)
 	note := found.Value
 	return note.Engine != e.id && note.Run == asked.Value.Run && note.Question == asked.Value.Question &&
 		time.Since(found.Rec.UpdatedAt) < dryRunNoteAge
@@ -66,19 +66,19 @@ func (e *Engine) takeDryRunNote(ctx context.Context, s store.Store, asked *recor
 // saveDryRunNote leaves a note. Without it the apply asks again, which does no harm.
 func saveDryRunNote(ctx context.Context, s store.Store, asked *records.Entry[dryRunNote]) {
 	if errors.Is(asked.Create(ctx, s), store.ErrExists) {
-		_ = s.Delete(ctx, store.KindTrial, asked.Rec.ID)
+		_ = s.Delete(ctx, store.KindDryRun, asked.Rec.ID)
 		_ = asked.Create(ctx, s)
 	}
 }
 
 // removeDryRunNotes removes the notes of instances on a VIM.
 func removeDryRunNotes(ctx context.Context, s store.Store, vimID string) error {
-	notes, err := s.List(ctx, store.Query{Kind: store.KindTrial, Owner: vimID})
+	notes, err := s.List(ctx, store.Query{Kind: store.KindDryRun, Owner: vimID})
 	if err != nil {
 		return err
 	}
 	for i := range notes {
-		if err := s.Delete(ctx, store.KindTrial, notes[i].ID); err != nil && !errors.Is(err, store.ErrNotFound) {
+		if err := s.Delete(ctx, store.KindDryRun, notes[i].ID); err != nil && !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
 	}

@@ -89,14 +89,14 @@ func TestDryRunOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close() //nolint:errcheck // The test is over.
-	notes, err := s.List(t.Context(), store.Query{Kind: store.KindTrial})
+	notes, err := s.List(t.Context(), store.Query{Kind: store.KindDryRun})
 	if err != nil || len(notes) != 1 {
 		t.Fatalf("notes: %v, %v", notes, err)
 	}
 	if err := w.DeregisterVIM(t.Context(), w.vimID); err != nil {
 		t.Fatal(err)
 	}
-	if notes, err := s.List(t.Context(), store.Query{Kind: store.KindTrial}); err != nil || len(notes) != 0 {
+	if notes, err := s.List(t.Context(), store.Query{Kind: store.KindDryRun}); err != nil || len(notes) != 0 {
 		t.Errorf("notes after the VIM was deregistered: %v, %v", notes, err)
 	}
 }

@@ -17,7 +17,7 @@ var nouns = map[store.Kind]string{
 	store.KindPackage:   "VNF package",
 	store.KindInstance:  "VNF instance",
 	store.KindOperation: "LCM operation",
-	store.KindTrial:     "dry run",
+	store.KindDryRun:    "dry run",
 	store.KindChart:     "Helm chart",
 	store.KindRegistry:  "private registry",
 	store.KindKey:       "key",
