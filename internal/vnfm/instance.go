@@ -1,9 +1,6 @@
 package vnfm
 
-import (
-	"encoding/json"
-	"time"
-)
+import "time"
 
 // LabelPrefix is that of every label and annotation that drivers set, and
 // InstanceLabel the label that holds the id of the instance that an object is of.
@@ -245,26 +242,21 @@ type InventoryItem struct {
 	Hook bool `json:"hook,omitempty"`
 }
 
-// UnmarshalJSON also reads the form of earlier records, which had a stack and a credential in
-// the fields of an object.
-func (i *InventoryItem) UnmarshalJSON(text []byte) error {
-	type plain InventoryItem
-	if err := json.Unmarshal(text, (*plain)(i)); err != nil {
-		return err
+// ConvertInventory gives the items of a record of an earlier form their type: a stack and a
+// credential were stored in the fields of an object.
+func (i *Instance) ConvertInventory() {
+	for n := range i.Inventory {
+		item := &i.Inventory[n]
+		switch {
+		case item.Group == "orchestration" && item.Kind == "Stack":
+			item.Type = InventoryStack
+		case item.Group == "keystone" && item.Kind == "ApplicationCredential":
+			item.Type, item.UserID, item.Namespace = InventoryCredential, item.Namespace, ""
+		default:
+			continue
+		}
+		item.Group, item.Version, item.Kind = "", "", ""
 	}
-	if i.Type != InventoryObject {
-		return nil
-	}
-	switch {
-	case i.Group == "orchestration" && i.Kind == "Stack":
-		i.Type = InventoryStack
-	case i.Group == "keystone" && i.Kind == "ApplicationCredential":
-		i.Type, i.UserID, i.Namespace = InventoryCredential, i.Namespace, ""
-	default:
-		return nil
-	}
-	i.Group, i.Version, i.Kind = "", "", ""
-	return nil
 }
 
 // Preview is what an instance will consist of, computed offline.
