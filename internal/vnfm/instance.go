@@ -1,6 +1,9 @@
 package vnfm
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // LabelPrefix is that of every label and annotation that drivers set, and
 // InstanceLabel the label that holds the id of the instance that an object is of.
@@ -235,6 +238,8 @@ type InventoryItem struct {
 	UserID string `json:"user_id,omitempty"`
 	// Connection names the VIM when it is not the instance's own.
 	Connection string `json:"connection,omitempty"`
+	// Addon names the add-on of a workload cluster, on that cluster, that the item is of.
+	Addon string `json:"addon,omitempty"`
 	// UID is set once the object exists.
 	UID string `json:"uid,omitempty"`
 	// Hook is set when a hook made the object: it is no object of the package's
@@ -242,11 +247,14 @@ type InventoryItem struct {
 	Hook bool `json:"hook,omitempty"`
 }
 
-// ConvertInventory gives the items of a record of an earlier form their type: a stack and a
-// credential were stored in the fields of an object.
+// ConvertInventory converts the items of a record of an earlier form: a stack and a credential
+// were stored in the fields of an object, and an add-on as a connection.
 func (i *Instance) ConvertInventory() {
 	for n := range i.Inventory {
 		item := &i.Inventory[n]
+		if name, ok := strings.CutPrefix(item.Connection, ListedAddons+" "); ok {
+			item.Addon, item.Connection = name, ""
+		}
 		switch {
 		case item.Group == "orchestration" && item.Kind == "Stack":
 			item.Type = InventoryStack

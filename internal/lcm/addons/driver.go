@@ -53,10 +53,8 @@ type addon struct {
 	chartErr error
 }
 
-// connectionPrefix begins the connection that the objects of an add-on have in the inventory.
-const connectionPrefix = vnfm.ListedAddons + " "
-
-func (a *addon) connection() string { return connectionPrefix + a.name }
+// part identifies the objects of the add-on in the inventory.
+func (a *addon) part() parts.ID { return parts.ID{Addon: a.name} }
 
 // wrap names the add-on in an error. An add-on fails in the middle of an operation, so that
 // the error must not be taken for that of a request which was refused.
@@ -115,7 +113,7 @@ const addonFlavour = "default"
 // cluster is the target of the cluster itself.
 func (d *addonDriver) cluster(t *vnfm.Target) *vnfm.Target {
 	out, instance := *t, *t.Instance
-	instance.Inventory = parts.Inventory(t.Instance, "")
+	instance.Inventory = parts.Inventory(t.Instance, parts.ID{})
 	out.Instance = &instance
 	return &out
 }
@@ -135,7 +133,7 @@ func (d *addonDriver) target(a *addon, t *vnfm.Target, vim *vnfm.VIM, credential
 		Instance: &vnfm.Instance{
 			ID: addonID(t.Instance.ID, a.name), Name: a.name, VIMID: t.Instance.VIMID, Namespace: a.Namespace,
 			AdditionalParams: params, OperationalState: vnfm.Started, OnFailure: t.Instance.OnFailure, Status: t.Instance.Status,
-			Inventory: parts.Inventory(t.Instance, a.connection()),
+			Inventory: parts.Inventory(t.Instance, a.part()),
 		},
 	}
 	if a.pkg != nil {
@@ -241,7 +239,7 @@ func (d *addonDriver) CheckTermination(ctx context.Context, t *vnfm.Target, spec
 
 // Terminate implements vnfm.InfraDriver. Add-ons go with the machines that they are on.
 func (d *addonDriver) Terminate(ctx context.Context, t *vnfm.Target, spec vnfm.TerminateSpec, r vnfm.Recorder) error {
-	return d.InfraDriver.Terminate(ctx, d.cluster(t), spec, parts.NewRecorder(r, t.Instance.Inventory).Part(""))
+	return d.InfraDriver.Terminate(ctx, d.cluster(t), spec, parts.NewRecorder(r, t.Instance.Inventory).Part(parts.ID{}))
 }
 
 // operate makes one call that changes the cluster, and installs the add-ons on the way.
@@ -255,7 +253,7 @@ func (d *addonDriver) operate(ctx context.Context, t *vnfm.Target, r vnfm.Record
 	if len(d.installed)+len(d.removed) > 0 {
 		target.Written = func(ctx context.Context) error { return d.install(ctx, t, all) }
 	}
-	return call(target, all.Part(""))
+	return call(target, all.Part(parts.ID{}))
 }
 
 // apiLimit is longer than any operation has time: its own limit ends the waiting.
@@ -272,12 +270,12 @@ func (d *addonDriver) install(ctx context.Context, t *vnfm.Target, all *parts.Re
 	}
 	for _, a := range d.removed {
 		spec := vnfm.TerminateSpec{Type: vnfm.Graceful, Volumes: vnfm.VolumesKeep}
-		if err := d.cfg.Workload.Terminate(ctx, d.target(a, t, vim, credentials), spec, all.Part(a.connection())); err != nil {
+		if err := d.cfg.Workload.Terminate(ctx, d.target(a, t, vim, credentials), spec, all.Part(a.part())); err != nil {
 			return a.wrap(fmt.Errorf("removing it: %w", err))
 		}
 	}
 	return d.inOrder(ctx, func(ctx context.Context, a *addon) error {
-		return d.cfg.Workload.Apply(ctx, d.target(a, t, vim, credentials), all.Part(a.connection()))
+		return d.cfg.Workload.Apply(ctx, d.target(a, t, vim, credentials), all.Part(a.part()))
 	})
 }
 

@@ -3,7 +3,7 @@ package addons
 import (
 	"encoding/json"
 	"maps"
-	"strings"
+	"slices"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -17,8 +17,8 @@ func WantedCluster(i *vnfm.Instance, spec *vnfm.ClusterSpec) *vnfm.ClusterSpec {
 	}
 	unwanted := map[string]vnfm.Addon{}
 	for _, item := range i.Inventory {
-		name, ok := strings.CutPrefix(item.Connection, connectionPrefix)
-		if !ok {
+		name := item.Addon
+		if name == "" {
 			continue
 		}
 		unwanted[name] = vnfm.Addon{}
@@ -94,10 +94,5 @@ func encode(all map[string]vnfm.Addon) string {
 
 // hasAddons reports whether an inventory has something of an add-on.
 func hasAddons(inventory []vnfm.InventoryItem) bool {
-	for _, item := range inventory {
-		if strings.HasPrefix(item.Connection, connectionPrefix) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(inventory, func(item vnfm.InventoryItem) bool { return item.Addon != "" })
 }

@@ -72,7 +72,7 @@ func New(ctx context.Context, own vnfm.InfraDriver, t *vnfm.Target, lookup Looku
 // target is the target on this VIM: with its part and what it has of the inventory.
 func (v *vimTarget) target(t *vnfm.Target) *vnfm.Target {
 	part, instance, out := v.part, *t.Instance, *t
-	instance.Inventory = parts.Inventory(t.Instance, v.connection)
+	instance.Inventory = parts.Inventory(t.Instance, parts.ID{Connection: v.connection})
 	if t.Flavour != nil {
 		instance.Links = linksOfPart(t.Flavour, &part, t.Instance.Links)
 	}
@@ -134,7 +134,7 @@ func (m *multiVIMDriver) operate(t *vnfm.Target, r vnfm.Recorder, call func(v *v
 	all := parts.NewRecorder(r, t.Instance.Inventory)
 	recorders := make([]vnfm.Recorder, len(m.targets))
 	for i := range m.targets {
-		recorders[i] = all.Part(m.targets[i].connection)
+		recorders[i] = all.Part(parts.ID{Connection: m.targets[i].connection})
 	}
 	return m.each(t, func(i int, v *vimTarget, t *vnfm.Target) error { return call(v, t, recorders[i]) })
 }
