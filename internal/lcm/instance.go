@@ -168,5 +168,5 @@ func checkUnchangeable(i *vnfm.Instance, spec vnfm.InstanceSpec) error {
 	if spec.Namespace != i.Namespace {
 		return fmt.Errorf("%s %q is in namespace %q and cannot move to %q: it must be replaced", i.Noun(), i.Name, i.Namespace, spec.Namespace)
 	}
-	return checkConnectionsStay(i, spec)
+	return multivim.CheckConnectionsStay(i, spec)
 }

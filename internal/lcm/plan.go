@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/addons"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/multivim"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -207,7 +208,7 @@ func (p *planner) packageDiffers() bool {
 	i := &p.record
 	return i.PackageID != p.spec.PackageID || i.FlavourID != p.wanted.flavour.ID ||
 		!sameParams(i.AdditionalParams, p.spec.AdditionalParams) || !sameParams(p.secrets, p.spec.InfraSecrets) ||
-		!sameConnections(i, p.spec) || !addons.Same(i, p.spec) || !maps.Equal(i.Links.Managed, p.spec.Links.Managed)
+		!multivim.SameConnections(i, p.spec) || !addons.Same(i, p.spec) || !maps.Equal(i.Links.Managed, p.spec.Links.Managed)
 }
 
 // atPresentLevels is the request at the scale levels of the record, which a scale of its own changes afterwards. A new VNFD

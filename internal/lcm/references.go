@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/catalog"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/multivim"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/vims"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
@@ -70,7 +71,7 @@ type reference struct {
 func referencesOf(spec *vnfm.InstanceSpec) []reference {
 	out := []reference{{kind: store.KindVIM, id: spec.VIMID, attribute: "vim_id"}}
 	for _, name := range slices.Sorted(maps.Keys(spec.Connections)) {
-		out = append(out, reference{kind: store.KindVIM, id: spec.Connections[name].VIMID, attribute: attributeConnections, key: name})
+		out = append(out, reference{kind: store.KindVIM, id: spec.Connections[name].VIMID, attribute: multivim.AttributeConnections, key: name})
 	}
 	c := spec.Cluster
 	if c == nil {

@@ -5,6 +5,7 @@ import (
 	"maps"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/addons"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/multivim"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfd"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -37,7 +38,7 @@ func resolveIn(p *vnfm.Package, spec vnfm.InstanceSpec) (*resolution, vnfm.Probl
 		return nil, problems
 	}
 	checkLinks(r.flavour, spec.Links, &problems)
-	if checkConnections(p, r.flavour, spec.Connections, &problems); problems.HasErrors() {
+	if multivim.CheckConnections(p, r.flavour, spec.Connections, &problems); problems.HasErrors() {
 		return nil, problems
 	}
 	r.levelID = spec.LevelID
@@ -47,7 +48,7 @@ func resolveIn(p *vnfm.Package, spec vnfm.InstanceSpec) (*resolution, vnfm.Probl
 		problems = append(problems, vnfm.Problem{
 			Attribute: "instantiation_level_id",
 			Summary:   "deployment flavour " + quote(r.flavour.ID) + " has no instantiation level " + quote(r.levelID),
-			Detail:    "it has " + vnfm.QuotedNames(levelIDs(r.flavour)),
+			Detail:    "it has " + vnfm.QuotedNames(r.flavour.LevelIDs()),
 		})
 		return nil, problems
 	}
@@ -134,7 +135,7 @@ func describe(i *vnfm.Instance, spec vnfm.InstanceSpec, r *resolution) {
 	i.ScaleLevels, i.ScaleStatus = spec.ScaleLevels, r.scaleStatus
 	i.AdditionalParams = spec.AdditionalParams
 	i.OperationalState = spec.OperationalState
-	i.Connections, i.Links = plannedConnections(i, spec), spec.Links
+	i.Connections, i.Links = multivim.PlannedConnections(i, spec), spec.Links
 	i.OnFailure, i.Readiness = spec.OnFailure, spec.Readiness
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/addons"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/hooks"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/multivim"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -74,7 +75,7 @@ func (u *update) restorePrevious(ctx context.Context, op *operation, before *vnf
 		return err
 	}
 	copyFindings(before, &u.instance.Value)
-	before.Connections = plannedConnections(&u.instance.Value, spec)
+	before.Connections = multivim.PlannedConnections(&u.instance.Value, spec)
 	before.Cluster = addons.WantedCluster(&u.instance.Value, spec.Cluster)
 	u.instance.Value, u.secrets = *before, u.secretsBefore
 	if err := u.seal(ctx, u.secrets); err != nil {
