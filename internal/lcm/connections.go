@@ -8,6 +8,7 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/multivim"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/vims"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -15,7 +16,7 @@ import (
 // resolveConnections fills the namespaces that were left out: an instance that is
 // there keeps those that it has, else the VIM's default is taken. Two parts of an
 // instance must not be in one place, where they would take each other's objects away.
-func (e *Engine) resolveConnections(ctx context.Context, spec *vnfm.InstanceSpec, present map[string]vnfm.Connection) error {
+func (e *Engine) resolveConnections(ctx context.Context, s store.Store, spec *vnfm.InstanceSpec, present map[string]vnfm.Connection) error {
 	if len(spec.Connections) == 0 {
 		return nil
 	}
@@ -26,7 +27,7 @@ func (e *Engine) resolveConnections(ctx context.Context, spec *vnfm.InstanceSpec
 		if c.Namespace == "" && present[name].VIMID == c.VIMID {
 			c.Namespace = present[name].Namespace
 		}
-		vim, _, err := e.vims.Open(ctx, c.VIMID)
+		vim, err := vims.Get(ctx, s, c.VIMID)
 		if err != nil {
 			return fmt.Errorf("VIM connection %q: %w", name, err)
 		}
@@ -43,6 +44,20 @@ func (e *Engine) resolveConnections(ctx context.Context, spec *vnfm.InstanceSpec
 		settled[name] = c
 	}
 	spec.Connections = settled
+	return nil
+}
+
+// checkCredentials opens the credentials of all VIMs of a request. Those that cannot be opened
+// end it here, before it is an operation.
+func (e *Engine) checkCredentials(ctx context.Context, spec *vnfm.InstanceSpec) error {
+	if _, _, err := e.vims.Open(ctx, spec.VIMID); err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(spec.Connections)) {
+		if _, _, err := e.vims.Open(ctx, spec.Connections[name].VIMID); err != nil {
+			return fmt.Errorf("VIM connection %q: %w", name, err)
+		}
+	}
 	return nil
 }
 

@@ -38,7 +38,7 @@ func (e *Engine) DryRunInstance(ctx context.Context, id string, spec vnfm.Instan
 			en = found
 		}
 	}
-	if err := e.resolveConnections(ctx, &spec, en.Value.Connections); err != nil {
+	if err := e.resolveConnections(ctx, s, &spec, en.Value.Connections); err != nil {
 		return nil, err
 	}
 	describe(&en.Value, spec, r)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/hooks"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/vims"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -23,7 +24,10 @@ func (e *Engine) Instantiate(ctx context.Context, spec vnfm.InstanceSpec) (*vnfm
 	if err != nil {
 		return nil, err
 	}
-	if err := e.resolveConnections(ctx, &spec, nil); err != nil {
+	if err := e.resolveConnections(ctx, s, &spec, nil); err != nil {
+		return nil, err
+	}
+	if err := e.checkCredentials(ctx, &spec); err != nil {
 		return nil, err
 	}
 	ctx, done, err := e.lockForChange(ctx, s, "create/"+keyOf(spec), "the creation of "+spec.Noun()+" "+quote(spec.Name))
@@ -48,8 +52,7 @@ func (e *Engine) prepare(ctx context.Context, spec *vnfm.InstanceSpec) (store.St
 	if err != nil {
 		return nil, nil, err
 	}
-	// Credentials that cannot be opened end the request here, before it is an operation.
-	vim, _, err := e.vims.Open(ctx, spec.VIMID)
+	vim, err := vims.Get(ctx, s, spec.VIMID)
 	if err != nil {
 		return nil, nil, err
 	}
