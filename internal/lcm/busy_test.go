@@ -11,7 +11,7 @@ import (
 // TestAnInstanceInOtherHandsIsWaitedFor terminates an instance that another process
 // is just terminating: at once in vain, with patience as if it had come later.
 func TestAnInstanceInOtherHandsIsWaitedFor(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	i, err := w.Instantiate(t.Context(), w.spec())
 	if err != nil {
 		t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 // TestDryRun hands the driver what an instance would be, new or as its record is,
 // and nothing any more in a process that applies.
 func TestDryRun(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	keys := []string{"v1/ConfigMap a"}
 	spec := w.spec()
 	planning := w.open(t)
@@ -53,7 +53,7 @@ func TestDryRun(t *testing.T) {
 // TestDryRunOnce asks once for the plan and the apply of one run of Terraform, and
 // again for another plan, another question, or another run.
 func TestDryRunOnce(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	spec := w.spec()
 	asks := func(e *lcm.Engine, keys ...string) bool {
 		t.Helper()

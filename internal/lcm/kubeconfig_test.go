@@ -75,16 +75,16 @@ func (c *clusters) Look(context.Context, *vnfm.VIM, vnfm.Credentials, vnfm.Clust
 	return &vnfm.ClusterState{}, nil, nil
 }
 
-// newClusterWorld is a world with workload clusters.
-func newClusterWorld(t *testing.T) (*world, *clusters) {
+// newClusterEnv is a env with workload clusters.
+func newClusterEnv(t *testing.T) (*env, *clusters) {
 	t.Helper()
-	w, c := newWorld(t), &clusters{number: 1}
+	w, c := newEnv(t), &clusters{number: 1}
 	w.clusters = c
 	w.Engine = w.open(t)
 	return w, c
 }
 
-func (w *world) clusterSpec() vnfm.InstanceSpec {
+func (w *env) clusterSpec() vnfm.InstanceSpec {
 	return vnfm.InstanceSpec{
 		Name: "edge", VIMID: w.vimID, OperationalState: vnfm.Started, OnFailure: vnfm.OnFailureResume,
 		Cluster: &vnfm.ClusterSpec{Name: "edge", APIVersion: "v1beta2", Template: &vnfm.ClusterTemplate{Content: "{}"}},
@@ -94,7 +94,7 @@ func (w *world) clusterSpec() vnfm.InstanceSpec {
 // TestRotationRunsOnceForEachTrigger follows the trigger through a creation, a failure
 // after the kubeconfig was replaced, and repetitions.
 func TestRotationRunsOnceForEachTrigger(t *testing.T) {
-	w, c := newClusterWorld(t)
+	w, c := newClusterEnv(t)
 	spec := w.clusterSpec()
 	spec.RotationTrigger = "at birth"
 	i, err := w.Instantiate(t.Context(), spec)
@@ -141,7 +141,7 @@ func TestRotationRunsOnceForEachTrigger(t *testing.T) {
 // TestExpiredKubeconfigIsReplacedFirst has a change whose application needs the workload
 // API, as that of an add-on does.
 func TestExpiredKubeconfigIsReplacedFirst(t *testing.T) {
-	w, c := newClusterWorld(t)
+	w, c := newClusterEnv(t)
 	spec := w.clusterSpec()
 	i, err := w.Instantiate(t.Context(), spec)
 	if err != nil {
