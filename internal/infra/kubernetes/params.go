@@ -20,9 +20,9 @@ const (
 	paramVDUMapping = "vdu_mapping"
 )
 
-// paramsUnsupported are names that users of Tacker know and that the driver refuses, each
+// unsupportedParams are parameters that users of Tacker know and that the driver refuses, each
 // group with the reason.
-var paramsUnsupported = []struct {
+var unsupportedParams = []struct {
 	reason string
 	names  []string
 }{
@@ -42,10 +42,10 @@ var paramsUnsupported = []struct {
 	},
 }
 
-// Params implements vnfm.InfraDriver.
-func (*Driver) Params() vnfm.InfraParams {
+// Params declares the additional parameters of the driver.
+func Params() vnfm.InfraParams {
 	names := append(sortedKeys(chartParamReaders), ownParams...)
-	for _, group := range paramsUnsupported {
+	for _, group := range unsupportedParams {
 		names = append(names, group.names...)
 	}
 	return vnfm.InfraParams{
@@ -53,13 +53,10 @@ func (*Driver) Params() vnfm.InfraParams {
 	}
 }
 
-// Supports implements vnfm.InfraDriver.
-func (*Driver) Supports(p *vnfm.Package, f *vnfm.Flavour) bool { return p.HasContainers(f) }
-
-// whyUnsupported returns the reason why the driver does not use a parameter, empty when
+// unsupportedReason returns the reason why the driver does not use a parameter, empty when
 // nobody uses it.
-func whyUnsupported(t *vnfm.Target, key string) string {
-	for _, group := range paramsUnsupported {
+func unsupportedReason(t *vnfm.Target, key string) string {
+	for _, group := range unsupportedParams {
 		if slices.Contains(group.names, key) {
 			return group.reason
 		}
@@ -141,7 +138,7 @@ func readSecrets(t *vnfm.Target, out *params, ps *vnfm.Problems) {
 var ownParams = []string{paramFiles, paramNamespace, paramVDUMapping}
 
 func unknownParam(t *vnfm.Target, ps *vnfm.Problems, key string) {
-	if reason := whyUnsupported(t, key); reason != "" {
+	if reason := unsupportedReason(t, key); reason != "" {
 		badParam(ps, key, "is not supported by the Kubernetes driver", reason)
 		return
 	}
