@@ -108,8 +108,8 @@ func (u *update) drive(ctx context.Context, op *operation, next *vnfm.Instance, 
 	return method(d, ctx, t, op)
 }
 
-// differences names the objects of an instance that are not as they were applied. A VIM
-// that cannot be looked at keeps nobody from repairing what is seen to differ elsewhere.
+// differences names the objects of an instance that are not as they were applied. Differences
+// on one VIM are returned even when another VIM cannot be observed.
 func differences(ctx context.Context, d vnfm.InfraDriver, t *vnfm.Target) ([]string, error) {
 	want, problems := d.Preview(ctx, t)
 	if err := problems.Err(); err != nil {

@@ -49,15 +49,15 @@ func (e *Engine) openInstance(ctx context.Context, en *records.Entry[vnfm.Instan
 	return plain, err
 }
 
-// checkInstance refuses to work with the keys of hosts in a record that was edited, once:
-// it forgets them, as whoever edits a record could do.
+// checkInstance returns an error, once, for a record whose host keys were edited, and removes
+// the keys. This gives an editor of the store no more power than deleting them.
 func (e *Engine) checkInstance(ctx context.Context, s store.Store, en *records.Entry[vnfm.Instance]) error {
 	if len(en.Rec.Sealed) == 0 {
 		return nil
 	}
 	_, err := e.openInstance(ctx, en)
 	if _, ok := errors.AsType[*seal.EditedError](err); !ok {
-		// Secrets that cannot be opened are given anew by the request.
+		// The request has the secrets that cannot be opened.
 		return nil
 	}
 	refused := records.EditedError(err, vnfm.EditedHostKeys, fmt.Sprintf("opening the additional parameters of VNF instance %q", en.Value.Name))

@@ -18,13 +18,12 @@ import (
 // that refused nothing leaves a note in the store, and a process that finds the note of
 // another one of the same run need not ask the VIM again.
 
-// dryRunNoteAge is how long a note is good for: as long as somebody may look at a plan
-// before confirming it.
+// dryRunNoteAge is how long a note is valid: the time that a user may take to confirm a plan.
 const dryRunNoteAge = time.Hour
 
-// dryRunNote is the note that an instance was tried. Its id is the instance's natural key.
+// dryRunNote records the dry run of an instance. Its id is the instance's natural key.
 type dryRunNote struct {
-	// Run and Engine are who asked.
+	// Run and Engine identify the process that ran it.
 	Run    string `json:"run"`
 	Engine string `json:"engine"`
 	// Question is a keyed sum of what was asked: it may hold secrets.
@@ -49,14 +48,14 @@ func (e *Engine) newDryRunNote(ctx context.Context, id string, spec vnfm.Instanc
 	}, nil
 }
 
-// takeDryRunNote reports whether another process of the same run has asked the
-// same and left a note, which is good once.
+// takeDryRunNote reports whether another process of the same run has left a note of the same
+// question, and removes the note.
 func (e *Engine) takeDryRunNote(ctx context.Context, s store.Store, asked *records.Entry[dryRunNote]) bool {
 	found, err := records.Get[dryRunNote](ctx, s, store.KindDryRun, asked.Rec.ID)
 	if err != nil {
 		return false
 	}
-	// Nobody else needs it: a plan that comes later asks anew.
+	// A later plan must ask again.
 	_ = s.Delete(ctx, store.KindDryRun, asked.Rec.ID)
 	note := found.Value
 	return note.Engine != e.id && note.Run == asked.Value.Run && note.Question == asked.Value.Question &&

@@ -40,7 +40,7 @@ type Config struct {
 	// RunID is the same for all processes of one run: those that plan, and those that apply
 	// what was planned.
 	RunID string
-	// Progress, when set, hears every line of progress of an operation.
+	// Progress, when set, is called with every line of progress of an operation.
 	Progress func(ctx context.Context, op vnfm.Operation, line string)
 }
 

@@ -16,8 +16,8 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Instantiate implements vnfm.Manager. The record exists before the first request
-// to the VIM, so that a killed process leaves nothing that nobody knows of.
+// Instantiate implements vnfm.Manager. The record exists before the first request to the VIM,
+// so that the objects of a killed process are found again.
 func (e *Engine) Instantiate(ctx context.Context, spec vnfm.InstanceSpec) (*vnfm.Instance, error) {
 	ctx = withSecretsOf(ctx, &spec)
 	s, r, err := e.prepare(ctx, &spec)
@@ -74,9 +74,9 @@ func (e *Engine) prepare(ctx context.Context, spec *vnfm.InstanceSpec) (store.St
 	return s, r, nil
 }
 
-// claim creates the record of a new instance, or takes up that of a creation of
-// which Terraform never heard because the process was killed. A creation that this
-// process has answered is another resource's.
+// claim creates the record of a new instance, or resumes that of a creation whose process was
+// killed before it returned. An instance that this process has returned belongs to another
+// resource.
 func (e *Engine) claim(ctx context.Context, s store.Store, spec vnfm.InstanceSpec) (*records.Entry[vnfm.Instance], error) {
 	found, err := records.List[vnfm.Instance](ctx, s, store.Query{Kind: store.KindInstance, Key: keyOf(spec)})
 	if err != nil {
@@ -108,9 +108,9 @@ func newInstance(id string, spec vnfm.InstanceSpec) *records.Entry[vnfm.Instance
 	}
 }
 
-// runOnInstance does work under the lease of an instance, on its record as it is
-// then. The lease is waited for as long as the lock timeout of the caller lasts. That of a
-// creation is not: who waits for a creation of the same name would take it over.
+// runOnInstance runs work under the lease of an instance, on its record as it is then. It waits
+// for the lease until the lock timeout of ctx. Creations must not wait for the lease of their
+// name: a second creation of the same name would take over the first.
 func (e *Engine) runOnInstance(ctx context.Context, s store.Store, en *records.Entry[vnfm.Instance], work func(ctx context.Context) error) (*vnfm.Instance, error) {
 	var done func()
 	err := vnfm.RetryWhileBusy(ctx, func() error {
@@ -135,7 +135,7 @@ func (e *Engine) runOnInstance(ctx context.Context, s store.Store, en *records.E
 	return &en.Value, nil
 }
 
-// instantiate runs, or takes up again, the INSTANTIATE operation of an instance.
+// instantiate runs or resumes the INSTANTIATE operation of an instance.
 func (e *Engine) instantiate(ctx context.Context, s store.Store, en *records.Entry[vnfm.Instance], spec vnfm.InstanceSpec, r *resolution) error {
 	op, err := e.unfinished(ctx, s, en)
 	if err != nil {
@@ -210,9 +210,9 @@ func (e *Engine) complete(ctx context.Context, op *operation, status vnfm.Instan
 	return nil
 }
 
-// failInstantiate ends a failed creation in one of three ways: nothing exists and
-// nothing is left; everything is removed again; what exists stays to be resumed.
-// Without a driver nobody can look or remove.
+// failInstantiate ends a failed creation in one of three ways: nothing was made and the record
+// is removed; everything is rolled back; or the objects stay and the next apply resumes. Without
+// a driver the VIM can be neither observed nor cleaned up.
 func (e *Engine) failInstantiate(ctx context.Context, op *operation, o hooks.Operation, d vnfm.InfraDriver, t *vnfm.Target, cause error) error {
 	cause = stopCause(ctx, cause)
 	interrupted := errors.Is(ctx.Err(), context.Canceled)
@@ -254,7 +254,7 @@ func (e *Engine) keepFailed(ctx context.Context, op *operation, cause error) err
 	return &vnfm.OperationError{Operation: op.snapshot(), Instance: &i, Err: joinErrors(cause, err)}
 }
 
-// joinErrors joins a cause with an error that came after it, unless the cause says it already.
+// joinErrors joins a cause with a later error, unless the cause contains it.
 func joinErrors(cause, err error) error {
 	if err == nil || errors.Is(cause, err) || (leaseLost(cause) && leaseLost(err)) {
 		return cause
@@ -281,7 +281,7 @@ func (e *Engine) removeIfNothingMade(ctx context.Context, op *operation, d vnfm.
 	return d.Terminate(back, t, removeAll, op) == nil
 }
 
-// removeAll is how what a failed creation made is removed: nobody uses it yet.
+// removeAll is how the objects of a failed creation are removed: they are not in use yet.
 var removeAll = vnfm.TerminateSpec{Type: vnfm.Forceful, Volumes: vnfm.VolumesDeleteNew}
 
 // rollbackLimit bounds the removal after a failed creation: the time that the

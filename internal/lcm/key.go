@@ -13,12 +13,11 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// The digests of what holds secrets have a key, so that nobody can try guesses by them.
-// A digest that becomes another one replaces pods and sends credentials again, so the key
-// is the instance's own: it is made with the instance and outlives the key of the store,
-// the store and the machine. The record has it, and so has the VIM, beside the objects. Where
-// that cannot be, a plan without the record knows no digests, and the apply makes another key.
-// Terraform's state and plans have the digests and never the key.
+// Digests of objects that hold secrets are keyed, so that secrets cannot be guessed from them.
+// A changed digest replaces pods and sends credentials again. So each instance has a key of its
+// own, which outlives the key of the store, the store and the machine: the record has it, and
+// the VIM keeps it beside the objects. Without both a plan knows no digests, and the apply makes
+// another key. State and plans have the digests and never the key.
 
 // keySize is the size of a key in bytes.
 const keySize = 32

@@ -51,8 +51,8 @@ func (e *Engine) begin(ctx context.Context, s store.Store, instance *records.Ent
 	return &operation{engine: e, store: s, instance: instance, concealed: vnfm.ConcealedIn(ctx), occ: occ}, nil
 }
 
-// unfinished returns the operation of an instance that did not come to an end, or
-// nil. The caller holds the instance's lease, so nobody runs it any more.
+// unfinished returns the operation of an instance that has not ended, or nil. The caller
+// holds the instance's lease, so no other process runs it.
 func (e *Engine) unfinished(ctx context.Context, s store.Store, instance *records.Entry[vnfm.Instance]) (*operation, error) {
 	occs, err := records.List[vnfm.Operation](ctx, s, store.Query{Kind: store.KindOperation, Owner: instance.Value.ID})
 	if err != nil {

@@ -85,7 +85,7 @@ type planInput struct {
 }
 
 // planUpdate returns the operations that lead an instance from its record to a request. It is a function of its input
-// alone: the executor, and whoever shows a plan, follow the same list.
+// alone: the executor and a preview of the operations use the same list.
 //
 // An expired kubeconfig comes first, since nothing that has to reach the workload API would end with it. Heal comes after
 // what changes the instance, so that what is replaced is replaced by what is wanted.

@@ -21,19 +21,17 @@ import (
 // references, each of which needs it for some reads, commits and deletions.
 const referencesLockTimeout = time.Minute
 
-// withReferences does what decides which objects of the store are needed: it finds out that
-// no record refers to something and removes it, or that what a record refers to is there.
+// withReferences runs a function under the lease of the references. Every removal of a package,
+// a chart, a VIM or a content holds it, and so does every check that a referenced record exists.
 //
-// Contents are referred to by packages and charts, these and VIMs by instances, private
-// registries and other VIMs. Somebody who looks for references and then removes must not
-// miss one that is made in between. So a removal looks and removes under one lease of the
-// store, and whoever comes to need something writes the reference first and then looks,
-// under the same lease, whether it is still there (confirmReferences): either the removal sees the
-// reference, or that look sees the removal. Holders need milliseconds. The lease of a
-// process that was killed is free as that of any object is; a process that lost it removes
-// nothing, since the store looks for that in the transaction of each write.
+// Packages and charts refer to contents; instances, private registries and VIMs refer to
+// packages, charts and VIMs. A removal must not miss a reference that is made at the same time.
+// So it searches and removes under the lease, and an operation writes its reference first and
+// then checks under the same lease that the target exists (confirmReferences): either the removal
+// finds the reference, or the check finds the removal. The lease is held for milliseconds. A
+// process that lost it removes nothing, since the store verifies it in every write.
 //
-// It is taken last: nobody who has it waits for another lease.
+// It is the last lease that is taken: its holder waits for no other one.
 func (e *Engine) withReferences(ctx context.Context, s store.Store, do func(ctx context.Context) error) error {
 	// One at a time in this process, whose callers need not poll for the lease.
 	select {

@@ -32,7 +32,7 @@ func (e *Engine) Terminate(ctx context.Context, id string, spec vnfm.TerminateSp
 		return e.terminate(ctx, s, en, spec)
 	})
 	if errors.Is(err, vnfm.ErrNotFound) {
-		// Whoever was waited for may have terminated it.
+		// The process that held the lease may have terminated it.
 		if done, lookErr := e.terminated(ctx, s, id); done || lookErr != nil {
 			return lookErr
 		}
@@ -103,9 +103,9 @@ func (e *Engine) terminate(ctx context.Context, s store.Store, en *records.Entry
 // paramVIM is the parameter of a TERMINATE operation that names the VIM.
 const paramVIM = "vim_id"
 
-// terminated reports whether an instance without a record was terminated: its
-// TERMINATE operation stays until the VIM is deregistered, for a Terraform whose
-// provider was killed before it could answer.
+// terminated reports whether an instance without a record was terminated. The TERMINATE
+// operation stays until the VIM is deregistered, so that a destroy can be repeated after its
+// process was killed.
 func (e *Engine) terminated(ctx context.Context, s store.Store, id string) (bool, error) {
 	occs, err := records.List[vnfm.Operation](ctx, s, store.Query{Kind: store.KindOperation, Owner: id})
 	if err != nil {

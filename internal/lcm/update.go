@@ -59,9 +59,9 @@ func (e *Engine) Update(ctx context.Context, id string, spec vnfm.InstanceSpec) 
 	})
 }
 
-// restore writes the record of an instance that Terraform knows and the store has
-// lost. What the VIM holds is found by its labels, and it tells the key of the digests; the
-// update that follows repairs whatever differs.
+// restore writes the record of an instance that the user knows and the store has lost. Its
+// objects are found by their labels and the VIM has the key of the digests; the update that
+// follows repairs differences.
 func (e *Engine) restore(ctx context.Context, s store.Store, id string, spec vnfm.InstanceSpec, r *resolution) (*records.Entry[vnfm.Instance], error) {
 	en := newInstance(id, spec)
 	en.Value.Status, en.Value.Acknowledged = vnfm.StatusFailedTemp, true
@@ -288,8 +288,8 @@ func (u *update) withHooks(ctx context.Context, op *operation, o *plannedOperati
 	if len(u.engine.management().At(&around, true)) == 0 {
 		return nil
 	}
-	// The record first: whoever continues takes it for what the work has led to. Should this
-	// process be killed, a plan would find nothing to do but for the status.
+	// The record is saved first: a process that resumes takes it for the result of the work.
+	// After a kill only the status tells a plan that something is left to do.
 	u.instance.Value.Status = vnfm.StatusProcessing
 	if err := saveInstance(ctx, u.store, u.instance); err != nil {
 		return err

@@ -75,9 +75,8 @@ func (e *InUseError) Error() string {
 	return fmt.Sprintf("%s %q is in use by %s", e.Kind, e.ID, strings.Join(e.By, ", "))
 }
 
-// StrandedError says that an instance is not terminated, since objects of others wait
-// for its VNFCs: nobody else would do what their finalizers stand for, and they would
-// never go.
+// StrandedError says that an instance is not terminated, since only its VNFCs process the
+// finalizers of objects that others own: these could never be deleted.
 type StrandedError struct {
 	Instance string
 	Objects  []string
@@ -135,7 +134,7 @@ func (e *BusyError) Error() string {
 // nothing of it is taken back, for the object may be in the hands of another process.
 type LeaseLostError struct {
 	Object string
-	// Holder is who has had the lease since; empty when nobody is known.
+	// Holder is who has had the lease since; empty when it is not known.
 	Holder string
 }
 

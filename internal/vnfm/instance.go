@@ -41,7 +41,7 @@ type InstanceSpec struct {
 	ParamsLater []string `json:"-"`
 	// SecretParams are merged over AdditionalParams (MergeDeep) and reach no record in clear.
 	// With SecretsLater set some are known only later: something of those that
-	// SecretNamesLater has, which is null until then; without a name nobody knows of which.
+	// SecretNamesLater has, which is null until then; without a name it is not known of which.
 	SecretParams     map[string]any `json:"-"`
 	SecretsLater     bool           `json:"-"`
 	SecretNamesLater []string       `json:"-"`
@@ -56,7 +56,7 @@ type InstanceSpec struct {
 	// AdoptExisting takes objects over that exist and belong to no instance.
 	AdoptExisting bool
 	// ReplaceObjects are the objects, by their identity as written, that may be
-	// deleted and made anew when Kubernetes does not let them be changed.
+	// deleted and created again when a field is immutable.
 	ReplaceObjects []string
 	// ScaleInVNFCIDs are the VNFCs that go when a scale takes some of their VDU away.
 	ScaleInVNFCIDs []string
@@ -64,7 +64,7 @@ type InstanceSpec struct {
 	// runs once.
 	Heal *HealSpec
 	// RotationTrigger, when it is not the last one, has the kubeconfig of a workload
-	// cluster made anew once.
+	// cluster replaced once.
 	RotationTrigger string
 	// Sink, when set, is sent the kubeconfigs of workload clusters.
 	Sink *CredentialsSink
@@ -424,7 +424,7 @@ type TerminateSpec struct {
 	// the definitions of kinds that its package brought.
 	Namespace   SharedPolicy
 	Definitions SharedPolicy
-	// LeftBehind, when set, hears which object stays although it was to be deleted,
+	// LeftBehind, when set, is called with each object that stays although it was to be deleted,
 	// and why.
 	LeftBehind func(object, reason string)
 }

@@ -142,7 +142,7 @@ type DriverState interface {
 type DriverStates map[string]json.RawMessage
 
 // CredentialsSink is a web server of the user's that is sent kubeconfigs of workload
-// clusters. No record holds it: whoever asks for an operation brings it.
+// clusters. No record holds it: each request brings it.
 type CredentialsSink struct {
 	URL string
 	// CACertificate is a PEM bundle; empty means the system's roots.

@@ -18,7 +18,7 @@ type Manager interface {
 
 // VIMManager registers VIMs.
 type VIMManager interface {
-	// CheckVIM reaches the VIM, authenticates and looks what it offers; it stores nothing.
+	// CheckVIM connects to the VIM, authenticates and reads what it offers; it stores nothing.
 	CheckVIM(ctx context.Context, spec VIMSpec) (VIMCheck, error)
 	// RegisterVIM checks the VIM and stores it. With a non-empty id a VIM whose
 	// record was lost is registered again under the same id.
@@ -49,7 +49,7 @@ type PackageManager interface {
 	PackageByName(ctx context.Context, name string) (*Package, error)
 	// DeletePackage removes the package of that id, or returns an InUseError.
 	DeletePackage(ctx context.Context, id string) error
-	// ReleasePackage forgets a superseded version as soon as no instance runs it.
+	// ReleasePackage removes a superseded version as soon as no instance runs it.
 	ReleasePackage(ctx context.Context, id string) error
 }
 
@@ -71,15 +71,15 @@ type InstanceManager interface {
 	// Instantiate creates and instantiates. When something exists and the
 	// operation did not complete the error is an *OperationError with Instance set.
 	Instantiate(ctx context.Context, spec InstanceSpec) (*Instance, error)
-	// Update leads an existing instance to spec: continue what was interrupted,
-	// modify, change package, operate, scale, repair drift. The record of an
-	// instance that the store has lost is rebuilt from id and spec.
+	// Update changes an existing instance to spec: it resumes what was interrupted, modifies,
+	// changes the package, operates, scales and repairs drift. A record that the store has lost
+	// is rebuilt from id and spec.
 	Update(ctx context.Context, id string, spec InstanceSpec) (*Instance, error)
 	// Instance reads the record and acknowledges it; it does not dial.
 	Instance(ctx context.Context, id string) (*Instance, error)
 	InstanceByName(ctx context.Context, vimID, namespace, name string) (*Instance, error)
 	Instances(ctx context.Context, filter InstanceFilter) ([]Instance, error)
-	// Observe looks what the VIM holds of the instance.
+	// Observe compares the VIM with what was applied.
 	Observe(ctx context.Context, id string) (*Observation, error)
 	Resources(ctx context.Context, id string) (*ResourceInfo, error)
 	Terminate(ctx context.Context, id string, spec TerminateSpec) error
@@ -89,15 +89,15 @@ type InstanceManager interface {
 
 // ChartManager finds Helm charts.
 type ChartManager interface {
-	// ResolveChart finds the chart that a source means, in its exact version, and keeps
-	// its archive: instances that name it need the source no more.
+	// ResolveChart resolves a source to an exact version of a chart and stores its archive:
+	// instances that use it do not need the source any more.
 	ResolveChart(ctx context.Context, source ChartSource) (*Chart, error)
 }
 
 // ClusterManager reads workload clusters.
 type ClusterManager interface {
-	// WorkloadCluster reads what a management cluster says of a workload cluster, whoever
-	// made it, and its machines. One that is not there gives ErrNotFound.
+	// WorkloadCluster reads the state of a workload cluster and its machines from the management
+	// cluster, also of one that the manager did not create. A missing one gives ErrNotFound.
 	WorkloadCluster(ctx context.Context, ref ClusterRef) (*ClusterState, []VNFC, error)
 	// WorkloadKubeconfig reads the kubeconfig of a workload cluster from the
 	// management cluster. Nothing of it is kept.
@@ -113,7 +113,7 @@ type RegistryManager interface {
 	InstallRegistry(ctx context.Context, id string, spec RegistrySpec) (*Registry, error)
 	// Registry reads a record; it does not dial.
 	Registry(ctx context.Context, id string) (*Registry, error)
-	// ReadRegistry looks at the registry on its host. With an error it returns the record.
+	// ReadRegistry reads the registry on its host. With an error it returns the record.
 	ReadRegistry(ctx context.Context, id string) (*Registry, error)
 	// RemoveRegistry removes a registry, and its images when data is set. Not found is success.
 	RemoveRegistry(ctx context.Context, id string, data bool) error

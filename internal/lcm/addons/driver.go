@@ -74,7 +74,7 @@ func New(ctx context.Context, cluster vnfm.InfraDriver, i *vnfm.Instance, cfg Co
 	}
 	out := &addonDriver{InfraDriver: cluster, cfg: cfg}
 	if i.Cluster.Paused {
-		// Nobody works on a paused cluster.
+		// A paused cluster is left alone.
 		return out
 	}
 	order, _ := vnfm.AddonOrder(i.Cluster.Addons)
@@ -231,8 +231,8 @@ func (d *addonDriver) DigestKey(ctx context.Context, t *vnfm.Target) ([]byte, er
 	return d.InfraDriver.DigestKey(ctx, d.cluster(t))
 }
 
-// CheckTermination implements vnfm.InfraDriver. What is on the workload cluster goes
-// with it, whoever would have finished it.
+// CheckTermination implements vnfm.InfraDriver. Objects on the workload cluster are removed
+// with the cluster, whatever their finalizers are.
 func (d *addonDriver) CheckTermination(ctx context.Context, t *vnfm.Target, spec vnfm.TerminateSpec) error {
 	return d.InfraDriver.CheckTermination(ctx, d.cluster(t), spec)
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// WantedCluster is the description of a workload cluster that is led to a spec: with the
-// add-ons of the spec and, marked as unwanted, those that still hold something. They keep
-// what was said of them, for their charts may have to do something when they go.
+// WantedCluster is the description of a workload cluster that is changed to a spec: with the
+// add-ons of the spec and, marked as unwanted, those that still have objects. They keep their
+// description, since hooks of their charts may run when they are removed.
 func WantedCluster(i *vnfm.Instance, spec *vnfm.ClusterSpec) *vnfm.ClusterSpec {
 	if spec == nil {
 		return nil
@@ -29,9 +29,9 @@ func WantedCluster(i *vnfm.Instance, spec *vnfm.ClusterSpec) *vnfm.ClusterSpec {
 	return withUnwanted(spec, Wanted(spec.Addons), unwanted)
 }
 
-// AnnouncedCluster is the description of a workload cluster that is going to be led to another
-// one: as it is, with the add-ons that are new. What is made for them must be found by
-// whoever continues, or takes them out again.
+// AnnouncedCluster is the description of a workload cluster before a change: the present one
+// with the new add-ons marked as unwanted. A process that resumes or reverts the change needs
+// them to find what was installed.
 func AnnouncedCluster(now, next *vnfm.ClusterSpec) *vnfm.ClusterSpec {
 	if now == nil || next == nil {
 		return now

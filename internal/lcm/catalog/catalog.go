@@ -1,5 +1,5 @@
 // Package catalog keeps VNF packages and Helm charts: it reads and verifies their sources,
-// stores their contents once for all that have the same, and removes what nobody needs.
+// stores equal contents once, and removes unused ones.
 package catalog
 
 import (
@@ -280,7 +280,7 @@ func setSuperseded(ctx context.Context, s store.Store, id string, superseded boo
 	return en.Update(ctx, s)
 }
 
-// RemoveUnusedPackages removes the superseded packages that nobody needs any more.
+// RemoveUnusedPackages removes the superseded packages that are not used any more.
 // It looks at all of them: an operation that was interrupted may have left one
 // before the operation that comes to an end.
 func (c *Catalog) RemoveUnusedPackages(ctx context.Context, s store.Store) error {

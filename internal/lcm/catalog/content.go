@@ -129,9 +129,9 @@ const (
 	maxCached     = 16 << 20
 )
 
-// contentCache keeps small contents, and the files of bundles, as long as the process
-// runs and there is room: one apply renders the same manifests several times. It is
-// safe for concurrent use; nobody changes what it gives.
+// contentCache keeps small contents, and the files of bundles, in memory up to maxCached: one
+// apply renders the same manifests several times. It is safe for concurrent use; callers must
+// not modify the contents.
 type contentCache struct {
 	mu sync.Mutex
 	// kept is in the order in which it came; the first goes when there is no room.

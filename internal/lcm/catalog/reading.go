@@ -18,8 +18,8 @@ import (
 // packageRecord is a package as stored: its contents are kept by digest.
 type packageRecord struct {
 	vnfm.Package
-	// Removing is set while the contents are removed: the package is gone for
-	// everybody, and whoever removes it again finds what is left.
+	// Removing is set while the contents are removed: the package cannot be used any more, and
+	// an interrupted removal can be resumed.
 	Removing bool `json:"removing,omitempty"`
 	// Bundle is the digest of the content that holds the small files.
 	Bundle string `json:"bundle,omitempty"`
@@ -197,7 +197,7 @@ func newPackage(name string, archive csar.Archive, parsed *csar.Package, descrip
 }
 
 // knownDownload finds the stored package that came from the same URL under the
-// same policy. Paths are always read anew: that is cheap and sees every change.
+// same policy. Paths are always read again: that is cheap and detects every change.
 func (c *Catalog) knownDownload(ctx context.Context, spec vnfm.PackageSpec) (*records.Entry[packageRecord], error) {
 	if !isURL(spec.Source) {
 		return nil, nil

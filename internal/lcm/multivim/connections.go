@@ -65,8 +65,8 @@ func SameConnections(i *vnfm.Instance, spec vnfm.InstanceSpec) bool {
 	return len(i.Connections) == len(want) && (len(want) == 0 || reflect.DeepEqual(i.Connections, want))
 }
 
-// CheckConnectionsStay checks that no connection leads to another place under the same name:
-// what is in the old one would be lost sight of.
+// CheckConnectionsStay checks that no connection keeps its name and moves to another VIM or
+// namespace: the objects in the old one would be lost.
 func CheckConnectionsStay(i *vnfm.Instance, spec vnfm.InstanceSpec) error {
 	for _, name := range slices.Sorted(maps.Keys(spec.Connections)) {
 		old, there := i.Connections[name]

@@ -33,10 +33,10 @@ type Config struct {
 	WriteReferring func(ctx context.Context, s store.Store, spec *vnfm.RegistrySpec, write func(ctx context.Context) error) error
 	// Resources looks what an instance has on its VIM.
 	Resources func(ctx context.Context, instance *records.Entry[vnfm.Instance]) (*vnfm.ResourceInfo, error)
-	// Package finds a package, and RemoveUnusedPackages removes those that nobody needs any more.
+	// Package finds a package, and RemoveUnusedPackages removes unused superseded packages.
 	Package              func(ctx context.Context, id string) (*vnfm.Package, error)
 	RemoveUnusedPackages func(ctx context.Context, s store.Store) error
-	// Progress, when set, hears every line of progress.
+	// Progress, when set, is called with every line of progress.
 	Progress func(ctx context.Context, op vnfm.Operation, line string)
 }
 
@@ -260,8 +260,8 @@ func (m *Manager) sealSecrets(ctx context.Context, en *records.Entry[vnfm.Regist
 	return nil
 }
 
-// checkHostKeys refuses to work with the keys of hosts in a record that was edited, once: it
-// forgets them, as whoever edits a record could do.
+// checkHostKeys returns an error, once, for a record whose host keys were edited, and removes
+// the keys. This gives an editor of the store no more power than deleting them.
 func (m *Manager) checkHostKeys(ctx context.Context, s *seal.Store, en *records.Entry[vnfm.Registry]) error {
 	if len(en.Rec.Sealed) == 0 {
 		return nil

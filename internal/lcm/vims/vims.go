@@ -21,8 +21,8 @@ import (
 // Record is a VIM as stored.
 type Record struct {
 	vnfm.VIM
-	// Acknowledged is set once a read has seen the VIM: Terraform's state holds
-	// its id. A registration that was killed before is taken up again.
+	// Acknowledged is set by the first read of the VIM: the user knows its id. A registration
+	// that was killed before is resumed by the next one.
 	Acknowledged bool `json:"acknowledged"`
 }
 
@@ -52,8 +52,8 @@ type Config struct {
 // Manager registers VIMs. It is safe for concurrent use.
 type Manager struct {
 	cfg Config
-	// answered holds the ids of the VIMs whose registration this process has answered:
-	// Terraform has heard of them although no Read has acknowledged them.
+	// answered holds the ids of the VIMs that this process has registered and returned: the
+	// user knows them although no read has acknowledged them yet.
 	answered sync.Map
 }
 
@@ -113,10 +113,10 @@ func (m *Manager) RegisterVIM(ctx context.Context, id string, spec vnfm.VIMSpec)
 	en.Value.ID, en.Value.Acknowledged = id, known
 	en.Value.CreatedAt = time.Now().UTC()
 	describeVIM(&en.Value.VIM, spec, check)
-	// Before it can be seen: a registration beside this one must not take it up.
+	// Set before the record exists: a concurrent registration must not resume this one.
 	m.answered.Store(id, true)
-	// The record comes before the key that is made for it in a vault: who is killed in
-	// between leaves a key that is found again by the id.
+	// The record is written before its key in a vault: when the process is killed in between,
+	// the key is found by the id.
 	if err := m.cfg.WriteReferring(ctx, s, &en.Value.VIM, func(ctx context.Context) error { return en.Create(ctx, s) }); err != nil {
 		if errors.Is(err, store.ErrExists) {
 			return m.UpdateVIM(ctx, id, spec)
@@ -153,7 +153,7 @@ func (m *Manager) undoRegistration(ctx context.Context, s store.Store, id string
 }
 
 // interruptedRegistration finds the record of a registration of the same VIM that
-// Terraform never heard of.
+// no process has returned.
 func (m *Manager) interruptedRegistration(ctx context.Context, s store.Store, spec vnfm.VIMSpec) (string, error) {
 	all, err := records.List[Record](ctx, s, store.Query{Kind: store.KindVIM})
 	if err != nil {
@@ -339,8 +339,8 @@ func (m *Manager) DeregisterVIM(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	// Last, since nothing opens the credentials without it. Who is stopped before it
-	// comes by here once more.
+	// The key goes last, since the credentials cannot be opened without it. An interrupted
+	// deregistration is repeated and reaches this step.
 	if err := m.cfg.Keyring.Forget(ctx, id); err != nil {
 		return fmt.Errorf("the record of VIM %q is removed, the key of its credentials is not: %w", id, err)
 	}
