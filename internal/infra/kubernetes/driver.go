@@ -20,12 +20,6 @@ var _ vnfm.InfraDriver = (*Driver)(nil)
 // New returns the driver. It takes its clients from the pool.
 func New(clients *kube.Pool) *Driver { return &Driver{clients: clients} }
 
-// Params implements vnfm.InfraDriver.
-func (*Driver) Params() vnfm.InfraParams { return Params() }
-
-// Supports implements vnfm.InfraDriver.
-func (*Driver) Supports(p *vnfm.Package, f *vnfm.Flavour) bool { return p.HasContainers(f) }
-
 // CheckVIM reaches the API server, authenticates and looks what it offers.
 func (d *Driver) CheckVIM(ctx context.Context, spec vnfm.VIMSpec) (vnfm.VIMCheck, error) {
 	client, err := d.clients.Client(spec.Name, spec.Kubernetes, spec.Credentials)
