@@ -44,7 +44,7 @@ var unsupportedParams = []struct {
 
 // Params declares the additional parameters of the driver.
 func Params() vnfm.InfraParams {
-	names := append(sortedKeys(chartParamReaders), ownParams...)
+	names := append(slices.Sorted(maps.Keys(chartParamReaders)), ownParams...)
 	for _, group := range unsupportedParams {
 		names = append(names, group.names...)
 	}
