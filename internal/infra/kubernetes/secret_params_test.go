@@ -59,9 +59,11 @@ func TestSecretParamProblems(t *testing.T) {
 		target *vnfm.Target
 		want   []string
 	}{manifests, []string{`additional_params_wo[helm_parameters]: additional parameter "helm_parameters" is for a chart, and the VNFD names none: helm_chart_path says which one it is; the package has no chart`}}
+	for _, tt := range tests {
+		tt.target.ParamOwners.Infra = map[string]string{"nfv": "the OpenStack driver"}
+	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			tt.target.ParamOwners.Infra = map[string]string{"nfv": "the OpenStack driver"}
 			_, ps := (&Driver{}).Preview(t.Context(), tt.target)
 			var got []string
 			for _, p := range ps {
