@@ -53,7 +53,8 @@ func (l *ledger) save(ctx context.Context) error {
 	return l.Recorder.SaveInventory(ctx, slices.Concat(l.own, l.others))
 }
 
-// note writes an application credential down, before it is made and again with its id.
+// note writes an application credential down, before it is made and again with its id. A
+// credential of Keystone lives under its user.
 func (l *ledger) note(ctx context.Context, cluster, userID, name, id string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
