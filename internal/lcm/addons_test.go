@@ -275,10 +275,10 @@ func TestAddonsThatCannotBe(t *testing.T) {
 		want   string
 	}{
 		"circle":     {map[string]vnfm.Addon{"a": {Source: source, After: []string{"b"}}, "b": {Source: source, After: []string{"a"}}}, "the order of the add-ons goes in a circle"},
-		"unknown":    {map[string]vnfm.Addon{"a": {Source: source, After: []string{"b"}}}, `add-on "a" comes after "b", which is no add-on`},
-		"bad name":   {map[string]vnfm.Addon{"A b": {Source: source}}, `"A b" is no name of an add-on`},
+		"unknown":    {map[string]vnfm.Addon{"a": {Source: source, After: []string{"b"}}}, `add-on "a" comes after "b", which is not an add-on`},
+		"bad name":   {map[string]vnfm.Addon{"A b": {Source: source}}, `"A b" is not a valid add-on name`},
 		"bad values": {map[string]vnfm.Addon{"a": {Source: source, Values: map[string]any{"refuse": true}}}, `add-on "a": value refuse is not allowed`},
-		"no chart":   {map[string]vnfm.Addon{"a": {Source: vnfm.ChartSource{Path: "/nowhere/chart"}}}, `add-on "a": its chart cannot be had`},
+		"no chart":   {map[string]vnfm.Addon{"a": {Source: vnfm.ChartSource{Path: "/nowhere/chart"}}}, `add-on "a": its chart cannot be read`},
 	} {
 		spec := w.clusterSpec()
 		spec.Cluster.Addons = test.addons

@@ -114,7 +114,7 @@ func (e *Engine) completeCluster(ctx context.Context, spec *vnfm.InstanceSpec, a
 			return err
 		}
 		if version = servedClusterVersion(live.APIGroups); version == "" {
-			return fmt.Errorf("VIM %q is no management cluster: it serves no version of %s that is known here (%s); install Cluster API there first, for example with a VNF package",
+			return fmt.Errorf("VIM %q is not a management cluster: it serves none of the known versions of %s (%s); install Cluster API there first, for example with a VNF package",
 				vim.Name, clusterGroup, strings.Join(clusterVersions, ", "))
 		}
 	}
@@ -134,7 +134,7 @@ func completeCloud(ctx context.Context, s store.Store, spec *vnfm.ClusterOpenSta
 	}
 	if vim.OpenStack == nil || vim.Cloud == nil {
 		return nil, &vnfm.InvalidError{Problems: vnfm.Problems{{
-			Attribute: "openstack.vim_id", Summary: "VIM " + quote(vim.Name) + " is no OpenStack", Detail: "give the id of a vnf_vim with the argument openstack",
+			Attribute: "openstack.vim_id", Summary: "VIM " + quote(vim.Name) + " is not an OpenStack VIM", Detail: "give the id of a vnf_vim with the argument openstack",
 		}}}
 	}
 	settled := *spec

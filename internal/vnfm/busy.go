@@ -33,7 +33,7 @@ func RetryWhileBusy(ctx context.Context, try func() error) error {
 		}
 		left := time.Until(end)
 		if left <= 0 {
-			return fmt.Errorf("%w; it was waited for %s", err, limit)
+			return fmt.Errorf("%w; gave up after %s", err, limit)
 		}
 		timer := time.NewTimer(min(pause, left))
 		select {

@@ -25,7 +25,7 @@ func TestAwaitTurn(t *testing.T) {
 		"without patience":   {t.Context(), []error{busy}, busy, `VNF instance "a" is being worked on by somebody since 1970-01-01T00:00:00Z`, 1},
 		"until it is free":   {WithLockTimeout(t.Context(), time.Minute), []error{busy, busy, nil}, nil, "", 3},
 		"until it is broken": {WithLockTimeout(t.Context(), time.Minute), []error{busy, broken}, broken, "broken", 2},
-		"until it is enough": {WithLockTimeout(t.Context(), time.Millisecond), []error{busy}, busy, `VNF instance "a" is being worked on by somebody since 1970-01-01T00:00:00Z; it was waited for 1ms`, 0},
+		"until it is enough": {WithLockTimeout(t.Context(), time.Millisecond), []error{busy}, busy, `VNF instance "a" is being worked on by somebody since 1970-01-01T00:00:00Z; gave up after 1ms`, 0},
 		"until the end":      {WithLockTimeout(ended, time.Minute), []error{busy}, context.Canceled, `VNF instance "a" is being worked on by somebody since 1970-01-01T00:00:00Z: context canceled`, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
