@@ -110,7 +110,7 @@ func (f chart) values(spec *vnfm.ClusterSpec) map[string]any {
 		groups = append(groups, chartGroup(spec, name))
 	}
 	put(said, "nodeGroups", groups)
-	return vnfm.LaidOver(f.Values, said)
+	return vnfm.MergeValues(f.Values, said)
 }
 
 // check finds what the values of no chart say.

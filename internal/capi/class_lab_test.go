@@ -42,7 +42,7 @@ func TestCloudOfATopology(t *testing.T) {
 	}
 	mine := map[string]any{"name": "edge-cloud-credentials"}
 	with := func(more map[string]any) map[string]any {
-		return vnfm.LaidOver(map[string]any{"credentials": mine, "keypair": "ops", "network": "public"}, more)
+		return vnfm.MergeValues(map[string]any{"credentials": mine, "keypair": "ops", "network": "public"}, more)
 	}
 	for name, c := range map[string]struct {
 		class            string

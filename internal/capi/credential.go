@@ -26,7 +26,6 @@ import (
 // leaves its name, so that no machine is replaced.
 
 const (
-	kindCredential = "ApplicationCredential"
 	// labelMove has clusterctl take the Secret along when the cluster is moved.
 	labelMove = "clusterctl.cluster.x-k8s.io/move"
 	// labelCredential marks the Secrets that hold an application credential.
@@ -40,7 +39,7 @@ const (
 
 // credentialKey is how the application credential goes by among a cluster's objects.
 func credentialKey(cluster string) string {
-	return vnfm.GroupKeystone + "/v3/" + kindCredential + " " + cluster
+	return "keystone/v3/ApplicationCredential " + cluster
 }
 
 // credentialText is what the digest of a cluster has of its part in an OpenStack.
@@ -396,10 +395,10 @@ func (a *credential) discard(ctx context.Context, client *openstack.Client, keep
 		if item.UID == keep && keep != "" {
 			continue
 		}
-		if item.UID != "" && item.Namespace != userID {
-			switch err := client.DeleteApplicationCredential(ctx, item.Namespace, item.UID); {
+		if item.UID != "" && item.UserID != userID {
+			switch err := client.DeleteApplicationCredential(ctx, item.UserID, item.UID); {
 			case openstack.IsForbidden(err):
-				left = append(left, fmt.Sprintf("application credential %q of user %s", item.Name, item.Namespace))
+				left = append(left, fmt.Sprintf("application credential %q of user %s", item.Name, item.UserID))
 				continue
 			case err != nil:
 				return left, err

@@ -36,9 +36,9 @@ func (t *tape) SaveInventory(_ context.Context, items []vnfm.InventoryItem) erro
 	return nil
 }
 
-func (*tape) Progress(context.Context, string)           {}
-func (*tape) Keep(context.Context, string, string) error { return nil }
-func (*tape) Kept(string) string                         { return "" }
+func (*tape) Progress(context.Context, string)              {}
+func (*tape) SetNote(context.Context, string, string) error { return nil }
+func (*tape) Note(string) string                            { return "" }
 
 // credentialWorld is a cluster on the lab's API server that has a cloud, and nothing else.
 type credentialWorld struct {

@@ -47,7 +47,7 @@ func TestFixedFields(t *testing.T) {
 	}
 	c := &cluster{client: client, spec: openstackSpec(nil), instance: "0815", namespace: namespace, name: "edge"}
 	api := func(values map[string]any) map[string]any {
-		return map[string]any{"apiServer": vnfm.LaidOver(map[string]any{"loadBalancerProvider": "amphora"}, values)}
+		return map[string]any{"apiServer": vnfm.MergeValues(map[string]any{"loadBalancerProvider": "amphora"}, values)}
 	}
 	for name, want := range map[string]struct {
 		values map[string]any
@@ -55,17 +55,17 @@ func TestFixedFields(t *testing.T) {
 	}{
 		"nothing":       {base, ""},
 		"allowed CIDRs": {api(map[string]any{"allowedCIDRs": []any{"10.0.0.0/8"}}), ""},
-		"credentials":   {vnfm.LaidOver(base, map[string]any{"cloudCredentialsSecretName": "another"}), ""},
-		"name servers":  {vnfm.LaidOver(base, map[string]any{"clusterNetworking": map[string]any{"dnsNameservers": []any{"9.9.9.9"}}}), ""},
-		"a machine":     {vnfm.LaidOver(base, map[string]any{"machineSSHKeyName": "ops"}), ""},
+		"credentials":   {vnfm.MergeValues(base, map[string]any{"cloudCredentialsSecretName": "another"}), ""},
+		"name servers":  {vnfm.MergeValues(base, map[string]any{"clusterNetworking": map[string]any{"dnsNameservers": []any{"9.9.9.9"}}}), ""},
+		"a machine":     {vnfm.MergeValues(base, map[string]any{"machineSSHKeyName": "ops"}), ""},
 		"provider":      {api(map[string]any{"loadBalancerProvider": "ovn"}), `spec.apiServerLoadBalancer.provider is "amphora" and would be "ovn"`},
 		"no longer set": {map[string]any{}, `spec.apiServerLoadBalancer.provider is "amphora" and would be not set`},
 		"a truth value": {api(map[string]any{"associateFloatingIP": false}), `spec.disableAPIServerFloatingIP is false and would be true`},
 		"the network": {
-			vnfm.LaidOver(base, map[string]any{"clusterNetworking": map[string]any{"internalNetwork": map[string]any{"nodeCidr": "10.1.0.0/24"}}}),
+			vnfm.MergeValues(base, map[string]any{"clusterNetworking": map[string]any{"internalNetwork": map[string]any{"nodeCidr": "10.1.0.0/24"}}}),
 			`spec.managedSubnets is [map[cidr:192.168.3.0/24]] and would be [map[cidr:10.1.0.0/24]]`,
 		},
-		"external network": {vnfm.LaidOver(base, map[string]any{"clusterNetworking": map[string]any{"externalNetworkId": "public"}}), `spec.externalNetwork is not set and would be map[filter:map[name:public]]`},
+		"external network": {vnfm.MergeValues(base, map[string]any{"clusterNetworking": map[string]any{"externalNetworkId": "public"}}), `spec.externalNetwork is not set and would be map[filter:map[name:public]]`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			problems := c.fixed(t.Context(), &vnfm.Target{Package: rendered(want.values)})

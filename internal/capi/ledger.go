@@ -18,7 +18,7 @@ type ledger struct {
 	others []vnfm.InventoryItem
 }
 
-func isCredential(i vnfm.InventoryItem) bool { return i.Group == vnfm.GroupKeystone }
+func isCredential(i vnfm.InventoryItem) bool { return i.Type == vnfm.InventoryCredential }
 
 // newLedger reads the inventory of a target.
 func newLedger(t *vnfm.Target, r vnfm.Recorder) *ledger {
@@ -59,7 +59,7 @@ func (l *ledger) note(ctx context.Context, cluster, userID, name, id string) err
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	item := vnfm.InventoryItem{
-		Key: credentialKey(cluster), Group: vnfm.GroupKeystone, Version: "v3", Kind: kindCredential, Namespace: userID, Name: name, UID: id,
+		Type: vnfm.InventoryCredential, Key: credentialKey(cluster), Name: name, UserID: userID, UID: id,
 	}
 	if at := slices.IndexFunc(l.own, func(i vnfm.InventoryItem) bool { return i.Name == name }); at >= 0 {
 		if l.own[at] == item {

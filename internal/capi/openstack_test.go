@@ -21,7 +21,7 @@ func openstackSpec(values map[string]any) *vnfm.ClusterSpec {
 	}
 	return &vnfm.ClusterSpec{
 		Name: "edge", Namespace: "core", KubernetesVersion: "v1.34.0",
-		Chart:      &vnfm.ClusterChart{ChartSource: vnfm.ChartSource{Name: "openstack"}, Values: vnfm.LaidOver(least, values)},
+		Chart:      &vnfm.ClusterChart{ChartSource: vnfm.ChartSource{Name: "openstack"}, Values: vnfm.MergeValues(least, values)},
 		NodeGroups: map[string]vnfm.NodeGroup{"upf": {Replicas: number(2)}},
 	}
 }

@@ -156,7 +156,7 @@ func (env *testEnv) dump() []string {
 	var out []string
 	for _, r := range env.list("") {
 		// A dry run notes when it was.
-		if r.Kind != store.KindTrial {
+		if r.Kind != store.KindDryRun {
 			out = append(out, fmt.Sprintf("%s %s %s %d %s", r.Kind, r.ID, r.Key, r.Revision, r.Data))
 		}
 	}

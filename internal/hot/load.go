@@ -20,6 +20,12 @@ const (
 	nfv = "nfv"
 )
 
+// HasTemplates reports whether a package brings templates for a deployment flavour.
+func HasTemplates(p *vnfm.Package, f *vnfm.Flavour) bool {
+	dir := path.Join(directory, f.ID) + "/"
+	return slices.ContainsFunc(p.Files, func(file vnfm.PackageFile) bool { return strings.HasPrefix(file.Path, dir) })
+}
+
 // Load reads the templates that a package brings for a deployment flavour, where
 // OpenStack Tacker has them: the top-level one in BaseHOT/<flavour id>, nested ones in
 // its directory nested. Without them the VNFD is translated. What is read and followed is

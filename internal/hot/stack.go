@@ -121,7 +121,7 @@ func (b *builder) patch(leaves []leaf) map[string]any {
 		if _, own := given[name]; !own {
 			mapOf(out[section])[name] = all
 		} else if m, isMap := all.(map[string]any); isMap {
-			mapOf(out[section])[name] = vnfm.LaidOver(m, mapOf(given[name]))
+			mapOf(out[section])[name] = vnfm.MergeValues(m, mapOf(given[name]))
 		}
 		if !used[section+pathMark+l.name] {
 			delete(mapOf(out[section]), l.name)

@@ -98,10 +98,10 @@ func (y *yard) Terminate(ctx context.Context, t *vnfm.Target, _ vnfm.TerminateSp
 	return r.SaveInventory(ctx, nil)
 }
 
-// newYard is a world whose workload clusters have add-ons.
-func newYard(t *testing.T) (*world, *yard, *clusters) {
+// newYard is a env whose workload clusters have add-ons.
+func newYard(t *testing.T) (*env, *yard, *clusters) {
 	t.Helper()
-	w, c := newClusterWorld(t)
+	w, c := newClusterEnv(t)
 	y := &yard{objects: map[string]map[string]string{}}
 	w.Engine = w.openWith(t, map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: y})
 	return w, y, c
@@ -206,7 +206,7 @@ func TestAddonsAreInstalledBeforeTheClusterIsAwaited(t *testing.T) {
 	}
 
 	// A store that was lost finds its objects again: nothing is made a second time.
-	lost := newWorld(t)
+	lost := newEnv(t)
 	lost.clusters = c
 	lost.Engine = lost.openWith(t, map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: y})
 	again := spec
@@ -275,10 +275,10 @@ func TestAddonsThatCannotBe(t *testing.T) {
 		want   string
 	}{
 		"circle":     {map[string]vnfm.Addon{"a": {Source: source, After: []string{"b"}}, "b": {Source: source, After: []string{"a"}}}, "the order of the add-ons goes in a circle"},
-		"unknown":    {map[string]vnfm.Addon{"a": {Source: source, After: []string{"b"}}}, `add-on "a" comes after "b", which is no add-on`},
-		"bad name":   {map[string]vnfm.Addon{"A b": {Source: source}}, `"A b" is no name of an add-on`},
+		"unknown":    {map[string]vnfm.Addon{"a": {Source: source, After: []string{"b"}}}, `add-on "a" comes after "b", which is not an add-on`},
+		"bad name":   {map[string]vnfm.Addon{"A b": {Source: source}}, `"A b" is not a valid add-on name`},
 		"bad values": {map[string]vnfm.Addon{"a": {Source: source, Values: map[string]any{"refuse": true}}}, `add-on "a": value refuse is not allowed`},
-		"no chart":   {map[string]vnfm.Addon{"a": {Source: vnfm.ChartSource{Path: "/nowhere/chart"}}}, `add-on "a": its chart cannot be had`},
+		"no chart":   {map[string]vnfm.Addon{"a": {Source: vnfm.ChartSource{Path: "/nowhere/chart"}}}, `add-on "a": its chart cannot be read`},
 	} {
 		spec := w.clusterSpec()
 		spec.Cluster.Addons = test.addons
@@ -319,7 +319,7 @@ func TestPausedClusterIsLeftAlone(t *testing.T) {
 // TestChartIsKept has a chart found and kept once, and read no more until it changes.
 func TestChartIsKept(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	dir := t.TempDir()
 	source := chartAt(t, dir, "1.0.0")
 	first, err := w.ResolveChart(t.Context(), source)
@@ -350,7 +350,7 @@ func TestChartIsKept(t *testing.T) {
 // chart by a range of versions, whatever is published between them.
 func TestRangeIsFoundOnce(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	repository := charttest.Repository(t, charttest.Chart{Name: "plugin", Version: "1.0.0"})
 	source := vnfm.ChartSource{Repository: repository.URL, Name: "plugin", Version: "^1", Access: &vnfm.ChartAccess{
 		Username: charttest.Username, Password: charttest.Password, CACertificate: repository.CA,

@@ -36,7 +36,7 @@ func TestBackupAndRestore(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	w := newWorldAt(t, dir)
+	w := newEnvAt(t, dir)
 	named := func(name string) vnfm.InstanceSpec {
 		spec := w.spec()
 		spec.Name = name

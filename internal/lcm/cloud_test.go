@@ -15,6 +15,8 @@ type cloudDriver struct {
 	user, project string
 }
 
+func (*cloudDriver) Params() vnfm.InfraParams { return vnfm.InfraParams{} }
+
 func (c *cloudDriver) CheckVIM(context.Context, vnfm.VIMSpec) (vnfm.VIMCheck, error) {
 	return vnfm.VIMCheck{
 		Endpoint: "https://cloud.example", ClusterUID: c.project,
@@ -25,7 +27,7 @@ func (c *cloudDriver) CheckVIM(context.Context, vnfm.VIMSpec) (vnfm.VIMCheck, er
 // A workload cluster takes the owner of its application credential from its OpenStack VIM,
 // and keeps that VIM from going, and from going elsewhere.
 func TestClusterOnAnOpenStack(t *testing.T) {
-	w, cluster := newClusterWorld(t)
+	w, cluster := newClusterEnv(t)
 	cloud := &cloudDriver{user: "u1", project: "p1"}
 	w.cloud = cloud
 	w.Engine = w.open(t)
@@ -88,7 +90,7 @@ func TestClusterOnAnOpenStack(t *testing.T) {
 // Plan and apply settle the names of a cluster's objects against the same record: the one
 // that is there under the name of the cluster.
 func TestNamesAreSettledAgainstTheRecord(t *testing.T) {
-	w, cluster := newClusterWorld(t)
+	w, cluster := newClusterEnv(t)
 	spec := w.clusterSpec()
 	i, err := w.Instantiate(t.Context(), spec)
 	if err != nil {

@@ -10,6 +10,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/addons"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/vims"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -24,7 +27,7 @@ var clusterVersions = []string{"v1beta2", "v1beta1"}
 // workload cluster, the one that is made of its specification.
 func (e *Engine) packageFor(ctx context.Context, spec vnfm.InstanceSpec) (*vnfm.Package, vnfm.Problems, error) {
 	if spec.Cluster == nil {
-		p, err := e.packageOf(ctx, spec.PackageID)
+		p, err := e.catalog.PackageOf(ctx, spec.PackageID)
 		return p, nil, err
 	}
 	d, err := e.clusters()
@@ -34,14 +37,15 @@ func (e *Engine) packageFor(ctx context.Context, spec vnfm.InstanceSpec) (*vnfm.
 	cluster := *spec.Cluster
 	if c := cluster.Chart; c != nil && c.Fetched() {
 		whole := *c
-		if whole.Archive, _, err = e.chartContent(ctx, &c.ChartSource); err != nil {
+		content, files, err := e.catalog.ChartContent(ctx, &c.ChartSource)
+		if err != nil {
 			return nil, nil, err
 		}
-		whole.File = archiveName
+		whole.Archive, whole.File = content, files[0].Path
 		cluster.Chart = &whole
 	}
 	p, problems := d.Package(&cluster)
-	return p, append(problems, vnfm.CheckAddons(wanted(cluster.Addons))...), nil
+	return p, append(problems, vnfm.CheckAddons(addons.Wanted(cluster.Addons))...), nil
 }
 
 func (e *Engine) clusters() (vnfm.ClusterDriver, error) {
@@ -51,9 +55,9 @@ func (e *Engine) clusters() (vnfm.ClusterDriver, error) {
 	return e.cfg.Clusters, nil
 }
 
-// over returns the driver of an instance given that of its VIM: a workload cluster is
+// withCluster returns the driver of an instance given that of its VIM: a workload cluster is
 // made with it, and is more than its objects.
-func (e *Engine) over(ctx context.Context, d vnfm.InfraDriver, i *vnfm.Instance) (vnfm.InfraDriver, error) {
+func (e *Engine) withCluster(ctx context.Context, d vnfm.InfraDriver, i *vnfm.Instance) (vnfm.InfraDriver, error) {
 	if i.Cluster == nil {
 		return d, nil
 	}
@@ -61,15 +65,19 @@ func (e *Engine) over(ctx context.Context, d vnfm.InfraDriver, i *vnfm.Instance)
 	if err != nil {
 		return nil, err
 	}
-	return e.furnish(ctx, clusters.Over(d), i)
+	workload, err := e.driver(vnfm.VIMTypeKubernetes)
+	if err != nil {
+		return nil, err
+	}
+	return addons.New(ctx, clusters.Over(d), i, addons.Config{Workload: workload, Clusters: clusters, Chart: e.catalog.ChartContent}), nil
 }
 
-// settleCluster fills what a workload cluster's specification leaves to its
+// completeCluster fills what a workload cluster's specification leaves to its
 // management cluster: the namespace, and the version of Cluster API that generated
 // objects are written in. That is looked up in the record of the VIM, and, where that knows no Cluster API
 // and the VIM may be asked, there: it may have come after the registration. Without
 // an answer the VIM is reported as not found, so that a plan can go on without it.
-func (e *Engine) settleCluster(ctx context.Context, spec *vnfm.InstanceSpec, ask bool) error {
+func (e *Engine) completeCluster(ctx context.Context, spec *vnfm.InstanceSpec, ask bool) error {
 	if spec.Cluster == nil {
 		return nil
 	}
@@ -79,19 +87,18 @@ func (e *Engine) settleCluster(ctx context.Context, spec *vnfm.InstanceSpec, ask
 	}
 	// The record alone: a preview must not need the credentials, which may be a workload
 	// cluster's and live on another one.
-	en, err := get[vimRecord](ctx, s, store.KindVIM, spec.VIMID)
+	vim, err := vims.Get(ctx, s, spec.VIMID)
 	if err != nil {
 		return err
 	}
-	vim := &en.value.VIM
 	settled := *spec.Cluster
 	spec.Cluster = &settled
-	spec.Namespace = namespaceOf(*spec, vim)
+	spec.Namespace = e.namespaceOf(*spec, vim)
 	settled.Namespace = spec.Namespace
-	if settled.OpenStack, err = settleCloud(ctx, s, settled.OpenStack); err != nil {
+	if settled.OpenStack, err = completeCloud(ctx, s, settled.OpenStack); err != nil {
 		return err
 	}
-	if err := e.settleNames(ctx, s, spec); err != nil {
+	if err := e.completeNames(ctx, s, spec); err != nil {
 		return err
 	}
 	if settled.APIVersion != "" {
@@ -107,7 +114,7 @@ func (e *Engine) settleCluster(ctx context.Context, spec *vnfm.InstanceSpec, ask
 			return err
 		}
 		if version = servedClusterVersion(live.APIGroups); version == "" {
-			return fmt.Errorf("VIM %q is no management cluster: it serves no version of %s that is known here (%s); install Cluster API there first, for example with a VNF package",
+			return fmt.Errorf("VIM %q is not a management cluster: it serves none of the known versions of %s (%s); install Cluster API there first, for example with a VNF package",
 				vim.Name, clusterGroup, strings.Join(clusterVersions, ", "))
 		}
 	}
@@ -115,20 +122,19 @@ func (e *Engine) settleCluster(ctx context.Context, spec *vnfm.InstanceSpec, ask
 	return nil
 }
 
-// settleCloud fills what a workload cluster's part in an OpenStack leaves to the VIM: the
+// completeCloud fills what a workload cluster's part in an OpenStack leaves to the VIM: the
 // owner of its application credential, and how Keystone is reached.
-func settleCloud(ctx context.Context, s store.Store, spec *vnfm.ClusterOpenStack) (*vnfm.ClusterOpenStack, error) {
+func completeCloud(ctx context.Context, s store.Store, spec *vnfm.ClusterOpenStack) (*vnfm.ClusterOpenStack, error) {
 	if spec == nil {
 		return nil, nil
 	}
-	en, err := get[vimRecord](ctx, s, store.KindVIM, spec.VIMID)
+	vim, err := vims.Get(ctx, s, spec.VIMID)
 	if err != nil {
 		return nil, err
 	}
-	vim := &en.value.VIM
 	if vim.OpenStack == nil || vim.Cloud == nil {
 		return nil, &vnfm.InvalidError{Problems: vnfm.Problems{{
-			Attribute: "openstack.vim_id", Summary: "VIM " + quote(vim.Name) + " is no OpenStack", Detail: "give the id of a vnf_vim with the argument openstack",
+			Attribute: "openstack.vim_id", Summary: "VIM " + quote(vim.Name) + " is not an OpenStack VIM", Detail: "give the id of a vnf_vim with the argument openstack",
 		}}}
 	}
 	settled := *spec
@@ -139,19 +145,19 @@ func settleCloud(ctx context.Context, s store.Store, spec *vnfm.ClusterOpenStack
 	return &settled, nil
 }
 
-// settleNames tells a workload cluster's specification how the cluster is at present.
-func (e *Engine) settleNames(ctx context.Context, s store.Store, spec *vnfm.InstanceSpec) error {
+// completeNames tells a workload cluster's specification how the cluster is at present.
+func (e *Engine) completeNames(ctx context.Context, s store.Store, spec *vnfm.InstanceSpec) error {
 	d, err := e.clusters()
 	if err != nil {
 		return err
 	}
-	found, err := list[vnfm.Instance](ctx, s, store.Query{Kind: store.KindInstance, Key: keyOf(*spec)})
+	found, err := records.List[vnfm.Instance](ctx, s, store.Query{Kind: store.KindInstance, Key: keyOf(*spec)})
 	if err != nil {
 		return err
 	}
 	var present *vnfm.ClusterSpec
 	if len(found) > 0 {
-		present = found[0].value.Cluster
+		present = found[0].Value.Cluster
 	}
 	d.Settle(spec.Cluster, present)
 	return nil
@@ -172,7 +178,7 @@ func (e *Engine) WorkloadCluster(ctx context.Context, ref vnfm.ClusterRef) (*vnf
 	if err != nil {
 		return nil, nil, err
 	}
-	vim, creds, err := e.vimWithCredentials(ctx, ref.VIMID)
+	vim, creds, err := e.vims.Open(ctx, ref.VIMID)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -185,7 +191,7 @@ func (e *Engine) WorkloadKubeconfig(ctx context.Context, ref vnfm.ClusterRef, sp
 	if err != nil {
 		return nil, err
 	}
-	vim, creds, err := e.vimWithCredentials(ctx, ref.VIMID)
+	vim, creds, err := e.vims.Open(ctx, ref.VIMID)
 	if err != nil {
 		return nil, err
 	}

@@ -61,13 +61,6 @@ func concealSealed(ctx context.Context, plain map[string]string) {
 	}
 }
 
-// concealCredentials makes credentials known.
-func concealCredentials(ctx context.Context, credentials vnfm.Credentials) {
-	for _, secret := range credentials {
-		vnfm.Conceal(ctx, secret.Reveal())
-	}
-}
-
 // hidden are the secrets that are not in clear in a value as well, by a name that is no
 // secret's: of a user whose password is his name, an error may say who he is.
 func hidden(secrets []string, value any) []string {

@@ -32,7 +32,7 @@ func TestErrorsOfOperationsAreMasked(t *testing.T) {
 		password = "planted-secret"
 		data     = "data-of-a-secret"
 	)
-	w, _, spec := newWorkerWorld(t)
+	w, _, spec := newWorkerEnv(t)
 	kubeconfig := "apiVersion: v1\nkind: Config\nusers:\n- name: admin\n  user:\n    token: 't0ken/of-the\"kubeconfig'\n    client-key-data: LS0tLS1wbGFudGVkLWtleS0tLS0t\n"
 	v, _, err := w.RegisterVIM(t.Context(), "", vnfm.VIMSpec{
 		Name: "file", Type: vnfm.VIMTypeKubernetes, Kubernetes: &vnfm.KubernetesConnection{}, Credentials: vnfm.Credentials{vnfm.CredentialKubeconfig: vnfm.Secret(kubeconfig)},

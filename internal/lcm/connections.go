@@ -4,43 +4,19 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/multivim"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/vims"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-const attributeConnections = "vim_connections"
-
-// checkConnections finds placements that the package does not allow.
-func checkConnections(p *vnfm.Package, f *vnfm.Flavour, connections map[string]vnfm.Connection, problems *vnfm.Problems) {
-	placed := map[string]string{}
-	for _, name := range slices.Sorted(maps.Keys(connections)) {
-		refuse := func(summary, detail string) {
-			*problems = append(*problems, vnfm.Problem{Attribute: attributeConnections, Key: name, Summary: summary, Detail: detail})
-		}
-		for _, id := range connections[name].VDUIDs {
-			if f.VDU(id) == nil {
-				refuse("deployment flavour "+quote(f.ID)+" has no VDU "+quote(id), "its VDUs are "+listOf(vduIDs(f)))
-			}
-			if other, twice := placed[id]; twice {
-				refuse("VDU "+quote(id)+" is placed twice", "VIM connection "+quote(other)+" has it too")
-			}
-			placed[id] = name
-		}
-		for _, file := range connections[name].Manifests {
-			if !slices.Contains(p.KubernetesFiles, file) {
-				refuse("the package lists no Kubernetes manifest "+quote(file), "its manifests are "+listOf(p.KubernetesFiles))
-			}
-		}
-	}
-}
-
-// settleConnections fills the namespaces that were left out: an instance that is
+// resolveConnections fills the namespaces that were left out: an instance that is
 // there keeps those that it has, else the VIM's default is taken. Two parts of an
 // instance must not be in one place, where they would take each other's objects away.
-func (e *Engine) settleConnections(ctx context.Context, spec *vnfm.InstanceSpec, present map[string]vnfm.Connection) error {
+func (e *Engine) resolveConnections(ctx context.Context, s store.Store, spec *vnfm.InstanceSpec, present map[string]vnfm.Connection) error {
 	if len(spec.Connections) == 0 {
 		return nil
 	}
@@ -51,15 +27,15 @@ func (e *Engine) settleConnections(ctx context.Context, spec *vnfm.InstanceSpec,
 		if c.Namespace == "" && present[name].VIMID == c.VIMID {
 			c.Namespace = present[name].Namespace
 		}
-		vim, _, err := e.vimWithCredentials(ctx, c.VIMID)
+		vim, err := vims.Get(ctx, s, c.VIMID)
 		if err != nil {
 			return fmt.Errorf("VIM connection %q: %w", name, err)
 		}
-		c.Namespace = namespaceOf(vnfm.InstanceSpec{Namespace: c.Namespace}, vim)
+		c.Namespace = e.namespaceOf(vnfm.InstanceSpec{Namespace: c.Namespace}, vim)
 		place := c.VIMID + "/" + c.Namespace
 		if other, twice := places[place]; twice {
 			return &vnfm.InvalidError{Problems: vnfm.Problems{{
-				Attribute: attributeConnections, Key: name,
+				Attribute: multivim.AttributeConnections, Key: name,
 				Summary: "namespace " + quote(c.Namespace) + " of VIM " + quote(vim.Name) + " is " + other + " place already",
 				Detail:  "give the VIM connection another VIM or namespace",
 			}}}
@@ -71,32 +47,18 @@ func (e *Engine) settleConnections(ctx context.Context, spec *vnfm.InstanceSpec,
 	return nil
 }
 
-// wantedConnections are the connections of an instance that is led to a spec: those
-// of the spec, and without a part those that are not wanted any more and still hold
-// something.
-func wantedConnections(i *vnfm.Instance, spec vnfm.InstanceSpec) map[string]vnfm.Connection {
-	out := maps.Clone(spec.Connections)
-	if spec.Cluster != nil {
-		// The parts of a workload cluster are its add-ons.
-		return out
+// checkCredentials opens the credentials of all VIMs of a request. Those that cannot be opened
+// end it here, before it is an operation.
+func (e *Engine) checkCredentials(ctx context.Context, spec *vnfm.InstanceSpec) error {
+	if _, _, err := e.vims.Open(ctx, spec.VIMID); err != nil {
+		return err
 	}
-	for _, item := range i.Inventory {
-		if _, wanted := out[item.Connection]; wanted || item.Connection == "" {
-			continue
+	for _, name := range slices.Sorted(maps.Keys(spec.Connections)) {
+		if _, _, err := e.vims.Open(ctx, spec.Connections[name].VIMID); err != nil {
+			return fmt.Errorf("VIM connection %q: %w", name, err)
 		}
-		if out == nil {
-			out = map[string]vnfm.Connection{}
-		}
-		c := i.Connections[item.Connection]
-		out[item.Connection] = vnfm.Connection{VIMID: c.VIMID, Namespace: c.Namespace}
 	}
-	return out
-}
-
-// sameConnections reports whether an instance is placed as a spec says.
-func sameConnections(i *vnfm.Instance, spec vnfm.InstanceSpec) bool {
-	want := wantedConnections(i, spec)
-	return len(i.Connections) == len(want) && (len(want) == 0 || reflect.DeepEqual(i.Connections, want))
+	return nil
 }
 
 // onVIM reports whether a part of an instance is on a VIM, or made with its credentials.
@@ -108,20 +70,7 @@ func onVIM(i *vnfm.Instance, vimID string) bool {
 }
 
 // instancesOn returns the instances that are, or have a part, on a VIM.
-func instancesOn(ctx context.Context, s store.Store, vimID string) ([]*entry[vnfm.Instance], error) {
-	all, err := list[vnfm.Instance](ctx, s, store.Query{Kind: store.KindInstance})
-	return slices.DeleteFunc(all, func(en *entry[vnfm.Instance]) bool { return !onVIM(&en.value, vimID) }), err
-}
-
-// unmovable checks that no connection leads to another place under the same name:
-// what is in the old one would be lost sight of.
-func unmovable(i *vnfm.Instance, spec vnfm.InstanceSpec) error {
-	for _, name := range slices.Sorted(maps.Keys(spec.Connections)) {
-		old, there := i.Connections[name]
-		if c := spec.Connections[name]; there && (old.VIMID != c.VIMID || old.Namespace != c.Namespace) {
-			return fmt.Errorf("VIM connection %q of VNF instance %q is namespace %q of VIM %q and cannot move to namespace %q of VIM %q: give the new place another name",
-				name, i.Name, old.Namespace, old.VIMID, c.Namespace, c.VIMID)
-		}
-	}
-	return nil
+func instancesOn(ctx context.Context, s store.Store, vimID string) ([]*records.Entry[vnfm.Instance], error) {
+	all, err := records.List[vnfm.Instance](ctx, s, store.Query{Kind: store.KindInstance})
+	return slices.DeleteFunc(all, func(en *records.Entry[vnfm.Instance]) bool { return !onVIM(&en.Value, vimID) }), err
 }

@@ -12,7 +12,7 @@ import (
 // TestConnections places a VDU on a further VIM, fails to take it away again, and
 // keeps sight of what is there.
 func TestConnections(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	far, _, err := w.RegisterVIM(t.Context(), "", vnfm.VIMSpec{
 		Name: "far", Type: vnfm.VIMTypeKubernetes,
 		Kubernetes:  &vnfm.KubernetesConnection{Endpoint: "https://far.example.com", DefaultNamespace: "edge"},

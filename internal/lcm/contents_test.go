@@ -57,13 +57,13 @@ func (s watched) Acquire(ctx context.Context, name, holder string) (store.Lease,
 
 // watch returns another engine on the same store, which calls before; over is what its
 // store is put on.
-func (w *world) watch(t *testing.T, before func(what string), over func(store.Store) store.Store) *lcm.Engine {
+func (w *env) watch(t *testing.T, before func(what string), over func(store.Store) store.Store) *lcm.Engine {
 	t.Helper()
 	return w.watchWith(t, before, over, w.driver)
 }
 
 // watchWith is watch with another driver.
-func (w *world) watchWith(t *testing.T, before func(what string), over func(store.Store) store.Store, d vnfm.InfraDriver) *lcm.Engine {
+func (w *env) watchWith(t *testing.T, before func(what string), over func(store.Store) store.Store, d vnfm.InfraDriver) *lcm.Engine {
 	t.Helper()
 	keys, err := seal.New(seal.Source{DefaultKeyFile: filepath.Join(w.dir, "key.txt")})
 	if err != nil {
@@ -94,20 +94,20 @@ func asItIs(s store.Store) store.Store { return s }
 // sharing is a package in the store, and two ways to keep a content that it has: with a
 // package of another name, and with a chart.
 type sharing struct {
-	*world
+	*env
 	first *vnfm.Package
 	dir   string
 }
 
 func newSharing(t *testing.T) *sharing {
 	t.Helper()
-	w := newWorld(t)
+	w := newEnv(t)
 	dir := filepath.Join(w.sources, "shared")
 	writePackage(t, dir, "3.0")
 	if err := os.WriteFile(filepath.Join(dir, "Files", "plugin.tgz"), charttest.Chart{Name: "plugin", Version: "1.0.0"}.Archive(t), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return &sharing{world: w, dir: dir, first: onboardAs(t, w.Engine, "first", dir)}
+	return &sharing{env: w, dir: dir, first: onboardAs(t, w.Engine, "first", dir)}
 }
 
 func onboardAs(t *testing.T, e *lcm.Engine, name, dir string) *vnfm.Package {
@@ -147,7 +147,7 @@ func (s *sharing) keepers() map[string]func(t *testing.T, e *lcm.Engine) (read f
 				return func() error { return nil }
 			}
 			return func() error {
-				db, err := sqlite.Open(t.Context(), filepath.Join(s.world.dir, "store.db"), "test")
+				db, err := sqlite.Open(t.Context(), filepath.Join(s.env.dir, "store.db"), "test")
 				if err != nil {
 					return err
 				}
@@ -253,7 +253,7 @@ func TestARemovalThatLosesItsLease(t *testing.T) {
 // another process removes it.
 func TestAPackageThatGoesWhileItIsFound(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	zip := zipped(t, "1.0")
 	spec := vnfm.PackageSpec{
 		Name: "remote", Source: newShop(t, zip).URL + "/p.csar", Checksum: "sha256:" + digestOf(zip), Integrity: "enforce", Signature: "verify_if_present",
@@ -284,7 +284,7 @@ func TestAPackageThatGoesWhileItIsFound(t *testing.T) {
 // its last instance, is about to remove it.
 func TestASupersededPackageThatComesBack(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	i, err := w.Instantiate(t.Context(), w.spec())
 	if err != nil {
 		t.Fatal(err)

@@ -17,18 +17,18 @@ func vaultVIM() vnfm.VIMSpec {
 	}
 }
 
-// newVaultWorld is a store without anything whose keys are in a vault.
-func newVaultWorld(t *testing.T) (*world, *vaulttest.Vault) {
+// newVaultEnv is a store without anything whose keys are in a vault.
+func newVaultEnv(t *testing.T) (*env, *vaulttest.Vault) {
 	t.Helper()
 	vault := vaulttest.New()
-	return &world{driver: &driver{objects: map[string]string{}}, dir: t.TempDir(), vault: vault}, vault
+	return &env{driver: &driver{objects: map[string]string{}}, dir: t.TempDir(), vault: vault}, vault
 }
 
 // TestVIMRegistrationIsKilled stops a registration in the vault at each of its requests.
 // The next one leaves one VIM and one key.
 func TestVIMRegistrationIsKilled(t *testing.T) {
 	for n := range 10 {
-		w, vault := newVaultWorld(t)
+		w, vault := newVaultEnv(t)
 		vault.Budget = vaulttest.Steps(n)
 		_, _, err := w.open(t).RegisterVIM(t.Context(), "", vaultVIM())
 		if err != nil && (!errors.Is(err, vaulttest.ErrKilled) || !strings.Contains(err.Error(), `sealing the credentials of VIM "edge"`)) {
@@ -61,7 +61,7 @@ func TestVIMRegistrationIsKilled(t *testing.T) {
 
 // TestVaultIsAway leaves nothing of a registration and the key of a deregistration.
 func TestVaultIsAway(t *testing.T) {
-	w, vault := newVaultWorld(t)
+	w, vault := newVaultEnv(t)
 	away := errors.New("the vault is away")
 	vault.Outage = away
 	e := w.open(t)
@@ -97,7 +97,7 @@ func TestVaultIsAway(t *testing.T) {
 
 // TestLostKeyIsReplaced gives the credentials again when their key is gone.
 func TestLostKeyIsReplaced(t *testing.T) {
-	w, vault := newVaultWorld(t)
+	w, vault := newVaultEnv(t)
 	v, _, err := w.open(t).RegisterVIM(t.Context(), "", vaultVIM())
 	if err != nil {
 		t.Fatal(err)

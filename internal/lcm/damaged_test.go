@@ -98,7 +98,7 @@ func damages(tree any) map[string]any {
 }
 
 // damaged returns a way to open engines on the store of w, in which records are damaged.
-func (w *world) damaged(t *testing.T) func(kind store.Kind, damage func([]byte) []byte) *lcm.Engine {
+func (w *env) damaged(t *testing.T) func(kind store.Kind, damage func([]byte) []byte) *lcm.Engine {
 	t.Helper()
 	db, err := sqlite.Open(t.Context(), filepath.Join(w.dir, "store.db"), "test")
 	if err != nil {
@@ -125,7 +125,7 @@ func (w *world) damaged(t *testing.T) func(kind store.Kind, damage func([]byte) 
 // names the object.
 func TestDamagedRecords(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	i, err := w.Instantiate(t.Context(), w.spec())
 	if err != nil {
 		t.Fatal(err)

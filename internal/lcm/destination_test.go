@@ -13,6 +13,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/sqlite"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -67,7 +68,7 @@ func setField(t *testing.T, path string, value any) func(*store.Record) {
 func refused(t *testing.T, err error, object, field string) {
 	t.Helper()
 	edited, ok := errors.AsType[*vnfm.EditedError](err)
-	if !ok || !slices.Contains(edited.Fields, field) || !strings.Contains(err.Error(), object) || !strings.Contains(err.Error(), "apply") {
+	if !ok || !slices.Contains(edited.Fields, field) || !strings.Contains(err.Error(), object) || !strings.Contains(strings.ToLower(tfutil.ErrorDetail(err)), "apply") {
 		t.Errorf("%s of %s was edited: %v", field, object, err)
 	}
 }
@@ -86,7 +87,7 @@ func destinedVIMs() map[vnfm.VIMType]vnfm.VIMSpec {
 // TestVIMRecordIsEdited changes what says where the credentials of a VIM go. They are sent
 // nowhere until the VIM is registered again.
 func TestVIMRecordIsEdited(t *testing.T) {
-	w := &world{driver: &driver{objects: map[string]string{}}, cloud: &driver{objects: map[string]string{}}, dir: t.TempDir()}
+	w := &env{driver: &driver{objects: map[string]string{}}, cloud: &driver{objects: map[string]string{}}, dir: t.TempDir()}
 	e := w.open(t)
 	for kind, fields := range map[vnfm.VIMType]map[string]any{
 		vnfm.VIMTypeKubernetes: {
@@ -121,7 +122,7 @@ func TestVIMRecordIsEdited(t *testing.T) {
 // TestSealedPartsAreExchanged gives a VIM the sealed part of another one, and one of its own
 // of before its endpoint changed.
 func TestSealedPartsAreExchanged(t *testing.T) {
-	w := &world{driver: &driver{objects: map[string]string{}}, dir: t.TempDir()}
+	w := &env{driver: &driver{objects: map[string]string{}}, dir: t.TempDir()}
 	e := w.open(t)
 	spec := vaultVIM()
 	v, _, err := e.RegisterVIM(t.Context(), "", spec)
@@ -156,7 +157,7 @@ func TestSealedPartsAreExchanged(t *testing.T) {
 // TestVIMOfAnEarlierRelease has credentials that were sealed without their destination: they
 // are opened once, and are sealed with it then.
 func TestVIMOfAnEarlierRelease(t *testing.T) {
-	w := &world{driver: &driver{objects: map[string]string{}}, dir: t.TempDir()}
+	w := &env{driver: &driver{objects: map[string]string{}}, dir: t.TempDir()}
 	v, _, err := w.open(t).RegisterVIM(t.Context(), "", vaultVIM())
 	if err != nil {
 		t.Fatal(err)
@@ -183,7 +184,7 @@ func TestVIMOfAnEarlierRelease(t *testing.T) {
 // TestHostKeysAreEdited changes the key of a host in the record of an instance whose
 // management driver has a password for it.
 func TestHostKeysAreEdited(t *testing.T) {
-	w, d, spec := newWorkerWorld(t)
+	w, d, spec := newWorkerEnv(t)
 	i, err := w.Instantiate(t.Context(), spec)
 	if err != nil {
 		t.Fatal(err)

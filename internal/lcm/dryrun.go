@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -20,16 +21,16 @@ func (e *Engine) DryRunInstance(ctx context.Context, id string, spec vnfm.Instan
 	if err != nil {
 		return nil, err
 	}
-	asked, err := e.newTrial(ctx, id, spec, keys)
+	asked, err := e.newDryRunNote(ctx, id, spec, keys)
 	if err != nil {
 		return nil, err
 	}
-	if e.tried(ctx, s, asked) {
+	if e.takeDryRunNote(ctx, s, asked) {
 		return nil, nil
 	}
 	en := newInstance(id, spec)
 	if id != "" {
-		found, err := get[vnfm.Instance](ctx, s, store.KindInstance, id)
+		found, err := records.Get[vnfm.Instance](ctx, s, store.KindInstance, id)
 		if err != nil && !errors.Is(err, vnfm.ErrNotFound) {
 			return nil, err
 		}
@@ -37,17 +38,17 @@ func (e *Engine) DryRunInstance(ctx context.Context, id string, spec vnfm.Instan
 			en = found
 		}
 	}
-	if err := e.settleConnections(ctx, &spec, en.value.Connections); err != nil {
+	if err := e.resolveConnections(ctx, s, &spec, en.Value.Connections); err != nil {
 		return nil, err
 	}
-	describe(&en.value, spec, r)
-	t, d, err := e.bind(ctx, &en.value, r, spec)
+	describe(&en.Value, spec, r)
+	t, d, err := e.bind(ctx, &en.Value, r, spec)
 	if err != nil {
 		return nil, err
 	}
 	problems, err := d.DryRun(ctx, t, keys)
 	if err == nil && !problems.HasErrors() {
-		noteTrial(ctx, s, asked)
+		saveDryRunNote(ctx, s, asked)
 	}
 	return problems, err
 }

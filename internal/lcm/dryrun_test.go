@@ -15,7 +15,7 @@ import (
 // TestDryRun hands the driver what an instance would be, new or as its record is,
 // and nothing any more in a process that applies.
 func TestDryRun(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	keys := []string{"v1/ConfigMap a"}
 	spec := w.spec()
 	planning := w.open(t)
@@ -53,7 +53,7 @@ func TestDryRun(t *testing.T) {
 // TestDryRunOnce asks once for the plan and the apply of one run of Terraform, and
 // again for another plan, another question, or another run.
 func TestDryRunOnce(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	spec := w.spec()
 	asks := func(e *lcm.Engine, keys ...string) bool {
 		t.Helper()
@@ -89,14 +89,14 @@ func TestDryRunOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close() //nolint:errcheck // The test is over.
-	notes, err := s.List(t.Context(), store.Query{Kind: store.KindTrial})
+	notes, err := s.List(t.Context(), store.Query{Kind: store.KindDryRun})
 	if err != nil || len(notes) != 1 {
 		t.Fatalf("notes: %v, %v", notes, err)
 	}
 	if err := w.DeregisterVIM(t.Context(), w.vimID); err != nil {
 		t.Fatal(err)
 	}
-	if notes, err := s.List(t.Context(), store.Query{Kind: store.KindTrial}); err != nil || len(notes) != 0 {
+	if notes, err := s.List(t.Context(), store.Query{Kind: store.KindDryRun}); err != nil || len(notes) != 0 {
 		t.Errorf("notes after the VIM was deregistered: %v, %v", notes, err)
 	}
 }

@@ -13,6 +13,9 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/catalog"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/registries"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/vims"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -34,7 +37,10 @@ type Config struct {
 	Registries vnfm.RegistryDriver
 	// Concurrency bounds the requests in flight of one operation.
 	Concurrency int
-	// Progress, when set, hears every line of progress of an operation.
+	// RunID is the same for all processes of one run: those that plan, and those that apply
+	// what was planned.
+	RunID string
+	// Progress, when set, is called with every line of progress of an operation.
 	Progress func(ctx context.Context, op vnfm.Operation, line string)
 }
 
@@ -45,27 +51,28 @@ type Engine struct {
 	// id tells this engine from those of other processes.
 	id string
 
+	// paramOwners say which drivers take which additional parameters.
+	paramOwners vnfm.ParamOwners
+
 	openMu sync.Mutex
 	opened *seal.Store
 
-	// read holds the packages that this process has read, so that an instance
-	// can be previewed in the same plan that introduces its package.
-	readMu sync.Mutex
-	read   map[string]*vnfm.Package
+	// catalog keeps packages and charts, vims the VIMs with their credentials.
+	catalog *catalog.Catalog
+	vims    *vims.Manager
+	// registries installs private registries.
+	registries *registries.Manager
 
 	// deciding is the turn of this process's callers of withReferences; waiting for it ends
 	// with their context.
 	deciding chan struct{}
 
-	// contents are the small files of packages that this process has opened.
-	contents contentCache
-
-	// answered holds the ids of the VIMs and instances whose creation this process
-	// has answered: Terraform has heard of them although no Read has acknowledged them.
+	// answered holds the ids of the instances whose creation this process has answered:
+	// the user has heard of them although no Read has acknowledged them.
 	answered sync.Map
 
-	// applying is set once this process changes something: Terraform plans in one
-	// process and applies in another, where it plans each object once more.
+	// applying is set once this process changes something: objects that are planned after
+	// that were planned before, by another process of the run.
 	applying atomic.Bool
 }
 
@@ -76,7 +83,12 @@ func New(cfg Config) *Engine {
 	if cfg.Concurrency <= 0 {
 		cfg.Concurrency = 16
 	}
-	return &Engine{cfg: cfg, id: uuid.NewString(), read: map[string]*vnfm.Package{}, deciding: make(chan struct{}, 1)}
+	e := &Engine{cfg: cfg, id: uuid.NewString(), paramOwners: paramOwners(&cfg), deciding: make(chan struct{}, 1)}
+	e.catalog = catalog.New(catalog.Config{
+		Store: e.store, WithReferences: e.withReferences, PackageUsers: packageUsers, Concurrency: cfg.Concurrency,
+	})
+	e.vims, e.registries = e.newVIMs(), e.newRegistries()
+	return e
 }
 
 // Close closes the store when it was opened.
@@ -118,16 +130,16 @@ func (e *Engine) driver(t vnfm.VIMType) (vnfm.InfraDriver, error) {
 // leaseLost reports whether the objects of the work may be in another process's hands.
 func leaseLost(err error) bool { return errors.As(err, new(*vnfm.LeaseLostError)) }
 
-// work takes the lease of that name and returns a context that ends when the
+// lockForChange takes the lease of that name and returns a context that ends when the
 // lease is lost, and a function that gives it back. What is written with that context,
 // and with those derived from it, is refused once somebody else has had the lease.
-func (e *Engine) work(ctx context.Context, s store.Store, name, object string) (context.Context, func(), error) {
+func (e *Engine) lockForChange(ctx context.Context, s store.Store, name, object string) (context.Context, func(), error) {
 	e.applying.Store(true)
-	return e.hold(ctx, s, name, object)
+	return e.lock(ctx, s, name, object)
 }
 
-// hold is work of a process that may be planning, which keeps what it has found.
-func (e *Engine) hold(ctx context.Context, s store.Store, name, object string) (context.Context, func(), error) {
+// lock is lockForChange of a process that may be planning, whose dry runs stay valid.
+func (e *Engine) lock(ctx context.Context, s store.Store, name, object string) (context.Context, func(), error) {
 	lease, err := s.Acquire(ctx, name, store.Holder())
 	if err != nil {
 		var held *store.HeldError

@@ -56,6 +56,12 @@ func (d *driver) at(point string) error {
 	return nil
 }
 
+func (*driver) Params() vnfm.InfraParams {
+	return vnfm.InfraParams{Namespace: "namespace", ChartValues: "helm_parameters", ChartKubernetesVersion: "helm_kube_version"}
+}
+
+func (*driver) Supports(p *vnfm.Package, f *vnfm.Flavour) bool { return p.HasContainers(f) }
+
 func (d *driver) CheckVIM(context.Context, vnfm.VIMSpec) (vnfm.VIMCheck, error) {
 	return vnfm.VIMCheck{ServerVersion: "v1.36.3", ClusterUID: d.cluster}, d.at("check")
 }
@@ -149,9 +155,9 @@ func (d *driver) Heal(ctx context.Context, t *vnfm.Target, h vnfm.HealSpec, r vn
 	d.saw(t)
 	d.mu.Lock()
 	d.heals = append(d.heals, h)
-	d.kept = append(d.kept, r.Kept("begun"))
+	d.kept = append(d.kept, r.Note("begun"))
 	d.mu.Unlock()
-	if err := r.Keep(ctx, "begun", h.ID); err != nil {
+	if err := r.SetNote(ctx, "begun", h.ID); err != nil {
 		return err
 	}
 	return d.at("heal")
@@ -192,8 +198,8 @@ func (d *driver) Terminate(_ context.Context, t *vnfm.Target, _ vnfm.TerminateSp
 	return nil
 }
 
-// world is an engine over a real store, with one VIM and one package.
-type world struct {
+// env is an engine over a real store, with one VIM and one package.
+type env struct {
 	*lcm.Engine
 	driver  *driver
 	dir     string
@@ -209,15 +215,15 @@ type world struct {
 	vault seal.Vault
 }
 
-func newWorld(t *testing.T) *world {
+func newEnv(t *testing.T) *env {
 	t.Helper()
-	return newWorldAt(t, t.TempDir())
+	return newEnvAt(t, t.TempDir())
 }
 
-// newWorldAt is newWorld with its store in a directory.
-func newWorldAt(t *testing.T, dir string) *world {
+// newEnvAt is newEnv with its store in a directory.
+func newEnvAt(t *testing.T, dir string) *env {
 	t.Helper()
-	w := &world{driver: &driver{objects: map[string]string{}, vnfcs: []string{"VDU1-1", "VDU1-2"}}, dir: dir, sources: t.TempDir()}
+	w := &env{driver: &driver{objects: map[string]string{}, vnfcs: []string{"VDU1-1", "VDU1-2"}}, dir: dir, sources: t.TempDir()}
 	w.Engine = w.open(t)
 	v, _, err := w.RegisterVIM(t.Context(), "", vnfm.VIMSpec{
 		Name: "edge", Type: vnfm.VIMTypeKubernetes,
@@ -233,12 +239,12 @@ func newWorldAt(t *testing.T, dir string) *world {
 }
 
 // open returns another engine on the same store, as another process has it.
-func (w *world) open(t *testing.T) *lcm.Engine {
+func (w *env) open(t *testing.T) *lcm.Engine {
 	t.Helper()
 	return w.openWith(t, map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: w.driver})
 }
 
-func (w *world) openWith(t *testing.T, drivers map[vnfm.VIMType]vnfm.InfraDriver) *lcm.Engine {
+func (w *env) openWith(t *testing.T, drivers map[vnfm.VIMType]vnfm.InfraDriver) *lcm.Engine {
 	t.Helper()
 	if w.cloud != nil {
 		drivers[vnfm.VIMTypeOpenStack] = w.cloud
@@ -265,7 +271,7 @@ func (w *world) openWith(t *testing.T, drivers map[vnfm.VIMType]vnfm.InfraDriver
 	return e
 }
 
-func (w *world) onboard(t *testing.T, version string) *vnfm.Package {
+func (w *env) onboard(t *testing.T, version string) *vnfm.Package {
 	t.Helper()
 	dir := filepath.Join(w.sources, version)
 	writePackage(t, dir, version)
@@ -342,14 +348,14 @@ topology_template:
           default_level: small
 `
 
-func (w *world) spec() vnfm.InstanceSpec {
+func (w *env) spec() vnfm.InstanceSpec {
 	return vnfm.InstanceSpec{
 		Name: "core", VIMID: w.vimID, PackageID: w.pkg.ID,
 		OperationalState: vnfm.Started, OnFailure: vnfm.OnFailureResume,
 	}
 }
 
-func (w *world) operations(t *testing.T, id string) []string {
+func (w *env) operations(t *testing.T, id string) []string {
 	t.Helper()
 	occs, err := w.Operations(t.Context(), id)
 	if err != nil {
@@ -363,7 +369,7 @@ func (w *world) operations(t *testing.T, id string) []string {
 }
 
 func TestLifeOfAnInstance(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	spec := w.spec()
 	i, err := w.Instantiate(t.Context(), spec)
 	if err != nil {
@@ -472,7 +478,7 @@ func TestHowACreateEnds(t *testing.T) {
 		{name: "is interrupted half-way, rollback", point: "wrote apps/v1/Deployment b", onFailure: vnfm.OnFailureRollback, cancel: true, stays: true, state: "INSTANTIATE FAILED_TEMP"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			w.driver.fail = func(point string) error {
@@ -531,7 +537,7 @@ func TestHowACreateEnds(t *testing.T) {
 }
 
 func TestACreationThatCannotBeWrittenDownIsKept(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	w.driver.fail = func(point string) error {
@@ -555,7 +561,7 @@ func TestACreationThatCannotBeWrittenDownIsKept(t *testing.T) {
 }
 
 func TestARecordWithObjectsIsNeverForgotten(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	first, err := w.Instantiate(t.Context(), w.spec())
 	if err != nil {
 		t.Fatal(err)
@@ -576,7 +582,7 @@ func TestARecordWithObjectsIsNeverForgotten(t *testing.T) {
 }
 
 func TestAnInstanceIsNotWholeBeforeItsRepair(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	i, err := w.Instantiate(t.Context(), w.spec())
 	if err != nil {
 		t.Fatal(err)
@@ -646,7 +652,7 @@ func (d suspended) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) e
 }
 
 func TestALostLease(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	keys, err := seal.New(seal.Source{DefaultKeyFile: filepath.Join(w.dir, "key.txt")})
 	if err != nil {
 		t.Fatal(err)
@@ -693,7 +699,7 @@ func TestALostLease(t *testing.T) {
 }
 
 func TestACreateThatRunsElsewhere(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	running := make(chan struct{})
 	ctx, stop := context.WithCancel(t.Context())
 	w.driver.fail = func(point string) error {
@@ -722,7 +728,7 @@ func TestACreateThatRunsElsewhere(t *testing.T) {
 }
 
 func TestACreateUnderAKnownName(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	first, err := w.Instantiate(t.Context(), w.spec())
 	if err != nil {
 		t.Fatal(err)
@@ -757,7 +763,7 @@ func TestAFailedUpdate(t *testing.T) {
 		{vnfm.OnFailureRollback, vnfm.StatusInstantiated, "CHANGE_VNFPKG ROLLED_BACK"},
 	} {
 		t.Run(string(tc.onFailure), func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			spec := w.spec()
 			spec.OnFailure = tc.onFailure
 			i, err := w.Instantiate(t.Context(), spec)
@@ -801,12 +807,12 @@ func TestAFailedUpdate(t *testing.T) {
 }
 
 func TestALostStore(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	i, err := w.Instantiate(t.Context(), w.spec())
 	if err != nil {
 		t.Fatal(err)
 	}
-	lost := &world{driver: w.driver, dir: t.TempDir(), sources: w.sources}
+	lost := &env{driver: w.driver, dir: t.TempDir(), sources: w.sources}
 	lost.Engine = lost.open(t)
 	if err := lost.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}); !errors.Is(err, vnfm.ErrNotFound) {
 		t.Fatalf("terminating without a record: %v", err)
@@ -838,7 +844,7 @@ func TestALostStore(t *testing.T) {
 }
 
 func TestASupersededPackageGoesWithItsLastInstance(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	i, err := w.Instantiate(t.Context(), w.spec())
 	if err != nil {
 		t.Fatal(err)
@@ -868,7 +874,7 @@ func TestASupersededPackageGoesWithItsLastInstance(t *testing.T) {
 }
 
 func TestPreviewProblems(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	for _, tc := range []struct {
 		name   string
 		change func(*vnfm.InstanceSpec)
@@ -898,7 +904,7 @@ func TestPreviewProblems(t *testing.T) {
 }
 
 func TestTwoVIMsOfOneName(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	spec := vnfm.VIMSpec{Name: "twin", Type: vnfm.VIMTypeKubernetes, Kubernetes: &vnfm.KubernetesConnection{Endpoint: "https://127.0.0.1:6443"}}
 	register := func(e *lcm.Engine) string {
 		t.Helper()
@@ -919,7 +925,7 @@ func TestTwoVIMsOfOneName(t *testing.T) {
 }
 
 func TestAVIMStaysOnItsCluster(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	spec := vnfm.VIMSpec{Name: "edge", Type: vnfm.VIMTypeKubernetes, Kubernetes: &vnfm.KubernetesConnection{Endpoint: "https://127.0.0.1:6443"}}
 	lead := func(cluster string) error {
 		w.driver.cluster = cluster
@@ -943,7 +949,7 @@ func TestAVIMStaysOnItsCluster(t *testing.T) {
 }
 
 func TestALostRecordGoesOnFromTheKnownGeneration(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	spec := w.spec()
 	spec.KnownGeneration = 7
 	i, err := w.Update(t.Context(), "0b8a3f0e-1d6c-4a53-8a3d-3a9b5d3f0c11", spec)
@@ -971,7 +977,7 @@ func TestAnotherValueOfTheSameEffect(t *testing.T) {
 		"the trigger of the heal that it has had": func(s *vnfm.InstanceSpec) { s.Heal = &vnfm.HealSpec{Trigger: "1", Cause: "other"} },
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			spec := w.spec()
 			spec.Heal = &vnfm.HealSpec{Trigger: "1"}
 			i, err := w.Instantiate(t.Context(), spec)

@@ -64,7 +64,7 @@ func TestALeaseThatAnotherProcessHasHadSince(t *testing.T) {
 		"termination that ends well":                 {true, end, "terminate", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			spec, id := w.spec(), ""
 			spec.OnFailure = vnfm.OnFailureRollback
 			if test.there {
@@ -192,7 +192,7 @@ func TestARollbackThatLosesItsLease(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
+			w := newEnv(t)
 			spec := w.spec()
 			spec.OnFailure = vnfm.OnFailureRollback
 			w.driver.fail = func(point string) error {
@@ -233,7 +233,7 @@ func TestARollbackThatLosesItsLease(t *testing.T) {
 // TestADriverThatLosesItsLease ends a creation whose driver has lost the lease that it has
 // on the VIM itself: nothing is taken back, nothing is written.
 func TestADriverThatLosesItsLease(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	spec := w.spec()
 	spec.OnFailure = vnfm.OnFailureRollback
 	w.driver.fail = func(point string) error {
@@ -258,16 +258,16 @@ func TestADriverThatLosesItsLease(t *testing.T) {
 // TestARecordThatChangedWithoutALease refuses to write over what nobody may have written.
 func TestARecordThatChangedWithoutALease(t *testing.T) {
 	for name, test := range map[string]struct {
-		change  func(t *testing.T, w *world, id string)
+		change  func(t *testing.T, w *env, id string)
 		refused bool
 	}{
-		"acknowledged": {func(t *testing.T, w *world, id string) {
+		"acknowledged": {func(t *testing.T, w *env, id string) {
 			t.Helper()
 			if _, err := w.open(t).Instance(t.Context(), id); err != nil {
 				t.Error(err)
 			}
 		}, false},
-		"changed otherwise": {func(t *testing.T, w *world, id string) {
+		"changed otherwise": {func(t *testing.T, w *env, id string) {
 			t.Helper()
 			db, err := sqlite.Open(t.Context(), filepath.Join(w.dir, "store.db"), "test")
 			if err != nil {
@@ -284,7 +284,7 @@ func TestARecordThatChangedWithoutALease(t *testing.T) {
 		}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			i, err := w.Instantiate(t.Context(), w.spec())
 			if err != nil {
 				t.Fatal(err)

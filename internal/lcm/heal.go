@@ -16,12 +16,12 @@ const (
 
 // heal replaces the VNFCs that the user names.
 func (u *update) heal(ctx context.Context, op *operation, _ *plannedOperation) error {
-	i, request := &u.instance.value, *u.spec.Heal
+	i, request := &u.instance.Value, *u.spec.Heal
 	t, d, err := u.engine.bind(ctx, i, u.wanted, u.spec)
 	if err != nil {
 		return err
 	}
-	request.ID, request.Began = op.occ.rec.ID, op.occ.value.StartedAt
+	request.ID, request.Began = op.occ.Rec.ID, op.occ.Value.StartedAt
 	if err := d.Heal(ctx, t, request, op); err != nil {
 		return err
 	}
@@ -32,31 +32,31 @@ func (u *update) heal(ctx context.Context, op *operation, _ *plannedOperation) e
 
 // checkHealed checks that the instance has the VNFCs that are to be replaced.
 func (u *update) checkHealed(ctx context.Context) error {
-	t, d, err := u.engine.bind(ctx, &u.instance.value, u.wanted, u.spec)
+	t, d, err := u.engine.bind(ctx, &u.instance.Value, u.wanted, u.spec)
 	if err != nil {
 		return err
 	}
-	return knownVNFCs(ctx, d, t, u.spec.Heal)
+	return checkHealedVNFCs(ctx, d, t, u.spec.Heal)
 }
 
-// knownVNFCs checks that the instance has the VNFCs that are to be replaced.
-func knownVNFCs(ctx context.Context, d vnfm.InfraDriver, t *vnfm.Target, want *vnfm.HealSpec) error {
+// checkHealedVNFCs checks that the instance has the VNFCs that are to be replaced.
+func checkHealedVNFCs(ctx context.Context, d vnfm.InfraDriver, t *vnfm.Target, want *vnfm.HealSpec) error {
 	attribute, kind := attributeHealVNFCs, "VNFC"
 	if t.Instance.Cluster != nil {
 		attribute, kind = attributeHealMachines, "machine"
 	}
-	return known(ctx, d, t, want.VNFCIDs, func(id string, there []string) vnfm.Problem {
+	return checkVNFCs(ctx, d, t, want.VNFCIDs, func(id string, there []string) vnfm.Problem {
 		return vnfm.Problem{
 			Attribute: attribute,
 			Summary:   "the " + t.Instance.Noun() + " has no " + kind + " " + quote(id),
-			Detail:    "its " + kind + "s are " + listOf(there),
+			Detail:    "its " + kind + "s are " + vnfm.QuotedNames(there),
 		}
 	})
 }
 
-// known checks that the instance has VNFCs of these ids; refuse says what is wrong when one
+// checkVNFCs checks that the instance has VNFCs of these ids; refuse says what is wrong when one
 // is none of those that are there.
-func known(ctx context.Context, d vnfm.InfraDriver, t *vnfm.Target, ids []string, refuse func(id string, there []string) vnfm.Problem) error {
+func checkVNFCs(ctx context.Context, d vnfm.InfraDriver, t *vnfm.Target, ids []string, refuse func(id string, there []string) vnfm.Problem) error {
 	if len(ids) == 0 {
 		return nil
 	}
@@ -89,9 +89,9 @@ func checkHeal(f *vnfm.Flavour, want *vnfm.HealSpec, problems *vnfm.Problems) {
 	if want == nil {
 		return
 	}
-	vdus := vduIDs(f)
+	vdus := f.VDUIDs()
 	refuse := func(attribute, summary string) {
-		*problems = append(*problems, vnfm.Problem{Attribute: attribute, Summary: summary, Detail: "its VDUs are " + listOf(vdus)})
+		*problems = append(*problems, vnfm.Problem{Attribute: attribute, Summary: summary, Detail: "its VDUs are " + vnfm.QuotedNames(vdus)})
 	}
 	for _, id := range want.VDUIDs {
 		if !slices.Contains(vdus, id) {
@@ -99,7 +99,7 @@ func checkHeal(f *vnfm.Flavour, want *vnfm.HealSpec, problems *vnfm.Problems) {
 		}
 	}
 	for _, id := range want.VNFCIDs {
-		if !slices.ContainsFunc(vdus, func(vdu string) bool { return len(id) > len(vdu)+1 && id[:len(vdu)+1] == vdu+"-" }) {
+		if f.VDUOf(id) == "" {
 			refuse(attributeHealVNFCs, "VNFC "+quote(id)+" is of no VDU of deployment flavour "+quote(f.ID))
 		}
 	}

@@ -12,7 +12,7 @@ import (
 // TestHealRunsOnceForEachTrigger follows the trigger through a creation, a failure
 // and repetitions.
 func TestHealRunsOnceForEachTrigger(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	spec := w.spec()
 	spec.Heal = &vnfm.HealSpec{Trigger: "at birth"}
 	i, err := w.Instantiate(t.Context(), spec)
@@ -68,7 +68,7 @@ func TestHealOfAnother(t *testing.T) {
 		"VNFCs":   {Trigger: "first", VNFCIDs: []string{"VDU1-2"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			i, err := w.Instantiate(t.Context(), w.spec())
 			if err != nil {
 				t.Fatal(err)
@@ -106,7 +106,7 @@ func TestHealOfAnother(t *testing.T) {
 
 // TestHealRefusesWhatIsNotThere names what there is, and begins no operation.
 func TestHealRefusesWhatIsNotThere(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	i, err := w.Instantiate(t.Context(), w.spec())
 	if err != nil {
 		t.Fatal(err)
@@ -132,7 +132,7 @@ func TestHealRefusesWhatIsNotThere(t *testing.T) {
 // TestOperationThatCannotBe is over when the driver refuses what it was given: the
 // instance is what it was, and nothing is to be continued.
 func TestOperationThatCannotBe(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	i, err := w.Instantiate(t.Context(), w.spec())
 	if err != nil {
 		t.Fatal(err)

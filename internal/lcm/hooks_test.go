@@ -51,7 +51,7 @@ func (s *sender) Run(ctx context.Context, call *vnfm.HookCall) error {
 // A sink gets what there is after each operation; a failure is that of the operation
 // and is tried again by the next update.
 func TestSinkOfAWorkloadCluster(t *testing.T) {
-	w, c := newClusterWorld(t)
+	w, c := newClusterEnv(t)
 	s := &sender{}
 	w.management = map[string]vnfm.ManagementDriver{vnfm.CredentialsSender: s}
 	w.Engine = w.open(t)
@@ -97,7 +97,7 @@ func TestSinkOfAWorkloadCluster(t *testing.T) {
 // The hooks of a VNFD run their drivers, before and after; one that nobody knows is an
 // error of the plan, and so is what its driver lacks.
 func TestHooksOfAVNFD(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	s := &sender{}
 	w.management = map[string]vnfm.ManagementDriver{vnfm.CredentialsSender: s}
 	w.Engine = w.open(t)
@@ -137,7 +137,7 @@ func TestHooksOfAVNFD(t *testing.T) {
 }
 
 // onboardHooked onboards a version of the test's package with hooks.
-func (w *world) onboardHooked(t *testing.T, version, driver string) *vnfm.Package {
+func (w *env) onboardHooked(t *testing.T, version, driver string) *vnfm.Package {
 	t.Helper()
 	dir := filepath.Join(w.sources, version)
 	writePackage(t, dir, version)

@@ -3,10 +3,11 @@ package lcm
 import (
 	"context"
 	"errors"
-	"path"
-	"strings"
+	"maps"
+	"slices"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/multivim"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/vims"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -21,7 +22,7 @@ func (e *Engine) infrastructure(ctx context.Context, spec vnfm.InstanceSpec, r *
 	if !errors.Is(err, vnfm.ErrNotFound) {
 		return d, err
 	}
-	types := typesFor(r)
+	types := e.typesFor(r)
 	if len(types) > 1 {
 		return nil, err
 	}
@@ -34,34 +35,67 @@ func (e *Engine) registeredDriver(ctx context.Context, vimID string) (vnfm.Infra
 	if err != nil {
 		return nil, err
 	}
-	vim, err := get[vimRecord](ctx, s, store.KindVIM, vimID)
+	vim, err := vims.Get(ctx, s, vimID)
 	if err != nil {
 		return nil, err
 	}
-	return e.driver(vim.value.Type)
+	return e.driver(vim.Type)
 }
 
-// baseHOT is the folder of a package that has its Heat templates, by flavour.
-const baseHOT = "BaseHOT"
-
-// typesFor are the types of VIM that a package can be instantiated on.
-func typesFor(r *resolution) []vnfm.VIMType {
-	containers := len(r.pkg.KubernetesFiles) > 0 || len(r.flavour.MCIOPs) > 0
-	machines := false
-	for i := range r.flavour.VDUs {
-		containers = containers || r.flavour.VDUs[i].Workload != nil
-		machines = machines || len(r.flavour.VDUs[i].SWImages) > 0 && r.flavour.VDUs[i].Workload == nil
+// typesFor are the types of VIM that a package can be instantiated on: without anything in
+// the package that decides it, Kubernetes.
+func (e *Engine) typesFor(r *resolution) []vnfm.VIMType {
+	var out []vnfm.VIMType
+	for _, t := range slices.Sorted(maps.Keys(e.cfg.Drivers)) {
+		if e.cfg.Drivers[t].Supports(r.pkg, r.flavour) {
+			out = append(out, t)
+		}
 	}
-	templates := false
-	for _, f := range r.pkg.Files {
-		templates = templates || strings.HasPrefix(f.Path, path.Join(baseHOT, r.flavour.ID)+"/")
-	}
-	switch {
-	case containers && templates:
-		return []vnfm.VIMType{vnfm.VIMTypeKubernetes, vnfm.VIMTypeOpenStack}
-	case templates, machines && !containers:
-		return []vnfm.VIMType{vnfm.VIMTypeOpenStack}
-	default:
+	if len(out) == 0 {
 		return []vnfm.VIMType{vnfm.VIMTypeKubernetes}
 	}
+	return out
+}
+
+// lookupVIM opens a further VIM of an instance.
+func (e *Engine) lookupVIM(ctx context.Context, id string) (vnfm.InfraDriver, *vnfm.VIM, vnfm.Credentials, error) {
+	vim, credentials, err := e.vims.Open(ctx, id)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	d, err := e.driver(vim.Type)
+	return d, vim, credentials, err
+}
+
+// lookupForPreview finds the driver of a further VIM without opening it. A VIM that is not
+// registered yet is taken for one of the type of the instance's own, whose driver is given.
+func (e *Engine) lookupForPreview(own vnfm.InfraDriver) multivim.Lookup {
+	return func(ctx context.Context, id string) (vnfm.InfraDriver, *vnfm.VIM, vnfm.Credentials, error) {
+		d, err := e.registeredDriver(ctx, id)
+		if errors.Is(err, vnfm.ErrNotFound) {
+			d, err = own, nil
+		}
+		return d, nil, nil, err
+	}
+}
+
+// paramOwners are the drivers of a configuration by the additional parameters that they take.
+func paramOwners(cfg *Config) vnfm.ParamOwners {
+	out := vnfm.ParamOwners{Infra: map[string]string{}, Management: map[string]string{}}
+	for _, d := range cfg.Drivers {
+		params := d.Params()
+		for _, name := range params.Names {
+			out.Infra[name] = params.Driver
+		}
+	}
+	for _, driver := range slices.Sorted(maps.Keys(cfg.Management)) {
+		for _, name := range cfg.Management[driver].Params() {
+			if other := out.Management[name]; other != "" {
+				out.Management[name] = other + " or " + quote(driver)
+				continue
+			}
+			out.Management[name] = "management driver " + quote(driver)
+		}
+	}
+	return out
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/multivim"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -30,21 +32,21 @@ func (e *Engine) Instance(ctx context.Context, id string) (*vnfm.Instance, error
 	if err != nil {
 		return nil, err
 	}
-	en, err := get[vnfm.Instance](ctx, s, store.KindInstance, id)
+	en, err := records.Get[vnfm.Instance](ctx, s, store.KindInstance, id)
 	if err != nil {
 		return nil, err
 	}
-	if !en.value.Acknowledged || len(en.value.DigestKey) == 0 {
-		en.value.Acknowledged = true
-		if err := e.needKey(ctx, &en.value); err != nil {
+	if !en.Value.Acknowledged || len(en.Value.DigestKey) == 0 {
+		en.Value.Acknowledged = true
+		if err := e.ensureKey(ctx, &en.Value); err != nil {
 			return nil, err
 		}
 		// A stale record is being worked on; the next read acknowledges it.
-		if err := en.update(ctx, s); err != nil && !errors.Is(err, store.ErrStale) {
+		if err := en.Update(ctx, s); err != nil && !errors.Is(err, store.ErrStale) {
 			return nil, err
 		}
 	}
-	return &en.value, nil
+	return &en.Value, nil
 }
 
 // InstanceByName implements vnfm.Manager.
@@ -54,14 +56,14 @@ func (e *Engine) InstanceByName(ctx context.Context, vimID, namespace, name stri
 		return nil, err
 	}
 	key := naturalKey(vimID, namespace, name)
-	found, err := list[vnfm.Instance](ctx, s, store.Query{Kind: store.KindInstance, Key: key})
+	found, err := records.List[vnfm.Instance](ctx, s, store.Query{Kind: store.KindInstance, Key: key})
 	if err != nil {
 		return nil, err
 	}
 	if len(found) == 0 {
-		return nil, &vnfm.NotFoundError{Kind: nouns[store.KindInstance], ID: key}
+		return nil, records.NotFound(store.KindInstance, key)
 	}
-	return &found[0].value, nil
+	return &found[0].Value, nil
 }
 
 // Instances implements vnfm.Manager.
@@ -70,13 +72,13 @@ func (e *Engine) Instances(ctx context.Context, f vnfm.InstanceFilter) ([]vnfm.I
 	if err != nil {
 		return nil, err
 	}
-	all, err := list[vnfm.Instance](ctx, s, store.Query{Kind: store.KindInstance})
+	all, err := records.List[vnfm.Instance](ctx, s, store.Query{Kind: store.KindInstance})
 	if err != nil {
 		return nil, err
 	}
 	var out []vnfm.Instance
 	for _, en := range all {
-		i := en.value
+		i := en.Value
 		if (f.VIMID == "" || onVIM(&i, f.VIMID)) && (f.Namespace == "" || i.Namespace == f.Namespace) && (f.PackageID == "" || i.PackageID == f.PackageID) && (f.Name == "" || i.Name == f.Name) {
 			out = append(out, i)
 		}
@@ -112,7 +114,7 @@ func (e *Engine) load(ctx context.Context, id string) (*vnfm.Target, vnfm.InfraD
 	if err != nil {
 		return nil, nil, err
 	}
-	en, err := get[vnfm.Instance](ctx, s, store.KindInstance, id)
+	en, err := records.Get[vnfm.Instance](ctx, s, store.KindInstance, id)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -120,7 +122,7 @@ func (e *Engine) load(ctx context.Context, id string) (*vnfm.Target, vnfm.InfraD
 }
 
 // bindRecord composes the target of an instance as its record stands.
-func (e *Engine) bindRecord(ctx context.Context, en *entry[vnfm.Instance]) (*vnfm.Target, vnfm.InfraDriver, error) {
+func (e *Engine) bindRecord(ctx context.Context, en *records.Entry[vnfm.Instance]) (*vnfm.Target, vnfm.InfraDriver, error) {
 	spec, err := e.recordedSpec(ctx, en)
 	if err != nil {
 		return nil, nil, err
@@ -132,39 +134,39 @@ func (e *Engine) bindRecord(ctx context.Context, en *entry[vnfm.Instance]) (*vnf
 	if err := problems.Err(); err != nil {
 		return nil, nil, err
 	}
-	return e.bind(ctx, &en.value, r, spec)
+	return e.bind(ctx, &en.Value, r, spec)
 }
 
 // bind composes a target that can be carried out, with VIM and credentials, and
 // returns the driver for all VIMs of the instance.
 func (e *Engine) bind(ctx context.Context, i *vnfm.Instance, r *resolution, spec vnfm.InstanceSpec) (*vnfm.Target, vnfm.InfraDriver, error) {
-	if err := e.needKey(ctx, i); err != nil {
+	if err := e.ensureKey(ctx, i); err != nil {
 		return nil, nil, err
 	}
 	t := e.target(i, r, spec)
 	var err error
-	if t.VIM, t.Credentials, err = e.vimWithCredentials(ctx, i.VIMID); err != nil {
+	if t.VIM, t.Credentials, err = e.vims.Open(ctx, i.VIMID); err != nil {
 		return nil, nil, err
 	}
-	t.Access = e.vimWithCredentials
+	t.Access = e.vims.Open
 	d, err := e.driver(t.VIM.Type)
 	if err != nil {
 		return nil, nil, err
 	}
-	if d, err = e.over(ctx, d, i); err != nil {
+	if d, err = e.withCluster(ctx, d, i); err != nil {
 		return nil, nil, err
 	}
-	d, err = e.spread(ctx, d, t, true)
+	d, err = multivim.New(ctx, d, t, e.lookupVIM)
 	return t, d, err
 }
 
-// unchangeable checks that spec does not ask for what only a new instance can have.
-func unchangeable(i *vnfm.Instance, spec vnfm.InstanceSpec) error {
+// checkUnchangeable checks that spec does not ask for what only a new instance can have.
+func checkUnchangeable(i *vnfm.Instance, spec vnfm.InstanceSpec) error {
 	if spec.VIMID != i.VIMID {
 		return fmt.Errorf("%s %q is on VIM %q and cannot move to VIM %q: it must be replaced", i.Noun(), i.Name, i.VIMID, spec.VIMID)
 	}
 	if spec.Namespace != i.Namespace {
 		return fmt.Errorf("%s %q is in namespace %q and cannot move to %q: it must be replaced", i.Noun(), i.Name, i.Namespace, spec.Namespace)
 	}
-	return unmovable(i, spec)
+	return multivim.CheckConnectionsStay(i, spec)
 }

@@ -9,22 +9,28 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/hooks"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/vims"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Instantiate implements vnfm.Manager. The record exists before the first request
-// to the VIM, so that a killed process leaves nothing that nobody knows of.
+// Instantiate implements vnfm.Manager. The record exists before the first request to the VIM,
+// so that the objects of a killed process are found again.
 func (e *Engine) Instantiate(ctx context.Context, spec vnfm.InstanceSpec) (*vnfm.Instance, error) {
 	ctx = withSecretsOf(ctx, &spec)
 	s, r, err := e.prepare(ctx, &spec)
 	if err != nil {
 		return nil, err
 	}
-	if err := e.settleConnections(ctx, &spec, nil); err != nil {
+	if err := e.resolveConnections(ctx, s, &spec, nil); err != nil {
 		return nil, err
 	}
-	ctx, done, err := e.work(ctx, s, "create/"+keyOf(spec), "the creation of "+spec.Noun()+" "+quote(spec.Name))
+	if err := e.checkCredentials(ctx, &spec); err != nil {
+		return nil, err
+	}
+	ctx, done, err := e.lockForChange(ctx, s, "create/"+keyOf(spec), "the creation of "+spec.Noun()+" "+quote(spec.Name))
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +39,7 @@ func (e *Engine) Instantiate(ctx context.Context, spec vnfm.InstanceSpec) (*vnfm
 	if err != nil {
 		return nil, err
 	}
-	defer e.answered.Store(en.rec.ID, true)
+	defer e.answered.Store(en.Rec.ID, true)
 	return e.runOnInstance(ctx, s, en, func(ctx context.Context) error {
 		return e.instantiate(ctx, s, en, spec, r)
 	})
@@ -46,11 +52,11 @@ func (e *Engine) prepare(ctx context.Context, spec *vnfm.InstanceSpec) (store.St
 	if err != nil {
 		return nil, nil, err
 	}
-	vim, _, err := e.vimWithCredentials(ctx, spec.VIMID)
+	vim, err := vims.Get(ctx, s, spec.VIMID)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := e.settleCluster(ctx, spec, true); err != nil {
+	if err := e.completeCluster(ctx, spec, true); err != nil {
 		return nil, nil, err
 	}
 	r, problems, err := e.resolve(ctx, *spec)
@@ -64,51 +70,51 @@ func (e *Engine) prepare(ctx context.Context, spec *vnfm.InstanceSpec) (store.St
 	if err := problems.Err(); err != nil {
 		return nil, nil, err
 	}
-	spec.Namespace, spec.PackageID = namespaceOf(*spec, vim), r.pkg.ID
+	spec.Namespace, spec.PackageID = e.namespaceOf(*spec, vim), r.pkg.ID
 	return s, r, nil
 }
 
-// claim creates the record of a new instance, or takes up that of a creation of
-// which Terraform never heard because the process was killed. A creation that this
-// process has answered is another resource's.
-func (e *Engine) claim(ctx context.Context, s store.Store, spec vnfm.InstanceSpec) (*entry[vnfm.Instance], error) {
-	found, err := list[vnfm.Instance](ctx, s, store.Query{Kind: store.KindInstance, Key: keyOf(spec)})
+// claim creates the record of a new instance, or resumes that of a creation whose process was
+// killed before it returned. An instance that this process has returned belongs to another
+// resource.
+func (e *Engine) claim(ctx context.Context, s store.Store, spec vnfm.InstanceSpec) (*records.Entry[vnfm.Instance], error) {
+	found, err := records.List[vnfm.Instance](ctx, s, store.Query{Kind: store.KindInstance, Key: keyOf(spec)})
 	if err != nil {
 		return nil, err
 	}
 	if len(found) > 0 {
 		en := found[0]
-		if _, answered := e.answered.Load(en.rec.ID); answered || en.value.Acknowledged {
+		if _, answered := e.answered.Load(en.Rec.ID); answered || en.Value.Acknowledged {
 			return nil, &vnfm.ConflictError{
 				Object: fmt.Sprintf("the name %q in namespace %q of VIM %q", spec.Name, spec.Namespace, spec.VIMID),
-				Owner:  en.value.Noun() + " " + en.value.ID,
+				Owner:  en.Value.Noun() + " " + en.Value.ID,
 				Detail: "choose another name, or import that instance",
 			}
 		}
 		return en, nil
 	}
 	en := newInstance(uuid.NewString(), spec)
-	en.value.DigestKey = newKey()
-	en.value.PackageID, en.value.Status = spec.PackageID, vnfm.StatusProcessing
-	return en, en.create(ctx, s)
+	en.Value.DigestKey = newKey()
+	en.Value.PackageID, en.Value.Status = spec.PackageID, vnfm.StatusProcessing
+	return en, en.Create(ctx, s)
 }
 
 // newInstance is a record that is not stored yet, with the identity that spec gives.
-func newInstance(id string, spec vnfm.InstanceSpec) *entry[vnfm.Instance] {
+func newInstance(id string, spec vnfm.InstanceSpec) *records.Entry[vnfm.Instance] {
 	now := time.Now().UTC()
-	return &entry[vnfm.Instance]{
-		rec:   store.Record{Kind: store.KindInstance, ID: id, Key: keyOf(spec), Owner: spec.VIMID},
-		value: vnfm.Instance{ID: id, Name: spec.Name, VIMID: spec.VIMID, Namespace: spec.Namespace, Cluster: spec.Cluster, CreatedAt: now, UpdatedAt: now},
+	return &records.Entry[vnfm.Instance]{
+		Rec:   store.Record{Kind: store.KindInstance, ID: id, Key: keyOf(spec), Owner: spec.VIMID},
+		Value: vnfm.Instance{ID: id, Name: spec.Name, VIMID: spec.VIMID, Namespace: spec.Namespace, Cluster: spec.Cluster, CreatedAt: now, UpdatedAt: now},
 	}
 }
 
-// runOnInstance does work under the lease of an instance, on its record as it is
-// then. The lease is waited for as long as the caller has patience. That of a
-// creation is not: who waits for a creation of the same name would take it over.
-func (e *Engine) runOnInstance(ctx context.Context, s store.Store, en *entry[vnfm.Instance], work func(ctx context.Context) error) (*vnfm.Instance, error) {
+// runOnInstance runs work under the lease of an instance, on its record as it is then. It waits
+// for the lease until the lock timeout of ctx. Creations must not wait for the lease of their
+// name: a second creation of the same name would take over the first.
+func (e *Engine) runOnInstance(ctx context.Context, s store.Store, en *records.Entry[vnfm.Instance], work func(ctx context.Context) error) (*vnfm.Instance, error) {
 	var done func()
-	err := vnfm.AwaitTurn(ctx, func() error {
-		held, release, err := e.work(ctx, s, "instance/"+en.rec.ID, en.value.Noun()+" "+quote(en.value.Name))
+	err := vnfm.RetryWhileBusy(ctx, func() error {
+		held, release, err := e.lockForChange(ctx, s, "instance/"+en.Rec.ID, en.Value.Noun()+" "+quote(en.Value.Name))
 		if err == nil {
 			ctx, done = held, release
 		}
@@ -118,7 +124,7 @@ func (e *Engine) runOnInstance(ctx context.Context, s store.Store, en *entry[vnf
 		return nil, err
 	}
 	defer done()
-	fresh, err := get[vnfm.Instance](ctx, s, store.KindInstance, en.rec.ID)
+	fresh, err := records.Get[vnfm.Instance](ctx, s, store.KindInstance, en.Rec.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -126,17 +132,17 @@ func (e *Engine) runOnInstance(ctx context.Context, s store.Store, en *entry[vnf
 	if err := work(ctx); err != nil {
 		return nil, vnfm.ConcealedIn(ctx).Error(err)
 	}
-	return &en.value, nil
+	return &en.Value, nil
 }
 
-// instantiate runs, or takes up again, the INSTANTIATE operation of an instance.
-func (e *Engine) instantiate(ctx context.Context, s store.Store, en *entry[vnfm.Instance], spec vnfm.InstanceSpec, r *resolution) error {
+// instantiate runs or resumes the INSTANTIATE operation of an instance.
+func (e *Engine) instantiate(ctx context.Context, s store.Store, en *records.Entry[vnfm.Instance], spec vnfm.InstanceSpec, r *resolution) error {
 	op, err := e.unfinished(ctx, s, en)
 	if err != nil {
 		return err
 	}
 	if op != nil {
-		if err := op.settle(ctx); err != nil {
+		if err := op.markInterrupted(ctx); err != nil {
 			return err
 		}
 	} else {
@@ -150,15 +156,15 @@ func (e *Engine) instantiate(ctx context.Context, s store.Store, en *entry[vnfm.
 	if err := e.checkInstance(ctx, s, en); err != nil {
 		return err
 	}
-	describe(&en.value, spec, r)
+	describe(&en.Value, spec, r)
 	if spec.Heal != nil {
 		// What is new has nothing to be healed of.
-		en.value.HealTrigger = spec.Heal.Trigger
+		en.Value.HealTrigger = spec.Heal.Trigger
 	}
 	if spec.RotationTrigger != "" {
-		en.value.Rotation = &vnfm.Rotation{Trigger: spec.RotationTrigger, Done: true}
+		en.Value.Rotation = &vnfm.Rotation{Trigger: spec.RotationTrigger, Done: true}
 	}
-	en.value.Status = vnfm.StatusProcessing
+	en.Value.Status = vnfm.StatusProcessing
 	if err := e.sealParams(ctx, en, sealed{spec.Management, spec.InfraSecrets}); err != nil {
 		return err
 	}
@@ -168,64 +174,64 @@ func (e *Engine) instantiate(ctx context.Context, s store.Store, en *entry[vnfm.
 	if err := op.enter(ctx, vnfm.StateProcessing, nil); err != nil {
 		return err
 	}
-	hooks := around{kind: vnfm.OpInstantiate, pkg: r.pkg, flavour: r.flavour, request: spec}
+	o := hooks.Operation{Kind: vnfm.OpInstantiate, Package: r.pkg, Flavour: r.flavour, Request: spec}
 	// The record refers to it since it was saved.
-	if err := e.stillThere(ctx, s, needs(&spec)); err != nil {
-		return e.failInstantiate(ctx, op, hooks, nil, nil, err)
+	if err := e.confirmReferences(ctx, s, referencesOf(&spec)); err != nil {
+		return e.failInstantiate(ctx, op, o, nil, nil, err)
 	}
-	t, d, err := e.bind(ctx, &en.value, r, spec)
+	t, d, err := e.bind(ctx, &en.Value, r, spec)
 	if err != nil {
-		return e.failInstantiate(ctx, op, hooks, nil, nil, err)
+		return e.failInstantiate(ctx, op, o, nil, nil, err)
 	}
-	if err := e.hook(ctx, op, hooks, false); err != nil {
-		return e.failInstantiate(ctx, op, hooks, d, t, err)
+	if err := e.runHook(ctx, op, o, false); err != nil {
+		return e.failInstantiate(ctx, op, o, d, t, err)
 	}
 	if err := d.Apply(ctx, t, op); err != nil {
-		return e.failInstantiate(ctx, op, hooks, d, t, err)
+		return e.failInstantiate(ctx, op, o, d, t, err)
 	}
-	if err := e.hook(ctx, op, hooks, true); err != nil {
-		return e.failInstantiate(ctx, op, hooks, d, t, err)
+	if err := e.runHook(ctx, op, o, true); err != nil {
+		return e.failInstantiate(ctx, op, o, d, t, err)
 	}
-	en.value.ConfiguredDigest = paramsDigest(t.DigestKey, spec.Management)
-	en.value.Generation++
+	en.Value.ConfiguredDigest = paramsDigest(t.DigestKey, spec.Management)
+	en.Value.Generation++
 	return e.complete(ctx, op, vnfm.StatusInstantiated)
 }
 
 // complete ends an operation that did its work. When that cannot be written the
 // instance is kept like a failed one: the objects exist, and Terraform must know.
 func (e *Engine) complete(ctx context.Context, op *operation, status vnfm.InstanceStatus) error {
-	op.instance.value.Status = status
+	op.instance.Value.Status = status
 	if err := saveInstance(ctx, op.store, op.instance); err != nil {
-		return e.keepFailed(ctx, op, becauseOf(ctx, err))
+		return e.keepFailed(ctx, op, stopCause(ctx, err))
 	}
 	if err := op.enter(ctx, vnfm.StateCompleted, nil); err != nil {
-		return e.keepFailed(ctx, op, becauseOf(ctx, err))
+		return e.keepFailed(ctx, op, stopCause(ctx, err))
 	}
 	return nil
 }
 
-// failInstantiate ends a failed creation in one of three ways: nothing exists and
-// nothing is left; everything is removed again; what exists stays to be resumed.
-// Without a driver nobody can look or remove.
-func (e *Engine) failInstantiate(ctx context.Context, op *operation, hooks around, d vnfm.InfraDriver, t *vnfm.Target, cause error) error {
-	cause = becauseOf(ctx, cause)
+// failInstantiate ends a failed creation in one of three ways: nothing was made and the record
+// is removed; everything is rolled back; or the objects stay and the next apply resumes. Without
+// a driver the VIM can be neither observed nor cleaned up.
+func (e *Engine) failInstantiate(ctx context.Context, op *operation, o hooks.Operation, d vnfm.InfraDriver, t *vnfm.Target, cause error) error {
+	cause = stopCause(ctx, cause)
 	interrupted := errors.Is(ctx.Err(), context.Canceled)
 	noting, noted := detached(ctx)
 	defer noted()
 	// Nothing is taken back before the record says so: the lease may be lost unnoticed.
 	if err := op.fail(noting, cause); err != nil || (d == nil && op.madeAnything()) {
-		return e.keepFailed(ctx, op, and(cause, err))
+		return e.keepFailed(ctx, op, joinErrors(cause, err))
 	}
-	if !op.madeAnything() || e.nothingIsLeft(ctx, op, d, t, interrupted) {
+	if !op.madeAnything() || e.removeIfNothingMade(ctx, op, d, t, interrupted) {
 		last, cancel := detached(ctx)
 		defer cancel()
-		if err := e.forget(last, op.store, op.instance); err != nil {
+		if err := e.removeRecords(last, op.store, op.instance); err != nil {
 			return errors.Join(cause, err)
 		}
 		return cause
 	}
 	if t.Instance.OnFailure == vnfm.OnFailureRollback && !interrupted {
-		return e.rollBackInstantiate(ctx, op, hooks, d, t, cause)
+		return e.rollBackInstantiate(ctx, op, o, d, t, cause)
 	}
 	return e.keepFailed(ctx, op, cause)
 }
@@ -237,30 +243,30 @@ func (e *Engine) keepFailed(ctx context.Context, op *operation, cause error) err
 	ctx, cancel := detached(ctx)
 	defer cancel()
 	err := op.fail(ctx, cause)
-	op.instance.value.Status = vnfm.StatusFailedTemp
+	op.instance.Value.Status = vnfm.StatusFailedTemp
 	if err == nil {
 		err = saveInstance(ctx, op.store, op.instance)
 	}
 	if err != nil && !leaseLost(err) {
 		return errors.Join(cause, err)
 	}
-	i := op.instance.value
-	return &vnfm.OperationError{Operation: op.snapshot(), Instance: &i, Err: and(cause, err)}
+	i := op.instance.Value
+	return &vnfm.OperationError{Operation: op.snapshot(), Instance: &i, Err: joinErrors(cause, err)}
 }
 
-// and joins a cause with an error that came after it, unless the cause says it already.
-func and(cause, err error) error {
+// joinErrors joins a cause with a later error, unless the cause contains it.
+func joinErrors(cause, err error) error {
 	if err == nil || errors.Is(cause, err) || (leaseLost(cause) && leaseLost(err)) {
 		return cause
 	}
 	return errors.Join(cause, err)
 }
 
-// nothingIsLeft reports whether the failed operation made nothing of the package,
+// removeIfNothingMade reports whether the failed operation made nothing of the package,
 // and removes what it made besides, such as the namespace. When the VIM does not
 // answer something is assumed to exist: an object that is forgotten is worse than
 // a record too many. A user who interrupts is not kept waiting for a removal.
-func (e *Engine) nothingIsLeft(ctx context.Context, op *operation, d vnfm.InfraDriver, t *vnfm.Target, interrupted bool) bool {
+func (e *Engine) removeIfNothingMade(ctx context.Context, op *operation, d vnfm.InfraDriver, t *vnfm.Target, interrupted bool) bool {
 	look, cancel := detached(ctx)
 	defer cancel()
 	seen, err := d.Observe(look, t)
@@ -270,68 +276,68 @@ func (e *Engine) nothingIsLeft(ctx context.Context, op *operation, d vnfm.InfraD
 	if interrupted {
 		return !op.knowsObjects()
 	}
-	back, stop := vnfm.Overtime(ctx, rollbackLimit)
+	back, stop := vnfm.CleanupContext(ctx, rollbackLimit)
 	defer stop()
 	return d.Terminate(back, t, removeAll, op) == nil
 }
 
-// removeAll is how what a failed creation made is removed: nobody uses it yet.
+// removeAll is how the objects of a failed creation are removed: they are not in use yet.
 var removeAll = vnfm.TerminateSpec{Type: vnfm.Forceful, Volumes: vnfm.VolumesDeleteNew}
 
 // rollbackLimit bounds the removal after a failed creation: the time that the
 // user gave has been spent by the creation itself.
 const rollbackLimit = 5 * time.Minute
 
-func (e *Engine) rollBackInstantiate(ctx context.Context, op *operation, hooks around, d vnfm.InfraDriver, t *vnfm.Target, cause error) error {
-	ctx, cancel := vnfm.Overtime(ctx, rollbackLimit)
+func (e *Engine) rollBackInstantiate(ctx context.Context, op *operation, o hooks.Operation, d vnfm.InfraDriver, t *vnfm.Target, cause error) error {
+	ctx, cancel := vnfm.CleanupContext(ctx, rollbackLimit)
 	defer cancel()
 	if err := op.rollBack(ctx, cause); err != nil {
-		return e.keepFailed(ctx, op, and(cause, err))
+		return e.keepFailed(ctx, op, joinErrors(cause, err))
 	}
 	// What management drivers have made elsewhere goes as it goes in a termination.
-	hooks.kind = vnfm.OpTerminate
-	err := e.hook(ctx, op, hooks, false)
+	o.Kind = vnfm.OpTerminate
+	err := e.runHook(ctx, op, o, false)
 	if err == nil {
 		err = d.Terminate(ctx, t, removeAll, op)
 	}
 	if err == nil {
-		err = e.hook(ctx, op, hooks, true)
+		err = e.runHook(ctx, op, o, true)
 	}
 	if err != nil {
-		return e.keepFailed(ctx, op, errors.Join(cause, fmt.Errorf("removing what had been made: %w", becauseOf(ctx, err))))
+		return e.keepFailed(ctx, op, errors.Join(cause, fmt.Errorf("removing what had been made: %w", stopCause(ctx, err))))
 	}
 	if err := op.enter(ctx, vnfm.StateRolledBack, cause); err != nil {
 		return errors.Join(cause, err)
 	}
-	if err := e.forget(ctx, op.store, op.instance); err != nil {
+	if err := e.removeRecords(ctx, op.store, op.instance); err != nil {
 		return errors.Join(cause, err)
 	}
-	return fmt.Errorf("%w; everything that had been made was removed again (on_failure = \"rollback\")", cause)
+	return &vnfm.RolledBackError{Err: cause}
 }
 
-// forget removes the record of an instance and its operations but the named ones.
-func (e *Engine) forget(ctx context.Context, s store.Store, en *entry[vnfm.Instance], keep ...string) error {
-	occs, err := s.List(ctx, store.Query{Kind: store.KindOperation, Owner: en.rec.ID})
+// removeRecords removes the record of an instance and its operations but the named ones.
+func (e *Engine) removeRecords(ctx context.Context, s store.Store, en *records.Entry[vnfm.Instance], keep ...string) error {
+	occs, err := s.List(ctx, store.Query{Kind: store.KindOperation, Owner: en.Rec.ID})
 	if err != nil {
-		return fmt.Errorf("listing the operations of VNF instance %q: %w", en.value.Name, err)
+		return fmt.Errorf("listing the operations of VNF instance %q: %w", en.Value.Name, err)
 	}
-	if err := s.Delete(ctx, store.KindInstance, en.rec.ID); err != nil && !errors.Is(err, store.ErrNotFound) {
-		return fmt.Errorf("removing the record of VNF instance %q: %w", en.value.Name, err)
+	if err := s.Delete(ctx, store.KindInstance, en.Rec.ID); err != nil && !errors.Is(err, store.ErrNotFound) {
+		return fmt.Errorf("removing the record of VNF instance %q: %w", en.Value.Name, err)
 	}
 	for _, occ := range occs {
 		if slices.Contains(keep, occ.ID) {
 			continue
 		}
 		if err := s.Delete(ctx, store.KindOperation, occ.ID); err != nil && !errors.Is(err, store.ErrNotFound) {
-			return fmt.Errorf("removing the operations of VNF instance %q: %w", en.value.Name, err)
+			return fmt.Errorf("removing the operations of VNF instance %q: %w", en.Value.Name, err)
 		}
 	}
 	return nil
 }
 
-// becauseOf prefers the reason for which the work was stopped over the error that
+// stopCause prefers the reason for which the work was stopped over the error that
 // the stopped work returned.
-func becauseOf(ctx context.Context, err error) error {
+func stopCause(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) && !errors.Is(cause, context.DeadlineExceeded) {
 		return fmt.Errorf("%w: %w", cause, err)
 	}

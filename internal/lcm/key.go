@@ -7,16 +7,17 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/vims"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// The digests of what holds secrets have a key, so that nobody can try guesses by them.
-// A digest that becomes another one replaces pods and sends credentials again, so the key
-// is the instance's own: it is made with the instance and outlives the key of the store,
-// the store and the machine. The record has it, and so has the VIM, beside the objects. Where
-// that cannot be, a plan without the record knows no digests, and the apply makes another key.
-// Terraform's state and plans have the digests and never the key.
+// Digests of objects that hold secrets are keyed, so that secrets cannot be guessed from them.
+// A changed digest replaces pods and sends credentials again. So each instance has a key of its
+// own, which outlives the key of the store, the store and the machine: the record has it, and
+// the VIM keeps it beside the objects. Without both a plan knows no digests, and the apply makes
+// another key. State and plans have the digests and never the key.
 
 // keySize is the size of a key in bytes.
 const keySize = 32
@@ -38,21 +39,21 @@ func (e *Engine) storeKey(ctx context.Context) ([]byte, error) {
 	return s.DigestKey(ctx)
 }
 
-// needKey gives an instance that has no key one: earlier versions keyed all digests with
+// ensureKey gives an instance that has no key one: earlier versions keyed all digests with
 // the store's, which is the instance's own from now on, so that its digests stay.
-func (e *Engine) needKey(ctx context.Context, i *vnfm.Instance) (err error) {
+func (e *Engine) ensureKey(ctx context.Context, i *vnfm.Instance) (err error) {
 	if len(i.DigestKey) == 0 {
 		i.DigestKey, err = e.storeKey(ctx)
 	}
 	return err
 }
 
-// keptKey returns the key of an instance whose record the store has lost: the one that the
+// keyOnVIM returns the key of an instance whose record the store has lost: the one that the
 // VIM has, or else the store's, as of an instance that an earlier version made.
-func (e *Engine) keptKey(ctx context.Context, id string, spec vnfm.InstanceSpec, r *resolution) ([]byte, error) {
+func (e *Engine) keyOnVIM(ctx context.Context, id string, spec vnfm.InstanceSpec, r *resolution) ([]byte, error) {
 	en := newInstance(id, spec)
-	describe(&en.value, spec, r)
-	t, d, err := e.bind(ctx, &en.value, r, spec)
+	describe(&en.Value, spec, r)
+	t, d, err := e.bind(ctx, &en.Value, r, spec)
 	if err != nil {
 		return nil, err
 	}
@@ -66,9 +67,9 @@ func (e *Engine) keptKey(ctx context.Context, id string, spec vnfm.InstanceSpec,
 	return key, nil
 }
 
-// keyAgain is keptKey, and another key where that of the VIM is lost.
-func (e *Engine) keyAgain(ctx context.Context, id string, spec vnfm.InstanceSpec, r *resolution) ([]byte, error) {
-	key, err := e.keptKey(ctx, id, spec, r)
+// restoreKey is keyOnVIM, and another key where that of the VIM is lost.
+func (e *Engine) restoreKey(ctx context.Context, id string, spec vnfm.InstanceSpec, r *resolution) ([]byte, error) {
+	key, err := e.keyOnVIM(ctx, id, spec, r)
 	if errors.Is(err, vnfm.ErrKeyLost) {
 		return newKey(), nil
 	}
@@ -89,11 +90,11 @@ func (e *Engine) previewKey(ctx context.Context, id string, spec vnfm.InstanceSp
 	if err != nil {
 		return nil, err
 	}
-	en, err := get[vnfm.Instance](ctx, s, store.KindInstance, id)
+	en, err := records.Get[vnfm.Instance](ctx, s, store.KindInstance, id)
 	switch {
 	case err == nil:
-		err = e.needKey(ctx, &en.value)
-		return en.value.DigestKey, err
+		err = e.ensureKey(ctx, &en.Value)
+		return en.Value.DigestKey, err
 	case !errors.Is(err, vnfm.ErrNotFound):
 		return nil, err
 	}
@@ -102,14 +103,14 @@ func (e *Engine) previewKey(ctx context.Context, id string, spec vnfm.InstanceSp
 	if spec.VIMID == "" {
 		return nil, nil
 	}
-	vim, _, err := e.vimWithCredentials(ctx, spec.VIMID)
+	vim, err := vims.Get(ctx, s, spec.VIMID)
 	if err != nil {
-		return nil, nil //nolint:nilerr // a VIM that cannot be reached tells no key
+		return nil, nil //nolint:nilerr // a VIM that is not known tells no key
 	}
-	spec.Namespace = namespaceOf(spec, vim)
-	key, err := e.keptKey(ctx, id, spec, r)
+	spec.Namespace = e.namespaceOf(spec, vim)
+	key, err := e.keyOnVIM(ctx, id, spec, r)
 	if err != nil {
-		return nil, nil //nolint:nilerr // the same
+		return nil, nil //nolint:nilerr // nor does one that cannot be reached
 	}
 	return key, nil
 }

@@ -56,16 +56,16 @@ func (k *keeper) DigestKey(context.Context, *vnfm.Target) ([]byte, error) {
 	return k.key, nil
 }
 
-func newKeeper(t *testing.T) (*world, *keeper) {
+func newKeeper(t *testing.T) (*env, *keeper) {
 	t.Helper()
-	w := newWorld(t)
+	w := newEnv(t)
 	k := &keeper{driver: w.driver}
 	w.Engine = w.openWith(t, map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: k})
 	return w, k
 }
 
 // summed is the digest of the Secret in a preview.
-func (w *world) summed(t *testing.T, id string) string {
+func (w *env) summed(t *testing.T, id string) string {
 	t.Helper()
 	p, problems, err := w.PreviewInstance(t.Context(), id, w.spec())
 	if err != nil || len(problems) > 0 {
@@ -75,7 +75,7 @@ func (w *world) summed(t *testing.T, id string) string {
 }
 
 // updated is the number of operations that an update to the same spec takes.
-func (w *world) updated(t *testing.T, id string) int {
+func (w *env) updated(t *testing.T, id string) int {
 	t.Helper()
 	before := len(w.operations(t, id))
 	if _, err := w.Update(t.Context(), id, w.spec()); err != nil {
@@ -160,7 +160,7 @@ func TestDigestKeyOfAnInstance(t *testing.T) {
 }
 
 // again opens the store anew, with its VIM and its package given again.
-func (w *world) again(t *testing.T, k *keeper) {
+func (w *env) again(t *testing.T, k *keeper) {
 	t.Helper()
 	w.Engine = w.openWith(t, map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: k})
 	spec := vnfm.VIMSpec{

@@ -32,7 +32,7 @@ func checkLinks(f *vnfm.Flavour, links vnfm.Links, problems *vnfm.Problems) {
 		}
 		for _, cp := range slices.Sorted(maps.Keys(links.External[name].ExtCPs)) {
 			if !slices.Contains(points, cp) {
-				refuse("deployment flavour "+quote(f.ID)+" has no external connection point "+quote(cp), "its external connection points are "+listOf(points))
+				refuse("deployment flavour "+quote(f.ID)+" has no external connection point "+quote(cp), "its external connection points are "+vnfm.QuotedNames(points))
 			}
 			if other, twice := connected[cp]; twice {
 				refuse("connection point "+quote(cp)+" is connected twice", "external virtual link "+quote(other)+" has it too")
@@ -44,40 +44,10 @@ func checkLinks(f *vnfm.Flavour, links vnfm.Links, problems *vnfm.Problems) {
 		if !slices.Contains(internal, id) {
 			*problems = append(*problems, vnfm.Problem{
 				Attribute: attributeManagedLinks, Key: id,
-				Summary: "deployment flavour " + quote(f.ID) + " has no virtual link " + quote(id), Detail: "its virtual links are " + listOf(internal),
+				Summary: "deployment flavour " + quote(f.ID) + " has no virtual link " + quote(id), Detail: "its virtual links are " + vnfm.QuotedNames(internal),
 			})
 		}
 	}
-}
-
-// linksOfPart are the networks for what one VIM has of an instance: those of connection
-// points of its VDUs. What is of no VDU, such as an internal virtual link, is for every VIM
-// that has one without containers.
-func linksOfPart(f *vnfm.Flavour, part *vnfm.Part, all vnfm.Links) vnfm.Links {
-	machines := slices.ContainsFunc(f.VDUs, func(v vnfm.VDU) bool { return v.Workload == nil && part.Has(v.ID) })
-	vdus := map[string]string{}
-	for _, cp := range f.ConnectionPoints {
-		vdus[cp.ID] = cp.VDUID
-	}
-	var out vnfm.Links
-	for name, link := range all.External {
-		here := vnfm.ExtVirtualLink{ResourceID: link.ResourceID, ExtCPs: map[string]vnfm.ExtCP{}}
-		for id, cp := range link.ExtCPs {
-			if vdu := vdus[id]; vdu == "" && machines || vdu != "" && part.Has(vdu) {
-				here.ExtCPs[id] = cp
-			}
-		}
-		if len(here.ExtCPs) > 0 {
-			if out.External == nil {
-				out.External = map[string]vnfm.ExtVirtualLink{}
-			}
-			out.External[name] = here
-		}
-	}
-	if machines {
-		out.Managed = all.Managed
-	}
-	return out
 }
 
 func sameExternal(a, b vnfm.Links) bool {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/hooks"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -16,26 +17,26 @@ type hostKeys struct{ *operation }
 func (k hostKeys) Pinned(name string) string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return k.instance.value.HostKeys[name]
+	return k.instance.Value.HostKeys[name]
 }
 
 // Pin implements vnfm.HostKeys.
 func (k hostKeys) Pin(ctx context.Context, name, key string) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	keys := maps.Clone(k.instance.value.HostKeys)
+	keys := maps.Clone(k.instance.Value.HostKeys)
 	if keys == nil {
 		keys = map[string]string{}
 	}
 	keys[name] = key
 	var sealed map[string]string
-	if len(k.instance.rec.Sealed) > 0 {
+	if len(k.instance.Rec.Sealed) > 0 {
 		var err error
 		if sealed, err = k.engine.openInstance(ctx, k.instance); err != nil {
 			return err
 		}
 	}
-	k.instance.value.HostKeys = keys
+	k.instance.Value.HostKeys = keys
 	if sealed != nil {
 		if err := k.engine.sealInstance(ctx, k.instance, sealed); err != nil {
 			return err
@@ -54,7 +55,7 @@ type driverState struct {
 // Load implements vnfm.DriverState.
 func (s driverState) Load(into any) error {
 	s.mu.Lock()
-	raw := s.instance.value.DriverStates[s.driver]
+	raw := s.instance.Value.DriverStates[s.driver]
 	s.mu.Unlock()
 	if raw == nil {
 		return nil
@@ -73,12 +74,12 @@ func (s driverState) Save(ctx context.Context, value any) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	states := maps.Clone(s.instance.value.DriverStates)
+	states := maps.Clone(s.instance.Value.DriverStates)
 	if states == nil {
 		states = vnfm.DriverStates{}
 	}
 	states[s.driver] = raw
-	s.instance.value.DriverStates = states
+	s.instance.Value.DriverStates = states
 	return saveInstance(ctx, s.store, s.instance)
 }
 
@@ -91,21 +92,22 @@ const paramConfigures = "management_params"
 // have made must not stay as it was.
 func (u *update) configure(ctx context.Context, op *operation, _ *plannedOperation) error {
 	// Those that the hook itself runs are done there; credentials are none of this.
+	o := u.hookOperation(op)
 	done := map[string]bool{vnfm.CredentialsSender: true}
-	for _, h := range u.engine.at(u.wanted.flavour, &u.spec, vnfm.OpModifyInfo, true) {
-		done[h.name] = true
+	for _, b := range u.engine.management().At(&o, true) {
+		done[b.Name] = true
 	}
-	var drivers []hooked
-	for _, h := range u.engine.hooksOf(u.wanted.flavour) {
-		if !done[h.name] {
-			done[h.name] = true
-			drivers = append(drivers, hooked{name: h.name, driver: h.driver, hook: vnfm.Hook{Name: hookName(vnfm.OpModifyInfo, true)}})
+	var drivers []hooks.Binding
+	for _, b := range u.engine.management().All(u.wanted.flavour) {
+		if !done[b.Name] {
+			done[b.Name] = true
+			drivers = append(drivers, hooks.Binding{Name: b.Name, Driver: b.Driver, Hook: vnfm.Hook{Name: hooks.Name(vnfm.OpModifyInfo, true)}})
 		}
 	}
-	i := &u.instance.value
+	i := &u.instance.Value
 	// Until all of them are done it is not known what is configured, whatever is asked for next.
 	i.ConfiguredDigest = ""
-	if err := u.engine.runHooks(ctx, op, u.around(op), drivers, true); err != nil {
+	if err := u.engine.callDrivers(ctx, op, o, drivers, true); err != nil {
 		return err
 	}
 	i.ConfiguredDigest = paramsDigest(i.DigestKey, u.spec.Management)

@@ -70,9 +70,9 @@ func (d *worker) taken() []string {
 	return calls
 }
 
-func newWorkerWorld(t *testing.T) (*world, *worker, vnfm.InstanceSpec) {
+func newWorkerEnv(t *testing.T) (*env, *worker, vnfm.InstanceSpec) {
 	t.Helper()
-	w, d := newWorld(t), &worker{}
+	w, d := newEnv(t), &worker{}
 	w.management = map[string]vnfm.ManagementDriver{vnfm.ArtifactBash: d}
 	w.Engine = w.open(t)
 	dir := filepath.Join(w.sources, "worked")
@@ -100,7 +100,7 @@ func newWorkerWorld(t *testing.T) (*world, *worker, vnfm.InstanceSpec) {
 	return w, d, spec
 }
 
-func (w *world) mustUpdate(t *testing.T, id string, spec vnfm.InstanceSpec) *vnfm.Instance {
+func (w *env) mustUpdate(t *testing.T, id string, spec vnfm.InstanceSpec) *vnfm.Instance {
 	t.Helper()
 	i, err := w.Update(t.Context(), id, spec)
 	if err != nil {
@@ -120,7 +120,7 @@ func same(t *testing.T, what string, got any, want any) {
 // parameters with the secret ones over them, and keeps a state; the record has none of its
 // parameters, and the infra driver sees none.
 func TestManagementDriver(t *testing.T) {
-	w, d, spec := newWorkerWorld(t)
+	w, d, spec := newWorkerEnv(t)
 	i, err := w.Instantiate(t.Context(), spec)
 	if err != nil {
 		t.Fatal(err)
@@ -166,7 +166,7 @@ func TestManagementDriver(t *testing.T) {
 
 // An operation whose last hook has failed is continued at that hook, and nothing else of it is done again.
 func TestEndHookIsContinued(t *testing.T) {
-	w, d, spec := newWorkerWorld(t)
+	w, d, spec := newWorkerEnv(t)
 	i, err := w.Instantiate(t.Context(), spec)
 	if err != nil {
 		t.Fatal(err)
@@ -205,7 +205,7 @@ func TestEndHookIsContinued(t *testing.T) {
 
 // The same for parameters that were changed, and for a creation.
 func TestChangedParamsAreContinued(t *testing.T) {
-	w, d, spec := newWorkerWorld(t)
+	w, d, spec := newWorkerEnv(t)
 	d.fail = func(string) error { return errBroken }
 	_, err := w.Instantiate(t.Context(), spec)
 	var failed *vnfm.OperationError
@@ -245,7 +245,7 @@ func TestChangedParamsAreContinued(t *testing.T) {
 // A forceful termination goes on when a driver fails, and tells of it; a graceful one
 // does not.
 func TestForcefulTerminationGoesOn(t *testing.T) {
-	w, d, spec := newWorkerWorld(t)
+	w, d, spec := newWorkerEnv(t)
 	i, err := w.Instantiate(t.Context(), spec)
 	if err != nil {
 		t.Fatal(err)
@@ -263,7 +263,7 @@ func TestForcefulTerminationGoesOn(t *testing.T) {
 
 // What a creation made outside of the VIM goes when it is rolled back.
 func TestRolledBackCreationRunsTheEnd(t *testing.T) {
-	w, d, spec := newWorkerWorld(t)
+	w, d, spec := newWorkerEnv(t)
 	spec.OnFailure = vnfm.OnFailureRollback
 	d.fail = func(hook string) error {
 		if hook == "instantiate_end" {
@@ -279,7 +279,7 @@ func TestRolledBackCreationRunsTheEnd(t *testing.T) {
 
 // What is wrong with parameters is found by the plan.
 func TestParamsAreCheckedAtPlan(t *testing.T) {
-	w, _, spec := newWorkerWorld(t)
+	w, _, spec := newWorkerEnv(t)
 	check := func(what string, secrets map[string]any, later bool, want ...string) {
 		t.Helper()
 		s := spec

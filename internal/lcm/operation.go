@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -21,12 +22,12 @@ import (
 type operation struct {
 	engine   *Engine
 	store    store.Store
-	instance *entry[vnfm.Instance]
+	instance *records.Entry[vnfm.Instance]
 	// concealed are the secrets of the operation: none is in what it says of itself.
 	concealed *vnfm.Concealed
 
 	mu  sync.Mutex
-	occ *entry[vnfm.Operation]
+	occ *records.Entry[vnfm.Operation]
 	// written is when progress was stored last: it is said often and stored rarely.
 	written time.Time
 }
@@ -37,28 +38,28 @@ var _ vnfm.Recorder = (*operation)(nil)
 const progressInterval = time.Second
 
 // begin stores a new operation in STARTING, before anything is done.
-func (e *Engine) begin(ctx context.Context, s store.Store, instance *entry[vnfm.Instance], t vnfm.OperationType, params map[string]any) (*operation, error) {
+func (e *Engine) begin(ctx context.Context, s store.Store, instance *records.Entry[vnfm.Instance], t vnfm.OperationType, params map[string]any) (*operation, error) {
 	now := time.Now().UTC()
-	occ := &entry[vnfm.Operation]{rec: store.Record{Kind: store.KindOperation, ID: uuid.NewString(), Owner: instance.value.ID}}
-	occ.value = vnfm.Operation{
-		ID: occ.rec.ID, InstanceID: instance.value.ID, Type: t, State: vnfm.StateStarting,
+	occ := &records.Entry[vnfm.Operation]{Rec: store.Record{Kind: store.KindOperation, ID: uuid.NewString(), Owner: instance.Value.ID}}
+	occ.Value = vnfm.Operation{
+		ID: occ.Rec.ID, InstanceID: instance.Value.ID, Type: t, State: vnfm.StateStarting,
 		Parameters: params, StartedAt: now, StateEnteredAt: now,
 	}
-	if err := occ.create(ctx, s); err != nil {
+	if err := occ.Create(ctx, s); err != nil {
 		return nil, err
 	}
 	return &operation{engine: e, store: s, instance: instance, concealed: vnfm.ConcealedIn(ctx), occ: occ}, nil
 }
 
-// unfinished returns the operation of an instance that did not come to an end, or
-// nil. The caller holds the instance's lease, so nobody runs it any more.
-func (e *Engine) unfinished(ctx context.Context, s store.Store, instance *entry[vnfm.Instance]) (*operation, error) {
-	occs, err := list[vnfm.Operation](ctx, s, store.Query{Kind: store.KindOperation, Owner: instance.value.ID})
+// unfinished returns the operation of an instance that has not ended, or nil. The caller
+// holds the instance's lease, so no other process runs it.
+func (e *Engine) unfinished(ctx context.Context, s store.Store, instance *records.Entry[vnfm.Instance]) (*operation, error) {
+	occs, err := records.List[vnfm.Operation](ctx, s, store.Query{Kind: store.KindOperation, Owner: instance.Value.ID})
 	if err != nil {
 		return nil, err
 	}
 	for i := len(occs) - 1; i >= 0; i-- {
-		if !occs[i].value.State.Final() {
+		if !occs[i].Value.State.Final() {
 			return &operation{engine: e, store: s, instance: instance, concealed: vnfm.ConcealedIn(ctx), occ: occs[i]}, nil
 		}
 	}
@@ -69,7 +70,7 @@ func (e *Engine) unfinished(ctx context.Context, s store.Store, instance *entry[
 func (o *operation) enter(ctx context.Context, next vnfm.OperationState, cause error) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	occ := &o.occ.value
+	occ := &o.occ.Value
 	if !occ.State.CanBecome(next) {
 		return fmt.Errorf("operation %s %s cannot go from %s to %s", occ.Type, occ.ID, occ.State, next)
 	}
@@ -86,7 +87,7 @@ func (o *operation) enter(ctx context.Context, next vnfm.OperationState, cause e
 	if next.Final() {
 		occ.Progress, occ.Notes = "", nil
 	}
-	if err := o.occ.update(ctx, o.store); err != nil {
+	if err := o.occ.Update(ctx, o.store); err != nil {
 		*occ = before
 		return err
 	}
@@ -114,9 +115,9 @@ func (o *operation) rollBack(ctx context.Context, cause error) error {
 	return o.enter(ctx, vnfm.StateRollingBack, cause)
 }
 
-// settle brings an operation that was interrupted at any point to FAILED_TEMP,
+// markInterrupted brings an operation that was interrupted at any point to FAILED_TEMP,
 // from where it can be retried, rolled back or given up.
-func (o *operation) settle(ctx context.Context) error {
+func (o *operation) markInterrupted(ctx context.Context) error {
 	interrupted := fmt.Errorf("the process that ran it has ended")
 	if o.state() == vnfm.StateStarting {
 		if err := o.enter(ctx, vnfm.StateProcessing, nil); err != nil {
@@ -132,13 +133,13 @@ func (o *operation) settle(ctx context.Context) error {
 func (o *operation) state() vnfm.OperationState {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.occ.value.State
+	return o.occ.Value.State
 }
 
 func (o *operation) kind() vnfm.OperationType {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.occ.value.Type
+	return o.occ.Value.Type
 }
 
 // madeAnything reports whether a request that makes something may have been sent:
@@ -146,27 +147,27 @@ func (o *operation) kind() vnfm.OperationType {
 func (o *operation) madeAnything() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return len(o.instance.value.Inventory) > 0
+	return len(o.instance.Value.Inventory) > 0
 }
 
 // knowsObjects reports whether an object of the inventory is known to exist.
 func (o *operation) knowsObjects() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return slices.ContainsFunc(o.instance.value.Inventory, func(i vnfm.InventoryItem) bool { return i.UID != "" })
+	return slices.ContainsFunc(o.instance.Value.Inventory, func(i vnfm.InventoryItem) bool { return i.UID != "" })
 }
 
 func (o *operation) snapshot() vnfm.Operation {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.occ.value
+	return o.occ.Value
 }
 
 // SaveInventory implements vnfm.Recorder.
 func (o *operation) SaveInventory(ctx context.Context, items []vnfm.InventoryItem) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.instance.value.Inventory = items
+	o.instance.Value.Inventory = items
 	return saveInstance(ctx, o.store, o.instance)
 }
 
@@ -174,27 +175,27 @@ func (o *operation) SaveInventory(ctx context.Context, items []vnfm.InventoryIte
 // refresh of another process may have acknowledged the record meanwhile, which
 // takes no lease: that mark is kept and the write done again. A record that was
 // changed otherwise is store.ErrStale.
-func saveInstance(ctx context.Context, s store.Store, en *entry[vnfm.Instance]) error {
-	en.value.UpdatedAt = time.Now().UTC()
-	err := en.update(ctx, s)
+func saveInstance(ctx context.Context, s store.Store, en *records.Entry[vnfm.Instance]) error {
+	en.Value.UpdatedAt = time.Now().UTC()
+	err := en.Update(ctx, s)
 	if !errors.Is(err, store.ErrStale) {
 		return err
 	}
-	fresh, getErr := get[vnfm.Instance](ctx, s, store.KindInstance, en.rec.ID)
+	fresh, getErr := records.Get[vnfm.Instance](ctx, s, store.KindInstance, en.Rec.ID)
 	if getErr != nil {
 		return getErr
 	}
-	known, decodeErr := decode[vnfm.Instance](en.rec)
+	known, decodeErr := records.Decode[vnfm.Instance](en.Rec)
 	if decodeErr != nil {
 		return decodeErr
 	}
-	known.value.Acknowledged = fresh.value.Acknowledged
-	if !reflect.DeepEqual(known.value, fresh.value) {
+	known.Value.Acknowledged = fresh.Value.Acknowledged
+	if !reflect.DeepEqual(known.Value, fresh.Value) {
 		return err
 	}
-	en.rec.Revision = fresh.rec.Revision
-	en.value.Acknowledged = fresh.value.Acknowledged
-	return en.update(ctx, s)
+	en.Rec.Revision = fresh.Rec.Revision
+	en.Value.Acknowledged = fresh.Value.Acknowledged
+	return en.Update(ctx, s)
 }
 
 // Progress implements vnfm.Recorder.
@@ -202,36 +203,36 @@ func (o *operation) Progress(ctx context.Context, line string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	line = o.concealed.Hide(line)
-	o.occ.value.Progress = line
+	o.occ.Value.Progress = line
 	if o.engine.cfg.Progress != nil {
-		o.engine.cfg.Progress(ctx, o.occ.value, line)
+		o.engine.cfg.Progress(ctx, o.occ.Value, line)
 	}
 	if time.Since(o.written) < progressInterval {
 		return
 	}
 	o.written = time.Now()
 	// Progress is for onlookers: the operation goes on without it.
-	_ = o.occ.update(ctx, o.store)
+	_ = o.occ.Update(ctx, o.store)
 }
 
-// Keep implements vnfm.Recorder.
-func (o *operation) Keep(ctx context.Context, key, note string) error {
+// SetNote implements vnfm.Recorder.
+func (o *operation) SetNote(ctx context.Context, key, note string) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	notes := maps.Clone(o.occ.value.Notes)
+	notes := maps.Clone(o.occ.Value.Notes)
 	if notes == nil {
 		notes = map[string]string{}
 	}
 	notes[key] = note
-	o.occ.value.Notes = notes
-	return o.occ.update(ctx, o.store)
+	o.occ.Value.Notes = notes
+	return o.occ.Update(ctx, o.store)
 }
 
-// Kept implements vnfm.Recorder.
-func (o *operation) Kept(key string) string {
+// Note implements vnfm.Recorder.
+func (o *operation) Note(key string) string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.occ.value.Notes[key]
+	return o.occ.Value.Notes[key]
 }
 
 // Operations implements vnfm.Manager.
@@ -240,13 +241,13 @@ func (e *Engine) Operations(ctx context.Context, instanceID string) ([]vnfm.Oper
 	if err != nil {
 		return nil, err
 	}
-	occs, err := list[vnfm.Operation](ctx, s, store.Query{Kind: store.KindOperation, Owner: instanceID})
+	occs, err := records.List[vnfm.Operation](ctx, s, store.Query{Kind: store.KindOperation, Owner: instanceID})
 	if err != nil {
 		return nil, err
 	}
 	out := make([]vnfm.Operation, 0, len(occs))
 	for _, occ := range occs {
-		out = append(out, occ.value)
+		out = append(out, occ.Value)
 	}
 	return out, nil
 }

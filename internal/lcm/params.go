@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -28,15 +29,10 @@ func normalise(params map[string]any) map[string]any {
 }
 
 // splitParams parts the parameters of a request: those of the management drivers that its
-// flavour names, with the secret ones laid into them, and the rest, which is for the infra
+// flavour names, with the secret ones merged over them, and the rest, which is for the infra
 // driver.
 func (e *Engine) splitParams(f *vnfm.Flavour, spec *vnfm.InstanceSpec) {
-	taken := map[string]bool{}
-	for _, h := range e.hooksOf(f) {
-		for _, name := range h.driver.Params() {
-			taken[name] = true
-		}
-	}
+	taken := e.management().Params(f)
 	parted := func(params map[string]any) (infra, management map[string]any) {
 		infra, management = map[string]any{}, map[string]any{}
 		for name, value := range params {
@@ -50,7 +46,7 @@ func (e *Engine) splitParams(f *vnfm.Flavour, spec *vnfm.InstanceSpec) {
 	}
 	infra, management := parted(spec.AdditionalParams)
 	secrets, managementSecrets := parted(spec.SecretParams)
-	spec.Management, spec.InfraSecrets = vnfm.LaidInto(management, managementSecrets), secrets
+	spec.Management, spec.InfraSecrets = vnfm.MergeDeep(management, managementSecrets), secrets
 	if len(management) > 0 {
 		spec.AdditionalParams = infra
 	}
@@ -84,17 +80,6 @@ func warnShown(params map[string]any, declared []string, problems *vnfm.Problems
 	})
 }
 
-// ownParams are those of the parameters that a driver takes.
-func ownParams(d vnfm.ManagementDriver, params map[string]any) map[string]any {
-	out := map[string]any{}
-	for _, name := range d.Params() {
-		if value, ok := params[name]; ok {
-			out[name] = value
-		}
-	}
-	return out
-}
-
 // paramsDigest is a keyed digest of parameters; empty when there are none.
 func paramsDigest(key []byte, params map[string]any) string {
 	if len(params) == 0 {
@@ -121,8 +106,8 @@ const (
 type sealed struct{ management, secrets map[string]any }
 
 // sealParams puts parameters into a record that is about to be written.
-func (e *Engine) sealParams(ctx context.Context, en *entry[vnfm.Instance], params sealed) error {
-	en.value.SecretParams = len(params.secrets) > 0
+func (e *Engine) sealParams(ctx context.Context, en *records.Entry[vnfm.Instance], params sealed) error {
+	en.Value.SecretParams = len(params.secrets) > 0
 	plain := map[string]string{}
 	for name, values := range map[string]map[string]any{sealedParams: params.management, sealedSecrets: params.secrets} {
 		if len(values) == 0 {
@@ -135,31 +120,31 @@ func (e *Engine) sealParams(ctx context.Context, en *entry[vnfm.Instance], param
 		plain[name] = string(raw)
 	}
 	if len(plain) == 0 {
-		en.rec.Sealed = nil
+		en.Rec.Sealed = nil
 		return nil
 	}
 	if err := e.sealInstance(ctx, en, plain); err != nil {
-		return fmt.Errorf("sealing the additional parameters of VNF instance %q: %w", en.value.Name, err)
+		return fmt.Errorf("sealing the additional parameters of VNF instance %q: %w", en.Value.Name, err)
 	}
 	return nil
 }
 
 // openParams reads them back.
-func (e *Engine) openParams(ctx context.Context, en *entry[vnfm.Instance]) (sealed, error) {
+func (e *Engine) openParams(ctx context.Context, en *records.Entry[vnfm.Instance]) (sealed, error) {
 	var out sealed
-	if len(en.rec.Sealed) == 0 {
+	if len(en.Rec.Sealed) == 0 {
 		return out, nil
 	}
 	plain, err := e.openInstance(ctx, en)
 	if err != nil {
-		return out, edited(err, fmt.Sprintf("opening the additional parameters of VNF instance %q", en.value.Name), "apply the instance first, and terminate it then")
+		return out, records.EditedError(err, vnfm.EditedInstance, fmt.Sprintf("opening the additional parameters of VNF instance %q", en.Value.Name))
 	}
 	for name, into := range map[string]*map[string]any{sealedParams: &out.management, sealedSecrets: &out.secrets} {
 		if plain[name] == "" {
 			continue
 		}
 		if err := json.Unmarshal([]byte(plain[name]), into); err != nil {
-			return sealed{}, fmt.Errorf("reading the additional parameters of VNF instance %q: %w", en.value.Name, err)
+			return sealed{}, fmt.Errorf("reading the additional parameters of VNF instance %q: %w", en.Value.Name, err)
 		}
 	}
 	return out, nil
@@ -167,9 +152,9 @@ func (e *Engine) openParams(ctx context.Context, en *entry[vnfm.Instance]) (seal
 
 // recordedSpec reads the spec back out of a record, with what its infra driver needs of the
 // sealed parameters.
-func (e *Engine) recordedSpec(ctx context.Context, en *entry[vnfm.Instance]) (vnfm.InstanceSpec, error) {
-	spec := specOf(&en.value)
-	if !en.value.SecretParams {
+func (e *Engine) recordedSpec(ctx context.Context, en *records.Entry[vnfm.Instance]) (vnfm.InstanceSpec, error) {
+	spec := specOf(&en.Value)
+	if !en.Value.SecretParams {
 		return spec, nil
 	}
 	params, err := e.openParams(ctx, en)

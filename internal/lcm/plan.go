@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/addons"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/multivim"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -28,13 +30,13 @@ const (
 	actionSendCredentials  action = "send credentials"
 )
 
-// departure says which VNFCs leave with an operation, for the management drivers around it.
-type departure string
+// leaving says which VNFCs leave with an operation, for the management drivers at its hooks.
+type leaving string
 
 const (
-	departScaledIn departure = "scaled in"
-	departHealed   departure = "healed"
-	departBroken   departure = "broken"
+	leavingScaledIn leaving = "scaled in"
+	leavingHealed   leaving = "healed"
+	leavingBroken   leaving = "broken"
 )
 
 // plannedOperation is one LCM operation of an update, as data: it can be shown before it runs.
@@ -47,8 +49,8 @@ type plannedOperation struct {
 	Resumes bool
 	// OnlyIfDrifted says that it runs only when an object differs from what was applied, which was not observed yet.
 	OnlyIfDrifted bool
-	// Departs says which VNFCs leave with it.
-	Departs departure
+	// Leaving says which VNFCs leave with it.
+	Leaving leaving
 	// Status is that of the instance when it has completed.
 	Status vnfm.InstanceStatus
 	// spec and to are what it leads to.
@@ -83,7 +85,7 @@ type planInput struct {
 }
 
 // planUpdate returns the operations that lead an instance from its record to a request. It is a function of its input
-// alone: the executor, and whoever shows a plan, follow the same list.
+// alone: the executor and a preview of the operations use the same list.
 //
 // An expired kubeconfig comes first, since nothing that has to reach the workload API would end with it. Heal comes after
 // what changes the instance, so that what is replaced is replaced by what is wanted.
@@ -206,14 +208,14 @@ func (p *planner) packageDiffers() bool {
 	i := &p.record
 	return i.PackageID != p.spec.PackageID || i.FlavourID != p.wanted.flavour.ID ||
 		!sameParams(i.AdditionalParams, p.spec.AdditionalParams) || !sameParams(p.secrets, p.spec.InfraSecrets) ||
-		!sameConnections(i, p.spec) || !sameAddons(i, p.spec) || !maps.Equal(i.Links.Managed, p.spec.Links.Managed)
+		!multivim.SameConnections(i, p.spec) || !addons.Same(i, p.spec) || !maps.Equal(i.Links.Managed, p.spec.Links.Managed)
 }
 
 // atPresentLevels is the request at the scale levels of the record, which a scale of its own changes afterwards. A new VNFD
 // that does not know them is taken at the wanted ones at once.
 func (p *planner) atPresentLevels(state vnfm.OperationalState) (vnfm.InstanceSpec, *resolution) {
 	spec := p.spec
-	spec.LevelID, spec.ScaleLevels = carried(&p.record, p.wanted.pkg.Descriptor)
+	spec.LevelID, spec.ScaleLevels = mapLevels(&p.record, p.wanted.pkg.Descriptor)
 	spec.OperationalState = state
 	to, problems := resolveIn(p.wanted.pkg, spec)
 	if problems.HasErrors() {
@@ -254,7 +256,7 @@ func (p *planner) scale() {
 		return
 	}
 	kind, params := scaleRequest(i, p.wanted)
-	p.add(plannedOperation{Action: actionScale, Type: kind, Params: params, Departs: departScaledIn, spec: p.spec, to: p.wanted})
+	p.add(plannedOperation{Action: actionScale, Type: kind, Params: params, Leaving: leavingScaledIn, spec: p.spec, to: p.wanted})
 	describe(i, p.spec, p.wanted)
 }
 
@@ -295,7 +297,7 @@ func (p *planner) heal() {
 		params["storage"] = true
 	}
 	p.applied = p.applied || want.Whole()
-	p.add(plannedOperation{Action: actionHeal, Type: vnfm.OpHeal, Params: params, Departs: departHealed, spec: p.spec, to: p.wanted})
+	p.add(plannedOperation{Action: actionHeal, Type: vnfm.OpHeal, Params: params, Leaving: leavingHealed, spec: p.spec, to: p.wanted})
 	p.record.HealTrigger = want.Trigger
 }
 
@@ -308,7 +310,7 @@ func (p *planner) repair() {
 	}
 	o := plannedOperation{
 		Action: actionRepair, Type: vnfm.OpHeal, Params: map[string]any{paramCause: "an operation before it was interrupted"},
-		Departs: departBroken, spec: p.spec, to: p.wanted,
+		Leaving: leavingBroken, spec: p.spec, to: p.wanted,
 	}
 	if p.record.Status == vnfm.StatusInstantiated && p.unfinished == nil || configures(p.unfinished) {
 		if p.observed && len(p.drift) == 0 {

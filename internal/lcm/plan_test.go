@@ -56,8 +56,8 @@ func (p updatePlan) text() []string {
 		if o.OnlyIfDrifted {
 			line += ", if drifted"
 		}
-		if o.Departs != "" {
-			line += ", " + string(o.Departs) + " leave"
+		if o.Leaving != "" {
+			line += ", " + string(o.Leaving) + " leave"
 		}
 		if o.Status != vnfm.StatusInstantiated {
 			line += ", then " + string(o.Status)

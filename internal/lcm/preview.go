@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/multivim"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -53,7 +54,7 @@ func (e *Engine) RenderInstance(ctx context.Context, spec vnfm.InstanceSpec) (*v
 func (e *Engine) offline(ctx context.Context, id string, spec *vnfm.InstanceSpec,
 	look func(*resolution, vnfm.InfraDriver, *vnfm.Target) (*vnfm.Preview, vnfm.Problems),
 ) (vnfm.Problems, error) {
-	if err := e.settleCluster(ctx, spec, false); err != nil {
+	if err := e.completeCluster(ctx, spec, false); err != nil {
 		return nil, err
 	}
 	r, problems, err := e.resolve(ctx, *spec)
@@ -75,10 +76,10 @@ func (e *Engine) offline(ctx context.Context, id string, spec *vnfm.InstanceSpec
 		return nil, err
 	}
 	t := e.target(instance, r, *spec)
-	if d, err = e.over(ctx, d, instance); err != nil {
+	if d, err = e.withCluster(ctx, d, instance); err != nil {
 		return nil, err
 	}
-	if d, err = e.spread(ctx, d, t, false); err != nil {
+	if d, err = multivim.New(ctx, d, t, e.lookupForPreview(d)); err != nil {
 		return nil, err
 	}
 	preview, more := look(r, d, t)

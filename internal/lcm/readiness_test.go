@@ -12,7 +12,7 @@ import (
 // TestReadinessIsChangedInPlace lets the driver look at the objects once when the
 // rules of readiness change, and not beside a change of the package.
 func TestReadinessIsChangedInPlace(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	spec := w.spec()
 	i, err := w.Instantiate(t.Context(), spec)
 	if err != nil {

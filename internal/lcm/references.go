@@ -9,27 +9,29 @@ import (
 	"slices"
 	"time"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/catalog"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/multivim"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/vims"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// referencesPatience is how long a process waits for others that hold the lease of the
+// referencesLockTimeout is how long a process waits for others that hold the lease of the
 // references, each of which needs it for some reads, commits and deletions.
-const referencesPatience = time.Minute
+const referencesLockTimeout = time.Minute
 
-// withReferences does what decides which objects of the store are needed: it finds out that
-// no record refers to something and removes it, or that what a record refers to is there.
+// withReferences runs a function under the lease of the references. Every removal of a package,
+// a chart, a VIM or a content holds it, and so does every check that a referenced record exists.
 //
-// Contents are referred to by packages and charts, these and VIMs by instances, private
-// registries and other VIMs. Somebody who looks for references and then removes must not
-// miss one that is made in between. So a removal looks and removes under one lease of the
-// store, and whoever comes to need something writes the reference first and then looks,
-// under the same lease, whether it is still there (stillThere): either the removal sees the
-// reference, or that look sees the removal. Holders need milliseconds. The lease of a
-// process that was killed is free as that of any object is; a process that lost it removes
-// nothing, since the store looks for that in the transaction of each write.
+// Packages and charts refer to contents; instances, private registries and VIMs refer to
+// packages, charts and VIMs. A removal must not miss a reference that is made at the same time.
+// So it searches and removes under the lease, and an operation writes its reference first and
+// then checks under the same lease that the target exists (confirmReferences): either the removal
+// finds the reference, or the check finds the removal. The lease is held for milliseconds. A
+// process that lost it removes nothing, since the store verifies it in every write.
 //
-// It is taken last: nobody who has it waits for another lease.
+// It is the last lease that is taken: its holder waits for no other one.
 func (e *Engine) withReferences(ctx context.Context, s store.Store, do func(ctx context.Context) error) error {
 	// One at a time in this process, whose callers need not poll for the lease.
 	select {
@@ -46,10 +48,10 @@ func (e *Engine) withReferences(ctx context.Context, s store.Store, do func(ctx 
 	return do(ctx)
 }
 
-// holdReferences waits for the lease of the references and takes it, as hold does.
+// holdReferences waits for the lease of the references and takes it, as lock does.
 func (e *Engine) holdReferences(ctx context.Context, s store.Store) (work context.Context, done func(), err error) {
-	err = vnfm.AwaitTurn(vnfm.WithPatience(ctx, referencesPatience), func() (err error) {
-		work, done, err = e.hold(ctx, s, "references", "the references between the records of the store")
+	err = vnfm.RetryWhileBusy(vnfm.WithLockTimeout(ctx, referencesLockTimeout), func() (err error) {
+		work, done, err = e.lock(ctx, s, "references", "the references between the records of the store")
 		return err
 	})
 	return work, done, err
@@ -62,12 +64,12 @@ type reference struct {
 	attribute, key string
 }
 
-// needs are what an instance that is led to a spec refers to. A chart is one of them where
+// referencesOf are what an instance that is led to a spec refers to. A chart is one of them where
 // it was fetched already: add-ons fetch theirs again when need be.
-func needs(spec *vnfm.InstanceSpec) []reference {
+func referencesOf(spec *vnfm.InstanceSpec) []reference {
 	out := []reference{{kind: store.KindVIM, id: spec.VIMID, attribute: "vim_id"}}
 	for _, name := range slices.Sorted(maps.Keys(spec.Connections)) {
-		out = append(out, reference{kind: store.KindVIM, id: spec.Connections[name].VIMID, attribute: attributeConnections, key: name})
+		out = append(out, reference{kind: store.KindVIM, id: spec.Connections[name].VIMID, attribute: multivim.AttributeConnections, key: name})
 	}
 	c := spec.Cluster
 	if c == nil {
@@ -82,31 +84,31 @@ func needs(spec *vnfm.InstanceSpec) []reference {
 	return out
 }
 
-// vimNeeds are what a VIM refers to.
-func vimNeeds(v *vnfm.VIM) []reference {
+// vimReferences are what a VIM refers to.
+func vimReferences(v *vnfm.VIM) []reference {
 	if v.Kubernetes == nil || v.Kubernetes.CAPICluster == nil {
 		return nil
 	}
 	return []reference{{kind: store.KindVIM, id: v.Kubernetes.CAPICluster.VIMID, attribute: "kubernetes.capi_cluster.vim_id"}}
 }
 
-// registryNeeds are what a private registry refers to: each look at it reads its image. Of
+// registryReferences are what a private registry refers to: each look at it reads its image. Of
 // an instance it has the server, and goes with it.
-func registryNeeds(spec *vnfm.RegistrySpec) []reference {
+func registryReferences(spec *vnfm.RegistrySpec) []reference {
 	if spec.ImagePath == "" || filepath.IsAbs(spec.ImagePath) || spec.PackageID == "" {
 		return nil
 	}
 	return []reference{{kind: store.KindPackage, id: spec.PackageID, attribute: "package_id"}}
 }
 
-// stillThere looks, under the lease of the references, whether what a record refers to that
+// confirmReferences looks, under the lease of the references, whether what a record refers to that
 // was written before is in the store. All that is gone is one *vnfm.InvalidError.
-func (e *Engine) stillThere(ctx context.Context, s store.Store, needed []reference) error {
+func (e *Engine) confirmReferences(ctx context.Context, s store.Store, needed []reference) error {
 	return e.withReferences(ctx, s, func(ctx context.Context) error { return checkReferences(ctx, s, needed) })
 }
 
-// refer writes a record that refers to others, while these are there.
-func (e *Engine) refer(ctx context.Context, s store.Store, needed []reference, write func(context.Context) error) error {
+// writeReferring writes a record that refers to others, while these are there.
+func (e *Engine) writeReferring(ctx context.Context, s store.Store, needed []reference, write func(context.Context) error) error {
 	if len(needed) == 0 {
 		return write(ctx)
 	}
@@ -125,7 +127,7 @@ func checkReferences(ctx context.Context, s store.Store, needed []reference) err
 		err := r.check(ctx, s)
 		if errors.Is(err, vnfm.ErrNotFound) {
 			problems = append(problems, vnfm.Problem{
-				Attribute: r.attribute, Key: r.key, Summary: nouns[r.kind] + " " + quote(r.id) + " is not in the store any more",
+				Attribute: r.attribute, Key: r.key, Summary: records.Noun(r.kind) + " " + quote(r.id) + " is not in the store any more",
 				Detail: "another process has removed it since this one began; nothing was done; run plan again",
 			})
 		} else if err != nil {
@@ -138,23 +140,13 @@ func checkReferences(ctx context.Context, s store.Store, needed []reference) err
 func (r reference) check(ctx context.Context, s store.Store) error {
 	switch r.kind {
 	case store.KindPackage:
-		en, err := get[packageRecord](ctx, s, r.kind, r.id)
-		if err == nil && en.value.Removing {
-			err = &vnfm.NotFoundError{Kind: nouns[r.kind], ID: r.id}
-		}
-		return err
+		return catalog.CheckPackage(ctx, s, r.id)
 	case store.KindChart:
-		en, err := keptChart(ctx, s, r.id)
-		if err != nil {
-			return err
-		}
-		// Charts are kept for a time after they were written last: that of an operation that
-		// has not put it into the record of its instance yet is among them.
-		return en.update(ctx, s)
+		return catalog.UseChart(ctx, s, r.id)
 	default:
 		_, err := s.Get(ctx, r.kind, r.id)
 		if errors.Is(err, store.ErrNotFound) {
-			err = &vnfm.NotFoundError{Kind: nouns[r.kind], ID: r.id}
+			err = records.NotFound(r.kind, r.id)
 		}
 		return err
 	}
@@ -167,14 +159,14 @@ func vimUsers(ctx context.Context, s store.Store, id string) ([]string, error) {
 		return nil, err
 	}
 	users := instanceNames(instances)
-	vims, err := list[vimRecord](ctx, s, store.Query{Kind: store.KindVIM})
+	vims, err := records.List[vims.Record](ctx, s, store.Query{Kind: store.KindVIM})
 	if err != nil {
 		return nil, err
 	}
 	for _, en := range vims {
 		refersTo := func(r reference) bool { return r.id == id }
-		if en.rec.ID != id && slices.ContainsFunc(vimNeeds(&en.value.VIM), refersTo) {
-			users = append(users, fmt.Sprintf("VIM %q (%s)", en.value.Name, en.value.ID))
+		if en.Rec.ID != id && slices.ContainsFunc(vimReferences(&en.Value.VIM), refersTo) {
+			users = append(users, fmt.Sprintf("VIM %q (%s)", en.Value.Name, en.Value.ID))
 		}
 	}
 	return users, nil
@@ -183,30 +175,30 @@ func vimUsers(ctx context.Context, s store.Store, id string) ([]string, error) {
 // packageUsers names what needs a package: the instances that run it or are being changed to
 // it, and private registries whose image is in it.
 func packageUsers(ctx context.Context, s store.Store, id string) ([]string, error) {
-	occs, err := list[vnfm.Operation](ctx, s, store.Query{Kind: store.KindOperation})
+	occs, err := records.List[vnfm.Operation](ctx, s, store.Query{Kind: store.KindOperation})
 	if err != nil {
 		return nil, err
 	}
 	coming := map[string]bool{}
 	for _, occ := range occs {
-		if !occ.value.State.Final() && occ.value.Parameters[paramPackage] == id {
-			coming[occ.value.InstanceID] = true
+		if !occ.Value.State.Final() && occ.Value.Parameters[paramPackage] == id {
+			coming[occ.Value.InstanceID] = true
 		}
 	}
-	instances, err := list[vnfm.Instance](ctx, s, store.Query{Kind: store.KindInstance})
+	instances, err := records.List[vnfm.Instance](ctx, s, store.Query{Kind: store.KindInstance})
 	if err != nil {
 		return nil, err
 	}
-	users := instanceNames(slices.DeleteFunc(instances, func(en *entry[vnfm.Instance]) bool {
-		return en.value.PackageID != id && !coming[en.rec.ID]
+	users := instanceNames(slices.DeleteFunc(instances, func(en *records.Entry[vnfm.Instance]) bool {
+		return en.Value.PackageID != id && !coming[en.Rec.ID]
 	}))
-	registries, err := list[vnfm.Registry](ctx, s, store.Query{Kind: store.KindRegistry})
+	registries, err := records.List[vnfm.Registry](ctx, s, store.Query{Kind: store.KindRegistry})
 	if err != nil {
 		return nil, err
 	}
 	for _, en := range registries {
-		if slices.ContainsFunc(registryNeeds(&en.value.Spec), func(r reference) bool { return r.id == id }) {
-			users = append(users, fmt.Sprintf("private registry %q (%s)", en.value.Spec.Name, en.rec.ID))
+		if slices.ContainsFunc(registryReferences(&en.Value.Spec), func(r reference) bool { return r.id == id }) {
+			users = append(users, fmt.Sprintf("private registry %q (%s)", en.Value.Spec.Name, en.Rec.ID))
 		}
 	}
 	return users, nil
@@ -215,3 +207,11 @@ func packageUsers(ctx context.Context, s store.Store, id string) ([]string, erro
 // paramPackage is the parameter of an operation that names the package which its instance is
 // to have.
 const paramPackage = "package_id"
+
+func instanceNames(entries []*records.Entry[vnfm.Instance]) []string {
+	names := make([]string, 0, len(entries))
+	for _, en := range entries {
+		names = append(names, fmt.Sprintf("%s %q (%s)", en.Value.Noun(), en.Value.Name, en.Value.ID))
+	}
+	return names
+}

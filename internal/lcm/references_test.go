@@ -27,7 +27,7 @@ type race struct {
 }
 
 // races are the ways to need a record of another kind.
-func races(t *testing.T, w *world) map[string]race {
+func races(t *testing.T, w *env) map[string]race {
 	t.Helper()
 	second := w.registerVIM(t, "second")
 	fresh := w.onboard(t, "2.0")
@@ -84,7 +84,7 @@ func races(t *testing.T, w *world) map[string]race {
 	}
 }
 
-func (w *world) registerVIM(t *testing.T, name string) (id string) {
+func (w *env) registerVIM(t *testing.T, name string) (id string) {
 	t.Helper()
 	v, _, err := w.RegisterVIM(t.Context(), "", vnfm.VIMSpec{
 		Name: name, Type: vnfm.VIMTypeKubernetes, Kubernetes: &vnfm.KubernetesConnection{Endpoint: "https://127.0.0.1:6444"},
@@ -97,7 +97,7 @@ func (w *world) registerVIM(t *testing.T, name string) (id string) {
 }
 
 // cluster registers a VIM whose kubeconfig is on a management cluster.
-func (w *world) cluster(t *testing.T, management string) func(e *lcm.Engine) error {
+func (w *env) cluster(t *testing.T, management string) func(e *lcm.Engine) error {
 	t.Helper()
 	return func(e *lcm.Engine) error {
 		_, _, err := e.RegisterVIM(t.Context(), "", vnfm.VIMSpec{
@@ -110,7 +110,7 @@ func (w *world) cluster(t *testing.T, management string) func(e *lcm.Engine) err
 }
 
 // records are all records of a store of some kinds.
-func (w *world) records(t *testing.T, kinds ...store.Kind) []store.Record {
+func (w *env) records(t *testing.T, kinds ...store.Kind) []store.Record {
 	t.Helper()
 	db, err := sqlite.Open(t.Context(), filepath.Join(w.dir, "store.db"), "test")
 	if err != nil {
@@ -134,12 +134,12 @@ func (w *world) records(t *testing.T, kinds ...store.Kind) []store.Record {
 // use, with the decisive write of each in the middle of the other.
 func TestWhatIsRemovedWhileItComesToBeUsed(t *testing.T) {
 	t.Parallel()
-	for name := range races(t, newWorld(t)) {
+	for name := range races(t, newEnv(t)) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			t.Run("removed before the use is known", func(t *testing.T) {
 				t.Parallel()
-				w := newWorld(t)
+				w := newEnv(t)
 				r := races(t, w)[name]
 				lost := w.tries(t, func() (use, remove error) {
 					var once sync.Once
@@ -156,7 +156,7 @@ func TestWhatIsRemovedWhileItComesToBeUsed(t *testing.T) {
 			})
 			t.Run("removed when the use is known", func(t *testing.T) {
 				t.Parallel()
-				w := newWorld(t)
+				w := newEnv(t)
 				r := races(t, w)[name]
 				if r.together {
 					if use, remove := r.use(w.watch(t, func(string) {}, asItIs)), r.remove(w.open(t)); use != nil || !errors.As(remove, new(*vnfm.InUseError)) {
@@ -179,7 +179,7 @@ func TestWhatIsRemovedWhileItComesToBeUsed(t *testing.T) {
 			})
 			t.Run("used in the middle of the removal", func(t *testing.T) {
 				t.Parallel()
-				w := newWorld(t)
+				w := newEnv(t)
 				r := races(t, w)[name]
 				lost := w.tries(t, func() (use, remove error) {
 					waits, done := make(chan struct{}), make(chan struct{})
@@ -217,7 +217,7 @@ func TestWhatIsRemovedWhileItComesToBeUsed(t *testing.T) {
 }
 
 // tries does a race and checks that one of both was done, and the other one not at all.
-func (w *world) tries(t *testing.T, try func() (use, remove error)) (lost bool) {
+func (w *env) tries(t *testing.T, try func() (use, remove error)) (lost bool) {
 	t.Helper()
 	before, calls := w.records(t, store.KindInstance), len(w.driver.calls)
 	use, remove := try()
@@ -256,7 +256,7 @@ func (w *world) tries(t *testing.T, try func() (use, remove error)) (lost bool) 
 // cluster while another one makes an instance on it.
 func TestAVIMThatIsLedElsewhereWhileItComesToBeUsed(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newEnv(t)
 	spec := vnfm.VIMSpec{
 		Name: "edge", Type: vnfm.VIMTypeKubernetes, Kubernetes: &vnfm.KubernetesConnection{Endpoint: "https://127.0.0.1:6443"},
 		Credentials: vnfm.Credentials{vnfm.CredentialBearerToken: "t0ken-of-the-test"},
@@ -319,7 +319,7 @@ func TestAVIMThatIsLedElsewhereWhileItComesToBeUsed(t *testing.T) {
 	}
 }
 
-func (w *world) theInstance(t *testing.T) string {
+func (w *env) theInstance(t *testing.T) string {
 	t.Helper()
 	recs := w.records(t, store.KindInstance)
 	if len(recs) != 1 {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"maps"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/addons"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/multivim"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfd"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -36,7 +38,7 @@ func resolveIn(p *vnfm.Package, spec vnfm.InstanceSpec) (*resolution, vnfm.Probl
 		return nil, problems
 	}
 	checkLinks(r.flavour, spec.Links, &problems)
-	if checkConnections(p, r.flavour, spec.Connections, &problems); problems.HasErrors() {
+	if multivim.CheckConnections(p, r.flavour, spec.Connections, &problems); problems.HasErrors() {
 		return nil, problems
 	}
 	r.levelID = spec.LevelID
@@ -46,7 +48,7 @@ func resolveIn(p *vnfm.Package, spec vnfm.InstanceSpec) (*resolution, vnfm.Probl
 		problems = append(problems, vnfm.Problem{
 			Attribute: "instantiation_level_id",
 			Summary:   "deployment flavour " + quote(r.flavour.ID) + " has no instantiation level " + quote(r.levelID),
-			Detail:    "it has " + listOf(levelIDs(r.flavour)),
+			Detail:    "it has " + vnfm.QuotedNames(r.flavour.LevelIDs()),
 		})
 		return nil, problems
 	}
@@ -90,7 +92,7 @@ func chooseFlavour(d *vnfm.Descriptor, id string, problems *vnfm.Problems) *vnfm
 	for _, f := range d.Flavours {
 		ids = append(ids, f.ID)
 	}
-	p := vnfm.Problem{Attribute: "flavour_id", Detail: "the package offers " + listOf(ids)}
+	p := vnfm.Problem{Attribute: "flavour_id", Detail: "the package offers " + vnfm.QuotedNames(ids)}
 	if id == "" {
 		p.Summary = "the VNFD has several deployment flavours and no default: one must be chosen"
 	} else {
@@ -112,12 +114,14 @@ func attribute(ps vnfm.Problems, name string) vnfm.Problems {
 
 // namespaceOf is the namespace of an instance: its own, that of the parameters
 // (Tacker's users give it there), the VIM's default.
-func namespaceOf(spec vnfm.InstanceSpec, vim *vnfm.VIM) string {
+func (e *Engine) namespaceOf(spec vnfm.InstanceSpec, vim *vnfm.VIM) string {
 	if spec.Namespace != "" {
 		return spec.Namespace
 	}
-	if ns, ok := spec.AdditionalParams[paramNamespace].(string); ok && ns != "" {
-		return ns
+	if d, ok := e.cfg.Drivers[vim.Type]; ok {
+		if ns, ok := spec.AdditionalParams[d.Params().Namespace].(string); ok && ns != "" {
+			return ns
+		}
 	}
 	return vim.DefaultNamespace()
 }
@@ -126,12 +130,12 @@ func namespaceOf(spec vnfm.InstanceSpec, vim *vnfm.VIM) string {
 // instance's identity, status and inventory are not touched.
 func describe(i *vnfm.Instance, spec vnfm.InstanceSpec, r *resolution) {
 	i.Name, i.Description, i.Metadata = spec.Name, spec.Description, spec.Metadata
-	i.PackageID, i.VNFDID, i.Cluster = r.pkg.ID, r.pkg.Descriptor.ID, wantedCluster(i, spec.Cluster)
+	i.PackageID, i.VNFDID, i.Cluster = r.pkg.ID, r.pkg.Descriptor.ID, addons.WantedCluster(i, spec.Cluster)
 	i.FlavourID, i.LevelID = r.flavour.ID, r.levelID
 	i.ScaleLevels, i.ScaleStatus = spec.ScaleLevels, r.scaleStatus
 	i.AdditionalParams = spec.AdditionalParams
 	i.OperationalState = spec.OperationalState
-	i.Connections, i.Links = wantedConnections(i, spec), spec.Links
+	i.Connections, i.Links = multivim.PlannedConnections(i, spec), spec.Links
 	i.OnFailure, i.Readiness = spec.OnFailure, spec.Readiness
 }
 
@@ -150,6 +154,6 @@ func (e *Engine) target(i *vnfm.Instance, r *resolution, spec vnfm.InstanceSpec)
 	return &vnfm.Target{
 		Instance: i, SecretParams: spec.InfraSecrets, Package: r.pkg, Flavour: r.flavour, Counts: r.counts,
 		ForceConflicts: spec.ForceConflicts, AdoptExisting: spec.AdoptExisting, ReplaceObjects: spec.ReplaceObjects,
-		ScaleInVNFCIDs: spec.ScaleInVNFCIDs, DigestKey: i.DigestKey, Concurrency: e.cfg.Concurrency,
+		ScaleInVNFCIDs: spec.ScaleInVNFCIDs, ParamOwners: e.paramOwners, DigestKey: i.DigestKey, Concurrency: e.cfg.Concurrency,
 	}
 }

@@ -23,7 +23,7 @@ func plainUsers() map[string]any {
 }
 
 // password is that of the first user, as the infra driver has seen it last.
-func (w *world) password() any {
+func (w *env) password() any {
 	values, _ := w.driver.seen["values"].(map[string]any)
 	list, _ := values["users"].([]any)
 	if len(list) == 0 {
@@ -34,7 +34,7 @@ func (w *world) password() any {
 }
 
 // observed is the password that a refresh of another process works with.
-func (w *world) observed(t *testing.T, id string) any {
+func (w *env) observed(t *testing.T, id string) any {
 	t.Helper()
 	w.driver.seen = nil
 	if _, err := w.open(t).Observe(t.Context(), id); err != nil {
@@ -44,7 +44,7 @@ func (w *world) observed(t *testing.T, id string) any {
 }
 
 // nowhere checks that no file of the store has a text.
-func (w *world) nowhere(t *testing.T, secrets ...string) {
+func (w *env) nowhere(t *testing.T, secrets ...string) {
 	t.Helper()
 	_ = filepath.WalkDir(w.dir, func(path string, entry os.DirEntry, err error) error {
 		data, _ := os.ReadFile(path)
@@ -60,7 +60,7 @@ func (w *world) nowhere(t *testing.T, secrets ...string) {
 // Secret parameters reach the infra driver in whatever it is called for, are compared like all
 // others, and are in no record.
 func TestSecretParamsOfInfraDrivers(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	spec := w.spec()
 	spec.AdditionalParams, spec.SecretParams = plainUsers(), users("planted-1", "planted-2")
 	i, err := w.Instantiate(t.Context(), spec)
@@ -97,7 +97,7 @@ func TestSecretParamsOfInfraDrivers(t *testing.T) {
 // A change of secret parameters that fails is continued, and one that is taken back leaves
 // what was before.
 func TestFailedChangeOfSecretParams(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	spec := w.spec()
 	spec.AdditionalParams, spec.SecretParams = plainUsers(), users("planted-1", "planted-2")
 	i, err := w.Instantiate(t.Context(), spec)
@@ -145,7 +145,7 @@ func TestFailedChangeOfSecretParams(t *testing.T) {
 
 // A record that the store has lost is written again with the secret parameters.
 func TestSecretParamsOfALostRecord(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	spec := w.spec()
 	spec.AdditionalParams, spec.SecretParams = plainUsers(), users("planted-1", "planted-2")
 	const id = "11111111-2222-3333-4444-555555555555"
@@ -156,7 +156,7 @@ func TestSecretParamsOfALostRecord(t *testing.T) {
 
 // What depends on secret parameters that are known later is not shown, and all else is.
 func TestSecretParamsKnownLater(t *testing.T) {
-	w, _, spec := newWorkerWorld(t)
+	w, _, spec := newWorkerEnv(t)
 	spec.AdditionalParams = map[string]any{"site": map[string]any{"password": "in clear"}}
 	for _, tt := range []struct {
 		name    string
@@ -178,7 +178,7 @@ func TestSecretParamsKnownLater(t *testing.T) {
 
 // Secrets in plain parameters are told in one warning.
 func TestShownSecretParams(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.driver.shown = []string{"values.pin", "values.db.adminPassword"}
 	for _, tt := range []struct {
 		params map[string]any

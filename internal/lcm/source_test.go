@@ -73,7 +73,7 @@ func zipped(t *testing.T, version string) []byte {
 
 // TestProblemsAreCapped reads a package whose TOSCA.meta names thousands of files that are not there.
 func TestProblemsAreCapped(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	dir := t.TempDir()
 	writePackage(t, dir, "1.0")
 	meta := filepath.Join(dir, "TOSCA-Metadata", "TOSCA.meta")
@@ -96,7 +96,7 @@ func TestProblemsAreCapped(t *testing.T) {
 func TestDownloads(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
-	w := newWorld(t)
+	w := newEnv(t)
 	first := zipped(t, "1.0")
 	s := newShop(t, first)
 	spec := vnfm.PackageSpec{Name: "remote", Source: s.URL + "/p.csar?token=hunter2-token", Integrity: "enforce", Signature: "verify_if_present"}
@@ -158,7 +158,7 @@ func TestDownloads(t *testing.T) {
 }
 
 func TestAPackageThatComesBackIsNotSuperseded(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	specs := make([]vnfm.PackageSpec, 2)
 	ids := make([]string, 2)
 	for i, version := range []string{"1.0", "2.0"} {
@@ -193,7 +193,7 @@ func TestAPackageThatComesBackIsNotSuperseded(t *testing.T) {
 }
 
 func TestSourcesThatCannotBeFetched(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	s := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(s.Close)
 	dir := filepath.Join(t.TempDir(), "p")

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/hooks"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -17,7 +19,7 @@ func (e *Engine) Terminate(ctx context.Context, id string, spec vnfm.TerminateSp
 	if err != nil {
 		return err
 	}
-	en, err := get[vnfm.Instance](ctx, s, store.KindInstance, id)
+	en, err := records.Get[vnfm.Instance](ctx, s, store.KindInstance, id)
 	if errors.Is(err, vnfm.ErrNotFound) {
 		if done, lookErr := e.terminated(ctx, s, id); done || lookErr != nil {
 			return lookErr
@@ -30,7 +32,7 @@ func (e *Engine) Terminate(ctx context.Context, id string, spec vnfm.TerminateSp
 		return e.terminate(ctx, s, en, spec)
 	})
 	if errors.Is(err, vnfm.ErrNotFound) {
-		// Whoever was waited for may have terminated it.
+		// The process that held the lease may have terminated it.
 		if done, lookErr := e.terminated(ctx, s, id); done || lookErr != nil {
 			return lookErr
 		}
@@ -38,25 +40,25 @@ func (e *Engine) Terminate(ctx context.Context, id string, spec vnfm.TerminateSp
 	if err != nil {
 		return err
 	}
-	if err := e.leavePackages(ctx, s); err != nil {
+	if err := e.catalog.RemoveUnusedPackages(ctx, s); err != nil {
 		return err
 	}
-	return e.leaveCharts(ctx, s)
+	return e.catalog.RemoveUnusedCharts(ctx, s)
 }
 
-func (e *Engine) terminate(ctx context.Context, s store.Store, en *entry[vnfm.Instance], spec vnfm.TerminateSpec) error {
-	end, err := e.terminator(ctx, en, spec)
+func (e *Engine) terminate(ctx context.Context, s store.Store, en *records.Entry[vnfm.Instance], spec vnfm.TerminateSpec) error {
+	end, err := e.prepareTermination(ctx, en, spec)
 	if err != nil {
 		return err
 	}
-	if id := en.value.RegisteredVIMID; id != "" {
+	if id := en.Value.RegisteredVIMID; id != "" {
 		// Deregistering it looks again, before anything of the cluster goes.
 		users, err := vimUsers(ctx, s, id)
 		if err != nil {
 			return err
 		}
 		if len(users) > 0 {
-			return &vnfm.InUseError{Kind: "VIM that is the cluster of VNF instance " + quote(en.value.Name) + ",", ID: id, By: users}
+			return &vnfm.InUseError{Kind: "VIM that is the cluster of VNF instance " + quote(en.Value.Name) + ",", ID: id, By: users}
 		}
 	}
 	// What else may be wrong is for the operation to find out, and to note.
@@ -68,7 +70,7 @@ func (e *Engine) terminate(ctx context.Context, s store.Store, en *entry[vnfm.In
 		return err
 	}
 	if op != nil {
-		if err := op.settle(ctx); err != nil {
+		if err := op.markInterrupted(ctx); err != nil {
 			return err
 		}
 		if op.kind() != vnfm.OpTerminate {
@@ -80,7 +82,7 @@ func (e *Engine) terminate(ctx context.Context, s store.Store, en *entry[vnfm.In
 	}
 	if op == nil {
 		op, err = e.begin(ctx, s, en, vnfm.OpTerminate, map[string]any{
-			"termination_type": string(spec.Type), "volumes": string(spec.Volumes), paramVIM: en.value.VIMID,
+			"termination_type": string(spec.Type), "volumes": string(spec.Volumes), paramVIM: en.Value.VIMID,
 		})
 		if err != nil {
 			return err
@@ -90,58 +92,58 @@ func (e *Engine) terminate(ctx context.Context, s store.Store, en *entry[vnfm.In
 		return err
 	}
 	if err := e.remove(ctx, end, spec, op); err != nil {
-		return e.keepFailed(ctx, op, becauseOf(ctx, err))
+		return e.keepFailed(ctx, op, stopCause(ctx, err))
 	}
 	if err := op.enter(ctx, vnfm.StateCompleted, nil); err != nil {
 		return err
 	}
-	return e.forget(ctx, s, en, op.occ.rec.ID)
+	return e.removeRecords(ctx, s, en, op.occ.Rec.ID)
 }
 
 // paramVIM is the parameter of a TERMINATE operation that names the VIM.
 const paramVIM = "vim_id"
 
-// terminated reports whether an instance without a record was terminated: its
-// TERMINATE operation stays until the VIM is deregistered, for a Terraform whose
-// provider was killed before it could answer.
+// terminated reports whether an instance without a record was terminated. The TERMINATE
+// operation stays until the VIM is deregistered, so that a destroy can be repeated after its
+// process was killed.
 func (e *Engine) terminated(ctx context.Context, s store.Store, id string) (bool, error) {
-	occs, err := list[vnfm.Operation](ctx, s, store.Query{Kind: store.KindOperation, Owner: id})
+	occs, err := records.List[vnfm.Operation](ctx, s, store.Query{Kind: store.KindOperation, Owner: id})
 	if err != nil {
 		return false, err
 	}
 	for _, occ := range occs {
-		if occ.value.Type == vnfm.OpTerminate && occ.value.State == vnfm.StateCompleted {
+		if occ.Value.Type == vnfm.OpTerminate && occ.Value.State == vnfm.StateCompleted {
 			return true, nil
 		}
 	}
 	return false, nil
 }
 
-// forgetTerminated removes the operations of instances that were terminated on a VIM.
-func (e *Engine) forgetTerminated(ctx context.Context, s store.Store, vimID string) error {
-	occs, err := list[vnfm.Operation](ctx, s, store.Query{Kind: store.KindOperation})
+// removeTerminated removes the operations of instances that were terminated on a VIM.
+func (e *Engine) removeTerminated(ctx context.Context, s store.Store, vimID string) error {
+	occs, err := records.List[vnfm.Operation](ctx, s, store.Query{Kind: store.KindOperation})
 	if err != nil {
 		return err
 	}
 	gone := map[string]bool{}
 	for _, occ := range occs {
-		if occ.value.Type == vnfm.OpTerminate && occ.value.Parameters[paramVIM] == vimID {
-			gone[occ.value.InstanceID] = true
+		if occ.Value.Type == vnfm.OpTerminate && occ.Value.Parameters[paramVIM] == vimID {
+			gone[occ.Value.InstanceID] = true
 		}
 	}
 	for _, occ := range occs {
-		if !gone[occ.value.InstanceID] {
+		if !gone[occ.Value.InstanceID] {
 			continue
 		}
-		if err := s.Delete(ctx, store.KindOperation, occ.rec.ID); err != nil && !errors.Is(err, store.ErrNotFound) {
+		if err := s.Delete(ctx, store.KindOperation, occ.Rec.ID); err != nil && !errors.Is(err, store.ErrNotFound) {
 			return fmt.Errorf("removing the operations of a terminated VNF instance: %w", err)
 		}
 	}
 	return nil
 }
 
-// terminator is what ends an instance.
-type terminator struct {
+// termination is what ends an instance.
+type termination struct {
 	driver vnfm.InfraDriver
 	target *vnfm.Target
 	spec   vnfm.InstanceSpec
@@ -150,11 +152,11 @@ type terminator struct {
 	pkg     *vnfm.Package
 }
 
-// terminator finds what ends an instance. The package may have been lost with the
+// prepareTermination finds what ends an instance. The package may have been lost with the
 // store: inventory and labels are enough to find what must go. A forceful termination
 // goes on without the parameters of a record that was edited.
-func (e *Engine) terminator(ctx context.Context, en *entry[vnfm.Instance], spec vnfm.TerminateSpec) (*terminator, error) {
-	want := specOf(&en.value)
+func (e *Engine) prepareTermination(ctx context.Context, en *records.Entry[vnfm.Instance], spec vnfm.TerminateSpec) (*termination, error) {
+	want := specOf(&en.Value)
 	params, err := e.openParams(ctx, en)
 	switch {
 	case err == nil:
@@ -173,24 +175,24 @@ func (e *Engine) terminator(ctx context.Context, en *entry[vnfm.Instance], spec 
 	if r == nil || problems.HasErrors() || err != nil {
 		r = &resolution{}
 	}
-	t, d, err := e.bind(ctx, &en.value, r, want)
+	t, d, err := e.bind(ctx, &en.Value, r, want)
 	if err != nil {
 		return nil, err
 	}
-	return &terminator{driver: d, target: t, spec: want, flavour: r.flavour, pkg: r.pkg}, nil
+	return &termination{driver: d, target: t, spec: want, flavour: r.flavour, pkg: r.pkg}, nil
 }
 
 // remove lets the driver terminate, between the hooks of the VNFD.
-func (e *Engine) remove(ctx context.Context, end *terminator, spec vnfm.TerminateSpec, op *operation) error {
-	hooks := around{
-		kind: vnfm.OpTerminate, pkg: end.pkg, flavour: end.flavour, request: end.spec,
-		forceful: spec.Type == vnfm.Forceful, leftBehind: spec.LeftBehind,
+func (e *Engine) remove(ctx context.Context, end *termination, spec vnfm.TerminateSpec, op *operation) error {
+	o := hooks.Operation{
+		Kind: vnfm.OpTerminate, Package: end.pkg, Flavour: end.flavour, Request: end.spec,
+		Forceful: spec.Type == vnfm.Forceful, LeftBehind: spec.LeftBehind,
 	}
-	if err := e.hook(ctx, op, hooks, false); err != nil {
+	if err := e.runHook(ctx, op, o, false); err != nil {
 		return err
 	}
 	if err := end.driver.Terminate(ctx, end.target, spec, op); err != nil {
 		return err
 	}
-	return e.hook(ctx, op, hooks, true)
+	return e.runHook(ctx, op, o, true)
 }

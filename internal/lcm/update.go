@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/hooks"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -19,27 +21,30 @@ func (e *Engine) Update(ctx context.Context, id string, spec vnfm.InstanceSpec) 
 	if err != nil {
 		return nil, err
 	}
-	en, err := get[vnfm.Instance](ctx, s, store.KindInstance, id)
+	en, err := records.Get[vnfm.Instance](ctx, s, store.KindInstance, id)
 	lost := errors.Is(err, vnfm.ErrNotFound)
 	if err != nil && !lost {
 		return nil, err
 	}
 	var present map[string]vnfm.Connection
 	if !lost {
-		present = en.value.Connections
+		present = en.Value.Connections
 	}
-	if err := e.settleConnections(ctx, &spec, present); err != nil {
+	if err := e.resolveConnections(ctx, s, &spec, present); err != nil {
+		return nil, err
+	}
+	if err := e.checkCredentials(ctx, &spec); err != nil {
 		return nil, err
 	}
 	if lost {
 		if en, err = e.restore(ctx, s, id, spec, r); err != nil {
 			return nil, err
 		}
-		if err := e.stillThere(ctx, s, needs(&spec)); err != nil {
+		if err := e.confirmReferences(ctx, s, referencesOf(&spec)); err != nil {
 			return nil, err
 		}
 	}
-	if err := unchangeable(&en.value, spec); err != nil {
+	if err := checkUnchangeable(&en.Value, spec); err != nil {
 		return nil, err
 	}
 	return e.runOnInstance(ctx, s, en, func(ctx context.Context) error {
@@ -47,36 +52,36 @@ func (e *Engine) Update(ctx context.Context, id string, spec vnfm.InstanceSpec) 
 		if err := u.run(ctx); err != nil {
 			return err
 		}
-		if err := e.leavePackages(ctx, s); err != nil {
+		if err := e.catalog.RemoveUnusedPackages(ctx, s); err != nil {
 			return err
 		}
-		return e.leaveCharts(ctx, s)
+		return e.catalog.RemoveUnusedCharts(ctx, s)
 	})
 }
 
-// restore writes the record of an instance that Terraform knows and the store has
-// lost. What the VIM holds is found by its labels, and it tells the key of the digests; the
-// update that follows repairs whatever differs.
-func (e *Engine) restore(ctx context.Context, s store.Store, id string, spec vnfm.InstanceSpec, r *resolution) (*entry[vnfm.Instance], error) {
+// restore writes the record of an instance that the user knows and the store has lost. Its
+// objects are found by their labels and the VIM has the key of the digests; the update that
+// follows repairs differences.
+func (e *Engine) restore(ctx context.Context, s store.Store, id string, spec vnfm.InstanceSpec, r *resolution) (*records.Entry[vnfm.Instance], error) {
 	en := newInstance(id, spec)
-	en.value.Status, en.value.Acknowledged = vnfm.StatusFailedTemp, true
-	en.value.Generation = spec.KnownGeneration
-	describe(&en.value, spec, r)
+	en.Value.Status, en.Value.Acknowledged = vnfm.StatusFailedTemp, true
+	en.Value.Generation = spec.KnownGeneration
+	describe(&en.Value, spec, r)
 	var err error
-	if en.value.DigestKey, err = e.keyAgain(ctx, id, spec, r); err != nil {
+	if en.Value.DigestKey, err = e.restoreKey(ctx, id, spec, r); err != nil {
 		return nil, err
 	}
 	if err := e.sealParams(ctx, en, sealed{spec.Management, spec.InfraSecrets}); err != nil {
 		return nil, err
 	}
-	return en, en.create(ctx, s)
+	return en, en.Create(ctx, s)
 }
 
 // update leads one instance to a spec: it runs the operations of a plan one after the other.
 type update struct {
 	engine   *Engine
 	store    store.Store
-	instance *entry[vnfm.Instance]
+	instance *records.Entry[vnfm.Instance]
 	spec     vnfm.InstanceSpec
 	wanted   *resolution
 	// secrets are the secret parameters that the infra driver has applied, and secretsBefore
@@ -95,7 +100,7 @@ func (u *update) run(ctx context.Context) error {
 		if unfinished.kind() == vnfm.OpInstantiate {
 			return u.engine.instantiate(ctx, u.store, u.instance, u.spec, u.wanted)
 		}
-		if err := unfinished.settle(ctx); err != nil {
+		if err := unfinished.markInterrupted(ctx); err != nil {
 			return err
 		}
 		u.unfinished = unfinished
@@ -144,7 +149,7 @@ func (u *update) execute(ctx context.Context) (updatePlan, error) {
 		if at < 0 {
 			return plan, nil
 		}
-		t, d, err := u.engine.bind(ctx, &u.instance.value, u.wanted, u.spec)
+		t, d, err := u.engine.bind(ctx, &u.instance.Value, u.wanted, u.spec)
 		if err != nil {
 			return plan, err
 		}
@@ -160,8 +165,8 @@ func (u *update) execute(ctx context.Context) (updatePlan, error) {
 
 // planInput gathers what the plan follows from.
 func (u *update) planInput(ctx context.Context) (planInput, error) {
-	i := &u.instance.value
-	if err := u.engine.needKey(ctx, i); err != nil {
+	i := &u.instance.Value
+	if err := u.engine.ensureKey(ctx, i); err != nil {
 		return planInput{}, err
 	}
 	in := planInput{
@@ -177,7 +182,7 @@ func (u *update) planInput(ctx context.Context) (planInput, error) {
 
 // record writes down what changed without an operation, such as a scale level that is given and was the default before.
 func (u *update) record(ctx context.Context) error {
-	i := &u.instance.value
+	i := &u.instance.Value
 	next := *i
 	describe(&next, u.spec, u.wanted)
 	was, err := json.Marshal(i)
@@ -198,9 +203,9 @@ func (u *update) seal(ctx context.Context, secrets map[string]any) error {
 	return u.engine.sealParams(ctx, u.instance, sealed{u.spec.Management, secrets})
 }
 
-// works are what the operations do between their hooks, by their action.
-var works = map[action]func(*update, context.Context, *operation, *plannedOperation) error{
-	actionFinish:           (*update).nothing,
+// actionFuncs are what the operations do between their hooks, by their action.
+var actionFuncs = map[action]func(*update, context.Context, *operation, *plannedOperation) error{
+	actionFinish:           (*update).noWork,
 	actionRotateKubeconfig: (*update).rotateKubeconfig,
 	actionModify:           (*update).modify,
 	actionApplyReadiness:   (*update).applyReadiness,
@@ -211,7 +216,7 @@ var works = map[action]func(*update, context.Context, *operation, *plannedOperat
 	actionHeal:             (*update).heal,
 	actionRepair:           (*update).repair,
 	actionConfigure:        (*update).configure,
-	actionSendCredentials:  (*update).nothing,
+	actionSendCredentials:  (*update).noWork,
 }
 
 // operation runs one LCM operation: it resumes the unfinished one or begins another, and ends it.
@@ -222,20 +227,20 @@ func (u *update) operation(ctx context.Context, o *plannedOperation) error {
 	op := u.unfinished
 	if o.Resumes {
 		u.unfinished = nil
-		op.occ.value.Parameters = o.Params
+		op.occ.Value.Parameters = o.Params
 	} else {
 		var err error
 		if op, err = u.engine.begin(ctx, u.store, u.instance, o.Type, o.Params); err != nil {
 			return err
 		}
 	}
-	before := u.instance.value
+	before := u.instance.Value
 	u.secretsBefore = u.secrets
 	if err := op.enter(ctx, vnfm.StateProcessing, nil); err != nil {
 		return err
 	}
 	if err := u.withHooks(ctx, op, o); err != nil {
-		return u.fail(ctx, op, &before, becauseOf(ctx, err))
+		return u.fail(ctx, op, &before, stopCause(ctx, err))
 	}
 	return u.engine.complete(ctx, op, o.Status)
 }
@@ -260,56 +265,56 @@ const noteWorked = "worked"
 
 // withHooks does the work of an operation between its hooks.
 func (u *update) withHooks(ctx context.Context, op *operation, o *plannedOperation) error {
-	a := u.around(op)
-	if o.Departs != "" {
-		ids, err := u.engine.depart(ctx, op, a, func(ctx context.Context) ([]string, error) { return u.departing(ctx, o.Departs) })
+	around := u.hookOperation(op)
+	if o.Leaving != "" {
+		ids, err := u.engine.noteLeaving(ctx, op, around, func(ctx context.Context) ([]string, error) { return u.leavingVNFCs(ctx, o.Leaving) })
 		if err != nil {
 			return fmt.Errorf("looking which VNFCs leave: %w", err)
 		}
-		if o.Departs == departScaledIn && len(ids) > 0 {
+		if o.Leaving == leavingScaledIn && len(ids) > 0 {
 			// Those for which the drivers have made ready, and no others.
 			u.spec.ScaleInVNFCIDs = ids
 		}
 	}
-	if op.Kept(noteWorked) != "" {
-		return u.engine.hook(ctx, op, a, true)
+	if op.Note(noteWorked) != "" {
+		return u.engine.runHook(ctx, op, around, true)
 	}
-	if err := u.engine.hook(ctx, op, a, false); err != nil {
+	if err := u.engine.runHook(ctx, op, around, false); err != nil {
 		return err
 	}
-	if err := works[o.Action](u, ctx, op, o); err != nil {
+	if err := actionFuncs[o.Action](u, ctx, op, o); err != nil {
 		return err
 	}
-	if len(u.engine.at(a.flavour, &a.request, a.kind, true)) == 0 {
+	if len(u.engine.management().At(&around, true)) == 0 {
 		return nil
 	}
-	// The record first: whoever continues takes it for what the work has led to. Should this
-	// process be killed, a plan would find nothing to do but for the status.
-	u.instance.value.Status = vnfm.StatusProcessing
+	// The record is saved first: a process that resumes takes it for the result of the work.
+	// After a kill only the status tells a plan that something is left to do.
+	u.instance.Value.Status = vnfm.StatusProcessing
 	if err := saveInstance(ctx, u.store, u.instance); err != nil {
 		return err
 	}
-	if err := op.Keep(ctx, noteWorked, "done"); err != nil {
+	if err := op.SetNote(ctx, noteWorked, "done"); err != nil {
 		return err
 	}
-	return u.engine.hook(ctx, op, a, true)
+	return u.engine.runHook(ctx, op, around, true)
 }
 
-// around is what the hooks of an operation of this update need.
-func (u *update) around(op *operation) around {
-	return around{kind: op.kind(), pkg: u.wanted.pkg, flavour: u.wanted.flavour, request: u.spec}
+// hookOperation is what the hooks of an operation of this update need to know.
+func (u *update) hookOperation(op *operation) hooks.Operation {
+	return hooks.Operation{Kind: op.kind(), Package: u.wanted.pkg, Flavour: u.wanted.flavour, Request: u.spec}
 }
 
-// departing are the VNFCs that leave with an operation.
-func (u *update) departing(ctx context.Context, which departure) ([]string, error) {
+// leavingVNFCs are the VNFCs that leave with an operation.
+func (u *update) leavingVNFCs(ctx context.Context, which leaving) ([]string, error) {
 	switch want := u.spec.Heal; which {
-	case departHealed:
+	case leavingHealed:
 		return u.engine.vnfcsOf(ctx, u.instance, func(c *vnfm.VNFC) bool {
 			return want.Whole() || slices.Contains(want.VNFCIDs, c.ID) || slices.Contains(want.VDUIDs, c.VDUID)
 		})
-	case departBroken:
+	case leavingBroken:
 		return u.engine.vnfcsOf(ctx, u.instance, func(c *vnfm.VNFC) bool { return c.State == vnfm.VNFCGone || c.State == vnfm.VNFCError })
-	case departScaledIn:
+	case leavingScaledIn:
 		return u.scaledIn(ctx)
 	default:
 		return nil, nil
@@ -318,7 +323,7 @@ func (u *update) departing(ctx context.Context, which departure) ([]string, erro
 
 // scaledIn are the VNFCs that a scale takes away.
 func (u *update) scaledIn(ctx context.Context) ([]string, error) {
-	next := u.instance.value
+	next := u.instance.Value
 	describe(&next, u.spec, u.wanted)
 	t, d, err := u.engine.bind(ctx, &next, u.wanted, u.spec)
 	if err != nil {

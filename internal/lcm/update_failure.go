@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/addons"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/hooks"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/multivim"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -19,22 +22,22 @@ func (u *update) fail(ctx context.Context, op *operation, before *vnfm.Instance,
 	if u.spec.OnFailure != vnfm.OnFailureRollback || interrupted || before.PackageID == "" {
 		return u.engine.keepFailed(ctx, op, cause)
 	}
-	back, stop := vnfm.Overtime(ctx, rollbackLimit)
+	back, stop := vnfm.CleanupContext(ctx, rollbackLimit)
 	defer stop()
 	if err := op.rollBack(back, cause); err != nil {
-		return u.engine.keepFailed(back, op, and(cause, err))
+		return u.engine.keepFailed(back, op, joinErrors(cause, err))
 	}
-	if err := u.goBack(back, op, before); err != nil {
-		return u.engine.keepFailed(back, op, errors.Join(cause, fmt.Errorf("returning to what was before: %w", becauseOf(back, err))))
+	if err := u.restorePrevious(back, op, before); err != nil {
+		return u.engine.keepFailed(back, op, errors.Join(cause, fmt.Errorf("returning to what was before: %w", stopCause(back, err))))
 	}
-	u.instance.value.Status = vnfm.StatusInstantiated
+	u.instance.Value.Status = vnfm.StatusInstantiated
 	if err := saveInstance(back, u.store, u.instance); err != nil {
 		return errors.Join(cause, err)
 	}
 	if err := op.enter(back, vnfm.StateRolledBack, cause); err != nil {
 		return errors.Join(cause, err)
 	}
-	i := u.instance.value
+	i := u.instance.Value
 	return &vnfm.OperationError{Operation: op.snapshot(), Instance: &i, Err: cause}
 }
 
@@ -48,8 +51,8 @@ func (u *update) refuse(ctx context.Context, op *operation, before *vnfm.Instanc
 			return errors.Join(cause, err)
 		}
 	}
-	keepKnown(before, &u.instance.value)
-	u.instance.value, u.secrets = *before, u.secretsBefore
+	copyFindings(before, &u.instance.Value)
+	u.instance.Value, u.secrets = *before, u.secretsBefore
 	if err := u.seal(ctx, u.secrets); err != nil {
 		return errors.Join(cause, err)
 	}
@@ -59,8 +62,8 @@ func (u *update) refuse(ctx context.Context, op *operation, before *vnfm.Instanc
 	return cause
 }
 
-// goBack applies the instance as its record was before the operation.
-func (u *update) goBack(ctx context.Context, op *operation, before *vnfm.Instance) error {
+// restorePrevious applies the instance as its record was before the operation.
+func (u *update) restorePrevious(ctx context.Context, op *operation, before *vnfm.Instance) error {
 	spec := specOf(before)
 	spec.InfraSecrets = u.secretsBefore
 	spec.ForceConflicts, spec.AdoptExisting, spec.ReplaceObjects = u.spec.ForceConflicts, u.spec.AdoptExisting, u.spec.ReplaceObjects
@@ -71,14 +74,14 @@ func (u *update) goBack(ctx context.Context, op *operation, before *vnfm.Instanc
 	if err := problems.Err(); err != nil {
 		return err
 	}
-	keepKnown(before, &u.instance.value)
-	before.Connections = wantedConnections(&u.instance.value, spec)
-	before.Cluster = wantedCluster(&u.instance.value, spec.Cluster)
-	u.instance.value, u.secrets = *before, u.secretsBefore
+	copyFindings(before, &u.instance.Value)
+	before.Connections = multivim.PlannedConnections(&u.instance.Value, spec)
+	before.Cluster = addons.WantedCluster(&u.instance.Value, spec.Cluster)
+	u.instance.Value, u.secrets = *before, u.secretsBefore
 	if err := u.seal(ctx, u.secrets); err != nil {
 		return err
 	}
-	t, d, err := u.engine.bind(ctx, &u.instance.value, r, spec)
+	t, d, err := u.engine.bind(ctx, &u.instance.Value, r, spec)
 	if err != nil {
 		return err
 	}
@@ -88,11 +91,11 @@ func (u *update) goBack(ctx context.Context, op *operation, before *vnfm.Instanc
 	// The management drivers see what is there again: what they made for what is gone
 	// must go as well.
 	spec.Management, spec.Sink = u.spec.Management, u.spec.Sink
-	return u.engine.hook(ctx, op, around{kind: op.kind(), pkg: r.pkg, flavour: r.flavour, request: spec}, true)
+	return u.engine.runHook(ctx, op, hooks.Operation{Kind: op.kind(), Package: r.pkg, Flavour: r.flavour, Request: spec}, true)
 }
 
-// keepKnown carries over into an earlier record what was found out since.
-func keepKnown(before, now *vnfm.Instance) {
+// copyFindings carries over into an earlier record what was found out since.
+func copyFindings(before, now *vnfm.Instance) {
 	before.Inventory, before.DriverStates, before.HostKeys = now.Inventory, now.DriverStates, now.HostKeys
 	before.RegisteredVIMID, before.Deliveries, before.ConfiguredDigest = now.RegisteredVIMID, now.Deliveries, now.ConfiguredDigest
 }

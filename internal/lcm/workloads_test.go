@@ -14,7 +14,7 @@ import (
 // TestSettingsOfContainersAreSealed onboards a VNFD with a secret among the settings
 // of a container and in the boot data of a server: another process has it, and whoever reads the store has not.
 func TestSettingsOfContainersAreSealed(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	dir := filepath.Join(t.TempDir(), "gateway")
 	if err := os.CopyFS(dir, os.DirFS(filepath.Join("..", "..", "examples", "packages", "gateway"))); err != nil {
 		t.Fatal(err)

@@ -46,7 +46,7 @@ func (t *Template) Complete(spec *vnfm.ClusterSpec, c Choices, ps *vnfm.Problems
 		groups[name] = g
 	}
 	spec.NodeGroups = groups
-	spec.Chart = &vnfm.ClusterChart{ChartSource: t.Chart.ChartSource, Values: vnfm.LaidOver(t.values(spec.Name, c, l), t.Chart.Values)}
+	spec.Chart = &vnfm.ClusterChart{ChartSource: t.Chart.ChartSource, Values: vnfm.MergeValues(t.values(spec.Name, c, l), t.Chart.Values)}
 }
 
 // autoscale leaves a group to an autoscaler as far as its limits or, for the default

@@ -20,7 +20,7 @@ func NewPool(userAgent string) *Pool { return &Pool{userAgent: userAgent} }
 // Client returns the client of a VIM. It sends no request.
 func (p *Pool) Client(vim string, connection *vnfm.OpenStackConnection, credentials vnfm.Credentials) (*Client, error) {
 	if connection == nil {
-		return nil, fmt.Errorf("VIM %q is no OpenStack", vim)
+		return nil, fmt.Errorf("VIM %q is not an OpenStack VIM", vim)
 	}
 	return p.clients.Get(vim, connection, credentials, func() (*Client, error) { return p.Fresh(vim, *connection, credentials) })
 }

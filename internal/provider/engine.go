@@ -2,7 +2,9 @@ package provider
 
 import (
 	"context"
+	"os"
 	"path/filepath"
+	"strconv"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -85,6 +87,8 @@ func newManager(ctx context.Context, version string, m *model, diags *diag.Diagn
 		Keyring:     keyring,
 		Management:  management(),
 		Concurrency: s.concurrency,
+		// One run of Terraform starts all its processes of the provider.
+		RunID: strconv.Itoa(os.Getppid()),
 		Progress: func(ctx context.Context, op vnfm.Operation, line string) {
 			tflog.Info(ctx, "LCM operation", map[string]any{
 				"instance_id": op.InstanceID, "operation_id": op.ID, "type": string(op.Type), "state": string(op.State), "progress": line,

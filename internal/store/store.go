@@ -22,7 +22,7 @@ const (
 	KindPackage   Kind = "package"
 	KindInstance  Kind = "instance"
 	KindOperation Kind = "operation"
-	KindTrial     Kind = "trial"
+	KindDryRun    Kind = "trial"
 	KindChart     Kind = "chart"
 	KindRegistry  Kind = "registry"
 	// KindKey is a key that is kept sealed.

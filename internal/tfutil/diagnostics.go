@@ -116,7 +116,11 @@ func AddError(diags *diag.Diagnostics, verb, object string, err error, at path.P
 // ErrorDetail renders an error of the port for a user: what happened, and what to
 // do next.
 func ErrorDetail(err error) string {
-	text := sentence(err.Error()) + period(err.Error())
+	text := sentence(err.Error())
+	if errors.As(err, new(*vnfm.RolledBackError)) {
+		text += ` (on_failure = "rollback")`
+	}
+	text += period(text)
 	if advice := advice(err); advice != "" {
 		return text + "\n\n" + advice
 	}
@@ -133,10 +137,18 @@ func advice(err error) string {
 		notFound    *vnfm.NotFoundError
 		operation   *vnfm.OperationError
 		expired     *vnfm.ExpiredError
+		edited      *vnfm.EditedError
 	)
 	switch {
+	case errors.As(err, &edited):
+		if errors.As(err, &operation) {
+			return editedAdvice(edited) + "\n" + operationAdvice(operation)
+		}
+		return editedAdvice(edited)
 	case errors.As(err, &expired):
 		return "Change regenerate_kubeconfig of the vnf_capi_workload_cluster to any other text and apply: Cluster API makes a new kubeconfig. Where no configuration has the cluster, delete its Secret <name>-kubeconfig on the management cluster; only the control plane provider that made it makes it again."
+	case errors.As(err, new(*vnfm.StrandedError)):
+		return "To leave them behind with their kinds, set deletion_policy = { crds = \"keep\" } or termination = { type = \"forceful\" }, apply, and terminate then."
 	case errors.As(err, &inUse):
 		return "Nothing was removed. Destroy what uses it first, or move it elsewhere; Terraform finds the right order by itself when the other configuration refers to the id of this object."
 	case errors.As(err, &conflict):
@@ -155,6 +167,20 @@ func advice(err error) string {
 		return "The time limit was reached. Raise it in the \"timeouts\" argument when the work simply takes longer."
 	case errors.Is(err, context.Canceled):
 		return "The run was interrupted. Apply again to continue."
+	}
+	return ""
+}
+
+func editedAdvice(e *vnfm.EditedError) string {
+	switch e.Record {
+	case vnfm.EditedVIM:
+		return "Find out who writes the store, and register the VIM again: apply its vnf_vim with the credentials given, with another *_wo_version where the plan shows no change."
+	case vnfm.EditedRegistry:
+		return "Find out who writes the store, and apply its vnf_private_registry, which installs it as it is configured."
+	case vnfm.EditedHostKeys:
+		return "Find out who writes the store, give the keys as host_keys or make sure that nobody is in between, and apply again."
+	case vnfm.EditedInstance:
+		return "Apply the instance first, and terminate it then."
 	}
 	return ""
 }

@@ -47,12 +47,12 @@ func CheckAddons(all map[string]Addon) Problems {
 	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		if !releaseName.MatchString(name) {
-			refuse(name, fmt.Sprintf("%q is no name of an add-on", name),
+			refuse(name, fmt.Sprintf("%q is not a valid add-on name", name),
 				"the release of its chart has this name: lower case letters, digits and hyphens, 53 at most")
 		}
 		for _, before := range all[name].After {
 			if _, ok := all[before]; !ok {
-				refuse(name, fmt.Sprintf("add-on %q comes after %q, which is no add-on", name, before),
+				refuse(name, fmt.Sprintf("add-on %q comes after %q, which is not an add-on", name, before),
 					"the add-ons are "+strings.Join(slices.Sorted(maps.Keys(all)), ", "))
 			}
 		}

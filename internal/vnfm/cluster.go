@@ -79,7 +79,7 @@ type CloudResource struct {
 	Tags []string `json:"tags,omitempty"`
 }
 
-// RootVolume is a volume that a machine starts from, in the place of the disk of its
+// RootVolume is a volume that a machine starts from, instead of the disk of its
 // flavour.
 type RootVolume struct {
 	SizeGiB          int64  `json:"size"`
@@ -230,7 +230,7 @@ type KubeconfigSpec struct {
 	// Wait is how long it is waited until the workload API answers with it; zero
 	// takes what there is.
 	Wait time.Duration
-	// Waiting, when set, hears why it is still waited.
+	// Waiting, when set, is called with the reason of each further wait.
 	Waiting func(reason error)
 	// Mint, when set, signs a client certificate of its own with the cluster's CA.
 	Mint *MintSpec
@@ -295,7 +295,7 @@ type ClusterDriver interface {
 	Look(ctx context.Context, management *VIM, credentials Credentials, ref ClusterRef) (*ClusterState, []VNFC, error)
 	// Kubeconfig reads the kubeconfig of a workload cluster from its Secret.
 	Kubeconfig(ctx context.Context, management *VIM, credentials Credentials, ref ClusterRef, spec KubeconfigSpec) (*Kubeconfig, error)
-	// RegenerateKubeconfig has the kubeconfig of that id made anew and waits until the
+	// RegenerateKubeconfig replaces the kubeconfig of that id and waits until the
 	// workload API answers with another one. One that has gone already is not replaced
 	// again. The old one stays valid until its certificate expires.
 	RegenerateKubeconfig(ctx context.Context, management *VIM, credentials Credentials, ref ClusterRef, before string, r Recorder) error

@@ -19,7 +19,7 @@ type Compute struct {
 	BootOrder []string
 	// BootData may hold secrets: it is never part of a record in clear.
 	BootData *BootData `json:"-"`
-	// Problems are what is wrong with the description. They matter to whoever uses it,
+	// Problems are what is wrong with the description. They matter to users of it,
 	// and not to a package that has templates or manifests instead.
 	Problems Problems
 }

@@ -2,18 +2,19 @@ package vnfm
 
 import "context"
 
-// Target is everything that an infra driver needs to know of an instance: the
-// state that it must bring about.
+// Target is everything that an infra driver needs to know of an instance: its wanted state.
 type Target struct {
 	VIM         *VIM
 	Credentials Credentials
 	Instance    *Instance
-	// SecretParams are laid into the additional parameters of the instance, see Params.
+	// SecretParams are merged over the additional parameters of the instance, see Params.
 	SecretParams map[string]any
 	Package      *Package
 	Flavour      *Flavour
 	// Part says what of the instance this VIM has; nil means everything.
 	Part *Part
+	// ParamOwners says who takes an additional parameter that the driver does not know.
+	ParamOwners ParamOwners
 	// Counts is the number of VNFCs per VDU id, all zero when stopped.
 	Counts         map[string]int
 	ForceConflicts bool
@@ -61,7 +62,7 @@ const (
 
 // Params are the additional parameters of the instance with the secret ones.
 func (t *Target) Params() map[string]any {
-	return LaidInto(t.Instance.AdditionalParams, t.SecretParams)
+	return MergeDeep(t.Instance.AdditionalParams, t.SecretParams)
 }
 
 // Secret reports whether a parameter, or something inside it, is a secret.
@@ -80,67 +81,90 @@ func (t *Target) Blame(ps Problems) {
 	}
 }
 
-// Recorder is how a driver tells the engine what it made and how far it is.
+// ParamOwners name the drivers that take additional parameters, for problems of one that a
+// driver does not know: "the OpenStack driver" by the name of the parameter.
+type ParamOwners struct {
+	Infra      map[string]string
+	Management map[string]string
+}
+
+// InfraParams are the additional parameters of an infra driver.
+type InfraParams struct {
+	// Driver is how problems refer to the driver: "the Kubernetes driver".
+	Driver string
+	// Names are all that it reads, ignores or refuses, but not those that a package declares.
+	Names []string
+	// Namespace gives the namespace of an instance, ChartValues the values of a chart, and
+	// ChartKubernetesVersion the version of Kubernetes that a chart is rendered for. A driver
+	// without such a parameter leaves it empty.
+	Namespace              string
+	ChartValues            string
+	ChartKubernetesVersion string
+}
+
+// Recorder takes what a driver reports of a running operation.
 type Recorder interface {
 	// SaveInventory stores the inventory. It is called before the objects that
 	// it names are made, and again when their UIDs are known.
 	SaveInventory(ctx context.Context, items []InventoryItem) error
-	// Progress says in one line what is being waited for.
+	// Progress reports in one line what the driver does or waits for.
 	Progress(ctx context.Context, line string)
-	// Keep stores a note with the operation, which Kept returns, also to who continues
-	// the operation, until it is over: what the driver has set out to do, where the VIM
-	// does not tell afterwards. Kept is empty for a key without a note.
-	Keep(ctx context.Context, key, note string) error
-	Kept(key string) string
+	// SetNote stores a note with the operation until it is over, for the driver that runs or
+	// continues it: what it has set out to do, where the VIM does not tell afterwards.
+	SetNote(ctx context.Context, key, note string) error
+	// Note returns the note of a key; it is empty for a key without one.
+	Note(key string) string
 }
 
 // VIMDriver knows one type of VIM.
 type VIMDriver interface {
-	// CheckVIM reaches the VIM, authenticates and looks what it offers.
+	// CheckVIM connects to the VIM, authenticates and reads what it offers.
 	CheckVIM(ctx context.Context, spec VIMSpec) (VIMCheck, error)
 }
 
-// InfraDriver makes a VIM hold what an instance asks for. Every method can be
-// called again after it was interrupted at any instant and reaches the same end.
+// InfraDriver creates and changes the resources of instances on one type of VIM. Every method
+// can be called again after an interruption at any instant and reaches the same result.
 type InfraDriver interface {
 	VIMDriver
+	// Params declares the additional parameters of the driver.
+	Params() InfraParams
+	// Supports reports whether a package has, in a deployment flavour, what the driver
+	// instantiates.
+	Supports(p *Package, f *Flavour) bool
 	// Preview renders offline: neither VIM nor Credentials of the target are used. It ends with ctx,
 	// which is then among the problems.
 	Preview(ctx context.Context, t *Target) (*Preview, Problems)
 	// Render is Preview with the objects themselves, which no plan needs.
 	Render(ctx context.Context, t *Target) (*Rendering, Problems)
-	// DryRun asks the VIM, within a few seconds, what it would refuse of the objects
-	// with these keys, and changes nothing. What it would refuse whatever else is
-	// done is an error; what may be otherwise by then, and a VIM that does not tell,
-	// is a warning.
+	// DryRun asks the VIM, within a few seconds, which of the objects with these keys it would
+	// reject, and changes nothing. A rejection that nothing else in the apply can cure is an
+	// error; any other, and a VIM that does not answer, is a warning.
 	DryRun(ctx context.Context, t *Target, keys []string) (Problems, error)
 	// Apply brings the VIM to the target (all objects, all counts), waits until
 	// it is ready and prunes what the inventory has and the target has not.
 	Apply(ctx context.Context, t *Target, r Recorder) error
-	// Scale changes the counts only and waits until they are reached. What is gone behind
-	// the manager's back it may leave to an Apply, which follows. Of the VDUs
-	// that lose VNFCs the named ones go; when they cannot, that is an *InvalidError
-	// before anything is done.
+	// Scale changes the counts only and waits until they are reached. Drift is left to the Apply
+	// that follows. A VDU that is scaled in loses the VNFCs that the target names; an
+	// *InvalidError before any change says that it cannot.
 	Scale(ctx context.Context, t *Target, r Recorder) error
-	// Leaving names the VNFCs that Scale would take away of an instance that is as its
-	// record says; none where the VIM chooses by itself. It changes nothing.
+	// Leaving names the VNFCs that Scale would remove from an instance that is as its record
+	// says; none where the VIM chooses. It changes nothing.
 	Leaving(ctx context.Context, t *Target) ([]string, error)
-	// Heal replaces VNFCs and waits until their successors are ready. A VNFC that
-	// is not there has been replaced already.
+	// Heal replaces VNFCs and waits until the new ones are ready. A missing VNFC counts as
+	// replaced.
 	Heal(ctx context.Context, t *Target, h HealSpec, r Recorder) error
 	// Observe compares the VIM with what was applied. With an error it returns what it
 	// could see all the same, or nil.
 	Observe(ctx context.Context, t *Target) (*Observation, error)
-	// Resources looks what the instance has. An instance of which nothing is there has none.
+	// Resources lists the resources of the instance; none when nothing of it exists.
 	Resources(ctx context.Context, t *Target) (*ResourceInfo, error)
 	// DigestKey reads the key that Apply keeps on the VIM beside the objects of an instance,
-	// for whoever has lost its record; nil when none is there, ErrKeyLost when it cannot be read.
+	// to restore a lost record; nil when none is there, ErrKeyLost when it cannot be read.
 	DigestKey(ctx context.Context, t *Target) ([]byte, error)
-	// CheckTermination is a *StrandedError when objects of others could not live, and
-	// not go either, without the instance. It changes nothing; whether the rest of a
-	// termination succeeds it does not tell.
+	// CheckTermination returns a *StrandedError when objects of others could not be deleted any
+	// more without the instance. It changes nothing, and checks nothing else of a termination.
 	CheckTermination(ctx context.Context, t *Target, s TerminateSpec) error
-	// Terminate removes what the inventory and the instance's label name. Package
-	// and Flavour of the target are nil when the package has been lost.
+	// Terminate removes what the inventory and the instance's label name. Package and Flavour of
+	// the target are nil when the package has been lost.
 	Terminate(ctx context.Context, t *Target, s TerminateSpec, r Recorder) error
 }

@@ -35,16 +35,33 @@ type EditedError struct {
 	Doing string
 	// Fields are the paths in the record that differ.
 	Fields []string
-	Remedy string
+	Record EditedRecord
 }
+
+// EditedRecord says which secrets of which record an EditedError is about.
+type EditedRecord string
+
+const (
+	// EditedVIM is a VIM with its credentials, EditedRegistry a private registry with its own,
+	// EditedInstance an instance with its additional parameters.
+	EditedVIM      EditedRecord = "VIM"
+	EditedRegistry EditedRecord = "private registry"
+	EditedInstance EditedRecord = "VNF instance"
+	// EditedHostKeys is a record whose keys of hosts were forgotten, since they cannot be trusted.
+	EditedHostKeys EditedRecord = "keys of hosts"
+)
 
 func (e *EditedError) Error() string {
 	are := "is"
 	if len(e.Fields) > 1 {
 		are = "are"
 	}
-	return fmt.Sprintf("%s: the record was edited in the store: %s %s not what the secrets were sealed for, and they were sent nowhere; %s",
-		e.Doing, strings.Join(e.Fields, ", "), are, e.Remedy)
+	text := fmt.Sprintf("%s: the record was edited in the store: %s %s not what the secrets were sealed for, and they were sent nowhere",
+		e.Doing, strings.Join(e.Fields, ", "), are)
+	if e.Record == EditedHostKeys {
+		text += "; the keys of its hosts are forgotten"
+	}
+	return text
 }
 
 // InUseError says that an object cannot be removed because others need it.
@@ -58,9 +75,8 @@ func (e *InUseError) Error() string {
 	return fmt.Sprintf("%s %q is in use by %s", e.Kind, e.ID, strings.Join(e.By, ", "))
 }
 
-// StrandedError says that an instance is not terminated, since objects of others wait
-// for its VNFCs: nobody else would do what their finalizers stand for, and they would
-// never go.
+// StrandedError says that an instance is not terminated, since only its VNFCs process the
+// finalizers of objects that others own: these could never be deleted.
 type StrandedError struct {
 	Instance string
 	Objects  []string
@@ -73,9 +89,18 @@ func (e *StrandedError) Error() string {
 		objects += fmt.Sprintf(" and %d more", more)
 	}
 	return fmt.Sprintf("nothing has been removed: objects of kinds that VNF instance %q brings, and that only its own VNFCs can remove, are still there: %s; "+
-		"delete them first and terminate then; to leave them behind with their kinds, set deletion_policy = { crds = \"keep\" } or termination = { type = \"forceful\" }, apply, and terminate then",
-		e.Instance, objects)
+		"delete them first and terminate then", e.Instance, objects)
 }
+
+// RolledBackError says that a creation failed and that OnFailureRollback has removed what it
+// had made.
+type RolledBackError struct{ Err error }
+
+func (e *RolledBackError) Error() string {
+	return fmt.Sprintf("%v; everything that had been made was removed again", e.Err)
+}
+
+func (e *RolledBackError) Unwrap() error { return e.Err }
 
 // ConflictError says that the name or an object belongs to somebody else.
 type ConflictError struct {
@@ -109,7 +134,7 @@ func (e *BusyError) Error() string {
 // nothing of it is taken back, for the object may be in the hands of another process.
 type LeaseLostError struct {
 	Object string
-	// Holder is who has had the lease since; empty when nobody is known.
+	// Holder is who has had the lease since; empty when it is not known.
 	Holder string
 }
 

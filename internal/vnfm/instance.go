@@ -1,6 +1,9 @@
 package vnfm
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // LabelPrefix is that of every label and annotation that drivers set, and
 // InstanceLabel the label that holds the id of the instance that an object is of.
@@ -36,9 +39,9 @@ type InstanceSpec struct {
 	// ParamsLater are the AdditionalParams of which something is known only later, and null
 	// until then.
 	ParamsLater []string `json:"-"`
-	// SecretParams are laid into AdditionalParams (LaidInto) and reach no record in clear.
+	// SecretParams are merged over AdditionalParams (MergeDeep) and reach no record in clear.
 	// With SecretsLater set some are known only later: something of those that
-	// SecretNamesLater has, which is null until then; without a name nobody knows of which.
+	// SecretNamesLater has, which is null until then; without a name it is not known of which.
 	SecretParams     map[string]any `json:"-"`
 	SecretsLater     bool           `json:"-"`
 	SecretNamesLater []string       `json:"-"`
@@ -53,7 +56,7 @@ type InstanceSpec struct {
 	// AdoptExisting takes objects over that exist and belong to no instance.
 	AdoptExisting bool
 	// ReplaceObjects are the objects, by their identity as written, that may be
-	// deleted and made anew when Kubernetes does not let them be changed.
+	// deleted and created again when a field is immutable.
 	ReplaceObjects []string
 	// ScaleInVNFCIDs are the VNFCs that go when a scale takes some of their VDU away.
 	ScaleInVNFCIDs []string
@@ -61,7 +64,7 @@ type InstanceSpec struct {
 	// runs once.
 	Heal *HealSpec
 	// RotationTrigger, when it is not the last one, has the kubeconfig of a workload
-	// cluster made anew once.
+	// cluster replaced once.
 	RotationTrigger string
 	// Sink, when set, is sent the kubeconfigs of workload clusters.
 	Sink *CredentialsSink
@@ -202,23 +205,66 @@ type Instance struct {
 // Noun names what the record is of, in texts for people.
 func (i *Instance) Noun() string { return nounOf(i.Cluster) }
 
+// ClusterRef names the workload cluster that the instance is.
+func (i *Instance) ClusterRef() ClusterRef {
+	return ClusterRef{VIMID: i.VIMID, Namespace: i.Namespace, Name: i.Cluster.Name}
+}
+
+// InventoryType says what an item of an inventory is.
+type InventoryType string
+
+const (
+	// InventoryObject is an object of Kubernetes.
+	InventoryObject InventoryType = ""
+	// InventoryStack is a Heat stack.
+	InventoryStack InventoryType = "stack"
+	// InventoryCredential is an application credential of Keystone.
+	InventoryCredential InventoryType = "credential"
+)
+
 // InventoryItem is one object or resource that belongs to an instance.
 type InventoryItem struct {
+	Type InventoryType `json:"type,omitempty"`
 	// Key is the identity as the package writes it.
 	Key string `json:"key"`
-	// Group, Version, Kind, Namespace and Name are the identity on the server.
+	// Group, Version, Kind and Namespace are the identity of an object on the server, with
+	// Name, which everything has.
 	Group     string `json:"group,omitempty"`
-	Version   string `json:"version"`
-	Kind      string `json:"kind"`
+	Version   string `json:"version,omitempty"`
+	Kind      string `json:"kind,omitempty"`
 	Namespace string `json:"namespace,omitempty"`
 	Name      string `json:"name"`
+	// UserID is the owner of a credential.
+	UserID string `json:"user_id,omitempty"`
 	// Connection names the VIM when it is not the instance's own.
 	Connection string `json:"connection,omitempty"`
+	// Addon names the add-on of a workload cluster, on that cluster, that the item is of.
+	Addon string `json:"addon,omitempty"`
 	// UID is set once the object exists.
 	UID string `json:"uid,omitempty"`
 	// Hook is set when a hook made the object: it is no object of the package's
 	// state and stays as long as the hook says, but not longer than the instance.
 	Hook bool `json:"hook,omitempty"`
+}
+
+// ConvertInventory converts the items of a record of an earlier form: a stack and a credential
+// were stored in the fields of an object, and an add-on as a connection.
+func (i *Instance) ConvertInventory() {
+	for n := range i.Inventory {
+		item := &i.Inventory[n]
+		if name, ok := strings.CutPrefix(item.Connection, ListedAddons+" "); ok {
+			item.Addon, item.Connection = name, ""
+		}
+		switch {
+		case item.Group == "orchestration" && item.Kind == "Stack":
+			item.Type = InventoryStack
+		case item.Group == "keystone" && item.Kind == "ApplicationCredential":
+			item.Type, item.UserID, item.Namespace = InventoryCredential, item.Namespace, ""
+		default:
+			continue
+		}
+		item.Group, item.Version, item.Kind = "", "", ""
+	}
 }
 
 // Preview is what an instance will consist of, computed offline.
@@ -344,9 +390,9 @@ const (
 type VolumePolicy string
 
 const (
-	// VolumesUsual is what is usual on the VIM: on Kubernetes volumes stay, on OpenStack they
+	// VolumesDefault is the default of the VIM: on Kubernetes volumes stay, on OpenStack they
 	// go with the stack unless its template keeps them.
-	VolumesUsual VolumePolicy = ""
+	VolumesDefault VolumePolicy = ""
 	// VolumesKeep leaves them where they are.
 	VolumesKeep VolumePolicy = "keep"
 	// VolumesDelete deletes them with the instance.
@@ -378,7 +424,7 @@ type TerminateSpec struct {
 	// the definitions of kinds that its package brought.
 	Namespace   SharedPolicy
 	Definitions SharedPolicy
-	// LeftBehind, when set, hears which object stays although it was to be deleted,
+	// LeftBehind, when set, is called with each object that stays although it was to be deleted,
 	// and why.
 	LeftBehind func(object, reason string)
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// endsKey is for the contexts whose end ends Overtime too.
+// endsKey is for the contexts whose end ends CleanupContext too.
 type endsKey struct{}
 
 func ends(ctx context.Context) []context.Context {
@@ -20,12 +20,12 @@ func withEnd(ctx, end context.Context) context.Context {
 
 // WithTimeLimit returns a context that ends after the time that a user gives to an
 // operation. Unlike that of context.WithTimeout it remembers the context without
-// the limit, for Overtime.
+// the limit, for CleanupContext.
 func WithTimeLimit(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(withEnd(ctx, ctx), limit)
 }
 
-// WithCancelCause is context.WithCancelCause for what ends Overtime as well, such as the loss
+// WithCancelCause is context.WithCancelCause for what ends CleanupContext as well, such as the loss
 // of a lease.
 func WithCancelCause(ctx context.Context) (context.Context, context.CancelCauseFunc) {
 	// The work may have ended by its limit before: then its cause stays that one.
@@ -37,10 +37,10 @@ func WithCancelCause(ctx context.Context) (context.Context, context.CancelCauseF
 	}
 }
 
-// Overtime returns a context for what must still be done after the time limit of
+// CleanupContext returns a context for what must still be done after the time limit of
 // an operation was over, such as a rollback. It has the values of ctx, lasts for d and
 // ends, as any work must, when the user interrupts or a lease is lost.
-func Overtime(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+func CleanupContext(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	late, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	var forget []func() bool
 	for _, end := range ends(ctx) {

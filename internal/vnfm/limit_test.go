@@ -18,7 +18,7 @@ func TestOvertime(t *testing.T) {
 	work, cancel := context.WithCancelCause(limited)
 	defer cancel(nil)
 
-	over, done := vnfm.Overtime(work, time.Hour)
+	over, done := vnfm.CleanupContext(work, time.Hour)
 	defer done()
 	if err := over.Err(); err != nil {
 		t.Fatalf("the limit of the operation ends its overtime: %v", err)
@@ -36,7 +36,7 @@ func TestOvertimeOfALostLease(t *testing.T) {
 	defer stop()
 	<-limited.Done()
 	work, lose := vnfm.WithCancelCause(context.WithValue(limited, key{}, "fence"))
-	over, done := vnfm.Overtime(work, time.Hour)
+	over, done := vnfm.CleanupContext(work, time.Hour)
 	defer done()
 	if err := over.Err(); err != nil {
 		t.Fatalf("the limit of the operation ends its overtime: %v", err)
@@ -49,7 +49,7 @@ func TestOvertimeOfALostLease(t *testing.T) {
 	if cause := context.Cause(over); !errors.Is(cause, lost) {
 		t.Errorf("the overtime ended because of %v", cause)
 	}
-	late, end := vnfm.Overtime(work, time.Hour)
+	late, end := vnfm.CleanupContext(work, time.Hour)
 	defer end()
 	<-late.Done()
 }

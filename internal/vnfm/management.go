@@ -107,13 +107,13 @@ type HookCall struct {
 // step that was interrupted is done again.
 func (c *HookCall) Once(ctx context.Context, step string, do func(ctx context.Context) error) error {
 	key := c.Hook.Name + "/" + step
-	if c.Recorder.Kept(key) != "" {
+	if c.Recorder.Note(key) != "" {
 		return nil
 	}
 	if err := do(ctx); err != nil {
 		return err
 	}
-	return c.Recorder.Keep(ctx, key, "done")
+	return c.Recorder.SetNote(ctx, key, "done")
 }
 
 // VIMRegistry registers VIMs, as Manager does.
@@ -142,7 +142,7 @@ type DriverState interface {
 type DriverStates map[string]json.RawMessage
 
 // CredentialsSink is a web server of the user's that is sent kubeconfigs of workload
-// clusters. No record holds it: whoever asks for an operation brings it.
+// clusters. No record holds it: each request brings it.
 type CredentialsSink struct {
 	URL string
 	// CACertificate is a PEM bundle; empty means the system's roots.

@@ -8,7 +8,17 @@ import (
 // Manager is a VNF manager: what the Terraform objects ask for and what the
 // embedded engine, or a remote SOL003 VNFM, gives. All methods honour ctx.
 type Manager interface {
-	// CheckVIM reaches the VIM, authenticates and looks what it offers; it stores nothing.
+	VIMManager
+	PackageManager
+	InstanceManager
+	ChartManager
+	ClusterManager
+	RegistryManager
+}
+
+// VIMManager registers VIMs.
+type VIMManager interface {
+	// CheckVIM connects to the VIM, authenticates and reads what it offers; it stores nothing.
 	CheckVIM(ctx context.Context, spec VIMSpec) (VIMCheck, error)
 	// RegisterVIM checks the VIM and stores it. With a non-empty id a VIM whose
 	// record was lost is registered again under the same id.
@@ -24,7 +34,10 @@ type Manager interface {
 	VIMByName(ctx context.Context, name string) (*VIM, error)
 	// DeregisterVIM removes a VIM, or returns an InUseError. Not found is success.
 	DeregisterVIM(ctx context.Context, id string) error
+}
 
+// PackageManager onboards VNF packages.
+type PackageManager interface {
 	// ReadPackage reads and verifies a package and stores nothing; instances of
 	// the same process can be previewed from it.
 	ReadPackage(ctx context.Context, spec PackageSpec) (*Package, Problems, error)
@@ -36,9 +49,12 @@ type Manager interface {
 	PackageByName(ctx context.Context, name string) (*Package, error)
 	// DeletePackage removes the package of that id, or returns an InUseError.
 	DeletePackage(ctx context.Context, id string) error
-	// ReleasePackage forgets a superseded version as soon as no instance runs it.
+	// ReleasePackage removes a superseded version as soon as no instance runs it.
 	ReleasePackage(ctx context.Context, id string) error
+}
 
+// InstanceManager runs the LCM operations of instances.
+type InstanceManager interface {
 	// PreviewInstance computes what an instance will consist of. It needs the
 	// package, not the VIM. A package that is unknown here gives ErrNotFound. The preview is
 	// nil when it depends on parameters that are known only later. The digests of what holds
@@ -55,30 +71,41 @@ type Manager interface {
 	// Instantiate creates and instantiates. When something exists and the
 	// operation did not complete the error is an *OperationError with Instance set.
 	Instantiate(ctx context.Context, spec InstanceSpec) (*Instance, error)
-	// Update leads an existing instance to spec: continue what was interrupted,
-	// modify, change package, operate, scale, repair drift. The record of an
-	// instance that the store has lost is rebuilt from id and spec.
+	// Update changes an existing instance to spec: it resumes what was interrupted, modifies,
+	// changes the package, operates, scales and repairs drift. A record that the store has lost
+	// is rebuilt from id and spec.
 	Update(ctx context.Context, id string, spec InstanceSpec) (*Instance, error)
 	// Instance reads the record and acknowledges it; it does not dial.
 	Instance(ctx context.Context, id string) (*Instance, error)
 	InstanceByName(ctx context.Context, vimID, namespace, name string) (*Instance, error)
 	Instances(ctx context.Context, filter InstanceFilter) ([]Instance, error)
-	// Observe looks what the VIM holds of the instance.
+	// Observe compares the VIM with what was applied.
 	Observe(ctx context.Context, id string) (*Observation, error)
 	Resources(ctx context.Context, id string) (*ResourceInfo, error)
 	Terminate(ctx context.Context, id string, spec TerminateSpec) error
+	// Operations lists the LCM operation occurrences of an instance, oldest first.
+	Operations(ctx context.Context, instanceID string) ([]Operation, error)
+}
 
-	// ResolveChart finds the chart that a source means, in its exact version, and keeps
-	// its archive: instances that name it need the source no more.
+// ChartManager finds Helm charts.
+type ChartManager interface {
+	// ResolveChart resolves a source to an exact version of a chart and stores its archive:
+	// instances that use it do not need the source any more.
 	ResolveChart(ctx context.Context, source ChartSource) (*Chart, error)
+}
 
-	// WorkloadCluster reads what a management cluster says of a workload cluster, whoever
-	// made it, and its machines. One that is not there gives ErrNotFound.
+// ClusterManager reads workload clusters.
+type ClusterManager interface {
+	// WorkloadCluster reads the state of a workload cluster and its machines from the management
+	// cluster, also of one that the manager did not create. A missing one gives ErrNotFound.
 	WorkloadCluster(ctx context.Context, ref ClusterRef) (*ClusterState, []VNFC, error)
 	// WorkloadKubeconfig reads the kubeconfig of a workload cluster from the
 	// management cluster. Nothing of it is kept.
 	WorkloadKubeconfig(ctx context.Context, ref ClusterRef, spec KubeconfigSpec) (*Kubeconfig, error)
+}
 
+// RegistryManager installs private registries.
+type RegistryManager interface {
 	// CheckRegistry finds what is wrong with the specification of a private registry, offline.
 	CheckRegistry(ctx context.Context, spec RegistrySpec) (Problems, error)
 	// InstallRegistry installs a private registry, or leads the one of that id to spec. The
@@ -86,13 +113,10 @@ type Manager interface {
 	InstallRegistry(ctx context.Context, id string, spec RegistrySpec) (*Registry, error)
 	// Registry reads a record; it does not dial.
 	Registry(ctx context.Context, id string) (*Registry, error)
-	// ReadRegistry looks at the registry on its host. With an error it returns the record.
+	// ReadRegistry reads the registry on its host. With an error it returns the record.
 	ReadRegistry(ctx context.Context, id string) (*Registry, error)
 	// RemoveRegistry removes a registry, and its images when data is set. Not found is success.
 	RemoveRegistry(ctx context.Context, id string, data bool) error
-
-	// Operations lists the LCM operation occurrences of an instance, oldest first.
-	Operations(ctx context.Context, instanceID string) ([]Operation, error)
 }
 
 // InstanceFilter selects instances; empty fields select all.

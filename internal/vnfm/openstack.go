@@ -95,16 +95,13 @@ func (s *ClusterSpec) OwnCredential() *ClusterCredential {
 	return s.OpenStack.Credential
 }
 
-// GroupKeystone is the group of what an inventory has of Keystone.
-const GroupKeystone = "keystone"
-
 // ApplicationCredentialID is that of the application credential that the instance has;
 // empty when it has none.
 func (i *Instance) ApplicationCredentialID() string {
 	id := ""
 	for _, item := range i.Inventory {
 		// The last one is the newest: former ones may still be there.
-		if item.Group == GroupKeystone && item.UID != "" {
+		if item.Type == InventoryCredential && item.UID != "" {
 			id = item.UID
 		}
 	}

@@ -69,7 +69,7 @@ type Operation struct {
 	Error          string    `json:"error,omitempty"`
 	StartedAt      time.Time `json:"started_at"`
 	StateEnteredAt time.Time `json:"state_entered_at"`
-	// Attempts counts how often the operation was taken up.
+	// Attempts counts the starts and resumptions of the operation.
 	Attempts int `json:"attempts"`
 	// Notes are what the driver keeps until the operation is over, by its own keys.
 	Notes map[string]string `json:"notes,omitempty"`

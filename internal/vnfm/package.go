@@ -68,6 +68,12 @@ type Package struct {
 	Content fs.FS `json:"-"`
 }
 
+// HasContainers reports whether a deployment flavour of the package has manifests, charts or
+// VDUs of containers.
+func (p *Package) HasContainers(f *Flavour) bool {
+	return len(p.KubernetesFiles) > 0 || len(f.MCIOPs) > 0 || slices.ContainsFunc(f.VDUs, func(v VDU) bool { return v.Workload != nil })
+}
+
 // PackageArtifact is one artifact that the manifest or TOSCA.meta lists.
 type PackageArtifact struct {
 	Path        string `json:"path"`

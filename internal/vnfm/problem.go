@@ -2,6 +2,8 @@ package vnfm
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -60,6 +62,18 @@ func (p Problem) String() string {
 		b.WriteString(p.Detail)
 	}
 	return b.String()
+}
+
+// QuotedNames renders names for a message: sorted, quoted, "none" when there are none.
+func QuotedNames(names []string) string {
+	if len(names) == 0 {
+		return "none"
+	}
+	sorted := slices.Sorted(slices.Values(names))
+	for i, n := range sorted {
+		sorted[i] = strconv.Quote(n)
+	}
+	return strings.Join(sorted, ", ")
 }
 
 // Problems is a list of findings in the order of their discovery.

@@ -1,7 +1,7 @@
 package vnfm
 
-// ReadinessRule says when the objects of a kind are ready, in the place of what
-// the infra driver takes for ready by itself. It has either a condition or a path.
+// ReadinessRule says when the objects of a kind are ready, instead of the rule of
+// the infra driver. It has either a condition or a path.
 type ReadinessRule struct {
 	// Kind is "group/Kind", without group for the core group.
 	Kind string `json:"kind"`

@@ -140,7 +140,7 @@ type RegistryHost struct {
 	HostKeys HostKeys
 	// Content is where ImagePath is.
 	Content fs.FS
-	// Progress hears each step.
+	// Progress is called with each step.
 	Progress func(line string)
 }
 

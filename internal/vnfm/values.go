@@ -7,34 +7,34 @@ import (
 	"strconv"
 )
 
-// LaidOver lays values of a chart over others: maps are merged, all else is replaced.
-func LaidOver(base, over map[string]any) map[string]any {
-	return laidOver(base, over, func(_, above []any) []any { return above })
+// MergeValues merges values of a chart over others: maps are merged, all else is replaced.
+func MergeValues(base, over map[string]any) map[string]any {
+	return mergeMaps(base, over, func(_, above []any) []any { return above })
 }
 
-// LaidInto lays values over others down to the elements of lists, so that one value deep
+// MergeDeep merges values over others down to the elements of lists, so that one value deep
 // inside can be given apart from the rest. Maps are merged key by key. Lists whose elements
 // are all maps with a name that is unique in its list are merged by it: those of the same
 // name are merged, others are appended. All other lists are merged element by element: null
 // leaves what is below, what is longer is appended. All else is replaced.
-func LaidInto(base, over map[string]any) map[string]any { return laidOver(base, over, laidLists) }
+func MergeDeep(base, over map[string]any) map[string]any { return mergeMaps(base, over, mergeLists) }
 
-func laidOver(base, over map[string]any, lists func(below, above []any) []any) map[string]any {
+func mergeMaps(base, over map[string]any, lists func(below, above []any) []any) map[string]any {
 	out := maps.Clone(base)
 	if out == nil {
 		out = map[string]any{}
 	}
 	for key, value := range over {
-		out[key] = laidValue(out[key], value, lists)
+		out[key] = mergeValue(out[key], value, lists)
 	}
 	return out
 }
 
-func laidValue(below, above any, lists func(below, above []any) []any) any {
+func mergeValue(below, above any, lists func(below, above []any) []any) any {
 	switch value := above.(type) {
 	case map[string]any:
 		if under, ok := below.(map[string]any); ok {
-			return laidOver(under, value, lists)
+			return mergeMaps(under, value, lists)
 		}
 	case []any:
 		if under, ok := below.([]any); ok {
@@ -44,7 +44,7 @@ func laidValue(below, above any, lists func(below, above []any) []any) any {
 	return above
 }
 
-func laidLists(below, above []any) []any {
+func mergeLists(below, above []any) []any {
 	out := slices.Clone(below)
 	under, named := namesOf(below)
 	over, alsoNamed := namesOf(above)
@@ -57,7 +57,7 @@ func laidLists(below, above []any) []any {
 		case at < 0 || at >= len(out):
 			out = append(out, value)
 		case value != nil:
-			out[at] = laidValue(out[at], value, laidLists)
+			out[at] = mergeValue(out[at], value, mergeLists)
 		}
 	}
 	return out
@@ -78,7 +78,7 @@ func namesOf(list []any) (names []string, ok bool) {
 }
 
 // Changed are the ways, by keys and indices, to the values of out that are not in base: those
-// that LaidInto has put there.
+// that MergeDeep has put there.
 func Changed(base, out any) [][]string {
 	var ways [][]string
 	changed(base, out, nil, &ways)

@@ -19,9 +19,9 @@ func decoded(t *testing.T, text string) map[string]any {
 	return out
 }
 
-// TestLaidInto merges values down to the elements of lists, and says which ones it has put
+// TestMergeDeep merges values down to the elements of lists, and says which ones it has put
 // there.
-func TestLaidInto(t *testing.T) {
+func TestMergeDeep(t *testing.T) {
 	tests := []struct {
 		name, base, over, want string
 		// changed are the ways to what is new.
@@ -54,7 +54,7 @@ func TestLaidInto(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			base, over := decoded(t, tt.base), decoded(t, tt.over)
-			got := vnfm.LaidInto(base, over)
+			got := vnfm.MergeDeep(base, over)
 			if diff := cmp.Diff(decoded(t, tt.want), got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -72,9 +72,9 @@ func TestLaidInto(t *testing.T) {
 	}
 }
 
-// TestLaidOver replaces lists as a whole, as Helm does.
-func TestLaidOver(t *testing.T) {
-	got := vnfm.LaidOver(decoded(t, `{"a": {"b": 1}, "l": [1, 2]}`), decoded(t, `{"a": {"c": 2}, "l": [3]}`))
+// TestMergeValues replaces lists as a whole, as Helm does.
+func TestMergeValues(t *testing.T) {
+	got := vnfm.MergeValues(decoded(t, `{"a": {"b": 1}, "l": [1, 2]}`), decoded(t, `{"a": {"c": 2}, "l": [3]}`))
 	if diff := cmp.Diff(decoded(t, `{"a": {"b": 1, "c": 2}, "l": [3]}`), got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

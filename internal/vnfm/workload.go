@@ -28,8 +28,8 @@ type Workload struct {
 	Capabilities []NodeCapability
 	// Autoscaling is set when the load decides on the number of VNFCs.
 	Autoscaling *Autoscaling
-	// Problems are what is wrong with the description. They matter to whoever uses
-	// it, and not to a package that has manifests or charts instead.
+	// Problems are what is wrong with the description. They concern packages
+	// that are instantiated from the description, not those with manifests or charts.
 	Problems Problems
 }
 

@@ -18,7 +18,7 @@ var yamlParserTexts = []string{
 	"found undefined tag handle",
 }
 
-// YAMLError takes the line, counted from 1 and 0 when it is not told, and the
+// YAMLError takes the line, counted from 1 and 0 when it is unknown, and the
 // message out of an error of go.yaml.in/yaml/v3, which has no other way to tell them.
 func YAMLError(err error) (line int, text string) {
 	text = strings.TrimPrefix(err.Error(), "yaml: ")

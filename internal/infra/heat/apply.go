@@ -82,7 +82,7 @@ func (s *session) apply(ctx context.Context) error {
 
 // giveUpImages leaves no image behind for a stack that Heat did not take.
 func (s *session) giveUpImages(ctx context.Context) error {
-	late, stop := vnfm.Overtime(ctx, overtime)
+	late, stop := vnfm.CleanupContext(ctx, overtime)
 	defer stop()
 	return s.leaveImages(late, nil)
 }
@@ -118,7 +118,7 @@ func (s *session) settled(ctx context.Context) (*live, error) {
 // save notes the stack in the inventory: before it is made, and with its id afterwards.
 func (s *session) save(ctx context.Context, l *live) error {
 	item := vnfm.InventoryItem{
-		Key: stackKey(s.target.Instance), Group: "orchestration", Version: "v1", Kind: "Stack", Name: stackName(s.target.Instance),
+		Type: vnfm.InventoryStack, Key: stackKey(s.target.Instance), Name: stackName(s.target.Instance),
 	}
 	if l != nil {
 		item.UID = l.stack.ID

@@ -75,7 +75,7 @@ func (d *Driver) Heal(ctx context.Context, t *vnfm.Target, h vnfm.HealSpec, r vn
 // whoever continues the operation replaces no successor.
 func (s *session) doomed(ctx context.Context, l *live, h *vnfm.HealSpec) ([]string, error) {
 	var ids []string
-	if kept := s.recorder.Kept(keptServers); kept != "" {
+	if kept := s.recorder.Note(keptServers); kept != "" {
 		err := json.Unmarshal([]byte(kept), &ids)
 		return ids, err
 	}
@@ -88,7 +88,7 @@ func (s *session) doomed(ctx context.Context, l *live, h *vnfm.HealSpec) ([]stri
 	if err != nil {
 		return nil, err
 	}
-	return ids, s.recorder.Keep(ctx, keptServers, string(text))
+	return ids, s.recorder.SetNote(ctx, keptServers, string(text))
 }
 
 // replaceVolumes marks the volumes of a VNFC: those that are in the same template as its

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/hot"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -31,10 +32,18 @@ var paramsIgnored = map[string]string{
 	"vdu_params":                             "a change of the package is made to all VDUs that it changes",
 }
 
-// paramsElsewhere are names that mean something to another driver only.
-var paramsElsewhere = []string{
-	"lcm-kubernetes-def-files", "namespace", "vdu_mapping", "helm_chart_path", "helm_parameters", "helm_value_names",
-	"helm_replica_values", "use_helm", "using_helm_install_param",
+// Params implements vnfm.InfraDriver.
+func (*Driver) Params() vnfm.InfraParams {
+	return vnfm.InfraParams{Driver: "the OpenStack driver", Names: append(slices.Sorted(maps.Keys(paramsIgnored)), paramNFV)}
+}
+
+// Supports implements vnfm.InfraDriver: templates, or VDUs with an image where nothing is of
+// containers.
+func (*Driver) Supports(p *vnfm.Package, f *vnfm.Flavour) bool {
+	if hot.HasTemplates(p, f) {
+		return true
+	}
+	return !p.HasContainers(f) && slices.ContainsFunc(f.VDUs, func(v vnfm.VDU) bool { return len(v.SWImages) > 0 })
 }
 
 // readParams checks the additional parameters of an instance. Those that the driver does
@@ -51,6 +60,7 @@ func readParams(t *vnfm.Target, ps *vnfm.Problems) params {
 	for _, key := range slices.Sorted(maps.Keys(all)) {
 		value := all[key]
 		reason, ignored := paramsIgnored[key]
+		owner := t.ParamOwners.Infra[key]
 		switch {
 		case key == paramNFV:
 			nfv, ok := value.(map[string]any)
@@ -64,8 +74,8 @@ func readParams(t *vnfm.Target, ps *vnfm.Problems) params {
 			out.nfv = nfv
 		case ignored:
 			problem(vnfm.SeverityWarning, key, "is ignored", reason)
-		case slices.Contains(paramsElsewhere, key):
-			problem(vnfm.SeverityError, key, "is not supported by the OpenStack driver", "it is for instances on Kubernetes")
+		case owner != "":
+			problem(vnfm.SeverityError, key, "is not supported by the OpenStack driver", "it is a parameter of "+owner)
 		default:
 			out.stack[key] = value
 		}

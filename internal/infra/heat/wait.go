@@ -241,7 +241,7 @@ const overtime = 10 * time.Second
 
 // unfinished says what Heat was still at when the time was over.
 func (s *session) unfinished(ctx context.Context, stack *openstack.Stack, cause error) error {
-	late, stop := vnfm.Overtime(ctx, overtime)
+	late, stop := vnfm.CleanupContext(ctx, overtime)
 	defer stop()
 	resources, err := s.client.StackResources(late, stack)
 	if err != nil {

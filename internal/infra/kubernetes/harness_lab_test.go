@@ -111,14 +111,14 @@ func (r *recorder) Progress(_ context.Context, line string) {
 	r.lines = append(r.lines, line)
 }
 
-func (r *recorder) Keep(_ context.Context, key, note string) error {
+func (r *recorder) SetNote(_ context.Context, key, note string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.notes[key] = note
 	return nil
 }
 
-func (r *recorder) Kept(key string) string {
+func (r *recorder) Note(key string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.notes[key]

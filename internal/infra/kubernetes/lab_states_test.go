@@ -122,7 +122,7 @@ func TestLabLease(t *testing.T) {
 		t.Fatalf("another machine works on the instance: %v", err)
 	}
 	time.AfterFunc(time.Second, func() { l.kubectl("delete", "lease", "vnf-"+l.target.Instance.ID) })
-	if err := l.driver.Apply(vnfm.WithPatience(l.ctx, time.Minute), l.target, l.recorder); err != nil {
+	if err := l.driver.Apply(vnfm.WithLockTimeout(l.ctx, time.Minute), l.target, l.recorder); err != nil {
 		t.Fatalf("another machine has ended its work: %v", err)
 	}
 	if out := l.kubectl("get", "lease", "-o", "name"); out != "" {

@@ -35,7 +35,7 @@ type podReplacement struct {
 // resumed heal, else those that are selected.
 func (s *session) planReplacement(ctx context.Context, v *vduPods, storage bool, selected func(*corev1.Pod) bool) (*podReplacement, error) {
 	key := "replaced " + v.id
-	if note := s.recorder.Kept(key); note != "" {
+	if note := s.recorder.Note(key); note != "" {
 		o := &podReplacement{continued: true}
 		if err := json.Unmarshal([]byte(note), o); err != nil {
 			return nil, fmt.Errorf("reading which VNFCs of VDU %s the heal replaces: %w", v.id, err)
@@ -56,7 +56,7 @@ func (s *session) planReplacement(ctx context.Context, v *vduPods, storage bool,
 	if err != nil {
 		return nil, err
 	}
-	return o, s.recorder.Keep(ctx, key, string(note))
+	return o, s.recorder.SetNote(ctx, key, string(note))
 }
 
 // remaining are the pods that have not been deleted yet.

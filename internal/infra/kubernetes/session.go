@@ -109,7 +109,7 @@ func (s *session) locked(ctx context.Context, work func(context.Context) error) 
 	}
 	var release func(context.Context) error
 	var lost <-chan struct{}
-	err := vnfm.AwaitTurn(ctx, func() (err error) {
+	err := vnfm.RetryWhileBusy(ctx, func() (err error) {
 		release, lost, err = s.client.AcquireLease(ctx, s.namespace, name, store.Holder(), labels)
 		return err
 	})

@@ -126,7 +126,7 @@ func (s *Sender) deliver(ctx context.Context, call *vnfm.HookCall, ref vnfm.Clus
 // Clusters that its package brought.
 func clusters(i *vnfm.Instance) []vnfm.ClusterRef {
 	if i.Cluster != nil {
-		return []vnfm.ClusterRef{{VIMID: i.VIMID, Namespace: i.Namespace, Name: i.Cluster.Name}}
+		return []vnfm.ClusterRef{i.ClusterRef()}
 	}
 	var out []vnfm.ClusterRef
 	for _, item := range i.Inventory {

@@ -151,7 +151,7 @@ func TestPlaybookFails(t *testing.T) {
 	err := playbook.New().Run(t.Context(), call)
 	require.ErrorContains(t, err, "playbook site.yml on root@127.0.0.1")
 	require.ErrorContains(t, err, `node vnfc_7f0a-1, play "Set up": task "tell : Fails when told to" failed: non-zero return code`)
-	assert.Empty(t, rec.Kept("instantiate_end/playbook"))
+	assert.Empty(t, rec.Note("instantiate_end/playbook"))
 	left, err := filepath.Glob(filepath.Join(temporary, "*"))
 	require.NoError(t, err)
 	assert.Empty(t, left)

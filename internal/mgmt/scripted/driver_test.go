@@ -78,8 +78,8 @@ type world struct {
 }
 
 func (*world) SaveInventory(context.Context, []vnfm.InventoryItem) error { return nil }
-func (*world) Keep(context.Context, string, string) error                { return nil }
-func (*world) Kept(string) string                                        { return "" }
+func (*world) SetNote(context.Context, string, string) error             { return nil }
+func (*world) Note(string) string                                        { return "" }
 
 func (w *world) Progress(_ context.Context, line string) {
 	w.mu.Lock()

@@ -80,7 +80,7 @@ func (d *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp 
 	resp.Diagnostics.Append(resp.State.Set(ctx, &v)...)
 }
 
-func find(ctx context.Context, m vnfm.Manager, config view) (*vnfm.Instance, error) {
+func find(ctx context.Context, m vnfm.InstanceManager, config view) (*vnfm.Instance, error) {
 	if !config.ID.IsNull() {
 		return m.Instance(ctx, config.ID.ValueString())
 	}

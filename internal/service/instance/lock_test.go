@@ -39,7 +39,7 @@ func TestAccInstance_lockTimeout(t *testing.T) {
 			Config:      config("b", "0s"),
 			ExpectError: sentence(`Unable to Update VNF Instance "test"`, held, `Wait until that run has ended and apply again.`),
 		},
-		resource.TestStep{Config: config("b", "2s"), ExpectError: sentence(held, `it was waited for 2s`)},
+		resource.TestStep{Config: config("b", "2s"), ExpectError: sentence(held, `gave up after 2s`)},
 		resource.TestStep{
 			PreConfig:         func() { time.AfterFunc(3*time.Second, release) },
 			Config:            config("b", "2m"),

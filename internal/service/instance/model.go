@@ -140,7 +140,7 @@ func (m *model) Prepare(ctx context.Context, manager vnfm.Manager, id string, _ 
 
 // TerminateSpec implements lifecycle.Model.
 func (m *model) TerminateSpec(ctx context.Context, diags *diag.Diagnostics) vnfm.TerminateSpec {
-	s := vnfm.TerminateSpec{Type: vnfm.Graceful, Volumes: vnfm.VolumesUsual}
+	s := vnfm.TerminateSpec{Type: vnfm.Graceful, Volumes: vnfm.VolumesDefault}
 	if tfutil.Set(m.Termination) {
 		var t terminationModel
 		diags.Append(m.Termination.As(ctx, &t, basetypes.ObjectAsOptions{})...)

@@ -48,7 +48,7 @@ type vnfcView struct {
 }
 
 // newView reads an instance and its VNFCs.
-func newView(ctx context.Context, m vnfm.Manager, i *vnfm.Instance) (view, error) {
+func newView(ctx context.Context, m vnfm.InstanceManager, i *vnfm.Instance) (view, error) {
 	v := view{
 		ID:                   types.StringValue(i.ID),
 		Name:                 types.StringValue(i.Name),

@@ -60,7 +60,7 @@ func (l *Life) patient(ctx context.Context) context.Context {
 	// The validator of the schema has parsed it before. A state that has no value
 	// yet waits for nothing.
 	limit, _ := time.ParseDuration(l.LockTimeout.ValueString())
-	return vnfm.WithPatience(ctx, limit)
+	return vnfm.WithLockTimeout(ctx, limit)
 }
 
 // heal reads what is to be replaced; nil while that is not known.

@@ -166,7 +166,7 @@ const readTimeout = 20 * time.Minute
 
 // read reads a package without onboarding it and returns the id by which this process
 // knows it.
-func read(ctx context.Context, manager vnfm.Manager, source string, at path.Path, diags *diag.Diagnostics) string {
+func read(ctx context.Context, manager vnfm.PackageManager, source string, at path.Path, diags *diag.Diagnostics) string {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	p, problems, err := manager.ReadPackage(ctx, vnfm.PackageSpec{Source: source, Integrity: tfutil.IntegrityEnforce, Signature: tfutil.SignatureVerifyIfPresent})

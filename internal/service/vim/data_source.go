@@ -102,7 +102,7 @@ func (d *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp 
 	resp.Diagnostics.Append(resp.State.Set(ctx, &config)...)
 }
 
-func lookup(ctx context.Context, manager vnfm.Manager, id, name string) (*vnfm.VIM, error) {
+func lookup(ctx context.Context, manager vnfm.VIMManager, id, name string) (*vnfm.VIM, error) {
 	if id != "" {
 		return manager.VIM(ctx, id)
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // find returns the VIM of that id, or else of that name.
-func find(ctx context.Context, manager vnfm.Manager, idOrName string) (*vnfm.VIM, error) {
+func find(ctx context.Context, manager vnfm.VIMManager, idOrName string) (*vnfm.VIM, error) {
 	v, err := manager.VIM(ctx, idOrName)
 	if errors.Is(err, vnfm.ErrNotFound) {
 		return manager.VIMByName(ctx, idOrName)
@@ -25,7 +25,7 @@ func find(ctx context.Context, manager vnfm.Manager, idOrName string) (*vnfm.VIM
 // look reads the record of a VIM and, for a short time, asks the VIM itself. It
 // returns nil when there is no record. A VIM that does not answer is a warning, and so is
 // a record that was edited, which is as good as none.
-func look(ctx context.Context, manager vnfm.Manager, id string) (*vnfm.VIM, diag.Diagnostics) {
+func look(ctx context.Context, manager vnfm.VIMManager, id string) (*vnfm.VIM, diag.Diagnostics) {
 	var diags diag.Diagnostics
 	recorded, err := manager.VIM(ctx, id)
 	if errors.Is(err, vnfm.ErrNotFound) {

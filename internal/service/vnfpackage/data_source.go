@@ -95,7 +95,7 @@ func (d *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp 
 	resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)
 }
 
-func lookup(ctx context.Context, manager vnfm.Manager, id, name string) (*vnfm.Package, error) {
+func lookup(ctx context.Context, manager vnfm.PackageManager, id, name string) (*vnfm.Package, error) {
 	if id != "" {
 		return manager.Package(ctx, id)
 	}

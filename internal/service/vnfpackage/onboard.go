@@ -14,7 +14,7 @@ import (
 
 // onboard onboards what a plan says and fills the plan. Warnings about the content
 // were said when the plan was made and are not repeated.
-func onboard(ctx context.Context, manager vnfm.Manager, plan *resourceModel) diag.Diagnostics {
+func onboard(ctx context.Context, manager vnfm.PackageManager, plan *resourceModel) diag.Diagnostics {
 	var diags diag.Diagnostics
 	planned := ""
 	if !plan.ID.IsUnknown() {
@@ -38,7 +38,7 @@ func onboard(ctx context.Context, manager vnfm.Manager, plan *resourceModel) dia
 }
 
 // find returns the package of that id, or else the latest version of that name.
-func find(ctx context.Context, manager vnfm.Manager, idOrName string) (*vnfm.Package, error) {
+func find(ctx context.Context, manager vnfm.PackageManager, idOrName string) (*vnfm.Package, error) {
 	p, err := manager.Package(ctx, idOrName)
 	if errors.Is(err, vnfm.ErrNotFound) {
 		return manager.PackageByName(ctx, idOrName)

@@ -95,7 +95,7 @@ func (m *model) addons(ctx context.Context, r reader) map[string]vnfm.Addon {
 					tfutil.ErrorDetail(fmt.Errorf("text %d of the values of add-on %q is no object in YAML: %w", i+1, name, err)))
 				continue
 			}
-			a.Values = vnfm.LaidOver(a.Values, values)
+			a.Values = vnfm.MergeValues(a.Values, values)
 		}
 		out[name] = a
 	}

@@ -272,8 +272,8 @@ func TestAccWorkloadCluster_badAddons(t *testing.T) {
 		{`a = { chart = { ` + strings.Replace(good, charttest.Password, "wrong", 1) + ` }, namespace = "a" }`, "the server answered 401 Unauthorized"},
 		{`a = { chart = { ` + good + ` }, namespace = "a", values = ["- a"] }`, `Text 1 of the values of add-on "a" is no object in YAML`},
 		{`a = { chart = { ` + good + ` }, namespace = "a", values = ["mode: 1"] }`, `add-on "a":`},
-		{`a = { chart = { ` + good + ` }, namespace = "a", after = ["b"] }`, `add-on "a" comes after "b", which is no add-on`},
-		{`A = { chart = { ` + good + ` }, namespace = "a" }`, `"A" is no name of an add-on`},
+		{`a = { chart = { ` + good + ` }, namespace = "a", after = ["b"] }`, `add-on "a" comes after "b", which is not an add-on`},
+		{`A = { chart = { ` + good + ` }, namespace = "a" }`, `"A" is not a valid add-on name`},
 		{`a = { chart = { ` + good + ` }, namespace = "a", after = ["b"] }, b = { chart = { ` + good + ` }, namespace = "a", after = ["a"] }`,
 			"The order of the add-ons goes in a circle"},
 	} {

@@ -61,7 +61,7 @@ func (m *model) addonOrigin(ctx context.Context, name string, config *model) *or
 
 // resolveChart finds the chart that a source means, and says what is wrong where that is
 // written. Nil is a source that does not tell.
-func resolveChart(ctx context.Context, manager vnfm.Manager, at path.Path, source vnfm.ChartSource, diags *diag.Diagnostics) *vnfm.Chart {
+func resolveChart(ctx context.Context, manager vnfm.ChartManager, at path.Path, source vnfm.ChartSource, diags *diag.Diagnostics) *vnfm.Chart {
 	chart, err := manager.ResolveChart(ctx, source)
 	if err == nil {
 		return chart

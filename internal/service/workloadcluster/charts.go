@@ -68,7 +68,7 @@ func statusOf(c *vnfm.Chart, status string) types.Object {
 const resolveLimit = 2 * time.Minute
 
 // planCharts finds the charts that the sources of the plan mean. The manager may be nil.
-func (m *model) planCharts(ctx context.Context, manager vnfm.Manager, config, state *model, diags *diag.Diagnostics) {
+func (m *model) planCharts(ctx context.Context, manager vnfm.ChartManager, config, state *model, diags *diag.Diagnostics) {
 	ctx, cancel := context.WithTimeout(ctx, resolveLimit)
 	defer cancel()
 	if state == nil {
@@ -138,7 +138,7 @@ func (m *model) chartToCome() bool {
 
 // prepareCharts completes the sources of a specification before an operation: with what
 // only the configuration has, and with what no plan could find out.
-func (m *model) prepareCharts(ctx context.Context, manager vnfm.Manager, config *model, cluster *vnfm.ClusterSpec, diags *diag.Diagnostics) {
+func (m *model) prepareCharts(ctx context.Context, manager vnfm.ChartManager, config *model, cluster *vnfm.ClusterSpec, diags *diag.Diagnostics) {
 	complete := func(from *origin, source *vnfm.ChartSource) {
 		if from == nil {
 			return

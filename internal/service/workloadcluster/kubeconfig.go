@@ -69,7 +69,7 @@ func kubeconfigAttributes() map[string]schema.StringAttribute {
 }
 
 // read fills the model from the management cluster.
-func (m *kubeconfigModel) read(ctx context.Context, manager vnfm.Manager, mint *vnfm.MintSpec, diags *diag.Diagnostics) {
+func (m *kubeconfigModel) read(ctx context.Context, manager vnfm.ClusterManager, mint *vnfm.MintSpec, diags *diag.Diagnostics) {
 	spec := vnfm.KubeconfigSpec{Mint: mint}
 	if tfutil.Set(m.Wait) {
 		// The validator of the schema has parsed it before.

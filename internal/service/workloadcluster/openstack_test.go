@@ -152,7 +152,7 @@ func TestAccWorkloadCluster_badOpenStack(t *testing.T) {
 	cloud := cloudtest.New(t)
 	steps := []resource.TestStep{}
 	for _, c := range []struct{ config, want string }{
-		{env.config(inMemory("1.34.0", "")+"openstack = { vim_id = vnf_vim.test.id }\n", cloudVIM(cloud, "nfv_user")), `VIM "test" is no OpenStack`},
+		{env.config(inMemory("1.34.0", "")+"openstack = { vim_id = vnf_vim.test.id }\n", cloudVIM(cloud, "nfv_user")), `VIM "test" is not an OpenStack VIM`},
 		{
 			env.config("  kubernetes_version = \"1.34.0\"\n  chart = { name = \"in-memory\", values = { cloudCredentialsSecretName = \"mine\" } }\n"+ownCredential(""), cloudVIM(cloud, "nfv_user")),
 			`(?s)Two Secrets with Credentials.*"edge-cloud-credentials", and the Secret "mine" is named here`,

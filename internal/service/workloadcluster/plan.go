@@ -26,7 +26,7 @@ func (m *model) PlanArguments(ctx context.Context, manager vnfm.Manager, config,
 
 // plannedNamespace is the namespace that the user gave; else it stays, or is the
 // default of the management cluster when that is registered.
-func plannedNamespace(ctx context.Context, manager vnfm.Manager, plan, config, state *model) types.String {
+func plannedNamespace(ctx context.Context, manager vnfm.VIMManager, plan, config, state *model) types.String {
 	switch {
 	case !config.Namespace.IsNull():
 		return config.Namespace

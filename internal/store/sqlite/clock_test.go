@@ -49,7 +49,7 @@ func TestClockSteps(t *testing.T) {
 				// A slow machine makes it slow; a lease that lives for an hour never comes.
 				patience = time.Minute
 			}
-			err = vnfm.AwaitTurn(vnfm.WithPatience(t.Context(), patience), func() (err error) {
+			err = vnfm.RetryWhileBusy(vnfm.WithLockTimeout(t.Context(), patience), func() (err error) {
 				taken, err = other.Acquire(t.Context(), "a", "another one")
 				if errors.As(err, new(*store.HeldError)) {
 					err = &vnfm.BusyError{Object: "a"}

@@ -118,9 +118,9 @@ func (w *written) write(ctx context.Context, s *seal.Store, round int) error {
 			return err
 		}
 		w.notes <- func() { w.created = append(w.created, id) }
-		counter, err := s.Get(ctx, store.KindTrial, "counter")
+		counter, err := s.Get(ctx, store.KindDryRun, "counter")
 		if errors.Is(err, store.ErrNotFound) {
-			counter = &store.Record{Kind: store.KindTrial, ID: "counter"}
+			counter = &store.Record{Kind: store.KindDryRun, ID: "counter"}
 			err = s.Create(ctx, counter)
 		}
 		if err != nil {
@@ -168,7 +168,7 @@ func (w *written) lost(ctx context.Context, s *seal.Store) []string {
 	if w.updated == 0 {
 		return out
 	}
-	if counter, err := s.Get(ctx, store.KindTrial, "counter"); err != nil || int(counter.Revision) < w.updated {
+	if counter, err := s.Get(ctx, store.KindDryRun, "counter"); err != nil || int(counter.Revision) < w.updated {
 		out = append(out, fmt.Sprintf("the update %d: %+v, %v", w.updated, counter, err))
 	}
 	return out

@@ -40,13 +40,13 @@ func (r *Recorder) Lines() []string {
 	return slices.Clone(r.lines)
 }
 
-// Keep implements vnfm.Recorder.
-func (r *Recorder) Keep(_ context.Context, key, note string) error {
+// SetNote implements vnfm.Recorder.
+func (r *Recorder) SetNote(_ context.Context, key, note string) error {
 	return r.put(&r.notes, key, note)
 }
 
-// Kept implements vnfm.Recorder.
-func (r *Recorder) Kept(key string) string {
+// Note implements vnfm.Recorder.
+func (r *Recorder) Note(key string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.notes[key]

@@ -188,7 +188,7 @@ func (p *chartParams) readAPIVersions(_ *vnfm.Target, value any, ps *vnfm.Proble
 // valuesFor returns the values for the counts of a target, and the paths of the secrets
 // among them.
 func (p *chartParams) valuesFor(t *vnfm.Target, ps *vnfm.Problems) (values map[string]any, secrets [][]string) {
-	values = vnfm.LaidInto(p.values, p.secrets)
+	values = vnfm.MergeDeep(p.values, p.secrets)
 	secrets = vnfm.Changed(p.values, values)
 	for _, id := range slices.Sorted(maps.Keys(p.replicas)) {
 		if err := helm.Set(values, p.replicas[id], t.Counts[id]); err != nil {

@@ -20,8 +20,8 @@ const (
 	paramNamespace = "namespace"
 )
 
-// unsupportedParams are parameters of other drivers that users of Tacker know, each group
-// with the reason why this driver does not support it.
+// unsupportedParams are parameters that users of Tacker know and that the driver refuses, each
+// group with the reason.
 var unsupportedParams = []struct {
 	reason string
 	names  []string
@@ -32,9 +32,6 @@ var unsupportedParams = []struct {
 	},
 	{"every change of the package is rolled out as the update strategy of each workload says", []string{"upgrade_type"}},
 	{"a change of the package is applied to all objects that it changes, not to named VDUs", []string{"vdu_params"}},
-	{"clusters are not installed by the Kubernetes driver", []string{"k8s_cluster_installation_param"}},
-	{"registries are not installed by the Kubernetes driver", []string{"private_registry_installation_param"}},
-	{"parameters of Heat templates are used by the OpenStack driver only", []string{"nfv"}},
 	{
 		"Python classes of a package are never run",
 		[]string{
@@ -45,15 +42,32 @@ var unsupportedParams = []struct {
 	},
 }
 
-// unsupportedReason returns the reason why the driver does not support a parameter of other
-// drivers.
-func unsupportedReason(key string) (reason string, ok bool) {
+// Params declares the additional parameters of the driver.
+func Params() vnfm.InfraParams {
+	names := append(slices.Sorted(maps.Keys(chartParamReaders)), ownParams...)
+	for _, group := range unsupportedParams {
+		names = append(names, group.names...)
+	}
+	return vnfm.InfraParams{
+		Driver: "the Kubernetes driver", Names: names, Namespace: paramNamespace, ChartValues: paramValues, ChartKubernetesVersion: paramKubeVersion,
+	}
+}
+
+// unsupportedReason returns the reason why the driver does not use a parameter, empty when
+// nobody uses it.
+func unsupportedReason(t *vnfm.Target, key string) string {
 	for _, group := range unsupportedParams {
 		if slices.Contains(group.names, key) {
-			return group.reason, true
+			return group.reason
 		}
 	}
-	return "", false
+	if owner := t.ParamOwners.Infra[key]; owner != "" {
+		return "it is a parameter of " + owner
+	}
+	if owner := t.ParamOwners.Management[key]; owner != "" {
+		return "it is a parameter of " + owner + ", which the VNFD names for no hook"
+	}
+	return ""
 }
 
 // params are the additional parameters as the driver understands them.
@@ -86,7 +100,7 @@ func readParams(t *vnfm.Target, ps *vnfm.Problems) params {
 			if out.chart.read(t, key, value, ps) {
 				continue
 			}
-			unknownParam(ps, key)
+			unknownParam(t, ps, key)
 		}
 	}
 	readSecrets(t, &out, ps)
@@ -110,7 +124,7 @@ func readSecrets(t *vnfm.Target, out *params, ps *vnfm.Problems) {
 				Detail: "the plan shows what follows from it; of the parameters of the Kubernetes driver additional_params_wo takes " + paramValues,
 			})
 		default:
-			unknownParam(ps, key)
+			unknownParam(t, ps, key)
 		}
 	}
 }
@@ -118,8 +132,8 @@ func readSecrets(t *vnfm.Target, out *params, ps *vnfm.Problems) {
 // ownParams are the parameters that are not those of a chart.
 var ownParams = []string{paramFiles, paramNamespace, translate.ParamVDUMapping}
 
-func unknownParam(ps *vnfm.Problems, key string) {
-	if reason, ok := unsupportedReason(key); ok {
+func unknownParam(t *vnfm.Target, ps *vnfm.Problems, key string) {
+	if reason := unsupportedReason(t, key); reason != "" {
 		badParam(ps, key, "is not supported by the Kubernetes driver", reason)
 		return
 	}

@@ -52,7 +52,7 @@ func TestSecretParamProblems(t *testing.T) {
 			`additional_params_wo[bar]: additional parameter "bar" is not known: the Kubernetes driver knows helm_api_versions, helm_chart_path, helm_kube_version, helm_parameters, helm_release_name, helm_test, helm_value_names, lcm-kubernetes-def-files, namespace, vdu_mapping`,
 			`additional_params_wo[helm_chart_path]: additional parameter "helm_chart_path" cannot be secret: the plan shows what follows from it; of the parameters of the Kubernetes driver additional_params_wo takes helm_parameters`,
 			`additional_params_wo[namespace]: additional parameter "namespace" cannot be secret: the plan shows what follows from it; of the parameters of the Kubernetes driver additional_params_wo takes helm_parameters`,
-			`additional_params_wo[nfv]: additional parameter "nfv" is not supported by the Kubernetes driver: parameters of Heat templates are used by the OpenStack driver only`,
+			`additional_params_wo[nfv]: additional parameter "nfv" is not supported by the Kubernetes driver: it is a parameter of the OpenStack driver`,
 		}},
 	}
 	manifests := targettest.Manifests(map[string]string{"a.yaml": deploymentAMF}, map[string]int{"amf": 1})
@@ -61,6 +61,9 @@ func TestSecretParamProblems(t *testing.T) {
 		target *vnfm.Target
 		want   []string
 	}{manifests, []string{`additional_params_wo[helm_parameters]: additional parameter "helm_parameters" is for a chart, and the VNFD names none: helm_chart_path says which one it is; the package has no chart`}}
+	for _, tt := range tests {
+		tt.target.ParamOwners.Infra = map[string]string{"nfv": "the OpenStack driver"}
+	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			_, ps := Preview(t.Context(), tt.target)

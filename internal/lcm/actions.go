@@ -1,0 +1,167 @@
+package lcm
+
+import (
+	"context"
+	"slices"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/addons"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfd"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// noWork is the work of an operation that only its hooks do something for.
+func (u *update) noWork(context.Context, *operation, *plannedOperation) error { return nil }
+
+// modify changes what only the record holds.
+func (u *update) modify(context.Context, *operation, *plannedOperation) error {
+	i, want := &u.instance.Value, u.spec
+	i.Name, i.Description, i.Metadata, i.OnFailure, i.Readiness = want.Name, want.Description, want.Metadata, want.OnFailure, want.Readiness
+	u.instance.Rec.Key = keyOf(specOf(i))
+	return nil
+}
+
+// applyReadiness waits until the objects are ready by rules that have changed; those that
+// are as they were applied are not written.
+func (u *update) applyReadiness(ctx context.Context, op *operation, o *plannedOperation) error {
+	if err := u.modify(ctx, op, o); err != nil {
+		return err
+	}
+	next := u.instance.Value
+	describe(&next, o.spec, o.to)
+	return u.drive(ctx, op, &next, o.to, vnfm.InfraDriver.Apply)
+}
+
+// changePackage applies another package, flavour or other parameters.
+func (u *update) changePackage(ctx context.Context, op *operation, o *plannedOperation) error {
+	i := &u.instance.Value
+	next := *i
+	describe(&next, o.spec, o.to)
+	// What is made on a VIM that is new to the instance must be found there.
+	i.Connections, i.Cluster = next.Connections, addons.AnnouncedCluster(i.Cluster, next.Cluster)
+	if err := saveInstance(ctx, u.store, u.instance); err != nil {
+		return err
+	}
+	// Record and operation refer to it now.
+	if err := u.engine.confirmReferences(ctx, u.store, referencesOf(&o.spec)); err != nil {
+		return err
+	}
+	if err := u.drive(ctx, op, &next, o.to, vnfm.InfraDriver.Apply); err != nil {
+		return err
+	}
+	describe(i, o.spec, o.to)
+	i.Generation++
+	u.secrets = o.spec.InfraSecrets
+	return u.seal(ctx, u.secrets)
+}
+
+// connect changes to which networks the external connection points lead.
+func (u *update) connect(ctx context.Context, op *operation, o *plannedOperation) error {
+	i := &u.instance.Value
+	next := *i
+	describe(&next, o.spec, o.to)
+	if err := u.drive(ctx, op, &next, o.to, vnfm.InfraDriver.Apply); err != nil {
+		return err
+	}
+	describe(i, o.spec, o.to)
+	i.Generation++
+	return nil
+}
+
+// operate starts or stops the VNFCs.
+func (u *update) operate(ctx context.Context, op *operation, o *plannedOperation) error {
+	next := u.instance.Value
+	describe(&next, o.spec, o.to)
+	if err := u.drive(ctx, op, &next, o.to, vnfm.InfraDriver.Scale); err != nil {
+		return err
+	}
+	describe(&u.instance.Value, o.spec, o.to)
+	return nil
+}
+
+// scale brings the VDUs to their wanted counts.
+func (u *update) scale(ctx context.Context, op *operation, o *plannedOperation) error {
+	if err := u.operate(ctx, op, o); err != nil {
+		return err
+	}
+	u.instance.Value.Generation++
+	return nil
+}
+
+// repair applies the objects that are gone or not as they were applied.
+func (u *update) repair(ctx context.Context, op *operation, _ *plannedOperation) error {
+	i := &u.instance.Value
+	if err := u.drive(ctx, op, i, u.wanted, vnfm.InfraDriver.Apply); err != nil {
+		return err
+	}
+	i.Generation++
+	return nil
+}
+
+// drive composes a target for next and hands it to one method of the driver.
+func (u *update) drive(ctx context.Context, op *operation, next *vnfm.Instance, r *resolution,
+	method func(vnfm.InfraDriver, context.Context, *vnfm.Target, vnfm.Recorder) error,
+) error {
+	t, d, err := u.engine.bind(ctx, next, r, u.spec)
+	if err != nil {
+		return err
+	}
+	return method(d, ctx, t, op)
+}
+
+// differences names the objects of an instance that are not as they were applied. Differences
+// on one VIM are returned even when another VIM cannot be observed.
+func differences(ctx context.Context, d vnfm.InfraDriver, t *vnfm.Target) ([]string, error) {
+	want, problems := d.Preview(ctx, t)
+	if err := problems.Err(); err != nil {
+		return nil, err
+	}
+	seen, err := d.Observe(ctx, t)
+	if seen == nil {
+		return nil, err
+	}
+	var out []string
+	for key, digest := range want.Objects {
+		connection, _ := vnfm.CutConnection(key)
+		switch found, ok := seen.Objects[key]; {
+		case slices.Contains(seen.Unseen, connection):
+		case !ok:
+			out = append(out, key+" is gone")
+		case found != digest:
+			out = append(out, key+" "+found)
+		}
+	}
+	if len(out) > 0 {
+		return out, nil
+	}
+	return nil, err
+}
+
+// checkScaledIn checks that the VNFCs exist that the user names to go with a scale. Those of
+// a VDU that loses none say nothing.
+func (u *update) checkScaledIn(ctx context.Context) error {
+	i := &u.instance.Value
+	if len(u.spec.ScaleInVNFCIDs) == 0 || i.OperationalState == vnfm.Stopped {
+		return nil
+	}
+	now, problems := vnfd.Counts(u.wanted.flavour, i.LevelID, i.ScaleLevels)
+	if problems.HasErrors() {
+		return nil
+	}
+	var victims []string
+	for _, id := range u.spec.ScaleInVNFCIDs {
+		if vdu := u.wanted.flavour.VDUOf(id); u.wanted.counts[vdu] < now[vdu] {
+			victims = append(victims, id)
+		}
+	}
+	t, d, err := u.engine.bind(ctx, i, u.wanted, u.spec)
+	if err != nil {
+		return err
+	}
+	return checkVNFCs(ctx, d, t, victims, func(id string, there []string) vnfm.Problem {
+		vdu := u.wanted.flavour.VDUOf(id)
+		there = slices.DeleteFunc(there, func(other string) bool { return u.wanted.flavour.VDUOf(other) != vdu })
+		return vnfm.Problem{
+			Attribute: "scale_in_vnfc_ids", Summary: "VDU " + quote(vdu) + " has no VNFC " + quote(id), Detail: "its VNFCs are " + vnfm.QuotedNames(there),
+		}
+	})
+}

@@ -1,0 +1,41 @@
+package lcm_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// TestAnInstanceInOtherHandsIsWaitedFor terminates an instance that another process
+// is just terminating: at once in vain, with patience as if it had come later.
+func TestAnInstanceInOtherHandsIsWaitedFor(t *testing.T) {
+	w := newEnv(t)
+	i, err := w.Instantiate(t.Context(), w.spec())
+	if err != nil {
+		t.Fatal(err)
+	}
+	running, goOn := make(chan struct{}), make(chan struct{})
+	w.driver.fail = func(point string) error {
+		if point == "terminate" {
+			close(running)
+			<-goOn
+		}
+		return nil
+	}
+	other, ended := w.open(t), make(chan error, 1)
+	go func() { ended <- other.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}) }()
+	<-running
+	if err := w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}); !errors.As(err, new(*vnfm.BusyError)) {
+		t.Errorf("without patience: %v", err)
+	}
+	patient := vnfm.WithLockTimeout(t.Context(), time.Minute)
+	time.AfterFunc(200*time.Millisecond, func() { close(goOn) })
+	if err := w.Terminate(patient, i.ID, vnfm.TerminateSpec{}); err != nil {
+		t.Errorf("with patience: %v", err)
+	}
+	if err := <-ended; err != nil {
+		t.Errorf("the other process: %v", err)
+	}
+}

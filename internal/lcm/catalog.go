@@ -1,0 +1,43 @@
+package lcm
+
+import (
+	"context"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// ReadPackage implements vnfm.Manager.
+func (e *Engine) ReadPackage(ctx context.Context, spec vnfm.PackageSpec) (*vnfm.Package, vnfm.Problems, error) {
+	return e.catalog.ReadPackage(ctx, spec)
+}
+
+// OnboardPackage implements vnfm.Manager.
+func (e *Engine) OnboardPackage(ctx context.Context, spec vnfm.PackageSpec, wantID string) (*vnfm.Package, vnfm.Problems, error) {
+	e.applying.Store(true)
+	return e.catalog.OnboardPackage(ctx, spec, wantID)
+}
+
+// Package implements vnfm.Manager.
+func (e *Engine) Package(ctx context.Context, id string) (*vnfm.Package, error) {
+	return e.catalog.Package(ctx, id)
+}
+
+// PackageByName implements vnfm.Manager.
+func (e *Engine) PackageByName(ctx context.Context, name string) (*vnfm.Package, error) {
+	return e.catalog.PackageByName(ctx, name)
+}
+
+// DeletePackage implements vnfm.Manager.
+func (e *Engine) DeletePackage(ctx context.Context, id string) error {
+	return e.catalog.DeletePackage(ctx, id)
+}
+
+// ReleasePackage implements vnfm.Manager.
+func (e *Engine) ReleasePackage(ctx context.Context, id string) error {
+	return e.catalog.ReleasePackage(ctx, id)
+}
+
+// ResolveChart implements vnfm.Manager.
+func (e *Engine) ResolveChart(ctx context.Context, source vnfm.ChartSource) (*vnfm.Chart, error) {
+	return e.catalog.ResolveChart(ctx, source)
+}

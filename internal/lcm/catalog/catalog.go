@@ -1,0 +1,342 @@
+// Package catalog keeps VNF packages and Helm charts: it reads and verifies their sources,
+// stores equal contents once, and removes unused ones.
+package catalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// Config says what a Catalog stands on.
+type Config struct {
+	// Store opens the store, which is open after the first call.
+	Store func(ctx context.Context) (*seal.Store, error)
+	// WithReferences runs a function under the lease of the references between records, which
+	// every removal needs.
+	WithReferences func(ctx context.Context, s store.Store, do func(ctx context.Context) error) error
+	// PackageUsers names what needs a package. It is called under WithReferences.
+	PackageUsers func(ctx context.Context, s store.Store, id string) ([]string, error)
+	// Concurrency bounds the files that are stored at the same time.
+	Concurrency int
+}
+
+// Catalog is the catalogue of packages and charts. It is safe for concurrent use.
+type Catalog struct {
+	cfg Config
+
+	// read holds the packages that this process has read, so that an instance can be
+	// previewed in the same plan that introduces its package.
+	readMu sync.Mutex
+	read   map[string]*vnfm.Package
+
+	// contents are the small files of packages that this process has opened.
+	contents contentCache
+}
+
+// New returns a Catalog.
+func New(cfg Config) *Catalog { return &Catalog{cfg: cfg, read: map[string]*vnfm.Package{}} }
+
+func (c *Catalog) withContent(ctx context.Context, en *records.Entry[packageRecord]) (*vnfm.Package, error) {
+	s, err := c.cfg.Store(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := openWorkloads(ctx, s, en); err != nil {
+		return nil, err
+	}
+	p := en.Value.Package
+	p.Content = newContent(s, &c.contents, p.Files, en.Value.Bundle)
+	return &p, nil
+}
+
+// OnboardPackage implements vnfm.Manager.
+func (c *Catalog) OnboardPackage(ctx context.Context, spec vnfm.PackageSpec, wantID string) (*vnfm.Package, vnfm.Problems, error) {
+	r, err := c.readSource(ctx, spec)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer r.close()
+	if r.problems.HasErrors() {
+		return nil, r.problems, nil
+	}
+	if wantID != "" && r.pkg.ID != wantID {
+		return nil, nil, fmt.Errorf("the content of package %q changed between plan and apply: planned is %s, the source now holds %s; run plan again", spec.Name, wantID, r.pkg.ID)
+	}
+	s, err := c.cfg.Store(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if r.stored {
+		err := c.cfg.WithReferences(ctx, s, func(ctx context.Context) error { return setSuperseded(ctx, s, r.pkg.ID, false) })
+		if errors.Is(err, vnfm.ErrNotFound) {
+			// Another process has removed it since: the source is read.
+			return c.OnboardPackage(ctx, spec, wantID)
+		}
+		return r.pkg, r.problems, err
+	}
+	en := &records.Entry[packageRecord]{Rec: store.Record{Kind: store.KindPackage, ID: r.pkg.ID, Owner: spec.Name}}
+	en.Value = packageRecord{Package: *r.pkg, Origin: r.origin}
+	en.Value.OnboardedAt = time.Now().UTC()
+	if err := sealWorkloads(ctx, s, en); err != nil {
+		return nil, nil, err
+	}
+	err = c.keepContents(ctx, s, func() (digests []string, err error) {
+		en.Value.Bundle, digests, err = c.putFiles(ctx, s, r.pkg)
+		return digests, err
+	}, func(ctx context.Context) error {
+		err := en.Create(ctx, s)
+		if errors.Is(err, store.ErrExists) {
+			en, err = c.refreshOrigin(ctx, s, en)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := c.withContent(ctx, en)
+	if err != nil {
+		return nil, nil, err
+	}
+	c.remember(p)
+	return p, r.problems, nil
+}
+
+// refreshOrigin notes in the record of a content that is onboarded already where
+// it was read from this time.
+func (c *Catalog) refreshOrigin(ctx context.Context, s store.Store, fresh *records.Entry[packageRecord]) (*records.Entry[packageRecord], error) {
+	en, err := records.Get[packageRecord](ctx, s, store.KindPackage, fresh.Rec.ID)
+	if err != nil {
+		return nil, err
+	}
+	onboarded := en.Value.OnboardedAt
+	en.Value, en.Rec.Sealed = fresh.Value, fresh.Rec.Sealed
+	en.Value.OnboardedAt = onboarded
+	return en, en.Update(ctx, s)
+}
+
+// putFiles keeps all files of a package: the small ones in a bundle, of which it
+// returns the digest, and the others several at a time, since each waits for the disk.
+// It returns the digests of the contents that this makes.
+func (c *Catalog) putFiles(ctx context.Context, s store.Store, p *vnfm.Package) (bundle string, digests []string, err error) {
+	bundle, rest, err := putBundle(ctx, s, p)
+	if err != nil {
+		return "", nil, err
+	}
+	if bundle != "" {
+		digests = append(digests, bundle)
+	}
+	for _, f := range rest {
+		digests = append(digests, f.Digest)
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var workers sync.WaitGroup
+	slots := make(chan struct{}, c.cfg.Concurrency)
+	for _, f := range rest {
+		slots <- struct{}{}
+		if ctx.Err() != nil {
+			break
+		}
+		workers.Go(func() {
+			defer func() { <-slots }()
+			if err := putFile(ctx, s, p, f); err != nil {
+				cancel(err)
+			}
+		})
+	}
+	workers.Wait()
+	return bundle, digests, context.Cause(ctx)
+}
+
+func putFile(ctx context.Context, s store.Store, p *vnfm.Package, f vnfm.PackageFile) error {
+	file, err := p.Content.Open(f.Path)
+	if err != nil {
+		return fmt.Errorf("reading %s of package %q: %w", f.Path, p.Name, err)
+	}
+	defer func() { _ = file.Close() }()
+	if err := s.PutBlob(ctx, f.Digest, file); err != nil {
+		return fmt.Errorf("keeping %s of package %q: %w", f.Path, p.Name, err)
+	}
+	return nil
+}
+
+// Package implements vnfm.Manager.
+func (c *Catalog) Package(ctx context.Context, id string) (*vnfm.Package, error) {
+	s, err := c.cfg.Store(ctx)
+	if err != nil {
+		return nil, err
+	}
+	en, err := getPackage(ctx, s, id)
+	if err != nil {
+		return nil, err
+	}
+	return c.withContent(ctx, en)
+}
+
+// PackageByName implements vnfm.Manager: the version that was onboarded last.
+func (c *Catalog) PackageByName(ctx context.Context, name string) (*vnfm.Package, error) {
+	s, err := c.cfg.Store(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all, err := records.List[packageRecord](ctx, s, store.Query{Kind: store.KindPackage, Owner: name})
+	if err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(all, func(en *records.Entry[packageRecord]) bool { return en.Value.Removing })
+	if len(all) == 0 {
+		return nil, records.NotFound(store.KindPackage, name)
+	}
+	last := all[len(all)-1]
+	for _, en := range all {
+		if last.Value.Superseded || (!en.Value.Superseded && en.Value.OnboardedAt.After(last.Value.OnboardedAt)) {
+			last = en
+		}
+	}
+	return c.withContent(ctx, last)
+}
+
+// PackageOf finds a package in this process or in the store.
+func (c *Catalog) PackageOf(ctx context.Context, id string) (*vnfm.Package, error) {
+	if p := c.remembered(id); p != nil {
+		return p, nil
+	}
+	return c.Package(ctx, id)
+}
+
+// DeletePackage implements vnfm.Manager.
+func (c *Catalog) DeletePackage(ctx context.Context, id string) error {
+	s, err := c.cfg.Store(ctx)
+	if err != nil {
+		return err
+	}
+	return c.cfg.WithReferences(ctx, s, func(ctx context.Context) error {
+		users, err := c.cfg.PackageUsers(ctx, s, id)
+		if err != nil {
+			return err
+		}
+		if len(users) > 0 {
+			return &vnfm.InUseError{Kind: records.Noun(store.KindPackage), ID: id, By: users}
+		}
+		return removePackage(ctx, s, id)
+	})
+}
+
+// ReleasePackage implements vnfm.Manager.
+func (c *Catalog) ReleasePackage(ctx context.Context, id string) error {
+	s, err := c.cfg.Store(ctx)
+	if err != nil {
+		return err
+	}
+	return c.cfg.WithReferences(ctx, s, func(ctx context.Context) error {
+		users, err := c.cfg.PackageUsers(ctx, s, id)
+		if err != nil {
+			return err
+		}
+		if len(users) == 0 {
+			return removePackage(ctx, s, id)
+		}
+		err = setSuperseded(ctx, s, id, true)
+		if errors.Is(err, vnfm.ErrNotFound) {
+			return nil
+		}
+		return err
+	})
+}
+
+// CheckPackage returns a *vnfm.NotFoundError for a package that is gone, or going.
+func CheckPackage(ctx context.Context, s store.Store, id string) error {
+	_, err := getPackage(ctx, s, id)
+	return err
+}
+
+// getPackage reads the record of a package that is not being removed.
+func getPackage(ctx context.Context, s store.Store, id string) (*records.Entry[packageRecord], error) {
+	en, err := records.Get[packageRecord](ctx, s, store.KindPackage, id)
+	if err == nil && en.Value.Removing {
+		return nil, records.NotFound(store.KindPackage, id)
+	}
+	return en, err
+}
+
+// setSuperseded notes whether a package goes as soon as its last instance has left it. A
+// package that is gone, or going, is a *vnfm.NotFoundError. It is called under
+// withReferences.
+func setSuperseded(ctx context.Context, s store.Store, id string, superseded bool) error {
+	en, err := getPackage(ctx, s, id)
+	if err != nil || en.Value.Superseded == superseded {
+		return err
+	}
+	en.Value.Superseded = superseded
+	return en.Update(ctx, s)
+}
+
+// RemoveUnusedPackages removes the superseded packages that are not used any more.
+// It looks at all of them: an operation that was interrupted may have left one
+// before the operation that comes to an end.
+func (c *Catalog) RemoveUnusedPackages(ctx context.Context, s store.Store) error {
+	all, err := records.List[packageRecord](ctx, s, store.Query{Kind: store.KindPackage})
+	if err != nil {
+		return err
+	}
+	all = slices.DeleteFunc(all, func(en *records.Entry[packageRecord]) bool { return !en.Value.Superseded })
+	if len(all) == 0 {
+		return nil
+	}
+	return c.cfg.WithReferences(ctx, s, func(ctx context.Context) error {
+		for _, en := range all {
+			// Another process may have onboarded it again since.
+			now, err := records.Get[packageRecord](ctx, s, store.KindPackage, en.Rec.ID)
+			if errors.Is(err, vnfm.ErrNotFound) || (err == nil && !now.Value.Superseded) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			users, err := c.cfg.PackageUsers(ctx, s, en.Rec.ID)
+			if err != nil {
+				return err
+			}
+			if len(users) > 0 {
+				continue
+			}
+			if err := removePackage(ctx, s, en.Rec.ID); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// removePackage marks the record, deletes the contents that no other package needs
+// and then the record: after a kill in between the next removal goes on. It is called under
+// withReferences.
+func removePackage(ctx context.Context, s store.Store, id string) error {
+	en, err := records.Get[packageRecord](ctx, s, store.KindPackage, id)
+	if errors.Is(err, vnfm.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	en.Value.Removing = true
+	if err := en.Update(ctx, s); err != nil {
+		return fmt.Errorf("removing VNF package %q: %w", id, err)
+	}
+	if err := deleteContents(ctx, s, en.Value.contents()...); err != nil {
+		return fmt.Errorf("removing VNF package %q: %w", id, err)
+	}
+	if err := s.Delete(ctx, store.KindPackage, id); err != nil && !errors.Is(err, store.ErrNotFound) {
+		return fmt.Errorf("removing the record of VNF package %q: %w", id, err)
+	}
+	return nil
+}

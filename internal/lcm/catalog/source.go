@@ -1,0 +1,125 @@
+package catalog
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/csar"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/fetch"
+)
+
+// maxDownload bounds a package behind a URL: images make packages large, an
+// endless answer must not fill the disk.
+const maxDownload = 16 << 30
+
+// fetched is a package source that is open.
+type fetched struct {
+	// file is what the checksum was taken of: nothing is read by its path again.
+	file *os.File
+	// checksum is the digest of the file; empty for a directory.
+	checksum string
+	etag     string
+	// unchanged is set when the server said that the content of etag is current.
+	unchanged bool
+	// remove deletes a downloaded file.
+	remove func()
+}
+
+// close gives up a source that was not taken over.
+func (f *fetched) close() {
+	_ = f.file.Close()
+	f.remove()
+}
+
+func isURL(source string) bool {
+	return strings.HasPrefix(source, "http://") || strings.HasPrefix(source, "https://")
+}
+
+// openSource opens a source and checks what is open. etag may be that of an earlier fetch.
+func openSource(ctx context.Context, source, checksum, etag string) (*fetched, error) {
+	f := &fetched{remove: func() {}}
+	if isURL(source) {
+		if err := f.download(ctx, source, etag); err != nil {
+			return nil, err
+		}
+		if f.unchanged {
+			return f, nil
+		}
+	} else if scheme, _, ok := strings.Cut(source, "://"); ok {
+		return nil, fmt.Errorf("package source %q: the scheme %q is not supported; give a path, or an http or https URL", fetch.Redact(source), scheme)
+	} else {
+		var err error
+		if f.file, err = csar.OpenSource(source); err != nil {
+			return nil, fmt.Errorf("reading the package source: %w", err)
+		}
+	}
+	info, err := f.file.Stat()
+	if err != nil {
+		f.close()
+		return nil, fmt.Errorf("reading the package source: %w", err)
+	}
+	if info.IsDir() {
+		if checksum != "" {
+			f.close()
+			return nil, fmt.Errorf("package source %q is a directory: a checksum can be given for a file or a URL only", source)
+		}
+		return f, nil
+	}
+	if f.checksum == "" {
+		if f.checksum, err = fileDigest(f.file); err != nil {
+			f.close()
+			return nil, fmt.Errorf("reading the package source: %w", err)
+		}
+	}
+	if checksum != "" && !strings.EqualFold(checksum, f.checksum) {
+		f.close()
+		return nil, fmt.Errorf("package source %q has the checksum %s, expected is %s: the file is not the one that was meant, or it is damaged", redactSource(source), f.checksum, checksum)
+	}
+	return f, nil
+}
+
+func fileDigest(file io.Reader) (string, error) {
+	h := sha256.New()
+	if _, err := io.Copy(h, file); err != nil {
+		return "", err
+	}
+	return "sha256:" + hex.EncodeToString(h.Sum(nil)), nil
+}
+
+func redactSource(source string) string {
+	if isURL(source) {
+		return fetch.Redact(source)
+	}
+	return source
+}
+
+func (f *fetched) download(ctx context.Context, source, etag string) (err error) {
+	extension := ""
+	if u, err := url.Parse(source); err == nil {
+		extension = filepath.Ext(u.Path)
+	}
+	file, err := os.CreateTemp("", "vnf-package-*"+extension)
+	if err != nil {
+		return fmt.Errorf("keeping the downloaded package: %w", err)
+	}
+	f.file = file
+	f.remove = func() { _ = os.Remove(file.Name()) }
+	defer func() {
+		if err != nil || f.unchanged {
+			f.close()
+		}
+	}()
+	answer, err := fetch.Get(ctx, fetch.Request{URL: source, What: "the package", ETag: etag, Limit: maxDownload}, file)
+	if err != nil {
+		return err
+	}
+	f.unchanged, f.checksum, f.etag = answer.Unchanged, answer.Checksum, answer.ETag
+	return nil
+}

@@ -1,0 +1,61 @@
+package catalog
+
+import (
+	"archive/zip"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/csar"
+)
+
+// TestASourceThatIsSwapped puts another file in the place of the one whose checksum was
+// checked: what is read is what was checked.
+func TestASourceThatIsSwapped(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "p.csar")
+	write := func(text string) string {
+		t.Helper()
+		f, err := os.CreateTemp(filepath.Dir(path), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		z := zip.NewWriter(f)
+		w, err := z.Create("text")
+		if err == nil {
+			_, err = io.WriteString(w, text)
+		}
+		if err != nil || z.Close() != nil || f.Close() != nil || os.Rename(f.Name(), path) != nil {
+			t.Fatal("the archive cannot be written: ", err)
+		}
+		in, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer in.Close() //nolint:errcheck // A file that was only read.
+		digest, err := fileDigest(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return digest
+	}
+	checked := write("checked")
+	f, err := openSource(t.Context(), path, checked, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	write("swapped")
+	archive, _, _, err := csar.OpenFile(f.file, csar.Options{Integrity: csar.IntegrityEnforce}, csar.DefaultLimits())
+	if err != nil || archive == nil {
+		t.Fatal(archive, err)
+	}
+	defer archive.Close() //nolint:errcheck // An archive that was only read.
+	in, err := archive.Open("text")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close() //nolint:errcheck // As above.
+	if text, err := io.ReadAll(in); err != nil || string(text) != "checked" {
+		t.Errorf("read %q, %v, want what was checked", text, err)
+	}
+}

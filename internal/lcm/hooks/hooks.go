@@ -1,0 +1,175 @@
+// Package hooks calls management drivers at the start and the end of LCM operations, as the
+// interface Vnflcm of a VNFD names them.
+package hooks
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// operationNames are the names that the interface Vnflcm has for operations: their hooks
+// are these with _start and _end.
+var operationNames = map[vnfm.OperationType]string{
+	vnfm.OpInstantiate: "instantiate", vnfm.OpScale: "scale", vnfm.OpScaleToLevel: "scale_to_level", vnfm.OpChangeFlavour: "change_flavour",
+	vnfm.OpOperate: "operate", vnfm.OpHeal: "heal", vnfm.OpChangePackage: "change_current_package", vnfm.OpModifyInfo: "modify_information",
+	vnfm.OpChangeExtConn: "change_external_connectivity", vnfm.OpTerminate: "terminate",
+}
+
+const (
+	suffixStart = "_start"
+	suffixEnd   = "_end"
+)
+
+// Name is the name of a hook of an operation.
+func Name(kind vnfm.OperationType, end bool) string {
+	if end {
+		return operationNames[kind] + suffixEnd
+	}
+	return operationNames[kind] + suffixStart
+}
+
+func isHook(name string) bool {
+	return strings.HasSuffix(name, suffixStart) || strings.HasSuffix(name, suffixEnd)
+}
+
+// Drivers are the management drivers by the name, or the type, of the artifacts that VNFDs
+// give.
+type Drivers map[string]vnfm.ManagementDriver
+
+// Binding is a hook with the management driver that is called at it.
+type Binding struct {
+	Hook vnfm.Hook
+	// Name is that of the driver.
+	Name   string
+	Driver vnfm.ManagementDriver
+}
+
+// find returns the management driver of an implementation, by the name of the artifact or
+// else by its type.
+func (d Drivers) find(impl vnfm.Implementation) (string, vnfm.ManagementDriver) {
+	for _, name := range []string{impl.Artifact, impl.Type} {
+		if driver, ok := d[name]; ok {
+			return name, driver
+		}
+	}
+	return "", nil
+}
+
+// All are the hooks of a flavour that have a management driver, in the order of their names.
+func (d Drivers) All(f *vnfm.Flavour) []Binding {
+	if f == nil {
+		return nil
+	}
+	var out []Binding
+	for _, hook := range slices.Sorted(maps.Keys(f.Operations)) {
+		if !isHook(hook) {
+			continue
+		}
+		if name, driver := d.find(f.Operations[hook]); driver != nil {
+			out = append(out, Binding{Hook: vnfm.Hook{Name: hook, Implementation: f.Operations[hook]}, Name: name, Driver: driver})
+		}
+	}
+	return out
+}
+
+// Params are the names of the additional parameters that the management drivers of a flavour
+// take.
+func (d Drivers) Params(f *vnfm.Flavour) map[string]bool {
+	out := map[string]bool{}
+	for _, b := range d.All(f) {
+		for _, name := range b.Driver.Params() {
+			out[name] = true
+		}
+	}
+	return out
+}
+
+// Operation is what the hooks around one operation need to know of it.
+type Operation struct {
+	Kind    vnfm.OperationType
+	Package *vnfm.Package
+	Flavour *vnfm.Flavour
+	Request vnfm.InstanceSpec
+	// Forceful has an operation go on whatever a driver returns; LeftBehind, when set,
+	// receives the error.
+	Forceful   bool
+	LeftBehind func(object, reason string)
+}
+
+// At are the drivers that are called at one end of an operation: the one that the VNFD names
+// for it and, when the user gave a sink for credentials, at every end the one that serves it.
+func (d Drivers) At(o *Operation, end bool) []Binding {
+	name := Name(o.Kind, end)
+	out := slices.DeleteFunc(d.All(o.Flavour), func(b Binding) bool { return b.Hook.Name != name })
+	if sender := d[vnfm.CredentialsSender]; sender != nil && end && o.Request.Sink != nil &&
+		!slices.ContainsFunc(out, func(b Binding) bool { return b.Name == vnfm.CredentialsSender }) {
+		out = append(out, Binding{Hook: vnfm.Hook{Name: name}, Name: vnfm.CredentialsSender, Driver: sender})
+	}
+	return out
+}
+
+// HasAny reports whether a driver is called around an operation.
+func (d Drivers) HasAny(o *Operation) bool { return len(d.At(o, false))+len(d.At(o, true)) > 0 }
+
+// Run calls drivers one after the other. Common has what is the same for all of them, and
+// state returns what the driver of a name keeps.
+func Run(ctx context.Context, o *Operation, drivers []Binding, common vnfm.HookCall, state func(driver string) vnfm.DriverState) error {
+	for _, b := range drivers {
+		call := common
+		call.Hook, call.Params, call.State = b.Hook, ownParams(b.Driver, o.Request.Management), state(b.Name)
+		call.Operation, call.Request, call.Package, call.Flavour, call.Forceful = o.Kind, &o.Request, o.Package, o.Flavour, o.Forceful
+		err := b.Driver.Run(ctx, &call)
+		switch {
+		case err == nil:
+		case o.Forceful && ctx.Err() == nil:
+			if o.LeftBehind != nil {
+				o.LeftBehind(fmt.Sprintf("What Management Driver %q Does at Hook %s", b.Name, b.Hook.Name), err.Error())
+			}
+		default:
+			return fmt.Errorf("management driver %q at hook %s: %w", b.Name, b.Hook.Name, err)
+		}
+	}
+	return nil
+}
+
+// ownParams are those of the parameters that a driver takes.
+func ownParams(d vnfm.ManagementDriver, params map[string]any) map[string]any {
+	out := map[string]any{}
+	for _, name := range d.Params() {
+		if value, ok := params[name]; ok {
+			out[name] = value
+		}
+	}
+	return out
+}
+
+// leavingNote is the note of the VNFCs that an operation takes away.
+const leavingNote = "leaving"
+
+// Leaving returns the VNFCs that were noted to leave with an operation; ok is false when
+// nothing was noted.
+func Leaving(r vnfm.Recorder) (ids []string, ok bool, err error) {
+	note := r.Note(leavingNote)
+	if note == "" {
+		return nil, false, nil
+	}
+	if err := json.Unmarshal([]byte(note), &ids); err != nil {
+		return nil, false, fmt.Errorf("reading which VNFCs leave with the operation: %w", err)
+	}
+	return ids, true, nil
+}
+
+// NoteLeaving notes the VNFCs that leave with an operation.
+func NoteLeaving(ctx context.Context, r vnfm.Recorder, ids []string) error {
+	text, err := json.Marshal(ids)
+	if err != nil {
+		return err
+	}
+	return r.SetNote(ctx, leavingNote, string(text))
+}

@@ -1,0 +1,80 @@
+package hooks
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// driver is a management driver that takes one parameter and fails.
+type driver struct {
+	vnfm.ManagementDriver
+	params map[string]any
+}
+
+var errFailed = errors.New("no route to host")
+
+func (*driver) Params() []string { return []string{"host"} }
+
+func (d *driver) Run(_ context.Context, call *vnfm.HookCall) error {
+	d.params = call.Params
+	return errFailed
+}
+
+func operation(sink bool) *Operation {
+	o := &Operation{
+		Kind: vnfm.OpScale,
+		Flavour: &vnfm.Flavour{Operations: map[string]vnfm.Implementation{
+			"scale_end": {Artifact: "setup", Type: vnfm.ArtifactBash}, "heal_end": {Artifact: "setup", Type: vnfm.ArtifactBash}, "scale": {Artifact: "own"},
+		}},
+	}
+	o.Request.Management = map[string]any{"host": "a", "other": "b"}
+	if sink {
+		o.Request.Sink = &vnfm.CredentialsSink{}
+	}
+	return o
+}
+
+// A sink for credentials has its driver called at every end, and at no start.
+func TestDriversAtAHook(t *testing.T) {
+	drivers := Drivers{vnfm.ArtifactBash: &driver{}, vnfm.CredentialsSender: &driver{}}
+	for _, tt := range []struct {
+		sink, end bool
+		want      []string
+	}{
+		{false, false, nil},
+		{false, true, []string{vnfm.ArtifactBash}},
+		{true, false, nil},
+		{true, true, []string{vnfm.ArtifactBash, vnfm.CredentialsSender}},
+	} {
+		var got []string
+		for _, b := range drivers.At(operation(tt.sink), tt.end) {
+			got = append(got, b.Name)
+			if b.Hook.Name != "scale_end" {
+				t.Errorf("%s is called at %s", b.Name, b.Hook.Name)
+			}
+		}
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("sink %t, end %t: %v, want %v", tt.sink, tt.end, got, tt.want)
+		}
+	}
+}
+
+// A driver gets its own parameters. Its error ends the operation, unless that is forceful.
+func TestRun(t *testing.T) {
+	for _, forceful := range []bool{false, true} {
+		d, o := &driver{}, operation(false)
+		var left []string
+		o.Forceful, o.LeftBehind = forceful, func(object, reason string) { left = append(left, object+": "+reason) }
+		err := Run(t.Context(), o, Drivers{vnfm.ArtifactBash: d}.At(o, true), vnfm.HookCall{}, func(string) vnfm.DriverState { return nil })
+		if len(d.params) != 1 || d.params["host"] != "a" {
+			t.Errorf("parameters: %v", d.params)
+		}
+		if errors.Is(err, errFailed) == forceful || len(left) == 1 != forceful {
+			t.Errorf("forceful %t: %v, left behind: %v", forceful, err, left)
+		}
+	}
+}

@@ -1,0 +1,165 @@
+package lcm_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// clusters is a driver for workload clusters that has the kubeconfig of one, whose
+// number is its id. Real ones are driven in the tests of the resource; here faults are
+// made at exact points.
+type clusters struct {
+	number int
+	// expired is the number of one that is valid no more.
+	expired int
+	// rotated, when set, is asked once the kubeconfig has been replaced.
+	rotated func() error
+	// owner has the owner of an application credential be part of what a cluster is.
+	owner bool
+	// presents are the templates that specifications were settled against.
+	presents []string
+}
+
+func (c *clusters) Settle(_, present *vnfm.ClusterSpec) {
+	if present == nil {
+		c.presents = append(c.presents, "none")
+		return
+	}
+	c.presents = append(c.presents, present.Template.Content)
+}
+
+func (c *clusters) Package(spec *vnfm.ClusterSpec) (*vnfm.Package, vnfm.Problems) {
+	id := "cluster:" + spec.Name
+	if spec.Paused {
+		id += ":paused"
+	}
+	if c.owner {
+		id += ":" + spec.OpenStack.UserID
+	}
+	return &vnfm.Package{
+		ID: id, Name: spec.Name, Digest: "sha256:0123456789",
+		Descriptor: &vnfm.Descriptor{ID: "cluster", Flavours: []vnfm.Flavour{{ID: "default"}}},
+	}, nil
+}
+
+func (c *clusters) Over(infra vnfm.InfraDriver) vnfm.InfraDriver { return infra }
+
+func (c *clusters) Kubeconfig(context.Context, *vnfm.VIM, vnfm.Credentials, vnfm.ClusterRef, vnfm.KubeconfigSpec) (*vnfm.Kubeconfig, error) {
+	if c.number == 0 {
+		return nil, &vnfm.NotFoundError{Kind: "kubeconfig", ID: "edge"}
+	}
+	k := &vnfm.Kubeconfig{ID: fmt.Sprint(c.number), Raw: vnfm.Secret(fmt.Sprintf("kubeconfig %d", c.number)), Host: "https://edge.example.org:6443"}
+	if c.number == c.expired {
+		k.NotAfter = time.Now().Add(-time.Hour)
+	}
+	return k, nil
+}
+
+func (c *clusters) RegenerateKubeconfig(_ context.Context, _ *vnfm.VIM, _ vnfm.Credentials, _ vnfm.ClusterRef, before string, _ vnfm.Recorder) error {
+	if before == fmt.Sprint(c.number) || c.number == 0 {
+		c.number++
+	}
+	if c.rotated != nil {
+		return c.rotated()
+	}
+	return nil
+}
+
+func (c *clusters) Look(context.Context, *vnfm.VIM, vnfm.Credentials, vnfm.ClusterRef) (*vnfm.ClusterState, []vnfm.VNFC, error) {
+	return &vnfm.ClusterState{}, nil, nil
+}
+
+// newClusterEnv is a env with workload clusters.
+func newClusterEnv(t *testing.T) (*env, *clusters) {
+	t.Helper()
+	w, c := newEnv(t), &clusters{number: 1}
+	w.clusters = c
+	w.Engine = w.open(t)
+	return w, c
+}
+
+func (w *env) clusterSpec() vnfm.InstanceSpec {
+	return vnfm.InstanceSpec{
+		Name: "edge", VIMID: w.vimID, OperationalState: vnfm.Started, OnFailure: vnfm.OnFailureResume,
+		Cluster: &vnfm.ClusterSpec{Name: "edge", APIVersion: "v1beta2", Template: &vnfm.ClusterTemplate{Content: "{}"}},
+	}
+}
+
+// TestRotationRunsOnceForEachTrigger follows the trigger through a creation, a failure
+// after the kubeconfig was replaced, and repetitions.
+func TestRotationRunsOnceForEachTrigger(t *testing.T) {
+	w, c := newClusterEnv(t)
+	spec := w.clusterSpec()
+	spec.RotationTrigger = "at birth"
+	i, err := w.Instantiate(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Update(t.Context(), i.ID, spec); err != nil || c.number != 1 {
+		t.Fatalf("the trigger of a new cluster: %v, kubeconfig %d", err, c.number)
+	}
+
+	spec.RotationTrigger = "leaked"
+	c.rotated = func() error { return errBroken }
+	_, err = w.Update(t.Context(), i.ID, spec)
+	var failed *vnfm.OperationError
+	if !errors.As(err, &failed) || failed.Instance.Status != vnfm.StatusFailedTemp {
+		t.Fatalf("a rotation that fails: %v", err)
+	}
+	c.rotated = nil
+	// Another process goes on, as after a kill.
+	w.Engine = w.open(t)
+	rotated, err := w.Update(t.Context(), i.ID, spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Update(t.Context(), i.ID, spec); err != nil {
+		t.Fatal(err)
+	}
+	if c.number != 2 {
+		t.Errorf("the kubeconfig was replaced %d times", c.number-1)
+	}
+	if rotated.Status != vnfm.StatusInstantiated || rotated.Generation <= i.Generation {
+		t.Errorf("rotated: %s, generation %d after %d", rotated.Status, rotated.Generation, i.Generation)
+	}
+	if got := w.operations(t, i.ID); !slices.Equal(got, []string{"INSTANTIATE COMPLETED", "HEAL COMPLETED", "HEAL COMPLETED"}) {
+		t.Errorf("operations: %v", got)
+	}
+
+	spec.RotationTrigger = "leaked again"
+	if _, err := w.Update(t.Context(), i.ID, spec); err != nil || c.number != 3 {
+		t.Errorf("another trigger: %v, kubeconfig %d", err, c.number)
+	}
+}
+
+// TestExpiredKubeconfigIsReplacedFirst has a change whose application needs the workload
+// API, as that of an add-on does.
+func TestExpiredKubeconfigIsReplacedFirst(t *testing.T) {
+	w, c := newClusterEnv(t)
+	spec := w.clusterSpec()
+	i, err := w.Instantiate(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.expired = c.number
+	w.driver.fail = func(string) error {
+		if c.number == c.expired {
+			return errBroken
+		}
+		return nil
+	}
+	spec.Cluster.Paused = true
+	if _, err := w.Update(t.Context(), i.ID, spec); !errors.Is(err, errBroken) {
+		t.Fatalf("a change with a kubeconfig that has expired: %v", err)
+	}
+	spec.RotationTrigger = "expired"
+	if _, err := w.Update(t.Context(), i.ID, spec); err != nil || c.number != 2 {
+		t.Errorf("with the trigger: %v, kubeconfig %d", err, c.number)
+	}
+}

@@ -1,0 +1,79 @@
+package multivim
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// AttributeConnections is the argument that the connections of an instance are.
+const AttributeConnections = "vim_connections"
+
+// CheckConnections finds placements that the package does not allow.
+func CheckConnections(p *vnfm.Package, f *vnfm.Flavour, connections map[string]vnfm.Connection, problems *vnfm.Problems) {
+	placed := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(connections)) {
+		refuse := func(summary, detail string) {
+			*problems = append(*problems, vnfm.Problem{Attribute: AttributeConnections, Key: name, Summary: summary, Detail: detail})
+		}
+		for _, id := range connections[name].VDUIDs {
+			if f.VDU(id) == nil {
+				refuse("deployment flavour "+strconv.Quote(f.ID)+" has no VDU "+strconv.Quote(id), "its VDUs are "+vnfm.QuotedNames(f.VDUIDs()))
+			}
+			if other, twice := placed[id]; twice {
+				refuse("VDU "+strconv.Quote(id)+" is placed twice", "VIM connection "+strconv.Quote(other)+" has it too")
+			}
+			placed[id] = name
+		}
+		for _, file := range connections[name].Manifests {
+			if !slices.Contains(p.KubernetesFiles, file) {
+				refuse("the package lists no Kubernetes manifest "+strconv.Quote(file), "its manifests are "+vnfm.QuotedNames(p.KubernetesFiles))
+			}
+		}
+	}
+}
+
+// PlannedConnections are the connections of an instance that is led to a spec: those
+// of the spec, and without a part those that are not wanted any more and still hold
+// something.
+func PlannedConnections(i *vnfm.Instance, spec vnfm.InstanceSpec) map[string]vnfm.Connection {
+	out := maps.Clone(spec.Connections)
+	if spec.Cluster != nil {
+		// The parts of a workload cluster are its add-ons.
+		return out
+	}
+	for _, item := range i.Inventory {
+		if _, wanted := out[item.Connection]; wanted || item.Connection == "" {
+			continue
+		}
+		if out == nil {
+			out = map[string]vnfm.Connection{}
+		}
+		c := i.Connections[item.Connection]
+		out[item.Connection] = vnfm.Connection{VIMID: c.VIMID, Namespace: c.Namespace}
+	}
+	return out
+}
+
+// SameConnections reports whether an instance is placed as a spec says.
+func SameConnections(i *vnfm.Instance, spec vnfm.InstanceSpec) bool {
+	want := PlannedConnections(i, spec)
+	return len(i.Connections) == len(want) && (len(want) == 0 || reflect.DeepEqual(i.Connections, want))
+}
+
+// CheckConnectionsStay checks that no connection keeps its name and moves to another VIM or
+// namespace: the objects in the old one would be lost.
+func CheckConnectionsStay(i *vnfm.Instance, spec vnfm.InstanceSpec) error {
+	for _, name := range slices.Sorted(maps.Keys(spec.Connections)) {
+		old, there := i.Connections[name]
+		if c := spec.Connections[name]; there && (old.VIMID != c.VIMID || old.Namespace != c.Namespace) {
+			return fmt.Errorf("VIM connection %q of VNF instance %q is namespace %q of VIM %q and cannot move to namespace %q of VIM %q: give the new place another name",
+				name, i.Name, old.Namespace, old.VIMID, c.Namespace, c.VIMID)
+		}
+	}
+	return nil
+}

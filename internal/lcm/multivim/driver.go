@@ -1,0 +1,348 @@
+// Package multivim drives an instance whose parts are on several VIMs: to the engine it is
+// one infra driver.
+package multivim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/parts"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// multiVIMDriver calls the driver of each VIM with the part that is there, all at the same
+// time, and merges the answers. An object on a further VIM goes by
+// "<connection>: <identity>". A failure on one VIM stops nothing on the others.
+type multiVIMDriver struct {
+	// targets are the VIMs, the instance's own first.
+	targets []vimTarget
+}
+
+// vimTarget is one VIM of an instance.
+type vimTarget struct {
+	// connection is empty for the instance's own VIM.
+	connection  string
+	driver      vnfm.InfraDriver
+	vim         *vnfm.VIM
+	credentials vnfm.Credentials
+	namespace   string
+	part        vnfm.Part
+	// namespaceParam is the additional parameter that gives the namespace on the instance's
+	// own VIM.
+	namespaceParam string
+}
+
+var _ vnfm.InfraDriver = (*multiVIMDriver)(nil)
+
+// Lookup finds the VIM of a connection with its credentials, both nil for a preview, and its
+// infra driver.
+type Lookup func(ctx context.Context, vimID string) (vnfm.InfraDriver, *vnfm.VIM, vnfm.Credentials, error)
+
+// New returns the driver for all VIMs of an instance, given that of its own VIM and the
+// target there.
+func New(ctx context.Context, own vnfm.InfraDriver, t *vnfm.Target, lookup Lookup) (vnfm.InfraDriver, error) {
+	connections := t.Instance.Connections
+	if len(connections) == 0 {
+		return own, nil
+	}
+	rest := vimTarget{driver: own, vim: t.VIM, credentials: t.Credentials, namespace: t.Instance.Namespace, part: vnfm.Part{Rest: true}}
+	var further []vimTarget
+	for _, name := range slices.Sorted(maps.Keys(connections)) {
+		c := connections[name]
+		rest.part.VDUIDs = append(rest.part.VDUIDs, c.VDUIDs...)
+		rest.part.Manifests = append(rest.part.Manifests, c.Manifests...)
+		v := vimTarget{
+			connection: name, namespace: c.Namespace, namespaceParam: own.Params().Namespace,
+			part: vnfm.Part{VDUIDs: c.VDUIDs, Manifests: c.Manifests},
+		}
+		var err error
+		if v.driver, v.vim, v.credentials, err = lookup(ctx, c.VIMID); err != nil {
+			return nil, fmt.Errorf("VIM connection %q: %w", name, err)
+		}
+		further = append(further, v)
+	}
+	return &multiVIMDriver{targets: append([]vimTarget{rest}, further...)}, nil
+}
+
+// target is the target on this VIM: with its part and what it has of the inventory.
+func (v *vimTarget) target(t *vnfm.Target) *vnfm.Target {
+	part, instance, out := v.part, *t.Instance, *t
+	instance.Inventory = parts.Inventory(t.Instance, parts.ID{Connection: v.connection})
+	if t.Flavour != nil {
+		instance.Links = linksOfPart(t.Flavour, &part, t.Instance.Links)
+	}
+	out.VIM, out.Credentials, out.Part, out.Instance = v.vim, v.credentials, &part, &instance
+	out.ReplaceObjects = nil
+	for _, key := range t.ReplaceObjects {
+		if own, ok := v.ownKey(key); ok {
+			out.ReplaceObjects = append(out.ReplaceObjects, own)
+		}
+	}
+	if v.connection != "" {
+		instance.Namespace = v.namespace
+		// The parameter means the namespace on the instance's own VIM.
+		instance.AdditionalParams = maps.Clone(t.Instance.AdditionalParams)
+		delete(instance.AdditionalParams, v.namespaceParam)
+		delete(instance.AdditionalParams, v.driver.Params().Namespace)
+	}
+	return &out
+}
+
+// key is how an object of this VIM goes by.
+func (v *vimTarget) key(own string) string { return vnfm.ConnectionKey(v.connection, own) }
+
+// ownKey is the key without the connection; ok is false when it is of another VIM.
+func (v *vimTarget) ownKey(key string) (own string, ok bool) {
+	connection, own := vnfm.CutConnection(key)
+	return own, connection == v.connection
+}
+
+// wrap names the VIM connection in an error.
+func (v *vimTarget) wrap(err error) error {
+	if err == nil || v.connection == "" {
+		return err
+	}
+	return fmt.Errorf("VIM connection %q: %w", v.connection, err)
+}
+
+// each makes one call per VIM, all at the same time.
+func (m *multiVIMDriver) each(t *vnfm.Target, call func(i int, v *vimTarget, t *vnfm.Target) error) error {
+	errs := make([]error, len(m.targets))
+	// All of them before the first call, which changes the inventory that they are parts of.
+	targets := make([]*vnfm.Target, len(m.targets))
+	for i := range m.targets {
+		targets[i] = m.targets[i].target(t)
+	}
+	var calls sync.WaitGroup
+	for i := range m.targets {
+		calls.Go(func() {
+			v := &m.targets[i]
+			errs[i] = v.wrap(call(i, v, targets[i]))
+		})
+	}
+	calls.Wait()
+	return errors.Join(errs...)
+}
+
+// operate makes one call per VIM that changes something.
+func (m *multiVIMDriver) operate(t *vnfm.Target, r vnfm.Recorder, call func(v *vimTarget, t *vnfm.Target, r vnfm.Recorder) error) error {
+	all := parts.NewRecorder(r, t.Instance.Inventory)
+	recorders := make([]vnfm.Recorder, len(m.targets))
+	for i := range m.targets {
+		recorders[i] = all.Part(parts.ID{Connection: m.targets[i].connection})
+	}
+	return m.each(t, func(i int, v *vimTarget, t *vnfm.Target) error { return call(v, t, recorders[i]) })
+}
+
+// Params implements vnfm.InfraDriver: those of the instance's own VIM.
+func (m *multiVIMDriver) Params() vnfm.InfraParams { return m.targets[0].driver.Params() }
+
+// Supports implements vnfm.InfraDriver: as the instance's own VIM does.
+func (m *multiVIMDriver) Supports(p *vnfm.Package, f *vnfm.Flavour) bool {
+	return m.targets[0].driver.Supports(p, f)
+}
+
+// CheckVIM implements vnfm.InfraDriver.
+func (m *multiVIMDriver) CheckVIM(ctx context.Context, spec vnfm.VIMSpec) (vnfm.VIMCheck, error) {
+	return m.targets[0].driver.CheckVIM(ctx, spec)
+}
+
+// Preview implements vnfm.InfraDriver.
+func (m *multiVIMDriver) Preview(ctx context.Context, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
+	return m.preview(t, func(v *vimTarget, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) { return v.driver.Preview(ctx, t) })
+}
+
+// Render implements vnfm.InfraDriver.
+func (m *multiVIMDriver) Render(ctx context.Context, t *vnfm.Target) (*vnfm.Rendering, vnfm.Problems) {
+	contents := map[string]string{}
+	merged, problems := m.preview(t, func(v *vimTarget, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
+		r, found := v.driver.Render(ctx, t)
+		if r == nil {
+			return nil, found
+		}
+		for key, text := range r.Contents {
+			contents[v.key(key)] = text
+		}
+		return &r.Preview, found
+	})
+	if merged == nil {
+		return nil, problems
+	}
+	return &vnfm.Rendering{Preview: *merged, Contents: contents}, problems
+}
+
+// preview merges the previews of all VIMs. Problems of the package are the same for all
+// VIMs and are reported once.
+func (m *multiVIMDriver) preview(t *vnfm.Target, look func(*vimTarget, *vnfm.Target) (*vnfm.Preview, vnfm.Problems)) (*vnfm.Preview, vnfm.Problems) {
+	var merged *vnfm.Preview
+	var problems vnfm.Problems
+	for i := range m.targets {
+		v := &m.targets[i]
+		p, found := look(v, v.target(t))
+		for _, f := range found {
+			if !slices.Contains(problems, f) {
+				problems = append(problems, f)
+			}
+		}
+		switch {
+		case p == nil:
+			continue
+		case merged == nil:
+			own := *p
+			own.VDUs, own.Objects = map[string]vnfm.VDUState{}, map[string]string{}
+			merged = &own
+		}
+		for _, path := range p.ShownSecrets {
+			if !slices.Contains(merged.ShownSecrets, path) {
+				merged.ShownSecrets = append(merged.ShownSecrets, path)
+			}
+		}
+		maps.Copy(merged.VDUs, p.VDUs)
+		for key, digest := range p.Objects {
+			merged.Objects[v.key(key)] = digest
+		}
+	}
+	if problems.HasErrors() {
+		return nil, problems
+	}
+	return merged, problems
+}
+
+// DryRun implements vnfm.InfraDriver. What is found on a further VIM names it.
+func (m *multiVIMDriver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnfm.Problems, error) {
+	found := make([]vnfm.Problems, len(m.targets))
+	err := m.each(t, func(i int, v *vimTarget, t *vnfm.Target) (err error) {
+		var own []string
+		for _, key := range keys {
+			if k, ok := v.ownKey(key); ok {
+				own = append(own, k)
+			}
+		}
+		if len(own) == 0 {
+			return nil
+		}
+		found[i], err = v.driver.DryRun(ctx, t, own)
+		for j := range found[i] {
+			found[i][j].Summary = v.key(found[i][j].Summary)
+		}
+		return err
+	})
+	return slices.Concat(found...), err
+}
+
+// Apply implements vnfm.InfraDriver.
+func (m *multiVIMDriver) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) error {
+	return m.operate(t, r, func(v *vimTarget, t *vnfm.Target, r vnfm.Recorder) error { return v.driver.Apply(ctx, t, r) })
+}
+
+// Scale implements vnfm.InfraDriver.
+func (m *multiVIMDriver) Scale(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) error {
+	return m.operate(t, r, func(v *vimTarget, t *vnfm.Target, r vnfm.Recorder) error { return v.driver.Scale(ctx, t, r) })
+}
+
+// Leaving implements vnfm.InfraDriver.
+func (m *multiVIMDriver) Leaving(ctx context.Context, t *vnfm.Target) ([]string, error) {
+	found := make([][]string, len(m.targets))
+	err := m.each(t, func(i int, v *vimTarget, t *vnfm.Target) (err error) {
+		found[i], err = v.driver.Leaving(ctx, t)
+		return err
+	})
+	return slices.Concat(found...), err
+}
+
+// Heal implements vnfm.InfraDriver. VDUs and VNFCs of other VIMs are not found and
+// nothing is done about them.
+func (m *multiVIMDriver) Heal(ctx context.Context, t *vnfm.Target, h vnfm.HealSpec, r vnfm.Recorder) error {
+	return m.operate(t, r, func(v *vimTarget, t *vnfm.Target, r vnfm.Recorder) error { return v.driver.Heal(ctx, t, h, r) })
+}
+
+// CheckTermination implements vnfm.InfraDriver: nothing goes anywhere as long as
+// something stands against it on one of the VIMs.
+func (m *multiVIMDriver) CheckTermination(ctx context.Context, t *vnfm.Target, spec vnfm.TerminateSpec) error {
+	return m.each(t, func(_ int, v *vimTarget, t *vnfm.Target) error { return v.driver.CheckTermination(ctx, t, spec) })
+}
+
+// Terminate implements vnfm.InfraDriver.
+func (m *multiVIMDriver) Terminate(ctx context.Context, t *vnfm.Target, spec vnfm.TerminateSpec, r vnfm.Recorder) error {
+	var one sync.Mutex
+	return m.operate(t, r, func(v *vimTarget, t *vnfm.Target, r vnfm.Recorder) error {
+		own := spec
+		if spec.LeftBehind != nil {
+			own.LeftBehind = func(object, reason string) {
+				one.Lock()
+				defer one.Unlock()
+				spec.LeftBehind(v.key(object), reason)
+			}
+		}
+		return v.driver.Terminate(ctx, t, own, r)
+	})
+}
+
+// Observe implements vnfm.InfraDriver. What was seen is returned also when a VIM could
+// not be looked at, and an error says why.
+func (m *multiVIMDriver) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observation, error) {
+	seen := make([]*vnfm.Observation, len(m.targets))
+	err := m.each(t, func(i int, v *vimTarget, t *vnfm.Target) (err error) {
+		seen[i], err = v.driver.Observe(ctx, t)
+		return err
+	})
+	merged := &vnfm.Observation{VDUs: map[string]vnfm.VDUState{}, Objects: map[string]string{}}
+	for i, o := range seen {
+		if o == nil {
+			merged.Unseen = append(merged.Unseen, m.targets[i].connection)
+			continue
+		}
+		maps.Copy(merged.VDUs, o.VDUs)
+		for key, text := range o.Objects {
+			merged.Objects[m.targets[i].key(key)] = text
+		}
+	}
+	if len(merged.Unseen) == len(m.targets) {
+		return nil, err
+	}
+	return merged, err
+}
+
+// DigestKey implements vnfm.InfraDriver: all VIMs keep the same key, and one that cannot be
+// looked at, or has lost it, matters only when no other one tells.
+func (m *multiVIMDriver) DigestKey(ctx context.Context, t *vnfm.Target) ([]byte, error) {
+	keys, lost := make([][]byte, len(m.targets)), make([]error, len(m.targets))
+	err := m.each(t, func(i int, v *vimTarget, t *vnfm.Target) (err error) {
+		if keys[i], err = v.driver.DigestKey(ctx, t); errors.Is(err, vnfm.ErrKeyLost) {
+			lost[i], err = err, nil
+		}
+		return err
+	})
+	for _, key := range keys {
+		if len(key) > 0 {
+			return key, nil
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return nil, errors.Join(lost...)
+}
+
+// Resources implements vnfm.InfraDriver.
+func (m *multiVIMDriver) Resources(ctx context.Context, t *vnfm.Target) (*vnfm.ResourceInfo, error) {
+	found := make([]*vnfm.ResourceInfo, len(m.targets))
+	err := m.each(t, func(i int, v *vimTarget, t *vnfm.Target) (err error) {
+		found[i], err = v.driver.Resources(ctx, t)
+		return err
+	})
+	all := &vnfm.ResourceInfo{VirtualLinks: map[string]string{}}
+	for _, one := range found {
+		if one != nil {
+			all.VNFCs = append(all.VNFCs, one.VNFCs...)
+			maps.Copy(all.VirtualLinks, one.VirtualLinks)
+		}
+	}
+	slices.SortFunc(all.VNFCs, func(a, b vnfm.VNFC) int { return strings.Compare(a.ID+" "+a.Namespace, b.ID+" "+b.Namespace) })
+	return all, err
+}

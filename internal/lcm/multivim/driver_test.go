@@ -1,0 +1,91 @@
+package multivim
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// single is the driver of one VIM. It makes one object.
+type single struct {
+	vnfm.InfraDriver
+	namespaceParam string
+	target         *vnfm.Target
+	err            error
+}
+
+func (s *single) Params() vnfm.InfraParams { return vnfm.InfraParams{Namespace: s.namespaceParam} }
+
+func (s *single) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) error {
+	s.target = t
+	return errors.Join(r.SaveInventory(ctx, []vnfm.InventoryItem{{Key: "a"}}), s.err)
+}
+
+func (s *single) Observe(context.Context, *vnfm.Target) (*vnfm.Observation, error) {
+	if s.err != nil {
+		return nil, s.err
+	}
+	return &vnfm.Observation{Objects: map[string]string{"a": "1"}}, nil
+}
+
+// inventory is a recorder that keeps what it is given.
+type inventory struct {
+	vnfm.Recorder
+	items []vnfm.InventoryItem
+}
+
+func (i *inventory) SaveInventory(_ context.Context, items []vnfm.InventoryItem) error {
+	i.items = items
+	return nil
+}
+
+// Each VIM is given its part, and what one of them refuses stops nothing on the others.
+func TestPartsOfAnInstance(t *testing.T) {
+	own, edge := &single{namespaceParam: "namespace"}, &single{err: errors.New("no room")}
+	target := &vnfm.Target{Instance: &vnfm.Instance{
+		Namespace:        "core",
+		AdditionalParams: map[string]any{"namespace": "core", "size": 1},
+		Connections:      map[string]vnfm.Connection{"edge": {VIMID: "2", Namespace: "far", VDUIDs: []string{"VDU1"}}},
+	}, ReplaceObjects: []string{"a", "edge: b"}}
+	d, err := New(t.Context(), own, target, func(_ context.Context, id string) (vnfm.InfraDriver, *vnfm.VIM, vnfm.Credentials, error) {
+		return edge, &vnfm.VIM{ID: id}, nil, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got inventory
+	if err := d.Apply(t.Context(), target, &got); err == nil || err.Error() != `VIM connection "edge": no room` {
+		t.Errorf("Apply = %v", err)
+	}
+	slices.SortFunc(got.items, func(a, b vnfm.InventoryItem) int { return strings.Compare(a.Connection, b.Connection) })
+	if diff := cmp.Diff([]vnfm.InventoryItem{{Key: "a"}, {Key: "a", Connection: "edge"}}, got.items); diff != "" {
+		t.Errorf("inventory (-want +got):\n%s", diff)
+	}
+	for name, at := range map[string]struct {
+		driver    *single
+		part      vnfm.Part
+		namespace string
+		params    []string
+		replace   []string
+	}{
+		"own":  {own, vnfm.Part{Rest: true, VDUIDs: []string{"VDU1"}}, "core", []string{"namespace", "size"}, []string{"a"}},
+		"edge": {edge, vnfm.Part{VDUIDs: []string{"VDU1"}}, "far", []string{"size"}, []string{"b"}},
+	} {
+		given := at.driver.target
+		if diff := cmp.Diff(&at.part, given.Part); diff != "" || given.Instance.Namespace != at.namespace || !slices.Equal(given.ReplaceObjects, at.replace) ||
+			!slices.Equal(slices.Sorted(maps.Keys(given.Instance.AdditionalParams)), at.params) {
+			t.Errorf("the target of %s is %+v of %+v", name, given, given.Instance)
+		}
+	}
+	seen, err := d.Observe(t.Context(), target)
+	if err == nil || !slices.Equal(seen.Unseen, []string{"edge"}) || !maps.Equal(seen.Objects, map[string]string{"a": "1"}) {
+		t.Errorf("Observe = %+v, %v", seen, err)
+	}
+}

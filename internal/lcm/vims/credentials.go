@@ -1,0 +1,108 @@
+package vims
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// sealCredentials puts the credentials of a VIM into its record, sealed with its key and
+// for the connection that the record describes.
+func (m *Manager) sealCredentials(ctx context.Context, en *records.Entry[Record], credentials vnfm.Credentials) error {
+	plain := make(map[string]string, len(credentials))
+	for name, secret := range credentials {
+		if secret != "" {
+			plain[name] = secret.Reveal()
+		}
+	}
+	data, err := json.Marshal(en.Value)
+	if err != nil {
+		return err
+	}
+	to, err := destination(data)
+	if err != nil {
+		return err
+	}
+	sealed, err := m.cfg.Keyring.SealFor(ctx, en.Rec.ID, to, en.Rec.Sealed, plain)
+	if err != nil {
+		return fmt.Errorf("sealing the credentials of VIM %q: %w", en.Value.Name, err)
+	}
+	en.Rec.Sealed = sealed
+	return nil
+}
+
+// Open reads a VIM and opens its credentials.
+func (m *Manager) Open(ctx context.Context, id string) (*vnfm.VIM, vnfm.Credentials, error) {
+	v, creds, err := m.openVIM(ctx, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	creds, err = m.liveCredentials(ctx, v.Kubernetes, creds)
+	return v, creds, err
+}
+
+// openVIM reads a VIM and the credentials that are in its record.
+func (m *Manager) openVIM(ctx context.Context, id string) (*vnfm.VIM, vnfm.Credentials, error) {
+	s, err := m.cfg.Store(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	en, err := records.Get[Record](ctx, s, store.KindVIM, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	plain, err := s.OpenRecord(ctx, &en.Rec, id, destination)
+	if err != nil {
+		return nil, nil, records.EditedError(err, vnfm.EditedVIM, fmt.Sprintf("opening the credentials of VIM %q", en.Value.Name))
+	}
+	// Another process may have written the record since it was read.
+	if en, err = records.Decode[Record](en.Rec); err != nil {
+		return nil, nil, err
+	}
+	creds := make(vnfm.Credentials, len(plain))
+	for name, text := range plain {
+		creds[name] = vnfm.Secret(text)
+	}
+	concealCredentials(ctx, creds)
+	return &en.Value.VIM, creds, nil
+}
+
+// liveCredentials returns the credentials of a connection. Those of a workload
+// cluster are read from its management cluster, so that a rotation is followed.
+func (m *Manager) liveCredentials(ctx context.Context, c *vnfm.KubernetesConnection, creds vnfm.Credentials) (vnfm.Credentials, error) {
+	if c == nil || c.CAPICluster == nil || creds[vnfm.CredentialKubeconfig] != "" {
+		return creds, nil
+	}
+	k, err := m.cfg.Kubeconfig(ctx, *c.CAPICluster)
+	if err != nil {
+		return nil, fmt.Errorf("reading the kubeconfig of workload cluster %s/%s from its management cluster: %w", c.CAPICluster.Namespace, c.CAPICluster.Name, err)
+	}
+	if err := k.Expired(*c.CAPICluster); err != nil {
+		return nil, err
+	}
+	live := vnfm.Credentials{vnfm.CredentialKubeconfig: k.Raw}
+	concealCredentials(ctx, live)
+	return live, nil
+}
+
+// destination is where the credentials of a VIM go: everything that its record says of
+// the connection.
+func destination(data []byte) (seal.Destination, error) {
+	var v vnfm.VIM
+	if err := json.Unmarshal(data, &v); err != nil {
+		return nil, fmt.Errorf("reading where the credentials of the VIM go: %w", err)
+	}
+	return seal.DestinationOf(map[string]any{"type": v.Type, "kubernetes": v.Kubernetes, "openstack": v.OpenStack})
+}
+
+// concealCredentials makes credentials known.
+func concealCredentials(ctx context.Context, credentials vnfm.Credentials) {
+	for _, secret := range credentials {
+		vnfm.Conceal(ctx, secret.Reveal())
+	}
+}
