@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/cluster"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/cluster"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 

@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/ansible"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/cluster"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/ansible"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/cluster"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )

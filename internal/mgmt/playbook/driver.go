@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/ansible"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/hosts"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/params"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/ansible"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/hosts"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/params"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )

@@ -9,8 +9,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/ansible"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/hosts"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/ansible"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/hosts"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 

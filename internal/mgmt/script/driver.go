@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/hosts"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/params"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/hosts"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/params"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
