@@ -22,7 +22,7 @@ func checkConnections(p *vnfm.Package, f *vnfm.Flavour, connections map[string]v
 		}
 		for _, id := range connections[name].VDUIDs {
 			if f.VDU(id) == nil {
-				refuse("deployment flavour "+quote(f.ID)+" has no VDU "+quote(id), "its VDUs are "+listOf(vduIDs(f)))
+				refuse("deployment flavour "+quote(f.ID)+" has no VDU "+quote(id), "its VDUs are "+listOf(f.VDUIDs()))
 			}
 			if other, twice := placed[id]; twice {
 				refuse("VDU "+quote(id)+" is placed twice", "VIM connection "+quote(other)+" has it too")

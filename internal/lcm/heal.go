@@ -89,7 +89,7 @@ func checkHeal(f *vnfm.Flavour, want *vnfm.HealSpec, problems *vnfm.Problems) {
 	if want == nil {
 		return
 	}
-	vdus := vduIDs(f)
+	vdus := f.VDUIDs()
 	refuse := func(attribute, summary string) {
 		*problems = append(*problems, vnfm.Problem{Attribute: attribute, Summary: summary, Detail: "its VDUs are " + listOf(vdus)})
 	}
@@ -99,7 +99,7 @@ func checkHeal(f *vnfm.Flavour, want *vnfm.HealSpec, problems *vnfm.Problems) {
 		}
 	}
 	for _, id := range want.VNFCIDs {
-		if !slices.ContainsFunc(vdus, func(vdu string) bool { return len(id) > len(vdu)+1 && id[:len(vdu)+1] == vdu+"-" }) {
+		if f.VDUOf(id) == "" {
 			refuse(attributeHealVNFCs, "VNFC "+quote(id)+" is of no VDU of deployment flavour "+quote(f.ID))
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/csar"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/endpoint"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfd"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -189,7 +190,7 @@ func newPackage(name string, archive csar.Archive, parsed *csar.Package, descrip
 // knownDownload finds the stored package that came from the same URL under the
 // same policy. Paths are always read anew: that is cheap and sees every change.
 func (e *Engine) knownDownload(ctx context.Context, spec vnfm.PackageSpec) (*entry[packageRecord], error) {
-	if !isURL(spec.Source) {
+	if !endpoint.IsHTTP(spec.Source) {
 		return nil, nil
 	}
 	s, err := e.store(ctx)

@@ -46,7 +46,7 @@ func resolveIn(p *vnfm.Package, spec vnfm.InstanceSpec) (*resolution, vnfm.Probl
 		problems = append(problems, vnfm.Problem{
 			Attribute: "instantiation_level_id",
 			Summary:   "deployment flavour " + quote(r.flavour.ID) + " has no instantiation level " + quote(r.levelID),
-			Detail:    "it has " + listOf(levelIDs(r.flavour)),
+			Detail:    "it has " + listOf(r.flavour.LevelIDs()),
 		})
 		return nil, problems
 	}

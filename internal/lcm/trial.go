@@ -2,14 +2,12 @@ package lcm
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"os"
 	"time"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/digest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -42,11 +40,9 @@ func (e *Engine) newTrial(ctx context.Context, id string, spec vnfm.InstanceSpec
 	if err != nil {
 		return nil, err
 	}
-	mac := hmac.New(sha256.New, key)
-	mac.Write(text)
 	return &entry[trial]{
 		rec:   store.Record{Kind: store.KindTrial, ID: keyOf(spec), Owner: spec.VIMID},
-		value: trial{Parent: os.Getppid(), Engine: e.id, Question: hex.EncodeToString(mac.Sum(nil))},
+		value: trial{Parent: os.Getppid(), Engine: e.id, Question: digest.Keyed(key, text)},
 	}, nil
 }
 

@@ -3,7 +3,6 @@ package lcm
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfd"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -149,7 +148,7 @@ func (u *update) checkScaledIn(ctx context.Context) error {
 	}
 	var victims []string
 	for _, id := range u.spec.ScaleInVNFCIDs {
-		if vdu := vduOf(id, u.wanted.flavour); u.wanted.counts[vdu] < now[vdu] {
+		if vdu := u.wanted.flavour.VDUOf(id); u.wanted.counts[vdu] < now[vdu] {
 			victims = append(victims, id)
 		}
 	}
@@ -158,22 +157,10 @@ func (u *update) checkScaledIn(ctx context.Context) error {
 		return err
 	}
 	return known(ctx, d, t, victims, func(id string, there []string) vnfm.Problem {
-		vdu := vduOf(id, u.wanted.flavour)
-		there = slices.DeleteFunc(there, func(other string) bool { return vduOf(other, u.wanted.flavour) != vdu })
+		vdu := u.wanted.flavour.VDUOf(id)
+		there = slices.DeleteFunc(there, func(other string) bool { return u.wanted.flavour.VDUOf(other) != vdu })
 		return vnfm.Problem{
 			Attribute: "scale_in_vnfc_ids", Summary: "VDU " + quote(vdu) + " has no VNFC " + quote(id), Detail: "its VNFCs are " + listOf(there),
 		}
 	})
-}
-
-// vduOf is the VDU that a VNFC is of, by its id: of several VDUs whose ids begin alike the
-// one with the longest.
-func vduOf(vnfc string, f *vnfm.Flavour) string {
-	found := ""
-	for _, id := range vduIDs(f) {
-		if len(id) > len(found) && strings.HasPrefix(vnfc, id+"-") {
-			found = id
-		}
-	}
-	return found
 }

@@ -1,5 +1,11 @@
 package vnfm
 
+import (
+	"iter"
+	"slices"
+	"strings"
+)
+
 // Descriptor is what the engine reads of a VNFD (ETSI GS NFV-SOL 001), over all
 // deployment flavours that the package describes.
 type Descriptor struct {
@@ -102,6 +108,42 @@ func (f *Flavour) Level(id string) *InstantiationLevel {
 		}
 	}
 	return nil
+}
+
+// VDUIDs returns the ids of the VDUs in the order of the VNFD.
+func (f *Flavour) VDUIDs() []string { return idsOf(f.VDUs, func(v *VDU) string { return v.ID }) }
+
+// AspectIDs returns the ids of the scaling aspects in the order of the VNFD.
+func (f *Flavour) AspectIDs() []string {
+	return idsOf(f.Aspects, func(a *ScalingAspect) string { return a.ID })
+}
+
+// LevelIDs returns the ids of the instantiation levels in the order of the VNFD.
+func (f *Flavour) LevelIDs() []string {
+	return idsOf(f.Levels, func(l *InstantiationLevel) string { return l.ID })
+}
+
+func idsOf[T any](items []T, id func(*T) string) []string {
+	ids := make([]string, 0, len(items))
+	for i := range items {
+		ids = append(ids, id(&items[i]))
+	}
+	return ids
+}
+
+// VDUOf returns the id of the VDU that a VNFC is of; empty when it is of none.
+func (f *Flavour) VDUOf(vnfc string) string { return VDUOf(vnfc, slices.Values(f.VDUIDs())) }
+
+// VDUOf returns the one of some VDUs that a VNFC is of, by its id "<vdu>-<resource>": of several VDUs whose ids begin alike
+// the one with the longest. It is empty when the VNFC is of none.
+func VDUOf(vnfc string, vdus iter.Seq[string]) string {
+	found := ""
+	for id := range vdus {
+		if rest, ok := strings.CutPrefix(vnfc, id+"-"); ok && rest != "" && len(id) > len(found) {
+			found = id
+		}
+	}
+	return found
 }
 
 // VDU is a Vdu.Compute or Vdu.OsContainerDeployableUnit node.

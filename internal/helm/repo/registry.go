@@ -17,6 +17,7 @@ import (
 	"oras.land/oras-go/v2/registry/remote/auth"
 	"oras.land/oras-go/v2/registry/remote/errcode"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/endpoint"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/fetch"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -57,14 +58,14 @@ func fetchOCI(ctx context.Context, source *vnfm.ChartSource, want wanted) ([]byt
 		}
 		return archive, nil
 	}
-	return nil, invalid("oci", fmt.Sprintf("%s is no Helm chart", source), "what the registry has there holds no archive of a chart")
+	return nil, vnfm.Invalid("oci", fmt.Sprintf("%s is no Helm chart", source), "what the registry has there holds no archive of a chart")
 }
 
 // repository is the repository of a registry, with the client that every download has.
 func repository(source *vnfm.ChartSource) (*remote.Repository, error) {
 	repo, err := remote.NewRepository(strings.TrimPrefix(source.OCI, OCIScheme))
 	if err != nil || repo.Reference.Reference != "" {
-		return nil, invalid("oci", fmt.Sprintf("%q is no chart in a registry", source.OCI), "write oci://<registry>/<path>; version or digest say which one it is")
+		return nil, vnfm.Invalid("oci", fmt.Sprintf("%q is no chart in a registry", source.OCI), "write oci://<registry>/<path>; version or digest say which one it is")
 	}
 	client, err := fetch.Client(source.Access)
 	if err != nil {
@@ -128,14 +129,14 @@ func explained(source *vnfm.ChartSource, want wanted, err error) error {
 	switch {
 	case errors.Is(err, errdef.ErrNotFound) || (errors.As(err, &answer) && answer.StatusCode == http.StatusNotFound):
 		if source.Digest != "" {
-			return invalid("digest", fmt.Sprintf("registry has no chart %s with the digest %s", source, source.Digest), "check address and digest")
+			return vnfm.Invalid("digest", fmt.Sprintf("registry has no chart %s with the digest %s", source, source.Digest), "check address and digest")
 		}
-		return invalid("oci", fmt.Sprintf("registry has no chart %s of version %q", source, want.text), "check address and version, and whether it is open to whom username and password name")
+		return vnfm.Invalid("oci", fmt.Sprintf("registry has no chart %s of version %q", source, want.text), "check address and version, and whether it is open to whom username and password name")
 	case errors.Is(err, auth.ErrBasicCredentialNotFound):
 		return fmt.Errorf("fetching chart %s: the registry answered 401 Unauthorized: it asks for username and password", source)
 	case errors.As(err, &answer):
 		return fmt.Errorf("fetching chart %s: the registry answered %d %s: %s", source, answer.StatusCode, http.StatusText(answer.StatusCode), answer.Errors.Error())
 	default:
-		return fmt.Errorf("fetching chart %s: %w", source, fetch.WithoutURL(err))
+		return fmt.Errorf("fetching chart %s: %w", source, endpoint.WithoutURL(err))
 	}
 }

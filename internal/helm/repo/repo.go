@@ -33,16 +33,12 @@ func Fetch(ctx context.Context, source *vnfm.ChartSource) ([]byte, error) {
 	return fetchRepository(ctx, source, wanted)
 }
 
-func invalid(attribute, summary, detail string) error {
-	return &vnfm.InvalidError{Problems: vnfm.Problems{{Attribute: attribute, Summary: summary, Detail: detail}}}
-}
-
 // checkPlain refuses to send a password without TLS unless that was asked for.
 func checkPlain(url string, access *vnfm.ChartAccess) error {
 	if access == nil || access.Password == "" || access.PlainHTTP || !strings.HasPrefix(strings.ToLower(url), "http://") {
 		return nil
 	}
-	return invalid("repository", "the password would be sent without TLS", "use an https URL, or set plain_http = true where the network is trusted")
+	return vnfm.Invalid("repository", "the password would be sent without TLS", "use an https URL, or set plain_http = true where the network is trusted")
 }
 
 // named lists some of many names.

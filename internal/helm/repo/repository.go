@@ -41,7 +41,7 @@ func fetchRepository(ctx context.Context, source *vnfm.ChartSource, want wanted)
 	}
 	releases, ok := list.Entries[source.Name]
 	if !ok {
-		return nil, invalid("name", fmt.Sprintf("repository %s has no chart %q", fetch.Redact(source.Repository), source.Name),
+		return nil, vnfm.Invalid("name", fmt.Sprintf("repository %s has no chart %q", fetch.Redact(source.Repository), source.Name),
 			"its charts are "+named(slices.Sorted(maps.Keys(list.Entries))))
 	}
 	versions := make([]string, 0, len(releases))
@@ -63,7 +63,7 @@ func readIndex(ctx context.Context, base string, access *vnfm.ChartAccess) (*ind
 	}
 	out := &index{}
 	if err := yaml.Unmarshal(text.Bytes(), out); err != nil || out.Entries == nil {
-		return nil, invalid("repository", fmt.Sprintf("%s is no Helm repository", fetch.Redact(base)), "its index.yaml lists no charts under entries")
+		return nil, vnfm.Invalid("repository", fmt.Sprintf("%s is no Helm repository", fetch.Redact(base)), "its index.yaml lists no charts under entries")
 	}
 	return out, nil
 }
@@ -105,5 +105,5 @@ func checkDigest(source *vnfm.ChartSource, got string) error {
 	if source.Digest == "" || source.Digest == got {
 		return nil
 	}
-	return invalid("digest", fmt.Sprintf("chart %s has another digest than the one that is expected", source), fmt.Sprintf("it is %s, expected is %s", got, source.Digest))
+	return vnfm.Invalid("digest", fmt.Sprintf("chart %s has another digest than the one that is expected", source), fmt.Sprintf("it is %s, expected is %s", got, source.Digest))
 }

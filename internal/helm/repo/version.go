@@ -33,7 +33,7 @@ func wantedVersion(source *vnfm.ChartSource) (wanted, error) {
 	}
 	c, err := semver.NewConstraint(text)
 	if err != nil {
-		return wanted{}, invalid("version", fmt.Sprintf("%q is neither a version nor a range of versions", text),
+		return wanted{}, vnfm.Invalid("version", fmt.Sprintf("%q is neither a version nor a range of versions", text),
 			"write a version such as 1.16.3, or a range such as \"~1.16\" or \">=1.16, <2\"")
 	}
 	return wanted{text: text, allowed: c}, nil
@@ -86,5 +86,5 @@ func (w wanted) unmet(source *vnfm.ChartSource, versions []string) error {
 	if len(newest) > 0 {
 		detail = "its versions, the newest first, are " + named(newest)
 	}
-	return invalid("version", fmt.Sprintf("chart %s has no version %q", source, w.text), detail)
+	return vnfm.Invalid("version", fmt.Sprintf("chart %s has no version %q", source, w.text), detail)
 }

@@ -137,7 +137,7 @@ func (p *chartParams) readValueNames(t *vnfm.Target, value any, ps *vnfm.Problem
 	p.replicas = make(map[string]string, len(entries))
 	for _, id := range sortedKeys(entries) {
 		if t.Flavour.VDU(id) == nil {
-			badParam(ps, paramValueNames, fmt.Sprintf("names a VDU %q that deployment flavour %q does not have", id, t.Flavour.ID), "its VDUs are "+vduIDs(t.Flavour))
+			badParam(ps, paramValueNames, fmt.Sprintf("names a VDU %q that deployment flavour %q does not have", id, t.Flavour.ID), "its VDUs are "+strings.Join(t.Flavour.VDUIDs(), ", "))
 			continue
 		}
 		fields, _ := entries[id].(map[string]any)

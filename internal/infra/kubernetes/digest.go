@@ -1,7 +1,6 @@
 package kubernetes
 
 import (
-	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
@@ -11,18 +10,19 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/digest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 // digestHex is how many hexadecimal digits of the SHA-256 sum a digest shows.
 const digestHex = 16
 
-// digest sums up a rendered object: "sha256:" and 16 hexadecimal digits over its
+// objectDigest sums up a rendered object: "sha256:" and 16 hexadecimal digits over its
 // canonical JSON, in which keys are sorted. The values that may be secrets enter as
 // HMAC-SHA256 under key only, so that a digest cannot be used to try guesses of
 // what they are. It is empty when they need a key that there is not. The object has
 // neither the driver's own labels nor the replicas of a VDU.
-func digest(o *object, key []byte) (string, error) {
+func objectDigest(o *object, key []byte) (string, error) {
 	content, secret := keyed(o, key)
 	if o.keyed = o.keyed || secret; o.keyed && len(key) == 0 {
 		return "", nil
@@ -36,10 +36,8 @@ func digest(o *object, key []byte) (string, error) {
 
 // keyedDigest is the digest of an object that may hold secrets anywhere: without the key no
 // guess can be tried.
-func keyedDigest(key []byte, digest string) string {
-	mac := hmac.New(sha256.New, key)
-	mac.Write([]byte(digest))
-	return "sha256:" + hex.EncodeToString(mac.Sum(nil))[:digestHex]
+func keyedDigest(key []byte, plain string) string {
+	return digest.Short(key, []byte(plain))
 }
 
 // keyed returns the content of an object with keyed digests in the place of the values
@@ -65,11 +63,7 @@ type keying struct {
 	files bool
 }
 
-func (k *keying) sum(text string) string {
-	mac := hmac.New(sha256.New, k.key)
-	mac.Write([]byte(text))
-	return hex.EncodeToString(mac.Sum(nil))
-}
+func (k *keying) sum(text string) string { return digest.Keyed(k.key, []byte(text)) }
 
 // all replaces every text of a map.
 func (k *keying) all(m map[string]any) map[string]any {

@@ -220,7 +220,7 @@ func readMapping(t *vnfm.Target, value any, ps *vnfm.Problems) map[string]worklo
 	out := make(map[string]workloadRef, len(entries))
 	for _, id := range sortedKeys(entries) {
 		if t.Flavour.VDU(id) == nil {
-			badParam(ps, paramVDUMapping, fmt.Sprintf("names a VDU %q that deployment flavour %q does not have", id, t.Flavour.ID), "its VDUs are "+vduIDs(t.Flavour))
+			badParam(ps, paramVDUMapping, fmt.Sprintf("names a VDU %q that deployment flavour %q does not have", id, t.Flavour.ID), "its VDUs are "+strings.Join(t.Flavour.VDUIDs(), ", "))
 			continue
 		}
 		fields, ok := entries[id].(map[string]any)
@@ -250,15 +250,6 @@ func readMapping(t *vnfm.Target, value any, ps *vnfm.Problems) map[string]worklo
 		}
 	}
 	return out
-}
-
-// vduIDs lists the VDUs of a flavour, for problems.
-func vduIDs(f *vnfm.Flavour) string {
-	ids := make([]string, 0, len(f.VDUs))
-	for i := range f.VDUs {
-		ids = append(ids, f.VDUs[i].ID)
-	}
-	return strings.Join(ids, ", ")
 }
 
 // namespaceOf returns the namespace of namespaced objects that name none.

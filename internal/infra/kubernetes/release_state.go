@@ -2,11 +2,9 @@ package kubernetes
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"time"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/digest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/helm"
 )
 
@@ -32,9 +30,7 @@ func (c *chartRelease) sumUp(key []byte) error {
 	if err != nil {
 		return err
 	}
-	mac := hmac.New(sha256.New, key)
-	mac.Write(content)
-	c.digest = "sha256:" + hex.EncodeToString(mac.Sum(nil))[:digestHex]
+	c.digest = digest.Short(key, content)
 	return nil
 }
 

@@ -235,7 +235,7 @@ func (r *rendering) setDigests(t *vnfm.Target, ps *vnfm.Problems) {
 		// Nobody knows which objects a template makes of a secret.
 		secret := len(t.SecretParams) > 0
 		o.keyed = o.keyed || secret
-		sum, err := digest(o, t.DigestKey)
+		sum, err := objectDigest(o, t.DigestKey)
 		if err != nil {
 			o.problem(ps, err.Error(), "")
 			continue

@@ -3,10 +3,10 @@ package kubernetes
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -129,7 +129,7 @@ func (s *session) victims(v *populated, lost int64, problems *vnfm.Problems) []*
 		there[vnfcID(v.id, v.pods[i].Name)] = &v.pods[i]
 	}
 	for _, id := range s.target.ScaleInVNFCIDs {
-		if s.vduOf(id) != v.id {
+		if vnfm.VDUOf(id, maps.Keys(s.rendering.vdus)) != v.id {
 			continue
 		}
 		// One that is not there has gone already, with a scale that is continued.
@@ -145,16 +145,4 @@ func (s *session) victims(v *populated, lost int64, problems *vnfm.Problems) []*
 		refuse(fmt.Sprintf("VDU %q loses %d VNFCs, and %d are named", v.id, lost, len(out)), "name as many as go, or fewer")
 	}
 	return out
-}
-
-// vduOf is the VDU that a VNFC is of, by its id: of several VDUs whose ids begin
-// alike the one with the longest.
-func (s *session) vduOf(vnfc string) string {
-	found := ""
-	for id := range s.rendering.vdus {
-		if len(id) > len(found) && strings.HasPrefix(vnfc, vnfcID(id, "")) {
-			found = id
-		}
-	}
-	return found
 }

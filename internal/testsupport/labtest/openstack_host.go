@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -52,10 +53,8 @@ func (e OpenStackEnv) NewServer(t testing.TB, name, image, network string) *Shel
 		if seen.Server.Status == "ERROR" || time.Now().After(deadline) {
 			t.Fatalf("server %s is %s", name, seen.Server.Status)
 		}
-		select {
-		case <-t.Context().Done():
-			t.Fatal(t.Context().Err())
-		case <-time.After(200 * time.Millisecond):
+		if err := poll.Sleep(t.Context(), 200*time.Millisecond); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package ansible
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -116,10 +117,7 @@ func (e event) reason() string {
 	if parts[0] == "" {
 		parts[0] = "no reason is told"
 	}
-	said := e.Stderr
-	if said == "" {
-		said = e.Stdout
-	}
+	said := cmp.Or(e.Stderr, e.Stdout)
 	if said = strings.TrimSpace(said); said != "" && !strings.Contains(parts[0], said) {
 		lines := strings.Split(said, "\n")
 		parts = append(parts, lines[max(len(lines)-saidLines, 0):]...)

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"net/netip"
@@ -186,10 +187,7 @@ func (r Reader) group(o *params.Object, name string, masters *Settings) Group {
 
 // cidr reads a network. One with host bits is taken for the network that it is in.
 func cidr(o *params.Object, name, otherwise string) netip.Prefix {
-	text := o.Text(name)
-	if text == "" {
-		text = otherwise
-	}
+	text := cmp.Or(o.Text(name), otherwise)
 	prefix, err := netip.ParsePrefix(text)
 	if err != nil {
 		o.Errorf(name, "for example 10.233.64.0/18", "must be a network in CIDR form, not %q", text)

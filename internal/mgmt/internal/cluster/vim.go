@@ -1,10 +1,8 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"net"
@@ -13,6 +11,7 @@ import (
 	"github.com/google/uuid"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/digest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -41,17 +40,12 @@ func (c *Cluster) register(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	mac := hmac.New(sha256.New, c.Call.DigestKey)
-	mac.Write(raw)
-	digest := hex.EncodeToString(mac.Sum(nil))
+	sum := digest.Keyed(c.Call.DigestKey, raw)
 	i := c.Call.Instance
-	if c.state.Registered == digest && i.RegisteredVIMID != "" {
+	if c.state.Registered == sum && i.RegisteredVIMID != "" {
 		return nil
 	}
-	name := c.VIMName
-	if name == "" {
-		name = "kubernetes_vim_" + i.ID
-	}
+	name := cmp.Or(c.VIMName, "kubernetes_vim_"+i.ID)
 	c.Progress(ctx, "registering the cluster as VIM %q", name)
 	id := uuid.NewSHA1(vimSpace, []byte(i.ID)).String()
 	v, _, err := c.Call.VIMs.RegisterVIM(ctx, id, vnfm.VIMSpec{
@@ -61,7 +55,7 @@ func (c *Cluster) register(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("registering the cluster as VIM %q: %w", name, err)
 	}
-	i.RegisteredVIMID, c.state.Registered = v.ID, digest
+	i.RegisteredVIMID, c.state.Registered = v.ID, sum
 	return c.Save(ctx)
 }
 

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/agext/levenshtein"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -232,7 +234,7 @@ func (o *Object) Done() {
 func Nearest(name string, names []string) string {
 	best, out := max(len(name)/3, 1)+1, ""
 	for _, other := range names {
-		if d := distance(strings.ToLower(name), strings.ToLower(other)); d < best {
+		if d := levenshtein.Distance(strings.ToLower(name), strings.ToLower(other), nil); d < best {
 			best, out = d, other
 		}
 	}
@@ -254,26 +256,6 @@ func common(a, b string) int {
 		n++
 	}
 	return n
-}
-
-// distance is the number of letters to change, add or leave out (Levenshtein).
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = min(diagonal, row[j], row[j+1]) + 1
-			}
-			diagonal, row[j+1] = row[j+1], cost
-		}
-	}
-	return row[len(b)]
 }
 
 func kindOf(v any) string {

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"io"
 	"maps"
 	"path"
@@ -77,24 +78,16 @@ type Archive struct {
 
 // completed is the config with its defaults.
 func (c Config) completed() Config {
-	if c.Name == "" {
-		c.Name = DefaultName
-	}
-	if c.Runtime == "" {
-		c.Runtime = Docker
-	}
+	c.Name = cmp.Or(c.Name, DefaultName)
+	c.Runtime = cmp.Or(c.Runtime, Docker)
 	if c.Archive == nil {
-		if c.Image == "" {
-			c.Image = DefaultImage
-		}
+		c.Image = cmp.Or(c.Image, DefaultImage)
 		c.Image = canonical(c.Image)
 	}
 	if c.Port == 0 {
 		c.Port = DefaultPort
 	}
-	if c.StoragePath == "" {
-		c.StoragePath = "/var/lib/" + c.Name
-	}
+	c.StoragePath = cmp.Or(c.StoragePath, "/var/lib/"+c.Name)
 	return c
 }
 

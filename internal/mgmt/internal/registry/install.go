@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -111,10 +112,7 @@ func (i *installer) read(ctx context.Context, name string) ([]byte, error) {
 
 // supported says why a registry cannot be installed on a host.
 func (s *survey) supported(host string) error {
-	name := s.system
-	if name == "" {
-		name = "a system without /etc/os-release"
-	}
+	name := cmp.Or(s.system, "a system without /etc/os-release")
 	if s.id != "debian" && s.id != "ubuntu" {
 		return fmt.Errorf("%s runs %s, and a registry is installed on Debian and Ubuntu alone; use an image of one of them for the server", host, name)
 	}

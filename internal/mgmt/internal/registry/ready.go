@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/registryapi"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
 )
 
@@ -51,18 +52,17 @@ func (i *installer) ready(ctx context.Context) error {
 				return fmt.Errorf("the container %s does not stay: it is %s after %d new starts%s", i.Name, found.status, restarts-before, i.containerLog(ctx))
 			}
 		}
-		select {
-		case <-time.After(readyEvery):
-		case <-waiting.Done():
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			status := "not known"
-			if found != nil {
-				status = found.status
-			}
-			return fmt.Errorf("the registry does not answer %s after its start: %w; its container is %s%s", readyTimeout, answer, status, i.containerLog(ctx))
+		if poll.Sleep(waiting, readyEvery) == nil {
+			continue
 		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		status := "not known"
+		if found != nil {
+			status = found.status
+		}
+		return fmt.Errorf("the registry does not answer %s after its start: %w; its container is %s%s", readyTimeout, answer, status, i.containerLog(ctx))
 	}
 }
 

@@ -197,10 +197,7 @@ func (p *plan) docker(n *node, connections []Connection) error {
 }
 
 func (p *plan) crio(n *node, connections []Connection) error {
-	auth := n.globalAuth
-	if auth == "" {
-		auth = crioAuth
-	}
+	auth := cmp.Or(n.globalAuth, crioAuth)
 	if n.crio {
 		if conf := registriesConf(connections); conf != nil {
 			p.own(crioRegistries, conf, 0o644, reloadCRIO)

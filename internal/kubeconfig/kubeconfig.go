@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -22,6 +23,9 @@ type Config struct {
 	// Context is the name of the context, Namespace its default namespace, empty for none.
 	Context   string
 	Namespace string
+	// Cluster and User are the names of the cluster and of the user of the context.
+	Cluster string
+	User    string
 	// Host is the URL of the API server.
 	Host                 string
 	ClusterCACertificate string
@@ -33,11 +37,40 @@ type Config struct {
 	Token                string
 	Username             string
 	Password             string
-	// Plugin is the plugin that the user logs in with, "exec" or "auth-provider";
-	// empty for none.
-	Plugin string
+	// Plugin is the kind of the plugin that the user logs in with, "exec" or "auth-provider",
+	// and PluginName its program or name; empty for none.
+	Plugin     string
+	PluginName string
 	// Impersonate tells that the user acts as another one.
 	Impersonate bool
+	// Repeated says which of "clusters", "users" and "contexts" have one name several times; empty for none.
+	Repeated string
+}
+
+// CheckLogin returns an error when the provider cannot log in with the context: it runs no programs, impersonates
+// nobody, and needs exactly one way of authentication.
+func (c *Config) CheckLogin() error {
+	const instead = "give the token of a service account as bearer_token instead"
+	switch {
+	case c.Plugin == "exec":
+		return fmt.Errorf("context %q logs in with a plugin (exec), which runs the program %q, and the provider runs no other program; %s", c.Context, c.PluginName, instead)
+	case c.Plugin != "":
+		return fmt.Errorf("context %q logs in with the plugin %q (%s), and the provider runs none; %s", c.Context, c.PluginName, c.Plugin, instead)
+	case c.Impersonate:
+		return fmt.Errorf("context %q impersonates another user, which is not supported; give the credentials of that user", c.Context)
+	case c.Repeated != "":
+		// Of two servers a reader may see one, and the credentials go to the other.
+		return fmt.Errorf("it has several %s of one name", c.Repeated)
+	}
+	switch ways := c.Ways(); {
+	case len(ways) == 0:
+		return fmt.Errorf("context %q holds no credentials", c.Context)
+	case len(ways) > 1:
+		return fmt.Errorf("the user of context %q has several ways of authentication: %s; keep one", c.Context, strings.Join(ways, ", "))
+	case (c.Username == "") != (c.Password == ""):
+		return fmt.Errorf("the user of context %q has a user name without password, or the reverse", c.Context)
+	}
+	return nil
 }
 
 // Ways returns the ways of authentication that the text itself holds.
@@ -83,17 +116,28 @@ type namedUser struct {
 }
 
 type user struct {
-	CertificateData string    `yaml:"client-certificate-data"`
-	CertificateFile string    `yaml:"client-certificate"`
-	KeyData         string    `yaml:"client-key-data"`
-	KeyFile         string    `yaml:"client-key"`
-	Token           string    `yaml:"token"`
-	TokenFile       string    `yaml:"tokenFile"`
-	Username        string    `yaml:"username"`
-	Password        string    `yaml:"password"`
-	Exec            yaml.Node `yaml:"exec"`
-	AuthProvider    yaml.Node `yaml:"auth-provider"`
-	Impersonate     string    `yaml:"as"`
+	CertificateData string `yaml:"client-certificate-data"`
+	CertificateFile string `yaml:"client-certificate"`
+	KeyData         string `yaml:"client-key-data"`
+	KeyFile         string `yaml:"client-key"`
+	Token           string `yaml:"token"`
+	TokenFile       string `yaml:"tokenFile"`
+	Username        string `yaml:"username"`
+	Password        string `yaml:"password"`
+	Exec            *struct {
+		Command string `yaml:"command"`
+	} `yaml:"exec"`
+	AuthProvider *struct {
+		Name string `yaml:"name"`
+	} `yaml:"auth-provider"`
+	Impersonate       string         `yaml:"as"`
+	ImpersonateUID    string         `yaml:"as-uid"`
+	ImpersonateGroups []string       `yaml:"as-groups"`
+	ImpersonateExtra  map[string]any `yaml:"as-user-extra"`
+}
+
+func (u *user) impersonates() bool {
+	return u.Impersonate != "" || u.ImpersonateUID != "" || len(u.ImpersonateGroups) > 0 || len(u.ImpersonateExtra) > 0
 }
 
 type namedContext struct {
@@ -122,7 +166,7 @@ func Secrets(text string) []string {
 			}
 		}
 		// What does not decode is refused elsewhere.
-		if key, err := decodePEM("client-key-data", u.User.KeyData); err == nil && key != "" {
+		if key, err := decode("client-key-data", u.User.KeyData); err == nil && isPEM(key) {
 			secrets = append(secrets, key)
 		}
 	}
@@ -131,9 +175,33 @@ func Secrets(text string) []string {
 
 const flattenHint = `the text must hold everything itself; "kubectl config view --raw --flatten" writes such a one`
 
-// Parse reads one context of a kubeconfig: the named one, or the current one when
-// context is empty.
+// Parse is Read of a kubeconfig whose server must be a URL and whose certificates and keys must be PEM.
 func Parse(text, context string) (*Config, error) {
+	c, err := Read(text, context)
+	if err != nil {
+		return nil, err
+	}
+	if c.Host == "" {
+		return nil, fmt.Errorf("cluster %q: server is missing", c.Cluster)
+	}
+	if u, err := url.Parse(c.Host); err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") {
+		return nil, fmt.Errorf("cluster %q: server is not an http or https URL", c.Cluster)
+	}
+	for _, f := range []struct{ owner, key, text string }{
+		{"cluster " + strconv.Quote(c.Cluster), "certificate-authority-data", c.ClusterCACertificate},
+		{"user " + strconv.Quote(c.User), "client-certificate-data", c.ClientCertificate},
+		{"user " + strconv.Quote(c.User), "client-key-data", c.ClientKey},
+	} {
+		if f.text != "" && !isPEM(f.text) {
+			return nil, fmt.Errorf("%s: %s does not hold PEM", f.owner, f.key)
+		}
+	}
+	return c, nil
+}
+
+// Read reads one context of a kubeconfig: the named one, or the current one when
+// context is empty. Everything must be in the text itself.
+func Read(text, context string) (*Config, error) {
 	var f file
 	if err := yaml.Unmarshal([]byte(text), &f); err != nil {
 		return nil, syntaxError(err)
@@ -156,7 +224,7 @@ func Parse(text, context string) (*Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("context %q: %w", name, err)
 	}
-	c := &Config{Context: name, Namespace: ctx.Context.Namespace}
+	c := &Config{Context: name, Namespace: ctx.Context.Namespace, Cluster: cl.Name, User: ctx.Context.User, Repeated: f.repeated()}
 	if err := c.setCluster(cl); err != nil {
 		return nil, fmt.Errorf("cluster %q: %w", cl.Name, err)
 	}
@@ -171,6 +239,28 @@ func Parse(text, context string) (*Config, error) {
 		return nil, fmt.Errorf("user %q: %w", u.Name, err)
 	}
 	return c, nil
+}
+
+// repeated names a list with two entries of one name.
+func (f *file) repeated() string {
+	switch {
+	case repeats(f.Clusters, func(c namedCluster) string { return c.Name }):
+		return "clusters"
+	case repeats(f.Users, func(u namedUser) string { return u.Name }):
+		return "users"
+	case repeats(f.Contexts, func(c namedContext) string { return c.Name }):
+		return "contexts"
+	default:
+		return ""
+	}
+}
+
+func repeats[T any](all []T, nameOf func(T) string) bool {
+	seen := map[string]bool{}
+	for _, item := range all {
+		seen[nameOf(item)] = true
+	}
+	return len(seen) < len(all)
 }
 
 func (f *file) contextName(wanted string) (string, error) {
@@ -202,16 +292,10 @@ func find[T any](all []T, kind, name string, nameOf func(T) string) (*T, error) 
 
 func (c *Config) setCluster(n *namedCluster) error {
 	cl := n.Cluster
-	if cl.Server == "" {
-		return errors.New("server is missing")
-	}
-	if u, err := url.Parse(cl.Server); err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") {
-		return errors.New("server is not an http or https URL")
-	}
 	if cl.CAFile != "" {
 		return errors.New("certificate-authority names a file, which is not read: " + flattenHint)
 	}
-	ca, err := decodePEM("certificate-authority-data", cl.CAData)
+	ca, err := decode("certificate-authority-data", cl.CAData)
 	if err != nil {
 		return err
 	}
@@ -231,39 +315,38 @@ func (c *Config) setUser(u user) error {
 		}
 	}
 	var err error
-	if c.ClientCertificate, err = decodePEM("client-certificate-data", u.CertificateData); err != nil {
+	if c.ClientCertificate, err = decode("client-certificate-data", u.CertificateData); err != nil {
 		return err
 	}
-	if c.ClientKey, err = decodePEM("client-key-data", u.KeyData); err != nil {
+	if c.ClientKey, err = decode("client-key-data", u.KeyData); err != nil {
 		return err
 	}
 	if (c.ClientCertificate == "") != (c.ClientKey == "") {
 		return errors.New("a client certificate needs its key: client-certificate-data and client-key-data belong together")
 	}
 	c.Token, c.Username, c.Password = u.Token, u.Username, u.Password
-	c.Impersonate = u.Impersonate != ""
+	c.Impersonate = u.impersonates()
 	switch {
-	case !u.Exec.IsZero():
-		c.Plugin = "exec"
-	case !u.AuthProvider.IsZero():
-		c.Plugin = "auth-provider"
+	case u.Exec != nil:
+		c.Plugin, c.PluginName = "exec", u.Exec.Command
+	case u.AuthProvider != nil:
+		c.Plugin, c.PluginName = "auth-provider", u.AuthProvider.Name
 	}
 	return nil
 }
 
-func decodePEM(key, data string) (string, error) {
-	if data == "" {
-		return "", nil
-	}
+func decode(key, data string) (string, error) {
 	// Base64 may be wrapped over several lines.
 	decoded, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(data), ""))
 	if err != nil {
 		return "", fmt.Errorf("%s is not valid base64", key)
 	}
-	if block, _ := pem.Decode(decoded); block == nil {
-		return "", fmt.Errorf("%s does not hold PEM", key)
-	}
 	return string(decoded), nil
+}
+
+func isPEM(text string) bool {
+	block, _ := pem.Decode([]byte(text))
+	return block != nil
 }
 
 // syntaxError keeps the line number alone: the decoder's own text repeats values.
