@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -59,8 +60,11 @@ func Open(call *vnfm.HookCall, s *Settings, i Installer) (*Cluster, error) {
 	return c, call.State.Load(&c.state)
 }
 
-// Close ends all connections.
+// Close ends all connections, also those of the installer.
 func (c *Cluster) Close() {
+	if i, ok := c.installer.(io.Closer); ok {
+		_ = i.Close()
+	}
 	for _, client := range c.clients {
 		_ = client.Close()
 	}

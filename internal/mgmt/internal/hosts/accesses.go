@@ -26,7 +26,7 @@ func ReadAccesses(root *params.Object, f *vnfm.Flavour) map[string]Access {
 			continue
 		}
 		if f.VDU(vdu) == nil {
-			o.Errorf(vdu, "its VDUs are "+strings.Join(flavourVDUs(f), ", "), "is no VDU of deployment flavour %q", f.ID)
+			o.Errorf(vdu, "its VDUs are "+strings.Join(f.VDUIDs(), ", "), "is no VDU of deployment flavour %q", f.ID)
 			continue
 		}
 		a := ReadAccess(below, f)
@@ -39,19 +39,32 @@ func ReadAccesses(root *params.Object, f *vnfm.Flavour) map[string]Access {
 	return out
 }
 
-func flavourVDUs(f *vnfm.Flavour) []string {
-	ids := make([]string, 0, len(f.VDUs))
-	for n := range f.VDUs {
-		ids = append(ids, f.VDUs[n].ID)
-	}
-	return ids
-}
-
 // NoAccess is that ParamAccess does not have a VDU; why says what it is needed for.
 func NoAccess(vdu, why string) vnfm.Problem {
 	return vnfm.Problem{
 		Attribute: "additional_params", Key: ParamAccess, Summary: fmt.Sprintf("%s.%s is missing", ParamAccess, vdu),
 		Detail: why + "; say how they are reached: ssh_cp_name, username, and password or private_key",
+	}
+}
+
+// CheckHooks checks the hooks of a driver that runs a program of the package on, or for, the servers of VDUs. program and
+// preposition are for its texts: "a script" and "on". read returns the VDUs of a hook, and what is wrong with it.
+func CheckHooks(c *vnfm.HookCheck, access map[string]Access, program, preposition string, problems *vnfm.Problems, read func(vnfm.Hook) ([]string, error)) {
+	for _, hook := range c.Hooks {
+		refuse := func(text string) { problems.Errorf(hook.Implementation.File, 0, 0, "hook %s: %s", hook.Name, text) }
+		if hook.Name == "instantiate_start" || hook.Name == "terminate_end" {
+			refuse(fmt.Sprintf("there are no servers %s which %s could run; the hooks where there are the first and the last are instantiate_end and terminate_start", preposition, program))
+			continue
+		}
+		vdus, err := read(hook)
+		if err != nil {
+			refuse(err.Error())
+		}
+		for _, vdu := range vdus {
+			if _, ok := access[vdu]; !ok && !c.Later {
+				*problems = append(*problems, NoAccess(vdu, fmt.Sprintf("the VNFD has %s run %s the servers of this VDU at hook %s", program, preposition, hook.Name)))
+			}
+		}
 	}
 }
 
@@ -72,7 +85,7 @@ func ReadVDUs(text string, f *vnfm.Flavour) ([]string, error) {
 		}
 	}
 	if len(out) == 0 {
-		out = flavourVDUs(f)
+		out = f.VDUIDs()
 	}
 	return out, nil
 }

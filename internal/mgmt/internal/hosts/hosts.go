@@ -136,11 +136,33 @@ func (a Access) Find(has *vnfm.ResourceInfo) ([]Server, error) {
 			return nil, fmt.Errorf("VNFC %s has no address at connection point %s: the template of the package must have a port of that name, and the server must run (it is %s)", c.ID, a.ConnectionPoint, c.State)
 		}
 		s := Server{VNFC: c, Address: address, host: a.Login, patience: cmp.Or(a.Patience, Patience)}
-		s.host.Address, s.host.PinName = address, "vnfc/"+c.ID
+		s.host.Address, s.host.PinName = address, pinName(c.ID)
 		out = append(out, s)
 	}
 	slices.SortFunc(out, func(x, y Server) int { return strings.Compare(x.ID, y.ID) })
 	return out, nil
+}
+
+// pinName is the name under which the host key of a VNFC is kept.
+func pinName(vnfc string) string { return "vnfc/" + vnfc }
+
+// KnownHosts returns the lines of known_hosts of a server: the keys that its login names, else the one that was pinned.
+func KnownHosts(call *vnfm.HookCall, login remote.Host, vnfc, address string) string {
+	keys := login.HostKeys
+	if len(keys) == 0 {
+		keys = []string{call.HostKeys.Pinned(pinName(vnfc))}
+	}
+	name := address
+	if login.Port != 0 && login.Port != 22 {
+		name = fmt.Sprintf("[%s]:%d", address, login.Port)
+	}
+	var out strings.Builder
+	for _, key := range keys {
+		if key != "" {
+			fmt.Fprintf(&out, "%s %s\n", name, key)
+		}
+	}
+	return out.String()
 }
 
 // Patience is how long a server may take to boot before it is given up, unless the user says
