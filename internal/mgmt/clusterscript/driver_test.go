@@ -17,6 +17,7 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/clusterscript"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/hosttest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -66,6 +67,7 @@ func flavour() *vnfm.Flavour {
 
 // world is an instance, and all that a driver has in hand at its hooks.
 type world struct {
+	labtest.HostKeys
 	call  *vnfm.HookCall
 	has   *vnfm.ResourceInfo
 	hosts map[string]*hosttest.Host
@@ -73,7 +75,6 @@ type world struct {
 	mu    sync.Mutex
 	state json.RawMessage
 	lines []string
-	keys  map[string]string
 	vims  []vnfm.VIMSpec
 }
 
@@ -85,19 +86,6 @@ func (w *world) Progress(_ context.Context, line string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.lines = append(w.lines, line)
-}
-
-func (w *world) Pinned(name string) string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.keys[name]
-}
-
-func (w *world) Pin(_ context.Context, name, key string) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.keys[name] = key
-	return nil
 }
 
 func (w *world) Load(into any) error {
@@ -165,7 +153,7 @@ func (w *world) calls(t *testing.T, id string) []string {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{hosts: map[string]*hosttest.Host{}, has: &vnfm.ResourceInfo{}, keys: map[string]string{}}
+	w := &world{hosts: map[string]*hosttest.Host{}, has: &vnfm.ResourceInfo{}}
 	login := func(role, point string) map[string]any {
 		return map[string]any{"aspect_id": role, "ssh_cp_name": point, "username": "root", "password": "debian", "port": int64(port)}
 	}

@@ -130,6 +130,20 @@ func Missing(t testing.TB, reason string) {
 	t.Skip(reason)
 }
 
+// Eventually tries each second until there is no error, for as long as limit.
+func Eventually(t testing.TB, limit time.Duration, what string, try func() error) {
+	t.Helper()
+	for deadline := time.Now().Add(limit); ; <-time.After(time.Second) {
+		err := try()
+		if err == nil {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("waiting for %s: %v", what, err)
+		}
+	}
+}
+
 // find starts a lab once in a process.
 var find = sync.OnceValues(func() (Env, error) {
 	return withLab(startTimeout, func(ctx context.Context, binary string) (Env, error) {

@@ -97,7 +97,7 @@ func TestRegistryOfServer(t *testing.T) {
 	// What ends comes back; what somebody stopped is named and started again.
 	process = shell(t, host, "docker inspect --format '{{.State.Pid}}' private_registry")
 	shell(t, host, "kill -9 "+process)
-	eventually(t, "another process", func() error {
+	labtest.Eventually(t, serverPatience, "another process", func() error {
 		read, err := registry.Read(t.Context(), host, c)
 		if err != nil || !read.Ready {
 			return fmt.Errorf("it is %v: %w", read.Drift, err)
@@ -124,7 +124,7 @@ func TestRegistryOfServer(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, main, shell(t, host, "systemctl show -p MainPID --value registry-beside.service"))
 	shell(t, host, "systemctl kill --signal SIGKILL registry-beside.service && systemctl restart containerd")
-	eventually(t, "the registry of containerd", func() error {
+	labtest.Eventually(t, serverPatience, "the registry of containerd", func() error {
 		read, err := registry.Read(t.Context(), host, beside)
 		if err != nil || !read.Ready || len(read.Drift) > 0 {
 			return fmt.Errorf("it is %v: %w", read.Drift, err)
@@ -323,7 +323,7 @@ func newServer(t *testing.T, lab labtest.OpenStackEnv, name string) server {
 func (s server) address(t *testing.T) string {
 	t.Helper()
 	address := ""
-	eventually(t, s.path, func() error {
+	labtest.Eventually(t, serverPatience, s.path, func() error {
 		var got struct {
 			Server struct {
 				Status    string
@@ -342,32 +342,8 @@ func (s server) address(t *testing.T) string {
 
 func (s server) dial(t *testing.T) *remote.Client {
 	t.Helper()
-	client, err := remote.Dial(t.Context(), remote.Host{Address: s.address(t), User: "ubuntu", Password: "ubuntu", Pins: &pins{}}, serverPatience)
+	client, err := remote.Dial(t.Context(), remote.Host{Address: s.address(t), User: "ubuntu", Password: "ubuntu", Pins: &labtest.HostKeys{}}, serverPatience)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = client.Close() })
 	return client
-}
-
-// pins takes any key of a host once.
-type pins struct{ key string }
-
-func (p *pins) Pinned(string) string { return p.key }
-
-func (p *pins) Pin(_ context.Context, _, key string) error {
-	p.key = key
-	return nil
-}
-
-// eventually tries until there is no error.
-func eventually(t *testing.T, what string, try func() error) {
-	t.Helper()
-	for deadline := time.Now().Add(serverPatience); ; <-time.After(time.Second) {
-		err := try()
-		if err == nil {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%s: %v", what, err)
-		}
-	}
 }
