@@ -25,32 +25,60 @@ func hasFailed(reason, message string) *verdict {
 // rules are the kinds for which kstatus says nothing, or not what a wait needs. A
 // rule that returns nil leaves the kind to kstatus.
 var rules = map[schema.GroupKind]func(*unstructured.Unstructured) *verdict{
-	{Group: "apps", Kind: "Deployment"}:                       deploymentRule,
-	{Group: "apps", Kind: "StatefulSet"}:                      statefulSetRule,
-	{Group: "apps", Kind: "DaemonSet"}:                        daemonSetRule,
-	{Kind: "ReplicationController"}:                           replicationControllerRule,
-	{Group: "batch", Kind: "Job"}:                             jobRule,
-	{Kind: "Pod"}:                                             podRule,
-	{Kind: "PersistentVolumeClaim"}:                           claimRule,
-	{Kind: "PersistentVolume"}:                                volumeRule,
-	{Kind: "Namespace"}:                                       namespaceRule,
-	{Group: "apiregistration.k8s.io", Kind: "APIService"}:     apiServiceRule,
-	{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"}:   existsRule,
-	{Group: "policy", Kind: "PodDisruptionBudget"}:            existsRule,
-	{Group: "networking.k8s.io", Kind: "Ingress"}:             existsRule,
-	{Group: "extensions", Kind: "Ingress"}:                    existsRule,
-	{Group: "networking.k8s.io", Kind: "NetworkPolicy"}:       existsRule,
-	{Group: "scheduling.k8s.io", Kind: "PriorityClass"}:       existsRule,
-	{Group: "storage.k8s.io", Kind: "StorageClass"}:           existsRule,
-	{Group: "rbac.authorization.k8s.io", Kind: "ClusterRole"}: existsRule,
-	{Group: clusterGroup, Kind: "Cluster"}:                    clusterRule,
-	{Group: clusterGroup, Kind: "MachineDeployment"}:          machinesRule,
-	{Group: clusterGroup, Kind: "MachinePool"}:                machinesRule,
-	{Group: clusterGroup, Kind: "MachineSet"}:                 machinesRule,
+	{Group: "apps", Kind: "Deployment"}:                   deploymentRule,
+	{Group: "apps", Kind: "StatefulSet"}:                  statefulSetRule,
+	{Group: "apps", Kind: "DaemonSet"}:                    daemonSetRule,
+	{Kind: "ReplicationController"}:                       replicationControllerRule,
+	{Group: "batch", Kind: "Job"}:                         jobRule,
+	{Kind: "Pod"}:                                         podRule,
+	{Kind: "PersistentVolumeClaim"}:                       claimRule,
+	{Kind: "PersistentVolume"}:                            volumeRule,
+	{Kind: "Namespace"}:                                   namespaceRule,
+	{Group: "apiregistration.k8s.io", Kind: "APIService"}: apiServiceRule,
+	{Group: "extensions", Kind: "Ingress"}:                existsRule,
+	{Group: clusterGroup, Kind: "Cluster"}:                clusterRule,
+	{Group: clusterGroup, Kind: "MachineDeployment"}:      machinesRule,
+	{Group: clusterGroup, Kind: "MachinePool"}:            machinesRule,
+	{Group: clusterGroup, Kind: "MachineSet"}:             machinesRule,
+}
+
+// readyOnceThere are the kinds that are ready as soon as they exist. The value is true where kstatus would say otherwise.
+var readyOnceThere = map[schema.GroupKind]bool{
+	{Kind: "ConfigMap"}:      false,
+	{Kind: "Endpoints"}:      false,
+	{Kind: "LimitRange"}:     false,
+	{Kind: "PodTemplate"}:    false,
+	{Kind: "ResourceQuota"}:  false,
+	{Kind: "Secret"}:         false,
+	{Kind: "ServiceAccount"}: false,
+	{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"}:          true,
+	{Group: "batch", Kind: "CronJob"}:                                false,
+	{Group: "discovery.k8s.io", Kind: "EndpointSlice"}:               false,
+	{Group: "networking.k8s.io", Kind: "Ingress"}:                    true,
+	{Group: "networking.k8s.io", Kind: "IngressClass"}:               false,
+	{Group: "networking.k8s.io", Kind: "NetworkPolicy"}:              true,
+	{Group: "node.k8s.io", Kind: "RuntimeClass"}:                     false,
+	{Group: "policy", Kind: "PodDisruptionBudget"}:                   true,
+	{Group: "rbac.authorization.k8s.io", Kind: "ClusterRole"}:        true,
+	{Group: "rbac.authorization.k8s.io", Kind: "ClusterRoleBinding"}: false,
+	{Group: "rbac.authorization.k8s.io", Kind: "Role"}:               false,
+	{Group: "rbac.authorization.k8s.io", Kind: "RoleBinding"}:        false,
+	{Group: "scheduling.k8s.io", Kind: "PriorityClass"}:              true,
+	{Group: "storage.k8s.io", Kind: "StorageClass"}:                  true,
+	{Group: "k8s.cni.cncf.io", Kind: "NetworkAttachmentDefinition"}:  false,
+}
+
+// ReadyOnceThere reports whether objects of a kind are ready as soon as they exist.
+func ReadyOnceThere(gk schema.GroupKind) bool {
+	_, ok := readyOnceThere[gk]
+	return ok
 }
 
 // ruleOf is the rule for a kind, nil for one that kstatus judges.
 func ruleOf(gk schema.GroupKind) func(*unstructured.Unstructured) *verdict {
+	if readyOnceThere[gk] {
+		return existsRule
+	}
 	if gk.Group == controlPlaneGroup && !strings.HasSuffix(gk.Kind, "Template") {
 		return machinesRule
 	}

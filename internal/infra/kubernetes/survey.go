@@ -330,33 +330,7 @@ func metaOf(obj *unstructured.Unstructured) metav1.ObjectMeta {
 	}
 }
 
-// simpleKinds are ready as soon as they exist.
-var simpleKinds = map[schema.GroupKind]bool{
-	{Kind: "ConfigMap"}:      true,
-	{Kind: "Endpoints"}:      true,
-	{Kind: "LimitRange"}:     true,
-	{Kind: "PodTemplate"}:    true,
-	{Kind: "ResourceQuota"}:  true,
-	{Kind: "Secret"}:         true,
-	{Kind: "ServiceAccount"}: true,
-	{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"}:          true,
-	{Group: "batch", Kind: "CronJob"}:                                true,
-	{Group: "discovery.k8s.io", Kind: "EndpointSlice"}:               true,
-	{Group: "networking.k8s.io", Kind: "Ingress"}:                    true,
-	{Group: "networking.k8s.io", Kind: "IngressClass"}:               true,
-	{Group: "networking.k8s.io", Kind: "NetworkPolicy"}:              true,
-	{Group: "node.k8s.io", Kind: "RuntimeClass"}:                     true,
-	{Group: "policy", Kind: "PodDisruptionBudget"}:                   true,
-	{Group: "rbac.authorization.k8s.io", Kind: "ClusterRole"}:        true,
-	{Group: "rbac.authorization.k8s.io", Kind: "ClusterRoleBinding"}: true,
-	{Group: "rbac.authorization.k8s.io", Kind: "Role"}:               true,
-	{Group: "rbac.authorization.k8s.io", Kind: "RoleBinding"}:        true,
-	{Group: "scheduling.k8s.io", Kind: "PriorityClass"}:              true,
-	{Group: "storage.k8s.io", Kind: "StorageClass"}:                  true,
-	{Group: "k8s.cni.cncf.io", Kind: "NetworkAttachmentDefinition"}:  true,
-}
-
 // hasReadiness reports whether an object of the target is more than there or not.
 func hasReadiness(p *placement) bool {
-	return p.object != nil && (p.object.rule != nil || !simpleKinds[p.object.gvk.GroupKind()])
+	return p.object != nil && (p.object.rule != nil || !kube.ReadyOnceThere(p.object.gvk.GroupKind()))
 }
