@@ -188,7 +188,7 @@ func (r *rendering) noWorkload(vdu *vnfm.VDU, ref workloadRef, mapped bool) vnfm
 	}
 	if mapped {
 		return vnfm.Problem{
-			Attribute: "additional_params",
+			Attribute: vnfm.AttributeParams,
 			Key:       paramVDUMapping,
 			Summary:   fmt.Sprintf("VDU %q is mapped to %s %q, which is not in the package", vdu.ID, ref.kind, ref.name),
 			Detail:    exist,

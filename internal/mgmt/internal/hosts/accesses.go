@@ -42,7 +42,7 @@ func ReadAccesses(root *params.Object, f *vnfm.Flavour) map[string]Access {
 // NoAccess is that ParamAccess does not have a VDU; why says what it is needed for.
 func NoAccess(vdu, why string) vnfm.Problem {
 	return vnfm.Problem{
-		Attribute: "additional_params", Key: ParamAccess, Summary: fmt.Sprintf("%s.%s is missing", ParamAccess, vdu),
+		Attribute: vnfm.AttributeParams, Key: ParamAccess, Summary: fmt.Sprintf("%s.%s is missing", ParamAccess, vdu),
 		Detail: why + "; say how they are reached: ssh_cp_name, username, and password or private_key",
 	}
 }

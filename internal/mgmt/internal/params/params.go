@@ -15,9 +15,6 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// attribute is the argument of a resource that all of them are in.
-const attribute = "additional_params"
-
 // Object is one object of parameters. Its methods note what is wrong with an attribute
 // and return its zero value then.
 type Object struct {
@@ -54,7 +51,7 @@ func (o *Object) note(severity vnfm.Severity, name, detail, format string, args 
 	}
 	key, _, _ := strings.Cut(at, ".")
 	*o.problems = append(*o.problems, vnfm.Problem{
-		Severity: severity, Attribute: attribute, Key: key, Summary: at + " " + fmt.Sprintf(format, args...), Detail: detail,
+		Severity: severity, Attribute: vnfm.AttributeParams, Key: key, Summary: at + " " + fmt.Sprintf(format, args...), Detail: detail,
 	})
 }
 
@@ -282,7 +279,7 @@ func (o *Object) Join(problems vnfm.Problems) {
 		if p.Attribute != "" {
 			p.Summary = p.Attribute + ": " + p.Summary
 		}
-		p.Attribute = attribute
+		p.Attribute = vnfm.AttributeParams
 		p.Key, _, _ = strings.Cut(o.At(""), ".")
 		*o.problems = append(*o.problems, p)
 	}
