@@ -1,6 +1,6 @@
 // Package kubeconfig reads the text of a kubeconfig. It is pure: it opens no file,
 // runs no plugin and reaches no network, and its errors repeat nothing of the text
-// but the names of contexts, clusters and users.
+// but the names of contexts, clusters, users and plugins.
 package kubeconfig
 
 import (
@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -175,6 +176,9 @@ func Secrets(text string) []string {
 
 const flattenHint = `the text must hold everything itself; "kubectl config view --raw --flatten" writes such a one`
 
+// kindName is how kinds are named. Anything else is not quoted: it may be a secret.
+var kindName = regexp.MustCompile(`^[A-Z][A-Za-z0-9]{0,62}$`)
+
 // Parse is Read of a kubeconfig whose server must be a URL and whose certificates and keys must be PEM.
 func Parse(text, context string) (*Config, error) {
 	c, err := Read(text, context)
@@ -207,6 +211,9 @@ func Read(text, context string) (*Config, error) {
 		return nil, syntaxError(err)
 	}
 	if f.Kind != "" && f.Kind != "Config" {
+		if !kindName.MatchString(f.Kind) {
+			return nil, errors.New("the text is of another kind than a kubeconfig (kind Config)")
+		}
 		return nil, fmt.Errorf("the text is of kind %q, not a kubeconfig (kind Config)", f.Kind)
 	}
 	if len(f.Contexts) == 0 && len(f.Clusters) == 0 {
