@@ -4,6 +4,7 @@
 package budget
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -31,19 +32,7 @@ func Default() Limits {
 
 func (l Limits) withDefaults() Limits {
 	d := Default()
-	if l.Bytes == 0 {
-		l.Bytes = d.Bytes
-	}
-	if l.Values == 0 {
-		l.Values = d.Values
-	}
-	if l.Depth == 0 {
-		l.Depth = d.Depth
-	}
-	if l.Steps == 0 {
-		l.Steps = d.Steps
-	}
-	return l
+	return Limits{Bytes: cmp.Or(l.Bytes, d.Bytes), Values: cmp.Or(l.Values, d.Values), Depth: cmp.Or(l.Depth, d.Depth), Steps: cmp.Or(l.Steps, d.Steps)}
 }
 
 // Budget is what is left of Limits. It is safe for concurrent use. Once it is spent, or its context has ended, every

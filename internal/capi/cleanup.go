@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -86,14 +87,7 @@ func (c *cleanup) awaitAll(ctx context.Context, what string, remove func() (left
 			break
 		}
 		// A conflict is something that is in the middle of another change.
-		timer := time.NewTimer(c.every)
-		select {
-		case <-timer.C:
-			err = nil
-		case <-ctx.Done():
-			timer.Stop()
-			err = ctx.Err()
-		}
+		err = poll.Sleep(ctx, c.every)
 	}
 	reason := fmt.Sprintf("%s: %v", what, err)
 	if left > 0 {

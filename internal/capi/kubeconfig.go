@@ -6,13 +6,13 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -123,12 +123,8 @@ func (c *cluster) awaitKubeconfig(ctx context.Context, waiting func(error)) (*vn
 			said = text
 			waiting(err)
 		}
-		timer := time.NewTimer(answerEvery)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return nil, fmt.Errorf("the workload API of %s does not answer: %w; the last try: %s", c, ctx.Err(), said)
+		if err := poll.Sleep(ctx, answerEvery); err != nil {
+			return nil, fmt.Errorf("the workload API of %s does not answer: %w; the last try: %s", c, err, said)
 		}
 	}
 }

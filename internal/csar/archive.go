@@ -2,6 +2,7 @@ package csar
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -64,19 +65,12 @@ func DefaultLimits() Limits {
 
 func (l Limits) withDefaults() Limits {
 	d := DefaultLimits()
-	if l.MaxFiles == 0 {
-		l.MaxFiles = d.MaxFiles
+	return Limits{
+		MaxFiles:      cmp.Or(l.MaxFiles, d.MaxFiles),
+		MaxFileBytes:  cmp.Or(l.MaxFileBytes, d.MaxFileBytes),
+		MaxTotalBytes: cmp.Or(l.MaxTotalBytes, d.MaxTotalBytes),
+		MaxRatio:      cmp.Or(l.MaxRatio, d.MaxRatio),
 	}
-	if l.MaxFileBytes == 0 {
-		l.MaxFileBytes = d.MaxFileBytes
-	}
-	if l.MaxTotalBytes == 0 {
-		l.MaxTotalBytes = d.MaxTotalBytes
-	}
-	if l.MaxRatio == 0 {
-		l.MaxRatio = d.MaxRatio
-	}
-	return l
 }
 
 // ContentDigest returns "sha256:<hex>" over the sorted list of paths and file digests.

@@ -2,6 +2,7 @@ package csar
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/x509"
 	"fmt"
 	"io"
@@ -90,9 +91,7 @@ func (r *reader) certificates(v *verifier, name string, at place) []*x509.Certif
 		return certs
 	}
 	r.certs[name] = nil
-	if at.file == "" {
-		at.file = name
-	}
+	at.file = cmp.Or(at.file, name)
 	if _, ok := r.files[name]; !ok {
 		v.fail(signed{at: at}, fmt.Sprintf("the certificate %q is not in the package", name), r.similar(name))
 		return nil

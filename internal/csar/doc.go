@@ -8,6 +8,6 @@
 // packages in use commonly lack is a warning; what makes a package ambiguous, damaged or
 // unusable is an error.
 //
-// The usual way in is Open; Read works on any Archive, ParseManifest and ParseMeta on
+// The usual way in is Open; Read works on any Archive, ParseManifest on
 // single files. WriteZip, Hash, SignOption1 and SignOption2 are the packing side.
 package csar

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -109,6 +111,14 @@ func render(ps vnfm.Problems) []string {
 		lines = append(lines, word+p.String())
 	}
 	return lines
+}
+
+// checkProblems compares problems with those that are wanted, of which nil is none.
+func checkProblems(tb testing.TB, want []string, problems vnfm.Problems) {
+	tb.Helper()
+	if diff := cmp.Diff(append([]string{}, want...), render(problems)); diff != "" {
+		tb.Errorf("problems (-want +got):\n%s", diff)
+	}
 }
 
 func zipBytes(tb testing.TB, a Archive) []byte {

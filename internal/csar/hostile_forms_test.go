@@ -21,14 +21,7 @@ import (
 
 // TestHostileForms opens packages whose files, CMS, certificates and chains have forms that readers disagree on.
 func TestHostileForms(t *testing.T) {
-	caUsage := func(c *x509.Certificate) {
-		c.IsCA = true
-		c.KeyUsage = x509.KeyUsageCertSign | x509.KeyUsageCRLSign
-	}
-	root := issue(t, "Vendor Root", nil, caUsage)
-	inter := issue(t, "Vendor CA", root, caUsage)
-	vendor := issue(t, "Vendor", inter, keyID("vendor"))
-	vendorRSA := issue(t, "Vendor RSA", inter, nil)
+	root, inter, vendor, vendorRSA := vendorChain(t)
 	commonName := asn1.ObjectIdentifier{2, 5, 4, 3}
 	named := func(names ...string) *identity {
 		return issue(t, "", inter, func(c *x509.Certificate) {

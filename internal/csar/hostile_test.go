@@ -226,16 +226,23 @@ type hostileCase struct {
 	want     []string
 }
 
+// caUsage makes a certificate that of an authority.
+func caUsage(c *x509.Certificate) {
+	c.IsCA = true
+	c.KeyUsage = x509.KeyUsageCertSign | x509.KeyUsageCRLSign
+}
+
+// vendorChain issues a root, an authority below it, and two signers of the vendor below that.
+func vendorChain(t *testing.T) (root, inter, vendor, vendorRSA *identity) {
+	t.Helper()
+	root = issue(t, "Vendor Root", nil, caUsage)
+	inter = issue(t, "Vendor CA", root, caUsage)
+	return root, inter, issue(t, "Vendor", inter, keyID("vendor")), issue(t, "Vendor RSA", inter, nil)
+}
+
 // TestHostilePackages opens signed packages that lie, each in one way, as a user who requires a signature.
 func TestHostilePackages(t *testing.T) {
-	caUsage := func(c *x509.Certificate) {
-		c.IsCA = true
-		c.KeyUsage = x509.KeyUsageCertSign | x509.KeyUsageCRLSign
-	}
-	root := issue(t, "Vendor Root", nil, caUsage)
-	inter := issue(t, "Vendor CA", root, caUsage)
-	vendor := issue(t, "Vendor", inter, keyID("vendor"))
-	vendorRSA := issue(t, "Vendor RSA", inter, nil)
+	root, inter, vendor, vendorRSA := vendorChain(t)
 	evilRoot := issue(t, "Vendor Root", nil, caUsage)
 	evil := issue(t, "Vendor", evilRoot, keyID("vendor"))
 	impostor := issue(t, "Trusted Vendor", nil, nil)

@@ -1,6 +1,7 @@
 package csar
 
 import (
+	"cmp"
 	"encoding/hex"
 	"fmt"
 	"strings"
@@ -57,9 +58,7 @@ func (a *Artifact) merge(s Source) {
 	if a.Hash == "" {
 		a.Algorithm, a.Hash = s.Algorithm, s.Hash
 	}
-	if a.ContentType == "" {
-		a.ContentType = s.ContentType
-	}
+	a.ContentType = cmp.Or(a.ContentType, s.ContentType)
 }
 
 func (s Source) at() place { return place{file: s.File, line: s.Line, column: s.Column} }

@@ -46,15 +46,10 @@ type Meta struct {
 
 type position struct{ line, column int }
 
-// ParseMeta reads TOSCA.meta: a block of keys about the package, then, divided by
+// parseMeta reads TOSCA.meta: a block of keys about the package, then, divided by
 // blank lines, a block for each file that begins with Name. Keys are compared without case.
-// File is the name used in the problems. The result is never nil; with an error among the problems it
-// holds what could be read.
-func ParseMeta(file string, data []byte) (*Meta, vnfm.Problems) {
-	return parseMeta(file, data, vnfm.SeverityError)
-}
-
-// parseMeta is ParseMeta with the severity of a digest that cannot be right.
+// File is the name used in the problems, damage the severity of a digest that cannot be right. The result is never nil;
+// with an error among the problems it holds what could be read.
 func parseMeta(file string, data []byte, damage vnfm.Severity) (*Meta, vnfm.Problems) {
 	p := &metaParser{damage: damage, findings: findings{file: file}, m: &Meta{File: file, Keys: map[string]string{}, positions: map[string]position{}}}
 	if ps := checkText(file, data); ps != nil {

@@ -95,13 +95,7 @@ func TestOpen(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := tt.want
-			if want == nil {
-				want = []string{}
-			}
-			if diff := cmp.Diff(want, render(problems)); diff != "" {
-				t.Errorf("problems (-want +got):\n%s", diff)
-			}
+			checkProblems(t, tt.want, problems)
 			if (a != nil) != tt.opened || (p != nil) != tt.opened {
 				t.Fatalf("archive %v, package %v; want opened %t", a, p, tt.opened)
 			}

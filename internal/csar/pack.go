@@ -3,6 +3,7 @@ package csar
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -127,9 +128,7 @@ func hashManifest(a Archive, p *Package) ([]byte, error) {
 }
 
 func (r *reader) digestLines(algorithm string, f FileInfo, eol string) (string, error) {
-	if algorithm == "" {
-		algorithm = "SHA-256"
-	}
+	algorithm = cmp.Or(algorithm, "SHA-256")
 	sum, err := r.digest(algorithm, f)
 	if err != nil {
 		return "", err

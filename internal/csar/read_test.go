@@ -183,13 +183,7 @@ func TestReadVariations(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			a := tt.files.archive()
 			p, problems := Read(a, Options{})
-			want := tt.warnings
-			if want == nil {
-				want = []string{}
-			}
-			if diff := cmp.Diff(want, render(problems)); diff != "" {
-				t.Errorf("problems (-want +got):\n%s", diff)
-			}
+			checkProblems(t, tt.warnings, problems)
 			if p.Entry != tt.entry || p.ManifestFile != tt.manifest {
 				t.Errorf("entry %q, manifest %q; want %q, %q", p.Entry, p.ManifestFile, tt.entry, tt.manifest)
 			}

@@ -20,7 +20,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/smallstep/pkcs7"
 )
 
@@ -252,13 +251,7 @@ func TestSignatures(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			p, problems := Read(tt.files.archive(), tt.o)
-			want := tt.want
-			if want == nil {
-				want = []string{}
-			}
-			if diff := cmp.Diff(want, render(problems)); diff != "" {
-				t.Errorf("problems (-want +got):\n%s", diff)
-			}
+			checkProblems(t, tt.want, problems)
 			if p.Security.Option != SecurityOption1 || p.Security.Verified != tt.verified || p.Security.Signer != tt.signer {
 				t.Errorf("security %+v; want verified %t, signer %q", p.Security, tt.verified, tt.signer)
 			}
@@ -291,13 +284,7 @@ func TestSignatureCertificateFiles(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			p, problems := Read(tt.files.archive(), o)
-			want := tt.want
-			if want == nil {
-				want = []string{}
-			}
-			if diff := cmp.Diff(want, render(problems)); diff != "" {
-				t.Errorf("problems (-want +got):\n%s", diff)
-			}
+			checkProblems(t, tt.want, problems)
 			if problems.HasErrors() {
 				if p.Security.Verified {
 					t.Errorf("security %+v", p.Security)
@@ -361,13 +348,7 @@ func TestSignaturesOfFiles(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			p, problems := Read(tt.files.archive(), tt.o)
-			want := tt.want
-			if want == nil {
-				want = []string{}
-			}
-			if diff := cmp.Diff(want, render(problems)); diff != "" {
-				t.Errorf("problems (-want +got):\n%s", diff)
-			}
+			checkProblems(t, tt.want, problems)
 			if p.Security.Option != SecurityOption1 || p.Security.Verified != tt.verified {
 				t.Errorf("security %+v; want verified %t", p.Security, tt.verified)
 			}

@@ -42,13 +42,6 @@ func OpenZip(f *os.File, l Limits) (Archive, error) {
 	return a, nil
 }
 
-// OpenZipReader is OpenZip on a reader that holds size bytes; name stands for the archive
-// in errors. The reader must stay usable until the archive is closed, which does
-// not close it.
-func OpenZipReader(r io.ReaderAt, size int64, name string, l Limits) (Archive, error) {
-	return openZip(r, size, name, l, nil)
-}
-
 func openZip(r io.ReaderAt, size int64, name string, l Limits, closer func() error) (Archive, error) {
 	return openZipIn(size, r, size, name, l, closer)
 }
@@ -60,7 +53,7 @@ func openZipIn(stored int64, r io.ReaderAt, size int64, name string, l Limits, c
 	// Insecure names are judged below, with the name of each entry.
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
 		if errors.Is(err, zip.ErrFormat) || errors.Is(err, zip.ErrAlgorithm) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-			return nil, invalid(vnfm.Problem{File: name, Summary: "the file is not a readable zip archive (" + err.Error() + ")", Detail: "a package is a directory or a zip archive; check that the file is complete"})
+			return nil, vnfm.Problems{{File: name, Summary: "the file is not a readable zip archive (" + err.Error() + ")", Detail: "a package is a directory or a zip archive; check that the file is complete"}}.Err()
 		}
 		return nil, fmt.Errorf("reading the zip archive %q: %w", name, err)
 	}
@@ -80,8 +73,6 @@ func openZipIn(stored int64, r io.ReaderAt, size int64, name string, l Limits, c
 	t.stored = stored
 	return t, nil
 }
-
-func invalid(ps ...vnfm.Problem) error { return &vnfm.InvalidError{Problems: ps} }
 
 type zipEntry struct {
 	name string

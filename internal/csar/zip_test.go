@@ -73,8 +73,9 @@ func withMode(name string, mode fs.FileMode) zipTestEntry {
 	return e
 }
 
+// openBytes is OpenZip of an archive that is in memory.
 func openBytes(data []byte, l Limits) (Archive, error) {
-	return OpenZipReader(bytes.NewReader(data), int64(len(data)), "test.csar", l)
+	return openZip(bytes.NewReader(data), int64(len(data)), "test.csar", l, nil)
 }
 
 // renderError gives the problems of a refused archive.

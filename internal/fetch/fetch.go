@@ -6,7 +6,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/hashicorp/go-retryablehttp"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/endpoint"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -58,7 +58,7 @@ func Get(ctx context.Context, r Request, w io.Writer) (*Answer, error) {
 	}
 	resp, err := client.Do(req)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", from, WithoutURL(err))
+		return nil, fmt.Errorf("%s: %w", from, endpoint.WithoutURL(err))
 	}
 	defer func() { _ = resp.Body.Close() }()
 	switch {
@@ -98,13 +98,4 @@ func Redact(raw string) string {
 		u.RawQuery = "..."
 	}
 	return u.String()
-}
-
-// WithoutURL is an error of a request without the URL that it repeats.
-func WithoutURL(err error) error {
-	var failed *url.Error
-	if errors.As(err, &failed) {
-		return failed.Err
-	}
-	return err
 }

@@ -12,12 +12,22 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 )
 
-type parseCSARManifest struct{}
-
-var _ function.Function = parseCSARManifest{}
-
 // NewParseCSARManifest returns the function parse_csar_manifest.
-func NewParseCSARManifest() function.Function { return parseCSARManifest{} }
+func NewParseCSARManifest() function.Function {
+	return parser{name: "parse_csar_manifest", parse: readManifest, definition: function.Definition{
+		Summary:     "Parse the manifest of a VNF package",
+		Description: "Returns what a manifest file (.mf, ETSI GS NFV-SOL 004) says: metadata, sources, non_mano and signed.",
+		MarkdownDescription: "Returns what a manifest file (`.mf`, ETSI GS NFV-SOL 004) says: `metadata`, a map by lower-case key; `sources`, the listed files in the order of the manifest " +
+			"with `path`, `algorithm`, `hash`, `content_type` and `external`; `non_mano`, the files of each non-MANO artifact set; and `signed`.\n\n" +
+			"The function verifies neither digests nor the signature: `vnf_package` does.",
+		Parameters: []function.Parameter{function.StringParameter{
+			Name:                "content",
+			Description:         "The text of the manifest.",
+			MarkdownDescription: "The text of the manifest.",
+		}},
+		Return: function.ObjectReturn{AttributeTypes: manifestTypes},
+	}}
+}
 
 var (
 	sourceTypes = map[string]attr.Type{
@@ -35,46 +45,13 @@ var (
 	}
 )
 
-// Metadata implements function.Function.
-func (parseCSARManifest) Metadata(_ context.Context, _ function.MetadataRequest, resp *function.MetadataResponse) {
-	resp.Name = "parse_csar_manifest"
-}
-
-// Definition implements function.Function.
-func (parseCSARManifest) Definition(_ context.Context, _ function.DefinitionRequest, resp *function.DefinitionResponse) {
-	resp.Definition = function.Definition{
-		Summary:     "Parse the manifest of a VNF package",
-		Description: "Returns what a manifest file (.mf, ETSI GS NFV-SOL 004) says: metadata, sources, non_mano and signed.",
-		MarkdownDescription: "Returns what a manifest file (`.mf`, ETSI GS NFV-SOL 004) says: `metadata`, a map by lower-case key; `sources`, the listed files in the order of the manifest " +
-			"with `path`, `algorithm`, `hash`, `content_type` and `external`; `non_mano`, the files of each non-MANO artifact set; and `signed`.\n\n" +
-			"The function verifies neither digests nor the signature: `vnf_package` does.",
-		Parameters: []function.Parameter{function.StringParameter{
-			Name:                "content",
-			Description:         "The text of the manifest.",
-			MarkdownDescription: "The text of the manifest.",
-		}},
-		Return: function.ObjectReturn{AttributeTypes: manifestTypes},
-	}
-}
-
-// Run implements function.Function.
-func (parseCSARManifest) Run(ctx context.Context, req function.RunRequest, resp *function.RunResponse) {
-	var content string
-	resp.Error = function.ConcatFuncErrors(req.Arguments.Get(ctx, &content))
-	if resp.Error != nil {
-		return
-	}
+func readManifest(_ context.Context, content string, _ []string) (types.Object, diag.Diagnostics, *function.FuncError) {
 	m, problems := csar.ParseManifest("line", []byte(content))
 	if problems.HasErrors() {
-		resp.Error = function.NewArgumentFuncError(0, problemText("Cannot read the manifest", problems))
-		return
+		return types.Object{}, nil, function.NewArgumentFuncError(0, problemText("Cannot read the manifest", problems))
 	}
 	value, diags := manifestValue(m)
-	resp.Error = function.ConcatFuncErrors(resp.Error, function.FuncErrorFromDiags(ctx, diags))
-	if resp.Error != nil {
-		return
-	}
-	resp.Error = function.ConcatFuncErrors(resp.Result.Set(ctx, value))
+	return value, diags, nil
 }
 
 func manifestValue(m *csar.Manifest) (types.Object, diag.Diagnostics) {

@@ -1,48 +1,20 @@
-// Package functions holds the provider functions. They are pure: they open no
-// file and reach no network, and give the same result for the same arguments.
 package functions
 
 import (
 	"context"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/function"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/functions/kubeconfig"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kubeconfig"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 )
 
-type parseKubeconfig struct{}
-
-var _ function.Function = parseKubeconfig{}
-
 // NewParseKubeconfig returns the function parse_kubeconfig.
-func NewParseKubeconfig() function.Function { return parseKubeconfig{} }
-
-var kubeconfigType = map[string]attr.Type{
-	"host":                   types.StringType,
-	"cluster_ca_certificate": types.StringType,
-	"insecure":               types.BoolType,
-	"tls_server_name":        types.StringType,
-	"proxy_url":              types.StringType,
-	"client_certificate":     types.StringType,
-	"client_key":             types.StringType,
-	"token":                  types.StringType,
-	"username":               types.StringType,
-	"password":               types.StringType,
-	"context":                types.StringType,
-	"namespace":              types.StringType,
-}
-
-// Metadata implements function.Function.
-func (parseKubeconfig) Metadata(_ context.Context, _ function.MetadataRequest, resp *function.MetadataResponse) {
-	resp.Name = "parse_kubeconfig"
-}
-
-// Definition implements function.Function.
-func (parseKubeconfig) Definition(_ context.Context, _ function.DefinitionRequest, resp *function.DefinitionResponse) {
-	resp.Definition = function.Definition{
+func NewParseKubeconfig() function.Function {
+	return parser{name: "parse_kubeconfig", parse: readKubeconfig, definition: function.Definition{
 		Summary: "Parse a kubeconfig",
 		Description: "Returns what one context of a kubeconfig says: host, cluster_ca_certificate, insecure, tls_server_name, proxy_url, " +
 			"client_certificate, client_key, token, username, password, context and namespace.",
@@ -65,32 +37,36 @@ func (parseKubeconfig) Definition(_ context.Context, _ function.DefinitionReques
 			MarkdownDescription: "The name of the context, at most one. Without it the `current-context` is meant.",
 		},
 		Return: function.ObjectReturn{AttributeTypes: kubeconfigType},
-	}
+	}}
 }
 
-// Run implements function.Function.
-func (parseKubeconfig) Run(ctx context.Context, req function.RunRequest, resp *function.RunResponse) {
-	var (
-		content  string
-		contexts []string
-	)
-	resp.Error = function.ConcatFuncErrors(req.Arguments.Get(ctx, &content, &contexts))
-	if resp.Error != nil {
-		return
-	}
+var kubeconfigType = map[string]attr.Type{
+	"host":                   types.StringType,
+	"cluster_ca_certificate": types.StringType,
+	"insecure":               types.BoolType,
+	"tls_server_name":        types.StringType,
+	"proxy_url":              types.StringType,
+	"client_certificate":     types.StringType,
+	"client_key":             types.StringType,
+	"token":                  types.StringType,
+	"username":               types.StringType,
+	"password":               types.StringType,
+	"context":                types.StringType,
+	"namespace":              types.StringType,
+}
+
+func readKubeconfig(_ context.Context, content string, contexts []string) (types.Object, diag.Diagnostics, *function.FuncError) {
 	wanted := ""
 	switch len(contexts) {
 	case 0:
 	case 1:
 		wanted = contexts[0]
 	default:
-		resp.Error = function.NewArgumentFuncError(2, "At most one context can be given")
-		return
+		return types.Object{}, nil, function.NewArgumentFuncError(2, "At most one context can be given")
 	}
 	c, err := kubeconfig.Parse(content, wanted)
 	if err != nil {
-		resp.Error = function.NewArgumentFuncError(0, "Cannot read the kubeconfig: "+err.Error())
-		return
+		return types.Object{}, nil, function.NewArgumentFuncError(0, "Cannot read the kubeconfig: "+err.Error())
 	}
 	value, diags := types.ObjectValue(kubeconfigType, map[string]attr.Value{
 		"host":                   types.StringValue(c.Host),
@@ -106,9 +82,5 @@ func (parseKubeconfig) Run(ctx context.Context, req function.RunRequest, resp *f
 		"context":                types.StringValue(c.Context),
 		"namespace":              tfutil.OptionalString(c.Namespace),
 	})
-	resp.Error = function.ConcatFuncErrors(resp.Error, function.FuncErrorFromDiags(ctx, diags))
-	if resp.Error != nil {
-		return
-	}
-	resp.Error = function.ConcatFuncErrors(resp.Result.Set(ctx, value))
+	return value, diags, nil
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/function"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -14,12 +15,23 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-type parseVNFD struct{}
-
-var _ function.Function = parseVNFD{}
-
 // NewParseVNFD returns the function parse_vnfd.
-func NewParseVNFD() function.Function { return parseVNFD{} }
+func NewParseVNFD() function.Function {
+	return parser{name: "parse_vnfd", parse: readVNFD, definition: function.Definition{
+		Summary: "Parse a VNFD",
+		Description: "Returns what a VNFD (ETSI GS NFV-SOL 001) says: vnfd_id, vnfd_version, vnf_provider, product_name, software_version, vnfm_info, " +
+			"default_flavour_id and flavours with their scaling aspects, instantiation levels and VDUs.",
+		MarkdownDescription: "Returns what one TOSCA document of a VNFD (ETSI GS NFV-SOL 001) says: `vnfd_id`, `vnfd_version`, `vnf_provider`, `product_name`, " +
+			"`software_version`, `vnfm_info`, `default_flavour_id` and `flavours`, a map by flavour id with `description`, `default_level_id`, `aspects`, `levels` and `vdus`.\n\n" +
+			"The function reads this one document: imports are not followed. Of a VNFD that has its deployment flavours in documents of their own, give each of these.",
+		Parameters: []function.Parameter{function.StringParameter{
+			Name:                "content",
+			Description:         "The text of the VNFD, YAML.",
+			MarkdownDescription: "The text of the VNFD, YAML.",
+		}},
+		Return: function.ObjectReturn{AttributeTypes: vnfdTypes()},
+	}}
+}
 
 func vnfdTypes() map[string]attr.Type {
 	return map[string]attr.Type{
@@ -34,40 +46,10 @@ func vnfdTypes() map[string]attr.Type {
 	}
 }
 
-// Metadata implements function.Function.
-func (parseVNFD) Metadata(_ context.Context, _ function.MetadataRequest, resp *function.MetadataResponse) {
-	resp.Name = "parse_vnfd"
-}
-
-// Definition implements function.Function.
-func (parseVNFD) Definition(_ context.Context, _ function.DefinitionRequest, resp *function.DefinitionResponse) {
-	resp.Definition = function.Definition{
-		Summary: "Parse a VNFD",
-		Description: "Returns what a VNFD (ETSI GS NFV-SOL 001) says: vnfd_id, vnfd_version, vnf_provider, product_name, software_version, vnfm_info, " +
-			"default_flavour_id and flavours with their scaling aspects, instantiation levels and VDUs.",
-		MarkdownDescription: "Returns what one TOSCA document of a VNFD (ETSI GS NFV-SOL 001) says: `vnfd_id`, `vnfd_version`, `vnf_provider`, `product_name`, " +
-			"`software_version`, `vnfm_info`, `default_flavour_id` and `flavours`, a map by flavour id with `description`, `default_level_id`, `aspects`, `levels` and `vdus`.\n\n" +
-			"The function reads this one document: imports are not followed. Of a VNFD that has its deployment flavours in documents of their own, give each of these.",
-		Parameters: []function.Parameter{function.StringParameter{
-			Name:                "content",
-			Description:         "The text of the VNFD, YAML.",
-			MarkdownDescription: "The text of the VNFD, YAML.",
-		}},
-		Return: function.ObjectReturn{AttributeTypes: vnfdTypes()},
-	}
-}
-
-// Run implements function.Function.
-func (parseVNFD) Run(ctx context.Context, req function.RunRequest, resp *function.RunResponse) {
-	var content string
-	resp.Error = function.ConcatFuncErrors(req.Arguments.Get(ctx, &content))
-	if resp.Error != nil {
-		return
-	}
+func readVNFD(ctx context.Context, content string, _ []string) (types.Object, diag.Diagnostics, *function.FuncError) {
 	d, problems := vnfd.Parse(budget.New(ctx, budget.Limits{}), "line", []byte(content))
 	if problems.HasErrors() {
-		resp.Error = function.NewArgumentFuncError(0, problemText("Cannot read the VNFD", problems))
-		return
+		return types.Object{}, nil, function.NewArgumentFuncError(0, problemText("Cannot read the VNFD", problems))
 	}
 	value, diags := types.ObjectValue(vnfdTypes(), map[string]attr.Value{
 		"vnfd_id":            tfutil.OptionalString(d.ID),
@@ -79,11 +61,7 @@ func (parseVNFD) Run(ctx context.Context, req function.RunRequest, resp *functio
 		"default_flavour_id": tfutil.OptionalString(d.DefaultFlavourID),
 		"flavours":           tfutil.FlavoursValue(d.Flavours),
 	})
-	resp.Error = function.ConcatFuncErrors(resp.Error, function.FuncErrorFromDiags(ctx, diags))
-	if resp.Error != nil {
-		return
-	}
-	resp.Error = function.ConcatFuncErrors(resp.Result.Set(ctx, value))
+	return value, diags, nil
 }
 
 // problemText lists the errors among findings, one per line with its position.

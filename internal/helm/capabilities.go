@@ -1,6 +1,7 @@
 package helm
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"regexp"
@@ -39,10 +40,7 @@ var stableVersions = sync.OnceValue(func() common.VersionSet {
 
 // capabilities are what templates see as .Capabilities.
 func (o *Options) capabilities() (*common.Capabilities, error) {
-	version := o.KubeVersion
-	if version == "" {
-		version = AssumedKubernetes
-	}
+	version := cmp.Or(o.KubeVersion, AssumedKubernetes)
 	kube, err := common.ParseKubeVersion(version)
 	if err != nil {
 		return nil, err

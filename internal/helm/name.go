@@ -1,6 +1,7 @@
 package helm
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"regexp"
@@ -32,8 +33,6 @@ func ReleaseName(instance string) string {
 	if most := maxReleaseName - digits - 1; len(name) > most {
 		name = strings.TrimRight(name[:most], "-")
 	}
-	if name == "" {
-		name = "vnf"
-	}
+	name = cmp.Or(name, "vnf")
 	return name + "-" + hex.EncodeToString(sum[:])[:digits]
 }

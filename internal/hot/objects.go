@@ -1,12 +1,10 @@
 package hot
 
 import (
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/digest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -44,19 +42,13 @@ func (s *Source) Objects(r Request) (map[string]string, vnfm.Problems) {
 	return out, b.problems
 }
 
-// digestHex is how many hexadecimal digits a digest shows.
-const digestHex = 16
-
-// Digest sums up a part of a stack for a plan: "sha256:" and 16 hexadecimal digits of its
-// HMAC-SHA256. Values of parameters are in it, and without the key nobody can try guesses
+// Digest sums up a part of a stack for a plan, see digest.Short. Values of parameters are in it, and without the key nobody can try guesses
 // of what they are; without one there is no digest, and it is empty.
 func Digest(key, text []byte) string {
 	if len(key) == 0 {
 		return ""
 	}
-	mac := hmac.New(sha256.New, key)
-	mac.Write(text)
-	return "sha256:" + hex.EncodeToString(mac.Sum(nil))[:digestHex]
+	return digest.Short(key, text)
 }
 
 // kindOf is what a resource of some type is: that type, or of a nested template the

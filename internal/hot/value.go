@@ -28,45 +28,86 @@ func (b *builder) compute(l *leaf) answer {
 }
 
 func (b *builder) computeVDU(l *leaf) answer {
-	f := b.r.Flavour
-	key, ok := demandKey(f, l.name)
+	key, ok := demandKey(b.r.Flavour, l.name)
 	if !ok {
 		return answer{advice: "The VNFD has no VDU and no storage of that name."}
 	}
-	d := demandOf(f, key)
-	asset, known := b.r.Assets[key]
-	offline := b.describes || b.r.Assets == nil
+	d := demandOf(b.r.Flavour, key)
 	switch {
-	case asksFlavour(l) && key.Storage != "":
-		return answer{advice: "A storage has no flavour."}
-	case asksFlavour(l) && offline:
-		return answer{value: d.flavourText()}
-	case asksFlavour(l) && known && asset.FlavourID != "":
-		return answer{value: asset.FlavourID}
-	case asksImage(l) && d.Image == nil:
-		return answer{advice: "The VNFD gives " + l.name + " no software image."}
-	case asksImage(l) && offline:
-		return answer{value: d.imageText()}
-	case asksImage(l) && known && asset.ImageID != "":
-		return answer{value: asset.ImageID}
-	case (l.key() == "locationConstraints" || l.key() == "zone") && offline:
-		// Heat and Nova take an empty zone for none.
-		return answer{value: ""}
-	case l.key() == "locationConstraints" || l.key() == "zone":
-		return answer{value: asset.Zone}
-	case l.key() == capacity && b.describes:
-		return answer{value: "as many as there are VNFCs"}
-	case l.key() == capacity:
-		return answer{value: b.r.Counts[key.VDUID]}
-	case l.key() == "name" && key.Storage == "" && l.number >= 0:
-		return answer{value: numbered(f.VDU(key.VDUID).Name, l.number)}
-	case l.key() == "name" && key.Storage == "":
-		return answer{value: f.VDU(key.VDUID).Name}
+	case asksFlavour(l):
+		return b.flavourOf(key, &d)
+	case asksImage(l):
+		return b.imageOf(l.name, key, &d)
 	}
 	if keys := l.keys(); len(keys) == 2 && textOf(keys[0]) == "flavor" && key.Storage == "" {
 		return flavourPart(&d, textOf(keys[1]))
 	}
-	return answer{}
+	switch l.key() {
+	case "locationConstraints", "zone":
+		return b.zoneOf(key)
+	case capacity:
+		return b.capacityOf(key)
+	case "name":
+		return b.nameOf(key, l.number)
+	default:
+		return answer{}
+	}
+}
+
+// offline tells whether there are no assets of a VIM.
+func (b *builder) offline() bool { return b.describes || b.r.Assets == nil }
+
+func (b *builder) flavourOf(key DemandKey, d *Demand) answer {
+	switch {
+	case key.Storage != "":
+		return answer{advice: "A storage has no flavour."}
+	case b.offline():
+		return answer{value: d.flavourText()}
+	case b.r.Assets[key].FlavourID != "":
+		return answer{value: b.r.Assets[key].FlavourID}
+	default:
+		return answer{}
+	}
+}
+
+func (b *builder) imageOf(name string, key DemandKey, d *Demand) answer {
+	switch {
+	case d.Image == nil:
+		return answer{advice: "The VNFD gives " + name + " no software image."}
+	case b.offline():
+		return answer{value: d.imageText()}
+	case b.r.Assets[key].ImageID != "":
+		return answer{value: b.r.Assets[key].ImageID}
+	default:
+		return answer{}
+	}
+}
+
+func (b *builder) zoneOf(key DemandKey) answer {
+	if b.offline() {
+		// Heat and Nova take an empty zone for none.
+		return answer{value: ""}
+	}
+	return answer{value: b.r.Assets[key].Zone}
+}
+
+func (b *builder) capacityOf(key DemandKey) answer {
+	if b.describes {
+		return answer{value: "as many as there are VNFCs"}
+	}
+	return answer{value: b.r.Counts[key.VDUID]}
+}
+
+// nameOf is the name of the servers of a VDU, or of the one with a number.
+func (b *builder) nameOf(key DemandKey, number int) answer {
+	if key.Storage != "" {
+		return answer{}
+	}
+	name := b.r.Flavour.VDU(key.VDUID).Name
+	if number >= 0 {
+		name = numbered(name, number)
+	}
+	return answer{value: name}
 }
 
 // flavourPart is what a template that makes its own flavour asks for.

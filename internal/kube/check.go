@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -76,7 +77,7 @@ func (c *Client) Check(ctx context.Context) (vnfm.VIMCheck, error) {
 		return check, fmt.Errorf("checking VIM %q: the API server at %s has version %s, and at least %d.%d is needed", c.vim, c.endpoint, version.GitVersion, minMajor, minMinor)
 	}
 	// /version may be open to everybody: the reviews prove who is asking.
-	namespace := orElse(c.namespace, "default")
+	namespace := cmp.Or(c.namespace, "default")
 	missing, err := c.missingRights(ctx, namespace)
 	if err != nil {
 		return check, err

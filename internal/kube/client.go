@@ -1,12 +1,10 @@
 package kube
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"net/url"
 	"sync/atomic"
-	"time"
 
 	"k8s.io/client-go/rest"
 
@@ -57,21 +55,6 @@ func New(cfg Config) (*Client, error) {
 
 // Endpoint is the URL of the API server, also when a kubeconfig gave it.
 func (c *Client) Endpoint() string { return c.endpoint.String() }
-
-// sleep waits for d or for the end of ctx.
-func sleep(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return ctx.Err()
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
-}
 
 func (c *Client) unreachable(err error) error {
 	return &vnfm.UnreachableError{VIM: c.vim, Err: err}

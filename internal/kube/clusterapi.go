@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -57,7 +58,7 @@ func lacks(obj *unstructured.Unstructured, kind, want string) *verdict {
 	if c.Type == "" || c.Status == want {
 		return nil
 	}
-	return inProgress(orElse(c.Reason, kind), OneLine(orElse(c.Message, kind+" is "+c.Status)))
+	return inProgress(cmp.Or(c.Reason, kind), OneLine(cmp.Or(c.Message, kind+" is "+c.Status)))
 }
 
 // OneLine folds the lists that Cluster API's messages are made of.
@@ -123,7 +124,7 @@ func machinesWait(obj *unstructured.Unstructured, s vnfm.GroupState, kinds ...st
 	v := inProgress("MachinesNotReady", fmt.Sprintf("%d of %d machines are up to date, %d are available, %d exist", s.UpToDate, s.Desired, s.Available, s.Replicas))
 	for _, kind := range kinds {
 		if c := ClusterCondition(obj, kind); c.Message != "" && BadWhen(kind) == c.Status {
-			v.reason, v.message = orElse(c.Reason, kind), v.message+"; "+OneLine(c.Message)
+			v.reason, v.message = cmp.Or(c.Reason, kind), v.message+"; "+OneLine(c.Message)
 			break
 		}
 	}
@@ -142,7 +143,7 @@ func BadWhen(kind string) string {
 
 func paused(obj *unstructured.Unstructured) *verdict {
 	if c := ClusterCondition(obj, "Paused"); c.Status == "True" {
-		return inProgress("Paused", OneLine(orElse(c.Message, "the object is paused")))
+		return inProgress("Paused", OneLine(cmp.Or(c.Message, "the object is paused")))
 	}
 	return nil
 }
@@ -174,7 +175,7 @@ func clusterRule(obj *unstructured.Unstructured) *verdict {
 		}
 	}
 	if ClusterCondition(obj, "Available").Type == "" && text(obj, "status", "phase") != "Provisioned" {
-		return inProgress("Provisioning", "the phase is "+orElse(text(obj, "status", "phase"), "not set yet"))
+		return inProgress("Provisioning", "the phase is "+cmp.Or(text(obj, "status", "phase"), "not set yet"))
 	}
 	if ClusterCondition(obj, "Available").Type == "" {
 		if v := lacks(obj, "Ready", "True"); v != nil {

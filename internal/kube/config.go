@@ -3,8 +3,6 @@ package kube
 import (
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"net/url"
@@ -14,6 +12,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/endpoint"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -55,7 +54,7 @@ func restConfig(cfg Config) (*rest.Config, *url.URL, error) {
 	if problems.HasErrors() {
 		return nil, nil, problems.Err()
 	}
-	endpoint := checkEndpoint(a.endpoint, &problems)
+	server := checkEndpoint(a.endpoint, &problems)
 	checkTLS(a, &problems)
 	proxy := checkProxy(a.proxyURL, &problems)
 	a.token = checkToken(a.token, &problems)
@@ -63,7 +62,7 @@ func restConfig(cfg Config) (*rest.Config, *url.URL, error) {
 		return nil, nil, problems.Err()
 	}
 	rc := &rest.Config{
-		Host:        endpoint.String(),
+		Host:        server.String(),
 		BearerToken: a.token,
 		Username:    a.username,
 		Password:    a.password,
@@ -79,9 +78,9 @@ func restConfig(cfg Config) (*rest.Config, *url.URL, error) {
 			CertData:   a.certificate,
 			KeyData:    a.key,
 		},
-		DisableCompression: isLoopback(endpoint.Hostname()),
+		DisableCompression: endpoint.IsLoopback(server.Hostname()),
 	}
-	return rc, endpoint, nil
+	return rc, server, nil
 }
 
 // resolveAccess merges the connection over the kubeconfig, if there is one, and
@@ -96,11 +95,11 @@ func resolveAccess(cfg Config, problems *vnfm.Problems) access {
 	}
 	switch {
 	case len(ways) == 0:
-		invalid(problems, vnfm.CredentialBearerToken, "no credentials are given",
+		problems.Invalid(vnfm.CredentialBearerToken, "no credentials are given",
 			"set exactly one of bearer_token, username with password, client_certificate with client_key, or kubeconfig")
 		return access{}
 	case len(ways) > 1:
-		invalid(problems, ways[1], "several ways of authentication are given: "+strings.Join(ways, ", "), "keep one of them")
+		problems.Invalid(ways[1], "several ways of authentication are given: "+strings.Join(ways, ", "), "keep one of them")
 		return access{}
 	}
 	var a access
@@ -108,11 +107,11 @@ func resolveAccess(cfg Config, problems *vnfm.Problems) access {
 		var err error
 		a, err = parseKubeconfig(creds[vnfm.CredentialKubeconfig].Reveal(), conn.KubeconfigContext)
 		if err != nil {
-			invalid(problems, vnfm.CredentialKubeconfig, "the kubeconfig cannot be used", err.Error())
+			problems.Invalid(vnfm.CredentialKubeconfig, "the kubeconfig cannot be used", err.Error())
 			return access{}
 		}
 	} else if conn.KubeconfigContext != "" {
-		invalid(problems, "kubeconfig_context", "a context is given without a kubeconfig", "give the kubeconfig or remove the context")
+		problems.Invalid("kubeconfig_context", "a context is given without a kubeconfig", "give the kubeconfig or remove the context")
 	}
 	checkPairs(conn, ways[0], problems)
 	override(&a.endpoint, conn.Endpoint)
@@ -123,12 +122,12 @@ func resolveAccess(cfg Config, problems *vnfm.Problems) access {
 	}
 	if conn.InsecureSkipTLSVerify {
 		if conn.CACertificate != "" {
-			invalid(problems, "insecure_skip_tls_verify", "a CA certificate is given although nothing is verified", "remove one of ca_certificate and insecure_skip_tls_verify")
+			problems.Invalid("insecure_skip_tls_verify", "a CA certificate is given although nothing is verified", "remove one of ca_certificate and insecure_skip_tls_verify")
 		}
 		a.ca, a.insecure = nil, true
 	}
 	if a.insecure && !conn.InsecureSkipTLSVerify {
-		invalid(problems, "insecure_skip_tls_verify", "the kubeconfig leaves the certificate of the API server unverified (insecure-skip-tls-verify)",
+		problems.Invalid("insecure_skip_tls_verify", "the kubeconfig leaves the certificate of the API server unverified (insecure-skip-tls-verify)",
 			"give the CA as ca_certificate, or set insecure_skip_tls_verify = true where nobody can be in between")
 	}
 	switch ways[0] {
@@ -145,16 +144,16 @@ func resolveAccess(cfg Config, problems *vnfm.Problems) access {
 // checkPairs refuses halves: a user name without password, a certificate without key.
 func checkPairs(conn vnfm.KubernetesConnection, way string, problems *vnfm.Problems) {
 	if way == vnfm.CredentialPassword && conn.Username == "" {
-		invalid(problems, "username", "a password is given without a user name", "set username")
+		problems.Invalid("username", "a password is given without a user name", "set username")
 	}
 	if way != vnfm.CredentialPassword && conn.Username != "" {
-		invalid(problems, "username", "a user name is given without a password", "set password, or remove username")
+		problems.Invalid("username", "a user name is given without a password", "set password, or remove username")
 	}
 	if way == vnfm.CredentialClientKey && conn.ClientCertificate == "" {
-		invalid(problems, "client_certificate", "a client key is given without its certificate", "set client_certificate")
+		problems.Invalid("client_certificate", "a client key is given without its certificate", "set client_certificate")
 	}
 	if way != vnfm.CredentialClientKey && conn.ClientCertificate != "" {
-		invalid(problems, "client_certificate", "a client certificate is given without its key", "set client_key, or remove client_certificate")
+		problems.Invalid("client_certificate", "a client certificate is given without its key", "set client_key, or remove client_certificate")
 	}
 }
 
@@ -164,47 +163,21 @@ func override(dst *string, src string) {
 	}
 }
 
-func invalid(problems *vnfm.Problems, attribute, summary, detail string) {
-	*problems = append(*problems, vnfm.Problem{Attribute: attribute, Summary: summary, Detail: detail})
-}
-
 func checkEndpoint(text string, problems *vnfm.Problems) *url.URL {
-	const advice = "give the URL of the API server, for example https://10.0.0.10:6443"
-	if text == "" {
-		invalid(problems, "endpoint", "no endpoint is given", advice)
-		return nil
-	}
-	u, err := url.Parse(text)
-	switch {
-	case err != nil:
-		invalid(problems, "endpoint", "the endpoint is not a URL", bareURLError(err))
-	case u.Scheme != "https" && u.Scheme != "http" || u.Host == "":
-		invalid(problems, "endpoint", fmt.Sprintf("the endpoint %q is not an http or https URL with a host", text), advice)
-	case u.User != nil:
-		invalid(problems, "endpoint", "the endpoint contains a user name or password", "use username and password")
-	case u.RawQuery != "" || u.Fragment != "":
-		invalid(problems, "endpoint", "the endpoint has a query or a fragment", advice)
-	case u.Scheme == "http" && !isLoopback(u.Hostname()):
-		invalid(problems, "endpoint", fmt.Sprintf("the endpoint %q would carry the credentials unencrypted", text), "use https")
-	default:
+	u := endpoint.Check("endpoint", text, "give the URL of the API server, for example https://10.0.0.10:6443", problems)
+	if u != nil {
 		u.Path = strings.TrimRight(u.Path, "/")
-		return u
 	}
-	return nil
-}
-
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
+	return u
 }
 
 func checkTLS(a access, problems *vnfm.Problems) {
 	if len(a.ca) > 0 && !x509.NewCertPool().AppendCertsFromPEM(a.ca) {
-		invalid(problems, "ca_certificate", "the CA certificate holds no certificate in PEM form", "it begins with -----BEGIN CERTIFICATE-----")
+		problems.Invalid("ca_certificate", "the CA certificate holds no certificate in PEM form", "it begins with -----BEGIN CERTIFICATE-----")
 	}
 	if len(a.certificate) > 0 || len(a.key) > 0 {
 		if _, err := tls.X509KeyPair(a.certificate, a.key); err != nil {
-			invalid(problems, "client_certificate", "the client certificate and its key cannot be used", err.Error())
+			problems.Invalid("client_certificate", "the client certificate and its key cannot be used", err.Error())
 		}
 	}
 }
@@ -215,35 +188,26 @@ func checkProxy(text string, problems *vnfm.Problems) func(*http.Request) (*url.
 	}
 	u, err := url.Parse(text)
 	if err != nil {
-		invalid(problems, "proxy_url", "the proxy URL is not a URL", bareURLError(err))
+		problems.Invalid("proxy_url", "the proxy URL is not a URL", endpoint.WithoutURL(err).Error())
 		return nil
 	}
 	switch u.Scheme {
 	case "http", "https", "socks5", "socks5h":
 	default:
-		invalid(problems, "proxy_url", "the proxy URL has no known scheme", "use http, https or socks5")
+		problems.Invalid("proxy_url", "the proxy URL has no known scheme", "use http, https or socks5")
 		return nil
 	}
 	if u.Host == "" {
-		invalid(problems, "proxy_url", "the proxy URL has no host", "for example http://proxy.example:3128")
+		problems.Invalid("proxy_url", "the proxy URL has no host", "for example http://proxy.example:3128")
 		return nil
 	}
 	return http.ProxyURL(u)
 }
 
-// bareURLError leaves out the text that could not be parsed: it may hold a password.
-func bareURLError(err error) string {
-	var u *url.Error
-	if errors.As(err, &u) {
-		return u.Err.Error()
-	}
-	return "it cannot be parsed"
-}
-
 func checkToken(token string, problems *vnfm.Problems) string {
 	token = strings.TrimSpace(token)
 	if strings.ContainsFunc(token, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }) {
-		invalid(problems, vnfm.CredentialBearerToken, "the bearer token contains white space", "give the token alone, in one line")
+		problems.Invalid(vnfm.CredentialBearerToken, "the bearer token contains white space", "give the token alone, in one line")
 	}
 	return token
 }

@@ -46,7 +46,7 @@ func TestNewRefusals(t *testing.T) {
 	_, otherKey := newCertificate(t)
 	token := vnfm.Credentials{vnfm.CredentialBearerToken: "planted-secret"}
 	const endpoint = "https://10.0.0.10:6443"
-	unverified := vnfm.Secret(kubeconfig(", insecure-skip-tls-verify: true", "token: planted-secret"))
+	unverified := vnfm.Secret(kubeconfigOf(", insecure-skip-tls-verify: true", "token: planted-secret"))
 	for _, tc := range []struct {
 		name       string
 		connection vnfm.KubernetesConnection
@@ -109,7 +109,7 @@ func TestNewRefusals(t *testing.T) {
 	}
 }
 
-func kubeconfig(cluster, user string) string {
+func kubeconfigOf(cluster, user string) string {
 	return `
 apiVersion: v1
 kind: Config
@@ -134,9 +134,9 @@ func TestParseKubeconfig(t *testing.T) {
 		name, text, context string
 		want                access
 	}{
-		{"current context", kubeconfig(", certificate-authority-data: "+ca, "token: t"), "", access{endpoint: "https://api.example.org:6443", ca: []byte("authority"), token: "t"}},
-		{"named context", kubeconfig("", "token: t"), "two", access{endpoint: "https://api.example.org:6443", username: "admin", password: "planted-secret"}},
-		{"connection", kubeconfig(`, tls-server-name: kube, proxy-url: "http://p:1", insecure-skip-tls-verify: true`, "token: t"), "", access{endpoint: "https://api.example.org:6443", tlsServerName: "kube", proxyURL: "http://p:1", insecure: true, token: "t"}},
+		{"current context", kubeconfigOf(", certificate-authority-data: "+ca, "token: t"), "", access{endpoint: "https://api.example.org:6443", ca: []byte("authority"), token: "t"}},
+		{"named context", kubeconfigOf("", "token: t"), "two", access{endpoint: "https://api.example.org:6443", username: "admin", password: "planted-secret"}},
+		{"connection", kubeconfigOf(`, tls-server-name: kube, proxy-url: "http://p:1", insecure-skip-tls-verify: true`, "token: t"), "", access{endpoint: "https://api.example.org:6443", tlsServerName: "kube", proxyURL: "http://p:1", insecure: true, token: "t"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -154,25 +154,25 @@ func TestParseKubeconfig(t *testing.T) {
 func TestParseKubeconfigRefusals(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ name, text, context, says string }{
-		{"not YAML", "planted-secret: [", "", "not a kubeconfig"},
-		{"empty", "", "", "no cluster"},
-		{"exec", kubeconfig("", "exec: {apiVersion: client.authentication.k8s.io/v1, command: aws}"), "", `runs the program "aws"`},
-		{"plugin", kubeconfig("", "auth-provider: {name: oidc}"), "", `"oidc" (auth-provider)`},
-		{"CA file", kubeconfig(", certificate-authority: /ca.crt", "token: t"), "", `"/ca.crt" (certificate-authority)`},
-		{"certificate file", kubeconfig("", "client-certificate: a.crt, client-key-data: eA=="), "", "client-certificate"},
-		{"key file", kubeconfig("", "client-certificate-data: eA==, client-key: a.key"), "", "client-key"},
-		{"token file", kubeconfig("", "tokenFile: /var/run/token"), "", "tokenFile"},
-		{"impersonation", kubeconfig("", "token: t, as: root"), "", "impersonates"},
-		{"impersonation of groups", kubeconfig("", "token: t, as-groups: [system:masters]"), "", "impersonates"},
-		{"impersonation by extra fields", kubeconfig("", "token: t, as-user-extra: {scopes: [planted-secret]}"), "", "impersonates"},
-		{"two clusters of one name", strings.Replace(kubeconfig("", "token: t"), "clusters:", "clusters:\n- {name: c, cluster: {server: 'https://192.0.2.9'}}", 1), "", "several clusters"},
-		{"no credentials", kubeconfig("", ""), "", "no credentials"},
-		{"two ways", kubeconfig("", "token: planted-secret, username: a, password: planted-secret"), "", "several ways"},
-		{"half", kubeconfig("", "username: a"), "", "without password"},
-		{"unknown context", kubeconfig("", "token: t"), "three", `no context "three"; it has no-cluster, no-user, one, two`},
-		{"unknown cluster", kubeconfig("", "token: t"), "no-cluster", `the cluster "x"`},
-		{"unknown user", kubeconfig("", "token: t"), "no-user", `the user "x"`},
-		{"no current context", strings.Replace(kubeconfig("", "token: t"), "current-context: one", "", 1), "", "kubeconfig_context"},
+		{"not YAML", "planted-secret: [", "", "not valid YAML"},
+		{"empty", "", "", "neither contexts nor clusters"},
+		{"exec", kubeconfigOf("", "exec: {apiVersion: client.authentication.k8s.io/v1, command: aws}"), "", `runs the program "aws"`},
+		{"plugin", kubeconfigOf("", "auth-provider: {name: oidc}"), "", `"oidc" (auth-provider)`},
+		{"CA file", kubeconfigOf(", certificate-authority: /ca.crt", "token: t"), "", `cluster "c": certificate-authority names a file`},
+		{"certificate file", kubeconfigOf("", "client-certificate: a.crt, client-key-data: eA=="), "", "client-certificate"},
+		{"key file", kubeconfigOf("", "client-certificate-data: eA==, client-key: a.key"), "", "client-key"},
+		{"token file", kubeconfigOf("", "tokenFile: /var/run/token"), "", "tokenFile"},
+		{"impersonation", kubeconfigOf("", "token: t, as: root"), "", "impersonates"},
+		{"impersonation of groups", kubeconfigOf("", "token: t, as-groups: [system:masters]"), "", "impersonates"},
+		{"impersonation by extra fields", kubeconfigOf("", "token: t, as-user-extra: {scopes: [planted-secret]}"), "", "impersonates"},
+		{"two clusters of one name", strings.Replace(kubeconfigOf("", "token: t"), "clusters:", "clusters:\n- {name: c, cluster: {server: 'https://192.0.2.9'}}", 1), "", "several clusters"},
+		{"no credentials", kubeconfigOf("", ""), "", "no credentials"},
+		{"two ways", kubeconfigOf("", "token: planted-secret, username: a, password: planted-secret"), "", "several ways"},
+		{"half", kubeconfigOf("", "username: a"), "", "without password"},
+		{"unknown context", kubeconfigOf("", "token: t"), "three", `context "three" is not in the kubeconfig; it has "no-cluster", "no-user", "one", "two"`},
+		{"unknown cluster", kubeconfigOf("", "token: t"), "no-cluster", `cluster "x" is not in the kubeconfig`},
+		{"unknown user", kubeconfigOf("", "token: t"), "no-user", `user "x" is not in the kubeconfig`},
+		{"no current context", strings.Replace(kubeconfigOf("", "token: t"), "current-context: one", "", 1), "", "no current-context"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -193,7 +193,7 @@ func TestConnectionOverridesKubeconfig(t *testing.T) {
 	certificate, _ := newCertificate(t)
 	c, err := New(Config{
 		Connection:  vnfm.KubernetesConnection{Endpoint: "https://127.0.0.1:6443", TLSServerName: "api.example.org", CACertificate: certificate},
-		Credentials: vnfm.Credentials{vnfm.CredentialKubeconfig: vnfm.Secret(kubeconfig(", insecure-skip-tls-verify: true", "token: t"))},
+		Credentials: vnfm.Credentials{vnfm.CredentialKubeconfig: vnfm.Secret(kubeconfigOf(", insecure-skip-tls-verify: true", "token: t"))},
 	})
 	if err != nil {
 		t.Fatal(err)

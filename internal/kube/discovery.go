@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/agext/levenshtein"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -330,7 +331,7 @@ func (s *snapshot) near(gvk schema.GroupVersionKind) []string {
 	}
 	var found []candidate
 	for k := range s.kinds {
-		d := editDistance(strings.ToLower(k.Kind), strings.ToLower(gvk.Kind))
+		d := levenshtein.Distance(strings.ToLower(k.Kind), strings.ToLower(gvk.Kind), nil)
 		if d > 1+len(gvk.Kind)/5 {
 			continue
 		}
@@ -353,25 +354,4 @@ func (s *snapshot) near(gvk schema.GroupVersionKind) []string {
 		names = append(names, f.name)
 	}
 	return names
-}
-
-// editDistance is the number of single-byte insertions, deletions and
-// replacements between two texts.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			next := diagonal
-			if a[i] != b[j] {
-				next = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], next
-		}
-	}
-	return row[len(b)]
 }

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -16,6 +15,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/endpoint"
 )
 
 // CredentialsError says that the API server does not accept the credentials (401).
@@ -54,11 +55,7 @@ type transportError struct {
 }
 
 func (e *transportError) Error() string {
-	err := e.err
-	var u *url.Error
-	if errors.As(err, &u) {
-		err = u.Err
-	}
+	err := endpoint.WithoutURL(e.err)
 	return err.Error() + advice(err)
 }
 
@@ -94,16 +91,7 @@ func isPermanentTransport(err error) bool {
 	if errors.As(err, &t) && t.permanent {
 		return true
 	}
-	var (
-		unknown  x509.UnknownAuthorityError
-		hostname x509.HostnameError
-		invalid  x509.CertificateInvalidError
-		verify   *tls.CertificateVerificationError
-		record   tls.RecordHeaderError
-		alert    tls.AlertError
-	)
-	return errors.As(err, &unknown) || errors.As(err, &hostname) || errors.As(err, &invalid) ||
-		errors.As(err, &verify) || errors.As(err, &record) || errors.As(err, &alert)
+	return endpoint.IsPermanent(err)
 }
 
 // serverError is an answer that is not success. It unwraps to the server's Status,

@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -42,12 +44,10 @@ type subject struct {
 // that crash. It tells what it can find within ctx and never fails.
 func (c *Client) Explain(ctx context.Context, refs []Ref) []ObjectState {
 	subjects := make([]subject, len(refs))
-	var wg sync.WaitGroup
-	gate := make(chan struct{}, 8)
+	var group errgroup.Group
+	group.SetLimit(8)
 	for i, ref := range refs {
-		wg.Go(func() {
-			gate <- struct{}{}
-			defer func() { <-gate }()
+		group.Go(func() error {
 			s := subject{ref: ref}
 			obj, err := c.Get(ctx, ref)
 			switch {
@@ -59,9 +59,10 @@ func (c *Client) Explain(ctx context.Context, refs []Ref) []ObjectState {
 				s.verdict = inProgress("Unknown", err.Error())
 			}
 			subjects[i] = s
+			return nil
 		})
 	}
-	wg.Wait()
+	_ = group.Wait()
 	return c.explain(ctx, subjects)
 }
 
@@ -72,7 +73,7 @@ func (c *Client) explain(ctx context.Context, subjects []subject) []ObjectState 
 		out[i] = ObjectState{Ref: s.ref, Status: statusOf(s), Reason: s.verdict.reason, Message: s.verdict.message}
 		if s.obj != nil && i < maxExplained {
 			// Events of cluster-scoped objects are in the namespace default.
-			ns := orElse(s.ref.Namespace, "default")
+			ns := cmp.Or(s.ref.Namespace, "default")
 			namespaces[ns] = append(namespaces[ns], i)
 		}
 	}
@@ -222,7 +223,7 @@ func containerTrouble(cs corev1.ContainerStatus) (reason, message string, crashe
 	last := cs.LastTerminationState.Terminated
 	switch {
 	case cs.State.Terminated != nil && cs.State.Terminated.ExitCode != 0:
-		return orElse(cs.State.Terminated.Reason, "Error"), end(cs.State.Terminated), true, true
+		return cmp.Or(cs.State.Terminated.Reason, "Error"), end(cs.State.Terminated), true, true
 	case cs.State.Waiting != nil && last != nil:
 		return cs.State.Waiting.Reason, strings.TrimPrefix(cs.State.Waiting.Message+"; "+end(last), "; "), true, true
 	case cs.State.Waiting != nil && cs.State.Waiting.Reason == "CrashLoopBackOff":
@@ -230,7 +231,7 @@ func containerTrouble(cs corev1.ContainerStatus) (reason, message string, crashe
 	case cs.State.Waiting != nil && cs.State.Waiting.Reason != "ContainerCreating" && cs.State.Waiting.Reason != "PodInitializing":
 		return cs.State.Waiting.Reason, cs.State.Waiting.Message, false, true
 	case cs.State.Running != nil && last != nil && last.ExitCode != 0 && !cs.Ready:
-		return orElse(last.Reason, "Error"), "was started again, before it " + end(last), true, true
+		return cmp.Or(last.Reason, "Error"), "was started again, before it " + end(last), true, true
 	default:
 		return "", "", false, false
 	}

@@ -17,6 +17,7 @@ contexts: [{name: a, context: {cluster: c, user: u}}], users: [{name: u, user: {
 	}
 	f.Add("{clusters: [{name: c, cluster: &a {server: x}}], contexts: &b [*a, *a]}")
 	f.Add("")
+	f.Add("{kind: planted-secret}")
 	f.Fuzz(func(t *testing.T, text string) {
 		k, err := ReadKubeconfig(text)
 		if err != nil {

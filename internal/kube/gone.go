@@ -75,10 +75,8 @@ func (c *Client) WaitGone(ctx context.Context, refs []Ref, o WaitOptions) error 
 	if len(refs) == 0 {
 		return nil
 	}
-	for _, ref := range refs {
-		if _, err := ref.path(""); err != nil {
-			return err
-		}
+	if err := checkPaths(refs); err != nil {
+		return err
 	}
 	w := &goneWait{refs: refs, left: map[int]*unstructured.Unstructured{}, done: make(chan struct{}), o: o}
 	all := scopes(refs)

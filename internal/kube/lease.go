@@ -19,6 +19,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -120,7 +121,7 @@ func (c *Client) AcquireLease(ctx context.Context, namespace, name, holder strin
 func outliving(ctx context.Context, grace time.Duration) (context.Context, context.CancelFunc) {
 	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
-		_ = sleep(longer, grace)
+		_ = poll.Sleep(longer, grace)
 		cancel()
 	})
 	return longer, func() { stop(); cancel() }
@@ -198,15 +199,7 @@ func (c *Client) leaseExpired(l *coordinationv1.Lease) bool {
 }
 
 func (c *Client) readLease(ctx context.Context, ref Ref) (*coordinationv1.Lease, error) {
-	path, err := ref.path("")
-	if err != nil {
-		return nil, err
-	}
-	res, err := c.do(ctx, request{doing: "reading", object: ref.String(), method: http.MethodGet, path: path})
-	if err != nil {
-		return nil, err
-	}
-	return decodeLease(ref, res.body)
+	return read(ctx, c, ref, decodeLease)
 }
 
 func (c *Client) writeLease(ctx context.Context, ref Ref, method string, lease *coordinationv1.Lease) (*coordinationv1.Lease, error) {
@@ -265,7 +258,7 @@ func (k *leaseKeeper) run(ctx context.Context) {
 	renewed := time.Now()
 	next := renewEvery
 	for {
-		if sleep(ctx, next) != nil {
+		if poll.Sleep(ctx, next) != nil {
 			return
 		}
 		deadline := renewed.Add(leaseDuration - leaseMargin)

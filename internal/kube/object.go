@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,6 +16,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
 )
 
 // ApplyOptions modify a server-side apply.
@@ -67,10 +70,7 @@ func (c *Client) Apply(ctx context.Context, ref Ref, obj map[string]any, o Apply
 	if err != nil {
 		return nil, fmt.Errorf("encoding %s: %w", ref, err)
 	}
-	manager := o.FieldManager
-	if manager == "" {
-		manager = FieldManager
-	}
+	manager := cmp.Or(o.FieldManager, FieldManager)
 	query := url.Values{
 		"fieldManager":    {manager},
 		"force":           {strconv.FormatBool(o.Force)},
@@ -96,6 +96,11 @@ func (c *Client) Apply(ctx context.Context, ref Ref, obj map[string]any, o Apply
 
 // Get reads an object.
 func (c *Client) Get(ctx context.Context, ref Ref) (*unstructured.Unstructured, error) {
+	return read(ctx, c, ref, decodeObject)
+}
+
+// read reads an object into what decode makes of it.
+func read[T any](ctx context.Context, c *Client, ref Ref, decode func(Ref, []byte) (*T, error)) (*T, error) {
 	path, err := ref.path("")
 	if err != nil {
 		return nil, err
@@ -104,7 +109,7 @@ func (c *Client) Get(ctx context.Context, ref Ref) (*unstructured.Unstructured, 
 	if err != nil {
 		return nil, err
 	}
-	return decodeObject(ref, res.body)
+	return decode(ref, res.body)
 }
 
 func decodeObject(ref Ref, body []byte) (*unstructured.Unstructured, error) {
@@ -173,7 +178,7 @@ func (c *Client) Delete(ctx context.Context, ref Ref, o DeleteOptions) error {
 		if tries == c.retry.attempts {
 			return err
 		}
-		if sleepErr := sleep(ctx, c.retry.backoff(tries)); sleepErr != nil {
+		if sleepErr := poll.Sleep(ctx, c.retry.backoff(tries)); sleepErr != nil {
 			return fmt.Errorf("deleting %s: %w; the last answer was: %w", ref, sleepErr, err)
 		}
 	}

@@ -78,3 +78,13 @@ func (r Ref) path(subresource string) (string, error) {
 	}
 	return p, nil
 }
+
+// checkPaths returns the error of the first reference whose path cannot be sent.
+func checkPaths(refs []Ref) error {
+	for _, ref := range refs {
+		if _, err := ref.path(""); err != nil {
+			return err
+		}
+	}
+	return nil
+}

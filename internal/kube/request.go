@@ -2,6 +2,7 @@ package kube
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/urlpath"
 )
 
@@ -74,7 +76,7 @@ func (c *Client) do(ctx context.Context, r request) (*response, error) {
 		if !again {
 			return nil, c.failure(r, err)
 		}
-		if sleep(ctx, delay) != nil {
+		if poll.Sleep(ctx, delay) != nil {
 			return nil, interrupted(r, ctx.Err(), last)
 		}
 	}
@@ -125,10 +127,7 @@ func (c *Client) send(ctx context.Context, r request) (*http.Response, error) {
 	} else {
 		req.Header.Set("Content-Type", r.contentType)
 	}
-	accept := r.accept
-	if accept == "" {
-		accept = jsonType
-	}
+	accept := cmp.Or(r.accept, jsonType)
 	req.Header.Set("Accept", accept)
 	sent := time.Now()
 	res, err := c.http.Do(req)

@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,7 +25,7 @@ type Rule struct {
 // ConditionRule makes an object ready when the condition of that type has that
 // status; an empty status is "True".
 func ConditionRule(condition, status string) *Rule {
-	return &Rule{condition: condition, value: orElse(status, "True")}
+	return &Rule{condition: condition, value: cmp.Or(status, "True")}
 }
 
 // PathRule makes an object ready when all that a JSONPath finds in it, and
@@ -75,7 +76,7 @@ func (r *Rule) judgeCondition(obj *unstructured.Unstructured) *verdict {
 	if c.observed != 0 && c.observed < obj.GetGeneration() {
 		return notObserved(obj)
 	}
-	text := "condition " + r.condition + " is " + orElse(c.status, "not set")
+	text := "condition " + r.condition + " is " + cmp.Or(c.status, "not set")
 	if c.status == r.value {
 		return isReady(text)
 	}
@@ -85,7 +86,7 @@ func (r *Rule) judgeCondition(obj *unstructured.Unstructured) *verdict {
 	if c.message != "" {
 		text += ": " + c.message
 	}
-	return inProgress(orElse(c.reason, "NotReady"), text)
+	return inProgress(cmp.Or(c.reason, "NotReady"), text)
 }
 
 func (r *Rule) judgePath(obj *unstructured.Unstructured) *verdict {
@@ -99,7 +100,7 @@ func (r *Rule) judgePath(obj *unstructured.Unstructured) *verdict {
 	}
 	for _, v := range found {
 		if v != r.value {
-			return inProgress("NotReady", fmt.Sprintf("%s is %s, wanted %s", field, orElse(v, "empty"), r.value))
+			return inProgress("NotReady", fmt.Sprintf("%s is %s, wanted %s", field, cmp.Or(v, "empty"), r.value))
 		}
 	}
 	return isReady(field + " is " + r.value)

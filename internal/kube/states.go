@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -56,7 +57,7 @@ func (s ObjectState) String() string {
 		b.WriteString(": " + s.Message)
 	}
 	for _, p := range s.Pods {
-		fmt.Fprintf(&b, "\n    pod %s: %s", p.Name, orElse(p.Phase, "phase unknown"))
+		fmt.Fprintf(&b, "\n    pod %s: %s", p.Name, cmp.Or(p.Phase, "phase unknown"))
 		if p.Reason != "" {
 			b.WriteString(", " + p.Reason)
 		}

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
 )
 
 const (
@@ -50,10 +52,8 @@ func (c *Client) WaitReady(ctx context.Context, refs []Ref, o WaitOptions) error
 	if len(refs) == 0 {
 		return nil
 	}
-	for _, ref := range refs {
-		if _, err := ref.path(""); err != nil {
-			return err
-		}
+	if err := checkPaths(refs); err != nil {
+		return err
 	}
 	w := newReadyWait(c, refs, o)
 	start := time.Now()
@@ -248,7 +248,7 @@ func (w *readyWait) report(ctx context.Context) {
 			last = line
 			w.o.Progress(ready, total, waiting)
 		}
-		if sleep(ctx, progressEvery) != nil {
+		if poll.Sleep(ctx, progressEvery) != nil {
 			return
 		}
 	}
@@ -315,7 +315,7 @@ func (c *Client) waitPath(ctx context.Context, path, plural, definition string) 
 		case err != nil && (!errors.As(err, &server) || server.code != http.StatusNotFound):
 			return err
 		}
-		if err := sleep(ctx, min(c.retry.backoff(tries), 250*time.Millisecond)); err != nil {
+		if err := poll.Sleep(ctx, min(c.retry.backoff(tries), 250*time.Millisecond)); err != nil {
 			return fmt.Errorf("waiting for the API server to serve %s, which CustomResourceDefinition %s defines: %w", plural, definition, err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -119,7 +120,7 @@ func TestWaitReadyRequests(t *testing.T) {
 				got[event.Verb]++
 			}
 		}
-		if cmp.Equal(want, got) || sleep(t.Context(), 100*time.Millisecond) != nil {
+		if cmp.Equal(want, got) || poll.Sleep(t.Context(), 100*time.Millisecond) != nil {
 			break
 		}
 	}
@@ -321,11 +322,11 @@ func TestWaitSurvivesCut(t *testing.T) {
 	applied(t, c, ref, deployment(ref, 1, map[string]any{"lab.vnf/ready-delay": "5s"}))
 	done := make(chan error, 1)
 	go func() { done <- c.WaitReady(within(t, 60*time.Second), []Ref{ref}, WaitOptions{}) }()
-	if sleep(t.Context(), time.Second) != nil {
+	if poll.Sleep(t.Context(), time.Second) != nil {
 		t.Fatal("no time")
 	}
 	env.Fault(t, "cut")
-	if sleep(t.Context(), 2*time.Second) != nil {
+	if poll.Sleep(t.Context(), 2*time.Second) != nil {
 		t.Fatal("no time")
 	}
 	select {

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -56,7 +57,7 @@ func (f *follower) run(ctx context.Context) error {
 			return err
 		}
 		failures++
-		if sleep(ctx, f.client.retry.backoff(failures)) != nil {
+		if poll.Sleep(ctx, f.client.retry.backoff(failures)) != nil {
 			return nil //nolint:nilerr // as above
 		}
 	}
@@ -125,7 +126,7 @@ func (f *follower) watch(ctx context.Context, version string) error {
 			continue
 		}
 		failures++
-		if sleep(ctx, min(f.client.retry.backoff(failures), time.Second)) != nil {
+		if poll.Sleep(ctx, min(f.client.retry.backoff(failures), time.Second)) != nil {
 			return ctx.Err()
 		}
 	}

@@ -2,13 +2,11 @@ package lcm
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"time"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/digest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -40,11 +38,9 @@ func (e *Engine) newDryRunNote(ctx context.Context, id string, spec vnfm.Instanc
 	if err != nil {
 		return nil, err
 	}
-	mac := hmac.New(sha256.New, key)
-	mac.Write(text)
 	return &records.Entry[dryRunNote]{
 		Rec:   store.Record{Kind: store.KindDryRun, ID: keyOf(spec), Owner: spec.VIMID},
-		Value: dryRunNote{Run: e.cfg.RunID, Engine: e.id, Question: hex.EncodeToString(mac.Sum(nil))},
+		Value: dryRunNote{Run: e.cfg.RunID, Engine: e.id, Question: digest.Keyed(key, text)},
 	}, nil
 }
 

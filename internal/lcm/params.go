@@ -2,15 +2,13 @@ package lcm
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/digest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -90,9 +88,7 @@ func paramsDigest(key []byte, params map[string]any) string {
 	if err != nil {
 		return ""
 	}
-	mac := hmac.New(sha256.New, key)
-	mac.Write(raw)
-	return "hmac-sha256:" + hex.EncodeToString(mac.Sum(nil))
+	return "hmac-sha256:" + digest.Keyed(key, raw)
 }
 
 // The sealed values of an instance: the parameters of its management drivers and the secret

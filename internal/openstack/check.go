@@ -1,6 +1,7 @@
 package openstack
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -154,9 +155,7 @@ func (c *Client) versionOf(ctx context.Context, endpoint string) (version, micro
 	for _, v := range versionsIn(body) {
 		if v.Status == "CURRENT" || v.Status == "stable" || version == "" {
 			version, microversion = v.ID, v.Version
-			if microversion == "" {
-				microversion = v.MaxVersion
-			}
+			microversion = cmp.Or(microversion, v.MaxVersion)
 			if v.Status == "CURRENT" || v.Status == "stable" {
 				break
 			}

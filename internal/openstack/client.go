@@ -1,6 +1,7 @@
 package openstack
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -21,6 +22,7 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack/identity/v3/tokens"
 	"github.com/gophercloud/gophercloud/v2/openstack/utils"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/endpoint"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/urlpath"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -60,7 +62,7 @@ func New(cfg Config) (*Client, error) {
 	}
 	session, err := gopherstack.NewClient(a.AuthURL)
 	if err != nil {
-		return nil, fmt.Errorf("preparing the connection to %s: %s", cfg.peer().Name, bareURLError(err))
+		return nil, fmt.Errorf("preparing the connection to %s: %s", cfg.peer().Name, endpoint.WithoutURL(err))
 	}
 	c := &Client{peer: cfg.peer(), access: a, retry: defaultRetry(), session: session}
 	session.HTTPClient = http.Client{
@@ -128,7 +130,7 @@ func (c *Client) checkEndpoints(id *identity) error {
 	var plain []string
 	for _, service := range services {
 		at := c.endpoint(id, service)
-		if u, err := url.Parse(at); err == nil && u.Scheme == "http" && !isLoopback(u.Hostname()) {
+		if u, err := url.Parse(at); err == nil && endpoint.IsPlain(u) {
 			plain = append(plain, service+" at "+at)
 		}
 	}
@@ -136,7 +138,7 @@ func (c *Client) checkEndpoints(id *identity) error {
 		return nil
 	}
 	var problems vnfm.Problems
-	invalid(&problems, "allow_http_endpoints", fmt.Sprintf("the catalogue of %s has services without TLS, which would get the token unencrypted: %s", c.access.AuthURL, strings.Join(plain, ", ")),
+	problems.Invalid("allow_http_endpoints", fmt.Sprintf("the catalogue of %s has services without TLS, which would get the token unencrypted: %s", c.access.AuthURL, strings.Join(plain, ", ")),
 		"have the catalogue corrected, or choose another interface; set allow_http_endpoints = true where the network is trusted")
 	return problems.Err()
 }
@@ -283,10 +285,7 @@ func (c *Client) do(ctx context.Context, r call) error {
 		target += "?" + r.query.Encode()
 	}
 	// The method is GET unless something else is said, and its success 200.
-	method := r.method
-	if method == "" {
-		method = http.MethodGet
-	}
+	method := cmp.Or(r.method, http.MethodGet)
 	opts := &gophercloud.RequestOpts{JSONBody: r.body, JSONResponse: r.out, OkCodes: r.ok}
 	switch {
 	case r.subject != "":

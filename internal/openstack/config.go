@@ -2,15 +2,14 @@ package openstack
 
 import (
 	"crypto/x509"
-	"errors"
 	"fmt"
-	"net"
 	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/gophercloud/gophercloud/v2"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/endpoint"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -64,17 +63,17 @@ func resolve(cfg Config) (*access, error) {
 	if text := cfg.Credentials[vnfm.CredentialCloudsYAML].Reveal(); text != "" {
 		cloud, err := parseClouds(text, cfg.Connection.Cloud)
 		if err != nil {
-			invalid(&problems, vnfm.CredentialCloudsYAML, "the clouds.yaml cannot be used", err.Error())
+			problems.Invalid(vnfm.CredentialCloudsYAML, "the clouds.yaml cannot be used", err.Error())
 			return nil, problems.Err()
 		}
 		a.fillFrom(cloud)
 		if regions := cloud.regions(); a.Region == "" && len(regions) > 1 {
-			invalid(&problems, vnfm.CredentialCloudsYAML, "the clouds.yaml has several regions: "+strings.Join(regions, ", "), "choose one by region, or by region_name in the cloud")
+			problems.Invalid(vnfm.CredentialCloudsYAML, "the clouds.yaml has several regions: "+strings.Join(regions, ", "), "choose one by region, or by region_name in the cloud")
 		} else if a.Region == "" && len(regions) == 1 {
 			a.Region = regions[0]
 		}
 		if said := cloud.unverified(); said != "" && a.CACertificate == "" && !a.InsecureSkipTLSVerify {
-			invalid(&problems, "insecure_skip_tls_verify", fmt.Sprintf("the clouds.yaml leaves the certificates of the cloud unverified (%s)", said),
+			problems.Invalid("insecure_skip_tls_verify", fmt.Sprintf("the clouds.yaml leaves the certificates of the cloud unverified (%s)", said),
 				"give the CA as ca_certificate, or set insecure_skip_tls_verify = true where nobody can be in between")
 		}
 	}
@@ -85,19 +84,15 @@ func resolve(cfg Config) (*access, error) {
 	}
 	a.Interface = strings.TrimSuffix(a.Interface, "URL")
 	if !slices.Contains(interfaces, a.Interface) {
-		invalid(&problems, "interface", fmt.Sprintf("there is no interface %q", a.Interface), "the interfaces of a catalogue are "+strings.Join(interfaces, ", "))
+		problems.Invalid("interface", fmt.Sprintf("there is no interface %q", a.Interface), "the interfaces of a catalogue are "+strings.Join(interfaces, ", "))
 	}
 	if a.CACertificate != "" && !x509.NewCertPool().AppendCertsFromPEM([]byte(a.CACertificate)) {
-		invalid(&problems, "ca_certificate", "the CA certificate holds no certificate in PEM form", "it begins with -----BEGIN CERTIFICATE-----")
+		problems.Invalid("ca_certificate", "the CA certificate holds no certificate in PEM form", "it begins with -----BEGIN CERTIFICATE-----")
 	}
 	if a.CACertificate != "" && a.InsecureSkipTLSVerify {
-		invalid(&problems, "insecure_skip_tls_verify", "a CA certificate is given although nothing is verified", "remove one of ca_certificate and insecure_skip_tls_verify")
+		problems.Invalid("insecure_skip_tls_verify", "a CA certificate is given although nothing is verified", "remove one of ca_certificate and insecure_skip_tls_verify")
 	}
 	return a, problems.Err()
-}
-
-func invalid(problems *vnfm.Problems, attribute, summary, detail string) {
-	*problems = append(*problems, vnfm.Problem{Attribute: attribute, Summary: summary, Detail: detail})
 }
 
 // checkWays refuses anything but one way of authentication, and halves of one.
@@ -113,70 +108,45 @@ func (a *access) checkWays(problems *vnfm.Problems) {
 	slices.Sort(ways)
 	switch {
 	case len(ways) == 0:
-		invalid(problems, vnfm.CredentialPassword, "no credentials are given",
+		problems.Invalid(vnfm.CredentialPassword, "no credentials are given",
 			"set exactly one of username with password, an application credential with its secret, token, or clouds_yaml")
 		return
 	case len(ways) > 1:
-		invalid(problems, ways[1], "several ways of authentication are given: "+strings.Join(ways, ", "), "keep one of them")
+		problems.Invalid(ways[1], "several ways of authentication are given: "+strings.Join(ways, ", "), "keep one of them")
 		return
 	}
 	hasUser, hasProject := a.Username != "" || a.UserID != "", a.ProjectName != "" || a.ProjectID != ""
 	switch ways[0] {
 	case vnfm.CredentialPassword:
 		if !hasUser {
-			invalid(problems, "username", "a password is given without a user", "set username or user_id")
+			problems.Invalid("username", "a password is given without a user", "set username or user_id")
 		}
 		if !hasProject {
-			invalid(problems, "project_name", "no project is given", "set project_name or project_id: what is made belongs to a project")
+			problems.Invalid("project_name", "no project is given", "set project_name or project_id: what is made belongs to a project")
 		}
 	case vnfm.CredentialApplicationSecret:
 		switch {
 		case a.ApplicationCredentialID == "" && a.ApplicationCredentialName == "":
-			invalid(problems, "application_credential_id", "a secret is given without its application credential", "set application_credential_id, or application_credential_name with the user")
+			problems.Invalid("application_credential_id", "a secret is given without its application credential", "set application_credential_id, or application_credential_name with the user")
 		case a.ApplicationCredentialID == "" && !hasUser:
-			invalid(problems, "username", "an application credential is named without its user", "set username or user_id, or give application_credential_id in the place of the name")
+			problems.Invalid("username", "an application credential is named without its user", "set username or user_id, or give application_credential_id in the place of the name")
 		case hasProject:
-			invalid(problems, "project_name", "a project is given with an application credential", "an application credential is for the project that it was made in; leave the project out")
+			problems.Invalid("project_name", "a project is given with an application credential", "an application credential is for the project that it was made in; leave the project out")
 		}
 	}
 }
 
 func checkAuthURL(text string, problems *vnfm.Problems) string {
-	const advice = "give the URL of Keystone, for example https://cloud.example:5000/v3"
-	if text == "" {
-		invalid(problems, "auth_url", "no auth_url is given", advice)
-		return ""
+	if u, err := url.Parse(text); err == nil && u.User != nil {
+		// Without the name of the argument: Terraform would quote its line, and the password in it.
+		problems.Invalid("", "the auth_url contains a user name or password", "use username and password")
+		return text
 	}
-	u, err := url.Parse(text)
-	switch {
-	case err != nil:
-		invalid(problems, "auth_url", "the auth_url is not a URL", bareURLError(err))
-	case u.User != nil:
-		invalid(problems, "", "the auth_url contains a user name or password", "use username and password")
-	case u.Scheme != "https" && u.Scheme != "http" || u.Host == "":
-		invalid(problems, "auth_url", fmt.Sprintf("the auth_url %q is not an http or https URL with a host", text), advice)
-	case u.RawQuery != "" || u.Fragment != "":
-		invalid(problems, "auth_url", "the auth_url has a query or a fragment", advice)
-	case strings.HasSuffix(strings.TrimRight(u.Path, "/"), "/v2.0"):
-		invalid(problems, "auth_url", "the auth_url is that of version 2 of Keystone, which is no more", "give that of version 3, or leave the version out")
-	case u.Scheme == "http" && !isLoopback(u.Hostname()):
-		invalid(problems, "auth_url", fmt.Sprintf("the auth_url %q would carry the credentials unencrypted", text), "use https")
+	u := endpoint.Check("auth_url", text, "give the URL of Keystone, for example https://cloud.example:5000/v3", problems)
+	if u != nil && strings.HasSuffix(strings.TrimRight(u.Path, "/"), "/v2.0") {
+		problems.Invalid("auth_url", "the auth_url is that of version 2 of Keystone, which is no more", "give that of version 3, or leave the version out")
 	}
 	return text
-}
-
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
-}
-
-// bareURLError leaves out the text that could not be parsed: it may hold a password.
-func bareURLError(err error) string {
-	var u *url.Error
-	if errors.As(err, &u) {
-		return u.Err.Error()
-	}
-	return "it cannot be parsed"
 }
 
 // options are what gophercloud authenticates with.

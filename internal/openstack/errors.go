@@ -13,6 +13,7 @@ import (
 
 	"github.com/gophercloud/gophercloud/v2"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/endpoint"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -144,12 +145,7 @@ func (c *Client) transport(err error) error {
 
 // isPermanentTransport reports whether trying again cannot help.
 func isPermanentTransport(err error) bool {
-	var (
-		verify *tls.CertificateVerificationError
-		record tls.RecordHeaderError
-		alert  tls.AlertError
-	)
-	return errors.As(err, &verify) || errors.As(err, &record) || errors.As(err, &alert) || errors.Is(err, context.Canceled)
+	return endpoint.IsPermanent(err) || errors.Is(err, context.Canceled)
 }
 
 func hostOf(text string) string {

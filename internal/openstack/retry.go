@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/gophercloud/gophercloud/v2"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
 )
 
 // retryPolicy says how often a request is sent again, and after which pause the first
@@ -27,7 +29,7 @@ func (c *Client) again(ctx context.Context, method, target string, _ *gopherclou
 	if !harmless || failures >= c.retry.tries || ctx.Err() != nil || !passes(err) {
 		return err
 	}
-	if sleep(ctx, c.retry.pause<<(failures-1)) != nil {
+	if poll.Sleep(ctx, c.retry.pause<<(failures-1)) != nil {
 		return err
 	}
 	return nil
@@ -59,20 +61,8 @@ func (c *Client) backOff(ctx context.Context, answer *gophercloud.ErrUnexpectedR
 	if seconds, err := strconv.Atoi(answer.ResponseHeader.Get("Retry-After")); err == nil && seconds > 0 {
 		pause = min(time.Duration(seconds)*time.Second, maxPause)
 	}
-	if err := sleep(ctx, pause); err != nil {
+	if err := poll.Sleep(ctx, pause); err != nil {
 		return *answer
 	}
 	return nil
-}
-
-// sleep waits for d or for the end of ctx.
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
 }

@@ -6,12 +6,12 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/clusterscript"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/credentials"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/kubespray"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/playbook"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/privateregistry"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/script"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/scripted"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -31,7 +31,7 @@ func management() map[string]vnfm.ManagementDriver {
 	return map[string]vnfm.ManagementDriver{
 		vnfm.CredentialsSender: credentials.New(),
 		vnfm.Kubespray:         kubespray.New(),
-		vnfm.KubernetesScript:  scripted.New(),
+		vnfm.KubernetesScript:  clusterscript.New(),
 		vnfm.PrivateRegistry:   privateregistry.New(),
 		vnfm.ArtifactBash:      script.New(),
 		vnfm.ArtifactAnsible:   playbook.New(),

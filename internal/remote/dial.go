@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/crypto/ssh"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
 )
 
 const (
@@ -61,12 +63,8 @@ func dial(ctx context.Context, h Host, patience time.Duration, alive liveness) (
 			}
 			return nil, &ConnectionError{Host: h.name(), What: "logging in", Err: err}
 		}
-		timer := time.NewTimer(min(pause, left))
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-		case <-timer.C:
-		}
+		// When ctx has ended, the next try says so.
+		_ = poll.Sleep(ctx, min(pause, left))
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"net"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -21,32 +20,10 @@ import (
 	"golang.org/x/crypto/ssh/agent"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/sshtest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
-
-// pins are Pins in memory.
-type pins struct {
-	mu     sync.Mutex
-	keys   map[string]string
-	refuse error
-}
-
-func (p *pins) Pinned(name string) string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.keys[name]
-}
-
-func (p *pins) Pin(_ context.Context, name, key string) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.keys == nil {
-		p.keys = map[string]string{}
-	}
-	p.keys[name] = key
-	return p.refuse
-}
 
 // encrypted is a private key with a passphrase.
 func encrypted(t *testing.T, passphrase string) (ssh.PublicKey, vnfm.Secret) {
@@ -288,10 +265,10 @@ func TestHostKeys(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := sshtest.New(t, sshtest.Options{HostKeys: test.has}).Host()
-			kept := &pins{keys: map[string]string{}}
+			kept := &labtest.HostKeys{}
 			h.HostKeys, h.Pins, h.PinName = test.given, kept, "edge-1"
 			if test.pinned != "" {
-				kept.keys["edge-1"] = test.pinned
+				require.NoError(t, kept.Pin(t.Context(), "edge-1", test.pinned))
 			}
 			c, err := remote.Dial(t.Context(), h, time.Hour)
 			assert.Equal(t, test.pinnedAfter, kept.Pinned("edge-1"))
@@ -309,7 +286,7 @@ func TestHostKeys(t *testing.T) {
 	server := sshtest.New(t, sshtest.Options{})
 	h := server.Host()
 	known := h.HostKeys
-	h.HostKeys, h.Pins, h.Strict = nil, &pins{}, true
+	h.HostKeys, h.Pins, h.Strict = nil, &labtest.HostKeys{}, true
 	_, err = remote.Dial(t.Context(), h, time.Hour)
 	require.ErrorContains(t, err, "no key of it is known")
 	require.ErrorContains(t, err, known[0])
@@ -321,14 +298,14 @@ func TestHostKeys(t *testing.T) {
 	h.HostKeys, h.Pins, h.Strict = nil, nil, false
 	_, err = remote.Dial(t.Context(), h, time.Hour)
 	require.ErrorContains(t, err, "give its host keys")
-	h.Pins = &pins{refuse: errors.New("the disk is full")}
+	h.Pins = &labtest.HostKeys{Refuse: errors.New("the disk is full")}
 	_, err = remote.Dial(t.Context(), h, time.Hour)
 	require.ErrorContains(t, err, "the disk is full")
-	wrong := &pins{}
+	wrong := &labtest.HostKeys{}
 	h.Pins, h.Password = wrong, "wrong"
 	_, err = remote.Dial(t.Context(), h, time.Hour)
 	require.Error(t, err)
-	require.Empty(t, wrong.keys, "a host that let nobody in is not pinned")
+	require.Zero(t, wrong.Len(), "a host that let nobody in is not pinned")
 }
 
 func TestPatience(t *testing.T) {

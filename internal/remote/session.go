@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/crypto/ssh"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
 )
 
 const (
@@ -67,23 +69,65 @@ func (c *Client) execute(ctx context.Context, e execution) (int, error) {
 	defer stderr.shut()
 	streams.Go(func() { forward(stdout, channel, heard) })
 	streams.Go(func() { forward(stderr, channel.Stderr(), heard) })
-	stopping, fed, failed := make(chan struct{}), make(chan struct{}), make(chan error, 1)
-	stopFeeding := sync.OnceFunc(func() { close(stopping) })
-	defer stopFeeding()
+	input := startFeeding(channel, e)
+	defer input.stop()
+	ended := watchStatus(requests)
+
+	code, err := 0, error(nil)
+	select {
+	case code = <-ended.status:
+	case <-ended.closed:
+		code, err = ended.last()
+	case err = <-input.failed:
+		stop(channel, input.fed, ended.closed)
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+		input.stop()
+		stop(channel, input.fed, ended.closed)
+	}
+	// The end of the streams comes after the status, and before the end of the channel.
+	drain(&streams, heard)
+	if errors.Is(err, errNoStatus) {
+		err = c.explain(err)
+	}
+	return code, err
+}
+
+// feeding is the input of a session on its way to the host.
+type feeding struct {
+	// stop ends the input early, fed is closed at its end, and failed has the error of reading its content.
+	stop   func()
+	fed    chan struct{}
+	failed chan error
+}
+
+func startFeeding(channel ssh.Channel, e execution) feeding {
+	stopping := make(chan struct{})
+	f := feeding{stop: sync.OnceFunc(func() { close(stopping) }), fed: make(chan struct{}), failed: make(chan error, 1)}
 	go func() {
-		defer close(fed)
+		defer close(f.fed)
 		if err := feed(channel, e, stopping); err != nil {
-			failed <- err
+			f.failed <- err
 		}
 	}()
-	status := make(chan int, 1)
-	closed := make(chan struct{})
+	return f
+}
+
+// ending is how a session ends: with the status of its command, and closed.
+type ending struct {
+	status chan int
+	closed chan struct{}
+}
+
+// watchStatus answers the requests of a host until the session is closed.
+func watchStatus(requests <-chan *ssh.Request) ending {
+	e := ending{status: make(chan int, 1), closed: make(chan struct{})}
 	go func() {
-		defer close(closed)
+		defer close(e.closed)
 		for request := range requests {
 			if code, ok := exitStatus(request); ok {
 				select {
-				case status <- code:
+				case e.status <- code:
 				default:
 					// A command ends once. What a host says again must not hold up the connection.
 				}
@@ -93,29 +137,17 @@ func (c *Client) execute(ctx context.Context, e execution) (int, error) {
 			}
 		}
 	}()
+	return e
+}
 
-	code, err := 0, error(nil)
+// last is the status of a session that is closed.
+func (e ending) last() (int, error) {
 	select {
-	case code = <-status:
-	case <-closed:
-		select {
-		case code = <-status:
-		default:
-			err = errNoStatus
-		}
-	case err = <-failed:
-		stop(channel, fed, closed)
-	case <-ctx.Done():
-		err = context.Cause(ctx)
-		stopFeeding()
-		stop(channel, fed, closed)
+	case code := <-e.status:
+		return code, nil
+	default:
+		return 0, errNoStatus
 	}
-	// The end of the streams comes after the status, and before the end of the channel.
-	drain(&streams, heard)
-	if errors.Is(err, errNoStatus) {
-		err = c.explain(err)
-	}
-	return code, err
 }
 
 // open begins a session. A host that opens no more is asked again: it takes a moment to
@@ -130,12 +162,8 @@ func (c *Client) open(ctx context.Context) (ssh.Channel, <-chan *ssh.Request, er
 		if time.Since(began) > openPatience && len(c.sessions) < 2 {
 			return nil, nil, fmt.Errorf("the host opens no session (%s): sshd may allow none (MaxSessions)", strings.TrimSpace(refused.Message))
 		}
-		timer := time.NewTimer(100 * time.Millisecond)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-		case <-timer.C:
-		}
+		// When ctx has ended, the next try says so.
+		_ = poll.Sleep(ctx, 100*time.Millisecond)
 	}
 }
 

@@ -44,6 +44,20 @@ func CopyBlob(ctx context.Context, w io.Writer, r io.Reader, digest string) erro
 	return nil
 }
 
+// CheckUpload reads a content that the store has already, and returns an error when its digest is another one.
+func CheckUpload(ctx context.Context, r io.Reader, digest string) error {
+	if err := CopyBlob(ctx, io.Discard, r, digest); err != nil {
+		return fmt.Errorf("storing the content %s: %w", digest, err)
+	}
+	return nil
+}
+
+// IsIntact reports whether a stored content has its digest. The error is that of ctx alone.
+func IsIntact(ctx context.Context, r io.Reader, digest string) (bool, error) {
+	err := CopyBlob(ctx, io.Discard, r, digest)
+	return err == nil, ctx.Err()
+}
+
 // contextReader stops reading when ctx ends.
 type contextReader struct {
 	ctx context.Context

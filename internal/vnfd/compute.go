@@ -1,6 +1,7 @@
 package vnfd
 
 import (
+	"cmp"
 	"maps"
 	"strings"
 
@@ -118,9 +119,7 @@ func readSubnets(l *vnfm.VirtualLink, n *node) {
 		if cidr == "" {
 			continue
 		}
-		if l.CIDR == "" {
-			l.CIDR = cidr
-		}
+		l.CIDR = cmp.Or(l.CIDR, cidr)
 		s := vnfm.Subnet{
 			Name: l3.get("name").str(), CIDR: cidr, Gateway: l3.get("gateway_ip").str(), IPv6Mode: l3.get("ipv6_address_mode").str(),
 			IPv6: strings.EqualFold(l3.get("ip_version").str(), "ipv6") || strings.Contains(cidr, ":"),

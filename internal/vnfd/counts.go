@@ -1,6 +1,7 @@
 package vnfd
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -32,7 +33,7 @@ func ScaleStatus(f *vnfm.Flavour, levelID string, scale map[string]int) (map[str
 			problems = append(problems, vnfm.Problem{
 				Attribute: attrScaleLevels, Key: id,
 				Summary: fmt.Sprintf("the deployment flavour %q has no scaling aspect %q", f.ID, id),
-				Detail:  "it has " + quoted(aspectIDs(f)),
+				Detail:  "it has " + quoted(f.AspectIDs()),
 			})
 			continue
 		}
@@ -118,9 +119,7 @@ func instancesText(n int) string {
 func levelOrDefault(f *vnfm.Flavour, id string) (*vnfm.InstantiationLevel, vnfm.Problems) {
 	var problems vnfm.Problems
 	wanted := id
-	if id == "" {
-		id = f.DefaultLevelID
-	}
+	id = cmp.Or(id, f.DefaultLevelID)
 	if level := f.Level(id); level != nil {
 		return level, nil
 	}
@@ -129,13 +128,13 @@ func levelOrDefault(f *vnfm.Flavour, id string) (*vnfm.InstantiationLevel, vnfm.
 		problems = append(problems, vnfm.Problem{
 			Attribute: attrLevelID,
 			Summary:   fmt.Sprintf("the deployment flavour %q has no instantiation level %q", f.ID, wanted),
-			Detail:    "it has " + quoted(levelIDs(f)),
+			Detail:    "it has " + quoted(f.LevelIDs()),
 		})
 	case len(f.Levels) > 0:
 		problems = append(problems, vnfm.Problem{
 			Attribute: attrLevelID,
 			Summary:   fmt.Sprintf("the deployment flavour %q has no default instantiation level", f.ID),
-			Detail:    "name one of " + quoted(levelIDs(f)),
+			Detail:    "name one of " + quoted(f.LevelIDs()),
 		})
 	}
 	return nil, problems

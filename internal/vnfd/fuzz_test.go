@@ -74,9 +74,9 @@ func FuzzRead(f *testing.F) {
 		}
 		for i := range d.Flavours {
 			fl := &d.Flavours[i]
-			for _, l := range append(levelIDs(fl), "") {
+			for _, l := range append(fl.LevelIDs(), "") {
 				counts, _ := Counts(fl, l, nil)
-				for _, a := range aspectIDs(fl) {
+				for _, a := range fl.AspectIDs() {
 					LevelOf(fl, a, counts)
 				}
 			}

@@ -1,6 +1,7 @@
 package vnfd
 
 import (
+	"cmp"
 	"math"
 	"path"
 	"slices"
@@ -112,45 +113,57 @@ func readLabels(v value) map[string]string {
 	return labels
 }
 
-// readTackerScaling reads a tosca.policies.tacker.Scaling. With a target for the
-// load of the CPUs an autoscaler decides between its limits; without one the policy
-// is a scaling aspect of its name, whose step is the increment.
-func (r *reader) readTackerScaling(f *indexed, t *template, p policy) {
+// tackerScaling are the numbers of a tosca.policies.tacker.Scaling.
+type tackerScaling struct {
+	lowest, highest, start, step int
+	// percent is the target for the load of the CPUs; 0 for none.
+	percent int
+}
+
+// level is the scale level that the VDUs start at, base how many VNFCs they have at level 0.
+func (s *tackerScaling) level() int { return (s.start - s.lowest) / s.step }
+func (s *tackerScaling) base() int  { return s.start - s.level()*s.step }
+
+// readTackerNumbers reads the properties of a scaling policy; ok is false when they contradict each other.
+func readTackerNumbers(p policy) (s tackerScaling, ok bool) {
 	number := func(name string, fallback int) int {
 		if n, ok := p.at("properties", name).count(); ok {
 			return n
 		}
 		return fallback
 	}
-	lowest := number("min_instances", 1)
-	highest := number("max_instances", 0)
-	start := number("default_instances", lowest)
-	step := number("increment", 1)
-	percent := number("target_cpu_utilization_percentage", 0)
+	s.lowest = number("min_instances", 1)
+	s.highest = number("max_instances", 0)
+	s.start = number("default_instances", s.lowest)
+	s.step = number("increment", 1)
+	s.percent = number("target_cpu_utilization_percentage", 0)
 	props := p.get("properties")
 	switch {
 	case !props.get("max_instances").ok():
 		p.key.errorf("the policy %s has no max_instances", p.name)
-		return
-	case highest < lowest || highest == 0:
-		props.get("max_instances").errorf("the policy %s allows %d at most (max_instances) and %d at least (min_instances)", p.name, highest, lowest)
-		return
-	case start < lowest || start > highest:
-		props.get("default_instances").errorf("the policy %s starts with %d (default_instances), which is not between %d and %d", p.name, start, lowest, highest)
-		return
-	case step == 0:
+	case s.highest < s.lowest || s.highest == 0:
+		props.get("max_instances").errorf("the policy %s allows %d at most (max_instances) and %d at least (min_instances)", p.name, s.highest, s.lowest)
+	case s.start < s.lowest || s.start > s.highest:
+		props.get("default_instances").errorf("the policy %s starts with %d (default_instances), which is not between %d and %d", p.name, s.start, s.lowest, s.highest)
+	case s.step == 0:
 		props.get("increment").errorf("the policy %s adds nothing: increment is 0", p.name)
-		return
-	case percent == 0 && props.get("target_cpu_utilization_percentage").ok():
+	case s.percent == 0 && props.get("target_cpu_utilization_percentage").ok():
 		props.get("target_cpu_utilization_percentage").errorf("the policy %s has a target of 0 percent", p.name)
+	default:
+		return s, true
+	}
+	return s, false
+}
+
+// readTackerScaling reads a tosca.policies.tacker.Scaling. With a target for the
+// load of the CPUs an autoscaler decides between its limits; without one the policy
+// is a scaling aspect of its name, whose step is the increment.
+func (r *reader) readTackerScaling(f *indexed, t *template, p policy) {
+	s, ok := readTackerNumbers(p)
+	if !ok {
 		return
 	}
-	level := (start - lowest) / step
-	base := start - level*step
-	aspect := vnfm.ScalingAspect{
-		ID: p.name, Name: p.name, Description: p.get("description").str(),
-		MaxLevel: (highest - base) / step, StepDeltas: []string{"step"}, Deltas: map[string]map[string]int{"step": {}},
-	}
+	steps := map[string]int{}
 	for _, target := range t.expand(p.get("targets")) {
 		v := f.VDU(target.name)
 		switch {
@@ -161,31 +174,39 @@ func (r *reader) readTackerScaling(f *indexed, t *template, p policy) {
 			target.at.errorf("the policy %s scales the VDU %s, which another policy scales already", p.name, target.name)
 			continue
 		}
-		if v.MaxInstances == 0 {
-			v.MinInstances, v.MaxInstances = lowest, highest
+		if byLoad := s.scale(v, p); !byLoad {
+			steps[v.ID] = s.step
 		}
-		first := base
-		byLoad := percent > 0 && v.Workload != nil
-		if byLoad {
-			first = start
-		}
-		if v.InitialDelta == nil {
-			v.InitialDelta = &first
-		}
-		if byLoad {
-			v.Workload.Autoscaling = &vnfm.Autoscaling{Min: lowest, Max: highest, CPUPercent: percent, Place: p.key.written()}
-			continue
-		}
-		aspect.Deltas["step"][v.ID] = step
 	}
-	if len(aspect.Deltas["step"]) == 0 {
+	if len(steps) == 0 {
 		return
+	}
+	aspect := vnfm.ScalingAspect{
+		ID: p.name, Name: p.name, Description: p.get("description").str(),
+		MaxLevel: (s.highest - s.base()) / s.step, StepDeltas: []string{"step"}, Deltas: map[string]map[string]int{"step": steps},
 	}
 	r.places.add(p.key, "flavour", f.ID, "aspect", aspect.ID)
 	f.Aspects = append(f.Aspects, aspect)
-	if level > 0 {
-		legacyLevel(f).ScaleInfo[aspect.ID] = level
+	if s.level() > 0 {
+		legacyLevel(f).ScaleInfo[aspect.ID] = s.level()
 	}
+}
+
+// scale gives a VDU the limits and the first number of a scaling policy, and tells whether an autoscaler decides on it by load.
+func (s *tackerScaling) scale(v *vnfm.VDU, p policy) (byLoad bool) {
+	if v.MaxInstances == 0 {
+		v.MinInstances, v.MaxInstances = s.lowest, s.highest
+	}
+	byLoad = s.percent > 0 && v.Workload != nil
+	first := s.base()
+	if byLoad {
+		first = s.start
+		v.Workload.Autoscaling = &vnfm.Autoscaling{Min: s.lowest, Max: s.highest, CPUPercent: s.percent, Place: p.key.written()}
+	}
+	if v.InitialDelta == nil {
+		v.InitialDelta = &first
+	}
+	return byLoad
 }
 
 func (r *reader) scaledAlready(f *indexed, v *vnfm.VDU) bool {
@@ -202,8 +223,6 @@ func legacyLevel(f *indexed) *vnfm.InstantiationLevel {
 		return l
 	}
 	f.Levels = append(f.Levels, vnfm.InstantiationLevel{ID: id, ScaleInfo: map[string]int{}, Counts: map[string]int{}})
-	if f.DefaultLevelID == "" {
-		f.DefaultLevelID = id
-	}
+	f.DefaultLevelID = cmp.Or(f.DefaultLevelID, id)
 	return &f.Levels[len(f.Levels)-1]
 }

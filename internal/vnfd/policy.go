@@ -355,22 +355,6 @@ func appendNew(list []string, s string) []string {
 	return append(list, s)
 }
 
-func aspectIDs(f *vnfm.Flavour) []string {
-	ids := make([]string, 0, len(f.Aspects))
-	for _, a := range f.Aspects {
-		ids = append(ids, a.ID)
-	}
-	return ids
-}
-
-func levelIDs(f *vnfm.Flavour) []string {
-	ids := make([]string, 0, len(f.Levels))
-	for _, l := range f.Levels {
-		ids = append(ids, l.ID)
-	}
-	return ids
-}
-
 // levelsText renders scale levels for a message, in the order of the aspects.
 func levelsText(f *vnfm.Flavour, levels map[string]int) string {
 	var list []string

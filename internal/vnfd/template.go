@@ -234,32 +234,7 @@ func (r *reader) identity(d *vnfm.Descriptor, entry *document, vnf *node, templa
 		}
 		return
 	}
-	var sources []*node
-	sources = append(sources, vnf)
-	for _, t := range templates {
-		if n := t.vnf(); n != nil && n != vnf {
-			sources = append(sources, n)
-		}
-	}
-	find := func(name string) value {
-		for _, n := range sources {
-			if v := n.property(name); v.ok() {
-				if fn, _ := function(v.node); fn == "" {
-					return v
-				}
-				if w := fallback(n.defs, name); w.ok() {
-					return w
-				}
-			}
-		}
-		for _, t := range templates {
-			typ := t.topo.at("substitution_mappings", "node_type").str()
-			if v := fallback(r.types.chain(t.doc.scope, typ), name); v.ok() {
-				return v
-			}
-		}
-		return vnf.property(name)
-	}
+	find := identitySource{r: r, vnf: vnf, nodes: vnfNodes(vnf, templates), templates: templates}.property
 	id := find("descriptor_id")
 	d.ID = id.str()
 	r.places.add(id, "id")
@@ -286,6 +261,49 @@ func (r *reader) identity(d *vnfm.Descriptor, entry *document, vnf *node, templa
 		}
 	}
 	d.VNFMInfo = find("vnfm_info").texts()
+}
+
+// identitySource is where the properties that identify the VNFD are looked for.
+type identitySource struct {
+	r         *reader
+	vnf       *node
+	nodes     []*node
+	templates []*template
+}
+
+// property returns the value at a VNF node, the one of the entry document first, or the default of the type of that node,
+// or that of a type that a flavour substitutes.
+func (s identitySource) property(name string) value {
+	for _, n := range s.nodes {
+		v := n.property(name)
+		if !v.ok() {
+			continue
+		}
+		if fn, _ := function(v.node); fn == "" {
+			return v
+		}
+		if w := fallback(n.defs, name); w.ok() {
+			return w
+		}
+	}
+	for _, t := range s.templates {
+		typ := t.topo.at("substitution_mappings", "node_type").str()
+		if v := fallback(s.r.types.chain(t.doc.scope, typ), name); v.ok() {
+			return v
+		}
+	}
+	return s.vnf.property(name)
+}
+
+// vnfNodes are the VNF nodes of the entry document and of the flavours.
+func vnfNodes(first *node, templates []*template) []*node {
+	nodes := []*node{first}
+	for _, t := range templates {
+		if n := t.vnf(); n != nil && n != first {
+			nodes = append(nodes, n)
+		}
+	}
+	return nodes
 }
 
 // flavour reads one deployment flavour; top is the template of the entry document.

@@ -1,6 +1,7 @@
 package vnfd
 
 import (
+	"cmp"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -62,9 +63,7 @@ func (r *reader) readVDUs(f *indexed, t *template) {
 		if id := n.property("mcio_identification_data").get("name"); id.isText() {
 			v.Name = id.str()
 		}
-		if v.Name == "" {
-			v.Name = n.name
-		}
+		v.Name = cmp.Or(v.Name, n.name)
 		r.places.add(n.key, "flavour", f.ID, "vdu", n.name)
 		r.readProfile(&v, f, n)
 		n.get("capabilities").wantMaps("virtual_compute")

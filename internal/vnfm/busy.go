@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
 )
 
 // The pauses between two looks whether the other process has ended.
@@ -35,12 +37,8 @@ func RetryWhileBusy(ctx context.Context, try func() error) error {
 		if left <= 0 {
 			return fmt.Errorf("%w; gave up after %s", err, limit)
 		}
-		timer := time.NewTimer(min(pause, left))
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return fmt.Errorf("%w: %w", err, ctx.Err())
+		if ended := poll.Sleep(ctx, min(pause, left)); ended != nil {
+			return fmt.Errorf("%w: %w", err, ended)
 		}
 	}
 }

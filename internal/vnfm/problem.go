@@ -84,6 +84,11 @@ func (ps *Problems) Errorf(file string, line, column int, format string, args ..
 	*ps = append(*ps, Problem{File: file, Line: line, Column: column, Summary: fmt.Sprintf(format, args...)})
 }
 
+// Invalid appends an error about an argument: what is wrong with it, and what to do.
+func (ps *Problems) Invalid(attribute, summary, detail string) {
+	*ps = append(*ps, Problem{Attribute: attribute, Summary: summary, Detail: detail})
+}
+
 // Warnf appends a warning without a detail.
 func (ps *Problems) Warnf(file string, line, column int, format string, args ...any) {
 	*ps = append(*ps, Problem{Severity: SeverityWarning, File: file, Line: line, Column: column, Summary: fmt.Sprintf(format, args...)})
@@ -139,6 +144,11 @@ func (ps Problems) Err() error {
 		return nil
 	}
 	return &InvalidError{Problems: ps}
+}
+
+// Invalid returns the error that an argument is wrong, and what to do.
+func Invalid(attribute, summary, detail string) error {
+	return &InvalidError{Problems: Problems{{Attribute: attribute, Summary: summary, Detail: detail}}}
 }
 
 // InvalidError says that a package, descriptor or request cannot be used, and why.

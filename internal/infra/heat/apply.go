@@ -11,6 +11,7 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/hot"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -277,10 +278,8 @@ func (s *session) ask(ctx context.Context, stack *openstack.Stack, want *opensta
 			return err
 		}
 		s.progress(ctx, fmt.Sprintf("Heat did not answer for stack %s: it is asked again", stack.Name))
-		select {
-		case <-ctx.Done():
+		if poll.Sleep(ctx, askPause) != nil {
 			return err
-		case <-time.After(askPause):
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package heat
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path"
@@ -90,7 +91,7 @@ func (s *session) provideImage(ctx context.Context, image *vnfm.SWImage, file *v
 	defer content.Close() //nolint:errcheck // A file that was only read.
 	s.progress(ctx, fmt.Sprintf("uploading image %s (%d MiB)", image.Name, file.Size/mebibyte))
 	id, err := s.client.CreateImage(ctx, openstack.NewImage{
-		Name: image.Name, ContainerFormat: orElse(strings.ToLower(image.ContainerFormat), "bare"), DiskFormat: orElse(strings.ToLower(image.DiskFormat), "qcow2"),
+		Name: image.Name, ContainerFormat: cmp.Or(strings.ToLower(image.ContainerFormat), "bare"), DiskFormat: cmp.Or(strings.ToLower(image.DiskFormat), "qcow2"),
 		MinDiskGiB: int((image.MinDiskBytes + gibibyte - 1) / gibibyte), MinRAMMiB: int((image.MinRAMBytes + mebibyte - 1) / mebibyte),
 		Tags: []string{tag, user},
 	})
@@ -98,13 +99,6 @@ func (s *session) provideImage(ctx context.Context, image *vnfm.SWImage, file *v
 		return "", err
 	}
 	return id, s.client.UploadImage(ctx, id, image.Name, content)
-}
-
-func orElse(text, other string) string {
-	if text == "" {
-		return other
-	}
-	return text
 }
 
 // leaveImages gives up the images that the instance uses, or those but some: the last one

@@ -27,7 +27,7 @@ func (s *session) turn(ctx context.Context, stack *openstack.Stack, status strin
 	}
 	asked := map[string]bool{}
 	var waiting []string
-	err = poll(ctx, func(ctx context.Context) (bool, error) {
+	err = waitUntil(ctx, func(ctx context.Context) (bool, error) {
 		servers, err := s.client.Servers(ctx)
 		if err != nil {
 			return false, err

@@ -93,7 +93,7 @@ func (s *session) shutDown(ctx context.Context, stack *openstack.Stack, limit ti
 func (s *session) awaitGone(ctx context.Context, stack *openstack.Stack) (bool, error) {
 	events := s.events(stack)
 	gone := false
-	err := poll(ctx, func(ctx context.Context) (bool, error) {
+	err := waitUntil(ctx, func(ctx context.Context) (bool, error) {
 		found, err := s.client.StackByID(ctx, stack.Name, stack.ID)
 		if err != nil {
 			return false, err

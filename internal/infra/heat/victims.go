@@ -1,6 +1,7 @@
 package heat
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -109,10 +110,7 @@ func (s *session) mark(ctx context.Context, l *live, leaving map[string][]*compo
 		}
 	}
 	for _, c := range unhealthy {
-		reason := c.broken()
-		if reason == "" {
-			reason = "it leaves with a scale-in"
-		}
+		reason := cmp.Or(c.broken(), "it leaves with a scale-in")
 		if err := s.replace(ctx, l, c, reason); err != nil {
 			return false, err
 		}

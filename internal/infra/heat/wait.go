@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -30,9 +31,9 @@ const (
 // errSilent says that nothing has happened in a stack for as long as silence.
 var errSilent = errors.New("nothing has happened for " + silence.String())
 
-// poll calls look until it is done, with pauses that grow. An unreachable service is asked
+// waitUntil calls look until it is done, with pauses that grow. An unreachable service is asked
 // again as long as the operation has time: Heat goes on meanwhile.
-func poll(ctx context.Context, look func(ctx context.Context) (done bool, err error)) error {
+func waitUntil(ctx context.Context, look func(ctx context.Context) (done bool, err error)) error {
 	began := time.Now()
 	var unreachable error
 	for {
@@ -50,12 +51,8 @@ func poll(ctx context.Context, look func(ctx context.Context) (done bool, err er
 		default:
 			unreachable = nil
 		}
-		timer := time.NewTimer(min(max(time.Since(began)/pauseShare, shortestPause), longestPause))
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-		case <-timer.C:
-		}
+		// When ctx has ended, the next look says so.
+		_ = poll.Sleep(ctx, min(max(time.Since(began)/pauseShare, shortestPause), longestPause))
 	}
 }
 
@@ -70,7 +67,7 @@ func isPassing(err error) bool {
 func (s *session) await(ctx context.Context, stack *openstack.Stack) error {
 	events := s.events(stack)
 	var last *openstack.Stack
-	err := poll(ctx, func(ctx context.Context) (bool, error) {
+	err := waitUntil(ctx, func(ctx context.Context) (bool, error) {
 		found, err := s.client.StackByID(ctx, stack.Name, stack.ID)
 		if err != nil {
 			return false, err

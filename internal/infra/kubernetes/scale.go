@@ -3,10 +3,10 @@ package kubernetes
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -128,7 +128,7 @@ func (s *session) selectPods(v *vduPods, lost int64, problems *vnfm.Problems) []
 		there[vnfcID(v.id, v.pods[i].Name)] = &v.pods[i]
 	}
 	for _, id := range s.target.ScaleInVNFCIDs {
-		if s.vduOf(id) != v.id {
+		if vnfm.VDUOf(id, maps.Keys(s.rendering.VDUs)) != v.id {
 			continue
 		}
 		// A missing pod was deleted by the scale that is resumed.
@@ -144,16 +144,4 @@ func (s *session) selectPods(v *vduPods, lost int64, problems *vnfm.Problems) []
 		refuse(fmt.Sprintf("VDU %q loses %d VNFCs, and %d are named", v.id, lost, len(out)), "name as many as go, or fewer")
 	}
 	return out
-}
-
-// vduOf is the VDU of a VNFC, by its id: of several VDUs that are a prefix of it, the
-// longest.
-func (s *session) vduOf(vnfc string) string {
-	found := ""
-	for id := range s.rendering.VDUs {
-		if len(id) > len(found) && strings.HasPrefix(vnfc, vnfcID(id, "")) {
-			found = id
-		}
-	}
-	return found
 }

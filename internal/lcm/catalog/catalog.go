@@ -3,12 +3,15 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
@@ -137,24 +140,16 @@ func (c *Catalog) putFiles(ctx context.Context, s store.Store, p *vnfm.Package) 
 	for _, f := range rest {
 		digests = append(digests, f.Digest)
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var workers sync.WaitGroup
-	slots := make(chan struct{}, c.cfg.Concurrency)
+	group, work := errgroup.WithContext(ctx)
+	group.SetLimit(c.cfg.Concurrency)
 	for _, f := range rest {
-		slots <- struct{}{}
-		if ctx.Err() != nil {
+		if work.Err() != nil {
 			break
 		}
-		workers.Go(func() {
-			defer func() { <-slots }()
-			if err := putFile(ctx, s, p, f); err != nil {
-				cancel(err)
-			}
-		})
+		group.Go(func() error { return putFile(work, s, p, f) })
 	}
-	workers.Wait()
-	return bundle, digests, context.Cause(ctx)
+	err = group.Wait()
+	return bundle, digests, cmp.Or(context.Cause(ctx), err)
 }
 
 func putFile(ctx context.Context, s store.Store, p *vnfm.Package, f vnfm.PackageFile) error {

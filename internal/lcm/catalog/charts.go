@@ -13,9 +13,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/charts"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/helm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/helm/repo"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -98,7 +98,7 @@ func sourceKey(source *vnfm.ChartSource) string {
 // archiveOf reads the archive that a source leads to. A directory is packed.
 func archiveOf(ctx context.Context, source *vnfm.ChartSource) ([]byte, error) {
 	if source.Fetched() {
-		return charts.Fetch(ctx, source)
+		return repo.Fetch(ctx, source)
 	}
 	clean := filepath.Clean(source.Path)
 	fsys, file := os.DirFS(filepath.Dir(clean)), filepath.Base(clean)

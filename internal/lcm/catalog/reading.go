@@ -10,6 +10,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/csar"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/endpoint"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfd"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -199,7 +200,7 @@ func newPackage(name string, archive csar.Archive, parsed *csar.Package, descrip
 // knownDownload finds the stored package that came from the same URL under the
 // same policy. Paths are always read again: that is cheap and detects every change.
 func (c *Catalog) knownDownload(ctx context.Context, spec vnfm.PackageSpec) (*records.Entry[packageRecord], error) {
-	if !isURL(spec.Source) {
+	if !endpoint.IsHTTP(spec.Source) {
 		return nil, nil
 	}
 	s, err := c.cfg.Store(ctx)

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/csar"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/endpoint"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/fetch"
 )
 
@@ -38,14 +39,10 @@ func (f *fetched) close() {
 	f.remove()
 }
 
-func isURL(source string) bool {
-	return strings.HasPrefix(source, "http://") || strings.HasPrefix(source, "https://")
-}
-
 // openSource opens a source and checks what is open. etag may be that of an earlier fetch.
 func openSource(ctx context.Context, source, checksum, etag string) (*fetched, error) {
 	f := &fetched{remove: func() {}}
-	if isURL(source) {
+	if endpoint.IsHTTP(source) {
 		if err := f.download(ctx, source, etag); err != nil {
 			return nil, err
 		}
@@ -94,7 +91,7 @@ func fileDigest(file io.Reader) (string, error) {
 }
 
 func redactSource(source string) string {
-	if isURL(source) {
+	if endpoint.IsHTTP(source) {
 		return fetch.Redact(source)
 	}
 	return source

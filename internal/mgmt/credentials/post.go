@@ -13,6 +13,7 @@ import (
 
 	"github.com/hashicorp/go-retryablehttp"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/endpoint"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -44,12 +45,7 @@ func (s *Sender) post(ctx context.Context, sink *vnfm.CredentialsSink, body []by
 	req.Header.Set("Idempotency-Key", key)
 	resp, err := client.Do(req)
 	if err != nil {
-		var failed *url.Error
-		if errors.As(err, &failed) {
-			// Its own text repeats the URL.
-			err = failed.Err
-		}
-		return fmt.Errorf("%w; nothing was accepted in %d tries", err, client.RetryMax+1)
+		return fmt.Errorf("%w; nothing was accepted in %d tries", endpoint.WithoutURL(err), client.RetryMax+1)
 	}
 	defer func() { _ = resp.Body.Close() }()
 	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, maxDrained))

@@ -4,9 +4,6 @@ package credentials
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/digest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -144,10 +142,9 @@ func clusters(i *vnfm.Instance) []vnfm.ClusterRef {
 
 // keyed is a digest from which its texts cannot be guessed.
 func keyed(key []byte, texts ...string) string {
-	h := hmac.New(sha256.New, key)
+	var content []byte
 	for _, text := range texts {
-		// Hash.Write returns no error.
-		_, _ = fmt.Fprintf(h, "%d:%s", len(text), text)
+		content = fmt.Appendf(content, "%d:%s", len(text), text)
 	}
-	return hex.EncodeToString(h.Sum(nil))
+	return digest.Keyed(key, content)
 }

@@ -3,57 +3,28 @@
 package kubespray
 
 import (
-	"context"
 	"fmt"
 	"slices"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/cluster"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/cluster"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Driver is the management driver. It is safe for concurrent use.
-type Driver struct{}
-
-var _ vnfm.ManagementDriver = Driver{}
-
 // New returns the driver.
-func New() Driver { return Driver{} }
-
-// Params implements vnfm.ManagementDriver.
-func (Driver) Params() []string { return []string{cluster.Param} }
-
-// Check implements vnfm.ManagementDriver.
-func (Driver) Check(c *vnfm.HookCheck) vnfm.Problems {
-	var problems vnfm.Problems
-	s := cluster.Read(c.Params, c.Later, c.Package, c.Flavour, cluster.Kubespray, &problems)
-	cluster.CheckHooks(vnfm.Kubespray, c.Hooks, &problems)
-	if s == nil || s.Master.Access.VDU == "" {
-		return problems
+func New() cluster.Driver {
+	return cluster.Driver{
+		Name: vnfm.Kubespray, Own: cluster.Kubespray, CheckSettings: checkMasters,
+		NewInstaller: func() cluster.Installer { return &installer{} },
 	}
-	// etcd, which kubespray puts on the masters, votes.
-	if n := c.Counts[s.Master.Access.VDU]; n%2 == 0 && c.Request.OperationalState != vnfm.Stopped {
-		problems = append(problems, vnfm.Problem{
-			Attribute: "scale_levels", Summary: fmt.Sprintf("the cluster would have %d masters", n),
-			Detail: fmt.Sprintf("VDU %s must have an odd number of servers, since etcd, which is on them, needs a majority", s.Master.Access.VDU),
-		})
-	}
-	return problems
 }
 
-// Run implements vnfm.ManagementDriver.
-func (Driver) Run(ctx context.Context, call *vnfm.HookCall) error {
-	var problems vnfm.Problems
-	s := cluster.Read(call.Params, false, call.Package, call.Flavour, cluster.Kubespray, &problems)
-	if err := problems.Err(); err != nil {
-		return err
+// checkMasters refuses an even number of masters: etcd, which kubespray puts on them, votes.
+func checkMasters(c *vnfm.HookCheck, s *cluster.Settings, problems *vnfm.Problems) {
+	vdu := s.Master.Access.VDU
+	if n := c.Counts[vdu]; vdu != "" && n%2 == 0 && c.Request.OperationalState != vnfm.Stopped {
+		problems.Invalid("scale_levels", fmt.Sprintf("the cluster would have %d masters", n),
+			fmt.Sprintf("VDU %s must have an odd number of servers, since etcd, which is on them, needs a majority", vdu))
 	}
-	i := &installer{}
-	defer i.close()
-	c, err := cluster.Open(call, s, i)
-	if err != nil {
-		return err
-	}
-	return c.Run(ctx)
 }
 
 // names are the groups of an inventory as a release of kubespray has them.

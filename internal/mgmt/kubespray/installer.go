@@ -11,8 +11,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/ansible"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/cluster"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/ansible"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/cluster"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/hosts"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -30,10 +31,12 @@ type installer struct {
 
 var _ cluster.Installer = (*installer)(nil)
 
-func (i *installer) close() {
-	if i.client != nil {
-		_ = i.client.Close()
+// Close ends the connection to the Ansible server.
+func (i *installer) Close() error {
+	if i.client == nil {
+		return nil
 	}
+	return i.client.Close()
 }
 
 func (i *installer) connect(ctx context.Context, c *cluster.Cluster) error {
@@ -116,20 +119,7 @@ func (i *installer) play(ctx context.Context, c *cluster.Cluster, playbook strin
 func (i *installer) knownHosts(c *cluster.Cluster) string {
 	var out strings.Builder
 	for _, n := range c.All() {
-		login := c.Group(n).Access.Login
-		keys := login.HostKeys
-		if len(keys) == 0 {
-			keys = []string{c.Call.HostKeys.Pinned("vnfc/" + n.VNFC)}
-		}
-		name := n.Address
-		if login.Port != 0 && login.Port != 22 {
-			name = fmt.Sprintf("[%s]:%d", n.Address, login.Port)
-		}
-		for _, key := range keys {
-			if key != "" {
-				fmt.Fprintf(&out, "%s %s\n", name, key)
-			}
-		}
+		out.WriteString(hosts.KnownHosts(c.Call, c.Group(n).Access.Login, n.VNFC, n.Address))
 	}
 	return out.String()
 }

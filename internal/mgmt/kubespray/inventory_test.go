@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/cluster"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/hosts"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/cluster"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/hosts"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
 )
 

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/ansible"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/hosts"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/params"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/ansible"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/hosts"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/params"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -39,28 +39,13 @@ func (Driver) Params() []string { return []string{ParamHost, ParamInput, hosts.P
 func (Driver) Check(c *vnfm.HookCheck) vnfm.Problems {
 	var problems vnfm.Problems
 	s := readSettings(params.Root(c.Params, c.Later, &problems), c.Flavour)
-	for _, hook := range c.Hooks {
-		refuse := func(format string, args ...any) {
-			problems.Errorf(hook.Implementation.File, 0, 0, "hook %s: %s", hook.Name, fmt.Sprintf(format, args...))
-		}
-		if hook.Name == "instantiate_start" || hook.Name == "terminate_end" {
-			refuse("there are no servers for which a playbook could run; the hooks where there are the first and the last are instantiate_end and terminate_start")
-			continue
-		}
+	hosts.CheckHooks(c, s.access, "a playbook", "for", &problems, func(hook vnfm.Hook) ([]string, error) {
 		t, err := readTask(hook, c.Flavour)
 		if err != nil {
-			refuse("%s", err)
-			continue
+			return nil, err
 		}
-		if err := checkPlaybook(c.Package.Content, t.file); err != nil {
-			refuse("%s", err)
-		}
-		for _, vdu := range t.vdus {
-			if _, ok := s.access[vdu]; !ok && !c.Later {
-				problems = append(problems, hosts.NoAccess(vdu, "the VNFD has a playbook run for the servers of this VDU at hook "+hook.Name))
-			}
-		}
-	}
+		return t.vdus, checkPlaybook(c.Package.Content, t.file)
+	})
 	return problems
 }
 

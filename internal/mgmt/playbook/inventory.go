@@ -1,6 +1,7 @@
 package playbook
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"regexp"
@@ -9,8 +10,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/ansible"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/hosts"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/ansible"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/hosts"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -59,10 +60,7 @@ func (i *inventory) host(s *hosts.Server, keys string) map[string]any {
 	if login.Password != "" {
 		out["ansible_password"] = ansible.Literal(login.Password.Reveal())
 	}
-	if become := login.SudoPassword; become != "" || login.Password != "" {
-		if become == "" {
-			become = login.Password
-		}
+	if become := cmp.Or(login.SudoPassword, login.Password); become != "" {
 		out["ansible_become_password"] = ansible.Literal(become.Reveal())
 	}
 	if login.PrivateKey != "" {
@@ -86,20 +84,7 @@ func (i *inventory) knownHosts() string {
 	var out strings.Builder
 	for n := range i.servers {
 		s := &i.servers[n]
-		login := i.access[s.VDUID].Login
-		keys := login.HostKeys
-		if len(keys) == 0 {
-			keys = []string{i.call.HostKeys.Pinned("vnfc/" + s.ID)}
-		}
-		name := s.Address
-		if login.Port != 0 && login.Port != 22 {
-			name = fmt.Sprintf("[%s]:%d", s.Address, login.Port)
-		}
-		for _, key := range keys {
-			if key != "" {
-				fmt.Fprintf(&out, "%s %s\n", name, key)
-			}
-		}
+		out.WriteString(hosts.KnownHosts(i.call, i.access[s.VDUID].Login, s.ID, s.Address))
 	}
 	return out.String()
 }

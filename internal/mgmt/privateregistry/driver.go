@@ -6,9 +6,9 @@ import (
 	"io/fs"
 	"path"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/hosts"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/params"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/registry"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/hosts"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/params"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/registry"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )

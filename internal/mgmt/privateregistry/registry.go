@@ -13,8 +13,8 @@ import (
 	"path"
 	"strings"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/hosts"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/registry"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/hosts"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/registry"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )

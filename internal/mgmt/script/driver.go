@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/hosts"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/params"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/hosts"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/params"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -59,28 +59,14 @@ type task struct {
 func (Driver) Check(c *vnfm.HookCheck) vnfm.Problems {
 	var problems vnfm.Problems
 	access := hosts.ReadAccesses(params.Root(c.Params, c.Later, &problems), c.Flavour)
-	for _, hook := range c.Hooks {
-		refuse := func(format string, args ...any) {
-			problems.Errorf(hook.Implementation.File, 0, 0, "hook %s: %s", hook.Name, fmt.Sprintf(format, args...))
-		}
-		if hook.Name == "instantiate_start" || hook.Name == "terminate_end" {
-			refuse("there are no servers on which a script could run; the hooks where there are the first and the last are instantiate_end and terminate_start")
-			continue
-		}
+	hosts.CheckHooks(c, access, "a script", "on", &problems, func(hook vnfm.Hook) ([]string, error) {
 		t, err := readTask(hook, c.Flavour)
 		if err != nil {
-			refuse("%s", err)
-			continue
+			return nil, err
 		}
-		if _, err := hosts.ReadProgram(c.Package.Content, t.file); err != nil {
-			refuse("%s", err)
-		}
-		for _, vdu := range t.vdus {
-			if _, ok := access[vdu]; !ok && !c.Later {
-				problems = append(problems, hosts.NoAccess(vdu, "the VNFD has a script run on the servers of this VDU at hook "+hook.Name))
-			}
-		}
-	}
+		_, err = hosts.ReadProgram(c.Package.Content, t.file)
+		return t.vdus, err
+	})
 	return problems
 }
 

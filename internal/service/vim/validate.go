@@ -4,7 +4,6 @@ import (
 	"crypto/tls"
 	"encoding/pem"
 	"fmt"
-	"net"
 	"net/url"
 	"slices"
 	"strings"
@@ -13,7 +12,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/functions/kubeconfig"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/endpoint"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kubeconfig"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -104,30 +104,13 @@ func (k *kubernetesModel) validateKubeconfig(at path.Path, diags *diag.Diagnosti
 		addSecretError(diags, where, "Unusable Kubeconfig", tfutil.ErrorDetail(err))
 		return
 	}
-	if reason := unusable(c); reason != "" {
-		addSecretError(diags, where, "Unusable Kubeconfig", reason)
+	if err := c.CheckLogin(); err != nil {
+		addSecretError(diags, where, "Unusable Kubeconfig", tfutil.ErrorDetail(err))
 	}
 	if c.Insecure && k.CACertificate.IsNull() && !k.InsecureSkipTLSVerify.IsUnknown() && !k.InsecureSkipTLSVerify.ValueBool() {
 		diags.AddAttributeError(at.AtName("insecure_skip_tls_verify"), "Kubeconfig Without Verification",
 			fmt.Sprintf("Context %q leaves the certificate of the API server unverified (insecure-skip-tls-verify). Give the CA as ca_certificate, or set insecure_skip_tls_verify = true where nobody can be in between.", c.Context))
 	}
-}
-
-// unusable says why the driver cannot log in with a context, or "" when it can.
-func unusable(c *kubeconfig.Config) string {
-	switch {
-	case c.Plugin != "":
-		return fmt.Sprintf("Context %q logs in with a plugin (%s), and the provider runs no other program. Give the token of a service account as bearer_token instead.", c.Context, c.Plugin)
-	case c.Impersonate:
-		return fmt.Sprintf("Context %q impersonates another user, which is not supported. Give the credentials of that user.", c.Context)
-	}
-	switch ways := c.Ways(); {
-	case len(ways) == 0:
-		return fmt.Sprintf("Context %q holds no credentials.", c.Context)
-	case len(ways) > 1:
-		return fmt.Sprintf("The user of context %q has several ways of authentication: %s. Keep one.", c.Context, strings.Join(ways, ", "))
-	}
-	return ""
 }
 
 func (k *kubernetesModel) validateEndpoint(at path.Path, diags *diag.Diagnostics) {
@@ -136,18 +119,13 @@ func (k *kubernetesModel) validateEndpoint(at path.Path, diags *diag.Diagnostics
 	}
 	if tfutil.Set(k.Endpoint) {
 		tfutil.CheckURL(at.AtName("endpoint"), k.Endpoint.ValueString(), false, diags, "https", "http")
-		if u, err := url.Parse(k.Endpoint.ValueString()); err == nil && u.Scheme == "http" && !isLoopback(u.Hostname()) {
+		if u, err := url.Parse(k.Endpoint.ValueString()); err == nil && endpoint.IsPlain(u) {
 			diags.AddAttributeError(at.AtName("endpoint"), "Endpoint Without TLS", "The credentials would travel unencrypted. Use https; http is for addresses of this machine only.")
 		}
 	}
 	if tfutil.Set(k.ProxyURL) {
 		tfutil.CheckURL(at.AtName("proxy_url"), k.ProxyURL.ValueString(), false, diags, "http", "https", "socks5", "socks5h")
 	}
-}
-
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 func (k *kubernetesModel) validateTLS(at path.Path, diags *diag.Diagnostics) {

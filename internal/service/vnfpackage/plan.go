@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/endpoint"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -69,12 +69,8 @@ func keeps(plan, state *resourceModel, err error) bool {
 	var invalid *vnfm.InvalidError
 	return plan.Name.Equal(state.Name) && plan.readsAs(state.inputs) &&
 		state.Status.ValueString() == statusOnboarded &&
-		(errors.Is(err, fs.ErrNotExist) || isURL(plan.Source.ValueString())) &&
+		(errors.Is(err, fs.ErrNotExist) || endpoint.IsHTTP(plan.Source.ValueString())) &&
 		!errors.As(err, &invalid) && !errors.Is(err, context.Canceled)
-}
-
-func isURL(source string) bool {
-	return strings.HasPrefix(source, "http://") || strings.HasPrefix(source, "https://")
 }
 
 // ValidateConfig implements resource.ResourceWithValidateConfig. It reads nothing.

@@ -138,7 +138,7 @@ resource "vnf_vim" "edge" {
 		resource.TestStep{
 			PreConfig:   func() { env.plantSecret("edge-kubeconfig", map[string]string{"value": "users: [top secret text"}) },
 			Config:      env.configWithVIM(env.lookup(dataKubeconfig, "")),
-			ExpectError: acctest.Says(`kubeconfig in Secret ` + env.namespace + `/edge-kubeconfig cannot be used: it is not a kubeconfig in YAML or JSON`),
+			ExpectError: acctest.Says(`kubeconfig in Secret ` + env.namespace + `/edge-kubeconfig cannot be used: the kubeconfig is not valid YAML`),
 		},
 	)
 }

@@ -17,10 +17,7 @@ func (s *Store) PutBlob(ctx context.Context, digest string, r io.Reader) error {
 		return err
 	}
 	if intact {
-		if err := store.CopyBlob(ctx, io.Discard, r, digest); err != nil {
-			return fmt.Errorf("storing the content %s: %w", digest, err)
-		}
-		return nil
+		return store.CheckUpload(ctx, r, digest)
 	}
 	return s.encoded.PutEncoded(ctx, digest, func(w io.Writer) error {
 		sealed, err := s.sealWriter(ctx, w)
@@ -56,8 +53,7 @@ func (s *Store) intact(ctx context.Context, digest string) (bool, error) {
 		return false, err
 	}
 	defer r.Close() //nolint:errcheck // A content that was only read.
-	err = store.CopyBlob(ctx, io.Discard, r, digest)
-	return err == nil, ctx.Err()
+	return store.IsIntact(ctx, r, digest)
 }
 
 // corrupt makes damage of the sealed form what damage of a content is to the store.

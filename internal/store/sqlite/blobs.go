@@ -25,8 +25,8 @@ func (s *sqliteStore) PutBlob(ctx context.Context, digest string, r io.Reader) e
 		return err
 	}
 	if intact {
-		if err := store.CopyBlob(ctx, io.Discard, r, digest); err != nil {
-			return fmt.Errorf("storing the content %s: %w", digest, err)
+		if err := store.CheckUpload(ctx, r, digest); err != nil {
+			return err
 		}
 		return s.settle(ctx, digest)
 	}
@@ -134,8 +134,7 @@ func (s *sqliteStore) intact(ctx context.Context, digest string) (bool, error) {
 		return false, err
 	}
 	defer f.Close() //nolint:errcheck // A file that was only read.
-	err = store.CopyBlob(ctx, io.Discard, f, digest)
-	return err == nil, ctx.Err()
+	return store.IsIntact(ctx, f, digest)
 }
 
 func (s *sqliteStore) blobPath(ctx context.Context, digest string) (string, error) {

@@ -10,6 +10,8 @@ import (
 
 	driver "modernc.org/sqlite"
 	codes "modernc.org/sqlite/lib"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
 )
 
 // code returns SQLite's result code without the extension, and 0 for other errors.
@@ -43,12 +45,8 @@ func (s *sqliteStore) retry(ctx context.Context, doing string, f func() error) e
 		if c := code(err); c != codes.SQLITE_BUSY && c != codes.SQLITE_LOCKED || time.Now().After(end) {
 			return s.explain(doing, err)
 		}
-		timer := time.NewTimer(pause)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-		}
+		// When ctx has ended, the next try says so.
+		_ = poll.Sleep(ctx, pause)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -49,17 +50,6 @@ func isLost(l store.Lease) bool {
 	}
 }
 
-// wait waits for d or the end of the test.
-func wait(t *testing.T, d time.Duration) {
-	t.Helper()
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-t.Context().Done():
-	}
-}
-
 func testLease(t *testing.T, b Backend) {
 	handles := b.open(t, b.New(t), 2)
 	l := acquire(t, handles[0], "a")
@@ -95,7 +85,7 @@ func testLeaseRenewed(t *testing.T, b Backend) {
 	must(t, err)
 	cancel()
 	for range 6 {
-		wait(t, b.Lease/4)
+		_ = poll.Sleep(t.Context(), b.Lease/4)
 		wantHeld(t, handles[1], "somebody elsewhere")
 	}
 	if isLost(l) {
@@ -205,7 +195,7 @@ func testConcurrentLeases(t *testing.T, b Backend) {
 					if !strings.HasPrefix(held.Holder, "worker ") {
 						t.Errorf("holder = %q", held.Holder)
 					}
-					wait(t, 2*time.Millisecond)
+					_ = poll.Sleep(t.Context(), 2*time.Millisecond)
 					continue
 				}
 				if err != nil {
@@ -215,7 +205,7 @@ func testConcurrentLeases(t *testing.T, b Backend) {
 				if n := holders.Add(1); n != 1 {
 					t.Errorf("%d holders at once", n)
 				}
-				wait(t, time.Millisecond)
+				_ = poll.Sleep(t.Context(), time.Millisecond)
 				holders.Add(-1)
 				turn++
 				turns.Add(1)

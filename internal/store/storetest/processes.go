@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -270,7 +271,7 @@ func testProcessKilled(t *testing.T, b Backend) {
 	holder := strings.TrimPrefix(c.out.Text(), "held by ")
 	wantHeld(t, first, holder)
 	for string(get(t, first, store.KindVIM, "counter").Data) == "0" {
-		wait(t, time.Millisecond)
+		_ = poll.Sleep(t.Context(), time.Millisecond)
 	}
 	c.kill(t)
 
@@ -279,7 +280,7 @@ func testProcessKilled(t *testing.T, b Backend) {
 	if runtime.GOOS == "linux" {
 		// A process closes its files a moment before it is dead.
 		for !store.HolderDead(holder) && time.Since(killed) < b.Lease/2 {
-			wait(t, time.Millisecond)
+			_ = poll.Sleep(t.Context(), time.Millisecond)
 		}
 		must(t, acquire(t, s, "a").Release(t.Context()))
 	} else {
@@ -332,6 +333,6 @@ func acquireWithin(t *testing.T, b Backend, s store.Store, stopped time.Time) st
 		if time.Since(stopped) > 2*b.Lease {
 			t.Fatalf("%s after its holder stopped, the lease of %s is not free: %v", time.Since(stopped), b.Lease, err)
 		}
-		wait(t, b.Lease/50)
+		_ = poll.Sleep(t.Context(), b.Lease/50)
 	}
 }

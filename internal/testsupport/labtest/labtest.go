@@ -130,25 +130,46 @@ func Missing(t testing.TB, reason string) {
 	t.Skip(reason)
 }
 
+// Eventually tries each second until there is no error, for as long as limit.
+func Eventually(t testing.TB, limit time.Duration, what string, try func() error) {
+	t.Helper()
+	for deadline := time.Now().Add(limit); ; <-time.After(time.Second) {
+		err := try()
+		if err == nil {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("waiting for %s: %v", what, err)
+		}
+	}
+}
+
 // find starts a lab once in a process.
 var find = sync.OnceValues(func() (Env, error) {
+	return withLab(startTimeout, func(ctx context.Context, binary string) (Env, error) {
+		if dir := os.Getenv(EnvDir); dir != "" {
+			return read(ctx, binary, dir)
+		}
+		return start(ctx, binary, filepath.Join(filepath.Dir(binary), "..", ".lab"), binary+".lock")
+	})
+})
+
+// withLab calls with the lab's program, for as long as a start may take.
+func withLab[E any](limit time.Duration, do func(ctx context.Context, binary string) (E, error)) (none E, err error) {
 	root, err := repository()
 	if err != nil {
-		return Env{}, err
+		return none, err
 	}
 	binary := filepath.Join(root, "bin", "lab")
 	if _, err := os.Stat(binary); errors.Is(err, fs.ErrNotExist) {
-		return Env{}, errors.New("bin/lab is not built")
+		return none, errors.New("bin/lab is not built")
 	} else if err != nil {
-		return Env{}, err
+		return none, err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	if dir := os.Getenv(EnvDir); dir != "" {
-		return read(ctx, binary, dir)
-	}
-	return start(ctx, binary, filepath.Join(root, ".lab"), binary+".lock")
-})
+	return do(ctx, binary)
+}
 
 // findSecond starts the second lab once in a process.
 var findSecond = sync.OnceValues(func() (Env, error) {
@@ -166,29 +187,41 @@ var findSecond = sync.OnceValues(func() (Env, error) {
 // processes may ask at the same moment, and `lab up` has no lock yet while it makes
 // the directory.
 func start(ctx context.Context, binary, dir, lock string) (Env, error) {
-	unlock, err := lockFile(ctx, lock)
-	if err != nil {
-		return Env{}, fmt.Errorf("waiting for another test to start the lab in %s: %w", dir, err)
-	}
-	defer unlock()
-	if _, err := run(ctx, binary, "up", "--dir", dir); err != nil {
+	if err := up(ctx, binary, dir, lock, "up"); err != nil {
 		return Env{}, err
 	}
 	return read(ctx, binary, dir)
 }
 
+// up has the lab's program start the lab of a directory.
+func up(ctx context.Context, binary, dir, lock string, command ...string) error {
+	unlock, err := lockFile(ctx, lock)
+	if err != nil {
+		return fmt.Errorf("waiting for another test to start the lab in %s: %w", dir, err)
+	}
+	defer unlock()
+	_, err = run(ctx, binary, append(command, "--dir", dir)...)
+	return err
+}
+
 // read asks a lab that runs for its environment.
 func read(ctx context.Context, binary, dir string) (Env, error) {
-	out, err := run(ctx, binary, "env", "--dir", dir, "--format", "json")
-	if err != nil {
-		return Env{}, err
-	}
 	env := Env{binary: binary}
-	if err := json.Unmarshal(out, &env); err != nil {
-		return Env{}, fmt.Errorf("reading the output of lab env: %w", err)
-	}
+	err := readInto(ctx, binary, dir, &env, "env")
 	env.Dir = dir
-	return env, nil
+	return env, err
+}
+
+// readInto decodes what a command of the lab's program says of the environment of a lab.
+func readInto(ctx context.Context, binary, dir string, env any, command ...string) error {
+	out, err := run(ctx, binary, append(command, "--dir", dir, "--format", "json")...)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(out, env); err != nil {
+		return fmt.Errorf("reading the output of lab %s: %w", strings.Join(command, " "), err)
+	}
+	return nil
 }
 
 // Root returns the directory of the repository. Paths that the compiler knows do

@@ -8,13 +8,13 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
 )
 
 // lockFile waits for the lock of one of some files, which the operating system gives
 // back when the process ends in whatever way.
 func lockFile(ctx context.Context, paths ...string) (unlock func(), err error) {
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
 	for waited := false; ; waited = true {
 		for _, path := range paths {
 			f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600) //nolint:gosec // a path of the lab
@@ -29,10 +29,8 @@ func lockFile(ctx context.Context, paths ...string) (unlock func(), err error) {
 		if !waited {
 			defer noteWait(filepath.Base(paths[0]))()
 		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-tick.C:
+		if err := poll.Sleep(ctx, 50*time.Millisecond); err != nil {
+			return nil, err
 		}
 	}
 }

@@ -3,10 +3,7 @@ package labtest
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -161,7 +158,7 @@ func OpenStackSystems(t testing.TB, systems ...string) OpenStackEnv {
 	if !slices.ContainsFunc(systems, func(system string) bool { return !slices.Contains(env.Systems, system) }) {
 		return env
 	}
-	env, err := withLab(func(ctx context.Context, binary string) (OpenStackEnv, error) {
+	env, err := withLab(openStackTimeout, func(ctx context.Context, binary string) (OpenStackEnv, error) {
 		return startOpenStack(ctx, binary, env.Dir, "--systems", strings.Join(systems, ","))
 	})
 	if err != nil {
@@ -172,7 +169,7 @@ func OpenStackSystems(t testing.TB, systems ...string) OpenStackEnv {
 
 // findOpenStack starts the lab, or finds it, once in a process.
 var findOpenStack = sync.OnceValues(func() (OpenStackEnv, error) {
-	return withLab(func(ctx context.Context, binary string) (OpenStackEnv, error) {
+	return withLab(openStackTimeout, func(ctx context.Context, binary string) (OpenStackEnv, error) {
 		if dir := os.Getenv(EnvOpenStackDir); dir != "" {
 			return readOpenStack(ctx, binary, dir)
 		}
@@ -190,7 +187,7 @@ func (e OpenStackEnv) Restart(t testing.TB, program string) {
 	if err := syscall.Kill(e.PIDs[program], syscall.SIGKILL); err != nil {
 		t.Fatalf("ending %s: %v", program, err)
 	}
-	_, err := withLab(func(ctx context.Context, binary string) (OpenStackEnv, error) {
+	_, err := withLab(openStackTimeout, func(ctx context.Context, binary string) (OpenStackEnv, error) {
 		return startOpenStack(ctx, binary, e.Dir)
 	})
 	if err != nil {
@@ -198,47 +195,19 @@ func (e OpenStackEnv) Restart(t testing.TB, program string) {
 	}
 }
 
-// withLab calls with the lab's program, for as long as a start may take.
-func withLab(do func(ctx context.Context, binary string) (OpenStackEnv, error)) (OpenStackEnv, error) {
-	root, err := repository()
-	if err != nil {
-		return OpenStackEnv{}, err
-	}
-	binary := filepath.Join(root, "bin", "lab")
-	if _, err := os.Stat(binary); errors.Is(err, fs.ErrNotExist) {
-		return OpenStackEnv{}, errors.New("bin/lab is not built")
-	} else if err != nil {
-		return OpenStackEnv{}, err
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), openStackTimeout)
-	defer cancel()
-	return do(ctx, binary)
-}
-
 // startOpenStack starts the OpenStack lab of a directory, or what is missing of it, or
 // finds it running.
 func startOpenStack(ctx context.Context, binary, dir string, options ...string) (OpenStackEnv, error) {
-	unlock, err := lockFile(ctx, dir+".lock")
-	if err != nil {
-		return OpenStackEnv{}, fmt.Errorf("waiting for another test to start the lab in %s: %w", dir, err)
-	}
-	defer unlock()
-	if _, err := run(ctx, binary, append([]string{"openstack", "up", "--dir", dir}, options...)...); err != nil {
+	if err := up(ctx, binary, dir, dir+".lock", append([]string{"openstack", "up"}, options...)...); err != nil {
 		return OpenStackEnv{}, err
 	}
 	return readOpenStack(ctx, binary, dir)
 }
 
 func readOpenStack(ctx context.Context, binary, dir string) (OpenStackEnv, error) {
-	out, err := run(ctx, binary, "openstack", "env", "--dir", dir, "--format", "json")
-	if err != nil {
-		return OpenStackEnv{}, err
-	}
-	env := OpenStackEnv{}
-	if err := json.Unmarshal(out, &env); err != nil {
-		return OpenStackEnv{}, fmt.Errorf("reading the output of lab openstack env: %w", err)
-	}
-	return env, nil
+	var env OpenStackEnv
+	err := readInto(ctx, binary, dir, &env, "openstack", "env")
+	return env, err
 }
 
 // NewUser makes a user with a fresh name and password and with roles in the project

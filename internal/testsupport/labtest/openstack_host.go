@@ -4,12 +4,11 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"sync"
 	"testing"
 	"time"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 // The user of all servers of the lab.
@@ -25,7 +24,7 @@ const serverPatience = 2 * time.Minute
 type Shell struct {
 	*remote.Client
 	Address string
-	pins    *pins
+	pins    *HostKeys
 }
 
 // NewServer boots a server of an image on a network of the lab, both by name, and
@@ -52,10 +51,8 @@ func (e OpenStackEnv) NewServer(t testing.TB, name, image, network string) *Shel
 		if seen.Server.Status == "ERROR" || time.Now().After(deadline) {
 			t.Fatalf("server %s is %s", name, seen.Server.Status)
 		}
-		select {
-		case <-t.Context().Done():
-			t.Fatal(t.Context().Err())
-		case <-time.After(200 * time.Millisecond):
+		if err := poll.Sleep(t.Context(), 200*time.Millisecond); err != nil {
+			t.Fatal(err)
 		}
 	}
 }
@@ -63,7 +60,7 @@ func (e OpenStackEnv) NewServer(t testing.TB, name, image, network string) *Shel
 // Login opens a session on a server of the lab, whatever its host key is.
 func Login(t testing.TB, address string) *Shell {
 	t.Helper()
-	s := &Shell{Address: address, pins: &pins{keys: map[string]string{}}}
+	s := &Shell{Address: address, pins: &HostKeys{}}
 	client, err := remote.Dial(t.Context(), remote.Host{Address: address, User: ServerUser, Password: ServerPassword, Pins: s.pins}, serverPatience)
 	if err != nil {
 		t.Fatal(err)
@@ -88,29 +85,6 @@ func (s *Shell) Root(t testing.TB, format string, args ...any) string {
 	}
 	return out
 }
-
-// pins keeps host keys for the time of a test.
-type pins struct {
-	mu   sync.Mutex
-	keys map[string]string
-}
-
-// Pinned implements remote.Pins.
-func (p *pins) Pinned(name string) string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.keys[name]
-}
-
-// Pin implements remote.Pins.
-func (p *pins) Pin(_ context.Context, name, key string) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.keys[name] = key
-	return nil
-}
-
-var _ vnfm.HostKeys = (*pins)(nil)
 
 // Upload brings a file of this machine to the server.
 func (s *Shell) Upload(t testing.TB, from, to string) {

@@ -51,7 +51,7 @@ func TestOpenStackServers(t *testing.T) {
 	for _, card := range []string{"eth0", "eth1"} {
 		command(t, byKey, fmt.Sprintf("ping -c 1 -W 10 -I %s %s", card, first.address(t, "net0")))
 	}
-	eventually(t, "the user data", func() error {
+	labtest.Eventually(t, serverPatience, "the user data", func() error {
 		if got, err := run(byPassword, "cat /var/tmp/said"); err != nil || got != "one\n" {
 			return fmt.Errorf("the user data have said %q: %w", got, err)
 		}
@@ -75,7 +75,7 @@ func TestOpenStackServers(t *testing.T) {
 	}
 
 	lab.Delete(t, "compute", one.path)
-	eventually(t, "the end of a server", func() error {
+	labtest.Eventually(t, serverPatience, "the end of a server", func() error {
 		if _, err := dial(first.address(t, "net0"), "ubuntu", ssh.Password("ubuntu")); err == nil {
 			return errors.New("a server that was deleted answers")
 		}
@@ -135,7 +135,7 @@ func (s server) active(t *testing.T) state {
 func (s server) is(t *testing.T, status string) state {
 	t.Helper()
 	var got struct{ Server state }
-	eventually(t, s.path+" "+status, func() error {
+	labtest.Eventually(t, serverPatience, s.path+" "+status, func() error {
 		got.Server = state{}
 		s.lab.Get(t, "compute", s.path, &got)
 		if got.Server.Status == "ERROR" && status != "ERROR" {
@@ -171,7 +171,7 @@ func newKey(t *testing.T) (signer ssh.Signer, public string) {
 func login(t *testing.T, address, user string, method ssh.AuthMethod) *ssh.Client {
 	t.Helper()
 	var client *ssh.Client
-	eventually(t, "a login at "+address, func() (err error) {
+	labtest.Eventually(t, serverPatience, "a login at "+address, func() (err error) {
 		client, err = dial(address, user, method)
 		return err
 	})
@@ -203,18 +203,4 @@ func command(t *testing.T, client *ssh.Client, line string) string {
 		t.Fatalf("%s: %v\n%s", line, err, out)
 	}
 	return out
-}
-
-// eventually tries until there is no error.
-func eventually(t *testing.T, what string, try func() error) {
-	t.Helper()
-	for deadline := time.Now().Add(serverPatience); ; <-time.After(time.Second) {
-		err := try()
-		if err == nil {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("waiting for %s: %v", what, err)
-		}
-	}
 }

@@ -66,7 +66,7 @@ func TestOpenStackDocker(t *testing.T) {
 	// The connection is cut, and what is in /run lost.
 	command(t, shell, "sudo touch /run/before")
 	_, _ = run(shell, "sudo reboot")
-	eventually(t, "the reboot", func() error {
+	labtest.Eventually(t, serverPatience, "the reboot", func() error {
 		again, err := dial(address, "ubuntu", ssh.Password("ubuntu"))
 		if err != nil {
 			return err
@@ -122,7 +122,7 @@ func load(t *testing.T, client *ssh.Client, archive string) {
 func process(t *testing.T, client *ssh.Client, former string) string {
 	t.Helper()
 	var pid string
-	eventually(t, "the process of the registry", func() error {
+	labtest.Eventually(t, serverPatience, "the process of the registry", func() error {
 		out, err := run(client, "sudo docker inspect --format '{{.State.Pid}}' registry")
 		if pid = strings.TrimSpace(out); err == nil && (pid == "0" || pid == former) {
 			err = fmt.Errorf("it is %s", pid)
@@ -137,7 +137,7 @@ func answers(t *testing.T, address string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), serverPatience)
 	defer cancel()
-	eventually(t, "the registry", func() error {
+	labtest.Eventually(t, serverPatience, "the registry", func() error {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+":5000/v2/", nil)
 		if err != nil {
 			return err

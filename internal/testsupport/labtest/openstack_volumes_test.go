@@ -101,7 +101,7 @@ func newVolume(t *testing.T, lab labtest.OpenStackEnv, more map[string]any) volu
 	v := volume{lab: lab, id: made.Volume.ID}
 	t.Cleanup(func() {
 		// Its server goes by and by.
-		eventually(t, "the volume to be free", func() error {
+		labtest.Eventually(t, serverPatience, "the volume to be free", func() error {
 			if status := v.status(t); status == "in-use" || status == "detaching" {
 				return fmt.Errorf("it is %s", status)
 			}
@@ -128,7 +128,7 @@ func (v volume) status(t *testing.T) string {
 // is waits until a volume has a status.
 func (v volume) is(t *testing.T, status string) {
 	t.Helper()
-	eventually(t, "volume "+v.id+" "+status, func() error {
+	labtest.Eventually(t, serverPatience, "volume "+v.id+" "+status, func() error {
 		got := v.status(t)
 		if strings.HasPrefix(got, "error") {
 			t.Fatalf("volume %s is %s", v.id, got)

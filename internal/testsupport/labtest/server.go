@@ -16,6 +16,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
 )
 
 // Server asks the API server of a lab itself, past every gateway. What tests ask for again and again is asked in this way:
@@ -112,10 +114,8 @@ func (s *Server) get(ctx context.Context, path, accept string, out any) error {
 			return fmt.Errorf("GET %s: %s: %.200s", path, resp.Status, data)
 		}
 		// The API server is just beginning to serve a kind that another test brings.
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(500 * time.Millisecond):
+		if err := poll.Sleep(ctx, 500*time.Millisecond); err != nil {
+			return err
 		}
 	}
 	return fmt.Errorf("GET %s: too many requests", path)

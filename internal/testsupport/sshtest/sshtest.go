@@ -4,6 +4,7 @@
 package sshtest
 
 import (
+	"cmp"
 	"crypto/ed25519"
 	"crypto/rand"
 	"crypto/subtle"
@@ -74,15 +75,9 @@ const endPatience = 10 * time.Second
 // New starts a server, which ends with the test together with all that it has started.
 func New(t testing.TB, o Options) *Server {
 	t.Helper()
-	if o.Address == "" {
-		o.Address = "127.0.0.1"
-	}
-	if o.User == "" {
-		o.User = "root"
-	}
-	if o.Password == "" {
-		o.Password = "secret of " + o.User
-	}
+	o.Address = cmp.Or(o.Address, "127.0.0.1")
+	o.User = cmp.Or(o.User, "root")
+	o.Password = cmp.Or(o.Password, "secret of "+o.User)
 	if len(o.HostKeys) == 0 {
 		signer, _ := NewKey(t)
 		o.HostKeys = []ssh.Signer{signer}

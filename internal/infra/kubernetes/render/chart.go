@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/digest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/helm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -197,6 +198,6 @@ func (c *ChartRelease) setDigest(key []byte) error {
 	if err != nil {
 		return err
 	}
-	c.Digest = keyedDigest(key, string(content))
+	c.Digest = digest.Short(key, content)
 	return nil
 }

@@ -1,7 +1,6 @@
 package render
 
 import (
-	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -9,6 +8,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/digest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -16,12 +16,12 @@ import (
 // digestHex is how many hexadecimal digits of the SHA-256 sum a digest shows.
 const digestHex = 16
 
-// digest is "sha256:" and 16 hexadecimal digits over the canonical JSON of a rendered
+// objectDigest is "sha256:" and 16 hexadecimal digits over the canonical JSON of a rendered
 // object, with sorted keys. Values that may be secrets enter only as HMAC-SHA256 under the
 // key, so that nobody can test guesses with a digest. It is empty when the target lacks a
 // key that it needs. The object has neither the driver's own labels nor the replicas of a
 // VDU.
-func digest(o *Object, key []byte) (string, error) {
+func objectDigest(o *Object, key []byte) (string, error) {
 	content, secret := keyedContent(o, key)
 	if o.keyed = o.keyed || secret; o.keyed && len(key) == 0 {
 		return "", nil
@@ -31,19 +31,6 @@ func digest(o *Object, key []byte) (string, error) {
 		return "", fmt.Errorf("digest of %s: %w", o.Key, err)
 	}
 	return "sha256:" + hex.EncodeToString(sum.Sum(nil))[:digestHex], nil
-}
-
-// keyedDigest is a digest of what may hold secrets anywhere: nobody can test guesses
-// without the key.
-func keyedDigest(key []byte, text string) string {
-	return "sha256:" + keyedSum(key, text)[:digestHex]
-}
-
-// keyedSum is the HMAC-SHA256 of a text, in hexadecimal digits.
-func keyedSum(key []byte, text string) string {
-	mac := hmac.New(sha256.New, key)
-	mac.Write([]byte(text))
-	return hex.EncodeToString(mac.Sum(nil))
 }
 
 // keyedContent returns the content of an object with keyed digests instead of values that
@@ -75,7 +62,7 @@ func (k *digester) all(m map[string]any) map[string]any {
 	out := make(map[string]any, len(m))
 	for name, value := range m {
 		text, _ := value.(string)
-		out[name] = keyedSum(k.key, text)
+		out[name] = digest.Keyed(k.key, []byte(text))
 	}
 	return out
 }
@@ -106,7 +93,7 @@ func (k *digester) field(m map[string]any, field string, value any) (any, bool) 
 	case string:
 		name, _ := m["name"].(string)
 		if value != "" && (vnfm.NamesSecret(field) || (field == "value" && vnfm.NamesSecret(name))) {
-			return keyedSum(k.key, value), true
+			return digest.Keyed(k.key, []byte(value)), true
 		}
 	case map[string]any:
 		return k.fields(value)
@@ -126,7 +113,7 @@ func (k *digester) list(items []any, files bool) (any, bool) {
 		}
 		fresh, found := k.fields(fields)
 		if text, ok := fields["content"].(string); files && ok {
-			fresh, found = kube.Merged(fresh, map[string]any{"content": keyedSum(k.key, text)}), true
+			fresh, found = kube.Merged(fresh, map[string]any{"content": digest.Keyed(k.key, []byte(text))}), true
 		}
 		if !found {
 			continue

@@ -190,11 +190,7 @@ func hasVDU(t *vnfm.Target, param, id string, ps *vnfm.Problems) bool {
 	if t.Flavour.VDU(id) != nil {
 		return true
 	}
-	ids := make([]string, 0, len(t.Flavour.VDUs))
-	for i := range t.Flavour.VDUs {
-		ids = append(ids, t.Flavour.VDUs[i].ID)
-	}
-	badParam(ps, param, fmt.Sprintf("names a VDU %q that deployment flavour %q does not have", id, t.Flavour.ID), "its VDUs are "+strings.Join(ids, ", "))
+	badParam(ps, param, fmt.Sprintf("names a VDU %q that deployment flavour %q does not have", id, t.Flavour.ID), "its VDUs are "+strings.Join(t.Flavour.VDUIDs(), ", "))
 	return false
 }
 

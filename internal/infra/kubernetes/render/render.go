@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/digest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -90,13 +91,13 @@ func (r *Rendering) setDigests(t *vnfm.Target, ps *vnfm.Problems) {
 		// A template may put a secret into any object.
 		secret := len(t.SecretParams) > 0
 		o.keyed = o.keyed || secret
-		sum, err := digest(o, t.DigestKey)
+		sum, err := objectDigest(o, t.DigestKey)
 		if err != nil {
 			o.Problem(ps, err.Error(), "")
 			continue
 		}
 		if secret && sum != "" {
-			sum = keyedDigest(t.DigestKey, sum)
+			sum = digest.Short(t.DigestKey, []byte(sum))
 		}
 		o.Digest = sum
 	}

@@ -4,13 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -307,17 +305,7 @@ func (b *bench) testHold(t *testing.T) {
 
 // testManagers ends managers: their pods start them again, as long as there are such.
 func (b *bench) testManagers(t *testing.T) {
-	for _, name := range []string{"capi-core", "capi-lab"} {
-		if err := syscall.Kill(b.env.PIDs[name], syscall.SIGKILL); err != nil {
-			t.Fatal(err)
-		}
-	}
-	eventually(t, "status notices", func() error {
-		if _, err := b.run(t, "status"); err == nil {
-			return errors.New("status is content")
-		}
-		return nil
-	})
+	b.kill(t, "capi-core", "capi-lab")
 	before := b.env
 	// The rest of the lab can be used.
 	if b.environment(t); b.env.ClusterAPI.Version != "" {

@@ -3,50 +3,30 @@ package cluster
 import (
 	"context"
 	"fmt"
-	"os"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/controllers"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/layout"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/openstack"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/process"
 )
 
 // Down stops the lab and deletes its directory. There is nothing to save, so nothing is asked to end in order.
 // Labs in directories below its own go before it: with their directory would go all that tells what to stop. But what
 // starts such labs, and the programs of pods, goes first.
 func (l *Lab) Down(ctx context.Context) error {
-	_, err := l.down(ctx, func(process.Record) bool { return true })
+	_, err := l.down(ctx, func(*layout.State) bool { return true })
 	return err
 }
 
 // DownAbandoned is Down for a lab whose owner has ended. gone tells whether it was one.
 func (l *Lab) DownAbandoned(ctx context.Context) (gone bool, err error) {
-	return l.down(ctx, layout.Abandoned)
+	return l.down(ctx, func(state *layout.State) bool { return layout.Abandoned(state.Owner) })
 }
 
-func (l *Lab) down(ctx context.Context, wanted func(owner process.Record) bool) (gone bool, err error) {
+func (l *Lab) down(ctx context.Context, wanted func(*layout.State) bool) (gone bool, err error) {
 	if l.Dir.IsOpenStack() {
 		return false, fmt.Errorf("the lab in %s is one of OpenStack: stop it with `lab openstack down --dir %s`", l.Dir, l.Dir)
 	}
-	unlock, err := l.Dir.Lock(ctx)
-	if err != nil {
-		return false, err
-	}
-	defer unlock()
-	state, err := l.Dir.LoadState()
-	if err != nil && !layout.IsMissing(err) {
-		return false, fmt.Errorf("cannot tell which processes belong to the lab: %w", err)
-	}
-	if state != nil && !wanted(state.Owner) {
-		return false, nil
-	}
-	if err := l.stop(ctx, state); err != nil {
-		return false, err
-	}
-	if err := os.RemoveAll(string(l.Dir)); err != nil {
-		return false, fmt.Errorf("deleting the directory of the lab: %w", err)
-	}
-	return true, l.Dir.Deleted()
+	return layout.TakeDown(ctx, l.Dir, l.Dir.LoadState, wanted, l.stop)
 }
 
 // stop stops a lab, which has no state when it was never started.

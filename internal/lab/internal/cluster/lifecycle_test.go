@@ -585,8 +585,10 @@ func (b *bench) testKubectl(t *testing.T) {
 	}
 }
 
-func (b *bench) testRepair(t *testing.T) {
-	for _, name := range []string{"serve", "kube-controller-manager"} {
+// kill ends programs of the lab, until its status says so.
+func (b *bench) kill(t *testing.T, programs ...string) {
+	t.Helper()
+	for _, name := range programs {
 		if err := syscall.Kill(b.env.PIDs[name], syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
@@ -597,6 +599,10 @@ func (b *bench) testRepair(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+func (b *bench) testRepair(t *testing.T) {
+	b.kill(t, "serve", "kube-controller-manager")
 	b.must(t, "up")
 	var repaired cluster.Environment
 	if err := json.Unmarshal([]byte(b.must(t, "env")), &repaired); err != nil {

@@ -135,19 +135,11 @@ func handler(faulty *proxy.Faulty, ready *atomic.Bool) func([]string) (string, e
 }
 
 func (l *Lab) basicProxy(state *layout.State) (*http.Server, error) {
-	target, err := url.Parse(endpoint(state.Ports.APIServer()))
-	if err != nil {
-		return nil, fmt.Errorf("building the URL of kube-apiserver: %w", err)
-	}
-	roots, err := l.authorities()
+	target, roots, server, err := l.front(state, "basic")
 	if err != nil {
 		return nil, err
 	}
 	client, err := l.pair("front-proxy-client")
-	if err != nil {
-		return nil, err
-	}
-	server, err := l.pair("basic")
 	if err != nil {
 		return nil, err
 	}
@@ -157,6 +149,18 @@ func (l *Lab) basicProxy(state *layout.State) (*http.Server, error) {
 		Log: l.Log,
 	}).Handler()
 	return l.httpServer(handler, &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{server}}), nil
+}
+
+// front returns what a proxy in front of kube-apiserver needs: its URL, the authorities of the lab, and the certificate of a name.
+func (l *Lab) front(state *layout.State, certificate string) (target *url.URL, roots *x509.CertPool, server tls.Certificate, err error) {
+	if target, err = url.Parse(endpoint(state.Ports.APIServer())); err != nil {
+		return nil, nil, server, fmt.Errorf("building the URL of kube-apiserver: %w", err)
+	}
+	if roots, err = l.authorities(); err != nil {
+		return nil, nil, server, err
+	}
+	server, err = l.pair(certificate)
+	return target, roots, server, err
 }
 
 func (l *Lab) podLogs(state *layout.State, client kubernetes.Interface, programs *controllers.Programs) (*http.Server, error) {

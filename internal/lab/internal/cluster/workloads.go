@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/url"
 	"os"
 	"strings"
 	"time"
@@ -66,15 +65,7 @@ func (l *Lab) Workloads(ctx context.Context) error {
 // olderClusterAPI shows the API server as one with a Cluster API that knows v1beta1 alone. The managers, which go past
 // it, need the version that it hides.
 func (l *Lab) olderClusterAPI(state *layout.State) (*http.Server, error) {
-	target, err := url.Parse(endpoint(state.Ports.APIServer()))
-	if err != nil {
-		return nil, fmt.Errorf("building the URL of kube-apiserver: %w", err)
-	}
-	roots, err := l.authorities()
-	if err != nil {
-		return nil, err
-	}
-	server, err := l.pair("older")
+	target, roots, server, err := l.front(state, "older")
 	if err != nil {
 		return nil, err
 	}

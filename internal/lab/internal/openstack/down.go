@@ -4,51 +4,37 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/layout"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/process"
 )
 
 // Down stops the lab and deletes its directory. There is nothing to save, so nothing is asked to end in order, and what
 // is shared with other labs stays. No mount is left: each process has taken its own with it.
 func (l *Lab) Down(ctx context.Context) error {
-	_, err := l.down(ctx, func(process.Record) bool { return true })
+	_, err := l.down(ctx, func(*layout.OpenStack) bool { return true })
 	return err
 }
 
 // DownAbandoned is Down for a lab whose owner has ended. gone tells whether it was one.
 func (l *Lab) DownAbandoned(ctx context.Context) (gone bool, err error) {
-	return l.down(ctx, layout.Abandoned)
+	return l.down(ctx, func(state *layout.OpenStack) bool { return layout.Abandoned(state.Owner) })
 }
 
-func (l *Lab) down(ctx context.Context, wanted func(owner process.Record) bool) (gone bool, err error) {
-	unlock, err := l.Dir.Lock(ctx)
-	if err != nil {
-		return false, err
+func (l *Lab) down(ctx context.Context, wanted func(*layout.OpenStack) bool) (gone bool, err error) {
+	return layout.TakeDown(ctx, l.Dir, l.Dir.LoadOpenStack, wanted, l.stop)
+}
+
+// stop stops a lab, which has no state when it was never started.
+func (l *Lab) stop(ctx context.Context, state *layout.OpenStack) error {
+	if state == nil {
+		return nil
 	}
-	defer unlock()
-	state, err := l.Dir.LoadOpenStack()
-	if err != nil && !layout.IsMissing(err) {
-		return false, fmt.Errorf("cannot tell which processes belong to the lab: %w", err)
+	if err := state.Processes.Stop(ctx, processesOf(state, services())); err != nil {
+		return err
 	}
-	if state != nil {
-		if !wanted(state.Owner) {
-			return false, nil
-		}
-		if err := state.Processes.Stop(ctx, processesOf(state, services())); err != nil {
-			return false, err
-		}
-		if err := l.sweep(ctx, state); err != nil {
-			return false, err
-		}
-	}
-	if err := os.RemoveAll(string(l.Dir)); err != nil {
-		return false, fmt.Errorf("deleting the directory of the lab: %w", err)
-	}
-	return true, l.Dir.Deleted()
+	return l.sweep(ctx, state)
 }
 
 // Status prints what runs. The error is ErrNotRunning when something that should run does not.

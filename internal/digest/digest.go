@@ -1,0 +1,22 @@
+// Package digest computes keyed digests: without the key nobody can try guesses of what was digested.
+package digest
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+)
+
+// shownHex is how many hexadecimal digits Short has.
+const shownHex = 16
+
+// Keyed returns the HMAC-SHA256 of a content in hexadecimal digits.
+func Keyed(key, content []byte) string {
+	mac := hmac.New(sha256.New, key)
+	// Hash.Write returns no error.
+	_, _ = mac.Write(content)
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// Short returns Keyed as plans and states show it: "sha256:" and the first 16 hexadecimal digits.
+func Short(key, content []byte) string { return "sha256:" + Keyed(key, content)[:shownHex] }

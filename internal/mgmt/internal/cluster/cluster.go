@@ -1,0 +1,344 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/runtimeregistries"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// Installer makes nodes of servers. What it does can be done again.
+type Installer interface {
+	// Prepare checks whatever can be checked before anything is changed.
+	Prepare(ctx context.Context, c *Cluster) error
+	// Install makes a cluster of all nodes, of which none is one yet. There is a master.
+	Install(ctx context.Context, c *Cluster) error
+	// Add makes nodes of servers, masters first; the others are nodes already. When masters
+	// have left, it brings up to date what the others know of them, also if no server is added.
+	Add(ctx context.Context, c *Cluster, added []*Node, mastersLeft bool) error
+	// Remove takes a node out of the cluster, and the cluster off it when it answers.
+	Remove(ctx context.Context, c *Cluster, n *Node) error
+	// Discard removes what is kept of the cluster elsewhere, when all nodes are gone.
+	Discard(ctx context.Context, c *Cluster) error
+}
+
+// state is what is written down of a cluster.
+type state struct {
+	Nodes []*Node `json:"nodes,omitempty"`
+	// MastersLeft is set from when a master has left until the others were told.
+	MastersLeft bool `json:"masters_left,omitempty"`
+	// Registered is a keyed digest of the kubeconfig that the VIM is registered with.
+	Registered string `json:"registered,omitempty"`
+}
+
+// Cluster is a cluster at one hook of an operation.
+type Cluster struct {
+	*Settings
+	Call *vnfm.HookCall
+
+	installer Installer
+	state     state
+
+	// mu guards the connections, and who has joined while servers are made nodes.
+	mu      sync.Mutex
+	clients map[string]*remote.Client
+}
+
+// bound is how many servers are worked on at a time.
+const bound = 8
+
+// Open reads what is known of a cluster.
+func Open(call *vnfm.HookCall, s *Settings, i Installer) (*Cluster, error) {
+	c := &Cluster{Settings: s, Call: call, installer: i, clients: map[string]*remote.Client{}}
+	return c, call.State.Load(&c.state)
+}
+
+// Close ends all connections, also those of the installer.
+func (c *Cluster) Close() {
+	if i, ok := c.installer.(io.Closer); ok {
+		_ = i.Close()
+	}
+	for _, client := range c.clients {
+		_ = client.Close()
+	}
+}
+
+// Run works at the hook.
+func (c *Cluster) Run(ctx context.Context) error {
+	defer c.Close()
+	switch {
+	case c.Call.Operation == vnfm.OpTerminate && c.Call.End:
+		// A VNFD may name the driver for one of the two hooks alone.
+		if err := c.deregister(ctx); err != nil {
+			return err
+		}
+		return c.installer.Discard(ctx, c)
+	case c.Call.Operation == vnfm.OpTerminate:
+		return c.deregister(ctx)
+	case c.Call.End:
+		return c.reconcile(ctx)
+	case len(c.state.Nodes) == 0:
+		return nil
+	default:
+		return c.depart(ctx)
+	}
+}
+
+// Progress tells the user what is done.
+func (c *Cluster) Progress(ctx context.Context, format string, args ...any) {
+	c.Call.Recorder.Progress(ctx, fmt.Sprintf(format, args...))
+}
+
+// Save writes down what is known of the cluster.
+func (c *Cluster) Save(ctx context.Context) error { return c.Call.State.Save(ctx, c.state) }
+
+// Client is the connection to a node.
+func (c *Cluster) Client(ctx context.Context, n *Node) (*remote.Client, error) {
+	if n.server == nil {
+		return nil, fmt.Errorf("node %s has no server any more", n.Name)
+	}
+	c.mu.Lock()
+	open := c.clients[n.VNFC]
+	c.mu.Unlock()
+	if open != nil {
+		return open, nil
+	}
+	client, err := n.server.Open(ctx, c.Call)
+	if err != nil {
+		return nil, fmt.Errorf("node %s: %w", n.Name, err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.clients[n.VNFC] = client
+	return client, nil
+}
+
+// reconcile leads the cluster to the servers that there are.
+func (c *Cluster) reconcile(ctx context.Context) error {
+	if err := c.find(ctx); err != nil {
+		return err
+	}
+	if err := c.installer.Prepare(ctx, c); err != nil {
+		return err
+	}
+	if err := c.lead(ctx); err != nil {
+		return err
+	}
+	if err := c.connect(ctx); err != nil {
+		return err
+	}
+	if err := c.balance(ctx, c.All()); err != nil {
+		return err
+	}
+	return c.register(ctx)
+}
+
+// lead installs, removes and adds nodes.
+func (c *Cluster) lead(ctx context.Context) error {
+	masters := c.Nodes(Master)
+	alive := slices.ContainsFunc(masters, func(n *Node) bool { return n.Joined && !n.Gone })
+	if !alive {
+		// Without a master there is no cluster that anything could be removed from.
+		c.state = state{Registered: c.state.Registered}
+		if err := c.find(ctx); err != nil {
+			return err
+		}
+		c.name()
+		if len(c.Nodes(Master)) == 0 {
+			return fmt.Errorf("VDU %s has no server that could be a master of the cluster", c.Master.Access.VDU)
+		}
+		if err := errors.Join(c.Save(ctx), c.reachable(ctx, c.state.Nodes)); err != nil {
+			return err
+		}
+		if err := c.installer.Install(ctx, c); err != nil {
+			return err
+		}
+		return c.Join(ctx, c.state.Nodes...)
+	}
+	for _, n := range c.All() {
+		if !n.Gone {
+			continue
+		}
+		if n.Joined {
+			if err := c.remove(ctx, n); err != nil {
+				return err
+			}
+		}
+		if err := c.forget(ctx, n); err != nil {
+			return err
+		}
+	}
+	c.name()
+	var added []*Node
+	for _, n := range c.All() {
+		if !n.Joined {
+			added = append(added, n)
+		}
+	}
+	if len(added) == 0 && !c.state.MastersLeft {
+		return c.Save(ctx)
+	}
+	if err := errors.Join(c.Save(ctx), c.reachable(ctx, added)); err != nil {
+		return err
+	}
+	if err := c.installer.Add(ctx, c, added, c.state.MastersLeft); err != nil {
+		return err
+	}
+	c.state.MastersLeft = false
+	return c.Join(ctx, added...)
+}
+
+// Join writes down that servers are nodes of the cluster now. An installer that makes one
+// node after the other calls it for each, so that an installation that is interrupted goes
+// on with the others. It is safe for concurrent use.
+func (c *Cluster) Join(ctx context.Context, nodes ...*Node) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, n := range nodes {
+		n.Joined = true
+	}
+	return c.Save(ctx)
+}
+
+// reachable waits until servers answer.
+func (c *Cluster) reachable(ctx context.Context, all []*Node) error {
+	return remote.Each(ctx, bound, all, func(ctx context.Context, n *Node) error {
+		_, err := c.Client(ctx, n)
+		return err
+	})
+}
+
+// depart makes ready for what an operation takes away: no traffic comes any more, pods
+// move, and the cluster forgets the node.
+func (c *Cluster) depart(ctx context.Context) error {
+	if err := c.find(ctx); err != nil {
+		return err
+	}
+	c.state.Nodes = slices.DeleteFunc(c.state.Nodes, func(n *Node) bool { return n.Name == "" })
+	var leaving, staying []*Node
+	for _, n := range c.All() {
+		if slices.Contains(c.Call.Leaving, n.VNFC) {
+			leaving = append(leaving, n)
+		} else {
+			staying = append(staying, n)
+		}
+	}
+	if len(leaving) == 0 {
+		return nil
+	}
+	has := func(nodes []*Node, role Role) bool {
+		return slices.ContainsFunc(nodes, func(n *Node) bool { return n.Role == role && !n.Gone })
+	}
+	switch {
+	case len(staying) == 0:
+		// The whole cluster goes, and is made anew.
+		c.state = state{Registered: c.state.Registered}
+		return c.Save(ctx)
+	case !has(staying, Master) && has(leaving, Master):
+		return errors.New("the masters cannot be replaced all at once while workers stay: the cluster lives on them; heal them one after the other when there are several, or heal the whole instance, which makes the cluster anew")
+	}
+	if err := c.ask(ctx, leaving); err != nil {
+		return err
+	}
+	if err := c.installer.Prepare(ctx, c); err != nil {
+		return err
+	}
+	if err := c.balance(ctx, staying); err != nil {
+		return err
+	}
+	// What an installer does to all nodes fails at those that do not answer: they go first.
+	for _, gone := range []bool{true, false} {
+		for _, n := range leaving {
+			if n.Gone != gone {
+				continue
+			}
+			if err := c.leave(ctx, n); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// ask finds out which nodes answer. One that does not may be replaced for that very reason.
+func (c *Cluster) ask(ctx context.Context, leaving []*Node) error {
+	return remote.Each(ctx, bound, leaving, func(ctx context.Context, n *Node) error {
+		if n.Gone {
+			return nil
+		}
+		_, err := c.Client(ctx, n)
+		if err == nil || c.Call.Operation != vnfm.OpHeal || ctx.Err() != nil {
+			return err
+		}
+		c.Progress(ctx, "node %s does not answer: %s", n.Name, err)
+		n.Gone = true
+		return nil
+	})
+}
+
+// leave takes one node out of the cluster, and pods off it first.
+func (c *Cluster) leave(ctx context.Context, n *Node) error {
+	if err := c.drain(ctx, n); err != nil {
+		return err
+	}
+	if err := c.remove(ctx, n); err != nil {
+		return err
+	}
+	return c.forget(ctx, n)
+}
+
+func (c *Cluster) remove(ctx context.Context, n *Node) error {
+	c.Progress(ctx, "removing node %s", n.Name)
+	if err := c.installer.Remove(ctx, c, n); err != nil {
+		return fmt.Errorf("removing node %s: %w", n.Name, err)
+	}
+	return nil
+}
+
+// Living is a master that answers, other than a node.
+func (c *Cluster) Living(ctx context.Context, except *Node) (*Node, *remote.Client, error) {
+	var errs []error
+	for _, n := range c.Nodes(Master) {
+		if n == except || n.Gone || !n.Joined {
+			continue
+		}
+		client, err := c.Client(ctx, n)
+		if err == nil {
+			return n, client, nil
+		}
+		errs = append(errs, err)
+	}
+	if len(errs) == 0 {
+		return nil, nil, errors.New("the cluster has no master that could be asked")
+	}
+	return nil, nil, errors.Join(errs...)
+}
+
+// connect has all nodes use the private registries, and no others that they were told of
+// before.
+func (c *Cluster) connect(ctx context.Context) error {
+	return remote.Each(ctx, bound, c.state.Nodes, func(ctx context.Context, n *Node) error {
+		client, err := c.Client(ctx, n)
+		if err != nil {
+			return err
+		}
+		changed, err := runtimeregistries.Apply(ctx, client, c.Registries, func(line string) { c.Progress(ctx, "%s: %s", n.Name, line) })
+		if err != nil {
+			return fmt.Errorf("connecting node %s to private registries: %w", n.Name, err)
+		}
+		if len(changed) > 0 {
+			c.Progress(ctx, "%s: changed %s", n.Name, strings.Join(changed, ", "))
+		}
+		if err := runtimeregistries.Verify(ctx, client, c.Registries); err != nil {
+			return fmt.Errorf("node %s: %w", n.Name, err)
+		}
+		return nil
+	})
+}

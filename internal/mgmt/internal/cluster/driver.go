@@ -1,0 +1,49 @@
+package cluster
+
+import (
+	"context"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// Driver is a management driver that makes a Kubernetes cluster of the servers of an instance. It is safe for concurrent use.
+type Driver struct {
+	// Name is what a VNFD calls the driver.
+	Name string
+	// Own reads the parameters that only this driver has.
+	Own Kind
+	// CheckSettings adds what this driver cannot work with in settings that were read.
+	CheckSettings func(c *vnfm.HookCheck, s *Settings, problems *vnfm.Problems)
+	// NewInstaller returns the installer of one call. It is closed after the call when it is an io.Closer.
+	NewInstaller func() Installer
+}
+
+var _ vnfm.ManagementDriver = Driver{}
+
+// Params implements vnfm.ManagementDriver.
+func (Driver) Params() []string { return []string{Param} }
+
+// Check implements vnfm.ManagementDriver.
+func (d Driver) Check(c *vnfm.HookCheck) vnfm.Problems {
+	var problems vnfm.Problems
+	s := Read(c.Params, c.Later, c.Package, c.Flavour, d.Own, &problems)
+	CheckHooks(d.Name, c.Hooks, &problems)
+	if s != nil {
+		d.CheckSettings(c, s, &problems)
+	}
+	return problems
+}
+
+// Run implements vnfm.ManagementDriver.
+func (d Driver) Run(ctx context.Context, call *vnfm.HookCall) error {
+	var problems vnfm.Problems
+	s := Read(call.Params, false, call.Package, call.Flavour, d.Own, &problems)
+	if err := problems.Err(); err != nil {
+		return err
+	}
+	c, err := Open(call, s, d.NewInstaller())
+	if err != nil {
+		return err
+	}
+	return c.Run(ctx)
+}

@@ -1,0 +1,139 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/hosts"
+)
+
+// Role is what a node is.
+type Role string
+
+// The roles of nodes.
+const (
+	Master Role = "master"
+	Worker Role = "worker"
+)
+
+// Node is a server of the cluster.
+type Node struct {
+	// Name is that of the node in Kubernetes: the role and the lowest free number.
+	Name string `json:"name"`
+	Role Role   `json:"role"`
+	VNFC string `json:"vnfc"`
+	// Address is dialled, IP is that by which nodes speak to one another, and Cluster that
+	// of the API server on a master.
+	Address string `json:"address"`
+	IP      string `json:"ip"`
+	Cluster string `json:"cluster,omitempty"`
+	// Joined is set once the node is one of the cluster.
+	Joined bool `json:"joined,omitempty"`
+	// Gone is set of a node whose server is not there or does not answer.
+	Gone bool `json:"-"`
+
+	server *hosts.Server
+}
+
+// Nodes are those of a role that are there, joined ones first.
+func (c *Cluster) Nodes(role Role) []*Node {
+	var out []*Node
+	for _, joined := range []bool{true, false} {
+		for _, n := range c.state.Nodes {
+			if n.Role == role && n.Joined == joined {
+				out = append(out, n)
+			}
+		}
+	}
+	return out
+}
+
+// All are the nodes, masters first. They leave in this order too: an installer may want a
+// worker that it knows of until the end.
+func (c *Cluster) All() []*Node { return slices.Concat(c.Nodes(Master), c.Nodes(Worker)) }
+
+// Group is the group that a node is of.
+func (c *Cluster) Group(n *Node) Group {
+	if n.Role == Master {
+		return c.Master
+	}
+	return c.Worker
+}
+
+// find brings the nodes together with the servers that there are: a node whose server is
+// not there is gone, a server that is no node yet becomes one, under the lowest free name.
+func (c *Cluster) find(ctx context.Context) error {
+	has, err := c.Call.Resources(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range c.state.Nodes {
+		n.Gone, n.server = true, nil
+	}
+	for role, g := range map[Role]Group{Master: c.Master, Worker: c.Worker} {
+		servers, err := g.Access.Find(has)
+		if err != nil {
+			return err
+		}
+		for _, s := range servers {
+			n := c.node(s.ID)
+			if n == nil {
+				n = &Node{Role: role, VNFC: s.ID}
+				c.state.Nodes = append(c.state.Nodes, n)
+			}
+			n.Gone, n.server, n.Address = false, &s, s.Address
+			if n.IP, err = first(&s, g.NIC); err == nil && role == Master {
+				n.Cluster, err = first(&s, g.Cluster)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// name gives names to the nodes that have none.
+func (c *Cluster) name() {
+	taken := map[string]bool{}
+	for _, n := range c.state.Nodes {
+		taken[n.Name] = true
+	}
+	for _, n := range c.state.Nodes {
+		for i := 1; n.Name == ""; i++ {
+			if name := fmt.Sprintf("%s%d", n.Role, i); !taken[name] {
+				n.Name, taken[name] = name, true
+			}
+		}
+	}
+}
+
+func first(s *hosts.Server, connectionPoint string) (string, error) {
+	if addresses := s.ConnectionPoints[connectionPoint]; len(addresses) > 0 {
+		return addresses[0], nil
+	}
+	return "", fmt.Errorf("VNFC %s has no address at connection point %s: the template of the package must have a port of that name", s.ID, connectionPoint)
+}
+
+func (c *Cluster) node(vnfc string) *Node {
+	for _, n := range c.state.Nodes {
+		if n.VNFC == vnfc {
+			return n
+		}
+	}
+	return nil
+}
+
+// Last has a node come after all others of its role.
+func (c *Cluster) Last(n *Node) {
+	c.state.Nodes = slices.DeleteFunc(c.state.Nodes, func(other *Node) bool { return other == n })
+	c.state.Nodes = append(c.state.Nodes, n)
+}
+
+// forget takes a node out of what is written down.
+func (c *Cluster) forget(ctx context.Context, n *Node) error {
+	c.state.Nodes = slices.DeleteFunc(c.state.Nodes, func(other *Node) bool { return other == n })
+	c.state.MastersLeft = c.state.MastersLeft || n.Role == Master && n.Joined
+	return c.Save(ctx)
+}

@@ -1,0 +1,219 @@
+// Package hosts finds the servers of a VNF instance and opens them over SSH for
+// management drivers.
+package hosts
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/params"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// Access says how the servers of one VDU are reached.
+type Access struct {
+	// ConnectionPoint is the VduCp whose address is dialled, VDU the VDU that it is of.
+	ConnectionPoint string
+	VDU             string
+	// Login is everything but the address.
+	Login remote.Host
+	// Patience is how long a server may take to boot; 0 is the constant Patience.
+	Patience time.Duration
+}
+
+const paramBoot = "boot_timeout"
+
+// ReadAccess reads ssh_cp_name, a login and boot_timeout. The connection point must be one
+// of the flavour's servers.
+func ReadAccess(o *params.Object, f *vnfm.Flavour) Access {
+	a := Access{ConnectionPoint: o.Required("ssh_cp_name"), Login: ReadLogin(o)}
+	if a.ConnectionPoint != "" {
+		a.VDU = VDUOf(o, "ssh_cp_name", f)
+	}
+	if text := o.Text(paramBoot); text != "" {
+		d, err := time.ParseDuration(text)
+		if err != nil || d <= 0 {
+			o.Errorf(paramBoot, "for example 10m", "must be a duration, not %q", text)
+		}
+		a.Patience = d
+	}
+	return a
+}
+
+// VDUOf is the VDU of the connection point that an attribute names.
+func VDUOf(o *params.Object, name string, f *vnfm.Flavour) string {
+	id := o.Text(name)
+	if id == "" {
+		return ""
+	}
+	var known []string
+	for _, cp := range f.ConnectionPoints {
+		if cp.VDUID == "" {
+			continue
+		}
+		if cp.ID == id {
+			return cp.VDUID
+		}
+		known = append(known, cp.ID)
+	}
+	detail := fmt.Sprintf("the servers of deployment flavour %q have %s", f.ID, strings.Join(known, ", "))
+	if like := params.Nearest(id, known); like != "" {
+		detail = fmt.Sprintf("did you mean %q? %s", like, detail)
+	}
+	o.Errorf(name, detail, "names no connection point of a server: %q", id)
+	return ""
+}
+
+// ReadLogin reads how one logs in: user name, password or private key or the agent, host
+// keys, port, and a jump host. Their names may begin with ssh_.
+func ReadLogin(o *params.Object) remote.Host {
+	prefixed := func(name string) string {
+		if o.Has("ssh_"+name) && !o.Has(name) {
+			return "ssh_" + name
+		}
+		return name
+	}
+	h := remote.Host{
+		Port: o.Int(prefixed("port"), 0, 1, 65535), User: o.Text(prefixed("username")),
+		Password: o.Secret(prefixed("password")), PrivateKey: o.Secret(prefixed("private_key")), Passphrase: o.Secret(prefixed("private_key_passphrase")),
+		SudoPassword: o.Secret("sudo_password"), Agent: o.Bool("ssh_agent"), HostKeys: o.Texts("host_keys"),
+	}
+	switch policy := o.Text("host_key_policy"); policy {
+	case "", "pin":
+	case "strict":
+		h.Strict = true
+	default:
+		o.Errorf("host_key_policy", "\"pin\" keeps the key that a host shows first, \"strict\" takes those of host_keys alone", "must be \"pin\" or \"strict\", not %q", policy)
+	}
+	if h.User == "" {
+		o.Missing(prefixed("username"), "the name of the user who logs in")
+	}
+	if h.Password == "" && h.PrivateKey == "" && !h.Agent {
+		o.Missing(prefixed("password"), "or private_key, or ssh_agent = true; secrets belong into additional_params_wo")
+	}
+	if jump := o.Object("jump_host"); jump != nil {
+		through := ReadLogin(jump)
+		through.Address = jump.Required("address")
+		jump.Done()
+		h.Jump = &through
+	}
+	if h.User == "" || (h.Password == "" && h.PrivateKey == "" && !h.Agent) || (h.Jump != nil && h.Jump.Address == "") {
+		return h
+	}
+	// The address is found later: any will do for what is checked here.
+	check := h
+	check.Address = "192.0.2.1"
+	if err := check.Check(); err != nil {
+		o.Errorf("", "", "cannot be used to log in: %s", strings.TrimPrefix(err.Error(), "host 192.0.2.1: "))
+	}
+	return h
+}
+
+// Server is a VNFC with its address.
+type Server struct {
+	vnfm.VNFC
+	Address  string
+	host     remote.Host
+	patience time.Duration
+}
+
+// Find returns the servers of the VDU, in the order of their ids. One that has no address
+// at the connection point is an error, unless it is gone.
+func (a Access) Find(has *vnfm.ResourceInfo) ([]Server, error) {
+	var out []Server
+	for _, c := range has.VNFCs {
+		if c.VDUID != a.VDU || c.State == vnfm.VNFCGone {
+			continue
+		}
+		address := c.Dialled(a.ConnectionPoint)
+		if address == "" {
+			return nil, fmt.Errorf("VNFC %s has no address at connection point %s: the template of the package must have a port of that name, and the server must run (it is %s)", c.ID, a.ConnectionPoint, c.State)
+		}
+		s := Server{VNFC: c, Address: address, host: a.Login, patience: cmp.Or(a.Patience, Patience)}
+		s.host.Address, s.host.PinName = address, pinName(c.ID)
+		out = append(out, s)
+	}
+	slices.SortFunc(out, func(x, y Server) int { return strings.Compare(x.ID, y.ID) })
+	return out, nil
+}
+
+// pinName is the name under which the host key of a VNFC is kept.
+func pinName(vnfc string) string { return "vnfc/" + vnfc }
+
+// KnownHosts returns the lines of known_hosts of a server: the keys that its login names, else the one that was pinned.
+func KnownHosts(call *vnfm.HookCall, login remote.Host, vnfc, address string) string {
+	keys := login.HostKeys
+	if len(keys) == 0 {
+		keys = []string{call.HostKeys.Pinned(pinName(vnfc))}
+	}
+	name := address
+	if login.Port != 0 && login.Port != 22 {
+		name = fmt.Sprintf("[%s]:%d", address, login.Port)
+	}
+	var out strings.Builder
+	for _, key := range keys {
+		if key != "" {
+			fmt.Fprintf(&out, "%s %s\n", name, key)
+		}
+	}
+	return out.String()
+}
+
+// Patience is how long a server may take to boot before it is given up, unless the user says
+// otherwise.
+const Patience = 10 * time.Minute
+
+// Open connects to a server, whose host key is kept under the id of its VNFC: a server that
+// replaces it may have another one at the same address.
+func (s Server) Open(ctx context.Context, call *vnfm.HookCall) (*remote.Client, error) {
+	call.Recorder.Progress(ctx, fmt.Sprintf("connecting to VNFC %s at %s", s.ID, s.Address))
+	h := s.host
+	h.Pins = call.HostKeys
+	c, err := remote.Dial(ctx, h, s.patienceIn(call))
+	if err != nil {
+		return nil, fmt.Errorf("VNFC %s: %w%s", s.ID, err, advice(ctx, err))
+	}
+	return c, nil
+}
+
+// leavingPatience is how long a server is waited for at most that goes anyway, maybe for the
+// very reason that it does not answer.
+const leavingPatience = 20 * time.Second
+
+// patienceIn is how long the server is waited for in a call.
+func (s Server) patienceIn(call *vnfm.HookCall) time.Duration {
+	if call.Forceful || (!call.End && slices.Contains(call.Leaving, s.ID)) {
+		return min(s.patience, leavingPatience)
+	}
+	return s.patience
+}
+
+// advice is what can be done for a server that lets nobody in, as the end of an error. One
+// that refuses a login says itself what is wrong.
+func advice(ctx context.Context, err error) string {
+	limit := ""
+	if _, silent := errors.AsType[*remote.ConnectionError](err); silent {
+		limit = paramBoot
+	} else if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		limit = "timeouts"
+	}
+	if limit == "" {
+		return ""
+	}
+	return "; see on its console whether it has booted and sshd runs, and whether security groups and routes let this machine reach it; one that boots longer needs a longer " + limit
+}
+
+// Secrets are those of a login, to be kept out of what is shown.
+func Secrets(h remote.Host) []vnfm.Secret {
+	out := []vnfm.Secret{h.Password, h.SudoPassword, h.PrivateKey, h.Passphrase}
+	if h.Jump != nil {
+		out = append(out, Secrets(*h.Jump)...)
+	}
+	return out
+}

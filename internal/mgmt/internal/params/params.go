@@ -1,0 +1,286 @@
+// Package params reads the parameters of management drivers: objects whose attributes are
+// checked by name and kind, with problems that say where they are.
+package params
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/agext/levenshtein"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// Object is one object of parameters. Its methods note what is wrong with an attribute
+// and return its zero value then.
+type Object struct {
+	values   map[string]any
+	path     string
+	later    bool
+	read     map[string]bool
+	problems *vnfm.Problems
+}
+
+// Root is the object of all parameters of a driver. With later set an attribute that is
+// missing is no problem: it may come.
+func Root(values map[string]any, later bool, problems *vnfm.Problems) *Object {
+	return &Object{values: values, later: later, read: map[string]bool{}, problems: problems}
+}
+
+// At is the path of an attribute, "k8s_cluster_installation_param.ansible.ip_address".
+func (o *Object) At(name string) string { return strings.TrimPrefix(o.path+"."+name, ".") }
+
+// Errorf notes what is wrong with an attribute; an empty name means the object itself.
+func (o *Object) Errorf(name, detail, format string, args ...any) {
+	o.note(vnfm.SeverityError, name, detail, format, args...)
+}
+
+// Warnf notes what is odd about an attribute.
+func (o *Object) Warnf(name, detail, format string, args ...any) {
+	o.note(vnfm.SeverityWarning, name, detail, format, args...)
+}
+
+func (o *Object) note(severity vnfm.Severity, name, detail, format string, args ...any) {
+	at := o.path
+	if name != "" {
+		at = o.At(name)
+	}
+	key, _, _ := strings.Cut(at, ".")
+	*o.problems = append(*o.problems, vnfm.Problem{
+		Severity: severity, Attribute: vnfm.AttributeParams, Key: key, Summary: at + " " + fmt.Sprintf(format, args...), Detail: detail,
+	})
+}
+
+// Missing notes that an attribute must be given.
+func (o *Object) Missing(name, detail string) {
+	o.read[name] = true
+	if !o.later {
+		o.Errorf(name, detail, "is missing")
+	}
+}
+
+// Has reports whether an attribute is given.
+func (o *Object) Has(name string) bool { return o.values[name] != nil }
+
+// Later reports whether more may come.
+func (o *Object) Later() bool { return o.later }
+
+func (o *Object) value(name string) (any, bool) {
+	o.read[name] = true
+	v := o.values[name]
+	return v, v != nil
+}
+
+// Text is a text, or a number or truth value as one; empty when it is not given.
+func (o *Object) Text(name string) string {
+	v, ok := o.value(name)
+	if !ok {
+		return ""
+	}
+	switch v := v.(type) {
+	case string:
+		return v
+	case bool, int64, float64, json.Number:
+		return fmt.Sprint(v)
+	}
+	o.Errorf(name, "", "must be text, not %s", kindOf(v))
+	return ""
+}
+
+// Secret is a text that is never shown.
+func (o *Object) Secret(name string) vnfm.Secret { return vnfm.Secret(o.Text(name)) }
+
+// Required is a text that must be given, and not be empty.
+func (o *Object) Required(name string) string {
+	text := o.Text(name)
+	if text == "" && (!o.Has(name) || o.values[name] == "") {
+		o.Missing(name, "")
+	}
+	return text
+}
+
+// Bool is a truth value, also as text.
+func (o *Object) Bool(name string) bool {
+	text := o.Text(name)
+	if text == "" {
+		return false
+	}
+	v, err := strconv.ParseBool(text)
+	if err != nil {
+		o.Errorf(name, "", "must be true or false")
+	}
+	return v
+}
+
+// Int is a whole number within bounds, also as text; otherwise is what it is when it is
+// not given.
+func (o *Object) Int(name string, otherwise, low, high int) int {
+	text := o.Text(name)
+	if text == "" {
+		return otherwise
+	}
+	v, err := strconv.Atoi(text)
+	if err != nil || v < low || v > high {
+		o.Errorf(name, "", "must be a whole number between %d and %d", low, high)
+		return otherwise
+	}
+	return v
+}
+
+// Texts is a list of texts; one text alone is a list of one.
+func (o *Object) Texts(name string) []string {
+	v, ok := o.value(name)
+	if !ok {
+		return nil
+	}
+	if text, one := v.(string); one {
+		return []string{text}
+	}
+	list, ok := v.([]any)
+	if !ok {
+		o.Errorf(name, "", "must be a list of texts, not %s", kindOf(v))
+		return nil
+	}
+	var out []string
+	for _, item := range list {
+		if item == nil && o.later {
+			continue
+		}
+		text, ok := item.(string)
+		if !ok {
+			o.Errorf(name, "", "must be a list of texts, and one item is %s", kindOf(item))
+			return nil
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
+// Object is an object below this one; nil when it is not given.
+func (o *Object) Object(name string) *Object {
+	v, ok := o.value(name)
+	if !ok {
+		return nil
+	}
+	below, ok := v.(map[string]any)
+	if !ok {
+		o.Errorf(name, "", "must be an object, not %s", kindOf(v))
+		return nil
+	}
+	return &Object{values: below, path: o.At(name), later: o.later, read: map[string]bool{}, problems: o.problems}
+}
+
+// Objects is a list of objects.
+func (o *Object) Objects(name string) []*Object {
+	v, ok := o.value(name)
+	if !ok {
+		return nil
+	}
+	list, ok := v.([]any)
+	if !ok {
+		o.Errorf(name, "", "must be a list of objects, not %s", kindOf(v))
+		return nil
+	}
+	var out []*Object
+	for n := range list {
+		if list[n] == nil && o.later {
+			continue
+		}
+		at := name + "." + strconv.Itoa(n)
+		below, ok := list[n].(map[string]any)
+		if !ok {
+			o.Errorf(at, "", "must be an object, not %s", kindOf(list[n]))
+			continue
+		}
+		out = append(out, &Object{values: below, path: o.At(at), later: o.later, read: map[string]bool{}, problems: o.problems})
+	}
+	return out
+}
+
+// Names are the names of all attributes that are given, in their order.
+func (o *Object) Names() []string { return slices.Sorted(maps.Keys(o.values)) }
+
+// Raw is an attribute as it was given.
+func (o *Object) Raw(name string) any {
+	v, _ := o.value(name)
+	return v
+}
+
+// Done notes attributes that were given and that nobody has asked for: a mistyped name
+// would otherwise be as good as left out.
+func (o *Object) Done() {
+	known := slices.Sorted(maps.Keys(o.read))
+	for _, name := range o.Names() {
+		if o.read[name] {
+			continue
+		}
+		detail := "known here are " + strings.Join(known, ", ")
+		if like := Nearest(name, known); like != "" {
+			detail = "did you mean " + strconv.Quote(like) + "? " + detail
+		}
+		o.Errorf(name, detail, "is not known")
+	}
+}
+
+// Nearest is the one of some names that a mistyped one most likely means: it differs in few
+// letters, or begins with the same half. It is empty when none does.
+func Nearest(name string, names []string) string {
+	best, out := max(len(name)/3, 1)+1, ""
+	for _, other := range names {
+		if d := levenshtein.Distance(strings.ToLower(name), strings.ToLower(other), nil); d < best {
+			best, out = d, other
+		}
+	}
+	if out != "" {
+		return out
+	}
+	for _, other := range names {
+		if common(name, other) >= max(len(name)/2, 3) {
+			return other
+		}
+	}
+	return ""
+}
+
+// common is the length of what two texts begin with alike.
+func common(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+func kindOf(v any) string {
+	switch v.(type) {
+	case map[string]any:
+		return "an object"
+	case []any:
+		return "a list"
+	case string:
+		return "text"
+	case bool:
+		return "a truth value"
+	case nil:
+		return "null"
+	default:
+		return "a number"
+	}
+}
+
+// Join takes over problems that another reader has found in a value of this object, by
+// their paths.
+func (o *Object) Join(problems vnfm.Problems) {
+	for _, p := range problems {
+		if p.Attribute != "" {
+			p.Summary = p.Attribute + ": " + p.Summary
+		}
+		p.Attribute = vnfm.AttributeParams
+		p.Key, _, _ = strings.Cut(o.At(""), ".")
+		*o.problems = append(*o.problems, p)
+	}
+}

@@ -1,0 +1,349 @@
+package registry_test
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/hex"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"math/big"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/registry"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/runtimeregistries"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/killtest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// serverPatience is what a server of a loaded machine may take.
+const serverPatience = 3 * time.Minute
+
+// TestRegistryOfServer has the real Docker and containerd of servers run the real registry,
+// which other servers push to and pull from.
+func TestRegistryOfServer(t *testing.T) {
+	t.Parallel()
+	lab := labtest.OpenStackSystems(t, labtest.OpenStackDocker)
+	first, second := newServer(t, lab, "registry"), newServer(t, lab, "node")
+	host, node := first.dial(t), second.dial(t)
+	c := registry.Config{Archive: fileArchive(t, lab.RegistryArchive)}
+	require.Empty(t, c.Check())
+	server := first.address(t) + ":5000"
+
+	state, err := registry.Install(t.Context(), host, c, says(t))
+	require.NoError(t, err)
+	assert.True(t, state.Ready)
+	process := shell(t, host, "docker inspect --format '{{.State.Pid}} {{.State.StartedAt}}' private_registry")
+	again, err := registry.Install(t.Context(), host, c, says(t))
+	require.NoError(t, err)
+	assert.Equal(t, state, again)
+	assert.Equal(t, process, shell(t, host, "docker inspect --format '{{.State.Pid}} {{.State.StartedAt}}' private_registry"))
+
+	// HTTP.
+	over := []runtimeregistries.Connection{{Type: runtimeregistries.HTTP, Server: server}}
+	require.NoError(t, runtimeregistries.Verify(t.Context(), node, over))
+	apply(t, node, over)
+	send(t, node, lab.SampleArchive, "docker load")
+	sample := server + "/sample:1"
+	shell(t, node, fmt.Sprintf("docker tag sample:latest %[1]s && docker push %[1]s && docker rmi %[1]s", sample))
+	assert.Equal(t, "hello\n", shell(t, node, "docker run --rm --pull always "+sample+" echo hello 2>/dev/null"))
+
+	// HTTPS with users takes its place and has the same images.
+	var authority string
+	authority, c.Certificate, c.Key = certificates(t, "registry.example.com")
+	c.Users = map[string]vnfm.Secret{"user01": "the password of user01"}
+	state, err = registry.Install(t.Context(), host, c, says(t))
+	require.NoError(t, err)
+	assert.True(t, state.Ready)
+	over = []runtimeregistries.Connection{{
+		Type: runtimeregistries.HTTPS, Server: "registry.example.com:5000", Username: "user01", Password: c.Users["user01"], Certificate: authority,
+		HostsString: first.address(t) + " registry.example.com",
+	}}
+	// As on a node whose kubelet uses containerd, though Docker is there too.
+	shell(t, node, `mkdir -p /var/lib/kubelet && echo 'KUBELET_KUBEADM_ARGS="--container-runtime-endpoint=unix:///run/containerd/containerd.sock"' >/var/lib/kubelet/kubeadm-flags.env`)
+	changed := apply(t, node, over)
+	assert.Contains(t, changed, "restarted containerd")
+	assert.Contains(t, changed, "removed /etc/docker/daemon.json")
+	require.NoError(t, runtimeregistries.Verify(t.Context(), node, over))
+	sample = "registry.example.com:5000/sample:1"
+	assert.Equal(t, "hello\n", shell(t, node, "docker run --rm --pull always "+sample+" echo hello 2>/dev/null"))
+	assert.Contains(t, shell(t, node, "docker --config /tmp/nobody pull "+sample+" 2>&1 || true"), "no basic auth credentials")
+	assert.Contains(t, shell(t, node, "containerd config dump"), `config_path = "/etc/containerd/certs.d"`)
+	shell(t, node, "ctr images pull --hosts-dir /etc/containerd/certs.d "+sample)
+	assert.Contains(t, shell(t, node, "ctr images pull "+sample+" 2>&1 || true"), "x509: certificate signed by unknown authority")
+	for _, line := range []string{
+		"docker inspect private_registry", "docker logs private_registry 2>&1", "cat /proc/[0-9]*/cmdline | tr '\\0' ' '", "journalctl --no-pager -o cat",
+		"find / -xdev -type f -perm /077 -newer /etc/os-release -exec grep -l 'the password of user01' {} + 2>/dev/null || true",
+	} {
+		assert.NotContains(t, shell(t, host, line), "the password of user01", line)
+	}
+	wrong := over[0]
+	wrong.Password = "another one"
+	require.ErrorContains(t, runtimeregistries.Verify(t.Context(), node, []runtimeregistries.Connection{wrong}), `refuses user "user01"`)
+
+	// What ends comes back; what somebody stopped is named and started again.
+	process = shell(t, host, "docker inspect --format '{{.State.Pid}}' private_registry")
+	shell(t, host, "kill -9 "+process)
+	labtest.Eventually(t, serverPatience, "another process", func() error {
+		read, err := registry.Read(t.Context(), host, c)
+		if err != nil || !read.Ready {
+			return fmt.Errorf("it is %v: %w", read.Drift, err)
+		}
+		return nil
+	})
+	shell(t, host, "docker stop private_registry")
+	read, err := registry.Read(t.Context(), host, c)
+	require.NoError(t, err)
+	assert.True(t, read.Installed)
+	assert.Contains(t, strings.Join(read.Drift, "\n"), "the container private_registry does not run: it is exited, exit code")
+	_, err = registry.Install(t.Context(), host, c, says(t))
+	require.NoError(t, err)
+	shell(t, node, "docker rmi "+sample+" && docker pull "+sample)
+
+	// containerd beside it, on another port; Docker takes over from there.
+	beside := c
+	beside.Name, beside.Port, beside.Runtime = "beside", 5001, registry.Containerd
+	state, err = registry.Install(t.Context(), host, beside, says(t))
+	require.NoError(t, err)
+	assert.True(t, state.Ready)
+	main := shell(t, host, "systemctl show -p MainPID --value registry-beside.service")
+	_, err = registry.Install(t.Context(), host, beside, says(t))
+	require.NoError(t, err)
+	assert.Equal(t, main, shell(t, host, "systemctl show -p MainPID --value registry-beside.service"))
+	shell(t, host, "systemctl kill --signal SIGKILL registry-beside.service && systemctl restart containerd")
+	labtest.Eventually(t, serverPatience, "the registry of containerd", func() error {
+		read, err := registry.Read(t.Context(), host, beside)
+		if err != nil || !read.Ready || len(read.Drift) > 0 {
+			return fmt.Errorf("it is %v: %w", read.Drift, err)
+		}
+		return nil
+	})
+	beside.Runtime = registry.Docker
+	state, err = registry.Install(t.Context(), host, beside, says(t))
+	require.NoError(t, err)
+	assert.True(t, state.Ready)
+	assert.NotContains(t, shell(t, host, "ctr -n private-registry containers list; ls /etc/systemd/system"), "beside")
+	assert.NotContains(t, shell(t, host, "ctr -n private-registry images list"), "registry:latest")
+
+	failures(t, host, c)
+	require.NoError(t, registry.Remove(t.Context(), host, beside, true))
+	interrupted(t, host, beside)
+
+	require.NoError(t, registry.Remove(t.Context(), host, beside, true))
+	require.NoError(t, registry.Remove(t.Context(), host, c, false))
+	assert.NotEmpty(t, shell(t, host, "find /var/lib/private_registry -type f"))
+	assert.Empty(t, shell(t, host, "docker ps -aq; ls -d /etc/private-registry /var/lib/beside 2>/dev/null || true"))
+	_, err = registry.Install(t.Context(), host, c, says(t))
+	require.NoError(t, err)
+	shell(t, node, "docker rmi "+sample+" && docker pull "+sample)
+	require.NoError(t, registry.Remove(t.Context(), host, c, true))
+	require.NoError(t, registry.Remove(t.Context(), host, c, true))
+	assert.Empty(t, shell(t, host, "ls -d /var/lib/private_registry 2>/dev/null || true"))
+	require.ErrorContains(t, runtimeregistries.Verify(t.Context(), node, over), "registry registry.example.com:5000 is unreachable from node")
+
+	apply(t, node, nil)
+	assert.NotContains(t, shell(t, node, "cat /etc/hosts; find /etc/docker /etc/containerd /root/.docker /var/lib/kubelet /var/lib/terraform-provider-vnf 2>/dev/null || true"), "registry.example.com")
+}
+
+// failures are real ones, each with what its error says.
+func failures(t *testing.T, host *remote.Client, c registry.Config) {
+	t.Helper()
+	other := registry.Config{Name: "other", Port: 5002, Archive: c.Archive}
+	shell(t, host, "systemd-run --quiet --unit listener python3 -m http.server 5002 && for i in 1 2 3 4 5 6 7 8 9 10; do ss -Hltn 'sport = :5002' | grep -q . && break; sleep 1; done")
+	_, err := registry.Install(t.Context(), host, other, says(t))
+	require.ErrorContains(t, err, "port 5002 of "+host.Name()+" is in use by python3 (pid ")
+	shell(t, host, "systemctl stop listener && mount -t tmpfs -o size=1m none /var/tmp")
+	other.Archive = fileArchive(t, writeAgain(t, c.Archive))
+	_, err = registry.Install(t.Context(), host, other, says(t))
+	require.ErrorContains(t, err, "is too full for the image registry:latest: /var/tmp has 1 MiB free")
+	shell(t, host, "umount /var/tmp")
+	other.Runtime = registry.Podman
+	_, err = registry.Install(t.Context(), host, other, says(t))
+	require.ErrorContains(t, err, "podman is missing and cannot be installed from the packages of Debian GNU/Linux 12 (bookworm)")
+	require.ErrorContains(t, err, "E: ")
+	other.Runtime, other.Archive, other.Image = registry.Docker, nil, "127.0.0.1:1/nobody/registry:1"
+	_, err = registry.Install(t.Context(), host, other, says(t))
+	require.ErrorContains(t, err, "connection refused")
+	require.NoError(t, registry.Remove(t.Context(), host, other, true))
+}
+
+// interrupted stops an installation again and again, each time some steps further: at every
+// step in a soak.
+func interrupted(t *testing.T, host *remote.Client, c registry.Config) {
+	t.Helper()
+	sampler := killtest.New(t)
+	further := 4
+	if sampler.Soak() {
+		further = 1
+	}
+	for step := 1; ; step += 1 + sampler.IntN(further) {
+		ctx, stop := context.WithCancel(t.Context())
+		done := 0
+		state, err := registry.Install(ctx, host, c, func(line string) {
+			if done++; done == step {
+				t.Log("stopped at: " + line)
+				stop()
+			}
+		})
+		stop()
+		if err == nil {
+			assert.True(t, state.Ready)
+			assert.Greater(t, step, 1)
+			break
+		}
+		require.ErrorIs(t, err, context.Canceled)
+	}
+	read, err := registry.Read(t.Context(), host, c)
+	require.NoError(t, err)
+	assert.Empty(t, read.Drift)
+	assert.Empty(t, shell(t, host, "ls -d /var/tmp/private-registry-* 2>/dev/null || true"))
+}
+
+// writeAgain is an archive of other bytes with the same images.
+func writeAgain(t *testing.T, a *registry.Archive) string {
+	t.Helper()
+	file, err := a.Open()
+	require.NoError(t, err)
+	defer func() { _ = file.Close() }()
+	content, err := io.ReadAll(file)
+	require.NoError(t, err)
+	path := t.TempDir() + "/again.tar"
+	// A tar archive ends in blocks of zeros, of which there may be more.
+	require.NoError(t, os.WriteFile(path, append(content, make([]byte, 10240)...), 0o600))
+	return path
+}
+
+// fileArchive is a file of the machine.
+func fileArchive(t *testing.T, path string) *registry.Archive {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	require.NoError(t, err)
+	digest := sha256.Sum256(content)
+	return &registry.Archive{
+		Path: path, Digest: "sha256:" + hex.EncodeToString(digest[:]), Size: int64(len(content)),
+		Open: func() (io.ReadCloser, error) { return os.Open(path) },
+	}
+}
+
+// certificates are those of an authority and of a server that it signed.
+func certificates(t *testing.T, name string) (authority, server string, key vnfm.Secret) {
+	t.Helper()
+	above, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	require.NoError(t, err)
+	own, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	require.NoError(t, err)
+	root := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "authority"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
+	}
+	leaf := &x509.Certificate{
+		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: name}, DNSNames: []string{name}, NotBefore: root.NotBefore, NotAfter: root.NotAfter,
+		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	}
+	rootDER, err := x509.CreateCertificate(rand.Reader, root, root, above.Public(), above)
+	require.NoError(t, err)
+	leafDER, err := x509.CreateCertificate(rand.Reader, leaf, root, own.Public(), above)
+	require.NoError(t, err)
+	keyDER, err := x509.MarshalPKCS8PrivateKey(own)
+	require.NoError(t, err)
+	text := func(kind string, der []byte) string {
+		return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
+	}
+	return text("CERTIFICATE", rootDER), text("CERTIFICATE", leafDER), vnfm.Secret(text("PRIVATE KEY", keyDER))
+}
+
+func apply(t *testing.T, node *remote.Client, connections []runtimeregistries.Connection) []string {
+	t.Helper()
+	changed, err := runtimeregistries.Apply(t.Context(), node, connections, says(t))
+	require.NoError(t, err)
+	assert.NotEmpty(t, changed)
+	again, err := runtimeregistries.Apply(t.Context(), node, connections, says(t))
+	require.NoError(t, err)
+	assert.Empty(t, again)
+	return changed
+}
+
+// says writes what is done to the log of the test.
+func says(t *testing.T) func(string) {
+	t.Helper()
+	return func(line string) { t.Log(line) }
+}
+
+// shell runs a line as root of a server, and returns what it wrote.
+func shell(t *testing.T, client *remote.Client, line string) string {
+	t.Helper()
+	result, err := client.Run(t.Context(), remote.Command{What: line, Script: line, Sudo: true, Timeout: serverPatience})
+	require.NoError(t, err)
+	return result.Stdout
+}
+
+// send has a command of a server read a file of the machine.
+func send(t *testing.T, client *remote.Client, path, line string) {
+	t.Helper()
+	file, err := os.Open(path)
+	require.NoError(t, err)
+	defer func() { _ = file.Close() }()
+	_, err = client.Run(t.Context(), remote.Command{What: line, Script: line, Stdin: file, Sudo: true, Timeout: serverPatience})
+	require.NoError(t, err)
+}
+
+// server is one of Nova.
+type server struct {
+	lab  labtest.OpenStackEnv
+	path string
+}
+
+// newServer has Nova make a server with Docker, which ends with the test.
+func newServer(t *testing.T, lab labtest.OpenStackEnv, name string) server {
+	t.Helper()
+	var made struct{ Server struct{ ID string } }
+	lab.Post(t, "compute", "/servers", map[string]any{"server": map[string]any{
+		"name": name, "flavorRef": lab.Flavors["m1.small"], "imageRef": lab.Images[labtest.OpenStackDockerImage],
+		"networks": []map[string]any{{"uuid": lab.Networks["net0"]}},
+	}}, &made)
+	s := server{lab: lab, path: "/servers/" + made.Server.ID}
+	t.Cleanup(func() { lab.Delete(t, "compute", s.path) })
+	return s
+}
+
+// address waits until a server runs.
+func (s server) address(t *testing.T) string {
+	t.Helper()
+	address := ""
+	labtest.Eventually(t, serverPatience, s.path, func() error {
+		var got struct {
+			Server struct {
+				Status    string
+				Addresses map[string][]struct{ Addr string }
+			}
+		}
+		s.lab.Get(t, "compute", s.path, &got)
+		if got.Server.Status != "ACTIVE" || len(got.Server.Addresses["net0"]) == 0 {
+			return fmt.Errorf("it is %s", got.Server.Status)
+		}
+		address = got.Server.Addresses["net0"][0].Addr
+		return nil
+	})
+	return address
+}
+
+func (s server) dial(t *testing.T) *remote.Client {
+	t.Helper()
+	client, err := remote.Dial(t.Context(), remote.Host{Address: s.address(t), User: "ubuntu", Password: "ubuntu", Pins: &labtest.HostKeys{}}, serverPatience)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = client.Close() })
+	return client
+}
