@@ -62,7 +62,7 @@ func New(cfg Config) (*Client, error) {
 	}
 	session, err := gopherstack.NewClient(a.AuthURL)
 	if err != nil {
-		return nil, fmt.Errorf("preparing the connection to %s: %s", cfg.peer().Name, endpoint.WithoutURL(err))
+		return nil, fmt.Errorf("preparing the connection to %s: %w", cfg.peer().Name, endpoint.WithoutURL(err))
 	}
 	c := &Client{peer: cfg.peer(), access: a, retry: defaultRetry(), session: session}
 	session.HTTPClient = http.Client{

@@ -2,6 +2,7 @@ package vnfd
 
 import (
 	"cmp"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 

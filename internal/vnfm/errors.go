@@ -42,10 +42,11 @@ type EditedError struct {
 type EditedRecord string
 
 const (
-	// EditedVIM is a VIM with its credentials, EditedRegistry a private registry with its own,
-	// EditedInstance an instance with its additional parameters.
-	EditedVIM      EditedRecord = "VIM"
+	// EditedVIM is a VIM with its credentials.
+	EditedVIM EditedRecord = "VIM"
+	// EditedRegistry is a private registry with its credentials.
 	EditedRegistry EditedRecord = "private registry"
+	// EditedInstance is an instance with its additional parameters.
 	EditedInstance EditedRecord = "VNF instance"
 	// EditedHostKeys is a record whose keys of hosts were forgotten, since they cannot be trusted.
 	EditedHostKeys EditedRecord = "keys of hosts"
