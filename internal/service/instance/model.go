@@ -11,14 +11,14 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/service/lifecycle"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/base"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 // model is the vnf_instance resource as Terraform has it.
 type model struct {
-	lifecycle.Life
+	base.InstanceModel
 
 	Description            types.String  `tfsdk:"description"`
 	Metadata               types.Map     `tfsdk:"metadata"`
@@ -58,7 +58,7 @@ type deletionPolicyModel struct {
 	CRDs      types.String `tfsdk:"crds"`
 }
 
-// Spec implements lifecycle.Model.
+// Spec implements base.Model.
 func (m *model) Spec(ctx context.Context, _ *model, diags *diag.Diagnostics) (s vnfm.InstanceSpec, known bool) {
 	for _, v := range []attr.Value{m.Name, m.PackageID, m.ScaleLevels, m.OperationalState, m.ExtVirtualLinks, m.ExtManagedVirtualLinks} {
 		if !tfutil.FullyKnown(ctx, v) {
@@ -103,7 +103,7 @@ func (m *model) Spec(ctx context.Context, _ *model, diags *diag.Diagnostics) (s 
 	return s, true
 }
 
-// Conceal implements lifecycle.Model.
+// Conceal implements base.Model.
 func (m *model) Conceal(_ context.Context, config *model, spec *vnfm.InstanceSpec, diags *diag.Diagnostics) []string {
 	if config.SecretParams.IsUnknown() || config.SecretParams.IsUnderlyingValueUnknown() {
 		spec.SecretsLater = true
@@ -118,7 +118,7 @@ func (m *model) Conceal(_ context.Context, config *model, spec *vnfm.InstanceSpe
 	return vnfm.TextsIn(params)
 }
 
-// Prepare implements lifecycle.Model.
+// Prepare implements base.Model.
 func (m *model) Prepare(ctx context.Context, manager vnfm.Manager, id string, _ *model, spec *vnfm.InstanceSpec, diags *diag.Diagnostics) {
 	preview, problems, err := manager.PreviewInstance(ctx, id, *spec)
 	if err == nil && preview != nil && preview.NamespaceNeeded {
@@ -138,7 +138,7 @@ func (m *model) Prepare(ctx context.Context, manager vnfm.Manager, id string, _ 
 	}
 }
 
-// TerminateSpec implements lifecycle.Model.
+// TerminateSpec implements base.Model.
 func (m *model) TerminateSpec(ctx context.Context, diags *diag.Diagnostics) vnfm.TerminateSpec {
 	s := vnfm.TerminateSpec{Type: vnfm.Graceful, Volumes: vnfm.VolumesUsual}
 	if tfutil.Set(m.Termination) {
@@ -163,17 +163,17 @@ func (m *model) TerminateSpec(ctx context.Context, diags *diag.Diagnostics) vnfm
 	return s
 }
 
-// SetPreview implements lifecycle.Model.
+// SetPreview implements base.Model.
 func (m *model) SetPreview(p *vnfm.Preview) {
 	m.FlavourID = types.StringValue(p.FlavourID)
 	m.InstantiationLevelID = tfutil.OptionalString(p.LevelID)
 	m.VNFDID = types.StringValue(p.VNFDID)
 	m.ScaleStatus = tfutil.Int64Map(p.ScaleStatus)
 	m.VDUs = tfutil.VDUsValue(p.VDUs)
-	m.Objects = lifecycle.Objects(p)
+	m.Objects = base.Objects(p)
 }
 
-// SetPreviewUnknown implements lifecycle.Model.
+// SetPreviewUnknown implements base.Model.
 func (m *model) SetPreviewUnknown(configured *model) {
 	if configured.FlavourID.IsNull() {
 		m.FlavourID = types.StringUnknown()
@@ -187,7 +187,7 @@ func (m *model) SetPreviewUnknown(configured *model) {
 	m.Objects = types.MapUnknown(types.StringType)
 }
 
-// SetRecord implements lifecycle.Model.
+// SetRecord implements base.Model.
 func (m *model) SetRecord(ctx context.Context, i *vnfm.Instance, diags *diag.Diagnostics) {
 	m.SetBase(i)
 	m.Description = keepNull(m.Description, i.Description)
@@ -215,18 +215,18 @@ func (m *model) SetRecord(ctx context.Context, i *vnfm.Instance, diags *diag.Dia
 	}
 }
 
-// SetObservation implements lifecycle.Model.
+// SetObservation implements base.Model.
 func (m *model) SetObservation(ctx context.Context, o *vnfm.Observation, _ *diag.Diagnostics) {
 	vdus, objects := tfutil.VDUsValue(o.VDUs), tfutil.StringMap(o.Objects)
 	if len(o.Unseen) > 0 {
 		// What could not be looked at stays as it was known.
-		vdus = lifecycle.United(ctx, vdus, m.VDUs, func(string) bool { return true })
-		objects = lifecycle.WithUnseen(ctx, objects, m.Objects, o.Unseen)
+		vdus = base.MergeKept(ctx, vdus, m.VDUs, func(string) bool { return true })
+		objects = base.WithUnobserved(ctx, objects, m.Objects, o.Unseen)
 	}
 	m.VDUs, m.Objects = vdus, objects
 }
 
-// Finish implements lifecycle.Model: preview and record say all.
+// Finish implements base.Model: preview and record say all.
 func (m *model) Finish(context.Context, vnfm.Manager, *vnfm.Instance, *diag.Diagnostics) {}
 
 // keepNull returns null for an empty text when the argument was left out.

@@ -15,15 +15,15 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/base"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/chartsource"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/service/lifecycle"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 // model is the resource as Terraform has it.
 type model struct {
-	lifecycle.Life
+	base.InstanceModel
 	observed
 	charted
 
@@ -50,7 +50,7 @@ type model struct {
 	KubeconfigRef types.Object `tfsdk:"kubeconfig_ref"`
 }
 
-// Spec implements lifecycle.Model.
+// Spec implements base.Model.
 func (m *model) Spec(ctx context.Context, state *model, diags *diag.Diagnostics) (vnfm.InstanceSpec, bool) {
 	for _, v := range []attr.Value{
 		m.VIMID, m.Name, m.KubernetesVersion, m.Topology, m.Chart, m.Template, m.ClusterTemplate, m.Addons, m.Labels, m.Annotations, m.Network,
@@ -259,13 +259,13 @@ func (f fields) deletion() *vnfm.MachineDeletion {
 	}
 }
 
-// Conceal implements lifecycle.Model: a cluster has no parameters, and Prepare adds its
+// Conceal implements base.Model: a cluster has no parameters, and Prepare adds its
 // secrets.
 func (m *model) Conceal(context.Context, *model, *vnfm.InstanceSpec, *diag.Diagnostics) []string {
 	return nil
 }
 
-// Prepare implements lifecycle.Model.
+// Prepare implements base.Model.
 func (m *model) Prepare(ctx context.Context, manager vnfm.Manager, _ string, config *model, spec *vnfm.InstanceSpec, diags *diag.Diagnostics) {
 	m.prepareCharts(ctx, manager, config, spec.Cluster, diags)
 	if spec.Namespace != "" {
@@ -280,12 +280,12 @@ func (m *model) Prepare(ctx context.Context, manager vnfm.Manager, _ string, con
 	spec.Cluster.Namespace = spec.Namespace
 }
 
-// TerminateSpec implements lifecycle.Model.
+// TerminateSpec implements base.Model.
 func (m *model) TerminateSpec(context.Context, *diag.Diagnostics) vnfm.TerminateSpec {
 	return vnfm.TerminateSpec{Type: vnfm.Graceful, Volumes: vnfm.VolumesKeep}
 }
 
-// SetRecord implements lifecycle.Model.
+// SetRecord implements base.Model.
 func (m *model) SetRecord(_ context.Context, i *vnfm.Instance, _ *diag.Diagnostics) {
 	m.SetBase(i)
 	m.setCredential(i)
@@ -303,16 +303,16 @@ func (m *model) SetRecord(_ context.Context, i *vnfm.Instance, _ *diag.Diagnosti
 	}
 }
 
-// SetObservation implements lifecycle.Model.
+// SetObservation implements base.Model.
 func (m *model) SetObservation(ctx context.Context, o *vnfm.Observation, diags *diag.Diagnostics) {
-	m.observed, m.Objects = newObserved(o.Cluster), lifecycle.WithUnseen(ctx, tfutil.StringMap(o.Objects), m.Objects, o.Unseen)
+	m.observed, m.Objects = newObserved(o.Cluster), base.WithUnobserved(ctx, tfutil.StringMap(o.Objects), m.Objects, o.Unseen)
 	m.seeStatus(tfutil.Texts(m.Objects))
 	if o.Cluster != nil {
 		warnOfExpiry(m.Name.ValueString(), o.Cluster.KubeconfigNotAfter, diags)
 	}
 }
 
-// Finish implements lifecycle.Model. What was planned stays: Terraform holds a provider
+// Finish implements base.Model. What was planned stays: Terraform holds a provider
 // to it, and the next refresh shows what has changed since. What cannot be looked at is
 // left for that, too.
 func (m *model) Finish(ctx context.Context, manager vnfm.Manager, i *vnfm.Instance, diags *diag.Diagnostics) {

@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/service/lifecycle"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/base"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -67,7 +67,7 @@ func foundAttributes(what string, more ...validator.String) map[string]schema.At
 			Validators: append(more, stringvalidator.LengthAtLeast(1), stringvalidator.ConflictsWith(sibling("name"), sibling("tags"))),
 		},
 		"name": optionalText("Name of the " + what + ", of which there is one."),
-		"tags": lifecycle.Names("Tags that the " + what + " has, all of them."),
+		"tags": base.Names("Tags that the " + what + " has, all of them."),
 	}
 }
 

@@ -7,12 +7,12 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/service/lifecycle"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/base"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// PlanArguments implements lifecycle.Model.
+// PlanArguments implements base.Model.
 func (m *model) PlanArguments(ctx context.Context, manager vnfm.Manager, config, state *model, resp *resource.ModifyPlanResponse) bool {
 	m.Namespace = plannedNamespace(ctx, manager, m, config, state)
 	m.APIVersion = types.StringUnknown()
@@ -40,22 +40,22 @@ func plannedNamespace(ctx context.Context, manager vnfm.Manager, plan, config, s
 	return types.StringUnknown()
 }
 
-// SetPreview implements lifecycle.Model.
-func (m *model) SetPreview(p *vnfm.Preview) { m.Objects = lifecycle.Objects(p) }
+// SetPreview implements base.Model.
+func (m *model) SetPreview(p *vnfm.Preview) { m.Objects = base.Objects(p) }
 
-// SetPreviewUnknown implements lifecycle.Model.
+// SetPreviewUnknown implements base.Model.
 func (m *model) SetPreviewUnknown(*model) { m.Objects = types.MapUnknown(types.StringType) }
 
-// Differs implements lifecycle.Model.
+// Differs implements base.Model.
 func (m *model) Differs(_ context.Context, state *model) bool {
-	return regenerates(m, state) || !lifecycle.Same([][2]attr.Value{
+	return regenerates(m, state) || !base.AllEqual([][2]attr.Value{
 		{m.Name, state.Name}, {m.KubernetesVersion, state.KubernetesVersion}, {m.ControlPlane, state.ControlPlane},
 		{m.NodeGroups, state.NodeGroups}, {m.Paused, state.Paused}, {m.OnFailure, state.OnFailure},
 		{m.AddonsStatus, state.AddonsStatus}, {m.ChartStatus, state.ChartStatus},
 	})
 }
 
-// PlanProgress implements lifecycle.Model.
+// PlanProgress implements base.Model.
 func (m *model) PlanProgress(state *model, runs bool) {
 	if !runs {
 		m.observed, m.KubeconfigRef, m.ApplicationCredentialID = state.observed, state.KubeconfigRef, state.ApplicationCredentialID

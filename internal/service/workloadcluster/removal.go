@@ -10,7 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/service/lifecycle"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/base"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -18,7 +18,7 @@ const removeMachines = "remove_machines"
 
 // removalAttribute names the machines that go when a node group gets smaller.
 func removalAttribute() schema.Attribute {
-	return lifecycle.Names("Names of the Machines that go when the same apply lowers `replicas`, as the data source `vnf_capi_workload_cluster` shows them: as many as the group loses, or fewer, and Cluster API chooses the others. " +
+	return base.Names("Names of the Machines that go when the same apply lowers `replicas`, as the data source `vnf_capi_workload_cluster` shows them: as many as the group loses, or fewer, and Cluster API chooses the others. " +
 		"Names of machines that are gone may stay in the configuration. Not for a group that an autoscaler sizes: it chooses by itself.")
 }
 

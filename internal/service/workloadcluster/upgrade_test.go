@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/magnum"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/service/lifecycle"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/base"
 )
 
 func TestUpgradePath(t *testing.T) {
@@ -18,7 +18,7 @@ func TestUpgradePath(t *testing.T) {
 		template := magnum.Template{Image: magnum.Image{KubeVersion: version}}
 		definition, err := template.Definition()
 		require.NoError(t, err)
-		return &model{Life: lifecycle.Life{Name: types.StringValue("edge")}, KubernetesVersion: types.StringNull(), ClusterTemplate: types.ObjectValueMust(
+		return &model{InstanceModel: base.InstanceModel{Name: types.StringValue("edge")}, KubernetesVersion: types.StringNull(), ClusterTemplate: types.ObjectValueMust(
 			map[string]attr.Type{"definition": types.StringType}, map[string]attr.Value{"definition": types.StringValue(definition)})}
 	}
 	for name, c := range map[string]struct{ from, to, want string }{
@@ -36,7 +36,7 @@ func TestUpgradePath(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var diags diag.Diagnostics
 			m := func(version string) *model {
-				m := &model{Life: lifecycle.Life{Name: types.StringValue("edge")}, KubernetesVersion: types.StringValue(version)}
+				m := &model{InstanceModel: base.InstanceModel{Name: types.StringValue("edge")}, KubernetesVersion: types.StringValue(version)}
 				if version == "" {
 					m.KubernetesVersion = types.StringNull()
 				}

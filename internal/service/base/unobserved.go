@@ -1,4 +1,4 @@
-package lifecycle
+package base
 
 import (
 	"context"
@@ -9,18 +9,18 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// WithUnseen are objects and, behind connections that could not be looked at, those that
+// WithUnobserved are objects and, behind connections that could not be looked at, those that
 // were known before.
-func WithUnseen(ctx context.Context, objects, prior types.Map, unseen []string) types.Map {
-	return United(ctx, objects, prior, func(key string) bool {
+func WithUnobserved(ctx context.Context, objects, prior types.Map, unseen []string) types.Map {
+	return MergeKept(ctx, objects, prior, func(key string) bool {
 		connection, _ := vnfm.CutConnection(key)
 		return slices.Contains(unseen, connection)
 	})
 }
 
-// United are the elements of a map, and those that only the prior one has and that are
+// MergeKept are the elements of a map, and those that only the prior one has and that are
 // to be kept.
-func United(ctx context.Context, m, prior types.Map, keep func(key string) bool) types.Map {
+func MergeKept(ctx context.Context, m, prior types.Map, keep func(key string) bool) types.Map {
 	all := m.Elements()
 	for key, v := range prior.Elements() {
 		if _, ok := all[key]; !ok && keep(key) {

@@ -1,4 +1,4 @@
-package lifecycle
+package base
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 
 // Create implements resource.Resource. How it can end, and what state that leaves, is
 // described at endCreate.
-func (r *Resource[M, P]) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+func (r *InstanceResource[M, P]) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	var plan M
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	ctx, manager, spec := r.prepare(ctx, &plan, nil, req.Config, &resp.Diagnostics)
@@ -24,7 +24,7 @@ func (r *Resource[M, P]) Create(ctx context.Context, req resource.CreateRequest,
 		return
 	}
 	m := P(&plan)
-	ctx, cancel := tfutil.WithTimeout(ctx, m.Common().Timeouts.Create, r.kind.CreateLimit, &resp.Diagnostics)
+	ctx, cancel := tfutil.WithTimeout(ctx, m.Common().Timeouts.Create, r.config.CreateLimit, &resp.Diagnostics)
 	defer cancel()
 	instance, err := manager.Instantiate(m.Common().patient(ctx), spec)
 	if err != nil {
@@ -42,7 +42,7 @@ func (r *Resource[M, P]) Create(ctx context.Context, req resource.CreateRequest,
 // fillObjects fills the digests that neither plan nor Prepare could compute: those with the
 // key of an instance that has just been made. What cannot be had any more is left out, and
 // the next refresh shows it.
-func (r *Resource[M, P]) fillObjects(ctx context.Context, m P, manager vnfm.Manager, id string, spec vnfm.InstanceSpec) {
+func (r *InstanceResource[M, P]) fillObjects(ctx context.Context, m P, manager vnfm.Manager, id string, spec vnfm.InstanceSpec) {
 	objects := &m.Common().Objects
 	if !hasUnknown(*objects) {
 		return
@@ -62,23 +62,23 @@ func (r *Resource[M, P]) fillObjects(ctx context.Context, m P, manager vnfm.Mana
 // state. Something exists and the user wants to resume: a warning and state, since
 // an error with state would taint the resource and the next apply would destroy
 // it. Something exists although it should have been rolled back: an error and state.
-func (r *Resource[M, P]) endCreate(spec vnfm.InstanceSpec, err error, diags *diag.Diagnostics) *vnfm.Instance {
+func (r *InstanceResource[M, P]) endCreate(spec vnfm.InstanceSpec, err error, diags *diag.Diagnostics) *vnfm.Instance {
 	var failed *vnfm.OperationError
 	if !errors.As(err, &failed) || failed.Instance == nil {
-		tfutil.AddError(diags, r.kind.Create, r.kind.titled(spec.Name), err, path.Empty())
+		tfutil.AddError(diags, r.config.CreateVerb, r.config.titled(spec.Name), err, path.Empty())
 		return nil
 	}
 	if spec.OnFailure == vnfm.OnFailureRollback && !errors.Is(err, context.Canceled) {
-		tfutil.AddError(diags, r.kind.Create, r.kind.titled(spec.Name), err, path.Empty())
+		tfutil.AddError(diags, r.config.CreateVerb, r.config.titled(spec.Name), err, path.Empty())
 		return failed.Instance
 	}
-	diags.AddWarning(r.kind.titled(spec.Name)+" "+r.kind.Unfinished, tfutil.ErrorDetail(err))
+	diags.AddWarning(r.config.titled(spec.Name)+" "+r.config.IncompleteSummary, tfutil.ErrorDetail(err))
 	return failed.Instance
 }
 
 // prepare gets what Create, where there is no state, and Update need, fills what a plan
 // with unknown values could not show, and masks the secrets of the configuration in logs.
-func (r *Resource[M, P]) prepare(ctx context.Context, plan, state *M, config tfsdk.Config, diags *diag.Diagnostics) (context.Context, vnfm.Manager, vnfm.InstanceSpec) {
+func (r *InstanceResource[M, P]) prepare(ctx context.Context, plan, state *M, config tfsdk.Config, diags *diag.Diagnostics) (context.Context, vnfm.Manager, vnfm.InstanceSpec) {
 	var spec vnfm.InstanceSpec
 	manager := r.data.RequireManager(diags)
 	if diags.HasError() {
@@ -86,7 +86,7 @@ func (r *Resource[M, P]) prepare(ctx context.Context, plan, state *M, config tfs
 	}
 	spec, known := r.spec(ctx, plan, state, diags)
 	if !known {
-		diags.AddError("Unknown Values", fmt.Sprintf("The arguments of the %s are not known during apply. This is always a bug in the provider and should be reported to its developers.", r.kind.Noun))
+		diags.AddError("Unknown Values", fmt.Sprintf("The arguments of the %s are not known during apply. This is always a bug in the provider and should be reported to its developers.", r.config.Noun))
 	}
 	if diags.HasError() {
 		return ctx, nil, spec
@@ -102,7 +102,7 @@ func (r *Resource[M, P]) prepare(ctx context.Context, plan, state *M, config tfs
 }
 
 // spec reads what the user wants, without a heal that was run already.
-func (r *Resource[M, P]) spec(ctx context.Context, plan, state *M, diags *diag.Diagnostics) (vnfm.InstanceSpec, bool) {
+func (r *InstanceResource[M, P]) spec(ctx context.Context, plan, state *M, diags *diag.Diagnostics) (vnfm.InstanceSpec, bool) {
 	spec, known := P(plan).Spec(ctx, state, diags)
 	if state != nil && !P(plan).Common().heals(P(state).Common()) {
 		spec.Heal = nil
@@ -112,7 +112,7 @@ func (r *Resource[M, P]) spec(ctx context.Context, plan, state *M, diags *diag.D
 
 // Update implements resource.Resource. When an operation fails the state tells
 // how far the instance came, and the next apply goes on from there.
-func (r *Resource[M, P]) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+func (r *InstanceResource[M, P]) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	var plan, state M
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
@@ -121,7 +121,7 @@ func (r *Resource[M, P]) Update(ctx context.Context, req resource.UpdateRequest,
 		return
 	}
 	m, before := P(&plan), P(&state)
-	ctx, cancel := tfutil.WithTimeout(ctx, m.Common().Timeouts.Update, r.kind.UpdateLimit, &resp.Diagnostics)
+	ctx, cancel := tfutil.WithTimeout(ctx, m.Common().Timeouts.Update, r.config.UpdateLimit, &resp.Diagnostics)
 	defer cancel()
 	spec.KnownGeneration = before.Common().Generation.ValueInt64()
 	instance, err := manager.Update(m.Common().patient(ctx), before.Common().ID.ValueString(), spec)
@@ -138,7 +138,7 @@ func (r *Resource[M, P]) Update(ctx context.Context, req resource.UpdateRequest,
 		resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
 		return
 	}
-	tfutil.AddError(&resp.Diagnostics, "Update", r.kind.titled(spec.Name), err, path.Empty())
+	tfutil.AddError(&resp.Diagnostics, "Update", r.config.titled(spec.Name), err, path.Empty())
 	var failed *vnfm.OperationError
 	if errors.As(err, &failed) && failed.Instance != nil {
 		before.SetRecord(ctx, failed.Instance, &resp.Diagnostics)
@@ -147,7 +147,7 @@ func (r *Resource[M, P]) Update(ctx context.Context, req resource.UpdateRequest,
 }
 
 // Delete implements resource.Resource.
-func (r *Resource[M, P]) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+func (r *InstanceResource[M, P]) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	var state M
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	manager := r.data.RequireManager(&resp.Diagnostics)
@@ -155,21 +155,21 @@ func (r *Resource[M, P]) Delete(ctx context.Context, req resource.DeleteRequest,
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	life := P(&state).Common()
-	id, name := life.ID.ValueString(), life.Name.ValueString()
-	ctx, cancel := tfutil.WithTimeout(ctx, life.Timeouts.Delete, r.kind.DeleteLimit, &resp.Diagnostics)
+	common := P(&state).Common()
+	id, name := common.ID.ValueString(), common.Name.ValueString()
+	ctx, cancel := tfutil.WithTimeout(ctx, common.Timeouts.Delete, r.config.DeleteLimit, &resp.Diagnostics)
 	defer cancel()
 	spec.LeftBehind = func(object, reason string) {
 		resp.Diagnostics.AddWarning(fmt.Sprintf("%s Was Left Behind", object),
-			fmt.Sprintf("It belonged to %s %q and stays on the %s: %s.", r.kind.Noun, name, r.kind.Place, reason))
+			fmt.Sprintf("It belonged to %s %q and stays on the %s: %s.", r.config.Noun, name, r.config.VIMNoun, reason))
 	}
-	err := manager.Terminate(life.patient(ctx), id, spec)
+	err := manager.Terminate(common.patient(ctx), id, spec)
 	var missing *vnfm.NotFoundError
 	switch {
 	case errors.As(err, &missing) && missing.ID == id:
-		resp.Diagnostics.AddError(fmt.Sprintf("Record of %s Is Missing", r.kind.titled(name)),
-			tfutil.ErrorDetail(err)+fmt.Sprintf("\n\nWhat the %s consists of may still stand on the %s, and without its record nothing can be removed. Run terraform apply first: it writes the record again. Then destroy.", r.kind.Noun, r.kind.Place))
+		resp.Diagnostics.AddError(fmt.Sprintf("Record of %s Is Missing", r.config.titled(name)),
+			tfutil.ErrorDetail(err)+fmt.Sprintf("\n\nWhat the %s consists of may still stand on the %s, and without its record nothing can be removed. Run terraform apply first: it writes the record again. Then destroy.", r.config.Noun, r.config.VIMNoun))
 	case err != nil:
-		tfutil.AddError(&resp.Diagnostics, r.kind.Remove, r.kind.titled(name), err, path.Empty())
+		tfutil.AddError(&resp.Diagnostics, r.config.RemoveVerb, r.config.titled(name), err, path.Empty())
 	}
 }

@@ -1,4 +1,4 @@
-package lifecycle
+package base
 
 import (
 	"context"
@@ -13,8 +13,8 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Life are the attributes that all kinds have; their models embed it.
-type Life struct {
+// InstanceModel has the attributes that are common to all InstanceResources; their models embed it.
+type InstanceModel struct {
 	ID        types.String `tfsdk:"id"`
 	VIMID     types.String `tfsdk:"vim_id"`
 	Namespace types.String `tfsdk:"namespace"`
@@ -35,46 +35,46 @@ type Life struct {
 }
 
 // Common returns the attributes.
-func (l *Life) Common() *Life { return l }
+func (m *InstanceModel) Common() *InstanceModel { return m }
 
 // BaseSpec reads what the attributes say; vnfcs and vdus are the attributes of a heal that
 // name what is replaced.
-func (l *Life) BaseSpec(ctx context.Context, vnfcs, vdus string, diags *diag.Diagnostics) vnfm.InstanceSpec {
+func (m *InstanceModel) BaseSpec(ctx context.Context, vnfcs, vdus string, diags *diag.Diagnostics) vnfm.InstanceSpec {
 	return vnfm.InstanceSpec{
-		Name: l.Name.ValueString(), VIMID: l.VIMID.ValueString(), Namespace: l.Namespace.ValueString(),
-		OnFailure: vnfm.OnFailure(l.OnFailure.ValueString()), ForceConflicts: l.ForceConflicts.ValueBool(), AdoptExisting: l.AdoptExisting.ValueBool(),
-		Heal: l.heal(ctx, vnfcs, vdus, diags), Sink: tfutil.Sink(l.Sink),
+		Name: m.Name.ValueString(), VIMID: m.VIMID.ValueString(), Namespace: m.Namespace.ValueString(),
+		OnFailure: vnfm.OnFailure(m.OnFailure.ValueString()), ForceConflicts: m.ForceConflicts.ValueBool(), AdoptExisting: m.AdoptExisting.ValueBool(),
+		Heal: m.heal(ctx, vnfcs, vdus, diags), Sink: tfutil.Sink(m.Sink),
 	}
 }
 
 // SetBase takes over what the record says of these attributes.
-func (l *Life) SetBase(i *vnfm.Instance) {
-	l.ID, l.VIMID = types.StringValue(i.ID), types.StringValue(i.VIMID)
-	l.Namespace, l.Name = types.StringValue(i.Namespace), types.StringValue(i.Name)
-	l.OnFailure = types.StringValue(string(i.OnFailure))
-	l.Status, l.Generation = types.StringValue(string(i.Status)), types.Int64Value(i.Generation)
+func (m *InstanceModel) SetBase(i *vnfm.Instance) {
+	m.ID, m.VIMID = types.StringValue(i.ID), types.StringValue(i.VIMID)
+	m.Namespace, m.Name = types.StringValue(i.Namespace), types.StringValue(i.Name)
+	m.OnFailure = types.StringValue(string(i.OnFailure))
+	m.Status, m.Generation = types.StringValue(string(i.Status)), types.Int64Value(i.Generation)
 }
 
 // patient returns a context with the patience that the user has for other processes.
-func (l *Life) patient(ctx context.Context) context.Context {
+func (m *InstanceModel) patient(ctx context.Context) context.Context {
 	// The validator of the schema has parsed it before. A state that has no value
 	// yet waits for nothing.
-	limit, _ := time.ParseDuration(l.LockTimeout.ValueString())
+	limit, _ := time.ParseDuration(m.LockTimeout.ValueString())
 	return vnfm.WithPatience(ctx, limit)
 }
 
 // heal reads what is to be replaced; nil while that is not known.
-func (l *Life) heal(ctx context.Context, vnfcs, vdus string, diags *diag.Diagnostics) *vnfm.HealSpec {
-	if !tfutil.Set(l.Heal) || !tfutil.FullyKnown(ctx, l.Heal) {
+func (m *InstanceModel) heal(ctx context.Context, vnfcs, vdus string, diags *diag.Diagnostics) *vnfm.HealSpec {
+	if !tfutil.Set(m.Heal) || !tfutil.FullyKnown(ctx, m.Heal) {
 		return nil
 	}
 	text := func(name string) string {
-		v, _ := l.Heal.Attributes()[name].(types.String)
+		v, _ := m.Heal.Attributes()[name].(types.String)
 		return v.ValueString()
 	}
 	out := &vnfm.HealSpec{Trigger: text("trigger"), Cause: text("cause")}
 	for name, into := range map[string]*[]string{vnfcs: &out.VNFCIDs, vdus: &out.VDUIDs} {
-		if set, ok := l.Heal.Attributes()[name].(types.Set); ok && !set.IsNull() {
+		if set, ok := m.Heal.Attributes()[name].(types.Set); ok && !set.IsNull() {
 			diags.Append(set.ElementsAs(ctx, into, false)...)
 		}
 	}
@@ -83,17 +83,17 @@ func (l *Life) heal(ctx context.Context, vnfcs, vdus string, diags *diag.Diagnos
 
 // heals reports whether the trigger of a heal is another one than that of the
 // state. A heal that was taken out of the configuration is over.
-func (l *Life) heals(state *Life) bool {
-	return !l.Heal.IsNull() && !l.healTrigger().Equal(state.healTrigger())
+func (m *InstanceModel) heals(state *InstanceModel) bool {
+	return !m.Heal.IsNull() && !m.healTrigger().Equal(state.healTrigger())
 }
 
 // healTrigger is the trigger of the argument heal; null when it is left out.
-func (l *Life) healTrigger() attr.Value {
+func (m *InstanceModel) healTrigger() attr.Value {
 	switch {
-	case l.Heal.IsUnknown():
+	case m.Heal.IsUnknown():
 		return types.StringUnknown()
-	case l.Heal.IsNull():
+	case m.Heal.IsNull():
 		return types.StringNull()
 	}
-	return l.Heal.Attributes()["trigger"]
+	return m.Heal.Attributes()["trigger"]
 }

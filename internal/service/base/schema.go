@@ -1,4 +1,4 @@
-package lifecycle
+package base
 
 import (
 	"fmt"
@@ -19,12 +19,12 @@ import (
 
 const defaultLockTimeout = "30s"
 
-// attributes are those of Life that all kinds have alike: how operations go, and how
-// they went. The others are described by each kind.
-func (k *Kind) attributes() map[string]schema.Attribute {
+// attributes are those of InstanceModel that mean the same in all resources: how operations
+// run, and their result. Each resource describes the others.
+func (c *Config) attributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"id": schema.StringAttribute{
-			MarkdownDescription: k.ID,
+			MarkdownDescription: c.IDDescription,
 			Computed:            true,
 			PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
 		},
@@ -41,13 +41,13 @@ func (k *Kind) attributes() map[string]schema.Attribute {
 			Validators:          []validator.String{stringvalidator.OneOf(string(vnfm.OnFailureResume), string(vnfm.OnFailureRollback))},
 		},
 		"force_conflicts": switched("Take over fields that another field manager owns. Default `false`: a conflict is an error that names field and manager.", false),
-		"adopt_existing":  switched(k.Adopt, false),
+		"adopt_existing":  switched(c.AdoptDescription, false),
 		"server_dry_run": switched(fmt.Sprintf("Have the %s try at plan time what the plan adds or changes (server-side dry run), when it is registered and can be reached. "+
 			"Objects that the API server would refuse as they are written are errors of the plan; what may be different by the time of the apply (quotas, webhooks, conflicts, a %[1]s that does not answer) is a warning. "+
-			"That is one request for each object that is new or changed; a plan without a change asks nothing. Default `true`.", k.Place), true),
+			"That is one request for each object that is new or changed; a plan without a change asks nothing. Default `true`.", c.VIMNoun), true),
 		"lock_timeout": schema.StringAttribute{
 			MarkdownDescription: fmt.Sprintf("How long an operation waits for another process that works on the %s before it gives up and names that process. `0s` gives up at once. "+
-				"The creation of one that another process is just creating is never waited for. Default `%s`.", k.Noun, defaultLockTimeout),
+				"The creation of one that another process is just creating is never waited for. Default `%s`.", c.Noun, defaultLockTimeout),
 			Optional:   true,
 			Computed:   true,
 			Default:    stringdefault.StaticString(defaultLockTimeout),

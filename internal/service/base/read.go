@@ -1,4 +1,4 @@
-package lifecycle
+package base
 
 import (
 	"context"
@@ -17,13 +17,13 @@ import (
 
 // Read implements resource.Resource. A record that the store has lost, or a VIM
 // that does not answer, is never taken for an instance that is gone.
-func (r *Resource[M, P]) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+func (r *InstanceResource[M, P]) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	var state M
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	if resp.Diagnostics.HasError() || !r.data.Known() {
 		return
 	}
-	ctx, cancel := tfutil.WithTimeout(ctx, P(&state).Common().Timeouts.Read, r.kind.ReadLimit, &resp.Diagnostics)
+	ctx, cancel := tfutil.WithTimeout(ctx, P(&state).Common().Timeouts.Read, r.config.ReadLimit, &resp.Diagnostics)
 	defer cancel()
 	r.refresh(ctx, &state, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
@@ -32,18 +32,18 @@ func (r *Resource[M, P]) Read(ctx context.Context, req resource.ReadRequest, res
 	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
 }
 
-func (r *Resource[M, P]) refresh(ctx context.Context, state P, diags *diag.Diagnostics) {
-	life := state.Common()
-	id := life.ID.ValueString()
+func (r *InstanceResource[M, P]) refresh(ctx context.Context, state P, diags *diag.Diagnostics) {
+	common := state.Common()
+	id := common.ID.ValueString()
 	instance, err := r.data.Manager.Instance(ctx, id)
 	if errors.Is(err, vnfm.ErrNotFound) {
-		life.Status = types.StringValue(string(vnfm.StatusUnknown))
-		diags.AddWarning(fmt.Sprintf("Record of %s Is Missing", r.kind.titled(life.Name.ValueString())),
-			tfutil.ErrorDetail(err)+fmt.Sprintf("\n\nTerraform's state is kept. The next apply writes the record again from the configuration and from what the %s shows.", r.kind.Place))
+		common.Status = types.StringValue(string(vnfm.StatusUnknown))
+		diags.AddWarning(fmt.Sprintf("Record of %s Is Missing", r.config.titled(common.Name.ValueString())),
+			tfutil.ErrorDetail(err)+fmt.Sprintf("\n\nTerraform's state is kept. The next apply writes the record again from the configuration and from what the %s shows.", r.config.VIMNoun))
 		return
 	}
 	if err != nil {
-		tfutil.AddError(diags, "Read", r.kind.titled(id), err, path.Empty())
+		tfutil.AddError(diags, "Read", r.config.titled(id), err, path.Empty())
 		return
 	}
 	state.SetRecord(ctx, instance, diags)
@@ -55,16 +55,16 @@ func (r *Resource[M, P]) refresh(ctx context.Context, state P, diags *diag.Diagn
 	// A VIM that answers too late is one that does not answer; only the user ends
 	// the plan.
 	if errors.Is(ctx.Err(), context.Canceled) {
-		tfutil.AddError(diags, "Read", r.kind.titled(instance.Name), err, path.Empty())
+		tfutil.AddError(diags, "Read", r.config.titled(instance.Name), err, path.Empty())
 		return
 	}
 	switch {
 	case seen != nil:
 		state.SetObservation(ctx, seen, diags)
-	case life.Objects.IsNull():
+	case common.Objects.IsNull():
 		state.SetObservation(ctx, &vnfm.Observation{}, diags)
 	}
-	diags.AddWarning(r.kind.titled(instance.Name)+" Could Not Be Looked At",
+	diags.AddWarning(r.config.titled(instance.Name)+" Could Not Be Looked At",
 		tfutil.ErrorDetail(err)+"\n\nThe plan goes on with what was known of it; drift is not seen there.")
 }
 
@@ -77,7 +77,7 @@ type Adopter interface {
 
 // ImportState implements resource.ResourceWithImportState. The id is that of the
 // instance, or <vim id>/<namespace>/<name>.
-func (r *Resource[M, P]) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+func (r *InstanceResource[M, P]) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	manager := r.data.RequireManager(&resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
@@ -101,19 +101,19 @@ func (r *Resource[M, P]) ImportState(ctx context.Context, req resource.ImportSta
 		P(&state).Common().ID = types.StringValue(instance.ID)
 	}
 	if err != nil {
-		tfutil.AddError(&resp.Diagnostics, "Import", r.kind.titled(req.ID), err, path.Empty())
+		tfutil.AddError(&resp.Diagnostics, "Import", r.config.titled(req.ID), err, path.Empty())
 		return
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
 }
 
-// find looks a record of the kind up by its id, or by "<vim id>/<namespace>/<name>".
-func (r *Resource[M, P]) find(ctx context.Context, manager vnfm.Manager, id string) (*vnfm.Instance, error) {
-	missing := &vnfm.NotFoundError{Kind: r.kind.Noun, ID: id}
+// find finds a record of the resource by its id, or by "<vim id>/<namespace>/<name>".
+func (r *InstanceResource[M, P]) find(ctx context.Context, manager vnfm.Manager, id string) (*vnfm.Instance, error) {
+	missing := &vnfm.NotFoundError{Kind: r.config.Noun, ID: id}
 	parts := strings.Split(id, "/")
 	if len(parts) != 3 {
 		instance, err := manager.Instance(ctx, id)
-		if err == nil && !r.kind.Has(instance) {
+		if err == nil && !r.config.Owns(instance) {
 			return nil, missing
 		}
 		return instance, err
@@ -123,7 +123,7 @@ func (r *Resource[M, P]) find(ctx context.Context, manager vnfm.Manager, id stri
 		return nil, err
 	}
 	for i := range all {
-		if r.kind.Has(&all[i]) {
+		if r.config.Owns(&all[i]) {
 			return &all[i], nil
 		}
 	}

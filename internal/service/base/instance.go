@@ -1,8 +1,8 @@
-// Package lifecycle is the floor of the resources whose objects are an instance of the
-// manager: how such a resource is planned, created, refreshed, updated, removed and
-// imported, and how an operation that fails ends in state. A resource brings its model,
-// which embeds Life, and a Kind, which says it in its own words.
-package lifecycle
+// Package base has what resources and data sources share. InstanceResource implements those
+// whose objects are an instance of the manager: plan, create, refresh, update, removal,
+// import, and the state that a failed operation leaves. Such a resource brings a model, which
+// embeds InstanceModel, and a Config. Resource and DataSource are embedded by the others.
+package base
 
 import (
 	"context"
@@ -18,34 +18,34 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Kind is what a resource is called, and how long its operations may take.
-type Kind struct {
+// Config describes one resource: its names, time limits and schema.
+type Config struct {
 	// Type is the type name of the resource.
 	Type string
-	// Title names it in the summaries of diagnostics and Noun in their sentences; Place
-	// is what a VIM is to it.
-	Title, Noun, Place string
-	// Create and Remove are its verbs, Unfinished says what one is not whose creation
-	// stopped half-way.
-	Create, Remove, Unfinished string
-	// Content is the argument that says what it consists of; empty when many do.
-	Content path.Path
-	// The default limits of its operations.
+	// Title names the resource in the summaries of diagnostics, Noun in their sentences.
+	// VIMNoun is what they call its VIM.
+	Title, Noun, VIMNoun string
+	// CreateVerb and RemoveVerb are the verbs of diagnostics. IncompleteSummary follows the
+	// name of a resource whose creation stopped half-way.
+	CreateVerb, RemoveVerb, IncompleteSummary string
+	// ContentPath is the argument that names the content; empty when there are several.
+	ContentPath path.Path
+	// The default time limits of the operations.
 	CreateLimit, ReadLimit, UpdateLimit, DeleteLimit time.Duration
-	// Schema describes all attributes but those that this package does, and ID and Adopt
-	// are what id and adopt_existing of those mean here.
-	Schema    func(context.Context) schema.Schema
-	ID, Adopt string
-	// Has reports whether a record of the manager is one of these.
-	Has func(*vnfm.Instance) bool
+	// Schema has all attributes but those that this package adds. IDDescription and
+	// AdoptDescription describe id and adopt_existing of those.
+	Schema                          func(context.Context) schema.Schema
+	IDDescription, AdoptDescription string
+	// Owns reports whether a record of the manager belongs to this resource.
+	Owns func(*vnfm.Instance) bool
 }
 
-func (k *Kind) titled(name string) string { return fmt.Sprintf("%s %q", k.Title, name) }
+func (c *Config) titled(name string) string { return fmt.Sprintf("%s %q", c.Title, name) }
 
-// Model is a resource as Terraform has it: M is a struct that embeds Life.
+// Model is a resource as Terraform has it: M is a struct that embeds InstanceModel.
 type Model[M any] interface {
 	*M
-	Common() *Life
+	Common() *InstanceModel
 
 	// Spec reads what the user wants. What the state, which is nil in a creation, shows
 	// as done once and for all is left out. It is not known while a value is not that
@@ -59,7 +59,7 @@ type Model[M any] interface {
 	// that this is not known yet.
 	SetPreview(p *vnfm.Preview)
 	SetPreviewUnknown(config *M)
-	// Differs reports whether the plan needs an operation for what Life does not hold.
+	// Differs reports whether the plan needs an operation for what InstanceModel does not hold.
 	Differs(ctx context.Context, state *M) bool
 	// PlanProgress plans what an operation changes besides status and generation, or, when
 	// none runs, that it stays.
@@ -82,34 +82,34 @@ type Model[M any] interface {
 	TerminateSpec(ctx context.Context, diags *diag.Diagnostics) vnfm.TerminateSpec
 }
 
-// Resource is a resource of a kind.
-type Resource[M any, P Model[M]] struct {
-	kind Kind
-	data *tfutil.ProviderData
+// InstanceResource implements a resource whose objects are an instance of the manager.
+type InstanceResource[M any, P Model[M]] struct {
+	config Config
+	data   *tfutil.ProviderData
 }
 
-// New returns the resource of a kind whose model is M.
-func New[M any, P Model[M]](k Kind) resource.Resource {
+// NewInstanceResource returns the resource that a Config describes. Its model is M.
+func NewInstanceResource[M any, P Model[M]](c Config) resource.Resource {
 	var r interface {
 		resource.ResourceWithConfigure
 		resource.ResourceWithModifyPlan
 		resource.ResourceWithImportState
-	} = &Resource[M, P]{kind: k}
+	} = &InstanceResource[M, P]{config: c}
 	return r
 }
 
 // Metadata implements resource.Resource.
-func (r *Resource[M, P]) Metadata(_ context.Context, _ resource.MetadataRequest, resp *resource.MetadataResponse) {
-	resp.TypeName = r.kind.Type
+func (r *InstanceResource[M, P]) Metadata(_ context.Context, _ resource.MetadataRequest, resp *resource.MetadataResponse) {
+	resp.TypeName = r.config.Type
 }
 
 // Configure implements resource.ResourceWithConfigure.
-func (r *Resource[M, P]) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
+func (r *InstanceResource[M, P]) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
 	r.data = tfutil.Configure(req.ProviderData, &resp.Diagnostics)
 }
 
 // Schema implements resource.Resource.
-func (r *Resource[M, P]) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
-	resp.Schema = r.kind.Schema(ctx)
-	resp.Schema.Attributes = tfutil.Merged(resp.Schema.Attributes, r.kind.attributes())
+func (r *InstanceResource[M, P]) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
+	resp.Schema = r.config.Schema(ctx)
+	resp.Schema.Attributes = tfutil.Merged(resp.Schema.Attributes, r.config.attributes())
 }

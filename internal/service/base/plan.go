@@ -1,4 +1,4 @@
-package lifecycle
+package base
 
 import (
 	"context"
@@ -19,7 +19,7 @@ import (
 // ModifyPlan implements resource.ResourceWithModifyPlan. It shows what the
 // instance will consist of, computed from the arguments without any request to the
 // VIM, and has the VIM try what is new or changed.
-func (r *Resource[M, P]) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+func (r *InstanceResource[M, P]) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	if req.Plan.Raw.IsNull() {
 		return
 	}
@@ -58,16 +58,16 @@ func (r *Resource[M, P]) ModifyPlan(ctx context.Context, req resource.ModifyPlan
 		return
 	}
 	runs := state == nil || r.needsOperation(ctx, m, state)
-	planProgress(m.Common(), priorLife[M, P](state), runs)
+	planProgress(m.Common(), priorModel[M, P](state), runs)
 	m.PlanProgress(state, runs)
 	if manager != nil && len(resp.RequiresReplace) == 0 {
-		r.dryRun(ctx, m.Common(), priorLife[M, P](state), spec, &resp.Diagnostics)
+		r.dryRun(ctx, m.Common(), priorModel[M, P](state), spec, &resp.Diagnostics)
 	}
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
 }
 
-// priorLife is what a state holds of a Life; nil without a state.
-func priorLife[M any, P Model[M]](state *M) *Life {
+// priorModel is what a state holds of a InstanceModel; nil without a state.
+func priorModel[M any, P Model[M]](state *M) *InstanceModel {
 	if state == nil {
 		return nil
 	}
@@ -84,16 +84,16 @@ func idOf[M any, P Model[M]](state *M) string {
 
 // preview fills what the instance will consist of. What is not found is registered by
 // the same apply.
-func (r *Resource[M, P]) preview(ctx context.Context, plan P, id string, spec vnfm.InstanceSpec, diags *diag.Diagnostics) {
+func (r *InstanceResource[M, P]) preview(ctx context.Context, plan P, id string, spec vnfm.InstanceSpec, diags *diag.Diagnostics) {
 	preview, problems, err := r.data.Manager.PreviewInstance(ctx, id, spec)
 	if errors.Is(err, vnfm.ErrNotFound) {
 		return
 	}
 	if err != nil {
-		tfutil.AddError(diags, "Preview", r.kind.titled(spec.Name), err, r.kind.Content)
+		tfutil.AddError(diags, "Preview", r.config.titled(spec.Name), err, r.config.ContentPath)
 		return
 	}
-	diags.Append(tfutil.Problems(problems, r.kind.Content)...)
+	diags.Append(tfutil.Problems(problems, r.config.ContentPath)...)
 	if !problems.HasErrors() && preview != nil && !preview.NamespaceNeeded {
 		plan.SetPreview(preview)
 	}
@@ -102,7 +102,7 @@ func (r *Resource[M, P]) preview(ctx context.Context, plan P, id string, spec vn
 // planProgress marks status and generation unknown when an operation will run.
 // The framework does that only when something else differs already, which is not
 // so when an interrupted operation is to be resumed.
-func planProgress(plan, state *Life, runs bool) {
+func planProgress(plan, state *InstanceModel, runs bool) {
 	if runs {
 		plan.Status, plan.Generation = types.StringUnknown(), types.Int64Unknown()
 		return
@@ -110,23 +110,23 @@ func planProgress(plan, state *Life, runs bool) {
 	plan.Status, plan.Generation = state.Status, state.Generation
 }
 
-func (r *Resource[M, P]) needsOperation(ctx context.Context, m P, state *M) bool {
+func (r *InstanceResource[M, P]) needsOperation(ctx context.Context, m P, state *M) bool {
 	plan, before := m.Common(), P(state).Common()
 	if before.Status.ValueString() != string(vnfm.StatusInstantiated) || plan.heals(before) || tfutil.SinkMoved(plan.Sink, before.Sink) {
 		return true
 	}
-	return !Same([][2]attr.Value{{plan.VIMID, before.VIMID}, {plan.Namespace, before.Namespace}, {plan.Objects, before.Objects}}) || m.Differs(ctx, state)
+	return !AllEqual([][2]attr.Value{{plan.VIMID, before.VIMID}, {plan.Namespace, before.Namespace}, {plan.Objects, before.Objects}}) || m.Differs(ctx, state)
 }
 
-// Same reports whether the values of each pair are equal.
-func Same(pairs [][2]attr.Value) bool {
+// AllEqual reports whether the values of each pair are equal.
+func AllEqual(pairs [][2]attr.Value) bool {
 	return !slices.ContainsFunc(pairs, func(pair [2]attr.Value) bool { return !pair[0].Equal(pair[1]) })
 }
 
 // dryRun has the VIM try the objects that the plan adds or changes. Where the VIM or
 // the objects are not known yet there is nothing to try, and a plan that changes no
 // object asks for nothing.
-func (r *Resource[M, P]) dryRun(ctx context.Context, plan, state *Life, spec vnfm.InstanceSpec, diags *diag.Diagnostics) {
+func (r *InstanceResource[M, P]) dryRun(ctx context.Context, plan, state *InstanceModel, spec vnfm.InstanceSpec, diags *diag.Diagnostics) {
 	if !plan.ServerDryRun.ValueBool() || !tfutil.Set(plan.VIMID) || !tfutil.Set(plan.Objects) || (state != nil && !plan.VIMID.Equal(state.VIMID)) {
 		return
 	}
@@ -140,16 +140,16 @@ func (r *Resource[M, P]) dryRun(ctx context.Context, plan, state *Life, spec vnf
 	}
 	problems, err := r.data.Manager.DryRunInstance(ctx, id, spec, keys)
 	// Of several VIMs some may have answered.
-	diags.Append(tfutil.Problems(problems, r.kind.Content)...)
+	diags.Append(tfutil.Problems(problems, r.config.ContentPath)...)
 	// A VIM or package that is not found is registered by the same apply.
 	if err != nil && !errors.Is(err, vnfm.ErrNotFound) {
-		diags.AddAttributeWarning(path.Root("vim_id"), fmt.Sprintf("Plan of %s Was Not Tried on the VIM", r.kind.titled(spec.Name)), tfutil.ErrorDetail(err))
+		diags.AddAttributeWarning(path.Root("vim_id"), fmt.Sprintf("Plan of %s Was Not Tried on the VIM", r.config.titled(spec.Name)), tfutil.ErrorDetail(err))
 	}
 }
 
 // changedObjects are the keys of the planned objects that are not in the state, or
 // otherwise: another digest, one that is not known yet, or drifted.
-func changedObjects(plan, state *Life) []string {
+func changedObjects(plan, state *InstanceModel) []string {
 	var before map[string]string
 	if state != nil {
 		before = tfutil.Texts(state.Objects)
