@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/attrs"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfd"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -30,7 +31,7 @@ func vnfdTypes() map[string]attr.Type {
 		"software_version":   types.StringType,
 		"vnfm_info":          types.ListType{ElemType: types.StringType},
 		"default_flavour_id": types.StringType,
-		"flavours":           tfutil.FlavoursType(),
+		"flavours":           attrs.FlavoursType(),
 	}
 }
 
@@ -77,7 +78,7 @@ func (parseVNFD) Run(ctx context.Context, req function.RunRequest, resp *functio
 		"software_version":   tfutil.OptionalString(d.SoftwareVersion),
 		"vnfm_info":          tfutil.StringList(d.VNFMInfo),
 		"default_flavour_id": tfutil.OptionalString(d.DefaultFlavourID),
-		"flavours":           tfutil.FlavoursValue(d.Flavours),
+		"flavours":           attrs.FlavoursValue(d.Flavours),
 	})
 	resp.Error = function.ConcatFuncErrors(resp.Error, function.FuncErrorFromDiags(ctx, diags))
 	if resp.Error != nil {

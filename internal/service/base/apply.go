@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/attrs"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -26,7 +27,7 @@ func (r *InstanceResource[M, P]) Create(ctx context.Context, req resource.Create
 	m := P(&plan)
 	ctx, cancel := tfutil.WithTimeout(ctx, m.Common().Timeouts.Create, r.config.CreateLimit, &resp.Diagnostics)
 	defer cancel()
-	instance, err := manager.Instantiate(m.Common().patient(ctx), spec)
+	instance, err := manager.Instantiate(m.Common().withLockTimeout(ctx), spec)
 	if err != nil {
 		instance = r.endCreate(spec, err, &resp.Diagnostics)
 	}
@@ -98,7 +99,7 @@ func (r *InstanceResource[M, P]) prepare(ctx context.Context, plan, state *M, co
 	secrets := P(plan).Conceal(ctx, &configured, &spec, diags)
 	ctx = tfutil.Mask(ctx, secrets...)
 	P(plan).Prepare(ctx, manager, idOf[M, P](state), &configured, &spec, diags)
-	return tfutil.WithSink(ctx, config, &spec, diags), manager, spec
+	return attrs.WithSink(ctx, config, &spec, diags), manager, spec
 }
 
 // spec reads what the user wants, without a heal that was run already.
@@ -124,7 +125,7 @@ func (r *InstanceResource[M, P]) Update(ctx context.Context, req resource.Update
 	ctx, cancel := tfutil.WithTimeout(ctx, m.Common().Timeouts.Update, r.config.UpdateLimit, &resp.Diagnostics)
 	defer cancel()
 	spec.KnownGeneration = before.Common().Generation.ValueInt64()
-	instance, err := manager.Update(m.Common().patient(ctx), before.Common().ID.ValueString(), spec)
+	instance, err := manager.Update(m.Common().withLockTimeout(ctx), before.Common().ID.ValueString(), spec)
 	if err == nil {
 		planned := m.Common().Generation
 		m.SetRecord(ctx, instance, &resp.Diagnostics)
@@ -163,7 +164,7 @@ func (r *InstanceResource[M, P]) Delete(ctx context.Context, req resource.Delete
 		resp.Diagnostics.AddWarning(fmt.Sprintf("%s Was Left Behind", object),
 			fmt.Sprintf("It belonged to %s %q and stays on the %s: %s.", r.config.Noun, name, r.config.VIMNoun, reason))
 	}
-	err := manager.Terminate(common.patient(ctx), id, spec)
+	err := manager.Terminate(common.withLockTimeout(ctx), id, spec)
 	var missing *vnfm.NotFoundError
 	switch {
 	case errors.As(err, &missing) && missing.ID == id:

@@ -63,7 +63,7 @@ type Model[M any] interface {
 	Differs(ctx context.Context, state *M) bool
 	// PlanProgress plans what an operation changes besides status and generation, or, when
 	// none runs, that it stays.
-	PlanProgress(state *M, runs bool)
+	PlanProgress(ctx context.Context, state *M, runs bool, diags *diag.Diagnostics)
 
 	// Conceal adds what only the configuration has, for plans too: write-only parameters. It
 	// returns the secrets among them.

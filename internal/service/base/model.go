@@ -2,13 +2,13 @@ package base
 
 import (
 	"context"
-	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/attrs"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -20,14 +20,14 @@ type InstanceModel struct {
 	Namespace types.String `tfsdk:"namespace"`
 	Name      types.String `tfsdk:"name"`
 
-	Heal           types.Object   `tfsdk:"heal"`
-	Sink           types.Object   `tfsdk:"credentials_sink"`
-	OnFailure      types.String   `tfsdk:"on_failure"`
-	ForceConflicts types.Bool     `tfsdk:"force_conflicts"`
-	AdoptExisting  types.Bool     `tfsdk:"adopt_existing"`
-	LockTimeout    types.String   `tfsdk:"lock_timeout"`
-	ServerDryRun   types.Bool     `tfsdk:"server_dry_run"`
-	Timeouts       timeouts.Value `tfsdk:"timeouts"`
+	Heal           types.Object    `tfsdk:"heal"`
+	Sink           types.Object    `tfsdk:"credentials_sink"`
+	OnFailure      types.String    `tfsdk:"on_failure"`
+	ForceConflicts types.Bool      `tfsdk:"force_conflicts"`
+	AdoptExisting  types.Bool      `tfsdk:"adopt_existing"`
+	LockTimeout    tfutil.Duration `tfsdk:"lock_timeout"`
+	ServerDryRun   types.Bool      `tfsdk:"server_dry_run"`
+	Timeouts       timeouts.Value  `tfsdk:"timeouts"`
 
 	Status     types.String `tfsdk:"status"`
 	Generation types.Int64  `tfsdk:"generation"`
@@ -37,13 +37,12 @@ type InstanceModel struct {
 // Common returns the attributes.
 func (m *InstanceModel) Common() *InstanceModel { return m }
 
-// BaseSpec reads what the attributes say; vnfcs and vdus are the attributes of a heal that
-// name what is replaced.
-func (m *InstanceModel) BaseSpec(ctx context.Context, vnfcs, vdus string, diags *diag.Diagnostics) vnfm.InstanceSpec {
+// BaseSpec returns the part of the specification that these attributes and heal describe.
+func (m *InstanceModel) BaseSpec(ctx context.Context, heal *vnfm.HealSpec, diags *diag.Diagnostics) vnfm.InstanceSpec {
 	return vnfm.InstanceSpec{
 		Name: m.Name.ValueString(), VIMID: m.VIMID.ValueString(), Namespace: m.Namespace.ValueString(),
 		OnFailure: vnfm.OnFailure(m.OnFailure.ValueString()), ForceConflicts: m.ForceConflicts.ValueBool(), AdoptExisting: m.AdoptExisting.ValueBool(),
-		Heal: m.heal(ctx, vnfcs, vdus, diags), Sink: tfutil.Sink(m.Sink),
+		Heal: heal, Sink: attrs.Sink(ctx, m.Sink, diags),
 	}
 }
 
@@ -55,30 +54,10 @@ func (m *InstanceModel) SetBase(i *vnfm.Instance) {
 	m.Status, m.Generation = types.StringValue(string(i.Status)), types.Int64Value(i.Generation)
 }
 
-// patient returns a context with the patience that the user has for other processes.
-func (m *InstanceModel) patient(ctx context.Context) context.Context {
-	// The validator of the schema has parsed it before. A state that has no value
-	// yet waits for nothing.
-	limit, _ := time.ParseDuration(m.LockTimeout.ValueString())
-	return vnfm.WithPatience(ctx, limit)
-}
-
-// heal reads what is to be replaced; nil while that is not known.
-func (m *InstanceModel) heal(ctx context.Context, vnfcs, vdus string, diags *diag.Diagnostics) *vnfm.HealSpec {
-	if !tfutil.Set(m.Heal) || !tfutil.FullyKnown(ctx, m.Heal) {
-		return nil
-	}
-	text := func(name string) string {
-		v, _ := m.Heal.Attributes()[name].(types.String)
-		return v.ValueString()
-	}
-	out := &vnfm.HealSpec{Trigger: text("trigger"), Cause: text("cause")}
-	for name, into := range map[string]*[]string{vnfcs: &out.VNFCIDs, vdus: &out.VDUIDs} {
-		if set, ok := m.Heal.Attributes()[name].(types.Set); ok && !set.IsNull() {
-			diags.Append(set.ElementsAs(ctx, into, false)...)
-		}
-	}
-	return out
+// withLockTimeout returns a context that carries the lock_timeout. In a state without it
+// the operation does not wait for other processes.
+func (m *InstanceModel) withLockTimeout(ctx context.Context) context.Context {
+	return vnfm.WithPatience(ctx, m.LockTimeout.Duration())
 }
 
 // heals reports whether the trigger of a heal is another one than that of the

@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/attrs"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -59,14 +60,14 @@ func (r *InstanceResource[M, P]) ModifyPlan(ctx context.Context, req resource.Mo
 	}
 	runs := state == nil || r.needsOperation(ctx, m, state)
 	planProgress(m.Common(), priorModel[M, P](state), runs)
-	m.PlanProgress(state, runs)
+	m.PlanProgress(ctx, state, runs, &resp.Diagnostics)
 	if manager != nil && len(resp.RequiresReplace) == 0 {
 		r.dryRun(ctx, m.Common(), priorModel[M, P](state), spec, &resp.Diagnostics)
 	}
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
 }
 
-// priorModel is what a state holds of a InstanceModel; nil without a state.
+// priorModel is what a state holds of an InstanceModel; nil without a state.
 func priorModel[M any, P Model[M]](state *M) *InstanceModel {
 	if state == nil {
 		return nil
@@ -112,7 +113,7 @@ func planProgress(plan, state *InstanceModel, runs bool) {
 
 func (r *InstanceResource[M, P]) needsOperation(ctx context.Context, m P, state *M) bool {
 	plan, before := m.Common(), P(state).Common()
-	if before.Status.ValueString() != string(vnfm.StatusInstantiated) || plan.heals(before) || tfutil.SinkMoved(plan.Sink, before.Sink) {
+	if before.Status.ValueString() != string(vnfm.StatusInstantiated) || plan.heals(before) || attrs.SinkMoved(plan.Sink, before.Sink) {
 		return true
 	}
 	return !AllEqual([][2]attr.Value{{plan.VIMID, before.VIMID}, {plan.Namespace, before.Namespace}, {plan.Objects, before.Objects}}) || m.Differs(ctx, state)

@@ -51,7 +51,7 @@ func (c *Config) attributes() map[string]schema.Attribute {
 			Optional:   true,
 			Computed:   true,
 			Default:    stringdefault.StaticString(defaultLockTimeout),
-			Validators: []validator.String{tfutil.Duration()},
+			CustomType: tfutil.DurationType{},
 		},
 	}
 }

@@ -3,7 +3,6 @@ package instance
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -11,6 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/attrs"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/base"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -47,8 +47,8 @@ type model struct {
 
 // terminationModel is the "termination" argument.
 type terminationModel struct {
-	Type            types.String `tfsdk:"type"`
-	GracefulTimeout types.String `tfsdk:"graceful_timeout"`
+	Type            types.String    `tfsdk:"type"`
+	GracefulTimeout tfutil.Duration `tfsdk:"graceful_timeout"`
 }
 
 // deletionPolicyModel is the "deletion_policy" argument.
@@ -69,11 +69,7 @@ func (m *model) Spec(ctx context.Context, _ *model, diags *diag.Diagnostics) (s 
 	if !known {
 		return s, false
 	}
-	s = m.BaseSpec(ctx, healVNFCs, healVDUs, diags)
-	if s.Heal != nil {
-		storage, _ := m.Heal.Attributes()[healStorage].(types.Bool)
-		s.Heal.Storage = storage.ValueBool()
-	}
+	s = m.BaseSpec(ctx, m.healSpec(ctx, diags), diags)
 	s.Connections, s.Links = connections, m.links(ctx, diags)
 	s.Description, s.PackageID = m.Description.ValueString(), m.PackageID.ValueString()
 	s.FlavourID, s.LevelID = m.FlavourID.ValueString(), m.InstantiationLevelID.ValueString()
@@ -147,10 +143,7 @@ func (m *model) TerminateSpec(ctx context.Context, diags *diag.Diagnostics) vnfm
 		if tfutil.Set(t.Type) {
 			s.Type = vnfm.TerminationType(t.Type.ValueString())
 		}
-		if tfutil.Set(t.GracefulTimeout) {
-			// The validator of the schema has parsed it before.
-			s.GracePeriod, _ = time.ParseDuration(t.GracefulTimeout.ValueString())
-		}
+		s.GracePeriod = t.GracefulTimeout.Duration()
 	}
 	if tfutil.Set(m.DeletionPolicy) {
 		var p deletionPolicyModel
@@ -169,7 +162,7 @@ func (m *model) SetPreview(p *vnfm.Preview) {
 	m.InstantiationLevelID = tfutil.OptionalString(p.LevelID)
 	m.VNFDID = types.StringValue(p.VNFDID)
 	m.ScaleStatus = tfutil.Int64Map(p.ScaleStatus)
-	m.VDUs = tfutil.VDUsValue(p.VDUs)
+	m.VDUs = attrs.VDUsValue(p.VDUs)
 	m.Objects = base.Objects(p)
 }
 
@@ -183,7 +176,7 @@ func (m *model) SetPreviewUnknown(configured *model) {
 	}
 	m.VNFDID = types.StringUnknown()
 	m.ScaleStatus = types.MapUnknown(types.Int64Type)
-	m.VDUs = types.MapUnknown(tfutil.VDUType)
+	m.VDUs = types.MapUnknown(attrs.VDUType)
 	m.Objects = types.MapUnknown(types.StringType)
 }
 
@@ -217,7 +210,7 @@ func (m *model) SetRecord(ctx context.Context, i *vnfm.Instance, diags *diag.Dia
 
 // SetObservation implements base.Model.
 func (m *model) SetObservation(ctx context.Context, o *vnfm.Observation, _ *diag.Diagnostics) {
-	vdus, objects := tfutil.VDUsValue(o.VDUs), tfutil.StringMap(o.Objects)
+	vdus, objects := attrs.VDUsValue(o.VDUs), tfutil.StringMap(o.Objects)
 	if len(o.Unseen) > 0 {
 		// What could not be looked at stays as it was known.
 		vdus = base.MergeKept(ctx, vdus, m.VDUs, func(string) bool { return true })

@@ -10,16 +10,19 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/base"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 )
 
 var _ datasource.DataSourceWithConfigure = (*OperationsDataSource)(nil)
 
 // OperationsDataSource is the data source vnf_operations.
-type OperationsDataSource struct{ data *tfutil.ProviderData }
+type OperationsDataSource struct{ base.DataSource }
 
 // NewOperationsDataSource returns the data source vnf_operations.
-func NewOperationsDataSource() datasource.DataSource { return &OperationsDataSource{} }
+func NewOperationsDataSource() datasource.DataSource {
+	return &OperationsDataSource{base.DataSource{Type: "vnf_operations"}}
+}
 
 // operationsModel is the data source vnf_operations as Terraform has it.
 type operationsModel struct {
@@ -38,16 +41,6 @@ type operationView struct {
 	Attempts       types.Int64  `tfsdk:"attempts"`
 	StartedAt      types.String `tfsdk:"started_at"`
 	StateEnteredAt types.String `tfsdk:"state_entered_at"`
-}
-
-// Metadata implements datasource.DataSource.
-func (d *OperationsDataSource) Metadata(_ context.Context, _ datasource.MetadataRequest, resp *datasource.MetadataResponse) {
-	resp.TypeName = "vnf_operations"
-}
-
-// Configure implements datasource.DataSourceWithConfigure.
-func (d *OperationsDataSource) Configure(_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse) {
-	d.data = tfutil.Configure(req.ProviderData, &resp.Diagnostics)
 }
 
 // Schema implements datasource.DataSource.
@@ -82,7 +75,7 @@ func (d *OperationsDataSource) Schema(_ context.Context, _ datasource.SchemaRequ
 func (d *OperationsDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
 	var m operationsModel
 	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
-	manager := d.data.RequireManager(&resp.Diagnostics)
+	manager := d.Data.RequireManager(&resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -61,7 +62,7 @@ func (m *model) Differs(ctx context.Context, state *model) bool {
 
 // PlanProgress implements base.Model: what an operation changes is in the preview.
 // A VIM keeps its id once it is registered.
-func (m *model) PlanProgress(state *model, runs bool) {
+func (m *model) PlanProgress(_ context.Context, state *model, runs bool, _ *diag.Diagnostics) {
 	switch {
 	case state != nil && (!runs || !state.RegisteredVIMID.IsNull()):
 		m.RegisteredVIMID = state.RegisteredVIMID

@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/base"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -31,21 +32,11 @@ var (
 )
 
 // Resource implements the resource vnf_private_registry.
-type Resource struct {
-	data *tfutil.ProviderData
-}
+type Resource struct{ base.Resource }
 
 // NewResource returns the resource vnf_private_registry.
-func NewResource() resource.Resource { return &Resource{} }
-
-// Metadata implements resource.Resource.
-func (r *Resource) Metadata(_ context.Context, _ resource.MetadataRequest, resp *resource.MetadataResponse) {
-	resp.TypeName = ResourceType
-}
-
-// Configure implements resource.ResourceWithConfigure.
-func (r *Resource) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
-	r.data = tfutil.Configure(req.ProviderData, &resp.Diagnostics)
+func NewResource() resource.Resource {
+	return &Resource{base.Resource{Type: ResourceType}}
 }
 
 func object(name string) string { return fmt.Sprintf("Private Registry %q", name) }
@@ -62,7 +53,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	if r.data.Known() && config.known(ctx) && tfutil.FullyKnown(ctx, plan.Name) {
+	if r.Data.Known() && config.known(ctx) && tfutil.FullyKnown(ctx, plan.Name) {
 		r.check(ctx, &plan, &config, resp)
 	}
 	if resp.Diagnostics.HasError() {
@@ -93,7 +84,7 @@ func (r *Resource) check(ctx context.Context, plan, config *model, resp *resourc
 		return
 	}
 	ctx = tfutil.Mask(ctx, secretsOf(&spec)...)
-	problems, err := r.data.Manager.CheckRegistry(ctx, spec)
+	problems, err := r.Data.Manager.CheckRegistry(ctx, spec)
 	if err != nil {
 		tfutil.AddError(&resp.Diagnostics, "Check", object(spec.Name), err, path.Empty())
 		return
@@ -121,7 +112,7 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 		return
 	}
 	spec := plan.complete(&config).spec(ctx, &resp.Diagnostics)
-	manager := r.data.RequireManager(&resp.Diagnostics)
+	manager := r.Data.RequireManager(&resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -149,12 +140,12 @@ func (m *model) complete(config *model) *model {
 func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	var state model
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	if resp.Diagnostics.HasError() || !r.data.Known() {
+	if resp.Diagnostics.HasError() || !r.Data.Known() {
 		return
 	}
 	ctx, cancel := tfutil.WithTimeout(ctx, state.Timeouts.Read, readTimeout, &resp.Diagnostics)
 	defer cancel()
-	seen, err := r.data.Manager.ReadRegistry(ctx, state.ID.ValueString())
+	seen, err := r.Data.Manager.ReadRegistry(ctx, state.ID.ValueString())
 	switch {
 	case err != nil && seen == nil && errors.Is(err, vnfm.ErrNotFound):
 		state.Status = types.StringValue(statusUnknown)
@@ -202,7 +193,7 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 		return
 	}
 	spec := plan.complete(&config).spec(ctx, &resp.Diagnostics)
-	manager := r.data.RequireManager(&resp.Diagnostics)
+	manager := r.Data.RequireManager(&resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -222,7 +213,7 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	var state model
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	manager := r.data.RequireManager(&resp.Diagnostics)
+	manager := r.Data.RequireManager(&resp.Diagnostics)
 	ctx, cancel := tfutil.WithTimeout(ctx, state.Timeouts.Delete, removeTimeout, &resp.Diagnostics)
 	defer cancel()
 	if resp.Diagnostics.HasError() {
@@ -235,7 +226,7 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 
 // ImportState implements resource.ResourceWithImportState, by id.
 func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	manager := r.data.RequireManager(&resp.Diagnostics)
+	manager := r.Data.RequireManager(&resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/base"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -35,21 +36,25 @@ var (
 )
 
 // Resource implements the resource vnf_vim.
-type Resource struct {
-	data *tfutil.ProviderData
-}
+type Resource struct{ base.Resource }
 
 // NewResource returns the resource vnf_vim.
-func NewResource() resource.Resource { return &Resource{} }
-
-// Metadata implements resource.Resource.
-func (r *Resource) Metadata(_ context.Context, _ resource.MetadataRequest, resp *resource.MetadataResponse) {
-	resp.TypeName = ResourceType
-}
-
-// Configure implements resource.ResourceWithConfigure.
-func (r *Resource) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
-	r.data = tfutil.Configure(req.ProviderData, &resp.Diagnostics)
+func NewResource() resource.Resource {
+	return &Resource{base.Resource{
+		Type: ResourceType, Title: "VIM", Noun: "VIM",
+		Origin:     "A VIM is known to the store once a vnf_vim resource has registered it.",
+		DeleteVerb: "Deregister", DeleteLimit: defaultTimeout,
+		Remove: func(ctx context.Context, manager vnfm.Manager, id string) error {
+			return manager.DeregisterVIM(ctx, id)
+		},
+		Find: func(ctx context.Context, manager vnfm.Manager, idOrName string) (string, error) {
+			v, err := find(ctx, manager, idOrName)
+			if err != nil {
+				return "", err
+			}
+			return v.ID, nil
+		},
+	}}
 }
 
 // ValidateConfig implements resource.ResourceWithValidateConfig. It reaches no network.
@@ -103,7 +108,7 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	var plan, config resourceModel
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
-	manager := r.data.RequireManager(&resp.Diagnostics)
+	manager := r.Data.RequireManager(&resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -136,10 +141,10 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	var state resourceModel
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	if resp.Diagnostics.HasError() || !r.data.Known() {
+	if resp.Diagnostics.HasError() || !r.Data.Known() {
 		return
 	}
-	v, diags := look(ctx, r.data.Manager, state.ID.ValueString())
+	v, diags := look(ctx, r.Data.Manager, state.ID.ValueString())
 	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
 		return
@@ -167,7 +172,7 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
-	manager := r.data.RequireManager(&resp.Diagnostics)
+	manager := r.Data.RequireManager(&resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -202,43 +207,6 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 	}
 	plan.setComputed(v)
 	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
-}
-
-// Delete implements resource.Resource.
-func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	var state resourceModel
-	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	manager := r.data.RequireManager(&resp.Diagnostics)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	ctx, cancel := tfutil.WithTimeout(ctx, state.Timeouts.Delete, defaultTimeout, &resp.Diagnostics)
-	defer cancel()
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	if err := manager.DeregisterVIM(ctx, state.ID.ValueString()); err != nil && !errors.Is(err, vnfm.ErrNotFound) {
-		tfutil.AddError(&resp.Diagnostics, "Deregister", object(state.Name.ValueString()), err, path.Empty())
-	}
-}
-
-// ImportState implements resource.ResourceWithImportState, by id or by name.
-func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	manager := r.data.RequireManager(&resp.Diagnostics)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	v, err := find(ctx, manager, req.ID)
-	switch {
-	case errors.Is(err, vnfm.ErrNotFound):
-		resp.Diagnostics.AddError("VIM Not Found",
-			fmt.Sprintf("No VIM in the store has the id or the name %q. A VIM is known to the store once a vnf_vim resource has registered it.", req.ID))
-		return
-	case err != nil:
-		tfutil.AddError(&resp.Diagnostics, "Import", object(req.ID), err, path.Empty())
-		return
-	}
-	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("id"), v.ID)...)
 }
 
 func object(name string) string { return fmt.Sprintf("VIM %q", name) }

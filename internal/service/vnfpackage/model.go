@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/attrs"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -107,7 +108,7 @@ func describe(p *vnfm.Package) described {
 		SoftwareVersion:  tfutil.OptionalString(d.SoftwareVersion),
 		VNFMInfo:         tfutil.StringList(d.VNFMInfo),
 		DefaultFlavourID: tfutil.OptionalString(d.DefaultFlavourID),
-		Flavours:         tfutil.FlavoursValue(d.Flavours),
+		Flavours:         attrs.FlavoursValue(d.Flavours),
 		Artifacts:        artifactsValue(p),
 		SecurityOption:   tfutil.OptionalString(p.SecurityOption),
 		Signer:           tfutil.OptionalString(p.Signer),

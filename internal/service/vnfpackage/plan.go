@@ -18,7 +18,7 @@ import (
 // plans everything that its content says, so that a changed content shows and an
 // unchanged one does not. Where something is not known yet, it stays unknown.
 func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	if req.Plan.Raw.IsNull() || !r.data.Known() {
+	if req.Plan.Raw.IsNull() || !r.Data.Known() {
 		return
 	}
 	var plan, state resourceModel
@@ -43,7 +43,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	p, problems, err := r.data.Manager.ReadPackage(ctx, spec)
+	p, problems, err := r.Data.Manager.ReadPackage(ctx, spec)
 	switch {
 	case err != nil && !creating && keeps(&plan, &state, err):
 		resp.Diagnostics.AddAttributeWarning(path.Root("source"), "Source of the Package Not Readable",

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/attrs"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/base"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -32,7 +33,7 @@ func (m *model) Adopt(ctx context.Context, manager vnfm.Manager, vimID, namespac
 	m.observed, m.Paused = newObserved(s), types.BoolValue(s.Paused)
 	m.KubernetesVersion = tfutil.OptionalString(strings.TrimPrefix(s.Version, "v"))
 	if s.CACertificate != "" {
-		m.KubeconfigRef = tfutil.ClusterRefValue(&ref)
+		m.KubeconfigRef = attrs.ClusterRefValue(&ref)
 	}
 	return nil
 }

@@ -4,9 +4,11 @@ import (
 	"context"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/attrs"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/base"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -19,7 +21,7 @@ func (m *model) PlanArguments(ctx context.Context, manager vnfm.Manager, config,
 	if state != nil && tfutil.Set(state.APIVersion) {
 		m.APIVersion = state.APIVersion
 	}
-	checkUpgrade(m, state, &resp.Diagnostics)
+	checkUpgrade(ctx, m, state, &resp.Diagnostics)
 	m.planCharts(ctx, manager, config, state, &resp.Diagnostics)
 	return !m.Namespace.IsUnknown()
 }
@@ -56,14 +58,14 @@ func (m *model) Differs(_ context.Context, state *model) bool {
 }
 
 // PlanProgress implements base.Model.
-func (m *model) PlanProgress(state *model, runs bool) {
+func (m *model) PlanProgress(ctx context.Context, state *model, runs bool, diags *diag.Diagnostics) {
 	if !runs {
 		m.observed, m.KubeconfigRef, m.ApplicationCredentialID = state.observed, state.KubeconfigRef, state.ApplicationCredentialID
 		return
 	}
-	m.awaitStatus()
+	m.setStatusUnknown(ctx, diags)
 	m.ApplicationCredentialID = types.StringUnknown()
-	m.observed, m.KubeconfigRef = unknownObserved(), types.ObjectUnknown(tfutil.ClusterRefType.AttrTypes)
+	m.observed, m.KubeconfigRef = unknownObserved(), types.ObjectUnknown(attrs.ClusterRefType.AttrTypes)
 	if state != nil && tfutil.Set(state.KubeconfigRef) {
 		// Once the cluster was ready its kubeconfig can be read, whatever happens to it:
 		// what depends on it must not wait for what may be repaired through it.

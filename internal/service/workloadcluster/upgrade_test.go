@@ -3,7 +3,6 @@ package workloadcluster
 import (
 	"testing"
 
-	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/stretchr/testify/assert"
@@ -15,11 +14,16 @@ import (
 
 func TestUpgradePath(t *testing.T) {
 	templates := func(version string) *model {
-		template := magnum.Template{Image: magnum.Image{KubeVersion: version}}
-		definition, err := template.Definition()
+		source := magnum.Template{Image: magnum.Image{KubeVersion: version}}
+		definition, err := source.Definition()
 		require.NoError(t, err)
-		return &model{InstanceModel: base.InstanceModel{Name: types.StringValue("edge")}, KubernetesVersion: types.StringNull(), ClusterTemplate: types.ObjectValueMust(
-			map[string]attr.Type{"definition": types.StringType}, map[string]attr.Value{"definition": types.StringValue(definition)})}
+		templateTypes := clusterTemplateAttribute().GetType().(types.ObjectType).AttrTypes
+		template, diags := types.ObjectValueFrom(t.Context(), templateTypes, clusterTemplateModel{
+			Definition: types.StringValue(definition), Labels: types.MapNull(types.StringType),
+			ChartCredentials: types.ObjectNull(templateTypes["chart_credentials"].(types.ObjectType).AttrTypes),
+		})
+		require.False(t, diags.HasError(), "%v", diags)
+		return &model{InstanceModel: base.InstanceModel{Name: types.StringValue("edge")}, KubernetesVersion: types.StringNull(), ClusterTemplate: template}
 	}
 	for name, c := range map[string]struct{ from, to, want string }{
 		"same":           {"1.34.0", "1.34.0", ""},
@@ -42,7 +46,7 @@ func TestUpgradePath(t *testing.T) {
 				}
 				return m
 			}
-			checkUpgrade(m(c.to), m(c.from), &diags)
+			checkUpgrade(t.Context(), m(c.to), m(c.from), &diags)
 			if c.want == "" {
 				assert.False(t, diags.HasError(), "%v", diags)
 				return
@@ -52,7 +56,7 @@ func TestUpgradePath(t *testing.T) {
 
 			// The same of the versions of cluster templates.
 			diags = nil
-			checkUpgrade(templates(c.to), templates(c.from), &diags)
+			checkUpgrade(t.Context(), templates(c.to), templates(c.from), &diags)
 			assert.Equal(t, 1, diags.ErrorsCount())
 			assert.Equal(t, c.want, diags[0].Summary())
 		})

@@ -1,6 +1,9 @@
-package tfutil
+package attrs
 
-import "github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+import (
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
 
 // OpenStackArgument is a text of a connection to an OpenStack that is no secret.
 type OpenStackArgument struct {
@@ -65,8 +68,8 @@ func OpenStackArguments() []OpenStackArgument {
 }
 
 // OpenStackSecrets are the secret arguments of a connection to an OpenStack.
-func OpenStackSecrets() []Secret {
-	return []Secret{
+func OpenStackSecrets() []tfutil.Secret {
+	return []tfutil.Secret{
 		{Name: vnfm.CredentialPassword, Description: "Password of the user."},
 		{Name: vnfm.CredentialApplicationSecret, Description: "Secret of the application credential."},
 		{Name: vnfm.CredentialToken, Description: "Token of Keystone. It expires, and nothing renews it."},

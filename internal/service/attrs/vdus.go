@@ -1,10 +1,11 @@
-package tfutil
+package attrs
 
 import (
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -23,7 +24,7 @@ func VDUsValue(vdus map[string]vnfm.VDUState) types.Map {
 		values[id] = types.ObjectValueMust(VDUType.AttrTypes, map[string]attr.Value{
 			"kind":       types.StringValue(v.Kind),
 			"name":       types.StringValue(v.Name),
-			"replicas":   OptionalInt64(v.Replicas),
+			"replicas":   tfutil.OptionalInt64(v.Replicas),
 			"autoscaled": types.BoolValue(v.Autoscaled),
 		})
 	}

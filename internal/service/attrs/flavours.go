@@ -1,10 +1,11 @@
-package tfutil
+package attrs
 
 import (
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -54,32 +55,32 @@ func flavourValue(f *vnfm.Flavour) attr.Value {
 	aspects := make(map[string]attr.Value, len(f.Aspects))
 	for _, a := range f.Aspects {
 		aspects[a.ID] = types.ObjectValueMust(aspectTypes, map[string]attr.Value{
-			"name":        OptionalString(a.Name),
-			"description": OptionalString(a.Description),
+			"name":        tfutil.OptionalString(a.Name),
+			"description": tfutil.OptionalString(a.Description),
 			"max_level":   types.Int64Value(int64(a.MaxLevel)),
 		})
 	}
 	levels := make(map[string]attr.Value, len(f.Levels))
 	for _, l := range f.Levels {
 		levels[l.ID] = types.ObjectValueMust(levelTypes, map[string]attr.Value{
-			"description":  OptionalString(l.Description),
-			"scale_levels": Int64Map(l.ScaleInfo),
+			"description":  tfutil.OptionalString(l.Description),
+			"scale_levels": tfutil.Int64Map(l.ScaleInfo),
 		})
 	}
 	vdus := make(map[string]attr.Value, len(f.VDUs))
 	for _, v := range f.VDUs {
 		vdus[v.ID] = types.ObjectValueMust(vduTypes, map[string]attr.Value{
-			"name":              OptionalString(v.Name),
-			"description":       OptionalString(v.Description),
+			"name":              tfutil.OptionalString(v.Name),
+			"description":       tfutil.OptionalString(v.Description),
 			"type":              types.StringValue(v.Type),
 			"min_instances":     types.Int64Value(int64(v.MinInstances)),
 			"max_instances":     types.Int64Value(int64(v.MaxInstances)),
-			"initial_instances": OptionalInt64(v.InitialDelta),
+			"initial_instances": tfutil.OptionalInt64(v.InitialDelta),
 		})
 	}
 	return types.ObjectValueMust(flavourTypes, map[string]attr.Value{
-		"description":      OptionalString(f.Description),
-		"default_level_id": OptionalString(f.DefaultLevelID),
+		"description":      tfutil.OptionalString(f.Description),
+		"default_level_id": tfutil.OptionalString(f.DefaultLevelID),
 		"aspects":          types.MapValueMust(types.ObjectType{AttrTypes: aspectTypes}, aspects),
 		"levels":           types.MapValueMust(types.ObjectType{AttrTypes: levelTypes}, levels),
 		"vdus":             types.MapValueMust(types.ObjectType{AttrTypes: vduTypes}, vdus),

@@ -1,10 +1,9 @@
-package tfutil
+package attrs
 
 import (
 	"context"
 	"regexp"
 	"strings"
-	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/mapvalidator"
@@ -17,6 +16,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -62,17 +62,17 @@ func SinkSchema(when string) schema.Attribute {
 			"headers_wo_version": schema.Int64Attribute{
 				MarkdownDescription: "Version of `headers_wo`, any number. Changing it notes in the state that they are others; they count from the next delivery on.",
 				Optional:            true,
-				Validators:          []validator.Int64{int64validator.AlsoRequires(sibling("headers_wo"))},
+				Validators:          []validator.Int64{int64validator.AlsoRequires(tfutil.Sibling("headers_wo"))},
 			},
 			"ca_certificate": schema.StringAttribute{
 				MarkdownDescription: "CA certificates that the server's certificate is verified with, as PEM. Default are those of the system. It is always verified.",
 				Optional:            true,
-				Validators:          []validator.String{certificates{}},
+				Validators:          []validator.String{tfutil.Certificates()},
 			},
 			"timeout": schema.StringAttribute{
 				MarkdownDescription: "Limit of one try. Default `30s`.",
+				CustomType:          tfutil.DurationType{},
 				Optional:            true,
-				Validators:          []validator.String{Duration()},
 			},
 			"attempts": schema.Int64Attribute{
 				MarkdownDescription: "Number of tries. Default 5.",
@@ -83,31 +83,33 @@ func SinkSchema(when string) schema.Attribute {
 	}
 }
 
+// sinkModel is a credentials sink as Terraform has it.
+type sinkModel struct {
+	URL              types.String    `tfsdk:"url"`
+	Headers          types.Map       `tfsdk:"headers"`
+	HeadersWO        types.Map       `tfsdk:"headers_wo"`
+	HeadersWOVersion types.Int64     `tfsdk:"headers_wo_version"`
+	CACertificate    types.String    `tfsdk:"ca_certificate"`
+	Timeout          tfutil.Duration `tfsdk:"timeout"`
+	Attempts         types.Int64     `tfsdk:"attempts"`
+}
+
 // Sink reads a credentials sink; nil when there is none. Only a configuration has the
-// write-only headers.
-func Sink(o types.Object) *vnfm.CredentialsSink {
+// write-only headers. A sink that is unknown is empty, but not nil.
+func Sink(ctx context.Context, o types.Object, diags *diag.Diagnostics) *vnfm.CredentialsSink {
 	if o.IsNull() {
 		return nil
 	}
-	// Of one that is not known it is known that there is one.
 	s := &vnfm.CredentialsSink{Headers: map[string]vnfm.Secret{}}
-	attributes := o.Attributes()
-	text := func(name string) string {
-		v, _ := attributes[name].(types.String)
-		return v.ValueString()
+	m := tfutil.As[sinkModel](ctx, o, diags)
+	if m == nil {
+		return s
 	}
-	s.URL, s.CACertificate = text("url"), text("ca_certificate")
-	// The validator of the schema has parsed it before.
-	s.Timeout, _ = time.ParseDuration(text("timeout"))
-	if n, ok := attributes["attempts"].(types.Int64); ok {
-		s.Attempts = int(n.ValueInt64())
-	}
-	for _, name := range []string{"headers", "headers_wo"} {
-		m, _ := attributes[name].(types.Map)
-		for header, v := range m.Elements() {
-			if value, ok := v.(types.String); ok {
-				s.Headers[header] = vnfm.Secret(value.ValueString())
-			}
+	s.URL, s.CACertificate = m.URL.ValueString(), m.CACertificate.ValueString()
+	s.Timeout, s.Attempts = m.Timeout.Duration(), int(m.Attempts.ValueInt64())
+	for _, headers := range []types.Map{m.Headers, m.HeadersWO} {
+		for name, value := range tfutil.Texts(headers) {
+			s.Headers[name] = vnfm.Secret(value)
 		}
 	}
 	return s
@@ -118,7 +120,7 @@ func Sink(o types.Object) *vnfm.CredentialsSink {
 func WithSink(ctx context.Context, config tfsdk.Config, spec *vnfm.InstanceSpec, diags *diag.Diagnostics) context.Context {
 	var o types.Object
 	diags.Append(config.GetAttribute(ctx, path.Root(SinkAttribute), &o)...)
-	s := Sink(o)
+	s := Sink(ctx, o, diags)
 	spec.Sink = s
 	if s == nil {
 		return ctx
@@ -131,7 +133,7 @@ func WithSink(ctx context.Context, config tfsdk.Config, spec *vnfm.InstanceSpec,
 			secrets = append(secrets, rest)
 		}
 	}
-	return Mask(ctx, secrets...)
+	return tfutil.Mask(ctx, secrets...)
 }
 
 // SinkMoved reports whether a plan has a credentials sink that the state does not have.
@@ -156,23 +158,7 @@ func (v sinkURL) MarkdownDescription(ctx context.Context) string { return v.Desc
 
 // ValidateString implements validator.String.
 func (sinkURL) ValidateString(_ context.Context, req validator.StringRequest, resp *validator.StringResponse) {
-	if Set(req.ConfigValue) {
-		CheckURL(req.Path, req.ConfigValue.ValueString(), true, &resp.Diagnostics, "https")
+	if tfutil.Set(req.ConfigValue) {
+		tfutil.CheckURL(req.Path, req.ConfigValue.ValueString(), true, &resp.Diagnostics, "https")
 	}
-}
-
-// Certificates is the rule for certificates as PEM.
-func Certificates() validator.String { return certificates{} }
-
-type certificates struct{}
-
-// Description implements validator.Describer.
-func (certificates) Description(context.Context) string { return "must be certificates as PEM" }
-
-// MarkdownDescription implements validator.Describer.
-func (v certificates) MarkdownDescription(ctx context.Context) string { return v.Description(ctx) }
-
-// ValidateString implements validator.String.
-func (certificates) ValidateString(_ context.Context, req validator.StringRequest, resp *validator.StringResponse) {
-	CheckCertificates(req.Path, req.ConfigValue, &resp.Diagnostics)
 }

@@ -1,9 +1,10 @@
-package tfutil
+package attrs
 
 import (
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -14,7 +15,7 @@ var ClusterRefType = types.ObjectType{AttrTypes: map[string]attr.Type{
 
 // ClusterRef reads a reference to a workload cluster; nil when it is not set.
 func ClusterRef(o types.Object) *vnfm.ClusterRef {
-	if !Set(o) {
+	if !tfutil.Set(o) {
 		return nil
 	}
 	text := func(name string) string {
