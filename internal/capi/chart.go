@@ -115,7 +115,7 @@ func (f chart) values(spec *vnfm.ClusterSpec) map[string]any {
 
 // check finds what the values of no chart say.
 func (f chart) check(spec *vnfm.ClusterSpec, ps *vnfm.Problems) {
-	u := unserved{ps: ps, form: "a chart", detail: "give what the chart has for it under chart.values"}
+	u := unusedArguments{ps: ps, form: "a chart", detail: "give what the chart has for it under chart.values"}
 	cp := &spec.ControlPlane
 	u.cluster("control_plane", map[string]bool{"annotations": len(cp.Annotations) > 0, "variables": len(cp.Variables) > 0})
 	for _, name := range sortedKeys(spec.NodeGroups) {

@@ -17,10 +17,10 @@ import (
 // cluster is there only to whoever follows the patches, as is done here. Where a patch
 // needs what nobody knows yet, the field is left out of account.
 
-// ofClass are the objects for an OpenStack that a class makes of the topology: its
+// classObjects are the objects for an OpenStack that a class makes of the topology: its
 // OpenStackCluster, and the templates of its machines with what refers to them. A class
 // that is not there makes none; that it is missing is told elsewhere.
-func (c *cluster) ofClass(ctx context.Context) ([]map[string]any, error) {
+func (c *cluster) classObjects(ctx context.Context) ([]map[string]any, error) {
 	class, err := c.class(ctx)
 	if err != nil || class == nil {
 		return nil, err
@@ -34,7 +34,7 @@ func (c *cluster) ofClass(ctx context.Context) ([]map[string]any, error) {
 				class.GetNamespace(), class.GetName(), stringAt(patch, "name"))
 		}
 	}
-	f := follower{cluster: c, class: class, patches: patches}
+	f := classRenderer{cluster: c, class: class, patches: patches}
 	spec, _ := class.Object["spec"].(map[string]any)
 	if err := f.infrastructure(ctx, child(spec, "infrastructure")); err != nil {
 		return nil, err
@@ -62,8 +62,8 @@ func (c *cluster) class(ctx context.Context) (*unstructured.Unstructured, error)
 	return class, err
 }
 
-// follower collects what a class makes of a topology.
-type follower struct {
+// classRenderer collects what a class makes of a topology.
+type classRenderer struct {
 	*cluster
 	class   *unstructured.Unstructured
 	patches []any
@@ -72,7 +72,7 @@ type follower struct {
 
 // template reads a template that a class refers to, in the form of either version of its
 // API; nil when it is of another infrastructure, or not there.
-func (f *follower) template(ctx context.Context, part map[string]any) (map[string]any, error) {
+func (f *classRenderer) template(ctx context.Context, part map[string]any) (map[string]any, error) {
 	ref, ok := part["templateRef"].(map[string]any)
 	if !ok {
 		ref, _ = part["ref"].(map[string]any)
@@ -99,13 +99,13 @@ func (f *follower) template(ctx context.Context, part map[string]any) (map[strin
 	return obj.Object, nil
 }
 
-func (f *follower) infrastructure(ctx context.Context, part map[string]any) error {
+func (f *classRenderer) infrastructure(ctx context.Context, part map[string]any) error {
 	object, err := f.template(ctx, part)
 	if err != nil || object == nil {
 		return err
 	}
-	p := &patched{object: object, infrastructure: true, values: f.values(nil, nil)}
-	p.follow(ctx, f.patches)
+	p := &patchTarget{object: object, infrastructure: true, values: f.values(nil, nil)}
+	p.apply(ctx, f.patches)
 	f.objects = append(f.objects, map[string]any{
 		"apiVersion": object["apiVersion"], "kind": "OpenStackCluster", "metadata": map[string]any{"name": f.name},
 		"spec": child(child(child(object, "spec"), "template"), "spec"),
@@ -113,23 +113,23 @@ func (f *follower) infrastructure(ctx context.Context, part map[string]any) erro
 	return nil
 }
 
-func (f *follower) controlPlane(ctx context.Context, part map[string]any) error {
+func (f *classRenderer) controlPlane(ctx context.Context, part map[string]any) error {
 	object, err := f.template(ctx, part)
 	if err != nil || object == nil {
 		return err
 	}
 	builtin := map[string]any{"version": withV(f.spec.KubernetesVersion)}
 	putInt(builtin, "replicas", f.spec.ControlPlane.Replicas)
-	p := &patched{object: object, controlPlane: true, values: f.values(f.spec.ControlPlane.Variables, map[string]any{"controlPlane": builtin})}
-	p.follow(ctx, f.patches)
+	p := &patchTarget{object: object, controlPlane: true, values: f.values(f.spec.ControlPlane.Variables, map[string]any{"controlPlane": builtin})}
+	p.apply(ctx, f.patches)
 	name := f.name + "-control-plane"
-	f.refer(p.object, name, map[string]any{
+	f.addTemplate(p.object, name, map[string]any{
 		"kind": "KubeadmControlPlane", "spec": map[string]any{"machineTemplate": map[string]any{"infrastructureRef": map[string]any{"name": name}}},
 	})
 	return nil
 }
 
-func (f *follower) nodeGroups(ctx context.Context, workers map[string]any) error {
+func (f *classRenderer) nodeGroups(ctx context.Context, workers map[string]any) error {
 	classes := map[string]map[string]any{}
 	list, _ := workers["machineDeployments"].([]any)
 	for _, each := range list {
@@ -152,10 +152,10 @@ func (f *follower) nodeGroups(ctx context.Context, workers map[string]any) error
 		}
 		builtin := map[string]any{"version": withV(f.spec.KubernetesVersion), "class": g.Class, "topologyName": group}
 		putInt(builtin, "replicas", g.Replicas)
-		p := &patched{object: runtime.DeepCopyJSON(object), class: g.Class, values: f.values(g.Variables, map[string]any{"machineDeployment": builtin})}
-		p.follow(ctx, f.patches)
+		p := &patchTarget{object: runtime.DeepCopyJSON(object), class: g.Class, values: f.values(g.Variables, map[string]any{"machineDeployment": builtin})}
+		p.apply(ctx, f.patches)
 		name := f.name + "-" + group
-		f.refer(p.object, name, map[string]any{
+		f.addTemplate(p.object, name, map[string]any{
 			"kind": "MachineDeployment", "metadata": map[string]any{"name": name},
 			"spec": map[string]any{"template": map[string]any{"spec": map[string]any{"infrastructureRef": map[string]any{"name": name}}}},
 		})
@@ -163,15 +163,15 @@ func (f *follower) nodeGroups(ctx context.Context, workers map[string]any) error
 	return nil
 }
 
-// refer adds a template of machines under a name, and what refers to it.
-func (f *follower) refer(template map[string]any, name string, referrer map[string]any) {
+// addTemplate adds a template of machines under a name, and what refers to it.
+func (f *classRenderer) addTemplate(template map[string]any, name string, referrer map[string]any) {
 	template["metadata"] = map[string]any{"name": name}
 	f.objects = append(f.objects, template, referrer)
 }
 
 // values are those that patches are given: the variables of the topology, with those of
 // one part of it over them, and what Cluster API knows itself.
-func (f *follower) values(own, builtin map[string]any) map[string]any {
+func (f *classRenderer) values(own, builtin map[string]any) map[string]any {
 	given := maps.Clone(f.spec.Topology.Variables)
 	if given == nil {
 		given = map[string]any{}
@@ -181,7 +181,7 @@ func (f *follower) values(own, builtin map[string]any) map[string]any {
 	for _, each := range definitions {
 		definition, _ := each.(map[string]any)
 		name, form := stringAt(definition, "name"), child(child(definition, "schema"), "openAPIV3Schema")
-		put(given, name, completed(given[name], form))
+		put(given, name, withDefaults(given[name], form))
 	}
 	builtins := map[string]any{"cluster": map[string]any{
 		"name": f.name, "namespace": f.namespace, "topology": map[string]any{"version": withV(f.spec.KubernetesVersion), "class": f.spec.Topology.Class},
@@ -191,8 +191,8 @@ func (f *follower) values(own, builtin map[string]any) map[string]any {
 	return given
 }
 
-// completed is the value of a variable with what its schema gives where nothing is said.
-func completed(value any, form map[string]any) any {
+// withDefaults returns the value of a variable with the defaults of its schema.
+func withDefaults(value any, form map[string]any) any {
 	if value == nil {
 		value = runtime.DeepCopyJSONValue(form["default"])
 	}
@@ -204,7 +204,7 @@ func completed(value any, form map[string]any) any {
 	out := maps.Clone(object)
 	for name := range properties {
 		inner, _ := properties[name].(map[string]any)
-		if v := completed(object[name], inner); v != nil {
+		if v := withDefaults(object[name], inner); v != nil {
 			out[name] = v
 		}
 	}

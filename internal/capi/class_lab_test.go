@@ -30,7 +30,7 @@ func TestCloudOfATopology(t *testing.T) {
 			NodeGroups: map[string]vnfm.NodeGroup{"upf": {Class: "worker", Replicas: number(1), Variables: ofGroup}},
 			OpenStack:  &vnfm.ClusterOpenStack{VIMID: "cloud", Credential: &vnfm.ClusterCredential{SecretName: "edge-cloud-credentials", CloudName: "openstack"}},
 		}
-		return o.askCloud(t.Context(), &vnfm.Target{
+		return o.checkCloud(t.Context(), &vnfm.Target{
 			VIM:         &vnfm.VIM{Name: endpoint, Kubernetes: &vnfm.KubernetesConnection{Endpoint: endpoint, CACertificate: lab.ReadFile(t, lab.CAFile)}},
 			Credentials: vnfm.Credentials{vnfm.CredentialBearerToken: vnfm.Secret(lab.AdminToken)},
 			Instance:    &vnfm.Instance{ID: "0815", Namespace: namespace, Cluster: spec},

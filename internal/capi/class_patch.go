@@ -11,13 +11,13 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/helm"
 )
 
-// untold stands in an object for what a patch makes of it that cannot be told from here.
-// It is no text, so that nobody looks for it.
-type untold struct{}
+// unknownValue stands for a field whose value a patch sets and that cannot be computed here.
+// It is not a string, so that nothing is looked up by it.
+type unknownValue struct{}
 
-// patched is a template of a class, and what there is to know of the machines, or the
+// patchTarget is a template of a class, and what there is to know of the machines, or the
 // cluster, that it is for.
-type patched struct {
+type patchTarget struct {
 	object map[string]any
 	// infrastructure is set for the template of the cluster, controlPlane for that of the
 	// control plane's machines; else class is the worker class of a node group.
@@ -27,12 +27,12 @@ type patched struct {
 	values map[string]any
 }
 
-// follow does to the template what the inline patches of its class do.
-func (p *patched) follow(ctx context.Context, patches []any) {
+// apply applies the inline patches of the class to the template.
+func (p *patchTarget) apply(ctx context.Context, patches []any) {
 	for _, each := range patches {
 		patch, _ := each.(map[string]any)
-		enabled, told := p.enabled(ctx, stringAt(patch, "enabledIf"))
-		if told && !enabled {
+		enabled, known := p.enabled(ctx, stringAt(patch, "enabledIf"))
+		if known && !enabled {
 			continue
 		}
 		definitions, _ := patch["definitions"].([]any)
@@ -45,14 +45,14 @@ func (p *patched) follow(ctx context.Context, patches []any) {
 			changes, _ := definition["jsonPatches"].([]any)
 			for _, each := range changes {
 				change, _ := each.(map[string]any)
-				p.change(ctx, change, told)
+				p.change(ctx, change, known)
 			}
 		}
 	}
 }
 
 // enabled reports whether a patch is enabled, and whether that can be told.
-func (p *patched) enabled(ctx context.Context, condition string) (enabled, told bool) {
+func (p *patchTarget) enabled(ctx context.Context, condition string) (enabled, known bool) {
 	if condition == "" {
 		return true, true
 	}
@@ -60,7 +60,7 @@ func (p *patched) enabled(ctx context.Context, condition string) (enabled, told 
 	return strings.TrimSpace(text) == "true", err == nil
 }
 
-func (p *patched) isSelected(selector map[string]any) bool {
+func (p *patchTarget) isSelected(selector map[string]any) bool {
 	if stringAt(selector, "kind") != stringAt(p.object, "kind") || groupOf(stringAt(selector, "apiVersion")) != groupOf(stringAt(p.object, "apiVersion")) {
 		return false
 	}
@@ -87,23 +87,23 @@ func groupOf(apiVersion string) string {
 
 // change makes one change of a patch. What it gives a field is not known when the patch
 // may not be enabled at all, or when its value cannot be worked out.
-func (p *patched) change(ctx context.Context, change map[string]any, told bool) {
-	var value any = untold{}
-	if told {
+func (p *patchTarget) change(ctx context.Context, change map[string]any, known bool) {
+	var value any = unknownValue{}
+	if known {
 		value = p.value(ctx, change)
 	}
 	op, path := stringAt(change, "op"), strings.Split(strings.TrimPrefix(stringAt(change, "path"), "/"), "/")
 	for i := range path {
 		path[i] = strings.NewReplacer("~1", "/", "~0", "~").Replace(path[i])
 	}
-	if op == "remove" && !told {
+	if op == "remove" && !known {
 		op = "replace"
 	}
 	changeAt(p.object, op, path, value)
 }
 
 // value is what a change gives a field.
-func (p *patched) value(ctx context.Context, change map[string]any) any {
+func (p *patchTarget) value(ctx context.Context, change map[string]any) any {
 	from, computed := change["valueFrom"].(map[string]any)
 	if !computed {
 		return change["value"]
@@ -112,12 +112,12 @@ func (p *patched) value(ctx context.Context, change map[string]any) any {
 		if value, found := lookUp(p.values, path); found {
 			return value
 		}
-		return untold{}
+		return unknownValue{}
 	}
 	text, err := helm.Fill(ctx, stringAt(from, "template"), p.values)
 	var value any
 	if err != nil || yaml.Unmarshal([]byte(text), &value) != nil {
-		return untold{}
+		return unknownValue{}
 	}
 	return value
 }

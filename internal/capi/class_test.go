@@ -10,8 +10,8 @@ import (
 )
 
 // workerTemplate is a template of a class, with the patches of one definition for it.
-func workerTemplate() *patched {
-	return &patched{
+func workerTemplate() *patchTarget {
+	return &patchTarget{
 		object: map[string]any{
 			"apiVersion": "infrastructure.cluster.x-k8s.io/v1beta1", "kind": "OpenStackMachineTemplate",
 			"spec": map[string]any{"flavor": "m1.tiny", "image": map[string]any{"filter": map[string]any{"name": "patched"}}, "ports": []any{"a", "b"}},
@@ -28,7 +28,7 @@ func following(t *testing.T, patch string) map[string]any {
 	require.NoError(t, err)
 	require.Len(t, objects, 1)
 	p := workerTemplate()
-	p.follow(t.Context(), []any{objects[0]})
+	p.apply(t.Context(), []any{objects[0]})
 	return child(p.object, "spec")
 }
 
@@ -52,8 +52,8 @@ func TestPatchesAreFollowed(t *testing.T) {
 		"no parent":  {of(mine, `{op: add, path: /spec/rootVolume/sizeGiB, value: 5}`), nil},
 		"enabled":    {`enabledIf: "{{ if .ssh }}true{{ end }}"` + "\n" + of(mine, `{op: remove, path: /spec/flavor}`), func(s map[string]any) { delete(s, "flavor") }},
 		"disabled":   {`enabledIf: "{{ if .none }}true{{ end }}"` + "\n" + of(mine, `{op: remove, path: /spec/flavor}`), nil},
-		"perhaps":    {`enabledIf: "{{ shrug }}"` + "\n" + of(mine, `{op: remove, path: /spec/flavor}`), func(s map[string]any) { s["flavor"] = untold{} }},
-		"no value":   {of(mine, `{op: replace, path: /spec/image/filter/name, valueFrom: {variable: builtin.controlPlane.version}}`), func(s map[string]any) { child(child(s, "image"), "filter")["name"] = untold{} }},
+		"perhaps":    {`enabledIf: "{{ shrug }}"` + "\n" + of(mine, `{op: remove, path: /spec/flavor}`), func(s map[string]any) { s["flavor"] = unknownValue{} }},
+		"no value":   {of(mine, `{op: replace, path: /spec/image/filter/name, valueFrom: {variable: builtin.controlPlane.version}}`), func(s map[string]any) { child(child(s, "image"), "filter")["name"] = unknownValue{} }},
 		"not mine":   {of(`{machineDeploymentClass: {names: [worker]}, controlPlane: true, infrastructureCluster: true}`, `{op: remove, path: /spec/flavor}`), nil},
 		"other kind": {`definitions: [{selector: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: OpenStackClusterTemplate, matchResources: {infrastructureCluster: true}}, jsonPatches: [{op: remove, path: /spec/flavor}]}]`, nil},
 	} {
@@ -71,11 +71,11 @@ func TestVariablesAreCompleted(t *testing.T) {
 	form := map[string]any{"type": "object", "properties": map[string]any{
 		"name": map[string]any{"type": "string"}, "cloudName": map[string]any{"type": "string", "default": "openstack"},
 	}}
-	assert.Equal(t, map[string]any{"name": "x", "cloudName": "openstack"}, completed(map[string]any{"name": "x"}, form))
-	assert.Nil(t, completed(nil, form))
+	assert.Equal(t, map[string]any{"name": "x", "cloudName": "openstack"}, withDefaults(map[string]any{"name": "x"}, form))
+	assert.Nil(t, withDefaults(nil, form))
 	form["default"] = map[string]any{"name": "y", "cloudName": "mine"}
-	assert.Equal(t, map[string]any{"name": "y", "cloudName": "mine"}, completed(nil, form))
-	assert.Equal(t, "given", completed("given", map[string]any{"default": "else"}))
+	assert.Equal(t, map[string]any{"name": "y", "cloudName": "mine"}, withDefaults(nil, form))
+	assert.Equal(t, "given", withDefaults("given", map[string]any{"default": "else"}))
 }
 
 // What an object says of its credentials is held against the Secret of the application
@@ -101,7 +101,7 @@ func TestIdentities(t *testing.T) {
 		"another":         {cluster(ref("theirs", "openstack")), `its OpenStackCluster names "theirs"`},
 		"another cloud":   {cluster(ref("mine", "lab")), `its OpenStackCluster takes the cloud "lab" of it`},
 		"none":            {cluster(map[string]any{}), "its OpenStackCluster names no Secret"},
-		"untold":          {cluster(map[string]any{"identityRef": untold{}}), ""},
+		"untold":          {cluster(map[string]any{"identityRef": unknownValue{}}), ""},
 		"machine's own":   {machine(map[string]any{"name": "theirs"}), `the template of node group "upf" names "theirs"`},
 		"machine without": {machine(nil), ""},
 	} {
@@ -109,8 +109,8 @@ func TestIdentities(t *testing.T) {
 			group := map[string]any{"kind": "MachineDeployment", "metadata": map[string]any{"name": "edge-upf"}, "spec": map[string]any{"template": map[string]any{"spec": map[string]any{"infrastructureRef": map[string]any{"name": "edge-upf"}}}}}
 			spec := openstackSpec(nil)
 			spec.OpenStack = &vnfm.ClusterOpenStack{Credential: &vnfm.ClusterCredential{SecretName: "mine", CloudName: "openstack"}}
-			q := &cloudQuestion{spec: spec, objects: []map[string]any{c.object, group}}
-			q.identities()
+			q := &cloudCheck{spec: spec, objects: []map[string]any{c.object, group}}
+			q.checkIdentities()
 			if c.want == "" {
 				assert.Empty(t, q.problems)
 				return

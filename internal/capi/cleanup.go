@@ -46,7 +46,7 @@ func (c *cleanup) begin(ctx context.Context) {
 		return
 	}
 	if client, err := c.cloud(ctx, c.spec.OpenStack.VIMID); err == nil {
-		_, _ = c.balancers(ctx, client)
+		_, _ = c.deleteLoadBalancers(ctx, client)
 	}
 }
 
@@ -67,16 +67,16 @@ func (c *cleanup) finish(ctx context.Context) {
 		return
 	}
 	if c.wanted.LoadBalancers {
-		c.awaitAll(ctx, "load balancers", func() (int, error) { return c.balancers(ctx, client) })
+		c.awaitAll(ctx, "load balancers", func() (int, error) { return c.deleteLoadBalancers(ctx, client) })
 	}
 	if c.wanted.Volumes {
-		c.awaitAll(ctx, "volumes", func() (int, error) { return c.volumes(ctx, client) })
+		c.awaitAll(ctx, "volumes", func() (int, error) { return c.deleteVolumes(ctx, client) })
 	}
 }
 
 // awaitAll removes until nothing is left, or the time is over.
 func (c *cleanup) awaitAll(ctx context.Context, what string, remove func() (left int, err error)) {
-	c.ledger.Progress(ctx, fmt.Sprintf("removing %s that the cloud provider of %s left", what, c.String()))
+	c.inventory.Progress(ctx, fmt.Sprintf("removing %s that the cloud provider of %s left", what, c.String()))
 	left, err := 0, ctx.Err()
 	for err == nil {
 		if left, err = remove(); err == nil && left == 0 {
@@ -102,8 +102,8 @@ func (c *cleanup) awaitAll(ctx context.Context, what string, remove func() (left
 	c.leftBehind("What the cloud provider of "+c.String()+" made", reason)
 }
 
-// balancers asks for the end of the load balancers, and returns how many there were.
-func (c *cleanup) balancers(ctx context.Context, client *openstack.Client) (int, error) {
+// deleteLoadBalancers deletes the load balancers and returns how many there were.
+func (c *cleanup) deleteLoadBalancers(ctx context.Context, client *openstack.Client) (int, error) {
 	all, err := client.ServiceLoadBalancers(ctx, c.name)
 	if err != nil {
 		return 0, err
@@ -119,8 +119,8 @@ func (c *cleanup) balancers(ctx context.Context, client *openstack.Client) (int,
 	return len(all), nil
 }
 
-// volumes asks for the end of the volumes, and returns how many there were.
-func (c *cleanup) volumes(ctx context.Context, client *openstack.Client) (int, error) {
+// deleteVolumes deletes the volumes and returns how many there were.
+func (c *cleanup) deleteVolumes(ctx context.Context, client *openstack.Client) (int, error) {
 	all, err := client.ClusterVolumes(ctx, c.name)
 	if err != nil {
 		return 0, err

@@ -42,7 +42,7 @@ func littered(t *testing.T, wanted vnfm.CloudCleanup) (*cloudtest.Cloud, *cleanu
 		},
 	}
 	o := &overlay{clouds: openstack.NewPool("test/1")}
-	a := o.credential(&cluster{spec: spec, name: "edge", namespace: "core", instance: "0815"}, target, newLedger(target, &tape{}))
+	a := o.credential(&cluster{spec: spec, name: "edge", namespace: "core", instance: "0815"}, target, newCredentialInventory(target, &tape{}))
 	var left []string
 	c := newCleanup(a, func(object, reason string) { left = append(left, object+": "+reason) })
 	c.every = 10 * time.Millisecond

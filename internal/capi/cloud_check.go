@@ -25,11 +25,11 @@ const (
 // groupInfrastructure is the API group of the infrastructure providers.
 const groupInfrastructure = "infrastructure." + group
 
-// askCloud looks for what the objects of a cluster name in its OpenStack. What has a name
+// checkCloud looks for what the objects of a cluster name in its OpenStack. What has a name
 // may be made by the same apply, so that it is a warning when it is not there; what has an
 // id has been made already. A cloud that does not answer is one warning.
-func (o *overlay) askCloud(ctx context.Context, t *vnfm.Target) vnfm.Problems {
-	problems, err := o.consult(ctx, t, false)
+func (o *overlay) checkCloud(ctx context.Context, t *vnfm.Target) vnfm.Problems {
+	problems, err := o.queryCloud(ctx, t, false)
 	if err != nil {
 		return append(problems, vnfm.Problem{
 			Severity: vnfm.SeverityWarning, Attribute: "openstack",
@@ -39,14 +39,14 @@ func (o *overlay) askCloud(ctx context.Context, t *vnfm.Target) vnfm.Problems {
 	return problems
 }
 
-// missing adds to an error of an operation what the OpenStack has not. Of an image or a
+// addCloudProblems adds to an error of an operation what the OpenStack lacks. Of an image or a
 // flavour that went after the plan Cluster API Provider OpenStack tells in its log alone,
 // and of credentials that are refused as well.
-func (o *overlay) missing(ctx context.Context, t *vnfm.Target, err error) error {
-	if t.Instance.Cluster.OpenStack == nil || errors.Is(ctx.Err(), context.Canceled) || saysItself(err) {
+func (o *overlay) addCloudProblems(ctx context.Context, t *vnfm.Target, err error) error {
+	if t.Instance.Cluster.OpenStack == nil || errors.Is(ctx.Err(), context.Canceled) || needsNoExplanation(err) {
 		return err
 	}
-	problems, silence := o.consult(context.WithoutCancel(ctx), t, true)
+	problems, silence := o.queryCloud(context.WithoutCancel(ctx), t, true)
 	for _, p := range problems {
 		err = fmt.Errorf("%w\n* %s: %s", err, p.Summary, p.Detail)
 	}
@@ -56,16 +56,16 @@ func (o *overlay) missing(ctx context.Context, t *vnfm.Target, err error) error 
 	return err
 }
 
-// consult asks the OpenStack of a cluster, or only for what is absent there.
-func (o *overlay) consult(ctx context.Context, t *vnfm.Target, absentOnly bool) (vnfm.Problems, error) {
+// queryCloud asks the OpenStack of a cluster, or only for what is absent there.
+func (o *overlay) queryCloud(ctx context.Context, t *vnfm.Target, absentOnly bool) (vnfm.Problems, error) {
 	ctx, cancel := context.WithTimeout(ctx, cloudLimit)
 	defer cancel()
 	spec := t.Instance.Cluster
-	q := &cloudQuestion{ctx: ctx, spec: spec, absentOnly: absentOnly}
+	q := &cloudCheck{ctx: ctx, spec: spec, absentOnly: absentOnly}
 	var err error
 	if q.objects, err = o.cloudObjects(ctx, t); err == nil {
 		if !absentOnly {
-			q.identities()
+			q.checkIdentities()
 		}
 		var vim *vnfm.VIM
 		var creds vnfm.Credentials
@@ -78,7 +78,7 @@ func (o *overlay) consult(ctx context.Context, t *vnfm.Target, absentOnly bool) 
 		}
 	}
 	if err == nil {
-		err = q.ask()
+		err = q.checkObjects()
 	}
 	if err == nil && !absentOnly && q.instances > 0 && t.Instance.ID == "" && !t.AdoptExisting {
 		// Machines of a cluster that is there are among what is used.
@@ -95,7 +95,7 @@ func (o *overlay) cloudObjects(ctx context.Context, t *vnfm.Target) ([]map[strin
 		if err != nil {
 			return nil, err
 		}
-		return c.ofClass(ctx)
+		return c.classObjects(ctx)
 	}
 	text, err := fs.ReadFile(t.Package.Content, manifestFile)
 	if err != nil {
@@ -104,8 +104,8 @@ func (o *overlay) cloudObjects(ctx context.Context, t *vnfm.Target) ([]map[strin
 	return decode(string(text))
 }
 
-// cloudQuestion collects what an OpenStack says of the objects of a cluster.
-type cloudQuestion struct {
+// cloudCheck collects what an OpenStack says of the objects of a cluster.
+type cloudCheck struct {
 	ctx      context.Context //nolint:containedctx // It lives as long as one call.
 	client   *openstack.Client
 	spec     *vnfm.ClusterSpec
@@ -117,8 +117,8 @@ type cloudQuestion struct {
 	instances, vcpus, ram int
 }
 
-// ask looks for everything that is named, each thing once.
-func (q *cloudQuestion) ask() error {
+// checkObjects looks for everything that is named, each thing once.
+func (q *cloudCheck) checkObjects() error {
 	for _, o := range q.objects {
 		if groupOf(stringAt(o, "apiVersion")) != groupInfrastructure {
 			continue
@@ -137,22 +137,22 @@ func (q *cloudQuestion) ask() error {
 	return nil
 }
 
-// where is the argument that something comes from.
-type where struct{ attribute, key string }
+// argument is the argument that something comes from.
+type argument struct{ attribute, key string }
 
 // form is the argument in which the form of the cluster is.
-func (q *cloudQuestion) form() where {
+func (q *cloudCheck) form() argument {
 	switch {
 	case q.spec.Template != nil:
-		return where{attribute: "template.content"}
+		return argument{attribute: "template.content"}
 	case q.spec.Chart != nil:
-		return where{attribute: "chart.values"}
+		return argument{attribute: "chart.values"}
 	default:
-		return where{attribute: "topology"}
+		return argument{attribute: "topology"}
 	}
 }
 
-func (q *cloudQuestion) say(severity vnfm.Severity, at where, summary, detail string) {
+func (q *cloudCheck) add(severity vnfm.Severity, at argument, summary, detail string) {
 	p := vnfm.Problem{Severity: severity, Attribute: at.attribute, Key: at.key, Summary: summary, Detail: detail}
 	if !slices.Contains(q.problems, p) {
 		q.problems = append(q.problems, p)
@@ -175,7 +175,7 @@ func (m machines) String() string {
 }
 
 // machinesOf are those whose template has a name.
-func (q *cloudQuestion) machinesOf(template string) machines {
+func (q *cloudCheck) machinesOf(template string) machines {
 	for _, o := range q.objects {
 		switch {
 		case o["kind"] == "KubeadmControlPlane" &&
@@ -189,7 +189,7 @@ func (q *cloudQuestion) machinesOf(template string) machines {
 }
 
 // numberOf is how many machines there shall be at first.
-func (q *cloudQuestion) numberOf(m machines) int {
+func (q *cloudCheck) numberOf(m machines) int {
 	kind, name, wanted := "KubeadmControlPlane", "", q.spec.ControlPlane.Replicas
 	if !m.controlPlane {
 		g := q.spec.NodeGroups[m.group]
@@ -217,7 +217,7 @@ func (q *cloudQuestion) numberOf(m machines) int {
 
 // quota compares what a new cluster needs with what is left to the project. Where the user
 // may not read it, registering the VIM has told.
-func (q *cloudQuestion) quota() error {
+func (q *cloudCheck) quota() error {
 	has, err := q.client.Quota(q.ctx)
 	if openstack.IsForbidden(err) {
 		return nil
@@ -233,7 +233,7 @@ func (q *cloudQuestion) quota() error {
 		{"instances", has.Instances, q.instances}, {"vCPUs", has.VCPUs, q.vcpus}, {"MiB of memory", has.RAM, q.ram},
 	} {
 		if left := max(each.room.Most-each.room.Used, 0); each.room.Most >= 0 && each.needs > left {
-			q.say(vnfm.SeverityWarning, where{attribute: "openstack"},
+			q.add(vnfm.SeverityWarning, argument{attribute: "openstack"},
 				fmt.Sprintf("the machines need %d %s, and the quota of the project has %d left", each.needs, each.what, left),
 				fmt.Sprintf("%d of %d are used: Nova refuses what is above the quota, unless it is raised or others are gone by then", each.room.Used, each.room.Most))
 		}
@@ -242,38 +242,38 @@ func (q *cloudQuestion) quota() error {
 }
 
 // flavourAt is the argument that has the flavour of machines.
-func (q *cloudQuestion) flavourAt(m machines) where {
+func (q *cloudCheck) flavourAt(m machines) argument {
 	switch {
 	case m.controlPlane && q.spec.ControlPlane.Flavour != "":
-		return where{attribute: "control_plane.flavour"}
+		return argument{attribute: "control_plane.flavour"}
 	case q.spec.NodeGroups[m.group].Flavour != "":
-		return where{attribute: attributeNodeGroups, key: m.group}
+		return argument{attribute: attributeNodeGroups, key: m.group}
 	default:
 		return q.form()
 	}
 }
 
 // networksAt is the argument that has the networks of machines.
-func (q *cloudQuestion) networksAt(m machines) where {
+func (q *cloudCheck) networksAt(m machines) argument {
 	switch {
 	case m.controlPlane && len(q.spec.ControlPlane.Networks) > 0:
-		return where{attribute: "control_plane.networks"}
+		return argument{attribute: "control_plane.networks"}
 	case len(q.spec.NodeGroups[m.group].Networks) > 0:
-		return where{attribute: attributeNodeGroups, key: m.group}
+		return argument{attribute: attributeNodeGroups, key: m.group}
 	default:
 		return q.form()
 	}
 }
 
-func (q *cloudQuestion) cluster(spec map[string]any) error {
+func (q *cloudCheck) cluster(spec map[string]any) error {
 	given := q.spec.Network
 	if given == nil {
 		given = &vnfm.ClusterNetwork{}
 	}
 	// at is the argument of the network that has something, or else the form.
-	at := func(name string, isGiven bool) where {
+	at := func(name string, isGiven bool) argument {
 		if isGiven {
-			return where{attribute: "network." + name}
+			return argument{attribute: "network." + name}
 		}
 		return q.form()
 	}
@@ -303,7 +303,7 @@ func (q *cloudQuestion) cluster(spec map[string]any) error {
 
 // external looks for the network that floating IPs come from. By a name Cluster API Provider
 // OpenStack finds external ones only, by an id any.
-func (q *cloudQuestion) external(param any, at where) error {
+func (q *cloudCheck) external(param any, at argument) error {
 	id, name := byOf(param)
 	if id != "" {
 		_, err := q.network(param, at)
@@ -313,7 +313,7 @@ func (q *cloudQuestion) external(param any, at where) error {
 }
 
 // network looks for a network, and returns its id when there is one.
-func (q *cloudQuestion) network(param any, at where) (string, error) {
+func (q *cloudCheck) network(param any, at argument) (string, error) {
 	id, name := byOf(param)
 	found := ""
 	err := lookFor(q, "network", id, name, at, func(ctx context.Context, id, name string) ([]openstack.Named, error) {
@@ -326,7 +326,7 @@ func (q *cloudQuestion) network(param any, at where) (string, error) {
 	return found, err
 }
 
-func (q *cloudQuestion) machine(who machines, spec map[string]any) error {
+func (q *cloudCheck) machine(who machines, spec map[string]any) error {
 	at := q.flavourAt(who)
 	number := q.numberOf(who)
 	q.instances += number
@@ -334,7 +334,7 @@ func (q *cloudQuestion) machine(who machines, spec map[string]any) error {
 		q.vcpus += number * f.VCPUs
 		q.ram += number * f.RAM
 		if f.VCPUs < leastVCPUs || f.RAM < leastRAM {
-			q.say(vnfm.SeverityWarning, at, fmt.Sprintf("flavour %q of %s has %d vCPU and %d MiB of memory", f.Name, who, f.VCPUs, f.RAM),
+			q.add(vnfm.SeverityWarning, at, fmt.Sprintf("flavour %q of %s has %d vCPU and %d MiB of memory", f.Name, who, f.VCPUs, f.RAM),
 				fmt.Sprintf("kubeadm refuses a control plane of less than %d vCPU, and needs %d MiB for any machine", leastVCPUs, leastRAM))
 		}
 	})
@@ -364,23 +364,23 @@ func (q *cloudQuestion) machine(who machines, spec map[string]any) error {
 }
 
 // image compares the version of Kubernetes that an image says with the cluster's.
-func (q *cloudQuestion) image(i openstack.Image) {
+func (q *cloudCheck) image(i openstack.Image) {
 	wanted := withoutV(q.spec.KubernetesVersion)
 	switch {
 	case i.Status != "" && i.Status != "active":
-		q.say(vnfm.SeverityWarning, q.form(), fmt.Sprintf("image %q is %s", i.Name, i.Status), "no machine can be made of it until it is active")
+		q.add(vnfm.SeverityWarning, q.form(), fmt.Sprintf("image %q is %s", i.Name, i.Status), "no machine can be made of it until it is active")
 	case wanted == "":
 	case i.KubeVersion == "":
-		q.say(vnfm.SeverityWarning, q.form(), fmt.Sprintf("image %q does not say which version of Kubernetes it has", i.Name),
+		q.add(vnfm.SeverityWarning, q.form(), fmt.Sprintf("image %q does not say which version of Kubernetes it has", i.Name),
 			fmt.Sprintf("its property kube_version is missing, so that nobody can tell whether it has %s", wanted))
 	case withoutV(i.KubeVersion) != wanted:
-		q.say(vnfm.SeverityError, where{attribute: "kubernetes_version"}, fmt.Sprintf("image %q has Kubernetes %s, not %s", i.Name, withoutV(i.KubeVersion), wanted),
+		q.add(vnfm.SeverityError, argument{attribute: "kubernetes_version"}, fmt.Sprintf("image %q has Kubernetes %s, not %s", i.Name, withoutV(i.KubeVersion), wanted),
 			"kubelet and kubeadm come with the image: name one whose property kube_version is kubernetes_version")
 	}
 }
 
 // lookFor finds one thing, and hands it to then.
-func lookFor[T any](q *cloudQuestion, kind, id, name string, at where, look func(ctx context.Context, id, name string) ([]T, error), then func(T)) error {
+func lookFor[T any](q *cloudCheck, kind, id, name string, at argument, look func(ctx context.Context, id, name string) ([]T, error), then func(T)) error {
 	if id == "" && name == "" {
 		return nil
 	}
@@ -389,13 +389,13 @@ func lookFor[T any](q *cloudQuestion, kind, id, name string, at where, look func
 	case err != nil:
 		return err
 	case len(all) > 1:
-		q.say(vnfm.SeverityError, at, fmt.Sprintf("there are %d of the %s %q", len(all), kind, name), "give the id of the one that is meant")
+		q.add(vnfm.SeverityError, at, fmt.Sprintf("there are %d of the %s %q", len(all), kind, name), "give the id of the one that is meant")
 	case len(all) == 1 && then != nil && !q.absentOnly:
 		then(all[0])
 	case len(all) == 0 && id != "":
-		q.say(vnfm.SeverityError, at, fmt.Sprintf("there is no %s with the id %s in the OpenStack", kind, id), "check the id, and that the project may see it")
+		q.add(vnfm.SeverityError, at, fmt.Sprintf("there is no %s with the id %s in the OpenStack", kind, id), "check the id, and that the project may see it")
 	case len(all) == 0:
-		q.say(vnfm.SeverityWarning, at, fmt.Sprintf("there is no %s %q in the OpenStack", kind, name), "check the name, unless the same apply makes it: without it no machine comes up")
+		q.add(vnfm.SeverityWarning, at, fmt.Sprintf("there is no %s %q in the OpenStack", kind, name), "check the name, unless the same apply makes it: without it no machine comes up")
 	}
 	return nil
 }

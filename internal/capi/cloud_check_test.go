@@ -53,7 +53,7 @@ func stocked(t *testing.T) *cloudtest.Cloud {
 func asked(t *testing.T, cloud *cloudtest.Cloud, spec *vnfm.ClusterSpec) vnfm.Problems {
 	t.Helper()
 	o, target := onCloud(t, cloud, spec)
-	return o.askCloud(t.Context(), target)
+	return o.checkCloud(t.Context(), target)
 }
 
 // onCloud is a cluster on an OpenStack, without a management cluster.
@@ -151,7 +151,7 @@ func TestCloudHasNot(t *testing.T) {
 			// What is there and does not suit was for the plan to tell.
 			o, target := onCloud(t, cloud, spec)
 			failed := errors.New("failed")
-			err := o.missing(t.Context(), target, failed)
+			err := o.addCloudProblems(t.Context(), target, failed)
 			require.ErrorIs(t, err, failed)
 			if !strings.HasPrefix(p.Summary, "there ") {
 				assert.EqualError(t, err, "failed")
@@ -192,10 +192,10 @@ func TestCloudQuota(t *testing.T) {
 
 	o, target := onCloud(t, cloud, openstackSpec(nil))
 	target.Instance.ID = "0815"
-	assert.Empty(t, o.askCloud(t.Context(), target), "its machines are among what is used")
+	assert.Empty(t, o.checkCloud(t.Context(), target), "its machines are among what is used")
 	o, target = onCloud(t, cloud, openstackSpec(nil))
 	target.AdoptExisting = true
-	assert.Empty(t, o.askCloud(t.Context(), target))
+	assert.Empty(t, o.checkCloud(t.Context(), target))
 
 	code = http.StatusForbidden
 	assert.Empty(t, asked(t, cloud, openstackSpec(nil)))
@@ -220,12 +220,12 @@ func TestCloudDoesNotAnswer(t *testing.T) {
 	// After an operation that failed it is told as well.
 	o, target := onCloud(t, cloud, openstackSpec(nil))
 	failed := errors.New("failed")
-	require.ErrorContains(t, o.missing(t.Context(), target, failed), "failed\n* its OpenStack does not answer: ")
+	require.ErrorContains(t, o.addCloudProblems(t.Context(), target, failed), "failed\n* its OpenStack does not answer: ")
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	assert.Equal(t, failed, o.missing(ended, target, failed), "an interrupt waits for nothing")
+	assert.Equal(t, failed, o.addCloudProblems(ended, target, failed), "an interrupt waits for nothing")
 	refused := &vnfm.InvalidError{}
-	assert.Equal(t, error(refused), o.missing(t.Context(), target, refused))
+	assert.Equal(t, error(refused), o.addCloudProblems(t.Context(), target, refused))
 }
 
 // The real Glance tells which version of Kubernetes an image has.
@@ -239,7 +239,7 @@ func TestGlanceTellsTheVersion(t *testing.T) {
 			Credentials: vnfm.Credentials{vnfm.CredentialPassword: vnfm.Secret(user.Password)},
 		})
 		require.NoError(t, err)
-		q := &cloudQuestion{ctx: t.Context(), client: client, spec: &vnfm.ClusterSpec{KubernetesVersion: version}}
+		q := &cloudCheck{ctx: t.Context(), client: client, spec: &vnfm.ClusterSpec{KubernetesVersion: version}}
 		id := env.Images[image]
 		for _, by := range [][2]string{{id, ""}, {"", image}} {
 			require.NoError(t, lookFor(q, "image", by[0], by[1], q.form(), client.Images, q.image))

@@ -87,9 +87,9 @@ func checkCredential(spec *vnfm.ClusterSpec, objects []map[string]any, ps *vnfm.
 // credential is the application credential of one cluster.
 type credential struct {
 	*cluster
-	clouds *openstack.Pool
-	target *vnfm.Target
-	ledger *ledger
+	clouds    *openstack.Pool
+	target    *vnfm.Target
+	inventory *credentialInventory
 	// wanted is nil for a cluster that has none, or none any more.
 	wanted *vnfm.ClusterOpenStack
 	// current is the id of the one that is in use, once that is known.
@@ -98,8 +98,8 @@ type credential struct {
 	vimID string
 }
 
-func (o *overlay) credential(c *cluster, t *vnfm.Target, l *ledger) *credential {
-	a := &credential{cluster: c, clouds: o.clouds, target: t, ledger: l}
+func (o *overlay) credential(c *cluster, t *vnfm.Target, l *credentialInventory) *credential {
+	a := &credential{cluster: c, clouds: o.clouds, target: t, inventory: l}
 	if c.spec.OwnCredential() != nil {
 		a.wanted, a.vimID = c.spec.OpenStack, c.spec.OpenStack.VIMID
 	}
@@ -119,8 +119,8 @@ func (a *credential) cloud(ctx context.Context, vimID string) (*openstack.Client
 	return a.clouds.Client(vim.Name, vim.OpenStack, creds)
 }
 
-// held is what the Secret on the management cluster has.
-type held struct {
+// storedCredential is the content of the Secret on the management cluster.
+type storedCredential struct {
 	object  *unstructured.Unstructured
 	id      string
 	secret  vnfm.Secret
@@ -135,7 +135,7 @@ func (a *credential) secretKind(ctx context.Context) (kube.Resource, error) {
 }
 
 // read returns what the Secret has; nil when there is none.
-func (a *credential) read(ctx context.Context) (*held, error) {
+func (a *credential) read(ctx context.Context) (*storedCredential, error) {
 	r, err := a.secretKind(ctx)
 	if err != nil {
 		return nil, err
@@ -150,8 +150,8 @@ func (a *credential) read(ctx context.Context) (*held, error) {
 	return a.readSecret(obj), nil
 }
 
-func (a *credential) readSecret(obj *unstructured.Unstructured) *held {
-	h := &held{object: obj, own: obj.GetLabels()[vnfm.InstanceLabel] == a.instance}
+func (a *credential) readSecret(obj *unstructured.Unstructured) *storedCredential {
+	h := &storedCredential{object: obj, own: obj.GetLabels()[vnfm.InstanceLabel] == a.instance}
 	h.madeFor, h.vimID = obj.GetAnnotations()[annotationMadeFor], obj.GetAnnotations()[annotationCloud]
 	if clouds, err := value(obj, openstack.FileClouds); err == nil && a.wanted != nil {
 		// One that cannot be read holds nothing that can be used.
@@ -163,7 +163,7 @@ func (a *credential) readSecret(obj *unstructured.Unstructured) *held {
 // ensure has the Secret hold an application credential that works and is made for what is
 // wanted. It comes before the objects that need it. A new one is tried before it is
 // written, so that none that does not work ever takes the place of one that does; the old
-// one stays until the cluster is settled.
+// one stays until the cluster is ready.
 func (a *credential) ensure(ctx context.Context) error {
 	if a.wanted == nil {
 		return nil
@@ -182,12 +182,12 @@ func (a *credential) ensure(ctx context.Context) error {
 			Detail: "choose another openstack.application_credential.secret_name, or take it over with adopt_existing",
 		}
 	}
-	good, err := a.isGood(ctx, client, h)
+	good, err := a.isUsable(ctx, client, h)
 	if err != nil {
 		return err
 	}
 	if !good {
-		if h, err = a.replace(ctx, client, h); err != nil {
+		if h, err = a.renew(ctx, client, h); err != nil {
 			return err
 		}
 	}
@@ -195,8 +195,8 @@ func (a *credential) ensure(ctx context.Context) error {
 	return a.write(ctx, client, h)
 }
 
-// isGood reports whether what the Secret has is made for what is wanted, and works.
-func (a *credential) isGood(ctx context.Context, client *openstack.Client, h *held) (bool, error) {
+// isUsable reports whether what the Secret has is made for what is wanted, and works.
+func (a *credential) isUsable(ctx context.Context, client *openstack.Client, h *storedCredential) (bool, error) {
 	if h == nil || !h.own || h.id == "" || h.madeFor != madeFor(a.wanted) {
 		return false, nil
 	}
@@ -207,14 +207,14 @@ func (a *credential) isGood(ctx context.Context, client *openstack.Client, h *he
 	return err == nil, err
 }
 
-// replace makes another application credential. Those of earlier tries, whose secret
+// renew creates another application credential. Those of earlier tries, whose secret
 // nobody knows any more, go first.
-func (a *credential) replace(ctx context.Context, client *openstack.Client, old *held) (*held, error) {
+func (a *credential) renew(ctx context.Context, client *openstack.Client, old *storedCredential) (*storedCredential, error) {
 	keep := ""
 	if old != nil {
 		keep = old.id
 	}
-	if err := a.removeOwn(ctx, client, keep); err != nil {
+	if err := a.deleteOwnBut(ctx, client, keep); err != nil {
 		return nil, err
 	}
 	userID, projectID, err := client.Owner(ctx)
@@ -225,21 +225,21 @@ func (a *credential) replace(ctx context.Context, client *openstack.Client, old 
 		return nil, fmt.Errorf("the OpenStack VIM of %s is project %s now and was project %s when it was registered: apply the vnf_vim first", a.cluster, projectID, a.wanted.ProjectID)
 	}
 	name := a.prefix() + unique()
-	if err := a.ledger.note(ctx, a.name, userID, name, ""); err != nil {
+	if err := a.inventory.add(ctx, a.name, userID, name, ""); err != nil {
 		return nil, err
 	}
-	a.ledger.Progress(ctx, "making an application credential for "+a.String())
+	a.inventory.Progress(ctx, "making an application credential for "+a.String())
 	made, err := client.CreateApplicationCredential(ctx, name, fmt.Sprintf("Workload cluster %s/%s of Cluster API", a.namespace, a.name), a.wanted.Credential.Roles)
 	if err != nil {
 		return nil, err
 	}
-	if err := a.ledger.note(ctx, a.name, userID, name, made.ID); err != nil {
+	if err := a.inventory.add(ctx, a.name, userID, name, made.ID); err != nil {
 		return nil, err
 	}
 	if err := a.clouds.Try(ctx, a.target.VIM.Name, client.Connection(), made.ID, made.Secret); err != nil {
 		return nil, fmt.Errorf("trying the new application credential %q: %w", name, err)
 	}
-	return &held{id: made.ID, secret: made.Secret}, nil
+	return &storedCredential{id: made.ID, secret: made.Secret}, nil
 }
 
 // unique tells the names of one cluster's application credentials apart.
@@ -251,7 +251,7 @@ func unique() string {
 }
 
 // wantedSecret is the Secret with an application credential.
-func (a *credential) wantedSecret(client *openstack.Client, h *held) (map[string]any, error) {
+func (a *credential) wantedSecret(client *openstack.Client, h *storedCredential) (map[string]any, error) {
 	at := client.Connection()
 	clouds, err := openstack.CloudsYAML(a.wanted.Credential.CloudName, at, h.id, h.secret)
 	if err != nil {
@@ -273,7 +273,7 @@ func (a *credential) wantedSecret(client *openstack.Client, h *held) (map[string
 }
 
 // write brings the Secret to what it shall be, unless it is.
-func (a *credential) write(ctx context.Context, client *openstack.Client, h *held) error {
+func (a *credential) write(ctx context.Context, client *openstack.Client, h *storedCredential) error {
 	secret, err := a.wantedSecret(client, h)
 	if err != nil || (h.object != nil && holds(h.object.Object, secret)) {
 		return err
@@ -304,17 +304,19 @@ func holds(object, fields map[string]any) bool {
 	return true
 }
 
-// retire removes what the cluster does not use any more, now that it is settled: former
+// removeFormer removes what the cluster does not use any more, now that it is ready: former
 // application credentials, and Secrets of another name.
-func (a *credential) retire(ctx context.Context) error {
-	if a.wanted == nil && len(a.ledger.noted()) == 0 {
+func (a *credential) removeFormer(ctx context.Context) error {
+	if a.wanted == nil && len(a.inventory.items()) == 0 {
 		return nil
 	}
 	secrets, err := a.ownSecrets(ctx)
 	if err != nil {
 		return err
 	}
-	former := slices.DeleteFunc(secrets, func(h *held) bool { return a.wanted != nil && h.object.GetName() == a.wanted.Credential.SecretName })
+	former := slices.DeleteFunc(secrets, func(h *storedCredential) bool {
+		return a.wanted != nil && h.object.GetName() == a.wanted.Credential.SecretName
+	})
 	if err := a.removeSecrets(ctx, former); err != nil || a.vimID == "" {
 		return err
 	}
@@ -322,12 +324,12 @@ func (a *credential) retire(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = a.discard(ctx, client, a.current)
+	_, err = a.deleteAllBut(ctx, client, a.current)
 	return err
 }
 
 // ownSecrets are the Secrets with application credentials of the cluster.
-func (a *credential) ownSecrets(ctx context.Context) ([]*held, error) {
+func (a *credential) ownSecrets(ctx context.Context) ([]*storedCredential, error) {
 	r, err := a.secretKind(ctx)
 	if err != nil {
 		return nil, err
@@ -336,7 +338,7 @@ func (a *credential) ownSecrets(ctx context.Context) ([]*held, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := make([]*held, 0, len(all))
+	out := make([]*storedCredential, 0, len(all))
 	for i := range all {
 		h := a.readSecret(&all[i])
 		if a.vimID == "" {
@@ -347,7 +349,7 @@ func (a *credential) ownSecrets(ctx context.Context) ([]*held, error) {
 	return out, nil
 }
 
-func (a *credential) removeSecrets(ctx context.Context, secrets []*held) error {
+func (a *credential) removeSecrets(ctx context.Context, secrets []*storedCredential) error {
 	r, err := a.secretKind(ctx)
 	if err != nil {
 		return err
@@ -361,9 +363,9 @@ func (a *credential) removeSecrets(ctx context.Context, secrets []*held) error {
 	return nil
 }
 
-// removeOwn removes the application credentials of the cluster that belong to the client's
+// deleteOwnBut removes the application credentials of the cluster that belong to the client's
 // user, but for the one with the id keep.
-func (a *credential) removeOwn(ctx context.Context, client *openstack.Client, keep string) error {
+func (a *credential) deleteOwnBut(ctx context.Context, client *openstack.Client, keep string) error {
 	all, err := client.ApplicationCredentials(ctx)
 	if err != nil {
 		return err
@@ -375,24 +377,24 @@ func (a *credential) removeOwn(ctx context.Context, client *openstack.Client, ke
 		if err := client.DeleteApplicationCredential(ctx, each.UserID, each.ID); err != nil {
 			return err
 		}
-		if err := a.ledger.strike(ctx, func(i vnfm.InventoryItem) bool { return i.UID == each.ID }); err != nil {
+		if err := a.inventory.remove(ctx, func(i vnfm.InventoryItem) bool { return i.UID == each.ID }); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// discard removes all application credentials of the cluster but one. What belongs to a
-// former user that Keystone protects from the present one is returned, and stays noted.
-func (a *credential) discard(ctx context.Context, client *openstack.Client, keep string) (left []string, err error) {
-	if err := a.removeOwn(ctx, client, keep); err != nil {
+// deleteAllBut deletes all application credentials of the cluster but one. Those of a former
+// user, which Keystone protects from the present one, are returned and stay recorded.
+func (a *credential) deleteAllBut(ctx context.Context, client *openstack.Client, keep string) (left []string, err error) {
+	if err := a.deleteOwnBut(ctx, client, keep); err != nil {
 		return nil, err
 	}
 	userID, _, err := client.Owner(ctx)
 	if err != nil {
 		return nil, err
 	}
-	for _, item := range a.ledger.noted() {
+	for _, item := range a.inventory.items() {
 		if item.UID == keep && keep != "" {
 			continue
 		}
@@ -405,7 +407,7 @@ func (a *credential) discard(ctx context.Context, client *openstack.Client, keep
 				return left, err
 			}
 		}
-		if err := a.ledger.strike(ctx, func(i vnfm.InventoryItem) bool { return i == item }); err != nil {
+		if err := a.inventory.remove(ctx, func(i vnfm.InventoryItem) bool { return i == item }); err != nil {
 			return left, err
 		}
 	}

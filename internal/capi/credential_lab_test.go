@@ -96,7 +96,7 @@ func (w *credentialWorld) credential() *credential {
 	}
 	c := &cluster{client: w.clients, spec: &w.spec, instance: "0815", namespace: w.namespace, name: "edge"}
 	o := &overlay{clouds: w.clouds}
-	return o.credential(c, target, newLedger(target, w.tape))
+	return o.credential(c, target, newCredentialInventory(target, w.tape))
 }
 
 // settle does what an apply does with the credential.
@@ -105,7 +105,7 @@ func (w *credentialWorld) settle() error {
 	if err := a.ensure(w.Context()); err != nil {
 		return err
 	}
-	return a.retire(w.Context())
+	return a.removeFormer(w.Context())
 }
 
 // inUse is the id of the credential in the Secret, which must work and be the only one.
@@ -246,14 +246,14 @@ func TestCredentialSurvivesKills(t *testing.T) {
 	for step := 1; step < 6; step++ {
 		kill(step)
 		a := w.credential()
-		if err := a.withdraw(t.Context()); err == nil {
-			_ = a.end(t.Context(), nil)
+		if err := a.removeAllSecrets(t.Context()); err == nil {
+			_ = a.removeAll(t.Context(), nil)
 		}
 	}
 	w.cloud.Lose(nil)
 	a := w.credential()
-	require.NoError(t, a.withdraw(t.Context()))
-	require.NoError(t, a.end(t.Context(), nil))
+	require.NoError(t, a.removeAllSecrets(t.Context()))
+	require.NoError(t, a.removeAll(t.Context(), nil))
 	assert.Empty(t, w.cloud.CredentialNames())
 	assert.Empty(t, w.tape.items)
 	assert.NotContains(t, w.lab.Kubectl(t, "-n", w.namespace, "get", "secrets", "-o", "name"), "edge-cloud")
@@ -267,8 +267,8 @@ func TestCredentialIsLeftBehind(t *testing.T) {
 	w.cloud.Disable("nfv_user", true)
 	var left []string
 	a := w.credential()
-	require.NoError(t, a.withdraw(t.Context()))
-	require.NoError(t, a.end(t.Context(), func(object, reason string) { left = append(left, fmt.Sprintf("%s: %s", object, reason)) }))
+	require.NoError(t, a.removeAllSecrets(t.Context()))
+	require.NoError(t, a.removeAll(t.Context(), func(object, reason string) { left = append(left, fmt.Sprintf("%s: %s", object, reason)) }))
 	require.Len(t, left, 1)
 	assert.Contains(t, left[0], "application credential of workload cluster")
 	assert.Contains(t, left[0], "refused the credentials")

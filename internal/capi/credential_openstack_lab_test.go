@@ -78,9 +78,9 @@ func TestCredentialWithKeystone(t *testing.T) {
 	w.inUse(1)
 
 	a := w.credential()
-	require.NoError(t, a.withdraw(t.Context()))
+	require.NoError(t, a.removeAllSecrets(t.Context()))
 	var left []string
-	require.NoError(t, a.end(t.Context(), func(object, _ string) { left = append(left, object) }))
+	require.NoError(t, a.removeAll(t.Context(), func(object, _ string) { left = append(left, object) }))
 	require.Len(t, left, 1)
 	assert.Contains(t, left[0], "of user ")
 	client = w.login(env, other)

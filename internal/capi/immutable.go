@@ -31,10 +31,10 @@ var changeable = []string{
 // settable are those that can be given a value as long as they have none.
 var settable = []string{"controlPlaneEndpoint", "apiServerFixedIP", "apiServerPort", "managedSecurityGroups"}
 
-// fixed finds changes of objects that their provider refuses. The API server is asked what
-// would become of each object: who owns which field is its affair. What it refuses itself,
-// and not by the webhook of the provider, is told elsewhere.
-func (c *cluster) fixed(ctx context.Context, t *vnfm.Target) vnfm.Problems {
+// immutableChanges reports changes of objects that their provider rejects. A dry run of the
+// API server says what each object would become, since it knows the owners of the fields.
+// Its own rejections, without a webhook of the provider, are reported elsewhere.
+func (c *cluster) immutableChanges(ctx context.Context, t *vnfm.Target) vnfm.Problems {
 	text, err := fs.ReadFile(t.Package.Content, manifestFile)
 	if err != nil {
 		return nil
@@ -43,7 +43,7 @@ func (c *cluster) fixed(ctx context.Context, t *vnfm.Target) vnfm.Problems {
 	if err != nil {
 		return nil
 	}
-	q := &cloudQuestion{spec: c.spec}
+	q := &cloudCheck{spec: c.spec}
 	var ps vnfm.Problems
 	for _, o := range objects {
 		kind := stringAt(o, "kind")
@@ -51,14 +51,14 @@ func (c *cluster) fixed(ctx context.Context, t *vnfm.Target) vnfm.Problems {
 		if err != nil || gv.Group != groupInfrastructure || (kind != "OpenStackCluster" && kind != "OpenStackMachineTemplate") {
 			continue
 		}
-		if p := c.fixedOne(ctx, gv.WithKind(kind), o, q.form(), t.ReplaceObjects); p != nil {
+		if p := c.immutableChange(ctx, gv.WithKind(kind), o, q.form(), t.ReplaceObjects); p != nil {
 			ps = append(ps, *p)
 		}
 	}
 	return ps
 }
 
-func (c *cluster) fixedOne(ctx context.Context, gvk schema.GroupVersionKind, o map[string]any, at where, replaced []string) *vnfm.Problem {
+func (c *cluster) immutableChange(ctx context.Context, gvk schema.GroupVersionKind, o map[string]any, at argument, replaced []string) *vnfm.Problem {
 	r, err := c.client.Resource(ctx, gvk)
 	if err != nil {
 		return nil
@@ -77,18 +77,18 @@ func (c *cluster) fixedOne(ctx context.Context, gvk schema.GroupVersionKind, o m
 	meta["namespace"] = c.namespace
 	body := maps.Clone(o)
 	body["metadata"] = meta
-	before := below(live.Object, "spec")
+	before := mapAt(live.Object, "spec")
 	var wanted map[string]any
 	after, err := c.client.Apply(ctx, ref, body, kube.ApplyOptions{Force: true, DryRun: true})
 	if err == nil {
-		wanted = below(after.Object, "spec")
+		wanted = mapAt(after.Object, "spec")
 	} else {
 		// The webhook of the provider says that the specification cannot be modified, and
 		// not what of it would be.
 		if refusal, _ := kube.RefusalOf(err); refusal != kube.RefusedForNow {
 			return nil
 		}
-		before, wanted = foreseen(live, below(o, "spec"))
+		before, wanted = simulateApply(live, mapAt(o, "spec"))
 	}
 	var refused []string
 	for _, d := range differences("", before, wanted) {

@@ -68,7 +68,7 @@ func TestFixedFields(t *testing.T) {
 		"external network": {vnfm.LaidOver(base, map[string]any{"clusterNetworking": map[string]any{"externalNetworkId": "public"}}), `spec.externalNetwork is not set and would be map[filter:map[name:public]]`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			problems := c.fixed(t.Context(), &vnfm.Target{Package: rendered(want.values)})
+			problems := c.immutableChanges(t.Context(), &vnfm.Target{Package: rendered(want.values)})
 			if want.says == "" {
 				require.Empty(t, problems)
 				return
@@ -76,7 +76,7 @@ func TestFixedFields(t *testing.T) {
 			require.Len(t, problems, 1)
 			assert.Equal(t, "chart.values", problems[0].Attribute)
 			assert.Contains(t, problems[0].String(), "does not let OpenStackCluster "+namespace+"/edge be changed: "+want.says)
-			assert.Empty(t, c.fixed(t.Context(), &vnfm.Target{Package: rendered(want.values), ReplaceObjects: []string{"infrastructure.cluster.x-k8s.io/v1beta1/OpenStackCluster edge"}}))
+			assert.Empty(t, c.immutableChanges(t.Context(), &vnfm.Target{Package: rendered(want.values), ReplaceObjects: []string{"infrastructure.cluster.x-k8s.io/v1beta1/OpenStackCluster edge"}}))
 		})
 	}
 }

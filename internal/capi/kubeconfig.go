@@ -55,7 +55,7 @@ func (d *Driver) Kubeconfig(ctx context.Context, management *vnfm.VIM, credentia
 	if err != nil || spec.Mint == nil {
 		return k, err
 	}
-	return c.mint(ctx, k, spec.Mint)
+	return c.issueClientCertificate(ctx, k, spec.Mint)
 }
 
 func (d *Driver) referred(management *vnfm.VIM, credentials vnfm.Credentials, ref vnfm.ClusterRef) (*cluster, error) {

@@ -31,8 +31,8 @@ func (c *cluster) kind(ctx context.Context, apiGroup, kind string) (kube.Resourc
 	return r, nil
 }
 
-// own is the Cluster; nil when there is none.
-func (c *cluster) own(ctx context.Context) (*unstructured.Unstructured, error) {
+// getCluster reads the Cluster; nil when there is none.
+func (c *cluster) getCluster(ctx context.Context) (*unstructured.Unstructured, error) {
 	r, err := c.kind(ctx, group, "Cluster")
 	if err != nil {
 		return nil, err

@@ -49,12 +49,12 @@ func (o *overlay) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) er
 	if err != nil {
 		return err
 	}
-	if err := c.condemn(ctx); err != nil {
+	if err := c.markForDeletion(ctx); err != nil {
 		return err
 	}
-	l := newLedger(t, r)
+	l := newCredentialInventory(t, r)
 	a := o.credential(c, t, l)
-	target := l.below(t)
+	target := l.withoutCredentials(t)
 	target.Founded = a.ensure
 	upgrading, err := c.upgradesNodes(ctx)
 	if err != nil {
@@ -65,16 +65,16 @@ func (o *overlay) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) er
 		target.Turn = func(ctx context.Context) error { return c.awaitControlPlane(ctx, r) }
 	}
 	target.Settled = func(ctx context.Context) error {
-		if err := c.settled(ctx, l); err != nil {
+		if err := c.awaitReady(ctx, l); err != nil {
 			return err
 		}
-		if err := c.awaitCondemned(ctx, l); err != nil {
+		if err := c.awaitMarkedMachines(ctx, l); err != nil {
 			return err
 		}
-		return a.retire(ctx)
+		return a.removeFormer(ctx)
 	}
 	if err := o.InfraDriver.Apply(ctx, target, l); err != nil {
-		return o.missing(ctx, t, c.because(ctx, err))
+		return o.addCloudProblems(ctx, t, c.explainError(ctx, err))
 	}
 	return nil
 }
@@ -82,7 +82,7 @@ func (o *overlay) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) er
 // DryRun asks the management cluster, and adds what only Cluster API and the OpenStack of
 // the machines know.
 func (o *overlay) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnfm.Problems, error) {
-	problems, err := o.InfraDriver.DryRun(ctx, newLedger(t, nil).below(t), keys)
+	problems, err := o.InfraDriver.DryRun(ctx, newCredentialInventory(t, nil).withoutCredentials(t), keys)
 	if err != nil || t.Package == nil {
 		return problems, err
 	}
@@ -92,16 +92,16 @@ func (o *overlay) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vn
 	}
 	if t.Instance.Status == vnfm.StatusInstantiated {
 		// The machines of an operation that is gone on with may be gone.
-		found, err := c.misnamed(ctx)
+		found, err := c.checkMachineNames(ctx)
 		if problems = append(problems, found...); err != nil {
 			return problems, err
 		}
 	}
 	if !problems.HasErrors() {
-		problems = append(problems, c.fixed(ctx, t)...)
+		problems = append(problems, c.immutableChanges(ctx, t)...)
 	}
 	if c.spec.OpenStack != nil {
-		problems = append(problems, o.askCloud(ctx, t)...)
+		problems = append(problems, o.checkCloud(ctx, t)...)
 	}
 	return problems, nil
 }
@@ -109,8 +109,8 @@ func (o *overlay) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vn
 // Observe adds what the management cluster says of the workload cluster, and what Keystone
 // says of its application credential.
 func (o *overlay) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observation, error) {
-	l := newLedger(t, nil)
-	seen, err := o.InfraDriver.Observe(ctx, l.below(t))
+	l := newCredentialInventory(t, nil)
+	seen, err := o.InfraDriver.Observe(ctx, l.withoutCredentials(t))
 	if err != nil {
 		return nil, err
 	}
@@ -143,20 +143,20 @@ func (o *overlay) Terminate(ctx context.Context, t *vnfm.Target, spec vnfm.Termi
 	if err != nil {
 		return err
 	}
-	l := newLedger(t, r)
+	l := newCredentialInventory(t, r)
 	a := o.credential(c, t, l)
 	rest := newCleanup(a, spec.LeftBehind)
 	if err := c.remove(ctx, l, rest.begin); err != nil {
 		return err
 	}
 	rest.finish(ctx)
-	if err := a.withdraw(ctx); err != nil {
+	if err := a.removeAllSecrets(ctx); err != nil {
 		return err
 	}
-	if err := o.InfraDriver.Terminate(ctx, l.below(t), spec, l); err != nil {
+	if err := o.InfraDriver.Terminate(ctx, l.withoutCredentials(t), spec, l); err != nil {
 		return err
 	}
-	return a.end(ctx, spec.LeftBehind)
+	return a.removeAll(ctx, spec.LeftBehind)
 }
 
 // cluster is one workload cluster on its management cluster.

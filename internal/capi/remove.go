@@ -18,7 +18,7 @@ const reasonInfrastructure = "WaitingForInfrastructureDeletion"
 // else's is left alone, and so is one that is not there. When the machines are gone and
 // the infrastructure is not, machinesGone is called, once.
 func (c *cluster) remove(ctx context.Context, r vnfm.Recorder, machinesGone func(context.Context)) error {
-	own, err := c.own(ctx)
+	own, err := c.getCluster(ctx)
 	if err != nil || own == nil {
 		return err
 	}
@@ -62,5 +62,5 @@ func (c *cluster) remove(ctx context.Context, r vnfm.Recorder, machinesGone func
 	if d := kube.ClusterCondition(last, "Deleting"); d.Message != "" || d.Reason != "" {
 		reason = fmt.Sprintf("%s: %s", d.Reason, kube.OneLine(d.Message))
 	}
-	return fmt.Errorf("%s is still being deleted (%w); Cluster API says %s%s", c, err, reason, c.chain(ctx, ""))
+	return fmt.Errorf("%s is still being deleted (%w); Cluster API says %s%s", c, err, reason, c.conditionChain(ctx, ""))
 }

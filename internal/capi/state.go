@@ -32,7 +32,7 @@ func (d *Driver) Look(ctx context.Context, management *vnfm.VIM, credentials vnf
 // state reads what the management cluster says of the workload cluster; nil when
 // there is none.
 func (c *cluster) state(ctx context.Context) (*vnfm.ClusterState, error) {
-	own, err := c.own(ctx)
+	own, err := c.getCluster(ctx)
 	if err != nil || own == nil {
 		return nil, err
 	}

@@ -40,11 +40,11 @@ const (
 const attributeVariables = "template.variables"
 
 func (f template) objects(spec *vnfm.ClusterSpec, ps *vnfm.Problems) []map[string]any {
-	return f.named(f.written(spec, ps))
+	return f.renameChanged(f.render(spec, ps))
 }
 
-// written are the objects under the names that the template gives them.
-func (f template) written(spec *vnfm.ClusterSpec, ps *vnfm.Problems) []map[string]any {
+// render returns the objects under the names that the template gives them.
+func (f template) render(spec *vnfm.ClusterSpec, ps *vnfm.Problems) []map[string]any {
 	f.check(spec, ps)
 	used, err := variablesOf(f.Content)
 	if err != nil {
@@ -73,7 +73,7 @@ func (f template) written(spec *vnfm.ClusterSpec, ps *vnfm.Problems) []map[strin
 
 // check finds what a cluster template says itself.
 func (f template) check(spec *vnfm.ClusterSpec, ps *vnfm.Problems) {
-	u := unserved{ps: ps, form: "a cluster template of clusterctl", detail: "write it into the template, with a variable of template.variables where it changes"}
+	u := unusedArguments{ps: ps, form: "a cluster template of clusterctl", detail: "write it into the template, with a variable of template.variables where it changes"}
 	u.cluster("", map[string]bool{
 		"labels": len(spec.Labels) > 0, "annotations": len(spec.Annotations) > 0, "network": spec.Network != nil, "rollout_after": spec.RolloutAfter != "",
 	})

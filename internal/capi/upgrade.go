@@ -47,7 +47,7 @@ func (c *cluster) awaitControlPlane(ctx context.Context, r vnfm.Recorder) error 
 	}
 	last := ""
 	err = c.client.Until(ctx, []kube.Selection{selectOne(*own.controlPlane)}, func(objects []map[string]*unstructured.Unstructured) (bool, error) {
-		waiting := c.controlPlaneLacks(objects[0])
+		waiting := c.controlPlaneUnready(objects[0])
 		if waiting != "" && waiting != last {
 			last = waiting
 			r.Progress(ctx, "the node groups are upgraded after the control plane; waiting for "+waiting)

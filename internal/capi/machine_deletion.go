@@ -22,12 +22,11 @@ const (
 	annotationRemediate = "cluster.x-k8s.io/remediate-machine"
 )
 
-// condemn marks the machines that are named to go with those that their groups lose, and
-// takes the marks off others: they are of an operation that is not gone on with. It
-// comes before the groups are made smaller, so that whoever is killed in between leaves
-// nothing but a mark.
-func (c *cluster) condemn(ctx context.Context) error {
-	own, err := c.own(ctx)
+// markForDeletion marks the named machines that their groups lose, and removes the marks
+// that an abandoned operation left on others. It runs before the groups are scaled in: a
+// process that is killed in between leaves nothing but a mark.
+func (c *cluster) markForDeletion(ctx context.Context) error {
+	own, err := c.getCluster(ctx)
 	if err != nil || own == nil || own.GetLabels()[vnfm.InstanceLabel] != c.instance {
 		return err
 	}
@@ -39,7 +38,7 @@ func (c *cluster) condemn(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var condemned, spared []*unstructured.Unstructured
+	var toMark, toUnmark []*unstructured.Unstructured
 	var problems vnfm.Problems
 	for _, name := range slices.Sorted(maps.Keys(machines)) {
 		named := c.spec.NodeGroups[name].RemoveMachines
@@ -54,7 +53,7 @@ func (c *cluster) condemn(ctx context.Context) error {
 					fresh++
 				}
 			case marked, c.marked(m, annotationRemediate):
-				spared = append(spared, m)
+				toUnmark = append(toUnmark, m)
 			}
 		}
 		if fresh > 0 && int64(len(chosen)) > losses[name] {
@@ -64,15 +63,15 @@ func (c *cluster) condemn(ctx context.Context) error {
 				Detail:  "name as many as go, or fewer",
 			})
 		}
-		condemned = append(condemned, chosen...)
+		toMark = append(toMark, chosen...)
 	}
 	if err := problems.Err(); err != nil {
 		return err
 	}
-	if err := c.mark(ctx, spared, nil, annotationDelete, annotationRemediate); err != nil {
+	if err := c.mark(ctx, toUnmark, nil, annotationDelete, annotationRemediate); err != nil {
 		return err
 	}
-	return c.mark(ctx, condemned, &c.instance, annotationDelete)
+	return c.mark(ctx, toMark, &c.instance, annotationDelete)
 }
 
 // marked reports whether a machine has an annotation that is ours.
@@ -145,9 +144,9 @@ func (c *cluster) namesRemovals() bool {
 	return false
 }
 
-// awaitCondemned waits until the named machines that go are gone, once the groups have
-// the numbers that they shall have. What stays then was not to go after all.
-func (c *cluster) awaitCondemned(ctx context.Context, r vnfm.Recorder) error {
+// awaitMarkedMachines waits until the marked machines are gone, after the groups were scaled
+// in. Machines that remain lose their mark.
+func (c *cluster) awaitMarkedMachines(ctx context.Context, r vnfm.Recorder) error {
 	if c.spec.Paused || !c.namesRemovals() {
 		return nil
 	}
@@ -179,8 +178,8 @@ func (c *cluster) awaitCondemned(ctx context.Context, r vnfm.Recorder) error {
 // lookLimit bounds what a plan looks up.
 const lookLimit = 10 * time.Second
 
-// misnamed finds names of machines that are wrong.
-func (c *cluster) misnamed(ctx context.Context) (vnfm.Problems, error) {
+// checkMachineNames reports named machines that do not exist.
+func (c *cluster) checkMachineNames(ctx context.Context) (vnfm.Problems, error) {
 	if !c.namesRemovals() {
 		return nil, nil
 	}

@@ -9,11 +9,11 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 )
 
-// foreseen is what the specification of an object is, and would be after an apply that a
-// webhook does not let through: what is written, and of the rest what the apply does not
+// simulateApply returns the specification of an object before and after an apply that a
+// webhook rejects: what is written, and of the rest what the apply does not
 // take away, since it was not applied before or has another owner too. Lists are taken as
 // a whole, and defaults that would come back are not known here.
-func foreseen(live *unstructured.Unstructured, written map[string]any) (before, after map[string]any) {
+func simulateApply(live *unstructured.Unstructured, written map[string]any) (before, after map[string]any) {
 	ours, others := map[string]any{}, map[string]any{}
 	for _, e := range live.GetManagedFields() {
 		var fields map[string]any
@@ -24,17 +24,17 @@ func foreseen(live *unstructured.Unstructured, written map[string]any) (before, 
 		if e.Manager == kube.FieldManager {
 			owned = ours
 		}
-		join(owned, below(fields, fieldPrefix+"spec"))
+		mergeFields(owned, mapAt(fields, fieldPrefix+"spec"))
 	}
 	// Numbers are those of JSON on either side.
-	if text, err := json.Marshal(below(live.Object, "spec")); err == nil {
+	if text, err := json.Marshal(mapAt(live.Object, "spec")); err == nil {
 		_ = json.Unmarshal(text, &before)
 	}
-	return before, applied(before, written, ours, others)
+	return before, simulateFields(before, written, ours, others)
 }
 
-// below returns the map at a field; nil when there is none.
-func below(parent map[string]any, field string) map[string]any {
+// mapAt returns the map at a field; nil when there is none.
+func mapAt(parent map[string]any, field string) map[string]any {
 	m, _ := parent[field].(map[string]any)
 	return m
 }
@@ -42,19 +42,19 @@ func below(parent map[string]any, field string) map[string]any {
 // fieldPrefix is what the names of fields begin with where their owners are noted.
 const fieldPrefix = "f:"
 
-// join adds the fields of one owner to those of others.
-func join(all, more map[string]any) {
+// mergeFields adds the fields of one owner to those of others.
+func mergeFields(all, more map[string]any) {
 	for name, fields := range more {
-		if has := below(all, name); has != nil {
-			join(has, below(more, name))
+		if has := mapAt(all, name); has != nil {
+			mergeFields(has, mapAt(more, name))
 			continue
 		}
 		all[name] = fields
 	}
 }
 
-// applied is foreseen for the fields of one map.
-func applied(live, written, ours, others map[string]any) map[string]any {
+// simulateFields is simulateApply for the fields of one map.
+func simulateFields(live, written, ours, others map[string]any) map[string]any {
 	after := maps.Clone(live)
 	if after == nil {
 		after = map[string]any{}
@@ -63,21 +63,21 @@ func applied(live, written, ours, others map[string]any) map[string]any {
 		_, stays := written[name]
 		_, was := ours[fieldPrefix+name]
 		_, shared := others[fieldPrefix+name]
-		switch inner := below(live, name); {
+		switch inner := mapAt(live, name); {
 		case stays || !was:
 		case inner == nil && !shared:
 			delete(after, name)
 		case inner != nil:
-			after[name] = applied(inner, nil, below(ours, fieldPrefix+name), below(others, fieldPrefix+name))
-			if len(below(after, name)) == 0 {
+			after[name] = simulateFields(inner, nil, mapAt(ours, fieldPrefix+name), mapAt(others, fieldPrefix+name))
+			if len(mapAt(after, name)) == 0 {
 				delete(after, name)
 			}
 		}
 	}
 	for name, value := range written {
 		after[name] = value
-		if inner, has := below(written, name), below(live, name); inner != nil && has != nil {
-			after[name] = applied(has, inner, below(ours, fieldPrefix+name), below(others, fieldPrefix+name))
+		if inner, has := mapAt(written, name), mapAt(live, name); inner != nil && has != nil {
+			after[name] = simulateFields(has, inner, mapAt(ours, fieldPrefix+name), mapAt(others, fieldPrefix+name))
 		}
 	}
 	return after

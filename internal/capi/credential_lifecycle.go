@@ -25,14 +25,14 @@ func (a *credential) observe(ctx context.Context, seen *vnfm.Observation) error 
 		// What is wrong with the VIM is told where it is read.
 		return nil //nolint:nilerr // see above
 	}
-	if wrong := a.wrong(ctx, client, h); wrong != "" {
-		seen.Objects[key] = vnfm.Drifted + wrong
+	if problem := a.problem(ctx, client, h); problem != "" {
+		seen.Objects[key] = vnfm.Drifted + problem
 	}
 	return nil
 }
 
-// wrong says why an application credential has to be made, or written, anew.
-func (a *credential) wrong(ctx context.Context, client *openstack.Client, h *held) string {
+// problem says why an application credential has to be created or written again.
+func (a *credential) problem(ctx context.Context, client *openstack.Client, h *storedCredential) string {
 	switch {
 	case !h.own:
 		return "the Secret is somebody else's"
@@ -50,9 +50,9 @@ func (a *credential) wrong(ctx context.Context, client *openstack.Client, h *hel
 	return ""
 }
 
-// withdraw removes the Secret, once there is no Cluster any more that needs it.
-func (a *credential) withdraw(ctx context.Context) error {
-	if a.wanted == nil && len(a.ledger.noted()) == 0 {
+// removeAllSecrets removes the Secrets, once there is no Cluster any more that needs it.
+func (a *credential) removeAllSecrets(ctx context.Context) error {
+	if a.wanted == nil && len(a.inventory.items()) == 0 {
 		return nil
 	}
 	secrets, err := a.ownSecrets(ctx)
@@ -65,10 +65,10 @@ func (a *credential) withdraw(ctx context.Context) error {
 	return a.removeSecrets(ctx, secrets)
 }
 
-// end removes the application credentials of a cluster that is gone. Those that the VIM's
+// removeAll removes the application credentials of a cluster that is gone. Those that the VIM's
 // user may not remove, or cannot because it is refused itself, are left behind: nothing
 // uses them, and the cluster would never go otherwise.
-func (a *credential) end(ctx context.Context, leftBehind func(object, reason string)) error {
+func (a *credential) removeAll(ctx context.Context, leftBehind func(object, reason string)) error {
 	if a.vimID == "" {
 		return nil
 	}
@@ -79,8 +79,8 @@ func (a *credential) end(ctx context.Context, leftBehind func(object, reason str
 	if err != nil {
 		return err
 	}
-	a.ledger.Progress(ctx, "removing the application credential of "+a.String())
-	left, err := a.discard(ctx, client, "")
+	a.inventory.Progress(ctx, "removing the application credential of "+a.String())
+	left, err := a.deleteAllBut(ctx, client, "")
 	switch {
 	case openstack.IsRefused(err), openstack.IsForbidden(err):
 		leftBehind("The application credential of "+a.String(), err.Error())
@@ -90,5 +90,5 @@ func (a *credential) end(ctx context.Context, leftBehind func(object, reason str
 	for _, each := range left {
 		leftBehind(each, "the user of the VIM may not remove what belongs to another user")
 	}
-	return a.ledger.strike(ctx, isCredential)
+	return a.inventory.remove(ctx, isCredential)
 }

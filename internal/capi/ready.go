@@ -14,12 +14,12 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// settled waits until the cluster is as its specification says: the Cluster, its
+// awaitReady waits until the cluster is as its specification says: the Cluster, its
 // control plane and every node group are ready by the rules of their kinds, have the
 // version and number of machines that were asked for, and the workload API answers.
 // The condition Available of the Cluster alone says none of that: it stays True all
 // through a rolling upgrade.
-func (c *cluster) settled(ctx context.Context, r vnfm.Recorder) error {
+func (c *cluster) awaitReady(ctx context.Context, r vnfm.Recorder) error {
 	if c.spec.Paused {
 		return nil
 	}
@@ -46,7 +46,7 @@ func (c *cluster) settled(ctx context.Context, r vnfm.Recorder) error {
 	}
 	last := ""
 	err = c.client.Until(ctx, selections, func(objects []map[string]*unstructured.Unstructured) (bool, error) {
-		waiting := c.waitsFor(objects)
+		waiting := c.firstUnready(objects)
 		if waiting == "" {
 			return true, nil
 		}
@@ -59,7 +59,7 @@ func (c *cluster) settled(ctx context.Context, r vnfm.Recorder) error {
 	if err != nil {
 		return fmt.Errorf("waiting for %s: %w", c, err)
 	}
-	return c.awaitAnswer(ctx, r)
+	return c.awaitWorkloadAPI(ctx, r)
 }
 
 // references are what a Cluster refers to.
@@ -102,25 +102,25 @@ func selectOne(ref kube.Ref) kube.Selection {
 	return kube.Selection{Resource: ref.Resource, Namespace: ref.Namespace, Options: kube.ListOptions{FieldSelector: "metadata.name=" + ref.Name}}
 }
 
-// waitsFor names the first thing that is not as it shall be; empty for none. The
+// firstUnready describes the first object that is not as specified; empty when all are. The
 // objects are the Cluster, the node groups, the machines, their sets and the control plane.
-func (c *cluster) waitsFor(objects []map[string]*unstructured.Unstructured) string {
+func (c *cluster) firstUnready(objects []map[string]*unstructured.Unstructured) string {
 	own := objects[0][c.name]
 	if own == nil {
 		return fmt.Sprintf("Cluster %s/%s", c.namespace, c.name)
 	}
 	if len(objects) > 4 {
-		if s := c.controlPlaneLacks(objects[4]); s != "" {
+		if s := c.controlPlaneUnready(objects[4]); s != "" {
 			return s
 		}
 	}
-	if s := c.groupsLack(objects[1]); s != "" {
+	if s := c.nodeGroupsUnready(objects[1]); s != "" {
 		return s
 	}
-	if s := c.machinesLag(objects[2]); s != "" {
+	if s := c.machinesOutdated(objects[2]); s != "" {
 		return s
 	}
-	if s := c.setsLag(objects[1], objects[3]); s != "" {
+	if s := c.machineSetsOutdated(objects[1], objects[3]); s != "" {
 		return s
 	}
 	return unready(own)
@@ -134,13 +134,13 @@ func unready(obj *unstructured.Unstructured) string {
 	return fmt.Sprintf("%s %s/%s: %s", obj.GetKind(), obj.GetNamespace(), obj.GetName(), message)
 }
 
-func (c *cluster) controlPlaneLacks(objects map[string]*unstructured.Unstructured) string {
+func (c *cluster) controlPlaneUnready(objects map[string]*unstructured.Unstructured) string {
 	for _, obj := range objects {
-		if s := versionLags(obj, withV(c.spec.KubernetesVersion), "spec", "version"); s != "" {
+		if s := versionDiffers(obj, withV(c.spec.KubernetesVersion), "spec", "version"); s != "" {
 			return s
 		}
 		if n := c.spec.ControlPlane.Replicas; n != nil {
-			if s := countLags(obj, *n); s != "" {
+			if s := replicasDiffer(obj, *n); s != "" {
 				return s
 			}
 		}
@@ -149,7 +149,7 @@ func (c *cluster) controlPlaneLacks(objects map[string]*unstructured.Unstructure
 	return "the control plane to be made"
 }
 
-func (c *cluster) groupsLack(objects map[string]*unstructured.Unstructured) string {
+func (c *cluster) nodeGroupsUnready(objects map[string]*unstructured.Unstructured) string {
 	byName := map[string]*unstructured.Unstructured{}
 	for _, obj := range objects {
 		byName[c.nodeGroupOf(obj)] = obj
@@ -159,11 +159,11 @@ func (c *cluster) groupsLack(objects map[string]*unstructured.Unstructured) stri
 		if obj == nil {
 			return fmt.Sprintf("node group %q to be made", name)
 		}
-		if s := versionLags(obj, withV(c.spec.KubernetesVersion), "spec", "template", "spec", "version"); s != "" {
+		if s := versionDiffers(obj, withV(c.spec.KubernetesVersion), "spec", "template", "spec", "version"); s != "" {
 			return s
 		}
 		if g.Replicas != nil {
-			if s := countLags(obj, *g.Replicas); s != "" {
+			if s := replicasDiffer(obj, *g.Replicas); s != "" {
 				return s
 			}
 		}
@@ -180,24 +180,24 @@ func (c *cluster) groupsLack(objects map[string]*unstructured.Unstructured) stri
 	return ""
 }
 
-// machinesLag finds a machine of a node group that has another version. The counts of a
+// machinesOutdated finds a machine of a node group that has another version. The counts of a
 // group that was told of a version a moment ago are still those of before.
-func (c *cluster) machinesLag(machines map[string]*unstructured.Unstructured) string {
+func (c *cluster) machinesOutdated(machines map[string]*unstructured.Unstructured) string {
 	for _, name := range sortedKeys(machines) {
 		group := c.groupOfMachine(machines[name])
 		if _, ours := c.spec.NodeGroups[group]; !ours || c.keepsMachines(group) {
 			continue
 		}
-		if s := versionLags(machines[name], withV(c.spec.KubernetesVersion), "spec", "version"); s != "" {
+		if s := versionDiffers(machines[name], withV(c.spec.KubernetesVersion), "spec", "version"); s != "" {
 			return s
 		}
 	}
 	return ""
 }
 
-// setsLag finds machines of a node group that are still made of another template than the
+// machineSetsOutdated finds machines of a node group that are still made of another template than the
 // group names: it was told of the new one a moment ago, and its counts are those of before.
-func (c *cluster) setsLag(groups, sets map[string]*unstructured.Unstructured) string {
+func (c *cluster) machineSetsOutdated(groups, sets map[string]*unstructured.Unstructured) string {
 	for _, name := range sortedKeys(sets) {
 		set := sets[name]
 		group := c.groupOfMachine(set)
@@ -217,14 +217,14 @@ func (c *cluster) setsLag(groups, sets map[string]*unstructured.Unstructured) st
 	return ""
 }
 
-func versionLags(obj *unstructured.Unstructured, want string, path ...string) string {
+func versionDiffers(obj *unstructured.Unstructured, want string, path ...string) string {
 	if has := text(obj, path...); want != "" && has != want {
 		return fmt.Sprintf("%s %s/%s: its version is %s and becomes %s", obj.GetKind(), obj.GetNamespace(), obj.GetName(), has, want)
 	}
 	return ""
 }
 
-func countLags(obj *unstructured.Unstructured, want int64) string {
+func replicasDiffer(obj *unstructured.Unstructured, want int64) string {
 	has, _, _ := unstructured.NestedInt64(obj.Object, "spec", "replicas")
 	if has != want {
 		return fmt.Sprintf("%s %s/%s: it has %d replicas and gets %d", obj.GetKind(), obj.GetNamespace(), obj.GetName(), has, want)
@@ -239,10 +239,10 @@ const (
 	answerLimit = 10 * time.Second
 )
 
-// awaitAnswer waits until the workload API answers with the cluster's kubeconfig. That it
+// awaitWorkloadAPI waits until the workload API answers with the cluster's kubeconfig. That it
 // refuses one that has expired is an answer as well: the cluster is no worse for it, and
 // whoever reads the kubeconfig is told.
-func (c *cluster) awaitAnswer(ctx context.Context, r vnfm.Recorder) error {
+func (c *cluster) awaitWorkloadAPI(ctx context.Context, r vnfm.Recorder) error {
 	_, err := c.awaitKubeconfig(ctx, func(err error) {
 		if r != nil {
 			r.Progress(ctx, fmt.Sprintf("waiting for the workload API of %s: %v", c, err))

@@ -6,16 +6,16 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// unserved finds the arguments that are given and that a form has no place for: what is
+// unusedArguments finds the arguments that are given and that a form has no place for: what is
 // silently left out would be believed to be there.
-type unserved struct {
+type unusedArguments struct {
 	ps *vnfm.Problems
 	// form is what the user has chosen, detail what to do instead.
 	form, detail string
 }
 
 // cluster is for arguments of the cluster itself, or of a part of it.
-func (u unserved) cluster(part string, given map[string]bool) {
+func (u unusedArguments) cluster(part string, given map[string]bool) {
 	for _, name := range sortedKeys(given) {
 		if !given[name] {
 			continue
@@ -29,7 +29,7 @@ func (u unserved) cluster(part string, given map[string]bool) {
 }
 
 // group is for the arguments of a node group.
-func (u unserved) group(group string, given map[string]bool) {
+func (u unusedArguments) group(group string, given map[string]bool) {
 	for _, name := range sortedKeys(given) {
 		if given[name] {
 			*u.ps = append(*u.ps, vnfm.Problem{

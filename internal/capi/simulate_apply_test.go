@@ -34,7 +34,7 @@ func TestForeseen(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			before, after := foreseen(live, c.written)
+			before, after := simulateApply(live, c.written)
 			assert.Equal(t, c.want, after)
 			assert.Equal(t, name == "as it is", assert.ObjectsAreEqual(before, after))
 		})

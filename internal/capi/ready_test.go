@@ -23,7 +23,7 @@ func machine(name, group, version string) *unstructured.Unstructured {
 
 // Whatever the counts of a node group say, an upgrade is not done as long as one of its
 // machines has the version of before.
-func TestMachinesLag(t *testing.T) {
+func TestMachinesOutdated(t *testing.T) {
 	t.Parallel()
 	const lags = "Machine core/a-1: its version is v1.34.0 and becomes v1.35.0"
 	for name, c := range map[string]struct {
@@ -40,7 +40,7 @@ func TestMachinesLag(t *testing.T) {
 		"version of a template": {"", vnfm.NodeGroup{}, machine("a-1", "a", "v1.34.0"), ""},
 	} {
 		cl := &cluster{name: "edge", namespace: "core", spec: &vnfm.ClusterSpec{KubernetesVersion: c.version, NodeGroups: map[string]vnfm.NodeGroup{"a": c.group}}}
-		assert.Equal(t, c.want, cl.machinesLag(map[string]*unstructured.Unstructured{"a-1": c.machine}), name)
+		assert.Equal(t, c.want, cl.machinesOutdated(map[string]*unstructured.Unstructured{"a-1": c.machine}), name)
 	}
 }
 
@@ -53,7 +53,7 @@ func made(kind, name, template string, replicas int64) *unstructured.Unstructure
 }
 
 // A group is not as it shall be as long as it has machines of the template of before.
-func TestSetsLag(t *testing.T) {
+func TestMachineSetsOutdated(t *testing.T) {
 	t.Parallel()
 	groups := map[string]*unstructured.Unstructured{"edge-a": made("MachineDeployment", "edge-a", "new", 1)}
 	cl := &cluster{name: "edge", namespace: "core", spec: &vnfm.ClusterSpec{NodeGroups: map[string]vnfm.NodeGroup{"a": {}}}}
@@ -65,6 +65,6 @@ func TestSetsLag(t *testing.T) {
 		"of before, empty": {made("MachineSet", "edge-a-1", "old", 0), ""},
 		"as it shall be":   {made("MachineSet", "edge-a-2", "new", 1), ""},
 	} {
-		assert.Equal(t, c.want, cl.setsLag(groups, map[string]*unstructured.Unstructured{"set": c.set}), name)
+		assert.Equal(t, c.want, cl.machineSetsOutdated(groups, map[string]*unstructured.Unstructured{"set": c.set}), name)
 	}
 }

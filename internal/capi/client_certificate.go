@@ -18,12 +18,12 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// clockSkew is how long ago a minted certificate begins: clocks differ.
+// clockSkew is how long ago an issued certificate begins: clocks differ.
 const clockSkew = 5 * time.Minute
 
-// mint signs a client certificate with the CA of the cluster and returns the
-// kubeconfig with it in the place of the administrator's.
-func (c *cluster) mint(ctx context.Context, admin *vnfm.Kubeconfig, spec *vnfm.MintSpec) (*vnfm.Kubeconfig, error) {
+// issueClientCertificate signs a client certificate with the CA of the cluster. It returns
+// the kubeconfig with this certificate instead of the administrator's.
+func (c *cluster) issueClientCertificate(ctx context.Context, admin *vnfm.Kubeconfig, spec *vnfm.MintSpec) (*vnfm.Kubeconfig, error) {
 	secret, err := c.secret(ctx, purposeCA)
 	if err != nil {
 		return nil, fmt.Errorf("reading the CA of %s: %w", c, err)

@@ -40,8 +40,8 @@ func (m *machineTemplate) digest() string {
 	return hex.EncodeToString(sum[:4])
 }
 
-// suffixed is the name of the template with its digest.
-func (m *machineTemplate) suffixed() string {
+// contentName is the name of the template with the digest of its content.
+func (m *machineTemplate) contentName() string {
 	name, end := m.name(), "-"+m.digest()
 	return name[:min(len(name), maxName-len(end))] + end
 }
@@ -100,12 +100,12 @@ func machineReferences(objects []map[string]any) []map[string]any {
 	return out
 }
 
-// named gives the templates of machines whose content is not their first one any more the
-// names of their contents.
-func (f template) named(objects []map[string]any) []map[string]any {
+// renameChanged gives the templates of machines whose content is not their first one any more
+// the names of their contents.
+func (f template) renameChanged(objects []map[string]any) []map[string]any {
 	for _, m := range machineTemplates(objects) {
 		if first, known := f.First[m.key()]; known && first != m.digest() {
-			m.rename(m.suffixed())
+			m.rename(m.contentName())
 		}
 	}
 	return objects
@@ -116,16 +116,16 @@ func (d *Driver) Settle(wanted, present *vnfm.ClusterSpec) {
 	if wanted.Template == nil {
 		return
 	}
-	settled := *wanted.Template
+	completed := *wanted.Template
 	switch {
 	case present == nil:
-		settled.First = firstOfKnown(wanted)
+		completed.First = firstOfKnown(wanted)
 	case present.Template == nil:
-		settled.First = nil
+		completed.First = nil
 	default:
-		settled.First = firstOf(present)
+		completed.First = firstOf(present)
 	}
-	wanted.Template = &settled
+	wanted.Template = &completed
 }
 
 // firstOf are the first contents of the templates of machines of a cluster: those that it
@@ -135,7 +135,7 @@ func firstOf(present *vnfm.ClusterSpec) map[string]string {
 	if out == nil {
 		out = map[string]string{}
 	}
-	for _, m := range machineTemplates(template{present.Template}.written(present, &vnfm.Problems{})) {
+	for _, m := range machineTemplates(template{present.Template}.render(present, &vnfm.Problems{})) {
 		if _, known := out[m.key()]; !known {
 			out[m.key()] = m.digest()
 		}
@@ -147,11 +147,11 @@ func firstOf(present *vnfm.ClusterSpec) map[string]string {
 // names of their contents: their first contents are gone.
 func firstOfKnown(wanted *vnfm.ClusterSpec) map[string]string {
 	out := map[string]string{}
-	for _, m := range machineTemplates(template{wanted.Template}.written(wanted, &vnfm.Problems{})) {
+	for _, m := range machineTemplates(template{wanted.Template}.render(wanted, &vnfm.Problems{})) {
 		has := func(name string) bool {
 			return slices.Contains(wanted.Template.Known, stringAt(m.object, "apiVersion")+"/"+stringAt(m.object, "kind")+" "+name)
 		}
-		if !has(m.name()) && has(m.suffixed()) {
+		if !has(m.name()) && has(m.contentName()) {
 			out[m.key()] = ""
 		}
 	}

@@ -8,9 +8,10 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// ledger keeps the application credentials of a cluster in its inventory. The infra driver
-// below does not know them: what it saves is completed, and it gets a target without them.
-type ledger struct {
+// credentialInventory keeps the application credentials of a cluster in the inventory of its
+// instance. The infra driver does not know them: its target has none, and the inventory that
+// it saves is completed with them.
+type credentialInventory struct {
 	vnfm.Recorder
 
 	mu     sync.Mutex
@@ -20,9 +21,9 @@ type ledger struct {
 
 func isCredential(i vnfm.InventoryItem) bool { return i.Group == vnfm.GroupKeystone }
 
-// newLedger reads the inventory of a target.
-func newLedger(t *vnfm.Target, r vnfm.Recorder) *ledger {
-	l := &ledger{Recorder: r}
+// newCredentialInventory reads the inventory of a target.
+func newCredentialInventory(t *vnfm.Target, r vnfm.Recorder) *credentialInventory {
+	l := &credentialInventory{Recorder: r}
 	for _, item := range t.Instance.Inventory {
 		if isCredential(item) {
 			l.own = append(l.own, item)
@@ -33,8 +34,8 @@ func newLedger(t *vnfm.Target, r vnfm.Recorder) *ledger {
 	return l
 }
 
-// below is the target for the infra driver.
-func (l *ledger) below(t *vnfm.Target) *vnfm.Target {
+// withoutCredentials returns the target for the infra driver.
+func (l *credentialInventory) withoutCredentials(t *vnfm.Target) *vnfm.Target {
 	target, instance := *t, *t.Instance
 	instance.Inventory = l.others
 	target.Instance = &instance
@@ -42,20 +43,20 @@ func (l *ledger) below(t *vnfm.Target) *vnfm.Target {
 }
 
 // SaveInventory implements vnfm.Recorder.
-func (l *ledger) SaveInventory(ctx context.Context, items []vnfm.InventoryItem) error {
+func (l *credentialInventory) SaveInventory(ctx context.Context, items []vnfm.InventoryItem) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.others = items
 	return l.save(ctx)
 }
 
-func (l *ledger) save(ctx context.Context) error {
+func (l *credentialInventory) save(ctx context.Context) error {
 	return l.Recorder.SaveInventory(ctx, slices.Concat(l.own, l.others))
 }
 
-// note writes an application credential down, before it is made and again with its id. A
-// credential of Keystone lives under its user.
-func (l *ledger) note(ctx context.Context, cluster, userID, name, id string) error {
+// add records an application credential, before it is created and again with its id. A
+// credential of Keystone belongs to its user.
+func (l *credentialInventory) add(ctx context.Context, cluster, userID, name, id string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	item := vnfm.InventoryItem{
@@ -72,8 +73,8 @@ func (l *ledger) note(ctx context.Context, cluster, userID, name, id string) err
 	return l.save(ctx)
 }
 
-// strike takes credentials out for which gone is true.
-func (l *ledger) strike(ctx context.Context, gone func(vnfm.InventoryItem) bool) error {
+// remove removes the credentials for which gone is true.
+func (l *credentialInventory) remove(ctx context.Context, gone func(vnfm.InventoryItem) bool) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	left := slices.DeleteFunc(slices.Clone(l.own), gone)
@@ -84,8 +85,8 @@ func (l *ledger) strike(ctx context.Context, gone func(vnfm.InventoryItem) bool)
 	return l.save(ctx)
 }
 
-// noted are the credentials that may exist.
-func (l *ledger) noted() []vnfm.InventoryItem {
+// items returns the credentials that may exist.
+func (l *credentialInventory) items() []vnfm.InventoryItem {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.own)
