@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/capi/forms"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 )
 
@@ -29,20 +30,20 @@ func (c *cluster) classObjects(ctx context.Context) ([]map[string]any, error) {
 	for _, each := range patches {
 		patch, _ := each.(map[string]any)
 		external, _ := patch["external"].(map[string]any)
-		if stringAt(external, "generatePatchesExtension") != "" || stringAt(external, "generateExtension") != "" {
+		if forms.StringAt(external, "generatePatchesExtension") != "" || forms.StringAt(external, "generateExtension") != "" {
 			return nil, fmt.Errorf("the ClusterClass %s/%s is patched by an extension (patch %q), so that it cannot be told what its machines are made of",
-				class.GetNamespace(), class.GetName(), stringAt(patch, "name"))
+				class.GetNamespace(), class.GetName(), forms.StringAt(patch, "name"))
 		}
 	}
 	f := classRenderer{cluster: c, class: class, patches: patches}
 	spec, _ := class.Object["spec"].(map[string]any)
-	if err := f.infrastructure(ctx, child(spec, "infrastructure")); err != nil {
+	if err := f.infrastructure(ctx, forms.Child(spec, "infrastructure")); err != nil {
 		return nil, err
 	}
-	if err := f.controlPlane(ctx, child(child(spec, "controlPlane"), "machineInfrastructure")); err != nil {
+	if err := f.controlPlane(ctx, forms.Child(forms.Child(spec, "controlPlane"), "machineInfrastructure")); err != nil {
 		return nil, err
 	}
-	return f.objects, f.nodeGroups(ctx, child(spec, "workers"))
+	return f.objects, f.nodeGroups(ctx, forms.Child(spec, "workers"))
 }
 
 // class is the ClusterClass of the topology; nil when there is none.
@@ -77,8 +78,8 @@ func (f *classRenderer) template(ctx context.Context, part map[string]any) (map[
 	if !ok {
 		ref, _ = part["ref"].(map[string]any)
 	}
-	apiVersion, kind := stringAt(ref, "apiVersion"), stringAt(ref, "kind")
-	if groupOf(apiVersion) != groupInfrastructure || (kind != "OpenStackClusterTemplate" && kind != "OpenStackMachineTemplate") {
+	apiVersion, kind := forms.StringAt(ref, "apiVersion"), forms.StringAt(ref, "kind")
+	if forms.GroupOf(apiVersion) != groupInfrastructure || (kind != "OpenStackClusterTemplate" && kind != "OpenStackMachineTemplate") {
 		return nil, nil
 	}
 	gv, err := schema.ParseGroupVersion(apiVersion)
@@ -89,7 +90,7 @@ func (f *classRenderer) template(ctx context.Context, part map[string]any) (map[
 	if err != nil {
 		return nil, err
 	}
-	obj, err := f.client.Get(ctx, kube.Ref{Resource: r, Namespace: f.class.GetNamespace(), Name: stringAt(ref, "name")})
+	obj, err := f.client.Get(ctx, kube.Ref{Resource: r, Namespace: f.class.GetNamespace(), Name: forms.StringAt(ref, "name")})
 	if isGone(err) {
 		return nil, nil
 	}
@@ -108,7 +109,7 @@ func (f *classRenderer) infrastructure(ctx context.Context, part map[string]any)
 	p.apply(ctx, f.patches)
 	f.objects = append(f.objects, map[string]any{
 		"apiVersion": object["apiVersion"], "kind": "OpenStackCluster", "metadata": map[string]any{"name": f.name},
-		"spec": child(child(child(object, "spec"), "template"), "spec"),
+		"spec": forms.Child(forms.Child(forms.Child(object, "spec"), "template"), "spec"),
 	})
 	return nil
 }
@@ -118,8 +119,8 @@ func (f *classRenderer) controlPlane(ctx context.Context, part map[string]any) e
 	if err != nil || object == nil {
 		return err
 	}
-	builtin := map[string]any{"version": withV(f.spec.KubernetesVersion)}
-	putInt(builtin, "replicas", f.spec.ControlPlane.Replicas)
+	builtin := map[string]any{"version": forms.WithV(f.spec.KubernetesVersion)}
+	forms.SetInt(builtin, "replicas", f.spec.ControlPlane.Replicas)
 	p := &patchTarget{object: object, controlPlane: true, values: f.values(f.spec.ControlPlane.Variables, map[string]any{"controlPlane": builtin})}
 	p.apply(ctx, f.patches)
 	name := f.name + "-control-plane"
@@ -136,22 +137,22 @@ func (f *classRenderer) nodeGroups(ctx context.Context, workers map[string]any) 
 		class, _ := each.(map[string]any)
 		part, ok := class["infrastructure"].(map[string]any)
 		if !ok {
-			part = child(child(class, "template"), "infrastructure")
+			part = forms.Child(forms.Child(class, "template"), "infrastructure")
 		}
 		object, err := f.template(ctx, part)
 		if err != nil {
 			return err
 		}
-		classes[stringAt(class, "class")] = object
+		classes[forms.StringAt(class, "class")] = object
 	}
-	for _, group := range sortedKeys(f.spec.NodeGroups) {
+	for _, group := range forms.SortedKeys(f.spec.NodeGroups) {
 		g := f.spec.NodeGroups[group]
 		object := classes[g.Class]
 		if object == nil {
 			continue
 		}
-		builtin := map[string]any{"version": withV(f.spec.KubernetesVersion), "class": g.Class, "topologyName": group}
-		putInt(builtin, "replicas", g.Replicas)
+		builtin := map[string]any{"version": forms.WithV(f.spec.KubernetesVersion), "class": g.Class, "topologyName": group}
+		forms.SetInt(builtin, "replicas", g.Replicas)
 		p := &patchTarget{object: runtime.DeepCopyJSON(object), class: g.Class, values: f.values(g.Variables, map[string]any{"machineDeployment": builtin})}
 		p.apply(ctx, f.patches)
 		name := f.name + "-" + group
@@ -180,11 +181,11 @@ func (f *classRenderer) values(own, builtin map[string]any) map[string]any {
 	definitions, _, _ := unstructured.NestedSlice(f.class.Object, "spec", "variables")
 	for _, each := range definitions {
 		definition, _ := each.(map[string]any)
-		name, form := stringAt(definition, "name"), child(child(definition, "schema"), "openAPIV3Schema")
-		put(given, name, withDefaults(given[name], form))
+		name, form := forms.StringAt(definition, "name"), forms.Child(forms.Child(definition, "schema"), "openAPIV3Schema")
+		forms.Set(given, name, withDefaults(given[name], form))
 	}
 	builtins := map[string]any{"cluster": map[string]any{
-		"name": f.name, "namespace": f.namespace, "topology": map[string]any{"version": withV(f.spec.KubernetesVersion), "class": f.spec.Topology.Class},
+		"name": f.name, "namespace": f.namespace, "topology": map[string]any{"version": forms.WithV(f.spec.KubernetesVersion), "class": f.spec.Topology.Class},
 	}}
 	maps.Copy(builtins, builtin)
 	given["builtin"] = builtins

@@ -8,6 +8,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/capi/forms"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/helm"
 )
 
@@ -31,7 +32,7 @@ type patchTarget struct {
 func (p *patchTarget) apply(ctx context.Context, patches []any) {
 	for _, each := range patches {
 		patch, _ := each.(map[string]any)
-		enabled, known := p.enabled(ctx, stringAt(patch, "enabledIf"))
+		enabled, known := p.enabled(ctx, forms.StringAt(patch, "enabledIf"))
 		if known && !enabled {
 			continue
 		}
@@ -61,7 +62,7 @@ func (p *patchTarget) enabled(ctx context.Context, condition string) (enabled, k
 }
 
 func (p *patchTarget) isSelected(selector map[string]any) bool {
-	if stringAt(selector, "kind") != stringAt(p.object, "kind") || groupOf(stringAt(selector, "apiVersion")) != groupOf(stringAt(p.object, "apiVersion")) {
+	if forms.StringAt(selector, "kind") != forms.StringAt(p.object, "kind") || forms.GroupOf(forms.StringAt(selector, "apiVersion")) != forms.GroupOf(forms.StringAt(p.object, "apiVersion")) {
 		return false
 	}
 	match, _ := selector["matchResources"].(map[string]any)
@@ -80,11 +81,6 @@ func (p *patchTarget) isSelected(selector map[string]any) bool {
 	})
 }
 
-func groupOf(apiVersion string) string {
-	name, _, _ := strings.Cut(apiVersion, "/")
-	return name
-}
-
 // change makes one change of a patch. What it gives a field is not known when the patch
 // may not be enabled at all, or when its value cannot be worked out.
 func (p *patchTarget) change(ctx context.Context, change map[string]any, known bool) {
@@ -92,7 +88,7 @@ func (p *patchTarget) change(ctx context.Context, change map[string]any, known b
 	if known {
 		value = p.value(ctx, change)
 	}
-	op, path := stringAt(change, "op"), strings.Split(strings.TrimPrefix(stringAt(change, "path"), "/"), "/")
+	op, path := forms.StringAt(change, "op"), strings.Split(strings.TrimPrefix(forms.StringAt(change, "path"), "/"), "/")
 	for i := range path {
 		path[i] = strings.NewReplacer("~1", "/", "~0", "~").Replace(path[i])
 	}
@@ -108,13 +104,13 @@ func (p *patchTarget) value(ctx context.Context, change map[string]any) any {
 	if !computed {
 		return change["value"]
 	}
-	if path := stringAt(from, "variable"); path != "" {
+	if path := forms.StringAt(from, "variable"); path != "" {
 		if value, found := lookUp(p.values, path); found {
 			return value
 		}
 		return unknownValue{}
 	}
-	text, err := helm.Fill(ctx, stringAt(from, "template"), p.values)
+	text, err := helm.Fill(ctx, forms.StringAt(from, "template"), p.values)
 	var value any
 	if err != nil || yaml.Unmarshal([]byte(text), &value) != nil {
 		return unknownValue{}

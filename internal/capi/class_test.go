@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/capi/forms"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -24,12 +25,12 @@ func workerTemplate() *patchTarget {
 // following is a template after one patch of it.
 func following(t *testing.T, patch string) map[string]any {
 	t.Helper()
-	objects, err := decode(patch)
+	objects, err := forms.Decode(patch)
 	require.NoError(t, err)
 	require.Len(t, objects, 1)
 	p := workerTemplate()
 	p.apply(t.Context(), []any{objects[0]})
-	return child(p.object, "spec")
+	return forms.Child(p.object, "spec")
 }
 
 // A patch of a class is followed as Cluster API follows it, and what cannot be told is
@@ -46,19 +47,19 @@ func TestPatchesAreFollowed(t *testing.T) {
 		"value":      {of(mine, `{op: replace, path: /spec/flavor, value: m1.medium}`), func(s map[string]any) { s["flavor"] = "m1.medium" }},
 		"variable":   {of(mine, `{op: replace, path: /spec/flavor, valueFrom: {variable: "flavours[0].name"}}`), func(s map[string]any) { s["flavor"] = "m1.large" }},
 		"new field":  {of(mine, `{op: add, path: /spec/sshKeyName, valueFrom: {variable: ssh}}`), func(s map[string]any) { s["sshKeyName"] = "ops" }},
-		"template":   {of(mine, `{op: add, path: /spec/image/filter, valueFrom: {template: "name: node-{{ .builtin.machineDeployment.version | trimPrefix \"v\" }}"}}`), func(s map[string]any) { child(s, "image")["filter"] = map[string]any{"name": "node-1.34.0"} }},
+		"template":   {of(mine, `{op: add, path: /spec/image/filter, valueFrom: {template: "name: node-{{ .builtin.machineDeployment.version | trimPrefix \"v\" }}"}}`), func(s map[string]any) { forms.Child(s, "image")["filter"] = map[string]any{"name": "node-1.34.0"} }},
 		"removed":    {of(mine, `{op: remove, path: /spec/image/filter}`), func(s map[string]any) { s["image"] = map[string]any{} }},
 		"list":       {of(mine, `{op: add, path: /spec/ports/-, value: c}, {op: remove, path: /spec/ports/0}, {op: add, path: /spec/ports/0, value: z}, {op: replace, path: /spec/ports/1, value: x}`), func(s map[string]any) { s["ports"] = []any{"z", "x", "c"} }},
 		"no parent":  {of(mine, `{op: add, path: /spec/rootVolume/sizeGiB, value: 5}`), nil},
 		"enabled":    {`enabledIf: "{{ if .ssh }}true{{ end }}"` + "\n" + of(mine, `{op: remove, path: /spec/flavor}`), func(s map[string]any) { delete(s, "flavor") }},
 		"disabled":   {`enabledIf: "{{ if .none }}true{{ end }}"` + "\n" + of(mine, `{op: remove, path: /spec/flavor}`), nil},
 		"perhaps":    {`enabledIf: "{{ shrug }}"` + "\n" + of(mine, `{op: remove, path: /spec/flavor}`), func(s map[string]any) { s["flavor"] = unknownValue{} }},
-		"no value":   {of(mine, `{op: replace, path: /spec/image/filter/name, valueFrom: {variable: builtin.controlPlane.version}}`), func(s map[string]any) { child(child(s, "image"), "filter")["name"] = unknownValue{} }},
+		"no value":   {of(mine, `{op: replace, path: /spec/image/filter/name, valueFrom: {variable: builtin.controlPlane.version}}`), func(s map[string]any) { forms.Child(forms.Child(s, "image"), "filter")["name"] = unknownValue{} }},
 		"not mine":   {of(`{machineDeploymentClass: {names: [worker]}, controlPlane: true, infrastructureCluster: true}`, `{op: remove, path: /spec/flavor}`), nil},
 		"other kind": {`definitions: [{selector: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: OpenStackClusterTemplate, matchResources: {infrastructureCluster: true}}, jsonPatches: [{op: remove, path: /spec/flavor}]}]`, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			want := child(workerTemplate().object, "spec")
+			want := forms.Child(workerTemplate().object, "spec")
 			if c.want != nil {
 				c.want(want)
 			}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/capi/forms"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -101,7 +102,7 @@ func (o *overlay) cloudObjects(ctx context.Context, t *vnfm.Target) ([]map[strin
 	if err != nil {
 		return nil, err
 	}
-	return decode(string(text))
+	return forms.Decode(string(text))
 }
 
 // cloudCheck collects what an OpenStack says of the objects of a cluster.
@@ -120,7 +121,7 @@ type cloudCheck struct {
 // checkObjects looks for everything that is named, each thing once.
 func (q *cloudCheck) checkObjects() error {
 	for _, o := range q.objects {
-		if groupOf(stringAt(o, "apiVersion")) != groupInfrastructure {
+		if forms.GroupOf(forms.StringAt(o, "apiVersion")) != groupInfrastructure {
 			continue
 		}
 		var err error
@@ -128,7 +129,7 @@ func (q *cloudCheck) checkObjects() error {
 		case "OpenStackCluster":
 			err = q.cluster(spec)
 		case "OpenStackMachineTemplate":
-			err = q.machine(q.machinesOf(stringAt(o, "metadata", "name")), child(child(spec, "template"), "spec"))
+			err = q.machine(q.machinesOf(forms.StringAt(o, "metadata", "name")), forms.Child(forms.Child(spec, "template"), "spec"))
 		}
 		if err != nil {
 			return err
@@ -179,10 +180,10 @@ func (q *cloudCheck) machinesOf(template string) machines {
 	for _, o := range q.objects {
 		switch {
 		case o["kind"] == "KubeadmControlPlane" &&
-			(stringAt(o, "spec", "machineTemplate", "spec", "infrastructureRef", "name") == template || stringAt(o, "spec", "machineTemplate", "infrastructureRef", "name") == template):
+			(forms.StringAt(o, "spec", "machineTemplate", "spec", "infrastructureRef", "name") == template || forms.StringAt(o, "spec", "machineTemplate", "infrastructureRef", "name") == template):
 			return machines{controlPlane: true}
-		case o["kind"] == "MachineDeployment" && stringAt(o, "spec", "template", "spec", "infrastructureRef", "name") == template:
-			return machines{group: strings.TrimPrefix(stringAt(o, "metadata", "name"), q.spec.Name+"-")}
+		case o["kind"] == "MachineDeployment" && forms.StringAt(o, "spec", "template", "spec", "infrastructureRef", "name") == template:
+			return machines{group: strings.TrimPrefix(forms.StringAt(o, "metadata", "name"), q.spec.Name+"-")}
 		}
 	}
 	return machines{}
@@ -202,8 +203,8 @@ func (q *cloudCheck) numberOf(m machines) int {
 		return int(*wanted)
 	}
 	for _, o := range q.objects {
-		if o["kind"] == kind && (m.controlPlane || stringAt(o, "metadata", "name") == name) {
-			switch n := child(o, "spec")["replicas"].(type) {
+		if o["kind"] == kind && (m.controlPlane || forms.StringAt(o, "metadata", "name") == name) {
+			switch n := forms.Child(o, "spec")["replicas"].(type) {
 			case int64:
 				return int(n)
 			case float64:
@@ -247,7 +248,7 @@ func (q *cloudCheck) flavourAt(m machines) argument {
 	case m.controlPlane && q.spec.ControlPlane.Flavour != "":
 		return argument{attribute: "control_plane.flavour"}
 	case q.spec.NodeGroups[m.group].Flavour != "":
-		return argument{attribute: attributeNodeGroups, key: m.group}
+		return argument{attribute: forms.AttributeNodeGroups, key: m.group}
 	default:
 		return q.form()
 	}
@@ -259,7 +260,7 @@ func (q *cloudCheck) networksAt(m machines) argument {
 	case m.controlPlane && len(q.spec.ControlPlane.Networks) > 0:
 		return argument{attribute: "control_plane.networks"}
 	case len(q.spec.NodeGroups[m.group].Networks) > 0:
-		return argument{attribute: attributeNodeGroups, key: m.group}
+		return argument{attribute: forms.AttributeNodeGroups, key: m.group}
 	default:
 		return q.form()
 	}
@@ -330,7 +331,7 @@ func (q *cloudCheck) machine(who machines, spec map[string]any) error {
 	at := q.flavourAt(who)
 	number := q.numberOf(who)
 	q.instances += number
-	err := lookFor(q, "flavour", stringAt(spec, "flavorID"), stringAt(spec, "flavor"), at, q.client.Flavours, func(f openstack.Flavour) {
+	err := lookFor(q, "flavour", forms.StringAt(spec, "flavorID"), forms.StringAt(spec, "flavor"), at, q.client.Flavours, func(f openstack.Flavour) {
 		q.vcpus += number * f.VCPUs
 		q.ram += number * f.RAM
 		if f.VCPUs < leastVCPUs || f.RAM < leastRAM {
@@ -345,7 +346,7 @@ func (q *cloudCheck) machine(who machines, spec map[string]any) error {
 	if err := lookFor(q, "image", id, name, q.form(), q.client.Images, q.image); err != nil {
 		return err
 	}
-	if key := stringAt(spec, "sshKeyName"); key != "" {
+	if key := forms.StringAt(spec, "sshKeyName"); key != "" {
 		err := lookFor(q, "key pair", "", key, q.form(), func(ctx context.Context, _, name string) ([]openstack.Named, error) {
 			return q.client.Keypairs(ctx, name)
 		}, nil)
@@ -365,7 +366,7 @@ func (q *cloudCheck) machine(who machines, spec map[string]any) error {
 
 // image compares the version of Kubernetes that an image says with the cluster's.
 func (q *cloudCheck) image(i openstack.Image) {
-	wanted := withoutV(q.spec.KubernetesVersion)
+	wanted := forms.WithoutV(q.spec.KubernetesVersion)
 	switch {
 	case i.Status != "" && i.Status != "active":
 		q.add(vnfm.SeverityWarning, q.form(), fmt.Sprintf("image %q is %s", i.Name, i.Status), "no machine can be made of it until it is active")
@@ -373,8 +374,8 @@ func (q *cloudCheck) image(i openstack.Image) {
 	case i.KubeVersion == "":
 		q.add(vnfm.SeverityWarning, q.form(), fmt.Sprintf("image %q does not say which version of Kubernetes it has", i.Name),
 			fmt.Sprintf("its property kube_version is missing, so that nobody can tell whether it has %s", wanted))
-	case withoutV(i.KubeVersion) != wanted:
-		q.add(vnfm.SeverityError, argument{attribute: "kubernetes_version"}, fmt.Sprintf("image %q has Kubernetes %s, not %s", i.Name, withoutV(i.KubeVersion), wanted),
+	case forms.WithoutV(i.KubeVersion) != wanted:
+		q.add(vnfm.SeverityError, argument{attribute: "kubernetes_version"}, fmt.Sprintf("image %q has Kubernetes %s, not %s", i.Name, forms.WithoutV(i.KubeVersion), wanted),
 			"kubelet and kubeadm come with the image: name one whose property kube_version is kubernetes_version")
 	}
 }
@@ -405,16 +406,7 @@ func lookFor[T any](q *cloudCheck, kind, id, name string, at argument, look func
 func byOf(param any) (id, name string) {
 	p, _ := param.(map[string]any)
 	if filter, _ := p["filter"].(map[string]any); len(filter) == 1 {
-		name = stringAt(filter, "name")
+		name = forms.StringAt(filter, "name")
 	}
-	return stringAt(p, "id"), name
-}
-
-// stringAt is the text at a path of fields; empty when there is none.
-func stringAt(o map[string]any, path ...string) string {
-	for _, field := range path[:len(path)-1] {
-		o, _ = o[field].(map[string]any)
-	}
-	s, _ := o[path[len(path)-1]].(string)
-	return s
+	return forms.StringAt(p, "id"), name
 }

@@ -3,6 +3,7 @@ package capi
 import (
 	"fmt"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/capi/forms"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -16,7 +17,7 @@ func (q *cloudCheck) checkIdentities() {
 		return
 	}
 	for _, o := range q.objects {
-		if groupOf(stringAt(o, "apiVersion")) != groupInfrastructure {
+		if forms.GroupOf(forms.StringAt(o, "apiVersion")) != groupInfrastructure {
 			continue
 		}
 		switch spec, _ := o["spec"].(map[string]any); o["kind"] {
@@ -28,8 +29,8 @@ func (q *cloudCheck) checkIdentities() {
 			}
 		case "OpenStackMachineTemplate":
 			// Without one of their own machines take the cluster's.
-			machine := child(child(spec, "template"), "spec")
-			q.checkIdentity("the template of "+q.machinesOf(stringAt(o, "metadata", "name")).String(), machine["identityRef"])
+			machine := forms.Child(forms.Child(spec, "template"), "spec")
+			q.checkIdentity("the template of "+q.machinesOf(forms.StringAt(o, "metadata", "name")).String(), machine["identityRef"])
 		}
 	}
 }
@@ -38,7 +39,7 @@ func (q *cloudCheck) checkIdentities() {
 func (q *cloudCheck) checkIdentity(who string, reference any) {
 	cloud := q.spec.OwnCredential()
 	ref, _ := reference.(map[string]any)
-	name, cloudName := stringAt(ref, "name"), stringAt(ref, "cloudName")
+	name, cloudName := forms.StringAt(ref, "name"), forms.StringAt(ref, "cloudName")
 	switch {
 	case name != "" && name != cloud.SecretName:
 		q.warnIdentity(fmt.Sprintf("%s names %q", who, name))

@@ -11,6 +11,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/capi/forms"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -39,15 +40,15 @@ func (c *cluster) immutableChanges(ctx context.Context, t *vnfm.Target) vnfm.Pro
 	if err != nil {
 		return nil
 	}
-	objects, err := decode(string(text))
+	objects, err := forms.Decode(string(text))
 	if err != nil {
 		return nil
 	}
 	q := &cloudCheck{spec: c.spec}
 	var ps vnfm.Problems
 	for _, o := range objects {
-		kind := stringAt(o, "kind")
-		gv, err := schema.ParseGroupVersion(stringAt(o, "apiVersion"))
+		kind := forms.StringAt(o, "kind")
+		gv, err := schema.ParseGroupVersion(forms.StringAt(o, "apiVersion"))
 		if err != nil || gv.Group != groupInfrastructure || (kind != "OpenStackCluster" && kind != "OpenStackMachineTemplate") {
 			continue
 		}
@@ -63,7 +64,7 @@ func (c *cluster) immutableChange(ctx context.Context, gvk schema.GroupVersionKi
 	if err != nil {
 		return nil
 	}
-	name := stringAt(o, "metadata", "name")
+	name := forms.StringAt(o, "metadata", "name")
 	ref := kube.Ref{Resource: r, Namespace: c.namespace, Name: name}
 	live, err := c.client.Get(ctx, ref)
 	if err != nil {
@@ -73,7 +74,7 @@ func (c *cluster) immutableChange(ctx context.Context, gvk schema.GroupVersionKi
 	if slices.Contains(replaced, key) {
 		return nil
 	}
-	meta := maps.Clone(child(o, "metadata"))
+	meta := maps.Clone(forms.Child(o, "metadata"))
 	meta["namespace"] = c.namespace
 	body := maps.Clone(o)
 	body["metadata"] = meta

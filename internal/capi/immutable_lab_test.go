@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/capi/forms"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -33,7 +34,7 @@ func TestFixedFields(t *testing.T) {
 	base := map[string]any{"apiServer": map[string]any{"loadBalancerProvider": "amphora"}}
 	text, err := fs.ReadFile(rendered(base).Content, manifestFile)
 	require.NoError(t, err)
-	objects, err := decode(string(text))
+	objects, err := forms.Decode(string(text))
 	require.NoError(t, err)
 	for _, o := range objects {
 		if o["kind"] != "OpenStackCluster" && o["kind"] != "OpenStackMachineTemplate" {

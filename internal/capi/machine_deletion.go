@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/capi/forms"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -58,7 +59,7 @@ func (c *cluster) markForDeletion(ctx context.Context) error {
 		}
 		if fresh > 0 && int64(len(chosen)) > losses[name] {
 			problems = append(problems, vnfm.Problem{
-				Attribute: attributeNodeGroups, Key: name,
+				Attribute: forms.AttributeNodeGroups, Key: name,
 				Summary: fmt.Sprintf("node group %q loses %d machines, and %d are named in remove_machines", name, max(losses[name], 0), len(chosen)),
 				Detail:  "name as many as go, or fewer",
 			})
@@ -190,7 +191,7 @@ func (c *cluster) checkMachineNames(ctx context.Context) (vnfm.Problems, error) 
 		return nil, err
 	}
 	var problems vnfm.Problems
-	for _, name := range sortedKeys(c.spec.NodeGroups) {
+	for _, name := range forms.SortedKeys(c.spec.NodeGroups) {
 		var has []string
 		for _, m := range machines[name] {
 			has = append(has, m.GetName())
@@ -199,7 +200,7 @@ func (c *cluster) checkMachineNames(ctx context.Context) (vnfm.Problems, error) 
 		for _, machine := range c.spec.NodeGroups[name].RemoveMachines {
 			if !slices.Contains(has, machine) {
 				problems = append(problems, vnfm.Problem{
-					Attribute: attributeNodeGroups, Key: name,
+					Attribute: forms.AttributeNodeGroups, Key: name,
 					Summary: fmt.Sprintf("node group %q has no machine %q", name, machine), Detail: "its machines are " + strings.Join(has, ", "),
 				})
 			}

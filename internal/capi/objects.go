@@ -7,11 +7,12 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/capi/forms"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 )
 
 // group is the API group of Cluster API's own kinds.
-const group = "cluster.x-k8s.io"
+const group = forms.Group
 
 // The labels by which Cluster API marks what belongs to a cluster, and which node
 // group of a topology a MachineDeployment is.

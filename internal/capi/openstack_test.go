@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/capi/forms"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -177,7 +178,7 @@ func TestOpenStackEverything(t *testing.T) {
 
 	set := objects["ClusterResourceSet edge"]
 	assert.Equal(t, []any{map[string]any{"kind": "Secret", "name": "cloud-config"}, map[string]any{"kind": "ConfigMap", "name": "edge-calico"}}, at(t, set, "spec", "resources"))
-	for key, value := range child(child(child(set, "spec"), "clusterSelector"), "matchLabels") {
+	for key, value := range forms.Child(forms.Child(forms.Child(set, "spec"), "clusterSelector"), "matchLabels") {
 		assert.Equal(t, value, at(t, objects["Cluster edge"], "metadata", "labels", key), "the set finds the cluster")
 	}
 }
@@ -235,7 +236,7 @@ func TestOpenStackProblems(t *testing.T) {
 			_, problems := New(nil, nil).Package(openstackSpec(c.values))
 			require.True(t, problems.HasErrors())
 			assert.Contains(t, problems[0].String(), c.want)
-			assert.True(t, strings.HasPrefix(problems[0].Attribute, attributeChart), problems[0].Attribute)
+			assert.True(t, strings.HasPrefix(problems[0].Attribute, "chart"), problems[0].Attribute)
 		})
 	}
 }

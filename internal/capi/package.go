@@ -13,44 +13,17 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/capi/forms"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 // manifestFile is the only file of the package that a workload cluster is made of.
 const manifestFile = "cluster.yaml"
 
-// form is a way in which a user describes a workload cluster.
-type form interface {
-	// objects returns the objects of the cluster.
-	objects(spec *vnfm.ClusterSpec, ps *vnfm.Problems) []map[string]any
-}
-
-// formOf returns the one form that a specification has, or nil.
-func formOf(spec *vnfm.ClusterSpec) form {
-	switch {
-	case spec.Topology != nil:
-		return topology{spec.Topology}
-	case spec.Template != nil:
-		return template{spec.Template}
-	case spec.Chart != nil:
-		return chart{spec.Chart}
-	default:
-		return nil
-	}
-}
-
 // Package implements vnfm.ClusterDriver.
 func (d *Driver) Package(spec *vnfm.ClusterSpec) (*vnfm.Package, vnfm.Problems) {
 	var ps vnfm.Problems
-	f := formOf(spec)
-	if f == nil {
-		ps.Errorf("", 0, 0, "the workload cluster has neither a topology nor a chart nor a template")
-		return nil, ps
-	}
-	if check(spec, &ps); ps.HasErrors() {
-		return nil, ps
-	}
-	objects := f.objects(spec, &ps)
+	objects := forms.Render(spec, &ps)
 	checkCredential(spec, objects, &ps)
 	if ps.HasErrors() {
 		return nil, ps
@@ -78,6 +51,9 @@ func (d *Driver) Package(spec *vnfm.ClusterSpec) (*vnfm.Package, vnfm.Problems) 
 	}, ps
 }
 
+// Settle implements vnfm.ClusterDriver.
+func (d *Driver) Settle(wanted, present *vnfm.ClusterSpec) { forms.KeepTemplateNames(wanted, present) }
+
 // flavourID is that of the only deployment flavour of a workload cluster.
 const flavourID = "default"
 
@@ -93,10 +69,10 @@ func pause(objects []map[string]any) {
 		if apiGroup != group && !strings.HasSuffix(apiGroup, "."+group) {
 			continue
 		}
-		meta := child(o, "metadata")
-		child(meta, "annotations")[annotationReadyPath] = fmt.Sprintf("{.metadata.name}=%v", meta["name"])
+		meta := forms.Child(o, "metadata")
+		forms.Child(meta, "annotations")[annotationReadyPath] = fmt.Sprintf("{.metadata.name}=%v", meta["name"])
 		if apiGroup == group && o["kind"] == "Cluster" {
-			child(o, "spec")["paused"] = true
+			forms.Child(o, "spec")["paused"] = true
 		}
 	}
 }

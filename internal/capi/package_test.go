@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/capi/forms"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -21,7 +22,7 @@ func render(t *testing.T, spec *vnfm.ClusterSpec) map[string]map[string]any {
 	require.Empty(t, problems)
 	text, err := fs.ReadFile(p.Content, p.KubernetesFiles[0])
 	require.NoError(t, err)
-	objects, err := decode(string(text))
+	objects, err := forms.Decode(string(text))
 	require.NoError(t, err)
 	out := map[string]map[string]any{}
 	for _, o := range objects {
@@ -80,7 +81,7 @@ func TestTopologyInTheNewerVersion(t *testing.T) {
 	assert.Equal(t, "20%", at(t, fixed, "rollout", "strategy", "rollingUpdate", "maxUnavailable"))
 	assert.EqualValues(t, 2, at(t, fixed, "replicas"))
 	assert.NotContains(t, auto, "replicas", "an autoscaler decides")
-	assert.Equal(t, map[string]any{"a": "b", annotationMin: "1", annotationMax: "5"}, at(t, auto, "metadata", "annotations"))
+	assert.Equal(t, map[string]any{"a": "b", forms.AnnotationMin: "1", forms.AnnotationMax: "5"}, at(t, auto, "metadata", "annotations"))
 }
 
 func TestTopologyInTheOlderVersion(t *testing.T) {
@@ -125,7 +126,7 @@ func TestEmbeddedChart(t *testing.T) {
 	assert.EqualValues(t, 2, at(t, a, "spec", "replicas"))
 	assert.Contains(t, at(t, a, "spec", "template", "metadata", "labels"), "node-role.kubernetes.io/core")
 	assert.NotContains(t, at(t, b, "spec"), "replicas")
-	assert.Equal(t, "3", at(t, b, "metadata", "annotations", annotationMax))
+	assert.Equal(t, "3", at(t, b, "metadata", "annotations", forms.AnnotationMax))
 	assert.EqualValues(t, 60, at(t, objects["MachineHealthCheck edge-b"], "spec", "checks", "unhealthyNodeConditions", 0, "timeoutSeconds"))
 	assert.Equal(t, "40%", at(t, objects["MachineHealthCheck edge-b"], "spec", "remediation", "triggerIf", "unhealthyLessThanOrEqualTo"))
 	assert.NotContains(t, objects, "MachineHealthCheck edge-a")
@@ -146,7 +147,7 @@ func TestValuesAreLaidUnderTheArguments(t *testing.T) {
 
 func names(objects map[string]map[string]any, kind string) []string {
 	var out []string
-	for _, key := range sortedKeys(objects) {
+	for _, key := range forms.SortedKeys(objects) {
 		if strings.HasPrefix(key, kind+" ") {
 			out = append(out, key)
 		}
@@ -192,7 +193,7 @@ func TestTemplate(t *testing.T) {
 	spec.NodeGroups["md-0"] = vnfm.NodeGroup{Min: number(2), Max: number(3)}
 	group := render(t, spec)["MachineDeployment edge-md-0"]
 	assert.NotContains(t, at(t, group, "spec"), "replicas")
-	assert.Equal(t, "2", at(t, group, "metadata", "annotations", annotationMin))
+	assert.Equal(t, "2", at(t, group, "metadata", "annotations", forms.AnnotationMin))
 }
 
 func TestPackageProblems(t *testing.T) {
@@ -215,12 +216,12 @@ func TestPackageProblems(t *testing.T) {
 		"chart that is not there": {chartSpec(), func(s *vnfm.ClusterSpec) {
 			s.Chart = &vnfm.ClusterChart{ChartSource: vnfm.ChartSource{Path: "/nowhere/chart"}}
 		}, "the chart cannot be read", "chart"},
-		"missing variable":        {templateSpec(), func(s *vnfm.ClusterSpec) { s.NodeGroups = nil }, "needs values for WORKER_MACHINE_COUNT", attributeVariables},
-		"unknown variable":        {templateSpec(), func(s *vnfm.ClusterSpec) { s.Template.Variables = map[string]string{"COLOUR": "blue"} }, "has no ${COLOUR}", attributeVariables},
-		"variable of an argument": {templateSpec(), func(s *vnfm.ClusterSpec) { s.Template.Variables = map[string]string{varName: "x"} }, "is set by the arguments", attributeVariables},
+		"missing variable":        {templateSpec(), func(s *vnfm.ClusterSpec) { s.NodeGroups = nil }, "needs values for WORKER_MACHINE_COUNT", "template.variables"},
+		"unknown variable":        {templateSpec(), func(s *vnfm.ClusterSpec) { s.Template.Variables = map[string]string{"COLOUR": "blue"} }, "has no ${COLOUR}", "template.variables"},
+		"variable of an argument": {templateSpec(), func(s *vnfm.ClusterSpec) { s.Template.Variables = map[string]string{"CLUSTER_NAME": "x"} }, "is set by the arguments", "template.variables"},
 		"unknown node group": {templateSpec(), func(s *vnfm.ClusterSpec) {
 			s.NodeGroups["md-1"] = vnfm.NodeGroup{Replicas: number(1)}
-			s.Template.Variables = map[string]string{varWorkers: "1"}
+			s.Template.Variables = map[string]string{"WORKER_MACHINE_COUNT": "1"}
 		}, "has no MachineDeployment edge-md-1", "node_groups"},
 		"fixed version": {templateSpec(), func(s *vnfm.ClusterSpec) {
 			s.Template.Content = strings.ReplaceAll(s.Template.Content, "${KUBERNETES_VERSION}", "v1.34.0")

@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/capi/forms"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -136,7 +137,7 @@ func unready(obj *unstructured.Unstructured) string {
 
 func (c *cluster) controlPlaneUnready(objects map[string]*unstructured.Unstructured) string {
 	for _, obj := range objects {
-		if s := versionDiffers(obj, withV(c.spec.KubernetesVersion), "spec", "version"); s != "" {
+		if s := versionDiffers(obj, forms.WithV(c.spec.KubernetesVersion), "spec", "version"); s != "" {
 			return s
 		}
 		if n := c.spec.ControlPlane.Replicas; n != nil {
@@ -159,7 +160,7 @@ func (c *cluster) nodeGroupsUnready(objects map[string]*unstructured.Unstructure
 		if obj == nil {
 			return fmt.Sprintf("node group %q to be made", name)
 		}
-		if s := versionDiffers(obj, withV(c.spec.KubernetesVersion), "spec", "template", "spec", "version"); s != "" {
+		if s := versionDiffers(obj, forms.WithV(c.spec.KubernetesVersion), "spec", "template", "spec", "version"); s != "" {
 			return s
 		}
 		if g.Replicas != nil {
@@ -183,12 +184,12 @@ func (c *cluster) nodeGroupsUnready(objects map[string]*unstructured.Unstructure
 // machinesOutdated finds a machine of a node group that has another version. The counts of a
 // group that was told of a version a moment ago are still those of before.
 func (c *cluster) machinesOutdated(machines map[string]*unstructured.Unstructured) string {
-	for _, name := range sortedKeys(machines) {
+	for _, name := range forms.SortedKeys(machines) {
 		group := c.groupOfMachine(machines[name])
 		if _, ours := c.spec.NodeGroups[group]; !ours || c.keepsMachines(group) {
 			continue
 		}
-		if s := versionDiffers(machines[name], withV(c.spec.KubernetesVersion), "spec", "version"); s != "" {
+		if s := versionDiffers(machines[name], forms.WithV(c.spec.KubernetesVersion), "spec", "version"); s != "" {
 			return s
 		}
 	}
@@ -198,7 +199,7 @@ func (c *cluster) machinesOutdated(machines map[string]*unstructured.Unstructure
 // machineSetsOutdated finds machines of a node group that are still made of another template than the
 // group names: it was told of the new one a moment ago, and its counts are those of before.
 func (c *cluster) machineSetsOutdated(groups, sets map[string]*unstructured.Unstructured) string {
-	for _, name := range sortedKeys(sets) {
+	for _, name := range forms.SortedKeys(sets) {
 		set := sets[name]
 		group := c.groupOfMachine(set)
 		if _, ours := c.spec.NodeGroups[group]; !ours || c.keepsMachines(group) || set.GetDeletionTimestamp() != nil {

@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/capi/forms"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -112,7 +113,7 @@ func failureDomains(own *unstructured.Unstructured) []string {
 		return out
 	}
 	m, _, _ := unstructured.NestedMap(own.Object, "status", "failureDomains")
-	return sortedKeys(m)
+	return forms.SortedKeys(m)
 }
 
 // machines are the machines of the cluster as VNFCs: a node group is a VDU.

@@ -1,4 +1,4 @@
-package capi
+package forms
 
 import (
 	"fmt"
@@ -16,7 +16,7 @@ type unusedArguments struct {
 
 // cluster is for arguments of the cluster itself, or of a part of it.
 func (u unusedArguments) cluster(part string, given map[string]bool) {
-	for _, name := range sortedKeys(given) {
+	for _, name := range SortedKeys(given) {
 		if !given[name] {
 			continue
 		}
@@ -30,10 +30,10 @@ func (u unusedArguments) cluster(part string, given map[string]bool) {
 
 // group is for the arguments of a node group.
 func (u unusedArguments) group(group string, given map[string]bool) {
-	for _, name := range sortedKeys(given) {
+	for _, name := range SortedKeys(given) {
 		if given[name] {
 			*u.ps = append(*u.ps, vnfm.Problem{
-				Attribute: attributeNodeGroups, Key: group,
+				Attribute: AttributeNodeGroups, Key: group,
 				Summary: fmt.Sprintf("%s has no place for %s of node group %q", u.form, name, group), Detail: u.detail,
 			})
 		}

@@ -1,4 +1,4 @@
-package capi
+package forms
 
 import "github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 
@@ -8,11 +8,11 @@ func chartNetworking(n *vnfm.ClusterNetwork) map[string]any {
 	if n == nil {
 		return out
 	}
-	put(out, "externalNetworkId", n.External)
+	Set(out, "externalNetworkId", n.External)
 	internal := map[string]any{}
-	put(internal, "networkFilter", found(n.Internal))
-	put(internal, "subnetFilter", found(n.Subnet))
-	put(out, "internalNetwork", internal)
+	Set(internal, "networkFilter", found(n.Internal))
+	Set(internal, "subnetFilter", found(n.Subnet))
+	Set(out, "internalNetwork", internal)
 	return out
 }
 
@@ -22,9 +22,9 @@ func found(r *vnfm.CloudResource) map[string]any {
 	if r == nil {
 		return out
 	}
-	put(out, "id", r.ID)
-	put(out, "name", r.Name)
-	put(out, "tags", listed(r.Tags))
+	Set(out, "id", r.ID)
+	Set(out, "name", r.Name)
+	Set(out, "tags", listed(r.Tags))
 	return out
 }
 
@@ -32,15 +32,15 @@ func found(r *vnfm.CloudResource) map[string]any {
 func chartPlace(out map[string]any, p *vnfm.MachinePlace) {
 	if v := p.RootVolume; v != nil {
 		volume := map[string]any{"diskSize": v.SizeGiB}
-		put(volume, "volumeType", v.Type)
-		put(volume, "availabilityZone", v.AvailabilityZone)
+		Set(volume, "volumeType", v.Type)
+		Set(volume, "availabilityZone", v.AvailabilityZone)
 		out["machineRootVolume"] = volume
 	}
 	var ports []any
 	for i := range p.Networks {
 		n := &p.Networks[i]
 		port := map[string]any{}
-		put(port, "network", parameter(&n.CloudResource))
+		Set(port, "network", parameter(&n.CloudResource))
 		if subnet := parameter(n.Subnet); len(subnet) > 0 {
 			port["fixedIPs"] = []any{map[string]any{"subnet": subnet}}
 		}

@@ -1,4 +1,4 @@
-package capi
+package forms
 
 import (
 	"fmt"
@@ -38,11 +38,11 @@ func (f topology) check(spec *vnfm.ClusterSpec, ps *vnfm.Problems) {
 	for _, name := range slices.Sorted(maps.Keys(spec.NodeGroups)) {
 		g := spec.NodeGroups[name]
 		if g.Class == "" {
-			refuse(attributeNodeGroups, name, fmt.Sprintf("node group %q has no class", name), "class names one of the worker classes of the ClusterClass")
+			refuse(AttributeNodeGroups, name, fmt.Sprintf("node group %q has no class", name), "class names one of the worker classes of the ClusterClass")
 		}
 		u.group(name, map[string]bool{"flavour": g.Flavour != "", "root_volume": g.RootVolume != nil, "networks": g.Networks != nil})
 		if spec.APIVersion == "v1beta1" && len(g.Taints) > 0 {
-			refuse(attributeNodeGroups, name, fmt.Sprintf("node group %q has taints, which version v1beta1 of Cluster API does not know", name),
+			refuse(AttributeNodeGroups, name, fmt.Sprintf("node group %q has taints, which version v1beta1 of Cluster API does not know", name),
 				"put them into the bootstrap template of the class")
 		}
 	}
@@ -52,22 +52,22 @@ func (f topology) check(spec *vnfm.ClusterSpec, ps *vnfm.Problems) {
 type writer struct{ modern bool }
 
 func (w writer) cluster(spec *vnfm.ClusterSpec, t *vnfm.ClusterTopology) map[string]any {
-	apiVersion := group + "/v1beta2"
+	apiVersion := Group + "/v1beta2"
 	if !w.modern {
-		apiVersion = group + "/v1beta1"
+		apiVersion = Group + "/v1beta1"
 	}
-	top := map[string]any{"version": withV(spec.KubernetesVersion)}
+	top := map[string]any{"version": WithV(spec.KubernetesVersion)}
 	if w.modern {
 		ref := map[string]any{"name": t.Class}
-		put(ref, "namespace", t.ClassNamespace)
+		Set(ref, "namespace", t.ClassNamespace)
 		top["classRef"] = ref
 	} else {
 		top["class"] = t.Class
-		put(top, "classNamespace", t.ClassNamespace)
-		put(top, "rolloutAfter", spec.RolloutAfter)
+		Set(top, "classNamespace", t.ClassNamespace)
+		Set(top, "rolloutAfter", spec.RolloutAfter)
 	}
-	put(top, "variables", variables(t.Variables))
-	put(top, "controlPlane", w.controlPlane(spec))
+	Set(top, "variables", variables(t.Variables))
+	Set(top, "controlPlane", w.controlPlane(spec))
 	var groups []any
 	for _, name := range slices.Sorted(maps.Keys(spec.NodeGroups)) {
 		groups = append(groups, w.nodeGroup(spec, name))
@@ -76,28 +76,28 @@ func (w writer) cluster(spec *vnfm.ClusterSpec, t *vnfm.ClusterTopology) map[str
 		top["workers"] = map[string]any{"machineDeployments": groups}
 	}
 	body := map[string]any{"topology": top}
-	put(body, "clusterNetwork", network(spec.Network))
+	Set(body, "clusterNetwork", network(spec.Network))
 	return map[string]any{"apiVersion": apiVersion, "kind": "Cluster", "metadata": metadata(spec), "spec": body}
 }
 
 func (w writer) controlPlane(spec *vnfm.ClusterSpec) map[string]any {
 	cp := &spec.ControlPlane
 	out := map[string]any{}
-	putInt(out, "replicas", cp.Replicas)
-	put(out, "metadata", labelled(cp.Labels, cp.Annotations))
+	SetInt(out, "replicas", cp.Replicas)
+	Set(out, "metadata", labelled(cp.Labels, cp.Annotations))
 	if w.modern && spec.RolloutAfter != "" {
 		out["rollout"] = map[string]any{"after": spec.RolloutAfter}
 	}
-	put(out, "variables", overrides(cp.Variables))
+	Set(out, "variables", overrides(cp.Variables))
 	w.deletion(out, cp.Deletion)
 	w.healthCheck(out, cp.HealthCheck)
 	return out
 }
 
-// The annotations by which an autoscaler knows the limits of a node group.
+// The annotations in which an autoscaler finds the limits of a node group.
 const (
-	annotationMin = "cluster.x-k8s.io/cluster-api-autoscaler-node-group-min-size"
-	annotationMax = "cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size"
+	AnnotationMin = "cluster.x-k8s.io/cluster-api-autoscaler-node-group-min-size"
+	AnnotationMax = "cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size"
 )
 
 func (w writer) nodeGroup(spec *vnfm.ClusterSpec, name string) map[string]any {
@@ -110,14 +110,14 @@ func (w writer) nodeGroup(spec *vnfm.ClusterSpec, name string) map[string]any {
 		if annotations == nil {
 			annotations = map[string]string{}
 		}
-		annotations[annotationMin] = strconv.FormatInt(*g.Min, 10)
-		annotations[annotationMax] = strconv.FormatInt(*g.Max, 10)
+		annotations[AnnotationMin] = strconv.FormatInt(*g.Min, 10)
+		annotations[AnnotationMax] = strconv.FormatInt(*g.Max, 10)
 	} else {
-		putInt(out, "replicas", g.Replicas)
+		SetInt(out, "replicas", g.Replicas)
 	}
-	put(out, "metadata", labelled(g.Labels, annotations))
-	put(out, "failureDomain", g.FailureDomain)
-	put(out, "variables", overrides(g.Variables))
+	Set(out, "metadata", labelled(g.Labels, annotations))
+	Set(out, "failureDomain", g.FailureDomain)
+	Set(out, "variables", overrides(g.Variables))
 	if len(g.Taints) > 0 {
 		out["taints"] = taints(g.Taints)
 	}
@@ -130,20 +130,20 @@ func (w writer) nodeGroup(spec *vnfm.ClusterSpec, name string) map[string]any {
 func (w writer) rollout(out map[string]any, r *vnfm.NodeRollout, after string) {
 	strategy := map[string]any{}
 	if r != nil {
-		put(strategy, "type", r.Type)
+		Set(strategy, "type", r.Type)
 		rolling := map[string]any{}
-		put(rolling, "maxSurge", intOrPercent(r.MaxSurge))
-		put(rolling, "maxUnavailable", intOrPercent(r.MaxUnavailable))
-		put(strategy, "rollingUpdate", rolling)
+		Set(rolling, "maxSurge", intOrPercent(r.MaxSurge))
+		Set(rolling, "maxUnavailable", intOrPercent(r.MaxUnavailable))
+		Set(strategy, "rollingUpdate", rolling)
 	}
 	if !w.modern {
-		put(out, "strategy", strategy)
+		Set(out, "strategy", strategy)
 		return
 	}
 	rollout := map[string]any{}
-	put(rollout, "strategy", strategy)
-	put(rollout, "after", after)
-	put(out, "rollout", rollout)
+	Set(rollout, "strategy", strategy)
+	Set(rollout, "after", after)
+	Set(out, "rollout", rollout)
 }
 
 func (w writer) deletion(out map[string]any, d *vnfm.MachineDeletion) {
@@ -162,7 +162,7 @@ func (w writer) deletion(out map[string]any, d *vnfm.MachineDeletion) {
 			out[name] = strconv.FormatInt(*seconds, 10) + "s"
 		}
 	}
-	put(out, "deletion", modern)
+	Set(out, "deletion", modern)
 }
 
 func (w writer) healthCheck(out map[string]any, h *vnfm.HealthCheck) {
@@ -175,7 +175,7 @@ func (w writer) healthCheck(out map[string]any, h *vnfm.HealthCheck) {
 		if h.UnhealthyTimeout > 0 {
 			check["unhealthyConditions"] = unhealthy("timeout", strconv.FormatInt(h.UnhealthyTimeout, 10)+"s")
 		}
-		put(check, "maxUnhealthy", intOrPercent(h.MaxUnhealthy))
+		Set(check, "maxUnhealthy", intOrPercent(h.MaxUnhealthy))
 		out["machineHealthCheck"] = check
 		return
 	}
@@ -187,7 +187,7 @@ func (w writer) healthCheck(out map[string]any, h *vnfm.HealthCheck) {
 	if h.UnhealthyTimeout > 0 {
 		checks["unhealthyNodeConditions"] = unhealthy("timeoutSeconds", h.UnhealthyTimeout)
 	}
-	put(check, "checks", checks)
+	Set(check, "checks", checks)
 	if h.MaxUnhealthy != "" {
 		check["remediation"] = map[string]any{"triggerIf": map[string]any{"unhealthyLessThanOrEqualTo": intOrPercent(h.MaxUnhealthy)}}
 	}

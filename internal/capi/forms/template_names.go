@@ -1,4 +1,4 @@
-package capi
+package forms
 
 import (
 	"crypto/sha256"
@@ -27,10 +27,10 @@ type machineTemplate struct {
 	references []map[string]any
 }
 
-func (m *machineTemplate) name() string { return stringAt(m.object, "metadata", "name") }
+func (m *machineTemplate) name() string { return StringAt(m.object, "metadata", "name") }
 
 // key is how the template goes by as it is written.
-func (m *machineTemplate) key() string { return stringAt(m.object, "kind") + " " + m.name() }
+func (m *machineTemplate) key() string { return StringAt(m.object, "kind") + " " + m.name() }
 
 // digest is that of what Cluster API makes machines of.
 func (m *machineTemplate) digest() string {
@@ -48,7 +48,7 @@ func (m *machineTemplate) contentName() string {
 
 // rename gives the template, and what refers to it, another name.
 func (m *machineTemplate) rename(name string) {
-	child(m.object, "metadata")["name"] = name
+	Child(m.object, "metadata")["name"] = name
 	for _, reference := range m.references {
 		reference["name"] = name
 	}
@@ -59,12 +59,12 @@ func (m *machineTemplate) rename(name string) {
 func machineTemplates(objects []map[string]any) []*machineTemplate {
 	var out []*machineTemplate
 	for _, o := range objects {
-		if !strings.HasSuffix(stringAt(o, "kind"), "Template") {
+		if !strings.HasSuffix(StringAt(o, "kind"), "Template") {
 			continue
 		}
 		m := &machineTemplate{object: o}
 		for _, reference := range machineReferences(objects) {
-			if stringAt(reference, "kind") == stringAt(o, "kind") && stringAt(reference, "name") == m.name() {
+			if StringAt(reference, "kind") == StringAt(o, "kind") && StringAt(reference, "name") == m.name() {
 				m.references = append(m.references, reference)
 			}
 		}
@@ -88,11 +88,11 @@ func machineReferences(objects []map[string]any) []map[string]any {
 		}
 	}
 	for _, o := range objects {
-		switch groupOf(stringAt(o, "apiVersion")) {
-		case group:
+		switch GroupOf(StringAt(o, "apiVersion")) {
+		case Group:
 			add(o, "spec", "template", "spec", "infrastructureRef")
 			add(o, "spec", "template", "spec", "bootstrap", "configRef")
-		case "controlplane." + group:
+		case "controlplane." + Group:
 			add(o, "spec", "machineTemplate", "infrastructureRef")
 			add(o, "spec", "machineTemplate", "spec", "infrastructureRef")
 		}
@@ -111,8 +111,10 @@ func (f template) renameChanged(objects []map[string]any) []map[string]any {
 	return objects
 }
 
-// Settle implements vnfm.ClusterDriver.
-func (d *Driver) Settle(wanted, present *vnfm.ClusterSpec) {
+// KeepTemplateNames fills the first contents of the templates of machines into a wanted
+// specification, on which the names of these templates depend: those of the present cluster,
+// which is nil for one without a record.
+func KeepTemplateNames(wanted, present *vnfm.ClusterSpec) {
 	if wanted.Template == nil {
 		return
 	}
@@ -149,7 +151,7 @@ func firstOfKnown(wanted *vnfm.ClusterSpec) map[string]string {
 	out := map[string]string{}
 	for _, m := range machineTemplates(template{wanted.Template}.render(wanted, &vnfm.Problems{})) {
 		has := func(name string) bool {
-			return slices.Contains(wanted.Template.Known, stringAt(m.object, "apiVersion")+"/"+stringAt(m.object, "kind")+" "+name)
+			return slices.Contains(wanted.Template.Known, StringAt(m.object, "apiVersion")+"/"+StringAt(m.object, "kind")+" "+name)
 		}
 		if !has(m.name()) && has(m.contentName()) {
 			out[m.key()] = ""

@@ -1,10 +1,7 @@
-package capi
+package forms
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strconv"
@@ -12,7 +9,6 @@ import (
 
 	"github.com/drone/envsubst/v2"
 	"github.com/drone/envsubst/v2/parse"
-	"k8s.io/apimachinery/pkg/util/yaml"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -60,7 +56,7 @@ func (f template) render(spec *vnfm.ClusterSpec, ps *vnfm.Problems) []map[string
 		*ps = append(*ps, vnfm.Problem{Attribute: "template.content", Summary: "the variables of the cluster template cannot be filled in", Detail: err.Error()})
 		return nil
 	}
-	objects, err := decode(text)
+	objects, err := Decode(text)
 	if err != nil {
 		*ps = append(*ps, vnfm.Problem{
 			Attribute: "template.content", Summary: "the cluster template is not valid YAML once its variables are filled in", Detail: err.Error(),
@@ -83,7 +79,7 @@ func (f template) check(spec *vnfm.ClusterSpec, ps *vnfm.Problems) {
 		"health_check": cp.HealthCheck != nil, "deletion": cp.Deletion != nil, "failure_domains": cp.FailureDomains != nil,
 		"root_volume": cp.RootVolume != nil, "networks": cp.Networks != nil,
 	})
-	for _, name := range sortedKeys(spec.NodeGroups) {
+	for _, name := range SortedKeys(spec.NodeGroups) {
 		g := spec.NodeGroups[name]
 		u.group(name, map[string]bool{
 			"class": g.Class != "", "flavour": g.Flavour != "", "labels": len(g.Labels) > 0, "annotations": len(g.Annotations) > 0, "taints": len(g.Taints) > 0,
@@ -99,7 +95,7 @@ func (f template) values(spec *vnfm.ClusterSpec, used map[string]bool, ps *vnfm.
 	values := map[string]string{varName: spec.Name, varNamespace: spec.Namespace}
 	given := map[string]string{}
 	if spec.KubernetesVersion != "" {
-		given[varVersion] = withV(spec.KubernetesVersion)
+		given[varVersion] = WithV(spec.KubernetesVersion)
 	}
 	if n := spec.ControlPlane.Replicas; n != nil {
 		given[varControlPlanes] = strconv.FormatInt(*n, 10)
@@ -173,7 +169,7 @@ func (f template) complete(spec *vnfm.ClusterSpec, objects []map[string]any, ps 
 		apiVersion, _ := o["apiVersion"].(string)
 		meta, _ := o["metadata"].(map[string]any)
 		name, _ := meta["name"].(string)
-		if !strings.HasPrefix(apiVersion, group+"/") {
+		if !strings.HasPrefix(apiVersion, Group+"/") {
 			continue
 		}
 		switch o["kind"] {
@@ -199,7 +195,7 @@ func (f template) complete(spec *vnfm.ClusterSpec, objects []map[string]any, ps 
 		o, ok := groups[name]
 		if !ok {
 			*ps = append(*ps, vnfm.Problem{
-				Attribute: attributeNodeGroups, Key: name, Summary: fmt.Sprintf("the cluster template has no MachineDeployment %s-%s", spec.Name, name),
+				Attribute: AttributeNodeGroups, Key: name, Summary: fmt.Sprintf("the cluster template has no MachineDeployment %s-%s", spec.Name, name),
 				Detail: "its node groups are " + strings.Join(slices.Sorted(maps.Keys(groups)), ", "),
 			})
 			continue
@@ -212,25 +208,15 @@ func (f template) complete(spec *vnfm.ClusterSpec, objects []map[string]any, ps 
 // setSize gives a MachineDeployment its number of machines, or the limits of its
 // autoscaler in its place.
 func setSize(o map[string]any, g *vnfm.NodeGroup) {
-	spec, meta := child(o, "spec"), child(o, "metadata")
+	spec, meta := Child(o, "spec"), Child(o, "metadata")
 	if g.Autoscaled() {
 		delete(spec, "replicas")
-		annotations := child(meta, "annotations")
-		annotations[annotationMin] = strconv.FormatInt(*g.Min, 10)
-		annotations[annotationMax] = strconv.FormatInt(*g.Max, 10)
+		annotations := Child(meta, "annotations")
+		annotations[AnnotationMin] = strconv.FormatInt(*g.Min, 10)
+		annotations[AnnotationMax] = strconv.FormatInt(*g.Max, 10)
 		return
 	}
-	putInt(spec, "replicas", g.Replicas)
-}
-
-// child returns the map at a field, which it makes.
-func child(parent map[string]any, field string) map[string]any {
-	m, ok := parent[field].(map[string]any)
-	if !ok {
-		m = map[string]any{}
-		parent[field] = m
-	}
-	return m
+	SetInt(spec, "replicas", g.Replicas)
 }
 
 // variablesOf returns the variables of a template, and which of them have a default.
@@ -257,25 +243,6 @@ func visit(node parse.Node, out map[string]bool) {
 		}
 		for _, each := range n.Args {
 			visit(each, out)
-		}
-	}
-}
-
-// decode reads the documents of a text.
-func decode(text string) ([]map[string]any, error) {
-	decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader([]byte(text)), 4096)
-	var out []map[string]any
-	for {
-		var o map[string]any
-		err := decoder.Decode(&o)
-		if errors.Is(err, io.EOF) {
-			return out, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		if len(o) > 0 {
-			out = append(out, o)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package capi
+package forms
 
 import (
 	"maps"
@@ -12,14 +12,14 @@ import (
 func metadata(spec *vnfm.ClusterSpec) map[string]any {
 	out := labelled(spec.Labels, spec.Annotations)
 	out["name"] = spec.Name
-	put(out, "namespace", spec.Namespace)
+	Set(out, "namespace", spec.Namespace)
 	return out
 }
 
 func labelled(labels, annotations map[string]string) map[string]any {
 	out := map[string]any{}
-	put(out, "labels", texts(labels))
-	put(out, "annotations", texts(annotations))
+	Set(out, "labels", texts(labels))
+	Set(out, "annotations", texts(annotations))
 	return out
 }
 
@@ -50,7 +50,7 @@ func network(n *vnfm.ClusterNetwork) map[string]any {
 			out[field] = map[string]any{"cidrBlocks": listed(blocks)}
 		}
 	}
-	put(out, "serviceDomain", n.ServiceDomain)
+	Set(out, "serviceDomain", n.ServiceDomain)
 	if n.APIServerPort != 0 {
 		out["apiServerPort"] = n.APIServerPort
 	}
@@ -67,7 +67,7 @@ func variables(m map[string]any) []any {
 
 func overrides(m map[string]any) map[string]any {
 	out := map[string]any{}
-	put(out, "overrides", variables(m))
+	Set(out, "overrides", variables(m))
 	return out
 }
 
@@ -79,14 +79,14 @@ func taints(list []vnfm.NodeTaint) []any {
 			propagation = "Always"
 		}
 		entry := map[string]any{"key": t.Key, "effect": t.Effect, "propagation": propagation}
-		put(entry, "value", t.Value)
+		Set(entry, "value", t.Value)
 		out = append(out, entry)
 	}
 	return out
 }
 
-// put sets a field unless it is empty: version v1beta2 refuses most empty values.
-func put(out map[string]any, field string, value any) {
+// Set sets a field unless it is empty: version v1beta2 refuses most empty values.
+func Set(out map[string]any, field string, value any) {
 	switch v := value.(type) {
 	case nil:
 		return
@@ -106,7 +106,8 @@ func put(out map[string]any, field string, value any) {
 	out[field] = value
 }
 
-func putInt(out map[string]any, field string, value *int64) {
+// SetInt sets a field unless the value is nil.
+func SetInt(out map[string]any, field string, value *int64) {
 	if value != nil {
 		out[field] = *value
 	}
@@ -128,5 +129,3 @@ func intOrPercent(text string) any {
 	}
 	return text
 }
-
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,4 +1,4 @@
-package capi
+package forms
 
 import (
 	"context"
@@ -62,7 +62,7 @@ func (f chart) objects(spec *vnfm.ClusterSpec, ps *vnfm.Problems) []map[string]a
 			Detail: "hooks are for applications and are not run for a workload cluster; use a chart without them",
 		})
 	}
-	objects, err := decode(out.String())
+	objects, err := Decode(out.String())
 	if err != nil {
 		*ps = append(*ps, vnfm.Problem{Attribute: attributeChart, Summary: "what the chart renders cannot be read", Detail: err.Error()})
 	}
@@ -84,32 +84,32 @@ func (f chart) locate() (fs.FS, string) {
 // values are the user's, and over them those that the arguments of the cluster say.
 func (f chart) values(spec *vnfm.ClusterSpec) map[string]any {
 	said := map[string]any{}
-	put(said, "kubernetesVersion", withoutV(spec.KubernetesVersion))
-	put(said, "clusterAnnotations", texts(spec.Annotations))
-	put(said, "clusterLabels", texts(spec.Labels))
-	put(said, "kubeNetwork", network(spec.Network))
-	put(said, "clusterNetworking", chartNetworking(spec.Network))
+	Set(said, "kubernetesVersion", WithoutV(spec.KubernetesVersion))
+	Set(said, "clusterAnnotations", texts(spec.Annotations))
+	Set(said, "clusterLabels", texts(spec.Labels))
+	Set(said, "kubeNetwork", network(spec.Network))
+	Set(said, "clusterNetworking", chartNetworking(spec.Network))
 	if cloud := spec.OwnCredential(); cloud != nil {
 		said["cloudCredentialsSecretName"], said["cloudName"] = cloud.SecretName, cloud.CloudName
 	}
 	controlPlane := map[string]any{}
-	putInt(controlPlane, "machineCount", spec.ControlPlane.Replicas)
-	put(controlPlane, "machineFlavor", spec.ControlPlane.Flavour)
-	put(controlPlane, "rolloutAfter", spec.RolloutAfter)
+	SetInt(controlPlane, "machineCount", spec.ControlPlane.Replicas)
+	Set(controlPlane, "machineFlavor", spec.ControlPlane.Flavour)
+	Set(controlPlane, "rolloutAfter", spec.RolloutAfter)
 	chartHealthCheck(controlPlane, spec.ControlPlane.HealthCheck)
 	chartDeletion(controlPlane, spec.ControlPlane.Deletion)
-	put(controlPlane, "nodeLabels", texts(spec.ControlPlane.Labels))
+	Set(controlPlane, "nodeLabels", texts(spec.ControlPlane.Labels))
 	chartPlace(controlPlane, &spec.ControlPlane.MachinePlace)
 	if domains := spec.ControlPlane.FailureDomains; len(domains) > 0 {
 		// They mean nothing to the chart while the cloud is left to choose.
 		controlPlane["failureDomains"], controlPlane["omitFailureDomain"] = listed(domains), false
 	}
-	put(said, "controlPlane", controlPlane)
+	Set(said, "controlPlane", controlPlane)
 	var groups []any
 	for _, name := range slices.Sorted(maps.Keys(spec.NodeGroups)) {
 		groups = append(groups, chartGroup(spec, name))
 	}
-	put(said, "nodeGroups", groups)
+	Set(said, "nodeGroups", groups)
 	return vnfm.LaidOver(f.Values, said)
 }
 
@@ -118,7 +118,7 @@ func (f chart) check(spec *vnfm.ClusterSpec, ps *vnfm.Problems) {
 	u := unusedArguments{ps: ps, form: "a chart", detail: "give what the chart has for it under chart.values"}
 	cp := &spec.ControlPlane
 	u.cluster("control_plane", map[string]bool{"annotations": len(cp.Annotations) > 0, "variables": len(cp.Variables) > 0})
-	for _, name := range sortedKeys(spec.NodeGroups) {
+	for _, name := range SortedKeys(spec.NodeGroups) {
 		g := spec.NodeGroups[name]
 		u.group(name, map[string]bool{"class": g.Class != "", "annotations": len(g.Annotations) > 0, "variables": len(g.Variables) > 0})
 	}
@@ -130,12 +130,12 @@ func chartGroup(spec *vnfm.ClusterSpec, name string) map[string]any {
 	if g.Autoscaled() {
 		out["autoscale"], out["machineCountMin"], out["machineCountMax"] = true, *g.Min, *g.Max
 	} else {
-		putInt(out, "machineCount", g.Replicas)
+		SetInt(out, "machineCount", g.Replicas)
 	}
-	put(out, "machineFlavor", g.Flavour)
-	put(out, "failureDomain", g.FailureDomain)
-	put(out, "nodeLabels", texts(g.Labels))
-	put(out, "rolloutAfter", spec.RolloutAfter)
+	Set(out, "machineFlavor", g.Flavour)
+	Set(out, "failureDomain", g.FailureDomain)
+	Set(out, "nodeLabels", texts(g.Labels))
+	Set(out, "rolloutAfter", spec.RolloutAfter)
 	if len(g.Taints) > 0 {
 		out["nodeTaints"] = taints(g.Taints)
 	}
@@ -144,12 +144,12 @@ func chartGroup(spec *vnfm.ClusterSpec, name string) map[string]any {
 	chartPlace(out, &g.MachinePlace)
 	if r := g.Rollout; r != nil {
 		strategy := map[string]any{}
-		put(strategy, "type", r.Type)
+		Set(strategy, "type", r.Type)
 		rolling := map[string]any{}
-		put(rolling, "maxSurge", intOrPercent(r.MaxSurge))
-		put(rolling, "maxUnavailable", intOrPercent(r.MaxUnavailable))
-		put(strategy, "rollingUpdate", rolling)
-		put(out, "rolloutStrategy", strategy)
+		Set(rolling, "maxSurge", intOrPercent(r.MaxSurge))
+		Set(rolling, "maxUnavailable", intOrPercent(r.MaxUnavailable))
+		Set(strategy, "rollingUpdate", rolling)
+		Set(out, "rolloutStrategy", strategy)
 	}
 	return out
 }
@@ -159,11 +159,11 @@ func chartHealthCheck(out map[string]any, h *vnfm.HealthCheck) {
 		return
 	}
 	spec := map[string]any{}
-	put(spec, "maxUnhealthy", intOrPercent(h.MaxUnhealthy))
+	Set(spec, "maxUnhealthy", intOrPercent(h.MaxUnhealthy))
 	putSeconds(spec, "nodeStartupTimeout", h.NodeStartupTimeout)
 	putSeconds(spec, "unhealthyTimeout", h.UnhealthyTimeout)
 	check := map[string]any{"enabled": h.Enabled}
-	put(check, "spec", spec)
+	Set(check, "spec", spec)
 	out["healthCheck"] = check
 }
 
