@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -116,7 +117,7 @@ func (c *cluster) serverOf(ctx context.Context, machine *unstructured.Unstructur
 func unhealthyMachines(all []unstructured.Unstructured) []*unstructured.Unstructured {
 	var out []*unstructured.Unstructured
 	for i := range all {
-		if kube.ClusterCondition(&all[i], "Available").Status != "True" || all[i].GetDeletionTimestamp() != nil {
+		if kube.ClusterCondition(&all[i], clusterv1.AvailableCondition).Status != "True" || all[i].GetDeletionTimestamp() != nil {
 			out = append(out, &all[i])
 		}
 	}
@@ -129,10 +130,16 @@ func unhealthyMachines(all []unstructured.Unstructured) []*unstructured.Unstruct
 // explainingConditions are the conditions that give a cause, the most specific first. Summaries such as
 // Available repeat what others say.
 var explainingConditions = []string{
-	"Deleting", "Paused", "OwnerRemediated", "TopologyReconciled", "OpenStackAuthenticationSucceeded", "InstanceReady",
-	"BootstrapConfigReady", "InfrastructureReady", "CertificatesAvailable", "Initialized", "ControlPlaneInitialized",
-	"NodeHealthy", "EtcdClusterHealthy", "ControlPlaneComponentsHealthy", "MachinesReady", "RemoteConnectionProbe",
-	"ScalingUp", "RollingOut", "ControlPlaneAvailable", "WorkersAvailable", "Ready", "Available",
+	clusterv1.DeletingCondition, clusterv1.PausedCondition, clusterv1.MachineOwnerRemediatedCondition, clusterv1.ClusterTopologyReconciledCondition,
+	// Of Cluster API Provider OpenStack.
+	"OpenStackAuthenticationSucceeded", "InstanceReady",
+	clusterv1.BootstrapConfigReadyCondition, clusterv1.InfrastructureReadyCondition,
+	// Of the control plane of kubeadm.
+	"CertificatesAvailable", "Initialized",
+	clusterv1.ClusterControlPlaneInitializedCondition, clusterv1.MachineNodeHealthyCondition,
+	"EtcdClusterHealthy", "ControlPlaneComponentsHealthy",
+	clusterv1.MachinesReadyCondition, clusterv1.ClusterRemoteConnectionProbeCondition, clusterv1.ScalingUpCondition, clusterv1.RollingOutCondition,
+	clusterv1.ClusterControlPlaneAvailableCondition, clusterv1.ClusterWorkersAvailableCondition, clusterv1.ReadyCondition, clusterv1.AvailableCondition,
 }
 
 func objectName(obj *unstructured.Unstructured) string {

@@ -1,16 +1,23 @@
 package capi
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	clusterv1beta1 "sigs.k8s.io/cluster-api/api/core/v1beta1"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/capi/forms"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -68,6 +75,7 @@ func TestSentBytes(t *testing.T) {
 			require.Empty(t, problems)
 			sent, err := fs.ReadFile(p.Content, p.KubernetesFiles[0])
 			require.NoError(t, err)
+			checkTypes(t, string(sent))
 			sum := sha256.Sum256(sent)
 			if c.spec.Topology != nil {
 				want, err := os.ReadFile(filepath.Join("testdata", "sent", name+".yaml"))
@@ -77,4 +85,80 @@ func TestSentBytes(t *testing.T) {
 			assert.Equal(t, c.want, hex.EncodeToString(sum[:8]))
 		})
 	}
+}
+
+// coreTypes are the types of Cluster API's own kinds.
+func coreTypes() map[string]any {
+	return map[string]any{
+		"cluster.x-k8s.io/v1beta1 Cluster":            &clusterv1beta1.Cluster{},
+		"cluster.x-k8s.io/v1beta1 MachineDeployment":  &clusterv1beta1.MachineDeployment{},
+		"cluster.x-k8s.io/v1beta1 MachineHealthCheck": &clusterv1beta1.MachineHealthCheck{},
+		"cluster.x-k8s.io/v1beta2 Cluster":            &clusterv1.Cluster{},
+		"cluster.x-k8s.io/v1beta2 MachineDeployment":  &clusterv1.MachineDeployment{},
+		"cluster.x-k8s.io/v1beta2 MachineHealthCheck": &clusterv1.MachineHealthCheck{},
+		"cluster.x-k8s.io/v1beta2 MachinePool":        &clusterv1.MachinePool{},
+	}
+}
+
+// checkTypes demands that each field that is sent is one of the type of its kind, and
+// that the type has the same value there.
+func checkTypes(t *testing.T, sent string) {
+	t.Helper()
+	objects, err := forms.Decode(sent)
+	require.NoError(t, err)
+	for _, o := range objects {
+		typed := coreTypes()[forms.StringAt(o, "apiVersion")+" "+forms.StringAt(o, "kind")]
+		if typed == nil {
+			// Infrastructure, bootstrap and what a chart brings.
+			assert.NotEqual(t, forms.Group, forms.GroupOf(forms.StringAt(o, "apiVersion")), "the type of %v is unknown", o["kind"])
+			continue
+		}
+		text, err := json.Marshal(o)
+		require.NoError(t, err)
+		decoder := json.NewDecoder(bytes.NewReader(text))
+		decoder.DisallowUnknownFields()
+		require.NoError(t, decoder.Decode(typed), "%v", o["kind"])
+		text, err = json.Marshal(typed)
+		require.NoError(t, err)
+		var back map[string]any
+		require.NoError(t, json.Unmarshal(text, &back))
+		var want map[string]any
+		text, err = json.Marshal(o)
+		require.NoError(t, err)
+		require.NoError(t, json.Unmarshal(text, &want))
+		assert.Empty(t, lost("", want, back), "%v", o["kind"])
+	}
+}
+
+// lost are the paths of values that are sent and that the type does not have alike.
+func lost(path string, sent, typed any) []string {
+	var out []string
+	switch sent := sent.(type) {
+	case map[string]any:
+		fields, _ := typed.(map[string]any)
+		for name, v := range sent {
+			out = append(out, lost(path+"."+name, v, fields[name])...)
+		}
+	case []any:
+		elements, _ := typed.([]any)
+		if len(elements) != len(sent) {
+			return []string{path}
+		}
+		for i, v := range sent {
+			out = append(out, lost(fmt.Sprintf("%s[%d]", path, i), v, elements[i])...)
+		}
+	default:
+		if sent != typed && !sameDuration(sent, typed) {
+			out = append(out, fmt.Sprintf("%s: %v, %v", path, sent, typed))
+		}
+	}
+	return out
+}
+
+// sameDuration compares durations of v1beta1: the type writes 90s as 1m30s, and what is sent
+// stays as it was.
+func sameDuration(a, b any) bool {
+	x, errX := time.ParseDuration(fmt.Sprint(a))
+	y, errY := time.ParseDuration(fmt.Sprint(b))
+	return errX == nil && errY == nil && x == y
 }

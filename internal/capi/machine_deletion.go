@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/capi/forms"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
@@ -19,8 +20,8 @@ import (
 // when their group gets smaller, and one that its owner is to replace. Only that there is
 // one counts; what it holds says that it is ours.
 const (
-	annotationDelete    = "cluster.x-k8s.io/delete-machine"
-	annotationRemediate = "cluster.x-k8s.io/remediate-machine"
+	annotationDelete    = clusterv1.DeleteMachineAnnotation
+	annotationRemediate = clusterv1.RemediateMachineAnnotation
 )
 
 // markForDeletion marks the named machines that their groups lose, and removes the marks

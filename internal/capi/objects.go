@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/capi/forms"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
@@ -17,10 +18,10 @@ const group = forms.Group
 // The labels by which Cluster API marks what belongs to a cluster, and which node
 // group of a topology a MachineDeployment is.
 const (
-	labelCluster   = "cluster.x-k8s.io/cluster-name"
-	labelNodeGroup = "topology.cluster.x-k8s.io/deployment-name"
-	labelControl   = "cluster.x-k8s.io/control-plane"
-	labelOfGroup   = "cluster.x-k8s.io/deployment-name"
+	labelCluster   = clusterv1.ClusterNameLabel
+	labelNodeGroup = clusterv1.ClusterTopologyMachineDeploymentNameLabel
+	labelControl   = clusterv1.MachineControlPlaneLabel
+	labelOfGroup   = clusterv1.MachineDeploymentNameLabel
 )
 
 // kind looks up a kind in the version that the management cluster prefers.

@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/capi/forms"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -81,7 +83,7 @@ func TestTopologyInTheNewerVersion(t *testing.T) {
 	assert.Equal(t, "20%", at(t, fixed, "rollout", "strategy", "rollingUpdate", "maxUnavailable"))
 	assert.EqualValues(t, 2, at(t, fixed, "replicas"))
 	assert.NotContains(t, auto, "replicas", "an autoscaler decides")
-	assert.Equal(t, map[string]any{"a": "b", forms.AnnotationMin: "1", forms.AnnotationMax: "5"}, at(t, auto, "metadata", "annotations"))
+	assert.Equal(t, map[string]any{"a": "b", clusterv1.AutoscalerMinSizeAnnotation: "1", clusterv1.AutoscalerMaxSizeAnnotation: "5"}, at(t, auto, "metadata", "annotations"))
 }
 
 func TestTopologyInTheOlderVersion(t *testing.T) {
@@ -126,7 +128,7 @@ func TestEmbeddedChart(t *testing.T) {
 	assert.EqualValues(t, 2, at(t, a, "spec", "replicas"))
 	assert.Contains(t, at(t, a, "spec", "template", "metadata", "labels"), "node-role.kubernetes.io/core")
 	assert.NotContains(t, at(t, b, "spec"), "replicas")
-	assert.Equal(t, "3", at(t, b, "metadata", "annotations", forms.AnnotationMax))
+	assert.Equal(t, "3", at(t, b, "metadata", "annotations", clusterv1.AutoscalerMaxSizeAnnotation))
 	assert.EqualValues(t, 60, at(t, objects["MachineHealthCheck edge-b"], "spec", "checks", "unhealthyNodeConditions", 0, "timeoutSeconds"))
 	assert.Equal(t, "40%", at(t, objects["MachineHealthCheck edge-b"], "spec", "remediation", "triggerIf", "unhealthyLessThanOrEqualTo"))
 	assert.NotContains(t, objects, "MachineHealthCheck edge-a")
@@ -193,7 +195,7 @@ func TestTemplate(t *testing.T) {
 	spec.NodeGroups["md-0"] = vnfm.NodeGroup{Min: number(2), Max: number(3)}
 	group := render(t, spec)["MachineDeployment edge-md-0"]
 	assert.NotContains(t, at(t, group, "spec"), "replicas")
-	assert.Equal(t, "2", at(t, group, "metadata", "annotations", forms.AnnotationMin))
+	assert.Equal(t, "2", at(t, group, "metadata", "annotations", clusterv1.AutoscalerMinSizeAnnotation))
 }
 
 func TestPackageProblems(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/capi/forms"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
@@ -38,8 +39,8 @@ func (c *cluster) state(ctx context.Context) (*vnfm.ClusterState, error) {
 		return nil, err
 	}
 	s := &vnfm.ClusterState{
-		Phase: text(own, "status", "phase"), Available: kube.ClusterCondition(own, "Available").Status == "True",
-		Paused: kube.ClusterCondition(own, "Paused").Status == "True", Endpoint: endpoint(own),
+		Phase: text(own, "status", "phase"), Available: kube.ClusterCondition(own, clusterv1.AvailableCondition).Status == "True",
+		Paused: kube.ClusterCondition(own, clusterv1.PausedCondition).Status == "True", Endpoint: endpoint(own),
 		Conditions: kube.ClusterConditions(own), NodeGroups: map[string]vnfm.GroupState{}, FailureDomains: failureDomains(own),
 		InstanceID: own.GetLabels()[vnfm.InstanceLabel],
 	}
@@ -125,7 +126,7 @@ func (c *cluster) machines(ctx context.Context) ([]vnfm.VNFC, error) {
 	out := make([]vnfm.VNFC, 0, len(list))
 	for i := range list {
 		m := &list[i]
-		ready := kube.ClusterCondition(m, "Ready")
+		ready := kube.ClusterCondition(m, clusterv1.ReadyCondition)
 		v := vnfm.VNFC{
 			ID: m.GetName(), VDUID: c.groupOfMachine(m), Resource: m.GetName(), Namespace: m.GetNamespace(),
 			Node: text(m, "status", "nodeRef", "name"), State: text(m, "status", "phase"),

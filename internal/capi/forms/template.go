@@ -10,6 +10,8 @@ import (
 	"github.com/drone/envsubst/v2"
 	"github.com/drone/envsubst/v2/parse"
 
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -212,8 +214,8 @@ func setSize(o map[string]any, g *vnfm.NodeGroup) {
 	if g.Autoscaled() {
 		delete(spec, "replicas")
 		annotations := Child(meta, "annotations")
-		annotations[AnnotationMin] = strconv.FormatInt(*g.Min, 10)
-		annotations[AnnotationMax] = strconv.FormatInt(*g.Max, 10)
+		annotations[clusterv1.AutoscalerMinSizeAnnotation] = strconv.FormatInt(*g.Min, 10)
+		annotations[clusterv1.AutoscalerMaxSizeAnnotation] = strconv.FormatInt(*g.Max, 10)
 		return
 	}
 	SetInt(spec, "replicas", g.Replicas)

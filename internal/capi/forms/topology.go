@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -94,12 +96,6 @@ func (w writer) controlPlane(spec *vnfm.ClusterSpec) map[string]any {
 	return out
 }
 
-// The annotations in which an autoscaler finds the limits of a node group.
-const (
-	AnnotationMin = "cluster.x-k8s.io/cluster-api-autoscaler-node-group-min-size"
-	AnnotationMax = "cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size"
-)
-
 func (w writer) nodeGroup(spec *vnfm.ClusterSpec, name string) map[string]any {
 	g := spec.NodeGroups[name]
 	out := map[string]any{"class": g.Class, "name": name}
@@ -110,8 +106,8 @@ func (w writer) nodeGroup(spec *vnfm.ClusterSpec, name string) map[string]any {
 		if annotations == nil {
 			annotations = map[string]string{}
 		}
-		annotations[AnnotationMin] = strconv.FormatInt(*g.Min, 10)
-		annotations[AnnotationMax] = strconv.FormatInt(*g.Max, 10)
+		annotations[clusterv1.AutoscalerMinSizeAnnotation] = strconv.FormatInt(*g.Min, 10)
+		annotations[clusterv1.AutoscalerMaxSizeAnnotation] = strconv.FormatInt(*g.Max, 10)
 	} else {
 		SetInt(out, "replicas", g.Replicas)
 	}
