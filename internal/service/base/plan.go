@@ -48,9 +48,8 @@ func (r *InstanceResource[M, P]) ModifyPlan(ctx context.Context, req resource.Mo
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	secrets := m.Conceal(ctx, &config, &spec, &resp.Diagnostics)
-	ctx = tfutil.Mask(ctx, secrets...)
-	defer func() { resp.Diagnostics = tfutil.MaskDiagnostics(resp.Diagnostics, secrets...) }()
+	ctx, hide := tfutil.HideSecrets(ctx, &resp.Diagnostics, m.Conceal(ctx, &config, &spec, &resp.Diagnostics)...)
+	defer hide()
 	m.SetPreviewUnknown(&config)
 	if known && enough && manager != nil {
 		r.preview(ctx, m, idOf[M, P](state), spec, &resp.Diagnostics)

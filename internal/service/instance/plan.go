@@ -16,12 +16,12 @@ import (
 )
 
 // PlanArguments implements base.Model.
-func (m *model) PlanArguments(_ context.Context, _ vnfm.Manager, config, state *model, resp *resource.ModifyPlanResponse) bool {
+func (m *model) PlanArguments(ctx context.Context, _ vnfm.Manager, config, state *model, resp *resource.ModifyPlanResponse) bool {
 	// What the user left out is computed anew, not carried on from the state: a
 	// new package may have other defaults.
 	m.FlavourID, m.InstantiationLevelID = config.FlavourID, config.InstantiationLevelID
 	m.Namespace = plannedNamespace(m, config, state)
-	planConnections(m, state, resp)
+	planConnections(ctx, m, state, resp)
 	return !config.FlavourID.IsUnknown() && !config.InstantiationLevelID.IsUnknown()
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -111,21 +112,29 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	spec := plan.complete(&config).spec(ctx, &resp.Diagnostics)
-	manager := r.Data.RequireManager(&resp.Diagnostics)
+	r.install(ctx, "Install", &plan, &config, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	secrets := secretsOf(&spec)
-	ctx = tfutil.Mask(ctx, secrets...)
-	defer func() { resp.Diagnostics = tfutil.MaskDiagnostics(resp.Diagnostics, secrets...) }()
-	made, err := manager.InstallRegistry(ctx, "", spec)
-	if err != nil {
-		tfutil.AddError(&resp.Diagnostics, "Install", object(spec.Name), err, path.Empty())
+	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
+}
+
+// install installs the registry of a plan and fills the plan. A plan without an id makes a
+// new record.
+func (r *Resource) install(ctx context.Context, verb string, plan, config *model, diags *diag.Diagnostics) {
+	spec := plan.complete(config).spec(ctx, diags)
+	manager := r.Data.RequireManager(diags)
+	if diags.HasError() {
 		return
 	}
-	plan.set(ctx, made, &resp.Diagnostics)
-	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
+	ctx, hide := tfutil.HideSecrets(ctx, diags, secretsOf(&spec)...)
+	defer hide()
+	made, err := manager.InstallRegistry(ctx, plan.ID.ValueString(), spec)
+	if err != nil {
+		tfutil.AddError(diags, verb, object(spec.Name), err, path.Empty())
+		return
+	}
+	plan.set(ctx, made, diags)
 }
 
 // complete is the configuration with the defaults of the plan, and what became known.
@@ -192,20 +201,10 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 		resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
 		return
 	}
-	spec := plan.complete(&config).spec(ctx, &resp.Diagnostics)
-	manager := r.Data.RequireManager(&resp.Diagnostics)
+	r.install(ctx, "Update", &plan, &config, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	secrets := secretsOf(&spec)
-	ctx = tfutil.Mask(ctx, secrets...)
-	defer func() { resp.Diagnostics = tfutil.MaskDiagnostics(resp.Diagnostics, secrets...) }()
-	made, err := manager.InstallRegistry(ctx, plan.ID.ValueString(), spec)
-	if err != nil {
-		tfutil.AddError(&resp.Diagnostics, "Update", object(spec.Name), err, path.Empty())
-		return
-	}
-	plan.set(ctx, made, &resp.Diagnostics)
 	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -112,29 +113,40 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	spec, diags := config.spec(ctx)
-	resp.Diagnostics.Append(diags...)
-	ctx, cancel := tfutil.WithTimeout(ctx, plan.Timeouts.Create, defaultTimeout, &resp.Diagnostics)
-	defer cancel()
+	r.register(ctx, "Register", &plan, &config, plan.Timeouts.Create, &resp.Diagnostics, func(ctx context.Context, spec vnfm.VIMSpec) (*vnfm.VIM, vnfm.Problems, error) {
+		return manager.RegisterVIM(ctx, "", spec)
+	})
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	secrets := secretsOf(spec.Credentials)
-	ctx = tfutil.Mask(ctx, secrets...)
-	defer func() { resp.Diagnostics = tfutil.MaskDiagnostics(resp.Diagnostics, secrets...) }()
+	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
+}
 
-	v, problems, err := manager.RegisterVIM(ctx, "", spec)
-	if err != nil {
-		tfutil.AddError(&resp.Diagnostics, "Register", object(spec.Name), inConnection(spec, err), path.Empty())
+// register sends the configuration of a VIM to the manager and fills the plan.
+func (r *Resource) register(ctx context.Context, verb string, plan, config *resourceModel, limit timeLimit, diags *diag.Diagnostics, send func(context.Context, vnfm.VIMSpec) (*vnfm.VIM, vnfm.Problems, error)) {
+	spec, more := config.spec(ctx)
+	diags.Append(more...)
+	ctx, cancel := tfutil.WithTimeout(ctx, limit, defaultTimeout, diags)
+	defer cancel()
+	if diags.HasError() {
 		return
 	}
-	resp.Diagnostics.Append(tfutil.Problems(problems, path.Empty())...)
-	if resp.Diagnostics.HasError() {
+	ctx, hide := tfutil.HideSecrets(ctx, diags, secretsOf(spec.Credentials)...)
+	defer hide()
+	v, problems, err := send(ctx, spec)
+	if err != nil {
+		tfutil.AddError(diags, verb, object(spec.Name), inConnection(spec, err), path.Empty())
+		return
+	}
+	diags.Append(tfutil.Problems(problems, path.Empty())...)
+	if diags.HasError() {
 		return
 	}
 	plan.setComputed(v)
-	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
 }
+
+// timeLimit is one of the methods of timeouts.Value.
+type timeLimit = func(context.Context, time.Duration) (time.Duration, diag.Diagnostics)
 
 // Read implements resource.Resource. A missing record is never taken for a missing
 // VIM, and a VIM that does not answer does not stop a plan.
@@ -181,31 +193,17 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 		resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
 		return
 	}
-	spec, diags := config.spec(ctx)
-	resp.Diagnostics.Append(diags...)
-	ctx, cancel := tfutil.WithTimeout(ctx, plan.Timeouts.Update, defaultTimeout, &resp.Diagnostics)
-	defer cancel()
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	secrets := secretsOf(spec.Credentials)
-	ctx = tfutil.Mask(ctx, secrets...)
-	defer func() { resp.Diagnostics = tfutil.MaskDiagnostics(resp.Diagnostics, secrets...) }()
-
 	id := state.ID.ValueString()
-	v, problems, err := manager.UpdateVIM(ctx, id, spec)
-	if errors.Is(err, vnfm.ErrNotFound) {
-		v, problems, err = manager.RegisterVIM(ctx, id, spec)
-	}
-	if err != nil {
-		tfutil.AddError(&resp.Diagnostics, "Update", object(spec.Name), inConnection(spec, err), path.Empty())
-		return
-	}
-	resp.Diagnostics.Append(tfutil.Problems(problems, path.Empty())...)
+	r.register(ctx, "Update", &plan, &config, plan.Timeouts.Update, &resp.Diagnostics, func(ctx context.Context, spec vnfm.VIMSpec) (*vnfm.VIM, vnfm.Problems, error) {
+		v, problems, err := manager.UpdateVIM(ctx, id, spec)
+		if errors.Is(err, vnfm.ErrNotFound) {
+			return manager.RegisterVIM(ctx, id, spec)
+		}
+		return v, problems, err
+	})
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	plan.setComputed(v)
 	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
 }
 

@@ -57,23 +57,18 @@ func (i inputs) trust(ctx context.Context, diags *diag.Diagnostics) trustModel {
 	return m
 }
 
+// sorted returns the elements of a set of strings in order.
+func sorted(set types.Set) []string {
+	out := tfutil.Strings(set)
+	slices.Sort(out)
+	return out
+}
+
 func (m trustModel) spec() vnfm.PackageTrust {
 	return vnfm.PackageTrust{
 		Roots: m.Roots.ValueString(), CRLs: m.CRLs.ValueString(),
-		Subjects: setTexts(m.Subjects), PublicKeys: setTexts(m.PublicKeys), ExtendedKeyUsages: setTexts(m.ExtendedKeyUsages),
+		Subjects: sorted(m.Subjects), PublicKeys: sorted(m.PublicKeys), ExtendedKeyUsages: sorted(m.ExtendedKeyUsages),
 	}
-}
-
-// setTexts returns the known elements of a set of strings, in order.
-func setTexts(set types.Set) []string {
-	var out []string
-	for _, e := range set.Elements() {
-		if text, ok := e.(types.String); ok {
-			out = append(out, text.ValueString())
-		}
-	}
-	slices.Sort(out)
-	return out
 }
 
 // described is what the content of a package says of itself.
