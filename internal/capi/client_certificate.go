@@ -14,6 +14,7 @@ import (
 	"math/big"
 	"time"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/capi/cloud"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -28,11 +29,11 @@ func (c *cluster) issueClientCertificate(ctx context.Context, admin *vnfm.Kubeco
 	if err != nil {
 		return nil, fmt.Errorf("reading the CA of %s: %w", c, err)
 	}
-	cert, err := value(secret, "tls.crt")
+	cert, err := cloud.SecretValue(secret, "tls.crt")
 	if err != nil {
 		return nil, err
 	}
-	key, err := value(secret, "tls.key")
+	key, err := cloud.SecretValue(secret, "tls.key")
 	if err != nil {
 		return nil, fmt.Errorf("%w: the CA of %s signs elsewhere, so that no certificate can be minted", err, c)
 	}

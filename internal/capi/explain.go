@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/capi/cloud"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/capi/forms"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -27,21 +29,13 @@ const (
 // explainError adds to an error of an operation the conditions that keep the cluster from
 // becoming ready, from the Cluster down to the unhealthiest machine.
 func (c *cluster) explainError(ctx context.Context, err error) error {
-	if needsNoExplanation(err) {
+	if cloud.IsExplained(err) {
 		return err
 	}
 	if chain := c.conditionChain(ctx, err.Error()); chain != "" {
 		return fmt.Errorf("%w%s", err, chain)
 	}
 	return err
-}
-
-// needsNoExplanation reports whether an error needs no explanation: it is not the cluster that
-// does not come up.
-func needsNoExplanation(err error) bool {
-	var invalid *vnfm.InvalidError
-	var conflict *vnfm.ConflictError
-	return errors.As(err, &invalid) || errors.As(err, &conflict)
 }
 
 // conditionChain returns the most telling conditions, one line for each object that said
@@ -101,7 +95,7 @@ func (c *cluster) serverOf(ctx context.Context, machine *unstructured.Unstructur
 	if machine == nil || machine.GetKind() != "OpenStackMachine" {
 		return nil
 	}
-	r, err := c.kind(ctx, groupInfrastructure, "OpenStackServer")
+	r, err := c.kind(ctx, forms.GroupInfrastructure, "OpenStackServer")
 	if err != nil {
 		return nil
 	}

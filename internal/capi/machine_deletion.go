@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
@@ -95,7 +96,7 @@ func (c *cluster) mark(ctx context.Context, machines []*unstructured.Unstructure
 	}
 	for _, m := range machines {
 		err := c.client.PatchMetadata(ctx, kube.Ref{Resource: resource, Namespace: c.namespace, Name: m.GetName()}, nil, values)
-		if err != nil && !isGone(err) {
+		if err != nil && !apierrors.IsNotFound(err) {
 			return err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -40,7 +41,7 @@ func (c *cluster) getCluster(ctx context.Context) (*unstructured.Unstructured, e
 		return nil, err
 	}
 	obj, err := c.client.Get(ctx, kube.Ref{Resource: r, Namespace: c.namespace, Name: c.name})
-	if isGone(err) {
+	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
 	return obj, err
@@ -70,7 +71,7 @@ func (c *cluster) referred(ctx context.Context, obj *unstructured.Unstructured, 
 		return nil, err
 	}
 	other, err := c.client.Get(ctx, ref)
-	if isGone(err) {
+	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
 	return other, err

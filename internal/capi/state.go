@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
@@ -68,7 +69,7 @@ func (c *cluster) state(ctx context.Context) (*vnfm.ClusterState, error) {
 	k, err := c.readKubeconfig(ctx)
 	if err == nil {
 		s.CACertificate, s.KubeconfigNotAfter = k.CACertificate, k.NotAfter.UTC().Truncate(time.Second)
-	} else if !isGone(err) {
+	} else if !apierrors.IsNotFound(err) {
 		return nil, err
 	}
 	return s, nil

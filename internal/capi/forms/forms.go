@@ -16,8 +16,11 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Group is the API group of Cluster API's own kinds.
-const Group = "cluster.x-k8s.io"
+// The API groups of Cluster API's own kinds, and of its infrastructure providers.
+const (
+	Group               = "cluster.x-k8s.io"
+	GroupInfrastructure = "infrastructure." + Group
+)
 
 // form is a way in which a user describes a workload cluster.
 type form interface {

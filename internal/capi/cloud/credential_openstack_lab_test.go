@@ -1,4 +1,4 @@
-package capi
+package cloud
 
 import (
 	"testing"
@@ -39,7 +39,7 @@ func TestCredentialWithKeystone(t *testing.T) {
 	require.NoError(t, w.settle())
 	first := w.inUse(0)
 	require.Len(t, names(), 1)
-	assert.Equal(t, credentialDigest(w.spec.OpenStack), w.seen())
+	assert.Equal(t, CredentialDigest(w.spec.OpenStack), w.seen())
 
 	w.spec.OpenStack.Credential.Rotate = "now"
 	require.NoError(t, w.settle())
@@ -78,9 +78,9 @@ func TestCredentialWithKeystone(t *testing.T) {
 	w.inUse(1)
 
 	a := w.credential()
-	require.NoError(t, a.removeAllSecrets(t.Context()))
+	require.NoError(t, a.RemoveSecrets(t.Context()))
 	var left []string
-	require.NoError(t, a.removeAll(t.Context(), func(object, _ string) { left = append(left, object) }))
+	require.NoError(t, a.RemoveAll(t.Context(), func(object, _ string) { left = append(left, object) }))
 	require.Len(t, left, 1)
 	assert.Contains(t, left[0], "of user ")
 	client = w.login(env, other)

@@ -1,4 +1,4 @@
-package capi
+package cloud
 
 import (
 	"context"
@@ -23,14 +23,18 @@ const (
 	leastRAM   = 2048
 )
 
-// groupInfrastructure is the API group of the infrastructure providers.
-const groupInfrastructure = "infrastructure." + group
+// Checker asks the OpenStack of workload clusters about what they name.
+type Checker struct {
+	Clouds *openstack.Pool
+	// Cluster returns the cluster of a target on its management cluster.
+	Cluster func(t *vnfm.Target) (*Cluster, error)
+}
 
-// checkCloud looks for what the objects of a cluster name in its OpenStack. What has a name
+// Check looks for what the objects of a cluster name in its OpenStack. What has a name
 // may be made by the same apply, so that it is a warning when it is not there; what has an
 // id has been made already. A cloud that does not answer is one warning.
-func (o *overlay) checkCloud(ctx context.Context, t *vnfm.Target) vnfm.Problems {
-	problems, err := o.queryCloud(ctx, t, false)
+func (k *Checker) Check(ctx context.Context, t *vnfm.Target) vnfm.Problems {
+	problems, err := k.query(ctx, t, false)
 	if err != nil {
 		return append(problems, vnfm.Problem{
 			Severity: vnfm.SeverityWarning, Attribute: "openstack",
@@ -40,14 +44,14 @@ func (o *overlay) checkCloud(ctx context.Context, t *vnfm.Target) vnfm.Problems 
 	return problems
 }
 
-// addCloudProblems adds to an error of an operation what the OpenStack lacks. Of an image or a
+// AddProblems adds to an error of an operation what the OpenStack lacks. Of an image or a
 // flavour that went after the plan Cluster API Provider OpenStack tells in its log alone,
 // and of credentials that are refused as well.
-func (o *overlay) addCloudProblems(ctx context.Context, t *vnfm.Target, err error) error {
-	if t.Instance.Cluster.OpenStack == nil || errors.Is(ctx.Err(), context.Canceled) || needsNoExplanation(err) {
+func (k *Checker) AddProblems(ctx context.Context, t *vnfm.Target, err error) error {
+	if t.Instance.Cluster.OpenStack == nil || errors.Is(ctx.Err(), context.Canceled) || IsExplained(err) {
 		return err
 	}
-	problems, silence := o.queryCloud(context.WithoutCancel(ctx), t, true)
+	problems, silence := k.query(context.WithoutCancel(ctx), t, true)
 	for _, p := range problems {
 		err = fmt.Errorf("%w\n* %s: %s", err, p.Summary, p.Detail)
 	}
@@ -57,14 +61,22 @@ func (o *overlay) addCloudProblems(ctx context.Context, t *vnfm.Target, err erro
 	return err
 }
 
-// queryCloud asks the OpenStack of a cluster, or only for what is absent there.
-func (o *overlay) queryCloud(ctx context.Context, t *vnfm.Target, absentOnly bool) (vnfm.Problems, error) {
+// IsExplained reports whether an error needs no explanation by the cluster or its OpenStack:
+// the request was wrong, or somebody else owns an object.
+func IsExplained(err error) bool {
+	var invalid *vnfm.InvalidError
+	var conflict *vnfm.ConflictError
+	return errors.As(err, &invalid) || errors.As(err, &conflict)
+}
+
+// query asks the OpenStack of a cluster, or only for what is absent there.
+func (k *Checker) query(ctx context.Context, t *vnfm.Target, absentOnly bool) (vnfm.Problems, error) {
 	ctx, cancel := context.WithTimeout(ctx, cloudLimit)
 	defer cancel()
 	spec := t.Instance.Cluster
 	q := &cloudCheck{ctx: ctx, spec: spec, absentOnly: absentOnly}
 	var err error
-	if q.objects, err = o.cloudObjects(ctx, t); err == nil {
+	if q.objects, err = k.cloudObjects(ctx, t); err == nil {
 		if !absentOnly {
 			q.checkIdentities()
 		}
@@ -75,7 +87,7 @@ func (o *overlay) queryCloud(ctx context.Context, t *vnfm.Target, absentOnly boo
 			return q.problems, nil
 		}
 		if err == nil {
-			q.client, err = o.clouds.Client(vim.Name, vim.OpenStack, creds)
+			q.client, err = k.Clouds.Client(vim.Name, vim.OpenStack, creds)
 		}
 	}
 	if err == nil {
@@ -90,15 +102,15 @@ func (o *overlay) queryCloud(ctx context.Context, t *vnfm.Target, absentOnly boo
 
 // cloudObjects are the objects of a cluster that name what is in its OpenStack: its own,
 // or those that Cluster API makes of its topology.
-func (o *overlay) cloudObjects(ctx context.Context, t *vnfm.Target) ([]map[string]any, error) {
+func (k *Checker) cloudObjects(ctx context.Context, t *vnfm.Target) ([]map[string]any, error) {
 	if t.Instance.Cluster.Topology != nil {
-		c, err := o.cluster(t)
+		c, err := k.Cluster(t)
 		if err != nil {
 			return nil, err
 		}
 		return c.classObjects(ctx)
 	}
-	text, err := fs.ReadFile(t.Package.Content, manifestFile)
+	text, err := fs.ReadFile(t.Package.Content, forms.ManifestFile)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +133,7 @@ type cloudCheck struct {
 // checkObjects looks for everything that is named, each thing once.
 func (q *cloudCheck) checkObjects() error {
 	for _, o := range q.objects {
-		if forms.GroupOf(forms.StringAt(o, "apiVersion")) != groupInfrastructure {
+		if forms.GroupOf(forms.StringAt(o, "apiVersion")) != forms.GroupInfrastructure {
 			continue
 		}
 		var err error

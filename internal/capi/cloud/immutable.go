@@ -1,4 +1,4 @@
-package capi
+package cloud
 
 import (
 	"context"
@@ -32,11 +32,11 @@ var changeable = []string{
 // settable are those that can be given a value as long as they have none.
 var settable = []string{"controlPlaneEndpoint", "apiServerFixedIP", "apiServerPort", "managedSecurityGroups"}
 
-// immutableChanges reports changes of objects that their provider rejects. A dry run of the
+// ImmutableChanges reports changes of objects that their provider rejects. A dry run of the
 // API server says what each object would become, since it knows the owners of the fields.
 // Its own rejections, without a webhook of the provider, are reported elsewhere.
-func (c *cluster) immutableChanges(ctx context.Context, t *vnfm.Target) vnfm.Problems {
-	text, err := fs.ReadFile(t.Package.Content, manifestFile)
+func (c *Cluster) ImmutableChanges(ctx context.Context, t *vnfm.Target) vnfm.Problems {
+	text, err := fs.ReadFile(t.Package.Content, forms.ManifestFile)
 	if err != nil {
 		return nil
 	}
@@ -44,12 +44,12 @@ func (c *cluster) immutableChanges(ctx context.Context, t *vnfm.Target) vnfm.Pro
 	if err != nil {
 		return nil
 	}
-	q := &cloudCheck{spec: c.spec}
+	q := &cloudCheck{spec: c.Spec}
 	var ps vnfm.Problems
 	for _, o := range objects {
 		kind := forms.StringAt(o, "kind")
 		gv, err := schema.ParseGroupVersion(forms.StringAt(o, "apiVersion"))
-		if err != nil || gv.Group != groupInfrastructure || (kind != "OpenStackCluster" && kind != "OpenStackMachineTemplate") {
+		if err != nil || gv.Group != forms.GroupInfrastructure || (kind != "OpenStackCluster" && kind != "OpenStackMachineTemplate") {
 			continue
 		}
 		if p := c.immutableChange(ctx, gv.WithKind(kind), o, q.form(), t.ReplaceObjects); p != nil {
@@ -59,14 +59,14 @@ func (c *cluster) immutableChanges(ctx context.Context, t *vnfm.Target) vnfm.Pro
 	return ps
 }
 
-func (c *cluster) immutableChange(ctx context.Context, gvk schema.GroupVersionKind, o map[string]any, at argument, replaced []string) *vnfm.Problem {
-	r, err := c.client.Resource(ctx, gvk)
+func (c *Cluster) immutableChange(ctx context.Context, gvk schema.GroupVersionKind, o map[string]any, at argument, replaced []string) *vnfm.Problem {
+	r, err := c.Client.Resource(ctx, gvk)
 	if err != nil {
 		return nil
 	}
 	name := forms.StringAt(o, "metadata", "name")
-	ref := kube.Ref{Resource: r, Namespace: c.namespace, Name: name}
-	live, err := c.client.Get(ctx, ref)
+	ref := kube.Ref{Resource: r, Namespace: c.Namespace, Name: name}
+	live, err := c.Client.Get(ctx, ref)
 	if err != nil {
 		return nil
 	}
@@ -75,12 +75,12 @@ func (c *cluster) immutableChange(ctx context.Context, gvk schema.GroupVersionKi
 		return nil
 	}
 	meta := maps.Clone(forms.Child(o, "metadata"))
-	meta["namespace"] = c.namespace
+	meta["namespace"] = c.Namespace
 	body := maps.Clone(o)
 	body["metadata"] = meta
 	before := mapAt(live.Object, "spec")
 	var wanted map[string]any
-	after, err := c.client.Apply(ctx, ref, body, kube.ApplyOptions{Force: true, DryRun: true})
+	after, err := c.Client.Apply(ctx, ref, body, kube.ApplyOptions{Force: true, DryRun: true})
 	if err == nil {
 		wanted = mapAt(after.Object, "spec")
 	} else {

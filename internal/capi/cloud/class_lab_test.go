@@ -1,4 +1,4 @@
-package capi
+package cloud
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/cloudtest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/clustertest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -22,15 +23,19 @@ func TestCloudOfATopology(t *testing.T) {
 	namespace := lab.Namespace(t)
 	lab.OpenStackClass(t, namespace)
 	cloud := stocked(t)
-	o := &overlay{clients: kube.NewPool("test/1"), clouds: openstack.NewPool("test/1")}
+	clients := kube.NewPool("test/1")
+	o := &Checker{Clouds: openstack.NewPool("test/1"), Cluster: func(t *vnfm.Target) (*Cluster, error) {
+		client, err := clients.Client(t.VIM.Name, t.VIM.Kubernetes, t.Credentials)
+		return &Cluster{Client: client, Spec: t.Instance.Cluster, Instance: t.Instance.ID, Namespace: t.Instance.Namespace, Name: t.Instance.Cluster.Name}, err
+	}}
 	look := func(t *testing.T, endpoint, class string, variables, ofGroup map[string]any) vnfm.Problems {
 		t.Helper()
 		spec := &vnfm.ClusterSpec{
 			Name: "edge", Namespace: namespace, KubernetesVersion: "1.34.0", Topology: &vnfm.ClusterTopology{Class: class, Variables: variables},
-			NodeGroups: map[string]vnfm.NodeGroup{"upf": {Class: "worker", Replicas: number(1), Variables: ofGroup}},
+			NodeGroups: map[string]vnfm.NodeGroup{"upf": {Class: "worker", Replicas: clustertest.Number(1), Variables: ofGroup}},
 			OpenStack:  &vnfm.ClusterOpenStack{VIMID: "cloud", Credential: &vnfm.ClusterCredential{SecretName: "edge-cloud-credentials", CloudName: "openstack"}},
 		}
-		return o.checkCloud(t.Context(), &vnfm.Target{
+		return o.Check(t.Context(), &vnfm.Target{
 			VIM:         &vnfm.VIM{Name: endpoint, Kubernetes: &vnfm.KubernetesConnection{Endpoint: endpoint, CACertificate: lab.ReadFile(t, lab.CAFile)}},
 			Credentials: vnfm.Credentials{vnfm.CredentialBearerToken: vnfm.Secret(lab.AdminToken)},
 			Instance:    &vnfm.Instance{ID: "0815", Namespace: namespace, Cluster: spec},

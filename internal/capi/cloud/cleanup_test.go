@@ -1,4 +1,4 @@
-package capi
+package cloud
 
 import (
 	"context"
@@ -22,7 +22,7 @@ const (
 )
 
 // littered is a cloud with what two clusters left, and what is nobody's.
-func littered(t *testing.T, wanted vnfm.CloudCleanup) (*cloudtest.Cloud, *cleanup, *[]string) {
+func littered(t *testing.T, wanted vnfm.CloudCleanup) (*cloudtest.Cloud, *Cleanup, *[]string) {
 	t.Helper()
 	cloud := cloudtest.New(t)
 	for _, name := range []string{"kube_service_edge_core_upf", "kube_service_edge_core_amf", "kube_service_edge-2_core_upf", "mine"} {
@@ -41,10 +41,9 @@ func littered(t *testing.T, wanted vnfm.CloudCleanup) (*cloudtest.Cloud, *cleanu
 				vnfm.Credentials{vnfm.CredentialPassword: "devstack"}, nil
 		},
 	}
-	o := &overlay{clouds: openstack.NewPool("test/1")}
-	a := o.credential(&cluster{spec: spec, name: "edge", namespace: "core", instance: "0815"}, target, newCredentialInventory(target, &tape{}))
+	a := NewCredential(&Cluster{Spec: spec, Name: "edge", Namespace: "core", Instance: "0815"}, openstack.NewPool("test/1"), target, NewInventory(target, &tape{}))
 	var left []string
-	c := newCleanup(a, func(object, reason string) { left = append(left, object+": "+reason) })
+	c := NewCleanup(a, func(object, reason string) { left = append(left, object+": "+reason) })
 	c.every = 10 * time.Millisecond
 	return cloud, c, &left
 }
@@ -60,22 +59,22 @@ func namesAt(cloud *cloudtest.Cloud, collection string) string {
 
 func TestCleanupRemovesWhatIsTheClusters(t *testing.T) {
 	cloud, c, left := littered(t, vnfm.CloudCleanup{LoadBalancers: true, Volumes: true})
-	c.begin(t.Context())
+	c.Begin(t.Context())
 	assert.Equal(t, "kube_service_edge-2_core_upf mine", namesAt(cloud, balancersAt), "they go while the network waits for them")
 	assert.Equal(t, "b", namesAt(cloud, addressesAt))
-	c.finish(t.Context())
+	c.Finish(t.Context())
 	assert.Equal(t, "pvc-2", namesAt(cloud, volumesAt))
 	assert.Empty(t, *left)
 }
 
 func TestCleanupIsAskedFor(t *testing.T) {
 	cloud, c, _ := littered(t, vnfm.CloudCleanup{})
-	c.begin(t.Context())
-	c.finish(t.Context())
+	c.Begin(t.Context())
+	c.Finish(t.Context())
 	assert.Empty(t, cloud.Requests())
 	cloud, c, _ = littered(t, vnfm.CloudCleanup{Volumes: true})
-	c.begin(t.Context())
-	c.finish(t.Context())
+	c.Begin(t.Context())
+	c.Finish(t.Context())
 	assert.Len(t, cloud.Has(balancersAt), 4)
 	assert.Len(t, cloud.Has(volumesAt), 1)
 }
@@ -91,7 +90,7 @@ func TestCleanupSaysWhatStays(t *testing.T) {
 		}
 		return false
 	})
-	c.finish(t.Context())
+	c.Finish(t.Context())
 	require.Len(t, *left, 1)
 	assert.Contains(t, (*left)[0], "1 volumes were left: removing volume pvc-1: ")
 	assert.Contains(t, (*left)[0], "current status is: in-use.")
@@ -103,7 +102,7 @@ func TestCleanupNeedsTime(t *testing.T) {
 	cloud, c, left := littered(t, vnfm.CloudCleanup{LoadBalancers: true})
 	ctx, cancel := context.WithTimeout(t.Context(), cleanupReserve-time.Second)
 	defer cancel()
-	c.finish(ctx)
+	c.Finish(ctx)
 	require.Len(t, *left, 1)
 	assert.Contains(t, (*left)[0], "deadline exceeded")
 	assert.Len(t, cloud.Has(balancersAt), 4)

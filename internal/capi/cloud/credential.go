@@ -1,4 +1,4 @@
-package capi
+package cloud
 
 import (
 	"context"
@@ -11,8 +11,10 @@ import (
 	"slices"
 	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
@@ -38,13 +40,13 @@ const (
 	annotationCloud = vnfm.LabelPrefix + "openstack-vim"
 )
 
-// credentialKey is how the application credential goes by among a cluster's objects.
-func credentialKey(cluster string) string {
+// CredentialKey is how the application credential goes by among a cluster's objects.
+func CredentialKey(cluster string) string {
 	return vnfm.GroupKeystone + "/v3/" + kindCredential + " " + cluster
 }
 
-// credentialText is what the digest of a cluster has of its part in an OpenStack.
-func credentialText(spec *vnfm.ClusterOpenStack) []byte {
+// CredentialText is what the digest of a cluster has of its part in an OpenStack.
+func CredentialText(spec *vnfm.ClusterOpenStack) []byte {
 	if spec == nil {
 		return nil
 	}
@@ -53,11 +55,11 @@ func credentialText(spec *vnfm.ClusterOpenStack) []byte {
 	return text
 }
 
-// credentialDigest is that of the application credential in a plan.
-func credentialDigest(spec *vnfm.ClusterOpenStack) string {
+// CredentialDigest is that of the application credential in a plan.
+func CredentialDigest(spec *vnfm.ClusterOpenStack) string {
 	wanted := *spec
 	wanted.Cleanup = vnfm.CloudCleanup{}
-	sum := sha256.Sum256(credentialText(&wanted))
+	sum := sha256.Sum256(CredentialText(&wanted))
 	return "sha256:" + hex.EncodeToString(sum[:8])
 }
 
@@ -67,8 +69,8 @@ func madeFor(spec *vnfm.ClusterOpenStack) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// checkCredential finds what stands in the way of the Secret.
-func checkCredential(spec *vnfm.ClusterSpec, objects []map[string]any, ps *vnfm.Problems) {
+// CheckSecret finds what stands in the way of the Secret.
+func CheckSecret(spec *vnfm.ClusterSpec, objects []map[string]any, ps *vnfm.Problems) {
 	cloud := spec.OwnCredential()
 	if cloud == nil {
 		return
@@ -84,12 +86,12 @@ func checkCredential(spec *vnfm.ClusterSpec, objects []map[string]any, ps *vnfm.
 	}
 }
 
-// credential is the application credential of one cluster.
-type credential struct {
-	*cluster
+// Credential is the application credential of one cluster.
+type Credential struct {
+	*Cluster
 	clouds    *openstack.Pool
 	target    *vnfm.Target
-	inventory *credentialInventory
+	inventory *Inventory
 	// wanted is nil for a cluster that has none, or none any more.
 	wanted *vnfm.ClusterOpenStack
 	// current is the id of the one that is in use, once that is known.
@@ -98,23 +100,24 @@ type credential struct {
 	vimID string
 }
 
-func (o *overlay) credential(c *cluster, t *vnfm.Target, l *credentialInventory) *credential {
-	a := &credential{cluster: c, clouds: o.clouds, target: t, inventory: l}
-	if c.spec.OwnCredential() != nil {
-		a.wanted, a.vimID = c.spec.OpenStack, c.spec.OpenStack.VIMID
+// NewCredential returns the application credential of a cluster.
+func NewCredential(c *Cluster, clouds *openstack.Pool, t *vnfm.Target, l *Inventory) *Credential {
+	a := &Credential{Cluster: c, clouds: clouds, target: t, inventory: l}
+	if c.Spec.OwnCredential() != nil {
+		a.wanted, a.vimID = c.Spec.OpenStack, c.Spec.OpenStack.VIMID
 	}
 	return a
 }
 
 // prefix is what the names of the cluster's application credentials begin with. A process
 // that was killed finds its own by it.
-func (a *credential) prefix() string { return a.name + "-" + a.instance + "-" }
+func (a *Credential) prefix() string { return a.Name + "-" + a.Instance + "-" }
 
 // cloud returns the client of an OpenStack VIM.
-func (a *credential) cloud(ctx context.Context, vimID string) (*openstack.Client, error) {
+func (a *Credential) cloud(ctx context.Context, vimID string) (*openstack.Client, error) {
 	vim, creds, err := a.target.Access(ctx, vimID)
 	if err != nil {
-		return nil, fmt.Errorf("the OpenStack VIM of %s: %w", a.cluster, err)
+		return nil, fmt.Errorf("the OpenStack VIM of %s: %w", a.Cluster, err)
 	}
 	return a.clouds.Client(vim.Name, vim.OpenStack, creds)
 }
@@ -130,18 +133,18 @@ type storedCredential struct {
 	own bool
 }
 
-func (a *credential) secretKind(ctx context.Context) (kube.Resource, error) {
-	return a.client.Resource(ctx, schema.GroupVersionKind{Version: "v1", Kind: "Secret"})
+func (a *Credential) secretKind(ctx context.Context) (kube.Resource, error) {
+	return a.Client.Resource(ctx, schema.GroupVersionKind{Version: "v1", Kind: "Secret"})
 }
 
 // read returns what the Secret has; nil when there is none.
-func (a *credential) read(ctx context.Context) (*storedCredential, error) {
+func (a *Credential) read(ctx context.Context) (*storedCredential, error) {
 	r, err := a.secretKind(ctx)
 	if err != nil {
 		return nil, err
 	}
-	obj, err := a.client.Get(ctx, kube.Ref{Resource: r, Namespace: a.namespace, Name: a.wanted.Credential.SecretName})
-	if isGone(err) {
+	obj, err := a.Client.Get(ctx, kube.Ref{Resource: r, Namespace: a.Namespace, Name: a.wanted.Credential.SecretName})
+	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
 	if err != nil {
@@ -150,21 +153,21 @@ func (a *credential) read(ctx context.Context) (*storedCredential, error) {
 	return a.readSecret(obj), nil
 }
 
-func (a *credential) readSecret(obj *unstructured.Unstructured) *storedCredential {
-	h := &storedCredential{object: obj, own: obj.GetLabels()[vnfm.InstanceLabel] == a.instance}
+func (a *Credential) readSecret(obj *unstructured.Unstructured) *storedCredential {
+	h := &storedCredential{object: obj, own: obj.GetLabels()[vnfm.InstanceLabel] == a.Instance}
 	h.madeFor, h.vimID = obj.GetAnnotations()[annotationMadeFor], obj.GetAnnotations()[annotationCloud]
-	if clouds, err := value(obj, openstack.FileClouds); err == nil && a.wanted != nil {
+	if clouds, err := SecretValue(obj, openstack.FileClouds); err == nil && a.wanted != nil {
 		// One that cannot be read holds nothing that can be used.
 		h.id, h.secret, _ = openstack.ReadCloudsYAML(clouds, a.wanted.Credential.CloudName)
 	}
 	return h
 }
 
-// ensure has the Secret hold an application credential that works and is made for what is
+// Ensure has the Secret hold an application credential that works and is made for what is
 // wanted. It comes before the objects that need it. A new one is tried before it is
 // written, so that none that does not work ever takes the place of one that does; the old
 // one stays until the cluster is ready.
-func (a *credential) ensure(ctx context.Context) error {
+func (a *Credential) Ensure(ctx context.Context) error {
 	if a.wanted == nil {
 		return nil
 	}
@@ -178,7 +181,7 @@ func (a *credential) ensure(ctx context.Context) error {
 	}
 	if h != nil && !h.own && !a.target.AdoptExisting {
 		return &vnfm.ConflictError{
-			Object: fmt.Sprintf("Secret %s/%s", a.namespace, a.wanted.Credential.SecretName), Owner: "somebody else",
+			Object: fmt.Sprintf("Secret %s/%s", a.Namespace, a.wanted.Credential.SecretName), Owner: "somebody else",
 			Detail: "choose another openstack.application_credential.secret_name, or take it over with adopt_existing",
 		}
 	}
@@ -196,7 +199,7 @@ func (a *credential) ensure(ctx context.Context) error {
 }
 
 // isUsable reports whether what the Secret has is made for what is wanted, and works.
-func (a *credential) isUsable(ctx context.Context, client *openstack.Client, h *storedCredential) (bool, error) {
+func (a *Credential) isUsable(ctx context.Context, client *openstack.Client, h *storedCredential) (bool, error) {
 	if h == nil || !h.own || h.id == "" || h.madeFor != madeFor(a.wanted) {
 		return false, nil
 	}
@@ -209,7 +212,7 @@ func (a *credential) isUsable(ctx context.Context, client *openstack.Client, h *
 
 // renew creates another application credential. Those of earlier tries, whose secret
 // nobody knows any more, go first.
-func (a *credential) renew(ctx context.Context, client *openstack.Client, old *storedCredential) (*storedCredential, error) {
+func (a *Credential) renew(ctx context.Context, client *openstack.Client, old *storedCredential) (*storedCredential, error) {
 	keep := ""
 	if old != nil {
 		keep = old.id
@@ -222,18 +225,18 @@ func (a *credential) renew(ctx context.Context, client *openstack.Client, old *s
 		return nil, err
 	}
 	if projectID != a.wanted.ProjectID {
-		return nil, fmt.Errorf("the OpenStack VIM of %s is project %s now and was project %s when it was registered: apply the vnf_vim first", a.cluster, projectID, a.wanted.ProjectID)
+		return nil, fmt.Errorf("the OpenStack VIM of %s is project %s now and was project %s when it was registered: apply the vnf_vim first", a.Cluster, projectID, a.wanted.ProjectID)
 	}
 	name := a.prefix() + unique()
-	if err := a.inventory.add(ctx, a.name, userID, name, ""); err != nil {
+	if err := a.inventory.add(ctx, a.Name, userID, name, ""); err != nil {
 		return nil, err
 	}
 	a.inventory.Progress(ctx, "making an application credential for "+a.String())
-	made, err := client.CreateApplicationCredential(ctx, name, fmt.Sprintf("Workload cluster %s/%s of Cluster API", a.namespace, a.name), a.wanted.Credential.Roles)
+	made, err := client.CreateApplicationCredential(ctx, name, fmt.Sprintf("Workload cluster %s/%s of Cluster API", a.Namespace, a.Name), a.wanted.Credential.Roles)
 	if err != nil {
 		return nil, err
 	}
-	if err := a.inventory.add(ctx, a.name, userID, name, made.ID); err != nil {
+	if err := a.inventory.add(ctx, a.Name, userID, name, made.ID); err != nil {
 		return nil, err
 	}
 	if err := a.clouds.Try(ctx, a.target.VIM.Name, client.Connection(), made.ID, made.Secret); err != nil {
@@ -251,7 +254,7 @@ func unique() string {
 }
 
 // wantedSecret is the Secret with an application credential.
-func (a *credential) wantedSecret(client *openstack.Client, h *storedCredential) (map[string]any, error) {
+func (a *Credential) wantedSecret(client *openstack.Client, h *storedCredential) (map[string]any, error) {
 	at := client.Connection()
 	clouds, err := openstack.CloudsYAML(a.wanted.Credential.CloudName, at, h.id, h.secret)
 	if err != nil {
@@ -264,8 +267,8 @@ func (a *credential) wantedSecret(client *openstack.Client, h *storedCredential)
 	return map[string]any{
 		"apiVersion": "v1", "kind": "Secret",
 		"metadata": map[string]any{
-			"name": a.wanted.Credential.SecretName, "namespace": a.namespace,
-			"labels":      map[string]any{labelMove: "", labelCluster: a.name, labelCredential: "", vnfm.InstanceLabel: a.instance},
+			"name": a.wanted.Credential.SecretName, "namespace": a.Namespace,
+			"labels":      map[string]any{labelMove: "", clusterv1.ClusterNameLabel: a.Name, labelCredential: "", vnfm.InstanceLabel: a.Instance},
 			"annotations": map[string]any{annotationMadeFor: madeFor(a.wanted), annotationCloud: a.wanted.VIMID},
 		},
 		"data": data,
@@ -273,7 +276,7 @@ func (a *credential) wantedSecret(client *openstack.Client, h *storedCredential)
 }
 
 // write brings the Secret to what it shall be, unless it is.
-func (a *credential) write(ctx context.Context, client *openstack.Client, h *storedCredential) error {
+func (a *Credential) write(ctx context.Context, client *openstack.Client, h *storedCredential) error {
 	secret, err := a.wantedSecret(client, h)
 	if err != nil || (h.object != nil && holds(h.object.Object, secret)) {
 		return err
@@ -282,9 +285,9 @@ func (a *credential) write(ctx context.Context, client *openstack.Client, h *sto
 	if err != nil {
 		return err
 	}
-	_, err = a.client.Apply(ctx, kube.Ref{Resource: r, Namespace: a.namespace, Name: a.wanted.Credential.SecretName}, secret, kube.ApplyOptions{Force: true})
+	_, err = a.Client.Apply(ctx, kube.Ref{Resource: r, Namespace: a.Namespace, Name: a.wanted.Credential.SecretName}, secret, kube.ApplyOptions{Force: true})
 	if err != nil {
-		return fmt.Errorf("writing the application credential of %s: %w", a.cluster, err)
+		return fmt.Errorf("writing the application credential of %s: %w", a.Cluster, err)
 	}
 	return nil
 }
@@ -304,9 +307,9 @@ func holds(object, fields map[string]any) bool {
 	return true
 }
 
-// removeFormer removes what the cluster does not use any more, now that it is ready: former
+// RemoveFormer removes what the cluster does not use any more, now that it is ready: former
 // application credentials, and Secrets of another name.
-func (a *credential) removeFormer(ctx context.Context) error {
+func (a *Credential) RemoveFormer(ctx context.Context) error {
 	if a.wanted == nil && len(a.inventory.items()) == 0 {
 		return nil
 	}
@@ -329,12 +332,12 @@ func (a *credential) removeFormer(ctx context.Context) error {
 }
 
 // ownSecrets are the Secrets with application credentials of the cluster.
-func (a *credential) ownSecrets(ctx context.Context) ([]*storedCredential, error) {
+func (a *Credential) ownSecrets(ctx context.Context) ([]*storedCredential, error) {
 	r, err := a.secretKind(ctx)
 	if err != nil {
 		return nil, err
 	}
-	all, err := a.client.List(ctx, r, a.namespace, kube.ListOptions{LabelSelector: labelCredential + "," + vnfm.InstanceLabel + "=" + a.instance})
+	all, err := a.Client.List(ctx, r, a.Namespace, kube.ListOptions{LabelSelector: labelCredential + "," + vnfm.InstanceLabel + "=" + a.Instance})
 	if err != nil {
 		return nil, err
 	}
@@ -349,14 +352,14 @@ func (a *credential) ownSecrets(ctx context.Context) ([]*storedCredential, error
 	return out, nil
 }
 
-func (a *credential) removeSecrets(ctx context.Context, secrets []*storedCredential) error {
+func (a *Credential) removeSecrets(ctx context.Context, secrets []*storedCredential) error {
 	r, err := a.secretKind(ctx)
 	if err != nil {
 		return err
 	}
 	for _, h := range secrets {
-		ref := kube.Ref{Resource: r, Namespace: a.namespace, Name: h.object.GetName()}
-		if err := a.client.Delete(ctx, ref, kube.DeleteOptions{UID: h.object.GetUID()}); err != nil && !isGone(err) {
+		ref := kube.Ref{Resource: r, Namespace: a.Namespace, Name: h.object.GetName()}
+		if err := a.Client.Delete(ctx, ref, kube.DeleteOptions{UID: h.object.GetUID()}); err != nil && !apierrors.IsNotFound(err) {
 			return err
 		}
 	}
@@ -365,7 +368,7 @@ func (a *credential) removeSecrets(ctx context.Context, secrets []*storedCredent
 
 // deleteOwnBut removes the application credentials of the cluster that belong to the client's
 // user, but for the one with the id keep.
-func (a *credential) deleteOwnBut(ctx context.Context, client *openstack.Client, keep string) error {
+func (a *Credential) deleteOwnBut(ctx context.Context, client *openstack.Client, keep string) error {
 	all, err := client.ApplicationCredentials(ctx)
 	if err != nil {
 		return err
@@ -386,7 +389,7 @@ func (a *credential) deleteOwnBut(ctx context.Context, client *openstack.Client,
 
 // deleteAllBut deletes all application credentials of the cluster but one. Those of a former
 // user, which Keystone protects from the present one, are returned and stay recorded.
-func (a *credential) deleteAllBut(ctx context.Context, client *openstack.Client, keep string) (left []string, err error) {
+func (a *Credential) deleteAllBut(ctx context.Context, client *openstack.Client, keep string) (left []string, err error) {
 	if err := a.deleteOwnBut(ctx, client, keep); err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package capi
+package cloud
 
 import (
 	"context"
@@ -86,7 +86,7 @@ func (w *credentialWorld) as(user string) {
 }
 
 // credential is one that a new process works on.
-func (w *credentialWorld) credential() *credential {
+func (w *credentialWorld) credential() *Credential {
 	target := &vnfm.Target{
 		VIM: &vnfm.VIM{Name: "cloud"}, Instance: &vnfm.Instance{ID: "0815", Name: "edge", Cluster: &w.spec, Inventory: w.tape.items},
 		Access: func(context.Context, string) (*vnfm.VIM, vnfm.Credentials, error) {
@@ -94,18 +94,17 @@ func (w *credentialWorld) credential() *credential {
 			return &vnfm.VIM{Name: "cloud", OpenStack: &connection}, vnfm.Credentials{vnfm.CredentialPassword: vnfm.Secret(w.password)}, nil
 		},
 	}
-	c := &cluster{client: w.clients, spec: &w.spec, instance: "0815", namespace: w.namespace, name: "edge"}
-	o := &overlay{clouds: w.clouds}
-	return o.credential(c, target, newCredentialInventory(target, w.tape))
+	c := &Cluster{Client: w.clients, Spec: &w.spec, Instance: "0815", Namespace: w.namespace, Name: "edge"}
+	return NewCredential(c, w.clouds, target, NewInventory(target, w.tape))
 }
 
 // settle does what an apply does with the credential.
 func (w *credentialWorld) settle() error {
 	a := w.credential()
-	if err := a.ensure(w.Context()); err != nil {
+	if err := a.Ensure(w.Context()); err != nil {
 		return err
 	}
-	return a.removeFormer(w.Context())
+	return a.RemoveFormer(w.Context())
 }
 
 // inUse is the id of the credential in the Secret, which must work and be the only one.
@@ -129,8 +128,8 @@ func (w *credentialWorld) inUse(others int) string {
 func (w *credentialWorld) seen() string {
 	w.Helper()
 	o := &vnfm.Observation{Objects: map[string]string{}}
-	require.NoError(w, w.credential().observe(w.Context(), o))
-	return o.Objects[credentialKey("edge")]
+	require.NoError(w, w.credential().Observe(w.Context(), o))
+	return o.Objects[CredentialKey("edge")]
 }
 
 func TestCredentialOfACluster(t *testing.T) {
@@ -138,7 +137,7 @@ func TestCredentialOfACluster(t *testing.T) {
 	w := newCredentialWorld(t)
 	require.NoError(t, w.settle())
 	first := w.inUse(0)
-	assert.Equal(t, credentialDigest(w.spec.OpenStack), w.seen())
+	assert.Equal(t, CredentialDigest(w.spec.OpenStack), w.seen())
 	labels := w.lab.Kubectl(t, "-n", w.namespace, "get", "secret", "edge-cloud", "-o", "jsonpath={.metadata.labels}{.data}")
 	for _, want := range []string{`"clusterctl.cluster.x-k8s.io/move":""`, `"cluster.x-k8s.io/cluster-name":"edge"`, "clouds.yaml"} {
 		assert.Contains(t, labels, want)
@@ -193,7 +192,7 @@ func TestCredentialOfACluster(t *testing.T) {
 
 	// Keystone is away: that is no drift, and no reason to make another one.
 	w.cloud.Refuse(func(w http.ResponseWriter, _ *http.Request) bool { w.WriteHeader(http.StatusBadGateway); return true })
-	assert.Equal(t, credentialDigest(w.spec.OpenStack), w.seen())
+	assert.Equal(t, CredentialDigest(w.spec.OpenStack), w.seen())
 	require.ErrorContains(t, w.settle(), "502 Bad Gateway")
 	w.cloud.Refuse(nil)
 	w.inUse(1)
@@ -246,14 +245,14 @@ func TestCredentialSurvivesKills(t *testing.T) {
 	for step := 1; step < 6; step++ {
 		kill(step)
 		a := w.credential()
-		if err := a.removeAllSecrets(t.Context()); err == nil {
-			_ = a.removeAll(t.Context(), nil)
+		if err := a.RemoveSecrets(t.Context()); err == nil {
+			_ = a.RemoveAll(t.Context(), nil)
 		}
 	}
 	w.cloud.Lose(nil)
 	a := w.credential()
-	require.NoError(t, a.removeAllSecrets(t.Context()))
-	require.NoError(t, a.removeAll(t.Context(), nil))
+	require.NoError(t, a.RemoveSecrets(t.Context()))
+	require.NoError(t, a.RemoveAll(t.Context(), nil))
 	assert.Empty(t, w.cloud.CredentialNames())
 	assert.Empty(t, w.tape.items)
 	assert.NotContains(t, w.lab.Kubectl(t, "-n", w.namespace, "get", "secrets", "-o", "name"), "edge-cloud")
@@ -267,8 +266,8 @@ func TestCredentialIsLeftBehind(t *testing.T) {
 	w.cloud.Disable("nfv_user", true)
 	var left []string
 	a := w.credential()
-	require.NoError(t, a.removeAllSecrets(t.Context()))
-	require.NoError(t, a.removeAll(t.Context(), func(object, reason string) { left = append(left, fmt.Sprintf("%s: %s", object, reason)) }))
+	require.NoError(t, a.RemoveSecrets(t.Context()))
+	require.NoError(t, a.RemoveAll(t.Context(), func(object, reason string) { left = append(left, fmt.Sprintf("%s: %s", object, reason)) }))
 	require.Len(t, left, 1)
 	assert.Contains(t, left[0], "application credential of workload cluster")
 	assert.Contains(t, left[0], "refused the credentials")

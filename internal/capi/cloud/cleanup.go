@@ -1,4 +1,4 @@
-package capi
+package cloud
 
 import (
 	"context"
@@ -17,21 +17,22 @@ const (
 	cleanupReserve = 30 * time.Second
 )
 
-// cleanup removes what OpenStack's cloud provider left behind. Nobody in the cluster is
+// Cleanup removes what OpenStack's cloud provider left behind. Nobody in the cluster is
 // there any more who would do it or make it again: the machines are gone. The network
 // cannot go before its load balancers, so that these are removed while Cluster API
 // removes the rest.
-type cleanup struct {
-	*credential
+type Cleanup struct {
+	*Credential
 	wanted     vnfm.CloudCleanup
 	leftBehind func(object, reason string)
 	every      time.Duration
 }
 
-func newCleanup(a *credential, leftBehind func(object, reason string)) *cleanup {
-	c := &cleanup{credential: a, leftBehind: leftBehind, every: cleanupEvery}
-	if a.spec.OpenStack != nil {
-		c.wanted = a.spec.OpenStack.Cleanup
+// NewCleanup returns the clean-up of a cluster; leftBehind is told what stays, and why.
+func NewCleanup(a *Credential, leftBehind func(object, reason string)) *Cleanup {
+	c := &Cleanup{Credential: a, leftBehind: leftBehind, every: cleanupEvery}
+	if a.Spec.OpenStack != nil {
+		c.wanted = a.Spec.OpenStack.Cleanup
 	}
 	if c.leftBehind == nil {
 		c.leftBehind = func(string, string) {}
@@ -39,20 +40,20 @@ func newCleanup(a *credential, leftBehind func(object, reason string)) *cleanup 
 	return c
 }
 
-// begin asks for the end of the load balancers, as soon as the machines are gone. What
+// Begin asks for the end of the load balancers, as soon as the machines are gone. What
 // does not succeed is tried again at the end.
-func (c *cleanup) begin(ctx context.Context) {
+func (c *Cleanup) Begin(ctx context.Context) {
 	if !c.wanted.LoadBalancers {
 		return
 	}
-	if client, err := c.cloud(ctx, c.spec.OpenStack.VIMID); err == nil {
+	if client, err := c.cloud(ctx, c.Spec.OpenStack.VIMID); err == nil {
 		_, _ = c.deleteLoadBalancers(ctx, client)
 	}
 }
 
-// finish removes what is left, as long as there is time. What stays is said, and keeps
+// Finish removes what is left, as long as there is time. What stays is said, and keeps
 // nothing else from going.
-func (c *cleanup) finish(ctx context.Context) {
+func (c *Cleanup) Finish(ctx context.Context) {
 	if !c.wanted.LoadBalancers && !c.wanted.Volumes {
 		return
 	}
@@ -61,7 +62,7 @@ func (c *cleanup) finish(ctx context.Context) {
 		ctx, cancel = context.WithDeadline(ctx, deadline.Add(-cleanupReserve))
 		defer cancel()
 	}
-	client, err := c.cloud(ctx, c.spec.OpenStack.VIMID)
+	client, err := c.cloud(ctx, c.Spec.OpenStack.VIMID)
 	if err != nil {
 		c.leftBehind("What the cloud provider of "+c.String()+" made", err.Error())
 		return
@@ -75,7 +76,7 @@ func (c *cleanup) finish(ctx context.Context) {
 }
 
 // awaitAll removes until nothing is left, or the time is over.
-func (c *cleanup) awaitAll(ctx context.Context, what string, remove func() (left int, err error)) {
+func (c *Cleanup) awaitAll(ctx context.Context, what string, remove func() (left int, err error)) {
 	c.inventory.Progress(ctx, fmt.Sprintf("removing %s that the cloud provider of %s left", what, c.String()))
 	left, err := 0, ctx.Err()
 	for err == nil {
@@ -103,8 +104,8 @@ func (c *cleanup) awaitAll(ctx context.Context, what string, remove func() (left
 }
 
 // deleteLoadBalancers deletes the load balancers and returns how many there were.
-func (c *cleanup) deleteLoadBalancers(ctx context.Context, client *openstack.Client) (int, error) {
-	all, err := client.ServiceLoadBalancers(ctx, c.name)
+func (c *Cleanup) deleteLoadBalancers(ctx context.Context, client *openstack.Client) (int, error) {
+	all, err := client.ServiceLoadBalancers(ctx, c.Name)
 	if err != nil {
 		return 0, err
 	}
@@ -112,7 +113,7 @@ func (c *cleanup) deleteLoadBalancers(ctx context.Context, client *openstack.Cli
 		if b.Status == "PENDING_DELETE" {
 			continue
 		}
-		if err := client.DeleteLoadBalancer(ctx, b, c.name); err != nil {
+		if err := client.DeleteLoadBalancer(ctx, b, c.Name); err != nil {
 			return len(all), err
 		}
 	}
@@ -120,8 +121,8 @@ func (c *cleanup) deleteLoadBalancers(ctx context.Context, client *openstack.Cli
 }
 
 // deleteVolumes deletes the volumes and returns how many there were.
-func (c *cleanup) deleteVolumes(ctx context.Context, client *openstack.Client) (int, error) {
-	all, err := client.ClusterVolumes(ctx, c.name)
+func (c *Cleanup) deleteVolumes(ctx context.Context, client *openstack.Client) (int, error) {
+	all, err := client.ClusterVolumes(ctx, c.Name)
 	if err != nil {
 		return 0, err
 	}

@@ -1,4 +1,4 @@
-package capi
+package cloud
 
 import (
 	"io/fs"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/capi/forms"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/clustertest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -25,14 +26,12 @@ func TestFixedFields(t *testing.T) {
 	require.NoError(t, err)
 	namespace := lab.Namespace(t)
 	rendered := func(values map[string]any) *vnfm.Package {
-		spec := openstackSpec(values)
+		spec := clustertest.OpenStack(values)
 		spec.Namespace = namespace
-		p, problems := New(nil, nil).Package(spec)
-		require.Empty(t, problems)
-		return p
+		return packageOf(t, spec)
 	}
 	base := map[string]any{"apiServer": map[string]any{"loadBalancerProvider": "amphora"}}
-	text, err := fs.ReadFile(rendered(base).Content, manifestFile)
+	text, err := fs.ReadFile(rendered(base).Content, forms.ManifestFile)
 	require.NoError(t, err)
 	objects, err := forms.Decode(string(text))
 	require.NoError(t, err)
@@ -40,13 +39,13 @@ func TestFixedFields(t *testing.T) {
 		if o["kind"] != "OpenStackCluster" && o["kind"] != "OpenStackMachineTemplate" {
 			continue
 		}
-		one, err := documents([]map[string]any{o})
+		one, err := forms.Encode([]map[string]any{o})
 		require.NoError(t, err)
 		file := filepath.Join(t.TempDir(), "one.yaml")
 		require.NoError(t, os.WriteFile(file, one, 0o600))
 		lab.Kubectl(t, "apply", "--server-side", "--field-manager", kube.FieldManager, "--namespace", namespace, "--filename", file)
 	}
-	c := &cluster{client: client, spec: openstackSpec(nil), instance: "0815", namespace: namespace, name: "edge"}
+	c := &Cluster{Client: client, Spec: clustertest.OpenStack(nil), Instance: "0815", Namespace: namespace, Name: "edge"}
 	api := func(values map[string]any) map[string]any {
 		return map[string]any{"apiServer": vnfm.LaidOver(map[string]any{"loadBalancerProvider": "amphora"}, values)}
 	}
@@ -69,7 +68,7 @@ func TestFixedFields(t *testing.T) {
 		"external network": {vnfm.LaidOver(base, map[string]any{"clusterNetworking": map[string]any{"externalNetworkId": "public"}}), `spec.externalNetwork is not set and would be map[filter:map[name:public]]`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			problems := c.immutableChanges(t.Context(), &vnfm.Target{Package: rendered(want.values)})
+			problems := c.ImmutableChanges(t.Context(), &vnfm.Target{Package: rendered(want.values)})
 			if want.says == "" {
 				require.Empty(t, problems)
 				return
@@ -77,7 +76,7 @@ func TestFixedFields(t *testing.T) {
 			require.Len(t, problems, 1)
 			assert.Equal(t, "chart.values", problems[0].Attribute)
 			assert.Contains(t, problems[0].String(), "does not let OpenStackCluster "+namespace+"/edge be changed: "+want.says)
-			assert.Empty(t, c.immutableChanges(t.Context(), &vnfm.Target{Package: rendered(want.values), ReplaceObjects: []string{"infrastructure.cluster.x-k8s.io/v1beta1/OpenStackCluster edge"}}))
+			assert.Empty(t, c.ImmutableChanges(t.Context(), &vnfm.Target{Package: rendered(want.values), ReplaceObjects: []string{"infrastructure.cluster.x-k8s.io/v1beta1/OpenStackCluster edge"}}))
 		})
 	}
 }

@@ -1,10 +1,11 @@
-package capi
+package cloud
 
 import (
 	"context"
 	"fmt"
 	"maps"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -21,7 +22,7 @@ import (
 // classObjects are the objects for an OpenStack that a class makes of the topology: its
 // OpenStackCluster, and the templates of its machines with what refers to them. A class
 // that is not there makes none; that it is missing is told elsewhere.
-func (c *cluster) classObjects(ctx context.Context) ([]map[string]any, error) {
+func (c *Cluster) classObjects(ctx context.Context) ([]map[string]any, error) {
 	class, err := c.class(ctx)
 	if err != nil || class == nil {
 		return nil, err
@@ -35,7 +36,7 @@ func (c *cluster) classObjects(ctx context.Context) ([]map[string]any, error) {
 				class.GetNamespace(), class.GetName(), forms.StringAt(patch, "name"))
 		}
 	}
-	f := classRenderer{cluster: c, class: class, patches: patches}
+	f := classRenderer{Cluster: c, class: class, patches: patches}
 	spec, _ := class.Object["spec"].(map[string]any)
 	if err := f.infrastructure(ctx, forms.Child(spec, "infrastructure")); err != nil {
 		return nil, err
@@ -47,17 +48,17 @@ func (c *cluster) classObjects(ctx context.Context) ([]map[string]any, error) {
 }
 
 // class is the ClusterClass of the topology; nil when there is none.
-func (c *cluster) class(ctx context.Context) (*unstructured.Unstructured, error) {
-	r, err := c.kind(ctx, group, "ClusterClass")
+func (c *Cluster) class(ctx context.Context) (*unstructured.Unstructured, error) {
+	r, err := c.Client.Kind(ctx, schema.GroupKind{Group: forms.Group, Kind: "ClusterClass"})
 	if err != nil {
 		return nil, err
 	}
-	namespace := c.spec.Topology.ClassNamespace
+	namespace := c.Spec.Topology.ClassNamespace
 	if namespace == "" {
-		namespace = c.namespace
+		namespace = c.Namespace
 	}
-	class, err := c.client.Get(ctx, kube.Ref{Resource: r, Namespace: namespace, Name: c.spec.Topology.Class})
-	if isGone(err) {
+	class, err := c.Client.Get(ctx, kube.Ref{Resource: r, Namespace: namespace, Name: c.Spec.Topology.Class})
+	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
 	return class, err
@@ -65,7 +66,7 @@ func (c *cluster) class(ctx context.Context) (*unstructured.Unstructured, error)
 
 // classRenderer collects what a class makes of a topology.
 type classRenderer struct {
-	*cluster
+	*Cluster
 	class   *unstructured.Unstructured
 	patches []any
 	objects []map[string]any
@@ -79,19 +80,19 @@ func (f *classRenderer) template(ctx context.Context, part map[string]any) (map[
 		ref, _ = part["ref"].(map[string]any)
 	}
 	apiVersion, kind := forms.StringAt(ref, "apiVersion"), forms.StringAt(ref, "kind")
-	if forms.GroupOf(apiVersion) != groupInfrastructure || (kind != "OpenStackClusterTemplate" && kind != "OpenStackMachineTemplate") {
+	if forms.GroupOf(apiVersion) != forms.GroupInfrastructure || (kind != "OpenStackClusterTemplate" && kind != "OpenStackMachineTemplate") {
 		return nil, nil
 	}
 	gv, err := schema.ParseGroupVersion(apiVersion)
 	if err != nil {
 		return nil, err
 	}
-	r, err := f.client.Resource(ctx, gv.WithKind(kind))
+	r, err := f.Client.Resource(ctx, gv.WithKind(kind))
 	if err != nil {
 		return nil, err
 	}
-	obj, err := f.client.Get(ctx, kube.Ref{Resource: r, Namespace: f.class.GetNamespace(), Name: forms.StringAt(ref, "name")})
-	if isGone(err) {
+	obj, err := f.Client.Get(ctx, kube.Ref{Resource: r, Namespace: f.class.GetNamespace(), Name: forms.StringAt(ref, "name")})
+	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
 	if err != nil {
@@ -108,7 +109,7 @@ func (f *classRenderer) infrastructure(ctx context.Context, part map[string]any)
 	p := &patchTarget{object: object, infrastructure: true, values: f.values(nil, nil)}
 	p.apply(ctx, f.patches)
 	f.objects = append(f.objects, map[string]any{
-		"apiVersion": object["apiVersion"], "kind": "OpenStackCluster", "metadata": map[string]any{"name": f.name},
+		"apiVersion": object["apiVersion"], "kind": "OpenStackCluster", "metadata": map[string]any{"name": f.Name},
 		"spec": forms.Child(forms.Child(forms.Child(object, "spec"), "template"), "spec"),
 	})
 	return nil
@@ -119,11 +120,11 @@ func (f *classRenderer) controlPlane(ctx context.Context, part map[string]any) e
 	if err != nil || object == nil {
 		return err
 	}
-	builtin := map[string]any{"version": forms.WithV(f.spec.KubernetesVersion)}
-	forms.SetInt(builtin, "replicas", f.spec.ControlPlane.Replicas)
-	p := &patchTarget{object: object, controlPlane: true, values: f.values(f.spec.ControlPlane.Variables, map[string]any{"controlPlane": builtin})}
+	builtin := map[string]any{"version": forms.WithV(f.Spec.KubernetesVersion)}
+	forms.SetInt(builtin, "replicas", f.Spec.ControlPlane.Replicas)
+	p := &patchTarget{object: object, controlPlane: true, values: f.values(f.Spec.ControlPlane.Variables, map[string]any{"controlPlane": builtin})}
 	p.apply(ctx, f.patches)
-	name := f.name + "-control-plane"
+	name := f.Name + "-control-plane"
 	f.addTemplate(p.object, name, map[string]any{
 		"kind": "KubeadmControlPlane", "spec": map[string]any{"machineTemplate": map[string]any{"infrastructureRef": map[string]any{"name": name}}},
 	})
@@ -145,17 +146,17 @@ func (f *classRenderer) nodeGroups(ctx context.Context, workers map[string]any) 
 		}
 		classes[forms.StringAt(class, "class")] = object
 	}
-	for _, group := range forms.SortedKeys(f.spec.NodeGroups) {
-		g := f.spec.NodeGroups[group]
+	for _, group := range forms.SortedKeys(f.Spec.NodeGroups) {
+		g := f.Spec.NodeGroups[group]
 		object := classes[g.Class]
 		if object == nil {
 			continue
 		}
-		builtin := map[string]any{"version": forms.WithV(f.spec.KubernetesVersion), "class": g.Class, "topologyName": group}
+		builtin := map[string]any{"version": forms.WithV(f.Spec.KubernetesVersion), "class": g.Class, "topologyName": group}
 		forms.SetInt(builtin, "replicas", g.Replicas)
 		p := &patchTarget{object: runtime.DeepCopyJSON(object), class: g.Class, values: f.values(g.Variables, map[string]any{"machineDeployment": builtin})}
 		p.apply(ctx, f.patches)
-		name := f.name + "-" + group
+		name := f.Name + "-" + group
 		f.addTemplate(p.object, name, map[string]any{
 			"kind": "MachineDeployment", "metadata": map[string]any{"name": name},
 			"spec": map[string]any{"template": map[string]any{"spec": map[string]any{"infrastructureRef": map[string]any{"name": name}}}},
@@ -173,7 +174,7 @@ func (f *classRenderer) addTemplate(template map[string]any, name string, referr
 // values are those that patches are given: the variables of the topology, with those of
 // one part of it over them, and what Cluster API knows itself.
 func (f *classRenderer) values(own, builtin map[string]any) map[string]any {
-	given := maps.Clone(f.spec.Topology.Variables)
+	given := maps.Clone(f.Spec.Topology.Variables)
 	if given == nil {
 		given = map[string]any{}
 	}
@@ -185,7 +186,7 @@ func (f *classRenderer) values(own, builtin map[string]any) map[string]any {
 		forms.Set(given, name, withDefaults(given[name], form))
 	}
 	builtins := map[string]any{"cluster": map[string]any{
-		"name": f.name, "namespace": f.namespace, "topology": map[string]any{"version": forms.WithV(f.spec.KubernetesVersion), "class": f.spec.Topology.Class},
+		"name": f.Name, "namespace": f.Namespace, "topology": map[string]any{"version": forms.WithV(f.Spec.KubernetesVersion), "class": f.Spec.Topology.Class},
 	}}
 	maps.Copy(builtins, builtin)
 	given["builtin"] = builtins

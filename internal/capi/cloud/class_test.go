@@ -1,4 +1,4 @@
-package capi
+package cloud
 
 import (
 	"testing"
@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/capi/forms"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/clustertest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -108,7 +109,7 @@ func TestIdentities(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			group := map[string]any{"kind": "MachineDeployment", "metadata": map[string]any{"name": "edge-upf"}, "spec": map[string]any{"template": map[string]any{"spec": map[string]any{"infrastructureRef": map[string]any{"name": "edge-upf"}}}}}
-			spec := openstackSpec(nil)
+			spec := clustertest.OpenStack(nil)
 			spec.OpenStack = &vnfm.ClusterOpenStack{Credential: &vnfm.ClusterCredential{SecretName: "mine", CloudName: "openstack"}}
 			q := &cloudCheck{spec: spec, objects: []map[string]any{c.object, group}}
 			q.checkIdentities()

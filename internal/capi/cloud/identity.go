@@ -1,4 +1,4 @@
-package capi
+package cloud
 
 import (
 	"fmt"
@@ -17,7 +17,7 @@ func (q *cloudCheck) checkIdentities() {
 		return
 	}
 	for _, o := range q.objects {
-		if forms.GroupOf(forms.StringAt(o, "apiVersion")) != groupInfrastructure {
+		if forms.GroupOf(forms.StringAt(o, "apiVersion")) != forms.GroupInfrastructure {
 			continue
 		}
 		switch spec, _ := o["spec"].(map[string]any); o["kind"] {

@@ -1,16 +1,18 @@
-package capi
+package cloud
 
 import (
 	"context"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// observe adds the application credential to what is seen of the cluster: its digest when
+// Observe adds the application credential to what is seen of the cluster: its digest when
 // it is what was made and works, else what is wrong with it, so that the plan shows that it
 // is made anew. A Keystone that does not answer says nothing against it.
-func (a *credential) observe(ctx context.Context, seen *vnfm.Observation) error {
+func (a *Credential) Observe(ctx context.Context, seen *vnfm.Observation) error {
 	if a.wanted == nil {
 		return nil
 	}
@@ -18,8 +20,8 @@ func (a *credential) observe(ctx context.Context, seen *vnfm.Observation) error 
 	if err != nil || h == nil {
 		return err
 	}
-	key := credentialKey(a.name)
-	seen.Objects[key] = credentialDigest(a.wanted)
+	key := CredentialKey(a.Name)
+	seen.Objects[key] = CredentialDigest(a.wanted)
 	client, err := a.cloud(ctx, a.wanted.VIMID)
 	if err != nil {
 		// What is wrong with the VIM is told where it is read.
@@ -32,7 +34,7 @@ func (a *credential) observe(ctx context.Context, seen *vnfm.Observation) error 
 }
 
 // problem says why an application credential has to be created or written again.
-func (a *credential) problem(ctx context.Context, client *openstack.Client, h *storedCredential) string {
+func (a *Credential) problem(ctx context.Context, client *openstack.Client, h *storedCredential) string {
 	switch {
 	case !h.own:
 		return "the Secret is somebody else's"
@@ -50,13 +52,13 @@ func (a *credential) problem(ctx context.Context, client *openstack.Client, h *s
 	return ""
 }
 
-// removeAllSecrets removes the Secrets, once there is no Cluster any more that needs it.
-func (a *credential) removeAllSecrets(ctx context.Context) error {
+// RemoveSecrets removes the Secrets, once there is no Cluster any more that needs it.
+func (a *Credential) RemoveSecrets(ctx context.Context) error {
 	if a.wanted == nil && len(a.inventory.items()) == 0 {
 		return nil
 	}
 	secrets, err := a.ownSecrets(ctx)
-	if isGone(err) {
+	if apierrors.IsNotFound(err) {
 		return nil
 	}
 	if err != nil {
@@ -65,10 +67,10 @@ func (a *credential) removeAllSecrets(ctx context.Context) error {
 	return a.removeSecrets(ctx, secrets)
 }
 
-// removeAll removes the application credentials of a cluster that is gone. Those that the VIM's
+// RemoveAll removes the application credentials of a cluster that is gone. Those that the VIM's
 // user may not remove, or cannot because it is refused itself, are left behind: nothing
 // uses them, and the cluster would never go otherwise.
-func (a *credential) removeAll(ctx context.Context, leftBehind func(object, reason string)) error {
+func (a *Credential) RemoveAll(ctx context.Context, leftBehind func(object, reason string)) error {
 	if a.vimID == "" {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package capi
+package cloud
 
 import (
 	"context"
@@ -10,8 +10,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/capi/forms"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/cloudtest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/clustertest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -21,7 +23,7 @@ func stocked(t *testing.T) *cloudtest.Cloud {
 	t.Helper()
 	cloud := cloudtest.New(t)
 	for _, i := range []map[string]any{
-		{"id": uuid, "name": "by-id", "status": "active", "kube_version": "v1.34.0", "os_distro": "ubuntu"},
+		{"id": clustertest.UUID, "name": "by-id", "status": "active", "kube_version": "v1.34.0", "os_distro": "ubuntu"},
 		{"id": "1", "name": "node-1.34", "status": "active", "kube_version": "1.34.0"},
 		{"id": "2", "name": "node-1.33", "status": "active", "kube_version": "v1.33.4"},
 		{"id": "3", "name": "plain", "status": "active"},
@@ -32,7 +34,7 @@ func stocked(t *testing.T) *cloudtest.Cloud {
 		cloud.Put("/image/v2/images", i)
 	}
 	for _, f := range []map[string]any{
-		{"id": uuid, "name": "by-id", "vcpus": 4, "ram": 8192, "disk": 40},
+		{"id": clustertest.UUID, "name": "by-id", "vcpus": 4, "ram": 8192, "disk": 40},
 		{"id": "1", "name": "m1.large", "vcpus": 4, "ram": 8192, "disk": 80},
 		{"id": "2", "name": "m1.medium", "vcpus": 2, "ram": 4096, "disk": 40},
 		{"id": "3", "name": "m1.tiny", "vcpus": 1, "ram": 512, "disk": 1},
@@ -44,25 +46,35 @@ func stocked(t *testing.T) *cloudtest.Cloud {
 		cloud.Put("/network/v2.0/networks", map[string]any{"id": name + "-id", "name": name, "router:external": name == "public"})
 	}
 	cloud.Put("/network/v2.0/networks", map[string]any{"id": "inner-id", "name": "public", "router:external": false})
-	cloud.Put("/network/v2.0/subnets", map[string]any{"id": uuid, "name": "nodes", "network_id": "tenant-id"})
+	cloud.Put("/network/v2.0/subnets", map[string]any{"id": clustertest.UUID, "name": "nodes", "network_id": "tenant-id"})
 	cloud.Put("/network/v2.0/subnets", map[string]any{"id": "other-nodes-id", "name": "nodes", "network_id": "storage-id"})
 	return cloud
+}
+
+// packageOf is the package of a cluster.
+func packageOf(t *testing.T, spec *vnfm.ClusterSpec) *vnfm.Package {
+	t.Helper()
+	var problems vnfm.Problems
+	objects := forms.Render(spec, &problems)
+	require.Empty(t, problems)
+	text, err := forms.Encode(objects)
+	require.NoError(t, err)
+	return &vnfm.Package{Content: forms.File(text)}
 }
 
 // asked are the problems that a plan of a cluster shows of its OpenStack.
 func asked(t *testing.T, cloud *cloudtest.Cloud, spec *vnfm.ClusterSpec) vnfm.Problems {
 	t.Helper()
 	o, target := onCloud(t, cloud, spec)
-	return o.checkCloud(t.Context(), target)
+	return o.Check(t.Context(), target)
 }
 
 // onCloud is a cluster on an OpenStack, without a management cluster.
-func onCloud(t *testing.T, cloud *cloudtest.Cloud, spec *vnfm.ClusterSpec) (*overlay, *vnfm.Target) {
+func onCloud(t *testing.T, cloud *cloudtest.Cloud, spec *vnfm.ClusterSpec) (*Checker, *vnfm.Target) {
 	t.Helper()
 	spec.OpenStack = &vnfm.ClusterOpenStack{VIMID: "cloud"}
-	p, problems := New(nil, nil).Package(spec)
-	require.Empty(t, problems)
-	return &overlay{clouds: openstack.NewPool("test/1")}, &vnfm.Target{
+	p := packageOf(t, spec)
+	return &Checker{Clouds: openstack.NewPool("test/1")}, &vnfm.Target{
 		Package: p, Instance: &vnfm.Instance{Cluster: spec},
 		Access: func(context.Context, string) (*vnfm.VIM, vnfm.Credentials, error) {
 			return &vnfm.VIM{Name: "cloud", OpenStack: &vnfm.OpenStackConnection{AuthURL: cloud.URL, Username: "nfv_user", ProjectName: cloudtest.Project}},
@@ -73,14 +85,14 @@ func onCloud(t *testing.T, cloud *cloudtest.Cloud, spec *vnfm.ClusterSpec) (*ove
 
 func TestCloudHasWhatIsNamed(t *testing.T) {
 	cloud := stocked(t)
-	assert.Empty(t, asked(t, cloud, openstackSpec(nil)))
-	all := openstackSpec(everything())
-	all.NodeGroups["upf"] = vnfm.NodeGroup{Replicas: number(1), Flavour: "m1.medium"}
+	assert.Empty(t, asked(t, cloud, clustertest.OpenStack(nil)))
+	all := clustertest.OpenStack(clustertest.Everything())
+	all.NodeGroups["upf"] = vnfm.NodeGroup{Replicas: clustertest.Number(1), Flavour: "m1.medium"}
 	assert.Empty(t, asked(t, cloud, all))
 
 	// A name of a subnet is one inside its network, also where that is not looked for.
 	for _, network := range []*vnfm.CloudResource{{Name: "storage"}, {Tags: []string{"core"}}} {
-		spec := openstackSpec(nil)
+		spec := clustertest.OpenStack(nil)
 		spec.Network = &vnfm.ClusterNetwork{Internal: network, Subnet: &vnfm.CloudResource{Name: "nodes"}}
 		assert.Empty(t, asked(t, cloud, spec), "%v", network)
 	}
@@ -113,13 +125,15 @@ func TestCloudHasNot(t *testing.T) {
 		"subnets":          {internal("subnetFilter", map[string]any{"name": "nodes"}), nil, vnfm.SeverityError, "chart.values", `there are 2 of the subnet "nodes"`},
 		"subnet elsewhere": {
 			nil, func(s *vnfm.ClusterSpec) {
-				s.Network = &vnfm.ClusterNetwork{Internal: &vnfm.CloudResource{Name: "storage"}, Subnet: &vnfm.CloudResource{ID: uuid}}
-			}, vnfm.SeverityError, "network.internal_subnet", "there is no subnet with the id " + uuid,
+				s.Network = &vnfm.ClusterNetwork{Internal: &vnfm.CloudResource{Name: "storage"}, Subnet: &vnfm.CloudResource{ID: clustertest.UUID}}
+			}, vnfm.SeverityError, "network.internal_subnet", "there is no subnet with the id " + clustertest.UUID,
 		},
-		"flavour of a group": {nil, func(s *vnfm.ClusterSpec) { s.NodeGroups["upf"] = vnfm.NodeGroup{Replicas: number(1), Flavour: "none"} }, vnfm.SeverityWarning, "node_groups upf", `there is no flavour "none"`},
+		"flavour of a group": {nil, func(s *vnfm.ClusterSpec) {
+			s.NodeGroups["upf"] = vnfm.NodeGroup{Replicas: clustertest.Number(1), Flavour: "none"}
+		}, vnfm.SeverityWarning, "node_groups upf", `there is no flavour "none"`},
 		"network of a group": {
 			nil, func(s *vnfm.ClusterSpec) {
-				s.NodeGroups["upf"] = vnfm.NodeGroup{Replicas: number(1), MachinePlace: vnfm.MachinePlace{Networks: []vnfm.MachineNetwork{{CloudResource: vnfm.CloudResource{Name: "none"}}}}}
+				s.NodeGroups["upf"] = vnfm.NodeGroup{Replicas: clustertest.Number(1), MachinePlace: vnfm.MachinePlace{Networks: []vnfm.MachineNetwork{{CloudResource: vnfm.CloudResource{Name: "none"}}}}}
 			}, vnfm.SeverityWarning, "node_groups upf", `there is no network "none"`,
 		},
 		"network of the control plane": {
@@ -133,7 +147,7 @@ func TestCloudHasNot(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			spec := openstackSpec(c.values)
+			spec := clustertest.OpenStack(c.values)
 			if c.change != nil {
 				c.change(spec)
 			}
@@ -151,7 +165,7 @@ func TestCloudHasNot(t *testing.T) {
 			// What is there and does not suit was for the plan to tell.
 			o, target := onCloud(t, cloud, spec)
 			failed := errors.New("failed")
-			err := o.addCloudProblems(t.Context(), target, failed)
+			err := o.AddProblems(t.Context(), target, failed)
 			require.ErrorIs(t, err, failed)
 			if !strings.HasPrefix(p.Summary, "there ") {
 				assert.EqualError(t, err, "failed")
@@ -175,7 +189,7 @@ func TestCloudQuota(t *testing.T) {
 			"maxTotalCores": -1, "totalCoresUsed": 28, "maxTotalRAMSize": 50000, "totalRAMUsed": 20000}}}`))
 		return true
 	})
-	problems := asked(t, cloud, openstackSpec(nil))
+	problems := asked(t, cloud, clustertest.OpenStack(nil))
 	require.Len(t, problems, 2, "three machines of m1.large and two of m1.medium")
 	for i, want := range []string{
 		"the machines need 5 instances, and the quota of the project has 3 left: 7 of 10 are used",
@@ -186,19 +200,19 @@ func TestCloudQuota(t *testing.T) {
 		assert.Contains(t, problems[i].String(), want)
 	}
 
-	fits := openstackSpec(nil)
-	fits.ControlPlane.Replicas, fits.NodeGroups["upf"] = number(1), vnfm.NodeGroup{Min: number(2), Max: number(9)}
+	fits := clustertest.OpenStack(nil)
+	fits.ControlPlane.Replicas, fits.NodeGroups["upf"] = clustertest.Number(1), vnfm.NodeGroup{Min: clustertest.Number(2), Max: clustertest.Number(9)}
 	assert.Empty(t, asked(t, cloud, fits), "an autoscaler begins with the least")
 
-	o, target := onCloud(t, cloud, openstackSpec(nil))
+	o, target := onCloud(t, cloud, clustertest.OpenStack(nil))
 	target.Instance.ID = "0815"
-	assert.Empty(t, o.checkCloud(t.Context(), target), "its machines are among what is used")
-	o, target = onCloud(t, cloud, openstackSpec(nil))
+	assert.Empty(t, o.Check(t.Context(), target), "its machines are among what is used")
+	o, target = onCloud(t, cloud, clustertest.OpenStack(nil))
 	target.AdoptExisting = true
-	assert.Empty(t, o.checkCloud(t.Context(), target))
+	assert.Empty(t, o.Check(t.Context(), target))
 
 	code = http.StatusForbidden
-	assert.Empty(t, asked(t, cloud, openstackSpec(nil)))
+	assert.Empty(t, asked(t, cloud, clustertest.OpenStack(nil)))
 }
 
 // A cloud that does not answer is told once, and stops no plan.
@@ -211,21 +225,21 @@ func TestCloudDoesNotAnswer(t *testing.T) {
 		w.WriteHeader(http.StatusInternalServerError)
 		return true
 	})
-	problems := asked(t, cloud, openstackSpec(nil))
+	problems := asked(t, cloud, clustertest.OpenStack(nil))
 	require.Len(t, problems, 1)
 	assert.Equal(t, vnfm.SeverityWarning, problems[0].Severity)
 	assert.Equal(t, "openstack", problems[0].Attribute)
 	assert.Contains(t, problems[0].String(), "500 Internal Server Error")
 
 	// After an operation that failed it is told as well.
-	o, target := onCloud(t, cloud, openstackSpec(nil))
+	o, target := onCloud(t, cloud, clustertest.OpenStack(nil))
 	failed := errors.New("failed")
-	require.ErrorContains(t, o.addCloudProblems(t.Context(), target, failed), "failed\n* its OpenStack does not answer: ")
+	require.ErrorContains(t, o.AddProblems(t.Context(), target, failed), "failed\n* its OpenStack does not answer: ")
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	assert.Equal(t, failed, o.addCloudProblems(ended, target, failed), "an interrupt waits for nothing")
+	assert.Equal(t, failed, o.AddProblems(ended, target, failed), "an interrupt waits for nothing")
 	refused := &vnfm.InvalidError{}
-	assert.Equal(t, error(refused), o.addCloudProblems(t.Context(), target, refused))
+	assert.Equal(t, error(refused), o.AddProblems(t.Context(), target, refused))
 }
 
 // The real Glance tells which version of Kubernetes an image has.

@@ -1,4 +1,4 @@
-package capi
+package cloud
 
 import (
 	"context"
@@ -8,10 +8,10 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// credentialInventory keeps the application credentials of a cluster in the inventory of its
+// Inventory keeps the application credentials of a cluster in the inventory of its
 // instance. The infra driver does not know them: its target has none, and the inventory that
 // it saves is completed with them.
-type credentialInventory struct {
+type Inventory struct {
 	vnfm.Recorder
 
 	mu     sync.Mutex
@@ -21,9 +21,9 @@ type credentialInventory struct {
 
 func isCredential(i vnfm.InventoryItem) bool { return i.Group == vnfm.GroupKeystone }
 
-// newCredentialInventory reads the inventory of a target.
-func newCredentialInventory(t *vnfm.Target, r vnfm.Recorder) *credentialInventory {
-	l := &credentialInventory{Recorder: r}
+// NewInventory reads the inventory of a target.
+func NewInventory(t *vnfm.Target, r vnfm.Recorder) *Inventory {
+	l := &Inventory{Recorder: r}
 	for _, item := range t.Instance.Inventory {
 		if isCredential(item) {
 			l.own = append(l.own, item)
@@ -34,8 +34,8 @@ func newCredentialInventory(t *vnfm.Target, r vnfm.Recorder) *credentialInventor
 	return l
 }
 
-// withoutCredentials returns the target for the infra driver.
-func (l *credentialInventory) withoutCredentials(t *vnfm.Target) *vnfm.Target {
+// WithoutCredentials returns the target for the infra driver.
+func (l *Inventory) WithoutCredentials(t *vnfm.Target) *vnfm.Target {
 	target, instance := *t, *t.Instance
 	instance.Inventory = l.others
 	target.Instance = &instance
@@ -43,24 +43,24 @@ func (l *credentialInventory) withoutCredentials(t *vnfm.Target) *vnfm.Target {
 }
 
 // SaveInventory implements vnfm.Recorder.
-func (l *credentialInventory) SaveInventory(ctx context.Context, items []vnfm.InventoryItem) error {
+func (l *Inventory) SaveInventory(ctx context.Context, items []vnfm.InventoryItem) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.others = items
 	return l.save(ctx)
 }
 
-func (l *credentialInventory) save(ctx context.Context) error {
+func (l *Inventory) save(ctx context.Context) error {
 	return l.Recorder.SaveInventory(ctx, slices.Concat(l.own, l.others))
 }
 
 // add records an application credential, before it is created and again with its id. A
 // credential of Keystone belongs to its user.
-func (l *credentialInventory) add(ctx context.Context, cluster, userID, name, id string) error {
+func (l *Inventory) add(ctx context.Context, cluster, userID, name, id string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	item := vnfm.InventoryItem{
-		Key: credentialKey(cluster), Group: vnfm.GroupKeystone, Version: "v3", Kind: kindCredential, Namespace: userID, Name: name, UID: id,
+		Key: CredentialKey(cluster), Group: vnfm.GroupKeystone, Version: "v3", Kind: kindCredential, Namespace: userID, Name: name, UID: id,
 	}
 	if at := slices.IndexFunc(l.own, func(i vnfm.InventoryItem) bool { return i.Name == name }); at >= 0 {
 		if l.own[at] == item {
@@ -74,7 +74,7 @@ func (l *credentialInventory) add(ctx context.Context, cluster, userID, name, id
 }
 
 // remove removes the credentials for which gone is true.
-func (l *credentialInventory) remove(ctx context.Context, gone func(vnfm.InventoryItem) bool) error {
+func (l *Inventory) remove(ctx context.Context, gone func(vnfm.InventoryItem) bool) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	left := slices.DeleteFunc(slices.Clone(l.own), gone)
@@ -86,7 +86,7 @@ func (l *credentialInventory) remove(ctx context.Context, gone func(vnfm.Invento
 }
 
 // items returns the credentials that may exist.
-func (l *credentialInventory) items() []vnfm.InventoryItem {
+func (l *Inventory) items() []vnfm.InventoryItem {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.own)
