@@ -12,6 +12,7 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/base"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 var _ datasource.DataSourceWithConfigure = (*OperationsDataSource)(nil)
@@ -86,23 +87,31 @@ func (d *OperationsDataSource) Read(ctx context.Context, req datasource.ReadRequ
 		return
 	}
 	m.Operations = make([]operationView, 0, len(occs))
-	for _, occ := range occs {
-		params, err := json.Marshal(occ.Parameters)
+	for i := range occs {
+		v, err := newOperationView(&occs[i])
 		if err != nil {
 			tfutil.AddError(&resp.Diagnostics, "Read the Operations of", fmt.Sprintf("VNF Instance %q", id), err, path.Empty())
 			return
 		}
-		m.Operations = append(m.Operations, operationView{
-			ID:             types.StringValue(occ.ID),
-			Type:           types.StringValue(string(occ.Type)),
-			State:          types.StringValue(string(occ.State)),
-			Parameters:     types.StringValue(string(params)),
-			Progress:       tfutil.OptionalString(occ.Progress),
-			Error:          tfutil.OptionalString(occ.Error),
-			Attempts:       types.Int64Value(int64(occ.Attempts)),
-			StartedAt:      tfutil.Time(occ.StartedAt),
-			StateEnteredAt: tfutil.Time(occ.StateEnteredAt),
-		})
+		m.Operations = append(m.Operations, v)
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)
+}
+
+func newOperationView(occ *vnfm.Operation) (operationView, error) {
+	params, err := json.Marshal(occ.Parameters)
+	if err != nil {
+		return operationView{}, err
+	}
+	return operationView{
+		ID:             types.StringValue(occ.ID),
+		Type:           types.StringValue(string(occ.Type)),
+		State:          types.StringValue(string(occ.State)),
+		Parameters:     types.StringValue(string(params)),
+		Progress:       tfutil.OptionalString(occ.Progress),
+		Error:          tfutil.OptionalString(occ.Error),
+		Attempts:       types.Int64Value(int64(occ.Attempts)),
+		StartedAt:      tfutil.Time(occ.StartedAt),
+		StateEnteredAt: tfutil.Time(occ.StateEnteredAt),
+	}, nil
 }

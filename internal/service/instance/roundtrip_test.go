@@ -70,3 +70,14 @@ func TestRecordRoundTrip(t *testing.T) {
 		}
 	}
 }
+
+// TestViews: each field of a VNFC and of an operation reaches its data source.
+func TestViews(t *testing.T) {
+	t.Parallel()
+	modeltest.EachField(t, nil, func(c vnfm.VNFC) any { return newVNFCView(&c) })
+	modeltest.EachField(t, []string{"InstanceID", "Notes"}, func(occ vnfm.Operation) any {
+		v, err := newOperationView(&occ)
+		require.NoError(t, err)
+		return v
+	})
+}

@@ -161,7 +161,7 @@ const readTimeout = 20 * time.Minute
 func read(ctx context.Context, manager vnfm.Manager, source string, at path.Path, diags *diag.Diagnostics) string {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	p, problems, err := manager.ReadPackage(ctx, vnfm.PackageSpec{Source: source, Integrity: tfutil.IntegrityEnforce, Signature: tfutil.SignatureVerifyIfPresent})
+	p, problems, err := manager.ReadPackage(ctx, vnfm.PackageSpec{Source: source, Integrity: attrs.IntegrityEnforce, Signature: attrs.SignatureVerifyIfPresent})
 	if err != nil {
 		tfutil.AddError(diags, "Read", "VNF Package", err, at)
 		return ""
@@ -178,7 +178,7 @@ func (d *DataSource) ValidateConfig(ctx context.Context, req datasource.Validate
 	var source types.String
 	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("source"), &source)...)
 	// What is only looked at needs no protection on its way.
-	tfutil.CheckSource(path.Root("source"), source, true, &resp.Diagnostics)
+	attrs.CheckSource(path.Root("source"), source, true, &resp.Diagnostics)
 }
 
 // spec reads which instance is to be rendered.

@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/attrs"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -85,7 +86,7 @@ func (r *Resource) ValidateConfig(ctx context.Context, req resource.ValidateConf
 		return
 	}
 	protected := !config.Checksum.IsNull() || config.Signature.ValueString() == signatureRequire
-	tfutil.CheckSource(path.Root("source"), config.Source, protected, &resp.Diagnostics)
+	attrs.CheckSource(path.Root("source"), config.Source, protected, &resp.Diagnostics)
 	if config.Signature.ValueString() == signatureRequire && config.Trust.IsNull() {
 		resp.Diagnostics.AddAttributeError(path.Root("trust"), "Missing Trust Roots",
 			"signature = \"require\" needs the certificates that a signer's chain must end at, as trust.roots.")

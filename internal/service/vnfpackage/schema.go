@@ -20,10 +20,10 @@ import (
 
 // The values of the arguments integrity and signature.
 const (
-	integrityEnforce         = tfutil.IntegrityEnforce
+	integrityEnforce         = attrs.IntegrityEnforce
 	integrityWarn            = "warn"
 	signatureRequire         = "require"
-	signatureVerifyIfPresent = tfutil.SignatureVerifyIfPresent
+	signatureVerifyIfPresent = attrs.SignatureVerifyIfPresent
 	signatureIgnore          = "ignore"
 )
 

@@ -16,7 +16,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/magnum"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/service/attrs"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/modeltest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -108,13 +107,6 @@ func TestChartRoundTrip(t *testing.T) {
 	require.Empty(t, cmp.Diff(&want, chart))
 	require.Empty(t, cmp.Diff(&want, m.addonChart(t.Context(), "key", &diags)))
 	require.Empty(t, diags)
-}
-
-// TestKubeconfigRefRoundTrip: a reference that went into a value comes out of it.
-func TestKubeconfigRefRoundTrip(t *testing.T) {
-	t.Parallel()
-	want := modeltest.Filled[vnfm.ClusterRef]()
-	require.Equal(t, &want, attrs.ClusterRef(attrs.ClusterRefValue(&want)))
 }
 
 // TestCertificateRequest: each argument of mint reaches the specification.

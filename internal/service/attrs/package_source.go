@@ -1,4 +1,4 @@
-package tfutil
+package attrs
 
 import (
 	"strings"
@@ -6,6 +6,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 )
 
 // How a package is verified when the user does not say.
@@ -23,7 +25,7 @@ func CheckSource(at path.Path, source types.String, protected bool, diags *diag.
 		return
 	}
 	var found diag.Diagnostics
-	CheckURL(at, text, true, &found, "https", "http")
+	tfutil.CheckURL(at, text, true, &found, "https", "http")
 	diags.Append(found...)
 	if !found.HasError() && strings.HasPrefix(text, "http://") && !protected {
 		diags.AddAttributeWarning(at, "Unprotected Download",
