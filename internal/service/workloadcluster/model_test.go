@@ -112,9 +112,11 @@ func TestChartRoundTrip(t *testing.T) {
 // TestCertificateRequest: each argument of mint reaches the specification.
 func TestCertificateRequest(t *testing.T) {
 	t.Parallel()
-	ttl, diags := tfutil.DurationType{}.ValueFromString(t.Context(), types.StringValue("90m"))
+	value, diags := tfutil.DurationType{}.ValueFromString(t.Context(), types.StringValue("90m"))
 	require.Empty(t, diags)
-	m := mintModel{CommonName: types.StringValue("robot"), Organizations: tfutil.StringList([]string{"pipelines"}), TTL: ttl.(tfutil.Duration)}
+	ttl, ok := value.(tfutil.Duration)
+	require.True(t, ok)
+	m := mintModel{CommonName: types.StringValue("robot"), Organizations: tfutil.StringList([]string{"pipelines"}), TTL: ttl}
 	require.Equal(t, &vnfm.MintSpec{CommonName: "robot", Organizations: []string{"pipelines"}, TTL: 90 * time.Minute}, m.toDomain(t.Context(), &diags))
 	require.Empty(t, diags)
 }

@@ -3,6 +3,7 @@ package workloadcluster
 import (
 	"testing"
 
+	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/stretchr/testify/assert"
@@ -12,15 +13,23 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/base"
 )
 
+// typesOf are the types of the attributes of an object.
+func typesOf(t *testing.T, object attr.Type) map[string]attr.Type {
+	t.Helper()
+	o, ok := object.(types.ObjectType)
+	require.True(t, ok)
+	return o.AttrTypes
+}
+
 func TestUpgradePath(t *testing.T) {
 	templates := func(version string) *model {
 		source := magnum.Template{Image: magnum.Image{KubeVersion: version}}
 		definition, err := source.Definition()
 		require.NoError(t, err)
-		templateTypes := clusterTemplateAttribute().GetType().(types.ObjectType).AttrTypes
+		templateTypes := typesOf(t, clusterTemplateAttribute().GetType())
 		template, diags := types.ObjectValueFrom(t.Context(), templateTypes, clusterTemplateModel{
 			Definition: types.StringValue(definition), Labels: types.MapNull(types.StringType),
-			ChartCredentials: types.ObjectNull(templateTypes["chart_credentials"].(types.ObjectType).AttrTypes),
+			ChartCredentials: types.ObjectNull(typesOf(t, templateTypes["chart_credentials"])),
 		})
 		require.False(t, diags.HasError(), "%v", diags)
 		return &model{InstanceModel: base.InstanceModel{Name: types.StringValue("edge")}, KubernetesVersion: types.StringNull(), ClusterTemplate: template}

@@ -241,8 +241,7 @@ func (g *goFiller) leaf(path string) (n int64) {
 }
 
 func (g *goFiller) fill(path string, v reflect.Value) {
-	switch v.Interface().(type) {
-	case time.Time:
+	if v.Type() == reflect.TypeFor[time.Time]() {
 		v.Set(reflect.ValueOf(time.Unix(g.leaf(path), 0).UTC()))
 		return
 	}
@@ -282,7 +281,9 @@ func (g *goFiller) fill(path string, v reflect.Value) {
 	case reflect.Int, reflect.Int32, reflect.Int64:
 		v.SetInt(g.leaf(path))
 	case reflect.Uint8:
-		v.SetUint(uint64(g.leaf(path) % 251))
+		if v.SetUint(1); g.leaf(path) >= 1<<20 {
+			v.SetUint(2)
+		}
 	}
 }
 
