@@ -9,7 +9,7 @@
 // Objects are read in the version that the management cluster serves, and stay unstructured:
 // v1beta1 and v1beta2 have conditions and counters in different fields, of which package
 // kube reads both. Objects are written as maps as well. The types of Cluster API cannot
-// write what is sent: they make 1m30s of 90s, and UTC of a time with an offset, so that every
-// existing cluster would be planned to change. TestSentBytes checks all that is written
-// against these types.
+// write what is sent: they make 1m30s of 90s, and UTC of a time with an offset, so that
+// clusters with such values would be planned to change. TestSentBytes checks all that is
+// written against these types.
 package capi
