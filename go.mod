@@ -37,6 +37,7 @@ require (
 	k8s.io/client-go v0.37.2
 	modernc.org/sqlite v1.55.0
 	oras.land/oras-go/v2 v2.6.1
+	sigs.k8s.io/cluster-api/api v1.14.2
 	sigs.k8s.io/structured-merge-diff/v6 v6.4.2
 	sigs.k8s.io/yaml v1.6.0
 )

@@ -9,7 +9,10 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/capi/cloud"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/capi/forms"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -23,45 +26,37 @@ const (
 	maxMachines = 3
 )
 
-// because adds to an error of an operation what keeps the cluster from being as it
-// shall be, from the Cluster down to the machine that is worst off.
-func (c *cluster) because(ctx context.Context, err error) error {
-	if saysItself(err) {
+// explainError adds to an error of an operation the conditions that keep the cluster from
+// becoming ready, from the Cluster down to the unhealthiest machine.
+func (c *cluster) explainError(ctx context.Context, err error) error {
+	if cloud.IsExplained(err) {
 		return err
 	}
-	if chain := c.chain(ctx, err.Error()); chain != "" {
+	if chain := c.conditionChain(ctx, err.Error()); chain != "" {
 		return fmt.Errorf("%w%s", err, chain)
 	}
 	return err
 }
 
-// saysItself reports whether an error needs no explanation: it is not the cluster that
-// does not come up.
-func saysItself(err error) bool {
-	var invalid *vnfm.InvalidError
-	var conflict *vnfm.ConflictError
-	return errors.As(err, &invalid) || errors.As(err, &conflict)
-}
-
-// chain is the worst chain of conditions, a line for each object that was not spoken
-// of already, or nothing.
-func (c *cluster) chain(ctx context.Context, said string) string {
+// conditionChain returns the most telling conditions, one line for each object that said
+// does not name already; empty when there are none.
+func (c *cluster) conditionChain(ctx context.Context, said string) string {
 	limit := explainLimit
 	if errors.Is(ctx.Err(), context.Canceled) {
 		limit = explainQuickly
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
-	own, err := c.own(ctx)
+	own, err := c.getCluster(ctx)
 	if err != nil || own == nil {
 		return ""
 	}
 	var lines []string
 	add := func(obj *unstructured.Unstructured) {
-		if obj == nil || strings.Contains(said, who(obj)) {
+		if obj == nil || strings.Contains(said, objectName(obj)) {
 			return
 		}
-		if line := worst(obj); line != "" {
+		if line := worstCondition(obj); line != "" {
 			lines = append(lines, line)
 		}
 	}
@@ -100,7 +95,7 @@ func (c *cluster) serverOf(ctx context.Context, machine *unstructured.Unstructur
 	if machine == nil || machine.GetKind() != "OpenStackMachine" {
 		return nil
 	}
-	r, err := c.kind(ctx, groupInfrastructure, "OpenStackServer")
+	r, err := c.kind(ctx, forms.GroupInfrastructure, "OpenStackServer")
 	if err != nil {
 		return nil
 	}
@@ -116,7 +111,7 @@ func (c *cluster) serverOf(ctx context.Context, machine *unstructured.Unstructur
 func unhealthyMachines(all []unstructured.Unstructured) []*unstructured.Unstructured {
 	var out []*unstructured.Unstructured
 	for i := range all {
-		if kube.ClusterCondition(&all[i], "Available").Status != "True" || all[i].GetDeletionTimestamp() != nil {
+		if kube.ClusterCondition(&all[i], clusterv1.AvailableCondition).Status != "True" || all[i].GetDeletionTimestamp() != nil {
 			out = append(out, &all[i])
 		}
 	}
@@ -126,23 +121,29 @@ func unhealthyMachines(all []unstructured.Unstructured) []*unstructured.Unstruct
 	return out[:min(len(out), maxMachines)]
 }
 
-// tells are the conditions that tell why, the most telling first. Summaries such as
+// explainingConditions are the conditions that give a cause, the most specific first. Summaries such as
 // Available repeat what others say.
-var tells = []string{
-	"Deleting", "Paused", "OwnerRemediated", "TopologyReconciled", "OpenStackAuthenticationSucceeded", "InstanceReady",
-	"BootstrapConfigReady", "InfrastructureReady", "CertificatesAvailable", "Initialized", "ControlPlaneInitialized",
-	"NodeHealthy", "EtcdClusterHealthy", "ControlPlaneComponentsHealthy", "MachinesReady", "RemoteConnectionProbe",
-	"ScalingUp", "RollingOut", "ControlPlaneAvailable", "WorkersAvailable", "Ready", "Available",
+var explainingConditions = []string{
+	clusterv1.DeletingCondition, clusterv1.PausedCondition, clusterv1.MachineOwnerRemediatedCondition, clusterv1.ClusterTopologyReconciledCondition,
+	// Of Cluster API Provider OpenStack.
+	"OpenStackAuthenticationSucceeded", "InstanceReady",
+	clusterv1.BootstrapConfigReadyCondition, clusterv1.InfrastructureReadyCondition,
+	// Of the control plane of kubeadm.
+	"CertificatesAvailable", "Initialized",
+	clusterv1.ClusterControlPlaneInitializedCondition, clusterv1.MachineNodeHealthyCondition,
+	"EtcdClusterHealthy", "ControlPlaneComponentsHealthy",
+	clusterv1.MachinesReadyCondition, clusterv1.ClusterRemoteConnectionProbeCondition, clusterv1.ScalingUpCondition, clusterv1.RollingOutCondition,
+	clusterv1.ClusterControlPlaneAvailableCondition, clusterv1.ClusterWorkersAvailableCondition, clusterv1.ReadyCondition, clusterv1.AvailableCondition,
 }
 
-func who(obj *unstructured.Unstructured) string {
+func objectName(obj *unstructured.Unstructured) string {
 	return fmt.Sprintf("%s %s/%s", obj.GetKind(), obj.GetNamespace(), obj.GetName())
 }
 
-// worst is one line on the most telling condition of an object that is not as it
-// has to be, and whether the object is being deleted; empty when all is well.
-func worst(obj *unstructured.Unstructured) string {
-	who := who(obj)
+// worstCondition returns one line on the most specific condition of an object that is not
+// healthy, and whether the object is being deleted; empty when all is well.
+func worstCondition(obj *unstructured.Unstructured) string {
+	who := objectName(obj)
 	if at := obj.GetDeletionTimestamp(); at != nil {
 		who += fmt.Sprintf(" is being deleted since %s, finalizers %s", at.UTC().Format(time.RFC3339), strings.Join(obj.GetFinalizers(), ", "))
 	}
@@ -150,7 +151,7 @@ func worst(obj *unstructured.Unstructured) string {
 	for _, c := range kube.ClusterConditions(obj) {
 		conditions[c.Type] = c
 	}
-	for _, kind := range tells {
+	for _, kind := range explainingConditions {
 		c, ok := conditions[kind]
 		if ok && c.Status == kube.BadWhen(kind) && (c.Message != "" || c.Reason != "") {
 			return fmt.Sprintf("%s: %s is %s (%s): %s", who, c.Type, c.Status, c.Reason, kube.OneLine(c.Message))

@@ -32,18 +32,18 @@ func (o *overlay) Heal(ctx context.Context, t *vnfm.Target, h vnfm.HealSpec, r v
 		}
 		err = c.rollOut(ctx, h.Began, r)
 	} else {
-		err = c.replace(ctx, h.VNFCIDs, r)
+		err = c.replaceMachines(ctx, h.VNFCIDs, r)
 	}
 	if err != nil {
-		return c.because(ctx, err)
+		return c.explainError(ctx, err)
 	}
 	return nil
 }
 
-// replace has the owners of machines make others for them: those of node groups
+// replaceMachines has the owners of machines replace them: those of node groups
 // at the same time, those of the control plane one after the other, which must keep its
 // majority. A machine that is not there has been replaced already.
-func (c *cluster) replace(ctx context.Context, names []string, r vnfm.Recorder) error {
+func (c *cluster) replaceMachines(ctx context.Context, names []string, r vnfm.Recorder) error {
 	machines, err := c.listOf(ctx, "Machine")
 	if err != nil {
 		return err
@@ -79,7 +79,7 @@ func (c *cluster) replace(ctx context.Context, names []string, r vnfm.Recorder) 
 		}
 	}
 	// What was interrupted before may have something left to wait for.
-	return c.settled(ctx, r)
+	return c.awaitReady(ctx, r)
 }
 
 // removeMachines deletes machines, and waits until they are gone and the cluster is as
@@ -93,7 +93,7 @@ func (c *cluster) removeMachines(ctx context.Context, machines []*unstructured.U
 		return err
 	}
 	for _, m := range machines {
-		if err := c.giveUp(ctx, all.Resource, m); err != nil {
+		if err := c.requestReplacement(ctx, all.Resource, m); err != nil {
 			return err
 		}
 	}
@@ -104,28 +104,28 @@ func (c *cluster) removeMachines(ctx context.Context, machines []*unstructured.U
 	if err != nil {
 		return fmt.Errorf("waiting for machines of %s to be removed: %w", c, err)
 	}
-	return c.settled(ctx, r)
+	return c.awaitReady(ctx, r)
 }
 
-// giveUp has the owner of a machine make another one. That of a control plane is asked to,
+// requestReplacement has the owner of a machine make another one. That of a control plane is asked to,
 // where a MachineHealthCheck is there to hand the wish on: it waits until etcd can do without
 // the member, and moves its leadership. A node group would do nothing but delete the
 // machine, if the limits of its health check let it.
-func (c *cluster) giveUp(ctx context.Context, resource kube.Resource, m *unstructured.Unstructured) error {
+func (c *cluster) requestReplacement(ctx context.Context, resource kube.Resource, m *unstructured.Unstructured) error {
 	if c.groupOfMachine(m) == groupControlPlane {
 		checks, err := c.listOf(ctx, "MachineHealthCheck")
 		if err != nil {
 			return err
 		}
-		if slices.ContainsFunc(checks, func(check unstructured.Unstructured) bool { return watches(&check, m) }) {
+		if slices.ContainsFunc(checks, func(check unstructured.Unstructured) bool { return selectsMachine(&check, m) }) {
 			return c.mark(ctx, []*unstructured.Unstructured{m}, &c.instance, annotationRemediate)
 		}
 	}
 	return c.client.Delete(ctx, kube.Ref{Resource: resource, Namespace: c.namespace, Name: m.GetName()}, kube.DeleteOptions{UID: m.GetUID()})
 }
 
-// watches reports whether a MachineHealthCheck selects a machine.
-func watches(check, m *unstructured.Unstructured) bool {
+// selectsMachine reports whether a MachineHealthCheck selects a machine.
+func selectsMachine(check, m *unstructured.Unstructured) bool {
 	given, found, err := unstructured.NestedMap(check.Object, "spec", "selector")
 	if !found || err != nil {
 		return false
@@ -142,7 +142,7 @@ func watches(check, m *unstructured.Unstructured) bool {
 // the time, gently as their strategies say. A group that replaces machines only when
 // somebody deletes them keeps them.
 func (c *cluster) rollOut(ctx context.Context, after time.Time, r vnfm.Recorder) error {
-	own, err := c.own(ctx)
+	own, err := c.getCluster(ctx)
 	if err != nil {
 		return err
 	}
@@ -186,7 +186,7 @@ func (c *cluster) rollOut(ctx context.Context, after time.Time, r vnfm.Recorder)
 	if err != nil {
 		return fmt.Errorf("waiting for the machines of %s that were made before %s to be replaced: %w", c, after.Format(time.RFC3339), err)
 	}
-	return c.settled(ctx, r)
+	return c.awaitReady(ctx, r)
 }
 
 // setRollout writes the time under the manager of restarts, so that no later apply

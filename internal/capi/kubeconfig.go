@@ -3,7 +3,6 @@ package capi
 import (
 	"context"
 	"crypto/tls"
-	"encoding/base64"
 	"errors"
 	"fmt"
 
@@ -11,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/capi/cloud"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -49,13 +49,13 @@ func (d *Driver) Kubeconfig(ctx context.Context, management *vnfm.VIM, credentia
 			// What is minted has an end of its own.
 			err = nil
 		}
-	} else if k, err = c.readKubeconfig(ctx); isGone(err) {
+	} else if k, err = c.readKubeconfig(ctx); apierrors.IsNotFound(err) {
 		err = &vnfm.NotFoundError{Kind: "kubeconfig of workload cluster", ID: ref.Namespace + "/" + ref.Name}
 	}
 	if err != nil || spec.Mint == nil {
 		return k, err
 	}
-	return c.mint(ctx, k, spec.Mint)
+	return c.issueClientCertificate(ctx, k, spec.Mint)
 }
 
 func (d *Driver) referred(management *vnfm.VIM, credentials vnfm.Credentials, ref vnfm.ClusterRef) (*cluster, error) {
@@ -79,23 +79,13 @@ func (c *cluster) secret(ctx context.Context, purpose string) (*unstructured.Uns
 	return c.client.Get(ctx, ref)
 }
 
-// value returns one decoded value of a Secret.
-func value(secret *unstructured.Unstructured, key string) (string, error) {
-	encoded := text(secret, "data", key)
-	plain, err := base64.StdEncoding.DecodeString(encoded)
-	if err != nil || len(plain) == 0 {
-		return "", fmt.Errorf("Secret %s/%s has no usable value %q", secret.GetNamespace(), secret.GetName(), key) //nolint:staticcheck,revive // the name of a kind
-	}
-	return string(plain), nil
-}
-
 // readKubeconfig reads the kubeconfig as it is now.
 func (c *cluster) readKubeconfig(ctx context.Context) (*vnfm.Kubeconfig, error) {
 	secret, err := c.secret(ctx, purposeKubeconfig)
 	if err != nil {
 		return nil, err
 	}
-	raw, err := value(secret, "value")
+	raw, err := cloud.SecretValue(secret, "value")
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +123,7 @@ func (c *cluster) tryKubeconfig(ctx context.Context) (*vnfm.Kubeconfig, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerLimit)
 	defer cancel()
 	k, err := c.readKubeconfig(ctx)
-	if isGone(err) {
+	if apierrors.IsNotFound(err) {
 		return nil, errors.New("there is no kubeconfig yet")
 	}
 	if err != nil {
@@ -145,7 +135,7 @@ func (c *cluster) tryKubeconfig(ctx context.Context) (*vnfm.Kubeconfig, error) {
 	}
 	// Any answer about an object is one: there need not be such a namespace.
 	_, err = client.Get(ctx, kube.Ref{Resource: namespaces, Name: "kube-system"})
-	if err == nil || isGone(err) {
+	if err == nil || apierrors.IsNotFound(err) {
 		return k, nil
 	}
 	if expired := k.Expired(vnfm.ClusterRef{Namespace: c.namespace, Name: c.name}); expired != nil && refusesCertificate(err) {

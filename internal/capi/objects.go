@@ -4,22 +4,25 @@ import (
 	"context"
 	"fmt"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/capi/forms"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 )
 
 // group is the API group of Cluster API's own kinds.
-const group = "cluster.x-k8s.io"
+const group = forms.Group
 
 // The labels by which Cluster API marks what belongs to a cluster, and which node
 // group of a topology a MachineDeployment is.
 const (
-	labelCluster   = "cluster.x-k8s.io/cluster-name"
-	labelNodeGroup = "topology.cluster.x-k8s.io/deployment-name"
-	labelControl   = "cluster.x-k8s.io/control-plane"
-	labelOfGroup   = "cluster.x-k8s.io/deployment-name"
+	labelCluster   = clusterv1.ClusterNameLabel
+	labelNodeGroup = clusterv1.ClusterTopologyMachineDeploymentNameLabel
+	labelControl   = clusterv1.MachineControlPlaneLabel
+	labelOfGroup   = clusterv1.MachineDeploymentNameLabel
 )
 
 // kind looks up a kind in the version that the management cluster prefers.
@@ -31,14 +34,14 @@ func (c *cluster) kind(ctx context.Context, apiGroup, kind string) (kube.Resourc
 	return r, nil
 }
 
-// own is the Cluster; nil when there is none.
-func (c *cluster) own(ctx context.Context) (*unstructured.Unstructured, error) {
+// getCluster reads the Cluster; nil when there is none.
+func (c *cluster) getCluster(ctx context.Context) (*unstructured.Unstructured, error) {
 	r, err := c.kind(ctx, group, "Cluster")
 	if err != nil {
 		return nil, err
 	}
 	obj, err := c.client.Get(ctx, kube.Ref{Resource: r, Namespace: c.namespace, Name: c.name})
-	if isGone(err) {
+	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
 	return obj, err
@@ -68,7 +71,7 @@ func (c *cluster) referred(ctx context.Context, obj *unstructured.Unstructured, 
 		return nil, err
 	}
 	other, err := c.client.Get(ctx, ref)
-	if isGone(err) {
+	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
 	return other, err

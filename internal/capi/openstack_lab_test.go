@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/capi/forms"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/clustertest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -18,10 +20,10 @@ func TestOpenStackObjectsAreAccepted(t *testing.T) {
 	t.Parallel()
 	lab := labtest.ClusterAPI(t)
 	namespace := lab.Namespace(t)
-	flatcar := everything()
+	flatcar := clustertest.Everything()
 	flatcar["osDistro"], flatcar["additionalPackages"] = "flatcar", nil
 	for name, spec := range map[string]*vnfm.ClusterSpec{
-		"least": openstackSpec(nil), "everything": openstackSpec(everything()), "flatcar": openstackSpec(flatcar), "places": placed(openstackSpec(nil)),
+		"least": clustertest.OpenStack(nil), "everything": clustertest.OpenStack(clustertest.Everything()), "flatcar": clustertest.OpenStack(flatcar), "places": clustertest.Placed(clustertest.OpenStack(nil)),
 	} {
 		t.Run(name, func(t *testing.T) {
 			spec.Namespace = namespace
@@ -29,7 +31,7 @@ func TestOpenStackObjectsAreAccepted(t *testing.T) {
 			require.Empty(t, problems)
 			text, err := fs.ReadFile(p.Content, p.KubernetesFiles[0])
 			require.NoError(t, err)
-			file := filepath.Join(t.TempDir(), manifestFile)
+			file := filepath.Join(t.TempDir(), forms.ManifestFile)
 			require.NoError(t, os.WriteFile(file, text, 0o600))
 			_, err = lab.TryKubectl(t.Context(), "apply", "--server-side", "--dry-run=server", "--validate=strict", "--namespace", namespace, "--filename", file)
 			if name == "flatcar" {

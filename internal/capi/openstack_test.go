@@ -7,82 +7,16 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/capi/forms"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/clustertest"
 )
 
-const uuid = "e63ca1a0-f69d-4fbf-b306-310857b1afe5"
-
-// openstackSpec is a cluster of the embedded chart "openstack" with values over the
-// least that it needs.
-func openstackSpec(values map[string]any) *vnfm.ClusterSpec {
-	least := map[string]any{
-		"cloudCredentialsSecretName": "cloud", "machineImageId": uuid,
-		"controlPlane": map[string]any{"machineFlavor": "m1.large"}, "nodeGroupDefaults": map[string]any{"machineFlavor": "m1.medium"},
-	}
-	return &vnfm.ClusterSpec{
-		Name: "edge", Namespace: "core", KubernetesVersion: "v1.34.0",
-		Chart:      &vnfm.ClusterChart{ChartSource: vnfm.ChartSource{Name: "openstack"}, Values: vnfm.MergeValues(least, values)},
-		NodeGroups: map[string]vnfm.NodeGroup{"upf": {Replicas: number(2)}},
-	}
-}
-
-// everything are values that use all of the chart at once.
-func everything() map[string]any {
-	return map[string]any{
-		"machineImageId": nil, "machineImage": "node-1.34", "machineSSHKeyName": "ops", "machineMetadata": map[string]any{"owner": "core"},
-		"workloadManifests":   map[string]any{"calico": "kind: Namespace\napiVersion: v1\nmetadata: {name: calico}\n"},
-		"workloadSecretNames": []any{"cloud-config"},
-		"clusterNetworking": map[string]any{
-			"externalNetworkId": "public", "internalNetwork": map[string]any{"networkFilter": map[string]any{"name": "tenant"}, "subnetFilter": map[string]any{"id": uuid}},
-		},
-		"registryMirrors": map[string]any{
-			"docker.io": []any{"https://mirror.example/v2/hub"},
-			"quay.io":   map[string]any{"mirrors": []any{map[string]any{"url": "https://mirror.example", "skipVerify": true, "capabilities": []any{"pull"}}}},
-		},
-		"trustedCAs": map[string]any{"corporate": "-----BEGIN CERTIFICATE-----\n"}, "additionalPackages": []any{"nfs-common", "jq"},
-		"registryAuthSecretName": "registries",
-		"etcd":                   map[string]any{"blockDevice": map[string]any{"size": 10, "volumeType": "fast", "availabilityZone": "nova"}},
-		"apiServer": map[string]any{
-			"loadBalancerProvider": "ovn", "allowedCIDRs": []any{"10.0.0.0/8"}, "associateFloatingIP": false, "fixedIP": "10.0.0.10", "port": 443,
-		},
-		"controlPlane": map[string]any{
-			"omitFailureDomain": false, "failureDomains": []any{"a", "b"}, "certificatesExpiryDays": 30, "serverGroupId": uuid,
-			"machineRootVolume": map[string]any{"diskSize": 40, "volumeType": "fast", "availabilityZone": "nova"}, "nodeDrainTimeout": "1h30m",
-			"machineFlavor": uuid,
-		},
-		"nodeGroupDefaults": map[string]any{
-			"machineNetworking": map[string]any{"ports": []any{map[string]any{}, map[string]any{"network": map[string]any{"filter": map[string]any{"name": "storage"}}, "securityGroups": []any{}}}},
-			"rolloutStrategy":   map[string]any{"rollingUpdate": map[string]any{"deletePolicy": "Oldest"}},
-			"failureDomain":     "nova",
-		},
-	}
-}
-
-// placed are arguments that say all that there is to say of volumes and networks.
-func placed(spec *vnfm.ClusterSpec) *vnfm.ClusterSpec {
-	spec.Network = &vnfm.ClusterNetwork{
-		PodCIDRs: []string{"10.0.0.0/12"}, Internal: &vnfm.CloudResource{Name: "tenant", Tags: []string{"core", "edge"}}, Subnet: &vnfm.CloudResource{ID: uuid}, External: "public",
-	}
-	spec.ControlPlane.FailureDomains = []string{"a", "b"}
-	spec.ControlPlane.Labels = map[string]string{"node-role.kubernetes.io/core": ""}
-	spec.ControlPlane.RootVolume = &vnfm.RootVolume{SizeGiB: 40, Type: "fast", AvailabilityZone: "nova"}
-	g := spec.NodeGroups["upf"]
-	g.FailureDomain, g.RootVolume = "nova", &vnfm.RootVolume{SizeGiB: 20}
-	g.Networks = []vnfm.MachineNetwork{
-		{},
-		{CloudResource: vnfm.CloudResource{ID: uuid}},
-		{CloudResource: vnfm.CloudResource{Name: "n6", Tags: []string{"external"}}, Subnet: &vnfm.CloudResource{Name: "n6-v4"}},
-	}
-	spec.NodeGroups["upf"] = g
-	return spec
-}
-
 func TestOpenStackPlaces(t *testing.T) {
-	objects := render(t, placed(openstackSpec(nil)))
+	objects := render(t, clustertest.Placed(clustertest.OpenStack(nil)))
 	c := objects["OpenStackCluster edge"]
 	assert.Equal(t, map[string]any{"filter": map[string]any{"name": "tenant", "tags": []any{"core", "edge"}}}, at(t, c, "spec", "network"))
 	assert.Equal(t, []any{"10.0.0.0/12"}, at(t, objects["Cluster edge"], "spec", "clusterNetwork", "pods", "cidrBlocks"))
-	assert.Equal(t, []any{map[string]any{"id": uuid}}, at(t, c, "spec", "subnets"))
+	assert.Equal(t, []any{map[string]any{"id": clustertest.UUID}}, at(t, c, "spec", "subnets"))
 	assert.Equal(t, map[string]any{"filter": map[string]any{"name": "public"}}, at(t, c, "spec", "externalNetwork"))
 	assert.Equal(t, false, at(t, c, "spec", "controlPlaneOmitAvailabilityZone"))
 	assert.Equal(t, []any{"a", "b"}, at(t, c, "spec", "controlPlaneAvailabilityZones"))
@@ -94,7 +28,7 @@ func TestOpenStackPlaces(t *testing.T) {
 	assert.Equal(t, map[string]any{"sizeGiB": float64(20)}, at(t, worker, "rootVolume"))
 	assert.Equal(t, []any{
 		map[string]any{},
-		map[string]any{"network": map[string]any{"id": uuid}},
+		map[string]any{"network": map[string]any{"id": clustertest.UUID}},
 		map[string]any{
 			"network":  map[string]any{"filter": map[string]any{"name": "n6", "tags": []any{"external"}}},
 			"fixedIPs": []any{map[string]any{"subnet": map[string]any{"filter": map[string]any{"name": "n6-v4"}}}},
@@ -117,7 +51,7 @@ func prefixed(t *testing.T, objects map[string]map[string]any, kind, prefix stri
 }
 
 func TestOpenStackLeast(t *testing.T) {
-	objects := render(t, openstackSpec(nil))
+	objects := render(t, clustertest.OpenStack(nil))
 	assert.Len(t, objects, 9)
 	c := objects["OpenStackCluster edge"]
 	assert.Equal(t, "infrastructure.cluster.x-k8s.io/v1beta1", c["apiVersion"])
@@ -131,7 +65,7 @@ func TestOpenStackLeast(t *testing.T) {
 		"controlPlaneOmitAvailabilityZone": true,
 	}, c["spec"])
 	machine := prefixed(t, objects, "OpenStackMachineTemplate", "edge-upf-")
-	assert.Equal(t, map[string]any{"flavor": "m1.medium", "image": map[string]any{"id": uuid}}, at(t, machine, "spec", "template", "spec"))
+	assert.Equal(t, map[string]any{"flavor": "m1.medium", "image": map[string]any{"id": clustertest.UUID}}, at(t, machine, "spec", "template", "spec"))
 	assert.Contains(t, at(t, machine, "metadata", "labels"), "clusterctl.cluster.x-k8s.io/move")
 	assert.Equal(t, at(t, machine, "metadata", "name"),
 		at(t, objects["MachineDeployment edge-upf"], "spec", "template", "spec", "infrastructureRef", "name"))
@@ -143,18 +77,18 @@ func TestOpenStackLeast(t *testing.T) {
 }
 
 func TestOpenStackEverything(t *testing.T) {
-	objects := render(t, openstackSpec(everything()))
+	objects := render(t, clustertest.OpenStack(clustertest.Everything()))
 	c := objects["OpenStackCluster edge"]
 	assert.Equal(t, map[string]any{"filter": map[string]any{"name": "public"}}, at(t, c, "spec", "externalNetwork"))
 	assert.Equal(t, map[string]any{"filter": map[string]any{"name": "tenant"}}, at(t, c, "spec", "network"))
-	assert.Equal(t, []any{map[string]any{"id": uuid}}, at(t, c, "spec", "subnets"))
+	assert.Equal(t, []any{map[string]any{"id": clustertest.UUID}}, at(t, c, "spec", "subnets"))
 	assert.NotContains(t, c["spec"], "managedSubnets")
 	assert.Equal(t, map[string]any{"enabled": true, "provider": "ovn", "allowedCIDRs": []any{"10.0.0.0/8"}}, at(t, c, "spec", "apiServerLoadBalancer"))
 	assert.Equal(t, true, at(t, c, "spec", "disableAPIServerFloatingIP"))
 
 	spec := at(t, prefixed(t, objects, "OpenStackMachineTemplate", "edge-control-plane-"), "spec", "template", "spec")
 	assert.Equal(t, "node-1.34", at(t, spec, "image", "filter", "name"))
-	assert.Equal(t, uuid, at(t, spec, "flavorID"))
+	assert.Equal(t, clustertest.UUID, at(t, spec, "flavorID"))
 	assert.NotContains(t, spec, "flavor")
 	assert.Equal(t, map[string]any{"sizeGiB": float64(40), "type": "fast", "availabilityZone": map[string]any{"from": "Name", "name": "nova"}}, at(t, spec, "rootVolume"))
 	assert.Equal(t, "fast", at(t, spec, "additionalBlockDevices", 0, "storage", "volume", "type"))
@@ -177,13 +111,13 @@ func TestOpenStackEverything(t *testing.T) {
 
 	set := objects["ClusterResourceSet edge"]
 	assert.Equal(t, []any{map[string]any{"kind": "Secret", "name": "cloud-config"}, map[string]any{"kind": "ConfigMap", "name": "edge-calico"}}, at(t, set, "spec", "resources"))
-	for key, value := range child(child(child(set, "spec"), "clusterSelector"), "matchLabels") {
+	for key, value := range forms.Child(forms.Child(forms.Child(set, "spec"), "clusterSelector"), "matchLabels") {
 		assert.Equal(t, value, at(t, objects["Cluster edge"], "metadata", "labels", key), "the set finds the cluster")
 	}
 }
 
 func TestOpenStackFlatcar(t *testing.T) {
-	kubeadm := at(t, render(t, openstackSpec(map[string]any{"osDistro": "flatcar"}))["KubeadmControlPlane edge-control-plane"], "spec", "kubeadmConfigSpec")
+	kubeadm := at(t, render(t, clustertest.OpenStack(map[string]any{"osDistro": "flatcar"}))["KubeadmControlPlane edge-control-plane"], "spec", "kubeadmConfigSpec")
 	assert.Equal(t, "ignition", at(t, kubeadm, "format"))
 	assert.Equal(t, "${COREOS_OPENSTACK_HOSTNAME}", at(t, kubeadm, "joinConfiguration", "nodeRegistration", "name"))
 	assert.Contains(t, at(t, kubeadm, "preKubeadmCommands"), "envsubst < /etc/kubeadm.yml > /etc/kubeadm.yml.tmp")
@@ -191,7 +125,7 @@ func TestOpenStackFlatcar(t *testing.T) {
 
 // Machines are replaced when, and only when, their description changes.
 func TestOpenStackTemplatesAreNamedByContent(t *testing.T) {
-	before := render(t, openstackSpec(nil))
+	before := render(t, clustertest.OpenStack(nil))
 	for name, c := range map[string]struct {
 		values    map[string]any
 		machines  bool
@@ -203,7 +137,7 @@ func TestOpenStackTemplatesAreNamedByContent(t *testing.T) {
 		"credentials":  {map[string]any{"cloudCredentialsSecretName": "rotated"}, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			after := render(t, openstackSpec(c.values))
+			after := render(t, clustertest.OpenStack(c.values))
 			assert.Equal(t, c.machines, !assert.ObjectsAreEqual(names(before, "OpenStackMachineTemplate"), names(after, "OpenStackMachineTemplate")))
 			assert.Equal(t, c.bootstrap, !assert.ObjectsAreEqual(names(before, "KubeadmConfigTemplate"), names(after, "KubeadmConfigTemplate")))
 		})
@@ -232,10 +166,10 @@ func TestOpenStackProblems(t *testing.T) {
 		"duration":            {map[string]any{"controlPlane": map[string]any{"nodeDrainTimeout": "500ms"}}, `does not match pattern`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, problems := New(nil, nil).Package(openstackSpec(c.values))
+			_, problems := New(nil, nil).Package(clustertest.OpenStack(c.values))
 			require.True(t, problems.HasErrors())
 			assert.Contains(t, problems[0].String(), c.want)
-			assert.True(t, strings.HasPrefix(problems[0].Attribute, attributeChart), problems[0].Attribute)
+			assert.True(t, strings.HasPrefix(problems[0].Attribute, "chart"), problems[0].Attribute)
 		})
 	}
 }

@@ -4,8 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-
+	"github.com/nfv-iac/terraform-provider-vnf/internal/capi/cloud"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -37,7 +36,7 @@ func (o *overlay) Render(ctx context.Context, t *vnfm.Target) (*vnfm.Rendering, 
 
 func addCredential(p *vnfm.Preview, t *vnfm.Target) {
 	if spec := t.Instance.Cluster; p != nil && spec.OwnCredential() != nil {
-		p.Objects[credentialKey(spec.Name)] = credentialDigest(spec.OpenStack)
+		p.Objects[cloud.CredentialKey(spec.Name)] = cloud.CredentialDigest(spec.OpenStack)
 	}
 }
 
@@ -49,13 +48,13 @@ func (o *overlay) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) er
 	if err != nil {
 		return err
 	}
-	if err := c.condemn(ctx); err != nil {
+	if err := c.markForDeletion(ctx); err != nil {
 		return err
 	}
-	l := newLedger(t, r)
-	a := o.credential(c, t, l)
-	target := l.below(t)
-	target.Hooks.AfterNamespaces = a.ensure
+	l := cloud.NewInventory(t, r)
+	a := cloud.NewCredential(c.cloudCluster(), o.clouds, t, l)
+	target := l.WithoutCredentials(t)
+	target.Hooks.AfterNamespaces = a.Ensure
 	upgrading, err := c.upgradesNodes(ctx)
 	if err != nil {
 		return err
@@ -65,16 +64,16 @@ func (o *overlay) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) er
 		target.Hooks.BeforeDeferred = func(ctx context.Context) error { return c.awaitControlPlane(ctx, r) }
 	}
 	target.Hooks.BeforePrune = func(ctx context.Context) error {
-		if err := c.settled(ctx, l); err != nil {
+		if err := c.awaitReady(ctx, l); err != nil {
 			return err
 		}
-		if err := c.awaitCondemned(ctx, l); err != nil {
+		if err := c.awaitMarkedMachines(ctx, l); err != nil {
 			return err
 		}
-		return a.retire(ctx)
+		return a.RemoveFormer(ctx)
 	}
 	if err := o.InfraDriver.Apply(ctx, target, l); err != nil {
-		return o.missing(ctx, t, c.because(ctx, err))
+		return o.checker().AddProblems(ctx, t, c.explainError(ctx, err))
 	}
 	return nil
 }
@@ -82,7 +81,7 @@ func (o *overlay) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) er
 // DryRun asks the management cluster, and adds what only Cluster API and the OpenStack of
 // the machines know.
 func (o *overlay) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnfm.Problems, error) {
-	problems, err := o.InfraDriver.DryRun(ctx, newLedger(t, nil).below(t), keys)
+	problems, err := o.InfraDriver.DryRun(ctx, cloud.NewInventory(t, nil).WithoutCredentials(t), keys)
 	if err != nil || t.Package == nil {
 		return problems, err
 	}
@@ -92,16 +91,16 @@ func (o *overlay) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vn
 	}
 	if t.Instance.Status == vnfm.StatusInstantiated {
 		// The machines of an operation that is gone on with may be gone.
-		found, err := c.misnamed(ctx)
+		found, err := c.checkMachineNames(ctx)
 		if problems = append(problems, found...); err != nil {
 			return problems, err
 		}
 	}
 	if !problems.HasErrors() {
-		problems = append(problems, c.fixed(ctx, t)...)
+		problems = append(problems, c.cloudCluster().ImmutableChanges(ctx, t)...)
 	}
 	if c.spec.OpenStack != nil {
-		problems = append(problems, o.askCloud(ctx, t)...)
+		problems = append(problems, o.checker().Check(ctx, t)...)
 	}
 	return problems, nil
 }
@@ -109,8 +108,8 @@ func (o *overlay) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vn
 // Observe adds what the management cluster says of the workload cluster, and what Keystone
 // says of its application credential.
 func (o *overlay) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observation, error) {
-	l := newLedger(t, nil)
-	seen, err := o.InfraDriver.Observe(ctx, l.below(t))
+	l := cloud.NewInventory(t, nil)
+	seen, err := o.InfraDriver.Observe(ctx, l.WithoutCredentials(t))
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +120,7 @@ func (o *overlay) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observatio
 	if seen.Cluster, err = c.state(ctx); err != nil {
 		return nil, err
 	}
-	return seen, o.credential(c, t, l).observe(ctx, seen)
+	return seen, cloud.NewCredential(c.cloudCluster(), o.clouds, t, l).Observe(ctx, seen)
 }
 
 // Resources implements vnfm.InfraDriver: the machines of the workload cluster.
@@ -143,20 +142,20 @@ func (o *overlay) Terminate(ctx context.Context, t *vnfm.Target, spec vnfm.Termi
 	if err != nil {
 		return err
 	}
-	l := newLedger(t, r)
-	a := o.credential(c, t, l)
-	rest := newCleanup(a, spec.LeftBehind)
-	if err := c.remove(ctx, l, rest.begin); err != nil {
+	l := cloud.NewInventory(t, r)
+	a := cloud.NewCredential(c.cloudCluster(), o.clouds, t, l)
+	rest := cloud.NewCleanup(a, spec.LeftBehind)
+	if err := c.remove(ctx, l, rest.Begin); err != nil {
 		return err
 	}
-	rest.finish(ctx)
-	if err := a.withdraw(ctx); err != nil {
+	rest.Finish(ctx)
+	if err := a.RemoveSecrets(ctx); err != nil {
 		return err
 	}
-	if err := o.InfraDriver.Terminate(ctx, l.below(t), spec, l); err != nil {
+	if err := o.InfraDriver.Terminate(ctx, l.WithoutCredentials(t), spec, l); err != nil {
 		return err
 	}
-	return a.end(ctx, spec.LeftBehind)
+	return a.RemoveAll(ctx, spec.LeftBehind)
 }
 
 // cluster is one workload cluster on its management cluster.
@@ -187,5 +186,18 @@ func (o *overlay) cluster(t *vnfm.Target) (*cluster, error) {
 
 func (c *cluster) String() string { return fmt.Sprintf("workload cluster %s/%s", c.namespace, c.name) }
 
-// isGone reports whether an error says that an object, or its kind, is not there.
-func isGone(err error) bool { return apierrors.IsNotFound(err) }
+// cloudCluster returns the cluster for package cloud.
+func (c *cluster) cloudCluster() *cloud.Cluster {
+	return &cloud.Cluster{Client: c.client, Spec: c.spec, Instance: c.instance, Namespace: c.namespace, Name: c.name}
+}
+
+// checker asks the OpenStack of clusters.
+func (o *overlay) checker() *cloud.Checker {
+	return &cloud.Checker{Clouds: o.clouds, Cluster: func(t *vnfm.Target) (*cloud.Cluster, error) {
+		c, err := o.cluster(t)
+		if err != nil {
+			return nil, err
+		}
+		return c.cloudCluster(), nil
+	}}
+}

@@ -1,70 +1,35 @@
 package capi
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"io"
-	"io/fs"
 	"slices"
 	"strings"
-	"time"
 
-	"sigs.k8s.io/yaml"
-
+	"github.com/nfv-iac/terraform-provider-vnf/internal/capi/cloud"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/capi/forms"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
-
-// manifestFile is the only file of the package that a workload cluster is made of.
-const manifestFile = "cluster.yaml"
-
-// form is a way in which a user describes a workload cluster.
-type form interface {
-	// objects returns the objects of the cluster.
-	objects(spec *vnfm.ClusterSpec, ps *vnfm.Problems) []map[string]any
-}
-
-// formOf returns the one form that a specification has, or nil.
-func formOf(spec *vnfm.ClusterSpec) form {
-	switch {
-	case spec.Topology != nil:
-		return topology{spec.Topology}
-	case spec.Template != nil:
-		return template{spec.Template}
-	case spec.Chart != nil:
-		return chart{spec.Chart}
-	default:
-		return nil
-	}
-}
 
 // Package implements vnfm.ClusterDriver.
 func (d *Driver) Package(spec *vnfm.ClusterSpec) (*vnfm.Package, vnfm.Problems) {
 	var ps vnfm.Problems
-	f := formOf(spec)
-	if f == nil {
-		ps.Errorf("", 0, 0, "the workload cluster has neither a topology nor a chart nor a template")
-		return nil, ps
-	}
-	if check(spec, &ps); ps.HasErrors() {
-		return nil, ps
-	}
-	objects := f.objects(spec, &ps)
-	checkCredential(spec, objects, &ps)
+	objects := forms.Render(spec, &ps)
+	cloud.CheckSecret(spec, objects, &ps)
 	if ps.HasErrors() {
 		return nil, ps
 	}
 	if spec.Paused {
 		pause(objects)
 	}
-	text, err := documents(objects)
+	text, err := forms.Encode(objects)
 	if err != nil {
 		ps.Errorf("", 0, 0, "%v", err)
 		return nil, ps
 	}
 	// What a cluster has besides its objects is part of what it consists of.
-	sum := sha256.Sum256(slices.Concat(text, credentialText(spec.OpenStack)))
+	sum := sha256.Sum256(slices.Concat(text, cloud.CredentialText(spec.OpenStack)))
 	digest := "sha256:" + hex.EncodeToString(sum[:])
 	name := "workload-cluster/" + spec.Name
 	return &vnfm.Package{
@@ -73,10 +38,13 @@ func (d *Driver) Package(spec *vnfm.ClusterSpec) (*vnfm.Package, vnfm.Problems) 
 			ID: name, DefaultFlavourID: flavourID,
 			Flavours: []vnfm.Flavour{{ID: flavourID}},
 		},
-		KubernetesFiles: []string{manifestFile},
-		Content:         oneFile(text),
+		KubernetesFiles: []string{forms.ManifestFile},
+		Content:         forms.File(text),
 	}, ps
 }
+
+// Settle implements vnfm.ClusterDriver.
+func (d *Driver) Settle(wanted, present *vnfm.ClusterSpec) { forms.KeepTemplateNames(wanted, present) }
 
 // flavourID is that of the only deployment flavour of a workload cluster.
 const flavourID = "default"
@@ -93,56 +61,10 @@ func pause(objects []map[string]any) {
 		if apiGroup != group && !strings.HasSuffix(apiGroup, "."+group) {
 			continue
 		}
-		meta := child(o, "metadata")
-		child(meta, "annotations")[annotationReadyPath] = fmt.Sprintf("{.metadata.name}=%v", meta["name"])
+		meta := forms.Child(o, "metadata")
+		forms.Child(meta, "annotations")[annotationReadyPath] = fmt.Sprintf("{.metadata.name}=%v", meta["name"])
 		if apiGroup == group && o["kind"] == "Cluster" {
-			child(o, "spec")["paused"] = true
+			forms.Child(o, "spec")["paused"] = true
 		}
 	}
 }
-
-// documents writes objects as YAML documents, the keys of each in order.
-func documents(objects []map[string]any) ([]byte, error) {
-	var out bytes.Buffer
-	for _, o := range objects {
-		text, err := yaml.Marshal(o)
-		if err != nil {
-			return nil, fmt.Errorf("writing %v %v: %w", o["kind"], o["metadata"], err)
-		}
-		out.WriteString("---\n")
-		out.Write(text)
-	}
-	return out.Bytes(), nil
-}
-
-// oneFile is a file system that holds manifestFile.
-type oneFile []byte
-
-// Open implements fs.FS.
-func (f oneFile) Open(name string) (fs.File, error) {
-	if name != manifestFile {
-		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
-	}
-	return &openFile{Reader: bytes.NewReader(f), size: int64(len(f))}, nil
-}
-
-type openFile struct {
-	io.Reader
-	size int64
-}
-
-// Stat implements fs.File.
-func (f *openFile) Stat() (fs.FileInfo, error) { return fileInfo(f.size), nil }
-
-// Close implements fs.File.
-func (f *openFile) Close() error { return nil }
-
-type fileInfo int64
-
-// The methods of fs.FileInfo.
-func (fileInfo) Name() string       { return manifestFile }
-func (i fileInfo) Size() int64      { return int64(i) }
-func (fileInfo) Mode() fs.FileMode  { return 0o444 }
-func (fileInfo) ModTime() time.Time { return time.Time{} }
-func (fileInfo) IsDir() bool        { return false }
-func (fileInfo) Sys() any           { return nil }

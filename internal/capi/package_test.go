@@ -9,10 +9,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/capi/forms"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/clustertest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
-
-func number(n int64) *int64 { return &n }
 
 // render returns the objects of a specification by kind and name.
 func render(t *testing.T, spec *vnfm.ClusterSpec) map[string]map[string]any {
@@ -21,7 +23,7 @@ func render(t *testing.T, spec *vnfm.ClusterSpec) map[string]map[string]any {
 	require.Empty(t, problems)
 	text, err := fs.ReadFile(p.Content, p.KubernetesFiles[0])
 	require.NoError(t, err)
-	objects, err := decode(string(text))
+	objects, err := forms.Decode(string(text))
 	require.NoError(t, err)
 	out := map[string]map[string]any{}
 	for _, o := range objects {
@@ -54,12 +56,12 @@ func topologySpec(version string) *vnfm.ClusterSpec {
 		Topology: &vnfm.ClusterTopology{Class: "small", ClassNamespace: "classes", Variables: map[string]any{"size": 3, "zone": map[string]any{"name": "a"}}},
 		Network:  &vnfm.ClusterNetwork{PodCIDRs: []string{"10.0.0.0/16"}},
 		ControlPlane: vnfm.ClusterControlPlane{
-			Replicas: number(3), Deletion: &vnfm.MachineDeletion{NodeDrainTimeout: number(90)},
+			Replicas: clustertest.Number(3), Deletion: &vnfm.MachineDeletion{NodeDrainTimeout: clustertest.Number(90)},
 			HealthCheck: &vnfm.HealthCheck{Enabled: true, NodeStartupTimeout: 600, UnhealthyTimeout: 120, MaxUnhealthy: "1"},
 		},
 		NodeGroups: map[string]vnfm.NodeGroup{
-			"fixed": {Class: "w", Replicas: number(2), Rollout: &vnfm.NodeRollout{Type: "RollingUpdate", MaxSurge: "1", MaxUnavailable: "20%"}},
-			"auto":  {Class: "w", Min: number(1), Max: number(5), Annotations: map[string]string{"a": "b"}},
+			"fixed": {Class: "w", Replicas: clustertest.Number(2), Rollout: &vnfm.NodeRollout{Type: "RollingUpdate", MaxSurge: "1", MaxUnavailable: "20%"}},
+			"auto":  {Class: "w", Min: clustertest.Number(1), Max: clustertest.Number(5), Annotations: map[string]string{"a": "b"}},
 		},
 		RolloutAfter: "2026-01-02T03:04:05Z",
 	}
@@ -80,7 +82,7 @@ func TestTopologyInTheNewerVersion(t *testing.T) {
 	assert.Equal(t, "20%", at(t, fixed, "rollout", "strategy", "rollingUpdate", "maxUnavailable"))
 	assert.EqualValues(t, 2, at(t, fixed, "replicas"))
 	assert.NotContains(t, auto, "replicas", "an autoscaler decides")
-	assert.Equal(t, map[string]any{"a": "b", annotationMin: "1", annotationMax: "5"}, at(t, auto, "metadata", "annotations"))
+	assert.Equal(t, map[string]any{"a": "b", clusterv1.AutoscalerMinSizeAnnotation: "1", clusterv1.AutoscalerMaxSizeAnnotation: "5"}, at(t, auto, "metadata", "annotations"))
 }
 
 func TestTopologyInTheOlderVersion(t *testing.T) {
@@ -108,10 +110,10 @@ func TestPausedClusterIsReadyAsItIs(t *testing.T) {
 func chartSpec() *vnfm.ClusterSpec {
 	return &vnfm.ClusterSpec{
 		Name: "edge", Namespace: "core", KubernetesVersion: "v1.34.0", Chart: &vnfm.ClusterChart{ChartSource: vnfm.ChartSource{Name: "in-memory"}},
-		ControlPlane: vnfm.ClusterControlPlane{Replicas: number(3)},
+		ControlPlane: vnfm.ClusterControlPlane{Replicas: clustertest.Number(3)},
 		NodeGroups: map[string]vnfm.NodeGroup{
-			"a": {Replicas: number(2), Labels: map[string]string{"node-role.kubernetes.io/core": ""}},
-			"b": {Min: number(1), Max: number(3), HealthCheck: &vnfm.HealthCheck{Enabled: true, UnhealthyTimeout: 60, MaxUnhealthy: "40%"}},
+			"a": {Replicas: clustertest.Number(2), Labels: map[string]string{"node-role.kubernetes.io/core": ""}},
+			"b": {Min: clustertest.Number(1), Max: clustertest.Number(3), HealthCheck: &vnfm.HealthCheck{Enabled: true, UnhealthyTimeout: 60, MaxUnhealthy: "40%"}},
 		},
 	}
 }
@@ -125,7 +127,7 @@ func TestEmbeddedChart(t *testing.T) {
 	assert.EqualValues(t, 2, at(t, a, "spec", "replicas"))
 	assert.Contains(t, at(t, a, "spec", "template", "metadata", "labels"), "node-role.kubernetes.io/core")
 	assert.NotContains(t, at(t, b, "spec"), "replicas")
-	assert.Equal(t, "3", at(t, b, "metadata", "annotations", annotationMax))
+	assert.Equal(t, "3", at(t, b, "metadata", "annotations", clusterv1.AutoscalerMaxSizeAnnotation))
 	assert.EqualValues(t, 60, at(t, objects["MachineHealthCheck edge-b"], "spec", "checks", "unhealthyNodeConditions", 0, "timeoutSeconds"))
 	assert.Equal(t, "40%", at(t, objects["MachineHealthCheck edge-b"], "spec", "remediation", "triggerIf", "unhealthyLessThanOrEqualTo"))
 	assert.NotContains(t, objects, "MachineHealthCheck edge-a")
@@ -146,7 +148,7 @@ func TestValuesAreLaidUnderTheArguments(t *testing.T) {
 
 func names(objects map[string]map[string]any, kind string) []string {
 	var out []string
-	for _, key := range sortedKeys(objects) {
+	for _, key := range forms.SortedKeys(objects) {
 		if strings.HasPrefix(key, kind+" ") {
 			out = append(out, key)
 		}
@@ -176,8 +178,8 @@ spec: {replicas: ${WORKER_MACHINE_COUNT}, clusterName: "${CLUSTER_NAME}"}
 func templateSpec() *vnfm.ClusterSpec {
 	return &vnfm.ClusterSpec{
 		Name: "edge", Namespace: "core", KubernetesVersion: "1.34.0", Template: &vnfm.ClusterTemplate{Content: clusterTemplate},
-		ControlPlane: vnfm.ClusterControlPlane{Replicas: number(1)},
-		NodeGroups:   map[string]vnfm.NodeGroup{"md-0": {Replicas: number(4)}},
+		ControlPlane: vnfm.ClusterControlPlane{Replicas: clustertest.Number(1)},
+		NodeGroups:   map[string]vnfm.NodeGroup{"md-0": {Replicas: clustertest.Number(4)}},
 	}
 }
 
@@ -189,10 +191,10 @@ func TestTemplate(t *testing.T) {
 	assert.EqualValues(t, 4, at(t, objects["MachineDeployment edge-md-0"], "spec", "replicas"))
 
 	spec := templateSpec()
-	spec.NodeGroups["md-0"] = vnfm.NodeGroup{Min: number(2), Max: number(3)}
+	spec.NodeGroups["md-0"] = vnfm.NodeGroup{Min: clustertest.Number(2), Max: clustertest.Number(3)}
 	group := render(t, spec)["MachineDeployment edge-md-0"]
 	assert.NotContains(t, at(t, group, "spec"), "replicas")
-	assert.Equal(t, "2", at(t, group, "metadata", "annotations", annotationMin))
+	assert.Equal(t, "2", at(t, group, "metadata", "annotations", clusterv1.AutoscalerMinSizeAnnotation))
 }
 
 func TestPackageProblems(t *testing.T) {
@@ -204,23 +206,23 @@ func TestPackageProblems(t *testing.T) {
 	}{
 		"no form":               {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.Topology = nil }, "neither a topology nor a chart nor a template", ""},
 		"no version":            {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.KubernetesVersion = "latest" }, `"latest" is no version of Kubernetes`, "kubernetes_version"},
-		"even control plane":    {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.ControlPlane.Replicas = number(2) }, "a control plane cannot have 2 machines", "control_plane.replicas"},
-		"limits and number":     {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", Replicas: number(1), Min: number(1), Max: number(2)}), "has a number of nodes and limits", "node_groups"},
-		"one limit":             {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", Min: number(1)}), "has one limit of an autoscaler only", "node_groups"},
-		"limits the wrong way":  {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", Min: number(3), Max: number(2)}), "more nodes at least (3) than at most (2)", "node_groups"},
-		"no class":              {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Replicas: number(1)}), `node group "g" has no class`, "node_groups"},
+		"even control plane":    {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.ControlPlane.Replicas = clustertest.Number(2) }, "a control plane cannot have 2 machines", "control_plane.replicas"},
+		"limits and number":     {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", Replicas: clustertest.Number(1), Min: clustertest.Number(1), Max: clustertest.Number(2)}), "has a number of nodes and limits", "node_groups"},
+		"one limit":             {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", Min: clustertest.Number(1)}), "has one limit of an autoscaler only", "node_groups"},
+		"limits the wrong way":  {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", Min: clustertest.Number(3), Max: clustertest.Number(2)}), "more nodes at least (3) than at most (2)", "node_groups"},
+		"no class":              {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Replicas: clustertest.Number(1)}), `node group "g" has no class`, "node_groups"},
 		"flavour of a topology": {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.ControlPlane.Flavour = "big" }, "a topology has no place for control_plane.flavour", "control_plane.flavour"},
 		"taints in v1beta1":     {topologySpec("v1beta1"), withGroup(vnfm.NodeGroup{Class: "w", Taints: []vnfm.NodeTaint{{Key: "k", Effect: "NoExecute"}}}), "does not know", "node_groups"},
 		"chart in v1beta1":      {chartSpec(), func(s *vnfm.ClusterSpec) { s.APIVersion = "v1beta1" }, "the management cluster serves v1beta1 alone", "chart"},
 		"chart that is not there": {chartSpec(), func(s *vnfm.ClusterSpec) {
 			s.Chart = &vnfm.ClusterChart{ChartSource: vnfm.ChartSource{Path: "/nowhere/chart"}}
 		}, "the chart cannot be read", "chart"},
-		"missing variable":        {templateSpec(), func(s *vnfm.ClusterSpec) { s.NodeGroups = nil }, "needs values for WORKER_MACHINE_COUNT", attributeVariables},
-		"unknown variable":        {templateSpec(), func(s *vnfm.ClusterSpec) { s.Template.Variables = map[string]string{"COLOUR": "blue"} }, "has no ${COLOUR}", attributeVariables},
-		"variable of an argument": {templateSpec(), func(s *vnfm.ClusterSpec) { s.Template.Variables = map[string]string{varName: "x"} }, "is set by the arguments", attributeVariables},
+		"missing variable":        {templateSpec(), func(s *vnfm.ClusterSpec) { s.NodeGroups = nil }, "needs values for WORKER_MACHINE_COUNT", "template.variables"},
+		"unknown variable":        {templateSpec(), func(s *vnfm.ClusterSpec) { s.Template.Variables = map[string]string{"COLOUR": "blue"} }, "has no ${COLOUR}", "template.variables"},
+		"variable of an argument": {templateSpec(), func(s *vnfm.ClusterSpec) { s.Template.Variables = map[string]string{"CLUSTER_NAME": "x"} }, "is set by the arguments", "template.variables"},
 		"unknown node group": {templateSpec(), func(s *vnfm.ClusterSpec) {
-			s.NodeGroups["md-1"] = vnfm.NodeGroup{Replicas: number(1)}
-			s.Template.Variables = map[string]string{varWorkers: "1"}
+			s.NodeGroups["md-1"] = vnfm.NodeGroup{Replicas: clustertest.Number(1)}
+			s.Template.Variables = map[string]string{"WORKER_MACHINE_COUNT": "1"}
 		}, "has no MachineDeployment edge-md-1", "node_groups"},
 		"fixed version": {templateSpec(), func(s *vnfm.ClusterSpec) {
 			s.Template.Content = strings.ReplaceAll(s.Template.Content, "${KUBERNETES_VERSION}", "v1.34.0")
@@ -232,12 +234,12 @@ func TestPackageProblems(t *testing.T) {
 		"network of a topology": {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.Network = &vnfm.ClusterNetwork{External: "public"} }, "a topology has no place for network.external", "network.external"},
 		"ports of a topology": {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", MachinePlace: vnfm.MachinePlace{Networks: []vnfm.MachineNetwork{{}}}}),
 			`a topology has no place for networks of node group "g"`, "node_groups"},
-		"class of a chart": {chartSpec(), withGroup(vnfm.NodeGroup{Class: "w", Replicas: number(1)}), `a chart has no place for class of node group "g"`, "node_groups"},
+		"class of a chart": {chartSpec(), withGroup(vnfm.NodeGroup{Class: "w", Replicas: clustertest.Number(1)}), `a chart has no place for class of node group "g"`, "node_groups"},
 		"taints of a template": {templateSpec(), func(s *vnfm.ClusterSpec) {
-			s.NodeGroups["md-0"] = vnfm.NodeGroup{Replicas: number(1), Taints: []vnfm.NodeTaint{{Key: "k", Effect: "NoExecute"}}}
+			s.NodeGroups["md-0"] = vnfm.NodeGroup{Replicas: clustertest.Number(1), Taints: []vnfm.NodeTaint{{Key: "k", Effect: "NoExecute"}}}
 		}, `a cluster template of clusterctl has no place for taints of node group "md-0"`, "node_groups"},
 		"labels of a template": {templateSpec(), func(s *vnfm.ClusterSpec) { s.Labels = map[string]string{"a": "b"} }, "a cluster template of clusterctl has no place for labels", "labels"},
-		"names and autoscaler": {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", Min: number(1), Max: number(2), RemoveMachines: []string{"m"}}), "and an autoscaler sizes it", "node_groups"},
+		"names and autoscaler": {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", Min: clustertest.Number(1), Max: clustertest.Number(2), RemoveMachines: []string{"m"}}), "and an autoscaler sizes it", "node_groups"},
 		"names and no number":  {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", RemoveMachines: []string{"m"}}), "replicas does not say how many stay", "node_groups"},
 		"no YAML":              {templateSpec(), func(s *vnfm.ClusterSpec) { s.Template.Content = "a: [" + s.Template.Content }, "is not valid YAML", "template.content"},
 	} {

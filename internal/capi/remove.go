@@ -5,20 +5,17 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// reasonInfrastructure is what a Cluster that is deleted says once its machines are gone,
-// and its infrastructure is not yet.
-const reasonInfrastructure = "WaitingForInfrastructureDeletion"
-
 // remove deletes the Cluster and waits until it is gone. A Cluster that is somebody
 // else's is left alone, and so is one that is not there. When the machines are gone and
 // the infrastructure is not, machinesGone is called, once.
 func (c *cluster) remove(ctx context.Context, r vnfm.Recorder, machinesGone func(context.Context)) error {
-	own, err := c.own(ctx)
+	own, err := c.getCluster(ctx)
 	if err != nil || own == nil {
 		return err
 	}
@@ -45,11 +42,11 @@ func (c *cluster) remove(ctx context.Context, r vnfm.Recorder, machinesGone func
 			return true, nil
 		}
 		last = obj
-		if d := kube.ClusterCondition(obj, "Deleting"); d.Message != "" && d.Message != said {
+		if d := kube.ClusterCondition(obj, clusterv1.DeletingCondition); d.Message != "" && d.Message != said {
 			said = d.Message
 			r.Progress(ctx, "removing "+c.String()+": "+kube.OneLine(d.Message))
 		}
-		if machinesGone != nil && kube.ClusterCondition(obj, "Deleting").Reason == reasonInfrastructure {
+		if machinesGone != nil && kube.ClusterCondition(obj, clusterv1.DeletingCondition).Reason == clusterv1.ClusterDeletingWaitingForInfrastructureDeletionReason {
 			machinesGone(ctx)
 			machinesGone = nil
 		}
@@ -59,8 +56,8 @@ func (c *cluster) remove(ctx context.Context, r vnfm.Recorder, machinesGone func
 		return nil
 	}
 	reason := "it does not say what it waits for"
-	if d := kube.ClusterCondition(last, "Deleting"); d.Message != "" || d.Reason != "" {
+	if d := kube.ClusterCondition(last, clusterv1.DeletingCondition); d.Message != "" || d.Reason != "" {
 		reason = fmt.Sprintf("%s: %s", d.Reason, kube.OneLine(d.Message))
 	}
-	return fmt.Errorf("%s is still being deleted (%w); Cluster API says %s%s", c, err, reason, c.chain(ctx, ""))
+	return fmt.Errorf("%s is still being deleted (%w); Cluster API says %s%s", c, err, reason, c.conditionChain(ctx, ""))
 }

@@ -26,7 +26,7 @@ func (d *Driver) RegenerateKubeconfig(ctx context.Context, management *vnfm.VIM,
 			return err
 		}
 	}
-	if err := c.nudge(ctx, before); err != nil {
+	if err := c.triggerReconcile(ctx, before); err != nil {
 		return err
 	}
 	r.Progress(ctx, fmt.Sprintf("waiting for Cluster API to make Secret %s/%s anew", at.Namespace, at.Name))
@@ -37,16 +37,16 @@ func (d *Driver) RegenerateKubeconfig(ctx context.Context, management *vnfm.VIM,
 	if err != nil {
 		return fmt.Errorf("waiting for Cluster API to make Secret %s/%s anew: %w; only the control plane provider that made it makes it again", at.Namespace, at.Name, err)
 	}
-	return c.awaitAnswer(ctx, r)
+	return c.awaitWorkloadAPI(ctx, r)
 }
 
 // annotationRegenerated holds the id of the kubeconfig that was taken away last.
 const annotationRegenerated = vnfm.LabelPrefix + "regenerated-kubeconfig"
 
-// nudge has the control plane provider look at its control plane now: it does not
+// triggerReconcile has the control plane provider look at its control plane now: it does not
 // follow the Secrets that it makes, and would find the loss minutes later.
-func (c *cluster) nudge(ctx context.Context, before string) error {
-	own, err := c.own(ctx)
+func (c *cluster) triggerReconcile(ctx context.Context, before string) error {
+	own, err := c.getCluster(ctx)
 	if err != nil {
 		return err
 	}

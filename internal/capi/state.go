@@ -6,8 +6,11 @@ import (
 	"strconv"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/capi/forms"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -32,13 +35,13 @@ func (d *Driver) Look(ctx context.Context, management *vnfm.VIM, credentials vnf
 // state reads what the management cluster says of the workload cluster; nil when
 // there is none.
 func (c *cluster) state(ctx context.Context) (*vnfm.ClusterState, error) {
-	own, err := c.own(ctx)
+	own, err := c.getCluster(ctx)
 	if err != nil || own == nil {
 		return nil, err
 	}
 	s := &vnfm.ClusterState{
-		Phase: text(own, "status", "phase"), Available: kube.ClusterCondition(own, "Available").Status == "True",
-		Paused: kube.ClusterCondition(own, "Paused").Status == "True", Endpoint: endpoint(own),
+		Phase: text(own, "status", "phase"), Available: kube.ClusterCondition(own, clusterv1.AvailableCondition).Status == "True",
+		Paused: kube.ClusterCondition(own, clusterv1.PausedCondition).Status == "True", Endpoint: endpoint(own),
 		Conditions: kube.ClusterConditions(own), NodeGroups: map[string]vnfm.GroupState{}, FailureDomains: failureDomains(own),
 		InstanceID: own.GetLabels()[vnfm.InstanceLabel],
 	}
@@ -66,7 +69,7 @@ func (c *cluster) state(ctx context.Context) (*vnfm.ClusterState, error) {
 	k, err := c.readKubeconfig(ctx)
 	if err == nil {
 		s.CACertificate, s.KubeconfigNotAfter = k.CACertificate, k.NotAfter.UTC().Truncate(time.Second)
-	} else if !isGone(err) {
+	} else if !apierrors.IsNotFound(err) {
 		return nil, err
 	}
 	return s, nil
@@ -112,7 +115,7 @@ func failureDomains(own *unstructured.Unstructured) []string {
 		return out
 	}
 	m, _, _ := unstructured.NestedMap(own.Object, "status", "failureDomains")
-	return sortedKeys(m)
+	return forms.SortedKeys(m)
 }
 
 // machines are the machines of the cluster as VNFCs: a node group is a VDU.
@@ -124,7 +127,7 @@ func (c *cluster) machines(ctx context.Context) ([]vnfm.VNFC, error) {
 	out := make([]vnfm.VNFC, 0, len(list))
 	for i := range list {
 		m := &list[i]
-		ready := kube.ClusterCondition(m, "Ready")
+		ready := kube.ClusterCondition(m, clusterv1.ReadyCondition)
 		v := vnfm.VNFC{
 			ID: m.GetName(), VDUID: c.groupOfMachine(m), Resource: m.GetName(), Namespace: m.GetNamespace(),
 			Node: text(m, "status", "nodeRef", "name"), State: text(m, "status", "phase"),

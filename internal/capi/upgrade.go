@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/capi/forms"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -18,7 +19,7 @@ import (
 // upgradesNodes reports whether there are node groups whose version is to change, and a
 // control plane for them to wait for.
 func (c *cluster) upgradesNodes(ctx context.Context) (bool, error) {
-	want := withV(c.spec.KubernetesVersion)
+	want := forms.WithV(c.spec.KubernetesVersion)
 	if want == "" || c.spec.Topology != nil || c.spec.Paused {
 		return false, nil
 	}
@@ -47,7 +48,7 @@ func (c *cluster) awaitControlPlane(ctx context.Context, r vnfm.Recorder) error 
 	}
 	last := ""
 	err = c.client.Until(ctx, []kube.Selection{selectOne(*own.controlPlane)}, func(objects []map[string]*unstructured.Unstructured) (bool, error) {
-		waiting := c.controlPlaneLacks(objects[0])
+		waiting := c.controlPlaneUnready(objects[0])
 		if waiting != "" && waiting != last {
 			last = waiting
 			r.Progress(ctx, "the node groups are upgraded after the control plane; waiting for "+waiting)

@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/attrs"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfd"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -42,7 +43,7 @@ func vnfdTypes() map[string]attr.Type {
 		"software_version":   types.StringType,
 		"vnfm_info":          types.ListType{ElemType: types.StringType},
 		"default_flavour_id": types.StringType,
-		"flavours":           tfutil.FlavoursType(),
+		"flavours":           attrs.FlavoursType(),
 	}
 }
 
@@ -59,7 +60,7 @@ func readVNFD(ctx context.Context, content string, _ []string) (types.Object, di
 		"software_version":   tfutil.OptionalString(d.SoftwareVersion),
 		"vnfm_info":          tfutil.StringList(d.VNFMInfo),
 		"default_flavour_id": tfutil.OptionalString(d.DefaultFlavourID),
-		"flavours":           tfutil.FlavoursValue(d.Flavours),
+		"flavours":           attrs.FlavoursValue(d.Flavours),
 	})
 	return value, diags, nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/attrs"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -67,16 +68,16 @@ func barbicanAttribute() schema.SingleNestedAttribute {
 
 func barbicanAuthAttributes() map[string]schema.Attribute {
 	attributes := map[string]schema.Attribute{}
-	for _, s := range tfutil.OpenStackSwitches() {
+	for _, s := range attrs.OpenStackSwitches() {
 		attributes[s.Name] = schema.BoolAttribute{Optional: true, MarkdownDescription: s.Description}
 	}
-	for _, a := range tfutil.OpenStackArguments() {
+	for _, a := range attrs.OpenStackArguments() {
 		attributes[a.Name] = schema.StringAttribute{
 			Optional: true, MarkdownDescription: a.Description,
 			Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
 		}
 	}
-	for _, s := range tfutil.OpenStackSecrets() {
+	for _, s := range attrs.OpenStackSecrets() {
 		attributes[s.Name] = schema.StringAttribute{
 			Optional: true, Sensitive: true,
 			MarkdownDescription: s.Description + " The environment variable is `" + envOf(s) + "`.",
@@ -117,15 +118,15 @@ func readAuth(auth map[string]attr.Value) (connection vnfm.OpenStackConnection, 
 		v, _ := auth[name].(types.String)
 		return v.ValueString()
 	}
-	for _, a := range tfutil.OpenStackArguments() {
+	for _, a := range attrs.OpenStackArguments() {
 		*a.Field(&connection) = text(a.Name)
 	}
-	for _, s := range tfutil.OpenStackSwitches() {
+	for _, s := range attrs.OpenStackSwitches() {
 		on, _ := auth[s.Name].(types.Bool)
 		*s.Field(&connection) = on.ValueBool()
 	}
 	configured, environment := vnfm.Credentials{}, vnfm.Credentials{}
-	for _, s := range tfutil.OpenStackSecrets() {
+	for _, s := range attrs.OpenStackSecrets() {
 		if secret := text(s.Name); secret != "" {
 			configured[s.Name] = vnfm.Secret(secret)
 		}

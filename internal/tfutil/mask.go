@@ -21,6 +21,12 @@ func Mask(ctx context.Context, secrets ...string) context.Context {
 	return tflog.MaskMessageStrings(ctx, forms...)
 }
 
+// HideSecrets keeps secrets out of the logs of a request and, once the returned function was
+// called at its end, out of its diagnostics.
+func HideSecrets(ctx context.Context, diags *diag.Diagnostics, secrets ...string) (context.Context, func()) {
+	return Mask(ctx, secrets...), func() { *diags = MaskDiagnostics(*diags, secrets...) }
+}
+
 // MaskDiagnostics returns the diagnostics with every secret replaced, for texts
 // that came from another program and may repeat what was sent to it.
 func MaskDiagnostics(diags diag.Diagnostics, secrets ...string) diag.Diagnostics {

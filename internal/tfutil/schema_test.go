@@ -20,6 +20,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/attrs"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 )
 
@@ -130,13 +131,13 @@ func TestSecretSchema(t *testing.T) {
 func TestComputedAttributes(t *testing.T) {
 	t.Parallel()
 	attributes := probeAttributes()
-	attributes["flavours"] = tfutil.FlavoursAttribute()
+	attributes["flavours"] = attrs.FlavoursAttribute()
 	attributes["inner"] = schema.SingleNestedAttribute{Required: true, Attributes: probeAttributes()}
 	got := tfutil.ComputedAttributes(attributes, "token", "token_wo_version")
 	if diff := cmp.Diff([]string{"flavours", "inner", "name"}, slices.Sorted(maps.Keys(got))); diff != "" {
 		t.Error(diff)
 	}
-	if !got["flavours"].GetType().Equal(attributes["flavours"].GetType()) || !got["flavours"].GetType().Equal(tfutil.FlavoursType()) {
+	if !got["flavours"].GetType().Equal(attributes["flavours"].GetType()) || !got["flavours"].GetType().Equal(attrs.FlavoursType()) {
 		t.Errorf("the types of the flavours differ: %s", got["flavours"].GetType())
 	}
 	inner, ok := got["inner"].GetType().(types.ObjectType)

@@ -56,11 +56,12 @@ func (s Secret) AddTo(attributes map[string]schema.Attribute) {
 		Optional: true,
 		MarkdownDescription: fmt.Sprintf("Version of `%s`, any number. Changing this sends the current value of `%s`, in place.",
 			wo, wo),
-		Validators: []validator.Int64{int64validator.AlsoRequires(sibling(wo))},
+		Validators: []validator.Int64{int64validator.AlsoRequires(Sibling(wo))},
 	}
 }
 
-func sibling(name string) path.Expression {
+// Sibling is the attribute of that name beside the one that is validated.
+func Sibling(name string) path.Expression {
 	return path.MatchRelative().AtParent().AtName(name)
 }
 

@@ -18,15 +18,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
-var (
-	goDuration = regexp.MustCompile(`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`)
-	dnsLabel   = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
-)
-
-// Duration is the rule for a duration, which time.ParseDuration reads.
-func Duration() validator.String {
-	return stringvalidator.RegexMatches(goDuration, "must be a duration such as 30s or 5m")
-}
+var dnsLabel = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
 
 // DNSLabel is the rule for a name that can be part of others (RFC 1123).
 func DNSLabel() validator.String { return dnsLabelOf("") }
@@ -118,4 +110,20 @@ func (address) ValidateString(_ context.Context, req validator.StringRequest, re
 	if _, err := netip.ParseAddr(req.ConfigValue.ValueString()); err != nil {
 		resp.Diagnostics.AddAttributeError(req.Path, "Invalid Address", fmt.Sprintf("%q is no IP address.", req.ConfigValue.ValueString()))
 	}
+}
+
+// Certificates is the rule for certificates as PEM.
+func Certificates() validator.String { return certificates{} }
+
+type certificates struct{}
+
+// Description implements validator.Describer.
+func (certificates) Description(context.Context) string { return "must be certificates as PEM" }
+
+// MarkdownDescription implements validator.Describer.
+func (v certificates) MarkdownDescription(ctx context.Context) string { return v.Description(ctx) }
+
+// ValidateString implements validator.String.
+func (certificates) ValidateString(_ context.Context, req validator.StringRequest, resp *validator.StringResponse) {
+	CheckCertificates(req.Path, req.ConfigValue, &resp.Diagnostics)
 }

@@ -4,7 +4,6 @@ package chartsource
 
 import (
 	"regexp"
-	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
@@ -70,35 +69,52 @@ func Login() map[string]schema.Attribute {
 	return attributes
 }
 
-// Of reads the source of a chart.
-func Of(o map[string]attr.Value) vnfm.ChartSource {
+// SourceModel has the arguments that Attributes describes.
+type SourceModel struct {
+	Name                  types.String `tfsdk:"name"`
+	Path                  types.String `tfsdk:"path"`
+	Repository            types.String `tfsdk:"repository"`
+	OCI                   types.String `tfsdk:"oci"`
+	Version               types.String `tfsdk:"version"`
+	Digest                types.String `tfsdk:"digest"`
+	CACertificate         types.String `tfsdk:"ca_certificate"`
+	InsecureSkipTLSVerify types.Bool   `tfsdk:"insecure_skip_tls_verify"`
+	PlainHTTP             types.Bool   `tfsdk:"plain_http"`
+}
+
+// LoginModel has the arguments that Login describes.
+type LoginModel struct {
+	Username          types.String `tfsdk:"username"`
+	Password          types.String `tfsdk:"password"`
+	PasswordWO        types.String `tfsdk:"password_wo"`
+	PasswordWOVersion types.Int64  `tfsdk:"password_wo_version"`
+}
+
+// Model is a source with the login of its server.
+type Model struct {
+	SourceModel
+	LoginModel
+}
+
+// ToDomain returns the source of the chart.
+func (m *SourceModel) ToDomain() vnfm.ChartSource {
 	return vnfm.ChartSource{
-		Name: textOf(o["name"]), Path: textOf(o["path"]), Repository: textOf(o["repository"]), OCI: textOf(o["oci"]),
-		Version: textOf(o["version"]), Digest: textOf(o["digest"]),
+		Name: m.Name.ValueString(), Path: m.Path.ValueString(), Repository: m.Repository.ValueString(), OCI: m.OCI.ValueString(),
+		Version: m.Version.ValueString(), Digest: m.Digest.ValueString(),
 	}
 }
 
-// Access reads, from the arguments of a configuration, how one gets to a source. It is not
-// known while a secret is not.
-func Access(o map[string]attr.Value) (*vnfm.ChartAccess, bool) {
-	for _, name := range slices.Concat(login, server) {
-		if o[name] != nil && o[name].IsUnknown() {
-			return nil, false
+// Access returns how the server of a source is reached. The model must come from a
+// configuration, which alone has the write-only password. Access is nil while a secret
+// is unknown.
+func (m *Model) Access() *vnfm.ChartAccess {
+	for _, v := range []attr.Value{m.Username, m.Password, m.PasswordWO, m.CACertificate, m.InsecureSkipTLSVerify, m.PlainHTTP} {
+		if v.IsUnknown() {
+			return nil
 		}
 	}
-	on := func(name string) bool {
-		v, _ := o[name].(types.Bool)
-		return v.ValueBool()
-	}
-	plain, _ := o["password"].(types.String)
-	writeOnly, _ := o["password_wo"].(types.String)
 	return &vnfm.ChartAccess{
-		Username: textOf(o["username"]), Password: vnfm.Secret(tfutil.SecretValue(plain, writeOnly).ValueString()),
-		CACertificate: textOf(o["ca_certificate"]), InsecureSkipTLSVerify: on("insecure_skip_tls_verify"), PlainHTTP: on("plain_http"),
-	}, true
-}
-
-func textOf(v attr.Value) string {
-	s, _ := v.(types.String)
-	return s.ValueString()
+		Username: m.Username.ValueString(), Password: vnfm.Secret(tfutil.SecretValue(m.Password, m.PasswordWO).ValueString()),
+		CACertificate: m.CACertificate.ValueString(), InsecureSkipTLSVerify: m.InsecureSkipTLSVerify.ValueBool(), PlainHTTP: m.PlainHTTP.ValueBool(),
+	}
 }

@@ -37,6 +37,26 @@ type model struct {
 	Labels              types.Map    `tfsdk:"labels"`
 }
 
+// imageModel is the argument image.
+type imageModel struct {
+	ID          types.String `tfsdk:"id"`
+	Name        types.String `tfsdk:"name"`
+	KubeVersion types.String `tfsdk:"kube_version"`
+	OSDistro    types.String `tfsdk:"os_distro"`
+}
+
+// keystoneModel is the argument keystone.
+type keystoneModel struct {
+	AuthURL   types.String `tfsdk:"auth_url"`
+	ProjectID types.String `tfsdk:"project_id"`
+}
+
+// chartModel is the argument chart.
+type chartModel struct {
+	chartsource.SourceModel
+	Values types.Dynamic `tfsdk:"values"`
+}
+
 // template composes the template. It is not known while an argument is not.
 func (m *model) template(ctx context.Context, diags *diag.Diagnostics) (*magnum.Template, bool) {
 	for _, v := range []attr.Value{
@@ -47,11 +67,8 @@ func (m *model) template(ctx context.Context, diags *diag.Diagnostics) (*magnum.
 			return nil, false
 		}
 	}
-	image := m.Image.Attributes()
 	t := &magnum.Template{
-		Image: magnum.Image{
-			ID: text(image["id"]), Name: text(image["name"]), KubeVersion: text(image["kube_version"]), OSDistro: text(image["os_distro"]),
-		},
+		Image:             tfutil.As[imageModel](ctx, m.Image, diags).toDomain(),
 		KubernetesVersion: m.KubernetesVersion.ValueString(), Chart: vnfm.ClusterChart{ChartSource: vnfm.ChartSource{Name: chartsource.Embedded[0]}},
 		ControlPlaneFlavour: m.ControlPlaneFlavour.ValueString(), NodeFlavour: m.NodeFlavour.ValueString(), Keypair: m.Keypair.ValueString(),
 		ExternalNetwork: m.ExternalNetwork.ValueString(), FixedNetwork: m.FixedNetwork.ValueString(), FixedSubnet: m.FixedSubnet.ValueString(),
@@ -60,37 +77,38 @@ func (m *model) template(ctx context.Context, diags *diag.Diagnostics) (*magnum.
 	diags.Append(m.DNSNameservers.ElementsAs(ctx, &t.DNSNameservers, false)...)
 	diags.Append(m.VolumeTypes.ElementsAs(ctx, &t.VolumeTypes, false)...)
 	diags.Append(m.Labels.ElementsAs(ctx, &t.Labels, false)...)
-	if tfutil.Set(m.Keystone) {
-		k := m.Keystone.Attributes()
-		t.Keystone = &magnum.Keystone{AuthURL: text(k["auth_url"]), ProjectID: text(k["project_id"])}
+	if k := tfutil.As[keystoneModel](ctx, m.Keystone, diags); k != nil {
+		t.Keystone = &magnum.Keystone{AuthURL: k.AuthURL.ValueString(), ProjectID: k.ProjectID.ValueString()}
 	}
-	if tfutil.Set(m.Chart) {
-		c := m.Chart.Attributes()
-		if source := chartsource.Of(c); source != (vnfm.ChartSource{}) {
-			t.Chart.ChartSource = source
-		}
-		t.ChartServer = serverOf(c)
-		values, err := tfutil.MapToGo(c["values"])
-		if err != nil {
-			at := path.Root("chart").AtName("values")
-			diags.AddAttributeError(at, "Not an Object", tfutil.ErrorDetail(fmt.Errorf("%s: %w", at, err)))
-		}
-		t.Chart.Values = values
+	if chart := tfutil.As[chartModel](ctx, m.Chart, diags); chart != nil {
+		chart.fill(t, diags)
 	}
 	return t, true
 }
 
-// serverOf reads how the server of the chart is spoken to; nil when that is not said.
-func serverOf(chart map[string]attr.Value) *magnum.ChartServer {
-	access, _ := chartsource.Access(chart)
-	server := magnum.ChartServer{CACertificate: access.CACertificate, InsecureSkipTLSVerify: access.InsecureSkipTLSVerify, PlainHTTP: access.PlainHTTP}
-	if server == (magnum.ChartServer{}) {
-		return nil
+func (m *imageModel) toDomain() magnum.Image {
+	if m == nil {
+		return magnum.Image{}
 	}
-	return &server
+	return magnum.Image{ID: m.ID.ValueString(), Name: m.Name.ValueString(), KubeVersion: m.KubeVersion.ValueString(), OSDistro: m.OSDistro.ValueString()}
 }
 
-func text(v attr.Value) string {
-	s, _ := v.(types.String)
-	return s.ValueString()
+// fill writes the chart into a template, with the access to its server. A source that
+// was left out is that of the template.
+func (m *chartModel) fill(t *magnum.Template, diags *diag.Diagnostics) {
+	if source := m.ToDomain(); source != (vnfm.ChartSource{}) {
+		t.Chart.ChartSource = source
+	}
+	server := magnum.ChartServer{
+		CACertificate: m.CACertificate.ValueString(), InsecureSkipTLSVerify: m.InsecureSkipTLSVerify.ValueBool(), PlainHTTP: m.PlainHTTP.ValueBool(),
+	}
+	if server != (magnum.ChartServer{}) {
+		t.ChartServer = &server
+	}
+	values, err := tfutil.MapToGo(m.Values)
+	if err != nil {
+		at := path.Root("chart").AtName("values")
+		diags.AddAttributeError(at, "Not an Object", tfutil.ErrorDetail(fmt.Errorf("%s: %w", at, err)))
+	}
+	t.Chart.Values = values
 }

@@ -1,6 +1,7 @@
 package instance
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"regexp"
@@ -9,7 +10,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework-validators/mapvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
-	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -101,25 +101,25 @@ func (m *model) connections(ctx context.Context, diags *diag.Diagnostics) (out m
 }
 
 // planConnections replaces the instance when a name stands for another place.
-func planConnections(plan, state *model, resp *resource.ModifyPlanResponse) {
+func planConnections(ctx context.Context, plan, state *model, resp *resource.ModifyPlanResponse) {
 	if state == nil {
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(plan.VIMConnections.Elements())) {
-		before, there := state.VIMConnections.Elements()[name].(types.Object)
-		after, _ := plan.VIMConnections.Elements()[name].(types.Object)
-		if !there {
+		before := tfutil.ElementAs[connectionModel](ctx, state.VIMConnections, name, &resp.Diagnostics)
+		if before == nil {
 			continue
 		}
-		for _, field := range []string{"vim_id", "namespace"} {
-			if !sameOrUnset(before.Attributes()[field], after.Attributes()[field]) {
-				resp.RequiresReplace.Append(path.Root("vim_connections").AtMapKey(name).AtName(field))
-			}
+		after := cmp.Or(tfutil.ElementAs[connectionModel](ctx, plan.VIMConnections, name, &resp.Diagnostics), &connectionModel{})
+		at := path.Root("vim_connections").AtMapKey(name)
+		if !sameOrUnset(before.VIMID, after.VIMID) {
+			resp.RequiresReplace.Append(at.AtName("vim_id"))
+		}
+		if !sameOrUnset(before.Namespace, after.Namespace) {
+			resp.RequiresReplace.Append(at.AtName("namespace"))
 		}
 	}
 }
 
 // sameOrUnset reports whether a value stays; one that is left out now stays as it is.
-func sameOrUnset(before, after attr.Value) bool {
-	return after == nil || after.IsNull() || after.Equal(before)
-}
+func sameOrUnset(before, after types.String) bool { return after.IsNull() || after.Equal(before) }

@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/base"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -20,19 +21,11 @@ var (
 )
 
 // DataSource is the data source vnf_instance.
-type DataSource struct{ data *tfutil.ProviderData }
+type DataSource struct{ base.DataSource }
 
 // NewDataSource returns the data source vnf_instance.
-func NewDataSource() datasource.DataSource { return &DataSource{} }
-
-// Metadata implements datasource.DataSource.
-func (d *DataSource) Metadata(_ context.Context, _ datasource.MetadataRequest, resp *datasource.MetadataResponse) {
-	resp.TypeName = ResourceType
-}
-
-// Configure implements datasource.DataSourceWithConfigure.
-func (d *DataSource) Configure(_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse) {
-	d.data = tfutil.Configure(req.ProviderData, &resp.Diagnostics)
+func NewDataSource() datasource.DataSource {
+	return &DataSource{base.DataSource{Type: ResourceType}}
 }
 
 // Schema implements datasource.DataSource.
@@ -63,7 +56,7 @@ func (d *DataSource) ValidateConfig(ctx context.Context, req datasource.Validate
 func (d *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
 	var config view
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
-	manager := d.data.RequireManager(&resp.Diagnostics)
+	manager := d.Data.RequireManager(&resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -88,10 +81,12 @@ func find(ctx context.Context, m vnfm.InstanceManager, config view) (*vnfm.Insta
 }
 
 // ListDataSource is the data source vnf_instances.
-type ListDataSource struct{ data *tfutil.ProviderData }
+type ListDataSource struct{ base.DataSource }
 
 // NewListDataSource returns the data source vnf_instances.
-func NewListDataSource() datasource.DataSource { return &ListDataSource{} }
+func NewListDataSource() datasource.DataSource {
+	return &ListDataSource{base.DataSource{Type: "vnf_instances"}}
+}
 
 // listModel is the data source vnf_instances as Terraform has it.
 type listModel struct {
@@ -100,16 +95,6 @@ type listModel struct {
 	PackageID types.String `tfsdk:"package_id"`
 	Name      types.String `tfsdk:"name"`
 	Instances []view       `tfsdk:"instances"`
-}
-
-// Metadata implements datasource.DataSource.
-func (d *ListDataSource) Metadata(_ context.Context, _ datasource.MetadataRequest, resp *datasource.MetadataResponse) {
-	resp.TypeName = "vnf_instances"
-}
-
-// Configure implements datasource.DataSourceWithConfigure.
-func (d *ListDataSource) Configure(_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse) {
-	d.data = tfutil.Configure(req.ProviderData, &resp.Diagnostics)
 }
 
 // Schema implements datasource.DataSource.
@@ -138,7 +123,7 @@ func (d *ListDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, r
 func (d *ListDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
 	var m listModel
 	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
-	manager := d.data.RequireManager(&resp.Diagnostics)
+	manager := d.Data.RequireManager(&resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}

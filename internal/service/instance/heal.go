@@ -1,25 +1,48 @@
 package instance
 
 import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/service/lifecycle"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/base"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// The attributes of the argument heal that say what is replaced.
-const (
-	healVNFCs   = "vnfc_ids"
-	healVDUs    = "vdu_ids"
-	healStorage = "storage"
-)
+// healModel is the argument heal.
+type healModel struct {
+	Trigger types.String `tfsdk:"trigger"`
+	Cause   types.String `tfsdk:"cause"`
+	VNFCIDs types.Set    `tfsdk:"vnfc_ids"`
+	VDUIDs  types.Set    `tfsdk:"vdu_ids"`
+	Storage types.Bool   `tfsdk:"storage"`
+}
+
+// healSpec reads the argument heal; nil while it is not known.
+func (m *model) healSpec(ctx context.Context, diags *diag.Diagnostics) *vnfm.HealSpec {
+	if !tfutil.FullyKnown(ctx, m.Heal) {
+		return nil
+	}
+	heal := tfutil.As[healModel](ctx, m.Heal, diags)
+	if heal == nil {
+		return nil
+	}
+	return &vnfm.HealSpec{
+		Trigger: heal.Trigger.ValueString(), Cause: heal.Cause.ValueString(),
+		VNFCIDs: tfutil.Strings(heal.VNFCIDs), VDUIDs: tfutil.Strings(heal.VDUIDs), Storage: heal.Storage.ValueBool(),
+	}
+}
 
 func healAttribute() schema.Attribute {
-	return lifecycle.HealAttribute("Replaces VNFCs once for each new `trigger`: the named ones, all of the named VDUs, or, when none is named, applies everything again and then replaces all VNFCs. "+
+	return base.HealAttribute("Replaces VNFCs once for each new `trigger`: the named ones, all of the named VDUs, or, when none is named, applies everything again and then replaces all VNFCs. "+
 		"It runs after a change of package, state or scale of the same apply. A new instance has nothing to be healed of: its first `trigger` is only noted. Objects that are gone or were changed are put right by any apply, without this.",
 		map[string]schema.Attribute{
-			healVNFCs: lifecycle.Names("Ids of the VNFCs to be replaced, as the data source `vnf_instance` shows them. All are replaced at the same time."),
-			healVDUs:  lifecycle.Names("Ids of VDUs whose VNFCs are all replaced, as gently as the update strategy of the workload says."),
-			healStorage: schema.BoolAttribute{
+			"vnfc_ids": base.Names("Ids of the VNFCs to be replaced, as the data source `vnf_instance` shows them. All are replaced at the same time."),
+			"vdu_ids":  base.Names("Ids of VDUs whose VNFCs are all replaced, as gently as the update strategy of the workload says."),
+			"storage": schema.BoolAttribute{
 				MarkdownDescription: "`true` replaces the volumes that these VNFCs have to themselves as well, and their data is lost: on Kubernetes the claims that a StatefulSet makes for each pod, whose pods go one after the other then; on OpenStack the volumes in the nested template of the VDU. Without it volumes stay.",
 				Optional:            true,
 			},

@@ -3,7 +3,6 @@ package instance
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -11,14 +10,15 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/service/lifecycle"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/attrs"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/base"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 // model is the vnf_instance resource as Terraform has it.
 type model struct {
-	lifecycle.Life
+	base.InstanceModel
 
 	Description            types.String  `tfsdk:"description"`
 	Metadata               types.Map     `tfsdk:"metadata"`
@@ -47,8 +47,8 @@ type model struct {
 
 // terminationModel is the "termination" argument.
 type terminationModel struct {
-	Type            types.String `tfsdk:"type"`
-	GracefulTimeout types.String `tfsdk:"graceful_timeout"`
+	Type            types.String    `tfsdk:"type"`
+	GracefulTimeout tfutil.Duration `tfsdk:"graceful_timeout"`
 }
 
 // deletionPolicyModel is the "deletion_policy" argument.
@@ -58,7 +58,7 @@ type deletionPolicyModel struct {
 	CRDs      types.String `tfsdk:"crds"`
 }
 
-// Spec implements lifecycle.Model.
+// Spec implements base.Model.
 func (m *model) Spec(ctx context.Context, _ *model, diags *diag.Diagnostics) (s vnfm.InstanceSpec, known bool) {
 	for _, v := range []attr.Value{m.Name, m.PackageID, m.ScaleLevels, m.OperationalState, m.ExtVirtualLinks, m.ExtManagedVirtualLinks} {
 		if !tfutil.FullyKnown(ctx, v) {
@@ -69,11 +69,7 @@ func (m *model) Spec(ctx context.Context, _ *model, diags *diag.Diagnostics) (s 
 	if !known {
 		return s, false
 	}
-	s = m.BaseSpec(ctx, healVNFCs, healVDUs, diags)
-	if s.Heal != nil {
-		storage, _ := m.Heal.Attributes()[healStorage].(types.Bool)
-		s.Heal.Storage = storage.ValueBool()
-	}
+	s = m.BaseSpec(ctx, m.healSpec(ctx, diags), diags)
 	s.Connections, s.Links = connections, m.links(ctx, diags)
 	s.Description, s.PackageID = m.Description.ValueString(), m.PackageID.ValueString()
 	s.FlavourID, s.LevelID = m.FlavourID.ValueString(), m.InstantiationLevelID.ValueString()
@@ -103,7 +99,7 @@ func (m *model) Spec(ctx context.Context, _ *model, diags *diag.Diagnostics) (s 
 	return s, true
 }
 
-// Conceal implements lifecycle.Model.
+// Conceal implements base.Model.
 func (m *model) Conceal(_ context.Context, config *model, spec *vnfm.InstanceSpec, diags *diag.Diagnostics) []string {
 	if config.SecretParams.IsUnknown() || config.SecretParams.IsUnderlyingValueUnknown() {
 		spec.SecretsLater = true
@@ -118,7 +114,7 @@ func (m *model) Conceal(_ context.Context, config *model, spec *vnfm.InstanceSpe
 	return vnfm.TextsIn(params)
 }
 
-// Prepare implements lifecycle.Model.
+// Prepare implements base.Model.
 func (m *model) Prepare(ctx context.Context, manager vnfm.Manager, id string, _ *model, spec *vnfm.InstanceSpec, diags *diag.Diagnostics) {
 	preview, problems, err := manager.PreviewInstance(ctx, id, *spec)
 	if err == nil && preview != nil && preview.NamespaceNeeded {
@@ -138,7 +134,7 @@ func (m *model) Prepare(ctx context.Context, manager vnfm.Manager, id string, _ 
 	}
 }
 
-// TerminateSpec implements lifecycle.Model.
+// TerminateSpec implements base.Model.
 func (m *model) TerminateSpec(ctx context.Context, diags *diag.Diagnostics) vnfm.TerminateSpec {
 	s := vnfm.TerminateSpec{Type: vnfm.Graceful, Volumes: vnfm.VolumesDefault}
 	if tfutil.Set(m.Termination) {
@@ -147,10 +143,7 @@ func (m *model) TerminateSpec(ctx context.Context, diags *diag.Diagnostics) vnfm
 		if tfutil.Set(t.Type) {
 			s.Type = vnfm.TerminationType(t.Type.ValueString())
 		}
-		if tfutil.Set(t.GracefulTimeout) {
-			// The validator of the schema has parsed it before.
-			s.GracePeriod, _ = time.ParseDuration(t.GracefulTimeout.ValueString())
-		}
+		s.GracePeriod = t.GracefulTimeout.Duration()
 	}
 	if tfutil.Set(m.DeletionPolicy) {
 		var p deletionPolicyModel
@@ -163,17 +156,17 @@ func (m *model) TerminateSpec(ctx context.Context, diags *diag.Diagnostics) vnfm
 	return s
 }
 
-// SetPreview implements lifecycle.Model.
+// SetPreview implements base.Model.
 func (m *model) SetPreview(p *vnfm.Preview) {
 	m.FlavourID = types.StringValue(p.FlavourID)
 	m.InstantiationLevelID = tfutil.OptionalString(p.LevelID)
 	m.VNFDID = types.StringValue(p.VNFDID)
 	m.ScaleStatus = tfutil.Int64Map(p.ScaleStatus)
-	m.VDUs = tfutil.VDUsValue(p.VDUs)
-	m.Objects = lifecycle.Objects(p)
+	m.VDUs = attrs.VDUsValue(p.VDUs)
+	m.Objects = base.Objects(p)
 }
 
-// SetPreviewUnknown implements lifecycle.Model.
+// SetPreviewUnknown implements base.Model.
 func (m *model) SetPreviewUnknown(configured *model) {
 	if configured.FlavourID.IsNull() {
 		m.FlavourID = types.StringUnknown()
@@ -183,11 +176,11 @@ func (m *model) SetPreviewUnknown(configured *model) {
 	}
 	m.VNFDID = types.StringUnknown()
 	m.ScaleStatus = types.MapUnknown(types.Int64Type)
-	m.VDUs = types.MapUnknown(tfutil.VDUType)
+	m.VDUs = types.MapUnknown(attrs.VDUType)
 	m.Objects = types.MapUnknown(types.StringType)
 }
 
-// SetRecord implements lifecycle.Model.
+// SetRecord implements base.Model.
 func (m *model) SetRecord(ctx context.Context, i *vnfm.Instance, diags *diag.Diagnostics) {
 	m.SetBase(i)
 	m.Description = keepNull(m.Description, i.Description)
@@ -215,18 +208,18 @@ func (m *model) SetRecord(ctx context.Context, i *vnfm.Instance, diags *diag.Dia
 	}
 }
 
-// SetObservation implements lifecycle.Model.
+// SetObservation implements base.Model.
 func (m *model) SetObservation(ctx context.Context, o *vnfm.Observation, _ *diag.Diagnostics) {
-	vdus, objects := tfutil.VDUsValue(o.VDUs), tfutil.StringMap(o.Objects)
+	vdus, objects := attrs.VDUsValue(o.VDUs), tfutil.StringMap(o.Objects)
 	if len(o.Unseen) > 0 {
 		// What could not be looked at stays as it was known.
-		vdus = lifecycle.United(ctx, vdus, m.VDUs, func(string) bool { return true })
-		objects = lifecycle.WithUnseen(ctx, objects, m.Objects, o.Unseen)
+		vdus = base.MergeKept(ctx, vdus, m.VDUs, func(string) bool { return true })
+		objects = base.WithUnobserved(ctx, objects, m.Objects, o.Unseen)
 	}
 	m.VDUs, m.Objects = vdus, objects
 }
 
-// Finish implements lifecycle.Model: preview and record say all.
+// Finish implements base.Model: preview and record say all.
 func (m *model) Finish(context.Context, vnfm.Manager, *vnfm.Instance, *diag.Diagnostics) {}
 
 // keepNull returns null for an empty text when the argument was left out.

@@ -10,16 +10,20 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/base"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 var _ datasource.DataSourceWithConfigure = (*OperationsDataSource)(nil)
 
 // OperationsDataSource is the data source vnf_operations.
-type OperationsDataSource struct{ data *tfutil.ProviderData }
+type OperationsDataSource struct{ base.DataSource }
 
 // NewOperationsDataSource returns the data source vnf_operations.
-func NewOperationsDataSource() datasource.DataSource { return &OperationsDataSource{} }
+func NewOperationsDataSource() datasource.DataSource {
+	return &OperationsDataSource{base.DataSource{Type: "vnf_operations"}}
+}
 
 // operationsModel is the data source vnf_operations as Terraform has it.
 type operationsModel struct {
@@ -38,16 +42,6 @@ type operationView struct {
 	Attempts       types.Int64  `tfsdk:"attempts"`
 	StartedAt      types.String `tfsdk:"started_at"`
 	StateEnteredAt types.String `tfsdk:"state_entered_at"`
-}
-
-// Metadata implements datasource.DataSource.
-func (d *OperationsDataSource) Metadata(_ context.Context, _ datasource.MetadataRequest, resp *datasource.MetadataResponse) {
-	resp.TypeName = "vnf_operations"
-}
-
-// Configure implements datasource.DataSourceWithConfigure.
-func (d *OperationsDataSource) Configure(_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse) {
-	d.data = tfutil.Configure(req.ProviderData, &resp.Diagnostics)
 }
 
 // Schema implements datasource.DataSource.
@@ -82,7 +76,7 @@ func (d *OperationsDataSource) Schema(_ context.Context, _ datasource.SchemaRequ
 func (d *OperationsDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
 	var m operationsModel
 	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
-	manager := d.data.RequireManager(&resp.Diagnostics)
+	manager := d.Data.RequireManager(&resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -93,23 +87,31 @@ func (d *OperationsDataSource) Read(ctx context.Context, req datasource.ReadRequ
 		return
 	}
 	m.Operations = make([]operationView, 0, len(occs))
-	for _, occ := range occs {
-		params, err := json.Marshal(occ.Parameters)
+	for i := range occs {
+		v, err := newOperationView(&occs[i])
 		if err != nil {
 			tfutil.AddError(&resp.Diagnostics, "Read the Operations of", fmt.Sprintf("VNF Instance %q", id), err, path.Empty())
 			return
 		}
-		m.Operations = append(m.Operations, operationView{
-			ID:             types.StringValue(occ.ID),
-			Type:           types.StringValue(string(occ.Type)),
-			State:          types.StringValue(string(occ.State)),
-			Parameters:     types.StringValue(string(params)),
-			Progress:       tfutil.OptionalString(occ.Progress),
-			Error:          tfutil.OptionalString(occ.Error),
-			Attempts:       types.Int64Value(int64(occ.Attempts)),
-			StartedAt:      tfutil.Time(occ.StartedAt),
-			StateEnteredAt: tfutil.Time(occ.StateEnteredAt),
-		})
+		m.Operations = append(m.Operations, v)
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)
+}
+
+func newOperationView(occ *vnfm.Operation) (operationView, error) {
+	params, err := json.Marshal(occ.Parameters)
+	if err != nil {
+		return operationView{}, err
+	}
+	return operationView{
+		ID:             types.StringValue(occ.ID),
+		Type:           types.StringValue(string(occ.Type)),
+		State:          types.StringValue(string(occ.State)),
+		Parameters:     types.StringValue(string(params)),
+		Progress:       tfutil.OptionalString(occ.Progress),
+		Error:          tfutil.OptionalString(occ.Error),
+		Attempts:       types.Int64Value(int64(occ.Attempts)),
+		StartedAt:      tfutil.Time(occ.StartedAt),
+		StateEnteredAt: tfutil.Time(occ.StateEnteredAt),
+	}, nil
 }

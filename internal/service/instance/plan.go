@@ -6,21 +6,22 @@ import (
 	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/service/lifecycle"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/base"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// PlanArguments implements lifecycle.Model.
-func (m *model) PlanArguments(_ context.Context, _ vnfm.Manager, config, state *model, resp *resource.ModifyPlanResponse) bool {
+// PlanArguments implements base.Model.
+func (m *model) PlanArguments(ctx context.Context, _ vnfm.Manager, config, state *model, resp *resource.ModifyPlanResponse) bool {
 	// What the user left out is computed anew, not carried on from the state: a
 	// new package may have other defaults.
 	m.FlavourID, m.InstantiationLevelID = config.FlavourID, config.InstantiationLevelID
 	m.Namespace = plannedNamespace(m, config, state)
-	planConnections(m, state, resp)
+	planConnections(ctx, m, state, resp)
 	return !config.FlavourID.IsUnknown() && !config.InstantiationLevelID.IsUnknown()
 }
 
@@ -43,9 +44,9 @@ func plannedNamespace(plan, config, state *model) types.String {
 	return types.StringUnknown()
 }
 
-// Differs implements lifecycle.Model.
+// Differs implements base.Model.
 func (m *model) Differs(ctx context.Context, state *model) bool {
-	return !sameParams(ctx, m.AdditionalParams, state.AdditionalParams) || !lifecycle.Same([][2]attr.Value{
+	return !sameParams(ctx, m.AdditionalParams, state.AdditionalParams) || !base.AllEqual([][2]attr.Value{
 		{m.SecretParamsVersion, state.SecretParamsVersion},
 		{m.VIMConnections, state.VIMConnections},
 		{m.ExtVirtualLinks, state.ExtVirtualLinks},
@@ -59,9 +60,9 @@ func (m *model) Differs(ctx context.Context, state *model) bool {
 	})
 }
 
-// PlanProgress implements lifecycle.Model: what an operation changes is in the preview.
+// PlanProgress implements base.Model: what an operation changes is in the preview.
 // A VIM keeps its id once it is registered.
-func (m *model) PlanProgress(state *model, runs bool) {
+func (m *model) PlanProgress(_ context.Context, state *model, runs bool, _ *diag.Diagnostics) {
 	switch {
 	case state != nil && (!runs || !state.RegisteredVIMID.IsNull()):
 		m.RegisteredVIMID = state.RegisteredVIMID

@@ -8,7 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/service/lifecycle"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/base"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -17,14 +17,14 @@ const ResourceType = "vnf_instance"
 
 // NewResource returns the resource.
 func NewResource() resource.Resource {
-	return lifecycle.New[model](lifecycle.Kind{
-		Type: ResourceType, Title: "VNF Instance", Noun: "VNF instance", Place: "VIM",
-		Create: "Instantiate", Remove: "Terminate", Unfinished: "Is Not Instantiated Yet",
-		Content:     path.Root("package_id"),
+	return base.NewInstanceResource[model](base.Config{
+		Type: ResourceType, Title: "VNF Instance", Noun: "VNF instance", VIMNoun: "VIM",
+		CreateVerb: "Instantiate", RemoveVerb: "Terminate", IncompleteSummary: "Is Not Instantiated Yet",
+		ContentPath: path.Root("package_id"),
 		CreateLimit: 30 * time.Minute, ReadLimit: 2 * time.Minute, UpdateLimit: 30 * time.Minute, DeleteLimit: 15 * time.Minute,
-		Schema: resourceSchema,
-		ID:     "Id of the instance.",
-		Adopt:  "Take over objects that exist and belong to no instance. Default `false`: an object that exists is an error. Objects of another instance are never taken over.",
-		Has:    func(i *vnfm.Instance) bool { return i.Cluster == nil },
+		Schema:           resourceSchema,
+		IDDescription:    "Id of the instance.",
+		AdoptDescription: "Take over objects that exist and belong to no instance. Default `false`: an object that exists is an error. Objects of another instance are never taken over.",
+		Owns:             func(i *vnfm.Instance) bool { return i.Cluster == nil },
 	})
 }

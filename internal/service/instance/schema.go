@@ -16,6 +16,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/attrs"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -138,7 +139,7 @@ func lifeAttributes() map[string]schema.Attribute {
 			Validators:          []validator.Set{setvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1))},
 		},
 		"readiness": readinessAttribute(),
-		tfutil.SinkAttribute: tfutil.SinkSchema("A web server that is sent the kubeconfigs of the workload clusters that the instance consists of: every Cluster of Cluster API in its package. A VNFD that names the management driver `" +
+		attrs.SinkAttribute: attrs.SinkSchema("A web server that is sent the kubeconfigs of the workload clusters that the instance consists of: every Cluster of Cluster API in its package. A VNFD that names the management driver `" +
 			vnfm.CredentialsSender + "` for a hook of its interface Vnflcm needs it; a package without that may have it as well."),
 		"termination": schema.SingleNestedAttribute{
 			MarkdownDescription: "How the instance is terminated. A change takes effect with the termination.",
@@ -151,8 +152,8 @@ func lifeAttributes() map[string]schema.Attribute {
 				},
 				"graceful_timeout": schema.StringAttribute{
 					MarkdownDescription: "Time that a VNFC has to end by itself, for example `30s`. Default is each pod's own grace period, and one minute for servers, which are shut down before the stack is deleted.",
+					CustomType:          tfutil.DurationType{},
 					Optional:            true,
-					Validators:          []validator.String{tfutil.Duration()},
 				},
 			},
 		},
@@ -195,7 +196,7 @@ func computedAttributes() map[string]schema.Attribute {
 			ElementType:         types.Int64Type,
 			Computed:            true,
 		},
-		"vdus": tfutil.VDUsAttribute(),
+		"vdus": attrs.VDUsAttribute(),
 		"registered_vim_id": schema.StringAttribute{
 			MarkdownDescription: "Id of the VIM that a management driver has registered: the Kubernetes cluster that the instance is. Null when there is none. It stays the same when the cluster is built anew.",
 			Computed:            true,

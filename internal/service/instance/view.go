@@ -72,24 +72,28 @@ func newView(ctx context.Context, m vnfm.InstanceManager, i *vnfm.Instance) (vie
 		return v, err
 	}
 	v.VirtualLinks = tfutil.StringMap(has.VirtualLinks)
-	for _, c := range has.VNFCs {
-		v.VNFCs = append(v.VNFCs, vnfcView{
-			ID:        types.StringValue(c.ID),
-			VDUID:     types.StringValue(c.VDUID),
-			Resource:  types.StringValue(c.Resource),
-			Namespace: tfutil.OptionalString(c.Namespace),
-			Node:      tfutil.OptionalString(c.Node),
-			Addresses: tfutil.StringList(c.Addresses),
-			Points:    tfutil.StringLists(c.ConnectionPoints),
-			Volumes:   tfutil.StringList(c.Volumes),
-			State:     types.StringValue(c.State),
-			Ready:     types.BoolValue(c.Ready),
-			Restarts:  types.Int64Value(int64(c.Restarts)),
-			Message:   tfutil.OptionalString(c.Message),
-			CreatedAt: tfutil.Time(c.CreatedAt),
-		})
+	for i := range has.VNFCs {
+		v.VNFCs = append(v.VNFCs, newVNFCView(&has.VNFCs[i]))
 	}
 	return v, nil
+}
+
+func newVNFCView(c *vnfm.VNFC) vnfcView {
+	return vnfcView{
+		ID:        types.StringValue(c.ID),
+		VDUID:     types.StringValue(c.VDUID),
+		Resource:  types.StringValue(c.Resource),
+		Namespace: tfutil.OptionalString(c.Namespace),
+		Node:      tfutil.OptionalString(c.Node),
+		Addresses: tfutil.StringList(c.Addresses),
+		Points:    tfutil.StringLists(c.ConnectionPoints),
+		Volumes:   tfutil.StringList(c.Volumes),
+		State:     types.StringValue(c.State),
+		Ready:     types.BoolValue(c.Ready),
+		Restarts:  types.Int64Value(int64(c.Restarts)),
+		Message:   tfutil.OptionalString(c.Message),
+		CreatedAt: tfutil.Time(c.CreatedAt),
+	}
 }
 
 // viewAttributes describe a view; those named in lookup are arguments as well.

@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/base"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -31,21 +33,11 @@ var (
 )
 
 // Resource implements the resource vnf_private_registry.
-type Resource struct {
-	data *tfutil.ProviderData
-}
+type Resource struct{ base.Resource }
 
 // NewResource returns the resource vnf_private_registry.
-func NewResource() resource.Resource { return &Resource{} }
-
-// Metadata implements resource.Resource.
-func (r *Resource) Metadata(_ context.Context, _ resource.MetadataRequest, resp *resource.MetadataResponse) {
-	resp.TypeName = ResourceType
-}
-
-// Configure implements resource.ResourceWithConfigure.
-func (r *Resource) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
-	r.data = tfutil.Configure(req.ProviderData, &resp.Diagnostics)
+func NewResource() resource.Resource {
+	return &Resource{base.Resource{Type: ResourceType}}
 }
 
 func object(name string) string { return fmt.Sprintf("Private Registry %q", name) }
@@ -62,7 +54,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	if r.data.Known() && config.known(ctx) && tfutil.FullyKnown(ctx, plan.Name) {
+	if r.Data.Known() && config.known(ctx) && tfutil.FullyKnown(ctx, plan.Name) {
 		r.check(ctx, &plan, &config, resp)
 	}
 	if resp.Diagnostics.HasError() {
@@ -93,7 +85,7 @@ func (r *Resource) check(ctx context.Context, plan, config *model, resp *resourc
 		return
 	}
 	ctx = tfutil.Mask(ctx, secretsOf(&spec)...)
-	problems, err := r.data.Manager.CheckRegistry(ctx, spec)
+	problems, err := r.Data.Manager.CheckRegistry(ctx, spec)
 	if err != nil {
 		tfutil.AddError(&resp.Diagnostics, "Check", object(spec.Name), err, path.Empty())
 		return
@@ -120,21 +112,29 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	spec := plan.complete(&config).spec(ctx, &resp.Diagnostics)
-	manager := r.data.RequireManager(&resp.Diagnostics)
+	r.install(ctx, "Install", &plan, &config, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	secrets := secretsOf(&spec)
-	ctx = tfutil.Mask(ctx, secrets...)
-	defer func() { resp.Diagnostics = tfutil.MaskDiagnostics(resp.Diagnostics, secrets...) }()
-	made, err := manager.InstallRegistry(ctx, "", spec)
-	if err != nil {
-		tfutil.AddError(&resp.Diagnostics, "Install", object(spec.Name), err, path.Empty())
+	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
+}
+
+// install installs the registry of a plan and fills the plan. A plan without an id makes a
+// new record.
+func (r *Resource) install(ctx context.Context, verb string, plan, config *model, diags *diag.Diagnostics) {
+	spec := plan.complete(config).spec(ctx, diags)
+	manager := r.Data.RequireManager(diags)
+	if diags.HasError() {
 		return
 	}
-	plan.set(ctx, made, &resp.Diagnostics)
-	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
+	ctx, hide := tfutil.HideSecrets(ctx, diags, secretsOf(&spec)...)
+	defer hide()
+	made, err := manager.InstallRegistry(ctx, plan.ID.ValueString(), spec)
+	if err != nil {
+		tfutil.AddError(diags, verb, object(spec.Name), err, path.Empty())
+		return
+	}
+	plan.set(ctx, made, diags)
 }
 
 // complete is the configuration with the defaults of the plan, and what became known.
@@ -149,12 +149,12 @@ func (m *model) complete(config *model) *model {
 func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	var state model
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	if resp.Diagnostics.HasError() || !r.data.Known() {
+	if resp.Diagnostics.HasError() || !r.Data.Known() {
 		return
 	}
 	ctx, cancel := tfutil.WithTimeout(ctx, state.Timeouts.Read, readTimeout, &resp.Diagnostics)
 	defer cancel()
-	seen, err := r.data.Manager.ReadRegistry(ctx, state.ID.ValueString())
+	seen, err := r.Data.Manager.ReadRegistry(ctx, state.ID.ValueString())
 	switch {
 	case err != nil && seen == nil && errors.Is(err, vnfm.ErrNotFound):
 		state.Status = types.StringValue(statusUnknown)
@@ -201,20 +201,10 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 		resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
 		return
 	}
-	spec := plan.complete(&config).spec(ctx, &resp.Diagnostics)
-	manager := r.data.RequireManager(&resp.Diagnostics)
+	r.install(ctx, "Update", &plan, &config, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	secrets := secretsOf(&spec)
-	ctx = tfutil.Mask(ctx, secrets...)
-	defer func() { resp.Diagnostics = tfutil.MaskDiagnostics(resp.Diagnostics, secrets...) }()
-	made, err := manager.InstallRegistry(ctx, plan.ID.ValueString(), spec)
-	if err != nil {
-		tfutil.AddError(&resp.Diagnostics, "Update", object(spec.Name), err, path.Empty())
-		return
-	}
-	plan.set(ctx, made, &resp.Diagnostics)
 	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
 }
 
@@ -222,7 +212,7 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	var state model
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	manager := r.data.RequireManager(&resp.Diagnostics)
+	manager := r.Data.RequireManager(&resp.Diagnostics)
 	ctx, cancel := tfutil.WithTimeout(ctx, state.Timeouts.Delete, removeTimeout, &resp.Diagnostics)
 	defer cancel()
 	if resp.Diagnostics.HasError() {
@@ -235,7 +225,7 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 
 // ImportState implements resource.ResourceWithImportState, by id.
 func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	manager := r.data.RequireManager(&resp.Diagnostics)
+	manager := r.Data.RequireManager(&resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}

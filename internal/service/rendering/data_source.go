@@ -18,6 +18,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/attrs"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/base"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -31,12 +33,12 @@ var (
 )
 
 // DataSource implements the data source vnf_rendering.
-type DataSource struct {
-	data *tfutil.ProviderData
-}
+type DataSource struct{ base.DataSource }
 
 // NewDataSource returns the data source vnf_rendering.
-func NewDataSource() datasource.DataSource { return &DataSource{} }
+func NewDataSource() datasource.DataSource {
+	return &DataSource{base.DataSource{Type: DataSourceType}}
+}
 
 type model struct {
 	PackageID            types.String  `tfsdk:"package_id"`
@@ -51,19 +53,9 @@ type model struct {
 	Objects              types.Map     `tfsdk:"objects"`
 }
 
-// Metadata implements datasource.DataSource.
-func (d *DataSource) Metadata(_ context.Context, _ datasource.MetadataRequest, resp *datasource.MetadataResponse) {
-	resp.TypeName = DataSourceType
-}
-
-// Configure implements datasource.DataSourceWithConfigure.
-func (d *DataSource) Configure(_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse) {
-	d.data = tfutil.Configure(req.ProviderData, &resp.Diagnostics)
-}
-
 // Schema implements datasource.DataSource.
 func (d *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
-	attributes := tfutil.ComputedAttributes(map[string]rschema.Attribute{"vdus": tfutil.VDUsAttribute()})
+	attributes := tfutil.ComputedAttributes(map[string]rschema.Attribute{"vdus": attrs.VDUsAttribute()})
 	attributes["package_id"] = schema.StringAttribute{
 		MarkdownDescription: "Id of the `vnf_package`. Exactly one of `package_id` and `source` must be set. Where the package is new, or changes, Terraform reads the data source when that has been applied; `source` shows it in the plan.",
 		Optional:            true,
@@ -124,7 +116,7 @@ func (d *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp 
 func (d *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
 	var m model
 	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
-	manager := d.data.RequireManager(&resp.Diagnostics)
+	manager := d.Data.RequireManager(&resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -156,7 +148,7 @@ func (d *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp 
 	m.FlavourID = types.StringValue(rendering.FlavourID)
 	m.InstantiationLevelID = tfutil.OptionalString(rendering.LevelID)
 	m.ScaleStatus = tfutil.Int64Map(rendering.ScaleStatus)
-	m.VDUs = tfutil.VDUsValue(rendering.VDUs)
+	m.VDUs = attrs.VDUsValue(rendering.VDUs)
 	m.Objects = tfutil.StringMap(rendering.Contents)
 	resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)
 }
@@ -169,7 +161,7 @@ const readTimeout = 20 * time.Minute
 func read(ctx context.Context, manager vnfm.PackageManager, source string, at path.Path, diags *diag.Diagnostics) string {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	p, problems, err := manager.ReadPackage(ctx, vnfm.PackageSpec{Source: source, Integrity: tfutil.IntegrityEnforce, Signature: tfutil.SignatureVerifyIfPresent})
+	p, problems, err := manager.ReadPackage(ctx, vnfm.PackageSpec{Source: source, Integrity: attrs.IntegrityEnforce, Signature: attrs.SignatureVerifyIfPresent})
 	if err != nil {
 		tfutil.AddError(diags, "Read", "VNF Package", err, at)
 		return ""
@@ -186,7 +178,7 @@ func (d *DataSource) ValidateConfig(ctx context.Context, req datasource.Validate
 	var source types.String
 	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("source"), &source)...)
 	// What is only looked at needs no protection on its way.
-	tfutil.CheckSource(path.Root("source"), source, true, &resp.Diagnostics)
+	attrs.CheckSource(path.Root("source"), source, true, &resp.Diagnostics)
 }
 
 // spec reads which instance is to be rendered.

@@ -15,6 +15,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/attrs"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/base"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -22,21 +24,11 @@ import (
 var _ datasource.DataSourceWithConfigure = (*DataSource)(nil)
 
 // DataSource implements the data source vnf_vim.
-type DataSource struct {
-	data *tfutil.ProviderData
-}
+type DataSource struct{ base.DataSource }
 
 // NewDataSource returns the data source vnf_vim.
-func NewDataSource() datasource.DataSource { return &DataSource{} }
-
-// Metadata implements datasource.DataSource.
-func (d *DataSource) Metadata(_ context.Context, _ datasource.MetadataRequest, resp *datasource.MetadataResponse) {
-	resp.TypeName = ResourceType
-}
-
-// Configure implements datasource.DataSourceWithConfigure.
-func (d *DataSource) Configure(_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse) {
-	d.data = tfutil.Configure(req.ProviderData, &resp.Diagnostics)
+func NewDataSource() datasource.DataSource {
+	return &DataSource{base.DataSource{Type: ResourceType}}
 }
 
 // Schema implements datasource.DataSource.
@@ -66,7 +58,7 @@ func (d *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp 
 // secretNames are the attributes of a connection that a data source does not have.
 func secretNames() []string {
 	var names []string
-	for _, s := range slices.Concat(kubernetesSecrets, tfutil.OpenStackSecrets()) {
+	for _, s := range slices.Concat(kubernetesSecrets, attrs.OpenStackSecrets()) {
 		names = append(names, s.Name, s.Name+tfutil.WriteOnlySuffix, s.Name+tfutil.WriteOnlyVersionSuffix)
 	}
 	return names
@@ -76,7 +68,7 @@ func secretNames() []string {
 func (d *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
 	var config commonModel
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
-	manager := d.data.RequireManager(&resp.Diagnostics)
+	manager := d.Data.RequireManager(&resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}

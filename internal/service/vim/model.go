@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/attrs"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -96,7 +97,7 @@ func (k *kubernetesModel) fill(spec *vnfm.VIMSpec) {
 		Username:              k.Username.ValueString(),
 		ClientCertificate:     k.ClientCertificate.ValueString(),
 		KubeconfigContext:     k.KubeconfigContext.ValueString(),
-		CAPICluster:           tfutil.ClusterRef(k.CAPICluster),
+		CAPICluster:           attrs.ClusterRef(k.CAPICluster),
 	}
 }
 
@@ -171,6 +172,6 @@ func connectionOf(c *vnfm.KubernetesConnection, priorInsecure types.Bool) connec
 		Username:              tfutil.OptionalString(c.Username),
 		ClientCertificate:     tfutil.OptionalString(c.ClientCertificate),
 		KubeconfigContext:     tfutil.OptionalString(c.KubeconfigContext),
-		CAPICluster:           tfutil.ClusterRefValue(c.CAPICluster),
+		CAPICluster:           attrs.ClusterRefValue(c.CAPICluster),
 	}
 }

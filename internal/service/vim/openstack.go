@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/attrs"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -34,16 +35,16 @@ func openstackAttribute() schema.SingleNestedAttribute {
 
 func openstackAttributes() map[string]schema.Attribute {
 	attributes := map[string]schema.Attribute{}
-	for _, s := range tfutil.OpenStackSwitches() {
+	for _, s := range attrs.OpenStackSwitches() {
 		attributes[s.Name] = schema.BoolAttribute{Optional: true, MarkdownDescription: s.Description + updatesInPlace}
 	}
-	for _, a := range tfutil.OpenStackArguments() {
+	for _, a := range attrs.OpenStackArguments() {
 		attributes[a.Name] = schema.StringAttribute{
 			Optional: true, MarkdownDescription: a.Description + updatesInPlace,
 			Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
 		}
 	}
-	for _, s := range tfutil.OpenStackSecrets() {
+	for _, s := range attrs.OpenStackSecrets() {
 		s.AddTo(attributes)
 	}
 	return attributes
@@ -65,7 +66,7 @@ func (o openstackModel) text(name string) types.String {
 // credentials implements connection.
 func (o openstackModel) credentials() map[string]types.String {
 	out := map[string]types.String{}
-	for _, s := range tfutil.OpenStackSecrets() {
+	for _, s := range attrs.OpenStackSecrets() {
 		out[s.Name] = tfutil.SecretValue(o.text(s.Name), o.text(s.Name+tfutil.WriteOnlySuffix))
 	}
 	return out
@@ -74,10 +75,10 @@ func (o openstackModel) credentials() map[string]types.String {
 // fill implements connection.
 func (o openstackModel) fill(spec *vnfm.VIMSpec) {
 	c := &vnfm.OpenStackConnection{}
-	for _, a := range tfutil.OpenStackArguments() {
+	for _, a := range attrs.OpenStackArguments() {
 		*a.Field(c) = o.text(a.Name).ValueString()
 	}
-	for _, s := range tfutil.OpenStackSwitches() {
+	for _, s := range attrs.OpenStackSwitches() {
 		on, _ := o[s.Name].(types.Bool)
 		*s.Field(c) = on.ValueBool()
 	}
@@ -117,10 +118,10 @@ func openstackValue(c *vnfm.OpenStackConnection, prior types.Object, attributeTy
 		}
 		values[name] = nullOf(t)
 	}
-	for _, a := range tfutil.OpenStackArguments() {
+	for _, a := range attrs.OpenStackArguments() {
 		values[a.Name] = tfutil.OptionalString(*a.Field(c))
 	}
-	for _, s := range tfutil.OpenStackSwitches() {
+	for _, s := range attrs.OpenStackSwitches() {
 		before, _ := values[s.Name].(types.Bool)
 		values[s.Name] = tfutil.OptionalBool(*s.Field(c), before)
 	}

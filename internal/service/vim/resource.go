@@ -8,10 +8,12 @@ import (
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/base"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -35,21 +37,25 @@ var (
 )
 
 // Resource implements the resource vnf_vim.
-type Resource struct {
-	data *tfutil.ProviderData
-}
+type Resource struct{ base.Resource }
 
 // NewResource returns the resource vnf_vim.
-func NewResource() resource.Resource { return &Resource{} }
-
-// Metadata implements resource.Resource.
-func (r *Resource) Metadata(_ context.Context, _ resource.MetadataRequest, resp *resource.MetadataResponse) {
-	resp.TypeName = ResourceType
-}
-
-// Configure implements resource.ResourceWithConfigure.
-func (r *Resource) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
-	r.data = tfutil.Configure(req.ProviderData, &resp.Diagnostics)
+func NewResource() resource.Resource {
+	return &Resource{base.Resource{
+		Type: ResourceType, Title: "VIM", Noun: "VIM",
+		Origin:     "A VIM is known to the store once a vnf_vim resource has registered it.",
+		DeleteVerb: "Deregister", DeleteLimit: defaultTimeout,
+		Remove: func(ctx context.Context, manager vnfm.Manager, id string) error {
+			return manager.DeregisterVIM(ctx, id)
+		},
+		Find: func(ctx context.Context, manager vnfm.Manager, idOrName string) (string, error) {
+			v, err := find(ctx, manager, idOrName)
+			if err != nil {
+				return "", err
+			}
+			return v.ID, nil
+		},
+	}}
 }
 
 // ValidateConfig implements resource.ResourceWithValidateConfig. It reaches no network.
@@ -103,43 +109,54 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	var plan, config resourceModel
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
-	manager := r.data.RequireManager(&resp.Diagnostics)
+	manager := r.Data.RequireManager(&resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	spec, diags := config.spec(ctx)
-	resp.Diagnostics.Append(diags...)
-	ctx, cancel := tfutil.WithTimeout(ctx, plan.Timeouts.Create, defaultTimeout, &resp.Diagnostics)
-	defer cancel()
+	r.register(ctx, "Register", &plan, &config, plan.Timeouts.Create, &resp.Diagnostics, func(ctx context.Context, spec vnfm.VIMSpec) (*vnfm.VIM, vnfm.Problems, error) {
+		return manager.RegisterVIM(ctx, "", spec)
+	})
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	secrets := secretsOf(spec.Credentials)
-	ctx = tfutil.Mask(ctx, secrets...)
-	defer func() { resp.Diagnostics = tfutil.MaskDiagnostics(resp.Diagnostics, secrets...) }()
+	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
+}
 
-	v, problems, err := manager.RegisterVIM(ctx, "", spec)
-	if err != nil {
-		tfutil.AddError(&resp.Diagnostics, "Register", object(spec.Name), inConnection(spec, err), path.Empty())
+// register sends the configuration of a VIM to the manager and fills the plan.
+func (r *Resource) register(ctx context.Context, verb string, plan, config *resourceModel, limit timeLimit, diags *diag.Diagnostics, send func(context.Context, vnfm.VIMSpec) (*vnfm.VIM, vnfm.Problems, error)) {
+	spec, more := config.spec(ctx)
+	diags.Append(more...)
+	ctx, cancel := tfutil.WithTimeout(ctx, limit, defaultTimeout, diags)
+	defer cancel()
+	if diags.HasError() {
 		return
 	}
-	resp.Diagnostics.Append(tfutil.Problems(problems, path.Empty())...)
-	if resp.Diagnostics.HasError() {
+	ctx, hide := tfutil.HideSecrets(ctx, diags, secretsOf(spec.Credentials)...)
+	defer hide()
+	v, problems, err := send(ctx, spec)
+	if err != nil {
+		tfutil.AddError(diags, verb, object(spec.Name), inConnection(spec, err), path.Empty())
+		return
+	}
+	diags.Append(tfutil.Problems(problems, path.Empty())...)
+	if diags.HasError() {
 		return
 	}
 	plan.setComputed(v)
-	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
 }
+
+// timeLimit is one of the methods of timeouts.Value.
+type timeLimit = func(context.Context, time.Duration) (time.Duration, diag.Diagnostics)
 
 // Read implements resource.Resource. A missing record is never taken for a missing
 // VIM, and a VIM that does not answer does not stop a plan.
 func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	var state resourceModel
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	if resp.Diagnostics.HasError() || !r.data.Known() {
+	if resp.Diagnostics.HasError() || !r.Data.Known() {
 		return
 	}
-	v, diags := look(ctx, r.data.Manager, state.ID.ValueString())
+	v, diags := look(ctx, r.Data.Manager, state.ID.ValueString())
 	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
 		return
@@ -167,7 +184,7 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
-	manager := r.data.RequireManager(&resp.Diagnostics)
+	manager := r.Data.RequireManager(&resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -176,69 +193,18 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 		resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
 		return
 	}
-	spec, diags := config.spec(ctx)
-	resp.Diagnostics.Append(diags...)
-	ctx, cancel := tfutil.WithTimeout(ctx, plan.Timeouts.Update, defaultTimeout, &resp.Diagnostics)
-	defer cancel()
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	secrets := secretsOf(spec.Credentials)
-	ctx = tfutil.Mask(ctx, secrets...)
-	defer func() { resp.Diagnostics = tfutil.MaskDiagnostics(resp.Diagnostics, secrets...) }()
-
 	id := state.ID.ValueString()
-	v, problems, err := manager.UpdateVIM(ctx, id, spec)
-	if errors.Is(err, vnfm.ErrNotFound) {
-		v, problems, err = manager.RegisterVIM(ctx, id, spec)
-	}
-	if err != nil {
-		tfutil.AddError(&resp.Diagnostics, "Update", object(spec.Name), inConnection(spec, err), path.Empty())
-		return
-	}
-	resp.Diagnostics.Append(tfutil.Problems(problems, path.Empty())...)
+	r.register(ctx, "Update", &plan, &config, plan.Timeouts.Update, &resp.Diagnostics, func(ctx context.Context, spec vnfm.VIMSpec) (*vnfm.VIM, vnfm.Problems, error) {
+		v, problems, err := manager.UpdateVIM(ctx, id, spec)
+		if errors.Is(err, vnfm.ErrNotFound) {
+			return manager.RegisterVIM(ctx, id, spec)
+		}
+		return v, problems, err
+	})
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	plan.setComputed(v)
 	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
-}
-
-// Delete implements resource.Resource.
-func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	var state resourceModel
-	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	manager := r.data.RequireManager(&resp.Diagnostics)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	ctx, cancel := tfutil.WithTimeout(ctx, state.Timeouts.Delete, defaultTimeout, &resp.Diagnostics)
-	defer cancel()
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	if err := manager.DeregisterVIM(ctx, state.ID.ValueString()); err != nil && !errors.Is(err, vnfm.ErrNotFound) {
-		tfutil.AddError(&resp.Diagnostics, "Deregister", object(state.Name.ValueString()), err, path.Empty())
-	}
-}
-
-// ImportState implements resource.ResourceWithImportState, by id or by name.
-func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	manager := r.data.RequireManager(&resp.Diagnostics)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	v, err := find(ctx, manager, req.ID)
-	switch {
-	case errors.Is(err, vnfm.ErrNotFound):
-		resp.Diagnostics.AddError("VIM Not Found",
-			fmt.Sprintf("No VIM in the store has the id or the name %q. A VIM is known to the store once a vnf_vim resource has registered it.", req.ID))
-		return
-	case err != nil:
-		tfutil.AddError(&resp.Diagnostics, "Import", object(req.ID), err, path.Empty())
-		return
-	}
-	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("id"), v.ID)...)
 }
 
 func object(name string) string { return fmt.Sprintf("VIM %q", name) }

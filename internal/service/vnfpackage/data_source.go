@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/base"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -19,27 +20,17 @@ import (
 var _ datasource.DataSourceWithConfigure = (*DataSource)(nil)
 
 // DataSource implements the data source vnf_package.
-type DataSource struct {
-	data *tfutil.ProviderData
-}
+type DataSource struct{ base.DataSource }
 
 // NewDataSource returns the data source vnf_package.
-func NewDataSource() datasource.DataSource { return &DataSource{} }
+func NewDataSource() datasource.DataSource {
+	return &DataSource{base.DataSource{Type: ResourceType}}
+}
 
 type dataSourceModel struct {
 	Name        types.String `tfsdk:"name"`
 	OnboardedAt types.String `tfsdk:"onboarded_at"`
 	described
-}
-
-// Metadata implements datasource.DataSource.
-func (d *DataSource) Metadata(_ context.Context, _ datasource.MetadataRequest, resp *datasource.MetadataResponse) {
-	resp.TypeName = ResourceType
-}
-
-// Configure implements datasource.DataSourceWithConfigure.
-func (d *DataSource) Configure(_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse) {
-	d.data = tfutil.Configure(req.ProviderData, &resp.Diagnostics)
 }
 
 // Schema implements datasource.DataSource.
@@ -74,7 +65,7 @@ func (d *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp 
 func (d *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
 	var m dataSourceModel
 	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
-	manager := d.data.RequireManager(&resp.Diagnostics)
+	manager := d.Data.RequireManager(&resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/attrs"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -56,23 +57,18 @@ func (i inputs) trust(ctx context.Context, diags *diag.Diagnostics) trustModel {
 	return m
 }
 
+// sorted returns the elements of a set of strings in order.
+func sorted(set types.Set) []string {
+	out := tfutil.Strings(set)
+	slices.Sort(out)
+	return out
+}
+
 func (m trustModel) spec() vnfm.PackageTrust {
 	return vnfm.PackageTrust{
 		Roots: m.Roots.ValueString(), CRLs: m.CRLs.ValueString(),
-		Subjects: setTexts(m.Subjects), PublicKeys: setTexts(m.PublicKeys), ExtendedKeyUsages: setTexts(m.ExtendedKeyUsages),
+		Subjects: sorted(m.Subjects), PublicKeys: sorted(m.PublicKeys), ExtendedKeyUsages: sorted(m.ExtendedKeyUsages),
 	}
-}
-
-// setTexts returns the known elements of a set of strings, in order.
-func setTexts(set types.Set) []string {
-	var out []string
-	for _, e := range set.Elements() {
-		if text, ok := e.(types.String); ok {
-			out = append(out, text.ValueString())
-		}
-	}
-	slices.Sort(out)
-	return out
 }
 
 // described is what the content of a package says of itself.
@@ -107,7 +103,7 @@ func describe(p *vnfm.Package) described {
 		SoftwareVersion:  tfutil.OptionalString(d.SoftwareVersion),
 		VNFMInfo:         tfutil.StringList(d.VNFMInfo),
 		DefaultFlavourID: tfutil.OptionalString(d.DefaultFlavourID),
-		Flavours:         tfutil.FlavoursValue(d.Flavours),
+		Flavours:         attrs.FlavoursValue(d.Flavours),
 		Artifacts:        artifactsValue(p),
 		SecurityOption:   tfutil.OptionalString(p.SecurityOption),
 		Signer:           tfutil.OptionalString(p.Signer),

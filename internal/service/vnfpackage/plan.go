@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/endpoint"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/attrs"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -18,7 +19,7 @@ import (
 // plans everything that its content says, so that a changed content shows and an
 // unchanged one does not. Where something is not known yet, it stays unknown.
 func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	if req.Plan.Raw.IsNull() || !r.data.Known() {
+	if req.Plan.Raw.IsNull() || !r.Data.Known() {
 		return
 	}
 	var plan, state resourceModel
@@ -43,7 +44,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	p, problems, err := r.data.Manager.ReadPackage(ctx, spec)
+	p, problems, err := r.Data.Manager.ReadPackage(ctx, spec)
 	switch {
 	case err != nil && !creating && keeps(&plan, &state, err):
 		resp.Diagnostics.AddAttributeWarning(path.Root("source"), "Source of the Package Not Readable",
@@ -81,7 +82,7 @@ func (r *Resource) ValidateConfig(ctx context.Context, req resource.ValidateConf
 		return
 	}
 	protected := !config.Checksum.IsNull() || config.Signature.ValueString() == signatureRequire
-	tfutil.CheckSource(path.Root("source"), config.Source, protected, &resp.Diagnostics)
+	attrs.CheckSource(path.Root("source"), config.Source, protected, &resp.Diagnostics)
 	if config.Signature.ValueString() == signatureRequire && config.Trust.IsNull() {
 		resp.Diagnostics.AddAttributeError(path.Root("trust"), "Missing Trust Roots",
 			"signature = \"require\" needs the certificates that a signer's chain must end at, as trust.roots.")

@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/base"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -43,28 +44,32 @@ var timeoutOpts = timeouts.Opts{
 }
 
 // Resource implements the resource vnf_package.
-type Resource struct {
-	data *tfutil.ProviderData
-}
+type Resource struct{ base.Resource }
 
 // NewResource returns the resource vnf_package.
-func NewResource() resource.Resource { return &Resource{} }
-
-// Metadata implements resource.Resource.
-func (r *Resource) Metadata(_ context.Context, _ resource.MetadataRequest, resp *resource.MetadataResponse) {
-	resp.TypeName = ResourceType
-}
-
-// Configure implements resource.ResourceWithConfigure.
-func (r *Resource) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
-	r.data = tfutil.Configure(req.ProviderData, &resp.Diagnostics)
+func NewResource() resource.Resource {
+	return &Resource{base.Resource{
+		Type: ResourceType, Title: "VNF Package", Noun: "VNF package",
+		Origin:     "A package is known to the store once a vnf_package resource has onboarded it.",
+		DeleteVerb: "Delete", DeleteLimit: deleteTimeout,
+		Remove: func(ctx context.Context, manager vnfm.Manager, id string) error {
+			return manager.DeletePackage(ctx, id)
+		},
+		Find: func(ctx context.Context, manager vnfm.Manager, idOrName string) (string, error) {
+			p, err := find(ctx, manager, idOrName)
+			if err != nil {
+				return "", err
+			}
+			return p.ID, nil
+		},
+	}}
 }
 
 // Create implements resource.Resource. It refuses a content that is not the planned one.
 func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	var plan resourceModel
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
-	manager := r.data.RequireManager(&resp.Diagnostics)
+	manager := r.Data.RequireManager(&resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -85,10 +90,10 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	var state resourceModel
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	if resp.Diagnostics.HasError() || !r.data.Known() {
+	if resp.Diagnostics.HasError() || !r.Data.Known() {
 		return
 	}
-	p, err := r.data.Manager.Package(ctx, state.ID.ValueString())
+	p, err := r.Data.Manager.Package(ctx, state.ID.ValueString())
 	switch {
 	case errors.Is(err, vnfm.ErrNotFound):
 		state.Status = types.StringValue(statusMissing)
@@ -111,7 +116,7 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 	var plan, state resourceModel
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	manager := r.data.RequireManager(&resp.Diagnostics)
+	manager := r.Data.RequireManager(&resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -135,44 +140,6 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 		resp.Diagnostics.AddWarning(fmt.Sprintf("Unable to Release %s", object(old)),
 			tfutil.ErrorDetail(err)+"\n\nThe new version is onboarded. The content of the old one stays in the store.")
 	}
-}
-
-// Delete implements resource.Resource.
-func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	var state resourceModel
-	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	manager := r.data.RequireManager(&resp.Diagnostics)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	ctx, cancel := tfutil.WithTimeout(ctx, state.Timeouts.Delete, deleteTimeout, &resp.Diagnostics)
-	defer cancel()
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	if err := manager.DeletePackage(ctx, state.ID.ValueString()); err != nil && !errors.Is(err, vnfm.ErrNotFound) {
-		tfutil.AddError(&resp.Diagnostics, "Delete", object(state.Name.ValueString()), err, path.Empty())
-	}
-}
-
-// ImportState implements resource.ResourceWithImportState, by id or by name. The
-// source is not in the store, so the next plan sets it in place.
-func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	manager := r.data.RequireManager(&resp.Diagnostics)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	p, err := find(ctx, manager, req.ID)
-	switch {
-	case errors.Is(err, vnfm.ErrNotFound):
-		resp.Diagnostics.AddError("VNF Package Not Found",
-			fmt.Sprintf("No VNF package in the store has the id or the name %q. A package is known to the store once a vnf_package resource has onboarded it.", req.ID))
-		return
-	case err != nil:
-		tfutil.AddError(&resp.Diagnostics, "Import", object(req.ID), err, path.Empty())
-		return
-	}
-	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("id"), p.ID)...)
 }
 
 func object(name string) string { return fmt.Sprintf("VNF package %q", name) }

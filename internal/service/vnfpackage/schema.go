@@ -14,15 +14,16 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/attrs"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 )
 
 // The values of the arguments integrity and signature.
 const (
-	integrityEnforce         = tfutil.IntegrityEnforce
+	integrityEnforce         = attrs.IntegrityEnforce
 	integrityWarn            = "warn"
 	signatureRequire         = "require"
-	signatureVerifyIfPresent = tfutil.SignatureVerifyIfPresent
+	signatureVerifyIfPresent = attrs.SignatureVerifyIfPresent
 	signatureIgnore          = "ignore"
 )
 
@@ -139,7 +140,7 @@ func describedAttributes() map[string]schema.Attribute {
 		"software_version":   text("Software version of the VNF."),
 		"vnfm_info":          schema.ListAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: "VNFMs that the VNFD says it works with."},
 		"default_flavour_id": text("Deployment flavour of instances that name none. Null when the VNFD has several and prefers none."),
-		"flavours":           tfutil.FlavoursAttribute(),
+		"flavours":           attrs.FlavoursAttribute(),
 		"artifacts": schema.MapAttribute{
 			Computed:    true,
 			ElementType: types.StringType,

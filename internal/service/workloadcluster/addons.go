@@ -1,10 +1,12 @@
 package workloadcluster
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/mapvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
@@ -75,39 +77,44 @@ func addonAttributes() map[string]schema.Attribute {
 	}
 }
 
-// addons reads the add-ons, each with the chart that its source was found to be.
-func (m *model) addons(ctx context.Context, r reader) map[string]vnfm.Addon {
+// addonModel is an entry of the argument addons.
+type addonModel struct {
+	Chart     types.Object `tfsdk:"chart"`
+	Namespace types.String `tfsdk:"namespace"`
+	Values    types.List   `tfsdk:"values"`
+	After     types.Set    `tfsdk:"after"`
+}
+
+// addons reads the argument of that name, all of which is known. Each add-on has the
+// chart that its source was resolved to.
+func (m *model) addons(ctx context.Context, diags *diag.Diagnostics) map[string]vnfm.Addon {
 	if len(m.Addons.Elements()) == 0 {
 		return nil
 	}
 	out := map[string]vnfm.Addon{}
-	for name, element := range m.Addons.Elements() {
-		o := fieldsOfValue(element)
-		a := vnfm.Addon{Source: chartsource.Of(o.nested("chart")), Namespace: o.text("namespace")}
-		a.Source.Chart = chartOf(fieldsOfValue(m.AddonsStatus.Elements()[name]))
-		if after, ok := o["after"].(types.Set); ok && tfutil.Set(after) {
-			r.diags.Append(after.ElementsAs(ctx, &a.After, false)...)
-		}
-		for i, text := range o.list("values") {
-			values, err := helm.ReadValues(text)
-			if err != nil {
-				r.diags.AddAttributeError(path.Root(vnfm.AttributeAddons).AtMapKey(name), "Not Values of a Chart",
-					tfutil.ErrorDetail(fmt.Errorf("text %d of the values of add-on %q is no object in YAML: %w", i+1, name, err)))
-				continue
-			}
-			a.Values = vnfm.MergeValues(a.Values, values)
-		}
-		out[name] = a
+	for name := range m.Addons.Elements() {
+		addon := cmp.Or(tfutil.ElementAs[addonModel](ctx, m.Addons, name, diags), &addonModel{})
+		out[name] = addon.toDomain(ctx, name, m.addonChart(ctx, name, diags), diags)
 	}
-	r.diags.Append(tfutil.Problems(vnfm.CheckAddons(out), path.Empty())...)
+	diags.Append(tfutil.Problems(vnfm.CheckAddons(out), path.Empty())...)
 	return out
 }
 
-// fieldsOfValue are the fields of an element of a map; nil for one that is not there.
-func fieldsOfValue(v any) fields {
-	o, ok := v.(types.Object)
-	if !ok {
-		return nil
+func (m *addonModel) toDomain(ctx context.Context, name string, chart *vnfm.Chart, diags *diag.Diagnostics) vnfm.Addon {
+	source := cmp.Or(tfutil.As[chartsource.Model](ctx, m.Chart, diags), &chartsource.Model{})
+	a := vnfm.Addon{Source: source.ToDomain(), Namespace: m.Namespace.ValueString()}
+	a.Source.Chart = chart
+	if tfutil.Set(m.After) {
+		diags.Append(m.After.ElementsAs(ctx, &a.After, false)...)
 	}
-	return fieldsOf(o)
+	for i, text := range tfutil.Strings(m.Values) {
+		values, err := helm.ReadValues(text)
+		if err != nil {
+			diags.AddAttributeError(path.Root(vnfm.AttributeAddons).AtMapKey(name), "Not Values of a Chart",
+				tfutil.ErrorDetail(fmt.Errorf("text %d of the values of add-on %q is no object in YAML: %w", i+1, name, err)))
+			continue
+		}
+		a.Values = vnfm.MergeValues(a.Values, values)
+	}
+	return a
 }

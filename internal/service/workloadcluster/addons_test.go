@@ -288,7 +288,7 @@ func TestAccWorkloadCluster_badAddons(t *testing.T) {
 // packedInMemory is the embedded chart "in-memory", for repositories and registries.
 func packedInMemory(t *testing.T) charttest.Chart {
 	t.Helper()
-	loaded, err := helm.Load(t.Context(), os.DirFS("../../capi/charts"), "in-memory")
+	loaded, err := helm.Load(t.Context(), os.DirFS("../../capi/forms/charts"), "in-memory")
 	require.NoError(t, err)
 	found := loaded.Describe()
 	archive, err := loaded.Archive()

@@ -7,14 +7,15 @@ import (
 	"github.com/google/uuid"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/service/lifecycle"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/attrs"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/base"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-var _ lifecycle.Adopter = (*model)(nil)
+var _ base.Adopter = (*model)(nil)
 
-// Adopt implements lifecycle.Adopter. Which form and which arguments make the cluster what
+// Adopt implements base.Adopter. Which form and which arguments make the cluster what
 // it is cannot be told from what stands: the configuration says it, and the next apply
 // compares. The id is the one that the Cluster is labelled with, so that a cluster whose
 // store was lost is the same again.
@@ -32,7 +33,7 @@ func (m *model) Adopt(ctx context.Context, manager vnfm.Manager, vimID, namespac
 	m.observed, m.Paused = newObserved(s), types.BoolValue(s.Paused)
 	m.KubernetesVersion = tfutil.OptionalString(strings.TrimPrefix(s.Version, "v"))
 	if s.CACertificate != "" {
-		m.KubeconfigRef = tfutil.ClusterRefValue(&ref)
+		m.KubeconfigRef = attrs.ClusterRefValue(&ref)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package workloadcluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,7 +9,6 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/chartsource"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
@@ -27,36 +27,38 @@ type origin struct {
 // chartOrigin is where the chart of the cluster comes from, its own or that of its
 // template; nil when it has none, or while that is not known. The configuration has what
 // the plan has not: a password that is write-only.
-func (m *model) chartOrigin(ctx context.Context, config *model) *origin {
-	if o := fieldsOf(m.Chart); o != nil {
+func (m *model) chartOrigin(ctx context.Context, config *model, diags *diag.Diagnostics) *origin {
+	if chart := tfutil.As[chartModel](ctx, m.Chart, diags); chart != nil {
 		if !tfutil.FullyKnown(ctx, m.Chart) {
 			return nil
 		}
-		access, _ := chartsource.Access(fieldsOf(config.Chart))
-		return &origin{path.Root("chart"), chartsource.Of(o), access}
+		configured := cmp.Or(tfutil.As[chartModel](ctx, config.Chart, diags), &chartModel{})
+		return &origin{path.Root("chart"), chart.ToDomain(), configured.Access()}
 	}
-	template := m.templateOf(&diag.Diagnostics{})
+	template := m.templateOf(ctx, &diag.Diagnostics{})
 	if template == nil {
 		return nil
 	}
 	found := &origin{at: definitionPath.ParentPath(), source: template.Chart.ChartSource}
-	// What it was found to be says the cluster alone.
+	// Each cluster resolves the version of the chart itself.
 	found.source.Chart = nil
-	if login, known := chartsource.Access(fieldsOf(config.ClusterTemplate).nested(chartCredentials)); known {
-		found.access = template.ChartServer.Access(login.Username, login.Password)
+	configured := cmp.Or(tfutil.As[clusterTemplateModel](ctx, config.ClusterTemplate, diags), &clusterTemplateModel{})
+	login := cmp.Or(tfutil.As[chartsource.LoginModel](ctx, configured.ChartCredentials, diags), &chartsource.LoginModel{})
+	if access := (&chartsource.Model{LoginModel: *login}).Access(); access != nil {
+		found.access = template.ChartServer.Access(access.Username, access.Password)
 	}
 	return found
 }
 
 // addonOrigin is where the chart of an add-on comes from; nil while that is not known.
-func (m *model) addonOrigin(ctx context.Context, name string, config *model) *origin {
-	element := m.Addons.Elements()[name]
-	o, _ := fieldsOfValue(element)["chart"].(types.Object)
-	if fieldsOf(o) == nil || !tfutil.FullyKnown(ctx, o) {
+func (m *model) addonOrigin(ctx context.Context, name string, config *model, diags *diag.Diagnostics) *origin {
+	addon := tfutil.ElementAs[addonModel](ctx, m.Addons, name, diags)
+	if addon == nil || !tfutil.Set(addon.Chart) || !tfutil.FullyKnown(ctx, addon.Chart) {
 		return nil
 	}
-	access, _ := chartsource.Access(fieldsOfValue(config.Addons.Elements()[name]).nested("chart"))
-	return &origin{path.Root(vnfm.AttributeAddons).AtMapKey(name), chartsource.Of(o.Attributes()), access}
+	configured := cmp.Or(tfutil.ElementAs[addonModel](ctx, config.Addons, name, diags), &addonModel{})
+	access := cmp.Or(tfutil.As[chartsource.Model](ctx, configured.Chart, diags), &chartsource.Model{}).Access()
+	return &origin{path.Root(vnfm.AttributeAddons).AtMapKey(name), tfutil.As[chartsource.Model](ctx, addon.Chart, diags).ToDomain(), access}
 }
 
 // resolveChart finds the chart that a source means, and says what is wrong where that is

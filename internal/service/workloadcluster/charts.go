@@ -39,29 +39,64 @@ type charted struct {
 	ChartStatus  types.Object `tfsdk:"chart_status"`
 }
 
-func chartValues(c *vnfm.Chart) map[string]attr.Value {
-	return map[string]attr.Value{
-		"chart": types.StringValue(c.Name), "version": types.StringValue(c.Version),
-		"app_version": tfutil.OptionalString(c.AppVersion), "digest": types.StringValue(c.Digest),
+// chartStatusModel is the chart that a source was resolved to.
+type chartStatusModel struct {
+	Chart      types.String `tfsdk:"chart"`
+	Version    types.String `tfsdk:"version"`
+	AppVersion types.String `tfsdk:"app_version"`
+	Digest     types.String `tfsdk:"digest"`
+}
+
+// addonStatusModel is an entry of addons_status.
+type addonStatusModel struct {
+	chartStatusModel
+	Status types.String `tfsdk:"status"`
+}
+
+func chartStatusFromDomain(c *vnfm.Chart) chartStatusModel {
+	return chartStatusModel{
+		Chart: types.StringValue(c.Name), Version: types.StringValue(c.Version),
+		AppVersion: tfutil.OptionalString(c.AppVersion), Digest: types.StringValue(c.Digest),
 	}
 }
 
-// chartOf reads which chart a source was found to be; nil while that is not known.
-func chartOf(o fields) *vnfm.Chart {
-	if o.text("digest") == "" {
+// toDomain returns nil while the chart is not known.
+func (m *chartStatusModel) toDomain() *vnfm.Chart {
+	if m == nil || m.Digest.ValueString() == "" {
 		return nil
 	}
-	return &vnfm.Chart{Name: o.text("chart"), Version: o.text("version"), AppVersion: o.text("app_version"), Digest: o.text("digest")}
+	return &vnfm.Chart{Name: m.Chart.ValueString(), Version: m.Version.ValueString(), AppVersion: m.AppVersion.ValueString(), Digest: m.Digest.ValueString()}
 }
 
-// statusOf is what Terraform knows of an add-on; a status that is empty is to come.
-func statusOf(c *vnfm.Chart, status string) types.Object {
-	values := chartValues(c)
-	values["status"] = types.StringUnknown()
+func (m *chartStatusModel) values() map[string]attr.Value {
+	return map[string]attr.Value{"chart": m.Chart, "version": m.Version, "app_version": m.AppVersion, "digest": m.Digest}
+}
+
+func (m chartStatusModel) toTerraform() types.Object {
+	return types.ObjectValueMust(chartTypes, m.values())
+}
+
+func (m *addonStatusModel) toTerraform() types.Object {
+	return types.ObjectValueMust(addonStatusType.AttrTypes, tfutil.Merged(m.values(), map[string]attr.Value{"status": m.Status}))
+}
+
+// addonStatus is the entry of an add-on. An empty status is unknown.
+func addonStatus(c *vnfm.Chart, status string) types.Object {
+	m := addonStatusModel{chartStatusModel: chartStatusFromDomain(c), Status: types.StringUnknown()}
 	if status != "" {
-		values["status"] = types.StringValue(status)
+		m.Status = types.StringValue(status)
 	}
-	return types.ObjectValueMust(addonStatusType.AttrTypes, values)
+	return m.toTerraform()
+}
+
+// addonChart is the chart that the source of an add-on was resolved to; nil while it is
+// not known.
+func (m *model) addonChart(ctx context.Context, name string, diags *diag.Diagnostics) *vnfm.Chart {
+	status := tfutil.ElementAs[addonStatusModel](ctx, m.AddonsStatus, name, diags)
+	if status == nil {
+		return nil
+	}
+	return status.toDomain()
 }
 
 // resolveLimit bounds what one plan asks of repositories and registries.
@@ -74,19 +109,19 @@ func (m *model) planCharts(ctx context.Context, manager vnfm.ChartManager, confi
 	if state == nil {
 		state = &model{}
 	}
-	m.checkMoves(state, diags)
-	find := func(wanted, before *origin, known fields) *vnfm.Chart {
+	m.checkMoves(ctx, state, diags)
+	find := func(wanted, before *origin, known *vnfm.Chart) *vnfm.Chart {
 		if manager == nil || wanted.access == nil {
 			return nil
 		}
 		source := wanted.source
 		if before != nil && source == before.source && source.Fetched() {
-			source.Chart = chartOf(known)
+			source.Chart = known
 		}
 		source.Access = wanted.access
 		return resolveChart(ctx, manager, wanted.at, source, diags)
 	}
-	m.planChart(ctx, find, config, state)
+	m.planChart(ctx, find, config, state, diags)
 	if m.Addons.IsUnknown() {
 		m.AddonsStatus = types.MapUnknown(addonStatusType)
 		return
@@ -96,44 +131,45 @@ func (m *model) planCharts(ctx context.Context, manager vnfm.ChartManager, confi
 		status = addonPaused
 	}
 	entries := map[string]attr.Value{}
-	for name, element := range m.Addons.Elements() {
+	for name := range m.Addons.Elements() {
 		entries[name] = types.ObjectUnknown(addonStatusType.AttrTypes)
-		wanted := m.addonOrigin(ctx, name, config)
-		if fieldsOfValue(element) == nil || wanted == nil {
+		wanted := m.addonOrigin(ctx, name, config, diags)
+		if wanted == nil {
 			continue
 		}
-		if c := find(wanted, state.addonOrigin(ctx, name, state), fieldsOfValue(state.AddonsStatus.Elements()[name])); c != nil {
-			entries[name] = statusOf(c, status)
+		if c := find(wanted, state.addonOrigin(ctx, name, state, diags), state.addonChart(ctx, name, diags)); c != nil {
+			entries[name] = addonStatus(c, status)
 		}
 	}
 	m.AddonsStatus = types.MapValueMust(addonStatusType, entries)
 }
 
 // planChart finds the chart that the cluster is made of, when it is fetched.
-func (m *model) planChart(ctx context.Context, find func(wanted, before *origin, known fields) *vnfm.Chart, config, state *model) {
+func (m *model) planChart(ctx context.Context, find func(wanted, before *origin, known *vnfm.Chart) *vnfm.Chart, config, state *model, diags *diag.Diagnostics) {
 	m.ChartStatus = types.ObjectNull(chartTypes)
-	wanted := m.chartOrigin(ctx, config)
+	wanted := m.chartOrigin(ctx, config, diags)
 	switch {
-	case wanted == nil && m.chartToCome():
+	case wanted == nil && m.chartToCome(ctx, diags):
 		m.ChartStatus = types.ObjectUnknown(chartTypes)
 	case wanted != nil && wanted.source.Fetched():
 		m.ChartStatus = types.ObjectUnknown(chartTypes)
-		if c := find(wanted, state.chartOrigin(ctx, state), fieldsOf(state.ChartStatus)); c != nil {
-			m.ChartStatus = types.ObjectValueMust(chartTypes, chartValues(c))
+		known := tfutil.As[chartStatusModel](ctx, state.ChartStatus, diags).toDomain()
+		if c := find(wanted, state.chartOrigin(ctx, state, diags), known); c != nil {
+			m.ChartStatus = chartStatusFromDomain(c).toTerraform()
 		}
 	}
 }
 
 // chartToCome reports whether the cluster may have a chart that is fetched once more is known.
-func (m *model) chartToCome() bool {
+func (m *model) chartToCome(ctx context.Context, diags *diag.Diagnostics) bool {
 	if m.Chart.IsUnknown() || m.ClusterTemplate.IsUnknown() {
 		return true
 	}
-	if o := fieldsOf(m.Chart); o != nil {
-		return o.given("repository") || o.given("oci")
+	if chart := tfutil.As[chartModel](ctx, m.Chart, diags); chart != nil {
+		return !chart.Repository.IsNull() || !chart.OCI.IsNull()
 	}
-	o := fieldsOf(m.ClusterTemplate)
-	return o != nil && o["definition"].IsUnknown()
+	template := tfutil.As[clusterTemplateModel](ctx, m.ClusterTemplate, diags)
+	return template != nil && template.Definition.IsUnknown()
 }
 
 // prepareCharts completes the sources of a specification before an operation: with what
@@ -149,16 +185,16 @@ func (m *model) prepareCharts(ctx context.Context, manager vnfm.ChartManager, co
 		}
 	}
 	if cluster.Chart != nil && cluster.Chart.Fetched() {
-		if complete(m.chartOrigin(ctx, config), &cluster.Chart.ChartSource); cluster.Chart.Chart != nil {
-			m.ChartStatus = types.ObjectValueMust(chartTypes, chartValues(cluster.Chart.Chart))
+		if complete(m.chartOrigin(ctx, config, diags), &cluster.Chart.ChartSource); cluster.Chart.Chart != nil {
+			m.ChartStatus = chartStatusFromDomain(cluster.Chart.Chart).toTerraform()
 		}
 	}
 	entries := map[string]attr.Value{}
 	for name, a := range cluster.Addons {
 		entries[name] = m.AddonsStatus.Elements()[name]
-		complete(m.addonOrigin(ctx, name, config), &a.Source)
-		if cluster.Addons[name] = a; a.Source.Chart != nil && chartOf(fieldsOfValue(entries[name])) == nil {
-			entries[name] = statusOf(a.Source.Chart, "")
+		complete(m.addonOrigin(ctx, name, config, diags), &a.Source)
+		if cluster.Addons[name] = a; a.Source.Chart != nil && m.addonChart(ctx, name, diags) == nil {
+			entries[name] = addonStatus(a.Source.Chart, "")
 		}
 	}
 	if !diags.HasError() {
@@ -167,14 +203,14 @@ func (m *model) prepareCharts(ctx context.Context, manager vnfm.ChartManager, co
 }
 
 // checkMoves refuses to move an add-on: what is in the old namespace would stay there.
-func (m *model) checkMoves(state *model, diags *diag.Diagnostics) {
-	for name, element := range m.Addons.Elements() {
-		now, before := fieldsOfValue(element), fieldsOfValue(state.Addons.Elements()[name])
-		if now == nil || before == nil || now["namespace"].IsUnknown() || now["namespace"].Equal(before["namespace"]) {
+func (m *model) checkMoves(ctx context.Context, state *model, diags *diag.Diagnostics) {
+	for name := range m.Addons.Elements() {
+		now, before := tfutil.ElementAs[addonModel](ctx, m.Addons, name, diags), tfutil.ElementAs[addonModel](ctx, state.Addons, name, diags)
+		if now == nil || before == nil || now.Namespace.IsUnknown() || now.Namespace.Equal(before.Namespace) {
 			continue
 		}
 		diags.AddAttributeError(path.Root(vnfm.AttributeAddons).AtMapKey(name), "Namespace of an Add-on Cannot Change",
-			fmt.Sprintf("Add-on %q is in namespace %q. Take it out, apply, and add it again in the other namespace.", name, before.text("namespace")))
+			fmt.Sprintf("Add-on %q is in namespace %q. Take it out, apply, and add it again in the other namespace.", name, before.Namespace.ValueString()))
 	}
 }
 
@@ -184,7 +220,7 @@ func (m *model) recordCharts(c *vnfm.ClusterSpec) {
 	if m.ChartStatus.IsUnknown() || (m.ChartStatus.IsNull() && c.Chart != nil && c.Chart.Chart != nil) {
 		m.ChartStatus = types.ObjectNull(chartTypes)
 		if c.Chart != nil && c.Chart.Chart != nil {
-			m.ChartStatus = types.ObjectValueMust(chartTypes, chartValues(c.Chart.Chart))
+			m.ChartStatus = chartStatusFromDomain(c.Chart.Chart).toTerraform()
 		}
 	}
 	if !m.AddonsStatus.IsNull() && !m.AddonsStatus.IsUnknown() {
@@ -193,40 +229,35 @@ func (m *model) recordCharts(c *vnfm.ClusterSpec) {
 	entries := map[string]attr.Value{}
 	for name, a := range c.Addons {
 		if !a.Unwanted && a.Source.Chart != nil {
-			entries[name] = statusOf(a.Source.Chart, addonUnknown)
+			entries[name] = addonStatus(a.Source.Chart, addonUnknown)
 		}
 	}
 	m.AddonsStatus = types.MapValueMust(addonStatusType, entries)
 }
 
-// mapStatus gives each add-on another status, as a function says.
-func (m *model) mapStatus(status func(name string, now types.String) types.String) {
-	if m.AddonsStatus.IsNull() || m.AddonsStatus.IsUnknown() {
+// mapStatus sets the status of each add-on that is known to the result of a function.
+func (m *model) mapStatus(ctx context.Context, diags *diag.Diagnostics, status func(name string) types.String) {
+	if !tfutil.Set(m.AddonsStatus) {
 		return
 	}
-	entries := map[string]attr.Value{}
-	for name, element := range m.AddonsStatus.Elements() {
-		o, ok := element.(types.Object)
-		if !ok || !tfutil.Set(o) {
-			entries[name] = element
-			continue
+	entries := m.AddonsStatus.Elements()
+	for name := range entries {
+		if entry := tfutil.ElementAs[addonStatusModel](ctx, m.AddonsStatus, name, diags); entry != nil {
+			entry.Status = status(name)
+			entries[name] = entry.toTerraform()
 		}
-		values := o.Attributes()
-		now, _ := values["status"].(types.String)
-		values["status"] = status(name, now)
-		entries[name] = types.ObjectValueMust(addonStatusType.AttrTypes, values)
 	}
 	m.AddonsStatus = types.MapValueMust(addonStatusType, entries)
 }
 
-// awaitStatus marks unknown what an operation will make of the add-ons.
-func (m *model) awaitStatus() {
-	m.mapStatus(func(string, types.String) types.String { return types.StringUnknown() })
+// setStatusUnknown marks the status of the add-ons unknown, for an operation that changes it.
+func (m *model) setStatusUnknown(ctx context.Context, diags *diag.Diagnostics) {
+	m.mapStatus(ctx, diags, func(string) types.String { return types.StringUnknown() })
 }
 
-// seeStatus takes over what is seen of the add-ons among the objects of the cluster.
-func (m *model) seeStatus(objects map[string]string) {
-	m.mapStatus(func(name string, _ types.String) types.String {
+// setObservedStatus sets the status of the add-ons from the objects of the cluster.
+func (m *model) setObservedStatus(ctx context.Context, objects map[string]string, diags *diag.Diagnostics) {
+	m.mapStatus(ctx, diags, func(name string) types.String {
 		text, there := objects[vnfm.AddonKey(name)]
 		switch {
 		case m.Paused.ValueBool():

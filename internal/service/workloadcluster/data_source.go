@@ -12,6 +12,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/attrs"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/base"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -19,10 +21,12 @@ import (
 var _ datasource.DataSourceWithConfigure = (*DataSource)(nil)
 
 // DataSource is the data source vnf_capi_workload_cluster.
-type DataSource struct{ data *tfutil.ProviderData }
+type DataSource struct{ base.DataSource }
 
 // NewDataSource returns the data source.
-func NewDataSource() datasource.DataSource { return &DataSource{} }
+func NewDataSource() datasource.DataSource {
+	return &DataSource{base.DataSource{Type: ResourceType}}
+}
 
 // clusterView is a workload cluster as the data source shows it.
 type clusterView struct {
@@ -46,16 +50,6 @@ type machineView struct {
 	Ready     types.Bool   `tfsdk:"ready"`
 	Message   types.String `tfsdk:"message"`
 	CreatedAt types.String `tfsdk:"created_at"`
-}
-
-// Metadata implements datasource.DataSource.
-func (d *DataSource) Metadata(_ context.Context, _ datasource.MetadataRequest, resp *datasource.MetadataResponse) {
-	resp.TypeName = ResourceType
-}
-
-// Configure implements datasource.DataSourceWithConfigure.
-func (d *DataSource) Configure(_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse) {
-	d.data = tfutil.Configure(req.ProviderData, &resp.Diagnostics)
 }
 
 // Schema implements datasource.DataSource.
@@ -107,7 +101,7 @@ func machineViewAttributes() map[string]schema.Attribute {
 func (d *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
 	var v clusterView
 	resp.Diagnostics.Append(req.Config.Get(ctx, &v)...)
-	manager := d.data.RequireManager(&resp.Diagnostics)
+	manager := d.Data.RequireManager(&resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -124,17 +118,21 @@ func (d *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp 
 		return
 	}
 	v.observed, v.Paused = newObserved(s), types.BoolValue(s.Paused)
-	v.KubeconfigRef = types.ObjectNull(tfutil.ClusterRefType.AttrTypes)
+	v.KubeconfigRef = types.ObjectNull(attrs.ClusterRefType.AttrTypes)
 	if s.CACertificate != "" {
-		v.KubeconfigRef = tfutil.ClusterRefValue(&ref)
+		v.KubeconfigRef = attrs.ClusterRefValue(&ref)
 	}
 	v.Machines = make([]machineView, 0, len(machines))
-	for _, m := range machines {
-		v.Machines = append(v.Machines, machineView{
-			Name: types.StringValue(m.ID), Group: types.StringValue(m.VDUID), Node: tfutil.OptionalString(m.Node),
-			Addresses: tfutil.StringList(m.Addresses), Phase: tfutil.OptionalString(m.State), Ready: types.BoolValue(m.Ready),
-			Message: tfutil.OptionalString(m.Message), CreatedAt: tfutil.Time(m.CreatedAt),
-		})
+	for i := range machines {
+		v.Machines = append(v.Machines, newMachineView(&machines[i]))
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, &v)...)
+}
+
+func newMachineView(m *vnfm.VNFC) machineView {
+	return machineView{
+		Name: types.StringValue(m.ID), Group: types.StringValue(m.VDUID), Node: tfutil.OptionalString(m.Node),
+		Addresses: tfutil.StringList(m.Addresses), Phase: tfutil.OptionalString(m.State), Ready: types.BoolValue(m.Ready),
+		Message: tfutil.OptionalString(m.Message), CreatedAt: tfutil.Time(m.CreatedAt),
+	}
 }

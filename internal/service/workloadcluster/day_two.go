@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/attrs"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 )
 
@@ -21,8 +22,8 @@ func dayTwoAttributes() map[string]schema.Attribute {
 			Optional:   true,
 			Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
 		},
-		"heal":               healAttribute(),
-		tfutil.SinkAttribute: tfutil.SinkSchema("A web server that is sent the kubeconfig of the cluster."),
+		"heal":              healAttribute(),
+		attrs.SinkAttribute: attrs.SinkSchema("A web server that is sent the kubeconfig of the cluster."),
 	}
 }
 

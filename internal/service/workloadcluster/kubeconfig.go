@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
@@ -22,10 +21,10 @@ const KubeconfigType = "vnf_capi_workload_kubeconfig"
 
 // kubeconfigModel is what data source and ephemeral resource share.
 type kubeconfigModel struct {
-	VIMID     types.String `tfsdk:"vim_id"`
-	Namespace types.String `tfsdk:"namespace"`
-	Name      types.String `tfsdk:"name"`
-	Wait      types.String `tfsdk:"wait"`
+	VIMID     types.String    `tfsdk:"vim_id"`
+	Namespace types.String    `tfsdk:"namespace"`
+	Name      types.String    `tfsdk:"name"`
+	Wait      tfutil.Duration `tfsdk:"wait"`
 
 	Kubeconfig        types.String `tfsdk:"kubeconfig"`
 	Host              types.String `tfsdk:"host"`
@@ -55,8 +54,8 @@ func kubeconfigAttributes() map[string]schema.StringAttribute {
 		"wait": {
 			MarkdownDescription: "How long it is waited until there is a kubeconfig and the workload API answers with it, for example `10m`. Without it what there is is taken. " +
 				"A plan waits as well: do not wait where the plan itself would repair the cluster, and refer to `kubeconfig_ref` of the cluster, which is unknown until the cluster is ready.",
+			CustomType: tfutil.DurationType{},
 			Optional:   true,
-			Validators: []validator.String{tfutil.Duration()},
 		},
 		"kubeconfig":             secret("The whole kubeconfig, as Cluster API wrote it."),
 		"host":                   read("URL of the workload API."),
@@ -70,11 +69,7 @@ func kubeconfigAttributes() map[string]schema.StringAttribute {
 
 // read fills the model from the management cluster.
 func (m *kubeconfigModel) read(ctx context.Context, manager vnfm.ClusterManager, mint *vnfm.MintSpec, diags *diag.Diagnostics) {
-	spec := vnfm.KubeconfigSpec{Mint: mint}
-	if tfutil.Set(m.Wait) {
-		// The validator of the schema has parsed it before.
-		spec.Wait, _ = time.ParseDuration(m.Wait.ValueString())
-	}
+	spec := vnfm.KubeconfigSpec{Mint: mint, Wait: m.Wait.Duration()}
 	ref := vnfm.ClusterRef{VIMID: m.VIMID.ValueString(), Namespace: m.Namespace.ValueString(), Name: m.Name.ValueString()}
 	k, err := manager.WorkloadKubeconfig(ctx, ref, spec)
 	var missing *vnfm.NotFoundError

@@ -6,25 +6,17 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/base"
 )
 
 var _ datasource.DataSourceWithConfigure = (*KubeconfigDataSource)(nil)
 
 // KubeconfigDataSource is the data source vnf_capi_workload_kubeconfig.
-type KubeconfigDataSource struct{ data *tfutil.ProviderData }
+type KubeconfigDataSource struct{ base.DataSource }
 
 // NewKubeconfigDataSource returns the data source.
-func NewKubeconfigDataSource() datasource.DataSource { return &KubeconfigDataSource{} }
-
-// Metadata implements datasource.DataSource.
-func (d *KubeconfigDataSource) Metadata(_ context.Context, _ datasource.MetadataRequest, resp *datasource.MetadataResponse) {
-	resp.TypeName = KubeconfigType
-}
-
-// Configure implements datasource.DataSourceWithConfigure.
-func (d *KubeconfigDataSource) Configure(_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse) {
-	d.data = tfutil.Configure(req.ProviderData, &resp.Diagnostics)
+func NewKubeconfigDataSource() datasource.DataSource {
+	return &KubeconfigDataSource{base.DataSource{Type: KubeconfigType}}
 }
 
 // Schema implements datasource.DataSource.
@@ -44,7 +36,7 @@ func (d *KubeconfigDataSource) Schema(_ context.Context, _ datasource.SchemaRequ
 func (d *KubeconfigDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
 	var config kubeconfigModel
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
-	manager := d.data.RequireManager(&resp.Diagnostics)
+	manager := d.Data.RequireManager(&resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}

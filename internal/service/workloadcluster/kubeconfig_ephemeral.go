@@ -3,15 +3,14 @@ package workloadcluster
 import (
 	"context"
 	"slices"
-	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral/schema"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
-	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -33,9 +32,23 @@ type ephemeralModel struct {
 
 // mintModel is the argument mint.
 type mintModel struct {
-	CommonName    types.String `tfsdk:"common_name"`
-	Organizations types.List   `tfsdk:"organizations"`
-	TTL           types.String `tfsdk:"ttl"`
+	CommonName    types.String    `tfsdk:"common_name"`
+	Organizations types.List      `tfsdk:"organizations"`
+	TTL           tfutil.Duration `tfsdk:"ttl"`
+}
+
+func (m *mintModel) toDomain(ctx context.Context, diags *diag.Diagnostics) *vnfm.MintSpec {
+	if m == nil {
+		return nil
+	}
+	mint := &vnfm.MintSpec{CommonName: m.CommonName.ValueString(), TTL: m.TTL.Duration()}
+	if tfutil.Set(m.Organizations) {
+		diags.Append(m.Organizations.ElementsAs(ctx, &mint.Organizations, false)...)
+	}
+	if mint.TTL <= 0 {
+		diags.AddAttributeError(path.Root("mint").AtName("ttl"), "No Time to Live", "The certificate must be valid for some time; write for example ttl = \"1h\".")
+	}
+	return mint
 }
 
 // Metadata implements ephemeral.EphemeralResource.
@@ -69,7 +82,7 @@ func (e *KubeconfigEphemeral) Schema(_ context.Context, _ ephemeral.SchemaReques
 			},
 			"ttl": schema.StringAttribute{
 				Required: true, MarkdownDescription: "How long the certificate is valid, but no longer than the CA. As long as one apply is enough, for example `1h`: each run gets another one.",
-				Validators: []validator.String{tfutil.Duration()},
+				CustomType: tfutil.DurationType{},
 			},
 		},
 	}
@@ -111,20 +124,7 @@ func (e *KubeconfigEphemeral) Open(ctx context.Context, req ephemeral.OpenReques
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	var mint *vnfm.MintSpec
-	if tfutil.Set(config.Mint) {
-		var m mintModel
-		resp.Diagnostics.Append(config.Mint.As(ctx, &m, basetypes.ObjectAsOptions{})...)
-		// The validator of the schema has parsed it before.
-		ttl, _ := time.ParseDuration(m.TTL.ValueString())
-		mint = &vnfm.MintSpec{CommonName: m.CommonName.ValueString(), TTL: ttl}
-		if tfutil.Set(m.Organizations) {
-			resp.Diagnostics.Append(m.Organizations.ElementsAs(ctx, &mint.Organizations, false)...)
-		}
-		if ttl <= 0 {
-			resp.Diagnostics.AddAttributeError(path.Root("mint").AtName("ttl"), "No Time to Live", "The certificate must be valid for some time; write for example ttl = \"1h\".")
-		}
-	}
+	mint := tfutil.As[mintModel](ctx, config.Mint, &resp.Diagnostics).toDomain(ctx, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}

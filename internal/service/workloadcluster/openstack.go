@@ -1,6 +1,8 @@
 package workloadcluster
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"regexp"
 
@@ -90,43 +92,59 @@ func cloudAttributes() map[string]schema.Attribute {
 	}
 }
 
-// openstack reads the OpenStack of a cluster; nil when it has none.
-func (m *model) openstack(cluster *vnfm.ClusterSpec, diags *diag.Diagnostics) *vnfm.ClusterOpenStack {
-	o := fieldsOf(m.OpenStack)
-	if o == nil {
+// openstackModel is the argument openstack.
+type openstackModel struct {
+	VIMID                 types.String                `tfsdk:"vim_id"`
+	ApplicationCredential *applicationCredentialModel `tfsdk:"application_credential"`
+	Cleanup               *cleanupModel               `tfsdk:"cleanup"`
+}
+
+type applicationCredentialModel struct {
+	Roles      types.List   `tfsdk:"roles"`
+	Rotate     types.String `tfsdk:"rotate"`
+	SecretName types.String `tfsdk:"secret_name"`
+	CloudName  types.String `tfsdk:"cloud_name"`
+}
+
+type cleanupModel struct {
+	LoadBalancers types.Bool `tfsdk:"load_balancers"`
+	Volumes       types.Bool `tfsdk:"volumes"`
+}
+
+// openstack reads the argument of that name, all of which is known.
+func (m *model) openstack(ctx context.Context, cluster *vnfm.ClusterSpec, diags *diag.Diagnostics) *vnfm.ClusterOpenStack {
+	cloud := tfutil.As[openstackModel](ctx, m.OpenStack, diags).toDomain(cluster.Name)
+	if cloud != nil && cloud.Credential != nil {
+		m.checkSecret(ctx, cluster, cloud.Credential.SecretName, diags)
+	}
+	return cloud
+}
+
+func (m *openstackModel) toDomain(clusterName string) *vnfm.ClusterOpenStack {
+	if m == nil {
 		return nil
 	}
-	cloud := &vnfm.ClusterOpenStack{VIMID: o.text("vim_id")}
-	if c := o.nested("cleanup"); c != nil {
-		balancers, _ := c["load_balancers"].(types.Bool)
-		volumes, _ := c["volumes"].(types.Bool)
-		cloud.Cleanup = vnfm.CloudCleanup{LoadBalancers: balancers.ValueBool(), Volumes: volumes.ValueBool()}
+	cloud := &vnfm.ClusterOpenStack{VIMID: m.VIMID.ValueString()}
+	if c := m.Cleanup; c != nil {
+		cloud.Cleanup = vnfm.CloudCleanup{LoadBalancers: c.LoadBalancers.ValueBool(), Volumes: c.Volumes.ValueBool()}
 	}
-	c := o.nested("application_credential")
-	if c == nil {
-		return cloud
+	if c := m.ApplicationCredential; c != nil {
+		cloud.Credential = &vnfm.ClusterCredential{
+			SecretName: cmp.Or(c.SecretName.ValueString(), clusterName+secretSuffix), CloudName: cmp.Or(c.CloudName.ValueString(), defaultCloud),
+			Roles: tfutil.Strings(c.Roles), Rotate: c.Rotate.ValueString(),
+		}
 	}
-	cloud.Credential = &vnfm.ClusterCredential{
-		SecretName: c.text("secret_name"), CloudName: c.text("cloud_name"), Roles: c.list("roles"), Rotate: c.text("rotate"),
-	}
-	if cloud.Credential.SecretName == "" {
-		cloud.Credential.SecretName = cluster.Name + secretSuffix
-	}
-	if cloud.Credential.CloudName == "" {
-		cloud.Credential.CloudName = defaultCloud
-	}
-	m.checkSecret(cluster, cloud.Credential.SecretName, diags)
 	return cloud
 }
 
 // checkSecret finds another Secret that the form of the cluster names.
-func (m *model) checkSecret(cluster *vnfm.ClusterSpec, secret string, diags *diag.Diagnostics) {
+func (m *model) checkSecret(ctx context.Context, cluster *vnfm.ClusterSpec, secret string, diags *diag.Diagnostics) {
 	refuse := func(at path.Path, other string) {
 		diags.AddAttributeError(at, "Two Secrets with Credentials",
 			fmt.Sprintf("openstack.application_credential writes the credentials of the cluster into the Secret %q, and the Secret %q is named here. Leave this out, or give the same name as openstack.application_credential.secret_name.", secret, other))
 	}
-	if o := fieldsOf(m.ClusterTemplate); o != nil {
-		if other := o.text("credentials_secret"); other != "" && other != secret {
+	if template := tfutil.As[clusterTemplateModel](ctx, m.ClusterTemplate, diags); template != nil {
+		if other := template.CredentialsSecret.ValueString(); other != "" && other != secret {
 			refuse(path.Root("cluster_template").AtName("credentials_secret"), other)
 		}
 	}

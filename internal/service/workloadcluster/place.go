@@ -4,13 +4,11 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
-	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/service/lifecycle"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/base"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 )
 
 // forCharts is said of arguments that only a chart has a place for.
@@ -50,13 +48,10 @@ func cloudNetworkAttributes() map[string]schema.Attribute {
 	}
 }
 
-// sibling is the attribute beside the one that is validated.
-func sibling(name string) path.Expression { return path.MatchRelative().AtParent().AtName(name) }
-
 // found is something that exists in the cloud.
 func found(description, what string) schema.Attribute {
 	return schema.SingleNestedAttribute{
-		MarkdownDescription: description, Optional: true, Attributes: foundAttributes(what, stringvalidator.AtLeastOneOf(sibling("name"), sibling("tags"))),
+		MarkdownDescription: description, Optional: true, Attributes: foundAttributes(what, stringvalidator.AtLeastOneOf(tfutil.Sibling("name"), tfutil.Sibling("tags"))),
 	}
 }
 
@@ -64,38 +59,13 @@ func foundAttributes(what string, more ...validator.String) map[string]schema.At
 	return map[string]schema.Attribute{
 		"id": schema.StringAttribute{
 			MarkdownDescription: "Id of the " + what + ".", Optional: true,
-			Validators: append(more, stringvalidator.LengthAtLeast(1), stringvalidator.ConflictsWith(sibling("name"), sibling("tags"))),
+			Validators: append(more, stringvalidator.LengthAtLeast(1), stringvalidator.ConflictsWith(tfutil.Sibling("name"), tfutil.Sibling("tags"))),
 		},
 		"name": optionalText("Name of the " + what + ", of which there is one."),
-		"tags": lifecycle.Names("Tags that the " + what + " has, all of them."),
+		"tags": base.Names("Tags that the " + what + " has, all of them."),
 	}
 }
 
 func optionalText(description string) schema.Attribute {
 	return schema.StringAttribute{MarkdownDescription: description, Optional: true, Validators: []validator.String{stringvalidator.LengthAtLeast(1)}}
-}
-
-func (f fields) place() vnfm.MachinePlace {
-	var p vnfm.MachinePlace
-	if v := f.nested("root_volume"); v != nil {
-		p.RootVolume = &vnfm.RootVolume{SizeGiB: v.number("size"), Type: v.text("type"), AvailabilityZone: v.text("availability_zone")}
-	}
-	list, _ := f["networks"].(types.List)
-	for _, element := range list.Elements() {
-		object, _ := element.(types.Object)
-		n := vnfm.MachineNetwork{CloudResource: *fieldsOf(object).resource()}
-		if subnet := fieldsOf(object).nested("subnet"); subnet != nil {
-			n.Subnet = subnet.resource()
-		}
-		p.Networks = append(p.Networks, n)
-	}
-	return p
-}
-
-// resource reads what foundAttributes describe.
-func (f fields) resource() *vnfm.CloudResource {
-	if f == nil {
-		return nil
-	}
-	return &vnfm.CloudResource{ID: f.text("id"), Name: f.text("name"), Tags: f.set("tags")}
 }

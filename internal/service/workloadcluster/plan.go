@@ -4,22 +4,24 @@ import (
 	"context"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/service/lifecycle"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/attrs"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/base"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// PlanArguments implements lifecycle.Model.
+// PlanArguments implements base.Model.
 func (m *model) PlanArguments(ctx context.Context, manager vnfm.Manager, config, state *model, resp *resource.ModifyPlanResponse) bool {
 	m.Namespace = plannedNamespace(ctx, manager, m, config, state)
 	m.APIVersion = types.StringUnknown()
 	if state != nil && tfutil.Set(state.APIVersion) {
 		m.APIVersion = state.APIVersion
 	}
-	checkUpgrade(m, state, &resp.Diagnostics)
+	checkUpgrade(ctx, m, state, &resp.Diagnostics)
 	m.planCharts(ctx, manager, config, state, &resp.Diagnostics)
 	return !m.Namespace.IsUnknown()
 }
@@ -40,30 +42,30 @@ func plannedNamespace(ctx context.Context, manager vnfm.VIMManager, plan, config
 	return types.StringUnknown()
 }
 
-// SetPreview implements lifecycle.Model.
-func (m *model) SetPreview(p *vnfm.Preview) { m.Objects = lifecycle.Objects(p) }
+// SetPreview implements base.Model.
+func (m *model) SetPreview(p *vnfm.Preview) { m.Objects = base.Objects(p) }
 
-// SetPreviewUnknown implements lifecycle.Model.
+// SetPreviewUnknown implements base.Model.
 func (m *model) SetPreviewUnknown(*model) { m.Objects = types.MapUnknown(types.StringType) }
 
-// Differs implements lifecycle.Model.
+// Differs implements base.Model.
 func (m *model) Differs(_ context.Context, state *model) bool {
-	return regenerates(m, state) || !lifecycle.Same([][2]attr.Value{
+	return regenerates(m, state) || !base.AllEqual([][2]attr.Value{
 		{m.Name, state.Name}, {m.KubernetesVersion, state.KubernetesVersion}, {m.ControlPlane, state.ControlPlane},
 		{m.NodeGroups, state.NodeGroups}, {m.Paused, state.Paused}, {m.OnFailure, state.OnFailure},
 		{m.AddonsStatus, state.AddonsStatus}, {m.ChartStatus, state.ChartStatus},
 	})
 }
 
-// PlanProgress implements lifecycle.Model.
-func (m *model) PlanProgress(state *model, runs bool) {
+// PlanProgress implements base.Model.
+func (m *model) PlanProgress(ctx context.Context, state *model, runs bool, diags *diag.Diagnostics) {
 	if !runs {
 		m.observed, m.KubeconfigRef, m.ApplicationCredentialID = state.observed, state.KubeconfigRef, state.ApplicationCredentialID
 		return
 	}
-	m.awaitStatus()
+	m.setStatusUnknown(ctx, diags)
 	m.ApplicationCredentialID = types.StringUnknown()
-	m.observed, m.KubeconfigRef = unknownObserved(), types.ObjectUnknown(tfutil.ClusterRefType.AttrTypes)
+	m.observed, m.KubeconfigRef = unknownObserved(), types.ObjectUnknown(attrs.ClusterRefType.AttrTypes)
 	if state != nil && tfutil.Set(state.KubeconfigRef) {
 		// Once the cluster was ready its kubeconfig can be read, whatever happens to it:
 		// what depends on it must not wait for what may be repaired through it.

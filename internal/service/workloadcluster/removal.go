@@ -1,6 +1,8 @@
 package workloadcluster
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,9 +10,9 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/service/lifecycle"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/base"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -18,25 +20,27 @@ const removeMachines = "remove_machines"
 
 // removalAttribute names the machines that go when a node group gets smaller.
 func removalAttribute() schema.Attribute {
-	return lifecycle.Names("Names of the Machines that go when the same apply lowers `replicas`, as the data source `vnf_capi_workload_cluster` shows them: as many as the group loses, or fewer, and Cluster API chooses the others. " +
+	return base.Names("Names of the Machines that go when the same apply lowers `replicas`, as the data source `vnf_capi_workload_cluster` shows them: as many as the group loses, or fewer, and Cluster API chooses the others. " +
 		"Names of machines that are gone may stay in the configuration. Not for a group that an autoscaler sizes: it chooses by itself.")
 }
 
 // groupOf returns a node group of the arguments; nil when there is none.
-func (m *model) groupOf(name string) fields {
-	object, _ := m.NodeGroups.Elements()[name].(types.Object)
-	return fieldsOf(object)
+func (m *model) groupOf(ctx context.Context, name string, diags *diag.Diagnostics) *nodeGroupModel {
+	return tfutil.ElementAs[nodeGroupModel](ctx, m.NodeGroups, name, diags)
 }
 
 // withoutDone leaves out of node groups the machines that were named before: what the
 // state shows of an operation that has ended is done. A new cluster has none to remove.
-func withoutDone(groups map[string]vnfm.NodeGroup, state *model) {
+func withoutDone(ctx context.Context, groups map[string]vnfm.NodeGroup, state *model, diags *diag.Diagnostics) {
 	for name, g := range groups {
 		switch {
 		case state == nil:
 			g.RemoveMachines = nil
 		case state.Status.ValueString() == string(vnfm.StatusInstantiated):
-			done := state.groupOf(name).set(removeMachines)
+			var done []string
+			if before := state.groupOf(ctx, name, diags); before != nil {
+				done = tfutil.Strings(before.RemoveMachines)
+			}
 			g.RemoveMachines = slices.DeleteFunc(g.RemoveMachines, func(machine string) bool { return slices.Contains(done, machine) })
 		}
 		groups[name] = g
@@ -45,16 +49,16 @@ func withoutDone(groups map[string]vnfm.NodeGroup, state *model) {
 
 // checkRemovals refuses to name more machines than the plan takes away. Where the state
 // says no number the apply finds out.
-func checkRemovals(groups map[string]vnfm.NodeGroup, state *model, diags *diag.Diagnostics) {
+func checkRemovals(ctx context.Context, groups map[string]vnfm.NodeGroup, state *model, diags *diag.Diagnostics) {
 	if state == nil || state.NodeGroups.IsNull() || state.Status.ValueString() != string(vnfm.StatusInstantiated) {
 		return
 	}
 	for name, g := range groups {
-		before, after := state.groupOf(name), g.Replicas
-		if len(g.RemoveMachines) == 0 || after == nil || (before != nil && before.optional("replicas") == nil) {
+		before, after := state.groupOf(ctx, name, diags), g.Replicas
+		if len(g.RemoveMachines) == 0 || after == nil || (before != nil && !tfutil.Set(before.Replicas)) {
 			continue
 		}
-		had := before.number("replicas")
+		had := cmp.Or(before, &nodeGroupModel{}).Replicas.ValueInt64()
 		if lost := max(had-*after, 0); int64(len(g.RemoveMachines)) > lost {
 			diags.AddAttributeError(path.Root("node_groups").AtMapKey(name).AtName(removeMachines), "More Machines Named Than Go",
 				fmt.Sprintf("Node group %q goes from %d machines to %d and loses %d, and %d are named: %s. Name as many as go, or fewer, and lower replicas in the same apply.",

@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/service/lifecycle"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/base"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -19,15 +19,15 @@ const ResourceType = "vnf_capi_workload_cluster"
 // NewResource returns the resource. A machine takes minutes, and machines are replaced
 // one after the other: its operations may take longer than those of an instance.
 func NewResource() resource.Resource {
-	return lifecycle.New[model](lifecycle.Kind{
-		Type: ResourceType, Title: "Workload Cluster", Noun: "workload cluster", Place: "management cluster",
-		Create: "Create", Remove: "Remove", Unfinished: "Is Not Ready Yet",
-		Content:     path.Empty(),
+	return base.NewInstanceResource[model](base.Config{
+		Type: ResourceType, Title: "Workload Cluster", Noun: "workload cluster", VIMNoun: "management cluster",
+		CreateVerb: "Create", RemoveVerb: "Remove", IncompleteSummary: "Is Not Ready Yet",
+		ContentPath: path.Empty(),
 		CreateLimit: 60 * time.Minute, ReadLimit: 2 * time.Minute, UpdateLimit: 90 * time.Minute, DeleteLimit: 60 * time.Minute,
-		Schema: resourceSchema,
-		ID:     "Id of the cluster in the store.",
-		Adopt:  "Take over a cluster that exists and that no configuration has. Default `false`: what exists is an error.",
-		Has:    func(i *vnfm.Instance) bool { return i.Cluster != nil },
+		Schema:           resourceSchema,
+		IDDescription:    "Id of the cluster in the store.",
+		AdoptDescription: "Take over a cluster that exists and that no configuration has. Default `false`: what exists is an error.",
+		Owns:             func(i *vnfm.Instance) bool { return i.Cluster != nil },
 	})
 }
 

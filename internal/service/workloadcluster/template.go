@@ -1,6 +1,7 @@
 package workloadcluster
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
@@ -8,6 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/magnum"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/chartsource"
@@ -51,13 +53,32 @@ func clusterTemplateAttribute() schema.Attribute {
 	}
 }
 
-// templateOf reads the template of a cluster; nil when it has none, or when it is not known.
-func (m *model) templateOf(diags *diag.Diagnostics) *magnum.Template {
-	o := fieldsOf(m.ClusterTemplate)
-	if o == nil || o["definition"].IsUnknown() {
+// clusterTemplateModel is the argument cluster_template.
+type clusterTemplateModel struct {
+	Definition        types.String `tfsdk:"definition"`
+	Keypair           types.String `tfsdk:"keypair"`
+	FixedNetwork      types.String `tfsdk:"fixed_network"`
+	FixedSubnet       types.String `tfsdk:"fixed_subnet"`
+	CredentialsSecret types.String `tfsdk:"credentials_secret"`
+	Labels            types.Map    `tfsdk:"labels"`
+	ChartCredentials  types.Object `tfsdk:"chart_credentials"`
+}
+
+// choices are the arguments that override the template.
+func (m *clusterTemplateModel) choices() magnum.Choices {
+	return magnum.Choices{
+		Keypair: m.Keypair.ValueString(), FixedNetwork: m.FixedNetwork.ValueString(), FixedSubnet: m.FixedSubnet.ValueString(),
+		CredentialsSecret: m.CredentialsSecret.ValueString(), Labels: tfutil.Texts(m.Labels),
+	}
+}
+
+// templateOf parses the template of a cluster; nil when there is none, or it is not known.
+func (m *model) templateOf(ctx context.Context, diags *diag.Diagnostics) *magnum.Template {
+	o := tfutil.As[clusterTemplateModel](ctx, m.ClusterTemplate, diags)
+	if o == nil || o.Definition.IsUnknown() {
 		return nil
 	}
-	template, err := magnum.Parse(o.text("definition"))
+	template, err := magnum.Parse(o.Definition.ValueString())
 	if err != nil {
 		diags.AddAttributeError(definitionPath, "Not the Definition of a Cluster Template",
 			fmt.Sprintf("It cannot be read: %s. Write definition = vnf_capi_cluster_template.<name>.definition.", err))
@@ -67,25 +88,22 @@ func (m *model) templateOf(diags *diag.Diagnostics) *magnum.Template {
 }
 
 // fromTemplate completes the specification of a cluster that has a template.
-func (m *model) fromTemplate(cluster *vnfm.ClusterSpec, diags *diag.Diagnostics) {
-	template := m.templateOf(diags)
+func (m *model) fromTemplate(ctx context.Context, cluster *vnfm.ClusterSpec, diags *diag.Diagnostics) {
+	template := m.templateOf(ctx, diags)
 	if template == nil {
 		return
 	}
-	o := fieldsOf(m.ClusterTemplate)
+	o := tfutil.As[clusterTemplateModel](ctx, m.ClusterTemplate, diags)
 	var problems vnfm.Problems
 	// A definition need not be that of a resource, which has been checked.
 	template.Check(&problems)
 	for i := range problems {
 		problems[i].Attribute, problems[i].Key = definitionPath.String(), ""
 	}
-	template.Complete(cluster, magnum.Choices{
-		Keypair: o.text("keypair"), FixedNetwork: o.text("fixed_network"), FixedSubnet: o.text("fixed_subnet"),
-		CredentialsSecret: o.text("credentials_secret"), Labels: o.texts("labels"),
-	}, &problems)
+	template.Complete(cluster, o.choices(), &problems)
 	// A range of versions is resolved for each cluster.
-	cluster.Chart.Chart = chartOf(fieldsOf(m.ChartStatus))
-	if o.given(chartCredentials) && !cluster.Chart.Fetched() {
+	cluster.Chart.Chart = tfutil.As[chartStatusModel](ctx, m.ChartStatus, diags).toDomain()
+	if !o.ChartCredentials.IsNull() && !cluster.Chart.Fetched() {
 		diags.AddAttributeError(definitionPath.ParentPath(), "Not for This Source",
 			fmt.Sprintf("%s are for a chart from a repository or registry, and that of the template is %s. Leave them out.", chartCredentials, &cluster.Chart.ChartSource))
 	}
@@ -94,11 +112,11 @@ func (m *model) fromTemplate(cluster *vnfm.ClusterSpec, diags *diag.Diagnostics)
 
 // version is the version of Kubernetes that the arguments say, themselves or through
 // the template, and where; empty when they say none that is known or can be read.
-func (m *model) version() (string, path.Path) {
+func (m *model) version(ctx context.Context) (string, path.Path) {
 	if tfutil.Set(m.KubernetesVersion) {
 		return m.KubernetesVersion.ValueString(), path.Root("kubernetes_version")
 	}
-	if template := m.templateOf(&diag.Diagnostics{}); template != nil {
+	if template := m.templateOf(ctx, &diag.Diagnostics{}); template != nil {
 		return template.Version(), definitionPath
 	}
 	return "", path.Empty()

@@ -1,6 +1,7 @@
 package workloadcluster
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -11,12 +12,12 @@ import (
 // checkUpgrade refuses a change of version that Kubernetes does not support (its
 // version skew policy): back, or over a minor version. Versions are those of the
 // arguments or of the cluster's template.
-func checkUpgrade(plan, state *model, diags *diag.Diagnostics) {
+func checkUpgrade(ctx context.Context, plan, state *model, diags *diag.Diagnostics) {
 	if state == nil {
 		return
 	}
-	wanted, at := plan.version()
-	present, _ := state.version()
+	wanted, at := plan.version(ctx)
+	present, _ := state.version(ctx)
 	from, to := parseVersion(present), parseVersion(wanted)
 	if from == nil || to == nil {
 		return

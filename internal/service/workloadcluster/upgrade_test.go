@@ -10,16 +10,29 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/magnum"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/service/lifecycle"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/base"
 )
+
+// typesOf are the types of the attributes of an object.
+func typesOf(t *testing.T, object attr.Type) map[string]attr.Type {
+	t.Helper()
+	o, ok := object.(types.ObjectType)
+	require.True(t, ok)
+	return o.AttrTypes
+}
 
 func TestUpgradePath(t *testing.T) {
 	templates := func(version string) *model {
-		template := magnum.Template{Image: magnum.Image{KubeVersion: version}}
-		definition, err := template.Definition()
+		source := magnum.Template{Image: magnum.Image{KubeVersion: version}}
+		definition, err := source.Definition()
 		require.NoError(t, err)
-		return &model{Life: lifecycle.Life{Name: types.StringValue("edge")}, KubernetesVersion: types.StringNull(), ClusterTemplate: types.ObjectValueMust(
-			map[string]attr.Type{"definition": types.StringType}, map[string]attr.Value{"definition": types.StringValue(definition)})}
+		templateTypes := typesOf(t, clusterTemplateAttribute().GetType())
+		template, diags := types.ObjectValueFrom(t.Context(), templateTypes, clusterTemplateModel{
+			Definition: types.StringValue(definition), Labels: types.MapNull(types.StringType),
+			ChartCredentials: types.ObjectNull(typesOf(t, templateTypes["chart_credentials"])),
+		})
+		require.False(t, diags.HasError(), "%v", diags)
+		return &model{InstanceModel: base.InstanceModel{Name: types.StringValue("edge")}, KubernetesVersion: types.StringNull(), ClusterTemplate: template}
 	}
 	for name, c := range map[string]struct{ from, to, want string }{
 		"same":           {"1.34.0", "1.34.0", ""},
@@ -36,13 +49,13 @@ func TestUpgradePath(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var diags diag.Diagnostics
 			m := func(version string) *model {
-				m := &model{Life: lifecycle.Life{Name: types.StringValue("edge")}, KubernetesVersion: types.StringValue(version)}
+				m := &model{InstanceModel: base.InstanceModel{Name: types.StringValue("edge")}, KubernetesVersion: types.StringValue(version)}
 				if version == "" {
 					m.KubernetesVersion = types.StringNull()
 				}
 				return m
 			}
-			checkUpgrade(m(c.to), m(c.from), &diags)
+			checkUpgrade(t.Context(), m(c.to), m(c.from), &diags)
 			if c.want == "" {
 				assert.False(t, diags.HasError(), "%v", diags)
 				return
@@ -52,7 +65,7 @@ func TestUpgradePath(t *testing.T) {
 
 			// The same of the versions of cluster templates.
 			diags = nil
-			checkUpgrade(templates(c.to), templates(c.from), &diags)
+			checkUpgrade(t.Context(), templates(c.to), templates(c.from), &diags)
 			assert.Equal(t, 1, diags.ErrorsCount())
 			assert.Equal(t, c.want, diags[0].Summary())
 		})

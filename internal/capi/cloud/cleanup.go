@@ -1,0 +1,132 @@
+package cloud
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+const (
+	// cleanupEvery is the pause between two looks at what goes by and by, unless a test has another.
+	cleanupEvery = 5 * time.Second
+	// cleanupReserve is what is left of the time of a destroy for what comes after the
+	// clean-up.
+	cleanupReserve = 30 * time.Second
+)
+
+// Cleanup removes what OpenStack's cloud provider left behind. Nobody in the cluster is
+// there any more who would do it or make it again: the machines are gone. The network
+// cannot go before its load balancers, so that these are removed while Cluster API
+// removes the rest.
+type Cleanup struct {
+	*Credential
+	wanted     vnfm.CloudCleanup
+	leftBehind func(object, reason string)
+	every      time.Duration
+}
+
+// NewCleanup returns the clean-up of a cluster; leftBehind is told what stays, and why.
+func NewCleanup(a *Credential, leftBehind func(object, reason string)) *Cleanup {
+	c := &Cleanup{Credential: a, leftBehind: leftBehind, every: cleanupEvery}
+	if a.Spec.OpenStack != nil {
+		c.wanted = a.Spec.OpenStack.Cleanup
+	}
+	if c.leftBehind == nil {
+		c.leftBehind = func(string, string) {}
+	}
+	return c
+}
+
+// Begin asks for the end of the load balancers, as soon as the machines are gone. What
+// does not succeed is tried again at the end.
+func (c *Cleanup) Begin(ctx context.Context) {
+	if !c.wanted.LoadBalancers {
+		return
+	}
+	if client, err := c.cloud(ctx, c.Spec.OpenStack.VIMID); err == nil {
+		_, _ = c.deleteLoadBalancers(ctx, client)
+	}
+}
+
+// Finish removes what is left, as long as there is time. What stays is said, and keeps
+// nothing else from going.
+func (c *Cleanup) Finish(ctx context.Context) {
+	if !c.wanted.LoadBalancers && !c.wanted.Volumes {
+		return
+	}
+	if deadline, ok := ctx.Deadline(); ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, deadline.Add(-cleanupReserve))
+		defer cancel()
+	}
+	client, err := c.cloud(ctx, c.Spec.OpenStack.VIMID)
+	if err != nil {
+		c.leftBehind("What the cloud provider of "+c.String()+" made", err.Error())
+		return
+	}
+	if c.wanted.LoadBalancers {
+		c.awaitAll(ctx, "load balancers", func() (int, error) { return c.deleteLoadBalancers(ctx, client) })
+	}
+	if c.wanted.Volumes {
+		c.awaitAll(ctx, "volumes", func() (int, error) { return c.deleteVolumes(ctx, client) })
+	}
+}
+
+// awaitAll removes until nothing is left, or the time is over.
+func (c *Cleanup) awaitAll(ctx context.Context, what string, remove func() (left int, err error)) {
+	c.inventory.Progress(ctx, fmt.Sprintf("removing %s that the cloud provider of %s left", what, c.String()))
+	left, err := 0, ctx.Err()
+	for err == nil {
+		if left, err = remove(); err == nil && left == 0 {
+			return
+		}
+		if err != nil && !openstack.IsConflict(err) {
+			break
+		}
+		// A conflict is something that is in the middle of another change.
+		err = poll.Sleep(ctx, c.every)
+	}
+	reason := fmt.Sprintf("%s: %v", what, err)
+	if left > 0 {
+		reason = fmt.Sprintf("%d %s were left: %v", left, what, err)
+	}
+	c.leftBehind("What the cloud provider of "+c.String()+" made", reason)
+}
+
+// deleteLoadBalancers deletes the load balancers and returns how many there were.
+func (c *Cleanup) deleteLoadBalancers(ctx context.Context, client *openstack.Client) (int, error) {
+	all, err := client.ServiceLoadBalancers(ctx, c.Name)
+	if err != nil {
+		return 0, err
+	}
+	for _, b := range all {
+		if b.Status == "PENDING_DELETE" {
+			continue
+		}
+		if err := client.DeleteLoadBalancer(ctx, b, c.Name); err != nil {
+			return len(all), err
+		}
+	}
+	return len(all), nil
+}
+
+// deleteVolumes deletes the volumes and returns how many there were.
+func (c *Cleanup) deleteVolumes(ctx context.Context, client *openstack.Client) (int, error) {
+	all, err := client.ClusterVolumes(ctx, c.Name)
+	if err != nil {
+		return 0, err
+	}
+	for _, v := range all {
+		if v.Status == "deleting" {
+			continue
+		}
+		if err := client.DeleteVolume(ctx, v); err != nil {
+			return len(all), err
+		}
+	}
+	return len(all), nil
+}

@@ -1,0 +1,275 @@
+package cloud
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/cloudtest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// tape is a Recorder that can be made to break off, as if the process had been killed.
+type tape struct {
+	items []vnfm.InventoryItem
+	// until counts down with each call; at zero all calls fail.
+	until int
+}
+
+var errKilled = errors.New("killed")
+
+func (t *tape) SaveInventory(_ context.Context, items []vnfm.InventoryItem) error {
+	t.until--
+	if t.until == 0 {
+		return errKilled
+	}
+	t.items = items
+	return nil
+}
+
+func (*tape) Progress(context.Context, string)              {}
+func (*tape) SetNote(context.Context, string, string) error { return nil }
+func (*tape) Note(string) string                            { return "" }
+
+// credentialWorld is a cluster on the lab's API server that has a cloud, and nothing else.
+type credentialWorld struct {
+	*testing.T
+	cloud     *cloudtest.Cloud
+	lab       labtest.Env
+	clients   *kube.Client
+	clouds    *openstack.Pool
+	namespace string
+	// connection and password are those of the VIM.
+	connection vnfm.OpenStackConnection
+	password   string
+	spec       vnfm.ClusterSpec
+	tape       *tape
+}
+
+// newCredentialWorld has a cloud in the memory of the test.
+func newCredentialWorld(t *testing.T) *credentialWorld {
+	t.Helper()
+	w := bareCredentialWorld(t)
+	w.cloud = cloudtest.New(t)
+	w.cloud.AddUser("successor", "devstack")
+	w.connection = vnfm.OpenStackConnection{AuthURL: w.cloud.URL, ProjectName: cloudtest.Project, Region: cloudtest.Region}
+	w.password, w.spec.OpenStack.ProjectID = "devstack", cloudtest.ProjectID
+	w.as("nfv_user")
+	return w
+}
+
+func bareCredentialWorld(t *testing.T) *credentialWorld {
+	t.Helper()
+	lab := labtest.Kubernetes(t)
+	w := &credentialWorld{T: t, lab: lab, clouds: openstack.NewPool("test/1"), namespace: lab.Namespace(t), tape: &tape{}}
+	client, err := kube.NewPool("test/1").Client("lab", &vnfm.KubernetesConnection{Endpoint: lab.Endpoint, CACertificate: lab.ReadFile(t, lab.CAFile)}, vnfm.Credentials{vnfm.CredentialBearerToken: vnfm.Secret(lab.AdminToken)})
+	require.NoError(t, err)
+	w.clients = client
+	w.spec = vnfm.ClusterSpec{Name: "edge", Namespace: w.namespace, OpenStack: &vnfm.ClusterOpenStack{
+		VIMID: "cloud", Credential: &vnfm.ClusterCredential{SecretName: "edge-cloud", CloudName: "openstack"},
+	}}
+	return w
+}
+
+// as has the VIM be another user's.
+func (w *credentialWorld) as(user string) {
+	w.connection.Username, w.spec.OpenStack.UserID = user, w.cloud.User(user).ID
+}
+
+// credential is one that a new process works on.
+func (w *credentialWorld) credential() *Credential {
+	target := &vnfm.Target{
+		VIM: &vnfm.VIM{Name: "cloud"}, Instance: &vnfm.Instance{ID: "0815", Name: "edge", Cluster: &w.spec, Inventory: w.tape.items},
+		Access: func(context.Context, string) (*vnfm.VIM, vnfm.Credentials, error) {
+			connection := w.connection
+			return &vnfm.VIM{Name: "cloud", OpenStack: &connection}, vnfm.Credentials{vnfm.CredentialPassword: vnfm.Secret(w.password)}, nil
+		},
+	}
+	c := &Cluster{Client: w.clients, Spec: &w.spec, Instance: "0815", Namespace: w.namespace, Name: "edge"}
+	return NewCredential(c, w.clouds, target, NewInventory(target, w.tape))
+}
+
+// settle does what an apply does with the credential.
+func (w *credentialWorld) settle() error {
+	a := w.credential()
+	if err := a.Ensure(w.Context()); err != nil {
+		return err
+	}
+	return a.RemoveFormer(w.Context())
+}
+
+// inUse is the id of the credential in the Secret, which must work and be the only one.
+func (w *credentialWorld) inUse(others int) string {
+	w.Helper()
+	a := w.credential()
+	h, err := a.read(w.Context())
+	require.NoError(w, err)
+	require.NotNil(w, h)
+	client, err := a.cloud(w.Context(), "cloud")
+	require.NoError(w, err)
+	require.NoError(w, w.clouds.Try(w.Context(), "cloud", client.Connection(), h.id, h.secret))
+	if w.cloud != nil {
+		assert.Len(w, w.cloud.CredentialNames(), 1+others)
+	}
+	require.Len(w, w.tape.items, 1+others)
+	assert.Equal(w, h.id, w.tape.items[others].UID)
+	return h.id
+}
+
+func (w *credentialWorld) seen() string {
+	w.Helper()
+	o := &vnfm.Observation{Objects: map[string]string{}}
+	require.NoError(w, w.credential().Observe(w.Context(), o))
+	return o.Objects[CredentialKey("edge")]
+}
+
+func TestCredentialOfACluster(t *testing.T) {
+	t.Parallel()
+	w := newCredentialWorld(t)
+	require.NoError(t, w.settle())
+	first := w.inUse(0)
+	assert.Equal(t, CredentialDigest(w.spec.OpenStack), w.seen())
+	labels := w.lab.Kubectl(t, "-n", w.namespace, "get", "secret", "edge-cloud", "-o", "jsonpath={.metadata.labels}{.data}")
+	for _, want := range []string{`"clusterctl.cluster.x-k8s.io/move":""`, `"cluster.x-k8s.io/cluster-name":"edge"`, "clouds.yaml"} {
+		assert.Contains(t, labels, want)
+	}
+	assert.NotContains(t, labels, "cacert", "the cloud needs none")
+
+	// What is as it shall be is left alone.
+	before := len(w.cloud.Requests())
+	require.NoError(t, w.settle())
+	assert.Equal(t, first, w.inUse(0))
+	for _, request := range w.cloud.Requests()[before:] {
+		assert.NotContains(t, request, "POST /v3/users")
+	}
+
+	w.spec.OpenStack.Credential.Rotate = "now"
+	assert.Equal(t, "drifted: it was made for something else", w.seen())
+	require.NoError(t, w.settle())
+	second := w.inUse(0)
+	assert.NotEqual(t, first, second)
+
+	owner := w.cloud.User("nfv_user")
+	w.cloud.Change(func() { delete(owner.Credentials, second) })
+	assert.Equal(t, "drifted: Keystone refuses it", w.seen())
+	require.NoError(t, w.settle())
+	third := w.inUse(0)
+	assert.NotEqual(t, second, third)
+
+	w.lab.Kubectl(t, "-n", w.namespace, "patch", "secret", "edge-cloud", "--type=merge", "-p", `{"metadata":{"labels":{"clusterctl.cluster.x-k8s.io/move":null}}}`)
+	assert.Equal(t, "drifted: the Secret is not as it was written", w.seen())
+	require.NoError(t, w.settle())
+	assert.Equal(t, third, w.inUse(0), "a Secret that is changed costs no credential")
+
+	w.lab.Kubectl(t, "-n", w.namespace, "delete", "secret", "edge-cloud")
+	assert.Empty(t, w.seen())
+	require.NoError(t, w.settle())
+	assert.NotEqual(t, third, w.inUse(0), "Keystone tells a secret once")
+
+	// Another user may not remove what the one before has: it stays noted.
+	w.as("successor")
+	require.NoError(t, w.settle())
+	w.inUse(1)
+	// That one comes back, and with him the right to.
+	w.as("nfv_user")
+	require.NoError(t, w.settle())
+	w.inUse(1)
+
+	// Another Secret takes the place of the first.
+	w.spec.OpenStack.Credential.SecretName = "edge-other"
+	require.NoError(t, w.settle())
+	w.inUse(1)
+	assert.NotContains(t, w.lab.Kubectl(t, "-n", w.namespace, "get", "secrets", "-o", "name"), "edge-cloud")
+
+	// Keystone is away: that is no drift, and no reason to make another one.
+	w.cloud.Refuse(func(w http.ResponseWriter, _ *http.Request) bool { w.WriteHeader(http.StatusBadGateway); return true })
+	assert.Equal(t, CredentialDigest(w.spec.OpenStack), w.seen())
+	require.ErrorContains(t, w.settle(), "502 Bad Gateway")
+	w.cloud.Refuse(nil)
+	w.inUse(1)
+
+	// The argument is taken out.
+	w.spec.OpenStack.Credential = nil
+	require.NoError(t, w.settle())
+	assert.NotContains(t, w.lab.Kubectl(t, "-n", w.namespace, "get", "secrets", "-o", "name"), "edge-other")
+	assert.Len(t, w.cloud.CredentialNames(), 1, "that of the former user")
+}
+
+// A Secret of that name that is somebody else's is not written over.
+func TestCredentialLeavesOtherSecretsAlone(t *testing.T) {
+	t.Parallel()
+	w := newCredentialWorld(t)
+	w.lab.Kubectl(t, "-n", w.namespace, "create", "secret", "generic", "edge-cloud", "--from-literal=clouds.yaml=mine")
+	var conflict *vnfm.ConflictError
+	require.ErrorAs(t, w.settle(), &conflict)
+	assert.Empty(t, w.cloud.CredentialNames())
+}
+
+// Wherever the process is killed, the next one ends with one credential that works, and
+// what it ends with is gone after the end of the cluster.
+func TestCredentialSurvivesKills(t *testing.T) {
+	t.Parallel()
+	w := newCredentialWorld(t)
+	// Each step is a request to the cloud or a write of the record; what fails at one is
+	// taken up by a process that gets one step further.
+	kill := func(step int) {
+		w.tape.until = 0
+		asked := 0
+		w.cloud.Lose(func(*http.Request) bool {
+			asked++
+			// What is asked again is killed again.
+			return asked >= step && asked < step+3
+		})
+	}
+	for round, trigger := range []string{"first", "second"} {
+		w.spec.OpenStack.Credential.Rotate = trigger
+		for step := 1; step < 12; step++ {
+			kill(step)
+			w.tape.until = step
+			_ = w.settle()
+		}
+		w.cloud.Lose(nil)
+		w.tape.until = 0
+		require.NoError(t, w.settle(), "round %d", round)
+		w.inUse(0)
+	}
+	for step := 1; step < 6; step++ {
+		kill(step)
+		a := w.credential()
+		if err := a.RemoveSecrets(t.Context()); err == nil {
+			_ = a.RemoveAll(t.Context(), nil)
+		}
+	}
+	w.cloud.Lose(nil)
+	a := w.credential()
+	require.NoError(t, a.RemoveSecrets(t.Context()))
+	require.NoError(t, a.RemoveAll(t.Context(), nil))
+	assert.Empty(t, w.cloud.CredentialNames())
+	assert.Empty(t, w.tape.items)
+	assert.NotContains(t, w.lab.Kubectl(t, "-n", w.namespace, "get", "secrets", "-o", "name"), "edge-cloud")
+}
+
+// Who is refused when the cluster is gone leaves the credential behind, and says so.
+func TestCredentialIsLeftBehind(t *testing.T) {
+	t.Parallel()
+	w := newCredentialWorld(t)
+	require.NoError(t, w.settle())
+	w.cloud.Disable("nfv_user", true)
+	var left []string
+	a := w.credential()
+	require.NoError(t, a.RemoveSecrets(t.Context()))
+	require.NoError(t, a.RemoveAll(t.Context(), func(object, reason string) { left = append(left, fmt.Sprintf("%s: %s", object, reason)) }))
+	require.Len(t, left, 1)
+	assert.Contains(t, left[0], "application credential of workload cluster")
+	assert.Contains(t, left[0], "refused the credentials")
+	assert.NotContains(t, strings.Join(left, ""), "devstack")
+}

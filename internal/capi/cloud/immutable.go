@@ -1,0 +1,186 @@
+package cloud
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/capi/forms"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// Cluster API Provider OpenStack compares the whole specification of an OpenStackCluster
+// with the one before, in which "not set" and "false" are two things, and refuses all but
+// a few changes. Machine templates do not change at all: another one has another name.
+
+// changeable are the fields of an OpenStackCluster that it lets be changed (webhook of
+// v0.14), each with all that is below it.
+var changeable = []string{
+	"identityRef", "bastion", "controlPlaneAvailabilityZones", "controlPlaneOmitAvailabilityZone",
+	"apiServerLoadBalancer.allowedCIDRs", "apiServerLoadBalancer.monitor",
+	"managedSecurityGroups.allNodesSecurityGroupRules", "managedSecurityGroups.controlPlaneNodesSecurityGroupRules",
+	"managedSecurityGroups.workerNodesSecurityGroupRules", "managedSecurityGroups.allowAllInClusterTraffic",
+}
+
+// settable are those that can be given a value as long as they have none.
+var settable = []string{"controlPlaneEndpoint", "apiServerFixedIP", "apiServerPort", "managedSecurityGroups"}
+
+// ImmutableChanges reports changes of objects that their provider rejects. A dry run of the
+// API server says what each object would become, since it knows the owners of the fields.
+// Its own rejections, without a webhook of the provider, are reported elsewhere.
+func (c *Cluster) ImmutableChanges(ctx context.Context, t *vnfm.Target) vnfm.Problems {
+	text, err := fs.ReadFile(t.Package.Content, forms.ManifestFile)
+	if err != nil {
+		return nil
+	}
+	objects, err := forms.Decode(string(text))
+	if err != nil {
+		return nil
+	}
+	q := &cloudCheck{spec: c.Spec}
+	var ps vnfm.Problems
+	for _, o := range objects {
+		kind := forms.StringAt(o, "kind")
+		gv, err := schema.ParseGroupVersion(forms.StringAt(o, "apiVersion"))
+		if err != nil || gv.Group != forms.GroupInfrastructure || (kind != "OpenStackCluster" && kind != "OpenStackMachineTemplate") {
+			continue
+		}
+		if p := c.immutableChange(ctx, gv.WithKind(kind), o, q.form(), t.ReplaceObjects); p != nil {
+			ps = append(ps, *p)
+		}
+	}
+	return ps
+}
+
+func (c *Cluster) immutableChange(ctx context.Context, gvk schema.GroupVersionKind, o map[string]any, at argument, replaced []string) *vnfm.Problem {
+	r, err := c.Client.Resource(ctx, gvk)
+	if err != nil {
+		return nil
+	}
+	name := forms.StringAt(o, "metadata", "name")
+	ref := kube.Ref{Resource: r, Namespace: c.Namespace, Name: name}
+	live, err := c.Client.Get(ctx, ref)
+	if err != nil {
+		return nil
+	}
+	key := fmt.Sprintf("%s/%s %s", gvk.GroupVersion(), gvk.Kind, name)
+	if slices.Contains(replaced, key) {
+		return nil
+	}
+	meta := maps.Clone(forms.Child(o, "metadata"))
+	meta["namespace"] = c.Namespace
+	body := maps.Clone(o)
+	body["metadata"] = meta
+	before := mapAt(live.Object, "spec")
+	var wanted map[string]any
+	after, err := c.Client.Apply(ctx, ref, body, kube.ApplyOptions{Force: true, DryRun: true})
+	if err == nil {
+		wanted = mapAt(after.Object, "spec")
+	} else {
+		// The webhook of the provider says that the specification cannot be modified, and
+		// not what of it would be.
+		if refusal, _ := kube.RefusalOf(err); refusal != kube.RefusedForNow {
+			return nil
+		}
+		before, wanted = simulateApply(live, mapAt(o, "spec"))
+	}
+	var refused []string
+	for _, d := range differences("", before, wanted) {
+		if gvk.Kind == "OpenStackMachineTemplate" || !d.allowed() {
+			refused = append(refused, d.String())
+		}
+	}
+	if len(refused) == 0 {
+		return nil
+	}
+	advice := "set them back; a cluster that has them otherwise is another one: destroy it, or have it replaced (terraform apply -replace)"
+	if gvk.Kind == "OpenStackMachineTemplate" {
+		advice = "give the template another name, here and in what refers to it: machines are then replaced one after the other"
+	}
+	return &vnfm.Problem{
+		Attribute: at.attribute, Key: at.key,
+		Summary: fmt.Sprintf("Cluster API Provider OpenStack does not let %s be changed", ref),
+		Detail:  strings.Join(refused, "; ") + ": " + advice,
+	}
+}
+
+// difference is a field that would change.
+type difference struct {
+	path          string
+	before, after any
+}
+
+func (d difference) String() string {
+	return fmt.Sprintf("spec.%s is %s and would be %s", d.path, shown(d.before), shown(d.after))
+}
+
+// shown writes a value so that one that is not set differs from an empty one.
+func shown(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "not set"
+	case string:
+		return fmt.Sprintf("%q", v)
+	default:
+		return fmt.Sprint(v)
+	}
+}
+
+// allowed reports whether an OpenStackCluster may change so.
+func (d difference) allowed() bool {
+	within := func(fields []string) bool {
+		return slices.ContainsFunc(fields, func(f string) bool { return d.path == f || strings.HasPrefix(d.path, f+".") })
+	}
+	if within(changeable) || (d.before == nil && within(settable)) {
+		return true
+	}
+	return d.path == "managedSubnets" && sameButNameservers(d.before, d.after)
+}
+
+// sameButNameservers compares managed subnets, of which the name servers may change.
+func sameButNameservers(a, b any) bool {
+	stripped := func(v any) []any {
+		list, _ := v.([]any)
+		out := make([]any, 0, len(list))
+		for _, each := range list {
+			subnet, _ := each.(map[string]any)
+			subnet = maps.Clone(subnet)
+			delete(subnet, "dnsNameservers")
+			out = append(out, subnet)
+		}
+		return out
+	}
+	return reflect.DeepEqual(stripped(a), stripped(b))
+}
+
+// differences are the fields in which two objects differ, in order; lists are compared as
+// a whole.
+func differences(at string, before, after map[string]any) []difference {
+	names := map[string]bool{}
+	for name := range before {
+		names[name] = true
+	}
+	for name := range after {
+		names[name] = true
+	}
+	var out []difference
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		path := strings.TrimPrefix(at+"."+name, ".")
+		a, wasMap := before[name].(map[string]any)
+		b, isMap := after[name].(map[string]any)
+		switch {
+		case wasMap && isMap:
+			out = append(out, differences(path, a, b)...)
+		case !reflect.DeepEqual(before[name], after[name]):
+			out = append(out, difference{path, before[name], after[name]})
+		}
+	}
+	return out
+}

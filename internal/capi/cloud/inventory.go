@@ -1,0 +1,93 @@
+package cloud
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// Inventory keeps the application credentials of a cluster in the inventory of its
+// instance. The infra driver does not know them: its target has none, and the inventory that
+// it saves is completed with them.
+type Inventory struct {
+	vnfm.Recorder
+
+	mu     sync.Mutex
+	own    []vnfm.InventoryItem
+	others []vnfm.InventoryItem
+}
+
+func isCredential(i vnfm.InventoryItem) bool { return i.Type == vnfm.InventoryCredential }
+
+// NewInventory reads the inventory of a target.
+func NewInventory(t *vnfm.Target, r vnfm.Recorder) *Inventory {
+	l := &Inventory{Recorder: r}
+	for _, item := range t.Instance.Inventory {
+		if isCredential(item) {
+			l.own = append(l.own, item)
+		} else {
+			l.others = append(l.others, item)
+		}
+	}
+	return l
+}
+
+// WithoutCredentials returns the target for the infra driver.
+func (l *Inventory) WithoutCredentials(t *vnfm.Target) *vnfm.Target {
+	target, instance := *t, *t.Instance
+	instance.Inventory = l.others
+	target.Instance = &instance
+	return &target
+}
+
+// SaveInventory implements vnfm.Recorder.
+func (l *Inventory) SaveInventory(ctx context.Context, items []vnfm.InventoryItem) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.others = items
+	return l.save(ctx)
+}
+
+func (l *Inventory) save(ctx context.Context) error {
+	return l.Recorder.SaveInventory(ctx, slices.Concat(l.own, l.others))
+}
+
+// add records an application credential, before it is created and again with its id. A
+// credential of Keystone belongs to its user.
+func (l *Inventory) add(ctx context.Context, cluster, userID, name, id string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	item := vnfm.InventoryItem{
+		Type: vnfm.InventoryCredential, Key: CredentialKey(cluster), Name: name, UserID: userID, UID: id,
+	}
+	if at := slices.IndexFunc(l.own, func(i vnfm.InventoryItem) bool { return i.Name == name }); at >= 0 {
+		if l.own[at] == item {
+			return nil
+		}
+		l.own[at] = item
+	} else {
+		l.own = append(slices.Clone(l.own), item)
+	}
+	return l.save(ctx)
+}
+
+// remove removes the credentials for which gone is true.
+func (l *Inventory) remove(ctx context.Context, gone func(vnfm.InventoryItem) bool) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	left := slices.DeleteFunc(slices.Clone(l.own), gone)
+	if len(left) == len(l.own) {
+		return nil
+	}
+	l.own = left
+	return l.save(ctx)
+}
+
+// items returns the credentials that may exist.
+func (l *Inventory) items() []vnfm.InventoryItem {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.own)
+}

@@ -1,0 +1,84 @@
+package cloud
+
+import (
+	"encoding/json"
+	"maps"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+)
+
+// simulateApply returns the specification of an object before and after an apply that a
+// webhook rejects: what is written, and of the rest what the apply does not
+// take away, since it was not applied before or has another owner too. Lists are taken as
+// a whole, and defaults that would come back are not known here.
+func simulateApply(live *unstructured.Unstructured, written map[string]any) (before, after map[string]any) {
+	ours, others := map[string]any{}, map[string]any{}
+	for _, e := range live.GetManagedFields() {
+		var fields map[string]any
+		if e.FieldsV1 == nil || json.NewDecoder(e.FieldsV1.GetRawReader()).Decode(&fields) != nil {
+			continue
+		}
+		owned := others
+		if e.Manager == kube.FieldManager {
+			owned = ours
+		}
+		mergeFields(owned, mapAt(fields, fieldPrefix+"spec"))
+	}
+	// Numbers are those of JSON on either side.
+	if text, err := json.Marshal(mapAt(live.Object, "spec")); err == nil {
+		_ = json.Unmarshal(text, &before)
+	}
+	return before, simulateFields(before, written, ours, others)
+}
+
+// mapAt returns the map at a field; nil when there is none.
+func mapAt(parent map[string]any, field string) map[string]any {
+	m, _ := parent[field].(map[string]any)
+	return m
+}
+
+// fieldPrefix is what the names of fields begin with where their owners are noted.
+const fieldPrefix = "f:"
+
+// mergeFields adds the fields of one owner to those of others.
+func mergeFields(all, more map[string]any) {
+	for name, fields := range more {
+		if has := mapAt(all, name); has != nil {
+			mergeFields(has, mapAt(more, name))
+			continue
+		}
+		all[name] = fields
+	}
+}
+
+// simulateFields is simulateApply for the fields of one map.
+func simulateFields(live, written, ours, others map[string]any) map[string]any {
+	after := maps.Clone(live)
+	if after == nil {
+		after = map[string]any{}
+	}
+	for name := range live {
+		_, stays := written[name]
+		_, was := ours[fieldPrefix+name]
+		_, shared := others[fieldPrefix+name]
+		switch inner := mapAt(live, name); {
+		case stays || !was:
+		case inner == nil && !shared:
+			delete(after, name)
+		case inner != nil:
+			after[name] = simulateFields(inner, nil, mapAt(ours, fieldPrefix+name), mapAt(others, fieldPrefix+name))
+			if len(mapAt(after, name)) == 0 {
+				delete(after, name)
+			}
+		}
+	}
+	for name, value := range written {
+		after[name] = value
+		if inner, has := mapAt(written, name), mapAt(live, name); inner != nil && has != nil {
+			after[name] = simulateFields(has, inner, mapAt(ours, fieldPrefix+name), mapAt(others, fieldPrefix+name))
+		}
+	}
+	return after
+}

@@ -1,0 +1,181 @@
+package forms
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/helm"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// chart is the form of a Helm chart. What the arguments of a cluster say becomes
+// values by the names that the chart "openstack-cluster" of capi-helm-charts has, so
+// that either that chart or the embedded one takes them.
+type chart struct{ *vnfm.ClusterChart }
+
+const attributeChart = "chart"
+
+func (f chart) objects(spec *vnfm.ClusterSpec, ps *vnfm.Problems) []map[string]any {
+	if f.Name != "" && !f.Fetched() && spec.APIVersion == "v1beta1" {
+		*ps = append(*ps, vnfm.Problem{
+			Attribute: attributeChart, Summary: fmt.Sprintf("the embedded chart %q is for v1beta2 of Cluster API, and the management cluster serves v1beta1 alone", f.Name),
+			Detail: "upgrade Cluster API to 1.11 or later, or give a chart of that version as path",
+		})
+		return nil
+	}
+	if f.check(spec, ps); ps.HasErrors() {
+		return nil
+	}
+	fsys, path := f.locate()
+	// A chart has the time that its rendering may take, and the port of drivers no context.
+	ctx := context.Background()
+	loaded, err := helm.Load(ctx, fsys, path)
+	if err != nil {
+		*ps = append(*ps, vnfm.Problem{Attribute: attributeChart, Summary: "the chart cannot be read", Detail: err.Error()})
+		return nil
+	}
+	rendered, problems := loaded.Render(ctx, helm.Options{
+		Release: spec.Name, Namespace: spec.Namespace, Values: f.values(spec), Attribute: attributeChart + ".values",
+	})
+	for _, p := range problems {
+		if p.Attribute == "" {
+			p.Attribute = attributeChart
+		}
+		*ps = append(*ps, p)
+	}
+	if ps.HasErrors() {
+		return nil
+	}
+	var out strings.Builder
+	for _, m := range slices.Concat(rendered.CRDs, rendered.Manifests) {
+		fmt.Fprintf(&out, "---\n%s\n", strings.TrimPrefix(m.Text, "---\n"))
+	}
+	if len(rendered.Hooks) > 0 {
+		*ps = append(*ps, vnfm.Problem{
+			Attribute: attributeChart, Summary: "the chart has hooks",
+			Detail: "hooks are for applications and are not run for a workload cluster; use a chart without them",
+		})
+	}
+	objects, err := Decode(out.String())
+	if err != nil {
+		*ps = append(*ps, vnfm.Problem{Attribute: attributeChart, Summary: "what the chart renders cannot be read", Detail: err.Error()})
+	}
+	return objects
+}
+
+// locate returns the file system and the path of the chart in it.
+func (f chart) locate() (fs.FS, string) {
+	switch {
+	case f.Archive != nil:
+		return f.Archive, f.File
+	case f.Name != "":
+		return embedded, "charts/" + f.Name
+	}
+	clean := filepath.Clean(f.Path)
+	return os.DirFS(filepath.Dir(clean)), filepath.Base(clean)
+}
+
+// values are the user's, and over them those that the arguments of the cluster say.
+func (f chart) values(spec *vnfm.ClusterSpec) map[string]any {
+	said := map[string]any{}
+	Set(said, "kubernetesVersion", WithoutV(spec.KubernetesVersion))
+	Set(said, "clusterAnnotations", texts(spec.Annotations))
+	Set(said, "clusterLabels", texts(spec.Labels))
+	Set(said, "kubeNetwork", network(spec.Network))
+	Set(said, "clusterNetworking", chartNetworking(spec.Network))
+	if cloud := spec.OwnCredential(); cloud != nil {
+		said["cloudCredentialsSecretName"], said["cloudName"] = cloud.SecretName, cloud.CloudName
+	}
+	controlPlane := map[string]any{}
+	SetInt(controlPlane, "machineCount", spec.ControlPlane.Replicas)
+	Set(controlPlane, "machineFlavor", spec.ControlPlane.Flavour)
+	Set(controlPlane, "rolloutAfter", spec.RolloutAfter)
+	chartHealthCheck(controlPlane, spec.ControlPlane.HealthCheck)
+	chartDeletion(controlPlane, spec.ControlPlane.Deletion)
+	Set(controlPlane, "nodeLabels", texts(spec.ControlPlane.Labels))
+	chartPlace(controlPlane, &spec.ControlPlane.MachinePlace)
+	if domains := spec.ControlPlane.FailureDomains; len(domains) > 0 {
+		// They mean nothing to the chart while the cloud is left to choose.
+		controlPlane["failureDomains"], controlPlane["omitFailureDomain"] = listed(domains), false
+	}
+	Set(said, "controlPlane", controlPlane)
+	var groups []any
+	for _, name := range slices.Sorted(maps.Keys(spec.NodeGroups)) {
+		groups = append(groups, chartGroup(spec, name))
+	}
+	Set(said, "nodeGroups", groups)
+	return vnfm.MergeValues(f.Values, said)
+}
+
+// check finds what the values of no chart say.
+func (f chart) check(spec *vnfm.ClusterSpec, ps *vnfm.Problems) {
+	u := unusedArguments{ps: ps, form: "a chart", detail: "give what the chart has for it under chart.values"}
+	cp := &spec.ControlPlane
+	u.cluster("control_plane", map[string]bool{"annotations": len(cp.Annotations) > 0, "variables": len(cp.Variables) > 0})
+	for _, name := range SortedKeys(spec.NodeGroups) {
+		g := spec.NodeGroups[name]
+		u.group(name, map[string]bool{"class": g.Class != "", "annotations": len(g.Annotations) > 0, "variables": len(g.Variables) > 0})
+	}
+}
+
+func chartGroup(spec *vnfm.ClusterSpec, name string) map[string]any {
+	g := spec.NodeGroups[name]
+	out := map[string]any{"name": name}
+	if g.Autoscaled() {
+		out["autoscale"], out["machineCountMin"], out["machineCountMax"] = true, *g.Min, *g.Max
+	} else {
+		SetInt(out, "machineCount", g.Replicas)
+	}
+	Set(out, "machineFlavor", g.Flavour)
+	Set(out, "failureDomain", g.FailureDomain)
+	Set(out, "nodeLabels", texts(g.Labels))
+	Set(out, "rolloutAfter", spec.RolloutAfter)
+	if len(g.Taints) > 0 {
+		out["nodeTaints"] = taints(g.Taints)
+	}
+	chartHealthCheck(out, g.HealthCheck)
+	chartDeletion(out, g.Deletion)
+	chartPlace(out, &g.MachinePlace)
+	if r := g.Rollout; r != nil {
+		strategy := map[string]any{}
+		Set(strategy, "type", r.Type)
+		rolling := map[string]any{}
+		Set(rolling, "maxSurge", intOrPercent(r.MaxSurge))
+		Set(rolling, "maxUnavailable", intOrPercent(r.MaxUnavailable))
+		Set(strategy, "rollingUpdate", rolling)
+		Set(out, "rolloutStrategy", strategy)
+	}
+	return out
+}
+
+func chartHealthCheck(out map[string]any, h *vnfm.HealthCheck) {
+	if h == nil {
+		return
+	}
+	spec := map[string]any{}
+	Set(spec, "maxUnhealthy", intOrPercent(h.MaxUnhealthy))
+	putSeconds(spec, "nodeStartupTimeout", h.NodeStartupTimeout)
+	putSeconds(spec, "unhealthyTimeout", h.UnhealthyTimeout)
+	check := map[string]any{"enabled": h.Enabled}
+	Set(check, "spec", spec)
+	out["healthCheck"] = check
+}
+
+func chartDeletion(out map[string]any, d *vnfm.MachineDeletion) {
+	if d == nil {
+		return
+	}
+	for name, seconds := range map[string]*int64{
+		"nodeDrainTimeout": d.NodeDrainTimeout, "nodeVolumeDetachTimeout": d.NodeVolumeDetachTimeout, "nodeDeletionTimeout": d.NodeDeletionTimeout,
+	} {
+		if seconds != nil {
+			out[name] = fmt.Sprintf("%ds", *seconds)
+		}
+	}
+}

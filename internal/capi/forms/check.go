@@ -1,0 +1,69 @@
+package forms
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// version is the form of a version of Kubernetes, with or without its v.
+var version = regexp.MustCompile(`^v?(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)([-+].+)?$`)
+
+// AttributeNodeGroups is the argument that problems of node groups are about.
+const AttributeNodeGroups = "node_groups"
+
+// check finds what no form of a cluster can have.
+func check(spec *vnfm.ClusterSpec, ps *vnfm.Problems) {
+	refuse := func(attribute, key, summary, detail string) {
+		*ps = append(*ps, vnfm.Problem{Attribute: attribute, Key: key, Summary: summary, Detail: detail})
+	}
+	if v := spec.KubernetesVersion; v != "" && !version.MatchString(v) {
+		refuse("kubernetes_version", "", fmt.Sprintf("%q is no version of Kubernetes", v), "a version has three numbers, for example 1.34.0")
+	}
+	if n := spec.ControlPlane.Replicas; n != nil && (*n < 1 || *n%2 == 0) {
+		refuse("control_plane.replicas", "", fmt.Sprintf("a control plane cannot have %d machines", *n),
+			"its etcd needs an odd number of members: 1, 3 or 5")
+	}
+	for _, name := range slices.Sorted(maps.Keys(spec.NodeGroups)) {
+		g := spec.NodeGroups[name]
+		if msgs := validation.IsDNS1123Label(name); len(msgs) > 0 {
+			refuse(AttributeNodeGroups, name, fmt.Sprintf("%q is no name of a node group", name), "lower case letters, digits and hyphens, 63 at most")
+		}
+		switch {
+		case len(g.RemoveMachines) > 0 && g.Autoscaled():
+			refuse(AttributeNodeGroups, name, fmt.Sprintf("machines of node group %q are named to be removed, and an autoscaler sizes it", name),
+				"an autoscaler chooses by itself which machine goes; give the group replicas in the place of min and max, or leave remove_machines out")
+		case len(g.RemoveMachines) > 0 && g.Replicas == nil:
+			refuse(AttributeNodeGroups, name, fmt.Sprintf("machines of node group %q are named to be removed, and replicas does not say how many stay", name),
+				"write the number of machines that it shall have")
+		case g.Replicas != nil && g.Autoscaled():
+			refuse(AttributeNodeGroups, name, fmt.Sprintf("node group %q has a number of nodes and limits of an autoscaler", name),
+				"either replicas says how many nodes there are, or min and max leave it to an autoscaler")
+		case g.Autoscaled() && (g.Min == nil || g.Max == nil):
+			refuse(AttributeNodeGroups, name, fmt.Sprintf("node group %q has one limit of an autoscaler only", name), "min and max are given together")
+		case g.Autoscaled() && *g.Min > *g.Max:
+			refuse(AttributeNodeGroups, name, fmt.Sprintf("node group %q has more nodes at least (%d) than at most (%d)", name, *g.Min, *g.Max), "min must not be above max")
+		}
+	}
+}
+
+// WithV writes a version as Cluster API does: with a v.
+func WithV(v string) string {
+	if v != "" && v[0] != 'v' {
+		return "v" + v
+	}
+	return v
+}
+
+// WithoutV removes the v of a version.
+func WithoutV(v string) string {
+	if v != "" && v[0] == 'v' {
+		return v[1:]
+	}
+	return v
+}

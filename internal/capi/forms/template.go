@@ -1,0 +1,250 @@
+package forms
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/drone/envsubst/v2"
+	"github.com/drone/envsubst/v2/parse"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// template is the form of a cluster template of clusterctl.
+type template struct{ *vnfm.ClusterTemplate }
+
+// The variables that clusterctl itself sets (clusterctl generate cluster).
+const (
+	varName          = "CLUSTER_NAME"
+	varNamespace     = "NAMESPACE"
+	varVersion       = "KUBERNETES_VERSION"
+	varControlPlanes = "CONTROL_PLANE_MACHINE_COUNT"
+	varWorkers       = "WORKER_MACHINE_COUNT"
+)
+
+// The variables that a cluster with an application credential of its own fills: that of
+// the templates of Cluster API Provider OpenStack, and one for the Secret, which they name
+// "${CLUSTER_NAME}-cloud-config".
+const (
+	varCloud       = "OPENSTACK_CLOUD"
+	varCloudSecret = "OPENSTACK_CLOUD_SECRET_NAME" //nolint:gosec // a name
+)
+
+const attributeVariables = "template.variables"
+
+func (f template) objects(spec *vnfm.ClusterSpec, ps *vnfm.Problems) []map[string]any {
+	return f.renameChanged(f.render(spec, ps))
+}
+
+// render returns the objects under the names that the template gives them.
+func (f template) render(spec *vnfm.ClusterSpec, ps *vnfm.Problems) []map[string]any {
+	f.check(spec, ps)
+	used, err := variablesOf(f.Content)
+	if err != nil {
+		*ps = append(*ps, vnfm.Problem{Attribute: "template.content", Summary: "the cluster template cannot be read", Detail: err.Error()})
+		return nil
+	}
+	values := f.values(spec, used, ps)
+	if ps.HasErrors() {
+		return nil
+	}
+	text, err := envsubst.Eval(f.Content, func(name string) string { return values[name] })
+	if err != nil {
+		*ps = append(*ps, vnfm.Problem{Attribute: "template.content", Summary: "the variables of the cluster template cannot be filled in", Detail: err.Error()})
+		return nil
+	}
+	objects, err := Decode(text)
+	if err != nil {
+		*ps = append(*ps, vnfm.Problem{
+			Attribute: "template.content", Summary: "the cluster template is not valid YAML once its variables are filled in", Detail: err.Error(),
+		})
+		return nil
+	}
+	f.complete(spec, objects, ps)
+	return objects
+}
+
+// check finds what a cluster template says itself.
+func (f template) check(spec *vnfm.ClusterSpec, ps *vnfm.Problems) {
+	u := unusedArguments{ps: ps, form: "a cluster template of clusterctl", detail: "write it into the template, with a variable of template.variables where it changes"}
+	u.cluster("", map[string]bool{
+		"labels": len(spec.Labels) > 0, "annotations": len(spec.Annotations) > 0, "network": spec.Network != nil, "rollout_after": spec.RolloutAfter != "",
+	})
+	cp := &spec.ControlPlane
+	u.cluster("control_plane", map[string]bool{
+		"flavour": cp.Flavour != "", "labels": len(cp.Labels) > 0, "annotations": len(cp.Annotations) > 0, "variables": len(cp.Variables) > 0,
+		"health_check": cp.HealthCheck != nil, "deletion": cp.Deletion != nil, "failure_domains": cp.FailureDomains != nil,
+		"root_volume": cp.RootVolume != nil, "networks": cp.Networks != nil,
+	})
+	for _, name := range SortedKeys(spec.NodeGroups) {
+		g := spec.NodeGroups[name]
+		u.group(name, map[string]bool{
+			"class": g.Class != "", "flavour": g.Flavour != "", "labels": len(g.Labels) > 0, "annotations": len(g.Annotations) > 0, "taints": len(g.Taints) > 0,
+			"failure_domain": g.FailureDomain != "", "variables": len(g.Variables) > 0, "health_check": g.HealthCheck != nil, "rollout": g.Rollout != nil,
+			"deletion": g.Deletion != nil, "root_volume": g.RootVolume != nil, "networks": g.Networks != nil,
+		})
+	}
+}
+
+// values are those of the variables: what the arguments of the cluster say under
+// clusterctl's names, and what the user gives.
+func (f template) values(spec *vnfm.ClusterSpec, used map[string]bool, ps *vnfm.Problems) map[string]string {
+	values := map[string]string{varName: spec.Name, varNamespace: spec.Namespace}
+	given := map[string]string{}
+	if spec.KubernetesVersion != "" {
+		given[varVersion] = WithV(spec.KubernetesVersion)
+	}
+	if n := spec.ControlPlane.Replicas; n != nil {
+		given[varControlPlanes] = strconv.FormatInt(*n, 10)
+	}
+	for name, value := range given {
+		if _, hasVariable := used[name]; !hasVariable {
+			attribute := map[string]string{varVersion: "kubernetes_version", varControlPlanes: "control_plane.replicas"}[name]
+			*ps = append(*ps, vnfm.Problem{
+				Attribute: attribute,
+				Summary:   fmt.Sprintf("the cluster template has no ${%s}", name),
+				Detail:    "the argument becomes this variable of clusterctl; write it into the template in the place of the fixed value, or leave the argument out",
+			})
+		}
+		values[name] = value
+	}
+	if len(spec.NodeGroups) == 1 {
+		for _, g := range spec.NodeGroups {
+			if g.Replicas != nil {
+				values[varWorkers] = strconv.FormatInt(*g.Replicas, 10)
+			} else if g.Min != nil {
+				values[varWorkers] = strconv.FormatInt(*g.Min, 10)
+			}
+		}
+	}
+	if cloud := spec.OwnCredential(); cloud != nil {
+		for name, value := range map[string]string{varCloud: cloud.CloudName, varCloudSecret: cloud.SecretName} {
+			if _, hasVariable := used[name]; hasVariable {
+				values[name] = value
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.Variables)) {
+		switch _, own := values[name]; {
+		case own && name != varWorkers:
+			*ps = append(*ps, vnfm.Problem{
+				Attribute: attributeVariables, Key: name, Summary: fmt.Sprintf("%s is set by the arguments of the cluster", name),
+				Detail: "remove it from the variables",
+			})
+		default:
+			if _, known := used[name]; !known {
+				*ps = append(*ps, vnfm.Problem{
+					Attribute: attributeVariables, Key: name, Summary: fmt.Sprintf("the cluster template has no ${%s}", name),
+					Detail: "its variables are " + strings.Join(slices.Sorted(maps.Keys(used)), ", "),
+				})
+			}
+			values[name] = f.Variables[name]
+		}
+	}
+	var missing []string
+	for name, hasDefault := range used {
+		if _, ok := values[name]; !ok && !hasDefault {
+			missing = append(missing, name)
+		}
+	}
+	if len(missing) > 0 {
+		slices.Sort(missing)
+		*ps = append(*ps, vnfm.Problem{
+			Attribute: attributeVariables, Summary: "the cluster template needs values for " + strings.Join(missing, ", "),
+			Detail: "give them under template.variables; " + varVersion + ", " + varControlPlanes + " and " + varWorkers +
+				" come from kubernetes_version, control_plane and node_groups",
+		})
+	}
+	return values
+}
+
+// complete checks the objects, and gives the node groups what the arguments say.
+func (f template) complete(spec *vnfm.ClusterSpec, objects []map[string]any, ps *vnfm.Problems) {
+	groups := map[string]map[string]any{}
+	clusters := 0
+	for _, o := range objects {
+		apiVersion, _ := o["apiVersion"].(string)
+		meta, _ := o["metadata"].(map[string]any)
+		name, _ := meta["name"].(string)
+		if !strings.HasPrefix(apiVersion, Group+"/") {
+			continue
+		}
+		switch o["kind"] {
+		case "Cluster":
+			clusters++
+			if name != spec.Name {
+				*ps = append(*ps, vnfm.Problem{
+					Attribute: "template.content", Summary: fmt.Sprintf("the Cluster of the template is named %q and not %q", name, spec.Name),
+					Detail: "write ${" + varName + "} in the place of the name, here and in the names of the other objects",
+				})
+			}
+		case "MachineDeployment":
+			groups[strings.TrimPrefix(name, spec.Name+"-")] = o
+		}
+	}
+	if clusters != 1 {
+		*ps = append(*ps, vnfm.Problem{
+			Attribute: "template.content", Summary: fmt.Sprintf("the cluster template has %d objects of kind Cluster", clusters),
+			Detail: "a workload cluster has one",
+		})
+	}
+	for _, name := range slices.Sorted(maps.Keys(spec.NodeGroups)) {
+		o, ok := groups[name]
+		if !ok {
+			*ps = append(*ps, vnfm.Problem{
+				Attribute: AttributeNodeGroups, Key: name, Summary: fmt.Sprintf("the cluster template has no MachineDeployment %s-%s", spec.Name, name),
+				Detail: "its node groups are " + strings.Join(slices.Sorted(maps.Keys(groups)), ", "),
+			})
+			continue
+		}
+		g := spec.NodeGroups[name]
+		setSize(o, &g)
+	}
+}
+
+// setSize gives a MachineDeployment its number of machines, or the limits of its
+// autoscaler in its place.
+func setSize(o map[string]any, g *vnfm.NodeGroup) {
+	spec, meta := Child(o, "spec"), Child(o, "metadata")
+	if g.Autoscaled() {
+		delete(spec, "replicas")
+		annotations := Child(meta, "annotations")
+		annotations[clusterv1.AutoscalerMinSizeAnnotation] = strconv.FormatInt(*g.Min, 10)
+		annotations[clusterv1.AutoscalerMaxSizeAnnotation] = strconv.FormatInt(*g.Max, 10)
+		return
+	}
+	SetInt(spec, "replicas", g.Replicas)
+}
+
+// variablesOf returns the variables of a template, and which of them have a default.
+func variablesOf(text string) (map[string]bool, error) {
+	tree, err := parse.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]bool{}
+	visit(tree.Root, out)
+	return out, nil
+}
+
+func visit(node parse.Node, out map[string]bool) {
+	switch n := node.(type) {
+	case *parse.ListNode:
+		for _, each := range n.Nodes {
+			visit(each, out)
+		}
+	case *parse.FuncNode:
+		hasDefault := strings.Contains(n.Name, "=") || strings.Contains(n.Name, ":-") || n.Name == "-"
+		if before, seen := out[n.Param]; !seen || before {
+			out[n.Param] = hasDefault
+		}
+		for _, each := range n.Args {
+			visit(each, out)
+		}
+	}
+}

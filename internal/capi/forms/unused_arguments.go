@@ -1,0 +1,49 @@
+package forms
+
+import (
+	"fmt"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// unusedArguments finds the arguments that are given and that a form has no place for: what is
+// silently left out would be believed to be there.
+type unusedArguments struct {
+	ps *vnfm.Problems
+	// form is what the user has chosen, detail what to do instead.
+	form, detail string
+}
+
+// cluster is for arguments of the cluster itself, or of a part of it.
+func (u unusedArguments) cluster(part string, given map[string]bool) {
+	for _, name := range SortedKeys(given) {
+		if !given[name] {
+			continue
+		}
+		attribute := name
+		if part != "" {
+			attribute = part + "." + name
+		}
+		*u.ps = append(*u.ps, vnfm.Problem{Attribute: attribute, Summary: fmt.Sprintf("%s has no place for %s", u.form, attribute), Detail: u.detail})
+	}
+}
+
+// group is for the arguments of a node group.
+func (u unusedArguments) group(group string, given map[string]bool) {
+	for _, name := range SortedKeys(given) {
+		if given[name] {
+			*u.ps = append(*u.ps, vnfm.Problem{
+				Attribute: AttributeNodeGroups, Key: group,
+				Summary: fmt.Sprintf("%s has no place for %s of node group %q", u.form, name, group), Detail: u.detail,
+			})
+		}
+	}
+}
+
+// cloudNetworks are the arguments that name networks of a cloud.
+func cloudNetworks(n *vnfm.ClusterNetwork) map[string]bool {
+	if n == nil {
+		return nil
+	}
+	return map[string]bool{"internal": n.Internal != nil, "internal_subnet": n.Subnet != nil, "external": n.External != ""}
+}

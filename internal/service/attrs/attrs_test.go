@@ -1,0 +1,51 @@
+package attrs_test
+
+import (
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/stretchr/testify/assert"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/attrs"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/modeltest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// TestVDUs: each field of a VDU reaches the value, whose type is that of the schema.
+func TestVDUs(t *testing.T) {
+	t.Parallel()
+	modeltest.EachField(t, nil, func(v map[string]vnfm.VDUState) any { return attrs.VDUsValue(v) })
+	assert.Equal(t, types.MapType{ElemType: attrs.VDUType}, attrs.VDUsAttribute().GetType())
+}
+
+// TestFlavours: the value of flavours that have everything has the type of the schema.
+func TestFlavours(t *testing.T) {
+	t.Parallel()
+	value := attrs.FlavoursValue(modeltest.Filled[[]vnfm.Flavour]())
+	assert.True(t, value.Type(t.Context()).Equal(attrs.FlavoursType()))
+	assert.True(t, attrs.FlavoursAttribute().GetType().Equal(attrs.FlavoursType()))
+	modeltest.NothingNull(t, struct{ Flavours types.Map }{value})
+}
+
+// TestClusterRef: a reference that went into a value comes out of it.
+func TestClusterRef(t *testing.T) {
+	t.Parallel()
+	want := modeltest.Filled[vnfm.ClusterRef]()
+	assert.Equal(t, &want, attrs.ClusterRef(attrs.ClusterRefValue(&want)))
+	assert.Nil(t, attrs.ClusterRef(attrs.ClusterRefValue(nil)))
+}
+
+// TestOpenStackArguments: each field of a connection is one argument or switch.
+func TestOpenStackArguments(t *testing.T) {
+	t.Parallel()
+	modeltest.EachField(t, nil, func(c vnfm.OpenStackConnection) any {
+		var out []any
+		for _, a := range attrs.OpenStackArguments() {
+			out = append(out, *a.Field(&c))
+		}
+		for _, s := range attrs.OpenStackSwitches() {
+			out = append(out, *s.Field(&c))
+		}
+		return out
+	})
+}

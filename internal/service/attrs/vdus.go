@@ -1,0 +1,58 @@
+package attrs
+
+import (
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// VDUType is the type of one VDU of an instance.
+var VDUType = types.ObjectType{AttrTypes: map[string]attr.Type{
+	"kind":       types.StringType,
+	"name":       types.StringType,
+	"replicas":   types.Int64Type,
+	"autoscaled": types.BoolType,
+}}
+
+// VDUsValue renders the VDUs of an instance, by their id.
+func VDUsValue(vdus map[string]vnfm.VDUState) types.Map {
+	values := make(map[string]attr.Value, len(vdus))
+	for id, v := range vdus {
+		values[id] = types.ObjectValueMust(VDUType.AttrTypes, map[string]attr.Value{
+			"kind":       types.StringValue(v.Kind),
+			"name":       types.StringValue(v.Name),
+			"replicas":   tfutil.OptionalInt64(v.Replicas),
+			"autoscaled": types.BoolValue(v.Autoscaled),
+		})
+	}
+	return types.MapValueMust(VDUType, values)
+}
+
+// VDUsAttribute describes the VDUs of an instance.
+func VDUsAttribute() schema.Attribute {
+	return schema.MapNestedAttribute{
+		MarkdownDescription: "The VDUs of the instance by their id, known at plan time.",
+		Computed:            true,
+		NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+			"kind": schema.StringAttribute{
+				MarkdownDescription: "Kind of the workload object.",
+				Computed:            true,
+			},
+			"name": schema.StringAttribute{
+				MarkdownDescription: "Name of the workload object.",
+				Computed:            true,
+			},
+			"replicas": schema.Int64Attribute{
+				MarkdownDescription: "Number of VNFCs; null when an autoscaler or the kind itself (DaemonSet) decides.",
+				Computed:            true,
+			},
+			"autoscaled": schema.BoolAttribute{
+				MarkdownDescription: "Whether an autoscaler of the package owns the number of VNFCs.",
+				Computed:            true,
+			},
+		}},
+	}
+}

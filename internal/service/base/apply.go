@@ -1,0 +1,176 @@
+package base
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/attrs"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// Create implements resource.Resource. How it can end, and what state that leaves, is
+// described at endCreate.
+func (r *InstanceResource[M, P]) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	var plan M
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	ctx, manager, spec := r.prepare(ctx, &plan, nil, req.Config, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	m := P(&plan)
+	ctx, cancel := tfutil.WithTimeout(ctx, m.Common().Timeouts.Create, r.config.CreateLimit, &resp.Diagnostics)
+	defer cancel()
+	instance, err := manager.Instantiate(m.Common().withLockTimeout(ctx), spec)
+	if err != nil {
+		instance = r.endCreate(spec, err, &resp.Diagnostics)
+	}
+	if instance == nil {
+		return
+	}
+	m.SetRecord(ctx, instance, &resp.Diagnostics)
+	m.Finish(ctx, manager, instance, &resp.Diagnostics)
+	r.fillObjects(ctx, m, manager, instance.ID, spec)
+	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
+}
+
+// fillObjects fills the digests that neither plan nor Prepare could compute: those with the
+// key of an instance that has just been made. What cannot be had any more is left out, and
+// the next refresh shows it.
+func (r *InstanceResource[M, P]) fillObjects(ctx context.Context, m P, manager vnfm.Manager, id string, spec vnfm.InstanceSpec) {
+	objects := &m.Common().Objects
+	if !hasUnknown(*objects) {
+		return
+	}
+	// It asks the VIM for nothing, and is worth its time when the user has interrupted.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fillLimit)
+	defer cancel()
+	if preview, problems, err := manager.PreviewInstance(ctx, id, spec); err == nil && !problems.HasErrors() && preview != nil {
+		m.SetPreview(preview)
+	}
+	if hasUnknown(*objects) {
+		*objects = known(*objects)
+	}
+}
+
+// endCreate says how a creation that failed ends. Nothing exists: an error and no
+// state. Something exists and the user wants to resume: a warning and state, since
+// an error with state would taint the resource and the next apply would destroy
+// it. Something exists although it should have been rolled back: an error and state.
+func (r *InstanceResource[M, P]) endCreate(spec vnfm.InstanceSpec, err error, diags *diag.Diagnostics) *vnfm.Instance {
+	var failed *vnfm.OperationError
+	if !errors.As(err, &failed) || failed.Instance == nil {
+		tfutil.AddError(diags, r.config.CreateVerb, r.config.titled(spec.Name), err, path.Empty())
+		return nil
+	}
+	if spec.OnFailure == vnfm.OnFailureRollback && !errors.Is(err, context.Canceled) {
+		tfutil.AddError(diags, r.config.CreateVerb, r.config.titled(spec.Name), err, path.Empty())
+		return failed.Instance
+	}
+	diags.AddWarning(r.config.titled(spec.Name)+" "+r.config.IncompleteSummary, tfutil.ErrorDetail(err))
+	return failed.Instance
+}
+
+// prepare gets what Create, where there is no state, and Update need, fills what a plan
+// with unknown values could not show, and masks the secrets of the configuration in logs.
+func (r *InstanceResource[M, P]) prepare(ctx context.Context, plan, state *M, config tfsdk.Config, diags *diag.Diagnostics) (context.Context, vnfm.Manager, vnfm.InstanceSpec) {
+	var spec vnfm.InstanceSpec
+	manager := r.data.RequireManager(diags)
+	if diags.HasError() {
+		return ctx, nil, spec
+	}
+	spec, known := r.spec(ctx, plan, state, diags)
+	if !known {
+		diags.AddError("Unknown Values", fmt.Sprintf("The arguments of the %s are not known during apply. This is always a bug in the provider and should be reported to its developers.", r.config.Noun))
+	}
+	if diags.HasError() {
+		return ctx, nil, spec
+	}
+	var configured M
+	if diags.Append(config.Get(ctx, &configured)...); diags.HasError() {
+		return ctx, nil, spec
+	}
+	secrets := P(plan).Conceal(ctx, &configured, &spec, diags)
+	ctx = tfutil.Mask(ctx, secrets...)
+	P(plan).Prepare(ctx, manager, idOf[M, P](state), &configured, &spec, diags)
+	return attrs.WithSink(ctx, config, &spec, diags), manager, spec
+}
+
+// spec reads what the user wants, without a heal that was run already.
+func (r *InstanceResource[M, P]) spec(ctx context.Context, plan, state *M, diags *diag.Diagnostics) (vnfm.InstanceSpec, bool) {
+	spec, known := P(plan).Spec(ctx, state, diags)
+	if state != nil && !P(plan).Common().heals(P(state).Common()) {
+		spec.Heal = nil
+	}
+	return spec, known
+}
+
+// Update implements resource.Resource. When an operation fails the state tells
+// how far the instance came, and the next apply goes on from there.
+func (r *InstanceResource[M, P]) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	var plan, state M
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	ctx, manager, spec := r.prepare(ctx, &plan, &state, req.Config, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	m, before := P(&plan), P(&state)
+	ctx, cancel := tfutil.WithTimeout(ctx, m.Common().Timeouts.Update, r.config.UpdateLimit, &resp.Diagnostics)
+	defer cancel()
+	spec.KnownGeneration = before.Common().Generation.ValueInt64()
+	instance, err := manager.Update(m.Common().withLockTimeout(ctx), before.Common().ID.ValueString(), spec)
+	if err == nil {
+		planned := m.Common().Generation
+		m.SetRecord(ctx, instance, &resp.Diagnostics)
+		m.Finish(ctx, manager, instance, &resp.Diagnostics)
+		r.fillObjects(ctx, m, manager, instance.ID, spec)
+		if !planned.IsUnknown() {
+			// Something drifted after the plan and was put right by the way. Terraform
+			// holds a provider to the plan; the next refresh shows the generation.
+			m.Common().Generation = planned
+		}
+		resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
+		return
+	}
+	tfutil.AddError(&resp.Diagnostics, "Update", r.config.titled(spec.Name), err, path.Empty())
+	var failed *vnfm.OperationError
+	if errors.As(err, &failed) && failed.Instance != nil {
+		before.SetRecord(ctx, failed.Instance, &resp.Diagnostics)
+		resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
+	}
+}
+
+// Delete implements resource.Resource.
+func (r *InstanceResource[M, P]) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+	var state M
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	manager := r.data.RequireManager(&resp.Diagnostics)
+	spec := P(&state).TerminateSpec(ctx, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	common := P(&state).Common()
+	id, name := common.ID.ValueString(), common.Name.ValueString()
+	ctx, cancel := tfutil.WithTimeout(ctx, common.Timeouts.Delete, r.config.DeleteLimit, &resp.Diagnostics)
+	defer cancel()
+	spec.LeftBehind = func(object, reason string) {
+		resp.Diagnostics.AddWarning(fmt.Sprintf("%s Was Left Behind", object),
+			fmt.Sprintf("It belonged to %s %q and stays on the %s: %s.", r.config.Noun, name, r.config.VIMNoun, reason))
+	}
+	err := manager.Terminate(common.withLockTimeout(ctx), id, spec)
+	var missing *vnfm.NotFoundError
+	switch {
+	case errors.As(err, &missing) && missing.ID == id:
+		resp.Diagnostics.AddError(fmt.Sprintf("Record of %s Is Missing", r.config.titled(name)),
+			tfutil.ErrorDetail(err)+fmt.Sprintf("\n\nWhat the %s consists of may still stand on the %s, and without its record nothing can be removed. Run terraform apply first: it writes the record again. Then destroy.", r.config.Noun, r.config.VIMNoun))
+	case err != nil:
+		tfutil.AddError(&resp.Diagnostics, r.config.RemoveVerb, r.config.titled(name), err, path.Empty())
+	}
+}

@@ -1,0 +1,165 @@
+package base
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/attrs"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// ModifyPlan implements resource.ResourceWithModifyPlan. It shows what the
+// instance will consist of, computed from the arguments without any request to the
+// VIM, and has the VIM try what is new or changed.
+func (r *InstanceResource[M, P]) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	if req.Plan.Raw.IsNull() {
+		return
+	}
+	var plan, config M
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	var state *M
+	if !req.State.Raw.IsNull() {
+		state = new(M)
+		resp.Diagnostics.Append(req.State.Get(ctx, state)...)
+	}
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	m := P(&plan)
+	var manager vnfm.Manager
+	if r.data.Known() {
+		manager = r.data.Manager
+	}
+	enough := m.PlanArguments(ctx, manager, &config, state, resp)
+	if state != nil && !m.Common().Namespace.IsUnknown() && !m.Common().Namespace.Equal(P(state).Common().Namespace) {
+		resp.RequiresReplace.Append(path.Root("namespace"))
+	}
+	spec, known := r.spec(ctx, &plan, state, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	ctx, hide := tfutil.HideSecrets(ctx, &resp.Diagnostics, m.Conceal(ctx, &config, &spec, &resp.Diagnostics)...)
+	defer hide()
+	m.SetPreviewUnknown(&config)
+	if known && enough && manager != nil {
+		r.preview(ctx, m, idOf[M, P](state), spec, &resp.Diagnostics)
+	}
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	runs := state == nil || r.needsOperation(ctx, m, state)
+	planProgress(m.Common(), priorModel[M, P](state), runs)
+	m.PlanProgress(ctx, state, runs, &resp.Diagnostics)
+	if manager != nil && len(resp.RequiresReplace) == 0 {
+		r.dryRun(ctx, m.Common(), priorModel[M, P](state), spec, &resp.Diagnostics)
+	}
+	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
+}
+
+// priorModel is what a state holds of an InstanceModel; nil without a state.
+func priorModel[M any, P Model[M]](state *M) *InstanceModel {
+	if state == nil {
+		return nil
+	}
+	return P(state).Common()
+}
+
+// idOf is the id in a state; empty without a state.
+func idOf[M any, P Model[M]](state *M) string {
+	if state == nil {
+		return ""
+	}
+	return P(state).Common().ID.ValueString()
+}
+
+// preview fills what the instance will consist of. What is not found is registered by
+// the same apply.
+func (r *InstanceResource[M, P]) preview(ctx context.Context, plan P, id string, spec vnfm.InstanceSpec, diags *diag.Diagnostics) {
+	preview, problems, err := r.data.Manager.PreviewInstance(ctx, id, spec)
+	if errors.Is(err, vnfm.ErrNotFound) {
+		return
+	}
+	if err != nil {
+		tfutil.AddError(diags, "Preview", r.config.titled(spec.Name), err, r.config.ContentPath)
+		return
+	}
+	diags.Append(tfutil.Problems(problems, r.config.ContentPath)...)
+	if !problems.HasErrors() && preview != nil && !preview.NamespaceNeeded {
+		plan.SetPreview(preview)
+	}
+}
+
+// planProgress marks status and generation unknown when an operation will run.
+// The framework does that only when something else differs already, which is not
+// so when an interrupted operation is to be resumed.
+func planProgress(plan, state *InstanceModel, runs bool) {
+	if runs {
+		plan.Status, plan.Generation = types.StringUnknown(), types.Int64Unknown()
+		return
+	}
+	plan.Status, plan.Generation = state.Status, state.Generation
+}
+
+func (r *InstanceResource[M, P]) needsOperation(ctx context.Context, m P, state *M) bool {
+	plan, before := m.Common(), P(state).Common()
+	if before.Status.ValueString() != string(vnfm.StatusInstantiated) || plan.heals(before) || attrs.SinkMoved(plan.Sink, before.Sink) {
+		return true
+	}
+	return !AllEqual([][2]attr.Value{{plan.VIMID, before.VIMID}, {plan.Namespace, before.Namespace}, {plan.Objects, before.Objects}}) || m.Differs(ctx, state)
+}
+
+// AllEqual reports whether the values of each pair are equal.
+func AllEqual(pairs [][2]attr.Value) bool {
+	return !slices.ContainsFunc(pairs, func(pair [2]attr.Value) bool { return !pair[0].Equal(pair[1]) })
+}
+
+// dryRun has the VIM try the objects that the plan adds or changes. Where the VIM or
+// the objects are not known yet there is nothing to try, and a plan that changes no
+// object asks for nothing.
+func (r *InstanceResource[M, P]) dryRun(ctx context.Context, plan, state *InstanceModel, spec vnfm.InstanceSpec, diags *diag.Diagnostics) {
+	if !plan.ServerDryRun.ValueBool() || !tfutil.Set(plan.VIMID) || !tfutil.Set(plan.Objects) || (state != nil && !plan.VIMID.Equal(state.VIMID)) {
+		return
+	}
+	id := ""
+	if state != nil {
+		id = state.ID.ValueString()
+	}
+	keys := changedObjects(plan, state)
+	if len(keys) == 0 {
+		return
+	}
+	problems, err := r.data.Manager.DryRunInstance(ctx, id, spec, keys)
+	// Of several VIMs some may have answered.
+	diags.Append(tfutil.Problems(problems, r.config.ContentPath)...)
+	// A VIM or package that is not found is registered by the same apply.
+	if err != nil && !errors.Is(err, vnfm.ErrNotFound) {
+		diags.AddAttributeWarning(path.Root("vim_id"), fmt.Sprintf("Plan of %s Was Not Tried on the VIM", r.config.titled(spec.Name)), tfutil.ErrorDetail(err))
+	}
+}
+
+// changedObjects are the keys of the planned objects that are not in the state, or
+// otherwise: another digest, one that is not known yet, or drifted.
+func changedObjects(plan, state *InstanceModel) []string {
+	var before map[string]string
+	if state != nil {
+		before = tfutil.Texts(state.Objects)
+	}
+	var keys []string
+	for key, digest := range tfutil.Texts(plan.Objects) {
+		if known, ok := before[key]; !ok || known != digest {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	return keys
+}

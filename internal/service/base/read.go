@@ -1,0 +1,131 @@
+package base
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// Read implements resource.Resource. A record that the store has lost, or a VIM
+// that does not answer, is never taken for an instance that is gone.
+func (r *InstanceResource[M, P]) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	var state M
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	if resp.Diagnostics.HasError() || !r.data.Known() {
+		return
+	}
+	ctx, cancel := tfutil.WithTimeout(ctx, P(&state).Common().Timeouts.Read, r.config.ReadLimit, &resp.Diagnostics)
+	defer cancel()
+	r.refresh(ctx, &state, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
+}
+
+func (r *InstanceResource[M, P]) refresh(ctx context.Context, state P, diags *diag.Diagnostics) {
+	common := state.Common()
+	id := common.ID.ValueString()
+	instance, err := r.data.Manager.Instance(ctx, id)
+	if errors.Is(err, vnfm.ErrNotFound) {
+		common.Status = types.StringValue(string(vnfm.StatusUnknown))
+		diags.AddWarning(fmt.Sprintf("Record of %s Is Missing", r.config.titled(common.Name.ValueString())),
+			tfutil.ErrorDetail(err)+fmt.Sprintf("\n\nTerraform's state is kept. The next apply writes the record again from the configuration and from what the %s shows.", r.config.VIMNoun))
+		return
+	}
+	if err != nil {
+		tfutil.AddError(diags, "Read", r.config.titled(id), err, path.Empty())
+		return
+	}
+	state.SetRecord(ctx, instance, diags)
+	seen, err := r.data.Manager.Observe(ctx, id)
+	if err == nil {
+		state.SetObservation(ctx, seen, diags)
+		return
+	}
+	// A VIM that answers too late is one that does not answer; only the user ends
+	// the plan.
+	if errors.Is(ctx.Err(), context.Canceled) {
+		tfutil.AddError(diags, "Read", r.config.titled(instance.Name), err, path.Empty())
+		return
+	}
+	switch {
+	case seen != nil:
+		state.SetObservation(ctx, seen, diags)
+	case common.Objects.IsNull():
+		state.SetObservation(ctx, &vnfm.Observation{}, diags)
+	}
+	diags.AddWarning(r.config.titled(instance.Name)+" Could Not Be Looked At",
+		tfutil.ErrorDetail(err)+"\n\nThe plan goes on with what was known of it; drift is not seen there.")
+}
+
+// Adopter is a model of what can be taken over although no record is of it.
+type Adopter interface {
+	// Adopt fills the state with what stands on the VIM. It returns ErrNotFound when
+	// nothing does.
+	Adopt(ctx context.Context, manager vnfm.Manager, vimID, namespace, name string) error
+}
+
+// ImportState implements resource.ResourceWithImportState. The id is that of the
+// instance, or <vim id>/<namespace>/<name>.
+func (r *InstanceResource[M, P]) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+	manager := r.data.RequireManager(&resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	// The defaults of arguments that no record holds.
+	for name, value := range map[string]any{
+		"force_conflicts": false, "adopt_existing": false, "server_dry_run": true, "lock_timeout": defaultLockTimeout,
+	} {
+		resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root(name), value)...)
+	}
+	var state M
+	resp.Diagnostics.Append(resp.State.Get(ctx, &state)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	instance, err := r.find(ctx, manager, req.ID)
+	adopter, adopts := any(P(&state)).(Adopter)
+	if parts := strings.Split(req.ID, "/"); adopts && errors.Is(err, vnfm.ErrNotFound) && len(parts) == 3 {
+		err = adopter.Adopt(ctx, manager, parts[0], parts[1], parts[2])
+	} else if err == nil {
+		P(&state).Common().ID = types.StringValue(instance.ID)
+	}
+	if err != nil {
+		tfutil.AddError(&resp.Diagnostics, "Import", r.config.titled(req.ID), err, path.Empty())
+		return
+	}
+	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
+}
+
+// find finds a record of the resource by its id, or by "<vim id>/<namespace>/<name>".
+func (r *InstanceResource[M, P]) find(ctx context.Context, manager vnfm.Manager, id string) (*vnfm.Instance, error) {
+	missing := &vnfm.NotFoundError{Kind: r.config.Noun, ID: id}
+	parts := strings.Split(id, "/")
+	if len(parts) != 3 {
+		instance, err := manager.Instance(ctx, id)
+		if err == nil && !r.config.Owns(instance) {
+			return nil, missing
+		}
+		return instance, err
+	}
+	all, err := manager.Instances(ctx, vnfm.InstanceFilter{VIMID: parts[0], Namespace: parts[1], Name: parts[2]})
+	if err != nil {
+		return nil, err
+	}
+	for i := range all {
+		if r.config.Owns(&all[i]) {
+			return &all[i], nil
+		}
+	}
+	return nil, missing
+}
