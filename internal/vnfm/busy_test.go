@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-func TestAwaitTurn(t *testing.T) {
+func TestRetryWhileBusy(t *testing.T) {
 	t.Parallel()
 	busy := &BusyError{Object: "VNF instance \"a\"", Holder: "somebody", Since: time.Unix(0, 0)}
 	broken := errors.New("broken")

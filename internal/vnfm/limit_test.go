@@ -9,7 +9,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-func TestOvertime(t *testing.T) {
+func TestCleanupContext(t *testing.T) {
 	user, interrupt := context.WithCancel(t.Context())
 	defer interrupt()
 	limited, stop := vnfm.WithTimeLimit(user, time.Nanosecond)
@@ -21,15 +21,15 @@ func TestOvertime(t *testing.T) {
 	over, done := vnfm.CleanupContext(work, time.Hour)
 	defer done()
 	if err := over.Err(); err != nil {
-		t.Fatalf("the limit of the operation ends its overtime: %v", err)
+		t.Fatalf("the limit of the operation ends its cleanup: %v", err)
 	}
 	interrupt()
 	<-over.Done()
 }
 
-// TestOvertimeOfALostLease loses the right to work after the time limit was over, and in the
-// overtime itself: the values of the context, by which the store knows the lease, stay.
-func TestOvertimeOfALostLease(t *testing.T) {
+// TestCleanupContextOfALostLease loses the right to work after the time limit was over, and in the
+// cleanup itself: the values of the context, by which the store knows the lease, stay.
+func TestCleanupContextOfALostLease(t *testing.T) {
 	type key struct{}
 	lost := errors.New("lost")
 	limited, stop := vnfm.WithTimeLimit(t.Context(), time.Nanosecond)
@@ -39,7 +39,7 @@ func TestOvertimeOfALostLease(t *testing.T) {
 	over, done := vnfm.CleanupContext(work, time.Hour)
 	defer done()
 	if err := over.Err(); err != nil {
-		t.Fatalf("the limit of the operation ends its overtime: %v", err)
+		t.Fatalf("the limit of the operation ends its cleanup: %v", err)
 	}
 	if over.Value(key{}) != "fence" {
 		t.Error("the overtime has not the values of its operation")

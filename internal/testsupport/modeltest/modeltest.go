@@ -245,7 +245,7 @@ func (g *goFiller) fill(path string, v reflect.Value) {
 		v.Set(reflect.ValueOf(time.Unix(g.leaf(path), 0).UTC()))
 		return
 	}
-	switch v.Kind() {
+	switch v.Kind() { //nolint:exhaustive // the default refuses the others
 	case reflect.Struct:
 		for i := range v.NumField() {
 			if v.Type().Field(i).IsExported() {
@@ -280,10 +280,14 @@ func (g *goFiller) fill(path string, v reflect.Value) {
 		v.SetBool(g.leaf(path) < 1<<20)
 	case reflect.Int, reflect.Int32, reflect.Int64:
 		v.SetInt(g.leaf(path))
+	case reflect.Float32, reflect.Float64:
+		v.SetFloat(float64(g.leaf(path)))
 	case reflect.Uint8:
 		if v.SetUint(1); g.leaf(path) >= 1<<20 {
 			v.SetUint(2)
 		}
+	default:
+		panic(fmt.Sprintf("%s is of kind %s, which is not filled", path, v.Kind()))
 	}
 }
 
