@@ -279,7 +279,15 @@ func (f *file) contextName(wanted string) (string, error) {
 	case len(f.Contexts) == 1:
 		return f.Contexts[0].Name, nil
 	}
-	return "", errors.New("the kubeconfig has no current-context; name the context to use")
+	if len(f.Contexts) == 0 {
+		return "", errors.New("the kubeconfig has no context")
+	}
+	names := make([]string, 0, len(f.Contexts))
+	for i := range f.Contexts {
+		names = append(names, strconv.Quote(f.Contexts[i].Name))
+	}
+	slices.Sort(names)
+	return "", fmt.Errorf("the kubeconfig has no current-context; name the context to use, one of %s", strings.Join(names, ", "))
 }
 
 func find[T any](all []T, kind, name string, nameOf func(T) string) (*T, error) {

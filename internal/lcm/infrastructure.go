@@ -1,6 +1,7 @@
 package lcm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -79,13 +80,14 @@ func (e *Engine) lookupForPreview(own vnfm.InfraDriver) multivim.Lookup {
 	}
 }
 
-// paramOwners are the drivers of a configuration by the additional parameters that they take.
+// paramOwners are the drivers of a configuration by the additional parameters that they know. Of a parameter that several infra
+// drivers know, the first by type is its owner.
 func paramOwners(cfg *Config) vnfm.ParamOwners {
 	out := vnfm.ParamOwners{Infra: map[string]string{}, Management: map[string]string{}}
-	for _, d := range cfg.Drivers {
-		params := d.Params()
+	for _, t := range slices.Sorted(maps.Keys(cfg.Drivers)) {
+		params := cfg.Drivers[t].Params()
 		for _, name := range params.Names {
-			out.Infra[name] = params.Driver
+			out.Infra[name] = cmp.Or(out.Infra[name], params.Driver)
 		}
 	}
 	for _, driver := range slices.Sorted(maps.Keys(cfg.Management)) {

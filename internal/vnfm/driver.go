@@ -34,11 +34,12 @@ type Target struct {
 
 // ApplyHooks are the functions that an infra driver calls while it applies a target, in the
 // order of the fields. A function that is nil is not called. An error of one ends the apply:
-// nothing is written or removed after it. The Kubernetes driver calls all of them, the
+// no object of the target is written or removed after it. The Kubernetes driver calls all of them, the
 // OpenStack driver BeforePrune alone.
 type ApplyHooks struct {
 	// AfterNamespaces is called once the namespaces, the definitions of kinds and what else
-	// the first wave consists of are ready, before any other object is written.
+	// the first wave consists of are ready, before any other object of the target is
+	// written.
 	AfterNamespaces func(ctx context.Context) error
 	// Defer selects the objects whose change waits for BeforeDeferred. It is asked about
 	// objects that exist: new ones are made at once.
@@ -143,7 +144,7 @@ type InfraDriver interface {
 	// Apply brings the VIM to the target (all objects, all counts), waits until
 	// it is ready and prunes what the inventory has and the target has not.
 	Apply(ctx context.Context, t *Target, r Recorder) error
-	// Scale changes the counts only and waits until they are reached. Drift is left to the Apply
+	// Scale changes the counts and waits until they are reached. It may leave drift to the Apply
 	// that follows. A VDU that is scaled in loses the VNFCs that the target names; an
 	// *InvalidError before any change says that it cannot.
 	Scale(ctx context.Context, t *Target, r Recorder) error

@@ -36,9 +36,13 @@ type Checker struct {
 func (k *Checker) Check(ctx context.Context, t *vnfm.Target) vnfm.Problems {
 	problems, err := k.query(ctx, t, false)
 	if err != nil {
+		detail := err.Error()
+		if isEdited(err) {
+			detail += "; find out who writes the store, and register the VIM again"
+		}
 		return append(problems, vnfm.Problem{
 			Severity: vnfm.SeverityWarning, Attribute: "openstack",
-			Summary: fmt.Sprintf("workload cluster %q was not tried on its OpenStack", t.Instance.Cluster.Name), Detail: err.Error(),
+			Summary: fmt.Sprintf("workload cluster %q was not tried on its OpenStack", t.Instance.Cluster.Name), Detail: detail,
 		})
 	}
 	return problems
@@ -55,10 +59,20 @@ func (k *Checker) AddProblems(ctx context.Context, t *vnfm.Target, err error) er
 	for _, p := range problems {
 		err = fmt.Errorf("%w\n* %s: %s", err, p.Summary, p.Detail)
 	}
-	if silence != nil {
+	switch {
+	case silence == nil:
+	case isEdited(silence):
+		// The advice follows from the type of the error.
+		err = fmt.Errorf("%w\n* its OpenStack was not asked: %w", err, silence)
+	default:
 		err = fmt.Errorf("%w\n* its OpenStack does not answer: %s", err, silence.Error())
 	}
 	return err
+}
+
+func isEdited(err error) bool {
+	_, ok := errors.AsType[*vnfm.EditedError](err)
+	return ok
 }
 
 // IsExplained reports whether an error needs no explanation by the cluster or its OpenStack:

@@ -51,7 +51,7 @@ func (c *Cluster) classObjects(ctx context.Context) ([]map[string]any, error) {
 func (c *Cluster) class(ctx context.Context) (*unstructured.Unstructured, error) {
 	r, err := c.Client.Kind(ctx, schema.GroupKind{Group: forms.Group, Kind: "ClusterClass"})
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("looking up the kind ClusterClass of %s: %w", forms.Group, err)
 	}
 	namespace := c.Spec.Topology.ClassNamespace
 	if namespace == "" {

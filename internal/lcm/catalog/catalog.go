@@ -3,7 +3,6 @@
 package catalog
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -140,16 +139,24 @@ func (c *Catalog) putFiles(ctx context.Context, s store.Store, p *vnfm.Package) 
 	for _, f := range rest {
 		digests = append(digests, f.Digest)
 	}
-	group, work := errgroup.WithContext(ctx)
+	work, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var group errgroup.Group
 	group.SetLimit(c.cfg.Concurrency)
 	for _, f := range rest {
 		if work.Err() != nil {
 			break
 		}
-		group.Go(func() error { return putFile(work, s, p, f) })
+		group.Go(func() error {
+			if err := putFile(work, s, p, f); err != nil {
+				cancel(err)
+			}
+			return nil
+		})
 	}
-	err = group.Wait()
-	return bundle, digests, cmp.Or(context.Cause(ctx), err)
+	// The first cause counts: that of the context, or the error of a file. The functions return none.
+	_ = group.Wait()
+	return bundle, digests, context.Cause(work)
 }
 
 func putFile(ctx context.Context, s store.Store, p *vnfm.Package, f vnfm.PackageFile) error {
@@ -265,7 +272,7 @@ func getPackage(ctx context.Context, s store.Store, id string) (*records.Entry[p
 
 // setSuperseded notes whether a package goes as soon as its last instance has left it. A
 // package that is gone, or going, is a *vnfm.NotFoundError. It is called under
-// withReferences.
+// Config.WithReferences.
 func setSuperseded(ctx context.Context, s store.Store, id string, superseded bool) error {
 	en, err := getPackage(ctx, s, id)
 	if err != nil || en.Value.Superseded == superseded {
@@ -314,7 +321,7 @@ func (c *Catalog) RemoveUnusedPackages(ctx context.Context, s store.Store) error
 
 // removePackage marks the record, deletes the contents that no other package needs
 // and then the record: after a kill in between the next removal goes on. It is called under
-// withReferences.
+// Config.WithReferences.
 func removePackage(ctx context.Context, s store.Store, id string) error {
 	en, err := records.Get[packageRecord](ctx, s, store.KindPackage, id)
 	if errors.Is(err, vnfm.ErrNotFound) {

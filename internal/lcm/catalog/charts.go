@@ -266,7 +266,7 @@ func chartsOf(c *vnfm.ClusterSpec) []string {
 }
 
 // removeChart marks the record, removes the content unless a package has it too, and
-// then the record. It is called under withReferences.
+// then the record. It is called under Config.WithReferences.
 func removeChart(ctx context.Context, s store.Store, en *records.Entry[chartRecord]) error {
 	en.Value.Removing = true
 	if err := en.Update(ctx, s); errors.Is(err, store.ErrStale) || errors.Is(err, store.ErrNotFound) {

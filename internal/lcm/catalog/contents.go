@@ -53,7 +53,7 @@ func lostContents(ctx context.Context, s store.Store, digests []string) (bool, e
 }
 
 // deleteContents deletes those of the contents that no record names. It is called under
-// withReferences.
+// Config.WithReferences.
 func deleteContents(ctx context.Context, s store.Store, digests ...string) error {
 	needed, err := neededContents(ctx, s)
 	if err != nil {

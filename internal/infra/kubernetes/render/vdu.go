@@ -169,7 +169,7 @@ func (r *Rendering) noWorkload(vdu *vnfm.VDU, ref translate.WorkloadRef, mapped 
 	}
 	if mapped {
 		return vnfm.Problem{
-			Attribute: "additional_params",
+			Attribute: vnfm.AttributeParams,
 			Key:       translate.ParamVDUMapping,
 			Summary:   fmt.Sprintf("VDU %q is mapped to %s %q, which is not in the package", vdu.ID, ref.Kind, ref.Name),
 			Detail:    exist,

@@ -28,6 +28,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
@@ -151,6 +152,7 @@ func TestLabLifecycle(t *testing.T) {
 	t.Run("limited token", b.testLimited)
 	t.Run("faults", b.testFaults)
 	t.Run("crash", b.testCrash)
+	t.Run("deletion by name", b.testDeletionByName)
 	t.Run("jobs", b.testJobs)
 	t.Run("volumes", b.testVolumes)
 	t.Run("autoscaler", b.testAutoscaler)
@@ -281,6 +283,36 @@ func (b *bench) testLimited(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
+}
+
+// testDeletionByName removes a pod as KWOK does with what has ended: one that nobody deletes stays.
+func (b *bench) testDeletionByName(t *testing.T) {
+	pods := func(user string) corev1client.PodInterface {
+		config := rest.CopyConfig(b.admin)
+		config.Impersonate = rest.ImpersonationConfig{UserName: user, Groups: []string{"system:masters"}}
+		return newClient(t, config).CoreV1().Pods(metav1.NamespaceDefault)
+	}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "successor"}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "registry.example.com/main"}}}}
+	if _, err := pods("lab-admin").Create(t.Context(), pod, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	// The API server learns of a policy a moment after it is made.
+	eventually(t, "deletion by name", func() error {
+		err := pods("system:kwok").Delete(t.Context(), "successor", metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}})
+		if err == nil || !strings.Contains(err.Error(), "one of the same name has ended") {
+			return fmt.Errorf("the deletion by name: %v", err)
+		}
+		return nil
+	})
+	if err := pods("lab-admin").Delete(t.Context(), "successor", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "deletion", func() error {
+		if _, err := pods("lab-admin").Get(t.Context(), "successor", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+			return fmt.Errorf("the pod is still there: %v", err)
+		}
+		return nil
+	})
 }
 
 func (b *bench) testFaults(t *testing.T) {
