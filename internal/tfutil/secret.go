@@ -40,7 +40,7 @@ func (s Secret) AddTo(attributes map[string]schema.Attribute) {
 	attributes[s.Name] = schema.StringAttribute{
 		Optional:  true,
 		Sensitive: true,
-		MarkdownDescription: fmt.Sprintf("%s It is kept in the state as a sensitive value; use `%s` with Terraform 1.11 or later. "+
+		MarkdownDescription: fmt.Sprintf("%s It is a sensitive value in the state; use `%s` with Terraform 1.11 or later. "+
 			"Changing this updates the object in place.", s.Description, wo),
 		Validators: rules(wo),
 	}
@@ -49,7 +49,7 @@ func (s Secret) AddTo(attributes map[string]schema.Attribute) {
 		WriteOnly: true,
 		Sensitive: true,
 		MarkdownDescription: fmt.Sprintf("%s This form is write-only: it reaches neither plan nor state and accepts ephemeral values. "+
-			"A change alone is not noticed; raise `%s` as well.", s.Description, version),
+			"Terraform cannot detect changes of write-only values. Changing this takes effect when `%s` is incremented.", s.Description, version),
 		Validators: rules(s.Name),
 	}
 	attributes[version] = schema.Int64Attribute{

@@ -100,7 +100,7 @@ func FlavoursAttribute() schema.Attribute {
 	}
 	return nested("Deployment flavours of the VNFD, by flavour id.", map[string]schema.Attribute{
 		"description":      text("Description of the flavour."),
-		"default_level_id": text("Instantiation level of instances that name none. Null when the flavour has no levels."),
+		"default_level_id": text("Default instantiation level. Null if the flavour has no levels."),
 		"aspects": nested("Scaling aspects of the flavour, by aspect id.", map[string]schema.Attribute{
 			"name":        text("Name of the aspect."),
 			"description": text("Description of the aspect."),
@@ -117,7 +117,7 @@ func FlavoursAttribute() schema.Attribute {
 			"type":              text("TOSCA node type of the VDU."),
 			"min_instances":     number("Lowest number of VNFCs of the VDU."),
 			"max_instances":     number("Highest number of VNFCs of the VDU."),
-			"initial_instances": number("Number of VNFCs at scale level 0 of all aspects. Null when no initial delta names the VDU."),
+			"initial_instances": number("Number of VNFCs at scale level 0 of all aspects. Null if no initial delta names the VDU."),
 		}),
 	})
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 )
 
-// How a package is verified when the user does not say.
+// The defaults of the verification of a package.
 const (
 	IntegrityEnforce         = "enforce"
 	SignatureVerifyIfPresent = "verify_if_present"

@@ -23,36 +23,34 @@ import (
 // SinkAttribute is the name of the argument that SinkSchema describes.
 const SinkAttribute = "credentials_sink"
 
-// headerName is a name of a header (RFC 9110) but those that a delivery sets itself.
+// headerName is the syntax of the name of a header (RFC 9110).
 var headerName = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
 
-// SinkSchema describes a web server that is sent kubeconfigs; when says on what.
+// SinkSchema describes a web server that receives kubeconfigs. The description begins with
+// the sentence when.
 func SinkSchema(when string) schema.Attribute {
 	names := []validator.Map{mapvalidator.NoNullValues(), mapvalidator.KeysAre(
 		stringvalidator.RegexMatches(headerName, "must be the name of a header"),
 		stringvalidator.NoneOfCaseInsensitive("Content-Type", "Content-Length", "Host", "Idempotency-Key"))}
 	return schema.SingleNestedAttribute{
-		MarkdownDescription: when + " After the creation, after a rotation and whenever an operation finds a kubeconfig that was not sent yet, it gets a `POST` with the header `Idempotency-Key` and the JSON object " +
-			"`{\"schema_version\": 1, \"cluster_name\": …, \"namespace\": …, \"endpoint\": …, \"ca_certificate\": …, \"kubeconfig\": …, \"not_after\": …}`: `endpoint` is the URL of the workload API, `ca_certificate` its CA as PEM, " +
-			"`kubeconfig` the whole kubeconfig as text, `not_after` the expiry of its client certificate in RFC 3339, or `null`. `schema_version` rises when a field changes its meaning or goes; other fields may come. " +
-			"Any answer of 2xx accepts it. No answer, 429 and 5xx are tried again, with growing pauses or as `Retry-After` says; another answer, a redirect included, or a certificate that cannot be verified fails at once. " +
-			"What fails is the operation: it stops in `FAILED_TEMP`, and the next apply sends again. The same kubeconfig has the same key each time, so that the server can tell a repetition. A change of `url` sends to the new server; changes of the other arguments count from the next delivery on.",
+		MarkdownDescription: when + " It gets a `POST` after the creation, after a rotation, and whenever an operation finds a kubeconfig that was not sent; a failed delivery fails the operation, and the next apply retries. " +
+			"Changing this updates in place: a new `url` gets the kubeconfig, other changes apply to the next delivery. See [Credentials sink](../guides/workload-clusters.md#credentials-sink).",
 		Optional: true,
 		Attributes: map[string]schema.Attribute{
 			"url": schema.StringAttribute{
-				MarkdownDescription: "URL of the web server, `https://…`. It is kept in the state: secrets belong in `headers_wo`.",
+				MarkdownDescription: "URL of the web server, `https://…`. It is in the state: secrets belong in `headers_wo`. Changing this sends the kubeconfig to the new server.",
 				Required:            true,
 				Validators:          []validator.String{sinkURL{}},
 			},
 			"headers": schema.MapAttribute{
-				MarkdownDescription: "Headers of the request. They are kept in the state as sensitive values; use `headers_wo` for secrets with Terraform 1.11 or later.",
+				MarkdownDescription: "Headers of the request, sensitive values in the state; use `headers_wo` for secrets with Terraform 1.11 or later. Changing this applies to the next delivery.",
 				Optional:            true,
 				Sensitive:           true,
 				ElementType:         types.StringType,
 				Validators:          names,
 			},
 			"headers_wo": schema.MapAttribute{
-				MarkdownDescription: "Headers of the request over those of `headers`, for secrets such as `Authorization`. This form is write-only: it reaches neither plan nor state and accepts ephemeral values. It is read in every apply that sends.",
+				MarkdownDescription: "Headers of the request that override `headers`, for secrets such as `Authorization`. Write-only: it reaches neither plan nor state and accepts ephemeral values. Changing this applies to the next delivery; every apply that sends reads it.",
 				Optional:            true,
 				WriteOnly:           true,
 				Sensitive:           true,
@@ -60,22 +58,22 @@ func SinkSchema(when string) schema.Attribute {
 				Validators:          names,
 			},
 			"headers_wo_version": schema.Int64Attribute{
-				MarkdownDescription: "Version of `headers_wo`, any number. Changing it notes in the state that they are others; they count from the next delivery on.",
+				MarkdownDescription: "Version of `headers_wo`, any number. Changing this records the change in the state; it applies to the next delivery.",
 				Optional:            true,
 				Validators:          []validator.Int64{int64validator.AlsoRequires(tfutil.Sibling("headers_wo"))},
 			},
 			"ca_certificate": schema.StringAttribute{
-				MarkdownDescription: "CA certificates that the server's certificate is verified with, as PEM. Default are those of the system. It is always verified.",
+				MarkdownDescription: "PEM CA bundle used to verify the server; verification cannot be disabled. Defaults to the CA bundle of the system. Changing this applies to the next delivery.",
 				Optional:            true,
 				Validators:          []validator.String{tfutil.Certificates()},
 			},
 			"timeout": schema.StringAttribute{
-				MarkdownDescription: "Limit of one try. Default `30s`.",
+				MarkdownDescription: "Time limit of one attempt. Defaults to `30s`. Changing this applies to the next delivery.",
 				CustomType:          tfutil.DurationType{},
 				Optional:            true,
 			},
 			"attempts": schema.Int64Attribute{
-				MarkdownDescription: "Number of tries. Default 5.",
+				MarkdownDescription: "Number of attempts. Defaults to `5`. Changing this applies to the next delivery.",
 				Optional:            true,
 				Validators:          []validator.Int64{int64validator.Between(1, 20)},
 			},

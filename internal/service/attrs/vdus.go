@@ -34,7 +34,7 @@ func VDUsValue(vdus map[string]vnfm.VDUState) types.Map {
 // VDUsAttribute describes the VDUs of an instance.
 func VDUsAttribute() schema.Attribute {
 	return schema.MapNestedAttribute{
-		MarkdownDescription: "The VDUs of the instance by their id, known at plan time.",
+		MarkdownDescription: "VDUs of the instance by id, known at plan time.",
 		Computed:            true,
 		NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 			"kind": schema.StringAttribute{
@@ -46,11 +46,11 @@ func VDUsAttribute() schema.Attribute {
 				Computed:            true,
 			},
 			"replicas": schema.Int64Attribute{
-				MarkdownDescription: "Number of VNFCs; null when an autoscaler or the kind itself (DaemonSet) decides.",
+				MarkdownDescription: "Number of VNFCs; null if an autoscaler or the kind itself (DaemonSet) sets it.",
 				Computed:            true,
 			},
 			"autoscaled": schema.BoolAttribute{
-				MarkdownDescription: "Whether an autoscaler of the package owns the number of VNFCs.",
+				MarkdownDescription: "Whether an autoscaler of the package sets the number of VNFCs.",
 				Computed:            true,
 			},
 		}},

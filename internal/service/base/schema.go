@@ -29,29 +29,25 @@ func (c *Config) attributes() map[string]schema.Attribute {
 			PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
 		},
 		"status": schema.StringAttribute{
-			MarkdownDescription: "`INSTANTIATED` when the last operation completed; `FAILED_TEMP` when it stopped half-way, `PROCESSING` while it runs or after its process was killed, `UNKNOWN` when the store has lost the record. " +
-				"Whatever it is other than `INSTANTIATED`, the next apply continues. A `postcondition` on it makes such an apply fail.",
-			Computed: true,
+			MarkdownDescription: "`INSTANTIATED` if the last operation completed, `FAILED_TEMP` if it stopped half-way, `PROCESSING` while it runs or after its process was killed, `UNKNOWN` if the store lost the record. Any value other than `INSTANTIATED`: the next apply resumes; a `postcondition` on it makes an incomplete apply fail.",
+			Computed:            true,
 		},
 		"on_failure": schema.StringAttribute{
-			MarkdownDescription: "What becomes of an operation that fails half-way. `resume` (default) keeps what exists, sets `status` to `FAILED_TEMP`, and the next apply continues. `rollback` restores what was before; after a failed creation everything is removed again.",
+			MarkdownDescription: "Handling of a failed operation: `resume` keeps what exists, sets `status` to `FAILED_TEMP`, and the next apply resumes; `rollback` restores the previous state, or removes a failed creation. Defaults to `resume`. Changing this applies to the next operation.",
 			Optional:            true,
 			Computed:            true,
 			Default:             stringdefault.StaticString(string(vnfm.OnFailureResume)),
 			Validators:          []validator.String{stringvalidator.OneOf(string(vnfm.OnFailureResume), string(vnfm.OnFailureRollback))},
 		},
-		"force_conflicts": switched("Take over fields that another field manager owns. Default `false`: a conflict is an error that names field and manager.", false),
+		"force_conflicts": switched("Whether to take over fields of another field manager. If `false`, a conflict is an error that names field and manager. Defaults to `false`. Changing this applies to the next operation.", false),
 		"adopt_existing":  switched(c.AdoptDescription, false),
-		"server_dry_run": switched(fmt.Sprintf("Have the %s try at plan time what the plan adds or changes (server-side dry run), when it is registered and can be reached. "+
-			"Objects that the API server would refuse as they are written are errors of the plan; what may be different by the time of the apply (quotas, webhooks, conflicts, a %[1]s that does not answer) is a warning. "+
-			"That is one request for each object that is new or changed; a plan without a change asks nothing. Default `true`.", c.VIMNoun), true),
+		"server_dry_run":  switched(fmt.Sprintf("Whether the plan runs a server-side dry run of changed objects on the %s, if it can be reached. Rejected objects are errors; results that can differ at apply time, such as quotas and webhooks, are warnings. Defaults to `true`. Changing this applies to the next plan.", c.VIMNoun), true),
 		"lock_timeout": schema.StringAttribute{
-			MarkdownDescription: fmt.Sprintf("How long an operation waits for another process that works on the %s before it gives up and names that process. `0s` gives up at once. "+
-				"The creation of one that another process is just creating is never waited for. Default `%s`.", c.Noun, defaultLockTimeout),
-			Optional:   true,
-			Computed:   true,
-			Default:    stringdefault.StaticString(defaultLockTimeout),
-			CustomType: tfutil.DurationType{},
+			MarkdownDescription: fmt.Sprintf("Time that an operation waits for another process that works on the %s; `0s` fails at once. Never waits if another process is creating the same %[1]s. Defaults to `%[2]s`. Changing this applies to the next operation.", c.Noun, defaultLockTimeout),
+			Optional:            true,
+			Computed:            true,
+			Default:             stringdefault.StaticString(defaultLockTimeout),
+			CustomType:          tfutil.DurationType{},
 		},
 	}
 }
@@ -68,11 +64,11 @@ func HealAttribute(description string, targets map[string]schema.Attribute) sche
 		Optional:            true,
 		Attributes: tfutil.Merged(targets, map[string]schema.Attribute{
 			"trigger": schema.StringAttribute{
-				MarkdownDescription: "Any text. A change runs the healing once.",
+				MarkdownDescription: "Trigger, any string. Changing this heals once.",
 				Required:            true,
 				Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
 			},
-			"cause": schema.StringAttribute{MarkdownDescription: "Why, for the record of the operation.", Optional: true},
+			"cause": schema.StringAttribute{MarkdownDescription: "Reason, for the record of the operation. Changing this applies to the next `trigger`.", Optional: true},
 		}),
 	}
 }

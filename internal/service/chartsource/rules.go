@@ -14,11 +14,11 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 )
 
-// Rules are what the arguments of a source must have in common.
+// Rules validates the combination of the arguments of a source.
 type Rules struct {
-	// Embedded are the embedded charts that there are for it.
+	// Embedded are the allowed embedded charts.
 	Embedded []string
-	// Optional is set where a source may be left out.
+	// Optional allows no source.
 	Optional bool
 }
 

@@ -15,8 +15,8 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Embedded are the charts of clusters that need no download. The first one is meant where
-// a source may be left out.
+// Embedded are the embedded charts of clusters. The first one is the default where a
+// source is optional.
 var Embedded = []string{"openstack", "in-memory"}
 
 var (
@@ -35,37 +35,35 @@ func text(description string, rules ...validator.String) schema.Attribute {
 	return schema.StringAttribute{MarkdownDescription: description, Optional: true, Validators: append([]validator.String{stringvalidator.LengthAtLeast(1)}, rules...)}
 }
 
-// Attributes are the arguments of a source, but for who asks. Embedded charts are for
-// clusters themselves.
+// Attributes are the arguments of a source without those of Login. Embedded charts are
+// allowed for clusters, not for add-ons.
 func Attributes(embedded ...string) map[string]schema.Attribute {
 	name := "Name of the chart in `repository`."
 	if len(embedded) > 0 {
-		name = "An embedded chart: `openstack`, a cluster on servers of OpenStack (v1beta1 of Cluster API Provider OpenStack, v1beta2 of Cluster API), or `in-memory`, a cluster of machines that exist in the memory of Cluster API's development provider only. " +
-			"With `repository`, the name of the chart there."
+		name = "Embedded chart, or the name of the chart in `repository`. The embedded charts are `openstack`, for servers of OpenStack (v1beta1 of Cluster API Provider OpenStack, v1beta2 of Cluster API), and `in-memory`, for simulated machines of the development provider of Cluster API."
 	}
 	return map[string]schema.Attribute{
 		"name":       text(name),
-		"path":       text("A chart on the machine that Terraform runs on, a directory or an archive. It is read at each plan."),
-		"repository": text("URL of a Helm repository, `https://…`: what has an `index.yaml`.", repositoryURL{}),
-		"oci":        text("A chart in an OCI registry, `oci://<registry>/<path>`.", stringvalidator.RegexMatches(ociAddress, "must be oci://<registry>/<path>, without a tag or digest: version and digest say which one it is")),
-		"version": text("Version of the chart in the repository or registry, or a range such as `~1.16` or `>=1.16, <2`. Default is the newest that is no pre-release. " +
-			"A range is resolved when the source is planned first, and again when one of the arguments of the source changes: until then it is the same version, and the network is not needed."),
-		"digest": text("Digest that the chart must have, `sha256:…`: of a repository that of the archive, of a registry that of the manifest, as `helm pull` and `helm push` print it.",
+		"path":       text("Directory or archive of a chart on the machine that runs Terraform. Every plan reads it."),
+		"repository": text("URL of a Helm repository with an `index.yaml`, `https://…`.", repositoryURL{}),
+		"oci":        text("Chart in an OCI registry, `oci://<registry>/<path>`.", stringvalidator.RegexMatches(ociAddress, "must be oci://<registry>/<path>, without a tag or digest: version and digest say which one it is")),
+		"version":    text("Version of the chart in the repository or registry, or a range such as `~1.16` or `>=1.16, <2`. Defaults to the newest version that is no pre-release. A range is resolved by the first plan, and again if an argument of the source changes."),
+		"digest": text("Expected digest, `sha256:…`: of the archive in a repository, of the manifest in a registry, as `helm pull` and `helm push` print it.",
 			stringvalidator.RegexMatches(sha256Digest, "must be sha256: and 64 hexadecimal digits")),
-		"ca_certificate": text("CA certificates that the certificate of the server is verified with, as PEM. Default are those of the system.", tfutil.Certificates()),
+		"ca_certificate": text("PEM CA bundle used to verify the server. Defaults to the CA bundle of the system.", tfutil.Certificates()),
 		"insecure_skip_tls_verify": schema.BoolAttribute{
-			MarkdownDescription: "Leave the certificate of the server unverified. Anybody on the way can then replace the chart, unless `digest` is given.", Optional: true,
+			MarkdownDescription: "Whether to accept the server without verification. An attacker can then replace the chart, unless `digest` is set. Defaults to `false`.", Optional: true,
 		},
 		"plain_http": schema.BoolAttribute{
-			MarkdownDescription: "Speak to the registry without TLS, and allow a password to be sent without it.", Optional: true,
+			MarkdownDescription: "Whether to connect to the registry without TLS, and to send a password without it. Defaults to `false`.", Optional: true,
 		},
 	}
 }
 
-// Login are the arguments that say who asks a repository or registry.
+// Login are the credentials for a repository or registry.
 func Login() map[string]schema.Attribute {
-	attributes := map[string]schema.Attribute{"username": text("Name that the repository or registry asks for.")}
-	tfutil.Secret{Name: "password", Description: "Password, or token, that the repository or registry asks for."}.AddTo(attributes)
+	attributes := map[string]schema.Attribute{"username": text("User name for the repository or registry.")}
+	tfutil.Secret{Name: "password", Description: "Password or token for the repository or registry."}.AddTo(attributes)
 	return attributes
 }
 

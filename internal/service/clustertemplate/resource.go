@@ -22,8 +22,8 @@ const ResourceType = "vnf_capi_cluster_template"
 
 var _ resource.ResourceWithModifyPlan = (*Resource)(nil)
 
-// Resource is vnf_capi_cluster_template. It is nowhere but in the configuration and the
-// state: its definition is all that a cluster needs.
+// Resource is vnf_capi_cluster_template. It creates no object: clusters need only its
+// definition.
 type Resource struct{}
 
 // NewResource returns the resource.
@@ -73,7 +73,7 @@ func save(ctx context.Context, planned tfsdk.Plan, state *tfsdk.State, diags *di
 	diags.Append(state.Set(ctx, &plan)...)
 }
 
-// Read implements resource.Resource. The state is all that there is.
+// Read implements resource.Resource. There is nothing to refresh.
 func (r *Resource) Read(context.Context, resource.ReadRequest, *resource.ReadResponse) {}
 
 // Update implements resource.Resource.
@@ -81,7 +81,7 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 	save(ctx, req.Plan, &resp.State, &resp.Diagnostics)
 }
 
-// Delete implements resource.Resource. Clusters keep what they were made with.
+// Delete implements resource.Resource. It does not affect clusters.
 func (r *Resource) Delete(context.Context, resource.DeleteRequest, *resource.DeleteResponse) {}
 
 // define checks the template and fills its definition and id, as far as the arguments

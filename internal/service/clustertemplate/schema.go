@@ -20,15 +20,13 @@ var url = regexp.MustCompile(`^https?://[^\s@]+$`)
 
 func resourceSchema() schema.Schema {
 	return schema.Schema{
-		MarkdownDescription: "What OpenStack Magnum calls a cluster template: image, version, flavours, networks and labels that clusters have in common. " +
-			"It is nowhere but in the configuration: `vnf_capi_workload_cluster` takes its `definition`, and a template that changes is the upgrade, in place, of each cluster that does. " +
-			"The guide for people who come from Magnum has the names of both.",
+		MarkdownDescription: "Manages a cluster template in the style of OpenStack Magnum: image, version, flavors, networks and labels that clusters have in common. Creates no object: `vnf_capi_workload_cluster` takes its `definition`, and changing the template upgrades, in place, every cluster that uses it. See the guide [Coming from OpenStack Magnum](../guides/magnum.md).",
 		Attributes: tfutil.Merged(
 			map[string]schema.Attribute{
-				"id":         schema.StringAttribute{MarkdownDescription: "Name of the template and digest of its definition. Another content is another id.", Computed: true},
-				"definition": schema.StringAttribute{MarkdownDescription: "The whole template as JSON, for `cluster_template.definition` of `vnf_capi_workload_cluster`. It is known at plan time.", Computed: true},
+				"id":         schema.StringAttribute{MarkdownDescription: "Name of the template and digest of its definition. It changes with the definition.", Computed: true},
+				"definition": schema.StringAttribute{MarkdownDescription: "Complete template as JSON, for `cluster_template.definition` of `vnf_capi_workload_cluster`. It is known at plan time.", Computed: true},
 				"name": schema.StringAttribute{
-					MarkdownDescription: "Name of the template, for people. A change changes no cluster.",
+					MarkdownDescription: "Name of the template, for information. Changing this changes no cluster.",
 					Required:            true,
 					Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
 				},
@@ -50,72 +48,71 @@ func required(description string, validators ...validator.String) schema.Attribu
 	}
 }
 
-// machineAttributes say what machines are made of.
+// machineAttributes are the arguments about image, version and flavors.
 func machineAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"image": schema.SingleNestedAttribute{
-			MarkdownDescription: "The image of the machines, with the properties that it has in Glance. A change replaces machines one after the other.",
+			MarkdownDescription: "Image of the machines, with its properties in Glance. Changing anything here replaces the machines of the clusters one after the other; another `kube_version` upgrades them.",
 			Required:            true,
 			Attributes: map[string]schema.Attribute{
-				"id":           optional("Id of the image. Either `id` or `name` is given.", stringvalidator.ExactlyOneOf(path.MatchRelative().AtParent().AtName("name"))),
+				"id":           optional("Id of the image. Exactly one of `id` and `name` must be set.", stringvalidator.ExactlyOneOf(path.MatchRelative().AtParent().AtName("name"))),
 				"name":         optional("Name of the image."),
 				"kube_version": required("Property `kube_version` of the image: the version of kubelet and kubeadm in it, for example `v1.34.0`."),
 				"os_distro":    required("Property `os_distro` of the image: `ubuntu` or `flatcar`."),
 			},
 		},
-		"kubernetes_version": optional("Version of Kubernetes. It is that of the image, and need not be given; when it is, the two must agree. " +
-			"A template with another version upgrades its clusters; back, or over a minor version, is an error of the plan."),
-		"control_plane_flavour": optional("Flavour of the machines of a control plane, by name, or by id when that is a UUID, for clusters that name none."),
-		"node_flavour":          optional("Flavour of the nodes, likewise, for node groups that name none."),
-		"keypair":               optional("Name of the SSH key pair of the machines, for clusters that name none."),
+		"kubernetes_version":    optional("Kubernetes version, which must be the version of the image. Defaults to `image.kube_version`. Changing this upgrades the clusters of the template in place; downgrades and skipped minor versions are rejected at plan time."),
+		"control_plane_flavour": optional("Nova flavor of the control plane, by name, or by id if it is a UUID, for clusters that set none. Changing this replaces these machines one after the other."),
+		"node_flavour":          optional("Nova flavor of the nodes, by name, or by id if it is a UUID, for node groups that set none. Changing this replaces these machines one after the other."),
+		"keypair":               optional("Name of the SSH key pair of the machines, for clusters that set none. Changing this replaces their machines one after the other."),
 	}
 }
 
-// networkAttributes say where machines are.
+// networkAttributes are the arguments about networks.
 func networkAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"external_network": optional("External network, by id or name; a chart that is not embedded takes an id. Without it the only one that there is."),
-		"fixed_network":    optional("Network of the machines, by id or name. Without it each cluster gets one of its own."),
-		"fixed_subnet":     optional("Subnet of the machines, by id or name."),
+		"external_network": optional("External network, by id or name; a chart that is not embedded requires an id. Defaults to the only external network. Changing this is rejected by Cluster API Provider OpenStack for existing clusters."),
+		"fixed_network":    optional("Network of the machines, by id or name. Defaults to a new network for each cluster. Changing this is rejected by Cluster API Provider OpenStack for existing clusters."),
+		"fixed_subnet":     optional("Subnet of the machines, by id or name. Changing this is rejected by Cluster API Provider OpenStack for existing clusters."),
 		"dns_nameservers": schema.ListAttribute{
-			MarkdownDescription: "Name servers of the networks that are made for clusters.", Optional: true, ElementType: types.StringType,
+			MarkdownDescription: "Name servers of the networks that are created for clusters. Changing this is rejected by Cluster API Provider OpenStack for existing clusters.", Optional: true, ElementType: types.StringType,
 			Validators: []validator.List{listvalidator.SizeAtLeast(1)},
 		},
-		"network_driver": optional("The network driver that the chart installs, for example `calico`. It needs a chart with addons, which the embedded ones have not; these take manifests in `chart.values.workloadManifests`."),
+		"network_driver": optional("CNI that the chart installs, for example `calico`, for charts with add-ons. The embedded charts have none and take manifests in `chart.values.workloadManifests`. Changing this updates in place."),
 	}
 }
 
-// chartAttributes say what becomes of it all.
+// chartAttributes are the chart and the arguments that only become its values.
 func chartAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"chart": schema.SingleNestedAttribute{
-			MarkdownDescription: "The Helm chart whose values the template becomes: an embedded one, or `openstack-cluster` of capi-helm-charts, or one with its names of values, from a path, a repository or a registry. Default is the embedded chart `openstack`. " +
-				"Each cluster fetches it, with its own `cluster_template.chart_credentials`: the template holds no password. A range of versions is resolved for each cluster, when it takes the template first and when the source changes.",
+			MarkdownDescription: "Helm chart with the value names of `openstack-cluster` of capi-helm-charts: embedded, or from a path, repository or registry. Defaults to the embedded chart `openstack`. " +
+				"Changing anything here upgrades the clusters of the template in place; each cluster downloads the chart with its own `cluster_template.chart_credentials`.",
 			Optional:   true,
 			Validators: []validator.Object{chartsource.Rules{Embedded: chartsource.Embedded, Optional: true}},
 			Attributes: tfutil.Merged(chartsource.Attributes(chartsource.Embedded...), map[string]schema.Attribute{
 				"values": schema.DynamicAttribute{
-					MarkdownDescription: "Values over those that template and labels become, an object. What a cluster says of its flavours and counts goes over them. Not for secrets.",
+					MarkdownDescription: "Values that override those of template and labels, as an object; not for secrets. Flavors and counts of a cluster override them. Changing this updates in place; Cluster API replaces machines if necessary.",
 					Optional:            true,
 					Validators:          []validator.Dynamic{tfutil.ShownToPlan()},
 				},
 			}),
 		},
 		"volume_types": schema.ListAttribute{
-			MarkdownDescription: "Volume types of Cinder, for each of which the chart makes a storage class; the first is the default one. It needs a chart with addons.",
+			MarkdownDescription: "Volume types of Cinder, for charts with add-ons: the chart creates a storage class for each, and the first is the default class. Changing this updates in place.",
 			Optional:            true, ElementType: types.StringType,
 			Validators: []validator.List{listvalidator.SizeAtLeast(1), listvalidator.UniqueValues()},
 		},
 		"keystone": schema.SingleNestedAttribute{
-			MarkdownDescription: "Where Keystone is, for the label `keystone_auth_enabled`.",
+			MarkdownDescription: "Keystone for the label `keystone_auth_enabled`. Changing anything here updates the clusters of the template in place.",
 			Optional:            true,
 			Attributes: map[string]schema.Attribute{
 				"auth_url":   required("URL of Keystone.", stringvalidator.RegexMatches(url, "must be a URL that begins with https:// or http://, without credentials")),
-				"project_id": required("Id of the project whose users are let in."),
+				"project_id": required("Id of the project whose users have access."),
 			},
 		},
 		"labels": schema.MapAttribute{
-			MarkdownDescription: "Labels of Magnum, by its names. One that is not known is an error of the plan, which lists those that are. A cluster's own labels go over them.",
+			MarkdownDescription: "Labels of Magnum, by its names; the labels of a cluster override them. Unknown labels are rejected at plan time. Changing this updates the clusters in place; labels about machines replace them one after the other.",
 			Optional:            true, ElementType: types.StringType,
 			Validators: []validator.Map{mapvalidator.NoNullValues(), tfutil.ShownToPlan()},
 		},

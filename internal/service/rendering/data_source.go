@@ -57,41 +57,40 @@ type model struct {
 func (d *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	attributes := tfutil.ComputedAttributes(map[string]rschema.Attribute{"vdus": attrs.VDUsAttribute()})
 	attributes["package_id"] = schema.StringAttribute{
-		MarkdownDescription: "Id of the `vnf_package`. Exactly one of `package_id` and `source` must be set. Where the package is new, or changes, Terraform reads the data source when that has been applied; `source` shows it in the plan.",
+		MarkdownDescription: "Id of the `vnf_package`. Exactly one of `package_id` and `source` must be set. If the package is new or changes, Terraform reads the data source after applying it; `source` shows it in the plan.",
 		Optional:            true,
 		Validators:          []validator.String{stringvalidator.LengthAtLeast(1), stringvalidator.ExactlyOneOf(path.MatchRoot("source"))},
 	}
 	attributes["source"] = schema.StringAttribute{
-		MarkdownDescription: "Where a package is that need not be onboarded: a directory, a `.zip` or `.csar` file, or an `http` or `https` URL. A relative path starts at the working directory of Terraform. " +
-			"It is read and verified as `vnf_package` does without further arguments, and nothing of it is kept.",
-		Optional:   true,
-		Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
+		MarkdownDescription: "Directory, `.zip` or `.csar` file, or `http` or `https` URL of a package that is not onboarded. A relative path starts at the working directory of Terraform. The package is read and verified with the defaults of `vnf_package` and is not stored.",
+		Optional:            true,
+		Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
 	}
 	attributes["flavour_id"] = schema.StringAttribute{
-		MarkdownDescription: "Deployment flavour of the VNFD. The VNFD's only or default flavour is taken when none is given.",
+		MarkdownDescription: "Deployment flavour of the VNFD. Defaults to the only or default flavour of the VNFD.",
 		Optional:            true,
 		Computed:            true,
 		Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
 	}
 	attributes["instantiation_level_id"] = schema.StringAttribute{
-		MarkdownDescription: "Instantiation level of the flavour. The flavour's default level is taken when none is given.",
+		MarkdownDescription: "Instantiation level of the flavour. Defaults to the default level of the flavour.",
 		Optional:            true,
 		Computed:            true,
 		Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
 	}
 	attributes["scale_levels"] = schema.MapAttribute{
-		MarkdownDescription: "Scale level per scaling aspect, over the ones of the instantiation level.",
+		MarkdownDescription: "Scale level per scaling aspect. Defaults to the levels of the instantiation level.",
 		ElementType:         types.Int64Type,
 		Optional:            true,
 		Validators:          []validator.Map{mapvalidator.NoNullValues(), mapvalidator.ValueInt64sAre(int64validator.AtLeast(0))},
 	}
 	attributes["namespace"] = schema.StringAttribute{
-		MarkdownDescription: "Namespace of the instance. Objects that name no namespace are shown without one all the same.",
+		MarkdownDescription: "Namespace of the instance. Objects without a namespace are shown without one.",
 		Optional:            true,
 		Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
 	}
 	attributes["additional_params"] = schema.DynamicAttribute{
-		MarkdownDescription: "Parameters of the infra driver, as those of `vnf_instance`.",
+		MarkdownDescription: "Parameters of the infra driver, as in `vnf_instance`.",
 		Optional:            true,
 	}
 	attributes["scale_status"] = schema.MapAttribute{
@@ -100,15 +99,13 @@ func (d *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp 
 		Computed:            true,
 	}
 	attributes["objects"] = schema.MapAttribute{
-		MarkdownDescription: "The objects as YAML, by the same keys as those of `vnf_instance`: `group/version/Kind namespace/name` as the package writes it. " +
-			"Replicas are those of the VDUs, and left out where an autoscaler decides. The values of Secrets are masked.",
-		ElementType: types.StringType,
-		Computed:    true,
+		MarkdownDescription: "Objects as YAML, by the keys of `objects` of `vnf_instance`: `group/version/Kind namespace/name` as in the package. Replicas are those of the VDUs, and absent if an autoscaler sets them. Values of Secrets are masked.",
+		ElementType:         types.StringType,
+		Computed:            true,
 	}
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Shows the objects that an instance of a package would consist of, whether the package has manifests, a Helm chart, or describes its containers in the VNFD. " +
-			"Nothing is applied and no VIM is needed. With `source` not even the package is onboarded, so that it is shown before anything is applied.",
-		Attributes: attributes,
+		MarkdownDescription: "Shows the objects of an instance of a package with manifests, a Helm chart, or containers in the VNFD. It applies nothing and needs no VIM; with `source` it does not even onboard the package.",
+		Attributes:          attributes,
 	}
 }
 
@@ -177,7 +174,7 @@ func read(ctx context.Context, manager vnfm.PackageManager, source string, at pa
 func (d *DataSource) ValidateConfig(ctx context.Context, req datasource.ValidateConfigRequest, resp *datasource.ValidateConfigResponse) {
 	var source types.String
 	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("source"), &source)...)
-	// What is only looked at needs no protection on its way.
+	// A package that is only shown needs no protection against replacement.
 	attrs.CheckSource(path.Root("source"), source, true, &resp.Diagnostics)
 }
 

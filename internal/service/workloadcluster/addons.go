@@ -18,59 +18,57 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// addonAttributes are the charts on the workload cluster, and what became of them and of
-// the chart of the cluster itself.
+// addonAttributes are the add-ons, their status, and the status of the cluster's own chart.
 func addonAttributes() map[string]schema.Attribute {
 	text := func(description string) schema.Attribute {
 		return schema.StringAttribute{MarkdownDescription: description, Computed: true}
 	}
 	found := map[string]schema.Attribute{
 		"version":     text("Version of the chart."),
-		"app_version": text("Version of what the chart installs, as far as it says."),
-		"digest":      text("Digest of the archive of the chart."),
+		"app_version": text("Version of the application in the chart, if the chart has one."),
+		"digest":      text("Digest of the chart archive."),
 	}
 	return map[string]schema.Attribute{
 		vnfm.AttributeAddons: schema.MapNestedAttribute{
-			MarkdownDescription: "Helm charts on the workload cluster by name: network plugin, cloud provider, storage, ingress, monitoring. They are installed as soon as the workload API answers, **before** the nodes are waited for, which may need them to become ready; " +
-				"each is a release of its name, which `helm list` on the workload cluster shows. They are upgraded in place, repaired when somebody changes them, and removed when they are taken out of the map, before the others are installed or changed. " +
-				"When the cluster is destroyed they go with its machines. While the cluster is `paused` they are left alone. In `objects` each is one entry, `add-on: <name>`.",
+			MarkdownDescription: "Helm charts on the workload cluster by release name, for example the CNI, the cloud provider and storage. They are installed before the provider waits for the nodes; see the guide [Add-ons on workload clusters](../guides/addons-on-workload-clusters.md). " +
+				"Changing this installs, upgrades and uninstalls releases in place, or after the end of `paused`.",
 			Optional:   true,
 			Validators: []validator.Map{mapvalidator.SizeAtLeast(1)},
 			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 				"chart": schema.SingleNestedAttribute{
-					MarkdownDescription: "Where the chart comes from: `path`, or `repository` and `name`, or `oci`. A change upgrades in place.",
+					MarkdownDescription: "Source of the chart: `path`, or `repository` and `name`, or `oci`. Changing anything here upgrades the release in place.",
 					Required:            true,
 					Validators:          []validator.Object{chartsource.Rules{}},
 					Attributes:          tfutil.Merged(chartsource.Attributes(), chartsource.Login()),
 				},
 				"namespace": schema.StringAttribute{
-					MarkdownDescription: "Namespace of the release on the workload cluster. It is created when it does not exist. It cannot change: take the add-on out, apply, and add it again in the other namespace.",
+					MarkdownDescription: "Namespace of the release on the workload cluster, created if it does not exist. Changing this is rejected: remove the add-on, apply, and add it in the other namespace.",
 					Required:            true,
 					Validators:          []validator.String{tfutil.Namespace()},
 				},
 				"values": schema.ListAttribute{
-					MarkdownDescription: "Values over those of the chart, each a text of YAML or JSON: `yamlencode({ … })`, `file(\"values.yaml\")`. Later ones are laid over earlier ones, maps key by key. A change upgrades in place. Not for secrets.",
+					MarkdownDescription: "Values that override those of the chart, each a YAML or JSON document: `yamlencode({ … })`, `file(\"values.yaml\")`. Later documents override earlier ones key by key; they are not for secrets. Changing this upgrades the release in place.",
 					Optional:            true,
 					ElementType:         types.StringType,
 					Validators:          []validator.List{tfutil.ShownToPlan()},
 				},
 				"after": schema.SetAttribute{
-					MarkdownDescription: "Names of the add-ons that must be ready before this one is installed or changed. All others go at the same time.",
+					MarkdownDescription: "Names of the add-ons that must be ready before this one is installed or changed; all others run in parallel. Changing this applies to the next operation.",
 					Optional:            true,
 					ElementType:         types.StringType,
 				},
 			}},
 		},
 		"addons_status": schema.MapNestedAttribute{
-			MarkdownDescription: "The add-ons by name. Version and digest are known at plan time.",
+			MarkdownDescription: "Add-ons by name. Version and digest are known at plan time.",
 			Computed:            true,
 			NestedObject: schema.NestedAttributeObject{Attributes: tfutil.Merged(found, map[string]schema.Attribute{
 				"chart":  text("Name of the chart."),
-				"status": text("`deployed`; `drifted: <what differs>` when somebody has changed it, which the next apply puts right; `missing`; `paused` while the cluster is; `unknown` when the workload cluster could not be looked at."),
+				"status": text("`deployed`; `drifted: <differences>`, which the next apply repairs; `missing`; `paused` with the cluster; `unknown` if the workload cluster could not be read."),
 			})},
 		},
 		"chart_status": schema.SingleNestedAttribute{
-			MarkdownDescription: "The `chart` of the cluster, or that of its `cluster_template`, when it is from a repository or registry. It is known at plan time.",
+			MarkdownDescription: "Resolved `chart` of the cluster or of its `cluster_template`, if it comes from a repository or registry. It is known at plan time.",
 			Computed:            true,
 			Attributes:          tfutil.Merged(found, map[string]schema.Attribute{"chart": text("Name of the chart.")}),
 		},
@@ -85,8 +83,7 @@ type addonModel struct {
 	After     types.Set    `tfsdk:"after"`
 }
 
-// addons reads the argument of that name, all of which is known. Each add-on has the
-// chart that its source was resolved to.
+// addons reads the argument, which must be known, with the resolved chart of each add-on.
 func (m *model) addons(ctx context.Context, diags *diag.Diagnostics) map[string]vnfm.Addon {
 	if len(m.Addons.Elements()) == 0 {
 		return nil

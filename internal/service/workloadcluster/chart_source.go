@@ -15,9 +15,9 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// origin is where a chart comes from, and how one gets there.
+// origin is the source of a chart with the access to its server.
 type origin struct {
-	// at is the argument that says it.
+	// at is the argument with the source.
 	at     path.Path
 	source vnfm.ChartSource
 	// access is nil while it is not known.
@@ -61,8 +61,8 @@ func (m *model) addonOrigin(ctx context.Context, name string, config *model, dia
 	return &origin{path.Root(vnfm.AttributeAddons).AtMapKey(name), tfutil.As[chartsource.Model](ctx, addon.Chart, diags).ToDomain(), access}
 }
 
-// resolveChart finds the chart that a source means, and says what is wrong where that is
-// written. Nil is a source that does not tell.
+// resolveChart resolves a source and reports problems at its argument. It returns nil if
+// the source could not be resolved.
 func resolveChart(ctx context.Context, manager vnfm.ChartManager, at path.Path, source vnfm.ChartSource, diags *diag.Diagnostics) *vnfm.Chart {
 	chart, err := manager.ResolveChart(ctx, source)
 	if err == nil {

@@ -15,16 +15,15 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// What a source was found to be is in state, and stays until the source is another one:
-// a range of versions means the same chart in every plan, and a plan without a change
-// asks no repository.
+// The state holds the resolved chart of a source until the source changes: a version range
+// means the same chart in every plan, and a plan without a change needs no repository.
 
 var (
 	chartTypes      = map[string]attr.Type{"chart": types.StringType, "version": types.StringType, "app_version": types.StringType, "digest": types.StringType}
 	addonStatusType = types.ObjectType{AttrTypes: tfutil.Merged(chartTypes, map[string]attr.Type{"status": types.StringType})}
 )
 
-// What an add-on can be.
+// The values of the status of an add-on.
 const (
 	addonDeployed = "deployed"
 	addonMissing  = "missing"
@@ -32,7 +31,7 @@ const (
 	addonUnknown  = "unknown"
 )
 
-// charted are the attributes that say which charts there are.
+// charted are the attributes about charts.
 type charted struct {
 	Addons       types.Map    `tfsdk:"addons"`
 	AddonsStatus types.Map    `tfsdk:"addons_status"`
@@ -102,7 +101,7 @@ func (m *model) addonChart(ctx context.Context, name string, diags *diag.Diagnos
 // resolveLimit bounds what one plan asks of repositories and registries.
 const resolveLimit = 2 * time.Minute
 
-// planCharts finds the charts that the sources of the plan mean. The manager may be nil.
+// planCharts resolves the chart sources of the plan. The manager may be nil.
 func (m *model) planCharts(ctx context.Context, manager vnfm.ChartManager, config, state *model, diags *diag.Diagnostics) {
 	ctx, cancel := context.WithTimeout(ctx, resolveLimit)
 	defer cancel()
@@ -144,7 +143,7 @@ func (m *model) planCharts(ctx context.Context, manager vnfm.ChartManager, confi
 	m.AddonsStatus = types.MapValueMust(addonStatusType, entries)
 }
 
-// planChart finds the chart that the cluster is made of, when it is fetched.
+// planChart resolves the chart of the cluster itself if it must be downloaded.
 func (m *model) planChart(ctx context.Context, find func(wanted, before *origin, known *vnfm.Chart) *vnfm.Chart, config, state *model, diags *diag.Diagnostics) {
 	m.ChartStatus = types.ObjectNull(chartTypes)
 	wanted := m.chartOrigin(ctx, config, diags)
@@ -202,7 +201,7 @@ func (m *model) prepareCharts(ctx context.Context, manager vnfm.ChartManager, co
 	}
 }
 
-// checkMoves refuses to move an add-on: what is in the old namespace would stay there.
+// checkMoves rejects another namespace of an add-on: its objects in the old one would remain.
 func (m *model) checkMoves(ctx context.Context, state *model, diags *diag.Diagnostics) {
 	for name := range m.Addons.Elements() {
 		now, before := tfutil.ElementAs[addonModel](ctx, m.Addons, name, diags), tfutil.ElementAs[addonModel](ctx, state.Addons, name, diags)

@@ -9,33 +9,32 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// computedAttributes are what the management cluster says.
+// computedAttributes are read from the management cluster.
 func computedAttributes() map[string]schema.Attribute {
 	text := func(description string) schema.Attribute {
 		return schema.StringAttribute{MarkdownDescription: description, Computed: true}
 	}
 	return map[string]schema.Attribute{
-		"api_version": text("Version of Cluster API that objects are written in, `v1beta1` or `v1beta2`: the newest that the management cluster served when the cluster was made."),
-		"generation":  schema.Int64Attribute{MarkdownDescription: "Rises with every change, for others to depend on.", Computed: true},
+		"api_version": text("API version of the Cluster API objects, `v1beta1` or `v1beta2`: the newest version of the management cluster at creation."),
+		"generation":  schema.Int64Attribute{MarkdownDescription: "Counter that increases with every change, for resources that depend on it.", Computed: true},
 		"objects": schema.MapAttribute{
-			MarkdownDescription: "The objects on the management cluster: from `group/version/Kind namespace/name` as written to the digest of the object, known at plan time. " +
-				"An object that was changed behind Terraform's back reads `drifted: <field paths>`, one that is gone is absent; the next apply puts both right.",
-			ElementType: types.StringType,
-			Computed:    true,
+			MarkdownDescription: "Objects on the management cluster: from `group/version/Kind namespace/name` to the digest of the desired object, known at plan time. An object with drift reads `drifted: <field paths>`, a deleted object is absent; the next apply repairs both.",
+			ElementType:         types.StringType,
+			Computed:            true,
 		},
 		"phase":           text("Phase of the Cluster: `Pending`, `Provisioning`, `Provisioned`, `Deleting`."),
-		"available":       schema.BoolAttribute{MarkdownDescription: "Whether Cluster API says that the cluster is available.", Computed: true},
+		"available":       schema.BoolAttribute{MarkdownDescription: "Whether the condition `Available` of the Cluster is true.", Computed: true},
 		"endpoint":        text("URL of the workload API."),
 		"ca_certificate":  text("CA certificate of the workload API, as PEM."),
-		"running_version": text("Lowest version of Kubernetes that a machine of the control plane runs."),
+		"running_version": text("Lowest Kubernetes version of the machines of the control plane."),
 		"failure_domains": schema.ListAttribute{MarkdownDescription: "Failure domains of the cluster.", ElementType: types.StringType, Computed: true},
 		"conditions": schema.MapNestedAttribute{
-			MarkdownDescription: "Conditions of the Cluster by type, as they were at the last refresh.",
+			MarkdownDescription: "Conditions of the Cluster by type, at the last refresh.",
 			Computed:            true,
 			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 				"status":  text("`True`, `False` or `Unknown`."),
-				"reason":  text("Reason, one word."),
-				"message": text("Message for people."),
+				"reason":  text("Reason as one word."),
+				"message": text("Human-readable message."),
 			}},
 		},
 		"control_plane_status": schema.SingleNestedAttribute{
@@ -48,7 +47,7 @@ func computedAttributes() map[string]schema.Attribute {
 		},
 		"kubeconfig_not_after": text("Time at which the client certificate of the kubeconfig expires (RFC 3339)."),
 		"kubeconfig_ref": schema.SingleNestedAttribute{
-			MarkdownDescription: "Where the kubeconfig is, once the cluster has been ready, or, for the data source, once there is one: for the ephemeral resource and the data source `vnf_capi_workload_kubeconfig`, and for `capi_cluster` of `vnf_vim`. Until then it is unknown in plans, so that nothing reads a kubeconfig too early.",
+			MarkdownDescription: "Reference to the kubeconfig, for `vnf_capi_workload_kubeconfig` and for `capi_cluster` of `vnf_vim`. It is unknown in plans until the cluster has been ready once, so that Terraform defers everything that reads the kubeconfig; the data source has it as soon as a kubeconfig exists.",
 			Computed:            true,
 			Attributes: map[string]schema.Attribute{
 				"vim_id":    text("Id of the management cluster."),
@@ -64,12 +63,12 @@ func countAttributes() map[string]schema.Attribute {
 		return schema.Int64Attribute{MarkdownDescription: description, Computed: true}
 	}
 	return map[string]schema.Attribute{
-		"desired":    number("Number of machines that are wanted."),
-		"replicas":   number("Number of machines that exist."),
-		"ready":      number("Number of machines that are ready."),
-		"available":  number("Number of machines that are available."),
-		"up_to_date": number("Number of machines that are as described."),
-		"version":    schema.StringAttribute{MarkdownDescription: "Version of Kubernetes that is wanted.", Computed: true},
+		"desired":    number("Desired number of machines."),
+		"replicas":   number("Existing number of machines."),
+		"ready":      number("Number of ready machines."),
+		"available":  number("Number of available machines."),
+		"up_to_date": number("Number of machines that match their current template."),
+		"version":    schema.StringAttribute{MarkdownDescription: "Desired Kubernetes version.", Computed: true},
 	}
 }
 
@@ -97,7 +96,7 @@ type observed struct {
 	KubeconfigNotAfter types.String `tfsdk:"kubeconfig_not_after"`
 }
 
-// unknownObserved is what is known of a cluster before an operation has ended.
+// unknownObserved is the planned value while an operation is pending.
 func unknownObserved() observed {
 	return observed{
 		Phase: types.StringUnknown(), Available: types.BoolUnknown(), Endpoint: types.StringUnknown(), CACertificate: types.StringUnknown(),
@@ -106,7 +105,7 @@ func unknownObserved() observed {
 	}
 }
 
-// newObserved renders what the management cluster says; nil is a cluster that is not there.
+// newObserved renders the state of a cluster; nil is a cluster that does not exist.
 func newObserved(s *vnfm.ClusterState) observed {
 	if s == nil {
 		s = &vnfm.ClusterState{}

@@ -68,16 +68,15 @@ func (d *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp 
 			Required: true, MarkdownDescription: description, Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
 		}
 	}
-	attributes["paused"] = schema.BoolAttribute{MarkdownDescription: "Whether Cluster API leaves the cluster alone.", Computed: true}
+	attributes["paused"] = schema.BoolAttribute{MarkdownDescription: "Whether Cluster API ignores the cluster.", Computed: true}
 	attributes["machines"] = schema.ListNestedAttribute{
-		MarkdownDescription: "The machines of control plane and node groups.",
+		MarkdownDescription: "Machines of the control plane and of the node groups.",
 		Computed:            true,
 		NestedObject:        schema.NestedAttributeObject{Attributes: machineViewAttributes()},
 	}
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "A workload cluster of Cluster API as its management cluster shows it now, also one that another configuration or tool has made. " +
-			"It holds no secret: read the kubeconfig with the ephemeral resource `vnf_capi_workload_kubeconfig`.",
-		Attributes: attributes,
+		MarkdownDescription: "Reads a workload cluster of Cluster API from its management cluster, also a cluster of another configuration or tool. It holds no secret: read the kubeconfig with the ephemeral resource `vnf_capi_workload_kubeconfig`.",
+		Attributes:          attributes,
 	}
 }
 
@@ -87,13 +86,13 @@ func machineViewAttributes() map[string]schema.Attribute {
 	}
 	return map[string]schema.Attribute{
 		"name":       text("Name of the Machine."),
-		"group":      text("Node group of the machine, `control-plane` for one of the control plane."),
-		"node":       text("Node that the machine has become."),
+		"group":      text("Node group of the machine; `control-plane` for a machine of the control plane."),
+		"node":       text("Node of the machine."),
 		"addresses":  schema.ListAttribute{MarkdownDescription: "Addresses of the machine.", ElementType: types.StringType, Computed: true},
 		"phase":      text("Phase of the Machine, for example `Provisioning` or `Running`."),
 		"ready":      schema.BoolAttribute{MarkdownDescription: "Whether the machine is ready.", Computed: true},
-		"message":    text("What Cluster API says of a machine that is not ready."),
-		"created_at": text("Time of creation, RFC 3339."),
+		"message":    text("Message of Cluster API about a machine that is not ready."),
+		"created_at": text("Time of creation (RFC 3339)."),
 	}
 }
 

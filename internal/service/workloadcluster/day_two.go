@@ -13,28 +13,28 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 )
 
-// dayTwoAttributes have something done once to a cluster that stands.
+// dayTwoAttributes trigger one-time operations on an existing cluster.
 func dayTwoAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"regenerate_kubeconfig": schema.StringAttribute{
-			MarkdownDescription: "Any text, for example a date. A change deletes the Secret `<cluster>-kubeconfig` once, and waits until Cluster API has made another one and the workload API answers with it. " +
-				"The first text of a new cluster is only noted. **The certificate of the old kubeconfig stays valid until it expires**: Kubernetes revokes no client certificates. To shut out who holds it, change the CA of the cluster.",
+			MarkdownDescription: "Trigger, any string, for example a date; on create the trigger is only recorded. Changing this deletes the Secret `<cluster>-kubeconfig` once and waits for a new kubeconfig. " +
+				"**The old client certificate stays valid until it expires**: Kubernetes revokes no client certificates.",
 			Optional:   true,
 			Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
 		},
 		"heal":              healAttribute(),
-		attrs.SinkAttribute: attrs.SinkSchema("A web server that is sent the kubeconfig of the cluster."),
+		attrs.SinkAttribute: attrs.SinkSchema("Web server that receives the kubeconfig of the cluster."),
 	}
 }
 
-// regenerates reports whether the kubeconfig is asked to be made anew. A trigger that
-// was taken out of the configuration is over.
+// regenerates reports whether the plan requests a new kubeconfig. Removing the trigger
+// requests nothing.
 func regenerates(plan, state *model) bool {
 	return !plan.Regenerate.IsNull() && !plan.Regenerate.Equal(state.Regenerate)
 }
 
-// expiryWarning is how long before the expiry of a kubeconfig its reader is warned.
-// Cluster API renews one in the second half of its year, so that this is not normal.
+// expiryWarning is the remaining lifetime of a kubeconfig below which reading it warns.
+// Cluster API normally renews it half a year earlier.
 const expiryWarning = 7 * 24 * time.Hour
 
 // warnOfExpiry warns when the client certificate of a kubeconfig is near its end.

@@ -52,17 +52,16 @@ func kubeconfigAttributes() map[string]schema.StringAttribute {
 		"namespace": named("Namespace of the cluster on the management cluster."),
 		"name":      named("Name of the cluster."),
 		"wait": {
-			MarkdownDescription: "How long it is waited until there is a kubeconfig and the workload API answers with it, for example `10m`. Without it what there is is taken. " +
-				"A plan waits as well: do not wait where the plan itself would repair the cluster, and refer to `kubeconfig_ref` of the cluster, which is unknown until the cluster is ready.",
-			CustomType: tfutil.DurationType{},
-			Optional:   true,
+			MarkdownDescription: "Time to wait for a kubeconfig with which the workload API answers, for example `10m`. Defaults to no wait. Plans wait too: refer to `kubeconfig_ref` of the cluster, which is unknown until the cluster is ready, and do not wait if the same plan repairs the cluster.",
+			CustomType:          tfutil.DurationType{},
+			Optional:            true,
 		},
-		"kubeconfig":             secret("The whole kubeconfig, as Cluster API wrote it."),
+		"kubeconfig":             secret("Complete kubeconfig, as Cluster API wrote it."),
 		"host":                   read("URL of the workload API."),
 		"cluster_ca_certificate": read("CA certificate of the workload API, as PEM."),
 		"client_certificate":     read("Client certificate, as PEM."),
 		"client_key":             secret("Private key of the client certificate, as PEM."),
-		"token":                  secret("Bearer token, for control planes that give one instead of a certificate."),
+		"token":                  secret("Bearer token, for control planes that issue one instead of a certificate."),
 		"not_after":              read("Time at which the client certificate expires (RFC 3339)."),
 	}
 }

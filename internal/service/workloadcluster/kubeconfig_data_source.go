@@ -26,9 +26,8 @@ func (d *KubeconfigDataSource) Schema(_ context.Context, _ datasource.SchemaRequ
 		attributes[name] = a
 	}
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "The kubeconfig of a workload cluster, read from the management cluster at each refresh. It gives full rights on the cluster, and **its values are kept in the state**: " +
-			"with Terraform 1.10 or later use the ephemeral resource of the same name, and for `vnf_vim` its argument `capi_cluster`, which keep nothing.",
-		Attributes: attributes,
+		MarkdownDescription: "Reads the kubeconfig of a workload cluster from the management cluster at each refresh. It grants full rights on the cluster, and **its values are in the state**: with Terraform 1.10 or later use the ephemeral resource of the same name, and for `vnf_vim` its argument `capi_cluster`.",
+		Attributes:          attributes,
 	}
 }
 

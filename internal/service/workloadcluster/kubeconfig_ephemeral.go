@@ -68,28 +68,25 @@ func (e *KubeconfigEphemeral) Schema(_ context.Context, _ ephemeral.SchemaReques
 		attributes[name] = schema.StringAttribute(a)
 	}
 	attributes["mint"] = schema.SingleNestedAttribute{
-		Optional: true,
-		MarkdownDescription: "Sign a client certificate of its own with the CA of the cluster, in the place of the administrator's: short-lived, and with the rights that RBAC gives to its name and organisations. " +
-			"Each opening signs a new one. It cannot be revoked before it expires.",
+		Optional:            true,
+		MarkdownDescription: "Signs a client certificate with the CA of the cluster instead of using the administrator's: short-lived, with the RBAC rights of its name and groups. Each opening signs a new certificate, which cannot be revoked before it expires.",
 		Attributes: map[string]schema.Attribute{
 			"common_name": schema.StringAttribute{
 				Required: true, MarkdownDescription: "Name of the user.", Validators: []validator.String{stringvalidator.LengthBetween(1, 64)},
 			},
 			"organizations": schema.ListAttribute{
 				Optional: true, ElementType: types.StringType, Validators: []validator.List{boundGroups{}},
-				MarkdownDescription: "Groups of the user. Give one of your own and bind it to what the user does: a binding can be taken away, also while a certificate is valid. " +
-					"`system:masters` is above RBAC, and a certificate of it keeps all rights until it expires.",
+				MarkdownDescription: "Groups of the user. Bind a group of your own to the necessary rights: a binding can be removed while a certificate is valid. `system:masters` bypasses RBAC and keeps all rights until the certificate expires.",
 			},
 			"ttl": schema.StringAttribute{
-				Required: true, MarkdownDescription: "How long the certificate is valid, but no longer than the CA. As long as one apply is enough, for example `1h`: each run gets another one.",
+				Required: true, MarkdownDescription: "Lifetime of the certificate, limited by the CA, for example `1h`. The duration of one apply is sufficient, since each run signs a new certificate.",
 				CustomType: tfutil.DurationType{},
 			},
 		},
 	}
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "The kubeconfig of a workload cluster, read from the management cluster when Terraform opens it and kept nowhere: neither in the state nor in a plan. " +
-			"Terraform opens it in the plan and again in the apply.",
-		Attributes: attributes,
+		MarkdownDescription: "Reads the kubeconfig of a workload cluster from the management cluster, in the plan and again in the apply. It enters neither state nor plan.",
+		Attributes:          attributes,
 	}
 }
 

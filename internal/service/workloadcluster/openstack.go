@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// secretSuffix ends the name of the Secret when none is given, as Magnum's does.
+	// secretSuffix is the suffix of the default name of the Secret, as in Magnum.
 	secretSuffix = "-cloud-credentials" //nolint:gosec // no credential
 	defaultCloud = "openstack"
 )
@@ -27,67 +27,62 @@ const (
 // dnsSubdomain is a name of an object (RFC 1123).
 var dnsSubdomain = regexp.MustCompile(`^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$`)
 
-// cloudAttributes are about the OpenStack that the machines are in.
+// cloudAttributes are the arguments about the OpenStack of the machines.
 func cloudAttributes() map[string]schema.Attribute {
 	notEmpty := []validator.String{stringvalidator.LengthAtLeast(1)}
 	flag := func(description string) schema.Attribute {
-		return schema.BoolAttribute{Optional: true, MarkdownDescription: description + " Default `false`."}
+		return schema.BoolAttribute{Optional: true, MarkdownDescription: description + " Defaults to `false`."}
 	}
 	return map[string]schema.Attribute{
 		"openstack": schema.SingleNestedAttribute{
-			Optional: true,
-			MarkdownDescription: "The OpenStack that the machines of the cluster are in. At plan time it is asked, when it can be reached, for the image, flavours, key pair and networks that the cluster names, " +
-				"whether the image has the version of Kubernetes, and whether the quota of Nova has room for a new cluster. Of a `topology` these are what its class makes of the variables, as far as the management cluster can be asked and the patches of the class are inline.",
+			Optional:            true,
+			MarkdownDescription: "OpenStack of the machines. The plan checks in OpenStack, if it can be reached, the image, flavors, key pair, networks and quota of the cluster; see [Its OpenStack](../guides/workload-clusters.md#its-openstack). Changing anything here updates in place.",
 			Attributes: map[string]schema.Attribute{
 				"vim_id": schema.StringAttribute{
 					Required:            true,
-					MarkdownDescription: "Id of the `vnf_vim` that is the OpenStack. A change to another user of the same project makes a new application credential, in place.",
+					MarkdownDescription: "Id of the `vnf_vim` of the OpenStack. Changing this to another user of the same project issues a new application credential in place.",
 					Validators:          notEmpty,
 				},
 				"application_credential": schema.SingleNestedAttribute{
 					Optional: true,
-					MarkdownDescription: "Gives the cluster an application credential of its own, `application_credential = {}` one with all roles of the VIM's user. It is made with the authentication of the VIM, tried, and written into a Secret on the management cluster " +
-						"(`clouds.yaml`, `cacert`), from where Cluster API Provider OpenStack reads it, before the objects of the cluster are made; it is removed after them. Its secret is in the Secret alone: in no state, plan or log. " +
-						"Charts and cluster templates are told the name of the Secret. A template of clusterctl has it as `${OPENSTACK_CLOUD_SECRET_NAME}`, and the cloud as `${OPENSTACK_CLOUD}`; a topology names it in the variable of its class that becomes `identityRef`: `{ name = \"<name of the cluster>-cloud-credentials\", cloudName = \"openstack\" }`. The plan warns where objects of the cluster name another Secret. " +
-						"A new one takes the place of the old one in place, without replacing machines, when `rotate` changes, when the VIM has another user, or when Keystone refuses the present one, which a refresh finds out and the plan shows: made, tried, written, and the old one removed once the cluster is ready. " +
-						"What copied the credential into the cluster, such as the cloud provider, follows in its own time.",
+					MarkdownDescription: "Own application credential of the cluster in a Secret on the management cluster; `{}` gives it all roles of the user of the VIM. Its secret is neither in state, plan nor logs. " +
+						"Changing this issues a new credential or updates its Secret in place, without replacing machines; see [Its OpenStack](../guides/workload-clusters.md#its-openstack).",
 					Attributes: map[string]schema.Attribute{
 						"roles": schema.ListAttribute{
 							Optional: true, ElementType: types.StringType,
-							MarkdownDescription: "Names of the roles that the application credential has. Default are all that the VIM's user has in the project. A change makes a new one.",
+							MarkdownDescription: "Names of the roles of the application credential. Defaults to all roles of the user of the VIM in the project. Changing this issues a new application credential in place.",
 							Validators:          []validator.List{listvalidator.SizeAtLeast(1), listvalidator.UniqueValues(), listvalidator.NoNullValues()},
 						},
 						"rotate": schema.StringAttribute{
 							Optional:            true,
-							MarkdownDescription: "Any text, for example a date. A change makes a new application credential.",
+							MarkdownDescription: "Trigger, any string, for example a date. Changing this issues a new application credential in place.",
 							Validators:          notEmpty,
 						},
 						"secret_name": schema.StringAttribute{
 							Optional:            true,
-							MarkdownDescription: "Name of the Secret in the namespace of the cluster. Default is `<name of the cluster>-cloud-credentials`.",
+							MarkdownDescription: "Name of the Secret in the namespace of the cluster. Defaults to `<name of the cluster>-cloud-credentials`. Changing this updates in place.",
 							Validators:          []validator.String{stringvalidator.RegexMatches(dnsSubdomain, "must be a name of an object: lower case letters, digits, '-' and '.'")},
 						},
 						"cloud_name": schema.StringAttribute{
 							Optional:            true,
-							MarkdownDescription: "Name of the cloud in the clouds.yaml. Default is `openstack`.",
+							MarkdownDescription: "Name of the cloud in `clouds.yaml`. Defaults to `openstack`. Changing this updates in place.",
 							Validators:          notEmpty,
 						},
 					},
 				},
 				"cleanup": schema.SingleNestedAttribute{
-					Optional: true,
-					MarkdownDescription: "What OpenStack's cloud provider in the cluster made and nobody removes, is removed when the cluster is destroyed, once its machines are gone, as far as the time of the destroy reaches. " +
-						"It is found by the names and marks that the cloud provider gives it, which have the cluster's name as `--cluster-name` tells it.",
+					Optional:            true,
+					MarkdownDescription: "Cleanup of resources that the OpenStack cloud provider in the cluster created, after the machines are gone and within the delete timeout. The resources are found by the name of the cluster, as set by `--cluster-name`. Changing anything here applies to the next destroy.",
 					Attributes: map[string]schema.Attribute{
-						"load_balancers": flag("Whether load balancers of Services are removed (`kube_service_<cluster>_…`), with their floating addresses."),
-						"volumes":        flag("Whether volumes of the storage driver are removed (metadata `cinder.csi.openstack.org/cluster`). **What is on them is lost.**"),
+						"load_balancers": flag("Whether a destroy deletes load balancers of Services (`kube_service_<cluster>_…`) and their floating IPs."),
+						"volumes":        flag("Whether a destroy deletes volumes of the CSI driver (metadata `cinder.csi.openstack.org/cluster`). **Their data is lost.**"),
 					},
 				},
 			},
 		},
 		"application_credential_id": schema.StringAttribute{
 			Computed:            true,
-			MarkdownDescription: "Id of the application credential of the cluster; null when it has none of its own.",
+			MarkdownDescription: "Id of the application credential of the cluster; null without `openstack.application_credential`.",
 		},
 	}
 }

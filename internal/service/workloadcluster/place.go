@@ -11,44 +11,44 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 )
 
-// forCharts is said of arguments that only a chart has a place for.
-const forCharts = " For chart and cluster template; a ClusterClass has variables for it, a template of clusterctl says it itself."
+// forCharts ends the description of an argument that only charts support.
+const forCharts = " For `chart` and `cluster_template`; a ClusterClass has variables for it, and a `template` contains it."
 
-// placeAttributes say what machines are made of and where they are, on a cloud.
+// placeAttributes are the arguments about volumes and ports of machines on OpenStack.
 func placeAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"root_volume": schema.SingleNestedAttribute{
-			MarkdownDescription: "A volume that the machines start from, in the place of the disk of their flavour. A change replaces the machines one after the other." + forCharts,
+			MarkdownDescription: "Boot volume of the machines, instead of the disk of their flavor. Changing anything here replaces the machines one after the other." + forCharts,
 			Optional:            true,
 			Attributes: map[string]schema.Attribute{
 				"size":              schema.Int64Attribute{MarkdownDescription: "Size in GiB.", Required: true, Validators: []validator.Int64{int64validator.AtLeast(1)}},
-				"type":              optionalText("Volume type. Default is that of the cloud."),
-				"availability_zone": optionalText("Availability zone of the volume. Default is that of the cloud."),
+				"type":              optionalText("Volume type. Defaults to the volume type of the cloud."),
+				"availability_zone": optionalText("Availability zone of the volume. Defaults to the zone of the cloud."),
 			},
 		},
 		"networks": schema.ListNestedAttribute{
-			MarkdownDescription: "Networks that the machines have a port in, in this order, internal and external ones. Default is the internal network of the cluster; an entry without `id`, `name` and `tags` is that one. A change replaces the machines one after the other." + forCharts,
+			MarkdownDescription: "Networks of the ports of the machines, in this order. Defaults to the internal network of the cluster, which is also the meaning of an entry without `id`, `name` and `tags`. Changing anything here replaces the machines one after the other." + forCharts,
 			Optional:            true,
 			Validators:          []validator.List{listvalidator.SizeAtLeast(1)},
 			NestedObject: schema.NestedAttributeObject{Attributes: func() map[string]schema.Attribute {
 				all := foundAttributes("network")
-				all["subnet"] = found("Subnet of it that the port has its address of.", "subnet")
+				all["subnet"] = found("Subnet of the network for the address of the port.", "subnet")
 				return all
 			}()},
 		},
 	}
 }
 
-// cloudNetworkAttributes say which networks of the cloud a cluster is in.
+// cloudNetworkAttributes select the networks of the cloud.
 func cloudNetworkAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"internal":        found("Network of the machines that exists already. Without it one is made."+forCharts, "network"),
-		"internal_subnet": found("Subnet of the internal network that the machines are in."+forCharts, "subnet"),
-		"external":        optionalText("External network that floating IPs come from, by id or name. Without it the only one that there is." + forCharts),
+		"internal":        found("Existing network of the machines. Defaults to a new network."+forCharts, "network"),
+		"internal_subnet": found("Existing subnet of the internal network."+forCharts, "subnet"),
+		"external":        optionalText("External network of the floating IPs, by id or name. Defaults to the only external network." + forCharts),
 	}
 }
 
-// found is something that exists in the cloud.
+// found selects an existing object of the cloud by id, name or tags.
 func found(description, what string) schema.Attribute {
 	return schema.SingleNestedAttribute{
 		MarkdownDescription: description, Optional: true, Attributes: foundAttributes(what, stringvalidator.AtLeastOneOf(tfutil.Sibling("name"), tfutil.Sibling("tags"))),
@@ -61,8 +61,8 @@ func foundAttributes(what string, more ...validator.String) map[string]schema.At
 			MarkdownDescription: "Id of the " + what + ".", Optional: true,
 			Validators: append(more, stringvalidator.LengthAtLeast(1), stringvalidator.ConflictsWith(tfutil.Sibling("name"), tfutil.Sibling("tags"))),
 		},
-		"name": optionalText("Name of the " + what + ", of which there is one."),
-		"tags": base.Names("Tags that the " + what + " has, all of them."),
+		"name": optionalText("Name of the " + what + "; it must be unique."),
+		"tags": base.Names("Tags, all of which the " + what + " has."),
 	}
 }
 

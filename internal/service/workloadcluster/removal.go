@@ -18,10 +18,9 @@ import (
 
 const removeMachines = "remove_machines"
 
-// removalAttribute names the machines that go when a node group gets smaller.
+// removalAttribute selects the machines that a scale-in removes first.
 func removalAttribute() schema.Attribute {
-	return base.Names("Names of the Machines that go when the same apply lowers `replicas`, as the data source `vnf_capi_workload_cluster` shows them: as many as the group loses, or fewer, and Cluster API chooses the others. " +
-		"Names of machines that are gone may stay in the configuration. Not for a group that an autoscaler sizes: it chooses by itself.")
+	return base.Names("Names of the Machines to remove first when the same apply lowers `replicas`; not for a group with an autoscaler. Names of machines that are gone may stay. Changing this applies to the next scale-in.")
 }
 
 // groupOf returns a node group of the arguments; nil when there is none.
@@ -29,8 +28,8 @@ func (m *model) groupOf(ctx context.Context, name string, diags *diag.Diagnostic
 	return tfutil.ElementAs[nodeGroupModel](ctx, m.NodeGroups, name, diags)
 }
 
-// withoutDone leaves out of node groups the machines that were named before: what the
-// state shows of an operation that has ended is done. A new cluster has none to remove.
+// withoutDone drops machine names that the state has from a completed operation. A new
+// cluster has no machines to remove.
 func withoutDone(ctx context.Context, groups map[string]vnfm.NodeGroup, state *model, diags *diag.Diagnostics) {
 	for name, g := range groups {
 		switch {
@@ -47,8 +46,8 @@ func withoutDone(ctx context.Context, groups map[string]vnfm.NodeGroup, state *m
 	}
 }
 
-// checkRemovals refuses to name more machines than the plan takes away. Where the state
-// says no number the apply finds out.
+// checkRemovals rejects more names than the plan removes machines. Without a number in
+// the state, the apply checks it.
 func checkRemovals(ctx context.Context, groups map[string]vnfm.NodeGroup, state *model, diags *diag.Diagnostics) {
 	if state == nil || state.NodeGroups.IsNull() || state.Status.ValueString() != string(vnfm.StatusInstantiated) {
 		return

@@ -26,7 +26,7 @@ func NewResource() resource.Resource {
 		CreateLimit: 60 * time.Minute, ReadLimit: 2 * time.Minute, UpdateLimit: 90 * time.Minute, DeleteLimit: 60 * time.Minute,
 		Schema:           resourceSchema,
 		IDDescription:    "Id of the cluster in the store.",
-		AdoptDescription: "Take over a cluster that exists and that no configuration has. Default `false`: what exists is an error.",
+		AdoptDescription: "Whether to adopt an existing cluster that no configuration manages. If `false`, an existing cluster is an error. Defaults to `false`. Changing this applies to the next operation.",
 		Owns:             func(i *vnfm.Instance) bool { return i.Cluster != nil },
 	})
 }

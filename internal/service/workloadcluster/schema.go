@@ -32,87 +32,89 @@ const amountRule = "must be a number or a percentage, for example 1 or 40%"
 // timeoutOpts are the operations of the resource that have a time limit.
 var timeoutOpts = timeouts.Opts{
 	Create: true, Read: true, Update: true, Delete: true,
-	CreateDescription: "Limit of the creation. When it is over the cluster is kept in `FAILED_TEMP` or removed, see `on_failure`. The default is `60m`.",
-	ReadDescription:   "Limit of a refresh. The default is `2m`.",
-	UpdateDescription: "Limit of all that one update does. The default is `90m`.",
-	DeleteDescription: "Limit of the removal. The default is `60m`.",
+	CreateDescription: "Limit of the creation. At the limit the cluster is kept in `FAILED_TEMP` or removed, see `on_failure`. Defaults to `60m`.",
+	ReadDescription:   "Limit of a refresh. Defaults to `2m`.",
+	UpdateDescription: "Limit of one complete update. Defaults to `90m`.",
+	DeleteDescription: "Limit of the removal. Defaults to `60m`.",
 }
 
 func resourceSchema(ctx context.Context) schema.Schema {
 	return schema.Schema{
-		MarkdownDescription: "A Kubernetes workload cluster that Cluster API makes and keeps: the Cluster, its control plane and its node groups, on the management cluster that `vim_id` names. " +
-			"It is described in one of four forms: a `topology` of a ClusterClass, a Helm `chart`, a cluster `template` of clusterctl, or a `cluster_template` as OpenStack Magnum has it. " +
-			"Creating it waits until the control plane and all nodes are there and the workload API answers. Node groups are resized, added and removed in place, a change of `kubernetes_version` upgrades in place, the control plane first. " +
-			"The kubeconfig of the cluster never enters the state: read it with the ephemeral resource `vnf_capi_workload_kubeconfig`.",
+		MarkdownDescription: "Manages a Kubernetes workload cluster of Cluster API: the Cluster, its control plane and its node groups, on the management cluster `vim_id`. " +
+			"A cluster has one of four forms: a `topology` of a ClusterClass, a Helm `chart`, a cluster `template` of clusterctl, or a `cluster_template` in the style of OpenStack Magnum. " +
+			"The creation is complete when the control plane and all nodes are ready and the workload API answers. Node groups are resized, added and removed in place; a new `kubernetes_version` is an upgrade in place. " +
+			"The kubeconfig never enters the state: read it with the ephemeral resource `vnf_capi_workload_kubeconfig`. " +
+			"See the guides [Workload clusters with Cluster API](../guides/workload-clusters.md) and [Add-ons on workload clusters](../guides/addons-on-workload-clusters.md).",
 		Attributes: tfutil.Merged(identityAttributes(), formAttributes(), shapeAttributes(), addonAttributes(), dayTwoAttributes(), cloudAttributes(), computedAttributes(), map[string]schema.Attribute{
 			"timeouts": tfutil.Timeouts(ctx, timeoutOpts),
 		}),
 	}
 }
 
-// identityAttributes say which cluster it is and where it is kept.
+// identityAttributes identify the cluster and its version.
 func identityAttributes() map[string]schema.Attribute {
 	replaced := []planmodifier.String{stringplanmodifier.RequiresReplace()}
 	return map[string]schema.Attribute{
 		"vim_id": schema.StringAttribute{
-			MarkdownDescription: "Id of the `vnf_vim` that is the management cluster: a Kubernetes cluster with Cluster API and its providers on it. A change replaces the cluster.",
+			MarkdownDescription: "Id of the `vnf_vim` that is the management cluster: a Kubernetes cluster with Cluster API and its providers. Changing this creates a new cluster.",
 			Required:            true,
 			PlanModifiers:       replaced,
 			Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
 		},
 		"namespace": schema.StringAttribute{
-			MarkdownDescription: "Namespace of the cluster on the management cluster. Default is that of the VIM. It is created when it does not exist. A change replaces the cluster.",
+			MarkdownDescription: "Namespace of the cluster on the management cluster, created if it does not exist. Defaults to the namespace of the VIM. Changing this creates a new cluster.",
 			Optional:            true,
 			Computed:            true,
 			Validators:          []validator.String{tfutil.DNSLabel()},
 		},
 		"name": schema.StringAttribute{
-			MarkdownDescription: "Name of the cluster, the same as that of the object Cluster. A change replaces the cluster.",
+			MarkdownDescription: "Name of the cluster and of its object Cluster. Changing this creates a new cluster.",
 			Required:            true,
 			PlanModifiers:       replaced,
 			Validators:          []validator.String{tfutil.DNSLabel()},
 		},
 		"kubernetes_version": schema.StringAttribute{
-			MarkdownDescription: "Version of Kubernetes of control plane and nodes, for example `1.34.0`. A change upgrades in place: the control plane first, then the node groups. A version below the present one, or more than one minor version above it, is an error of the plan. A template of clusterctl may have a fixed version in its place; with `cluster_template` the version is that of the template, and need not be given.",
-			Optional:            true,
-			Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+			MarkdownDescription: "Kubernetes version of control plane and nodes, for example `1.34.0`. Defaults to the version of the `cluster_template`; a `template` may fix its own version. " +
+				"Changing this upgrades in place, the control plane first; downgrades and skipped minor versions are rejected at plan time.",
+			Optional:   true,
+			Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
 		},
 	}
 }
 
-// formAttributes are the four forms, of which one is given.
+// formAttributes are the four forms, exactly one of which is set.
 func formAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"topology": schema.SingleNestedAttribute{
-			MarkdownDescription: "The cluster as a topology of a ClusterClass. Exactly one of `topology`, `chart`, `template` and `cluster_template` is given; a change from one to another is made in place as far as Cluster API lets it.",
+			MarkdownDescription: "Topology of a ClusterClass. Exactly one of `topology`, `chart`, `template` and `cluster_template` must be set. Changing this, also to another form, updates in place as far as Cluster API permits.",
 			Optional:            true,
 			Validators: []validator.Object{objectvalidator.ExactlyOneOf(
 				path.MatchRoot("topology"), path.MatchRoot("chart"), path.MatchRoot("template"), path.MatchRoot("cluster_template"))},
 			Attributes: map[string]schema.Attribute{
 				"class": schema.StringAttribute{
-					MarkdownDescription: "Name of the ClusterClass. A change rebases the cluster in place.",
+					MarkdownDescription: "Name of the ClusterClass. Changing this rebases the cluster in place.",
 					Required:            true,
 					Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
 				},
 				"class_namespace": schema.StringAttribute{
-					MarkdownDescription: "Namespace of the ClusterClass. Default is that of the cluster.",
+					MarkdownDescription: "Namespace of the ClusterClass. Defaults to the namespace of the cluster. Changing this rebases the cluster in place.",
 					Optional:            true,
 					Validators:          []validator.String{tfutil.DNSLabel()},
 				},
 				"variables": schema.DynamicAttribute{
-					MarkdownDescription: "Values of the class's variables, an object by their names. They are checked against the schemas of the class at plan time, when the management cluster can be reached. A change is made in place. Not for secrets. With `openstack`, what the class makes of them is looked for there.",
+					MarkdownDescription: "Values of the variables of the class, as an object. The plan checks them against the schemas of the class if the management cluster can be reached; they are not for secrets. Changing this updates in place; Cluster API replaces machines if necessary.",
 					Optional:            true,
 					Validators:          []validator.Dynamic{tfutil.ShownToPlan()},
 				},
 			},
 		},
 		"chart": schema.SingleNestedAttribute{
-			MarkdownDescription: "The cluster as a Helm chart, whose values have the names of the chart `openstack-cluster` of capi-helm-charts. What the other arguments of the cluster say is laid over `values`.",
+			MarkdownDescription: "Helm chart with the value names of `openstack-cluster` of capi-helm-charts. The other arguments of the cluster override `values`. Changing anything here updates in place; Cluster API replaces machines if necessary.",
 			Optional:            true,
 			Validators:          []validator.Object{chartsource.Rules{Embedded: chartsource.Embedded}},
 			Attributes: tfutil.Merged(chartsource.Attributes(chartsource.Embedded...), chartsource.Login(), map[string]schema.Attribute{
 				"values": schema.DynamicAttribute{
-					MarkdownDescription: "Values over those of the chart, an object. Not for secrets.",
+					MarkdownDescription: "Values that override those of the chart, as an object; not for secrets. Changing this updates in place; Cluster API replaces machines if necessary.",
 					Optional:            true,
 					Validators:          []validator.Dynamic{tfutil.ShownToPlan()},
 				},
@@ -120,17 +122,17 @@ func formAttributes() map[string]schema.Attribute {
 		},
 		"cluster_template": clusterTemplateAttribute(),
 		"template": schema.SingleNestedAttribute{
-			MarkdownDescription: "The cluster as a cluster template of clusterctl. A change is made in place; the machines that it is about are replaced one after the other.",
+			MarkdownDescription: "Cluster template of clusterctl. Changing anything here updates in place; affected machines are replaced one after the other.",
 			Optional:            true,
 			Attributes: map[string]schema.Attribute{
 				"content": schema.StringAttribute{
-					MarkdownDescription: "The template: YAML with `${VARIABLE}` and `${VARIABLE:=default}`, for example `file(\"cluster-template.yaml\")`. `CLUSTER_NAME` and `NAMESPACE` are set, `KUBERNETES_VERSION`, `CONTROL_PLANE_MACHINE_COUNT` and `WORKER_MACHINE_COUNT` come from the arguments of the cluster. " +
-						"A template of machines or of their bootstrap configuration that control plane or node groups refer to has the name that is written for it as long as its content is that of the beginning; another content has a digest at the end of the name, here and in what refers to it, so that the machines are replaced one after the other, and the old one goes after them.",
+					MarkdownDescription: "YAML with `${VARIABLE}` and `${VARIABLE:=default}`, for example `file(\"cluster-template.yaml\")`. The arguments of the cluster set `CLUSTER_NAME`, `NAMESPACE`, `KUBERNETES_VERSION`, `CONTROL_PLANE_MACHINE_COUNT` and `WORKER_MACHINE_COUNT`. " +
+						"Changing this updates in place; a changed machine or bootstrap template gets a new name, and its machines are replaced one after the other.",
 					Required:   true,
 					Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
 				},
 				"variables": schema.MapAttribute{
-					MarkdownDescription: "Values of the template's other variables. Not for secrets.",
+					MarkdownDescription: "Values of the other variables of the template; not for secrets. Changing this updates in place; affected machines are replaced one after the other.",
 					Optional:            true,
 					ElementType:         types.StringType,
 					Validators:          []validator.Map{tfutil.ShownToPlan(), mapvalidator.NoNullValues()},
@@ -140,56 +142,56 @@ func formAttributes() map[string]schema.Attribute {
 	}
 }
 
-// shapeAttributes say what the cluster consists of.
+// shapeAttributes are the arguments about networks, control plane and node groups.
 func shapeAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"labels":      textMap("Labels of the Cluster, for topology, chart and cluster template. A change is made in place."),
-		"annotations": textMap("Annotations of the Cluster, for topology, chart and cluster template. A change is made in place."),
+		"labels":      textMap("Labels of the Cluster, for `topology`, `chart` and `cluster_template`. Changing this updates in place."),
+		"annotations": textMap("Annotations of the Cluster, for `topology`, `chart` and `cluster_template`. Changing this updates in place."),
 		"network": schema.SingleNestedAttribute{
-			MarkdownDescription: "The network inside the cluster, and those of the cloud that it is in, for topology, chart and cluster template. Cluster API does not change it later.",
+			MarkdownDescription: "Networks inside the cluster and in the cloud, for `topology`, `chart` and `cluster_template`. Changing anything here does not reconfigure an existing cluster, and Cluster API Provider OpenStack rejects most changes; replace the cluster instead.",
 			Optional:            true,
 			Attributes: tfutil.Merged(cloudNetworkAttributes(), map[string]schema.Attribute{
-				"pod_cidrs":       cidrs("Addresses of the pods, as CIDR blocks."),
-				"service_cidrs":   cidrs("Addresses of the services, as CIDR blocks."),
-				"service_domain":  schema.StringAttribute{MarkdownDescription: "Domain of the services, for example `cluster.local`.", Optional: true},
+				"pod_cidrs":       cidrs("CIDR blocks of the pods."),
+				"service_cidrs":   cidrs("CIDR blocks of the services."),
+				"service_domain":  schema.StringAttribute{MarkdownDescription: "DNS domain of the services, for example `cluster.local`.", Optional: true},
 				"api_server_port": schema.Int64Attribute{MarkdownDescription: "Port of the API server.", Optional: true, Validators: []validator.Int64{int64validator.Between(1, 65535)}},
 			}),
 		},
 		"control_plane": schema.SingleNestedAttribute{
-			MarkdownDescription: "The control plane.",
+			MarkdownDescription: "Control plane of the cluster. Changing anything here updates in place, if necessary by replacing its machines one after the other.",
 			Optional:            true,
 			Attributes: tfutil.Merged(machineAttributes(), placeAttributes(), map[string]schema.Attribute{
 				"failure_domains": schema.ListAttribute{
-					MarkdownDescription: "Failure domains (availability zones) that the machines are spread over. A change replaces the machines that are elsewhere." + forCharts,
+					MarkdownDescription: "Failure domains (availability zones) of the machines. Changing this replaces the machines in other domains." + forCharts,
 					ElementType:         types.StringType,
 					Optional:            true,
 					Validators:          []validator.List{listvalidator.SizeAtLeast(1), listvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1))},
 				},
 				"replicas": schema.Int64Attribute{
-					MarkdownDescription: "Number of machines, an odd one. A change is made in place.",
+					MarkdownDescription: "Odd number of machines. Changing this scales in place.",
 					Optional:            true,
 					Validators:          []validator.Int64{int64validator.AtLeast(1)},
 				},
 				"variables": schema.DynamicAttribute{
-					MarkdownDescription: "Values of the class's variables for the control plane alone, for a topology.",
+					MarkdownDescription: "Values of the variables of the class for the control plane only, for `topology`. Changing this updates in place; Cluster API replaces machines if necessary.",
 					Optional:            true,
 					Validators:          []validator.Dynamic{tfutil.ShownToPlan()},
 				},
 			}),
 		},
 		"node_groups": schema.MapNestedAttribute{
-			MarkdownDescription: "The groups of worker nodes by name, each a MachineDeployment. Groups are added, resized and removed in place, all at the same time, and without touching others.",
+			MarkdownDescription: "Groups of worker nodes by name; each group is a MachineDeployment. Changing this adds, changes and removes groups in place and in parallel; other groups do not change.",
 			Optional:            true,
 			NestedObject:        schema.NestedAttributeObject{Attributes: nodeGroupAttributes()},
 		},
 		"paused": schema.BoolAttribute{
-			MarkdownDescription: "Whether Cluster API leaves the cluster alone: nothing is made, changed or removed while it is `true`, and nothing is waited for. Default `false`.",
+			MarkdownDescription: "Whether Cluster API ignores the cluster. While it is `true`, Cluster API changes nothing and an apply does not wait. Defaults to `false`. Changing this updates in place.",
 			Optional:            true,
 			Computed:            true,
 			Default:             booldefault.StaticBool(false),
 		},
 		"rollout_after": schema.StringAttribute{
-			MarkdownDescription: "A time in RFC 3339. All machines that were made before it are replaced one after the other, which renews their certificates. A change does so in place. For topology, chart and cluster template.",
+			MarkdownDescription: "Time in RFC 3339, for `topology`, `chart` and `cluster_template`. Changing this replaces all machines that are older than the new time, one after the other, which renews their certificates.",
 			Optional:            true,
 			Validators:          []validator.String{stringvalidator.RegexMatches(rfc3339, "must be a time such as 2026-11-22T10:00:00Z")},
 		},
@@ -210,37 +212,37 @@ func cidrs(description string) schema.Attribute {
 	}
 }
 
-// machineAttributes are those of all machines.
+// machineAttributes are shared by control plane and node groups.
 func machineAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"flavour": schema.StringAttribute{
-			MarkdownDescription: "Flavour of the machines, for chart and cluster template. A ClusterClass has a variable for it. A change replaces the machines one after the other.",
+			MarkdownDescription: "Nova flavor of the machines, for `chart` and `cluster_template`; a ClusterClass has a variable for it. Changing this replaces the machines one after the other.",
 			Optional:            true,
 			Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
 		},
-		"labels":      textMap("Labels of the machines, of which Cluster API hands some on to the nodes (`node-role.kubernetes.io/`, `node-restriction.kubernetes.io/`, `node.cluster.x-k8s.io/`). A change is made in place."),
-		"annotations": textMap("Annotations of the machines, for a topology. A change is made in place."),
+		"labels":      textMap("Labels of the machines. Cluster API copies those of `node-role.kubernetes.io/`, `node-restriction.kubernetes.io/` and `node.cluster.x-k8s.io/` to the nodes. Changing this updates in place."),
+		"annotations": textMap("Annotations of the machines, for `topology`. Changing this updates in place."),
 		"health_check": schema.SingleNestedAttribute{
-			MarkdownDescription: "Whether machines whose node is lost are replaced (MachineHealthCheck). What the form says applies when it is left out.",
+			MarkdownDescription: "MachineHealthCheck, which replaces machines with a lost node. Defaults to the health check of the form. Changing anything here updates in place.",
 			Optional:            true,
 			Attributes: map[string]schema.Attribute{
-				"enabled":              schema.BoolAttribute{MarkdownDescription: "Whether machines are replaced.", Required: true},
-				"node_startup_timeout": seconds("Time that a machine has until its node comes up, in seconds."),
-				"unhealthy_timeout":    seconds("Time after which a node that is not ready, or does not say so, is taken for lost, in seconds."),
+				"enabled":              schema.BoolAttribute{MarkdownDescription: "Whether unhealthy machines are replaced.", Required: true},
+				"node_startup_timeout": seconds("Time in seconds for a new machine to become a node."),
+				"unhealthy_timeout":    seconds("Time in seconds after which a node that is not ready, or does not report, is unhealthy."),
 				"max_unhealthy": schema.StringAttribute{
-					MarkdownDescription: "Number or percentage of lost machines above which none is replaced.",
+					MarkdownDescription: "Number or percentage of unhealthy machines above which no machine is replaced.",
 					Optional:            true,
 					Validators:          []validator.String{stringvalidator.RegexMatches(amount, amountRule)},
 				},
 			},
 		},
 		"deletion": schema.SingleNestedAttribute{
-			MarkdownDescription: "Limits of the steps in which a machine is removed. Without them a drain may wait for ever, for a PodDisruptionBudget for example. A change is made in place.",
+			MarkdownDescription: "Time limits of the removal of a machine. A drain without a limit can block forever, for example on a PodDisruptionBudget. Changing anything here updates in place.",
 			Optional:            true,
 			Attributes: map[string]schema.Attribute{
-				"node_drain_timeout":         seconds("Limit of the drain of the node, in seconds."),
-				"node_volume_detach_timeout": seconds("Limit of the detaching of volumes, in seconds."),
-				"node_deletion_timeout":      seconds("Limit of the removal of the object Node, in seconds."),
+				"node_drain_timeout":         seconds("Limit of draining the node, in seconds."),
+				"node_volume_detach_timeout": seconds("Limit of detaching volumes, in seconds."),
+				"node_deletion_timeout":      seconds("Limit of deleting the object Node, in seconds."),
 			},
 		},
 	}
@@ -253,64 +255,64 @@ func seconds(description string) schema.Attribute {
 func nodeGroupAttributes() map[string]schema.Attribute {
 	return tfutil.Merged(machineAttributes(), placeAttributes(), map[string]schema.Attribute{
 		"class": schema.StringAttribute{
-			MarkdownDescription: "Worker class of the ClusterClass, for a topology, which needs it.",
+			MarkdownDescription: "Worker class of the ClusterClass, required for `topology`. Changing this updates in place; Cluster API replaces machines if necessary.",
 			Optional:            true,
 			Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
 		},
 		"replicas": schema.Int64Attribute{
-			MarkdownDescription: "Number of nodes. A change is made in place. Leave it out for a group that `min` and `max` leave to an autoscaler.",
+			MarkdownDescription: "Number of nodes. Omit it for a group with `min` and `max`. Changing this scales in place.",
 			Optional:            true,
 			Validators:          []validator.Int64{int64validator.AtLeast(0)},
 		},
 		removeMachines: removalAttribute(),
 		"min": schema.Int64Attribute{
-			MarkdownDescription: "Least number of nodes of an autoscaler (cluster-autoscaler with Cluster API as its provider). With `min` and `max` the number of nodes is the autoscaler's, and no drift.",
+			MarkdownDescription: "Minimum size of the group for the cluster-autoscaler with Cluster API as its provider. With `min` and `max`, the autoscaler sets the number of nodes, which is not drift. Changing this updates in place and removes no node by itself.",
 			Optional:            true,
 			Validators:          []validator.Int64{int64validator.AtLeast(0)},
 		},
 		"max": schema.Int64Attribute{
-			MarkdownDescription: "Greatest number of nodes of an autoscaler.",
+			MarkdownDescription: "Maximum size of the group for the cluster-autoscaler. Changing this updates in place and removes no node by itself.",
 			Optional:            true,
 			Validators:          []validator.Int64{int64validator.AtLeast(1)},
 		},
 		"failure_domain": schema.StringAttribute{
-			MarkdownDescription: "Failure domain (availability zone) that the machines are in.",
+			MarkdownDescription: "Failure domain (availability zone) of the machines. Changing this replaces the machines of the group one after the other.",
 			Optional:            true,
 			Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
 		},
 		"taints": schema.ListNestedAttribute{
-			MarkdownDescription: "Taints of the nodes, for version v1beta2 of Cluster API with its feature gate `MachineTaintPropagation`.",
+			MarkdownDescription: "Taints of the nodes; they require version `v1beta2` of Cluster API and its feature gate `MachineTaintPropagation`. Changing anything here updates in place.",
 			Optional:            true,
 			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 				"key":   schema.StringAttribute{MarkdownDescription: "Key of the taint.", Required: true},
 				"value": schema.StringAttribute{MarkdownDescription: "Value of the taint.", Optional: true},
 				"effect": schema.StringAttribute{
-					MarkdownDescription: "`NoSchedule`, `PreferNoSchedule` or `NoExecute`.", Required: true,
+					MarkdownDescription: "Effect of the taint: `NoSchedule`, `PreferNoSchedule` or `NoExecute`.", Required: true,
 					Validators: []validator.String{stringvalidator.OneOf("NoSchedule", "PreferNoSchedule", "NoExecute")},
 				},
 				"propagation": schema.StringAttribute{
-					MarkdownDescription: "`Always` (default) keeps the taint on the node, `OnInitialization` sets it once.", Optional: true,
+					MarkdownDescription: "`Always` keeps the taint on the node, `OnInitialization` sets it once. Defaults to `Always`.", Optional: true,
 					Validators: []validator.String{stringvalidator.OneOf("Always", "OnInitialization")},
 				},
 			}},
 		},
 		"variables": schema.MapAttribute{
-			MarkdownDescription: "Values of the class's variables for this group alone, for a topology, each as JSON: `jsonencode(...)`. Terraform knows no objects of different types in one map.",
+			MarkdownDescription: "Values of the variables of the class for this group only, for `topology`, each as JSON: `jsonencode(...)`. Changing this updates in place; Cluster API replaces machines if necessary.",
 			Optional:            true,
 			ElementType:         types.StringType,
 			Validators:          []validator.Map{mapvalidator.NoNullValues(), tfutil.ShownToPlan()},
 		},
 		"rollout": schema.SingleNestedAttribute{
-			MarkdownDescription: "How the nodes are replaced when their description changes. A change is made in place.",
+			MarkdownDescription: "Strategy of replacing the nodes of the group. Changing anything here updates in place and applies to the next replacement.",
 			Optional:            true,
 			Attributes: map[string]schema.Attribute{
 				"type": schema.StringAttribute{
-					MarkdownDescription: "`RollingUpdate`, or `OnDelete`: a machine is replaced when somebody deletes it.",
+					MarkdownDescription: "`RollingUpdate`, or `OnDelete`, which replaces a machine when it is deleted by hand.",
 					Optional:            true,
 					Validators:          []validator.String{stringvalidator.OneOf("RollingUpdate", "OnDelete")},
 				},
-				"max_surge":       amountOf("Number or percentage of nodes above the wanted number during a replacement."),
-				"max_unavailable": amountOf("Number or percentage of nodes that may be missing during a replacement."),
+				"max_surge":       amountOf("Number or percentage of nodes above `replicas` during a replacement."),
+				"max_unavailable": amountOf("Number or percentage of nodes that may be unavailable during a replacement."),
 			},
 		},
 	})

@@ -17,35 +17,34 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// chartCredentials are the arguments of a cluster with which the chart of its template is
-// fetched.
+// chartCredentials are the credentials for downloading the chart of the template.
 const chartCredentials = "chart_credentials" //nolint:gosec // a name
 
-// definitionPath is where a cluster has the definition of its template.
+// definitionPath is the path of the template's definition.
 var definitionPath = path.Root("cluster_template").AtName("definition")
 
-// clusterTemplateAttribute is the form of a template of Magnum.
+// clusterTemplateAttribute is the form for templates in the style of Magnum.
 func clusterTemplateAttribute() schema.Attribute {
 	optional := func(description string) schema.Attribute {
 		return schema.StringAttribute{MarkdownDescription: description, Optional: true, Validators: []validator.String{stringvalidator.LengthAtLeast(1)}}
 	}
 	return schema.SingleNestedAttribute{
-		MarkdownDescription: "The cluster as `vnf_capi_cluster_template` describes it, and what is its own. Version, flavours and the number of machines that the cluster leaves out are those of the template; " +
-			"one machine of the control plane and, without `node_groups`, the node group `" + magnum.DefaultGroup + "` with one node where that says none either. A template that changes upgrades the cluster in place.",
+		MarkdownDescription: "Template of the cluster, in the style of Magnum, with arguments of this cluster. Version, flavors and machine counts default to the values of the template, then to one machine of the control plane and one node in the group `" + magnum.DefaultGroup + "`. " +
+			"Changing anything here upgrades in place, also when the template changes; see the guide [Coming from OpenStack Magnum](../guides/magnum.md).",
 		Optional: true,
 		Attributes: map[string]schema.Attribute{
 			"definition": schema.StringAttribute{
-				MarkdownDescription: "The template: `vnf_capi_cluster_template.<name>.definition`.",
+				MarkdownDescription: "Definition of the template: `vnf_capi_cluster_template.<name>.definition`. Changing this upgrades in place.",
 				Required:            true,
 				Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
 			},
-			"keypair":            optional("Name of the SSH key pair, over that of the template."),
-			"fixed_network":      optional("Network of the machines, by id or name, over that of the template."),
-			"fixed_subnet":       optional("Subnet of the machines, by id or name, over that of the template."),
-			"credentials_secret": optional("Secret in the cluster's namespace with `clouds.yaml` and, if the cloud needs it, `cacert`. Default is `<name of the cluster>-cloud-credentials`."),
-			"labels":             textMap("Labels of Magnum, over those of the template."),
+			"keypair":            optional("Name of the SSH key pair. Defaults to the key pair of the template. Changing this replaces the machines one after the other."),
+			"fixed_network":      optional("Network of the machines, by id or name. Defaults to the network of the template. Changing this is rejected by Cluster API Provider OpenStack."),
+			"fixed_subnet":       optional("Subnet of the machines, by id or name. Defaults to the subnet of the template. Changing this is rejected by Cluster API Provider OpenStack."),
+			"credentials_secret": optional("Secret in the namespace of the cluster with `clouds.yaml` and, if the cloud needs it, `cacert`. Defaults to `<name of the cluster>-cloud-credentials`. Changing this updates in place; machines whose template refers to the Secret are replaced."),
+			"labels":             textMap("Labels of Magnum, which override those of the template. Changing this updates in place; labels about machines replace them one after the other."),
 			chartCredentials: schema.SingleNestedAttribute{
-				MarkdownDescription: "Who asks the repository or registry of the template's chart, where it asks for that. They are the cluster's and not the template's, whose definition is in plan and state.",
+				MarkdownDescription: "Credentials for the repository or registry of the chart of the template. They belong to the cluster because the definition of the template is in plan and state. Changing anything here takes effect with the next download.",
 				Optional:            true,
 				Attributes:          chartsource.Login(),
 			},
@@ -72,7 +71,7 @@ func (m *clusterTemplateModel) choices() magnum.Choices {
 	}
 }
 
-// templateOf parses the template of a cluster; nil when there is none, or it is not known.
+// templateOf parses the template of a cluster; nil if it is absent or unknown.
 func (m *model) templateOf(ctx context.Context, diags *diag.Diagnostics) *magnum.Template {
 	o := tfutil.As[clusterTemplateModel](ctx, m.ClusterTemplate, diags)
 	if o == nil || o.Definition.IsUnknown() {
@@ -110,8 +109,8 @@ func (m *model) fromTemplate(ctx context.Context, cluster *vnfm.ClusterSpec, dia
 	diags.Append(tfutil.Problems(problems, path.Empty())...)
 }
 
-// version is the version of Kubernetes that the arguments say, themselves or through
-// the template, and where; empty when they say none that is known or can be read.
+// version returns the Kubernetes version of the arguments or of the template, with its
+// path; empty if it is absent, unknown or unreadable.
 func (m *model) version(ctx context.Context) (string, path.Path) {
 	if tfutil.Set(m.KubernetesVersion) {
 		return m.KubernetesVersion.ValueString(), path.Root("kubernetes_version")

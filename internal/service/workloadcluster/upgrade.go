@@ -9,9 +9,9 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 )
 
-// checkUpgrade refuses a change of version that Kubernetes does not support (its
-// version skew policy): back, or over a minor version. Versions are those of the
-// arguments or of the cluster's template.
+// checkUpgrade rejects downgrades and skipped minor versions, which the version skew
+// policy of Kubernetes does not support. Versions are those of the arguments or of the
+// cluster's template.
 func checkUpgrade(ctx context.Context, plan, state *model, diags *diag.Diagnostics) {
 	if state == nil {
 		return

@@ -1,0 +1,65 @@
+package provider_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+)
+
+// worded are the objects whose descriptions follow the rules of TestDescriptionsAreUniform.
+var worded = map[string]bool{
+	"vnf_capi_cluster_template":    true,
+	"vnf_capi_workload_cluster":    true,
+	"vnf_capi_workload_kubeconfig": true,
+	"vnf_rendering":                true,
+}
+
+// otherDefault are ways to write a default besides "Defaults to".
+var otherDefault = regexp.MustCompile("(?i)\\bdefaults? (is|are)\\b|\\bdefault `|\\(default\\)|\\bwithout it\\b|when none is given")
+
+// TestDescriptionsAreUniform checks that each argument of a resource, or an argument around
+// it, says what changing it does, and that defaults read "Defaults to".
+func TestDescriptionsAreUniform(t *testing.T) {
+	t.Parallel()
+	resp := getSchema(t)
+	seen := map[string]bool{}
+	check := func(kind string, schemas map[string]*tfprotov6.Schema, changes bool) {
+		for name, s := range schemas {
+			if worded[name] {
+				seen[name] = true
+				checkWording(t, kind+" "+name, s.Block.Attributes, changes)
+			}
+		}
+	}
+	check("resource", resp.ResourceSchemas, true)
+	// Data sources and ephemeral resources have no changes: they are read again.
+	check("data source", resp.DataSourceSchemas, false)
+	check("ephemeral resource", resp.EphemeralResourceSchemas, false)
+	for name := range worded {
+		if !seen[name] {
+			t.Errorf("the provider has no object %s", name)
+		}
+	}
+}
+
+// checkWording checks attributes and those inside them. Changes says whether arguments have
+// to say what changing them does.
+func checkWording(t *testing.T, where string, attributes []*tfprotov6.SchemaAttribute, changes bool) {
+	t.Helper()
+	for _, a := range attributes {
+		name := where + "." + a.Name
+		says := strings.Contains(a.Description, "Changing this") || strings.Contains(a.Description, "Changing anything here")
+		needed := changes && !says && (a.Required || a.Optional)
+		if needed {
+			t.Errorf("%s does not say what changing it does: %q", name, a.Description)
+		}
+		if found := otherDefault.FindString(a.Description); found != "" {
+			t.Errorf("%s writes a default as %q: %q", name, found, a.Description)
+		}
+		if a.NestedType != nil {
+			checkWording(t, name, a.NestedType.Attributes, needed)
+		}
+	}
+}
