@@ -49,12 +49,12 @@ func (s Secret) AddTo(attributes map[string]schema.Attribute) {
 		WriteOnly: true,
 		Sensitive: true,
 		MarkdownDescription: fmt.Sprintf("%s This form is write-only: it reaches neither plan nor state and accepts ephemeral values. "+
-			"A change alone is not noticed; raise `%s` as well.", s.Description, version),
+			"Terraform cannot detect changes of write-only values: increment `%s` as well.", s.Description, version),
 		Validators: rules(s.Name),
 	}
 	attributes[version] = schema.Int64Attribute{
 		Optional: true,
-		MarkdownDescription: fmt.Sprintf("Version of `%s`, any number. Changing this sends the current value of `%s`, in place.",
+		MarkdownDescription: fmt.Sprintf("Version of `%s`, any number. Changing this sends the current value of `%s` in place.",
 			wo, wo),
 		Validators: []validator.Int64{int64validator.AlsoRequires(Sibling(wo))},
 	}

@@ -17,7 +17,7 @@ func Timeouts(ctx context.Context, opts timeouts.Opts) schema.Attribute {
 	if !ok {
 		return timeouts.Attributes(ctx, opts)
 	}
-	attribute.MarkdownDescription = "Time limits of the operations on this object, as durations such as `30s` or `10m`. A change takes effect with the next operation and changes nothing else."
+	attribute.MarkdownDescription = "Time limits of the operations on this object, as durations such as `30s` or `10m`. Changing this affects the next operation only."
 	return attribute
 }
 
