@@ -16,14 +16,14 @@ import (
 func NewParseCSARManifest() function.Function {
 	return parser{name: "parse_csar_manifest", parse: readManifest, definition: function.Definition{
 		Summary:     "Parse the manifest of a VNF package",
-		Description: "Returns what a manifest file (.mf, ETSI GS NFV-SOL 004) says: metadata, sources, non_mano and signed.",
-		MarkdownDescription: "Returns what a manifest file (`.mf`, ETSI GS NFV-SOL 004) says: `metadata`, a map by lower-case key; `sources`, the listed files in the order of the manifest " +
+		Description: "Returns the content of a manifest file (.mf, ETSI GS NFV-SOL 004): metadata, sources, non_mano and signed.",
+		MarkdownDescription: "Returns the content of a manifest file (`.mf`, ETSI GS NFV-SOL 004): `metadata`, a map by lower-case key; `sources`, the listed files in the order of the manifest " +
 			"with `path`, `algorithm`, `hash`, `content_type` and `external`; `non_mano`, the files of each non-MANO artifact set; and `signed`.\n\n" +
 			"The function verifies neither digests nor the signature: `vnf_package` does.",
 		Parameters: []function.Parameter{function.StringParameter{
 			Name:                "content",
-			Description:         "The text of the manifest.",
-			MarkdownDescription: "The text of the manifest.",
+			Description:         "Content of the manifest.",
+			MarkdownDescription: "Content of the manifest.",
 		}},
 		Return: function.ObjectReturn{AttributeTypes: manifestTypes},
 	}}

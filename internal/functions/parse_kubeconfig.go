@@ -16,9 +16,9 @@ import (
 func NewParseKubeconfig() function.Function {
 	return parser{name: "parse_kubeconfig", parse: readKubeconfig, definition: function.Definition{
 		Summary: "Parse a kubeconfig",
-		Description: "Returns what one context of a kubeconfig says: host, cluster_ca_certificate, insecure, tls_server_name, proxy_url, " +
+		Description: "Returns one context of a kubeconfig: host, cluster_ca_certificate, insecure, tls_server_name, proxy_url, " +
 			"client_certificate, client_key, token, username, password, context and namespace.",
-		MarkdownDescription: "Returns what one context of a kubeconfig says, under the names that the arguments of Kubernetes providers have: " +
+		MarkdownDescription: "Returns one context of a kubeconfig, under the names that the arguments of Kubernetes providers have: " +
 			"`host`, `cluster_ca_certificate`, `insecure`, `tls_server_name`, `proxy_url`, `client_certificate`, `client_key`, `token`, `username`, `password`, `context` and `namespace`.\n\n" +
 			"Certificates and keys are decoded from base64 to PEM. What the kubeconfig does not say is null; `insecure` is false then. " +
 			"The function opens no file and runs no program: a kubeconfig that names files is refused (`kubectl config view --raw --flatten` writes one that holds everything itself), " +
@@ -27,14 +27,14 @@ func NewParseKubeconfig() function.Function {
 		Parameters: []function.Parameter{
 			function.StringParameter{
 				Name:                "content",
-				Description:         "The text of the kubeconfig.",
-				MarkdownDescription: "The text of the kubeconfig, for example `file(\"kubeconfig.yaml\")`.",
+				Description:         "Content of the kubeconfig.",
+				MarkdownDescription: "Content of the kubeconfig, for example `file(\"kubeconfig.yaml\")`.",
 			},
 		},
 		VariadicParameter: function.StringParameter{
 			Name:                "context",
-			Description:         "The name of the context, at most one; without it the current context is meant.",
-			MarkdownDescription: "The name of the context, at most one. Without it the `current-context` is meant.",
+			Description:         "Name of the context, at most one. Defaults to the current context.",
+			MarkdownDescription: "Name of the context, at most one. Defaults to the `current-context`.",
 		},
 		Return: function.ObjectReturn{AttributeTypes: kubeconfigType},
 	}}

@@ -20,15 +20,15 @@ import (
 func NewParseVNFD() function.Function {
 	return parser{name: "parse_vnfd", parse: readVNFD, definition: function.Definition{
 		Summary: "Parse a VNFD",
-		Description: "Returns what a VNFD (ETSI GS NFV-SOL 001) says: vnfd_id, vnfd_version, vnf_provider, product_name, software_version, vnfm_info, " +
+		Description: "Returns the content of a VNFD (ETSI GS NFV-SOL 001): vnfd_id, vnfd_version, vnf_provider, product_name, software_version, vnfm_info, " +
 			"default_flavour_id and flavours with their scaling aspects, instantiation levels and VDUs.",
-		MarkdownDescription: "Returns what one TOSCA document of a VNFD (ETSI GS NFV-SOL 001) says: `vnfd_id`, `vnfd_version`, `vnf_provider`, `product_name`, " +
+		MarkdownDescription: "Returns the content of one TOSCA document of a VNFD (ETSI GS NFV-SOL 001): `vnfd_id`, `vnfd_version`, `vnf_provider`, `product_name`, " +
 			"`software_version`, `vnfm_info`, `default_flavour_id` and `flavours`, a map by flavour id with `description`, `default_level_id`, `aspects`, `levels` and `vdus`.\n\n" +
 			"The function reads this one document: imports are not followed. Of a VNFD that has its deployment flavours in documents of their own, give each of these.",
 		Parameters: []function.Parameter{function.StringParameter{
 			Name:                "content",
-			Description:         "The text of the VNFD, YAML.",
-			MarkdownDescription: "The text of the VNFD, YAML.",
+			Description:         "Content of the VNFD, YAML.",
+			MarkdownDescription: "Content of the VNFD, YAML.",
 		}},
 		Return: function.ObjectReturn{AttributeTypes: vnfdTypes()},
 	}}

@@ -53,14 +53,14 @@ func barbicanAttribute() schema.SingleNestedAttribute {
 			},
 			"rotation": schema.StringAttribute{
 				Optional: true,
-				MarkdownDescription: "Any text, such as a month. With another one there are other keys: whatever is opened is sealed with a new key, and then the old one is removed from Barbican. A plan is enough, and one that was interrupted is gone on with. " +
-					"Package contents stay as they are, since it is their key that is sealed anew.",
+				MarkdownDescription: "Any string, such as a month. Changing this rotates all keys; a plan is enough. An interrupted rotation resumes on the next run. " +
+					"Package contents stay as they are: only their key is re-encrypted.",
 				Validators: []validator.String{stringvalidator.LengthBetween(1, maxRotation)},
 			},
 			"opens_only": schema.BoolAttribute{
 				Optional: true,
-				MarkdownDescription: "Whether Barbican seals nothing more and opens only what it has sealed, for the way back: `key_file`, `key`, the environment variable or the key file beside the store seals again, also what is opened, and its key is removed from Barbican. " +
-					"After one run Barbican can be left out. The default is `false`.",
+				MarkdownDescription: "Whether Barbican decrypts only. Use this to migrate away from Barbican: `key_file`, `key`, the environment variable or the key file beside the store re-encrypts what is read, and the old key is removed from Barbican. " +
+					"After one run Barbican can be left out. Defaults to `false`.",
 			},
 		},
 	}

@@ -47,17 +47,17 @@ func (p *Provider) Schema(_ context.Context, _ provider.SchemaRequest, resp *pro
 		Attributes: map[string]schema.Attribute{
 			"store": schema.SingleNestedAttribute{
 				Optional: true,
-				MarkdownDescription: "Where the records of the VNF manager are kept: VIMs with their sealed credentials, package contents, instances and operations. " +
-					"Exactly one kind of store is set inside. Without it the local store at its default path is used.",
+				MarkdownDescription: "Store for the records of the VNF manager: VIMs with their sealed credentials, package contents, instances and operations. " +
+					"Set exactly one store type. Defaults to the local store at its default path.",
 				Attributes: map[string]schema.Attribute{
 					"local": schema.SingleNestedAttribute{
 						Optional:            true,
-						MarkdownDescription: "Keeps the records in an SQLite database on the local disk, package contents beside it.",
+						MarkdownDescription: "SQLite database on the local disk, with package contents beside it.",
 						Attributes: map[string]schema.Attribute{
 							"path": schema.StringAttribute{
 								Optional: true,
-								MarkdownDescription: "Path of the database file. The default is `terraform-provider-vnf/store.db` under `$XDG_STATE_HOME`, that is `~/.local/state` when that is not set. " +
-									"Changing this moves nothing: the next apply builds the missing records again in the new place.",
+								MarkdownDescription: "Path of the database file. Defaults to `terraform-provider-vnf/store.db` under `$XDG_STATE_HOME`, that is `~/.local/state` when that is not set. " +
+									"Changing this moves nothing: the next apply recreates the missing records at the new path.",
 								Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
 							},
 						},
@@ -66,9 +66,9 @@ func (p *Provider) Schema(_ context.Context, _ provider.SchemaRequest, resp *pro
 			},
 			"encryption": schema.SingleNestedAttribute{
 				Optional: true,
-				MarkdownDescription: "The key that seals credentials and package contents in the store: one or more age identities (`AGE-SECRET-KEY-1...`, one per line; the first one seals, all of them open), or keys in Barbican. " +
-					"Credentials that are opened and were sealed with another key than the one that seals at present are sealed with that one. " +
-					"At least one argument is set inside. Without it the environment variable `VNF_ENCRYPTION_KEY` is used, and without that a key file that is made beside the store at the first use.",
+				MarkdownDescription: "Key that encrypts credentials and package contents in the store: one or more age identities (`AGE-SECRET-KEY-1...`, one per line; the first one encrypts, all of them decrypt), or keys in Barbican. " +
+					"Credentials sealed with an older key are re-encrypted when next read. " +
+					"Set at least one argument. Defaults to the environment variable `VNF_ENCRYPTION_KEY`, else to a key file created beside the store.",
 				Attributes: map[string]schema.Attribute{
 					"key_file": schema.StringAttribute{
 						Optional:            true,
@@ -82,7 +82,7 @@ func (p *Provider) Schema(_ context.Context, _ provider.SchemaRequest, resp *pro
 					"key": schema.StringAttribute{
 						Optional:            true,
 						Sensitive:           true,
-						MarkdownDescription: "The key as text. It may be an ephemeral value, for example from a secret manager.",
+						MarkdownDescription: "Content of the key. It may be an ephemeral value, for example from a secret manager.",
 						Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
 					},
 					"barbican": barbicanAttribute(),
@@ -90,7 +90,7 @@ func (p *Provider) Schema(_ context.Context, _ provider.SchemaRequest, resp *pro
 			},
 			"concurrency": schema.Int64Attribute{
 				Optional:            true,
-				MarkdownDescription: "Number of requests that one operation keeps in flight, from 1 to 64. The default is 16.",
+				MarkdownDescription: "Number of requests that one operation keeps in flight, from 1 to 64. Defaults to `16`.",
 				Validators:          []validator.Int64{int64validator.Between(minConcurrency, maxConcurrency)},
 			},
 		},

@@ -59,7 +59,7 @@ func connectionsAttribute() schema.Attribute {
 					Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
 				},
 				"namespace": schema.StringAttribute{
-					MarkdownDescription: "Namespace for the objects whose manifest names none. Default is the VIM's default namespace. It is created when it does not exist.",
+					MarkdownDescription: "Namespace of objects whose manifest names none, created if missing. Defaults to the VIM's default namespace.",
 					Optional:            true,
 					Validators:          []validator.String{tfutil.Namespace()},
 				},

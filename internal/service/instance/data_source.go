@@ -31,7 +31,7 @@ func NewDataSource() datasource.DataSource {
 // Schema implements datasource.DataSource.
 func (d *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "One VNF instance with its VNFCs as they are now. Give `id`, or `vim_id`, `namespace` and `name`.",
+		MarkdownDescription: "One VNF instance with its current VNFCs. Give `id`, or `vim_id`, `namespace` and `name`.",
 		Attributes:          viewAttributes("id", "vim_id", "namespace", "name"),
 	}
 }
@@ -103,7 +103,7 @@ func (d *ListDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, r
 		return schema.StringAttribute{MarkdownDescription: description, Optional: true}
 	}
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "The VNF instances of the store that match all given filters, with their VNFCs as they are now.",
+		MarkdownDescription: "The VNF instances of the store that match all given filters, with their current VNFCs.",
 		Attributes: map[string]schema.Attribute{
 			"vim_id":     filter("Only instances on this VIM."),
 			"namespace":  filter("Only instances in this namespace."),

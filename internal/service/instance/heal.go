@@ -38,12 +38,12 @@ func (m *model) healSpec(ctx context.Context, diags *diag.Diagnostics) *vnfm.Hea
 
 func healAttribute() schema.Attribute {
 	return base.HealAttribute("Replaces VNFCs once for each new `trigger`: the named ones, all of the named VDUs, or, when none is named, applies everything again and then replaces all VNFCs. "+
-		"It runs after a change of package, state or scale of the same apply. A new instance has nothing to be healed of: its first `trigger` is only noted. Objects that are gone or were changed are put right by any apply, without this.",
+		"It runs after a change of package, state or scale of the same apply. On create the trigger is recorded and nothing is healed. Every apply repairs missing and changed objects without it.",
 		map[string]schema.Attribute{
 			"vnfc_ids": base.Names("Ids of the VNFCs to be replaced, as the data source `vnf_instance` shows them. All are replaced at the same time."),
 			"vdu_ids":  base.Names("Ids of VDUs whose VNFCs are all replaced, as gently as the update strategy of the workload says."),
 			"storage": schema.BoolAttribute{
-				MarkdownDescription: "`true` replaces the volumes that these VNFCs have to themselves as well, and their data is lost: on Kubernetes the claims that a StatefulSet makes for each pod, whose pods go one after the other then; on OpenStack the volumes in the nested template of the VDU. Without it volumes stay.",
+				MarkdownDescription: "`true` replaces the volumes that these VNFCs have to themselves as well, and their data is lost: on Kubernetes the claims that a StatefulSet makes for each pod, whose pods go one after the other then; on OpenStack the volumes in the nested template of the VDU. Defaults to `false`: volumes stay.",
 				Optional:            true,
 			},
 		})

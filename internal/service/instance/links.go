@@ -49,7 +49,7 @@ func linkAttributes() map[string]schema.Attribute {
 	port := path.MatchRelative().AtParent().AtName("link_port_id")
 	return map[string]schema.Attribute{
 		"ext_virtual_links": schema.MapNestedAttribute{
-			MarkdownDescription: "Networks of the VIM that the external connection points of the VNFD are connected to, by a name of your own. For instances on OpenStack. A change is made in place.",
+			MarkdownDescription: "Networks of the VIM that the external connection points of the VNFD are connected to, by a name of your own. For instances on OpenStack. Changing anything here updates in place.",
 			Optional:            true,
 			Validators:          []validator.Map{mapvalidator.SizeAtLeast(1), mapvalidator.NoNullValues()},
 			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
@@ -59,21 +59,21 @@ func linkAttributes() map[string]schema.Attribute {
 					Required:            true,
 					Validators:          []validator.Map{mapvalidator.SizeAtLeast(1), mapvalidator.NoNullValues()},
 					NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-						"subnet_id": text("Id of the subnet that addresses are from. Default is whatever subnet the network chooses.", stringvalidator.ConflictsWith(port)),
+						"subnet_id": text("Id of the subnet for the addresses. Defaults to the subnet that the network chooses.", stringvalidator.ConflictsWith(port)),
 						"fixed_addresses": schema.ListAttribute{
-							MarkdownDescription: "Addresses for the VNFCs in turn. Default are free ones.",
+							MarkdownDescription: "Addresses of the VNFCs in turn. Defaults to free addresses.",
 							ElementType:         types.StringType,
 							Optional:            true,
 							Validators:          []validator.List{listvalidator.SizeAtLeast(1), listvalidator.ValueStringsAre(tfutil.Address()), listvalidator.ConflictsWith(port)},
 						},
 						"mac_address":  text("MAC address, of a VDU with one VNFC.", stringvalidator.RegexMatches(macAddress, "must be a MAC address such as fa:16:3e:00:00:01"), stringvalidator.ConflictsWith(port)),
-						"link_port_id": text("Id of a port that exists on the network, for a VDU with one VNFC. Default is a new port."),
+						"link_port_id": text("Id of a port that exists on the network, for a VDU with one VNFC. Defaults to a new port."),
 					}},
 				},
 			}},
 		},
 		"ext_managed_virtual_links": schema.MapNestedAttribute{
-			MarkdownDescription: "Networks of the VIM that are internal virtual links of the VNFD, by the id of the virtual link; the instance makes none for them. For instances on OpenStack. A change is made in place.",
+			MarkdownDescription: "Networks of the VIM that are internal virtual links of the VNFD, by the id of the virtual link; the instance creates none for them. For instances on OpenStack. Changing anything here updates in place.",
 			Optional:            true,
 			Validators:          []validator.Map{mapvalidator.SizeAtLeast(1), mapvalidator.NoNullValues()},
 			NestedObject:        schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{"resource_id": resourceID}},

@@ -63,7 +63,7 @@ func (d *OperationsDataSource) Schema(_ context.Context, _ datasource.SchemaRequ
 					"parameters":       text("Parameters of the request as JSON, without secrets."),
 					"progress":         text("What an unfinished operation was last waiting for."),
 					"error":            text("Why the operation failed."),
-					"attempts":         schema.Int64Attribute{MarkdownDescription: "How often the operation was taken up.", Computed: true},
+					"attempts":         schema.Int64Attribute{MarkdownDescription: "Number of times that the operation was started or resumed.", Computed: true},
 					"started_at":       text("Start, RFC 3339."),
 					"state_entered_at": text("When the present state was entered, RFC 3339."),
 				}},

@@ -37,7 +37,7 @@ var readinessType = types.ObjectType{AttrTypes: map[string]attr.Type{
 func readinessAttribute() schema.Attribute {
 	sibling := func(name string) path.Expression { return path.MatchRelative().AtParent().AtName(name) }
 	return schema.ListNestedAttribute{
-		MarkdownDescription: "When the objects of single kinds are ready, in the place of what the provider knows of the kind (kstatus and the rules of the built-in kinds). A package says the same of one of its objects with the annotation `vnf.nfv-iac.github.io/ready-condition` (`Ready`, or `Degraded=False`) or `vnf.nfv-iac.github.io/ready-jsonpath` (`{.status.phase}=Running`); the argument wins. What a status says of an older generation of its object does not count. A change is made in place: it waits until the objects are ready by the new rules and writes none of them.",
+		MarkdownDescription: "Readiness rules per kind, overriding the built-in ones (kstatus and the rules of the built-in kinds). A package sets the rule of one of its objects with the annotation `vnf.nfv-iac.github.io/ready-condition` (`Ready`, or `Degraded=False`) or `vnf.nfv-iac.github.io/ready-jsonpath` (`{.status.phase}=Running`); this argument takes precedence. A status of an older generation of the object is ignored. Changing anything here waits in place until the objects satisfy the new rules and writes no object.",
 		Optional:            true,
 		NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 			"kind": schema.StringAttribute{
@@ -46,7 +46,7 @@ func readinessAttribute() schema.Attribute {
 				Validators:          []validator.String{stringvalidator.RegexMatches(groupKind, "must be group/Kind, for example apps/Deployment, or Kind for the core group")},
 			},
 			"condition": schema.StringAttribute{
-				MarkdownDescription: "Type of the condition that makes the object ready. Either this or `jsonpath` must be given.",
+				MarkdownDescription: "Type of the condition that makes the object ready. Set either this or `jsonpath`.",
 				Optional:            true,
 				Validators: []validator.String{
 					stringvalidator.LengthAtLeast(1),
@@ -54,12 +54,12 @@ func readinessAttribute() schema.Attribute {
 				},
 			},
 			"jsonpath": schema.StringAttribute{
-				MarkdownDescription: "Path to the field that makes the object ready, as for `kubectl wait --for=jsonpath`: `{.status.phase}`. All that it finds must have the `value`.",
+				MarkdownDescription: "Path to the field that makes the object ready, as for `kubectl wait --for=jsonpath`: `{.status.phase}`. All values found must equal `value`.",
 				Optional:            true,
 				Validators:          []validator.String{stringvalidator.AlsoRequires(sibling("value"))},
 			},
 			"value": schema.StringAttribute{
-				MarkdownDescription: "Status of the condition, `True` by default, or value of the field.",
+				MarkdownDescription: "Status of the condition, or value of the field. The status defaults to `True`.",
 				Optional:            true,
 				Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
 			},

@@ -24,7 +24,7 @@ func NewResource() resource.Resource {
 		CreateLimit: 30 * time.Minute, ReadLimit: 2 * time.Minute, UpdateLimit: 30 * time.Minute, DeleteLimit: 15 * time.Minute,
 		Schema:           resourceSchema,
 		IDDescription:    "Id of the instance.",
-		AdoptDescription: "Take over objects that exist and belong to no instance. Default `false`: an object that exists is an error. Objects of another instance are never taken over.",
+		AdoptDescription: "Whether to adopt existing objects that belong to no instance. Defaults to `false`: an existing object is an error. Objects of another instance are never adopted.",
 		Owns:             func(i *vnfm.Instance) bool { return i.Cluster == nil },
 	})
 }

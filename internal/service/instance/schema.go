@@ -24,17 +24,17 @@ import (
 // timeoutOpts are the operations of the resource that have a time limit.
 var timeoutOpts = timeouts.Opts{
 	Create: true, Read: true, Update: true, Delete: true,
-	CreateDescription: "Limit of the instantiation. When it is over the instance is kept in `FAILED_TEMP` or rolled back, see `on_failure`. The default is `30m`.",
-	ReadDescription:   "Limit of a refresh. The default is `2m`.",
-	UpdateDescription: "Limit of all operations of one update together. The default is `30m`.",
-	DeleteDescription: "Limit of the termination. The default is `15m`.",
+	CreateDescription: "Limit of the instantiation. At the limit the instance stays in `FAILED_TEMP` or is rolled back, see `on_failure`. Defaults to `30m`.",
+	ReadDescription:   "Limit of a refresh. Defaults to `2m`.",
+	UpdateDescription: "Limit of all operations of one update together. Defaults to `30m`.",
+	DeleteDescription: "Limit of the termination. Defaults to `15m`.",
 }
 
 func resourceSchema(ctx context.Context) schema.Schema {
 	return schema.Schema{
-		MarkdownDescription: "A VNF instance: one network function and everything it consists of, with its whole life. " +
-			"Creating instantiates it, changing `scale_levels` scales it, changing `package_id` changes its current package, and any apply puts right what was changed behind Terraform's back. " +
-			"The plan shows every object and the replicas of every VDU before anything is done, also without a connection to the VIM.",
+		MarkdownDescription: "Manages the lifecycle of one VNF or CNF. " +
+			"Creating instantiates it, changing `scale_levels` scales it, changing `package_id` changes its current package, and every apply repairs changes made outside of Terraform. " +
+			"The plan shows every object and the replicas of every VDU before the apply, even without a connection to the VIM.",
 		Attributes: tfutil.Merged(identityAttributes(), linkAttributes(), lifeAttributes(), computedAttributes(), map[string]schema.Attribute{
 			"timeouts": tfutil.Timeouts(ctx, timeoutOpts),
 		}),
@@ -45,40 +45,40 @@ func resourceSchema(ctx context.Context) schema.Schema {
 func identityAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"name": schema.StringAttribute{
-			MarkdownDescription: "Name of the instance, unique on its VIM, on Kubernetes in its namespace. A change renames it in place.",
+			MarkdownDescription: "Name of the instance, unique on its VIM, on Kubernetes in its namespace. Changing this renames the instance in place.",
 			Required:            true,
 			Validators:          []validator.String{stringvalidator.LengthBetween(1, 253)},
 		},
 		"description": schema.StringAttribute{
-			MarkdownDescription: "Description for people. A change is made in place.",
+			MarkdownDescription: "Description of the instance. Changing this updates in place.",
 			Optional:            true,
 		},
 		"metadata": schema.MapAttribute{
-			MarkdownDescription: "Key-value pairs kept with the instance. A change is made in place.",
+			MarkdownDescription: "Key-value pairs kept with the instance. Changing this updates in place.",
 			ElementType:         types.StringType,
 			Optional:            true,
 			Validators:          []validator.Map{mapvalidator.NoNullValues()},
 		},
 		"vim_id": schema.StringAttribute{
-			MarkdownDescription: "Id of the `vnf_vim` that the instance runs on. A change replaces the instance.",
+			MarkdownDescription: "Id of the `vnf_vim` that the instance runs on. Changing this creates a new instance.",
 			Required:            true,
 			PlanModifiers:       []planmodifier.String{stringplanmodifier.RequiresReplace()},
 			Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
 		},
 		"vim_connections": connectionsAttribute(),
 		"package_id": schema.StringAttribute{
-			MarkdownDescription: "Id of the `vnf_package` that describes the instance. A change is made in place: objects are added, changed and removed so that the instance becomes what the new package says.",
+			MarkdownDescription: "Id of the `vnf_package` that describes the instance. Changing this updates in place: objects are added, changed and removed to match the new package.",
 			Required:            true,
 			Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
 		},
 		"flavour_id": schema.StringAttribute{
-			MarkdownDescription: "Deployment flavour of the VNFD. The VNFD's only or default flavour is taken when none is given. A change is made in place.",
+			MarkdownDescription: "Deployment flavour of the VNFD. Defaults to the VNFD's only or default flavour. Changing this updates in place.",
 			Optional:            true,
 			Computed:            true,
 			Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
 		},
 		"namespace": schema.StringAttribute{
-			MarkdownDescription: "Namespace for the objects whose manifest names none. Default is `additional_params.namespace`, else the VIM's default namespace. It is created when it does not exist. An OpenStack has none. A change replaces the instance.",
+			MarkdownDescription: "Namespace of objects whose manifest names none, created if missing; unused on OpenStack. Defaults to the value of `additional_params.namespace`, else the VIM's default namespace. Changing this creates a new instance.",
 			Optional:            true,
 			Computed:            true,
 			Validators:          []validator.String{tfutil.Namespace()},
@@ -89,8 +89,8 @@ func identityAttributes() map[string]schema.Attribute {
 		},
 		"additional_params_wo": schema.DynamicAttribute{
 			MarkdownDescription: "Secret parameters, such as passwords: those of the management drivers that the VNFD names, values of a Helm chart (`helm_parameters`), and on OpenStack `nfv` and the parameters that the package's template declares. " +
-				"They are laid over `additional_params` key by key, and element by element in lists (see the guide about secret parameters). This form is write-only: it reaches neither plan nor state and accepts ephemeral values; the store keeps it sealed for refreshes and the termination. " +
-				"A change of what a chart or a template gets shows in the plan as one of the objects that are made of it. One for a management driver is not noticed alone; raise `additional_params_wo_version` as well.",
+				"They override `additional_params` key by key, and element by element in lists (see the guide about secret parameters). This form is write-only: it reaches neither plan nor state and accepts ephemeral values; the store keeps it sealed for refreshes and the termination. " +
+				"A change of what a chart or a template gets shows in the plan as one of the objects that are made of it. Terraform cannot detect a change for a management driver: increment `additional_params_wo_version` as well.",
 			Optional:  true,
 			Sensitive: true,
 			WriteOnly: true,
@@ -107,25 +107,25 @@ func identityAttributes() map[string]schema.Attribute {
 func lifeAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"instantiation_level_id": schema.StringAttribute{
-			MarkdownDescription: "Instantiation level of the flavour. The flavour's default level is taken when none is given. A change scales in place.",
+			MarkdownDescription: "Instantiation level of the flavour. Defaults to the flavour's default level. Changing this scales the VDUs in place.",
 			Optional:            true,
 			Computed:            true,
 			Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
 		},
 		"scale_levels": schema.MapAttribute{
-			MarkdownDescription: "Scale level per scaling aspect, over the ones of the instantiation level. A change scales in place.",
+			MarkdownDescription: "Scale level per scaling aspect. Defaults to the levels of the instantiation level. Changing this scales the VDUs in place.",
 			ElementType:         types.Int64Type,
 			Optional:            true,
 			Validators:          []validator.Map{mapvalidator.NoNullValues(), mapvalidator.ValueInt64sAre(int64validator.AtLeast(0))},
 		},
 		"scale_in_vnfc_ids": schema.SetAttribute{
-			MarkdownDescription: "Ids of the VNFCs that are to go when a scale of this apply takes VNFCs of their VDU away, as many as go or fewer. On Kubernetes only Deployments and ReplicaSets let them be chosen. Without effect when nothing is scaled in.",
+			MarkdownDescription: "VNFCs to remove first when their VDU is scaled in, at most as many as are removed. On Kubernetes only Deployments and ReplicaSets support this. Changing this alone has no effect.",
 			ElementType:         types.StringType,
 			Optional:            true,
 			Validators:          []validator.Set{setvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1))},
 		},
 		"operational_state": schema.StringAttribute{
-			MarkdownDescription: "`started` (default), or `stopped`: the instance stays and none of its VNFCs runs. A change is made in place.",
+			MarkdownDescription: "Operational state: `started`, or `stopped`, which keeps the instance but runs none of its VNFCs. Defaults to `started`. Changing this updates in place.",
 			Optional:            true,
 			Computed:            true,
 			Default:             stringdefault.StaticString(string(vnfm.Started)),
@@ -133,36 +133,36 @@ func lifeAttributes() map[string]schema.Attribute {
 		},
 		"heal": healAttribute(),
 		"replace_objects": schema.SetAttribute{
-			MarkdownDescription: "Objects, named as in `objects`, that may be deleted and made anew when a change of package needs what Kubernetes does not let be changed, such as the volume claim templates of a StatefulSet. Without it such a change is an error. Jobs and bare Pods are always replaced. Persistent volume claims of a StatefulSet stay.",
+			MarkdownDescription: "Objects, named as in `objects`, that a change of package may delete and recreate if it changes an immutable field; otherwise such a change is an error. Jobs and bare Pods are always replaced; persistent volume claims of a StatefulSet stay. Changing this alone has no effect.",
 			ElementType:         types.StringType,
 			Optional:            true,
 			Validators:          []validator.Set{setvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1))},
 		},
 		"readiness": readinessAttribute(),
-		attrs.SinkAttribute: attrs.SinkSchema("A web server that is sent the kubeconfigs of the workload clusters that the instance consists of: every Cluster of Cluster API in its package. A VNFD that names the management driver `" +
+		attrs.SinkAttribute: attrs.SinkSchema("Web server that receives the kubeconfigs of the instance's workload clusters: every Cluster of Cluster API in its package. A VNFD that names the management driver `" +
 			vnfm.CredentialsSender + "` for a hook of its interface Vnflcm needs it; a package without that may have it as well."),
 		"termination": schema.SingleNestedAttribute{
-			MarkdownDescription: "How the instance is terminated. A change takes effect with the termination.",
+			MarkdownDescription: "Termination of the instance. Changing anything here affects the termination only.",
 			Optional:            true,
 			Attributes: map[string]schema.Attribute{
 				"type": schema.StringAttribute{
-					MarkdownDescription: "`graceful` (default) lets VNFCs end by themselves, `forceful` ends them at once and runs no hooks of a Helm chart.",
+					MarkdownDescription: "`graceful` lets VNFCs shut down by themselves; `forceful` ends them at once and runs no hooks of a Helm chart. Defaults to `graceful`.",
 					Optional:            true,
 					Validators:          []validator.String{stringvalidator.OneOf(string(vnfm.Graceful), string(vnfm.Forceful))},
 				},
 				"graceful_timeout": schema.StringAttribute{
-					MarkdownDescription: "Time that a VNFC has to end by itself, for example `30s`. Default is each pod's own grace period, and one minute for servers, which are shut down before the stack is deleted.",
+					MarkdownDescription: "Time for a VNFC to shut down by itself, for example `30s`. Defaults to the grace period of each pod, and one minute for servers, which are shut down before the stack is deleted.",
 					CustomType:          tfutil.DurationType{},
 					Optional:            true,
 				},
 			},
 		},
 		"deletion_policy": schema.SingleNestedAttribute{
-			MarkdownDescription: "What becomes of data, and of what others may use, when the instance is terminated. A change takes effect with the termination.",
+			MarkdownDescription: "Treatment of data and shared objects at the termination. Changing anything here affects the termination only.",
 			Optional:            true,
 			Attributes: map[string]schema.Attribute{
 				"volumes": schema.StringAttribute{
-					MarkdownDescription: "`keep` leaves volumes behind, `delete` deletes them and their data. Default is what is usual on the VIM: on Kubernetes persistent volume claims stay, and a later instance of the same name takes them over; on OpenStack volumes go with the stack, unless its template keeps them by their own `deletion_policy`.",
+					MarkdownDescription: "`keep` leaves volumes behind, `delete` deletes them and their data. Defaults to the usual behaviour of the VIM: on Kubernetes persistent volume claims stay, and a later instance of the same name takes them over; on OpenStack volumes go with the stack, unless its template keeps them by their own `deletion_policy`.",
 					Optional:            true,
 					Validators:          []validator.String{stringvalidator.OneOf(string(vnfm.VolumesKeep), string(vnfm.VolumesDelete))},
 				},
@@ -172,7 +172,7 @@ func lifeAttributes() map[string]schema.Attribute {
 					Validators:          []validator.String{stringvalidator.OneOf(string(vnfm.SharedKeep), string(vnfm.SharedDelete))},
 				},
 				"crds": schema.StringAttribute{
-					MarkdownDescription: "CustomResourceDefinitions of the package: `delete` (default) deletes one unless there are objects of its kind, in any namespace, that are not the instance's; `keep` leaves them behind, and a later instance of the same name takes them over. What stays although it was to be deleted is told in a warning. With `delete`, an instance that brings controllers beside its definitions is not terminated as long as objects of these kinds that are not the instance's carry finalizers: nobody would be left to remove them. A forceful termination does it all the same.",
+					MarkdownDescription: "CustomResourceDefinitions of the package: `delete` (default) deletes one unless there are objects of its kind, in any namespace, that are not the instance's; `keep` leaves them behind, and a later instance of the same name takes them over. A warning reports definitions that could not be deleted. With `delete`, an instance that brings controllers beside its definitions is not terminated as long as objects of these kinds that are not the instance's carry finalizers, since no controller would be left to process them. A forceful termination ignores this.",
 					Optional:            true,
 					Validators:          []validator.String{stringvalidator.OneOf(string(vnfm.SharedKeep), string(vnfm.SharedDelete))},
 				},
@@ -184,7 +184,7 @@ func lifeAttributes() map[string]schema.Attribute {
 func computedAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"generation": schema.Int64Attribute{
-			MarkdownDescription: "Rises with every scale, heal and package change, for others to depend on.",
+			MarkdownDescription: "Counter that increases with every scale, heal and package change.",
 			Computed:            true,
 		},
 		"vnfd_id": schema.StringAttribute{
@@ -198,11 +198,11 @@ func computedAttributes() map[string]schema.Attribute {
 		},
 		"vdus": attrs.VDUsAttribute(),
 		"registered_vim_id": schema.StringAttribute{
-			MarkdownDescription: "Id of the VIM that a management driver has registered: the Kubernetes cluster that the instance is. Null when there is none. It stays the same when the cluster is built anew.",
+			MarkdownDescription: "Id of the VIM that a management driver has registered: the Kubernetes cluster that the instance is. Null when there is none. It stays the same when the cluster is rebuilt.",
 			Computed:            true,
 		},
 		"objects": schema.MapAttribute{
-			MarkdownDescription: "The objects of the instance: from `group/version/Kind namespace/name` as the package writes it to the digest of the rendered object, known at plan time. An object that was changed behind Terraform's back reads `drifted: <field paths>`, one that is gone is absent; the next apply puts both right. The release of a Helm chart is listed as `helm.sh/v1/Release <name>`. On OpenStack they are the resources of the stack, `<type> <name>`, one for all copies of a VDU, and `OS::Heat::Stack <name>`.",
+			MarkdownDescription: "The objects of the instance: from `group/version/Kind namespace/name` as the package writes it to the digest of the rendered object, known at plan time. An object changed outside of Terraform reads `drifted: <field paths>`, a deleted one is absent; the next apply repairs both. The release of a Helm chart is listed as `helm.sh/v1/Release <name>`. On OpenStack they are the resources of the stack, `<type> <name>`, one for all copies of a VDU, and `OS::Heat::Stack <name>`.",
 			ElementType:         types.StringType,
 			Computed:            true,
 		},
@@ -210,4 +210,4 @@ func computedAttributes() map[string]schema.Attribute {
 }
 
 // additionalParams describes the argument additional_params.
-const additionalParams = "Parameters of the infra driver, by the names that OpenStack Tacker's users know: `namespace`, `vdu_mapping` (VDU id to `{ kind, name }`), `lcm-kubernetes-def-files` (list of manifest paths in the package; default all, and the containers that the VNFD describes when there is none), and for a package that holds a Helm chart `helm_chart_path` (an archive or a directory in the package; default the chart of the VNFD's Mciop), `helm_parameters` (values over those of the chart; a key with a dot is a path as `helm --set` takes it), `helm_value_names` (VDU id to `{ replica = path of the value that is its count }`; a scale then renders the chart anew), `helm_release_name` (default made of the instance's name), `helm_test` (with `true` a revision counts as deployed only when the chart's tests have succeeded), `helm_kube_version` and `helm_api_versions` (what templates see as capabilities; default Kubernetes 1.34 and its stable API versions, whatever the cluster is, so that the plan is what is applied). All of them are checked against the package at plan time. On OpenStack: `nfv`, which is laid over the parameter of that name that is computed for Heat templates (see the guide), and the parameters that the package's template declares itself. Plan and state show them: secrets belong in `additional_params_wo`, and what looks like one here is warned of."
+const additionalParams = "Parameters of the infra driver, by the names that OpenStack Tacker's users know: `namespace`, `vdu_mapping` (VDU id to `{ kind, name }`), `lcm-kubernetes-def-files` (list of manifest paths in the package; default all, and the containers that the VNFD describes when there is none), and for a package that holds a Helm chart `helm_chart_path` (an archive or a directory in the package; default the chart of the VNFD's Mciop), `helm_parameters` (values over those of the chart; a key with a dot is a path as `helm --set` takes it), `helm_value_names` (VDU id to `{ replica = path of the value that is its count }`; a scale then renders the chart again), `helm_release_name` (default made of the instance's name), `helm_test` (with `true` a revision counts as deployed only when the chart's tests have succeeded), `helm_kube_version` and `helm_api_versions` (what templates see as capabilities; default Kubernetes 1.34 and its stable API versions, whatever the cluster is, so that the plan is what is applied). All of them are checked against the package at plan time. On OpenStack: `nfv`, which is laid over the parameter of that name that is computed for Heat templates (see the guide), and the parameters that the package's template declares itself. Plan and state show them: secrets belong in `additional_params_wo`, and a likely secret here causes a warning."

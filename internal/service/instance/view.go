@@ -108,7 +108,7 @@ func viewAttributes(lookup ...string) map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"id":                     text("id", "Id of the instance."),
 		"name":                   text("name", "Name of the instance."),
-		"description":            text("description", "Description for people."),
+		"description":            text("description", "Description of the instance."),
 		"metadata":               schema.MapAttribute{MarkdownDescription: "Key-value pairs kept with the instance.", ElementType: types.StringType, Computed: true},
 		"vim_id":                 text("vim_id", "Id of the VIM that the instance runs on."),
 		"namespace":              text("namespace", "Namespace of the instance."),
@@ -119,9 +119,9 @@ func viewAttributes(lookup ...string) map[string]schema.Attribute {
 		"scale_status":           schema.MapAttribute{MarkdownDescription: "Scale level of every scaling aspect.", ElementType: types.Int64Type, Computed: true},
 		"operational_state":      text("operational_state", "`started` or `stopped`."),
 		"status":                 text("status", "`INSTANTIATED`, `FAILED_TEMP` or `PROCESSING`."),
-		"generation":             schema.Int64Attribute{MarkdownDescription: "Rises with every scale, heal and package change.", Computed: true},
+		"generation":             schema.Int64Attribute{MarkdownDescription: "Counter that increases with every scale, heal and package change.", Computed: true},
 		"vnfcs": schema.ListNestedAttribute{
-			MarkdownDescription: "The VNFCs as they are now.",
+			MarkdownDescription: "The current VNFCs.",
 			Computed:            true,
 			NestedObject:        schema.NestedAttributeObject{Attributes: vnfcAttributes()},
 		},
@@ -147,7 +147,7 @@ func vnfcAttributes() map[string]schema.Attribute {
 		"volumes":           schema.ListAttribute{MarkdownDescription: "Ids of the server's volumes; names of the pod's persistent volume claims.", ElementType: types.StringType, Computed: true},
 		"state":             text("Phase of the pod, or the reason for which a container waits; status of the server."),
 		"ready":             schema.BoolAttribute{MarkdownDescription: "Whether the pod is ready, or the server `ACTIVE`.", Computed: true},
-		"restarts":          schema.Int64Attribute{MarkdownDescription: "Restarts of the pod's containers; of a server none are known.", Computed: true},
+		"restarts":          schema.Int64Attribute{MarkdownDescription: "Restarts of the pod's containers; not available for a server.", Computed: true},
 		"message":           text("What Kubernetes says of a pod that is not ready, or Nova of a fault."),
 		"created_at":        text("Time of creation, RFC 3339."),
 	}

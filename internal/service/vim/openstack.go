@@ -24,11 +24,11 @@ const updatesInPlace = " Changing this checks the connection and updates the VIM
 func openstackAttribute() schema.SingleNestedAttribute {
 	return schema.SingleNestedAttribute{
 		Optional: true,
-		MarkdownDescription: "Connection to one region and project of an OpenStack, in the place of `kubernetes`. Exactly one way of authentication is set: a user with its password, " +
+		MarkdownDescription: "Connection to one region and project of an OpenStack, instead of `kubernetes`. Exactly one way of authentication is set: a user with its password, " +
 			"an application credential with its secret, a token, or a whole clouds.yaml, of which the other arguments replace single values. Nothing is ever read from variables of the environment or from the home directory. " +
 			"Workload clusters get application credentials of their own with it: a VIM that authenticates with an application credential itself needs an unrestricted one for that. " +
 			"Debian's and other patched Keystones refuse Heat's stacks to application credentials: use a password where Heat is. " +
-			"Changing anything inside checks the connection and replaces it in place.",
+			"Changing anything here checks the connection and updates it in place.",
 		Attributes: openstackAttributes(),
 	}
 }

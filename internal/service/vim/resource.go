@@ -214,7 +214,7 @@ var timeoutOpts = timeouts.Opts{
 	Create:            true,
 	Update:            true,
 	Delete:            true,
-	CreateDescription: "Limit of a registration. The default is `1m`.",
-	UpdateDescription: "Limit of an update. The default is `1m`.",
-	DeleteDescription: "Limit of a removal. The default is `1m`.",
+	CreateDescription: "Limit of a registration. Defaults to `1m`.",
+	UpdateDescription: "Limit of an update. Defaults to `1m`.",
+	DeleteDescription: "Limit of a removal. Defaults to `1m`.",
 }

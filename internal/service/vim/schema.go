@@ -66,9 +66,9 @@ func attributes() map[string]schema.Attribute {
 			Optional: true,
 			Validators: []validator.Object{objectvalidator.ExactlyOneOf(
 				path.MatchRoot(string(vnfm.VIMTypeKubernetes)), path.MatchRoot(string(vnfm.VIMTypeOpenStack)))},
-			MarkdownDescription: "Connection to a Kubernetes API server, version 1.25 or later. Exactly one of `kubernetes` and `openstack` is set; a change from one to the other replaces the VIM. Exactly one way of authentication is set: a bearer token, " +
+			MarkdownDescription: "Connection to a Kubernetes API server, version 1.25 or later. Set exactly one of `kubernetes` and `openstack`; changing from one to the other creates a new VIM. Exactly one way of authentication is set: a bearer token, " +
 				"a username with its password, a client certificate with its key, a whole kubeconfig, of which the other arguments replace single values, or a workload cluster of Cluster API. Nothing is ever read from `~/.kube/config`. " +
-				"Changing anything inside checks the connection and replaces it in place.",
+				"Changing anything here checks the connection and updates it in place.",
 			Attributes: kubernetesAttributes(),
 		},
 		"openstack": openstackAttribute(),
@@ -84,21 +84,21 @@ func kubernetesAttributes() map[string]schema.Attribute {
 	}
 	attributes := map[string]schema.Attribute{
 		"endpoint": optional("URL of the API server, for example `https://10.0.0.10:6443`. It is required unless a kubeconfig gives it. Changing this checks the new server and updates the VIM in place."),
-		"ca_certificate": optional("CA certificates that the certificate of the server is verified with, as PEM. Without it the roots of the system are used. " +
+		"ca_certificate": optional("PEM CA bundle used to verify the server. Defaults to the system's roots. " +
 			"Changing this updates the VIM in place."),
 		"insecure_skip_tls_verify": schema.BoolAttribute{
 			Optional: true,
-			MarkdownDescription: "Whether the certificate of the server is accepted without verification. The default is `false`, also where a kubeconfig has `insecure-skip-tls-verify`. It cannot be `true` together with `ca_certificate`. " +
+			MarkdownDescription: "Whether to skip verification of the server's certificate. Defaults to `false`, also where a kubeconfig has `insecure-skip-tls-verify`. It cannot be `true` together with `ca_certificate`. " +
 				"Changing this updates the VIM in place.",
 		},
-		"tls_server_name": optional("Name that the certificate of the server must have, when it is not the host of the endpoint. Changing this updates the VIM in place."),
-		"proxy_url":       optional("URL of an HTTP, HTTPS or SOCKS5 proxy to the API server, without credentials. Without it the environment variables `HTTPS_PROXY` and `NO_PROXY` apply. Changing this updates the VIM in place."),
+		"tls_server_name": optional("Expected name in the server's certificate. Defaults to the host of the endpoint. Changing this updates the VIM in place."),
+		"proxy_url":       optional("URL of an HTTP, HTTPS or SOCKS5 proxy to the API server, without credentials. Defaults to the environment variables `HTTPS_PROXY` and `NO_PROXY`. Changing this updates the VIM in place."),
 		"username":        optional("Name for basic authentication, together with `password`. Kubernetes itself has not accepted it since 1.19; proxies in front of it do. Changing this updates the VIM in place."),
 		"client_certificate": optional("Client certificate as PEM, together with `client_key`. " +
 			"Changing this updates the VIM in place."),
-		"kubeconfig_context": optional("Name of the context of the kubeconfig. Without it the `current-context` is meant. Changing this updates the VIM in place."),
+		"kubeconfig_context": optional("Context of the kubeconfig. Defaults to the `current-context`. Changing this updates the VIM in place."),
 	}
-	namespace := optional("Namespace of objects that name none, for instances that set no `namespace`. Without it that is `default`, whatever a kubeconfig says. Changing this affects instances made later.")
+	namespace := optional("Namespace of objects that name none, for instances that set no `namespace`. Defaults to `default`, even if a kubeconfig names another. Changing this affects instances made later.")
 	namespace.Validators = []validator.String{stringvalidator.RegexMatches(dnsLabel, "must be a name of a namespace: at most 63 lower-case letters, digits and dashes, with a letter or digit at both ends")}
 	attributes["default_namespace"] = namespace
 	attributes["capi_cluster"] = schema.SingleNestedAttribute{
@@ -122,5 +122,5 @@ var kubernetesSecrets = []tfutil.Secret{
 	{Name: vnfm.CredentialBearerToken, Description: "Bearer token, for example of a service account."},
 	{Name: vnfm.CredentialPassword, Description: "Password for basic authentication, together with `username`."},
 	{Name: vnfm.CredentialClientKey, Description: "Private key of the client certificate, as PEM."},
-	{Name: vnfm.CredentialKubeconfig, Description: "Text of a whole kubeconfig, which must hold everything itself (`kubectl config view --raw --flatten`)."},
+	{Name: vnfm.CredentialKubeconfig, Description: "Content of a self-contained kubeconfig (`kubectl config view --raw --flatten`)."},
 }

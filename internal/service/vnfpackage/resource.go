@@ -38,9 +38,9 @@ var timeoutOpts = timeouts.Opts{
 	Create:            true,
 	Update:            true,
 	Delete:            true,
-	CreateDescription: "Limit of reading and onboarding the package, in the plan as well. The default is `20m`.",
-	UpdateDescription: "Limit of reading and onboarding a new version, in the plan as well. The default is `20m`.",
-	DeleteDescription: "Limit of a removal. The default is `5m`.",
+	CreateDescription: "Limit of reading and onboarding the package, in the plan as well. Defaults to `20m`.",
+	UpdateDescription: "Limit of reading and onboarding a new version, in the plan as well. Defaults to `20m`.",
+	DeleteDescription: "Limit of a removal. Defaults to `5m`.",
 }
 
 // Resource implements the resource vnf_package.

@@ -48,20 +48,20 @@ func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *r
 	}
 	attributes["source"] = schema.StringAttribute{
 		Required: true,
-		MarkdownDescription: "Where the package is: a directory, a `.zip` or `.csar` file, or an `http` or `https` URL. A relative path starts at the working directory of Terraform. " +
-			"The content is read in every plan, so a changed content shows without any hash argument. Changing the place alone, with the same content behind it, updates the record in place.",
+		MarkdownDescription: "Location of the package: a directory, a `.zip` or `.csar` file, or an `http` or `https` URL. A relative path is relative to the working directory of Terraform. " +
+			"Every plan reads the content, so no hash argument is needed. Changing this updates in place.",
 		Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
 	}
 	attributes["checksum"] = schema.StringAttribute{
 		Optional:            true,
-		MarkdownDescription: "Digest that the file or download must have, `sha256:` and 64 hexadecimal digits. It cannot be given for a directory. Changing this verifies the package again in place.",
+		MarkdownDescription: "Expected digest of the file or download, `sha256:` and 64 hexadecimal digits. It is rejected for a directory. Changing this verifies the package again in place.",
 		Validators:          []validator.String{stringvalidator.RegexMatches(checksumPattern, "must be \"sha256:\" and 64 lower-case hexadecimal digits")},
 	}
 	attributes["integrity"] = schema.StringAttribute{
 		Optional: true,
 		Computed: true,
 		Default:  stringdefault.StaticString(integrityEnforce),
-		MarkdownDescription: "What a digest that does not fit, or a listed file that is missing, means: `enforce` (default) makes it an error, `warn` a warning. " +
+		MarkdownDescription: "Treatment of a digest mismatch or a missing file: `enforce` makes it an error, `warn` a warning. Defaults to `enforce`. " +
 			"Changing this verifies the package again in place.",
 		Validators: []validator.String{stringvalidator.OneOf(integrityEnforce, integrityWarn)},
 	}
@@ -69,14 +69,14 @@ func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *r
 		Optional: true,
 		Computed: true,
 		Default:  stringdefault.StaticString(signatureVerifyIfPresent),
-		MarkdownDescription: "Signature policy (SOL004 5.1): `require` refuses a package unless its manifest (option 1) or its archive (option 2) is signed by a signer of `trust` and the signature covers every file, " +
-			"`verify_if_present` (default) refuses a signature that does not hold, `ignore` reads none. Changing this verifies the package again in place.",
+		MarkdownDescription: "Signature policy (SOL004 5.1): `require` rejects a package unless its manifest (option 1) or its archive (option 2) is signed by a signer of `trust` and the signature covers every file, " +
+			"`verify_if_present` rejects an invalid signature, `ignore` reads none. Defaults to `verify_if_present`. Changing this verifies the package again in place.",
 		Validators: []validator.String{stringvalidator.OneOf(signatureRequire, signatureVerifyIfPresent, signatureIgnore)},
 	}
 	attributes["trust"] = trustAttribute()
 	attributes["status"] = schema.StringAttribute{
 		Computed:            true,
-		MarkdownDescription: "`ONBOARDED`; or `MISSING` when the store has lost the package, which the next apply puts right from the source.",
+		MarkdownDescription: "`ONBOARDED`; or `MISSING` if the store has lost the package; the next apply restores it from the source.",
 	}
 	attributes["timeouts"] = tfutil.Timeouts(ctx, timeoutOpts)
 	resp.Schema = schema.Schema{
@@ -101,11 +101,11 @@ func trustAttribute() schema.Attribute {
 	}
 	return schema.SingleNestedAttribute{
 		Optional:            true,
-		MarkdownDescription: "Whose signatures of packages count. It is required when `signature` is `require`. Changing this verifies the package again in place.",
+		MarkdownDescription: "Trusted signers of packages. Required if `signature` is `require`. Changing this verifies the package again in place.",
 		Attributes: map[string]schema.Attribute{
 			"roots": schema.StringAttribute{
 				Required:            true,
-				MarkdownDescription: "PEM bundle of the certificates that a signer's certificate chain must end at. Changing this verifies the package again in place.",
+				MarkdownDescription: "PEM CA bundle used to verify the signer's certificate chain. Changing this verifies the package again in place.",
 				Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
 			},
 			"subjects": texts("Subjects of the signer's certificate, one of which it must have, for example `CN=Release Signing,O=Example`.", stringvalidator.LengthAtLeast(1)),
@@ -138,7 +138,7 @@ func describedAttributes() map[string]schema.Attribute {
 		"vnf_provider":       text("Provider of the VNF."),
 		"product_name":       text("Product name of the VNF."),
 		"software_version":   text("Software version of the VNF."),
-		"vnfm_info":          schema.ListAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: "VNFMs that the VNFD says it works with."},
+		"vnfm_info":          schema.ListAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: "VNFMs that the VNFD supports."},
 		"default_flavour_id": text("Deployment flavour of instances that name none. Null when the VNFD has several and prefers none."),
 		"flavours":           attrs.FlavoursAttribute(),
 		"artifacts": schema.MapAttribute{
@@ -147,7 +147,7 @@ func describedAttributes() map[string]schema.Attribute {
 			MarkdownDescription: "Digest of each artifact that the manifest or TOSCA.meta lists, for example `sha256:<hex>`, by its path in the package or, for an external artifact, its URL. " +
 				"The digest of an external artifact is empty when the package lists none.",
 		},
-		"security_option": text("How the package is signed, `OPTION_1` or `OPTION_2` (SOL004 5.1). Null when it is not signed."),
+		"security_option": text("Signature option of the package, `OPTION_1` or `OPTION_2` (SOL004 5.1). Null when it is not signed."),
 		"signer":          text("Subject of the certificate that signed the package. Null unless a signature over everything in the package was verified against `trust`."),
 	}
 }
