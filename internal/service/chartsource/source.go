@@ -55,7 +55,7 @@ func Attributes(embedded ...string) map[string]schema.Attribute {
 			MarkdownDescription: "Whether to accept the server without verification. An attacker can then replace the chart, unless `digest` is set. Defaults to `false`.", Optional: true,
 		},
 		"plain_http": schema.BoolAttribute{
-			MarkdownDescription: "Whether to connect to the registry without TLS, and to send a password without it. Defaults to `false`.", Optional: true,
+			MarkdownDescription: "Whether to connect to the registry without TLS, and to send a password unencrypted. Defaults to `false`.", Optional: true,
 		},
 	}
 }
