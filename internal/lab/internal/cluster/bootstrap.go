@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"time"
 
-	admissionv1 "k8s.io/api/admissionregistration/v1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	admissionv1ac "k8s.io/client-go/applyconfigurations/admissionregistration/v1"
+	admissionregistrationv1ac "k8s.io/client-go/applyconfigurations/admissionregistration/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	rbacv1ac "k8s.io/client-go/applyconfigurations/rbac/v1"
 	storagev1ac "k8s.io/client-go/applyconfigurations/storage/v1"
@@ -103,19 +103,19 @@ func ensureLimitedAccount(ctx context.Context, client kubernetes.Interface, dir 
 // late took a new pod of the same name.
 func ensurePodDeletionPolicy(ctx context.Context, client kubernetes.Interface) error {
 	const name = "kwok-removes-ended-pods"
-	rule := admissionv1ac.NamedRuleWithOperations().WithAPIGroups("").WithAPIVersions("v1").WithResources("pods").WithOperations(admissionv1.Delete)
-	policy := admissionv1ac.ValidatingAdmissionPolicy(name).WithSpec(admissionv1ac.ValidatingAdmissionPolicySpec().
-		WithFailurePolicy(admissionv1.Fail).
-		WithMatchConstraints(admissionv1ac.MatchResources().WithResourceRules(rule)).
-		WithMatchConditions(admissionv1ac.MatchCondition().WithName("kwok").WithExpression(fmt.Sprintf("request.userInfo.username == %q", userKwok))).
-		WithValidations(admissionv1ac.Validation().
+	rule := admissionregistrationv1ac.NamedRuleWithOperations().WithAPIGroups("").WithAPIVersions("v1").WithResources("pods").WithOperations(admissionregistrationv1.Delete)
+	policy := admissionregistrationv1ac.ValidatingAdmissionPolicy(name).WithSpec(admissionregistrationv1ac.ValidatingAdmissionPolicySpec().
+		WithFailurePolicy(admissionregistrationv1.Fail).
+		WithMatchConstraints(admissionregistrationv1ac.MatchResources().WithResourceRules(rule)).
+		WithMatchConditions(admissionregistrationv1ac.MatchCondition().WithName("kwok").WithExpression(fmt.Sprintf("request.userInfo.username == %q", userKwok))).
+		WithValidations(admissionregistrationv1ac.Validation().
 			WithExpression("has(oldObject.metadata.deletionTimestamp)").
 			WithMessage("nobody deletes this pod: one of the same name has ended")))
 	if _, err := client.AdmissionregistrationV1().ValidatingAdmissionPolicies().Apply(ctx, policy, applyOptions()); err != nil {
 		return fmt.Errorf("making the admission policy %s: %w", name, err)
 	}
-	binding := admissionv1ac.ValidatingAdmissionPolicyBinding(name).WithSpec(admissionv1ac.ValidatingAdmissionPolicyBindingSpec().
-		WithPolicyName(name).WithValidationActions(admissionv1.Deny))
+	binding := admissionregistrationv1ac.ValidatingAdmissionPolicyBinding(name).WithSpec(admissionregistrationv1ac.ValidatingAdmissionPolicyBindingSpec().
+		WithPolicyName(name).WithValidationActions(admissionregistrationv1.Deny))
 	if _, err := client.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().Apply(ctx, binding, applyOptions()); err != nil {
 		return fmt.Errorf("binding the admission policy %s: %w", name, err)
 	}

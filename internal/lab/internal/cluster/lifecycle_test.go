@@ -300,7 +300,7 @@ func (b *bench) testDeletionByName(t *testing.T) {
 	eventually(t, "deletion by name", func() error {
 		err := pods("system:kwok").Delete(t.Context(), "successor", metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}})
 		if err == nil || !strings.Contains(err.Error(), "one of the same name has ended") {
-			return fmt.Errorf("the deletion by name: %v", err)
+			return fmt.Errorf("the deletion by name ended with %q", fmt.Sprint(err))
 		}
 		return nil
 	})
@@ -309,7 +309,7 @@ func (b *bench) testDeletionByName(t *testing.T) {
 	}
 	eventually(t, "deletion", func() error {
 		if _, err := pods("lab-admin").Get(t.Context(), "successor", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
-			return fmt.Errorf("the pod is still there: %v", err)
+			return fmt.Errorf("the pod is still there: %q", fmt.Sprint(err))
 		}
 		return nil
 	})
