@@ -87,6 +87,9 @@ func New(t testing.TB, o Options) *Server {
 	}
 	s := &Server{options: o, conns: map[*conn]bool{}, processes: map[*os.Process]bool{}}
 	s.listen(t)
+	// The directories of the test are removed once the processes of the server have ended: the first call decides when, and
+	// cleanups run in reverse order.
+	_ = t.TempDir()
 	t.Cleanup(func() {
 		s.Stop()
 		late := time.AfterFunc(endPatience, s.killAll)
