@@ -34,7 +34,7 @@ func NewParseKubeconfig() function.Function {
 		VariadicParameter: function.StringParameter{
 			Name:                "context",
 			Description:         "Name of the context, at most one. Defaults to the current context.",
-			MarkdownDescription: "Name of the context, at most one. Defaults to the `current-context`.",
+			MarkdownDescription: "Name of the context, at most one. Defaults to the `current-context`, else to the only context.",
 		},
 		Return: function.ObjectReturn{AttributeTypes: kubeconfigType},
 	}}

@@ -31,7 +31,7 @@ func ReadKubeconfig(text string) (*vnfm.Kubeconfig, error) {
 }
 
 // KubeconfigFor writes the kubeconfig of another user, who has a client certificate, for
-// the cluster of the current context of one: whatever that says of the way there stays.
+// the cluster of the current context of one: server, CA, TLS name, proxy and namespace stay. Extensions are left out.
 func KubeconfigFor(text, user string, certificate, key []byte) (string, error) {
 	c, err := readContext(text, "")
 	if err != nil {

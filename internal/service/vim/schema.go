@@ -96,7 +96,7 @@ func kubernetesAttributes() map[string]schema.Attribute {
 		"username":        optional("Name for basic authentication, together with `password`. Kubernetes itself has not accepted it since 1.19; proxies in front of it do. Changing this updates the VIM in place."),
 		"client_certificate": optional("Client certificate as PEM, together with `client_key`. " +
 			"Changing this updates the VIM in place."),
-		"kubeconfig_context": optional("Context of the kubeconfig. Defaults to the `current-context`. Changing this updates the VIM in place."),
+		"kubeconfig_context": optional("Context of the kubeconfig. Defaults to the `current-context`, else to the only context. Changing this updates the VIM in place."),
 	}
 	namespace := optional("Namespace of objects that name none, for instances that set no `namespace`. Defaults to `default`, even if a kubeconfig names another. Changing this affects instances made later.")
 	namespace.Validators = []validator.String{stringvalidator.RegexMatches(dnsLabel, "must be a name of a namespace: at most 63 lower-case letters, digits and dashes, with a letter or digit at both ends")}
