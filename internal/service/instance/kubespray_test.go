@@ -197,6 +197,22 @@ const brokenPlay = `- name: Break
       ansible.builtin.fail:
         msg: No space left on device`
 
+// watchCommandLines prints the command lines of all processes. It reads those of young ones alone, which takes a tenth of the
+// processor time: a process has its last command line soon after its fork.
+const watchCommandLines = `import os, time
+born = {}
+while True:
+    now = time.monotonic()
+    born = {pid: born.get(pid, now) for pid in os.listdir("/proc") if pid.isdigit()}
+    for pid, since in born.items():
+        if now - since < 2:
+            try:
+                with open(f"/proc/{pid}/cmdline", "rb") as f:
+                    print(f.read().replace(b"\0", b" "), flush=True)
+            except OSError:
+                pass
+    time.sleep(0.05)`
+
 // budget forbids that the only pod of a deployment on worker2 goes.
 const budget = `apiVersion: apps/v1
 kind: Deployment
@@ -235,8 +251,7 @@ func TestAccInstance_openStackKubesprayFailures(t *testing.T) {
 			return planted(strings.Replace(text, from, to, 1))
 		}, arguments...)
 	}
-	watch := "nohup sh -c 'while :; do cat /proc/[0-9]*/cmdline | tr \"\\000\" \" \"; sleep 0.05; done' > /root/ps.log 2>/dev/null < /dev/null & echo"
-	k.ansible.Root(t, "setsid %s", watch)
+	k.ansible.Root(t, "cat > /root/watch.py <<'X'\n%s\nX\nsetsid nohup python3 /root/watch.py > /root/ps.log 2>/dev/null < /dev/null & echo", watchCommandLines)
 	empty := resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}
 	worker := func() *labtest.Shell { return k.shells(t, "workerNode")[0] }
 	master := func() *labtest.Shell { return k.shells(t, "masterNode")[0] }
