@@ -171,7 +171,11 @@ func TestDamagedRecords(t *testing.T) {
 				t.Fatal(err)
 			}
 			all := damages(tree)
-			for _, name := range slices.Sorted(maps.Keys(all)) {
+			for n, name := range slices.Sorted(maps.Keys(all)) {
+				// Nothing runs at once here: the race detector, for which all of them take half a minute, has an eighth.
+				if testing.Short() && n%8 > 0 {
+					continue
+				}
 				text, err := json.Marshal(all[name])
 				if err != nil {
 					t.Fatal(err)
