@@ -163,7 +163,7 @@ func (f outerFiles) check() vnfm.Problems {
 	base := baseName(f.csar[0])
 	for _, name := range slices.Concat(f.cms, f.cert) {
 		if baseName(name) != base {
-			ps = append(ps, vnfm.Problem{Severity: vnfm.SeverityWarning, File: name, Summary: fmt.Sprintf("the file is not named after %q", f.csar[0]), Detail: "SOL 004 wants " + base + path.Ext(name)})
+			ps = append(ps, vnfm.Problem{Severity: vnfm.SeverityWarning, File: name, Summary: fmt.Sprintf("the file is not named after %q", f.csar[0]), Detail: "SOL 004 requires " + base + path.Ext(name)})
 		}
 	}
 	return ps

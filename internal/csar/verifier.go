@@ -157,7 +157,7 @@ func (v *verifier) parse(s signed) (*signedData, bool) {
 		return nil, false
 	}
 	if textAround {
-		v.add(v.suspicious(), s.at, fmt.Sprintf("the signature of %s has text around its PEM block", s.noun), "a file that is a signature and something else can be used as either; leave the block alone")
+		v.add(v.suspicious(), s.at, fmt.Sprintf("the signature of %s has text around its PEM block", s.noun), "a file that is a signature and something else can be used as either; keep only the PEM block")
 	}
 	if len(der) > maxCMSBytes {
 		v.fail(s, fmt.Sprintf("the signature of %s has %d bytes, more than %d", s.noun, len(der), maxCMSBytes), "it must be detached: without the content that it signs")
@@ -220,7 +220,7 @@ func (v *verifier) holds(s signed, cms *signedData, info *signerInfo, candidates
 			return nil
 		}
 		if s.content.size > maxUnattributedBytes {
-			v.fail(s, fmt.Sprintf("the signature of %s has no signed attributes", s.noun), fmt.Sprintf("for content of more than %d bytes they are needed", maxUnattributedBytes))
+			v.fail(s, fmt.Sprintf("the signature of %s has no signed attributes", s.noun), fmt.Sprintf("content of more than %d bytes needs them", maxUnattributedBytes))
 			return nil
 		}
 		if message, err = readAll(s.content.open); err != nil {

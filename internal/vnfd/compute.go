@@ -91,7 +91,7 @@ func readBootData(v value) *vnfm.BootData {
 	case v.isText():
 		return &vnfm.BootData{Content: v.str(), Place: v.written()}
 	case !v.isMap():
-		v.errorf("%s must be text or a mapping, not %s", v.path, describe(v))
+		v.errorf("%s must be a string or a mapping, not %s", v.path, describe(v))
 		return nil
 	}
 	contents := v.get("content_or_file_data")
@@ -173,7 +173,7 @@ func (r *reader) readSecurityRule(f *indexed, t *template, p policy) {
 	}
 	for _, target := range t.expand(p.get("targets")) {
 		if f.point(target.name) == nil {
-			target.at.warnf("the policy %s targets %q, which is no connection point of the flavour", p.name, target.name)
+			target.at.warnf("the policy %s targets %q, which is not a connection point of the flavour", p.name, target.name)
 			continue
 		}
 		rule.Targets = append(rule.Targets, target.name)

@@ -92,7 +92,7 @@ func TestNetworks(t *testing.T) {
     - out: { type: tosca.policies.nfv.SecurityGroupRule, targets: [ cp ], properties: { direction: egress, ether_type: ipv6, protocol: icmp } }
     - bad: { type: tosca.policies.nfv.SecurityGroupRule, targets: [ cp ], properties: { direction: sideways, port_range_min: 2, port_range_max: 1 } }
     - far: { type: tosca.policies.nfv.SecurityGroupRule, targets: [ cp ], properties: { port_range_max: 70000 } }`), "v.yaml")
-	want := `warning v.yaml:24:73: the policy web targets "both", which is no connection point of the flavour
+	want := `warning v.yaml:24:73: the policy web targets "both", which is not a connection point of the flavour
 error v.yaml:26:100: policies.bad.properties.direction must be ingress or egress, not "sideways"
 error v.yaml:26:126: the policy bad has ports from 2 (port_range_min) to 1 (port_range_max)
 error v.yaml:27:105: policies.far.properties.port_range_max is 70000; the last port is 65535

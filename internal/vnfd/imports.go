@@ -41,7 +41,7 @@ func (d *document) imports() []importRef {
 				v.errorf("imports: an import names no file")
 			}
 		case v.ok():
-			v.errorf("imports: an import must be text or a mapping, not %s", describe(v))
+			v.errorf("imports: an import must be a string or a mapping, not %s", describe(v))
 		}
 	}
 	named := func(v value) {
@@ -125,7 +125,7 @@ func (r *reader) follow(from *document, ref importRef, scope string, chain []str
 		return
 	}
 	if slices.Contains(chain, file) {
-		ref.warnf("the import %s closes a circle: %s", ref.ref, strings.Join(append(slices.Clone(chain), file), " -> "))
+		ref.warnf("the import %s is circular: %s", ref.ref, strings.Join(append(slices.Clone(chain), file), " -> "))
 		return
 	}
 	if ref.prefix != "" {

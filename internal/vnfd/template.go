@@ -313,7 +313,7 @@ func (r *reader) flavour(d *vnfm.Descriptor, t, top *template) {
 		return
 	}
 	if d.Flavour(f.ID) != nil {
-		t.topo.errorf("the deployment flavour %q is described a second time", f.ID)
+		t.topo.errorf("the deployment flavour %q is defined twice", f.ID)
 		return
 	}
 	if desc := r.mapping(t, "flavour_description"); desc.isText() {
@@ -395,7 +395,7 @@ func (r *reader) defaultFlavour(d *vnfm.Descriptor, vnf *node) {
 		return
 	}
 	if d.Flavour(v.node.Value) == nil {
-		v.warnf("the VNF node selects the deployment flavour %q, which does not exist; there are %s", v.node.Value, flavourIDs(d))
+		v.warnf("the VNF node selects the deployment flavour %q, which does not exist; known are %s", v.node.Value, flavourIDs(d))
 		return
 	}
 	if len(d.Flavours) > 1 && vnf.tmpl.deployable() {
