@@ -147,9 +147,9 @@ const mib, gib = 1 << 20, 1 << 30
 
 // flavourText stands for the flavour while the VIM was not asked.
 func (d *Demand) flavourText() string {
-	parts := []string{"a flavour"}
+	parts := []string{"a flavor"}
 	if d.FlavourName != "" {
-		parts = []string{"flavour " + d.FlavourName}
+		parts = []string{"flavor " + d.FlavourName}
 	} else {
 		for _, p := range []struct {
 			n    int64

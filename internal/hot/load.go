@@ -261,7 +261,7 @@ func (l *loader) file(at vnfm.Place, name string) {
 	if file == "" {
 		*l.ps = append(*l.ps, vnfm.Problem{
 			File: at.File, Line: at.Line, Column: at.Column,
-			Summary: fmt.Sprintf("get_file names %q, which is no file in %s", name, l.dir),
+			Summary: fmt.Sprintf("get_file names %q, which is not a file in %s", name, l.dir),
 			Detail:  "Files of templates are those in the directory " + directory + " of the package, and are named from " + l.dir + " on.",
 		})
 		return

@@ -77,7 +77,7 @@ func (b *builder) nfv(leaves []leaf) map[string]any {
 		l, a := &leaves[i], answers[i]
 		plain := l.plain()
 		if _, given := lookUp(b.r.NFV, plain.path); given && l.key() == capacity {
-			b.refuseAt(plain.path, vnfm.SeverityError, plain.String()+" is given, which the scale levels decide on", "Set scale_levels or the instantiation level.")
+			b.refuseAt(plain.path, vnfm.SeverityError, plain.String()+" is given, but the scale levels determine it", "Set scale_levels or the instantiation level.")
 			continue
 		}
 		if _, ok := lookUp(out, l.path); ok {

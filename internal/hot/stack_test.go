@@ -131,9 +131,9 @@ func TestOffline(t *testing.T) {
 	r.Assets = nil
 	vdus := mapOf(mapOf(stackOf(t, s, r).Parameters[nfv])["VDU"])
 	want := map[string]any{
-		"VDU1-0": map[string]any{"computeFlavourId": "a flavour, 2 vCPU, 1024 MiB of memory", "vcImageId": "image cirros", "locationConstraints": ""},
-		"VDU1-2": map[string]any{"computeFlavourId": "a flavour, 2 vCPU, 1024 MiB of memory", "vcImageId": "image cirros", "locationConstraints": ""},
-		"VDU2-0": map[string]any{"computeFlavourId": "a flavour, 1 vCPU"},
+		"VDU1-0": map[string]any{"computeFlavourId": "a flavor, 2 vCPU, 1024 MiB of memory", "vcImageId": "image cirros", "locationConstraints": ""},
+		"VDU1-2": map[string]any{"computeFlavourId": "a flavor, 2 vCPU, 1024 MiB of memory", "vcImageId": "image cirros", "locationConstraints": ""},
+		"VDU2-0": map[string]any{"computeFlavourId": "a flavor, 1 vCPU"},
 		"disk-0": map[string]any{"vcImageId": "image system, version 1"},
 	}
 	if diff := cmp.Diff(want, vdus); diff != "" {
@@ -248,7 +248,7 @@ func TestBadRequests(t *testing.T) {
 			top + ":12:7: the template asks for nfv.VDU.VDU1.vcImageId, which nothing gives: The VNFD gives VDU1 no software image. Or set additional_params.nfv.VDU.VDU1.vcImageId.\n"},
 		{"an address too few", copied, func(r *Request) {
 			r.Links = map[string]Link{"CP1": {NetworkID: "n", SubnetID: "s", Addresses: []string{"198.51.100.1", "198.51.100.2"}}}
-		}, top + ":15:7: CP1 has 2 fixed addresses, and the VNFC VDU1-2 has none of them\n"},
+		}, top + ":15:7: CP1 has 2 fixed addresses, but the VNFC VDU1-2 has none of them\n"},
 		{"a parameter that nobody asks for", copied, func(r *Request) { r.Parameters = map[string]any{"keys": "a"} },
 			"the template " + top + " has no parameter \"keys\"\n"},
 		{"nfv among the parameters", copied, func(r *Request) { r.Parameters = map[string]any{nfv: "a"} },
@@ -264,18 +264,18 @@ func TestBadRequests(t *testing.T) {
 			top + ":2:15: the template has the parameter \"key\", which has no default and is not given: Set additional_params.key.\n" +
 				"the template " + top + " has no parameter nfv\n"},
 		{"a group too small", grouped, func(r *Request) { r.Counts["VDU1"] = 4 },
-			top + ":4:3: the VDU VDU1 is to have 4 VNFCs, and its group VDU1_group has 3 at most (max_size)\n"},
+			top + ":4:3: the VDU VDU1 is to have 4 VNFCs, but its group VDU1_group has 3 at most (max_size)\n"},
 		{"a group too large", grouped, func(r *Request) { r.Counts["VDU1"] = 0 },
-			top + ":4:3: the VDU VDU1 is to have 0 VNFCs, and its group VDU1_group has 1 at least (min_size)\n"},
+			top + ":4:3: the VDU VDU1 is to have 0 VNFCs, but its group VDU1_group has 1 at least (min_size)\n"},
 		{"a size that is given", grouped, func(r *Request) {
 			r.NFV = map[string]any{"VDU": map[string]any{"VDU1": map[string]any{"desired_capacity": 2}}}
-		}, "nfv.VDU.VDU1.desired_capacity is given, which the scale levels decide on: Set scale_levels or the instantiation level.\n"},
+		}, "nfv.VDU.VDU1.desired_capacity is given, but the scale levels determine it: Set scale_levels or the instantiation level.\n"},
 		{"a managed link without its subnet", strings.Replace(copied, "Port, properties: {", "Port, properties: { fixed_ips: [ { subnet: { get_resource: inner_subnet } } ],", 1), func(r *Request) {
 			r.Links["inner"] = Link{NetworkID: "n"}
-		}, top + ":27:3: inner_subnet is referred to, in whose place there is a network of the VIM of which no subnet is given\n"},
+		}, top + ":27:3: the template refers to inner_subnet, which a network of the VIM replaces; no subnet of that network is given\n"},
 		{"an attribute of a managed link", strings.Replace(copied, "network: { get_resource: inner } } }\n  disk", "network: { get_attr: [inner, show] } } }\n  disk", 1), func(r *Request) {
 			r.Links["inner"] = Link{NetworkID: "n"}
-		}, top + ":27:3: an attribute of inner is asked for, in whose place there is a network of the VIM\n"},
+		}, top + ":27:3: the template reads an attribute of inner, which a network of the VIM replaces\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := mustLoad(t, files(c.files), router())

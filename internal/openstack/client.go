@@ -154,7 +154,7 @@ func readIdentity(result gophercloud.AuthResult) (*identity, error) {
 		return nil, errors.New("the answer does not describe a token; is the auth_url that of Keystone?")
 	}
 	if token.Project.ID == "" {
-		return nil, errors.New("the token is for no project; give the project in the connection")
+		return nil, errors.New("the token is not scoped to a project; give the project in the connection")
 	}
 	return &identity{user: token.User, project: token.Project, catalog: token.Catalog}, nil
 }

@@ -121,7 +121,7 @@ const specsMicroversion = "2.61"
 
 // AllFlavours returns the flavours that the project may use, with their extra specs.
 func (c *Client) AllFlavours(ctx context.Context) ([]Flavour, error) {
-	return list[Flavour](ctx, c, call{doing: "listing the flavours", service: ServiceCompute, path: "/flavors/detail", microversion: specsMicroversion}, "flavors")
+	return list[Flavour](ctx, c, call{doing: "listing the flavors", service: ServiceCompute, path: "/flavors/detail", microversion: specsMicroversion}, "flavors")
 }
 
 // Fixed are the addresses of the server that are its ports' own, in order.

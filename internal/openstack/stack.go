@@ -123,7 +123,7 @@ func (c *Client) StackByID(ctx context.Context, name, id string) (*Stack, error)
 	var out struct {
 		Stack Stack `json:"stack"`
 	}
-	err := c.do(ctx, call{doing: "looking at stack " + name, service: ServiceOrchestration, path: stackPath(name, id), query: url.Values{"resolve_outputs": {"false"}}, out: &out})
+	err := c.do(ctx, call{doing: "reading stack " + name, service: ServiceOrchestration, path: stackPath(name, id), query: url.Values{"resolve_outputs": {"false"}}, out: &out})
 	if IsNotFound(err) || (err == nil && out.Stack.deleted()) {
 		return nil, nil
 	}

@@ -250,10 +250,10 @@ func (s *session) finish(ctx context.Context, stack *openstack.Stack, want *open
 		passed := s.passed(ctx, err, token)
 		switch {
 		case errors.Is(err, errSilent):
-			s.progress(ctx, fmt.Sprintf("nothing has happened in stack %s for %s: Heat is asked again", stack.Name, silence))
+			s.progress(ctx, fmt.Sprintf("stack %s shows no progress for %s: the request to Heat is repeated", stack.Name, silence))
 		case passed != "" && !tried[passed]:
 			tried[passed] = true
-			s.progress(ctx, fmt.Sprintf("stack %s has failed, and %s: Heat is asked again", stack.Name, passed))
+			s.progress(ctx, fmt.Sprintf("stack %s has failed, and %s: the request to Heat is repeated", stack.Name, passed))
 		default:
 			return err
 		}
@@ -277,7 +277,7 @@ func (s *session) ask(ctx context.Context, stack *openstack.Stack, want *opensta
 		if !openstack.IsUnavailable(err) || try == askTries {
 			return err
 		}
-		s.progress(ctx, fmt.Sprintf("Heat did not answer for stack %s: it is asked again", stack.Name))
+		s.progress(ctx, fmt.Sprintf("Heat did not answer for stack %s: the request is repeated", stack.Name))
 		if poll.Sleep(ctx, askPause) != nil {
 			return err
 		}
@@ -294,10 +294,10 @@ func (s *session) passed(ctx context.Context, err error, token string) string {
 		return ""
 	}
 	if inUse(failed) {
-		return "a service says that what it was to use is still in use"
+		return "a service reports that a resource is still in use"
 	}
 	if valid, err := s.client.IsValid(ctx, token); err == nil && !valid {
-		return "the token that Heat was asked with is not valid any more"
+		return "the token of the request is no longer valid"
 	}
 	return ""
 }

@@ -129,11 +129,11 @@ func (s *session) noFlavour(d *hot.Demand, all []openstack.Flavour) vnfm.Problem
 	}
 	p := vnfm.Problem{
 		Attribute: "vim_id",
-		Summary:   fmt.Sprintf("VIM %q has no flavour for VDU %q", s.target.VIM.Name, d.VDUID),
-		Detail:    fmt.Sprintf("it asks for %s; the flavours of the project are %s; have one made, or choose one by additional_params.nfv.VDU.%s", describe(d), strings.Join(names, ", "), d.VDUID),
+		Summary:   fmt.Sprintf("VIM %q has no flavor for VDU %q", s.target.VIM.Name, d.VDUID),
+		Detail:    fmt.Sprintf("it needs %s; the flavors of the project are %s; have one created, or choose one by additional_params.nfv.VDU.%s", describe(d), strings.Join(names, ", "), d.VDUID),
 	}
 	if len(names) == 0 {
-		p.Detail = fmt.Sprintf("it asks for %s; the project has no flavour at all", describe(d))
+		p.Detail = fmt.Sprintf("it needs %s; the project has no flavor", describe(d))
 	}
 	return p
 }
@@ -141,7 +141,7 @@ func (s *session) noFlavour(d *hot.Demand, all []openstack.Flavour) vnfm.Problem
 // describe says what a demand asks of a flavour.
 func describe(d *hot.Demand) string {
 	if d.FlavourName != "" {
-		return fmt.Sprintf("flavour %q", d.FlavourName)
+		return fmt.Sprintf("flavor %q", d.FlavourName)
 	}
 	words := []string{fmt.Sprintf("%d CPUs", d.CPUs), fmt.Sprintf("%d MiB of memory", d.MemoryBytes/mebibyte)}
 	if d.StorageBytes > 0 {
@@ -208,7 +208,7 @@ func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnf
 	}
 	err = s.client.ValidateStack(ctx, openstack.StackRequest{Name: stackName(t.Instance), StackContent: openstack.StackContent{Template: stack.Template, Files: stack.Files, Parameters: stack.Parameters}})
 	if openstack.IsBadRequest(err) {
-		ps = append(ps, vnfm.Problem{Summary: stackKey(t.Instance) + " would be refused by Heat", Detail: err.Error()})
+		ps = append(ps, vnfm.Problem{Summary: stackKey(t.Instance) + " would be rejected by Heat", Detail: err.Error()})
 		return ps, nil
 	}
 	return ps, err

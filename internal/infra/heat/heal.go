@@ -30,7 +30,7 @@ func (d *Driver) Heal(ctx context.Context, t *vnfm.Target, h vnfm.HealSpec, r vn
 		return err
 	}
 	if l == nil {
-		return fmt.Errorf("there is no stack %s to be healed: apply again, which makes it anew", stackName(t.Instance))
+		return fmt.Errorf("there is no stack %s to heal: apply again, which creates it again", stackName(t.Instance))
 	}
 	doomed, err := s.doomed(ctx, l, &h)
 	if err != nil {
@@ -66,7 +66,7 @@ func (d *Driver) Heal(ctx context.Context, t *vnfm.Target, h vnfm.HealSpec, r vn
 			return err
 		}
 		if l == nil {
-			return fmt.Errorf("stack %s was deleted while it was healed", stackName(t.Instance))
+			return fmt.Errorf("stack %s was deleted during the heal", stackName(t.Instance))
 		}
 	}
 }

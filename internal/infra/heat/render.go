@@ -31,7 +31,7 @@ type rendering struct {
 func render(b *budget.Budget, t *vnfm.Target) (_ *rendering, ps vnfm.Problems) {
 	defer func() { t.Blame(ps) }()
 	if t.Instance.Namespace != "" {
-		ps = append(ps, vnfm.Problem{Attribute: "namespace", Summary: "an OpenStack has no namespaces", Detail: "leave the argument out: the project of the VIM is where the instance is"})
+		ps = append(ps, vnfm.Problem{Attribute: "namespace", Summary: "an OpenStack VIM has no namespaces", Detail: "remove the argument: the instance is in the project of the VIM"})
 	}
 	p := readParams(t, &ps)
 	if ps.HasErrors() {

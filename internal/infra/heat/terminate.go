@@ -77,7 +77,7 @@ func (s *session) shutDown(ctx context.Context, stack *openstack.Stack, limit ti
 	defer stop()
 	err := s.turn(bounded, stack, openstack.ServerShutoff, s.client.StopServer)
 	if bounded.Err() != nil && ctx.Err() == nil {
-		s.progress(ctx, fmt.Sprintf("not all servers have ended within %s; they are deleted all the same", limit))
+		s.progress(ctx, fmt.Sprintf("not all servers have stopped within %s; they are deleted nevertheless", limit))
 		return nil
 	}
 	if err != nil && ctx.Err() == nil {

@@ -29,7 +29,7 @@ const (
 )
 
 // errSilent says that nothing has happened in a stack for as long as silence.
-var errSilent = errors.New("nothing has happened for " + silence.String())
+var errSilent = errors.New("no progress for " + silence.String())
 
 // waitUntil calls look until it is done, with pauses that grow. An unreachable service is asked
 // again as long as the operation has time: Heat goes on meanwhile.
@@ -92,7 +92,7 @@ func (s *session) await(ctx context.Context, stack *openstack.Stack) error {
 	case err != nil:
 		return err
 	case last == nil:
-		return fmt.Errorf("stack %s was deleted while it was waited for", stack.Name)
+		return fmt.Errorf("stack %s was deleted during the wait", stack.Name)
 	case last.Failed():
 		return s.failure(ctx, last)
 	default:
@@ -212,7 +212,7 @@ func lowest(resources []openstack.StackResource, chosen func(*openstack.StackRes
 // to the owner of the network.
 func hint(reason string) string {
 	if strings.Contains(reason, "update_port:fixed_ips") {
-		return "; Heat replaces a port that moves to another network, for which the project has to own the network it leaves, or Neutron's policy update_port:fixed_ips has to allow it"
+		return "; Heat replaces a port that moves to another network, for which the project must own the network that the port leaves, or Neutron's policy update_port:fixed_ips must allow it"
 	}
 	return ""
 }
@@ -256,5 +256,5 @@ func (s *session) unfinished(ctx context.Context, stack *openstack.Stack, cause 
 	if len(pending) == 0 {
 		return fmt.Errorf("waiting for stack %s: %w", stack.Name, cause)
 	}
-	return fmt.Errorf("waiting for stack %s: %w; Heat goes on, and was at:\n%s", stack.Name, cause, strings.Join(pending, "\n"))
+	return fmt.Errorf("waiting for stack %s: %w; Heat continues, its last state was:\n%s", stack.Name, cause, strings.Join(pending, "\n"))
 }
