@@ -80,7 +80,7 @@ func (r *Rendering) Demands() bool { return r.chart.Metadata.KubeVersion != "" }
 func (r *Rendering) CheckServer(vim, version string) *vnfm.Problem {
 	p := r.source.unfit(r.chart, version, fmt.Sprintf("VIM %q has %s", vim, version))
 	if p != nil {
-		p.Detail = "update the cluster, or take a package whose chart is for it"
+		p.Detail = "upgrade the cluster, or use a package whose chart supports it"
 	}
 	return p
 }

@@ -48,7 +48,7 @@ func reason(text string, from, to int) string {
 	case after == "":
 		return before
 	case before == "" && strings.HasPrefix(text, "parse error"):
-		return "is no valid template: " + after
+		return "is not a valid template: " + after
 	case before == "" && executing.MatchString(after):
 		return "the template fails at " + executing.ReplaceAllString(after, "")
 	case before == "":

@@ -57,7 +57,7 @@ var (
 		{"", "pods", "", []string{"get", "list", "delete"}, "VNFCs cannot be listed and healed"},
 		{"", "pods", "log", []string{"get"}, "errors cannot show the log of a container that crashes"},
 		{"", "events", "", []string{"list"}, "errors cannot show events"},
-		{"coordination.k8s.io", "leases", "", []string{"get", "create", "update", "delete"}, "two runs on different machines are not kept apart"},
+		{"coordination.k8s.io", "leases", "", []string{"get", "create", "update", "delete"}, "two runs on different machines can work on one instance at once"},
 	}
 )
 
@@ -74,7 +74,7 @@ func (c *Client) Check(ctx context.Context) (vnfm.VIMCheck, error) {
 	}
 	check.ServerVersion = version.GitVersion
 	if tooOld(version.Major, version.Minor) {
-		return check, fmt.Errorf("checking VIM %q: the API server at %s has version %s, and at least %d.%d is needed", c.vim, c.endpoint, version.GitVersion, minMajor, minMinor)
+		return check, fmt.Errorf("checking VIM %q: the API server at %s has version %s, but at least %d.%d is needed", c.vim, c.endpoint, version.GitVersion, minMajor, minMinor)
 	}
 	// /version may be open to everybody: the reviews prove who is asking.
 	namespace := cmp.Or(c.namespace, "default")

@@ -151,7 +151,7 @@ func (w *replacedWait) lacking() string {
 func lack(standing []string, missing int) string {
 	var parts []string
 	if len(standing) > 0 {
-		parts = append(parts, "pods still there: "+strings.Join(standing, ", "))
+		parts = append(parts, "old pods that still exist: "+strings.Join(standing, ", "))
 	}
 	if missing > 0 {
 		parts = append(parts, fmt.Sprintf("%d new pods not ready", missing))

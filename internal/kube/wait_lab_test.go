@@ -391,7 +391,7 @@ func TestWaitGone(t *testing.T) {
 	if len(still.Objects) != 2 || still.Objects[0].Ref.Name != "kept" || still.Objects[0].DeletionTimestamp == nil || still.Objects[1].DeletionTimestamp != nil {
 		t.Errorf("%+v", still.Objects)
 	}
-	mustSay(t, err, "example.org/hold", "stays is not being deleted", "kept is being deleted since "+still.Objects[0].DeletionTimestamp.UTC().Format(time.RFC3339)+" (", " ago); waits for")
+	mustSay(t, err, "example.org/hold", "stays is not being deleted", "kept has been marked for deletion since "+still.Objects[0].DeletionTimestamp.UTC().Format(time.RFC3339)+" (", " ago); waits for")
 	time.AfterFunc(500*time.Millisecond, func() {
 		_, _ = c.Apply(context.WithoutCancel(t.Context()), kept, manifest(kept, nil), ApplyOptions{})
 	})

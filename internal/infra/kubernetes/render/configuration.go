@@ -57,7 +57,7 @@ func (r *Rendering) markConfiguration(t *vnfm.Target, ps *vnfm.Problems) {
 		}
 		text, err := json.Marshal(used)
 		if err != nil {
-			o.Problem(ps, fmt.Sprintf("what %s reads cannot be summed up: %v", o.Key, err), "")
+			o.Problem(ps, fmt.Sprintf("the digest of what %s reads cannot be computed: %v", o.Key, err), "")
 			continue
 		}
 		sum := sha256.Sum256(text)

@@ -81,7 +81,7 @@ func (r *Rendering) checkDuplicates(t *vnfm.Target, ps *vnfm.Problems) {
 			seen[id] = o
 			continue
 		}
-		o.Problem(ps, fmt.Sprintf("%s is written twice", o.Key), "the first one is in "+first.Place())
+		o.Problem(ps, fmt.Sprintf("%s is defined twice", o.Key), "the first one is in "+first.Place())
 	}
 }
 

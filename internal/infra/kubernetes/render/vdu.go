@@ -163,7 +163,7 @@ func (r *Rendering) noWorkload(vdu *vnfm.VDU, ref translate.WorkloadRef, mapped 
 		}
 	}
 	slices.Sort(workloads)
-	exist := "the manifests hold no workload at all"
+	exist := "the manifests hold no workload"
 	if len(workloads) > 0 {
 		exist = "the workloads of the package are " + strings.Join(workloads, ", ")
 	}
