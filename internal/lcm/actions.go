@@ -125,7 +125,7 @@ func differences(ctx context.Context, d vnfm.InfraDriver, t *vnfm.Target) ([]str
 		switch found, ok := seen.Objects[key]; {
 		case slices.Contains(seen.Unseen, connection):
 		case !ok:
-			out = append(out, key+" is gone")
+			out = append(out, key+" no longer exists")
 		case found != digest:
 			out = append(out, key+" "+found)
 		}

@@ -274,7 +274,7 @@ func TestAddonsThatCannotBe(t *testing.T) {
 		addons map[string]vnfm.Addon
 		want   string
 	}{
-		"circle":     {map[string]vnfm.Addon{"a": {Source: source, After: []string{"b"}}, "b": {Source: source, After: []string{"a"}}}, "the order of the add-ons goes in a circle"},
+		"circle":     {map[string]vnfm.Addon{"a": {Source: source, After: []string{"b"}}, "b": {Source: source, After: []string{"a"}}}, "the order of the add-ons is circular"},
 		"unknown":    {map[string]vnfm.Addon{"a": {Source: source, After: []string{"b"}}}, `add-on "a" comes after "b", which is not an add-on`},
 		"bad name":   {map[string]vnfm.Addon{"A b": {Source: source}}, `"A b" is not a valid add-on name`},
 		"bad values": {map[string]vnfm.Addon{"a": {Source: source, Values: map[string]any{"refuse": true}}}, `add-on "a": value refuse is not allowed`},

@@ -882,7 +882,7 @@ func TestPreviewProblems(t *testing.T) {
 	}{
 		{
 			"unknown flavour", func(s *vnfm.InstanceSpec) { s.FlavourID = "big" },
-			vnfm.Problem{Attribute: "flavour_id", Summary: `VNFD "test" has no deployment flavour "big"`, Detail: `the package offers "default"`},
+			vnfm.Problem{Attribute: "flavour_id", Summary: `VNFD "test" has no deployment flavour "big"`, Detail: `the package has "default"`},
 		},
 		{
 			"unknown level", func(s *vnfm.InstanceSpec) { s.LevelID = "huge" },

@@ -92,7 +92,7 @@ func chooseFlavour(d *vnfm.Descriptor, id string, problems *vnfm.Problems) *vnfm
 	for _, f := range d.Flavours {
 		ids = append(ids, f.ID)
 	}
-	p := vnfm.Problem{Attribute: "flavour_id", Detail: "the package offers " + vnfm.QuotedNames(ids)}
+	p := vnfm.Problem{Attribute: "flavour_id", Detail: "the package has " + vnfm.QuotedNames(ids)}
 	if id == "" {
 		p.Summary = "the VNFD has several deployment flavours and no default: one must be chosen"
 	} else {

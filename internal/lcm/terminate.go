@@ -74,7 +74,7 @@ func (e *Engine) terminate(ctx context.Context, s store.Store, en *records.Entry
 			return err
 		}
 		if op.kind() != vnfm.OpTerminate {
-			if err := op.enter(ctx, vnfm.StateFailed, errors.New("given up because the instance is terminated")); err != nil {
+			if err := op.enter(ctx, vnfm.StateFailed, errors.New("abandoned because the instance is terminated")); err != nil {
 				return err
 			}
 			op = nil
@@ -162,7 +162,7 @@ func (e *Engine) prepareTermination(ctx context.Context, en *records.Entry[vnfm.
 	case err == nil:
 	case spec.Type == vnfm.Forceful && errors.As(err, new(*vnfm.EditedError)):
 		if spec.LeftBehind != nil {
-			spec.LeftBehind("What Management Drivers Made", err.Error())
+			spec.LeftBehind("Work of Management Drivers", err.Error())
 		}
 	default:
 		return nil, err

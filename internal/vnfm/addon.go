@@ -58,8 +58,8 @@ func CheckAddons(all map[string]Addon) Problems {
 		}
 	}
 	if _, cycle := AddonOrder(all); len(cycle) > 0 && !ps.HasErrors() {
-		refuse(cycle[0], "the order of the add-ons goes in a circle",
-			fmt.Sprintf("each of these comes after the next one: %s; leave one of them out of after", strings.Join(append(cycle, cycle[0]), ", ")))
+		refuse(cycle[0], "the order of the add-ons is circular",
+			fmt.Sprintf("each of these comes after the next one: %s; remove one of them from after", strings.Join(append(cycle, cycle[0]), ", ")))
 	}
 	return ps
 }

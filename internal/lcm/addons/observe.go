@@ -23,7 +23,7 @@ func (d *addonDriver) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observ
 	listed, err := d.observeAll(ctx, t)
 	if err != nil {
 		seen.Unseen = append(seen.Unseen, vnfm.ListedAddons)
-		return seen, fmt.Errorf("looking at the add-ons: %w", err)
+		return seen, fmt.Errorf("reading the add-ons: %w", err)
 	}
 	maps.Copy(seen.Objects, listed)
 	return seen, nil
@@ -76,12 +76,12 @@ func compare(want, seen map[string]string) string {
 	for _, key := range slices.Sorted(maps.Keys(want)) {
 		switch found, ok := seen[key]; {
 		case !ok:
-			differing = append(differing, key+" is gone")
+			differing = append(differing, key+" no longer exists")
 		case found == want[key]:
 		case strings.HasPrefix(found, vnfm.Drifted):
 			differing = append(differing, key+" "+strings.TrimPrefix(found, vnfm.Drifted))
 		default:
-			differing = append(differing, key+" is another one")
+			differing = append(differing, key+" differs")
 		}
 	}
 	if len(differing) > 0 {
