@@ -124,7 +124,7 @@ func login(ctx context.Context, h Host, jump *Client, alive liveness) (*Client, 
 		return nil, err
 	}
 	// A handshake does not hear a context: its end is the end of the connection.
-	limited, cancel := context.WithTimeoutCause(ctx, handshakeTimeout, fmt.Errorf("it does not log in within %s: %w", handshakeTimeout, errBoots))
+	limited, cancel := context.WithTimeoutCause(ctx, handshakeTimeout, fmt.Errorf("the login did not complete within %s: %w", handshakeTimeout, errBoots))
 	defer cancel()
 	unhook := context.AfterFunc(limited, func() { _ = conn.Close() })
 	var banner strings.Builder

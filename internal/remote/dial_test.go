@@ -52,7 +52,7 @@ func TestCheck(t *testing.T) {
 		"no address":         {host: remote.Host{User: "root", Agent: true}, want: "no address"},
 		"address with user":  {host: remote.Host{Address: "root@a", User: "root", Agent: true}, want: `"root@a" is no address`},
 		"no user":            {host: remote.Host{Address: "a", Agent: true}, want: "host a: a user is missing"},
-		"port":               {host: remote.Host{Address: "a", User: "u", Agent: true, Port: 70000}, want: "70000 is no port"},
+		"port":               {host: remote.Host{Address: "a", User: "u", Agent: true, Port: 70000}, want: "70000 is not a port"},
 		"nothing to offer":   {host: remote.Host{Address: "a", User: "u"}, want: "neither a password nor a private key"},
 		"no key":             {host: remote.Host{Address: "a", User: "u", PrivateKey: "AAAA"}, want: "the private key cannot be read"},
 		"public key":         {host: remote.Host{Address: "a", User: "u", PrivateKey: vnfm.Secret(sshtest.Line(signer.PublicKey()))}, want: "the private key is a public key"},
@@ -64,8 +64,8 @@ func TestCheck(t *testing.T) {
 		"revoked for hosts":  {host: remote.Host{Address: "a", User: "u", Password: "x", HostKeys: []string{"@revoked a,b " + anyKey}}, want: "revoked"},
 		"key of a CA":        {host: remote.Host{Address: "a", User: "u", Password: "x", HostKeys: []string{"@cert-authority " + anyKey}}, want: "@cert-authority"},
 		"CA as an option":    {host: remote.Host{Address: "a", User: "u", Password: "x", HostKeys: []string{"cert-authority " + anyKey}}, want: "cert-authority"},
-		"bad host key":       {host: remote.Host{Address: "a", User: "u", Password: "x", HostKeys: []string{"ssh-ed25519 AAAA"}}, want: `"ssh-ed25519 AAAA" is no host key`},
-		"host keys one line": {host: remote.Host{Address: "a", User: "u", Password: "x", HostKeys: []string{sshtest.Line(signer.PublicKey()) + "\n" + sshtest.Line(signer.PublicKey())}}, want: "it is one line"},
+		"bad host key":       {host: remote.Host{Address: "a", User: "u", Password: "x", HostKeys: []string{"ssh-ed25519 AAAA"}}, want: `"ssh-ed25519 AAAA" is not a host key`},
+		"host keys one line": {host: remote.Host{Address: "a", User: "u", Password: "x", HostKeys: []string{sshtest.Line(signer.PublicKey()) + "\n" + sshtest.Line(signer.PublicKey())}}, want: "a host key is one line"},
 		"jump host":          {host: remote.Host{Address: "a", User: "u", Password: "x", Jump: &remote.Host{Address: "b"}}, want: "jump host of a: host b: a user is missing"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -44,7 +44,7 @@ type execution struct {
 var errNoCommands = errors.New("the host runs no commands for this user (a forced command, or no shell)")
 
 // errNoStatus is a session that ended and did not say how.
-var errNoStatus = errors.New("the host ended the session without telling the exit status")
+var errNoStatus = errors.New("the host ended the session without an exit status")
 
 // execute runs the command line with an input and returns the exit status. When ctx ends
 // the input ends too, upon which the host kills what runs; the error is then that of ctx.

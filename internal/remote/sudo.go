@@ -100,7 +100,7 @@ func (c *Client) whyNotRoot(said string, password bool) string {
 	case strings.Contains(said, "not in the sudoers file"), strings.Contains(said, "is not allowed to"), strings.Contains(said, "may not run sudo"), strings.Contains(said, "I'm sorry "+user):
 		return fmt.Sprintf("user %s may not use sudo on the host (%q): allow it in /etc/sudoers.d, or connect as another user", user, said)
 	case strings.Contains(said, "must have a tty"):
-		return fmt.Sprintf("sudo wants a terminal (%q): remove requiretty for user %s from /etc/sudoers", said, user)
+		return fmt.Sprintf("sudo requires a terminal (%q): remove requiretty for user %s from /etc/sudoers", said, user)
 	case strings.Contains(said, "incorrect password"), strings.Contains(said, "try again"), strings.Contains(said, "incorrect authentication"):
 		return fmt.Sprintf("sudo does not accept the password of user %s (%q): sudo may want another password than the login", user, said)
 	case strings.Contains(said, "password is required"), strings.Contains(said, "password required"):

@@ -51,7 +51,7 @@ func (s *Sender) post(ctx context.Context, sink *vnfm.CredentialsSink, body []by
 	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, maxDrained))
 	switch {
 	case resp.StatusCode >= 300 && resp.StatusCode < 400:
-		return fmt.Errorf("the server answered %s: credentials are sent to the configured URL and follow no redirect", resp.Status)
+		return fmt.Errorf("the server answered %s: credentials are sent to the configured URL only, and redirects are not followed", resp.Status)
 	case resp.StatusCode >= 300:
 		return fmt.Errorf("the server answered %s", resp.Status)
 	}

@@ -40,7 +40,7 @@ func (s *Sender) Check(c *vnfm.HookCheck) vnfm.Problems {
 		return vnfm.Problems{{
 			Attribute: sinkAttribute,
 			Summary:   "credentials_sink is missing",
-			Detail:    fmt.Sprintf("the VNFD names the management driver %q, which sends the kubeconfig of the workload cluster to a web server; credentials_sink says to which", vnfm.CredentialsSender),
+			Detail:    fmt.Sprintf("the VNFD names the management driver %q, which sends the kubeconfig of the workload cluster to a web server; credentials_sink names that server", vnfm.CredentialsSender),
 		}}
 	}
 	if request.Cluster != nil || planned == nil || slices.ContainsFunc(slices.Collect(maps.Keys(planned.Objects)), isCluster) {
@@ -49,7 +49,7 @@ func (s *Sender) Check(c *vnfm.HookCheck) vnfm.Problems {
 	return vnfm.Problems{{
 		Attribute: sinkAttribute,
 		Summary:   "there are no credentials to send",
-		Detail:    fmt.Sprintf("a credentials sink is sent the kubeconfigs of the workload clusters of an instance, and none of the objects of this one is a Cluster of %s", clusterGroup),
+		Detail:    fmt.Sprintf("a credentials sink receives the kubeconfigs of the workload clusters of an instance, but this instance has no Cluster of %s", clusterGroup),
 	}}
 }
 

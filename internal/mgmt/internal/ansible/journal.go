@@ -115,7 +115,7 @@ func (j *journal) outcome(e event) {
 func (e event) reason() string {
 	parts := []string{strings.TrimSpace(e.Message)}
 	if parts[0] == "" {
-		parts[0] = "no reason is told"
+		parts[0] = "no reason was given"
 	}
 	said := cmp.Or(e.Stderr, e.Stdout)
 	if said = strings.TrimSpace(said); said != "" && !strings.Contains(parts[0], said) {

@@ -97,11 +97,11 @@ func (p Play) check() error {
 	case strings.HasPrefix(p.Playbook, "-"), strings.HasPrefix(p.Dir, "-"):
 		return fmt.Errorf("playbook %q in folder %q: a path must not begin with a dash", p.Playbook, p.Dir)
 	case strings.HasSuffix(p.Inventory, ","):
-		return fmt.Errorf("inventory %q is no path", p.Inventory)
+		return fmt.Errorf("inventory %q is not a path", p.Inventory)
 	}
 	for _, node := range p.Limit {
 		if node == "" || strings.ContainsAny(node, ",:!&@*?[]~ \t\n") {
-			return fmt.Errorf("playbook %s: %q is no name of a node", p.Playbook, node)
+			return fmt.Errorf("playbook %s: %q is not the name of a node", p.Playbook, node)
 		}
 	}
 	return nil

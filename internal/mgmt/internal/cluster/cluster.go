@@ -102,7 +102,7 @@ func (c *Cluster) Save(ctx context.Context) error { return c.Call.State.Save(ctx
 // Client is the connection to a node.
 func (c *Cluster) Client(ctx context.Context, n *Node) (*remote.Client, error) {
 	if n.server == nil {
-		return nil, fmt.Errorf("node %s has no server any more", n.Name)
+		return nil, fmt.Errorf("node %s no longer has a server", n.Name)
 	}
 	c.mu.Lock()
 	open := c.clients[n.VNFC]
@@ -242,7 +242,7 @@ func (c *Cluster) depart(ctx context.Context) error {
 		c.state = state{Registered: c.state.Registered}
 		return c.Save(ctx)
 	case !has(staying, Master) && has(leaving, Master):
-		return errors.New("the masters cannot be replaced all at once while workers stay: the cluster lives on them; heal them one after the other when there are several, or heal the whole instance, which makes the cluster anew")
+		return errors.New("the masters cannot be replaced all at once while workers stay: the cluster runs on them; heal them one after the other if there are several, or heal the whole instance, which creates the cluster again")
 	}
 	if err := c.ask(ctx, leaving); err != nil {
 		return err
@@ -316,7 +316,7 @@ func (c *Cluster) Living(ctx context.Context, except *Node) (*Node, *remote.Clie
 		errs = append(errs, err)
 	}
 	if len(errs) == 0 {
-		return nil, nil, errors.New("the cluster has no master that could be asked")
+		return nil, nil, errors.New("the cluster has no master")
 	}
 	return nil, nil, errors.Join(errs...)
 }

@@ -176,7 +176,7 @@ func TestInstallRefusals(t *testing.T) {
 		osRelease, machine string
 		texts              []string
 	}{
-		"another system":  {"ID=rocky\nPRETTY_NAME=\"Rocky Linux 9.4\"\nID_LIKE=\"rhel fedora\"\n", "x86_64", []string{"runs Rocky Linux 9.4", "Debian and Ubuntu alone"}},
+		"another system":  {"ID=rocky\nPRETTY_NAME=\"Rocky Linux 9.4\"\nID_LIKE=\"rhel fedora\"\n", "x86_64", []string{"runs Rocky Linux 9.4", "Debian and Ubuntu only"}},
 		"no system":       {"", "x86_64", []string{"a system without /etc/os-release"}},
 		"another machine": {"ID=ubuntu\nPRETTY_NAME=\"Ubuntu 24.04\"\n", "riscv64", []string{"type riscv64", "aarch64"}},
 	}
@@ -203,7 +203,7 @@ func TestInstallFaults(t *testing.T) {
 	}{
 		"packages are missing": {"apt", []string{"docker is missing and cannot be installed from the packages of Debian GNU/Linux 12 (bookworm)", "E: Unable to locate package docker.io"}},
 		"disk is full":         {"full", []string{"the disk of root@", "is full: /var/lib has ", "no space left on device"}},
-		"container crashes":    {"crash", []string{"the container private_registry does not stay: it is exited, exit code 2", "panic: storage driver not registered"}},
+		"container crashes":    {"crash", []string{"the container private_registry does not keep running: it is exited, exit code 2", "panic: storage driver not registered"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

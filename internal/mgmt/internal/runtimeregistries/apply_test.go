@@ -191,7 +191,7 @@ func TestApplyPutsContainerdBack(t *testing.T) {
 func TestApplyWantsAnEngine(t *testing.T) {
 	h := hosttest.New(t, standIns)
 	_, err := Apply(t.Context(), h.Dial(t), both(t), silent)
-	require.ErrorContains(t, err, "a running containerd, Docker or CRI-O is expected")
+	require.ErrorContains(t, err, "containerd, Docker or CRI-O must run")
 	_, err = Apply(t.Context(), h.Dial(t), nil, silent)
 	require.NoError(t, err)
 }

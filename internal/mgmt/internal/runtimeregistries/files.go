@@ -10,7 +10,7 @@ import (
 )
 
 // mark is the first line of files that are ours as a whole.
-const mark = "# Made by terraform-provider-vnf, which writes it anew."
+const mark = "# Managed by terraform-provider-vnf: changes are overwritten."
 
 // hostsTOML tells containerd how a registry is spoken to. It tries the table of the host
 // first, which it wants to be there before version 2, and then the server: both are told the
