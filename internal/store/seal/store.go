@@ -150,7 +150,7 @@ func (s *Store) openRecord(ctx context.Context, rec *store.Record, of sealedFor,
 		return nil, err
 	}
 	if err := s.renew(ctx, rec, of, plain); err != nil {
-		return nil, fmt.Errorf("sealing the secrets of %s anew: %w; they are as they were", of.owner, err)
+		return nil, fmt.Errorf("sealing the secrets of %s again: %w; they are unchanged", of.owner, err)
 	}
 	return plain, nil
 }
