@@ -3,6 +3,7 @@ package lcm
 import (
 	"context"
 	"slices"
+	"strconv"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/addons"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfd"
@@ -161,7 +162,7 @@ func (u *update) checkScaledIn(ctx context.Context) error {
 		vdu := u.wanted.flavour.VDUOf(id)
 		there = slices.DeleteFunc(there, func(other string) bool { return u.wanted.flavour.VDUOf(other) != vdu })
 		return vnfm.Problem{
-			Attribute: "scale_in_vnfc_ids", Summary: "VDU " + quote(vdu) + " has no VNFC " + quote(id), Detail: "its VNFCs are " + vnfm.QuotedNames(there),
+			Attribute: "scale_in_vnfc_ids", Summary: "VDU " + strconv.Quote(vdu) + " has no VNFC " + strconv.Quote(id), Detail: "its VNFCs are " + vnfm.QuotedNames(there),
 		}
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/multivim"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
@@ -36,11 +37,11 @@ func (e *Engine) resolveConnections(ctx context.Context, s store.Store, spec *vn
 		if other, twice := places[place]; twice {
 			return &vnfm.InvalidError{Problems: vnfm.Problems{{
 				Attribute: multivim.AttributeConnections, Key: name,
-				Summary: "namespace " + quote(c.Namespace) + " of VIM " + quote(vim.Name) + " is already used by " + other,
+				Summary: "namespace " + strconv.Quote(c.Namespace) + " of VIM " + strconv.Quote(vim.Name) + " is already used by " + other,
 				Detail:  "give the VIM connection another VIM or namespace",
 			}}}
 		}
-		places[place] = "VIM connection " + quote(name)
+		places[place] = "VIM connection " + strconv.Quote(name)
 		resolved[name] = c
 	}
 	spec.Connections = resolved

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/hooks"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
@@ -58,7 +59,7 @@ func (e *Engine) terminate(ctx context.Context, s store.Store, en *records.Entry
 			return err
 		}
 		if len(users) > 0 {
-			return &vnfm.InUseError{Kind: "VIM that is the cluster of VNF instance " + quote(en.Value.Name) + ",", ID: id, By: users}
+			return &vnfm.InUseError{Kind: "VIM that is the cluster of VNF instance " + strconv.Quote(en.Value.Name) + ",", ID: id, By: users}
 		}
 	}
 	// What else may be wrong is for the operation to find out, and to note.

@@ -3,13 +3,13 @@ package addons
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"sync"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/digest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -90,9 +90,6 @@ func compare(want, seen map[string]string) string {
 	return digestOf(want)
 }
 
-// digestDigits is how many hexadecimal digits of a digest are shown, as many as of an object.
-const digestDigits = 16
-
 // digestOf is one digest for many objects.
 func digestOf(objects map[string]string) string {
 	h := sha256.New()
@@ -103,7 +100,7 @@ func digestOf(objects map[string]string) string {
 		// A hash takes everything.
 		_, _ = fmt.Fprintf(h, "%s %s\n", key, objects[key])
 	}
-	return "sha256:" + hex.EncodeToString(h.Sum(nil))[:digestDigits]
+	return digest.Shown(h.Sum(nil))
 }
 
 // Resources implements vnfm.InfraDriver: the machines, as without add-ons.

@@ -30,7 +30,7 @@ type chartRecord struct {
 	Removing bool `json:"removing,omitempty"`
 }
 
-// CheckRecord implements records.Checked.
+// CheckRecord is called by package records when the record is read.
 func (r *chartRecord) CheckRecord(id string) error { return records.CheckID(r.Digest, id) }
 
 // ResolveChart implements vnfm.Manager. A source that was resolved before is not asked
@@ -88,10 +88,10 @@ func recentlyResolved(ctx context.Context, s store.Store, source *vnfm.ChartSour
 
 // sourceKey identifies what a user says of a source.
 func sourceKey(source *vnfm.ChartSource) string {
-	said := *source
-	said.Chart = nil
+	given := *source
+	given.Chart = nil
 	// Texts alone: it can be written.
-	text, _ := json.Marshal(said)
+	text, _ := json.Marshal(given)
 	return store.Digest(text)
 }
 

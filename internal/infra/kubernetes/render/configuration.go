@@ -29,6 +29,9 @@ var rolling = map[schema.GroupKind]bool{
 // digest of the ConfigMaps and Secrets that its pods read.
 const annotationConfiguration = vnfm.LabelPrefix + "configuration"
 
+// configurationHex is how many hexadecimal digits of that digest are set.
+const configurationHex = 16
+
 var templateAnnotations = []string{"spec", "template", "metadata", "annotations"}
 
 // markConfiguration writes the digest of what their pods read into all workloads.
@@ -61,7 +64,7 @@ func (r *Rendering) markConfiguration(t *vnfm.Target, ps *vnfm.Problems) {
 			continue
 		}
 		sum := sha256.Sum256(text)
-		kube.SetNested(o.Content, hex.EncodeToString(sum[:])[:digestHex], append(templateAnnotations, annotationConfiguration)...)
+		kube.SetNested(o.Content, hex.EncodeToString(sum[:])[:configurationHex], append(templateAnnotations, annotationConfiguration)...)
 	}
 }
 
