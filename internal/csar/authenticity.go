@@ -36,7 +36,7 @@ func (r *reader) checkAuthenticity() {
 	}
 	all := true
 	for _, s := range signedFiles {
-		if v.told {
+		if v.budgetReported {
 			break
 		}
 		all = r.verifyFile(v, s, common).trusted && all

@@ -550,10 +550,10 @@ func TestHostilePackages(t *testing.T) {
 			`error: p.cms: the certificate "CN=Vendor" that signed "p.csar" does not lead to a trust root: its issuer is "CN=Vendor Root"; add the root, or put the intermediate certificates into the package`,
 		}},
 		{name: "an archive without signature", files: texts{"p.csar": archive(good)}, o: require, want: []string{
-			"error: p.csar: the package lies in another archive without a signature: option 2 wants p.cms beside it",
+			"error: p.csar: the package lies in another archive without a signature: option 2 requires p.cms beside it",
 		}},
 		{name: "an archive without signature, its manifest signed", files: texts{"p.csar": archive(signedGood)}, o: require, want: []string{
-			"error: p.csar: the package lies in another archive without a signature: option 2 wants p.cms beside it",
+			"error: p.csar: the package lies in another archive without a signature: option 2 requires p.cms beside it",
 		}},
 		{name: "an archive whose signature is the certificate", files: texts{"p.csar": archive(good), "p.cms": string(certPEM(vendor.cert))}, o: require, want: []string{
 			`error: p.cms: the signature of "p.csar" is not CMS: it must be a detached CMS SignedData, PEM or DER`,

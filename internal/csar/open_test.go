@@ -58,10 +58,10 @@ func TestOpen(t *testing.T) {
 			`warning: q.cms: the file is not named after "p.csar": SOL 004 requires p.cms`,
 		}},
 		{name: "outer archive without signature", zip: outer(texts{"p.csar": inner}), opened: true, want: []string{
-			"warning: p.csar: the package lies in another archive without a signature: option 2 wants p.cms beside it",
+			"warning: p.csar: the package lies in another archive without a signature: option 2 requires p.cms beside it",
 		}},
 		{name: "outer archive without signature, but required", zip: outer(texts{"p.csar": inner}), o: require, opened: true, want: []string{
-			"error: p.csar: the package lies in another archive without a signature: option 2 wants p.cms beside it",
+			"error: p.csar: the package lies in another archive without a signature: option 2 requires p.cms beside it",
 		}},
 		{name: "outer archive with more in it", zip: outer(texts{"p.csar": inner, "p.cms": cms, "README.md": "x", "docs/x": "x"}), want: []string{
 			"error: README.md: unexpected beside a package: README.md, docs/x: an archive of option 2 holds one .csar, its .cms and at most one .cert; or the package lacks TOSCA-Metadata/TOSCA.meta",

@@ -74,8 +74,8 @@ type verifier struct {
 	now      time.Time
 	required bool
 	budget   *budget.Budget
-	// told is set when the end of the budget is among the problems.
-	told bool
+	// budgetReported is set when the end of the budget is among the problems.
+	budgetReported bool
 	// chains are the outcomes for the signers and the certificates beside them that were looked at.
 	chains map[[sha256.Size]byte]error
 	ps     vnfm.Problems
@@ -91,8 +91,8 @@ func newVerifier(o Options) *verifier {
 // spend takes steps to verify a signature. The end of the budget is reported once.
 func (v *verifier) spend(s signed, steps int64) bool {
 	err := v.budget.Steps(steps)
-	if err != nil && !v.told {
-		v.told = true
+	if err != nil && !v.budgetReported {
+		v.budgetReported = true
 		v.fail(s, fmt.Sprintf("the signature of %s is not verified: with it the package has %v", s.noun, err), "sign the manifest or the archive, and not each file")
 	}
 	return err == nil

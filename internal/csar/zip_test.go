@@ -73,7 +73,7 @@ func withMode(name string, mode fs.FileMode) zipTestEntry {
 	return e
 }
 
-// openBytes is OpenZip of an archive that is in memory.
+// openBytes is openZipFile of an archive that is in memory.
 func openBytes(data []byte, l Limits) (Archive, error) {
 	return openZip(bytes.NewReader(data), int64(len(data)), "test.csar", l, nil)
 }
@@ -261,7 +261,7 @@ func TestOpenZipInZip(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"warning: p.csar: the package lies in another archive without a signature: option 2 wants p.cms beside it",
+		"warning: p.csar: the package lies in another archive without a signature: option 2 requires p.cms beside it",
 		fmt.Sprintf("error: p.csar: the files declare %d bytes in an archive of %d, a ratio of more than 1500", len(files)*ratioFloor, st.Size()),
 	}
 	if diff := cmp.Diff(want, render(problems)); diff != "" {
@@ -279,7 +279,7 @@ func TestOpenZipAccepts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := OpenZip(f, Limits{})
+	a, err := openZipFile(f, Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}

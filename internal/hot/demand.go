@@ -33,17 +33,17 @@ func (s *Source) Demands(r Request) map[DemandKey]Demand {
 		if !ok {
 			continue
 		}
-		whole := demandOf(r.Flavour, key)
+		wanted := demandOf(r.Flavour, key)
 		d, seen := out[key]
 		if !seen {
 			d = Demand{VDUID: key.VDUID, Storage: key.Storage}
 		}
 		switch {
 		case image:
-			d.Image = whole.Image
+			d.Image = wanted.Image
 		case key.Storage == "":
-			whole.Image = d.Image
-			d = whole
+			wanted.Image = d.Image
+			d = wanted
 		}
 		out[key] = d
 	}

@@ -17,9 +17,9 @@ const (
 
 // readCompute reads what a VDU says of its server; nil when that is nothing.
 func (r *reader) readCompute(v *vnfm.VDU, n *node) *vnfm.Compute {
-	c, said := &vnfm.Compute{}, false
-	c.Problems = r.aside(func() { said = readServer(c, v, n) })
-	if !said && len(c.Problems) == 0 {
+	c, found := &vnfm.Compute{}, false
+	c.Problems = r.aside(func() { found = readServer(c, v, n) })
+	if !found && len(c.Problems) == 0 {
 		return nil
 	}
 	return c

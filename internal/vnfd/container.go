@@ -217,7 +217,7 @@ func isArchive(file string) bool {
 // inPackage tells whether there is such a file, beside the document that names it
 // or from the root of the package.
 func (r *reader) inPackage(from, file string) bool {
-	if !r.whole() {
+	if !r.readsImports() {
 		return false
 	}
 	for _, at := range []string{path.Join(path.Dir(from), file), path.Clean(file)} {

@@ -54,7 +54,7 @@ func (r *reader) chartFile(n *node, v value) string {
 		return ""
 	}
 	beside, fromRoot := path.Join(path.Dir(n.doc.file), written), path.Clean(strings.TrimPrefix(written, "/"))
-	if !r.whole() {
+	if !r.readsImports() {
 		return fromRoot
 	}
 	for _, file := range []string{beside, fromRoot} {

@@ -151,8 +151,8 @@ func (r *reader) read(file string, data []byte) *vnfm.Descriptor {
 	return d
 }
 
-// whole tells whether the imports were read, so that what is missing is missing.
-func (r *reader) whole() bool { return r.fsys != nil }
+// readsImports tells whether the imports were read, so that what is missing is missing.
+func (r *reader) readsImports() bool { return r.fsys != nil }
 
 // place is a position inside the package.
 type place struct {

@@ -50,10 +50,10 @@ func (r *reader) readWorkloads(f *indexed, t *template) {
 
 // aside runs a function and returns the problems that it finds instead of reporting them.
 func (r *reader) aside(read func()) vnfm.Problems {
-	said := len(r.problems)
-	defer func() { r.problems = r.problems[:said] }()
+	before := len(r.problems)
+	defer func() { r.problems = r.problems[:before] }()
 	read()
-	return append(vnfm.Problems(nil), r.problems[said:]...)
+	return append(vnfm.Problems(nil), r.problems[before:]...)
 }
 
 // containerValues is how many values a container counts as for each VDU that requires it.
