@@ -32,7 +32,7 @@ func (d *Driver) Scale(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) err
 }
 
 func (s *session) apply(ctx context.Context) error {
-	l, err := s.settled(ctx)
+	l, err := s.awaitIdle(ctx)
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (s *session) apply(ctx context.Context) error {
 	if l == nil {
 		id, err := s.client.CreateStack(ctx, *request)
 		if err != nil {
-			return errors.Join(explained(err), s.giveUpImages(ctx))
+			return errors.Join(explained(err), s.releaseAllImages(ctx))
 		}
 		l = &live{stack: &openstack.Stack{ID: id, Name: request.Name}}
 		if err := s.save(ctx, l); err != nil {
@@ -78,14 +78,14 @@ func (s *session) apply(ctx context.Context) error {
 			return err
 		}
 	}
-	return s.leaveImages(ctx, chosen.images())
+	return s.releaseImages(ctx, chosen.images())
 }
 
-// giveUpImages leaves no image behind for a stack that Heat did not take.
-func (s *session) giveUpImages(ctx context.Context) error {
-	late, stop := vnfm.CleanupContext(ctx, overtime)
+// releaseAllImages leaves no image behind for a stack that Heat did not take.
+func (s *session) releaseAllImages(ctx context.Context) error {
+	late, stop := vnfm.CleanupContext(ctx, cleanupLimit)
 	defer stop()
-	return s.leaveImages(late, nil)
+	return s.releaseImages(late, nil)
 }
 
 // explained adds what is known of an error that Heat does not explain: Keystone forbids
@@ -97,9 +97,9 @@ func explained(err error) error {
 	return err
 }
 
-// settled returns the stack when Heat is done with whatever it was at; nil when there is
+// awaitIdle returns the stack when Heat is done with whatever it was at; nil when there is
 // none.
-func (s *session) settled(ctx context.Context) (*live, error) {
+func (s *session) awaitIdle(ctx context.Context) (*live, error) {
 	stack, err := s.client.FindStack(ctx, stackName(s.target.Instance))
 	if err != nil || stack == nil {
 		return nil, err

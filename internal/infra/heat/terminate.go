@@ -26,10 +26,10 @@ func (d *Driver) Terminate(ctx context.Context, t *vnfm.Target, spec vnfm.Termin
 		return err
 	}
 	if stack == nil {
-		return s.leaveImages(ctx, nil)
+		return s.releaseImages(ctx, nil)
 	}
 	if !isDeleting(stack) {
-		if err := s.decideVolumes(ctx, spec.Volumes); err != nil {
+		if err := s.setVolumePolicy(ctx, spec.Volumes); err != nil {
 			return err
 		}
 	}
@@ -50,7 +50,7 @@ func (d *Driver) Terminate(ctx context.Context, t *vnfm.Target, spec vnfm.Termin
 			return err
 		}
 		if gone {
-			return s.leaveImages(ctx, nil)
+			return s.releaseImages(ctx, nil)
 		}
 		if try == tries-1 {
 			failed, err := s.client.StackByID(ctx, stack.Name, stack.ID)

@@ -27,14 +27,14 @@ const (
 // the template says, or Heat's own: they go.
 var deletionPolicies = map[vnfm.VolumePolicy]string{vnfm.VolumesKeep: "Retain", vnfm.VolumesDelete: "Delete"}
 
-// decideVolumes writes into the stack whether its volumes outlive it. Heat has no other way
+// setVolumePolicy writes into the stack whether its volumes outlive it. Heat has no other way
 // to be told than the template.
-func (s *session) decideVolumes(ctx context.Context, policy vnfm.VolumePolicy) error {
-	want, said := deletionPolicies[policy]
-	if !said {
+func (s *session) setVolumePolicy(ctx context.Context, policy vnfm.VolumePolicy) error {
+	want, given := deletionPolicies[policy]
+	if !given {
 		return nil
 	}
-	l, err := s.settled(ctx)
+	l, err := s.awaitIdle(ctx)
 	if err != nil || l == nil {
 		return err
 	}

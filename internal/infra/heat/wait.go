@@ -20,8 +20,8 @@ const (
 	shortestPause = 250 * time.Millisecond
 	longestPause  = 3 * time.Second
 	pauseShare    = 10
-	// told is how often the user hears how far it is.
-	told = 2 * time.Second
+	// progressPause is how often the progress is reported.
+	progressPause = 2 * time.Second
 	// silence is how long nothing may happen in a stack that Heat is at work on, until Heat is
 	// asked again: an engine that ends forgets what it was at, and no other one goes on with
 	// it. Where nothing was forgotten, asking again changes nothing.
@@ -129,7 +129,7 @@ func (e *eventReader) tell(ctx context.Context) {
 	if time.Now().Before(e.next) {
 		return
 	}
-	e.next = time.Now().Add(told)
+	e.next = time.Now().Add(progressPause)
 	events, err := e.session.client.StackEvents(ctx, e.stack, e.last)
 	if err != nil {
 		// It is for onlookers; and what cannot be heard is no silence.
@@ -232,13 +232,13 @@ func (l *live) pathOf(r *openstack.StackResource) string {
 	return path
 }
 
-// overtime bounds what is still asked when the time of an operation is over, so that its
+// cleanupLimit bounds what is still asked when the time of an operation is over, so that its
 // error can say what was not ready.
-const overtime = 10 * time.Second
+const cleanupLimit = 10 * time.Second
 
 // unfinished says what Heat was still at when the time was over.
 func (s *session) unfinished(ctx context.Context, stack *openstack.Stack, cause error) error {
-	late, stop := vnfm.CleanupContext(ctx, overtime)
+	late, stop := vnfm.CleanupContext(ctx, cleanupLimit)
 	defer stop()
 	resources, err := s.client.StackResources(late, stack)
 	if err != nil {
