@@ -116,9 +116,9 @@ type goneWait struct {
 
 	mu sync.Mutex
 	// left are the objects that are, or may be, still there.
-	left   map[int]*unstructured.Unstructured
-	told   time.Time
-	closed bool
+	left     map[int]*unstructured.Unstructured
+	reported time.Time
+	closed   bool
 }
 
 func (w *goneWait) see(i int, obj *unstructured.Unstructured) {
@@ -129,8 +129,8 @@ func (w *goneWait) see(i int, obj *unstructured.Unstructured) {
 		return
 	}
 	delete(w.left, i)
-	if w.o.Progress != nil && (time.Since(w.told) >= progressEvery || len(w.left) == 0) {
-		w.told = time.Now()
+	if w.o.Progress != nil && (time.Since(w.reported) >= progressEvery || len(w.left) == 0) {
+		w.reported = time.Now()
 		next := ""
 		for k := range w.left {
 			next = w.refs[k].String() + " to be gone"

@@ -73,10 +73,10 @@ type replacedWait struct {
 
 	mu sync.Mutex
 	// pods are those of the namespace by name.
-	pods   map[string]*unstructured.Unstructured
-	told   string
-	done   chan struct{}
-	closed bool
+	pods     map[string]*unstructured.Unstructured
+	reported string
+	done     chan struct{}
+	closed   bool
 }
 
 func (w *replacedWait) list(pods map[string]*unstructured.Unstructured) {
@@ -108,10 +108,10 @@ func (w *replacedWait) look() {
 		close(w.done)
 	}
 	line := lack(standing, missing)
-	if w.o.Progress == nil || line == w.told {
+	if w.o.Progress == nil || line == w.reported {
 		return
 	}
-	w.told = line
+	w.reported = line
 	w.o.Progress(max(0, len(w.Old)-len(standing)-missing), len(w.Old), line)
 }
 

@@ -72,8 +72,8 @@ func resolve(cfg Config) (*access, error) {
 		} else if a.Region == "" && len(regions) == 1 {
 			a.Region = regions[0]
 		}
-		if said := cloud.unverified(); said != "" && a.CACertificate == "" && !a.InsecureSkipTLSVerify {
-			problems.Invalid("insecure_skip_tls_verify", fmt.Sprintf("the clouds.yaml leaves the certificates of the cloud unverified (%s)", said),
+		if setting := cloud.unverified(); setting != "" && a.CACertificate == "" && !a.InsecureSkipTLSVerify {
+			problems.Invalid("insecure_skip_tls_verify", fmt.Sprintf("the clouds.yaml leaves the certificates of the cloud unverified (%s)", setting),
 				"give the CA as ca_certificate, or set insecure_skip_tls_verify = true where the network is trusted")
 		}
 	}

@@ -227,7 +227,7 @@ func feed(to ssh.Channel, e execution, stopping <-chan struct{}) error {
 		return nil //nolint:nilerr // The session has ended.
 	}
 	if e.content != nil {
-		if whole, err := pour(to, e.content, stopping); !whole {
+		if complete, err := pour(to, e.content, stopping); !complete {
 			return err
 		}
 	}
@@ -246,7 +246,7 @@ func feed(to ssh.Channel, e execution, stopping <-chan struct{}) error {
 }
 
 // pour writes content until it is told to stop, and reports whether that was all of it.
-func pour(to io.Writer, content io.Reader, stopping <-chan struct{}) (whole bool, err error) {
+func pour(to io.Writer, content io.Reader, stopping <-chan struct{}) (complete bool, err error) {
 	buffer := make([]byte, 32*1024)
 	for {
 		n, err := content.Read(buffer)

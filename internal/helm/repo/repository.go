@@ -94,8 +94,8 @@ func download(ctx context.Context, base string, source *vnfm.ChartSource, r *rel
 	if err != nil {
 		return nil, err
 	}
-	if said := strings.TrimPrefix(r.Digest, "sha256:"); said != "" && "sha256:"+said != got.Checksum {
-		return nil, fmt.Errorf("the archive of version %s of chart %s has the digest %s, and the index of the repository says sha256:%s: it is not the one that was published", r.Version, source, got.Checksum, said)
+	if published := strings.TrimPrefix(r.Digest, "sha256:"); published != "" && "sha256:"+published != got.Checksum {
+		return nil, fmt.Errorf("the archive of version %s of chart %s has the digest %s, and the index of the repository says sha256:%s: it is not the one that was published", r.Version, source, got.Checksum, published)
 	}
 	return archive.Bytes(), checkDigest(source, got.Checksum)
 }
