@@ -76,17 +76,17 @@ func (s *Sender) Run(ctx context.Context, call *vnfm.HookCall) error {
 		return fmt.Errorf("the instance has no Cluster of %s, so that there are no credentials to send", clusterGroup)
 	}
 	for _, ref := range refs {
-		if err := s.deliver(ctx, call, ref); err != nil {
+		if err := s.sendKubeconfig(ctx, call, ref); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// deliver sends the kubeconfig of one workload cluster unless the sink has it. Between
+// sendKubeconfig sends the kubeconfig of one workload cluster unless the sink has it. Between
 // the sending and its record the process may end: the same is then sent again, under
 // the same idempotency key.
-func (s *Sender) deliver(ctx context.Context, call *vnfm.HookCall, ref vnfm.ClusterRef) error {
+func (s *Sender) sendKubeconfig(ctx context.Context, call *vnfm.HookCall, ref vnfm.ClusterRef) error {
 	k, err := call.Kubeconfig(ctx, ref)
 	if errors.Is(err, vnfm.ErrNotFound) {
 		if call.Instance.Cluster != nil && call.Instance.Cluster.Paused {

@@ -78,7 +78,7 @@ func Run(ctx context.Context, p Play) (Result, error) {
 	var broken *remote.ConnectionError
 	switch {
 	case errors.As(err, &ended):
-		return result, &PlaybookError{Host: p.Host.Name(), Playbook: p.Playbook, Status: ended.Status, Failures: log.failures(), said: log.said(ran)}
+		return result, &PlaybookError{Host: p.Host.Name(), Playbook: p.Playbook, Status: ended.Status, Failures: log.failures(), output: log.ownOutput(ran)}
 	case errors.As(err, &broken):
 		return result, fmt.Errorf("%w; Ansible was %s and is killed with the connection: run the playbook again", err, log.where())
 	case err != nil:

@@ -54,8 +54,8 @@ type Cluster struct {
 // bound is how many servers are worked on at a time.
 const bound = 8
 
-// Open reads what is known of a cluster.
-func Open(call *vnfm.HookCall, s *Settings, i Installer) (*Cluster, error) {
+// openCluster reads what is known of a cluster.
+func openCluster(call *vnfm.HookCall, s *Settings, i Installer) (*Cluster, error) {
 	c := &Cluster{Settings: s, Call: call, installer: i, clients: map[string]*remote.Client{}}
 	return c, call.State.Load(&c.state)
 }
@@ -87,7 +87,7 @@ func (c *Cluster) Run(ctx context.Context) error {
 	case len(c.state.Nodes) == 0:
 		return nil
 	default:
-		return c.depart(ctx)
+		return c.detachLeavingNodes(ctx)
 	}
 }
 
@@ -215,9 +215,9 @@ func (c *Cluster) reachable(ctx context.Context, all []*Node) error {
 	})
 }
 
-// depart makes ready for what an operation takes away: no traffic comes any more, pods
+// detachLeavingNodes prepares for the servers that an operation removes: no traffic comes any more, pods
 // move, and the cluster forgets the node.
-func (c *Cluster) depart(ctx context.Context) error {
+func (c *Cluster) detachLeavingNodes(ctx context.Context) error {
 	if err := c.find(ctx); err != nil {
 		return err
 	}

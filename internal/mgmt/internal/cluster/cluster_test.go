@@ -142,7 +142,7 @@ func (s *site) place(id, at string) {
 	s.servers[id] = vnfm.VNFC{ID: id, VDUID: vdu, State: "ACTIVE", Addresses: []string{at}, ConnectionPoints: map[string][]string{vdu + "_cp": {at}}}
 }
 
-// lead and depart do what a hook would, in a process of its own.
+// lead and detach do what a hook would, in a process of its own.
 func (s *site) lead(t *testing.T) error {
 	t.Helper()
 	c := s.open(t)
@@ -152,15 +152,15 @@ func (s *site) lead(t *testing.T) error {
 	return c.lead(t.Context())
 }
 
-func (s *site) depart(t *testing.T, operation vnfm.OperationType, leaving ...string) error {
+func (s *site) detach(t *testing.T, operation vnfm.OperationType, leaving ...string) error {
 	t.Helper()
 	s.Operation, s.Leaving = operation, leaving
-	return s.open(t).depart(t.Context())
+	return s.open(t).detachLeavingNodes(t.Context())
 }
 
 func (s *site) open(t *testing.T) *Cluster {
 	t.Helper()
-	c, err := Open(s.HookCall, s.settings, s.notes)
+	c, err := openCluster(s.HookCall, s.settings, s.notes)
 	require.NoError(t, err)
 	t.Cleanup(c.Close)
 	return c
@@ -222,17 +222,17 @@ func TestNodesLeave(t *testing.T) {
 	s.taken()
 
 	require.NoError(t, os.WriteFile(s.kubectl+".blocked", nil, 0o600))
-	err := s.depart(t, vnfm.OpScale, "w2")
+	err := s.detach(t, vnfm.OpScale, "w2")
 	require.ErrorContains(t, err, "node worker2 cannot be drained within 5m0s")
 	assert.Empty(t, s.taken())
 	require.NoError(t, os.Remove(s.kubectl+".blocked"))
-	require.NoError(t, s.depart(t, vnfm.OpScale, "w2"))
+	require.NoError(t, s.detach(t, vnfm.OpScale, "w2"))
 	assert.Equal(t, []string{"remove worker2 gone=false"}, s.taken())
 	said, err := os.ReadFile(s.kubectl)
 	require.NoError(t, err)
 	assert.Contains(t, string(said), "drain worker2 --ignore-daemonsets --delete-emptydir-data --timeout=5m0s")
 
-	require.NoError(t, s.depart(t, vnfm.OpHeal, "m1"))
+	require.NoError(t, s.detach(t, vnfm.OpHeal, "m1"))
 	assert.Equal(t, []string{"remove master1 gone=false"}, s.taken(), "a master goes while others are there")
 	delete(s.servers, "m1")
 	s.boot("m4", 6)
@@ -240,17 +240,17 @@ func TestNodesLeave(t *testing.T) {
 	require.NoError(t, s.lead(t))
 	assert.Equal(t, []string{"add master1 after masters have left"}, s.taken())
 
-	err = s.depart(t, vnfm.OpHeal, "m2", "m3", "m4")
+	err = s.detach(t, vnfm.OpHeal, "m2", "m3", "m4")
 	require.ErrorContains(t, err, "the masters cannot be replaced all at once while workers stay")
 	assert.Empty(t, s.taken())
 
 	// A server that does not answer is no reason not to replace it; with a scale it is.
 	s.die("w1")
-	require.NoError(t, s.depart(t, vnfm.OpHeal, "w1"))
+	require.NoError(t, s.detach(t, vnfm.OpHeal, "w1"))
 	assert.Equal(t, []string{"remove worker1 gone=true"}, s.taken())
 
 	// The whole cluster: nothing is removed node by node.
-	require.NoError(t, s.depart(t, vnfm.OpHeal, "m2", "m3", "m4"))
+	require.NoError(t, s.detach(t, vnfm.OpHeal, "m2", "m3", "m4"))
 	assert.Empty(t, s.taken())
 	assert.Empty(t, s.known(t))
 }
@@ -265,9 +265,9 @@ func TestTheDeadLeaveFirst(t *testing.T) {
 	s.taken()
 	s.die("m3")
 	s.die("w2")
-	require.ErrorContains(t, s.depart(t, vnfm.OpScale, "w1", "w2"), "node worker2: ")
+	require.ErrorContains(t, s.detach(t, vnfm.OpScale, "w1", "w2"), "node worker2: ")
 	assert.Empty(t, s.taken(), "nothing is removed before all were asked")
-	require.NoError(t, s.depart(t, vnfm.OpHeal, "m1", "m3", "w1", "w2"))
+	require.NoError(t, s.detach(t, vnfm.OpHeal, "m1", "m3", "w1", "w2"))
 	assert.Equal(t, []string{"remove master3 gone=true", "remove worker2 gone=true", "remove master1 gone=false", "remove worker1 gone=false"}, s.taken())
 }
 
@@ -279,7 +279,7 @@ func TestMastersLeaveFirst(t *testing.T) {
 	}
 	require.NoError(t, s.lead(t))
 	s.taken()
-	require.NoError(t, s.depart(t, vnfm.OpHeal, "m1", "w1", "m3"))
+	require.NoError(t, s.detach(t, vnfm.OpHeal, "m1", "w1", "m3"))
 	assert.Equal(t, []string{"remove master1 gone=false", "remove master3 gone=false", "remove worker1 gone=false"}, s.taken())
 
 	for _, id := range []string{"m1", "w1", "m3"} {

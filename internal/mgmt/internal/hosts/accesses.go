@@ -39,8 +39,8 @@ func ReadAccesses(root *params.Object, f *vnfm.Flavour) map[string]Access {
 	return out
 }
 
-// NoAccess is that ParamAccess does not have a VDU; why says what it is needed for.
-func NoAccess(vdu, why string) vnfm.Problem {
+// noAccess is that ParamAccess does not have a VDU; why says what it is needed for.
+func noAccess(vdu, why string) vnfm.Problem {
 	return vnfm.Problem{
 		Attribute: vnfm.AttributeParams, Key: ParamAccess, Summary: fmt.Sprintf("%s.%s is missing", ParamAccess, vdu),
 		Detail: why + "; say how they are reached: ssh_cp_name, username, and password or private_key",
@@ -62,7 +62,7 @@ func CheckHooks(c *vnfm.HookCheck, access map[string]Access, program, prepositio
 		}
 		for _, vdu := range vdus {
 			if _, ok := access[vdu]; !ok && !c.Later {
-				*problems = append(*problems, NoAccess(vdu, fmt.Sprintf("the VNFD has %s run %s the servers of this VDU at hook %s", program, preposition, hook.Name)))
+				*problems = append(*problems, noAccess(vdu, fmt.Sprintf("the VNFD has %s run %s the servers of this VDU at hook %s", program, preposition, hook.Name)))
 			}
 		}
 	}

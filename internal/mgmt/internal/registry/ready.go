@@ -30,7 +30,7 @@ func (i *installer) ready(ctx context.Context) error {
 	waiting, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
 	before := -1
-	for told := false; ; told = true {
+	for reported := false; ; reported = true {
 		answer := i.answers(waiting, i.client)
 		if answer == nil {
 			return nil
@@ -39,7 +39,7 @@ func (i *installer) ready(ctx context.Context) error {
 		if errors.As(answer, &refused) {
 			return answer
 		}
-		if !told {
+		if !reported {
 			i.report("waiting until the registry answers")
 		}
 		found, err := i.look(waiting, i.client, i.Config)
