@@ -63,7 +63,7 @@ func (c *Config) CheckLogin() error {
 		// Of two servers a reader may see one, and the credentials go to the other.
 		return fmt.Errorf("it has several %s of one name", c.Repeated)
 	}
-	switch ways := c.Ways(); {
+	switch ways := c.ways(); {
 	case len(ways) == 0:
 		return fmt.Errorf("context %q holds no credentials", c.Context)
 	case len(ways) > 1:
@@ -74,8 +74,8 @@ func (c *Config) CheckLogin() error {
 	return nil
 }
 
-// Ways returns the ways of authentication that the text itself holds.
-func (c *Config) Ways() []string {
+// ways returns the ways of authentication that the text itself holds.
+func (c *Config) ways() []string {
 	var ways []string
 	if c.Token != "" {
 		ways = append(ways, "token")

@@ -186,9 +186,9 @@ func (k *Keyring) sealing(ctx context.Context, owner string, before []byte) (key
 	return with, err
 }
 
-// settled reports whether a value is sealed with the key that seals at present, and no
+// isCurrent reports whether a value is sealed with the key that seals at present, and no
 // other is left of its owner. What cannot be told is left as it is.
-func (k *Keyring) settled(sealed []byte) bool {
+func (k *Keyring) isCurrent(sealed []byte) bool {
 	v, err := parseValue(sealed)
 	if err != nil || len(v.Former) > 0 {
 		return err != nil || k.vault == nil

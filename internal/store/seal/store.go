@@ -167,7 +167,7 @@ func (s *Store) renew(ctx context.Context, rec *store.Record, of sealedFor, plai
 		return err
 	}
 	unbound := to != nil && v.Version != versionBound
-	if !unbound && s.keys.settled(rec.Sealed) {
+	if !unbound && s.keys.isCurrent(rec.Sealed) {
 		return nil
 	}
 	if unbound || !s.keys.present(v) {
