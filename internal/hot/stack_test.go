@@ -239,13 +239,13 @@ func TestBadRequests(t *testing.T) {
 		want        string
 	}{
 		{"no network", copied, func(r *Request) { r.Links = nil },
-			top + ":15:7: the template asks for nfv.CP.CP1.fixed_ips.0.ip_address, which nothing gives: Give CP1 a fixed address in its external virtual link. Or set additional_params.nfv.CP.CP1.fixed_ips.0.ip_address.\n" +
-				top + ":16:7: the template asks for nfv.CP.CP1.fixed_ips.0.subnet, which nothing gives: Give the external virtual link of CP1 a subnet. Or set additional_params.nfv.CP.CP1.fixed_ips.0.subnet.\n" +
-				top + ":14:7: the template asks for nfv.CP.CP1.network, which nothing gives: Connect CP1 by an external virtual link. Or set additional_params.nfv.CP.CP1.network.\n"},
+			top + ":15:7: the template asks for nfv.CP.CP1.fixed_ips.0.ip_address, which is not given: Give CP1 a fixed address in its external virtual link. Or set additional_params.nfv.CP.CP1.fixed_ips.0.ip_address.\n" +
+				top + ":16:7: the template asks for nfv.CP.CP1.fixed_ips.0.subnet, which is not given: Give the external virtual link of CP1 a subnet. Or set additional_params.nfv.CP.CP1.fixed_ips.0.subnet.\n" +
+				top + ":14:7: the template asks for nfv.CP.CP1.network, which is not given: Connect CP1 by an external virtual link. Or set additional_params.nfv.CP.CP1.network.\n"},
 		{"no asset", copied, func(r *Request) { delete(r.Assets, DemandKey{"VDU2", ""}) },
-			top + ":22:7: the template asks for nfv.VDU.VDU2.computeFlavourId, which nothing gives: Set additional_params.nfv.VDU.VDU2.computeFlavourId.\n"},
+			top + ":22:7: the template asks for nfv.VDU.VDU2.computeFlavourId, which is not given: Set additional_params.nfv.VDU.VDU2.computeFlavourId.\n"},
 		{"no image", copied, func(r *Request) { r.Flavour.VDUs[0].SWImages = nil },
-			top + ":12:7: the template asks for nfv.VDU.VDU1.vcImageId, which nothing gives: The VNFD gives VDU1 no software image. Or set additional_params.nfv.VDU.VDU1.vcImageId.\n"},
+			top + ":12:7: the template asks for nfv.VDU.VDU1.vcImageId, which is not given: The VNFD gives VDU1 no software image. Or set additional_params.nfv.VDU.VDU1.vcImageId.\n"},
 		{"an address too few", copied, func(r *Request) {
 			r.Links = map[string]Link{"CP1": {NetworkID: "n", SubnetID: "s", Addresses: []string{"198.51.100.1", "198.51.100.2"}}}
 		}, top + ":15:7: CP1 has 2 fixed addresses, but the VNFC VDU1-2 has none of them\n"},

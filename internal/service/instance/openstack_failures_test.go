@@ -145,7 +145,7 @@ func TestAccInstance_badOpenStack(t *testing.T) {
 	linked := c.links(c.openstack.Networks["net0"])
 	for name, bad := range map[string]struct{ config, want string }{
 		"namespace":      {c.firewall("simple", `namespace = "x"`), `An OpenStack VIM has no namespaces`},
-		"no network":     {c.configFor(source, "simple", ""), `nfv\.CP\.FW_CP1\.network, which nothing gives`},
+		"no network":     {c.configFor(source, "simple", ""), `nfv\.CP\.FW_CP1\.network, which is not given`},
 		"point":          {c.configFor(source, "simple", fmt.Sprintf(`ext_virtual_links = { x = { resource_id = %q, ext_cps = { FW_CP9 = {} } } }`, c.openstack.Networks["net0"])), `no external connection point "FW_CP9"`},
 		"parameter":      {c.configFor(source, "simple", linked, `additional_params = { colour = "red" }`), `has no parameter "colour"`},
 		"kubernetes":     {c.configFor(source, "simple", linked, `additional_params = { helm_chart_path = "x" }`), `"helm_chart_path" is not supported by the OpenStack driver`},

@@ -95,7 +95,7 @@ func readParams(t *vnfm.Target, ps *vnfm.Problems) params {
 		case paramNamespace:
 			out.namespace = readNamespace(t, value, ps)
 		case translate.ParamVDUMapping:
-			out.mapping = readMapping(t, value, ps)
+			out.mapping = readVDUMapping(t, value, ps)
 		default:
 			if out.chart.read(t, key, value, ps) {
 				continue
@@ -237,47 +237,6 @@ func readNamespace(t *vnfm.Target, value any, ps *vnfm.Problems) string {
 		badParam(ps, paramNamespace, "contradicts the argument namespace", fmt.Sprintf("%q and %q; keep one of them", name, t.Instance.Namespace))
 	}
 	return name
-}
-
-// readMapping reads {vdu id: {kind, name}}.
-func readMapping(t *vnfm.Target, value any, ps *vnfm.Problems) map[string]translate.WorkloadRef {
-	entries, ok := value.(map[string]any)
-	if !ok {
-		badParam(ps, translate.ParamVDUMapping, "must map VDU ids to { kind, name }", "")
-		return nil
-	}
-	out := make(map[string]translate.WorkloadRef, len(entries))
-	for _, id := range slices.Sorted(maps.Keys(entries)) {
-		if !hasVDU(t, translate.ParamVDUMapping, id, ps) {
-			continue
-		}
-		fields, ok := entries[id].(map[string]any)
-		if !ok {
-			badParam(ps, translate.ParamVDUMapping, fmt.Sprintf("must be { kind, name } for VDU %q", id), "")
-			continue
-		}
-		valid := true
-		for _, field := range slices.Sorted(maps.Keys(fields)) {
-			if field != "kind" && field != "name" {
-				detail := "only kind and name are known"
-				if field == "helmreleasename" {
-					detail += "; the name of the release is " + ParamReleaseName
-				}
-				badParam(ps, translate.ParamVDUMapping, fmt.Sprintf("has an unknown field %q for VDU %q", field, id), detail)
-				valid = false
-			}
-		}
-		kind, _ := fields["kind"].(string)
-		name, _ := fields["name"].(string)
-		if kind == "" || name == "" {
-			badParam(ps, translate.ParamVDUMapping, fmt.Sprintf("must give kind and name for VDU %q", id), "")
-			valid = false
-		}
-		if valid {
-			out[id] = translate.WorkloadRef{Kind: kind, Name: name}
-		}
-	}
-	return out
 }
 
 // InstanceNamespace returns the namespace for objects that name none.
