@@ -30,7 +30,7 @@ func (d *Driver) Heal(ctx context.Context, t *vnfm.Target, h vnfm.HealSpec, r vn
 		return err
 	}
 	if l == nil {
-		return fmt.Errorf("there is no stack %s to heal: apply again, which creates it again", stackName(t.Instance))
+		return fmt.Errorf("there is no stack %s to heal: apply again to create it", stackName(t.Instance))
 	}
 	servers, err := s.serversToReplace(ctx, l, &h)
 	if err != nil {

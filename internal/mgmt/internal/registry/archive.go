@@ -58,7 +58,7 @@ func (a *Archive) read() (*contents, error) {
 	case files["index.json"] != nil:
 		return layoutContents(files)
 	}
-	return nil, errors.New("it holds neither manifest.json nor index.json, so that it is no archive of images")
+	return nil, errors.New("it holds neither manifest.json nor index.json, so it is not an archive of images")
 }
 
 // descriptions are the small JSON files of a tar archive.

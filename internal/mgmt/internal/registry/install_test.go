@@ -279,7 +279,7 @@ func TestInstallDigestThatIsNotTheArchives(t *testing.T) {
 	c := plain(t)
 	c.Archive.Digest = "sha256:" + strings.Repeat("0", 64)
 	_, err := Install(t.Context(), h.Dial(t), c, silent)
-	require.ErrorContains(t, err, "has not the digest sha256:000")
+	require.ErrorContains(t, err, "does not have the digest sha256:000")
 	assert.NoDirExists(t, filepath.Join(h.Root, "var/tmp/private-registry-private_registry"))
 }
 
