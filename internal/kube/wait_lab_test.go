@@ -155,20 +155,20 @@ func TestWaitReadyCrash(t *testing.T) {
 	ns := env.Namespace(t)
 	ref := reference(t, c, "apps/v1", "Deployment", ns, "smf")
 	applied(t, c, ref, deployment(ref, 1, map[string]any{"lab.vnf/fail": "crash"}))
-	var said atomic.Value
+	var reported atomic.Value
 	e := notReady(t, c.WaitReady(within(t, 8*time.Second), []Ref{ref}, WaitOptions{Progress: func(_, _ int, waitingFor string) {
 		if strings.Contains(waitingFor, "restarts") {
-			said.Store(waitingFor)
+			reported.Store(waitingFor)
 		}
 	}}))
 	mustSay(t, e, "Deployment "+ns+"/smf", "container main", "restarts", "log: ")
 	if e.Objects[0].Pods[0].LogTail == "" {
 		t.Error("no log")
 	}
-	if said.Load() == nil {
+	if reported.Load() == nil {
 		t.Error("the progress does not show the crash")
 	}
-	t.Log(said.Load())
+	t.Log(reported.Load())
 }
 
 func TestWaitReadyJob(t *testing.T) {

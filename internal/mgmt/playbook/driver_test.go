@@ -77,8 +77,8 @@ func hook(name, file string, inputs map[string]string) vnfm.Hook {
 
 const password = "it's {{ secret }} #1"
 
-// world is an instance with servers of OpenSSH, and a host of Ansible.
-func world(t *testing.T) (call *vnfm.HookCall, rec *hooktest.Recorder, out, temporary string) {
+// newCall returns a call of a hook of an instance with servers of OpenSSH, and a host of Ansible.
+func newCall(t *testing.T) (call *vnfm.HookCall, rec *hooktest.Recorder, out, temporary string) {
 	t.Helper()
 	labtest.NotShort(t, "Ansible")
 	for _, program := range []string{"ansible-playbook", "sshpass", "ssh"} {
@@ -111,7 +111,7 @@ func world(t *testing.T) (call *vnfm.HookCall, rec *hooktest.Recorder, out, temp
 // The playbook runs with its folder, as root on the servers, and leaves nothing behind. It
 // is not run again for the same hook.
 func TestPlaybook(t *testing.T) {
-	call, rec, out, temporary := world(t)
+	call, rec, out, temporary := newCall(t)
 	stale := filepath.Join(temporary, "vnf-playbook.7.killed")
 	require.NoError(t, os.Mkdir(stale, 0o700))
 	require.NoError(t, playbook.New().Run(t.Context(), call), strings.Join(rec.Lines(), "\n"))
@@ -146,7 +146,7 @@ func TestPlaybook(t *testing.T) {
 }
 
 func TestPlaybookFails(t *testing.T) {
-	call, rec, _, temporary := world(t)
+	call, rec, _, temporary := newCall(t)
 	call.Hook.Implementation.Inputs["broken"] = "true"
 	err := playbook.New().Run(t.Context(), call)
 	require.ErrorContains(t, err, "playbook site.yml on root@127.0.0.1")
