@@ -171,5 +171,5 @@ type HeldError struct {
 }
 
 func (e *HeldError) Error() string {
-	return fmt.Sprintf("lease %q is held by %s since %s", e.Name, e.Holder, e.Since.UTC().Format(time.RFC3339))
+	return fmt.Sprintf("lease %q has been held by %s since %s", e.Name, e.Holder, e.Since.UTC().Format(time.RFC3339))
 }
