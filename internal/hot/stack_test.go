@@ -69,8 +69,8 @@ func request() Request {
 		Counts:    map[string]int{"VDU1": 2, "VDU2": 1},
 		Links:     map[string]Link{"CP1": {NetworkID: "net-1", SubnetID: "subnet-1", Addresses: []string{"198.51.100.1", "198.51.100.2", "198.51.100.3"}}},
 		Assets: map[DemandKey]Asset{
-			{"VDU1", ""}:     {FlavourID: "flavour-1", ImageID: "image-1", Zone: "east"},
-			{"VDU2", ""}:     {FlavourID: "flavour-2"},
+			{"VDU1", ""}:     {FlavorID: "flavour-1", ImageID: "image-1", Zone: "east"},
+			{"VDU2", ""}:     {FlavorID: "flavour-2"},
 			{"VDU2", "disk"}: {ImageID: "image-2"},
 		},
 	}

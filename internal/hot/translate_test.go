@@ -29,7 +29,7 @@ func TestExample(t *testing.T) {
 				Flavour: f, VNFCs: map[string][]int{"FW": {0, 1}, "TG": {0}}, Counts: map[string]int{"FW": 2, "TG": 1},
 				Links: map[string]Link{"FW_CP1": {NetworkID: "net-1"}, "TG_CP1": {NetworkID: "net-2"}},
 				Assets: map[DemandKey]Asset{
-					{"FW", ""}: {FlavourID: "flavour-1", ImageID: "image-1"}, {"TG", ""}: {FlavourID: "flavour-2", ImageID: "image-1", Zone: "nova"},
+					{"FW", ""}: {FlavorID: "flavour-1", ImageID: "image-1"}, {"TG", ""}: {FlavorID: "flavour-2", ImageID: "image-1", Zone: "nova"},
 				},
 			}
 			stack := stackOf(t, s, r)
@@ -51,7 +51,7 @@ func TestExample(t *testing.T) {
 func demandTexts(s *Source, r Request) map[string]string {
 	out := map[string]string{}
 	for key, d := range s.Demands(r) {
-		text := d.flavourText()
+		text := d.flavorText()
 		if d.Image != nil {
 			text += "; " + d.imageText()
 		}

@@ -34,13 +34,13 @@ func (b *builder) computeVDU(l *leaf) answer {
 	}
 	d := demandOf(b.r.Flavour, key)
 	switch {
-	case asksFlavour(l):
-		return b.flavourOf(key, &d)
+	case asksFlavor(l):
+		return b.flavorOf(key, &d)
 	case asksImage(l):
 		return b.imageOf(l.name, key, &d)
 	}
 	if keys := l.keys(); len(keys) == 2 && textOf(keys[0]) == "flavor" && key.Storage == "" {
-		return flavourPart(&d, textOf(keys[1]))
+		return flavorPart(&d, textOf(keys[1]))
 	}
 	switch l.key() {
 	case "locationConstraints", "zone":
@@ -57,14 +57,14 @@ func (b *builder) computeVDU(l *leaf) answer {
 // offline tells whether there are no assets of a VIM.
 func (b *builder) offline() bool { return b.describes || b.r.Assets == nil }
 
-func (b *builder) flavourOf(key DemandKey, d *Demand) answer {
+func (b *builder) flavorOf(key DemandKey, d *Demand) answer {
 	switch {
 	case key.Storage != "":
 		return answer{advice: "A storage has no flavor."}
 	case b.offline():
-		return answer{value: d.flavourText()}
-	case b.r.Assets[key].FlavourID != "":
-		return answer{value: b.r.Assets[key].FlavourID}
+		return answer{value: d.flavorText()}
+	case b.r.Assets[key].FlavorID != "":
+		return answer{value: b.r.Assets[key].FlavorID}
 	default:
 		return answer{}
 	}
@@ -110,8 +110,8 @@ func (b *builder) nameOf(key DemandKey, number int) answer {
 	return answer{value: name}
 }
 
-// flavourPart is what a template that makes its own flavour asks for.
-func flavourPart(d *Demand, part string) answer {
+// flavorPart is what a template that makes its own flavor asks for.
+func flavorPart(d *Demand, part string) answer {
 	switch part {
 	case "vcpus":
 		return answer{value: d.CPUs}

@@ -9,7 +9,7 @@ import (
 )
 
 // tackerCapability is the name under which VNFDs of Tacker have the capability that
-// names a flavour, and tackerFiller what they have for its parameters.
+// names a flavor, and tackerFiller what they have for its parameters.
 const (
 	tackerCapability = "properties"
 	tackerFiller     = "entry_schema"
@@ -53,18 +53,18 @@ func readServer(c *vnfm.Compute, v *vnfm.VDU, n *node) bool {
 	}
 	c.BootOrder = readBootOrder(v, n.property("boot_order"))
 	c.BootData = readBootData(n.property("boot_data"))
-	return c.FlavourName != "" || c.DiskBytes > 0 || c.PinnedCPUs || c.NUMA || len(c.HugePages) > 0 ||
+	return c.FlavorName != "" || c.DiskBytes > 0 || c.PinnedCPUs || c.NUMA || len(c.HugePages) > 0 ||
 		len(c.Requirements) > 0 || len(c.BootOrder) > 0 || c.BootData != nil
 }
 
 // readCapability reads an additional capability. One with parameters asks for these;
-// one that is but a name names a flavour of the VIM, and so does Tacker's.
+// one that is but a name names a flavor of the VIM, and so does Tacker's.
 func readCapability(c *vnfm.Compute, e entry, wanted map[string]string) {
 	parameters := readTexts(e.get("target_performance_parameters"))
 	delete(parameters, tackerFiller)
 	maps.Copy(wanted, parameters)
-	if name := e.get("requested_additional_capability_name").str(); c.FlavourName == "" && (len(parameters) == 0 || e.name == tackerCapability) {
-		c.FlavourName = name
+	if name := e.get("requested_additional_capability_name").str(); c.FlavorName == "" && (len(parameters) == 0 || e.name == tackerCapability) {
+		c.FlavorName = name
 	}
 }
 

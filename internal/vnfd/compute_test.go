@@ -40,9 +40,9 @@ func TestCompute(t *testing.T) {
 	}{
 		"nothing": {"", "virtual_cpu: { num_virtual_cpu: 2 }", nil},
 		"flavour as Tacker has it": {"", `requested_additional_capabilities: { properties: { requested_additional_capability_name: m1.tiny, support_mandatory: true, target_performance_parameters: { entry_schema: test } } }`,
-			&vnfm.Compute{FlavourName: "m1.tiny"}},
+			&vnfm.Compute{FlavorName: "m1.tiny"}},
 		"flavour under another name": {"", `requested_additional_capabilities: { size: { requested_additional_capability_name: m1.tiny, support_mandatory: true } }`,
-			&vnfm.Compute{FlavourName: "m1.tiny"}},
+			&vnfm.Compute{FlavorName: "m1.tiny"}},
 		"capability with parameters": {"", `requested_additional_capabilities: { pages: { requested_additional_capability_name: hugepages, support_mandatory: true, target_performance_parameters: { mem_page_size: 1GB } } }`,
 			&vnfm.Compute{Requirements: map[string]string{"mem_page_size": "1GB"}}},
 		"processor and memory": {"", `virtual_cpu: { num_virtual_cpu: 2, vdu_cpu_requirements: { "hw:cpu_sockets": 1 }, virtual_cpu_pinning: { virtual_cpu_pinning_policy: static } },
