@@ -74,7 +74,7 @@ type Demand struct {
 	Storage string
 	// FlavorName is the flavor that the VNFD names; else the smallest is meant that has
 	// what the others ask for.
-	FlavorName  string
+	FlavorName   string
 	CPUs         int
 	MemoryBytes  int64
 	StorageBytes int64
@@ -86,8 +86,8 @@ type Demand struct {
 // Asset is what the VIM has for a demand.
 type Asset struct {
 	FlavorID string `json:"flavorId,omitempty"`
-	ImageID   string `json:"imageId,omitempty"`
-	Zone      string `json:"zone,omitempty"`
+	ImageID  string `json:"imageId,omitempty"`
+	Zone     string `json:"zone,omitempty"`
 }
 
 // Request says what the stack of an instance is to be.
