@@ -105,7 +105,7 @@ var ofVNFC = regexp.MustCompile(`^(.+)-\d+$`)
 
 // checkUse warns of values that no template asks for: most are misspelt.
 func (b *builder) checkUse() {
-	if b.s.wholesale() {
+	if b.s.passesWholeNFV() {
 		return
 	}
 	leaves := b.s.leaves()

@@ -62,7 +62,7 @@ func (b *builder) placed(leaves []leaf) []leaf {
 
 // checkLinks warns of networks that the template has no place for.
 func (b *builder) checkLinks() {
-	if b.s.wholesale() {
+	if b.s.passesWholeNFV() {
 		return
 	}
 	used := map[string]bool{}

@@ -162,7 +162,7 @@ func (c *Client) missingRights(ctx context.Context, namespace string) ([]need, e
 				continue
 			}
 			if review.Status.Incomplete {
-				allowed, err := c.mayI(ctx, namespace, n, verb)
+				allowed, err := c.isAllowed(ctx, namespace, n, verb)
 				if err != nil {
 					return nil, err
 				}
@@ -198,7 +198,7 @@ func has(list []string, want string) bool {
 	return slices.Contains(list, want) || slices.Contains(list, "*")
 }
 
-func (c *Client) mayI(ctx context.Context, namespace string, n need, verb string) (bool, error) {
+func (c *Client) isAllowed(ctx context.Context, namespace string, n need, verb string) (bool, error) {
 	review := authorizationv1.SelfSubjectAccessReview{
 		TypeMeta: metav1.TypeMeta{APIVersion: "authorization.k8s.io/v1", Kind: "SelfSubjectAccessReview"},
 		Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authorizationv1.ResourceAttributes{

@@ -168,7 +168,7 @@ func (s *session) wanted(ctx context.Context, l *live, leaving map[string][]*com
 	for key, asset := range assets {
 		n.Assets[assetName(key)] = asset
 	}
-	if err := n.sumUp(s.target.DigestKey, &out.StackContent); err != nil {
+	if err := n.setDigests(s.target.DigestKey, &out.StackContent); err != nil {
 		return nil, nil, err
 	}
 	if n.Hidden == "" {
@@ -247,13 +247,13 @@ func (s *session) finish(ctx context.Context, stack *openstack.Stack, want *open
 	for {
 		token := s.client.Token()
 		err := s.await(ctx, stack)
-		passed := s.passed(ctx, err, token)
+		retry := s.retryReason(ctx, err, token)
 		switch {
 		case errors.Is(err, errSilent):
 			s.progress(ctx, fmt.Sprintf("stack %s shows no progress for %s: the request to Heat is repeated", stack.Name, silence))
-		case passed != "" && !tried[passed]:
-			tried[passed] = true
-			s.progress(ctx, fmt.Sprintf("stack %s has failed, and %s: the request to Heat is repeated", stack.Name, passed))
+		case retry != "" && !tried[retry]:
+			tried[retry] = true
+			s.progress(ctx, fmt.Sprintf("stack %s has failed, and %s: the request to Heat is repeated", stack.Name, retry))
 		default:
 			return err
 		}
@@ -284,11 +284,11 @@ func (s *session) ask(ctx context.Context, stack *openstack.Stack, want *opensta
 	}
 }
 
-// passed says what made a stack fail that is over when Heat is asked again; empty when
+// retryReason says what made a stack fail that is over when Heat is asked again; empty when
 // nothing is known to be. Heat works with the token of who asked, whose end its resources
 // tell of in words of their own. And Nova lets go of the port of a server some time after it
 // has said that the server is gone.
-func (s *session) passed(ctx context.Context, err error, token string) string {
+func (s *session) retryReason(ctx context.Context, err error, token string) string {
 	var failed *stackError
 	if !errors.As(err, &failed) {
 		return ""

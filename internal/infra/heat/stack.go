@@ -112,8 +112,8 @@ func (n *note) values() (map[string]any, error) {
 	return map[string]any{noteName: string(text)}, err
 }
 
-// sumUp takes the digests of what a stack is made of.
-func (n *note) sumUp(key []byte, c *openstack.StackContent) (err error) {
+// setDigests takes the digests of what a stack is made of.
+func (n *note) setDigests(key []byte, c *openstack.StackContent) (err error) {
 	_, hidden := parted(c)
 	n.Hidden = ""
 	if len(hidden) > 0 {

@@ -101,7 +101,7 @@ func (s *session) awaitGone(ctx context.Context, stack *openstack.Stack) (bool, 
 		if gone = found == nil; gone || found.Status == "DELETE_FAILED" {
 			return true, nil
 		}
-		events.tell(ctx)
+		events.report(ctx)
 		if events.silent() {
 			events = s.events(stack)
 			return false, s.client.DeleteStack(ctx, stack.Name, stack.ID)

@@ -80,7 +80,7 @@ func (s *session) await(ctx context.Context, stack *openstack.Stack) error {
 		if !found.InProgress() {
 			return true, nil
 		}
-		events.tell(ctx)
+		events.report(ctx)
 		if events.silent() {
 			return false, errSilent
 		}
@@ -112,34 +112,34 @@ func (s *session) outcome(ctx context.Context, stack *openstack.Stack) error {
 
 // eventReader tells the user what happens in a stack.
 type eventReader struct {
-	session *session
-	stack   *openstack.Stack
-	last    string
-	next    time.Time
-	heard   time.Time
+	session   *session
+	stack     *openstack.Stack
+	last      string
+	next      time.Time
+	lastEvent time.Time
 }
 
 func (s *session) events(stack *openstack.Stack) *eventReader {
-	return &eventReader{session: s, stack: stack, heard: time.Now()}
+	return &eventReader{session: s, stack: stack, lastEvent: time.Now()}
 }
 
-func (e *eventReader) silent() bool { return time.Since(e.heard) > silence }
+func (e *eventReader) silent() bool { return time.Since(e.lastEvent) > silence }
 
-func (e *eventReader) tell(ctx context.Context) {
+func (e *eventReader) report(ctx context.Context) {
 	if time.Now().Before(e.next) {
 		return
 	}
 	e.next = time.Now().Add(progressPause)
 	events, err := e.session.client.StackEvents(ctx, e.stack, e.last)
 	if err != nil {
-		// It is for onlookers; and what cannot be heard is no silence.
-		e.heard = time.Now()
+		// It is for onlookers; and unread events are not silence.
+		e.lastEvent = time.Now()
 		return
 	}
 	if len(events) == 0 {
 		return
 	}
-	e.heard = time.Now()
+	e.lastEvent = time.Now()
 	latest := events[len(events)-1]
 	e.last = latest.ID
 	e.session.progress(ctx, fmt.Sprintf("Heat: %s of stack %s is %s", latest.Resource, e.stack.Name, latest.Status))
