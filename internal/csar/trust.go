@@ -62,7 +62,7 @@ type trust struct {
 	crls   []*x509.RevocationList
 }
 
-// readTrust reads what is trusted. What cannot be read is a problem, and never trusted.
+// readTrust reads the trust roots and pins. Unreadable parts are problems, and never trusted.
 func readTrust(t Trust) (*trust, vnfm.Problems) {
 	out := &trust{subjects: t.Subjects, publicKeys: t.PublicKeys, pinned: len(t.ExtendedKeyUsages) > 0}
 	var ps vnfm.Problems

@@ -165,7 +165,7 @@ func lookUp(v any, path []any) (any, bool) {
 	return v, v != nil
 }
 
-// grown is a value that is built leaf by leaf. What has numbers for keys becomes a list.
+// grown is a value that is built leaf by leaf. A map with numbers as keys becomes a list.
 type grown map[any]any
 
 func (g grown) set(path []any, v any) {

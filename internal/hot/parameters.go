@@ -9,7 +9,7 @@ import (
 )
 
 // nfv computes the parameter: the value of each leaf, and over them what the request
-// gives. What it gives under the plain name of a copied VDU holds for all its VNFCs.
+// gives. A value under the plain name of a copied VDU holds for all its VNFCs.
 func (b *builder) nfv(leaves []leaf) map[string]any {
 	values, answers := grown{}, make([]answer, len(leaves))
 	for i := range leaves {

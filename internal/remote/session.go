@@ -129,7 +129,7 @@ func watchStatus(requests <-chan *ssh.Request) ending {
 				select {
 				case e.status <- code:
 				default:
-					// A command ends once. What a host says again must not hold up the connection.
+					// A command ends once. Repeated messages of a host must not block the connection.
 				}
 			}
 			if request.WantReply {

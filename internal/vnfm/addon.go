@@ -65,7 +65,7 @@ func CheckAddons(all map[string]Addon) Problems {
 }
 
 // AddonOrder returns the names so that each comes after those that it names, or, when
-// there is no such order, those of a circle. What is not there is not waited for.
+// there is no such order, those of a circle. Add-ons that do not exist are not waited for.
 func AddonOrder(all map[string]Addon) (order, circle []string) {
 	const (
 		open = iota + 1

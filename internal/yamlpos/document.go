@@ -92,7 +92,7 @@ const mergeTag = "!!merge"
 // mostProblems is how many problems of one file are listed.
 const mostProblems = 100
 
-// Parse reads all documents of a file, without those that are null. What could be read is returned with an error among the problems too.
+// Parse reads all documents of a file, without those that are null. Readable documents are returned even if there are errors.
 // Of these that a limit was reached is the last.
 func Parse(b *budget.Budget, file string, data []byte, o Options) ([]*Document, vnfm.Problems) {
 	p := &parser{file: file, options: o, budget: b}

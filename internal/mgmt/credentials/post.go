@@ -26,7 +26,7 @@ const (
 
 // post sends one body. A server that does not answer, or says that it cannot now (429
 // or 5xx), is asked again; a certificate that cannot be verified and any other answer
-// end it at once. What the server says is not repeated: it may be what it was sent.
+// end it at once. The answer of the server is not repeated: it may quote the request.
 func (s *Sender) post(ctx context.Context, sink *vnfm.CredentialsSink, body []byte, key string) error {
 	transport, err := transportFor(sink)
 	if err != nil {

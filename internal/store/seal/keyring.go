@@ -187,7 +187,7 @@ func (k *Keyring) sealing(ctx context.Context, owner string, before []byte) (key
 }
 
 // isCurrent reports whether a value is sealed with the key that seals at present, and no
-// other is left of its owner. What cannot be told is left as it is.
+// other is left of its owner. A value that cannot be read is left as it is.
 func (k *Keyring) isCurrent(sealed []byte) bool {
 	v, err := parseValue(sealed)
 	if err != nil || len(v.Former) > 0 {

@@ -45,7 +45,7 @@ func keyedContent(o *Object, key []byte) (content map[string]any, found bool) {
 	return out, found
 }
 
-// digester replaces values by their keyed digests. What it changes it copies.
+// digester replaces values by their keyed digests, in copies.
 type digester struct {
 	key []byte
 	// files is set for kinds whose list "files" holds files of machines, credentials among

@@ -14,7 +14,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Installer makes nodes of servers. What it does can be done again.
+// Installer makes nodes of servers. Its work can be repeated.
 type Installer interface {
 	// Prepare checks whatever can be checked before anything is changed.
 	Prepare(ctx context.Context, c *Cluster) error

@@ -14,7 +14,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
 )
 
-// program asks on the host. What is secret is in its standard input.
+// program asks on the host. Secrets are in its standard input.
 //
 //go:embed ping.py
 var program string

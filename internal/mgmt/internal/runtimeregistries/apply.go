@@ -112,7 +112,7 @@ func (w *worker) writeRecord(ctx context.Context, n *node, r record) error {
 	return nil
 }
 
-// write makes one file what it shall be. What containerd would not take is not written.
+// write writes one file. A configuration that containerd rejects is not written.
 func (w *worker) write(ctx context.Context, f wanted) error {
 	if f.content == nil {
 		if err := w.do(ctx, "remove "+f.path, "remove_all", f.path); err != nil {
