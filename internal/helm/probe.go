@@ -108,7 +108,7 @@ func orderedValues(dict map[string]any) []any {
 }
 
 // compare refuses templates whose objects are others at every rendering. Hooks may
-// be: they are made anew each time and are not part of the plan.
+// be: they are made again each time and are not part of the plan.
 func (c *Chart) compare(first, second *Rendering, output map[string]string, p *probe, ps *vnfm.Problems) {
 	used := p.used()
 	detail := "plan and apply would differ; set the value in helm_parameters, so that the chart does not generate one"

@@ -244,7 +244,7 @@ func TestLeaseInterrupted(t *testing.T) {
 			}
 			return res, err
 		})}
-		// The clock of the server is asked for once; each round looks anew.
+		// The clock of the server is asked for once; each round looks again.
 		c.answered.Store(false)
 		release, _, err := c.AcquireLease(ctx, ns, "instance", store.Holder(), nil)
 		if err == nil {

@@ -27,7 +27,7 @@ var _ vnfm.VIMDriver = (*Driver)(nil)
 // NewDriver returns the driver. It takes its clients from the pool.
 func NewDriver(clients *Pool) *Driver { return &Driver{clients: clients} }
 
-// CheckVIM implements vnfm.VIMDriver. It authenticates anew: a token that is still good
+// CheckVIM implements vnfm.VIMDriver. It authenticates again: a token that is still good
 // would hide that the credentials are not.
 func (d *Driver) CheckVIM(ctx context.Context, spec vnfm.VIMSpec) (vnfm.VIMCheck, error) {
 	if spec.OpenStack == nil {

@@ -236,7 +236,7 @@ type call struct {
 	// microversion is that of the API which the request needs; empty for the oldest.
 	microversion string
 	body         any
-	// content is sent as it is in the place of body.
+	// content is sent as it is instead of body.
 	content io.Reader
 	// out takes the answer, text one that is no JSON; ok are the codes that are success.
 	out  any

@@ -156,7 +156,7 @@ func Fences(ctx context.Context) []Fence {
 // than the one that its digest names, such as sealed. The form is the caller's
 // matter, and so is checking the digest.
 type EncodedBlobs interface {
-	// PutEncoded keeps what encode writes under the digest, in the place of what
+	// PutEncoded keeps what encode writes under the digest, instead of what
 	// was there. When encode fails, its error is returned and nothing changes.
 	PutEncoded(ctx context.Context, digest string, encode func(w io.Writer) error) error
 	// OpenEncoded reads what PutEncoded kept, or returns ErrNotFound.

@@ -27,7 +27,7 @@ type Source struct {
 	Key string
 	// DefaultKeyFile is the file that is used when nothing else is said.
 	DefaultKeyFile string
-	// Vault, when set, seals in the place of the keys above, which then only open
+	// Vault, when set, seals instead of the keys above, which then only open
 	// what they sealed before. No key file is made.
 	Vault Vault
 	// Rotation is any text: with another one, the vault gets other keys.

@@ -100,7 +100,7 @@ func (s *Store) OpenFor(ctx context.Context, owner string, to Destination, seale
 
 // OpenRecord decrypts the sealed values of a record, which a Keyring has sealed for their
 // owner, and for the destination that its data has now. Those that are not sealed with the
-// key that seals at present, or without a destination, are sealed with both anew, and the
+// key that seals at present, or without a destination, are sealed with both again, and the
 // keys that they had in a vault are removed: that is how keys are rotated and moved.
 // Whatever interrupts it, the record names a key that is there, and the next one who opens
 // it goes on.
@@ -155,7 +155,7 @@ func (s *Store) openRecord(ctx context.Context, rec *store.Record, of sealedFor,
 	return plain, nil
 }
 
-// renew seals the values of a record anew, if need be. Somebody else who writes the
+// renew seals the values of a record again, if need be. Somebody else who writes the
 // record at the same time does the same, or leaves it to the next one.
 func (s *Store) renew(ctx context.Context, rec *store.Record, of sealedFor, plain map[string]string) error {
 	v, err := parseValue(rec.Sealed)

@@ -182,7 +182,7 @@ func newAEAD(dataKey []byte) (cipher.AEAD, error) {
 
 // associatedData binds a value to its owner and its form, so that it opens in no
 // other record, and in no other version. It says nothing of scheme and recipient: a data
-// key can be wrapped anew.
+// key can be wrapped again.
 func associatedData(v int, owner string) []byte {
 	return fmt.Appendf(nil, "terraform-provider-vnf/v%d sealed value of %s", v, owner)
 }

@@ -330,7 +330,7 @@ func TestVaultOutage(t *testing.T) {
 	}
 }
 
-// TestContentsKeyIsLost starts anew when the user asks for another key, and not before.
+// TestContentsKeyIsLost starts again when the user asks for another key, and not before.
 func TestContentsKeyIsLost(t *testing.T) {
 	s := newTestEnv(t)
 	s.register(seal.Source{})

@@ -238,7 +238,7 @@ func (c *Cluster) detachLeavingNodes(ctx context.Context) error {
 	}
 	switch {
 	case len(staying) == 0:
-		// The whole cluster goes, and is made anew.
+		// The whole cluster goes, and is made again.
 		c.state = state{Registered: c.state.Registered}
 		return c.Save(ctx)
 	case !has(staying, Master) && has(leaving, Master):

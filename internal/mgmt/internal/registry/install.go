@@ -214,7 +214,7 @@ func (p Proxy) environment() map[string]string {
 }
 
 // writeProxy leads the daemon of Docker to its proxy, which is what pulls there, and reports
-// whether it must be started anew. systemd shows everybody the environment of a unit, but
+// whether it must be restarted. systemd shows everybody the environment of a unit, but
 // not the content of the file that it is read from.
 func (i *installer) writeProxy(ctx context.Context) (restart bool, err error) {
 	if i.Runtime != Docker {

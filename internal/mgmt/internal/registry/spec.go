@@ -16,7 +16,7 @@ import (
 const labelDigest = "io.github.terraform-provider-vnf.digest"
 
 // specVersion rises when containers are made in another way, so that those that are there
-// are made anew.
+// are made again.
 const specVersion = 1
 
 // spec is all that decides what a container is. Its digest is a label of the container.

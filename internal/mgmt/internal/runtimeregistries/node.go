@@ -146,7 +146,7 @@ func (w *worker) look(ctx context.Context) (*node, error) {
 		}
 	}
 	if n.docker && kubeletUses != "containerd" {
-		// It is there for Docker alone, which would be started anew with it.
+		// It is there for Docker alone, which would be restarted with it.
 		n.containerd = false
 	}
 	if n.containerd {
