@@ -203,7 +203,7 @@ func (c *Client) openOnce(ctx context.Context) (ssh.Channel, <-chan *ssh.Request
 	}
 }
 
-// explain puts the reason for which the connection ended instead of what a session
+// explain puts the reason for which the connection ended in place of what a session
 // says of it.
 func (c *Client) explain(err error) error {
 	timer := time.NewTimer(time.Second)

@@ -99,7 +99,7 @@ func TestContentCache(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// a, b, c instead of a, and a again instead of b.
+	// a, b, c in place of a, and a again in place of b.
 	if reads != 4 {
 		t.Errorf("contents were read %d times, want 4", reads)
 	}

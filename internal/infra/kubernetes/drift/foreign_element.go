@@ -11,7 +11,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 )
 
-// ForeignElement is an element of a keyed list that another manager put instead of one
+// ForeignElement is an element of a keyed list that another manager put in place of one
 // of the driver's.
 type ForeignElement struct {
 	Path FieldPath

@@ -174,7 +174,7 @@ const (
 	hostsEnd   = "# END registries of terraform-provider-vnf"
 )
 
-// withHosts puts our block into a file of the form of /etc/hosts, instead of the one
+// withHosts puts our block into a file of the form of /etc/hosts, in place of the one
 // that is there. Without lines there is no block.
 func withHosts(text string, lines []string) (string, error) {
 	block := ""
