@@ -50,7 +50,7 @@ func TestCheck(t *testing.T) {
 		"good":               {host: remote.Host{Address: "fd00::1", User: "root", PrivateKey: private}},
 		"good with all":      {host: remote.Host{Address: "a.example", User: "root", PrivateKey: locked, Passphrase: "open", HostKeys: []string{sshtest.Line(signer.PublicKey()) + " comment"}}},
 		"no address":         {host: remote.Host{User: "root", Agent: true}, want: "no address"},
-		"address with user":  {host: remote.Host{Address: "root@a", User: "root", Agent: true}, want: `"root@a" is no address`},
+		"address with user":  {host: remote.Host{Address: "root@a", User: "root", Agent: true}, want: `"root@a" is not the address`},
 		"no user":            {host: remote.Host{Address: "a", Agent: true}, want: "host a: a user is missing"},
 		"port":               {host: remote.Host{Address: "a", User: "u", Agent: true, Port: 70000}, want: "70000 is not a port"},
 		"nothing to offer":   {host: remote.Host{Address: "a", User: "u"}, want: "neither a password nor a private key"},

@@ -156,7 +156,7 @@ func TestFailures(t *testing.T) {
 		"no playbook": {change: func(p *ansible.Play) { p.Playbook = "none.yml" }, want: []string{"status 1 of ansible-playbook: the playbook: none.yml could not be found"}},
 		"no node":     {playbook: "- hosts: others\n", want: []string{"did nothing: none of its plays has a node in inventory inventory.ini"}},
 		"limit":       {playbook: "- hosts: nodes\n", change: func(p *ansible.Play) { p.Limit = []string{"n3"} }, want: []string{"ansible-playbook: Specified "}},
-		"bad limit":   {change: func(p *ansible.Play) { p.Limit = []string{"all:!n1"} }, want: []string{`"all:!n1" is no name of a node`}},
+		"bad limit":   {change: func(p *ansible.Play) { p.Limit = []string{"all:!n1"} }, want: []string{`"all:!n1" is not the name of a node`}},
 		"option":      {change: func(p *ansible.Play) { p.Playbook = "--version" }, want: []string{"must not begin with a dash"}},
 		"no folder":   {change: func(p *ansible.Play) { p.Dir = "/no/such" }, want: []string{"/no/such"}},
 	} {

@@ -211,7 +211,7 @@ func TestVerify(t *testing.T) {
 	require.NoError(t, Verify(t.Context(), client, []Connection{{Type: HTTP, Server: server, Username: "a", Password: "right"}}))
 	require.NoError(t, Verify(t.Context(), client, []Connection{{Type: HTTP, Server: server}}), "whoever has no login may have one for each pod")
 	err := Verify(t.Context(), client, []Connection{{Type: HTTP, Server: server, Username: "a", Password: "wrong one"}})
-	require.ErrorContains(t, err, `refuses user "a"`)
+	require.ErrorContains(t, err, `rejects user "a"`)
 	assert.NotContains(t, err.Error(), "wrong one")
 	registry.Close()
 	err = Verify(t.Context(), client, []Connection{{Type: HTTP, Server: server}})
