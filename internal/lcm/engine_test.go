@@ -431,7 +431,7 @@ func TestLifeOfAnInstance(t *testing.T) {
 		t.Errorf("deleting a package in use: %v", err)
 	}
 	w.driver.stranded = []string{"example.org/v1/Cell far/a"}
-	if err := w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}); !errors.As(err, new(*vnfm.StrandedError)) || !strings.Contains(err.Error(), "still there: example.org/v1/Cell far/a; delete") {
+	if err := w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}); !errors.As(err, new(*vnfm.StrandedError)) || !strings.Contains(err.Error(), "still exist: example.org/v1/Cell far/a; delete") {
 		t.Errorf("terminating what others wait for: %v", err)
 	}
 	if again, err := w.Instance(t.Context(), i.ID); err != nil || again.Status != vnfm.StatusInstantiated || len(w.operations(t, i.ID)) != len(want) {

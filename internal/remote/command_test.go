@@ -86,7 +86,7 @@ func TestRunRefuses(t *testing.T) {
 	_, err := c.Run(t.Context(), remote.Command{What: "x", Script: "a\x00b"})
 	require.ErrorContains(t, err, "NUL")
 	_, err = c.Run(t.Context(), remote.Command{What: "x", Env: map[string]string{"A;B": "1"}})
-	require.ErrorContains(t, err, `"A;B" is no name`)
+	require.ErrorContains(t, err, `"A;B" is not the name`)
 }
 
 func TestOutput(t *testing.T) {

@@ -49,7 +49,7 @@ func TestCheck(t *testing.T) {
 	}{
 		"good":               {host: remote.Host{Address: "fd00::1", User: "root", PrivateKey: private}},
 		"good with all":      {host: remote.Host{Address: "a.example", User: "root", PrivateKey: locked, Passphrase: "open", HostKeys: []string{sshtest.Line(signer.PublicKey()) + " comment"}}},
-		"no address":         {host: remote.Host{User: "root", Agent: true}, want: "no address"},
+		"no address":         {host: remote.Host{User: "root", Agent: true}, want: "is not the address of a host"},
 		"address with user":  {host: remote.Host{Address: "root@a", User: "root", Agent: true}, want: `"root@a" is not the address`},
 		"no user":            {host: remote.Host{Address: "a", Agent: true}, want: "host a: a user is missing"},
 		"port":               {host: remote.Host{Address: "a", User: "u", Agent: true, Port: 70000}, want: "70000 is not a port"},
@@ -59,7 +59,7 @@ func TestCheck(t *testing.T) {
 		"PuTTY":              {host: remote.Host{Address: "a", User: "u", PrivateKey: "PuTTY-User-Key-File-3: ssh-ed25519"}, want: "export it as an OpenSSH key"},
 		"locked":             {host: remote.Host{Address: "a", User: "u", PrivateKey: locked}, want: "give its passphrase"},
 		"wrong passphrase":   {host: remote.Host{Address: "a", User: "u", PrivateKey: locked, Passphrase: "shut"}, want: "the passphrase does not open the private key"},
-		"passphrase alone":   {host: remote.Host{Address: "a", User: "u", Password: "x", Passphrase: "shut"}, want: "no private key"},
+		"passphrase alone":   {host: remote.Host{Address: "a", User: "u", Password: "x", Passphrase: "shut"}, want: "without a private key"},
 		"revoked host key":   {host: remote.Host{Address: "a", User: "u", Password: "x", HostKeys: []string{"@revoked " + anyKey}}, want: "revoked"},
 		"revoked for hosts":  {host: remote.Host{Address: "a", User: "u", Password: "x", HostKeys: []string{"@revoked a,b " + anyKey}}, want: "revoked"},
 		"key of a CA":        {host: remote.Host{Address: "a", User: "u", Password: "x", HostKeys: []string{"@cert-authority " + anyKey}}, want: "@cert-authority"},

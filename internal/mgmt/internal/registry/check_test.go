@@ -81,8 +81,8 @@ func TestCheck(t *testing.T) {
 		"password that is too long": {Config{Users: users("a", strings.Repeat("p", 73))}, "users", "a", "73 bytes"},
 		"proxy of the seed":         {Config{Proxy: Proxy{HTTP: "http://user1:password1@host1:port1"}}, "proxy.http", "", "with the port as a number"},
 		"proxy without scheme":      {Config{Proxy: Proxy{HTTPS: "proxy:3128"}}, "proxy.https", "", "http://[user:password@]host:port"},
-		"proxy of SOCKS":            {Config{Proxy: Proxy{HTTPS: "socks5://proxy:3128"}}, "proxy.https", "", `no scheme "socks5"`},
-		"list with spaces":          {Config{Proxy: Proxy{No: "a, b"}}, "proxy.no", "", "commas alone"},
+		"proxy of SOCKS":            {Config{Proxy: Proxy{HTTPS: "socks5://proxy:3128"}}, "proxy.https", "", `cannot have the scheme "socks5"`},
+		"list with spaces":          {Config{Proxy: Proxy{No: "a, b"}}, "proxy.no", "", "commas only"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

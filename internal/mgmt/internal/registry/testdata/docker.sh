@@ -4,7 +4,7 @@ state=/run/docker
 fault() { [ -e "$state/faults/$1" ]; }
 case "$1" in
 version | info | logs) ;;
-*) echo "$*" | tr "\n" " " | sed "s/ \$/\n/" >>"$state/told" ;;
+*) echo "$*" | tr "\n" " " | sed "s/ \$/\n/" >>"$state/calls" ;;
 esac
 running() { [ -s "$state/containers/$1/pid" ] && grep -qs ') [RSD] ' "/proc/$(cat "$state/containers/$1/pid")/stat"; }
 file() { printf %s "$1" | tr '/:@' '___'; }
