@@ -24,7 +24,7 @@ const clockSkew = 5 * time.Minute
 
 // issueClientCertificate signs a client certificate with the CA of the cluster. It returns
 // the kubeconfig with this certificate instead of the administrator's.
-func (c *cluster) issueClientCertificate(ctx context.Context, admin *vnfm.Kubeconfig, spec *vnfm.MintSpec) (*vnfm.Kubeconfig, error) {
+func (c *cluster) issueClientCertificate(ctx context.Context, admin *vnfm.Kubeconfig, spec *vnfm.ClientCertificateSpec) (*vnfm.Kubeconfig, error) {
 	secret, err := c.secret(ctx, purposeCA)
 	if err != nil {
 		return nil, fmt.Errorf("reading the CA of %s: %w", c, err)
@@ -53,7 +53,7 @@ func (c *cluster) issueClientCertificate(ctx context.Context, admin *vnfm.Kubeco
 	return out, nil
 }
 
-func sign(caCert, caKey []byte, spec *vnfm.MintSpec) (certificate, key string, err error) {
+func sign(caCert, caKey []byte, spec *vnfm.ClientCertificateSpec) (certificate, key string, err error) {
 	pair, err := tls.X509KeyPair(caCert, caKey)
 	if err != nil {
 		// The error of a key that does not fit quotes neither.

@@ -38,7 +38,7 @@ func newCA(t *testing.T) (cert, key []byte, pool *x509.CertPool) {
 
 func TestMintedCertificate(t *testing.T) {
 	cert, key, pool := newCA(t)
-	signed, _, err := sign(cert, key, &vnfm.MintSpec{CommonName: "ci", Organizations: []string{"deployers"}, TTL: 10 * time.Minute})
+	signed, _, err := sign(cert, key, &vnfm.ClientCertificateSpec{CommonName: "ci", Organizations: []string{"deployers"}, TTL: 10 * time.Minute})
 	require.NoError(t, err)
 	parsed := parsedCertificate(t, signed)
 	assert.WithinDuration(t, time.Now().Add(10*time.Minute), parsed.NotAfter, time.Minute)
@@ -59,7 +59,7 @@ func parsedCertificate(t *testing.T, certificate string) *x509.Certificate {
 
 func TestMintedCertificateEndsWithItsCA(t *testing.T) {
 	cert, key, _ := newCA(t)
-	signed, _, err := sign(cert, key, &vnfm.MintSpec{CommonName: "ci", TTL: 48 * time.Hour})
+	signed, _, err := sign(cert, key, &vnfm.ClientCertificateSpec{CommonName: "ci", TTL: 48 * time.Hour})
 	require.NoError(t, err)
 	assert.WithinDuration(t, time.Now().Add(time.Hour), parsedCertificate(t, signed).NotAfter, time.Minute)
 }
@@ -67,6 +67,6 @@ func TestMintedCertificateEndsWithItsCA(t *testing.T) {
 func TestForeignKeyDoesNotSign(t *testing.T) {
 	cert, _, _ := newCA(t)
 	_, other, _ := newCA(t)
-	_, _, err := sign(cert, other, &vnfm.MintSpec{CommonName: "ci", TTL: time.Hour})
+	_, _, err := sign(cert, other, &vnfm.ClientCertificateSpec{CommonName: "ci", TTL: time.Hour})
 	require.ErrorContains(t, err, "do not fit together")
 }

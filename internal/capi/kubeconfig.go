@@ -45,17 +45,17 @@ func (d *Driver) Kubeconfig(ctx context.Context, management *vnfm.VIM, credentia
 		}
 		k, err = c.awaitKubeconfig(ctx, waiting)
 		var expired *vnfm.ExpiredError
-		if spec.Mint != nil && errors.As(err, &expired) {
+		if spec.ClientCertificate != nil && errors.As(err, &expired) {
 			// What is minted has an end of its own.
 			err = nil
 		}
 	} else if k, err = c.readKubeconfig(ctx); apierrors.IsNotFound(err) {
 		err = &vnfm.NotFoundError{Kind: "kubeconfig of workload cluster", ID: ref.Namespace + "/" + ref.Name}
 	}
-	if err != nil || spec.Mint == nil {
+	if err != nil || spec.ClientCertificate == nil {
 		return k, err
 	}
-	return c.issueClientCertificate(ctx, k, spec.Mint)
+	return c.issueClientCertificate(ctx, k, spec.ClientCertificate)
 }
 
 func (d *Driver) referred(management *vnfm.VIM, credentials vnfm.Credentials, ref vnfm.ClusterRef) (*cluster, error) {

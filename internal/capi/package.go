@@ -43,8 +43,10 @@ func (d *Driver) Package(spec *vnfm.ClusterSpec) (*vnfm.Package, vnfm.Problems) 
 	}, ps
 }
 
-// Settle implements vnfm.ClusterDriver.
-func (d *Driver) Settle(wanted, present *vnfm.ClusterSpec) { forms.KeepTemplateNames(wanted, present) }
+// KeepTemplateNames implements vnfm.ClusterDriver.
+func (d *Driver) KeepTemplateNames(wanted, present *vnfm.ClusterSpec) {
+	forms.KeepTemplateNames(wanted, present)
+}
 
 // flavourID is that of the only deployment flavour of a workload cluster.
 const flavourID = "default"

@@ -173,7 +173,7 @@ func costOf(key any) int64 {
 	return around + 1000
 }
 
-var errSignature = errors.New("the signature is not that of the key of the certificate")
+var errSignature = errors.New("the signature was not made with the key of the certificate")
 
 // verify checks a signature over the message whose digest is given; Ed25519 signs the message itself.
 func (a signatureAlgorithm) verify(cert *x509.Certificate, digest, message, signature []byte) error {

@@ -187,7 +187,7 @@ func (t *tree) Open(name string) (fs.File, error) {
 		return &file{entry: entry{name: path.Base(name), size: f.Size, mode: 0o444}, r: &verifyingReader{r: r, want: f, h: sha256.New()}, c: r}, nil
 	}
 	if what := t.hidden[name]; what != "" {
-		return nil, &fs.PathError{Op: "open", Path: name, Err: fmt.Errorf("it is %s, which nothing but the verification of the package reads", what)}
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fmt.Errorf("it is %s, which only the verification of the package reads", what)}
 	}
 	if entries, ok := t.dirs[name]; ok {
 		return &dir{entry: entry{name: path.Base(name), mode: fs.ModeDir | 0o555}, entries: entries}, nil

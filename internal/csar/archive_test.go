@@ -71,7 +71,7 @@ func TestOpenDirectoryRefuses(t *testing.T) {
 			}
 		}
 	}
-	const regular = ": a package holds regular files only; put the content itself in this place"
+	const regular = ": a package holds regular files only; replace the entry by its content"
 	tests := []struct {
 		name    string
 		files   texts
@@ -96,12 +96,12 @@ func TestOpenDirectoryRefuses(t *testing.T) {
 			})
 		}, want: []string{"error: s: the entry is not a regular file" + regular}},
 		{name: "names that no zip could hold", files: texts{`a\b`: "x", "B": "x", "b": "x"}, want: []string{
-			`error: a\b: the name holds a backslash; names in a package are separated by slashes: the package is refused, because tools would not agree on which file this is`,
-			`error: b: the name differs only by case from "B": the package is refused, because tools would not agree on which file this is`,
+			`error: a\b: the name holds a backslash; names in a package are separated by slashes: the package is rejected, because tools would not agree on which file this is`,
+			`error: b: the name differs only by case from "B": the package is rejected, because tools would not agree on which file this is`,
 		}},
 		{name: "number of files", files: texts{"a": "x", "b": "x"}, limits: Limits{MaxFiles: 1}, want: []string{"error: the package holds more than 1 files"}},
-		{name: "size of a file", files: texts{"a": "xxx"}, limits: Limits{MaxFileBytes: 2}, want: []string{"error: a: the content is larger than 2 bytes, or 34359738368 bytes with the files before it: the package is refused; check whether it is what it should be"}},
-		{name: "size of all", files: texts{"a": "xx", "b": "xx"}, limits: Limits{MaxTotalBytes: 3}, want: []string{"error: b: the content is larger than 17179869184 bytes, or 3 bytes with the files before it: the package is refused; check whether it is what it should be"}},
+		{name: "size of a file", files: texts{"a": "xxx"}, limits: Limits{MaxFileBytes: 2}, want: []string{"error: a: the content is larger than 2 bytes, or 34359738368 bytes with the files before it: the package is rejected; check that it is the package that you expect"}},
+		{name: "size of all", files: texts{"a": "xx", "b": "xx"}, limits: Limits{MaxTotalBytes: 3}, want: []string{"error: b: the content is larger than 17179869184 bytes, or 3 bytes with the files before it: the package is rejected; check that it is the package that you expect"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

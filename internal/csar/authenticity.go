@@ -36,7 +36,7 @@ func (r *reader) checkAuthenticity() {
 	}
 	all := true
 	for _, s := range signedFiles {
-		if v.told {
+		if v.budgetReported {
 			break
 		}
 		all = r.verifyFile(v, s, common).trusted && all
@@ -105,7 +105,7 @@ func (r *reader) certificates(v *verifier, name string, at place) []*x509.Certif
 		v.fail(signed{at: at}, fmt.Sprintf("the certificate %q cannot be read", name), err.Error())
 	}
 	if textAroundPEM(data) {
-		v.add(v.suspicious(), at, fmt.Sprintf("the certificate %q has text around its PEM blocks", name), "a file that is a certificate and something else can be used as either; leave the blocks alone")
+		v.add(v.suspicious(), at, fmt.Sprintf("the certificate %q has text around its PEM blocks", name), "a file that is a certificate and something else can be used as either; keep only the PEM blocks")
 	}
 	r.certs[name] = certs
 	return certs
@@ -122,7 +122,7 @@ func (r *reader) verifyManifest(v *verifier, common []*x509.Certificate) verific
 	})
 	if out.embedded && len(common) > 0 {
 		if slices.ContainsFunc(common, out.signer.Equal) {
-			r.add(vnfm.SeverityWarning, place{file: r.p.Certificate}, "the certificate of the signer is given twice", "it is also in the signature of the manifest; SOL 004 wants one place")
+			r.add(vnfm.SeverityWarning, place{file: r.p.Certificate}, "the certificate of the signer is given twice", "it is also in the signature of the manifest; SOL 004 requires one place")
 		}
 	}
 	return out

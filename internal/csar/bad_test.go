@@ -60,8 +60,8 @@ func TestReadBad(t *testing.T) {
 		{name: "TOSCA.meta without anything", files: meta("\n"), want: []string{
 			`error: TOSCA-Metadata/TOSCA.meta:1: TOSCA-Meta-File-Version is missing: write "TOSCA-Meta-File-Version: 1.1"`,
 			`error: TOSCA-Metadata/TOSCA.meta:1: CSAR-Version is missing: write "CSAR-Version: 1.1"`,
-			`warning: TOSCA-Metadata/TOSCA.meta:1: Created-By is missing: TOSCA wants the name of the tool or person that made the package`,
-			`error: TOSCA-Metadata/TOSCA.meta:1: Entry-Definitions is missing: it names the file where the VNFD begins, as Definitions/vnfd.yaml`,
+			`warning: TOSCA-Metadata/TOSCA.meta:1: Created-By is missing: TOSCA requires the name of the tool or person that made the package`,
+			`error: TOSCA-Metadata/TOSCA.meta:1: Entry-Definitions is missing: it names the file where the VNFD begins, for example Definitions/vnfd.yaml`,
 		}},
 		{name: "TOSCA.meta with unknown versions", files: meta("TOSCA-Meta-File-Version: 9\nCSAR-Version: 2.0\nCreated-By: a\nEntry-Definitions: Definitions/vnfd.yaml\n"), want: []string{
 			`error: TOSCA-Metadata/TOSCA.meta:1:26: TOSCA-Meta-File-Version "9" is not supported: known are 1.0 and 1.1`,
@@ -131,12 +131,12 @@ func TestReadBad(t *testing.T) {
 			`error: s.mf: the package describes a PNF: a VNF manager takes VNF packages; their metadata begin with vnf_`,
 		}},
 		{name: "no metadata", files: mf(source("s.yaml", rootText)), want: []string{
-			`warning: s.mf:1: the manifest has no metadata: SOL 004 wants vnf_provider_id, vnf_product_name, vnf_release_date_time, vnf_package_version`,
+			`warning: s.mf:1: the manifest has no metadata: SOL 004 requires vnf_provider_id, vnf_product_name, vnf_release_date_time, vnf_package_version`,
 		}},
 		{name: "incomplete metadata, a key twice, an unknown key", files: mf("metadata:\n  vnf_provider_id: a\n  vnf_provider_id: b\n  colour: red\n" + source("s.yaml", rootText)), want: []string{
 			`error: s.mf:3:3: vnf_provider_id is given twice: first on line 2`,
 			`warning: s.mf:4:3: unknown metadata key "colour": SOL 004 does not have it; it is kept`,
-			`warning: s.mf:1: the metadata lack vnf_product_name, vnf_release_date_time, vnf_package_version: SOL 004 wants them`,
+			`warning: s.mf:1: the metadata lack vnf_product_name, vnf_release_date_time, vnf_package_version: SOL 004 requires them`,
 		}},
 		{name: "metadata twice, with a value, late", files: mf(goodMetadata + "metadata: x\n" + source("s.yaml", rootText) + "metadata:\n"), want: []string{
 			`error: s.mf:6:11: metadata takes no value: write the metadata as "key: value" lines below it`,

@@ -90,7 +90,7 @@ func readBER(data []byte, depth int) (e berElement, rest []byte, err error) {
 			continue
 		}
 		if len(child.identifier) != 1 || child.identifier[0] != tagOctetString {
-			return e, nil, errors.New("an octet string is made of something else than octet strings")
+			return e, nil, errors.New("an octet string has a part that is not an octet string")
 		}
 		e.content = append(e.content, child.content...)
 	}

@@ -277,7 +277,7 @@ func (s *signerInfo) attribute(kind asn1.ObjectIdentifier, values []asn1.RawValu
 		return nil
 	}
 	if seen[kind.String()] || len(values) != 1 {
-		return fmt.Errorf("its signed attribute %s is not given once", kind)
+		return fmt.Errorf("its signed attribute %s must be given exactly once", kind)
 	}
 	seen[kind.String()] = true
 	if err := unmarshal(values[0].FullBytes, into); err != nil {

@@ -122,7 +122,7 @@ func unsafeEntry(name string, err error) vnfm.Problem {
 	return vnfm.Problem{
 		File:    printable(name),
 		Summary: err.Error(),
-		Detail:  "the package is refused, because tools would not agree on which file this is",
+		Detail:  "the package is rejected, because tools would not agree on which file this is",
 	}
 }
 
@@ -134,7 +134,7 @@ func notRegular(name string, mode fs.FileMode) vnfm.Problem {
 	return vnfm.Problem{
 		File:    printable(name),
 		Summary: "the entry is " + kind,
-		Detail:  "a package holds regular files only; put the content itself in this place",
+		Detail:  "a package holds regular files only; replace the entry by its content",
 	}
 }
 
@@ -142,7 +142,7 @@ func tooLarge(name string, l Limits) vnfm.Problem {
 	return vnfm.Problem{
 		File:    printable(name),
 		Summary: fmt.Sprintf("the content is larger than %d bytes, or %d bytes with the files before it", l.MaxFileBytes, l.MaxTotalBytes),
-		Detail:  "the package is refused; check whether it is what it should be",
+		Detail:  "the package is rejected; check that it is the package that you expect",
 	}
 }
 

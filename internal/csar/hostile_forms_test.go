@@ -82,20 +82,20 @@ func TestHostileForms(t *testing.T) {
 	sha512 := asn1.ObjectIdentifier{2, 16, 840, 1, 101, 3, 4, 2, 3}
 	oidEdwards := asn1.ObjectIdentifier{1, 3, 101, 112}
 	rsaSHA256 := asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 1, 11}
-	const notTheKey = "error: vnfd.mf:22:1: the signature of the manifest is not valid: the signature is not that of the key of the certificate"
+	const notTheKey = "error: vnfd.mf:22:1: the signature of the manifest is not valid: the signature was not made with the key of the certificate"
 	const changed = "error: vnfd.mf:22:1: the signature does not match the manifest: the content was changed after it was signed"
 
 	openHostile(t, []hostileCase{
 		// Subjects.
 		{name: "pinned by all names of its subject", files: as(named("Evil", "Vendor"), cmsForm{}), o: pinned("CN=Vendor,CN=Evil"), verified: true},
 		{name: "a second common name that is the pinned one", files: as(named("Evil", "Vendor"), cmsForm{}), o: pinned("CN=Vendor"), want: []string{
-			`error: vnfd.mf:22:1: the certificate "CN=Vendor,CN=Evil" that signed the manifest is not one of those that are pinned: its subject is none of CN=Vendor`,
+			`error: vnfd.mf:22:1: the certificate "CN=Vendor,CN=Evil" that signed the manifest is not a pinned certificate: its subject is none of CN=Vendor`,
 		}},
 		{name: "a common name that reads as two names", files: as(named("x,CN=Vendor"), cmsForm{}), o: pinned("CN=Vendor", "x"), want: []string{
-			`error: vnfd.mf:22:1: the certificate "CN=x\\,CN=Vendor" that signed the manifest is not one of those that are pinned: its subject is none of CN=Vendor; x`,
+			`error: vnfd.mf:22:1: the certificate "CN=x\\,CN=Vendor" that signed the manifest is not a pinned certificate: its subject is none of CN=Vendor; x`,
 		}},
 		{name: "a common name of which the pinned one is a part", files: as(named("Vendor Evil"), cmsForm{}), o: pinned("CN=Vendor"), want: []string{
-			`error: vnfd.mf:22:1: the certificate "CN=Vendor Evil" that signed the manifest is not one of those that are pinned: its subject is none of CN=Vendor`,
+			`error: vnfd.mf:22:1: the certificate "CN=Vendor Evil" that signed the manifest is not a pinned certificate: its subject is none of CN=Vendor`,
 		}},
 
 		// Chains.
@@ -118,7 +118,7 @@ func TestHostileForms(t *testing.T) {
 			`error: vnfd.mf:22:1: the signature of the manifest cannot be decoded: decoding certificate 1: the RSA key of "CN=Vendor RSA" has 8256 bits, more than 8192`,
 		}},
 		{name: "a revocation list that nobody has signed", files: as(vendor, cmsForm{}), o: revoking(root.revocationList(t, before, after), spoiled(t, inter.revocationList(t, before, after))), want: []string{
-			`error: vnfd.mf:22:1: the certificate "CN=Vendor" that signed the manifest is not trusted: there is no revocation list of "CN=Vendor CA" among those given`,
+			`error: vnfd.mf:22:1: the certificate "CN=Vendor" that signed the manifest is not trusted: the configured revocation lists have none of "CN=Vendor CA"`,
 		}},
 		{name: "a revocation list of changes alone", files: as(vendor, cmsForm{}), o: revoking(root.revocationList(t, before, after), deltaList(t, inter)), want: []string{
 			`error: the revocation lists cannot be read: revocation list 2 of "CN=Vendor CA" has the critical extension 2.5.29.27; give a complete list of one issuer`,
@@ -138,7 +138,7 @@ func TestHostileForms(t *testing.T) {
 		{name: "a content type that is given with two values", files: as(vendor, cmsForm{attributes: func(digest []byte) []cmsAttribute {
 			return []cmsAttribute{{oidContentType, []any{oidData, oidSignedData}}, {oidMessageDigest, []any{digest}}}
 		}}), o: require, want: []string{
-			"error: vnfd.mf:22:1: the signature of the manifest cannot be decoded: signer 1: its signed attribute 1.2.840.113549.1.9.3 is not given once",
+			"error: vnfd.mf:22:1: the signature of the manifest cannot be decoded: signer 1: its signed attribute 1.2.840.113549.1.9.3 must be given exactly once",
 		}},
 		{name: "bytes behind the signature", files: signature(func(der []byte) []byte { return append(der, 0, 0) }), o: require, want: []string{
 			"error: vnfd.mf:22:1: the signature of the manifest cannot be decoded: 2 bytes follow the signature",
@@ -194,7 +194,7 @@ func TestHostileForms(t *testing.T) {
 
 		// Archives in archives.
 		{name: "the signature of another archive's name", files: texts{"p.csar": archive(good), "q.cms": vendor.signDetached(t, archive(good))}, o: require, verified: true, want: []string{
-			`warning: q.cms: the file is not named after "p.csar": SOL 004 wants p.cms`,
+			`warning: q.cms: the file is not named after "p.csar": SOL 004 requires p.cms`,
 		}},
 		{name: "a signed archive in a signed archive", files: texts{"p.csar": archive(texts{"p.csar": archive(good), "p.cms": "x"}), "p.cms": vendor.signDetached(t, archive(texts{"p.csar": archive(good), "p.cms": "x"}))}, o: require, want: []string{
 			"error: the package has no VNFD: a package has TOSCA-Metadata/TOSCA.meta, or exactly one YAML file at its root",

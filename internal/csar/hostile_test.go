@@ -303,7 +303,7 @@ func TestHostilePackages(t *testing.T) {
 			"TOSCA-Metadata/TOSCA.meta": stolen, "orig.txt": originalText, "orig.cms": originalCMS,
 			"vnfd.mf": goodMetadata + external + "\nSource: orig.txt\nSignature: orig.cms\n",
 		}), want: []string{
-			"warning: TOSCA-Metadata/TOSCA.meta:5:22: the manifest \"vnfd.mf\" is not named after \"Definitions/evil.yaml\": SOL 004 wants evil.mf",
+			"warning: TOSCA-Metadata/TOSCA.meta:5:22: the manifest \"vnfd.mf\" is not named after \"Definitions/evil.yaml\": SOL 004 requires evil.mf",
 			"warning: vnfd.mf: 5 files are not listed: Definitions/evil.yaml, Definitions/vnfd.yaml, Files/kubernetes/deployment.yaml, Files/kubernetes/pod.yaml, Files/kubernetes/service.yaml: nothing protects this content; add a Source with Algorithm and Hash for each",
 			"error: vnfd.mf: the manifest is not signed: the signatures of single files bind neither their paths nor the version of the package; sign the manifest (option 1) or the archive (option 2)",
 		}},
@@ -314,19 +314,19 @@ func TestHostilePackages(t *testing.T) {
 			"error: vnfd.mf:26:12: the signature of \"README\" is not CMS: it must be a detached CMS SignedData, PEM or DER",
 		}},
 		{name: "a signature behind a manifest of Kubernetes", o: require, files: signedText(text + "\nSource: README\nAlgorithm: SHA-256\nHash: " + sha("x") + "\nSignature: Files/kubernetes/pod.yaml\n").with(texts{"README": "x", "Files/kubernetes/pod.yaml": deploymentText + "---\n" + vendor.signDetached(t, "x")}), want: []string{
-			"error: vnfd.mf:26:12: the signature of \"README\" has text around its PEM block: a file that is a signature and something else can be used as either; leave the block alone",
+			"error: vnfd.mf:26:12: the signature of \"README\" has text around its PEM block: a file that is a signature and something else can be used as either; keep only the PEM block",
 		}},
 		{name: "a certificate behind a manifest of Kubernetes", o: require, files: signedText(text + "\nSource: README\nAlgorithm: SHA-256\nHash: " + sha("x") + "\nSignature: s.cms\nCertificate: pod.yaml\n").with(texts{"README": "x", "s.cms": vendor.signDetached(t, "x"), "pod.yaml": deploymentText + "---\n" + string(certPEM(vendor.cert))}), want: []string{
-			"error: vnfd.mf:27:14: the certificate \"pod.yaml\" has text around its PEM blocks: a file that is a certificate and something else can be used as either; leave the blocks alone",
+			"error: vnfd.mf:27:14: the certificate \"pod.yaml\" has text around its PEM blocks: a file that is a certificate and something else can be used as either; keep only the PEM blocks",
 		}},
 		{name: "YAML in the headers of the PEM block", o: require, files: signedText(text + "\nSource: README\nAlgorithm: SHA-256\nHash: " + sha("x") + "\nSignature: s.cms\n").with(texts{"README": "x", "s.cms": strings.Replace(vendor.signDetached(t, "x"), "CMS-----\n", "CMS-----\nkind: Pod\n\n", 1)}), want: []string{
-			"error: vnfd.mf:26:12: the signature of \"README\" has text around its PEM block: a file that is a signature and something else can be used as either; leave the block alone",
+			"error: vnfd.mf:26:12: the signature of \"README\" has text around its PEM block: a file that is a signature and something else can be used as either; keep only the PEM block",
 		}},
 		{name: "the certificate of the package is a VNFD that is imported", o: require, files: signedText(strings.Replace(text, sha(goodMeta), sha(goodMeta+"ETSI-Entry-Certificate: Definitions/types.yaml\n"), 1)).with(texts{
 			"TOSCA-Metadata/TOSCA.meta": goodMeta + "ETSI-Entry-Certificate: Definitions/types.yaml\n", "Definitions/types.yaml": vnfdText + string(certPEM(vendor.cert)),
 		}), want: []string{
-			"warning: Definitions/types.yaml: the certificate of the signer is given twice: it is also in the signature of the manifest; SOL 004 wants one place",
-			`error: Definitions/types.yaml: the certificate "Definitions/types.yaml" has text around its PEM blocks: a file that is a certificate and something else can be used as either; leave the blocks alone`,
+			"warning: Definitions/types.yaml: the certificate of the signer is given twice: it is also in the signature of the manifest; SOL 004 requires one place",
+			`error: Definitions/types.yaml: the certificate "Definitions/types.yaml" has text around its PEM blocks: a file that is a certificate and something else can be used as either; keep only the PEM blocks`,
 		}},
 		{name: "the manifest is the VNFD", o: require, files: texts{"TOSCA-Metadata/TOSCA.meta": strings.Replace(goodMeta, "vnfd.mf", "Definitions/vnfd.yaml", 1), "Definitions/vnfd.yaml": vendor.signManifest(t, goodMetadata)}, want: []string{
 			"error: TOSCA-Metadata/TOSCA.meta:5:22: \"Definitions/vnfd.yaml\" is named as the manifest and as definitions: one file cannot be both",
@@ -374,7 +374,7 @@ func TestHostilePackages(t *testing.T) {
 		}},
 		{name: "a signature in the middle", files: good.with(texts{"vnfd.mf": vendor.signDetached(t, "") + text}), o: require, want: []string{
 			"error: vnfd.mf:25:1: text after the signature: the signature is the last part of a manifest; nothing after it is signed",
-			"warning: vnfd.mf:1: the manifest has no metadata: SOL 004 wants vnf_provider_id, vnf_product_name, vnf_release_date_time, vnf_package_version",
+			"warning: vnfd.mf:1: the manifest has no metadata: SOL 004 requires vnf_provider_id, vnf_product_name, vnf_release_date_time, vnf_package_version",
 			"error: vnfd.mf: 4 files are not listed: Definitions/vnfd.yaml, Files/kubernetes/deployment.yaml, Files/kubernetes/service.yaml, TOSCA-Metadata/TOSCA.meta: the signature does not cover this content; add a Source with Algorithm and Hash for each",
 		}},
 		{name: "two signatures", files: good.with(texts{"vnfd.mf": vendor.signManifest(t, text) + evil.signDetached(t, text)}), o: require, want: []string{
@@ -395,7 +395,7 @@ func TestHostilePackages(t *testing.T) {
 		{name: "a message digest that is given twice", files: as(vendor, cmsForm{attributes: func(digest []byte) []cmsAttribute {
 			return []cmsAttribute{{oidContentType, []any{oidData}}, {oidMessageDigest, []any{digest}}, {oidMessageDigest, []any{make([]byte, 32)}}}
 		}}), o: require, want: []string{
-			"error: " + at + "the signature of the manifest cannot be decoded: signer 1: its signed attribute 1.2.840.113549.1.9.4 is not given once",
+			"error: " + at + "the signature of the manifest cannot be decoded: signer 1: its signed attribute 1.2.840.113549.1.9.4 must be given exactly once",
 		}},
 		{name: "no message digest", files: as(vendor, cmsForm{attributes: func([]byte) []cmsAttribute { return []cmsAttribute{{oidContentType, []any{oidData}}} }}), o: require, want: []string{
 			"error: " + at + "the signature of the manifest cannot be decoded: signer 1: its signed attributes lack the message digest or the content type",
@@ -443,10 +443,10 @@ func TestHostilePackages(t *testing.T) {
 			`error: vnfd.mf:22:1: the certificate "CN=Vendor" that signed the manifest does not lead to a trust root: its issuer is "CN=Vendor Root"; add the root, or put the intermediate certificates into the package`,
 		}},
 		{name: "the vendor's certificate over another key's signature", files: as(evil, cmsForm{keyID: true, certificates: []*x509.Certificate{vendor.cert, inter.cert}}), o: require, want: []string{
-			"error: vnfd.mf:22:1: the signature of the manifest is not valid: the signature is not that of the key of the certificate",
+			"error: vnfd.mf:22:1: the signature of the manifest is not valid: the signature was not made with the key of the certificate",
 		}},
 		{name: "a certificate of its own", files: as(impostor, cmsForm{}), o: require, want: []string{
-			`error: vnfd.mf:22:1: the certificate "CN=Trusted Vendor" that signed the manifest is self-signed: anybody can make one; add it to the trust roots if it is the one that you expect`,
+			`error: vnfd.mf:22:1: the certificate "CN=Trusted Vendor" that signed the manifest is self-signed: anybody can make such a certificate; add it to the trust roots if it is the one that you expect`,
 		}},
 		{name: "a certificate of its own, no trust roots", files: as(impostor, cmsForm{}), o: Options{}, want: []string{
 			`warning: vnfd.mf:22:1: the manifest is signed by "CN=Trusted Vendor", which is not checked: no trust roots are configured`,
@@ -486,20 +486,20 @@ func TestHostilePackages(t *testing.T) {
 
 		// Pins and revocation.
 		{name: "another subject", files: signedGood, o: with(func(tr *Trust) { tr.Subjects = []string{"CN=Other"} }), want: []string{
-			`error: vnfd.mf:22:1: the certificate "CN=Vendor" that signed the manifest is not one of those that are pinned: its subject is none of CN=Other`,
+			`error: vnfd.mf:22:1: the certificate "CN=Vendor" that signed the manifest is not a pinned certificate: its subject is none of CN=Other`,
 		}},
 		{name: "another key", files: signedGood, o: with(func(tr *Trust) { tr.PublicKeys = []string{"sha256:" + strings.Repeat("0", 64)} }), want: []string{
-			`error: vnfd.mf:22:1: the certificate "CN=Vendor" that signed the manifest is not one of those that are pinned: the digest of its public key is sha256:<digest>`,
+			`error: vnfd.mf:22:1: the certificate "CN=Vendor" that signed the manifest is not a pinned certificate: the digest of its public key is sha256:<digest>`,
 		}},
 		{name: "another usage", files: signedGood, o: with(func(tr *Trust) { tr.ExtendedKeyUsages = []string{"code_signing", "1.2.3.4"} }), want: []string{
-			`error: vnfd.mf:22:1: the certificate "CN=Vendor" that signed the manifest is not one of those that are pinned: its extended key usages are none; allowed are code_signing, 1.2.3.4`,
+			`error: vnfd.mf:22:1: the certificate "CN=Vendor" that signed the manifest is not a pinned certificate: its extended key usages are none; allowed are code_signing, 1.2.3.4`,
 		}},
 		{name: "every pin wrong", files: as(server, cmsForm{}), o: with(func(tr *Trust) {
 			tr.Subjects, tr.PublicKeys, tr.ExtendedKeyUsages = []string{"CN=Other"}, []string{"sha256:" + strings.Repeat("0", 64)}, []string{"code_signing"}
 		}), want: []string{
-			`error: vnfd.mf:22:1: the certificate "CN=Server" that signed the manifest is not one of those that are pinned: its subject is none of CN=Other`,
-			`error: vnfd.mf:22:1: the certificate "CN=Server" that signed the manifest is not one of those that are pinned: the digest of its public key is sha256:<digest>`,
-			`error: vnfd.mf:22:1: the certificate "CN=Server" that signed the manifest is not one of those that are pinned: its extended key usages are server_auth, client_auth; allowed are code_signing`,
+			`error: vnfd.mf:22:1: the certificate "CN=Server" that signed the manifest is not a pinned certificate: its subject is none of CN=Other`,
+			`error: vnfd.mf:22:1: the certificate "CN=Server" that signed the manifest is not a pinned certificate: the digest of its public key is sha256:<digest>`,
+			`error: vnfd.mf:22:1: the certificate "CN=Server" that signed the manifest is not a pinned certificate: its extended key usages are server_auth, client_auth; allowed are code_signing`,
 		}},
 		{name: "revoked", files: signedGood, o: with(func(tr *Trust) { tr.CRLs = []byte(rootList + inter.revocationList(t, before, after, vendor.cert)) }), want: []string{
 			`error: vnfd.mf:22:1: the certificate "CN=Vendor" that signed the manifest is not trusted: "CN=Vendor CA" revoked "CN=Vendor" on <time>`,
@@ -510,12 +510,12 @@ func TestHostilePackages(t *testing.T) {
 			`error: vnfd.mf:22:1: the certificate "CN=Vendor" that signed the manifest is not trusted: "CN=Vendor Root" revoked "CN=Vendor CA" on <time>`,
 		}},
 		{name: "no revocation list of an issuer", files: signedGood, o: with(func(tr *Trust) { tr.CRLs = []byte(rootList) }), want: []string{
-			`error: vnfd.mf:22:1: the certificate "CN=Vendor" that signed the manifest is not trusted: there is no revocation list of "CN=Vendor CA" among those given`,
+			`error: vnfd.mf:22:1: the certificate "CN=Vendor" that signed the manifest is not trusted: the configured revocation lists have none of "CN=Vendor CA"`,
 		}},
 		{name: "a revocation list of another authority of the same name", files: signedGood, o: with(func(tr *Trust) {
 			tr.CRLs = []byte(evilRoot.revocationList(t, before, after) + inter.revocationList(t, before, after))
 		}), want: []string{
-			`error: vnfd.mf:22:1: the certificate "CN=Vendor" that signed the manifest is not trusted: there is no revocation list of "CN=Vendor Root" among those given`,
+			`error: vnfd.mf:22:1: the certificate "CN=Vendor" that signed the manifest is not trusted: the configured revocation lists have none of "CN=Vendor Root"`,
 		}},
 		{name: "a revocation list that has ended", files: signedGood, o: with(func(tr *Trust) {
 			tr.CRLs = []byte(rootList + inter.revocationList(t, before.Add(-time.Hour), before))
@@ -550,10 +550,10 @@ func TestHostilePackages(t *testing.T) {
 			`error: p.cms: the certificate "CN=Vendor" that signed "p.csar" does not lead to a trust root: its issuer is "CN=Vendor Root"; add the root, or put the intermediate certificates into the package`,
 		}},
 		{name: "an archive without signature", files: texts{"p.csar": archive(good)}, o: require, want: []string{
-			"error: p.csar: the package lies in another archive without a signature: option 2 wants p.cms beside it",
+			"error: p.csar: the package lies in another archive without a signature: option 2 requires p.cms beside it",
 		}},
 		{name: "an archive without signature, its manifest signed", files: texts{"p.csar": archive(signedGood)}, o: require, want: []string{
-			"error: p.csar: the package lies in another archive without a signature: option 2 wants p.cms beside it",
+			"error: p.csar: the package lies in another archive without a signature: option 2 requires p.cms beside it",
 		}},
 		{name: "an archive whose signature is the certificate", files: texts{"p.csar": archive(good), "p.cms": string(certPEM(vendor.cert))}, o: require, want: []string{
 			`error: p.cms: the signature of "p.csar" is not CMS: it must be a detached CMS SignedData, PEM or DER`,

@@ -69,7 +69,7 @@ func holdsObjects(b *budget.Budget, a Archive, name string, problems *vnfm.Probl
 		return false
 	}
 	if err := yamlpos.Fits(data); err != nil {
-		problems.Warnf(name, 0, 0, "is not looked at for Kubernetes manifests: it has %v", err)
+		problems.Warnf(name, 0, 0, "is not searched for Kubernetes manifests: it has %v", err)
 		return false
 	}
 	docs, found := yamlpos.Parse(b, name, data, yamlpos.Options{LastKeyWins: true})
@@ -79,7 +79,7 @@ func holdsObjects(b *budget.Budget, a Archive, name string, problems *vnfm.Probl
 	}
 	if len(docs) == 0 {
 		for _, p := range found {
-			problems.Warnf(name, p.Line, p.Column, "is not looked at for Kubernetes manifests: %s", p.Summary)
+			problems.Warnf(name, p.Line, p.Column, "is not searched for Kubernetes manifests: %s", p.Summary)
 		}
 		return false
 	}

@@ -145,7 +145,7 @@ func (fs *findings) problems() vnfm.Problems {
 		if fs.errors > 0 {
 			severity = vnfm.SeverityError
 		}
-		fs.list = append(fs.list, vnfm.Problem{Severity: severity, File: fs.file, Summary: fmt.Sprintf("%d more problems of this file are not listed", fs.left)})
+		fs.list = append(fs.list, vnfm.Problem{Severity: severity, File: fs.file, Summary: fmt.Sprintf("%d more problems in this file are not listed", fs.left)})
 		fs.left = 0
 	}
 	return fs.list

@@ -204,7 +204,7 @@ func (p *manifestParser) beginMetadata(f field) {
 	case len(p.m.Metadata) > 0 || p.section == sectionMetadata:
 		p.err(f.line, f.keyCol, "metadata is given twice", "a manifest has one metadata section")
 	case p.section != sectionNone:
-		p.warn(f.line, f.keyCol, "metadata stands after the first Source", "SOL 004 wants it at the beginning")
+		p.warn(f.line, f.keyCol, "metadata stands after the first Source", "SOL 004 requires it at the beginning")
 	}
 	p.section, p.current = sectionMetadata, nil
 }
@@ -369,7 +369,7 @@ func (p *manifestParser) finish() {
 
 func (p *manifestParser) checkMetadata() {
 	if len(p.m.Metadata) == 0 {
-		p.warn(1, 0, "the manifest has no metadata", "SOL 004 wants "+strings.Join(metadataBase, ", "))
+		p.warn(1, 0, "the manifest has no metadata", "SOL 004 requires "+strings.Join(metadataBase, ", "))
 		return
 	}
 	base := metadataBase
@@ -383,7 +383,7 @@ func (p *manifestParser) checkMetadata() {
 		}
 	}
 	if len(missing) > 0 {
-		p.warn(1, 0, "the metadata lack "+strings.Join(missing, ", "), "SOL 004 wants them")
+		p.warn(1, 0, "the metadata lack "+strings.Join(missing, ", "), "SOL 004 requires them")
 	}
 }
 

@@ -145,10 +145,10 @@ func (p *metaParser) finish() {
 	p.version(KeyMetaFileVersion, "1.0", "1.1")
 	p.version(KeyCSARVersion, "1.0", "1.1")
 	if p.m.Keys[KeyCreatedBy] == "" {
-		p.warn(1, 0, KeyCreatedBy+" is missing", "TOSCA wants the name of the tool or person that made the package")
+		p.warn(1, 0, KeyCreatedBy+" is missing", "TOSCA requires the name of the tool or person that made the package")
 	}
 	if p.m.Keys[KeyEntryDefinitions] == "" {
-		p.err(max(1, p.m.positions[KeyEntryDefinitions].line), p.m.positions[KeyEntryDefinitions].column, KeyEntryDefinitions+" is missing", "it names the file where the VNFD begins, as Definitions/vnfd.yaml")
+		p.err(max(1, p.m.positions[KeyEntryDefinitions].line), p.m.positions[KeyEntryDefinitions].column, KeyEntryDefinitions+" is missing", "it names the file where the VNFD begins, for example Definitions/vnfd.yaml")
 	}
 	for i := range p.m.Files {
 		p.m.Files[i].check(&p.findings, p.damage)

@@ -34,7 +34,7 @@ func cleanName(name string) (string, error) {
 	case strings.ContainsFunc(name, unicode.IsControl):
 		return "", fmt.Errorf("the name holds a control character")
 	case strings.ContainsFunc(name, invisible):
-		return "", fmt.Errorf("the name holds a character that is not shown, or that changes the order of those that are")
+		return "", fmt.Errorf("the name holds an invisible character, or one that changes the direction of the text")
 	case strings.Contains(name, `\`):
 		return "", fmt.Errorf("the name holds a backslash; names in a package are separated by slashes")
 	case strings.HasPrefix(name, "/"):
@@ -102,7 +102,7 @@ func (s *nameSet) add(name string) error {
 		if strings.EqualFold(name, other) {
 			return fmt.Errorf("the name differs only by case from %q", other)
 		}
-		return fmt.Errorf("the name is that of %q on some systems: letters are composed in another way, or dots and spaces stand at an end", other)
+		return fmt.Errorf("the name equals %q on some systems: it differs only in the composition of letters, or in dots and spaces at an end", other)
 	}
 	if inside, ok := s.dirs[key]; ok {
 		return fmt.Errorf("the name is a file and, in %q, a directory", inside)

@@ -63,7 +63,7 @@ func OpenFile(f *os.File, o Options, l Limits) (Archive, *Package, vnfm.Problems
 		a, err = OpenDirectory(f.Name(), l)
 		_ = f.Close()
 	} else {
-		a, err = OpenZip(f, l)
+		a, err = openZipFile(f, l)
 	}
 	if err != nil {
 		return refused(err)
@@ -163,7 +163,7 @@ func (f outerFiles) check() vnfm.Problems {
 	base := baseName(f.csar[0])
 	for _, name := range slices.Concat(f.cms, f.cert) {
 		if baseName(name) != base {
-			ps = append(ps, vnfm.Problem{Severity: vnfm.SeverityWarning, File: name, Summary: fmt.Sprintf("the file is not named after %q", f.csar[0]), Detail: "SOL 004 wants " + base + path.Ext(name)})
+			ps = append(ps, vnfm.Problem{Severity: vnfm.SeverityWarning, File: name, Summary: fmt.Sprintf("the file is not named after %q", f.csar[0]), Detail: "SOL 004 requires " + base + path.Ext(name)})
 		}
 	}
 	return ps
@@ -172,7 +172,7 @@ func (f outerFiles) check() vnfm.Problems {
 // verify checks the signature over the whole inner archive.
 func (f outerFiles) verify(outer Archive, o Options, problems *vnfm.Problems) Security {
 	if len(f.cms) == 0 {
-		p := vnfm.Problem{Severity: vnfm.SeverityWarning, File: f.csar[0], Summary: "the package lies in another archive without a signature", Detail: "option 2 wants " + baseName(f.csar[0]) + ".cms beside it"}
+		p := vnfm.Problem{Severity: vnfm.SeverityWarning, File: f.csar[0], Summary: "the package lies in another archive without a signature", Detail: "option 2 requires " + baseName(f.csar[0]) + ".cms beside it"}
 		if o.signature() == SignatureRequire {
 			p.Severity = vnfm.SeverityError
 		}

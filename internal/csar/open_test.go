@@ -49,19 +49,19 @@ func TestOpen(t *testing.T) {
 			`error: vnfd.mf:17:7: SHA-256 of "Files/kubernetes/service.yaml" is not the one declared: declared ` + sha(serviceText) + ", computed " + sha("x") + "; the file was changed after the manifest was written, or damaged",
 		}},
 		{name: "option 2, self-signed", zip: outer(texts{"p.csar": inner, "p.cms": self.signDetached(t, inner)}), o: require, opened: true, option: SecurityOption2, want: []string{
-			`error: p.cms: the certificate "CN=Self" that signed "p.csar" is self-signed: anybody can make one; add it to the trust roots if it is the one that you expect`,
+			`error: p.cms: the certificate "CN=Self" that signed "p.csar" is self-signed: anybody can make such a certificate; add it to the trust roots if it is the one that you expect`,
 		}},
 		{name: "option 2, signature is nonsense", zip: outer(texts{"p.csar": inner, "p.cms": "nonsense"}), o: require, opened: true, option: SecurityOption2, want: []string{
 			`error: p.cms: the signature of "p.csar" is not CMS: it must be a detached CMS SignedData, PEM or DER`,
 		}},
 		{name: "option 2, other names", zip: outer(texts{"p.csar": inner, "q.cms": cms}), o: require, opened: true, option: SecurityOption2, verified: true, want: []string{
-			`warning: q.cms: the file is not named after "p.csar": SOL 004 wants p.cms`,
+			`warning: q.cms: the file is not named after "p.csar": SOL 004 requires p.cms`,
 		}},
 		{name: "outer archive without signature", zip: outer(texts{"p.csar": inner}), opened: true, want: []string{
-			"warning: p.csar: the package lies in another archive without a signature: option 2 wants p.cms beside it",
+			"warning: p.csar: the package lies in another archive without a signature: option 2 requires p.cms beside it",
 		}},
 		{name: "outer archive without signature, but required", zip: outer(texts{"p.csar": inner}), o: require, opened: true, want: []string{
-			"error: p.csar: the package lies in another archive without a signature: option 2 wants p.cms beside it",
+			"error: p.csar: the package lies in another archive without a signature: option 2 requires p.cms beside it",
 		}},
 		{name: "outer archive with more in it", zip: outer(texts{"p.csar": inner, "p.cms": cms, "README.md": "x", "docs/x": "x"}), want: []string{
 			"error: README.md: unexpected beside a package: README.md, docs/x: an archive of option 2 holds one .csar, its .cms and at most one .cert; or the package lacks TOSCA-Metadata/TOSCA.meta",
@@ -74,7 +74,7 @@ func TestOpen(t *testing.T) {
 			"error: p.csar: the file is not a readable zip archive (zip: not a valid zip file): a package is a directory or a zip archive; check that the file is complete",
 		}},
 		{name: "inner archive is not safe", zip: outer(texts{"p.csar": string(zipOf(t, plain("../x")...)), "p.cms": cms}), o: Options{Signature: SignatureIgnore}, want: []string{
-			`error: p.csar!../x: the name leaves the package with "..": the package is refused, because tools would not agree on which file this is`,
+			`error: p.csar!../x: the name leaves the package with "..": the package is rejected, because tools would not agree on which file this is`,
 		}},
 		{name: "not a zip", zip: []byte("hello"), want: []string{
 			"error: p.zip: the file is not a readable zip archive (zip: not a valid zip file): a package is a directory or a zip archive; check that the file is complete",

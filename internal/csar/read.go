@@ -176,7 +176,7 @@ func (r *reader) readMeta() {
 	}
 	if base := baseName(r.p.ManifestFile); base != "" {
 		if want := baseName(r.p.Entry); want != "" && want != base {
-			r.add(vnfm.SeverityWarning, r.metaAt(KeyManifest), fmt.Sprintf("the manifest %q is not named after %q", r.p.ManifestFile, r.p.Entry), "SOL 004 wants "+want+".mf")
+			r.add(vnfm.SeverityWarning, r.metaAt(KeyManifest), fmt.Sprintf("the manifest %q is not named after %q", r.p.ManifestFile, r.p.Entry), "SOL 004 requires "+want+".mf")
 		}
 		if r.p.Certificate == "" && meta.Keys[KeyCertificate] == "" {
 			r.p.Certificate = r.ifExists(base + ".cert")
@@ -307,7 +307,7 @@ func (r *reader) noEntry(yamls []string) {
 func (r *reader) readManifest() {
 	if r.p.ManifestFile == "" {
 		if r.meta != nil && r.meta.Keys[KeyManifest] == "" && r.p.Entry != "" {
-			r.add(vnfm.SeverityWarning, place{file: metaFile, line: 1}, "the package has no manifest", "SOL 004 wants "+KeyManifest+"; the files listed in TOSCA.meta are taken instead")
+			r.add(vnfm.SeverityWarning, place{file: metaFile, line: 1}, "the package has no manifest", "SOL 004 requires "+KeyManifest+"; the files listed in TOSCA.meta are taken instead")
 		}
 		return
 	}

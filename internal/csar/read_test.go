@@ -15,7 +15,7 @@ CSAR-Version: 1.1
 Entry-Definitions: Definitions/vnfd.yaml
 `
 
-const noManifest = `warning: TOSCA-Metadata/TOSCA.meta:1: the package has no manifest: SOL 004 wants ETSI-Entry-Manifest; the files listed in TOSCA.meta are taken instead`
+const noManifest = `warning: TOSCA-Metadata/TOSCA.meta:1: the package has no manifest: SOL 004 requires ETSI-Entry-Manifest; the files listed in TOSCA.meta are taken instead`
 
 // TestReadVariations holds what packages in use look like: each must be read, with the
 // warnings named and no error.

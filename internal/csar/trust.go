@@ -62,7 +62,7 @@ type trust struct {
 	crls   []*x509.RevocationList
 }
 
-// readTrust reads what is trusted. What cannot be read is a problem, and never trusted.
+// readTrust reads the trust roots and pins. Unreadable parts are problems, and never trusted.
 func readTrust(t Trust) (*trust, vnfm.Problems) {
 	out := &trust{subjects: t.Subjects, publicKeys: t.PublicKeys, pinned: len(t.ExtendedKeyUsages) > 0}
 	var ps vnfm.Problems
@@ -144,7 +144,7 @@ func (v *verifier) trusts(s signed, cert *x509.Certificate, known []*x509.Certif
 		v.add(v.suspicious(), s.at, fmt.Sprintf("%s is signed by %q, which is not checked", s.noun, subject), "no trust roots are configured")
 		return false
 	case selfSigned(cert) && !v.trust.isRoot(cert):
-		v.fail(s, fmt.Sprintf("the certificate %q that signed %s is self-signed", subject, s.noun), "anybody can make one; add it to the trust roots if it is the one that you expect")
+		v.fail(s, fmt.Sprintf("the certificate %q that signed %s is self-signed", subject, s.noun), "anybody can make such a certificate; add it to the trust roots if it is the one that you expect")
 		return false
 	}
 	return v.chain(s, cert, known) && v.pinned(s, cert)
@@ -262,7 +262,7 @@ func (t *trust) crlOf(issuer *x509.Certificate, now time.Time) (*x509.Revocation
 	}
 	switch {
 	case latest == nil:
-		return nil, fmt.Errorf("there is no revocation list of %q among those given", issuer.Subject.String())
+		return nil, fmt.Errorf("the configured revocation lists have none of %q", issuer.Subject.String())
 	case now.Before(latest.ThisUpdate):
 		return nil, fmt.Errorf("the revocation list of %q begins on %s; check the clock", issuer.Subject.String(), day(latest.ThisUpdate))
 	case !latest.NextUpdate.IsZero() && now.After(latest.NextUpdate):
@@ -274,7 +274,7 @@ func (t *trust) crlOf(issuer *x509.Certificate, now time.Time) (*x509.Revocation
 // pinned holds a certificate against the pins.
 func (v *verifier) pinned(s signed, cert *x509.Certificate) bool {
 	t, subject := v.trust, subjectOf(cert)
-	summary := fmt.Sprintf("the certificate %q that signed %s is not one of those that are pinned", subject, s.noun)
+	summary := fmt.Sprintf("the certificate %q that signed %s is not a pinned certificate", subject, s.noun)
 	sum := sha256.Sum256(cert.RawSubjectPublicKeyInfo)
 	key := "sha256:" + hex.EncodeToString(sum[:])
 	ok := true

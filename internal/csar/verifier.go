@@ -74,8 +74,8 @@ type verifier struct {
 	now      time.Time
 	required bool
 	budget   *budget.Budget
-	// told is set when the end of the budget is among the problems.
-	told bool
+	// budgetReported is set when the end of the budget is among the problems.
+	budgetReported bool
 	// chains are the outcomes for the signers and the certificates beside them that were looked at.
 	chains map[[sha256.Size]byte]error
 	ps     vnfm.Problems
@@ -91,8 +91,8 @@ func newVerifier(o Options) *verifier {
 // spend takes steps to verify a signature. The end of the budget is reported once.
 func (v *verifier) spend(s signed, steps int64) bool {
 	err := v.budget.Steps(steps)
-	if err != nil && !v.told {
-		v.told = true
+	if err != nil && !v.budgetReported {
+		v.budgetReported = true
 		v.fail(s, fmt.Sprintf("the signature of %s is not verified: with it the package has %v", s.noun, err), "sign the manifest or the archive, and not each file")
 	}
 	return err == nil
@@ -157,7 +157,7 @@ func (v *verifier) parse(s signed) (*signedData, bool) {
 		return nil, false
 	}
 	if textAround {
-		v.add(v.suspicious(), s.at, fmt.Sprintf("the signature of %s has text around its PEM block", s.noun), "a file that is a signature and something else can be used as either; leave the block alone")
+		v.add(v.suspicious(), s.at, fmt.Sprintf("the signature of %s has text around its PEM block", s.noun), "a file that is a signature and something else can be used as either; keep only the PEM block")
 	}
 	if len(der) > maxCMSBytes {
 		v.fail(s, fmt.Sprintf("the signature of %s has %d bytes, more than %d", s.noun, len(der), maxCMSBytes), "it must be detached: without the content that it signs")
@@ -220,7 +220,7 @@ func (v *verifier) holds(s signed, cms *signedData, info *signerInfo, candidates
 			return nil
 		}
 		if s.content.size > maxUnattributedBytes {
-			v.fail(s, fmt.Sprintf("the signature of %s has no signed attributes", s.noun), fmt.Sprintf("for content of more than %d bytes they are needed", maxUnattributedBytes))
+			v.fail(s, fmt.Sprintf("the signature of %s has no signed attributes", s.noun), fmt.Sprintf("content of more than %d bytes needs them", maxUnattributedBytes))
 			return nil
 		}
 		if message, err = readAll(s.content.open); err != nil {

@@ -23,14 +23,14 @@ const (
 	flagEncrypted = 1<<0 | 1<<6 | 1<<13
 )
 
-// OpenZip opens a package in a zip archive (.zip, .csar), an open file that it takes over. Refused are entries with
+// openZipFile opens a package in a zip archive (.zip, .csar), an open file that it takes over. Refused are entries with
 // absolute names, "..", backslashes or control characters, links and devices, names given
 // twice (also when they differ only by case or "./"), encrypted entries, unknown
 // compression, and what is over the limits by its declared or its actual size.
 //
 // What the content does wrong comes back as *vnfm.InvalidError with one problem for each
 // entry; other errors are those of the file system.
-func OpenZip(f *os.File, l Limits) (Archive, error) {
+func openZipFile(f *os.File, l Limits) (Archive, error) {
 	st, err := f.Stat()
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("opening the package: %w", err), f.Close())

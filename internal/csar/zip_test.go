@@ -73,7 +73,7 @@ func withMode(name string, mode fs.FileMode) zipTestEntry {
 	return e
 }
 
-// openBytes is OpenZip of an archive that is in memory.
+// openBytes is openZipFile of an archive that is in memory.
 func openBytes(data []byte, l Limits) (Archive, error) {
 	return openZip(bytes.NewReader(data), int64(len(data)), "test.csar", l, nil)
 }
@@ -101,8 +101,8 @@ func patch(tb testing.TB, data []byte, change func(local, central []byte)) []byt
 }
 
 func TestOpenZipRefuses(t *testing.T) {
-	const ambiguous = ": the package is refused, because tools would not agree on which file this is"
-	const regular = ": a package holds regular files only; put the content itself in this place"
+	const ambiguous = ": the package is rejected, because tools would not agree on which file this is"
+	const regular = ": a package holds regular files only; replace the entry by its content"
 	bomb := bytes.Repeat([]byte{0}, 2<<20)
 	tests := []struct {
 		name   string
@@ -134,13 +134,13 @@ func TestOpenZipRefuses(t *testing.T) {
 			"error: a//b: the name is given twice" + ambiguous,
 		}},
 		{name: "twice but for case", data: zipOf(t, plain("a/B", "A/b")...), want: []string{`error: A/b: the name differs only by case from "a/B"` + ambiguous}},
-		{name: "twice but for a case that is longer", data: zipOf(t, plain("straße", "STRASSE")...), want: []string{`error: STRASSE: the name is that of "straße" on some systems: letters are composed in another way, or dots and spaces stand at an end` + ambiguous}},
-		{name: "twice but for the form of a letter", data: zipOf(t, plain("\u00e4/b", "a\u0308/b")...), want: []string{"error: a\u0308/b: the name is that of \"\u00e4/b\" on some systems: letters are composed in another way, or dots and spaces stand at an end" + ambiguous}},
-		{name: "twice but for dots and spaces at an end", data: zipOf(t, plain("a/b", "a. /b .")...), want: []string{`error: a. /b .: the name is that of "a/b" on some systems: letters are composed in another way, or dots and spaces stand at an end` + ambiguous}},
+		{name: "twice but for a case that is longer", data: zipOf(t, plain("straße", "STRASSE")...), want: []string{`error: STRASSE: the name equals "straße" on some systems: it differs only in the composition of letters, or in dots and spaces at an end` + ambiguous}},
+		{name: "twice but for the form of a letter", data: zipOf(t, plain("\u00e4/b", "a\u0308/b")...), want: []string{"error: a\u0308/b: the name equals \"\u00e4/b\" on some systems: it differs only in the composition of letters, or in dots and spaces at an end" + ambiguous}},
+		{name: "twice but for dots and spaces at an end", data: zipOf(t, plain("a/b", "a. /b .")...), want: []string{`error: a. /b .: the name equals "a/b" on some systems: it differs only in the composition of letters, or in dots and spaces at an end` + ambiguous}},
 		{name: "characters that change what is shown", data: zipOf(t, plain("lmay.\u202efdnv", "a\u200bb", "a\u2028b")...), want: []string{
-			`error: lmay.\u202efdnv: the name holds a character that is not shown, or that changes the order of those that are` + ambiguous,
-			`error: a\u200bb: the name holds a character that is not shown, or that changes the order of those that are` + ambiguous,
-			`error: a\u2028b: the name holds a character that is not shown, or that changes the order of those that are` + ambiguous,
+			`error: lmay.\u202efdnv: the name holds an invisible character, or one that changes the direction of the text` + ambiguous,
+			`error: a\u200bb: the name holds an invisible character, or one that changes the direction of the text` + ambiguous,
+			`error: a\u2028b: the name holds an invisible character, or one that changes the direction of the text` + ambiguous,
 		}},
 		{name: "file and directory", data: zipOf(t, plain("a", "a/b")...), want: []string{`error: a/b: the name lies in "a", which is a file` + ambiguous}},
 		{name: "directory and file", data: zipOf(t, plain("a/b/c", "A")...), want: []string{`error: A: the name is a file and, in "a/b/c", a directory` + ambiguous}},
@@ -261,7 +261,7 @@ func TestOpenZipInZip(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"warning: p.csar: the package lies in another archive without a signature: option 2 wants p.cms beside it",
+		"warning: p.csar: the package lies in another archive without a signature: option 2 requires p.cms beside it",
 		fmt.Sprintf("error: p.csar: the files declare %d bytes in an archive of %d, a ratio of more than 1500", len(files)*ratioFloor, st.Size()),
 	}
 	if diff := cmp.Diff(want, render(problems)); diff != "" {
@@ -279,7 +279,7 @@ func TestOpenZipAccepts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := OpenZip(f, Limits{})
+	a, err := openZipFile(f, Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}

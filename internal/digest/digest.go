@@ -1,4 +1,5 @@
-// Package digest computes keyed digests: without the key nobody can try guesses of what was digested.
+// Package digest computes keyed digests: without the key nobody can try guesses of what was digested. It also shortens digests
+// for plans and states.
 package digest
 
 import (
@@ -7,7 +8,7 @@ import (
 	"encoding/hex"
 )
 
-// shownHex is how many hexadecimal digits Short has.
+// shownHex is how many hexadecimal digits Short and Shown have.
 const shownHex = 16
 
 // Keyed returns the HMAC-SHA256 of a content in hexadecimal digits.
@@ -20,3 +21,6 @@ func Keyed(key, content []byte) string {
 
 // Short returns Keyed as plans and states show it: "sha256:" and the first 16 hexadecimal digits.
 func Short(key, content []byte) string { return "sha256:" + Keyed(key, content)[:shownHex] }
+
+// Shown returns a SHA-256 sum as plans and states show it, as Short does.
+func Shown(sum []byte) string { return "sha256:" + hex.EncodeToString(sum)[:shownHex] }

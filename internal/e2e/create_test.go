@@ -46,7 +46,7 @@ func TestAccCreate_nothing(t *testing.T) {
 	env.kubectl("create", "configmap", "web-content", "--from-literal=mine=1")
 	env.configure(acctest.ExamplePackage(t, "hello"))
 	r := env.expectExit(1, "apply", "-auto-approve")
-	env.says(r, `Unable to Instantiate VNF Instance "test"`, "web-content", "Nothing that belongs to somebody else was changed")
+	env.says(r, `Unable to Instantiate VNF Instance "test"`, "web-content", "Objects of other owners were not changed")
 	env.gone()
 	env.kubectl("delete", "configmap", "web-content")
 	env.apply()
@@ -82,12 +82,12 @@ func TestAccCreate_rollback(t *testing.T) {
 	env := newEnv(t)
 	env.configure(refused(t), `on_failure = "rollback"`)
 	r := env.expectExit(1, "apply", "-auto-approve")
-	env.says(r, `Unable to Instantiate VNF Instance "test"`, "everything that had been made was removed again", "selector")
+	env.says(r, `Unable to Instantiate VNF Instance "test"`, "everything that was created has been removed", "selector")
 	env.gone()
 
 	env.configure(failing(t, "never-ready"), `on_failure = "rollback"`, `timeouts = { create = "5s" }`)
 	r = env.expectExit(1, "apply", "-auto-approve")
-	env.says(r, `Unable to Instantiate VNF Instance "test"`, "everything that had been made was removed again", "web")
+	env.says(r, `Unable to Instantiate VNF Instance "test"`, "everything that was created has been removed", "web")
 	env.gone()
 
 	env.configure(acctest.ExamplePackage(t, "hello"), `on_failure = "rollback"`)

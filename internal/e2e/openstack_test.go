@@ -252,7 +252,7 @@ func TestAccOpenStack_interrupted(t *testing.T) {
 	if r.code != 0 {
 		t.Errorf("Keystone was away for 20 s, with another process beside it:\n%s", r.output)
 	}
-	if other.code == 0 || !strings.Contains(other.text(), `VNF instance "fw" is being worked on by`) {
+	if other.code == 0 || !strings.Contains(other.text(), `VNF instance "fw" has been locked by`) {
 		t.Errorf("beside another process:\n%s", other.output)
 	}
 	// The apply may have had all that it needed before Keystone was away.

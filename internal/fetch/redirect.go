@@ -25,7 +25,7 @@ func checkRedirect(req *http.Request, via []*http.Request) error {
 	case len(via) >= maxRedirects:
 		return &redirectError{fmt.Sprintf("it is redirected more than %d times", maxRedirects)}
 	case last.Scheme == "https" && req.URL.Scheme != "https":
-		return &redirectError{fmt.Sprintf("it is redirected from https to %s, which is not followed: give the address that it leads to, if that is to be trusted", Redact(req.URL.String()))}
+		return &redirectError{fmt.Sprintf("it is redirected from https to %s, which is not followed: give the address that it leads to, if you trust it", Redact(req.URL.String()))}
 	}
 	req.Header.Del("Referer")
 	if SameOrigin(via[0].URL, req.URL) {

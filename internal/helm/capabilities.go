@@ -76,11 +76,11 @@ func (c *Chart) unfit(made *chart.Chart, version, where string) *vnfm.Problem {
 func (r *Rendering) Demands() bool { return r.chart.Metadata.KubeVersion != "" }
 
 // CheckServer says that the chart is not for the version that an API server has; nil
-// when it is. What the chart is rendered for is not looked at.
+// when it is. The version that the chart is rendered for is not checked.
 func (r *Rendering) CheckServer(vim, version string) *vnfm.Problem {
 	p := r.source.unfit(r.chart, version, fmt.Sprintf("VIM %q has %s", vim, version))
 	if p != nil {
-		p.Detail = "update the cluster, or take a package whose chart is for it"
+		p.Detail = "upgrade the cluster, or use a package whose chart supports it"
 	}
 	return p
 }

@@ -134,7 +134,7 @@ func readBounded(fsys fs.FS, name string, limit int) ([]byte, error) {
 	defer func() { _ = f.Close() }()
 	data, err := io.ReadAll(io.LimitReader(f, int64(limit)+1))
 	if err == nil && len(data) > limit {
-		err = fmt.Errorf("the files of a chart may have %d MiB together", maxChartBytes>>20)
+		err = fmt.Errorf("the files of a chart may have at most %d MiB together", maxChartBytes>>20)
 	}
 	return data, err
 }
@@ -172,7 +172,7 @@ func missingParts(c *chart.Chart) error {
 		}
 	}
 	if len(missing) > 0 {
-		return fmt.Errorf("the chart %s depends on %s, which charts/ does not hold; run helm dependency update before the package is made", c.Name(), strings.Join(missing, ", "))
+		return fmt.Errorf("the chart %s depends on %s, which is not in charts/; run helm dependency update before you build the package", c.Name(), strings.Join(missing, ", "))
 	}
 	return nil
 }

@@ -75,7 +75,7 @@ func TestHostileTemplates(t *testing.T) {
 		"a list":               {file, `{{ range until 1000000000 }}x{{ end }}`, "rendering the chart " + tooLarge},
 		"a long text":          {file, `{{ repeat 1000000000 "x" }}`, "rendering the chart " + tooLarge},
 		"a text that doubles":  {file, `{{ $x := "x" }}{{ range until 40 }}{{ $x = print $x $x }}{{ end }}{{ $x }}`, "rendering the chart " + tooLarge},
-		"much output":          {file, `{{ range until 4 }}` + fmt.Sprintf(object, "{{ . }}") + `data: { x: {{ repeat 5000000 "x" }} }` + "\n---\n{{ end }}", "the chart gives 19 MiB of objects, and may give 16"},
+		"much output":          {file, `{{ range until 4 }}` + fmt.Sprintf(object, "{{ . }}") + `data: { x: {{ repeat 5000000 "x" }} }` + "\n---\n{{ end }}", "the chart renders 19 MiB of objects, and at most 16 are allowed"},
 		"keys":                 {file, `{{ range until 100000 }}{{ genPrivateKey "rsa" }}{{ end }}`, "rendering the chart " + tooLong},
 		"a template of itself": {file, `{{ define "a" }}{{ template "a" . }}{{ end }}{{ template "a" . }}`, "exceeded maximum template depth"},
 		"an include of itself": {file, `{{ define "a" }}{{ include "a" . }}{{ end }}{{ include "a" . }}`, "rendering template has a nested reference name: a"},

@@ -108,12 +108,12 @@ func orderedValues(dict map[string]any) []any {
 }
 
 // compare refuses templates whose objects are others at every rendering. Hooks may
-// be: they are made anew each time and are not part of the plan.
+// be: they are made again each time and are not part of the plan.
 func (c *Chart) compare(first, second *Rendering, output map[string]string, p *probe, ps *vnfm.Problems) {
 	used := p.used()
-	detail := "what is planned would not be what is applied; give the value in helm_parameters, so that the chart need not make one up"
+	detail := "plan and apply would differ; set the value in helm_parameters, so that the chart does not generate one"
 	if p.looked {
-		detail += "; lookup finds nothing, since a chart is rendered without a look at the cluster"
+		detail += "; lookup finds nothing, because charts are rendered without access to the cluster"
 	}
 	texts := func(r *Rendering) map[string]string {
 		out := map[string]string{}
@@ -130,7 +130,7 @@ func (c *Chart) compare(first, second *Rendering, output map[string]string, p *p
 		file, line, function := c.findCall(first, name, used)
 		*ps = append(*ps, vnfm.Problem{
 			File: file, Line: line,
-			Summary: fmt.Sprintf("what the template gives is something else at every rendering: it uses the function %s", function),
+			Summary: fmt.Sprintf("the template renders differently each time: it uses the function %s", function),
 			Detail:  detail,
 		})
 	}

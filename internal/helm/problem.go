@@ -41,14 +41,14 @@ func number(text string, at []int) int {
 // reason is what an error says besides the place.
 func reason(text string, from, to int) string {
 	before, after := strings.TrimSpace(strings.TrimRight(text[:from], "( ")), strings.TrimLeft(text[to:], "): ")
-	for _, said := range []string{"execution error at", "parse error at"} {
-		before = strings.TrimSpace(strings.TrimSuffix(before, said))
+	for _, prefix := range []string{"execution error at", "parse error at"} {
+		before = strings.TrimSpace(strings.TrimSuffix(before, prefix))
 	}
 	switch {
 	case after == "":
 		return before
 	case before == "" && strings.HasPrefix(text, "parse error"):
-		return "is no valid template: " + after
+		return "is not a valid template: " + after
 	case before == "" && executing.MatchString(after):
 		return "the template fails at " + executing.ReplaceAllString(after, "")
 	case before == "":

@@ -45,7 +45,7 @@ func limitsFor(size int64) helper.Limits {
 }
 
 // limitsAre tells the user of the limits.
-const limitsAre = "a chart has 1.5 s of processor time and 192 MiB of memory, and more when its files are larger than 1 MiB; look for a loop or a text of great length in its templates and values"
+const limitsAre = "a chart has 1.5 s of processor time and 192 MiB of memory, and more when its files are larger than 1 MiB; look for a loop or a very long string in its templates and values"
 
 // maxOutput bounds the texts that a chart gives, in bytes. A cluster takes none of
 // more than 1.5 MiB as one object.

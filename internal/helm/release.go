@@ -121,7 +121,7 @@ func (r *Release) Content() ([]byte, error) {
 	var b bytes.Buffer
 	for _, p := range r.parts() {
 		if err := json.NewEncoder(&b).Encode(p.value); err != nil {
-			return nil, fmt.Errorf("summing up the %s of release %s: %w", p.name, r.record.Name, err)
+			return nil, fmt.Errorf("encoding the %s of release %s: %w", p.name, r.record.Name, err)
 		}
 	}
 	return b.Bytes(), nil

@@ -92,7 +92,7 @@ func (c *Chart) render(o Options) (*Rendering, vnfm.Problems) {
 	var ps vnfm.Problems
 	caps, err := o.capabilities()
 	if err != nil {
-		ps.Errorf(c.path, 0, 0, "%q is no version of Kubernetes", o.KubeVersion)
+		ps.Errorf(c.path, 0, 0, "%q is not a version of Kubernetes", o.KubeVersion)
 		return nil, ps
 	}
 	probe := newProbe()
@@ -118,7 +118,7 @@ func (c *Chart) renderOnce(o Options, caps *common.Capabilities, p *probe, ps *v
 		return nil, nil
 	}
 	if p := c.unfit(made, caps.KubeVersion.Version, "is rendered for "+caps.KubeVersion.Version); p != nil {
-		p.Detail = "the parameter helm_kube_version says for which version the chart is rendered"
+		p.Detail = "set the parameter helm_kube_version to render the chart for another version"
 		*ps = append(*ps, *p)
 		return nil, nil
 	}
@@ -172,7 +172,7 @@ func checkSize(made *chart.Chart, output map[string]string) error {
 		size += len(crd.File.Data)
 	}
 	if size > maxOutput {
-		return fmt.Errorf("the chart gives %d MiB of objects, and may give %d", size>>20, maxOutput>>20)
+		return fmt.Errorf("the chart renders %d MiB of objects, and at most %d are allowed", size>>20, maxOutput>>20)
 	}
 	return nil
 }

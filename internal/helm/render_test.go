@@ -92,7 +92,7 @@ func TestRenderProblems(t *testing.T) {
 		},
 		"bad template": {
 			files: with(amf, "a: 1\nb: {{ if }}\n"),
-			want:  "Files/core/templates/amf.yaml:2: is no valid template: missing value for if",
+			want:  "Files/core/templates/amf.yaml:2: is not a valid template: missing value for if",
 		},
 		"bad YAML": {
 			files: with(amf, "a: [\n"),
@@ -100,7 +100,7 @@ func TestRenderProblems(t *testing.T) {
 		},
 		"schema": {
 			files: core(), values: map[string]any{"amf": map[string]any{"replicas": "many"}},
-			want: "the value amf.replicas of the chart core is refused by Files/core/values.schema.json: got string, want integer",
+			want: "the value amf.replicas of the chart core is rejected by Files/core/values.schema.json: got string, want integer",
 		},
 		"schema of elsewhere": {
 			files: with("values.schema.json", `{"$ref":"https://example.com/s.json"}`),
@@ -108,19 +108,19 @@ func TestRenderProblems(t *testing.T) {
 		},
 		"random": {
 			files: with(amf, "apiVersion: v1\nkind: Secret\nmetadata: { name: a }\nstringData: { a: {{ randAlphaNum 8 }} }\n"),
-			want:  "Files/core/templates/amf.yaml:4: what the template gives is something else at every rendering: it uses the function randAlphaNum: what is planned would not be what is applied; give the value in helm_parameters, so that the chart need not make one up",
+			want:  "Files/core/templates/amf.yaml:4: the template renders differently each time: it uses the function randAlphaNum: plan and apply would differ; set the value in helm_parameters, so that the chart does not generate one",
 		},
 		"date": {
 			files: with(amf, "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: a }\ndata: { a: {{ now | date \"2006\" | quote }} }\n"),
-			want:  "Files/core/templates/amf.yaml:4: what the template gives is something else at every rendering: it uses the function now: what is planned would not be what is applied; give the value in helm_parameters, so that the chart need not make one up",
+			want:  "Files/core/templates/amf.yaml:4: the template renders differently each time: it uses the function now: plan and apply would differ; set the value in helm_parameters, so that the chart does not generate one",
 		},
 		"password of before": {
 			files: with(amf, "{{ $old := lookup \"v1\" \"Secret\" .Release.Namespace \"a\" }}\napiVersion: v1\nkind: Secret\nmetadata: { name: a }\ndata: { a: {{ dig \"data\" \"a\" (randAlphaNum 8) $old | b64enc }} }\n"),
-			want:  "Files/core/templates/amf.yaml:5: what the template gives is something else at every rendering: it uses the function randAlphaNum: what is planned would not be what is applied; give the value in helm_parameters, so that the chart need not make one up; lookup finds nothing, since a chart is rendered without a look at the cluster",
+			want:  "Files/core/templates/amf.yaml:5: the template renders differently each time: it uses the function randAlphaNum: plan and apply would differ; set the value in helm_parameters, so that the chart does not generate one; lookup finds nothing, because charts are rendered without access to the cluster",
 		},
 		"other Kubernetes": {
 			files: with("Chart.yaml", "apiVersion: v2\nname: core\nversion: 1.0.0\nkubeVersion: '< 1.20'\n"),
-			want:  "Files/core/Chart.yaml: the chart core is for Kubernetes < 1.20, and is rendered for v1.34.0: the parameter helm_kube_version says for which version the chart is rendered",
+			want:  "Files/core/Chart.yaml: the chart core is for Kubernetes < 1.20, and is rendered for v1.34.0: set the parameter helm_kube_version to render the chart for another version",
 		},
 	}
 	for name, tt := range tests {
@@ -189,7 +189,7 @@ func TestChartMayDemandAVersion(t *testing.T) {
 	if len(ps) > 0 {
 		t.Fatal(ps)
 	}
-	const refused = `Files/core/Chart.yaml: the chart core is for Kubernetes >= 1.30.2 < 1.36, and VIM "edge" has %s: update the cluster, or take a package whose chart is for it`
+	const refused = `Files/core/Chart.yaml: the chart core is for Kubernetes >= 1.30.2 < 1.36, and VIM "edge" has %s: upgrade the cluster, or use a package whose chart supports it`
 	for version, fits := range map[string]bool{
 		"v1.30.2": true, "v1.33.4-gke.1245000": true, "v1.30.2+k3s1": true, "v1.35.0-eks-1": true, "v1.30.1": false, "v1.36.3": false, "unheard of": false,
 	} {
@@ -265,7 +265,7 @@ func TestLoadProblems(t *testing.T) {
 		want  string
 	}{
 		"no dependency": {with("Chart.yaml", "apiVersion: v2\nname: core\nversion: 1.0.0\ndependencies: [ { name: amf, version: 1.0.0 } ]\n"),
-			"the chart core depends on amf, which charts/ does not hold; run helm dependency update before the package is made"},
+			"the chart core depends on amf, which is not in charts/; run helm dependency update before you build the package"},
 		"library":    {with("Chart.yaml", "apiVersion: v2\nname: core\nversion: 1.0.0\ntype: library\n"), "the chart core is a library chart, which has no objects"},
 		"no version": {with("Chart.yaml", "apiVersion: v2\nname: core\n"), "validation: chart.metadata.version is required"},
 	}

@@ -27,16 +27,16 @@ func TestSecretValues(t *testing.T) {
 		secrets string
 		want    []string
 	}{
-		"pattern": {values(map[string]any{"code": "Hunter2"}), "amf.code", []string{"secret: the value amf.code of the chart core is refused by Files/core/values.schema.json: it does not meet pattern"}},
-		"length":  {values(map[string]any{"key": "hunter2"}), "amf.key", []string{"secret: the value amf.key of the chart core is refused by Files/core/values.schema.json: it does not meet minLength"}},
+		"pattern": {values(map[string]any{"code": "Hunter2"}), "amf.code", []string{"secret: the value amf.code of the chart core is rejected by Files/core/values.schema.json: it does not meet pattern"}},
+		"length":  {values(map[string]any{"key": "hunter2"}), "amf.key", []string{"secret: the value amf.key of the chart core is rejected by Files/core/values.schema.json: it does not meet minLength"}},
 		"all at once": {values(map[string]any{"mode": "hunter2", "pin": "1234", "code": "1"}), "amf.mode amf.pin", []string{
-			"plain: the value amf.code of the chart core is refused by Files/core/values.schema.json: '1' does not match pattern '^[a-z]+$'",
-			"secret: the value amf.mode of the chart core is refused by Files/core/values.schema.json: it does not meet enum",
-			"secret: the value amf.pin of the chart core is refused by Files/core/values.schema.json: it does not meet type",
+			"plain: the value amf.code of the chart core is rejected by Files/core/values.schema.json: '1' does not match pattern '^[a-z]+$'",
+			"secret: the value amf.mode of the chart core is rejected by Files/core/values.schema.json: it does not meet enum",
+			"secret: the value amf.pin of the chart core is rejected by Files/core/values.schema.json: it does not meet type",
 		}},
-		"unknown": {values(map[string]any{"passwort": "hunter2"}), "amf.passwort", []string{"secret: the value amf of the chart core is refused by Files/core/values.schema.json: additional properties 'passwort' not allowed"}},
-		"inside":  {values(map[string]any{"code": map[string]any{"a": "hunter2"}}), "amf.code.a", []string{"plain: the value amf.code of the chart core is refused by Files/core/values.schema.json: got object, want string"}},
-		"plain":   {values(map[string]any{"code": "Hunter2"}), "amf.key", []string{"plain: the value amf.code of the chart core is refused by Files/core/values.schema.json: 'Hunter2' does not match pattern '^[a-z]+$'"}},
+		"unknown": {values(map[string]any{"passwort": "hunter2"}), "amf.passwort", []string{"secret: the value amf of the chart core is rejected by Files/core/values.schema.json: additional properties 'passwort' not allowed"}},
+		"inside":  {values(map[string]any{"code": map[string]any{"a": "hunter2"}}), "amf.code.a", []string{"plain: the value amf.code of the chart core is rejected by Files/core/values.schema.json: got object, want string"}},
+		"plain":   {values(map[string]any{"code": "Hunter2"}), "amf.key", []string{"plain: the value amf.code of the chart core is rejected by Files/core/values.schema.json: 'Hunter2' does not match pattern '^[a-z]+$'"}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

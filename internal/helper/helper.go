@@ -183,25 +183,25 @@ func (p *process) close() {
 // failure is why there was no answer.
 func (p *process) failure(ctx context.Context, l Limits, name string, err error) error {
 	_ = p.wait()
-	said := strings.TrimSpace(p.stderr.String())
+	output := strings.TrimSpace(p.stderr.String())
 	switch code := p.cmd.ProcessState.ExitCode(); {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case code == exitTime:
 		return l.spentTime()
-	case code == exitMemory, strings.Contains(said, "out of memory"), strings.Contains(said, "cannot allocate memory"):
+	case code == exitMemory, strings.Contains(output, "out of memory"), strings.Contains(output, "cannot allocate memory"):
 		return l.spentMemory()
-	case strings.Contains(said, "stack exceeds"):
+	case strings.Contains(output, "stack exceeds"):
 		return &LimitError{fmt.Sprintf("%d MiB of stack", maxStack>>20)}
-	case said != "":
-		return fmt.Errorf("the helper process %q failed: %s", name, reason(said))
+	case output != "":
+		return fmt.Errorf("the helper process %q failed: %s", name, reason(output))
 	}
 	return fmt.Errorf("the helper process %q gave no answer: %w; it ended with: %s", name, err, p.cmd.ProcessState)
 }
 
 // reason is the line with which the runtime of Go ends a process, or the last one.
-func reason(said string) string {
-	lines := strings.Split(said, "\n")
+func reason(output string) string {
+	lines := strings.Split(output, "\n")
 	for _, line := range lines {
 		if strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") {
 			return line

@@ -13,7 +13,7 @@ const slack = 256 << 20
 var dataSize = regexp.MustCompile(`(?m)^VmData:\s+(\d+) kB$`)
 
 // limitMemory has the system refuse an allocation that goes far past the limit before anybody can look at it
-// (RLIMIT_DATA, getrlimit(2)). What cannot be set is left to the watch.
+// (RLIMIT_DATA, getrlimit(2)). A limit that cannot be set is left to the watch.
 func limitMemory(limit int64) {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {

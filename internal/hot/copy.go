@@ -216,10 +216,10 @@ func (b *builder) size(id, name string, group map[string]any) {
 	}
 	at := b.s.top.place("resources", name)
 	if most, ok := properties["max_size"].(int64); ok && int64(count) > most {
-		b.errorAt(at, "the VDU %s is to have %d VNFCs, and its group %s has %d at most (max_size)", id, count, name, most)
+		b.errorAt(at, "the VDU %s is to have %d VNFCs, but its group %s has %d at most (max_size)", id, count, name, most)
 	}
 	if least, ok := properties["min_size"].(int64); ok && int64(count) < least {
-		b.errorAt(at, "the VDU %s is to have %d VNFCs, and its group %s has %d at least (min_size)", id, count, name, least)
+		b.errorAt(at, "the VDU %s is to have %d VNFCs, but its group %s has %d at least (min_size)", id, count, name, least)
 	}
 	for _, other := range sorted(b.s.VDUs) {
 		if other > id && b.s.VDUs[other].Resource == name && b.r.Counts[other] != count {
@@ -284,9 +284,9 @@ func (b *builder) taken(v any, gone map[string]string, at vnfm.Place) any {
 		case !ok || name != fnResource && name != fnAttr:
 			return nil, false
 		case name == fnAttr:
-			b.errorAt(at, "an attribute of %s is asked for, in whose place there is a network of the VIM", target(arg))
+			b.errorAt(at, "the template reads an attribute of %s, which a network of the VIM replaces", target(arg))
 		case id == "":
-			b.errorAt(at, "%s is referred to, in whose place there is a network of the VIM of which no subnet is given", target(arg))
+			b.errorAt(at, "the template refers to %s, which a network of the VIM replaces; no subnet of that network is given", target(arg))
 		}
 		return id, true
 	})

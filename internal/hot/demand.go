@@ -12,7 +12,7 @@ import (
 
 // The leaves that an asset of the VIM is for: those of Tacker's API version 2, and of
 // version 1.
-func asksFlavour(l *leaf) bool {
+func asksFlavor(l *leaf) bool {
 	return l.section() == "VDU" && (l.key() == "computeFlavourId" || l.key() == "flavor")
 }
 
@@ -21,29 +21,29 @@ func asksImage(l *leaf) bool {
 }
 
 // Demands lists what the templates ask the VIM for and the request does not give. A
-// demand for an image alone says nothing of CPUs, memory and flavour.
+// demand for an image alone says nothing of CPUs, memory and flavor.
 func (s *Source) Demands(r Request) map[DemandKey]Demand {
 	out := map[DemandKey]Demand{}
 	for _, l := range s.leaves() {
-		flavour, image := asksFlavour(&l), asksImage(&l)
-		if _, given := lookUp(r.NFV, l.path); given || !flavour && !image {
+		flavor, image := asksFlavor(&l), asksImage(&l)
+		if _, given := lookUp(r.NFV, l.path); given || !flavor && !image {
 			continue
 		}
 		key, ok := demandKey(r.Flavour, l.name)
 		if !ok {
 			continue
 		}
-		whole := demandOf(r.Flavour, key)
+		wanted := demandOf(r.Flavour, key)
 		d, seen := out[key]
 		if !seen {
 			d = Demand{VDUID: key.VDUID, Storage: key.Storage}
 		}
 		switch {
 		case image:
-			d.Image = whole.Image
+			d.Image = wanted.Image
 		case key.Storage == "":
-			whole.Image = d.Image
-			d = whole
+			wanted.Image = d.Image
+			d = wanted
 		}
 		out[key] = d
 	}
@@ -85,7 +85,7 @@ func demandOf(f *vnfm.Flavour, key DemandKey) Demand {
 	d.Image = firstImage(v.SWImages)
 	d.CPUs, d.MemoryBytes = int(math.Ceil(v.CPUs)), v.MemoryBytes
 	if v.Compute != nil {
-		d.FlavourName, d.StorageBytes = v.Compute.FlavourName, v.Compute.DiskBytes
+		d.FlavorName, d.StorageBytes = v.Compute.FlavorName, v.Compute.DiskBytes
 		d.ExtraSpecs = extraSpecs(v.Compute)
 	}
 	// A server that boots from a volume has its system there.
@@ -96,13 +96,13 @@ func demandOf(f *vnfm.Flavour, key DemandKey) Demand {
 	return d
 }
 
-// specWords are demands in the words that VNFDs have for extra specs of flavours.
+// specWords are demands in the words that VNFDs have for extra specs of flavors.
 var specWords = []string{
 	"cpu_cores", "cpu_policy", "cpu_sockets", "cpu_thread_policy", "cpu_threads", "emulator_threads_policy",
 	"mem_page_size", "numa_nodes", "pci_numa_affinity_policy",
 }
 
-// extraSpecs are the demands that flavours of Nova meet by extra specs.
+// extraSpecs are the demands that flavors of Nova meet by extra specs.
 func extraSpecs(c *vnfm.Compute) map[string]string {
 	specs := map[string]string{}
 	if c.PinnedCPUs {
@@ -145,11 +145,11 @@ func firstImage(images []vnfm.SWImage) *vnfm.SWImage {
 // The units in which Nova counts memory and disks.
 const mib, gib = 1 << 20, 1 << 30
 
-// flavourText stands for the flavour while the VIM was not asked.
-func (d *Demand) flavourText() string {
-	parts := []string{"a flavour"}
-	if d.FlavourName != "" {
-		parts = []string{"flavour " + d.FlavourName}
+// flavorText stands for the flavor while the VIM was not asked.
+func (d *Demand) flavorText() string {
+	parts := []string{"a flavor"}
+	if d.FlavorName != "" {
+		parts = []string{"flavor " + d.FlavorName}
 	} else {
 		for _, p := range []struct {
 			n    int64

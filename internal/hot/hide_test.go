@@ -46,7 +46,7 @@ resources: { secret: { type: OS::Barbican::Secret, properties: { payload: { get_
 // deepRequest is one for deep.
 func deepRequest(secrets map[string]any) Request {
 	r := request()
-	r.Links, r.Assets = nil, map[DemandKey]Asset{{"VDU1", ""}: {FlavourID: "flavour-1", ImageID: "image-1"}}
+	r.Links, r.Assets = nil, map[DemandKey]Asset{{"VDU1", ""}: {FlavorID: "flavour-1", ImageID: "image-1"}}
 	r.Parameters, r.Secrets = map[string]any{"password": "p"}, secrets
 	r.NFV = map[string]any{"VDU": map[string]any{"VDU1": map[string]any{"boot": map[string]any{"key": "k"}}}}
 	return r

@@ -72,9 +72,9 @@ type Demand struct {
 	VDUID string
 	// Storage is the storage that the image is for; empty for the VDU itself.
 	Storage string
-	// FlavourName is the flavour that the VNFD names; else the smallest is meant that has
+	// FlavorName is the flavor that the VNFD names; else the smallest is meant that has
 	// what the others ask for.
-	FlavourName  string
+	FlavorName   string
 	CPUs         int
 	MemoryBytes  int64
 	StorageBytes int64
@@ -85,9 +85,9 @@ type Demand struct {
 
 // Asset is what the VIM has for a demand.
 type Asset struct {
-	FlavourID string `json:"flavourId,omitempty"`
-	ImageID   string `json:"imageId,omitempty"`
-	Zone      string `json:"zone,omitempty"`
+	FlavorID string `json:"flavorId,omitempty"`
+	ImageID  string `json:"imageId,omitempty"`
+	Zone     string `json:"zone,omitempty"`
 }
 
 // Request says what the stack of an instance is to be.

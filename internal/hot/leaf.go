@@ -134,8 +134,8 @@ func (s *Source) nestedLeaves() []leaf {
 	return list
 }
 
-// wholesale tells whether the parameter is handed on as a whole.
-func (s *Source) wholesale() bool {
+// passesWholeNFV reports whether a template passes the parameter nfv on as a whole.
+func (s *Source) passesWholeNFV() bool {
 	found := false
 	visit(s.Top, nil, func(_ []yamlpos.Step, name string, arg any) bool {
 		if list, ok := arg.([]any); name == fnParam && (textOf(arg) == nfv || ok && len(list) == 1 && textOf(list[0]) == nfv) {
@@ -165,7 +165,7 @@ func lookUp(v any, path []any) (any, bool) {
 	return v, v != nil
 }
 
-// grown is a value that is built leaf by leaf. What has numbers for keys becomes a list.
+// grown is a value that is built leaf by leaf. A map with numbers as keys becomes a list.
 type grown map[any]any
 
 func (g grown) set(path []any, v any) {

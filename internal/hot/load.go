@@ -106,8 +106,8 @@ type loader struct {
 	// they are read or when they cannot be; others are the files of get_file.
 	nested map[string]*template
 	others map[string]string
-	// told is set when the end of the budget is among the problems.
-	told bool
+	// budgetReported is set when the end of the budget is among the problems.
+	budgetReported bool
 }
 
 func (l *loader) read(file string) *template {
@@ -261,7 +261,7 @@ func (l *loader) file(at vnfm.Place, name string) {
 	if file == "" {
 		*l.ps = append(*l.ps, vnfm.Problem{
 			File: at.File, Line: at.Line, Column: at.Column,
-			Summary: fmt.Sprintf("get_file names %q, which is no file in %s", name, l.dir),
+			Summary: fmt.Sprintf("get_file names %q, which is not a file in %s", name, l.dir),
 			Detail:  "Files of templates are those in the directory " + directory + " of the package, and are named from " + l.dir + " on.",
 		})
 		return
@@ -296,8 +296,8 @@ func (l *loader) spent(err error, at vnfm.Place) bool {
 	if err == nil || l.b.Err() == nil {
 		return false
 	}
-	if !l.told {
-		l.told = true
+	if !l.budgetReported {
+		l.budgetReported = true
 		errorAt(l.ps, at, "the file has %v", err)
 	}
 	return true

@@ -33,7 +33,7 @@ func TestBadTemplates(t *testing.T) {
 		{"none", nestedFile, "BaseHOT/simple: the directory holds no template; a flavour with BaseHOT has one file *.yaml here, and nested templates in BaseHOT/simple/nested\n"},
 		{"no YAML", "-- simple/top.yaml --\na: b\nc: [\n", "BaseHOT/simple/top.yaml:3: the file is not valid YAML: did not find expected node content\n"},
 		{"empty", "-- simple/top.yaml --\n# nothing\n", "BaseHOT/simple/top.yaml: the template is empty\n"},
-		{"two documents", head + both + "---\na: b\n", "BaseHOT/simple/top.yaml:6:1: the file has more than one YAML document; a template is one\n"},
+		{"two documents", head + both + "---\na: b\n", "BaseHOT/simple/top.yaml:6:1: the file has more than one YAML document; a template is a single document\n"},
 		{"key twice", head + " {}\nresources: {}\n", "BaseHOT/simple/top.yaml:4:1: the key \"resources\" is given twice, first in line 3\n"},
 		{"endless alias", "-- simple/top.yaml --\na: &a { b: *a }\n", "BaseHOT/simple/top.yaml:1:12: the alias *a contains itself\n"},
 		{"a list", "-- simple/top.yaml --\n- a\n", "BaseHOT/simple/top.yaml:1:1: a template must be a mapping, not a list\n"},
@@ -47,7 +47,7 @@ func TestBadTemplates(t *testing.T) {
 		{"nested file outside", head + both + "  more: { type: ../../../Definitions/a.yaml }\n" + nestedFile,
 			"BaseHOT/simple/top.yaml:6:11: the nested template ../../../Definitions/a.yaml is not in BaseHOT/simple/nested\n"},
 		{"file outside", head + both + "  more: { type: OS::Heat::SoftwareConfig, properties: { config: { get_file: ../../Scripts/a.sh } } }\n" + nestedFile,
-			"BaseHOT/simple/top.yaml:6:57: get_file names \"../../Scripts/a.sh\", which is no file in BaseHOT/simple: Files of templates are those in the directory BaseHOT of the package, and are named from BaseHOT/simple on.\n"},
+			"BaseHOT/simple/top.yaml:6:57: get_file names \"../../Scripts/a.sh\", which is not a file in BaseHOT/simple: Files of templates are those in the directory BaseHOT of the package, and are named from BaseHOT/simple on.\n"},
 		{"parameter that is not declared", head + "\n  VDU1: { type: VDU1.yaml, properties: { flavor: { get_param: size } } }\n  VDU2: { type: OS::Nova::Server }\n" + nestedFile,
 			"BaseHOT/simple/top.yaml:4:42: get_param names \"size\", which is not among the parameters of the template\n"},
 		{"properties of a nested template", head + "\n  VDU1: { type: VDU1.yaml, properties: { size: m1 } }\n  VDU2: { type: OS::Nova::Server }\n" + nestedFile,
@@ -58,7 +58,7 @@ func TestBadTemplates(t *testing.T) {
 		{"two VDUs in one resource", head + "\n  pair: { type: pair.yaml }\n-- simple/nested/pair.yaml --\nheat_template_version: wallaby\nresources: { VDU1: { type: OS::Nova::Server }, VDU2: { type: OS::Nova::Server } }\n",
 			"BaseHOT/simple/top.yaml:4:3: the resource pair makes the VDUs VDU1 and VDU2, which cannot be scaled apart; give each a resource of its own\n"},
 		{"one of several", head + "\n  VDU1: { type: OS::Nova::Server }\n  VDU2: { type: OS::Nova::Server, properties: { user_data: { get_attr: [VDU1, first_address] } } }\n",
-			"BaseHOT/simple/top.yaml:5:3: the resource VDU2 refers to a resource of the VDU VDU1, of which there can be several: Refer to them in a list, or let max_number_of_instances of the VDU be 1.\n"},
+			"BaseHOT/simple/top.yaml:5:3: the resource VDU2 refers to a resource of the VDU VDU1, of which there can be several: Refer to them in a list, or set max_number_of_instances of the VDU to 1.\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, ps := Load(budget.New(t.Context(), budget.Limits{}), files(c.files), router())

@@ -25,11 +25,11 @@ func (s *Source) Objects(r Request) (map[string]string, vnfm.Problems) {
 		files := map[string]string{}
 		s.filesOf(resource, files)
 		numbers := map[string]any{}
-		definition := rewrite(b.sizeless(name, resource), func(function string, arg any) (any, bool) {
+		definition := rewrite(b.withoutSize(name, resource), func(function string, arg any) (any, bool) {
 			if function != fnParam {
 				return nil, false
 			}
-			b.particulars(arg, numbers)
+			b.valuesOfVNFCs(arg, numbers)
 			return b.valueOf(arg, values)
 		})
 		text, err := json.Marshal(map[string]any{"definition": definition, "files": files, "numbers": numbers})
@@ -66,8 +66,8 @@ func (s *Source) kindOf(typ string) string {
 	return typ
 }
 
-// sizeless is the definition of a resource; that of a group without its size.
-func (b *builder) sizeless(name string, resource map[string]any) map[string]any {
+// withoutSize is the definition of a resource; that of a group without its size.
+func (b *builder) withoutSize(name string, resource map[string]any) map[string]any {
 	kind, ok := groups[textOf(resource["type"])]
 	if !ok || !b.s.belongs(name) {
 		return resource
@@ -127,8 +127,8 @@ func (b *builder) valueOf(arg any, values map[string]any) (any, bool) {
 	return v, true
 }
 
-// particulars collects what the request gives for single VNFCs below a plain name.
-func (b *builder) particulars(arg any, out map[string]any) {
+// valuesOfVNFCs collects what the request gives for single VNFCs below a plain name.
+func (b *builder) valuesOfVNFCs(arg any, out map[string]any) {
 	l, ok := asLeaf(arg, nil)
 	if !ok || len(l.path) < 2 {
 		return

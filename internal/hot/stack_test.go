@@ -69,8 +69,8 @@ func request() Request {
 		Counts:    map[string]int{"VDU1": 2, "VDU2": 1},
 		Links:     map[string]Link{"CP1": {NetworkID: "net-1", SubnetID: "subnet-1", Addresses: []string{"198.51.100.1", "198.51.100.2", "198.51.100.3"}}},
 		Assets: map[DemandKey]Asset{
-			{"VDU1", ""}:     {FlavourID: "flavour-1", ImageID: "image-1", Zone: "east"},
-			{"VDU2", ""}:     {FlavourID: "flavour-2"},
+			{"VDU1", ""}:     {FlavorID: "flavour-1", ImageID: "image-1", Zone: "east"},
+			{"VDU2", ""}:     {FlavorID: "flavour-2"},
 			{"VDU2", "disk"}: {ImageID: "image-2"},
 		},
 	}
@@ -131,9 +131,9 @@ func TestOffline(t *testing.T) {
 	r.Assets = nil
 	vdus := mapOf(mapOf(stackOf(t, s, r).Parameters[nfv])["VDU"])
 	want := map[string]any{
-		"VDU1-0": map[string]any{"computeFlavourId": "a flavour, 2 vCPU, 1024 MiB of memory", "vcImageId": "image cirros", "locationConstraints": ""},
-		"VDU1-2": map[string]any{"computeFlavourId": "a flavour, 2 vCPU, 1024 MiB of memory", "vcImageId": "image cirros", "locationConstraints": ""},
-		"VDU2-0": map[string]any{"computeFlavourId": "a flavour, 1 vCPU"},
+		"VDU1-0": map[string]any{"computeFlavourId": "a flavor, 2 vCPU, 1024 MiB of memory", "vcImageId": "image cirros", "locationConstraints": ""},
+		"VDU1-2": map[string]any{"computeFlavourId": "a flavor, 2 vCPU, 1024 MiB of memory", "vcImageId": "image cirros", "locationConstraints": ""},
+		"VDU2-0": map[string]any{"computeFlavourId": "a flavor, 1 vCPU"},
 		"disk-0": map[string]any{"vcImageId": "image system, version 1"},
 	}
 	if diff := cmp.Diff(want, vdus); diff != "" {
@@ -239,16 +239,16 @@ func TestBadRequests(t *testing.T) {
 		want        string
 	}{
 		{"no network", copied, func(r *Request) { r.Links = nil },
-			top + ":15:7: the template asks for nfv.CP.CP1.fixed_ips.0.ip_address, which nothing gives: Give CP1 a fixed address in its external virtual link. Or set additional_params.nfv.CP.CP1.fixed_ips.0.ip_address.\n" +
-				top + ":16:7: the template asks for nfv.CP.CP1.fixed_ips.0.subnet, which nothing gives: Give the external virtual link of CP1 a subnet. Or set additional_params.nfv.CP.CP1.fixed_ips.0.subnet.\n" +
-				top + ":14:7: the template asks for nfv.CP.CP1.network, which nothing gives: Connect CP1 by an external virtual link. Or set additional_params.nfv.CP.CP1.network.\n"},
+			top + ":15:7: the template asks for nfv.CP.CP1.fixed_ips.0.ip_address, which is not given: Give CP1 a fixed address in its external virtual link. Or set additional_params.nfv.CP.CP1.fixed_ips.0.ip_address.\n" +
+				top + ":16:7: the template asks for nfv.CP.CP1.fixed_ips.0.subnet, which is not given: Give the external virtual link of CP1 a subnet. Or set additional_params.nfv.CP.CP1.fixed_ips.0.subnet.\n" +
+				top + ":14:7: the template asks for nfv.CP.CP1.network, which is not given: Connect CP1 by an external virtual link. Or set additional_params.nfv.CP.CP1.network.\n"},
 		{"no asset", copied, func(r *Request) { delete(r.Assets, DemandKey{"VDU2", ""}) },
-			top + ":22:7: the template asks for nfv.VDU.VDU2.computeFlavourId, which nothing gives: Set additional_params.nfv.VDU.VDU2.computeFlavourId.\n"},
+			top + ":22:7: the template asks for nfv.VDU.VDU2.computeFlavourId, which is not given: Set additional_params.nfv.VDU.VDU2.computeFlavourId.\n"},
 		{"no image", copied, func(r *Request) { r.Flavour.VDUs[0].SWImages = nil },
-			top + ":12:7: the template asks for nfv.VDU.VDU1.vcImageId, which nothing gives: The VNFD gives VDU1 no software image. Or set additional_params.nfv.VDU.VDU1.vcImageId.\n"},
+			top + ":12:7: the template asks for nfv.VDU.VDU1.vcImageId, which is not given: The VNFD gives VDU1 no software image. Or set additional_params.nfv.VDU.VDU1.vcImageId.\n"},
 		{"an address too few", copied, func(r *Request) {
 			r.Links = map[string]Link{"CP1": {NetworkID: "n", SubnetID: "s", Addresses: []string{"198.51.100.1", "198.51.100.2"}}}
-		}, top + ":15:7: CP1 has 2 fixed addresses, and the VNFC VDU1-2 has none of them\n"},
+		}, top + ":15:7: CP1 has 2 fixed addresses, but the VNFC VDU1-2 has none of them\n"},
 		{"a parameter that nobody asks for", copied, func(r *Request) { r.Parameters = map[string]any{"keys": "a"} },
 			"the template " + top + " has no parameter \"keys\"\n"},
 		{"nfv among the parameters", copied, func(r *Request) { r.Parameters = map[string]any{nfv: "a"} },
@@ -264,18 +264,18 @@ func TestBadRequests(t *testing.T) {
 			top + ":2:15: the template has the parameter \"key\", which has no default and is not given: Set additional_params.key.\n" +
 				"the template " + top + " has no parameter nfv\n"},
 		{"a group too small", grouped, func(r *Request) { r.Counts["VDU1"] = 4 },
-			top + ":4:3: the VDU VDU1 is to have 4 VNFCs, and its group VDU1_group has 3 at most (max_size)\n"},
+			top + ":4:3: the VDU VDU1 is to have 4 VNFCs, but its group VDU1_group has 3 at most (max_size)\n"},
 		{"a group too large", grouped, func(r *Request) { r.Counts["VDU1"] = 0 },
-			top + ":4:3: the VDU VDU1 is to have 0 VNFCs, and its group VDU1_group has 1 at least (min_size)\n"},
+			top + ":4:3: the VDU VDU1 is to have 0 VNFCs, but its group VDU1_group has 1 at least (min_size)\n"},
 		{"a size that is given", grouped, func(r *Request) {
 			r.NFV = map[string]any{"VDU": map[string]any{"VDU1": map[string]any{"desired_capacity": 2}}}
-		}, "nfv.VDU.VDU1.desired_capacity is given, which the scale levels decide on: Set scale_levels or the instantiation level.\n"},
+		}, "nfv.VDU.VDU1.desired_capacity is given, but the scale levels determine it: Set scale_levels or the instantiation level.\n"},
 		{"a managed link without its subnet", strings.Replace(copied, "Port, properties: {", "Port, properties: { fixed_ips: [ { subnet: { get_resource: inner_subnet } } ],", 1), func(r *Request) {
 			r.Links["inner"] = Link{NetworkID: "n"}
-		}, top + ":27:3: inner_subnet is referred to, in whose place there is a network of the VIM of which no subnet is given\n"},
+		}, top + ":27:3: the template refers to inner_subnet, which a network of the VIM replaces; no subnet of that network is given\n"},
 		{"an attribute of a managed link", strings.Replace(copied, "network: { get_resource: inner } } }\n  disk", "network: { get_attr: [inner, show] } } }\n  disk", 1), func(r *Request) {
 			r.Links["inner"] = Link{NetworkID: "n"}
-		}, top + ":27:3: an attribute of inner is asked for, in whose place there is a network of the VIM\n"},
+		}, top + ":27:3: the template reads an attribute of inner, which a network of the VIM replaces\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := mustLoad(t, files(c.files), router())

@@ -37,7 +37,7 @@ func parse(b *budget.Budget, file string, data []byte, ps *vnfm.Problems) *templ
 	*ps = append(*ps, problems...)
 	switch {
 	case len(docs) > 1:
-		ps.Errorf(file, docs[1].Line, docs[1].Column, "the file has more than one YAML document; a template is one")
+		ps.Errorf(file, docs[1].Line, docs[1].Column, "the file has more than one YAML document; a template is a single document")
 		return nil
 	case problems.HasErrors():
 		return nil

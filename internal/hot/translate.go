@@ -106,7 +106,7 @@ func ask(section, name, key string) map[string]any {
 // server makes the nested template of a VDU.
 func (tr *translation) server(v *vnfm.VDU, file string) string {
 	if strings.HasSuffix(v.Type, "OsContainerDeployableUnit") {
-		errorAt(&tr.problems, v.Place, "the VDU %s consists of containers, which OpenStack has no servers for; deploy the package on Kubernetes", v.ID)
+		errorAt(&tr.problems, v.Place, "the VDU %s consists of containers, which OpenStack cannot run; deploy the package on Kubernetes", v.ID)
 	}
 	u := &unit{map[string]any{}, map[string]any{}, map[string]any{}, map[string]any{}}
 	server := map[string]any{
@@ -250,7 +250,7 @@ func (tr *translation) boot(v *vnfm.VDU, server map[string]any) {
 	}
 	tr.problems = append(tr.problems, v.Compute.Problems...)
 	for _, key := range unknownDemands(v.Compute) {
-		tr.problems.Warnf(v.Place.File, v.Place.Line, v.Place.Column, "the VDU %s demands %q, which says nothing to OpenStack; extra specs of flavours are such as hw:mem_page_size", v.ID, key)
+		tr.problems.Warnf(v.Place.File, v.Place.Line, v.Place.Column, "the VDU %s demands %q, which OpenStack does not know; it must be an extra spec of a flavor, such as hw:mem_page_size", v.ID, key)
 	}
 	data := v.Compute.BootData
 	if data == nil {

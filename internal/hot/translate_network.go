@@ -161,7 +161,7 @@ func (tr *translation) securityGroups() {
 		tr.add(rule.ID, "OS::Neutron::SecurityGroup", properties, rule.Place)
 		for _, cp := range rule.Targets {
 			if !slices.ContainsFunc(tr.f.ConnectionPoints, func(c vnfm.ConnectionPoint) bool { return c.ID == cp && c.VDUID != "" }) {
-				tr.problems.Warnf(rule.Place.File, rule.Place.Line, rule.Place.Column, "the policy %s targets %s, which is no connection point of a VDU, and has no effect there", rule.ID, cp)
+				tr.problems.Warnf(rule.Place.File, rule.Place.Line, rule.Place.Column, "the policy %s targets %s, which is not a connection point of a VDU; it has no effect there", rule.ID, cp)
 				continue
 			}
 			tr.guards[cp] = append(tr.guards[cp], rule.ID)
@@ -187,7 +187,7 @@ func (tr *translation) serverGroups() {
 			tr.problems.Warnf(rule.Place.File, rule.Place.Line, rule.Place.Column, format, args...)
 		}
 		if rule.Scope != "nfvi_node" {
-			warn("the policy %s has the scope %q, for which OpenStack has no rule; of its servers it knows those on a host (nfvi_node)", rule.ID, rule.Scope)
+			warn("the policy %s has the scope %q, which OpenStack does not support; it can only place servers by their host (nfvi_node)", rule.ID, rule.Scope)
 			continue
 		}
 		policy := "affinity"

@@ -29,7 +29,7 @@ func TestExample(t *testing.T) {
 				Flavour: f, VNFCs: map[string][]int{"FW": {0, 1}, "TG": {0}}, Counts: map[string]int{"FW": 2, "TG": 1},
 				Links: map[string]Link{"FW_CP1": {NetworkID: "net-1"}, "TG_CP1": {NetworkID: "net-2"}},
 				Assets: map[DemandKey]Asset{
-					{"FW", ""}: {FlavourID: "flavour-1", ImageID: "image-1"}, {"TG", ""}: {FlavourID: "flavour-2", ImageID: "image-1", Zone: "nova"},
+					{"FW", ""}: {FlavorID: "flavour-1", ImageID: "image-1"}, {"TG", ""}: {FlavorID: "flavour-2", ImageID: "image-1", Zone: "nova"},
 				},
 			}
 			stack := stackOf(t, s, r)
@@ -51,7 +51,7 @@ func TestExample(t *testing.T) {
 func demandTexts(s *Source, r Request) map[string]string {
 	out := map[string]string{}
 	for key, d := range s.Demands(r) {
-		text := d.flavourText()
+		text := d.flavorText()
 		if d.Image != nil {
 			text += "; " + d.imageText()
 		}
@@ -139,8 +139,8 @@ func TestTranslation(t *testing.T) {
 
 	r.VNFCs["a"], r.Counts["a"] = []int{0, 1}, 2
 	_, ps = s.Stack(r)
-	want := `v.yaml:5:5: a1 is given one MAC address, and its VDU a is to have 2 VNFCs
-v.yaml:5:5: a3 is given one port, and its VDU a is to have 2 VNFCs
+	want := `v.yaml:5:5: a1 is given one MAC address, but its VDU a is to have 2 VNFCs
+v.yaml:5:5: a3 is given one port, but its VDU a is to have 2 VNFCs
 `
 	if diff := cmp.Diff(want, lines(ps)); diff != "" {
 		t.Errorf("problems (-want +got):\n%s", diff)
@@ -157,7 +157,7 @@ func TestBadTranslations(t *testing.T) {
 		{"nothing to boot from", unit("", ""), "",
 			"v.yaml:5:5: the VDU a has nothing to boot from: neither it nor one of its storages has a software image\n"},
 		{"containers", `    a: { type: tosca.nodes.nfv.Vdu.OsContainerDeployableUnit, properties: { name: a, vdu_profile: { min_number_of_instances: 1, max_number_of_instances: 1 } } }` + "\n", "",
-			"v.yaml:5:5: the VDU a consists of containers, which OpenStack has no servers for; deploy the package on Kubernetes\n" +
+			"v.yaml:5:5: the VDU a consists of containers, which OpenStack cannot run; deploy the package on Kubernetes\n" +
 				"v.yaml:5:5: the VDU a has nothing to boot from: neither it nor one of its storages has a software image\n"},
 		{"a file that is not there", unit(image+", boot_data: { content_or_file_data: { source_path: Files/none.sh } }", ""), "",
 			"v.yaml:5:197: the boot data of the VDU a are in Files/none.sh, which is not in the package\n"},
@@ -170,17 +170,17 @@ func TestBadTranslations(t *testing.T) {
 		{"a network card that nobody knows", unit(image, "") + "    cp: { type: tosca.nodes.nfv.VduCp, properties: { layer_protocols: [ ipv4 ], vnic_type: magic }, requirements: [ virtual_binding: a ] }\n", "",
 			"v.yaml:5:5: the connection point cp has the vnic_type \"magic\"; Neutron knows baremetal, direct, direct-physical, macvtap, normal, smart-nic, virtio, virtio-forwarder\n"},
 		{"a demand that nobody knows", unit(image, ", capabilities: { virtual_compute: { properties: { compute_requirements: { colour: blue } } } }"), "",
-			"warning v.yaml:5:5: the VDU a demands \"colour\", which says nothing to OpenStack; extra specs of flavours are such as hw:mem_page_size\n"},
+			"warning v.yaml:5:5: the VDU a demands \"colour\", which OpenStack does not know; it must be an extra spec of a flavor, such as hw:mem_page_size\n"},
 		{"a pinning policy that nobody knows", unit(image, ", capabilities: { virtual_compute: { properties: { virtual_cpu: { virtual_cpu_pinning: { virtual_cpu_pinning_policy: maybe } } } } }"), "",
 			"v.yaml:5:303: node_templates.a.capabilities.virtual_compute.properties.virtual_cpu.virtual_cpu_pinning.virtual_cpu_pinning_policy must be static or dynamic, not \"maybe\"\n"},
 		{"rules that cannot be kept", unit(image, ""), `    - zone: { type: tosca.policies.nfv.AntiAffinityRule, targets: [ a ], properties: { scope: zone } }
     - one: { type: tosca.policies.nfv.AntiAffinityRule, targets: [ a ], properties: { scope: nfvi_node } }
     - two: { type: tosca.policies.nfv.AffinityRule, targets: [ a ], properties: { scope: nfvi_node } }
-`, "warning v.yaml:8:7: the policy zone has the scope \"zone\", for which OpenStack has no rule; of its servers it knows those on a host (nfvi_node)\n" +
+`, "warning v.yaml:8:7: the policy zone has the scope \"zone\", which OpenStack does not support; it can only place servers by their host (nfvi_node)\n" +
 			"warning v.yaml:10:7: the policy two has no effect on the VDU a, which is in the server group one already\n"},
 		{"a rule for what is no port", unit(image, "") + "    out: { type: tosca.nodes.nfv.VnfExtCp, properties: { layer_protocols: [ ipv4 ] } }\n",
 			"    - web: { type: tosca.policies.nfv.SecurityGroupRule, targets: [ out ] }\n",
-			"warning v.yaml:9:7: the policy web targets out, which is no connection point of a VDU, and has no effect there\n"},
+			"warning v.yaml:9:7: the policy web targets out, which is not a connection point of a VDU; it has no effect there\n"},
 		{"one name twice", unit(image, ""), "    - a: { type: tosca.policies.nfv.SecurityGroupRule }\n",
 			"v.yaml:5:5: a is the name of two resources of the stack; give one of the nodes and policies of the VNFD another name\n"},
 	} {

@@ -34,13 +34,13 @@ func (b *builder) computeVDU(l *leaf) answer {
 	}
 	d := demandOf(b.r.Flavour, key)
 	switch {
-	case asksFlavour(l):
-		return b.flavourOf(key, &d)
+	case asksFlavor(l):
+		return b.flavorOf(key, &d)
 	case asksImage(l):
 		return b.imageOf(l.name, key, &d)
 	}
 	if keys := l.keys(); len(keys) == 2 && textOf(keys[0]) == "flavor" && key.Storage == "" {
-		return flavourPart(&d, textOf(keys[1]))
+		return flavorPart(&d, textOf(keys[1]))
 	}
 	switch l.key() {
 	case "locationConstraints", "zone":
@@ -57,14 +57,14 @@ func (b *builder) computeVDU(l *leaf) answer {
 // offline tells whether there are no assets of a VIM.
 func (b *builder) offline() bool { return b.describes || b.r.Assets == nil }
 
-func (b *builder) flavourOf(key DemandKey, d *Demand) answer {
+func (b *builder) flavorOf(key DemandKey, d *Demand) answer {
 	switch {
 	case key.Storage != "":
-		return answer{advice: "A storage has no flavour."}
+		return answer{advice: "A storage has no flavor."}
 	case b.offline():
-		return answer{value: d.flavourText()}
-	case b.r.Assets[key].FlavourID != "":
-		return answer{value: b.r.Assets[key].FlavourID}
+		return answer{value: d.flavorText()}
+	case b.r.Assets[key].FlavorID != "":
+		return answer{value: b.r.Assets[key].FlavorID}
 	default:
 		return answer{}
 	}
@@ -110,8 +110,8 @@ func (b *builder) nameOf(key DemandKey, number int) answer {
 	return answer{value: name}
 }
 
-// flavourPart is what a template that makes its own flavour asks for.
-func flavourPart(d *Demand, part string) answer {
+// flavorPart is what a template that makes its own flavor asks for.
+func flavorPart(d *Demand, part string) answer {
 	switch part {
 	case "vcpus":
 		return answer{value: d.CPUs}
@@ -216,7 +216,7 @@ func text(v, advice string) answer {
 // single refuses what cannot be that of several VNFCs.
 func (b *builder) single(c *connection, given, what string, a answer) answer {
 	if count := b.r.Counts[c.cp.VDUID]; given != "" && count > 1 && !b.describes {
-		return answer{wrong: fmt.Sprintf("%s is given one %s, and its VDU %s is to have %d VNFCs", c.cp.ID, what, c.cp.VDUID, count)}
+		return answer{wrong: fmt.Sprintf("%s is given one %s, but its VDU %s is to have %d VNFCs", c.cp.ID, what, c.cp.VDUID, count)}
 	}
 	return a
 }
@@ -231,11 +231,11 @@ func (b *builder) address(c *connection, l *leaf) (address, wrong string) {
 	case len(given) == 0:
 		return "", ""
 	case l.number < 0 && count > 1:
-		return "", fmt.Sprintf("the template gives all VNFCs of %s the same fixed address at %s, and there are to be %d", c.cp.VDUID, l.name, count)
+		return "", fmt.Sprintf("the template gives all VNFCs of %s the same fixed address at %s, but there are to be %d", c.cp.VDUID, l.name, count)
 	case l.number < 0:
 		return given[0], ""
 	case l.number >= len(given):
-		return "", fmt.Sprintf("%s has %d fixed addresses, and the VNFC %s has none of them", l.name, len(given), numbered(c.cp.VDUID, l.number))
+		return "", fmt.Sprintf("%s has %d fixed addresses, but the VNFC %s has none of them", l.name, len(given), numbered(c.cp.VDUID, l.number))
 	default:
 		return given[l.number], ""
 	}

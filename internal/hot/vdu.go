@@ -153,7 +153,7 @@ func (s *Source) findCopies(f *vnfm.Flavour, ps *vnfm.Problems) {
 			*ps = append(*ps, vnfm.Problem{
 				File: p.File, Line: p.Line, Column: p.Column,
 				Summary: "the resource " + name + " refers to a resource of the VDU " + id + ", of which there can be several",
-				Detail:  "Refer to them in a list, or let max_number_of_instances of the VDU be 1.",
+				Detail:  "Refer to them in a list, or set max_number_of_instances of the VDU to 1.",
 			})
 		}
 	}

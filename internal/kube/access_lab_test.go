@@ -64,7 +64,7 @@ func TestCheckMissingRights(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	said := map[string]bool{}
+	warned := map[string]bool{}
 	for _, p := range check.Problems {
 		if p.Severity != vnfm.SeverityWarning {
 			t.Errorf("not a warning: %s", p)
@@ -72,14 +72,14 @@ func TestCheckMissingRights(t *testing.T) {
 		t.Log(p)
 		for _, n := range needs {
 			if strings.Contains(p.Summary, " "+n.name()+" in the namespace "+env.LimitedNamespace) {
-				said[n.name()] = true
+				warned[n.name()] = true
 			}
 		}
 	}
 	for _, n := range needs {
 		limited := n.name() == "configmaps" || n.name() == "secrets"
-		if said[n.name()] == limited {
-			t.Errorf("%s: warned %t", n.name(), said[n.name()])
+		if warned[n.name()] == limited {
+			t.Errorf("%s: warned %t", n.name(), warned[n.name()])
 		}
 	}
 }
@@ -244,7 +244,7 @@ func TestLeaseInterrupted(t *testing.T) {
 			}
 			return res, err
 		})}
-		// The clock of the server is asked for once; each round looks anew.
+		// The clock of the server is asked for once; each round looks again.
 		c.answered.Store(false)
 		release, _, err := c.AcquireLease(ctx, ns, "instance", store.Holder(), nil)
 		if err == nil {

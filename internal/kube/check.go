@@ -57,7 +57,7 @@ var (
 		{"", "pods", "", []string{"get", "list", "delete"}, "VNFCs cannot be listed and healed"},
 		{"", "pods", "log", []string{"get"}, "errors cannot show the log of a container that crashes"},
 		{"", "events", "", []string{"list"}, "errors cannot show events"},
-		{"coordination.k8s.io", "leases", "", []string{"get", "create", "update", "delete"}, "two runs on different machines are not kept apart"},
+		{"coordination.k8s.io", "leases", "", []string{"get", "create", "update", "delete"}, "two runs on different machines can work on one instance at once"},
 	}
 )
 
@@ -74,7 +74,7 @@ func (c *Client) Check(ctx context.Context) (vnfm.VIMCheck, error) {
 	}
 	check.ServerVersion = version.GitVersion
 	if tooOld(version.Major, version.Minor) {
-		return check, fmt.Errorf("checking VIM %q: the API server at %s has version %s, and at least %d.%d is needed", c.vim, c.endpoint, version.GitVersion, minMajor, minMinor)
+		return check, fmt.Errorf("checking VIM %q: the API server at %s has version %s, but at least %d.%d is needed", c.vim, c.endpoint, version.GitVersion, minMajor, minMinor)
 	}
 	// /version may be open to everybody: the reviews prove who is asking.
 	namespace := cmp.Or(c.namespace, "default")
@@ -162,7 +162,7 @@ func (c *Client) missingRights(ctx context.Context, namespace string) ([]need, e
 				continue
 			}
 			if review.Status.Incomplete {
-				allowed, err := c.mayI(ctx, namespace, n, verb)
+				allowed, err := c.isAllowed(ctx, namespace, n, verb)
 				if err != nil {
 					return nil, err
 				}
@@ -198,7 +198,7 @@ func has(list []string, want string) bool {
 	return slices.Contains(list, want) || slices.Contains(list, "*")
 }
 
-func (c *Client) mayI(ctx context.Context, namespace string, n need, verb string) (bool, error) {
+func (c *Client) isAllowed(ctx context.Context, namespace string, n need, verb string) (bool, error) {
 	review := authorizationv1.SelfSubjectAccessReview{
 		TypeMeta: metav1.TypeMeta{APIVersion: "authorization.k8s.io/v1", Kind: "SelfSubjectAccessReview"},
 		Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authorizationv1.ResourceAttributes{

@@ -128,7 +128,7 @@ func resolveAccess(cfg Config, problems *vnfm.Problems) access {
 	}
 	if a.insecure && !conn.InsecureSkipTLSVerify {
 		problems.Invalid("insecure_skip_tls_verify", "the kubeconfig leaves the certificate of the API server unverified (insecure-skip-tls-verify)",
-			"give the CA as ca_certificate, or set insecure_skip_tls_verify = true where nobody can be in between")
+			"give the CA as ca_certificate, or set insecure_skip_tls_verify = true where the network is trusted")
 	}
 	switch ways[0] {
 	case vnfm.CredentialBearerToken:

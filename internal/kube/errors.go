@@ -45,7 +45,7 @@ func (e *UnknownKindError) Error() string {
 	if len(e.Known) > 0 {
 		msg += "; it serves " + strings.Join(e.Known, ", ")
 	}
-	return msg + "; when a CustomResourceDefinition brings the kind, apply that first"
+	return msg + "; if a CustomResourceDefinition defines the kind, apply that first"
 }
 
 // transportError says that no answer came.

@@ -91,7 +91,7 @@ func scripted(t *testing.T, answers ...func(http.ResponseWriter)) (*Client, *ato
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.retry = retryPolicy{base: time.Millisecond, limit: 5 * time.Millisecond, window: 5 * time.Second, settle: time.Second, attempts: 3, attemptTimeout: 5 * time.Second}
+	c.retry = retryPolicy{base: time.Millisecond, limit: 5 * time.Millisecond, window: 5 * time.Second, settleWindow: time.Second, attempts: 3, attemptTimeout: 5 * time.Second}
 	return c, &n
 }
 

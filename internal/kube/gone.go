@@ -37,7 +37,7 @@ type StillThereError struct {
 
 func (e *StillThereError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d objects are still there after %s (%v):", len(e.Objects), e.Elapsed.Round(100*time.Millisecond), e.Err)
+	fmt.Fprintf(&b, "%d objects still exist after %s (%v):", len(e.Objects), e.Elapsed.Round(100*time.Millisecond), e.Err)
 	for _, s := range e.Objects[:min(len(e.Objects), maxExplained)] {
 		b.WriteString("\n* " + s.String())
 	}
@@ -55,7 +55,7 @@ func (s Standing) String() string {
 	if s.DeletionTimestamp == nil {
 		parts = append(parts, "is not being deleted")
 	} else {
-		parts = append(parts, fmt.Sprintf("is being deleted since %s (%s ago)", s.DeletionTimestamp.UTC().Format(time.RFC3339), s.Age.Round(time.Second)))
+		parts = append(parts, fmt.Sprintf("has been marked for deletion since %s (%s ago)", s.DeletionTimestamp.UTC().Format(time.RFC3339), s.Age.Round(time.Second)))
 	}
 	if len(s.Finalizers) > 0 {
 		parts = append(parts, "waits for the finalizers "+strings.Join(s.Finalizers, ", ")+": the controller that set them has not removed them")
@@ -116,9 +116,9 @@ type goneWait struct {
 
 	mu sync.Mutex
 	// left are the objects that are, or may be, still there.
-	left   map[int]*unstructured.Unstructured
-	told   time.Time
-	closed bool
+	left     map[int]*unstructured.Unstructured
+	reported time.Time
+	closed   bool
 }
 
 func (w *goneWait) see(i int, obj *unstructured.Unstructured) {
@@ -129,8 +129,8 @@ func (w *goneWait) see(i int, obj *unstructured.Unstructured) {
 		return
 	}
 	delete(w.left, i)
-	if w.o.Progress != nil && (time.Since(w.told) >= progressEvery || len(w.left) == 0) {
-		w.told = time.Now()
+	if w.o.Progress != nil && (time.Since(w.reported) >= progressEvery || len(w.left) == 0) {
+		w.reported = time.Now()
 		next := ""
 		for k := range w.left {
 			next = w.refs[k].String() + " to be gone"
@@ -168,7 +168,7 @@ func (c *Client) standing(ctx context.Context, w *goneWait) []Standing {
 		}
 		s := Standing{Ref: ref}
 		if obj == nil {
-			s.Message = "the API server has not told its state"
+			s.Message = "the API server has not reported its state"
 			out = append(out, s)
 			continue
 		}

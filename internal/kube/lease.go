@@ -298,7 +298,7 @@ func (k *leaseKeeper) mistimed(begun time.Time) bool {
 }
 
 // errLeaseTaken says that somebody else holds the lease, or that it was deleted.
-var errLeaseTaken = errors.New("the lease was taken by somebody else")
+var errLeaseTaken = errors.New("another process took the lease")
 
 // renew writes a new time. A lease that was changed meanwhile, by a label for
 // example, is read again.

@@ -78,7 +78,7 @@ func decodeItem(raw json.RawMessage, r Resource, into *unstructured.Unstructured
 }
 
 // listPages reads a list page by page and returns its resource version. A list
-// that expires between two pages is begun anew, after a call of reset.
+// that expires between two pages is begun again, after a call of reset.
 func (c *Client) listPages(ctx context.Context, r Resource, namespace string, o ListOptions, accept string, item func(json.RawMessage) error, reset func()) (string, error) {
 	object := "the objects of kind " + r.GVK.Kind
 	if namespace != "" {

@@ -177,7 +177,7 @@ func deploymentRule(obj *unstructured.Unstructured) *verdict {
 	}
 	if paused, _, _ := unstructured.NestedBool(obj.Object, "spec", "paused"); paused {
 		if c := condition(obj, "Progressing"); c.reason == "DeploymentPaused" && integer(obj, 0, "status", "updatedReplicas") < integer(obj, 1, "spec", "replicas") {
-			return inProgress(c.reason, "spec.paused holds the roll-out back")
+			return inProgress(c.reason, "spec.paused stops the rollout")
 		}
 	}
 	if c := condition(obj, "Progressing"); c.reason == "ProgressDeadlineExceeded" {
@@ -280,7 +280,7 @@ func claimRule(obj *unstructured.Unstructured) *verdict {
 	case "Bound":
 		return isReady("bound to " + text(obj, "spec", "volumeName"))
 	case "Lost":
-		return hasFailed("Lost", fmt.Sprintf("the volume %q of the claim does not exist any more", text(obj, "spec", "volumeName")))
+		return hasFailed("Lost", fmt.Sprintf("the volume %q of the claim no longer exists", text(obj, "spec", "volumeName")))
 	default:
 		return inProgress(claimNotBound, "phase "+orElse(phase, "unknown"))
 	}

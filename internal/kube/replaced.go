@@ -73,10 +73,10 @@ type replacedWait struct {
 
 	mu sync.Mutex
 	// pods are those of the namespace by name.
-	pods   map[string]*unstructured.Unstructured
-	told   string
-	done   chan struct{}
-	closed bool
+	pods     map[string]*unstructured.Unstructured
+	reported string
+	done     chan struct{}
+	closed   bool
 }
 
 func (w *replacedWait) list(pods map[string]*unstructured.Unstructured) {
@@ -108,10 +108,10 @@ func (w *replacedWait) look() {
 		close(w.done)
 	}
 	line := lack(standing, missing)
-	if w.o.Progress == nil || line == w.told {
+	if w.o.Progress == nil || line == w.reported {
 		return
 	}
-	w.told = line
+	w.reported = line
 	w.o.Progress(max(0, len(w.Old)-len(standing)-missing), len(w.Old), line)
 }
 
@@ -151,7 +151,7 @@ func (w *replacedWait) lacking() string {
 func lack(standing []string, missing int) string {
 	var parts []string
 	if len(standing) > 0 {
-		parts = append(parts, "pods still there: "+strings.Join(standing, ", "))
+		parts = append(parts, "old pods that still exist: "+strings.Join(standing, ", "))
 	}
 	if missing > 0 {
 		parts = append(parts, fmt.Sprintf("%d new pods not ready", missing))

@@ -18,9 +18,9 @@ type retryPolicy struct {
 	// window is how long the interruption of a server that has answered before,
 	// or its request to come back later, is waited out.
 	window time.Duration
-	// settle is how long a follower of another write, which is just on its way, is
+	// settleWindow is how long a follower of another write, which is just on its way, is
 	// waited for.
-	settle time.Duration
+	settleWindow time.Duration
 	// attempts bounds the tries against a server that never answered, and against
 	// one that answers with an internal error.
 	attempts int
@@ -33,7 +33,7 @@ func defaultRetry() retryPolicy {
 		base:           100 * time.Millisecond,
 		limit:          3 * time.Second,
 		window:         45 * time.Second,
-		settle:         5 * time.Second,
+		settleWindow:   5 * time.Second,
 		attempts:       3,
 		attemptTimeout: 60 * time.Second,
 	}
@@ -41,7 +41,7 @@ func defaultRetry() retryPolicy {
 
 // once is the policy of a check: the answer of now is what is asked for.
 func (p retryPolicy) once() retryPolicy {
-	p.attempts, p.window, p.settle, p.attemptTimeout = 2, 2*time.Second, 0, dialTimeout
+	p.attempts, p.window, p.settleWindow, p.attemptTimeout = 2, 2*time.Second, 0, dialTimeout
 	return p
 }
 
@@ -59,7 +59,7 @@ func (p retryPolicy) next(err error, tries int, elapsed time.Duration, answered 
 			}
 			return delay, elapsed+delay <= p.window
 		case settling:
-			return min(delay, p.settle/10), elapsed+delay <= p.settle
+			return min(delay, p.settleWindow/10), elapsed+delay <= p.settleWindow
 		case doubtful:
 			return delay, tries < p.attempts
 		default:

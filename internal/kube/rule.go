@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/util/jsonpath"
 )
 
-// Rule says when an object is ready, in the place of what Ready knows of its kind:
+// Rule says when an object is ready, instead of what Ready knows of its kind:
 // kinds of others follow conventions of their own.
 type Rule struct {
 	// condition is the type of a condition; without one, path leads to a field.
@@ -107,7 +107,7 @@ func (r *Rule) judgePath(obj *unstructured.Unstructured) *verdict {
 }
 
 // valuesAt returns what a JSONPath finds in an object, as text. The path is parsed
-// anew each time: one that was parsed keeps what it found last.
+// again each time: one that was parsed keeps what it found last.
 func valuesAt(obj *unstructured.Unstructured, path string) ([]string, error) {
 	j := jsonpath.New("readiness").AllowMissingKeys(true)
 	if err := j.Parse(path); err != nil {

@@ -200,7 +200,7 @@ func (w *readyWait) unready() []subject {
 		v := w.verdicts[i]
 		switch {
 		case v == nil:
-			v = inProgress("Unknown", "the API server has not told the state of the object yet")
+			v = inProgress("Unknown", "the API server has not reported the state of the object yet")
 			if w.duplicate(i) {
 				continue
 			}

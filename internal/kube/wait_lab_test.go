@@ -155,20 +155,20 @@ func TestWaitReadyCrash(t *testing.T) {
 	ns := env.Namespace(t)
 	ref := reference(t, c, "apps/v1", "Deployment", ns, "smf")
 	applied(t, c, ref, deployment(ref, 1, map[string]any{"lab.vnf/fail": "crash"}))
-	var said atomic.Value
+	var reported atomic.Value
 	e := notReady(t, c.WaitReady(within(t, 8*time.Second), []Ref{ref}, WaitOptions{Progress: func(_, _ int, waitingFor string) {
 		if strings.Contains(waitingFor, "restarts") {
-			said.Store(waitingFor)
+			reported.Store(waitingFor)
 		}
 	}}))
 	mustSay(t, e, "Deployment "+ns+"/smf", "container main", "restarts", "log: ")
 	if e.Objects[0].Pods[0].LogTail == "" {
 		t.Error("no log")
 	}
-	if said.Load() == nil {
+	if reported.Load() == nil {
 		t.Error("the progress does not show the crash")
 	}
-	t.Log(said.Load())
+	t.Log(reported.Load())
 }
 
 func TestWaitReadyJob(t *testing.T) {
@@ -391,7 +391,7 @@ func TestWaitGone(t *testing.T) {
 	if len(still.Objects) != 2 || still.Objects[0].Ref.Name != "kept" || still.Objects[0].DeletionTimestamp == nil || still.Objects[1].DeletionTimestamp != nil {
 		t.Errorf("%+v", still.Objects)
 	}
-	mustSay(t, err, "example.org/hold", "stays is not being deleted", "kept is being deleted since "+still.Objects[0].DeletionTimestamp.UTC().Format(time.RFC3339)+" (", " ago); waits for")
+	mustSay(t, err, "example.org/hold", "stays is not being deleted", "kept has been marked for deletion since "+still.Objects[0].DeletionTimestamp.UTC().Format(time.RFC3339)+" (", " ago); waits for")
 	time.AfterFunc(500*time.Millisecond, func() {
 		_, _ = c.Apply(context.WithoutCancel(t.Context()), kept, manifest(kept, nil), ApplyOptions{})
 	})

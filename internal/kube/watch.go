@@ -138,7 +138,7 @@ func (f *follower) stream(ctx context.Context, version string) (string, error) {
 	query.Set("watch", "true")
 	query.Set("allowWatchBookmarks", "true")
 	query.Set("resourceVersion", version)
-	// Different ends for different watches, so that they are not all opened anew at once.
+	// Different ends for different watches, so that they are not all opened again at once.
 	query.Set("timeoutSeconds", strconv.Itoa(240+rand.N(120))) //nolint:gosec // spreading load
 	accept := jsonType
 	if f.metadataOnly {

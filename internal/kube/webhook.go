@@ -49,20 +49,20 @@ func webhookIn(code int, message string) *silentWebhook {
 type webhookKey struct{}
 
 // AwaitWebhooks returns a context under which requests that change something wait,
-// as long as it lasts, for webhooks that do not answer yet. told hears which one
+// as long as it lasts, for webhooks that do not answer yet. report hears which one
 // and why. Without it such a failure is given up after a short while.
-func AwaitWebhooks(ctx context.Context, told func(waitingFor string)) context.Context {
-	return context.WithValue(ctx, webhookKey{}, told)
+func AwaitWebhooks(ctx context.Context, report func(waitingFor string)) context.Context {
+	return context.WithValue(ctx, webhookKey{}, report)
 }
 
 // awaits reports whether a failed request is to be sent again because a webhook did
 // not answer, and tells so.
 func awaits(ctx context.Context, r request, err error) bool {
-	told, ok := ctx.Value(webhookKey{}).(func(string))
+	report, ok := ctx.Value(webhookKey{}).(func(string))
 	var server *serverError
 	if !ok || r.method == http.MethodGet || !errors.As(err, &server) || server.webhook == nil {
 		return false
 	}
-	told(server.webhook.String())
+	report(server.webhook.String())
 	return true
 }

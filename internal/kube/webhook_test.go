@@ -58,16 +58,16 @@ func TestWebhooksAreAwaited(t *testing.T) {
 			answers = append(answers, silent)
 		}
 		c, n := scripted(t, append(answers, configMap)...)
-		told := map[string]int{}
-		if err := apply(AwaitWebhooks(t.Context(), func(what string) { told[what]++ }), c); err != nil {
+		waits := map[string]int{}
+		if err := apply(AwaitWebhooks(t.Context(), func(what string) { waits[what]++ }), c); err != nil {
 			t.Fatal(err)
 		}
 		want := map[string]int{
 			"webhook v.example.com: connection refused":                            1,
 			"webhook v.example.com: x509: certificate signed by unknown authority": 9,
 		}
-		if diff := cmp.Diff(want, told); diff != "" || n.Load() != 11 {
-			t.Errorf("%d requests; told (-want +got):\n%s", n.Load(), diff)
+		if diff := cmp.Diff(want, waits); diff != "" || n.Load() != 11 {
+			t.Errorf("%d requests; waits (-want +got):\n%s", n.Load(), diff)
 		}
 	})
 	t.Run("until the end", func(t *testing.T) {

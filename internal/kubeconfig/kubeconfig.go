@@ -54,7 +54,7 @@ func (c *Config) CheckLogin() error {
 	const instead = "give the token of a service account as bearer_token instead"
 	switch {
 	case c.Plugin == "exec":
-		return fmt.Errorf("context %q logs in with a plugin (exec), which runs the program %q, and the provider runs no other program; %s", c.Context, c.PluginName, instead)
+		return fmt.Errorf("context %q logs in with a plugin (exec), which runs the program %q, but the provider runs no other program; %s", c.Context, c.PluginName, instead)
 	case c.Plugin != "":
 		return fmt.Errorf("context %q logs in with the plugin %q (%s), and the provider runs none; %s", c.Context, c.PluginName, c.Plugin, instead)
 	case c.Impersonate:
@@ -63,7 +63,7 @@ func (c *Config) CheckLogin() error {
 		// Of two servers a reader may see one, and the credentials go to the other.
 		return fmt.Errorf("it has several %s of one name", c.Repeated)
 	}
-	switch ways := c.Ways(); {
+	switch ways := c.ways(); {
 	case len(ways) == 0:
 		return fmt.Errorf("context %q holds no credentials", c.Context)
 	case len(ways) > 1:
@@ -74,8 +74,8 @@ func (c *Config) CheckLogin() error {
 	return nil
 }
 
-// Ways returns the ways of authentication that the text itself holds.
-func (c *Config) Ways() []string {
+// ways returns the ways of authentication that the text itself holds.
+func (c *Config) ways() []string {
 	var ways []string
 	if c.Token != "" {
 		ways = append(ways, "token")
@@ -174,7 +174,7 @@ func Secrets(text string) []string {
 	return secrets
 }
 
-const flattenHint = `the text must hold everything itself; "kubectl config view --raw --flatten" writes such a one`
+const flattenHint = `the kubeconfig must contain all data itself; "kubectl config view --raw --flatten" writes such a kubeconfig`
 
 // kindName is how kinds are named. Anything else is not quoted: it may be a secret.
 var kindName = regexp.MustCompile(`^[A-Z][A-Za-z0-9]{0,62}$`)
@@ -212,7 +212,7 @@ func Read(text, context string) (*Config, error) {
 	}
 	if f.Kind != "" && f.Kind != "Config" {
 		if !kindName.MatchString(f.Kind) {
-			return nil, errors.New("the text is of another kind than a kubeconfig (kind Config)")
+			return nil, errors.New("the text is not a kubeconfig (kind Config)")
 		}
 		return nil, fmt.Errorf("the text is of kind %q, not a kubeconfig (kind Config)", f.Kind)
 	}

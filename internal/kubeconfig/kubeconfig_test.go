@@ -45,7 +45,7 @@ func TestParseKeepsSecrets(t *testing.T) {
 func TestWays(t *testing.T) {
 	t.Parallel()
 	c := kubeconfig.Config{Token: "t", Username: "u", ClientCertificate: "c"}
-	if diff := cmp.Diff([]string{"token", "username and password", "client certificate"}, c.Ways()); diff != "" {
+	if diff := cmp.Diff([]string{"token", "username and password", "client certificate"}, kubeconfig.Ways(&c)); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -29,10 +29,10 @@ func program() command.Program {
 	return command.Program{
 		Name: "lab",
 		Verbs: []command.Verb{
-			{Name: "up", Arguments: "[--nodes 4] [--audit=true] [--capi] [--owner PID] [--timeout 3m]", Does: "start a lab, or what is missing of it", Action: up},
+			{Name: "up", Arguments: "[--nodes 4] [--audit=true] [--capi] [--owner PID] [--timeout 3m]", Does: "start a lab, or its missing parts", Action: up},
 			{Name: "down", Does: "stop it and delete its directory", Action: kubernetes.down},
-			{Name: "sweep", Does: "stop the labs whose owners have ended, and remove what others have left; takes no --dir", Action: sweepLabs},
-			{Name: "status", Does: "say what runs; exit code 1 when something does not", Action: kubernetes.status},
+			{Name: "sweep", Does: "stop the labs whose owners have ended, and remove their remains; takes no --dir", Action: sweepLabs},
+			{Name: "status", Does: "print what runs; exit code 1 if something does not", Action: kubernetes.status},
 			{Name: "env", Arguments: "[--format json|shell]", Does: "print endpoints, tokens and files", Action: kubernetes.env},
 			{Name: "fault", Arguments: "[cut | delay 300ms | drop-after 10 | clear]", Does: "make the connections through the fault proxy fail", Action: fault},
 			{Name: "kubectl", Arguments: "-- <arguments>", Does: "run kubectl as lab-admin", Action: kubectl, Passes: true},

@@ -20,9 +20,9 @@ func openStack(ctx context.Context, args []string, stdout, stderr io.Writer) err
 	program := command.Program{
 		Name: "lab openstack",
 		Verbs: []command.Verb{
-			{Name: "up", Arguments: "[--services identity,image,...] [--systems docker,ansible] [--owner PID] [--timeout 15m]", Does: "start an OpenStack lab, or what is missing of it", Action: openStackUp},
+			{Name: "up", Arguments: "[--services identity,image,...] [--systems docker,ansible] [--owner PID] [--timeout 15m]", Does: "start an OpenStack lab, or its missing parts", Action: openStackUp},
 			{Name: "down", Does: "stop it and delete its directory", Action: openStackLabs.down},
-			{Name: "status", Does: "say what runs; exit code 1 when something does not", Action: openStackLabs.status},
+			{Name: "status", Does: "print what runs; exit code 1 if something does not", Action: openStackLabs.status},
 			{Name: "env", Arguments: "[--format json|shell]", Does: "print endpoints, users and files", Action: openStackLabs.env},
 			{Name: "request", Arguments: "[--user nfv_user] METHOD SERVICE PATH [BODY]", Does: "call a service, for example GET compute /servers, and print its answer", Action: openStackRequest},
 		},
@@ -67,7 +67,7 @@ func words(list string) []string {
 
 func openStackRequest(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags, dir := newFlags("openstack request", stderr)
-	user := flags.String("user", openstack.UserNFV, "who asks")
+	user := flags.String("user", openstack.UserNFV, "`user` who sends the request")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}

@@ -33,7 +33,7 @@ func probeServers(ctx context.Context, args []string, _, stderr io.Writer) error
 	flags := flag.NewFlagSet("lab "+servers.ProcessProbe, flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	folder := flags.String("folder", "", "where to try it")
-	managed := flags.Bool("managed", false, "try what servers with systemd need beyond what the others do")
+	managed := flags.Bool("managed", false, "try what servers with systemd need in addition")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}

@@ -106,7 +106,7 @@ func (k kind) down(ctx context.Context, args []string, stdout, stderr io.Writer)
 	if err := k.open(p).Down(ctx); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(stdout, "the lab in %s is gone\n", p.Dir)
+	_, err = fmt.Fprintf(stdout, "the lab in %s has been removed\n", p.Dir)
 	return err
 }
 

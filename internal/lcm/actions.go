@@ -3,6 +3,7 @@ package lcm
 import (
 	"context"
 	"slices"
+	"strconv"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/addons"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfd"
@@ -125,7 +126,7 @@ func differences(ctx context.Context, d vnfm.InfraDriver, t *vnfm.Target) ([]str
 		switch found, ok := seen.Objects[key]; {
 		case slices.Contains(seen.Unseen, connection):
 		case !ok:
-			out = append(out, key+" is gone")
+			out = append(out, key+" no longer exists")
 		case found != digest:
 			out = append(out, key+" "+found)
 		}
@@ -161,7 +162,7 @@ func (u *update) checkScaledIn(ctx context.Context) error {
 		vdu := u.wanted.flavour.VDUOf(id)
 		there = slices.DeleteFunc(there, func(other string) bool { return u.wanted.flavour.VDUOf(other) != vdu })
 		return vnfm.Problem{
-			Attribute: "scale_in_vnfc_ids", Summary: "VDU " + quote(vdu) + " has no VNFC " + quote(id), Detail: "its VNFCs are " + vnfm.QuotedNames(there),
+			Attribute: "scale_in_vnfc_ids", Summary: "VDU " + strconv.Quote(vdu) + " has no VNFC " + strconv.Quote(id), Detail: "its VNFCs are " + vnfm.QuotedNames(there),
 		}
 	})
 }

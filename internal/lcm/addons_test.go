@@ -18,9 +18,9 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// yard is an infra driver that has objects by the instance that they are of: a workload
+// recordingDriver is an infra driver that has objects by the instance that they are of: a workload
 // cluster and its add-ons. It says what it did, in order.
-type yard struct {
+type recordingDriver struct {
 	driver
 	done    []string
 	objects map[string]map[string]string
@@ -28,14 +28,14 @@ type yard struct {
 	broken string
 }
 
-func (y *yard) say(format string, args ...any) {
+func (y *recordingDriver) record(format string, args ...any) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	y.done = append(y.done, fmt.Sprintf(format, args...))
 }
 
-// said returns what was done since it was asked last.
-func (y *yard) said() string {
+// takeCalls returns what was done since it was asked last.
+func (y *recordingDriver) takeCalls() string {
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	out := strings.Join(y.done, ", ")
@@ -47,14 +47,14 @@ func wants(t *vnfm.Target) map[string]string {
 	return map[string]string{"v1/ConfigMap " + t.Instance.Name: fmt.Sprint(t.Package.Digest, t.Instance.AdditionalParams["helm_parameters"])}
 }
 
-func (y *yard) Preview(_ context.Context, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
+func (y *recordingDriver) Preview(_ context.Context, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
 	if values, _ := t.Instance.AdditionalParams["helm_parameters"].(map[string]any); values["refuse"] != nil {
 		return nil, vnfm.Problems{{Attribute: "additional_params", Key: "helm_parameters", Summary: "value refuse is not allowed"}}
 	}
 	return &vnfm.Preview{Objects: wants(t)}, nil
 }
 
-func (y *yard) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) error {
+func (y *recordingDriver) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) error {
 	name := t.Instance.Name
 	for _, item := range t.Instance.Inventory {
 		if item.Name != name {
@@ -64,7 +64,7 @@ func (y *yard) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) error
 	if err := r.SaveInventory(ctx, []vnfm.InventoryItem{{Kind: "ConfigMap", Name: name, UID: "1"}}); err != nil {
 		return err
 	}
-	y.say("make %s", name)
+	y.record("make %s", name)
 	y.mu.Lock()
 	y.objects[t.Instance.ID] = wants(t)
 	y.mu.Unlock()
@@ -72,7 +72,7 @@ func (y *yard) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) error
 		if err := t.Hooks.AfterWrite(ctx); err != nil {
 			return err
 		}
-		y.say("await %s", name)
+		y.record("await %s", name)
 	}
 	if y.broken == name {
 		return errors.New("is broken")
@@ -80,29 +80,29 @@ func (y *yard) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) error
 	return nil
 }
 
-func (y *yard) Observe(_ context.Context, t *vnfm.Target) (*vnfm.Observation, error) {
+func (y *recordingDriver) Observe(_ context.Context, t *vnfm.Target) (*vnfm.Observation, error) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	return &vnfm.Observation{Objects: maps.Clone(y.objects[t.Instance.ID])}, nil
 }
 
-func (y *yard) Terminate(ctx context.Context, t *vnfm.Target, _ vnfm.TerminateSpec, r vnfm.Recorder) error {
+func (y *recordingDriver) Terminate(ctx context.Context, t *vnfm.Target, _ vnfm.TerminateSpec, r vnfm.Recorder) error {
 	withChart := ""
 	if t.Package != nil {
 		withChart = " by its chart"
 	}
-	y.say("remove %s in %q%s", t.Instance.Name, t.Instance.Namespace, withChart)
+	y.record("remove %s in %q%s", t.Instance.Name, t.Instance.Namespace, withChart)
 	y.mu.Lock()
 	delete(y.objects, t.Instance.ID)
 	y.mu.Unlock()
 	return r.SaveInventory(ctx, nil)
 }
 
-// newYard is a env whose workload clusters have add-ons.
-func newYard(t *testing.T) (*env, *yard, *clusters) {
+// newRecordingDriver is a env whose workload clusters have add-ons.
+func newRecordingDriver(t *testing.T) (*env, *recordingDriver, *clusters) {
 	t.Helper()
 	w, c := newClusterEnv(t)
-	y := &yard{objects: map[string]map[string]string{}}
+	y := &recordingDriver{objects: map[string]map[string]string{}}
 	w.Engine = w.openWith(t, map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: y})
 	return w, y, c
 }
@@ -128,7 +128,7 @@ func chartAt(t *testing.T, dir, version string) vnfm.ChartSource {
 // their cluster.
 func TestAddonsAreInstalledBeforeTheClusterIsAwaited(t *testing.T) {
 	t.Parallel()
-	w, y, c := newYard(t)
+	w, y, c := newRecordingDriver(t)
 	source := chartAt(t, t.TempDir(), "1.0.0")
 	spec := w.clusterSpec()
 	spec.Cluster.Addons = map[string]vnfm.Addon{
@@ -139,7 +139,7 @@ func TestAddonsAreInstalledBeforeTheClusterIsAwaited(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := y.said(), "make edge, make ccm, make cni, await edge"; got != want {
+	if got, want := y.takeCalls(), "make edge, make ccm, make cni, await edge"; got != want {
 		t.Errorf("done: %s, want %s", got, want)
 	}
 	preview, _, err := w.PreviewInstance(t.Context(), "", spec)
@@ -157,7 +157,7 @@ func TestAddonsAreInstalledBeforeTheClusterIsAwaited(t *testing.T) {
 	if diff := cmp.Diff(preview.Objects, look()); diff != "" || len(preview.Objects) != 3 {
 		t.Errorf("what is there is not what was planned:\n%s", diff)
 	}
-	if _, err := w.Update(t.Context(), i.ID, spec); err != nil || y.said() != "" {
+	if _, err := w.Update(t.Context(), i.ID, spec); err != nil || y.takeCalls() != "" {
 		t.Errorf("an update without a change: %v", err)
 	}
 
@@ -183,7 +183,7 @@ func TestAddonsAreInstalledBeforeTheClusterIsAwaited(t *testing.T) {
 	if diff := cmp.Diff(preview.Objects, look()); diff != "" {
 		t.Errorf("after the repair:\n%s", diff)
 	}
-	y.said()
+	y.takeCalls()
 
 	// A workload API that is away hides the add-ons and nothing else.
 	c.number = 0
@@ -198,7 +198,7 @@ func TestAddonsAreInstalledBeforeTheClusterIsAwaited(t *testing.T) {
 	if i, err = w.Update(t.Context(), i.ID, spec); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := y.said(), `make edge, remove cni in "kube-system" by its chart, make ccm, await edge`; got != want {
+	if got, want := y.takeCalls(), `make edge, remove cni in "kube-system" by its chart, make ccm, await edge`; got != want {
 		t.Errorf("done: %s, want %s", got, want)
 	}
 	if len(i.Inventory) != 2 || len(i.Cluster.Addons) != 1 {
@@ -214,13 +214,13 @@ func TestAddonsAreInstalledBeforeTheClusterIsAwaited(t *testing.T) {
 	if _, err := lost.Update(t.Context(), i.ID, again); err != nil || len(y.objects) != 2 {
 		t.Errorf("without its record the cluster has %+v, %v", y.objects, err)
 	}
-	y.said()
+	y.takeCalls()
 
 	// They go with the cluster.
 	if err := w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{Type: vnfm.Graceful}); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := y.said(), `remove edge in "default" by its chart`; got != want {
+	if got, want := y.takeCalls(), `remove edge in "default" by its chart`; got != want {
 		t.Errorf("done: %s, want %s", got, want)
 	}
 }
@@ -229,14 +229,14 @@ func TestAddonsAreInstalledBeforeTheClusterIsAwaited(t *testing.T) {
 // next update goes on, and one that is taken out in the meantime is removed.
 func TestAddonThatFailed(t *testing.T) {
 	t.Parallel()
-	w, y, _ := newYard(t)
+	w, y, _ := newRecordingDriver(t)
 	source := chartAt(t, t.TempDir(), "1.0.0")
 	spec := w.clusterSpec()
 	i, err := w.Instantiate(t.Context(), spec)
 	if err != nil {
 		t.Fatal(err)
 	}
-	y.said()
+	y.takeCalls()
 	y.broken = "ccm"
 	spec.Cluster.Addons = map[string]vnfm.Addon{
 		"cni": {Source: source, Namespace: "kube-system", After: []string{"ccm"}},
@@ -247,7 +247,7 @@ func TestAddonThatFailed(t *testing.T) {
 	if !errors.As(err, &failed) || !strings.Contains(err.Error(), `add-on "ccm": is broken`) {
 		t.Fatalf("the update: %v", err)
 	}
-	if got, want := y.said(), "make edge, make ccm"; got != want {
+	if got, want := y.takeCalls(), "make edge, make ccm"; got != want {
 		t.Errorf("done: %s, want %s", got, want)
 	}
 	y.broken = ""
@@ -256,7 +256,7 @@ func TestAddonThatFailed(t *testing.T) {
 	if i, err = w.Update(t.Context(), i.ID, spec); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := y.said(), `make edge, remove ccm in "cloud" by its chart, make cni, await edge`; got != want {
+	if got, want := y.takeCalls(), `make edge, remove ccm in "cloud" by its chart, make cni, await edge`; got != want {
 		t.Errorf("done: %s, want %s", got, want)
 	}
 	operations, err := w.Operations(t.Context(), i.ID)
@@ -268,13 +268,13 @@ func TestAddonThatFailed(t *testing.T) {
 // TestAddonsThatCannotBe finds what is wrong before anything is made.
 func TestAddonsThatCannotBe(t *testing.T) {
 	t.Parallel()
-	w, y, _ := newYard(t)
+	w, y, _ := newRecordingDriver(t)
 	source := chartAt(t, t.TempDir(), "1.0.0")
 	for name, test := range map[string]struct {
 		addons map[string]vnfm.Addon
 		want   string
 	}{
-		"circle":     {map[string]vnfm.Addon{"a": {Source: source, After: []string{"b"}}, "b": {Source: source, After: []string{"a"}}}, "the order of the add-ons goes in a circle"},
+		"circle":     {map[string]vnfm.Addon{"a": {Source: source, After: []string{"b"}}, "b": {Source: source, After: []string{"a"}}}, "the order of the add-ons is circular"},
 		"unknown":    {map[string]vnfm.Addon{"a": {Source: source, After: []string{"b"}}}, `add-on "a" comes after "b", which is not an add-on`},
 		"bad name":   {map[string]vnfm.Addon{"A b": {Source: source}}, `"A b" is not a valid add-on name`},
 		"bad values": {map[string]vnfm.Addon{"a": {Source: source, Values: map[string]any{"refuse": true}}}, `add-on "a": value refuse is not allowed`},
@@ -286,7 +286,7 @@ func TestAddonsThatCannotBe(t *testing.T) {
 		if err != nil || len(problems) == 0 || problems[0].Summary != test.want || problems[0].Attribute != "addons" || problems[0].Key == "" {
 			t.Errorf("%s: %v, %v", name, problems, err)
 		}
-		if _, err := w.Instantiate(t.Context(), spec); err == nil || y.said() != "" {
+		if _, err := w.Instantiate(t.Context(), spec); err == nil || y.takeCalls() != "" {
 			t.Errorf("%s: the creation: %v", name, err)
 		}
 	}
@@ -295,13 +295,13 @@ func TestAddonsThatCannotBe(t *testing.T) {
 // TestPausedClusterIsLeftAlone leaves the add-ons of a paused cluster as they are.
 func TestPausedClusterIsLeftAlone(t *testing.T) {
 	t.Parallel()
-	w, y, c := newYard(t)
+	w, y, c := newRecordingDriver(t)
 	c.number = 0
 	spec := w.clusterSpec()
 	spec.Cluster.Paused = true
 	spec.Cluster.Addons = map[string]vnfm.Addon{"cni": {Source: chartAt(t, t.TempDir(), "1.0.0"), Namespace: "kube-system"}}
 	i, err := w.Instantiate(t.Context(), spec)
-	if err != nil || y.said() != "make edge" {
+	if err != nil || y.takeCalls() != "make edge" {
 		t.Fatal(err)
 	}
 	if seen, err := w.Observe(t.Context(), i.ID); err != nil || len(seen.Objects) != 1 {
@@ -311,7 +311,7 @@ func TestPausedClusterIsLeftAlone(t *testing.T) {
 	if _, err := w.Update(t.Context(), i.ID, spec); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := y.said(), "make edge, make cni, await edge"; got != want {
+	if got, want := y.takeCalls(), "make edge, make cni, await edge"; got != want {
 		t.Errorf("done: %s, want %s", got, want)
 	}
 }

@@ -6,9 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/addons"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
@@ -16,12 +14,6 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
-
-// clusterGroup is the API group of Cluster API's own kinds, and clusterVersions its
-// versions that are known, the preferred one first.
-const clusterGroup = "cluster.x-k8s.io"
-
-var clusterVersions = []string{"v1beta2", "v1beta1"}
 
 // packageFor returns the package of a spec: the one that was onboarded, or, for a
 // workload cluster, the one that is made of its specification.
@@ -36,13 +28,13 @@ func (e *Engine) packageFor(ctx context.Context, spec vnfm.InstanceSpec) (*vnfm.
 	}
 	cluster := *spec.Cluster
 	if c := cluster.Chart; c != nil && c.Fetched() {
-		whole := *c
+		fetched := *c
 		content, files, err := e.catalog.ChartContent(ctx, &c.ChartSource)
 		if err != nil {
 			return nil, nil, err
 		}
-		whole.Archive, whole.File = content, files[0].Path
-		cluster.Chart = &whole
+		fetched.Archive, fetched.File = content, files[0].Path
+		cluster.Chart = &fetched
 	}
 	p, problems := d.Package(&cluster)
 	return p, append(problems, vnfm.CheckAddons(addons.Wanted(cluster.Addons))...), nil
@@ -65,7 +57,7 @@ func (e *Engine) withCluster(ctx context.Context, d vnfm.InfraDriver, i *vnfm.In
 	if err != nil {
 		return nil, err
 	}
-	workload, err := e.driver(vnfm.VIMTypeKubernetes)
+	workload, err := e.vims.Driver(vnfm.VIMTypeKubernetes)
 	if err != nil {
 		return nil, err
 	}
@@ -74,9 +66,7 @@ func (e *Engine) withCluster(ctx context.Context, d vnfm.InfraDriver, i *vnfm.In
 
 // completeCluster fills what a workload cluster's specification leaves to its
 // management cluster: the namespace, and the version of Cluster API that generated
-// objects are written in. That is looked up in the record of the VIM, and, where that knows no Cluster API
-// and the VIM may be asked, there: it may have come after the registration. Without
-// an answer the VIM is reported as not found, so that a plan can go on without it.
+// objects are written in, see clusterAPIVersion.
 func (e *Engine) completeCluster(ctx context.Context, spec *vnfm.InstanceSpec, ask bool) error {
 	if spec.Cluster == nil {
 		return nil
@@ -91,35 +81,20 @@ func (e *Engine) completeCluster(ctx context.Context, spec *vnfm.InstanceSpec, a
 	if err != nil {
 		return err
 	}
-	settled := *spec.Cluster
-	spec.Cluster = &settled
+	cluster := *spec.Cluster
+	spec.Cluster = &cluster
 	spec.Namespace = e.namespaceOf(*spec, vim)
-	settled.Namespace = spec.Namespace
-	if settled.OpenStack, err = completeCloud(ctx, s, settled.OpenStack); err != nil {
+	cluster.Namespace = spec.Namespace
+	if cluster.OpenStack, err = completeCloud(ctx, s, cluster.OpenStack); err != nil {
 		return err
 	}
 	if err := e.completeNames(ctx, s, spec); err != nil {
 		return err
 	}
-	if settled.APIVersion != "" {
-		return nil
+	if cluster.APIVersion == "" {
+		cluster.APIVersion, err = e.clusterAPIVersion(ctx, vim, ask)
 	}
-	version := servedClusterVersion(vim.APIGroups)
-	if version == "" {
-		if !ask {
-			return &vnfm.NotFoundError{Kind: "Cluster API on VIM", ID: vim.ID}
-		}
-		live, err := e.CheckRegisteredVIM(ctx, vim.ID, 0)
-		if err != nil {
-			return err
-		}
-		if version = servedClusterVersion(live.APIGroups); version == "" {
-			return fmt.Errorf("VIM %q is not a management cluster: it serves none of the known versions of %s (%s); install Cluster API there first, for example with a VNF package",
-				vim.Name, clusterGroup, strings.Join(clusterVersions, ", "))
-		}
-	}
-	settled.APIVersion = version
-	return nil
+	return err
 }
 
 // completeCloud fills what a workload cluster's part in an OpenStack leaves to the VIM: the
@@ -134,15 +109,15 @@ func completeCloud(ctx context.Context, s store.Store, spec *vnfm.ClusterOpenSta
 	}
 	if vim.OpenStack == nil || vim.Cloud == nil {
 		return nil, &vnfm.InvalidError{Problems: vnfm.Problems{{
-			Attribute: "openstack.vim_id", Summary: "VIM " + quote(vim.Name) + " is not an OpenStack VIM", Detail: "give the id of a vnf_vim with the argument openstack",
+			Attribute: "openstack.vim_id", Summary: "VIM " + strconv.Quote(vim.Name) + " is not an OpenStack VIM", Detail: "give the id of a vnf_vim with the argument openstack",
 		}}}
 	}
-	settled := *spec
-	settled.UserID, settled.ProjectID = vim.Cloud.UserID, vim.Cloud.ProjectID
+	cloud := *spec
+	cloud.UserID, cloud.ProjectID = vim.Cloud.UserID, vim.Cloud.ProjectID
 	at := vim.OpenStack
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q", []string{vim.Endpoint, vim.Cloud.Region, at.Interface, at.CACertificate, strconv.FormatBool(at.InsecureSkipTLSVerify)}))
-	settled.Access = hex.EncodeToString(sum[:8])
-	return &settled, nil
+	cloud.Access = hex.EncodeToString(sum[:8])
+	return &cloud, nil
 }
 
 // completeNames tells a workload cluster's specification how the cluster is at present.
@@ -159,17 +134,8 @@ func (e *Engine) completeNames(ctx context.Context, s store.Store, spec *vnfm.In
 	if len(found) > 0 {
 		present = found[0].Value.Cluster
 	}
-	d.Settle(spec.Cluster, present)
+	d.KeepTemplateNames(spec.Cluster, present)
 	return nil
-}
-
-func servedClusterVersion(groups []string) string {
-	for _, v := range clusterVersions {
-		if slices.Contains(groups, clusterGroup+"/"+v) {
-			return v
-		}
-	}
-	return ""
 }
 
 // WorkloadCluster implements vnfm.Manager.

@@ -45,13 +45,13 @@ func TestErrorsOfOperationsAreMasked(t *testing.T) {
 	// Who logs in is no secret, whatever else is the same text.
 	spec.SecretParams = map[string]any{"site": map[string]any{"password": password, "root_password": "root"}}
 	spec.Sink = &vnfm.CredentialsSink{URL: "https://192.0.2.1", Headers: map[string]vnfm.Secret{"Authorization": "Bearer " + header}}
-	said := strings.Join([]string{
+	text := strings.Join([]string{
 		"begin", token, `t0ken/of-the\"kubeconfig`, "t0ken%2Fof-the%22kubeconfig", base64.StdEncoding.EncodeToString([]byte(token)),
 		"LS0tLS1wbGFudGVkLWtleS0tLS0t", "-----planted-key-----", header, password, base64.StdEncoding.EncodeToString([]byte(password)), data, "end",
 	}, " ")
 	w.driver.fail = func(point string) error {
 		if point == "wrote apps/v1/Deployment b" {
-			return errors.New(said)
+			return errors.New(text)
 		}
 		return nil
 	}

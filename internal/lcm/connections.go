@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/multivim"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
@@ -20,8 +21,8 @@ func (e *Engine) resolveConnections(ctx context.Context, s store.Store, spec *vn
 	if len(spec.Connections) == 0 {
 		return nil
 	}
-	settled := make(map[string]vnfm.Connection, len(spec.Connections))
-	places := map[string]string{spec.VIMID + "/" + spec.Namespace: "the instance's own"}
+	resolved := make(map[string]vnfm.Connection, len(spec.Connections))
+	places := map[string]string{spec.VIMID + "/" + spec.Namespace: "the instance itself"}
 	for _, name := range slices.Sorted(maps.Keys(spec.Connections)) {
 		c := spec.Connections[name]
 		if c.Namespace == "" && present[name].VIMID == c.VIMID {
@@ -36,14 +37,14 @@ func (e *Engine) resolveConnections(ctx context.Context, s store.Store, spec *vn
 		if other, twice := places[place]; twice {
 			return &vnfm.InvalidError{Problems: vnfm.Problems{{
 				Attribute: multivim.AttributeConnections, Key: name,
-				Summary: "namespace " + quote(c.Namespace) + " of VIM " + quote(vim.Name) + " is " + other + " place already",
+				Summary: "namespace " + strconv.Quote(c.Namespace) + " of VIM " + strconv.Quote(vim.Name) + " is already used by " + other,
 				Detail:  "give the VIM connection another VIM or namespace",
 			}}}
 		}
-		places[place] = "VIM connection " + quote(name) + "'s"
-		settled[name] = c
+		places[place] = "VIM connection " + strconv.Quote(name)
+		resolved[name] = c
 	}
-	spec.Connections = settled
+	spec.Connections = resolved
 	return nil
 }
 

@@ -54,7 +54,7 @@ func TestConnections(t *testing.T) {
 
 	moved := w.spec()
 	moved.Connections = map[string]vnfm.Connection{"far": {VIMID: far.ID, Namespace: "elsewhere", VDUIDs: []string{"VDU1"}}}
-	if _, err := w.Update(t.Context(), i.ID, moved); err == nil || !strings.Contains(err.Error(), "give the new place another name") {
+	if _, err := w.Update(t.Context(), i.ID, moved); err == nil || !strings.Contains(err.Error(), "give the new location another name") {
 		t.Errorf("another place under the same name: %v", err)
 	}
 

@@ -91,15 +91,15 @@ func (w *env) watchWith(t *testing.T, before func(what string), over func(store.
 
 func asItIs(s store.Store) store.Store { return s }
 
-// sharing is a package in the store, and two ways to keep a content that it has: with a
+// sharedContent is a package in the store, and two ways to keep a content that it has: with a
 // package of another name, and with a chart.
-type sharing struct {
+type sharedContent struct {
 	*env
 	first *vnfm.Package
 	dir   string
 }
 
-func newSharing(t *testing.T) *sharing {
+func newSharedContent(t *testing.T) *sharedContent {
 	t.Helper()
 	w := newEnv(t)
 	dir := filepath.Join(w.sources, "shared")
@@ -107,7 +107,7 @@ func newSharing(t *testing.T) *sharing {
 	if err := os.WriteFile(filepath.Join(dir, "Files", "plugin.tgz"), charttest.Chart{Name: "plugin", Version: "1.0.0"}.Archive(t), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return &sharing{env: w, dir: dir, first: onboardAs(t, w.Engine, "first", dir)}
+	return &sharedContent{env: w, dir: dir, first: onboardAs(t, w.Engine, "first", dir)}
 }
 
 func onboardAs(t *testing.T, e *lcm.Engine, name, dir string) *vnfm.Package {
@@ -121,7 +121,7 @@ func onboardAs(t *testing.T, e *lcm.Engine, name, dir string) *vnfm.Package {
 }
 
 // keepers keep what the first package has, and return how it is read from the store.
-func (s *sharing) keepers() map[string]func(t *testing.T, e *lcm.Engine) (read func() error) {
+func (s *sharedContent) keepers() map[string]func(t *testing.T, e *lcm.Engine) (read func() error) {
 	return map[string]func(t *testing.T, e *lcm.Engine) (read func() error){
 		"package": func(t *testing.T, e *lcm.Engine) func() error {
 			t.Helper()
@@ -168,7 +168,7 @@ func TestContentsThatAreKeptWhileTheyAreRemoved(t *testing.T) {
 	for _, what := range []string{"package", "chart"} {
 		t.Run("removed between the content and the record of a "+what, func(t *testing.T) {
 			t.Parallel()
-			s := newSharing(t)
+			s := newSharedContent(t)
 			var once sync.Once
 			e := s.watch(t, func(does string) {
 				if does == "create "+what || does == "acquire references" {
@@ -185,7 +185,7 @@ func TestContentsThatAreKeptWhileTheyAreRemoved(t *testing.T) {
 		})
 		t.Run(what+" kept while contents are removed", func(t *testing.T) {
 			t.Parallel()
-			s := newSharing(t)
+			s := newSharedContent(t)
 			var read func() error
 			come, done := make(chan struct{}), make(chan struct{})
 			var once, begun sync.Once
@@ -227,7 +227,7 @@ func TestARemovalThatLosesItsLease(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("holders are known to be dead on Linux only")
 	}
-	s := newSharing(t)
+	s := newSharedContent(t)
 	var read func() error
 	var once sync.Once
 	slow := s.watch(t, func(does string) {
@@ -256,7 +256,7 @@ func TestAPackageThatGoesWhileItIsFound(t *testing.T) {
 	w := newEnv(t)
 	zip := zipped(t, "1.0")
 	spec := vnfm.PackageSpec{
-		Name: "remote", Source: newShop(t, zip).URL + "/p.csar", Checksum: "sha256:" + digestOf(zip), Integrity: "enforce", Signature: "verify_if_present",
+		Name: "remote", Source: newPackageServer(t, zip).URL + "/p.csar", Checksum: "sha256:" + digestOf(zip), Integrity: "enforce", Signature: "verify_if_present",
 	}
 	first, _, err := w.OnboardPackage(t.Context(), spec, "")
 	if err != nil {

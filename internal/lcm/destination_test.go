@@ -209,7 +209,7 @@ func TestHostKeysAreEdited(t *testing.T) {
 	if err := w.open(t).Terminate(t.Context(), i.ID, vnfm.TerminateSpec{Type: vnfm.Forceful, LeftBehind: func(object, _ string) { left = append(left, object) }}); err != nil {
 		t.Fatal(err)
 	}
-	same(t, "left behind", left, []string{"What Management Drivers Made"})
+	same(t, "left behind", left, []string{"Work of Management Drivers"})
 	same(t, "parameters", d.seen, map[string]any{})
 }
 

@@ -9,11 +9,11 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/catalog"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/registries"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/vims"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
@@ -119,14 +119,6 @@ func (e *Engine) store(ctx context.Context) (*seal.Store, error) {
 	return e.opened, nil
 }
 
-func (e *Engine) driver(t vnfm.VIMType) (vnfm.InfraDriver, error) {
-	d, ok := e.cfg.Drivers[t]
-	if !ok {
-		return nil, fmt.Errorf("there is no infra driver for VIMs of type %q", t)
-	}
-	return d, nil
-}
-
 // leaseLost reports whether the objects of the work may be in another process's hands.
 func leaseLost(err error) bool { return errors.As(err, new(*vnfm.LeaseLostError)) }
 
@@ -160,19 +152,9 @@ func (e *Engine) lock(ctx context.Context, s store.Store, name, object string) (
 	return work, func() {
 		close(done)
 		cancel(nil)
-		release, stop := detached(ctx)
+		release, stop := records.Detached(ctx)
 		defer stop()
 		// A lease that cannot be given back expires by itself.
 		_ = lease.Release(release)
 	}, nil
-}
-
-// detachedLimit bounds what is still written after the caller gave up: an
-// interrupted apply must return within two seconds.
-const detachedLimit = 1500 * time.Millisecond
-
-// detached returns a context for the last writes of an operation, which must
-// happen although ctx has ended.
-func detached(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(ctx), detachedLimit)
 }

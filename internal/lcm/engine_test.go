@@ -431,7 +431,7 @@ func TestLifeOfAnInstance(t *testing.T) {
 		t.Errorf("deleting a package in use: %v", err)
 	}
 	w.driver.stranded = []string{"example.org/v1/Cell far/a"}
-	if err := w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}); !errors.As(err, new(*vnfm.StrandedError)) || !strings.Contains(err.Error(), "still there: example.org/v1/Cell far/a; delete") {
+	if err := w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}); !errors.As(err, new(*vnfm.StrandedError)) || !strings.Contains(err.Error(), "still exist: example.org/v1/Cell far/a; delete") {
 		t.Errorf("terminating what others wait for: %v", err)
 	}
 	if again, err := w.Instance(t.Context(), i.ID); err != nil || again.Status != vnfm.StatusInstantiated || len(w.operations(t, i.ID)) != len(want) {
@@ -882,7 +882,7 @@ func TestPreviewProblems(t *testing.T) {
 	}{
 		{
 			"unknown flavour", func(s *vnfm.InstanceSpec) { s.FlavourID = "big" },
-			vnfm.Problem{Attribute: "flavour_id", Summary: `VNFD "test" has no deployment flavour "big"`, Detail: `the package offers "default"`},
+			vnfm.Problem{Attribute: "flavour_id", Summary: `VNFD "test" has no deployment flavour "big"`, Detail: `the package has "default"`},
 		},
 		{
 			"unknown level", func(s *vnfm.InstanceSpec) { s.LevelID = "huge" },

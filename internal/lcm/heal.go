@@ -3,6 +3,7 @@ package lcm
 import (
 	"context"
 	"slices"
+	"strconv"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -48,7 +49,7 @@ func checkHealedVNFCs(ctx context.Context, d vnfm.InfraDriver, t *vnfm.Target, w
 	return checkVNFCs(ctx, d, t, want.VNFCIDs, func(id string, there []string) vnfm.Problem {
 		return vnfm.Problem{
 			Attribute: attribute,
-			Summary:   "the " + t.Instance.Noun() + " has no " + kind + " " + quote(id),
+			Summary:   "the " + t.Instance.Noun() + " has no " + kind + " " + strconv.Quote(id),
 			Detail:    "its " + kind + "s are " + vnfm.QuotedNames(there),
 		}
 	})
@@ -95,12 +96,12 @@ func checkHeal(f *vnfm.Flavour, want *vnfm.HealSpec, problems *vnfm.Problems) {
 	}
 	for _, id := range want.VDUIDs {
 		if !slices.Contains(vdus, id) {
-			refuse(attributeHealVDUs, "deployment flavour "+quote(f.ID)+" has no VDU "+quote(id))
+			refuse(attributeHealVDUs, "deployment flavour "+strconv.Quote(f.ID)+" has no VDU "+strconv.Quote(id))
 		}
 	}
 	for _, id := range want.VNFCIDs {
 		if f.VDUOf(id) == "" {
-			refuse(attributeHealVNFCs, "VNFC "+quote(id)+" is of no VDU of deployment flavour "+quote(f.ID))
+			refuse(attributeHealVNFCs, "VNFC "+strconv.Quote(id)+" is of no VDU of deployment flavour "+strconv.Quote(f.ID))
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/multivim"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/vims"
@@ -17,7 +18,7 @@ import (
 // package for several kinds of infrastructure has to wait for its VIM.
 func (e *Engine) infrastructure(ctx context.Context, spec vnfm.InstanceSpec, r *resolution) (vnfm.InfraDriver, error) {
 	if spec.Cluster != nil {
-		return e.driver(vnfm.VIMTypeKubernetes)
+		return e.vims.Driver(vnfm.VIMTypeKubernetes)
 	}
 	d, err := e.registeredDriver(ctx, spec.VIMID)
 	if !errors.Is(err, vnfm.ErrNotFound) {
@@ -27,7 +28,7 @@ func (e *Engine) infrastructure(ctx context.Context, spec vnfm.InstanceSpec, r *
 	if len(types) > 1 {
 		return nil, err
 	}
-	return e.driver(types[0])
+	return e.vims.Driver(types[0])
 }
 
 // registeredDriver is the infra driver for a VIM, by its record alone.
@@ -40,7 +41,7 @@ func (e *Engine) registeredDriver(ctx context.Context, vimID string) (vnfm.Infra
 	if err != nil {
 		return nil, err
 	}
-	return e.driver(vim.Type)
+	return e.vims.Driver(vim.Type)
 }
 
 // typesFor are the types of VIM that a package can be instantiated on: without anything in
@@ -64,7 +65,7 @@ func (e *Engine) lookupVIM(ctx context.Context, id string) (vnfm.InfraDriver, *v
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	d, err := e.driver(vim.Type)
+	d, err := e.vims.Driver(vim.Type)
 	return d, vim, credentials, err
 }
 
@@ -93,10 +94,10 @@ func paramOwners(cfg *Config) vnfm.ParamOwners {
 	for _, driver := range slices.Sorted(maps.Keys(cfg.Management)) {
 		for _, name := range cfg.Management[driver].Params() {
 			if other := out.Management[name]; other != "" {
-				out.Management[name] = other + " or " + quote(driver)
+				out.Management[name] = other + " or " + strconv.Quote(driver)
 				continue
 			}
-			out.Management[name] = "management driver " + quote(driver)
+			out.Management[name] = "management driver " + strconv.Quote(driver)
 		}
 	}
 	return out

@@ -149,7 +149,7 @@ func (e *Engine) bind(ctx context.Context, i *vnfm.Instance, r *resolution, spec
 		return nil, nil, err
 	}
 	t.Access = e.vims.Open
-	d, err := e.driver(t.VIM.Type)
+	d, err := e.vims.Driver(t.VIM.Type)
 	if err != nil {
 		return nil, nil, err
 	}

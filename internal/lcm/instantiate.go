@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/google/uuid"
@@ -30,7 +31,7 @@ func (e *Engine) Instantiate(ctx context.Context, spec vnfm.InstanceSpec) (*vnfm
 	if err := e.checkCredentials(ctx, &spec); err != nil {
 		return nil, err
 	}
-	ctx, done, err := e.lockForChange(ctx, s, "create/"+keyOf(spec), "the creation of "+spec.Noun()+" "+quote(spec.Name))
+	ctx, done, err := e.lockForChange(ctx, s, "create/"+keyOf(spec), "the creation of "+spec.Noun()+" "+strconv.Quote(spec.Name))
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +115,7 @@ func newInstance(id string, spec vnfm.InstanceSpec) *records.Entry[vnfm.Instance
 func (e *Engine) runOnInstance(ctx context.Context, s store.Store, en *records.Entry[vnfm.Instance], work func(ctx context.Context) error) (*vnfm.Instance, error) {
 	var done func()
 	err := vnfm.RetryWhileBusy(ctx, func() error {
-		held, release, err := e.lockForChange(ctx, s, "instance/"+en.Rec.ID, en.Value.Noun()+" "+quote(en.Value.Name))
+		held, release, err := e.lockForChange(ctx, s, "instance/"+en.Rec.ID, en.Value.Noun()+" "+strconv.Quote(en.Value.Name))
 		if err == nil {
 			ctx, done = held, release
 		}
@@ -216,14 +217,14 @@ func (e *Engine) complete(ctx context.Context, op *operation, status vnfm.Instan
 func (e *Engine) failInstantiate(ctx context.Context, op *operation, o hooks.Operation, d vnfm.InfraDriver, t *vnfm.Target, cause error) error {
 	cause = stopCause(ctx, cause)
 	interrupted := errors.Is(ctx.Err(), context.Canceled)
-	noting, noted := detached(ctx)
+	noting, noted := records.Detached(ctx)
 	defer noted()
 	// Nothing is taken back before the record says so: the lease may be lost unnoticed.
 	if err := op.fail(noting, cause); err != nil || (d == nil && op.madeAnything()) {
 		return e.keepFailed(ctx, op, joinErrors(cause, err))
 	}
 	if !op.madeAnything() || e.removeIfNothingMade(ctx, op, d, t, interrupted) {
-		last, cancel := detached(ctx)
+		last, cancel := records.Detached(ctx)
 		defer cancel()
 		if err := e.removeRecords(last, op.store, op.instance); err != nil {
 			return errors.Join(cause, err)
@@ -240,7 +241,7 @@ func (e *Engine) failInstantiate(ctx context.Context, op *operation, o hooks.Ope
 // last thing that an operation does, also when ctx has ended. A record whose lease
 // was lost is not written: another process may have brought it further.
 func (e *Engine) keepFailed(ctx context.Context, op *operation, cause error) error {
-	ctx, cancel := detached(ctx)
+	ctx, cancel := records.Detached(ctx)
 	defer cancel()
 	err := op.fail(ctx, cause)
 	op.instance.Value.Status = vnfm.StatusFailedTemp
@@ -267,7 +268,7 @@ func joinErrors(cause, err error) error {
 // answer something is assumed to exist: an object that is forgotten is worse than
 // a record too many. A user who interrupts is not kept waiting for a removal.
 func (e *Engine) removeIfNothingMade(ctx context.Context, op *operation, d vnfm.InfraDriver, t *vnfm.Target, interrupted bool) bool {
-	look, cancel := detached(ctx)
+	look, cancel := records.Detached(ctx)
 	defer cancel()
 	seen, err := d.Observe(look, t)
 	if err != nil || len(seen.Objects) > 0 {

@@ -159,7 +159,7 @@ func TestDigestKeyOfAnInstance(t *testing.T) {
 	})
 }
 
-// again opens the store anew, with its VIM and its package given again.
+// again opens the store once more, and registers its VIM and its package again.
 func (w *env) again(t *testing.T, k *keeper) {
 	t.Helper()
 	w.Engine = w.openWith(t, map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: k})

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -32,10 +33,10 @@ func checkLinks(f *vnfm.Flavour, links vnfm.Links, problems *vnfm.Problems) {
 		}
 		for _, cp := range slices.Sorted(maps.Keys(links.External[name].ExtCPs)) {
 			if !slices.Contains(points, cp) {
-				refuse("deployment flavour "+quote(f.ID)+" has no external connection point "+quote(cp), "its external connection points are "+vnfm.QuotedNames(points))
+				refuse("deployment flavour "+strconv.Quote(f.ID)+" has no external connection point "+strconv.Quote(cp), "its external connection points are "+vnfm.QuotedNames(points))
 			}
 			if other, twice := connected[cp]; twice {
-				refuse("connection point "+quote(cp)+" is connected twice", "external virtual link "+quote(other)+" has it too")
+				refuse("connection point "+strconv.Quote(cp)+" is connected twice", "external virtual link "+strconv.Quote(other)+" has it too")
 			}
 			connected[cp] = name
 		}
@@ -44,7 +45,7 @@ func checkLinks(f *vnfm.Flavour, links vnfm.Links, problems *vnfm.Problems) {
 		if !slices.Contains(internal, id) {
 			*problems = append(*problems, vnfm.Problem{
 				Attribute: attributeManagedLinks, Key: id,
-				Summary: "deployment flavour " + quote(f.ID) + " has no virtual link " + quote(id), Detail: "its virtual links are " + vnfm.QuotedNames(internal),
+				Summary: "deployment flavour " + strconv.Quote(f.ID) + " has no virtual link " + strconv.Quote(id), Detail: "its virtual links are " + vnfm.QuotedNames(internal),
 			})
 		}
 	}

@@ -61,7 +61,7 @@ func (s driverState) Load(into any) error {
 		return nil
 	}
 	if err := json.Unmarshal(raw, into); err != nil {
-		return fmt.Errorf("reading what management driver %q has written of the instance: %w", s.driver, err)
+		return fmt.Errorf("reading the notes of management driver %q on the instance: %w", s.driver, err)
 	}
 	return nil
 }

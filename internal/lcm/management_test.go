@@ -271,7 +271,7 @@ func TestRolledBackCreationRunsTheEnd(t *testing.T) {
 		}
 		return nil
 	}
-	if _, err := w.Instantiate(t.Context(), spec); !errors.Is(err, errBroken) || !strings.Contains(err.Error(), "removed again") {
+	if _, err := w.Instantiate(t.Context(), spec); !errors.Is(err, errBroken) || !strings.Contains(err.Error(), "has been removed") {
 		t.Fatalf("got %v", err)
 	}
 	same(t, "calls", d.taken(), []string{"INSTANTIATE instantiate_end", "TERMINATE terminate_start", "TERMINATE terminate_end"})

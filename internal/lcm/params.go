@@ -74,7 +74,7 @@ func warnShown(params map[string]any, declared []string, problems *vnfm.Problems
 	*problems = append(*problems, vnfm.Problem{
 		Severity: vnfm.SeverityWarning, Attribute: vnfm.AttributeParams,
 		Summary: "additional_params shows secrets: " + strings.Join(slices.Compact(shown), ", "),
-		Detail:  "plan and state have them in clear; give them in additional_params_wo, which is laid over additional_params and reaches neither",
+		Detail:  "plan and state hold them in clear; give them in additional_params_wo, which is merged over additional_params and reaches neither",
 	})
 }
 

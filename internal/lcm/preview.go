@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/multivim"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -97,8 +98,8 @@ func checkReplaced(p *vnfm.Preview, keys []string, problems *vnfm.Problems) {
 		if _, ok := p.Objects[key]; !ok {
 			*problems = append(*problems, vnfm.Problem{
 				Attribute: "replace_objects",
-				Summary:   "the instance has no object " + quote(key),
-				Detail:    "an object is named as in the attribute objects, for example " + quote(slices.Min(slices.Collect(maps.Keys(p.Objects)))),
+				Summary:   "the instance has no object " + strconv.Quote(key),
+				Detail:    "an object is named as in the attribute objects, for example " + strconv.Quote(slices.Min(slices.Collect(maps.Keys(p.Objects)))),
 			})
 		}
 	}

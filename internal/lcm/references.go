@@ -7,6 +7,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/catalog"
@@ -127,7 +128,7 @@ func checkReferences(ctx context.Context, s store.Store, needed []reference) err
 		err := r.check(ctx, s)
 		if errors.Is(err, vnfm.ErrNotFound) {
 			problems = append(problems, vnfm.Problem{
-				Attribute: r.attribute, Key: r.key, Summary: records.Noun(r.kind) + " " + quote(r.id) + " is not in the store any more",
+				Attribute: r.attribute, Key: r.key, Summary: records.Noun(r.kind) + " " + strconv.Quote(r.id) + " is no longer in the store",
 				Detail: "another process has removed it since this one began; nothing was done; run plan again",
 			})
 		} else if err != nil {

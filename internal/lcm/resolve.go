@@ -3,6 +3,7 @@ package lcm
 import (
 	"context"
 	"maps"
+	"strconv"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/addons"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/multivim"
@@ -47,7 +48,7 @@ func resolveIn(p *vnfm.Package, spec vnfm.InstanceSpec) (*resolution, vnfm.Probl
 	} else if r.flavour.Level(r.levelID) == nil {
 		problems = append(problems, vnfm.Problem{
 			Attribute: "instantiation_level_id",
-			Summary:   "deployment flavour " + quote(r.flavour.ID) + " has no instantiation level " + quote(r.levelID),
+			Summary:   "deployment flavour " + strconv.Quote(r.flavour.ID) + " has no instantiation level " + strconv.Quote(r.levelID),
 			Detail:    "it has " + vnfm.QuotedNames(r.flavour.LevelIDs()),
 		})
 		return nil, problems
@@ -92,11 +93,11 @@ func chooseFlavour(d *vnfm.Descriptor, id string, problems *vnfm.Problems) *vnfm
 	for _, f := range d.Flavours {
 		ids = append(ids, f.ID)
 	}
-	p := vnfm.Problem{Attribute: "flavour_id", Detail: "the package offers " + vnfm.QuotedNames(ids)}
+	p := vnfm.Problem{Attribute: "flavour_id", Detail: "the package has " + vnfm.QuotedNames(ids)}
 	if id == "" {
 		p.Summary = "the VNFD has several deployment flavours and no default: one must be chosen"
 	} else {
-		p.Summary = "VNFD " + quote(d.ID) + " has no deployment flavour " + quote(id)
+		p.Summary = "VNFD " + strconv.Quote(d.ID) + " has no deployment flavour " + strconv.Quote(id)
 	}
 	*problems = append(*problems, p)
 	return nil

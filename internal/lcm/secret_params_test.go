@@ -203,7 +203,7 @@ func TestShownSecretParams(t *testing.T) {
 		same(t, "the warning", problems[0], vnfm.Problem{
 			Severity: vnfm.SeverityWarning, Attribute: "additional_params",
 			Summary: "additional_params shows secrets: " + strings.Join(slices.Sorted(slices.Values(tt.want)), ", "),
-			Detail:  "plan and state have them in clear; give them in additional_params_wo, which is laid over additional_params and reaches neither",
+			Detail:  "plan and state hold them in clear; give them in additional_params_wo, which is merged over additional_params and reaches neither",
 		})
 	}
 }

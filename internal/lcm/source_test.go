@@ -18,17 +18,17 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// shop serves one package and counts who asked for what.
-type shop struct {
+// packageServer serves one package and counts who asked for what.
+type packageServer struct {
 	*httptest.Server
 	content  atomic.Pointer[[]byte]
-	whole    atomic.Int64
+	complete atomic.Int64
 	upToDate atomic.Int64
 }
 
-func newShop(t *testing.T, content []byte) *shop {
+func newPackageServer(t *testing.T, content []byte) *packageServer {
 	t.Helper()
-	s := &shop{}
+	s := &packageServer{}
 	s.content.Store(&content)
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		data := *s.content.Load()
@@ -39,7 +39,7 @@ func newShop(t *testing.T, content []byte) *shop {
 			w.WriteHeader(http.StatusNotModified)
 			return
 		}
-		s.whole.Add(1)
+		s.complete.Add(1)
 		if _, err := w.Write(data); err != nil {
 			t.Log(err)
 		}
@@ -98,7 +98,7 @@ func TestDownloads(t *testing.T) {
 	t.Setenv("TMPDIR", temp)
 	w := newEnv(t)
 	first := zipped(t, "1.0")
-	s := newShop(t, first)
+	s := newPackageServer(t, first)
 	spec := vnfm.PackageSpec{Name: "remote", Source: s.URL + "/p.csar?token=hunter2-token", Integrity: "enforce", Signature: "verify_if_present"}
 
 	read, problems, err := w.ReadPackage(t.Context(), spec)
@@ -118,15 +118,15 @@ func TestDownloads(t *testing.T) {
 	if _, problems, err = w.OnboardPackage(t.Context(), spec, read.ID); err != nil || problems.HasErrors() {
 		t.Fatal(err, problems)
 	}
-	if got := s.whole.Load(); got != 2 {
+	if got := s.complete.Load(); got != 2 {
 		t.Errorf("%d downloads for plan and apply", got)
 	}
 	again, _, err := w.ReadPackage(t.Context(), spec)
 	if err != nil || again.ID != read.ID {
 		t.Errorf("second plan: %v, %v", again, err)
 	}
-	if s.whole.Load() != 2 || s.upToDate.Load() != 1 {
-		t.Errorf("an unchanged package was downloaded again: %d whole, %d up to date", s.whole.Load(), s.upToDate.Load())
+	if s.complete.Load() != 2 || s.upToDate.Load() != 1 {
+		t.Errorf("an unchanged package was downloaded again: %d whole, %d up to date", s.complete.Load(), s.upToDate.Load())
 	}
 
 	second := zipped(t, "2.0")
@@ -162,7 +162,7 @@ func TestAPackageThatComesBackIsNotSuperseded(t *testing.T) {
 	specs := make([]vnfm.PackageSpec, 2)
 	ids := make([]string, 2)
 	for i, version := range []string{"1.0", "2.0"} {
-		specs[i] = vnfm.PackageSpec{Name: "remote", Source: newShop(t, zipped(t, version)).URL + "/p.csar", Integrity: "enforce", Signature: "verify_if_present"}
+		specs[i] = vnfm.PackageSpec{Name: "remote", Source: newPackageServer(t, zipped(t, version)).URL + "/p.csar", Integrity: "enforce", Signature: "verify_if_present"}
 		p, problems, err := w.OnboardPackage(t.Context(), specs[i], "")
 		if err != nil || problems.HasErrors() {
 			t.Fatal(err, problems)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/hooks"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
@@ -58,7 +59,7 @@ func (e *Engine) terminate(ctx context.Context, s store.Store, en *records.Entry
 			return err
 		}
 		if len(users) > 0 {
-			return &vnfm.InUseError{Kind: "VIM that is the cluster of VNF instance " + quote(en.Value.Name) + ",", ID: id, By: users}
+			return &vnfm.InUseError{Kind: "VIM that is the cluster of VNF instance " + strconv.Quote(en.Value.Name) + ",", ID: id, By: users}
 		}
 	}
 	// What else may be wrong is for the operation to find out, and to note.
@@ -74,7 +75,7 @@ func (e *Engine) terminate(ctx context.Context, s store.Store, en *records.Entry
 			return err
 		}
 		if op.kind() != vnfm.OpTerminate {
-			if err := op.enter(ctx, vnfm.StateFailed, errors.New("given up because the instance is terminated")); err != nil {
+			if err := op.enter(ctx, vnfm.StateFailed, errors.New("abandoned because the instance is terminated")); err != nil {
 				return err
 			}
 			op = nil
@@ -162,7 +163,7 @@ func (e *Engine) prepareTermination(ctx context.Context, en *records.Entry[vnfm.
 	case err == nil:
 	case spec.Type == vnfm.Forceful && errors.As(err, new(*vnfm.EditedError)):
 		if spec.LeftBehind != nil {
-			spec.LeftBehind("What Management Drivers Made", err.Error())
+			spec.LeftBehind("Work of Management Drivers", err.Error())
 		}
 	default:
 		return nil, err

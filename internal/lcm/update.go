@@ -269,7 +269,7 @@ func (u *update) withHooks(ctx context.Context, op *operation, o *plannedOperati
 	if o.Leaving != "" {
 		ids, err := u.engine.noteLeaving(ctx, op, around, func(ctx context.Context) ([]string, error) { return u.leavingVNFCs(ctx, o.Leaving) })
 		if err != nil {
-			return fmt.Errorf("looking which VNFCs leave: %w", err)
+			return fmt.Errorf("choosing the VNFCs to remove: %w", err)
 		}
 		if o.Leaving == leavingScaledIn && len(ids) > 0 {
 			// Those for which the drivers have made ready, and no others.

@@ -8,6 +8,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/addons"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/hooks"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/multivim"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -28,7 +29,7 @@ func (u *update) fail(ctx context.Context, op *operation, before *vnfm.Instance,
 		return u.engine.keepFailed(back, op, joinErrors(cause, err))
 	}
 	if err := u.restorePrevious(back, op, before); err != nil {
-		return u.engine.keepFailed(back, op, errors.Join(cause, fmt.Errorf("returning to what was before: %w", stopCause(back, err))))
+		return u.engine.keepFailed(back, op, errors.Join(cause, fmt.Errorf("restoring the state before the operation: %w", stopCause(back, err))))
 	}
 	u.instance.Value.Status = vnfm.StatusInstantiated
 	if err := saveInstance(back, u.store, u.instance); err != nil {
@@ -44,7 +45,7 @@ func (u *update) fail(ctx context.Context, op *operation, before *vnfm.Instance,
 // refuse ends an operation that was given what cannot be done, before anything was
 // done for it: the instance is what it was.
 func (u *update) refuse(ctx context.Context, op *operation, before *vnfm.Instance, cause error) error {
-	ctx, cancel := detached(ctx)
+	ctx, cancel := records.Detached(ctx)
 	defer cancel()
 	for _, next := range []vnfm.OperationState{vnfm.StateFailedTemp, vnfm.StateFailed} {
 		if err := op.enter(ctx, next, cause); err != nil {

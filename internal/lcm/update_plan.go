@@ -19,7 +19,7 @@ const (
 	actionFinish           action = "run the last hook of"
 	actionRotateKubeconfig action = "regenerate the kubeconfig"
 	actionModify           action = "modify the record"
-	actionApplyReadiness   action = "wait by other readiness rules"
+	actionApplyReadiness   action = "apply new readiness rules"
 	actionChangePackage    action = "change package, flavour or parameters"
 	actionConnect          action = "change external connectivity"
 	actionOperate          action = "start or stop"
@@ -309,7 +309,7 @@ func (p *planner) repair() {
 		return
 	}
 	o := plannedOperation{
-		Action: actionRepair, Type: vnfm.OpHeal, Params: map[string]any{paramCause: "an operation before it was interrupted"},
+		Action: actionRepair, Type: vnfm.OpHeal, Params: map[string]any{paramCause: "an earlier operation was interrupted"},
 		Leaving: leavingBroken, spec: p.spec, to: p.wanted,
 	}
 	if p.record.Status == vnfm.StatusInstantiated && p.unfinished == nil || configures(p.unfinished) {

@@ -82,7 +82,7 @@ type change struct {
 func changes() []change {
 	return []change{
 		{"description", func(in *planInput) { in.spec.Description = "other" }, "MODIFY_INFO: modify the record", false},
-		{"readiness", func(in *planInput) { in.spec.Readiness = []vnfm.ReadinessRule{{Kind: "Cell"}} }, "MODIFY_INFO: wait by other readiness rules", true},
+		{"readiness", func(in *planInput) { in.spec.Readiness = []vnfm.ReadinessRule{{Kind: "Cell"}} }, "MODIFY_INFO: apply new readiness rules", true},
 		{"parameters", func(in *planInput) { in.spec.AdditionalParams = map[string]any{"a": "b"} }, "CHANGE_VNFPKG: change package, flavour or parameters", true},
 		{"flavour", func(in *planInput) { in.spec.FlavourID = "complex" }, "CHANGE_FLAVOUR: change package, flavour or parameters", true},
 		{"networks", func(in *planInput) {
@@ -93,7 +93,7 @@ func changes() []change {
 		{"level", func(in *planInput) { in.spec.LevelID = "large" }, "SCALE_TO_LEVEL: scale, scaled in leave", false},
 		{"heal", func(in *planInput) { in.spec.Heal = &vnfm.HealSpec{Trigger: "1", VNFCIDs: []string{"VDU1-a"}} }, "HEAL: replace VNFCs, healed leave", false},
 		{"heal all", func(in *planInput) { in.spec.Heal = &vnfm.HealSpec{Trigger: "1"} }, "HEAL: replace VNFCs, healed leave", true},
-		{"drift", func(in *planInput) { in.drift = []string{"v1/ConfigMap a is gone"} }, "HEAL: repair, broken leave", true},
+		{"drift", func(in *planInput) { in.drift = []string{"v1/ConfigMap a no longer exists"} }, "HEAL: repair, broken leave", true},
 		{"driver parameters", func(in *planInput) { in.configured = "d1" }, "MODIFY_INFO: configure", false},
 	}
 }

@@ -33,7 +33,7 @@ func (e *Engine) newVIMs() *vims.Manager {
 				return err
 			}
 			if err := removeDryRunNotes(ctx, s, id); err != nil {
-				return fmt.Errorf("removing what was noted of dry runs on VIM %q: %w", id, err)
+				return fmt.Errorf("removing the notes of dry runs on VIM %q: %w", id, err)
 			}
 			return nil
 		},

@@ -27,11 +27,11 @@ var _ vnfm.VIMDriver = (*Driver)(nil)
 // NewDriver returns the driver. It takes its clients from the pool.
 func NewDriver(clients *Pool) *Driver { return &Driver{clients: clients} }
 
-// CheckVIM implements vnfm.VIMDriver. It authenticates anew: a token that is still good
+// CheckVIM implements vnfm.VIMDriver. It authenticates again: a token that is still good
 // would hide that the credentials are not.
 func (d *Driver) CheckVIM(ctx context.Context, spec vnfm.VIMSpec) (vnfm.VIMCheck, error) {
 	if spec.OpenStack == nil {
-		return vnfm.VIMCheck{}, fmt.Errorf("VIM %q has no connection to an OpenStack", spec.Name)
+		return vnfm.VIMCheck{}, fmt.Errorf("VIM %q has no connection to OpenStack", spec.Name)
 	}
 	client, err := d.clients.Fresh(spec.Name, *spec.OpenStack, spec.Credentials)
 	if err != nil {
@@ -66,7 +66,7 @@ func (c *Client) Check(ctx context.Context) (vnfm.VIMCheck, error) {
 	regions, services := c.catalogue(id)
 	if len(services) == 0 && c.access.Region != "" && len(regions) > 0 {
 		return check, &vnfm.InvalidError{Problems: vnfm.Problems{{
-			Attribute: "region", Summary: fmt.Sprintf("the catalogue has nothing for region %q with the interface %q", c.access.Region, c.access.Interface),
+			Attribute: "region", Summary: fmt.Sprintf("the catalogue has no service for region %q with the interface %q", c.access.Region, c.access.Interface),
 			Detail: "its regions are " + strings.Join(regions, ", "),
 		}}}
 	}
@@ -209,7 +209,7 @@ func (c *Client) readQuotas(ctx context.Context, id *identity) vnfm.Problems {
 			problems = append(problems, vnfm.Problem{
 				Severity: vnfm.SeverityWarning,
 				Summary:  fmt.Sprintf("the quotas of %s cannot be read on %s", quotas[i].service, c.peer.Name),
-				Detail:   err.Error() + "; without them, nobody is told before a quota is exceeded",
+				Detail:   err.Error() + "; without them, plans cannot warn before a quota is exceeded",
 			})
 		}
 	}

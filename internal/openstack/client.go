@@ -154,7 +154,7 @@ func readIdentity(result gophercloud.AuthResult) (*identity, error) {
 		return nil, errors.New("the answer does not describe a token; is the auth_url that of Keystone?")
 	}
 	if token.Project.ID == "" {
-		return nil, errors.New("the token is for no project; give the project in the connection")
+		return nil, errors.New("the token is not scoped to a project; give the project in the connection")
 	}
 	return &identity{user: token.User, project: token.Project, catalog: token.Catalog}, nil
 }
@@ -236,7 +236,7 @@ type call struct {
 	// microversion is that of the API which the request needs; empty for the oldest.
 	microversion string
 	body         any
-	// content is sent as it is in the place of body.
+	// content is sent as it is instead of body.
 	content io.Reader
 	// out takes the answer, text one that is no JSON; ok are the codes that are success.
 	out  any

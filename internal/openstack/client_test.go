@@ -126,7 +126,7 @@ func TestErrors(t *testing.T) {
 		"no Keystone":  {at(tls.URL, func(s *vnfm.VIMSpec) { s.OpenStack.CACertificate = other }), []string{"404 Not Found", "is the auth_url that of Keystone?"}},
 		"unknown CA":   {at(tls.URL, nil), []string{"set ca_certificate to the certificate authority of the cloud"}},
 		"dead port":    {at("http://127.0.0.1:1", nil), []string{`VIM "cloud" cannot be reached`, "connection refused"}},
-		"other region": {at(cloud.URL, func(s *vnfm.VIMSpec) { s.OpenStack.Region = "Elsewhere" }), []string{`nothing for region "Elsewhere"`, "its regions are RegionOne"}},
+		"other region": {at(cloud.URL, func(s *vnfm.VIMSpec) { s.OpenStack.Region = "Elsewhere" }), []string{`no service for region "Elsewhere"`, "its regions are RegionOne"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := check(t, c.spec)
@@ -156,9 +156,9 @@ func TestBadArguments(t *testing.T) {
 		"no project":                   {vnfm.OpenStackConnection{AuthURL: "https://k", Username: "a"}, vnfm.Credentials{"password": "x"}, "project_name", "no project is given"},
 		"secret alone":                 {vnfm.OpenStackConnection{AuthURL: "https://k"}, vnfm.Credentials{"application_credential_secret": "x"}, "application_credential_id", "without its application credential"},
 		"name alone":                   {vnfm.OpenStackConnection{AuthURL: "https://k", ApplicationCredentialName: "n"}, vnfm.Credentials{"application_credential_secret": "x"}, "username", "without its user"},
-		"own project":                  {vnfm.OpenStackConnection{AuthURL: "https://k", ApplicationCredentialID: "i", ProjectID: "p"}, vnfm.Credentials{"application_credential_secret": "x"}, "project_name", "leave the project out"},
+		"own project":                  {vnfm.OpenStackConnection{AuthURL: "https://k", ApplicationCredentialID: "i", ProjectID: "p"}, vnfm.Credentials{"application_credential_secret": "x"}, "project_name", "remove the project"},
 		"interface":                    {vnfm.OpenStackConnection{AuthURL: "https://k", Interface: "secret"}, vnfm.Credentials{"token": "y"}, "interface", "public, internal, admin"},
-		"several clouds":               {vnfm.OpenStackConnection{}, vnfm.Credentials{"clouds_yaml": "clouds: {a: {}, b: {}}"}, "clouds_yaml", "several clouds, and cloud names none of them: a, b"},
+		"several clouds":               {vnfm.OpenStackConnection{}, vnfm.Credentials{"clouds_yaml": "clouds: {a: {}, b: {}}"}, "clouds_yaml", "several clouds, but cloud names none of them: a, b"},
 		"unknown cloud":                {vnfm.OpenStackConnection{Cloud: "c"}, vnfm.Credentials{"clouds_yaml": "clouds: {a: {}}"}, "clouds_yaml", `no cloud "c"; its clouds are a`},
 		"profile":                      {vnfm.OpenStackConnection{}, vnfm.Credentials{"clouds_yaml": "clouds: {a: {profile: x}}"}, "clouds_yaml", "refers to a profile"},
 		"CA file":                      {vnfm.OpenStackConnection{}, vnfm.Credentials{"clouds_yaml": "clouds: {a: {cacert: /etc/ca.pem}}"}, "clouds_yaml", "give the certificates as ca_certificate"},

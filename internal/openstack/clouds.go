@@ -66,14 +66,14 @@ type cloudAuth struct {
 func parseClouds(text, name string) (*cloud, error) {
 	var file cloudsFile
 	if err := yaml.Unmarshal([]byte(text), &file); err != nil {
-		return nil, errors.New("it is not valid YAML, or no clouds.yaml: it has the mapping clouds, and in it the clouds by name")
+		return nil, errors.New("it is not valid YAML, or not a clouds.yaml, which has a mapping clouds from names to clouds")
 	}
 	names := slices.Sorted(maps.Keys(file.Clouds))
 	switch {
 	case len(names) == 0:
 		return nil, errors.New("it has no clouds")
 	case name == "" && len(names) > 1:
-		return nil, fmt.Errorf("it has several clouds, and cloud names none of them: %s", strings.Join(names, ", "))
+		return nil, fmt.Errorf("it has several clouds, but cloud names none of them: %s", strings.Join(names, ", "))
 	case name == "":
 		name = names[0]
 	}
@@ -82,9 +82,9 @@ func parseClouds(text, name string) (*cloud, error) {
 	case !ok:
 		return nil, fmt.Errorf("it has no cloud %q; its clouds are %s", name, strings.Join(names, ", "))
 	case c.Profile != "" || c.Vendor != "":
-		return nil, fmt.Errorf("cloud %q refers to a profile, which is in another file: write what it says into the cloud", name)
+		return nil, fmt.Errorf("cloud %q refers to a profile, which is in another file: copy its settings into the cloud", name)
 	case c.CACert != "":
-		return nil, fmt.Errorf("cloud %q names a file of CA certificates (cacert), and no other file is read: give the certificates as ca_certificate, and leave cacert out", name)
+		return nil, fmt.Errorf("cloud %q names a file of CA certificates (cacert), but no other file is read: give the certificates as ca_certificate, and remove cacert", name)
 	}
 	return &c, c.check(name)
 }
@@ -100,22 +100,22 @@ var authTypes = map[string]string{
 func (c *cloud) check(name string) error {
 	way, ok := authTypes[c.AuthType]
 	if !ok {
-		return fmt.Errorf("cloud %q logs in by %q (auth_type), and its credentials are sent to nobody else: the ways are %s",
+		return fmt.Errorf("cloud %q has the auth_type %q, which is not supported; supported are %s",
 			name, c.AuthType, strings.Join(slices.Sorted(maps.Keys(authTypes))[1:], ", "))
 	}
 	for other, value := range map[string]string{
 		vnfm.CredentialPassword: c.Auth.Password, vnfm.CredentialToken: c.Auth.Token, vnfm.CredentialApplicationSecret: c.Auth.ApplicationCredentialSecret,
 	} {
 		if way != "" && value != "" && other != way {
-			return fmt.Errorf("cloud %q logs in by %q (auth_type), and has the credentials of another way: keep one of them", name, c.AuthType)
+			return fmt.Errorf("cloud %q has the auth_type %q, but the credentials of another one: keep one of them", name, c.AuthType)
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(c.Rest)) {
 		switch {
 		case strings.HasSuffix(key, "_endpoint_override"), strings.HasSuffix(key, "_endpoint"):
-			return fmt.Errorf("cloud %q gives a service another address (%s), and all services are asked where the catalogue says: leave it out, or choose another interface", name, key)
+			return fmt.Errorf("cloud %q sets the address of a service (%s), but addresses come from the catalogue only: remove it, or choose another interface", name, key)
 		case key == "cert", key == "key":
-			return fmt.Errorf("cloud %q names a file of a client certificate (%s), and no other file is read", name, key)
+			return fmt.Errorf("cloud %q names a file of a client certificate (%s), but no other file is read", name, key)
 		}
 	}
 	return nil

@@ -72,9 +72,9 @@ func resolve(cfg Config) (*access, error) {
 		} else if a.Region == "" && len(regions) == 1 {
 			a.Region = regions[0]
 		}
-		if said := cloud.unverified(); said != "" && a.CACertificate == "" && !a.InsecureSkipTLSVerify {
-			problems.Invalid("insecure_skip_tls_verify", fmt.Sprintf("the clouds.yaml leaves the certificates of the cloud unverified (%s)", said),
-				"give the CA as ca_certificate, or set insecure_skip_tls_verify = true where nobody can be in between")
+		if setting := cloud.unverified(); setting != "" && a.CACertificate == "" && !a.InsecureSkipTLSVerify {
+			problems.Invalid("insecure_skip_tls_verify", fmt.Sprintf("the clouds.yaml leaves the certificates of the cloud unverified (%s)", setting),
+				"give the CA as ca_certificate, or set insecure_skip_tls_verify = true where the network is trusted")
 		}
 	}
 	a.AuthURL = checkAuthURL(a.AuthURL, &problems)
@@ -122,16 +122,16 @@ func (a *access) checkWays(problems *vnfm.Problems) {
 			problems.Invalid("username", "a password is given without a user", "set username or user_id")
 		}
 		if !hasProject {
-			problems.Invalid("project_name", "no project is given", "set project_name or project_id: what is made belongs to a project")
+			problems.Invalid("project_name", "no project is given", "set project_name or project_id: all resources belong to a project")
 		}
 	case vnfm.CredentialApplicationSecret:
 		switch {
 		case a.ApplicationCredentialID == "" && a.ApplicationCredentialName == "":
 			problems.Invalid("application_credential_id", "a secret is given without its application credential", "set application_credential_id, or application_credential_name with the user")
 		case a.ApplicationCredentialID == "" && !hasUser:
-			problems.Invalid("username", "an application credential is named without its user", "set username or user_id, or give application_credential_id in the place of the name")
+			problems.Invalid("username", "an application credential is named without its user", "set username or user_id, or give application_credential_id instead of the name")
 		case hasProject:
-			problems.Invalid("project_name", "a project is given with an application credential", "an application credential is for the project that it was made in; leave the project out")
+			problems.Invalid("project_name", "a project is given with an application credential", "an application credential belongs to the project that it was created in; remove the project")
 		}
 	}
 }
@@ -144,7 +144,7 @@ func checkAuthURL(text string, problems *vnfm.Problems) string {
 	}
 	u := endpoint.Check("auth_url", text, "give the URL of Keystone, for example https://cloud.example:5000/v3", problems)
 	if u != nil && strings.HasSuffix(strings.TrimRight(u.Path, "/"), "/v2.0") {
-		problems.Invalid("auth_url", "the auth_url is that of version 2 of Keystone, which is no more", "give that of version 3, or leave the version out")
+		problems.Invalid("auth_url", "the auth_url is that of version 2 of Keystone, which no longer exists", "give that of version 3, or omit the version")
 	}
 	return text
 }

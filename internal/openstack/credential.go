@@ -62,7 +62,7 @@ func (c *Client) CreateApplicationCredential(ctx context.Context, name, descript
 		body: map[string]any{"application_credential": wanted}, out: &answer,
 	})
 	if IsForbidden(err) && c.access.secret != "" {
-		return nil, fmt.Errorf("%w; %s itself authenticates with an application credential, and one that is restricted makes no others: give the VIM one that was made with --unrestricted, or a password", err, c.peer.Name)
+		return nil, fmt.Errorf("%w; %s itself authenticates with an application credential, and a restricted one cannot create others: give the VIM one that was created with --unrestricted, or a password", err, c.peer.Name)
 	}
 	if err != nil {
 		return nil, err

@@ -25,7 +25,7 @@ type CredentialsError struct {
 }
 
 func (e *CredentialsError) Error() string {
-	return fmt.Sprintf("%s at %s refused the credentials: %v; they are wrong, or have expired, or the user or project is disabled: put that right in %s and apply again", e.Peer.Name, e.AuthURL, e.Err, e.Peer.Settings)
+	return fmt.Sprintf("%s at %s refused the credentials: %v; they are wrong, or have expired, or the user or project is disabled: correct this in %s and apply again", e.Peer.Name, e.AuthURL, e.Err, e.Peer.Settings)
 }
 
 func (e *CredentialsError) Unwrap() error { return e.Err }
@@ -103,16 +103,16 @@ func (c *Client) failure(doing string, err error) error {
 		}
 		return fmt.Errorf("%s: %w", doing, &vnfm.UnreachableError{Peer: c.peer.Name, Err: c.transport(err)})
 	}
-	said := &answerError{code: answer.Actual, host: hostOf(answer.URL), message: c.redacted(messageOf(answer.Body)), request: answer.ResponseHeader.Get("X-Openstack-Request-Id")}
+	failure := &answerError{code: answer.Actual, host: hostOf(answer.URL), message: c.redacted(messageOf(answer.Body)), request: answer.ResponseHeader.Get("X-Openstack-Request-Id")}
 	switch {
 	case answer.Actual >= 300 && answer.Actual < 400:
-		said.message = "it redirects to another address, and none is followed; give the address of the service itself"
+		failure.message = "it redirects to another address, which is not followed; give the address of the service itself"
 	case answer.Actual == http.StatusUnauthorized:
-		return fmt.Errorf("%s: %w", doing, &CredentialsError{Peer: c.peer, AuthURL: c.access.AuthURL, Err: said})
+		return fmt.Errorf("%s: %w", doing, &CredentialsError{Peer: c.peer, AuthURL: c.access.AuthURL, Err: failure})
 	case answer.Actual == http.StatusNotFound && isTokens(answer.URL):
-		said.message = strings.TrimPrefix(said.message+"; is the auth_url that of Keystone?", "; ")
+		failure.message = strings.TrimPrefix(failure.message+"; is the auth_url that of Keystone?", "; ")
 	}
-	return fmt.Errorf("%s: %w", doing, said)
+	return fmt.Errorf("%s: %w", doing, failure)
 }
 
 func isTokens(target string) bool { return strings.HasSuffix(target, "/v3/auth/tokens") }

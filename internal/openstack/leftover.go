@@ -87,7 +87,7 @@ func (c *Client) DeleteVolume(ctx context.Context, v Volume) error {
 	return c.remove(ctx, "removing volume "+v.Name, ServiceVolume, "/volumes/"+url.PathEscape(v.ID), url.Values{"cascade": {"true"}})
 }
 
-// remove deletes something. What is not there is success.
+// remove deletes an object. Not found is success.
 func (c *Client) remove(ctx context.Context, doing, service, path string, query url.Values) error {
 	err := c.do(ctx, call{
 		doing: doing, service: service, method: http.MethodDelete, path: path, query: query,

@@ -25,7 +25,7 @@ func (p *Pool) Client(vim string, connection *vnfm.OpenStackConnection, credenti
 	return p.clients.Get(vim, connection, credentials, func() (*Client, error) { return p.Fresh(vim, *connection, credentials) })
 }
 
-// Fresh returns a client that nobody has used: it authenticates anew, which is how a
+// Fresh returns a client that nobody has used: it authenticates again, which is how a
 // credential is tried.
 func (p *Pool) Fresh(vim string, connection vnfm.OpenStackConnection, credentials vnfm.Credentials) (*Client, error) {
 	return New(Config{Connection: connection, Credentials: credentials, UserAgent: p.userAgent, VIM: vim})

@@ -81,7 +81,7 @@ func (r *StackResource) stack() (name, id string) {
 // Timestamp is a time as Heat writes it, with or without a zone. One without is UTC.
 type Timestamp struct{ time.Time }
 
-// UnmarshalJSON implements json.Unmarshaler. What is no time is the zero time.
+// UnmarshalJSON implements json.Unmarshaler. A text that is not a time gives the zero time.
 func (t *Timestamp) UnmarshalJSON(text []byte) error {
 	s := strings.Trim(string(text), `"`)
 	for _, form := range []string{time.RFC3339, "2006-01-02T15:04:05"} {
@@ -123,7 +123,7 @@ func (c *Client) StackByID(ctx context.Context, name, id string) (*Stack, error)
 	var out struct {
 		Stack Stack `json:"stack"`
 	}
-	err := c.do(ctx, call{doing: "looking at stack " + name, service: ServiceOrchestration, path: stackPath(name, id), query: url.Values{"resolve_outputs": {"false"}}, out: &out})
+	err := c.do(ctx, call{doing: "reading stack " + name, service: ServiceOrchestration, path: stackPath(name, id), query: url.Values{"resolve_outputs": {"false"}}, out: &out})
 	if IsNotFound(err) || (err == nil && out.Stack.deleted()) {
 		return nil, nil
 	}
@@ -170,7 +170,7 @@ func (c *Client) CreateStack(ctx context.Context, r StackRequest) (string, error
 	return out.Stack.ID, err
 }
 
-// UpdateStack begins to make a stack into something else. What is not in the request goes.
+// UpdateStack begins to update a stack. Heat removes what is not in the request.
 func (c *Client) UpdateStack(ctx context.Context, id string, r StackRequest) error {
 	body := r.body()
 	delete(body, "stack_name")

@@ -34,7 +34,7 @@ func (h Host) signer() (ssh.Signer, error) {
 		}
 		return signer, nil
 	case strings.HasPrefix(strings.TrimSpace(string(key)), "PuTTY-User-Key-File"):
-		return nil, errors.New("the private key is one of PuTTY: export it as an OpenSSH key")
+		return nil, errors.New("the private key is in PuTTY's format: export it as an OpenSSH key")
 	}
 	if _, _, _, _, public := ssh.ParseAuthorizedKey(key); public == nil {
 		return nil, errors.New("the private key is a public key")
@@ -116,7 +116,7 @@ func (h Host) answer(_, _ string, questions []string, echos []bool) ([]string, e
 	answers := make([]string, len(questions))
 	for i, question := range questions {
 		if echos[i] || strings.Contains(strings.ToLower(question), "new") || len(questions) > 1 {
-			return nil, fmt.Errorf("the host asks user %s for %q, and only a password can be given; it may have expired", h.User, strings.TrimSpace(question))
+			return nil, fmt.Errorf("the host asks user %s for %q, but only a password can be given; the password may have expired", h.User, strings.TrimSpace(question))
 		}
 		answers[i] = h.Password.Reveal()
 	}

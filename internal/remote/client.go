@@ -47,7 +47,7 @@ func newClient(h Host, conn *ssh.Client, jump *Client, alive liveness) *Client {
 	}
 	go func() {
 		err := conn.Wait()
-		c.once.Do(func() { c.verdict = fmt.Errorf("the host has closed it, or is gone (%w)", err) })
+		c.once.Do(func() { c.verdict = fmt.Errorf("the host has closed it, or is unreachable (%w)", err) })
 		c.cause = c.verdict
 		close(c.gone)
 	}()

@@ -115,7 +115,7 @@ func (c *Client) run(ctx context.Context, cmd Command, content io.Reader, size i
 // stream runs a command whose output goes to writers as it is.
 func (c *Client) stream(ctx context.Context, cmd Command, content io.Reader, size int64, stdout, stderr io.Writer) error {
 	if cmd.Timeout > 0 {
-		limit := fmt.Errorf("it was not done within %s: %w", cmd.Timeout, context.DeadlineExceeded)
+		limit := fmt.Errorf("it did not end within %s: %w", cmd.Timeout, context.DeadlineExceeded)
 		limited, cancel := context.WithTimeoutCause(ctx, cmd.Timeout, limit)
 		defer cancel()
 		ctx = limited

@@ -86,7 +86,7 @@ func TestRunRefuses(t *testing.T) {
 	_, err := c.Run(t.Context(), remote.Command{What: "x", Script: "a\x00b"})
 	require.ErrorContains(t, err, "NUL")
 	_, err = c.Run(t.Context(), remote.Command{What: "x", Env: map[string]string{"A;B": "1"}})
-	require.ErrorContains(t, err, `"A;B" is no name`)
+	require.ErrorContains(t, err, `"A;B" is not the name`)
 }
 
 func TestOutput(t *testing.T) {
@@ -222,7 +222,7 @@ func TestTimeoutKills(t *testing.T) {
 	c := connect(t, sshtest.New(t, sshtest.Options{}).Host())
 	file, err := runFamily(t.Context(), t, c, remote.Command{Timeout: 2 * time.Second}, func() {})
 	require.ErrorIs(t, err, context.DeadlineExceeded)
-	require.ErrorContains(t, err, "it was not done within 2s")
+	require.ErrorContains(t, err, "it did not end within 2s")
 	requireGone(t, file)
 }
 
@@ -233,7 +233,7 @@ func TestCutKills(t *testing.T) {
 	file, err := runFamily(t.Context(), t, c, remote.Command{}, server.Cut)
 	var broken *remote.ConnectionError
 	require.ErrorAs(t, err, &broken)
-	require.ErrorContains(t, err, "living on "+c.Name()+": no connection: the host has closed it, or is gone")
+	require.ErrorContains(t, err, "living on "+c.Name()+": no connection: the host has closed it, or is unreachable")
 	requireGone(t, file)
 }
 

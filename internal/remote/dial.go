@@ -124,7 +124,7 @@ func login(ctx context.Context, h Host, jump *Client, alive liveness) (*Client, 
 		return nil, err
 	}
 	// A handshake does not hear a context: its end is the end of the connection.
-	limited, cancel := context.WithTimeoutCause(ctx, handshakeTimeout, fmt.Errorf("it does not log in within %s: %w", handshakeTimeout, errBoots))
+	limited, cancel := context.WithTimeoutCause(ctx, handshakeTimeout, fmt.Errorf("the login did not complete within %s: %w", handshakeTimeout, errBoots))
 	defer cancel()
 	unhook := context.AfterFunc(limited, func() { _ = conn.Close() })
 	var banner strings.Builder
@@ -171,8 +171,8 @@ func reach(ctx context.Context, h Host, jump *Client) (net.Conn, error) {
 // refused tells a person why the host did not let the user in. The library has no type
 // for it.
 func (h Host) refused(err error, banner string) error {
-	said := err.Error()
-	if !strings.Contains(said, "unable to authenticate") {
+	reason := err.Error()
+	if !strings.Contains(reason, "unable to authenticate") {
 		return err
 	}
 	banner = strings.Join(strings.Fields(banner), " ")
@@ -193,7 +193,7 @@ func (h Host) refused(err error, banner string) error {
 		offered = append(offered, "the password")
 	}
 	text := fmt.Sprintf("the host does not accept %s of user %s", strings.Join(offered, " or "), h.User)
-	if _, tried, ok := strings.Cut(said, "attempted methods ["); ok {
+	if _, tried, ok := strings.Cut(reason, "attempted methods ["); ok {
 		tried, _, _ = strings.Cut(tried, "]")
 		text += fmt.Sprintf(" (tried: %s; sshd may allow less, see PasswordAuthentication and PermitRootLogin)", strings.TrimPrefix(tried, "none "))
 	}

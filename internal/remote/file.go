@@ -131,7 +131,7 @@ func (c *Client) write(ctx context.Context, w writing) (string, error) {
 		w.mode = 0o600
 	}
 	if w.path == "" || strings.HasSuffix(w.path, "/") {
-		return "", fmt.Errorf("writing a file on %s: %q is no path of a file", c.name, w.path)
+		return "", fmt.Errorf("writing a file on %s: %q is not the path of a file", c.name, w.path)
 	}
 	var shared sync.Mutex
 	stdout, stderr := &lines{mask: c.mask(), shared: &shared}, &lines{mask: c.mask(), shared: &shared}

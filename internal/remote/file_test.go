@@ -87,7 +87,7 @@ func TestWriteFileRefuses(t *testing.T) {
 	}{
 		"no folder": {remote.File{Path: folder + "/a/b"}, "the folder " + folder + "/a/ does not exist"},
 		"a folder":  {remote.File{Path: folder}, folder + " is a folder"},
-		"no path":   {remote.File{}, `"" is no path of a file`},
+		"no path":   {remote.File{}, `"" is not the path of a file`},
 		"no owner":  {remote.File{Path: folder + "/x", Owner: "no-such-user"}, "invalid user"},
 		"read-only": {remote.File{Path: "/proc/x"}, "writing /proc/x on " + c.Name()},
 	} {

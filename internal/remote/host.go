@@ -53,20 +53,20 @@ type Pins interface {
 func (h Host) Check() error {
 	switch {
 	case h.Address == "" || strings.ContainsAny(h.Address, " \t\n/@"):
-		return fmt.Errorf("%q is no address of a host", h.Address)
+		return fmt.Errorf("%q is not the address of a host", h.Address)
 	case h.Port < 0 || h.Port > 65535:
-		return fmt.Errorf("host %s: %d is no port", h.Address, h.Port)
+		return fmt.Errorf("host %s: %d is not a port", h.Address, h.Port)
 	case h.User == "":
 		return fmt.Errorf("host %s: a user is missing", h.Address)
 	case h.Password == "" && h.PrivateKey == "" && !h.Agent:
-		return fmt.Errorf("host %s: user %s has neither a password nor a private key, and the agent is not to be asked", h.Address, h.User)
+		return fmt.Errorf("host %s: user %s has neither a password nor a private key, and the SSH agent is not used", h.Address, h.User)
 	}
 	if h.PrivateKey != "" {
 		if _, err := h.signer(); err != nil {
 			return fmt.Errorf("host %s: %w", h.Address, err)
 		}
 	} else if h.Passphrase != "" {
-		return fmt.Errorf("host %s: there is a passphrase and no private key", h.Address)
+		return fmt.Errorf("host %s: a passphrase is given without a private key", h.Address)
 	}
 	if _, err := parseHostKeys(h.HostKeys); err != nil {
 		return fmt.Errorf("host %s: %w", h.Address, err)
@@ -83,7 +83,7 @@ func (h Host) Check() error {
 // verifiable reports a host whose key nobody could tell.
 func (h Host) verifiable() error {
 	if len(h.HostKeys) == 0 && h.Pins == nil {
-		return errors.New("its host key is not known and there is nowhere to keep it: give its host keys")
+		return errors.New("its host key is not known and cannot be stored: give its host keys")
 	}
 	return nil
 }

@@ -18,10 +18,10 @@ func parseHostKeys(texts []string) ([]ssh.PublicKey, error) {
 	for _, text := range texts {
 		key, _, options, rest, err := ssh.ParseAuthorizedKey([]byte(text))
 		if marker := markerOf(text, options); marker != "" {
-			return nil, fmt.Errorf("%q is no host key that can be trusted: it is marked %s; give the key of the host itself, as ssh-keyscan prints it", text, marker)
+			return nil, fmt.Errorf("%q is not a host key that can be trusted: it is marked %s; give the key of the host itself, as ssh-keyscan prints it", text, marker)
 		}
 		if err != nil || len(bytes.TrimSpace(rest)) > 0 {
-			return nil, fmt.Errorf("%q is no host key: it is one line such as \"ssh-ed25519 AAAA…\", as ssh-keyscan prints it", text)
+			return nil, fmt.Errorf("%q is not a host key: a host key is one line such as \"ssh-ed25519 AAAA…\", as ssh-keyscan prints it", text)
 		}
 		keys = append(keys, key)
 	}
@@ -115,10 +115,10 @@ func (v *verifier) refusal(has string) error {
 		wanted = append(wanted, key.Type()+" "+ssh.FingerprintSHA256(key))
 	}
 	if len(v.host.HostKeys) > 0 {
-		return &hostKeyError{fmt.Sprintf("host key of %s is %s, and not %s as configured: somebody may be in between; if the host was installed anew, correct its host keys",
+		return &hostKeyError{fmt.Sprintf("host key of %s is %s, and not %s as configured: the connection may be intercepted; if the host was reinstalled, correct its host keys",
 			v.host.endpoint(), has, strings.Join(wanted, " or "))}
 	}
-	return &hostKeyError{fmt.Sprintf("host key of %s has changed: it is %s, and was %s at first use (pin %q): somebody may be in between; if the host was installed anew, remove its pin or give its host keys",
+	return &hostKeyError{fmt.Sprintf("host key of %s has changed: it is %s, and was %s at first use (pin %q): the connection may be intercepted; if the host was reinstalled, remove its pin or give its host keys",
 		v.host.endpoint(), has, strings.Join(wanted, " or "), v.host.pin())}
 }
 

@@ -53,7 +53,7 @@ func (p program) text() (string, error) {
 	script.WriteString("unset program script\nunset -f look find end pulse\n")
 	for _, name := range slices.Sorted(maps.Keys(p.env)) {
 		if !variable.MatchString(name) {
-			return "", fmt.Errorf("%q is no name of an environment variable", name)
+			return "", fmt.Errorf("%q is not the name of an environment variable", name)
 		}
 		fmt.Fprintf(&script, "export %s=%s\n", name, quote(p.env[name]))
 	}
@@ -63,7 +63,7 @@ func (p program) text() (string, error) {
 	}
 	script.WriteString("\n" + p.script + "\n")
 	if strings.ContainsRune(script.String(), 0) {
-		return "", errors.New("a script, its arguments and its environment have no NUL byte")
+		return "", errors.New("a script, its arguments and its environment must not have a NUL byte")
 	}
 	return fmt.Sprintf("size=%d patience=%d\nscript=%s\n%s", p.size, int(pulsePatience.Seconds()), quote(script.String()), supervise), nil
 }

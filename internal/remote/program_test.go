@@ -23,7 +23,7 @@ func TestWriteScriptCounts(t *testing.T) {
 	cmd.Stdin = strings.NewReader("123456789")
 	out, err := cmd.CombinedOutput()
 	require.Error(t, err)
-	assert.Equal(t, "not all of it has arrived\n", string(out))
+	assert.Equal(t, "the content has not arrived completely\n", string(out))
 	entries, err := os.ReadDir(folder)
 	require.NoError(t, err)
 	assert.Empty(t, entries)

@@ -44,7 +44,7 @@ type execution struct {
 var errNoCommands = errors.New("the host runs no commands for this user (a forced command, or no shell)")
 
 // errNoStatus is a session that ended and did not say how.
-var errNoStatus = errors.New("the host ended the session without telling the exit status")
+var errNoStatus = errors.New("the host ended the session without an exit status")
 
 // execute runs the command line with an input and returns the exit status. When ctx ends
 // the input ends too, upon which the host kills what runs; the error is then that of ctx.
@@ -129,7 +129,7 @@ func watchStatus(requests <-chan *ssh.Request) ending {
 				select {
 				case e.status <- code:
 				default:
-					// A command ends once. What a host says again must not hold up the connection.
+					// A command ends once. Repeated messages of a host must not block the connection.
 				}
 			}
 			if request.WantReply {
@@ -203,7 +203,7 @@ func (c *Client) openOnce(ctx context.Context) (ssh.Channel, <-chan *ssh.Request
 	}
 }
 
-// explain puts the reason for which the connection ended in the place of what a session
+// explain puts the reason for which the connection ended in place of what a session
 // says of it.
 func (c *Client) explain(err error) error {
 	timer := time.NewTimer(time.Second)
@@ -227,7 +227,7 @@ func feed(to ssh.Channel, e execution, stopping <-chan struct{}) error {
 		return nil //nolint:nilerr // The session has ended.
 	}
 	if e.content != nil {
-		if whole, err := pour(to, e.content, stopping); !whole {
+		if complete, err := pour(to, e.content, stopping); !complete {
 			return err
 		}
 	}
@@ -246,7 +246,7 @@ func feed(to ssh.Channel, e execution, stopping <-chan struct{}) error {
 }
 
 // pour writes content until it is told to stop, and reports whether that was all of it.
-func pour(to io.Writer, content io.Reader, stopping <-chan struct{}) (whole bool, err error) {
+func pour(to io.Writer, content io.Reader, stopping <-chan struct{}) (complete bool, err error) {
 	buffer := make([]byte, 32*1024)
 	for {
 		n, err := content.Read(buffer)

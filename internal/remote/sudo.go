@@ -42,11 +42,11 @@ const sudoProbe = `
 if [ "$(id -u)" = 0 ]; then echo root; exit; fi
 command -v sudo >/dev/null 2>&1 || { echo "sudo is not installed" >&2; exit 1; }
 export LC_ALL=C
-if said=$(sudo -H -k -n /bin/sh -c : 2>&1 </dev/null); then echo free; exit; fi
-case $said in *"password is required"*|*"password required"*) ;; *) echo "$said" >&2; exit 1 ;; esac
-IFS= read -r password || { echo "$said" >&2; exit 1; }
-if said=$(printf "%s\n" "$password" | sudo -H -k -S -p "" /bin/sh -c : 2>&1); then echo password; exit; fi
-echo "$said" >&2
+if answer=$(sudo -H -k -n /bin/sh -c : 2>&1 </dev/null); then echo free; exit; fi
+case $answer in *"password is required"*|*"password required"*) ;; *) echo "$answer" >&2; exit 1 ;; esac
+IFS= read -r password || { echo "$answer" >&2; exit 1; }
+if answer=$(printf "%s\n" "$password" | sudo -H -k -S -p "" /bin/sh -c : 2>&1); then echo password; exit; fi
+echo "$answer" >&2
 exit 1
 `
 
@@ -75,13 +75,13 @@ func (c *Client) root(ctx context.Context) (rootBy, error) {
 		return direct, err
 	}
 	// A login shell may have said something before.
-	said := lastLines(stdout.String(), 1)
+	answer := lastLines(stdout.String(), 1)
 	switch {
-	case status == 0 && said == probedRoot:
+	case status == 0 && answer == probedRoot:
 		c.sudoers.by = direct
-	case status == 0 && said == probedFree:
+	case status == 0 && answer == probedFree:
 		c.sudoers.by = bySudo
-	case status == 0 && said == probedPassword:
+	case status == 0 && answer == probedPassword:
 		c.sudoers.by = bySudoPassword
 	default:
 		return direct, &sudoError{c.whyNotRoot(c.mask().hide(stderr.String()), password != "")}
@@ -91,25 +91,25 @@ func (c *Client) root(ctx context.Context) (rootBy, error) {
 }
 
 // whyNotRoot tells a person what sudo said, and what to do.
-func (c *Client) whyNotRoot(said string, password bool) string {
+func (c *Client) whyNotRoot(answer string, password bool) string {
 	user := c.host.User
-	said = strings.TrimSpace(lastLines(said, errorLines))
+	answer = strings.TrimSpace(lastLines(answer, errorLines))
 	switch {
-	case strings.Contains(said, "sudo is not installed"):
+	case strings.Contains(answer, "sudo is not installed"):
 		return fmt.Sprintf("user %s is not root and sudo is not installed: install sudo, or connect as root", user)
-	case strings.Contains(said, "not in the sudoers file"), strings.Contains(said, "is not allowed to"), strings.Contains(said, "may not run sudo"), strings.Contains(said, "I'm sorry "+user):
-		return fmt.Sprintf("user %s may not use sudo on the host (%q): allow it in /etc/sudoers.d, or connect as another user", user, said)
-	case strings.Contains(said, "must have a tty"):
-		return fmt.Sprintf("sudo wants a terminal (%q): remove requiretty for user %s from /etc/sudoers", said, user)
-	case strings.Contains(said, "incorrect password"), strings.Contains(said, "try again"), strings.Contains(said, "incorrect authentication"):
-		return fmt.Sprintf("sudo does not accept the password of user %s (%q): sudo may want another password than the login", user, said)
-	case strings.Contains(said, "password is required"), strings.Contains(said, "password required"):
+	case strings.Contains(answer, "not in the sudoers file"), strings.Contains(answer, "is not allowed to"), strings.Contains(answer, "may not run sudo"), strings.Contains(answer, "I'm sorry "+user):
+		return fmt.Sprintf("user %s may not use sudo on the host (%q): allow it in /etc/sudoers.d, or connect as another user", user, answer)
+	case strings.Contains(answer, "must have a tty"):
+		return fmt.Sprintf("sudo requires a terminal (%q): remove requiretty for user %s from /etc/sudoers", answer, user)
+	case strings.Contains(answer, "incorrect password"), strings.Contains(answer, "try again"), strings.Contains(answer, "incorrect authentication"):
+		return fmt.Sprintf("sudo does not accept the password of user %s (%q): sudo may want another password than the login", user, answer)
+	case strings.Contains(answer, "password is required"), strings.Contains(answer, "password required"):
 		if !password {
 			return fmt.Sprintf("sudo asks user %s for a password and none is given: give the password, or allow NOPASSWD in /etc/sudoers.d", user)
 		}
-		return fmt.Sprintf("sudo asks user %s for more than the password (%q)", user, said)
+		return fmt.Sprintf("sudo asks user %s for more than the password (%q)", user, answer)
 	default:
-		return fmt.Sprintf("user %s does not become root: sudo says %q", user, said)
+		return fmt.Sprintf("user %s does not become root: sudo says %q", user, answer)
 	}
 }
 

@@ -16,7 +16,7 @@ temporary=$(mktemp -- "$folder.${1##*/}.XXXXXX") || exit 1
 trap 'rm -f -- "$temporary"' EXIT
 trap 'exit 143' HUP INT TERM
 cat >"$temporary" || exit 1
-if [ "$(wc -c <"$temporary")" -ne "$2" ]; then echo "not all of it has arrived" >&2; exit 1; fi
+if [ "$(wc -c <"$temporary")" -ne "$2" ]; then echo "the content has not arrived completely" >&2; exit 1; fi
 if [ "$4" ]; then chown -- "$4" "$temporary" || exit 1; fi
 chmod -- "$3" "$temporary" || exit 1
 if [ "$6" ] && [ -f "$1" ] && [ ! -L "$1" ]; then

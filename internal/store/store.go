@@ -156,7 +156,7 @@ func Fences(ctx context.Context) []Fence {
 // than the one that its digest names, such as sealed. The form is the caller's
 // matter, and so is checking the digest.
 type EncodedBlobs interface {
-	// PutEncoded keeps what encode writes under the digest, in the place of what
+	// PutEncoded keeps what encode writes under the digest, instead of what
 	// was there. When encode fails, its error is returned and nothing changes.
 	PutEncoded(ctx context.Context, digest string, encode func(w io.Writer) error) error
 	// OpenEncoded reads what PutEncoded kept, or returns ErrNotFound.
@@ -171,5 +171,5 @@ type HeldError struct {
 }
 
 func (e *HeldError) Error() string {
-	return fmt.Sprintf("lease %q is held by %s since %s", e.Name, e.Holder, e.Since.UTC().Format(time.RFC3339))
+	return fmt.Sprintf("lease %q has been held by %s since %s", e.Name, e.Holder, e.Since.UTC().Format(time.RFC3339))
 }

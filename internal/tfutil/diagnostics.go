@@ -146,17 +146,17 @@ func advice(err error) string {
 		}
 		return editedAdvice(edited)
 	case errors.As(err, &expired):
-		return "Change regenerate_kubeconfig of the vnf_capi_workload_cluster to any other text and apply: Cluster API makes a new kubeconfig. Where no configuration has the cluster, delete its Secret <name>-kubeconfig on the management cluster; only the control plane provider that made it makes it again."
+		return "Change regenerate_kubeconfig of the vnf_capi_workload_cluster to any other value and apply: Cluster API makes a new kubeconfig. Where no configuration has the cluster, delete its Secret <name>-kubeconfig on the management cluster; only the control plane provider that made it makes it again."
 	case errors.As(err, new(*vnfm.StrandedError)):
-		return "To leave them behind with their kinds, set deletion_policy = { crds = \"keep\" } or termination = { type = \"forceful\" }, apply, and terminate then."
+		return "To leave them behind with their kinds, set deletion_policy = { crds = \"keep\" } or termination = { type = \"forceful\" }, apply, then terminate."
 	case errors.As(err, &inUse):
 		return "Nothing was removed. Destroy what uses it first, or move it elsewhere; Terraform finds the right order by itself when the other configuration refers to the id of this object."
 	case errors.As(err, &conflict):
-		return "Nothing that belongs to somebody else was changed. Choose another name or namespace, import the object into this configuration, or have its owner give it up."
+		return "Objects of other owners were not changed. Choose another name or namespace, import the object into this configuration, or have its owner release it."
 	case errors.As(err, &busy):
-		return "Wait until that run has ended and apply again. A run that was killed loses its hold by itself after a short while."
+		return "Wait until that run has ended and apply again. The lease of a killed run expires by itself after a short while."
 	case errors.As(err, &leaseLost):
-		return "Wait until other runs that work on the object have ended and apply again: it goes on from what they have left. A machine that was suspended, or a disk that did not answer, is the usual cause."
+		return "Wait until other runs on the object have ended, then apply again: the operation continues from their result. The usual cause is a suspended machine or a disk that did not answer."
 	case errors.As(err, &unreachable):
 		return "Check the endpoint, the proxy, the CA certificate and the network between this machine and the other side, then apply again."
 	case errors.As(err, &operation):
@@ -164,7 +164,7 @@ func advice(err error) string {
 	case errors.As(err, &notFound):
 		return "The store of this provider configuration has no such record. Check the \"store\" argument of the provider and the id; if the store was lost, terraform apply builds the record again."
 	case errors.Is(err, context.DeadlineExceeded):
-		return "The time limit was reached. Raise it in the \"timeouts\" argument when the work simply takes longer."
+		return "The time limit was reached. Raise it in the \"timeouts\" argument if the work needs more time."
 	case errors.Is(err, context.Canceled):
 		return "The run was interrupted. Apply again to continue."
 	}
@@ -174,13 +174,13 @@ func advice(err error) string {
 func editedAdvice(e *vnfm.EditedError) string {
 	switch e.Record {
 	case vnfm.EditedVIM:
-		return "Find out who writes the store, and register the VIM again: apply its vnf_vim with the credentials given, with another *_wo_version where the plan shows no change."
+		return "Find out who edited the store, and register the VIM again: apply its vnf_vim with the credentials given, with another *_wo_version where the plan shows no change."
 	case vnfm.EditedRegistry:
-		return "Find out who writes the store, and apply its vnf_private_registry, which installs it as it is configured."
+		return "Find out who edited the store, and apply its vnf_private_registry, which installs the registry as configured."
 	case vnfm.EditedHostKeys:
-		return "Find out who writes the store, give the keys as host_keys or make sure that nobody is in between, and apply again."
+		return "Find out who edited the store, give the keys as host_keys or make sure that the connection is not intercepted, and apply again."
 	case vnfm.EditedInstance:
-		return "Apply the instance first, and terminate it then."
+		return "Apply the instance first, then terminate it."
 	}
 	return ""
 }
@@ -196,9 +196,9 @@ func operationAdvice(e *vnfm.OperationError) string {
 	}
 	switch e.Operation.State {
 	case vnfm.StateFailedTemp, vnfm.StateProcessing, vnfm.StateStarting, vnfm.StateRollingBack:
-		lines = append(lines, "What exists is kept. Put the cause right and apply again: the operation continues where it stopped.")
+		lines = append(lines, "Existing objects are kept. Correct the cause and apply again: the operation continues where it stopped.")
 	case vnfm.StateRolledBack:
-		lines = append(lines, "What was there before the operation is restored.")
+		lines = append(lines, "The state before the operation is restored.")
 	case vnfm.StateFailed, vnfm.StateCompleted:
 	}
 	return strings.Join(lines, "\n")

@@ -30,10 +30,10 @@ func FullyKnown(ctx context.Context, v attr.Value) bool {
 	return err == nil && tv.IsFullyKnown()
 }
 
-// ToGo converts a value to nil, bool, string, int64, float64, []any or
+// toGo converts a value to nil, bool, string, int64, float64, []any or
 // map[string]any. Numbers that are whole and fit become int64. It returns
 // ErrUnknown when anything inside is unknown.
-func ToGo(v attr.Value) (any, error) { return (&converter{}).toGo(v) }
+func toGo(v attr.Value) (any, error) { return (&converter{}).toGo(v) }
 
 // converter converts values. A lenient one takes what is unknown for null, and notes that
 // it has met some.
@@ -82,7 +82,7 @@ func (c *converter) toGo(v attr.Value) (any, error) {
 // MapToGo converts an object or map, also inside a dynamic value, to a Go map. A
 // null value gives a nil map; anything else is an error.
 func MapToGo(v attr.Value) (map[string]any, error) {
-	converted, err := ToGo(v)
+	converted, err := toGo(v)
 	if err != nil || converted == nil {
 		return nil, err
 	}

@@ -45,7 +45,7 @@ func (p *ProviderData) RequireManager(diags *diag.Diagnostics) vnfm.Manager {
 		diags.AddError(
 			"Provider Configuration Unknown",
 			"The configuration of provider \"vnf\" depends on values that are not known yet, so its store cannot be opened. "+
-				"Apply what these values come from first (terraform apply -target=...), or configure the provider with values that are known.",
+				"Apply the source of these values first (terraform apply -target=...), or configure the provider with values that are known.",
 		)
 		return nil
 	}

@@ -60,7 +60,7 @@ func (s ShownSecrets) warn(at path.Path, value attr.Value, diags *diag.Diagnosti
 	}
 	shown := vnfm.ShownSecrets(at.String(), decoded(converted))
 	if len(shown) > 0 {
-		diags.AddWarning("Secrets in Plan and State", "Plan and state have these in clear: "+strings.Join(shown, ", ")+". "+s.Instead)
+		diags.AddWarning("Secrets in Plan and State", "Plan and state hold these in clear: "+strings.Join(shown, ", ")+". "+s.Instead)
 	}
 }
 

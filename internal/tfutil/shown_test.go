@@ -53,7 +53,7 @@ func TestShownSecrets(t *testing.T) {
 				t.Fatal(resp.Diagnostics)
 			}
 			d := resp.Diagnostics[0]
-			if want := "Plan and state have these in clear: " + test.want + ". Do something else."; d.Detail() != want {
+			if want := "Plan and state hold these in clear: " + test.want + ". Do something else."; d.Detail() != want {
 				t.Errorf("%q, want %q", d.Detail(), want)
 			}
 			if _, ok := d.(diag.DiagnosticWithPath); ok || strings.Contains(d.Detail(), geheim) {

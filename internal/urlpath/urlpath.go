@@ -17,16 +17,16 @@ func Check(path string) error {
 		return fmt.Errorf("the path %q does not begin with a slash", path)
 	}
 	if strings.ContainsAny(path, "?#") {
-		return fmt.Errorf("the path %q has a character in it that ends a path: nothing was sent; put the name right", path)
+		return fmt.Errorf("the path %q has a character that ends a path: nothing was sent; correct the name", path)
 	}
 	for segment := range strings.SplitSeq(rest, "/") {
 		plain, err := url.PathUnescape(segment)
 		if err != nil {
-			return fmt.Errorf("%q is no path of a URL: %w", path, err)
+			return fmt.Errorf("%q is not the path of a URL: %w", path, err)
 		}
 		for again := true; again; {
 			if plain == "" || plain == "." || plain == ".." || strings.ContainsAny(plain, `/\`) {
-				return fmt.Errorf("the path %q has a part that is empty, \".\" or \"..\", or has a slash in it, which is no name of an object: nothing was sent; put the name right", path)
+				return fmt.Errorf("the path %q has a part that is empty, \".\" or \"..\", or has a slash in it, which cannot be the name of an object: nothing was sent; correct the name", path)
 			}
 			once, err := url.PathUnescape(plain)
 			again = err == nil && once != plain

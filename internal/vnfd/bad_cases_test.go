@@ -71,7 +71,7 @@ warning v.yaml:5:5: the VNF node vnf has no product_name
 		new: `l1: { description: one, scale_info: { a1: { scale_level: 0 } } }
             ? [ a ]
             : b`,
-		want: `error v.yaml:62:15: a key must be text, not a list
+		want: `error v.yaml:62:15: a key must be a string, not a list
 `,
 	},
 	{
@@ -79,14 +79,14 @@ warning v.yaml:5:5: the VNF node vnf has no product_name
 		old: `tosca_definitions_version: tosca_simple_yaml_1_3
 `,
 		new: "",
-		want: `error v.yaml:1:1: tosca_definitions_version is missing; it says tosca_simple_yaml_1_2 or tosca_simple_yaml_1_3
+		want: `error v.yaml:1:1: tosca_definitions_version is missing; it must be tosca_simple_yaml_1_2 or tosca_simple_yaml_1_3
 `,
 	},
 	{
 		name: "version 2.0",
 		old:  "tosca_simple_yaml_1_3",
 		new:  "tosca_2_0",
-		want: `error v.yaml:1:28: tosca_definitions_version is tosca_2_0, whose grammar is another one; a VNFD is written in tosca_simple_yaml_1_2 or tosca_simple_yaml_1_3 (SOL001)
+		want: `error v.yaml:1:28: tosca_definitions_version is tosca_2_0, which has another grammar; a VNFD is written in tosca_simple_yaml_1_2 or tosca_simple_yaml_1_3 (SOL001)
 `,
 	},
 	{
@@ -100,7 +100,7 @@ warning v.yaml:5:5: the VNF node vnf has no product_name
 		name: "version a list",
 		old:  "tosca_simple_yaml_1_3",
 		new:  "[ 1 ]",
-		want: `error v.yaml:1:28: tosca_definitions_version must be text, not a list
+		want: `error v.yaml:1:28: tosca_definitions_version must be a string, not a list
 `,
 	},
 	{
@@ -135,7 +135,7 @@ warning v.yaml:5:5: the VNF node vnf has no product_name
 		name: "import is a list",
 		old:  "imports: [ etsi_nfv_sol001_vnfd_types.yaml ]",
 		new:  "imports: [ [ a ] ]",
-		want: `error v.yaml:2:12: imports: an import must be text or a mapping, not a list
+		want: `error v.yaml:2:12: imports: an import must be a string or a mapping, not a list
 `,
 	},
 	{
@@ -158,7 +158,7 @@ warning v.yaml:5:5: the VNF node vnf has no product_name
 		old:   "imports: [ etsi_nfv_sol001_vnfd_types.yaml ]",
 		new:   "imports: [ x.yaml ]",
 		files: map[string]string{"x.yaml": "tosca_definitions_version: tosca_2_0\n"},
-		want: `error x.yaml:1:28: tosca_definitions_version is tosca_2_0, whose grammar is another one; a VNFD is written in tosca_simple_yaml_1_2 or tosca_simple_yaml_1_3 (SOL001)
+		want: `error x.yaml:1:28: tosca_definitions_version is tosca_2_0, which has another grammar; a VNFD is written in tosca_simple_yaml_1_2 or tosca_simple_yaml_1_3 (SOL001)
 `,
 	},
 	{
@@ -224,7 +224,7 @@ error v.yaml:4:3: the deployment flavour of v.yaml has no flavour_id; write it i
 		name: "descriptor_id is a mapping",
 		old:  "descriptor_id: id",
 		new:  "descriptor_id: { a: b }",
-		want: `error v.yaml:8:24: node_templates.vnf.properties.descriptor_id must be text, not a mapping
+		want: `error v.yaml:8:24: node_templates.vnf.properties.descriptor_id must be a string, not a mapping
 `,
 	},
 	{
@@ -261,7 +261,7 @@ warning v.yaml:5:5: the VNF node vnf has no descriptor_version
 		old:   "imports: [ etsi_nfv_sol001_vnfd_types.yaml ]",
 		new:   "imports: [ f.yaml ]",
 		files: map[string]string{"f.yaml": "tosca_definitions_version: tosca_simple_yaml_1_3\ntopology_template: { substitution_mappings: { properties: { flavour_id: simple } } }\n"},
-		want: `error f.yaml:2:20: the deployment flavour "simple" is described a second time
+		want: `error f.yaml:2:20: the deployment flavour "simple" is defined twice
 `,
 	},
 	{
@@ -410,7 +410,7 @@ warning v.yaml:66:65: the VDU VDU1 would have 3 instances at the instantiation l
 		name: "memory without number",
 		old:  "virtual_mem_size: 1 GB",
 		new:  "virtual_mem_size: much",
-		want: `error v.yaml:20:78: node_templates.VDU1.capabilities.virtual_compute.properties.virtual_memory.virtual_mem_size: "much" is no size; write a number and a unit, for example 512 MiB
+		want: `error v.yaml:20:78: node_templates.VDU1.capabilities.virtual_compute.properties.virtual_memory.virtual_mem_size: "much" is not a size; write a number and a unit, for example 512 MiB
 `,
 	},
 	{
@@ -424,22 +424,22 @@ warning v.yaml:66:65: the VDU VDU1 would have 3 instances at the instantiation l
 		name: "memory too big",
 		old:  "virtual_mem_size: 1 GB",
 		new:  "virtual_mem_size: 99999999999 TB",
-		want: `error v.yaml:20:78: node_templates.VDU1.capabilities.virtual_compute.properties.virtual_memory.virtual_mem_size: "99999999999 TB" is more than a size can be
+		want: `error v.yaml:20:78: node_templates.VDU1.capabilities.virtual_compute.properties.virtual_memory.virtual_mem_size: "99999999999 TB" is too large for a size
 `,
 	},
 	{
 		name: "CPUs are text",
 		old:  "num_virtual_cpu: 1",
 		new:  "num_virtual_cpu: NaN",
-		want: `error v.yaml:20:118: node_templates.VDU1.capabilities.virtual_compute.properties.virtual_cpu.num_virtual_cpu must be a number that is not negative, not "NaN"
+		want: `error v.yaml:20:118: node_templates.VDU1.capabilities.virtual_compute.properties.virtual_cpu.num_virtual_cpu must be a non-negative number, not "NaN"
 `,
 	},
 	{
 		name: "image properties of wrong type",
 		old:  "properties: { min_ram: 1 GB }",
 		new:  "properties: { min_ram: [ 1 ], name: { a: 1 } }",
-		want: `error v.yaml:22:104: node_templates.VDU1.artifacts.image.properties.name must be text, not a mapping
-error v.yaml:22:91: node_templates.VDU1.artifacts.image.properties.min_ram must be text, not a list
+		want: `error v.yaml:22:104: node_templates.VDU1.artifacts.image.properties.name must be a string, not a mapping
+error v.yaml:22:91: node_templates.VDU1.artifacts.image.properties.min_ram must be a string, not a list
 `,
 	},
 	{
@@ -497,14 +497,14 @@ error v.yaml:22:91: node_templates.VDU1.artifacts.image.properties.min_ram must 
 		name: "container missing",
 		old:  "- virtual_storage: disk",
 		new:  "- container: main",
-		want: `error v.yaml:24:22: the VDU VDU1 requires the container "main", which is no OsContainer of the flavour
+		want: `error v.yaml:24:22: the VDU VDU1 requires the container "main", which is not an OsContainer of the flavour
 `,
 	},
 	{
 		name: "binding missing",
 		old:  "virtual_binding: VDU1",
 		new:  "virtual_binding: VDU3",
-		want: `error v.yaml:37:28: the connection point cp is bound to "VDU3", which is no VDU: the VDUs are "VDU1", "VDU2"
+		want: `error v.yaml:37:28: the connection point cp is bound to "VDU3", which is not a VDU: the VDUs are "VDU1", "VDU2"
 `,
 	},
 	{
@@ -562,10 +562,10 @@ error v.yaml:22:91: node_templates.VDU1.artifacts.image.properties.min_ram must 
 		old:  "a1: { name: a1, max_scale_level: 2, step_deltas: [ d1 ] }",
 		new:  "a1: x",
 		want: `error v.yaml:48:13: policies.aspects.properties.aspects.a1 must be a mapping, not "x"
-error v.yaml:51:31: the policy deltas is for the scaling aspect "a1", which does not exist; there are none
+error v.yaml:51:31: the policy deltas is for the scaling aspect "a1", which does not exist; known are none
 warning v.yaml:61:51: the instantiation level l1 sets the scaling aspect "a1", but there is no ScalingAspects policy
 warning v.yaml:62:51: the instantiation level l2 sets the scaling aspect "a1", but there is no ScalingAspects policy
-warning v.yaml:66:65: the VDU VDU1 has 3 instances at the instantiation level l2, but 1 by its initial delta and scaling deltas: the number of VduInstantiationLevels is taken, and scaling starts from it
+warning v.yaml:66:65: the VDU VDU1 has 3 instances at the instantiation level l2, but 1 by its initial delta and scaling deltas: the number of VduInstantiationLevels is used, and scaling starts from it
 `,
 	},
 	{
@@ -584,10 +584,10 @@ error v.yaml:62:51: the instantiation level l2 sets the scaling aspect a1 to lev
 		new: `          x: 1
 `,
 		want: `warning v.yaml:44:7: the policy aspects declares no aspects
-error v.yaml:50:31: the policy deltas is for the scaling aspect "a1", which does not exist; there are none
+error v.yaml:50:31: the policy deltas is for the scaling aspect "a1", which does not exist; known are none
 warning v.yaml:60:51: the instantiation level l1 sets the scaling aspect "a1", but there is no ScalingAspects policy
 warning v.yaml:61:51: the instantiation level l2 sets the scaling aspect "a1", but there is no ScalingAspects policy
-warning v.yaml:65:65: the VDU VDU1 has 3 instances at the instantiation level l2, but 1 by its initial delta and scaling deltas: the number of VduInstantiationLevels is taken, and scaling starts from it
+warning v.yaml:65:65: the VDU VDU1 has 3 instances at the instantiation level l2, but 1 by its initial delta and scaling deltas: the number of VduInstantiationLevels is used, and scaling starts from it
 `,
 	},
 	{
@@ -602,7 +602,7 @@ warning v.yaml:48:62: the scaling aspect a1 at its highest level 4 gives the VDU
 		name: "step_deltas missing",
 		old:  "a1: { name: a1, max_scale_level: 2, step_deltas: [ d1 ] }",
 		new:  "a1: { name: a1, max_scale_level: 2 }",
-		want: `warning v.yaml:49:7: the scaling aspect a1 has no step_deltas; its only delta d1 is taken for each step
+		want: `warning v.yaml:49:7: the scaling aspect a1 has no step_deltas; its only delta d1 is used for each step
 `,
 	},
 	{
@@ -611,7 +611,7 @@ warning v.yaml:48:62: the scaling aspect a1 at its highest level 4 gives the VDU
 		new:  "a1: { name: a1, max_scale_level: 2, step_deltas: [ d2 ] }",
 		want: `warning v.yaml:48:62: no VduScalingAspectDeltas policy gives the delta d2 of the scaling aspect a1
 warning v.yaml:51:45: the delta d1 is not among the step_deltas of the scaling aspect a1
-warning v.yaml:66:65: the VDU VDU1 has 3 instances at the instantiation level l2, but 1 by its initial delta and scaling deltas: the number of VduInstantiationLevels is taken, and scaling starts from it
+warning v.yaml:66:65: the VDU VDU1 has 3 instances at the instantiation level l2, but 1 by its initial delta and scaling deltas: the number of VduInstantiationLevels is used, and scaling starts from it
 `,
 	},
 	{
@@ -625,9 +625,9 @@ warning v.yaml:66:65: the VDU VDU1 has 3 instances at the instantiation level l2
 		name: "deltas of unknown aspect",
 		old:  "properties: { aspect: a1,",
 		new:  "properties: { aspect: a2,",
-		want: `error v.yaml:51:31: the policy deltas is for the scaling aspect "a2", which does not exist; there are "a1"
+		want: `error v.yaml:51:31: the policy deltas is for the scaling aspect "a2", which does not exist; known are "a1"
 warning v.yaml:48:62: no VduScalingAspectDeltas policy gives the delta d1 of the scaling aspect a1
-warning v.yaml:66:65: the VDU VDU1 has 3 instances at the instantiation level l2, but 1 by its initial delta and scaling deltas: the number of VduInstantiationLevels is taken, and scaling starts from it
+warning v.yaml:66:65: the VDU VDU1 has 3 instances at the instantiation level l2, but 1 by its initial delta and scaling deltas: the number of VduInstantiationLevels is used, and scaling starts from it
 `,
 	},
 	{
@@ -636,7 +636,7 @@ warning v.yaml:66:65: the VDU VDU1 has 3 instances at the instantiation level l2
 		new:  "properties: {",
 		want: `error v.yaml:49:7: the policy deltas names no aspect
 warning v.yaml:48:62: no VduScalingAspectDeltas policy gives the delta d1 of the scaling aspect a1
-warning v.yaml:66:65: the VDU VDU1 has 3 instances at the instantiation level l2, but 1 by its initial delta and scaling deltas: the number of VduInstantiationLevels is taken, and scaling starts from it
+warning v.yaml:66:65: the VDU VDU1 has 3 instances at the instantiation level l2, but 1 by its initial delta and scaling deltas: the number of VduInstantiationLevels is used, and scaling starts from it
 `,
 	},
 	{
@@ -645,7 +645,7 @@ warning v.yaml:66:65: the VDU VDU1 has 3 instances at the instantiation level l2
 		new:  "d1: 1",
 		want: `error v.yaml:51:45: policies.deltas.properties.deltas.d1 must be a mapping with number_of_instances, not "1"
 warning v.yaml:48:62: no VduScalingAspectDeltas policy gives the delta d1 of the scaling aspect a1
-warning v.yaml:66:65: the VDU VDU1 has 3 instances at the instantiation level l2, but 1 by its initial delta and scaling deltas: the number of VduInstantiationLevels is taken, and scaling starts from it
+warning v.yaml:66:65: the VDU VDU1 has 3 instances at the instantiation level l2, but 1 by its initial delta and scaling deltas: the number of VduInstantiationLevels is used, and scaling starts from it
 `,
 	},
 	{
@@ -654,7 +654,7 @@ warning v.yaml:66:65: the VDU VDU1 has 3 instances at the instantiation level l2
 		new:  "d1: {}",
 		want: `error v.yaml:51:45: policies.deltas.properties.deltas.d1 has no number_of_instances
 warning v.yaml:48:62: no VduScalingAspectDeltas policy gives the delta d1 of the scaling aspect a1
-warning v.yaml:66:65: the VDU VDU1 has 3 instances at the instantiation level l2, but 1 by its initial delta and scaling deltas: the number of VduInstantiationLevels is taken, and scaling starts from it
+warning v.yaml:66:65: the VDU VDU1 has 3 instances at the instantiation level l2, but 1 by its initial delta and scaling deltas: the number of VduInstantiationLevels is used, and scaling starts from it
 `,
 	},
 	{
@@ -663,7 +663,7 @@ warning v.yaml:66:65: the VDU VDU1 has 3 instances at the instantiation level l2
         targets: [ VDU1 ]`,
 		new: `deltas: { d1: { number_of_instances: 1 } } }
         targets: [ VDU1, net ]`,
-		want: `error v.yaml:52:26: the delta d1 of the scaling aspect a1 targets "net", which is no VDU: the VDUs are "VDU1", "VDU2"
+		want: `error v.yaml:52:26: the delta d1 of the scaling aspect a1 targets "net", which is not a VDU: the VDUs are "VDU1", "VDU2"
 `,
 	},
 	{
@@ -673,7 +673,7 @@ warning v.yaml:66:65: the VDU VDU1 has 3 instances at the instantiation level l2
 		new: "deltas: { d1: { number_of_instances: 1 } } }",
 		want: `warning v.yaml:49:7: the policy deltas has no targets
 warning v.yaml:48:62: no VduScalingAspectDeltas policy gives the delta d1 of the scaling aspect a1
-warning v.yaml:65:65: the VDU VDU1 has 3 instances at the instantiation level l2, but 1 by its initial delta and scaling deltas: the number of VduInstantiationLevels is taken, and scaling starts from it
+warning v.yaml:65:65: the VDU VDU1 has 3 instances at the instantiation level l2, but 1 by its initial delta and scaling deltas: the number of VduInstantiationLevels is used, and scaling starts from it
 `,
 	},
 	{
@@ -684,8 +684,8 @@ warning v.yaml:65:65: the VDU VDU1 has 3 instances at the instantiation level l2
         properties: { aspect: a1, deltas: { d1: { number_of_instances: 1 } } }
         targets: [ both ]
     - initial:`,
-		want: `error v.yaml:56:20: the delta d1 of the scaling aspect a1 is given a second time for the VDU VDU1
-warning v.yaml:25:5: the scaling aspect a1 scales the VDU VDU2, which has no initial delta: min_number_of_instances, 1, is taken instead
+		want: `error v.yaml:56:20: the delta d1 of the scaling aspect a1 is given twice for the VDU VDU1
+warning v.yaml:25:5: the scaling aspect a1 scales the VDU VDU2, which has no initial delta: min_number_of_instances, 1, is used instead
 `,
 	},
 	{
@@ -693,7 +693,7 @@ warning v.yaml:25:5: the scaling aspect a1 scales the VDU VDU2, which has no ini
 		old:  "{ initial_delta: { number_of_instances: 1 } }",
 		new:  "{}",
 		want: `error v.yaml:53:7: policies.initial.properties.initial_delta is missing
-warning v.yaml:14:5: the scaling aspect a1 scales the VDU VDU1, which has no initial delta: min_number_of_instances, 1, is taken instead
+warning v.yaml:14:5: the scaling aspect a1 scales the VDU VDU1, which has no initial delta: min_number_of_instances, 1, is used instead
 `,
 	},
 	{
@@ -702,7 +702,7 @@ warning v.yaml:14:5: the scaling aspect a1 scales the VDU VDU1, which has no ini
         targets: [ VDU1 ]`,
 		new: `{ initial_delta: { number_of_instances: 1 } }
         targets: [ VDU1, VDU9 ]`,
-		want: `error v.yaml:56:26: the policy initial targets "VDU9", which is no VDU of the flavour; there are "VDU1", "VDU2"
+		want: `error v.yaml:56:26: the policy initial targets "VDU9", which is not a VDU of the flavour; its VDUs are "VDU1", "VDU2"
 `,
 	},
 	{
@@ -715,7 +715,7 @@ warning v.yaml:14:5: the scaling aspect a1 scales the VDU VDU1, which has no ini
         type: tosca.policies.nfv.VduInitialDelta
         properties: { initial_delta: { number_of_instances: 1 } }
         targets: [ VDU1 ]`,
-		want: `error v.yaml:60:20: the policy again gives the VDU VDU1 a second initial delta
+		want: `error v.yaml:60:20: the policy again gives the VDU VDU1 another initial delta
 `,
 	},
 	{
@@ -726,7 +726,7 @@ warning v.yaml:14:5: the scaling aspect a1 scales the VDU VDU1, which has no ini
         targets: [ VDU1 ]
 `,
 		new: "",
-		want: `warning v.yaml:14:5: the scaling aspect a1 scales the VDU VDU1, which has no initial delta: min_number_of_instances, 1, is taken instead
+		want: `warning v.yaml:14:5: the scaling aspect a1 scales the VDU VDU1, which has no initial delta: min_number_of_instances, 1, is used instead
 `,
 	},
 	{
@@ -734,7 +734,7 @@ warning v.yaml:14:5: the scaling aspect a1 scales the VDU VDU1, which has no ini
 		old:  "l1: { description: one, scale_info: { a1: { scale_level: 0 } } }",
 		new:  "l1: x",
 		want: `error v.yaml:61:17: policies.levels.properties.levels.l1 must be a mapping, not "x"
-error v.yaml:66:33: the policy vdu1_levels is for the instantiation level "l1", which does not exist; there are "l2"
+error v.yaml:66:33: the policy vdu1_levels is for the instantiation level "l1", which does not exist; known are "l2"
 error v.yaml:63:26: the default level "l1" does not exist: the levels are "l2"
 `,
 	},
@@ -750,7 +750,7 @@ error v.yaml:63:26: the default level "l1" does not exist: the levels are "l2"
 		old:  "l1: { description: one, scale_info: { a1: { scale_level: 0 } } }",
 		new:  "l1: { scale_info: { a1: { scale_level: 3 } } }",
 		want: `error v.yaml:61:33: the instantiation level l1 sets the scaling aspect a1 to level 3: its max_scale_level is 2
-warning v.yaml:66:33: the VDU VDU1 has 1 instance at the instantiation level l1, but 4 by its initial delta and scaling deltas: the number of VduInstantiationLevels is taken, and scaling starts from it
+warning v.yaml:66:33: the VDU VDU1 has 1 instance at the instantiation level l1, but 4 by its initial delta and scaling deltas: the number of VduInstantiationLevels is used, and scaling starts from it
 `,
 	},
 	{
@@ -779,14 +779,14 @@ warning v.yaml:66:33: the VDU VDU1 has 1 instance at the instantiation level l1,
 		old: `          default_level: l1
 `,
 		new: "",
-		want: `warning v.yaml:57:7: the deployment flavour "simple" has several instantiation levels and no default_level: each instance has to name its level
+		want: `warning v.yaml:57:7: the deployment flavour "simple" has several instantiation levels and no default_level: each instance must name its level
 `,
 	},
 	{
 		name: "VDU level unknown",
 		old:  "l2: { number_of_instances: 3 } } }",
 		new:  "l3: { number_of_instances: 3 } } }",
-		want: `error v.yaml:66:65: the policy vdu1_levels is for the instantiation level "l3", which does not exist; there are "l1", "l2"
+		want: `error v.yaml:66:65: the policy vdu1_levels is for the instantiation level "l3", which does not exist; known are "l1", "l2"
 `,
 	},
 	{
@@ -795,8 +795,8 @@ warning v.yaml:66:33: the VDU VDU1 has 1 instance at the instantiation level l1,
         targets: [ VDU1 ]`,
 		new: `l2: { number_of_instances: 3 } } }
         targets: [ VDU1, net ]`,
-		want: `error v.yaml:67:26: the instances at the instantiation level l1 are given for "net", which is no VDU: the VDUs are "VDU1", "VDU2"
-error v.yaml:67:26: the instances at the instantiation level l2 are given for "net", which is no VDU: the VDUs are "VDU1", "VDU2"
+		want: `error v.yaml:67:26: the instances at the instantiation level l1 are given for "net", which is not a VDU: the VDUs are "VDU1", "VDU2"
+error v.yaml:67:26: the instances at the instantiation level l2 are given for "net", which is not a VDU: the VDUs are "VDU1", "VDU2"
 `,
 	},
 	{
@@ -807,14 +807,14 @@ error v.yaml:67:26: the instances at the instantiation level l2 are given for "n
         properties: { levels: { l1: { number_of_instances: 2 } } }
         targets: [ VDU1 ]
     - rule:`,
-		want: `warning v.yaml:71:20: the policy again gives the instances of the VDU VDU1 at the instantiation level l1 a second time; the first number, 1, is taken
+		want: `warning v.yaml:71:20: the policy again repeats the number of instances of the VDU VDU1 at the instantiation level l1; the first number, 1, is used
 `,
 	},
 	{
 		name: "level differs from the formula",
 		old:  "l2: { number_of_instances: 3 } } }",
 		new:  "l2: { number_of_instances: 2 } } }",
-		want: `warning v.yaml:66:65: the VDU VDU1 has 2 instances at the instantiation level l2, but 3 by its initial delta and scaling deltas: the number of VduInstantiationLevels is taken, and scaling starts from it
+		want: `warning v.yaml:66:65: the VDU VDU1 has 2 instances at the instantiation level l2, but 3 by its initial delta and scaling deltas: the number of VduInstantiationLevels is used, and scaling starts from it
 `,
 	},
 	{
@@ -822,7 +822,7 @@ error v.yaml:67:26: the instances at the instantiation level l2 are given for "n
 		old:  "l2: { number_of_instances: 3 } } }",
 		new:  "l2: { number_of_instances: 4 } } }",
 		want: `warning v.yaml:66:65: the VDU VDU1 would have 4 instances at the instantiation level l2: vdu_profile allows 3 at most
-warning v.yaml:66:65: the VDU VDU1 has 4 instances at the instantiation level l2, but 3 by its initial delta and scaling deltas: the number of VduInstantiationLevels is taken, and scaling starts from it
+warning v.yaml:66:65: the VDU VDU1 has 4 instances at the instantiation level l2, but 3 by its initial delta and scaling deltas: the number of VduInstantiationLevels is used, and scaling starts from it
 `,
 	},
 	{
@@ -830,7 +830,7 @@ warning v.yaml:66:65: the VDU VDU1 has 4 instances at the instantiation level l2
 		old:  "{ l1: { number_of_instances: 1 }",
 		new:  "{ l1: { number_of_instances: 0 }",
 		want: `warning v.yaml:66:33: the VDU VDU1 would have 0 instances at the instantiation level l1: vdu_profile allows 1 at least
-warning v.yaml:66:33: the VDU VDU1 has 0 instances at the instantiation level l1, but 1 by its initial delta and scaling deltas: the number of VduInstantiationLevels is taken, and scaling starts from it
+warning v.yaml:66:33: the VDU VDU1 has 0 instances at the instantiation level l1, but 1 by its initial delta and scaling deltas: the number of VduInstantiationLevels is used, and scaling starts from it
 `,
 	},
 	{
@@ -850,7 +850,7 @@ warning v.yaml:66:33: the VDU VDU1 has 0 instances at the instantiation level l1
 		new: `        flavour_id: simple
       interfaces: { Vnflcm: { scale: { implementation: [ a ] } } }
 `,
-		want: `error v.yaml:14:56: node_templates.vnf.interfaces.Vnflcm.scale.implementation must be text or a mapping, not a list
+		want: `error v.yaml:14:56: node_templates.vnf.interfaces.Vnflcm.scale.implementation must be a string or a mapping, not a list
 `,
 	},
 	{

@@ -85,7 +85,7 @@ func (c *checker) references() {
 	}
 	for _, cp := range f.ConnectionPoints {
 		if cp.VDUID != "" && f.VDU(cp.VDUID) == nil {
-			c.add(vnfm.SeverityError, []string{"cp", cp.ID, "vdu"}, vduList, "the connection point %s is bound to %q, which is no VDU", cp.ID, cp.VDUID)
+			c.add(vnfm.SeverityError, []string{"cp", cp.ID, "vdu"}, vduList, "the connection point %s is bound to %q, which is not a VDU", cp.ID, cp.VDUID)
 		}
 		if cp.VirtualLinkID != "" && !links[cp.VirtualLinkID] {
 			c.add(vnfm.SeverityError, []string{"cp", cp.ID, "link"}, "", "the connection point %s requires the virtual link %q, which does not exist", cp.ID, cp.VirtualLinkID)
@@ -95,7 +95,7 @@ func (c *checker) references() {
 		for _, d := range slices.Sorted(maps.Keys(a.Deltas)) {
 			for _, v := range slices.Sorted(maps.Keys(a.Deltas[d])) {
 				if f.VDU(v) == nil {
-					c.add(vnfm.SeverityError, []string{"aspect", a.ID, "delta", d, v}, vduList, "the delta %s of the scaling aspect %s targets %q, which is no VDU", d, a.ID, v)
+					c.add(vnfm.SeverityError, []string{"aspect", a.ID, "delta", d, v}, vduList, "the delta %s of the scaling aspect %s targets %q, which is not a VDU", d, a.ID, v)
 				}
 			}
 		}
@@ -103,7 +103,7 @@ func (c *checker) references() {
 	for _, l := range f.Levels {
 		for _, v := range slices.Sorted(maps.Keys(l.Counts)) {
 			if f.VDU(v) == nil {
-				c.add(vnfm.SeverityError, []string{"level", l.ID, "target", v}, vduList, "the instances at the instantiation level %s are given for %q, which is no VDU", l.ID, v)
+				c.add(vnfm.SeverityError, []string{"level", l.ID, "target", v}, vduList, "the instances at the instantiation level %s are given for %q, which is not a VDU", l.ID, v)
 			}
 		}
 	}
@@ -136,7 +136,7 @@ func (c *checker) aspects() {
 		for _, v := range c.scaled(a) {
 			c.steps(1 + len(a.StepDeltas))
 			if v.InitialDelta == nil {
-				c.add(vnfm.SeverityWarning, []string{"vdu", v.ID}, fmt.Sprintf("min_number_of_instances, %d, is taken instead", v.MinInstances),
+				c.add(vnfm.SeverityWarning, []string{"vdu", v.ID}, fmt.Sprintf("min_number_of_instances, %d, is used instead", v.MinInstances),
 					"the scaling aspect %s scales the VDU %s, which has no initial delta", a.ID, v.ID)
 			}
 			if n := formulaBase(v) + stepsTo(a, v.ID, a.MaxLevel); v.MaxInstances > 0 && n > v.MaxInstances {
@@ -181,7 +181,7 @@ func (c *checker) levels() {
 	case f.DefaultLevelID != "" && f.Level(f.DefaultLevelID) == nil:
 		c.add(vnfm.SeverityError, []string{"default"}, "the levels are "+f.levelNames(), "the default level %q does not exist", f.DefaultLevelID)
 	case f.DefaultLevelID == "" && len(f.Levels) > 1:
-		c.add(vnfm.SeverityWarning, []string{"levels"}, "each instance has to name its level", "the deployment flavour %q has several instantiation levels and no default_level", f.ID)
+		c.add(vnfm.SeverityWarning, []string{"levels"}, "each instance must name its level", "the deployment flavour %q has several instantiation levels and no default_level", f.ID)
 	}
 	for i := range f.Levels {
 		level := &f.Levels[i]
@@ -220,7 +220,7 @@ func (c *checker) levelOfVDU(level *vnfm.InstantiationLevel, v *vnfm.VDU) {
 		c.add(vnfm.SeverityWarning, key, p.Detail, "%s at the instantiation level %s", p.Summary, level.ID)
 	}
 	if given && v.InitialDelta != nil && n != formula {
-		c.add(vnfm.SeverityWarning, key, "the number of VduInstantiationLevels is taken, and scaling starts from it",
+		c.add(vnfm.SeverityWarning, key, "the number of VduInstantiationLevels is used, and scaling starts from it",
 			"the VDU %s has %s at the instantiation level %s, but %d by its initial delta and scaling deltas", v.ID, instancesText(n), level.ID, formula)
 	}
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // tackerCapability is the name under which VNFDs of Tacker have the capability that
-// names a flavour, and tackerFiller what they have for its parameters.
+// names a flavor, and tackerFiller what they have for its parameters.
 const (
 	tackerCapability = "properties"
 	tackerFiller     = "entry_schema"
@@ -17,9 +17,9 @@ const (
 
 // readCompute reads what a VDU says of its server; nil when that is nothing.
 func (r *reader) readCompute(v *vnfm.VDU, n *node) *vnfm.Compute {
-	c, said := &vnfm.Compute{}, false
-	c.Problems = r.aside(func() { said = readServer(c, v, n) })
-	if !said && len(c.Problems) == 0 {
+	c, found := &vnfm.Compute{}, false
+	c.Problems = r.aside(func() { found = readServer(c, v, n) })
+	if !found && len(c.Problems) == 0 {
 		return nil
 	}
 	return c
@@ -53,18 +53,18 @@ func readServer(c *vnfm.Compute, v *vnfm.VDU, n *node) bool {
 	}
 	c.BootOrder = readBootOrder(v, n.property("boot_order"))
 	c.BootData = readBootData(n.property("boot_data"))
-	return c.FlavourName != "" || c.DiskBytes > 0 || c.PinnedCPUs || c.NUMA || len(c.HugePages) > 0 ||
+	return c.FlavorName != "" || c.DiskBytes > 0 || c.PinnedCPUs || c.NUMA || len(c.HugePages) > 0 ||
 		len(c.Requirements) > 0 || len(c.BootOrder) > 0 || c.BootData != nil
 }
 
 // readCapability reads an additional capability. One with parameters asks for these;
-// one that is but a name names a flavour of the VIM, and so does Tacker's.
+// one that is but a name names a flavor of the VIM, and so does Tacker's.
 func readCapability(c *vnfm.Compute, e entry, wanted map[string]string) {
 	parameters := readTexts(e.get("target_performance_parameters"))
 	delete(parameters, tackerFiller)
 	maps.Copy(wanted, parameters)
-	if name := e.get("requested_additional_capability_name").str(); c.FlavourName == "" && (len(parameters) == 0 || e.name == tackerCapability) {
-		c.FlavourName = name
+	if name := e.get("requested_additional_capability_name").str(); c.FlavorName == "" && (len(parameters) == 0 || e.name == tackerCapability) {
+		c.FlavorName = name
 	}
 }
 
@@ -91,7 +91,7 @@ func readBootData(v value) *vnfm.BootData {
 	case v.isText():
 		return &vnfm.BootData{Content: v.str(), Place: v.written()}
 	case !v.isMap():
-		v.errorf("%s must be text or a mapping, not %s", v.path, describe(v))
+		v.errorf("%s must be a string or a mapping, not %s", v.path, describe(v))
 		return nil
 	}
 	contents := v.get("content_or_file_data")
@@ -173,7 +173,7 @@ func (r *reader) readSecurityRule(f *indexed, t *template, p policy) {
 	}
 	for _, target := range t.expand(p.get("targets")) {
 		if f.point(target.name) == nil {
-			target.at.warnf("the policy %s targets %q, which is no connection point of the flavour", p.name, target.name)
+			target.at.warnf("the policy %s targets %q, which is not a connection point of the flavour", p.name, target.name)
 			continue
 		}
 		rule.Targets = append(rule.Targets, target.name)

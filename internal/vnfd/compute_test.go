@@ -40,9 +40,9 @@ func TestCompute(t *testing.T) {
 	}{
 		"nothing": {"", "virtual_cpu: { num_virtual_cpu: 2 }", nil},
 		"flavour as Tacker has it": {"", `requested_additional_capabilities: { properties: { requested_additional_capability_name: m1.tiny, support_mandatory: true, target_performance_parameters: { entry_schema: test } } }`,
-			&vnfm.Compute{FlavourName: "m1.tiny"}},
+			&vnfm.Compute{FlavorName: "m1.tiny"}},
 		"flavour under another name": {"", `requested_additional_capabilities: { size: { requested_additional_capability_name: m1.tiny, support_mandatory: true } }`,
-			&vnfm.Compute{FlavourName: "m1.tiny"}},
+			&vnfm.Compute{FlavorName: "m1.tiny"}},
 		"capability with parameters": {"", `requested_additional_capabilities: { pages: { requested_additional_capability_name: hugepages, support_mandatory: true, target_performance_parameters: { mem_page_size: 1GB } } }`,
 			&vnfm.Compute{Requirements: map[string]string{"mem_page_size": "1GB"}}},
 		"processor and memory": {"", `virtual_cpu: { num_virtual_cpu: 2, vdu_cpu_requirements: { "hw:cpu_sockets": 1 }, virtual_cpu_pinning: { virtual_cpu_pinning_policy: static } },
@@ -92,7 +92,7 @@ func TestNetworks(t *testing.T) {
     - out: { type: tosca.policies.nfv.SecurityGroupRule, targets: [ cp ], properties: { direction: egress, ether_type: ipv6, protocol: icmp } }
     - bad: { type: tosca.policies.nfv.SecurityGroupRule, targets: [ cp ], properties: { direction: sideways, port_range_min: 2, port_range_max: 1 } }
     - far: { type: tosca.policies.nfv.SecurityGroupRule, targets: [ cp ], properties: { port_range_max: 70000 } }`), "v.yaml")
-	want := `warning v.yaml:24:73: the policy web targets "both", which is no connection point of the flavour
+	want := `warning v.yaml:24:73: the policy web targets "both", which is not a connection point of the flavour
 error v.yaml:26:100: policies.bad.properties.direction must be ingress or egress, not "sideways"
 error v.yaml:26:126: the policy bad has ports from 2 (port_range_min) to 1 (port_range_max)
 error v.yaml:27:105: policies.far.properties.port_range_max is 70000; the last port is 65535

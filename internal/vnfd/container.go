@@ -106,7 +106,7 @@ func readHugePages(v value) []vnfm.HugePages {
 		case p.Size <= 0:
 			item.errorf("%s has no requested_size", item.path)
 		case p.Size%p.PageSize != 0:
-			item.get("requested_size").errorf("%s is %s, which is no multiple of the page size %s",
+			item.get("requested_size").errorf("%s is %s, which is not a multiple of the page size %s",
 				item.get("requested_size").path, item.get("requested_size").str(), item.get("hugepage_size").str())
 		default:
 			list = append(list, p)
@@ -139,13 +139,13 @@ func readExtended(v value) map[string]int64 {
 			if !res.ok() {
 				at = item
 			}
-			at.errorf("%s names no extended resource; its name has a domain, for example intel.com/sriov", item.path)
+			at.errorf("%s does not name an extended resource; such a name has a domain, for example intel.com/sriov", item.path)
 			continue
 		}
 		amount, ok := item.get("amount").count()
 		if !ok || amount == 0 {
 			if !item.get("amount").ok() || ok {
-				item.errorf("%s asks for no amount of %s", item.path, candidates[named])
+				item.errorf("%s must have a positive amount of %s", item.path, candidates[named])
 			}
 			continue
 		}
@@ -217,7 +217,7 @@ func isArchive(file string) bool {
 // inPackage tells whether there is such a file, beside the document that names it
 // or from the root of the package.
 func (r *reader) inPackage(from, file string) bool {
-	if !r.whole() {
+	if !r.readsImports() {
 		return false
 	}
 	for _, at := range []string{path.Join(path.Dir(from), file), path.Clean(file)} {

@@ -63,7 +63,7 @@ func (d *document) checkVersion(entry bool) {
 	v := d.root.get("tosca_definitions_version")
 	if !v.ok() {
 		if entry {
-			d.root.errorf("tosca_definitions_version is missing; it says tosca_simple_yaml_1_2 or tosca_simple_yaml_1_3")
+			d.root.errorf("tosca_definitions_version is missing; it must be tosca_simple_yaml_1_2 or tosca_simple_yaml_1_3")
 		} else {
 			d.root.warnf("tosca_definitions_version is missing; the file is read as tosca_simple_yaml_1_3")
 		}
@@ -77,7 +77,7 @@ func (d *document) checkVersion(entry bool) {
 	case "tosca_simple_yaml_1_0", "tosca_simple_yaml_1_1", "tosca_simple_yaml_1_2", "tosca_simple_yaml_1_3",
 		"tosca_simple_profile_for_nfv_1_0", "tosca_simple_profile_for_nfv_1_0_0":
 	case "tosca_2_0":
-		v.errorf("tosca_definitions_version is tosca_2_0, whose grammar is another one; a VNFD is written in tosca_simple_yaml_1_2 or tosca_simple_yaml_1_3 (SOL001)")
+		v.errorf("tosca_definitions_version is tosca_2_0, which has another grammar; a VNFD is written in tosca_simple_yaml_1_2 or tosca_simple_yaml_1_3 (SOL001)")
 	default:
 		v.errorf("tosca_definitions_version %q is not known; a VNFD is written in tosca_simple_yaml_1_2 or tosca_simple_yaml_1_3 (SOL001)", text)
 	}
@@ -94,7 +94,7 @@ func (d *document) section(name string) []entry {
 func (d *document) checkMisplaced() {
 	for _, name := range []string{"policies", "groups"} {
 		if v := d.root.get(name); v.ok() {
-			v.warnf("%s stands outside topology_template; it is read all the same", name)
+			v.warnf("%s stands outside topology_template; it is read nevertheless", name)
 		}
 	}
 	for _, name := range []string{"node_templates", "substitution_mappings", "inputs"} {

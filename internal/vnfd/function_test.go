@@ -103,7 +103,7 @@ topology_template:
 	tests := map[string]struct{ input, want, problems string }{
 		"none":    {input: "{ type: string }"},
 		"b":       {input: "{ default: b }", want: "b"},
-		"unknown": {input: "{ default: c }", problems: "warning v.yaml:5:34: the VNF node selects the deployment flavour \"c\", which does not exist; there are \"a\", \"b\"\n"},
+		"unknown": {input: "{ default: c }", problems: "warning v.yaml:5:34: the VNF node selects the deployment flavour \"c\", which does not exist; known are \"a\", \"b\"\n"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

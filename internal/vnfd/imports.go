@@ -41,7 +41,7 @@ func (d *document) imports() []importRef {
 				v.errorf("imports: an import names no file")
 			}
 		case v.ok():
-			v.errorf("imports: an import must be text or a mapping, not %s", describe(v))
+			v.errorf("imports: an import must be a string or a mapping, not %s", describe(v))
 		}
 	}
 	named := func(v value) {
@@ -75,8 +75,8 @@ func (d *document) imports() []importRef {
 func (r *reader) load(d *document, scope string, chain []string) {
 	if d.loaded {
 		// Once more under another prefix: what is wrong was said already.
-		said := len(r.problems)
-		defer func() { r.problems = r.problems[:said] }()
+		before := len(r.problems)
+		defer func() { r.problems = r.problems[:before] }()
 	}
 	d.loaded = true
 	r.types.register(d, scope)
@@ -94,7 +94,7 @@ func (r *reader) follow(from *document, ref importRef, scope string, chain []str
 	ref.doc.r.stepsAt(ref.doc, ref.node, 1+len(chain))
 	known := etsiTypes.MatchString(path.Base(ref.ref))
 	switch {
-	case !r.whole():
+	case !r.readsImports():
 		if !known {
 			ref.warnf("the import %s is not read here", ref.ref)
 		}
@@ -125,7 +125,7 @@ func (r *reader) follow(from *document, ref importRef, scope string, chain []str
 		return
 	}
 	if slices.Contains(chain, file) {
-		ref.warnf("the import %s closes a circle: %s", ref.ref, strings.Join(append(slices.Clone(chain), file), " -> "))
+		ref.warnf("the import %s is circular: %s", ref.ref, strings.Join(append(slices.Clone(chain), file), " -> "))
 		return
 	}
 	if ref.prefix != "" {
@@ -180,7 +180,7 @@ func (r *reader) content(file string) ([]byte, error) {
 // beside returns the documents in the directory of the entry that no import
 // names; some packages leave it to the VNFM to find their flavours there.
 func (r *reader) beside(entry *document) []*document {
-	if !r.whole() {
+	if !r.readsImports() {
 		return nil
 	}
 	dir := path.Dir(entry.file)

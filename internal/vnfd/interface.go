@@ -130,7 +130,7 @@ func implementation(impl *vnfm.Implementation, v value, artifacts map[string]val
 	case v.isMap():
 		// Dependencies and timeouts alone leave the default implementation.
 	default:
-		v.errorf("%s must be text or a mapping, not %s", v.path, describe(v))
+		v.errorf("%s must be a string or a mapping, not %s", v.path, describe(v))
 	}
 }
 

@@ -168,7 +168,7 @@ func (r *reader) readTackerScaling(f *indexed, t *template, p policy) {
 		v := f.VDU(target.name)
 		switch {
 		case v == nil:
-			target.at.errorf("the policy %s targets %q, which is no VDU of the flavour; there are %s", p.name, target.name, f.vduNames())
+			target.at.errorf("the policy %s targets %q, which is not a VDU of the flavour; its VDUs are %s", p.name, target.name, f.vduNames())
 			continue
 		case r.scaledAlready(f, v):
 			target.at.errorf("the policy %s scales the VDU %s, which another policy scales already", p.name, target.name)

@@ -29,7 +29,7 @@ func (r *reader) readMCIOPs(f *indexed, t *template) {
 		}
 		for _, req := range n.required("associatedVdu") {
 			if f.VDU(req.node) == nil {
-				req.errorf("the Mciop %s is associated with %q, which is no VDU; the VDUs are %s", n.name, req.node, f.vduNames())
+				req.errorf("the Mciop %s is associated with %q, which is not a VDU; the VDUs are %s", n.name, req.node, f.vduNames())
 				continue
 			}
 			m.VDUIDs = append(m.VDUIDs, req.node)
@@ -54,7 +54,7 @@ func (r *reader) chartFile(n *node, v value) string {
 		return ""
 	}
 	beside, fromRoot := path.Join(path.Dir(n.doc.file), written), path.Clean(strings.TrimPrefix(written, "/"))
-	if !r.whole() {
+	if !r.readsImports() {
 		return fromRoot
 	}
 	for _, file := range []string{beside, fromRoot} {

@@ -53,7 +53,7 @@ topology_template:
 		"no VDU": {
 			node: "      artifacts: { chart: { type: tosca.artifacts.nfv.HelmChart, file: Files/chart } }\n      requirements: [ { associatedVdu: smf } ]\n",
 			want: []vnfm.MCIOP{{ID: "core", File: "Files/chart"}},
-			says: "error Definitions/v.yaml:14:40: the Mciop core is associated with \"smf\", which is no VDU; the VDUs are \"amf\"\n",
+			says: "error Definitions/v.yaml:14:40: the Mciop core is associated with \"smf\", which is not a VDU; the VDUs are \"amf\"\n",
 		},
 	}
 	for name, tt := range tests {

@@ -92,7 +92,7 @@ func (r *reader) readAspects(f *indexed, p policy) {
 			continue
 		}
 		if f.Aspect(e.name) != nil {
-			e.key.errorf("the scaling aspect %q is described a second time", e.name)
+			e.key.errorf("the scaling aspect %q is defined twice", e.name)
 			continue
 		}
 		a := vnfm.ScalingAspect{
@@ -125,7 +125,7 @@ func (r *reader) readDeltas(f *indexed, t *template, p policy) {
 	}
 	a := f.Aspect(id)
 	if a == nil {
-		name.errorf("the policy %s is for the scaling aspect %q, which does not exist; there are %s", p.name, id, f.aspectNames())
+		name.errorf("the policy %s is for the scaling aspect %q, which does not exist; known are %s", p.name, id, f.aspectNames())
 		return
 	}
 	targets := t.expand(p.get("targets"))
@@ -143,7 +143,7 @@ func (r *reader) readDeltas(f *indexed, t *template, p policy) {
 		r.steps(len(targets))
 		for _, target := range targets {
 			if _, twice := a.Deltas[e.name][target.name]; twice {
-				target.at.errorf("the delta %s of the scaling aspect %s is given a second time for the VDU %s", e.name, id, target.name)
+				target.at.errorf("the delta %s of the scaling aspect %s is given twice for the VDU %s", e.name, id, target.name)
 				continue
 			}
 			a.Deltas[e.name][target.name] = n
@@ -154,7 +154,7 @@ func (r *reader) readDeltas(f *indexed, t *template, p policy) {
 	if len(a.StepDeltas) == 0 && len(a.Deltas) == 1 {
 		for d := range a.Deltas {
 			a.StepDeltas = []string{d}
-			p.key.warnf("the scaling aspect %s has no step_deltas; its only delta %s is taken for each step", id, d)
+			p.key.warnf("the scaling aspect %s has no step_deltas; its only delta %s is used for each step", id, d)
 		}
 	}
 }
@@ -187,9 +187,9 @@ func (r *reader) readInitialDelta(f *indexed, t *template, p policy) {
 		v := f.VDU(target.name)
 		switch {
 		case v == nil:
-			target.at.errorf("the policy %s targets %q, which is no VDU of the flavour; there are %s", p.name, target.name, f.vduNames())
+			target.at.errorf("the policy %s targets %q, which is not a VDU of the flavour; its VDUs are %s", p.name, target.name, f.vduNames())
 		case v.InitialDelta != nil:
-			target.at.errorf("the policy %s gives the VDU %s a second initial delta", p.name, target.name)
+			target.at.errorf("the policy %s gives the VDU %s another initial delta", p.name, target.name)
 		default:
 			v.InitialDelta = &n
 			r.places.add(target.at, "flavour", f.ID, "vdu", v.ID, "initial")
@@ -204,7 +204,7 @@ func (r *reader) readLevels(f *indexed, p policy) {
 	}
 	for _, e := range levels {
 		if f.Level(e.name) != nil {
-			e.key.errorf("the instantiation level %q is described a second time", e.name)
+			e.key.errorf("the instantiation level %q is defined twice", e.name)
 			continue
 		}
 		level := vnfm.InstantiationLevel{ID: e.name, ScaleInfo: map[string]int{}, Counts: map[string]int{}}
@@ -249,7 +249,7 @@ func (r *reader) readVDULevels(f *indexed, t *template, p policy, declared bool)
 		level := f.Level(e.name)
 		switch {
 		case level == nil && declared:
-			e.key.errorf("the policy %s is for the instantiation level %q, which does not exist; there are %s", p.name, e.name, f.levelNames())
+			e.key.errorf("the policy %s is for the instantiation level %q, which does not exist; known are %s", p.name, e.name, f.levelNames())
 			continue
 		case level == nil:
 			e.key.warnf("no InstantiationLevels policy declares the instantiation level %q of the policy %s", e.name, p.name)
@@ -260,7 +260,7 @@ func (r *reader) readVDULevels(f *indexed, t *template, p policy, declared bool)
 		r.steps(len(targets))
 		for _, target := range targets {
 			if first, twice := level.Counts[target.name]; twice {
-				target.at.warnf("the policy %s gives the instances of the VDU %s at the instantiation level %s a second time; the first number, %d, is taken",
+				target.at.warnf("the policy %s repeats the number of instances of the VDU %s at the instantiation level %s; the first number, %d, is used",
 					p.name, target.name, e.name, first)
 				continue
 			}

@@ -50,7 +50,7 @@ func mappedPorts(v value) []vnfm.Port {
 		number, protocol, okOuter := splitPort(outer)
 		target, _, okInner := splitPort(inner)
 		if !okOuter || !okInner {
-			item.errorf("%s must be a port or two, such as 80, 80:8080 or 53:5353/udp, not %q", item.path, text)
+			item.errorf("%s must be one port or two, such as 80, 80:8080 or 53:5353/udp, not %q", item.path, text)
 			continue
 		}
 		ports = append(ports, vnfm.Port{Number: number, Protocol: protocol, Target: target})

@@ -59,10 +59,10 @@ func (r *reader) stepsAt(d *document, at *yaml.Node, n int) {
 func (r *reader) stop(err error) {
 	var ps vnfm.Problems
 	if r.in == nil {
-		ps.Errorf("", 0, 0, "reading the VNFD ended: %v", err)
+		ps.Errorf("", 0, 0, "reading the VNFD was stopped: %v", err)
 	} else {
 		at := value{doc: r.in, node: r.at}.place()
-		ps.Errorf(at.file, at.line, at.column, "reading the VNFD ended here: %v", err)
+		ps.Errorf(at.file, at.line, at.column, "reading the VNFD was stopped here: %v", err)
 	}
 	panic(stopped{ps[0]})
 }
@@ -144,15 +144,15 @@ func (r *reader) read(file string, data []byte) *vnfm.Descriptor {
 	r.byFile[file] = entry
 	r.load(entry, "", []string{file})
 	if r.loads > maxLoads {
-		entry.root.get("imports").errorf("the VNFD has more than %d imports, counted once for each way to a file", maxLoads)
+		entry.root.get("imports").errorf("the VNFD has more than %d imports, counted once for each chain of imports that leads to a file", maxLoads)
 	}
 	d := r.descriptor(entry)
 	r.problems = append(r.problems, check(d, r)...)
 	return d
 }
 
-// whole tells whether the imports were read, so that what is missing is missing.
-func (r *reader) whole() bool { return r.fsys != nil }
+// readsImports tells whether the imports were read, so that what is missing is missing.
+func (r *reader) readsImports() bool { return r.fsys != nil }
 
 // place is a position inside the package.
 type place struct {

@@ -36,8 +36,8 @@ func TestReadSeveralFiles(t *testing.T) {
 	}
 	want := `warning Definitions/edge_top.yaml:6:5: the import etsi_nfv_sol001_common_types.yaml is not in the package; the ETSI types are known
 warning Definitions/edge_top.yaml:7:5: the import https://example.com/types/etsi_nfv_sol001_vnfd_types_v2.6.1.yaml is not fetched; the ETSI types are known
-warning Definitions/edge_base.yaml:5:18: the import edge_types.yaml closes a circle: Definitions/edge_top.yaml -> Definitions/edge_types.yaml -> Definitions/edge_base.yaml -> Definitions/edge_types.yaml
-warning Definitions/flavours/edge_large.yaml:99:20: the policy security targets "media", which is no connection point of the flavour
+warning Definitions/edge_base.yaml:5:18: the import edge_types.yaml is circular: Definitions/edge_top.yaml -> Definitions/edge_types.yaml -> Definitions/edge_base.yaml -> Definitions/edge_types.yaml
+warning Definitions/flavours/edge_large.yaml:99:20: the policy security targets "media", which is not a connection point of the flavour
 `
 	if diff := cmp.Diff(want, lines(problems)); diff != "" {
 		t.Errorf("problems (-want +got):\n%s", diff)
@@ -305,7 +305,7 @@ topology_template:
 				"Definitions/top.yaml": strings.Replace(top, "%s", "[types.yaml, f.yaml]", 1), "Definitions/types.yaml": types,
 				"Definitions/f.yaml": flavour + "policies: { i: { type: tosca.policies.nfv.VduInitialDelta, properties: { initial_delta: { number_of_instances: 1 } }, targets: [ V ] } }\n",
 			},
-			want: "warning Definitions/f.yaml:6:11: policies stands outside topology_template; it is read all the same\n",
+			want: "warning Definitions/f.yaml:6:11: policies stands outside topology_template; it is read nevertheless\n",
 		},
 		"several documents and a byte order mark": {
 			files: map[string]string{

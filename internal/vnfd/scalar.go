@@ -19,7 +19,7 @@ var sizeUnits = map[string]float64{
 func ParseSize(s string) (int64, error) {
 	n, unit, err := splitScalar(s)
 	if err != nil {
-		return 0, fmt.Errorf("%q is no size; write a number and a unit, for example 512 MiB", s)
+		return 0, fmt.Errorf("%q is not a size; write a number and a unit, for example 512 MiB", s)
 	}
 	factor := 1.0
 	if unit != "" {
@@ -30,7 +30,7 @@ func ParseSize(s string) (int64, error) {
 		factor = f
 	}
 	if n*factor >= math.MaxInt64 {
-		return 0, fmt.Errorf("%q is more than a size can be", s)
+		return 0, fmt.Errorf("%q is too large for a size", s)
 	}
 	return int64(math.Round(n * factor)), nil
 }

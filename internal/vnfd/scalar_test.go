@@ -13,14 +13,14 @@ func TestParseSize(t *testing.T) {
 		}
 	}
 	for s, want := range map[string]string{
-		"":                 `"" is no size; write a number and a unit, for example 512 MiB`,
-		"MB":               `"MB" is no size; write a number and a unit, for example 512 MiB`,
-		"-1 MB":            `"-1 MB" is no size; write a number and a unit, for example 512 MiB`,
-		"1.2.3 MB":         `"1.2.3 MB" is no size; write a number and a unit, for example 512 MiB`,
+		"":                 `"" is not a size; write a number and a unit, for example 512 MiB`,
+		"MB":               `"MB" is not a size; write a number and a unit, for example 512 MiB`,
+		"-1 MB":            `"-1 MB" is not a size; write a number and a unit, for example 512 MiB`,
+		"1.2.3 MB":         `"1.2.3 MB" is not a size; write a number and a unit, for example 512 MiB`,
 		"1 Mi":             `"1 Mi" has the unknown unit "Mi" of size; the units are B, kB, KiB, MB, MiB, GB, GiB, TB, TiB`,
-		"8388608 TiB":      `"8388608 TiB" is more than a size can be`,
+		"8388608 TiB":      `"8388608 TiB" is too large for a size`,
 		"1e400":            `"1e400" has the unknown unit "e400" of size; the units are B, kB, KiB, MB, MiB, GB, GiB, TB, TiB`,
-		"9999999999999 TB": `"9999999999999 TB" is more than a size can be`,
+		"9999999999999 TB": `"9999999999999 TB" is too large for a size`,
 	} {
 		if n, err := ParseSize(s); err == nil || err.Error() != want {
 			t.Errorf("ParseSize(%q) = %d, %v; want %s", s, n, err, want)

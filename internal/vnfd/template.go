@@ -80,7 +80,7 @@ func (r *reader) template(d *document) *template {
 			n.kind = kindVNF
 		} else if n.kind == kindUnknown {
 			format := "the type %s of the node %s is neither defined in the package nor one of ETSI's"
-			if r.whole() {
+			if r.readsImports() {
 				typ.errorf(format, n.typ, e.name)
 			} else {
 				typ.warnf("the type %s of the node %s is not defined in this file; the node is left out", n.typ, e.name)
@@ -193,7 +193,7 @@ func (r *reader) descriptor(entry *document) *vnfm.Descriptor {
 			}
 		}
 	}
-	if len(templates) == 0 && top.vnf() != nil && r.whole() {
+	if len(templates) == 0 && top.vnf() != nil && r.readsImports() {
 		if id := top.vnf().property("flavour_id"); id.isText() {
 			templates = append(templates, top)
 		}
@@ -209,7 +209,7 @@ func (r *reader) descriptor(entry *document) *vnfm.Descriptor {
 	for _, t := range templates {
 		r.flavour(d, t, top)
 	}
-	if len(templates) == 0 && (r.whole() || vnf == nil) {
+	if len(templates) == 0 && (r.readsImports() || vnf == nil) {
 		entry.root.errorf("the VNFD has no deployment flavour: neither the entry definitions nor their imports have a topology_template with substitution_mappings or VDUs")
 	} else if len(templates) == 0 {
 		entry.root.warnf("the deployment flavours are in other files, which are not read here")
@@ -239,7 +239,7 @@ func (r *reader) identity(d *vnfm.Descriptor, entry *document, vnf *node, templa
 	d.ID = id.str()
 	r.places.add(id, "id")
 	// The type that has the rest may be in a document that is not read here.
-	partial := !r.whole() && len(vnf.defs) == 0 && r.types.kindOf(vnf.doc.scope, vnf.typ) == kindUnknown
+	partial := !r.readsImports() && len(vnf.defs) == 0 && r.types.kindOf(vnf.doc.scope, vnf.typ) == kindUnknown
 	switch {
 	case d.ID != "" || id.unreadable():
 	case partial:
@@ -313,7 +313,7 @@ func (r *reader) flavour(d *vnfm.Descriptor, t, top *template) {
 		return
 	}
 	if d.Flavour(f.ID) != nil {
-		t.topo.errorf("the deployment flavour %q is described a second time", f.ID)
+		t.topo.errorf("the deployment flavour %q is defined twice", f.ID)
 		return
 	}
 	if desc := r.mapping(t, "flavour_description"); desc.isText() {
@@ -395,7 +395,7 @@ func (r *reader) defaultFlavour(d *vnfm.Descriptor, vnf *node) {
 		return
 	}
 	if d.Flavour(v.node.Value) == nil {
-		v.warnf("the VNF node selects the deployment flavour %q, which does not exist; there are %s", v.node.Value, flavourIDs(d))
+		v.warnf("the VNF node selects the deployment flavour %q, which does not exist; known are %s", v.node.Value, flavourIDs(d))
 		return
 	}
 	if len(d.Flavours) > 1 && vnf.tmpl.deployable() {

@@ -184,7 +184,7 @@ func (v value) text() (string, bool) {
 	case v.unresolved():
 		return "", false
 	default:
-		v.errorf("%s must be text, not %s", v.path, describe(v))
+		v.errorf("%s must be a string, not %s", v.path, describe(v))
 		return "", false
 	}
 }
@@ -255,7 +255,7 @@ func (v value) number() float64 {
 	}
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil || math.IsNaN(f) || f < 0 || f > 1e9 {
-		v.errorf("%s must be a number that is not negative, not %q", v.path, s)
+		v.errorf("%s must be a non-negative number, not %q", v.path, s)
 		return 0
 	}
 	return f

@@ -50,10 +50,10 @@ func (r *reader) readWorkloads(f *indexed, t *template) {
 
 // aside runs a function and returns the problems that it finds instead of reporting them.
 func (r *reader) aside(read func()) vnfm.Problems {
-	said := len(r.problems)
-	defer func() { r.problems = r.problems[:said] }()
+	before := len(r.problems)
+	defer func() { r.problems = r.problems[:before] }()
 	read()
-	return append(vnfm.Problems(nil), r.problems[said:]...)
+	return append(vnfm.Problems(nil), r.problems[before:]...)
 }
 
 // containerValues is how many values a container counts as for each VDU that requires it.
@@ -65,7 +65,7 @@ func (r *reader) requiredContainers(all *containers, v *vnfm.VDU, n *node) []*no
 	for _, req := range n.required("container") {
 		c, ok := all.nodes[req.node]
 		if !ok {
-			req.errorf("the VDU %s requires the container %q, which is no OsContainer of the flavour", n.name, req.node)
+			req.errorf("the VDU %s requires the container %q, which is not an OsContainer of the flavour", n.name, req.node)
 			continue
 		}
 		r.values(containerValues)
@@ -118,7 +118,7 @@ func readKind(w *vnfm.Workload, n *node) {
 		return
 	}
 	if w.Kind != "" && w.Kind != "DaemonSet" {
-		everywhere.errorf("the VDU %s runs on every node (is_num_of_instances_cluster_based), which a %s does not; its mcio_identification_data.type is DaemonSet then", n.name, w.Kind)
+		everywhere.errorf("the VDU %s runs on every node (is_num_of_instances_cluster_based), which a %s does not; set its mcio_identification_data.type to DaemonSet", n.name, w.Kind)
 		return
 	}
 	w.Kind = "DaemonSet"
@@ -202,7 +202,7 @@ func readAttachments(w *vnfm.Workload, f *indexed, t *template, n *node) {
 			first.Extended[device]++
 		}
 		if vnic := at.property("vnic_type"); !ok && strings.HasPrefix(vnic.str(), "direct") {
-			vnic.warnf("the connection point %s wants a device (vnic_type %s) and does not say which: name it by %s in its network_interface_requirements", cp.ID, vnic.str(), requiredResource)
+			vnic.warnf("the connection point %s needs a device (vnic_type %s) and does not name it: name it by %s in its network_interface_requirements", cp.ID, vnic.str(), requiredResource)
 		}
 	}
 }

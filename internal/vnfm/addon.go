@@ -58,14 +58,14 @@ func CheckAddons(all map[string]Addon) Problems {
 		}
 	}
 	if _, cycle := AddonOrder(all); len(cycle) > 0 && !ps.HasErrors() {
-		refuse(cycle[0], "the order of the add-ons goes in a circle",
-			fmt.Sprintf("each of these comes after the next one: %s; leave one of them out of after", strings.Join(append(cycle, cycle[0]), ", ")))
+		refuse(cycle[0], "the order of the add-ons is circular",
+			fmt.Sprintf("each of these comes after the next one: %s; remove one of them from after", strings.Join(append(cycle, cycle[0]), ", ")))
 	}
 	return ps
 }
 
 // AddonOrder returns the names so that each comes after those that it names, or, when
-// there is no such order, those of a circle. What is not there is not waited for.
+// there is no such order, those of a circle. Add-ons that do not exist are not waited for.
 func AddonOrder(all map[string]Addon) (order, circle []string) {
 	const (
 		open = iota + 1

@@ -22,11 +22,11 @@ func TestRetryWhileBusy(t *testing.T) {
 		tries int
 	}{
 		"free":               {t.Context(), []error{nil}, nil, "", 1},
-		"without patience":   {t.Context(), []error{busy}, busy, `VNF instance "a" is being worked on by somebody since 1970-01-01T00:00:00Z`, 1},
+		"without patience":   {t.Context(), []error{busy}, busy, `VNF instance "a" has been locked by somebody since 1970-01-01T00:00:00Z`, 1},
 		"until it is free":   {WithLockTimeout(t.Context(), time.Minute), []error{busy, busy, nil}, nil, "", 3},
 		"until it is broken": {WithLockTimeout(t.Context(), time.Minute), []error{busy, broken}, broken, "broken", 2},
-		"until it is enough": {WithLockTimeout(t.Context(), time.Millisecond), []error{busy}, busy, `VNF instance "a" is being worked on by somebody since 1970-01-01T00:00:00Z; gave up after 1ms`, 0},
-		"until the end":      {WithLockTimeout(ended, time.Minute), []error{busy}, context.Canceled, `VNF instance "a" is being worked on by somebody since 1970-01-01T00:00:00Z: context canceled`, 1},
+		"until it is enough": {WithLockTimeout(t.Context(), time.Millisecond), []error{busy}, busy, `VNF instance "a" has been locked by somebody since 1970-01-01T00:00:00Z; gave up after 1ms`, 0},
+		"until the end":      {WithLockTimeout(ended, time.Minute), []error{busy}, context.Canceled, `VNF instance "a" has been locked by somebody since 1970-01-01T00:00:00Z: context canceled`, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

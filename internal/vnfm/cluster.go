@@ -232,12 +232,12 @@ type KubeconfigSpec struct {
 	Wait time.Duration
 	// Waiting, when set, is called with the reason of each further wait.
 	Waiting func(reason error)
-	// Mint, when set, signs a client certificate of its own with the cluster's CA.
-	Mint *MintSpec
+	// ClientCertificate, when set, asks for a new client certificate, signed by the CA of the cluster.
+	ClientCertificate *ClientCertificateSpec
 }
 
-// MintSpec describes a client certificate.
-type MintSpec struct {
+// ClientCertificateSpec describes a client certificate that is issued.
+type ClientCertificateSpec struct {
 	CommonName    string
 	Organizations []string
 	TTL           time.Duration
@@ -284,9 +284,9 @@ type ClusterDriver interface {
 	// Package renders the objects of a workload cluster as a package with one file of
 	// manifests. It is the same for the same specification.
 	Package(spec *ClusterSpec) (*Package, Problems)
-	// Settle fills into a wanted specification what the names of its objects depend on: how
-	// the cluster is at present, which is nil for one without a record.
-	Settle(wanted, present *ClusterSpec)
+	// KeepTemplateNames fills into a wanted specification what the names of its templates of
+	// machines depend on, from the present one, which is nil for a cluster without a record.
+	KeepTemplateNames(wanted, present *ClusterSpec)
 	// Over returns an infra driver that makes what Package renders with another one,
 	// and knows when a workload cluster is ready and how it is removed.
 	Over(infra InfraDriver) InfraDriver

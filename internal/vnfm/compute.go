@@ -3,9 +3,9 @@ package vnfm
 // Compute is what a VNFD says of the server of a VDU (Vdu.Compute) besides its CPUs,
 // its memory and its storages.
 type Compute struct {
-	// FlavourName is the flavour of the VIM that the VNFD names, as OpenStack Tacker
+	// FlavorName is the flavor of the VIM that the VNFD names, as OpenStack Tacker
 	// reads it from requested_additional_capabilities; empty leaves the choice open.
-	FlavourName string
+	FlavorName string
 	// DiskBytes is the sum of virtual_local_storage.
 	DiskBytes int64
 	// PinnedCPUs asks for CPUs of its own (policy static), NUMA for memory near them.

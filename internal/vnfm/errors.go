@@ -57,10 +57,10 @@ func (e *EditedError) Error() string {
 	if len(e.Fields) > 1 {
 		are = "are"
 	}
-	text := fmt.Sprintf("%s: the record was edited in the store: %s %s not what the secrets were sealed for, and they were sent nowhere",
+	text := fmt.Sprintf("%s: the record was edited in the store: %s %s not what the secrets were sealed for; the secrets were not sent",
 		e.Doing, strings.Join(e.Fields, ", "), are)
 	if e.Record == EditedHostKeys {
-		text += "; the keys of its hosts are forgotten"
+		text += "; the pinned host keys were dropped"
 	}
 	return text
 }
@@ -89,8 +89,8 @@ func (e *StrandedError) Error() string {
 	if more := len(e.Objects) - most; more > 0 {
 		objects += fmt.Sprintf(" and %d more", more)
 	}
-	return fmt.Sprintf("nothing has been removed: objects of kinds that VNF instance %q brings, and that only its own VNFCs can remove, are still there: %s; "+
-		"delete them first and terminate then", e.Instance, objects)
+	return fmt.Sprintf("nothing was removed: objects of kinds that VNF instance %q defines, and that only its own VNFCs can remove, still exist: %s; "+
+		"delete them first, then terminate", e.Instance, objects)
 }
 
 // RolledBackError says that a creation failed and that OnFailureRollback has removed what it
@@ -98,7 +98,7 @@ func (e *StrandedError) Error() string {
 type RolledBackError struct{ Err error }
 
 func (e *RolledBackError) Error() string {
-	return fmt.Sprintf("%v; everything that had been made was removed again", e.Err)
+	return fmt.Sprintf("%v; everything that was created has been removed", e.Err)
 }
 
 func (e *RolledBackError) Unwrap() error { return e.Err }
@@ -127,7 +127,7 @@ type BusyError struct {
 }
 
 func (e *BusyError) Error() string {
-	return fmt.Sprintf("%s is being worked on by %s since %s", e.Object, e.Holder, e.Since.UTC().Format(time.RFC3339))
+	return fmt.Sprintf("%s has been locked by %s since %s", e.Object, e.Holder, e.Since.UTC().Format(time.RFC3339))
 }
 
 // LeaseLostError says that the right to work on an object was lost: this process was

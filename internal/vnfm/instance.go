@@ -314,7 +314,7 @@ type Observation struct {
 	// Cluster is set for a workload cluster that is there.
 	Cluster *ClusterState
 	// Unseen are the VIM connections that could not be looked at, "" for the instance's
-	// own VIM. What is there is in neither map.
+	// own VIM. Their objects are in neither map.
 	Unseen []string
 }
 

@@ -89,6 +89,3 @@ type PackageFile struct {
 	Digest string `json:"digest"`
 	Size   int64  `json:"size"`
 }
-
-// PackageID composes the id of a package from its name and content digest.
-func PackageID(name, digest string) string { return name + "@" + digest }

@@ -124,11 +124,11 @@ func (ps Problems) Capped(most int) Problems {
 	switch left := len(list) - most; errors {
 	case 0:
 		rest.Severity = SeverityWarning
-		rest.Summary = fmt.Sprintf("more warnings, %d, are not listed", left)
+		rest.Summary = fmt.Sprintf("further warnings are not listed: %d", left)
 	case left:
-		rest.Summary = fmt.Sprintf("more errors, %d, are not listed", errors)
+		rest.Summary = fmt.Sprintf("further errors are not listed: %d", errors)
 	default:
-		rest.Summary = fmt.Sprintf("more problems, %d of them errors and %d warnings, are not listed", errors, left-errors)
+		rest.Summary = fmt.Sprintf("further problems are not listed: errors %d, warnings %d", errors, left-errors)
 	}
 	for _, p := range list[most:] {
 		if p.File != rest.File {

@@ -24,9 +24,9 @@ func TestCapped(t *testing.T) {
 		want []string
 	}{
 		{"none left out", few, 2, []string{"a:1:1: w", "a:2:1: e"}},
-		{"errors first", many, 4, []string{"b:2:1: e", "b:2:1: e", "b:2:1: e", "a:1:1: w", "a: more warnings, 2, are not listed"}},
-		{"errors left out", many, 2, []string{"b:2:1: e", "b:2:1: e", "more problems, 1 of them errors and 3 warnings, are not listed"}},
-		{"warnings alone", warnings, 1, []string{"a:1:1: w", "a: more warnings, 2, are not listed"}},
+		{"errors first", many, 4, []string{"b:2:1: e", "b:2:1: e", "b:2:1: e", "a:1:1: w", "a: further warnings are not listed: 2"}},
+		{"errors left out", many, 2, []string{"b:2:1: e", "b:2:1: e", "further problems are not listed: errors 1, warnings 3"}},
+		{"warnings alone", warnings, 1, []string{"a:1:1: w", "a: further warnings are not listed: 2"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

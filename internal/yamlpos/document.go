@@ -92,7 +92,7 @@ const mergeTag = "!!merge"
 // mostProblems is how many problems of one file are listed.
 const mostProblems = 100
 
-// Parse reads all documents of a file, without those that are null. What could be read is returned with an error among the problems too.
+// Parse reads all documents of a file, without those that are null. Readable documents are returned even if there are errors.
 // Of these that a limit was reached is the last.
 func Parse(b *budget.Budget, file string, data []byte, o Options) ([]*Document, vnfm.Problems) {
 	p := &parser{file: file, options: o, budget: b}
@@ -101,7 +101,7 @@ func Parse(b *budget.Budget, file string, data []byte, o Options) ([]*Document, 
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	if left := p.found - len(p.problems); left > 0 {
-		p.problems.Errorf(file, 0, 0, "%d more problems of this file are not listed", left)
+		p.problems.Errorf(file, 0, 0, "%d more problems in this file are not listed", left)
 	}
 	return p.documents, append(p.problems, p.limit...)
 }
@@ -215,7 +215,7 @@ func (p *parser) end(n *yaml.Node, err error) bool {
 	}
 	var limit *budget.Error
 	if !errors.As(err, &limit) {
-		p.limit.Errorf(p.file, line, column, "the reading of the file was ended: %v", err)
+		p.limit.Errorf(p.file, line, column, "reading the file was stopped: %v", err)
 		return false
 	}
 	p.limit.Errorf(p.file, line, column, "the file has %v", err)
@@ -296,7 +296,7 @@ func (p *parser) mapping(n *yaml.Node) bool {
 			continue
 		}
 		if key.Kind != yaml.ScalarNode || IsNull(key) {
-			p.refuse(n.Content[i], "a key must be text, not "+Describe(key))
+			p.refuse(n.Content[i], "a key must be a string, not "+Describe(key))
 			continue
 		}
 		e := Entry{Key: key, Value: Resolve(n.Content[i+1])}

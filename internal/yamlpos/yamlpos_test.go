@@ -73,7 +73,7 @@ func TestParseErrors(t *testing.T) {
 		{name: "a key twice", text: "a: 1\nb: 2\na: 3\n", want: []string{`f:3:1: the key "a" is given twice, first in line 1`}},
 		{name: "a key twice where the last wins", text: "a: 1\na: 3\n", o: yamlpos.Options{LastKeyWins: true}, want: []string{}},
 		{name: "all at once", text: "a: 1\na: 2\n[x]: 3\n~: 4\n<<: 5\nb: {<<: [[1]]}\n", want: []string{
-			`f:2:1: the key "a" is given twice, first in line 1`, "f:3:1: a key must be text, not a list", "f:4:1: a key must be text, not null",
+			`f:2:1: the key "a" is given twice, first in line 1`, "f:3:1: a key must be a string, not a list", "f:4:1: a key must be a string, not null",
 			"f:5:5: a merge key takes mappings only, not a number", "f:6:10: a merge key takes mappings only",
 		}},
 		{name: "an alias in itself", text: "a: &a [1, *a]\n", want: []string{"f:1:11: the alias *a contains itself"}},
@@ -111,9 +111,9 @@ func TestParseBoundsProblems(t *testing.T) {
 		problems int
 		last     string
 	}{
-		"one key":                {text: "{" + strings.Repeat("k,", 300_000) + "}", problems: 101, last: "f: 299899 more problems of this file are not listed"},
-		"no keys":                {text: "{" + strings.Repeat("[]: 1,", 100_000) + "}", problems: 101, last: "f: 99900 more problems of this file are not listed"},
-		"no mappings":            {text: "x: {<<: [" + strings.Repeat("1,", 300_000) + "1]}", problems: 101, last: "f: 299901 more problems of this file are not listed"},
+		"one key":                {text: "{" + strings.Repeat("k,", 300_000) + "}", problems: 101, last: "f: 299899 more problems in this file are not listed"},
+		"no keys":                {text: "{" + strings.Repeat("[]: 1,", 100_000) + "}", problems: 101, last: "f: 99900 more problems in this file are not listed"},
+		"no mappings":            {text: "x: {<<: [" + strings.Repeat("1,", 300_000) + "1]}", problems: 101, last: "f: 299901 more problems in this file are not listed"},
 		"a limit after problems": {text: "x: {a, a}\ny: &y {b}\nz: [" + strings.Repeat("{<<: *y},", 10) + "]", limits: budget.Limits{Values: 20}, problems: 2, last: "f:3:19: the file has more than 20 values, counted after aliases and merge keys are followed"},
 		"many directives":        {text: "a: b\n" + strings.Repeat("%TAG !a! tag:x,2000:\n", 1001), problems: 1, last: "f: the file has more than 1,000 directives %TAG"},
 		"a long key":             {text: strings.Repeat("? "+strings.Repeat("k", 3000)+"\n: 1\n", 2), problems: 1, last: "f:3:3: the key \"" + strings.Repeat("k", 991) + " [...] " + strings.Repeat("k", 967) + "\" is given twice, first in line 1"},

@@ -357,7 +357,7 @@ func (q *cloudCheck) machine(who machines, spec map[string]any) error {
 	at := q.flavourAt(who)
 	number := q.numberOf(who)
 	q.instances += number
-	err := lookFor(q, "flavour", forms.StringAt(spec, "flavorID"), forms.StringAt(spec, "flavor"), at, q.client.Flavours, func(f openstack.Flavour) {
+	err := lookFor(q, "flavour", forms.StringAt(spec, "flavorID"), forms.StringAt(spec, "flavor"), at, q.client.Flavors, func(f openstack.Flavor) {
 		q.vcpus += number * f.VCPUs
 		q.ram += number * f.RAM
 		if f.VCPUs < leastVCPUs || f.RAM < leastRAM {

@@ -50,7 +50,7 @@ func fetchOCI(ctx context.Context, source *vnfm.ChartSource, want wanted) ([]byt
 			continue
 		}
 		if layer.Size > maxArchive {
-			return nil, fmt.Errorf("the archive of chart %s has %d bytes, and %d are allowed", source, layer.Size, maxArchive)
+			return nil, fmt.Errorf("the archive of chart %s has %d bytes, and at most %d are allowed", source, layer.Size, maxArchive)
 		}
 		archive, err := content.FetchAll(ctx, repo.Blobs(), layer)
 		if err != nil {
@@ -58,14 +58,14 @@ func fetchOCI(ctx context.Context, source *vnfm.ChartSource, want wanted) ([]byt
 		}
 		return archive, nil
 	}
-	return nil, vnfm.Invalid("oci", fmt.Sprintf("%s is no Helm chart", source), "what the registry has there holds no archive of a chart")
+	return nil, vnfm.Invalid("oci", fmt.Sprintf("%s is not a Helm chart", source), "the artifact in the registry holds no archive of a chart")
 }
 
 // repository is the repository of a registry, with the client that every download has.
 func repository(source *vnfm.ChartSource) (*remote.Repository, error) {
 	repo, err := remote.NewRepository(strings.TrimPrefix(source.OCI, OCIScheme))
 	if err != nil || repo.Reference.Reference != "" {
-		return nil, vnfm.Invalid("oci", fmt.Sprintf("%q is no chart in a registry", source.OCI), "write oci://<registry>/<path>; version or digest say which one it is")
+		return nil, vnfm.Invalid("oci", fmt.Sprintf("%q is not the address of a chart in a registry", source.OCI), "write oci://<registry>/<path>, and select the chart by version or digest")
 	}
 	client, err := fetch.Client(source.Access)
 	if err != nil {
@@ -131,7 +131,7 @@ func explained(source *vnfm.ChartSource, want wanted, err error) error {
 		if source.Digest != "" {
 			return vnfm.Invalid("digest", fmt.Sprintf("registry has no chart %s with the digest %s", source, source.Digest), "check address and digest")
 		}
-		return vnfm.Invalid("oci", fmt.Sprintf("registry has no chart %s of version %q", source, want.text), "check address and version, and whether it is open to whom username and password name")
+		return vnfm.Invalid("oci", fmt.Sprintf("registry has no chart %s of version %q", source, want.text), "check address and version, and whether the user may read it")
 	case errors.Is(err, auth.ErrBasicCredentialNotFound):
 		return fmt.Errorf("fetching chart %s: the registry answered 401 Unauthorized: it asks for username and password", source)
 	case errors.As(err, &answer):

@@ -72,7 +72,7 @@ func TestRefusals(t *testing.T) {
 		"no password":    {func(s *vnfm.ChartSource) { s.Access.Password = "" }, "", "401 Unauthorized"},
 		"no certificate": {func(s *vnfm.ChartSource) { s.Access.CACertificate = "no certificate" }, "", "holds no certificate"},
 	}
-	digests := map[string]string{"repository": "has another digest than the one that is expected", "registry": "has no chart"}
+	digests := map[string]string{"repository": "does not have the expected digest", "registry": "has no chart"}
 	for where, source := range sources(t) {
 		check := func(name string, change change, attribute, detail string) {
 			changed := source
@@ -127,7 +127,7 @@ func TestRepositories(t *testing.T) {
 
 	s.Replace("/index.yaml", []byte("a: page"))
 	_, err = repo.Fetch(t.Context(), &source)
-	require.ErrorContains(t, err, "is no Helm repository")
+	require.ErrorContains(t, err, "is not a Helm repository")
 
 	source.Repository = strings.Replace(s.URL, "https:", "http:", 1)
 	_, err = repo.Fetch(t.Context(), &source)
@@ -146,7 +146,7 @@ func TestAccessStaysOnItsServer(t *testing.T) {
 	require.ErrorContains(t, err, "certificate signed by unknown authority")
 	index.Replace("/index.yaml", []byte("entries:\n  cilium:\n  - {version: 1.0.0, urls: [\"http://127.0.0.1:1/cilium.tgz?token=planted\"]}\n"))
 	_, err = repo.Fetch(t.Context(), &source)
-	require.EqualError(t, err, "version 1.0.0 of chart "+source.String()+" is at http://127.0.0.1:1/cilium.tgz?..., without TLS, and its repository at https: it is not fetched")
+	require.EqualError(t, err, "version 1.0.0 of chart "+source.String()+" is at http://127.0.0.1:1/cilium.tgz?..., without TLS, although its repository uses https: it is not fetched")
 }
 
 func TestRegistries(t *testing.T) {
@@ -166,5 +166,5 @@ func TestRegistries(t *testing.T) {
 	require.ErrorContains(t, err, "registry has no chart")
 	source.OCI = "oci://" + s.Host + "/charts/cilium:1.2.0"
 	_, err = repo.Fetch(t.Context(), &source)
-	require.ErrorContains(t, err, "write oci://<registry>/<path>; version or digest say which one it is")
+	require.ErrorContains(t, err, "write oci://<registry>/<path>, and select the chart by version or digest")
 }

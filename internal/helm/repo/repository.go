@@ -63,7 +63,7 @@ func readIndex(ctx context.Context, base string, access *vnfm.ChartAccess) (*ind
 	}
 	out := &index{}
 	if err := yaml.Unmarshal(text.Bytes(), out); err != nil || out.Entries == nil {
-		return nil, vnfm.Invalid("repository", fmt.Sprintf("%s is no Helm repository", fetch.Redact(base)), "its index.yaml lists no charts under entries")
+		return nil, vnfm.Invalid("repository", fmt.Sprintf("%s is not a Helm repository", fetch.Redact(base)), "its index.yaml lists no charts under entries")
 	}
 	return out, nil
 }
@@ -87,15 +87,15 @@ func download(ctx context.Context, base string, source *vnfm.ChartSource, r *rel
 		access = nil
 	}
 	if where.Scheme == "https" && at.Scheme != "https" {
-		return nil, fmt.Errorf("version %s of chart %s is at %s, without TLS, and its repository at https: it is not fetched", r.Version, source, fetch.Redact(at.String()))
+		return nil, fmt.Errorf("version %s of chart %s is at %s, without TLS, although its repository uses https: it is not fetched", r.Version, source, fetch.Redact(at.String()))
 	}
 	var archive bytes.Buffer
 	got, err := fetch.Get(ctx, fetch.Request{URL: at.String(), What: "version " + r.Version + " of the chart " + source.Name, Limit: maxArchive, Access: access}, &archive)
 	if err != nil {
 		return nil, err
 	}
-	if said := strings.TrimPrefix(r.Digest, "sha256:"); said != "" && "sha256:"+said != got.Checksum {
-		return nil, fmt.Errorf("the archive of version %s of chart %s has the digest %s, and the index of the repository says sha256:%s: it is not the one that was published", r.Version, source, got.Checksum, said)
+	if published := strings.TrimPrefix(r.Digest, "sha256:"); published != "" && "sha256:"+published != got.Checksum {
+		return nil, fmt.Errorf("the archive of version %s of chart %s has the digest %s, and the index of the repository says sha256:%s: it is not the one that was published", r.Version, source, got.Checksum, published)
 	}
 	return archive.Bytes(), checkDigest(source, got.Checksum)
 }
@@ -105,5 +105,5 @@ func checkDigest(source *vnfm.ChartSource, got string) error {
 	if source.Digest == "" || source.Digest == got {
 		return nil
 	}
-	return vnfm.Invalid("digest", fmt.Sprintf("chart %s has another digest than the one that is expected", source), fmt.Sprintf("it is %s, expected is %s", got, source.Digest))
+	return vnfm.Invalid("digest", fmt.Sprintf("chart %s does not have the expected digest", source), fmt.Sprintf("it is %s, expected %s", got, source.Digest))
 }

@@ -82,7 +82,7 @@ func (w wanted) unmet(source *vnfm.ChartSource, versions []string) error {
 	for _, v := range all {
 		newest = append(newest, v.Original())
 	}
-	detail := "there is no version of it at all"
+	detail := "it has no version"
 	if len(newest) > 0 {
 		detail = "its versions, the newest first, are " + named(newest)
 	}

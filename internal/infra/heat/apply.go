@@ -32,7 +32,7 @@ func (d *Driver) Scale(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) err
 }
 
 func (s *session) apply(ctx context.Context) error {
-	l, err := s.settled(ctx)
+	l, err := s.awaitIdle(ctx)
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (s *session) apply(ctx context.Context) error {
 	if l == nil {
 		id, err := s.client.CreateStack(ctx, *request)
 		if err != nil {
-			return errors.Join(explained(err), s.giveUpImages(ctx))
+			return errors.Join(explained(err), s.releaseAllImages(ctx))
 		}
 		l = &live{stack: &openstack.Stack{ID: id, Name: request.Name}}
 		if err := s.save(ctx, l); err != nil {
@@ -78,14 +78,14 @@ func (s *session) apply(ctx context.Context) error {
 			return err
 		}
 	}
-	return s.leaveImages(ctx, chosen.images())
+	return s.releaseImages(ctx, chosen.images())
 }
 
-// giveUpImages leaves no image behind for a stack that Heat did not take.
-func (s *session) giveUpImages(ctx context.Context) error {
-	late, stop := vnfm.CleanupContext(ctx, overtime)
+// releaseAllImages leaves no image behind for a stack that Heat did not take.
+func (s *session) releaseAllImages(ctx context.Context) error {
+	late, stop := vnfm.CleanupContext(ctx, cleanupLimit)
 	defer stop()
-	return s.leaveImages(late, nil)
+	return s.releaseImages(late, nil)
 }
 
 // explained adds what is known of an error that Heat does not explain: Keystone forbids
@@ -97,9 +97,9 @@ func explained(err error) error {
 	return err
 }
 
-// settled returns the stack when Heat is done with whatever it was at; nil when there is
+// awaitIdle returns the stack when Heat is done with whatever it was at; nil when there is
 // none.
-func (s *session) settled(ctx context.Context) (*live, error) {
+func (s *session) awaitIdle(ctx context.Context) (*live, error) {
 	stack, err := s.client.FindStack(ctx, stackName(s.target.Instance))
 	if err != nil || stack == nil {
 		return nil, err
@@ -168,7 +168,7 @@ func (s *session) wanted(ctx context.Context, l *live, leaving map[string][]*com
 	for key, asset := range assets {
 		n.Assets[assetName(key)] = asset
 	}
-	if err := n.sumUp(s.target.DigestKey, &out.StackContent); err != nil {
+	if err := n.setDigests(s.target.DigestKey, &out.StackContent); err != nil {
 		return nil, nil, err
 	}
 	if n.Hidden == "" {
@@ -247,13 +247,13 @@ func (s *session) finish(ctx context.Context, stack *openstack.Stack, want *open
 	for {
 		token := s.client.Token()
 		err := s.await(ctx, stack)
-		passed := s.passed(ctx, err, token)
+		retry := s.retryReason(ctx, err, token)
 		switch {
 		case errors.Is(err, errSilent):
-			s.progress(ctx, fmt.Sprintf("nothing has happened in stack %s for %s: Heat is asked again", stack.Name, silence))
-		case passed != "" && !tried[passed]:
-			tried[passed] = true
-			s.progress(ctx, fmt.Sprintf("stack %s has failed, and %s: Heat is asked again", stack.Name, passed))
+			s.progress(ctx, fmt.Sprintf("stack %s shows no progress for %s: the request to Heat is repeated", stack.Name, silence))
+		case retry != "" && !tried[retry]:
+			tried[retry] = true
+			s.progress(ctx, fmt.Sprintf("stack %s has failed, and %s: the request to Heat is repeated", stack.Name, retry))
 		default:
 			return err
 		}
@@ -277,27 +277,27 @@ func (s *session) ask(ctx context.Context, stack *openstack.Stack, want *opensta
 		if !openstack.IsUnavailable(err) || try == askTries {
 			return err
 		}
-		s.progress(ctx, fmt.Sprintf("Heat did not answer for stack %s: it is asked again", stack.Name))
+		s.progress(ctx, fmt.Sprintf("Heat did not answer for stack %s: the request is repeated", stack.Name))
 		if poll.Sleep(ctx, askPause) != nil {
 			return err
 		}
 	}
 }
 
-// passed says what made a stack fail that is over when Heat is asked again; empty when
+// retryReason says what made a stack fail that is over when Heat is asked again; empty when
 // nothing is known to be. Heat works with the token of who asked, whose end its resources
 // tell of in words of their own. And Nova lets go of the port of a server some time after it
 // has said that the server is gone.
-func (s *session) passed(ctx context.Context, err error, token string) string {
+func (s *session) retryReason(ctx context.Context, err error, token string) string {
 	var failed *stackError
 	if !errors.As(err, &failed) {
 		return ""
 	}
 	if inUse(failed) {
-		return "a service says that what it was to use is still in use"
+		return "a service reports that a resource is still in use"
 	}
 	if valid, err := s.client.IsValid(ctx, token); err == nil && !valid {
-		return "the token that Heat was asked with is not valid any more"
+		return "the token of the request is no longer valid"
 	}
 	return ""
 }

@@ -14,25 +14,25 @@ import (
 )
 
 // assets finds what the VIM has for the demands of the stack. What was chosen before is
-// chosen again as long as it fits: a cloud that gets a smaller flavour moves no server.
+// chosen again as long as it fits: a cloud that gets a smaller flavor moves no server.
 // An image that the package brings is uploaded unless dry is set.
 func (s *session) assets(ctx context.Context, before map[string]hot.Asset, dry bool) (map[hot.DemandKey]hot.Asset, vnfm.Problems, error) {
 	var ps vnfm.Problems
 	out := map[hot.DemandKey]hot.Asset{}
 	demands := s.source.Demands(s.request)
-	var flavours []openstack.Flavour
+	var flavors []openstack.Flavor
 	images := map[string][]openstack.Image{}
 	for _, key := range slices.SortedFunc(maps.Keys(demands), func(a, b hot.DemandKey) int { return cmp.Compare(assetName(a), assetName(b)) }) {
 		demand, asset := demands[key], hot.Asset{}
-		if wantsFlavour(&demand) {
-			if flavours == nil {
+		if wantsFlavor(&demand) {
+			if flavors == nil {
 				var err error
-				if flavours, err = s.client.AllFlavours(ctx); err != nil {
+				if flavors, err = s.client.AllFlavors(ctx); err != nil {
 					return nil, nil, err
 				}
 			}
-			if asset.FlavourID = chooseFlavour(flavours, &demand, before[assetName(key)].FlavourID); asset.FlavourID == "" {
-				ps = append(ps, s.noFlavour(&demand, flavours))
+			if asset.FlavorID = chooseFlavor(flavors, &demand, before[assetName(key)].FlavorID); asset.FlavorID == "" {
+				ps = append(ps, s.noFlavor(&demand, flavors))
 			}
 		}
 		if demand.Image != nil {
@@ -75,9 +75,9 @@ func assetName(key hot.DemandKey) string {
 	return key.VDUID + "/" + key.Storage
 }
 
-// wantsFlavour is false for the image of a storage, which has no size of its own.
-func wantsFlavour(d *hot.Demand) bool {
-	return d.Storage == "" && (d.FlavourName != "" || d.CPUs > 0 || d.MemoryBytes > 0 || d.StorageBytes > 0 || len(d.ExtraSpecs) > 0)
+// wantsFlavor is false for the image of a storage, which has no size of its own.
+func wantsFlavor(d *hot.Demand) bool {
+	return d.Storage == "" && (d.FlavorName != "" || d.CPUs > 0 || d.MemoryBytes > 0 || d.StorageBytes > 0 || len(d.ExtraSpecs) > 0)
 }
 
 const (
@@ -85,13 +85,13 @@ const (
 	gibibyte = 1 << 30
 )
 
-// chooseFlavour is the flavour that a demand names, else the smallest that has what it
+// chooseFlavor is the flavor that a demand names, else the smallest that has what it
 // asks for: the fewest CPUs, then the least memory, disk and specialities nobody asked for.
-func chooseFlavour(all []openstack.Flavour, d *hot.Demand, before string) string {
-	var fitting []openstack.Flavour
+func chooseFlavor(all []openstack.Flavor, d *hot.Demand, before string) string {
+	var fitting []openstack.Flavor
 	for _, f := range all {
-		if d.FlavourName != "" {
-			if f.Name == d.FlavourName || f.ID == d.FlavourName {
+		if d.FlavorName != "" {
+			if f.Name == d.FlavorName || f.ID == d.FlavorName {
 				return f.ID
 			}
 			continue
@@ -107,13 +107,13 @@ func chooseFlavour(all []openstack.Flavour, d *hot.Demand, before string) string
 	if len(fitting) == 0 {
 		return ""
 	}
-	return slices.MinFunc(fitting, func(a, b openstack.Flavour) int {
+	return slices.MinFunc(fitting, func(a, b openstack.Flavor) int {
 		return cmp.Or(cmp.Compare(a.VCPUs, b.VCPUs), cmp.Compare(a.RAM, b.RAM), cmp.Compare(a.Disk, b.Disk),
 			cmp.Compare(len(a.ExtraSpecs), len(b.ExtraSpecs)), strings.Compare(a.Name, b.Name))
 	}).ID
 }
 
-func fits(f *openstack.Flavour, d *hot.Demand) bool {
+func fits(f *openstack.Flavor, d *hot.Demand) bool {
 	for name, value := range d.ExtraSpecs {
 		if f.ExtraSpecs[name] != value {
 			return false
@@ -122,26 +122,26 @@ func fits(f *openstack.Flavour, d *hot.Demand) bool {
 	return f.VCPUs >= d.CPUs && int64(f.RAM)*mebibyte >= d.MemoryBytes && int64(f.Disk)*gibibyte >= d.StorageBytes
 }
 
-func (s *session) noFlavour(d *hot.Demand, all []openstack.Flavour) vnfm.Problem {
+func (s *session) noFlavor(d *hot.Demand, all []openstack.Flavor) vnfm.Problem {
 	names := make([]string, 0, len(all))
 	for _, f := range all {
 		names = append(names, fmt.Sprintf("%s (%d CPUs, %d MiB, %d GiB)", f.Name, f.VCPUs, f.RAM, f.Disk))
 	}
 	p := vnfm.Problem{
 		Attribute: "vim_id",
-		Summary:   fmt.Sprintf("VIM %q has no flavour for VDU %q", s.target.VIM.Name, d.VDUID),
-		Detail:    fmt.Sprintf("it asks for %s; the flavours of the project are %s; have one made, or choose one by additional_params.nfv.VDU.%s", describe(d), strings.Join(names, ", "), d.VDUID),
+		Summary:   fmt.Sprintf("VIM %q has no flavor for VDU %q", s.target.VIM.Name, d.VDUID),
+		Detail:    fmt.Sprintf("it needs %s; the flavors of the project are %s; have one created, or choose one by additional_params.nfv.VDU.%s", describe(d), strings.Join(names, ", "), d.VDUID),
 	}
 	if len(names) == 0 {
-		p.Detail = fmt.Sprintf("it asks for %s; the project has no flavour at all", describe(d))
+		p.Detail = fmt.Sprintf("it needs %s; the project has no flavor", describe(d))
 	}
 	return p
 }
 
-// describe says what a demand asks of a flavour.
+// describe says what a demand asks of a flavor.
 func describe(d *hot.Demand) string {
-	if d.FlavourName != "" {
-		return fmt.Sprintf("flavour %q", d.FlavourName)
+	if d.FlavorName != "" {
+		return fmt.Sprintf("flavor %q", d.FlavorName)
 	}
 	words := []string{fmt.Sprintf("%d CPUs", d.CPUs), fmt.Sprintf("%d MiB of memory", d.MemoryBytes/mebibyte)}
 	if d.StorageBytes > 0 {
@@ -174,7 +174,7 @@ func (s *session) chooseImage(found []openstack.Image, d *hot.Demand, before str
 	return "", &problem
 }
 
-// DryRun asks the VIM what it would refuse: whether it has flavours and images, which is a
+// DryRun asks the VIM what it would refuse: whether it has flavors and images, which is a
 // warning since they may come with the same apply, and whether Heat takes the template.
 func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnfm.Problems, error) {
 	if len(keys) == 0 {
@@ -208,7 +208,7 @@ func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnf
 	}
 	err = s.client.ValidateStack(ctx, openstack.StackRequest{Name: stackName(t.Instance), StackContent: openstack.StackContent{Template: stack.Template, Files: stack.Files, Parameters: stack.Parameters}})
 	if openstack.IsBadRequest(err) {
-		ps = append(ps, vnfm.Problem{Summary: stackKey(t.Instance) + " would be refused by Heat", Detail: err.Error()})
+		ps = append(ps, vnfm.Problem{Summary: stackKey(t.Instance) + " would be rejected by Heat", Detail: err.Error()})
 		return ps, nil
 	}
 	return ps, err

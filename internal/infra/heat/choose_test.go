@@ -32,8 +32,8 @@ func TestChooseNumbers(t *testing.T) {
 	}
 }
 
-func TestChooseFlavour(t *testing.T) {
-	all := []openstack.Flavour{
+func TestChooseFlavor(t *testing.T) {
+	all := []openstack.Flavor{
 		{ID: "5", Name: "large", VCPUs: 4, RAM: 8192, Disk: 80},
 		{ID: "4", Name: "pinned", VCPUs: 2, RAM: 4096, Disk: 40, ExtraSpecs: map[string]string{"hw:cpu_policy": "dedicated"}},
 		{ID: "3", Name: "medium", VCPUs: 2, RAM: 4096, Disk: 40},
@@ -44,9 +44,9 @@ func TestChooseFlavour(t *testing.T) {
 		before string
 		want   string
 	}{
-		"by name":                    {hot.Demand{FlavourName: "large", CPUs: 1}, "", "5"},
-		"by id":                      {hot.Demand{FlavourName: "3"}, "", "3"},
-		"a name that is not there":   {hot.Demand{FlavourName: "huge"}, "", ""},
+		"by name":                    {hot.Demand{FlavorName: "large", CPUs: 1}, "", "5"},
+		"by id":                      {hot.Demand{FlavorName: "3"}, "", "3"},
+		"a name that is not there":   {hot.Demand{FlavorName: "huge"}, "", ""},
 		"the smallest":               {hot.Demand{CPUs: 1, MemoryBytes: 1 << 30}, "", "2"},
 		"by CPUs, nothing special":   {hot.Demand{CPUs: 2}, "", "3"},
 		"by memory":                  {hot.Demand{CPUs: 1, MemoryBytes: 4<<30 + 1}, "", "5"},
@@ -56,8 +56,8 @@ func TestChooseFlavour(t *testing.T) {
 		"not if it does not":         {hot.Demand{CPUs: 2}, "2", "3"},
 		"none":                       {hot.Demand{CPUs: 8}, "", ""},
 	} {
-		if got := chooseFlavour(all, &c.demand, c.before); got != c.want {
-			t.Errorf("%s: flavour %q", name, got)
+		if got := chooseFlavor(all, &c.demand, c.before); got != c.want {
+			t.Errorf("%s: flavor %q", name, got)
 		}
 	}
 }

@@ -25,14 +25,14 @@ func (d *Driver) Heal(ctx context.Context, t *vnfm.Target, h vnfm.HealSpec, r vn
 			return err
 		}
 	}
-	l, err := s.settled(ctx)
+	l, err := s.awaitIdle(ctx)
 	if err != nil {
 		return err
 	}
 	if l == nil {
-		return fmt.Errorf("there is no stack %s to be healed: apply again, which makes it anew", stackName(t.Instance))
+		return fmt.Errorf("there is no stack %s to heal: apply again to create it", stackName(t.Instance))
 	}
-	doomed, err := s.doomed(ctx, l, &h)
+	servers, err := s.serversToReplace(ctx, l, &h)
 	if err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func (d *Driver) Heal(ctx context.Context, t *vnfm.Target, h vnfm.HealSpec, r vn
 		var round []*component
 		chosen := map[string]bool{}
 		for _, c := range s.components(l) {
-			if slices.Contains(doomed, c.resource.PhysicalID) && !chosen[c.vdu] {
+			if slices.Contains(servers, c.resource.PhysicalID) && !chosen[c.vdu] {
 				chosen[c.vdu] = true
 				round = append(round, c)
 			}
@@ -62,18 +62,18 @@ func (d *Driver) Heal(ctx context.Context, t *vnfm.Target, h vnfm.HealSpec, r vn
 		if err := s.apply(ctx); err != nil {
 			return err
 		}
-		if l, err = s.settled(ctx); err != nil {
+		if l, err = s.awaitIdle(ctx); err != nil {
 			return err
 		}
 		if l == nil {
-			return fmt.Errorf("stack %s was deleted while it was healed", stackName(t.Instance))
+			return fmt.Errorf("stack %s was deleted during the heal", stackName(t.Instance))
 		}
 	}
 }
 
-// doomed are the servers that a heal replaces. They are noted before the first one goes:
+// serversToReplace returns the servers that a heal replaces. They are noted before the first one goes:
 // whoever continues the operation replaces no successor.
-func (s *session) doomed(ctx context.Context, l *live, h *vnfm.HealSpec) ([]string, error) {
+func (s *session) serversToReplace(ctx context.Context, l *live, h *vnfm.HealSpec) ([]string, error) {
 	var ids []string
 	if kept := s.recorder.Note(keptServers); kept != "" {
 		err := json.Unmarshal([]byte(kept), &ids)

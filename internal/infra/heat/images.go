@@ -101,9 +101,9 @@ func (s *session) provideImage(ctx context.Context, image *vnfm.SWImage, file *v
 	return id, s.client.UploadImage(ctx, id, image.Name, content)
 }
 
-// leaveImages gives up the images that the instance uses, or those but some: the last one
+// releaseImages gives up the images that the instance uses, or those but some: the last one
 // to leave deletes.
-func (s *session) leaveImages(ctx context.Context, keep []string) error {
+func (s *session) releaseImages(ctx context.Context, keep []string) error {
 	found, err := s.client.TaggedImages(ctx, userTag(s.target.Instance))
 	if err != nil {
 		return err
@@ -113,14 +113,14 @@ func (s *session) leaveImages(ctx context.Context, keep []string) error {
 		if i < 0 || slices.Contains(keep, each.ID) {
 			continue
 		}
-		if err := s.leaveImage(ctx, each.ID, each.Tags[i]); err != nil {
+		if err := s.releaseImage(ctx, each.ID, each.Tags[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *session) leaveImage(ctx context.Context, id, tag string) error {
+func (s *session) releaseImage(ctx context.Context, id, tag string) error {
 	leave, err := s.takeImage(ctx, tag)
 	if err != nil {
 		return err

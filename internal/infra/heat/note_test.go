@@ -22,7 +22,7 @@ func TestNoteOfHidden(t *testing.T) {
 	}
 	noteOf := func(key string, c *openstack.StackContent) note {
 		var n note
-		if err := n.sumUp([]byte(key), c); err != nil {
+		if err := n.setDigests([]byte(key), c); err != nil {
 			t.Fatal(err)
 		}
 		return n

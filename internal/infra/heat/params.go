@@ -75,7 +75,7 @@ func readParams(t *vnfm.Target, ps *vnfm.Problems) params {
 		case ignored:
 			problem(vnfm.SeverityWarning, key, "is ignored", reason)
 		case owner != "":
-			problem(vnfm.SeverityError, key, "is not supported by the OpenStack driver", "it is a name that "+owner+" knows")
+			problem(vnfm.SeverityError, key, "is not supported by the OpenStack driver", "it is a parameter of "+owner)
 		default:
 			out.stack[key] = value
 		}

@@ -31,7 +31,7 @@ type rendering struct {
 func render(b *budget.Budget, t *vnfm.Target) (_ *rendering, ps vnfm.Problems) {
 	defer func() { t.Blame(ps) }()
 	if t.Instance.Namespace != "" {
-		ps = append(ps, vnfm.Problem{Attribute: "namespace", Summary: "an OpenStack has no namespaces", Detail: "leave the argument out: the project of the VIM is where the instance is"})
+		ps = append(ps, vnfm.Problem{Attribute: "namespace", Summary: "an OpenStack VIM has no namespaces", Detail: "remove the argument: the instance is in the project of the VIM"})
 	}
 	p := readParams(t, &ps)
 	if ps.HasErrors() {
@@ -58,7 +58,7 @@ func render(b *budget.Budget, t *vnfm.Target) (_ *rendering, ps vnfm.Problems) {
 	if ps = append(ps, more...); ps.HasErrors() {
 		return nil, ps
 	}
-	leaveOut(out, t)
+	removeElsewhere(out, t)
 	// As the package has it: the stack lists its copies in its outputs.
 	rest := maps.Clone(source.Top)
 	delete(rest, "resources")
@@ -79,9 +79,9 @@ func machinesHere(t *vnfm.Target) *vnfm.Flavour {
 	return &out
 }
 
-// leaveOut takes the VDUs out of the objects that are on another VIM: of them the stack
+// removeElsewhere takes the VDUs out of the objects that are on another VIM: of them the stack
 // has no VNFC.
-func leaveOut(r *rendering, t *vnfm.Target) {
+func removeElsewhere(r *rendering, t *vnfm.Target) {
 	for id, vdu := range r.source.VDUs {
 		if t.Part.Has(id) {
 			continue

@@ -112,8 +112,8 @@ func (n *note) values() (map[string]any, error) {
 	return map[string]any{noteName: string(text)}, err
 }
 
-// sumUp takes the digests of what a stack is made of.
-func (n *note) sumUp(key []byte, c *openstack.StackContent) (err error) {
+// setDigests takes the digests of what a stack is made of.
+func (n *note) setDigests(key []byte, c *openstack.StackContent) (err error) {
 	_, hidden := parted(c)
 	n.Hidden = ""
 	if len(hidden) > 0 {
@@ -130,7 +130,7 @@ func (n *note) sumUp(key []byte, c *openstack.StackContent) (err error) {
 // key is that of the digests; nil when the driver has noted none.
 func (n *note) key() ([]byte, error) {
 	if len(n.DigestKey) == 0 && n.Hidden != "" {
-		return nil, fmt.Errorf("%w: the stack hides parameters, and others than its user can read it", vnfm.ErrKeyLost)
+		return nil, fmt.Errorf("%w: the stack hides parameters, but users other than its own can read it", vnfm.ErrKeyLost)
 	}
 	return n.DigestKey, nil
 }

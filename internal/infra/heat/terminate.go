@@ -26,10 +26,10 @@ func (d *Driver) Terminate(ctx context.Context, t *vnfm.Target, spec vnfm.Termin
 		return err
 	}
 	if stack == nil {
-		return s.leaveImages(ctx, nil)
+		return s.releaseImages(ctx, nil)
 	}
 	if !isDeleting(stack) {
-		if err := s.decideVolumes(ctx, spec.Volumes); err != nil {
+		if err := s.setVolumePolicy(ctx, spec.Volumes); err != nil {
 			return err
 		}
 	}
@@ -50,7 +50,7 @@ func (d *Driver) Terminate(ctx context.Context, t *vnfm.Target, spec vnfm.Termin
 			return err
 		}
 		if gone {
-			return s.leaveImages(ctx, nil)
+			return s.releaseImages(ctx, nil)
 		}
 		if try == tries-1 {
 			failed, err := s.client.StackByID(ctx, stack.Name, stack.ID)
@@ -77,7 +77,7 @@ func (s *session) shutDown(ctx context.Context, stack *openstack.Stack, limit ti
 	defer stop()
 	err := s.turn(bounded, stack, openstack.ServerShutoff, s.client.StopServer)
 	if bounded.Err() != nil && ctx.Err() == nil {
-		s.progress(ctx, fmt.Sprintf("not all servers have ended within %s; they are deleted all the same", limit))
+		s.progress(ctx, fmt.Sprintf("not all servers have stopped within %s; they are deleted nevertheless", limit))
 		return nil
 	}
 	if err != nil && ctx.Err() == nil {
@@ -101,7 +101,7 @@ func (s *session) awaitGone(ctx context.Context, stack *openstack.Stack) (bool, 
 		if gone = found == nil; gone || found.Status == "DELETE_FAILED" {
 			return true, nil
 		}
-		events.tell(ctx)
+		events.report(ctx)
 		if events.silent() {
 			events = s.events(stack)
 			return false, s.client.DeleteStack(ctx, stack.Name, stack.ID)

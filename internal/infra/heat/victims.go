@@ -47,8 +47,8 @@ func (s *session) leaving(l *live) (map[string][]*component, error) {
 		if named > surplus {
 			problems = append(problems, vnfm.Problem{
 				Attribute: "scale_in_vnfc_ids",
-				Summary:   fmt.Sprintf("%d VNFCs of VDU %q are named, and %d of them go", named, id, surplus),
-				Detail:    "name no more of them than the scale takes away",
+				Summary:   fmt.Sprintf("%d VNFCs of VDU %q are named, but the scale-in removes %d", named, id, surplus),
+				Detail:    "name at most as many as the scale-in removes",
 			})
 		}
 		slices.Reverse(all)
@@ -110,7 +110,7 @@ func (s *session) mark(ctx context.Context, l *live, leaving map[string][]*compo
 		}
 	}
 	for _, c := range unhealthy {
-		reason := cmp.Or(c.broken(), "it leaves with a scale-in")
+		reason := cmp.Or(c.broken(), "it is removed by a scale-in")
 		if err := s.replace(ctx, l, c, reason); err != nil {
 			return false, err
 		}
@@ -155,7 +155,7 @@ func (c *component) broken() string {
 	case c.resource.PhysicalID == "":
 		return ""
 	case c.server == nil:
-		return "its server is gone"
+		return "its server no longer exists"
 	case c.server.Status == openstack.ServerError:
 		return "its server is in ERROR"
 	default:

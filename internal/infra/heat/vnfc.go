@@ -194,7 +194,7 @@ func (c *component) vnfc() vnfm.VNFC {
 	out := vnfm.VNFC{ID: c.id(), VDUID: c.vdu, Resource: c.resource.Name, State: c.resource.Status, Message: c.resource.Reason, CreatedAt: c.resource.CreatedAt.Time}
 	if c.server == nil {
 		if c.resource.PhysicalID != "" {
-			out.State, out.Message = vnfm.VNFCGone, "Nova does not have the server any more"
+			out.State, out.Message = vnfm.VNFCGone, "Nova no longer has the server"
 		}
 		return out
 	}

@@ -27,14 +27,14 @@ const (
 // the template says, or Heat's own: they go.
 var deletionPolicies = map[vnfm.VolumePolicy]string{vnfm.VolumesKeep: "Retain", vnfm.VolumesDelete: "Delete"}
 
-// decideVolumes writes into the stack whether its volumes outlive it. Heat has no other way
+// setVolumePolicy writes into the stack whether its volumes outlive it. Heat has no other way
 // to be told than the template.
-func (s *session) decideVolumes(ctx context.Context, policy vnfm.VolumePolicy) error {
-	want, said := deletionPolicies[policy]
-	if !said {
+func (s *session) setVolumePolicy(ctx context.Context, policy vnfm.VolumePolicy) error {
+	want, given := deletionPolicies[policy]
+	if !given {
 		return nil
 	}
-	l, err := s.settled(ctx)
+	l, err := s.awaitIdle(ctx)
 	if err != nil || l == nil {
 		return err
 	}
@@ -42,14 +42,14 @@ func (s *session) decideVolumes(ctx context.Context, policy vnfm.VolumePolicy) e
 	if err != nil || !changed {
 		return err
 	}
-	s.progress(ctx, fmt.Sprintf("writing into stack %s what becomes of its volumes", l.stack.Name))
+	s.progress(ctx, fmt.Sprintf("setting the deletion policy of the volumes of stack %s", l.stack.Name))
 	request := &openstack.StackRequest{Name: l.stack.Name, StackContent: *l.content, Tags: l.stack.Tags}
 	err = s.update(ctx, l, request)
 	if err == nil {
 		err = s.finish(ctx, l.stack, request)
 	}
 	if err != nil {
-		return fmt.Errorf("nothing is deleted yet, because stack %s could not be told what becomes of its volumes (deletion_policy.volumes = %q): %w", l.stack.Name, policy, err)
+		return fmt.Errorf("nothing was deleted, because the deletion policy of the volumes of stack %s could not be set (deletion_policy.volumes = %q): %w", l.stack.Name, policy, err)
 	}
 	return nil
 }

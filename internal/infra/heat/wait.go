@@ -20,8 +20,8 @@ const (
 	shortestPause = 250 * time.Millisecond
 	longestPause  = 3 * time.Second
 	pauseShare    = 10
-	// told is how often the user hears how far it is.
-	told = 2 * time.Second
+	// progressPause is how often the progress is reported.
+	progressPause = 2 * time.Second
 	// silence is how long nothing may happen in a stack that Heat is at work on, until Heat is
 	// asked again: an engine that ends forgets what it was at, and no other one goes on with
 	// it. Where nothing was forgotten, asking again changes nothing.
@@ -29,7 +29,7 @@ const (
 )
 
 // errSilent says that nothing has happened in a stack for as long as silence.
-var errSilent = errors.New("nothing has happened for " + silence.String())
+var errSilent = errors.New("no progress for " + silence.String())
 
 // waitUntil calls look until it is done, with pauses that grow. An unreachable service is asked
 // again as long as the operation has time: Heat goes on meanwhile.
@@ -80,7 +80,7 @@ func (s *session) await(ctx context.Context, stack *openstack.Stack) error {
 		if !found.InProgress() {
 			return true, nil
 		}
-		events.tell(ctx)
+		events.report(ctx)
 		if events.silent() {
 			return false, errSilent
 		}
@@ -92,7 +92,7 @@ func (s *session) await(ctx context.Context, stack *openstack.Stack) error {
 	case err != nil:
 		return err
 	case last == nil:
-		return fmt.Errorf("stack %s was deleted while it was waited for", stack.Name)
+		return fmt.Errorf("stack %s was deleted during the wait", stack.Name)
 	case last.Failed():
 		return s.failure(ctx, last)
 	default:
@@ -112,34 +112,34 @@ func (s *session) outcome(ctx context.Context, stack *openstack.Stack) error {
 
 // eventReader tells the user what happens in a stack.
 type eventReader struct {
-	session *session
-	stack   *openstack.Stack
-	last    string
-	next    time.Time
-	heard   time.Time
+	session   *session
+	stack     *openstack.Stack
+	last      string
+	next      time.Time
+	lastEvent time.Time
 }
 
 func (s *session) events(stack *openstack.Stack) *eventReader {
-	return &eventReader{session: s, stack: stack, heard: time.Now()}
+	return &eventReader{session: s, stack: stack, lastEvent: time.Now()}
 }
 
-func (e *eventReader) silent() bool { return time.Since(e.heard) > silence }
+func (e *eventReader) silent() bool { return time.Since(e.lastEvent) > silence }
 
-func (e *eventReader) tell(ctx context.Context) {
+func (e *eventReader) report(ctx context.Context) {
 	if time.Now().Before(e.next) {
 		return
 	}
-	e.next = time.Now().Add(told)
+	e.next = time.Now().Add(progressPause)
 	events, err := e.session.client.StackEvents(ctx, e.stack, e.last)
 	if err != nil {
-		// It is for onlookers; and what cannot be heard is no silence.
-		e.heard = time.Now()
+		// It is for onlookers; and unread events are not silence.
+		e.lastEvent = time.Now()
 		return
 	}
 	if len(events) == 0 {
 		return
 	}
-	e.heard = time.Now()
+	e.lastEvent = time.Now()
 	latest := events[len(events)-1]
 	e.last = latest.ID
 	e.session.progress(ctx, fmt.Sprintf("Heat: %s of stack %s is %s", latest.Resource, e.stack.Name, latest.Status))
@@ -212,7 +212,7 @@ func lowest(resources []openstack.StackResource, chosen func(*openstack.StackRes
 // to the owner of the network.
 func hint(reason string) string {
 	if strings.Contains(reason, "update_port:fixed_ips") {
-		return "; Heat replaces a port that moves to another network, for which the project has to own the network it leaves, or Neutron's policy update_port:fixed_ips has to allow it"
+		return "; Heat replaces a port that moves to another network, for which the project must own the network that the port leaves, or Neutron's policy update_port:fixed_ips must allow it"
 	}
 	return ""
 }
@@ -232,13 +232,13 @@ func (l *live) pathOf(r *openstack.StackResource) string {
 	return path
 }
 
-// overtime bounds what is still asked when the time of an operation is over, so that its
+// cleanupLimit bounds what is still asked when the time of an operation is over, so that its
 // error can say what was not ready.
-const overtime = 10 * time.Second
+const cleanupLimit = 10 * time.Second
 
 // unfinished says what Heat was still at when the time was over.
 func (s *session) unfinished(ctx context.Context, stack *openstack.Stack, cause error) error {
-	late, stop := vnfm.CleanupContext(ctx, overtime)
+	late, stop := vnfm.CleanupContext(ctx, cleanupLimit)
 	defer stop()
 	resources, err := s.client.StackResources(late, stack)
 	if err != nil {
@@ -256,5 +256,5 @@ func (s *session) unfinished(ctx context.Context, stack *openstack.Stack, cause 
 	if len(pending) == 0 {
 		return fmt.Errorf("waiting for stack %s: %w", stack.Name, cause)
 	}
-	return fmt.Errorf("waiting for stack %s: %w; Heat goes on, and was at:\n%s", stack.Name, cause, strings.Join(pending, "\n"))
+	return fmt.Errorf("waiting for stack %s: %w; Heat continues, its last state was:\n%s", stack.Name, cause, strings.Join(pending, "\n"))
 }

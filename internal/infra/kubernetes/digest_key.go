@@ -82,11 +82,11 @@ func (s *session) applyDigestKey(ctx context.Context) error {
 	}
 	_, err = s.client.Apply(ctx, ref, body, kube.ApplyOptions{FieldManager: kube.FieldManager, Force: true})
 	if apierrors.IsForbidden(err) {
-		s.progress(ctx, "no right to make a Secret in namespace %s: when the store is lost, the digests of Secrets become others, and the pods that read them are replaced", s.namespace)
+		s.progress(ctx, "no right to create a Secret in namespace %s: if the store is lost, the digests of Secrets change, and the pods that read them are replaced", s.namespace)
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("keeping the key of the digests of VNF instance %q in Secret %s/%s: %w", s.target.Instance.Name, ref.Namespace, ref.Name, err)
+		return fmt.Errorf("writing the key of the digests of VNF instance %q to Secret %s/%s: %w", s.target.Instance.Name, ref.Namespace, ref.Name, err)
 	}
 	return nil
 }

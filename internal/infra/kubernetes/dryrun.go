@@ -39,7 +39,7 @@ func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnf
 		return nil
 	})
 	if ctx.Err() != nil && run.incomplete == "" {
-		run.incomplete = fmt.Sprintf("the time of %s was over", dryRunLimit)
+		run.incomplete = fmt.Sprintf("the time limit of %s was reached", dryRunLimit)
 	}
 	problems := run.problems(objects)
 	if lacking != nil {
@@ -79,7 +79,7 @@ func (s *session) missingRights(ctx context.Context, keys []string) *vnfm.Proble
 	return &vnfm.Problem{
 		Severity: vnfm.SeverityWarning,
 		Summary:  fmt.Sprintf("the credentials of VIM %q lack rights in the namespace %s for kinds of the instance", s.target.VIM.Name, namespace),
-		Detail:   "these are missing:\n" + strings.Join(missing, "\n") + "\nGive its user a Role with these verbs, or a ClusterRole where a kind has no namespace; without them the apply, or a later change, fails.",
+		Detail:   "missing rights:\n" + strings.Join(missing, "\n") + "\nGive its user a Role with these verbs, or a ClusterRole where a kind has no namespace; without them the apply, or a later change, fails.",
 	}
 }
 
@@ -155,7 +155,7 @@ func (t *dryRun) problems(objects []*render.Object) vnfm.Problems {
 		switch {
 		case f.text == "":
 		case f.refusal == kube.RefusedAsWritten:
-			o.Problem(&ps, o.Key+" would be refused by the API server", f.text)
+			o.Problem(&ps, o.Key+" would be rejected by the API server", f.text)
 		default:
 			forNow = append(forNow, fmt.Sprintf("%s (%s): %s", o.Key, o.Place(), f.text))
 		}
@@ -166,15 +166,15 @@ func (t *dryRun) problems(objects []*render.Object) vnfm.Problems {
 		}
 		ps = append(ps, vnfm.Problem{
 			Severity: vnfm.SeverityWarning,
-			Summary:  "the API server would refuse objects as things stand now",
+			Summary:  "the API server would currently reject objects",
 			Detail:   strings.Join(forNow, "\n"),
 		})
 	}
 	if t.incomplete != "" {
 		ps = append(ps, vnfm.Problem{
 			Severity: vnfm.SeverityWarning,
-			Summary:  "the plan was not tried on the VIM as a whole",
-			Detail:   t.incomplete + "\nThe apply tells what the API server refuses. To plan without asking it, set server_dry_run = false.",
+			Summary:  "the dry run on the VIM is incomplete",
+			Detail:   t.incomplete + "\nThe apply reports what the API server rejects. To plan without a dry run, set server_dry_run = false.",
 		})
 	}
 	return ps

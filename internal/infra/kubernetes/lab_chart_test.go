@@ -205,13 +205,14 @@ func TestLabChartGivesWayToManifests(t *testing.T) {
 
 func TestLabHistoryIsBounded(t *testing.T) {
 	t.Parallel()
+	const maxRevisions = 10 // As many as Helm keeps.
 	l := newChartLab(t, map[string]string{"templates/a.yaml": someConfig}, nil)
-	for i := range release.MaxRevisions + 2 {
+	for i := range maxRevisions + 2 {
 		l.target.Instance.AdditionalParams = map[string]any{"helm_parameters": map[string]any{"a": i}}
 		l.apply()
 	}
 	got := l.history()
-	if len(got) != release.MaxRevisions || got[0] != "3 superseded" || got[release.MaxRevisions-1] != "12 deployed" {
+	if len(got) != maxRevisions || got[0] != "3 superseded" || got[maxRevisions-1] != "12 deployed" {
 		t.Errorf("history: %v", got)
 	}
 }

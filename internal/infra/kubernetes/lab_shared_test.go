@@ -54,7 +54,7 @@ func TestLabSharedDefinition(t *testing.T) {
 	l.apply()
 	cell(elsewhere, "foreign", "")
 	l.terminate(spec)
-	want := []string{"apiextensions.k8s.io/v1/CustomResourceDefinition " + definition + ": there are objects of its kind that are not the instance's: " + group + "/v1/Cell " + elsewhere + "/foreign"}
+	want := []string{"apiextensions.k8s.io/v1/CustomResourceDefinition " + definition + ": objects of its kind that do not belong to the instance exist: " + group + "/v1/Cell " + elsewhere + "/foreign"}
 	if names() == "" || !slices.Equal(left, want) {
 		t.Errorf("the definition is %q; left behind: %q, want %q", names(), left, want)
 	}

@@ -92,7 +92,7 @@ func (s *session) resolveTarget(ctx context.Context) ([]*targetObject, error) {
 			continue
 		}
 		if lacking := missingVerb(r); lacking != "" {
-			errs = append(errs, fmt.Errorf("%s (%s): the API server does not offer %s for kind %s: it cannot be part of a VNF", o.Key, o.Place(), lacking, o.GVK.Kind))
+			errs = append(errs, fmt.Errorf("%s (%s): the API server does not support %s for kind %s: it cannot be part of a VNF", o.Key, o.Place(), lacking, o.GVK.Kind))
 			continue
 		}
 		p := s.newTargetObject(o, r)

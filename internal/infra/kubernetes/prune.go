@@ -34,7 +34,7 @@ func (s *session) prune(ctx context.Context, old []*targetObject) error {
 			s.progress(ctx, "removing %s", firstNames(batch))
 		}
 		if err := r.removeWave(ctx, batch); err != nil {
-			return fmt.Errorf("removing objects that the package does not have any more: %w", err)
+			return fmt.Errorf("removing objects that are no longer in the package: %w", err)
 		}
 	}
 	for _, p := range old {
@@ -255,7 +255,7 @@ func (r *removal) inUse(ctx context.Context, p *targetObject) (keep bool, inUse 
 			return true, "", nil
 		}
 		users, err = r.session.livingForeignObjects(ctx, p)
-		inUse = "there are objects of its kind that are not the instance's: "
+		inUse = "objects of its kind that do not belong to the instance exist: "
 	}
 	if err != nil {
 		refusal, text := kube.RefusalOf(err)

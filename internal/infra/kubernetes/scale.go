@@ -139,9 +139,9 @@ func (s *session) selectPods(v *vduPods, lost int64, problems *vnfm.Problems) []
 	kind := v.workload.item.Kind
 	switch {
 	case len(out) > 0 && kind != "Deployment" && kind != "ReplicaSet":
-		refuse(fmt.Sprintf("the VNFCs of VDU %q that go cannot be chosen", v.id), fmt.Sprintf("it is a %s, which chooses by itself", kind))
+		refuse(fmt.Sprintf("the VNFCs of VDU %q to remove cannot be chosen", v.id), fmt.Sprintf("it is a %s, which chooses them itself", kind))
 	case int64(len(out)) > lost:
-		refuse(fmt.Sprintf("VDU %q loses %d VNFCs, and %d are named", v.id, lost, len(out)), "name as many as go, or fewer")
+		refuse(fmt.Sprintf("VDU %q loses %d VNFCs, but %d are named", v.id, lost, len(out)), "name at most as many as the scale-in removes")
 	}
 	return out
 }

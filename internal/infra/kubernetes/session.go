@@ -115,7 +115,7 @@ func (s *session) locked(ctx context.Context, work func(context.Context) error) 
 	})
 	switch {
 	case apierrors.IsForbidden(err):
-		s.progress(ctx, "no right to make a Lease in namespace %s: other machines cannot see that this instance is being worked on", s.namespace)
+		s.progress(ctx, "no right to create a Lease in namespace %s: other machines cannot see that an operation runs on this instance", s.namespace)
 		return work(ctx)
 	case apierrors.IsNotFound(err):
 		return work(ctx)
@@ -136,7 +136,7 @@ func (s *session) locked(ctx context.Context, work func(context.Context) error) 
 			ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), timeout)
 			defer stop()
 			if err := release(ctx); err != nil {
-				s.progress(ctx, "the Lease %s/%s could not be removed and ends by itself: %v", s.namespace, name, err)
+				s.progress(ctx, "the Lease %s/%s could not be removed and expires by itself: %v", s.namespace, name, err)
 			}
 		})
 	}

@@ -48,7 +48,7 @@ func (s *session) takeOverElements(ctx context.Context, p *targetObject) error {
 			return err
 		}
 		if err = s.client.SetManagedFields(ctx, p.ref, obj.GetResourceVersion(), entries); err == nil {
-			s.progress(ctx, "removing %s from %s, which stands in the place of its own", foreign[0].Path, p)
+			s.progress(ctx, "removing %s from %s, which replaces an element of the instance", foreign[0].Path, p)
 			return nil
 		}
 		if !apierrors.IsConflict(err) || tries == takeOverTries {

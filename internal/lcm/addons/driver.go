@@ -263,7 +263,7 @@ const apiLimit = 365 * 24 * time.Hour
 // then installs the others, each as soon as those that it comes after are ready.
 func (d *addonDriver) install(ctx context.Context, t *vnfm.Target, all *parts.Recorder) error {
 	vim, credentials, err := d.reach(ctx, t, vnfm.KubeconfigSpec{Wait: apiLimit, Waiting: func(reason error) {
-		all.Progress(ctx, fmt.Sprintf("waiting for the workload API, on which the add-ons are to be: %v", reason))
+		all.Progress(ctx, fmt.Sprintf("waiting for the API server of the workload cluster: %v", reason))
 	}})
 	if err != nil {
 		return err
@@ -319,7 +319,7 @@ func (d *addonDriver) inOrder(ctx context.Context, call func(context.Context, *a
 }
 
 // errSkipped is the error of an add-on that is not tried because one before it has failed.
-var errSkipped = errors.New("the add-on before it has failed")
+var errSkipped = errors.New("the preceding add-on has failed")
 
 // reach returns the workload cluster as a VIM. Its credentials are read where they are.
 func (d *addonDriver) reach(ctx context.Context, t *vnfm.Target, spec vnfm.KubeconfigSpec) (*vnfm.VIM, vnfm.Credentials, error) {

@@ -3,13 +3,13 @@ package addons
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"sync"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/digest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -23,7 +23,7 @@ func (d *addonDriver) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observ
 	listed, err := d.observeAll(ctx, t)
 	if err != nil {
 		seen.Unseen = append(seen.Unseen, vnfm.ListedAddons)
-		return seen, fmt.Errorf("looking at the add-ons: %w", err)
+		return seen, fmt.Errorf("reading the add-ons: %w", err)
 	}
 	maps.Copy(seen.Objects, listed)
 	return seen, nil
@@ -76,12 +76,12 @@ func compare(want, seen map[string]string) string {
 	for _, key := range slices.Sorted(maps.Keys(want)) {
 		switch found, ok := seen[key]; {
 		case !ok:
-			differing = append(differing, key+" is gone")
+			differing = append(differing, key+" no longer exists")
 		case found == want[key]:
 		case strings.HasPrefix(found, vnfm.Drifted):
 			differing = append(differing, key+" "+strings.TrimPrefix(found, vnfm.Drifted))
 		default:
-			differing = append(differing, key+" is another one")
+			differing = append(differing, key+" differs")
 		}
 	}
 	if len(differing) > 0 {
@@ -89,9 +89,6 @@ func compare(want, seen map[string]string) string {
 	}
 	return digestOf(want)
 }
-
-// digestDigits is how many hexadecimal digits of a digest are shown, as many as of an object.
-const digestDigits = 16
 
 // digestOf is one digest for many objects.
 func digestOf(objects map[string]string) string {
@@ -103,7 +100,7 @@ func digestOf(objects map[string]string) string {
 		// A hash takes everything.
 		_, _ = fmt.Fprintf(h, "%s %s\n", key, objects[key])
 	}
-	return "sha256:" + hex.EncodeToString(h.Sum(nil))[:digestDigits]
+	return digest.Shown(h.Sum(nil))
 }
 
 // Resources implements vnfm.InfraDriver: the machines, as without add-ons.

@@ -42,7 +42,7 @@ func putBundle(ctx context.Context, s store.Store, p *vnfm.Package) (digest stri
 	}
 	digest = store.Digest(text.Bytes())
 	if err := s.PutBlob(ctx, digest, &text); err != nil {
-		return "", nil, fmt.Errorf("keeping the files of package %q: %w", p.Name, err)
+		return "", nil, fmt.Errorf("storing the files of package %q: %w", p.Name, err)
 	}
 	return digest, rest, nil
 }
@@ -58,15 +58,15 @@ func addToBundle(ctx context.Context, text *bytes.Buffer, p *vnfm.Package, f vnf
 	before := text.Len()
 	// One byte more than there should be tells a file that has grown.
 	if err := store.CopyBlob(ctx, text, io.LimitReader(file, f.Size+1), f.Digest); err != nil {
-		return fmt.Errorf("keeping %s of package %q: %w", f.Path, p.Name, err)
+		return fmt.Errorf("storing %s of package %q: %w", f.Path, p.Name, err)
 	}
 	if n := int64(text.Len() - before); n != f.Size {
-		return fmt.Errorf("keeping %s of package %q: it has %d bytes and should have %d", f.Path, p.Name, n, f.Size)
+		return fmt.Errorf("storing %s of package %q: it has %d bytes and should have %d", f.Path, p.Name, n, f.Size)
 	}
 	return nil
 }
 
-var errBundle = errors.New("the bundle of the package's files is not in its form")
+var errBundle = errors.New("the bundle of the package's files is malformed")
 
 // readBundle returns the files of a bundle by their digests.
 func readBundle(text []byte) (map[string][]byte, error) {

@@ -73,7 +73,7 @@ func TestBundleOfAChangedFile(t *testing.T) {
 	for name, change := range map[string]string{"changed": "b: 1\n", "grown": "a: 1\nb: 2\n", "cut": "a:"} {
 		p, s := bundled(t, map[string][]byte{"a.yaml": []byte("a: 1\n")})
 		p.Content = fstest.MapFS{"a.yaml": &fstest.MapFile{Data: []byte(change)}}
-		if _, _, err := putBundle(t.Context(), s, p); err == nil || !strings.Contains(err.Error(), `keeping a.yaml of package "core"`) {
+		if _, _, err := putBundle(t.Context(), s, p); err == nil || !strings.Contains(err.Error(), `storing a.yaml of package "core"`) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -99,7 +99,7 @@ func TestContentCache(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// a, b, c in the place of a, and a again in the place of b.
+	// a, b, c in place of a, and a again in place of b.
 	if reads != 4 {
 		t.Errorf("contents were read %d times, want 4", reads)
 	}

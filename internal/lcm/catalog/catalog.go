@@ -166,7 +166,7 @@ func putFile(ctx context.Context, s store.Store, p *vnfm.Package, f vnfm.Package
 	}
 	defer func() { _ = file.Close() }()
 	if err := s.PutBlob(ctx, f.Digest, file); err != nil {
-		return fmt.Errorf("keeping %s of package %q: %w", f.Path, p.Name, err)
+		return fmt.Errorf("storing %s of package %q: %w", f.Path, p.Name, err)
 	}
 	return nil
 }

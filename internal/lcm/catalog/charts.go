@@ -30,7 +30,7 @@ type chartRecord struct {
 	Removing bool `json:"removing,omitempty"`
 }
 
-// CheckRecord implements records.Checked.
+// CheckRecord is called by package records when the record is read.
 func (r *chartRecord) CheckRecord(id string) error { return records.CheckID(r.Digest, id) }
 
 // ResolveChart implements vnfm.Manager. A source that was resolved before is not asked
@@ -58,7 +58,7 @@ func (c *Catalog) ResolveChart(ctx context.Context, source vnfm.ChartSource) (*v
 	}
 	digest := store.Digest(archive)
 	if source.Chart != nil && source.Chart.Digest != digest {
-		return nil, fmt.Errorf("chart %s of version %s is another one than before: it has the digest %s, and had %s; run plan again",
+		return nil, fmt.Errorf("chart %s of version %s has changed: its digest is %s and was %s; run plan again",
 			&source, source.Chart.Version, digest, source.Chart.Digest)
 	}
 	return c.keepChart(ctx, s, &source, archive, digest)
@@ -88,10 +88,10 @@ func recentlyResolved(ctx context.Context, s store.Store, source *vnfm.ChartSour
 
 // sourceKey identifies what a user says of a source.
 func sourceKey(source *vnfm.ChartSource) string {
-	said := *source
-	said.Chart = nil
+	given := *source
+	given.Chart = nil
 	// Texts alone: it can be written.
-	text, _ := json.Marshal(said)
+	text, _ := json.Marshal(given)
 	return store.Digest(text)
 }
 
@@ -135,7 +135,7 @@ func (c *Catalog) keepChart(ctx context.Context, s store.Store, source *vnfm.Cha
 	}
 	err = c.keepContents(ctx, s, func() ([]string, error) {
 		if err := s.PutBlob(ctx, digest, bytes.NewReader(archive)); err != nil {
-			return nil, fmt.Errorf("keeping the chart %s: %w", source, err)
+			return nil, fmt.Errorf("storing the chart %s: %w", source, err)
 		}
 		return []string{digest}, nil
 	}, func(ctx context.Context) error {

@@ -29,7 +29,7 @@ type packageRecord struct {
 	Origin origin `json:"origin"`
 }
 
-// CheckRecord implements records.Checked.
+// CheckRecord is called by package records when the record is read.
 func (r *packageRecord) CheckRecord(id string) error {
 	if r.Descriptor == nil {
 		return errors.New("it has no descriptor")

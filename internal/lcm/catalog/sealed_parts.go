@@ -46,7 +46,7 @@ func (all byVDU[T]) restore(d *vnfm.Descriptor, to func(*vnfm.VDU, *T) bool) err
 		f := d.Flavour(id)
 		for vdu, part := range vdus {
 			if f == nil || f.VDU(vdu) == nil || !to(f.VDU(vdu), part) {
-				return fmt.Errorf("VDU %s of deployment flavour %s is not in the record as it was when it was sealed: the record was edited; onboard the package again", strconv.Quote(vdu), strconv.Quote(id))
+				return fmt.Errorf("VDU %s of deployment flavour %s differs from what was sealed: the record was edited; onboard the package again", strconv.Quote(vdu), strconv.Quote(id))
 			}
 		}
 	}

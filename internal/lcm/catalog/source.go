@@ -77,7 +77,7 @@ func openSource(ctx context.Context, source, checksum, etag string) (*fetched, e
 	}
 	if checksum != "" && !strings.EqualFold(checksum, f.checksum) {
 		f.close()
-		return nil, fmt.Errorf("package source %q has the checksum %s, expected is %s: the file is not the one that was meant, or it is damaged", redactSource(source), f.checksum, checksum)
+		return nil, fmt.Errorf("package source %q has the checksum %s, expected %s: it is another file, or it is damaged", redactSource(source), f.checksum, checksum)
 	}
 	return f, nil
 }
@@ -104,7 +104,7 @@ func (f *fetched) download(ctx context.Context, source, etag string) (err error)
 	}
 	file, err := os.CreateTemp("", "vnf-package-*"+extension)
 	if err != nil {
-		return fmt.Errorf("keeping the downloaded package: %w", err)
+		return fmt.Errorf("storing the downloaded package: %w", err)
 	}
 	f.file = file
 	f.remove = func() { _ = os.Remove(file.Name()) }

@@ -10,7 +10,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/csar"
 )
 
-// TestASourceThatIsSwapped puts another file in the place of the one whose checksum was
+// TestASourceThatIsSwapped puts another file in place of the one whose checksum was
 // checked: what is read is what was checked.
 func TestASourceThatIsSwapped(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "p.csar")

@@ -20,7 +20,7 @@ func (d Drivers) Check(common vnfm.HookCheck, problems *vnfm.Problems) {
 		if _, driver := d.find(impl); driver == nil {
 			*problems = append(*problems, vnfm.Problem{
 				Summary: "the VNFD names the management driver " + strconv.Quote(impl.Artifact) + " for hook " + hook + ", which is not known",
-				Detail: "a package's own Python classes are not run; the management drivers that are built in, by the name of the artifact or by its type, are " +
+				Detail: "a package's own Python classes are not run; the built-in management drivers, by name or type of the artifact, are " +
 					vnfm.QuotedNames(slices.Collect(maps.Keys(d))),
 			})
 		}

@@ -129,7 +129,7 @@ func Run(ctx context.Context, o *Operation, drivers []Binding, common vnfm.HookC
 		case err == nil:
 		case o.Forceful && ctx.Err() == nil:
 			if o.LeftBehind != nil {
-				o.LeftBehind(fmt.Sprintf("What Management Driver %q Does at Hook %s", b.Name, b.Hook.Name), err.Error())
+				o.LeftBehind(fmt.Sprintf("Work of Management Driver %q at Hook %s", b.Name, b.Hook.Name), err.Error())
 			}
 		default:
 			return fmt.Errorf("management driver %q at hook %s: %w", b.Name, b.Hook.Name, err)
@@ -160,7 +160,7 @@ func Leaving(r vnfm.Recorder) (ids []string, ok bool, err error) {
 		return nil, false, nil
 	}
 	if err := json.Unmarshal([]byte(note), &ids); err != nil {
-		return nil, false, fmt.Errorf("reading which VNFCs leave with the operation: %w", err)
+		return nil, false, fmt.Errorf("reading which VNFCs the operation removes: %w", err)
 	}
 	return ids, true, nil
 }

@@ -71,7 +71,7 @@ func CheckConnectionsStay(i *vnfm.Instance, spec vnfm.InstanceSpec) error {
 	for _, name := range slices.Sorted(maps.Keys(spec.Connections)) {
 		old, there := i.Connections[name]
 		if c := spec.Connections[name]; there && (old.VIMID != c.VIMID || old.Namespace != c.Namespace) {
-			return fmt.Errorf("VIM connection %q of VNF instance %q is namespace %q of VIM %q and cannot move to namespace %q of VIM %q: give the new place another name",
+			return fmt.Errorf("VIM connection %q of VNF instance %q is namespace %q of VIM %q and cannot move to namespace %q of VIM %q: give the new location another name",
 				name, i.Name, old.Namespace, old.VIMID, c.Namespace, c.VIMID)
 		}
 	}

@@ -213,7 +213,7 @@ func (m *multiVIMDriver) preview(t *vnfm.Target, look func(*vimTarget, *vnfm.Tar
 	return merged, problems
 }
 
-// DryRun implements vnfm.InfraDriver. What is found on a further VIM names it.
+// DryRun implements vnfm.InfraDriver. Problems of a further VIM name it.
 func (m *multiVIMDriver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnfm.Problems, error) {
 	found := make([]vnfm.Problems, len(m.targets))
 	err := m.each(t, func(i int, v *vimTarget, t *vnfm.Target) (err error) {

@@ -54,12 +54,12 @@ func Decode[T any](rec store.Record) (*Entry[T], error) {
 	return out, nil
 }
 
-// Checked is a record that says itself whether it has what everybody takes for granted.
-type Checked interface{ CheckRecord(id string) error }
+// selfChecking is a record that checks itself whether it has what its users rely on.
+type selfChecking interface{ CheckRecord(id string) error }
 
 func checkRecord(value any, id string) error {
 	switch v := value.(type) {
-	case Checked:
+	case selfChecking:
 		return v.CheckRecord(id)
 	case *vnfm.Instance:
 		return CheckID(v.ID, id)

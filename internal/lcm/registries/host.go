@@ -63,7 +63,7 @@ func serverAt(i *vnfm.Instance, has *vnfm.ResourceInfo, point string) (address, 
 			continue
 		}
 		if address != "" {
-			return "", "", fmt.Errorf("VNF instance %q has several servers with connection point %s, and a registry is on one: give its address as host", i.Name, point)
+			return "", "", fmt.Errorf("VNF instance %q has several servers with connection point %s, but a registry runs on one: set host to its address", i.Name, point)
 		}
 		address, pin = c.Dialled(point), "vnfc/"+c.ID
 	}
@@ -90,7 +90,7 @@ func (m *Manager) content(ctx context.Context, spec *vnfm.RegistrySpec) (fs.FS, 
 		id = i.Value.PackageID
 	}
 	if id == "" {
-		return nil, fmt.Errorf("image_path %s is relative, and there is no package that it could be a file of: give package_id, or an absolute path of this machine", spec.ImagePath)
+		return nil, fmt.Errorf("image_path %s is relative, but no package is given: set package_id, or give an absolute path on this machine", spec.ImagePath)
 	}
 	p, err := m.cfg.Package(ctx, id)
 	if err != nil {

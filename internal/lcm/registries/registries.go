@@ -129,7 +129,7 @@ func (m *Manager) Registry(ctx context.Context, id string) (*vnfm.Registry, erro
 	return &en.Value, nil
 }
 
-// ReadRegistry implements vnfm.Manager. What it sees is in the answer and not in the record.
+// ReadRegistry implements vnfm.Manager. The state is in the answer and not in the record.
 func (m *Manager) ReadRegistry(ctx context.Context, id string) (*vnfm.Registry, error) {
 	en, err := m.open(ctx, id)
 	if errors.As(err, new(*vnfm.EditedError)) {

@@ -60,7 +60,7 @@ type Manager struct {
 // New returns a Manager.
 func New(cfg Config) *Manager { return &Manager{cfg: cfg} }
 
-// CheckRecord implements records.Checked.
+// CheckRecord is called by package records when the record is read.
 func (r *Record) CheckRecord(id string) error { return records.CheckID(r.ID, id) }
 
 // Get reads a VIM without its credentials, and acknowledges nothing.
@@ -72,13 +72,21 @@ func Get(ctx context.Context, s store.Store, id string) (*vnfm.VIM, error) {
 	return &en.Value.VIM, nil
 }
 
+// Driver returns the infra driver of a type of VIM.
+func (m *Manager) Driver(t vnfm.VIMType) (vnfm.InfraDriver, error) {
+	d, ok := m.cfg.Drivers[t]
+	if !ok {
+		return nil, fmt.Errorf("there is no infra driver for VIMs of type %q", t)
+	}
+	return d, nil
+}
+
 // CheckVIM implements vnfm.Manager.
 func (m *Manager) CheckVIM(ctx context.Context, spec vnfm.VIMSpec) (vnfm.VIMCheck, error) {
-	d, ok := m.cfg.Drivers[spec.Type]
-	if !ok {
-		return vnfm.VIMCheck{}, fmt.Errorf("there is no infra driver for VIMs of type %q", spec.Type)
+	d, err := m.Driver(spec.Type)
+	if err != nil {
+		return vnfm.VIMCheck{}, err
 	}
-	var err error
 	if spec.Credentials, err = m.liveCredentials(ctx, spec.Kubernetes, spec.Credentials); err != nil {
 		return vnfm.VIMCheck{}, err
 	}
@@ -133,14 +141,11 @@ func (m *Manager) RegisterVIM(ctx context.Context, id string, spec vnfm.VIMSpec)
 	return &en.Value.VIM, check.Problems, nil
 }
 
-// undoLimit bounds what is still written after the caller gave up.
-const undoLimit = 1500 * time.Millisecond
-
 // undoRegistration takes back what a registration that failed has written. While a key may be
 // in the vault that cannot be removed, the record stays, and the next registration of
 // the VIM goes on with both.
 func (m *Manager) undoRegistration(ctx context.Context, s store.Store, id string, failure error, keyed bool) error {
-	after, stop := context.WithTimeout(context.WithoutCancel(ctx), undoLimit)
+	after, stop := records.Detached(ctx)
 	defer stop()
 	if keyed && m.cfg.Keyring.Forget(after, id) != nil {
 		m.answered.Delete(id)

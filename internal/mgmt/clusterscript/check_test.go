@@ -56,7 +56,7 @@ func TestCheck(t *testing.T) {
 		"as specified": {nil, 1, ""},
 		"no script":    {func(p map[string]any) { delete(p, "script_path") }, 1, "script_path is missing"},
 		"wrong script": {func(p map[string]any) { p["script_path"] = "Scripts/install_k8s.sh" }, 1, `script_path names a file that is not in the package: "Scripts/install_k8s.sh"`},
-		"large script": {func(p map[string]any) { p["script_path"] = "Scripts/large.sh" }, 1, "Scripts/large.sh of the package is no script, or larger than 1 MiB"},
+		"large script": {func(p map[string]any) { p["script_path"] = "Scripts/large.sh" }, 1, "Scripts/large.sh of the package is not a script, or is larger than 1 MiB"},
 		"timeout":      {func(p map[string]any) { p["script_timeout"] = "soon" }, 1, `script_timeout must be a duration, not "soon"`},
 		"certificate": {func(p map[string]any) {
 			p["private_registry_connection_info"] = []any{map[string]any{"connection_type": 1.0, "server": "registry.example.com", "certificate_path": "Files/ca.crt"}}

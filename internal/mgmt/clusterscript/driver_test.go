@@ -65,8 +65,8 @@ func flavour() *vnfm.Flavour {
 	}
 }
 
-// world is an instance, and all that a driver has in hand at its hooks.
-type world struct {
+// testEnv is an instance, and all that a driver has in hand at its hooks.
+type testEnv struct {
 	labtest.HostKeys
 	call  *vnfm.HookCall
 	has   *vnfm.ResourceInfo
@@ -78,37 +78,37 @@ type world struct {
 	vims  []vnfm.VIMSpec
 }
 
-func (*world) SaveInventory(context.Context, []vnfm.InventoryItem) error { return nil }
-func (*world) SetNote(context.Context, string, string) error             { return nil }
-func (*world) Note(string) string                                        { return "" }
+func (*testEnv) SaveInventory(context.Context, []vnfm.InventoryItem) error { return nil }
+func (*testEnv) SetNote(context.Context, string, string) error             { return nil }
+func (*testEnv) Note(string) string                                        { return "" }
 
-func (w *world) Progress(_ context.Context, line string) {
+func (w *testEnv) Progress(_ context.Context, line string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.lines = append(w.lines, line)
 }
 
-func (w *world) Load(into any) error {
+func (w *testEnv) Load(into any) error {
 	if w.state == nil {
 		return nil
 	}
 	return json.Unmarshal(w.state, into)
 }
 
-func (w *world) Save(_ context.Context, value any) (err error) {
+func (w *testEnv) Save(_ context.Context, value any) (err error) {
 	w.state, err = json.Marshal(value)
 	return err
 }
 
-func (w *world) RegisterVIM(_ context.Context, id string, spec vnfm.VIMSpec) (*vnfm.VIM, vnfm.Problems, error) {
+func (w *testEnv) RegisterVIM(_ context.Context, id string, spec vnfm.VIMSpec) (*vnfm.VIM, vnfm.Problems, error) {
 	w.vims = append(w.vims, spec)
 	return &vnfm.VIM{ID: id}, nil, nil
 }
 
-func (*world) DeregisterVIM(context.Context, string) error { return nil }
+func (*testEnv) DeregisterVIM(context.Context, string) error { return nil }
 
 // node adds a server of a VDU; its last byte is that of the address.
-func (w *world) node(t *testing.T, id, vdu, point string, last int) *hosttest.Host {
+func (w *testEnv) node(t *testing.T, id, vdu, point string, last int) *hosttest.Host {
 	t.Helper()
 	address := fmt.Sprintf("127.0.6.%d", last)
 	w.hosts[id] = hosttest.NewAt(t, address, port, map[string]string{"kubectl": kubectl})
@@ -118,30 +118,30 @@ func (w *world) node(t *testing.T, id, vdu, point string, last int) *hosttest.Ho
 	return w.hosts[id]
 }
 
-func (w *world) master(t *testing.T, id string, last int) *hosttest.Host {
+func (w *testEnv) master(t *testing.T, id string, last int) *hosttest.Host {
 	t.Helper()
 	return w.node(t, id, "masterNode", "masterNode_CP1", last)
 }
 
-func (w *world) worker(t *testing.T, id string, last int) *hosttest.Host {
+func (w *testEnv) worker(t *testing.T, id string, last int) *hosttest.Host {
 	t.Helper()
 	return w.node(t, id, "workerNode", "workerNode_CP2", last)
 }
 
 // gone takes a server away.
-func (w *world) gone(id string) {
+func (w *testEnv) gone(id string) {
 	w.has.VNFCs = slices.DeleteFunc(w.has.VNFCs, func(c vnfm.VNFC) bool { return c.ID == id })
 }
 
 // at runs the driver at a hook.
-func (w *world) at(t *testing.T, kind vnfm.OperationType, end bool, leaving ...string) error {
+func (w *testEnv) at(t *testing.T, kind vnfm.OperationType, end bool, leaving ...string) error {
 	t.Helper()
 	w.call.Operation, w.call.End, w.call.Leaving = kind, end, leaving
 	return clusterscript.New().Run(t.Context(), w.call)
 }
 
 // calls are those of a node, and are forgotten.
-func (w *world) calls(t *testing.T, id string) []string {
+func (w *testEnv) calls(t *testing.T, id string) []string {
 	t.Helper()
 	calls := w.hosts[id].Read(t, "/run/calls")
 	require.NoError(t, os.RemoveAll(filepath.Join(w.hosts[id].Root, "run", "calls")))
@@ -151,9 +151,9 @@ func (w *world) calls(t *testing.T, id string) []string {
 	return strings.Split(strings.TrimSpace(calls), "\n")
 }
 
-func newWorld(t *testing.T) *world {
+func newTestEnv(t *testing.T) *testEnv {
 	t.Helper()
-	w := &world{hosts: map[string]*hosttest.Host{}, has: &vnfm.ResourceInfo{}}
+	w := &testEnv{hosts: map[string]*hosttest.Host{}, has: &vnfm.ResourceInfo{}}
 	login := func(role, point string) map[string]any {
 		return map[string]any{"aspect_id": role, "ssh_cp_name": point, "username": "root", "password": "debian", "port": int64(port)}
 	}
@@ -172,7 +172,7 @@ func newWorld(t *testing.T) *world {
 }
 
 // unseen looks for secrets in what people see, and in what processes of the hosts are called with.
-func (w *world) unseen(t *testing.T, err error) {
+func (w *testEnv) unseen(t *testing.T, err error) {
 	t.Helper()
 	seen := append([]string{string(w.state)}, w.lines...)
 	if err != nil {
@@ -189,7 +189,7 @@ func (w *world) unseen(t *testing.T, err error) {
 // An installation that fails at a node goes on with those that have not joined, and ends with
 // a VIM. The join data is in the inventory, and nobody sees it.
 func TestInstallationGoesOn(t *testing.T) {
-	w := newWorld(t)
+	w := newTestEnv(t)
 	w.master(t, "m1", 1)
 	w.worker(t, "w1", 11)
 	w.worker(t, "w2", 12).Write(t, "/run/fail-join", "")
@@ -228,7 +228,7 @@ func TestInstallationGoesOn(t *testing.T) {
 
 // A token that is not had is an error without what was printed of it.
 func TestTokenFails(t *testing.T) {
-	w := newWorld(t)
+	w := newTestEnv(t)
 	w.master(t, "m1", 1).Write(t, "/run/fail-token", "")
 	w.worker(t, "w1", 11)
 	err := w.at(t, vnfm.OpInstantiate, true)
@@ -240,7 +240,7 @@ func TestTokenFails(t *testing.T) {
 
 // The cluster forgets a worker before its server goes.
 func TestScaleIn(t *testing.T) {
-	w := newWorld(t)
+	w := newTestEnv(t)
 	m := w.master(t, "m1", 1)
 	w.worker(t, "w1", 11)
 	w.worker(t, "w2", 12)
@@ -271,7 +271,7 @@ func TestScaleIn(t *testing.T) {
 
 // One of three masters is replaced: those that stay forget it, and the new one joins them.
 func TestHealMaster(t *testing.T) {
-	w := newWorld(t)
+	w := newTestEnv(t)
 	for n := 1; n <= 3; n++ {
 		w.master(t, fmt.Sprintf("m%d", n), n)
 	}

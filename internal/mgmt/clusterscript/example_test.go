@@ -60,7 +60,7 @@ esac
 `
 
 // kubeadms makes a node one that has kubeadm.
-func (w *world) kubeadms(t *testing.T, id string) {
+func (w *testEnv) kubeadms(t *testing.T, id string) {
 	t.Helper()
 	h := w.hosts[id]
 	h.StandIn(t, "kubeadm", kubeadm)
@@ -71,8 +71,8 @@ func (w *world) kubeadms(t *testing.T, id string) {
 	}
 }
 
-// said are the calls of a program on a node that hold a word, and all are forgotten.
-func (w *world) said(t *testing.T, id, word string) []string {
+// takeCalls returns the calls of a program on a node that hold a word, and all are forgotten.
+func (w *testEnv) takeCalls(t *testing.T, id, word string) []string {
 	t.Helper()
 	var found []string
 	for line := range strings.Lines(w.hosts[id].Read(t, "/run/argv")) {
@@ -90,7 +90,7 @@ func (w *world) said(t *testing.T, id, word string) []string {
 func TestExample(t *testing.T) {
 	script, err := os.ReadFile(filepath.Join(labtest.Root(t), "examples", "packages", "kubernetes-cluster", "Scripts", "install_k8s_cluster.sh"))
 	require.NoError(t, err)
-	w := newWorld(t)
+	w := newTestEnv(t)
 	w.call.Package.Content = fstest.MapFS{"Scripts/install.sh": {Data: script}, "Scripts/balance.sh": {Data: []byte("#!/bin/sh\n")}}
 	// Names may look like the inventory.
 	w.call.Instance.Name = `{"name":"master9","role":"master","api_address":"127.0.6.2","joined":true}`
@@ -114,7 +114,7 @@ func TestExample(t *testing.T) {
 	require.NoError(t, w.at(t, vnfm.OpInstantiate, true))
 
 	// A member of a master that has not joined is one that an interrupted call has left.
-	began := w.said(t, "m1", "")
+	began := w.takeCalls(t, "m1", "")
 	assert.Contains(t, strings.Join(began, "\n"), "etcdctl --endpoints=https://127.0.0.1:2379")
 	for _, line := range began {
 		if strings.Contains(line, "member remove") {
@@ -127,20 +127,20 @@ func TestExample(t *testing.T) {
 	for _, want := range []string{`controlPlaneEndpoint: "127.0.6.30:8383"`, `- "127.0.6.30"`, `- "127.0.6.3"`, `advertiseAddress: "127.0.6.1"`, "name: master1\n", `podSubnet: "192.168.0.0/16"`} {
 		assert.Contains(t, config, want)
 	}
-	assert.Equal(t, []string{"iptables -w -t nat -A VNF-API -p tcp -d 127.0.6.30 --dport 8383 -j DNAT --to-destination 127.0.6.1:6443"}, w.said(t, "w1", "DNAT"))
+	assert.Equal(t, []string{"iptables -w -t nat -A VNF-API -p tcp -d 127.0.6.30 --dport 8383 -j DNAT --to-destination 127.0.6.1:6443"}, w.takeCalls(t, "w1", "DNAT"))
 	config = w.hosts["w1"].Read(t, "/run/join.yaml")
 	assert.Contains(t, config, `apiServerEndpoint: "127.0.6.1:6443"`)
 	assert.Contains(t, config, `token: "abcdef.0123456789abcdef"`)
 	assert.NotContains(t, config, "controlPlane")
 	assert.Contains(t, w.hosts["m2"].Read(t, "/run/join.yaml"), `certificateKey: "`+fmt.Sprintf("%064d", 7)+`"`)
-	w.said(t, "m2", "")
+	w.takeCalls(t, "m2", "")
 	w.unseen(t, nil)
 
 	// The master that began the cluster goes, and its member alone.
 	w.hosts["m2"].Write(t, "/run/members", members+"b2, started, master2, https://127.0.6.2:2380, https://127.0.6.2:2379, false\nc3, started, master3, https://127.0.6.3:2380, https://127.0.6.3:2379, false\n")
 	require.NoError(t, w.at(t, vnfm.OpHeal, false, "m1"))
 	var removed []string
-	for _, line := range w.said(t, "m2", "") {
+	for _, line := range w.takeCalls(t, "m2", "") {
 		if strings.Contains(line, "member remove") || strings.Contains(line, "delete node") {
 			removed = append(removed, line)
 		}
@@ -148,5 +148,5 @@ func TestExample(t *testing.T) {
 	require.Len(t, removed, 2)
 	assert.Equal(t, "kubectl delete node master1 --ignore-not-found", removed[0])
 	assert.True(t, strings.HasSuffix(removed[1], "member remove a1"), removed[1])
-	assert.Equal(t, []string{"kubeadm reset --force --skip-phases=remove-etcd-member"}, w.said(t, "m1", "kubeadm reset"))
+	assert.Equal(t, []string{"kubeadm reset --force --skip-phases=remove-etcd-member"}, w.takeCalls(t, "m1", "kubeadm reset"))
 }

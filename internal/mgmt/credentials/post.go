@@ -26,7 +26,7 @@ const (
 
 // post sends one body. A server that does not answer, or says that it cannot now (429
 // or 5xx), is asked again; a certificate that cannot be verified and any other answer
-// end it at once. What the server says is not repeated: it may be what it was sent.
+// end it at once. The answer of the server is not repeated: it may quote the request.
 func (s *Sender) post(ctx context.Context, sink *vnfm.CredentialsSink, body []byte, key string) error {
 	transport, err := transportFor(sink)
 	if err != nil {
@@ -51,7 +51,7 @@ func (s *Sender) post(ctx context.Context, sink *vnfm.CredentialsSink, body []by
 	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, maxDrained))
 	switch {
 	case resp.StatusCode >= 300 && resp.StatusCode < 400:
-		return fmt.Errorf("the server answered %s: credentials are sent to the configured URL and follow no redirect", resp.Status)
+		return fmt.Errorf("the server answered %s: credentials are sent to the configured URL only, and redirects are not followed", resp.Status)
 	case resp.StatusCode >= 300:
 		return fmt.Errorf("the server answered %s", resp.Status)
 	}

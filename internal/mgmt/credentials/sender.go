@@ -40,7 +40,7 @@ func (s *Sender) Check(c *vnfm.HookCheck) vnfm.Problems {
 		return vnfm.Problems{{
 			Attribute: sinkAttribute,
 			Summary:   "credentials_sink is missing",
-			Detail:    fmt.Sprintf("the VNFD names the management driver %q, which sends the kubeconfig of the workload cluster to a web server; credentials_sink says to which", vnfm.CredentialsSender),
+			Detail:    fmt.Sprintf("the VNFD names the management driver %q, which sends the kubeconfig of the workload cluster to a web server; credentials_sink names that server", vnfm.CredentialsSender),
 		}}
 	}
 	if request.Cluster != nil || planned == nil || slices.ContainsFunc(slices.Collect(maps.Keys(planned.Objects)), isCluster) {
@@ -49,7 +49,7 @@ func (s *Sender) Check(c *vnfm.HookCheck) vnfm.Problems {
 	return vnfm.Problems{{
 		Attribute: sinkAttribute,
 		Summary:   "there are no credentials to send",
-		Detail:    fmt.Sprintf("a credentials sink is sent the kubeconfigs of the workload clusters of an instance, and none of the objects of this one is a Cluster of %s", clusterGroup),
+		Detail:    fmt.Sprintf("a credentials sink receives the kubeconfigs of the workload clusters of an instance, but this instance has no Cluster of %s", clusterGroup),
 	}}
 }
 
@@ -76,17 +76,17 @@ func (s *Sender) Run(ctx context.Context, call *vnfm.HookCall) error {
 		return fmt.Errorf("the instance has no Cluster of %s, so that there are no credentials to send", clusterGroup)
 	}
 	for _, ref := range refs {
-		if err := s.deliver(ctx, call, ref); err != nil {
+		if err := s.sendKubeconfig(ctx, call, ref); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// deliver sends the kubeconfig of one workload cluster unless the sink has it. Between
+// sendKubeconfig sends the kubeconfig of one workload cluster unless the sink has it. Between
 // the sending and its record the process may end: the same is then sent again, under
 // the same idempotency key.
-func (s *Sender) deliver(ctx context.Context, call *vnfm.HookCall, ref vnfm.ClusterRef) error {
+func (s *Sender) sendKubeconfig(ctx context.Context, call *vnfm.HookCall, ref vnfm.ClusterRef) error {
 	k, err := call.Kubeconfig(ctx, ref)
 	if errors.Is(err, vnfm.ErrNotFound) {
 		if call.Instance.Cluster != nil && call.Instance.Cluster.Paused {

@@ -157,7 +157,7 @@ func TestRefused(t *testing.T) {
 		"always broken": {answer: says(http.StatusBadGateway), tries: 5, want: "the server answered 502 Bad Gateway"},
 		"fewer tries":   {answer: says(http.StatusBadGateway), change: func(c *vnfm.HookCall) { c.Request.Sink.Attempts = 2 }, tries: 2, want: "502"},
 		"forbidden":     {answer: says(http.StatusForbidden), tries: 1, want: "the server answered 403 Forbidden"},
-		"redirect":      {answer: says(http.StatusTemporaryRedirect), tries: 1, want: "follow no redirect"},
+		"redirect":      {answer: says(http.StatusTemporaryRedirect), tries: 1, want: "redirects are not followed"},
 		"wrong CA":      {answer: accept, change: func(c *vnfm.HookCall) { c.Request.Sink.CACertificate = "" }, want: "certificate signed by unknown authority"},
 		"no CA":         {answer: accept, change: func(c *vnfm.HookCall) { c.Request.Sink.CACertificate = "none" }, want: "ca_certificate of credentials_sink holds no certificate"},
 		"no kubeconfig": {

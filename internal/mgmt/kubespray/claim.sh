@@ -8,7 +8,7 @@ if [ -e "$marker" ]; then
 		exit 1
 	fi
 elif [ -d "$1" ] && [ -n "$(ls -A "$1")" ]; then
-	echo "$1 is there and not empty: transferring_inventory_path must name a folder that is made for the cluster, and goes with it" >&2
+	echo "$1 exists and is not empty: transferring_inventory_path must name a folder that is created for the cluster and removed with it" >&2
 	exit 1
 else
 	mkdir -p "$1" && chmod 700 "$1" && printf '%s\n' "$3" >"$marker" || exit

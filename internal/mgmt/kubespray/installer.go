@@ -76,7 +76,7 @@ func (i *installer) Prepare(ctx context.Context, c *cluster.Cluster) error {
 	if err != nil {
 		return fmt.Errorf("preparing the Ansible server: %w", err)
 	}
-	found, err := i.client.Run(ctx, remote.Command{What: "looking at kubespray in " + c.Ansible.Root, Script: survey, Args: []string{c.Ansible.Root}})
+	found, err := i.client.Run(ctx, remote.Command{What: "checking kubespray in " + c.Ansible.Root, Script: survey, Args: []string{c.Ansible.Root}})
 	if err != nil {
 		return err
 	}

@@ -77,8 +77,8 @@ func hook(name, file string, inputs map[string]string) vnfm.Hook {
 
 const password = "it's {{ secret }} #1"
 
-// world is an instance with servers of OpenSSH, and a host of Ansible.
-func world(t *testing.T) (call *vnfm.HookCall, rec *hooktest.Recorder, out, temporary string) {
+// newCall returns a call of a hook of an instance with servers of OpenSSH, and a host of Ansible.
+func newCall(t *testing.T) (call *vnfm.HookCall, rec *hooktest.Recorder, out, temporary string) {
 	t.Helper()
 	labtest.NotShort(t, "Ansible")
 	for _, program := range []string{"ansible-playbook", "sshpass", "ssh"} {
@@ -111,7 +111,7 @@ func world(t *testing.T) (call *vnfm.HookCall, rec *hooktest.Recorder, out, temp
 // The playbook runs with its folder, as root on the servers, and leaves nothing behind. It
 // is not run again for the same hook.
 func TestPlaybook(t *testing.T) {
-	call, rec, out, temporary := world(t)
+	call, rec, out, temporary := newCall(t)
 	stale := filepath.Join(temporary, "vnf-playbook.7.killed")
 	require.NoError(t, os.Mkdir(stale, 0o700))
 	require.NoError(t, playbook.New().Run(t.Context(), call), strings.Join(rec.Lines(), "\n"))
@@ -146,7 +146,7 @@ func TestPlaybook(t *testing.T) {
 }
 
 func TestPlaybookFails(t *testing.T) {
-	call, rec, _, temporary := world(t)
+	call, rec, _, temporary := newCall(t)
 	call.Hook.Implementation.Inputs["broken"] = "true"
 	err := playbook.New().Run(t.Context(), call)
 	require.ErrorContains(t, err, "playbook site.yml on root@127.0.0.1")
@@ -175,13 +175,13 @@ func TestCheck(t *testing.T) {
 		"known later": {hook("scale_end", "Ansible/site.yml", nil), func(p map[string]any) { clear(p) }, true, ""},
 		"no servers":  {hook("terminate_end", "Ansible/site.yml", nil), nil, false, "hook terminate_end: there are no servers"},
 		"all VDUs":    {hook("scale_end", "Ansible/site.yml", nil), nil, false, "ssh_access.db is missing"},
-		"wrong VDU":   {hook("scale_end", "Ansible/site.yml", map[string]string{"vdus": "wep"}), nil, false, `input vdus names "wep", which is no VDU`},
+		"wrong VDU":   {hook("scale_end", "Ansible/site.yml", map[string]string{"vdus": "wep"}), nil, false, `input vdus names "wep", which is not a VDU`},
 		"no file":     {hook("scale_end", "Ansible/sight.yml", web), nil, false, "the package has no file Ansible/sight.yml"},
-		"no folder":   {hook("scale_end", "site.yml", web), nil, false, "give the playbook a folder of its own"},
+		"no folder":   {hook("scale_end", "site.yml", web), nil, false, "put the playbook into a folder of its own"},
 		"no playbook": {hook("scale_end", "Ansible/notes.yml", web), nil, false, "it must be a list of plays"},
-		"no YAML":     {hook("scale_end", "Ansible/broken.yml", web), nil, false, "Ansible/broken.yml of the package is no playbook: yaml: "},
+		"no YAML":     {hook("scale_end", "Ansible/broken.yml", web), nil, false, "Ansible/broken.yml of the package is not a playbook: yaml: "},
 		"bad sudo":    {hook("scale_end", "Ansible/site.yml", map[string]string{"vdus": "web-server", "sudo": "maybe"}), nil, false, `input sudo is "maybe"`},
-		"bad input":   {hook("scale_end", "Ansible/site.yml", map[string]string{"vdus": "web-server", "a-b": "1"}), nil, false, `input "a-b" is no name of a variable`},
+		"bad input":   {hook("scale_end", "Ansible/site.yml", map[string]string{"vdus": "web-server", "a-b": "1"}), nil, false, `input "a-b" is not a valid name of an Ansible variable`},
 		"no host":     {hook("scale_end", "Ansible/site.yml", web), func(p map[string]any) { delete(p, "ansible_host") }, false, "ansible_host is missing"},
 		"bad address": {hook("scale_end", "Ansible/site.yml", web), func(p map[string]any) {
 			p["ansible_host"] = map[string]any{"ip_address": "0.0.0.0", "username": "a", "password": "b"}
@@ -189,7 +189,7 @@ func TestCheck(t *testing.T) {
 		"bad timeout": {hook("scale_end", "Ansible/site.yml", web), func(p map[string]any) {
 			p["ansible_host"] = map[string]any{"ip_address": "192.0.2.1", "username": "a", "password": "b", "timeout": "soon"}
 		}, false, `ansible_host.timeout must be a duration, not "soon"`},
-		"bad variable":  {hook("scale_end", "Ansible/site.yml", web), func(p map[string]any) { p["ansible_params"] = map[string]any{"1st": 1.0} }, false, "ansible_params.1st is no name of a variable"},
+		"bad variable":  {hook("scale_end", "Ansible/site.yml", web), func(p map[string]any) { p["ansible_params"] = map[string]any{"1st": 1.0} }, false, "ansible_params.1st is not a valid name of an Ansible variable"},
 		"bad variables": {hook("scale_end", "Ansible/site.yml", web), func(p map[string]any) { p["ansible_params"] = "x" }, false, "ansible_params must be an object"},
 		"bad access":    {hook("scale_end", "Ansible/site.yml", web), func(p map[string]any) { p["ssh_access"].(map[string]any)["web-server"] = login("db_cp") }, false, "names a connection point of VDU db"}, //nolint:forcetypeassert // It is below.
 		"jump host":     {hook("scale_end", "Ansible/site.yml", web), with("jump_host", map[string]any{"address": "192.0.2.9", "username": "a", "password": "b"}), false, "ssh_access.web-server.jump_host cannot be used for a playbook"},

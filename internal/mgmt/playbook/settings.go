@@ -57,7 +57,7 @@ func readSettings(root *params.Object, f *vnfm.Flavour) *settings {
 	}
 	for _, name := range slices.Sorted(maps.Keys(input)) {
 		if !variableName.MatchString(name) {
-			root.Errorf(ParamInput+"."+name, "letters, digits and underscores make one, and no digit is the first", "is no name of a variable of Ansible")
+			root.Errorf(ParamInput+"."+name, "a name has letters, digits and underscores, and does not begin with a digit", "is not a valid name of an Ansible variable")
 		}
 	}
 	s.input = input
@@ -91,7 +91,7 @@ func checkLogin(o *params.Object, login remote.Host) {
 		o.Errorf("ssh_agent", own+": give a password or a private_key", "cannot be used for a playbook")
 	}
 	if login.PrivateKey != "" && login.Passphrase != "" {
-		o.Errorf("private_key_passphrase", "give the key without a passphrase: the store keeps it sealed", "cannot be used: Ansible has nobody to ask for it")
+		o.Errorf("private_key_passphrase", "give the key without a passphrase: the store keeps it sealed", "cannot be used: Ansible cannot ask for it")
 	}
 }
 
@@ -131,11 +131,11 @@ func readTask(hook vnfm.Hook, f *vnfm.Flavour) (*task, error) {
 		case inputSudo:
 			var err error
 			if t.sudo, err = strconv.ParseBool(text); err != nil {
-				return nil, fmt.Errorf("input %s is %q: a truth value is needed", name, text)
+				return nil, fmt.Errorf("input %s is %q: a boolean is needed", name, text)
 			}
 		default:
 			if !variableName.MatchString(name) {
-				return nil, fmt.Errorf("input %q is no name of a variable of Ansible", name)
+				return nil, fmt.Errorf("input %q is not a valid name of an Ansible variable", name)
 			}
 			t.inputs[name] = text
 		}
@@ -155,14 +155,14 @@ func checkPlaybook(files fs.FS, file string) error {
 		return err
 	}
 	if path.Dir(file) == "." {
-		return fmt.Errorf("%s is beside all else of the package: give the playbook a folder of its own, which is brought to the host of Ansible", file)
+		return fmt.Errorf("%s is in the root of the package: put the playbook into a folder of its own, which is copied to the host of Ansible", file)
 	}
 	var doc yaml.Node
 	if err := yaml.Unmarshal([]byte(text), &doc); err != nil {
-		return fmt.Errorf("%s of the package is no playbook: %w", file, err)
+		return fmt.Errorf("%s of the package is not a playbook: %w", file, err)
 	}
 	if len(doc.Content) != 1 || doc.Content[0].Kind != yaml.SequenceNode {
-		return errors.New(file + " of the package is no playbook: it must be a list of plays")
+		return errors.New(file + " of the package is not a playbook: it must be a list of plays")
 	}
 	_, err = pack(files, path.Dir(file))
 	return err

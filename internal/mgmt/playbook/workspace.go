@@ -94,7 +94,7 @@ func (w *workspace) fill(ctx context.Context, t *task, i *inventory) error {
 		return err
 	}
 	if _, err := w.client.Run(ctx, remote.Command{
-		What: "bringing folder " + t.folder() + " of the package", Script: extractScript, Args: []string{w.playbooks()}, Stdin: bytes.NewReader(packed),
+		What: "copying folder " + t.folder() + " of the package", Script: extractScript, Args: []string{w.playbooks()}, Stdin: bytes.NewReader(packed),
 	}); err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func pack(files fs.FS, folder string) ([]byte, error) {
 		case info.IsDir():
 			return archive.WriteHeader(h)
 		case !info.Mode().IsRegular():
-			return fmt.Errorf("%s is no file and no folder", name)
+			return fmt.Errorf("%s is neither a file nor a folder", name)
 		case int64(out.Len())+info.Size() > maxFolder:
 			return fmt.Errorf("it has more than %d MiB", maxFolder>>20)
 		}

@@ -91,7 +91,7 @@ func readTask(hook vnfm.Hook, f *vnfm.Flavour) (*task, error) {
 			t.inputs[name] = text
 		}
 		if err != nil {
-			return nil, fmt.Errorf("input %s is %q: a truth value or a duration such as 10m is needed", name, text)
+			return nil, fmt.Errorf("input %s is %q: a boolean or a duration such as 10m is needed", name, text)
 		}
 	}
 	var err error

@@ -74,20 +74,20 @@ func plannedBadInputs(t testing.TB) map[string]badInput {
 	core := examplePackage(t, "core5g")
 	twoWorkloads := `vdu_mapping = { amf = { kind = "Deployment", name = "smf" } }`
 	return map[string]badInput{
-		"flavour_unknown": {arguments: `flavour_id = "big"`, want: want(`VNFD "0d2f8a4c-7f8e-4b2c-9a51-3f6d2c1e7a01" has no deployment flavour "big"`, `The package offers "default".`)},
+		"flavour_unknown": {arguments: `flavour_id = "big"`, want: want(`VNFD "0d2f8a4c-7f8e-4b2c-9a51-3f6d2c1e7a01" has no deployment flavour "big"`, `The package has "default".`)},
 		"level_unknown":   {source: core, arguments: `instantiation_level_id = "huge"`, want: want(`Deployment flavour "standard" has no instantiation level "huge"`, `"minimal"`)},
 		"level_of_other":  {source: core, arguments: "flavour_id = \"compact\"\n  instantiation_level_id = \"regional\"", want: want(`Deployment flavour "compact" has no instantiation level "regional"`, `It has "edge"`)},
 		"aspect_unknown":  {arguments: `scale_levels = { db = 1 }`, want: want(`The deployment flavour "default" has no scaling aspect "db"`)},
 		"level_too_high":  {arguments: `scale_levels = { web = 4 }`, want: want(`The scale level 4 of the aspect "web" is out of range`)},
-		"sink_no_cluster": {arguments: `credentials_sink = { url = "https://clusters.example.com" }`, want: want(`There are no credentials to send`, `A credentials sink is sent the kubeconfigs of the workload clusters of an instance, and none of the objects of this one is a Cluster of cluster.x-k8s.io.`)},
+		"sink_no_cluster": {arguments: `credentials_sink = { url = "https://clusters.example.com" }`, want: want(`There are no credentials to send`, `A credentials sink receives the kubeconfigs of the workload clusters of an instance, but this instance has no Cluster of cluster.x-k8s.io.`)},
 		"params_list":     {arguments: `additional_params = ["a"]`, want: want(`additional_params must be an object`)},
 		"params_text":     {arguments: `additional_params = "a"`, want: want(`additional_params must be an object`)},
 		"params_unknown":  {arguments: params(`name-space = "a"`), want: want(`Additional parameter "name-space" is not known`, `The Kubernetes driver knows helm_api_versions, helm_chart_path, helm_kube_version, helm_parameters, helm_release_name, helm_test, helm_value_names, lcm-kubernetes-def-files, namespace, vdu_mapping.`)},
 		"params_helm":     {arguments: params(`use_helm = "true"`), want: want(`Additional parameter "use_helm" is not supported by the Kubernetes driver`, `Charts are given by helm_chart_path, helm_parameters and helm_value_names.`)},
 		"params_script":   {arguments: params(`lcm-operation-user-data = "./UserData/lcm.py"`), want: want(`Additional parameter "lcm-operation-user-data" is not supported by the Kubernetes driver`, `Python classes of a package are never run.`)},
-		"files_no_list":   {arguments: params(`"lcm-kubernetes-def-files" = "a.yaml"`), want: want(`Additional parameter "lcm-kubernetes-def-files" must be a list of paths in the package, with one at least`)},
-		"files_empty":     {arguments: params(`"lcm-kubernetes-def-files" = []`), want: want(`Additional parameter "lcm-kubernetes-def-files" must be a list of paths in the package, with one at least`)},
-		"files_number":    {arguments: params(`"lcm-kubernetes-def-files" = [1]`), want: want(`Additional parameter "lcm-kubernetes-def-files" must be a list of paths in the package, with one at least`)},
+		"files_no_list":   {arguments: params(`"lcm-kubernetes-def-files" = "a.yaml"`), want: want(`Additional parameter "lcm-kubernetes-def-files" must be a list of paths in the package, with at least one`)},
+		"files_empty":     {arguments: params(`"lcm-kubernetes-def-files" = []`), want: want(`Additional parameter "lcm-kubernetes-def-files" must be a list of paths in the package, with at least one`)},
+		"files_number":    {arguments: params(`"lcm-kubernetes-def-files" = [1]`), want: want(`Additional parameter "lcm-kubernetes-def-files" must be a list of paths in the package, with at least one`)},
 		"files_missing":   {arguments: params(`"lcm-kubernetes-def-files" = ["Files/kubernetes/db.yaml"]`), want: want(`Additional parameter "lcm-kubernetes-def-files" names a file that is not in the package`, `"Files/kubernetes/db.yaml"; its Kubernetes manifests are Files/kubernetes/web.yaml.`)},
 		"files_url":       {arguments: params(`"lcm-kubernetes-def-files" = ["https://example.com/a.yaml"]`), want: want(`Additional parameter "lcm-kubernetes-def-files" names a URL`)},
 		"files_outside":   {arguments: params(`"lcm-kubernetes-def-files" = ["../a.yaml"]`), want: want(`Additional parameter "lcm-kubernetes-def-files" names a path outside of the package`)},
@@ -107,14 +107,14 @@ func plannedBadInputs(t testing.TB) map[string]badInput {
 		"mapping_taken":   {source: core, arguments: params(twoWorkloads), want: want(`VDUs "amf" and "smf" are both apps/v1/Deployment smf`)},
 		"no_workload":     {source: hello(t, manifests("kind: Deployment\nmetadata:\n  name: web", "kind: Deployment\nmetadata:\n  name: www")), want: want(`VDU "web" has no workload: there is no Deployment, StatefulSet, DaemonSet, ReplicaSet or Pod named "web"`, `The workloads of the package are apps/v1/Deployment www; the name of the VDU`)},
 		"no_manifest":     {source: hello(t, func(t testing.TB, dir string) { acctest.Write(t, dir, webFile, "text: only\n") }), want: want(`Package "no_manifest" lists no Kubernetes manifest`, `additional_params["lcm-kubernetes-def-files"]`)},
-		"object_twice":    {source: extra(t, "apiVersion: v1\nkind: Service\nmetadata: {name: web}\n"), want: want(`v1/Service web is written twice`, `At Files/kubernetes/more.yaml:1`, `The first one is in Files/kubernetes/web.yaml:9.`)},
+		"object_twice":    {source: extra(t, "apiVersion: v1\nkind: Service\nmetadata: {name: web}\n"), want: want(`v1/Service web is defined twice`, `At Files/kubernetes/more.yaml:1`, `The first one is in Files/kubernetes/web.yaml:9.`)},
 		"no_kind":         {source: extra(t, "apiVersion: v1\nmetadata: {name: web}\n"), arguments: bothFiles, want: want(`Kind is missing`, `At Files/kubernetes/more.yaml:1:1.`)},
 		"no_version":      {source: extra(t, "kind: Service\nmetadata: {name: web}\n"), arguments: bothFiles, want: want(`apiVersion is missing`, `At Files/kubernetes/more.yaml:1:1.`)},
 		"bad_version":     {source: extra(t, "kind: Service\napiVersion: a/b/c\nmetadata: {name: web}\n"), arguments: bothFiles, want: want(`apiVersion "a/b/c" is not group/version`, `At Files/kubernetes/more.yaml:2:13.`)},
 		"no_metadata":     {source: extra(t, "apiVersion: v1\nkind: Service\n"), arguments: bothFiles, want: want(`metadata.name is missing`, `At Files/kubernetes/more.yaml:1:1.`)},
 		"generate_name":   {source: extra(t, "apiVersion: v1\nkind: Service\nmetadata:\n  generateName: web-\n"), arguments: bothFiles, want: want(`metadata.generateName is not supported: give metadata.name, so that the object is the same one at every apply`, `At Files/kubernetes/more.yaml:4:17.`)},
 		"label_type":      {source: extra(t, "apiVersion: v1\nkind: Service\nmetadata:\n  name: web\n  labels:\n    release: 15\n"), arguments: bothFiles, want: want(`metadata.labels must hold strings, but "release" is a number; quote it`, `At Files/kubernetes/more.yaml:6:14.`)},
-		"label_reserved":  {source: extra(t, "apiVersion: v1\nkind: Service\nmetadata:\n  name: web\n  labels:\n    vnf.nfv-iac.github.io/instance-id: x\n"), arguments: bothFiles, want: want(`metadata.labels: the prefix vnf.nfv-iac.github.io/ is kept for the VNF manager`, `At Files/kubernetes/more.yaml:6`)},
+		"label_reserved":  {source: extra(t, "apiVersion: v1\nkind: Service\nmetadata:\n  name: web\n  labels:\n    vnf.nfv-iac.github.io/instance-id: x\n"), arguments: bothFiles, want: want(`metadata.labels: the prefix vnf.nfv-iac.github.io/ is reserved for the VNF manager`, `At Files/kubernetes/more.yaml:6`)},
 		"yaml_invalid":    {source: extra(t, "apiVersion: v1\nkind: Service\nmetadata:\n\tname: web\n"), arguments: bothFiles, want: want(`The file is not valid YAML: found character that cannot start any token`, `At Files/kubernetes/more.yaml:4`)},
 		"yaml_key_twice":  {source: extra(t, "apiVersion: v1\nkind: Service\nkind: Service\nmetadata: {name: web}\n"), arguments: bothFiles, want: want(`The key "kind" is given twice, first in line 2`, `At Files/kubernetes/more.yaml:3:1.`)},
 		"yaml_list":       {source: extra(t, "- apiVersion: v1\n"), arguments: bothFiles, want: want(`A Kubernetes object must be a mapping, not a list`, `At Files/kubernetes/more.yaml:1:1.`)},
@@ -132,7 +132,7 @@ func plannedBadInputs(t testing.TB) map[string]badInput {
 		"connection_vdu":  {arguments: `vim_connections = { far = { vim_id = "a", vdu_ids = ["db"] } }`, want: want(`Deployment flavour "default" has no VDU "db"`, `Its VDUs are "web".`)},
 		"connection_file": {arguments: `vim_connections = { far = { vim_id = "a", manifests = ["db.yaml"] } }`, want: want(`The package lists no Kubernetes manifest "db.yaml"`, `Its manifests are "Files/kubernetes/web.yaml".`)},
 		"connection_both": {arguments: `vim_connections = { far = { vim_id = "a", vdu_ids = ["web"] }, out = { vim_id = "b", vdu_ids = ["web"] } }`, want: want(`VDU "web" is placed twice`, `VIM connection "far" has it too.`)},
-		"namespace_both":  {arguments: "namespace = \"a\"\n  " + params(`namespace = "b"`), want: want(`Additional parameter "namespace" contradicts the argument namespace`, `"b" and "a"; give one of them.`)},
+		"namespace_both":  {arguments: "namespace = \"a\"\n  " + params(`namespace = "b"`), want: want(`Additional parameter "namespace" contradicts the argument namespace`, `"b" and "a"; keep one of them.`)},
 	}
 }
 
@@ -252,15 +252,15 @@ func appliedBadInputs() map[string]appliedBadInput {
 		},
 		"unknown field": {
 			edits: []edit{manifests("  replicas: 1\n", "  replicas: 1\n  replica: 1\n")},
-			want:  want(`Deployment web (Files/kubernetes/web.yaml:18)`, `.spec.replica`, `everything that had been made was removed again (on_failure = "rollback")`),
+			want:  want(`Deployment web (Files/kubernetes/web.yaml:18)`, `.spec.replica`, `everything that was created has been removed (on_failure = "rollback")`),
 		},
 		"selector": {
 			edits: []edit{manifests("matchLabels: { app.kubernetes.io/name: web }", "matchLabels: { app.kubernetes.io/name: other }")},
-			want:  want(`Deployment web (Files/kubernetes/web.yaml:18)`, `spec.template.metadata.labels`, "`selector` does not match template `labels`", `everything that had been made was removed again`),
+			want:  want(`Deployment web (Files/kubernetes/web.yaml:18)`, `spec.template.metadata.labels`, "`selector` does not match template `labels`", `everything that was created has been removed`),
 		},
 		"quota": {
 			prepare: func(env *testEnv) { env.lab.Quota(env, env.namespace, "none", "count/deployments.apps", 0) },
-			want:    want(`Deployment web (Files/kubernetes/web.yaml:18)`, `exceeded quota: none, requested: count/deployments.apps=1, used: count/deployments.apps=0, limited: count/deployments.apps=0`, `everything that had been made was removed again`),
+			want:    want(`Deployment web (Files/kubernetes/web.yaml:18)`, `exceeded quota: none, requested: count/deployments.apps=1, used: count/deployments.apps=0, limited: count/deployments.apps=0`, `everything that was created has been removed`),
 		},
 		"forbidden": {
 			vim: func(env *testEnv) string {

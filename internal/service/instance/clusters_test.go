@@ -446,7 +446,7 @@ func TestAccInstance_clusterRollback(t *testing.T) {
 	c.run(t,
 		resource.TestStep{
 			Config:      config(bad),
-			ExpectError: sentence(`Unable to Instantiate VNF Instance "test"`, `VIM connection "edge"`, `Job `+c.site+`/migrate`, `everything that had been made was removed again`),
+			ExpectError: sentence(`Unable to Instantiate VNF Instance "test"`, `VIM connection "edge"`, `Job `+c.site+`/migrate`, `everything that was created has been removed`),
 		},
 		resource.TestStep{
 			PreConfig:         func() { c.expectNothingLeft(t) },

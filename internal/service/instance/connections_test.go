@@ -99,7 +99,7 @@ func TestAccInstance_connectionPlaces(t *testing.T) {
 	env.run(t,
 		resource.TestStep{
 			Config:      env.config("hello", same),
-			ExpectError: sentence(`Namespace "`+env.namespace+`" of VIM "test" is the instance's own place already`, `Give the VIM connection another VIM or namespace.`),
+			ExpectError: sentence(`Namespace "`+env.namespace+`" of VIM "test" is already used by the instance itself`, `Give the VIM connection another VIM or namespace.`),
 		},
 	)
 }

@@ -191,9 +191,9 @@ func TestBadContainers(t *testing.T) {
 		}
 	}
 	env.run(t,
-		bad(`node_templates\.envoy\.properties\.requested_cpu_resources must be a number that is not negative, not "2 CPUs"`, `49:34`,
+		bad(`node_templates\.envoy\.properties\.requested_cpu_resources must be a non-negative number, not "2 CPUs"`, `49:34`,
 			inVNFD("requested_cpu_resources: 2000", "requested_cpu_resources: 2 CPUs")),
-		bad(`the container "envoy" wants CPUs of its own and asks for 1500m`, `44:5\. Only whole CPUs can be had alone`,
+		bad(`the container "envoy" requests exclusive CPUs, but asks for 1500m`, `44:5\. Only whole CPUs can be exclusive`,
 			inVNFD("requested_cpu_resources: 2000", "requested_cpu_resources: 1500")),
 		bad(`the container exporter may use less than it requests: cpu_resource_limit is 20 and requested_cpu_resources is 50`, `66:29`,
 			inVNFD("cpu_resource_limit: 50", "cpu_resource_limit: 20")),

@@ -131,7 +131,7 @@ func TestAccInstance_createRollback(t *testing.T) {
 	env.run(t,
 		resource.TestStep{
 			Config:      env.configFor(hello(t, with(failedJob)), `on_failure = "rollback"`),
-			ExpectError: sentence(`Unable to Instantiate VNF Instance "test"`, `migrate`, `everything that had been made was removed again (on_failure = "rollback")`),
+			ExpectError: sentence(`Unable to Instantiate VNF Instance "test"`, `migrate`, `everything that was created has been removed (on_failure = "rollback")`),
 		},
 		resource.TestStep{
 			PreConfig:         func() { env.expectNothing(t) },
@@ -184,7 +184,7 @@ func TestAccInstance_foreignObject(t *testing.T) {
 		resource.TestStep{
 			Config: env.configFor(dir),
 			ExpectError: sentence(`ConfigMap `+env.namespace+`/web-content belongs to no VNF instance (written by kubectl-create): it existed before; remove it, or set adopt_existing to take it over.`,
-				`Nothing that belongs to somebody else was changed.`),
+				`Objects of other owners were not changed.`),
 		},
 		resource.TestStep{
 			PreConfig:          untouched,

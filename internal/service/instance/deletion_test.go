@@ -40,7 +40,7 @@ func TestAccInstance_deletionShared(t *testing.T) {
 			PreConfig: func() { env.kubectl("apply", "-f", foreign) },
 			Config:    without,
 			Check: allChecks(shared(both), env.expectKubectl("cell."+env.group()+"/foreign", "get", kind, "-o", "name"),
-				env.diagnostics.HasWarning(`apiextensions.k8s.io/v1/CustomResourceDefinition `+kind+` Was Left Behind: It belonged to VNF instance "test" and stays on the VIM: there are objects of its kind that are not the instance's: `+env.group()+`/v1/Cell `+env.namespace+`/foreign\.`)),
+				env.diagnostics.HasWarning(`apiextensions.k8s.io/v1/CustomResourceDefinition `+kind+` Was Left Behind: It belonged to VNF instance "test" and stays on the VIM: objects of its kind that do not belong to the instance exist: `+env.group()+`/v1/Cell `+env.namespace+`/foreign\.`)),
 		},
 		resource.TestStep{
 			PreConfig:         func() { env.kubectl("delete", "-f", foreign) },

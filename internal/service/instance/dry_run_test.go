@@ -22,22 +22,22 @@ func refusedPlans() map[string]struct {
 	}{
 		"invalid": {
 			edits: []edit{manifests("targetPort: http", "targetPort: not_a_port")},
-			want:  want(`v1/Service web would be refused by the API server`, `At Files/kubernetes/web.yaml:9:1.`, `Service "web" is invalid: spec.ports[0].targetPort: Invalid value: "not_a_port"`),
+			want:  want(`v1/Service web would be rejected by the API server`, `At Files/kubernetes/web.yaml:9:1.`, `Service "web" is invalid: spec.ports[0].targetPort: Invalid value: "not_a_port"`),
 		},
 		"unknown field": {
 			edits: []edit{manifests("  replicas: 1\n", "  replicas: 1\n  replica: 1\n")},
-			want:  want(`apps/v1/Deployment web would be refused by the API server`, `At Files/kubernetes/web.yaml:18:1.`, `.spec.replica: field not declared in schema`),
+			want:  want(`apps/v1/Deployment web would be rejected by the API server`, `At Files/kubernetes/web.yaml:18:1.`, `.spec.replica: field not declared in schema`),
 		},
 		"unchangeable": {
 			edits: []edit{
 				manifests("matchLabels: { app.kubernetes.io/name: web }", "matchLabels: { app.kubernetes.io/name: other }"),
 				manifests("labels: { app.kubernetes.io/name: web }\n    spec", "labels: { app.kubernetes.io/name: other }\n    spec"),
 			},
-			want: want(`apps/v1/Deployment web would be refused by the API server`, `spec.selector: Invalid value`, `field is immutable`, `Kubernetes does not allow a change of this field: give the object another name, or name it in replace_objects ("apps/v1/Deployment web") so that it is deleted and created again.`),
+			want: want(`apps/v1/Deployment web would be rejected by the API server`, `spec.selector: Invalid value`, `field is immutable`, `Kubernetes does not allow a change of this field: give the object another name, or name it in replace_objects ("apps/v1/Deployment web") so that it is deleted and created again.`),
 		},
 		"secret": {
 			edits: []edit{with("apiVersion: v1\nkind: Secret\nmetadata: {name: a}\ntype: kubernetes.io/tls\nstringData: {tls.crt: planted-secret-value}\n")},
-			want:  want(`v1/Secret a would be refused by the API server`, `At Files/kubernetes/more.yaml:1:1.`, `data[tls.key]: Required value`),
+			want:  want(`v1/Secret a would be rejected by the API server`, `At Files/kubernetes/more.yaml:1:1.`, `data[tls.key]: Required value`),
 		},
 	}
 }
@@ -58,7 +58,7 @@ func TestAccInstance_dryRun(t *testing.T) {
 		// A new instance on the same VIM.
 		resource.TestStep{
 			Config:   env.config("hello") + strings.ReplaceAll(pkg(bad), `"test"`, `"bad"`) + strings.ReplaceAll(env.second(), "vnf_package.test.id", "vnf_package.bad.id"),
-			PlanOnly: true, ExpectError: sentence(`v1/Service web would be refused by the API server`, `with vnf_instance.second`, `not_a_port`),
+			PlanOnly: true, ExpectError: sentence(`v1/Service web would be rejected by the API server`, `with vnf_instance.second`, `not_a_port`),
 		},
 	)
 	env.run(t, steps...)
@@ -99,12 +99,12 @@ func TestAccInstance_dryRunForNow(t *testing.T) {
 			PreConfig:         func() { env.kubectl("delete", "quota", "none") },
 			Config:            env.configFor(hello(t, with(strings.Replace(kinds, "band: {", "sector: { type: integer }, band: {", 1)+strings.Replace(cell, "band: 1", "band: 1, sector: 2", 1)))),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             allChecks(env.checkBackend(), env.diagnostics.HasWarning(`(?m)^The API server would refuse objects as things stand now: v1/ConfigMap more \(Files/kubernetes/more.yaml:\d+\): [^\n]*exceeded quota: none[^\n]*\.$`)),
+			Check:             allChecks(env.checkBackend(), env.diagnostics.HasWarning(`(?m)^The API server would currently reject objects: v1/ConfigMap more \(Files/kubernetes/more.yaml:\d+\): [^\n]*exceeded quota: none[^\n]*\.$`)),
 		},
 		resource.TestStep{
 			Config:      env.configFor(hello(t, with(strings.Replace(kinds, "band: {", "sector: { type: integer }, band: {", 1)+strings.Replace(cell, "band: 1", "band: 0", 1)))),
 			PlanOnly:    true,
-			ExpectError: sentence(env.group()+`/v1/Cell a would be refused by the API server`, `spec.band: Invalid value: 0`),
+			ExpectError: sentence(env.group()+`/v1/Cell a would be rejected by the API server`, `spec.band: Invalid value: 0`),
 		},
 	)
 }
@@ -128,7 +128,7 @@ func TestAccInstance_dryRunConflict(t *testing.T) {
 		resource.TestStep{
 			Config: env.configFor(evening, `force_conflicts = true`),
 			Check: allChecks(
-				env.diagnostics.HasWarning(`(?s)API server would refuse objects as things stand now.*v1/ConfigMap web-content \(Files/kubernetes/web.yaml:1\).*owned by "somebody"`),
+				env.diagnostics.HasWarning(`(?s)API server would currently reject objects.*v1/ConfigMap web-content \(Files/kubernetes/web.yaml:1\).*owned by "somebody"`),
 				func(*terraform.State) error { return nil }),
 		},
 	)
@@ -150,9 +150,9 @@ func TestAccInstance_dryRunFewRights(t *testing.T) {
 		resource.TestStep{
 			Config: env.store.Config(vim),
 			// All rights that the kinds of the instance need are named at once.
-			Check: env.diagnostics.HasWarning(`The plan was not tried on the VIM as a whole: [^\n]*cannot patch resource[^\n]*\n.*server_dry_run = false\.\n` +
+			Check: env.diagnostics.HasWarning(`The dry run on the VIM is incomplete: [^\n]*cannot patch resource[^\n]*\n.*server_dry_run = false\.\n` +
 				`The credentials of VIM "test" lack rights in the namespace ` + env.namespace + ` for kinds of the instance: ` +
-				`These are missing:\n(?s)configmaps: get, list, watch, create, patch, delete\n.*deployments\.apps: get, list, watch, create, patch, delete\n.*services: get.*Give its user a Role`),
+				`Missing rights:\n(?s)configmaps: get, list, watch, create, patch, delete\n.*deployments\.apps: get, list, watch, create, patch, delete\n.*services: get.*Give its user a Role`),
 		},
 	)
 }

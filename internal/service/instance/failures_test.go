@@ -135,7 +135,7 @@ func TestAccInstance_namespaceTerminating(t *testing.T) {
 		env.kubectl("patch", "configmap", "stuck", "--type=merge", "-p", `{"metadata":{"finalizers":null}}`)
 	}
 	env.run(t,
-		resource.TestStep{Config: env.config("hello", `timeouts = { create = "20s" }`), ExpectError: sentence(`Unable to Instantiate VNF Instance "test"`, `Namespace `+env.namespace, `is being deleted since`, `example.com/never`)},
+		resource.TestStep{Config: env.config("hello", `timeouts = { create = "20s" }`), ExpectError: sentence(`Unable to Instantiate VNF Instance "test"`, `Namespace `+env.namespace, `has been marked for deletion since`, `example.com/never`)},
 		resource.TestStep{
 			PreConfig: func() {
 				if left := env.records(t); len(left) > 0 {

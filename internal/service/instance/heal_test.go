@@ -109,7 +109,7 @@ func TestAccInstance_scaleInVNFC(t *testing.T) {
 	choose(0)()
 	env.run(t,
 		resource.TestStep{Config: env.config("hello", "scale_levels = { web = 3 }")},
-		resource.TestStep{PreConfig: choose(3), Config: config(1), ExpectError: sentence(`VDU "web" loses 2 VNFCs, and 3 are named`)},
+		resource.TestStep{PreConfig: choose(3), Config: config(1), ExpectError: sentence(`VDU "web" loses 2 VNFCs, but 3 are named`)},
 		resource.TestStep{
 			PreConfig:         choose(2),
 			Config:            config(1),

@@ -62,7 +62,7 @@ func TestAccInstance_helmHookRollback(t *testing.T) {
 		{
 			Config: env.configFor(ims(t, withHook("prepare", "helm.sh/hook: pre-install", ""), withHook("check", "helm.sh/hook: post-install", fails)), `on_failure = "rollback"`),
 			ExpectError: sentence(`Unable to Instantiate VNF Instance "test"`, "post-install hook batch/v1/Job test-check", "failed",
-				"panic: cannot reach database", `everything that had been made was removed again (on_failure = "rollback")`),
+				"panic: cannot reach database", `everything that was created has been removed (on_failure = "rollback")`),
 		},
 	}})
 	if got := env.kubectl("get", "configmaps,secrets,jobs,deployments,statefulsets", "-o", "name"); got != "configmap/kube-root-ca.crt" {

@@ -28,24 +28,24 @@ func chartBadInputs(t testing.TB) map[string]badInput {
 	}
 	return map[string]badInput{
 		"absent":     {arguments: params(`helm_chart_path = "Files/chart"`), want: want(`Additional parameter "helm_chart_path" names no chart of the package`, `"Files/chart" is neither a .tgz file nor a directory with Chart.yaml; the package has no chart.`)},
-		"none":       {arguments: params(`helm_parameters = { a = 1 }`), want: want(`Additional parameter "helm_parameters" is for a chart, and the VNFD names none`)},
-		"schema":     {source: ims(t), arguments: params(`helm_parameters = { "cscf.domain" = "IMS" }`), want: want(`The value cscf.domain of the chart ims is refused by ` + imsChart + `values.schema.json: 'IMS' does not match pattern`)},
-		"value":      {source: ims(t), arguments: params(`helm_parameters = { "cscf.size" = 1 }`), want: want(`The value cscf of the chart ims is refused by`, `additional properties 'size' not allowed`)},
+		"none":       {arguments: params(`helm_parameters = { a = 1 }`), want: want(`Additional parameter "helm_parameters" is for a chart, but the VNFD names none`)},
+		"schema":     {source: ims(t), arguments: params(`helm_parameters = { "cscf.domain" = "IMS" }`), want: want(`The value cscf.domain of the chart ims is rejected by ` + imsChart + `values.schema.json: 'IMS' does not match pattern`)},
+		"value":      {source: ims(t), arguments: params(`helm_parameters = { "cscf.size" = 1 }`), want: want(`The value cscf of the chart ims is rejected by`, `additional properties 'size' not allowed`)},
 		"name":       {source: ims(t), arguments: params(`helm_value_names = { cscf = { replica = "hss.replicas" } }`) + "\n  scale_levels = { calls = 1 }", want: want(`Additional parameter "helm_value_names" names a value "hss.replicas" that is not the count of VDU "cscf"`, `-cscf (`+imsChart+`templates/cscf.yaml) has 1 replicas.`)},
 		"template":   {source: ims(t, inChart("templates/cscf.yaml", "name: {{ .Release.Name }}-cscf\n  labels", "name: {{ required \"a name is needed\" .Values.cscf.name }}\n  labels")), want: want(`The template fails: a name is needed`, `At `+imsChart+`templates/cscf.yaml:4:11.`)},
-		"random":     {source: ims(t, inChart("templates/cscf.yaml", "domain: {{ .Values.cscf.domain }}", "domain: {{ .Values.cscf.domain }}\n  salt: {{ randAlphaNum 9 }}")), want: want(`What the template gives is something else at every rendering: it uses the function randAlphaNum`, `At `+imsChart+`templates/cscf.yaml:14`)},
+		"random":     {source: ims(t, inChart("templates/cscf.yaml", "domain: {{ .Values.cscf.domain }}", "domain: {{ .Values.cscf.domain }}\n  salt: {{ randAlphaNum 9 }}")), want: want(`The template renders differently each time: it uses the function randAlphaNum`, `At `+imsChart+`templates/cscf.yaml:14`)},
 		"test":       chart(`helm_test = "yes"`, `Additional parameter "helm_test" must be true or false`),
 		"path":       chart(`helm_chart_path = "Files/ims.tgz"`, `Additional parameter "helm_chart_path" names no chart of the package`, `"Files/ims.tgz" is neither a .tgz file nor a directory with Chart.yaml; its charts are Artifacts/Charts/ims.`),
-		"url":        chart(`helm_chart_path = "https://charts.example.com/ims.tgz"`, `Additional parameter "helm_chart_path" names a URL`, `Put the chart behind "https://charts.example.com/ims.tgz" into the package.`),
+		"url":        chart(`helm_chart_path = "https://charts.example.com/ims.tgz"`, `Additional parameter "helm_chart_path" names a URL`, `Put the chart at "https://charts.example.com/ims.tgz" into the package.`),
 		"values":     chart(`helm_parameters = "cscf.replicas=2"`, `Additional parameter "helm_parameters" must map values of the chart, or their paths, to the wanted values`),
-		"type":       chart(`helm_parameters = { "cscf.registrations" = "2" }`, `The value cscf.registrations of the chart ims is refused by Artifacts/Charts/ims/values.schema.json: got string, want integer`),
+		"type":       chart(`helm_parameters = { "cscf.registrations" = "2" }`, `The value cscf.registrations of the chart ims is rejected by Artifacts/Charts/ims/values.schema.json: got string, want integer`),
 		"names":      chart(`helm_value_names = { sbc = { replica = "sbc.replicas" } }`, `Additional parameter "helm_value_names" names a VDU "sbc" that deployment flavour "default" does not have`, `Its VDUs are cscf, hss.`),
 		"replica":    chart(`helm_value_names = { cscf = { count = "cscf.replicas" } }`, `Additional parameter "helm_value_names" must be { replica = path of a value } for VDU "cscf"`),
 		"count":      chart(`helm_value_names = { hss = { replica = "cscf.registrations" } }, helm_parameters = { "hss.replicas" = 3 }`, `Additional parameter "helm_value_names" names a value "cscf.registrations" that is not the count of VDU "hss"`, `With that value at 1, apps/v1/StatefulSet `, `-hss (Artifacts/Charts/ims/charts/hss/templates/hss.yaml) has 3 replicas.`),
 		"v1_values":  chart(`helm_replica_values = { calls = "cscf.replicas" }`, `Additional parameter "helm_replica_values" is not supported by the Kubernetes driver`, `Charts are given by helm_chart_path, helm_parameters and helm_value_names.`),
 		"v1_charts":  chart(`using_helm_install_param = [{ exthelmchart = "false", helmchartfile_path = "Artifacts/Charts/ims" }]`, `Additional parameter "using_helm_install_param" is not supported by the Kubernetes driver`),
 		"v1_mapping": chart(`vdu_mapping = { cscf = { kind = "Deployment", name = "test-cscf", helmreleasename = "test" } }`, `Additional parameter "vdu_mapping" has an unknown field "helmreleasename" for VDU "cscf"`, `Only kind and name are known; the name of the release is helm_release_name.`),
-		"version":    chart(`helm_kube_version = "1.24.0"`, `The chart ims is for Kubernetes >= 1.25.0-0, and is rendered for v1.24.0`, `At Artifacts/Charts/ims/Chart.yaml.`, `The parameter helm_kube_version says for which version the chart is rendered.`),
+		"version":    chart(`helm_kube_version = "1.24.0"`, `The chart ims is for Kubernetes >= 1.25.0-0, and is rendered for v1.24.0`, `At Artifacts/Charts/ims/Chart.yaml.`, `Set the parameter helm_kube_version to render the chart for another version.`),
 	}
 }
 
@@ -158,7 +158,7 @@ func TestAccInstance_helmServerVersion(t *testing.T) {
 	source := ims(t, inChart("Chart.yaml", ">= 1.25.0-0", ">= 1.99.0-0"))
 	newer := chartParams(`helm_kube_version = "1.99.0"`)
 	refused := func() *regexp.Regexp {
-		return sentence("The chart ims is for Kubernetes >= 1.99.0-0, and VIM \"test\" has "+env.lab.KubernetesVersion, "Update the cluster, or take a package whose chart is for it")
+		return sentence("The chart ims is for Kubernetes >= 1.99.0-0, and VIM \"test\" has "+env.lab.KubernetesVersion, "Upgrade the cluster, or use a package whose chart supports it")
 	}
 	env.run(t,
 		// Before there is a VIM nobody can be asked.

@@ -337,7 +337,7 @@ func TestAccInstance_helmTested(t *testing.T) {
 		},
 		resource.TestStep{
 			Config:      env.configFor(broken, tested, `on_failure = "rollback"`),
-			ExpectError: sentence(`Unable to Update VNF Instance "test"`, `the test hook`, `failed`, `What was there before the operation is restored`),
+			ExpectError: sentence(`Unable to Update VNF Instance "test"`, `the test hook`, `failed`, `The state before the operation is restored`),
 		},
 		resource.TestStep{
 			Config:             env.configFor(broken, tested, `on_failure = "rollback"`),

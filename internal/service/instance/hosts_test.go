@@ -147,7 +147,7 @@ func TestAccInstance_openStackHosts(t *testing.T) {
 				Check: func(state *terraform.State) error {
 					first = c.server()
 					return c.diagnostics.HasWarning(`Is Not Instantiated Yet: (?s).*VNFC PrivateRegistryVDU-` + first + `: logging in on ubuntu@` + c.address() +
-						`: no connection: it was tried for 3s: .*connection refused; see on its console whether it has booted and sshd runs.*needs a longer boot_timeout\..*What exists is kept`)(state)
+						`: no connection: it was tried for 3s: .*connection refused; see on its console whether it has booted and sshd runs.*needs a longer boot_timeout\..*Existing objects are kept`)(state)
 				},
 			},
 			{

@@ -31,7 +31,7 @@ func TestAccInstance_lockTimeout(t *testing.T) {
 		return env.config("hello", `description = "`+description+`"`, `lock_timeout = "`+limit+`"`)
 	}
 	var release func()
-	held := `VNF instance "test" is being worked on by somebody since 20`
+	held := `VNF instance "test" has been locked by somebody since 20`
 	env.run(t,
 		resource.TestStep{Config: config("a", "0s"), ConfigStateChecks: []statecheck.StateCheck{instantiated()}},
 		resource.TestStep{

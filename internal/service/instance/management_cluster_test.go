@@ -68,7 +68,7 @@ resource "vnf_capi_workload_cluster" "test" {
 				env.kubectl("wait", "cluster/foreign", "--for=jsonpath={.metadata.finalizers[0]}=cluster.cluster.x-k8s.io", "--timeout=2m")
 			},
 			Config: without,
-			ExpectError: acctest.Says(`Nothing has been removed: objects of kinds that VNF instance "test" brings, and that only its own VNFCs can remove, are still there: ` +
+			ExpectError: acctest.Says(`Nothing was removed: objects of kinds that VNF instance "test" defines, and that only its own VNFCs can remove, still exist: ` +
 				`cluster\.x-k8s\.io/v1beta2/Cluster ` + env.namespace + `/foreign; delete them first`),
 		},
 		resource.TestStep{

@@ -76,7 +76,7 @@ func TestAccInstance_openStackFailures(t *testing.T) {
 			{
 				// A time that is too short says what Heat was still at.
 				Config:      c.firewall("simple", override("FW", "computeFlavourId", "lab.slow"), `timeouts = { update = "30s" }`),
-				ExpectError: acctest.Says(`(?s)waiting for stack vnf-.*Heat goes on`),
+				ExpectError: acctest.Says(`(?s)waiting for stack vnf-.*Heat continues`),
 			},
 			{
 				Config:           c.firewall("simple", override("FW", "computeFlavourId", "lab.slow")),
@@ -144,12 +144,12 @@ func TestAccInstance_badOpenStack(t *testing.T) {
 	source := examplePackage(t, "firewall")
 	linked := c.links(c.openstack.Networks["net0"])
 	for name, bad := range map[string]struct{ config, want string }{
-		"namespace":      {c.firewall("simple", `namespace = "x"`), `An OpenStack has no namespaces`},
-		"no network":     {c.configFor(source, "simple", ""), `nfv\.CP\.FW_CP1\.network, which nothing gives`},
+		"namespace":      {c.firewall("simple", `namespace = "x"`), `An OpenStack VIM has no namespaces`},
+		"no network":     {c.configFor(source, "simple", ""), `nfv\.CP\.FW_CP1\.network, which is not given`},
 		"point":          {c.configFor(source, "simple", fmt.Sprintf(`ext_virtual_links = { x = { resource_id = %q, ext_cps = { FW_CP9 = {} } } }`, c.openstack.Networks["net0"])), `no external connection point "FW_CP9"`},
 		"parameter":      {c.configFor(source, "simple", linked, `additional_params = { colour = "red" }`), `has no parameter "colour"`},
 		"kubernetes":     {c.configFor(source, "simple", linked, `additional_params = { helm_chart_path = "x" }`), `"helm_chart_path" is not supported by the OpenStack driver`},
-		"address":        {c.configFor(source, "simple", fmt.Sprintf(`ext_virtual_links = { x = { resource_id = %q, ext_cps = { FW_CP1 = { fixed_addresses = ["10.0.0"] } } } }`, c.openstack.Networks["net0"])), `"10\.0\.0" is no IP address`},
+		"address":        {c.configFor(source, "simple", fmt.Sprintf(`ext_virtual_links = { x = { resource_id = %q, ext_cps = { FW_CP1 = { fixed_addresses = ["10.0.0"] } } } }`, c.openstack.Networks["net0"])), `"10\.0\.0" is not a valid IP address`},
 		"nfv of no form": {c.configFor(source, "simple", linked, `additional_params = { nfv = 1 }`), `"nfv" must be a map`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -142,7 +142,7 @@ func TestAccInstance_packageImmutable(t *testing.T) {
 		resource.TestStep{
 			Config:   env.configFor(next),
 			PlanOnly: true,
-			ExpectError: sentence(`apps/v1/Deployment web would be refused by the API server`, `At Files/kubernetes/web.yaml:18:1.`, `field is immutable`,
+			ExpectError: sentence(`apps/v1/Deployment web would be rejected by the API server`, `At Files/kubernetes/web.yaml:18:1.`, `field is immutable`,
 				`name it in replace_objects ("apps/v1/Deployment web")`),
 		},
 		resource.TestStep{
@@ -200,7 +200,7 @@ func TestAccInstance_updateTimeout(t *testing.T) {
 		resource.TestStep{Config: env.config("hello")},
 		resource.TestStep{
 			Config:      slow,
-			ExpectError: sentence(`Unable to Update VNF Instance "test"`, `CHANGE_VNFPKG of VNF instance`, `is FAILED_TEMP`, `Deployment `+env.namespace+`/web`, `What exists is kept.`),
+			ExpectError: sentence(`Unable to Update VNF Instance "test"`, `CHANGE_VNFPKG of VNF instance`, `is FAILED_TEMP`, `Deployment `+env.namespace+`/web`, `Existing objects are kept.`),
 		},
 		resource.TestStep{
 			PreConfig:         env.makePodsReady,
@@ -220,7 +220,7 @@ func TestAccInstance_packageRolledBack(t *testing.T) {
 		resource.TestStep{Config: env.config("hello", `on_failure = "rollback"`)},
 		resource.TestStep{
 			Config:      env.configFor(broken, `on_failure = "rollback"`),
-			ExpectError: sentence(`CHANGE_VNFPKG of VNF instance`, `is ROLLED_BACK`, `migrate`, `What was there before the operation is restored.`),
+			ExpectError: sentence(`CHANGE_VNFPKG of VNF instance`, `is ROLLED_BACK`, `migrate`, `The state before the operation is restored.`),
 		},
 		resource.TestStep{
 			RefreshState:       true,

@@ -138,7 +138,7 @@ func TestAccPrivateRegistry_host(t *testing.T) {
 				// There is no room for the archive of the image.
 				PreConfig:   func() { host.Root(t, "mount -t tmpfs -o size=1m none /var/tmp") },
 				Config:      store.Config(on(host.Address, login, image)),
-				ExpectError: acctest.Says(`the disk of \S+@` + host.Address + ` is too full for the image registry:latest: /var/tmp has 1 MiB free, and \S+registry.tar has 22 MiB`),
+				ExpectError: acctest.Says(`the disk of \S+@` + host.Address + ` is too full for the image registry:latest: /var/tmp has 1 MiB free, but \S+registry.tar has 22 MiB`),
 			},
 			{
 				// There is room for the archive, and then none for what Docker unpacks of it.

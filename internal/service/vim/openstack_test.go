@@ -156,12 +156,12 @@ func TestVIMOpenStackRefused(t *testing.T) {
 	}{
 		"password":       {append(user(cloud), arg("password", secret)), `(?s)Unable to Register VIM "cloud".*401 Unauthorized`},
 		"dead port":      {[]string{arg("auth_url", "https://127.0.0.1:1"), arg("token", secret)}, `(?s)Unable to Register VIM "cloud".*connection refused.*Check the endpoint`},
-		"region":         {[]string{arg("auth_url", cloud.URL), arg("username", "nfv_user"), arg("project_name", "nfv"), arg("region", "Mars"), arg("password", "devstack")}, `nothing for region "Mars" with the interface "public"(?s).*Its regions are RegionOne`},
+		"region":         {[]string{arg("auth_url", cloud.URL), arg("username", "nfv_user"), arg("project_name", "nfv"), arg("region", "Mars"), arg("password", "devstack")}, `no service for region "Mars" with the interface "public"(?s).*Its regions are RegionOne`},
 		"no credentials": {[]string{arg("auth_url", cloud.URL)}, `openstack.password: no credentials are given`},
 		"two ways":       {append(user(cloud), arg("password", secret), arg("token", secret)), `several ways of authentication are given: password, token`},
 		"two forms":      {append(user(cloud), arg("password", secret), arg("password_wo", secret)), `they are two forms of one secret`},
 		"old Keystone":   {[]string{arg("auth_url", "https://k:5000/v2.0"), arg("token", secret)}, `The auth_url is that of version 2 of Keystone`},
-		"clouds.yaml":    {[]string{arg("clouds_yaml", "clouds: {a: {auth: {password: "+secret+"}}, b: {}}")}, `several clouds, and cloud names none of them: a, b`},
+		"clouds.yaml":    {[]string{arg("clouds_yaml", "clouds: {a: {auth: {password: "+secret+"}}, b: {}}")}, `several clouds, but cloud names none of them: a, b`},
 		"both":           {append(user(cloud), arg("password", secret), "}\n kubernetes = {\n"+arg("endpoint", "https://h")), `(?s)kubernetes.*openstack`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -397,7 +397,7 @@ func TestPackageBadInput(t *testing.T) {
 		"credentials in URL":  {"https://user:geheim@example.com/hello.csar", "", `Invalid URL[\s\S]*The URL holds credentials`},
 		"checksum form":       {good, `checksum = "md5:1234"`, `must be "sha256:" and\s+64 lower-case\s+hexadecimal digits`},
 		"checksum directory":  {good, `checksum = "sha256:0000000000000000000000000000000000000000000000000000000000000000"`, `is a directory: a[\s\S]*checksum can be given for a file or a\s+URL only`},
-		"checksum mismatch":   {zip, `checksum = "sha256:0000000000000000000000000000000000000000000000000000000000000000"`, `expected is[\s\S]*sha256:0000`},
+		"checksum mismatch":   {zip, `checksum = "sha256:0000000000000000000000000000000000000000000000000000000000000000"`, `expected[\s\S]*sha256:0000`},
 		"integrity value":     {good, `integrity = "off"`, `Attribute integrity value must be one of`},
 		"signature value":     {good, `signature = "always"`, `Attribute signature value must be one of`},
 		"require no roots":    {good, `signature = "require"`, `Missing Trust Roots`},
@@ -415,7 +415,7 @@ func TestPackageBadInput(t *testing.T) {
 		"algorithm":           {edited("hello.mf", "SHA-256", "MD5", false), "", `(?i)digest algorithm "MD5" is not supported[\s\S]*hello.mf:12`},
 		"no descriptor_id":    {edited("hello.yaml", "        descriptor_id: 0d2f8a4c-7f8e-4b2c-9a51-3f6d2c1e7a01\n", "", true), "", `The VNF node VNF has no descriptor_id[\s\S]*At hello.yaml:11:5\.`},
 		"broken YAML":         {edited("hello.yaml", "topology_template:", "topology_template: [", false), `integrity = "warn"`, `The file is not valid YAML[\s\S]*At hello.yaml:9\.`},
-		"unknown VDU":         {edited("hello.yaml", "targets: [web]", "targets: [db]", true), "", `targets "db", which is no VDU of the flavour; there are "web"[\s\S]*At hello.yaml:46:19\.`},
+		"unknown VDU":         {edited("hello.yaml", "targets: [web]", "targets: [db]", true), "", `targets "db", which is not a VDU of the flavour; its VDUs are "web"[\s\S]*At hello.yaml:46:19\.`},
 		"name with @":         {good, "", `must hold neither "@" nor white space`},
 	} {
 		t.Run(name, func(t *testing.T) {

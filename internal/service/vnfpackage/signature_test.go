@@ -92,7 +92,7 @@ func TestPackageSigned(t *testing.T) {
 			{
 				Config:      s.Config(packageConfig(dir, fmt.Sprintf("signature = \"require\"\n trust = { roots = %q, subjects = [\"CN=Other\"] }", certificate))),
 				PlanOnly:    true,
-				ExpectError: acctest.Says(`Is Not One\s+of\s+Those|not one\s+of\s+those\s+that\s+are\s+pinned`),
+				ExpectError: acctest.Says(`Is Not a\s+Pinned\s+Certificate|not a\s+pinned\s+certificate`),
 			},
 			{
 				// A pin that holds is verified again in place.

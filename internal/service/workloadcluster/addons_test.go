@@ -192,7 +192,7 @@ func TestAccWorkloadCluster_addons(t *testing.T) {
 			RefreshState:       true,
 			RefreshPlanChecks:  resource.RefreshPlanChecks{PostRefresh: []plancheck.PlanCheck{updates().PreApply[0]}},
 			ExpectNonEmptyPlan: true,
-			Check:              resource.TestMatchResourceAttr(address, "addons_status.network.status", regexp.MustCompile(`^drifted: v1/ConfigMap settings is gone$`)),
+			Check:              resource.TestMatchResourceAttr(address, "addons_status.network.status", regexp.MustCompile(`^drifted: v1/ConfigMap settings no longer exists$`)),
 		},
 		resource.TestStep{
 			Config:            upgraded,
@@ -275,7 +275,7 @@ func TestAccWorkloadCluster_badAddons(t *testing.T) {
 		{`a = { chart = { ` + good + ` }, namespace = "a", after = ["b"] }`, `add-on "a" comes after "b", which is not an add-on`},
 		{`A = { chart = { ` + good + ` }, namespace = "a" }`, `"A" is not a valid add-on name`},
 		{`a = { chart = { ` + good + ` }, namespace = "a", after = ["b"] }, b = { chart = { ` + good + ` }, namespace = "a", after = ["a"] }`,
-			"The order of the add-ons goes in a circle"},
+			"The order of the add-ons is circular"},
 	} {
 		steps = append(steps, resource.TestStep{
 			Config: env.config(inMemory("1.34.0", "") + "addons = { " + bad.addons + " }"), PlanOnly: true, ExpectError: acctest.Says(bad.want),

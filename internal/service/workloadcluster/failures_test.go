@@ -48,7 +48,7 @@ func TestAccWorkloadCluster_rollsBack(t *testing.T) {
   on_failure         = "rollback"
   timeouts           = { create = "40s" }
 `),
-		ExpectError: acctest.Says(`(?s)Cluster \S+/edge: InProgress.*Machine \S+/edge-control-plane-.*DevMachine \S+/edge-control-plane-.*everything that had been made was removed again`),
+		ExpectError: acctest.Says(`(?s)Cluster \S+/edge: InProgress.*Machine \S+/edge-control-plane-.*DevMachine \S+/edge-control-plane-.*everything that was created has been removed`),
 	})
 }
 

@@ -67,8 +67,8 @@ func kubeconfigAttributes() map[string]schema.StringAttribute {
 }
 
 // read fills the model from the management cluster.
-func (m *kubeconfigModel) read(ctx context.Context, manager vnfm.ClusterManager, mint *vnfm.MintSpec, diags *diag.Diagnostics) {
-	spec := vnfm.KubeconfigSpec{Mint: mint, Wait: m.Wait.Duration()}
+func (m *kubeconfigModel) read(ctx context.Context, manager vnfm.ClusterManager, mint *vnfm.ClientCertificateSpec, diags *diag.Diagnostics) {
+	spec := vnfm.KubeconfigSpec{ClientCertificate: mint, Wait: m.Wait.Duration()}
 	ref := vnfm.ClusterRef{VIMID: m.VIMID.ValueString(), Namespace: m.Namespace.ValueString(), Name: m.Name.ValueString()}
 	k, err := manager.WorkloadKubeconfig(ctx, ref, spec)
 	var missing *vnfm.NotFoundError

@@ -37,11 +37,11 @@ type mintModel struct {
 	TTL           tfutil.Duration `tfsdk:"ttl"`
 }
 
-func (m *mintModel) toDomain(ctx context.Context, diags *diag.Diagnostics) *vnfm.MintSpec {
+func (m *mintModel) toDomain(ctx context.Context, diags *diag.Diagnostics) *vnfm.ClientCertificateSpec {
 	if m == nil {
 		return nil
 	}
-	mint := &vnfm.MintSpec{CommonName: m.CommonName.ValueString(), TTL: m.TTL.Duration()}
+	mint := &vnfm.ClientCertificateSpec{CommonName: m.CommonName.ValueString(), TTL: m.TTL.Duration()}
 	if tfutil.Set(m.Organizations) {
 		diags.Append(m.Organizations.ElementsAs(ctx, &mint.Organizations, false)...)
 	}

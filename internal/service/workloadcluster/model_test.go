@@ -117,6 +117,6 @@ func TestCertificateRequest(t *testing.T) {
 	ttl, ok := value.(tfutil.Duration)
 	require.True(t, ok)
 	m := mintModel{CommonName: types.StringValue("robot"), Organizations: tfutil.StringList([]string{"pipelines"}), TTL: ttl}
-	require.Equal(t, &vnfm.MintSpec{CommonName: "robot", Organizations: []string{"pipelines"}, TTL: 90 * time.Minute}, m.toDomain(t.Context(), &diags))
+	require.Equal(t, &vnfm.ClientCertificateSpec{CommonName: "robot", Organizations: []string{"pipelines"}, TTL: 90 * time.Minute}, m.toDomain(t.Context(), &diags))
 	require.Empty(t, diags)
 }

@@ -170,7 +170,7 @@ func TestContentOfLostKey(t *testing.T) {
 	}
 }
 
-// TestMixedUpContents puts one sealed content in the place of another: it is genuine,
+// TestMixedUpContents puts one sealed content in place of another: it is genuine,
 // but it is not what its name says.
 func TestMixedUpContents(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")

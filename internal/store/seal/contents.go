@@ -16,7 +16,7 @@ import (
 
 // Contents are sealed with identities that are themselves in the store, in a record that
 // the vault's key of the store seals: contents can be many and large, and to read one
-// must not cost a request. So a rotation seals that one record anew and leaves the
+// must not cost a request. So a rotation seals that one record again and leaves the
 // contents alone. While a key file seals there is no such record, unless a vault has
 // sealed before, and its identities seal the contents themselves.
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestKeyFileThatIsNone refuses what is in the place of a key file: a pipe is not waited for,
+// TestKeyFileThatIsNone refuses files of other types: a pipe is not waited for,
 // and the mode of a directory is not to be changed.
 func TestKeyFileThatIsNone(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")

@@ -27,7 +27,7 @@ type Source struct {
 	Key string
 	// DefaultKeyFile is the file that is used when nothing else is said.
 	DefaultKeyFile string
-	// Vault, when set, seals in the place of the keys above, which then only open
+	// Vault, when set, seals instead of the keys above, which then only open
 	// what they sealed before. No key file is made.
 	Vault Vault
 	// Rotation is any text: with another one, the vault gets other keys.
@@ -143,7 +143,7 @@ func (k *Keyring) open(ctx context.Context, owner string, to Destination, sealed
 	case v.Scheme == schemeAge:
 		id, err = k.local.opening(v.Recipient)
 	case k.vault == nil:
-		err = fmt.Errorf("sealed with a key that is in Barbican, as secret %s: set encryption.barbican of the provider, with opens_only = true when it is to seal no more", v.VaultID)
+		err = fmt.Errorf("sealed with a key that is in Barbican, as secret %s: set encryption.barbican of the provider, with opens_only = true to decrypt only", v.VaultID)
 	default:
 		id, err = k.vault.opening(ctx, v.VaultID, v.Recipient)
 	}
@@ -186,9 +186,9 @@ func (k *Keyring) sealing(ctx context.Context, owner string, before []byte) (key
 	return with, err
 }
 
-// settled reports whether a value is sealed with the key that seals at present, and no
-// other is left of its owner. What cannot be told is left as it is.
-func (k *Keyring) settled(sealed []byte) bool {
+// isCurrent reports whether a value is sealed with the key that seals at present, and no
+// other is left of its owner. A value that cannot be read is left as it is.
+func (k *Keyring) isCurrent(sealed []byte) bool {
 	v, err := parseValue(sealed)
 	if err != nil || len(v.Former) > 0 {
 		return err != nil || k.vault == nil

@@ -48,7 +48,7 @@ func parseIdentities(text string) ([]*age.X25519Identity, error) {
 		id, err := age.ParseX25519Identity(line)
 		if err != nil {
 			// The error of age is left out: it can quote the line.
-			return nil, fmt.Errorf("line %d is no age identity (AGE-SECRET-KEY-1...): make one with age-keygen", number)
+			return nil, fmt.Errorf("line %d is not an age identity (AGE-SECRET-KEY-1...): make one with age-keygen", number)
 		}
 		identities = append(identities, id)
 	}

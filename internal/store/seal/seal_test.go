@@ -280,8 +280,8 @@ func TestSource(t *testing.T) {
 		"default":                      {src: Source{DefaultKeyFile: path}, want: file},
 		"file and text":                {src: Source{KeyFile: path, Key: arg.String()}, err: "given twice"},
 		"nothing":                      {err: EnvKey},
-		"no key":                       {src: Source{Key: "hunter2"}, err: "line 1 is no age identity"},
-		"public key":                   {src: Source{Key: arg.Recipient().String()}, err: "line 1 is no age identity"},
+		"no key":                       {src: Source{Key: "hunter2"}, err: "line 1 is not an age identity"},
+		"public key":                   {src: Source{Key: arg.Recipient().String()}, err: "line 1 is not an age identity"},
 		"comments only":                {src: Source{Key: "# nothing\n"}, err: "no age identity"},
 		"no key in the environment":    {env: arg.String() + "\nhunter2", err: EnvKey + ": line 2"},
 	} {

@@ -100,7 +100,7 @@ func (s *Store) OpenFor(ctx context.Context, owner string, to Destination, seale
 
 // OpenRecord decrypts the sealed values of a record, which a Keyring has sealed for their
 // owner, and for the destination that its data has now. Those that are not sealed with the
-// key that seals at present, or without a destination, are sealed with both anew, and the
+// key that seals at present, or without a destination, are sealed with both again, and the
 // keys that they had in a vault are removed: that is how keys are rotated and moved.
 // Whatever interrupts it, the record names a key that is there, and the next one who opens
 // it goes on.
@@ -150,12 +150,12 @@ func (s *Store) openRecord(ctx context.Context, rec *store.Record, of sealedFor,
 		return nil, err
 	}
 	if err := s.renew(ctx, rec, of, plain); err != nil {
-		return nil, fmt.Errorf("sealing the secrets of %s anew: %w; they are as they were", of.owner, err)
+		return nil, fmt.Errorf("sealing the secrets of %s again: %w; they are unchanged", of.owner, err)
 	}
 	return plain, nil
 }
 
-// renew seals the values of a record anew, if need be. Somebody else who writes the
+// renew seals the values of a record again, if need be. Somebody else who writes the
 // record at the same time does the same, or leaves it to the next one.
 func (s *Store) renew(ctx context.Context, rec *store.Record, of sealedFor, plain map[string]string) error {
 	v, err := parseValue(rec.Sealed)
@@ -167,7 +167,7 @@ func (s *Store) renew(ctx context.Context, rec *store.Record, of sealedFor, plai
 		return err
 	}
 	unbound := to != nil && v.Version != versionBound
-	if !unbound && s.keys.settled(rec.Sealed) {
+	if !unbound && s.keys.isCurrent(rec.Sealed) {
 		return nil
 	}
 	if unbound || !s.keys.present(v) {

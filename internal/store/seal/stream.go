@@ -51,11 +51,11 @@ func (s *Store) openReader(ctx context.Context, r io.Reader) (io.Reader, error) 
 	buffered := bufio.NewReaderSize(r, maxHeader)
 	line, err := buffered.ReadSlice('\n')
 	if err != nil {
-		return nil, fmt.Errorf("%w: no header of a sealed content: %w", errDamaged, err)
+		return nil, fmt.Errorf("%w: not the header of a sealed content: %w", errDamaged, err)
 	}
 	var h streamHeader
 	if err := json.Unmarshal(line, &h); err != nil {
-		return nil, fmt.Errorf("%w: no header of a sealed content: %w", errDamaged, err)
+		return nil, fmt.Errorf("%w: not the header of a sealed content: %w", errDamaged, err)
 	}
 	if err := checkForm(h.Version, version, h.Scheme, schemeAge); err != nil {
 		return nil, err

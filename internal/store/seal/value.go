@@ -102,7 +102,7 @@ func (v *sealedValue) open(owner string, to Destination, id *age.X25519Identity)
 	if v.Version == versionBound {
 		var bound boundText
 		if err := json.Unmarshal(text, &bound); err != nil {
-			return nil, errors.New("the decrypted value is not one with its destination")
+			return nil, errors.New("the decrypted value has no destination")
 		}
 		if other := bound.For.differs(to); len(other) > 0 {
 			return nil, &EditedError{Fields: other}
@@ -120,7 +120,7 @@ func (v *sealedValue) open(owner string, to Destination, id *age.X25519Identity)
 func parseValue(sealed []byte) (*sealedValue, error) {
 	var v sealedValue
 	if len(sealed) == 0 {
-		return nil, errors.New("not a sealed value: there is nothing; a run that was to seal it has been interrupted, apply again")
+		return nil, errors.New("not a sealed value: it is empty, because the run that seals it was interrupted; apply again")
 	}
 	if err := json.Unmarshal(sealed, &v); err != nil {
 		return nil, fmt.Errorf("not a sealed value: %w", err)
@@ -182,7 +182,7 @@ func newAEAD(dataKey []byte) (cipher.AEAD, error) {
 
 // associatedData binds a value to its owner and its form, so that it opens in no
 // other record, and in no other version. It says nothing of scheme and recipient: a data
-// key can be wrapped anew.
+// key can be wrapped again.
 func associatedData(v int, owner string) []byte {
 	return fmt.Appendf(nil, "terraform-provider-vnf/v%d sealed value of %s", v, owner)
 }

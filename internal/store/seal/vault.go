@@ -156,7 +156,7 @@ func (v *vaultKeys) sealing(ctx context.Context, owner string, before *sealedVal
 	return v.create(ctx, name, ids)
 }
 
-// create makes a key in the place of former ones.
+// create makes a key instead of former ones.
 func (v *vaultKeys) create(ctx context.Context, name string, former []string) (key, error) {
 	identity, err := age.GenerateX25519Identity()
 	if err != nil {

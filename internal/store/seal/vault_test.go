@@ -40,15 +40,15 @@ func (s mortal) Update(ctx context.Context, r *store.Record) error {
 	return s.Store.Update(ctx, r)
 }
 
-// site is a store with a vault, which processes come to one after another.
-type site struct {
+// testEnv is a store with a vault, which processes come to one after another.
+type testEnv struct {
 	*testing.T
 	inner store.Store
 	vault *vaulttest.Vault
 	file  string
 }
 
-func newSite(t *testing.T) *site {
+func newTestEnv(t *testing.T) *testEnv {
 	t.Helper()
 	dir := t.TempDir()
 	inner, err := sqlite.Open(t.Context(), filepath.Join(dir, "store.db"), "test")
@@ -56,11 +56,11 @@ func newSite(t *testing.T) *site {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = inner.Close() })
-	return &site{T: t, inner: inner, vault: vaulttest.New(), file: filepath.Join(dir, "key.txt")}
+	return &testEnv{T: t, inner: inner, vault: vaulttest.New(), file: filepath.Join(dir, "key.txt")}
 }
 
 // process is what one process has. A nil budget lets it live.
-func (s *site) process(src seal.Source, b *vaulttest.Budget) (*seal.Store, *seal.Keyring) {
+func (s *testEnv) process(src seal.Source, b *vaulttest.Budget) (*seal.Store, *seal.Keyring) {
 	s.Helper()
 	s.vault.Budget = b
 	src.DefaultKeyFile = s.file
@@ -75,14 +75,14 @@ func (s *site) process(src seal.Source, b *vaulttest.Budget) (*seal.Store, *seal
 	return seal.NewStore(mortal{Store: s.inner, EncodedBlobs: encoded, budget: b}, keys), keys
 }
 
-func (s *site) withVault(rotation string) seal.Source {
+func (s *testEnv) withVault(rotation string) seal.Source {
 	return seal.Source{Vault: s.vault, Rotation: rotation}
 }
 
 const planted = "planted-in-a-vim"
 
 // register stores a VIM with sealed credentials.
-func (s *site) register(src seal.Source) {
+func (s *testEnv) register(src seal.Source) {
 	s.Helper()
 	_, keys := s.process(src, nil)
 	sealed, err := keys.Seal(s.Context(), "vim-1", nil, map[string]string{"token": planted})
@@ -94,7 +94,7 @@ func (s *site) register(src seal.Source) {
 	}
 }
 
-func (s *site) open(in *seal.Store) (string, error) {
+func (s *testEnv) open(in *seal.Store) (string, error) {
 	s.Helper()
 	rec, err := s.inner.Get(s.Context(), store.KindVIM, "vim-1")
 	if err != nil {
@@ -106,7 +106,7 @@ func (s *site) open(in *seal.Store) (string, error) {
 
 // use does what a plan does: it opens the credentials, reads a content and asks for the
 // key of digests.
-func (s *site) use(src seal.Source, b *vaulttest.Budget) (digestKey string, err error) {
+func (s *testEnv) use(src seal.Source, b *vaulttest.Budget) (digestKey string, err error) {
 	s.Helper()
 	in, _ := s.process(src, b)
 	got, err := s.open(in)
@@ -134,7 +134,7 @@ func (s *site) use(src seal.Source, b *vaulttest.Budget) (digestKey string, err 
 	return string(key), nil
 }
 
-func (s *site) must(src seal.Source) string {
+func (s *testEnv) must(src seal.Source) string {
 	s.Helper()
 	key, err := s.use(src, nil)
 	if err != nil {
@@ -144,7 +144,7 @@ func (s *site) must(src seal.Source) string {
 }
 
 func TestVaultHasAKeyForEachOwner(t *testing.T) {
-	s := newSite(t)
+	s := newTestEnv(t)
 	s.register(s.withVault(""))
 	s.must(s.withVault(""))
 	found := s.vault.Names()
@@ -193,7 +193,7 @@ func TestVaultHasAKeyForEachOwner(t *testing.T) {
 func TestVaultRotationIsKilled(t *testing.T) {
 	killed := 0
 	for n := range 100 {
-		s := newSite(t)
+		s := newTestEnv(t)
 		s.register(s.withVault("one"))
 		digests := s.must(s.withVault("one"))
 		before := s.vault.Names()
@@ -244,7 +244,7 @@ func keysOf(m map[string]vnfm.Secret) func(func(string) bool) {
 // one secret is there in the end.
 func TestVaultFirstUseIsKilled(t *testing.T) {
 	for n := range 100 {
-		s := newSite(t)
+		s := newTestEnv(t)
 		s.register(s.withVault(""))
 		_, err := s.use(s.withVault(""), vaulttest.Steps(n))
 		s.must(s.withVault(""))
@@ -260,7 +260,7 @@ func TestVaultFirstUseIsKilled(t *testing.T) {
 
 // TestMovingToAVaultAndBack needs one run with both in each direction.
 func TestMovingToAVaultAndBack(t *testing.T) {
-	s := newSite(t)
+	s := newTestEnv(t)
 	s.register(seal.Source{})
 	digests := s.must(seal.Source{})
 	id, err := age.GenerateX25519Identity()
@@ -306,7 +306,7 @@ func TestMovingToAVaultAndBack(t *testing.T) {
 
 // TestVaultOutage shows that nothing is changed while the vault is away.
 func TestVaultOutage(t *testing.T) {
-	s := newSite(t)
+	s := newTestEnv(t)
 	s.register(s.withVault("one"))
 	s.must(s.withVault("one"))
 	before := s.vault.Names()
@@ -330,9 +330,9 @@ func TestVaultOutage(t *testing.T) {
 	}
 }
 
-// TestContentsKeyIsLost starts anew when the user asks for another key, and not before.
+// TestContentsKeyIsLost starts again when the user asks for another key, and not before.
 func TestContentsKeyIsLost(t *testing.T) {
-	s := newSite(t)
+	s := newTestEnv(t)
 	s.register(seal.Source{})
 	s.must(s.withVault("one"))
 	for id, name := range s.vault.NameOf {
@@ -351,7 +351,7 @@ func TestContentsKeyIsLost(t *testing.T) {
 
 // TestVaultAtOnce lets processes rotate at once.
 func TestVaultAtOnce(t *testing.T) {
-	s := newSite(t)
+	s := newTestEnv(t)
 	s.register(s.withVault("one"))
 	s.must(s.withVault("one"))
 	var all sync.WaitGroup

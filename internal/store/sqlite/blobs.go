@@ -28,14 +28,14 @@ func (s *sqliteStore) PutBlob(ctx context.Context, digest string, r io.Reader) e
 		if err := store.CheckUpload(ctx, r, digest); err != nil {
 			return err
 		}
-		return s.settle(ctx, digest)
+		return s.syncName(ctx, digest)
 	}
 	return s.PutEncoded(ctx, digest, func(w io.Writer) error { return store.CopyBlob(ctx, w, r, digest) })
 }
 
-// settle brings the name of a content to the disk: whoever stored it may have been killed
+// syncName brings the name of a content to the disk: whoever stored it may have been killed
 // before that.
-func (s *sqliteStore) settle(ctx context.Context, digest string) error {
+func (s *sqliteStore) syncName(ctx context.Context, digest string) error {
 	path, err := s.blobPath(ctx, digest)
 	if err != nil {
 		return err
@@ -105,7 +105,7 @@ func (s *sqliteStore) PutEncoded(ctx context.Context, digest string, encode func
 	if err != nil {
 		return s.explain(doing, errors.Join(err, removeFile(f.Name())))
 	}
-	return s.settle(ctx, digest)
+	return s.syncName(ctx, digest)
 }
 
 // OpenEncoded reads what PutEncoded wrote.

@@ -59,7 +59,7 @@ func (s *sqliteStore) explain(doing string, err error) error {
 	case errors.Is(err, errNewerFormat):
 		advice = "use that release, or " + otherPath
 	case errors.Is(err, errNetwork):
-		advice = "the locks of the database do not hold there between machines: " + otherPath + ", on a local disk"
+		advice = "the locks of the database do not work there between machines: " + otherPath + ", on a local disk"
 	case errors.Is(err, errForeign):
 		advice = otherPath
 	case c == codes.SQLITE_CORRUPT || c == codes.SQLITE_NOTADB:
@@ -70,9 +70,9 @@ func (s *sqliteStore) explain(doing string, err error) error {
 		advice = fmt.Sprintf("another process has locked it for more than %s: see which one has the file open (fuser %s), end it if it hangs, and try again", s.timing.busy, s.path)
 	case c == codes.SQLITE_READONLY || c == codes.SQLITE_CANTOPEN || c == codes.SQLITE_PERM || c == codes.SQLITE_AUTH,
 		errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS), errors.Is(err, syscall.ENOTDIR), errors.Is(err, fs.ErrNotExist):
-		advice = "this user must be able to write the directory " + s.dir + " and the files in it: put owner and mode right, or " + otherPath
+		advice = "this user must be able to write the directory " + s.dir + " and the files in it: correct owner and mode, or " + otherPath
 	case c == codes.SQLITE_IOERR || c == codes.SQLITE_NOLFS:
-		advice = "the file system of " + s.dir + " fails: see the system's log; a network file system does not serve, " + otherPath
+		advice = "the file system of " + s.dir + " fails: see the system's log; network file systems are not supported, " + otherPath
 	default:
 		return fmt.Errorf("local store %s: %s: %w", s.path, doing, err)
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // releaseTimeout bounds giving a lease back, which does not end with the caller's
-// context. What is not given back expires.
+// context. A lease that is not released expires.
 const releaseTimeout = 5 * time.Second
 
 // lease is a row of the table leases that has its token.

@@ -23,7 +23,7 @@ const usage = `usage:
                                     2 writes OUT.zip with the package and its signature
   csarpack check [--integrity enforce|warn] [--signature require|verify_if_present|ignore]
                  [--roots ROOTS] PACKAGE
-                                    read PACKAGE, say what is wrong with it and what it holds
+                                    read PACKAGE and print its problems and its content
 `
 
 // errUsage marks an error that is cured by reading the usage.

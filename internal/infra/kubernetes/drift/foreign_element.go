@@ -11,7 +11,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 )
 
-// ForeignElement is an element of a keyed list that another manager put in the place of one
+// ForeignElement is an element of a keyed list that another manager put in place of one
 // of the driver's.
 type ForeignElement struct {
 	Path FieldPath
@@ -205,8 +205,8 @@ type match struct {
 func (m match) implicitKeys(list FieldPath) []FieldPath {
 	var out []FieldPath
 	for _, f := range *m.element.element.Key {
-		switch value, said := m.lost[f.Name]; {
-		case !said:
+		switch value, given := m.lost[f.Name]; {
+		case !given:
 			at := guessStep([]any{m.lost}, 0, []fieldpath.PathElement{m.element.element})
 			out = append(out, list.with(at).with(step{field: f.Name}))
 		case !sameScalar(value, f.Value.Unstructured()):

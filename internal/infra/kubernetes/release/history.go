@@ -26,8 +26,8 @@ import (
 // of the instance whose release it is.
 const LabelReleaseOf = vnfm.LabelPrefix + "release-of"
 
-// MaxRevisions is how many revisions of a release are kept, as many as Helm keeps.
-const MaxRevisions = 10
+// maxRevisions is how many revisions of a release are kept, as many as Helm keeps.
+const maxRevisions = 10
 
 // History are the revisions of a release in its namespace, in the Secrets that Helm keeps
 // its records in.
@@ -224,7 +224,7 @@ func (h *History) Supersede(ctx context.Context) error {
 			}
 		}
 	}
-	for len(h.revisions) > MaxRevisions {
+	for len(h.revisions) > maxRevisions {
 		if err := h.client.Delete(ctx, h.ref(h.revisions[0].secret), kube.DeleteOptions{}); err != nil {
 			return fmt.Errorf("removing the oldest revision of the Helm release: %w", err)
 		}

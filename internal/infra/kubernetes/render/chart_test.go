@@ -174,7 +174,7 @@ func TestChartProblems(t *testing.T) {
 	}{
 		"path type":     {params: map[string]any{"helm_chart_path": 1}, want: `additional parameter "helm_chart_path" must be the path of a chart in the package`},
 		"path absent":   {params: map[string]any{"helm_chart_path": "Files/smf"}, want: `additional parameter "helm_chart_path" names no chart of the package: "Files/smf" is neither a .tgz file nor a directory with Chart.yaml; its charts are Files/core`},
-		"path URL":      {params: map[string]any{"helm_chart_path": "https://x/a.tgz"}, want: `additional parameter "helm_chart_path" names a URL: put the chart behind "https://x/a.tgz" into the package`},
+		"path URL":      {params: map[string]any{"helm_chart_path": "https://x/a.tgz"}, want: `additional parameter "helm_chart_path" names a URL: put the chart at "https://x/a.tgz" into the package`},
 		"path outside":  {params: map[string]any{"helm_chart_path": "../core"}, want: `additional parameter "helm_chart_path" names a path outside of the package: "../core" must be relative to the root of the package`},
 		"both forms":    {params: map[string]any{"helm_chart_path": "Files/core", "lcm-kubernetes-def-files": []any{"Files/core/Chart.yaml"}}, want: `additional parameter "helm_chart_path" contradicts lcm-kubernetes-def-files: an instance consists of manifests or of a chart`},
 		"values type":   {params: map[string]any{"helm_parameters": "a=b"}, want: `additional parameter "helm_parameters" must map values of the chart, or their paths, to the wanted values`},
@@ -182,18 +182,18 @@ func TestChartProblems(t *testing.T) {
 		"value names":   {params: map[string]any{"helm_value_names": []any{}}, want: `additional parameter "helm_value_names" must map VDU ids to { replica }`},
 		"value VDU":     {params: map[string]any{"helm_value_names": map[string]any{"smf": map[string]any{"replica": "a"}}}, want: `additional parameter "helm_value_names" names a VDU "smf" that deployment flavour "simple" does not have: its VDUs are amf`},
 		"value replica": {params: map[string]any{"helm_value_names": map[string]any{"amf": map[string]any{"replicas": "a"}}}, want: `additional parameter "helm_value_names" must be { replica = path of a value } for VDU "amf"`},
-		"release":       {params: map[string]any{"helm_release_name": "A_b"}, want: `additional parameter "helm_release_name" must be a name that Helm takes: lower case letters, digits and hyphens, 53 at most`},
+		"release":       {params: map[string]any{"helm_release_name": "A_b"}, want: `additional parameter "helm_release_name" must be a valid name of a Helm release: lower case letters, digits and hyphens, 53 at most`},
 		"version":       {params: map[string]any{"helm_kube_version": "new"}, want: `additional parameter "helm_kube_version" must be a version of Kubernetes: such as 1.33.2, in quotes; without it the chart is rendered for v1.34.0`},
 		"API versions":  {params: map[string]any{"helm_api_versions": "a/v1"}, want: `additional parameter "helm_api_versions" must be a list of API versions: such as monitoring.coreos.com/v1; those of Kubernetes itself need not be given`},
 		"no chart": {
 			params: map[string]any{"helm_parameters": map[string]any{}}, change: func(t *vnfm.Target) { t.Flavour.MCIOPs = nil },
-			want: `additional parameter "helm_parameters" is for a chart, and the VNFD names none: helm_chart_path says which one it is; its charts are Files/core`,
+			want: `additional parameter "helm_parameters" is for a chart, but the VNFD names none: helm_chart_path says which one it is; its charts are Files/core`,
 		},
 		"two charts": {
 			change: func(t *vnfm.Target) {
 				t.Flavour.MCIOPs = append(t.Flavour.MCIOPs, vnfm.MCIOP{ID: "b", File: "Files/b.tgz"})
 			},
-			want: `deployment flavour "simple" has 2 charts (Mciop nodes), and an instance consists of one: choose with additional_params["helm_chart_path"]; they are Files/core, Files/b.tgz`,
+			want: `deployment flavour "simple" has 2 charts (Mciop nodes), but an instance consists of one: choose with additional_params["helm_chart_path"]; they are Files/core, Files/b.tgz`,
 		},
 	}
 	for name, tt := range tests {

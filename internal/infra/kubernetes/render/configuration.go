@@ -29,6 +29,9 @@ var rolling = map[schema.GroupKind]bool{
 // digest of the ConfigMaps and Secrets that its pods read.
 const annotationConfiguration = vnfm.LabelPrefix + "configuration"
 
+// configurationHex is how many hexadecimal digits of that digest are set.
+const configurationHex = 16
+
 var templateAnnotations = []string{"spec", "template", "metadata", "annotations"}
 
 // markConfiguration writes the digest of what their pods read into all workloads.
@@ -57,11 +60,11 @@ func (r *Rendering) markConfiguration(t *vnfm.Target, ps *vnfm.Problems) {
 		}
 		text, err := json.Marshal(used)
 		if err != nil {
-			o.Problem(ps, fmt.Sprintf("what %s reads cannot be summed up: %v", o.Key, err), "")
+			o.Problem(ps, fmt.Sprintf("the digest of what %s reads cannot be computed: %v", o.Key, err), "")
 			continue
 		}
 		sum := sha256.Sum256(text)
-		kube.SetNested(o.Content, hex.EncodeToString(sum[:])[:digestHex], append(templateAnnotations, annotationConfiguration)...)
+		kube.SetNested(o.Content, hex.EncodeToString(sum[:])[:configurationHex], append(templateAnnotations, annotationConfiguration)...)
 	}
 }
 

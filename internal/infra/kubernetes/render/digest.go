@@ -2,7 +2,6 @@ package render
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -12,9 +11,6 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
-
-// digestHex is how many hexadecimal digits of the SHA-256 sum a digest shows.
-const digestHex = 16
 
 // objectDigest is "sha256:" and 16 hexadecimal digits over the canonical JSON of a rendered
 // object, with sorted keys. Values that may be secrets enter only as HMAC-SHA256 under the
@@ -30,7 +26,7 @@ func objectDigest(o *Object, key []byte) (string, error) {
 	if err := json.NewEncoder(sum).Encode(content); err != nil {
 		return "", fmt.Errorf("digest of %s: %w", o.Key, err)
 	}
-	return "sha256:" + hex.EncodeToString(sum.Sum(nil))[:digestHex], nil
+	return digest.Shown(sum.Sum(nil)), nil
 }
 
 // keyedContent returns the content of an object with keyed digests instead of values that
@@ -49,7 +45,7 @@ func keyedContent(o *Object, key []byte) (content map[string]any, found bool) {
 	return out, found
 }
 
-// digester replaces values by their keyed digests. What it changes it copies.
+// digester replaces values by their keyed digests, in copies.
 type digester struct {
 	key []byte
 	// files is set for kinds whose list "files" holds files of machines, credentials among

@@ -164,7 +164,7 @@ func renderObject(m *manifest, ps *vnfm.Problems) *Object {
 	o.Name = objectName(meta, refuse)
 	if value, present := meta["namespace"]; present {
 		if o.namespace, ok = value.(string); !ok || o.namespace == "" {
-			refuse([]string{"metadata", "namespace"}, "metadata.namespace must be a string that is not empty")
+			refuse([]string{"metadata", "namespace"}, "metadata.namespace must be a non-empty string")
 		}
 	}
 	checkMetadata(meta, refuse)
@@ -232,7 +232,7 @@ func checkMetadata(meta map[string]any, refuse func([]string, string, ...any)) {
 		}
 		for _, name := range slices.Sorted(maps.Keys(entries)) {
 			if strings.HasPrefix(name, vnfm.LabelPrefix) && (field == "labels" || !slices.Contains(packageAnnotations, name)) {
-				refuse([]string{"metadata", field, name}, "metadata.%s: the prefix %s is kept for the VNF manager", field, vnfm.LabelPrefix)
+				refuse([]string{"metadata", field, name}, "metadata.%s: the prefix %s is reserved for the VNF manager", field, vnfm.LabelPrefix)
 			}
 		}
 	}

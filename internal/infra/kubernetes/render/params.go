@@ -84,7 +84,7 @@ func readParams(t *vnfm.Target, ps *vnfm.Problems) params {
 	if !t.Instance.Links.IsZero() {
 		*ps = append(*ps, vnfm.Problem{
 			Attribute: "ext_virtual_links", Summary: "networks cannot be given to an instance on Kubernetes",
-			Detail: "what pods are connected to besides the network of the cluster is said by the package, with network attachments; leave ext_virtual_links and ext_managed_virtual_links out",
+			Detail: "the package connects pods to further networks, with network attachments; remove ext_virtual_links and ext_managed_virtual_links",
 		})
 	}
 	for _, key := range slices.Sorted(maps.Keys(t.Instance.AdditionalParams)) {
@@ -95,7 +95,7 @@ func readParams(t *vnfm.Target, ps *vnfm.Problems) params {
 		case paramNamespace:
 			out.namespace = readNamespace(t, value, ps)
 		case translate.ParamVDUMapping:
-			out.mapping = readMapping(t, value, ps)
+			out.mapping = readVDUMapping(t, value, ps)
 		default:
 			if out.chart.read(t, key, value, ps) {
 				continue
@@ -121,7 +121,7 @@ func readSecrets(t *vnfm.Target, out *params, ps *vnfm.Problems) {
 		case ofChart || slices.Contains(ownParams, key):
 			*ps = append(*ps, vnfm.Problem{
 				Attribute: vnfm.AttributeSecretParams, Key: key, Summary: fmt.Sprintf("additional parameter %q cannot be secret", key),
-				Detail: "the plan shows what follows from it; of the parameters of the Kubernetes driver additional_params_wo takes " + paramValues,
+				Detail: "the plan shows its effects; of the parameters of the Kubernetes driver additional_params_wo accepts " + paramValues,
 			})
 		default:
 			unknownParam(t, ps, key)
@@ -154,7 +154,7 @@ func badParam(ps *vnfm.Problems, key, summary, detail string) {
 func readFiles(t *vnfm.Target, value any, ps *vnfm.Problems) []string {
 	list, ok := stringList(value)
 	if !ok || len(list) == 0 {
-		badParam(ps, paramFiles, "must be a list of paths in the package, with one at least", "")
+		badParam(ps, paramFiles, "must be a list of paths in the package, with at least one", "")
 		return nil
 	}
 	var out []string
@@ -176,7 +176,7 @@ func readFiles(t *vnfm.Target, value any, ps *vnfm.Problems) []string {
 func packagePath(param, what, file string, ps *vnfm.Problems) (clean string, ok bool) {
 	switch clean = path.Clean(file); {
 	case strings.Contains(file, "://"):
-		badParam(ps, param, "names a URL", fmt.Sprintf("put the %s behind %q into the package", what, file))
+		badParam(ps, param, "names a URL", fmt.Sprintf("put the %s at %q into the package", what, file))
 	case !fs.ValidPath(clean):
 		badParam(ps, param, "names a path outside of the package", fmt.Sprintf("%q must be relative to the root of the package", file))
 	default:
@@ -234,50 +234,9 @@ func readNamespace(t *vnfm.Target, value any, ps *vnfm.Problems) string {
 		return ""
 	}
 	if t.Instance.Namespace != "" && t.Instance.Namespace != name {
-		badParam(ps, paramNamespace, "contradicts the argument namespace", fmt.Sprintf("%q and %q; give one of them", name, t.Instance.Namespace))
+		badParam(ps, paramNamespace, "contradicts the argument namespace", fmt.Sprintf("%q and %q; keep one of them", name, t.Instance.Namespace))
 	}
 	return name
-}
-
-// readMapping reads {vdu id: {kind, name}}.
-func readMapping(t *vnfm.Target, value any, ps *vnfm.Problems) map[string]translate.WorkloadRef {
-	entries, ok := value.(map[string]any)
-	if !ok {
-		badParam(ps, translate.ParamVDUMapping, "must map VDU ids to { kind, name }", "")
-		return nil
-	}
-	out := make(map[string]translate.WorkloadRef, len(entries))
-	for _, id := range slices.Sorted(maps.Keys(entries)) {
-		if !hasVDU(t, translate.ParamVDUMapping, id, ps) {
-			continue
-		}
-		fields, ok := entries[id].(map[string]any)
-		if !ok {
-			badParam(ps, translate.ParamVDUMapping, fmt.Sprintf("must be { kind, name } for VDU %q", id), "")
-			continue
-		}
-		valid := true
-		for _, field := range slices.Sorted(maps.Keys(fields)) {
-			if field != "kind" && field != "name" {
-				detail := "only kind and name are known"
-				if field == "helmreleasename" {
-					detail += "; the name of the release is " + ParamReleaseName
-				}
-				badParam(ps, translate.ParamVDUMapping, fmt.Sprintf("has an unknown field %q for VDU %q", field, id), detail)
-				valid = false
-			}
-		}
-		kind, _ := fields["kind"].(string)
-		name, _ := fields["name"].(string)
-		if kind == "" || name == "" {
-			badParam(ps, translate.ParamVDUMapping, fmt.Sprintf("must give kind and name for VDU %q", id), "")
-			valid = false
-		}
-		if valid {
-			out[id] = translate.WorkloadRef{Kind: kind, Name: name}
-		}
-	}
-	return out
 }
 
 // InstanceNamespace returns the namespace for objects that name none.

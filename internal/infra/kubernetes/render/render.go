@@ -16,7 +16,7 @@ import (
 )
 
 // Render makes the objects of a target from their source, binds the VDUs to their workloads
-// and computes the digests. It needs neither the VIM nor its credentials. What it reads is
+// and computes the digests. It needs neither the VIM nor its credentials. Its reading is
 // charged to the budget.
 func Render(b *budget.Budget, t *vnfm.Target) (*Rendering, vnfm.Problems) {
 	var ps vnfm.Problems
@@ -81,7 +81,7 @@ func (r *Rendering) checkDuplicates(t *vnfm.Target, ps *vnfm.Problems) {
 			seen[id] = o
 			continue
 		}
-		o.Problem(ps, fmt.Sprintf("%s is written twice", o.Key), "the first one is in "+first.Place())
+		o.Problem(ps, fmt.Sprintf("%s is defined twice", o.Key), "the first one is in "+first.Place())
 	}
 }
 

@@ -40,9 +40,9 @@ func TestSecretParamProblems(t *testing.T) {
 		want   []string
 	}{
 		"schema": {secretChart(values("auth.password", "plain"), values("auth.password", "HUNTER2")),
-			[]string{"additional_params_wo[helm_parameters]: the value auth.password of the chart core is refused by Files/core/values.schema.json: it does not meet pattern"}},
+			[]string{"additional_params_wo[helm_parameters]: the value auth.password of the chart core is rejected by Files/core/values.schema.json: it does not meet pattern"}},
 		"unknown value": {secretChart(nil, values("auth.passwort", "hunter2")),
-			[]string{"additional_params_wo[helm_parameters]: the value auth of the chart core is refused by Files/core/values.schema.json: additional properties 'passwort' not allowed"}},
+			[]string{"additional_params_wo[helm_parameters]: the value auth of the chart core is rejected by Files/core/values.schema.json: additional properties 'passwort' not allowed"}},
 		"path": {secretChart(values("a", 1), values("a..b", "hunter2")),
 			[]string{`additional_params_wo[helm_parameters]: additional parameter "helm_parameters" has a key that cannot be used: "a..b" is not a path of values such as a.b[0].c`}},
 		"no map": {secretChart(values("a", 1), map[string]any{"helm_parameters": "hunter2"}),
@@ -50,8 +50,8 @@ func TestSecretParamProblems(t *testing.T) {
 		"all at once": {secretChart(map[string]any{"foo": 1}, map[string]any{"namespace": "hunter2", "helm_chart_path": "hunter2", "bar": "hunter2", "nfv": "hunter2"}), []string{
 			`additional_params[foo]: additional parameter "foo" is not known: the Kubernetes driver knows helm_api_versions, helm_chart_path, helm_kube_version, helm_parameters, helm_release_name, helm_test, helm_value_names, lcm-kubernetes-def-files, namespace, vdu_mapping`,
 			`additional_params_wo[bar]: additional parameter "bar" is not known: the Kubernetes driver knows helm_api_versions, helm_chart_path, helm_kube_version, helm_parameters, helm_release_name, helm_test, helm_value_names, lcm-kubernetes-def-files, namespace, vdu_mapping`,
-			`additional_params_wo[helm_chart_path]: additional parameter "helm_chart_path" cannot be secret: the plan shows what follows from it; of the parameters of the Kubernetes driver additional_params_wo takes helm_parameters`,
-			`additional_params_wo[namespace]: additional parameter "namespace" cannot be secret: the plan shows what follows from it; of the parameters of the Kubernetes driver additional_params_wo takes helm_parameters`,
+			`additional_params_wo[helm_chart_path]: additional parameter "helm_chart_path" cannot be secret: the plan shows its effects; of the parameters of the Kubernetes driver additional_params_wo accepts helm_parameters`,
+			`additional_params_wo[namespace]: additional parameter "namespace" cannot be secret: the plan shows its effects; of the parameters of the Kubernetes driver additional_params_wo accepts helm_parameters`,
 			`additional_params_wo[nfv]: additional parameter "nfv" is not supported by the Kubernetes driver: it is a parameter of the OpenStack driver`,
 		}},
 	}
@@ -60,7 +60,7 @@ func TestSecretParamProblems(t *testing.T) {
 	tests["no chart"] = struct {
 		target *vnfm.Target
 		want   []string
-	}{manifests, []string{`additional_params_wo[helm_parameters]: additional parameter "helm_parameters" is for a chart, and the VNFD names none: helm_chart_path says which one it is; the package has no chart`}}
+	}{manifests, []string{`additional_params_wo[helm_parameters]: additional parameter "helm_parameters" is for a chart, but the VNFD names none: helm_chart_path says which one it is; the package has no chart`}}
 	for _, tt := range tests {
 		tt.target.ParamOwners.Infra = map[string]string{"nfv": "the OpenStack driver"}
 	}

@@ -35,11 +35,11 @@ func sourceOf(t *vnfm.Target, p *params, ps *vnfm.Problems) source {
 		return p.chart.source(charts[0].File)
 	case len(charts) > 1:
 		*ps = append(*ps, vnfm.Problem{
-			Summary: fmt.Sprintf("deployment flavour %q has %d charts (Mciop nodes), and an instance consists of one", t.Flavour.ID, len(charts)),
+			Summary: fmt.Sprintf("deployment flavour %q has %d charts (Mciop nodes), but an instance consists of one", t.Flavour.ID, len(charts)),
 			Detail:  fmt.Sprintf("choose with additional_params[%q]; they are %s", paramChart, mciopFiles(charts)),
 		})
 	case len(p.chart.given) > 0:
-		badParam(ps, p.chart.given[0], "is for a chart, and the VNFD names none", fmt.Sprintf("%s says which one it is; %s", paramChart, chartsOf(t.Package)))
+		badParam(ps, p.chart.given[0], "is for a chart, but the VNFD names none", fmt.Sprintf("%s says which one it is; %s", paramChart, chartsOf(t.Package)))
 	case len(p.files) > 0:
 		return manifestFiles(p.files)
 	case translate.DescribesContainers(t.Flavour):

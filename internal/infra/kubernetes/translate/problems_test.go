@@ -43,7 +43,7 @@ var badTranslations = []struct {
 	{
 		name: "CPUs that are no number",
 		vnfd: osContainer(`requested_cpu_resources: 250m`),
-		want: `v.yaml:13:46: node_templates.nginx.properties.requested_cpu_resources must be a number that is not negative, not "250m"`,
+		want: `v.yaml:13:46: node_templates.nginx.properties.requested_cpu_resources must be a non-negative number, not "250m"`,
 	},
 	{
 		name: "memory of an unknown unit",
@@ -71,7 +71,7 @@ v.yaml:13:48: node_templates.nginx.properties.ports[2] has no port`,
 	{
 		name: "huge pages",
 		vnfd: osContainer(`huge_pages_resources: [ { hugepage_size: 2 MiB, requested_size: 3 MiB }, { requested_size: 2 MiB } ]`),
-		want: `v.yaml:13:85: node_templates.nginx.properties.huge_pages_resources[0].requested_size is 3 MiB, which is no multiple of the page size 2 MiB
+		want: `v.yaml:13:85: node_templates.nginx.properties.huge_pages_resources[0].requested_size is 3 MiB, which is not a multiple of the page size 2 MiB
 v.yaml:13:94: node_templates.nginx.properties.huge_pages_resources[1] has no hugepage_size`,
 	},
 	{
@@ -82,8 +82,8 @@ v.yaml:13:94: node_templates.nginx.properties.huge_pages_resources[1] has no hug
 	{
 		name: "extended resources",
 		vnfd: osContainer(`extended_resource_requests: [ { extended_resource: fpga, amount: 1 }, { extended_resource: example.com/gpu, amount: 0 } ]`),
-		want: `v.yaml:13:72: node_templates.nginx.properties.extended_resource_requests[0] names no extended resource; its name has a domain, for example intel.com/sriov
-v.yaml:13:91: node_templates.nginx.properties.extended_resource_requests[1] asks for no amount of example.com/gpu`,
+		want: `v.yaml:13:72: node_templates.nginx.properties.extended_resource_requests[0] does not name an extended resource; such a name has a domain, for example intel.com/sriov
+v.yaml:13:91: node_templates.nginx.properties.extended_resource_requests[1] must have a positive amount of example.com/gpu`,
 	},
 	{
 		name: "a resource of Kubernetes itself",
@@ -93,12 +93,12 @@ v.yaml:13:91: node_templates.nginx.properties.extended_resource_requests[1] asks
 	{
 		name: "pinned CPUs in parts",
 		vnfd: osContainer(`requested_cpu_resources: 1500, requested_memory_resources: 1 GB, cpu_pinning_requirements: { virtual_cpu_pinning_policy: static }`),
-		want: `v.yaml:11:5: the container "nginx" wants CPUs of its own and asks for 1500m: only whole CPUs can be had alone`,
+		want: `v.yaml:11:5: the container "nginx" requests exclusive CPUs, but asks for 1500m: only whole CPUs can be exclusive`,
 	},
 	{
 		name: "pinned CPUs without memory",
 		vnfd: osContainer(`requested_cpu_resources: 1000, cpu_pinning_requirements: { cpu_pinning_policy: static }`),
-		want: `v.yaml:11:5: the container "nginx" keeps "nginx" from having CPUs of its own: every container of the VDU has to request as much memory as it may use`,
+		want: `v.yaml:11:5: the container "nginx" prevents exclusive CPUs for "nginx": every container of the VDU must request as much memory as it may use`,
 	},
 	{
 		name: "pinning policy",
@@ -118,7 +118,7 @@ v.yaml:13:58: node_templates.nginx.properties.env.a b: "a b" cannot be the name 
       properties: { name: web, vdu_profile: { min_number_of_instances: 1, max_number_of_instances: 3 }, mcio_identification_data: { name: web, type: Deployment }, is_num_of_instances_cluster_based: true }
       requirements: [ container: nginx ]
 ` + nginx),
-		want: `v.yaml:9:199: the VDU web runs on every node (is_num_of_instances_cluster_based), which a Deployment does not; its mcio_identification_data.type is DaemonSet then`,
+		want: `v.yaml:9:199: the VDU web runs on every node (is_num_of_instances_cluster_based), which a Deployment does not; set its mcio_identification_data.type to DaemonSet`,
 	},
 	{
 		name: "unknown kind",
@@ -150,9 +150,9 @@ v.yaml:13:58: node_templates.nginx.properties.env.a b: "a b" cannot be the name 
     odd: { type: tosca.nodes.nfv.Vdu.VirtualBlockStorage, properties: { per_vnfc_instance: false, virtual_block_storage_data: { size_of_storage: 1 GB, vdu_storage_requirements: { access_mode: rw, mount_path: data } } } }
 ` + nginx),
 		want: `v.yaml:11:5: the storage "empty" has no size: give it size_of_storage
-v.yaml:12:5: the storage "bucket" is an object storage, which Kubernetes does not have: a container gets a VirtualBlockStorage or a VirtualFileStorage
+v.yaml:12:5: the storage "bucket" is an object storage, which Kubernetes does not support: use a VirtualBlockStorage or a VirtualFileStorage
 v.yaml:13:5: the storage "odd" has the access_mode "rw": it can be ReadWriteOnce, ReadWriteOncePod, ReadOnlyMany, ReadWriteMany
-v.yaml:13:5: the storage "odd" has the mount_path "data": it begins with / and has no colon`,
+v.yaml:13:5: the storage "odd" has the mount_path "data": it must begin with / and have no colon`,
 	},
 	{
 		name: "name",
@@ -169,7 +169,7 @@ v.yaml:13:5: the storage "odd" has the mount_path "data": it begins with / and h
       type: tosca.nodes.nfv.Vdu.Compute
       properties: { name: db, vdu_profile: { min_number_of_instances: 1, max_number_of_instances: 3 } }
 `),
-		want: `v.yaml:14:5: the VNFD describes no container of VDU "db": package "p" lists no Kubernetes manifest, so that the VNFD has to describe every VDU`,
+		want: `v.yaml:14:5: the VNFD describes no container of VDU "db": package "p" lists no Kubernetes manifest, so that the VNFD must describe every VDU`,
 	},
 	{
 		name:   "a mapping to a kind that no VDU can be",
@@ -185,12 +185,12 @@ v.yaml:13:5: the storage "odd" has the mount_path "data": it begins with / and h
 	{
 		name: "a scope that is the same for all",
 		vnfd: ruled(`type: tosca.policies.nfv.AntiAffinityRule, targets: [ web ], properties: { scope: nfvi_pop }`),
-		want: `v.yaml:14:17: the policy "rule" cannot be kept: all VNFCs of an instance have the same nfvi_pop`,
+		want: `v.yaml:14:17: the policy "rule" cannot be satisfied: all VNFCs of an instance have the same nfvi_pop`,
 	},
 	{
 		name: "load without a measure",
 		vnfd: ruled(`type: tosca.policies.tacker.Scaling, targets: [ web ], properties: { min_instances: 1, max_instances: 2, target_cpu_utilization_percentage: 50 }`),
-		want: `v.yaml:11:5: the container "nginx" requests no CPU, so that there is nothing to measure the load of VDU "web" by: the target of a scaling policy is a share of the CPUs that all containers of the VDU request`,
+		want: `v.yaml:11:5: the container "nginx" requests no CPU, so that the load of VDU "web" cannot be measured: the target of a scaling policy is a share of the CPUs that all containers of the VDU request`,
 	},
 	{
 		name: "limits of a scaling policy",
@@ -201,7 +201,7 @@ v.yaml:13:5: the storage "odd" has the mount_path "data": it begins with / and h
 		name: "legacy ports and labels",
 		vnfd: tackerVDU(`mapping_ports: [ "80:x" ], labels: [ app ], service_type: ExternalName, vnfcs: { web: { image: nginx } }`),
 		want: `v.yaml:6:58: node_templates.VDU1.properties.labels[0] must be a key and a value, as in "key: value", not "app"
-v.yaml:6:38: node_templates.VDU1.properties.mapping_ports[0] must be a port or two, such as 80, 80:8080 or 53:5353/udp, not "80:x"`,
+v.yaml:6:38: node_templates.VDU1.properties.mapping_ports[0] must be one port or two, such as 80, 80:8080 or 53:5353/udp, not "80:x"`,
 	},
 	{
 		name: "legacy service type",
@@ -212,7 +212,7 @@ v.yaml:6:38: node_templates.VDU1.properties.mapping_ports[0] must be a port or t
 		name: "legacy container",
 		vnfd: tackerVDU(`vnfcs: { web: { image: nginx, memory: 1 GB, mem_size: much } }`),
 		want: `v.yaml:6:51: node_templates.VDU1.properties.vnfcs.web.memory is not known; a container has args, command, config, image, mem_size, num_cpus and ports
-v.yaml:6:75: node_templates.VDU1.properties.vnfcs.web.mem_size: "much" is no size; write a number and a unit, for example 512 MiB`,
+v.yaml:6:75: node_templates.VDU1.properties.vnfcs.web.mem_size: "much" is not a size; write a number and a unit, for example 512 MiB`,
 	},
 	{
 		name: "legacy VDU that is a server",

@@ -91,14 +91,14 @@ func (tr *translation) checkExclusiveCPUs(v *vnfm.VDU) {
 		own := c.Resources.PinnedCPUs || c.Resources.NUMA
 		switch {
 		case res.CPURequest == 0 || res.CPURequest != res.CPULimit:
-			tr.problem(c.Place, fmt.Sprintf("the container %q keeps %q from having CPUs of its own", c.ID, wanted),
-				"every container of the VDU has to request as many CPUs as it may use")
+			tr.problem(c.Place, fmt.Sprintf("the container %q prevents exclusive CPUs for %q", c.ID, wanted),
+				"every container of the VDU must request as many CPUs as it may use")
 		case res.MemoryRequest == 0 || res.MemoryRequest != res.MemoryLimit:
-			tr.problem(c.Place, fmt.Sprintf("the container %q keeps %q from having CPUs of its own", c.ID, wanted),
-				"every container of the VDU has to request as much memory as it may use")
+			tr.problem(c.Place, fmt.Sprintf("the container %q prevents exclusive CPUs for %q", c.ID, wanted),
+				"every container of the VDU must request as much memory as it may use")
 		case own && res.CPURequest%1000 != 0:
-			tr.problem(c.Place, fmt.Sprintf("the container %q wants CPUs of its own and asks for %s", c.ID, formatCPU(res.CPURequest)),
-				"only whole CPUs can be had alone")
+			tr.problem(c.Place, fmt.Sprintf("the container %q requests exclusive CPUs, but asks for %s", c.ID, formatCPU(res.CPURequest)),
+				"only whole CPUs can be exclusive")
 		}
 	}
 }

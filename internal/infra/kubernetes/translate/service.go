@@ -74,12 +74,12 @@ func (tr *translation) autoscaler(v *vnfm.VDU, ref WorkloadRef) {
 		return
 	}
 	if ref.Kind != "Deployment" && ref.Kind != "StatefulSet" {
-		tr.problem(a.Place, fmt.Sprintf("VDU %q is a %s, which no load scales", v.ID, ref.Kind), "only a Deployment or a StatefulSet can be scaled")
+		tr.problem(a.Place, fmt.Sprintf("VDU %q is a %s, which cannot be scaled by its load", v.ID, ref.Kind), "only a Deployment or a StatefulSet can be scaled")
 		return
 	}
 	for i := range v.Workload.Containers {
 		if c := &v.Workload.Containers[i]; c.Resources.CPURequest == 0 {
-			tr.problem(c.Place, fmt.Sprintf("the container %q requests no CPU, so that there is nothing to measure the load of VDU %q by", c.ID, v.ID),
+			tr.problem(c.Place, fmt.Sprintf("the container %q requests no CPU, so that the load of VDU %q cannot be measured", c.ID, v.ID),
 				"the target of a scaling policy is a share of the CPUs that all containers of the VDU request")
 		}
 	}

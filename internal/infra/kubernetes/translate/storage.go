@@ -71,10 +71,10 @@ func (tr *translation) claimTemplates(v *vnfm.VDU) []any {
 func (tr *translation) claim(s *vnfm.Storage, access string) map[string]any {
 	switch {
 	case strings.HasSuffix(s.Type, "ObjectStorage"):
-		tr.problem(s.Place, fmt.Sprintf("the storage %q is an object storage, which Kubernetes does not have", s.ID),
-			"a container gets a VirtualBlockStorage or a VirtualFileStorage")
+		tr.problem(s.Place, fmt.Sprintf("the storage %q is an object storage, which Kubernetes does not support", s.ID),
+			"use a VirtualBlockStorage or a VirtualFileStorage")
 	case len(s.SWImages) > 0:
-		tr.problem(s.Place, fmt.Sprintf("the storage %q is filled with an image, which Kubernetes does for no volume", s.ID), "")
+		tr.problem(s.Place, fmt.Sprintf("the storage %q has an image, but Kubernetes fills no volume with an image", s.ID), "")
 	case s.SizeBytes == 0:
 		tr.problem(s.Place, fmt.Sprintf("the storage %q has no size", s.ID), "give it size_of_storage")
 	}
@@ -130,7 +130,7 @@ func (tr *translation) storageMounts(v *vnfm.VDU) []any {
 			path = mountRoot + kubernetesName(s.ID)
 		}
 		if !strings.HasPrefix(path, "/") || strings.Contains(path, ":") {
-			tr.problem(s.Place, fmt.Sprintf("the storage %q has the %s %q", s.ID, demandMount, path), "it begins with / and has no colon")
+			tr.problem(s.Place, fmt.Sprintf("the storage %q has the %s %q", s.ID, demandMount, path), "it must begin with / and have no colon")
 		}
 		mounts = append(mounts, map[string]any{"name": kubernetesName(s.ID), "mountPath": path})
 	}

@@ -151,7 +151,7 @@ func TestTranslateWarns(t *testing.T) {
 		t.Fatal(ps)
 	}
 	_, ps = render.Render(budget.New(t.Context(), budget.Limits{}), target)
-	want := `v.yaml:16:59: the connection point n3 wants a device (vnic_type direct-physical) and does not say which: name it by k8s.v1.cni.cncf.io/resourceName in its network_interface_requirements`
+	want := `v.yaml:16:59: the connection point n3 needs a device (vnic_type direct-physical) and does not name it: name it by k8s.v1.cni.cncf.io/resourceName in its network_interface_requirements`
 	if len(ps) != 1 || ps[0].Severity != vnfm.SeverityWarning || ps[0].String() != want {
 		t.Errorf("problems %v, want %s", ps, want)
 	}

@@ -25,7 +25,7 @@ func Manifests(t *vnfm.Target, mapping map[string]WorkloadRef, ps *vnfm.Problems
 			// A VDU on another VIM need not consist of containers.
 			if t.Part.Has(v.ID) {
 				tr.problem(v.Place, fmt.Sprintf("the VNFD describes no container of VDU %q", v.ID),
-					fmt.Sprintf("package %q lists no Kubernetes manifest, so that the VNFD has to describe every VDU", t.Package.Name))
+					fmt.Sprintf("package %q lists no Kubernetes manifest, so that the VNFD must describe every VDU", t.Package.Name))
 			}
 			continue
 		}

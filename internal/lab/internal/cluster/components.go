@@ -98,7 +98,7 @@ func certify(objects []*unstructured.Unstructured, certificates pairs) ([]*unstr
 		unstructured.RemoveNestedField(object.Object, "metadata", "annotations", injectFrom)
 		authority, ok := authorities[from]
 		if !ok {
-			return nil, fmt.Errorf("%s %s asks for the authority of %s, which there is no Certificate of", object.GetKind(), object.GetName(), from)
+			return nil, fmt.Errorf("%s %s asks for the authority of %s, which has no Certificate", object.GetKind(), object.GetName(), from)
 		}
 		if err := trust(object, authority); err != nil {
 			return nil, fmt.Errorf("%s %s: %w", object.GetKind(), object.GetName(), err)

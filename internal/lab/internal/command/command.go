@@ -68,7 +68,7 @@ func (p Program) Usage() string {
 			}
 		}
 	}
-	fmt.Fprintf(&text, "\n`%s <verb> --help` says more of a verb.\n", p.Name)
+	fmt.Fprintf(&text, "\n`%s <verb> --help` describes a verb.\n", p.Name)
 	if p.Notes != "" {
 		fmt.Fprintf(&text, "%s\n", p.Notes)
 	}

@@ -19,14 +19,14 @@ import (
 func (p *Programs) Find(ctx context.Context, address string) (string, error) {
 	host, text, err := net.SplitHostPort(address)
 	if err != nil {
-		return "", fmt.Errorf("%s is no address: %w", address, err)
+		return "", fmt.Errorf("%s is not an address: %w", address, err)
 	}
 	if ip := net.ParseIP(host); ip == nil || ip.IsLoopback() {
 		return address, nil
 	}
 	port, err := strconv.Atoi(text)
 	if err != nil {
-		return "", fmt.Errorf("%s is no address: %w", address, err)
+		return "", fmt.Errorf("%s is not an address: %w", address, err)
 	}
 	list, err := p.Client.CoreV1().Services(metav1.NamespaceAll).List(ctx, metav1.ListOptions{FieldSelector: "spec.clusterIP=" + host})
 	if err != nil {

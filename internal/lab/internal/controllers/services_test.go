@@ -49,7 +49,7 @@ func TestFind(t *testing.T) {
 		"10.96.0.7:9443":  "127.0.0.1:1000",
 		"10.96.0.7:80":    "no pod of service core/webhooks is ready",
 		"10.96.0.7:81":    "service core/webhooks has no port 81",
-		"10.96.0.7":       "is no address",
+		"10.96.0.7":       "is not an address",
 	} {
 		got, err := p.Find(t.Context(), address)
 		if err != nil {

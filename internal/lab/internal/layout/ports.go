@@ -129,7 +129,7 @@ func FreePorts(ctx context.Context, count int) ([]int, error) {
 		defer listener.Close() //nolint:errcheck // Nothing was accepted on it.
 		address, ok := listener.Addr().(*net.TCPAddr)
 		if !ok {
-			return nil, fmt.Errorf("%s is no TCP address", listener.Addr())
+			return nil, fmt.Errorf("%s is not a TCP address", listener.Addr())
 		}
 		ports = append(ports, address.Port)
 	}
@@ -144,7 +144,7 @@ func listen(ctx context.Context, port int) (*net.TCPListener, error) {
 	}
 	tcp, ok := listener.(*net.TCPListener)
 	if !ok {
-		return nil, errors.Join(fmt.Errorf("opening port %d: a %T is no TCP listener", port, listener), listener.Close())
+		return nil, errors.Join(fmt.Errorf("opening port %d: a %T is not a TCP listener", port, listener), listener.Close())
 	}
 	return tcp, nil
 }

@@ -52,7 +52,7 @@ func (l *Lab) Up(ctx context.Context, options UpOptions) (reused bool, err error
 	if err := l.decideSystems(ctx, state, options.Systems); err != nil {
 		return false, err
 	}
-	if err := state.Processes.Settle(ctx); err != nil {
+	if err := state.Processes.AwaitEnding(ctx); err != nil {
 		return false, err
 	}
 	if state.Ready && len(state.Processes.Missing(processesOf(state, chosen))) == 0 {

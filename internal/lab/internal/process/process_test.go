@@ -52,8 +52,8 @@ func TestStartAndKill(t *testing.T) {
 	}
 }
 
-// TestSettle shows that a process that was just killed is not taken for one that runs, and that one that runs is not waited for.
-func TestSettle(t *testing.T) {
+// TestAwaitEnding shows that a process that was just killed is not taken for one that runs, and that one that runs is not waited for.
+func TestAwaitEnding(t *testing.T) {
 	dir := t.TempDir()
 	start := func() Record {
 		record, err := StartDetached(Spec{Path: "/bin/sleep", Args: []string{"60"}, Dir: dir, LogFile: filepath.Join(dir, "sleep.log")})
@@ -70,7 +70,7 @@ func TestSettle(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	for len(set.Missing([]string{"killed"})) == 0 {
-		if err := set.Settle(ctx); err != nil {
+		if err := set.AwaitEnding(ctx); err != nil {
 			t.Fatal(err)
 		}
 	}

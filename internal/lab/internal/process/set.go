@@ -22,9 +22,9 @@ func (s Set) Missing(names []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return s[name].Alive() })
 }
 
-// Settle waits until those that have begun to end are gone: they would pass for processes that run, and still have their
+// AwaitEnding waits until those that have begun to end are gone: they would pass for processes that run, and still have their
 // files and ports.
-func (s Set) Settle(ctx context.Context) error {
+func (s Set) AwaitEnding(ctx context.Context) error {
 	return poll.Until(ctx, "the end of processes", func(context.Context) error {
 		for name, record := range s {
 			if record.Alive() && ending(record.PID) {

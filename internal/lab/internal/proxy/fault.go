@@ -54,7 +54,7 @@ func ParseFault(words []string) (Fault, error) {
 		}
 		delay, err := time.ParseDuration(arguments[0])
 		if err != nil || delay <= 0 {
-			return Fault{}, fmt.Errorf("%q is no positive duration, such as 300ms", arguments[0])
+			return Fault{}, fmt.Errorf("%q is not a positive duration, such as 300ms", arguments[0])
 		}
 		return Fault{Mode: mode, Delay: delay}, nil
 	case ModeDropAfter:
@@ -63,7 +63,7 @@ func ParseFault(words []string) (Fault, error) {
 		}
 		reads, err := strconv.Atoi(arguments[0])
 		if err != nil || reads < 0 {
-			return Fault{}, fmt.Errorf("%q is no number of reads", arguments[0])
+			return Fault{}, fmt.Errorf("%q is not a number of reads", arguments[0])
 		}
 		return Fault{Mode: mode, Reads: reads}, nil
 	default:

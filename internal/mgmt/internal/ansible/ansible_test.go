@@ -156,7 +156,7 @@ func TestFailures(t *testing.T) {
 		"no playbook": {change: func(p *ansible.Play) { p.Playbook = "none.yml" }, want: []string{"status 1 of ansible-playbook: the playbook: none.yml could not be found"}},
 		"no node":     {playbook: "- hosts: others\n", want: []string{"did nothing: none of its plays has a node in inventory inventory.ini"}},
 		"limit":       {playbook: "- hosts: nodes\n", change: func(p *ansible.Play) { p.Limit = []string{"n3"} }, want: []string{"ansible-playbook: Specified "}},
-		"bad limit":   {change: func(p *ansible.Play) { p.Limit = []string{"all:!n1"} }, want: []string{`"all:!n1" is no name of a node`}},
+		"bad limit":   {change: func(p *ansible.Play) { p.Limit = []string{"all:!n1"} }, want: []string{`"all:!n1" is not the name of a node`}},
 		"option":      {change: func(p *ansible.Play) { p.Playbook = "--version" }, want: []string{"must not begin with a dash"}},
 		"no folder":   {change: func(p *ansible.Play) { p.Dir = "/no/such" }, want: []string{"/no/such"}},
 	} {
@@ -230,7 +230,7 @@ func TestEnds(t *testing.T) {
 		},
 		"cut": {
 			end:  func(_ func(), server *sshtest.Server) { server.Cut() },
-			want: []string{"playbook site.yml on", "no connection: the host has closed it, or is gone", `Ansible was at task "Look" of play "Wait"`, "run the playbook again"},
+			want: []string{"playbook site.yml on", "no connection: the host has closed it, or is unreachable", `Ansible was at task "Look" of play "Wait"`, "run the playbook again"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -304,7 +304,7 @@ func TestTimeout(t *testing.T) {
 	p.ExtraVars, p.Timeout = map[string]any{"folder": p.Dir, "here": p.Dir}, 4*time.Second
 	_, err := ansible.Run(t.Context(), p)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
-	require.ErrorContains(t, err, "it was not done within 4s")
+	require.ErrorContains(t, err, "it did not end within 4s")
 }
 
 // connectBare connects to a host that has the usual programs and no Ansible.

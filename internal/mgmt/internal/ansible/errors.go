@@ -27,7 +27,7 @@ type PlaybookError struct {
 	Status int
 	// Failures are there unless the playbook could not begin.
 	Failures []Failure
-	said     string
+	output   string
 }
 
 // failuresShown is how many failures an error shows: one cause has often many.
@@ -37,8 +37,8 @@ func (e *PlaybookError) Error() string {
 	text := fmt.Sprintf("playbook %s on %s failed", e.Playbook, e.Host)
 	if len(e.Failures) == 0 {
 		text += fmt.Sprintf(" with status %d of ansible-playbook", e.Status)
-		if e.said != "" {
-			text += ": " + e.said
+		if e.output != "" {
+			text += ": " + e.output
 		}
 		return text
 	}

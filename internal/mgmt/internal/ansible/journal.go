@@ -115,18 +115,18 @@ func (j *journal) outcome(e event) {
 func (e event) reason() string {
 	parts := []string{strings.TrimSpace(e.Message)}
 	if parts[0] == "" {
-		parts[0] = "no reason is told"
+		parts[0] = "no reason was given"
 	}
-	said := cmp.Or(e.Stderr, e.Stdout)
-	if said = strings.TrimSpace(said); said != "" && !strings.Contains(parts[0], said) {
-		lines := strings.Split(said, "\n")
-		parts = append(parts, lines[max(len(lines)-saidLines, 0):]...)
+	output := cmp.Or(e.Stderr, e.Stdout)
+	if output = strings.TrimSpace(output); output != "" && !strings.Contains(parts[0], output) {
+		lines := strings.Split(output, "\n")
+		parts = append(parts, lines[max(len(lines)-outputLines, 0):]...)
 	}
 	return strings.Join(parts, "\n")
 }
 
-// saidLines is how many lines of a program an error shows.
-const saidLines = 8
+// outputLines is how many lines of a program an error shows.
+const outputLines = 8
 
 // tell hands a line to the caller, in its lines.
 func (j *journal) tell(text string) {
@@ -182,15 +182,15 @@ func (j *journal) failures() []Failure {
 	return out
 }
 
-// said is what Ansible itself said, for a failure that is of no task.
-func (j *journal) said(r remote.Result) string {
-	var said []string
+// ownOutput is what Ansible itself said, for a failure that is of no task.
+func (j *journal) ownOutput(r remote.Result) string {
+	var lines []string
 	for _, line := range j.noise {
 		if strings.Contains(r.Stderr, line) {
-			said = append(said, line)
+			lines = append(lines, line)
 		}
 	}
-	text := strings.Join(said, "\n")
+	text := strings.Join(lines, "\n")
 	if at := strings.Index(text, errorMark); at >= 0 {
 		text = text[at+len(errorMark):]
 	}

@@ -87,7 +87,7 @@ func TestPreflight(t *testing.T) {
 	require.NoError(t, os.MkdirAll(old, 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(old, "ansible-playbook"), []byte("#!/bin/sh\necho 'ansible-playbook 2.9.27'\n"), 0o755))
 	version, err = ansible.Preflight(t.Context(), c, ansible.Needs{Dir: dir})
-	require.ErrorContains(t, err, "has ansible-core 2.9.27, and 2.11 is the oldest that does")
+	require.ErrorContains(t, err, "has ansible-core 2.9.27, but at least 2.11 is needed")
 	assert.Equal(t, "2.9.27", version)
 
 	bare := connectBare(t)

@@ -78,7 +78,7 @@ func Run(ctx context.Context, p Play) (Result, error) {
 	var broken *remote.ConnectionError
 	switch {
 	case errors.As(err, &ended):
-		return result, &PlaybookError{Host: p.Host.Name(), Playbook: p.Playbook, Status: ended.Status, Failures: log.failures(), said: log.said(ran)}
+		return result, &PlaybookError{Host: p.Host.Name(), Playbook: p.Playbook, Status: ended.Status, Failures: log.failures(), output: log.ownOutput(ran)}
 	case errors.As(err, &broken):
 		return result, fmt.Errorf("%w; Ansible was %s and is killed with the connection: run the playbook again", err, log.where())
 	case err != nil:
@@ -97,11 +97,11 @@ func (p Play) check() error {
 	case strings.HasPrefix(p.Playbook, "-"), strings.HasPrefix(p.Dir, "-"):
 		return fmt.Errorf("playbook %q in folder %q: a path must not begin with a dash", p.Playbook, p.Dir)
 	case strings.HasSuffix(p.Inventory, ","):
-		return fmt.Errorf("inventory %q is no path", p.Inventory)
+		return fmt.Errorf("inventory %q is not a path", p.Inventory)
 	}
 	for _, node := range p.Limit {
 		if node == "" || strings.ContainsAny(node, ",:!&@*?[]~ \t\n") {
-			return fmt.Errorf("playbook %s: %q is no name of a node", p.Playbook, node)
+			return fmt.Errorf("playbook %s: %q is not the name of a node", p.Playbook, node)
 		}
 	}
 	return nil

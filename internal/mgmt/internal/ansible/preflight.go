@@ -55,7 +55,7 @@ func Preflight(ctx context.Context, host *remote.Client, needs Needs) (version s
 		errs = append(errs, needs.missing(host.Name(), strings.TrimSpace(line)))
 	}
 	if version != "" && older(version, oldest) {
-		errs = append(errs, fmt.Errorf("host %s has ansible-core %s, and %s is the oldest that does: install a newer one", host.Name(), version, oldest))
+		errs = append(errs, fmt.Errorf("host %s has ansible-core %s, but at least %s is needed: install a newer one", host.Name(), version, oldest))
 	}
 	return version, errors.Join(errs...)
 }
@@ -78,7 +78,7 @@ func (n Needs) missing(host, line string) error {
 	case name == "ssh":
 		return fmt.Errorf("host %s has no ssh, by which Ansible reaches the nodes: install the package openssh-client", host)
 	default:
-		return fmt.Errorf("host %s answers %q where it is looked for Ansible", host, line)
+		return fmt.Errorf("host %s answered %q to the search for Ansible", host, line)
 	}
 }
 

@@ -7,9 +7,9 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// CheckHooks finds hooks without which a cluster would not be made, or not be told of what
+// checkHooks finds hooks without which a cluster would not be made, or not be told of what
 // goes.
-func CheckHooks(driver string, hooks []vnfm.Hook, problems *vnfm.Problems) {
+func checkHooks(driver string, hooks []vnfm.Hook, problems *vnfm.Problems) {
 	named := func(name string) bool {
 		return slices.ContainsFunc(hooks, func(h vnfm.Hook) bool { return h.Name == name })
 	}

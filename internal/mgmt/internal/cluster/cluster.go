@@ -14,7 +14,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Installer makes nodes of servers. What it does can be done again.
+// Installer makes nodes of servers. Its work can be repeated.
 type Installer interface {
 	// Prepare checks whatever can be checked before anything is changed.
 	Prepare(ctx context.Context, c *Cluster) error
@@ -54,8 +54,8 @@ type Cluster struct {
 // bound is how many servers are worked on at a time.
 const bound = 8
 
-// Open reads what is known of a cluster.
-func Open(call *vnfm.HookCall, s *Settings, i Installer) (*Cluster, error) {
+// openCluster reads what is known of a cluster.
+func openCluster(call *vnfm.HookCall, s *Settings, i Installer) (*Cluster, error) {
 	c := &Cluster{Settings: s, Call: call, installer: i, clients: map[string]*remote.Client{}}
 	return c, call.State.Load(&c.state)
 }
@@ -87,7 +87,7 @@ func (c *Cluster) Run(ctx context.Context) error {
 	case len(c.state.Nodes) == 0:
 		return nil
 	default:
-		return c.depart(ctx)
+		return c.detachLeavingNodes(ctx)
 	}
 }
 
@@ -102,7 +102,7 @@ func (c *Cluster) Save(ctx context.Context) error { return c.Call.State.Save(ctx
 // Client is the connection to a node.
 func (c *Cluster) Client(ctx context.Context, n *Node) (*remote.Client, error) {
 	if n.server == nil {
-		return nil, fmt.Errorf("node %s has no server any more", n.Name)
+		return nil, fmt.Errorf("node %s no longer has a server", n.Name)
 	}
 	c.mu.Lock()
 	open := c.clients[n.VNFC]
@@ -215,9 +215,9 @@ func (c *Cluster) reachable(ctx context.Context, all []*Node) error {
 	})
 }
 
-// depart makes ready for what an operation takes away: no traffic comes any more, pods
+// detachLeavingNodes prepares for the servers that an operation removes: no traffic comes any more, pods
 // move, and the cluster forgets the node.
-func (c *Cluster) depart(ctx context.Context) error {
+func (c *Cluster) detachLeavingNodes(ctx context.Context) error {
 	if err := c.find(ctx); err != nil {
 		return err
 	}
@@ -238,11 +238,11 @@ func (c *Cluster) depart(ctx context.Context) error {
 	}
 	switch {
 	case len(staying) == 0:
-		// The whole cluster goes, and is made anew.
+		// The whole cluster goes, and is made again.
 		c.state = state{Registered: c.state.Registered}
 		return c.Save(ctx)
 	case !has(staying, Master) && has(leaving, Master):
-		return errors.New("the masters cannot be replaced all at once while workers stay: the cluster lives on them; heal them one after the other when there are several, or heal the whole instance, which makes the cluster anew")
+		return errors.New("the masters cannot be replaced all at once while workers stay: the cluster runs on them; heal them one after the other if there are several, or heal the whole instance, which creates the cluster again")
 	}
 	if err := c.ask(ctx, leaving); err != nil {
 		return err
@@ -316,7 +316,7 @@ func (c *Cluster) Living(ctx context.Context, except *Node) (*Node, *remote.Clie
 		errs = append(errs, err)
 	}
 	if len(errs) == 0 {
-		return nil, nil, errors.New("the cluster has no master that could be asked")
+		return nil, nil, errors.New("the cluster has no master")
 	}
 	return nil, nil, errors.Join(errs...)
 }

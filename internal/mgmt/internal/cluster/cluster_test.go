@@ -68,8 +68,8 @@ func named(all []*Node) []string {
 	return out
 }
 
-// site is an instance whose servers are hosts of the test.
-type site struct {
+// testEnv is an instance whose servers are hosts of the test.
+type testEnv struct {
 	*notes
 	*vnfm.HookCall
 	servers  map[string]vnfm.VNFC
@@ -79,7 +79,7 @@ type site struct {
 }
 
 // Load implements vnfm.DriverState.
-func (s *site) Load(into any) error {
+func (s *testEnv) Load(into any) error {
 	if s.state == nil {
 		return nil
 	}
@@ -87,24 +87,24 @@ func (s *site) Load(into any) error {
 }
 
 // Save implements vnfm.DriverState.
-func (s *site) Save(_ context.Context, value any) (err error) {
+func (s *testEnv) Save(_ context.Context, value any) (err error) {
 	s.state, err = json.Marshal(value)
 	return err
 }
 
-func (s *site) Pinned(string) string                      { return "" }
-func (s *site) Pin(context.Context, string, string) error { return nil }
+func (s *testEnv) Pinned(string) string                      { return "" }
+func (s *testEnv) Pin(context.Context, string, string) error { return nil }
 
 // quiet is a recorder that nobody listens to.
 type quiet struct{ vnfm.Recorder }
 
 func (quiet) Progress(context.Context, string) {}
 
-func newSite(t *testing.T) *site {
+func newTestEnv(t *testing.T) *testEnv {
 	t.Helper()
-	s := &site{notes: &notes{}, servers: map[string]vnfm.VNFC{}}
+	s := &testEnv{notes: &notes{}, servers: map[string]vnfm.VNFC{}}
 	bin := t.TempDir()
-	s.kubectl = filepath.Join(bin, "said")
+	s.kubectl = filepath.Join(bin, "calls")
 	program := "#!/bin/sh\necho \"$@\" >>" + s.kubectl + "\ncase $1 in get) echo node/x;; drain) [ ! -e " + s.kubectl + ".blocked ];; esac\n"
 	require.NoError(t, os.WriteFile(filepath.Join(bin, "kubectl"), []byte(program), 0o700)) //nolint:gosec // it is run
 	first := sshtest.New(t, sshtest.Options{Address: "127.0.0.41", Env: []string{"PATH=" + bin + ":" + os.Getenv("PATH")}})
@@ -133,17 +133,17 @@ func newSite(t *testing.T) *site {
 
 // boot gives the instance a server at one of seven addresses, and die leads it to where nobody
 // answers.
-func (s *site) boot(id string, address int) { s.place(id, fmt.Sprintf("127.0.0.4%d", address)) }
+func (s *testEnv) boot(id string, address int) { s.place(id, fmt.Sprintf("127.0.0.4%d", address)) }
 
-func (s *site) die(id string) { s.place(id, "127.0.0.99") }
+func (s *testEnv) die(id string) { s.place(id, "127.0.0.99") }
 
-func (s *site) place(id, at string) {
+func (s *testEnv) place(id, at string) {
 	vdu := id[:1]
 	s.servers[id] = vnfm.VNFC{ID: id, VDUID: vdu, State: "ACTIVE", Addresses: []string{at}, ConnectionPoints: map[string][]string{vdu + "_cp": {at}}}
 }
 
-// lead and depart do what a hook would, in a process of its own.
-func (s *site) lead(t *testing.T) error {
+// lead and detach do what a hook would, in a process of its own.
+func (s *testEnv) lead(t *testing.T) error {
 	t.Helper()
 	c := s.open(t)
 	if err := c.find(t.Context()); err != nil {
@@ -152,21 +152,21 @@ func (s *site) lead(t *testing.T) error {
 	return c.lead(t.Context())
 }
 
-func (s *site) depart(t *testing.T, operation vnfm.OperationType, leaving ...string) error {
+func (s *testEnv) detach(t *testing.T, operation vnfm.OperationType, leaving ...string) error {
 	t.Helper()
 	s.Operation, s.Leaving = operation, leaving
-	return s.open(t).depart(t.Context())
+	return s.open(t).detachLeavingNodes(t.Context())
 }
 
-func (s *site) open(t *testing.T) *Cluster {
+func (s *testEnv) open(t *testing.T) *Cluster {
 	t.Helper()
-	c, err := Open(s.HookCall, s.settings, s.notes)
+	c, err := openCluster(s.HookCall, s.settings, s.notes)
 	require.NoError(t, err)
 	t.Cleanup(c.Close)
 	return c
 }
 
-func (s *site) known(t *testing.T) []string {
+func (s *testEnv) known(t *testing.T) []string {
 	t.Helper()
 	var out []string
 	for _, n := range s.open(t).state.Nodes {
@@ -179,7 +179,7 @@ func (s *site) known(t *testing.T) []string {
 // The cluster follows the servers: nodes have the lowest free name, and one that did not come
 // to be is tried again.
 func TestClusterFollowsItsServers(t *testing.T) {
-	s := newSite(t)
+	s := newTestEnv(t)
 	s.boot("m1", 1)
 	s.boot("w1", 2)
 	s.fail = "install"
@@ -214,7 +214,7 @@ func TestClusterFollowsItsServers(t *testing.T) {
 
 // What leaves is drained and removed first; what cannot be is told before anything is done.
 func TestNodesLeave(t *testing.T) {
-	s := newSite(t)
+	s := newTestEnv(t)
 	for n, id := range []string{"m1", "m2", "m3", "w1", "w2"} {
 		s.boot(id, n+1)
 	}
@@ -222,17 +222,17 @@ func TestNodesLeave(t *testing.T) {
 	s.taken()
 
 	require.NoError(t, os.WriteFile(s.kubectl+".blocked", nil, 0o600))
-	err := s.depart(t, vnfm.OpScale, "w2")
+	err := s.detach(t, vnfm.OpScale, "w2")
 	require.ErrorContains(t, err, "node worker2 cannot be drained within 5m0s")
 	assert.Empty(t, s.taken())
 	require.NoError(t, os.Remove(s.kubectl+".blocked"))
-	require.NoError(t, s.depart(t, vnfm.OpScale, "w2"))
+	require.NoError(t, s.detach(t, vnfm.OpScale, "w2"))
 	assert.Equal(t, []string{"remove worker2 gone=false"}, s.taken())
-	said, err := os.ReadFile(s.kubectl)
+	calls, err := os.ReadFile(s.kubectl)
 	require.NoError(t, err)
-	assert.Contains(t, string(said), "drain worker2 --ignore-daemonsets --delete-emptydir-data --timeout=5m0s")
+	assert.Contains(t, string(calls), "drain worker2 --ignore-daemonsets --delete-emptydir-data --timeout=5m0s")
 
-	require.NoError(t, s.depart(t, vnfm.OpHeal, "m1"))
+	require.NoError(t, s.detach(t, vnfm.OpHeal, "m1"))
 	assert.Equal(t, []string{"remove master1 gone=false"}, s.taken(), "a master goes while others are there")
 	delete(s.servers, "m1")
 	s.boot("m4", 6)
@@ -240,24 +240,24 @@ func TestNodesLeave(t *testing.T) {
 	require.NoError(t, s.lead(t))
 	assert.Equal(t, []string{"add master1 after masters have left"}, s.taken())
 
-	err = s.depart(t, vnfm.OpHeal, "m2", "m3", "m4")
+	err = s.detach(t, vnfm.OpHeal, "m2", "m3", "m4")
 	require.ErrorContains(t, err, "the masters cannot be replaced all at once while workers stay")
 	assert.Empty(t, s.taken())
 
 	// A server that does not answer is no reason not to replace it; with a scale it is.
 	s.die("w1")
-	require.NoError(t, s.depart(t, vnfm.OpHeal, "w1"))
+	require.NoError(t, s.detach(t, vnfm.OpHeal, "w1"))
 	assert.Equal(t, []string{"remove worker1 gone=true"}, s.taken())
 
 	// The whole cluster: nothing is removed node by node.
-	require.NoError(t, s.depart(t, vnfm.OpHeal, "m2", "m3", "m4"))
+	require.NoError(t, s.detach(t, vnfm.OpHeal, "m2", "m3", "m4"))
 	assert.Empty(t, s.taken())
 	assert.Empty(t, s.known(t))
 }
 
 // What does not answer goes before what does: playbooks for all nodes would fail at it.
 func TestTheDeadLeaveFirst(t *testing.T) {
-	s := newSite(t)
+	s := newTestEnv(t)
 	for n, id := range []string{"m1", "m2", "m3", "w1", "w2"} {
 		s.boot(id, n+1)
 	}
@@ -265,21 +265,21 @@ func TestTheDeadLeaveFirst(t *testing.T) {
 	s.taken()
 	s.die("m3")
 	s.die("w2")
-	require.ErrorContains(t, s.depart(t, vnfm.OpScale, "w1", "w2"), "node worker2: ")
+	require.ErrorContains(t, s.detach(t, vnfm.OpScale, "w1", "w2"), "node worker2: ")
 	assert.Empty(t, s.taken(), "nothing is removed before all were asked")
-	require.NoError(t, s.depart(t, vnfm.OpHeal, "m1", "m3", "w1", "w2"))
+	require.NoError(t, s.detach(t, vnfm.OpHeal, "m1", "m3", "w1", "w2"))
 	assert.Equal(t, []string{"remove master3 gone=true", "remove worker2 gone=true", "remove master1 gone=false", "remove worker1 gone=false"}, s.taken())
 }
 
 // Masters go one after the other, and workers after them.
 func TestMastersLeaveFirst(t *testing.T) {
-	s := newSite(t)
+	s := newTestEnv(t)
 	for n, id := range []string{"m1", "m2", "m3", "w1", "w2"} {
 		s.boot(id, n+1)
 	}
 	require.NoError(t, s.lead(t))
 	s.taken()
-	require.NoError(t, s.depart(t, vnfm.OpHeal, "m1", "w1", "m3"))
+	require.NoError(t, s.detach(t, vnfm.OpHeal, "m1", "w1", "m3"))
 	assert.Equal(t, []string{"remove master1 gone=false", "remove master3 gone=false", "remove worker1 gone=false"}, s.taken())
 
 	for _, id := range []string{"m1", "w1", "m3"} {

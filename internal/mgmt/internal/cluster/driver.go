@@ -27,7 +27,7 @@ func (Driver) Params() []string { return []string{Param} }
 func (d Driver) Check(c *vnfm.HookCheck) vnfm.Problems {
 	var problems vnfm.Problems
 	s := Read(c.Params, c.Later, c.Package, c.Flavour, d.Own, &problems)
-	CheckHooks(d.Name, c.Hooks, &problems)
+	checkHooks(d.Name, c.Hooks, &problems)
 	if s != nil {
 		d.CheckSettings(c, s, &problems)
 	}
@@ -41,7 +41,7 @@ func (d Driver) Run(ctx context.Context, call *vnfm.HookCall) error {
 	if err := problems.Err(); err != nil {
 		return err
 	}
-	c, err := Open(call, s, d.NewInstaller())
+	c, err := openCluster(call, s, d.NewInstaller())
 	if err != nil {
 		return err
 	}

@@ -101,7 +101,7 @@ func Kubespray(r Reader, o *params.Object, s *Settings) {
 		group Group
 	}{{masterNode, s.Master}, {workerNode, s.Worker}} {
 		if login := of.group.Access.Login; login.PrivateKey != "" && login.Passphrase != "" {
-			o.Object(of.name).Errorf("private_key_passphrase", "give the key without a passphrase: the store keeps it sealed", "cannot be used: Ansible has nobody to ask for it")
+			o.Object(of.name).Errorf("private_key_passphrase", "give the key without a passphrase: the store keeps it sealed", "cannot be used: Ansible cannot ask for it")
 		}
 	}
 }
@@ -194,7 +194,7 @@ func cidr(o *params.Object, name, otherwise string) netip.Prefix {
 		return netip.Prefix{}
 	}
 	if masked := prefix.Masked(); masked != prefix {
-		o.Warnf(name, "", "is %s, which has host bits: it is taken for %s", prefix, masked)
+		o.Warnf(name, "", "is %s, which has host bits: %s is used", prefix, masked)
 		return masked
 	}
 	return prefix
@@ -246,7 +246,7 @@ func (r Reader) proxy(o *params.Object) Proxy {
 		}
 		// The error of the parser would quote the password.
 		if u, err := url.Parse(text); err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-			below.Errorf(name, "for example http://user:password@192.0.2.1:3128", "is no URL of a proxy, or its port is no number")
+			below.Errorf(name, "for example http://user:password@192.0.2.1:3128", "is not a valid URL of a proxy")
 		}
 		return vnfm.Secret(text)
 	}

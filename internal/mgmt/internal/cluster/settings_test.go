@@ -79,7 +79,7 @@ func read(t *testing.T, text string, edit func(map[string]any)) (*cluster.Settin
 // The body of the specification is taken; host bits are a warning.
 func TestSpecifiedRequest(t *testing.T) {
 	s, problems := read(t, specified, nil)
-	assert.Equal(t, []string{"warning: master_node.pod_cidr is 192.168.3.0/16, which has host bits: it is taken for 192.168.0.0/16"}, problems)
+	assert.Equal(t, []string{"warning: master_node.pod_cidr is 192.168.3.0/16, which has host bits: 192.168.0.0/16 is used"}, problems)
 	assert.Equal(t, "192.168.0.0/16", s.PodCIDR.String())
 	assert.Equal(t, "masterNode", s.Master.Access.VDU)
 	assert.Equal(t, "192.168.246.0/24,10.0.0.1,10.10.0.0/24", s.Proxy.NoProxy())
@@ -115,7 +115,7 @@ func TestBadSettings(t *testing.T) {
 		"no root":          {func(p map[string]any) { below(p, "ansible")["kubespray_root_path"] = "" }, "ansible.kubespray_root_path is missing"},
 		"connection point": {func(p map[string]any) { below(p, "external_lb_param")["ssh_cp_name"] = "externalLB_instance" }, `external_lb_param.ssh_cp_name names no connection point of a server: "externalLB_instance": did you mean "externalLB_CP1"?`},
 		"aspect":           {func(p map[string]any) { below(p, "worker_node")["aspect_id"] = "worker_instances" }, `worker_node.aspect_id names no scaling aspect: "worker_instances": did you mean "worker_instance"?`},
-		"proxy":            {func(p map[string]any) { below(p, "proxy")["http_proxy"] = "http://user1:password1@host1:port1" }, "proxy.http_proxy is no URL of a proxy, or its port is no number"},
+		"proxy":            {func(p map[string]any) { below(p, "proxy")["http_proxy"] = "http://user1:password1@host1:port1" }, "proxy.http_proxy is not a valid URL of a proxy"},
 		"cidr":             {func(p map[string]any) { below(p, "master_node")["cluster_cidr"] = "10.199.187.0" }, `master_node.cluster_cidr must be a network in CIDR form, not "10.199.187.0"`},
 		"overlap":          {func(p map[string]any) { below(p, "master_node")["cluster_cidr"] = "192.168.4.0/24" }, "master_node.cluster_cidr 192.168.4.0/24 overlaps with pod_cidr 192.168.0.0/16"},
 		"script":           {func(p map[string]any) { below(p, "external_lb_param")["script_path"] = "Scripts/lb.sh" }, `external_lb_param.script_path names a file that is not in the package: "Scripts/lb.sh"`},
@@ -131,12 +131,12 @@ func TestBadSettings(t *testing.T) {
 		}, "private_registry_connection_info.0.connection_type"},
 		"no workers":       {func(p map[string]any) { delete(p, "worker_node") }, "worker_node is missing"},
 		"node port":        {func(p map[string]any) { below(p, "external_lb_param")["node_ports"] = []any{8383.0} }, "external_lb_param.node_ports has the port of the API server, 8383"},
-		"inner passphrase": {func(p map[string]any) { below(p, "worker_node")["private_key_passphrase"] = "x" }, "worker_node cannot be used to log in: there is a passphrase and no private key"},
+		"inner passphrase": {func(p map[string]any) { below(p, "worker_node")["private_key_passphrase"] = "x" }, "worker_node cannot be used to log in: a passphrase is given without a private key"},
 		"encrypted key": {func(p map[string]any) {
 			worker := below(p, "worker_node")
 			delete(worker, "password")
 			worker["private_key"], worker["private_key_passphrase"] = encryptedKey(t, "x"), "x"
-		}, "worker_node.private_key_passphrase cannot be used: Ansible has nobody to ask for it"},
+		}, "worker_node.private_key_passphrase cannot be used: Ansible cannot ask for it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, problems := read(t, specified, c.edit)

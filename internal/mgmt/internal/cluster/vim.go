@@ -92,7 +92,7 @@ func (c *Cluster) kubeconfig(ctx context.Context) ([]byte, error) {
 	var doc map[string]any
 	// The parser's error would quote the file.
 	if yaml.Unmarshal(raw, &doc) != nil {
-		return nil, fmt.Errorf("%s on node %s is no kubeconfig", AdminConfig, n.Name)
+		return nil, fmt.Errorf("%s on node %s is not a kubeconfig", AdminConfig, n.Name)
 	}
 	clusters, _ := doc["clusters"].([]any)
 	named := false

@@ -26,7 +26,7 @@ func ReadAccesses(root *params.Object, f *vnfm.Flavour) map[string]Access {
 			continue
 		}
 		if f.VDU(vdu) == nil {
-			o.Errorf(vdu, "its VDUs are "+strings.Join(f.VDUIDs(), ", "), "is no VDU of deployment flavour %q", f.ID)
+			o.Errorf(vdu, "its VDUs are "+strings.Join(f.VDUIDs(), ", "), "is not a VDU of deployment flavour %q", f.ID)
 			continue
 		}
 		a := ReadAccess(below, f)
@@ -39,8 +39,8 @@ func ReadAccesses(root *params.Object, f *vnfm.Flavour) map[string]Access {
 	return out
 }
 
-// NoAccess is that ParamAccess does not have a VDU; why says what it is needed for.
-func NoAccess(vdu, why string) vnfm.Problem {
+// noAccess is that ParamAccess does not have a VDU; why says what it is needed for.
+func noAccess(vdu, why string) vnfm.Problem {
 	return vnfm.Problem{
 		Attribute: vnfm.AttributeParams, Key: ParamAccess, Summary: fmt.Sprintf("%s.%s is missing", ParamAccess, vdu),
 		Detail: why + "; say how they are reached: ssh_cp_name, username, and password or private_key",
@@ -53,7 +53,7 @@ func CheckHooks(c *vnfm.HookCheck, access map[string]Access, program, prepositio
 	for _, hook := range c.Hooks {
 		refuse := func(text string) { problems.Errorf(hook.Implementation.File, 0, 0, "hook %s: %s", hook.Name, text) }
 		if hook.Name == "instantiate_start" || hook.Name == "terminate_end" {
-			refuse(fmt.Sprintf("there are no servers %s which %s could run; the hooks where there are the first and the last are instantiate_end and terminate_start", preposition, program))
+			refuse(fmt.Sprintf("there are no servers %s which %s could run; servers exist from instantiate_end to terminate_start", preposition, program))
 			continue
 		}
 		vdus, err := read(hook)
@@ -62,7 +62,7 @@ func CheckHooks(c *vnfm.HookCheck, access map[string]Access, program, prepositio
 		}
 		for _, vdu := range vdus {
 			if _, ok := access[vdu]; !ok && !c.Later {
-				*problems = append(*problems, NoAccess(vdu, fmt.Sprintf("the VNFD has %s run %s the servers of this VDU at hook %s", program, preposition, hook.Name)))
+				*problems = append(*problems, noAccess(vdu, fmt.Sprintf("the VNFD has %s run %s the servers of this VDU at hook %s", program, preposition, hook.Name)))
 			}
 		}
 	}
@@ -81,7 +81,7 @@ func ReadVDUs(text string, f *vnfm.Flavour) ([]string, error) {
 	}
 	for _, vdu := range out {
 		if f.VDU(vdu) == nil {
-			return nil, fmt.Errorf("names %q, which is no VDU of deployment flavour %q", vdu, f.ID)
+			return nil, fmt.Errorf("names %q, which is not a VDU of deployment flavour %q", vdu, f.ID)
 		}
 	}
 	if len(out) == 0 {

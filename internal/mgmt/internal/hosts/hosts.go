@@ -95,7 +95,7 @@ func ReadLogin(o *params.Object) remote.Host {
 		o.Missing(prefixed("username"), "the name of the user who logs in")
 	}
 	if h.Password == "" && h.PrivateKey == "" && !h.Agent {
-		o.Missing(prefixed("password"), "or private_key, or ssh_agent = true; secrets belong into additional_params_wo")
+		o.Missing(prefixed("password"), "or private_key, or ssh_agent = true; secrets belong in additional_params_wo")
 	}
 	if jump := o.Object("jump_host"); jump != nil {
 		through := ReadLogin(jump)

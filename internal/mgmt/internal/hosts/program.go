@@ -66,7 +66,7 @@ func ReadProgram(files fs.FS, file string) (string, error) {
 	case err != nil:
 		return "", fmt.Errorf("reading %s of the package: %w", file, err)
 	case info.IsDir() || info.Size() > maxProgram:
-		return "", fmt.Errorf("%s of the package is no script, or larger than 1 MiB", file)
+		return "", fmt.Errorf("%s of the package is not a script, or is larger than 1 MiB", file)
 	}
 	data, err := fs.ReadFile(files, name)
 	if err != nil {

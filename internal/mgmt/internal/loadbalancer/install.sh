@@ -4,7 +4,7 @@ if command -v haproxy >/dev/null 2>&1 || [ -x /usr/sbin/haproxy ]; then exit 0; 
 case " $ID ${ID_LIKE:-} " in
 *" debian "* | *" ubuntu "*) ;;
 *)
-	echo "this is ${PRETTY_NAME:-$ID}: HAProxy is installed on Debian and Ubuntu alone; install it yourself, or give a script_path" >&2
+	echo "this is ${PRETTY_NAME:-$ID}: HAProxy can be installed on Debian and Ubuntu only; install it yourself, or give a script_path" >&2
 	exit 1
 	;;
 esac

@@ -87,7 +87,7 @@ func (o *Object) Text(name string) string {
 	case bool, int64, float64, json.Number:
 		return fmt.Sprint(v)
 	}
-	o.Errorf(name, "", "must be text, not %s", kindOf(v))
+	o.Errorf(name, "", "must be a string, not %s", kindOf(v))
 	return ""
 }
 
@@ -142,7 +142,7 @@ func (o *Object) Texts(name string) []string {
 	}
 	list, ok := v.([]any)
 	if !ok {
-		o.Errorf(name, "", "must be a list of texts, not %s", kindOf(v))
+		o.Errorf(name, "", "must be a list of strings, not %s", kindOf(v))
 		return nil
 	}
 	var out []string
@@ -152,7 +152,7 @@ func (o *Object) Texts(name string) []string {
 		}
 		text, ok := item.(string)
 		if !ok {
-			o.Errorf(name, "", "must be a list of texts, and one item is %s", kindOf(item))
+			o.Errorf(name, "", "must be a list of strings, and one item is %s", kindOf(item))
 			return nil
 		}
 		out = append(out, text)
@@ -264,7 +264,7 @@ func kindOf(v any) string {
 	case string:
 		return "text"
 	case bool:
-		return "a truth value"
+		return "a boolean"
 	case nil:
 		return "null"
 	default:

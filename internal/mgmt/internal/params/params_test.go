@@ -42,7 +42,7 @@ func TestObject(t *testing.T) {
 	site.Done()
 	assert.Equal(t, []string{
 		"additional_params[site] site.username is missing",
-		"additional_params[site] site.bad must be text, not a list",
+		"additional_params[site] site.bad must be a string, not a list",
 		"additional_params[site] site.far must be a whole number between 1 and 65535",
 		"additional_params[site] site.nodes.1 must be an object, not text",
 		"additional_params[site] site.nodes.0.ssh_cp_name is missing",

@@ -58,7 +58,7 @@ func (a *Archive) read() (*contents, error) {
 	case files["index.json"] != nil:
 		return layoutContents(files)
 	}
-	return nil, errors.New("it holds neither manifest.json nor index.json, so that it is no archive of images")
+	return nil, errors.New("it holds neither manifest.json nor index.json, so it is not an archive of images")
 }
 
 // descriptions are the small JSON files of a tar archive.
@@ -79,14 +79,14 @@ func descriptions(r io.Reader) (map[string][]byte, error) {
 			return files, nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("it is not a whole tar archive: %w", err)
+			return nil, fmt.Errorf("it is not a complete tar archive: %w", err)
 		}
 		if header.Typeflag != tar.TypeReg || header.Size > maxDescription {
 			continue
 		}
 		data, err := io.ReadAll(archive)
 		if err != nil {
-			return nil, fmt.Errorf("it is not a whole tar archive: %w", err)
+			return nil, fmt.Errorf("it is not a complete tar archive: %w", err)
 		}
 		if first := bytes.TrimLeft(data, " \t\r\n"); len(first) == 0 || first[0] != '{' && first[0] != '[' {
 			continue

@@ -40,7 +40,7 @@ func (c Config) Check() vnfm.Problems {
 		refuse("runtime", fmt.Sprintf("there is no runtime %q", string(c.Runtime)), "a registry is run by docker, podman or containerd")
 	}
 	if c.Port < 0 || c.Port > 65535 {
-		refuse("port", fmt.Sprintf("%d is no TCP port", c.Port), "a port is 1 to 65535")
+		refuse("port", fmt.Sprintf("%d is not a TCP port", c.Port), "a port is 1 to 65535")
 	} else if c.Port == 22 {
 		refuse("port", "port 22 is that of SSH", "the host is reached through it; the registry listens on another one, usually 5000")
 	}
@@ -75,11 +75,11 @@ func (c Config) checkImage(refuse func(attribute, summary, detail string)) {
 		return
 	}
 	if _, _, err := found.choose(c.Image); err != nil {
-		refuse("image_path", "the image of the registry is not clear", fmt.Sprintf("%s: %s", c.Archive.Path, err))
+		refuse("image_path", "the image of the registry is ambiguous", fmt.Sprintf("%s: %s", c.Archive.Path, err))
 		return
 	}
 	if found.layout && (c.Runtime == "" || c.Runtime == Docker) {
-		refuse("image_path", c.Archive.Path+" is an OCI layout, which Docker reads since version 25 only", "make the file by docker save, or use runtime podman or containerd")
+		refuse("image_path", c.Archive.Path+" is an OCI layout, which Docker reads only from version 25", "make the file with docker save, or use runtime podman or containerd")
 	}
 }
 
@@ -88,10 +88,10 @@ func (c Config) checkCertificate(refuse func(attribute, summary, detail string))
 	case c.Certificate == "" && c.Key == "":
 		return
 	case c.Certificate == "":
-		refuse("certificate", "there is a key and no certificate", "HTTPS takes both, HTTP none of them")
+		refuse("certificate", "there is a key and no certificate", "HTTPS needs both, HTTP neither")
 		return
 	case c.Key == "":
-		refuse("key", "there is a certificate and no key", "HTTPS takes both, HTTP none of them")
+		refuse("key", "there is a certificate and no key", "HTTPS needs both, HTTP neither")
 		return
 	}
 	certificate, err := leaf(c.Certificate)
@@ -103,7 +103,7 @@ func (c Config) checkCertificate(refuse func(attribute, summary, detail string))
 		refuse("certificate", "the certificate cannot be used", err.Error())
 	}
 	if len(certificate.DNSNames)+len(certificate.IPAddresses) == 0 {
-		refuse("certificate", "the certificate has no name that a client would accept", "clients look at its subject alternative names alone: the host names and addresses by which the registry is reached")
+		refuse("certificate", "the certificate has no name that a client would accept", "clients check only its subject alternative names: the host names and addresses by which the registry is reached")
 	}
 	if err := checkKey(c.Certificate, c.Key.Reveal()); err != nil {
 		refuse("key", "the key cannot be used", err.Error())
@@ -120,11 +120,11 @@ func (c Config) checkUsers(ps *vnfm.Problems) {
 		}
 		switch password := c.Users[user].Reveal(); {
 		case password == "":
-			refuse(fmt.Sprintf("user %q has no password", user), "whoever knows the name could log in; give a password, or leave the user out")
+			refuse(fmt.Sprintf("user %q has no password", user), "anybody who knows the name could log in; give a password, or remove the user")
 		case len(password) > maxPassword:
-			refuse(fmt.Sprintf("the password of user %q is too long", user), fmt.Sprintf("it has %d bytes, and %d are the most that are compared", len(password), maxPassword))
+			refuse(fmt.Sprintf("the password of user %q is too long", user), fmt.Sprintf("it has %d bytes, and only the first %d are compared", len(password), maxPassword))
 		case strings.ContainsAny(password, "\n\r\x00"):
-			refuse(fmt.Sprintf("the password of user %q has a line break", user), "no client could send it")
+			refuse(fmt.Sprintf("the password of user %q has a line break", user), "clients cannot send it")
 		}
 	}
 }
@@ -141,14 +141,14 @@ func (p Proxy) check(refuse func(attribute, summary, detail string)) {
 		u, err := url.Parse(of.value.Reveal())
 		switch {
 		case err != nil || u.Host == "" || u.Hostname() == "":
-			refuse(of.attribute, "the proxy is no URL", "the form is http://[user:password@]host:port, with the port as a number, and with %XX for what is special in a password")
+			refuse(of.attribute, "the proxy is not a valid URL", "the form is http://[user:password@]host:port, with the port as a number, and with %XX for what is special in a password")
 		case u.Scheme != "http" && u.Scheme != "https":
-			refuse(of.attribute, fmt.Sprintf("a proxy has no scheme %q", u.Scheme), "the form is http://[user:password@]host:port")
+			refuse(of.attribute, fmt.Sprintf("a proxy cannot have the scheme %q", u.Scheme), "the form is http://[user:password@]host:port")
 		case strings.ContainsAny(of.value.Reveal(), "\n\r\"'\\$` "):
-			refuse(of.attribute, "the proxy has characters that no URL has", "write them as %XX")
+			refuse(of.attribute, "the proxy has characters that are not allowed in a URL", "write them as %XX")
 		}
 	}
 	if strings.ContainsAny(p.No, "\n\r\"'\\$` ") {
-		refuse("proxy.no", "the list of what is reached without the proxy has a space, a quote or a line break", "separate names and addresses by commas alone")
+		refuse("proxy.no", "the list of hosts that are reached without the proxy has a space, a quote or a line break", "separate names and addresses by commas only")
 	}
 }

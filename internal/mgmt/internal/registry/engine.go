@@ -96,7 +96,7 @@ type survey struct {
 func (e engine) look(ctx context.Context, client *remote.Client, c Config) (*survey, error) {
 	out, err := shell.Ask(ctx, client, e.command(call{what: "look for the registry", function: []string{"survey", c.Name, c.folder(), strconv.Itoa(c.Port), c.unit()}}))
 	if err != nil {
-		return nil, fmt.Errorf("looking at what is on %s: %w", client.Name(), err)
+		return nil, fmt.Errorf("reading what is installed on %s: %w", client.Name(), err)
 	}
 	values := pairs(out)
 	s := &survey{

@@ -28,7 +28,7 @@ func (i *installer) installImage(ctx context.Context) error {
 		return err
 	}
 	if id == "" {
-		return fmt.Errorf("%s does not know the image %s, although it has just taken it", i.Runtime, reference)
+		return fmt.Errorf("%s does not have the image %s, although it has just loaded it", i.Runtime, reference)
 	}
 	i.note.Source, i.note.Image, i.note.Reference = i.source(), id, reference
 	return i.writeNote(ctx)
@@ -83,7 +83,7 @@ func (i *installer) load(ctx context.Context, name string) error {
 	for _, folder := range []string{"upload", "engine"} {
 		place, free := i.space(ctx, folder)
 		if free >= 0 && free < i.Archive.Size {
-			return fmt.Errorf("the disk of %s is too full for the image %s: %s has %s free, and %s has %s",
+			return fmt.Errorf("the disk of %s is too full for the image %s: %s has %s free, but %s has %s",
 				i.client.Name(), name, place, size(free), i.Archive.Path, size(i.Archive.Size))
 		}
 	}

@@ -114,13 +114,13 @@ func (i *installer) read(ctx context.Context, name string) ([]byte, error) {
 func (s *survey) supported(host string) error {
 	name := cmp.Or(s.system, "a system without /etc/os-release")
 	if s.id != "debian" && s.id != "ubuntu" {
-		return fmt.Errorf("%s runs %s, and a registry is installed on Debian and Ubuntu alone; use an image of one of them for the server", host, name)
+		return fmt.Errorf("%s runs %s, but a registry can be installed on Debian and Ubuntu only; use an image of one of them for the server", host, name)
 	}
 	if machines[s.machine] == "" {
-		return fmt.Errorf("%s is a machine of type %s, and a registry is installed on x86_64 (amd64) and aarch64 (arm64) alone", host, s.machine)
+		return fmt.Errorf("%s is a machine of type %s, but a registry can be installed on x86_64 (amd64) and aarch64 (arm64) only", host, s.machine)
 	}
 	if !s.systemd {
-		return fmt.Errorf("%s runs %s without systemd, which starts the registry again after each start of the host", host, name)
+		return fmt.Errorf("%s runs %s without systemd, which is needed to start the registry when the host starts", host, name)
 	}
 	return nil
 }
@@ -165,8 +165,8 @@ func (i *installer) installEngine(ctx context.Context) error {
 			return fmt.Errorf("%s is missing and cannot be installed from the packages of %s: %w", i.Runtime, i.found.system, err)
 		}
 	} else if restart && i.found.version != "" {
-		i.report("starting docker anew, with its proxy")
-		if err := i.do(ctx, call{what: "start Docker anew with its proxy", function: []string{"systemctl", "restart", "docker.service"}}); err != nil {
+		i.report("restarting docker with its proxy")
+		if err := i.do(ctx, call{what: "restart Docker with its proxy", function: []string{"systemctl", "restart", "docker.service"}}); err != nil {
 			return err
 		}
 	}
@@ -214,7 +214,7 @@ func (p Proxy) environment() map[string]string {
 }
 
 // writeProxy leads the daemon of Docker to its proxy, which is what pulls there, and reports
-// whether it must be started anew. systemd shows everybody the environment of a unit, but
+// whether it must be restarted. systemd shows everybody the environment of a unit, but
 // not the content of the file that it is read from.
 func (i *installer) writeProxy(ctx context.Context) (restart bool, err error) {
 	if i.Runtime != Docker {

@@ -65,7 +65,7 @@ func answer(t *testing.T, c Config, user string) int {
 }
 
 func TestInstall(t *testing.T) {
-	h := world(t)
+	h := debianHost(t)
 	client := h.Dial(t)
 	c := plain(t)
 	h.Write(t, "/run/docker/locked", "")
@@ -76,7 +76,7 @@ func TestInstall(t *testing.T) {
 	assert.Equal(t, c.Archive.Digest, state.ImageSource)
 	assert.Equal(t, "20.10.24", state.EngineVersion)
 	assert.Equal(t, http.StatusOK, answer(t, c, ""))
-	first := told(t, h)
+	first := takeCalls(t, h)
 	assert.Contains(t, first, "apt-get -q -y --no-install-recommends -o DPkg::Lock::Timeout=600 -o Dpkg::Options::=--force-confdef -o Dpkg::Options::=--force-confold install ca-certificates docker.io\n")
 	assert.NotContains(t, first, "docker-cli", "there is no such package")
 	assert.Contains(t, first, "--restart always")
@@ -85,13 +85,13 @@ func TestInstall(t *testing.T) {
 	read, err := Read(t.Context(), client, c)
 	require.NoError(t, err)
 	assert.Equal(t, state, read)
-	assert.NotContains(t, told(t, h), "start private_registry")
+	assert.NotContains(t, takeCalls(t, h), "start private_registry")
 
 	// Again, and nothing happens.
 	again, err := Install(t.Context(), client, c, silent)
 	require.NoError(t, err)
 	assert.Equal(t, state, again)
-	for line := range strings.Lines(told(t, h)) {
+	for line := range strings.Lines(takeCalls(t, h)) {
 		assert.Regexp(t, `^(container inspect|image inspect)`, line)
 	}
 
@@ -108,9 +108,9 @@ func TestInstall(t *testing.T) {
 	for _, name := range []string{fileKey, fileUsers, fileCertificate, fileNote} {
 		assert.Equal(t, fs.FileMode(0o600), h.Mode(t, c.completed().file(name)), name)
 	}
-	said := told(t, h) + strings.Join(h.Commands(), "\n") + h.Read(t, "/run/docker/containers/private_registry/env")
-	assert.NotContains(t, said, "password of")
-	assert.NotContains(t, said, "load", "the image was there")
+	output := takeCalls(t, h) + strings.Join(h.Commands(), "\n") + h.Read(t, "/run/docker/containers/private_registry/env")
+	assert.NotContains(t, output, "password of")
+	assert.NotContains(t, output, "load", "the image was there")
 
 	// Without secrets, as a refresh is, it is what it shall be all the same.
 	known := c
@@ -132,7 +132,7 @@ func TestInstall(t *testing.T) {
 	newer, err := Install(t.Context(), client, c, silent)
 	require.NoError(t, err)
 	assert.NotEqual(t, state.Image, newer.Image)
-	assert.Contains(t, told(t, h), "image rm "+state.Image)
+	assert.Contains(t, takeCalls(t, h), "image rm "+state.Image)
 
 	h.Write(t, "/var/lib/private_registry/docker/registry/v2/blobs/data", "pushed")
 	require.NoError(t, Remove(t.Context(), client, c, false))
@@ -145,11 +145,11 @@ func TestInstall(t *testing.T) {
 }
 
 func TestInstallPulls(t *testing.T) {
-	h := world(t)
+	h := debianHost(t)
 	c := Config{Port: freePort(t), Proxy: Proxy{HTTP: "http://user:password%40@proxy:3128", No: "10.0.0.0/8"}}
 	_, err := Install(t.Context(), h.Dial(t), c, silent)
 	require.NoError(t, err)
-	assert.Contains(t, told(t, h), "pull --quiet docker.io/library/registry:3")
+	assert.Contains(t, takeCalls(t, h), "pull --quiet docker.io/library/registry:3")
 	assert.Contains(t, h.Read(t, "/run/docker/proxies"), "http_proxy=http://user:password%40@proxy:3128")
 	c = c.completed()
 	assert.Equal(t, "[Service]\nEnvironmentFile=/etc/private-registry/private_registry/proxy.env\n", h.Read(t, c.dropIn()))
@@ -160,14 +160,14 @@ func TestInstallPulls(t *testing.T) {
 	c.Proxy.HTTPS = "http://proxy:3129"
 	_, err = Install(t.Context(), h.Dial(t), c, silent)
 	require.NoError(t, err)
-	assert.Contains(t, told(t, h), "daemon-reload\nrestart docker.service\n")
+	assert.Contains(t, takeCalls(t, h), "daemon-reload\nrestart docker.service\n")
 	_, err = Install(t.Context(), h.Dial(t), c, silent)
 	require.NoError(t, err)
-	assert.NotContains(t, told(t, h), "restart docker.service")
+	assert.NotContains(t, takeCalls(t, h), "restart docker.service")
 	c.Proxy = Proxy{}
 	_, err = Install(t.Context(), h.Dial(t), c, silent)
 	require.NoError(t, err)
-	assert.Contains(t, told(t, h), "daemon-reload\nrestart docker.service\n")
+	assert.Contains(t, takeCalls(t, h), "daemon-reload\nrestart docker.service\n")
 	assert.Empty(t, h.Read(t, c.dropIn()))
 }
 
@@ -176,20 +176,20 @@ func TestInstallRefusals(t *testing.T) {
 		osRelease, machine string
 		texts              []string
 	}{
-		"another system":  {"ID=rocky\nPRETTY_NAME=\"Rocky Linux 9.4\"\nID_LIKE=\"rhel fedora\"\n", "x86_64", []string{"runs Rocky Linux 9.4", "Debian and Ubuntu alone"}},
+		"another system":  {"ID=rocky\nPRETTY_NAME=\"Rocky Linux 9.4\"\nID_LIKE=\"rhel fedora\"\n", "x86_64", []string{"runs Rocky Linux 9.4", "Debian and Ubuntu only"}},
 		"no system":       {"", "x86_64", []string{"a system without /etc/os-release"}},
 		"another machine": {"ID=ubuntu\nPRETTY_NAME=\"Ubuntu 24.04\"\n", "riscv64", []string{"type riscv64", "aarch64"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			h := world(t)
+			h := debianHost(t)
 			h.Write(t, "/etc/os-release", test.osRelease)
 			h.StandIn(t, "uname", "echo "+test.machine)
 			_, err := Install(t.Context(), h.Dial(t), plain(t), silent)
 			for _, text := range test.texts {
 				require.ErrorContains(t, err, text)
 			}
-			assert.Empty(t, told(t, h), "nothing is done there")
+			assert.Empty(t, takeCalls(t, h), "nothing is done there")
 		})
 	}
 }
@@ -203,12 +203,12 @@ func TestInstallFaults(t *testing.T) {
 	}{
 		"packages are missing": {"apt", []string{"docker is missing and cannot be installed from the packages of Debian GNU/Linux 12 (bookworm)", "E: Unable to locate package docker.io"}},
 		"disk is full":         {"full", []string{"the disk of root@", "is full: /var/lib has ", "no space left on device"}},
-		"container crashes":    {"crash", []string{"the container private_registry does not stay: it is exited, exit code 2", "panic: storage driver not registered"}},
+		"container crashes":    {"crash", []string{"the container private_registry does not keep running: it is exited, exit code 2", "panic: storage driver not registered"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := world(t)
+			h := debianHost(t)
 			c := plain(t)
 			fault(t, h, test.fault, true)
 			_, err := Install(t.Context(), h.Dial(t), c, silent)
@@ -226,7 +226,7 @@ func TestInstallFaults(t *testing.T) {
 }
 
 func TestInstallUnreachableRegistry(t *testing.T) {
-	h := world(t)
+	h := debianHost(t)
 	fault(t, h, "unreachable", true)
 	_, err := Install(t.Context(), h.Dial(t), Config{Port: freePort(t)}, silent)
 	require.ErrorContains(t, err, "lookup registry-1.docker.io: no such host")
@@ -234,7 +234,7 @@ func TestInstallUnreachableRegistry(t *testing.T) {
 }
 
 func TestInstallEngineThatDoesNotStart(t *testing.T) {
-	h := world(t)
+	h := debianHost(t)
 	h.StandIn(t, "docker", dockerStandIn)
 	fault(t, h, "daemon", true)
 	_, err := Install(t.Context(), h.Dial(t), plain(t), silent)
@@ -243,7 +243,7 @@ func TestInstallEngineThatDoesNotStart(t *testing.T) {
 }
 
 func TestInstallPortInUse(t *testing.T) {
-	h := world(t)
+	h := debianHost(t)
 	c := plain(t)
 	h.Write(t, "/run/docker/listens", `LISTEN 0 511 0.0.0.0:5000 0.0.0.0:* users:(("nginx",pid=812,fd=6),("nginx",pid=813,fd=6))`)
 	_, err := Install(t.Context(), h.Dial(t), c, silent)
@@ -251,7 +251,7 @@ func TestInstallPortInUse(t *testing.T) {
 }
 
 func TestInstallLeavesContainersOfOthersAlone(t *testing.T) {
-	h := world(t)
+	h := debianHost(t)
 	h.StandIn(t, "docker", dockerStandIn)
 	h.Write(t, "/run/docker/active", "")
 	h.Write(t, "/run/docker/containers/private_registry/digest", "\n")
@@ -263,7 +263,7 @@ func TestInstallLeavesContainersOfOthersAlone(t *testing.T) {
 }
 
 func TestInstallImageOfAnotherMachine(t *testing.T) {
-	h := world(t)
+	h := debianHost(t)
 	c := plain(t)
 	c.Archive = archive("Files/arm.tar", saved(t, map[string]v1.Image{"registry:3": image(t, "arm64")}))
 	_, err := Install(t.Context(), h.Dial(t), c, silent)
@@ -275,17 +275,17 @@ func TestInstallImageOfAnotherMachine(t *testing.T) {
 }
 
 func TestInstallDigestThatIsNotTheArchives(t *testing.T) {
-	h := world(t)
+	h := debianHost(t)
 	c := plain(t)
 	c.Archive.Digest = "sha256:" + strings.Repeat("0", 64)
 	_, err := Install(t.Context(), h.Dial(t), c, silent)
-	require.ErrorContains(t, err, "has not the digest sha256:000")
+	require.ErrorContains(t, err, "does not have the digest sha256:000")
 	assert.NoDirExists(t, filepath.Join(h.Root, "var/tmp/private-registry-private_registry"))
 }
 
 // What somebody changed on the host is named, and put right.
 func TestDrift(t *testing.T) {
-	h := world(t)
+	h := debianHost(t)
 	client := h.Dial(t)
 	c := secured(t, plain(t))
 	want, err := Install(t.Context(), client, c, silent)
@@ -320,7 +320,7 @@ func TestDrift(t *testing.T) {
 // Whoever is stopped at any step leaves a host that the next one brings to the same end.
 func TestKillInstall(t *testing.T) {
 	var steps []string
-	_, err := Install(t.Context(), world(t).Dial(t), secured(t, plain(t)), func(line string) { steps = append(steps, line) })
+	_, err := Install(t.Context(), debianHost(t).Dial(t), secured(t, plain(t)), func(line string) { steps = append(steps, line) })
 	require.NoError(t, err)
 	require.Greater(t, len(steps), 6)
 	sampler := killtest.New(t)
@@ -328,7 +328,7 @@ func TestKillInstall(t *testing.T) {
 		t.Run(steps[number], func(t *testing.T) {
 			t.Parallel()
 			defer sampler.Begin(t, "install")()
-			h := world(t)
+			h := debianHost(t)
 			c := secured(t, plain(t))
 			ctx, interrupt := context.WithCancel(t.Context())
 			defer interrupt()
@@ -350,10 +350,10 @@ func TestKillInstall(t *testing.T) {
 			require.NoError(t, err)
 			assert.True(t, state.Ready)
 			assert.Equal(t, http.StatusOK, answer(t, c, "writer"))
-			told(t, h)
+			takeCalls(t, h)
 			_, err = Install(t.Context(), h.Dial(t), c, silent)
 			require.NoError(t, err)
-			assert.NotContains(t, told(t, h), "create")
+			assert.NotContains(t, takeCalls(t, h), "create")
 			require.NoError(t, Remove(t.Context(), h.Dial(t), c, true))
 		})
 	}

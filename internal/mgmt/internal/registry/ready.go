@@ -30,7 +30,7 @@ func (i *installer) ready(ctx context.Context) error {
 	waiting, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
 	before := -1
-	for told := false; ; told = true {
+	for reported := false; ; reported = true {
 		answer := i.answers(waiting, i.client)
 		if answer == nil {
 			return nil
@@ -39,7 +39,7 @@ func (i *installer) ready(ctx context.Context) error {
 		if errors.As(answer, &refused) {
 			return answer
 		}
-		if !told {
+		if !reported {
 			i.report("waiting until the registry answers")
 		}
 		found, err := i.look(waiting, i.client, i.Config)
@@ -49,7 +49,7 @@ func (i *installer) ready(ctx context.Context) error {
 				before = restarts
 			}
 			if !found.container || restarts-before >= maxRestarts {
-				return fmt.Errorf("the container %s does not stay: it is %s after %d new starts%s", i.Name, found.status, restarts-before, i.containerLog(ctx))
+				return fmt.Errorf("the container %s does not keep running: it is %s after %d restarts%s", i.Name, found.status, restarts-before, i.containerLog(ctx))
 			}
 		}
 		if poll.Sleep(waiting, readyEvery) == nil {
@@ -95,9 +95,9 @@ func (c Config) answers(ctx context.Context, client *remote.Client) error {
 	users := slices.Sorted(maps.Keys(c.Users))
 	switch {
 	case len(users) == 0 && answer.Status == http.StatusUnauthorized:
-		return &wrongAnswerError{"the registry wants a user, and none is configured: another program may answer on its port"}
+		return &wrongAnswerError{"the registry asks for a user, but none is configured: another program may answer on its port"}
 	case len(users) > 0 && answer.Status == http.StatusOK:
-		return &wrongAnswerError{"the registry answers everybody, although it has users: another program may answer on its port, or its image does not read REGISTRY_AUTH"}
+		return &wrongAnswerError{"the registry answers without a login, although users are configured: another program may answer on its port, or its image does not read REGISTRY_AUTH"}
 	case len(users) == 0 || c.Users[users[0]] == "":
 		return nil
 	}
@@ -106,7 +106,7 @@ func (c Config) answers(ctx context.Context, client *remote.Client) error {
 		return err
 	}
 	if answer.Status != http.StatusOK {
-		return &wrongAnswerError{fmt.Sprintf("the registry refuses its user %q", users[0])}
+		return &wrongAnswerError{fmt.Sprintf("the registry rejects its user %q", users[0])}
 	}
 	return nil
 }

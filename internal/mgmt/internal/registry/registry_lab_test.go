@@ -92,7 +92,7 @@ func TestRegistryOfServer(t *testing.T) {
 	}
 	wrong := over[0]
 	wrong.Password = "another one"
-	require.ErrorContains(t, runtimeregistries.Verify(t.Context(), node, []runtimeregistries.Connection{wrong}), `refuses user "user01"`)
+	require.ErrorContains(t, runtimeregistries.Verify(t.Context(), node, []runtimeregistries.Connection{wrong}), `rejects user "user01"`)
 
 	// What ends comes back; what somebody stopped is named and started again.
 	process = shell(t, host, "docker inspect --format '{{.State.Pid}}' private_registry")

@@ -16,7 +16,7 @@ import (
 const labelDigest = "io.github.terraform-provider-vnf.digest"
 
 // specVersion rises when containers are made in another way, so that those that are there
-// are made anew.
+// are made again.
 const specVersion = 1
 
 // spec is all that decides what a container is. Its digest is a label of the container.
@@ -145,7 +145,7 @@ func (c Config) unitText(s spec, digest string) []byte {
 		after = "After=containerd.service\nWants=containerd.service\n"
 	}
 	var b strings.Builder
-	b.WriteString("# Made by terraform-provider-vnf, which writes it anew.\n[Unit]\nDescription=Private container registry " + c.Name + "\n" +
+	b.WriteString("# Managed by terraform-provider-vnf: changes are overwritten.\n[Unit]\nDescription=Private container registry " + c.Name + "\n" +
 		"Wants=network-online.target\nAfter=network-online.target\n" + after +
 		"StartLimitIntervalSec=0\nRequiresMountsFor=" + path.Clean(c.StoragePath) + "\nX-Digest=" + digest + "\n\n[Service]\nRestart=always\nRestartSec=2\nTimeoutStartSec=120\nTimeoutStopSec=30\n")
 	for _, command := range before {

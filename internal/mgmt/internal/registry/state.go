@@ -113,7 +113,7 @@ func (i *installer) drift(ctx context.Context) ([]string, error) {
 	switch {
 	case i.note.Container == nil || i.note.Container.digest() != i.found.digest:
 		if i.found.digest != target.digest() {
-			out = append(out, "the container was made for something else")
+			out = append(out, "the container was created with other settings")
 		}
 	default:
 		out = append(out, i.note.Container.differences(target)...)

@@ -14,7 +14,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
 )
 
-// program asks on the host. What is secret is in its standard input.
+// program asks on the host. Secrets are in its standard input.
 //
 //go:embed ping.py
 var program string
@@ -41,7 +41,7 @@ func (e Endpoint) on(ctx context.Context, client *remote.Client) (status int, ch
 	if err != nil {
 		return 0, "", err
 	}
-	said, err := shell.Ask(ctx, client, remote.Command{
+	output, err := shell.Ask(ctx, client, remote.Command{
 		What: "ask " + e.url(), Args: []string{program}, Stdin: bytes.NewReader(input),
 		Script: `command -v python3 >/dev/null || { echo "sshd forwards no connections (AllowTcpForwarding), and there is no python3 to ask with" >&2; exit 1; }
 python3 -c "$1"`,
@@ -54,8 +54,8 @@ python3 -c "$1"`,
 		Challenge string `json:"challenge"`
 		Error     string `json:"error"`
 	}
-	if err := json.Unmarshal([]byte(said), &answer); err != nil {
-		return 0, "", fmt.Errorf("python3 says %q: %w", said, err)
+	if err := json.Unmarshal([]byte(output), &answer); err != nil {
+		return 0, "", fmt.Errorf("python3 says %q: %w", output, err)
 	}
 	if answer.Error != "" {
 		return 0, "", errors.New(answer.Error)

@@ -73,7 +73,7 @@ func (e Endpoint) Ping(ctx context.Context, client *remote.Client) (Answer, erro
 	case status == http.StatusBadRequest && !e.Secure:
 		return Answer{}, fmt.Errorf("%s answers %d: the server may speak HTTPS", e.url(), status)
 	}
-	return Answer{}, fmt.Errorf("%s answers %d, as no registry does", e.url(), status)
+	return Answer{}, fmt.Errorf("%s answers %d, which is not the answer of a registry", e.url(), status)
 }
 
 // prohibited reports whether a host forwards no connections. The words are those of the

@@ -81,7 +81,7 @@ func TestPing(t *testing.T) {
 		"another certificate": {Endpoint{Server: server(secure), Secure: true, Exactly: &x509.Certificate{Raw: []byte{1}}}, Answer{}, []string{anotherCertificate}},
 		"not trusted":         {Endpoint{Server: server(secure), Secure: true}, Answer{}, []string{"unknown authority", "CERTIFICATE_VERIFY_FAILED"}},
 		"HTTPS over HTTP":     {Endpoint{Server: server(secure)}, Answer{}, []string{"answers 400: the server may speak HTTPS"}},
-		"no registry":         {Endpoint{Server: server(other)}, Answer{}, []string{"answers 404, as no registry does"}},
+		"no registry":         {Endpoint{Server: server(other)}, Answer{}, []string{"answers 404, which is not the answer of a registry"}},
 		"nobody":              {Endpoint{Server: server(gone)}, Answer{}, []string{"refused", "Connection failed"}},
 	}
 	for way, client := range ways(t) {

@@ -50,7 +50,7 @@ func (w *worker) apply(ctx context.Context, connections []Connection) error {
 		}
 	}
 	if len(p.gone) > 0 {
-		if err := w.do(ctx, "remove what connected other registries", append([]string{"remove_all"}, p.gone...)...); err != nil {
+		if err := w.do(ctx, "remove the former connections to registries", append([]string{"remove_all"}, p.gone...)...); err != nil {
 			return err
 		}
 		for _, name := range p.gone {
@@ -76,7 +76,7 @@ func (w *worker) differing(ctx context.Context, files []wanted) ([]wanted, error
 	if len(ours) == 0 {
 		return files, nil
 	}
-	out, err := w.ask(ctx, "compare what connects the registries", nil, append([]string{"sums"}, ours...)...)
+	out, err := w.ask(ctx, "compare the connections to registries", nil, append([]string{"sums"}, ours...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +112,7 @@ func (w *worker) writeRecord(ctx context.Context, n *node, r record) error {
 	return nil
 }
 
-// write makes one file what it shall be. What containerd would not take is not written.
+// write writes one file. A configuration that containerd rejects is not written.
 func (w *worker) write(ctx context.Context, f wanted) error {
 	if f.content == nil {
 		if err := w.do(ctx, "remove "+f.path, "remove_all", f.path); err != nil {
@@ -124,10 +124,10 @@ func (w *worker) write(ctx context.Context, f wanted) error {
 	if f.after == restartContainerd {
 		taken, err := w.ask(ctx, "have containerd read its new configuration", bytes.NewReader(f.content), "try")
 		if err != nil {
-			return fmt.Errorf("%s is left as it is, since containerd does not take it with config_path: %w", f.path, err)
+			return fmt.Errorf("%s is unchanged, because containerd rejects it with config_path: %w", f.path, err)
 		}
 		if settings, err := readContainerd(taken); err != nil || settings.configPath == "" {
-			return fmt.Errorf("%s is left as it is, since containerd does not see config_path in it; set it there to %q by hand", f.path, containerdCerts)
+			return fmt.Errorf("%s is unchanged, because containerd does not read config_path from it; set it there to %q by hand", f.path, containerdCerts)
 		}
 	}
 	_, err := w.client.WriteFile(ctx, remote.File{Path: f.path, Content: f.content, Mode: f.mode, Owner: f.owner, Sudo: true, MkdirAll: true})
@@ -169,10 +169,10 @@ func (w *worker) undo(ctx context.Context, n *node, cause error) error {
 	former, there := n.files[containerdConfig]
 	if !there {
 		if err := w.do(ctx, "remove "+containerdConfig, "remove_all", containerdConfig); err != nil {
-			return fmt.Errorf("%w; and the former state is not restored: %w", cause, err)
+			return fmt.Errorf("%w; the former state is not restored: %w", cause, err)
 		}
 	} else if _, err := w.client.WriteFile(ctx, remote.File{Path: containerdConfig, Content: former.content, Mode: former.mode, Owner: former.owner, Sudo: true}); err != nil {
-		return fmt.Errorf("%w; and the former %s is not restored: %w", cause, containerdConfig, err)
+		return fmt.Errorf("%w; the former %s is not restored: %w", cause, containerdConfig, err)
 	}
 	if err := w.do(ctx, "restart containerd with its former configuration", "restart", "containerd"); err != nil {
 		return fmt.Errorf("%w; its former %s is back, and it does not run with that either: %w", cause, containerdConfig, err)

@@ -20,15 +20,15 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/killtest"
 )
 
-// The stand-ins: services that note what they are told in /run/told, a containerd that reads
+// The stand-ins: services that note their calls in /run/calls, a containerd that reads
 // its configuration as it is written, and a Docker that has read daemon.json when it was last
-// told to.
+// takeCalls to.
 var standIns = map[string]string{
 	"systemctl": `
 case "$1 $2" in
 "is-active --quiet") [ -e "/run/$3.active" ] ;;
 *)
-	echo "$*" >>/run/told
+	echo "$*" >>/run/calls
 	case $1 in restart | reload-or-restart) unit=$2 ;; esac
 	if [ -e "/run/$unit.broken" ] && grep -q 'config_path = "/' /etc/containerd/config.toml; then rm -f "/run/$unit.active"; exit 1; fi
 	: >"/run/$unit.active"
@@ -45,8 +45,8 @@ cat "$config"`,
 	"crio":    "",
 }
 
-// world is a node with all engines.
-func world(t *testing.T) *hosttest.Host {
+// engineHost is a node with all engines.
+func engineHost(t *testing.T) *hosttest.Host {
 	t.Helper()
 	h := hosttest.New(t, standIns)
 	for _, unit := range []string{"docker", "containerd", "crio"} {
@@ -81,13 +81,13 @@ func everything(t *testing.T, h *hosttest.Host) map[string]string {
 }
 
 func TestApplyChangeAndRemove(t *testing.T) {
-	h := world(t)
+	h := engineHost(t)
 	client := h.Dial(t)
 
 	changed, err := Apply(t.Context(), client, both(t), silent)
 	require.NoError(t, err)
 	assert.Contains(t, changed, "wrote "+containerdConfig)
-	assert.Equal(t, []string{"reload-or-restart crio", "reload-or-restart docker", "restart containerd", "restart crio"}, told(t, h))
+	assert.Equal(t, []string{"reload-or-restart crio", "reload-or-restart docker", "restart containerd", "restart crio"}, takeCalls(t, h))
 	assert.Contains(t, h.Read(t, "/etc/containerd/certs.d/registry.example.com/hosts.toml"), both(t)[1].basic())
 	for _, name := range []string{"/etc/containerd/certs.d/registry.example.com/hosts.toml", dockerAuth, kubeletAuth, crioAuth, recordFile} {
 		assert.Equal(t, fs.FileMode(0o600), h.Mode(t, name), name)
@@ -103,7 +103,7 @@ func TestApplyChangeAndRemove(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, changed)
 	assert.Equal(t, before, everything(t, h))
-	assert.Empty(t, told(t, h))
+	assert.Empty(t, takeCalls(t, h))
 
 	// Another password is for files that are read at each pull.
 	other := both(t)
@@ -111,7 +111,7 @@ func TestApplyChangeAndRemove(t *testing.T) {
 	changed, err = Apply(t.Context(), client, other, silent)
 	require.NoError(t, err)
 	assert.Len(t, changed, 4, "%v", changed)
-	assert.Empty(t, told(t, h))
+	assert.Empty(t, takeCalls(t, h))
 
 	changed, err = Apply(t.Context(), client, nil, silent)
 	require.NoError(t, err)
@@ -123,21 +123,21 @@ func TestApplyChangeAndRemove(t *testing.T) {
 	}
 }
 
-// told are the services that were told something since the last time.
-func told(t *testing.T, h *hosttest.Host) []string {
+// takeCalls are the services that were told something since the last time.
+func takeCalls(t *testing.T, h *hosttest.Host) []string {
 	t.Helper()
 	var out []string
-	for line := range strings.Lines(h.Read(t, "/run/told")) {
+	for line := range strings.Lines(h.Read(t, "/run/calls")) {
 		out = append(out, strings.TrimSpace(line))
 	}
-	h.Write(t, "/run/told", "")
+	h.Write(t, "/run/calls", "")
 	slices.Sort(out)
 	return out
 }
 
 // Whoever is stopped at any step leaves a node that the next one brings to the same end.
 func TestKillApply(t *testing.T) {
-	whole := world(t)
+	whole := engineHost(t)
 	changed, err := Apply(t.Context(), whole.Dial(t), both(t), silent)
 	require.NoError(t, err)
 	want := content(everything(t, whole))
@@ -147,7 +147,7 @@ func TestKillApply(t *testing.T) {
 		t.Run(changed[number], func(t *testing.T) {
 			t.Parallel()
 			defer sampler.Begin(t, "apply")()
-			h := world(t)
+			h := engineHost(t)
 			ctx, stop := context.WithCancel(t.Context())
 			defer stop()
 			done := 0
@@ -161,7 +161,7 @@ func TestKillApply(t *testing.T) {
 			_, err = Apply(t.Context(), h.Dial(t), both(t), silent)
 			require.NoError(t, err)
 			assert.Equal(t, want, content(everything(t, h)))
-			services := told(t, h)
+			services := takeCalls(t, h)
 			for _, unit := range []string{"reload-or-restart docker", "restart containerd", "restart crio"} {
 				assert.Contains(t, services, unit)
 			}
@@ -179,7 +179,7 @@ func content(files map[string]string) map[string]string {
 }
 
 func TestApplyPutsContainerdBack(t *testing.T) {
-	h := world(t)
+	h := engineHost(t)
 	h.Write(t, "/run/containerd.broken", "")
 	before := h.Read(t, containerdConfig)
 	_, err := Apply(t.Context(), h.Dial(t), both(t), silent)
@@ -191,7 +191,7 @@ func TestApplyPutsContainerdBack(t *testing.T) {
 func TestApplyWantsAnEngine(t *testing.T) {
 	h := hosttest.New(t, standIns)
 	_, err := Apply(t.Context(), h.Dial(t), both(t), silent)
-	require.ErrorContains(t, err, "a running containerd, Docker or CRI-O is expected")
+	require.ErrorContains(t, err, "containerd, Docker or CRI-O must run")
 	_, err = Apply(t.Context(), h.Dial(t), nil, silent)
 	require.NoError(t, err)
 }
@@ -211,7 +211,7 @@ func TestVerify(t *testing.T) {
 	require.NoError(t, Verify(t.Context(), client, []Connection{{Type: HTTP, Server: server, Username: "a", Password: "right"}}))
 	require.NoError(t, Verify(t.Context(), client, []Connection{{Type: HTTP, Server: server}}), "whoever has no login may have one for each pod")
 	err := Verify(t.Context(), client, []Connection{{Type: HTTP, Server: server, Username: "a", Password: "wrong one"}})
-	require.ErrorContains(t, err, `refuses user "a"`)
+	require.ErrorContains(t, err, `rejects user "a"`)
 	assert.NotContains(t, err.Error(), "wrong one")
 	registry.Close()
 	err = Verify(t.Context(), client, []Connection{{Type: HTTP, Server: server}})

@@ -58,7 +58,7 @@ var (
 // checkServer says what is wrong with the name of a registry.
 func checkServer(server string) error {
 	if scheme, rest, ok := strings.Cut(server, "://"); ok {
-		return fmt.Errorf("it is a URL: leave %s:// out and write %s; connection_type says how it is spoken to", scheme, strings.TrimRight(rest, "/"))
+		return fmt.Errorf("it is a URL: remove %s:// and write %s; connection_type selects the protocol", scheme, strings.TrimRight(rest, "/"))
 	}
 	if strings.Contains(server, "/") {
 		return errors.New("it has a path: a registry is host or host:port")
@@ -67,12 +67,12 @@ func checkServer(server string) error {
 	if at := strings.LastIndex(server, ":"); at >= 0 && !strings.HasSuffix(server, "]") {
 		host, port = server[:at], server[at+1:]
 		if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 {
-			return fmt.Errorf("%q is no port: a port is 1 to 65535", port)
+			return fmt.Errorf("%q is not a port: a port is 1 to 65535", port)
 		}
 	}
 	if inner, ok := strings.CutPrefix(host, "["); ok {
 		if address, err := netip.ParseAddr(strings.TrimSuffix(inner, "]")); err != nil || !address.Is6() || address.Zone() != "" {
-			return fmt.Errorf("%q is no IPv6 address", host)
+			return fmt.Errorf("%q is not an IPv6 address", host)
 		}
 		return nil
 	}
@@ -89,11 +89,11 @@ func hostsLine(text string) (address netip.Addr, names []string, err error) {
 		return address, nil, errors.New(`the form is "<IP address> <name>…" on one line, for example "192.168.0.20 registry.example.com"`)
 	}
 	if address, err = netip.ParseAddr(fields[0]); err != nil {
-		return address, nil, fmt.Errorf("%q is no IP address; the form is \"<IP address> <name>…\"", fields[0])
+		return address, nil, fmt.Errorf("%q is not an IP address; the form is \"<IP address> <name>…\"", fields[0])
 	}
 	for _, name := range fields[1:] {
 		if !hostnameForm.MatchString(name) {
-			return address, nil, fmt.Errorf("%q is no host name", name)
+			return address, nil, fmt.Errorf("%q is not a host name", name)
 		}
 	}
 	return address, fields[1:], nil

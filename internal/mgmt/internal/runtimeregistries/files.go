@@ -10,7 +10,7 @@ import (
 )
 
 // mark is the first line of files that are ours as a whole.
-const mark = "# Made by terraform-provider-vnf, which writes it anew."
+const mark = "# Managed by terraform-provider-vnf: changes are overwritten."
 
 // hostsTOML tells containerd how a registry is spoken to. It tries the table of the host
 // first, which it wants to be there before version 2, and then the server: both are told the
@@ -174,7 +174,7 @@ const (
 	hostsEnd   = "# END registries of terraform-provider-vnf"
 )
 
-// withHosts puts our block into a file of the form of /etc/hosts, in the place of the one
+// withHosts puts our block into a file of the form of /etc/hosts, in place of the one
 // that is there. Without lines there is no block.
 func withHosts(text string, lines []string) (string, error) {
 	block := ""

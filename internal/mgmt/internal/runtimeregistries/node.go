@@ -112,7 +112,7 @@ func (w *worker) ask(ctx context.Context, what string, stdin io.Reader, function
 // look reads everything that decides what there is to do.
 func (w *worker) look(ctx context.Context) (*node, error) {
 	files := []string{recordFile, containerdConfig, daemonConfig, dockerAuth, kubeletAuth, crioAuth, hostsFile, hostsTemplate}
-	out, err := w.ask(ctx, "look for what runs containers", nil, append([]string{"survey"}, files...)...)
+	out, err := w.ask(ctx, "look for the container runtime", nil, append([]string{"survey"}, files...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +146,7 @@ func (w *worker) look(ctx context.Context) (*node, error) {
 		}
 	}
 	if n.docker && kubeletUses != "containerd" {
-		// It is there for Docker alone, which would be started anew with it.
+		// It is there for Docker alone, which would be restarted with it.
 		n.containerd = false
 	}
 	if n.containerd {
@@ -156,7 +156,7 @@ func (w *worker) look(ctx context.Context) (*node, error) {
 	}
 	if present, ok := n.files[recordFile]; ok {
 		if err := json.Unmarshal(present.content, &n.record); err != nil {
-			return nil, fmt.Errorf("the record %s cannot be read (%w): remove it, and the connections are made anew", recordFile, err)
+			return nil, fmt.Errorf("the record %s cannot be read (%w): remove it, and the connections are made again", recordFile, err)
 		}
 	}
 	return n, nil

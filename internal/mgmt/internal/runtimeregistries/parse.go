@@ -44,18 +44,18 @@ func (r *reader) connection(o *params.Object) Connection {
 		if err := checkServer(c.Server); err != nil {
 			o.Errorf(attributeServer, err.Error(), "cannot be used: %q", c.Server)
 		} else if r.servers[c.Server] {
-			o.Errorf(attributeServer, "nodes have one way to each registry", "is there twice: %q", c.Server)
+			o.Errorf(attributeServer, "nodes have one connection to each registry", "is given twice: %q", c.Server)
 		}
 		r.servers[c.Server] = true
 	}
-	const both = "give both, or none of them for a registry that everybody may read"
+	const both = "give both, or neither for a registry that everybody may read"
 	switch {
 	case c.Username != "" && c.Password == "":
 		o.Missing(attributePassword, both)
 	case c.Username == "" && c.Password != "":
 		o.Missing(attributeUsername, both)
 	case strings.ContainsAny(c.Username, ":\r\n"):
-		o.Errorf(attributeUsername, "it ends at the colon where it is sent", "has a colon or a line break")
+		o.Errorf(attributeUsername, "a user name ends at its first colon", "has a colon or a line break")
 	}
 	r.certificate(o, &c)
 	r.hosts(o, &c)
@@ -65,7 +65,7 @@ func (r *reader) connection(o *params.Object) Connection {
 
 // connectionType is a number, a number in a text, or the name of the protocol.
 func connectionType(o *params.Object) Type {
-	const known = "0 or http, and 1 or https, are the types there are"
+	const known = "the types are 0 or http, and 1 or https"
 	switch text := o.Text(attributeType); strings.ToLower(strings.TrimSpace(text)) {
 	case "0", "http":
 		return HTTP
@@ -78,7 +78,7 @@ func connectionType(o *params.Object) Type {
 		}
 		fallthrough
 	default:
-		o.Errorf(attributeType, known, "is no type of connection: %q", text)
+		o.Errorf(attributeType, known, "is not a type of connection: %q", text)
 		return ""
 	}
 }
@@ -110,7 +110,7 @@ func (r *reader) hosts(o *params.Object, c *Connection) {
 	}
 	address, names, err := hostsLine(text)
 	if err != nil {
-		o.Errorf(attributeHosts, err.Error(), "is no line for /etc/hosts: %q", text)
+		o.Errorf(attributeHosts, err.Error(), "is not a line for /etc/hosts: %q", text)
 		return
 	}
 	for _, name := range names {

@@ -48,7 +48,7 @@ const (
 func planFor(n *node, connections []Connection) (*plan, error) {
 	p := &plan{record: record{Logins: map[string][]string{}}}
 	if len(connections) > 0 && !n.containerd && !n.docker && !n.crio {
-		return nil, fmt.Errorf("nothing there runs containers: a running containerd, Docker or CRI-O is expected before registries are connected")
+		return nil, fmt.Errorf("no container runtime is running there: containerd, Docker or CRI-O must run before registries are connected")
 	}
 	for _, step := range []func(*node, []Connection) error{p.hosts, p.containerd, p.docker, p.crio, p.kubelet} {
 		if err := step(n, connections); err != nil {

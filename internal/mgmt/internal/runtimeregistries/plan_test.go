@@ -171,7 +171,7 @@ func TestPlanRefusals(t *testing.T) {
 		node *node
 		text string
 	}{
-		"nothing runs": {&node{}, "nothing there runs containers"},
+		"nothing runs": {&node{}, "no container runtime is running there"},
 		"former mirrors": {
 			&node{containerd: true, effective: "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\".registry.mirrors.\"docker.io\"]\nendpoint = [\"http://m\"]\n"},
 			`registry.mirrors."docker.io", which containerd refuses beside config_path`,
@@ -193,7 +193,7 @@ func TestPlanRefusals(t *testing.T) {
 		})
 	}
 	_, err := withConfigPath("version = 2\n[debug]\naddress = '''\n[plugins.\"io.containerd.grpc.v1.cri\".registry]\n'''\n", "/x")
-	require.ErrorContains(t, err, "a form that is not edited")
+	require.ErrorContains(t, err, "a form that cannot be edited")
 	_, err = planFor(&node{files: map[string]file{hostsFile: {content: []byte("a\n" + hostsBegin + "\nb\n")}}}, nil)
 	require.ErrorContains(t, err, "somebody changed our block")
 }

@@ -148,12 +148,12 @@ func onlyConfigPath(before, after, plugin string) error {
 		return err
 	}
 	if _, err := toml.Decode(after, &edited); err != nil {
-		return fmt.Errorf("its tables are written in a form that is not edited: %w", err)
+		return fmt.Errorf("its tables are written in a form that cannot be edited: %w", err)
 	}
 	delete(table(table(table(edited["plugins"])[plugin])["registry"]), "config_path")
 	delete(table(table(table(old["plugins"])[plugin])["registry"]), "config_path")
 	if !reflect.DeepEqual(pruned(old), pruned(edited)) {
-		return errors.New("its tables are written in a form that is not edited")
+		return errors.New("its tables are written in a form that cannot be edited")
 	}
 	return nil
 }

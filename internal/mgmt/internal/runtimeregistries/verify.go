@@ -32,7 +32,7 @@ func (c Connection) verify(ctx context.Context, client *remote.Client) error {
 	}
 	// One that hands out tokens wants a user of everybody who asks here.
 	if c.Username != "" && answer.Status == http.StatusUnauthorized && !answer.Tokens {
-		return fmt.Errorf("registry %s refuses user %q: check username and password", c.Server, c.Username)
+		return fmt.Errorf("registry %s rejects user %q: check username and password", c.Server, c.Username)
 	}
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // Ask runs a command and returns what it wrote to its standard output, but for line breaks
-// at the end. What the files of a shell say before it is no part of that.
+// at the end. Output of the start files of a shell before it is not part of the answer.
 func Ask(ctx context.Context, client *remote.Client, cmd remote.Command) (string, error) {
 	cmd.Script = "echo\necho " + beginning + "\n" + cmd.Script
 	result, err := client.Run(ctx, cmd)

@@ -61,7 +61,7 @@ is_whole() { [ "sha256:$(sha256sum <"$1/$2" | cut -d ' ' -f 1)" = "$3" ]; }
 load_archive() {
   if ! is_whole "$@"; then
     rm -rf "$1"
-    echo "the archive on the host has not the digest $3 of the one in the package" >&2
+    echo "the archive on the host does not have the digest $3 of the one in the package" >&2
     return 1
   fi
   load "$1/$2" "$4"

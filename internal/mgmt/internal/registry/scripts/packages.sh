@@ -4,7 +4,7 @@ install_packages() {
   shift
   export DEBIAN_FRONTEND=noninteractive NEEDRESTART_SUSPEND=1
   until_free dpkg --configure -a || return 1
-  until_free apt-get -q update || echo "the package lists could not be brought up to date" >&2
+  until_free apt-get -q update || echo "the package lists could not be updated" >&2
   # One that ends in a question mark is a package of its own in some releases only.
   chosen=''
   for package in "$@"; do

@@ -1,10 +1,10 @@
 # A stand-in for docker: images are files, a container is a process that is the test's own registry.
-# What it was told is in /run/docker/told. A file in /run/docker/faults has it fail in its way.
+# Its calls are in /run/docker/calls. A file in /run/docker/faults has it fail in its way.
 state=/run/docker
 fault() { [ -e "$state/faults/$1" ]; }
 case "$1" in
 version | info | logs) ;;
-*) echo "$*" | tr "\n" " " | sed "s/ \$/\n/" >>"$state/told" ;;
+*) echo "$*" | tr "\n" " " | sed "s/ \$/\n/" >>"$state/calls" ;;
 esac
 running() { [ -s "$state/containers/$1/pid" ] && grep -qs ') [RSD] ' "/proc/$(cat "$state/containers/$1/pid")/stat"; }
 file() { printf %s "$1" | tr '/:@' '___'; }

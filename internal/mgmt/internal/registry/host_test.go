@@ -69,7 +69,7 @@ var standIns = map[string]string{
 	"docker":  dockerStandIn,
 	"dockerd": "",
 	"systemctl": `
-echo "$*" >>/run/docker/told
+echo "$*" >>/run/docker/calls
 case "$1 $2" in
 "is-active --quiet") [ -e /run/docker/active ] ;;
 "start docker.service" | "restart docker.service") [ ! -e /run/docker/faults/daemon ] && : >/run/docker/active ;;
@@ -80,7 +80,7 @@ esac`,
 	"dpkg":       "",
 	"apt-cache":  "false",
 	"apt-get": `
-echo "apt-get $*" >>/run/docker/told
+echo "apt-get $*" >>/run/docker/calls
 env | grep -i proxy >>/run/docker/proxies
 case "$*" in *" install "*)
 	if [ -e /run/docker/locked ]; then rm /run/docker/locked; echo "E: Could not get lock /var/lib/dpkg/lock-frontend. It is held by process 7" >&2; exit 100; fi
@@ -90,8 +90,8 @@ case "$*" in *" install "*)
 esac`,
 }
 
-// world is a Debian without an engine.
-func world(t *testing.T) *hosttest.Host {
+// debianHost is a Debian without an engine.
+func debianHost(t *testing.T) *hosttest.Host {
 	t.Helper()
 	h := hosttest.New(t, standIns)
 	root := filepath.Join(h.Root, "stand-ins")
@@ -101,7 +101,7 @@ func world(t *testing.T) *hosttest.Host {
 	program, err := os.ReadFile(self)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(root, "registry-stand-in"), program, 0o755)) //nolint:gosec // It is a program.
-	h.Write(t, "/run/docker/told", "")
+	h.Write(t, "/run/docker/calls", "")
 	t.Cleanup(func() {
 		pids, err := filepath.Glob(filepath.Join(h.Root, "run/docker/containers/*/pid"))
 		require.NoError(t, err)
@@ -116,11 +116,11 @@ func world(t *testing.T) *hosttest.Host {
 	return h
 }
 
-// told is what engine, systemd and apt were told since the last time.
-func told(t *testing.T, h *hosttest.Host) string {
+// takeCalls is what engine, systemd and apt were told since the last time.
+func takeCalls(t *testing.T, h *hosttest.Host) string {
 	t.Helper()
-	text := h.Read(t, "/run/docker/told")
-	h.Write(t, "/run/docker/told", "")
+	text := h.Read(t, "/run/docker/calls")
+	h.Write(t, "/run/docker/calls", "")
 	return text
 }
 

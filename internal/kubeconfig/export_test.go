@@ -1,0 +1,4 @@
+package kubeconfig
+
+// Ways is for tests.
+var Ways = (*Config).ways

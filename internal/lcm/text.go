@@ -1,5 +1,0 @@
-package lcm
-
-import "strconv"
-
-func quote(s string) string { return strconv.Quote(s) }

@@ -1,0 +1,4 @@
+package tfutil
+
+// ToGo is for tests.
+var ToGo = toGo
