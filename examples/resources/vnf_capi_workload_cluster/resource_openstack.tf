@@ -29,10 +29,10 @@ resource "vnf_capi_workload_cluster" "on_openstack" {
   }
 
   # The credential is made, tried, and written into the Secret edge-2-cloud-credentials before the cluster, and removed
-  # after it. It follows the user of the VIM; changing rotate replaces it in place.
+  # after it. It follows the user of the VIM; changing rotation_trigger replaces it in place.
   openstack = {
     vim_id                 = vnf_vim.cloud.id
-    application_credential = { roles = ["member"], rotate = "2026-11" }
+    application_credential = { roles = ["member"], rotation_trigger = "2026-11" }
     cleanup                = { load_balancers = true }
   }
 

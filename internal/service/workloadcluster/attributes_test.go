@@ -82,7 +82,7 @@ variable "machine" {
 		inPlace(strings.Replace(least, "1.34.0", "1.35.0", 1)),
 		inPlace(least+`  paused = true`),
 		inPlace(least+`  rollout_after = "2026-01-01T00:00:00Z"`),
-		inPlace(least+`  regenerate_kubeconfig = "leaked"`),
+		inPlace(least+`  kubeconfig_rotation_trigger = "leaked"`),
 		inPlace(least+`  credentials_sink = { url = "https://sink.example.org" }`),
 		resource.TestStep{
 			Config:            env.config(all),

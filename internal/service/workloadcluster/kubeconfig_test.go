@@ -120,11 +120,11 @@ func TestAccWorkloadKubeconfig_dataSource(t *testing.T) {
 		resource.TestStep{
 			// Who asks is told at once, and what to do.
 			Config:      env.configWithVIM(env.lookup(dataKubeconfig, `wait = "10m"`)),
-			ExpectError: acctest.Says(`(?s)client certificate in the kubeconfig of workload cluster ` + env.namespace + `/edge expired at .*Change regenerate_kubeconfig of the vnf_capi_workload_cluster`),
+			ExpectError: acctest.Says(`(?s)client certificate in the kubeconfig of workload cluster ` + env.namespace + `/edge expired at .*Change kubeconfig_rotation_trigger of the vnf_capi_workload_cluster`),
 		},
 		resource.TestStep{
 			Config:      env.configWithVIM(env.lookup(ephemeralKubeconfig, `wait = "10m"`)),
-			ExpectError: acctest.Says(`(?s)client certificate in the kubeconfig of workload cluster ` + env.namespace + `/edge expired at .*Change regenerate_kubeconfig of the vnf_capi_workload_cluster`),
+			ExpectError: acctest.Says(`(?s)client certificate in the kubeconfig of workload cluster ` + env.namespace + `/edge expired at .*Change kubeconfig_rotation_trigger of the vnf_capi_workload_cluster`),
 		},
 		resource.TestStep{
 			Config: env.configWithVIM(fmt.Sprintf(`
@@ -133,7 +133,7 @@ resource "vnf_vim" "edge" {
   kubernetes = { capi_cluster = { vim_id = vnf_vim.test.id, namespace = %q, name = "edge" } }
 }
 `, env.namespace)),
-			ExpectError: acctest.Says(`(?s)client certificate in the kubeconfig of workload cluster ` + env.namespace + `/edge expired at .*Change regenerate_kubeconfig of the vnf_capi_workload_cluster`),
+			ExpectError: acctest.Says(`(?s)client certificate in the kubeconfig of workload cluster ` + env.namespace + `/edge expired at .*Change kubeconfig_rotation_trigger of the vnf_capi_workload_cluster`),
 		},
 		resource.TestStep{
 			PreConfig:   func() { env.plantSecret("edge-kubeconfig", map[string]string{"value": "users: [top secret text"}) },

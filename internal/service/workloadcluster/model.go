@@ -31,15 +31,15 @@ type model struct {
 	Template        types.Object `tfsdk:"template"`
 	ClusterTemplate types.Object `tfsdk:"cluster_template"`
 
-	Labels       types.Map    `tfsdk:"labels"`
-	Annotations  types.Map    `tfsdk:"annotations"`
-	Network      types.Object `tfsdk:"network"`
-	ControlPlane types.Object `tfsdk:"control_plane"`
-	NodeGroups   types.Map    `tfsdk:"node_groups"`
-	Paused       types.Bool   `tfsdk:"paused"`
-	RolloutAfter types.String `tfsdk:"rollout_after"`
-	Regenerate   types.String `tfsdk:"regenerate_kubeconfig"`
-	OpenStack    types.Object `tfsdk:"openstack"`
+	Labels          types.Map    `tfsdk:"labels"`
+	Annotations     types.Map    `tfsdk:"annotations"`
+	Network         types.Object `tfsdk:"network"`
+	ControlPlane    types.Object `tfsdk:"control_plane"`
+	NodeGroups      types.Map    `tfsdk:"node_groups"`
+	Paused          types.Bool   `tfsdk:"paused"`
+	RolloutAfter    types.String `tfsdk:"rollout_after"`
+	RotationTrigger types.String `tfsdk:"kubeconfig_rotation_trigger"`
+	OpenStack       types.Object `tfsdk:"openstack"`
 
 	ApplicationCredentialID types.String `tfsdk:"application_credential_id"`
 
@@ -86,8 +86,8 @@ func (m *model) Spec(ctx context.Context, state *model, diags *diag.Diagnostics)
 		diags.AddAttributeError(path.Root("heal"), "Two Times of a Rollout",
 			"A heal that names no machine has everything replaced that is older than the operation, and rollout_after says another time. Change rollout_after instead, or name the machines.")
 	}
-	if state == nil || regenerates(m, state) {
-		spec.RotationTrigger = m.Regenerate.ValueString()
+	if state == nil || rotatesKubeconfig(m, state) {
+		spec.RotationTrigger = m.RotationTrigger.ValueString()
 	}
 	return spec, true
 }

@@ -53,7 +53,7 @@ func cloudAttributes() map[string]schema.Attribute {
 							MarkdownDescription: "Names of the roles of the application credential. Defaults to all roles of the user of the VIM in the project. Changing this issues a new application credential in place.",
 							Validators:          []validator.List{listvalidator.SizeAtLeast(1), listvalidator.UniqueValues(), listvalidator.NoNullValues()},
 						},
-						"rotate": schema.StringAttribute{
+						"rotation_trigger": schema.StringAttribute{
 							Optional:            true,
 							MarkdownDescription: "Trigger, any string, for example a date. Changing this issues a new application credential in place.",
 							Validators:          notEmpty,
@@ -96,7 +96,7 @@ type openstackModel struct {
 
 type applicationCredentialModel struct {
 	Roles      types.List   `tfsdk:"roles"`
-	Rotate     types.String `tfsdk:"rotate"`
+	Rotate     types.String `tfsdk:"rotation_trigger"`
 	SecretName types.String `tfsdk:"secret_name"`
 	CloudName  types.String `tfsdk:"cloud_name"`
 }
@@ -126,7 +126,7 @@ func (m *openstackModel) toDomain(clusterName string) *vnfm.ClusterOpenStack {
 	if c := m.ApplicationCredential; c != nil {
 		cloud.Credential = &vnfm.ClusterCredential{
 			SecretName: cmp.Or(c.SecretName.ValueString(), clusterName+secretSuffix), CloudName: cmp.Or(c.CloudName.ValueString(), defaultCloud),
-			Roles: tfutil.Strings(c.Roles), Rotate: c.Rotate.ValueString(),
+			Roles: tfutil.Strings(c.Roles), RotationTrigger: c.RotationTrigger.ValueString(),
 		}
 	}
 	return cloud

@@ -109,23 +109,23 @@ func TestAccWorkloadCluster_applicationCredential(t *testing.T) {
 				return nil
 			}),
 		},
-		resource.TestStep{Config: config("rotate = \"leaked\", roles = [\"member\"]", "nfv_user"), ConfigPlanChecks: rotates, Check: look(true, 0)},
+		resource.TestStep{Config: config("rotation_trigger = \"leaked\", roles = [\"member\"]", "nfv_user"), ConfigPlanChecks: rotates, Check: look(true, 0)},
 		resource.TestStep{
 			// It stops working behind Terraform's back: the plan shows it.
 			PreConfig: func() {
 				owner := cloud.User("nfv_user")
 				cloud.Change(func() { clear(owner.Credentials) })
 			},
-			Config:           config("rotate = \"leaked\", roles = [\"member\"]", "nfv_user"),
+			Config:           config("rotation_trigger = \"leaked\", roles = [\"member\"]", "nfv_user"),
 			ConfigPlanChecks: rotates,
 			Check:            look(true, 0),
 		},
 		resource.TestStep{
 			// The VIM gets another user. The cluster follows with the next apply.
-			Config:             config("rotate = \"leaked\", roles = [\"member\"]", "successor"),
+			Config:             config("rotation_trigger = \"leaked\", roles = [\"member\"]", "successor"),
 			ExpectNonEmptyPlan: true,
 		},
-		resource.TestStep{Config: config("rotate = \"leaked\", roles = [\"member\"]", "successor"), ConfigPlanChecks: rotates, Check: look(true, 1)},
+		resource.TestStep{Config: config("rotation_trigger = \"leaked\", roles = [\"member\"]", "successor"), ConfigPlanChecks: rotates, Check: look(true, 1)},
 		resource.TestStep{
 			// At the end nothing of the cluster is there any more when the credential goes.
 			PreConfig: func() {
@@ -138,7 +138,7 @@ func TestAccWorkloadCluster_applicationCredential(t *testing.T) {
 					return false
 				})
 			},
-			Config:  config("rotate = \"leaked\", roles = [\"member\"]", "successor"),
+			Config:  config("rotation_trigger = \"leaked\", roles = [\"member\"]", "successor"),
 			Destroy: true,
 		},
 	)

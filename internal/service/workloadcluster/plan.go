@@ -50,7 +50,7 @@ func (m *model) SetPreviewUnknown(*model) { m.Objects = types.MapUnknown(types.S
 
 // Differs implements base.Model.
 func (m *model) Differs(_ context.Context, state *model) bool {
-	return regenerates(m, state) || !base.AllEqual([][2]attr.Value{
+	return rotatesKubeconfig(m, state) || !base.AllEqual([][2]attr.Value{
 		{m.Name, state.Name}, {m.KubernetesVersion, state.KubernetesVersion}, {m.ControlPlane, state.ControlPlane},
 		{m.NodeGroups, state.NodeGroups}, {m.Paused, state.Paused}, {m.OnFailure, state.OnFailure},
 		{m.AddonsStatus, state.AddonsStatus}, {m.ChartStatus, state.ChartStatus},

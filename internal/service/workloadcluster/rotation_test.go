@@ -15,7 +15,7 @@ func TestAccWorkloadCluster_regeneratesKubeconfig(t *testing.T) {
 	env := newEnv(t)
 	s := newSink(t)
 	config := func(trigger string) string {
-		return env.config(inMemory("1.34.0", "") + fmt.Sprintf("  regenerate_kubeconfig = %q\n", trigger) + s.argument("/"))
+		return env.config(inMemory("1.34.0", "") + fmt.Sprintf("  kubeconfig_rotation_trigger = %q\n", trigger) + s.argument("/"))
 	}
 	first := ""
 	uid := func() string {
