@@ -31,14 +31,14 @@ func (t *Template) Complete(spec *vnfm.ClusterSpec, c Choices, ps *vnfm.Problems
 	if spec.ControlPlane.Replicas == nil {
 		spec.ControlPlane.Replicas = &one
 	}
-	spec.ControlPlane.Flavour = first(spec.ControlPlane.Flavour, t.ControlPlaneFlavour)
+	spec.ControlPlane.Flavor = first(spec.ControlPlane.Flavor, t.ControlPlaneFlavor)
 	groups := maps.Clone(spec.NodeGroups)
 	if len(groups) == 0 {
 		groups = map[string]vnfm.NodeGroup{DefaultGroup: {}}
 	}
 	for name := range sorted(groups) {
 		g := groups[name]
-		g.Flavour = first(g.Flavour, t.NodeFlavour)
+		g.Flavor = first(g.Flavor, t.NodeFlavor)
 		if g.Replicas == nil && !g.Autoscaled() {
 			g.Replicas = &one
 		}

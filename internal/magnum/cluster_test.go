@@ -14,16 +14,16 @@ func number(n int64) *int64 { return &n }
 func TestCompleteFillsWhatTheClusterLeavesOut(t *testing.T) {
 	spec := complete(t, outside(), Choices{}, &vnfm.ClusterSpec{Name: "edge"})
 	assert.Equal(t, "1.34.2", spec.KubernetesVersion)
-	assert.Equal(t, vnfm.ClusterControlPlane{Replicas: number(1), Flavour: "m1.large"}, spec.ControlPlane)
-	assert.Equal(t, map[string]vnfm.NodeGroup{DefaultGroup: {Replicas: number(1), Flavour: "m1.medium"}}, spec.NodeGroups)
+	assert.Equal(t, vnfm.ClusterControlPlane{Replicas: number(1), Flavor: "m1.large"}, spec.ControlPlane)
+	assert.Equal(t, map[string]vnfm.NodeGroup{DefaultGroup: {Replicas: number(1), Flavor: "m1.medium"}}, spec.NodeGroups)
 
 	spec = complete(t, outside(), Choices{}, &vnfm.ClusterSpec{
-		Name: "edge", KubernetesVersion: "v1.34.2", ControlPlane: vnfm.ClusterControlPlane{Replicas: number(3), Flavour: "big"},
-		NodeGroups: map[string]vnfm.NodeGroup{"upf": {Replicas: number(4), Flavour: "fast"}, "amf": {Min: number(1), Max: number(2)}},
+		Name: "edge", KubernetesVersion: "v1.34.2", ControlPlane: vnfm.ClusterControlPlane{Replicas: number(3), Flavor: "big"},
+		NodeGroups: map[string]vnfm.NodeGroup{"upf": {Replicas: number(4), Flavor: "fast"}, "amf": {Min: number(1), Max: number(2)}},
 	})
-	assert.Equal(t, vnfm.ClusterControlPlane{Replicas: number(3), Flavour: "big"}, spec.ControlPlane)
-	assert.Equal(t, vnfm.NodeGroup{Replicas: number(4), Flavour: "fast"}, spec.NodeGroups["upf"])
-	assert.Equal(t, vnfm.NodeGroup{Min: number(1), Max: number(2), Flavour: "m1.medium"}, spec.NodeGroups["amf"])
+	assert.Equal(t, vnfm.ClusterControlPlane{Replicas: number(3), Flavor: "big"}, spec.ControlPlane)
+	assert.Equal(t, vnfm.NodeGroup{Replicas: number(4), Flavor: "fast"}, spec.NodeGroups["upf"])
+	assert.Equal(t, vnfm.NodeGroup{Min: number(1), Max: number(2), Flavor: "m1.medium"}, spec.NodeGroups["amf"])
 }
 
 func TestAutoscaling(t *testing.T) {
@@ -41,7 +41,7 @@ func TestAutoscaling(t *testing.T) {
 			vnfm.NodeGroup{Min: number(2), Max: number(3)}, vnfm.NodeGroup{Min: number(2), Max: number(3)}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c.want.Flavour = "m1.medium"
+			c.want.Flavor = "m1.medium"
 			spec := complete(t, outside(), Choices{Labels: c.labels}, &vnfm.ClusterSpec{Name: "edge", NodeGroups: map[string]vnfm.NodeGroup{DefaultGroup: c.group}})
 			assert.Equal(t, c.want, spec.NodeGroups[DefaultGroup])
 		})

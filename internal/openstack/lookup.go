@@ -20,14 +20,14 @@ type Image struct {
 	OSDistro    string `json:"os_distro"`
 }
 
-// Flavour is a flavour of Nova.
-type Flavour struct {
+// Flavor is a flavor of Nova.
+type Flavor struct {
 	ID    string `json:"id"`
 	Name  string `json:"name"`
 	RAM   int    `json:"ram"`
 	VCPUs int    `json:"vcpus"`
 	Disk  int    `json:"disk"`
-	// ExtraSpecs are there where AllFlavours made it.
+	// ExtraSpecs are there where AllFlavors made it.
 	ExtraSpecs map[string]string `json:"extra_specs"`
 }
 
@@ -47,18 +47,18 @@ func (c *Client) Images(ctx context.Context, id, name string) ([]Image, error) {
 	return list[Image](ctx, c, call{doing: doing, service: ServiceImage, path: "/images", query: url.Values{"name": {name}}}, "images")
 }
 
-// Flavours finds flavours. Nova has no search for a name.
-func (c *Client) Flavours(ctx context.Context, id, name string) ([]Flavour, error) {
-	doing := looking("flavour", id, name)
+// Flavors finds flavors. Nova has no search for a name.
+func (c *Client) Flavors(ctx context.Context, id, name string) ([]Flavor, error) {
+	doing := looking("flavor", id, name)
 	if id != "" {
 		var one struct {
-			Flavour Flavour `json:"flavor"`
+			Flavor Flavor `json:"flavor"`
 		}
 		err := c.do(ctx, call{doing: doing, service: ServiceCompute, path: "/flavors/" + url.PathEscape(id), out: &one})
-		return found(&one.Flavour, err)
+		return found(&one.Flavor, err)
 	}
-	all, err := list[Flavour](ctx, c, call{doing: doing, service: ServiceCompute, path: "/flavors/detail"}, "flavors")
-	var out []Flavour
+	all, err := list[Flavor](ctx, c, call{doing: doing, service: ServiceCompute, path: "/flavors/detail"}, "flavors")
+	var out []Flavor
 	for _, f := range all {
 		if f.Name == name {
 			out = append(out, f)

@@ -116,12 +116,12 @@ func (c *Client) act(ctx context.Context, doing, id, action string) error {
 	return err
 }
 
-// specsMicroversion is the first one in which the list of flavours has their extra specs.
+// specsMicroversion is the first one in which the list of flavors has their extra specs.
 const specsMicroversion = "2.61"
 
-// AllFlavours returns the flavours that the project may use, with their extra specs.
-func (c *Client) AllFlavours(ctx context.Context) ([]Flavour, error) {
-	return list[Flavour](ctx, c, call{doing: "listing the flavours", service: ServiceCompute, path: "/flavors/detail", microversion: specsMicroversion}, "flavors")
+// AllFlavors returns the flavors that the project may use, with their extra specs.
+func (c *Client) AllFlavors(ctx context.Context) ([]Flavor, error) {
+	return list[Flavor](ctx, c, call{doing: "listing the flavors", service: ServiceCompute, path: "/flavors/detail", microversion: specsMicroversion}, "flavors")
 }
 
 // Fixed are the addresses of the server that are its ports' own, in order.

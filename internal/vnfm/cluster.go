@@ -80,7 +80,7 @@ type CloudResource struct {
 }
 
 // RootVolume is a volume that a machine starts from, instead of the disk of its
-// flavour.
+// flavor.
 type RootVolume struct {
 	SizeGiB          int64  `json:"size"`
 	Type             string `json:"type,omitempty"`
@@ -104,7 +104,7 @@ type MachinePlace struct {
 // to the form what it says.
 type ClusterControlPlane struct {
 	Replicas    *int64            `json:"replicas,omitempty"`
-	Flavour     string            `json:"flavour,omitempty"`
+	Flavor      string            `json:"flavor,omitempty"`
 	Labels      map[string]string `json:"labels,omitempty"`
 	Annotations map[string]string `json:"annotations,omitempty"`
 	Variables   map[string]any    `json:"variables,omitempty"`
@@ -123,7 +123,7 @@ type NodeGroup struct {
 	Replicas *int64 `json:"replicas,omitempty"`
 	Min      *int64 `json:"min,omitempty"`
 	Max      *int64 `json:"max,omitempty"`
-	Flavour  string `json:"flavour,omitempty"`
+	Flavor   string `json:"flavor,omitempty"`
 	// Labels are those of the nodes, as far as Cluster API carries them over.
 	Labels        map[string]string `json:"labels,omitempty"`
 	Annotations   map[string]string `json:"annotations,omitempty"`

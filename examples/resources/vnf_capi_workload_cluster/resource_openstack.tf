@@ -36,6 +36,6 @@ resource "vnf_capi_workload_cluster" "on_openstack" {
     cleanup                = { load_balancers = true }
   }
 
-  control_plane = { replicas = 3, flavour = "m1.large" }
-  node_groups   = { workers = { replicas = 3, flavour = "m1.medium" } }
+  control_plane = { replicas = 3, flavor = "m1.large" }
+  node_groups   = { workers = { replicas = 3, flavor = "m1.medium" } }
 }

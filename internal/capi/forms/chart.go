@@ -94,7 +94,7 @@ func (f chart) values(spec *vnfm.ClusterSpec) map[string]any {
 	}
 	controlPlane := map[string]any{}
 	SetInt(controlPlane, "machineCount", spec.ControlPlane.Replicas)
-	Set(controlPlane, "machineFlavor", spec.ControlPlane.Flavour)
+	Set(controlPlane, "machineFlavor", spec.ControlPlane.Flavor)
 	Set(controlPlane, "rolloutAfter", spec.RolloutAfter)
 	chartHealthCheck(controlPlane, spec.ControlPlane.HealthCheck)
 	chartDeletion(controlPlane, spec.ControlPlane.Deletion)
@@ -132,7 +132,7 @@ func chartGroup(spec *vnfm.ClusterSpec, name string) map[string]any {
 	} else {
 		SetInt(out, "machineCount", g.Replicas)
 	}
-	Set(out, "machineFlavor", g.Flavour)
+	Set(out, "machineFlavor", g.Flavor)
 	Set(out, "failureDomain", g.FailureDomain)
 	Set(out, "nodeLabels", texts(g.Labels))
 	Set(out, "rolloutAfter", spec.RolloutAfter)

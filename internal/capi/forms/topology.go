@@ -35,14 +35,14 @@ func (f topology) check(spec *vnfm.ClusterSpec, ps *vnfm.Problems) {
 	u.cluster("network", cloudNetworks(spec.Network))
 	cp := &spec.ControlPlane
 	u.cluster("control_plane", map[string]bool{
-		"flavour": cp.Flavour != "", "root_volume": cp.RootVolume != nil, "networks": cp.Networks != nil, "failure_domains": cp.FailureDomains != nil,
+		"flavor": cp.Flavor != "", "root_volume": cp.RootVolume != nil, "networks": cp.Networks != nil, "failure_domains": cp.FailureDomains != nil,
 	})
 	for _, name := range slices.Sorted(maps.Keys(spec.NodeGroups)) {
 		g := spec.NodeGroups[name]
 		if g.Class == "" {
 			refuse(AttributeNodeGroups, name, fmt.Sprintf("node group %q has no class", name), "class names one of the worker classes of the ClusterClass")
 		}
-		u.group(name, map[string]bool{"flavour": g.Flavour != "", "root_volume": g.RootVolume != nil, "networks": g.Networks != nil})
+		u.group(name, map[string]bool{"flavor": g.Flavor != "", "root_volume": g.RootVolume != nil, "networks": g.Networks != nil})
 		if spec.APIVersion == "v1beta1" && len(g.Taints) > 0 {
 			refuse(AttributeNodeGroups, name, fmt.Sprintf("node group %q has taints, which version v1beta1 of Cluster API does not know", name),
 				"put them into the bootstrap template of the class")

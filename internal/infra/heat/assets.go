@@ -20,14 +20,14 @@ func (s *session) assets(ctx context.Context, before map[string]hot.Asset, dry b
 	var ps vnfm.Problems
 	out := map[hot.DemandKey]hot.Asset{}
 	demands := s.source.Demands(s.request)
-	var flavours []openstack.Flavour
+	var flavours []openstack.Flavor
 	images := map[string][]openstack.Image{}
 	for _, key := range slices.SortedFunc(maps.Keys(demands), func(a, b hot.DemandKey) int { return cmp.Compare(assetName(a), assetName(b)) }) {
 		demand, asset := demands[key], hot.Asset{}
 		if wantsFlavour(&demand) {
 			if flavours == nil {
 				var err error
-				if flavours, err = s.client.AllFlavours(ctx); err != nil {
+				if flavours, err = s.client.AllFlavors(ctx); err != nil {
 					return nil, nil, err
 				}
 			}
@@ -87,8 +87,8 @@ const (
 
 // chooseFlavour is the flavour that a demand names, else the smallest that has what it
 // asks for: the fewest CPUs, then the least memory, disk and specialities nobody asked for.
-func chooseFlavour(all []openstack.Flavour, d *hot.Demand, before string) string {
-	var fitting []openstack.Flavour
+func chooseFlavour(all []openstack.Flavor, d *hot.Demand, before string) string {
+	var fitting []openstack.Flavor
 	for _, f := range all {
 		if d.FlavourName != "" {
 			if f.Name == d.FlavourName || f.ID == d.FlavourName {
@@ -107,13 +107,13 @@ func chooseFlavour(all []openstack.Flavour, d *hot.Demand, before string) string
 	if len(fitting) == 0 {
 		return ""
 	}
-	return slices.MinFunc(fitting, func(a, b openstack.Flavour) int {
+	return slices.MinFunc(fitting, func(a, b openstack.Flavor) int {
 		return cmp.Or(cmp.Compare(a.VCPUs, b.VCPUs), cmp.Compare(a.RAM, b.RAM), cmp.Compare(a.Disk, b.Disk),
 			cmp.Compare(len(a.ExtraSpecs), len(b.ExtraSpecs)), strings.Compare(a.Name, b.Name))
 	}).ID
 }
 
-func fits(f *openstack.Flavour, d *hot.Demand) bool {
+func fits(f *openstack.Flavor, d *hot.Demand) bool {
 	for name, value := range d.ExtraSpecs {
 		if f.ExtraSpecs[name] != value {
 			return false
@@ -122,7 +122,7 @@ func fits(f *openstack.Flavour, d *hot.Demand) bool {
 	return f.VCPUs >= d.CPUs && int64(f.RAM)*mebibyte >= d.MemoryBytes && int64(f.Disk)*gibibyte >= d.StorageBytes
 }
 
-func (s *session) noFlavour(d *hot.Demand, all []openstack.Flavour) vnfm.Problem {
+func (s *session) noFlavour(d *hot.Demand, all []openstack.Flavor) vnfm.Problem {
 	names := make([]string, 0, len(all))
 	for _, f := range all {
 		names = append(names, fmt.Sprintf("%s (%d CPUs, %d MiB, %d GiB)", f.Name, f.VCPUs, f.RAM, f.Disk))

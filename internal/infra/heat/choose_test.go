@@ -33,7 +33,7 @@ func TestChooseNumbers(t *testing.T) {
 }
 
 func TestChooseFlavour(t *testing.T) {
-	all := []openstack.Flavour{
+	all := []openstack.Flavor{
 		{ID: "5", Name: "large", VCPUs: 4, RAM: 8192, Disk: 80},
 		{ID: "4", Name: "pinned", VCPUs: 2, RAM: 4096, Disk: 40, ExtraSpecs: map[string]string{"hw:cpu_policy": "dedicated"}},
 		{ID: "3", Name: "medium", VCPUs: 2, RAM: 4096, Disk: 40},

@@ -20,21 +20,21 @@ type model struct {
 	ID         types.String `tfsdk:"id"`
 	Definition types.String `tfsdk:"definition"`
 
-	Name                types.String `tfsdk:"name"`
-	Image               types.Object `tfsdk:"image"`
-	KubernetesVersion   types.String `tfsdk:"kubernetes_version"`
-	Chart               types.Object `tfsdk:"chart"`
-	ControlPlaneFlavour types.String `tfsdk:"control_plane_flavour"`
-	NodeFlavour         types.String `tfsdk:"node_flavour"`
-	Keypair             types.String `tfsdk:"keypair"`
-	ExternalNetwork     types.String `tfsdk:"external_network"`
-	FixedNetwork        types.String `tfsdk:"fixed_network"`
-	FixedSubnet         types.String `tfsdk:"fixed_subnet"`
-	DNSNameservers      types.List   `tfsdk:"dns_nameservers"`
-	NetworkDriver       types.String `tfsdk:"network_driver"`
-	VolumeTypes         types.List   `tfsdk:"volume_types"`
-	Keystone            types.Object `tfsdk:"keystone"`
-	Labels              types.Map    `tfsdk:"labels"`
+	Name               types.String `tfsdk:"name"`
+	Image              types.Object `tfsdk:"image"`
+	KubernetesVersion  types.String `tfsdk:"kubernetes_version"`
+	Chart              types.Object `tfsdk:"chart"`
+	ControlPlaneFlavor types.String `tfsdk:"control_plane_flavor"`
+	NodeFlavor         types.String `tfsdk:"node_flavor"`
+	Keypair            types.String `tfsdk:"keypair"`
+	ExternalNetwork    types.String `tfsdk:"external_network"`
+	FixedNetwork       types.String `tfsdk:"fixed_network"`
+	FixedSubnet        types.String `tfsdk:"fixed_subnet"`
+	DNSNameservers     types.List   `tfsdk:"dns_nameservers"`
+	NetworkDriver      types.String `tfsdk:"network_driver"`
+	VolumeTypes        types.List   `tfsdk:"volume_types"`
+	Keystone           types.Object `tfsdk:"keystone"`
+	Labels             types.Map    `tfsdk:"labels"`
 }
 
 // imageModel is the argument image.
@@ -60,7 +60,7 @@ type chartModel struct {
 // template composes the template. It is not known while an argument is not.
 func (m *model) template(ctx context.Context, diags *diag.Diagnostics) (*magnum.Template, bool) {
 	for _, v := range []attr.Value{
-		m.Name, m.Image, m.KubernetesVersion, m.Chart, m.ControlPlaneFlavour, m.NodeFlavour, m.Keypair, m.ExternalNetwork,
+		m.Name, m.Image, m.KubernetesVersion, m.Chart, m.ControlPlaneFlavor, m.NodeFlavor, m.Keypair, m.ExternalNetwork,
 		m.FixedNetwork, m.FixedSubnet, m.DNSNameservers, m.NetworkDriver, m.VolumeTypes, m.Keystone, m.Labels,
 	} {
 		if !tfutil.FullyKnown(ctx, v) {
@@ -70,7 +70,7 @@ func (m *model) template(ctx context.Context, diags *diag.Diagnostics) (*magnum.
 	t := &magnum.Template{
 		Image:             tfutil.As[imageModel](ctx, m.Image, diags).toDomain(),
 		KubernetesVersion: m.KubernetesVersion.ValueString(), Chart: vnfm.ClusterChart{ChartSource: vnfm.ChartSource{Name: chartsource.Embedded[0]}},
-		ControlPlaneFlavour: m.ControlPlaneFlavour.ValueString(), NodeFlavour: m.NodeFlavour.ValueString(), Keypair: m.Keypair.ValueString(),
+		ControlPlaneFlavor: m.ControlPlaneFlavor.ValueString(), NodeFlavor: m.NodeFlavor.ValueString(), Keypair: m.Keypair.ValueString(),
 		ExternalNetwork: m.ExternalNetwork.ValueString(), FixedNetwork: m.FixedNetwork.ValueString(), FixedSubnet: m.FixedSubnet.ValueString(),
 		NetworkDriver: m.NetworkDriver.ValueString(),
 	}

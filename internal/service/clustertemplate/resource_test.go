@@ -63,8 +63,8 @@ func TestAccClusterTemplate(t *testing.T) {
 				Config: template(image, labels+`
   chart = { path = "charts/openstack-cluster", values = { apiServer = { port = 443 }, share = 0.5 } }
   kubernetes_version    = "1.34.0"
-  control_plane_flavour = "m1.large"
-  node_flavour          = "m1.medium"
+  control_plane_flavor = "m1.large"
+  node_flavor          = "m1.medium"
   keypair               = "ops"
   external_network      = "e63ca1a0-f69d-4fbf-b306-310857b1afe5"
   fixed_network         = "tenant"
@@ -77,7 +77,7 @@ func TestAccClusterTemplate(t *testing.T) {
 				ConfigStateChecks: []statecheck.StateCheck{watch(), statecheck.ExpectKnownValue(address, tfjsonpath.New("definition"), knownvalue.StringExact(
 					`{"image":{"name":"node","kube_version":"v1.34.0","os_distro":"ubuntu"},"kubernetes_version":"1.34.0",`+
 						`"chart":{"path":"charts/openstack-cluster","values":{"apiServer":{"port":443},"share":0.5}},`+
-						`"control_plane_flavour":"m1.large","node_flavour":"m1.medium","keypair":"ops",`+
+						`"control_plane_flavor":"m1.large","node_flavor":"m1.medium","keypair":"ops",`+
 						`"external_network":"e63ca1a0-f69d-4fbf-b306-310857b1afe5","fixed_network":"tenant","fixed_subnet":"tenant-v4",`+
 						`"dns_nameservers":["1.1.1.1"],"network_driver":"calico","volume_types":["fast"],`+
 						`"keystone":{"auth_url":"https://keystone.example:5000/v3","project_id":"p"},"labels":{"octavia_provider":"ovn"}}`))},

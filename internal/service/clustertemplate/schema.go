@@ -61,10 +61,10 @@ func machineAttributes() map[string]schema.Attribute {
 				"os_distro":    required("Property `os_distro` of the image: `ubuntu` or `flatcar`."),
 			},
 		},
-		"kubernetes_version":    optional("Kubernetes version, which must be the version of the image. Defaults to `image.kube_version`. Changing this upgrades the clusters of the template in place; downgrades and skipped minor versions are rejected at plan time."),
-		"control_plane_flavour": optional("Nova flavor of the control plane, by name, or by id if it is a UUID, for clusters that set none. Changing this replaces these machines one after the other."),
-		"node_flavour":          optional("Nova flavor of the nodes, by name, or by id if it is a UUID, for node groups that set none. Changing this replaces these machines one after the other."),
-		"keypair":               optional("Name of the SSH key pair of the machines, for clusters that set none. Changing this replaces their machines one after the other."),
+		"kubernetes_version":   optional("Kubernetes version, which must be the version of the image. Defaults to `image.kube_version`. Changing this upgrades the clusters of the template in place; downgrades and skipped minor versions are rejected at plan time."),
+		"control_plane_flavor": optional("Nova flavor of the control plane, by name, or by id if it is a UUID, for clusters that set none. Changing this replaces these machines one after the other."),
+		"node_flavor":          optional("Nova flavor of the nodes, by name, or by id if it is a UUID, for node groups that set none. Changing this replaces these machines one after the other."),
+		"keypair":              optional("Name of the SSH key pair of the machines, for clusters that set none. Changing this replaces their machines one after the other."),
 	}
 }
 

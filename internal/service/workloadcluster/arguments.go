@@ -54,7 +54,7 @@ type cloudResourceModel struct {
 
 // machineModel has the arguments that control plane and node groups share.
 type machineModel struct {
-	Flavour     types.String           `tfsdk:"flavour"`
+	Flavor      types.String           `tfsdk:"flavor"`
 	Labels      types.Map              `tfsdk:"labels"`
 	Annotations types.Map              `tfsdk:"annotations"`
 	HealthCheck *healthCheckModel      `tfsdk:"health_check"`
@@ -221,7 +221,7 @@ func (m *controlPlaneModel) toDomain(diags *diag.Diagnostics) vnfm.ClusterContro
 		return vnfm.ClusterControlPlane{}
 	}
 	return vnfm.ClusterControlPlane{
-		Replicas: tfutil.Int64Pointer(m.Replicas), Flavour: m.Flavour.ValueString(), Labels: tfutil.Texts(m.Labels), Annotations: tfutil.Texts(m.Annotations),
+		Replicas: tfutil.Int64Pointer(m.Replicas), Flavor: m.Flavor.ValueString(), Labels: tfutil.Texts(m.Labels), Annotations: tfutil.Texts(m.Annotations),
 		Variables:   objectValues(path.Root("control_plane").AtName("variables"), m.Variables, diags),
 		HealthCheck: m.HealthCheck.toDomain(), Deletion: m.Deletion.toDomain(),
 		FailureDomains: tfutil.Strings(m.FailureDomains), MachinePlace: m.place(),
@@ -244,7 +244,7 @@ func (m *model) nodeGroups(ctx context.Context, diags *diag.Diagnostics) map[str
 func (m *nodeGroupModel) toDomain(name string, diags *diag.Diagnostics) vnfm.NodeGroup {
 	g := vnfm.NodeGroup{
 		Class: m.Class.ValueString(), Replicas: tfutil.Int64Pointer(m.Replicas), Min: tfutil.Int64Pointer(m.Min), Max: tfutil.Int64Pointer(m.Max),
-		Flavour: m.Flavour.ValueString(), Labels: tfutil.Texts(m.Labels), Annotations: tfutil.Texts(m.Annotations), FailureDomain: m.FailureDomain.ValueString(),
+		Flavor: m.Flavor.ValueString(), Labels: tfutil.Texts(m.Labels), Annotations: tfutil.Texts(m.Annotations), FailureDomain: m.FailureDomain.ValueString(),
 		Variables: m.variables(name, diags), HealthCheck: m.HealthCheck.toDomain(), Deletion: m.Deletion.toDomain(), RemoveMachines: tfutil.Strings(m.RemoveMachines),
 		MachinePlace: m.place(),
 	}

@@ -65,8 +65,8 @@ func TestAccWorkloadCluster_capo(t *testing.T) {
       apiServer         = { enableLoadBalancer = false, associateFloatingIP = false, fixedIP = "192.168.3.10" }
     }
   }
-  control_plane = { replicas = 1, flavour = "m1.medium" }
-  node_groups   = { workers = { replicas = 1, flavour = "m1.small" } }
+  control_plane = { replicas = 1, flavor = "m1.medium" }
+  node_groups   = { workers = { replicas = 1, flavor = "m1.small" } }
   openstack     = { vim_id = vnf_vim.cloud.id, application_credential = {} }
   timeouts      = { create = "20s" }
 `, cloud.Networks["public"]), labCloudVIM(cloud, user))
@@ -127,8 +127,8 @@ func TestAccWorkloadCluster_capoPlans(t *testing.T) {
     values = { machineImage = "ubuntu-2204-kube-v1.33.1", machineSSHKeyName = "ops" }
   }
   network       = { external = "public" }
-  control_plane = { replicas = 1, flavour = "m1.medium" }
-  node_groups   = { workers = { replicas = 2, flavour = "m1.medium" } }
+  control_plane = { replicas = 1, flavor = "m1.medium" }
+  node_groups   = { workers = { replicas = 2, flavor = "m1.medium" } }
   openstack     = { vim_id = vnf_vim.cloud.id, application_credential = {} }
 `
 	const lost = "00000000-0000-0000-0000-000000000000"
@@ -158,37 +158,37 @@ func TestAccWorkloadCluster_capoPlans(t *testing.T) {
 			// What has a name may be made by the same apply.
 			name: "not there by name",
 			changes: []string{
-				`"ops"`, `"lost-key"`, `"ubuntu-2204-kube-v1.33.1"`, `"lost-image"`, `1, flavour = "m1.medium"`, `1, flavour = "lost-flavour"`,
-				`2, flavour = "m1.medium"`, `2, flavour = "lost-worker"`, `"public"`, `"net0", internal = { name = "lost-network" }`,
+				`"ops"`, `"lost-key"`, `"ubuntu-2204-kube-v1.33.1"`, `"lost-image"`, `1, flavor = "m1.medium"`, `1, flavor = "lost-flavor"`,
+				`2, flavor = "m1.medium"`, `2, flavor = "lost-worker"`, `"public"`, `"net0", internal = { name = "lost-network" }`,
 			},
 			said: []string{
 				`WARNING network.external: There is no external network "net0" in the OpenStack: ` + byName,
 				`WARNING network.internal: There is no network "lost-network" in the OpenStack: ` + byName,
-				`WARNING control_plane.flavour: There is no flavour "lost-flavour" in the OpenStack: ` + byName,
+				`WARNING control_plane.flavor: There is no flavor "lost-flavor" in the OpenStack: ` + byName,
 				`WARNING chart.values: There is no image "lost-image" in the OpenStack: ` + byName,
 				`WARNING chart.values: There is no key pair "lost-key" in the OpenStack: ` + byName,
-				`WARNING node_groups.workers: There is no flavour "lost-worker" in the OpenStack: ` + byName,
+				`WARNING node_groups.workers: There is no flavor "lost-worker" in the OpenStack: ` + byName,
 			},
 		},
 		{
 			name: "not there by id",
 			changes: []string{
-				`machineImage = "ubuntu-2204-kube-v1.33.1"`, `machineImageId = "` + lost + `"`, `1, flavour = "m1.medium"`, `1, flavour = "` + lost + `"`,
-				`2, flavour`, fmt.Sprintf(`2, networks = [{}, { id = %q }], flavour`, lost),
+				`machineImage = "ubuntu-2204-kube-v1.33.1"`, `machineImageId = "` + lost + `"`, `1, flavor = "m1.medium"`, `1, flavor = "` + lost + `"`,
+				`2, flavor`, fmt.Sprintf(`2, networks = [{}, { id = %q }], flavor`, lost),
 				`"public"`, fmt.Sprintf(`%q, internal = { id = %[1]q }, internal_subnet = { id = %[1]q }`, lost),
 			},
 			said: []string{
 				`ERROR network.external: There is no network with the id ` + lost + byID,
 				`ERROR network.internal: There is no network with the id ` + lost + byID,
 				`ERROR network.internal_subnet: There is no subnet with the id ` + lost + byID,
-				`ERROR control_plane.flavour: There is no flavour with the id ` + lost + byID,
+				`ERROR control_plane.flavor: There is no flavor with the id ` + lost + byID,
 				`ERROR chart.values: There is no image with the id ` + lost + byID,
 				`ERROR node_groups.workers: There is no network with the id ` + lost + byID,
 			},
 		},
 		{
 			name:    "several networks",
-			changes: []string{`"public"`, `"public", internal = { name = "twin" }`, `1, flavour`, `1, networks = [{}, { name = "public" }], flavour`},
+			changes: []string{`"public"`, `"public", internal = { name = "twin" }`, `1, flavor`, `1, networks = [{}, { name = "public" }], flavor`},
 			said: []string{
 				`ERROR network.internal: There are 2 of the network "twin": Give the id of the one that is meant.`,
 				`ERROR control_plane.networks: There are 2 of the network "public": Give the id of the one that is meant.`,
@@ -203,10 +203,10 @@ func TestAccWorkloadCluster_capoPlans(t *testing.T) {
 			},
 		},
 		{
-			name:    "no version, small flavour",
-			changes: []string{`"ubuntu-2204-kube-v1.33.1"`, `"ubuntu-22.04"`, `1, flavour = "m1.medium"`, `1, flavour = "m1.tiny"`},
+			name:    "no version, small flavor",
+			changes: []string{`"ubuntu-2204-kube-v1.33.1"`, `"ubuntu-22.04"`, `1, flavor = "m1.medium"`, `1, flavor = "m1.tiny"`},
 			said: []string{
-				`WARNING control_plane.flavour: Flavour "m1.tiny" of the control plane has 1 vCPU and 512 MiB of memory: Kubeadm refuses a control plane of less than 2 vCPU, and needs 2048 MiB for any machine.`,
+				`WARNING control_plane.flavor: Flavor "m1.tiny" of the control plane has 1 vCPU and 512 MiB of memory: Kubeadm refuses a control plane of less than 2 vCPU, and needs 2048 MiB for any machine.`,
 				`WARNING chart.values: Image "ubuntu-22.04" does not say which version of Kubernetes it has: Its property kube_version is missing, so that nobody can tell whether it has 1.33.1.`,
 			},
 		},

@@ -215,7 +215,7 @@ func cidrs(description string) schema.Attribute {
 // machineAttributes are shared by control plane and node groups.
 func machineAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"flavour": schema.StringAttribute{
+		"flavor": schema.StringAttribute{
 			MarkdownDescription: "Nova flavor of the machines, for `chart` and `cluster_template`; a ClusterClass has a variable for it. Changing this replaces the machines one after the other.",
 			Optional:            true,
 			Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},

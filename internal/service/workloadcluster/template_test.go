@@ -120,8 +120,8 @@ func TestAccWorkloadCluster_clusterTemplate(t *testing.T) {
 func TestAccWorkloadCluster_openstack(t *testing.T) {
 	env := newEnv(t)
 	template := clusterTemplate("1.34.0", `
-  control_plane_flavour = "m1.large"
-  node_flavour          = "m1.medium"
+  control_plane_flavor = "m1.large"
+  node_flavor          = "m1.medium"
   external_network      = "public"
   labels                = { octavia_provider = "ovn", etcd_volume_size = "10", boot_volume_size = "40" }
 `)
@@ -136,7 +136,7 @@ func TestAccWorkloadCluster_openstack(t *testing.T) {
   node_groups = {
     upf = {
       replicas    = 2
-      flavour     = "m1.fast"
+      flavor     = "m1.fast"
       root_volume = { size = 60, type = "fast" }
       networks    = [{}, { name = "n6", tags = ["external"], subnet = { id = "e63ca1a0-f69d-4fbf-b306-310857b1afe5" } }]
     }
@@ -190,7 +190,7 @@ func TestAccWorkloadCluster_badTemplate(t *testing.T) {
 			`Nodes cannot be made of "coreos"`},
 		"version": {fromTemplate + "\n" + `kubernetes_version = "1.33.0"`, `The cluster template has Kubernetes 1\.34\.0, not 1\.33\.0`},
 		"label":   {`cluster_template = { definition = vnf_capi_cluster_template.standard.definition, labels = { colour = "blue" } }`, `There is no label "colour" here`},
-		"flavour": {fromTemplate, `needs machineFlavor`},
+		"flavor":  {fromTemplate, `needs machineFlavor`},
 		"credentials": {`cluster_template = { definition = vnf_capi_cluster_template.standard.definition, chart_credentials = { username = "me" } }`,
 			`chart_credentials are for a chart from a repository or registry, and that of the template is openstack`},
 	} {
