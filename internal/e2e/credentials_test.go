@@ -110,7 +110,7 @@ resource "vnf_capi_workload_cluster" "test" {
   }
   lifecycle {
     postcondition {
-      condition     = self.status == "INSTANTIATED"
+      condition     = self.status == "READY"
       error_message = "The cluster is ${self.status}: apply again to continue."
     }
   }

@@ -36,6 +36,8 @@ type Config struct {
 	// AdoptDescription describe id and adopt_existing of those.
 	Schema                          func(context.Context) schema.Schema
 	IDDescription, AdoptDescription string
+	// CompletedStatus is the status after an operation that completed: StatusReady or that of the record.
+	CompletedStatus string
 	// Owns reports whether a record of the manager belongs to this resource.
 	Owns func(*vnfm.Instance) bool
 }

@@ -46,12 +46,24 @@ func (m *InstanceModel) BaseSpec(ctx context.Context, heal *vnfm.HealSpec, diags
 	}
 }
 
+// StatusReady is the status of a workload cluster whose last operation completed. INSTANTIATED,
+// the word of its record, is for network functions.
+const StatusReady = "READY"
+
+// status returns the value of the attribute for a record.
+func status(i *vnfm.Instance) string {
+	if i.Cluster != nil && i.Status == vnfm.StatusInstantiated {
+		return StatusReady
+	}
+	return string(i.Status)
+}
+
 // SetBase takes over what the record says of these attributes.
 func (m *InstanceModel) SetBase(i *vnfm.Instance) {
 	m.ID, m.VIMID = types.StringValue(i.ID), types.StringValue(i.VIMID)
 	m.Namespace, m.Name = types.StringValue(i.Namespace), types.StringValue(i.Name)
 	m.OnFailure = types.StringValue(string(i.OnFailure))
-	m.Status, m.Generation = types.StringValue(string(i.Status)), types.Int64Value(i.Generation)
+	m.Status, m.Generation = types.StringValue(status(i)), types.Int64Value(i.Generation)
 }
 
 // withLockTimeout returns a context that carries the lock_timeout. In a state without it

@@ -112,7 +112,7 @@ func planProgress(plan, state *InstanceModel, runs bool) {
 
 func (r *InstanceResource[M, P]) needsOperation(ctx context.Context, m P, state *M) bool {
 	plan, before := m.Common(), P(state).Common()
-	if before.Status.ValueString() != string(vnfm.StatusInstantiated) || plan.heals(before) || attrs.SinkMoved(plan.Sink, before.Sink) {
+	if before.Status.ValueString() != r.config.CompletedStatus || plan.heals(before) || attrs.SinkMoved(plan.Sink, before.Sink) {
 		return true
 	}
 	return !AllEqual([][2]attr.Value{{plan.VIMID, before.VIMID}, {plan.Namespace, before.Namespace}, {plan.Objects, before.Objects}}) || m.Differs(ctx, state)

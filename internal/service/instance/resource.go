@@ -25,6 +25,7 @@ func NewResource() resource.Resource {
 		Schema:           resourceSchema,
 		IDDescription:    "Id of the instance.",
 		AdoptDescription: "Whether to adopt existing objects that belong to no instance. Defaults to `false`: an existing object is an error. Objects of another instance are never adopted.",
+		CompletedStatus:  string(vnfm.StatusInstantiated),
 		Owns:             func(i *vnfm.Instance) bool { return i.Cluster == nil },
 	})
 }

@@ -64,7 +64,12 @@ func addonAttributes() map[string]schema.Attribute {
 			Computed:            true,
 			NestedObject: schema.NestedAttributeObject{Attributes: tfutil.Merged(found, map[string]schema.Attribute{
 				"chart":  text("Name of the chart."),
-				"status": text("`deployed`; `drifted: <differences>`, which the next apply repairs; `missing`; `paused` with the cluster; `unknown` if the workload cluster could not be read."),
+				"status": text("`DEPLOYED`; `DRIFTED` if it differs from the configuration, which the next apply repairs; `MISSING` if it was deleted outside of Terraform; `PAUSED` with the cluster; `UNKNOWN` if the workload cluster could not be read."),
+				"drift": schema.ListAttribute{
+					MarkdownDescription: "Differences from the configuration of an add-on that is `DRIFTED`: its objects and their fields.",
+					Computed:            true,
+					ElementType:         types.StringType,
+				},
 			})},
 		},
 		"chart_status": schema.SingleNestedAttribute{

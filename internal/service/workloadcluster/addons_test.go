@@ -158,8 +158,8 @@ func TestAccWorkloadCluster_addons(t *testing.T) {
 				plancheck.ExpectKnownValue(address, at("cloud", "chart"), knownvalue.StringExact("cloud")),
 			}},
 			ConfigStateChecks: []statecheck.StateCheck{
-				status("INSTANTIATED"), groupHas("workers", "available", 1),
-				is("network", "status", "deployed"), is("network", "app_version", "app-1.0.3"), is("cloud", "status", "deployed"),
+				status("READY"), groupHas("workers", "available", 1),
+				is("network", "status", "DEPLOYED"), is("network", "app_version", "app-1.0.3"), is("cloud", "status", "DEPLOYED"),
 				is("network", "digest", charttest.Digest(network("1.0.3").Archive(t))),
 			},
 			Check: resource.ComposeTestCheckFunc(releases(`network\s+kube-system\s+1\s.*deployed\s+network-1\.0\.3`, `cloud\s+cloud\s+1\s.*deployed\s+cloud-0\.1\.0`), func(s *terraform.State) error {
@@ -184,7 +184,7 @@ func TestAccWorkloadCluster_addons(t *testing.T) {
 				plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate),
 				plancheck.ExpectKnownValue(address, at("network", "version"), knownvalue.StringExact("1.1.0")),
 			}},
-			ConfigStateChecks: []statecheck.StateCheck{status("INSTANTIATED"), is("network", "version", "1.1.0")},
+			ConfigStateChecks: []statecheck.StateCheck{status("READY"), is("network", "version", "1.1.0")},
 			Check:             releases(`network\s+kube-system\s+2\s.*network-1\.1\.0`, `cloud\s+cloud\s+1\s`),
 		},
 		resource.TestStep{
@@ -192,12 +192,16 @@ func TestAccWorkloadCluster_addons(t *testing.T) {
 			RefreshState:       true,
 			RefreshPlanChecks:  resource.RefreshPlanChecks{PostRefresh: []plancheck.PlanCheck{updates().PreApply[0]}},
 			ExpectNonEmptyPlan: true,
-			Check:              resource.TestMatchResourceAttr(address, "addons_status.network.status", regexp.MustCompile(`^drifted: v1/ConfigMap settings is gone$`)),
+			Check: resource.ComposeTestCheckFunc(
+				resource.TestCheckResourceAttr(address, "addons_status.network.status", "DRIFTED"),
+				resource.TestCheckResourceAttr(address, "addons_status.network.drift.#", "1"),
+				resource.TestCheckResourceAttr(address, "addons_status.network.drift.0", "v1/ConfigMap settings is gone"),
+			),
 		},
 		resource.TestStep{
 			Config:            upgraded,
 			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{is("network", "status", "deployed")},
+			ConfigStateChecks: []statecheck.StateCheck{is("network", "status", "DEPLOYED")},
 			Check: func(*terraform.State) error {
 				assert.Equal(t, "1.1.0", workload("get", "configmap", "settings", "-n", "kube-system", "-o", "jsonpath={.data.of}"))
 				return nil
@@ -207,7 +211,7 @@ func TestAccWorkloadCluster_addons(t *testing.T) {
 			Config:           one,
 			ConfigPlanChecks: updates(),
 			ConfigStateChecks: []statecheck.StateCheck{
-				statecheck.ExpectKnownValue(address, tfjsonpath.New("addons_status"), knownvalue.MapSizeExact(1)), is("network", "status", "deployed"),
+				statecheck.ExpectKnownValue(address, tfjsonpath.New("addons_status"), knownvalue.MapSizeExact(1)), is("network", "status", "DEPLOYED"),
 			},
 			Check: resource.ComposeTestCheckFunc(releases(`network\s+kube-system\s+2\s`), func(*terraform.State) error {
 				assert.Empty(t, workload("get", "namespace", "cloud", "-o", "name", "--ignore-not-found"))
@@ -225,7 +229,7 @@ func TestAccWorkloadCluster_addons(t *testing.T) {
 				PreApply:             []plancheck.PlanCheck{plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate)},
 				PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
 			},
-			ConfigStateChecks: []statecheck.StateCheck{status("INSTANTIATED"), groupHas("workers", "available", 1)},
+			ConfigStateChecks: []statecheck.StateCheck{status("READY"), groupHas("workers", "available", 1)},
 			Check: func(*terraform.State) error {
 				assert.Regexp(t, `^edge-workers-[0-9a-f]{8}$`, machineTemplates(), "the old template goes once no machine is made of it")
 				assert.NotEqual(t, machine, standing())
@@ -238,7 +242,7 @@ func TestAccWorkloadCluster_addons(t *testing.T) {
 			PreConfig:         func() { env.store.Clear(t) },
 			Config:            described,
 			ConfigPlanChecks:  resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
-			ConfigStateChecks: []statecheck.StateCheck{status("INSTANTIATED")},
+			ConfigStateChecks: []statecheck.StateCheck{status("READY")},
 			Check: func(*terraform.State) error {
 				assert.Equal(t, machine, standing())
 				return nil
@@ -315,7 +319,7 @@ func TestAccWorkloadCluster_chartOfRepository(t *testing.T) {
 				plancheck.ExpectKnownValue(address, tfjsonpath.New("chart_status").AtMapKey("version"), knownvalue.StringExact(chart.Version)),
 			}},
 			ConfigStateChecks: []statecheck.StateCheck{
-				status("INSTANTIATED"),
+				status("READY"),
 				statecheck.ExpectKnownValue(address, tfjsonpath.New("chart_status").AtMapKey("digest"), knownvalue.StringExact(charttest.Digest(chart.Packed))),
 			},
 			Check: func(*terraform.State) error {

@@ -70,7 +70,7 @@ spec:
 			Config:           configured("  adopt_existing = true\n  force_conflicts = true\n"),
 			ConfigPlanChecks: updates(),
 			ConfigStateChecks: []statecheck.StateCheck{
-				status("INSTANTIATED"), groupHas("a", "available", 2),
+				status("READY"), groupHas("a", "available", 2),
 				statecheck.ExpectKnownValue(address, tfjsonpath.New("running_version"), knownvalue.StringExact("v1.34.0")),
 			},
 			Check: func(*terraform.State) error {

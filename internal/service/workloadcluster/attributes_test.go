@@ -76,7 +76,7 @@ variable "machine" {
 	var before []string
 	named := config.Variables{}
 	env.run(t,
-		resource.TestStep{Config: env.config(least), ConfigStateChecks: []statecheck.StateCheck{status("INSTANTIATED")}},
+		resource.TestStep{Config: env.config(least), ConfigStateChecks: []statecheck.StateCheck{status("READY")}},
 		replaced(strings.Replace(env.cluster(least), `"edge"`, `"other"`, 1)),
 		replaced(strings.Replace(env.cluster(least), env.namespace, env.namespace+"-2", 1)),
 		inPlace(strings.Replace(least, "1.34.0", "1.35.0", 1)),
@@ -87,7 +87,7 @@ variable "machine" {
 		resource.TestStep{
 			Config:            env.config(all),
 			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{status("INSTANTIATED"), groupHas("a", "available", 2)},
+			ConfigStateChecks: []statecheck.StateCheck{status("READY"), groupHas("a", "available", 2)},
 			Check: func(*terraform.State) error {
 				assert.Equal(t, "edge core", read("cluster/edge", ".metadata.labels.site} {.metadata.annotations.owner"))
 				assert.Equal(t, "3 3", read("kubeadmcontrolplane/edge-control-plane", ".spec.replicas} {.status.availableReplicas"))
@@ -110,7 +110,7 @@ variable "machine" {
 			Config:            env.config(all+healed, variable),
 			ConfigVariables:   named,
 			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{status("INSTANTIATED")},
+			ConfigStateChecks: []statecheck.StateCheck{status("READY")},
 			Check: func(*terraform.State) error {
 				now := control()
 				if len(now) != 3 || slices.Contains(now, before[0]) {

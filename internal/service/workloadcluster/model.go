@@ -172,6 +172,6 @@ func (m *model) Finish(ctx context.Context, manager vnfm.Manager, i *vnfm.Instan
 	}
 	m.observed = newObserved(seen.Cluster)
 	if m.setObservedStatus(ctx, seen.Objects, diags); err != nil {
-		m.mapStatus(ctx, diags, func(string) types.String { return types.StringValue(addonUnknown) })
+		m.mapStatus(ctx, diags, func(string) addonState { return addonState{status: addonUnknown} })
 	}
 }

@@ -38,7 +38,7 @@ resource "vnf_vim" "test" {
 		resource.TestStep{
 			Config: config(1),
 			ConfigStateChecks: []statecheck.StateCheck{
-				status("INSTANTIATED"), groupHas("a", "available", 1), groupHas("a", "up_to_date", 1),
+				status("READY"), groupHas("a", "available", 1), groupHas("a", "up_to_date", 1),
 				statecheck.ExpectKnownValue(address, tfjsonpath.New("api_version"), knownvalue.StringExact("v1beta1")),
 				statecheck.ExpectKnownValue(address, tfjsonpath.New("available"), knownvalue.Bool(true)),
 				statecheck.ExpectKnownValue(address, tfjsonpath.New("running_version"), knownvalue.StringExact("v1.34.0")),

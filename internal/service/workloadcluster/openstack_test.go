@@ -99,7 +99,7 @@ func TestAccWorkloadCluster_applicationCredential(t *testing.T) {
 			Config:           config("", "nfv_user"),
 			ConfigPlanChecks: resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
 			ConfigStateChecks: []statecheck.StateCheck{
-				status("INSTANTIATED"), statecheck.ExpectKnownValue(address, object, knownvalue.NotNull()),
+				status("READY"), statecheck.ExpectKnownValue(address, object, knownvalue.NotNull()),
 			},
 			Check: resource.ComposeTestCheckFunc(look(false, 0), func(*terraform.State) error {
 				made, cluster := secret("jsonpath={.metadata.creationTimestamp}"), env.kubectl("get", "cluster", "edge", "-o", "jsonpath={.metadata.creationTimestamp}")

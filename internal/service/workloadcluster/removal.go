@@ -35,7 +35,7 @@ func withoutDone(ctx context.Context, groups map[string]vnfm.NodeGroup, state *m
 		switch {
 		case state == nil:
 			g.RemoveMachines = nil
-		case state.Status.ValueString() == string(vnfm.StatusInstantiated):
+		case state.Status.ValueString() == base.StatusReady:
 			var done []string
 			if before := state.groupOf(ctx, name, diags); before != nil {
 				done = tfutil.Strings(before.RemoveMachines)
@@ -49,7 +49,7 @@ func withoutDone(ctx context.Context, groups map[string]vnfm.NodeGroup, state *m
 // checkRemovals rejects more names than the plan removes machines. Without a number in
 // the state, the apply checks it.
 func checkRemovals(ctx context.Context, groups map[string]vnfm.NodeGroup, state *model, diags *diag.Diagnostics) {
-	if state == nil || state.NodeGroups.IsNull() || state.Status.ValueString() != string(vnfm.StatusInstantiated) {
+	if state == nil || state.NodeGroups.IsNull() || state.Status.ValueString() != base.StatusReady {
 		return
 	}
 	for name, g := range groups {

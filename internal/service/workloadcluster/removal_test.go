@@ -82,7 +82,7 @@ variable "machines" {
 			},
 			Config: group(`replicas = 1, remove_machines = var.machines`), ConfigVariables: two,
 			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{status("INSTANTIATED"), groupHas("a", "available", 1)},
+			ConfigStateChecks: []statecheck.StateCheck{status("READY"), groupHas("a", "available", 1)},
 			Check: func(*terraform.State) error {
 				if left := ofGroup("a"); !slices.Equal(left, []string{kept}) {
 					return fmt.Errorf("%s was to stay, and the machines of the group are %v", kept, left)
@@ -101,7 +101,7 @@ variable "machines" {
 			// Down to nobody, and the names of those that are gone do no harm.
 			Config: group(`replicas = 0, remove_machines = var.machines`), ConfigVariables: two,
 			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{status("INSTANTIATED"), groupHas("a", "replicas", 0)},
+			ConfigStateChecks: []statecheck.StateCheck{status("READY"), groupHas("a", "replicas", 0)},
 		},
 	)
 }

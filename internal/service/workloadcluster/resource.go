@@ -27,6 +27,7 @@ func NewResource() resource.Resource {
 		Schema:           resourceSchema,
 		IDDescription:    "Id of the cluster in the store.",
 		AdoptDescription: "Whether to adopt an existing cluster that no configuration manages. If `false`, an existing cluster is an error. Defaults to `false`. Changing this applies to the next operation.",
+		CompletedStatus:  base.StatusReady,
 		Owns:             func(i *vnfm.Instance) bool { return i.Cluster != nil },
 	})
 }

@@ -44,7 +44,7 @@ ephemeral "vnf_capi_workload_kubeconfig" "test" {
 			Config:           env.config(inMemory("1.34.0", `a = { replicas = 1 }`), ephemeral),
 			ConfigPlanChecks: planned(plancheck.ResourceActionCreate),
 			ConfigStateChecks: []statecheck.StateCheck{
-				status("INSTANTIATED"), groupHas("a", "available", 1),
+				status("READY"), groupHas("a", "available", 1),
 				statecheck.ExpectKnownValue(address, tfjsonpath.New("phase"), knownvalue.StringExact("Provisioned")),
 				statecheck.ExpectKnownValue(address, tfjsonpath.New("available"), knownvalue.Bool(true)),
 				statecheck.ExpectKnownValue(address, tfjsonpath.New("running_version"), knownvalue.StringExact("v1.34.0")),
@@ -133,7 +133,7 @@ func TestAccWorkloadCluster_topology(t *testing.T) {
 	env.run(t,
 		resource.TestStep{
 			Config:            env.config(arguments(`a = { class = "default-worker", replicas = 1 }`)),
-			ConfigStateChecks: []statecheck.StateCheck{status("INSTANTIATED"), groupHas("a", "up_to_date", 1)},
+			ConfigStateChecks: []statecheck.StateCheck{status("READY"), groupHas("a", "up_to_date", 1)},
 		},
 		resource.TestStep{
 			Config:           env.config(arguments(`a = { class = "default-worker", replicas = 1 }`)),
@@ -202,7 +202,7 @@ resource "vnf_instance" "hello" {
 		resource.TestStep{
 			Config: config(1),
 			ConfigStateChecks: []statecheck.StateCheck{
-				status("INSTANTIATED"), groupHas("a", "available", 1),
+				status("READY"), groupHas("a", "available", 1),
 				statecheck.ExpectKnownValue("vnf_instance.hello", tfjsonpath.New("status"), knownvalue.StringExact("INSTANTIATED")),
 			},
 		},

@@ -34,13 +34,13 @@ func TestAccWorkloadCluster_regeneratesKubeconfig(t *testing.T) {
 	env.run(t,
 		resource.TestStep{
 			Config:            config("at birth"),
-			ConfigStateChecks: []statecheck.StateCheck{status("INSTANTIATED")},
+			ConfigStateChecks: []statecheck.StateCheck{status("READY")},
 			Check:             resource.ComposeTestCheckFunc(delivered(1), func(*terraform.State) error { first = uid(); return nil }),
 		},
 		resource.TestStep{
 			Config:            config("leaked"),
 			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{status("INSTANTIATED")},
+			ConfigStateChecks: []statecheck.StateCheck{status("READY")},
 			Check: resource.ComposeTestCheckFunc(delivered(2), env.holdsNoKubeconfig(), func(*terraform.State) error {
 				if uid() == first {
 					return fmt.Errorf("the kubeconfig is the old one")

@@ -59,7 +59,7 @@ func TestAccWorkloadCluster_clusterTemplate(t *testing.T) {
 				plancheck.ExpectKnownValue(address, tfjsonpath.New("chart_status").AtMapKey("version"), knownvalue.StringExact(chart.Version)),
 			}},
 			ConfigStateChecks: []statecheck.StateCheck{
-				status("INSTANTIATED"), groupHas("default-worker", "available", 1),
+				status("READY"), groupHas("default-worker", "available", 1),
 				statecheck.ExpectKnownValue(address, tfjsonpath.New("running_version"), knownvalue.StringExact("v1.34.0")),
 				statecheck.ExpectKnownValue(address, tfjsonpath.New("chart_status").AtMapKey("digest"), knownvalue.StringExact(charttest.Digest(chart.Packed))),
 			},
@@ -92,7 +92,7 @@ func TestAccWorkloadCluster_clusterTemplate(t *testing.T) {
 			Config:           env.config(fromTemplate, clusterTemplate("1.35.0", exactly)),
 			ConfigPlanChecks: updates(),
 			ConfigStateChecks: []statecheck.StateCheck{
-				status("INSTANTIATED"),
+				status("READY"),
 				statecheck.ExpectKnownValue(address, tfjsonpath.New("running_version"), knownvalue.StringExact("v1.35.0")),
 				statecheck.ExpectKnownValue(address, tfjsonpath.New("node_group_status").AtMapKey("default-worker").AtMapKey("version"), knownvalue.StringExact("v1.35.0")),
 			},
@@ -110,7 +110,7 @@ func TestAccWorkloadCluster_clusterTemplate(t *testing.T) {
 			PreConfig:         func() { env.store.Clear(t) },
 			Config:            env.config(fromTemplate, clusterTemplate("1.35.0", exactly)),
 			ConfigPlanChecks:  resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
-			ConfigStateChecks: []statecheck.StateCheck{status("INSTANTIATED")},
+			ConfigStateChecks: []statecheck.StateCheck{status("READY")},
 		},
 	)
 }

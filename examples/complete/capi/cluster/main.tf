@@ -30,7 +30,7 @@ resource "vnf_capi_workload_cluster" "edge" {
   # defers what depends on the cluster.
   lifecycle {
     postcondition {
-      condition     = self.status == "INSTANTIATED"
+      condition     = self.status == "READY"
       error_message = "The cluster is ${self.status}: apply again to continue."
     }
   }
