@@ -24,7 +24,7 @@ func (env *testEnv) workloadClusterOf(version, groups, more string) {
 	env.Helper()
 	env.write(env.store.Provider(), env.vims(), fmt.Sprintf(`
 resource "vnf_capi_workload_cluster" "test" {
-  vim_id             = vnf_vim.test.id
+  management_vim_id  = vnf_vim.test.id
   namespace          = %q
   name               = "edge"
   kubernetes_version = %q

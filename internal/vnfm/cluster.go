@@ -220,7 +220,7 @@ type Condition struct {
 
 // ClusterRef names a workload cluster on its management cluster.
 type ClusterRef struct {
-	VIMID     string `json:"vim_id"`
+	VIMID     string `json:"management_vim_id"`
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
 }

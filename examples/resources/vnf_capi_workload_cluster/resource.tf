@@ -1,6 +1,6 @@
 # A topology of a ClusterClass.
 resource "vnf_capi_workload_cluster" "edge" {
-  vim_id             = vnf_vim.management.id
+  management_vim_id  = vnf_vim.management.id
   namespace          = "edge"
   name               = "edge-1"
   kubernetes_version = "1.34.0"

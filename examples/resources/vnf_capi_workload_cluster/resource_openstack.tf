@@ -18,7 +18,7 @@ resource "vnf_vim" "cloud" {
 }
 
 resource "vnf_capi_workload_cluster" "on_openstack" {
-  vim_id             = vnf_vim.management.id
+  management_vim_id  = vnf_vim.management.id
   namespace          = "edge"
   name               = "edge-2"
   kubernetes_version = "1.34.0"

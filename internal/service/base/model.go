@@ -13,10 +13,10 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// InstanceModel has the attributes that are common to all InstanceResources; their models embed it.
+// InstanceModel has the attributes that are common to all InstanceResources; their models embed it
+// and add the argument that names the VIM.
 type InstanceModel struct {
 	ID        types.String `tfsdk:"id"`
-	VIMID     types.String `tfsdk:"vim_id"`
 	Namespace types.String `tfsdk:"namespace"`
 	Name      types.String `tfsdk:"name"`
 
@@ -37,10 +37,11 @@ type InstanceModel struct {
 // Common returns the attributes.
 func (m *InstanceModel) Common() *InstanceModel { return m }
 
-// BaseSpec returns the part of the specification that these attributes and heal describe.
+// BaseSpec returns the part of the specification that these attributes and heal describe. The VIM
+// is for the caller to add.
 func (m *InstanceModel) BaseSpec(ctx context.Context, heal *vnfm.HealSpec, diags *diag.Diagnostics) vnfm.InstanceSpec {
 	return vnfm.InstanceSpec{
-		Name: m.Name.ValueString(), VIMID: m.VIMID.ValueString(), Namespace: m.Namespace.ValueString(),
+		Name: m.Name.ValueString(), Namespace: m.Namespace.ValueString(),
 		OnFailure: vnfm.OnFailure(m.OnFailure.ValueString()), ForceConflicts: m.ForceConflicts.ValueBool(), AdoptExisting: m.AdoptExisting.ValueBool(),
 		Heal: heal, Sink: attrs.Sink(ctx, m.Sink, diags),
 	}
@@ -60,7 +61,7 @@ func status(i *vnfm.Instance) string {
 
 // SetBase takes over what the record says of these attributes.
 func (m *InstanceModel) SetBase(i *vnfm.Instance) {
-	m.ID, m.VIMID = types.StringValue(i.ID), types.StringValue(i.VIMID)
+	m.ID = types.StringValue(i.ID)
 	m.Namespace, m.Name = types.StringValue(i.Namespace), types.StringValue(i.Name)
 	m.OnFailure = types.StringValue(string(i.OnFailure))
 	m.Status, m.Generation = types.StringValue(status(i)), types.Int64Value(i.Generation)

@@ -31,7 +31,7 @@ func TestAccInstance_managementCluster(t *testing.T) {
 	env := &testEnv{TB: t, lab: lab, store: acctest.NewStore(t), namespace: lab.Namespace(t)}
 	cluster := fmt.Sprintf(`
 resource "vnf_capi_workload_cluster" "test" {
-  vim_id             = vnf_vim.test.id
+  management_vim_id  = vnf_vim.test.id
   namespace          = %q
   name               = "edge"
   kubernetes_version = "1.34.0"

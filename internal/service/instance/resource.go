@@ -18,7 +18,7 @@ const ResourceType = "vnf_instance"
 // NewResource returns the resource.
 func NewResource() resource.Resource {
 	return base.NewInstanceResource[model](base.Config{
-		Type: ResourceType, Title: "VNF Instance", Noun: "VNF instance", VIMNoun: "VIM",
+		Type: ResourceType, Title: "VNF Instance", Noun: "VNF instance", VIMNoun: "VIM", VIMAttribute: "vim_id",
 		CreateVerb: "Instantiate", RemoveVerb: "Terminate", IncompleteSummary: "Is Not Instantiated Yet",
 		ContentPath: path.Root("package_id"),
 		CreateLimit: 30 * time.Minute, ReadLimit: 2 * time.Minute, UpdateLimit: 30 * time.Minute, DeleteLimit: 15 * time.Minute,

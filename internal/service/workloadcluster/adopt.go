@@ -29,7 +29,8 @@ func (m *model) Adopt(ctx context.Context, manager vnfm.Manager, vimID, namespac
 	if id == "" {
 		id = uuid.NewString()
 	}
-	m.SetBase(&vnfm.Instance{ID: id, VIMID: vimID, Namespace: namespace, Name: name, OnFailure: vnfm.OnFailureResume, Status: vnfm.StatusUnknown})
+	m.ManagementVIMID = types.StringValue(vimID)
+	m.SetBase(&vnfm.Instance{ID: id, Namespace: namespace, Name: name, OnFailure: vnfm.OnFailureResume, Status: vnfm.StatusUnknown})
 	m.observed, m.Paused = newObserved(s), types.BoolValue(s.Paused)
 	m.KubernetesVersion = tfutil.OptionalString(strings.TrimPrefix(s.Version, "v"))
 	if s.CACertificate != "" {

@@ -47,12 +47,12 @@ func computedAttributes() map[string]schema.Attribute {
 		},
 		"kubeconfig_not_after": text("Time at which the client certificate of the kubeconfig expires (RFC 3339)."),
 		"kubeconfig_ref": schema.SingleNestedAttribute{
-			MarkdownDescription: "Reference to the kubeconfig, for `vnf_capi_workload_kubeconfig` and for `capi_cluster` of `vnf_vim`. It is unknown in plans until the cluster has been ready once, so that Terraform defers everything that reads the kubeconfig; the data source has it as soon as a kubeconfig exists.",
+			MarkdownDescription: "Reference to the kubeconfig, for `vnf_capi_workload_kubeconfig` and for `kubernetes.kubeconfig_ref` of `vnf_vim`. It is unknown in plans until the cluster has been ready once, so that Terraform defers everything that reads the kubeconfig; the data source has it as soon as a kubeconfig exists.",
 			Computed:            true,
 			Attributes: map[string]schema.Attribute{
-				"vim_id":    text("Id of the management cluster."),
-				"namespace": text("Namespace of the cluster."),
-				"name":      text("Name of the cluster."),
+				managementVIM: text("Id of the `vnf_vim` that is the management cluster."),
+				"namespace":   text("Namespace of the cluster."),
+				"name":        text("Name of the cluster."),
 			},
 		},
 	}

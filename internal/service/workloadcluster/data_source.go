@@ -32,12 +32,12 @@ func NewDataSource() datasource.DataSource {
 type clusterView struct {
 	observed
 
-	VIMID         types.String  `tfsdk:"vim_id"`
-	Namespace     types.String  `tfsdk:"namespace"`
-	Name          types.String  `tfsdk:"name"`
-	Paused        types.Bool    `tfsdk:"paused"`
-	KubeconfigRef types.Object  `tfsdk:"kubeconfig_ref"`
-	Machines      []machineView `tfsdk:"machines"`
+	ManagementVIMID types.String  `tfsdk:"management_vim_id"`
+	Namespace       types.String  `tfsdk:"namespace"`
+	Name            types.String  `tfsdk:"name"`
+	Paused          types.Bool    `tfsdk:"paused"`
+	KubeconfigRef   types.Object  `tfsdk:"kubeconfig_ref"`
+	Machines        []machineView `tfsdk:"machines"`
 }
 
 // machineView is one machine as the data source shows it.
@@ -60,9 +60,9 @@ func (d *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp 
 		delete(attributes, name)
 	}
 	for name, description := range map[string]string{
-		"vim_id":    "Id of the `vnf_vim` that is the management cluster.",
-		"namespace": "Namespace of the cluster on the management cluster.",
-		"name":      "Name of the cluster.",
+		managementVIM: "Id of the `vnf_vim` that is the management cluster.",
+		"namespace":   "Namespace of the cluster on the management cluster.",
+		"name":        "Name of the cluster.",
 	} {
 		attributes[name] = schema.StringAttribute{
 			Required: true, MarkdownDescription: description, Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
@@ -104,13 +104,13 @@ func (d *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp 
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	ref := vnfm.ClusterRef{VIMID: v.VIMID.ValueString(), Namespace: v.Namespace.ValueString(), Name: v.Name.ValueString()}
+	ref := vnfm.ClusterRef{VIMID: v.ManagementVIMID.ValueString(), Namespace: v.Namespace.ValueString(), Name: v.Name.ValueString()}
 	s, machines, err := manager.WorkloadCluster(ctx, ref)
 	var missing *vnfm.NotFoundError
 	switch {
 	case errors.As(err, &missing) && missing.ID != ref.VIMID:
 		resp.Diagnostics.AddError("Workload Cluster Not Found",
-			fmt.Sprintf("The management cluster has no Cluster %q in namespace %q. Check the names, and that vim_id is the management cluster.", ref.Name, ref.Namespace))
+			fmt.Sprintf("The management cluster has no Cluster %q in namespace %q. Check the names, and that management_vim_id is the management cluster.", ref.Name, ref.Namespace))
 		return
 	case err != nil:
 		tfutil.AddError(&resp.Diagnostics, "Read", titled(ref.Name), err, path.Empty())

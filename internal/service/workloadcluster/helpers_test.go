@@ -43,9 +43,9 @@ func (env *testEnv) config(arguments string, parts ...string) string {
 func (env *testEnv) cluster(arguments string) string {
 	return fmt.Sprintf(`
 resource "vnf_capi_workload_cluster" "test" {
-  vim_id    = vnf_vim.test.id
-  namespace = %q
-  name      = "edge"
+  management_vim_id = vnf_vim.test.id
+  namespace         = %q
+  name              = "edge"
 %s
 }
 `, env.namespace, arguments)

@@ -34,9 +34,9 @@ import (
 func (env *testEnv) lookup(block, arguments string) string {
 	return fmt.Sprintf(`
 %s "test" {
-  vim_id    = vnf_vim.test.id
-  namespace = %q
-  name      = "edge"
+  management_vim_id = vnf_vim.test.id
+  namespace         = %q
+  name              = "edge"
   %s
 }
 `, block, env.namespace, arguments)
@@ -130,7 +130,7 @@ func TestAccWorkloadKubeconfig_dataSource(t *testing.T) {
 			Config: env.configWithVIM(fmt.Sprintf(`
 resource "vnf_vim" "edge" {
   name       = "edge"
-  kubernetes = { capi_cluster = { vim_id = vnf_vim.test.id, namespace = %q, name = "edge" } }
+  kubernetes = { kubeconfig_ref = { management_vim_id = vnf_vim.test.id, namespace = %q, name = "edge" } }
 }
 `, env.namespace)),
 			ExpectError: acctest.Says(`(?s)client certificate in the kubeconfig of workload cluster ` + env.namespace + `/edge expired at .*Change kubeconfig_rotation_trigger of the vnf_capi_workload_cluster`),

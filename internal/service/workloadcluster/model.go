@@ -24,6 +24,7 @@ type model struct {
 	observed
 	charted
 
+	ManagementVIMID   types.String `tfsdk:"management_vim_id"`
 	KubernetesVersion types.String `tfsdk:"kubernetes_version"`
 
 	Topology        types.Object `tfsdk:"topology"`
@@ -47,10 +48,13 @@ type model struct {
 	KubeconfigRef types.Object `tfsdk:"kubeconfig_ref"`
 }
 
+// VIM implements base.Model.
+func (m *model) VIM() types.String { return m.ManagementVIMID }
+
 // Spec implements base.Model.
 func (m *model) Spec(ctx context.Context, state *model, diags *diag.Diagnostics) (vnfm.InstanceSpec, bool) {
 	for _, v := range []attr.Value{
-		m.VIMID, m.Name, m.KubernetesVersion, m.Topology, m.Chart, m.Template, m.ClusterTemplate, m.Addons, m.Labels, m.Annotations, m.Network,
+		m.ManagementVIMID, m.Name, m.KubernetesVersion, m.Topology, m.Chart, m.Template, m.ClusterTemplate, m.Addons, m.Labels, m.Annotations, m.Network,
 		m.ControlPlane, m.NodeGroups, m.Paused, m.RolloutAfter, m.OnFailure, m.ForceConflicts, m.AdoptExisting, m.OpenStack,
 	} {
 		if !tfutil.FullyKnown(ctx, v) {
@@ -81,7 +85,7 @@ func (m *model) Spec(ctx context.Context, state *model, diags *diag.Diagnostics)
 	cluster.OpenStack = m.openstack(ctx, cluster, diags)
 	m.fromTemplate(ctx, cluster, diags)
 	spec := m.BaseSpec(ctx, m.healSpec(ctx, diags), diags)
-	spec.Cluster, spec.OperationalState = cluster, vnfm.Started
+	spec.VIMID, spec.Cluster, spec.OperationalState = m.ManagementVIMID.ValueString(), cluster, vnfm.Started
 	if spec.Heal != nil && spec.Heal.Whole() && tfutil.Set(m.RolloutAfter) {
 		diags.AddAttributeError(path.Root("heal"), "Two Times of a Rollout",
 			"A heal that names no machine has everything replaced that is older than the operation, and rollout_after says another time. Change rollout_after instead, or name the machines.")
@@ -106,7 +110,7 @@ func (m *model) Prepare(ctx context.Context, manager vnfm.Manager, _ string, con
 	}
 	vim, err := manager.VIM(ctx, spec.VIMID)
 	if err != nil {
-		tfutil.AddError(diags, "Read the Management Cluster of", titled(spec.Name), err, path.Root("vim_id"))
+		tfutil.AddError(diags, "Read the Management Cluster of", titled(spec.Name), err, path.Root(managementVIM))
 		return
 	}
 	spec.Namespace = vim.DefaultNamespace()
@@ -121,6 +125,7 @@ func (m *model) TerminateSpec(context.Context, *diag.Diagnostics) vnfm.Terminate
 // SetRecord implements base.Model.
 func (m *model) SetRecord(_ context.Context, i *vnfm.Instance, _ *diag.Diagnostics) {
 	m.SetBase(i)
+	m.ManagementVIMID = types.StringValue(i.VIMID)
 	m.setCredential(i)
 	if i.Cluster != nil {
 		m.APIVersion = tfutil.OptionalString(i.Cluster.APIVersion)

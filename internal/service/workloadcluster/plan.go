@@ -32,10 +32,10 @@ func plannedNamespace(ctx context.Context, manager vnfm.VIMManager, plan, config
 	switch {
 	case !config.Namespace.IsNull():
 		return config.Namespace
-	case state != nil && plan.VIMID.Equal(state.VIMID):
+	case state != nil && plan.ManagementVIMID.Equal(state.ManagementVIMID):
 		return state.Namespace
-	case manager != nil && tfutil.Set(plan.VIMID):
-		if vim, err := manager.VIM(ctx, plan.VIMID.ValueString()); err == nil {
+	case manager != nil && tfutil.Set(plan.ManagementVIMID):
+		if vim, err := manager.VIM(ctx, plan.ManagementVIMID.ValueString()); err == nil {
 			return types.StringValue(vim.DefaultNamespace())
 		}
 	}

@@ -32,10 +32,10 @@ func TestAccWorkloadCluster_chart(t *testing.T) {
 	env := newEnv(t)
 	ephemeral := `
 ephemeral "vnf_capi_workload_kubeconfig" "test" {
-  vim_id    = vnf_capi_workload_cluster.test.kubeconfig_ref.vim_id
-  namespace = vnf_capi_workload_cluster.test.kubeconfig_ref.namespace
-  name      = vnf_capi_workload_cluster.test.kubeconfig_ref.name
-  wait      = "2m"
+  management_vim_id = vnf_capi_workload_cluster.test.kubeconfig_ref.management_vim_id
+  namespace         = vnf_capi_workload_cluster.test.kubeconfig_ref.namespace
+  name              = vnf_capi_workload_cluster.test.kubeconfig_ref.name
+  wait              = "2m"
 }
 `
 	empty := resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}
@@ -182,7 +182,7 @@ func TestAccWorkloadCluster_topologyOfARealCluster(t *testing.T) {
 `, replicas), fmt.Sprintf(`
 resource "vnf_vim" "edge" {
   name       = "edge"
-  kubernetes = { capi_cluster = vnf_capi_workload_cluster.test.kubeconfig_ref }
+  kubernetes = { kubeconfig_ref = vnf_capi_workload_cluster.test.kubeconfig_ref }
 }
 
 resource "vnf_package" "hello" {

@@ -40,7 +40,7 @@ var timeoutOpts = timeouts.Opts{
 
 func resourceSchema(ctx context.Context) schema.Schema {
 	return schema.Schema{
-		MarkdownDescription: "Manages a Kubernetes workload cluster of Cluster API: the Cluster, its control plane and its node groups, on the management cluster `vim_id`. " +
+		MarkdownDescription: "Manages a Kubernetes workload cluster of Cluster API: the Cluster, its control plane and its node groups, on the management cluster `management_vim_id`. " +
 			"A cluster has one of four forms: a `topology` of a ClusterClass, a Helm `chart`, a cluster `template` of clusterctl, or a `cluster_template` in the style of OpenStack Magnum. " +
 			"The creation is complete when the control plane and all nodes are ready and the workload API answers. Node groups are resized, added and removed in place; a new `kubernetes_version` is an upgrade in place. " +
 			"The kubeconfig never enters the state: read it with the ephemeral resource `vnf_capi_workload_kubeconfig`. " +
@@ -55,7 +55,7 @@ func resourceSchema(ctx context.Context) schema.Schema {
 func identityAttributes() map[string]schema.Attribute {
 	replaced := []planmodifier.String{stringplanmodifier.RequiresReplace()}
 	return map[string]schema.Attribute{
-		"vim_id": schema.StringAttribute{
+		managementVIM: schema.StringAttribute{
 			MarkdownDescription: "Id of the `vnf_vim` that is the management cluster: a Kubernetes cluster with Cluster API and its providers. Changing this creates a new cluster.",
 			Required:            true,
 			PlanModifiers:       replaced,

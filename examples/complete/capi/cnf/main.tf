@@ -14,7 +14,7 @@ resource "vnf_vim" "management" {
 
 # The workload cluster.
 resource "vnf_capi_workload_cluster" "core" {
-  vim_id             = vnf_vim.management.id
+  management_vim_id  = vnf_vim.management.id
   namespace          = var.namespace
   name               = "core"
   kubernetes_version = var.kubernetes_version
@@ -35,13 +35,13 @@ resource "vnf_capi_workload_cluster" "core" {
 }
 
 ephemeral "vnf_capi_workload_kubeconfig" "core" {
-  vim_id    = vnf_capi_workload_cluster.core.kubeconfig_ref.vim_id
-  namespace = vnf_capi_workload_cluster.core.kubeconfig_ref.namespace
-  name      = vnf_capi_workload_cluster.core.kubeconfig_ref.name
+  management_vim_id = vnf_capi_workload_cluster.core.kubeconfig_ref.management_vim_id
+  namespace         = vnf_capi_workload_cluster.core.kubeconfig_ref.namespace
+  name              = vnf_capi_workload_cluster.core.kubeconfig_ref.name
 }
 
 # The workload cluster as a VIM, with credentials that reach neither state nor plan.
-# With capi_cluster = vnf_capi_workload_cluster.core.kubeconfig_ref instead, none
+# With kubeconfig_ref = vnf_capi_workload_cluster.core.kubeconfig_ref instead, none
 # are stored at all, and a rotation is followed.
 resource "vnf_vim" "core" {
   name = "core"
