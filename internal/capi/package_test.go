@@ -60,7 +60,7 @@ func topologySpec(version string) *vnfm.ClusterSpec {
 		},
 		NodeGroups: map[string]vnfm.NodeGroup{
 			"fixed": {Class: "w", Replicas: clustertest.Number(2), Rollout: &vnfm.NodeRollout{Type: "RollingUpdate", MaxSurge: "1", MaxUnavailable: "20%"}},
-			"auto":  {Class: "w", Min: clustertest.Number(1), Max: clustertest.Number(5), Annotations: map[string]string{"a": "b"}},
+			"auto":  {Class: "w", MinReplicas: clustertest.Number(1), MaxReplicas: clustertest.Number(5), Annotations: map[string]string{"a": "b"}},
 		},
 		RolloutAfter: "2026-01-02T03:04:05Z",
 	}
@@ -112,7 +112,7 @@ func chartSpec() *vnfm.ClusterSpec {
 		ControlPlane: vnfm.ClusterControlPlane{Replicas: clustertest.Number(3)},
 		NodeGroups: map[string]vnfm.NodeGroup{
 			"a": {Replicas: clustertest.Number(2), Labels: map[string]string{"node-role.kubernetes.io/core": ""}},
-			"b": {Min: clustertest.Number(1), Max: clustertest.Number(3), HealthCheck: &vnfm.HealthCheck{Enabled: true, UnhealthyTimeout: 60, MaxUnhealthy: "40%"}},
+			"b": {MinReplicas: clustertest.Number(1), MaxReplicas: clustertest.Number(3), HealthCheck: &vnfm.HealthCheck{Enabled: true, UnhealthyTimeout: 60, MaxUnhealthy: "40%"}},
 		},
 	}
 }
@@ -190,7 +190,7 @@ func TestTemplate(t *testing.T) {
 	assert.EqualValues(t, 4, at(t, objects["MachineDeployment edge-md-0"], "spec", "replicas"))
 
 	spec := templateSpec()
-	spec.NodeGroups["md-0"] = vnfm.NodeGroup{Min: clustertest.Number(2), Max: clustertest.Number(3)}
+	spec.NodeGroups["md-0"] = vnfm.NodeGroup{MinReplicas: clustertest.Number(2), MaxReplicas: clustertest.Number(3)}
 	group := render(t, spec)["MachineDeployment edge-md-0"]
 	assert.NotContains(t, at(t, group, "spec"), "replicas")
 	assert.Equal(t, "2", at(t, group, "metadata", "annotations", clusterv1.AutoscalerMinSizeAnnotation))
@@ -206,9 +206,9 @@ func TestPackageProblems(t *testing.T) {
 		"no form":               {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.Topology = nil }, "neither a topology nor a chart nor a template", ""},
 		"no version":            {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.KubernetesVersion = "latest" }, `"latest" is no version of Kubernetes`, "kubernetes_version"},
 		"even control plane":    {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.ControlPlane.Replicas = clustertest.Number(2) }, "a control plane cannot have 2 machines", "control_plane.replicas"},
-		"limits and number":     {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", Replicas: clustertest.Number(1), Min: clustertest.Number(1), Max: clustertest.Number(2)}), "has a number of nodes and limits", "node_groups"},
-		"one limit":             {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", Min: clustertest.Number(1)}), "has one limit of an autoscaler only", "node_groups"},
-		"limits the wrong way":  {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", Min: clustertest.Number(3), Max: clustertest.Number(2)}), "more nodes at least (3) than at most (2)", "node_groups"},
+		"limits and number":     {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", Replicas: clustertest.Number(1), MinReplicas: clustertest.Number(1), MaxReplicas: clustertest.Number(2)}), "has a number of nodes and limits", "node_groups"},
+		"one limit":             {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", MinReplicas: clustertest.Number(1)}), "has one limit of an autoscaler only", "node_groups"},
+		"limits the wrong way":  {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", MinReplicas: clustertest.Number(3), MaxReplicas: clustertest.Number(2)}), "more nodes at least (3) than at most (2)", "node_groups"},
 		"no class":              {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Replicas: clustertest.Number(1)}), `node group "g" has no class`, "node_groups"},
 		"flavor of a topology": {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.ControlPlane.Flavor = "big" }, "a topology has no place for control_plane.flavor", "control_plane.flavor"},
 		"taints in v1beta1":     {topologySpec("v1beta1"), withGroup(vnfm.NodeGroup{Class: "w", Taints: []vnfm.NodeTaint{{Key: "k", Effect: "NoExecute"}}}), "does not know", "node_groups"},
@@ -238,8 +238,8 @@ func TestPackageProblems(t *testing.T) {
 			s.NodeGroups["md-0"] = vnfm.NodeGroup{Replicas: clustertest.Number(1), Taints: []vnfm.NodeTaint{{Key: "k", Effect: "NoExecute"}}}
 		}, `a cluster template of clusterctl has no place for taints of node group "md-0"`, "node_groups"},
 		"labels of a template": {templateSpec(), func(s *vnfm.ClusterSpec) { s.Labels = map[string]string{"a": "b"} }, "a cluster template of clusterctl has no place for labels", "labels"},
-		"names and autoscaler": {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", Min: clustertest.Number(1), Max: clustertest.Number(2), RemoveMachines: []string{"m"}}), "and an autoscaler sizes it", "node_groups"},
-		"names and no number":  {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", RemoveMachines: []string{"m"}}), "replicas does not say how many stay", "node_groups"},
+		"names and autoscaler": {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", MinReplicas: clustertest.Number(1), MaxReplicas: clustertest.Number(2), ScaleInMachineNames: []string{"m"}}), "and an autoscaler sizes it", "node_groups"},
+		"names and no number":  {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", ScaleInMachineNames: []string{"m"}}), "replicas does not say how many stay", "node_groups"},
 		"no YAML":              {templateSpec(), func(s *vnfm.ClusterSpec) { s.Template.Content = "a: [" + s.Template.Content }, "is not valid YAML", "template.content"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -61,8 +61,8 @@ func autoscale(name string, g *vnfm.NodeGroup, l Labels, ps *vnfm.Problems) {
 		return
 	}
 	if g.Autoscaled() {
-		if g.Min != nil && *g.Min < 1 {
-			refuse("has no least node", "Cluster API Provider OpenStack does not scale a group from zero: min is 1 at least")
+		if g.MinReplicas != nil && *g.MinReplicas < 1 {
+			refuse("has no least node", "Cluster API Provider OpenStack does not scale a group from zero: min_replicas must be at least 1")
 		}
 		return
 	}
@@ -78,6 +78,6 @@ func autoscale(name string, g *vnfm.NodeGroup, l Labels, ps *vnfm.Problems) {
 	case most < least:
 		refuse(fmt.Sprintf("has more nodes at least (%d) than at most (%d)", least, most), "the label max_node_count must not be below min_node_count")
 	case least != most:
-		g.Min, g.Max, g.Replicas = &least, &most, nil
+		g.MinReplicas, g.MaxReplicas, g.Replicas = &least, &most, nil
 	}
 }

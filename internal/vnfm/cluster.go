@@ -119,11 +119,11 @@ type ClusterControlPlane struct {
 type NodeGroup struct {
 	// Class is the worker class of a ClusterClass.
 	Class string `json:"class,omitempty"`
-	// Replicas is nil for a group that Min and Max leave to an autoscaler.
-	Replicas *int64 `json:"replicas,omitempty"`
-	Min      *int64 `json:"min,omitempty"`
-	Max      *int64 `json:"max,omitempty"`
-	Flavor   string `json:"flavor,omitempty"`
+	// Replicas is nil for a group that MinReplicas and MaxReplicas leave to an autoscaler.
+	Replicas    *int64 `json:"replicas,omitempty"`
+	MinReplicas *int64 `json:"min_replicas,omitempty"`
+	MaxReplicas *int64 `json:"max_replicas,omitempty"`
+	Flavor      string `json:"flavor,omitempty"`
 	// Labels are those of the nodes, as far as Cluster API carries them over.
 	Labels        map[string]string `json:"labels,omitempty"`
 	Annotations   map[string]string `json:"annotations,omitempty"`
@@ -133,13 +133,13 @@ type NodeGroup struct {
 	HealthCheck   *HealthCheck      `json:"health_check,omitempty"`
 	Rollout       *NodeRollout      `json:"rollout,omitempty"`
 	Deletion      *MachineDeletion  `json:"deletion,omitempty"`
-	// RemoveMachines are those that go when the group gets smaller.
-	RemoveMachines []string `json:"remove_machines,omitempty"`
+	// ScaleInMachineNames are the machines that are removed first when the group is scaled in.
+	ScaleInMachineNames []string `json:"scale_in_machine_names,omitempty"`
 	MachinePlace
 }
 
 // Autoscaled reports whether an autoscaler decides on the number of nodes.
-func (g *NodeGroup) Autoscaled() bool { return g.Min != nil || g.Max != nil }
+func (g *NodeGroup) Autoscaled() bool { return g.MinReplicas != nil || g.MaxReplicas != nil }
 
 // NodeTaint is a taint of the nodes of a group.
 type NodeTaint struct {

@@ -21,10 +21,10 @@ resource "vnf_capi_workload_cluster" "edge" {
     }
     # An autoscaler sets the number of these nodes.
     user-plane = {
-      class  = "default-worker"
-      min    = 1
-      max    = 10
-      taints = [{ key = "dedicated", value = "user-plane", effect = "NoSchedule" }]
+      class        = "default-worker"
+      min_replicas = 1
+      max_replicas = 10
+      taints       = [{ key = "dedicated", value = "user-plane", effect = "NoSchedule" }]
     }
   }
 

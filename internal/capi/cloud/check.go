@@ -222,7 +222,7 @@ func (q *cloudCheck) numberOf(m machines) int {
 		g := q.spec.NodeGroups[m.group]
 		kind, name, wanted = "MachineDeployment", q.spec.Name+"-"+m.group, g.Replicas
 		if wanted == nil {
-			wanted = g.Min
+			wanted = g.MinReplicas
 		}
 	}
 	if wanted != nil {

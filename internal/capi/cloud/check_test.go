@@ -201,7 +201,7 @@ func TestCloudQuota(t *testing.T) {
 	}
 
 	fits := clustertest.OpenStack(nil)
-	fits.ControlPlane.Replicas, fits.NodeGroups["upf"] = clustertest.Number(1), vnfm.NodeGroup{Min: clustertest.Number(2), Max: clustertest.Number(9)}
+	fits.ControlPlane.Replicas, fits.NodeGroups["upf"] = clustertest.Number(1), vnfm.NodeGroup{MinReplicas: clustertest.Number(2), MaxReplicas: clustertest.Number(9)}
 	assert.Empty(t, asked(t, cloud, fits), "an autoscaler begins with the least")
 
 	o, target := onCloud(t, cloud, clustertest.OpenStack(nil))

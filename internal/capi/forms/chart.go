@@ -128,7 +128,7 @@ func chartGroup(spec *vnfm.ClusterSpec, name string) map[string]any {
 	g := spec.NodeGroups[name]
 	out := map[string]any{"name": name}
 	if g.Autoscaled() {
-		out["autoscale"], out["machineCountMin"], out["machineCountMax"] = true, *g.Min, *g.Max
+		out["autoscale"], out["machineCountMin"], out["machineCountMax"] = true, *g.MinReplicas, *g.MaxReplicas
 	} else {
 		SetInt(out, "machineCount", g.Replicas)
 	}

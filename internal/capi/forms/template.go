@@ -116,8 +116,8 @@ func (f template) values(spec *vnfm.ClusterSpec, used map[string]bool, ps *vnfm.
 		for _, g := range spec.NodeGroups {
 			if g.Replicas != nil {
 				values[varWorkers] = strconv.FormatInt(*g.Replicas, 10)
-			} else if g.Min != nil {
-				values[varWorkers] = strconv.FormatInt(*g.Min, 10)
+			} else if g.MinReplicas != nil {
+				values[varWorkers] = strconv.FormatInt(*g.MinReplicas, 10)
 			}
 		}
 	}
@@ -213,8 +213,8 @@ func setSize(o map[string]any, g *vnfm.NodeGroup) {
 	if g.Autoscaled() {
 		delete(spec, "replicas")
 		annotations := Child(meta, "annotations")
-		annotations[clusterv1.AutoscalerMinSizeAnnotation] = strconv.FormatInt(*g.Min, 10)
-		annotations[clusterv1.AutoscalerMaxSizeAnnotation] = strconv.FormatInt(*g.Max, 10)
+		annotations[clusterv1.AutoscalerMinSizeAnnotation] = strconv.FormatInt(*g.MinReplicas, 10)
+		annotations[clusterv1.AutoscalerMaxSizeAnnotation] = strconv.FormatInt(*g.MaxReplicas, 10)
 		return
 	}
 	SetInt(spec, "replicas", g.Replicas)

@@ -106,8 +106,8 @@ func (w writer) nodeGroup(spec *vnfm.ClusterSpec, name string) map[string]any {
 		if annotations == nil {
 			annotations = map[string]string{}
 		}
-		annotations[clusterv1.AutoscalerMinSizeAnnotation] = strconv.FormatInt(*g.Min, 10)
-		annotations[clusterv1.AutoscalerMaxSizeAnnotation] = strconv.FormatInt(*g.Max, 10)
+		annotations[clusterv1.AutoscalerMinSizeAnnotation] = strconv.FormatInt(*g.MinReplicas, 10)
+		annotations[clusterv1.AutoscalerMaxSizeAnnotation] = strconv.FormatInt(*g.MaxReplicas, 10)
 	} else {
 		SetInt(out, "replicas", g.Replicas)
 	}

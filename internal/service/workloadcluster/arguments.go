@@ -72,15 +72,15 @@ type controlPlaneModel struct {
 
 type nodeGroupModel struct {
 	machineModel
-	Class          types.String  `tfsdk:"class"`
-	Replicas       types.Int64   `tfsdk:"replicas"`
-	Min            types.Int64   `tfsdk:"min"`
-	Max            types.Int64   `tfsdk:"max"`
-	FailureDomain  types.String  `tfsdk:"failure_domain"`
-	Taints         []*taintModel `tfsdk:"taints"`
-	Variables      types.Map     `tfsdk:"variables"`
-	Rollout        *rolloutModel `tfsdk:"rollout"`
-	RemoveMachines types.Set     `tfsdk:"remove_machines"`
+	Class               types.String  `tfsdk:"class"`
+	Replicas            types.Int64   `tfsdk:"replicas"`
+	MinReplicas         types.Int64   `tfsdk:"min_replicas"`
+	MaxReplicas         types.Int64   `tfsdk:"max_replicas"`
+	FailureDomain       types.String  `tfsdk:"failure_domain"`
+	Taints              []*taintModel `tfsdk:"taints"`
+	Variables           types.Map     `tfsdk:"variables"`
+	Rollout             *rolloutModel `tfsdk:"rollout"`
+	ScaleInMachineNames types.Set     `tfsdk:"scale_in_machine_names"`
 }
 
 type healthCheckModel struct {
@@ -121,9 +121,9 @@ type rolloutModel struct {
 }
 
 type healModel struct {
-	Trigger  types.String `tfsdk:"trigger"`
-	Cause    types.String `tfsdk:"cause"`
-	Machines types.Set    `tfsdk:"machines"`
+	Trigger      types.String `tfsdk:"trigger"`
+	Cause        types.String `tfsdk:"cause"`
+	MachineNames types.Set    `tfsdk:"machine_names"`
 }
 
 // objectValues reads a dynamic argument that must be an object.
@@ -243,9 +243,9 @@ func (m *model) nodeGroups(ctx context.Context, diags *diag.Diagnostics) map[str
 
 func (m *nodeGroupModel) toDomain(name string, diags *diag.Diagnostics) vnfm.NodeGroup {
 	g := vnfm.NodeGroup{
-		Class: m.Class.ValueString(), Replicas: tfutil.Int64Pointer(m.Replicas), Min: tfutil.Int64Pointer(m.Min), Max: tfutil.Int64Pointer(m.Max),
+		Class: m.Class.ValueString(), Replicas: tfutil.Int64Pointer(m.Replicas), MinReplicas: tfutil.Int64Pointer(m.MinReplicas), MaxReplicas: tfutil.Int64Pointer(m.MaxReplicas),
 		Flavor: m.Flavor.ValueString(), Labels: tfutil.Texts(m.Labels), Annotations: tfutil.Texts(m.Annotations), FailureDomain: m.FailureDomain.ValueString(),
-		Variables: m.variables(name, diags), HealthCheck: m.HealthCheck.toDomain(), Deletion: m.Deletion.toDomain(), RemoveMachines: tfutil.Strings(m.RemoveMachines),
+		Variables: m.variables(name, diags), HealthCheck: m.HealthCheck.toDomain(), Deletion: m.Deletion.toDomain(), ScaleInMachineNames: tfutil.Strings(m.ScaleInMachineNames),
 		MachinePlace: m.place(),
 	}
 	if r := m.Rollout; r != nil {
@@ -289,5 +289,5 @@ func (m *model) healSpec(ctx context.Context, diags *diag.Diagnostics) *vnfm.Hea
 	if heal == nil {
 		return nil
 	}
-	return &vnfm.HealSpec{Trigger: heal.Trigger.ValueString(), Cause: heal.Cause.ValueString(), VNFCIDs: tfutil.Strings(heal.Machines)}
+	return &vnfm.HealSpec{Trigger: heal.Trigger.ValueString(), Cause: heal.Cause.ValueString(), VNFCIDs: tfutil.Strings(heal.MachineNames)}
 }

@@ -51,7 +51,7 @@ func TestAccWorkloadCluster_everyAttribute(t *testing.T) {
   timeouts        = { update = "20m" }
 `
 	const healed = `
-  heal = { trigger = "one", machines = [var.machine] }
+  heal = { trigger = "one", machine_names = [var.machine] }
 `
 	variable := `
 variable "machine" {

@@ -40,7 +40,7 @@ func computedAttributes() map[string]schema.Attribute {
 		"control_plane_status": schema.SingleNestedAttribute{
 			MarkdownDescription: "Machines of the control plane at the last refresh.", Computed: true, Attributes: countAttributes(),
 		},
-		"node_group_status": schema.MapNestedAttribute{
+		"node_groups_status": schema.MapNestedAttribute{
 			MarkdownDescription: "Machines of each node group at the last refresh.",
 			Computed:            true,
 			NestedObject:        schema.NestedAttributeObject{Attributes: countAttributes()},
@@ -92,7 +92,7 @@ type observed struct {
 	FailureDomains     types.List   `tfsdk:"failure_domains"`
 	Conditions         types.Map    `tfsdk:"conditions"`
 	ControlPlaneStatus types.Object `tfsdk:"control_plane_status"`
-	NodeGroupStatus    types.Map    `tfsdk:"node_group_status"`
+	NodeGroupsStatus   types.Map    `tfsdk:"node_groups_status"`
 	KubeconfigNotAfter types.String `tfsdk:"kubeconfig_not_after"`
 }
 
@@ -101,7 +101,7 @@ func unknownObserved() observed {
 	return observed{
 		Phase: types.StringUnknown(), Available: types.BoolUnknown(), Endpoint: types.StringUnknown(), CACertificate: types.StringUnknown(),
 		RunningVersion: types.StringUnknown(), FailureDomains: types.ListUnknown(types.StringType), Conditions: types.MapUnknown(conditionType),
-		ControlPlaneStatus: types.ObjectUnknown(countType.AttrTypes), NodeGroupStatus: types.MapUnknown(countType), KubeconfigNotAfter: types.StringUnknown(),
+		ControlPlaneStatus: types.ObjectUnknown(countType.AttrTypes), NodeGroupsStatus: types.MapUnknown(countType), KubeconfigNotAfter: types.StringUnknown(),
 	}
 }
 
@@ -124,7 +124,7 @@ func newObserved(s *vnfm.ClusterState) observed {
 		Phase: tfutil.OptionalString(s.Phase), Available: types.BoolValue(s.Available), Endpoint: tfutil.OptionalString(s.Endpoint),
 		CACertificate: tfutil.OptionalString(s.CACertificate), RunningVersion: tfutil.OptionalString(s.Version),
 		FailureDomains: tfutil.StringList(s.FailureDomains), Conditions: types.MapValueMust(conditionType, conditions),
-		ControlPlaneStatus: counts(s.ControlPlane), NodeGroupStatus: types.MapValueMust(countType, groups),
+		ControlPlaneStatus: counts(s.ControlPlane), NodeGroupsStatus: types.MapValueMust(countType, groups),
 		KubeconfigNotAfter: tfutil.Time(s.KubeconfigNotAfter),
 	}
 }

@@ -42,14 +42,14 @@ type clusterView struct {
 
 // machineView is one machine as the data source shows it.
 type machineView struct {
-	Name      types.String `tfsdk:"name"`
-	Group     types.String `tfsdk:"group"`
-	Node      types.String `tfsdk:"node"`
-	Addresses types.List   `tfsdk:"addresses"`
-	Phase     types.String `tfsdk:"phase"`
-	Ready     types.Bool   `tfsdk:"ready"`
-	Message   types.String `tfsdk:"message"`
-	CreatedAt types.String `tfsdk:"created_at"`
+	Name          types.String `tfsdk:"name"`
+	NodeGroupName types.String `tfsdk:"node_group_name"`
+	NodeName      types.String `tfsdk:"node_name"`
+	Addresses     types.List   `tfsdk:"addresses"`
+	Phase         types.String `tfsdk:"phase"`
+	Ready         types.Bool   `tfsdk:"ready"`
+	Message       types.String `tfsdk:"message"`
+	CreatedAt     types.String `tfsdk:"created_at"`
 }
 
 // Schema implements datasource.DataSource.
@@ -85,14 +85,14 @@ func machineViewAttributes() map[string]schema.Attribute {
 		return schema.StringAttribute{MarkdownDescription: description, Computed: true}
 	}
 	return map[string]schema.Attribute{
-		"name":       text("Name of the Machine."),
-		"group":      text("Node group of the machine; `control-plane` for a machine of the control plane."),
-		"node":       text("Node of the machine."),
-		"addresses":  schema.ListAttribute{MarkdownDescription: "Addresses of the machine.", ElementType: types.StringType, Computed: true},
-		"phase":      text("Phase of the Machine, for example `Provisioning` or `Running`."),
-		"ready":      schema.BoolAttribute{MarkdownDescription: "Whether the machine is ready.", Computed: true},
-		"message":    text("Message of Cluster API about a machine that is not ready."),
-		"created_at": text("Time of creation (RFC 3339)."),
+		"name":            text("Name of the Machine."),
+		"node_group_name": text("Name of the node group of the machine; `control-plane` for a machine of the control plane."),
+		"node_name":       text("Name of the node of the machine."),
+		"addresses":       schema.ListAttribute{MarkdownDescription: "Addresses of the machine.", ElementType: types.StringType, Computed: true},
+		"phase":           text("Phase of the Machine, for example `Provisioning` or `Running`."),
+		"ready":           schema.BoolAttribute{MarkdownDescription: "Whether the machine is ready.", Computed: true},
+		"message":         text("Message of Cluster API about a machine that is not ready."),
+		"created_at":      text("Time of creation (RFC 3339)."),
 	}
 }
 
@@ -130,7 +130,7 @@ func (d *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp 
 
 func newMachineView(m *vnfm.VNFC) machineView {
 	return machineView{
-		Name: types.StringValue(m.ID), Group: types.StringValue(m.VDUID), Node: tfutil.OptionalString(m.Node),
+		Name: types.StringValue(m.ID), NodeGroupName: types.StringValue(m.VDUID), NodeName: tfutil.OptionalString(m.Node),
 		Addresses: tfutil.StringList(m.Addresses), Phase: tfutil.OptionalString(m.State), Ready: types.BoolValue(m.Ready),
 		Message: tfutil.OptionalString(m.Message), CreatedAt: tfutil.Time(m.CreatedAt),
 	}

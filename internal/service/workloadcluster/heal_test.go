@@ -49,16 +49,16 @@ variable "machine" {
 			},
 		},
 		resource.TestStep{
-			Config:      configured(`{ trigger = "one", machines = ["edge-nobody"] }`),
+			Config:      configured(`{ trigger = "one", machine_names = ["edge-nobody"] }`),
 			ExpectError: acctest.Says(`workload cluster has no machine "edge-nobody"`),
 		},
 		resource.TestStep{
-			Config:          configured(`{ trigger = "one", machines = [var.machine] }`),
+			Config:          configured(`{ trigger = "one", machine_names = [var.machine] }`),
 			ConfigVariables: master,
 			ExpectError:     acctest.Says(`Machine "edge-control-plane-\S+" is the whole control plane`),
 		},
 		resource.TestStep{
-			Config:            configured(`{ trigger = "one", machines = [var.machine] }`),
+			Config:            configured(`{ trigger = "one", machine_names = [var.machine] }`),
 			ConfigVariables:   worker,
 			ConfigPlanChecks:  resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate)}},
 			ConfigStateChecks: []statecheck.StateCheck{status("READY"), groupHas("a", "available", 2)},

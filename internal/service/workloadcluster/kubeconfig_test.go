@@ -284,7 +284,7 @@ spec:
 				is("kubeconfig_ref", knownvalue.ObjectPartial(map[string]knownvalue.Check{"name": knownvalue.StringExact("edge")})),
 				is("ca_certificate", knownvalue.StringExact(env.pki("ca.crt"))),
 				is("machines", knownvalue.ListExact([]knownvalue.Check{knownvalue.ObjectPartial(map[string]knownvalue.Check{
-					"name": knownvalue.StringExact("edge-1"), "group": knownvalue.StringExact("a"), "ready": knownvalue.Bool(false),
+					"name": knownvalue.StringExact("edge-1"), "node_group_name": knownvalue.StringExact("a"), "ready": knownvalue.Bool(false),
 				})})),
 			},
 			Check: func(s *terraform.State) error {

@@ -139,8 +139,8 @@ func (m *model) checkSecret(ctx context.Context, cluster *vnfm.ClusterSpec, secr
 			fmt.Sprintf("openstack.application_credential writes the credentials of the cluster into the Secret %q, and the Secret %q is named here. Leave this out, or give the same name as openstack.application_credential.secret_name.", secret, other))
 	}
 	if template := tfutil.As[clusterTemplateModel](ctx, m.ClusterTemplate, diags); template != nil {
-		if other := template.CredentialsSecret.ValueString(); other != "" && other != secret {
-			refuse(path.Root("cluster_template").AtName("credentials_secret"), other)
+		if other := template.CredentialsSecretName.ValueString(); other != "" && other != secret {
+			refuse(path.Root("cluster_template").AtName("credentials_secret_name"), other)
 		}
 	}
 	if cluster.Chart != nil {

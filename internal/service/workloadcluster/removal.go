@@ -16,7 +16,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-const removeMachines = "remove_machines"
+const scaleInMachineNames = "scale_in_machine_names"
 
 // removalAttribute selects the machines that a scale-in removes first.
 func removalAttribute() schema.Attribute {
@@ -34,13 +34,13 @@ func withoutDone(ctx context.Context, groups map[string]vnfm.NodeGroup, state *m
 	for name, g := range groups {
 		switch {
 		case state == nil:
-			g.RemoveMachines = nil
+			g.ScaleInMachineNames = nil
 		case state.Status.ValueString() == base.StatusReady:
 			var done []string
 			if before := state.groupOf(ctx, name, diags); before != nil {
-				done = tfutil.Strings(before.RemoveMachines)
+				done = tfutil.Strings(before.ScaleInMachineNames)
 			}
-			g.RemoveMachines = slices.DeleteFunc(g.RemoveMachines, func(machine string) bool { return slices.Contains(done, machine) })
+			g.ScaleInMachineNames = slices.DeleteFunc(g.ScaleInMachineNames, func(machine string) bool { return slices.Contains(done, machine) })
 		}
 		groups[name] = g
 	}
@@ -54,14 +54,14 @@ func checkRemovals(ctx context.Context, groups map[string]vnfm.NodeGroup, state 
 	}
 	for name, g := range groups {
 		before, after := state.groupOf(ctx, name, diags), g.Replicas
-		if len(g.RemoveMachines) == 0 || after == nil || (before != nil && !tfutil.Set(before.Replicas)) {
+		if len(g.ScaleInMachineNames) == 0 || after == nil || (before != nil && !tfutil.Set(before.Replicas)) {
 			continue
 		}
 		had := cmp.Or(before, &nodeGroupModel{}).Replicas.ValueInt64()
-		if lost := max(had-*after, 0); int64(len(g.RemoveMachines)) > lost {
-			diags.AddAttributeError(path.Root("node_groups").AtMapKey(name).AtName(removeMachines), "More Machines Named Than Go",
+		if lost := max(had-*after, 0); int64(len(g.ScaleInMachineNames)) > lost {
+			diags.AddAttributeError(path.Root("node_groups").AtMapKey(name).AtName(scaleInMachineNames), "More Machines Named Than Go",
 				fmt.Sprintf("Node group %q goes from %d machines to %d and loses %d, and %d are named: %s. Name as many as go, or fewer, and lower replicas in the same apply.",
-					name, had, *after, lost, len(g.RemoveMachines), strings.Join(g.RemoveMachines, ", ")))
+					name, had, *after, lost, len(g.ScaleInMachineNames), strings.Join(g.ScaleInMachineNames, ", ")))
 		}
 	}
 }

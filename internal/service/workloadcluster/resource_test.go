@@ -23,7 +23,7 @@ func status(want string) statecheck.StateCheck {
 }
 
 func groupHas(group, field string, want int64) statecheck.StateCheck {
-	return statecheck.ExpectKnownValue(address, tfjsonpath.New("node_group_status").AtMapKey(group).AtMapKey(field), knownvalue.Int64Exact(want))
+	return statecheck.ExpectKnownValue(address, tfjsonpath.New("node_groups_status").AtMapKey(group).AtMapKey(field), knownvalue.Int64Exact(want))
 }
 
 // A cluster of the embedded chart: created, resized, a group added and one removed,
@@ -64,34 +64,34 @@ ephemeral "vnf_capi_workload_kubeconfig" "test" {
 		resource.TestStep{Config: env.config(inMemory("1.34.0", `a = { replicas = 1 }`), ephemeral), ConfigPlanChecks: empty},
 		resource.TestStep{
 			// One group is resized, one comes.
-			Config:            env.config(inMemory("1.34.0", `a = { replicas = 2 }, b = { min = 1, max = 3 }`)),
+			Config:            env.config(inMemory("1.34.0", `a = { replicas = 2 }, b = { min_replicas = 1, max_replicas = 3 }`)),
 			ConfigPlanChecks:  updates(),
 			ConfigStateChecks: []statecheck.StateCheck{groupHas("a", "available", 2), groupHas("b", "available", 1)},
 		},
 		resource.TestStep{
 			// An autoscaler's number is no drift.
 			PreConfig:        func() { env.kubectl("scale", "machinedeployment/edge-b", "--replicas=2") },
-			Config:           env.config(inMemory("1.34.0", `a = { replicas = 2 }, b = { min = 1, max = 3 }`)),
+			Config:           env.config(inMemory("1.34.0", `a = { replicas = 2 }, b = { min_replicas = 1, max_replicas = 3 }`)),
 			ConfigPlanChecks: empty,
 		},
 		resource.TestStep{
 			// One group goes, and all is upgraded.
-			Config:           env.config(inMemory("1.35.0", `b = { min = 1, max = 3 }`)),
+			Config:           env.config(inMemory("1.35.0", `b = { min_replicas = 1, max_replicas = 3 }`)),
 			ConfigPlanChecks: updates(),
 			Check:            func(*terraform.State) error { return env.upgradedInOrder("b", "v1.35.0") },
 			ConfigStateChecks: []statecheck.StateCheck{
 				statecheck.ExpectKnownValue(address, tfjsonpath.New("running_version"), knownvalue.StringExact("v1.35.0")),
-				statecheck.ExpectKnownValue(address, tfjsonpath.New("node_group_status"), knownvalue.MapSizeExact(1)),
-				statecheck.ExpectKnownValue(address, tfjsonpath.New("node_group_status").AtMapKey("b").AtMapKey("version"), knownvalue.StringExact("v1.35.0")),
+				statecheck.ExpectKnownValue(address, tfjsonpath.New("node_groups_status"), knownvalue.MapSizeExact(1)),
+				statecheck.ExpectKnownValue(address, tfjsonpath.New("node_groups_status").AtMapKey("b").AtMapKey("version"), knownvalue.StringExact("v1.35.0")),
 			},
 		},
-		resource.TestStep{Config: env.config(inMemory("1.35.0", `b = { min = 1, max = 3 }`)), ConfigPlanChecks: empty},
+		resource.TestStep{Config: env.config(inMemory("1.35.0", `b = { min_replicas = 1, max_replicas = 3 }`)), ConfigPlanChecks: empty},
 		resource.TestStep{
-			Config:      env.config(inMemory("1.34.0", `b = { min = 1, max = 3 }`)),
+			Config:      env.config(inMemory("1.34.0", `b = { min_replicas = 1, max_replicas = 3 }`)),
 			ExpectError: acctest.Says(`Kubernetes supports no downgrade`),
 		},
 		resource.TestStep{
-			Config:      env.config(inMemory("1.37.0", `b = { min = 1, max = 3 }`)),
+			Config:      env.config(inMemory("1.37.0", `b = { min_replicas = 1, max_replicas = 3 }`)),
 			ExpectError: acctest.Says(`one minor version at a time: to 1\.36 first`),
 		},
 	)
@@ -163,7 +163,7 @@ func TestAccWorkloadCluster_topology(t *testing.T) {
 		resource.TestStep{
 			Config:            env.config(arguments(`b = { class = "default-worker", replicas = 1 }`)),
 			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{statecheck.ExpectKnownValue(address, tfjsonpath.New("node_group_status"), knownvalue.MapSizeExact(1))},
+			ConfigStateChecks: []statecheck.StateCheck{statecheck.ExpectKnownValue(address, tfjsonpath.New("node_groups_status"), knownvalue.MapSizeExact(1))},
 		},
 	)
 }

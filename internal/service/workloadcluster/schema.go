@@ -260,17 +260,17 @@ func nodeGroupAttributes() map[string]schema.Attribute {
 			Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
 		},
 		"replicas": schema.Int64Attribute{
-			MarkdownDescription: "Number of nodes. Omit it for a group with `min` and `max`. Changing this scales in place.",
+			MarkdownDescription: "Number of nodes. Omit it for a group with `min_replicas` and `max_replicas`. Changing this scales in place.",
 			Optional:            true,
 			Validators:          []validator.Int64{int64validator.AtLeast(0)},
 		},
-		removeMachines: removalAttribute(),
-		"min": schema.Int64Attribute{
-			MarkdownDescription: "Minimum size of the group for the cluster-autoscaler with Cluster API as its provider. With `min` and `max`, the autoscaler sets the number of nodes, which is not drift. Changing this updates in place and removes no node by itself.",
+		scaleInMachineNames: removalAttribute(),
+		"min_replicas": schema.Int64Attribute{
+			MarkdownDescription: "Minimum size of the group for the cluster-autoscaler with Cluster API as its provider. With `min_replicas` and `max_replicas`, the autoscaler sets the number of nodes, which is not drift. Changing this updates in place and removes no node by itself.",
 			Optional:            true,
 			Validators:          []validator.Int64{int64validator.AtLeast(0)},
 		},
-		"max": schema.Int64Attribute{
+		"max_replicas": schema.Int64Attribute{
 			MarkdownDescription: "Maximum size of the group for the cluster-autoscaler. Changing this updates in place and removes no node by itself.",
 			Optional:            true,
 			Validators:          []validator.Int64{int64validator.AtLeast(1)},

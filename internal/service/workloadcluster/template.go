@@ -38,11 +38,11 @@ func clusterTemplateAttribute() schema.Attribute {
 				Required:            true,
 				Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
 			},
-			"keypair":            optional("Name of the SSH key pair. Defaults to the key pair of the template. Changing this replaces the machines one after the other."),
-			"fixed_network":      optional("Network of the machines, by id or name. Defaults to the network of the template. Changing this is rejected by Cluster API Provider OpenStack."),
-			"fixed_subnet":       optional("Subnet of the machines, by id or name. Defaults to the subnet of the template. Changing this is rejected by Cluster API Provider OpenStack."),
-			"credentials_secret": optional("Secret in the namespace of the cluster with `clouds.yaml` and, if the cloud needs it, `cacert`. Defaults to `<name of the cluster>-cloud-credentials`. Changing this updates in place; machines whose template refers to the Secret are replaced."),
-			"labels":             textMap("Labels of Magnum, which override those of the template. Changing this updates in place; labels about machines replace them one after the other."),
+			"keypair":                 optional("Name of the SSH key pair. Defaults to the key pair of the template. Changing this replaces the machines one after the other."),
+			"fixed_network":           optional("Network of the machines, by id or name. Defaults to the network of the template. Changing this is rejected by Cluster API Provider OpenStack."),
+			"fixed_subnet":            optional("Subnet of the machines, by id or name. Defaults to the subnet of the template. Changing this is rejected by Cluster API Provider OpenStack."),
+			"credentials_secret_name": optional("Name of the Secret in the namespace of the cluster with `clouds.yaml` and, if the cloud needs it, `cacert`. Defaults to `<name of the cluster>-cloud-credentials`. Changing this updates in place; machines whose template refers to the Secret are replaced."),
+			"labels":                  textMap("Labels of Magnum, which override those of the template. Changing this updates in place; labels about machines replace them one after the other."),
 			chartCredentials: schema.SingleNestedAttribute{
 				MarkdownDescription: "Credentials for the repository or registry of the chart of the template. They belong to the cluster because the definition of the template is in plan and state. Changing anything here takes effect with the next download.",
 				Optional:            true,
@@ -54,20 +54,20 @@ func clusterTemplateAttribute() schema.Attribute {
 
 // clusterTemplateModel is the argument cluster_template.
 type clusterTemplateModel struct {
-	Definition        types.String `tfsdk:"definition"`
-	Keypair           types.String `tfsdk:"keypair"`
-	FixedNetwork      types.String `tfsdk:"fixed_network"`
-	FixedSubnet       types.String `tfsdk:"fixed_subnet"`
-	CredentialsSecret types.String `tfsdk:"credentials_secret"`
-	Labels            types.Map    `tfsdk:"labels"`
-	ChartCredentials  types.Object `tfsdk:"chart_credentials"`
+	Definition            types.String `tfsdk:"definition"`
+	Keypair               types.String `tfsdk:"keypair"`
+	FixedNetwork          types.String `tfsdk:"fixed_network"`
+	FixedSubnet           types.String `tfsdk:"fixed_subnet"`
+	CredentialsSecretName types.String `tfsdk:"credentials_secret_name"`
+	Labels                types.Map    `tfsdk:"labels"`
+	ChartCredentials      types.Object `tfsdk:"chart_credentials"`
 }
 
 // choices are the arguments that override the template.
 func (m *clusterTemplateModel) choices() magnum.Choices {
 	return magnum.Choices{
 		Keypair: m.Keypair.ValueString(), FixedNetwork: m.FixedNetwork.ValueString(), FixedSubnet: m.FixedSubnet.ValueString(),
-		CredentialsSecret: m.CredentialsSecret.ValueString(), Labels: tfutil.Texts(m.Labels),
+		CredentialsSecret: m.CredentialsSecretName.ValueString(), Labels: tfutil.Texts(m.Labels),
 	}
 }
 

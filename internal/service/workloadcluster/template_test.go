@@ -94,7 +94,7 @@ func TestAccWorkloadCluster_clusterTemplate(t *testing.T) {
 			ConfigStateChecks: []statecheck.StateCheck{
 				status("READY"),
 				statecheck.ExpectKnownValue(address, tfjsonpath.New("running_version"), knownvalue.StringExact("v1.35.0")),
-				statecheck.ExpectKnownValue(address, tfjsonpath.New("node_group_status").AtMapKey("default-worker").AtMapKey("version"), knownvalue.StringExact("v1.35.0")),
+				statecheck.ExpectKnownValue(address, tfjsonpath.New("node_groups_status").AtMapKey("default-worker").AtMapKey("version"), knownvalue.StringExact("v1.35.0")),
 			},
 			Check: func(*terraform.State) error {
 				assert.Greater(t, registry.Requests.Load(), asked, "requests to the registry")
@@ -127,16 +127,16 @@ func TestAccWorkloadCluster_openstack(t *testing.T) {
 `)
 	arguments := `
   cluster_template = {
-    definition         = vnf_capi_cluster_template.standard.definition
-    keypair            = "ops"
-    credentials_secret = "cloud"
-    labels             = { boot_volume_size = "50" }
+    definition              = vnf_capi_cluster_template.standard.definition
+    keypair                 = "ops"
+    credentials_secret_name = "cloud"
+    labels                  = { boot_volume_size = "50" }
   }
   network     = { external = "internet" }
   node_groups = {
     upf = {
       replicas    = 2
-      flavor     = "m1.fast"
+      flavor      = "m1.fast"
       root_volume = { size = 60, type = "fast" }
       networks    = [{}, { name = "n6", tags = ["external"], subnet = { id = "e63ca1a0-f69d-4fbf-b306-310857b1afe5" } }]
     }

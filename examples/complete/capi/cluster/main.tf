@@ -23,7 +23,7 @@ resource "vnf_capi_workload_cluster" "edge" {
   node_groups = merge(
     { workers = { replicas = var.workers } },
     # An autoscaler sets the number of these nodes; it is not drift.
-    var.burst ? { burst = { min = 1, max = 5 } } : {},
+    var.burst ? { burst = { min_replicas = 1, max_replicas = 5 } } : {},
   )
 
   # The next apply resumes a creation that stopped half-way. This fails such an apply and

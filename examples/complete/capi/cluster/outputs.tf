@@ -10,5 +10,5 @@ output "version" {
 
 output "nodes" {
   description = "Number of available nodes per node group."
-  value       = { for name, group in vnf_capi_workload_cluster.edge.node_group_status : name => group.available }
+  value       = { for name, group in vnf_capi_workload_cluster.edge.node_groups_status : name => group.available }
 }
