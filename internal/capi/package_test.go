@@ -203,22 +203,22 @@ func TestPackageProblems(t *testing.T) {
 		want   string
 		at     string
 	}{
-		"no form":               {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.Topology = nil }, "neither a topology nor a chart nor a template", ""},
-		"no version":            {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.KubernetesVersion = "latest" }, `"latest" is no version of Kubernetes`, "kubernetes_version"},
-		"even control plane":    {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.ControlPlane.Replicas = clustertest.Number(2) }, "a control plane cannot have 2 machines", "control_plane.replicas"},
-		"limits and number":     {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", Replicas: clustertest.Number(1), MinReplicas: clustertest.Number(1), MaxReplicas: clustertest.Number(2)}), "has a number of nodes and limits", "node_groups"},
-		"one limit":             {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", MinReplicas: clustertest.Number(1)}), "has one limit of an autoscaler only", "node_groups"},
-		"limits the wrong way":  {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", MinReplicas: clustertest.Number(3), MaxReplicas: clustertest.Number(2)}), "more nodes at least (3) than at most (2)", "node_groups"},
-		"no class":              {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Replicas: clustertest.Number(1)}), `node group "g" has no class`, "node_groups"},
+		"no form":              {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.Topology = nil }, "neither a topology nor a chart nor a template", ""},
+		"no version":           {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.KubernetesVersion = "latest" }, `"latest" is no version of Kubernetes`, "kubernetes_version"},
+		"even control plane":   {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.ControlPlane.Replicas = clustertest.Number(2) }, "a control plane cannot have 2 machines", "control_plane.replicas"},
+		"limits and number":    {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", Replicas: clustertest.Number(1), MinReplicas: clustertest.Number(1), MaxReplicas: clustertest.Number(2)}), "has a number of nodes and limits", "node_groups"},
+		"one limit":            {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", MinReplicas: clustertest.Number(1)}), "has one limit of an autoscaler only", "node_groups"},
+		"limits the wrong way": {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", MinReplicas: clustertest.Number(3), MaxReplicas: clustertest.Number(2)}), "more nodes at least (3) than at most (2)", "node_groups"},
+		"no class":             {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Replicas: clustertest.Number(1)}), `node group "g" has no class`, "node_groups"},
 		"flavor of a topology": {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.ControlPlane.Flavor = "big" }, "a topology has no place for control_plane.flavor", "control_plane.flavor"},
-		"taints in v1beta1":     {topologySpec("v1beta1"), withGroup(vnfm.NodeGroup{Class: "w", Taints: []vnfm.NodeTaint{{Key: "k", Effect: "NoExecute"}}}), "does not know", "node_groups"},
-		"chart in v1beta1":      {chartSpec(), func(s *vnfm.ClusterSpec) { s.APIVersion = "v1beta1" }, "the management cluster serves v1beta1 alone", "chart"},
+		"taints in v1beta1":    {topologySpec("v1beta1"), withGroup(vnfm.NodeGroup{Class: "w", Taints: []vnfm.NodeTaint{{Key: "k", Effect: "NoExecute"}}}), "does not know", "node_groups"},
+		"chart in v1beta1":     {chartSpec(), func(s *vnfm.ClusterSpec) { s.APIVersion = "v1beta1" }, "the management cluster serves v1beta1 alone", "chart"},
 		"chart that is not there": {chartSpec(), func(s *vnfm.ClusterSpec) {
 			s.Chart = &vnfm.ClusterChart{ChartSource: vnfm.ChartSource{Path: "/nowhere/chart"}}
 		}, "the chart cannot be read", "chart"},
-		"missing variable":        {templateSpec(), func(s *vnfm.ClusterSpec) { s.NodeGroups = nil }, "needs values for WORKER_MACHINE_COUNT", "template.variables"},
-		"unknown variable":        {templateSpec(), func(s *vnfm.ClusterSpec) { s.Template.Variables = map[string]string{"COLOUR": "blue"} }, "has no ${COLOUR}", "template.variables"},
-		"variable of an argument": {templateSpec(), func(s *vnfm.ClusterSpec) { s.Template.Variables = map[string]string{"CLUSTER_NAME": "x"} }, "is set by the arguments", "template.variables"},
+		"missing variable":        {templateSpec(), func(s *vnfm.ClusterSpec) { s.NodeGroups = nil }, "needs values for WORKER_MACHINE_COUNT", "clusterctl_template.variables"},
+		"unknown variable":        {templateSpec(), func(s *vnfm.ClusterSpec) { s.Template.Variables = map[string]string{"COLOUR": "blue"} }, "has no ${COLOUR}", "clusterctl_template.variables"},
+		"variable of an argument": {templateSpec(), func(s *vnfm.ClusterSpec) { s.Template.Variables = map[string]string{"CLUSTER_NAME": "x"} }, "is set by the arguments", "clusterctl_template.variables"},
 		"unknown node group": {templateSpec(), func(s *vnfm.ClusterSpec) {
 			s.NodeGroups["md-1"] = vnfm.NodeGroup{Replicas: clustertest.Number(1)}
 			s.Template.Variables = map[string]string{"WORKER_MACHINE_COUNT": "1"}
@@ -228,7 +228,7 @@ func TestPackageProblems(t *testing.T) {
 		}, "has no ${KUBERNETES_VERSION}", "kubernetes_version"},
 		"another name": {templateSpec(), func(s *vnfm.ClusterSpec) {
 			s.Template.Content = strings.Replace(s.Template.Content, "name: ${CLUSTER_NAME}", "name: fixed", 1)
-		}, `is named "fixed" and not "edge"`, "template.content"},
+		}, `is named "fixed" and not "edge"`, "clusterctl_template.content"},
 		"volume of a topology":  {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.ControlPlane.RootVolume = &vnfm.RootVolume{SizeGiB: 1} }, "a topology has no place for control_plane.root_volume", "control_plane.root_volume"},
 		"network of a topology": {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.Network = &vnfm.ClusterNetwork{External: "public"} }, "a topology has no place for network.external", "network.external"},
 		"ports of a topology": {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", MachinePlace: vnfm.MachinePlace{Networks: []vnfm.MachineNetwork{{}}}}),
@@ -240,7 +240,7 @@ func TestPackageProblems(t *testing.T) {
 		"labels of a template": {templateSpec(), func(s *vnfm.ClusterSpec) { s.Labels = map[string]string{"a": "b"} }, "a cluster template of clusterctl has no place for labels", "labels"},
 		"names and autoscaler": {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", MinReplicas: clustertest.Number(1), MaxReplicas: clustertest.Number(2), ScaleInMachineNames: []string{"m"}}), "and an autoscaler sizes it", "node_groups"},
 		"names and no number":  {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", ScaleInMachineNames: []string{"m"}}), "replicas does not say how many stay", "node_groups"},
-		"no YAML":              {templateSpec(), func(s *vnfm.ClusterSpec) { s.Template.Content = "a: [" + s.Template.Content }, "is not valid YAML", "template.content"},
+		"no YAML":              {templateSpec(), func(s *vnfm.ClusterSpec) { s.Template.Content = "a: [" + s.Template.Content }, "is not valid YAML", "clusterctl_template.content"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.change(c.spec)

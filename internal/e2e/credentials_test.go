@@ -95,11 +95,11 @@ ephemeral "vnf_capi_workload_kubeconfig" "test" {
 }
 
 resource "vnf_capi_workload_cluster" "test" {
-  management_vim_id = vnf_vim.test.id
-  namespace         = %[1]q
-  name              = "edge"
-  paused            = true
-  template          = { content = %[2]q }
+  management_vim_id   = vnf_vim.test.id
+  namespace           = %[1]q
+  name                = "edge"
+  paused              = true
+  clusterctl_template = { content = %[2]q }
   credentials_sink = {
     url            = "%[3]s/clusters"
     ca_certificate = %[4]q

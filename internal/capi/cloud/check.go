@@ -171,7 +171,7 @@ type argument struct{ attribute, key string }
 func (q *cloudCheck) form() argument {
 	switch {
 	case q.spec.Template != nil:
-		return argument{attribute: "template.content"}
+		return argument{attribute: "clusterctl_template.content"}
 	case q.spec.Chart != nil:
 		return argument{attribute: "chart.values"}
 	default:

@@ -34,7 +34,7 @@ const (
 	varCloudSecret = "OPENSTACK_CLOUD_SECRET_NAME" //nolint:gosec // a name
 )
 
-const attributeVariables = "template.variables"
+const attributeVariables = "clusterctl_template.variables"
 
 func (f template) objects(spec *vnfm.ClusterSpec, ps *vnfm.Problems) []map[string]any {
 	return f.renameChanged(f.render(spec, ps))
@@ -45,7 +45,7 @@ func (f template) render(spec *vnfm.ClusterSpec, ps *vnfm.Problems) []map[string
 	f.check(spec, ps)
 	used, err := variablesOf(f.Content)
 	if err != nil {
-		*ps = append(*ps, vnfm.Problem{Attribute: "template.content", Summary: "the cluster template cannot be read", Detail: err.Error()})
+		*ps = append(*ps, vnfm.Problem{Attribute: "clusterctl_template.content", Summary: "the cluster template cannot be read", Detail: err.Error()})
 		return nil
 	}
 	values := f.values(spec, used, ps)
@@ -54,13 +54,13 @@ func (f template) render(spec *vnfm.ClusterSpec, ps *vnfm.Problems) []map[string
 	}
 	text, err := envsubst.Eval(f.Content, func(name string) string { return values[name] })
 	if err != nil {
-		*ps = append(*ps, vnfm.Problem{Attribute: "template.content", Summary: "the variables of the cluster template cannot be filled in", Detail: err.Error()})
+		*ps = append(*ps, vnfm.Problem{Attribute: "clusterctl_template.content", Summary: "the variables of the cluster template cannot be filled in", Detail: err.Error()})
 		return nil
 	}
 	objects, err := Decode(text)
 	if err != nil {
 		*ps = append(*ps, vnfm.Problem{
-			Attribute: "template.content", Summary: "the cluster template is not valid YAML once its variables are filled in", Detail: err.Error(),
+			Attribute: "clusterctl_template.content", Summary: "the cluster template is not valid YAML once its variables are filled in", Detail: err.Error(),
 		})
 		return nil
 	}
@@ -70,7 +70,7 @@ func (f template) render(spec *vnfm.ClusterSpec, ps *vnfm.Problems) []map[string
 
 // check finds what a cluster template says itself.
 func (f template) check(spec *vnfm.ClusterSpec, ps *vnfm.Problems) {
-	u := unusedArguments{ps: ps, form: "a cluster template of clusterctl", detail: "write it into the template, with a variable of template.variables where it changes"}
+	u := unusedArguments{ps: ps, form: "a cluster template of clusterctl", detail: "write it into the template, with a variable of clusterctl_template.variables where it changes"}
 	u.cluster("", map[string]bool{
 		"labels": len(spec.Labels) > 0, "annotations": len(spec.Annotations) > 0, "network": spec.Network != nil, "rollout_after": spec.RolloutAfter != "",
 	})
@@ -155,7 +155,7 @@ func (f template) values(spec *vnfm.ClusterSpec, used map[string]bool, ps *vnfm.
 		slices.Sort(missing)
 		*ps = append(*ps, vnfm.Problem{
 			Attribute: attributeVariables, Summary: "the cluster template needs values for " + strings.Join(missing, ", "),
-			Detail: "give them under template.variables; " + varVersion + ", " + varControlPlanes + " and " + varWorkers +
+			Detail: "set them in clusterctl_template.variables; " + varVersion + ", " + varControlPlanes + " and " + varWorkers +
 				" come from kubernetes_version, control_plane and node_groups",
 		})
 	}
@@ -178,7 +178,7 @@ func (f template) complete(spec *vnfm.ClusterSpec, objects []map[string]any, ps 
 			clusters++
 			if name != spec.Name {
 				*ps = append(*ps, vnfm.Problem{
-					Attribute: "template.content", Summary: fmt.Sprintf("the Cluster of the template is named %q and not %q", name, spec.Name),
+					Attribute: "clusterctl_template.content", Summary: fmt.Sprintf("the Cluster of the template is named %q and not %q", name, spec.Name),
 					Detail: "write ${" + varName + "} in the place of the name, here and in the names of the other objects",
 				})
 			}
@@ -188,7 +188,7 @@ func (f template) complete(spec *vnfm.ClusterSpec, objects []map[string]any, ps 
 	}
 	if clusters != 1 {
 		*ps = append(*ps, vnfm.Problem{
-			Attribute: "template.content", Summary: fmt.Sprintf("the cluster template has %d objects of kind Cluster", clusters),
+			Attribute: "clusterctl_template.content", Summary: fmt.Sprintf("the cluster template has %d objects of kind Cluster", clusters),
 			Detail: "a workload cluster has one",
 		})
 	}

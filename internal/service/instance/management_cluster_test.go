@@ -57,7 +57,7 @@ resource "vnf_capi_workload_cluster" "test" {
 				resource.TestCheckResourceAttr(address, "status", "INSTANTIATED"),
 				resource.TestCheckResourceAttr(address, "vdus.core.replicas", "1"),
 				resource.TestCheckResourceAttr("vnf_capi_workload_cluster.test", "status", "READY"),
-				resource.TestCheckResourceAttr("vnf_capi_workload_cluster.test", "node_groups_status.workers.available", "1"),
+				resource.TestCheckResourceAttr("vnf_capi_workload_cluster.test", "node_groups_status.workers.available_replicas", "1"),
 				managers,
 			),
 		},

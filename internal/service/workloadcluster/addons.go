@@ -63,8 +63,8 @@ func addonAttributes() map[string]schema.Attribute {
 			MarkdownDescription: "Add-ons by name. Version and digest are known at plan time.",
 			Computed:            true,
 			NestedObject: schema.NestedAttributeObject{Attributes: tfutil.Merged(found, map[string]schema.Attribute{
-				"chart":  text("Name of the chart."),
-				"status": text("`DEPLOYED`; `DRIFTED` if it differs from the configuration, which the next apply repairs; `MISSING` if it was deleted outside of Terraform; `PAUSED` with the cluster; `UNKNOWN` if the workload cluster could not be read."),
+				"chart_name": text("Name of the chart."),
+				"status":     text("`DEPLOYED`; `DRIFTED` if it differs from the configuration, which the next apply repairs; `MISSING` if it was deleted outside of Terraform; `PAUSED` with the cluster; `UNKNOWN` if the workload cluster could not be read."),
 				"drift": schema.ListAttribute{
 					MarkdownDescription: "Differences from the configuration of an add-on that is `DRIFTED`: its objects and their fields.",
 					Computed:            true,
@@ -75,7 +75,7 @@ func addonAttributes() map[string]schema.Attribute {
 		"chart_status": schema.SingleNestedAttribute{
 			MarkdownDescription: "Resolved `chart` of the cluster or of its `cluster_template`, if it comes from a repository or registry. It is known at plan time.",
 			Computed:            true,
-			Attributes:          tfutil.Merged(found, map[string]schema.Attribute{"chart": text("Name of the chart.")}),
+			Attributes:          tfutil.Merged(found, map[string]schema.Attribute{"chart_name": text("Name of the chart.")}),
 		},
 	}
 }

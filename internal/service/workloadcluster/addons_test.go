@@ -52,10 +52,10 @@ func (env *testEnv) realAPICluster(addons string) string {
 	template := strings.Replace(string(text), "    spec: {}\n", "    metadata: { annotations: { lab.vnf/hold: \"true\" } }\n    spec: {}\n", 1)
 	require.NotEqual(env, string(text), template)
 	return fmt.Sprintf(`
-  kubernetes_version = "1.36.3"
-  template           = { content = %q }
-  control_plane      = { replicas = 1 }
-  node_groups        = { workers = { replicas = 1 } }
+  kubernetes_version  = "1.36.3"
+  clusterctl_template = { content = %q }
+  control_plane       = { replicas = 1 }
+  node_groups         = { workers = { replicas = 1 } }
 %s
 `, strings.ReplaceAll(template, "${", "$${"), addons)
 }
@@ -158,7 +158,7 @@ func TestAccWorkloadCluster_addons(t *testing.T) {
 				plancheck.ExpectKnownValue(address, at("cloud", "chart"), knownvalue.StringExact("cloud")),
 			}},
 			ConfigStateChecks: []statecheck.StateCheck{
-				status("READY"), groupHas("workers", "available", 1),
+				status("READY"), groupHas("workers", "available_replicas", 1),
 				is("network", "status", "DEPLOYED"), is("network", "app_version", "app-1.0.3"), is("cloud", "status", "DEPLOYED"),
 				is("network", "digest", charttest.Digest(network("1.0.3").Archive(t))),
 			},
@@ -229,7 +229,7 @@ func TestAccWorkloadCluster_addons(t *testing.T) {
 				PreApply:             []plancheck.PlanCheck{plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate)},
 				PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
 			},
-			ConfigStateChecks: []statecheck.StateCheck{status("READY"), groupHas("workers", "available", 1)},
+			ConfigStateChecks: []statecheck.StateCheck{status("READY"), groupHas("workers", "available_replicas", 1)},
 			Check: func(*terraform.State) error {
 				assert.Regexp(t, `^edge-workers-[0-9a-f]{8}$`, machineTemplates(), "the old template goes once no machine is made of it")
 				assert.NotEqual(t, machine, standing())

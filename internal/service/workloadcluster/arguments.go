@@ -30,7 +30,7 @@ type chartModel struct {
 	Values types.Dynamic `tfsdk:"values"`
 }
 
-type templateModel struct {
+type clusterctlTemplateModel struct {
 	Content   types.String `tfsdk:"content"`
 	Variables types.Map    `tfsdk:"variables"`
 }
@@ -159,7 +159,7 @@ func (m *chartModel) toDomain(status *chartStatusModel, diags *diag.Diagnostics)
 	return chart
 }
 
-func (m *templateModel) toDomain() *vnfm.ClusterTemplate {
+func (m *clusterctlTemplateModel) toDomain() *vnfm.ClusterTemplate {
 	if m == nil {
 		return nil
 	}

@@ -87,7 +87,7 @@ variable "machine" {
 		resource.TestStep{
 			Config:            env.config(all),
 			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{status("READY"), groupHas("a", "available", 2)},
+			ConfigStateChecks: []statecheck.StateCheck{status("READY"), groupHas("a", "available_replicas", 2)},
 			Check: func(*terraform.State) error {
 				assert.Equal(t, "edge core", read("cluster/edge", ".metadata.labels.site} {.metadata.annotations.owner"))
 				assert.Equal(t, "3 3", read("kubeadmcontrolplane/edge-control-plane", ".spec.replicas} {.status.availableReplicas"))

@@ -19,7 +19,7 @@ import (
 // means the same chart in every plan, and a plan without a change needs no repository.
 
 var (
-	chartTypes      = map[string]attr.Type{"chart": types.StringType, "version": types.StringType, "app_version": types.StringType, "digest": types.StringType}
+	chartTypes      = map[string]attr.Type{"chart_name": types.StringType, "version": types.StringType, "app_version": types.StringType, "digest": types.StringType}
 	addonStatusType = types.ObjectType{AttrTypes: tfutil.Merged(chartTypes, map[string]attr.Type{
 		"status": types.StringType, "drift": types.ListType{ElemType: types.StringType},
 	})}
@@ -43,7 +43,7 @@ type charted struct {
 
 // chartStatusModel is the chart that a source was resolved to.
 type chartStatusModel struct {
-	Chart      types.String `tfsdk:"chart"`
+	ChartName  types.String `tfsdk:"chart_name"`
 	Version    types.String `tfsdk:"version"`
 	AppVersion types.String `tfsdk:"app_version"`
 	Digest     types.String `tfsdk:"digest"`
@@ -71,7 +71,7 @@ func (m *addonStatusModel) setState(s addonState) {
 
 func chartStatusFromDomain(c *vnfm.Chart) chartStatusModel {
 	return chartStatusModel{
-		Chart: types.StringValue(c.Name), Version: types.StringValue(c.Version),
+		ChartName: types.StringValue(c.Name), Version: types.StringValue(c.Version),
 		AppVersion: tfutil.OptionalString(c.AppVersion), Digest: types.StringValue(c.Digest),
 	}
 }
@@ -81,11 +81,11 @@ func (m *chartStatusModel) toDomain() *vnfm.Chart {
 	if m == nil || m.Digest.ValueString() == "" {
 		return nil
 	}
-	return &vnfm.Chart{Name: m.Chart.ValueString(), Version: m.Version.ValueString(), AppVersion: m.AppVersion.ValueString(), Digest: m.Digest.ValueString()}
+	return &vnfm.Chart{Name: m.ChartName.ValueString(), Version: m.Version.ValueString(), AppVersion: m.AppVersion.ValueString(), Digest: m.Digest.ValueString()}
 }
 
 func (m *chartStatusModel) values() map[string]attr.Value {
-	return map[string]attr.Value{"chart": m.Chart, "version": m.Version, "app_version": m.AppVersion, "digest": m.Digest}
+	return map[string]attr.Value{"chart_name": m.ChartName, "version": m.Version, "app_version": m.AppVersion, "digest": m.Digest}
 }
 
 func (m chartStatusModel) toTerraform() types.Object {

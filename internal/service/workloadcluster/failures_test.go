@@ -31,7 +31,7 @@ func TestAccWorkloadCluster_resumes(t *testing.T) {
 		resource.TestStep{
 			Config:            env.config(slow("5s")),
 			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{status("READY"), groupHas("a", "available", 1)},
+			ConfigStateChecks: []statecheck.StateCheck{status("READY"), groupHas("a", "available_replicas", 1)},
 		},
 	)
 }
@@ -64,7 +64,7 @@ func TestAccWorkloadCluster_paused(t *testing.T) {
 		resource.TestStep{
 			Config:            env.config(inMemory("1.34.0", `a = { replicas = 1 }`)),
 			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{groupHas("a", "available", 1)},
+			ConfigStateChecks: []statecheck.StateCheck{groupHas("a", "available_replicas", 1)},
 		},
 		resource.TestStep{
 			PreConfig:   func() { env.lab.Pause(t, env.namespace, "edge", true) },
@@ -90,7 +90,7 @@ func TestAccWorkloadCluster_disappears(t *testing.T) {
 			PreConfig:         func() { env.kubectl("delete", "cluster", "edge", "--timeout=3m") },
 			Config:            env.config(inMemory("1.34.0", `a = { replicas = 1 }`)),
 			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{status("READY"), groupHas("a", "available", 1)},
+			ConfigStateChecks: []statecheck.StateCheck{status("READY"), groupHas("a", "available_replicas", 1)},
 		},
 	)
 }

@@ -61,7 +61,7 @@ variable "machine" {
 			Config:            configured(`{ trigger = "one", machine_names = [var.machine] }`),
 			ConfigVariables:   worker,
 			ConfigPlanChecks:  resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate)}},
-			ConfigStateChecks: []statecheck.StateCheck{status("READY"), groupHas("a", "available", 2)},
+			ConfigStateChecks: []statecheck.StateCheck{status("READY"), groupHas("a", "available_replicas", 2)},
 			Check: func(*terraform.State) error {
 				now := machines()
 				kept := slices.DeleteFunc(slices.Clone(before), func(name string) bool { return !slices.Contains(now, name) })
@@ -78,7 +78,7 @@ variable "machine" {
 		resource.TestStep{
 			PreConfig:         func() { before = machines() },
 			Config:            configured(`{ trigger = "all" }`),
-			ConfigStateChecks: []statecheck.StateCheck{status("READY"), groupHas("a", "available", 2)},
+			ConfigStateChecks: []statecheck.StateCheck{status("READY"), groupHas("a", "available_replicas", 2)},
 			Check: func(*terraform.State) error {
 				now := machines()
 				if len(now) != 3 || slices.ContainsFunc(now, func(name string) bool { return slices.Contains(before, name) }) {

@@ -24,7 +24,7 @@ type kubeconfigModel struct {
 	ManagementVIMID types.String    `tfsdk:"management_vim_id"`
 	Namespace       types.String    `tfsdk:"namespace"`
 	Name            types.String    `tfsdk:"name"`
-	Wait            tfutil.Duration `tfsdk:"wait"`
+	WaitTimeout     tfutil.Duration `tfsdk:"wait_timeout"`
 
 	Kubeconfig        types.String `tfsdk:"kubeconfig"`
 	Host              types.String `tfsdk:"host"`
@@ -51,7 +51,7 @@ func kubeconfigAttributes() map[string]schema.StringAttribute {
 		managementVIM: named("Id of the `vnf_vim` that is the management cluster."),
 		"namespace":   named("Namespace of the cluster on the management cluster."),
 		"name":        named("Name of the cluster."),
-		"wait": {
+		"wait_timeout": {
 			MarkdownDescription: "Time to wait for a kubeconfig with which the workload API answers, for example `10m`. Defaults to no wait. Plans wait too: refer to `kubeconfig_ref` of the cluster, which is unknown until the cluster is ready, and do not wait if the same plan repairs the cluster.",
 			CustomType:          tfutil.DurationType{},
 			Optional:            true,
@@ -68,13 +68,13 @@ func kubeconfigAttributes() map[string]schema.StringAttribute {
 
 // read fills the model from the management cluster.
 func (m *kubeconfigModel) read(ctx context.Context, manager vnfm.ClusterManager, mint *vnfm.MintSpec, diags *diag.Diagnostics) {
-	spec := vnfm.KubeconfigSpec{Mint: mint, Wait: m.Wait.Duration()}
+	spec := vnfm.KubeconfigSpec{Mint: mint, Wait: m.WaitTimeout.Duration()}
 	ref := vnfm.ClusterRef{VIMID: m.ManagementVIMID.ValueString(), Namespace: m.Namespace.ValueString(), Name: m.Name.ValueString()}
 	k, err := manager.WorkloadKubeconfig(ctx, ref, spec)
 	var missing *vnfm.NotFoundError
 	if errors.As(err, &missing) && missing.ID != ref.VIMID {
 		diags.AddError("Kubeconfig Not Found", fmt.Sprintf("The management cluster has no Secret %q in namespace %q. "+
-			"Cluster API writes it as soon as the endpoint of the cluster is known. Check the names, and that management_vim_id is the management cluster, or set wait.", ref.Name+"-kubeconfig", ref.Namespace))
+			"Cluster API writes it as soon as the endpoint of the cluster is known. Check the names, and that management_vim_id is the management cluster, or set wait_timeout.", ref.Name+"-kubeconfig", ref.Namespace))
 		return
 	}
 	if err != nil {

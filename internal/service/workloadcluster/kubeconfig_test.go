@@ -85,16 +85,16 @@ func TestAccWorkloadKubeconfig_dataSource(t *testing.T) {
 			ExpectError: acctest.Says(`(?s)Kubeconfig Not Found.*no Secret "edge-kubeconfig" in namespace "` + env.namespace + `"`),
 		},
 		resource.TestStep{
-			Config:      env.configWithVIM(env.lookup(dataKubeconfig, `wait = "2s"`)),
+			Config:      env.configWithVIM(env.lookup(dataKubeconfig, `wait_timeout = "2s"`)),
 			ExpectError: acctest.Says(`(?s)workload API of workload cluster \S+/edge does not answer.*there is no kubeconfig yet`),
 		},
 		resource.TestStep{
-			Config:      env.configWithVIM(env.lookup(dataKubeconfig, `wait = "soon"`)),
+			Config:      env.configWithVIM(env.lookup(dataKubeconfig, `wait_timeout = "soon"`)),
 			ExpectError: acctest.Says(`must be a duration such as 30s or 5m`),
 		},
 		resource.TestStep{
 			PreConfig: func() { env.plantSecret("edge-kubeconfig", map[string]string{"value": first}) },
-			Config:    env.configWithVIM(env.lookup(dataKubeconfig, `wait = "2m"`)),
+			Config:    env.configWithVIM(env.lookup(dataKubeconfig, `wait_timeout = "2m"`)),
 			ConfigStateChecks: []statecheck.StateCheck{
 				is("kubeconfig", first), is("host", env.lab.Endpoint), is("not_after", notAfter.Format(time.RFC3339)), is("cluster_ca_certificate", env.pki("ca.crt")),
 				statecheck.ExpectSensitiveValue(address, tfjsonpath.New("kubeconfig")), statecheck.ExpectSensitiveValue(address, tfjsonpath.New("client_key")),
@@ -103,7 +103,7 @@ func TestAccWorkloadKubeconfig_dataSource(t *testing.T) {
 		},
 		resource.TestStep{
 			// Read again it is the same.
-			Config:            env.configWithVIM(env.lookup(dataKubeconfig, `wait = "2m"`)),
+			Config:            env.configWithVIM(env.lookup(dataKubeconfig, `wait_timeout = "2m"`)),
 			ConfigPlanChecks:  resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
 			ConfigStateChecks: []statecheck.StateCheck{is("kubeconfig", first)},
 		},
@@ -119,11 +119,11 @@ func TestAccWorkloadKubeconfig_dataSource(t *testing.T) {
 		},
 		resource.TestStep{
 			// Who asks is told at once, and what to do.
-			Config:      env.configWithVIM(env.lookup(dataKubeconfig, `wait = "10m"`)),
+			Config:      env.configWithVIM(env.lookup(dataKubeconfig, `wait_timeout = "10m"`)),
 			ExpectError: acctest.Says(`(?s)client certificate in the kubeconfig of workload cluster ` + env.namespace + `/edge expired at .*Change kubeconfig_rotation_trigger of the vnf_capi_workload_cluster`),
 		},
 		resource.TestStep{
-			Config:      env.configWithVIM(env.lookup(ephemeralKubeconfig, `wait = "10m"`)),
+			Config:      env.configWithVIM(env.lookup(ephemeralKubeconfig, `wait_timeout = "10m"`)),
 			ExpectError: acctest.Says(`(?s)client certificate in the kubeconfig of workload cluster ` + env.namespace + `/edge expired at .*Change kubeconfig_rotation_trigger of the vnf_capi_workload_cluster`),
 		},
 		resource.TestStep{
@@ -179,7 +179,7 @@ func TestAccWorkloadKubeconfig_ephemeral(t *testing.T) {
 	minted := env.lookup(ephemeralKubeconfig, `mint = { common_name = "reader", organizations = ["auditors"], ttl = "1h" }`)
 	env.runEphemeral(t,
 		resource.TestStep{
-			Config: env.configWithVIM(env.lookup(ephemeralKubeconfig, `wait = "2m"`)),
+			Config: env.configWithVIM(env.lookup(ephemeralKubeconfig, `wait_timeout = "2m"`)),
 			Check: func(s *terraform.State) error {
 				if strings.Contains(fmt.Sprint(s.RootModule()), key) {
 					return fmt.Errorf("the state holds the key")

@@ -27,10 +27,10 @@ type model struct {
 	ManagementVIMID   types.String `tfsdk:"management_vim_id"`
 	KubernetesVersion types.String `tfsdk:"kubernetes_version"`
 
-	Topology        types.Object `tfsdk:"topology"`
-	Chart           types.Object `tfsdk:"chart"`
-	Template        types.Object `tfsdk:"template"`
-	ClusterTemplate types.Object `tfsdk:"cluster_template"`
+	Topology           types.Object `tfsdk:"topology"`
+	Chart              types.Object `tfsdk:"chart"`
+	ClusterctlTemplate types.Object `tfsdk:"clusterctl_template"`
+	ClusterTemplate    types.Object `tfsdk:"cluster_template"`
 
 	Labels          types.Map    `tfsdk:"labels"`
 	Annotations     types.Map    `tfsdk:"annotations"`
@@ -54,7 +54,7 @@ func (m *model) VIM() types.String { return m.ManagementVIMID }
 // Spec implements base.Model.
 func (m *model) Spec(ctx context.Context, state *model, diags *diag.Diagnostics) (vnfm.InstanceSpec, bool) {
 	for _, v := range []attr.Value{
-		m.ManagementVIMID, m.Name, m.KubernetesVersion, m.Topology, m.Chart, m.Template, m.ClusterTemplate, m.Addons, m.Labels, m.Annotations, m.Network,
+		m.ManagementVIMID, m.Name, m.KubernetesVersion, m.Topology, m.Chart, m.ClusterctlTemplate, m.ClusterTemplate, m.Addons, m.Labels, m.Annotations, m.Network,
 		m.ControlPlane, m.NodeGroups, m.Paused, m.RolloutAfter, m.OnFailure, m.ForceConflicts, m.AdoptExisting, m.OpenStack,
 	} {
 		if !tfutil.FullyKnown(ctx, v) {
@@ -67,7 +67,7 @@ func (m *model) Spec(ctx context.Context, state *model, diags *diag.Diagnostics)
 
 		Topology: tfutil.As[topologyModel](ctx, m.Topology, diags).toDomain(diags),
 		Chart:    tfutil.As[chartModel](ctx, m.Chart, diags).toDomain(tfutil.As[chartStatusModel](ctx, m.ChartStatus, diags), diags),
-		Template: tfutil.As[templateModel](ctx, m.Template, diags).toDomain(),
+		Template: tfutil.As[clusterctlTemplateModel](ctx, m.ClusterctlTemplate, diags).toDomain(),
 
 		Network:      tfutil.As[networkModel](ctx, m.Network, diags).toDomain(),
 		ControlPlane: tfutil.As[controlPlaneModel](ctx, m.ControlPlane, diags).toDomain(diags),

@@ -35,12 +35,12 @@ func TestEveryArgumentIsRead(t *testing.T) {
 	template := magnum.Template{Chart: vnfm.ClusterChart{ChartSource: vnfm.ChartSource{Repository: "https://charts.example", Name: "cluster"}}}
 	definition, err := template.Definition()
 	require.NoError(t, err)
-	forms := []string{"topology", "chart", "template", "cluster_template"}
+	forms := []string{"topology", "chart", "clusterctl_template", "cluster_template"}
 	plain := []string{"credentials_sink.headers", "chart.password", "addons.key.chart.password", "cluster_template.chart_credentials.password"}
 	for _, c := range []struct {
 		form      string
 		writeOnly bool
-	}{{"topology", false}, {"chart", false}, {"chart", true}, {"template", false}, {"cluster_template", true}} {
+	}{{"topology", false}, {"chart", false}, {"chart", true}, {"clusterctl_template", false}, {"cluster_template", true}} {
 		set := map[string]any{
 			"lock_timeout": "30s", "credentials_sink.timeout": "30s", "addons.key.values.0": "a: b",
 			"node_groups.key.variables.key": "7", "cluster_template.definition": definition,

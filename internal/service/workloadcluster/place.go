@@ -12,7 +12,7 @@ import (
 )
 
 // forCharts ends the description of an argument that only charts support.
-const forCharts = " For `chart` and `cluster_template`; a ClusterClass has variables for it, and a `template` contains it."
+const forCharts = " For `chart` and `cluster_template`; a ClusterClass has variables for it, and a `clusterctl_template` contains it."
 
 // placeAttributes are the arguments about volumes and ports of machines on OpenStack.
 func placeAttributes() map[string]schema.Attribute {

@@ -82,7 +82,7 @@ variable "machines" {
 			},
 			Config: group(`replicas = 1, scale_in_machine_names = var.machines`), ConfigVariables: two,
 			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{status("READY"), groupHas("a", "available", 1)},
+			ConfigStateChecks: []statecheck.StateCheck{status("READY"), groupHas("a", "available_replicas", 1)},
 			Check: func(*terraform.State) error {
 				if left := ofGroup("a"); !slices.Equal(left, []string{kept}) {
 					return fmt.Errorf("%s was to stay, and the machines of the group are %v", kept, left)

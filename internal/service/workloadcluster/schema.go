@@ -41,7 +41,7 @@ var timeoutOpts = timeouts.Opts{
 func resourceSchema(ctx context.Context) schema.Schema {
 	return schema.Schema{
 		MarkdownDescription: "Manages a Kubernetes workload cluster of Cluster API: the Cluster, its control plane and its node groups, on the management cluster `management_vim_id`. " +
-			"A cluster has one of four forms: a `topology` of a ClusterClass, a Helm `chart`, a cluster `template` of clusterctl, or a `cluster_template` in the style of OpenStack Magnum. " +
+			"A cluster has one of four forms: a `topology` of a ClusterClass, a Helm `chart`, a `clusterctl_template`, or a `cluster_template` in the style of OpenStack Magnum. " +
 			"The creation is complete when the control plane and all nodes are ready and the workload API answers. Node groups are resized, added and removed in place; a new `kubernetes_version` is an upgrade in place. " +
 			"The kubeconfig never enters the state: read it with the ephemeral resource `vnf_capi_workload_kubeconfig`. " +
 			"See the guides [Workload clusters with Cluster API](../guides/workload-clusters.md) and [Add-ons on workload clusters](../guides/addons-on-workload-clusters.md).",
@@ -74,7 +74,7 @@ func identityAttributes() map[string]schema.Attribute {
 			Validators:          []validator.String{tfutil.DNSLabel()},
 		},
 		"kubernetes_version": schema.StringAttribute{
-			MarkdownDescription: "Kubernetes version of control plane and nodes, for example `1.34.0`. Defaults to the version of the `cluster_template`; a `template` may fix its own version. " +
+			MarkdownDescription: "Kubernetes version of control plane and nodes, for example `1.34.0`. Defaults to the version of the `cluster_template`; a `clusterctl_template` may fix its own version. " +
 				"Changing this upgrades in place, the control plane first; downgrades and skipped minor versions are rejected at plan time.",
 			Optional:   true,
 			Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
@@ -86,10 +86,10 @@ func identityAttributes() map[string]schema.Attribute {
 func formAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"topology": schema.SingleNestedAttribute{
-			MarkdownDescription: "Topology of a ClusterClass. Exactly one of `topology`, `chart`, `template` and `cluster_template` must be set. Changing this, also to another form, updates in place as far as Cluster API permits.",
+			MarkdownDescription: "Topology of a ClusterClass. Exactly one of `topology`, `chart`, `clusterctl_template` and `cluster_template` must be set. Changing this, also to another form, updates in place as far as Cluster API permits.",
 			Optional:            true,
 			Validators: []validator.Object{objectvalidator.ExactlyOneOf(
-				path.MatchRoot("topology"), path.MatchRoot("chart"), path.MatchRoot("template"), path.MatchRoot("cluster_template"))},
+				path.MatchRoot("topology"), path.MatchRoot("chart"), path.MatchRoot("clusterctl_template"), path.MatchRoot("cluster_template"))},
 			Attributes: map[string]schema.Attribute{
 				"class": schema.StringAttribute{
 					MarkdownDescription: "Name of the ClusterClass. Changing this rebases the cluster in place.",
@@ -121,7 +121,7 @@ func formAttributes() map[string]schema.Attribute {
 			}),
 		},
 		"cluster_template": clusterTemplateAttribute(),
-		"template": schema.SingleNestedAttribute{
+		"clusterctl_template": schema.SingleNestedAttribute{
 			MarkdownDescription: "Cluster template of clusterctl. Changing anything here updates in place; affected machines are replaced one after the other.",
 			Optional:            true,
 			Attributes: map[string]schema.Attribute{

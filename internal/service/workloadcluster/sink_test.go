@@ -140,7 +140,7 @@ func TestAccWorkloadCluster_credentialsSink(t *testing.T) {
 	kubeconfig, _ := env.kubeconfig(time.Now().Add(1000 * time.Hour))
 	env.plantSecret("edge-kubeconfig", map[string]string{"value": kubeconfig})
 	config := func(sink string) string {
-		return env.config(fmt.Sprintf("  template = { content = %q }\n  paused = true\n", pausedCluster) + sink)
+		return env.config(fmt.Sprintf("  clusterctl_template = { content = %q }\n  paused = true\n", pausedCluster) + sink)
 	}
 	want := received{path: "/first", authorization: sinkToken, kubeconfig: kubeconfig}
 	second := want

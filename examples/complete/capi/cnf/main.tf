@@ -21,7 +21,7 @@ resource "vnf_capi_workload_cluster" "core" {
   control_plane      = { replicas = 1 }
   node_groups        = { workers = { replicas = var.workers } }
 
-  template = {
+  clusterctl_template = {
     content   = file(coalesce(var.cluster_template, "${path.module}/cluster-template.yaml"))
     variables = var.template_variables
   }
