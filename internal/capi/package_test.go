@@ -229,8 +229,14 @@ func TestPackageProblems(t *testing.T) {
 		"another name": {templateSpec(), func(s *vnfm.ClusterSpec) {
 			s.Template.Content = strings.Replace(s.Template.Content, "name: ${CLUSTER_NAME}", "name: fixed", 1)
 		}, `is named "fixed" and not "edge"`, "clusterctl_template.content"},
-		"volume of a topology":  {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.ControlPlane.RootVolume = &vnfm.RootVolume{SizeGiB: 1} }, "a topology has no place for control_plane.root_volume", "control_plane.root_volume"},
-		"network of a topology": {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.Network = &vnfm.ClusterNetwork{External: "public"} }, "a topology has no place for network.external", "network.external"},
+		"volume of a topology": {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.ControlPlane.RootVolume = &vnfm.RootVolume{SizeGiB: 1} }, "a topology has no place for control_plane.root_volume", "control_plane.root_volume"},
+		"network of a topology": {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) {
+			s.Network = &vnfm.ClusterNetwork{External: &vnfm.CloudResource{Name: "public"}}
+		}, "a topology has no place for network.external", "network.external"},
+		"tags for a chart of one's own": {chartSpec(), func(s *vnfm.ClusterSpec) {
+			s.Chart.Name, s.Chart.Path = "", "charts/own"
+			s.Network = &vnfm.ClusterNetwork{External: &vnfm.CloudResource{Tags: []string{"a"}}}
+		}, "a chart that is not embedded has no value for the tags", "network.external"},
 		"ports of a topology": {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", MachinePlace: vnfm.MachinePlace{Networks: []vnfm.MachineNetwork{{}}}}),
 			`a topology has no place for networks of node group "g"`, "node_groups"},
 		"class of a chart": {chartSpec(), withGroup(vnfm.NodeGroup{Class: "w", Replicas: clustertest.Number(1)}), `a chart has no place for class of node group "g"`, "node_groups"},

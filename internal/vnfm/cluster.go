@@ -66,10 +66,10 @@ type ClusterNetwork struct {
 	ServiceDomain string   `json:"service_domain,omitempty"`
 	APIServerPort int      `json:"api_server_port,omitempty"`
 	// Internal is the network of the machines, Subnet the one of it that they are in;
-	// External, by id or name, the network that floating IPs come from.
+	// External the network that floating IPs come from.
 	Internal *CloudResource `json:"internal,omitempty"`
 	Subnet   *CloudResource `json:"subnet,omitempty"`
-	External string         `json:"external,omitempty"`
+	External *CloudResource `json:"external,omitempty"`
 }
 
 // CloudResource is what is in a cloud already, by its id or by what it is found by.

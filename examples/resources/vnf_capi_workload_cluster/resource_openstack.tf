@@ -33,7 +33,7 @@ resource "vnf_capi_workload_cluster" "on_openstack" {
   openstack = {
     vim_id                 = vnf_vim.cloud.id
     application_credential = { roles = ["member"], rotation_trigger = "2026-11" }
-    cleanup                = { load_balancers = true }
+    deletion_policy        = { load_balancers = "delete" }
   }
 
   control_plane = { replicas = 3, flavor = "m1.large" }

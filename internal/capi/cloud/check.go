@@ -304,7 +304,7 @@ func (q *cloudCheck) cluster(spec map[string]any) error {
 		}
 		return q.form()
 	}
-	if err := q.external(spec["externalNetwork"], at("external", given.External != "")); err != nil {
+	if err := q.external(spec["externalNetwork"], at("external", given.External != nil)); err != nil {
 		return err
 	}
 	network, err := q.network(spec["network"], at("internal", given.Internal != nil))

@@ -45,5 +45,5 @@ func cloudNetworks(n *vnfm.ClusterNetwork) map[string]bool {
 	if n == nil {
 		return nil
 	}
-	return map[string]bool{"internal": n.Internal != nil, "internal_subnet": n.Subnet != nil, "external": n.External != ""}
+	return map[string]bool{"internal": n.Internal != nil, "internal_subnet": n.Subnet != nil, "external": n.External != nil}
 }

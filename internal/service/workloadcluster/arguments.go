@@ -42,7 +42,7 @@ type networkModel struct {
 	APIServerPort  types.Int64         `tfsdk:"api_server_port"`
 	Internal       *cloudResourceModel `tfsdk:"internal"`
 	InternalSubnet *cloudResourceModel `tfsdk:"internal_subnet"`
-	External       types.String        `tfsdk:"external"`
+	External       *cloudResourceModel `tfsdk:"external"`
 }
 
 // cloudResourceModel is what foundAttributes describes.
@@ -67,7 +67,7 @@ type controlPlaneModel struct {
 	machineModel
 	Replicas       types.Int64   `tfsdk:"replicas"`
 	Variables      types.Dynamic `tfsdk:"variables"`
-	FailureDomains types.List    `tfsdk:"failure_domains"`
+	FailureDomains types.Set     `tfsdk:"failure_domains"`
 }
 
 type nodeGroupModel struct {
@@ -172,7 +172,7 @@ func (m *networkModel) toDomain() *vnfm.ClusterNetwork {
 	}
 	return &vnfm.ClusterNetwork{
 		PodCIDRs: tfutil.Strings(m.PodCIDRs), ServiceCIDRs: tfutil.Strings(m.ServiceCIDRs), ServiceDomain: m.ServiceDomain.ValueString(),
-		APIServerPort: int(m.APIServerPort.ValueInt64()), Internal: m.Internal.toDomain(), Subnet: m.InternalSubnet.toDomain(), External: m.External.ValueString(),
+		APIServerPort: int(m.APIServerPort.ValueInt64()), Internal: m.Internal.toDomain(), Subnet: m.InternalSubnet.toDomain(), External: m.External.toDomain(),
 	}
 }
 

@@ -126,7 +126,7 @@ func TestAccWorkloadCluster_capoPlans(t *testing.T) {
     name   = "openstack"
     values = { machineImage = "ubuntu-2204-kube-v1.33.1", machineSSHKeyName = "ops" }
   }
-  network       = { external = "public" }
+  network       = { external = { name = "public" } }
   control_plane = { replicas = 1, flavor = "m1.medium" }
   node_groups   = { workers = { replicas = 2, flavor = "m1.medium" } }
   openstack     = { vim_id = vnf_vim.cloud.id, application_credential = {} }
@@ -152,14 +152,14 @@ func TestAccWorkloadCluster_capoPlans(t *testing.T) {
 			// Its subnet has the name of one of another network, and the external network
 			// that of an internal one.
 			name:    "all is there",
-			changes: []string{`"public"`, fmt.Sprintf(`"public", internal = { id = %q }, internal_subnet = { name = "twin" }`, nodes)},
+			changes: []string{`"public"`, fmt.Sprintf(`"public" }, internal = { id = %q }, internal_subnet = { name = "twin"`, nodes)},
 		},
 		{
 			// What has a name may be made by the same apply.
 			name: "not there by name",
 			changes: []string{
 				`"ops"`, `"lost-key"`, `"ubuntu-2204-kube-v1.33.1"`, `"lost-image"`, `1, flavor = "m1.medium"`, `1, flavor = "lost-flavor"`,
-				`2, flavor = "m1.medium"`, `2, flavor = "lost-worker"`, `"public"`, `"net0", internal = { name = "lost-network" }`,
+				`2, flavor = "m1.medium"`, `2, flavor = "lost-worker"`, `"public"`, `"net0" }, internal = { name = "lost-network"`,
 			},
 			said: []string{
 				`WARNING network.external: There is no external network "net0" in the OpenStack: ` + byName,
@@ -175,7 +175,7 @@ func TestAccWorkloadCluster_capoPlans(t *testing.T) {
 			changes: []string{
 				`machineImage = "ubuntu-2204-kube-v1.33.1"`, `machineImageId = "` + lost + `"`, `1, flavor = "m1.medium"`, `1, flavor = "` + lost + `"`,
 				`2, flavor`, fmt.Sprintf(`2, networks = [{}, { id = %q }], flavor`, lost),
-				`"public"`, fmt.Sprintf(`%q, internal = { id = %[1]q }, internal_subnet = { id = %[1]q }`, lost),
+				`name = "public"`, fmt.Sprintf(`id = %q }, internal = { id = %[1]q }, internal_subnet = { id = %[1]q`, lost),
 			},
 			said: []string{
 				`ERROR network.external: There is no network with the id ` + lost + byID,
@@ -188,7 +188,7 @@ func TestAccWorkloadCluster_capoPlans(t *testing.T) {
 		},
 		{
 			name:    "several networks",
-			changes: []string{`"public"`, `"public", internal = { name = "twin" }`, `1, flavor`, `1, networks = [{}, { name = "public" }], flavor`},
+			changes: []string{`"public"`, `"public" }, internal = { name = "twin"`, `1, flavor`, `1, networks = [{}, { name = "public" }], flavor`},
 			said: []string{
 				`ERROR network.internal: There are 2 of the network "twin": Give the id of the one that is meant.`,
 				`ERROR control_plane.networks: There are 2 of the network "public": Give the id of the one that is meant.`,
@@ -196,7 +196,7 @@ func TestAccWorkloadCluster_capoPlans(t *testing.T) {
 		},
 		{
 			name:    "several subnets, another version",
-			changes: []string{`"public"`, `"public", internal_subnet = { name = "twin" }`, `"1.33.1"`, `"1.32.5"`},
+			changes: []string{`"public"`, `"public" }, internal_subnet = { name = "twin"`, `"1.33.1"`, `"1.32.5"`},
 			said: []string{
 				`ERROR network.internal_subnet: There are 2 of the subnet "twin": Give the id of the one that is meant.`,
 				`ERROR kubernetes_version: Image "ubuntu-2204-kube-v1.33.1" has Kubernetes 1.33.1, not 1.32.5: Kubelet and kubeadm come with the image: name one whose property kube_version is kubernetes_version.`,

@@ -27,7 +27,7 @@ func computedAttributes() map[string]schema.Attribute {
 		"endpoint":                   text("URL of the workload API."),
 		"ca_certificate":             text("CA certificate of the workload API, as PEM."),
 		"running_kubernetes_version": text("Lowest Kubernetes version of the machines of the control plane."),
-		"failure_domains":            schema.ListAttribute{MarkdownDescription: "Failure domains of the cluster.", ElementType: types.StringType, Computed: true},
+		"failure_domains":            schema.SetAttribute{MarkdownDescription: "Failure domains of the cluster.", ElementType: types.StringType, Computed: true},
 		"conditions": schema.MapNestedAttribute{
 			MarkdownDescription: "Conditions of the Cluster by type, at the last refresh.",
 			Computed:            true,
@@ -89,7 +89,7 @@ type observed struct {
 	Endpoint                 types.String `tfsdk:"endpoint"`
 	CACertificate            types.String `tfsdk:"ca_certificate"`
 	RunningKubernetesVersion types.String `tfsdk:"running_kubernetes_version"`
-	FailureDomains           types.List   `tfsdk:"failure_domains"`
+	FailureDomains           types.Set    `tfsdk:"failure_domains"`
 	Conditions               types.Map    `tfsdk:"conditions"`
 	ControlPlaneStatus       types.Object `tfsdk:"control_plane_status"`
 	NodeGroupsStatus         types.Map    `tfsdk:"node_groups_status"`
@@ -100,7 +100,7 @@ type observed struct {
 func unknownObserved() observed {
 	return observed{
 		Phase: types.StringUnknown(), Available: types.BoolUnknown(), Endpoint: types.StringUnknown(), CACertificate: types.StringUnknown(),
-		RunningKubernetesVersion: types.StringUnknown(), FailureDomains: types.ListUnknown(types.StringType), Conditions: types.MapUnknown(conditionType),
+		RunningKubernetesVersion: types.StringUnknown(), FailureDomains: types.SetUnknown(types.StringType), Conditions: types.MapUnknown(conditionType),
 		ControlPlaneStatus: types.ObjectUnknown(countType.AttrTypes), NodeGroupsStatus: types.MapUnknown(countType), KubeconfigNotAfter: types.StringUnknown(),
 	}
 }
@@ -123,7 +123,7 @@ func newObserved(s *vnfm.ClusterState) observed {
 	return observed{
 		Phase: tfutil.OptionalString(s.Phase), Available: types.BoolValue(s.Available), Endpoint: tfutil.OptionalString(s.Endpoint),
 		CACertificate: tfutil.OptionalString(s.CACertificate), RunningKubernetesVersion: tfutil.OptionalString(s.Version),
-		FailureDomains: tfutil.StringList(s.FailureDomains), Conditions: types.MapValueMust(conditionType, conditions),
+		FailureDomains: tfutil.StringSet(s.FailureDomains), Conditions: types.MapValueMust(conditionType, conditions),
 		ControlPlaneStatus: counts(s.ControlPlane), NodeGroupsStatus: types.MapValueMust(countType, groups),
 		KubeconfigNotAfter: tfutil.Time(s.KubeconfigNotAfter),
 	}

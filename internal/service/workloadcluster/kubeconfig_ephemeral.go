@@ -33,7 +33,7 @@ type ephemeralModel struct {
 // mintModel is the argument mint.
 type mintModel struct {
 	CommonName    types.String    `tfsdk:"common_name"`
-	Organizations types.List      `tfsdk:"organizations"`
+	Organizations types.Set       `tfsdk:"organizations"`
 	TTL           tfutil.Duration `tfsdk:"ttl"`
 }
 
@@ -74,8 +74,8 @@ func (e *KubeconfigEphemeral) Schema(_ context.Context, _ ephemeral.SchemaReques
 			"common_name": schema.StringAttribute{
 				Required: true, MarkdownDescription: "Name of the user.", Validators: []validator.String{stringvalidator.LengthBetween(1, 64)},
 			},
-			"organizations": schema.ListAttribute{
-				Optional: true, ElementType: types.StringType, Validators: []validator.List{boundGroups{}},
+			"organizations": schema.SetAttribute{
+				Optional: true, ElementType: types.StringType, Validators: []validator.Set{boundGroups{}},
 				MarkdownDescription: "Groups of the user. Bind a group of your own to the necessary rights: a binding can be removed while a certificate is valid. `system:masters` bypasses RBAC and keeps all rights until the certificate expires.",
 			},
 			"ttl": schema.StringAttribute{
@@ -104,8 +104,8 @@ func (boundGroups) Description(context.Context) string {
 // MarkdownDescription implements validator.Describer.
 func (v boundGroups) MarkdownDescription(ctx context.Context) string { return v.Description(ctx) }
 
-// ValidateList implements validator.List.
-func (boundGroups) ValidateList(_ context.Context, req validator.ListRequest, resp *validator.ListResponse) {
+// ValidateSet implements validator.Set.
+func (boundGroups) ValidateSet(_ context.Context, req validator.SetRequest, resp *validator.SetResponse) {
 	if slices.ContainsFunc(req.ConfigValue.Elements(), types.StringValue(groupOfAll).Equal) {
 		resp.Diagnostics.AddAttributeWarning(req.Path, "Certificate With Rights That Cannot Be Taken Away",
 			"A certificate of the group "+groupOfAll+" is above RBAC: whoever has it may do everything until it expires. "+

@@ -44,6 +44,7 @@ func TestEveryArgumentIsRead(t *testing.T) {
 		set := map[string]any{
 			"lock_timeout": "30s", "credentials_sink.timeout": "30s", "addons.key.values.0": "a: b",
 			"node_groups.key.variables.key": "7", "cluster_template.definition": definition,
+			"openstack.deletion_policy.load_balancers": "delete", "openstack.deletion_policy.volumes": "delete",
 			"cluster_template.labels": map[string]tftypes.Value{"octavia_provider": tftypes.NewValue(tftypes.String, "ovn")},
 		}
 		ignored := append(computedNames(), "credentials_sink.headers_wo_version", "addons.key.chart.password_wo_version")
@@ -116,7 +117,7 @@ func TestCertificateRequest(t *testing.T) {
 	require.Empty(t, diags)
 	ttl, ok := value.(tfutil.Duration)
 	require.True(t, ok)
-	m := mintModel{CommonName: types.StringValue("robot"), Organizations: tfutil.StringList([]string{"pipelines"}), TTL: ttl}
+	m := mintModel{CommonName: types.StringValue("robot"), Organizations: tfutil.StringSet([]string{"pipelines"}), TTL: ttl}
 	require.Equal(t, &vnfm.MintSpec{CommonName: "robot", Organizations: []string{"pipelines"}, TTL: 90 * time.Minute}, m.toDomain(t.Context(), &diags))
 	require.Empty(t, diags)
 }

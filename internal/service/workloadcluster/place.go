@@ -44,7 +44,7 @@ func cloudNetworkAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"internal":        found("Existing network of the machines. Defaults to a new network."+forCharts, "network"),
 		"internal_subnet": found("Existing subnet of the internal network."+forCharts, "subnet"),
-		"external":        optionalText("External network of the floating IPs, by id or name. Defaults to the only external network." + forCharts),
+		"external":        found("Existing external network of the floating IPs. Tags require an embedded chart. Defaults to the only external network."+forCharts, "network"),
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/mapvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/objectvalidator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
@@ -161,11 +162,11 @@ func shapeAttributes() map[string]schema.Attribute {
 			MarkdownDescription: "Control plane of the cluster. Changing anything here updates in place, if necessary by replacing its machines one after the other.",
 			Optional:            true,
 			Attributes: tfutil.Merged(machineAttributes(), placeAttributes(), map[string]schema.Attribute{
-				"failure_domains": schema.ListAttribute{
+				"failure_domains": schema.SetAttribute{
 					MarkdownDescription: "Failure domains (availability zones) of the machines. Changing this replaces the machines in other domains." + forCharts,
 					ElementType:         types.StringType,
 					Optional:            true,
-					Validators:          []validator.List{listvalidator.SizeAtLeast(1), listvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1))},
+					Validators:          []validator.Set{setvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1))},
 				},
 				"replicas": schema.Int64Attribute{
 					MarkdownDescription: "Odd number of machines. Changing this scales in place.",

@@ -132,7 +132,7 @@ func TestAccWorkloadCluster_openstack(t *testing.T) {
     credentials_secret_name = "cloud"
     labels                  = { boot_volume_size = "50" }
   }
-  network     = { external = "internet" }
+  network     = { external = { name = "internet" } }
   node_groups = {
     upf = {
       replicas    = 2

@@ -58,7 +58,7 @@ func Everything() map[string]any {
 // Placed are arguments that say all that there is to say of volumes and networks.
 func Placed(spec *vnfm.ClusterSpec) *vnfm.ClusterSpec {
 	spec.Network = &vnfm.ClusterNetwork{
-		PodCIDRs: []string{"10.0.0.0/12"}, Internal: &vnfm.CloudResource{Name: "tenant", Tags: []string{"core", "edge"}}, Subnet: &vnfm.CloudResource{ID: UUID}, External: "public",
+		PodCIDRs: []string{"10.0.0.0/12"}, Internal: &vnfm.CloudResource{Name: "tenant", Tags: []string{"core", "edge"}}, Subnet: &vnfm.CloudResource{ID: UUID}, External: &vnfm.CloudResource{Name: "public"},
 	}
 	spec.ControlPlane.FailureDomains = []string{"a", "b"}
 	spec.ControlPlane.Labels = map[string]string{"node-role.kubernetes.io/core": ""}
