@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/hashicorp/terraform-plugin-framework-validators/mapvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
@@ -32,8 +31,7 @@ func addonAttributes() map[string]schema.Attribute {
 		vnfm.AttributeAddons: schema.MapNestedAttribute{
 			MarkdownDescription: "Helm charts on the workload cluster by release name, for example the CNI, the cloud provider and storage. They are installed before the provider waits for the nodes; see the guide [Add-ons on workload clusters](../guides/addons-on-workload-clusters.md). " +
 				"Changing this installs, upgrades and uninstalls releases in place, or after the end of `paused`.",
-			Optional:   true,
-			Validators: []validator.Map{mapvalidator.SizeAtLeast(1)},
+			Optional: true,
 			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 				"chart": schema.SingleNestedAttribute{
 					MarkdownDescription: "Source of the chart: `path`, or `repository` and `name`, or `oci`. Changing anything here upgrades the release in place.",

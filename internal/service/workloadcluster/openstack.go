@@ -63,6 +63,8 @@ func cloudAttributes() map[string]schema.Attribute {
 						},
 						"cloud_name": schema.StringAttribute{
 							Optional:            true,
+							Computed:            true,
+							Default:             stringdefault.StaticString(defaultCloud),
 							MarkdownDescription: "Name of the cloud in `clouds.yaml`. Defaults to `openstack`. Changing this updates in place.",
 							Validators:          notEmpty,
 						},
@@ -139,7 +141,7 @@ func (m *openstackModel) toDomain(clusterName string) *vnfm.ClusterOpenStack {
 	}
 	if c := m.ApplicationCredential; c != nil {
 		cloud.Credential = &vnfm.ClusterCredential{
-			SecretName: cmp.Or(c.SecretName.ValueString(), clusterName+secretSuffix), CloudName: cmp.Or(c.CloudName.ValueString(), defaultCloud),
+			SecretName: cmp.Or(c.SecretName.ValueString(), clusterName+secretSuffix), CloudName: c.CloudName.ValueString(),
 			Roles: tfutil.Strings(c.Roles), RotationTrigger: c.RotationTrigger.ValueString(),
 		}
 	}

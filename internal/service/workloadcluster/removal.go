@@ -20,7 +20,7 @@ const scaleInMachineNames = "scale_in_machine_names"
 
 // removalAttribute selects the machines that a scale-in removes first.
 func removalAttribute() schema.Attribute {
-	return base.Names("Names of the Machines to remove first when the same apply lowers `replicas`; not for a group with an autoscaler. Names of machines that are gone may stay. Changing this applies to the next scale-in.")
+	return names("Names of the Machines to remove first when the same apply lowers `replicas`; not for a group with an autoscaler. Names of machines that are gone may stay. Changing this applies to the next scale-in.")
 }
 
 // groupOf returns a node group of the arguments; nil when there is none.

@@ -230,7 +230,7 @@ func TestAccWorkloadCluster_badInput(t *testing.T) {
 		"variable":      {`topology = { class = "x" }` + "\n" + `kubernetes_version = "1.34.0"` + "\n" + `node_groups = { a = { class = "w", variables = { x = "not json" } } }`, `is not JSON`},
 		"volume": {`topology = { class = "x" }` + "\n" + `kubernetes_version = "1.34.0"` + "\n" + `node_groups = { a = { class = "w", root_volume = { size = 20 } } }`,
 			`(?s)topology has no place for root_volume of node group "a".*A ClusterClass has variables for that`},
-		"network by two":    {`chart = { name = "openstack" }` + "\n" + `node_groups = { a = { networks = [{ id = "x", name = "y" }] } }`, `(?s)networks\[0\]\.\w+"? cannot be specified when`},
+		"network by two":    {`chart = { name = "openstack" }` + "\n" + `node_groups = { a = { networks = [{ id = "x", name = "y" }] } }`, `(?s)networks\[0\]: id identifies the object alone`},
 		"subnet by nothing": {`chart = { name = "openstack" }` + "\n" + `network = { internal_subnet = {} }`, `(?s)At least one attribute out of.*internal_subnet`},
 		"template's own":    {`clusterctl_template = { content = "a: $${FOO}" }`, `needs values for FOO`},
 	} {

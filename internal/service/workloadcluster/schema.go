@@ -6,7 +6,6 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
-	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/mapvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/objectvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
@@ -15,6 +14,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/booldefault"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringdefault"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -154,7 +154,7 @@ func shapeAttributes() map[string]schema.Attribute {
 			Attributes: tfutil.Merged(cloudNetworkAttributes(), map[string]schema.Attribute{
 				"pod_cidrs":       cidrs("CIDR blocks of the pods."),
 				"service_cidrs":   cidrs("CIDR blocks of the services."),
-				"service_domain":  schema.StringAttribute{MarkdownDescription: "DNS domain of the services, for example `cluster.local`.", Optional: true},
+				"service_domain":  optionalText("DNS domain of the services, for example `cluster.local`."),
 				"api_server_port": schema.Int64Attribute{MarkdownDescription: "Port of the API server.", Optional: true, Validators: []validator.Int64{int64validator.Between(1, 65535)}},
 			}),
 		},
@@ -209,7 +209,6 @@ func textMap(description string) schema.Attribute {
 func cidrs(description string) schema.Attribute {
 	return schema.ListAttribute{
 		MarkdownDescription: description, Optional: true, ElementType: types.StringType,
-		Validators: []validator.List{listvalidator.SizeAtLeast(1)},
 	}
 }
 
@@ -285,14 +284,17 @@ func nodeGroupAttributes() map[string]schema.Attribute {
 			MarkdownDescription: "Taints of the nodes; they require version `v1beta2` of Cluster API and its feature gate `MachineTaintPropagation`. Changing anything here updates in place.",
 			Optional:            true,
 			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-				"key":   schema.StringAttribute{MarkdownDescription: "Key of the taint.", Required: true},
+				"key":   schema.StringAttribute{MarkdownDescription: "Key of the taint.", Required: true, Validators: []validator.String{stringvalidator.LengthAtLeast(1)}},
 				"value": schema.StringAttribute{MarkdownDescription: "Value of the taint.", Optional: true},
 				"effect": schema.StringAttribute{
 					MarkdownDescription: "Effect of the taint: `NoSchedule`, `PreferNoSchedule` or `NoExecute`.", Required: true,
 					Validators: []validator.String{stringvalidator.OneOf("NoSchedule", "PreferNoSchedule", "NoExecute")},
 				},
 				"propagation": schema.StringAttribute{
-					MarkdownDescription: "`Always` keeps the taint on the node, `OnInitialization` sets it once. Defaults to `Always`.", Optional: true,
+					MarkdownDescription: "`Always` keeps the taint on the node, `OnInitialization` sets it once. Defaults to `Always`.",
+					Optional:            true,
+					Computed:            true,
+					Default:             stringdefault.StaticString("Always"),
 					Validators: []validator.String{stringvalidator.OneOf("Always", "OnInitialization")},
 				},
 			}},
