@@ -55,7 +55,7 @@ func Attributes(embedded ...string) map[string]schema.Attribute {
 		"version":    text("Version of the chart in the repository or registry, or a range such as `~1.16` or `>=1.16, <2`. Defaults to the newest version that is no pre-release. A range is resolved by the first plan, and again if an argument of the source changes."),
 		"digest": text("Expected digest, `sha256:…`: of the archive in a repository, of the manifest in a registry, as `helm pull` and `helm push` print it.",
 			stringvalidator.RegexMatches(sha256Digest, "must be sha256: and 64 hexadecimal digits")),
-		"ca_certificate": text("PEM CA bundle used to verify the server. Defaults to the CA bundle of the system.", tfutil.Certificates()),
+		"ca_certificate":           text("PEM CA bundle used to verify the server. Defaults to the CA bundle of the system.", tfutil.Certificates()),
 		"insecure_skip_tls_verify": flag("Whether to accept the server without verification. An attacker can then replace the chart, unless `digest` is set. Defaults to `false`."),
 		"plain_http":               flag("Whether to connect to the registry without TLS, and to send a password unencrypted. Defaults to `false`."),
 	}

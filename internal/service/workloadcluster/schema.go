@@ -295,7 +295,7 @@ func nodeGroupAttributes() map[string]schema.Attribute {
 					Optional:            true,
 					Computed:            true,
 					Default:             stringdefault.StaticString("Always"),
-					Validators: []validator.String{stringvalidator.OneOf("Always", "OnInitialization")},
+					Validators:          []validator.String{stringvalidator.OneOf("Always", "OnInitialization")},
 				},
 			}},
 		},
