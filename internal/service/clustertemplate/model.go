@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/magnum"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/attrs"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/chartsource"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -20,21 +21,21 @@ type model struct {
 	ID         types.String `tfsdk:"id"`
 	Definition types.String `tfsdk:"definition"`
 
-	Name               types.String `tfsdk:"name"`
-	Image              types.Object `tfsdk:"image"`
-	KubernetesVersion  types.String `tfsdk:"kubernetes_version"`
-	Chart              types.Object `tfsdk:"chart"`
-	ControlPlaneFlavor types.String `tfsdk:"control_plane_flavor"`
-	NodeFlavor         types.String `tfsdk:"node_flavor"`
-	Keypair            types.String `tfsdk:"keypair"`
-	ExternalNetwork    types.String `tfsdk:"external_network"`
-	FixedNetwork       types.String `tfsdk:"fixed_network"`
-	FixedSubnet        types.String `tfsdk:"fixed_subnet"`
-	DNSNameservers     types.List   `tfsdk:"dns_nameservers"`
-	NetworkDriver      types.String `tfsdk:"network_driver"`
-	VolumeTypes        types.List   `tfsdk:"volume_types"`
-	Keystone           types.Object `tfsdk:"keystone"`
-	Labels             types.Map    `tfsdk:"labels"`
+	Name               types.String  `tfsdk:"name"`
+	Image              types.Object  `tfsdk:"image"`
+	KubernetesVersion  attrs.Version `tfsdk:"kubernetes_version"`
+	Chart              types.Object  `tfsdk:"chart"`
+	ControlPlaneFlavor types.String  `tfsdk:"control_plane_flavor"`
+	NodeFlavor         types.String  `tfsdk:"node_flavor"`
+	Keypair            types.String  `tfsdk:"keypair"`
+	ExternalNetwork    types.String  `tfsdk:"external_network"`
+	FixedNetwork       types.String  `tfsdk:"fixed_network"`
+	FixedSubnet        types.String  `tfsdk:"fixed_subnet"`
+	DNSNameservers     types.List    `tfsdk:"dns_nameservers"`
+	NetworkDriver      types.String  `tfsdk:"network_driver"`
+	VolumeTypes        types.List    `tfsdk:"volume_types"`
+	Keystone           types.Object  `tfsdk:"keystone"`
+	Labels             types.Map     `tfsdk:"labels"`
 }
 
 // imageModel is the argument image.
@@ -69,7 +70,7 @@ func (m *model) template(ctx context.Context, diags *diag.Diagnostics) (*magnum.
 	}
 	t := &magnum.Template{
 		Image:             tfutil.As[imageModel](ctx, m.Image, diags).toDomain(),
-		KubernetesVersion: m.KubernetesVersion.ValueString(), Chart: vnfm.ClusterChart{ChartSource: vnfm.ChartSource{Name: chartsource.Embedded[0]}},
+		KubernetesVersion: m.KubernetesVersion.Number(), Chart: vnfm.ClusterChart{ChartSource: vnfm.ChartSource{Name: chartsource.Embedded[0]}},
 		ControlPlaneFlavor: m.ControlPlaneFlavor.ValueString(), NodeFlavor: m.NodeFlavor.ValueString(), Keypair: m.Keypair.ValueString(),
 		ExternalNetwork: m.ExternalNetwork.ValueString(), FixedNetwork: m.FixedNetwork.ValueString(), FixedSubnet: m.FixedSubnet.ValueString(),
 		NetworkDriver: m.NetworkDriver.ValueString(),

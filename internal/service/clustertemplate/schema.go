@@ -8,9 +8,11 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/attrs"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/chartsource"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 )
@@ -61,7 +63,13 @@ func machineAttributes() map[string]schema.Attribute {
 				"os_distro":    required("Property `os_distro` of the image: `ubuntu` or `flatcar`."),
 			},
 		},
-		"kubernetes_version":   optional("Kubernetes version, which must be the version of the image. Defaults to `image.kube_version`. Changing this upgrades the clusters of the template in place; downgrades and skipped minor versions are rejected at plan time."),
+		"kubernetes_version": schema.StringAttribute{
+			MarkdownDescription: "Kubernetes version, which must be the version of the image; a leading `v` makes no difference. Defaults to `image.kube_version`. Changing this upgrades the clusters of the template in place; downgrades and skipped minor versions are rejected at plan time.",
+			Optional:            true,
+			CustomType:          attrs.VersionType{},
+			PlanModifiers:       []planmodifier.String{attrs.KeepEqualVersion()},
+			Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+		},
 		"control_plane_flavor": optional("Nova flavor of the control plane, by name, or by id if it is a UUID, for clusters that set none. Changing this replaces these machines one after the other."),
 		"node_flavor":          optional("Nova flavor of the nodes, by name, or by id if it is a UUID, for node groups that set none. Changing this replaces these machines one after the other."),
 		"keypair":              optional("Name of the SSH key pair of the machines, for clusters that set none. Changing this replaces their machines one after the other."),

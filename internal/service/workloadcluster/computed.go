@@ -5,6 +5,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/attrs"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -26,7 +27,7 @@ func computedAttributes() map[string]schema.Attribute {
 		"available":                  schema.BoolAttribute{MarkdownDescription: "Whether the condition `Available` of the Cluster is true.", Computed: true},
 		"endpoint":                   text("URL of the workload API."),
 		"ca_certificate":             text("CA certificate of the workload API, as PEM."),
-		"running_kubernetes_version": text("Lowest Kubernetes version of the machines of the control plane."),
+		"running_kubernetes_version": schema.StringAttribute{MarkdownDescription: "Lowest Kubernetes version of the machines of the control plane, without a leading `v`.", Computed: true, CustomType: attrs.VersionType{}},
 		"failure_domains":            schema.SetAttribute{MarkdownDescription: "Failure domains of the cluster.", ElementType: types.StringType, Computed: true},
 		"conditions": schema.MapNestedAttribute{
 			MarkdownDescription: "Conditions of the Cluster by type, at the last refresh.",
@@ -68,14 +69,14 @@ func countAttributes() map[string]schema.Attribute {
 		"ready_replicas":      number("Number of ready machines."),
 		"available_replicas":  number("Number of available machines."),
 		"up_to_date_replicas": number("Number of machines that match their current template."),
-		"kubernetes_version":  schema.StringAttribute{MarkdownDescription: "Desired Kubernetes version.", Computed: true},
+		"kubernetes_version":  schema.StringAttribute{MarkdownDescription: "Desired Kubernetes version, without a leading `v`.", Computed: true, CustomType: attrs.VersionType{}},
 	}
 }
 
 var (
 	countType = types.ObjectType{AttrTypes: map[string]attr.Type{
 		"desired_replicas": types.Int64Type, "replicas": types.Int64Type, "ready_replicas": types.Int64Type,
-		"available_replicas": types.Int64Type, "up_to_date_replicas": types.Int64Type, "kubernetes_version": types.StringType,
+		"available_replicas": types.Int64Type, "up_to_date_replicas": types.Int64Type, "kubernetes_version": attrs.VersionType{},
 	}}
 	conditionType = types.ObjectType{AttrTypes: map[string]attr.Type{
 		"status": types.StringType, "reason": types.StringType, "message": types.StringType,
@@ -84,23 +85,23 @@ var (
 
 // observed are the attributes that are read from the management cluster.
 type observed struct {
-	Phase                    types.String `tfsdk:"phase"`
-	Available                types.Bool   `tfsdk:"available"`
-	Endpoint                 types.String `tfsdk:"endpoint"`
-	CACertificate            types.String `tfsdk:"ca_certificate"`
-	RunningKubernetesVersion types.String `tfsdk:"running_kubernetes_version"`
-	FailureDomains           types.Set    `tfsdk:"failure_domains"`
-	Conditions               types.Map    `tfsdk:"conditions"`
-	ControlPlaneStatus       types.Object `tfsdk:"control_plane_status"`
-	NodeGroupsStatus         types.Map    `tfsdk:"node_groups_status"`
-	KubeconfigNotAfter       types.String `tfsdk:"kubeconfig_not_after"`
+	Phase                    types.String  `tfsdk:"phase"`
+	Available                types.Bool    `tfsdk:"available"`
+	Endpoint                 types.String  `tfsdk:"endpoint"`
+	CACertificate            types.String  `tfsdk:"ca_certificate"`
+	RunningKubernetesVersion attrs.Version `tfsdk:"running_kubernetes_version"`
+	FailureDomains           types.Set     `tfsdk:"failure_domains"`
+	Conditions               types.Map     `tfsdk:"conditions"`
+	ControlPlaneStatus       types.Object  `tfsdk:"control_plane_status"`
+	NodeGroupsStatus         types.Map     `tfsdk:"node_groups_status"`
+	KubeconfigNotAfter       types.String  `tfsdk:"kubeconfig_not_after"`
 }
 
 // unknownObserved is the planned value while an operation is pending.
 func unknownObserved() observed {
 	return observed{
 		Phase: types.StringUnknown(), Available: types.BoolUnknown(), Endpoint: types.StringUnknown(), CACertificate: types.StringUnknown(),
-		RunningKubernetesVersion: types.StringUnknown(), FailureDomains: types.SetUnknown(types.StringType), Conditions: types.MapUnknown(conditionType),
+		RunningKubernetesVersion: attrs.VersionUnknown(), FailureDomains: types.SetUnknown(types.StringType), Conditions: types.MapUnknown(conditionType),
 		ControlPlaneStatus: types.ObjectUnknown(countType.AttrTypes), NodeGroupsStatus: types.MapUnknown(countType), KubeconfigNotAfter: types.StringUnknown(),
 	}
 }
@@ -122,7 +123,7 @@ func newObserved(s *vnfm.ClusterState) observed {
 	}
 	return observed{
 		Phase: tfutil.OptionalString(s.Phase), Available: types.BoolValue(s.Available), Endpoint: tfutil.OptionalString(s.Endpoint),
-		CACertificate: tfutil.OptionalString(s.CACertificate), RunningKubernetesVersion: tfutil.OptionalString(s.Version),
+		CACertificate: tfutil.OptionalString(s.CACertificate), RunningKubernetesVersion: attrs.NewVersion(s.Version),
 		FailureDomains: tfutil.StringSet(s.FailureDomains), Conditions: types.MapValueMust(conditionType, conditions),
 		ControlPlaneStatus: counts(s.ControlPlane), NodeGroupsStatus: types.MapValueMust(countType, groups),
 		KubeconfigNotAfter: tfutil.Time(s.KubeconfigNotAfter),
@@ -132,6 +133,6 @@ func newObserved(s *vnfm.ClusterState) observed {
 func counts(g vnfm.GroupState) types.Object {
 	return types.ObjectValueMust(countType.AttrTypes, map[string]attr.Value{
 		"desired_replicas": types.Int64Value(g.Desired), "replicas": types.Int64Value(g.Replicas), "ready_replicas": types.Int64Value(g.Ready),
-		"available_replicas": types.Int64Value(g.Available), "up_to_date_replicas": types.Int64Value(g.UpToDate), "kubernetes_version": tfutil.OptionalString(g.Version),
+		"available_replicas": types.Int64Value(g.Available), "up_to_date_replicas": types.Int64Value(g.UpToDate), "kubernetes_version": attrs.NewVersion(g.Version),
 	})
 }

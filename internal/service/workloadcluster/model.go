@@ -24,8 +24,8 @@ type model struct {
 	observed
 	charted
 
-	ManagementVIMID   types.String `tfsdk:"management_vim_id"`
-	KubernetesVersion types.String `tfsdk:"kubernetes_version"`
+	ManagementVIMID   types.String  `tfsdk:"management_vim_id"`
+	KubernetesVersion attrs.Version `tfsdk:"kubernetes_version"`
 
 	Topology           types.Object `tfsdk:"topology"`
 	Chart              types.Object `tfsdk:"chart"`
@@ -62,7 +62,7 @@ func (m *model) Spec(ctx context.Context, state *model, diags *diag.Diagnostics)
 		}
 	}
 	cluster := &vnfm.ClusterSpec{
-		Name: m.Name.ValueString(), Namespace: m.Namespace.ValueString(), KubernetesVersion: m.KubernetesVersion.ValueString(),
+		Name: m.Name.ValueString(), Namespace: m.Namespace.ValueString(), KubernetesVersion: m.KubernetesVersion.Number(),
 		Labels: tfutil.Texts(m.Labels), Annotations: tfutil.Texts(m.Annotations), Paused: m.Paused.ValueBool(), RolloutAfter: m.RolloutAfter.ValueString(),
 
 		Topology: tfutil.As[topologyModel](ctx, m.Topology, diags).toDomain(diags),

@@ -50,8 +50,8 @@ func (m *model) SetPreviewUnknown(*model) { m.Objects = types.MapUnknown(types.S
 
 // Differs implements base.Model.
 func (m *model) Differs(_ context.Context, state *model) bool {
-	return rotatesKubeconfig(m, state) || !base.AllEqual([][2]attr.Value{
-		{m.Name, state.Name}, {m.KubernetesVersion, state.KubernetesVersion}, {m.ControlPlane, state.ControlPlane},
+	return rotatesKubeconfig(m, state) || m.KubernetesVersion.IsUnknown() || m.KubernetesVersion.Number() != state.KubernetesVersion.Number() || !base.AllEqual([][2]attr.Value{
+		{m.Name, state.Name}, {m.ControlPlane, state.ControlPlane},
 		{m.NodeGroups, state.NodeGroups}, {m.Paused, state.Paused}, {m.OnFailure, state.OnFailure},
 		{m.AddonsStatus, state.AddonsStatus}, {m.ChartStatus, state.ChartStatus},
 	})

@@ -19,6 +19,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/attrs"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/chartsource"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 )
@@ -75,10 +76,12 @@ func identityAttributes() map[string]schema.Attribute {
 			Validators:          []validator.String{tfutil.DNSLabel()},
 		},
 		"kubernetes_version": schema.StringAttribute{
-			MarkdownDescription: "Kubernetes version of control plane and nodes, for example `1.34.0`. Defaults to the version of the `cluster_template`; a `clusterctl_template` may fix its own version. " +
+			MarkdownDescription: "Kubernetes version of control plane and nodes, for example `1.34.0`; a leading `v` makes no difference. Defaults to the version of the `cluster_template`; a `clusterctl_template` may fix its own version. " +
 				"Changing this upgrades in place, the control plane first; downgrades and skipped minor versions are rejected at plan time.",
-			Optional:   true,
-			Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
+			Optional:      true,
+			CustomType:    attrs.VersionType{},
+			PlanModifiers: []planmodifier.String{attrs.KeepEqualVersion()},
+			Validators:    []validator.String{stringvalidator.LengthAtLeast(1)},
 		},
 	}
 }

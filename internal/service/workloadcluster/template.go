@@ -113,7 +113,7 @@ func (m *model) fromTemplate(ctx context.Context, cluster *vnfm.ClusterSpec, dia
 // path; empty if it is absent, unknown or unreadable.
 func (m *model) version(ctx context.Context) (string, path.Path) {
 	if tfutil.Set(m.KubernetesVersion) {
-		return m.KubernetesVersion.ValueString(), path.Root("kubernetes_version")
+		return m.KubernetesVersion.Number(), path.Root("kubernetes_version")
 	}
 	if template := m.templateOf(ctx, &diag.Diagnostics{}); template != nil {
 		return template.Version(), definitionPath

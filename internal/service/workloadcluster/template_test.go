@@ -60,7 +60,7 @@ func TestAccWorkloadCluster_clusterTemplate(t *testing.T) {
 			}},
 			ConfigStateChecks: []statecheck.StateCheck{
 				status("READY"), groupHas("default-worker", "available_replicas", 1),
-				statecheck.ExpectKnownValue(address, tfjsonpath.New("running_kubernetes_version"), knownvalue.StringExact("v1.34.0")),
+				statecheck.ExpectKnownValue(address, tfjsonpath.New("running_kubernetes_version"), knownvalue.StringExact("1.34.0")),
 				statecheck.ExpectKnownValue(address, tfjsonpath.New("chart_status").AtMapKey("digest"), knownvalue.StringExact(charttest.Digest(chart.Packed))),
 			},
 			Check: func(s *terraform.State) error {
@@ -93,8 +93,8 @@ func TestAccWorkloadCluster_clusterTemplate(t *testing.T) {
 			ConfigPlanChecks: updates(),
 			ConfigStateChecks: []statecheck.StateCheck{
 				status("READY"),
-				statecheck.ExpectKnownValue(address, tfjsonpath.New("running_kubernetes_version"), knownvalue.StringExact("v1.35.0")),
-				statecheck.ExpectKnownValue(address, tfjsonpath.New("node_groups_status").AtMapKey("default-worker").AtMapKey("kubernetes_version"), knownvalue.StringExact("v1.35.0")),
+				statecheck.ExpectKnownValue(address, tfjsonpath.New("running_kubernetes_version"), knownvalue.StringExact("1.35.0")),
+				statecheck.ExpectKnownValue(address, tfjsonpath.New("node_groups_status").AtMapKey("default-worker").AtMapKey("kubernetes_version"), knownvalue.StringExact("1.35.0")),
 			},
 			Check: func(*terraform.State) error {
 				assert.Greater(t, registry.Requests.Load(), asked, "requests to the registry")
