@@ -28,7 +28,7 @@ resource "vnf_capi_workload_cluster" "test" {
   namespace          = %q
   name               = "edge"
   kubernetes_version = %q
-  chart              = { name = "in-memory", values = { provisioning = { startupDuration = "1s" } } }
+  chart              = { name = "in-memory", values = [yamlencode({ provisioning = { startupDuration = "1s" } })] }
   control_plane      = { replicas = 1 }
   node_groups        = { %s }
   %s

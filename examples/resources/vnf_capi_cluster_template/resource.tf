@@ -10,9 +10,9 @@ resource "vnf_capi_cluster_template" "standard" {
 
   control_plane_flavor = "m1.large"
   node_flavor          = "m1.medium"
-  keypair               = "operations"
-  external_network      = "public"
-  dns_nameservers       = ["192.0.2.53"]
+  keypair              = "operations"
+  external_network     = "public"
+  dns_nameservers      = ["192.0.2.53"]
 
   labels = {
     octavia_provider      = "ovn"

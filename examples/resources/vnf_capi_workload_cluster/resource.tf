@@ -6,8 +6,8 @@ resource "vnf_capi_workload_cluster" "edge" {
   kubernetes_version = "1.34.0"
 
   topology = {
-    class     = "openstack"
-    variables = { imageName = "ubuntu-24.04-kube-v1.34.0", nodeFlavor = { name = "m1.large" } }
+    class           = "openstack"
+    class_variables = jsonencode({ imageName = "ubuntu-24.04-kube-v1.34.0", nodeFlavor = { name = "m1.large" } })
   }
 
   network       = { pod_cidrs = ["192.168.0.0/16"], service_cidrs = ["10.128.0.0/12"] }

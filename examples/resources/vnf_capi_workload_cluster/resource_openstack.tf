@@ -25,7 +25,7 @@ resource "vnf_capi_workload_cluster" "on_openstack" {
 
   chart = {
     name   = "openstack"
-    values = { machineImage = "ubuntu-2404-kube-v1.34.0", clusterNetworking = { externalNetworkId = "public" } }
+    values = [yamlencode({ machineImage = "ubuntu-2404-kube-v1.34.0", clusterNetworking = { externalNetworkId = "public" } })]
   }
 
   # The credential is made, tried, and written into the Secret edge-2-cloud-credentials before the cluster, and removed

@@ -117,7 +117,7 @@ func (f chart) values(spec *vnfm.ClusterSpec) map[string]any {
 func (f chart) check(spec *vnfm.ClusterSpec, ps *vnfm.Problems) {
 	u := unusedArguments{ps: ps, form: "a chart", detail: "give what the chart has for it under chart.values"}
 	cp := &spec.ControlPlane
-	u.cluster("control_plane", map[string]bool{"annotations": len(cp.Annotations) > 0, "variables": len(cp.Variables) > 0})
+	u.cluster("control_plane", map[string]bool{"annotations": len(cp.Annotations) > 0, "class_variables": len(cp.Variables) > 0})
 	if n := spec.Network; n != nil && n.External != nil && len(n.External.Tags) > 0 && (f.Name == "" || f.Fetched()) {
 		*ps = append(*ps, vnfm.Problem{
 			Attribute: "network.external", Summary: "a chart that is not embedded has no value for the tags of the external network", Detail: "give the id of the network",
@@ -125,7 +125,7 @@ func (f chart) check(spec *vnfm.ClusterSpec, ps *vnfm.Problems) {
 	}
 	for _, name := range SortedKeys(spec.NodeGroups) {
 		g := spec.NodeGroups[name]
-		u.group(name, map[string]bool{"class": g.Class != "", "annotations": len(g.Annotations) > 0, "variables": len(g.Variables) > 0})
+		u.group(name, map[string]bool{"class": g.Class != "", "annotations": len(g.Annotations) > 0, "class_variables": len(g.Variables) > 0})
 	}
 }
 

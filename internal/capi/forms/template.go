@@ -76,7 +76,7 @@ func (f template) check(spec *vnfm.ClusterSpec, ps *vnfm.Problems) {
 	})
 	cp := &spec.ControlPlane
 	u.cluster("control_plane", map[string]bool{
-		"flavor": cp.Flavor != "", "labels": len(cp.Labels) > 0, "annotations": len(cp.Annotations) > 0, "variables": len(cp.Variables) > 0,
+		"flavor": cp.Flavor != "", "labels": len(cp.Labels) > 0, "annotations": len(cp.Annotations) > 0, "class_variables": len(cp.Variables) > 0,
 		"health_check": cp.HealthCheck != nil, "deletion": cp.Deletion != nil, "failure_domains": cp.FailureDomains != nil,
 		"root_volume": cp.RootVolume != nil, "networks": cp.Networks != nil,
 	})
@@ -84,7 +84,7 @@ func (f template) check(spec *vnfm.ClusterSpec, ps *vnfm.Problems) {
 		g := spec.NodeGroups[name]
 		u.group(name, map[string]bool{
 			"class": g.Class != "", "flavor": g.Flavor != "", "labels": len(g.Labels) > 0, "annotations": len(g.Annotations) > 0, "taints": len(g.Taints) > 0,
-			"failure_domain": g.FailureDomain != "", "variables": len(g.Variables) > 0, "health_check": g.HealthCheck != nil, "rollout": g.Rollout != nil,
+			"failure_domain": g.FailureDomain != "", "class_variables": len(g.Variables) > 0, "health_check": g.HealthCheck != nil, "rollout": g.Rollout != nil,
 			"deletion": g.Deletion != nil, "root_volume": g.RootVolume != nil, "networks": g.Networks != nil,
 		})
 	}

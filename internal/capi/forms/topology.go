@@ -31,7 +31,7 @@ func (f topology) check(spec *vnfm.ClusterSpec, ps *vnfm.Problems) {
 	if spec.KubernetesVersion == "" {
 		refuse("kubernetes_version", "", "a topology needs the version of Kubernetes", "for example kubernetes_version = \"1.34.0\"")
 	}
-	u := unusedArguments{ps: ps, form: "a topology", detail: "a ClusterClass has variables for that: name the one of this class under variables"}
+	u := unusedArguments{ps: ps, form: "a topology", detail: "a ClusterClass has variables for that: set the one of this class in class_variables"}
 	u.cluster("network", cloudNetworks(spec.Network))
 	cp := &spec.ControlPlane
 	u.cluster("control_plane", map[string]bool{

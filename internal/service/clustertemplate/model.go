@@ -2,7 +2,6 @@ package clustertemplate
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -55,7 +54,7 @@ type keystoneModel struct {
 // chartModel is the argument chart.
 type chartModel struct {
 	chartsource.SourceModel
-	Values types.Dynamic `tfsdk:"values"`
+	Values types.List `tfsdk:"values"`
 }
 
 // template composes the template. It is not known while an argument is not.
@@ -106,10 +105,5 @@ func (m *chartModel) fill(t *magnum.Template, diags *diag.Diagnostics) {
 	if server != (magnum.ChartServer{}) {
 		t.ChartServer = &server
 	}
-	values, err := tfutil.MapToGo(m.Values)
-	if err != nil {
-		at := path.Root("chart").AtName("values")
-		diags.AddAttributeError(at, "Not an Object", tfutil.ErrorDetail(fmt.Errorf("%s: %w", at, err)))
-	}
-	t.Chart.Values = values
+	t.Chart.Values = attrs.Documents(path.Root("chart").AtName("values"), m.Values, diags)
 }

@@ -61,10 +61,10 @@ func TestAccClusterTemplate(t *testing.T) {
 			},
 			{
 				Config: template(image, labels+`
-  chart = { path = "charts/openstack-cluster", values = { apiServer = { port = 443 }, share = 0.5 } }
+  chart = { path = "charts/openstack-cluster", values = ["apiServer: { port: 80 }", yamlencode({ apiServer = { port = 443 }, share = 0.5 })] }
   kubernetes_version    = "1.34.0"
-  control_plane_flavor = "m1.large"
-  node_flavor          = "m1.medium"
+  control_plane_flavor  = "m1.large"
+  node_flavor           = "m1.medium"
   keypair               = "ops"
   external_network      = "e63ca1a0-f69d-4fbf-b306-310857b1afe5"
   fixed_network         = "tenant"
@@ -84,7 +84,7 @@ func TestAccClusterTemplate(t *testing.T) {
 			},
 			{
 				// A chart of a repository is fetched by those who take the template.
-				Config: template(image, `chart = { repository = "https://charts.example", name = "openstack-cluster", version = "~0.27", insecure_skip_tls_verify = true, values = { a = 1 } }`),
+				Config: template(image, `chart = { repository = "https://charts.example", name = "openstack-cluster", version = "~0.27", insecure_skip_tls_verify = true, values = [yamlencode({ a = 1 })] }`),
 				ConfigStateChecks: []statecheck.StateCheck{watch(), statecheck.ExpectKnownValue(address, tfjsonpath.New("definition"), knownvalue.StringExact(
 					`{"image":{"name":"node","kube_version":"v1.34.0","os_distro":"ubuntu"},`+
 						`"chart":{"name":"openstack-cluster","repository":"https://charts.example","version":"~0.27","values":{"a":1}},"chart_server":{"insecure_skip_tls_verify":true}}`))},
@@ -109,7 +109,7 @@ func TestAccClusterTemplate_badInput(t *testing.T) {
 		"chart":          {image, `chart = { name = "openshift" }`, `There is no embedded chart "openshift"`},
 		"no chart there": {image, `chart = { repository = "https://charts.example" }`, `A repository has many charts: name says which one is meant`},
 		"chart version":  {image, `chart = { version = "0.1.0" }`, `version is for a chart from a repository or registry`},
-		"values":         {image, `chart = { values = ["a"] }`, `an object is expected, not a list`},
+		"values":         {image, `chart = { values = ["a: 1", "- a"] }`, `chart\.values\[1\]: line 1, column 1: this is a list`},
 		"version":        {image, `kubernetes_version = "1.35.0"`, `The image has Kubernetes 1\.34\.0, not 1\.35\.0`},
 		"image version":  {`name = "n", kube_version = "new", os_distro = "ubuntu"`, ``, `"new" is no version of Kubernetes`},
 		"distribution":   {`name = "n", kube_version = "1.34.0", os_distro = "coreos"`, ``, `Nodes cannot be made of "coreos"`},

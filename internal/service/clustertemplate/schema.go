@@ -98,11 +98,7 @@ func chartAttributes() map[string]schema.Attribute {
 			Optional:   true,
 			Validators: []validator.Object{chartsource.Rules{Embedded: chartsource.Embedded, Optional: true}},
 			Attributes: tfutil.Merged(chartsource.Attributes(chartsource.Embedded...), map[string]schema.Attribute{
-				"values": schema.DynamicAttribute{
-					MarkdownDescription: "Values that override those of template and labels, as an object; not for secrets. Flavors and counts of a cluster override them. Changing this updates in place; Cluster API replaces machines if necessary.",
-					Optional:            true,
-					Validators:          []validator.Dynamic{tfutil.ShownToPlan()},
-				},
+				"values": attrs.ChartValues("Values that override those of template and labels, each a YAML or JSON document: `yamlencode({ … })`, `file(\"values.yaml\")`. Later documents override earlier ones key by key; they are not for secrets. Flavors and counts of a cluster override them. Changing this updates in place; Cluster API replaces machines if necessary."),
 			}),
 		},
 		"volume_types": schema.ListAttribute{

@@ -35,7 +35,7 @@ resource "vnf_capi_workload_cluster" "test" {
   namespace          = %q
   name               = "edge"
   kubernetes_version = "1.34.0"
-  chart              = { name = "in-memory", values = { provisioning = { startupDuration = "1s" } } }
+  chart              = { name = "in-memory", values = [yamlencode({ provisioning = { startupDuration = "1s" } })] }
   control_plane      = { replicas = 1 }
   node_groups        = { workers = { replicas = 1 } }
   depends_on         = [vnf_instance.test]

@@ -3,7 +3,6 @@ package workloadcluster
 import (
 	"cmp"
 	"context"
-	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -11,7 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/helm"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/attrs"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/chartsource"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -44,12 +43,7 @@ func addonAttributes() map[string]schema.Attribute {
 					Required:            true,
 					Validators:          []validator.String{tfutil.Namespace()},
 				},
-				"values": schema.ListAttribute{
-					MarkdownDescription: "Values that override those of the chart, each a YAML or JSON document: `yamlencode({ … })`, `file(\"values.yaml\")`. Later documents override earlier ones key by key; they are not for secrets. Changing this upgrades the release in place.",
-					Optional:            true,
-					ElementType:         types.StringType,
-					Validators:          []validator.List{tfutil.ShownToPlan()},
-				},
+				"values": attrs.ChartValues("Values that override those of the chart, each a YAML or JSON document: `yamlencode({ … })`, `file(\"values.yaml\")`. Later documents override earlier ones key by key; they are not for secrets. Changing this upgrades the release in place."),
 				"after": schema.SetAttribute{
 					MarkdownDescription: "Names of the add-ons that must be ready before this one is installed or changed; all others run in parallel. Changing this applies to the next operation.",
 					Optional:            true,
@@ -107,14 +101,6 @@ func (m *addonModel) toDomain(ctx context.Context, name string, chart *vnfm.Char
 	if tfutil.Set(m.After) {
 		diags.Append(m.After.ElementsAs(ctx, &a.After, false)...)
 	}
-	for i, text := range tfutil.Strings(m.Values) {
-		values, err := helm.ReadValues(text)
-		if err != nil {
-			diags.AddAttributeError(path.Root(vnfm.AttributeAddons).AtMapKey(name), "Not Values of a Chart",
-				tfutil.ErrorDetail(fmt.Errorf("text %d of the values of add-on %q is no object in YAML: %w", i+1, name, err)))
-			continue
-		}
-		a.Values = vnfm.MergeValues(a.Values, values)
-	}
+	a.Values = attrs.Documents(path.Root(vnfm.AttributeAddons).AtMapKey(name).AtName("values"), m.Values, diags)
 	return a
 }

@@ -3,14 +3,12 @@ package workloadcluster
 import (
 	"cmp"
 	"context"
-	"encoding/json"
-	"fmt"
-	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/attrs"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/chartsource"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -20,14 +18,14 @@ import (
 // inside is known; what is read earlier is a types.Object.
 
 type topologyModel struct {
-	Class          types.String  `tfsdk:"class"`
-	ClassNamespace types.String  `tfsdk:"class_namespace"`
-	Variables      types.Dynamic `tfsdk:"variables"`
+	Class          types.String `tfsdk:"class"`
+	ClassNamespace types.String `tfsdk:"class_namespace"`
+	ClassVariables types.String `tfsdk:"class_variables"`
 }
 
 type chartModel struct {
 	chartsource.Model
-	Values types.Dynamic `tfsdk:"values"`
+	Values types.List `tfsdk:"values"`
 }
 
 type clusterctlTemplateModel struct {
@@ -65,9 +63,9 @@ type machineModel struct {
 
 type controlPlaneModel struct {
 	machineModel
-	Replicas       types.Int64   `tfsdk:"replicas"`
-	Variables      types.Dynamic `tfsdk:"variables"`
-	FailureDomains types.Set     `tfsdk:"failure_domains"`
+	Replicas       types.Int64  `tfsdk:"replicas"`
+	ClassVariables types.String `tfsdk:"class_variables"`
+	FailureDomains types.Set    `tfsdk:"failure_domains"`
 }
 
 type nodeGroupModel struct {
@@ -78,7 +76,7 @@ type nodeGroupModel struct {
 	MaxReplicas         types.Int64   `tfsdk:"max_replicas"`
 	FailureDomain       types.String  `tfsdk:"failure_domain"`
 	Taints              []*taintModel `tfsdk:"taints"`
-	Variables           types.Map     `tfsdk:"variables"`
+	ClassVariables      types.String  `tfsdk:"class_variables"`
 	Rollout             *rolloutModel `tfsdk:"rollout"`
 	ScaleInMachineNames types.Set     `tfsdk:"scale_in_machine_names"`
 }
@@ -126,25 +124,13 @@ type healModel struct {
 	MachineNames types.Set    `tfsdk:"machine_names"`
 }
 
-// objectValues reads a dynamic argument that must be an object.
-func objectValues(at path.Path, v types.Dynamic, diags *diag.Diagnostics) map[string]any {
-	if v.IsNull() {
-		return nil
-	}
-	m, err := tfutil.MapToGo(v)
-	if err != nil {
-		diags.AddAttributeError(at, "Not an Object", tfutil.ErrorDetail(fmt.Errorf("%s: %w", at, err)))
-	}
-	return m
-}
-
 func (m *topologyModel) toDomain(diags *diag.Diagnostics) *vnfm.ClusterTopology {
 	if m == nil {
 		return nil
 	}
 	return &vnfm.ClusterTopology{
 		Class: m.Class.ValueString(), ClassNamespace: m.ClassNamespace.ValueString(),
-		Variables: objectValues(path.Root("topology").AtName("variables"), m.Variables, diags),
+		Variables: attrs.Document(path.Root("topology").AtName("class_variables"), m.ClassVariables, diags),
 	}
 }
 
@@ -154,7 +140,7 @@ func (m *chartModel) toDomain(status *chartStatusModel, diags *diag.Diagnostics)
 	if m == nil {
 		return nil
 	}
-	chart := &vnfm.ClusterChart{ChartSource: m.ToDomain(), Values: objectValues(path.Root("chart").AtName("values"), m.Values, diags)}
+	chart := &vnfm.ClusterChart{ChartSource: m.ToDomain(), Values: attrs.Documents(path.Root("chart").AtName("values"), m.Values, diags)}
 	chart.Chart = status.toDomain()
 	return chart
 }
@@ -222,7 +208,7 @@ func (m *controlPlaneModel) toDomain(diags *diag.Diagnostics) vnfm.ClusterContro
 	}
 	return vnfm.ClusterControlPlane{
 		Replicas: tfutil.Int64Pointer(m.Replicas), Flavor: m.Flavor.ValueString(), Labels: tfutil.Texts(m.Labels), Annotations: tfutil.Texts(m.Annotations),
-		Variables:   objectValues(path.Root("control_plane").AtName("variables"), m.Variables, diags),
+		Variables:   attrs.Document(path.Root("control_plane").AtName("class_variables"), m.ClassVariables, diags),
 		HealthCheck: m.HealthCheck.toDomain(), Deletion: m.Deletion.toDomain(),
 		FailureDomains: tfutil.Strings(m.FailureDomains), MachinePlace: m.place(),
 	}
@@ -245,7 +231,8 @@ func (m *nodeGroupModel) toDomain(name string, diags *diag.Diagnostics) vnfm.Nod
 	g := vnfm.NodeGroup{
 		Class: m.Class.ValueString(), Replicas: tfutil.Int64Pointer(m.Replicas), MinReplicas: tfutil.Int64Pointer(m.MinReplicas), MaxReplicas: tfutil.Int64Pointer(m.MaxReplicas),
 		Flavor: m.Flavor.ValueString(), Labels: tfutil.Texts(m.Labels), Annotations: tfutil.Texts(m.Annotations), FailureDomain: m.FailureDomain.ValueString(),
-		Variables: m.variables(name, diags), HealthCheck: m.HealthCheck.toDomain(), Deletion: m.Deletion.toDomain(), ScaleInMachineNames: tfutil.Strings(m.ScaleInMachineNames),
+		Variables:   attrs.Document(path.Root("node_groups").AtMapKey(name).AtName("class_variables"), m.ClassVariables, diags),
+		HealthCheck: m.HealthCheck.toDomain(), Deletion: m.Deletion.toDomain(), ScaleInMachineNames: tfutil.Strings(m.ScaleInMachineNames),
 		MachinePlace: m.place(),
 	}
 	if r := m.Rollout; r != nil {
@@ -258,26 +245,6 @@ func (m *nodeGroupModel) toDomain(name string, diags *diag.Diagnostics) vnfm.Nod
 		})
 	}
 	return g
-}
-
-// variables decodes the variables of a group, each of which is JSON.
-func (m *nodeGroupModel) variables(name string, diags *diag.Diagnostics) map[string]any {
-	var out map[string]any
-	for variable, text := range tfutil.Texts(m.Variables) {
-		var value any
-		decoder := json.NewDecoder(strings.NewReader(text))
-		decoder.UseNumber()
-		if err := decoder.Decode(&value); err != nil {
-			diags.AddAttributeError(path.Root("node_groups").AtMapKey(name).AtName("variables").AtMapKey(variable), "Not JSON",
-				fmt.Sprintf("The value of variable %q of node group %q is not JSON: %s. Write jsonencode(...) around it.", variable, name, err))
-			continue
-		}
-		if out == nil {
-			out = map[string]any{}
-		}
-		out[variable] = value
-	}
-	return out
 }
 
 // healSpec reads the argument heal; nil while it is not known.

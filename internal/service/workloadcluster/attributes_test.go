@@ -24,7 +24,7 @@ func TestAccWorkloadCluster_everyAttribute(t *testing.T) {
 	least := inMemory("1.34.0", `a = { replicas = 1 }`)
 	all := `
   kubernetes_version = "1.34.0"
-  chart              = { name = "in-memory", values = { provisioning = { startupDuration = "1s" } } }
+  chart              = { name = "in-memory", values = [yamlencode({ provisioning = { startupDuration = "1s" } })] }
   labels             = { site = "edge" }
   annotations        = { owner = "core" }
   control_plane = {

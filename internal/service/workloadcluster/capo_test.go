@@ -59,11 +59,11 @@ func TestAccWorkloadCluster_capo(t *testing.T) {
   kubernetes_version = "1.33.1"
   chart = {
     name = "openstack"
-    values = {
+    values = [yamlencode({
       machineImage      = "ubuntu-2204-kube-v1.33.1"
       clusterNetworking = { externalNetworkId = %q }
       apiServer         = { enableLoadBalancer = false, associateFloatingIP = false, fixedIP = "192.168.3.10" }
-    }
+    })]
   }
   control_plane = { replicas = 1, flavor = "m1.medium" }
   node_groups   = { workers = { replicas = 1, flavor = "m1.small" } }
@@ -124,7 +124,7 @@ func TestAccWorkloadCluster_capoPlans(t *testing.T) {
   kubernetes_version = "1.33.1"
   chart = {
     name   = "openstack"
-    values = { machineImage = "ubuntu-2204-kube-v1.33.1", machineSSHKeyName = "ops" }
+    values = [yamlencode({ machineImage = "ubuntu-2204-kube-v1.33.1", machineSSHKeyName = "ops" })]
   }
   network       = { external = { name = "public" } }
   control_plane = { replicas = 1, flavor = "m1.medium" }

@@ -17,7 +17,7 @@ func TestAccWorkloadCluster_resumes(t *testing.T) {
 	slow := func(limit string) string {
 		return `
   kubernetes_version = "1.34.0"
-  chart              = { name = "in-memory", values = { provisioning = { startupDuration = "15s" } } }
+  chart              = { name = "in-memory", values = [yamlencode({ provisioning = { startupDuration = "15s" } })] }
   node_groups        = { a = { replicas = 1 } }
   timeouts           = { create = "` + limit + `", update = "10m" }
 `
@@ -43,7 +43,7 @@ func TestAccWorkloadCluster_rollsBack(t *testing.T) {
 	env.run(t, resource.TestStep{
 		Config: env.config(`
   kubernetes_version = "1.34.0"
-  chart              = { name = "in-memory", values = { provisioning = { startupDuration = "20m" } } }
+  chart              = { name = "in-memory", values = [yamlencode({ provisioning = { startupDuration = "20m" } })] }
   node_groups        = { a = { replicas = 1 } }
   on_failure         = "rollback"
   timeouts           = { create = "40s" }

@@ -55,7 +55,7 @@ resource "vnf_capi_workload_cluster" "test" {
 func inMemory(version, groups string) string {
 	return fmt.Sprintf(`
   kubernetes_version = %q
-  chart              = { name = "in-memory", values = { provisioning = { startupDuration = "1s" } } }
+  chart              = { name = "in-memory", values = [yamlencode({ provisioning = { startupDuration = "1s" } })] }
   control_plane      = { replicas = 1 }
   node_groups        = { %s }
 `, version, groups)

@@ -154,7 +154,7 @@ func TestAccWorkloadCluster_badOpenStack(t *testing.T) {
 	for _, c := range []struct{ config, want string }{
 		{env.config(inMemory("1.34.0", "")+"openstack = { vim_id = vnf_vim.test.id }\n", cloudVIM(cloud, "nfv_user")), `VIM "test" is not an OpenStack VIM`},
 		{
-			env.config("  kubernetes_version = \"1.34.0\"\n  chart = { name = \"in-memory\", values = { cloudCredentialsSecretName = \"mine\" } }\n"+ownCredential(""), cloudVIM(cloud, "nfv_user")),
+			env.config("  kubernetes_version = \"1.34.0\"\n  chart = { name = \"in-memory\", values = [yamlencode({ cloudCredentialsSecretName = \"mine\" })] }\n"+ownCredential(""), cloudVIM(cloud, "nfv_user")),
 			`(?s)Two Secrets with Credentials.*"edge-cloud-credentials", and the Secret "mine" is named here`,
 		},
 		{env.config(inMemory("1.34.0", "")+ownCredential("secret_name = \"Mine\""), cloudVIM(cloud, "nfv_user")), `must be a name of an object`},
@@ -168,7 +168,7 @@ func TestAccWorkloadCluster_badOpenStack(t *testing.T) {
 	steps = append(steps, resource.TestStep{Config: env.store.Config(acctest.VIM(t, env.lab, "test"), cloudVIM(cloud, "nfv_user"))}, resource.TestStep{
 		Config: env.config(`
   kubernetes_version = "1.34.0"
-  topology           = { class = "openstack", variables = { imageID = "00000000-0000-0000-0000-000000000000", credentials = { name = "edge-cloud-credentials" } } }
+  topology           = { class = "openstack", class_variables = jsonencode({ imageID = "00000000-0000-0000-0000-000000000000", credentials = { name = "edge-cloud-credentials" } }) }
   node_groups        = { workers = { class = "worker", replicas = 1 } }
 `+ownCredential(""), cloudVIM(cloud, "nfv_user")),
 		PlanOnly:    true,

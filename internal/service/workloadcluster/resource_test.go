@@ -227,11 +227,11 @@ func TestAccWorkloadCluster_badInput(t *testing.T) {
 		"missing":       {`chart = { name = "in-memory" }`, `kubernetesVersion is required`},
 		"rollout after": {`chart = { name = "in-memory" }` + "\n" + `rollout_after = "now"`, `must be a time such as`},
 		"taint":         {`topology = { class = "x" }` + "\n" + `node_groups = { a = { class = "w", taints = [{ key = "k", effect = "Never" }] } }`, `value must be one of`},
-		"variable":      {`topology = { class = "x" }` + "\n" + `kubernetes_version = "1.34.0"` + "\n" + `node_groups = { a = { class = "w", variables = { x = "not json" } } }`, `is not JSON`},
+		"variable":      {`topology = { class = "x" }` + "\n" + `kubernetes_version = "1.34.0"` + "\n" + `node_groups = { a = { class = "w", class_variables = "a: {" } }`, `(?s)class_variables: line 1: `},
 		"volume": {`topology = { class = "x" }` + "\n" + `kubernetes_version = "1.34.0"` + "\n" + `node_groups = { a = { class = "w", root_volume = { size = 20 } } }`,
 			`(?s)topology has no place for root_volume of node group "a".*A ClusterClass has variables for that`},
 		"network by two":    {`chart = { name = "openstack" }` + "\n" + `node_groups = { a = { networks = [{ id = "x", name = "y" }] } }`, `(?s)networks\[0\]: id identifies the object alone`},
-		"subnet by nothing": {`chart = { name = "openstack" }` + "\n" + `network = { internal_subnet = {} }`, `(?s)At least one attribute out of.*internal_subnet`},
+		"subnet by nothing": {`chart = { name = "openstack" }` + "\n" + `network = { internal_subnet = {} }`, `internal_subnet: set id, name or tags`},
 		"template's own":    {`clusterctl_template = { content = "a: $${FOO}" }`, `needs values for FOO`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -105,11 +105,7 @@ func formAttributes() map[string]schema.Attribute {
 					Optional:            true,
 					Validators:          []validator.String{tfutil.DNSLabel()},
 				},
-				"variables": schema.DynamicAttribute{
-					MarkdownDescription: "Values of the variables of the class, as an object. The plan checks them against the schemas of the class if the management cluster can be reached; they are not for secrets. Changing this updates in place; Cluster API replaces machines if necessary.",
-					Optional:            true,
-					Validators:          []validator.Dynamic{tfutil.ShownToPlan()},
-				},
+				"class_variables": attrs.ClassVariables("Values of the variables of the class, as an object in YAML or JSON: `jsonencode({ … })`. The plan checks them against the schemas of the class if the management cluster can be reached; they are not for secrets. Changing this updates in place; Cluster API replaces machines if necessary."),
 			},
 		},
 		"chart": schema.SingleNestedAttribute{
@@ -117,11 +113,7 @@ func formAttributes() map[string]schema.Attribute {
 			Optional:            true,
 			Validators:          []validator.Object{chartsource.Rules{Embedded: chartsource.Embedded}},
 			Attributes: tfutil.Merged(chartsource.Attributes(chartsource.Embedded...), chartsource.Login(), map[string]schema.Attribute{
-				"values": schema.DynamicAttribute{
-					MarkdownDescription: "Values that override those of the chart, as an object; not for secrets. Changing this updates in place; Cluster API replaces machines if necessary.",
-					Optional:            true,
-					Validators:          []validator.Dynamic{tfutil.ShownToPlan()},
-				},
+				"values": attrs.ChartValues("Values that override those of the chart, each a YAML or JSON document: `yamlencode({ … })`, `file(\"values.yaml\")`. Later documents override earlier ones key by key; they are not for secrets. Changing this updates in place; Cluster API replaces machines if necessary."),
 			}),
 		},
 		"cluster_template": clusterTemplateAttribute(),
@@ -176,11 +168,7 @@ func shapeAttributes() map[string]schema.Attribute {
 					Optional:            true,
 					Validators:          []validator.Int64{int64validator.AtLeast(1)},
 				},
-				"variables": schema.DynamicAttribute{
-					MarkdownDescription: "Values of the variables of the class for the control plane only, for `topology`. Changing this updates in place; Cluster API replaces machines if necessary.",
-					Optional:            true,
-					Validators:          []validator.Dynamic{tfutil.ShownToPlan()},
-				},
+				"class_variables": attrs.ClassVariables("Values of the variables of the class for the control plane only, for `topology`, as an object in YAML or JSON: `jsonencode({ … })`. Changing this updates in place; Cluster API replaces machines if necessary."),
 			}),
 		},
 		"node_groups": schema.MapNestedAttribute{
@@ -302,12 +290,7 @@ func nodeGroupAttributes() map[string]schema.Attribute {
 				},
 			}},
 		},
-		"variables": schema.MapAttribute{
-			MarkdownDescription: "Values of the variables of the class for this group only, for `topology`, each as JSON: `jsonencode(...)`. Changing this updates in place; Cluster API replaces machines if necessary.",
-			Optional:            true,
-			ElementType:         types.StringType,
-			Validators:          []validator.Map{mapvalidator.NoNullValues(), tfutil.ShownToPlan()},
-		},
+		"class_variables": attrs.ClassVariables("Values of the variables of the class for this group only, for `topology`, as an object in YAML or JSON: `jsonencode({ … })`. Changing this updates in place; Cluster API replaces machines if necessary."),
 		"rollout": schema.SingleNestedAttribute{
 			MarkdownDescription: "Strategy of replacing the nodes of the group. Changing anything here updates in place and applies to the next replacement.",
 			Optional:            true,

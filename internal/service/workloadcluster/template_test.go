@@ -38,7 +38,7 @@ func TestAccWorkloadCluster_clusterTemplate(t *testing.T) {
 	env := newEnv(t)
 	chart := packedInMemory(t)
 	registry := charttest.Registry(t, chart)
-	memoryTemplate := fmt.Sprintf(`  chart = { oci = "oci://%s/charts/%s", version = ">=0.0.1", ca_certificate = %q, values = { provisioning = { startupDuration = "1s" } } }`, registry.Host, chart.Name, registry.CA)
+	memoryTemplate := fmt.Sprintf(`  chart = { oci = "oci://%s/charts/%s", version = ">=0.0.1", ca_certificate = %q, values = [yamlencode({ provisioning = { startupDuration = "1s" } })] }`, registry.Host, chart.Name, registry.CA)
 	fromTemplate := fmt.Sprintf(`cluster_template = {
     definition        = vnf_capi_cluster_template.standard.definition
     chart_credentials = { username = %q, password_wo = %q, password_wo_version = 1 }
