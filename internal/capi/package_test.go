@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -55,8 +56,8 @@ func topologySpec(version string) *vnfm.ClusterSpec {
 		Topology: &vnfm.ClusterTopology{Class: "small", ClassNamespace: "classes", Variables: map[string]any{"size": 3, "zone": map[string]any{"name": "a"}}},
 		Network:  &vnfm.ClusterNetwork{PodCIDRs: []string{"10.0.0.0/16"}},
 		ControlPlane: vnfm.ClusterControlPlane{
-			Replicas: clustertest.Number(3), Deletion: &vnfm.MachineDeletion{NodeDrainTimeout: clustertest.Number(90)},
-			HealthCheck: &vnfm.HealthCheck{Enabled: true, NodeStartupTimeout: 600, UnhealthyTimeout: 120, MaxUnhealthy: "1"},
+			Replicas: clustertest.Number(3), Deletion: &vnfm.MachineDeletion{NodeDrainTimeout: clustertest.Seconds(90)},
+			HealthCheck: &vnfm.HealthCheck{Enabled: true, NodeStartupTimeout: 600 * time.Second, UnhealthyTimeout: 120 * time.Second, MaxUnhealthy: "1"},
 		},
 		NodeGroups: map[string]vnfm.NodeGroup{
 			"fixed": {Class: "w", Replicas: clustertest.Number(2), Rollout: &vnfm.NodeRollout{Type: "RollingUpdate", MaxSurge: "1", MaxUnavailable: "20%"}},
@@ -112,7 +113,7 @@ func chartSpec() *vnfm.ClusterSpec {
 		ControlPlane: vnfm.ClusterControlPlane{Replicas: clustertest.Number(3)},
 		NodeGroups: map[string]vnfm.NodeGroup{
 			"a": {Replicas: clustertest.Number(2), Labels: map[string]string{"node-role.kubernetes.io/core": ""}},
-			"b": {MinReplicas: clustertest.Number(1), MaxReplicas: clustertest.Number(3), HealthCheck: &vnfm.HealthCheck{Enabled: true, UnhealthyTimeout: 60, MaxUnhealthy: "40%"}},
+			"b": {MinReplicas: clustertest.Number(1), MaxReplicas: clustertest.Number(3), HealthCheck: &vnfm.HealthCheck{Enabled: true, UnhealthyTimeout: 60 * time.Second, MaxUnhealthy: "40%"}},
 		},
 	}
 }

@@ -153,9 +153,9 @@ type NodeTaint struct {
 // HealthCheck has unhealthy machines be replaced (MachineHealthCheck).
 type HealthCheck struct {
 	Enabled bool `json:"enabled"`
-	// NodeStartupTimeout and UnhealthyTimeout are in seconds; zero is the form's.
-	NodeStartupTimeout int64 `json:"node_startup_timeout,omitempty"`
-	UnhealthyTimeout   int64 `json:"unhealthy_timeout,omitempty"`
+	// NodeStartupTimeout and UnhealthyTimeout are whole seconds; zero is the form's.
+	NodeStartupTimeout time.Duration `json:"node_startup_timeout,omitempty"`
+	UnhealthyTimeout   time.Duration `json:"unhealthy_timeout,omitempty"`
 	// MaxUnhealthy is a number or a percentage above which nothing is replaced.
 	MaxUnhealthy string `json:"max_unhealthy,omitempty"`
 }
@@ -168,12 +168,12 @@ type NodeRollout struct {
 	MaxUnavailable string `json:"max_unavailable,omitempty"`
 }
 
-// MachineDeletion bounds the steps of a machine's deletion, in seconds. Nil leaves a
+// MachineDeletion bounds the steps of a machine's deletion, in whole seconds. Nil leaves a
 // bound to the form.
 type MachineDeletion struct {
-	NodeDrainTimeout        *int64 `json:"node_drain_timeout,omitempty"`
-	NodeVolumeDetachTimeout *int64 `json:"node_volume_detach_timeout,omitempty"`
-	NodeDeletionTimeout     *int64 `json:"node_deletion_timeout,omitempty"`
+	NodeDrainTimeout        *time.Duration `json:"node_drain_timeout,omitempty"`
+	NodeVolumeDetachTimeout *time.Duration `json:"node_volume_detach_timeout,omitempty"`
+	NodeDeletionTimeout     *time.Duration `json:"node_deletion_timeout,omitempty"`
 }
 
 // ClusterState is what a management cluster says of a workload cluster.

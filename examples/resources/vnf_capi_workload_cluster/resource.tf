@@ -17,7 +17,7 @@ resource "vnf_capi_workload_cluster" "edge" {
     workers = {
       class    = "default-worker"
       replicas = 3
-      deletion = { node_drain_timeout = 600 }
+      deletion = { node_drain_timeout = "10m" }
     }
     # An autoscaler sets the number of these nodes.
     user-plane = {

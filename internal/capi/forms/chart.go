@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/helm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -176,11 +177,11 @@ func chartDeletion(out map[string]any, d *vnfm.MachineDeletion) {
 	if d == nil {
 		return
 	}
-	for name, seconds := range map[string]*int64{
+	for name, limit := range map[string]*time.Duration{
 		"nodeDrainTimeout": d.NodeDrainTimeout, "nodeVolumeDetachTimeout": d.NodeVolumeDetachTimeout, "nodeDeletionTimeout": d.NodeDeletionTimeout,
 	} {
-		if seconds != nil {
-			out[name] = fmt.Sprintf("%ds", *seconds)
+		if limit != nil {
+			out[name] = inSeconds(*limit)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"time"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
@@ -147,15 +148,15 @@ func (w writer) deletion(out map[string]any, d *vnfm.MachineDeletion) {
 		return
 	}
 	modern := map[string]any{}
-	for name, seconds := range map[string]*int64{
+	for name, limit := range map[string]*time.Duration{
 		"nodeDrainTimeout": d.NodeDrainTimeout, "nodeVolumeDetachTimeout": d.NodeVolumeDetachTimeout, "nodeDeletionTimeout": d.NodeDeletionTimeout,
 	} {
 		switch {
-		case seconds == nil:
+		case limit == nil:
 		case w.modern:
-			modern[name+"Seconds"] = *seconds
+			modern[name+"Seconds"] = seconds(*limit)
 		default:
-			out[name] = strconv.FormatInt(*seconds, 10) + "s"
+			out[name] = inSeconds(*limit)
 		}
 	}
 	Set(out, "deletion", modern)
@@ -169,7 +170,7 @@ func (w writer) healthCheck(out map[string]any, h *vnfm.HealthCheck) {
 		check := map[string]any{"enable": h.Enabled}
 		putSeconds(check, "nodeStartupTimeout", h.NodeStartupTimeout)
 		if h.UnhealthyTimeout > 0 {
-			check["unhealthyConditions"] = unhealthy("timeout", strconv.FormatInt(h.UnhealthyTimeout, 10)+"s")
+			check["unhealthyConditions"] = unhealthy("timeout", inSeconds(h.UnhealthyTimeout))
 		}
 		Set(check, "maxUnhealthy", intOrPercent(h.MaxUnhealthy))
 		out["machineHealthCheck"] = check
@@ -178,10 +179,10 @@ func (w writer) healthCheck(out map[string]any, h *vnfm.HealthCheck) {
 	check := map[string]any{"enabled": h.Enabled}
 	checks := map[string]any{}
 	if h.NodeStartupTimeout > 0 {
-		checks["nodeStartupTimeoutSeconds"] = h.NodeStartupTimeout
+		checks["nodeStartupTimeoutSeconds"] = seconds(h.NodeStartupTimeout)
 	}
 	if h.UnhealthyTimeout > 0 {
-		checks["unhealthyNodeConditions"] = unhealthy("timeoutSeconds", h.UnhealthyTimeout)
+		checks["unhealthyNodeConditions"] = unhealthy("timeoutSeconds", seconds(h.UnhealthyTimeout))
 	}
 	Set(check, "checks", checks)
 	if h.MaxUnhealthy != "" {

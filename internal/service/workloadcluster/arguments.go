@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 
+	"github.com/hashicorp/terraform-plugin-framework-timetypes/timetypes"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -82,16 +83,16 @@ type nodeGroupModel struct {
 }
 
 type healthCheckModel struct {
-	Enabled            types.Bool   `tfsdk:"enabled"`
-	NodeStartupTimeout types.Int64  `tfsdk:"node_startup_timeout"`
-	UnhealthyTimeout   types.Int64  `tfsdk:"unhealthy_timeout"`
-	MaxUnhealthy       types.String `tfsdk:"max_unhealthy"`
+	Enabled            types.Bool           `tfsdk:"enabled"`
+	NodeStartupTimeout timetypes.GoDuration `tfsdk:"node_startup_timeout"`
+	UnhealthyTimeout   timetypes.GoDuration `tfsdk:"unhealthy_timeout"`
+	MaxUnhealthy       types.String         `tfsdk:"max_unhealthy"`
 }
 
 type deletionModel struct {
-	NodeDrainTimeout        types.Int64 `tfsdk:"node_drain_timeout"`
-	NodeVolumeDetachTimeout types.Int64 `tfsdk:"node_volume_detach_timeout"`
-	NodeDeletionTimeout     types.Int64 `tfsdk:"node_deletion_timeout"`
+	NodeDrainTimeout        timetypes.GoDuration `tfsdk:"node_drain_timeout"`
+	NodeVolumeDetachTimeout timetypes.GoDuration `tfsdk:"node_volume_detach_timeout"`
+	NodeDeletionTimeout     timetypes.GoDuration `tfsdk:"node_deletion_timeout"`
 }
 
 type rootVolumeModel struct {
@@ -187,8 +188,8 @@ func (m *healthCheckModel) toDomain() *vnfm.HealthCheck {
 		return nil
 	}
 	return &vnfm.HealthCheck{
-		Enabled: m.Enabled.ValueBool(), NodeStartupTimeout: m.NodeStartupTimeout.ValueInt64(),
-		UnhealthyTimeout: m.UnhealthyTimeout.ValueInt64(), MaxUnhealthy: m.MaxUnhealthy.ValueString(),
+		Enabled: m.Enabled.ValueBool(), NodeStartupTimeout: tfutil.GoDuration(m.NodeStartupTimeout),
+		UnhealthyTimeout: tfutil.GoDuration(m.UnhealthyTimeout), MaxUnhealthy: m.MaxUnhealthy.ValueString(),
 	}
 }
 
@@ -197,8 +198,8 @@ func (m *deletionModel) toDomain() *vnfm.MachineDeletion {
 		return nil
 	}
 	return &vnfm.MachineDeletion{
-		NodeDrainTimeout: tfutil.Int64Pointer(m.NodeDrainTimeout), NodeVolumeDetachTimeout: tfutil.Int64Pointer(m.NodeVolumeDetachTimeout),
-		NodeDeletionTimeout: tfutil.Int64Pointer(m.NodeDeletionTimeout),
+		NodeDrainTimeout: tfutil.GoDurationPointer(m.NodeDrainTimeout), NodeVolumeDetachTimeout: tfutil.GoDurationPointer(m.NodeVolumeDetachTimeout),
+		NodeDeletionTimeout: tfutil.GoDurationPointer(m.NodeDeletionTimeout),
 	}
 }
 

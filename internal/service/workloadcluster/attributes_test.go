@@ -30,16 +30,16 @@ func TestAccWorkloadCluster_everyAttribute(t *testing.T) {
   control_plane = {
     replicas     = 3
     labels       = { "node-role.kubernetes.io/core" = "yes" }
-    health_check = { enabled = true, node_startup_timeout = 600, unhealthy_timeout = 300, max_unhealthy = "1" }
-    deletion     = { node_drain_timeout = 60, node_volume_detach_timeout = 60, node_deletion_timeout = 60 }
+    health_check = { enabled = true, node_startup_timeout = "10m", unhealthy_timeout = "5m", max_unhealthy = "1" }
+    deletion     = { node_drain_timeout = "60s", node_volume_detach_timeout = "1m", node_deletion_timeout = "1m" }
   }
   node_groups = {
     a = {
       replicas       = 2
       labels         = { "node-role.kubernetes.io/upf" = "yes" }
       failure_domain = "z1"
-      health_check   = { enabled = true, unhealthy_timeout = 300 }
-      deletion       = { node_drain_timeout = 60 }
+      health_check   = { enabled = true, unhealthy_timeout = "300s" }
+      deletion       = { node_drain_timeout = "1m" }
       rollout        = { type = "RollingUpdate", max_surge = "2", max_unavailable = "50%" }
     }
   }

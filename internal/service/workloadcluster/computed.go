@@ -1,6 +1,7 @@
 package workloadcluster
 
 import (
+	"github.com/hashicorp/terraform-plugin-framework-timetypes/timetypes"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -46,7 +47,7 @@ func computedAttributes() map[string]schema.Attribute {
 			Computed:            true,
 			NestedObject:        schema.NestedAttributeObject{Attributes: countAttributes()},
 		},
-		"kubeconfig_not_after": text("Time at which the client certificate of the kubeconfig expires (RFC 3339)."),
+		"kubeconfig_not_after": schema.StringAttribute{MarkdownDescription: "Time at which the client certificate of the kubeconfig expires (RFC 3339).", Computed: true, CustomType: timetypes.RFC3339Type{}},
 		"kubeconfig_ref": schema.SingleNestedAttribute{
 			MarkdownDescription: "Reference to the kubeconfig, for `vnf_capi_workload_kubeconfig` and for `kubernetes.kubeconfig_ref` of `vnf_vim`. It is unknown in plans until the cluster has been ready once, so that Terraform defers everything that reads the kubeconfig; the data source has it as soon as a kubeconfig exists.",
 			Computed:            true,
@@ -102,7 +103,7 @@ func unknownObserved() observed {
 	return observed{
 		Phase: types.StringUnknown(), Available: types.BoolUnknown(), Endpoint: types.StringUnknown(), CACertificate: types.StringUnknown(),
 		RunningKubernetesVersion: attrs.VersionUnknown(), FailureDomains: types.SetUnknown(types.StringType), Conditions: types.MapUnknown(conditionType),
-		ControlPlaneStatus: types.ObjectUnknown(countType.AttrTypes), NodeGroupsStatus: types.MapUnknown(countType), KubeconfigNotAfter: types.StringUnknown(),
+		ControlPlaneStatus: types.ObjectUnknown(countType.AttrTypes), NodeGroupsStatus: types.MapUnknown(countType), KubeconfigNotAfter: timetypes.NewRFC3339Unknown(),
 	}
 }
 
@@ -126,7 +127,7 @@ func newObserved(s *vnfm.ClusterState) observed {
 		CACertificate: tfutil.OptionalString(s.CACertificate), RunningKubernetesVersion: attrs.NewVersion(s.Version),
 		FailureDomains: tfutil.StringSet(s.FailureDomains), Conditions: types.MapValueMust(conditionType, conditions),
 		ControlPlaneStatus: counts(s.ControlPlane), NodeGroupsStatus: types.MapValueMust(countType, groups),
-		KubeconfigNotAfter: tfutil.Time(s.KubeconfigNotAfter),
+		KubeconfigNotAfter: tfutil.Instant(s.KubeconfigNotAfter),
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/hashicorp/terraform-plugin-framework-timetypes/timetypes"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
@@ -42,14 +43,14 @@ type clusterView struct {
 
 // machineView is one machine as the data source shows it.
 type machineView struct {
-	Name          types.String `tfsdk:"name"`
-	NodeGroupName types.String `tfsdk:"node_group_name"`
-	NodeName      types.String `tfsdk:"node_name"`
-	Addresses     types.List   `tfsdk:"addresses"`
-	Phase         types.String `tfsdk:"phase"`
-	Ready         types.Bool   `tfsdk:"ready"`
-	Message       types.String `tfsdk:"message"`
-	CreatedAt     types.String `tfsdk:"created_at"`
+	Name          types.String      `tfsdk:"name"`
+	NodeGroupName types.String      `tfsdk:"node_group_name"`
+	NodeName      types.String      `tfsdk:"node_name"`
+	Addresses     types.List        `tfsdk:"addresses"`
+	Phase         types.String      `tfsdk:"phase"`
+	Ready         types.Bool        `tfsdk:"ready"`
+	Message       types.String      `tfsdk:"message"`
+	CreatedAt     timetypes.RFC3339 `tfsdk:"created_at"`
 }
 
 // Schema implements datasource.DataSource.
@@ -92,7 +93,7 @@ func machineViewAttributes() map[string]schema.Attribute {
 		"phase":           text("Phase of the Machine, for example `Provisioning` or `Running`."),
 		"ready":           schema.BoolAttribute{MarkdownDescription: "Whether the machine is ready.", Computed: true},
 		"message":         text("Message of Cluster API about a machine that is not ready."),
-		"created_at":      text("Time of creation (RFC 3339)."),
+		"created_at":      schema.StringAttribute{MarkdownDescription: "Time of creation (RFC 3339).", Computed: true, CustomType: timetypes.RFC3339Type{}},
 	}
 }
 
@@ -132,6 +133,6 @@ func newMachineView(m *vnfm.VNFC) machineView {
 	return machineView{
 		Name: types.StringValue(m.ID), NodeGroupName: types.StringValue(m.VDUID), NodeName: tfutil.OptionalString(m.Node),
 		Addresses: tfutil.StringList(m.Addresses), Phase: tfutil.OptionalString(m.State), Ready: types.BoolValue(m.Ready),
-		Message: tfutil.OptionalString(m.Message), CreatedAt: tfutil.Time(m.CreatedAt),
+		Message: tfutil.OptionalString(m.Message), CreatedAt: tfutil.Instant(m.CreatedAt),
 	}
 }

@@ -49,5 +49,5 @@ func warnOfExpiry(name string, notAfter time.Time, diags *diag.Diagnostics) {
 	}
 	diags.AddWarning(fmt.Sprintf("Kubeconfig of %s %s", titled(name), summary),
 		fmt.Sprintf("Its client certificate %s %s. Cluster API renews the kubeconfigs that it makes itself long before; change kubeconfig_rotation_trigger of the cluster to have a new one made now, or have its control plane provider look after it.",
-			is, tfutil.Time(notAfter).ValueString()))
+			is, tfutil.Instant(notAfter).ValueString()))
 }

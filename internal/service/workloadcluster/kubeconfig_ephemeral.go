@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/hashicorp/terraform-plugin-framework-timetypes/timetypes"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
@@ -32,21 +33,22 @@ type ephemeralModel struct {
 
 // mintModel is the argument mint.
 type mintModel struct {
-	CommonName    types.String    `tfsdk:"common_name"`
-	Organizations types.Set       `tfsdk:"organizations"`
-	TTL           tfutil.Duration `tfsdk:"ttl"`
+	CommonName    types.String         `tfsdk:"common_name"`
+	Organizations types.Set            `tfsdk:"organizations"`
+	TTL           timetypes.GoDuration `tfsdk:"ttl"`
 }
 
 func (m *mintModel) toDomain(ctx context.Context, diags *diag.Diagnostics) *vnfm.MintSpec {
 	if m == nil {
 		return nil
 	}
-	mint := &vnfm.MintSpec{CommonName: m.CommonName.ValueString(), TTL: m.TTL.Duration()}
+	mint := &vnfm.MintSpec{CommonName: m.CommonName.ValueString(), TTL: tfutil.GoDuration(m.TTL)}
 	if tfutil.Set(m.Organizations) {
 		diags.Append(m.Organizations.ElementsAs(ctx, &mint.Organizations, false)...)
 	}
 	if mint.TTL <= 0 {
-		diags.AddAttributeError(path.Root("mint").AtName("ttl"), "No Time to Live", "The certificate must be valid for some time; write for example ttl = \"1h\".")
+		// The rule of the schema knows no value that was unknown when it ran.
+		diags.AddAttributeError(path.Root("mint").AtName("ttl"), "Invalid Duration", "mint.ttl must be a duration of more than 0s, for example \"1h\".")
 	}
 	return mint
 }
@@ -80,7 +82,7 @@ func (e *KubeconfigEphemeral) Schema(_ context.Context, _ ephemeral.SchemaReques
 			},
 			"ttl": schema.StringAttribute{
 				Required: true, MarkdownDescription: "Lifetime of the certificate, limited by the CA, for example `1h`. The duration of one apply is sufficient, since each run signs a new certificate.",
-				CustomType: tfutil.DurationType{},
+				CustomType: timetypes.GoDurationType{}, Validators: []validator.String{tfutil.Positive()},
 			},
 		},
 	}

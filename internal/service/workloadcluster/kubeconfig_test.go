@@ -200,7 +200,7 @@ func TestAccWorkloadKubeconfig_ephemeral(t *testing.T) {
 				env.plantSecret("edge-ca", map[string]string{"tls.crt": env.pki("ca.crt"), "tls.key": env.pki("ca.key")})
 			},
 			Config:      env.configWithVIM(env.lookup(ephemeralKubeconfig, `mint = { common_name = "reader", ttl = "0s" }`), echo("ephemeral.vnf_capi_workload_kubeconfig.test.host")),
-			ExpectError: acctest.Says(`No Time to Live`),
+			ExpectError: acctest.Says(`mint.ttl must be a duration of more than 0s`),
 		},
 		resource.TestStep{
 			// Taken out, so that the echo takes up a new value.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/hashicorp/terraform-plugin-framework-timetypes/timetypes"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -32,15 +33,15 @@ type model struct {
 	ClusterctlTemplate types.Object `tfsdk:"clusterctl_template"`
 	ClusterTemplate    types.Object `tfsdk:"cluster_template"`
 
-	Labels          types.Map    `tfsdk:"labels"`
-	Annotations     types.Map    `tfsdk:"annotations"`
-	Network         types.Object `tfsdk:"network"`
-	ControlPlane    types.Object `tfsdk:"control_plane"`
-	NodeGroups      types.Map    `tfsdk:"node_groups"`
-	Paused          types.Bool   `tfsdk:"paused"`
-	RolloutAfter    types.String `tfsdk:"rollout_after"`
-	RotationTrigger types.String `tfsdk:"kubeconfig_rotation_trigger"`
-	OpenStack       types.Object `tfsdk:"openstack"`
+	Labels          types.Map         `tfsdk:"labels"`
+	Annotations     types.Map         `tfsdk:"annotations"`
+	Network         types.Object      `tfsdk:"network"`
+	ControlPlane    types.Object      `tfsdk:"control_plane"`
+	NodeGroups      types.Map         `tfsdk:"node_groups"`
+	Paused          types.Bool        `tfsdk:"paused"`
+	RolloutAfter    timetypes.RFC3339 `tfsdk:"rollout_after"`
+	RotationTrigger types.String      `tfsdk:"kubeconfig_rotation_trigger"`
+	OpenStack       types.Object      `tfsdk:"openstack"`
 
 	ApplicationCredentialID types.String `tfsdk:"application_credential_id"`
 
@@ -63,7 +64,7 @@ func (m *model) Spec(ctx context.Context, state *model, diags *diag.Diagnostics)
 	}
 	cluster := &vnfm.ClusterSpec{
 		Name: m.Name.ValueString(), Namespace: m.Namespace.ValueString(), KubernetesVersion: m.KubernetesVersion.Number(),
-		Labels: tfutil.Texts(m.Labels), Annotations: tfutil.Texts(m.Annotations), Paused: m.Paused.ValueBool(), RolloutAfter: m.RolloutAfter.ValueString(),
+		Labels: tfutil.Texts(m.Labels), Annotations: tfutil.Texts(m.Annotations), Paused: m.Paused.ValueBool(), RolloutAfter: m.rolloutAfter(diags),
 
 		Topology: tfutil.As[topologyModel](ctx, m.Topology, diags).toDomain(diags),
 		Chart:    tfutil.As[chartModel](ctx, m.Chart, diags).toDomain(tfutil.As[chartStatusModel](ctx, m.ChartStatus, diags), diags),
@@ -94,6 +95,16 @@ func (m *model) Spec(ctx context.Context, state *model, diags *diag.Diagnostics)
 		spec.RotationTrigger = m.RotationTrigger.ValueString()
 	}
 	return spec, true
+}
+
+// rolloutAfter is the argument of that name in UTC and in whole seconds, as Kubernetes keeps it.
+func (m *model) rolloutAfter(diags *diag.Diagnostics) string {
+	if !tfutil.Set(m.RolloutAfter) {
+		return ""
+	}
+	at, more := m.RolloutAfter.ValueRFC3339Time()
+	diags.Append(more...)
+	return at.UTC().Format(time.RFC3339)
 }
 
 // Conceal implements base.Model: a cluster has no parameters, and Prepare adds its

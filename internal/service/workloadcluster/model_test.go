@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/terraform-plugin-framework-timetypes/timetypes"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -42,10 +43,15 @@ func TestEveryArgumentIsRead(t *testing.T) {
 		writeOnly bool
 	}{{"topology", false}, {"chart", false}, {"chart", true}, {"clusterctl_template", false}, {"cluster_template", true}} {
 		set := map[string]any{
-			"lock_timeout": "30s", "credentials_sink.timeout": "30s", "addons.key.values.0": "a: b",
+			"lock_timeout": "30s", "rollout_after": "2026-01-01T00:00:00Z", "credentials_sink.timeout": "30s", "addons.key.values.0": "a: b",
 			"node_groups.key.class_variables": "a: b", "topology.class_variables": "a: b", "control_plane.class_variables": "a: b", "chart.values.0": "a: b", "cluster_template.definition": definition,
 			"openstack.deletion_policy.load_balancers": "delete", "openstack.deletion_policy.volumes": "delete",
 			"cluster_template.labels": map[string]tftypes.Value{"octavia_provider": tftypes.NewValue(tftypes.String, "ovn")},
+		}
+		for _, at := range []string{"control_plane", "node_groups.key"} {
+			for _, name := range []string{"health_check.node_startup_timeout", "health_check.unhealthy_timeout", "deletion.node_drain_timeout", "deletion.node_volume_detach_timeout", "deletion.node_deletion_timeout"} {
+				set[at+"."+name] = "1m"
+			}
 		}
 		ignored := append(computedNames(), "credentials_sink.headers_wo_version", "addons.key.chart.password_wo_version")
 		for _, form := range forms {
@@ -113,11 +119,8 @@ func TestChartRoundTrip(t *testing.T) {
 // TestCertificateRequest: each argument of mint reaches the specification.
 func TestCertificateRequest(t *testing.T) {
 	t.Parallel()
-	value, diags := tfutil.DurationType{}.ValueFromString(t.Context(), types.StringValue("90m"))
-	require.Empty(t, diags)
-	ttl, ok := value.(tfutil.Duration)
-	require.True(t, ok)
-	m := mintModel{CommonName: types.StringValue("robot"), Organizations: tfutil.StringSet([]string{"pipelines"}), TTL: ttl}
+	var diags diag.Diagnostics
+	m := mintModel{CommonName: types.StringValue("robot"), Organizations: tfutil.StringSet([]string{"pipelines"}), TTL: timetypes.NewGoDurationValueFromStringMust("90m")}
 	require.Equal(t, &vnfm.MintSpec{CommonName: "robot", Organizations: []string{"pipelines"}, TTL: 90 * time.Minute}, m.toDomain(t.Context(), &diags))
 	require.Empty(t, diags)
 }

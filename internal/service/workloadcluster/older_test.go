@@ -30,8 +30,8 @@ resource "vnf_vim" "test" {
 		return env.store.Config(vim, env.cluster(fmt.Sprintf(`
   kubernetes_version = "1.34.0"
   topology           = { class = "in-memory" }
-  control_plane      = { replicas = 1, deletion = { node_drain_timeout = 60 } }
-  node_groups        = { a = { class = "default-worker", replicas = %d, health_check = { enabled = true, unhealthy_timeout = 300, max_unhealthy = "40%%" } } }
+  control_plane      = { replicas = 1, deletion = { node_drain_timeout = "1m" } }
+  node_groups        = { a = { class = "default-worker", replicas = %d, health_check = { enabled = true, unhealthy_timeout = "5m", max_unhealthy = "40%%" } } }
 `, nodes)))
 	}
 	env.run(t,

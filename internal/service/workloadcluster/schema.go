@@ -5,6 +5,7 @@ import (
 	"regexp"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework-timetypes/timetypes"
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/mapvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/objectvalidator"
@@ -24,10 +25,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 )
 
-var (
-	rfc3339 = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(Z|[+-][0-9]{2}:[0-9]{2})$`)
-	amount  = regexp.MustCompile(`^([0-9]+|[0-9]+%)$`)
-)
+var amount = regexp.MustCompile(`^([0-9]+|[0-9]+%)$`)
 
 const amountRule = "must be a number or a percentage, for example 1 or 40%"
 
@@ -183,9 +181,9 @@ func shapeAttributes() map[string]schema.Attribute {
 			Default:             booldefault.StaticBool(false),
 		},
 		"rollout_after": schema.StringAttribute{
-			MarkdownDescription: "Time in RFC 3339, for `topology`, `chart` and `cluster_template`. Changing this replaces all machines that are older than the new time, one after the other, which renews their certificates.",
+			MarkdownDescription: "Time in RFC 3339, for example `2026-11-22T10:00:00Z`, for `topology`, `chart` and `cluster_template`. Changing this replaces all machines that are older than the new time, one after the other, which renews their certificates.",
 			Optional:            true,
-			Validators:          []validator.String{stringvalidator.RegexMatches(rfc3339, "must be a time such as 2026-11-22T10:00:00Z")},
+			CustomType:          timetypes.RFC3339Type{},
 		},
 	}
 }
@@ -218,8 +216,8 @@ func machineAttributes() map[string]schema.Attribute {
 			Optional:            true,
 			Attributes: map[string]schema.Attribute{
 				"enabled":              schema.BoolAttribute{MarkdownDescription: "Whether unhealthy machines are replaced.", Required: true},
-				"node_startup_timeout": seconds("Time in seconds for a new machine to become a node."),
-				"unhealthy_timeout":    seconds("Time in seconds after which a node that is not ready, or does not report, is unhealthy."),
+				"node_startup_timeout": seconds("Time for a new machine to become a node, for example `10m`."),
+				"unhealthy_timeout":    seconds("Time after which a node that is not ready, or does not report, is unhealthy, for example `5m`."),
 				"max_unhealthy": schema.StringAttribute{
 					MarkdownDescription: "Number or percentage of unhealthy machines above which no machine is replaced.",
 					Optional:            true,
@@ -231,16 +229,19 @@ func machineAttributes() map[string]schema.Attribute {
 			MarkdownDescription: "Time limits of the removal of a machine. A drain without a limit can block forever, for example on a PodDisruptionBudget. Changing anything here updates in place.",
 			Optional:            true,
 			Attributes: map[string]schema.Attribute{
-				"node_drain_timeout":         seconds("Limit of draining the node, in seconds."),
-				"node_volume_detach_timeout": seconds("Limit of detaching volumes, in seconds."),
-				"node_deletion_timeout":      seconds("Limit of deleting the object Node, in seconds."),
+				"node_drain_timeout":         seconds("Limit of draining the node, for example `10m`."),
+				"node_volume_detach_timeout": seconds("Limit of detaching volumes."),
+				"node_deletion_timeout":      seconds("Limit of deleting the object Node."),
 			},
 		},
 	}
 }
 
+// seconds is a duration that Cluster API counts in seconds.
 func seconds(description string) schema.Attribute {
-	return schema.Int64Attribute{MarkdownDescription: description, Optional: true, Validators: []validator.Int64{int64validator.AtLeast(0)}}
+	return schema.StringAttribute{
+		MarkdownDescription: description, Optional: true, CustomType: timetypes.GoDurationType{}, Validators: []validator.String{tfutil.WholeSeconds()},
+	}
 }
 
 func nodeGroupAttributes() map[string]schema.Attribute {

@@ -1,10 +1,20 @@
 // Package clustertest has specifications of workload clusters for tests.
 package clustertest
 
-import "github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+import (
+	"time"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
 
 // Number returns a pointer to a number.
 func Number(n int64) *int64 { return &n }
+
+// Seconds returns a pointer to a duration of n seconds.
+func Seconds(n int64) *time.Duration {
+	d := time.Duration(n) * time.Second
+	return &d
+}
 
 // UUID is an id of everything in the cloud.
 const UUID = "e63ca1a0-f69d-4fbf-b306-310857b1afe5"
