@@ -274,3 +274,27 @@ func TestPackageIsTheSameForTheSameSpecification(t *testing.T) {
 		assert.NotEqual(t, first.ID, third.ID)
 	}
 }
+
+// TestSettleKeepsTheTrigger: a trigger that is left out rotates nothing, another one does.
+func TestSettleKeepsTheTrigger(t *testing.T) {
+	with := func(trigger string) *vnfm.ClusterSpec {
+		return &vnfm.ClusterSpec{OpenStack: &vnfm.ClusterOpenStack{Credential: &vnfm.ClusterCredential{RotationTrigger: trigger}}}
+	}
+	for name, c := range map[string]struct {
+		wanted, present *vnfm.ClusterSpec
+		want            string
+	}{
+		"left out":  {with(""), with("one"), "one"},
+		"another":   {with("two"), with("one"), "two"},
+		"no record": {with("two"), nil, "two"},
+		"no own":    {with("two"), &vnfm.ClusterSpec{}, "two"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := c.wanted.OpenStack
+			written := before.Credential.RotationTrigger
+			New(nil, nil).Settle(c.wanted, c.present)
+			assert.Equal(t, c.want, c.wanted.OwnCredential().RotationTrigger)
+			assert.Equal(t, written, before.Credential.RotationTrigger, "the specification of the caller changes")
+		})
+	}
+}

@@ -284,8 +284,8 @@ type ClusterDriver interface {
 	// Package renders the objects of a workload cluster as a package with one file of
 	// manifests. It is the same for the same specification.
 	Package(spec *ClusterSpec) (*Package, Problems)
-	// Settle fills into a wanted specification what the names of its objects depend on: how
-	// the cluster is at present, which is nil for one without a record.
+	// Settle fills into a wanted specification what depends on the present one, which is nil for a
+	// cluster without a record: names of objects, and a trigger that the arguments leave out.
 	Settle(wanted, present *ClusterSpec)
 	// Over returns an infra driver that makes what Package renders with another one,
 	// and knows when a workload cluster is ready and how it is removed.

@@ -53,7 +53,7 @@ func cloudAttributes() map[string]schema.Attribute {
 						},
 						"rotation_trigger": schema.StringAttribute{
 							Optional:            true,
-							MarkdownDescription: "Trigger, any string, for example a date. Changing this issues a new application credential in place.",
+							MarkdownDescription: "Trigger, any string, for example a date; on create it is only recorded. Changing this issues a new application credential in place; removing it does nothing.",
 							Validators:          notEmpty,
 						},
 						"secret_name": schema.StringAttribute{
