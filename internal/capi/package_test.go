@@ -205,7 +205,7 @@ func TestPackageProblems(t *testing.T) {
 		at     string
 	}{
 		"no form":              {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.Topology = nil }, "neither a topology nor a chart nor a template", ""},
-		"no version":           {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.KubernetesVersion = "latest" }, `"latest" is no version of Kubernetes`, "kubernetes_version"},
+		"no version":           {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.KubernetesVersion = "latest" }, `"latest" is not a valid version of Kubernetes`, "kubernetes_version"},
 		"even control plane":   {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.ControlPlane.Replicas = clustertest.Number(2) }, "a control plane cannot have 2 machines", "control_plane.replicas"},
 		"limits and number":    {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", Replicas: clustertest.Number(1), MinReplicas: clustertest.Number(1), MaxReplicas: clustertest.Number(2)}), "has a number of nodes and limits", "node_groups"},
 		"one limit":            {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", MinReplicas: clustertest.Number(1)}), "has one limit of an autoscaler only", "node_groups"},

@@ -26,7 +26,7 @@ func (t *Template) Check(ps *vnfm.Problems) {
 		*ps = append(*ps, vnfm.Problem{Attribute: attribute, Summary: summary, Detail: detail})
 	}
 	if !versionForm.MatchString(t.Image.KubeVersion) {
-		refuse("image.kube_version", fmt.Sprintf("%q is no version of Kubernetes", t.Image.KubeVersion), "a version has three numbers, for example 1.34.0")
+		refuse("image.kube_version", fmt.Sprintf("%q is not a valid version of Kubernetes", t.Image.KubeVersion), "a version has three numbers, for example 1.34.0")
 	}
 	if v := t.KubernetesVersion; v != "" && withoutV(v) != withoutV(t.Image.KubeVersion) {
 		refuse("kubernetes_version", fmt.Sprintf("the image has Kubernetes %s, not %s", withoutV(t.Image.KubeVersion), withoutV(v)),

@@ -58,7 +58,7 @@ func TestProblemsOfTemplates(t *testing.T) {
 		at     string
 		want   string
 	}{
-		"version of the image":       {[]func(*Template){func(t *Template) { t.Image.KubeVersion = "newest" }}, "image.kube_version", `"newest" is no version of Kubernetes`},
+		"version of the image":       {[]func(*Template){func(t *Template) { t.Image.KubeVersion = "newest" }}, "image.kube_version", `"newest" is not a valid version of Kubernetes`},
 		"another version":            {[]func(*Template){func(t *Template) { t.KubernetesVersion = "1.35.0" }}, "kubernetes_version", `the image has Kubernetes 1.34.2, not 1.35.0`},
 		"distribution":               {[]func(*Template){func(t *Template) { t.Image.OSDistro = "fedora-coreos" }}, "image.os_distro", `is ubuntu or flatcar`},
 		"name of a network":          {[]func(*Template){func(t *Template) { t.ExternalNetwork = "public" }}, "external_network", `by its id alone`},

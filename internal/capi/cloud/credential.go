@@ -49,7 +49,7 @@ func CredentialText(spec *vnfm.ClusterOpenStack) []byte {
 	if spec == nil {
 		return nil
 	}
-	// The specification has only texts and truth values.
+	// The specification has only strings and booleans.
 	text, _ := json.Marshal(spec)
 	return text
 }

@@ -23,7 +23,7 @@ func check(spec *vnfm.ClusterSpec, ps *vnfm.Problems) {
 		*ps = append(*ps, vnfm.Problem{Attribute: attribute, Key: key, Summary: summary, Detail: detail})
 	}
 	if v := spec.KubernetesVersion; v != "" && !version.MatchString(v) {
-		refuse("kubernetes_version", "", fmt.Sprintf("%q is no version of Kubernetes", v), "a version has three numbers, for example 1.34.0")
+		refuse("kubernetes_version", "", fmt.Sprintf("%q is not a valid version of Kubernetes", v), "a version has three numbers, for example 1.34.0")
 	}
 	if n := spec.ControlPlane.Replicas; n != nil && (*n < 1 || *n%2 == 0) {
 		refuse("control_plane.replicas", "", fmt.Sprintf("a control plane cannot have %d machines", *n),

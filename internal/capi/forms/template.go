@@ -107,7 +107,7 @@ func (f template) values(spec *vnfm.ClusterSpec, used map[string]bool, ps *vnfm.
 			*ps = append(*ps, vnfm.Problem{
 				Attribute: attribute,
 				Summary:   fmt.Sprintf("the cluster template has no ${%s}", name),
-				Detail:    "the argument becomes this variable of clusterctl; write it into the template in the place of the fixed value, or leave the argument out",
+				Detail:    "the argument becomes this variable of clusterctl; write it into the template instead of the fixed value, or leave the argument out",
 			})
 		}
 		values[name] = value
@@ -179,7 +179,7 @@ func (f template) complete(spec *vnfm.ClusterSpec, objects []map[string]any, ps 
 			if name != spec.Name {
 				*ps = append(*ps, vnfm.Problem{
 					Attribute: "clusterctl_template.content", Summary: fmt.Sprintf("the Cluster of the template is named %q and not %q", name, spec.Name),
-					Detail: "write ${" + varName + "} in the place of the name, here and in the names of the other objects",
+					Detail: "write ${" + varName + "} instead of the name, here and in the names of the other objects",
 				})
 			}
 		case "MachineDeployment":

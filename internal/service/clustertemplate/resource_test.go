@@ -111,7 +111,7 @@ func TestAccClusterTemplate_badInput(t *testing.T) {
 		"chart version":  {image, `chart = { version = "0.1.0" }`, `version is for a chart from a repository or registry`},
 		"values":         {image, `chart = { values = ["a: 1", "- a"] }`, `chart\.values\[1\]: line 1, column 1: this is a list`},
 		"version":        {image, `kubernetes_version = "1.35.0"`, `The image has Kubernetes 1\.34\.0, not 1\.35\.0`},
-		"image version":  {`name = "n", kube_version = "new", os_distro = "ubuntu"`, ``, `"new" is no version of Kubernetes`},
+		"image version":  {`name = "n", kube_version = "new", os_distro = "ubuntu"`, ``, `"new" is not a valid version of Kubernetes`},
 		"distribution":   {`name = "n", kube_version = "1.34.0", os_distro = "coreos"`, ``, `Nodes cannot be made of "coreos"`},
 		"label":          {image, `labels = { colour = "blue" }`, `There is no label "colour" here.*The known labels are api_master_lb_allowed_cidrs`},
 		"addon":          {image, `labels = { monitoring_enabled = "true" }`, `has no addons, which label "monitoring_enabled" is about`},

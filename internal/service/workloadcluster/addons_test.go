@@ -251,7 +251,7 @@ func TestAccWorkloadCluster_addons(t *testing.T) {
 		resource.TestStep{
 			Config:      strings.Replace(described, `namespace = "kube-system"`, `namespace = "elsewhere"`, 1),
 			PlanOnly:    true,
-			ExpectError: acctest.Says(`Add-on "network" is in namespace "kube-system". Take it out, apply, and add it again in the other namespace.`),
+			ExpectError: acctest.Says(`Add-on "network" is in namespace "kube-system". Remove it, apply, and add it again in the other namespace.`),
 		},
 	)
 }

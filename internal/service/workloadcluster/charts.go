@@ -224,7 +224,7 @@ func (m *model) checkMoves(ctx context.Context, state *model, diags *diag.Diagno
 			continue
 		}
 		diags.AddAttributeError(path.Root(vnfm.AttributeAddons).AtMapKey(name), "Namespace of an Add-on Cannot Change",
-			fmt.Sprintf("Add-on %q is in namespace %q. Take it out, apply, and add it again in the other namespace.", name, before.Namespace.ValueString()))
+			fmt.Sprintf("Add-on %q is in namespace %q. Remove it, apply, and add it again in the other namespace.", name, before.Namespace.ValueString()))
 	}
 }
 

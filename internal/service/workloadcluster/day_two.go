@@ -48,6 +48,6 @@ func warnOfExpiry(name string, notAfter time.Time, diags *diag.Diagnostics) {
 		summary, is = "Has Expired", "was valid until"
 	}
 	diags.AddWarning(fmt.Sprintf("Kubeconfig of %s %s", titled(name), summary),
-		fmt.Sprintf("Its client certificate %s %s. Cluster API renews the kubeconfigs that it makes itself long before; change kubeconfig_rotation_trigger of the cluster to have a new one made now, or have its control plane provider look after it.",
+		fmt.Sprintf("Its client certificate %s %s. Cluster API renews its own kubeconfigs long before they expire. Change kubeconfig_rotation_trigger of the cluster to create a new one now; a kubeconfig of another control plane provider is renewed by that provider.",
 			is, tfutil.Instant(notAfter).ValueString()))
 }

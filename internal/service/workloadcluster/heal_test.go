@@ -73,7 +73,7 @@ variable "machine" {
 		},
 		resource.TestStep{
 			Config:      strings.Replace(configured(`{ trigger = "all" }`), "heal = ", "rollout_after = \"2026-01-01T00:00:00Z\"\n  heal = ", 1),
-			ExpectError: acctest.Says(`Two Times of a Rollout`),
+			ExpectError: acctest.Says(`Conflicting Rollout Settings`),
 		},
 		resource.TestStep{
 			PreConfig:         func() { before = machines() },

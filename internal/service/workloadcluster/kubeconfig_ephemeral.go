@@ -109,8 +109,8 @@ func (v boundGroups) MarkdownDescription(ctx context.Context) string { return v.
 // ValidateSet implements validator.Set.
 func (boundGroups) ValidateSet(_ context.Context, req validator.SetRequest, resp *validator.SetResponse) {
 	if slices.ContainsFunc(req.ConfigValue.Elements(), types.StringValue(groupOfAll).Equal) {
-		resp.Diagnostics.AddAttributeWarning(req.Path, "Certificate With Rights That Cannot Be Taken Away",
-			"A certificate of the group "+groupOfAll+" is above RBAC: whoever has it may do everything until it expires. "+
+		resp.Diagnostics.AddAttributeWarning(req.Path, "Certificate With Irrevocable Rights",
+			"A certificate of the group "+groupOfAll+" bypasses RBAC: its holder has all rights until it expires. "+
 				"Bind a group of your own to the rights that are needed; kubeadm binds kubeadm:cluster-admins to those of an administrator.")
 	}
 }

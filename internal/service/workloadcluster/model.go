@@ -88,8 +88,8 @@ func (m *model) Spec(ctx context.Context, state *model, diags *diag.Diagnostics)
 	spec := m.BaseSpec(ctx, m.healSpec(ctx, diags), diags)
 	spec.VIMID, spec.Cluster, spec.OperationalState = m.ManagementVIMID.ValueString(), cluster, vnfm.Started
 	if spec.Heal != nil && spec.Heal.Whole() && tfutil.Set(m.RolloutAfter) {
-		diags.AddAttributeError(path.Root("heal"), "Two Times of a Rollout",
-			"A heal that names no machine has everything replaced that is older than the operation, and rollout_after says another time. Change rollout_after instead, or name the machines.")
+		diags.AddAttributeError(path.Root("heal"), "Conflicting Rollout Settings",
+			"A heal without machine_names replaces everything that is older than the operation, and rollout_after sets another time. Change rollout_after instead, or set machine_names.")
 	}
 	if state == nil || rotatesKubeconfig(m, state) {
 		spec.RotationTrigger = m.RotationTrigger.ValueString()

@@ -151,8 +151,8 @@ func (m *openstackModel) toDomain(clusterName string) *vnfm.ClusterOpenStack {
 // checkSecret finds another Secret that the form of the cluster names.
 func (m *model) checkSecret(ctx context.Context, cluster *vnfm.ClusterSpec, secret string, diags *diag.Diagnostics) {
 	refuse := func(at path.Path, other string) {
-		diags.AddAttributeError(at, "Two Secrets with Credentials",
-			fmt.Sprintf("openstack.application_credential writes the credentials of the cluster into the Secret %q, and the Secret %q is named here. Leave this out, or give the same name as openstack.application_credential.secret_name.", secret, other))
+		diags.AddAttributeError(at, "Conflicting Secrets With Credentials",
+			fmt.Sprintf("openstack.application_credential writes the credentials of the cluster into the Secret %q, but this names the Secret %q. Remove it, or set the same name as in openstack.application_credential.secret_name.", secret, other))
 	}
 	if template := tfutil.As[clusterTemplateModel](ctx, m.ClusterTemplate, diags); template != nil {
 		if other := template.CredentialsSecretName.ValueString(); other != "" && other != secret {

@@ -155,7 +155,7 @@ func TestAccWorkloadCluster_badOpenStack(t *testing.T) {
 		{env.config(inMemory("1.34.0", "")+"openstack = { vim_id = vnf_vim.test.id }\n", cloudVIM(cloud, "nfv_user")), `VIM "test" is not an OpenStack VIM`},
 		{
 			env.config("  kubernetes_version = \"1.34.0\"\n  chart = { name = \"in-memory\", values = [yamlencode({ cloudCredentialsSecretName = \"mine\" })] }\n"+ownCredential(""), cloudVIM(cloud, "nfv_user")),
-			`(?s)Two Secrets with Credentials.*"edge-cloud-credentials", and the Secret "mine" is named here`,
+			`(?s)Conflicting Secrets With Credentials.*"edge-cloud-credentials", but this names the Secret "mine"`,
 		},
 		{env.config(inMemory("1.34.0", "")+ownCredential("secret_name = \"Mine\""), cloudVIM(cloud, "nfv_user")), `must be a name of an object`},
 		{env.config(inMemory("1.34.0", "")+ownCredential("roles = []"), cloudVIM(cloud, "nfv_user")), `must contain at least 1`},

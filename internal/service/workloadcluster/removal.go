@@ -59,8 +59,8 @@ func checkRemovals(ctx context.Context, groups map[string]vnfm.NodeGroup, state 
 		}
 		had := cmp.Or(before, &nodeGroupModel{}).Replicas.ValueInt64()
 		if lost := max(had-*after, 0); int64(len(g.ScaleInMachineNames)) > lost {
-			diags.AddAttributeError(path.Root("node_groups").AtMapKey(name).AtName(scaleInMachineNames), "More Machines Named Than Go",
-				fmt.Sprintf("Node group %q goes from %d machines to %d and loses %d, and %d are named: %s. Name as many as go, or fewer, and lower replicas in the same apply.",
+			diags.AddAttributeError(path.Root("node_groups").AtMapKey(name).AtName(scaleInMachineNames), "Too Many Machine Names",
+				fmt.Sprintf("Node group %q is scaled from %d machines to %d, which removes %d, but scale_in_machine_names has %d: %s. Name at most as many machines as are removed, and lower replicas in the same apply.",
 					name, had, *after, lost, len(g.ScaleInMachineNames), strings.Join(g.ScaleInMachineNames, ", ")))
 		}
 	}

@@ -61,11 +61,11 @@ variable "machines" {
 		},
 		resource.TestStep{
 			Config: group(`replicas = 1, scale_in_machine_names = var.machines`), ConfigVariables: three, PlanOnly: true,
-			ExpectError: acctest.Says(`(?s)Node group "a" goes from 3 machines to 1 and loses 2, and 3 are named`),
+			ExpectError: acctest.Says(`(?s)Node group "a" is scaled from 3 machines to 1, which removes 2, but scale_in_machine_names has 3`),
 		},
 		resource.TestStep{
 			Config: group(`replicas = 3, scale_in_machine_names = var.machines`), ConfigVariables: two, PlanOnly: true,
-			ExpectError: acctest.Says(`(?s)goes from 3 machines to 3 and loses 0, and 2 are named`),
+			ExpectError: acctest.Says(`(?s)is scaled from 3 machines to 3, which removes 0, but scale_in_machine_names has 2`),
 		},
 		resource.TestStep{
 			Config: group(`replicas = 1, scale_in_machine_names = var.machines`), ConfigVariables: other, PlanOnly: true,

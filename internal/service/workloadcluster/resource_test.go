@@ -88,7 +88,7 @@ ephemeral "vnf_capi_workload_kubeconfig" "test" {
 		resource.TestStep{Config: env.config(inMemory("1.35.0", `b = { min_replicas = 1, max_replicas = 3 }`)), ConfigPlanChecks: empty},
 		resource.TestStep{
 			Config:      env.config(inMemory("1.34.0", `b = { min_replicas = 1, max_replicas = 3 }`)),
-			ExpectError: acctest.Says(`Kubernetes supports no downgrade`),
+			ExpectError: acctest.Says(`Kubernetes does not support downgrades`),
 		},
 		resource.TestStep{
 			Config:      env.config(inMemory("1.37.0", `b = { min_replicas = 1, max_replicas = 3 }`)),
@@ -223,7 +223,7 @@ func TestAccWorkloadCluster_badInput(t *testing.T) {
 		"two charts":    {`chart = { name = "in-memory", path = "x" }`, `and path is another source: give one of them`},
 		"unknown chart": {`chart = { name = "openshift" }`, `There is no embedded chart "openshift", only openstack and in-memory`},
 		"even":          {`chart = { name = "in-memory" }` + "\n" + `kubernetes_version = "1.34.0"` + "\n" + `control_plane = { replicas = 2 }`, `cannot have 2 machines`},
-		"version":       {`chart = { name = "in-memory" }` + "\n" + `kubernetes_version = "newest"`, `"newest" is no version of Kubernetes`},
+		"version":       {`chart = { name = "in-memory" }` + "\n" + `kubernetes_version = "newest"`, `"newest" is not a valid version of Kubernetes`},
 		"missing":       {`chart = { name = "in-memory" }`, `kubernetesVersion is required`},
 		"rollout after": {`chart = { name = "in-memory" }` + "\n" + `rollout_after = "now"`, `must be a time such as`},
 		"taint":         {`topology = { class = "x" }` + "\n" + `node_groups = { a = { class = "w", taints = [{ key = "k", effect = "Never" }] } }`, `value must be one of`},

@@ -104,7 +104,7 @@ func TestAccWorkloadCluster_clusterTemplate(t *testing.T) {
 		resource.TestStep{
 			Config:      env.config(fromTemplate, clusterTemplate("1.34.0", exactly)),
 			PlanOnly:    true,
-			ExpectError: acctest.Says(`Kubernetes supports no downgrade`),
+			ExpectError: acctest.Says(`Kubernetes does not support downgrades`),
 		},
 		resource.TestStep{
 			PreConfig:         func() { env.store.Clear(t) },
