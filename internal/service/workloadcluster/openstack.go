@@ -111,10 +111,10 @@ type openstackModel struct {
 }
 
 type applicationCredentialModel struct {
-	Roles      types.Set    `tfsdk:"roles"`
-	Rotate     types.String `tfsdk:"rotation_trigger"`
-	SecretName types.String `tfsdk:"secret_name"`
-	CloudName  types.String `tfsdk:"cloud_name"`
+	Roles           types.Set    `tfsdk:"roles"`
+	RotationTrigger types.String `tfsdk:"rotation_trigger"`
+	SecretName      types.String `tfsdk:"secret_name"`
+	CloudName       types.String `tfsdk:"cloud_name"`
 }
 
 type deletionPolicyModel struct {
