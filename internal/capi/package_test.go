@@ -211,7 +211,7 @@ func TestPackageProblems(t *testing.T) {
 		"one limit":            {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", MinReplicas: clustertest.Number(1)}), "has one limit of an autoscaler only", "node_groups"},
 		"limits the wrong way": {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", MinReplicas: clustertest.Number(3), MaxReplicas: clustertest.Number(2)}), "more nodes at least (3) than at most (2)", "node_groups"},
 		"no class":             {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Replicas: clustertest.Number(1)}), `node group "g" has no class`, "node_groups"},
-		"flavor of a topology": {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.ControlPlane.Flavor = "big" }, "a topology has no place for control_plane.flavor", "control_plane.flavor"},
+		"flavor of a topology": {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.ControlPlane.Flavor = "big" }, "a topology does not support control_plane.flavor", "control_plane.flavor"},
 		"taints in v1beta1":    {topologySpec("v1beta1"), withGroup(vnfm.NodeGroup{Class: "w", Taints: []vnfm.NodeTaint{{Key: "k", Effect: "NoExecute"}}}), "does not know", "node_groups"},
 		"chart in v1beta1":     {chartSpec(), func(s *vnfm.ClusterSpec) { s.APIVersion = "v1beta1" }, "the management cluster serves v1beta1 alone", "chart"},
 		"chart that is not there": {chartSpec(), func(s *vnfm.ClusterSpec) {
@@ -230,21 +230,21 @@ func TestPackageProblems(t *testing.T) {
 		"another name": {templateSpec(), func(s *vnfm.ClusterSpec) {
 			s.Template.Content = strings.Replace(s.Template.Content, "name: ${CLUSTER_NAME}", "name: fixed", 1)
 		}, `is named "fixed" and not "edge"`, "clusterctl_template.content"},
-		"volume of a topology": {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.ControlPlane.RootVolume = &vnfm.RootVolume{SizeGiB: 1} }, "a topology has no place for control_plane.root_volume", "control_plane.root_volume"},
+		"volume of a topology": {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.ControlPlane.RootVolume = &vnfm.RootVolume{SizeGiB: 1} }, "a topology does not support control_plane.root_volume", "control_plane.root_volume"},
 		"network of a topology": {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) {
 			s.Network = &vnfm.ClusterNetwork{External: &vnfm.CloudResource{Name: "public"}}
-		}, "a topology has no place for network.external", "network.external"},
+		}, "a topology does not support network.external", "network.external"},
 		"tags for a chart of one's own": {chartSpec(), func(s *vnfm.ClusterSpec) {
 			s.Chart.Name, s.Chart.Path = "", "charts/own"
 			s.Network = &vnfm.ClusterNetwork{External: &vnfm.CloudResource{Tags: []string{"a"}}}
 		}, "a chart that is not embedded has no value for the tags", "network.external"},
 		"ports of a topology": {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", MachinePlace: vnfm.MachinePlace{Networks: []vnfm.MachineNetwork{{}}}}),
-			`a topology has no place for networks of node group "g"`, "node_groups"},
-		"class of a chart": {chartSpec(), withGroup(vnfm.NodeGroup{Class: "w", Replicas: clustertest.Number(1)}), `a chart has no place for class of node group "g"`, "node_groups"},
+			`a topology does not support networks of node group "g"`, "node_groups"},
+		"class of a chart": {chartSpec(), withGroup(vnfm.NodeGroup{Class: "w", Replicas: clustertest.Number(1)}), `a chart does not support class of node group "g"`, "node_groups"},
 		"taints of a template": {templateSpec(), func(s *vnfm.ClusterSpec) {
 			s.NodeGroups["md-0"] = vnfm.NodeGroup{Replicas: clustertest.Number(1), Taints: []vnfm.NodeTaint{{Key: "k", Effect: "NoExecute"}}}
-		}, `a cluster template of clusterctl has no place for taints of node group "md-0"`, "node_groups"},
-		"labels of a template": {templateSpec(), func(s *vnfm.ClusterSpec) { s.Labels = map[string]string{"a": "b"} }, "a cluster template of clusterctl has no place for labels", "labels"},
+		}, `a cluster template of clusterctl does not support taints of node group "md-0"`, "node_groups"},
+		"labels of a template": {templateSpec(), func(s *vnfm.ClusterSpec) { s.Labels = map[string]string{"a": "b"} }, "a cluster template of clusterctl does not support labels", "labels"},
 		"names and autoscaler": {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", MinReplicas: clustertest.Number(1), MaxReplicas: clustertest.Number(2), ScaleInMachineNames: []string{"m"}}), "and an autoscaler sizes it", "node_groups"},
 		"names and no number":  {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", ScaleInMachineNames: []string{"m"}}), "replicas does not say how many stay", "node_groups"},
 		"no YAML":              {templateSpec(), func(s *vnfm.ClusterSpec) { s.Template.Content = "a: [" + s.Template.Content }, "is not valid YAML", "clusterctl_template.content"},

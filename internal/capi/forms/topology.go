@@ -24,7 +24,7 @@ func (f topology) objects(spec *vnfm.ClusterSpec, ps *vnfm.Problems) []map[strin
 	return []map[string]any{w.cluster(spec, f.ClusterTopology)}
 }
 
-// check finds what a topology has no place for.
+// check finds what a topology does not support.
 func (f topology) check(spec *vnfm.ClusterSpec, ps *vnfm.Problems) {
 	refuse := func(attribute, key, summary, detail string) {
 		*ps = append(*ps, vnfm.Problem{Attribute: attribute, Key: key, Summary: summary, Detail: detail})

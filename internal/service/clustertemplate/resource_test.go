@@ -105,10 +105,10 @@ func TestAccClusterTemplate_badInput(t *testing.T) {
 	for name, c := range map[string]struct{ image, arguments, want string }{
 		"no image":       {`kube_version = "v1.34.0", os_distro = "ubuntu"`, ``, `No attribute specified when one \(and only one\) of`},
 		"two images":     {image + `, id = "x"`, ``, `2 attributes specified when one`},
-		"two charts":     {image, `chart = { name = "openstack", path = "x" }`, `name is of a chart in a repository, or of an embedded one, and path is another source`},
+		"two charts":     {image, `chart = { name = "openstack", path = "x" }`, `name is that of a chart in a repository, or of an embedded chart, and path is another source`},
 		"chart":          {image, `chart = { name = "openshift" }`, `There is no embedded chart "openshift"`},
-		"no chart there": {image, `chart = { repository = "https://charts.example" }`, `A repository has many charts: name says which one is meant`},
-		"chart version":  {image, `chart = { version = "0.1.0" }`, `version is for a chart from a repository or registry`},
+		"no chart there": {image, `chart = { repository = "https://charts.example" }`, `A repository has many charts: set name as well`},
+		"chart version":  {image, `chart = { version = "0.1.0" }`, `version is only for a chart from a repository or registry`},
 		"values":         {image, `chart = { values = ["a: 1", "- a"] }`, `chart\.values\[1\]: line 1, column 1: this is a list`},
 		"version":        {image, `kubernetes_version = "1.35.0"`, `The image has Kubernetes 1\.34\.0, not 1\.35\.0`},
 		"image version":  {`name = "n", kube_version = "new", os_distro = "ubuntu"`, ``, `"new" is not a valid version of Kubernetes`},

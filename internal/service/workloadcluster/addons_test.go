@@ -263,11 +263,11 @@ func TestAccWorkloadCluster_badAddons(t *testing.T) {
 	good := from(s, fmt.Sprintf("repository = %q, name = \"network\"", s.URL))
 	var steps []resource.TestStep
 	for _, bad := range []struct{ addons, want string }{
-		{`a = { chart = { path = "x", oci = "oci://r.example/c" }, namespace = "a" }`, "path and oci are two sources: give one of them."},
-		{`a = { chart = {}, namespace = "a" }`, "Give one of path, repository and oci."},
-		{`a = { chart = { name = "openstack" }, namespace = "a" }`, "name is of a chart in a repository: give repository as well."},
-		{`a = { chart = { repository = "https://r.example" }, namespace = "a" }`, "A repository has many charts: name says which one is meant."},
-		{`a = { chart = { path = "x", version = "1.0.0" }, namespace = "a" }`, "version is for a chart from a repository or registry."},
+		{`a = { chart = { path = "x", oci = "oci://r.example/c" }, namespace = "a" }`, "path and oci are two sources: set only one of them."},
+		{`a = { chart = {}, namespace = "a" }`, "Set one of path, repository and oci."},
+		{`a = { chart = { name = "openstack" }, namespace = "a" }`, "name is that of a chart in a repository: set repository as well."},
+		{`a = { chart = { repository = "https://r.example" }, namespace = "a" }`, "A repository has many charts: set name as well."},
+		{`a = { chart = { path = "x", version = "1.0.0" }, namespace = "a" }`, "version is only for a chart from a repository or registry."},
 		{`a = { chart = { oci = "oci://r.example/c:1.0" }, namespace = "a" }`, "must be oci://<registry>/<path>, without a tag or digest"},
 		{`a = { chart = { path = "/nowhere/chart" }, namespace = "a" }`, `add-on "a": the chart cannot be read`},
 		{`a = { chart = { ` + strings.Replace(good, `"network"`, `"flannel"`, 1) + ` }, namespace = "a" }`, `has no chart "flannel"`},

@@ -220,7 +220,7 @@ func TestAccWorkloadCluster_badInput(t *testing.T) {
 	for name, c := range map[string]struct{ arguments, want string }{
 		"no form":       {``, `No attribute specified when one \(and only one\) of`},
 		"two forms":     {`chart = { name = "in-memory" }` + "\n" + `clusterctl_template = { content = "x" }`, `2 attributes specified when one \(and only one\)`},
-		"two charts":    {`chart = { name = "in-memory", path = "x" }`, `and path is another source: give one of them`},
+		"two charts":    {`chart = { name = "in-memory", path = "x" }`, `and path is another source: set only one of them`},
 		"unknown chart": {`chart = { name = "openshift" }`, `There is no embedded chart "openshift", only openstack and in-memory`},
 		"even":          {`chart = { name = "in-memory" }` + "\n" + `kubernetes_version = "1.34.0"` + "\n" + `control_plane = { replicas = 2 }`, `cannot have 2 machines`},
 		"version":       {`chart = { name = "in-memory" }` + "\n" + `kubernetes_version = "newest"`, `"newest" is not a valid version of Kubernetes`},
@@ -229,7 +229,7 @@ func TestAccWorkloadCluster_badInput(t *testing.T) {
 		"taint":         {`topology = { class = "x" }` + "\n" + `node_groups = { a = { class = "w", taints = [{ key = "k", effect = "Never" }] } }`, `value must be one of`},
 		"variable":      {`topology = { class = "x" }` + "\n" + `kubernetes_version = "1.34.0"` + "\n" + `node_groups = { a = { class = "w", class_variables = "a: {" } }`, `(?s)class_variables: line 1: `},
 		"volume": {`topology = { class = "x" }` + "\n" + `kubernetes_version = "1.34.0"` + "\n" + `node_groups = { a = { class = "w", root_volume = { size = 20 } } }`,
-			`(?s)topology has no place for root_volume of node group "a".*A ClusterClass has variables for that`},
+			`(?s)topology does not support root_volume of node group "a".*A ClusterClass has variables for that`},
 		"network by two":    {`chart = { name = "openstack" }` + "\n" + `node_groups = { a = { networks = [{ id = "x", name = "y" }] } }`, `(?s)networks\[0\]: id identifies the object alone`},
 		"subnet by nothing": {`chart = { name = "openstack" }` + "\n" + `network = { internal_subnet = {} }`, `internal_subnet: set id, name or tags`},
 		"template's own":    {`clusterctl_template = { content = "a: $${FOO}" }`, `needs values for FOO`},

@@ -79,7 +79,7 @@ func (m *model) templateOf(ctx context.Context, diags *diag.Diagnostics) *magnum
 	}
 	template, err := magnum.Parse(o.Definition.ValueString())
 	if err != nil {
-		diags.AddAttributeError(definitionPath, "Not the Definition of a Cluster Template",
+		diags.AddAttributeError(definitionPath, "Invalid Definition of a Cluster Template",
 			fmt.Sprintf("It cannot be read: %s. Write definition = vnf_capi_cluster_template.<name>.definition.", err))
 		return nil
 	}
@@ -103,8 +103,8 @@ func (m *model) fromTemplate(ctx context.Context, cluster *vnfm.ClusterSpec, dia
 	// A range of versions is resolved for each cluster.
 	cluster.Chart.Chart = tfutil.As[chartStatusModel](ctx, m.ChartStatus, diags).toDomain()
 	if !o.ChartCredentials.IsNull() && !cluster.Chart.Fetched() {
-		diags.AddAttributeError(definitionPath.ParentPath(), "Not for This Source",
-			fmt.Sprintf("%s are for a chart from a repository or registry, and that of the template is %s. Leave them out.", chartCredentials, &cluster.Chart.ChartSource))
+		diags.AddAttributeError(definitionPath.ParentPath(), "Argument Does Not Apply",
+			fmt.Sprintf("%s are only for a chart from a repository or registry, and that of the template is %s. Remove them.", chartCredentials, &cluster.Chart.ChartSource))
 	}
 	diags.Append(tfutil.Problems(problems, path.Empty())...)
 }
