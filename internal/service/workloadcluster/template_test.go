@@ -192,7 +192,7 @@ func TestAccWorkloadCluster_badTemplate(t *testing.T) {
 		"label":   {`cluster_template = { definition = vnf_capi_cluster_template.standard.definition, labels = { colour = "blue" } }`, `There is no label "colour" here`},
 		"flavor":  {fromTemplate, `needs machineFlavor`},
 		"credentials": {`cluster_template = { definition = vnf_capi_cluster_template.standard.definition, chart_credentials = { username = "me" } }`,
-			`chart_credentials are for a chart from a repository or registry, and that of the template is openstack`},
+			`chart_credentials are only for a chart from a repository or registry, and that of the template is openstack`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inner := *env
