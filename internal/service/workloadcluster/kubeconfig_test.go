@@ -90,7 +90,7 @@ func TestAccWorkloadKubeconfig_dataSource(t *testing.T) {
 		},
 		resource.TestStep{
 			Config:      env.configWithVIM(env.lookup(dataKubeconfig, `wait_timeout = "soon"`)),
-			ExpectError: acctest.Says(`must be a duration such as 30s or 5m`),
+			ExpectError: acctest.Says(`Invalid Time Duration String Value`),
 		},
 		resource.TestStep{
 			PreConfig: func() { env.plantSecret("edge-kubeconfig", map[string]string{"value": first}) },
