@@ -274,7 +274,7 @@ func TestAccWorkloadCluster_badAddons(t *testing.T) {
 		{`a = { chart = { ` + good + `, version = "new" }, namespace = "a" }`, `"new" is neither a version nor a range of versions`},
 		{`a = { chart = { ` + good + `, version = ">=2" }, namespace = "a" }`, `has no version ">=2"`},
 		{`a = { chart = { ` + strings.Replace(good, charttest.Password, "wrong", 1) + ` }, namespace = "a" }`, "the server answered 401 Unauthorized"},
-		{`a = { chart = { ` + good + ` }, namespace = "a", values = ["- a"] }`, `addons["a"].values[0]: line 1, column 1: this is a list`},
+		{`a = { chart = { ` + good + ` }, namespace = "a", values = ["- a"] }`, `values\[0\]: line 1, column 1: this is a list`},
 		{`a = { chart = { ` + good + ` }, namespace = "a", values = ["mode: 1"] }`, `add-on "a":`},
 		{`a = { chart = { ` + good + ` }, namespace = "a", after = ["b"] }`, `add-on "a" comes after "b", which is not an add-on`},
 		{`A = { chart = { ` + good + ` }, namespace = "a" }`, `"A" is not a valid add-on name`},

@@ -225,6 +225,7 @@ func TestAccWorkloadCluster_badInput(t *testing.T) {
 		"even":          {`chart = { name = "in-memory" }` + "\n" + `kubernetes_version = "1.34.0"` + "\n" + `control_plane = { replicas = 2 }`, `cannot have 2 machines`},
 		"version":       {`chart = { name = "in-memory" }` + "\n" + `kubernetes_version = "newest"`, `"newest" is not a valid version of Kubernetes`},
 		"missing":       {`chart = { name = "in-memory" }`, `kubernetesVersion is required`},
+		"half a second": {`chart = { name = "in-memory" }` + "\n" + `control_plane = { deletion = { node_drain_timeout = "1.5s" } }`, `must be a duration of whole seconds, at least 0s, not "1.5s"`},
 		"rollout after": {`chart = { name = "in-memory" }` + "\n" + `rollout_after = "now"`, `Invalid RFC3339 String Value`},
 		"taint":         {`topology = { class = "x" }` + "\n" + `node_groups = { a = { class = "w", taints = [{ key = "k", effect = "Never" }] } }`, `value must be one of`},
 		"variable":      {`topology = { class = "x" }` + "\n" + `kubernetes_version = "1.34.0"` + "\n" + `node_groups = { a = { class = "w", class_variables = "a: {" } }`, `(?s)class_variables: line 1: `},
