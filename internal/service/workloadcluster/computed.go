@@ -86,16 +86,16 @@ var (
 
 // observed are the attributes that are read from the management cluster.
 type observed struct {
-	Phase                    types.String  `tfsdk:"phase"`
-	Available                types.Bool    `tfsdk:"available"`
-	Endpoint                 types.String  `tfsdk:"endpoint"`
-	CACertificate            types.String  `tfsdk:"ca_certificate"`
-	RunningKubernetesVersion attrs.Version `tfsdk:"running_kubernetes_version"`
-	FailureDomains           types.Set     `tfsdk:"failure_domains"`
-	Conditions               types.Map     `tfsdk:"conditions"`
-	ControlPlaneStatus       types.Object  `tfsdk:"control_plane_status"`
-	NodeGroupsStatus         types.Map     `tfsdk:"node_groups_status"`
-	KubeconfigNotAfter       types.String  `tfsdk:"kubeconfig_not_after"`
+	Phase                    types.String      `tfsdk:"phase"`
+	Available                types.Bool        `tfsdk:"available"`
+	Endpoint                 types.String      `tfsdk:"endpoint"`
+	CACertificate            types.String      `tfsdk:"ca_certificate"`
+	RunningKubernetesVersion attrs.Version     `tfsdk:"running_kubernetes_version"`
+	FailureDomains           types.Set         `tfsdk:"failure_domains"`
+	Conditions               types.Map         `tfsdk:"conditions"`
+	ControlPlaneStatus       types.Object      `tfsdk:"control_plane_status"`
+	NodeGroupsStatus         types.Map         `tfsdk:"node_groups_status"`
+	KubeconfigNotAfter       timetypes.RFC3339 `tfsdk:"kubeconfig_not_after"`
 }
 
 // unknownObserved is the planned value while an operation is pending.
