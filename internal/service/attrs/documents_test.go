@@ -36,7 +36,7 @@ func TestDocuments(t *testing.T) {
 	assert.Equal(t, map[string]any{"a": map[string]any{"b": int64(2), "c": "x"}, "d": 0.5},
 		attrs.Documents(at, listOf(`{"a": {"b": 1, "c": "x"}}`, "", "a:\n  b: 2\nd: 0.5\n"), &diags))
 	assert.Nil(t, attrs.Documents(at, types.ListNull(types.StringType), &diags))
-	assert.Equal(t, map[string]any{"n": int64(3)}, attrs.Document(at, types.StringValue("n: 3"), &diags))
+	assert.Equal(t, map[string]any{"size": int64(3)}, attrs.Document(at, types.StringValue("size: 3"), &diags))
 	assert.Nil(t, attrs.Document(at, types.StringNull(), &diags))
 	assert.Empty(t, diags)
 }
@@ -49,7 +49,7 @@ func TestBadDocuments(t *testing.T) {
 	require.True(t, ok)
 	var resp validator.ListResponse
 	for _, v := range values.Validators {
-		v.ValidateList(t.Context(), validator.ListRequest{Path: path.Root("chart").AtName("values"), ConfigValue: listOf("a: 1", "?", "a: 1\n- b", "- a", "text")}, &resp)
+		v.ValidateList(t.Context(), validator.ListRequest{Path: path.Root("chart").AtName("values"), ConfigValue: listOf("a: 1", "?", "a: 1\nb: c: d", "- a", "text")}, &resp)
 	}
 	var got []string
 	for _, d := range resp.Diagnostics {
@@ -57,7 +57,7 @@ func TestBadDocuments(t *testing.T) {
 	}
 	const expected = " An object in YAML or JSON is expected, for example yamlencode({ … })."
 	assert.Equal(t, []string{
-		"chart.values[2]: line 2: did not find expected key." + expected,
+		"chart.values[2]: line 2: mapping values are not allowed in this context." + expected,
 		"chart.values[3]: line 1, column 1: this is a list." + expected,
 		"chart.values[4]: line 1, column 1: this is a string, number or boolean." + expected,
 	}, got)
