@@ -124,3 +124,26 @@ func TestCertificateRequest(t *testing.T) {
 	require.Equal(t, &vnfm.MintSpec{CommonName: "robot", Organizations: []string{"pipelines"}, TTL: 90 * time.Minute}, m.toDomain(t.Context(), &diags))
 	require.Empty(t, diags)
 }
+
+// TestStatus: a cluster whose last operation completed is READY; other states have the words of
+// the record.
+func TestStatus(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[vnfm.InstanceStatus]string{
+		vnfm.StatusInstantiated: "READY", vnfm.StatusFailedTemp: "FAILED_TEMP", vnfm.StatusProcessing: "PROCESSING", vnfm.StatusUnknown: "UNKNOWN",
+	} {
+		var m model
+		m.SetBase(&vnfm.Instance{Status: status, Cluster: &vnfm.ClusterSpec{}})
+		require.Equal(t, want, m.Status.ValueString())
+	}
+}
+
+// TestRolloutAfter: the time reaches Cluster API in UTC and in whole seconds.
+func TestRolloutAfter(t *testing.T) {
+	t.Parallel()
+	var diags diag.Diagnostics
+	m := &model{RolloutAfter: timetypes.NewRFC3339ValueMust("2026-01-02T03:04:05.5+01:00")}
+	require.Equal(t, "2026-01-02T02:04:05Z", m.rolloutAfter(&diags))
+	require.Empty(t, (&model{}).rolloutAfter(&diags))
+	require.Empty(t, diags)
+}
