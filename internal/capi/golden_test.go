@@ -30,11 +30,11 @@ func fullTopology(version string) *vnfm.ClusterSpec {
 	cp := &spec.ControlPlane
 	cp.Labels, cp.Annotations = map[string]string{"zone": "cp"}, map[string]string{"note": "cp"}
 	cp.Variables = map[string]any{"size": 5, "list": []any{"a", true, 1.5}}
-	cp.Deletion = &vnfm.MachineDeletion{NodeDrainTimeout: clustertest.Number(90), NodeVolumeDetachTimeout: clustertest.Number(0), NodeDeletionTimeout: clustertest.Number(10)}
-	cp.HealthCheck = &vnfm.HealthCheck{Enabled: true, NodeStartupTimeout: 600, UnhealthyTimeout: 120, MaxUnhealthy: "40%"}
+	cp.Deletion = &vnfm.MachineDeletion{NodeDrainTimeout: clustertest.Seconds(90), NodeVolumeDetachTimeout: clustertest.Seconds(0), NodeDeletionTimeout: clustertest.Seconds(10)}
+	cp.HealthCheck = &vnfm.HealthCheck{Enabled: true, NodeStartupTimeout: 600 * time.Second, UnhealthyTimeout: 120 * time.Second, MaxUnhealthy: "40%"}
 	group := vnfm.NodeGroup{
 		Class: "w", Replicas: clustertest.Number(0), Labels: map[string]string{"node-role.kubernetes.io/core": ""}, FailureDomain: "b", Variables: map[string]any{"flavour": "big"},
-		HealthCheck: &vnfm.HealthCheck{UnhealthyTimeout: 60}, Deletion: &vnfm.MachineDeletion{NodeDrainTimeout: clustertest.Number(30)}, Rollout: &vnfm.NodeRollout{Type: "OnDelete"},
+		HealthCheck: &vnfm.HealthCheck{UnhealthyTimeout: 60 * time.Second}, Deletion: &vnfm.MachineDeletion{NodeDrainTimeout: clustertest.Seconds(30)}, Rollout: &vnfm.NodeRollout{Type: "OnDelete"},
 	}
 	if version != "v1beta1" {
 		group.Taints = []vnfm.NodeTaint{{Key: "dedicated", Value: "core", Effect: "NoSchedule"}, {Key: "boot", Effect: "NoExecute", Propagation: "OnInitialization"}}

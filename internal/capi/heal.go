@@ -65,7 +65,7 @@ func (c *cluster) replaceMachines(ctx context.Context, names []string, r vnfm.Re
 	}
 	if len(control) > 0 && count == 1 {
 		return &vnfm.InvalidError{Problems: vnfm.Problems{{
-			Attribute: "heal.machines",
+			Attribute: "heal.machine_names",
 			Summary:   fmt.Sprintf("machine %q is the whole control plane", control[0].GetName()),
 			Detail:    "deleting it would delete what the cluster has stored; a heal that names no machine replaces it after another one has joined",
 		}}}

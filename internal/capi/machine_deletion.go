@@ -44,7 +44,7 @@ func (c *cluster) markForDeletion(ctx context.Context) error {
 	var toMark, toUnmark []*unstructured.Unstructured
 	var problems vnfm.Problems
 	for _, name := range slices.Sorted(maps.Keys(machines)) {
-		named := c.spec.NodeGroups[name].RemoveMachines
+		named := c.spec.NodeGroups[name].ScaleInMachineNames
 		var chosen []*unstructured.Unstructured
 		fresh := 0
 		for _, m := range machines[name] {
@@ -62,7 +62,7 @@ func (c *cluster) markForDeletion(ctx context.Context) error {
 		if fresh > 0 && int64(len(chosen)) > losses[name] {
 			problems = append(problems, vnfm.Problem{
 				Attribute: forms.AttributeNodeGroups, Key: name,
-				Summary: fmt.Sprintf("node group %q loses %d machines, and %d are named in remove_machines", name, max(losses[name], 0), len(chosen)),
+				Summary: fmt.Sprintf("node group %q loses %d machines, and %d are named in scale_in_machine_names", name, max(losses[name], 0), len(chosen)),
 				Detail:  "name as many as go, or fewer",
 			})
 		}
@@ -140,7 +140,7 @@ func (c *cluster) losses(ctx context.Context) (map[string]int64, error) {
 
 func (c *cluster) namesRemovals() bool {
 	for _, g := range c.spec.NodeGroups {
-		if len(g.RemoveMachines) > 0 {
+		if len(g.ScaleInMachineNames) > 0 {
 			return true
 		}
 	}
@@ -199,7 +199,7 @@ func (c *cluster) checkMachineNames(ctx context.Context) (vnfm.Problems, error) 
 			has = append(has, m.GetName())
 		}
 		slices.Sort(has)
-		for _, machine := range c.spec.NodeGroups[name].RemoveMachines {
+		for _, machine := range c.spec.NodeGroups[name].ScaleInMachineNames {
 			if !slices.Contains(has, machine) {
 				problems = append(problems, vnfm.Problem{
 					Attribute: forms.AttributeNodeGroups, Key: name,

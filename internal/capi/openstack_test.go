@@ -9,6 +9,7 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/capi/forms"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/clustertest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 func TestOpenStackPlaces(t *testing.T) {
@@ -74,6 +75,27 @@ func TestOpenStackLeast(t *testing.T) {
 	assert.Equal(t, "{{ local_hostname }}", at(t, kcp, "spec", "kubeadmConfigSpec", "initConfiguration", "nodeRegistration", "name"))
 	assert.EqualValues(t, 1200, at(t, kcp, "spec", "remediation", "retryPeriodSeconds"))
 	assert.EqualValues(t, 300, at(t, kcp, "spec", "machineTemplate", "spec", "deletion", "nodeDrainTimeoutSeconds"))
+}
+
+// TestOpenStackExternalNetwork: the external network is found by id, name or tags.
+func TestOpenStackExternalNetwork(t *testing.T) {
+	for name, c := range map[string]struct {
+		by   vnfm.CloudResource
+		want map[string]any
+	}{
+		"id":   {vnfm.CloudResource{ID: clustertest.UUID}, map[string]any{"id": clustertest.UUID}},
+		"name": {vnfm.CloudResource{Name: "internet"}, map[string]any{"filter": map[string]any{"name": "internet"}}},
+		"tags": {
+			vnfm.CloudResource{Name: "internet", Tags: []string{"edge"}},
+			map[string]any{"filter": map[string]any{"name": "internet", "tags": []any{"edge"}}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			spec := clustertest.OpenStack(map[string]any{})
+			spec.Network = &vnfm.ClusterNetwork{External: &c.by}
+			assert.Equal(t, c.want, at(t, render(t, spec)["OpenStackCluster edge"], "spec", "externalNetwork"))
+		})
+	}
 }
 
 func TestOpenStackEverything(t *testing.T) {

@@ -43,9 +43,25 @@ func (d *Driver) Package(spec *vnfm.ClusterSpec) (*vnfm.Package, vnfm.Problems) 
 	}, ps
 }
 
-// KeepTemplateNames implements vnfm.ClusterDriver.
-func (d *Driver) KeepTemplateNames(wanted, present *vnfm.ClusterSpec) {
+// CarryOver implements vnfm.ClusterDriver.
+func (d *Driver) CarryOver(wanted, present *vnfm.ClusterSpec) {
 	forms.KeepTemplateNames(wanted, present)
+	keepRotationTrigger(wanted, present)
+}
+
+// keepRotationTrigger keeps the trigger of the present application credential where the wanted one
+// has none: removing the argument must not rotate the credential.
+func keepRotationTrigger(wanted, present *vnfm.ClusterSpec) {
+	if present == nil {
+		return
+	}
+	now, before := wanted.OwnCredential(), present.OwnCredential()
+	if now == nil || before == nil || now.RotationTrigger != "" {
+		return
+	}
+	cloud, kept := *wanted.OpenStack, *now
+	kept.RotationTrigger = before.RotationTrigger
+	cloud.Credential, wanted.OpenStack = &kept, &cloud
 }
 
 // flavourID is that of the only deployment flavour of a workload cluster.

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -55,12 +56,12 @@ func topologySpec(version string) *vnfm.ClusterSpec {
 		Topology: &vnfm.ClusterTopology{Class: "small", ClassNamespace: "classes", Variables: map[string]any{"size": 3, "zone": map[string]any{"name": "a"}}},
 		Network:  &vnfm.ClusterNetwork{PodCIDRs: []string{"10.0.0.0/16"}},
 		ControlPlane: vnfm.ClusterControlPlane{
-			Replicas: clustertest.Number(3), Deletion: &vnfm.MachineDeletion{NodeDrainTimeout: clustertest.Number(90)},
-			HealthCheck: &vnfm.HealthCheck{Enabled: true, NodeStartupTimeout: 600, UnhealthyTimeout: 120, MaxUnhealthy: "1"},
+			Replicas: clustertest.Number(3), Deletion: &vnfm.MachineDeletion{NodeDrainTimeout: clustertest.Seconds(90)},
+			HealthCheck: &vnfm.HealthCheck{Enabled: true, NodeStartupTimeout: 600 * time.Second, UnhealthyTimeout: 120 * time.Second, MaxUnhealthy: "1"},
 		},
 		NodeGroups: map[string]vnfm.NodeGroup{
 			"fixed": {Class: "w", Replicas: clustertest.Number(2), Rollout: &vnfm.NodeRollout{Type: "RollingUpdate", MaxSurge: "1", MaxUnavailable: "20%"}},
-			"auto":  {Class: "w", Min: clustertest.Number(1), Max: clustertest.Number(5), Annotations: map[string]string{"a": "b"}},
+			"auto":  {Class: "w", MinReplicas: clustertest.Number(1), MaxReplicas: clustertest.Number(5), Annotations: map[string]string{"a": "b"}},
 		},
 		RolloutAfter: "2026-01-02T03:04:05Z",
 	}
@@ -112,7 +113,7 @@ func chartSpec() *vnfm.ClusterSpec {
 		ControlPlane: vnfm.ClusterControlPlane{Replicas: clustertest.Number(3)},
 		NodeGroups: map[string]vnfm.NodeGroup{
 			"a": {Replicas: clustertest.Number(2), Labels: map[string]string{"node-role.kubernetes.io/core": ""}},
-			"b": {Min: clustertest.Number(1), Max: clustertest.Number(3), HealthCheck: &vnfm.HealthCheck{Enabled: true, UnhealthyTimeout: 60, MaxUnhealthy: "40%"}},
+			"b": {MinReplicas: clustertest.Number(1), MaxReplicas: clustertest.Number(3), HealthCheck: &vnfm.HealthCheck{Enabled: true, UnhealthyTimeout: 60 * time.Second, MaxUnhealthy: "40%"}},
 		},
 	}
 }
@@ -190,7 +191,7 @@ func TestTemplate(t *testing.T) {
 	assert.EqualValues(t, 4, at(t, objects["MachineDeployment edge-md-0"], "spec", "replicas"))
 
 	spec := templateSpec()
-	spec.NodeGroups["md-0"] = vnfm.NodeGroup{Min: clustertest.Number(2), Max: clustertest.Number(3)}
+	spec.NodeGroups["md-0"] = vnfm.NodeGroup{MinReplicas: clustertest.Number(2), MaxReplicas: clustertest.Number(3)}
 	group := render(t, spec)["MachineDeployment edge-md-0"]
 	assert.NotContains(t, at(t, group, "spec"), "replicas")
 	assert.Equal(t, "2", at(t, group, "metadata", "annotations", clusterv1.AutoscalerMinSizeAnnotation))
@@ -203,22 +204,22 @@ func TestPackageProblems(t *testing.T) {
 		want   string
 		at     string
 	}{
-		"no form":               {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.Topology = nil }, "neither a topology nor a chart nor a template", ""},
-		"no version":            {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.KubernetesVersion = "latest" }, `"latest" is no version of Kubernetes`, "kubernetes_version"},
-		"even control plane":    {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.ControlPlane.Replicas = clustertest.Number(2) }, "a control plane cannot have 2 machines", "control_plane.replicas"},
-		"limits and number":     {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", Replicas: clustertest.Number(1), Min: clustertest.Number(1), Max: clustertest.Number(2)}), "has a number of nodes and limits", "node_groups"},
-		"one limit":             {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", Min: clustertest.Number(1)}), "has one limit of an autoscaler only", "node_groups"},
-		"limits the wrong way":  {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", Min: clustertest.Number(3), Max: clustertest.Number(2)}), "more nodes at least (3) than at most (2)", "node_groups"},
-		"no class":              {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Replicas: clustertest.Number(1)}), `node group "g" has no class`, "node_groups"},
-		"flavour of a topology": {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.ControlPlane.Flavour = "big" }, "a topology has no place for control_plane.flavour", "control_plane.flavour"},
-		"taints in v1beta1":     {topologySpec("v1beta1"), withGroup(vnfm.NodeGroup{Class: "w", Taints: []vnfm.NodeTaint{{Key: "k", Effect: "NoExecute"}}}), "does not know", "node_groups"},
-		"chart in v1beta1":      {chartSpec(), func(s *vnfm.ClusterSpec) { s.APIVersion = "v1beta1" }, "the management cluster serves v1beta1 alone", "chart"},
+		"no form":              {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.Topology = nil }, "neither a topology nor a chart nor a template", ""},
+		"no version":           {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.KubernetesVersion = "latest" }, `"latest" is not a valid version of Kubernetes`, "kubernetes_version"},
+		"even control plane":   {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.ControlPlane.Replicas = clustertest.Number(2) }, "a control plane cannot have 2 machines", "control_plane.replicas"},
+		"limits and number":    {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", Replicas: clustertest.Number(1), MinReplicas: clustertest.Number(1), MaxReplicas: clustertest.Number(2)}), "has a number of nodes and limits", "node_groups"},
+		"one limit":            {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", MinReplicas: clustertest.Number(1)}), "has one limit of an autoscaler only", "node_groups"},
+		"limits the wrong way": {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", MinReplicas: clustertest.Number(3), MaxReplicas: clustertest.Number(2)}), "more nodes at least (3) than at most (2)", "node_groups"},
+		"no class":             {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Replicas: clustertest.Number(1)}), `node group "g" has no class`, "node_groups"},
+		"flavor of a topology": {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.ControlPlane.Flavor = "big" }, "a topology does not support control_plane.flavor", "control_plane.flavor"},
+		"taints in v1beta1":    {topologySpec("v1beta1"), withGroup(vnfm.NodeGroup{Class: "w", Taints: []vnfm.NodeTaint{{Key: "k", Effect: "NoExecute"}}}), "does not know", "node_groups"},
+		"chart in v1beta1":     {chartSpec(), func(s *vnfm.ClusterSpec) { s.APIVersion = "v1beta1" }, "the management cluster serves v1beta1 alone", "chart"},
 		"chart that is not there": {chartSpec(), func(s *vnfm.ClusterSpec) {
 			s.Chart = &vnfm.ClusterChart{ChartSource: vnfm.ChartSource{Path: "/nowhere/chart"}}
 		}, "the chart cannot be read", "chart"},
-		"missing variable":        {templateSpec(), func(s *vnfm.ClusterSpec) { s.NodeGroups = nil }, "needs values for WORKER_MACHINE_COUNT", "template.variables"},
-		"unknown variable":        {templateSpec(), func(s *vnfm.ClusterSpec) { s.Template.Variables = map[string]string{"COLOUR": "blue"} }, "has no ${COLOUR}", "template.variables"},
-		"variable of an argument": {templateSpec(), func(s *vnfm.ClusterSpec) { s.Template.Variables = map[string]string{"CLUSTER_NAME": "x"} }, "is set by the arguments", "template.variables"},
+		"missing variable":        {templateSpec(), func(s *vnfm.ClusterSpec) { s.NodeGroups = nil }, "needs values for WORKER_MACHINE_COUNT", "clusterctl_template.variables"},
+		"unknown variable":        {templateSpec(), func(s *vnfm.ClusterSpec) { s.Template.Variables = map[string]string{"COLOUR": "blue"} }, "has no ${COLOUR}", "clusterctl_template.variables"},
+		"variable of an argument": {templateSpec(), func(s *vnfm.ClusterSpec) { s.Template.Variables = map[string]string{"CLUSTER_NAME": "x"} }, "is set by the arguments", "clusterctl_template.variables"},
 		"unknown node group": {templateSpec(), func(s *vnfm.ClusterSpec) {
 			s.NodeGroups["md-1"] = vnfm.NodeGroup{Replicas: clustertest.Number(1)}
 			s.Template.Variables = map[string]string{"WORKER_MACHINE_COUNT": "1"}
@@ -228,19 +229,25 @@ func TestPackageProblems(t *testing.T) {
 		}, "has no ${KUBERNETES_VERSION}", "kubernetes_version"},
 		"another name": {templateSpec(), func(s *vnfm.ClusterSpec) {
 			s.Template.Content = strings.Replace(s.Template.Content, "name: ${CLUSTER_NAME}", "name: fixed", 1)
-		}, `is named "fixed" and not "edge"`, "template.content"},
-		"volume of a topology":  {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.ControlPlane.RootVolume = &vnfm.RootVolume{SizeGiB: 1} }, "a topology has no place for control_plane.root_volume", "control_plane.root_volume"},
-		"network of a topology": {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.Network = &vnfm.ClusterNetwork{External: "public"} }, "a topology has no place for network.external", "network.external"},
+		}, `is named "fixed" and not "edge"`, "clusterctl_template.content"},
+		"volume of a topology": {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.ControlPlane.RootVolume = &vnfm.RootVolume{SizeGiB: 1} }, "a topology does not support control_plane.root_volume", "control_plane.root_volume"},
+		"network of a topology": {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) {
+			s.Network = &vnfm.ClusterNetwork{External: &vnfm.CloudResource{Name: "public"}}
+		}, "a topology does not support network.external", "network.external"},
+		"tags for a chart of one's own": {chartSpec(), func(s *vnfm.ClusterSpec) {
+			s.Chart.Name, s.Chart.Path = "", "charts/own"
+			s.Network = &vnfm.ClusterNetwork{External: &vnfm.CloudResource{Tags: []string{"a"}}}
+		}, "a chart that is not embedded has no value for the tags", "network.external"},
 		"ports of a topology": {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", MachinePlace: vnfm.MachinePlace{Networks: []vnfm.MachineNetwork{{}}}}),
-			`a topology has no place for networks of node group "g"`, "node_groups"},
-		"class of a chart": {chartSpec(), withGroup(vnfm.NodeGroup{Class: "w", Replicas: clustertest.Number(1)}), `a chart has no place for class of node group "g"`, "node_groups"},
+			`a topology does not support networks of node group "g"`, "node_groups"},
+		"class of a chart": {chartSpec(), withGroup(vnfm.NodeGroup{Class: "w", Replicas: clustertest.Number(1)}), `a chart does not support class of node group "g"`, "node_groups"},
 		"taints of a template": {templateSpec(), func(s *vnfm.ClusterSpec) {
 			s.NodeGroups["md-0"] = vnfm.NodeGroup{Replicas: clustertest.Number(1), Taints: []vnfm.NodeTaint{{Key: "k", Effect: "NoExecute"}}}
-		}, `a cluster template of clusterctl has no place for taints of node group "md-0"`, "node_groups"},
-		"labels of a template": {templateSpec(), func(s *vnfm.ClusterSpec) { s.Labels = map[string]string{"a": "b"} }, "a cluster template of clusterctl has no place for labels", "labels"},
-		"names and autoscaler": {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", Min: clustertest.Number(1), Max: clustertest.Number(2), RemoveMachines: []string{"m"}}), "and an autoscaler sizes it", "node_groups"},
-		"names and no number":  {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", RemoveMachines: []string{"m"}}), "replicas does not say how many stay", "node_groups"},
-		"no YAML":              {templateSpec(), func(s *vnfm.ClusterSpec) { s.Template.Content = "a: [" + s.Template.Content }, "is not valid YAML", "template.content"},
+		}, `a cluster template of clusterctl does not support taints of node group "md-0"`, "node_groups"},
+		"labels of a template": {templateSpec(), func(s *vnfm.ClusterSpec) { s.Labels = map[string]string{"a": "b"} }, "a cluster template of clusterctl does not support labels", "labels"},
+		"names and autoscaler": {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", MinReplicas: clustertest.Number(1), MaxReplicas: clustertest.Number(2), ScaleInMachineNames: []string{"m"}}), "and an autoscaler sizes it", "node_groups"},
+		"names and no number":  {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", ScaleInMachineNames: []string{"m"}}), "replicas does not say how many stay", "node_groups"},
+		"no YAML":              {templateSpec(), func(s *vnfm.ClusterSpec) { s.Template.Content = "a: [" + s.Template.Content }, "is not valid YAML", "clusterctl_template.content"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.change(c.spec)
@@ -265,5 +272,29 @@ func TestPackageIsTheSameForTheSameSpecification(t *testing.T) {
 		other.KubernetesVersion = "1.34.1"
 		third, _ := New(nil, nil).Package(other)
 		assert.NotEqual(t, first.ID, third.ID)
+	}
+}
+
+// TestSettleKeepsTheTrigger: a trigger that is left out rotates nothing, another one does.
+func TestSettleKeepsTheTrigger(t *testing.T) {
+	with := func(trigger string) *vnfm.ClusterSpec {
+		return &vnfm.ClusterSpec{OpenStack: &vnfm.ClusterOpenStack{Credential: &vnfm.ClusterCredential{RotationTrigger: trigger}}}
+	}
+	for name, c := range map[string]struct {
+		wanted, present *vnfm.ClusterSpec
+		want            string
+	}{
+		"left out":  {with(""), with("one"), "one"},
+		"another":   {with("two"), with("one"), "two"},
+		"no record": {with("two"), nil, "two"},
+		"no own":    {with("two"), &vnfm.ClusterSpec{}, "two"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := c.wanted.OpenStack
+			written := before.Credential.RotationTrigger
+			New(nil, nil).CarryOver(c.wanted, c.present)
+			assert.Equal(t, c.want, c.wanted.OwnCredential().RotationTrigger)
+			assert.Equal(t, written, before.Credential.RotationTrigger, "the specification of the caller changes")
+		})
 	}
 }

@@ -29,13 +29,13 @@ func (d *Driver) RegenerateKubeconfig(ctx context.Context, management *vnfm.VIM,
 	if err := c.triggerReconcile(ctx, before); err != nil {
 		return err
 	}
-	r.Progress(ctx, fmt.Sprintf("waiting for Cluster API to make Secret %s/%s anew", at.Namespace, at.Name))
+	r.Progress(ctx, fmt.Sprintf("waiting for Cluster API to recreate Secret %s/%s", at.Namespace, at.Name))
 	err = c.client.Until(ctx, []kube.Selection{selectOne(at)}, func(objects []map[string]*unstructured.Unstructured) (bool, error) {
 		obj := objects[0][at.Name]
 		return obj != nil && string(obj.GetUID()) != before, nil
 	})
 	if err != nil {
-		return fmt.Errorf("waiting for Cluster API to make Secret %s/%s anew: %w; only the control plane provider that made it makes it again", at.Namespace, at.Name, err)
+		return fmt.Errorf("waiting for Cluster API to recreate Secret %s/%s: %w; only the control plane provider that created it recreates it", at.Namespace, at.Name, err)
 	}
 	return c.awaitWorkloadAPI(ctx, r)
 }

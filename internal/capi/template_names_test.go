@@ -71,7 +71,7 @@ func machinesSpec(variables map[string]string) *vnfm.ClusterSpec {
 // next is a specification that follows another one, nil for none.
 func next(present *vnfm.ClusterSpec, variables map[string]string) *vnfm.ClusterSpec {
 	wanted := machinesSpec(variables)
-	New(nil, nil).KeepTemplateNames(wanted, present)
+	New(nil, nil).CarryOver(wanted, present)
 	return wanted
 }
 
@@ -139,7 +139,7 @@ func TestTemplatesWithoutRecord(t *testing.T) {
 		lost.Template.Known = append(lost.Template.Known, "infrastructure.cluster.x-k8s.io/v1beta1/"+key, "bootstrap.cluster.x-k8s.io/v1beta2/"+key)
 	}
 	slices.Sort(lost.Template.Known)
-	New(nil, nil).KeepTemplateNames(lost, nil)
+	New(nil, nil).CarryOver(lost, nil)
 	assert.Equal(t, templatesOf(t, large), templatesOf(t, lost))
 	assert.Equal(t, templatesOf(t, large), templatesOf(t, next(lost, map[string]string{"FLAVOUR": "large"})))
 	assert.NotEqual(t, templatesOf(t, large), templatesOf(t, next(lost, map[string]string{"FLAVOUR": "huge"})))

@@ -89,17 +89,17 @@ variable "header" {
 }
 
 ephemeral "vnf_capi_workload_kubeconfig" "test" {
-  vim_id    = vnf_vim.test.id
-  namespace = %[1]q
-  name      = "edge"
+  management_vim_id = vnf_vim.test.id
+  namespace         = %[1]q
+  name              = "edge"
 }
 
 resource "vnf_capi_workload_cluster" "test" {
-  vim_id    = vnf_vim.test.id
-  namespace = %[1]q
-  name      = "edge"
-  paused    = true
-  template  = { content = %[2]q }
+  management_vim_id   = vnf_vim.test.id
+  namespace           = %[1]q
+  name                = "edge"
+  paused              = true
+  clusterctl_template = { content = %[2]q }
   credentials_sink = {
     url            = "%[3]s/clusters"
     ca_certificate = %[4]q
@@ -110,7 +110,7 @@ resource "vnf_capi_workload_cluster" "test" {
   }
   lifecycle {
     postcondition {
-      condition     = self.status == "INSTANTIATED"
+      condition     = self.status == "READY"
       error_message = "The cluster is ${self.status}: apply again to continue."
     }
   }

@@ -43,7 +43,7 @@ func TestAccKill_machines(t *testing.T) {
 		// The only write is the deletion of the machine.
 		before := k.machinesOf("-")
 		victim := k.machinesOf("workers")[0]
-		configure("replicas = 3", fmt.Sprintf(`heal = { trigger = "one %d", machines = [%q] }`, n, victim))
+		configure("replicas = 3", fmt.Sprintf(`heal = { trigger = "one %d", machine_names = [%q] }`, n, victim))
 		ends("heal", n, 1)
 		now := k.machinesOf("-")
 		stayed := slices.DeleteFunc(slices.Clone(now), func(name string) bool { return !slices.Contains(before, name) })
@@ -68,7 +68,7 @@ func TestAccKill_machines(t *testing.T) {
 		// The mark, and the number of the group.
 		workers := k.machinesOf("workers")
 		slices.Sort(workers)
-		configure(fmt.Sprintf("replicas = 1, remove_machines = [%q, %q]", workers[0], workers[2]), "")
+		configure(fmt.Sprintf("replicas = 1, scale_in_machine_names = [%q, %q]", workers[0], workers[2]), "")
 		ends("removal", n+2, 3)
 		if left := k.machinesOf("workers"); !slices.Equal(left, workers[1:2]) {
 			t.Errorf("%s was to stay of %v, and there are %v", workers[1], workers, left)

@@ -24,17 +24,17 @@ func (env *testEnv) workloadClusterOf(version, groups, more string) {
 	env.Helper()
 	env.write(env.store.Provider(), env.vims(), fmt.Sprintf(`
 resource "vnf_capi_workload_cluster" "test" {
-  vim_id             = vnf_vim.test.id
+  management_vim_id  = vnf_vim.test.id
   namespace          = %q
   name               = "edge"
   kubernetes_version = %q
-  chart              = { name = "in-memory", values = { provisioning = { startupDuration = "1s" } } }
+  chart              = { name = "in-memory", values = [yamlencode({ provisioning = { startupDuration = "1s" } })] }
   control_plane      = { replicas = 1 }
   node_groups        = { %s }
   %s
   lifecycle {
     postcondition {
-      condition     = self.status == "INSTANTIATED"
+      condition     = self.status == "READY"
       error_message = "The cluster is ${self.status}: apply again to continue."
     }
   }

@@ -134,7 +134,7 @@ func (e *Engine) completeNames(ctx context.Context, s store.Store, spec *vnfm.In
 	if len(found) > 0 {
 		present = found[0].Value.Cluster
 	}
-	d.KeepTemplateNames(spec.Cluster, present)
+	d.CarryOver(spec.Cluster, present)
 	return nil
 }
 

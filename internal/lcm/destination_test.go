@@ -93,7 +93,7 @@ func TestVIMRecordIsEdited(t *testing.T) {
 		vnfm.VIMTypeKubernetes: {
 			"kubernetes.endpoint": "https://evil.example", "kubernetes.ca_certificate": "PEM", "kubernetes.insecure_skip_tls_verify": true,
 			"kubernetes.tls_server_name": "evil.example", "kubernetes.proxy_url": "http://evil.example", "kubernetes.kubeconfig_context": "evil",
-			"kubernetes.username": "evil", "kubernetes.capi_cluster.name": "evil", "type": "openstack",
+			"kubernetes.username": "evil", "kubernetes.kubeconfig_ref.name": "evil", "type": "openstack",
 		},
 		vnfm.VIMTypeOpenStack: {
 			"openstack.auth_url": "https://evil.example", "openstack.ca_certificate": "", "openstack.insecure_skip_tls_verify": true,

@@ -82,7 +82,7 @@ func checkVNFCs(ctx context.Context, d vnfm.InfraDriver, t *vnfm.Target, ids []s
 const (
 	attributeHealVNFCs    = "heal.vnfc_ids"
 	attributeHealVDUs     = "heal.vdu_ids"
-	attributeHealMachines = "heal.machines"
+	attributeHealMachines = "heal.machine_names"
 )
 
 // checkHeal finds what cannot be healed whatever the VIM holds.

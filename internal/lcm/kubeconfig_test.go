@@ -26,7 +26,7 @@ type clusters struct {
 	presents []string
 }
 
-func (c *clusters) KeepTemplateNames(_, present *vnfm.ClusterSpec) {
+func (c *clusters) CarryOver(_, present *vnfm.ClusterSpec) {
 	if present == nil {
 		c.presents = append(c.presents, "none")
 		return

@@ -68,7 +68,11 @@ type reference struct {
 // referencesOf are what an instance that is led to a spec refers to. A chart is one of them where
 // it was fetched already: add-ons fetch theirs again when need be.
 func referencesOf(spec *vnfm.InstanceSpec) []reference {
-	out := []reference{{kind: store.KindVIM, id: spec.VIMID, attribute: "vim_id"}}
+	vimAttribute := "vim_id"
+	if spec.Cluster != nil {
+		vimAttribute = "management_vim_id"
+	}
+	out := []reference{{kind: store.KindVIM, id: spec.VIMID, attribute: vimAttribute}}
 	for _, name := range slices.Sorted(maps.Keys(spec.Connections)) {
 		out = append(out, reference{kind: store.KindVIM, id: spec.Connections[name].VIMID, attribute: multivim.AttributeConnections, key: name})
 	}
@@ -87,10 +91,10 @@ func referencesOf(spec *vnfm.InstanceSpec) []reference {
 
 // vimReferences are what a VIM refers to.
 func vimReferences(v *vnfm.VIM) []reference {
-	if v.Kubernetes == nil || v.Kubernetes.CAPICluster == nil {
+	if v.Kubernetes == nil || v.Kubernetes.KubeconfigRef == nil {
 		return nil
 	}
-	return []reference{{kind: store.KindVIM, id: v.Kubernetes.CAPICluster.VIMID, attribute: "kubernetes.capi_cluster.vim_id"}}
+	return []reference{{kind: store.KindVIM, id: v.Kubernetes.KubeconfigRef.VIMID, attribute: "kubernetes.kubeconfig_ref.management_vim_id"}}
 }
 
 // registryReferences are what a private registry refers to: each look at it reads its image. Of

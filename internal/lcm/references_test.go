@@ -102,7 +102,7 @@ func (w *env) cluster(t *testing.T, management string) func(e *lcm.Engine) error
 	return func(e *lcm.Engine) error {
 		_, _, err := e.RegisterVIM(t.Context(), "", vnfm.VIMSpec{
 			Name: "workload", Type: vnfm.VIMTypeKubernetes,
-			Kubernetes:  &vnfm.KubernetesConnection{CAPICluster: &vnfm.ClusterRef{VIMID: management, Namespace: "default", Name: "workload"}},
+			Kubernetes:  &vnfm.KubernetesConnection{KubeconfigRef: &vnfm.ClusterRef{VIMID: management, Namespace: "default", Name: "workload"}},
 			Credentials: vnfm.Credentials{vnfm.CredentialKubeconfig: "a kubeconfig"},
 		})
 		return err

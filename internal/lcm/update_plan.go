@@ -345,7 +345,7 @@ func (p *planner) rotateKubeconfig() {
 		return
 	}
 	p.add(plannedOperation{
-		Action: actionRotateKubeconfig, Type: vnfm.OpHeal, Params: map[string]any{paramCause: "regenerate_kubeconfig", paramTrigger: trigger}, spec: p.spec, to: p.wanted,
+		Action: actionRotateKubeconfig, Type: vnfm.OpHeal, Params: map[string]any{paramCause: "kubeconfig_rotation_trigger", paramTrigger: trigger}, spec: p.spec, to: p.wanted,
 	})
 	i.Rotation = &vnfm.Rotation{Trigger: trigger, Done: true}
 }

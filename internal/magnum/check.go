@@ -26,7 +26,7 @@ func (t *Template) Check(ps *vnfm.Problems) {
 		*ps = append(*ps, vnfm.Problem{Attribute: attribute, Summary: summary, Detail: detail})
 	}
 	if !versionForm.MatchString(t.Image.KubeVersion) {
-		refuse("image.kube_version", fmt.Sprintf("%q is no version of Kubernetes", t.Image.KubeVersion), "a version has three numbers, for example 1.34.0")
+		refuse("image.kube_version", fmt.Sprintf("%q is not a valid version of Kubernetes", t.Image.KubeVersion), "a version has three numbers, for example 1.34.0")
 	}
 	if v := t.KubernetesVersion; v != "" && withoutV(v) != withoutV(t.Image.KubeVersion) {
 		refuse("kubernetes_version", fmt.Sprintf("the image has Kubernetes %s, not %s", withoutV(t.Image.KubeVersion), withoutV(v)),
@@ -89,7 +89,7 @@ func (t *Template) checkLabels(l Labels, attribute string, ps *vnfm.Problems) {
 		}
 	}
 	if _, given := l["boot_volume_type"]; given && l.count("boot_volume_size", 0) == 0 {
-		refuse("boot_volume_type", "machines have no boot volume", "a volume has a size: give boot_volume_size as well; without it the disk of the flavour is used")
+		refuse("boot_volume_type", "machines have no boot volume", "a volume has a size: give boot_volume_size as well; without it the disk of the flavor is used")
 	}
 	if algorithm := l["octavia_lb_algorithm"]; algorithm != "" && isOVN(l) != (algorithm == ovnAlgorithm) {
 		refuse("octavia_lb_algorithm", fmt.Sprintf("the provider %s has no algorithm %s", l.text("octavia_provider", defaultProvider), algorithm),

@@ -31,14 +31,14 @@ func (t *Template) Complete(spec *vnfm.ClusterSpec, c Choices, ps *vnfm.Problems
 	if spec.ControlPlane.Replicas == nil {
 		spec.ControlPlane.Replicas = &one
 	}
-	spec.ControlPlane.Flavour = first(spec.ControlPlane.Flavour, t.ControlPlaneFlavour)
+	spec.ControlPlane.Flavor = first(spec.ControlPlane.Flavor, t.ControlPlaneFlavor)
 	groups := maps.Clone(spec.NodeGroups)
 	if len(groups) == 0 {
 		groups = map[string]vnfm.NodeGroup{DefaultGroup: {}}
 	}
 	for name := range sorted(groups) {
 		g := groups[name]
-		g.Flavour = first(g.Flavour, t.NodeFlavour)
+		g.Flavor = first(g.Flavor, t.NodeFlavor)
 		if g.Replicas == nil && !g.Autoscaled() {
 			g.Replicas = &one
 		}
@@ -61,8 +61,8 @@ func autoscale(name string, g *vnfm.NodeGroup, l Labels, ps *vnfm.Problems) {
 		return
 	}
 	if g.Autoscaled() {
-		if g.Min != nil && *g.Min < 1 {
-			refuse("has no least node", "Cluster API Provider OpenStack does not scale a group from zero: min is 1 at least")
+		if g.MinReplicas != nil && *g.MinReplicas < 1 {
+			refuse("has no least node", "Cluster API Provider OpenStack does not scale a group from zero: min_replicas must be at least 1")
 		}
 		return
 	}
@@ -78,6 +78,6 @@ func autoscale(name string, g *vnfm.NodeGroup, l Labels, ps *vnfm.Problems) {
 	case most < least:
 		refuse(fmt.Sprintf("has more nodes at least (%d) than at most (%d)", least, most), "the label max_node_count must not be below min_node_count")
 	case least != most:
-		g.Min, g.Max, g.Replicas = &least, &most, nil
+		g.MinReplicas, g.MaxReplicas, g.Replicas = &least, &most, nil
 	}
 }

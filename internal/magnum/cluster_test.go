@@ -14,16 +14,16 @@ func number(n int64) *int64 { return &n }
 func TestCompleteFillsWhatTheClusterLeavesOut(t *testing.T) {
 	spec := complete(t, outside(), Choices{}, &vnfm.ClusterSpec{Name: "edge"})
 	assert.Equal(t, "1.34.2", spec.KubernetesVersion)
-	assert.Equal(t, vnfm.ClusterControlPlane{Replicas: number(1), Flavour: "m1.large"}, spec.ControlPlane)
-	assert.Equal(t, map[string]vnfm.NodeGroup{DefaultGroup: {Replicas: number(1), Flavour: "m1.medium"}}, spec.NodeGroups)
+	assert.Equal(t, vnfm.ClusterControlPlane{Replicas: number(1), Flavor: "m1.large"}, spec.ControlPlane)
+	assert.Equal(t, map[string]vnfm.NodeGroup{DefaultGroup: {Replicas: number(1), Flavor: "m1.medium"}}, spec.NodeGroups)
 
 	spec = complete(t, outside(), Choices{}, &vnfm.ClusterSpec{
-		Name: "edge", KubernetesVersion: "v1.34.2", ControlPlane: vnfm.ClusterControlPlane{Replicas: number(3), Flavour: "big"},
-		NodeGroups: map[string]vnfm.NodeGroup{"upf": {Replicas: number(4), Flavour: "fast"}, "amf": {Min: number(1), Max: number(2)}},
+		Name: "edge", KubernetesVersion: "v1.34.2", ControlPlane: vnfm.ClusterControlPlane{Replicas: number(3), Flavor: "big"},
+		NodeGroups: map[string]vnfm.NodeGroup{"upf": {Replicas: number(4), Flavor: "fast"}, "amf": {MinReplicas: number(1), MaxReplicas: number(2)}},
 	})
-	assert.Equal(t, vnfm.ClusterControlPlane{Replicas: number(3), Flavour: "big"}, spec.ControlPlane)
-	assert.Equal(t, vnfm.NodeGroup{Replicas: number(4), Flavour: "fast"}, spec.NodeGroups["upf"])
-	assert.Equal(t, vnfm.NodeGroup{Min: number(1), Max: number(2), Flavour: "m1.medium"}, spec.NodeGroups["amf"])
+	assert.Equal(t, vnfm.ClusterControlPlane{Replicas: number(3), Flavor: "big"}, spec.ControlPlane)
+	assert.Equal(t, vnfm.NodeGroup{Replicas: number(4), Flavor: "fast"}, spec.NodeGroups["upf"])
+	assert.Equal(t, vnfm.NodeGroup{MinReplicas: number(1), MaxReplicas: number(2), Flavor: "m1.medium"}, spec.NodeGroups["amf"])
 }
 
 func TestAutoscaling(t *testing.T) {
@@ -33,15 +33,15 @@ func TestAutoscaling(t *testing.T) {
 		want   vnfm.NodeGroup
 	}{
 		"off":           {map[string]string{"min_node_count": "1", "max_node_count": "5"}, vnfm.NodeGroup{Replicas: number(2)}, vnfm.NodeGroup{Replicas: number(2)}},
-		"both limits":   {map[string]string{"auto_scaling_enabled": "true", "min_node_count": "1", "max_node_count": "5"}, vnfm.NodeGroup{Replicas: number(2)}, vnfm.NodeGroup{Min: number(1), Max: number(5)}},
-		"least is left": {map[string]string{"auto_scaling_enabled": "true", "max_node_count": "5"}, vnfm.NodeGroup{Replicas: number(2)}, vnfm.NodeGroup{Min: number(2), Max: number(5)}},
-		"most is left":  {map[string]string{"auto_scaling_enabled": "true", "min_node_count": "1"}, vnfm.NodeGroup{Replicas: number(2)}, vnfm.NodeGroup{Min: number(1), Max: number(2)}},
+		"both limits":   {map[string]string{"auto_scaling_enabled": "true", "min_node_count": "1", "max_node_count": "5"}, vnfm.NodeGroup{Replicas: number(2)}, vnfm.NodeGroup{MinReplicas: number(1), MaxReplicas: number(5)}},
+		"least is left": {map[string]string{"auto_scaling_enabled": "true", "max_node_count": "5"}, vnfm.NodeGroup{Replicas: number(2)}, vnfm.NodeGroup{MinReplicas: number(2), MaxReplicas: number(5)}},
+		"most is left":  {map[string]string{"auto_scaling_enabled": "true", "min_node_count": "1"}, vnfm.NodeGroup{Replicas: number(2)}, vnfm.NodeGroup{MinReplicas: number(1), MaxReplicas: number(2)}},
 		"same limits":   {map[string]string{"auto_scaling_enabled": "true"}, vnfm.NodeGroup{Replicas: number(2)}, vnfm.NodeGroup{Replicas: number(2)}},
 		"limits of its own": {map[string]string{"auto_scaling_enabled": "true", "max_node_count": "9"},
-			vnfm.NodeGroup{Min: number(2), Max: number(3)}, vnfm.NodeGroup{Min: number(2), Max: number(3)}},
+			vnfm.NodeGroup{MinReplicas: number(2), MaxReplicas: number(3)}, vnfm.NodeGroup{MinReplicas: number(2), MaxReplicas: number(3)}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c.want.Flavour = "m1.medium"
+			c.want.Flavor = "m1.medium"
 			spec := complete(t, outside(), Choices{Labels: c.labels}, &vnfm.ClusterSpec{Name: "edge", NodeGroups: map[string]vnfm.NodeGroup{DefaultGroup: c.group}})
 			assert.Equal(t, c.want, spec.NodeGroups[DefaultGroup])
 		})
@@ -58,7 +58,7 @@ func TestProblemsOfTemplates(t *testing.T) {
 		at     string
 		want   string
 	}{
-		"version of the image":       {[]func(*Template){func(t *Template) { t.Image.KubeVersion = "newest" }}, "image.kube_version", `"newest" is no version of Kubernetes`},
+		"version of the image":       {[]func(*Template){func(t *Template) { t.Image.KubeVersion = "newest" }}, "image.kube_version", `"newest" is not a valid version of Kubernetes`},
 		"another version":            {[]func(*Template){func(t *Template) { t.KubernetesVersion = "1.35.0" }}, "kubernetes_version", `the image has Kubernetes 1.34.2, not 1.35.0`},
 		"distribution":               {[]func(*Template){func(t *Template) { t.Image.OSDistro = "fedora-coreos" }}, "image.os_distro", `is ubuntu or flatcar`},
 		"name of a network":          {[]func(*Template){func(t *Template) { t.ExternalNetwork = "public" }}, "external_network", `by its id alone`},
@@ -117,8 +117,8 @@ func TestProblemsOfClusters(t *testing.T) {
 		"another version": {&vnfm.ClusterSpec{KubernetesVersion: "1.33.0"}, nil, "kubernetes_version", `the cluster template has Kubernetes 1.34.2, not 1.33.0`},
 		"unknown label":   {&vnfm.ClusterSpec{}, map[string]string{"colour": "blue"}, attributeChoices, `there is no label "colour" here`},
 		"odd together":    {&vnfm.ClusterSpec{}, map[string]string{"etcd_volume_type": "fast"}, attributeChoices, `etcd has no block device`},
-		"no autoscaler":   {group(vnfm.NodeGroup{Min: number(1), Max: number(2)}), map[string]string{"auto_scaling_enabled": "false"}, "node_groups", `the label auto_scaling_enabled is false`},
-		"from zero":       {group(vnfm.NodeGroup{Min: number(0), Max: number(2)}), nil, "node_groups", `does not scale a group from zero`},
+		"no autoscaler":   {group(vnfm.NodeGroup{MinReplicas: number(1), MaxReplicas: number(2)}), map[string]string{"auto_scaling_enabled": "false"}, "node_groups", `the label auto_scaling_enabled is false`},
+		"from zero":       {group(vnfm.NodeGroup{MinReplicas: number(0), MaxReplicas: number(2)}), nil, "node_groups", `does not scale a group from zero`},
 		"none at least":   {group(vnfm.NodeGroup{Replicas: number(2)}), scaled("0", "3"), "node_groups", `min_node_count is 1 at least`},
 		"above the count": {group(vnfm.NodeGroup{Replicas: number(2)}), scaled("3", "4"), "node_groups", `has 2 nodes, and min_node_count is 3`},
 		"the wrong way":   {group(vnfm.NodeGroup{Replicas: number(2)}), scaled("2", "1"), "node_groups", `more nodes at least (2) than at most (1)`},

@@ -138,7 +138,7 @@ func (l Labels) count(name string, fallback int64) int64 {
 	return n
 }
 
-// parseBool takes what OpenStack takes for a truth value.
+// parseBool reads what OpenStack accepts as a boolean.
 func parseBool(text string) (value, ok bool) {
 	switch strings.ToLower(text) {
 	case "1", "t", "true", "on", "y", "yes":

@@ -18,10 +18,10 @@ type Template struct {
 	Chart             vnfm.ClusterChart `json:"chart"`
 	// ChartServer is how the server of a chart that is fetched is spoken to.
 	ChartServer *ChartServer `json:"chart_server,omitempty"`
-	// The flavours are for machines of which the cluster says none.
-	ControlPlaneFlavour string `json:"control_plane_flavour,omitempty"`
-	NodeFlavour         string `json:"node_flavour,omitempty"`
-	Keypair             string `json:"keypair,omitempty"`
+	// The flavors are for machines of which the cluster says none.
+	ControlPlaneFlavor string `json:"control_plane_flavor,omitempty"`
+	NodeFlavor         string `json:"node_flavor,omitempty"`
+	Keypair            string `json:"keypair,omitempty"`
 	// Networks and subnet are ids or names.
 	ExternalNetwork string   `json:"external_network,omitempty"`
 	FixedNetwork    string   `json:"fixed_network,omitempty"`

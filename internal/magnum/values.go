@@ -27,7 +27,7 @@ type Choices struct {
 }
 
 // values are those of the chart, but what every form of cluster has: the version,
-// flavours, counts and node groups.
+// flavors, counts and node groups.
 func (t *Template) values(cluster string, c Choices, l Labels) map[string]any {
 	out := map[string]any{
 		"osDistro":                   t.Image.OSDistro,

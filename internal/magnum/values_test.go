@@ -16,7 +16,7 @@ const uuid = "e63ca1a0-f69d-4fbf-b306-310857b1afe5"
 func outside() *Template {
 	return &Template{
 		Image: Image{ID: uuid, KubeVersion: "v1.34.2", OSDistro: "ubuntu"},
-		Chart: vnfm.ClusterChart{ChartSource: vnfm.ChartSource{Path: "charts/openstack-cluster"}}, ControlPlaneFlavour: "m1.large", NodeFlavour: "m1.medium",
+		Chart: vnfm.ClusterChart{ChartSource: vnfm.ChartSource{Path: "charts/openstack-cluster"}}, ControlPlaneFlavor: "m1.large", NodeFlavor: "m1.medium",
 	}
 }
 
@@ -87,7 +87,7 @@ func TestValues(t *testing.T) {
 		"subnet":                  {func(_ *Template, c *Choices) { c.FixedSubnet = uuid }, values{"clusterNetworking.internalNetwork.subnetFilter": values{"id": uuid}}},
 		"healing":                 {nil, values{"controlPlane.healthCheck.enabled": true, nodes + "healthCheck.enabled": true}},
 		"no healing":              {labelled("auto_healing_enabled", "no"), values{"controlPlane.healthCheck.enabled": false, nodes + "healthCheck.enabled": false}},
-		"disk of the flavour":     {nil, values{"controlPlane.machineRootVolume": nil, nodes + "machineRootVolume": nil}},
+		"disk of the flavor":      {nil, values{"controlPlane.machineRootVolume": nil, nodes + "machineRootVolume": nil}},
 		"boot volume":             {labelled("boot_volume_size", "40", "boot_volume_type", "fast"), values{"controlPlane.machineRootVolume": values{"diskSize": int64(40), "volumeType": "fast"}, nodes + "machineRootVolume.diskSize": int64(40)}},
 		"no extra network":        {nil, values{nodes + "machineNetworking": nil}},
 		"extra networks":          {labelled("extra_network_names", "storage sig"), values{nodes + "machineNetworking.ports": []any{values{}, port("storage"), port("sig")}, "controlPlane.machineNetworking": nil}},

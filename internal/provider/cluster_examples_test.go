@@ -21,7 +21,7 @@ func TestClusterExample(t *testing.T) {
 	namespace := lab.ClusterNamespace(t)
 	vars := []string{"kubeconfig=" + lab.Kubeconfig, "namespace=" + namespace}
 	out := c.apply(t, example, vars...)
-	for _, want := range []string{`"burst" = 1`, `"workers" = 1`, `version = "v1.34.0"`, "ephemeral.vnf_capi_workload_kubeconfig.edge: Opening complete"} {
+	for _, want := range []string{`"burst" = 1`, `"workers" = 1`, `version = "1.34.0"`, "ephemeral.vnf_capi_workload_kubeconfig.edge: Opening complete"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the apply does not say %q:\n%s", want, out)
 		}
@@ -29,7 +29,7 @@ func TestClusterExample(t *testing.T) {
 	written, _ := kubeconfigSecrets(t, lab.ReadFile(t, lab.WorkloadKubeconfig(t, namespace, "edge")))
 	vars = append(vars, "workers=2", "burst=false", "kubernetes_version=1.35.0")
 	out = c.apply(t, example, vars...)
-	if !strings.Contains(out, `"workers" = 2`) || strings.Contains(out, `"burst" = 1`+"\n}") || !strings.Contains(out, `version = "v1.35.0"`) {
+	if !strings.Contains(out, `"workers" = 2`) || strings.Contains(out, `"burst" = 1`+"\n}") || !strings.Contains(out, `version = "1.35.0"`) {
 		t.Errorf("the outputs after the change are\n%s", out)
 	}
 	c.run(t, example, vars, "destroy", "-auto-approve", "-no-color")

@@ -42,6 +42,10 @@ func TestSecretsInValuesAreWarnedOf(t *testing.T) {
 				if slices.Contains([]string{"variables", "labels"}, name) && a.Optional {
 					warns(where, isShown(a.Validators))
 				}
+			case schema.StringAttribute:
+				if name == "class_variables" {
+					warns(where, isShown(a.Validators))
+				}
 			case schema.ListAttribute:
 				if name == "values" {
 					warns(where, isShown(a.Validators))

@@ -146,7 +146,7 @@ func advice(err error) string {
 		}
 		return editedAdvice(edited)
 	case errors.As(err, &expired):
-		return "Change regenerate_kubeconfig of the vnf_capi_workload_cluster to any other value and apply: Cluster API makes a new kubeconfig. Where no configuration has the cluster, delete its Secret <name>-kubeconfig on the management cluster; only the control plane provider that made it makes it again."
+		return "Change kubeconfig_rotation_trigger of the vnf_capi_workload_cluster to another string and apply: Cluster API creates a new kubeconfig. If no configuration manages the cluster, delete its Secret <name>-kubeconfig on the management cluster; only the control plane provider that created it recreates it."
 	case errors.As(err, new(*vnfm.StrandedError)):
 		return "To leave them behind with their kinds, set deletion_policy = { crds = \"keep\" } or termination = { type = \"forceful\" }, apply, then terminate."
 	case errors.As(err, &inUse):

@@ -17,6 +17,7 @@ var (
 	_ validator.Dynamic = ShownSecrets{}
 	_ validator.Map     = ShownSecrets{}
 	_ validator.List    = ShownSecrets{}
+	_ validator.String  = ShownSecrets{}
 )
 
 // ShownSecrets warns of secrets in a value that plan and state have in clear. The warning has
@@ -52,6 +53,11 @@ func (s ShownSecrets) ValidateList(_ context.Context, req validator.ListRequest,
 	s.warn(req.Path, req.ConfigValue, &resp.Diagnostics)
 }
 
+// ValidateString implements validator.String.
+func (s ShownSecrets) ValidateString(_ context.Context, req validator.StringRequest, resp *validator.StringResponse) {
+	s.warn(req.Path, req.ConfigValue, &resp.Diagnostics)
+}
+
 func (s ShownSecrets) warn(at path.Path, value attr.Value, diags *diag.Diagnostics) {
 	// What is not known yet is looked at when it is.
 	converted, err := (&converter{lenient: true}).toGo(value)
@@ -64,9 +70,11 @@ func (s ShownSecrets) warn(at path.Path, value attr.Value, diags *diag.Diagnosti
 	}
 }
 
-// decoded is a value in which the elements that are objects as YAML or JSON are these objects.
+// decoded is a value in which it or its elements that are objects as YAML or JSON are these objects.
 func decoded(value any) any {
 	switch value := value.(type) {
+	case string:
+		return decodedText(value)
 	case map[string]any:
 		out := make(map[string]any, len(value))
 		for name, item := range value {

@@ -63,6 +63,24 @@ func TestShownSecrets(t *testing.T) {
 	}
 }
 
+// TestShownSecretsOfADocument: an argument that is one document is read as one.
+func TestShownSecretsOfADocument(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"image": "a"}`:            "",
+		`{"login": {"token": "x"}}`: "Plan and state have these in clear: class_variables.login.token. Do something else.",
+	} {
+		var resp validator.StringResponse
+		tfutil.ShownSecrets{Instead: "Do something else."}.ValidateString(t.Context(), validator.StringRequest{Path: path.Root("class_variables"), ConfigValue: types.StringValue(text)}, &resp)
+		got := ""
+		for _, d := range resp.Diagnostics {
+			got += d.Detail()
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}
+
 // A URL with credentials is refused without its lines, which Terraform would quote.
 func TestCheckURLQuotesNoCredentials(t *testing.T) {
 	var diags diag.Diagnostics

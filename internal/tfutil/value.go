@@ -45,6 +45,11 @@ func StringList(texts []string) types.List {
 	return types.ListValueMust(types.StringType, values)
 }
 
+// StringSet returns a set value; nil gives an empty set.
+func StringSet(texts []string) types.Set {
+	return types.SetValueMust(types.StringType, StringList(texts).Elements())
+}
+
 // StringLists returns a map of lists; nil gives an empty map.
 func StringLists(m map[string][]string) types.Map {
 	values := make(map[string]attr.Value, len(m))

@@ -66,10 +66,10 @@ type ClusterNetwork struct {
 	ServiceDomain string   `json:"service_domain,omitempty"`
 	APIServerPort int      `json:"api_server_port,omitempty"`
 	// Internal is the network of the machines, Subnet the one of it that they are in;
-	// External, by id or name, the network that floating IPs come from.
+	// External the network that floating IPs come from.
 	Internal *CloudResource `json:"internal,omitempty"`
 	Subnet   *CloudResource `json:"subnet,omitempty"`
-	External string         `json:"external,omitempty"`
+	External *CloudResource `json:"external,omitempty"`
 }
 
 // CloudResource is what is in a cloud already, by its id or by what it is found by.
@@ -80,7 +80,7 @@ type CloudResource struct {
 }
 
 // RootVolume is a volume that a machine starts from, instead of the disk of its
-// flavour.
+// flavor.
 type RootVolume struct {
 	SizeGiB          int64  `json:"size"`
 	Type             string `json:"type,omitempty"`
@@ -104,7 +104,7 @@ type MachinePlace struct {
 // to the form what it says.
 type ClusterControlPlane struct {
 	Replicas    *int64            `json:"replicas,omitempty"`
-	Flavour     string            `json:"flavour,omitempty"`
+	Flavor      string            `json:"flavor,omitempty"`
 	Labels      map[string]string `json:"labels,omitempty"`
 	Annotations map[string]string `json:"annotations,omitempty"`
 	Variables   map[string]any    `json:"variables,omitempty"`
@@ -119,11 +119,11 @@ type ClusterControlPlane struct {
 type NodeGroup struct {
 	// Class is the worker class of a ClusterClass.
 	Class string `json:"class,omitempty"`
-	// Replicas is nil for a group that Min and Max leave to an autoscaler.
-	Replicas *int64 `json:"replicas,omitempty"`
-	Min      *int64 `json:"min,omitempty"`
-	Max      *int64 `json:"max,omitempty"`
-	Flavour  string `json:"flavour,omitempty"`
+	// Replicas is nil for a group that MinReplicas and MaxReplicas leave to an autoscaler.
+	Replicas    *int64 `json:"replicas,omitempty"`
+	MinReplicas *int64 `json:"min_replicas,omitempty"`
+	MaxReplicas *int64 `json:"max_replicas,omitempty"`
+	Flavor      string `json:"flavor,omitempty"`
 	// Labels are those of the nodes, as far as Cluster API carries them over.
 	Labels        map[string]string `json:"labels,omitempty"`
 	Annotations   map[string]string `json:"annotations,omitempty"`
@@ -133,13 +133,13 @@ type NodeGroup struct {
 	HealthCheck   *HealthCheck      `json:"health_check,omitempty"`
 	Rollout       *NodeRollout      `json:"rollout,omitempty"`
 	Deletion      *MachineDeletion  `json:"deletion,omitempty"`
-	// RemoveMachines are those that go when the group gets smaller.
-	RemoveMachines []string `json:"remove_machines,omitempty"`
+	// ScaleInMachineNames are the machines that are removed first when the group is scaled in.
+	ScaleInMachineNames []string `json:"scale_in_machine_names,omitempty"`
 	MachinePlace
 }
 
 // Autoscaled reports whether an autoscaler decides on the number of nodes.
-func (g *NodeGroup) Autoscaled() bool { return g.Min != nil || g.Max != nil }
+func (g *NodeGroup) Autoscaled() bool { return g.MinReplicas != nil || g.MaxReplicas != nil }
 
 // NodeTaint is a taint of the nodes of a group.
 type NodeTaint struct {
@@ -153,9 +153,9 @@ type NodeTaint struct {
 // HealthCheck has unhealthy machines be replaced (MachineHealthCheck).
 type HealthCheck struct {
 	Enabled bool `json:"enabled"`
-	// NodeStartupTimeout and UnhealthyTimeout are in seconds; zero is the form's.
-	NodeStartupTimeout int64 `json:"node_startup_timeout,omitempty"`
-	UnhealthyTimeout   int64 `json:"unhealthy_timeout,omitempty"`
+	// NodeStartupTimeout and UnhealthyTimeout are whole seconds; zero is the form's.
+	NodeStartupTimeout time.Duration `json:"node_startup_timeout,omitempty"`
+	UnhealthyTimeout   time.Duration `json:"unhealthy_timeout,omitempty"`
 	// MaxUnhealthy is a number or a percentage above which nothing is replaced.
 	MaxUnhealthy string `json:"max_unhealthy,omitempty"`
 }
@@ -168,12 +168,12 @@ type NodeRollout struct {
 	MaxUnavailable string `json:"max_unavailable,omitempty"`
 }
 
-// MachineDeletion bounds the steps of a machine's deletion, in seconds. Nil leaves a
+// MachineDeletion bounds the steps of a machine's deletion, in whole seconds. Nil leaves a
 // bound to the form.
 type MachineDeletion struct {
-	NodeDrainTimeout        *int64 `json:"node_drain_timeout,omitempty"`
-	NodeVolumeDetachTimeout *int64 `json:"node_volume_detach_timeout,omitempty"`
-	NodeDeletionTimeout     *int64 `json:"node_deletion_timeout,omitempty"`
+	NodeDrainTimeout        *time.Duration `json:"node_drain_timeout,omitempty"`
+	NodeVolumeDetachTimeout *time.Duration `json:"node_volume_detach_timeout,omitempty"`
+	NodeDeletionTimeout     *time.Duration `json:"node_deletion_timeout,omitempty"`
 }
 
 // ClusterState is what a management cluster says of a workload cluster.
@@ -220,7 +220,7 @@ type Condition struct {
 
 // ClusterRef names a workload cluster on its management cluster.
 type ClusterRef struct {
-	VIMID     string `json:"vim_id"`
+	VIMID     string `json:"management_vim_id"`
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
 }
@@ -284,9 +284,9 @@ type ClusterDriver interface {
 	// Package renders the objects of a workload cluster as a package with one file of
 	// manifests. It is the same for the same specification.
 	Package(spec *ClusterSpec) (*Package, Problems)
-	// KeepTemplateNames fills into a wanted specification what the names of its templates of
-	// machines depend on, from the present one, which is nil for a cluster without a record.
-	KeepTemplateNames(wanted, present *ClusterSpec)
+	// CarryOver fills into a wanted specification what depends on the present one, which is nil for a
+	// cluster without a record: names of objects, and a trigger that the arguments leave out.
+	CarryOver(wanted, present *ClusterSpec)
 	// Over returns an infra driver that makes what Package renders with another one,
 	// and knows when a workload cluster is ready and how it is removed.
 	Over(infra InfraDriver) InfraDriver

@@ -305,6 +305,9 @@ type VDUState struct {
 // Drifted begins what is said of an object that is not as it was applied.
 const Drifted = "drifted: "
 
+// DriftSeparator separates the differences of an add-on after Drifted.
+const DriftSeparator = "; "
+
 // Observation is what a driver sees of an instance on its VIM.
 type Observation struct {
 	VDUs map[string]VDUState

@@ -82,8 +82,8 @@ type ClusterCredential struct {
 	CloudName  string `json:"cloud_name"`
 	// Roles are those of the application credential; empty means all that its owner has.
 	Roles []string `json:"roles,omitempty"`
-	// Rotate is any text: another one has another application credential made.
-	Rotate string `json:"rotate,omitempty"`
+	// RotationTrigger is any string: another one issues another application credential.
+	RotationTrigger string `json:"rotation_trigger,omitempty"`
 }
 
 // OwnCredential is the application credential that is made for the cluster; nil when it

@@ -56,7 +56,7 @@ func (v *VIM) SameServer(spec VIMSpec) bool {
 	if v.Type != spec.Type || (v.Kubernetes == nil) != (spec.Kubernetes == nil) || (v.OpenStack == nil) != (spec.OpenStack == nil) {
 		return false
 	}
-	if a, b := v.Kubernetes, spec.Kubernetes; a != nil && (a.Endpoint != b.Endpoint || a.KubeconfigContext != b.KubeconfigContext || !reflect.DeepEqual(a.CAPICluster, b.CAPICluster)) {
+	if a, b := v.Kubernetes, spec.Kubernetes; a != nil && (a.Endpoint != b.Endpoint || a.KubeconfigContext != b.KubeconfigContext || !reflect.DeepEqual(a.KubeconfigRef, b.KubeconfigRef)) {
 		return false
 	}
 	if a, b := v.OpenStack, spec.OpenStack; a != nil && (a.AuthURL != b.AuthURL || a.Region != b.Region || a.Cloud != b.Cloud) {
@@ -102,9 +102,9 @@ type KubernetesConnection struct {
 	ClientCertificate string `json:"client_certificate,omitempty"`
 	// KubeconfigContext chooses a context of the credential "kubeconfig".
 	KubeconfigContext string `json:"kubeconfig_context,omitempty"`
-	// CAPICluster names the workload cluster that the VIM is. Its credentials are read
+	// KubeconfigRef names the workload cluster that the VIM is. Its credentials are read
 	// from its management cluster at each use, and none are kept.
-	CAPICluster *ClusterRef `json:"capi_cluster,omitempty"`
+	KubeconfigRef *ClusterRef `json:"kubeconfig_ref,omitempty"`
 }
 
 // Names of the credentials of a Kubernetes VIM.

@@ -4,9 +4,9 @@ variable "management_cluster_id" {
 }
 
 data "vnf_capi_workload_cluster" "edge" {
-  vim_id    = var.management_cluster_id
-  namespace = "edges"
-  name      = "edge"
+  management_vim_id = var.management_cluster_id
+  namespace         = "edges"
+  name              = "edge"
 }
 
 # The machines that are not ready, and why.

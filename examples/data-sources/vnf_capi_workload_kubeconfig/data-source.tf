@@ -1,8 +1,8 @@
 # The values are kept in the state: prefer the ephemeral resource of the same name.
 data "vnf_capi_workload_kubeconfig" "edge" {
-  vim_id    = vnf_vim.management.id
-  namespace = "edge"
-  name      = "edge-1"
+  management_vim_id = vnf_vim.management.id
+  namespace         = "edge"
+  name              = "edge-1"
 }
 
 output "expires" {

@@ -1,8 +1,8 @@
 # Opened when the cluster is ready, and stored nowhere.
 ephemeral "vnf_capi_workload_kubeconfig" "edge" {
-  vim_id    = vnf_capi_workload_cluster.edge.kubeconfig_ref.vim_id
-  namespace = vnf_capi_workload_cluster.edge.kubeconfig_ref.namespace
-  name      = vnf_capi_workload_cluster.edge.kubeconfig_ref.name
+  management_vim_id = vnf_capi_workload_cluster.edge.kubeconfig_ref.management_vim_id
+  namespace         = vnf_capi_workload_cluster.edge.kubeconfig_ref.namespace
+  name              = vnf_capi_workload_cluster.edge.kubeconfig_ref.name
 
   # A certificate for an hour, with the rights that RBAC gives to the group.
   mint = { common_name = "pipeline", organizations = ["deployers"], ttl = "1h" }

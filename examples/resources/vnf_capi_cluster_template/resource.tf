@@ -8,11 +8,11 @@ resource "vnf_capi_cluster_template" "standard" {
     os_distro    = "ubuntu"
   }
 
-  control_plane_flavour = "m1.large"
-  node_flavour          = "m1.medium"
-  keypair               = "operations"
-  external_network      = "public"
-  dns_nameservers       = ["192.0.2.53"]
+  control_plane_flavor = "m1.large"
+  node_flavor          = "m1.medium"
+  keypair              = "operations"
+  external_network     = "public"
+  dns_nameservers      = ["192.0.2.53"]
 
   labels = {
     octavia_provider      = "ovn"

@@ -1,13 +1,13 @@
 # A topology of a ClusterClass.
 resource "vnf_capi_workload_cluster" "edge" {
-  vim_id             = vnf_vim.management.id
+  management_vim_id  = vnf_vim.management.id
   namespace          = "edge"
   name               = "edge-1"
   kubernetes_version = "1.34.0"
 
   topology = {
-    class     = "openstack"
-    variables = { imageName = "ubuntu-24.04-kube-v1.34.0", nodeFlavor = { name = "m1.large" } }
+    class           = "openstack"
+    class_variables = jsonencode({ imageName = "ubuntu-24.04-kube-v1.34.0", nodeFlavor = { name = "m1.large" } })
   }
 
   network       = { pod_cidrs = ["192.168.0.0/16"], service_cidrs = ["10.128.0.0/12"] }
@@ -17,14 +17,14 @@ resource "vnf_capi_workload_cluster" "edge" {
     workers = {
       class    = "default-worker"
       replicas = 3
-      deletion = { node_drain_timeout = 600 }
+      deletion = { node_drain_timeout = "10m" }
     }
     # An autoscaler sets the number of these nodes.
     user-plane = {
-      class  = "default-worker"
-      min    = 1
-      max    = 10
-      taints = [{ key = "dedicated", value = "user-plane", effect = "NoSchedule" }]
+      class        = "default-worker"
+      min_replicas = 1
+      max_replicas = 10
+      taints       = [{ key = "dedicated", value = "user-plane", effect = "NoSchedule" }]
     }
   }
 
@@ -46,7 +46,7 @@ resource "vnf_capi_workload_cluster" "edge" {
   # defers what depends on the cluster.
   lifecycle {
     postcondition {
-      condition     = self.status == "INSTANTIATED"
+      condition     = self.status == "READY"
       error_message = "The cluster is ${self.status}: apply again to continue."
     }
   }

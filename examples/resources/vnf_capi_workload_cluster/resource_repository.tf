@@ -5,8 +5,8 @@ variable "registry_password" {
 }
 
 resource "vnf_capi_workload_cluster" "addons" {
-  vim_id = vnf_vim.management.id
-  name   = "addons"
+  management_vim_id = vnf_vim.management.id
+  name              = "addons"
 
   cluster_template = {
     definition        = vnf_capi_cluster_template.addons.definition

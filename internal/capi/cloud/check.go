@@ -49,7 +49,7 @@ func (k *Checker) Check(ctx context.Context, t *vnfm.Target) vnfm.Problems {
 }
 
 // AddProblems adds to an error of an operation what the OpenStack lacks. Of an image or a
-// flavour that went after the plan Cluster API Provider OpenStack tells in its log alone,
+// flavor that went after the plan Cluster API Provider OpenStack tells in its log alone,
 // and of credentials that are refused as well.
 func (k *Checker) AddProblems(ctx context.Context, t *vnfm.Target, err error) error {
 	if t.Instance.Cluster.OpenStack == nil || errors.Is(ctx.Err(), context.Canceled) || IsExplained(err) {
@@ -171,7 +171,7 @@ type argument struct{ attribute, key string }
 func (q *cloudCheck) form() argument {
 	switch {
 	case q.spec.Template != nil:
-		return argument{attribute: "template.content"}
+		return argument{attribute: "clusterctl_template.content"}
 	case q.spec.Chart != nil:
 		return argument{attribute: "chart.values"}
 	default:
@@ -222,7 +222,7 @@ func (q *cloudCheck) numberOf(m machines) int {
 		g := q.spec.NodeGroups[m.group]
 		kind, name, wanted = "MachineDeployment", q.spec.Name+"-"+m.group, g.Replicas
 		if wanted == nil {
-			wanted = g.Min
+			wanted = g.MinReplicas
 		}
 	}
 	if wanted != nil {
@@ -268,12 +268,12 @@ func (q *cloudCheck) quota() error {
 	return nil
 }
 
-// flavourAt is the argument that has the flavour of machines.
-func (q *cloudCheck) flavourAt(m machines) argument {
+// flavorAt is the argument that has the flavor of machines.
+func (q *cloudCheck) flavorAt(m machines) argument {
 	switch {
-	case m.controlPlane && q.spec.ControlPlane.Flavour != "":
-		return argument{attribute: "control_plane.flavour"}
-	case q.spec.NodeGroups[m.group].Flavour != "":
+	case m.controlPlane && q.spec.ControlPlane.Flavor != "":
+		return argument{attribute: "control_plane.flavor"}
+	case q.spec.NodeGroups[m.group].Flavor != "":
 		return argument{attribute: forms.AttributeNodeGroups, key: m.group}
 	default:
 		return q.form()
@@ -304,7 +304,7 @@ func (q *cloudCheck) cluster(spec map[string]any) error {
 		}
 		return q.form()
 	}
-	if err := q.external(spec["externalNetwork"], at("external", given.External != "")); err != nil {
+	if err := q.external(spec["externalNetwork"], at("external", given.External != nil)); err != nil {
 		return err
 	}
 	network, err := q.network(spec["network"], at("internal", given.Internal != nil))
@@ -354,14 +354,14 @@ func (q *cloudCheck) network(param any, at argument) (string, error) {
 }
 
 func (q *cloudCheck) machine(who machines, spec map[string]any) error {
-	at := q.flavourAt(who)
+	at := q.flavorAt(who)
 	number := q.numberOf(who)
 	q.instances += number
-	err := lookFor(q, "flavour", forms.StringAt(spec, "flavorID"), forms.StringAt(spec, "flavor"), at, q.client.Flavors, func(f openstack.Flavor) {
+	err := lookFor(q, "flavor", forms.StringAt(spec, "flavorID"), forms.StringAt(spec, "flavor"), at, q.client.Flavors, func(f openstack.Flavor) {
 		q.vcpus += number * f.VCPUs
 		q.ram += number * f.RAM
 		if f.VCPUs < leastVCPUs || f.RAM < leastRAM {
-			q.add(vnfm.SeverityWarning, at, fmt.Sprintf("flavour %q of %s has %d vCPU and %d MiB of memory", f.Name, who, f.VCPUs, f.RAM),
+			q.add(vnfm.SeverityWarning, at, fmt.Sprintf("flavor %q of %s has %d vCPU and %d MiB of memory", f.Name, who, f.VCPUs, f.RAM),
 				fmt.Sprintf("kubeadm refuses a control plane of less than %d vCPU, and needs %d MiB for any machine", leastVCPUs, leastRAM))
 		}
 	})

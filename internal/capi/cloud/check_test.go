@@ -87,7 +87,7 @@ func TestCloudHasWhatIsNamed(t *testing.T) {
 	cloud := stocked(t)
 	assert.Empty(t, asked(t, cloud, clustertest.OpenStack(nil)))
 	all := clustertest.OpenStack(clustertest.Everything())
-	all.NodeGroups["upf"] = vnfm.NodeGroup{Replicas: clustertest.Number(1), Flavour: "m1.medium"}
+	all.NodeGroups["upf"] = vnfm.NodeGroup{Replicas: clustertest.Number(1), Flavor: "m1.medium"}
 	assert.Empty(t, asked(t, cloud, all))
 
 	// A name of a subnet is one inside its network, also where that is not looked for.
@@ -128,9 +128,9 @@ func TestCloudHasNot(t *testing.T) {
 				s.Network = &vnfm.ClusterNetwork{Internal: &vnfm.CloudResource{Name: "storage"}, Subnet: &vnfm.CloudResource{ID: clustertest.UUID}}
 			}, vnfm.SeverityError, "network.internal_subnet", "there is no subnet with the id " + clustertest.UUID,
 		},
-		"flavour of a group": {nil, func(s *vnfm.ClusterSpec) {
-			s.NodeGroups["upf"] = vnfm.NodeGroup{Replicas: clustertest.Number(1), Flavour: "none"}
-		}, vnfm.SeverityWarning, "node_groups upf", `there is no flavour "none"`},
+		"flavor of a group": {nil, func(s *vnfm.ClusterSpec) {
+			s.NodeGroups["upf"] = vnfm.NodeGroup{Replicas: clustertest.Number(1), Flavor: "none"}
+		}, vnfm.SeverityWarning, "node_groups upf", `there is no flavor "none"`},
 		"network of a group": {
 			nil, func(s *vnfm.ClusterSpec) {
 				s.NodeGroups["upf"] = vnfm.NodeGroup{Replicas: clustertest.Number(1), MachinePlace: vnfm.MachinePlace{Networks: []vnfm.MachineNetwork{{CloudResource: vnfm.CloudResource{Name: "none"}}}}}
@@ -141,9 +141,9 @@ func TestCloudHasNot(t *testing.T) {
 				s.ControlPlane.Networks = []vnfm.MachineNetwork{{CloudResource: vnfm.CloudResource{Name: "none"}}}
 			}, vnfm.SeverityWarning, "control_plane.networks", `there is no network "none"`,
 		},
-		"small flavour": {
-			nil, func(s *vnfm.ClusterSpec) { s.ControlPlane.Flavour = "m1.tiny" }, vnfm.SeverityWarning, "control_plane.flavour",
-			`flavour "m1.tiny" of the control plane has 1 vCPU and 512 MiB of memory: kubeadm refuses a control plane of less than 2 vCPU`,
+		"small flavor": {
+			nil, func(s *vnfm.ClusterSpec) { s.ControlPlane.Flavor = "m1.tiny" }, vnfm.SeverityWarning, "control_plane.flavor",
+			`flavor "m1.tiny" of the control plane has 1 vCPU and 512 MiB of memory: kubeadm refuses a control plane of less than 2 vCPU`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -201,7 +201,7 @@ func TestCloudQuota(t *testing.T) {
 	}
 
 	fits := clustertest.OpenStack(nil)
-	fits.ControlPlane.Replicas, fits.NodeGroups["upf"] = clustertest.Number(1), vnfm.NodeGroup{Min: clustertest.Number(2), Max: clustertest.Number(9)}
+	fits.ControlPlane.Replicas, fits.NodeGroups["upf"] = clustertest.Number(1), vnfm.NodeGroup{MinReplicas: clustertest.Number(2), MaxReplicas: clustertest.Number(9)}
 	assert.Empty(t, asked(t, cloud, fits), "an autoscaler begins with the least")
 
 	o, target := onCloud(t, cloud, clustertest.OpenStack(nil))

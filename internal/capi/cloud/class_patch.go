@@ -118,7 +118,7 @@ func (p *patchTarget) value(ctx context.Context, change map[string]any) any {
 	return value
 }
 
-// lookUp finds a value by a path such as "nodes[0].flavour".
+// lookUp finds a value by a path such as "nodes[0].flavor".
 func lookUp(values map[string]any, path string) (any, bool) {
 	var at any = values
 	for _, step := range strings.FieldsFunc(path, func(r rune) bool { return strings.ContainsRune(".[]", r) }) {

@@ -49,7 +49,7 @@ func CredentialText(spec *vnfm.ClusterOpenStack) []byte {
 	if spec == nil {
 		return nil
 	}
-	// The specification has only texts and truth values.
+	// The specification has only strings and booleans.
 	text, _ := json.Marshal(spec)
 	return text
 }
@@ -64,7 +64,7 @@ func CredentialDigest(spec *vnfm.ClusterOpenStack) string {
 
 // madeFor sums up for what an application credential is made.
 func madeFor(spec *vnfm.ClusterOpenStack) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q", append([]string{spec.VIMID, spec.UserID, spec.ProjectID, spec.Credential.Rotate}, spec.Credential.Roles...)))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q", append([]string{spec.VIMID, spec.UserID, spec.ProjectID, spec.Credential.RotationTrigger}, spec.Credential.Roles...)))
 	return hex.EncodeToString(sum[:8])
 }
 

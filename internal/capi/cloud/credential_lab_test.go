@@ -152,7 +152,7 @@ func TestCredentialOfACluster(t *testing.T) {
 		assert.NotContains(t, request, "POST /v3/users")
 	}
 
-	w.spec.OpenStack.Credential.Rotate = "now"
+	w.spec.OpenStack.Credential.RotationTrigger = "now"
 	assert.Equal(t, "drifted: it was made for something else", w.seen())
 	require.NoError(t, w.settle())
 	second := w.inUse(0)
@@ -231,7 +231,7 @@ func TestCredentialSurvivesKills(t *testing.T) {
 		})
 	}
 	for round, trigger := range []string{"first", "second"} {
-		w.spec.OpenStack.Credential.Rotate = trigger
+		w.spec.OpenStack.Credential.RotationTrigger = trigger
 		for step := 1; step < 12; step++ {
 			kill(step)
 			w.tape.until = step

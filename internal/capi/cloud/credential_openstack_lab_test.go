@@ -41,7 +41,7 @@ func TestCredentialWithKeystone(t *testing.T) {
 	require.Len(t, names(), 1)
 	assert.Equal(t, CredentialDigest(w.spec.OpenStack), w.seen())
 
-	w.spec.OpenStack.Credential.Rotate = "now"
+	w.spec.OpenStack.Credential.RotationTrigger = "now"
 	require.NoError(t, w.settle())
 	second := w.inUse(0)
 	assert.NotEqual(t, first, second)

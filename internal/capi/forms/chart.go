@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/helm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -94,7 +95,7 @@ func (f chart) values(spec *vnfm.ClusterSpec) map[string]any {
 	}
 	controlPlane := map[string]any{}
 	SetInt(controlPlane, "machineCount", spec.ControlPlane.Replicas)
-	Set(controlPlane, "machineFlavor", spec.ControlPlane.Flavour)
+	Set(controlPlane, "machineFlavor", spec.ControlPlane.Flavor)
 	Set(controlPlane, "rolloutAfter", spec.RolloutAfter)
 	chartHealthCheck(controlPlane, spec.ControlPlane.HealthCheck)
 	chartDeletion(controlPlane, spec.ControlPlane.Deletion)
@@ -117,10 +118,15 @@ func (f chart) values(spec *vnfm.ClusterSpec) map[string]any {
 func (f chart) check(spec *vnfm.ClusterSpec, ps *vnfm.Problems) {
 	u := unusedArguments{ps: ps, form: "a chart", detail: "give what the chart has for it under chart.values"}
 	cp := &spec.ControlPlane
-	u.cluster("control_plane", map[string]bool{"annotations": len(cp.Annotations) > 0, "variables": len(cp.Variables) > 0})
+	u.cluster("control_plane", map[string]bool{"annotations": len(cp.Annotations) > 0, "class_variables": len(cp.Variables) > 0})
+	if n := spec.Network; n != nil && n.External != nil && len(n.External.Tags) > 0 && (f.Name == "" || f.Fetched()) {
+		*ps = append(*ps, vnfm.Problem{
+			Attribute: "network.external", Summary: "a chart that is not embedded has no value for the tags of the external network", Detail: "give the id of the network",
+		})
+	}
 	for _, name := range SortedKeys(spec.NodeGroups) {
 		g := spec.NodeGroups[name]
-		u.group(name, map[string]bool{"class": g.Class != "", "annotations": len(g.Annotations) > 0, "variables": len(g.Variables) > 0})
+		u.group(name, map[string]bool{"class": g.Class != "", "annotations": len(g.Annotations) > 0, "class_variables": len(g.Variables) > 0})
 	}
 }
 
@@ -128,11 +134,11 @@ func chartGroup(spec *vnfm.ClusterSpec, name string) map[string]any {
 	g := spec.NodeGroups[name]
 	out := map[string]any{"name": name}
 	if g.Autoscaled() {
-		out["autoscale"], out["machineCountMin"], out["machineCountMax"] = true, *g.Min, *g.Max
+		out["autoscale"], out["machineCountMin"], out["machineCountMax"] = true, *g.MinReplicas, *g.MaxReplicas
 	} else {
 		SetInt(out, "machineCount", g.Replicas)
 	}
-	Set(out, "machineFlavor", g.Flavour)
+	Set(out, "machineFlavor", g.Flavor)
 	Set(out, "failureDomain", g.FailureDomain)
 	Set(out, "nodeLabels", texts(g.Labels))
 	Set(out, "rolloutAfter", spec.RolloutAfter)
@@ -171,11 +177,11 @@ func chartDeletion(out map[string]any, d *vnfm.MachineDeletion) {
 	if d == nil {
 		return
 	}
-	for name, seconds := range map[string]*int64{
+	for name, limit := range map[string]*time.Duration{
 		"nodeDrainTimeout": d.NodeDrainTimeout, "nodeVolumeDetachTimeout": d.NodeVolumeDetachTimeout, "nodeDeletionTimeout": d.NodeDeletionTimeout,
 	} {
-		if seconds != nil {
-			out[name] = fmt.Sprintf("%ds", *seconds)
+		if limit != nil {
+			out[name] = inSeconds(*limit)
 		}
 	}
 }

@@ -1,6 +1,10 @@
 package forms
 
-import "github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+import (
+	"cmp"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
 
 // chartNetworking are the values that say which networks of the cloud a cluster is in.
 func chartNetworking(n *vnfm.ClusterNetwork) map[string]any {
@@ -8,12 +12,24 @@ func chartNetworking(n *vnfm.ClusterNetwork) map[string]any {
 	if n == nil {
 		return out
 	}
-	Set(out, "externalNetworkId", n.External)
+	chartExternalNetwork(out, n.External)
 	internal := map[string]any{}
 	Set(internal, "networkFilter", found(n.Internal))
 	Set(internal, "subnetFilter", found(n.Subnet))
 	Set(out, "internalNetwork", internal)
 	return out
+}
+
+// chartExternalNetwork adds the values for the network of the floating IPs. Only the embedded chart has
+// externalNetworkFilter.
+func chartExternalNetwork(out map[string]any, r *vnfm.CloudResource) {
+	switch {
+	case r == nil:
+	case len(r.Tags) > 0:
+		Set(out, "externalNetworkFilter", found(r))
+	default:
+		Set(out, "externalNetworkId", cmp.Or(r.ID, r.Name))
+	}
 }
 
 // found is what the provider of OpenStack finds something by.

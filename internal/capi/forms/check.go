@@ -23,7 +23,7 @@ func check(spec *vnfm.ClusterSpec, ps *vnfm.Problems) {
 		*ps = append(*ps, vnfm.Problem{Attribute: attribute, Key: key, Summary: summary, Detail: detail})
 	}
 	if v := spec.KubernetesVersion; v != "" && !version.MatchString(v) {
-		refuse("kubernetes_version", "", fmt.Sprintf("%q is no version of Kubernetes", v), "a version has three numbers, for example 1.34.0")
+		refuse("kubernetes_version", "", fmt.Sprintf("%q is not a valid version of Kubernetes", v), "a version has three numbers, for example 1.34.0")
 	}
 	if n := spec.ControlPlane.Replicas; n != nil && (*n < 1 || *n%2 == 0) {
 		refuse("control_plane.replicas", "", fmt.Sprintf("a control plane cannot have %d machines", *n),
@@ -32,22 +32,22 @@ func check(spec *vnfm.ClusterSpec, ps *vnfm.Problems) {
 	for _, name := range slices.Sorted(maps.Keys(spec.NodeGroups)) {
 		g := spec.NodeGroups[name]
 		if msgs := validation.IsDNS1123Label(name); len(msgs) > 0 {
-			refuse(AttributeNodeGroups, name, fmt.Sprintf("%q is no name of a node group", name), "lower case letters, digits and hyphens, 63 at most")
+			refuse(AttributeNodeGroups, name, fmt.Sprintf("%q is not a valid name of a node group", name), "lower case letters, digits and hyphens, 63 at most")
 		}
 		switch {
-		case len(g.RemoveMachines) > 0 && g.Autoscaled():
+		case len(g.ScaleInMachineNames) > 0 && g.Autoscaled():
 			refuse(AttributeNodeGroups, name, fmt.Sprintf("machines of node group %q are named to be removed, and an autoscaler sizes it", name),
-				"an autoscaler chooses by itself which machine goes; give the group replicas in the place of min and max, or leave remove_machines out")
-		case len(g.RemoveMachines) > 0 && g.Replicas == nil:
+				"an autoscaler chooses by itself which machine goes; set replicas instead of min_replicas and max_replicas, or leave scale_in_machine_names out")
+		case len(g.ScaleInMachineNames) > 0 && g.Replicas == nil:
 			refuse(AttributeNodeGroups, name, fmt.Sprintf("machines of node group %q are named to be removed, and replicas does not say how many stay", name),
-				"write the number of machines that it shall have")
+				"set replicas to the number of machines that stay")
 		case g.Replicas != nil && g.Autoscaled():
 			refuse(AttributeNodeGroups, name, fmt.Sprintf("node group %q has a number of nodes and limits of an autoscaler", name),
-				"either replicas says how many nodes there are, or min and max leave it to an autoscaler")
-		case g.Autoscaled() && (g.Min == nil || g.Max == nil):
-			refuse(AttributeNodeGroups, name, fmt.Sprintf("node group %q has one limit of an autoscaler only", name), "min and max are given together")
-		case g.Autoscaled() && *g.Min > *g.Max:
-			refuse(AttributeNodeGroups, name, fmt.Sprintf("node group %q has more nodes at least (%d) than at most (%d)", name, *g.Min, *g.Max), "min must not be above max")
+				"either replicas says how many nodes there are, or min_replicas and max_replicas leave it to an autoscaler")
+		case g.Autoscaled() && (g.MinReplicas == nil || g.MaxReplicas == nil):
+			refuse(AttributeNodeGroups, name, fmt.Sprintf("node group %q has one limit of an autoscaler only", name), "set both min_replicas and max_replicas")
+		case g.Autoscaled() && *g.MinReplicas > *g.MaxReplicas:
+			refuse(AttributeNodeGroups, name, fmt.Sprintf("node group %q has more nodes at least (%d) than at most (%d)", name, *g.MinReplicas, *g.MaxReplicas), "min_replicas must not be above max_replicas")
 		}
 	}
 }

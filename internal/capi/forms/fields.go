@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -113,11 +114,18 @@ func SetInt(out map[string]any, field string, value *int64) {
 	}
 }
 
-func putSeconds(out map[string]any, field string, seconds int64) {
-	if seconds > 0 {
-		out[field] = strconv.FormatInt(seconds, 10) + "s"
+// putSeconds sets a field to a duration in seconds, "90s", unless it is zero.
+func putSeconds(out map[string]any, field string, d time.Duration) {
+	if d > 0 {
+		out[field] = inSeconds(d)
 	}
 }
+
+// inSeconds writes a duration as Cluster API and its charts have it.
+func inSeconds(d time.Duration) string { return strconv.FormatInt(seconds(d), 10) + "s" }
+
+// seconds counts the seconds of a duration.
+func seconds(d time.Duration) int64 { return int64(d / time.Second) }
 
 // intOrPercent makes an integer of a text that is one.
 func intOrPercent(text string) any {

@@ -34,7 +34,7 @@ const (
 	varCloudSecret = "OPENSTACK_CLOUD_SECRET_NAME" //nolint:gosec // a name
 )
 
-const attributeVariables = "template.variables"
+const attributeVariables = "clusterctl_template.variables"
 
 func (f template) objects(spec *vnfm.ClusterSpec, ps *vnfm.Problems) []map[string]any {
 	return f.renameChanged(f.render(spec, ps))
@@ -45,7 +45,7 @@ func (f template) render(spec *vnfm.ClusterSpec, ps *vnfm.Problems) []map[string
 	f.check(spec, ps)
 	used, err := variablesOf(f.Content)
 	if err != nil {
-		*ps = append(*ps, vnfm.Problem{Attribute: "template.content", Summary: "the cluster template cannot be read", Detail: err.Error()})
+		*ps = append(*ps, vnfm.Problem{Attribute: "clusterctl_template.content", Summary: "the cluster template cannot be read", Detail: err.Error()})
 		return nil
 	}
 	values := f.values(spec, used, ps)
@@ -54,13 +54,13 @@ func (f template) render(spec *vnfm.ClusterSpec, ps *vnfm.Problems) []map[string
 	}
 	text, err := envsubst.Eval(f.Content, func(name string) string { return values[name] })
 	if err != nil {
-		*ps = append(*ps, vnfm.Problem{Attribute: "template.content", Summary: "the variables of the cluster template cannot be filled in", Detail: err.Error()})
+		*ps = append(*ps, vnfm.Problem{Attribute: "clusterctl_template.content", Summary: "the variables of the cluster template cannot be filled in", Detail: err.Error()})
 		return nil
 	}
 	objects, err := Decode(text)
 	if err != nil {
 		*ps = append(*ps, vnfm.Problem{
-			Attribute: "template.content", Summary: "the cluster template is not valid YAML once its variables are filled in", Detail: err.Error(),
+			Attribute: "clusterctl_template.content", Summary: "the cluster template is not valid YAML once its variables are filled in", Detail: err.Error(),
 		})
 		return nil
 	}
@@ -70,21 +70,21 @@ func (f template) render(spec *vnfm.ClusterSpec, ps *vnfm.Problems) []map[string
 
 // check finds what a cluster template says itself.
 func (f template) check(spec *vnfm.ClusterSpec, ps *vnfm.Problems) {
-	u := unusedArguments{ps: ps, form: "a cluster template of clusterctl", detail: "write it into the template, with a variable of template.variables where it changes"}
+	u := unusedArguments{ps: ps, form: "a cluster template of clusterctl", detail: "write it into the template, with a variable of clusterctl_template.variables where it changes"}
 	u.cluster("", map[string]bool{
 		"labels": len(spec.Labels) > 0, "annotations": len(spec.Annotations) > 0, "network": spec.Network != nil, "rollout_after": spec.RolloutAfter != "",
 	})
 	cp := &spec.ControlPlane
 	u.cluster("control_plane", map[string]bool{
-		"flavour": cp.Flavour != "", "labels": len(cp.Labels) > 0, "annotations": len(cp.Annotations) > 0, "variables": len(cp.Variables) > 0,
+		"flavor": cp.Flavor != "", "labels": len(cp.Labels) > 0, "annotations": len(cp.Annotations) > 0, "class_variables": len(cp.Variables) > 0,
 		"health_check": cp.HealthCheck != nil, "deletion": cp.Deletion != nil, "failure_domains": cp.FailureDomains != nil,
 		"root_volume": cp.RootVolume != nil, "networks": cp.Networks != nil,
 	})
 	for _, name := range SortedKeys(spec.NodeGroups) {
 		g := spec.NodeGroups[name]
 		u.group(name, map[string]bool{
-			"class": g.Class != "", "flavour": g.Flavour != "", "labels": len(g.Labels) > 0, "annotations": len(g.Annotations) > 0, "taints": len(g.Taints) > 0,
-			"failure_domain": g.FailureDomain != "", "variables": len(g.Variables) > 0, "health_check": g.HealthCheck != nil, "rollout": g.Rollout != nil,
+			"class": g.Class != "", "flavor": g.Flavor != "", "labels": len(g.Labels) > 0, "annotations": len(g.Annotations) > 0, "taints": len(g.Taints) > 0,
+			"failure_domain": g.FailureDomain != "", "class_variables": len(g.Variables) > 0, "health_check": g.HealthCheck != nil, "rollout": g.Rollout != nil,
 			"deletion": g.Deletion != nil, "root_volume": g.RootVolume != nil, "networks": g.Networks != nil,
 		})
 	}
@@ -107,7 +107,7 @@ func (f template) values(spec *vnfm.ClusterSpec, used map[string]bool, ps *vnfm.
 			*ps = append(*ps, vnfm.Problem{
 				Attribute: attribute,
 				Summary:   fmt.Sprintf("the cluster template has no ${%s}", name),
-				Detail:    "the argument becomes this variable of clusterctl; write it into the template in the place of the fixed value, or leave the argument out",
+				Detail:    "the argument becomes this variable of clusterctl; write it into the template instead of the fixed value, or leave the argument out",
 			})
 		}
 		values[name] = value
@@ -116,8 +116,8 @@ func (f template) values(spec *vnfm.ClusterSpec, used map[string]bool, ps *vnfm.
 		for _, g := range spec.NodeGroups {
 			if g.Replicas != nil {
 				values[varWorkers] = strconv.FormatInt(*g.Replicas, 10)
-			} else if g.Min != nil {
-				values[varWorkers] = strconv.FormatInt(*g.Min, 10)
+			} else if g.MinReplicas != nil {
+				values[varWorkers] = strconv.FormatInt(*g.MinReplicas, 10)
 			}
 		}
 	}
@@ -155,7 +155,7 @@ func (f template) values(spec *vnfm.ClusterSpec, used map[string]bool, ps *vnfm.
 		slices.Sort(missing)
 		*ps = append(*ps, vnfm.Problem{
 			Attribute: attributeVariables, Summary: "the cluster template needs values for " + strings.Join(missing, ", "),
-			Detail: "give them under template.variables; " + varVersion + ", " + varControlPlanes + " and " + varWorkers +
+			Detail: "set them in clusterctl_template.variables; " + varVersion + ", " + varControlPlanes + " and " + varWorkers +
 				" come from kubernetes_version, control_plane and node_groups",
 		})
 	}
@@ -178,8 +178,8 @@ func (f template) complete(spec *vnfm.ClusterSpec, objects []map[string]any, ps 
 			clusters++
 			if name != spec.Name {
 				*ps = append(*ps, vnfm.Problem{
-					Attribute: "template.content", Summary: fmt.Sprintf("the Cluster of the template is named %q and not %q", name, spec.Name),
-					Detail: "write ${" + varName + "} in the place of the name, here and in the names of the other objects",
+					Attribute: "clusterctl_template.content", Summary: fmt.Sprintf("the Cluster of the template is named %q and not %q", name, spec.Name),
+					Detail: "write ${" + varName + "} instead of the name, here and in the names of the other objects",
 				})
 			}
 		case "MachineDeployment":
@@ -188,7 +188,7 @@ func (f template) complete(spec *vnfm.ClusterSpec, objects []map[string]any, ps 
 	}
 	if clusters != 1 {
 		*ps = append(*ps, vnfm.Problem{
-			Attribute: "template.content", Summary: fmt.Sprintf("the cluster template has %d objects of kind Cluster", clusters),
+			Attribute: "clusterctl_template.content", Summary: fmt.Sprintf("the cluster template has %d objects of kind Cluster", clusters),
 			Detail: "a workload cluster has one",
 		})
 	}
@@ -213,8 +213,8 @@ func setSize(o map[string]any, g *vnfm.NodeGroup) {
 	if g.Autoscaled() {
 		delete(spec, "replicas")
 		annotations := Child(meta, "annotations")
-		annotations[clusterv1.AutoscalerMinSizeAnnotation] = strconv.FormatInt(*g.Min, 10)
-		annotations[clusterv1.AutoscalerMaxSizeAnnotation] = strconv.FormatInt(*g.Max, 10)
+		annotations[clusterv1.AutoscalerMinSizeAnnotation] = strconv.FormatInt(*g.MinReplicas, 10)
+		annotations[clusterv1.AutoscalerMaxSizeAnnotation] = strconv.FormatInt(*g.MaxReplicas, 10)
 		return
 	}
 	SetInt(spec, "replicas", g.Replicas)

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"time"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
@@ -23,7 +24,7 @@ func (f topology) objects(spec *vnfm.ClusterSpec, ps *vnfm.Problems) []map[strin
 	return []map[string]any{w.cluster(spec, f.ClusterTopology)}
 }
 
-// check finds what a topology has no place for.
+// check finds what a topology does not support.
 func (f topology) check(spec *vnfm.ClusterSpec, ps *vnfm.Problems) {
 	refuse := func(attribute, key, summary, detail string) {
 		*ps = append(*ps, vnfm.Problem{Attribute: attribute, Key: key, Summary: summary, Detail: detail})
@@ -31,18 +32,18 @@ func (f topology) check(spec *vnfm.ClusterSpec, ps *vnfm.Problems) {
 	if spec.KubernetesVersion == "" {
 		refuse("kubernetes_version", "", "a topology needs the version of Kubernetes", "for example kubernetes_version = \"1.34.0\"")
 	}
-	u := unusedArguments{ps: ps, form: "a topology", detail: "a ClusterClass has variables for that: name the one of this class under variables"}
+	u := unusedArguments{ps: ps, form: "a topology", detail: "a ClusterClass has variables for that: set the one of this class in class_variables"}
 	u.cluster("network", cloudNetworks(spec.Network))
 	cp := &spec.ControlPlane
 	u.cluster("control_plane", map[string]bool{
-		"flavour": cp.Flavour != "", "root_volume": cp.RootVolume != nil, "networks": cp.Networks != nil, "failure_domains": cp.FailureDomains != nil,
+		"flavor": cp.Flavor != "", "root_volume": cp.RootVolume != nil, "networks": cp.Networks != nil, "failure_domains": cp.FailureDomains != nil,
 	})
 	for _, name := range slices.Sorted(maps.Keys(spec.NodeGroups)) {
 		g := spec.NodeGroups[name]
 		if g.Class == "" {
 			refuse(AttributeNodeGroups, name, fmt.Sprintf("node group %q has no class", name), "class names one of the worker classes of the ClusterClass")
 		}
-		u.group(name, map[string]bool{"flavour": g.Flavour != "", "root_volume": g.RootVolume != nil, "networks": g.Networks != nil})
+		u.group(name, map[string]bool{"flavor": g.Flavor != "", "root_volume": g.RootVolume != nil, "networks": g.Networks != nil})
 		if spec.APIVersion == "v1beta1" && len(g.Taints) > 0 {
 			refuse(AttributeNodeGroups, name, fmt.Sprintf("node group %q has taints, which version v1beta1 of Cluster API does not know", name),
 				"put them into the bootstrap template of the class")
@@ -106,8 +107,8 @@ func (w writer) nodeGroup(spec *vnfm.ClusterSpec, name string) map[string]any {
 		if annotations == nil {
 			annotations = map[string]string{}
 		}
-		annotations[clusterv1.AutoscalerMinSizeAnnotation] = strconv.FormatInt(*g.Min, 10)
-		annotations[clusterv1.AutoscalerMaxSizeAnnotation] = strconv.FormatInt(*g.Max, 10)
+		annotations[clusterv1.AutoscalerMinSizeAnnotation] = strconv.FormatInt(*g.MinReplicas, 10)
+		annotations[clusterv1.AutoscalerMaxSizeAnnotation] = strconv.FormatInt(*g.MaxReplicas, 10)
 	} else {
 		SetInt(out, "replicas", g.Replicas)
 	}
@@ -147,15 +148,15 @@ func (w writer) deletion(out map[string]any, d *vnfm.MachineDeletion) {
 		return
 	}
 	modern := map[string]any{}
-	for name, seconds := range map[string]*int64{
+	for name, limit := range map[string]*time.Duration{
 		"nodeDrainTimeout": d.NodeDrainTimeout, "nodeVolumeDetachTimeout": d.NodeVolumeDetachTimeout, "nodeDeletionTimeout": d.NodeDeletionTimeout,
 	} {
 		switch {
-		case seconds == nil:
+		case limit == nil:
 		case w.modern:
-			modern[name+"Seconds"] = *seconds
+			modern[name+"Seconds"] = seconds(*limit)
 		default:
-			out[name] = strconv.FormatInt(*seconds, 10) + "s"
+			out[name] = inSeconds(*limit)
 		}
 	}
 	Set(out, "deletion", modern)
@@ -169,7 +170,7 @@ func (w writer) healthCheck(out map[string]any, h *vnfm.HealthCheck) {
 		check := map[string]any{"enable": h.Enabled}
 		putSeconds(check, "nodeStartupTimeout", h.NodeStartupTimeout)
 		if h.UnhealthyTimeout > 0 {
-			check["unhealthyConditions"] = unhealthy("timeout", strconv.FormatInt(h.UnhealthyTimeout, 10)+"s")
+			check["unhealthyConditions"] = unhealthy("timeout", inSeconds(h.UnhealthyTimeout))
 		}
 		Set(check, "maxUnhealthy", intOrPercent(h.MaxUnhealthy))
 		out["machineHealthCheck"] = check
@@ -178,10 +179,10 @@ func (w writer) healthCheck(out map[string]any, h *vnfm.HealthCheck) {
 	check := map[string]any{"enabled": h.Enabled}
 	checks := map[string]any{}
 	if h.NodeStartupTimeout > 0 {
-		checks["nodeStartupTimeoutSeconds"] = h.NodeStartupTimeout
+		checks["nodeStartupTimeoutSeconds"] = seconds(h.NodeStartupTimeout)
 	}
 	if h.UnhealthyTimeout > 0 {
-		checks["unhealthyNodeConditions"] = unhealthy("timeoutSeconds", h.UnhealthyTimeout)
+		checks["unhealthyNodeConditions"] = unhealthy("timeoutSeconds", seconds(h.UnhealthyTimeout))
 	}
 	Set(check, "checks", checks)
 	if h.MaxUnhealthy != "" {

@@ -6,7 +6,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// unusedArguments finds the arguments that are given and that a form has no place for: what is
+// unusedArguments finds the arguments that are given and that a form does not support: what is
 // silently left out would be believed to be there.
 type unusedArguments struct {
 	ps *vnfm.Problems
@@ -24,7 +24,7 @@ func (u unusedArguments) cluster(part string, given map[string]bool) {
 		if part != "" {
 			attribute = part + "." + name
 		}
-		*u.ps = append(*u.ps, vnfm.Problem{Attribute: attribute, Summary: fmt.Sprintf("%s has no place for %s", u.form, attribute), Detail: u.detail})
+		*u.ps = append(*u.ps, vnfm.Problem{Attribute: attribute, Summary: fmt.Sprintf("%s does not support %s", u.form, attribute), Detail: u.detail})
 	}
 }
 
@@ -34,7 +34,7 @@ func (u unusedArguments) group(group string, given map[string]bool) {
 		if given[name] {
 			*u.ps = append(*u.ps, vnfm.Problem{
 				Attribute: AttributeNodeGroups, Key: group,
-				Summary: fmt.Sprintf("%s has no place for %s of node group %q", u.form, name, group), Detail: u.detail,
+				Summary: fmt.Sprintf("%s does not support %s of node group %q", u.form, name, group), Detail: u.detail,
 			})
 		}
 	}
@@ -45,5 +45,5 @@ func cloudNetworks(n *vnfm.ClusterNetwork) map[string]bool {
 	if n == nil {
 		return nil
 	}
-	return map[string]bool{"internal": n.Internal != nil, "internal_subnet": n.Subnet != nil, "external": n.External != ""}
+	return map[string]bool{"internal": n.Internal != nil, "internal_subnet": n.Subnet != nil, "external": n.External != nil}
 }

@@ -85,7 +85,7 @@ func compare(want, seen map[string]string) string {
 		}
 	}
 	if len(differing) > 0 {
-		return vnfm.Drifted + strings.Join(differing, "; ")
+		return vnfm.Drifted + strings.Join(differing, vnfm.DriftSeparator)
 	}
 	return digestOf(want)
 }

@@ -75,14 +75,14 @@ func (m *Manager) openVIM(ctx context.Context, id string) (*vnfm.VIM, vnfm.Crede
 // liveCredentials returns the credentials of a connection. Those of a workload
 // cluster are read from its management cluster, so that a rotation is followed.
 func (m *Manager) liveCredentials(ctx context.Context, c *vnfm.KubernetesConnection, creds vnfm.Credentials) (vnfm.Credentials, error) {
-	if c == nil || c.CAPICluster == nil || creds[vnfm.CredentialKubeconfig] != "" {
+	if c == nil || c.KubeconfigRef == nil || creds[vnfm.CredentialKubeconfig] != "" {
 		return creds, nil
 	}
-	k, err := m.cfg.Kubeconfig(ctx, *c.CAPICluster)
+	k, err := m.cfg.Kubeconfig(ctx, *c.KubeconfigRef)
 	if err != nil {
-		return nil, fmt.Errorf("reading the kubeconfig of workload cluster %s/%s from its management cluster: %w", c.CAPICluster.Namespace, c.CAPICluster.Name, err)
+		return nil, fmt.Errorf("reading the kubeconfig of workload cluster %s/%s from its management cluster: %w", c.KubeconfigRef.Namespace, c.KubeconfigRef.Name, err)
 	}
-	if err := k.Expired(*c.CAPICluster); err != nil {
+	if err := k.Expired(*c.KubeconfigRef); err != nil {
 		return nil, err
 	}
 	live := vnfm.Credentials{vnfm.CredentialKubeconfig: k.Raw}

@@ -10,7 +10,7 @@ import (
 
 // ClusterRefType is the type of a reference to a workload cluster.
 var ClusterRefType = types.ObjectType{AttrTypes: map[string]attr.Type{
-	"vim_id": types.StringType, "namespace": types.StringType, "name": types.StringType,
+	"management_vim_id": types.StringType, "namespace": types.StringType, "name": types.StringType,
 }}
 
 // ClusterRef reads a reference to a workload cluster; nil when it is not set.
@@ -22,7 +22,7 @@ func ClusterRef(o types.Object) *vnfm.ClusterRef {
 		s, _ := o.Attributes()[name].(types.String)
 		return s.ValueString()
 	}
-	return &vnfm.ClusterRef{VIMID: text("vim_id"), Namespace: text("namespace"), Name: text("name")}
+	return &vnfm.ClusterRef{VIMID: text("management_vim_id"), Namespace: text("namespace"), Name: text("name")}
 }
 
 // ClusterRefValue renders a reference to a workload cluster; nil is null.
@@ -31,6 +31,6 @@ func ClusterRefValue(ref *vnfm.ClusterRef) types.Object {
 		return types.ObjectNull(ClusterRefType.AttrTypes)
 	}
 	return types.ObjectValueMust(ClusterRefType.AttrTypes, map[string]attr.Value{
-		"vim_id": types.StringValue(ref.VIMID), "namespace": types.StringValue(ref.Namespace), "name": types.StringValue(ref.Name),
+		"management_vim_id": types.StringValue(ref.VIMID), "namespace": types.StringValue(ref.Namespace), "name": types.StringValue(ref.Name),
 	})
 }

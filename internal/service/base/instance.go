@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -23,8 +24,8 @@ type Config struct {
 	// Type is the type name of the resource.
 	Type string
 	// Title names the resource in the summaries of diagnostics, Noun in their sentences.
-	// VIMNoun is what they call its VIM.
-	Title, Noun, VIMNoun string
+	// VIMNoun is what they call its VIM, VIMAttribute the argument that names it.
+	Title, Noun, VIMNoun, VIMAttribute string
 	// CreateVerb and RemoveVerb are the verbs of diagnostics. IncompleteSummary follows the
 	// name of a resource whose creation stopped half-way.
 	CreateVerb, RemoveVerb, IncompleteSummary string
@@ -36,6 +37,8 @@ type Config struct {
 	// AdoptDescription describe id and adopt_existing of those.
 	Schema                          func(context.Context) schema.Schema
 	IDDescription, AdoptDescription string
+	// CompletedStatus is the status after an operation that completed: StatusReady or that of the record.
+	CompletedStatus string
 	// Owns reports whether a record of the manager belongs to this resource.
 	Owns func(*vnfm.Instance) bool
 }
@@ -46,6 +49,8 @@ func (c *Config) titled(name string) string { return fmt.Sprintf("%s %q", c.Titl
 type Model[M any] interface {
 	*M
 	Common() *InstanceModel
+	// VIM returns the argument that names the VIM, see Config.VIMAttribute.
+	VIM() types.String
 
 	// Spec reads what the user wants. What the state, which is nil in a creation, shows
 	// as done once and for all is left out. It is not known while a value is not that

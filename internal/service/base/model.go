@@ -13,10 +13,10 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// InstanceModel has the attributes that are common to all InstanceResources; their models embed it.
+// InstanceModel has the attributes that are common to all InstanceResources; their models embed it
+// and add the argument that names the VIM.
 type InstanceModel struct {
 	ID        types.String `tfsdk:"id"`
-	VIMID     types.String `tfsdk:"vim_id"`
 	Namespace types.String `tfsdk:"namespace"`
 	Name      types.String `tfsdk:"name"`
 
@@ -37,21 +37,34 @@ type InstanceModel struct {
 // Common returns the attributes.
 func (m *InstanceModel) Common() *InstanceModel { return m }
 
-// BaseSpec returns the part of the specification that these attributes and heal describe.
+// BaseSpec returns the part of the specification that these attributes and heal describe. The VIM
+// is for the caller to add.
 func (m *InstanceModel) BaseSpec(ctx context.Context, heal *vnfm.HealSpec, diags *diag.Diagnostics) vnfm.InstanceSpec {
 	return vnfm.InstanceSpec{
-		Name: m.Name.ValueString(), VIMID: m.VIMID.ValueString(), Namespace: m.Namespace.ValueString(),
+		Name: m.Name.ValueString(), Namespace: m.Namespace.ValueString(),
 		OnFailure: vnfm.OnFailure(m.OnFailure.ValueString()), ForceConflicts: m.ForceConflicts.ValueBool(), AdoptExisting: m.AdoptExisting.ValueBool(),
 		Heal: heal, Sink: attrs.Sink(ctx, m.Sink, diags),
 	}
 }
 
+// StatusReady is the status of a workload cluster whose last operation completed. INSTANTIATED,
+// the word of its record, is for network functions.
+const StatusReady = "READY"
+
+// status returns the value of the attribute for a record.
+func status(i *vnfm.Instance) string {
+	if i.Cluster != nil && i.Status == vnfm.StatusInstantiated {
+		return StatusReady
+	}
+	return string(i.Status)
+}
+
 // SetBase takes over what the record says of these attributes.
 func (m *InstanceModel) SetBase(i *vnfm.Instance) {
-	m.ID, m.VIMID = types.StringValue(i.ID), types.StringValue(i.VIMID)
+	m.ID = types.StringValue(i.ID)
 	m.Namespace, m.Name = types.StringValue(i.Namespace), types.StringValue(i.Name)
 	m.OnFailure = types.StringValue(string(i.OnFailure))
-	m.Status, m.Generation = types.StringValue(string(i.Status)), types.Int64Value(i.Generation)
+	m.Status, m.Generation = types.StringValue(status(i)), types.Int64Value(i.Generation)
 }
 
 // withLockTimeout returns a context that carries the lock_timeout. In a state without it

@@ -61,7 +61,7 @@ func (r *InstanceResource[M, P]) ModifyPlan(ctx context.Context, req resource.Mo
 	planProgress(m.Common(), priorModel[M, P](state), runs)
 	m.PlanProgress(ctx, state, runs, &resp.Diagnostics)
 	if manager != nil && len(resp.RequiresReplace) == 0 {
-		r.dryRun(ctx, m.Common(), priorModel[M, P](state), spec, &resp.Diagnostics)
+		r.dryRun(ctx, m, state, spec, &resp.Diagnostics)
 	}
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
 }
@@ -112,10 +112,10 @@ func planProgress(plan, state *InstanceModel, runs bool) {
 
 func (r *InstanceResource[M, P]) needsOperation(ctx context.Context, m P, state *M) bool {
 	plan, before := m.Common(), P(state).Common()
-	if before.Status.ValueString() != string(vnfm.StatusInstantiated) || plan.heals(before) || attrs.SinkMoved(plan.Sink, before.Sink) {
+	if before.Status.ValueString() != r.config.CompletedStatus || plan.heals(before) || attrs.SinkMoved(plan.Sink, before.Sink) {
 		return true
 	}
-	return !AllEqual([][2]attr.Value{{plan.VIMID, before.VIMID}, {plan.Namespace, before.Namespace}, {plan.Objects, before.Objects}}) || m.Differs(ctx, state)
+	return !AllEqual([][2]attr.Value{{m.VIM(), P(state).VIM()}, {plan.Namespace, before.Namespace}, {plan.Objects, before.Objects}}) || m.Differs(ctx, state)
 }
 
 // AllEqual reports whether the values of each pair are equal.
@@ -126,24 +126,21 @@ func AllEqual(pairs [][2]attr.Value) bool {
 // dryRun has the VIM try the objects that the plan adds or changes. Where the VIM or
 // the objects are not known yet there is nothing to try, and a plan that changes no
 // object asks for nothing.
-func (r *InstanceResource[M, P]) dryRun(ctx context.Context, plan, state *InstanceModel, spec vnfm.InstanceSpec, diags *diag.Diagnostics) {
-	if !plan.ServerDryRun.ValueBool() || !tfutil.Set(plan.VIMID) || !tfutil.Set(plan.Objects) || (state != nil && !plan.VIMID.Equal(state.VIMID)) {
+func (r *InstanceResource[M, P]) dryRun(ctx context.Context, m P, state *M, spec vnfm.InstanceSpec, diags *diag.Diagnostics) {
+	plan := m.Common()
+	if !plan.ServerDryRun.ValueBool() || !tfutil.Set(m.VIM()) || !tfutil.Set(plan.Objects) || (state != nil && !m.VIM().Equal(P(state).VIM())) {
 		return
 	}
-	id := ""
-	if state != nil {
-		id = state.ID.ValueString()
-	}
-	keys := changedObjects(plan, state)
+	keys := changedObjects(plan, priorModel[M, P](state))
 	if len(keys) == 0 {
 		return
 	}
-	problems, err := r.data.Manager.DryRunInstance(ctx, id, spec, keys)
+	problems, err := r.data.Manager.DryRunInstance(ctx, idOf[M, P](state), spec, keys)
 	// Of several VIMs some may have answered.
 	diags.Append(tfutil.Problems(problems, r.config.ContentPath)...)
 	// A VIM or package that is not found is registered by the same apply.
 	if err != nil && !errors.Is(err, vnfm.ErrNotFound) {
-		diags.AddAttributeWarning(path.Root("vim_id"), fmt.Sprintf("Plan of %s Was Not Tried on the VIM", r.config.titled(spec.Name)), tfutil.ErrorDetail(err))
+		diags.AddAttributeWarning(path.Root(r.config.VIMAttribute), fmt.Sprintf("Plan of %s Was Not Tried on the VIM", r.config.titled(spec.Name)), tfutil.ErrorDetail(err))
 	}
 }
 

@@ -29,7 +29,7 @@ func (c *Config) attributes() map[string]schema.Attribute {
 			PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
 		},
 		"status": schema.StringAttribute{
-			MarkdownDescription: "`INSTANTIATED` if the last operation completed, `FAILED_TEMP` if it stopped half-way, `PROCESSING` while it runs or after its process was killed, `UNKNOWN` if the store lost the record. Any value other than `INSTANTIATED`: the next apply resumes; a `postcondition` on it makes an incomplete apply fail.",
+			MarkdownDescription: fmt.Sprintf("`%[1]s` if the last operation completed, `FAILED_TEMP` if it stopped half-way, `PROCESSING` while it runs or after its process was killed, `UNKNOWN` if the store lost the record. Any value other than `%[1]s`: the next apply resumes; a `postcondition` on it makes an incomplete apply fail.", c.CompletedStatus),
 			Computed:            true,
 		},
 		"on_failure": schema.StringAttribute{
@@ -68,7 +68,11 @@ func HealAttribute(description string, targets map[string]schema.Attribute) sche
 				Required:            true,
 				Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
 			},
-			"cause": schema.StringAttribute{MarkdownDescription: "Reason, for the record of the operation. Changing this applies to the next `trigger`.", Optional: true},
+			"cause": schema.StringAttribute{
+				MarkdownDescription: "Reason, for the record of the operation. Changing this applies to the next `trigger`.",
+				Optional:            true,
+				Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+			},
 		}),
 	}
 }

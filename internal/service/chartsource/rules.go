@@ -42,28 +42,28 @@ func (v Rules) ValidateObject(_ context.Context, req validator.ObjectRequest, re
 			sources = append(sources, name)
 		}
 	}
-	const several = "Several Sources of One Chart"
+	const several = "Conflicting Chart Sources"
 	switch {
 	case len(sources) > 1:
-		refuse(several, sources[0]+" and "+sources[1]+" are two sources: give one of them.")
+		refuse(several, sources[0]+" and "+sources[1]+" are two sources: set only one of them.")
 	case len(sources) == 1 && sources[0] != "repository" && given("name"):
-		refuse(several, "name is of a chart in a repository, or of an embedded one, and "+sources[0]+" is another source: give one of them.")
+		refuse(several, "name is that of a chart in a repository, or of an embedded chart, and "+sources[0]+" is another source: set only one of them.")
 	case len(sources) == 0 && !given("name") && v.Optional:
 	case len(sources) == 0 && !given("name"):
-		refuse("No Source of the Chart", "Give one of "+v.choices()+".")
+		refuse("Missing Chart Source", "Set one of "+v.choices()+".")
 	case len(sources) == 0 && len(v.Embedded) == 0:
-		refuse("No Source of the Chart", "name is of a chart in a repository: give repository as well.")
+		refuse("Missing Chart Source", "name is that of a chart in a repository: set repository as well.")
 	case len(sources) == 0:
 		v.checkEmbedded(o["name"], refuse)
 	case sources[0] == "repository" && !given("name"):
-		refuse("No Name of the Chart", "A repository has many charts: name says which one is meant.")
+		refuse("Missing Chart Name", "A repository has many charts: set name as well.")
 	}
 	if len(sources) == 1 && sources[0] != "path" {
 		return
 	}
 	for _, name := range slices.Concat(choosing, login, server) {
 		if given(name) && len(sources) < 2 {
-			refuse("Not for This Source", name+" is for a chart from a repository or registry.")
+			refuse("Argument Does Not Apply", name+" is only for a chart from a repository or registry.")
 		}
 	}
 }
@@ -78,7 +78,7 @@ func (v Rules) choices() string {
 func (v Rules) checkEmbedded(value attr.Value, refuse func(summary, detail string)) {
 	name, ok := value.(types.String)
 	if ok && tfutil.Set(name) && !slices.Contains(v.Embedded, name.ValueString()) {
-		refuse("Unknown Embedded Chart", fmt.Sprintf("There is no embedded chart %q, only %s. For a chart of a repository give repository as well.", name.ValueString(), strings.Join(v.Embedded, " and ")))
+		refuse("Unknown Embedded Chart", fmt.Sprintf("There is no embedded chart %q, only %s. For a chart of a repository set repository as well.", name.ValueString(), strings.Join(v.Embedded, " and ")))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/booldefault"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -35,6 +36,10 @@ func text(description string, rules ...validator.String) schema.Attribute {
 	return schema.StringAttribute{MarkdownDescription: description, Optional: true, Validators: append([]validator.String{stringvalidator.LengthAtLeast(1)}, rules...)}
 }
 
+func flag(description string) schema.Attribute {
+	return schema.BoolAttribute{MarkdownDescription: description, Optional: true, Computed: true, Default: booldefault.StaticBool(false)}
+}
+
 // Attributes are the arguments of a source without those of Login. Embedded charts are
 // allowed for clusters, not for add-ons.
 func Attributes(embedded ...string) map[string]schema.Attribute {
@@ -50,13 +55,9 @@ func Attributes(embedded ...string) map[string]schema.Attribute {
 		"version":    text("Version of the chart in the repository or registry, or a range such as `~1.16` or `>=1.16, <2`. Defaults to the newest version that is no pre-release. A range is resolved by the first plan, and again if an argument of the source changes."),
 		"digest": text("Expected digest, `sha256:…`: of the archive in a repository, of the manifest in a registry, as `helm pull` and `helm push` print it.",
 			stringvalidator.RegexMatches(sha256Digest, "must be sha256: and 64 hexadecimal digits")),
-		"ca_certificate": text("PEM CA bundle used to verify the server. Defaults to the CA bundle of the system.", tfutil.Certificates()),
-		"insecure_skip_tls_verify": schema.BoolAttribute{
-			MarkdownDescription: "Whether to accept the server without verification. An attacker can then replace the chart, unless `digest` is set. Defaults to `false`.", Optional: true,
-		},
-		"plain_http": schema.BoolAttribute{
-			MarkdownDescription: "Whether to connect to the registry without TLS, and to send a password unencrypted. Defaults to `false`.", Optional: true,
-		},
+		"ca_certificate":           text("PEM CA bundle used to verify the server. Defaults to the CA bundle of the system.", tfutil.Certificates()),
+		"insecure_skip_tls_verify": flag("Whether to accept the server without verification. An attacker can then replace the chart, unless `digest` is set. Defaults to `false`."),
+		"plain_http":               flag("Whether to connect to the registry without TLS, and to send a password unencrypted. Defaults to `false`."),
 	}
 }
 

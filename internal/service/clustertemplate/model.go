@@ -2,7 +2,6 @@ package clustertemplate
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -10,6 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/magnum"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/attrs"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/chartsource"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -20,21 +20,21 @@ type model struct {
 	ID         types.String `tfsdk:"id"`
 	Definition types.String `tfsdk:"definition"`
 
-	Name                types.String `tfsdk:"name"`
-	Image               types.Object `tfsdk:"image"`
-	KubernetesVersion   types.String `tfsdk:"kubernetes_version"`
-	Chart               types.Object `tfsdk:"chart"`
-	ControlPlaneFlavour types.String `tfsdk:"control_plane_flavour"`
-	NodeFlavour         types.String `tfsdk:"node_flavour"`
-	Keypair             types.String `tfsdk:"keypair"`
-	ExternalNetwork     types.String `tfsdk:"external_network"`
-	FixedNetwork        types.String `tfsdk:"fixed_network"`
-	FixedSubnet         types.String `tfsdk:"fixed_subnet"`
-	DNSNameservers      types.List   `tfsdk:"dns_nameservers"`
-	NetworkDriver       types.String `tfsdk:"network_driver"`
-	VolumeTypes         types.List   `tfsdk:"volume_types"`
-	Keystone            types.Object `tfsdk:"keystone"`
-	Labels              types.Map    `tfsdk:"labels"`
+	Name               types.String  `tfsdk:"name"`
+	Image              types.Object  `tfsdk:"image"`
+	KubernetesVersion  attrs.Version `tfsdk:"kubernetes_version"`
+	Chart              types.Object  `tfsdk:"chart"`
+	ControlPlaneFlavor types.String  `tfsdk:"control_plane_flavor"`
+	NodeFlavor         types.String  `tfsdk:"node_flavor"`
+	Keypair            types.String  `tfsdk:"keypair"`
+	ExternalNetwork    types.String  `tfsdk:"external_network"`
+	FixedNetwork       types.String  `tfsdk:"fixed_network"`
+	FixedSubnet        types.String  `tfsdk:"fixed_subnet"`
+	DNSNameservers     types.List    `tfsdk:"dns_nameservers"`
+	NetworkDriver      types.String  `tfsdk:"network_driver"`
+	VolumeTypes        types.List    `tfsdk:"volume_types"`
+	Keystone           types.Object  `tfsdk:"keystone"`
+	Labels             types.Map     `tfsdk:"labels"`
 }
 
 // imageModel is the argument image.
@@ -54,13 +54,13 @@ type keystoneModel struct {
 // chartModel is the argument chart.
 type chartModel struct {
 	chartsource.SourceModel
-	Values types.Dynamic `tfsdk:"values"`
+	Values types.List `tfsdk:"values"`
 }
 
 // template composes the template. It is not known while an argument is not.
 func (m *model) template(ctx context.Context, diags *diag.Diagnostics) (*magnum.Template, bool) {
 	for _, v := range []attr.Value{
-		m.Name, m.Image, m.KubernetesVersion, m.Chart, m.ControlPlaneFlavour, m.NodeFlavour, m.Keypair, m.ExternalNetwork,
+		m.Name, m.Image, m.KubernetesVersion, m.Chart, m.ControlPlaneFlavor, m.NodeFlavor, m.Keypair, m.ExternalNetwork,
 		m.FixedNetwork, m.FixedSubnet, m.DNSNameservers, m.NetworkDriver, m.VolumeTypes, m.Keystone, m.Labels,
 	} {
 		if !tfutil.FullyKnown(ctx, v) {
@@ -69,8 +69,8 @@ func (m *model) template(ctx context.Context, diags *diag.Diagnostics) (*magnum.
 	}
 	t := &magnum.Template{
 		Image:             tfutil.As[imageModel](ctx, m.Image, diags).toDomain(),
-		KubernetesVersion: m.KubernetesVersion.ValueString(), Chart: vnfm.ClusterChart{ChartSource: vnfm.ChartSource{Name: chartsource.Embedded[0]}},
-		ControlPlaneFlavour: m.ControlPlaneFlavour.ValueString(), NodeFlavour: m.NodeFlavour.ValueString(), Keypair: m.Keypair.ValueString(),
+		KubernetesVersion: m.KubernetesVersion.Number(), Chart: vnfm.ClusterChart{ChartSource: vnfm.ChartSource{Name: chartsource.Embedded[0]}},
+		ControlPlaneFlavor: m.ControlPlaneFlavor.ValueString(), NodeFlavor: m.NodeFlavor.ValueString(), Keypair: m.Keypair.ValueString(),
 		ExternalNetwork: m.ExternalNetwork.ValueString(), FixedNetwork: m.FixedNetwork.ValueString(), FixedSubnet: m.FixedSubnet.ValueString(),
 		NetworkDriver: m.NetworkDriver.ValueString(),
 	}
@@ -105,10 +105,5 @@ func (m *chartModel) fill(t *magnum.Template, diags *diag.Diagnostics) {
 	if server != (magnum.ChartServer{}) {
 		t.ChartServer = &server
 	}
-	values, err := tfutil.MapToGo(m.Values)
-	if err != nil {
-		at := path.Root("chart").AtName("values")
-		diags.AddAttributeError(at, "Not an Object", tfutil.ErrorDetail(fmt.Errorf("%s: %w", at, err)))
-	}
-	t.Chart.Values = values
+	t.Chart.Values = attrs.Documents(path.Root("chart").AtName("values"), m.Values, diags)
 }

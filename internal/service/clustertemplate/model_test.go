@@ -13,7 +13,7 @@ import (
 // its definition.
 func TestEveryArgumentIsRead(t *testing.T) {
 	t.Parallel()
-	modeltest.EachArgument(t, modeltest.Full(t, NewResource(), nil), []string{"id", "definition", "name"}, func(m *model, diags *diag.Diagnostics) any {
+	modeltest.EachArgument(t, modeltest.Full(t, NewResource(), map[string]any{"chart.values.0": "a: b"}), []string{"id", "definition", "name"}, func(m *model, diags *diag.Diagnostics) any {
 		template, known := m.template(t.Context(), diags)
 		if !known {
 			t.Error("the template is not known")

@@ -8,9 +8,11 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/attrs"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/chartsource"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 )
@@ -61,10 +63,16 @@ func machineAttributes() map[string]schema.Attribute {
 				"os_distro":    required("Property `os_distro` of the image: `ubuntu` or `flatcar`."),
 			},
 		},
-		"kubernetes_version":    optional("Kubernetes version, which must be the version of the image. Defaults to `image.kube_version`. Changing this upgrades the clusters of the template in place; downgrades and skipped minor versions are rejected at plan time."),
-		"control_plane_flavour": optional("Nova flavor of the control plane, by name, or by id if it is a UUID, for clusters that set none. Changing this replaces these machines one after the other."),
-		"node_flavour":          optional("Nova flavor of the nodes, by name, or by id if it is a UUID, for node groups that set none. Changing this replaces these machines one after the other."),
-		"keypair":               optional("Name of the SSH key pair of the machines, for clusters that set none. Changing this replaces their machines one after the other."),
+		"kubernetes_version": schema.StringAttribute{
+			MarkdownDescription: "Kubernetes version, which must be the version of the image; a leading `v` makes no difference. Defaults to `image.kube_version`. Changing this upgrades the clusters of the template in place; downgrades and skipped minor versions are rejected at plan time.",
+			Optional:            true,
+			CustomType:          attrs.VersionType{},
+			PlanModifiers:       []planmodifier.String{attrs.KeepEqualVersion()},
+			Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+		},
+		"control_plane_flavor": optional("Nova flavor of the control plane, by name, or by id if it is a UUID, for clusters that set none. Changing this replaces these machines one after the other."),
+		"node_flavor":          optional("Nova flavor of the nodes, by name, or by id if it is a UUID, for node groups that set none. Changing this replaces these machines one after the other."),
+		"keypair":              optional("Name of the SSH key pair of the machines, for clusters that set none. Changing this replaces their machines one after the other."),
 	}
 }
 
@@ -76,7 +84,6 @@ func networkAttributes() map[string]schema.Attribute {
 		"fixed_subnet":     optional("Subnet of the machines, by id or name. Changing this is rejected by Cluster API Provider OpenStack for existing clusters."),
 		"dns_nameservers": schema.ListAttribute{
 			MarkdownDescription: "Name servers of the networks that are created for clusters. Changing this is rejected by Cluster API Provider OpenStack for existing clusters.", Optional: true, ElementType: types.StringType,
-			Validators: []validator.List{listvalidator.SizeAtLeast(1)},
 		},
 		"network_driver": optional("CNI that the chart installs, for example `calico`, for charts with add-ons. The embedded charts have none and take manifests in `chart.values.workloadManifests`. Changing this updates in place."),
 	}
@@ -91,17 +98,13 @@ func chartAttributes() map[string]schema.Attribute {
 			Optional:   true,
 			Validators: []validator.Object{chartsource.Rules{Embedded: chartsource.Embedded, Optional: true}},
 			Attributes: tfutil.Merged(chartsource.Attributes(chartsource.Embedded...), map[string]schema.Attribute{
-				"values": schema.DynamicAttribute{
-					MarkdownDescription: "Values that override those of template and labels, as an object; not for secrets. Flavors and counts of a cluster override them. Changing this updates in place; Cluster API replaces machines if necessary.",
-					Optional:            true,
-					Validators:          []validator.Dynamic{tfutil.ShownToPlan()},
-				},
+				"values": attrs.ChartValues("Values that override those of template and labels, each a YAML or JSON document: `yamlencode({ … })`, `file(\"values.yaml\")`. Later documents override earlier ones key by key; they are not for secrets. Flavors and counts of a cluster override them. Changing this updates in place; Cluster API replaces machines if necessary."),
 			}),
 		},
 		"volume_types": schema.ListAttribute{
 			MarkdownDescription: "Volume types of Cinder, for charts with add-ons: the chart creates a storage class for each, and the first is the default class. Changing this updates in place.",
 			Optional:            true, ElementType: types.StringType,
-			Validators: []validator.List{listvalidator.SizeAtLeast(1), listvalidator.UniqueValues()},
+			Validators: []validator.List{listvalidator.UniqueValues()},
 		},
 		"keystone": schema.SingleNestedAttribute{
 			MarkdownDescription: "Keystone for the label `keystone_auth_enabled`. Changing anything here updates the clusters of the template in place.",

@@ -31,11 +31,11 @@ func TestAccInstance_managementCluster(t *testing.T) {
 	env := &testEnv{TB: t, lab: lab, store: acctest.NewStore(t), namespace: lab.Namespace(t)}
 	cluster := fmt.Sprintf(`
 resource "vnf_capi_workload_cluster" "test" {
-  vim_id             = vnf_vim.test.id
+  management_vim_id  = vnf_vim.test.id
   namespace          = %q
   name               = "edge"
   kubernetes_version = "1.34.0"
-  chart              = { name = "in-memory", values = { provisioning = { startupDuration = "1s" } } }
+  chart              = { name = "in-memory", values = [yamlencode({ provisioning = { startupDuration = "1s" } })] }
   control_plane      = { replicas = 1 }
   node_groups        = { workers = { replicas = 1 } }
   depends_on         = [vnf_instance.test]
@@ -56,8 +56,8 @@ resource "vnf_capi_workload_cluster" "test" {
 			Check: allChecks(
 				resource.TestCheckResourceAttr(address, "status", "INSTANTIATED"),
 				resource.TestCheckResourceAttr(address, "vdus.core.replicas", "1"),
-				resource.TestCheckResourceAttr("vnf_capi_workload_cluster.test", "status", "INSTANTIATED"),
-				resource.TestCheckResourceAttr("vnf_capi_workload_cluster.test", "node_group_status.workers.available", "1"),
+				resource.TestCheckResourceAttr("vnf_capi_workload_cluster.test", "status", "READY"),
+				resource.TestCheckResourceAttr("vnf_capi_workload_cluster.test", "node_groups_status.workers.available_replicas", "1"),
 				managers,
 			),
 		},

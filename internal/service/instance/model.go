@@ -20,6 +20,7 @@ import (
 type model struct {
 	base.InstanceModel
 
+	VIMID                  types.String  `tfsdk:"vim_id"`
 	Description            types.String  `tfsdk:"description"`
 	Metadata               types.Map     `tfsdk:"metadata"`
 	VIMConnections         types.Map     `tfsdk:"vim_connections"`
@@ -58,6 +59,9 @@ type deletionPolicyModel struct {
 	CRDs      types.String `tfsdk:"crds"`
 }
 
+// VIM implements base.Model.
+func (m *model) VIM() types.String { return m.VIMID }
+
 // Spec implements base.Model.
 func (m *model) Spec(ctx context.Context, _ *model, diags *diag.Diagnostics) (s vnfm.InstanceSpec, known bool) {
 	for _, v := range []attr.Value{m.Name, m.PackageID, m.ScaleLevels, m.OperationalState, m.ExtVirtualLinks, m.ExtManagedVirtualLinks} {
@@ -70,7 +74,7 @@ func (m *model) Spec(ctx context.Context, _ *model, diags *diag.Diagnostics) (s 
 		return s, false
 	}
 	s = m.BaseSpec(ctx, m.healSpec(ctx, diags), diags)
-	s.Connections, s.Links = connections, m.links(ctx, diags)
+	s.VIMID, s.Connections, s.Links = m.VIMID.ValueString(), connections, m.links(ctx, diags)
 	s.Description, s.PackageID = m.Description.ValueString(), m.PackageID.ValueString()
 	s.FlavourID, s.LevelID = m.FlavourID.ValueString(), m.InstantiationLevelID.ValueString()
 	s.OperationalState = vnfm.OperationalState(m.OperationalState.ValueString())
@@ -183,6 +187,7 @@ func (m *model) SetPreviewUnknown(configured *model) {
 // SetRecord implements base.Model.
 func (m *model) SetRecord(ctx context.Context, i *vnfm.Instance, diags *diag.Diagnostics) {
 	m.SetBase(i)
+	m.VIMID = types.StringValue(i.VIMID)
 	m.Description = keepNull(m.Description, i.Description)
 	m.PackageID = types.StringValue(i.PackageID)
 	m.FlavourID = types.StringValue(i.FlavourID)

@@ -18,13 +18,14 @@ const ResourceType = "vnf_instance"
 // NewResource returns the resource.
 func NewResource() resource.Resource {
 	return base.NewInstanceResource[model](base.Config{
-		Type: ResourceType, Title: "VNF Instance", Noun: "VNF instance", VIMNoun: "VIM",
+		Type: ResourceType, Title: "VNF Instance", Noun: "VNF instance", VIMNoun: "VIM", VIMAttribute: "vim_id",
 		CreateVerb: "Instantiate", RemoveVerb: "Terminate", IncompleteSummary: "Is Not Instantiated Yet",
 		ContentPath: path.Root("package_id"),
 		CreateLimit: 30 * time.Minute, ReadLimit: 2 * time.Minute, UpdateLimit: 30 * time.Minute, DeleteLimit: 15 * time.Minute,
 		Schema:           resourceSchema,
 		IDDescription:    "Id of the instance.",
 		AdoptDescription: "Whether to adopt existing objects that belong to no instance. Defaults to `false`: an existing object is an error. Objects of another instance are never adopted.",
+		CompletedStatus:  string(vnfm.StatusInstantiated),
 		Owns:             func(i *vnfm.Instance) bool { return i.Cluster == nil },
 	})
 }

@@ -44,7 +44,7 @@ type connectionModel struct {
 	Username              types.String `tfsdk:"username"`
 	ClientCertificate     types.String `tfsdk:"client_certificate"`
 	KubeconfigContext     types.String `tfsdk:"kubeconfig_context"`
-	CAPICluster           types.Object `tfsdk:"capi_cluster"`
+	KubeconfigRef         types.Object `tfsdk:"kubeconfig_ref"`
 }
 
 type kubernetesModel struct {
@@ -97,7 +97,7 @@ func (k *kubernetesModel) fill(spec *vnfm.VIMSpec) {
 		Username:              k.Username.ValueString(),
 		ClientCertificate:     k.ClientCertificate.ValueString(),
 		KubeconfigContext:     k.KubeconfigContext.ValueString(),
-		CAPICluster:           attrs.ClusterRef(k.CAPICluster),
+		KubeconfigRef:         attrs.ClusterRef(k.KubeconfigRef),
 	}
 }
 
@@ -172,6 +172,6 @@ func connectionOf(c *vnfm.KubernetesConnection, priorInsecure types.Bool) connec
 		Username:              tfutil.OptionalString(c.Username),
 		ClientCertificate:     tfutil.OptionalString(c.ClientCertificate),
 		KubeconfigContext:     tfutil.OptionalString(c.KubeconfigContext),
-		CAPICluster:           attrs.ClusterRefValue(c.CAPICluster),
+		KubeconfigRef:         attrs.ClusterRefValue(c.KubeconfigRef),
 	}
 }

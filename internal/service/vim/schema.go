@@ -101,14 +101,14 @@ func kubernetesAttributes() map[string]schema.Attribute {
 	namespace := optional("Namespace of objects that name none, for instances that set no `namespace`. Defaults to `default`, even if a kubeconfig names another. Changing this affects instances made later.")
 	namespace.Validators = []validator.String{stringvalidator.RegexMatches(dnsLabel, "must be a name of a namespace: at most 63 lower-case letters, digits and dashes, with a letter or digit at both ends")}
 	attributes["default_namespace"] = namespace
-	attributes["capi_cluster"] = schema.SingleNestedAttribute{
+	attributes["kubeconfig_ref"] = schema.SingleNestedAttribute{
 		Optional: true,
 		MarkdownDescription: "A workload cluster of Cluster API that is the VIM, for example `vnf_capi_workload_cluster.edge.kubeconfig_ref`. " +
 			"Its credentials are read from its management cluster at each use: none are stored, and a rotation is followed. Changing this checks the cluster and updates the VIM in place.",
 		Attributes: map[string]schema.Attribute{
-			"vim_id":    schema.StringAttribute{Required: true, MarkdownDescription: "Id of the `vnf_vim` that is the management cluster.", Validators: notEmpty},
-			"namespace": schema.StringAttribute{Required: true, MarkdownDescription: "Namespace of the cluster on its management cluster.", Validators: notEmpty},
-			"name":      schema.StringAttribute{Required: true, MarkdownDescription: "Name of the cluster.", Validators: notEmpty},
+			"management_vim_id": schema.StringAttribute{Required: true, MarkdownDescription: "Id of the `vnf_vim` that is the management cluster.", Validators: notEmpty},
+			"namespace":         schema.StringAttribute{Required: true, MarkdownDescription: "Namespace of the cluster on its management cluster.", Validators: notEmpty},
+			"name":              schema.StringAttribute{Required: true, MarkdownDescription: "Name of the cluster.", Validators: notEmpty},
 		},
 	}
 	for _, s := range kubernetesSecrets {

@@ -52,11 +52,11 @@ func (k *kubernetesModel) ways() []wayOfAuthentication {
 		{"username and password", []string{"username", "password"}, []attr.Value{k.Username, secret[vnfm.CredentialPassword]}},
 		{"client_certificate and client_key", []string{"client_certificate", "client_key"}, []attr.Value{k.ClientCertificate, secret[vnfm.CredentialClientKey]}},
 		{"kubeconfig", []string{"kubeconfig"}, []attr.Value{secret[vnfm.CredentialKubeconfig]}},
-		{"capi_cluster", []string{"capi_cluster"}, []attr.Value{k.CAPICluster}},
+		{"kubeconfig_ref", []string{"kubeconfig_ref"}, []attr.Value{k.KubeconfigRef}},
 	}
 }
 
-const oneWay = "Exactly one way of authentication is set: bearer_token, username and password, client_certificate and client_key, kubeconfig, or capi_cluster. Each secret has a write-only form with the suffix _wo."
+const oneWay = "Exactly one way of authentication is set: bearer_token, username and password, client_certificate and client_key, kubeconfig, or kubeconfig_ref. Each secret has a write-only form with the suffix _wo."
 
 func (k *kubernetesModel) validateAuthentication(diags *diag.Diagnostics) {
 	var chosen []string
@@ -114,8 +114,8 @@ func (k *kubernetesModel) validateKubeconfig(at path.Path, diags *diag.Diagnosti
 }
 
 func (k *kubernetesModel) validateEndpoint(at path.Path, diags *diag.Diagnostics) {
-	if k.Endpoint.IsNull() && k.Kubeconfig.IsNull() && k.KubeconfigWO.IsNull() && k.CAPICluster.IsNull() {
-		diags.AddAttributeError(at.AtName("endpoint"), "Missing Endpoint", "endpoint is required unless a kubeconfig gives it, or capi_cluster.")
+	if k.Endpoint.IsNull() && k.Kubeconfig.IsNull() && k.KubeconfigWO.IsNull() && k.KubeconfigRef.IsNull() {
+		diags.AddAttributeError(at.AtName("endpoint"), "Missing Endpoint", "endpoint is required unless a kubeconfig gives it, or kubeconfig_ref.")
 	}
 	if tfutil.Set(k.Endpoint) {
 		tfutil.CheckURL(at.AtName("endpoint"), k.Endpoint.ValueString(), false, diags, "https", "http")

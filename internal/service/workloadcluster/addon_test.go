@@ -29,7 +29,7 @@ func TestAccWorkloadCluster_addon(t *testing.T) {
 	config := env.configWithVIM(env.lookup(dataCluster, ""), fmt.Sprintf(`
 resource "vnf_vim" "edge" {
   name       = "edge"
-  kubernetes = { capi_cluster = data.vnf_capi_workload_cluster.test.kubeconfig_ref }
+  kubernetes = { kubeconfig_ref = data.vnf_capi_workload_cluster.test.kubeconfig_ref }
 }
 
 resource "vnf_package" "ims" {

@@ -3,16 +3,14 @@ package workloadcluster
 import (
 	"cmp"
 	"context"
-	"fmt"
 
-	"github.com/hashicorp/terraform-plugin-framework-validators/mapvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/helm"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/attrs"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/chartsource"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -32,8 +30,7 @@ func addonAttributes() map[string]schema.Attribute {
 		vnfm.AttributeAddons: schema.MapNestedAttribute{
 			MarkdownDescription: "Helm charts on the workload cluster by release name, for example the CNI, the cloud provider and storage. They are installed before the provider waits for the nodes; see the guide [Add-ons on workload clusters](../guides/addons-on-workload-clusters.md). " +
 				"Changing this installs, upgrades and uninstalls releases in place, or after the end of `paused`.",
-			Optional:   true,
-			Validators: []validator.Map{mapvalidator.SizeAtLeast(1)},
+			Optional: true,
 			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 				"chart": schema.SingleNestedAttribute{
 					MarkdownDescription: "Source of the chart: `path`, or `repository` and `name`, or `oci`. Changing anything here upgrades the release in place.",
@@ -46,12 +43,7 @@ func addonAttributes() map[string]schema.Attribute {
 					Required:            true,
 					Validators:          []validator.String{tfutil.Namespace()},
 				},
-				"values": schema.ListAttribute{
-					MarkdownDescription: "Values that override those of the chart, each a YAML or JSON document: `yamlencode({ … })`, `file(\"values.yaml\")`. Later documents override earlier ones key by key; they are not for secrets. Changing this upgrades the release in place.",
-					Optional:            true,
-					ElementType:         types.StringType,
-					Validators:          []validator.List{tfutil.ShownToPlan()},
-				},
+				"values": attrs.ChartValues("Values that override those of the chart, each a YAML or JSON document: `yamlencode({ … })`, `file(\"values.yaml\")`. Later documents override earlier ones key by key; they are not for secrets. Changing this upgrades the release in place."),
 				"after": schema.SetAttribute{
 					MarkdownDescription: "Names of the add-ons that must be ready before this one is installed or changed; all others run in parallel. Changing this applies to the next operation.",
 					Optional:            true,
@@ -63,14 +55,19 @@ func addonAttributes() map[string]schema.Attribute {
 			MarkdownDescription: "Add-ons by name. Version and digest are known at plan time.",
 			Computed:            true,
 			NestedObject: schema.NestedAttributeObject{Attributes: tfutil.Merged(found, map[string]schema.Attribute{
-				"chart":  text("Name of the chart."),
-				"status": text("`deployed`; `drifted: <differences>`, which the next apply repairs; `missing`; `paused` with the cluster; `unknown` if the workload cluster could not be read."),
+				"chart_name": text("Name of the chart."),
+				"status":     text("`DEPLOYED`; `DRIFTED` if it differs from the configuration, which the next apply repairs; `MISSING` if it was deleted outside of Terraform; `PAUSED` with the cluster; `UNKNOWN` if the workload cluster could not be read."),
+				"drift": schema.ListAttribute{
+					MarkdownDescription: "Differences from the configuration of an add-on that is `DRIFTED`: its objects and their fields.",
+					Computed:            true,
+					ElementType:         types.StringType,
+				},
 			})},
 		},
 		"chart_status": schema.SingleNestedAttribute{
 			MarkdownDescription: "Resolved `chart` of the cluster or of its `cluster_template`, if it comes from a repository or registry. It is known at plan time.",
 			Computed:            true,
-			Attributes:          tfutil.Merged(found, map[string]schema.Attribute{"chart": text("Name of the chart.")}),
+			Attributes:          tfutil.Merged(found, map[string]schema.Attribute{"chart_name": text("Name of the chart.")}),
 		},
 	}
 }
@@ -104,14 +101,6 @@ func (m *addonModel) toDomain(ctx context.Context, name string, chart *vnfm.Char
 	if tfutil.Set(m.After) {
 		diags.Append(m.After.ElementsAs(ctx, &a.After, false)...)
 	}
-	for i, text := range tfutil.Strings(m.Values) {
-		values, err := helm.ReadValues(text)
-		if err != nil {
-			diags.AddAttributeError(path.Root(vnfm.AttributeAddons).AtMapKey(name), "Not Values of a Chart",
-				tfutil.ErrorDetail(fmt.Errorf("text %d of the values of add-on %q is no object in YAML: %w", i+1, name, err)))
-			continue
-		}
-		a.Values = vnfm.MergeValues(a.Values, values)
-	}
+	a.Values = attrs.Documents(path.Root(vnfm.AttributeAddons).AtMapKey(name).AtName("values"), m.Values, diags)
 	return a
 }

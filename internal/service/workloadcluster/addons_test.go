@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -52,10 +51,10 @@ func (env *testEnv) realAPICluster(addons string) string {
 	template := strings.Replace(string(text), "    spec: {}\n", "    metadata: { annotations: { lab.vnf/hold: \"true\" } }\n    spec: {}\n", 1)
 	require.NotEqual(env, string(text), template)
 	return fmt.Sprintf(`
-  kubernetes_version = "1.36.3"
-  template           = { content = %q }
-  control_plane      = { replicas = 1 }
-  node_groups        = { workers = { replicas = 1 } }
+  kubernetes_version  = "1.36.3"
+  clusterctl_template = { content = %q }
+  control_plane       = { replicas = 1 }
+  node_groups         = { workers = { replicas = 1 } }
 %s
 `, strings.ReplaceAll(template, "${", "$${"), addons)
 }
@@ -158,8 +157,8 @@ func TestAccWorkloadCluster_addons(t *testing.T) {
 				plancheck.ExpectKnownValue(address, at("cloud", "chart"), knownvalue.StringExact("cloud")),
 			}},
 			ConfigStateChecks: []statecheck.StateCheck{
-				status("INSTANTIATED"), groupHas("workers", "available", 1),
-				is("network", "status", "deployed"), is("network", "app_version", "app-1.0.3"), is("cloud", "status", "deployed"),
+				status("READY"), groupHas("workers", "available_replicas", 1),
+				is("network", "status", "DEPLOYED"), is("network", "app_version", "app-1.0.3"), is("cloud", "status", "DEPLOYED"),
 				is("network", "digest", charttest.Digest(network("1.0.3").Archive(t))),
 			},
 			Check: resource.ComposeTestCheckFunc(releases(`network\s+kube-system\s+1\s.*deployed\s+network-1\.0\.3`, `cloud\s+cloud\s+1\s.*deployed\s+cloud-0\.1\.0`), func(s *terraform.State) error {
@@ -184,7 +183,7 @@ func TestAccWorkloadCluster_addons(t *testing.T) {
 				plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate),
 				plancheck.ExpectKnownValue(address, at("network", "version"), knownvalue.StringExact("1.1.0")),
 			}},
-			ConfigStateChecks: []statecheck.StateCheck{status("INSTANTIATED"), is("network", "version", "1.1.0")},
+			ConfigStateChecks: []statecheck.StateCheck{status("READY"), is("network", "version", "1.1.0")},
 			Check:             releases(`network\s+kube-system\s+2\s.*network-1\.1\.0`, `cloud\s+cloud\s+1\s`),
 		},
 		resource.TestStep{
@@ -192,12 +191,16 @@ func TestAccWorkloadCluster_addons(t *testing.T) {
 			RefreshState:       true,
 			RefreshPlanChecks:  resource.RefreshPlanChecks{PostRefresh: []plancheck.PlanCheck{updates().PreApply[0]}},
 			ExpectNonEmptyPlan: true,
-			Check:              resource.TestMatchResourceAttr(address, "addons_status.network.status", regexp.MustCompile(`^drifted: v1/ConfigMap settings no longer exists$`)),
+			Check: resource.ComposeTestCheckFunc(
+				resource.TestCheckResourceAttr(address, "addons_status.network.status", "DRIFTED"),
+				resource.TestCheckResourceAttr(address, "addons_status.network.drift.#", "1"),
+				resource.TestCheckResourceAttr(address, "addons_status.network.drift.0", "v1/ConfigMap settings no longer exists"),
+			),
 		},
 		resource.TestStep{
 			Config:            upgraded,
 			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{is("network", "status", "deployed")},
+			ConfigStateChecks: []statecheck.StateCheck{is("network", "status", "DEPLOYED")},
 			Check: func(*terraform.State) error {
 				assert.Equal(t, "1.1.0", workload("get", "configmap", "settings", "-n", "kube-system", "-o", "jsonpath={.data.of}"))
 				return nil
@@ -207,7 +210,7 @@ func TestAccWorkloadCluster_addons(t *testing.T) {
 			Config:           one,
 			ConfigPlanChecks: updates(),
 			ConfigStateChecks: []statecheck.StateCheck{
-				statecheck.ExpectKnownValue(address, tfjsonpath.New("addons_status"), knownvalue.MapSizeExact(1)), is("network", "status", "deployed"),
+				statecheck.ExpectKnownValue(address, tfjsonpath.New("addons_status"), knownvalue.MapSizeExact(1)), is("network", "status", "DEPLOYED"),
 			},
 			Check: resource.ComposeTestCheckFunc(releases(`network\s+kube-system\s+2\s`), func(*terraform.State) error {
 				assert.Empty(t, workload("get", "namespace", "cloud", "-o", "name", "--ignore-not-found"))
@@ -225,7 +228,7 @@ func TestAccWorkloadCluster_addons(t *testing.T) {
 				PreApply:             []plancheck.PlanCheck{plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate)},
 				PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
 			},
-			ConfigStateChecks: []statecheck.StateCheck{status("INSTANTIATED"), groupHas("workers", "available", 1)},
+			ConfigStateChecks: []statecheck.StateCheck{status("READY"), groupHas("workers", "available_replicas", 1)},
 			Check: func(*terraform.State) error {
 				assert.Regexp(t, `^edge-workers-[0-9a-f]{8}$`, machineTemplates(), "the old template goes once no machine is made of it")
 				assert.NotEqual(t, machine, standing())
@@ -238,7 +241,7 @@ func TestAccWorkloadCluster_addons(t *testing.T) {
 			PreConfig:         func() { env.store.Clear(t) },
 			Config:            described,
 			ConfigPlanChecks:  resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
-			ConfigStateChecks: []statecheck.StateCheck{status("INSTANTIATED")},
+			ConfigStateChecks: []statecheck.StateCheck{status("READY")},
 			Check: func(*terraform.State) error {
 				assert.Equal(t, machine, standing())
 				return nil
@@ -247,7 +250,7 @@ func TestAccWorkloadCluster_addons(t *testing.T) {
 		resource.TestStep{
 			Config:      strings.Replace(described, `namespace = "kube-system"`, `namespace = "elsewhere"`, 1),
 			PlanOnly:    true,
-			ExpectError: acctest.Says(`Add-on "network" is in namespace "kube-system". Take it out, apply, and add it again in the other namespace.`),
+			ExpectError: acctest.Says(`Add-on "network" is in namespace "kube-system". Remove it, apply, and add it again in the other namespace.`),
 		},
 	)
 }
@@ -259,18 +262,18 @@ func TestAccWorkloadCluster_badAddons(t *testing.T) {
 	good := from(s, fmt.Sprintf("repository = %q, name = \"network\"", s.URL))
 	var steps []resource.TestStep
 	for _, bad := range []struct{ addons, want string }{
-		{`a = { chart = { path = "x", oci = "oci://r.example/c" }, namespace = "a" }`, "path and oci are two sources: give one of them."},
-		{`a = { chart = {}, namespace = "a" }`, "Give one of path, repository and oci."},
-		{`a = { chart = { name = "openstack" }, namespace = "a" }`, "name is of a chart in a repository: give repository as well."},
-		{`a = { chart = { repository = "https://r.example" }, namespace = "a" }`, "A repository has many charts: name says which one is meant."},
-		{`a = { chart = { path = "x", version = "1.0.0" }, namespace = "a" }`, "version is for a chart from a repository or registry."},
+		{`a = { chart = { path = "x", oci = "oci://r.example/c" }, namespace = "a" }`, "path and oci are two sources: set only one of them."},
+		{`a = { chart = {}, namespace = "a" }`, "Set one of path, repository and oci."},
+		{`a = { chart = { name = "openstack" }, namespace = "a" }`, "name is that of a chart in a repository: set repository as well."},
+		{`a = { chart = { repository = "https://r.example" }, namespace = "a" }`, "A repository has many charts: set name as well."},
+		{`a = { chart = { path = "x", version = "1.0.0" }, namespace = "a" }`, "version is only for a chart from a repository or registry."},
 		{`a = { chart = { oci = "oci://r.example/c:1.0" }, namespace = "a" }`, "must be oci://<registry>/<path>, without a tag or digest"},
 		{`a = { chart = { path = "/nowhere/chart" }, namespace = "a" }`, `add-on "a": the chart cannot be read`},
 		{`a = { chart = { ` + strings.Replace(good, `"network"`, `"flannel"`, 1) + ` }, namespace = "a" }`, `has no chart "flannel"`},
 		{`a = { chart = { ` + good + `, version = "new" }, namespace = "a" }`, `"new" is neither a version nor a range of versions`},
 		{`a = { chart = { ` + good + `, version = ">=2" }, namespace = "a" }`, `has no version ">=2"`},
 		{`a = { chart = { ` + strings.Replace(good, charttest.Password, "wrong", 1) + ` }, namespace = "a" }`, "the server answered 401 Unauthorized"},
-		{`a = { chart = { ` + good + ` }, namespace = "a", values = ["- a"] }`, `Text 1 of the values of add-on "a" is no object in YAML`},
+		{`a = { chart = { ` + good + ` }, namespace = "a", values = ["- a"] }`, `values\[0\]: line 1, column 1: this is a list`},
 		{`a = { chart = { ` + good + ` }, namespace = "a", values = ["mode: 1"] }`, `add-on "a":`},
 		{`a = { chart = { ` + good + ` }, namespace = "a", after = ["b"] }`, `add-on "a" comes after "b", which is not an add-on`},
 		{`A = { chart = { ` + good + ` }, namespace = "a" }`, `"A" is not a valid add-on name`},
@@ -315,7 +318,7 @@ func TestAccWorkloadCluster_chartOfRepository(t *testing.T) {
 				plancheck.ExpectKnownValue(address, tfjsonpath.New("chart_status").AtMapKey("version"), knownvalue.StringExact(chart.Version)),
 			}},
 			ConfigStateChecks: []statecheck.StateCheck{
-				status("INSTANTIATED"),
+				status("READY"),
 				statecheck.ExpectKnownValue(address, tfjsonpath.New("chart_status").AtMapKey("digest"), knownvalue.StringExact(charttest.Digest(chart.Packed))),
 			},
 			Check: func(*terraform.State) error {

@@ -2,14 +2,12 @@ package workloadcluster
 
 import (
 	"context"
-	"strings"
 
 	"github.com/google/uuid"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/attrs"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/base"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -29,9 +27,10 @@ func (m *model) Adopt(ctx context.Context, manager vnfm.Manager, vimID, namespac
 	if id == "" {
 		id = uuid.NewString()
 	}
-	m.SetBase(&vnfm.Instance{ID: id, VIMID: vimID, Namespace: namespace, Name: name, OnFailure: vnfm.OnFailureResume, Status: vnfm.StatusUnknown})
+	m.ManagementVIMID = types.StringValue(vimID)
+	m.SetBase(&vnfm.Instance{ID: id, Namespace: namespace, Name: name, OnFailure: vnfm.OnFailureResume, Status: vnfm.StatusUnknown})
 	m.observed, m.Paused = newObserved(s), types.BoolValue(s.Paused)
-	m.KubernetesVersion = tfutil.OptionalString(strings.TrimPrefix(s.Version, "v"))
+	m.KubernetesVersion = attrs.NewVersion(s.Version)
 	if s.CACertificate != "" {
 		m.KubeconfigRef = attrs.ClusterRefValue(&ref)
 	}

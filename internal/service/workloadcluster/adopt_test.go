@@ -70,8 +70,8 @@ spec:
 			Config:           configured("  adopt_existing = true\n  force_conflicts = true\n"),
 			ConfigPlanChecks: updates(),
 			ConfigStateChecks: []statecheck.StateCheck{
-				status("INSTANTIATED"), groupHas("a", "available", 2),
-				statecheck.ExpectKnownValue(address, tfjsonpath.New("running_version"), knownvalue.StringExact("v1.34.0")),
+				status("READY"), groupHas("a", "available_replicas", 2),
+				statecheck.ExpectKnownValue(address, tfjsonpath.New("running_kubernetes_version"), knownvalue.StringExact("1.34.0")),
 			},
 			Check: func(*terraform.State) error {
 				now := strings.Fields(env.kubectl("get", "machines", "-o", "jsonpath={.items[*].metadata.name}"))

@@ -3,14 +3,13 @@ package workloadcluster
 import (
 	"cmp"
 	"context"
-	"encoding/json"
-	"fmt"
-	"strings"
 
+	"github.com/hashicorp/terraform-plugin-framework-timetypes/timetypes"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/attrs"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/chartsource"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -20,17 +19,17 @@ import (
 // inside is known; what is read earlier is a types.Object.
 
 type topologyModel struct {
-	Class          types.String  `tfsdk:"class"`
-	ClassNamespace types.String  `tfsdk:"class_namespace"`
-	Variables      types.Dynamic `tfsdk:"variables"`
+	Class          types.String `tfsdk:"class"`
+	ClassNamespace types.String `tfsdk:"class_namespace"`
+	ClassVariables types.String `tfsdk:"class_variables"`
 }
 
 type chartModel struct {
 	chartsource.Model
-	Values types.Dynamic `tfsdk:"values"`
+	Values types.List `tfsdk:"values"`
 }
 
-type templateModel struct {
+type clusterctlTemplateModel struct {
 	Content   types.String `tfsdk:"content"`
 	Variables types.Map    `tfsdk:"variables"`
 }
@@ -42,7 +41,7 @@ type networkModel struct {
 	APIServerPort  types.Int64         `tfsdk:"api_server_port"`
 	Internal       *cloudResourceModel `tfsdk:"internal"`
 	InternalSubnet *cloudResourceModel `tfsdk:"internal_subnet"`
-	External       types.String        `tfsdk:"external"`
+	External       *cloudResourceModel `tfsdk:"external"`
 }
 
 // cloudResourceModel is what foundAttributes describes.
@@ -54,7 +53,7 @@ type cloudResourceModel struct {
 
 // machineModel has the arguments that control plane and node groups share.
 type machineModel struct {
-	Flavour     types.String           `tfsdk:"flavour"`
+	Flavor      types.String           `tfsdk:"flavor"`
 	Labels      types.Map              `tfsdk:"labels"`
 	Annotations types.Map              `tfsdk:"annotations"`
 	HealthCheck *healthCheckModel      `tfsdk:"health_check"`
@@ -65,35 +64,35 @@ type machineModel struct {
 
 type controlPlaneModel struct {
 	machineModel
-	Replicas       types.Int64   `tfsdk:"replicas"`
-	Variables      types.Dynamic `tfsdk:"variables"`
-	FailureDomains types.List    `tfsdk:"failure_domains"`
+	Replicas       types.Int64  `tfsdk:"replicas"`
+	ClassVariables types.String `tfsdk:"class_variables"`
+	FailureDomains types.Set    `tfsdk:"failure_domains"`
 }
 
 type nodeGroupModel struct {
 	machineModel
-	Class          types.String  `tfsdk:"class"`
-	Replicas       types.Int64   `tfsdk:"replicas"`
-	Min            types.Int64   `tfsdk:"min"`
-	Max            types.Int64   `tfsdk:"max"`
-	FailureDomain  types.String  `tfsdk:"failure_domain"`
-	Taints         []*taintModel `tfsdk:"taints"`
-	Variables      types.Map     `tfsdk:"variables"`
-	Rollout        *rolloutModel `tfsdk:"rollout"`
-	RemoveMachines types.Set     `tfsdk:"remove_machines"`
+	Class               types.String  `tfsdk:"class"`
+	Replicas            types.Int64   `tfsdk:"replicas"`
+	MinReplicas         types.Int64   `tfsdk:"min_replicas"`
+	MaxReplicas         types.Int64   `tfsdk:"max_replicas"`
+	FailureDomain       types.String  `tfsdk:"failure_domain"`
+	Taints              []*taintModel `tfsdk:"taints"`
+	ClassVariables      types.String  `tfsdk:"class_variables"`
+	Rollout             *rolloutModel `tfsdk:"rollout"`
+	ScaleInMachineNames types.Set     `tfsdk:"scale_in_machine_names"`
 }
 
 type healthCheckModel struct {
-	Enabled            types.Bool   `tfsdk:"enabled"`
-	NodeStartupTimeout types.Int64  `tfsdk:"node_startup_timeout"`
-	UnhealthyTimeout   types.Int64  `tfsdk:"unhealthy_timeout"`
-	MaxUnhealthy       types.String `tfsdk:"max_unhealthy"`
+	Enabled            types.Bool           `tfsdk:"enabled"`
+	NodeStartupTimeout timetypes.GoDuration `tfsdk:"node_startup_timeout"`
+	UnhealthyTimeout   timetypes.GoDuration `tfsdk:"unhealthy_timeout"`
+	MaxUnhealthy       types.String         `tfsdk:"max_unhealthy"`
 }
 
 type deletionModel struct {
-	NodeDrainTimeout        types.Int64 `tfsdk:"node_drain_timeout"`
-	NodeVolumeDetachTimeout types.Int64 `tfsdk:"node_volume_detach_timeout"`
-	NodeDeletionTimeout     types.Int64 `tfsdk:"node_deletion_timeout"`
+	NodeDrainTimeout        timetypes.GoDuration `tfsdk:"node_drain_timeout"`
+	NodeVolumeDetachTimeout timetypes.GoDuration `tfsdk:"node_volume_detach_timeout"`
+	NodeDeletionTimeout     timetypes.GoDuration `tfsdk:"node_deletion_timeout"`
 }
 
 type rootVolumeModel struct {
@@ -121,21 +120,9 @@ type rolloutModel struct {
 }
 
 type healModel struct {
-	Trigger  types.String `tfsdk:"trigger"`
-	Cause    types.String `tfsdk:"cause"`
-	Machines types.Set    `tfsdk:"machines"`
-}
-
-// objectValues reads a dynamic argument that must be an object.
-func objectValues(at path.Path, v types.Dynamic, diags *diag.Diagnostics) map[string]any {
-	if v.IsNull() {
-		return nil
-	}
-	m, err := tfutil.MapToGo(v)
-	if err != nil {
-		diags.AddAttributeError(at, "Not an Object", tfutil.ErrorDetail(fmt.Errorf("%s: %w", at, err)))
-	}
-	return m
+	Trigger      types.String `tfsdk:"trigger"`
+	Cause        types.String `tfsdk:"cause"`
+	MachineNames types.Set    `tfsdk:"machine_names"`
 }
 
 func (m *topologyModel) toDomain(diags *diag.Diagnostics) *vnfm.ClusterTopology {
@@ -144,7 +131,7 @@ func (m *topologyModel) toDomain(diags *diag.Diagnostics) *vnfm.ClusterTopology 
 	}
 	return &vnfm.ClusterTopology{
 		Class: m.Class.ValueString(), ClassNamespace: m.ClassNamespace.ValueString(),
-		Variables: objectValues(path.Root("topology").AtName("variables"), m.Variables, diags),
+		Variables: attrs.Document(path.Root("topology").AtName("class_variables"), m.ClassVariables, diags),
 	}
 }
 
@@ -154,12 +141,12 @@ func (m *chartModel) toDomain(status *chartStatusModel, diags *diag.Diagnostics)
 	if m == nil {
 		return nil
 	}
-	chart := &vnfm.ClusterChart{ChartSource: m.ToDomain(), Values: objectValues(path.Root("chart").AtName("values"), m.Values, diags)}
+	chart := &vnfm.ClusterChart{ChartSource: m.ToDomain(), Values: attrs.Documents(path.Root("chart").AtName("values"), m.Values, diags)}
 	chart.Chart = status.toDomain()
 	return chart
 }
 
-func (m *templateModel) toDomain() *vnfm.ClusterTemplate {
+func (m *clusterctlTemplateModel) toDomain() *vnfm.ClusterTemplate {
 	if m == nil {
 		return nil
 	}
@@ -172,7 +159,7 @@ func (m *networkModel) toDomain() *vnfm.ClusterNetwork {
 	}
 	return &vnfm.ClusterNetwork{
 		PodCIDRs: tfutil.Strings(m.PodCIDRs), ServiceCIDRs: tfutil.Strings(m.ServiceCIDRs), ServiceDomain: m.ServiceDomain.ValueString(),
-		APIServerPort: int(m.APIServerPort.ValueInt64()), Internal: m.Internal.toDomain(), Subnet: m.InternalSubnet.toDomain(), External: m.External.ValueString(),
+		APIServerPort: int(m.APIServerPort.ValueInt64()), Internal: m.Internal.toDomain(), Subnet: m.InternalSubnet.toDomain(), External: m.External.toDomain(),
 	}
 }
 
@@ -201,8 +188,8 @@ func (m *healthCheckModel) toDomain() *vnfm.HealthCheck {
 		return nil
 	}
 	return &vnfm.HealthCheck{
-		Enabled: m.Enabled.ValueBool(), NodeStartupTimeout: m.NodeStartupTimeout.ValueInt64(),
-		UnhealthyTimeout: m.UnhealthyTimeout.ValueInt64(), MaxUnhealthy: m.MaxUnhealthy.ValueString(),
+		Enabled: m.Enabled.ValueBool(), NodeStartupTimeout: tfutil.GoDuration(m.NodeStartupTimeout),
+		UnhealthyTimeout: tfutil.GoDuration(m.UnhealthyTimeout), MaxUnhealthy: m.MaxUnhealthy.ValueString(),
 	}
 }
 
@@ -211,8 +198,8 @@ func (m *deletionModel) toDomain() *vnfm.MachineDeletion {
 		return nil
 	}
 	return &vnfm.MachineDeletion{
-		NodeDrainTimeout: tfutil.Int64Pointer(m.NodeDrainTimeout), NodeVolumeDetachTimeout: tfutil.Int64Pointer(m.NodeVolumeDetachTimeout),
-		NodeDeletionTimeout: tfutil.Int64Pointer(m.NodeDeletionTimeout),
+		NodeDrainTimeout: tfutil.GoDurationPointer(m.NodeDrainTimeout), NodeVolumeDetachTimeout: tfutil.GoDurationPointer(m.NodeVolumeDetachTimeout),
+		NodeDeletionTimeout: tfutil.GoDurationPointer(m.NodeDeletionTimeout),
 	}
 }
 
@@ -221,8 +208,8 @@ func (m *controlPlaneModel) toDomain(diags *diag.Diagnostics) vnfm.ClusterContro
 		return vnfm.ClusterControlPlane{}
 	}
 	return vnfm.ClusterControlPlane{
-		Replicas: tfutil.Int64Pointer(m.Replicas), Flavour: m.Flavour.ValueString(), Labels: tfutil.Texts(m.Labels), Annotations: tfutil.Texts(m.Annotations),
-		Variables:   objectValues(path.Root("control_plane").AtName("variables"), m.Variables, diags),
+		Replicas: tfutil.Int64Pointer(m.Replicas), Flavor: m.Flavor.ValueString(), Labels: tfutil.Texts(m.Labels), Annotations: tfutil.Texts(m.Annotations),
+		Variables:   attrs.Document(path.Root("control_plane").AtName("class_variables"), m.ClassVariables, diags),
 		HealthCheck: m.HealthCheck.toDomain(), Deletion: m.Deletion.toDomain(),
 		FailureDomains: tfutil.Strings(m.FailureDomains), MachinePlace: m.place(),
 	}
@@ -243,9 +230,10 @@ func (m *model) nodeGroups(ctx context.Context, diags *diag.Diagnostics) map[str
 
 func (m *nodeGroupModel) toDomain(name string, diags *diag.Diagnostics) vnfm.NodeGroup {
 	g := vnfm.NodeGroup{
-		Class: m.Class.ValueString(), Replicas: tfutil.Int64Pointer(m.Replicas), Min: tfutil.Int64Pointer(m.Min), Max: tfutil.Int64Pointer(m.Max),
-		Flavour: m.Flavour.ValueString(), Labels: tfutil.Texts(m.Labels), Annotations: tfutil.Texts(m.Annotations), FailureDomain: m.FailureDomain.ValueString(),
-		Variables: m.variables(name, diags), HealthCheck: m.HealthCheck.toDomain(), Deletion: m.Deletion.toDomain(), RemoveMachines: tfutil.Strings(m.RemoveMachines),
+		Class: m.Class.ValueString(), Replicas: tfutil.Int64Pointer(m.Replicas), MinReplicas: tfutil.Int64Pointer(m.MinReplicas), MaxReplicas: tfutil.Int64Pointer(m.MaxReplicas),
+		Flavor: m.Flavor.ValueString(), Labels: tfutil.Texts(m.Labels), Annotations: tfutil.Texts(m.Annotations), FailureDomain: m.FailureDomain.ValueString(),
+		Variables:   attrs.Document(path.Root("node_groups").AtMapKey(name).AtName("class_variables"), m.ClassVariables, diags),
+		HealthCheck: m.HealthCheck.toDomain(), Deletion: m.Deletion.toDomain(), ScaleInMachineNames: tfutil.Strings(m.ScaleInMachineNames),
 		MachinePlace: m.place(),
 	}
 	if r := m.Rollout; r != nil {
@@ -260,26 +248,6 @@ func (m *nodeGroupModel) toDomain(name string, diags *diag.Diagnostics) vnfm.Nod
 	return g
 }
 
-// variables decodes the variables of a group, each of which is JSON.
-func (m *nodeGroupModel) variables(name string, diags *diag.Diagnostics) map[string]any {
-	var out map[string]any
-	for variable, text := range tfutil.Texts(m.Variables) {
-		var value any
-		decoder := json.NewDecoder(strings.NewReader(text))
-		decoder.UseNumber()
-		if err := decoder.Decode(&value); err != nil {
-			diags.AddAttributeError(path.Root("node_groups").AtMapKey(name).AtName("variables").AtMapKey(variable), "Not JSON",
-				fmt.Sprintf("The value of variable %q of node group %q is not JSON: %s. Write jsonencode(...) around it.", variable, name, err))
-			continue
-		}
-		if out == nil {
-			out = map[string]any{}
-		}
-		out[variable] = value
-	}
-	return out
-}
-
 // healSpec reads the argument heal; nil while it is not known.
 func (m *model) healSpec(ctx context.Context, diags *diag.Diagnostics) *vnfm.HealSpec {
 	if !tfutil.FullyKnown(ctx, m.Heal) {
@@ -289,5 +257,5 @@ func (m *model) healSpec(ctx context.Context, diags *diag.Diagnostics) *vnfm.Hea
 	if heal == nil {
 		return nil
 	}
-	return &vnfm.HealSpec{Trigger: heal.Trigger.ValueString(), Cause: heal.Cause.ValueString(), VNFCIDs: tfutil.Strings(heal.Machines)}
+	return &vnfm.HealSpec{Trigger: heal.Trigger.ValueString(), Cause: heal.Cause.ValueString(), VNFCIDs: tfutil.Strings(heal.MachineNames)}
 }

@@ -24,22 +24,22 @@ func TestAccWorkloadCluster_everyAttribute(t *testing.T) {
 	least := inMemory("1.34.0", `a = { replicas = 1 }`)
 	all := `
   kubernetes_version = "1.34.0"
-  chart              = { name = "in-memory", values = { provisioning = { startupDuration = "1s" } } }
+  chart              = { name = "in-memory", values = [yamlencode({ provisioning = { startupDuration = "1s" } })] }
   labels             = { site = "edge" }
   annotations        = { owner = "core" }
   control_plane = {
     replicas     = 3
     labels       = { "node-role.kubernetes.io/core" = "yes" }
-    health_check = { enabled = true, node_startup_timeout = 600, unhealthy_timeout = 300, max_unhealthy = "1" }
-    deletion     = { node_drain_timeout = 60, node_volume_detach_timeout = 60, node_deletion_timeout = 60 }
+    health_check = { enabled = true, node_startup_timeout = "10m", unhealthy_timeout = "5m", max_unhealthy = "1" }
+    deletion     = { node_drain_timeout = "60s", node_volume_detach_timeout = "1m", node_deletion_timeout = "1m" }
   }
   node_groups = {
     a = {
       replicas       = 2
       labels         = { "node-role.kubernetes.io/upf" = "yes" }
       failure_domain = "z1"
-      health_check   = { enabled = true, unhealthy_timeout = 300 }
-      deletion       = { node_drain_timeout = 60 }
+      health_check   = { enabled = true, unhealthy_timeout = "300s" }
+      deletion       = { node_drain_timeout = "1m" }
       rollout        = { type = "RollingUpdate", max_surge = "2", max_unavailable = "50%" }
     }
   }
@@ -51,7 +51,7 @@ func TestAccWorkloadCluster_everyAttribute(t *testing.T) {
   timeouts        = { update = "20m" }
 `
 	const healed = `
-  heal = { trigger = "one", machines = [var.machine] }
+  heal = { trigger = "one", machine_names = [var.machine] }
 `
 	variable := `
 variable "machine" {
@@ -76,18 +76,18 @@ variable "machine" {
 	var before []string
 	named := config.Variables{}
 	env.run(t,
-		resource.TestStep{Config: env.config(least), ConfigStateChecks: []statecheck.StateCheck{status("INSTANTIATED")}},
+		resource.TestStep{Config: env.config(least), ConfigStateChecks: []statecheck.StateCheck{status("READY")}},
 		replaced(strings.Replace(env.cluster(least), `"edge"`, `"other"`, 1)),
 		replaced(strings.Replace(env.cluster(least), env.namespace, env.namespace+"-2", 1)),
 		inPlace(strings.Replace(least, "1.34.0", "1.35.0", 1)),
 		inPlace(least+`  paused = true`),
 		inPlace(least+`  rollout_after = "2026-01-01T00:00:00Z"`),
-		inPlace(least+`  regenerate_kubeconfig = "leaked"`),
+		inPlace(least+`  kubeconfig_rotation_trigger = "leaked"`),
 		inPlace(least+`  credentials_sink = { url = "https://sink.example.org" }`),
 		resource.TestStep{
 			Config:            env.config(all),
 			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{status("INSTANTIATED"), groupHas("a", "available", 2)},
+			ConfigStateChecks: []statecheck.StateCheck{status("READY"), groupHas("a", "available_replicas", 2)},
 			Check: func(*terraform.State) error {
 				assert.Equal(t, "edge core", read("cluster/edge", ".metadata.labels.site} {.metadata.annotations.owner"))
 				assert.Equal(t, "3 3", read("kubeadmcontrolplane/edge-control-plane", ".spec.replicas} {.status.availableReplicas"))
@@ -110,7 +110,7 @@ variable "machine" {
 			Config:            env.config(all+healed, variable),
 			ConfigVariables:   named,
 			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{status("INSTANTIATED")},
+			ConfigStateChecks: []statecheck.StateCheck{status("READY")},
 			Check: func(*terraform.State) error {
 				now := control()
 				if len(now) != 3 || slices.Contains(now, before[0]) {

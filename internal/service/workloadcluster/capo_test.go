@@ -59,14 +59,14 @@ func TestAccWorkloadCluster_capo(t *testing.T) {
   kubernetes_version = "1.33.1"
   chart = {
     name = "openstack"
-    values = {
+    values = [yamlencode({
       machineImage      = "ubuntu-2204-kube-v1.33.1"
       clusterNetworking = { externalNetworkId = %q }
       apiServer         = { enableLoadBalancer = false, associateFloatingIP = false, fixedIP = "192.168.3.10" }
-    }
+    })]
   }
-  control_plane = { replicas = 1, flavour = "m1.medium" }
-  node_groups   = { workers = { replicas = 1, flavour = "m1.small" } }
+  control_plane = { replicas = 1, flavor = "m1.medium" }
+  node_groups   = { workers = { replicas = 1, flavor = "m1.small" } }
   openstack     = { vim_id = vnf_vim.cloud.id, application_credential = {} }
   timeouts      = { create = "20s" }
 `, cloud.Networks["public"]), labCloudVIM(cloud, user))
@@ -124,11 +124,11 @@ func TestAccWorkloadCluster_capoPlans(t *testing.T) {
   kubernetes_version = "1.33.1"
   chart = {
     name   = "openstack"
-    values = { machineImage = "ubuntu-2204-kube-v1.33.1", machineSSHKeyName = "ops" }
+    values = [yamlencode({ machineImage = "ubuntu-2204-kube-v1.33.1", machineSSHKeyName = "ops" })]
   }
-  network       = { external = "public" }
-  control_plane = { replicas = 1, flavour = "m1.medium" }
-  node_groups   = { workers = { replicas = 2, flavour = "m1.medium" } }
+  network       = { external = { name = "public" } }
+  control_plane = { replicas = 1, flavor = "m1.medium" }
+  node_groups   = { workers = { replicas = 2, flavor = "m1.medium" } }
   openstack     = { vim_id = vnf_vim.cloud.id, application_credential = {} }
 `
 	const lost = "00000000-0000-0000-0000-000000000000"
@@ -152,43 +152,43 @@ func TestAccWorkloadCluster_capoPlans(t *testing.T) {
 			// Its subnet has the name of one of another network, and the external network
 			// that of an internal one.
 			name:    "all is there",
-			changes: []string{`"public"`, fmt.Sprintf(`"public", internal = { id = %q }, internal_subnet = { name = "twin" }`, nodes)},
+			changes: []string{`"public"`, fmt.Sprintf(`"public" }, internal = { id = %q }, internal_subnet = { name = "twin"`, nodes)},
 		},
 		{
 			// What has a name may be made by the same apply.
 			name: "not there by name",
 			changes: []string{
-				`"ops"`, `"lost-key"`, `"ubuntu-2204-kube-v1.33.1"`, `"lost-image"`, `1, flavour = "m1.medium"`, `1, flavour = "lost-flavour"`,
-				`2, flavour = "m1.medium"`, `2, flavour = "lost-worker"`, `"public"`, `"net0", internal = { name = "lost-network" }`,
+				`"ops"`, `"lost-key"`, `"ubuntu-2204-kube-v1.33.1"`, `"lost-image"`, `1, flavor = "m1.medium"`, `1, flavor = "lost-flavor"`,
+				`2, flavor = "m1.medium"`, `2, flavor = "lost-worker"`, `"public"`, `"net0" }, internal = { name = "lost-network"`,
 			},
 			said: []string{
 				`WARNING network.external: There is no external network "net0" in the OpenStack: ` + byName,
 				`WARNING network.internal: There is no network "lost-network" in the OpenStack: ` + byName,
-				`WARNING control_plane.flavour: There is no flavour "lost-flavour" in the OpenStack: ` + byName,
+				`WARNING control_plane.flavor: There is no flavor "lost-flavor" in the OpenStack: ` + byName,
 				`WARNING chart.values: There is no image "lost-image" in the OpenStack: ` + byName,
 				`WARNING chart.values: There is no key pair "lost-key" in the OpenStack: ` + byName,
-				`WARNING node_groups.workers: There is no flavour "lost-worker" in the OpenStack: ` + byName,
+				`WARNING node_groups.workers: There is no flavor "lost-worker" in the OpenStack: ` + byName,
 			},
 		},
 		{
 			name: "not there by id",
 			changes: []string{
-				`machineImage = "ubuntu-2204-kube-v1.33.1"`, `machineImageId = "` + lost + `"`, `1, flavour = "m1.medium"`, `1, flavour = "` + lost + `"`,
-				`2, flavour`, fmt.Sprintf(`2, networks = [{}, { id = %q }], flavour`, lost),
-				`"public"`, fmt.Sprintf(`%q, internal = { id = %[1]q }, internal_subnet = { id = %[1]q }`, lost),
+				`machineImage = "ubuntu-2204-kube-v1.33.1"`, `machineImageId = "` + lost + `"`, `1, flavor = "m1.medium"`, `1, flavor = "` + lost + `"`,
+				`2, flavor`, fmt.Sprintf(`2, networks = [{}, { id = %q }], flavor`, lost),
+				`name = "public"`, fmt.Sprintf(`id = %q }, internal = { id = %[1]q }, internal_subnet = { id = %[1]q`, lost),
 			},
 			said: []string{
 				`ERROR network.external: There is no network with the id ` + lost + byID,
 				`ERROR network.internal: There is no network with the id ` + lost + byID,
 				`ERROR network.internal_subnet: There is no subnet with the id ` + lost + byID,
-				`ERROR control_plane.flavour: There is no flavour with the id ` + lost + byID,
+				`ERROR control_plane.flavor: There is no flavor with the id ` + lost + byID,
 				`ERROR chart.values: There is no image with the id ` + lost + byID,
 				`ERROR node_groups.workers: There is no network with the id ` + lost + byID,
 			},
 		},
 		{
 			name:    "several networks",
-			changes: []string{`"public"`, `"public", internal = { name = "twin" }`, `1, flavour`, `1, networks = [{}, { name = "public" }], flavour`},
+			changes: []string{`"public"`, `"public" }, internal = { name = "twin"`, `1, flavor`, `1, networks = [{}, { name = "public" }], flavor`},
 			said: []string{
 				`ERROR network.internal: There are 2 of the network "twin": Give the id of the one that is meant.`,
 				`ERROR control_plane.networks: There are 2 of the network "public": Give the id of the one that is meant.`,
@@ -196,17 +196,17 @@ func TestAccWorkloadCluster_capoPlans(t *testing.T) {
 		},
 		{
 			name:    "several subnets, another version",
-			changes: []string{`"public"`, `"public", internal_subnet = { name = "twin" }`, `"1.33.1"`, `"1.32.5"`},
+			changes: []string{`"public"`, `"public" }, internal_subnet = { name = "twin"`, `"1.33.1"`, `"1.32.5"`},
 			said: []string{
 				`ERROR network.internal_subnet: There are 2 of the subnet "twin": Give the id of the one that is meant.`,
 				`ERROR kubernetes_version: Image "ubuntu-2204-kube-v1.33.1" has Kubernetes 1.33.1, not 1.32.5: Kubelet and kubeadm come with the image: name one whose property kube_version is kubernetes_version.`,
 			},
 		},
 		{
-			name:    "no version, small flavour",
-			changes: []string{`"ubuntu-2204-kube-v1.33.1"`, `"ubuntu-22.04"`, `1, flavour = "m1.medium"`, `1, flavour = "m1.tiny"`},
+			name:    "no version, small flavor",
+			changes: []string{`"ubuntu-2204-kube-v1.33.1"`, `"ubuntu-22.04"`, `1, flavor = "m1.medium"`, `1, flavor = "m1.tiny"`},
 			said: []string{
-				`WARNING control_plane.flavour: Flavour "m1.tiny" of the control plane has 1 vCPU and 512 MiB of memory: Kubeadm refuses a control plane of less than 2 vCPU, and needs 2048 MiB for any machine.`,
+				`WARNING control_plane.flavor: Flavor "m1.tiny" of the control plane has 1 vCPU and 512 MiB of memory: Kubeadm refuses a control plane of less than 2 vCPU, and needs 2048 MiB for any machine.`,
 				`WARNING chart.values: Image "ubuntu-22.04" does not say which version of Kubernetes it has: Its property kube_version is missing, so that nobody can tell whether it has 1.33.1.`,
 			},
 		},

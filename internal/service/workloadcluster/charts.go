@@ -19,16 +19,19 @@ import (
 // means the same chart in every plan, and a plan without a change needs no repository.
 
 var (
-	chartTypes      = map[string]attr.Type{"chart": types.StringType, "version": types.StringType, "app_version": types.StringType, "digest": types.StringType}
-	addonStatusType = types.ObjectType{AttrTypes: tfutil.Merged(chartTypes, map[string]attr.Type{"status": types.StringType})}
+	chartTypes      = map[string]attr.Type{"chart_name": types.StringType, "version": types.StringType, "app_version": types.StringType, "digest": types.StringType}
+	addonStatusType = types.ObjectType{AttrTypes: tfutil.Merged(chartTypes, map[string]attr.Type{
+		"status": types.StringType, "drift": types.ListType{ElemType: types.StringType},
+	})}
 )
 
 // The values of the status of an add-on.
 const (
-	addonDeployed = "deployed"
-	addonMissing  = "missing"
-	addonPaused   = "paused"
-	addonUnknown  = "unknown"
+	addonDeployed = "DEPLOYED"
+	addonDrifted  = "DRIFTED"
+	addonMissing  = "MISSING"
+	addonPaused   = "PAUSED"
+	addonUnknown  = "UNKNOWN"
 )
 
 // charted are the attributes about charts.
@@ -40,7 +43,7 @@ type charted struct {
 
 // chartStatusModel is the chart that a source was resolved to.
 type chartStatusModel struct {
-	Chart      types.String `tfsdk:"chart"`
+	ChartName  types.String `tfsdk:"chart_name"`
 	Version    types.String `tfsdk:"version"`
 	AppVersion types.String `tfsdk:"app_version"`
 	Digest     types.String `tfsdk:"digest"`
@@ -50,11 +53,25 @@ type chartStatusModel struct {
 type addonStatusModel struct {
 	chartStatusModel
 	Status types.String `tfsdk:"status"`
+	Drift  types.List   `tfsdk:"drift"`
+}
+
+// addonState is the state of an add-on. An empty status is unknown.
+type addonState struct {
+	status string
+	drift  []string
+}
+
+func (m *addonStatusModel) setState(s addonState) {
+	m.Status, m.Drift = types.StringUnknown(), types.ListUnknown(types.StringType)
+	if s.status != "" {
+		m.Status, m.Drift = types.StringValue(s.status), tfutil.StringList(s.drift)
+	}
 }
 
 func chartStatusFromDomain(c *vnfm.Chart) chartStatusModel {
 	return chartStatusModel{
-		Chart: types.StringValue(c.Name), Version: types.StringValue(c.Version),
+		ChartName: types.StringValue(c.Name), Version: types.StringValue(c.Version),
 		AppVersion: tfutil.OptionalString(c.AppVersion), Digest: types.StringValue(c.Digest),
 	}
 }
@@ -64,11 +81,11 @@ func (m *chartStatusModel) toDomain() *vnfm.Chart {
 	if m == nil || m.Digest.ValueString() == "" {
 		return nil
 	}
-	return &vnfm.Chart{Name: m.Chart.ValueString(), Version: m.Version.ValueString(), AppVersion: m.AppVersion.ValueString(), Digest: m.Digest.ValueString()}
+	return &vnfm.Chart{Name: m.ChartName.ValueString(), Version: m.Version.ValueString(), AppVersion: m.AppVersion.ValueString(), Digest: m.Digest.ValueString()}
 }
 
 func (m *chartStatusModel) values() map[string]attr.Value {
-	return map[string]attr.Value{"chart": m.Chart, "version": m.Version, "app_version": m.AppVersion, "digest": m.Digest}
+	return map[string]attr.Value{"chart_name": m.ChartName, "version": m.Version, "app_version": m.AppVersion, "digest": m.Digest}
 }
 
 func (m chartStatusModel) toTerraform() types.Object {
@@ -76,15 +93,13 @@ func (m chartStatusModel) toTerraform() types.Object {
 }
 
 func (m *addonStatusModel) toTerraform() types.Object {
-	return types.ObjectValueMust(addonStatusType.AttrTypes, tfutil.Merged(m.values(), map[string]attr.Value{"status": m.Status}))
+	return types.ObjectValueMust(addonStatusType.AttrTypes, tfutil.Merged(m.values(), map[string]attr.Value{"status": m.Status, "drift": m.Drift}))
 }
 
 // addonStatus is the entry of an add-on. An empty status is unknown.
 func addonStatus(c *vnfm.Chart, status string) types.Object {
-	m := addonStatusModel{chartStatusModel: chartStatusFromDomain(c), Status: types.StringUnknown()}
-	if status != "" {
-		m.Status = types.StringValue(status)
-	}
+	m := addonStatusModel{chartStatusModel: chartStatusFromDomain(c)}
+	m.setState(addonState{status: status})
 	return m.toTerraform()
 }
 
@@ -209,7 +224,7 @@ func (m *model) checkMoves(ctx context.Context, state *model, diags *diag.Diagno
 			continue
 		}
 		diags.AddAttributeError(path.Root(vnfm.AttributeAddons).AtMapKey(name), "Namespace of an Add-on Cannot Change",
-			fmt.Sprintf("Add-on %q is in namespace %q. Take it out, apply, and add it again in the other namespace.", name, before.Namespace.ValueString()))
+			fmt.Sprintf("Add-on %q is in namespace %q. Remove it, apply, and add it again in the other namespace.", name, before.Namespace.ValueString()))
 	}
 }
 
@@ -234,15 +249,15 @@ func (m *model) recordCharts(c *vnfm.ClusterSpec) {
 	m.AddonsStatus = types.MapValueMust(addonStatusType, entries)
 }
 
-// mapStatus sets the status of each add-on that is known to the result of a function.
-func (m *model) mapStatus(ctx context.Context, diags *diag.Diagnostics, status func(name string) types.String) {
+// mapStatus sets the state of each add-on that is known to the result of a function.
+func (m *model) mapStatus(ctx context.Context, diags *diag.Diagnostics, state func(name string) addonState) {
 	if !tfutil.Set(m.AddonsStatus) {
 		return
 	}
 	entries := m.AddonsStatus.Elements()
 	for name := range entries {
 		if entry := tfutil.ElementAs[addonStatusModel](ctx, m.AddonsStatus, name, diags); entry != nil {
-			entry.Status = status(name)
+			entry.setState(state(name))
 			entries[name] = entry.toTerraform()
 		}
 	}
@@ -251,22 +266,23 @@ func (m *model) mapStatus(ctx context.Context, diags *diag.Diagnostics, status f
 
 // setStatusUnknown marks the status of the add-ons unknown, for an operation that changes it.
 func (m *model) setStatusUnknown(ctx context.Context, diags *diag.Diagnostics) {
-	m.mapStatus(ctx, diags, func(string) types.String { return types.StringUnknown() })
+	m.mapStatus(ctx, diags, func(string) addonState { return addonState{} })
 }
 
 // setObservedStatus sets the status of the add-ons from the objects of the cluster.
 func (m *model) setObservedStatus(ctx context.Context, objects map[string]string, diags *diag.Diagnostics) {
-	m.mapStatus(ctx, diags, func(name string) types.String {
+	m.mapStatus(ctx, diags, func(name string) addonState {
 		text, there := objects[vnfm.AddonKey(name)]
+		differences, drifted := strings.CutPrefix(text, vnfm.Drifted)
 		switch {
 		case m.Paused.ValueBool():
-			return types.StringValue(addonPaused)
+			return addonState{status: addonPaused}
 		case !there:
-			return types.StringValue(addonMissing)
-		case strings.HasPrefix(text, vnfm.Drifted):
-			return types.StringValue(text)
+			return addonState{status: addonMissing}
+		case drifted:
+			return addonState{status: addonDrifted, drift: strings.Split(differences, vnfm.DriftSeparator)}
 		default:
-			return types.StringValue(addonDeployed)
+			return addonState{status: addonDeployed}
 		}
 	})
 }

@@ -1,10 +1,12 @@
 package workloadcluster
 
 import (
+	"github.com/hashicorp/terraform-plugin-framework-timetypes/timetypes"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/attrs"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -22,12 +24,12 @@ func computedAttributes() map[string]schema.Attribute {
 			ElementType:         types.StringType,
 			Computed:            true,
 		},
-		"phase":           text("Phase of the Cluster: `Pending`, `Provisioning`, `Provisioned`, `Deleting`."),
-		"available":       schema.BoolAttribute{MarkdownDescription: "Whether the condition `Available` of the Cluster is true.", Computed: true},
-		"endpoint":        text("URL of the workload API."),
-		"ca_certificate":  text("CA certificate of the workload API, as PEM."),
-		"running_version": text("Lowest Kubernetes version of the machines of the control plane."),
-		"failure_domains": schema.ListAttribute{MarkdownDescription: "Failure domains of the cluster.", ElementType: types.StringType, Computed: true},
+		"phase":                      text("Phase of the Cluster: `Pending`, `Provisioning`, `Provisioned`, `Deleting`."),
+		"available":                  schema.BoolAttribute{MarkdownDescription: "Whether the condition `Available` of the Cluster is true.", Computed: true},
+		"endpoint":                   text("URL of the workload API."),
+		"ca_certificate":             text("CA certificate of the workload API, as PEM."),
+		"running_kubernetes_version": schema.StringAttribute{MarkdownDescription: "Lowest Kubernetes version of the machines of the control plane, without a leading `v`.", Computed: true, CustomType: attrs.VersionType{}},
+		"failure_domains":            schema.SetAttribute{MarkdownDescription: "Failure domains of the cluster.", ElementType: types.StringType, Computed: true},
 		"conditions": schema.MapNestedAttribute{
 			MarkdownDescription: "Conditions of the Cluster by type, at the last refresh.",
 			Computed:            true,
@@ -40,19 +42,19 @@ func computedAttributes() map[string]schema.Attribute {
 		"control_plane_status": schema.SingleNestedAttribute{
 			MarkdownDescription: "Machines of the control plane at the last refresh.", Computed: true, Attributes: countAttributes(),
 		},
-		"node_group_status": schema.MapNestedAttribute{
+		"node_groups_status": schema.MapNestedAttribute{
 			MarkdownDescription: "Machines of each node group at the last refresh.",
 			Computed:            true,
 			NestedObject:        schema.NestedAttributeObject{Attributes: countAttributes()},
 		},
-		"kubeconfig_not_after": text("Time at which the client certificate of the kubeconfig expires (RFC 3339)."),
+		"kubeconfig_not_after": schema.StringAttribute{MarkdownDescription: "Time at which the client certificate of the kubeconfig expires (RFC 3339).", Computed: true, CustomType: timetypes.RFC3339Type{}},
 		"kubeconfig_ref": schema.SingleNestedAttribute{
-			MarkdownDescription: "Reference to the kubeconfig, for `vnf_capi_workload_kubeconfig` and for `capi_cluster` of `vnf_vim`. It is unknown in plans until the cluster has been ready once, so that Terraform defers everything that reads the kubeconfig; the data source has it as soon as a kubeconfig exists.",
+			MarkdownDescription: "Reference to the kubeconfig, for `vnf_capi_workload_kubeconfig` and for `kubernetes.kubeconfig_ref` of `vnf_vim`. It is unknown in plans until the cluster has been ready once, so that Terraform defers everything that reads the kubeconfig; the data source has it as soon as a kubeconfig exists.",
 			Computed:            true,
 			Attributes: map[string]schema.Attribute{
-				"vim_id":    text("Id of the management cluster."),
-				"namespace": text("Namespace of the cluster."),
-				"name":      text("Name of the cluster."),
+				managementVIM: text("Id of the `vnf_vim` that is the management cluster."),
+				"namespace":   text("Namespace of the cluster."),
+				"name":        text("Name of the cluster."),
 			},
 		},
 	}
@@ -63,19 +65,19 @@ func countAttributes() map[string]schema.Attribute {
 		return schema.Int64Attribute{MarkdownDescription: description, Computed: true}
 	}
 	return map[string]schema.Attribute{
-		"desired":    number("Desired number of machines."),
-		"replicas":   number("Existing number of machines."),
-		"ready":      number("Number of ready machines."),
-		"available":  number("Number of available machines."),
-		"up_to_date": number("Number of machines that match their current template."),
-		"version":    schema.StringAttribute{MarkdownDescription: "Desired Kubernetes version.", Computed: true},
+		"desired_replicas":    number("Desired number of machines."),
+		"replicas":            number("Existing number of machines."),
+		"ready_replicas":      number("Number of ready machines."),
+		"available_replicas":  number("Number of available machines."),
+		"up_to_date_replicas": number("Number of machines that match their current template."),
+		"kubernetes_version":  schema.StringAttribute{MarkdownDescription: "Desired Kubernetes version, without a leading `v`.", Computed: true, CustomType: attrs.VersionType{}},
 	}
 }
 
 var (
 	countType = types.ObjectType{AttrTypes: map[string]attr.Type{
-		"desired": types.Int64Type, "replicas": types.Int64Type, "ready": types.Int64Type,
-		"available": types.Int64Type, "up_to_date": types.Int64Type, "version": types.StringType,
+		"desired_replicas": types.Int64Type, "replicas": types.Int64Type, "ready_replicas": types.Int64Type,
+		"available_replicas": types.Int64Type, "up_to_date_replicas": types.Int64Type, "kubernetes_version": attrs.VersionType{},
 	}}
 	conditionType = types.ObjectType{AttrTypes: map[string]attr.Type{
 		"status": types.StringType, "reason": types.StringType, "message": types.StringType,
@@ -84,24 +86,24 @@ var (
 
 // observed are the attributes that are read from the management cluster.
 type observed struct {
-	Phase              types.String `tfsdk:"phase"`
-	Available          types.Bool   `tfsdk:"available"`
-	Endpoint           types.String `tfsdk:"endpoint"`
-	CACertificate      types.String `tfsdk:"ca_certificate"`
-	RunningVersion     types.String `tfsdk:"running_version"`
-	FailureDomains     types.List   `tfsdk:"failure_domains"`
-	Conditions         types.Map    `tfsdk:"conditions"`
-	ControlPlaneStatus types.Object `tfsdk:"control_plane_status"`
-	NodeGroupStatus    types.Map    `tfsdk:"node_group_status"`
-	KubeconfigNotAfter types.String `tfsdk:"kubeconfig_not_after"`
+	Phase                    types.String      `tfsdk:"phase"`
+	Available                types.Bool        `tfsdk:"available"`
+	Endpoint                 types.String      `tfsdk:"endpoint"`
+	CACertificate            types.String      `tfsdk:"ca_certificate"`
+	RunningKubernetesVersion attrs.Version     `tfsdk:"running_kubernetes_version"`
+	FailureDomains           types.Set         `tfsdk:"failure_domains"`
+	Conditions               types.Map         `tfsdk:"conditions"`
+	ControlPlaneStatus       types.Object      `tfsdk:"control_plane_status"`
+	NodeGroupsStatus         types.Map         `tfsdk:"node_groups_status"`
+	KubeconfigNotAfter       timetypes.RFC3339 `tfsdk:"kubeconfig_not_after"`
 }
 
 // unknownObserved is the planned value while an operation is pending.
 func unknownObserved() observed {
 	return observed{
 		Phase: types.StringUnknown(), Available: types.BoolUnknown(), Endpoint: types.StringUnknown(), CACertificate: types.StringUnknown(),
-		RunningVersion: types.StringUnknown(), FailureDomains: types.ListUnknown(types.StringType), Conditions: types.MapUnknown(conditionType),
-		ControlPlaneStatus: types.ObjectUnknown(countType.AttrTypes), NodeGroupStatus: types.MapUnknown(countType), KubeconfigNotAfter: types.StringUnknown(),
+		RunningKubernetesVersion: attrs.VersionUnknown(), FailureDomains: types.SetUnknown(types.StringType), Conditions: types.MapUnknown(conditionType),
+		ControlPlaneStatus: types.ObjectUnknown(countType.AttrTypes), NodeGroupsStatus: types.MapUnknown(countType), KubeconfigNotAfter: timetypes.NewRFC3339Unknown(),
 	}
 }
 
@@ -122,16 +124,16 @@ func newObserved(s *vnfm.ClusterState) observed {
 	}
 	return observed{
 		Phase: tfutil.OptionalString(s.Phase), Available: types.BoolValue(s.Available), Endpoint: tfutil.OptionalString(s.Endpoint),
-		CACertificate: tfutil.OptionalString(s.CACertificate), RunningVersion: tfutil.OptionalString(s.Version),
-		FailureDomains: tfutil.StringList(s.FailureDomains), Conditions: types.MapValueMust(conditionType, conditions),
-		ControlPlaneStatus: counts(s.ControlPlane), NodeGroupStatus: types.MapValueMust(countType, groups),
-		KubeconfigNotAfter: tfutil.Time(s.KubeconfigNotAfter),
+		CACertificate: tfutil.OptionalString(s.CACertificate), RunningKubernetesVersion: attrs.NewVersion(s.Version),
+		FailureDomains: tfutil.StringSet(s.FailureDomains), Conditions: types.MapValueMust(conditionType, conditions),
+		ControlPlaneStatus: counts(s.ControlPlane), NodeGroupsStatus: types.MapValueMust(countType, groups),
+		KubeconfigNotAfter: tfutil.Instant(s.KubeconfigNotAfter),
 	}
 }
 
 func counts(g vnfm.GroupState) types.Object {
 	return types.ObjectValueMust(countType.AttrTypes, map[string]attr.Value{
-		"desired": types.Int64Value(g.Desired), "replicas": types.Int64Value(g.Replicas), "ready": types.Int64Value(g.Ready),
-		"available": types.Int64Value(g.Available), "up_to_date": types.Int64Value(g.UpToDate), "version": tfutil.OptionalString(g.Version),
+		"desired_replicas": types.Int64Value(g.Desired), "replicas": types.Int64Value(g.Replicas), "ready_replicas": types.Int64Value(g.Ready),
+		"available_replicas": types.Int64Value(g.Available), "up_to_date_replicas": types.Int64Value(g.UpToDate), "kubernetes_version": attrs.NewVersion(g.Version),
 	})
 }

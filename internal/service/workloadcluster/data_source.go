@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/hashicorp/terraform-plugin-framework-timetypes/timetypes"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
@@ -32,24 +33,24 @@ func NewDataSource() datasource.DataSource {
 type clusterView struct {
 	observed
 
-	VIMID         types.String  `tfsdk:"vim_id"`
-	Namespace     types.String  `tfsdk:"namespace"`
-	Name          types.String  `tfsdk:"name"`
-	Paused        types.Bool    `tfsdk:"paused"`
-	KubeconfigRef types.Object  `tfsdk:"kubeconfig_ref"`
-	Machines      []machineView `tfsdk:"machines"`
+	ManagementVIMID types.String  `tfsdk:"management_vim_id"`
+	Namespace       types.String  `tfsdk:"namespace"`
+	Name            types.String  `tfsdk:"name"`
+	Paused          types.Bool    `tfsdk:"paused"`
+	KubeconfigRef   types.Object  `tfsdk:"kubeconfig_ref"`
+	Machines        []machineView `tfsdk:"machines"`
 }
 
 // machineView is one machine as the data source shows it.
 type machineView struct {
-	Name      types.String `tfsdk:"name"`
-	Group     types.String `tfsdk:"group"`
-	Node      types.String `tfsdk:"node"`
-	Addresses types.List   `tfsdk:"addresses"`
-	Phase     types.String `tfsdk:"phase"`
-	Ready     types.Bool   `tfsdk:"ready"`
-	Message   types.String `tfsdk:"message"`
-	CreatedAt types.String `tfsdk:"created_at"`
+	Name          types.String      `tfsdk:"name"`
+	NodeGroupName types.String      `tfsdk:"node_group_name"`
+	NodeName      types.String      `tfsdk:"node_name"`
+	Addresses     types.List        `tfsdk:"addresses"`
+	Phase         types.String      `tfsdk:"phase"`
+	Ready         types.Bool        `tfsdk:"ready"`
+	Message       types.String      `tfsdk:"message"`
+	CreatedAt     timetypes.RFC3339 `tfsdk:"created_at"`
 }
 
 // Schema implements datasource.DataSource.
@@ -60,9 +61,9 @@ func (d *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp 
 		delete(attributes, name)
 	}
 	for name, description := range map[string]string{
-		"vim_id":    "Id of the `vnf_vim` that is the management cluster.",
-		"namespace": "Namespace of the cluster on the management cluster.",
-		"name":      "Name of the cluster.",
+		managementVIM: "Id of the `vnf_vim` that is the management cluster.",
+		"namespace":   "Namespace of the cluster on the management cluster.",
+		"name":        "Name of the cluster.",
 	} {
 		attributes[name] = schema.StringAttribute{
 			Required: true, MarkdownDescription: description, Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
@@ -85,14 +86,14 @@ func machineViewAttributes() map[string]schema.Attribute {
 		return schema.StringAttribute{MarkdownDescription: description, Computed: true}
 	}
 	return map[string]schema.Attribute{
-		"name":       text("Name of the Machine."),
-		"group":      text("Node group of the machine; `control-plane` for a machine of the control plane."),
-		"node":       text("Node of the machine."),
-		"addresses":  schema.ListAttribute{MarkdownDescription: "Addresses of the machine.", ElementType: types.StringType, Computed: true},
-		"phase":      text("Phase of the Machine, for example `Provisioning` or `Running`."),
-		"ready":      schema.BoolAttribute{MarkdownDescription: "Whether the machine is ready.", Computed: true},
-		"message":    text("Message of Cluster API about a machine that is not ready."),
-		"created_at": text("Time of creation (RFC 3339)."),
+		"name":            text("Name of the Machine."),
+		"node_group_name": text("Name of the node group of the machine; `control-plane` for a machine of the control plane."),
+		"node_name":       text("Name of the node of the machine."),
+		"addresses":       schema.ListAttribute{MarkdownDescription: "Addresses of the machine.", ElementType: types.StringType, Computed: true},
+		"phase":           text("Phase of the Machine, for example `Provisioning` or `Running`."),
+		"ready":           schema.BoolAttribute{MarkdownDescription: "Whether the machine is ready.", Computed: true},
+		"message":         text("Message of Cluster API about a machine that is not ready."),
+		"created_at":      schema.StringAttribute{MarkdownDescription: "Time of creation (RFC 3339).", Computed: true, CustomType: timetypes.RFC3339Type{}},
 	}
 }
 
@@ -104,13 +105,13 @@ func (d *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp 
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	ref := vnfm.ClusterRef{VIMID: v.VIMID.ValueString(), Namespace: v.Namespace.ValueString(), Name: v.Name.ValueString()}
+	ref := vnfm.ClusterRef{VIMID: v.ManagementVIMID.ValueString(), Namespace: v.Namespace.ValueString(), Name: v.Name.ValueString()}
 	s, machines, err := manager.WorkloadCluster(ctx, ref)
 	var missing *vnfm.NotFoundError
 	switch {
 	case errors.As(err, &missing) && missing.ID != ref.VIMID:
 		resp.Diagnostics.AddError("Workload Cluster Not Found",
-			fmt.Sprintf("The management cluster has no Cluster %q in namespace %q. Check the names, and that vim_id is the management cluster.", ref.Name, ref.Namespace))
+			fmt.Sprintf("The management cluster has no Cluster %q in namespace %q. Check the names, and that management_vim_id is the management cluster.", ref.Name, ref.Namespace))
 		return
 	case err != nil:
 		tfutil.AddError(&resp.Diagnostics, "Read", titled(ref.Name), err, path.Empty())
@@ -130,8 +131,8 @@ func (d *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp 
 
 func newMachineView(m *vnfm.VNFC) machineView {
 	return machineView{
-		Name: types.StringValue(m.ID), Group: types.StringValue(m.VDUID), Node: tfutil.OptionalString(m.Node),
+		Name: types.StringValue(m.ID), NodeGroupName: types.StringValue(m.VDUID), NodeName: tfutil.OptionalString(m.Node),
 		Addresses: tfutil.StringList(m.Addresses), Phase: tfutil.OptionalString(m.State), Ready: types.BoolValue(m.Ready),
-		Message: tfutil.OptionalString(m.Message), CreatedAt: tfutil.Time(m.CreatedAt),
+		Message: tfutil.OptionalString(m.Message), CreatedAt: tfutil.Instant(m.CreatedAt),
 	}
 }

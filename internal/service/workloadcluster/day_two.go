@@ -16,7 +16,7 @@ import (
 // dayTwoAttributes trigger one-time operations on an existing cluster.
 func dayTwoAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"regenerate_kubeconfig": schema.StringAttribute{
+		"kubeconfig_rotation_trigger": schema.StringAttribute{
 			MarkdownDescription: "Trigger, any string, for example a date; on create the trigger is only recorded. Changing this deletes the Secret `<cluster>-kubeconfig` once and waits for a new kubeconfig. " +
 				"**The old client certificate stays valid until it expires**: Kubernetes revokes no client certificates.",
 			Optional:   true,
@@ -27,10 +27,10 @@ func dayTwoAttributes() map[string]schema.Attribute {
 	}
 }
 
-// regenerates reports whether the plan requests a new kubeconfig. Removing the trigger
+// rotatesKubeconfig reports whether the plan requests a new kubeconfig. Removing the trigger
 // requests nothing.
-func regenerates(plan, state *model) bool {
-	return !plan.Regenerate.IsNull() && !plan.Regenerate.Equal(state.Regenerate)
+func rotatesKubeconfig(plan, state *model) bool {
+	return !plan.RotationTrigger.IsNull() && !plan.RotationTrigger.Equal(state.RotationTrigger)
 }
 
 // expiryWarning is the remaining lifetime of a kubeconfig below which reading it warns.
@@ -48,6 +48,6 @@ func warnOfExpiry(name string, notAfter time.Time, diags *diag.Diagnostics) {
 		summary, is = "Has Expired", "was valid until"
 	}
 	diags.AddWarning(fmt.Sprintf("Kubeconfig of %s %s", titled(name), summary),
-		fmt.Sprintf("Its client certificate %s %s. Cluster API renews the kubeconfigs that it makes itself long before; change regenerate_kubeconfig of the cluster to have a new one made now, or have its control plane provider look after it.",
-			is, tfutil.Time(notAfter).ValueString()))
+		fmt.Sprintf("Its client certificate %s %s. Cluster API renews its own kubeconfigs long before they expire. Change kubeconfig_rotation_trigger of the cluster to create a new one now; a kubeconfig of another control plane provider is renewed by that provider.",
+			is, tfutil.Instant(notAfter).ValueString()))
 }

@@ -34,7 +34,7 @@ func TestExpiryWarning(t *testing.T) {
 			require.Equal(t, 1, diags.WarningsCount())
 			assert.Equal(t, c.want, diags[0].Summary())
 			assert.Contains(t, diags[0].Detail(), notAfter.UTC().Format(time.RFC3339))
-			assert.Contains(t, diags[0].Detail(), "change regenerate_kubeconfig of the cluster")
+			assert.Contains(t, diags[0].Detail(), "Change kubeconfig_rotation_trigger of the cluster")
 		})
 	}
 }

@@ -17,7 +17,7 @@ func TestAccWorkloadCluster_resumes(t *testing.T) {
 	slow := func(limit string) string {
 		return `
   kubernetes_version = "1.34.0"
-  chart              = { name = "in-memory", values = { provisioning = { startupDuration = "15s" } } }
+  chart              = { name = "in-memory", values = [yamlencode({ provisioning = { startupDuration = "15s" } })] }
   node_groups        = { a = { replicas = 1 } }
   timeouts           = { create = "` + limit + `", update = "10m" }
 `
@@ -31,7 +31,7 @@ func TestAccWorkloadCluster_resumes(t *testing.T) {
 		resource.TestStep{
 			Config:            env.config(slow("5s")),
 			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{status("INSTANTIATED"), groupHas("a", "available", 1)},
+			ConfigStateChecks: []statecheck.StateCheck{status("READY"), groupHas("a", "available_replicas", 1)},
 		},
 	)
 }
@@ -43,7 +43,7 @@ func TestAccWorkloadCluster_rollsBack(t *testing.T) {
 	env.run(t, resource.TestStep{
 		Config: env.config(`
   kubernetes_version = "1.34.0"
-  chart              = { name = "in-memory", values = { provisioning = { startupDuration = "20m" } } }
+  chart              = { name = "in-memory", values = [yamlencode({ provisioning = { startupDuration = "20m" } })] }
   node_groups        = { a = { replicas = 1 } }
   on_failure         = "rollback"
   timeouts           = { create = "40s" }
@@ -59,12 +59,12 @@ func TestAccWorkloadCluster_paused(t *testing.T) {
 	env.run(t,
 		resource.TestStep{
 			Config:            env.config(inMemory("1.34.0", `a = { replicas = 1 }`) + "\n  paused = true"),
-			ConfigStateChecks: []statecheck.StateCheck{status("INSTANTIATED")},
+			ConfigStateChecks: []statecheck.StateCheck{status("READY")},
 		},
 		resource.TestStep{
 			Config:            env.config(inMemory("1.34.0", `a = { replicas = 1 }`)),
 			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{groupHas("a", "available", 1)},
+			ConfigStateChecks: []statecheck.StateCheck{groupHas("a", "available_replicas", 1)},
 		},
 		resource.TestStep{
 			PreConfig:   func() { env.lab.Pause(t, env.namespace, "edge", true) },
@@ -90,7 +90,7 @@ func TestAccWorkloadCluster_disappears(t *testing.T) {
 			PreConfig:         func() { env.kubectl("delete", "cluster", "edge", "--timeout=3m") },
 			Config:            env.config(inMemory("1.34.0", `a = { replicas = 1 }`)),
 			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{status("INSTANTIATED"), groupHas("a", "available", 1)},
+			ConfigStateChecks: []statecheck.StateCheck{status("READY"), groupHas("a", "available_replicas", 1)},
 		},
 	)
 }

@@ -12,8 +12,8 @@ import (
 func TestGroupOfAllRights(t *testing.T) {
 	t.Parallel()
 	for group, want := range map[string]int{"system:masters": 1, "pipelines": 0, "kubeadm:cluster-admins": 0} {
-		var resp validator.ListResponse
-		boundGroups{}.ValidateList(t.Context(), validator.ListRequest{ConfigValue: types.ListValueMust(types.StringType, []attr.Value{types.StringUnknown(), types.StringValue(group)})}, &resp)
+		var resp validator.SetResponse
+		boundGroups{}.ValidateSet(t.Context(), validator.SetRequest{ConfigValue: types.SetValueMust(types.StringType, []attr.Value{types.StringUnknown(), types.StringValue(group)})}, &resp)
 		if got := resp.Diagnostics.WarningsCount(); got != want || resp.Diagnostics.HasError() {
 			t.Errorf("%s: %v", group, resp.Diagnostics)
 		}

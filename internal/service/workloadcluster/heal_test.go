@@ -49,19 +49,19 @@ variable "machine" {
 			},
 		},
 		resource.TestStep{
-			Config:      configured(`{ trigger = "one", machines = ["edge-nobody"] }`),
+			Config:      configured(`{ trigger = "one", machine_names = ["edge-nobody"] }`),
 			ExpectError: acctest.Says(`workload cluster has no machine "edge-nobody"`),
 		},
 		resource.TestStep{
-			Config:          configured(`{ trigger = "one", machines = [var.machine] }`),
+			Config:          configured(`{ trigger = "one", machine_names = [var.machine] }`),
 			ConfigVariables: master,
 			ExpectError:     acctest.Says(`Machine "edge-control-plane-\S+" is the whole control plane`),
 		},
 		resource.TestStep{
-			Config:            configured(`{ trigger = "one", machines = [var.machine] }`),
+			Config:            configured(`{ trigger = "one", machine_names = [var.machine] }`),
 			ConfigVariables:   worker,
 			ConfigPlanChecks:  resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate)}},
-			ConfigStateChecks: []statecheck.StateCheck{status("INSTANTIATED"), groupHas("a", "available", 2)},
+			ConfigStateChecks: []statecheck.StateCheck{status("READY"), groupHas("a", "available_replicas", 2)},
 			Check: func(*terraform.State) error {
 				now := machines()
 				kept := slices.DeleteFunc(slices.Clone(before), func(name string) bool { return !slices.Contains(now, name) })
@@ -73,12 +73,12 @@ variable "machine" {
 		},
 		resource.TestStep{
 			Config:      strings.Replace(configured(`{ trigger = "all" }`), "heal = ", "rollout_after = \"2026-01-01T00:00:00Z\"\n  heal = ", 1),
-			ExpectError: acctest.Says(`Two Times of a Rollout`),
+			ExpectError: acctest.Says(`Conflicting Rollout Settings`),
 		},
 		resource.TestStep{
 			PreConfig:         func() { before = machines() },
 			Config:            configured(`{ trigger = "all" }`),
-			ConfigStateChecks: []statecheck.StateCheck{status("INSTANTIATED"), groupHas("a", "available", 2)},
+			ConfigStateChecks: []statecheck.StateCheck{status("READY"), groupHas("a", "available_replicas", 2)},
 			Check: func(*terraform.State) error {
 				now := machines()
 				if len(now) != 3 || slices.ContainsFunc(now, func(name string) bool { return slices.Contains(before, name) }) {

@@ -43,9 +43,9 @@ func (env *testEnv) config(arguments string, parts ...string) string {
 func (env *testEnv) cluster(arguments string) string {
 	return fmt.Sprintf(`
 resource "vnf_capi_workload_cluster" "test" {
-  vim_id    = vnf_vim.test.id
-  namespace = %q
-  name      = "edge"
+  management_vim_id = vnf_vim.test.id
+  namespace         = %q
+  name              = "edge"
 %s
 }
 `, env.namespace, arguments)
@@ -55,7 +55,7 @@ resource "vnf_capi_workload_cluster" "test" {
 func inMemory(version, groups string) string {
 	return fmt.Sprintf(`
   kubernetes_version = %q
-  chart              = { name = "in-memory", values = { provisioning = { startupDuration = "1s" } } }
+  chart              = { name = "in-memory", values = [yamlencode({ provisioning = { startupDuration = "1s" } })] }
   control_plane      = { replicas = 1 }
   node_groups        = { %s }
 `, version, groups)

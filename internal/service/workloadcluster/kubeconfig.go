@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/hashicorp/terraform-plugin-framework-timetypes/timetypes"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -21,18 +22,18 @@ const KubeconfigType = "vnf_capi_workload_kubeconfig"
 
 // kubeconfigModel is what data source and ephemeral resource share.
 type kubeconfigModel struct {
-	VIMID     types.String    `tfsdk:"vim_id"`
-	Namespace types.String    `tfsdk:"namespace"`
-	Name      types.String    `tfsdk:"name"`
-	Wait      tfutil.Duration `tfsdk:"wait"`
+	ManagementVIMID types.String         `tfsdk:"management_vim_id"`
+	Namespace       types.String         `tfsdk:"namespace"`
+	Name            types.String         `tfsdk:"name"`
+	WaitTimeout     timetypes.GoDuration `tfsdk:"wait_timeout"`
 
-	Kubeconfig        types.String `tfsdk:"kubeconfig"`
-	Host              types.String `tfsdk:"host"`
-	CACertificate     types.String `tfsdk:"cluster_ca_certificate"`
-	ClientCertificate types.String `tfsdk:"client_certificate"`
-	ClientKey         types.String `tfsdk:"client_key"`
-	Token             types.String `tfsdk:"token"`
-	NotAfter          types.String `tfsdk:"not_after"`
+	Kubeconfig        types.String      `tfsdk:"kubeconfig"`
+	Host              types.String      `tfsdk:"host"`
+	CACertificate     types.String      `tfsdk:"cluster_ca_certificate"`
+	ClientCertificate types.String      `tfsdk:"client_certificate"`
+	ClientKey         types.String      `tfsdk:"client_key"`
+	Token             types.String      `tfsdk:"token"`
+	NotAfter          timetypes.RFC3339 `tfsdk:"not_after"`
 }
 
 // kubeconfigAttributes are those of the data source. The ephemeral resource has the same:
@@ -48,12 +49,13 @@ func kubeconfigAttributes() map[string]schema.StringAttribute {
 		return schema.StringAttribute{Computed: true, Sensitive: true, MarkdownDescription: description}
 	}
 	return map[string]schema.StringAttribute{
-		"vim_id":    named("Id of the `vnf_vim` that is the management cluster."),
-		"namespace": named("Namespace of the cluster on the management cluster."),
-		"name":      named("Name of the cluster."),
-		"wait": {
+		managementVIM: named("Id of the `vnf_vim` that is the management cluster."),
+		"namespace":   named("Namespace of the cluster on the management cluster."),
+		"name":        named("Name of the cluster."),
+		"wait_timeout": {
 			MarkdownDescription: "Time to wait for a kubeconfig with which the workload API answers, for example `10m`. Defaults to no wait. Plans wait too: refer to `kubeconfig_ref` of the cluster, which is unknown until the cluster is ready, and do not wait if the same plan repairs the cluster.",
-			CustomType:          tfutil.DurationType{},
+			CustomType:          timetypes.GoDurationType{},
+			Validators:          []validator.String{tfutil.NotNegative()},
 			Optional:            true,
 		},
 		"kubeconfig":             secret("Complete kubeconfig, as Cluster API wrote it."),
@@ -62,19 +64,19 @@ func kubeconfigAttributes() map[string]schema.StringAttribute {
 		"client_certificate":     read("Client certificate, as PEM."),
 		"client_key":             secret("Private key of the client certificate, as PEM."),
 		"token":                  secret("Bearer token, for control planes that issue one instead of a certificate."),
-		"not_after":              read("Time at which the client certificate expires (RFC 3339)."),
+		"not_after":              {Computed: true, MarkdownDescription: "Time at which the client certificate expires (RFC 3339).", CustomType: timetypes.RFC3339Type{}},
 	}
 }
 
 // read fills the model from the management cluster.
 func (m *kubeconfigModel) read(ctx context.Context, manager vnfm.ClusterManager, mint *vnfm.ClientCertificateSpec, diags *diag.Diagnostics) {
-	spec := vnfm.KubeconfigSpec{ClientCertificate: mint, Wait: m.Wait.Duration()}
-	ref := vnfm.ClusterRef{VIMID: m.VIMID.ValueString(), Namespace: m.Namespace.ValueString(), Name: m.Name.ValueString()}
+	spec := vnfm.KubeconfigSpec{ClientCertificate: mint, Wait: tfutil.GoDuration(m.WaitTimeout)}
+	ref := vnfm.ClusterRef{VIMID: m.ManagementVIMID.ValueString(), Namespace: m.Namespace.ValueString(), Name: m.Name.ValueString()}
 	k, err := manager.WorkloadKubeconfig(ctx, ref, spec)
 	var missing *vnfm.NotFoundError
 	if errors.As(err, &missing) && missing.ID != ref.VIMID {
 		diags.AddError("Kubeconfig Not Found", fmt.Sprintf("The management cluster has no Secret %q in namespace %q. "+
-			"Cluster API writes it as soon as the endpoint of the cluster is known. Check the names, and that vim_id is the management cluster, or set wait.", ref.Name+"-kubeconfig", ref.Namespace))
+			"Cluster API writes it as soon as the endpoint of the cluster is known. Check the names, and that management_vim_id is the management cluster, or set wait_timeout.", ref.Name+"-kubeconfig", ref.Namespace))
 		return
 	}
 	if err != nil {
@@ -83,7 +85,7 @@ func (m *kubeconfigModel) read(ctx context.Context, manager vnfm.ClusterManager,
 	}
 	m.Kubeconfig, m.Host, m.CACertificate = types.StringValue(k.Raw.Reveal()), types.StringValue(k.Host), tfutil.OptionalString(k.CACertificate)
 	m.ClientCertificate, m.ClientKey = tfutil.OptionalString(k.ClientCertificate), tfutil.OptionalString(k.ClientKey.Reveal())
-	m.Token, m.NotAfter = tfutil.OptionalString(k.Token.Reveal()), tfutil.Time(k.NotAfter)
+	m.Token, m.NotAfter = tfutil.OptionalString(k.Token.Reveal()), tfutil.Instant(k.NotAfter)
 	if mint == nil {
 		warnOfExpiry(ref.Name, k.NotAfter, diags)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/hashicorp/terraform-plugin-framework-timetypes/timetypes"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
@@ -32,21 +33,22 @@ type ephemeralModel struct {
 
 // mintModel is the argument mint.
 type mintModel struct {
-	CommonName    types.String    `tfsdk:"common_name"`
-	Organizations types.List      `tfsdk:"organizations"`
-	TTL           tfutil.Duration `tfsdk:"ttl"`
+	CommonName    types.String         `tfsdk:"common_name"`
+	Organizations types.Set            `tfsdk:"organizations"`
+	TTL           timetypes.GoDuration `tfsdk:"ttl"`
 }
 
 func (m *mintModel) toDomain(ctx context.Context, diags *diag.Diagnostics) *vnfm.ClientCertificateSpec {
 	if m == nil {
 		return nil
 	}
-	mint := &vnfm.ClientCertificateSpec{CommonName: m.CommonName.ValueString(), TTL: m.TTL.Duration()}
+	mint := &vnfm.ClientCertificateSpec{CommonName: m.CommonName.ValueString(), TTL: tfutil.GoDuration(m.TTL)}
 	if tfutil.Set(m.Organizations) {
 		diags.Append(m.Organizations.ElementsAs(ctx, &mint.Organizations, false)...)
 	}
 	if mint.TTL <= 0 {
-		diags.AddAttributeError(path.Root("mint").AtName("ttl"), "No Time to Live", "The certificate must be valid for some time; write for example ttl = \"1h\".")
+		// The rule of the schema knows no value that was unknown when it ran.
+		diags.AddAttributeError(path.Root("mint").AtName("ttl"), "Invalid Duration", "mint.ttl must be a duration of more than 0s, for example \"1h\".")
 	}
 	return mint
 }
@@ -74,13 +76,13 @@ func (e *KubeconfigEphemeral) Schema(_ context.Context, _ ephemeral.SchemaReques
 			"common_name": schema.StringAttribute{
 				Required: true, MarkdownDescription: "Name of the user.", Validators: []validator.String{stringvalidator.LengthBetween(1, 64)},
 			},
-			"organizations": schema.ListAttribute{
-				Optional: true, ElementType: types.StringType, Validators: []validator.List{boundGroups{}},
+			"organizations": schema.SetAttribute{
+				Optional: true, ElementType: types.StringType, Validators: []validator.Set{boundGroups{}},
 				MarkdownDescription: "Groups of the user. Bind a group of your own to the necessary rights: a binding can be removed while a certificate is valid. `system:masters` bypasses RBAC and keeps all rights until the certificate expires.",
 			},
 			"ttl": schema.StringAttribute{
 				Required: true, MarkdownDescription: "Lifetime of the certificate, limited by the CA, for example `1h`. The duration of one apply is sufficient, since each run signs a new certificate.",
-				CustomType: tfutil.DurationType{},
+				CustomType: timetypes.GoDurationType{}, Validators: []validator.String{tfutil.Positive()},
 			},
 		},
 	}
@@ -104,11 +106,11 @@ func (boundGroups) Description(context.Context) string {
 // MarkdownDescription implements validator.Describer.
 func (v boundGroups) MarkdownDescription(ctx context.Context) string { return v.Description(ctx) }
 
-// ValidateList implements validator.List.
-func (boundGroups) ValidateList(_ context.Context, req validator.ListRequest, resp *validator.ListResponse) {
+// ValidateSet implements validator.Set.
+func (boundGroups) ValidateSet(_ context.Context, req validator.SetRequest, resp *validator.SetResponse) {
 	if slices.ContainsFunc(req.ConfigValue.Elements(), types.StringValue(groupOfAll).Equal) {
-		resp.Diagnostics.AddAttributeWarning(req.Path, "Certificate With Rights That Cannot Be Taken Away",
-			"A certificate of the group "+groupOfAll+" is above RBAC: whoever has it may do everything until it expires. "+
+		resp.Diagnostics.AddAttributeWarning(req.Path, "Certificate With Irrevocable Rights",
+			"A certificate of the group "+groupOfAll+" bypasses RBAC: its holder has all rights until it expires. "+
 				"Bind a group of your own to the rights that are needed; kubeadm binds kubeadm:cluster-admins to those of an administrator.")
 	}
 }

@@ -34,9 +34,9 @@ import (
 func (env *testEnv) lookup(block, arguments string) string {
 	return fmt.Sprintf(`
 %s "test" {
-  vim_id    = vnf_vim.test.id
-  namespace = %q
-  name      = "edge"
+  management_vim_id = vnf_vim.test.id
+  namespace         = %q
+  name              = "edge"
   %s
 }
 `, block, env.namespace, arguments)
@@ -85,16 +85,16 @@ func TestAccWorkloadKubeconfig_dataSource(t *testing.T) {
 			ExpectError: acctest.Says(`(?s)Kubeconfig Not Found.*no Secret "edge-kubeconfig" in namespace "` + env.namespace + `"`),
 		},
 		resource.TestStep{
-			Config:      env.configWithVIM(env.lookup(dataKubeconfig, `wait = "2s"`)),
+			Config:      env.configWithVIM(env.lookup(dataKubeconfig, `wait_timeout = "2s"`)),
 			ExpectError: acctest.Says(`(?s)workload API of workload cluster \S+/edge does not answer.*there is no kubeconfig yet`),
 		},
 		resource.TestStep{
-			Config:      env.configWithVIM(env.lookup(dataKubeconfig, `wait = "soon"`)),
-			ExpectError: acctest.Says(`must be a duration such as 30s or 5m`),
+			Config:      env.configWithVIM(env.lookup(dataKubeconfig, `wait_timeout = "soon"`)),
+			ExpectError: acctest.Says(`Invalid Time Duration String Value`),
 		},
 		resource.TestStep{
 			PreConfig: func() { env.plantSecret("edge-kubeconfig", map[string]string{"value": first}) },
-			Config:    env.configWithVIM(env.lookup(dataKubeconfig, `wait = "2m"`)),
+			Config:    env.configWithVIM(env.lookup(dataKubeconfig, `wait_timeout = "2m"`)),
 			ConfigStateChecks: []statecheck.StateCheck{
 				is("kubeconfig", first), is("host", env.lab.Endpoint), is("not_after", notAfter.Format(time.RFC3339)), is("cluster_ca_certificate", env.pki("ca.crt")),
 				statecheck.ExpectSensitiveValue(address, tfjsonpath.New("kubeconfig")), statecheck.ExpectSensitiveValue(address, tfjsonpath.New("client_key")),
@@ -103,7 +103,7 @@ func TestAccWorkloadKubeconfig_dataSource(t *testing.T) {
 		},
 		resource.TestStep{
 			// Read again it is the same.
-			Config:            env.configWithVIM(env.lookup(dataKubeconfig, `wait = "2m"`)),
+			Config:            env.configWithVIM(env.lookup(dataKubeconfig, `wait_timeout = "2m"`)),
 			ConfigPlanChecks:  resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
 			ConfigStateChecks: []statecheck.StateCheck{is("kubeconfig", first)},
 		},
@@ -119,21 +119,21 @@ func TestAccWorkloadKubeconfig_dataSource(t *testing.T) {
 		},
 		resource.TestStep{
 			// Who asks is told at once, and what to do.
-			Config:      env.configWithVIM(env.lookup(dataKubeconfig, `wait = "10m"`)),
-			ExpectError: acctest.Says(`(?s)client certificate in the kubeconfig of workload cluster ` + env.namespace + `/edge expired at .*Change regenerate_kubeconfig of the vnf_capi_workload_cluster`),
+			Config:      env.configWithVIM(env.lookup(dataKubeconfig, `wait_timeout = "10m"`)),
+			ExpectError: acctest.Says(`(?s)client certificate in the kubeconfig of workload cluster ` + env.namespace + `/edge expired at .*Change kubeconfig_rotation_trigger of the vnf_capi_workload_cluster`),
 		},
 		resource.TestStep{
-			Config:      env.configWithVIM(env.lookup(ephemeralKubeconfig, `wait = "10m"`)),
-			ExpectError: acctest.Says(`(?s)client certificate in the kubeconfig of workload cluster ` + env.namespace + `/edge expired at .*Change regenerate_kubeconfig of the vnf_capi_workload_cluster`),
+			Config:      env.configWithVIM(env.lookup(ephemeralKubeconfig, `wait_timeout = "10m"`)),
+			ExpectError: acctest.Says(`(?s)client certificate in the kubeconfig of workload cluster ` + env.namespace + `/edge expired at .*Change kubeconfig_rotation_trigger of the vnf_capi_workload_cluster`),
 		},
 		resource.TestStep{
 			Config: env.configWithVIM(fmt.Sprintf(`
 resource "vnf_vim" "edge" {
   name       = "edge"
-  kubernetes = { capi_cluster = { vim_id = vnf_vim.test.id, namespace = %q, name = "edge" } }
+  kubernetes = { kubeconfig_ref = { management_vim_id = vnf_vim.test.id, namespace = %q, name = "edge" } }
 }
 `, env.namespace)),
-			ExpectError: acctest.Says(`(?s)client certificate in the kubeconfig of workload cluster ` + env.namespace + `/edge expired at .*Change regenerate_kubeconfig of the vnf_capi_workload_cluster`),
+			ExpectError: acctest.Says(`(?s)client certificate in the kubeconfig of workload cluster ` + env.namespace + `/edge expired at .*Change kubeconfig_rotation_trigger of the vnf_capi_workload_cluster`),
 		},
 		resource.TestStep{
 			PreConfig:   func() { env.plantSecret("edge-kubeconfig", map[string]string{"value": "users: [top secret text"}) },
@@ -179,7 +179,7 @@ func TestAccWorkloadKubeconfig_ephemeral(t *testing.T) {
 	minted := env.lookup(ephemeralKubeconfig, `mint = { common_name = "reader", organizations = ["auditors"], ttl = "1h" }`)
 	env.runEphemeral(t,
 		resource.TestStep{
-			Config: env.configWithVIM(env.lookup(ephemeralKubeconfig, `wait = "2m"`)),
+			Config: env.configWithVIM(env.lookup(ephemeralKubeconfig, `wait_timeout = "2m"`)),
 			Check: func(s *terraform.State) error {
 				if strings.Contains(fmt.Sprint(s.RootModule()), key) {
 					return fmt.Errorf("the state holds the key")
@@ -200,7 +200,7 @@ func TestAccWorkloadKubeconfig_ephemeral(t *testing.T) {
 				env.plantSecret("edge-ca", map[string]string{"tls.crt": env.pki("ca.crt"), "tls.key": env.pki("ca.key")})
 			},
 			Config:      env.configWithVIM(env.lookup(ephemeralKubeconfig, `mint = { common_name = "reader", ttl = "0s" }`), echo("ephemeral.vnf_capi_workload_kubeconfig.test.host")),
-			ExpectError: acctest.Says(`No Time to Live`),
+			ExpectError: acctest.Says(`mint.ttl must be a duration of more than 0s`),
 		},
 		resource.TestStep{
 			// Taken out, so that the echo takes up a new value.
@@ -284,7 +284,7 @@ spec:
 				is("kubeconfig_ref", knownvalue.ObjectPartial(map[string]knownvalue.Check{"name": knownvalue.StringExact("edge")})),
 				is("ca_certificate", knownvalue.StringExact(env.pki("ca.crt"))),
 				is("machines", knownvalue.ListExact([]knownvalue.Check{knownvalue.ObjectPartial(map[string]knownvalue.Check{
-					"name": knownvalue.StringExact("edge-1"), "group": knownvalue.StringExact("a"), "ready": knownvalue.Bool(false),
+					"name": knownvalue.StringExact("edge-1"), "node_group_name": knownvalue.StringExact("a"), "ready": knownvalue.Bool(false),
 				})})),
 			},
 			Check: func(s *terraform.State) error {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/hashicorp/terraform-plugin-framework-timetypes/timetypes"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -24,22 +25,23 @@ type model struct {
 	observed
 	charted
 
-	KubernetesVersion types.String `tfsdk:"kubernetes_version"`
+	ManagementVIMID   types.String  `tfsdk:"management_vim_id"`
+	KubernetesVersion attrs.Version `tfsdk:"kubernetes_version"`
 
-	Topology        types.Object `tfsdk:"topology"`
-	Chart           types.Object `tfsdk:"chart"`
-	Template        types.Object `tfsdk:"template"`
-	ClusterTemplate types.Object `tfsdk:"cluster_template"`
+	Topology           types.Object `tfsdk:"topology"`
+	Chart              types.Object `tfsdk:"chart"`
+	ClusterctlTemplate types.Object `tfsdk:"clusterctl_template"`
+	ClusterTemplate    types.Object `tfsdk:"cluster_template"`
 
-	Labels       types.Map    `tfsdk:"labels"`
-	Annotations  types.Map    `tfsdk:"annotations"`
-	Network      types.Object `tfsdk:"network"`
-	ControlPlane types.Object `tfsdk:"control_plane"`
-	NodeGroups   types.Map    `tfsdk:"node_groups"`
-	Paused       types.Bool   `tfsdk:"paused"`
-	RolloutAfter types.String `tfsdk:"rollout_after"`
-	Regenerate   types.String `tfsdk:"regenerate_kubeconfig"`
-	OpenStack    types.Object `tfsdk:"openstack"`
+	Labels          types.Map         `tfsdk:"labels"`
+	Annotations     types.Map         `tfsdk:"annotations"`
+	Network         types.Object      `tfsdk:"network"`
+	ControlPlane    types.Object      `tfsdk:"control_plane"`
+	NodeGroups      types.Map         `tfsdk:"node_groups"`
+	Paused          types.Bool        `tfsdk:"paused"`
+	RolloutAfter    timetypes.RFC3339 `tfsdk:"rollout_after"`
+	RotationTrigger types.String      `tfsdk:"kubeconfig_rotation_trigger"`
+	OpenStack       types.Object      `tfsdk:"openstack"`
 
 	ApplicationCredentialID types.String `tfsdk:"application_credential_id"`
 
@@ -47,10 +49,13 @@ type model struct {
 	KubeconfigRef types.Object `tfsdk:"kubeconfig_ref"`
 }
 
+// VIM implements base.Model.
+func (m *model) VIM() types.String { return m.ManagementVIMID }
+
 // Spec implements base.Model.
 func (m *model) Spec(ctx context.Context, state *model, diags *diag.Diagnostics) (vnfm.InstanceSpec, bool) {
 	for _, v := range []attr.Value{
-		m.VIMID, m.Name, m.KubernetesVersion, m.Topology, m.Chart, m.Template, m.ClusterTemplate, m.Addons, m.Labels, m.Annotations, m.Network,
+		m.ManagementVIMID, m.Name, m.KubernetesVersion, m.Topology, m.Chart, m.ClusterctlTemplate, m.ClusterTemplate, m.Addons, m.Labels, m.Annotations, m.Network,
 		m.ControlPlane, m.NodeGroups, m.Paused, m.RolloutAfter, m.OnFailure, m.ForceConflicts, m.AdoptExisting, m.OpenStack,
 	} {
 		if !tfutil.FullyKnown(ctx, v) {
@@ -58,12 +63,12 @@ func (m *model) Spec(ctx context.Context, state *model, diags *diag.Diagnostics)
 		}
 	}
 	cluster := &vnfm.ClusterSpec{
-		Name: m.Name.ValueString(), Namespace: m.Namespace.ValueString(), KubernetesVersion: m.KubernetesVersion.ValueString(),
-		Labels: tfutil.Texts(m.Labels), Annotations: tfutil.Texts(m.Annotations), Paused: m.Paused.ValueBool(), RolloutAfter: m.RolloutAfter.ValueString(),
+		Name: m.Name.ValueString(), Namespace: m.Namespace.ValueString(), KubernetesVersion: m.KubernetesVersion.Number(),
+		Labels: tfutil.Texts(m.Labels), Annotations: tfutil.Texts(m.Annotations), Paused: m.Paused.ValueBool(), RolloutAfter: m.rolloutAfter(diags),
 
 		Topology: tfutil.As[topologyModel](ctx, m.Topology, diags).toDomain(diags),
 		Chart:    tfutil.As[chartModel](ctx, m.Chart, diags).toDomain(tfutil.As[chartStatusModel](ctx, m.ChartStatus, diags), diags),
-		Template: tfutil.As[templateModel](ctx, m.Template, diags).toDomain(),
+		Template: tfutil.As[clusterctlTemplateModel](ctx, m.ClusterctlTemplate, diags).toDomain(),
 
 		Network:      tfutil.As[networkModel](ctx, m.Network, diags).toDomain(),
 		ControlPlane: tfutil.As[controlPlaneModel](ctx, m.ControlPlane, diags).toDomain(diags),
@@ -81,15 +86,25 @@ func (m *model) Spec(ctx context.Context, state *model, diags *diag.Diagnostics)
 	cluster.OpenStack = m.openstack(ctx, cluster, diags)
 	m.fromTemplate(ctx, cluster, diags)
 	spec := m.BaseSpec(ctx, m.healSpec(ctx, diags), diags)
-	spec.Cluster, spec.OperationalState = cluster, vnfm.Started
+	spec.VIMID, spec.Cluster, spec.OperationalState = m.ManagementVIMID.ValueString(), cluster, vnfm.Started
 	if spec.Heal != nil && spec.Heal.Whole() && tfutil.Set(m.RolloutAfter) {
-		diags.AddAttributeError(path.Root("heal"), "Two Times of a Rollout",
-			"A heal that names no machine has everything replaced that is older than the operation, and rollout_after says another time. Change rollout_after instead, or name the machines.")
+		diags.AddAttributeError(path.Root("heal"), "Conflicting Rollout Settings",
+			"A heal without machine_names replaces everything that is older than the operation, and rollout_after sets another time. Change rollout_after instead, or set machine_names.")
 	}
-	if state == nil || regenerates(m, state) {
-		spec.RotationTrigger = m.Regenerate.ValueString()
+	if state == nil || rotatesKubeconfig(m, state) {
+		spec.RotationTrigger = m.RotationTrigger.ValueString()
 	}
 	return spec, true
+}
+
+// rolloutAfter is the argument of that name in UTC and in whole seconds, as Kubernetes keeps it.
+func (m *model) rolloutAfter(diags *diag.Diagnostics) string {
+	if !tfutil.Set(m.RolloutAfter) {
+		return ""
+	}
+	at, more := m.RolloutAfter.ValueRFC3339Time()
+	diags.Append(more...)
+	return at.UTC().Format(time.RFC3339)
 }
 
 // Conceal implements base.Model: a cluster has no parameters, and Prepare adds its
@@ -106,7 +121,7 @@ func (m *model) Prepare(ctx context.Context, manager vnfm.Manager, _ string, con
 	}
 	vim, err := manager.VIM(ctx, spec.VIMID)
 	if err != nil {
-		tfutil.AddError(diags, "Read the Management Cluster of", titled(spec.Name), err, path.Root("vim_id"))
+		tfutil.AddError(diags, "Read the Management Cluster of", titled(spec.Name), err, path.Root(managementVIM))
 		return
 	}
 	spec.Namespace = vim.DefaultNamespace()
@@ -121,6 +136,7 @@ func (m *model) TerminateSpec(context.Context, *diag.Diagnostics) vnfm.Terminate
 // SetRecord implements base.Model.
 func (m *model) SetRecord(_ context.Context, i *vnfm.Instance, _ *diag.Diagnostics) {
 	m.SetBase(i)
+	m.ManagementVIMID = types.StringValue(i.VIMID)
 	m.setCredential(i)
 	if i.Cluster != nil {
 		m.APIVersion = tfutil.OptionalString(i.Cluster.APIVersion)
@@ -172,6 +188,6 @@ func (m *model) Finish(ctx context.Context, manager vnfm.Manager, i *vnfm.Instan
 	}
 	m.observed = newObserved(seen.Cluster)
 	if m.setObservedStatus(ctx, seen.Objects, diags); err != nil {
-		m.mapStatus(ctx, diags, func(string) types.String { return types.StringValue(addonUnknown) })
+		m.mapStatus(ctx, diags, func(string) addonState { return addonState{status: addonUnknown} })
 	}
 }

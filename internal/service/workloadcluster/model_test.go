@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/terraform-plugin-framework-timetypes/timetypes"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -25,7 +26,7 @@ import (
 func computedNames() []string {
 	names := slices.Collect(maps.Keys(computedAttributes()))
 	names = slices.DeleteFunc(names, func(name string) bool { return name == "api_version" })
-	return append(names, "id", "status", "application_credential_id", "server_dry_run", "timeouts", "addons_status.key.status")
+	return append(names, "id", "status", "application_credential_id", "server_dry_run", "timeouts", "addons_status.key.status", "addons_status.key.drift")
 }
 
 // TestEveryArgumentIsRead: each argument of each form reaches the specification or the
@@ -35,16 +36,22 @@ func TestEveryArgumentIsRead(t *testing.T) {
 	template := magnum.Template{Chart: vnfm.ClusterChart{ChartSource: vnfm.ChartSource{Repository: "https://charts.example", Name: "cluster"}}}
 	definition, err := template.Definition()
 	require.NoError(t, err)
-	forms := []string{"topology", "chart", "template", "cluster_template"}
+	forms := []string{"topology", "chart", "clusterctl_template", "cluster_template"}
 	plain := []string{"credentials_sink.headers", "chart.password", "addons.key.chart.password", "cluster_template.chart_credentials.password"}
 	for _, c := range []struct {
 		form      string
 		writeOnly bool
-	}{{"topology", false}, {"chart", false}, {"chart", true}, {"template", false}, {"cluster_template", true}} {
+	}{{"topology", false}, {"chart", false}, {"chart", true}, {"clusterctl_template", false}, {"cluster_template", true}} {
 		set := map[string]any{
-			"lock_timeout": "30s", "credentials_sink.timeout": "30s", "addons.key.values.0": "a: b",
-			"node_groups.key.variables.key": "7", "cluster_template.definition": definition,
+			"lock_timeout": "30s", "rollout_after": "2026-01-01T00:00:00Z", "kubeconfig_not_after": "2026-01-01T00:00:00Z", "credentials_sink.timeout": "30s", "addons.key.values.0": "a: b",
+			"node_groups.key.class_variables": "a: b", "topology.class_variables": "a: b", "control_plane.class_variables": "a: b", "chart.values.0": "a: b", "cluster_template.definition": definition,
+			"openstack.deletion_policy.load_balancers": "delete", "openstack.deletion_policy.volumes": "delete",
 			"cluster_template.labels": map[string]tftypes.Value{"octavia_provider": tftypes.NewValue(tftypes.String, "ovn")},
+		}
+		for _, at := range []string{"control_plane", "node_groups.key"} {
+			for _, name := range []string{"health_check.node_startup_timeout", "health_check.unhealthy_timeout", "deletion.node_drain_timeout", "deletion.node_volume_detach_timeout", "deletion.node_deletion_timeout"} {
+				set[at+"."+name] = "1m"
+			}
 		}
 		ignored := append(computedNames(), "credentials_sink.headers_wo_version", "addons.key.chart.password_wo_version")
 		for _, form := range forms {
@@ -112,11 +119,31 @@ func TestChartRoundTrip(t *testing.T) {
 // TestCertificateRequest: each argument of mint reaches the specification.
 func TestCertificateRequest(t *testing.T) {
 	t.Parallel()
-	value, diags := tfutil.DurationType{}.ValueFromString(t.Context(), types.StringValue("90m"))
-	require.Empty(t, diags)
-	ttl, ok := value.(tfutil.Duration)
-	require.True(t, ok)
-	m := mintModel{CommonName: types.StringValue("robot"), Organizations: tfutil.StringList([]string{"pipelines"}), TTL: ttl}
+	var diags diag.Diagnostics
+	m := mintModel{CommonName: types.StringValue("robot"), Organizations: tfutil.StringSet([]string{"pipelines"}), TTL: timetypes.NewGoDurationValueFromStringMust("90m")}
 	require.Equal(t, &vnfm.ClientCertificateSpec{CommonName: "robot", Organizations: []string{"pipelines"}, TTL: 90 * time.Minute}, m.toDomain(t.Context(), &diags))
+	require.Empty(t, diags)
+}
+
+// TestStatus: a cluster whose last operation completed is READY; other states have the words of
+// the record.
+func TestStatus(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[vnfm.InstanceStatus]string{
+		vnfm.StatusInstantiated: "READY", vnfm.StatusFailedTemp: "FAILED_TEMP", vnfm.StatusProcessing: "PROCESSING", vnfm.StatusUnknown: "UNKNOWN",
+	} {
+		var m model
+		m.SetBase(&vnfm.Instance{Status: status, Cluster: &vnfm.ClusterSpec{}})
+		require.Equal(t, want, m.Status.ValueString())
+	}
+}
+
+// TestRolloutAfter: the time reaches Cluster API in UTC and in whole seconds.
+func TestRolloutAfter(t *testing.T) {
+	t.Parallel()
+	var diags diag.Diagnostics
+	m := &model{RolloutAfter: timetypes.NewRFC3339ValueMust("2026-01-02T03:04:05.5+01:00")}
+	require.Equal(t, "2026-01-02T02:04:05Z", m.rolloutAfter(&diags))
+	require.Empty(t, (&model{}).rolloutAfter(&diags))
 	require.Empty(t, diags)
 }

@@ -30,18 +30,18 @@ resource "vnf_vim" "test" {
 		return env.store.Config(vim, env.cluster(fmt.Sprintf(`
   kubernetes_version = "1.34.0"
   topology           = { class = "in-memory" }
-  control_plane      = { replicas = 1, deletion = { node_drain_timeout = 60 } }
-  node_groups        = { a = { class = "default-worker", replicas = %d, health_check = { enabled = true, unhealthy_timeout = 300, max_unhealthy = "40%%" } } }
+  control_plane      = { replicas = 1, deletion = { node_drain_timeout = "1m" } }
+  node_groups        = { a = { class = "default-worker", replicas = %d, health_check = { enabled = true, unhealthy_timeout = "5m", max_unhealthy = "40%%" } } }
 `, nodes)))
 	}
 	env.run(t,
 		resource.TestStep{
 			Config: config(1),
 			ConfigStateChecks: []statecheck.StateCheck{
-				status("INSTANTIATED"), groupHas("a", "available", 1), groupHas("a", "up_to_date", 1),
+				status("READY"), groupHas("a", "available_replicas", 1), groupHas("a", "up_to_date_replicas", 1),
 				statecheck.ExpectKnownValue(address, tfjsonpath.New("api_version"), knownvalue.StringExact("v1beta1")),
 				statecheck.ExpectKnownValue(address, tfjsonpath.New("available"), knownvalue.Bool(true)),
-				statecheck.ExpectKnownValue(address, tfjsonpath.New("running_version"), knownvalue.StringExact("v1.34.0")),
+				statecheck.ExpectKnownValue(address, tfjsonpath.New("running_kubernetes_version"), knownvalue.StringExact("1.34.0")),
 				statecheck.ExpectKnownValue(address, tfjsonpath.New("objects"), knownvalue.MapPartial(map[string]knownvalue.Check{
 					"cluster.x-k8s.io/v1beta1/Cluster " + env.namespace + "/edge": knownvalue.NotNull(),
 				})),
@@ -54,7 +54,7 @@ resource "vnf_vim" "test" {
 		resource.TestStep{
 			Config:            config(2),
 			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{groupHas("a", "available", 2)},
+			ConfigStateChecks: []statecheck.StateCheck{groupHas("a", "available_replicas", 2)},
 		},
 	)
 }

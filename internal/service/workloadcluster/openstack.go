@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"regexp"
 
-	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringdefault"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -30,9 +31,6 @@ var dnsSubdomain = regexp.MustCompile(`^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$`)
 // cloudAttributes are the arguments about the OpenStack of the machines.
 func cloudAttributes() map[string]schema.Attribute {
 	notEmpty := []validator.String{stringvalidator.LengthAtLeast(1)}
-	flag := func(description string) schema.Attribute {
-		return schema.BoolAttribute{Optional: true, MarkdownDescription: description + " Defaults to `false`."}
-	}
 	return map[string]schema.Attribute{
 		"openstack": schema.SingleNestedAttribute{
 			Optional:            true,
@@ -48,14 +46,14 @@ func cloudAttributes() map[string]schema.Attribute {
 					MarkdownDescription: "Own application credential of the cluster in a Secret on the management cluster; `{}` gives it all roles of the user of the VIM. Its secret is neither in state, plan nor logs. " +
 						"Changing this issues a new credential or updates its Secret in place, without replacing machines; see [Its OpenStack](../guides/workload-clusters.md#its-openstack).",
 					Attributes: map[string]schema.Attribute{
-						"roles": schema.ListAttribute{
+						"roles": schema.SetAttribute{
 							Optional: true, ElementType: types.StringType,
 							MarkdownDescription: "Names of the roles of the application credential. Defaults to all roles of the user of the VIM in the project. Changing this issues a new application credential in place.",
-							Validators:          []validator.List{listvalidator.SizeAtLeast(1), listvalidator.UniqueValues(), listvalidator.NoNullValues()},
+							Validators:          []validator.Set{setvalidator.SizeAtLeast(1), setvalidator.NoNullValues()},
 						},
-						"rotate": schema.StringAttribute{
+						"rotation_trigger": schema.StringAttribute{
 							Optional:            true,
-							MarkdownDescription: "Trigger, any string, for example a date. Changing this issues a new application credential in place.",
+							MarkdownDescription: "Trigger, any string, for example a date; on create it is only recorded. Changing this issues a new application credential in place; removing it does nothing.",
 							Validators:          notEmpty,
 						},
 						"secret_name": schema.StringAttribute{
@@ -65,17 +63,19 @@ func cloudAttributes() map[string]schema.Attribute {
 						},
 						"cloud_name": schema.StringAttribute{
 							Optional:            true,
+							Computed:            true,
+							Default:             stringdefault.StaticString(defaultCloud),
 							MarkdownDescription: "Name of the cloud in `clouds.yaml`. Defaults to `openstack`. Changing this updates in place.",
 							Validators:          notEmpty,
 						},
 					},
 				},
-				"cleanup": schema.SingleNestedAttribute{
+				"deletion_policy": schema.SingleNestedAttribute{
 					Optional:            true,
-					MarkdownDescription: "Cleanup of resources that the OpenStack cloud provider in the cluster created, after the machines are gone and within the delete timeout. The resources are found by the name of the cluster, as set by `--cluster-name`. Changing anything here applies to the next destroy.",
+					MarkdownDescription: "What a destroy does with resources that the OpenStack cloud provider in the cluster created, after the machines are gone and within the delete timeout. The resources are found by the name of the cluster, as set by `--cluster-name`. Changing anything here applies to the next destroy.",
 					Attributes: map[string]schema.Attribute{
-						"load_balancers": flag("Whether a destroy deletes load balancers of Services (`kube_service_<cluster>_…`) and their floating IPs."),
-						"volumes":        flag("Whether a destroy deletes volumes of the CSI driver (metadata `cinder.csi.openstack.org/cluster`). **Their data is lost.**"),
+						"load_balancers": keepOrDelete("Load balancers of Services (`kube_service_<cluster>_…`) and their floating IPs: `keep` or `delete`."),
+						"volumes":        keepOrDelete("Volumes of the CSI driver (metadata `cinder.csi.openstack.org/cluster`): `keep` or `delete`. **`delete` loses their data.**"),
 					},
 				},
 			},
@@ -87,23 +87,39 @@ func cloudAttributes() map[string]schema.Attribute {
 	}
 }
 
+const (
+	policyKeep   = "keep"
+	policyDelete = "delete"
+)
+
+// keepOrDelete is an entry of a deletion policy.
+func keepOrDelete(description string) schema.Attribute {
+	return schema.StringAttribute{
+		MarkdownDescription: description + " Defaults to `keep`.",
+		Optional:            true,
+		Computed:            true,
+		Default:             stringdefault.StaticString(policyKeep),
+		Validators:          []validator.String{stringvalidator.OneOf(policyKeep, policyDelete)},
+	}
+}
+
 // openstackModel is the argument openstack.
 type openstackModel struct {
 	VIMID                 types.String                `tfsdk:"vim_id"`
 	ApplicationCredential *applicationCredentialModel `tfsdk:"application_credential"`
-	Cleanup               *cleanupModel               `tfsdk:"cleanup"`
+	DeletionPolicy        *deletionPolicyModel        `tfsdk:"deletion_policy"`
 }
 
 type applicationCredentialModel struct {
-	Roles      types.List   `tfsdk:"roles"`
-	Rotate     types.String `tfsdk:"rotate"`
-	SecretName types.String `tfsdk:"secret_name"`
-	CloudName  types.String `tfsdk:"cloud_name"`
+	Roles           types.Set    `tfsdk:"roles"`
+	RotationTrigger types.String `tfsdk:"rotation_trigger"`
+	SecretName      types.String `tfsdk:"secret_name"`
+	CloudName       types.String `tfsdk:"cloud_name"`
 }
 
-type cleanupModel struct {
-	LoadBalancers types.Bool `tfsdk:"load_balancers"`
-	Volumes       types.Bool `tfsdk:"volumes"`
+type deletionPolicyModel struct {
+	LoadBalancers types.String `tfsdk:"load_balancers"`
+	Volumes       types.String `tfsdk:"volumes"`
 }
 
 // openstack reads the argument of that name, all of which is known.
@@ -120,13 +136,13 @@ func (m *openstackModel) toDomain(clusterName string) *vnfm.ClusterOpenStack {
 		return nil
 	}
 	cloud := &vnfm.ClusterOpenStack{VIMID: m.VIMID.ValueString()}
-	if c := m.Cleanup; c != nil {
-		cloud.Cleanup = vnfm.CloudCleanup{LoadBalancers: c.LoadBalancers.ValueBool(), Volumes: c.Volumes.ValueBool()}
+	if p := m.DeletionPolicy; p != nil {
+		cloud.Cleanup = vnfm.CloudCleanup{LoadBalancers: p.LoadBalancers.ValueString() == policyDelete, Volumes: p.Volumes.ValueString() == policyDelete}
 	}
 	if c := m.ApplicationCredential; c != nil {
 		cloud.Credential = &vnfm.ClusterCredential{
-			SecretName: cmp.Or(c.SecretName.ValueString(), clusterName+secretSuffix), CloudName: cmp.Or(c.CloudName.ValueString(), defaultCloud),
-			Roles: tfutil.Strings(c.Roles), Rotate: c.Rotate.ValueString(),
+			SecretName: cmp.Or(c.SecretName.ValueString(), clusterName+secretSuffix), CloudName: c.CloudName.ValueString(),
+			Roles: tfutil.Strings(c.Roles), RotationTrigger: c.RotationTrigger.ValueString(),
 		}
 	}
 	return cloud
@@ -135,12 +151,12 @@ func (m *openstackModel) toDomain(clusterName string) *vnfm.ClusterOpenStack {
 // checkSecret finds another Secret that the form of the cluster names.
 func (m *model) checkSecret(ctx context.Context, cluster *vnfm.ClusterSpec, secret string, diags *diag.Diagnostics) {
 	refuse := func(at path.Path, other string) {
-		diags.AddAttributeError(at, "Two Secrets with Credentials",
-			fmt.Sprintf("openstack.application_credential writes the credentials of the cluster into the Secret %q, and the Secret %q is named here. Leave this out, or give the same name as openstack.application_credential.secret_name.", secret, other))
+		diags.AddAttributeError(at, "Conflicting Secrets With Credentials",
+			fmt.Sprintf("openstack.application_credential writes the credentials of the cluster into the Secret %q, but this names the Secret %q. Remove it, or set the same name as in openstack.application_credential.secret_name.", secret, other))
 	}
 	if template := tfutil.As[clusterTemplateModel](ctx, m.ClusterTemplate, diags); template != nil {
-		if other := template.CredentialsSecret.ValueString(); other != "" && other != secret {
-			refuse(path.Root("cluster_template").AtName("credentials_secret"), other)
+		if other := template.CredentialsSecretName.ValueString(); other != "" && other != secret {
+			refuse(path.Root("cluster_template").AtName("credentials_secret_name"), other)
 		}
 	}
 	if cluster.Chart != nil {

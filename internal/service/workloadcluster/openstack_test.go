@@ -99,7 +99,7 @@ func TestAccWorkloadCluster_applicationCredential(t *testing.T) {
 			Config:           config("", "nfv_user"),
 			ConfigPlanChecks: resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
 			ConfigStateChecks: []statecheck.StateCheck{
-				status("INSTANTIATED"), statecheck.ExpectKnownValue(address, object, knownvalue.NotNull()),
+				status("READY"), statecheck.ExpectKnownValue(address, object, knownvalue.NotNull()),
 			},
 			Check: resource.ComposeTestCheckFunc(look(false, 0), func(*terraform.State) error {
 				made, cluster := secret("jsonpath={.metadata.creationTimestamp}"), env.kubectl("get", "cluster", "edge", "-o", "jsonpath={.metadata.creationTimestamp}")
@@ -109,23 +109,23 @@ func TestAccWorkloadCluster_applicationCredential(t *testing.T) {
 				return nil
 			}),
 		},
-		resource.TestStep{Config: config("rotate = \"leaked\", roles = [\"member\"]", "nfv_user"), ConfigPlanChecks: rotates, Check: look(true, 0)},
+		resource.TestStep{Config: config("rotation_trigger = \"leaked\", roles = [\"member\"]", "nfv_user"), ConfigPlanChecks: rotates, Check: look(true, 0)},
 		resource.TestStep{
 			// It stops working behind Terraform's back: the plan shows it.
 			PreConfig: func() {
 				owner := cloud.User("nfv_user")
 				cloud.Change(func() { clear(owner.Credentials) })
 			},
-			Config:           config("rotate = \"leaked\", roles = [\"member\"]", "nfv_user"),
+			Config:           config("rotation_trigger = \"leaked\", roles = [\"member\"]", "nfv_user"),
 			ConfigPlanChecks: rotates,
 			Check:            look(true, 0),
 		},
 		resource.TestStep{
 			// The VIM gets another user. The cluster follows with the next apply.
-			Config:             config("rotate = \"leaked\", roles = [\"member\"]", "successor"),
+			Config:             config("rotation_trigger = \"leaked\", roles = [\"member\"]", "successor"),
 			ExpectNonEmptyPlan: true,
 		},
-		resource.TestStep{Config: config("rotate = \"leaked\", roles = [\"member\"]", "successor"), ConfigPlanChecks: rotates, Check: look(true, 1)},
+		resource.TestStep{Config: config("rotation_trigger = \"leaked\", roles = [\"member\"]", "successor"), ConfigPlanChecks: rotates, Check: look(true, 1)},
 		resource.TestStep{
 			// At the end nothing of the cluster is there any more when the credential goes.
 			PreConfig: func() {
@@ -138,7 +138,7 @@ func TestAccWorkloadCluster_applicationCredential(t *testing.T) {
 					return false
 				})
 			},
-			Config:  config("rotate = \"leaked\", roles = [\"member\"]", "successor"),
+			Config:  config("rotation_trigger = \"leaked\", roles = [\"member\"]", "successor"),
 			Destroy: true,
 		},
 	)
@@ -154,8 +154,8 @@ func TestAccWorkloadCluster_badOpenStack(t *testing.T) {
 	for _, c := range []struct{ config, want string }{
 		{env.config(inMemory("1.34.0", "")+"openstack = { vim_id = vnf_vim.test.id }\n", cloudVIM(cloud, "nfv_user")), `VIM "test" is not an OpenStack VIM`},
 		{
-			env.config("  kubernetes_version = \"1.34.0\"\n  chart = { name = \"in-memory\", values = { cloudCredentialsSecretName = \"mine\" } }\n"+ownCredential(""), cloudVIM(cloud, "nfv_user")),
-			`(?s)Two Secrets with Credentials.*"edge-cloud-credentials", and the Secret "mine" is named here`,
+			env.config("  kubernetes_version = \"1.34.0\"\n  chart = { name = \"in-memory\", values = [yamlencode({ cloudCredentialsSecretName = \"mine\" })] }\n"+ownCredential(""), cloudVIM(cloud, "nfv_user")),
+			`(?s)Conflicting Secrets With Credentials.*"edge-cloud-credentials", but this names the Secret "mine"`,
 		},
 		{env.config(inMemory("1.34.0", "")+ownCredential("secret_name = \"Mine\""), cloudVIM(cloud, "nfv_user")), `must be a name of an object`},
 		{env.config(inMemory("1.34.0", "")+ownCredential("roles = []"), cloudVIM(cloud, "nfv_user")), `must contain at least 1`},
@@ -168,7 +168,7 @@ func TestAccWorkloadCluster_badOpenStack(t *testing.T) {
 	steps = append(steps, resource.TestStep{Config: env.store.Config(acctest.VIM(t, env.lab, "test"), cloudVIM(cloud, "nfv_user"))}, resource.TestStep{
 		Config: env.config(`
   kubernetes_version = "1.34.0"
-  topology           = { class = "openstack", variables = { imageID = "00000000-0000-0000-0000-000000000000", credentials = { name = "edge-cloud-credentials" } } }
+  topology           = { class = "openstack", class_variables = jsonencode({ imageID = "00000000-0000-0000-0000-000000000000", credentials = { name = "edge-cloud-credentials" } }) }
   node_groups        = { workers = { class = "worker", replicas = 1 } }
 `+ownCredential(""), cloudVIM(cloud, "nfv_user")),
 		PlanOnly:    true,

@@ -1,18 +1,21 @@
 package workloadcluster
 
 import (
+	"context"
+	"fmt"
+
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
-	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/service/base"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 )
 
 // forCharts ends the description of an argument that only charts support.
-const forCharts = " For `chart` and `cluster_template`; a ClusterClass has variables for it, and a `template` contains it."
+const forCharts = " For `chart` and `cluster_template`; a ClusterClass has variables for it, and a `clusterctl_template` contains it."
 
 // placeAttributes are the arguments about volumes and ports of machines on OpenStack.
 func placeAttributes() map[string]schema.Attribute {
@@ -29,12 +32,12 @@ func placeAttributes() map[string]schema.Attribute {
 		"networks": schema.ListNestedAttribute{
 			MarkdownDescription: "Networks of the ports of the machines, in this order. Defaults to the internal network of the cluster, which is also the meaning of an entry without `id`, `name` and `tags`. Changing anything here replaces the machines one after the other." + forCharts,
 			Optional:            true,
-			Validators:          []validator.List{listvalidator.SizeAtLeast(1)},
-			NestedObject: schema.NestedAttributeObject{Attributes: func() map[string]schema.Attribute {
-				all := foundAttributes("network")
-				all["subnet"] = found("Subnet of the network for the address of the port.", "subnet")
-				return all
-			}()},
+			NestedObject: schema.NestedAttributeObject{
+				Validators: []validator.Object{selection{optional: true}},
+				Attributes: tfutil.Merged(foundAttributes("network"), map[string]schema.Attribute{
+					"subnet": found("Subnet of the network for the address of the port.", "subnet"),
+				}),
+			},
 		},
 	}
 }
@@ -44,25 +47,60 @@ func cloudNetworkAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"internal":        found("Existing network of the machines. Defaults to a new network."+forCharts, "network"),
 		"internal_subnet": found("Existing subnet of the internal network."+forCharts, "subnet"),
-		"external":        optionalText("External network of the floating IPs, by id or name. Defaults to the only external network." + forCharts),
+		"external":        found("Existing external network of the floating IPs. Tags require an embedded chart. Defaults to the only external network."+forCharts, "network"),
 	}
 }
 
 // found selects an existing object of the cloud by id, name or tags.
 func found(description, what string) schema.Attribute {
 	return schema.SingleNestedAttribute{
-		MarkdownDescription: description, Optional: true, Attributes: foundAttributes(what, stringvalidator.AtLeastOneOf(tfutil.Sibling("name"), tfutil.Sibling("tags"))),
+		MarkdownDescription: description, Optional: true, Attributes: foundAttributes(what), Validators: []validator.Object{selection{}},
 	}
 }
 
-func foundAttributes(what string, more ...validator.String) map[string]schema.Attribute {
+func foundAttributes(what string) map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"id": schema.StringAttribute{
-			MarkdownDescription: "Id of the " + what + ".", Optional: true,
-			Validators: append(more, stringvalidator.LengthAtLeast(1), stringvalidator.ConflictsWith(tfutil.Sibling("name"), tfutil.Sibling("tags"))),
-		},
+		"id":   optionalText("Id of the " + what + "."),
 		"name": optionalText("Name of the " + what + "; it must be unique."),
-		"tags": base.Names("Tags, all of which the " + what + " has."),
+		"tags": names("Tags, all of which the " + what + " has."),
+	}
+}
+
+// selection validates the combination of id, name and tags.
+type selection struct {
+	// optional allows none of them.
+	optional bool
+}
+
+// Description implements validator.Describer.
+func (selection) Description(context.Context) string { return "has either id, or name and tags" }
+
+// MarkdownDescription implements validator.Describer.
+func (s selection) MarkdownDescription(ctx context.Context) string { return s.Description(ctx) }
+
+// ValidateObject implements validator.Object.
+func (s selection) ValidateObject(_ context.Context, req validator.ObjectRequest, resp *validator.ObjectResponse) {
+	if !tfutil.Set(req.ConfigValue) {
+		return
+	}
+	o := req.ConfigValue.Attributes()
+	tags, _ := o["tags"].(types.Set)
+	others := !o["name"].IsNull() || tags.IsUnknown() || len(tags.Elements()) > 0
+	switch id := !o["id"].IsNull(); {
+	case id && others:
+		resp.Diagnostics.AddAttributeError(req.Path, "Conflicting Selection", fmt.Sprintf("%s: id identifies the object alone; remove name and tags, or id.", req.Path))
+	case !id && !others && !s.optional:
+		resp.Diagnostics.AddAttributeError(req.Path, "Missing Selection", fmt.Sprintf("%s: set id, name or tags.", req.Path))
+	}
+}
+
+// names is an optional set of names.
+func names(description string) schema.Attribute {
+	return schema.SetAttribute{
+		MarkdownDescription: description,
+		ElementType:         types.StringType,
+		Optional:            true,
+		Validators:          []validator.Set{setvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1))},
 	}
 }
 

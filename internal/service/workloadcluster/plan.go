@@ -32,10 +32,10 @@ func plannedNamespace(ctx context.Context, manager vnfm.VIMManager, plan, config
 	switch {
 	case !config.Namespace.IsNull():
 		return config.Namespace
-	case state != nil && plan.VIMID.Equal(state.VIMID):
+	case state != nil && plan.ManagementVIMID.Equal(state.ManagementVIMID):
 		return state.Namespace
-	case manager != nil && tfutil.Set(plan.VIMID):
-		if vim, err := manager.VIM(ctx, plan.VIMID.ValueString()); err == nil {
+	case manager != nil && tfutil.Set(plan.ManagementVIMID):
+		if vim, err := manager.VIM(ctx, plan.ManagementVIMID.ValueString()); err == nil {
 			return types.StringValue(vim.DefaultNamespace())
 		}
 	}
@@ -50,8 +50,8 @@ func (m *model) SetPreviewUnknown(*model) { m.Objects = types.MapUnknown(types.S
 
 // Differs implements base.Model.
 func (m *model) Differs(_ context.Context, state *model) bool {
-	return regenerates(m, state) || !base.AllEqual([][2]attr.Value{
-		{m.Name, state.Name}, {m.KubernetesVersion, state.KubernetesVersion}, {m.ControlPlane, state.ControlPlane},
+	return rotatesKubeconfig(m, state) || m.KubernetesVersion.IsUnknown() || m.KubernetesVersion.Number() != state.KubernetesVersion.Number() || !base.AllEqual([][2]attr.Value{
+		{m.Name, state.Name}, {m.ControlPlane, state.ControlPlane},
 		{m.NodeGroups, state.NodeGroups}, {m.Paused, state.Paused}, {m.OnFailure, state.OnFailure},
 		{m.AddonsStatus, state.AddonsStatus}, {m.ChartStatus, state.ChartStatus},
 	})

@@ -16,11 +16,11 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-const removeMachines = "remove_machines"
+const scaleInMachineNames = "scale_in_machine_names"
 
 // removalAttribute selects the machines that a scale-in removes first.
 func removalAttribute() schema.Attribute {
-	return base.Names("Names of the Machines to remove first when the same apply lowers `replicas`; not for a group with an autoscaler. Names of machines that are gone may stay. Changing this applies to the next scale-in.")
+	return names("Names of the Machines to remove first when the same apply lowers `replicas`; not for a group with an autoscaler. Names of machines that are gone may stay. Changing this applies to the next scale-in.")
 }
 
 // groupOf returns a node group of the arguments; nil when there is none.
@@ -34,13 +34,13 @@ func withoutDone(ctx context.Context, groups map[string]vnfm.NodeGroup, state *m
 	for name, g := range groups {
 		switch {
 		case state == nil:
-			g.RemoveMachines = nil
-		case state.Status.ValueString() == string(vnfm.StatusInstantiated):
+			g.ScaleInMachineNames = nil
+		case state.Status.ValueString() == base.StatusReady:
 			var done []string
 			if before := state.groupOf(ctx, name, diags); before != nil {
-				done = tfutil.Strings(before.RemoveMachines)
+				done = tfutil.Strings(before.ScaleInMachineNames)
 			}
-			g.RemoveMachines = slices.DeleteFunc(g.RemoveMachines, func(machine string) bool { return slices.Contains(done, machine) })
+			g.ScaleInMachineNames = slices.DeleteFunc(g.ScaleInMachineNames, func(machine string) bool { return slices.Contains(done, machine) })
 		}
 		groups[name] = g
 	}
@@ -49,19 +49,19 @@ func withoutDone(ctx context.Context, groups map[string]vnfm.NodeGroup, state *m
 // checkRemovals rejects more names than the plan removes machines. Without a number in
 // the state, the apply checks it.
 func checkRemovals(ctx context.Context, groups map[string]vnfm.NodeGroup, state *model, diags *diag.Diagnostics) {
-	if state == nil || state.NodeGroups.IsNull() || state.Status.ValueString() != string(vnfm.StatusInstantiated) {
+	if state == nil || state.NodeGroups.IsNull() || state.Status.ValueString() != base.StatusReady {
 		return
 	}
 	for name, g := range groups {
 		before, after := state.groupOf(ctx, name, diags), g.Replicas
-		if len(g.RemoveMachines) == 0 || after == nil || (before != nil && !tfutil.Set(before.Replicas)) {
+		if len(g.ScaleInMachineNames) == 0 || after == nil || (before != nil && !tfutil.Set(before.Replicas)) {
 			continue
 		}
 		had := cmp.Or(before, &nodeGroupModel{}).Replicas.ValueInt64()
-		if lost := max(had-*after, 0); int64(len(g.RemoveMachines)) > lost {
-			diags.AddAttributeError(path.Root("node_groups").AtMapKey(name).AtName(removeMachines), "More Machines Named Than Go",
-				fmt.Sprintf("Node group %q goes from %d machines to %d and loses %d, and %d are named: %s. Name as many as go, or fewer, and lower replicas in the same apply.",
-					name, had, *after, lost, len(g.RemoveMachines), strings.Join(g.RemoveMachines, ", ")))
+		if lost := max(had-*after, 0); int64(len(g.ScaleInMachineNames)) > lost {
+			diags.AddAttributeError(path.Root("node_groups").AtMapKey(name).AtName(scaleInMachineNames), "Too Many Machine Names",
+				fmt.Sprintf("Node group %q is scaled from %d machines to %d, which removes %d, but scale_in_machine_names has %d: %s. Name at most as many machines as are removed, and lower replicas in the same apply.",
+					name, had, *after, lost, len(g.ScaleInMachineNames), strings.Join(g.ScaleInMachineNames, ", ")))
 		}
 	}
 }

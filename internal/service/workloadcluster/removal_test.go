@@ -42,7 +42,7 @@ variable "machines" {
 	kept := ""
 	env.run(t,
 		resource.TestStep{
-			Config: group(`replicas = 3, remove_machines = var.machines`),
+			Config: group(`replicas = 3, scale_in_machine_names = var.machines`),
 			// What is named at birth means nothing.
 			ConfigVariables: config.Variables{"machines": config.SetVariable(config.StringVariable("edge-a-of-another-life"))},
 			Check: func(*terraform.State) error {
@@ -60,19 +60,19 @@ variable "machines" {
 			},
 		},
 		resource.TestStep{
-			Config: group(`replicas = 1, remove_machines = var.machines`), ConfigVariables: three, PlanOnly: true,
-			ExpectError: acctest.Says(`(?s)Node group "a" goes from 3 machines to 1 and loses 2, and 3 are named`),
+			Config: group(`replicas = 1, scale_in_machine_names = var.machines`), ConfigVariables: three, PlanOnly: true,
+			ExpectError: acctest.Says(`(?s)Node group "a" is scaled from 3 machines to 1, which removes 2, but scale_in_machine_names has 3`),
 		},
 		resource.TestStep{
-			Config: group(`replicas = 3, remove_machines = var.machines`), ConfigVariables: two, PlanOnly: true,
-			ExpectError: acctest.Says(`(?s)goes from 3 machines to 3 and loses 0, and 2 are named`),
+			Config: group(`replicas = 3, scale_in_machine_names = var.machines`), ConfigVariables: two, PlanOnly: true,
+			ExpectError: acctest.Says(`(?s)is scaled from 3 machines to 3, which removes 0, but scale_in_machine_names has 2`),
 		},
 		resource.TestStep{
-			Config: group(`replicas = 1, remove_machines = var.machines`), ConfigVariables: other, PlanOnly: true,
+			Config: group(`replicas = 1, scale_in_machine_names = var.machines`), ConfigVariables: other, PlanOnly: true,
 			ExpectError: acctest.Says(`(?s)Node group "a" has no machine "edge-b-\S+".*Its machines are edge-a-`),
 		},
 		resource.TestStep{
-			Config: group(`min = 1, max = 3, remove_machines = var.machines`), ConfigVariables: two, PlanOnly: true,
+			Config: group(`min_replicas = 1, max_replicas = 3, scale_in_machine_names = var.machines`), ConfigVariables: two, PlanOnly: true,
 			ExpectError: acctest.Says(`(?s)and an autoscaler sizes it.*An autoscaler chooses by itself which machine goes`),
 		},
 		resource.TestStep{
@@ -80,9 +80,9 @@ variable "machines" {
 				id := env.kubectl("get", "cluster", "edge", "-o", `jsonpath={.metadata.labels.vnf\.nfv-iac\.github\.io/instance-id}`)
 				env.kubectl("annotate", "machine", kept, "cluster.x-k8s.io/delete-machine="+id)
 			},
-			Config: group(`replicas = 1, remove_machines = var.machines`), ConfigVariables: two,
+			Config: group(`replicas = 1, scale_in_machine_names = var.machines`), ConfigVariables: two,
 			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{status("INSTANTIATED"), groupHas("a", "available", 1)},
+			ConfigStateChecks: []statecheck.StateCheck{status("READY"), groupHas("a", "available_replicas", 1)},
 			Check: func(*terraform.State) error {
 				if left := ofGroup("a"); !slices.Equal(left, []string{kept}) {
 					return fmt.Errorf("%s was to stay, and the machines of the group are %v", kept, left)
@@ -94,14 +94,14 @@ variable "machines" {
 			},
 		},
 		resource.TestStep{
-			Config: group(`replicas = 1, remove_machines = var.machines`), ConfigVariables: two,
+			Config: group(`replicas = 1, scale_in_machine_names = var.machines`), ConfigVariables: two,
 			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
 		},
 		resource.TestStep{
 			// Down to nobody, and the names of those that are gone do no harm.
-			Config: group(`replicas = 0, remove_machines = var.machines`), ConfigVariables: two,
+			Config: group(`replicas = 0, scale_in_machine_names = var.machines`), ConfigVariables: two,
 			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{status("INSTANTIATED"), groupHas("a", "replicas", 0)},
+			ConfigStateChecks: []statecheck.StateCheck{status("READY"), groupHas("a", "replicas", 0)},
 		},
 	)
 }

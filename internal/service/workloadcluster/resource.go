@@ -16,17 +16,21 @@ import (
 // ResourceType is the type name of the resource.
 const ResourceType = "vnf_capi_workload_cluster"
 
+// managementVIM is the argument that names the management cluster.
+const managementVIM = "management_vim_id"
+
 // NewResource returns the resource. A machine takes minutes, and machines are replaced
 // one after the other: its operations may take longer than those of an instance.
 func NewResource() resource.Resource {
 	return base.NewInstanceResource[model](base.Config{
-		Type: ResourceType, Title: "Workload Cluster", Noun: "workload cluster", VIMNoun: "management cluster",
+		Type: ResourceType, Title: "Workload Cluster", Noun: "workload cluster", VIMNoun: "management cluster", VIMAttribute: managementVIM,
 		CreateVerb: "Create", RemoveVerb: "Remove", IncompleteSummary: "Is Not Ready Yet",
 		ContentPath: path.Empty(),
 		CreateLimit: 60 * time.Minute, ReadLimit: 2 * time.Minute, UpdateLimit: 90 * time.Minute, DeleteLimit: 60 * time.Minute,
 		Schema:           resourceSchema,
 		IDDescription:    "Id of the cluster in the store.",
 		AdoptDescription: "Whether to adopt an existing cluster that no configuration manages. If `false`, an existing cluster is an error. Defaults to `false`. Changing this applies to the next operation.",
+		CompletedStatus:  base.StatusReady,
 		Owns:             func(i *vnfm.Instance) bool { return i.Cluster != nil },
 	})
 }

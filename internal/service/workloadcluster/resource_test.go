@@ -23,7 +23,7 @@ func status(want string) statecheck.StateCheck {
 }
 
 func groupHas(group, field string, want int64) statecheck.StateCheck {
-	return statecheck.ExpectKnownValue(address, tfjsonpath.New("node_group_status").AtMapKey(group).AtMapKey(field), knownvalue.Int64Exact(want))
+	return statecheck.ExpectKnownValue(address, tfjsonpath.New("node_groups_status").AtMapKey(group).AtMapKey(field), knownvalue.Int64Exact(want))
 }
 
 // A cluster of the embedded chart: created, resized, a group added and one removed,
@@ -32,10 +32,10 @@ func TestAccWorkloadCluster_chart(t *testing.T) {
 	env := newEnv(t)
 	ephemeral := `
 ephemeral "vnf_capi_workload_kubeconfig" "test" {
-  vim_id    = vnf_capi_workload_cluster.test.kubeconfig_ref.vim_id
-  namespace = vnf_capi_workload_cluster.test.kubeconfig_ref.namespace
-  name      = vnf_capi_workload_cluster.test.kubeconfig_ref.name
-  wait      = "2m"
+  management_vim_id = vnf_capi_workload_cluster.test.kubeconfig_ref.management_vim_id
+  namespace         = vnf_capi_workload_cluster.test.kubeconfig_ref.namespace
+  name              = vnf_capi_workload_cluster.test.kubeconfig_ref.name
+  wait_timeout      = "2m"
 }
 `
 	empty := resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}
@@ -44,10 +44,10 @@ ephemeral "vnf_capi_workload_kubeconfig" "test" {
 			Config:           env.config(inMemory("1.34.0", `a = { replicas = 1 }`), ephemeral),
 			ConfigPlanChecks: planned(plancheck.ResourceActionCreate),
 			ConfigStateChecks: []statecheck.StateCheck{
-				status("INSTANTIATED"), groupHas("a", "available", 1),
+				status("READY"), groupHas("a", "available_replicas", 1),
 				statecheck.ExpectKnownValue(address, tfjsonpath.New("phase"), knownvalue.StringExact("Provisioned")),
 				statecheck.ExpectKnownValue(address, tfjsonpath.New("available"), knownvalue.Bool(true)),
-				statecheck.ExpectKnownValue(address, tfjsonpath.New("running_version"), knownvalue.StringExact("v1.34.0")),
+				statecheck.ExpectKnownValue(address, tfjsonpath.New("running_kubernetes_version"), knownvalue.StringExact("1.34.0")),
 				statecheck.ExpectKnownValue(address, tfjsonpath.New("api_version"), knownvalue.StringExact("v1beta2")),
 				statecheck.ExpectKnownValue(address, tfjsonpath.New("endpoint"), knownvalue.StringRegexp(regexp.MustCompile(`^https://`))),
 				statecheck.ExpectKnownValue(address, tfjsonpath.New("ca_certificate"), knownvalue.StringRegexp(regexp.MustCompile(`BEGIN CERTIFICATE`))),
@@ -64,34 +64,34 @@ ephemeral "vnf_capi_workload_kubeconfig" "test" {
 		resource.TestStep{Config: env.config(inMemory("1.34.0", `a = { replicas = 1 }`), ephemeral), ConfigPlanChecks: empty},
 		resource.TestStep{
 			// One group is resized, one comes.
-			Config:            env.config(inMemory("1.34.0", `a = { replicas = 2 }, b = { min = 1, max = 3 }`)),
+			Config:            env.config(inMemory("1.34.0", `a = { replicas = 2 }, b = { min_replicas = 1, max_replicas = 3 }`)),
 			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{groupHas("a", "available", 2), groupHas("b", "available", 1)},
+			ConfigStateChecks: []statecheck.StateCheck{groupHas("a", "available_replicas", 2), groupHas("b", "available_replicas", 1)},
 		},
 		resource.TestStep{
 			// An autoscaler's number is no drift.
 			PreConfig:        func() { env.kubectl("scale", "machinedeployment/edge-b", "--replicas=2") },
-			Config:           env.config(inMemory("1.34.0", `a = { replicas = 2 }, b = { min = 1, max = 3 }`)),
+			Config:           env.config(inMemory("1.34.0", `a = { replicas = 2 }, b = { min_replicas = 1, max_replicas = 3 }`)),
 			ConfigPlanChecks: empty,
 		},
 		resource.TestStep{
 			// One group goes, and all is upgraded.
-			Config:           env.config(inMemory("1.35.0", `b = { min = 1, max = 3 }`)),
+			Config:           env.config(inMemory("1.35.0", `b = { min_replicas = 1, max_replicas = 3 }`)),
 			ConfigPlanChecks: updates(),
 			Check:            func(*terraform.State) error { return env.upgradedInOrder("b", "v1.35.0") },
 			ConfigStateChecks: []statecheck.StateCheck{
-				statecheck.ExpectKnownValue(address, tfjsonpath.New("running_version"), knownvalue.StringExact("v1.35.0")),
-				statecheck.ExpectKnownValue(address, tfjsonpath.New("node_group_status"), knownvalue.MapSizeExact(1)),
-				statecheck.ExpectKnownValue(address, tfjsonpath.New("node_group_status").AtMapKey("b").AtMapKey("version"), knownvalue.StringExact("v1.35.0")),
+				statecheck.ExpectKnownValue(address, tfjsonpath.New("running_kubernetes_version"), knownvalue.StringExact("1.35.0")),
+				statecheck.ExpectKnownValue(address, tfjsonpath.New("node_groups_status"), knownvalue.MapSizeExact(1)),
+				statecheck.ExpectKnownValue(address, tfjsonpath.New("node_groups_status").AtMapKey("b").AtMapKey("kubernetes_version"), knownvalue.StringExact("1.35.0")),
 			},
 		},
-		resource.TestStep{Config: env.config(inMemory("1.35.0", `b = { min = 1, max = 3 }`)), ConfigPlanChecks: empty},
+		resource.TestStep{Config: env.config(inMemory("1.35.0", `b = { min_replicas = 1, max_replicas = 3 }`)), ConfigPlanChecks: empty},
 		resource.TestStep{
-			Config:      env.config(inMemory("1.34.0", `b = { min = 1, max = 3 }`)),
-			ExpectError: acctest.Says(`Kubernetes supports no downgrade`),
+			Config:      env.config(inMemory("1.34.0", `b = { min_replicas = 1, max_replicas = 3 }`)),
+			ExpectError: acctest.Says(`Kubernetes does not support downgrades`),
 		},
 		resource.TestStep{
-			Config:      env.config(inMemory("1.37.0", `b = { min = 1, max = 3 }`)),
+			Config:      env.config(inMemory("1.37.0", `b = { min_replicas = 1, max_replicas = 3 }`)),
 			ExpectError: acctest.Says(`one minor version at a time: to 1\.36 first`),
 		},
 	)
@@ -133,7 +133,7 @@ func TestAccWorkloadCluster_topology(t *testing.T) {
 	env.run(t,
 		resource.TestStep{
 			Config:            env.config(arguments(`a = { class = "default-worker", replicas = 1 }`)),
-			ConfigStateChecks: []statecheck.StateCheck{status("INSTANTIATED"), groupHas("a", "up_to_date", 1)},
+			ConfigStateChecks: []statecheck.StateCheck{status("READY"), groupHas("a", "up_to_date_replicas", 1)},
 		},
 		resource.TestStep{
 			Config:           env.config(arguments(`a = { class = "default-worker", replicas = 1 }`)),
@@ -158,12 +158,12 @@ func TestAccWorkloadCluster_topology(t *testing.T) {
 		resource.TestStep{
 			Config:            env.config(arguments(`a = { class = "default-worker", replicas = 1 }, b = { class = "default-worker", replicas = 1 }`)),
 			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{groupHas("b", "available", 1)},
+			ConfigStateChecks: []statecheck.StateCheck{groupHas("b", "available_replicas", 1)},
 		},
 		resource.TestStep{
 			Config:            env.config(arguments(`b = { class = "default-worker", replicas = 1 }`)),
 			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{statecheck.ExpectKnownValue(address, tfjsonpath.New("node_group_status"), knownvalue.MapSizeExact(1))},
+			ConfigStateChecks: []statecheck.StateCheck{statecheck.ExpectKnownValue(address, tfjsonpath.New("node_groups_status"), knownvalue.MapSizeExact(1))},
 		},
 	)
 }
@@ -182,7 +182,7 @@ func TestAccWorkloadCluster_topologyOfARealCluster(t *testing.T) {
 `, replicas), fmt.Sprintf(`
 resource "vnf_vim" "edge" {
   name       = "edge"
-  kubernetes = { capi_cluster = vnf_capi_workload_cluster.test.kubeconfig_ref }
+  kubernetes = { kubeconfig_ref = vnf_capi_workload_cluster.test.kubeconfig_ref }
 }
 
 resource "vnf_package" "hello" {
@@ -202,14 +202,14 @@ resource "vnf_instance" "hello" {
 		resource.TestStep{
 			Config: config(1),
 			ConfigStateChecks: []statecheck.StateCheck{
-				status("INSTANTIATED"), groupHas("a", "available", 1),
+				status("READY"), groupHas("a", "available_replicas", 1),
 				statecheck.ExpectKnownValue("vnf_instance.hello", tfjsonpath.New("status"), knownvalue.StringExact("INSTANTIATED")),
 			},
 		},
 		resource.TestStep{
 			Config:            config(2),
 			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{groupHas("a", "available", 2)},
+			ConfigStateChecks: []statecheck.StateCheck{groupHas("a", "available_replicas", 2)},
 		},
 	)
 }
@@ -219,20 +219,21 @@ func TestAccWorkloadCluster_badInput(t *testing.T) {
 	env := newEnv(t)
 	for name, c := range map[string]struct{ arguments, want string }{
 		"no form":       {``, `No attribute specified when one \(and only one\) of`},
-		"two forms":     {`chart = { name = "in-memory" }` + "\n" + `template = { content = "x" }`, `2 attributes specified when one \(and only one\)`},
-		"two charts":    {`chart = { name = "in-memory", path = "x" }`, `and path is another source: give one of them`},
+		"two forms":     {`chart = { name = "in-memory" }` + "\n" + `clusterctl_template = { content = "x" }`, `2 attributes specified when one \(and only one\)`},
+		"two charts":    {`chart = { name = "in-memory", path = "x" }`, `and path is another source: set only one of them`},
 		"unknown chart": {`chart = { name = "openshift" }`, `There is no embedded chart "openshift", only openstack and in-memory`},
 		"even":          {`chart = { name = "in-memory" }` + "\n" + `kubernetes_version = "1.34.0"` + "\n" + `control_plane = { replicas = 2 }`, `cannot have 2 machines`},
-		"version":       {`chart = { name = "in-memory" }` + "\n" + `kubernetes_version = "newest"`, `"newest" is no version of Kubernetes`},
+		"version":       {`chart = { name = "in-memory" }` + "\n" + `kubernetes_version = "newest"`, `"newest" is not a valid version of Kubernetes`},
 		"missing":       {`chart = { name = "in-memory" }`, `kubernetesVersion is required`},
-		"rollout after": {`chart = { name = "in-memory" }` + "\n" + `rollout_after = "now"`, `must be a time such as`},
+		"half a second": {`chart = { name = "in-memory" }` + "\n" + `control_plane = { deletion = { node_drain_timeout = "1.5s" } }`, `must be a duration of whole seconds, at least 0s, not "1.5s"`},
+		"rollout after": {`chart = { name = "in-memory" }` + "\n" + `rollout_after = "now"`, `Invalid RFC3339 String Value`},
 		"taint":         {`topology = { class = "x" }` + "\n" + `node_groups = { a = { class = "w", taints = [{ key = "k", effect = "Never" }] } }`, `value must be one of`},
-		"variable":      {`topology = { class = "x" }` + "\n" + `kubernetes_version = "1.34.0"` + "\n" + `node_groups = { a = { class = "w", variables = { x = "not json" } } }`, `is not JSON`},
+		"variable":      {`topology = { class = "x" }` + "\n" + `kubernetes_version = "1.34.0"` + "\n" + `node_groups = { a = { class = "w", class_variables = "a: {" } }`, `(?s)class_variables: line 1: `},
 		"volume": {`topology = { class = "x" }` + "\n" + `kubernetes_version = "1.34.0"` + "\n" + `node_groups = { a = { class = "w", root_volume = { size = 20 } } }`,
-			`(?s)topology has no place for root_volume of node group "a".*A ClusterClass has variables for that`},
-		"network by two":    {`chart = { name = "openstack" }` + "\n" + `node_groups = { a = { networks = [{ id = "x", name = "y" }] } }`, `(?s)networks\[0\]\.\w+"? cannot be specified when`},
-		"subnet by nothing": {`chart = { name = "openstack" }` + "\n" + `network = { internal_subnet = {} }`, `(?s)At least one attribute out of.*internal_subnet`},
-		"template's own":    {`template = { content = "a: $${FOO}" }`, `needs values for FOO`},
+			`(?s)topology does not support root_volume of node group "a".*A ClusterClass has variables for that`},
+		"network by two":    {`chart = { name = "openstack" }` + "\n" + `node_groups = { a = { networks = [{ id = "x", name = "y" }] } }`, `(?s)networks\[0\]: id identifies the object alone`},
+		"subnet by nothing": {`chart = { name = "openstack" }` + "\n" + `network = { internal_subnet = {} }`, `internal_subnet: set id, name or tags`},
+		"template's own":    {`clusterctl_template = { content = "a: $${FOO}" }`, `needs values for FOO`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inner := *env

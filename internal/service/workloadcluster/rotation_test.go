@@ -15,7 +15,7 @@ func TestAccWorkloadCluster_regeneratesKubeconfig(t *testing.T) {
 	env := newEnv(t)
 	s := newSink(t)
 	config := func(trigger string) string {
-		return env.config(inMemory("1.34.0", "") + fmt.Sprintf("  regenerate_kubeconfig = %q\n", trigger) + s.argument("/"))
+		return env.config(inMemory("1.34.0", "") + fmt.Sprintf("  kubeconfig_rotation_trigger = %q\n", trigger) + s.argument("/"))
 	}
 	first := ""
 	uid := func() string {
@@ -34,13 +34,13 @@ func TestAccWorkloadCluster_regeneratesKubeconfig(t *testing.T) {
 	env.run(t,
 		resource.TestStep{
 			Config:            config("at birth"),
-			ConfigStateChecks: []statecheck.StateCheck{status("INSTANTIATED")},
+			ConfigStateChecks: []statecheck.StateCheck{status("READY")},
 			Check:             resource.ComposeTestCheckFunc(delivered(1), func(*terraform.State) error { first = uid(); return nil }),
 		},
 		resource.TestStep{
 			Config:            config("leaked"),
 			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{status("INSTANTIATED")},
+			ConfigStateChecks: []statecheck.StateCheck{status("READY")},
 			Check: resource.ComposeTestCheckFunc(delivered(2), env.holdsNoKubeconfig(), func(*terraform.State) error {
 				if uid() == first {
 					return fmt.Errorf("the kubeconfig is the old one")

@@ -5,27 +5,27 @@ import (
 	"regexp"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework-timetypes/timetypes"
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
-	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/mapvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/objectvalidator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/booldefault"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringdefault"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/attrs"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/chartsource"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 )
 
-var (
-	rfc3339 = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(Z|[+-][0-9]{2}:[0-9]{2})$`)
-	amount  = regexp.MustCompile(`^([0-9]+|[0-9]+%)$`)
-)
+var amount = regexp.MustCompile(`^([0-9]+|[0-9]+%)$`)
 
 const amountRule = "must be a number or a percentage, for example 1 or 40%"
 
@@ -40,8 +40,8 @@ var timeoutOpts = timeouts.Opts{
 
 func resourceSchema(ctx context.Context) schema.Schema {
 	return schema.Schema{
-		MarkdownDescription: "Manages a Kubernetes workload cluster of Cluster API: the Cluster, its control plane and its node groups, on the management cluster `vim_id`. " +
-			"A cluster has one of four forms: a `topology` of a ClusterClass, a Helm `chart`, a cluster `template` of clusterctl, or a `cluster_template` in the style of OpenStack Magnum. " +
+		MarkdownDescription: "Manages a Kubernetes workload cluster of Cluster API: the Cluster, its control plane and its node groups, on the management cluster `management_vim_id`. " +
+			"A cluster has one of four forms: a `topology` of a ClusterClass, a Helm `chart`, a `clusterctl_template`, or a `cluster_template` in the style of OpenStack Magnum. " +
 			"The creation is complete when the control plane and all nodes are ready and the workload API answers. Node groups are resized, added and removed in place; a new `kubernetes_version` is an upgrade in place. " +
 			"The kubeconfig never enters the state: read it with the ephemeral resource `vnf_capi_workload_kubeconfig`. " +
 			"See the guides [Workload clusters with Cluster API](../guides/workload-clusters.md) and [Add-ons on workload clusters](../guides/addons-on-workload-clusters.md).",
@@ -55,7 +55,7 @@ func resourceSchema(ctx context.Context) schema.Schema {
 func identityAttributes() map[string]schema.Attribute {
 	replaced := []planmodifier.String{stringplanmodifier.RequiresReplace()}
 	return map[string]schema.Attribute{
-		"vim_id": schema.StringAttribute{
+		managementVIM: schema.StringAttribute{
 			MarkdownDescription: "Id of the `vnf_vim` that is the management cluster: a Kubernetes cluster with Cluster API and its providers. Changing this creates a new cluster.",
 			Required:            true,
 			PlanModifiers:       replaced,
@@ -74,10 +74,12 @@ func identityAttributes() map[string]schema.Attribute {
 			Validators:          []validator.String{tfutil.DNSLabel()},
 		},
 		"kubernetes_version": schema.StringAttribute{
-			MarkdownDescription: "Kubernetes version of control plane and nodes, for example `1.34.0`. Defaults to the version of the `cluster_template`; a `template` may fix its own version. " +
+			MarkdownDescription: "Kubernetes version of control plane and nodes, for example `1.34.0`; a leading `v` makes no difference. Defaults to the version of the `cluster_template`; a `clusterctl_template` may fix its own version. " +
 				"Changing this upgrades in place, the control plane first; downgrades and skipped minor versions are rejected at plan time.",
-			Optional:   true,
-			Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
+			Optional:      true,
+			CustomType:    attrs.VersionType{},
+			PlanModifiers: []planmodifier.String{attrs.KeepEqualVersion()},
+			Validators:    []validator.String{stringvalidator.LengthAtLeast(1)},
 		},
 	}
 }
@@ -86,10 +88,10 @@ func identityAttributes() map[string]schema.Attribute {
 func formAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"topology": schema.SingleNestedAttribute{
-			MarkdownDescription: "Topology of a ClusterClass. Exactly one of `topology`, `chart`, `template` and `cluster_template` must be set. Changing this, also to another form, updates in place as far as Cluster API permits.",
+			MarkdownDescription: "Topology of a ClusterClass. Exactly one of `topology`, `chart`, `clusterctl_template` and `cluster_template` must be set. Changing this, also to another form, updates in place as far as Cluster API permits.",
 			Optional:            true,
 			Validators: []validator.Object{objectvalidator.ExactlyOneOf(
-				path.MatchRoot("topology"), path.MatchRoot("chart"), path.MatchRoot("template"), path.MatchRoot("cluster_template"))},
+				path.MatchRoot("topology"), path.MatchRoot("chart"), path.MatchRoot("clusterctl_template"), path.MatchRoot("cluster_template"))},
 			Attributes: map[string]schema.Attribute{
 				"class": schema.StringAttribute{
 					MarkdownDescription: "Name of the ClusterClass. Changing this rebases the cluster in place.",
@@ -101,11 +103,7 @@ func formAttributes() map[string]schema.Attribute {
 					Optional:            true,
 					Validators:          []validator.String{tfutil.DNSLabel()},
 				},
-				"variables": schema.DynamicAttribute{
-					MarkdownDescription: "Values of the variables of the class, as an object. The plan checks them against the schemas of the class if the management cluster can be reached; they are not for secrets. Changing this updates in place; Cluster API replaces machines if necessary.",
-					Optional:            true,
-					Validators:          []validator.Dynamic{tfutil.ShownToPlan()},
-				},
+				"class_variables": attrs.ClassVariables("Values of the variables of the class, as an object in YAML or JSON: `jsonencode({ … })`. The plan checks them against the schemas of the class if the management cluster can be reached; they are not for secrets. Changing this updates in place; Cluster API replaces machines if necessary."),
 			},
 		},
 		"chart": schema.SingleNestedAttribute{
@@ -113,15 +111,11 @@ func formAttributes() map[string]schema.Attribute {
 			Optional:            true,
 			Validators:          []validator.Object{chartsource.Rules{Embedded: chartsource.Embedded}},
 			Attributes: tfutil.Merged(chartsource.Attributes(chartsource.Embedded...), chartsource.Login(), map[string]schema.Attribute{
-				"values": schema.DynamicAttribute{
-					MarkdownDescription: "Values that override those of the chart, as an object; not for secrets. Changing this updates in place; Cluster API replaces machines if necessary.",
-					Optional:            true,
-					Validators:          []validator.Dynamic{tfutil.ShownToPlan()},
-				},
+				"values": attrs.ChartValues("Values that override those of the chart, each a YAML or JSON document: `yamlencode({ … })`, `file(\"values.yaml\")`. Later documents override earlier ones key by key; they are not for secrets. Changing this updates in place; Cluster API replaces machines if necessary."),
 			}),
 		},
 		"cluster_template": clusterTemplateAttribute(),
-		"template": schema.SingleNestedAttribute{
+		"clusterctl_template": schema.SingleNestedAttribute{
 			MarkdownDescription: "Cluster template of clusterctl. Changing anything here updates in place; affected machines are replaced one after the other.",
 			Optional:            true,
 			Attributes: map[string]schema.Attribute{
@@ -153,7 +147,7 @@ func shapeAttributes() map[string]schema.Attribute {
 			Attributes: tfutil.Merged(cloudNetworkAttributes(), map[string]schema.Attribute{
 				"pod_cidrs":       cidrs("CIDR blocks of the pods."),
 				"service_cidrs":   cidrs("CIDR blocks of the services."),
-				"service_domain":  schema.StringAttribute{MarkdownDescription: "DNS domain of the services, for example `cluster.local`.", Optional: true},
+				"service_domain":  optionalText("DNS domain of the services, for example `cluster.local`."),
 				"api_server_port": schema.Int64Attribute{MarkdownDescription: "Port of the API server.", Optional: true, Validators: []validator.Int64{int64validator.Between(1, 65535)}},
 			}),
 		},
@@ -161,22 +155,18 @@ func shapeAttributes() map[string]schema.Attribute {
 			MarkdownDescription: "Control plane of the cluster. Changing anything here updates in place, if necessary by replacing its machines one after the other.",
 			Optional:            true,
 			Attributes: tfutil.Merged(machineAttributes(), placeAttributes(), map[string]schema.Attribute{
-				"failure_domains": schema.ListAttribute{
+				"failure_domains": schema.SetAttribute{
 					MarkdownDescription: "Failure domains (availability zones) of the machines. Changing this replaces the machines in other domains." + forCharts,
 					ElementType:         types.StringType,
 					Optional:            true,
-					Validators:          []validator.List{listvalidator.SizeAtLeast(1), listvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1))},
+					Validators:          []validator.Set{setvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1))},
 				},
 				"replicas": schema.Int64Attribute{
 					MarkdownDescription: "Odd number of machines. Changing this scales in place.",
 					Optional:            true,
 					Validators:          []validator.Int64{int64validator.AtLeast(1)},
 				},
-				"variables": schema.DynamicAttribute{
-					MarkdownDescription: "Values of the variables of the class for the control plane only, for `topology`. Changing this updates in place; Cluster API replaces machines if necessary.",
-					Optional:            true,
-					Validators:          []validator.Dynamic{tfutil.ShownToPlan()},
-				},
+				"class_variables": attrs.ClassVariables("Values of the variables of the class for the control plane only, for `topology`, as an object in YAML or JSON: `jsonencode({ … })`. Changing this updates in place; Cluster API replaces machines if necessary."),
 			}),
 		},
 		"node_groups": schema.MapNestedAttribute{
@@ -191,9 +181,9 @@ func shapeAttributes() map[string]schema.Attribute {
 			Default:             booldefault.StaticBool(false),
 		},
 		"rollout_after": schema.StringAttribute{
-			MarkdownDescription: "Time in RFC 3339, for `topology`, `chart` and `cluster_template`. Changing this replaces all machines that are older than the new time, one after the other, which renews their certificates.",
+			MarkdownDescription: "Time in RFC 3339, for example `2026-11-22T10:00:00Z`, for `topology`, `chart` and `cluster_template`. Changing this replaces all machines that are older than the new time, one after the other, which renews their certificates.",
 			Optional:            true,
-			Validators:          []validator.String{stringvalidator.RegexMatches(rfc3339, "must be a time such as 2026-11-22T10:00:00Z")},
+			CustomType:          timetypes.RFC3339Type{},
 		},
 	}
 }
@@ -208,14 +198,13 @@ func textMap(description string) schema.Attribute {
 func cidrs(description string) schema.Attribute {
 	return schema.ListAttribute{
 		MarkdownDescription: description, Optional: true, ElementType: types.StringType,
-		Validators: []validator.List{listvalidator.SizeAtLeast(1)},
 	}
 }
 
 // machineAttributes are shared by control plane and node groups.
 func machineAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"flavour": schema.StringAttribute{
+		"flavor": schema.StringAttribute{
 			MarkdownDescription: "Nova flavor of the machines, for `chart` and `cluster_template`; a ClusterClass has a variable for it. Changing this replaces the machines one after the other.",
 			Optional:            true,
 			Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
@@ -227,8 +216,8 @@ func machineAttributes() map[string]schema.Attribute {
 			Optional:            true,
 			Attributes: map[string]schema.Attribute{
 				"enabled":              schema.BoolAttribute{MarkdownDescription: "Whether unhealthy machines are replaced.", Required: true},
-				"node_startup_timeout": seconds("Time in seconds for a new machine to become a node."),
-				"unhealthy_timeout":    seconds("Time in seconds after which a node that is not ready, or does not report, is unhealthy."),
+				"node_startup_timeout": seconds("Time for a new machine to become a node, for example `10m`."),
+				"unhealthy_timeout":    seconds("Time after which a node that is not ready, or does not report, is unhealthy, for example `5m`."),
 				"max_unhealthy": schema.StringAttribute{
 					MarkdownDescription: "Number or percentage of unhealthy machines above which no machine is replaced.",
 					Optional:            true,
@@ -240,16 +229,19 @@ func machineAttributes() map[string]schema.Attribute {
 			MarkdownDescription: "Time limits of the removal of a machine. A drain without a limit can block forever, for example on a PodDisruptionBudget. Changing anything here updates in place.",
 			Optional:            true,
 			Attributes: map[string]schema.Attribute{
-				"node_drain_timeout":         seconds("Limit of draining the node, in seconds."),
-				"node_volume_detach_timeout": seconds("Limit of detaching volumes, in seconds."),
-				"node_deletion_timeout":      seconds("Limit of deleting the object Node, in seconds."),
+				"node_drain_timeout":         seconds("Limit of draining the node, for example `10m`."),
+				"node_volume_detach_timeout": seconds("Limit of detaching volumes."),
+				"node_deletion_timeout":      seconds("Limit of deleting the object Node."),
 			},
 		},
 	}
 }
 
+// seconds is a duration that Cluster API counts in seconds.
 func seconds(description string) schema.Attribute {
-	return schema.Int64Attribute{MarkdownDescription: description, Optional: true, Validators: []validator.Int64{int64validator.AtLeast(0)}}
+	return schema.StringAttribute{
+		MarkdownDescription: description, Optional: true, CustomType: timetypes.GoDurationType{}, Validators: []validator.String{tfutil.WholeSeconds()},
+	}
 }
 
 func nodeGroupAttributes() map[string]schema.Attribute {
@@ -260,17 +252,17 @@ func nodeGroupAttributes() map[string]schema.Attribute {
 			Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
 		},
 		"replicas": schema.Int64Attribute{
-			MarkdownDescription: "Number of nodes. Omit it for a group with `min` and `max`. Changing this scales in place.",
+			MarkdownDescription: "Number of nodes. Omit it for a group with `min_replicas` and `max_replicas`. Changing this scales in place.",
 			Optional:            true,
 			Validators:          []validator.Int64{int64validator.AtLeast(0)},
 		},
-		removeMachines: removalAttribute(),
-		"min": schema.Int64Attribute{
-			MarkdownDescription: "Minimum size of the group for the cluster-autoscaler with Cluster API as its provider. With `min` and `max`, the autoscaler sets the number of nodes, which is not drift. Changing this updates in place and removes no node by itself.",
+		scaleInMachineNames: removalAttribute(),
+		"min_replicas": schema.Int64Attribute{
+			MarkdownDescription: "Minimum size of the group for the cluster-autoscaler with Cluster API as its provider. With `min_replicas` and `max_replicas`, the autoscaler sets the number of nodes, which is not drift. Changing this updates in place and removes no node by itself.",
 			Optional:            true,
 			Validators:          []validator.Int64{int64validator.AtLeast(0)},
 		},
-		"max": schema.Int64Attribute{
+		"max_replicas": schema.Int64Attribute{
 			MarkdownDescription: "Maximum size of the group for the cluster-autoscaler. Changing this updates in place and removes no node by itself.",
 			Optional:            true,
 			Validators:          []validator.Int64{int64validator.AtLeast(1)},
@@ -284,24 +276,22 @@ func nodeGroupAttributes() map[string]schema.Attribute {
 			MarkdownDescription: "Taints of the nodes; they require version `v1beta2` of Cluster API and its feature gate `MachineTaintPropagation`. Changing anything here updates in place.",
 			Optional:            true,
 			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-				"key":   schema.StringAttribute{MarkdownDescription: "Key of the taint.", Required: true},
+				"key":   schema.StringAttribute{MarkdownDescription: "Key of the taint.", Required: true, Validators: []validator.String{stringvalidator.LengthAtLeast(1)}},
 				"value": schema.StringAttribute{MarkdownDescription: "Value of the taint.", Optional: true},
 				"effect": schema.StringAttribute{
 					MarkdownDescription: "Effect of the taint: `NoSchedule`, `PreferNoSchedule` or `NoExecute`.", Required: true,
 					Validators: []validator.String{stringvalidator.OneOf("NoSchedule", "PreferNoSchedule", "NoExecute")},
 				},
 				"propagation": schema.StringAttribute{
-					MarkdownDescription: "`Always` keeps the taint on the node, `OnInitialization` sets it once. Defaults to `Always`.", Optional: true,
-					Validators: []validator.String{stringvalidator.OneOf("Always", "OnInitialization")},
+					MarkdownDescription: "`Always` keeps the taint on the node, `OnInitialization` sets it once. Defaults to `Always`.",
+					Optional:            true,
+					Computed:            true,
+					Default:             stringdefault.StaticString("Always"),
+					Validators:          []validator.String{stringvalidator.OneOf("Always", "OnInitialization")},
 				},
 			}},
 		},
-		"variables": schema.MapAttribute{
-			MarkdownDescription: "Values of the variables of the class for this group only, for `topology`, each as JSON: `jsonencode(...)`. Changing this updates in place; Cluster API replaces machines if necessary.",
-			Optional:            true,
-			ElementType:         types.StringType,
-			Validators:          []validator.Map{mapvalidator.NoNullValues(), tfutil.ShownToPlan()},
-		},
+		"class_variables": attrs.ClassVariables("Values of the variables of the class for this group only, for `topology`, as an object in YAML or JSON: `jsonencode({ … })`. Changing this updates in place; Cluster API replaces machines if necessary."),
 		"rollout": schema.SingleNestedAttribute{
 			MarkdownDescription: "Strategy of replacing the nodes of the group. Changing anything here updates in place and applies to the next replacement.",
 			Optional:            true,

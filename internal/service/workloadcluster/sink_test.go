@@ -140,7 +140,7 @@ func TestAccWorkloadCluster_credentialsSink(t *testing.T) {
 	kubeconfig, _ := env.kubeconfig(time.Now().Add(1000 * time.Hour))
 	env.plantSecret("edge-kubeconfig", map[string]string{"value": kubeconfig})
 	config := func(sink string) string {
-		return env.config(fmt.Sprintf("  template = { content = %q }\n  paused = true\n", pausedCluster) + sink)
+		return env.config(fmt.Sprintf("  clusterctl_template = { content = %q }\n  paused = true\n", pausedCluster) + sink)
 	}
 	want := received{path: "/first", authorization: sinkToken, kubeconfig: kubeconfig}
 	second := want
@@ -170,7 +170,7 @@ func TestAccWorkloadCluster_credentialsSink(t *testing.T) {
 			PreConfig:         func() { s.says(http.StatusNoContent) },
 			Config:            config(s.argument("/first")),
 			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{status("INSTANTIATED")},
+			ConfigStateChecks: []statecheck.StateCheck{status("READY")},
 			Check:             env.received(s, 2, want),
 		},
 		resource.TestStep{Config: config(s.argument("/first")), ConfigPlanChecks: empty, Check: env.received(s, 2, want)},
@@ -185,7 +185,7 @@ func TestAccWorkloadCluster_credentialsSink(t *testing.T) {
 		},
 		resource.TestStep{
 			Config:            config(s.argument("/second")),
-			ConfigStateChecks: []statecheck.StateCheck{status("INSTANTIATED")},
+			ConfigStateChecks: []statecheck.StateCheck{status("READY")},
 			Check:             env.received(s, 3, second),
 		},
 		resource.TestStep{

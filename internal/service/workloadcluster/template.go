@@ -38,11 +38,11 @@ func clusterTemplateAttribute() schema.Attribute {
 				Required:            true,
 				Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
 			},
-			"keypair":            optional("Name of the SSH key pair. Defaults to the key pair of the template. Changing this replaces the machines one after the other."),
-			"fixed_network":      optional("Network of the machines, by id or name. Defaults to the network of the template. Changing this is rejected by Cluster API Provider OpenStack."),
-			"fixed_subnet":       optional("Subnet of the machines, by id or name. Defaults to the subnet of the template. Changing this is rejected by Cluster API Provider OpenStack."),
-			"credentials_secret": optional("Secret in the namespace of the cluster with `clouds.yaml` and, if the cloud needs it, `cacert`. Defaults to `<name of the cluster>-cloud-credentials`. Changing this updates in place; machines whose template refers to the Secret are replaced."),
-			"labels":             textMap("Labels of Magnum, which override those of the template. Changing this updates in place; labels about machines replace them one after the other."),
+			"keypair":                 optional("Name of the SSH key pair. Defaults to the key pair of the template. Changing this replaces the machines one after the other."),
+			"fixed_network":           optional("Network of the machines, by id or name. Defaults to the network of the template. Changing this is rejected by Cluster API Provider OpenStack."),
+			"fixed_subnet":            optional("Subnet of the machines, by id or name. Defaults to the subnet of the template. Changing this is rejected by Cluster API Provider OpenStack."),
+			"credentials_secret_name": optional("Name of the Secret in the namespace of the cluster with `clouds.yaml` and, if the cloud needs it, `cacert`. Defaults to `<name of the cluster>-cloud-credentials`. Changing this updates in place; machines whose template refers to the Secret are replaced."),
+			"labels":                  textMap("Labels of Magnum, which override those of the template. Changing this updates in place; labels about machines replace them one after the other."),
 			chartCredentials: schema.SingleNestedAttribute{
 				MarkdownDescription: "Credentials for the repository or registry of the chart of the template. They belong to the cluster because the definition of the template is in plan and state. Changing anything here takes effect with the next download.",
 				Optional:            true,
@@ -54,20 +54,20 @@ func clusterTemplateAttribute() schema.Attribute {
 
 // clusterTemplateModel is the argument cluster_template.
 type clusterTemplateModel struct {
-	Definition        types.String `tfsdk:"definition"`
-	Keypair           types.String `tfsdk:"keypair"`
-	FixedNetwork      types.String `tfsdk:"fixed_network"`
-	FixedSubnet       types.String `tfsdk:"fixed_subnet"`
-	CredentialsSecret types.String `tfsdk:"credentials_secret"`
-	Labels            types.Map    `tfsdk:"labels"`
-	ChartCredentials  types.Object `tfsdk:"chart_credentials"`
+	Definition            types.String `tfsdk:"definition"`
+	Keypair               types.String `tfsdk:"keypair"`
+	FixedNetwork          types.String `tfsdk:"fixed_network"`
+	FixedSubnet           types.String `tfsdk:"fixed_subnet"`
+	CredentialsSecretName types.String `tfsdk:"credentials_secret_name"`
+	Labels                types.Map    `tfsdk:"labels"`
+	ChartCredentials      types.Object `tfsdk:"chart_credentials"`
 }
 
 // choices are the arguments that override the template.
 func (m *clusterTemplateModel) choices() magnum.Choices {
 	return magnum.Choices{
 		Keypair: m.Keypair.ValueString(), FixedNetwork: m.FixedNetwork.ValueString(), FixedSubnet: m.FixedSubnet.ValueString(),
-		CredentialsSecret: m.CredentialsSecret.ValueString(), Labels: tfutil.Texts(m.Labels),
+		CredentialsSecret: m.CredentialsSecretName.ValueString(), Labels: tfutil.Texts(m.Labels),
 	}
 }
 
@@ -79,7 +79,7 @@ func (m *model) templateOf(ctx context.Context, diags *diag.Diagnostics) *magnum
 	}
 	template, err := magnum.Parse(o.Definition.ValueString())
 	if err != nil {
-		diags.AddAttributeError(definitionPath, "Not the Definition of a Cluster Template",
+		diags.AddAttributeError(definitionPath, "Invalid Definition of a Cluster Template",
 			fmt.Sprintf("It cannot be read: %s. Write definition = vnf_capi_cluster_template.<name>.definition.", err))
 		return nil
 	}
@@ -103,8 +103,8 @@ func (m *model) fromTemplate(ctx context.Context, cluster *vnfm.ClusterSpec, dia
 	// A range of versions is resolved for each cluster.
 	cluster.Chart.Chart = tfutil.As[chartStatusModel](ctx, m.ChartStatus, diags).toDomain()
 	if !o.ChartCredentials.IsNull() && !cluster.Chart.Fetched() {
-		diags.AddAttributeError(definitionPath.ParentPath(), "Not for This Source",
-			fmt.Sprintf("%s are for a chart from a repository or registry, and that of the template is %s. Leave them out.", chartCredentials, &cluster.Chart.ChartSource))
+		diags.AddAttributeError(definitionPath.ParentPath(), "Argument Does Not Apply",
+			fmt.Sprintf("%s are only for a chart from a repository or registry, and that of the template is %s. Remove them.", chartCredentials, &cluster.Chart.ChartSource))
 	}
 	diags.Append(tfutil.Problems(problems, path.Empty())...)
 }
@@ -113,7 +113,7 @@ func (m *model) fromTemplate(ctx context.Context, cluster *vnfm.ClusterSpec, dia
 // path; empty if it is absent, unknown or unreadable.
 func (m *model) version(ctx context.Context) (string, path.Path) {
 	if tfutil.Set(m.KubernetesVersion) {
-		return m.KubernetesVersion.ValueString(), path.Root("kubernetes_version")
+		return m.KubernetesVersion.Number(), path.Root("kubernetes_version")
 	}
 	if template := m.templateOf(ctx, &diag.Diagnostics{}); template != nil {
 		return template.Version(), definitionPath

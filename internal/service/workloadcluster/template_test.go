@@ -38,7 +38,7 @@ func TestAccWorkloadCluster_clusterTemplate(t *testing.T) {
 	env := newEnv(t)
 	chart := packedInMemory(t)
 	registry := charttest.Registry(t, chart)
-	memoryTemplate := fmt.Sprintf(`  chart = { oci = "oci://%s/charts/%s", version = ">=0.0.1", ca_certificate = %q, values = { provisioning = { startupDuration = "1s" } } }`, registry.Host, chart.Name, registry.CA)
+	memoryTemplate := fmt.Sprintf(`  chart = { oci = "oci://%s/charts/%s", version = ">=0.0.1", ca_certificate = %q, values = [yamlencode({ provisioning = { startupDuration = "1s" } })] }`, registry.Host, chart.Name, registry.CA)
 	fromTemplate := fmt.Sprintf(`cluster_template = {
     definition        = vnf_capi_cluster_template.standard.definition
     chart_credentials = { username = %q, password_wo = %q, password_wo_version = 1 }
@@ -59,8 +59,8 @@ func TestAccWorkloadCluster_clusterTemplate(t *testing.T) {
 				plancheck.ExpectKnownValue(address, tfjsonpath.New("chart_status").AtMapKey("version"), knownvalue.StringExact(chart.Version)),
 			}},
 			ConfigStateChecks: []statecheck.StateCheck{
-				status("INSTANTIATED"), groupHas("default-worker", "available", 1),
-				statecheck.ExpectKnownValue(address, tfjsonpath.New("running_version"), knownvalue.StringExact("v1.34.0")),
+				status("READY"), groupHas("default-worker", "available_replicas", 1),
+				statecheck.ExpectKnownValue(address, tfjsonpath.New("running_kubernetes_version"), knownvalue.StringExact("1.34.0")),
 				statecheck.ExpectKnownValue(address, tfjsonpath.New("chart_status").AtMapKey("digest"), knownvalue.StringExact(charttest.Digest(chart.Packed))),
 			},
 			Check: func(s *terraform.State) error {
@@ -92,9 +92,9 @@ func TestAccWorkloadCluster_clusterTemplate(t *testing.T) {
 			Config:           env.config(fromTemplate, clusterTemplate("1.35.0", exactly)),
 			ConfigPlanChecks: updates(),
 			ConfigStateChecks: []statecheck.StateCheck{
-				status("INSTANTIATED"),
-				statecheck.ExpectKnownValue(address, tfjsonpath.New("running_version"), knownvalue.StringExact("v1.35.0")),
-				statecheck.ExpectKnownValue(address, tfjsonpath.New("node_group_status").AtMapKey("default-worker").AtMapKey("version"), knownvalue.StringExact("v1.35.0")),
+				status("READY"),
+				statecheck.ExpectKnownValue(address, tfjsonpath.New("running_kubernetes_version"), knownvalue.StringExact("1.35.0")),
+				statecheck.ExpectKnownValue(address, tfjsonpath.New("node_groups_status").AtMapKey("default-worker").AtMapKey("kubernetes_version"), knownvalue.StringExact("1.35.0")),
 			},
 			Check: func(*terraform.State) error {
 				assert.Greater(t, registry.Requests.Load(), asked, "requests to the registry")
@@ -104,13 +104,13 @@ func TestAccWorkloadCluster_clusterTemplate(t *testing.T) {
 		resource.TestStep{
 			Config:      env.config(fromTemplate, clusterTemplate("1.34.0", exactly)),
 			PlanOnly:    true,
-			ExpectError: acctest.Says(`Kubernetes supports no downgrade`),
+			ExpectError: acctest.Says(`Kubernetes does not support downgrades`),
 		},
 		resource.TestStep{
 			PreConfig:         func() { env.store.Clear(t) },
 			Config:            env.config(fromTemplate, clusterTemplate("1.35.0", exactly)),
 			ConfigPlanChecks:  resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
-			ConfigStateChecks: []statecheck.StateCheck{status("INSTANTIATED")},
+			ConfigStateChecks: []statecheck.StateCheck{status("READY")},
 		},
 	)
 }
@@ -120,23 +120,23 @@ func TestAccWorkloadCluster_clusterTemplate(t *testing.T) {
 func TestAccWorkloadCluster_openstack(t *testing.T) {
 	env := newEnv(t)
 	template := clusterTemplate("1.34.0", `
-  control_plane_flavour = "m1.large"
-  node_flavour          = "m1.medium"
+  control_plane_flavor = "m1.large"
+  node_flavor          = "m1.medium"
   external_network      = "public"
   labels                = { octavia_provider = "ovn", etcd_volume_size = "10", boot_volume_size = "40" }
 `)
 	arguments := `
   cluster_template = {
-    definition         = vnf_capi_cluster_template.standard.definition
-    keypair            = "ops"
-    credentials_secret = "cloud"
-    labels             = { boot_volume_size = "50" }
+    definition              = vnf_capi_cluster_template.standard.definition
+    keypair                 = "ops"
+    credentials_secret_name = "cloud"
+    labels                  = { boot_volume_size = "50" }
   }
-  network     = { external = "internet" }
+  network     = { external = { name = "internet" } }
   node_groups = {
     upf = {
       replicas    = 2
-      flavour     = "m1.fast"
+      flavor      = "m1.fast"
       root_volume = { size = 60, type = "fast" }
       networks    = [{}, { name = "n6", tags = ["external"], subnet = { id = "e63ca1a0-f69d-4fbf-b306-310857b1afe5" } }]
     }
@@ -190,9 +190,9 @@ func TestAccWorkloadCluster_badTemplate(t *testing.T) {
 			`Nodes cannot be made of "coreos"`},
 		"version": {fromTemplate + "\n" + `kubernetes_version = "1.33.0"`, `The cluster template has Kubernetes 1\.34\.0, not 1\.33\.0`},
 		"label":   {`cluster_template = { definition = vnf_capi_cluster_template.standard.definition, labels = { colour = "blue" } }`, `There is no label "colour" here`},
-		"flavour": {fromTemplate, `needs machineFlavor`},
+		"flavor":  {fromTemplate, `needs machineFlavor`},
 		"credentials": {`cluster_template = { definition = vnf_capi_cluster_template.standard.definition, chart_credentials = { username = "me" } }`,
-			`chart_credentials are for a chart from a repository or registry, and that of the template is openstack`},
+			`chart_credentials are only for a chart from a repository or registry, and that of the template is openstack`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inner := *env

@@ -27,10 +27,10 @@ func checkUpgrade(ctx context.Context, plan, state *model, diags *diag.Diagnosti
 	}
 	switch {
 	case less(to, from):
-		refuse("Downgrade of Kubernetes", fmt.Sprintf("Workload cluster %q has version %s and cannot go back to %s: Kubernetes supports no downgrade. Write the present version or a later one.",
+		refuse("Downgrade of Kubernetes", fmt.Sprintf("Workload cluster %q has version %s and cannot be downgraded to %s: Kubernetes does not support downgrades. Set the present version or a later one.",
 			plan.Name.ValueString(), present, wanted))
 	case to[0] != from[0] || to[1] > from[1]+1:
-		refuse("Minor Version Skipped", fmt.Sprintf("Workload cluster %q has version %s, and an upgrade goes over one minor version at a time: to %d.%d first, and to %s after that.",
+		refuse("Minor Version Skipped", fmt.Sprintf("Workload cluster %q has version %s. Upgrade one minor version at a time: to %d.%d first, then to %s.",
 			plan.Name.ValueString(), present, from[0], from[1]+1, wanted))
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/magnum"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/attrs"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/base"
 )
 
@@ -32,7 +33,7 @@ func TestUpgradePath(t *testing.T) {
 			ChartCredentials: types.ObjectNull(typesOf(t, templateTypes["chart_credentials"])),
 		})
 		require.False(t, diags.HasError(), "%v", diags)
-		return &model{InstanceModel: base.InstanceModel{Name: types.StringValue("edge")}, KubernetesVersion: types.StringNull(), ClusterTemplate: template}
+		return &model{InstanceModel: base.InstanceModel{Name: types.StringValue("edge")}, ClusterTemplate: template}
 	}
 	for name, c := range map[string]struct{ from, to, want string }{
 		"same":           {"1.34.0", "1.34.0", ""},
@@ -49,11 +50,7 @@ func TestUpgradePath(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var diags diag.Diagnostics
 			m := func(version string) *model {
-				m := &model{InstanceModel: base.InstanceModel{Name: types.StringValue("edge")}, KubernetesVersion: types.StringValue(version)}
-				if version == "" {
-					m.KubernetesVersion = types.StringNull()
-				}
-				return m
+				return &model{InstanceModel: base.InstanceModel{Name: types.StringValue("edge")}, KubernetesVersion: attrs.NewVersion(version)}
 			}
 			checkUpgrade(t.Context(), m(c.to), m(c.from), &diags)
 			if c.want == "" {

@@ -1,10 +1,20 @@
 // Package clustertest has specifications of workload clusters for tests.
 package clustertest
 
-import "github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+import (
+	"time"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
 
 // Number returns a pointer to a number.
 func Number(n int64) *int64 { return &n }
+
+// Seconds returns a pointer to a duration of n seconds.
+func Seconds(n int64) *time.Duration {
+	d := time.Duration(n) * time.Second
+	return &d
+}
 
 // UUID is an id of everything in the cloud.
 const UUID = "e63ca1a0-f69d-4fbf-b306-310857b1afe5"
@@ -58,7 +68,7 @@ func Everything() map[string]any {
 // Placed are arguments that say all that there is to say of volumes and networks.
 func Placed(spec *vnfm.ClusterSpec) *vnfm.ClusterSpec {
 	spec.Network = &vnfm.ClusterNetwork{
-		PodCIDRs: []string{"10.0.0.0/12"}, Internal: &vnfm.CloudResource{Name: "tenant", Tags: []string{"core", "edge"}}, Subnet: &vnfm.CloudResource{ID: UUID}, External: "public",
+		PodCIDRs: []string{"10.0.0.0/12"}, Internal: &vnfm.CloudResource{Name: "tenant", Tags: []string{"core", "edge"}}, Subnet: &vnfm.CloudResource{ID: UUID}, External: &vnfm.CloudResource{Name: "public"},
 	}
 	spec.ControlPlane.FailureDomains = []string{"a", "b"}
 	spec.ControlPlane.Labels = map[string]string{"node-role.kubernetes.io/core": ""}

@@ -13,7 +13,7 @@ resource "vnf_vim" "management" {
 }
 
 resource "vnf_capi_workload_cluster" "edge" {
-  vim_id             = vnf_vim.management.id
+  management_vim_id  = vnf_vim.management.id
   namespace          = var.namespace
   name               = "edge"
   kubernetes_version = var.kubernetes_version
@@ -23,14 +23,14 @@ resource "vnf_capi_workload_cluster" "edge" {
   node_groups = merge(
     { workers = { replicas = var.workers } },
     # An autoscaler sets the number of these nodes; it is not drift.
-    var.burst ? { burst = { min = 1, max = 5 } } : {},
+    var.burst ? { burst = { min_replicas = 1, max_replicas = 5 } } : {},
   )
 
   # The next apply resumes a creation that stopped half-way. This fails such an apply and
   # defers what depends on the cluster.
   lifecycle {
     postcondition {
-      condition     = self.status == "INSTANTIATED"
+      condition     = self.status == "READY"
       error_message = "The cluster is ${self.status}: apply again to continue."
     }
   }
@@ -39,9 +39,9 @@ resource "vnf_capi_workload_cluster" "edge" {
 # The kubeconfig, read when it is needed and stored nowhere. It may configure the
 # configuration of another provider, or a write-only argument.
 ephemeral "vnf_capi_workload_kubeconfig" "edge" {
-  vim_id    = vnf_capi_workload_cluster.edge.kubeconfig_ref.vim_id
-  namespace = vnf_capi_workload_cluster.edge.kubeconfig_ref.namespace
-  name      = vnf_capi_workload_cluster.edge.kubeconfig_ref.name
+  management_vim_id = vnf_capi_workload_cluster.edge.kubeconfig_ref.management_vim_id
+  namespace         = vnf_capi_workload_cluster.edge.kubeconfig_ref.namespace
+  name              = vnf_capi_workload_cluster.edge.kubeconfig_ref.name
 
   # A certificate of its own for an hour, instead of the administrator's for a year. Its rights
   # are those that RBAC of the workload cluster binds to the group.

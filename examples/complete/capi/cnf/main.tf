@@ -14,34 +14,34 @@ resource "vnf_vim" "management" {
 
 # The workload cluster.
 resource "vnf_capi_workload_cluster" "core" {
-  vim_id             = vnf_vim.management.id
+  management_vim_id  = vnf_vim.management.id
   namespace          = var.namespace
   name               = "core"
   kubernetes_version = var.kubernetes_version
   control_plane      = { replicas = 1 }
   node_groups        = { workers = { replicas = var.workers } }
 
-  template = {
+  clusterctl_template = {
     content   = file(coalesce(var.cluster_template, "${path.module}/cluster-template.yaml"))
     variables = var.template_variables
   }
 
   lifecycle {
     postcondition {
-      condition     = self.status == "INSTANTIATED"
+      condition     = self.status == "READY"
       error_message = "The cluster is ${self.status}: apply again to continue."
     }
   }
 }
 
 ephemeral "vnf_capi_workload_kubeconfig" "core" {
-  vim_id    = vnf_capi_workload_cluster.core.kubeconfig_ref.vim_id
-  namespace = vnf_capi_workload_cluster.core.kubeconfig_ref.namespace
-  name      = vnf_capi_workload_cluster.core.kubeconfig_ref.name
+  management_vim_id = vnf_capi_workload_cluster.core.kubeconfig_ref.management_vim_id
+  namespace         = vnf_capi_workload_cluster.core.kubeconfig_ref.namespace
+  name              = vnf_capi_workload_cluster.core.kubeconfig_ref.name
 }
 
 # The workload cluster as a VIM, with credentials that reach neither state nor plan.
-# With capi_cluster = vnf_capi_workload_cluster.core.kubeconfig_ref instead, none
+# With kubeconfig_ref = vnf_capi_workload_cluster.core.kubeconfig_ref instead, none
 # are stored at all, and a rotation is followed.
 resource "vnf_vim" "core" {
   name = "core"

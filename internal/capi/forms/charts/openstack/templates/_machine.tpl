@@ -2,8 +2,8 @@
 {{- define "openstack.machine" -}}
 {{- $root := .root }}{{- $who := .who }}{{- $volumes := .volumes }}
 {{- with .machine }}
-{{- $flavour := required (printf "%s needs machineFlavor" $who) .machineFlavor }}
-{{ ternary "flavorID" "flavor" (eq (include "openstack.is-id" $flavour) "true") }}: {{ $flavour | quote }}
+{{- $flavor := required (printf "%s needs machineFlavor" $who) .machineFlavor }}
+{{ ternary "flavorID" "flavor" (eq (include "openstack.is-id" $flavor) "true") }}: {{ $flavor | quote }}
 {{- $id := .machineImageId | default $root.Values.machineImageId }}
 {{- $image := .machineImage | default $root.Values.machineImage }}
 {{- if .machineImage }}{{ $id = .machineImageId }}{{ end }}
@@ -34,7 +34,7 @@ rootVolume:
   availabilityZone: {{ dict "from" "Name" "name" . | toJson }}
   {{- end }}
 {{- else if or .volumeType .availabilityZone }}
-{{- fail (printf "%s has a machineRootVolume without diskSize: a root volume has a size, and without one the disk of the flavour is used" $who) }}
+{{- fail (printf "%s has a machineRootVolume without diskSize: a root volume has a size, and without one the disk of the flavor is used" $who) }}
 {{- end }}
 {{- end }}
 {{- with $volumes }}

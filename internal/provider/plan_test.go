@@ -1,0 +1,144 @@
+package provider_test
+
+import (
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-framework/providerserver"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/provider"
+)
+
+// object is what a configuration has of an object or map.
+type object = map[string]any
+
+// configured is a value of a type; attributes that are left out are null.
+func configured(t *testing.T, typ tftypes.Type, value any) tftypes.Value {
+	t.Helper()
+	if value == nil {
+		return tftypes.NewValue(typ, nil)
+	}
+	switch typ := typ.(type) {
+	case tftypes.Object:
+		given, out := value.(object), map[string]tftypes.Value{} //nolint:forcetypeassert // A mistake of the test.
+		for name, inner := range typ.AttributeTypes {
+			out[name] = configured(t, inner, given[name])
+		}
+		return tftypes.NewValue(typ, out)
+	case tftypes.Map:
+		out := map[string]tftypes.Value{}
+		for key, inner := range value.(object) { //nolint:forcetypeassert // A mistake of the test.
+			out[key] = configured(t, typ.ElementType, inner)
+		}
+		return tftypes.NewValue(typ, out)
+	case tftypes.List:
+		var out []tftypes.Value
+		for _, inner := range value.([]any) { //nolint:forcetypeassert // A mistake of the test.
+			out = append(out, configured(t, typ.ElementType, inner))
+		}
+		return tftypes.NewValue(typ, out)
+	default:
+		return tftypes.NewValue(typ, value)
+	}
+}
+
+// planned plans a resource of a provider without configuration over a prior state, which may be null.
+func planned(t *testing.T, name string, config any, prior *tftypes.Value) tftypes.Value {
+	t.Helper()
+	server, err := providerserver.NewProtocol6WithError(provider.New("test")())()
+	require.NoError(t, err)
+	typ := getSchema(t).ResourceSchemas[name].ValueType()
+	null := tftypes.NewValue(typ, nil)
+	if prior == nil {
+		prior = &null
+	}
+	dynamic := func(v tftypes.Value) *tfprotov6.DynamicValue {
+		d, err := tfprotov6.NewDynamicValue(typ, v)
+		require.NoError(t, err)
+		return &d
+	}
+	written := dynamic(configured(t, typ, config))
+	resp, err := server.PlanResourceChange(t.Context(), &tfprotov6.PlanResourceChangeRequest{
+		TypeName: name, PriorState: dynamic(*prior), ProposedNewState: written, Config: written,
+	})
+	require.NoError(t, err)
+	for _, d := range resp.Diagnostics {
+		t.Errorf("%s: %s", d.Summary, d.Detail)
+	}
+	v, err := resp.PlannedState.Unmarshal(typ)
+	require.NoError(t, err)
+	return v
+}
+
+// at is what a value has at a path of names, keys and indexes.
+func at(t *testing.T, v tftypes.Value, steps ...any) any {
+	t.Helper()
+	path := tftypes.NewAttributePath()
+	for _, step := range steps {
+		switch step := step.(type) {
+		case int:
+			path = path.WithElementKeyInt(step)
+		case string:
+			if name, ok := v.Type().(tftypes.Object); len(path.Steps()) == 0 && ok && name.AttributeTypes[step] != nil {
+				path = path.WithAttributeName(step)
+				continue
+			}
+			inner, _, err := tftypes.WalkAttributePath(v, path)
+			require.NoError(t, err)
+			if inner.(tftypes.Value).Type().Is(tftypes.Map{}) { //nolint:forcetypeassert // Walks of values end at values.
+				path = path.WithElementKeyString(step)
+			} else {
+				path = path.WithAttributeName(step)
+			}
+		}
+	}
+	found, _, err := tftypes.WalkAttributePath(v, path)
+	require.NoError(t, err)
+	leaf, ok := found.(tftypes.Value)
+	require.True(t, ok)
+	var text string
+	var on bool
+	switch {
+	case leaf.Type().Is(tftypes.Bool):
+		require.NoError(t, leaf.As(&on))
+		return on
+	default:
+		require.NoError(t, leaf.As(&text))
+		return text
+	}
+}
+
+// TestDefaultsOfClusters: the fixed defaults inside the arguments of a cluster are in its plan.
+func TestDefaultsOfClusters(t *testing.T) {
+	t.Parallel()
+	v := planned(t, "vnf_capi_workload_cluster", object{
+		"management_vim_id": "m", "name": "edge", "kubernetes_version": "v1.34.0",
+		"chart":       object{"name": "in-memory", "values": []any{"a: b"}},
+		"node_groups": object{"a": object{"taints": []any{object{"key": "k", "effect": "NoSchedule"}}}},
+		"openstack":   object{"vim_id": "c", "application_credential": object{}, "deletion_policy": object{}},
+		"addons":      object{"cni": object{"chart": object{"path": "x"}, "namespace": "a"}},
+	}, nil)
+	assert.Equal(t, "v1.34.0", at(t, v, "kubernetes_version"))
+	assert.Equal(t, false, at(t, v, "chart", "plain_http"))
+	assert.Equal(t, false, at(t, v, "addons", "cni", "chart", "insecure_skip_tls_verify"))
+	assert.Equal(t, "Always", at(t, v, "node_groups", "a", "taints", 0, "propagation"))
+	assert.Equal(t, "openstack", at(t, v, "openstack", "application_credential", "cloud_name"))
+	assert.Equal(t, "keep", at(t, v, "openstack", "deletion_policy", "volumes"))
+	assert.Equal(t, "keep", at(t, v, "openstack", "deletion_policy", "load_balancers"))
+}
+
+// TestVersionsAreEqual: the other form of the version that the state has is no change.
+func TestVersionsAreEqual(t *testing.T) {
+	t.Parallel()
+	template := func(version string) object {
+		return object{"name": "standard", "kubernetes_version": version, "image": object{"name": "n", "kube_version": "v1.34.0", "os_distro": "ubuntu"}}
+	}
+	const name = "vnf_capi_cluster_template"
+	first := planned(t, name, template("1.34.0"), nil)
+	again := planned(t, name, template("v1.34.0"), &first)
+	assert.True(t, again.Equal(first), "planned %s over %s", again, first)
+	assert.Contains(t, at(t, planned(t, name, template("v1.34.0"), nil), "definition"), `"kubernetes_version":"1.34.0"`)
+}
