@@ -20,8 +20,8 @@ type model struct {
 	ID                 types.String   `tfsdk:"id"`
 	Name               types.String   `tfsdk:"name"`
 	Host               types.String   `tfsdk:"host"`
-	InstanceID         types.String   `tfsdk:"vnf_instance_id"`
-	InstanceGeneration types.Int64    `tfsdk:"vnf_instance_generation"`
+	InstanceID         types.String   `tfsdk:"instance_id"`
+	InstanceGeneration types.Int64    `tfsdk:"instance_generation"`
 	ConnectionPoint    types.String   `tfsdk:"ssh_cp_name"`
 	SSH                types.Object   `tfsdk:"ssh"`
 	ImagePath          types.String   `tfsdk:"image_path"`

@@ -191,7 +191,7 @@ func TestAccPrivateRegistry_host(t *testing.T) {
 			},
 			{
 				ResourceName: registryName, ImportState: true, ImportStateVerify: true,
-				ImportStateVerifyIgnore: []string{"ssh", "tls", "users_wo_version", "vnf_instance_generation"},
+				ImportStateVerifyIgnore: []string{"ssh", "tls", "users_wo_version", "instance_generation"},
 			},
 			{
 				Config:      store.Config(on(host.Address, `ssh = { username = "ubuntu", password_wo = "wrong-password", password_wo_version = 2 }`, image, secured)),

@@ -78,16 +78,16 @@ func hostAttributes() map[string]schema.Attribute {
 			Optional: true, Computed: true, Default: stringdefault.StaticString("private_registry"),
 			MarkdownDescription: "Name of the container. Defaults to `private_registry`. Changing this creates a new registry.",
 		}),
-		"host": fixed(optional("Address of the host. Set exactly one of `host` and `vnf_instance_id`. Changing this creates a new registry.",
-			stringvalidator.ExactlyOneOf(path.MatchRoot("vnf_instance_id")))),
-		"vnf_instance_id": fixed(optional("Id of the `vnf_instance` that the host is a server of. Changing this creates a new registry.",
+		"host": fixed(optional("Address of the host. Set exactly one of `host` and `instance_id`. Changing this creates a new registry.",
+			stringvalidator.ExactlyOneOf(path.MatchRoot("instance_id")))),
+		"instance_id": fixed(optional("Id of the `vnf_instance` that the host is a server of. Changing this creates a new registry.",
 			stringvalidator.AlsoRequires(path.MatchRoot("ssh_cp_name")))),
 		"ssh_cp_name": optional("Connection point (VduCp) of the server to connect to; exactly one server of the instance must have it. Its floating address takes precedence. Changing this updates in place.",
-			stringvalidator.AlsoRequires(path.MatchRoot("vnf_instance_id"))),
-		"vnf_instance_generation": schema.Int64Attribute{
+			stringvalidator.AlsoRequires(path.MatchRoot("instance_id"))),
+		"instance_generation": schema.Int64Attribute{
 			Optional:            true,
 			MarkdownDescription: "The `generation` of the `vnf_instance`. Changing this, which every heal and scale does, installs the registry in the same apply on the server that now exists.",
-			Validators:          []validator.Int64{int64validator.AlsoRequires(path.MatchRoot("vnf_instance_id"))},
+			Validators:          []validator.Int64{int64validator.AlsoRequires(path.MatchRoot("instance_id"))},
 		},
 		"ssh": schema.SingleNestedAttribute{
 			Required:            true,
