@@ -342,7 +342,7 @@ func TestContentsKeyIsLost(t *testing.T) {
 		}
 	}
 	_, err := s.use(s.withVault("one"), nil)
-	if _, lost := errors.AsType[*seal.LostKeyError](err); !lost || !strings.Contains(err.Error(), "change encryption.barbican.rotation") {
+	if _, lost := errors.AsType[*seal.LostKeyError](err); !lost || !strings.Contains(err.Error(), "change encryption.barbican.rotation_trigger") {
 		t.Errorf("used without its key: %v", err)
 	}
 	s.must(s.withVault("two"))
