@@ -248,7 +248,7 @@ resource "vnf_vim" "test" {
 			},
 			{
 				Config:      config("encryption = { " + keyFile + " }"),
-				ExpectError: acctest.Says(`sealed with a key that is in Barbican, as secret [0-9a-f-]+: set encryption\.barbican of the provider, with opens_only = true`),
+				ExpectError: acctest.Says(`sealed with a key that is in Barbican, as secret [0-9a-f-]+: set encryption\.barbican of the provider, with decrypt_only = true`),
 			},
 			{
 				PreConfig:   func() { b.env.RevokeRole(t, b.user, "creator") },
@@ -258,7 +258,7 @@ resource "vnf_vim" "test" {
 			{
 				// Back to a key file, which is made, and on without Barbican.
 				PreConfig: func() { b.env.GrantRole(t, b.user, "creator") },
-				Config:    config(b.encryption(`opens_only = true`, keyFile)), ConfigPlanChecks: empty,
+				Config:    config(b.encryption(`decrypt_only = true`, keyFile)), ConfigPlanChecks: empty,
 				Check: func(*terraform.State) error {
 					if left := b.secrets(id); len(left) > 0 {
 						return fmt.Errorf("left in Barbican: %v", left)

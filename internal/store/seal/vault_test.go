@@ -289,7 +289,7 @@ func TestMovingToAVaultAndBack(t *testing.T) {
 	}
 
 	_, err = s.use(seal.Source{}, nil)
-	if err == nil || !strings.Contains(err.Error(), "set encryption.barbican") || !strings.Contains(err.Error(), "opens_only") {
+	if err == nil || !strings.Contains(err.Error(), "set encryption.barbican") || !strings.Contains(err.Error(), "decrypt_only") {
 		t.Errorf("opened without the vault: %v", err)
 	}
 	back := seal.Source{Vault: s.vault, VaultOpensOnly: true}
