@@ -66,7 +66,7 @@ type jumpModel struct {
 type loginModel struct {
 	Username            types.String `tfsdk:"username"`
 	Port                types.Int64  `tfsdk:"port"`
-	Agent               types.Bool   `tfsdk:"agent"`
+	UseAgent            types.Bool   `tfsdk:"use_agent"`
 	HostKeyPolicy       types.String `tfsdk:"host_key_policy"`
 	HostKeys            types.List   `tfsdk:"host_keys"`
 	Password            types.String `tfsdk:"password"`
@@ -105,7 +105,7 @@ func secret(plain, writeOnly types.String) vnfm.Secret {
 // write-only values.
 func (m *loginModel) access(ctx context.Context, diags *diag.Diagnostics) vnfm.SSHAccess {
 	out := vnfm.SSHAccess{
-		User: m.Username.ValueString(), Port: int(m.Port.ValueInt64()), Agent: m.Agent.ValueBool(), Strict: m.HostKeyPolicy.ValueString() == "strict",
+		User: m.Username.ValueString(), Port: int(m.Port.ValueInt64()), Agent: m.UseAgent.ValueBool(), Strict: m.HostKeyPolicy.ValueString() == "strict",
 		Password: secret(m.Password, m.PasswordWO), PrivateKey: secret(m.PrivateKey, m.PrivateKeyWO), Passphrase: secret(m.Passphrase, m.PassphraseWO),
 	}
 	if tfutil.Set(m.HostKeys) {

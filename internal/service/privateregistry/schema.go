@@ -103,7 +103,7 @@ func sshAttributes() map[string]schema.Attribute {
 		"port": schema.Int64Attribute{
 			Optional: true, MarkdownDescription: "Port of the SSH server. Defaults to `22`.", Validators: []validator.Int64{int64validator.Between(1, 65535)},
 		},
-		"agent": schema.BoolAttribute{Optional: true, MarkdownDescription: "Whether to offer the keys of the SSH agent of the machine that runs Terraform. Defaults to `false`."},
+		"use_agent": schema.BoolAttribute{Optional: true, MarkdownDescription: "Whether to offer the keys of the SSH agent of the machine that runs Terraform. Defaults to `false`."},
 		"host_key_policy": schema.StringAttribute{
 			Optional: true,
 			MarkdownDescription: "Policy for an unknown host key: `pin` stores the first key and rejects any other later, `strict` rejects it before any password is sent. Defaults to `pin`. " +
