@@ -26,7 +26,7 @@ type model struct {
 	SSH                types.Object   `tfsdk:"ssh"`
 	ImagePath          types.String   `tfsdk:"image_path"`
 	PackageID          types.String   `tfsdk:"package_id"`
-	Image              types.String   `tfsdk:"image"`
+	ContainerImage     types.String   `tfsdk:"container_image"`
 	Runtime            types.String   `tfsdk:"runtime"`
 	Port               types.Int64    `tfsdk:"port"`
 	TLS                types.Object   `tfsdk:"tls"`
@@ -38,14 +38,14 @@ type model struct {
 	Proxy              types.Object   `tfsdk:"proxy"`
 	Timeouts           timeouts.Value `tfsdk:"timeouts"`
 
-	Status        types.String `tfsdk:"status"`
-	Drift         types.List   `tfsdk:"drift"`
-	Address       types.String `tfsdk:"address"`
-	Server        types.String `tfsdk:"server"`
-	URL           types.String `tfsdk:"url"`
-	ImageID       types.String `tfsdk:"image_id"`
-	System        types.String `tfsdk:"system"`
-	EngineVersion types.String `tfsdk:"engine_version"`
+	Status          types.String `tfsdk:"status"`
+	Drift           types.List   `tfsdk:"drift"`
+	Address         types.String `tfsdk:"address"`
+	Server          types.String `tfsdk:"server"`
+	URL             types.String `tfsdk:"url"`
+	ImageID         types.String `tfsdk:"image_id"`
+	OperatingSystem types.String `tfsdk:"operating_system"`
+	RuntimeVersion  types.String `tfsdk:"runtime_version"`
 }
 
 // sshModel is how one logs in.
@@ -117,7 +117,7 @@ func (m *loginModel) access(ctx context.Context, diags *diag.Diagnostics) vnfm.S
 // known reports whether everything is known that a check needs. Identifiers may come
 // later.
 func (m *model) known(ctx context.Context) bool {
-	for _, v := range []attr.Value{m.Name, m.SSH, m.ImagePath, m.Image, m.Runtime, m.Port, m.TLS, m.Users, m.UsersWO, m.StoragePath, m.Proxy} {
+	for _, v := range []attr.Value{m.Name, m.SSH, m.ImagePath, m.ContainerImage, m.Runtime, m.Port, m.TLS, m.Users, m.UsersWO, m.StoragePath, m.Proxy} {
 		if !tfutil.FullyKnown(ctx, v) {
 			return false
 		}
@@ -129,7 +129,7 @@ func (m *model) known(ctx context.Context) bool {
 func (m *model) spec(ctx context.Context, diags *diag.Diagnostics) vnfm.RegistrySpec {
 	s := vnfm.RegistrySpec{
 		Name: m.Name.ValueString(), InstanceID: m.InstanceID.ValueString(), ConnectionPoint: m.ConnectionPoint.ValueString(),
-		PackageID: m.PackageID.ValueString(), ImagePath: m.ImagePath.ValueString(), Image: m.Image.ValueString(),
+		PackageID: m.PackageID.ValueString(), ImagePath: m.ImagePath.ValueString(), Image: m.ContainerImage.ValueString(),
 		Runtime: m.Runtime.ValueString(), Port: int(m.Port.ValueInt64()), StoragePath: m.StoragePath.ValueString(),
 	}
 	var ssh sshModel
@@ -186,7 +186,7 @@ func (m *model) set(ctx context.Context, r *vnfm.Registry, diags *diag.Diagnosti
 		scheme = "https://"
 	}
 	m.Server, m.URL = types.StringValue(server), types.StringValue(scheme+server)
-	m.ImageID, m.System, m.EngineVersion = types.StringValue(r.State.Image), types.StringValue(r.State.System), types.StringValue(r.State.Engine)
+	m.ImageID, m.OperatingSystem, m.RuntimeVersion = types.StringValue(r.State.Image), types.StringValue(r.State.System), types.StringValue(r.State.Engine)
 	m.Status = types.StringValue(statusReady)
 	if !r.State.Ready || len(r.State.Drift) > 0 {
 		m.Status = types.StringValue(statusDrifted)
@@ -203,7 +203,7 @@ func (m *model) set(ctx context.Context, r *vnfm.Registry, diags *diag.Diagnosti
 // setUnknown says that what an installation leads to is not known yet.
 func (m *model) setUnknown() {
 	m.Status, m.Drift = types.StringUnknown(), types.ListUnknown(types.StringType)
-	for _, v := range []*types.String{&m.Address, &m.Server, &m.URL, &m.ImageID, &m.System, &m.EngineVersion} {
+	for _, v := range []*types.String{&m.Address, &m.Server, &m.URL, &m.ImageID, &m.OperatingSystem, &m.RuntimeVersion} {
 		*v = types.StringUnknown()
 	}
 }

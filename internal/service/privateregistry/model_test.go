@@ -24,7 +24,7 @@ func TestEveryArgumentIsRead(t *testing.T) {
 	for _, writeOnly := range []bool{false, true} {
 		set := map[string]any{"ssh.host_key_policy": "strict", "ssh.jump_host.host_key_policy": "strict"}
 		ignored := []string{
-			"id", "status", "drift", "address", "server", "url", "image_id", "system", "engine_version", "timeouts", "instance_generation", "keep_data",
+			"id", "status", "drift", "address", "server", "url", "image_id", "operating_system", "runtime_version", "timeouts", "instance_generation", "keep_data",
 		}
 		for _, name := range secretNames {
 			ignored = append(ignored, name+"_wo_version")

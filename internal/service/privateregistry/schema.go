@@ -132,7 +132,7 @@ func imageAttributes() map[string]schema.Attribute {
 		"image_path": optional("Path of a file that `docker save` wrote: an absolute path on the machine that runs Terraform, or a path in a VNF package. If omitted, the image is pulled. Changing this updates in place."),
 		"package_id": optional("Id of the `vnf_package` that `image_path` is a file of. Defaults to the package of the instance. Changing this updates in place.",
 			stringvalidator.AlsoRequires(path.MatchRoot("image_path"))),
-		"image": optional("Image to pull, or to select if the file holds several. Defaults to the distribution registry. Changing this updates in place."),
+		"container_image": optional("Image to pull, or to select if the file holds several. Defaults to the distribution registry. Changing this updates in place."),
 		"runtime": fixed(schema.StringAttribute{
 			Optional: true, Computed: true, Default: stringdefault.StaticString("docker"),
 			MarkdownDescription: "Engine that runs the registry: `docker`, `podman` or `containerd`. Defaults to `docker`. Changing this creates a new registry.",
@@ -200,11 +200,11 @@ func computedAttributes() map[string]schema.Attribute {
 		"drift": schema.ListAttribute{
 			Computed: true, ElementType: types.StringType, MarkdownDescription: "Differences from the desired configuration.",
 		},
-		"address":        text("Address of the host."),
-		"server":         text("Host and port of the registry, as names of images begin with and `private_registry_connection_info` takes it."),
-		"url":            text("URL of the registry."),
-		"image_id":       text("Identifier of the image that runs."),
-		"system":         text("Operating system of the host."),
-		"engine_version": text("Version of the engine."),
+		"address":          text("Address of the host."),
+		"server":           text("Host and port of the registry, as names of images begin with and `private_registry_connection_info` takes it."),
+		"url":              text("URL of the registry."),
+		"image_id":         text("Identifier of the image that runs."),
+		"operating_system": text("Operating system of the host."),
+		"runtime_version":  text("Version of the engine that runs the registry."),
 	}
 }
