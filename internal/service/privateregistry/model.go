@@ -34,7 +34,7 @@ type model struct {
 	UsersWO            types.Map      `tfsdk:"users_wo"`
 	UsersWOVersion     types.Int64    `tfsdk:"users_wo_version"`
 	StoragePath        types.String   `tfsdk:"storage_path"`
-	KeepData           types.Bool     `tfsdk:"keep_data"`
+	DeletionPolicy     types.Object   `tfsdk:"deletion_policy"`
 	Proxy              types.Object   `tfsdk:"proxy"`
 	Timeouts           timeouts.Value `tfsdk:"timeouts"`
 
@@ -95,6 +95,17 @@ type proxyModel struct {
 	HTTPSProxy          types.String `tfsdk:"https_proxy"`
 	HTTPSProxyWO        types.String `tfsdk:"https_proxy_wo"`
 	HTTPSProxyWOVersion types.Int64  `tfsdk:"https_proxy_wo_version"`
+}
+
+// deletionPolicyModel is what happens to what the registry holds.
+type deletionPolicyModel struct {
+	Images types.String `tfsdk:"images"`
+}
+
+// removesImages reports whether a destroy removes the images too.
+func (m *model) removesImages(ctx context.Context, diags *diag.Diagnostics) bool {
+	policy := tfutil.As[deletionPolicyModel](ctx, m.DeletionPolicy, diags)
+	return policy != nil && policy.Images.ValueString() == imagesDelete
 }
 
 func secret(plain, writeOnly types.String) vnfm.Secret {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/stretchr/testify/require"
@@ -24,7 +25,7 @@ func TestEveryArgumentIsRead(t *testing.T) {
 	for _, writeOnly := range []bool{false, true} {
 		set := map[string]any{"ssh.host_key_policy": "strict", "ssh.jump_host.host_key_policy": "strict"}
 		ignored := []string{
-			"id", "status", "drift", "address", "server", "url", "image_id", "operating_system", "runtime_version", "timeouts", "instance_generation", "keep_data",
+			"id", "status", "drift", "address", "server", "url", "image_id", "operating_system", "runtime_version", "timeouts", "instance_generation", "deletion_policy",
 		}
 		for _, name := range secretNames {
 			ignored = append(ignored, name+"_wo_version")
@@ -77,4 +78,27 @@ func TestEveryFieldIsShown(t *testing.T) {
 	require.Equal(t, types.StringValue(statusReady), m.Status)
 	m.set(t.Context(), &vnfm.Registry{}, &diags)
 	require.Equal(t, types.StringValue(statusDrifted), m.Status)
+}
+
+// TestDeletionPolicy: a destroy keeps the images unless the policy says delete.
+func TestDeletionPolicy(t *testing.T) {
+	t.Parallel()
+	kinds := map[string]attr.Type{"images": types.StringType}
+	policy := func(images types.String) types.Object {
+		return types.ObjectValueMust(kinds, map[string]attr.Value{"images": images})
+	}
+	for name, c := range map[string]struct {
+		policy types.Object
+		want   bool
+	}{
+		"no policy":       {types.ObjectNull(kinds), false},
+		"no images in it": {policy(types.StringNull()), false},
+		"keep":            {policy(types.StringValue(imagesKeep)), false},
+		"delete":          {policy(types.StringValue(imagesDelete)), true},
+	} {
+		var diags diag.Diagnostics
+		m := model{DeletionPolicy: c.policy}
+		require.Equal(t, c.want, m.removesImages(t.Context(), &diags), name)
+		require.Empty(t, diags)
+	}
 }

@@ -183,7 +183,7 @@ func (r *Resource) restore(state *model, seen *vnfm.Registry) {
 	state.Name, state.Runtime, state.Port = types.StringValue(s.Name), types.StringValue(s.Runtime), types.Int64Value(int64(s.Port))
 	state.Host, state.InstanceID, state.ConnectionPoint = tfutil.OptionalString(s.SSH.Address), tfutil.OptionalString(s.InstanceID), tfutil.OptionalString(s.ConnectionPoint)
 	state.ImagePath, state.PackageID, state.ContainerImage = tfutil.OptionalString(s.ImagePath), tfutil.OptionalString(s.PackageID), tfutil.OptionalString(s.Image)
-	state.StoragePath, state.KeepData = tfutil.OptionalString(s.StoragePath), types.BoolValue(true)
+	state.StoragePath = tfutil.OptionalString(s.StoragePath)
 }
 
 // Update implements resource.Resource.
@@ -215,10 +215,11 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 	manager := r.Data.RequireManager(&resp.Diagnostics)
 	ctx, cancel := tfutil.WithTimeout(ctx, state.Timeouts.Delete, removeTimeout, &resp.Diagnostics)
 	defer cancel()
+	removeImages := state.removesImages(ctx, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	if err := manager.RemoveRegistry(ctx, state.ID.ValueString(), !state.KeepData.ValueBool()); err != nil {
+	if err := manager.RemoveRegistry(ctx, state.ID.ValueString(), removeImages); err != nil {
 		tfutil.AddError(&resp.Diagnostics, "Remove", object(state.Name.ValueString()), err, path.Empty())
 	}
 }

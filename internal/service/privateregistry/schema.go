@@ -13,7 +13,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/booldefault"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/int64default"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringdefault"
@@ -49,7 +48,7 @@ func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *r
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "A private container registry on a server: a host reachable over SSH, or a server of a VNF instance. " +
 			"Creating it installs the engine from the packages of the distribution (Debian and Ubuntu) unless it is there, loads or pulls the image, runs the registry under supervision, and waits until it answers. " +
-			"Changes made outside of Terraform appear in `drift`; the next apply repairs them. An update in place touches only what differs. Destroying removes the container, and the images when `keep_data` is `false`.",
+			"Changes made outside of Terraform appear in `drift`; the next apply repairs them. An update in place touches only what differs. Destroying removes the container, and the images if `deletion_policy.images` is `delete`.",
 		Attributes: attributes,
 	}
 }
@@ -174,13 +173,26 @@ func serviceAttributes() map[string]schema.Attribute {
 			Validators: []validator.Int64{int64validator.AlsoRequires(path.MatchRoot("users_wo"))},
 		},
 		"storage_path": optional("Directory on the host for the images. Defaults to `/var/lib/<name>`. Changing this updates in place and does not move existing images."),
-		"keep_data": schema.BoolAttribute{
-			Optional: true, Computed: true, Default: booldefault.StaticBool(true),
-			MarkdownDescription: "Whether the images stay on the host when the registry is destroyed. Defaults to `true`. Changing this affects the destruction only.",
+		"deletion_policy": schema.SingleNestedAttribute{
+			Optional:            true,
+			MarkdownDescription: "Treatment of data when the registry is destroyed. Changing anything here affects the destruction only.",
+			Attributes: map[string]schema.Attribute{
+				"images": schema.StringAttribute{
+					Optional: true, Computed: true, Default: stringdefault.StaticString(imagesKeep),
+					MarkdownDescription: "Images on the host: `keep` leaves them in `storage_path`, `delete` deletes them. Defaults to `keep`, also if `deletion_policy` is omitted.",
+					Validators:          []validator.String{stringvalidator.OneOf(imagesKeep, imagesDelete)},
+				},
+			},
 		},
 		"proxy": schema.SingleNestedAttribute{Optional: true, MarkdownDescription: "Proxy of the host for packages and images. Changing anything here updates in place.", Attributes: proxy},
 	}
 }
+
+// The values of deletion_policy.images.
+const (
+	imagesKeep   = "keep"
+	imagesDelete = "delete"
+)
 
 // The values of status.
 const (
