@@ -79,9 +79,9 @@ const (
 	VIMReachable VIMStatus = "REACHABLE"
 	// VIMUnreachable means that the last check failed.
 	VIMUnreachable VIMStatus = "UNREACHABLE"
-	// VIMUnregistered means that the store holds no record of the VIM although
+	// VIMUnknown means that the store holds no record of the VIM although
 	// Terraform's state does, or one that was edited: the next apply registers it again.
-	VIMUnregistered VIMStatus = "UNREGISTERED"
+	VIMUnknown VIMStatus = "UNKNOWN"
 )
 
 // KubernetesConnection says where a Kubernetes API server is and how to talk to

@@ -118,7 +118,7 @@ func viewAttributes(lookup ...string) map[string]schema.Attribute {
 		"instantiation_level_id": text("instantiation_level_id", "Instantiation level."),
 		"scale_status":           schema.MapAttribute{MarkdownDescription: "Scale level of every scaling aspect.", ElementType: types.Int64Type, Computed: true},
 		"operational_state":      text("operational_state", "`started` or `stopped`."),
-		"status":                 text("status", "`INSTANTIATED`, `FAILED_TEMP` or `PROCESSING`."),
+		"status":                 text("status", "`INSTANTIATED`, `FAILED_TEMP`, `PROCESSING`, or `UNKNOWN` if the record of the instance cannot be read."),
 		"generation":             schema.Int64Attribute{MarkdownDescription: "Counter that increases with every scale, heal and package change.", Computed: true},
 		"vnfcs": schema.ListNestedAttribute{
 			MarkdownDescription: "The current VNFCs.",

@@ -28,8 +28,8 @@ func observedAttributes() map[string]schema.Attribute {
 		return schema.StringAttribute{Computed: true, MarkdownDescription: description}
 	}
 	return map[string]schema.Attribute{
-		"status": text("What the last check saw: `REACHABLE`; `UNREACHABLE` when the VIM did not answer or refused the credentials; " +
-			"`UNREGISTERED` when the store has lost its record, or it was edited there, which the next apply puts right."),
+		"status": text("`REACHABLE` if the VIM answered the last check, `UNREACHABLE` if it did not or rejected the credentials, " +
+			"`UNKNOWN` if the store has lost the record or it was edited there; the next apply registers the VIM again."),
 		"endpoint":       text("URL of the API server, or of Keystone, that was reached, also when a kubeconfig or a clouds.yaml gave it."),
 		"server_version": text("Version of the API server, for example `v1.34.1`, or of Keystone's API."),
 		"api_groups": schema.ListAttribute{

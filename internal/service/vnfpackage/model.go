@@ -18,7 +18,7 @@ import (
 // The values of the attribute status.
 const (
 	statusOnboarded = "ONBOARDED"
-	statusMissing   = "MISSING"
+	statusUnknown   = "UNKNOWN"
 )
 
 // resourceModel is the resource as Terraform sees it.
