@@ -161,15 +161,11 @@ func (m *model) spec(ctx context.Context, diags *diag.Diagnostics) vnfm.Registry
 		diags.Append(m.TLS.As(ctx, &tls, basetypes.ObjectAsOptions{})...)
 		s.Certificate, s.Key = tls.Certificate.ValueString(), secret(tls.Key, tls.KeyWO)
 	}
-	for _, users := range []types.Map{m.Users, m.UsersWO} {
-		if tfutil.Set(users) {
-			passwords := map[string]string{}
-			diags.Append(users.ElementsAs(ctx, &passwords, false)...)
+	for user, password := range tfutil.Merged(tfutil.Texts(m.Users), tfutil.Texts(m.UsersWO)) {
+		if s.Users == nil {
 			s.Users = map[string]vnfm.Secret{}
-			for user, password := range passwords {
-				s.Users[user] = vnfm.Secret(password)
-			}
 		}
+		s.Users[user] = vnfm.Secret(password)
 	}
 	if tfutil.Set(m.Proxy) {
 		var proxy proxyModel

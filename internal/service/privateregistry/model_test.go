@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/modeltest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -78,6 +79,33 @@ func TestEveryFieldIsShown(t *testing.T) {
 	require.Equal(t, types.StringValue(statusReady), m.Status)
 	m.set(t.Context(), &vnfm.Registry{}, &diags)
 	require.Equal(t, types.StringValue(statusDrifted), m.Status)
+}
+
+// TestUsers: write-only passwords are laid over the others by user.
+func TestUsers(t *testing.T) {
+	t.Parallel()
+	full := map[string]any{"ssh.host_key_policy": "strict", "ssh.jump_host": nil}
+	for name, c := range map[string]struct {
+		plain, writeOnly map[string]string
+		want             map[string]vnfm.Secret
+	}{
+		"none":       {nil, nil, nil},
+		"plain":      {map[string]string{"a": "1"}, nil, map[string]vnfm.Secret{"a": "1"}},
+		"write-only": {nil, map[string]string{"a": "1"}, map[string]vnfm.Secret{"a": "1"}},
+		"both":       {map[string]string{"a": "1", "b": "2"}, map[string]string{"b": "3", "c": "4"}, map[string]vnfm.Secret{"a": "1", "b": "3", "c": "4"}},
+	} {
+		m := modeltest.Decode[model](t, modeltest.Full(t, NewResource(), full))
+		m.Users, m.UsersWO = types.MapNull(types.StringType), types.MapNull(types.StringType)
+		if c.plain != nil {
+			m.Users = tfutil.StringMap(c.plain)
+		}
+		if c.writeOnly != nil {
+			m.UsersWO = tfutil.StringMap(c.writeOnly)
+		}
+		var diags diag.Diagnostics
+		require.Equal(t, c.want, m.spec(t.Context(), &diags).Users, name)
+		require.Empty(t, diags)
+	}
 }
 
 // TestDeletionPolicy: a destroy keeps the images unless the policy says delete.

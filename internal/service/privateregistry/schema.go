@@ -160,12 +160,12 @@ func serviceAttributes() map[string]schema.Attribute {
 		"tls": schema.SingleNestedAttribute{Optional: true, MarkdownDescription: "HTTPS for the registry. If omitted, the registry serves plain HTTP. Changing anything here updates in place.", Attributes: tls},
 		"users": schema.MapAttribute{
 			Optional: true, Sensitive: true, ElementType: types.StringType,
-			MarkdownDescription: "Passwords by user. If omitted, the registry requires no login. They are kept in the state as sensitive values; use `users_wo` with Terraform 1.11 or later. Changing this updates in place.",
-			Validators:          []validator.Map{mapvalidator.SizeAtLeast(1), mapvalidator.NoNullValues(), mapvalidator.ConflictsWith(path.MatchRoot("users_wo"))},
+			MarkdownDescription: "Passwords by user, sensitive values in the state; use `users_wo` with Terraform 1.11 or later. Without `users` and `users_wo` the registry requires no login. Changing this updates in place.",
+			Validators:          []validator.Map{mapvalidator.SizeAtLeast(1), mapvalidator.NoNullValues()},
 		},
 		"users_wo": schema.MapAttribute{
 			Optional: true, Sensitive: true, WriteOnly: true, ElementType: types.StringType,
-			MarkdownDescription: "Passwords by user. This form is write-only: it reaches neither plan nor state and accepts ephemeral values. Terraform cannot detect changes of write-only values: increment `users_wo_version` as well.",
+			MarkdownDescription: "Passwords by user that override `users` by key. Write-only: it reaches neither plan nor state and accepts ephemeral values. Changing this takes effect when `users_wo_version` is incremented.",
 			Validators:          []validator.Map{mapvalidator.SizeAtLeast(1), mapvalidator.NoNullValues()},
 		},
 		"users_wo_version": schema.Int64Attribute{
