@@ -193,7 +193,7 @@ func (m *model) set(ctx context.Context, r *vnfm.Registry, diags *diag.Diagnosti
 		scheme = "https://"
 	}
 	m.Server, m.URL = types.StringValue(server), types.StringValue(scheme+server)
-	m.ImageID, m.OperatingSystem, m.RuntimeVersion = types.StringValue(r.State.Image), types.StringValue(r.State.System), types.StringValue(r.State.Engine)
+	m.ImageID, m.OperatingSystem, m.RuntimeVersion = types.StringValue(r.State.Image), types.StringValue(r.State.System), tfutil.Version(r.State.Engine)
 	m.Status = types.StringValue(statusReady)
 	if !r.State.Ready || len(r.State.Drift) > 0 {
 		m.Status = types.StringValue(statusDrifted)

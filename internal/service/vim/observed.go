@@ -31,7 +31,7 @@ func observedAttributes() map[string]schema.Attribute {
 		"status": text("`REACHABLE` if the VIM answered the last check, `UNREACHABLE` if it did not or rejected the credentials, " +
 			"`UNKNOWN` if the store has lost the record or it was edited there; the next apply registers the VIM again."),
 		"endpoint":       text("URL of the API server, or of Keystone, that was reached, also when a kubeconfig or a clouds.yaml gave it."),
-		"server_version": text("Version of the API server, for example `v1.34.1`, or of Keystone's API."),
+		"server_version": text("Version of the API server, for example `1.34.1`, or of Keystone's API."),
 		"api_groups": schema.ListAttribute{
 			Computed:            true,
 			ElementType:         types.StringType,
@@ -47,7 +47,7 @@ func observedAttributes() map[string]schema.Attribute {
 				"Null for Kubernetes.",
 			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 				"endpoint":     text("URL of the service."),
-				"version":      text("Current version of its API, for example `v2.1`, as far as the service says it."),
+				"version":      text("Current version of its API, for example `2.1`, as far as the service says it."),
 				"microversion": text("Newest microversion, where the service has them."),
 			}},
 		},
@@ -76,7 +76,7 @@ func observedOf(v *vnfm.VIM) observed {
 	o := observed{
 		Status:        types.StringValue(string(v.Status)),
 		Endpoint:      tfutil.OptionalString(v.Endpoint),
-		ServerVersion: tfutil.OptionalString(v.ServerVersion),
+		ServerVersion: tfutil.Version(v.ServerVersion),
 		APIGroups:     tfutil.StringList(v.APIGroups),
 		Services:      types.MapNull(serviceType),
 	}
@@ -88,7 +88,7 @@ func observedOf(v *vnfm.VIM) observed {
 	services := make(map[string]attr.Value, len(v.Cloud.Services))
 	for kind, s := range v.Cloud.Services {
 		services[kind] = types.ObjectValueMust(serviceType.AttrTypes, map[string]attr.Value{
-			"endpoint": tfutil.OptionalString(s.Endpoint), "version": tfutil.OptionalString(s.Version), "microversion": tfutil.OptionalString(s.Microversion),
+			"endpoint": tfutil.OptionalString(s.Endpoint), "version": tfutil.Version(s.Version), "microversion": tfutil.OptionalString(s.Microversion),
 		})
 	}
 	o.Services = types.MapValueMust(serviceType, services)
