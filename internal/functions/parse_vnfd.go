@@ -41,7 +41,7 @@ func vnfdTypes() map[string]attr.Type {
 		"vnf_provider":       types.StringType,
 		"product_name":       types.StringType,
 		"software_version":   types.StringType,
-		"vnfm_info":          types.ListType{ElemType: types.StringType},
+		"vnfm_info":          types.SetType{ElemType: types.StringType},
 		"default_flavour_id": types.StringType,
 		"flavours":           attrs.FlavoursType(),
 	}
@@ -58,7 +58,7 @@ func readVNFD(ctx context.Context, content string, _ []string) (types.Object, di
 		"vnf_provider":       tfutil.OptionalString(d.Provider),
 		"product_name":       tfutil.OptionalString(d.ProductName),
 		"software_version":   tfutil.OptionalString(d.SoftwareVersion),
-		"vnfm_info":          tfutil.StringList(d.VNFMInfo),
+		"vnfm_info":          tfutil.StringSet(d.VNFMInfo),
 		"default_flavour_id": tfutil.OptionalString(d.DefaultFlavourID),
 		"flavours":           attrs.FlavoursValue(d.Flavours),
 	})

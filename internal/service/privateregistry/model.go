@@ -3,6 +3,7 @@ package privateregistry
 import (
 	"context"
 	"net"
+	"slices"
 	"strconv"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
@@ -68,7 +69,7 @@ type loginModel struct {
 	Port                types.Int64  `tfsdk:"port"`
 	UseAgent            types.Bool   `tfsdk:"use_agent"`
 	HostKeyPolicy       types.String `tfsdk:"host_key_policy"`
-	HostKeys            types.List   `tfsdk:"host_keys"`
+	HostKeys            types.Set    `tfsdk:"host_keys"`
 	Password            types.String `tfsdk:"password"`
 	PasswordWO          types.String `tfsdk:"password_wo"`
 	PasswordWOVersion   types.Int64  `tfsdk:"password_wo_version"`
@@ -114,14 +115,13 @@ func secret(plain, writeOnly types.String) vnfm.Secret {
 
 // access reads a login. It must come from the configuration, which alone has the
 // write-only values.
-func (m *loginModel) access(ctx context.Context, diags *diag.Diagnostics) vnfm.SSHAccess {
+func (m *loginModel) access() vnfm.SSHAccess {
 	out := vnfm.SSHAccess{
 		User: m.Username.ValueString(), Port: int(m.Port.ValueInt64()), Agent: m.UseAgent.ValueBool(), Strict: m.HostKeyPolicy.ValueString() == "strict",
 		Password: secret(m.Password, m.PasswordWO), PrivateKey: secret(m.PrivateKey, m.PrivateKeyWO), Passphrase: secret(m.Passphrase, m.PassphraseWO),
 	}
-	if tfutil.Set(m.HostKeys) {
-		diags.Append(m.HostKeys.ElementsAs(ctx, &out.HostKeys, false)...)
-	}
+	out.HostKeys = tfutil.Strings(m.HostKeys)
+	slices.Sort(out.HostKeys)
 	return out
 }
 
@@ -147,12 +147,12 @@ func (m *model) spec(ctx context.Context, diags *diag.Diagnostics) vnfm.Registry
 	if diags.Append(m.SSH.As(ctx, &ssh, basetypes.ObjectAsOptions{})...); diags.HasError() {
 		return s
 	}
-	s.SSH = ssh.access(ctx, diags)
+	s.SSH = ssh.access()
 	s.SSH.Address, s.SSH.SudoPassword = m.Host.ValueString(), secret(ssh.SudoPassword, ssh.SudoPasswordWO)
 	if tfutil.Set(ssh.JumpHost) {
 		var jump jumpModel
 		diags.Append(ssh.JumpHost.As(ctx, &jump, basetypes.ObjectAsOptions{})...)
-		through := jump.access(ctx, diags)
+		through := jump.access()
 		through.Address = jump.Address.ValueString()
 		s.SSH.Jump = &through
 	}

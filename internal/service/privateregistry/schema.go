@@ -7,8 +7,8 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
-	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/mapvalidator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -109,9 +109,9 @@ func sshAttributes() map[string]schema.Attribute {
 				"Changing this updates in place.",
 			Validators: []validator.String{stringvalidator.OneOf("pin", "strict")},
 		},
-		"host_keys": schema.ListAttribute{
+		"host_keys": schema.SetAttribute{
 			Optional: true, ElementType: types.StringType, MarkdownDescription: "Accepted public keys of the host, in the format of `authorized_keys`.",
-			Validators: []validator.List{listvalidator.SizeAtLeast(1)},
+			Validators: []validator.Set{setvalidator.SizeAtLeast(1), setvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1))},
 		},
 	}
 	for _, s := range []tfutil.Secret{

@@ -14,7 +14,7 @@ type observed struct {
 	Status        types.String `tfsdk:"status"`
 	Endpoint      types.String `tfsdk:"endpoint"`
 	ServerVersion types.String `tfsdk:"server_version"`
-	APIGroups     types.List   `tfsdk:"api_groups"`
+	APIGroups     types.Set    `tfsdk:"api_groups"`
 	UserID        types.String `tfsdk:"user_id"`
 	ProjectID     types.String `tfsdk:"project_id"`
 	ProjectName   types.String `tfsdk:"project_name"`
@@ -32,10 +32,10 @@ func observedAttributes() map[string]schema.Attribute {
 			"`UNKNOWN` if the store has lost the record or it was edited there; the next apply registers the VIM again."),
 		"endpoint":       text("URL of the API server, or of Keystone, that was reached, also when a kubeconfig or a clouds.yaml gave it."),
 		"server_version": text("Version of the API server, for example `1.34.1`, or of Keystone's API."),
-		"api_groups": schema.ListAttribute{
+		"api_groups": schema.SetAttribute{
 			Computed:            true,
 			ElementType:         types.StringType,
-			MarkdownDescription: "API groups with their versions that the server serves, sorted, for example `apps/v1`. Empty for an OpenStack.",
+			MarkdownDescription: "API groups with their versions that the server serves, for example `apps/v1`. Empty for an OpenStack.",
 		},
 		"user_id":      text("Id of the user of an OpenStack as whom the VIM is used."),
 		"project_id":   text("Id of the project of an OpenStack that the VIM is."),
@@ -63,7 +63,7 @@ func unknownObserved() observed {
 		Status:        types.StringUnknown(),
 		Endpoint:      types.StringUnknown(),
 		ServerVersion: types.StringUnknown(),
-		APIGroups:     types.ListUnknown(types.StringType),
+		APIGroups:     types.SetUnknown(types.StringType),
 		UserID:        types.StringUnknown(),
 		ProjectID:     types.StringUnknown(),
 		ProjectName:   types.StringUnknown(),
@@ -77,7 +77,7 @@ func observedOf(v *vnfm.VIM) observed {
 		Status:        types.StringValue(string(v.Status)),
 		Endpoint:      tfutil.OptionalString(v.Endpoint),
 		ServerVersion: tfutil.Version(v.ServerVersion),
-		APIGroups:     tfutil.StringList(v.APIGroups),
+		APIGroups:     tfutil.StringSet(v.APIGroups),
 		Services:      types.MapNull(serviceType),
 	}
 	if v.Cloud == nil {

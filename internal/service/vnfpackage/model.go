@@ -80,7 +80,7 @@ type described struct {
 	VNFProvider      types.String `tfsdk:"vnf_provider"`
 	ProductName      types.String `tfsdk:"product_name"`
 	SoftwareVersion  types.String `tfsdk:"software_version"`
-	VNFMInfo         types.List   `tfsdk:"vnfm_info"`
+	VNFMInfo         types.Set    `tfsdk:"vnfm_info"`
 	DefaultFlavourID types.String `tfsdk:"default_flavour_id"`
 	Flavours         types.Map    `tfsdk:"flavours"`
 	Artifacts        types.Map    `tfsdk:"artifacts"`
@@ -101,7 +101,7 @@ func describe(p *vnfm.Package) described {
 		VNFProvider:      tfutil.OptionalString(d.Provider),
 		ProductName:      tfutil.OptionalString(d.ProductName),
 		SoftwareVersion:  tfutil.OptionalString(d.SoftwareVersion),
-		VNFMInfo:         tfutil.StringList(d.VNFMInfo),
+		VNFMInfo:         tfutil.StringSet(d.VNFMInfo),
 		DefaultFlavourID: tfutil.OptionalString(d.DefaultFlavourID),
 		Flavours:         attrs.FlavoursValue(d.Flavours),
 		Artifacts:        artifactsValue(p),

@@ -90,7 +90,7 @@ func TestPackageLife(t *testing.T) {
 					expect("vnf_provider", knownvalue.StringExact("Example Networks")),
 					expect("product_name", knownvalue.StringExact("hello")),
 					expect("software_version", knownvalue.StringExact("1.0.0")),
-					expect("vnfm_info", knownvalue.ListExact([]knownvalue.Check{knownvalue.StringExact("terraform-provider-vnf")})),
+					expect("vnfm_info", knownvalue.SetExact([]knownvalue.Check{knownvalue.StringExact("terraform-provider-vnf")})),
 					expect("default_flavour_id", knownvalue.StringExact("default")),
 					expect("integrity", knownvalue.StringExact("enforce")),
 					expect("signature", knownvalue.StringExact("verify_if_present")),

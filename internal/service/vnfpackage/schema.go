@@ -138,7 +138,7 @@ func describedAttributes() map[string]schema.Attribute {
 		"vnf_provider":       text("Provider of the VNF."),
 		"product_name":       text("Product name of the VNF."),
 		"software_version":   text("Software version of the VNF."),
-		"vnfm_info":          schema.ListAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: "VNFMs that the VNFD supports."},
+		"vnfm_info":          schema.SetAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: "VNFMs that the VNFD supports."},
 		"default_flavour_id": text("Deployment flavour of instances that name none. Null when the VNFD has several and prefers none."),
 		"flavours":           attrs.FlavoursAttribute(),
 		"artifacts": schema.MapAttribute{
