@@ -19,14 +19,6 @@ func OptionalString(s string) types.String {
 	return types.StringValue(s)
 }
 
-// OptionalBool returns a null value for false when prior is null.
-func OptionalBool(b bool, prior types.Bool) types.Bool {
-	if !b && prior.IsNull() {
-		return types.BoolNull()
-	}
-	return types.BoolValue(b)
-}
-
 // Set reports whether a value is neither null nor unknown.
 func Set(v attr.Value) bool { return !v.IsNull() && !v.IsUnknown() }
 

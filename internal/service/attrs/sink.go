@@ -2,6 +2,7 @@ package attrs
 
 import (
 	"context"
+	"fmt"
 	"regexp"
 	"strings"
 
@@ -12,6 +13,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/int64default"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringdefault"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -68,13 +71,17 @@ func SinkSchema(when string) schema.Attribute {
 				Validators:          []validator.String{tfutil.Certificates()},
 			},
 			"timeout": schema.StringAttribute{
-				MarkdownDescription: "Time limit of one attempt. Defaults to `30s`. Changing this applies to the next delivery.",
+				MarkdownDescription: fmt.Sprintf("Time limit of one attempt. Defaults to `%s`. Changing this applies to the next delivery.", vnfm.DefaultSinkTimeout),
 				CustomType:          tfutil.DurationType{},
 				Optional:            true,
+				Computed:            true,
+				Default:             stringdefault.StaticString(vnfm.DefaultSinkTimeout.String()),
 			},
 			"attempts": schema.Int64Attribute{
-				MarkdownDescription: "Number of attempts. Defaults to `5`. Changing this applies to the next delivery.",
+				MarkdownDescription: fmt.Sprintf("Number of attempts. Defaults to `%d`. Changing this applies to the next delivery.", vnfm.DefaultSinkAttempts),
 				Optional:            true,
+				Computed:            true,
+				Default:             int64default.StaticInt64(vnfm.DefaultSinkAttempts),
 				Validators:          []validator.Int64{int64validator.Between(1, 20)},
 			},
 		},

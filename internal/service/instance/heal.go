@@ -5,6 +5,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/booldefault"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/base"
@@ -43,8 +44,10 @@ func healAttribute() schema.Attribute {
 			"vnfc_ids": base.Names("Ids of the VNFCs to be replaced, as the data source `vnf_instance` shows them. All are replaced at the same time."),
 			"vdu_ids":  base.Names("Ids of VDUs whose VNFCs are all replaced, as gently as the update strategy of the workload says."),
 			"replace_volumes": schema.BoolAttribute{
-				MarkdownDescription: "`true` replaces the volumes that these VNFCs have to themselves as well, and their data is lost: on Kubernetes the claims that a StatefulSet makes for each pod, whose pods go one after the other then; on OpenStack the volumes in the nested template of the VDU. Defaults to `false`: volumes stay.",
+				MarkdownDescription: "Whether to replace the volumes that belong to these VNFCs alone, and lose their data: on Kubernetes the claims that a StatefulSet makes for each pod, whose pods are then replaced one by one; on OpenStack the volumes in the nested template of the VDU. Defaults to `false`.",
 				Optional:            true,
+				Computed:            true,
+				Default:             booldefault.StaticBool(false),
 			},
 		})
 }

@@ -146,8 +146,10 @@ func lifeAttributes() map[string]schema.Attribute {
 			Optional:            true,
 			Attributes: map[string]schema.Attribute{
 				"type": schema.StringAttribute{
-					MarkdownDescription: "`graceful` lets VNFCs shut down by themselves; `forceful` ends them at once and runs no hooks of a Helm chart. Defaults to `graceful`.",
+					MarkdownDescription: "`graceful` lets VNFCs shut down by themselves; `forceful` ends them at once and runs no hooks of a Helm chart. Defaults to `graceful`, also if `termination` is omitted.",
 					Optional:            true,
+					Computed:            true,
+					Default:             stringdefault.StaticString(string(vnfm.Graceful)),
 					Validators:          []validator.String{stringvalidator.OneOf(string(vnfm.Graceful), string(vnfm.Forceful))},
 				},
 				"graceful_timeout": schema.StringAttribute{
@@ -167,13 +169,17 @@ func lifeAttributes() map[string]schema.Attribute {
 					Validators:          []validator.String{stringvalidator.OneOf(string(vnfm.VolumesKeep), string(vnfm.VolumesDelete))},
 				},
 				"namespace": schema.StringAttribute{
-					MarkdownDescription: "Namespace that was made for the instance: `delete` (default) deletes it unless something that stays, or somebody else's object, is in it; `keep` leaves it behind, and a later instance of the same name takes it over. A namespace that the package brings is an object of the package.",
+					MarkdownDescription: "Namespace that was made for the instance: `delete` deletes it unless something that stays, or somebody else's object, is in it; `keep` leaves it behind, and a later instance of the same name takes it over. A namespace that the package brings is an object of the package. Defaults to `delete`, also if `deletion_policy` is omitted.",
 					Optional:            true,
+					Computed:            true,
+					Default:             stringdefault.StaticString(string(vnfm.SharedDelete)),
 					Validators:          []validator.String{stringvalidator.OneOf(string(vnfm.SharedKeep), string(vnfm.SharedDelete))},
 				},
 				"crds": schema.StringAttribute{
-					MarkdownDescription: "CustomResourceDefinitions of the package: `delete` (default) deletes one unless there are objects of its kind, in any namespace, that are not the instance's; `keep` leaves them behind, and a later instance of the same name takes them over. A warning reports definitions that could not be deleted. With `delete`, an instance that brings controllers beside its definitions is not terminated as long as objects of these kinds that are not the instance's carry finalizers, since no controller would be left to process them. A forceful termination ignores this.",
+					MarkdownDescription: "CustomResourceDefinitions of the package: `delete` deletes one unless there are objects of its kind, in any namespace, that are not the instance's; `keep` leaves them behind, and a later instance of the same name takes them over. A warning reports definitions that could not be deleted. With `delete`, an instance that brings controllers beside its definitions is not terminated as long as objects of these kinds that are not the instance's carry finalizers, since no controller would be left to process them. A forceful termination ignores this. Defaults to `delete`, also if `deletion_policy` is omitted.",
 					Optional:            true,
+					Computed:            true,
+					Default:             stringdefault.StaticString(string(vnfm.SharedDelete)),
 					Validators:          []validator.String{stringvalidator.OneOf(string(vnfm.SharedKeep), string(vnfm.SharedDelete))},
 				},
 			},

@@ -117,7 +117,7 @@ func secret(plain, writeOnly types.String) vnfm.Secret {
 // write-only values.
 func (m *loginModel) access() vnfm.SSHAccess {
 	out := vnfm.SSHAccess{
-		User: m.Username.ValueString(), Port: int(m.Port.ValueInt64()), Agent: m.UseAgent.ValueBool(), Strict: m.HostKeyPolicy.ValueString() == "strict",
+		User: m.Username.ValueString(), Port: int(m.Port.ValueInt64()), Agent: m.UseAgent.ValueBool(), Strict: m.HostKeyPolicy.ValueString() == hostKeyStrict,
 		Password: secret(m.Password, m.PasswordWO), PrivateKey: secret(m.PrivateKey, m.PrivateKeyWO), Passphrase: secret(m.Passphrase, m.PassphraseWO),
 	}
 	out.HostKeys = tfutil.Strings(m.HostKeys)

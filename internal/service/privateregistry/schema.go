@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/booldefault"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/int64default"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringdefault"
@@ -100,14 +101,18 @@ func sshAttributes() map[string]schema.Attribute {
 	out := map[string]schema.Attribute{
 		"username": schema.StringAttribute{Required: true, MarkdownDescription: "Name of the user: root, or a user with sudo rights.", Validators: []validator.String{stringvalidator.LengthAtLeast(1)}},
 		"port": schema.Int64Attribute{
-			Optional: true, MarkdownDescription: "Port of the SSH server. Defaults to `22`.", Validators: []validator.Int64{int64validator.Between(1, 65535)},
+			Optional: true, Computed: true, Default: int64default.StaticInt64(22),
+			MarkdownDescription: "Port of the SSH server. Defaults to `22`.", Validators: []validator.Int64{int64validator.Between(1, 65535)},
 		},
-		"use_agent": schema.BoolAttribute{Optional: true, MarkdownDescription: "Whether to offer the keys of the SSH agent of the machine that runs Terraform. Defaults to `false`."},
+		"use_agent": schema.BoolAttribute{
+			Optional: true, Computed: true, Default: booldefault.StaticBool(false),
+			MarkdownDescription: "Whether to offer the keys of the SSH agent of the machine that runs Terraform. Defaults to `false`.",
+		},
 		"host_key_policy": schema.StringAttribute{
-			Optional: true,
+			Optional: true, Computed: true, Default: stringdefault.StaticString(hostKeyPin),
 			MarkdownDescription: "Policy for an unknown host key: `pin` stores the first key and rejects any other later, `strict` rejects it before any password is sent. Defaults to `pin`. " +
 				"Changing this updates in place.",
-			Validators: []validator.String{stringvalidator.OneOf("pin", "strict")},
+			Validators: []validator.String{stringvalidator.OneOf(hostKeyPin, hostKeyStrict)},
 		},
 		"host_keys": schema.SetAttribute{
 			Optional: true, ElementType: types.StringType, MarkdownDescription: "Accepted public keys of the host, in the format of `authorized_keys`.",
@@ -187,6 +192,12 @@ func serviceAttributes() map[string]schema.Attribute {
 		"proxy": schema.SingleNestedAttribute{Optional: true, MarkdownDescription: "Proxy of the host for packages and images. Changing anything here updates in place.", Attributes: proxy},
 	}
 }
+
+// The values of ssh.host_key_policy.
+const (
+	hostKeyPin    = "pin"
+	hostKeyStrict = "strict"
+)
 
 // The values of deletion_policy.images.
 const (

@@ -126,6 +126,6 @@ func (m *commonModel) fromRecord(ctx context.Context, v *vnfm.VIM) diag.Diagnost
 		return nil
 	}
 	var diags diag.Diagnostics
-	m.Kubernetes, diags = types.ObjectValueFrom(ctx, connectionTypes, connectionOf(v.Kubernetes, types.BoolValue(false)))
+	m.Kubernetes, diags = types.ObjectValueFrom(ctx, connectionTypes, connectionOf(v.Kubernetes))
 	return diags
 }

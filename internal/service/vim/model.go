@@ -155,17 +155,17 @@ func (m *resourceModel) fromVIM(ctx context.Context, v *vnfm.VIM) diag.Diagnosti
 			return diags
 		}
 	}
-	k.connectionModel = connectionOf(v.Kubernetes, k.InsecureSkipTLSVerify)
+	k.connectionModel = connectionOf(v.Kubernetes)
 	var diags diag.Diagnostics
 	m.Kubernetes, diags = types.ObjectValueFrom(ctx, kubernetesTypes(), k)
 	return diags
 }
 
-func connectionOf(c *vnfm.KubernetesConnection, priorInsecure types.Bool) connectionModel {
+func connectionOf(c *vnfm.KubernetesConnection) connectionModel {
 	return connectionModel{
 		Endpoint:              tfutil.OptionalString(c.Endpoint),
 		CACertificate:         tfutil.OptionalString(c.CACertificate),
-		InsecureSkipTLSVerify: tfutil.OptionalBool(c.InsecureSkipTLSVerify, priorInsecure),
+		InsecureSkipTLSVerify: types.BoolValue(c.InsecureSkipTLSVerify),
 		TLSServerName:         tfutil.OptionalString(c.TLSServerName),
 		ProxyURL:              tfutil.OptionalString(c.ProxyURL),
 		DefaultNamespace:      tfutil.OptionalString(c.DefaultNamespace),
