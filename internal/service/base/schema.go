@@ -68,7 +68,11 @@ func HealAttribute(description string, targets map[string]schema.Attribute) sche
 				Required:            true,
 				Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
 			},
-			"cause": schema.StringAttribute{MarkdownDescription: "Reason, for the record of the operation. Changing this applies to the next `trigger`.", Optional: true},
+			"cause": schema.StringAttribute{
+				MarkdownDescription: "Reason, for the record of the operation. Changing this applies to the next `trigger`.",
+				Optional:            true,
+				Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+			},
 		}),
 	}
 }

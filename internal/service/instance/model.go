@@ -76,10 +76,10 @@ func (m *model) Spec(ctx context.Context, _ *model, diags *diag.Diagnostics) (s 
 	s.OperationalState = vnfm.OperationalState(m.OperationalState.ValueString())
 	s.Readiness = readReadiness(ctx, m.Readiness, diags)
 	// Metadata decides on no object: a plan does without what is not known of it.
-	if tfutil.Set(m.Metadata) && tfutil.FullyKnown(ctx, m.Metadata) {
-		diags.Append(m.Metadata.ElementsAs(ctx, &s.Metadata, false)...)
+	if tfutil.FullyKnown(ctx, m.Metadata) {
+		s.Metadata = tfutil.Texts(m.Metadata)
 	}
-	if tfutil.Set(m.ScaleLevels) {
+	if len(m.ScaleLevels.Elements()) > 0 {
 		diags.Append(m.ScaleLevels.ElementsAs(ctx, &s.ScaleLevels, false)...)
 	}
 	if m.AdditionalParams.IsUnknown() || m.AdditionalParams.IsUnderlyingValueUnknown() {
@@ -90,10 +90,12 @@ func (m *model) Spec(ctx context.Context, _ *model, diags *diag.Diagnostics) (s 
 		diags.AddAttributeError(path.Root("additional_params"), "Invalid Additional Parameters", "additional_params must be an object: "+err.Error()+".")
 		return s, true
 	}
-	s.AdditionalParams, s.ParamsLater = params, later
+	if s.ParamsLater = later; len(params) > 0 {
+		s.AdditionalParams = params
+	}
 	for set, into := range map[*types.Set]*[]string{&m.ReplaceObjects: &s.ReplaceObjects, &m.ScaleInVNFCIDs: &s.ScaleInVNFCIDs} {
-		if tfutil.Set(*set) && tfutil.FullyKnown(ctx, *set) {
-			diags.Append(set.ElementsAs(ctx, into, false)...)
+		if tfutil.FullyKnown(ctx, *set) {
+			*into = tfutil.Strings(*set)
 		}
 	}
 	return s, true
@@ -183,7 +185,7 @@ func (m *model) SetPreviewUnknown(configured *model) {
 // SetRecord implements base.Model.
 func (m *model) SetRecord(ctx context.Context, i *vnfm.Instance, diags *diag.Diagnostics) {
 	m.SetBase(i)
-	m.Description = keepNull(m.Description, i.Description)
+	m.Description = tfutil.OptionalString(i.Description)
 	m.PackageID = types.StringValue(i.PackageID)
 	m.FlavourID = types.StringValue(i.FlavourID)
 	m.InstantiationLevelID = tfutil.OptionalString(i.LevelID)
@@ -221,11 +223,3 @@ func (m *model) SetObservation(ctx context.Context, o *vnfm.Observation, _ *diag
 
 // Finish implements base.Model: preview and record say all.
 func (m *model) Finish(context.Context, vnfm.Manager, *vnfm.Instance, *diag.Diagnostics) {}
-
-// keepNull returns null for an empty text when the argument was left out.
-func keepNull(prior types.String, text string) types.String {
-	if text == "" && prior.IsNull() {
-		return prior
-	}
-	return types.StringValue(text)
-}

@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/base"
@@ -52,7 +54,10 @@ func (d *OperationsDataSource) Schema(_ context.Context, _ datasource.SchemaRequ
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "The LCM operation occurrences of a VNF instance, oldest first.",
 		Attributes: map[string]schema.Attribute{
-			"instance_id": schema.StringAttribute{MarkdownDescription: "Id of the VNF instance.", Required: true},
+			"instance_id": schema.StringAttribute{
+				MarkdownDescription: "Id of the VNF instance.", Required: true,
+				Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
+			},
 			"operations": schema.ListNestedAttribute{
 				MarkdownDescription: "The operations.",
 				Computed:            true,

@@ -52,6 +52,7 @@ func identityAttributes() map[string]schema.Attribute {
 		"description": schema.StringAttribute{
 			MarkdownDescription: "Description of the instance. Changing this updates in place.",
 			Optional:            true,
+			Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
 		},
 		"metadata": schema.MapAttribute{
 			MarkdownDescription: "Key-value pairs kept with the instance. Changing this updates in place.",

@@ -3,7 +3,9 @@ package instance
 import (
 	"context"
 
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
@@ -103,7 +105,11 @@ func viewAttributes(lookup ...string) map[string]schema.Attribute {
 		argument[name] = true
 	}
 	text := func(name, description string) schema.Attribute {
-		return schema.StringAttribute{MarkdownDescription: description, Computed: true, Optional: argument[name]}
+		a := schema.StringAttribute{MarkdownDescription: description, Computed: true, Optional: argument[name]}
+		if a.Optional {
+			a.Validators = []validator.String{stringvalidator.LengthAtLeast(1)}
+		}
+		return a
 	}
 	return map[string]schema.Attribute{
 		"id":                     text("id", "Id of the instance."),

@@ -87,7 +87,7 @@ func (d *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp 
 	attributes["namespace"] = schema.StringAttribute{
 		MarkdownDescription: "Namespace of the instance. Objects without a namespace are shown without one.",
 		Optional:            true,
-		Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+		Validators:          []validator.String{tfutil.Namespace()},
 	}
 	attributes["additional_params"] = schema.DynamicAttribute{
 		MarkdownDescription: "Parameters of the infra driver, as in `vnf_instance`.",
@@ -187,7 +187,7 @@ func (m *model) spec(ctx context.Context, diags *diag.Diagnostics) vnfm.Instance
 		Namespace:        m.Namespace.ValueString(),
 		OperationalState: vnfm.Started,
 	}
-	if tfutil.Set(m.ScaleLevels) {
+	if len(m.ScaleLevels.Elements()) > 0 {
 		diags.Append(m.ScaleLevels.ElementsAs(ctx, &s.ScaleLevels, false)...)
 	}
 	params, err := tfutil.MapToGo(m.AdditionalParams)

@@ -44,7 +44,7 @@ func observedAttributes() map[string]schema.Attribute {
 		"services": schema.MapNestedAttribute{
 			Computed: true,
 			MarkdownDescription: "Services of the catalogue of an OpenStack by their type, for example `compute`, `network`, `image`, `orchestration`, `key-manager`, as far as they have an endpoint for region and interface. " +
-				"Null for Kubernetes.",
+				"Empty for Kubernetes.",
 			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 				"endpoint":     text("URL of the service."),
 				"version":      text("Current version of its API, for example `2.1`, as far as the service says it."),
@@ -78,7 +78,7 @@ func observedOf(v *vnfm.VIM) observed {
 		Endpoint:      tfutil.OptionalString(v.Endpoint),
 		ServerVersion: tfutil.Version(v.ServerVersion),
 		APIGroups:     tfutil.StringSet(v.APIGroups),
-		Services:      types.MapNull(serviceType),
+		Services:      types.MapValueMust(serviceType, map[string]attr.Value{}),
 	}
 	if v.Cloud == nil {
 		return o
