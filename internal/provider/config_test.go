@@ -130,8 +130,8 @@ func TestBadConfiguration(t *testing.T) {
 	t.Parallel()
 	acctest.PreCheck(t)
 	for name, tt := range map[string]struct{ config, want string }{
-		"empty store":                  {`store = {}`, `(?s)No Kind of Store.*Exactly one kind of store`},
-		"unknown store":                {`store = { remote = {} }`, `No Kind of Store`},
+		"empty store":                  {`store = {}`, `(?s)No Store Type.*Set exactly one store type`},
+		"unknown store":                {`store = { remote = {} }`, `No Store Type`},
 		"empty path":                   {`store = { local = { path = "" } }`, `string length must be at least 1`},
 		"empty encryption":             {`encryption = {}`, `Invalid Attribute Combination`},
 		"two keys":                     {fmt.Sprintf("encryption = { key = %q, key_file = \"/dev/null/key\" }", someKey), `Invalid Attribute Combination`},

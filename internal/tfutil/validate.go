@@ -108,7 +108,7 @@ func (address) ValidateString(_ context.Context, req validator.StringRequest, re
 		return
 	}
 	if _, err := netip.ParseAddr(req.ConfigValue.ValueString()); err != nil {
-		resp.Diagnostics.AddAttributeError(req.Path, "Invalid Address", fmt.Sprintf("%q is no IP address.", req.ConfigValue.ValueString()))
+		resp.Diagnostics.AddAttributeError(req.Path, "Invalid Address", fmt.Sprintf("%q is not an IP address.", req.ConfigValue.ValueString()))
 	}
 }
 

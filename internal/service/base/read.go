@@ -64,8 +64,8 @@ func (r *InstanceResource[M, P]) refresh(ctx context.Context, state P, diags *di
 	case common.Objects.IsNull():
 		state.SetObservation(ctx, &vnfm.Observation{}, diags)
 	}
-	diags.AddWarning(r.config.titled(instance.Name)+" Could Not Be Looked At",
-		tfutil.ErrorDetail(err)+"\n\nThe plan goes on with what was known of it; drift is not seen there.")
+	diags.AddWarning(r.config.titled(instance.Name)+" Could Not Be Refreshed",
+		tfutil.ErrorDetail(err)+"\n\nThe plan uses the last known state; drift is not detected there.")
 }
 
 // Adopter is a model of what can be taken over although no record is of it.

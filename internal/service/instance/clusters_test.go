@@ -353,7 +353,7 @@ func TestAccInstance_clusterUnreachable(t *testing.T) {
 		},
 		resource.TestStep{
 			PreConfig: func() {
-				if err := c.diagnostics.HasWarning(`(?s)"test" Could Not Be Looked At: .*VIM connection "edge"`)(nil); err != nil {
+				if err := c.diagnostics.HasWarning(`(?s)"test" Could Not Be Refreshed: .*VIM connection "edge"`)(nil); err != nil {
 					t.Error(err)
 				}
 				mend()
@@ -403,7 +403,7 @@ func TestAccInstance_clusterUnseen(t *testing.T) {
 			RefreshState:       true,
 			ExpectNonEmptyPlan: true,
 			Check: allChecks(
-				c.diagnostics.HasWarning(`(?s)"test" Could Not Be Looked At: .*VIM connection "edge": .*drift is not seen there`),
+				c.diagnostics.HasWarning(`(?s)"test" Could Not Be Refreshed: .*VIM connection "edge": .*drift is not detected there`),
 				resource.TestCheckNoResourceAttr(address, "objects.v1/ConfigMap central"),
 				digest(address, "objects.apps/v1/Deployment web", known),
 				digest(address, "objects.edge: apps/v1/Deployment cache", known),

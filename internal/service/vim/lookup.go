@@ -52,7 +52,7 @@ func look(ctx context.Context, manager vnfm.VIMManager, id string) (*vnfm.VIM, d
 	}
 	diags.AddWarning(
 		fmt.Sprintf("VIM %q Does Not Answer", recorded.Name),
-		tfutil.ErrorDetail(err)+"\n\nThe plan goes on with what was known before; the status is UNREACHABLE until the VIM answers again.",
+		tfutil.ErrorDetail(err)+"\n\nThe plan uses the last known values; the status is UNREACHABLE until the VIM answers again.",
 	)
 	return v, diags
 }
