@@ -48,6 +48,16 @@ type trustModel struct {
 	CRLs              types.String `tfsdk:"crls"`
 }
 
+// restoreDefaults gives the arguments that no record holds their defaults, after an import.
+func (i *inputs) restoreDefaults() {
+	if i.Integrity.IsNull() {
+		i.Integrity = types.StringValue(integrityEnforce)
+	}
+	if i.Signature.IsNull() {
+		i.Signature = types.StringValue(signatureVerifyIfPresent)
+	}
+}
+
 // trust reads the argument of that name; null trusts nobody.
 func (i inputs) trust(ctx context.Context, diags *diag.Diagnostics) trustModel {
 	var m trustModel

@@ -104,6 +104,7 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 		return
 	default:
 		state.Name = types.StringValue(p.Name)
+		state.restoreDefaults()
 		state.described = describe(p)
 		state.Status = types.StringValue(statusOnboarded)
 	}

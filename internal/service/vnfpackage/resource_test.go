@@ -139,7 +139,7 @@ func TestPackageLife(t *testing.T) {
 			},
 			{
 				ResourceName: address, ImportState: true, ImportStateId: "hello", ImportStateVerify: true,
-				ImportStateVerifyIgnore: []string{"source", "integrity", "signature"},
+				ImportStateVerifyIgnore: []string{"source"},
 			},
 			{
 				Config: s.Config(packageConfig(zip, ""), `
