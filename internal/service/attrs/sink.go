@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/hashicorp/terraform-plugin-framework-timetypes/timetypes"
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/mapvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
@@ -72,10 +73,11 @@ func SinkSchema(when string) schema.Attribute {
 			},
 			"timeout": schema.StringAttribute{
 				MarkdownDescription: fmt.Sprintf("Time limit of one attempt. Defaults to `%s`. Changing this applies to the next delivery.", vnfm.DefaultSinkTimeout),
-				CustomType:          tfutil.DurationType{},
+				CustomType:          timetypes.GoDurationType{},
 				Optional:            true,
 				Computed:            true,
 				Default:             stringdefault.StaticString(vnfm.DefaultSinkTimeout.String()),
+				Validators:          []validator.String{tfutil.NotNegative()},
 			},
 			"attempts": schema.Int64Attribute{
 				MarkdownDescription: fmt.Sprintf("Number of attempts. Defaults to `%d`. Changing this applies to the next delivery.", vnfm.DefaultSinkAttempts),
@@ -90,13 +92,13 @@ func SinkSchema(when string) schema.Attribute {
 
 // sinkModel is a credentials sink as Terraform has it.
 type sinkModel struct {
-	URL              types.String    `tfsdk:"url"`
-	Headers          types.Map       `tfsdk:"headers"`
-	HeadersWO        types.Map       `tfsdk:"headers_wo"`
-	HeadersWOVersion types.Int64     `tfsdk:"headers_wo_version"`
-	CACertificate    types.String    `tfsdk:"ca_certificate"`
-	Timeout          tfutil.Duration `tfsdk:"timeout"`
-	Attempts         types.Int64     `tfsdk:"attempts"`
+	URL              types.String         `tfsdk:"url"`
+	Headers          types.Map            `tfsdk:"headers"`
+	HeadersWO        types.Map            `tfsdk:"headers_wo"`
+	HeadersWOVersion types.Int64          `tfsdk:"headers_wo_version"`
+	CACertificate    types.String         `tfsdk:"ca_certificate"`
+	Timeout          timetypes.GoDuration `tfsdk:"timeout"`
+	Attempts         types.Int64          `tfsdk:"attempts"`
 }
 
 // Sink reads a credentials sink; nil when there is none. Only a configuration has the
@@ -111,7 +113,7 @@ func Sink(ctx context.Context, o types.Object, diags *diag.Diagnostics) *vnfm.Cr
 		return s
 	}
 	s.URL, s.CACertificate = m.URL.ValueString(), m.CACertificate.ValueString()
-	s.Timeout, s.Attempts = m.Timeout.Duration(), int(m.Attempts.ValueInt64())
+	s.Timeout, s.Attempts = tfutil.GoDuration(m.Timeout), int(m.Attempts.ValueInt64())
 	for _, headers := range []types.Map{m.Headers, m.HeadersWO} {
 		for name, value := range tfutil.Texts(headers) {
 			s.Headers[name] = vnfm.Secret(value)

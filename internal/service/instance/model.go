@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/hashicorp/terraform-plugin-framework-timetypes/timetypes"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -47,8 +48,8 @@ type model struct {
 
 // terminationModel is the "termination" argument.
 type terminationModel struct {
-	Type            types.String    `tfsdk:"type"`
-	GracefulTimeout tfutil.Duration `tfsdk:"graceful_timeout"`
+	Type            types.String         `tfsdk:"type"`
+	GracefulTimeout timetypes.GoDuration `tfsdk:"graceful_timeout"`
 }
 
 // deletionPolicyModel is the "deletion_policy" argument.
@@ -112,7 +113,10 @@ func (m *model) Conceal(_ context.Context, config *model, spec *vnfm.InstanceSpe
 		diags.AddAttributeError(path.Root("additional_params_wo"), "Invalid Additional Parameters", "additional_params_wo must be an object.")
 		return nil
 	}
-	spec.SecretParams, spec.SecretNamesLater, spec.SecretsLater = params, later, len(later) > 0
+	if len(params) > 0 {
+		spec.SecretParams = params
+	}
+	spec.SecretNamesLater, spec.SecretsLater = later, len(later) > 0
 	return vnfm.TextsIn(params)
 }
 
@@ -145,7 +149,7 @@ func (m *model) TerminateSpec(ctx context.Context, diags *diag.Diagnostics) vnfm
 		if tfutil.Set(t.Type) {
 			s.Type = vnfm.TerminationType(t.Type.ValueString())
 		}
-		s.GracePeriod = t.GracefulTimeout.Duration()
+		s.GracePeriod = tfutil.GoDuration(t.GracefulTimeout)
 	}
 	if tfutil.Set(m.DeletionPolicy) {
 		var p deletionPolicyModel

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework-timetypes/timetypes"
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/mapvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
@@ -155,8 +156,9 @@ func lifeAttributes() map[string]schema.Attribute {
 				},
 				"graceful_timeout": schema.StringAttribute{
 					MarkdownDescription: "Time for a VNFC to shut down by itself, for example `30s`. Defaults to the grace period of each pod, and one minute for servers, which are shut down before the stack is deleted.",
-					CustomType:          tfutil.DurationType{},
+					CustomType:          timetypes.GoDurationType{},
 					Optional:            true,
+					Validators:          []validator.String{tfutil.NotNegative()},
 				},
 			},
 		},

@@ -3,6 +3,7 @@ package instance
 import (
 	"context"
 
+	"github.com/hashicorp/terraform-plugin-framework-timetypes/timetypes"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
@@ -34,19 +35,19 @@ type view struct {
 
 // vnfcView is one VNFC as the data sources show it.
 type vnfcView struct {
-	ID           types.String `tfsdk:"id"`
-	VDUID        types.String `tfsdk:"vdu_id"`
-	ResourceName types.String `tfsdk:"resource_name"`
-	Namespace    types.String `tfsdk:"namespace"`
-	NodeName     types.String `tfsdk:"node_name"`
-	Addresses    types.List   `tfsdk:"addresses"`
-	Points       types.Map    `tfsdk:"connection_points"`
-	VolumeIDs    types.List   `tfsdk:"volume_ids"`
-	State        types.String `tfsdk:"state"`
-	Ready        types.Bool   `tfsdk:"ready"`
-	Restarts     types.Int64  `tfsdk:"restarts"`
-	Message      types.String `tfsdk:"message"`
-	CreatedAt    types.String `tfsdk:"created_at"`
+	ID           types.String      `tfsdk:"id"`
+	VDUID        types.String      `tfsdk:"vdu_id"`
+	ResourceName types.String      `tfsdk:"resource_name"`
+	Namespace    types.String      `tfsdk:"namespace"`
+	NodeName     types.String      `tfsdk:"node_name"`
+	Addresses    types.List        `tfsdk:"addresses"`
+	Points       types.Map         `tfsdk:"connection_points"`
+	VolumeIDs    types.List        `tfsdk:"volume_ids"`
+	State        types.String      `tfsdk:"state"`
+	Ready        types.Bool        `tfsdk:"ready"`
+	Restarts     types.Int64       `tfsdk:"restarts"`
+	Message      types.String      `tfsdk:"message"`
+	CreatedAt    timetypes.RFC3339 `tfsdk:"created_at"`
 }
 
 // newView reads an instance and its VNFCs.
@@ -94,7 +95,7 @@ func newVNFCView(c *vnfm.VNFC) vnfcView {
 		Ready:        types.BoolValue(c.Ready),
 		Restarts:     types.Int64Value(int64(c.Restarts)),
 		Message:      tfutil.OptionalString(c.Message),
-		CreatedAt:    tfutil.Time(c.CreatedAt),
+		CreatedAt:    tfutil.Instant(c.CreatedAt),
 	}
 }
 
@@ -132,7 +133,7 @@ func viewAttributes(lookup ...string) map[string]schema.Attribute {
 			NestedObject:        schema.NestedAttributeObject{Attributes: vnfcAttributes()},
 		},
 		"virtual_links": schema.MapAttribute{
-			MarkdownDescription: "On OpenStack, the ids of the networks by the internal virtual link that they are, as the VNFD or the template calls it.",
+			MarkdownDescription: "On OpenStack, the ids of the networks by internal virtual link, as the VNFD or the template names it.",
 			ElementType:         types.StringType, Computed: true,
 		},
 	}
@@ -149,12 +150,12 @@ func vnfcAttributes() map[string]schema.Attribute {
 		"namespace":         text("Namespace of the pod; empty for a server."),
 		"node_name":         text("Node that the pod runs on; for a server its host where that may be seen, else its availability zone."),
 		"addresses":         schema.ListAttribute{MarkdownDescription: "IP addresses of the pod or server, floating ones last.", ElementType: types.StringType, Computed: true},
-		"connection_points": schema.MapAttribute{MarkdownDescription: "IP addresses of a server by connection point, as the VNFD calls it; empty for a pod.", ElementType: types.ListType{ElemType: types.StringType}, Computed: true},
+		"connection_points": schema.MapAttribute{MarkdownDescription: "IP addresses of a server by connection point, as the VNFD names it; empty for a pod.", ElementType: types.ListType{ElemType: types.StringType}, Computed: true},
 		"volume_ids":        schema.ListAttribute{MarkdownDescription: "Ids of the server's volumes; names of the pod's persistent volume claims.", ElementType: types.StringType, Computed: true},
 		"state":             text("Phase of the pod, or the reason for which a container waits; status of the server."),
 		"ready":             schema.BoolAttribute{MarkdownDescription: "Whether the pod is ready, or the server `ACTIVE`.", Computed: true},
 		"restarts":          schema.Int64Attribute{MarkdownDescription: "Restarts of the pod's containers; not available for a server.", Computed: true},
-		"message":           text("What Kubernetes says of a pod that is not ready, or Nova of a fault."),
-		"created_at":        text("Time of creation, RFC 3339."),
+		"message":           text("Message of Kubernetes about a pod that is not ready, or of Nova about a fault."),
+		"created_at":        schema.StringAttribute{MarkdownDescription: "Time of creation, RFC 3339 in UTC.", CustomType: timetypes.RFC3339Type{}, Computed: true},
 	}
 }

@@ -154,6 +154,9 @@ func another(v tftypes.Value) (tftypes.Value, bool) {
 		if v.As(&text) != nil {
 			return v, false
 		}
+		if at, err := time.Parse(time.RFC3339, text); err == nil {
+			return tftypes.NewValue(t, at.Add(time.Hour).Format(time.RFC3339)), true
+		}
 		// What is a duration or JSON stays one.
 		return tftypes.NewValue(t, "1"+text), true
 	case t.Is(tftypes.Bool):
