@@ -9,16 +9,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 )
 
-// GoDuration returns the duration of an attribute; zero when it is null or unknown. The type
-// of the attribute has refused everything that is not a duration.
-func GoDuration(v timetypes.GoDuration) time.Duration {
-	if !Set(v) {
-		return 0
-	}
-	d, _ := v.ValueGoDuration()
-	return d
-}
-
 // Instant renders a time as RFC 3339 in UTC; the zero time is null.
 func Instant(t time.Time) timetypes.RFC3339 {
 	if t.IsZero() {
@@ -27,26 +17,60 @@ func Instant(t time.Time) timetypes.RFC3339 {
 	return timetypes.NewRFC3339TimeValue(t.UTC())
 }
 
-// NotNegative is the rule for a limit, which the type of durations does not have.
-func NotNegative() validator.String { return notNegative{} }
+// GoDuration returns the duration of an argument, which its type has validated; zero when it is
+// null or unknown.
+func GoDuration(d timetypes.GoDuration) time.Duration {
+	if !Set(d) {
+		return 0
+	}
+	duration, _ := d.ValueGoDuration()
+	return duration
+}
 
-type notNegative struct{}
+// GoDurationPointer returns nil for a duration that is null or unknown.
+func GoDurationPointer(d timetypes.GoDuration) *time.Duration {
+	if !Set(d) {
+		return nil
+	}
+	duration := GoDuration(d)
+	return &duration
+}
+
+// NotNegative is the rule for a duration that is a limit; 0s is allowed.
+func NotNegative() validator.String { return durationRule{} }
+
+// Positive is the rule for a duration of more than 0s.
+func Positive() validator.String { return durationRule{positive: true} }
+
+// WholeSeconds is the rule for a duration that another system counts in seconds; 0s is allowed.
+func WholeSeconds() validator.String { return durationRule{whole: true} }
+
+// durationRule validates durations. What is not a duration at all is left to the type.
+type durationRule struct{ positive, whole bool }
 
 // Description implements validator.Describer.
-func (notNegative) Description(context.Context) string {
-	return "must be a duration such as 30s or 5m that is not negative"
+func (r durationRule) Description(context.Context) string {
+	switch {
+	case r.whole:
+		return "must be a duration of whole seconds, at least 0s"
+	case r.positive:
+		return "must be a duration of more than 0s"
+	default:
+		return "must be a duration of at least 0s"
+	}
 }
 
 // MarkdownDescription implements validator.Describer.
-func (v notNegative) MarkdownDescription(ctx context.Context) string { return v.Description(ctx) }
+func (r durationRule) MarkdownDescription(ctx context.Context) string { return r.Description(ctx) }
 
-// ValidateString implements validator.String. It leaves what is not a duration to the type.
-func (v notNegative) ValidateString(ctx context.Context, req validator.StringRequest, resp *validator.StringResponse) {
+// ValidateString implements validator.String.
+func (r durationRule) ValidateString(ctx context.Context, req validator.StringRequest, resp *validator.StringResponse) {
 	if !Set(req.ConfigValue) {
 		return
 	}
-	if d, err := time.ParseDuration(req.ConfigValue.ValueString()); err == nil && d < 0 {
-		resp.Diagnostics.AddAttributeError(req.Path, "Negative Duration",
-			fmt.Sprintf("Attribute %s %s, got: %s.", req.Path, v.Description(ctx), req.ConfigValue.ValueString()))
+	d, err := time.ParseDuration(req.ConfigValue.ValueString())
+	if err != nil || (d >= 0 && (d > 0 || !r.positive) && (d%time.Second == 0 || !r.whole)) {
+		return
 	}
+	resp.Diagnostics.AddAttributeError(req.Path, "Invalid Duration", fmt.Sprintf("%s %s, not %q.", req.Path, r.Description(ctx), req.ConfigValue.ValueString()))
 }

@@ -13,28 +13,32 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 )
 
-// TestGoDuration: a duration is read as it is, and absent ones are zero.
+func TestInstant(t *testing.T) {
+	t.Parallel()
+	assert.True(t, tfutil.Instant(time.Time{}).IsNull())
+	assert.Equal(t, "2026-01-02T02:04:05Z", tfutil.Instant(time.Date(2026, 1, 2, 3, 4, 5, 6, time.FixedZone("", 3600))).ValueString())
+}
+
 func TestGoDuration(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, 90*time.Minute, tfutil.GoDuration(timetypes.NewGoDurationValueFromStringMust("1h30m")))
-	assert.Zero(t, tfutil.GoDuration(timetypes.NewGoDurationNull()))
 	assert.Zero(t, tfutil.GoDuration(timetypes.NewGoDurationUnknown()))
+	assert.Nil(t, tfutil.GoDurationPointer(timetypes.NewGoDurationNull()))
+	assert.Equal(t, time.Duration(0), *tfutil.GoDurationPointer(timetypes.NewGoDurationValueFromStringMust("0s")))
 }
 
-// TestInstant: instants are in UTC, and the zero time is null.
-func TestInstant(t *testing.T) {
+// TestDurationRules: what is accepted by the rules for a limit, for more than nothing, and for seconds.
+func TestDurationRules(t *testing.T) {
 	t.Parallel()
-	at := time.Date(2026, 1, 2, 3, 4, 5, 6, time.FixedZone("east", 3600))
-	assert.Equal(t, "2026-01-02T02:04:05Z", tfutil.Instant(at).ValueString())
-	assert.True(t, tfutil.Instant(time.Time{}).IsNull())
-}
-
-// TestNotNegative: limits are not negative; what is not a duration is left to its type.
-func TestNotNegative(t *testing.T) {
-	t.Parallel()
-	for value, refused := range map[string]bool{"30s": false, "0s": false, "-5m": true, "soon": false} {
-		var resp validator.StringResponse
-		tfutil.NotNegative().ValidateString(t.Context(), validator.StringRequest{Path: path.Root("lock_timeout"), ConfigValue: types.StringValue(value)}, &resp)
-		assert.Equal(t, refused, resp.Diagnostics.HasError(), value)
+	for text, want := range map[string][3]bool{
+		"30s": {true, true, true}, "1m0.5s": {true, true, false}, "500ms": {true, true, false}, "0s": {true, false, true}, "-1s": {false, false, false},
+		// It is refused by the type.
+		"soon": {true, true, true},
+	} {
+		for i, rule := range []validator.String{tfutil.NotNegative(), tfutil.Positive(), tfutil.WholeSeconds()} {
+			var resp validator.StringResponse
+			rule.ValidateString(t.Context(), validator.StringRequest{Path: path.Root("limit"), ConfigValue: types.StringValue(text)}, &resp)
+			assert.Equal(t, want[i], !resp.Diagnostics.HasError(), "rule %d of %s: %v", i, text, resp.Diagnostics)
+		}
 	}
 }

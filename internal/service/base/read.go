@@ -65,7 +65,7 @@ func (r *InstanceResource[M, P]) refresh(ctx context.Context, state P, diags *di
 		state.SetObservation(ctx, &vnfm.Observation{}, diags)
 	}
 	diags.AddWarning(r.config.titled(instance.Name)+" Could Not Be Refreshed",
-		tfutil.ErrorDetail(err)+"\n\nThe plan uses the last known state; drift is not detected there.")
+		tfutil.ErrorDetail(err)+"\n\nThe plan uses the last known state; drift there is not detected.")
 }
 
 // Adopter is a model of what can be taken over although no record is of it.

@@ -48,7 +48,7 @@ func checkedBadInputs() map[string]badInput {
 		"on_failure":        {arguments: `on_failure = "ignore"`, want: want(`Attribute on_failure value must be one of: ["resume" "rollback"], got: "ignore"`)},
 		"termination_type":  {arguments: `termination = { type = "kill" }`, want: want(`Attribute termination.type value must be one of: ["graceful" "forceful"], got: "kill"`)},
 		"lock_timeout":      {arguments: `lock_timeout = "soon"`, want: want(`Invalid Time Duration String Value`, `Given Value: soon`)},
-		"lock_negative":     {arguments: `lock_timeout = "-5m"`, want: want(`Attribute lock_timeout must be a duration such as 30s or 5m that is not negative, got: -5m.`)},
+		"lock_negative":     {arguments: `lock_timeout = "-5m"`, want: want(`lock_timeout must be a duration of at least 0s, not "-5m".`)},
 		"keep_namespace":    {arguments: `deletion_policy = { namespace = "retain" }`, want: want(`Attribute deletion_policy.namespace value must be one of: ["keep" "delete"], got: "retain"`)},
 		"keep_crds":         {arguments: `deletion_policy = { crds = "all" }`, want: want(`Attribute deletion_policy.crds value must be one of: ["keep" "delete"], got: "all"`)},
 		"graceful_timeout":  {arguments: `termination = { graceful_timeout = "30" }`, want: want(`Invalid Time Duration String Value`, `Given Value: 30`)},

@@ -403,7 +403,7 @@ func TestAccInstance_clusterUnseen(t *testing.T) {
 			RefreshState:       true,
 			ExpectNonEmptyPlan: true,
 			Check: allChecks(
-				c.diagnostics.HasWarning(`(?s)"test" Could Not Be Refreshed: .*VIM connection "edge": .*drift is not detected there`),
+				c.diagnostics.HasWarning(`(?s)"test" Could Not Be Refreshed: .*VIM connection "edge": .*drift there is not detected`),
 				resource.TestCheckNoResourceAttr(address, "objects.v1/ConfigMap central"),
 				digest(address, "objects.apps/v1/Deployment web", known),
 				digest(address, "objects.edge: apps/v1/Deployment cache", known),

@@ -83,7 +83,7 @@ func TestAccInstance_vimDisappears(t *testing.T) {
 	hurried := env.store.Config(env.faultyVIM(), pkg(examplePackage(t, "hello")), env.instance(`timeouts = { read = "3s" }`))
 	warned := func(why string) {
 		t.Helper()
-		if err := env.diagnostics.HasWarning(`VNF Instance "test" Could Not Be Refreshed: (?s).*` + why + `.*The plan uses the last known state; drift is not detected there\.`)(nil); err != nil {
+		if err := env.diagnostics.HasWarning(`VNF Instance "test" Could Not Be Refreshed: (?s).*` + why + `.*The plan uses the last known state; drift there is not detected\.`)(nil); err != nil {
 			t.Error(err)
 		}
 		env.lab.Fault(t, "clear")
