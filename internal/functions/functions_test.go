@@ -179,10 +179,10 @@ func TestParseVNFD(t *testing.T) {
 	}{
 		"hello": {vnfd, knownvalue.ObjectExact(map[string]knownvalue.Check{
 			"vnfd_id": text("0d2f8a4c-7f8e-4b2c-9a51-3f6d2c1e7a01"), "vnfd_version": text("1.0"), "vnf_provider": text("Example Networks"),
-			"product_name": text("hello"), "software_version": text("1.0.0"), "vnfm_info": knownvalue.ListSizeExact(1), "default_flavour_id": text("default"),
+			"product_name": text("hello"), "software_version": text("1.0.0"), "vnfm_info": knownvalue.SetSizeExact(1), "default_flavour_id": text("default"),
 			"flavours": knownvalue.MapExact(map[string]knownvalue.Check{"default": knownvalue.ObjectExact(map[string]knownvalue.Check{
-				"description": text("one web server"), "default_level_id": knownvalue.Null(), "levels": knownvalue.MapSizeExact(0),
-				"aspects": knownvalue.MapExact(map[string]knownvalue.Check{"web": knownvalue.ObjectExact(map[string]knownvalue.Check{
+				"description": text("one web server"), "default_instantiation_level_id": knownvalue.Null(), "instantiation_levels": knownvalue.MapSizeExact(0),
+				"scaling_aspects": knownvalue.MapExact(map[string]knownvalue.Check{"web": knownvalue.ObjectExact(map[string]knownvalue.Check{
 					"name": text("web"), "description": text("web servers"), "max_level": number(3)})}),
 				"vdus": knownvalue.MapExact(map[string]knownvalue.Check{"web": knownvalue.ObjectExact(map[string]knownvalue.Check{
 					"name": text("web"), "description": text("web server"), "type": text("tosca.nodes.nfv.Vdu.Compute"),

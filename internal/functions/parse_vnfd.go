@@ -23,7 +23,7 @@ func NewParseVNFD() function.Function {
 		Description: "Returns the content of a VNFD (ETSI GS NFV-SOL 001): vnfd_id, vnfd_version, vnf_provider, product_name, software_version, vnfm_info, " +
 			"default_flavour_id and flavours with their scaling aspects, instantiation levels and VDUs.",
 		MarkdownDescription: "Returns the content of one TOSCA document of a VNFD (ETSI GS NFV-SOL 001): `vnfd_id`, `vnfd_version`, `vnf_provider`, `product_name`, " +
-			"`software_version`, `vnfm_info`, `default_flavour_id` and `flavours`, a map by flavour id with `description`, `default_level_id`, `aspects`, `levels` and `vdus`.\n\n" +
+			"`software_version`, `vnfm_info`, `default_flavour_id` and `flavours`, a map by flavour id with `description`, `default_instantiation_level_id`, `scaling_aspects`, `instantiation_levels` and `vdus`.\n\n" +
 			"The function reads this one document: imports are not followed. Of a VNFD that has its deployment flavours in documents of their own, give each of these.",
 		Parameters: []function.Parameter{function.StringParameter{
 			Name:                "content",
@@ -41,7 +41,7 @@ func vnfdTypes() map[string]attr.Type {
 		"vnf_provider":       types.StringType,
 		"product_name":       types.StringType,
 		"software_version":   types.StringType,
-		"vnfm_info":          types.ListType{ElemType: types.StringType},
+		"vnfm_info":          types.SetType{ElemType: types.StringType},
 		"default_flavour_id": types.StringType,
 		"flavours":           attrs.FlavoursType(),
 	}
@@ -58,7 +58,7 @@ func readVNFD(ctx context.Context, content string, _ []string) (types.Object, di
 		"vnf_provider":       tfutil.OptionalString(d.Provider),
 		"product_name":       tfutil.OptionalString(d.ProductName),
 		"software_version":   tfutil.OptionalString(d.SoftwareVersion),
-		"vnfm_info":          tfutil.StringList(d.VNFMInfo),
+		"vnfm_info":          tfutil.StringSet(d.VNFMInfo),
 		"default_flavour_id": tfutil.OptionalString(d.DefaultFlavourID),
 		"flavours":           attrs.FlavoursValue(d.Flavours),
 	})

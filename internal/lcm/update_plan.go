@@ -294,7 +294,7 @@ func (p *planner) heal() {
 		params["vdu_ids"] = want.VDUIDs
 	}
 	if want.Storage {
-		params["storage"] = true
+		params["replace_volumes"] = true
 	}
 	p.applied = p.applied || want.Whole()
 	p.add(plannedOperation{Action: actionHeal, Type: vnfm.OpHeal, Params: params, Leaving: leavingHealed, spec: p.spec, to: p.wanted})

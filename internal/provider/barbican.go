@@ -33,9 +33,9 @@ const (
 )
 
 type barbicanModel struct {
-	Auth      types.Object `tfsdk:"auth"`
-	Rotation  types.String `tfsdk:"rotation"`
-	OpensOnly types.Bool   `tfsdk:"opens_only"`
+	Auth            types.Object `tfsdk:"auth"`
+	RotationTrigger types.String `tfsdk:"rotation_trigger"`
+	DecryptOnly     types.Bool   `tfsdk:"decrypt_only"`
 }
 
 func barbicanAttribute() schema.SingleNestedAttribute {
@@ -51,13 +51,13 @@ func barbicanAttribute() schema.SingleNestedAttribute {
 					"The secrets may be ephemeral values. When none of them is set, they are read from the environment variables `VNF_BARBICAN_PASSWORD`, `VNF_BARBICAN_APPLICATION_CREDENTIAL_SECRET`, `VNF_BARBICAN_TOKEN` and `VNF_BARBICAN_CLOUDS_YAML`.",
 				Attributes: barbicanAuthAttributes(),
 			},
-			"rotation": schema.StringAttribute{
+			"rotation_trigger": schema.StringAttribute{
 				Optional: true,
 				MarkdownDescription: "Any string, such as a month. Changing this rotates all keys; a plan is enough. An interrupted rotation resumes on the next run. " +
 					"Package contents stay as they are: only their key is re-encrypted.",
 				Validators: []validator.String{stringvalidator.LengthBetween(1, maxRotation)},
 			},
-			"opens_only": schema.BoolAttribute{
+			"decrypt_only": schema.BoolAttribute{
 				Optional: true,
 				MarkdownDescription: "Whether Barbican decrypts only. Use this to migrate away from Barbican: `key_file`, `key`, the environment variable or the key file beside the store re-encrypts what is read, and the old key is removed from Barbican. " +
 					"After one run Barbican can be left out. Defaults to `false`.",
@@ -108,7 +108,7 @@ func readBarbican(ctx context.Context, value types.Object, src *seal.Source, use
 		diags.Append(authProblems(err)...)
 		return
 	}
-	src.Vault, src.Rotation, src.VaultOpensOnly = keys, m.Rotation.ValueString(), m.OpensOnly.ValueBool()
+	src.Vault, src.Rotation, src.VaultOpensOnly = keys, m.RotationTrigger.ValueString(), m.DecryptOnly.ValueBool()
 }
 
 // readAuth reads a connection. Its secrets are those of the configuration, or those of

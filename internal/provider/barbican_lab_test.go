@@ -212,7 +212,7 @@ resource "vnf_vim" "test" {
 			{
 				// Nothing is registered while Barbican is away.
 				PreConfig:   outage(func() { b.status.Store(http.StatusServiceUnavailable) }),
-				Config:      config(b.encryption(`rotation = "one"`, "")),
+				Config:      config(b.encryption(`rotation_trigger = "one"`, "")),
 				ExpectError: acctest.Says(`(?s)Sealing the credentials of VIM "edge": sealing the secrets of [0-9a-f-]+: looking in Barbican for the secrets terraform-provider-vnf/[0-9a-f-]+: ` + b.gate + ` answered 503 Service Unavailable`),
 			},
 			{
@@ -222,16 +222,16 @@ resource "vnf_vim" "test" {
 						t.Errorf("left of a registration that failed: %v, %v", vims, err)
 					}
 				},
-				Config: config(b.encryption(`rotation = "one"`, "")), Check: one, ConfigPlanChecks: empty,
+				Config: config(b.encryption(`rotation_trigger = "one"`, "")), Check: one, ConfigPlanChecks: empty,
 			},
 			{
 				PreConfig:   outage(func() { b.closed.Store(true) }),
-				Config:      config(b.encryption(`rotation = "one"`, "")),
+				Config:      config(b.encryption(`rotation_trigger = "one"`, "")),
 				ExpectError: acctest.Says(`(?s)Unable to Read VIM "edge".*Opening the credentials of VIM "edge": opening the sealed secrets of [0-9a-f-]+: reading secret [0-9a-f-]+ from Barbican: the OpenStack of encryption\.barbican cannot be reached: ` + b.gate),
 			},
 			{
 				// A rotation that finds Barbican away changes nothing.
-				Config:      config(b.encryption(`rotation = "two"`, "")),
+				Config:      config(b.encryption(`rotation_trigger = "two"`, "")),
 				ExpectError: acctest.Says(`Unable to Read VIM "edge"`),
 			},
 			{
@@ -244,21 +244,21 @@ resource "vnf_vim" "test" {
 						t.Errorf("the secrets are %v after the outage, and were %v", got, former)
 					}
 				},
-				Config: config(b.encryption(`rotation = "two"`, "")), Check: one, ConfigPlanChecks: empty,
+				Config: config(b.encryption(`rotation_trigger = "two"`, "")), Check: one, ConfigPlanChecks: empty,
 			},
 			{
 				Config:      config("encryption = { " + keyFile + " }"),
-				ExpectError: acctest.Says(`sealed with a key that is in Barbican, as secret [0-9a-f-]+: set encryption\.barbican of the provider, with opens_only = true`),
+				ExpectError: acctest.Says(`sealed with a key that is in Barbican, as secret [0-9a-f-]+: set encryption\.barbican of the provider, with decrypt_only = true`),
 			},
 			{
 				PreConfig:   func() { b.env.RevokeRole(t, b.user, "creator") },
-				Config:      config(b.encryption(`rotation = "three"`, "")),
+				Config:      config(b.encryption(`rotation_trigger = "three"`, "")),
 				ExpectError: acctest.Says(`(?s)Unable to Read VIM "edge".*from Barbican: http\S+ answered 403 Forbidden.*the user of encryption\.barbican\.auth needs the role creator in its project`),
 			},
 			{
 				// Back to a key file, which is made, and on without Barbican.
 				PreConfig: func() { b.env.GrantRole(t, b.user, "creator") },
-				Config:    config(b.encryption(`opens_only = true`, keyFile)), ConfigPlanChecks: empty,
+				Config:    config(b.encryption(`decrypt_only = true`, keyFile)), ConfigPlanChecks: empty,
 				Check: func(*terraform.State) error {
 					if left := b.secrets(id); len(left) > 0 {
 						return fmt.Errorf("left in Barbican: %v", left)

@@ -110,7 +110,7 @@ func (p *Provider) ValidateConfig(ctx context.Context, req provider.ValidateConf
 		return
 	}
 	if s.Local.IsNull() {
-		resp.Diagnostics.AddAttributeError(path.Root("store"), "No Kind of Store",
-			"Exactly one kind of store is set inside \"store\", for example store = { local = {} }. Leave \"store\" out to use the local store at its default path.")
+		resp.Diagnostics.AddAttributeError(path.Root("store"), "No Store Type",
+			"Set exactly one store type inside \"store\", for example store = { local = {} }. Leave \"store\" out to use the local store at its default path.")
 	}
 }

@@ -130,8 +130,8 @@ func TestBadConfiguration(t *testing.T) {
 	t.Parallel()
 	acctest.PreCheck(t)
 	for name, tt := range map[string]struct{ config, want string }{
-		"empty store":                  {`store = {}`, `(?s)No Kind of Store.*Exactly one kind of store`},
-		"unknown store":                {`store = { remote = {} }`, `No Kind of Store`},
+		"empty store":                  {`store = {}`, `(?s)No Store Type.*Set exactly one store type`},
+		"unknown store":                {`store = { remote = {} }`, `No Store Type`},
 		"empty path":                   {`store = { local = { path = "" } }`, `string length must be at least 1`},
 		"empty encryption":             {`encryption = {}`, `Invalid Attribute Combination`},
 		"two keys":                     {fmt.Sprintf("encryption = { key = %q, key_file = \"/dev/null/key\" }", someKey), `Invalid Attribute Combination`},
@@ -142,7 +142,7 @@ func TestBadConfiguration(t *testing.T) {
 		"Barbican without credentials": {`encryption = { barbican = { auth = { auth_url = "https://cloud.example:5000" } } }`, `(?s)encryption\.barbican\.auth\.password: no credentials are given.*Set exactly one of`},
 		"Barbican unencrypted":         {`encryption = { barbican = { auth = { auth_url = "http://cloud.example:5000", token = "t0ken" } } }`, `encryption\.barbican\.auth\.auth_url: the auth_url "http://cloud\.example:5000" would carry the credentials unencrypted`},
 		"Barbican by half":             {`encryption = { barbican = { auth = { auth_url = "https://cloud.example:5000", password = "hunter2" } } }`, `(?s)encryption\.barbican\.auth\.username: a password is given without a user.*encryption\.barbican\.auth\.project_name: no project is given`},
-		"empty rotation":               {`encryption = { barbican = { auth = { auth_url = "https://cloud.example:5000" }, rotation = "" } }`, `string length must be between 1 and 255`},
+		"empty rotation":               {`encryption = { barbican = { auth = { auth_url = "https://cloud.example:5000" }, rotation_trigger = "" } }`, `string length must be between 1 and 255`},
 		"two keys beside Barbican":     {fmt.Sprintf(`encryption = { barbican = { auth = {} }, key = %q, key_file = "/dev/null/key" }`, someKey), `Invalid Attribute Combination`},
 		"key file gone":                {`encryption = { key_file = "/dev/null/key.txt" }`, `/dev/null/key.txt`},
 	} {

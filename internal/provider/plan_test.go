@@ -27,6 +27,9 @@ func configured(t *testing.T, typ tftypes.Type, value any) tftypes.Value {
 		for name, inner := range typ.AttributeTypes {
 			out[name] = configured(t, inner, given[name])
 		}
+		for name := range given {
+			require.Contains(t, typ.AttributeTypes, name)
+		}
 		return tftypes.NewValue(typ, out)
 	case tftypes.Map:
 		out := map[string]tftypes.Value{}

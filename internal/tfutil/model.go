@@ -7,6 +7,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
 
 // As decodes an object into its model. It returns nil for an object that is null or unknown.
@@ -38,6 +39,42 @@ func Strings(all interface{ Elements() []attr.Value }) []string {
 		}
 	}
 	return out
+}
+
+// SameButEmpty reports whether two values are equal when an empty list, set or map stands
+// for null, at any depth.
+func SameButEmpty(ctx context.Context, a, b attr.Value) bool {
+	left, leftErr := withoutEmpty(ctx, a)
+	right, rightErr := withoutEmpty(ctx, b)
+	return leftErr == nil && rightErr == nil && left.Equal(right)
+}
+
+// withoutEmpty is a value in which empty collections are null.
+func withoutEmpty(ctx context.Context, v attr.Value) (tftypes.Value, error) {
+	raw, err := v.ToTerraformValue(ctx)
+	if err != nil {
+		return raw, err
+	}
+	return tftypes.Transform(raw, func(_ *tftypes.AttributePath, v tftypes.Value) (tftypes.Value, error) {
+		if !v.IsKnown() || v.IsNull() || !isEmpty(v) {
+			return v, nil
+		}
+		return tftypes.NewValue(v.Type(), nil), nil
+	})
+}
+
+// isEmpty reports whether a known value is a collection without elements.
+func isEmpty(v tftypes.Value) bool {
+	switch v.Type().(type) {
+	case tftypes.List, tftypes.Set:
+		var elements []tftypes.Value
+		return v.As(&elements) == nil && len(elements) == 0
+	case tftypes.Map:
+		var elements map[string]tftypes.Value
+		return v.As(&elements) == nil && len(elements) == 0
+	default:
+		return false
+	}
 }
 
 // Int64Pointer returns nil for a number that is null or unknown.

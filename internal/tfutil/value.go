@@ -2,6 +2,8 @@ package tfutil
 
 import (
 	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
@@ -15,14 +17,6 @@ func OptionalString(s string) types.String {
 		return types.StringNull()
 	}
 	return types.StringValue(s)
-}
-
-// OptionalBool returns a null value for false when prior is null.
-func OptionalBool(b bool, prior types.Bool) types.Bool {
-	if !b && prior.IsNull() {
-		return types.BoolNull()
-	}
-	return types.BoolValue(b)
 }
 
 // Set reports whether a value is neither null nor unknown.
@@ -45,9 +39,18 @@ func StringList(texts []string) types.List {
 	return types.ListValueMust(types.StringType, values)
 }
 
-// StringSet returns a set value; nil gives an empty set.
+// StringSet returns a set value without duplicates; nil gives an empty set.
 func StringSet(texts []string) types.Set {
-	return types.SetValueMust(types.StringType, StringList(texts).Elements())
+	return types.SetValueMust(types.StringType, StringList(slices.Compact(slices.Sorted(slices.Values(texts)))).Elements())
+}
+
+// Version renders the version of a program without the leading "v"; an empty one is null.
+// Versions of an API group, such as v1beta2, keep theirs and are not for this function.
+func Version(v string) types.String {
+	if rest, ok := strings.CutPrefix(v, "v"); ok && rest != "" && rest[0] >= '0' && rest[0] <= '9' {
+		v = rest
+	}
+	return OptionalString(v)
 }
 
 // StringLists returns a map of lists; nil gives an empty map.

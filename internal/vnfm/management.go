@@ -153,6 +153,12 @@ type CredentialsSink struct {
 	Attempts int
 }
 
+// The defaults of Timeout and Attempts, which are zero where a configuration has none.
+const (
+	DefaultSinkTimeout  = 30 * time.Second
+	DefaultSinkAttempts = 5
+)
+
 // Delivery is what a credentials sink was sent last of one workload cluster.
 type Delivery struct {
 	URL string `json:"url"`

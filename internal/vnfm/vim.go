@@ -79,9 +79,9 @@ const (
 	VIMReachable VIMStatus = "REACHABLE"
 	// VIMUnreachable means that the last check failed.
 	VIMUnreachable VIMStatus = "UNREACHABLE"
-	// VIMUnregistered means that the store holds no record of the VIM although
+	// VIMUnknown means that the store holds no record of the VIM although
 	// Terraform's state does, or one that was edited: the next apply registers it again.
-	VIMUnregistered VIMStatus = "UNREGISTERED"
+	VIMUnknown VIMStatus = "UNKNOWN"
 )
 
 // KubernetesConnection says where a Kubernetes API server is and how to talk to
@@ -171,6 +171,9 @@ type VIMCheck struct {
 	Problems Problems
 }
 
+// DefaultNamespace is the namespace of a VIM that sets none.
+const DefaultNamespace = "default"
+
 // DefaultNamespace is the namespace of instances that name none: that of the VIM,
 // else what Kubernetes itself takes. A VIM that is not known yet has no own, and an
 // OpenStack has no namespaces at all.
@@ -181,5 +184,5 @@ func (v *VIM) DefaultNamespace() string {
 	if v != nil && v.Kubernetes != nil && v.Kubernetes.DefaultNamespace != "" {
 		return v.Kubernetes.DefaultNamespace
 	}
-	return "default"
+	return DefaultNamespace
 }

@@ -134,9 +134,9 @@ resource "vnf_instance" "registry" {
 }
 
 resource "vnf_private_registry" "registry" {
-  vnf_instance_id         = vnf_instance.registry.id
-  vnf_instance_generation = vnf_instance.registry.generation
-  ssh_cp_name             = "CP1"
+  instance_id         = vnf_instance.registry.id
+  instance_generation = vnf_instance.registry.generation
+  ssh_cp_name         = "CP1"
 
   ssh = {
     username            = var.username

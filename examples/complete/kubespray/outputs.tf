@@ -5,7 +5,7 @@ output "status" {
 
 output "nodes" {
   description = "The servers: VDU and address."
-  value       = { for v in data.vnf_instance.cluster.vnfcs : v.resource => "${v.vdu_id} ${v.addresses[0]}" }
+  value       = { for v in data.vnf_instance.cluster.vnfcs : v.resource_name => "${v.vdu_id} ${v.addresses[0]}" }
 }
 
 output "vim" {

@@ -50,9 +50,9 @@ resource "vnf_instance" "registry" {
 # The registry on it. When the server is replaced, its generation rises, and the registry
 # is installed again in the same apply.
 resource "vnf_private_registry" "registry" {
-  vnf_instance_id         = vnf_instance.registry.id
-  vnf_instance_generation = vnf_instance.registry.generation
-  ssh_cp_name             = "CP1"
+  instance_id         = vnf_instance.registry.id
+  instance_generation = vnf_instance.registry.generation
+  ssh_cp_name         = "CP1"
 
   ssh = {
     username            = var.username

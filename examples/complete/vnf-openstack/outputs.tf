@@ -5,5 +5,5 @@ output "status" {
 
 output "servers" {
   description = "The servers with their addresses, by connection point."
-  value       = { for v in data.vnf_instance.firewall.vnfcs : v.resource => v.connection_points }
+  value       = { for v in data.vnf_instance.firewall.vnfcs : v.resource_name => v.connection_points }
 }

@@ -4,7 +4,7 @@ data "vnf_instances" "all" {}
 output "not_ready" {
   value = flatten([
     for instance in data.vnf_instances.all.instances : [
-      for vnfc in instance.vnfcs : "${instance.name}: ${vnfc.resource} is ${vnfc.state}" if !vnfc.ready
+      for vnfc in instance.vnfcs : "${instance.name}: ${vnfc.resource_name} is ${vnfc.state}" if !vnfc.ready
     ]
   ])
 }

@@ -13,7 +13,7 @@ data "vnf_rendering" "gateway" {
 }
 
 output "objects" {
-  value = data.vnf_rendering.gateway.objects
+  value = data.vnf_rendering.gateway.object_manifests
 }
 
 output "proxies" {
@@ -31,5 +31,5 @@ data "vnf_rendering" "hello" {
 }
 
 output "deployment" {
-  value = data.vnf_rendering.hello.objects["apps/v1/Deployment web"]
+  value = data.vnf_rendering.hello.object_manifests["apps/v1/Deployment web"]
 }

@@ -18,7 +18,7 @@ provider "vnf" {
       }
 
       # Changing this rotates all keys.
-      rotation = "2026-11"
+      rotation_trigger = "2026-11"
     }
   }
 }

@@ -20,7 +20,7 @@ resource "vnf_package" "hello" {
 output "scaling_aspects" {
   value = {
     for flavour_id, flavour in vnf_package.hello.flavours : flavour_id => {
-      for aspect_id, aspect in flavour.aspects : aspect_id => aspect.max_level
+      for aspect_id, aspect in flavour.scaling_aspects : aspect_id => aspect.max_level
     }
   }
 }

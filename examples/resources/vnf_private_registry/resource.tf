@@ -42,7 +42,7 @@ resource "vnf_private_registry" "edge" {
   port             = 5000
   users_wo         = var.users
   users_wo_version = 1
-  keep_data        = true
+  deletion_policy  = { images = "keep" }
 }
 
 output "server" {

@@ -9,7 +9,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"time"
 
 	"github.com/hashicorp/go-retryablehttp"
 
@@ -17,12 +16,8 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-const (
-	defaultTimeout  = 30 * time.Second
-	defaultAttempts = 5
-	// maxDrained bounds what is read of an answer, of which nothing is used.
-	maxDrained = 64 << 10
-)
+// maxDrained bounds what is read of an answer, of which nothing is used.
+const maxDrained = 64 << 10
 
 // post sends one body. A server that does not answer, or says that it cannot now (429
 // or 5xx), is asked again; a certificate that cannot be verified and any other answer
@@ -62,13 +57,13 @@ func (s *Sender) client(sink *vnfm.CredentialsSink, transport http.RoundTripper)
 	client := retryablehttp.NewClient()
 	client.Logger = nil
 	client.RetryWaitMin, client.RetryWaitMax = s.waitMin, s.waitMax
-	client.RetryMax = defaultAttempts - 1
+	client.RetryMax = vnfm.DefaultSinkAttempts - 1
 	if sink.Attempts > 0 {
 		client.RetryMax = sink.Attempts - 1
 	}
 	timeout := sink.Timeout
 	if timeout <= 0 {
-		timeout = defaultTimeout
+		timeout = vnfm.DefaultSinkTimeout
 	}
 	client.HTTPClient = &http.Client{
 		Transport: transport, Timeout: timeout,

@@ -54,6 +54,8 @@ func argument(attribute string) string {
 	switch attribute {
 	case "certificate", "key":
 		return "tls." + attribute
+	case "image":
+		return "container_image"
 	case "proxy.http", "proxy.https", "proxy.no":
 		return "proxy." + map[string]string{"proxy.http": "http_proxy", "proxy.https": "https_proxy", "proxy.no": "no_proxy"}[attribute]
 	default:

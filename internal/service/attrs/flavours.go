@@ -29,11 +29,11 @@ var (
 		"initial_instances": types.Int64Type,
 	}
 	flavourTypes = map[string]attr.Type{
-		"description":      types.StringType,
-		"default_level_id": types.StringType,
-		"aspects":          types.MapType{ElemType: types.ObjectType{AttrTypes: aspectTypes}},
-		"levels":           types.MapType{ElemType: types.ObjectType{AttrTypes: levelTypes}},
-		"vdus":             types.MapType{ElemType: types.ObjectType{AttrTypes: vduTypes}},
+		"description":                    types.StringType,
+		"default_instantiation_level_id": types.StringType,
+		"scaling_aspects":                types.MapType{ElemType: types.ObjectType{AttrTypes: aspectTypes}},
+		"instantiation_levels":           types.MapType{ElemType: types.ObjectType{AttrTypes: levelTypes}},
+		"vdus":                           types.MapType{ElemType: types.ObjectType{AttrTypes: vduTypes}},
 	}
 )
 
@@ -79,11 +79,11 @@ func flavourValue(f *vnfm.Flavour) attr.Value {
 		})
 	}
 	return types.ObjectValueMust(flavourTypes, map[string]attr.Value{
-		"description":      tfutil.OptionalString(f.Description),
-		"default_level_id": tfutil.OptionalString(f.DefaultLevelID),
-		"aspects":          types.MapValueMust(types.ObjectType{AttrTypes: aspectTypes}, aspects),
-		"levels":           types.MapValueMust(types.ObjectType{AttrTypes: levelTypes}, levels),
-		"vdus":             types.MapValueMust(types.ObjectType{AttrTypes: vduTypes}, vdus),
+		"description":                    tfutil.OptionalString(f.Description),
+		"default_instantiation_level_id": tfutil.OptionalString(f.DefaultLevelID),
+		"scaling_aspects":                types.MapValueMust(types.ObjectType{AttrTypes: aspectTypes}, aspects),
+		"instantiation_levels":           types.MapValueMust(types.ObjectType{AttrTypes: levelTypes}, levels),
+		"vdus":                           types.MapValueMust(types.ObjectType{AttrTypes: vduTypes}, vdus),
 	})
 }
 
@@ -99,14 +99,14 @@ func FlavoursAttribute() schema.Attribute {
 		return schema.MapNestedAttribute{Computed: true, MarkdownDescription: description, NestedObject: schema.NestedAttributeObject{Attributes: attributes}}
 	}
 	return nested("Deployment flavours of the VNFD, by flavour id.", map[string]schema.Attribute{
-		"description":      text("Description of the flavour."),
-		"default_level_id": text("Default instantiation level. Null if the flavour has no levels."),
-		"aspects": nested("Scaling aspects of the flavour, by aspect id.", map[string]schema.Attribute{
+		"description":                    text("Description of the flavour."),
+		"default_instantiation_level_id": text("Default instantiation level. Null if the flavour has no levels."),
+		"scaling_aspects": nested("Scaling aspects of the flavour, by aspect id.", map[string]schema.Attribute{
 			"name":        text("Name of the aspect."),
 			"description": text("Description of the aspect."),
 			"max_level":   number("Highest scale level; the lowest is 0."),
 		}),
-		"levels": nested("Instantiation levels of the flavour, by level id.", map[string]schema.Attribute{
+		"instantiation_levels": nested("Instantiation levels of the flavour, by level id.", map[string]schema.Attribute{
 			"description": text("Description of the level."),
 			"scale_levels": schema.MapAttribute{Computed: true, ElementType: types.Int64Type,
 				MarkdownDescription: "Scale level of each aspect at this instantiation level. An aspect that is absent is at level 0."},

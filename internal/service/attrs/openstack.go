@@ -38,7 +38,7 @@ func OpenStackArguments() []OpenStackArgument {
 			func(c *vnfm.OpenStackConnection) *string { return &c.AuthURL }},
 		{"region", "Region of the cloud. Defaults to the region of the first endpoint of the catalogue.",
 			func(c *vnfm.OpenStackConnection) *string { return &c.Region }},
-		{"interface", "Endpoints of the catalogue to use: `public`, `internal` or `admin`. Defaults to `public`.",
+		{"interface", "Endpoints of the catalogue to use: `public`, `internal` or `admin`. Defaults to the interface of the clouds.yaml, else `public`.",
 			func(c *vnfm.OpenStackConnection) *string { return &c.Interface }},
 		{"ca_certificate", "PEM CA bundle used to verify the services. Defaults to the CA bundle of the system.",
 			func(c *vnfm.OpenStackConnection) *string { return &c.CACertificate }},

@@ -2,9 +2,11 @@ package attrs
 
 import (
 	"context"
+	"fmt"
 	"regexp"
 	"strings"
 
+	"github.com/hashicorp/terraform-plugin-framework-timetypes/timetypes"
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/mapvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
@@ -12,6 +14,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/int64default"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringdefault"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -68,13 +72,18 @@ func SinkSchema(when string) schema.Attribute {
 				Validators:          []validator.String{tfutil.Certificates()},
 			},
 			"timeout": schema.StringAttribute{
-				MarkdownDescription: "Time limit of one attempt. Defaults to `30s`. Changing this applies to the next delivery.",
-				CustomType:          tfutil.DurationType{},
+				MarkdownDescription: fmt.Sprintf("Time limit of one attempt. Defaults to `%s`. Changing this applies to the next delivery.", vnfm.DefaultSinkTimeout),
+				CustomType:          timetypes.GoDurationType{},
 				Optional:            true,
+				Computed:            true,
+				Default:             stringdefault.StaticString(vnfm.DefaultSinkTimeout.String()),
+				Validators:          []validator.String{tfutil.NotNegative()},
 			},
 			"attempts": schema.Int64Attribute{
-				MarkdownDescription: "Number of attempts. Defaults to `5`. Changing this applies to the next delivery.",
+				MarkdownDescription: fmt.Sprintf("Number of attempts. Defaults to `%d`. Changing this applies to the next delivery.", vnfm.DefaultSinkAttempts),
 				Optional:            true,
+				Computed:            true,
+				Default:             int64default.StaticInt64(vnfm.DefaultSinkAttempts),
 				Validators:          []validator.Int64{int64validator.Between(1, 20)},
 			},
 		},
@@ -83,13 +92,13 @@ func SinkSchema(when string) schema.Attribute {
 
 // sinkModel is a credentials sink as Terraform has it.
 type sinkModel struct {
-	URL              types.String    `tfsdk:"url"`
-	Headers          types.Map       `tfsdk:"headers"`
-	HeadersWO        types.Map       `tfsdk:"headers_wo"`
-	HeadersWOVersion types.Int64     `tfsdk:"headers_wo_version"`
-	CACertificate    types.String    `tfsdk:"ca_certificate"`
-	Timeout          tfutil.Duration `tfsdk:"timeout"`
-	Attempts         types.Int64     `tfsdk:"attempts"`
+	URL              types.String         `tfsdk:"url"`
+	Headers          types.Map            `tfsdk:"headers"`
+	HeadersWO        types.Map            `tfsdk:"headers_wo"`
+	HeadersWOVersion types.Int64          `tfsdk:"headers_wo_version"`
+	CACertificate    types.String         `tfsdk:"ca_certificate"`
+	Timeout          timetypes.GoDuration `tfsdk:"timeout"`
+	Attempts         types.Int64          `tfsdk:"attempts"`
 }
 
 // Sink reads a credentials sink; nil when there is none. Only a configuration has the
@@ -104,7 +113,7 @@ func Sink(ctx context.Context, o types.Object, diags *diag.Diagnostics) *vnfm.Cr
 		return s
 	}
 	s.URL, s.CACertificate = m.URL.ValueString(), m.CACertificate.ValueString()
-	s.Timeout, s.Attempts = m.Timeout.Duration(), int(m.Attempts.ValueInt64())
+	s.Timeout, s.Attempts = tfutil.GoDuration(m.Timeout), int(m.Attempts.ValueInt64())
 	for _, headers := range []types.Map{m.Headers, m.HeadersWO} {
 		for name, value := range tfutil.Texts(headers) {
 			s.Headers[name] = vnfm.Secret(value)

@@ -169,7 +169,7 @@ func (r *InstanceResource[M, P]) Delete(ctx context.Context, req resource.Delete
 	switch {
 	case errors.As(err, &missing) && missing.ID == id:
 		resp.Diagnostics.AddError(fmt.Sprintf("Record of %s Is Missing", r.config.titled(name)),
-			tfutil.ErrorDetail(err)+fmt.Sprintf("\n\nWhat the %s consists of may still stand on the %s, and without its record nothing can be removed. Run terraform apply first: it writes the record again. Then destroy.", r.config.Noun, r.config.VIMNoun))
+			tfutil.ErrorDetail(err)+fmt.Sprintf("\n\nObjects of the %s may still exist on the %s, and without its record none can be removed. Run terraform apply first: it writes the record again. Then destroy.", r.config.Noun, r.config.VIMNoun))
 	case err != nil:
 		tfutil.AddError(&resp.Diagnostics, r.config.RemoveVerb, r.config.titled(name), err, path.Empty())
 	}

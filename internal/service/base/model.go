@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework-timetypes/timetypes"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -20,14 +21,14 @@ type InstanceModel struct {
 	Namespace types.String `tfsdk:"namespace"`
 	Name      types.String `tfsdk:"name"`
 
-	Heal           types.Object    `tfsdk:"heal"`
-	Sink           types.Object    `tfsdk:"credentials_sink"`
-	OnFailure      types.String    `tfsdk:"on_failure"`
-	ForceConflicts types.Bool      `tfsdk:"force_conflicts"`
-	AdoptExisting  types.Bool      `tfsdk:"adopt_existing"`
-	LockTimeout    tfutil.Duration `tfsdk:"lock_timeout"`
-	ServerDryRun   types.Bool      `tfsdk:"server_dry_run"`
-	Timeouts       timeouts.Value  `tfsdk:"timeouts"`
+	Heal           types.Object         `tfsdk:"heal"`
+	Sink           types.Object         `tfsdk:"credentials_sink"`
+	OnFailure      types.String         `tfsdk:"on_failure"`
+	ForceConflicts types.Bool           `tfsdk:"force_conflicts"`
+	AdoptExisting  types.Bool           `tfsdk:"adopt_existing"`
+	LockTimeout    timetypes.GoDuration `tfsdk:"lock_timeout"`
+	ServerDryRun   types.Bool           `tfsdk:"server_dry_run"`
+	Timeouts       timeouts.Value       `tfsdk:"timeouts"`
 
 	Status     types.String `tfsdk:"status"`
 	Generation types.Int64  `tfsdk:"generation"`
@@ -70,7 +71,7 @@ func (m *InstanceModel) SetBase(i *vnfm.Instance) {
 // withLockTimeout returns a context that carries the lock_timeout. In a state without it
 // the operation does not wait for other processes.
 func (m *InstanceModel) withLockTimeout(ctx context.Context) context.Context {
-	return vnfm.WithLockTimeout(ctx, m.LockTimeout.Duration())
+	return vnfm.WithLockTimeout(ctx, tfutil.GoDuration(m.LockTimeout))
 }
 
 // heals reports whether the trigger of a heal is another one than that of the

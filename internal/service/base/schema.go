@@ -3,6 +3,7 @@ package base
 import (
 	"fmt"
 
+	"github.com/hashicorp/terraform-plugin-framework-timetypes/timetypes"
 	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
@@ -47,7 +48,8 @@ func (c *Config) attributes() map[string]schema.Attribute {
 			Optional:            true,
 			Computed:            true,
 			Default:             stringdefault.StaticString(defaultLockTimeout),
-			CustomType:          tfutil.DurationType{},
+			CustomType:          timetypes.GoDurationType{},
+			Validators:          []validator.String{tfutil.NotNegative()},
 		},
 	}
 }

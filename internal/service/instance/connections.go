@@ -34,24 +34,23 @@ type connectionModel struct {
 var connectionName = regexp.MustCompile(`^[A-Za-z0-9][-_.A-Za-z0-9]*$`)
 
 func connectionsAttribute() schema.Attribute {
-	texts := func(description string, more ...validator.Set) schema.Attribute {
+	texts := func(description string) schema.Attribute {
 		return schema.SetAttribute{
 			MarkdownDescription: description,
 			ElementType:         types.StringType,
 			Optional:            true,
-			Validators:          append(more, setvalidator.SizeAtLeast(1), setvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1))),
+			Validators:          []validator.Set{setvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1))},
 		}
 	}
-	part := setvalidator.AtLeastOneOf(path.MatchRelative().AtParent().AtName("manifests"))
 	return schema.MapNestedAttribute{
 		MarkdownDescription: "Further VIMs by a name of your own, each with the part of the instance that is there instead of on `vim_id`. In `objects` what is there goes by `<name>: <identity>`. " +
 			"A part is moved, added and taken away in place. Another `vim_id` or `namespace` under the same name replaces the instance.",
 		Optional: true,
 		Validators: []validator.Map{
-			mapvalidator.SizeAtLeast(1),
 			mapvalidator.KeysAre(stringvalidator.RegexMatches(connectionName, "must be a name of letters, digits, '-', '_' and '.'")),
 		},
 		NestedObject: schema.NestedAttributeObject{
+			Validators: []validator.Object{placesSomething{}},
 			Attributes: map[string]schema.Attribute{
 				"vim_id": schema.StringAttribute{
 					MarkdownDescription: "Id of the `vnf_vim`.",
@@ -63,7 +62,7 @@ func connectionsAttribute() schema.Attribute {
 					Optional:            true,
 					Validators:          []validator.String{tfutil.Namespace()},
 				},
-				"vdu_ids":   texts("VDUs that are there, with the Services, autoscalers and policies that are made for their pods alone. ConfigMaps, Secrets, ServiceAccounts and volume claims that their pods refer to are made there as well.", part),
+				"vdu_ids":   texts("VDUs that are there, with the Services, autoscalers and policies that are made for their pods alone. ConfigMaps, Secrets, ServiceAccounts and volume claims that their pods refer to are made there as well."),
 				"manifests": texts("Manifest files of the package whose objects are there."),
 			},
 		},
@@ -76,7 +75,7 @@ func (m *model) connections(ctx context.Context, diags *diag.Diagnostics) (out m
 	if m.VIMConnections.IsUnknown() {
 		return nil, false
 	}
-	if m.VIMConnections.IsNull() {
+	if len(m.VIMConnections.Elements()) == 0 {
 		return nil, true
 	}
 	var entries map[string]types.Object
@@ -88,13 +87,12 @@ func (m *model) connections(ctx context.Context, diags *diag.Diagnostics) (out m
 		if diags.HasError() || !tfutil.FullyKnown(ctx, c.VDUIDs) || !tfutil.FullyKnown(ctx, c.Manifests) {
 			return nil, diags.HasError()
 		}
-		connection := vnfm.Connection{VIMID: c.VIMID.ValueString(), Namespace: c.Namespace.ValueString()}
-		for set, into := range map[*types.Set]*[]string{&c.VDUIDs: &connection.VDUIDs, &c.Manifests: &connection.Manifests} {
-			if !set.IsNull() {
-				diags.Append(set.ElementsAs(ctx, into, false)...)
-				slices.Sort(*into)
-			}
+		connection := vnfm.Connection{
+			VIMID: c.VIMID.ValueString(), Namespace: c.Namespace.ValueString(),
+			VDUIDs: tfutil.Strings(c.VDUIDs), Manifests: tfutil.Strings(c.Manifests),
 		}
+		slices.Sort(connection.VDUIDs)
+		slices.Sort(connection.Manifests)
 		out[name] = connection
 	}
 	return out, true
@@ -119,6 +117,32 @@ func planConnections(ctx context.Context, plan, state *model, resp *resource.Mod
 			resp.RequiresReplace.Append(at.AtName("namespace"))
 		}
 	}
+}
+
+// placesSomething is the rule that a connection has a part of the instance.
+type placesSomething struct{}
+
+// Description implements validator.Describer.
+func (placesSomething) Description(context.Context) string {
+	return "must have an element in vdu_ids or manifests"
+}
+
+// MarkdownDescription implements validator.Describer.
+func (v placesSomething) MarkdownDescription(ctx context.Context) string { return v.Description(ctx) }
+
+// ValidateObject implements validator.Object.
+func (placesSomething) ValidateObject(_ context.Context, req validator.ObjectRequest, resp *validator.ObjectResponse) {
+	if !tfutil.Set(req.ConfigValue) {
+		return
+	}
+	for _, name := range []string{"vdu_ids", "manifests"} {
+		set, _ := req.ConfigValue.Attributes()[name].(types.Set)
+		if set.IsUnknown() || len(set.Elements()) > 0 {
+			return
+		}
+	}
+	resp.Diagnostics.AddAttributeError(req.Path, "Empty VIM Connection",
+		"At least one of vdu_ids and manifests must have an element. A connection without any places nothing on its VIM.")
 }
 
 // sameOrUnset reports whether a value stays; one that is left out now stays as it is.

@@ -54,16 +54,16 @@ func TestAccInstance_dataSource(t *testing.T) {
 				resource.TestCheckResourceAttr(byID, "vnfcs.#", "2"),
 				resource.TestCheckResourceAttr(byID, "vnfcs.0.vdu_id", "web"),
 				resource.TestMatchResourceAttr(byID, "vnfcs.0.id", regexp.MustCompile(`.`)),
-				resource.TestMatchResourceAttr(byID, "vnfcs.0.resource", regexp.MustCompile(`^web-`)),
+				resource.TestMatchResourceAttr(byID, "vnfcs.0.resource_name", regexp.MustCompile(`^web-`)),
 				resource.TestCheckResourceAttr(byID, "vnfcs.0.namespace", env.namespace),
-				resource.TestMatchResourceAttr(byID, "vnfcs.0.node", regexp.MustCompile(`^node-\d$`)),
+				resource.TestMatchResourceAttr(byID, "vnfcs.0.node_name", regexp.MustCompile(`^node-\d$`)),
 				resource.TestMatchResourceAttr(byID, "vnfcs.0.addresses.0", regexp.MustCompile(`^\d+\.\d+\.\d+\.\d+$`)),
 				resource.TestCheckResourceAttr(byID, "vnfcs.0.state", "Running"),
 				resource.TestCheckResourceAttr(byID, "vnfcs.0.ready", "true"),
 				resource.TestCheckResourceAttr(byID, "vnfcs.0.restarts", "0"),
 				resource.TestCheckNoResourceAttr(byID, "vnfcs.0.message"),
 				resource.TestMatchResourceAttr(byID, "vnfcs.0.created_at", regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$`)),
-				equalAttributes(byName, byID, "id", "status", "vnfcs.#", "vnfcs.0.id", "vnfcs.0.node", "vnfcs.1.resource"),
+				equalAttributes(byName, byID, "id", "status", "vnfcs.#", "vnfcs.0.id", "vnfcs.0.node_name", "vnfcs.1.resource_name"),
 				resource.TestCheckResourceAttr(operations, "operations.#", "1"),
 				resource.TestCheckResourceAttr(operations, "operations.0.type", "INSTANTIATE"),
 				resource.TestCheckResourceAttr(operations, "operations.0.state", "COMPLETED"),
@@ -85,7 +85,7 @@ func TestAccInstance_dataSource(t *testing.T) {
 				for _, i := range []string{"0", "1"} {
 					got := fmt.Sprint(a["vnfcs."+i+".state"], " ", a["vnfcs."+i+".ready"], " ", a["vnfcs."+i+".restarts"] != "0")
 					want := "Running true false"
-					if a["vnfcs."+i+".resource"] == crashed {
+					if a["vnfcs."+i+".resource_name"] == crashed {
 						want = "CrashLoopBackOff false true"
 					}
 					if got != want {

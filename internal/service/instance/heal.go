@@ -5,6 +5,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/booldefault"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/base"
@@ -14,11 +15,11 @@ import (
 
 // healModel is the argument heal.
 type healModel struct {
-	Trigger types.String `tfsdk:"trigger"`
-	Cause   types.String `tfsdk:"cause"`
-	VNFCIDs types.Set    `tfsdk:"vnfc_ids"`
-	VDUIDs  types.Set    `tfsdk:"vdu_ids"`
-	Storage types.Bool   `tfsdk:"storage"`
+	Trigger        types.String `tfsdk:"trigger"`
+	Cause          types.String `tfsdk:"cause"`
+	VNFCIDs        types.Set    `tfsdk:"vnfc_ids"`
+	VDUIDs         types.Set    `tfsdk:"vdu_ids"`
+	ReplaceVolumes types.Bool   `tfsdk:"replace_volumes"`
 }
 
 // healSpec reads the argument heal; nil while it is not known.
@@ -32,7 +33,7 @@ func (m *model) healSpec(ctx context.Context, diags *diag.Diagnostics) *vnfm.Hea
 	}
 	return &vnfm.HealSpec{
 		Trigger: heal.Trigger.ValueString(), Cause: heal.Cause.ValueString(),
-		VNFCIDs: tfutil.Strings(heal.VNFCIDs), VDUIDs: tfutil.Strings(heal.VDUIDs), Storage: heal.Storage.ValueBool(),
+		VNFCIDs: tfutil.Strings(heal.VNFCIDs), VDUIDs: tfutil.Strings(heal.VDUIDs), Storage: heal.ReplaceVolumes.ValueBool(),
 	}
 }
 
@@ -42,9 +43,11 @@ func healAttribute() schema.Attribute {
 		map[string]schema.Attribute{
 			"vnfc_ids": base.Names("Ids of the VNFCs to be replaced, as the data source `vnf_instance` shows them. All are replaced at the same time."),
 			"vdu_ids":  base.Names("Ids of VDUs whose VNFCs are all replaced, as gently as the update strategy of the workload says."),
-			"storage": schema.BoolAttribute{
-				MarkdownDescription: "`true` replaces the volumes that these VNFCs have to themselves as well, and their data is lost: on Kubernetes the claims that a StatefulSet makes for each pod, whose pods go one after the other then; on OpenStack the volumes in the nested template of the VDU. Defaults to `false`: volumes stay.",
+			"replace_volumes": schema.BoolAttribute{
+				MarkdownDescription: "Whether to replace the volumes that belong to these VNFCs alone, and lose their data: on Kubernetes the claims that a StatefulSet makes for each pod, whose pods are then replaced one by one; on OpenStack the volumes in the nested template of the VDU. Defaults to `false`.",
 				Optional:            true,
+				Computed:            true,
+				Default:             booldefault.StaticBool(false),
 			},
 		})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/hashicorp/terraform-plugin-framework-timetypes/timetypes"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -48,8 +49,8 @@ type model struct {
 
 // terminationModel is the "termination" argument.
 type terminationModel struct {
-	Type            types.String    `tfsdk:"type"`
-	GracefulTimeout tfutil.Duration `tfsdk:"graceful_timeout"`
+	Type            types.String         `tfsdk:"type"`
+	GracefulTimeout timetypes.GoDuration `tfsdk:"graceful_timeout"`
 }
 
 // deletionPolicyModel is the "deletion_policy" argument.
@@ -80,10 +81,10 @@ func (m *model) Spec(ctx context.Context, _ *model, diags *diag.Diagnostics) (s 
 	s.OperationalState = vnfm.OperationalState(m.OperationalState.ValueString())
 	s.Readiness = readReadiness(ctx, m.Readiness, diags)
 	// Metadata decides on no object: a plan does without what is not known of it.
-	if tfutil.Set(m.Metadata) && tfutil.FullyKnown(ctx, m.Metadata) {
-		diags.Append(m.Metadata.ElementsAs(ctx, &s.Metadata, false)...)
+	if tfutil.FullyKnown(ctx, m.Metadata) {
+		s.Metadata = tfutil.Texts(m.Metadata)
 	}
-	if tfutil.Set(m.ScaleLevels) {
+	if len(m.ScaleLevels.Elements()) > 0 {
 		diags.Append(m.ScaleLevels.ElementsAs(ctx, &s.ScaleLevels, false)...)
 	}
 	if m.AdditionalParams.IsUnknown() || m.AdditionalParams.IsUnderlyingValueUnknown() {
@@ -94,10 +95,12 @@ func (m *model) Spec(ctx context.Context, _ *model, diags *diag.Diagnostics) (s 
 		diags.AddAttributeError(path.Root("additional_params"), "Invalid Additional Parameters", "additional_params must be an object: "+err.Error()+".")
 		return s, true
 	}
-	s.AdditionalParams, s.ParamsLater = params, later
+	if s.ParamsLater = later; len(params) > 0 {
+		s.AdditionalParams = params
+	}
 	for set, into := range map[*types.Set]*[]string{&m.ReplaceObjects: &s.ReplaceObjects, &m.ScaleInVNFCIDs: &s.ScaleInVNFCIDs} {
-		if tfutil.Set(*set) && tfutil.FullyKnown(ctx, *set) {
-			diags.Append(set.ElementsAs(ctx, into, false)...)
+		if tfutil.FullyKnown(ctx, *set) {
+			*into = tfutil.Strings(*set)
 		}
 	}
 	return s, true
@@ -114,7 +117,10 @@ func (m *model) Conceal(_ context.Context, config *model, spec *vnfm.InstanceSpe
 		diags.AddAttributeError(path.Root("additional_params_wo"), "Invalid Additional Parameters", "additional_params_wo must be an object.")
 		return nil
 	}
-	spec.SecretParams, spec.SecretNamesLater, spec.SecretsLater = params, later, len(later) > 0
+	if len(params) > 0 {
+		spec.SecretParams = params
+	}
+	spec.SecretNamesLater, spec.SecretsLater = later, len(later) > 0
 	return vnfm.TextsIn(params)
 }
 
@@ -147,7 +153,7 @@ func (m *model) TerminateSpec(ctx context.Context, diags *diag.Diagnostics) vnfm
 		if tfutil.Set(t.Type) {
 			s.Type = vnfm.TerminationType(t.Type.ValueString())
 		}
-		s.GracePeriod = t.GracefulTimeout.Duration()
+		s.GracePeriod = tfutil.GoDuration(t.GracefulTimeout)
 	}
 	if tfutil.Set(m.DeletionPolicy) {
 		var p deletionPolicyModel
@@ -188,7 +194,7 @@ func (m *model) SetPreviewUnknown(configured *model) {
 func (m *model) SetRecord(ctx context.Context, i *vnfm.Instance, diags *diag.Diagnostics) {
 	m.SetBase(i)
 	m.VIMID = types.StringValue(i.VIMID)
-	m.Description = keepNull(m.Description, i.Description)
+	m.Description = tfutil.OptionalString(i.Description)
 	m.PackageID = types.StringValue(i.PackageID)
 	m.FlavourID = types.StringValue(i.FlavourID)
 	m.InstantiationLevelID = tfutil.OptionalString(i.LevelID)
@@ -226,11 +232,3 @@ func (m *model) SetObservation(ctx context.Context, o *vnfm.Observation, _ *diag
 
 // Finish implements base.Model: preview and record say all.
 func (m *model) Finish(context.Context, vnfm.Manager, *vnfm.Instance, *diag.Diagnostics) {}
-
-// keepNull returns null for an empty text when the argument was left out.
-func keepNull(prior types.String, text string) types.String {
-	if text == "" && prior.IsNull() {
-		return prior
-	}
-	return types.StringValue(text)
-}

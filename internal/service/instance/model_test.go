@@ -43,6 +43,7 @@ func TestConceal(t *testing.T) {
 			want:    vnfm.InstanceSpec{SecretParams: map[string]any{"a": "planted", "b": nil}, SecretsLater: true, SecretNamesLater: []string{"b"}},
 			secrets: []string{"planted"},
 		},
+		{name: "no parameters", given: object(map[string]attr.Value{})},
 		{name: "no object", given: types.DynamicValue(types.StringValue("planted")), invalid: true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -652,7 +652,7 @@ func TestAccInstance_openStackForms(t *testing.T) {
 			},
 			{
 				PreConfig:        c.remember,
-				Config:           c.firewall("plain", level(1), `heal = { trigger = "1", vdu_ids = ["FW"], storage = true }`, `deletion_policy = { volumes = "keep" }`),
+				Config:           c.firewall("plain", level(1), `heal = { trigger = "1", vdu_ids = ["FW"], replace_volumes = true }`, `deletion_policy = { volumes = "keep" }`),
 				ConfigPlanChecks: updatesInPlace(),
 				Check:            allChecks(c.checkBackend(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 0), c.otherVolumes, func(*terraform.State) error { c.remember(); return nil }),
 			},

@@ -5,9 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/hashicorp/terraform-plugin-framework-timetypes/timetypes"
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/base"
@@ -33,15 +36,15 @@ type operationsModel struct {
 
 // operationView is one LCM operation occurrence.
 type operationView struct {
-	ID             types.String `tfsdk:"id"`
-	Type           types.String `tfsdk:"type"`
-	State          types.String `tfsdk:"state"`
-	Parameters     types.String `tfsdk:"parameters"`
-	Progress       types.String `tfsdk:"progress"`
-	Error          types.String `tfsdk:"error"`
-	Attempts       types.Int64  `tfsdk:"attempts"`
-	StartedAt      types.String `tfsdk:"started_at"`
-	StateEnteredAt types.String `tfsdk:"state_entered_at"`
+	ID             types.String      `tfsdk:"id"`
+	Type           types.String      `tfsdk:"type"`
+	State          types.String      `tfsdk:"state"`
+	Parameters     types.String      `tfsdk:"parameters"`
+	Progress       types.String      `tfsdk:"progress"`
+	Error          types.String      `tfsdk:"error"`
+	Attempts       types.Int64       `tfsdk:"attempts"`
+	StartedAt      timetypes.RFC3339 `tfsdk:"started_at"`
+	StateEnteredAt timetypes.RFC3339 `tfsdk:"state_entered_at"`
 }
 
 // Schema implements datasource.DataSource.
@@ -49,10 +52,16 @@ func (d *OperationsDataSource) Schema(_ context.Context, _ datasource.SchemaRequ
 	text := func(description string) schema.Attribute {
 		return schema.StringAttribute{MarkdownDescription: description, Computed: true}
 	}
+	instant := func(description string) schema.Attribute {
+		return schema.StringAttribute{MarkdownDescription: description, CustomType: timetypes.RFC3339Type{}, Computed: true}
+	}
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "The LCM operation occurrences of a VNF instance, oldest first.",
 		Attributes: map[string]schema.Attribute{
-			"instance_id": schema.StringAttribute{MarkdownDescription: "Id of the VNF instance.", Required: true},
+			"instance_id": schema.StringAttribute{
+				MarkdownDescription: "Id of the VNF instance.", Required: true,
+				Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
+			},
 			"operations": schema.ListNestedAttribute{
 				MarkdownDescription: "The operations.",
 				Computed:            true,
@@ -61,11 +70,11 @@ func (d *OperationsDataSource) Schema(_ context.Context, _ datasource.SchemaRequ
 					"type":             text("`INSTANTIATE`, `SCALE`, `SCALE_TO_LEVEL`, `CHANGE_FLAVOUR`, `OPERATE`, `HEAL`, `CHANGE_VNFPKG`, `MODIFY_INFO` or `TERMINATE`."),
 					"state":            text("`STARTING`, `PROCESSING`, `COMPLETED`, `FAILED_TEMP`, `ROLLING_BACK`, `ROLLED_BACK` or `FAILED`."),
 					"parameters":       text("Parameters of the request as JSON, without secrets."),
-					"progress":         text("What an unfinished operation was last waiting for."),
-					"error":            text("Why the operation failed."),
+					"progress":         text("Last step or wait of an unfinished operation."),
+					"error":            text("Error of a failed operation."),
 					"attempts":         schema.Int64Attribute{MarkdownDescription: "Number of times that the operation was started or resumed.", Computed: true},
-					"started_at":       text("Start, RFC 3339."),
-					"state_entered_at": text("When the present state was entered, RFC 3339."),
+					"started_at":       instant("Start, RFC 3339 in UTC."),
+					"state_entered_at": instant("Entry into the present state, RFC 3339 in UTC."),
 				}},
 			},
 		},
@@ -111,7 +120,7 @@ func newOperationView(occ *vnfm.Operation) (operationView, error) {
 		Progress:       tfutil.OptionalString(occ.Progress),
 		Error:          tfutil.OptionalString(occ.Error),
 		Attempts:       types.Int64Value(int64(occ.Attempts)),
-		StartedAt:      tfutil.Time(occ.StartedAt),
-		StateEnteredAt: tfutil.Time(occ.StateEnteredAt),
+		StartedAt:      tfutil.Instant(occ.StartedAt),
+		StateEnteredAt: tfutil.Instant(occ.StateEnteredAt),
 	}, nil
 }

@@ -46,11 +46,17 @@ func plannedNamespace(plan, config, state *model) types.String {
 
 // Differs implements base.Model.
 func (m *model) Differs(ctx context.Context, state *model) bool {
-	return !sameParams(ctx, m.AdditionalParams, state.AdditionalParams) || !base.AllEqual([][2]attr.Value{
-		{m.SecretParamsVersion, state.SecretParamsVersion},
+	for _, pair := range [][2]attr.Value{
 		{m.VIMConnections, state.VIMConnections},
 		{m.ExtVirtualLinks, state.ExtVirtualLinks},
 		{m.ExtManagedVirtualLinks, state.ExtManagedVirtualLinks},
+	} {
+		if !tfutil.SameButEmpty(ctx, pair[0], pair[1]) {
+			return true
+		}
+	}
+	return !sameParams(ctx, m.AdditionalParams, state.AdditionalParams) || !base.AllEqual([][2]attr.Value{
+		{m.SecretParamsVersion, state.SecretParamsVersion},
 		{m.PackageID, state.PackageID},
 		{m.FlavourID, state.FlavourID},
 		{m.InstantiationLevelID, state.InstantiationLevelID},
@@ -82,5 +88,5 @@ func sameParams(ctx context.Context, a, b types.Dynamic) bool {
 	}
 	left, leftErr := tfutil.MapToGo(a)
 	right, rightErr := tfutil.MapToGo(b)
-	return leftErr == nil && rightErr == nil && reflect.DeepEqual(left, right)
+	return leftErr == nil && rightErr == nil && (len(left)+len(right) == 0 || reflect.DeepEqual(left, right))
 }

@@ -70,7 +70,7 @@ func readinessAttribute() schema.Attribute {
 // readReadiness reads the "readiness" argument. It decides on no object: a plan
 // does without one that is not known.
 func readReadiness(ctx context.Context, list types.List, diags *diag.Diagnostics) []vnfm.ReadinessRule {
-	if !tfutil.Set(list) || !tfutil.FullyKnown(ctx, list) {
+	if len(list.Elements()) == 0 || !tfutil.FullyKnown(ctx, list) {
 		return nil
 	}
 	var given []readinessModel

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/modeltest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -34,7 +35,7 @@ func TestEveryArgumentIsRead(t *testing.T) {
 				t.Error("the specification is not known")
 			}
 			secrets := m.Conceal(ctx, m, &spec, diags)
-			return []any{spec, secrets, m.LockTimeout.Duration(), m.TerminateSpec(ctx, diags)}
+			return []any{spec, secrets, tfutil.GoDuration(m.LockTimeout), m.TerminateSpec(ctx, diags)}
 		})
 	}
 }

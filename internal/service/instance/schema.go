@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework-timetypes/timetypes"
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/mapvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
@@ -52,6 +53,7 @@ func identityAttributes() map[string]schema.Attribute {
 		"description": schema.StringAttribute{
 			MarkdownDescription: "Description of the instance. Changing this updates in place.",
 			Optional:            true,
+			Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
 		},
 		"metadata": schema.MapAttribute{
 			MarkdownDescription: "Key-value pairs kept with the instance. Changing this updates in place.",
@@ -141,41 +143,58 @@ func lifeAttributes() map[string]schema.Attribute {
 		"readiness": readinessAttribute(),
 		attrs.SinkAttribute: attrs.SinkSchema("Web server that receives the kubeconfigs of the instance's workload clusters: every Cluster of Cluster API in its package. A VNFD that names the management driver `" +
 			vnfm.CredentialsSender + "` for a hook of its interface Vnflcm needs it; a package without that may have it as well."),
-		"termination": schema.SingleNestedAttribute{
-			MarkdownDescription: "Termination of the instance. Changing anything here affects the termination only.",
-			Optional:            true,
-			Attributes: map[string]schema.Attribute{
-				"type": schema.StringAttribute{
-					MarkdownDescription: "`graceful` lets VNFCs shut down by themselves; `forceful` ends them at once and runs no hooks of a Helm chart. Defaults to `graceful`.",
-					Optional:            true,
-					Validators:          []validator.String{stringvalidator.OneOf(string(vnfm.Graceful), string(vnfm.Forceful))},
-				},
-				"graceful_timeout": schema.StringAttribute{
-					MarkdownDescription: "Time for a VNFC to shut down by itself, for example `30s`. Defaults to the grace period of each pod, and one minute for servers, which are shut down before the stack is deleted.",
-					CustomType:          tfutil.DurationType{},
-					Optional:            true,
-				},
+		"termination":     terminationAttribute(),
+		"deletion_policy": deletionPolicyAttribute(),
+	}
+}
+
+// terminationAttribute says how the instance is terminated.
+func terminationAttribute() schema.Attribute {
+	return schema.SingleNestedAttribute{
+		MarkdownDescription: "Termination of the instance. Changing anything here affects the termination only.",
+		Optional:            true,
+		Attributes: map[string]schema.Attribute{
+			"type": schema.StringAttribute{
+				MarkdownDescription: "`graceful` lets VNFCs shut down by themselves; `forceful` ends them at once and runs no hooks of a Helm chart. Defaults to `graceful`, also if `termination` is omitted.",
+				Optional:            true,
+				Computed:            true,
+				Default:             stringdefault.StaticString(string(vnfm.Graceful)),
+				Validators:          []validator.String{stringvalidator.OneOf(string(vnfm.Graceful), string(vnfm.Forceful))},
+			},
+			"graceful_timeout": schema.StringAttribute{
+				MarkdownDescription: "Time for a VNFC to shut down by itself, for example `30s`. Defaults to the grace period of each pod, and one minute for servers, which are shut down before the stack is deleted.",
+				CustomType:          timetypes.GoDurationType{},
+				Optional:            true,
+				Validators:          []validator.String{tfutil.NotNegative()},
 			},
 		},
-		"deletion_policy": schema.SingleNestedAttribute{
-			MarkdownDescription: "Treatment of data and shared objects at the termination. Changing anything here affects the termination only.",
-			Optional:            true,
-			Attributes: map[string]schema.Attribute{
-				"volumes": schema.StringAttribute{
-					MarkdownDescription: "`keep` leaves volumes behind, `delete` deletes them and their data. Defaults to the usual behaviour of the VIM: on Kubernetes persistent volume claims stay, and a later instance of the same name takes them over; on OpenStack volumes go with the stack, unless its template keeps them by their own `deletion_policy`.",
-					Optional:            true,
-					Validators:          []validator.String{stringvalidator.OneOf(string(vnfm.VolumesKeep), string(vnfm.VolumesDelete))},
-				},
-				"namespace": schema.StringAttribute{
-					MarkdownDescription: "Namespace that was made for the instance: `delete` (default) deletes it unless something that stays, or somebody else's object, is in it; `keep` leaves it behind, and a later instance of the same name takes it over. A namespace that the package brings is an object of the package.",
-					Optional:            true,
-					Validators:          []validator.String{stringvalidator.OneOf(string(vnfm.SharedKeep), string(vnfm.SharedDelete))},
-				},
-				"crds": schema.StringAttribute{
-					MarkdownDescription: "CustomResourceDefinitions of the package: `delete` (default) deletes one unless there are objects of its kind, in any namespace, that are not the instance's; `keep` leaves them behind, and a later instance of the same name takes them over. A warning reports definitions that could not be deleted. With `delete`, an instance that brings controllers beside its definitions is not terminated as long as objects of these kinds that are not the instance's carry finalizers, since no controller would be left to process them. A forceful termination ignores this.",
-					Optional:            true,
-					Validators:          []validator.String{stringvalidator.OneOf(string(vnfm.SharedKeep), string(vnfm.SharedDelete))},
-				},
+	}
+}
+
+// deletionPolicyAttribute says what a termination leaves behind.
+func deletionPolicyAttribute() schema.Attribute {
+	return schema.SingleNestedAttribute{
+		MarkdownDescription: "Treatment of data and shared objects at the termination. Changing anything here affects the termination only.",
+		Optional:            true,
+		Attributes: map[string]schema.Attribute{
+			"volumes": schema.StringAttribute{
+				MarkdownDescription: "`keep` leaves volumes behind, `delete` deletes them and their data. Defaults to the usual behaviour of the VIM: on Kubernetes persistent volume claims stay, and a later instance of the same name takes them over; on OpenStack volumes go with the stack, unless its template keeps them by their own `deletion_policy`.",
+				Optional:            true,
+				Validators:          []validator.String{stringvalidator.OneOf(string(vnfm.VolumesKeep), string(vnfm.VolumesDelete))},
+			},
+			"namespace": schema.StringAttribute{
+				MarkdownDescription: "Namespace that was made for the instance: `delete` deletes it unless something that stays, or somebody else's object, is in it; `keep` leaves it behind, and a later instance of the same name takes it over. A namespace that the package brings is an object of the package. Defaults to `delete`, also if `deletion_policy` is omitted.",
+				Optional:            true,
+				Computed:            true,
+				Default:             stringdefault.StaticString(string(vnfm.SharedDelete)),
+				Validators:          []validator.String{stringvalidator.OneOf(string(vnfm.SharedKeep), string(vnfm.SharedDelete))},
+			},
+			"crds": schema.StringAttribute{
+				MarkdownDescription: "CustomResourceDefinitions of the package: `delete` deletes one unless there are objects of its kind, in any namespace, that are not the instance's; `keep` leaves them behind, and a later instance of the same name takes them over. A warning reports definitions that could not be deleted. With `delete`, an instance that brings controllers beside its definitions is not terminated as long as objects of these kinds that are not the instance's carry finalizers, since no controller would be left to process them. A forceful termination ignores this. Defaults to `delete`, also if `deletion_policy` is omitted.",
+				Optional:            true,
+				Computed:            true,
+				Default:             stringdefault.StaticString(string(vnfm.SharedDelete)),
+				Validators:          []validator.String{stringvalidator.OneOf(string(vnfm.SharedKeep), string(vnfm.SharedDelete))},
 			},
 		},
 	}

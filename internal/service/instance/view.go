@@ -3,7 +3,10 @@ package instance
 import (
 	"context"
 
+	"github.com/hashicorp/terraform-plugin-framework-timetypes/timetypes"
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
@@ -32,19 +35,19 @@ type view struct {
 
 // vnfcView is one VNFC as the data sources show it.
 type vnfcView struct {
-	ID        types.String `tfsdk:"id"`
-	VDUID     types.String `tfsdk:"vdu_id"`
-	Resource  types.String `tfsdk:"resource"`
-	Namespace types.String `tfsdk:"namespace"`
-	Node      types.String `tfsdk:"node"`
-	Addresses types.List   `tfsdk:"addresses"`
-	Points    types.Map    `tfsdk:"connection_points"`
-	Volumes   types.List   `tfsdk:"volumes"`
-	State     types.String `tfsdk:"state"`
-	Ready     types.Bool   `tfsdk:"ready"`
-	Restarts  types.Int64  `tfsdk:"restarts"`
-	Message   types.String `tfsdk:"message"`
-	CreatedAt types.String `tfsdk:"created_at"`
+	ID           types.String      `tfsdk:"id"`
+	VDUID        types.String      `tfsdk:"vdu_id"`
+	ResourceName types.String      `tfsdk:"resource_name"`
+	Namespace    types.String      `tfsdk:"namespace"`
+	NodeName     types.String      `tfsdk:"node_name"`
+	Addresses    types.List        `tfsdk:"addresses"`
+	Points       types.Map         `tfsdk:"connection_points"`
+	VolumeIDs    types.List        `tfsdk:"volume_ids"`
+	State        types.String      `tfsdk:"state"`
+	Ready        types.Bool        `tfsdk:"ready"`
+	Restarts     types.Int64       `tfsdk:"restarts"`
+	Message      types.String      `tfsdk:"message"`
+	CreatedAt    timetypes.RFC3339 `tfsdk:"created_at"`
 }
 
 // newView reads an instance and its VNFCs.
@@ -80,19 +83,19 @@ func newView(ctx context.Context, m vnfm.InstanceManager, i *vnfm.Instance) (vie
 
 func newVNFCView(c *vnfm.VNFC) vnfcView {
 	return vnfcView{
-		ID:        types.StringValue(c.ID),
-		VDUID:     types.StringValue(c.VDUID),
-		Resource:  types.StringValue(c.Resource),
-		Namespace: tfutil.OptionalString(c.Namespace),
-		Node:      tfutil.OptionalString(c.Node),
-		Addresses: tfutil.StringList(c.Addresses),
-		Points:    tfutil.StringLists(c.ConnectionPoints),
-		Volumes:   tfutil.StringList(c.Volumes),
-		State:     types.StringValue(c.State),
-		Ready:     types.BoolValue(c.Ready),
-		Restarts:  types.Int64Value(int64(c.Restarts)),
-		Message:   tfutil.OptionalString(c.Message),
-		CreatedAt: tfutil.Time(c.CreatedAt),
+		ID:           types.StringValue(c.ID),
+		VDUID:        types.StringValue(c.VDUID),
+		ResourceName: types.StringValue(c.Resource),
+		Namespace:    tfutil.OptionalString(c.Namespace),
+		NodeName:     tfutil.OptionalString(c.Node),
+		Addresses:    tfutil.StringList(c.Addresses),
+		Points:       tfutil.StringLists(c.ConnectionPoints),
+		VolumeIDs:    tfutil.StringList(c.Volumes),
+		State:        types.StringValue(c.State),
+		Ready:        types.BoolValue(c.Ready),
+		Restarts:     types.Int64Value(int64(c.Restarts)),
+		Message:      tfutil.OptionalString(c.Message),
+		CreatedAt:    tfutil.Instant(c.CreatedAt),
 	}
 }
 
@@ -103,7 +106,11 @@ func viewAttributes(lookup ...string) map[string]schema.Attribute {
 		argument[name] = true
 	}
 	text := func(name, description string) schema.Attribute {
-		return schema.StringAttribute{MarkdownDescription: description, Computed: true, Optional: argument[name]}
+		a := schema.StringAttribute{MarkdownDescription: description, Computed: true, Optional: argument[name]}
+		if a.Optional {
+			a.Validators = []validator.String{stringvalidator.LengthAtLeast(1)}
+		}
+		return a
 	}
 	return map[string]schema.Attribute{
 		"id":                     text("id", "Id of the instance."),
@@ -118,7 +125,7 @@ func viewAttributes(lookup ...string) map[string]schema.Attribute {
 		"instantiation_level_id": text("instantiation_level_id", "Instantiation level."),
 		"scale_status":           schema.MapAttribute{MarkdownDescription: "Scale level of every scaling aspect.", ElementType: types.Int64Type, Computed: true},
 		"operational_state":      text("operational_state", "`started` or `stopped`."),
-		"status":                 text("status", "`INSTANTIATED`, `FAILED_TEMP` or `PROCESSING`."),
+		"status":                 text("status", "`INSTANTIATED`, `FAILED_TEMP`, `PROCESSING`, or `UNKNOWN` if the record of the instance cannot be read."),
 		"generation":             schema.Int64Attribute{MarkdownDescription: "Counter that increases with every scale, heal and package change.", Computed: true},
 		"vnfcs": schema.ListNestedAttribute{
 			MarkdownDescription: "The current VNFCs.",
@@ -126,7 +133,7 @@ func viewAttributes(lookup ...string) map[string]schema.Attribute {
 			NestedObject:        schema.NestedAttributeObject{Attributes: vnfcAttributes()},
 		},
 		"virtual_links": schema.MapAttribute{
-			MarkdownDescription: "On OpenStack, the ids of the networks by the internal virtual link that they are, as the VNFD or the template calls it.",
+			MarkdownDescription: "On OpenStack, the ids of the networks by internal virtual link, as the VNFD or the template names it.",
 			ElementType:         types.StringType, Computed: true,
 		},
 	}
@@ -139,16 +146,16 @@ func vnfcAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"id":                text("Id of the VNFC."),
 		"vdu_id":            text("Id of the VDU."),
-		"resource":          text("Name of the pod or server."),
+		"resource_name":     text("Name of the pod or server."),
 		"namespace":         text("Namespace of the pod; empty for a server."),
-		"node":              text("Node that the pod runs on; for a server its host where that may be seen, else its availability zone."),
+		"node_name":         text("Node that the pod runs on; for a server its host where that may be seen, else its availability zone."),
 		"addresses":         schema.ListAttribute{MarkdownDescription: "IP addresses of the pod or server, floating ones last.", ElementType: types.StringType, Computed: true},
-		"connection_points": schema.MapAttribute{MarkdownDescription: "IP addresses of a server by connection point, as the VNFD calls it; empty for a pod.", ElementType: types.ListType{ElemType: types.StringType}, Computed: true},
-		"volumes":           schema.ListAttribute{MarkdownDescription: "Ids of the server's volumes; names of the pod's persistent volume claims.", ElementType: types.StringType, Computed: true},
+		"connection_points": schema.MapAttribute{MarkdownDescription: "IP addresses of a server by connection point, as the VNFD names it; empty for a pod.", ElementType: types.ListType{ElemType: types.StringType}, Computed: true},
+		"volume_ids":        schema.ListAttribute{MarkdownDescription: "Ids of the server's volumes; names of the pod's persistent volume claims.", ElementType: types.StringType, Computed: true},
 		"state":             text("Phase of the pod, or the reason for which a container waits; status of the server."),
 		"ready":             schema.BoolAttribute{MarkdownDescription: "Whether the pod is ready, or the server `ACTIVE`.", Computed: true},
 		"restarts":          schema.Int64Attribute{MarkdownDescription: "Restarts of the pod's containers; not available for a server.", Computed: true},
-		"message":           text("What Kubernetes says of a pod that is not ready, or Nova of a fault."),
-		"created_at":        text("Time of creation, RFC 3339."),
+		"message":           text("Message of Kubernetes about a pod that is not ready, or of Nova about a fault."),
+		"created_at":        schema.StringAttribute{MarkdownDescription: "Time of creation, RFC 3339 in UTC.", CustomType: timetypes.RFC3339Type{}, Computed: true},
 	}
 }

@@ -3,6 +3,7 @@ package privateregistry
 import (
 	"context"
 	"net"
+	"slices"
 	"strconv"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
@@ -20,13 +21,13 @@ type model struct {
 	ID                 types.String   `tfsdk:"id"`
 	Name               types.String   `tfsdk:"name"`
 	Host               types.String   `tfsdk:"host"`
-	InstanceID         types.String   `tfsdk:"vnf_instance_id"`
-	InstanceGeneration types.Int64    `tfsdk:"vnf_instance_generation"`
+	InstanceID         types.String   `tfsdk:"instance_id"`
+	InstanceGeneration types.Int64    `tfsdk:"instance_generation"`
 	ConnectionPoint    types.String   `tfsdk:"ssh_cp_name"`
 	SSH                types.Object   `tfsdk:"ssh"`
 	ImagePath          types.String   `tfsdk:"image_path"`
 	PackageID          types.String   `tfsdk:"package_id"`
-	Image              types.String   `tfsdk:"image"`
+	ContainerImage     types.String   `tfsdk:"container_image"`
 	Runtime            types.String   `tfsdk:"runtime"`
 	Port               types.Int64    `tfsdk:"port"`
 	TLS                types.Object   `tfsdk:"tls"`
@@ -34,18 +35,18 @@ type model struct {
 	UsersWO            types.Map      `tfsdk:"users_wo"`
 	UsersWOVersion     types.Int64    `tfsdk:"users_wo_version"`
 	StoragePath        types.String   `tfsdk:"storage_path"`
-	KeepData           types.Bool     `tfsdk:"keep_data"`
+	DeletionPolicy     types.Object   `tfsdk:"deletion_policy"`
 	Proxy              types.Object   `tfsdk:"proxy"`
 	Timeouts           timeouts.Value `tfsdk:"timeouts"`
 
-	Status        types.String `tfsdk:"status"`
-	Drift         types.List   `tfsdk:"drift"`
-	Address       types.String `tfsdk:"address"`
-	Server        types.String `tfsdk:"server"`
-	URL           types.String `tfsdk:"url"`
-	ImageID       types.String `tfsdk:"image_id"`
-	System        types.String `tfsdk:"system"`
-	EngineVersion types.String `tfsdk:"engine_version"`
+	Status          types.String `tfsdk:"status"`
+	Drift           types.List   `tfsdk:"drift"`
+	Address         types.String `tfsdk:"address"`
+	Server          types.String `tfsdk:"server"`
+	URL             types.String `tfsdk:"url"`
+	ImageID         types.String `tfsdk:"image_id"`
+	OperatingSystem types.String `tfsdk:"operating_system"`
+	RuntimeVersion  types.String `tfsdk:"runtime_version"`
 }
 
 // sshModel is how one logs in.
@@ -66,9 +67,9 @@ type jumpModel struct {
 type loginModel struct {
 	Username            types.String `tfsdk:"username"`
 	Port                types.Int64  `tfsdk:"port"`
-	Agent               types.Bool   `tfsdk:"agent"`
+	UseAgent            types.Bool   `tfsdk:"use_agent"`
 	HostKeyPolicy       types.String `tfsdk:"host_key_policy"`
-	HostKeys            types.List   `tfsdk:"host_keys"`
+	HostKeys            types.Set    `tfsdk:"host_keys"`
 	Password            types.String `tfsdk:"password"`
 	PasswordWO          types.String `tfsdk:"password_wo"`
 	PasswordWOVersion   types.Int64  `tfsdk:"password_wo_version"`
@@ -97,27 +98,37 @@ type proxyModel struct {
 	HTTPSProxyWOVersion types.Int64  `tfsdk:"https_proxy_wo_version"`
 }
 
+// deletionPolicyModel is what happens to what the registry holds.
+type deletionPolicyModel struct {
+	Images types.String `tfsdk:"images"`
+}
+
+// removesImages reports whether a destroy removes the images too.
+func (m *model) removesImages(ctx context.Context, diags *diag.Diagnostics) bool {
+	policy := tfutil.As[deletionPolicyModel](ctx, m.DeletionPolicy, diags)
+	return policy != nil && policy.Images.ValueString() == imagesDelete
+}
+
 func secret(plain, writeOnly types.String) vnfm.Secret {
 	return vnfm.Secret(tfutil.SecretValue(plain, writeOnly).ValueString())
 }
 
 // access reads a login. It must come from the configuration, which alone has the
 // write-only values.
-func (m *loginModel) access(ctx context.Context, diags *diag.Diagnostics) vnfm.SSHAccess {
+func (m *loginModel) access() vnfm.SSHAccess {
 	out := vnfm.SSHAccess{
-		User: m.Username.ValueString(), Port: int(m.Port.ValueInt64()), Agent: m.Agent.ValueBool(), Strict: m.HostKeyPolicy.ValueString() == "strict",
+		User: m.Username.ValueString(), Port: int(m.Port.ValueInt64()), Agent: m.UseAgent.ValueBool(), Strict: m.HostKeyPolicy.ValueString() == hostKeyStrict,
 		Password: secret(m.Password, m.PasswordWO), PrivateKey: secret(m.PrivateKey, m.PrivateKeyWO), Passphrase: secret(m.Passphrase, m.PassphraseWO),
 	}
-	if tfutil.Set(m.HostKeys) {
-		diags.Append(m.HostKeys.ElementsAs(ctx, &out.HostKeys, false)...)
-	}
+	out.HostKeys = tfutil.Strings(m.HostKeys)
+	slices.Sort(out.HostKeys)
 	return out
 }
 
 // known reports whether everything is known that a check needs. Identifiers may come
 // later.
 func (m *model) known(ctx context.Context) bool {
-	for _, v := range []attr.Value{m.Name, m.SSH, m.ImagePath, m.Image, m.Runtime, m.Port, m.TLS, m.Users, m.UsersWO, m.StoragePath, m.Proxy} {
+	for _, v := range []attr.Value{m.Name, m.SSH, m.ImagePath, m.ContainerImage, m.Runtime, m.Port, m.TLS, m.Users, m.UsersWO, m.StoragePath, m.Proxy} {
 		if !tfutil.FullyKnown(ctx, v) {
 			return false
 		}
@@ -129,19 +140,19 @@ func (m *model) known(ctx context.Context) bool {
 func (m *model) spec(ctx context.Context, diags *diag.Diagnostics) vnfm.RegistrySpec {
 	s := vnfm.RegistrySpec{
 		Name: m.Name.ValueString(), InstanceID: m.InstanceID.ValueString(), ConnectionPoint: m.ConnectionPoint.ValueString(),
-		PackageID: m.PackageID.ValueString(), ImagePath: m.ImagePath.ValueString(), Image: m.Image.ValueString(),
+		PackageID: m.PackageID.ValueString(), ImagePath: m.ImagePath.ValueString(), Image: m.ContainerImage.ValueString(),
 		Runtime: m.Runtime.ValueString(), Port: int(m.Port.ValueInt64()), StoragePath: m.StoragePath.ValueString(),
 	}
 	var ssh sshModel
 	if diags.Append(m.SSH.As(ctx, &ssh, basetypes.ObjectAsOptions{})...); diags.HasError() {
 		return s
 	}
-	s.SSH = ssh.access(ctx, diags)
+	s.SSH = ssh.access()
 	s.SSH.Address, s.SSH.SudoPassword = m.Host.ValueString(), secret(ssh.SudoPassword, ssh.SudoPasswordWO)
 	if tfutil.Set(ssh.JumpHost) {
 		var jump jumpModel
 		diags.Append(ssh.JumpHost.As(ctx, &jump, basetypes.ObjectAsOptions{})...)
-		through := jump.access(ctx, diags)
+		through := jump.access()
 		through.Address = jump.Address.ValueString()
 		s.SSH.Jump = &through
 	}
@@ -150,15 +161,11 @@ func (m *model) spec(ctx context.Context, diags *diag.Diagnostics) vnfm.Registry
 		diags.Append(m.TLS.As(ctx, &tls, basetypes.ObjectAsOptions{})...)
 		s.Certificate, s.Key = tls.Certificate.ValueString(), secret(tls.Key, tls.KeyWO)
 	}
-	for _, users := range []types.Map{m.Users, m.UsersWO} {
-		if tfutil.Set(users) {
-			passwords := map[string]string{}
-			diags.Append(users.ElementsAs(ctx, &passwords, false)...)
+	for user, password := range tfutil.Merged(tfutil.Texts(m.Users), tfutil.Texts(m.UsersWO)) {
+		if s.Users == nil {
 			s.Users = map[string]vnfm.Secret{}
-			for user, password := range passwords {
-				s.Users[user] = vnfm.Secret(password)
-			}
 		}
+		s.Users[user] = vnfm.Secret(password)
 	}
 	if tfutil.Set(m.Proxy) {
 		var proxy proxyModel
@@ -186,7 +193,7 @@ func (m *model) set(ctx context.Context, r *vnfm.Registry, diags *diag.Diagnosti
 		scheme = "https://"
 	}
 	m.Server, m.URL = types.StringValue(server), types.StringValue(scheme+server)
-	m.ImageID, m.System, m.EngineVersion = types.StringValue(r.State.Image), types.StringValue(r.State.System), types.StringValue(r.State.Engine)
+	m.ImageID, m.OperatingSystem, m.RuntimeVersion = types.StringValue(r.State.Image), types.StringValue(r.State.System), tfutil.Version(r.State.Engine)
 	m.Status = types.StringValue(statusReady)
 	if !r.State.Ready || len(r.State.Drift) > 0 {
 		m.Status = types.StringValue(statusDrifted)
@@ -203,7 +210,7 @@ func (m *model) set(ctx context.Context, r *vnfm.Registry, diags *diag.Diagnosti
 // setUnknown says that what an installation leads to is not known yet.
 func (m *model) setUnknown() {
 	m.Status, m.Drift = types.StringUnknown(), types.ListUnknown(types.StringType)
-	for _, v := range []*types.String{&m.Address, &m.Server, &m.URL, &m.ImageID, &m.System, &m.EngineVersion} {
+	for _, v := range []*types.String{&m.Address, &m.Server, &m.URL, &m.ImageID, &m.OperatingSystem, &m.RuntimeVersion} {
 		*v = types.StringUnknown()
 	}
 }

@@ -4,11 +4,13 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/modeltest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -24,7 +26,7 @@ func TestEveryArgumentIsRead(t *testing.T) {
 	for _, writeOnly := range []bool{false, true} {
 		set := map[string]any{"ssh.host_key_policy": "strict", "ssh.jump_host.host_key_policy": "strict"}
 		ignored := []string{
-			"id", "status", "drift", "address", "server", "url", "image_id", "system", "engine_version", "timeouts", "vnf_instance_generation", "keep_data",
+			"id", "status", "drift", "address", "server", "url", "image_id", "operating_system", "runtime_version", "timeouts", "instance_generation", "deletion_policy",
 		}
 		for _, name := range secretNames {
 			ignored = append(ignored, name+"_wo_version")
@@ -77,4 +79,54 @@ func TestEveryFieldIsShown(t *testing.T) {
 	require.Equal(t, types.StringValue(statusReady), m.Status)
 	m.set(t.Context(), &vnfm.Registry{}, &diags)
 	require.Equal(t, types.StringValue(statusDrifted), m.Status)
+}
+
+// TestUsers: write-only passwords are laid over the others by user.
+func TestUsers(t *testing.T) {
+	t.Parallel()
+	full := map[string]any{"ssh.host_key_policy": "strict", "ssh.jump_host": nil}
+	for name, c := range map[string]struct {
+		plain, writeOnly map[string]string
+		want             map[string]vnfm.Secret
+	}{
+		"none":       {nil, nil, nil},
+		"plain":      {map[string]string{"a": "1"}, nil, map[string]vnfm.Secret{"a": "1"}},
+		"write-only": {nil, map[string]string{"a": "1"}, map[string]vnfm.Secret{"a": "1"}},
+		"both":       {map[string]string{"a": "1", "b": "2"}, map[string]string{"b": "3", "c": "4"}, map[string]vnfm.Secret{"a": "1", "b": "3", "c": "4"}},
+	} {
+		m := modeltest.Decode[model](t, modeltest.Full(t, NewResource(), full))
+		m.Users, m.UsersWO = types.MapNull(types.StringType), types.MapNull(types.StringType)
+		if c.plain != nil {
+			m.Users = tfutil.StringMap(c.plain)
+		}
+		if c.writeOnly != nil {
+			m.UsersWO = tfutil.StringMap(c.writeOnly)
+		}
+		var diags diag.Diagnostics
+		require.Equal(t, c.want, m.spec(t.Context(), &diags).Users, name)
+		require.Empty(t, diags)
+	}
+}
+
+// TestDeletionPolicy: a destroy keeps the images unless the policy says delete.
+func TestDeletionPolicy(t *testing.T) {
+	t.Parallel()
+	kinds := map[string]attr.Type{"images": types.StringType}
+	policy := func(images types.String) types.Object {
+		return types.ObjectValueMust(kinds, map[string]attr.Value{"images": images})
+	}
+	for name, c := range map[string]struct {
+		policy types.Object
+		want   bool
+	}{
+		"no policy":       {types.ObjectNull(kinds), false},
+		"no images in it": {policy(types.StringNull()), false},
+		"keep":            {policy(types.StringValue(imagesKeep)), false},
+		"delete":          {policy(types.StringValue(imagesDelete)), true},
+	} {
+		var diags diag.Diagnostics
+		m := model{DeletionPolicy: c.policy}
+		require.Equal(t, c.want, m.removesImages(t.Context(), &diags), name)
+		require.Empty(t, diags)
+	}
 }

@@ -71,7 +71,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 		plan.setUnknown()
 	} else {
 		plan.Status, plan.Drift, plan.Address, plan.Server = state.Status, state.Drift, state.Address, state.Server
-		plan.URL, plan.ImageID, plan.System, plan.EngineVersion = state.URL, state.ImageID, state.System, state.EngineVersion
+		plan.URL, plan.ImageID, plan.OperatingSystem, plan.RuntimeVersion = state.URL, state.ImageID, state.OperatingSystem, state.RuntimeVersion
 	}
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
 }
@@ -97,7 +97,7 @@ func (r *Resource) check(ctx context.Context, plan, config *model, resp *resourc
 func (m *model) asksFor(state *model) bool {
 	return !m.Name.Equal(state.Name) || !m.Host.Equal(state.Host) || !m.InstanceID.Equal(state.InstanceID) || !m.InstanceGeneration.Equal(state.InstanceGeneration) ||
 		!m.ConnectionPoint.Equal(state.ConnectionPoint) || !m.SSH.Equal(state.SSH) || !m.ImagePath.Equal(state.ImagePath) || !m.PackageID.Equal(state.PackageID) ||
-		!m.Image.Equal(state.Image) || !m.Runtime.Equal(state.Runtime) || !m.Port.Equal(state.Port) || !m.TLS.Equal(state.TLS) || !m.Users.Equal(state.Users) ||
+		!m.ContainerImage.Equal(state.ContainerImage) || !m.Runtime.Equal(state.Runtime) || !m.Port.Equal(state.Port) || !m.TLS.Equal(state.TLS) || !m.Users.Equal(state.Users) ||
 		!m.UsersWOVersion.Equal(state.UsersWOVersion) || !m.StoragePath.Equal(state.StoragePath) || !m.Proxy.Equal(state.Proxy)
 }
 
@@ -166,7 +166,7 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 	case err != nil:
 		r.restore(&state, seen)
 		state.Status = types.StringValue(statusUnreachable)
-		resp.Diagnostics.AddAttributeWarning(path.Root("status"), object(state.Name.ValueString())+" Could Not Be Looked At", tfutil.ErrorDetail(err)+"\n\nThe next apply tries to install it again.")
+		resp.Diagnostics.AddAttributeWarning(path.Root("status"), object(state.Name.ValueString())+" Could Not Be Refreshed", tfutil.ErrorDetail(err)+"\n\nThe next apply tries to install it again.")
 	default:
 		r.restore(&state, seen)
 		state.set(ctx, seen, &resp.Diagnostics)
@@ -182,8 +182,8 @@ func (r *Resource) restore(state *model, seen *vnfm.Registry) {
 	}
 	state.Name, state.Runtime, state.Port = types.StringValue(s.Name), types.StringValue(s.Runtime), types.Int64Value(int64(s.Port))
 	state.Host, state.InstanceID, state.ConnectionPoint = tfutil.OptionalString(s.SSH.Address), tfutil.OptionalString(s.InstanceID), tfutil.OptionalString(s.ConnectionPoint)
-	state.ImagePath, state.PackageID, state.Image = tfutil.OptionalString(s.ImagePath), tfutil.OptionalString(s.PackageID), tfutil.OptionalString(s.Image)
-	state.StoragePath, state.KeepData = tfutil.OptionalString(s.StoragePath), types.BoolValue(true)
+	state.ImagePath, state.PackageID, state.ContainerImage = tfutil.OptionalString(s.ImagePath), tfutil.OptionalString(s.PackageID), tfutil.OptionalString(s.Image)
+	state.StoragePath = tfutil.OptionalString(s.StoragePath)
 }
 
 // Update implements resource.Resource.
@@ -215,10 +215,11 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 	manager := r.Data.RequireManager(&resp.Diagnostics)
 	ctx, cancel := tfutil.WithTimeout(ctx, state.Timeouts.Delete, removeTimeout, &resp.Diagnostics)
 	defer cancel()
+	removeImages := state.removesImages(ctx, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	if err := manager.RemoveRegistry(ctx, state.ID.ValueString(), !state.KeepData.ValueBool()); err != nil {
+	if err := manager.RemoveRegistry(ctx, state.ID.ValueString(), removeImages); err != nil {
 		tfutil.AddError(&resp.Diagnostics, "Remove", object(state.Name.ValueString()), err, path.Empty())
 	}
 }

@@ -191,7 +191,7 @@ func TestAccPrivateRegistry_host(t *testing.T) {
 			},
 			{
 				ResourceName: registryName, ImportState: true, ImportStateVerify: true,
-				ImportStateVerifyIgnore: []string{"ssh", "tls", "users_wo_version", "vnf_instance_generation"},
+				ImportStateVerifyIgnore: []string{"ssh", "tls", "users_wo_version", "instance_generation"},
 			},
 			{
 				Config:      store.Config(on(host.Address, `ssh = { username = "ubuntu", password_wo = "wrong-password", password_wo_version = 2 }`, image, secured)),
@@ -218,7 +218,7 @@ func TestAccPrivateRegistry_badInput(t *testing.T) {
 		config string
 		want   string
 	}{
-		"nowhere":      {`resource "vnf_private_registry" "test" { ssh = { username = "root", agent = true } }`, "(?s)Invalid Attribute Combination.*No attribute specified"},
+		"nowhere":      {`resource "vnf_private_registry" "test" { ssh = { username = "root", use_agent = true } }`, "(?s)Invalid Attribute Combination.*No attribute specified"},
 		"port of SSH":  {on("192.0.2.1", login, "port = 22"), "Port 22 is that of SSH"},
 		"no login":     {on("192.0.2.1", `ssh = { username = "root" }`), "(?s)neither a password nor a private key"},
 		"bad key":      {on("192.0.2.1", `ssh = { username = "root", private_key_wo = "planted-key" }`), "(?s)private key"},

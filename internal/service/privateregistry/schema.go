@@ -7,8 +7,8 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
-	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/mapvalidator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -49,7 +49,7 @@ func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *r
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "A private container registry on a server: a host reachable over SSH, or a server of a VNF instance. " +
 			"Creating it installs the engine from the packages of the distribution (Debian and Ubuntu) unless it is there, loads or pulls the image, runs the registry under supervision, and waits until it answers. " +
-			"Changes made outside of Terraform appear in `drift`; the next apply repairs them. An update in place touches only what differs. Destroying removes the container, and the images when `keep_data` is `false`.",
+			"Changes made outside of Terraform appear in `drift`; the next apply repairs them. An update in place touches only what differs. Destroying removes the container, and the images if `deletion_policy.images` is `delete`.",
 		Attributes: attributes,
 	}
 }
@@ -77,17 +77,18 @@ func hostAttributes() map[string]schema.Attribute {
 		"name": fixed(schema.StringAttribute{
 			Optional: true, Computed: true, Default: stringdefault.StaticString("private_registry"),
 			MarkdownDescription: "Name of the container. Defaults to `private_registry`. Changing this creates a new registry.",
+			Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
 		}),
-		"host": fixed(optional("Address of the host. Set exactly one of `host` and `vnf_instance_id`. Changing this creates a new registry.",
-			stringvalidator.ExactlyOneOf(path.MatchRoot("vnf_instance_id")))),
-		"vnf_instance_id": fixed(optional("Id of the `vnf_instance` that the host is a server of. Changing this creates a new registry.",
+		"host": fixed(optional("Address of the host. Set exactly one of `host` and `instance_id`. Changing this creates a new registry.",
+			stringvalidator.ExactlyOneOf(path.MatchRoot("instance_id")))),
+		"instance_id": fixed(optional("Id of the `vnf_instance` that the host is a server of. Changing this creates a new registry.",
 			stringvalidator.AlsoRequires(path.MatchRoot("ssh_cp_name")))),
 		"ssh_cp_name": optional("Connection point (VduCp) of the server to connect to; exactly one server of the instance must have it. Its floating address takes precedence. Changing this updates in place.",
-			stringvalidator.AlsoRequires(path.MatchRoot("vnf_instance_id"))),
-		"vnf_instance_generation": schema.Int64Attribute{
+			stringvalidator.AlsoRequires(path.MatchRoot("instance_id"))),
+		"instance_generation": schema.Int64Attribute{
 			Optional:            true,
 			MarkdownDescription: "The `generation` of the `vnf_instance`. Changing this, which every heal and scale does, installs the registry in the same apply on the server that now exists.",
-			Validators:          []validator.Int64{int64validator.AlsoRequires(path.MatchRoot("vnf_instance_id"))},
+			Validators:          []validator.Int64{int64validator.AlsoRequires(path.MatchRoot("instance_id"))},
 		},
 		"ssh": schema.SingleNestedAttribute{
 			Required:            true,
@@ -101,18 +102,22 @@ func sshAttributes() map[string]schema.Attribute {
 	out := map[string]schema.Attribute{
 		"username": schema.StringAttribute{Required: true, MarkdownDescription: "Name of the user: root, or a user with sudo rights.", Validators: []validator.String{stringvalidator.LengthAtLeast(1)}},
 		"port": schema.Int64Attribute{
-			Optional: true, MarkdownDescription: "Port of the SSH server. Defaults to `22`.", Validators: []validator.Int64{int64validator.Between(1, 65535)},
+			Optional: true, Computed: true, Default: int64default.StaticInt64(22),
+			MarkdownDescription: "Port of the SSH server. Defaults to `22`.", Validators: []validator.Int64{int64validator.Between(1, 65535)},
 		},
-		"agent": schema.BoolAttribute{Optional: true, MarkdownDescription: "Whether to offer the keys of the SSH agent of the machine that runs Terraform. Defaults to `false`."},
+		"use_agent": schema.BoolAttribute{
+			Optional: true, Computed: true, Default: booldefault.StaticBool(false),
+			MarkdownDescription: "Whether to offer the keys of the SSH agent of the machine that runs Terraform. Defaults to `false`.",
+		},
 		"host_key_policy": schema.StringAttribute{
-			Optional: true,
+			Optional: true, Computed: true, Default: stringdefault.StaticString(hostKeyPin),
 			MarkdownDescription: "Policy for an unknown host key: `pin` stores the first key and rejects any other later, `strict` rejects it before any password is sent. Defaults to `pin`. " +
 				"Changing this updates in place.",
-			Validators: []validator.String{stringvalidator.OneOf("pin", "strict")},
+			Validators: []validator.String{stringvalidator.OneOf(hostKeyPin, hostKeyStrict)},
 		},
-		"host_keys": schema.ListAttribute{
+		"host_keys": schema.SetAttribute{
 			Optional: true, ElementType: types.StringType, MarkdownDescription: "Accepted public keys of the host, in the format of `authorized_keys`.",
-			Validators: []validator.List{listvalidator.SizeAtLeast(1)},
+			Validators: []validator.Set{setvalidator.SizeAtLeast(1), setvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1))},
 		},
 	}
 	for _, s := range []tfutil.Secret{
@@ -132,7 +137,7 @@ func imageAttributes() map[string]schema.Attribute {
 		"image_path": optional("Path of a file that `docker save` wrote: an absolute path on the machine that runs Terraform, or a path in a VNF package. If omitted, the image is pulled. Changing this updates in place."),
 		"package_id": optional("Id of the `vnf_package` that `image_path` is a file of. Defaults to the package of the instance. Changing this updates in place.",
 			stringvalidator.AlsoRequires(path.MatchRoot("image_path"))),
-		"image": optional("Image to pull, or to select if the file holds several. Defaults to the distribution registry. Changing this updates in place."),
+		"container_image": optional("Image to pull, or to select if the file holds several. Defaults to the distribution registry. Changing this updates in place."),
 		"runtime": fixed(schema.StringAttribute{
 			Optional: true, Computed: true, Default: stringdefault.StaticString("docker"),
 			MarkdownDescription: "Engine that runs the registry: `docker`, `podman` or `containerd`. Defaults to `docker`. Changing this creates a new registry.",
@@ -161,12 +166,12 @@ func serviceAttributes() map[string]schema.Attribute {
 		"tls": schema.SingleNestedAttribute{Optional: true, MarkdownDescription: "HTTPS for the registry. If omitted, the registry serves plain HTTP. Changing anything here updates in place.", Attributes: tls},
 		"users": schema.MapAttribute{
 			Optional: true, Sensitive: true, ElementType: types.StringType,
-			MarkdownDescription: "Passwords by user. If omitted, the registry requires no login. They are kept in the state as sensitive values; use `users_wo` with Terraform 1.11 or later. Changing this updates in place.",
-			Validators:          []validator.Map{mapvalidator.SizeAtLeast(1), mapvalidator.NoNullValues(), mapvalidator.ConflictsWith(path.MatchRoot("users_wo"))},
+			MarkdownDescription: "Passwords by user, sensitive values in the state; use `users_wo` with Terraform 1.11 or later. Without `users` and `users_wo` the registry requires no login. Changing this updates in place.",
+			Validators:          []validator.Map{mapvalidator.SizeAtLeast(1), mapvalidator.NoNullValues()},
 		},
 		"users_wo": schema.MapAttribute{
 			Optional: true, Sensitive: true, WriteOnly: true, ElementType: types.StringType,
-			MarkdownDescription: "Passwords by user. This form is write-only: it reaches neither plan nor state and accepts ephemeral values. Terraform cannot detect changes of write-only values: increment `users_wo_version` as well.",
+			MarkdownDescription: "Passwords by user that override `users` by key. Write-only: it reaches neither plan nor state and accepts ephemeral values. Changing this takes effect when `users_wo_version` is incremented.",
 			Validators:          []validator.Map{mapvalidator.SizeAtLeast(1), mapvalidator.NoNullValues()},
 		},
 		"users_wo_version": schema.Int64Attribute{
@@ -174,13 +179,32 @@ func serviceAttributes() map[string]schema.Attribute {
 			Validators: []validator.Int64{int64validator.AlsoRequires(path.MatchRoot("users_wo"))},
 		},
 		"storage_path": optional("Directory on the host for the images. Defaults to `/var/lib/<name>`. Changing this updates in place and does not move existing images."),
-		"keep_data": schema.BoolAttribute{
-			Optional: true, Computed: true, Default: booldefault.StaticBool(true),
-			MarkdownDescription: "Whether the images stay on the host when the registry is destroyed. Defaults to `true`. Changing this affects the destruction only.",
+		"deletion_policy": schema.SingleNestedAttribute{
+			Optional:            true,
+			MarkdownDescription: "Treatment of data when the registry is destroyed. Changing anything here affects the destruction only.",
+			Attributes: map[string]schema.Attribute{
+				"images": schema.StringAttribute{
+					Optional: true, Computed: true, Default: stringdefault.StaticString(imagesKeep),
+					MarkdownDescription: "Images on the host: `keep` leaves them in `storage_path`, `delete` deletes them. Defaults to `keep`, also if `deletion_policy` is omitted.",
+					Validators:          []validator.String{stringvalidator.OneOf(imagesKeep, imagesDelete)},
+				},
+			},
 		},
 		"proxy": schema.SingleNestedAttribute{Optional: true, MarkdownDescription: "Proxy of the host for packages and images. Changing anything here updates in place.", Attributes: proxy},
 	}
 }
+
+// The values of ssh.host_key_policy.
+const (
+	hostKeyPin    = "pin"
+	hostKeyStrict = "strict"
+)
+
+// The values of deletion_policy.images.
+const (
+	imagesKeep   = "keep"
+	imagesDelete = "delete"
+)
 
 // The values of status.
 const (
@@ -200,11 +224,11 @@ func computedAttributes() map[string]schema.Attribute {
 		"drift": schema.ListAttribute{
 			Computed: true, ElementType: types.StringType, MarkdownDescription: "Differences from the desired configuration.",
 		},
-		"address":        text("Address of the host."),
-		"server":         text("Host and port of the registry, as names of images begin with and `private_registry_connection_info` takes it."),
-		"url":            text("URL of the registry."),
-		"image_id":       text("Identifier of the image that runs."),
-		"system":         text("Operating system of the host."),
-		"engine_version": text("Version of the engine."),
+		"address":          text("Address of the host."),
+		"server":           text("Host and port of the registry, as names of images begin with and `private_registry_connection_info` takes it."),
+		"url":              text("URL of the registry."),
+		"image_id":         text("Identifier of the image that runs."),
+		"operating_system": text("Operating system of the host."),
+		"runtime_version":  text("Version of the engine that runs the registry."),
 	}
 }

@@ -50,7 +50,7 @@ type model struct {
 	AdditionalParams     types.Dynamic `tfsdk:"additional_params"`
 	ScaleStatus          types.Map     `tfsdk:"scale_status"`
 	VDUs                 types.Map     `tfsdk:"vdus"`
-	Objects              types.Map     `tfsdk:"objects"`
+	ObjectManifests      types.Map     `tfsdk:"object_manifests"`
 }
 
 // Schema implements datasource.DataSource.
@@ -87,7 +87,7 @@ func (d *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp 
 	attributes["namespace"] = schema.StringAttribute{
 		MarkdownDescription: "Namespace of the instance. Objects without a namespace are shown without one.",
 		Optional:            true,
-		Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+		Validators:          []validator.String{tfutil.Namespace()},
 	}
 	attributes["additional_params"] = schema.DynamicAttribute{
 		MarkdownDescription: "Parameters of the infra driver, as in `vnf_instance`.",
@@ -98,8 +98,8 @@ func (d *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp 
 		ElementType:         types.Int64Type,
 		Computed:            true,
 	}
-	attributes["objects"] = schema.MapAttribute{
-		MarkdownDescription: "Objects as YAML, by the keys of `objects` of `vnf_instance`: `group/version/Kind namespace/name` as in the package. Replicas are those of the VDUs, and absent if an autoscaler sets them. Values of Secrets are masked.",
+	attributes["object_manifests"] = schema.MapAttribute{
+		MarkdownDescription: "Manifests of the objects as YAML, by the keys of `objects` of `vnf_instance`: `group/version/Kind namespace/name` as in the package. Replicas are those of the VDUs, and absent if an autoscaler sets them. Values of Secrets are masked.",
 		ElementType:         types.StringType,
 		Computed:            true,
 	}
@@ -146,7 +146,7 @@ func (d *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp 
 	m.InstantiationLevelID = tfutil.OptionalString(rendering.LevelID)
 	m.ScaleStatus = tfutil.Int64Map(rendering.ScaleStatus)
 	m.VDUs = attrs.VDUsValue(rendering.VDUs)
-	m.Objects = tfutil.StringMap(rendering.Contents)
+	m.ObjectManifests = tfutil.StringMap(rendering.Contents)
 	resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)
 }
 
@@ -187,7 +187,7 @@ func (m *model) spec(ctx context.Context, diags *diag.Diagnostics) vnfm.Instance
 		Namespace:        m.Namespace.ValueString(),
 		OperationalState: vnfm.Started,
 	}
-	if tfutil.Set(m.ScaleLevels) {
+	if len(m.ScaleLevels.Elements()) > 0 {
 		diags.Append(m.ScaleLevels.ElementsAs(ctx, &s.ScaleLevels, false)...)
 	}
 	params, err := tfutil.MapToGo(m.AdditionalParams)

@@ -83,13 +83,13 @@ func held(t *testing.T, lab labtest.Env, namespace string, state *terraform.Stat
 	planned := state.RootModule().Resources["vnf_instance.test"].Primary.Attributes
 	found := 0
 	for name, text := range rendered {
-		key, ok := strings.CutPrefix(name, "objects.")
+		key, ok := strings.CutPrefix(name, "object_manifests.")
 		if !ok || key == "%" {
 			continue
 		}
 		found++
-		if planned[name] == "" {
-			return fmt.Errorf("vnf_instance has no %s", name)
+		if planned["objects."+key] == "" {
+			return fmt.Errorf("vnf_instance has no %s", key)
 		}
 		var want, have map[string]any
 		if err := yaml.Unmarshal([]byte(text), &want); err != nil {
@@ -150,7 +150,7 @@ func TestOffline(t *testing.T) {
 	acctest.Edit(t, secret, "hello.mf", "Source: Files/kubernetes/web.yaml", "Source: Files/kubernetes/secret.yaml\nAlgorithm: SHA-256\nHash: 0\n\nSource: Files/kubernetes/web.yaml")
 	acctest.Hash(t, secret)
 	object := func(key string, check knownvalue.Check) statecheck.StateCheck {
-		return statecheck.ExpectKnownValue(address, tfjsonpath.New("objects").AtMapKey(key), check)
+		return statecheck.ExpectKnownValue(address, tfjsonpath.New("object_manifests").AtMapKey(key), check)
 	}
 	replicas := func(vdu string, check knownvalue.Check) statecheck.StateCheck {
 		return statecheck.ExpectKnownValue(address, tfjsonpath.New("vdus").AtMapKey(vdu).AtMapKey("replicas"), check)
@@ -218,7 +218,7 @@ data "vnf_rendering" %[1]q {
 }
 
 output %[1]q {
-  value = sha256(jsonencode(data.vnf_rendering.%[1]s.objects))
+  value = sha256(jsonencode(data.vnf_rendering.%[1]s.object_manifests))
 }
 `, name, source))
 	}
@@ -234,11 +234,11 @@ output %[1]q {
 				Config:           s.Config(parts...),
 				ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{known("directory"), known("file"), known("url")}},
 				ConfigStateChecks: []statecheck.StateCheck{
-					same.AddStateValue("data.vnf_rendering.directory", tfjsonpath.New("objects")),
-					same.AddStateValue("data.vnf_rendering.file", tfjsonpath.New("objects")),
-					same.AddStateValue("data.vnf_rendering.url", tfjsonpath.New("objects")),
+					same.AddStateValue("data.vnf_rendering.directory", tfjsonpath.New("object_manifests")),
+					same.AddStateValue("data.vnf_rendering.file", tfjsonpath.New("object_manifests")),
+					same.AddStateValue("data.vnf_rendering.url", tfjsonpath.New("object_manifests")),
 					statecheck.ExpectKnownValue("data.vnf_rendering.directory", tfjsonpath.New("vdus").AtMapKey("proxy").AtMapKey("replicas"), knownvalue.Int64Exact(3)),
-					statecheck.ExpectKnownValue("data.vnf_rendering.directory", tfjsonpath.New("objects"), knownvalue.MapSizeExact(9)),
+					statecheck.ExpectKnownValue("data.vnf_rendering.directory", tfjsonpath.New("object_manifests"), knownvalue.MapSizeExact(9)),
 				},
 				Check: func(*terraform.State) error {
 					left, err := s.Records(t).List(t.Context(), store.Query{Kind: store.KindPackage})
@@ -250,7 +250,7 @@ output %[1]q {
 			},
 			{
 				Config:            s.Config(append(parts, onboarded)...),
-				ConfigStateChecks: []statecheck.StateCheck{same.AddStateValue(address, tfjsonpath.New("objects"))},
+				ConfigStateChecks: []statecheck.StateCheck{same.AddStateValue(address, tfjsonpath.New("object_manifests"))},
 			},
 		},
 	})

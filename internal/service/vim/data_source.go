@@ -116,7 +116,7 @@ func (m *commonModel) fromRecord(ctx context.Context, v *vnfm.VIM) diag.Diagnost
 	m.Name = types.StringValue(v.Name)
 	m.Description = tfutil.OptionalString(v.Description)
 	m.Type = types.StringValue(string(v.Type))
-	m.CreatedAt = tfutil.Time(v.CreatedAt)
+	m.CreatedAt = tfutil.Instant(v.CreatedAt)
 	m.observed = observedOf(v)
 	connectionTypes := withoutSecrets(kubernetesTypes())
 	m.Kubernetes = types.ObjectNull(connectionTypes)
@@ -126,6 +126,6 @@ func (m *commonModel) fromRecord(ctx context.Context, v *vnfm.VIM) diag.Diagnost
 		return nil
 	}
 	var diags diag.Diagnostics
-	m.Kubernetes, diags = types.ObjectValueFrom(ctx, connectionTypes, connectionOf(v.Kubernetes, types.BoolValue(false)))
+	m.Kubernetes, diags = types.ObjectValueFrom(ctx, connectionTypes, connectionOf(v.Kubernetes))
 	return diags
 }

@@ -44,7 +44,7 @@ func look(ctx context.Context, manager vnfm.VIMManager, id string) (*vnfm.VIM, d
 	case errors.As(err, new(*vnfm.EditedError)):
 		diags.AddAttributeWarning(path.Root("id"), fmt.Sprintf("Record of VIM %q Was Edited", recorded.Name),
 			tfutil.ErrorDetail(err)+"\n\nThe VIM itself is untouched. The next apply of its vnf_vim registers it again under the same id, as it is configured.")
-		recorded.Status = vnfm.VIMUnregistered
+		recorded.Status = vnfm.VIMUnknown
 		return recorded, diags
 	case ctx.Err() != nil || v == nil:
 		tfutil.AddError(&diags, "Read", object(recorded.Name), err, path.Empty())
@@ -52,7 +52,7 @@ func look(ctx context.Context, manager vnfm.VIMManager, id string) (*vnfm.VIM, d
 	}
 	diags.AddWarning(
 		fmt.Sprintf("VIM %q Does Not Answer", recorded.Name),
-		tfutil.ErrorDetail(err)+"\n\nThe plan goes on with what was known before; the status is UNREACHABLE until the VIM answers again.",
+		tfutil.ErrorDetail(err)+"\n\nThe plan uses the last known values; the status is UNREACHABLE until the VIM answers again.",
 	)
 	return v, diags
 }

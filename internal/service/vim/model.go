@@ -1,9 +1,11 @@
 package vim
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework-timetypes/timetypes"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
@@ -23,13 +25,13 @@ type resourceModel struct {
 
 // commonModel is what the resource and the data source share.
 type commonModel struct {
-	ID          types.String `tfsdk:"id"`
-	Name        types.String `tfsdk:"name"`
-	Description types.String `tfsdk:"description"`
-	Type        types.String `tfsdk:"type"`
-	CreatedAt   types.String `tfsdk:"created_at"`
-	Kubernetes  types.Object `tfsdk:"kubernetes"`
-	OpenStack   types.Object `tfsdk:"openstack"`
+	ID          types.String      `tfsdk:"id"`
+	Name        types.String      `tfsdk:"name"`
+	Description types.String      `tfsdk:"description"`
+	Type        types.String      `tfsdk:"type"`
+	CreatedAt   timetypes.RFC3339 `tfsdk:"created_at"`
+	Kubernetes  types.Object      `tfsdk:"kubernetes"`
+	OpenStack   types.Object      `tfsdk:"openstack"`
 	observed
 }
 
@@ -129,7 +131,7 @@ func (m *commonModel) setComputed(v *vnfm.VIM) {
 	m.ID = types.StringValue(v.ID)
 	m.Type = types.StringValue(string(v.Type))
 	if m.CreatedAt.IsUnknown() {
-		m.CreatedAt = tfutil.Time(v.CreatedAt)
+		m.CreatedAt = tfutil.Instant(v.CreatedAt)
 	}
 	m.fillUnknown(v)
 }
@@ -141,7 +143,7 @@ func (m *resourceModel) fromVIM(ctx context.Context, v *vnfm.VIM) diag.Diagnosti
 	m.Name = types.StringValue(v.Name)
 	m.Description = tfutil.OptionalString(v.Description)
 	m.Type = types.StringValue(string(v.Type))
-	m.CreatedAt = tfutil.Time(v.CreatedAt)
+	m.CreatedAt = tfutil.Instant(v.CreatedAt)
 	m.observed = observedOf(v)
 	m.OpenStack = openstackValue(v.OpenStack, m.OpenStack, openstackTypes())
 	if v.Kubernetes == nil {
@@ -155,20 +157,20 @@ func (m *resourceModel) fromVIM(ctx context.Context, v *vnfm.VIM) diag.Diagnosti
 			return diags
 		}
 	}
-	k.connectionModel = connectionOf(v.Kubernetes, k.InsecureSkipTLSVerify)
+	k.connectionModel = connectionOf(v.Kubernetes)
 	var diags diag.Diagnostics
 	m.Kubernetes, diags = types.ObjectValueFrom(ctx, kubernetesTypes(), k)
 	return diags
 }
 
-func connectionOf(c *vnfm.KubernetesConnection, priorInsecure types.Bool) connectionModel {
+func connectionOf(c *vnfm.KubernetesConnection) connectionModel {
 	return connectionModel{
 		Endpoint:              tfutil.OptionalString(c.Endpoint),
 		CACertificate:         tfutil.OptionalString(c.CACertificate),
-		InsecureSkipTLSVerify: tfutil.OptionalBool(c.InsecureSkipTLSVerify, priorInsecure),
+		InsecureSkipTLSVerify: types.BoolValue(c.InsecureSkipTLSVerify),
 		TLSServerName:         tfutil.OptionalString(c.TLSServerName),
 		ProxyURL:              tfutil.OptionalString(c.ProxyURL),
-		DefaultNamespace:      tfutil.OptionalString(c.DefaultNamespace),
+		DefaultNamespace:      types.StringValue(cmp.Or(c.DefaultNamespace, vnfm.DefaultNamespace)),
 		Username:              tfutil.OptionalString(c.Username),
 		ClientCertificate:     tfutil.OptionalString(c.ClientCertificate),
 		KubeconfigContext:     tfutil.OptionalString(c.KubeconfigContext),

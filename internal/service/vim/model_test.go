@@ -19,7 +19,7 @@ func TestEveryArgumentIsRead(t *testing.T) {
 	t.Parallel()
 	for kind, secrets := range map[string][]tfutil.Secret{"kubernetes": kubernetesSecrets, "openstack": attrs.OpenStackSecrets()} {
 		for _, writeOnly := range []bool{false, true} {
-			set := map[string]any{"kubernetes": nil, "openstack": nil}
+			set := map[string]any{"kubernetes": nil, "openstack": nil, "created_at": "2026-01-02T03:04:05Z"}
 			delete(set, kind)
 			ignored := []string{
 				"id", "type", "created_at", "status", "endpoint", "server_version", "api_groups", "user_id", "project_id", "project_name", "region", "services", "timeouts",

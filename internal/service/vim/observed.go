@@ -14,7 +14,7 @@ type observed struct {
 	Status        types.String `tfsdk:"status"`
 	Endpoint      types.String `tfsdk:"endpoint"`
 	ServerVersion types.String `tfsdk:"server_version"`
-	APIGroups     types.List   `tfsdk:"api_groups"`
+	APIGroups     types.Set    `tfsdk:"api_groups"`
 	UserID        types.String `tfsdk:"user_id"`
 	ProjectID     types.String `tfsdk:"project_id"`
 	ProjectName   types.String `tfsdk:"project_name"`
@@ -28,14 +28,14 @@ func observedAttributes() map[string]schema.Attribute {
 		return schema.StringAttribute{Computed: true, MarkdownDescription: description}
 	}
 	return map[string]schema.Attribute{
-		"status": text("What the last check saw: `REACHABLE`; `UNREACHABLE` when the VIM did not answer or refused the credentials; " +
-			"`UNREGISTERED` when the store has lost its record, or it was edited there, which the next apply puts right."),
+		"status": text("`REACHABLE` if the VIM answered the last check, `UNREACHABLE` if it did not or rejected the credentials, " +
+			"`UNKNOWN` if the store has lost the record or it was edited there; the next apply registers the VIM again."),
 		"endpoint":       text("URL of the API server, or of Keystone, that was reached, also when a kubeconfig or a clouds.yaml gave it."),
-		"server_version": text("Version of the API server, for example `v1.34.1`, or of Keystone's API."),
-		"api_groups": schema.ListAttribute{
+		"server_version": text("Version of the API server, for example `1.34.1`, or of Keystone's API."),
+		"api_groups": schema.SetAttribute{
 			Computed:            true,
 			ElementType:         types.StringType,
-			MarkdownDescription: "API groups with their versions that the server serves, sorted, for example `apps/v1`. Empty for an OpenStack.",
+			MarkdownDescription: "API groups with their versions that the server serves, for example `apps/v1`. Empty for an OpenStack.",
 		},
 		"user_id":      text("Id of the user of an OpenStack as whom the VIM is used."),
 		"project_id":   text("Id of the project of an OpenStack that the VIM is."),
@@ -44,10 +44,10 @@ func observedAttributes() map[string]schema.Attribute {
 		"services": schema.MapNestedAttribute{
 			Computed: true,
 			MarkdownDescription: "Services of the catalogue of an OpenStack by their type, for example `compute`, `network`, `image`, `orchestration`, `key-manager`, as far as they have an endpoint for region and interface. " +
-				"Null for Kubernetes.",
+				"Empty for Kubernetes.",
 			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 				"endpoint":     text("URL of the service."),
-				"version":      text("Current version of its API, for example `v2.1`, as far as the service says it."),
+				"version":      text("Current version of its API, for example `2.1`, as far as the service says it."),
 				"microversion": text("Newest microversion, where the service has them."),
 			}},
 		},
@@ -63,7 +63,7 @@ func unknownObserved() observed {
 		Status:        types.StringUnknown(),
 		Endpoint:      types.StringUnknown(),
 		ServerVersion: types.StringUnknown(),
-		APIGroups:     types.ListUnknown(types.StringType),
+		APIGroups:     types.SetUnknown(types.StringType),
 		UserID:        types.StringUnknown(),
 		ProjectID:     types.StringUnknown(),
 		ProjectName:   types.StringUnknown(),
@@ -76,9 +76,9 @@ func observedOf(v *vnfm.VIM) observed {
 	o := observed{
 		Status:        types.StringValue(string(v.Status)),
 		Endpoint:      tfutil.OptionalString(v.Endpoint),
-		ServerVersion: tfutil.OptionalString(v.ServerVersion),
-		APIGroups:     tfutil.StringList(v.APIGroups),
-		Services:      types.MapNull(serviceType),
+		ServerVersion: tfutil.Version(v.ServerVersion),
+		APIGroups:     tfutil.StringSet(v.APIGroups),
+		Services:      types.MapValueMust(serviceType, map[string]attr.Value{}),
 	}
 	if v.Cloud == nil {
 		return o
@@ -88,7 +88,7 @@ func observedOf(v *vnfm.VIM) observed {
 	services := make(map[string]attr.Value, len(v.Cloud.Services))
 	for kind, s := range v.Cloud.Services {
 		services[kind] = types.ObjectValueMust(serviceType.AttrTypes, map[string]attr.Value{
-			"endpoint": tfutil.OptionalString(s.Endpoint), "version": tfutil.OptionalString(s.Version), "microversion": tfutil.OptionalString(s.Microversion),
+			"endpoint": tfutil.OptionalString(s.Endpoint), "version": tfutil.Version(s.Version), "microversion": tfutil.OptionalString(s.Microversion),
 		})
 	}
 	o.Services = types.MapValueMust(serviceType, services)

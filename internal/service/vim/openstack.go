@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/booldefault"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
@@ -36,7 +37,9 @@ func openstackAttribute() schema.SingleNestedAttribute {
 func openstackAttributes() map[string]schema.Attribute {
 	attributes := map[string]schema.Attribute{}
 	for _, s := range attrs.OpenStackSwitches() {
-		attributes[s.Name] = schema.BoolAttribute{Optional: true, MarkdownDescription: s.Description + updatesInPlace}
+		attributes[s.Name] = schema.BoolAttribute{
+			Optional: true, Computed: true, Default: booldefault.StaticBool(false), MarkdownDescription: s.Description + updatesInPlace,
+		}
 	}
 	for _, a := range attrs.OpenStackArguments() {
 		attributes[a.Name] = schema.StringAttribute{
@@ -122,8 +125,7 @@ func openstackValue(c *vnfm.OpenStackConnection, prior types.Object, attributeTy
 		values[a.Name] = tfutil.OptionalString(*a.Field(c))
 	}
 	for _, s := range attrs.OpenStackSwitches() {
-		before, _ := values[s.Name].(types.Bool)
-		values[s.Name] = tfutil.OptionalBool(*s.Field(c), before)
+		values[s.Name] = types.BoolValue(*s.Field(c))
 	}
 	return types.ObjectValueMust(attributeTypes, values)
 }

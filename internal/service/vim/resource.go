@@ -92,7 +92,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 		return
 	}
 	switch {
-	case state.Status.ValueString() == string(vnfm.VIMUnregistered):
+	case state.Status.ValueString() == string(vnfm.VIMUnknown):
 		plan.observed = unknownObserved()
 	case plan.describesSame(&state.commonModel),
 		state.Status.ValueString() == string(vnfm.VIMReachable) && plan.connectsSame(&state.commonModel):
@@ -162,14 +162,14 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 		return
 	}
 	if v == nil {
-		state.Status = types.StringValue(string(vnfm.VIMUnregistered))
+		state.Status = types.StringValue(string(vnfm.VIMUnknown))
 		resp.Diagnostics.AddAttributeWarning(path.Root("id"), "VIM Not in the Store",
 			fmt.Sprintf("The store of this provider configuration has no record of VIM %q (%s). The VIM itself is untouched. The next apply registers it again under the same id.",
 				state.Name.ValueString(), state.ID.ValueString()))
 		resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
 		return
 	}
-	if v.Status == vnfm.VIMUnregistered {
+	if v.Status == vnfm.VIMUnknown {
 		state.Status = types.StringValue(string(v.Status))
 		resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
 		return

@@ -5,12 +5,15 @@ import (
 	"maps"
 	"regexp"
 
+	"github.com/hashicorp/terraform-plugin-framework-timetypes/timetypes"
 	"github.com/hashicorp/terraform-plugin-framework-validators/objectvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/booldefault"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringdefault"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
@@ -59,6 +62,7 @@ func attributes() map[string]schema.Attribute {
 		},
 		"created_at": schema.StringAttribute{
 			Computed:            true,
+			CustomType:          timetypes.RFC3339Type{},
 			MarkdownDescription: "Time of the registration (RFC 3339, UTC).",
 			PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
 		},
@@ -88,6 +92,8 @@ func kubernetesAttributes() map[string]schema.Attribute {
 			"Changing this updates the VIM in place."),
 		"insecure_skip_tls_verify": schema.BoolAttribute{
 			Optional: true,
+			Computed: true,
+			Default:  booldefault.StaticBool(false),
 			MarkdownDescription: "Whether to skip verification of the server's certificate. Defaults to `false`, also where a kubeconfig has `insecure-skip-tls-verify`. It cannot be `true` together with `ca_certificate`. " +
 				"Changing this updates the VIM in place.",
 		},
@@ -99,6 +105,7 @@ func kubernetesAttributes() map[string]schema.Attribute {
 		"kubeconfig_context": optional("Context of the kubeconfig. Defaults to the `current-context`, else to the only context. Changing this updates the VIM in place."),
 	}
 	namespace := optional("Namespace of objects that name none, for instances that set no `namespace`. Defaults to `default`, even if a kubeconfig names another. Changing this affects instances made later.")
+	namespace.Computed, namespace.Default = true, stringdefault.StaticString(vnfm.DefaultNamespace)
 	namespace.Validators = []validator.String{stringvalidator.RegexMatches(dnsLabel, "must be a name of a namespace: at most 63 lower-case letters, digits and dashes, with a letter or digit at both ends")}
 	attributes["default_namespace"] = namespace
 	attributes["kubeconfig_ref"] = schema.SingleNestedAttribute{

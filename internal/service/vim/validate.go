@@ -109,7 +109,7 @@ func (k *kubernetesModel) validateKubeconfig(at path.Path, diags *diag.Diagnosti
 	}
 	if c.Insecure && k.CACertificate.IsNull() && !k.InsecureSkipTLSVerify.IsUnknown() && !k.InsecureSkipTLSVerify.ValueBool() {
 		diags.AddAttributeError(at.AtName("insecure_skip_tls_verify"), "Kubeconfig Without Verification",
-			fmt.Sprintf("Context %q leaves the certificate of the API server unverified (insecure-skip-tls-verify). Give the CA as ca_certificate, or set insecure_skip_tls_verify = true where nobody can be in between.", c.Context))
+			fmt.Sprintf("Context %q leaves the certificate of the API server unverified (insecure-skip-tls-verify). Give the CA as ca_certificate, or set insecure_skip_tls_verify = true if nobody can intercept the connection.", c.Context))
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -196,14 +197,34 @@ func TestConnectionRoundTrip(t *testing.T) {
 	if got := m.CreatedAt.ValueString(); got != "2026-01-02T03:04:05Z" {
 		t.Errorf("created_at %q", got)
 	}
-	// What a configuration leaves out reads back as left out.
+	// What a configuration leaves out reads back as its default, or as left out.
 	v.Kubernetes = &vnfm.KubernetesConnection{Endpoint: "https://h"}
 	m.Kubernetes = types.ObjectNull(kubernetesTypes())
 	if diags := m.fromVIM(t.Context(), v); diags.HasError() {
 		t.Fatal(diags)
 	}
-	for name, a := range m.Kubernetes.Attributes() {
-		if name != "endpoint" && !a.IsNull() {
+	defaults := map[string]attr.Value{
+		"endpoint": types.StringValue("https://h"), "insecure_skip_tls_verify": types.BoolValue(false), "default_namespace": types.StringValue("default"),
+	}
+	checkDefaults(t, m.Kubernetes, defaults)
+	v.Kubernetes, v.OpenStack = nil, &vnfm.OpenStackConnection{AuthURL: "https://h"}
+	m.OpenStack = types.ObjectNull(openstackTypes())
+	if diags := m.fromVIM(t.Context(), v); diags.HasError() {
+		t.Fatal(diags)
+	}
+	checkDefaults(t, m.OpenStack, map[string]attr.Value{
+		"auth_url": types.StringValue("https://h"), "insecure_skip_tls_verify": types.BoolValue(false), "allow_http_endpoints": types.BoolValue(false),
+	})
+}
+
+// checkDefaults checks that the attributes of a connection have these values, and that the
+// others are null.
+func checkDefaults(t *testing.T, connection types.Object, want map[string]attr.Value) {
+	t.Helper()
+	for name, a := range connection.Attributes() {
+		if w, ok := want[name]; ok && !a.Equal(w) {
+			t.Errorf("%s is %s, not %s", name, a, w)
+		} else if !ok && !a.IsNull() {
 			t.Errorf("%s is %s, not null", name, a)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/hashicorp/terraform-plugin-framework-timetypes/timetypes"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
@@ -28,8 +29,8 @@ func NewDataSource() datasource.DataSource {
 }
 
 type dataSourceModel struct {
-	Name        types.String `tfsdk:"name"`
-	OnboardedAt types.String `tfsdk:"onboarded_at"`
+	Name        types.String      `tfsdk:"name"`
+	OnboardedAt timetypes.RFC3339 `tfsdk:"onboarded_at"`
 	described
 }
 
@@ -53,6 +54,7 @@ func (d *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp 
 	}
 	attributes["onboarded_at"] = schema.StringAttribute{
 		Computed:            true,
+		CustomType:          timetypes.RFC3339Type{},
 		MarkdownDescription: "Time when this version was onboarded (RFC 3339, UTC).",
 	}
 	resp.Schema = schema.Schema{
@@ -81,7 +83,7 @@ func (d *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp 
 		return
 	}
 	m.Name = types.StringValue(p.Name)
-	m.OnboardedAt = tfutil.Time(p.OnboardedAt)
+	m.OnboardedAt = tfutil.Instant(p.OnboardedAt)
 	m.described = describe(p)
 	resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)
 }

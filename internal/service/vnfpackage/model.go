@@ -18,7 +18,7 @@ import (
 // The values of the attribute status.
 const (
 	statusOnboarded = "ONBOARDED"
-	statusMissing   = "MISSING"
+	statusUnknown   = "UNKNOWN"
 )
 
 // resourceModel is the resource as Terraform sees it.
@@ -46,6 +46,16 @@ type trustModel struct {
 	PublicKeys        types.Set    `tfsdk:"public_keys"`
 	ExtendedKeyUsages types.Set    `tfsdk:"extended_key_usages"`
 	CRLs              types.String `tfsdk:"crls"`
+}
+
+// restoreDefaults gives the arguments that no record holds their defaults, after an import.
+func (i *inputs) restoreDefaults() {
+	if i.Integrity.IsNull() {
+		i.Integrity = types.StringValue(integrityEnforce)
+	}
+	if i.Signature.IsNull() {
+		i.Signature = types.StringValue(signatureVerifyIfPresent)
+	}
 }
 
 // trust reads the argument of that name; null trusts nobody.
@@ -80,7 +90,7 @@ type described struct {
 	VNFProvider      types.String `tfsdk:"vnf_provider"`
 	ProductName      types.String `tfsdk:"product_name"`
 	SoftwareVersion  types.String `tfsdk:"software_version"`
-	VNFMInfo         types.List   `tfsdk:"vnfm_info"`
+	VNFMInfo         types.Set    `tfsdk:"vnfm_info"`
 	DefaultFlavourID types.String `tfsdk:"default_flavour_id"`
 	Flavours         types.Map    `tfsdk:"flavours"`
 	Artifacts        types.Map    `tfsdk:"artifacts"`
@@ -101,7 +111,7 @@ func describe(p *vnfm.Package) described {
 		VNFProvider:      tfutil.OptionalString(d.Provider),
 		ProductName:      tfutil.OptionalString(d.ProductName),
 		SoftwareVersion:  tfutil.OptionalString(d.SoftwareVersion),
-		VNFMInfo:         tfutil.StringList(d.VNFMInfo),
+		VNFMInfo:         tfutil.StringSet(d.VNFMInfo),
 		DefaultFlavourID: tfutil.OptionalString(d.DefaultFlavourID),
 		Flavours:         attrs.FlavoursValue(d.Flavours),
 		Artifacts:        artifactsValue(p),

@@ -48,7 +48,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	switch {
 	case err != nil && !creating && keeps(&plan, &state, err):
 		resp.Diagnostics.AddAttributeWarning(path.Root("source"), "Source of the Package Not Readable",
-			tfutil.ErrorDetail(err)+"\n\nThe content that was onboarded before is kept; a change of the source cannot be noticed.")
+			tfutil.ErrorDetail(err)+"\n\nThe onboarded content stays; changes of the source cannot be detected.")
 		plan.described, plan.Status = state.described, state.Status
 	case err != nil:
 		tfutil.AddError(&resp.Diagnostics, "Read", object(plan.Name.ValueString()), err, path.Root("source"))
@@ -85,7 +85,7 @@ func (r *Resource) ValidateConfig(ctx context.Context, req resource.ValidateConf
 	attrs.CheckSource(path.Root("source"), config.Source, protected, &resp.Diagnostics)
 	if config.Signature.ValueString() == signatureRequire && config.Trust.IsNull() {
 		resp.Diagnostics.AddAttributeError(path.Root("trust"), "Missing Trust Roots",
-			"signature = \"require\" needs the certificates that a signer's chain must end at, as trust.roots.")
+			"signature = \"require\" requires trust.roots: the CA certificates at which a signer's certificate chain ends.")
 	}
 	if tfutil.Set(config.Trust) {
 		trust := config.trust(ctx, &resp.Diagnostics)

@@ -96,7 +96,7 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 	p, err := r.Data.Manager.Package(ctx, state.ID.ValueString())
 	switch {
 	case errors.Is(err, vnfm.ErrNotFound):
-		state.Status = types.StringValue(statusMissing)
+		state.Status = types.StringValue(statusUnknown)
 		resp.Diagnostics.AddAttributeWarning(path.Root("id"), "VNF Package Not in the Store",
 			fmt.Sprintf("The store of this provider configuration does not have VNF package %q. The next apply onboards it again from its source.", state.ID.ValueString()))
 	case err != nil:
@@ -104,6 +104,7 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 		return
 	default:
 		state.Name = types.StringValue(p.Name)
+		state.restoreDefaults()
 		state.described = describe(p)
 		state.Status = types.StringValue(statusOnboarded)
 	}

@@ -79,7 +79,7 @@ func TestPackageLife(t *testing.T) {
 					PreApply: []plancheck.PlanCheck{
 						plancheck.ExpectKnownValue(address, tfjsonpath.New("id"), knownvalue.StringRegexp(id)),
 						plancheck.ExpectKnownValue(address, tfjsonpath.New("status"), knownvalue.StringExact("ONBOARDED")),
-						plancheck.ExpectKnownValue(address, tfjsonpath.New("flavours").AtMapKey("default").AtMapKey("aspects").AtMapKey("web").AtMapKey("max_level"), knownvalue.Int64Exact(3)),
+						plancheck.ExpectKnownValue(address, tfjsonpath.New("flavours").AtMapKey("default").AtMapKey("scaling_aspects").AtMapKey("web").AtMapKey("max_level"), knownvalue.Int64Exact(3)),
 					},
 					PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
 				},
@@ -90,7 +90,7 @@ func TestPackageLife(t *testing.T) {
 					expect("vnf_provider", knownvalue.StringExact("Example Networks")),
 					expect("product_name", knownvalue.StringExact("hello")),
 					expect("software_version", knownvalue.StringExact("1.0.0")),
-					expect("vnfm_info", knownvalue.ListExact([]knownvalue.Check{knownvalue.StringExact("terraform-provider-vnf")})),
+					expect("vnfm_info", knownvalue.SetExact([]knownvalue.Check{knownvalue.StringExact("terraform-provider-vnf")})),
 					expect("default_flavour_id", knownvalue.StringExact("default")),
 					expect("integrity", knownvalue.StringExact("enforce")),
 					expect("signature", knownvalue.StringExact("verify_if_present")),
@@ -98,8 +98,8 @@ func TestPackageLife(t *testing.T) {
 					expect("security_option", knownvalue.Null()),
 					expect("signer", knownvalue.Null()),
 					expect("flavours", knownvalue.MapExact(map[string]knownvalue.Check{"default": knownvalue.ObjectPartial(map[string]knownvalue.Check{
-						"description": knownvalue.StringExact("one web server"),
-						"levels":      knownvalue.MapSizeExact(0),
+						"description":          knownvalue.StringExact("one web server"),
+						"instantiation_levels": knownvalue.MapSizeExact(0),
 						"vdus": knownvalue.MapExact(map[string]knownvalue.Check{"web": knownvalue.ObjectExact(map[string]knownvalue.Check{
 							"name":              knownvalue.StringExact("web"),
 							"description":       knownvalue.StringExact("web server"),
@@ -139,7 +139,7 @@ func TestPackageLife(t *testing.T) {
 			},
 			{
 				ResourceName: address, ImportState: true, ImportStateId: "hello", ImportStateVerify: true,
-				ImportStateVerifyIgnore: []string{"source", "integrity", "signature"},
+				ImportStateVerifyIgnore: []string{"source"},
 			},
 			{
 				Config: s.Config(packageConfig(zip, ""), `
@@ -207,7 +207,7 @@ func TestPackageContentChanges(t *testing.T) {
 				ConfigPlanChecks: resource.ConfigPlanChecks{
 					PreApply: []plancheck.PlanCheck{
 						plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate),
-						plancheck.ExpectKnownValue(address, tfjsonpath.New("flavours").AtMapKey("default").AtMapKey("aspects").AtMapKey("web").AtMapKey("max_level"), knownvalue.Int64Exact(2)),
+						plancheck.ExpectKnownValue(address, tfjsonpath.New("flavours").AtMapKey("default").AtMapKey("scaling_aspects").AtMapKey("web").AtMapKey("max_level"), knownvalue.Int64Exact(2)),
 					},
 					PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
 				},

@@ -76,7 +76,7 @@ func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *r
 	attributes["trust"] = trustAttribute()
 	attributes["status"] = schema.StringAttribute{
 		Computed:            true,
-		MarkdownDescription: "`ONBOARDED`; or `MISSING` if the store has lost the package; the next apply restores it from the source.",
+		MarkdownDescription: "`ONBOARDED`, or `UNKNOWN` if the store has lost the package; the next apply restores it from the source.",
 	}
 	attributes["timeouts"] = tfutil.Timeouts(ctx, timeoutOpts)
 	resp.Schema = schema.Schema{
@@ -138,7 +138,7 @@ func describedAttributes() map[string]schema.Attribute {
 		"vnf_provider":       text("Provider of the VNF."),
 		"product_name":       text("Product name of the VNF."),
 		"software_version":   text("Software version of the VNF."),
-		"vnfm_info":          schema.ListAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: "VNFMs that the VNFD supports."},
+		"vnfm_info":          schema.SetAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: "VNFMs that the VNFD supports."},
 		"default_flavour_id": text("Deployment flavour of instances that name none. Null when the VNFD has several and prefers none."),
 		"flavours":           attrs.FlavoursAttribute(),
 		"artifacts": schema.MapAttribute{

@@ -121,7 +121,7 @@ func (s *Store) openContents(ctx context.Context, rec *store.Record, owner strin
 	if v, _ := parseValue(rec.Sealed); s.keys.vaultSeals && v != nil && !s.keys.present(v) {
 		return s.fillContents(ctx, rec, owner)
 	}
-	return nil, fmt.Errorf("%w, or, when it is lost, change encryption.barbican.rotation: packages are then stored again from their sources", err)
+	return nil, fmt.Errorf("%w, or, when it is lost, change encryption.barbican.rotation_trigger: packages are then stored again from their sources", err)
 }
 
 // fillContents makes new identities. Those of a key file that is given open what it has

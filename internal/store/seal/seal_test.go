@@ -186,7 +186,7 @@ func TestOpenRefuses(t *testing.T) {
 		"bound version":   {"vim-1", change("v", func(any) any { return 2 }), []string{"changed since it was sealed"}},
 		"newer version":   {"vim-1", change("v", func(any) any { return 3 }), []string{"version 3", "release of the provider"}},
 		"other scheme":    {"vim-1", change("scheme", func(any) any { return "vault" }), []string{`"vault"`, "age and barbican"}},
-		"in a vault":      {"vim-1", change("scheme", func(any) any { return schemeBarbican }), []string{"set encryption.barbican", "opens_only"}},
+		"in a vault":      {"vim-1", change("scheme", func(any) any { return schemeBarbican }), []string{"set encryption.barbican", "decrypt_only"}},
 		"empty":           {"vim-1", nil, []string{"not a sealed value"}},
 		"no JSON":         {"vim-1", []byte("x"), []string{"not a sealed value"}},
 	} {

@@ -289,7 +289,7 @@ func TestMovingToAVaultAndBack(t *testing.T) {
 	}
 
 	_, err = s.use(seal.Source{}, nil)
-	if err == nil || !strings.Contains(err.Error(), "set encryption.barbican") || !strings.Contains(err.Error(), "opens_only") {
+	if err == nil || !strings.Contains(err.Error(), "set encryption.barbican") || !strings.Contains(err.Error(), "decrypt_only") {
 		t.Errorf("opened without the vault: %v", err)
 	}
 	back := seal.Source{Vault: s.vault, VaultOpensOnly: true}
@@ -342,7 +342,7 @@ func TestContentsKeyIsLost(t *testing.T) {
 		}
 	}
 	_, err := s.use(s.withVault("one"), nil)
-	if _, lost := errors.AsType[*seal.LostKeyError](err); !lost || !strings.Contains(err.Error(), "change encryption.barbican.rotation") {
+	if _, lost := errors.AsType[*seal.LostKeyError](err); !lost || !strings.Contains(err.Error(), "change encryption.barbican.rotation_trigger") {
 		t.Errorf("used without its key: %v", err)
 	}
 	s.must(s.withVault("two"))
