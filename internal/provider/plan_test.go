@@ -63,9 +63,9 @@ func planned(t *testing.T, name string, config any, prior *tftypes.Value) tftype
 		require.NoError(t, err)
 		return &d
 	}
-	written := dynamic(configured(t, typ, config))
+	written := configured(t, typ, config)
 	resp, err := server.PlanResourceChange(t.Context(), &tfprotov6.PlanResourceChangeRequest{
-		TypeName: name, PriorState: dynamic(*prior), ProposedNewState: written, Config: written,
+		TypeName: name, PriorState: dynamic(*prior), ProposedNewState: dynamic(proposed(t, written, *prior)), Config: dynamic(written),
 	})
 	require.NoError(t, err)
 	for _, d := range resp.Diagnostics {

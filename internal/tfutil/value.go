@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -21,14 +20,6 @@ func OptionalString(s string) types.String {
 
 // Set reports whether a value is neither null nor unknown.
 func Set(v attr.Value) bool { return !v.IsNull() && !v.IsUnknown() }
-
-// Time renders a time as RFC 3339 in UTC; the zero time is null.
-func Time(t time.Time) types.String {
-	if t.IsZero() {
-		return types.StringNull()
-	}
-	return types.StringValue(t.UTC().Format(time.RFC3339))
-}
 
 // StringList returns a list value; nil gives an empty list.
 func StringList(texts []string) types.List {
