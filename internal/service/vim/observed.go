@@ -11,7 +11,12 @@ import (
 
 // observed is what the VIM itself says: a change of the connection can change it.
 type observed struct {
-	Status        types.String `tfsdk:"status"`
+	Status types.String `tfsdk:"status"`
+	facts
+}
+
+// facts are what the last check of the VIM saw.
+type facts struct {
 	Endpoint      types.String `tfsdk:"endpoint"`
 	ServerVersion types.String `tfsdk:"server_version"`
 	APIGroups     types.List   `tfsdk:"api_groups"`
@@ -44,7 +49,7 @@ func observedAttributes() map[string]schema.Attribute {
 		"services": schema.MapNestedAttribute{
 			Computed: true,
 			MarkdownDescription: "Services of the catalogue of an OpenStack by their type, for example `compute`, `network`, `image`, `orchestration`, `key-manager`, as far as they have an endpoint for region and interface. " +
-				"Null for Kubernetes.",
+				"Empty for Kubernetes.",
 			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 				"endpoint":     text("URL of the service."),
 				"version":      text("Current version of its API, for example `v2.1`, as far as the service says it."),
@@ -59,8 +64,8 @@ var serviceType = types.ObjectType{AttrTypes: map[string]attr.Type{
 }}
 
 func unknownObserved() observed {
-	return observed{
-		Status:        types.StringUnknown(),
+	o := observed{Status: types.StringUnknown()}
+	o.facts = facts{
 		Endpoint:      types.StringUnknown(),
 		ServerVersion: types.StringUnknown(),
 		APIGroups:     types.ListUnknown(types.StringType),
@@ -70,15 +75,16 @@ func unknownObserved() observed {
 		Region:        types.StringUnknown(),
 		Services:      types.MapUnknown(serviceType),
 	}
+	return o
 }
 
 func observedOf(v *vnfm.VIM) observed {
-	o := observed{
-		Status:        types.StringValue(string(v.Status)),
+	o := observed{Status: types.StringValue(string(v.Status))}
+	o.facts = facts{
 		Endpoint:      tfutil.OptionalString(v.Endpoint),
 		ServerVersion: tfutil.OptionalString(v.ServerVersion),
 		APIGroups:     tfutil.StringList(v.APIGroups),
-		Services:      types.MapNull(serviceType),
+		Services:      types.MapValueMust(serviceType, map[string]attr.Value{}),
 	}
 	if v.Cloud == nil {
 		return o

@@ -138,7 +138,7 @@ func TestVIMTypeChanges(t *testing.T) {
 					PreApply:             []plancheck.PlanCheck{plancheck.ExpectResourceAction(address, plancheck.ResourceActionReplace)},
 					PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
 				},
-				ConfigStateChecks: []statecheck.StateCheck{expect("type", knownvalue.StringExact("kubernetes")), expect("services", knownvalue.Null()), expect("project_id", knownvalue.Null())},
+				ConfigStateChecks: []statecheck.StateCheck{expect("type", knownvalue.StringExact("kubernetes")), expect("services", knownvalue.MapSizeExact(0)), expect("project_id", knownvalue.Null())},
 			},
 		},
 	})
