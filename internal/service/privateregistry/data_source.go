@@ -47,7 +47,7 @@ func (d *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp 
 				stringvalidator.ExactlyOneOf(path.MatchRoot("host"), path.MatchRoot("instance_id"))),
 			"host":        argument("Address of the host, as the resource has it; null if the host is a server of a VNF instance. Exactly one of `id`, `host` and `instance_id` is set."),
 			"instance_id": argument("Id of the `vnf_instance` that the host is a server of; null for any other host. Exactly one of `id`, `host` and `instance_id` is set."),
-			"name": argument("Name of the container, together with `host` or `instance_id`. It may be left out if there is only one registry.",
+			"name": argument("Name of the container, together with `host` or `instance_id`. Not needed if only one registry is there.",
 				stringvalidator.ConflictsWith(path.MatchRoot("id"))),
 		}),
 	}
