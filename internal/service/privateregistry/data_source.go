@@ -44,7 +44,7 @@ func (d *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp 
 			"status": computed["status"], "drift": computed["drift"],
 		}), map[string]schema.Attribute{
 			"id": argument("Identifier of the registry, a UUID. Exactly one of `id`, `host` and `instance_id` is set.",
-				stringvalidator.ExactlyOneOf(path.MatchRoot("host"), path.MatchRoot("instance_id"))),
+				stringvalidator.ExactlyOneOf(path.MatchRoot("id"), path.MatchRoot("host"), path.MatchRoot("instance_id"))),
 			"host":        argument("Address of the host, as the resource has it; null if the host is a server of a VNF instance. Exactly one of `id`, `host` and `instance_id` is set."),
 			"instance_id": argument("Id of the `vnf_instance` that the host is a server of; null for any other host. Exactly one of `id`, `host` and `instance_id` is set."),
 			"name": argument("Name of the container, together with `host` or `instance_id`. Not needed if only one registry is there.",
