@@ -27,6 +27,11 @@ func (e *Engine) PackageByName(ctx context.Context, name string) (*vnfm.Package,
 	return e.catalog.PackageByName(ctx, name)
 }
 
+// Packages implements vnfm.Manager.
+func (e *Engine) Packages(ctx context.Context, filter vnfm.PackageFilter) ([]vnfm.Package, error) {
+	return e.catalog.Packages(ctx, filter)
+}
+
 // DeletePackage implements vnfm.Manager.
 func (e *Engine) DeletePackage(ctx context.Context, id string) error {
 	return e.catalog.DeletePackage(ctx, id)

@@ -62,16 +62,8 @@ func (e *Engine) checkCredentials(ctx context.Context, spec *vnfm.InstanceSpec) 
 	return nil
 }
 
-// onVIM reports whether a part of an instance is on a VIM, or made with its credentials.
-func onVIM(i *vnfm.Instance, vimID string) bool {
-	if i.Cluster != nil && i.Cluster.OpenStack != nil && i.Cluster.OpenStack.VIMID == vimID {
-		return true
-	}
-	return i.VIMID == vimID || slices.ContainsFunc(slices.Collect(maps.Values(i.Connections)), func(c vnfm.Connection) bool { return c.VIMID == vimID })
-}
-
 // instancesOn returns the instances that are, or have a part, on a VIM.
 func instancesOn(ctx context.Context, s store.Store, vimID string) ([]*records.Entry[vnfm.Instance], error) {
 	all, err := records.List[vnfm.Instance](ctx, s, store.Query{Kind: store.KindInstance})
-	return slices.DeleteFunc(all, func(en *records.Entry[vnfm.Instance]) bool { return !onVIM(&en.Value, vimID) }), err
+	return slices.DeleteFunc(all, func(en *records.Entry[vnfm.Instance]) bool { return !en.Value.OnVIM(vimID) }), err
 }

@@ -139,7 +139,9 @@ func TestDamagedRecords(t *testing.T) {
 		did := func(_ any, err error) { errs = append(errs, err) }
 		did(e.VIM(ctx, w.vimID))
 		did(e.CheckRegisteredVIM(ctx, w.vimID, 0))
+		did(e.VIMs(ctx, vnfm.VIMFilter{}))
 		did(e.Package(ctx, w.pkg.ID))
+		did(e.Packages(ctx, vnfm.PackageFilter{VNFDID: "test"}))
 		did(e.PackageByName(ctx, "test"))
 		did(e.Instance(ctx, i.ID))
 		did(e.Instances(ctx, vnfm.InstanceFilter{}))

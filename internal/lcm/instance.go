@@ -72,18 +72,7 @@ func (e *Engine) Instances(ctx context.Context, f vnfm.InstanceFilter) ([]vnfm.I
 	if err != nil {
 		return nil, err
 	}
-	all, err := records.List[vnfm.Instance](ctx, s, store.Query{Kind: store.KindInstance})
-	if err != nil {
-		return nil, err
-	}
-	var out []vnfm.Instance
-	for _, en := range all {
-		i := en.Value
-		if (f.VIMID == "" || onVIM(&i, f.VIMID)) && (f.Namespace == "" || i.Namespace == f.Namespace) && (f.PackageID == "" || i.PackageID == f.PackageID) && (f.Name == "" || i.Name == f.Name) {
-			out = append(out, i)
-		}
-	}
-	return out, nil
+	return records.Values(ctx, s, store.KindInstance, func(i *vnfm.Instance) (vnfm.Instance, bool) { return *i, f.Selects(i) })
 }
 
 // Observe implements vnfm.Manager.

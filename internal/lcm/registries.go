@@ -34,6 +34,11 @@ func (e *Engine) Registry(ctx context.Context, id string) (*vnfm.Registry, error
 	return e.registries.Registry(ctx, id)
 }
 
+// Registries implements vnfm.Manager.
+func (e *Engine) Registries(ctx context.Context, filter vnfm.RegistryFilter) ([]vnfm.Registry, error) {
+	return e.registries.Registries(ctx, filter)
+}
+
 // ReadRegistry implements vnfm.Manager.
 func (e *Engine) ReadRegistry(ctx context.Context, id string) (*vnfm.Registry, error) {
 	return e.registries.ReadRegistry(ctx, id)

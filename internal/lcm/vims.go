@@ -65,6 +65,11 @@ func (e *Engine) VIMByName(ctx context.Context, name string) (*vnfm.VIM, error) 
 	return e.vims.VIMByName(ctx, name)
 }
 
+// VIMs implements vnfm.Manager.
+func (e *Engine) VIMs(ctx context.Context, filter vnfm.VIMFilter) ([]vnfm.VIM, error) {
+	return e.vims.VIMs(ctx, filter)
+}
+
 // CheckRegisteredVIM implements vnfm.Manager.
 func (e *Engine) CheckRegisteredVIM(ctx context.Context, id string, limit time.Duration) (*vnfm.VIM, error) {
 	return e.vims.CheckRegisteredVIM(ctx, id, limit)

@@ -12,8 +12,12 @@ import (
 var worded = map[string]bool{
 	"vnf_capi_cluster_template":    true,
 	"vnf_capi_workload_cluster":    true,
+	"vnf_capi_workload_clusters":   true,
 	"vnf_capi_workload_kubeconfig": true,
+	"vnf_packages":                 true,
+	"vnf_private_registries":       true,
 	"vnf_rendering":                true,
+	"vnf_vims":                     true,
 }
 
 // otherDefault are ways to write a default besides "Defaults to".

@@ -96,6 +96,8 @@ func TestExamples(t *testing.T) {
 		"resources/vnf_package":         `"web" = 3`,
 
 		"resources/vnf_capi_cluster_template": `"octavia_provider"`,
+
+		"data-sources/vnf_capi_workload_clusters": "incomplete = {}",
 	} {
 		if out := c.apply(t, example); !strings.Contains(out, want) {
 			t.Errorf("%s: the outputs do not hold %q:\n%s", example, want, out)
@@ -103,6 +105,9 @@ func TestExamples(t *testing.T) {
 	}
 	if out := c.apply(t, "data-sources/vnf_package", "package_name=hello"); !strings.Contains(out, "hello 1.0.0, sha256:") {
 		t.Errorf("data-sources/vnf_package:\n%s", out)
+	}
+	if out := c.apply(t, "data-sources/vnf_packages"); !strings.Contains(out, `"hello" = [`) {
+		t.Errorf("data-sources/vnf_packages:\n%s", out)
 	}
 	c.run(t, "resources/vnf_package", nil, "destroy", "-auto-approve", "-no-color")
 }
@@ -166,6 +171,11 @@ func TestPrivateRegistryExample(t *testing.T) {
 	if out := c.apply(t, "resources/vnf_private_registry", on...); !strings.Contains(out, host.Address+":5000") {
 		t.Errorf("the outputs of the example are\n%s", out)
 	}
+	for _, example := range []string{"data-sources/vnf_private_registry", "data-sources/vnf_private_registries"} {
+		if out := c.apply(t, example, "host="+host.Address); !strings.Contains(out, host.Address+":5000") {
+			t.Errorf("%s:\n%s", example, out)
+		}
+	}
 	c.run(t, "resources/vnf_private_registry", on, "destroy", "-auto-approve", "-no-color")
 
 	const example = "complete/private-registry"
@@ -201,6 +211,9 @@ func TestSecretsStayHidden(t *testing.T) {
 	}
 	if out := c.apply(t, "data-sources/vnf_vim", "vim_name=edge"); !strings.Contains(out, "has_gateway_api") {
 		t.Errorf("data-sources/vnf_vim:\n%s", out)
+	}
+	if out := c.apply(t, "data-sources/vnf_vims"); !strings.Contains(out, `"edge" = [`) {
+		t.Errorf("data-sources/vnf_vims:\n%s", out)
 	}
 	written, decoded := kubeconfigSecrets(t, lab.ReadFile(t, lab.Kubeconfig))
 	store := strings.TrimPrefix(c.env[1], "XDG_STATE_HOME=")

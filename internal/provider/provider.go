@@ -87,11 +87,16 @@ func (p *Provider) DataSources(context.Context) []func() datasource.DataSource {
 		instance.NewDataSource,
 		instance.NewListDataSource,
 		instance.NewOperationsDataSource,
+		privateregistry.NewDataSource,
+		privateregistry.NewListDataSource,
 		rendering.NewDataSource,
 		vim.NewDataSource,
+		vim.NewListDataSource,
 		vnfpackage.NewDataSource,
+		vnfpackage.NewListDataSource,
 		workloadcluster.NewDataSource,
 		workloadcluster.NewKubeconfigDataSource,
+		workloadcluster.NewListDataSource,
 	}
 }
 

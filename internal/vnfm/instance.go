@@ -202,8 +202,39 @@ type Instance struct {
 	UpdatedAt    time.Time `json:"updated_at"`
 }
 
+// InstanceKind says what an instance is.
+type InstanceKind string
+
+const (
+	// NetworkFunction is an instance of a VNF package.
+	NetworkFunction InstanceKind = "network function"
+	// WorkloadCluster is a workload cluster of Cluster API.
+	WorkloadCluster InstanceKind = "workload cluster"
+)
+
+// Kind returns what the record is of.
+func (i *Instance) Kind() InstanceKind {
+	if i.Cluster != nil {
+		return WorkloadCluster
+	}
+	return NetworkFunction
+}
+
 // Noun names what the record is of, in texts for people.
 func (i *Instance) Noun() string { return nounOf(i.Cluster) }
+
+// OnVIM reports whether a part of the instance is on a VIM, or made with its credentials.
+func (i *Instance) OnVIM(vimID string) bool {
+	if i.Cluster != nil && i.Cluster.OpenStack != nil && i.Cluster.OpenStack.VIMID == vimID {
+		return true
+	}
+	for _, c := range i.Connections {
+		if c.VIMID == vimID {
+			return true
+		}
+	}
+	return i.VIMID == vimID
+}
 
 // ClusterRef names the workload cluster that the instance is.
 func (i *Instance) ClusterRef() ClusterRef {

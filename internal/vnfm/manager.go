@@ -32,6 +32,8 @@ type VIMManager interface {
 	// that is not 0 is the time that the VIM has to answer.
 	CheckRegisteredVIM(ctx context.Context, id string, limit time.Duration) (*VIM, error)
 	VIMByName(ctx context.Context, name string) (*VIM, error)
+	// VIMs lists records in the order of their creation. It does not dial.
+	VIMs(ctx context.Context, filter VIMFilter) ([]VIM, error)
 	// DeregisterVIM removes a VIM, or returns an InUseError. Not found is success.
 	DeregisterVIM(ctx context.Context, id string) error
 }
@@ -47,6 +49,9 @@ type PackageManager interface {
 	Package(ctx context.Context, id string) (*Package, error)
 	// PackageByName returns the version that was onboarded last.
 	PackageByName(ctx context.Context, name string) (*Package, error)
+	// Packages lists records in the order of their creation, superseded versions included. They
+	// have no Content, and their VDUs none of the parts that are sealed.
+	Packages(ctx context.Context, filter PackageFilter) ([]Package, error)
 	// DeletePackage removes the package of that id, or returns an InUseError.
 	DeletePackage(ctx context.Context, id string) error
 	// ReleasePackage removes a superseded version as soon as no instance runs it.
@@ -78,6 +83,7 @@ type InstanceManager interface {
 	// Instance reads the record and acknowledges it; it does not dial.
 	Instance(ctx context.Context, id string) (*Instance, error)
 	InstanceByName(ctx context.Context, vimID, namespace, name string) (*Instance, error)
+	// Instances lists records in the order of their creation and acknowledges none.
 	Instances(ctx context.Context, filter InstanceFilter) ([]Instance, error)
 	// Observe compares the VIM with what was applied.
 	Observe(ctx context.Context, id string) (*Observation, error)
@@ -113,16 +119,11 @@ type RegistryManager interface {
 	InstallRegistry(ctx context.Context, id string, spec RegistrySpec) (*Registry, error)
 	// Registry reads a record; it does not dial.
 	Registry(ctx context.Context, id string) (*Registry, error)
+	// Registries lists records in the order of their creation, without their secrets. It does
+	// not dial.
+	Registries(ctx context.Context, filter RegistryFilter) ([]Registry, error)
 	// ReadRegistry reads the registry on its host. With an error it returns the record.
 	ReadRegistry(ctx context.Context, id string) (*Registry, error)
 	// RemoveRegistry removes a registry, and its images when data is set. Not found is success.
 	RemoveRegistry(ctx context.Context, id string, data bool) error
-}
-
-// InstanceFilter selects instances; empty fields select all.
-type InstanceFilter struct {
-	VIMID     string
-	Namespace string
-	PackageID string
-	Name      string
 }

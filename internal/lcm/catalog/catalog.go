@@ -207,6 +207,17 @@ func (c *Catalog) PackageByName(ctx context.Context, name string) (*vnfm.Package
 	return c.withContent(ctx, last)
 }
 
+// Packages implements vnfm.Manager. What is sealed of a record stays sealed.
+func (c *Catalog) Packages(ctx context.Context, f vnfm.PackageFilter) ([]vnfm.Package, error) {
+	s, err := c.cfg.Store(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return records.Values(ctx, s, store.KindPackage, func(r *packageRecord) (vnfm.Package, bool) {
+		return r.Package, !r.Removing && f.Selects(&r.Package)
+	})
+}
+
 // PackageOf finds a package in this process or in the store.
 func (c *Catalog) PackageOf(ctx context.Context, id string) (*vnfm.Package, error) {
 	if p := c.remembered(id); p != nil {

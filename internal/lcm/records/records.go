@@ -109,6 +109,22 @@ func List[T any](ctx context.Context, s store.Store, q store.Query) ([]*Entry[T]
 	return out, nil
 }
 
+// Values returns what value makes of each record of a kind that it selects, in the order of
+// creation. It is never nil.
+func Values[T, V any](ctx context.Context, s store.Store, kind store.Kind, value func(record *T) (v V, selected bool)) ([]V, error) {
+	all, err := List[T](ctx, s, store.Query{Kind: kind})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]V, 0, len(all))
+	for _, en := range all {
+		if v, selected := value(&en.Value); selected {
+			out = append(out, v)
+		}
+	}
+	return out, nil
+}
+
 // Create stores a new record; one that exists is store.ErrExists.
 func (en *Entry[T]) Create(ctx context.Context, s store.Store) error {
 	return en.write(ctx, s.Create)

@@ -129,6 +129,15 @@ func (m *Manager) Registry(ctx context.Context, id string) (*vnfm.Registry, erro
 	return &en.Value, nil
 }
 
+// Registries implements vnfm.Manager.
+func (m *Manager) Registries(ctx context.Context, f vnfm.RegistryFilter) ([]vnfm.Registry, error) {
+	s, err := m.cfg.Store(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return records.Values(ctx, s, store.KindRegistry, func(r *vnfm.Registry) (vnfm.Registry, bool) { return *r, f.Selects(r) })
+}
+
 // ReadRegistry implements vnfm.Manager. The state is in the answer and not in the record.
 func (m *Manager) ReadRegistry(ctx context.Context, id string) (*vnfm.Registry, error) {
 	en, err := m.open(ctx, id)

@@ -293,6 +293,15 @@ func (m *Manager) VIMByName(ctx context.Context, name string) (*vnfm.VIM, error)
 	}
 }
 
+// VIMs implements vnfm.Manager.
+func (m *Manager) VIMs(ctx context.Context, f vnfm.VIMFilter) ([]vnfm.VIM, error) {
+	s, err := m.cfg.Store(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return records.Values(ctx, s, store.KindVIM, func(r *Record) (vnfm.VIM, bool) { return r.VIM, f.Selects(&r.VIM) })
+}
+
 // CheckRegisteredVIM checks a registered VIM with its sealed credentials. What it
 // saw is in the answer and not in the record; a VIM that cannot be checked is
 // returned together with the error. The limit is the VIM's: the key of its credentials

@@ -4,12 +4,10 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
-	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/base"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
@@ -19,7 +17,6 @@ import (
 var (
 	_ datasource.DataSourceWithConfigure      = (*DataSource)(nil)
 	_ datasource.DataSourceWithValidateConfig = (*DataSource)(nil)
-	_ datasource.DataSourceWithConfigure      = (*ListDataSource)(nil)
 )
 
 // DataSource is the data source vnf_instance.
@@ -67,6 +64,11 @@ func (d *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp 
 		tfutil.AddError(&resp.Diagnostics, "Find", "VNF Instance", err, path.Empty())
 		return
 	}
+	if instance.Kind() != vnfm.NetworkFunction {
+		resp.Diagnostics.AddAttributeError(path.Root("id"), "Not a VNF Instance",
+			fmt.Sprintf("The id %q is that of the workload cluster %q. Read it with the data source vnf_capi_workload_cluster.", instance.ID, instance.Name))
+		return
+	}
 	v, err := newView(ctx, manager, instance)
 	if err != nil {
 		tfutil.AddError(&resp.Diagnostics, "Read the VNFCs of", fmt.Sprintf("VNF Instance %q", instance.Name), err, path.Empty())
@@ -82,68 +84,40 @@ func find(ctx context.Context, m vnfm.InstanceManager, config view) (*vnfm.Insta
 	return m.InstanceByName(ctx, config.VIMID.ValueString(), config.Namespace.ValueString(), config.Name.ValueString())
 }
 
-// ListDataSource is the data source vnf_instances.
-type ListDataSource struct{ base.DataSource }
-
 // NewListDataSource returns the data source vnf_instances.
 func NewListDataSource() datasource.DataSource {
-	return &ListDataSource{base.DataSource{Type: "vnf_instances"}}
-}
-
-// listModel is the data source vnf_instances as Terraform has it.
-type listModel struct {
-	VIMID     types.String `tfsdk:"vim_id"`
-	Namespace types.String `tfsdk:"namespace"`
-	PackageID types.String `tfsdk:"package_id"`
-	Name      types.String `tfsdk:"name"`
-	Instances []view       `tfsdk:"instances"`
-}
-
-// Schema implements datasource.DataSource.
-func (d *ListDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
-	filter := func(description string) schema.Attribute {
-		return schema.StringAttribute{MarkdownDescription: description, Optional: true, Validators: []validator.String{stringvalidator.LengthAtLeast(1)}}
-	}
-	resp.Schema = schema.Schema{
-		MarkdownDescription: "The VNF instances of the store that match all given filters, with their current VNFCs.",
-		Attributes: map[string]schema.Attribute{
-			"vim_id":     filter("Only instances on this VIM."),
-			"namespace":  filter("Only instances in this namespace."),
-			"package_id": filter("Only instances that run this package."),
-			"name":       filter("Only instances of this name."),
-			"instances": schema.ListNestedAttribute{
-				MarkdownDescription: "The instances in the order of their creation.",
-				Computed:            true,
-				NestedObject:        schema.NestedAttributeObject{Attributes: viewAttributes()},
-			},
+	return &base.List[view]{
+		DataSource:  base.DataSource{Type: "vnf_instances"},
+		Description: "The VNF instances of the store that match all given filters, with their current VNFCs. Workload clusters of Cluster API are listed by `vnf_capi_workload_clusters`.",
+		Title:       "VNF Instances",
+		Filters: map[string]schema.StringAttribute{
+			"vim_id":     base.Filter("Only instances on this VIM."),
+			"namespace":  base.Filter("Only instances in this namespace."),
+			"package_id": base.Filter("Only instances that run this package."),
+			"name":       base.Filter("Only instances of this name."),
 		},
+		Name: "instances", NameDescription: "The instances in the order of their creation.",
+		Elements: viewAttributes(),
+		Find:     listInstances,
 	}
 }
 
-// Read implements datasource.DataSource. An instance whose VNFCs cannot be read is
-// shown without them, with a warning: one VIM that is down must not hide the others.
-func (d *ListDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
-	var m listModel
-	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
-	manager := d.Data.RequireManager(&resp.Diagnostics)
-	if resp.Diagnostics.HasError() {
-		return
-	}
+// listInstances shows an instance whose VNFCs cannot be read without them, with a warning: one VIM
+// that is down must not hide the others.
+func listInstances(ctx context.Context, manager vnfm.Manager, filter map[string]string, diags *diag.Diagnostics) ([]view, error) {
 	instances, err := manager.Instances(ctx, vnfm.InstanceFilter{
-		VIMID: m.VIMID.ValueString(), Namespace: m.Namespace.ValueString(),
-		PackageID: m.PackageID.ValueString(), Name: m.Name.ValueString(),
+		Kind: vnfm.NetworkFunction, VIMID: filter["vim_id"], Namespace: filter["namespace"], PackageID: filter["package_id"], Name: filter["name"],
 	})
 	if err != nil {
-		tfutil.AddError(&resp.Diagnostics, "List", "VNF Instances", err, path.Empty())
-		return
+		return nil, err
 	}
-	m.Instances = make([]view, 0, len(instances))
-	for _, i := range instances {
-		v, err := newView(ctx, manager, &i)
+	views := make([]view, 0, len(instances))
+	for i := range instances {
+		v, err := newView(ctx, manager, &instances[i])
 		if err != nil {
-			resp.Diagnostics.AddWarning(fmt.Sprintf("VNFCs of VNF Instance %q Unknown", i.Name), tfutil.ErrorDetail(err))
+			diags.AddWarning(fmt.Sprintf("VNFCs of VNF Instance %q Unknown", instances[i].Name), tfutil.ErrorDetail(err))
 		}
-		m.Instances = append(m.Instances, v)
+		views = append(views, v)
 	}
-	resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)
+	return views, nil
 }

@@ -1,4 +1,5 @@
-// Package privateregistry holds the resource vnf_private_registry.
+// Package privateregistry holds the resource and the data source vnf_private_registry, and
+// vnf_private_registries.
 package privateregistry
 
 import (
@@ -17,7 +18,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// ResourceType is the type name of the resource.
+// ResourceType is the type name of the resource and of the data source.
 const ResourceType = "vnf_private_registry"
 
 const (

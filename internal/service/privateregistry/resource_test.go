@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hashicorp/terraform-plugin-testing/compare"
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
 	"github.com/hashicorp/terraform-plugin-testing/plancheck"
@@ -40,6 +41,19 @@ resource "vnf_private_registry" "test" {
 }
 `, host, strings.Join(arguments, "\n  "))
 }
+
+// found are the data sources that find the registry and list those of the store.
+const found = `
+data "vnf_private_registry" "test" {
+  host       = vnf_private_registry.test.host
+  name       = vnf_private_registry.test.name
+  depends_on = [vnf_private_registry.test]
+}
+data "vnf_private_registries" "test" {
+  name       = vnf_private_registry.test.name
+  depends_on = [vnf_private_registry.test]
+}
+`
 
 const login = `ssh = { username = "ubuntu", password_wo = "ubuntu", password_wo_version = 1 }`
 
@@ -155,8 +169,13 @@ func TestAccPrivateRegistry_host(t *testing.T) {
 					nothingLeft(t, host)
 					host.Root(t, "systemctl stop docker.socket docker && umount /var/lib/docker && systemctl start docker")
 				},
-				Config: store.Config(on(host.Address, login, image)),
+				Config: store.Config(on(host.Address, login, image), found),
 				ConfigStateChecks: []statecheck.StateCheck{
+					statecheck.ExpectKnownValue("data.vnf_private_registry.test", tfjsonpath.New("status"), knownvalue.StringExact("READY")),
+					statecheck.CompareValuePairs("data.vnf_private_registry.test", tfjsonpath.New("id"), registryName, tfjsonpath.New("id"), compare.ValuesSame()),
+					statecheck.ExpectKnownValue("data.vnf_private_registries.test", tfjsonpath.New("private_registries"), knownvalue.ListExact([]knownvalue.Check{
+						knownvalue.ObjectPartial(map[string]knownvalue.Check{"server": knownvalue.StringExact(host.Address + ":5000"), "instance_id": knownvalue.Null()}),
+					})),
 					statecheck.ExpectKnownValue(registryName, tfjsonpath.New("status"), knownvalue.StringExact("READY")),
 					statecheck.ExpectKnownValue(registryName, tfjsonpath.New("server"), knownvalue.StringExact(host.Address+":5000")),
 				},

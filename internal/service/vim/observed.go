@@ -11,7 +11,12 @@ import (
 
 // observed is what the VIM itself says: a change of the connection can change it.
 type observed struct {
-	Status        types.String `tfsdk:"status"`
+	Status types.String `tfsdk:"status"`
+	facts
+}
+
+// facts are what the last check of the VIM saw.
+type facts struct {
 	Endpoint      types.String `tfsdk:"endpoint"`
 	ServerVersion types.String `tfsdk:"server_version"`
 	APIGroups     types.Set    `tfsdk:"api_groups"`
@@ -59,8 +64,8 @@ var serviceType = types.ObjectType{AttrTypes: map[string]attr.Type{
 }}
 
 func unknownObserved() observed {
-	return observed{
-		Status:        types.StringUnknown(),
+	o := observed{Status: types.StringUnknown()}
+	o.facts = facts{
 		Endpoint:      types.StringUnknown(),
 		ServerVersion: types.StringUnknown(),
 		APIGroups:     types.SetUnknown(types.StringType),
@@ -70,11 +75,12 @@ func unknownObserved() observed {
 		Region:        types.StringUnknown(),
 		Services:      types.MapUnknown(serviceType),
 	}
+	return o
 }
 
 func observedOf(v *vnfm.VIM) observed {
-	o := observed{
-		Status:        types.StringValue(string(v.Status)),
+	o := observed{Status: types.StringValue(string(v.Status))}
+	o.facts = facts{
 		Endpoint:      tfutil.OptionalString(v.Endpoint),
 		ServerVersion: tfutil.Version(v.ServerVersion),
 		APIGroups:     tfutil.StringSet(v.APIGroups),

@@ -1,4 +1,4 @@
-// Package vim holds the resource and the data source vnf_vim.
+// Package vim holds the resource and the data source vnf_vim, and the data source vnf_vims.
 package vim
 
 import (

@@ -405,11 +405,19 @@ func TestVIMImport(t *testing.T) {
 				Config: config + `
 data "vnf_vim" "id" { id = vnf_vim.test.id }
 data "vnf_vim" "name" { name = vnf_vim.test.name }
+data "vnf_vims" "test" {
+  name = vnf_vim.test.name
+  type = vnf_vim.test.type
+}
+data "vnf_vims" "none" { type = "openstack" }
 `,
 				ConfigStateChecks: []statecheck.StateCheck{
 					statecheck.CompareValuePairs("data.vnf_vim.id", tfjsonpath.New("name"), address, tfjsonpath.New("name"), compare.ValuesSame()),
 					statecheck.CompareValuePairs("data.vnf_vim.name", tfjsonpath.New("id"), address, tfjsonpath.New("id"), compare.ValuesSame()),
 					statecheck.ExpectKnownValue("data.vnf_vim.name", tfjsonpath.New("kubernetes").AtMapKey("endpoint"), knownvalue.StringExact(lab.Endpoint)),
+					statecheck.ExpectKnownValue("data.vnf_vims.test", tfjsonpath.New("vims"), knownvalue.ListSizeExact(1)),
+					statecheck.CompareValuePairs("data.vnf_vims.test", tfjsonpath.New("vims").AtSliceIndex(0).AtMapKey("id"), address, tfjsonpath.New("id"), compare.ValuesSame()),
+					statecheck.ExpectKnownValue("data.vnf_vims.none", tfjsonpath.New("vims"), knownvalue.ListSizeExact(0)),
 				},
 			},
 			{Config: config + "\ndata \"vnf_vim\" \"other\" { name = \"core\" }", ExpectError: acctest.Says(`VIM Not Found`)},

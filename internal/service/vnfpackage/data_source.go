@@ -52,15 +52,15 @@ func (d *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp 
 		MarkdownDescription: "Name of the package; the version that was onboarded last is read. Exactly one of `id` and `name` is set.",
 		Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
 	}
-	attributes["onboarded_at"] = schema.StringAttribute{
-		Computed:            true,
-		CustomType:          timetypes.RFC3339Type{},
-		MarkdownDescription: "Time when this version was onboarded (RFC 3339, UTC).",
-	}
+	attributes["onboarded_at"] = onboardedAttribute()
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Reads a VNF package that is onboarded, with what its VNFD says.",
 		Attributes:          attributes,
 	}
+}
+
+func onboardedAttribute() schema.Attribute {
+	return schema.StringAttribute{Computed: true, CustomType: timetypes.RFC3339Type{}, MarkdownDescription: "Time when this version was onboarded (RFC 3339, UTC)."}
 }
 
 // Read implements datasource.DataSource.

@@ -1,4 +1,5 @@
-// Package vnfpackage holds the resource and the data source vnf_package.
+// Package vnfpackage holds the resource and the data source vnf_package, and the data source
+// vnf_packages.
 package vnfpackage
 
 import (

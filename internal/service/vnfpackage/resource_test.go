@@ -145,12 +145,21 @@ func TestPackageLife(t *testing.T) {
 				Config: s.Config(packageConfig(zip, ""), `
 data "vnf_package" "by_name" { name = vnf_package.test.name }
 data "vnf_package" "by_id" { id = vnf_package.test.id }
+data "vnf_packages" "test" {
+  name    = vnf_package.test.name
+  vnfd_id = vnf_package.test.vnfd_id
+}
+data "vnf_packages" "none" { name = "other" }
 `),
 				ConfigStateChecks: []statecheck.StateCheck{
 					statecheck.CompareValuePairs("data.vnf_package.by_name", tfjsonpath.New("flavours"), address, tfjsonpath.New("flavours"), compare.ValuesSame()),
 					statecheck.CompareValuePairs("data.vnf_package.by_id", tfjsonpath.New("artifacts"), address, tfjsonpath.New("artifacts"), compare.ValuesSame()),
 					statecheck.CompareValuePairs("data.vnf_package.by_name", tfjsonpath.New("id"), address, tfjsonpath.New("id"), compare.ValuesSame()),
 					statecheck.ExpectKnownValue("data.vnf_package.by_id", tfjsonpath.New("onboarded_at"), knownvalue.NotNull()),
+					statecheck.ExpectKnownValue("data.vnf_packages.test", tfjsonpath.New("packages"), knownvalue.ListSizeExact(1)),
+					statecheck.CompareValuePairs("data.vnf_packages.test", tfjsonpath.New("packages").AtSliceIndex(0).AtMapKey("id"), address, tfjsonpath.New("id"), compare.ValuesSame()),
+					statecheck.CompareValuePairs("data.vnf_packages.test", tfjsonpath.New("packages").AtSliceIndex(0).AtMapKey("flavours"), address, tfjsonpath.New("flavours"), compare.ValuesSame()),
+					statecheck.ExpectKnownValue("data.vnf_packages.none", tfjsonpath.New("packages"), knownvalue.ListSizeExact(0)),
 				},
 			},
 			{

@@ -1,4 +1,4 @@
-// Package workloadcluster holds the resource and the data source for workload
+// Package workloadcluster holds the resource and the data sources for workload
 // clusters of Cluster API, and those that hand out their kubeconfigs.
 package workloadcluster
 

@@ -38,6 +38,16 @@ ephemeral "vnf_capi_workload_kubeconfig" "test" {
   wait_timeout      = "2m"
 }
 `
+	lists := `
+data "vnf_capi_workload_clusters" "test" {
+  management_vim_id = vnf_vim.test.id
+  name              = vnf_capi_workload_cluster.test.name
+}
+data "vnf_instances" "test" { vim_id = vnf_vim.test.id }
+`
+	listed := func(name string, check knownvalue.Check) statecheck.StateCheck {
+		return statecheck.ExpectKnownValue("data.vnf_capi_workload_clusters.test", tfjsonpath.New("workload_clusters").AtSliceIndex(0).AtMapKey(name), check)
+	}
 	empty := resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}
 	env.run(t,
 		resource.TestStep{
@@ -61,7 +71,15 @@ ephemeral "vnf_capi_workload_kubeconfig" "test" {
 			},
 			Check: env.holdsNoKubeconfig(),
 		},
-		resource.TestStep{Config: env.config(inMemory("1.34.0", `a = { replicas = 1 }`), ephemeral), ConfigPlanChecks: empty},
+		resource.TestStep{
+			Config:           env.config(inMemory("1.34.0", `a = { replicas = 1 }`), ephemeral, lists),
+			ConfigPlanChecks: empty,
+			ConfigStateChecks: []statecheck.StateCheck{
+				listed("namespace", knownvalue.StringExact(env.namespace)), listed("status", knownvalue.StringExact("READY")),
+				listed("kubernetes_version", knownvalue.StringExact("1.34.0")), listed("api_version", knownvalue.StringExact("v1beta2")),
+				statecheck.ExpectKnownValue("data.vnf_instances.test", tfjsonpath.New("instances"), knownvalue.ListSizeExact(0)),
+			},
+		},
 		resource.TestStep{
 			// One group is resized, one comes.
 			Config:            env.config(inMemory("1.34.0", `a = { replicas = 2 }, b = { min_replicas = 1, max_replicas = 3 }`)),

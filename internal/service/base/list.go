@@ -1,0 +1,84 @@
+package base
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+var _ datasource.DataSourceWithConfigure = (*List[struct{}])(nil)
+
+// List is a data source that lists objects of one kind in the order of their creation. E is the
+// model of an element.
+type List[E any] struct {
+	DataSource
+	// Description describes the data source. Title names the objects in diagnostics.
+	Description, Title string
+	// Filters are the filters by name, each made by Filter. An object is listed when it matches
+	// all that are set.
+	Filters map[string]schema.StringAttribute
+	// Name and NameDescription are the attribute with the list, Elements the attributes of an
+	// element.
+	Name, NameDescription string
+	Elements              map[string]schema.Attribute
+	// Find returns the elements that match the filters, of which those that are not set are empty.
+	Find func(ctx context.Context, manager vnfm.Manager, filter map[string]string, diags *diag.Diagnostics) ([]E, error)
+}
+
+// Filter is a filter of a List: an optional string that follows the rules or, without any, is not
+// empty.
+func Filter(description string, rules ...validator.String) schema.StringAttribute {
+	if len(rules) == 0 {
+		rules = []validator.String{stringvalidator.LengthAtLeast(1)}
+	}
+	return schema.StringAttribute{MarkdownDescription: description, Optional: true, Validators: rules}
+}
+
+// Schema implements datasource.DataSource.
+func (l *List[E]) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
+	attributes := map[string]schema.Attribute{
+		l.Name: schema.ListNestedAttribute{
+			MarkdownDescription: l.NameDescription,
+			Computed:            true,
+			NestedObject:        schema.NestedAttributeObject{Attributes: l.Elements},
+		},
+	}
+	for name, filter := range l.Filters {
+		attributes[name] = filter
+	}
+	resp.Schema = schema.Schema{MarkdownDescription: l.Description, Attributes: attributes}
+}
+
+// Read implements datasource.DataSource.
+func (l *List[E]) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
+	filter := make(map[string]string, len(l.Filters))
+	for name := range l.Filters {
+		var value types.String
+		resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root(name), &value)...)
+		filter[name] = value.ValueString()
+	}
+	manager := l.Data.RequireManager(&resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	found, err := l.Find(ctx, manager, filter, &resp.Diagnostics)
+	if err != nil {
+		tfutil.AddError(&resp.Diagnostics, "List", l.Title, err, path.Empty())
+		return
+	}
+	if found == nil {
+		// A list of a data source is never null.
+		found = []E{}
+	}
+	// The state has the filters already.
+	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root(l.Name), found)...)
+}

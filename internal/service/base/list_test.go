@@ -1,0 +1,46 @@
+package base_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/stretchr/testify/require"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/base"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/modeltest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+type thing struct {
+	Name types.String `tfsdk:"name"`
+}
+
+// TestListOfNothing: filters that are not set are empty, a list without elements is not null, and an
+// error names the objects.
+func TestListOfNothing(t *testing.T) {
+	t.Parallel()
+	var filter map[string]string
+	var failure error
+	list := &base.List[thing]{
+		DataSource: base.DataSource{Type: "vnf_things"}, Title: "Things",
+		Filters: map[string]schema.StringAttribute{"name": base.Filter("Name."), "kind": base.Filter("Kind.")},
+		Name:    "things", Elements: map[string]schema.Attribute{"name": schema.StringAttribute{Computed: true}},
+		Find: func(_ context.Context, _ vnfm.Manager, f map[string]string, _ *diag.Diagnostics) ([]thing, error) {
+			filter = f
+			return nil, failure
+		},
+	}
+	manager := struct{ vnfm.Manager }{}
+	require.Empty(t, modeltest.ReadList[thing](t, list, manager, map[string]string{"name": "a"}, "things"))
+	require.Equal(t, map[string]string{"name": "a", "kind": ""}, filter)
+
+	failure = errors.New("the store is damaged")
+	_, diags := modeltest.ReadDataSource(t, list, manager, nil)
+	require.Len(t, diags, 1)
+	require.Equal(t, "Unable to List Things", diags[0].Summary())
+	require.Equal(t, "The store is damaged.", diags[0].Detail())
+}

@@ -1,0 +1,77 @@
+package instance
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/stretchr/testify/require"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/modeltest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// kindManager has a network function, whose VNFCs cannot be read, and a workload cluster.
+type kindManager struct {
+	vnfm.Manager
+	filter vnfm.InstanceFilter
+}
+
+func (*kindManager) instances() []vnfm.Instance {
+	return []vnfm.Instance{
+		{ID: "cluster", VIMID: "1", Name: "edge", Namespace: "edges", Cluster: &vnfm.ClusterSpec{}},
+		{ID: "function", VIMID: "1", Name: "core", Namespace: "edges"},
+	}
+}
+
+func (m *kindManager) Instances(_ context.Context, filter vnfm.InstanceFilter) ([]vnfm.Instance, error) {
+	m.filter = filter
+	var out []vnfm.Instance
+	for _, i := range m.instances() {
+		if filter.Selects(&i) {
+			out = append(out, i)
+		}
+	}
+	return out, nil
+}
+
+func (m *kindManager) Instance(_ context.Context, id string) (*vnfm.Instance, error) {
+	for _, i := range m.instances() {
+		if i.ID == id {
+			return &i, nil
+		}
+	}
+	return nil, &vnfm.NotFoundError{Kind: "VNF instance", ID: id}
+}
+
+func (*kindManager) Resources(_ context.Context, id string) (*vnfm.ResourceInfo, error) {
+	if id == "function" {
+		return nil, errors.New("the VIM does not answer")
+	}
+	return &vnfm.ResourceInfo{}, nil
+}
+
+// TestNetworkFunctionsAlone: the data sources find no workload cluster, and an instance whose VNFCs
+// cannot be read is listed with a warning.
+func TestNetworkFunctionsAlone(t *testing.T) {
+	t.Parallel()
+	m := &kindManager{}
+	state, diags := modeltest.ReadDataSource(t, NewListDataSource(), m, map[string]string{"vim_id": "1", "namespace": "edges"})
+	require.Equal(t, vnfm.InstanceFilter{Kind: vnfm.NetworkFunction, VIMID: "1", Namespace: "edges"}, m.filter)
+	require.Len(t, diags, 1)
+	require.Equal(t, diag.SeverityWarning, diags[0].Severity())
+	require.Contains(t, diags[0].Summary(), `"core"`)
+	var views []view
+	require.Empty(t, state.GetAttribute(t.Context(), path.Root("instances"), &views))
+	require.Len(t, views, 1)
+	require.Equal(t, "function", views[0].ID.ValueString())
+	require.NotNil(t, views[0].VNFCs)
+	require.False(t, views[0].VirtualLinks.IsNull())
+
+	_, diags = modeltest.ReadDataSource(t, NewDataSource(), m, map[string]string{"id": "cluster"})
+	require.Len(t, diags, 1)
+	require.Equal(t, "Not a VNF Instance", diags[0].Summary())
+	require.Contains(t, diags[0].Detail(), "vnf_capi_workload_cluster")
+}
