@@ -67,7 +67,7 @@ func TestShownSecrets(t *testing.T) {
 func TestShownSecretsOfADocument(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"image": "a"}`:            "",
-		`{"login": {"token": "x"}}`: "Plan and state have these in clear: class_variables.login.token. Do something else.",
+		`{"login": {"token": "x"}}`: "Plan and state hold these in clear: class_variables.login.token. Do something else.",
 	} {
 		var resp validator.StringResponse
 		tfutil.ShownSecrets{Instead: "Do something else."}.ValidateString(t.Context(), validator.StringRequest{Path: path.Root("class_variables"), ConfigValue: types.StringValue(text)}, &resp)

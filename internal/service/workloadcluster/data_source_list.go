@@ -13,9 +13,6 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// statusReady is the status of a cluster whose last operation completed.
-const statusReady = "READY"
-
 // NewListDataSource returns the data source vnf_capi_workload_clusters.
 func NewListDataSource() datasource.DataSource {
 	return &base.List[listedModel]{
@@ -83,7 +80,7 @@ func listedAttributes() map[string]schema.Attribute {
 func listedOf(i *vnfm.Instance) listedModel {
 	status := string(i.Status)
 	if i.Status == vnfm.StatusInstantiated {
-		status = statusReady
+		status = base.StatusReady
 	}
 	return listedModel{
 		ID: types.StringValue(i.ID), ManagementVIMID: types.StringValue(i.VIMID),
