@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -55,8 +56,6 @@ drain) echo "$2" >>/run/drained ;;
 esac
 `
 
-const port = 20622
-
 func flavour() *vnfm.Flavour {
 	return &vnfm.Flavour{
 		ID: "simple", VDUs: []vnfm.VDU{{ID: "masterNode"}, {ID: "workerNode"}},
@@ -71,6 +70,8 @@ type testEnv struct {
 	call  *vnfm.HookCall
 	has   *vnfm.ResourceInfo
 	hosts map[string]*hosttest.Host
+	// port is that of SSH on all servers.
+	port int
 
 	mu    sync.Mutex
 	state json.RawMessage
@@ -107,11 +108,20 @@ func (w *testEnv) RegisterVIM(_ context.Context, id string, spec vnfm.VIMSpec) (
 
 func (*testEnv) DeregisterVIM(context.Context, string) error { return nil }
 
+// freePort is a port that no server of another process has.
+func freePort(t *testing.T) int {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.6.254:0")
+	require.NoError(t, err)
+	defer func() { require.NoError(t, listener.Close()) }()
+	return listener.Addr().(*net.TCPAddr).Port //nolint:forcetypeassert // It listens on TCP.
+}
+
 // node adds a server of a VDU; its last byte is that of the address.
 func (w *testEnv) node(t *testing.T, id, vdu, point string, last int) *hosttest.Host {
 	t.Helper()
 	address := fmt.Sprintf("127.0.6.%d", last)
-	w.hosts[id] = hosttest.NewAt(t, address, port, map[string]string{"kubectl": kubectl})
+	w.hosts[id] = hosttest.NewAt(t, address, w.port, map[string]string{"kubectl": kubectl})
 	w.has.VNFCs = append(w.has.VNFCs, vnfm.VNFC{
 		ID: id, VDUID: vdu, State: "ACTIVE", Addresses: []string{address}, ConnectionPoints: map[string][]string{point: {address}},
 	})
@@ -153,9 +163,9 @@ func (w *testEnv) calls(t *testing.T, id string) []string {
 
 func newTestEnv(t *testing.T) *testEnv {
 	t.Helper()
-	w := &testEnv{hosts: map[string]*hosttest.Host{}, has: &vnfm.ResourceInfo{}}
+	w := &testEnv{hosts: map[string]*hosttest.Host{}, has: &vnfm.ResourceInfo{}, port: freePort(t)}
 	login := func(role, point string) map[string]any {
-		return map[string]any{"aspect_id": role, "ssh_cp_name": point, "username": "root", "password": "debian", "port": int64(port)}
+		return map[string]any{"aspect_id": role, "ssh_cp_name": point, "username": "root", "password": "debian", "port": int64(w.port)}
 	}
 	w.call = &vnfm.HookCall{
 		Params: map[string]any{"k8s_cluster_installation_param": map[string]any{

@@ -100,7 +100,7 @@ func TestExample(t *testing.T) {
 	require.True(t, ok)
 	delete(params, "proxy")
 	params["external_lb_param"] = map[string]any{
-		"ssh_cp_name": "externalLB_CP1", "ssh_username": "root", "ssh_password": "debian", "port": int64(port), "script_path": "Scripts/balance.sh",
+		"ssh_cp_name": "externalLB_CP1", "ssh_username": "root", "ssh_password": "debian", "port": int64(w.port), "script_path": "Scripts/balance.sh",
 	}
 	w.node(t, "lb", "externalLB", "externalLB_CP1", 30)
 	for n := 1; n <= 3; n++ {
